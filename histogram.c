@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A histogram that is exact and never saturates. Adding touches one byte per bucket; when the byte wraps, a wide counter
+ * beside it goes up: count = carry * 256 + byte. At 1 ns per bucket a run touches a few kB, which stay in the cache.
+ */
+#include "rant.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t histogram_layout(struct histogram *h, int64_t limit_ns)
+{
+	int64_t width_ns = 1;
+
+	while ((limit_ns + width_ns - 1) / width_ns > HISTOGRAM_BUCKETS_MAX)
+		width_ns *= 10;
+	*h = (struct histogram){
+		.width_ns = width_ns,
+		.limit_ns = limit_ns,
+		.buckets = (uint32_t)((limit_ns + width_ns - 1) / width_ns),
+		.overflow_capacity = HISTOGRAM_OVERFLOW_STORE,
+	};
+	return h->buckets * (sizeof(*h->carry) + sizeof(*h->low)) + h->overflow_capacity * sizeof(*h->overflow);
+}
+
+void histogram_place(struct histogram *h, void *memory)
+{
+	/* The widest first, so that each is aligned. */
+	h->carry = memory;
+	h->overflow = (int64_t *)(h->carry + h->buckets);
+	h->low = (uint8_t *)(h->overflow + h->overflow_capacity);
+}
+
+bool histogram_add(struct histogram *h, int64_t value_ns, uint32_t seq)
+{
+	if (value_ns < 0) {
+		h->negatives++;
+		return false;
+	}
+	if (value_ns < h->limit_ns) {
+		/* A division costs more than all else here; the usual width needs none. */
+		uint64_t i = h->width_ns == 1 ? (uint64_t)value_ns : (uint64_t)value_ns / (uint64_t)h->width_ns;
+
+		if (++h->low[i] == 0)
+			h->carry[i]++;
+	} else {
+		if (h->overflows < h->overflow_capacity)
+			h->overflow[h->overflows] = value_ns;
+		h->overflows++;
+	}
+	if (value_ns < h->min_ns || h->count == 0) {
+		h->min_ns = value_ns;
+		h->min_seq = seq;
+	}
+	if (value_ns > h->max_ns || h->count == 0) {
+		h->max_ns = value_ns;
+		h->max_seq = seq;
+	}
+	h->count++;
+	h->sum += value_ns;
+	h->sum_of_squares += (__int128)value_ns * value_ns;
+	return true;
+}
+
+uint64_t histogram_bucket(const struct histogram *h, uint32_t index)
+{
+	return h->carry[index] * 256 + h->low[index];
+}
+
+static int ascending(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static uint64_t overflows_kept(const struct histogram *h)
+{
+	return h->overflows < h->overflow_capacity ? h->overflows : h->overflow_capacity;
+}
+
+void histogram_finish(struct histogram *h)
+{
+	if (h->overflows)
+		qsort(h->overflow, overflows_kept(h), sizeof(*h->overflow), ascending);
+}
+
+struct percentile histogram_percentile(const struct histogram *h, uint64_t numerator, uint64_t denominator)
+{
+	unsigned __int128 scaled = (unsigned __int128)h->count * numerator;
+	uint64_t rank = (uint64_t)((scaled + denominator - 1) / denominator);
+	uint64_t below = 0;
+
+	if (rank == 0)
+		rank = 1;
+	for (uint32_t i = 0; i < h->buckets; i++) {
+		below += histogram_bucket(h, i);
+		if (below >= rank)
+			return (struct percentile){ .value_ns = i * h->width_ns };
+	}
+	/* Those that were not kept may be smaller or larger than those that were: all that is sure is the limit, and
+	 * that the last rank is the maximum. */
+	if (rank == h->count)
+		return (struct percentile){ .value_ns = h->max_ns };
+	if (h->overflows > h->overflow_capacity)
+		return (struct percentile){ .value_ns = h->limit_ns, .bound = true };
+	return (struct percentile){ .value_ns = h->overflow[rank - below - 1] };
+}
+
+double histogram_mean_ns(const struct histogram *h)
+{
+	return (double)h->sum / (double)h->count;
+}
+
+double histogram_deviation_ns(const struct histogram *h)
+{
+	/* count * sum(x^2) - sum(x)^2 would pass 128 bits at 10^12 samples, and a difference of two large doubles loses
+	 * what is looked for; so the whole part of the mean is taken out first, in integers. */
+	__int128 n = (__int128)h->count, mean = h->sum / n;
+	__int128 rest = h->sum - mean * n; /* 0 .. n - 1 */
+	__int128 squares = h->sum_of_squares - 2 * mean * h->sum + mean * mean * n;
+	double fraction = (double)rest / (double)n;
+	double variance = (double)squares / (double)n - fraction * fraction;
+
+	return variance > 0 ? sqrt(variance) : 0;
+}

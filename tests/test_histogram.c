@@ -1,0 +1,556 @@
+/* build: wraps= sources= libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The histogram against a sorted array of the same samples. */
+#include "histogram.c"
+
+#include "util.h"
+
+static struct histogram h;
+static void *memory;
+
+static void place(int64_t limit_ns)
+{
+	size_t bytes = histogram_layout(&h, limit_ns);
+
+	/* What histogram_layout() asked for and not an octet more, so that ASan sees what is laid out behind it. */
+	memory = calloc(1, bytes);
+	assert_non_null(memory);
+	histogram_place(&h, memory);
+}
+
+static int release(void **state)
+{
+	(void)state;
+	free(memory);
+	memory = NULL;
+	return 0;
+}
+
+static uint64_t all_buckets(void)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < h.buckets; i++)
+		sum += histogram_bucket(&h, i);
+	return sum;
+}
+
+/* Every sample is in a bucket or in the overflow. */
+static void check_identity(uint64_t added)
+{
+	assert_int_equal(h.count, added);
+	assert_int_equal(all_buckets() + h.overflows, h.count);
+}
+
+static int compare(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The definition, literally: the smallest value with at least numerator/denominator of all at or below it. */
+static int64_t nearest_rank(const int64_t *sorted, uint64_t n, uint64_t numerator, uint64_t denominator)
+{
+	for (uint64_t at_or_below = 1; at_or_below < n; at_or_below++)
+		if ((unsigned __int128)at_or_below * denominator >= (unsigned __int128)n * numerator)
+			return sorted[at_or_below - 1];
+	return sorted[n - 1];
+}
+
+static const uint64_t fractions[][2] = {
+	{ 0, 100 }, { 1, 100 }, { 1, 4 }, { 1, 3 }, { 50, 100 }, { 2, 3 }, { 90, 100 }, { 95, 100 }, { 99, 100 },
+	{ 999, 1000 }, { 9999, 10000 }, { 99999, 100000 }, { 999999, 1000000 }, { 100, 100 },
+};
+
+static void check_percentiles(const int64_t *sorted, uint64_t n)
+{
+	for (size_t i = 0; i < COUNT_OF(fractions) + 8; i++) {
+		uint64_t of = i < COUNT_OF(fractions) ? fractions[i][1] : 1 + util_below(1000000);
+		uint64_t part = i < COUNT_OF(fractions) ? fractions[i][0] : util_below(of + 1);
+		int64_t expected = nearest_rank(sorted, n, part, of);
+		struct percentile p = histogram_percentile(&h, part, of);
+
+		if (expected < h.limit_ns)
+			expected -= expected % h.width_ns;
+		if (p.value_ns != expected || p.bound)
+			fail_msg("%llu/%llu of %llu: %lld, expected %lld", (unsigned long long)part,
+				 (unsigned long long)of, (unsigned long long)n, (long long)p.value_ns,
+				 (long long)expected);
+	}
+}
+
+static void check_close(double value, long double expected)
+{
+	if (fabsl((long double)value - expected) > 1e-12L * fabsl(expected) + 1e-9L)
+		fail_msg("%.17g, expected %.20Lg", value, expected);
+}
+
+/* Two passes in long double, the textbook's way. */
+static void check_moments(const int64_t *value, uint64_t n)
+{
+	long double mean = 0, variance = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		mean += (long double)value[i];
+	mean /= (long double)n;
+	for (uint64_t i = 0; i < n; i++)
+		variance += ((long double)value[i] - mean) * ((long double)value[i] - mean);
+	check_close(histogram_mean_ns(&h), mean);
+	check_close(histogram_deviation_ns(&h), sqrtl(variance / (long double)n));
+}
+
+static double random_unit(void)
+{
+	return ((double)(util_random() >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static int64_t uniform(void)
+{
+	return (int64_t)util_below(50000);
+}
+
+static int64_t bell(void)
+{
+	return 20000 + (int64_t)(500 * sqrt(-2 * log(random_unit())) * cos(6.283185307179586 * random_unit()));
+}
+
+/* As a real link: a narrow body, and a tail that reaches into the overflow. */
+static int64_t long_tail(void)
+{
+	return 9000 + (int64_t)(100 / random_unit());
+}
+
+static int64_t two_peaks(void)
+{
+	return util_below(10) ? 12345 : 987654321;
+}
+
+static int64_t constant(void)
+{
+	return 999999;
+}
+
+static int64_t around_the_limit(void)
+{
+	return 999990 + (int64_t)util_below(20);
+}
+
+static int64_t mostly_overflow(void)
+{
+	return (int64_t)util_below(5000000000);
+}
+
+static void fill_and_check(int64_t (*next)(void), uint64_t n, int64_t limit_ns)
+{
+	int64_t *value = malloc(n * sizeof(*value));
+
+	place(limit_ns);
+	for (uint64_t i = 0; i < n; i++) {
+		value[i] = next();
+		assert_true(histogram_add(&h, value[i], (uint32_t)i));
+	}
+	check_identity(n);
+	check_moments(value, n);
+	assert_true(value[h.min_seq] == h.min_ns && value[h.max_seq] == h.max_ns);
+	histogram_finish(&h);
+	check_identity(n);
+	qsort(value, n, sizeof(*value), compare);
+	assert_true(h.min_ns == value[0] && h.max_ns == value[n - 1]);
+	check_percentiles(value, n);
+	free(value);
+	release(NULL);
+}
+
+static void percentiles_of_random_samples(void **state)
+{
+	static int64_t (*const distributions[])(void) = {
+		uniform, bell, long_tail, two_peaks, constant, around_the_limit, mostly_overflow,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(distributions); i++) {
+		fill_and_check(distributions[i], 1 + util_below(20000), 1000000);
+		/* Buckets of 10 ns, the last one rarely whole. */
+		fill_and_check(distributions[i], 1 + util_below(20000), 3000000 + (int64_t)util_below(1000));
+		for (uint64_t n = 1; n <= 12; n++)
+			fill_and_check(distributions[i], n, 20000);
+	}
+}
+
+static void ten_samples_by_hand(void **state)
+{
+	static const int64_t percent[][2] = { { 1, 10 }, { 10, 10 }, { 11, 20 }, { 50, 50 }, { 51, 60 }, { 90, 90 },
+					      { 91, 100 }, { 99, 100 }, { 100, 100 } };
+
+	(void)state;
+	place(1000);
+	for (int64_t v = 100; v; v -= 10)
+		assert_true(histogram_add(&h, v, (uint32_t)v));
+	histogram_finish(&h);
+	check_identity(10);
+	for (size_t i = 0; i < COUNT_OF(percent); i++)
+		assert_true(histogram_percentile(&h, (uint64_t)percent[i][0], 100).value_ns == percent[i][1]);
+	check_close(histogram_mean_ns(&h), 55);
+	check_close(histogram_deviation_ns(&h), sqrtl(825));
+}
+
+static void layouts(void **state)
+{
+	static const struct {
+		int64_t limit_ns, width_ns;
+		uint32_t buckets;
+	} rows[] = {
+		{ 1, 1, 1 }, { 100000, 1, 100000 }, { 999999, 1, 999999 }, { 1000000, 1, 1000000 },
+		{ 1000001, 10, 100001 }, { 1000010, 10, 100001 }, { 1000011, 10, 100002 }, { 10000000, 10, 1000000 },
+		{ 10000001, 100, 100001 }, { NS_PER_S, 1000, 1000000 }, { NS_PER_S + 1, 10000, 100001 },
+		{ 3600 * NS_PER_S, 10000000, 360000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		size_t bytes = histogram_layout(&h, rows[i].limit_ns);
+
+		assert_int_equal(h.limit_ns, rows[i].limit_ns);
+		assert_int_equal(h.width_ns, rows[i].width_ns);
+		assert_int_equal(h.buckets, rows[i].buckets);
+		assert_int_equal(h.overflow_capacity, HISTOGRAM_OVERFLOW_STORE);
+		assert_int_equal(h.count + h.overflows + h.negatives, 0);
+		assert_true(bytes >= h.buckets * 9ULL + HISTOGRAM_OVERFLOW_STORE * 8ULL);
+
+		/* Its memory is all zero, so every count is. */
+		place(rows[i].limit_ns);
+		check_identity(0);
+		release(NULL);
+	}
+}
+
+/* Last bucket, first overflow: the boundary that another program got wrong. */
+static void the_limit(int64_t limit_ns)
+{
+	uint32_t last;
+
+	place(limit_ns);
+	last = h.buckets - 1;
+	assert_true(histogram_add(&h, limit_ns - 1, 1));
+	assert_int_equal(histogram_bucket(&h, last), 1);
+	assert_int_equal(h.overflows, 0);
+	assert_true(histogram_add(&h, limit_ns, 2));
+	assert_int_equal(histogram_bucket(&h, last), 1);
+	assert_int_equal(h.overflows, 1);
+	assert_true(histogram_add(&h, limit_ns + 1, 3));
+	assert_int_equal(h.overflows, 2);
+	assert_true(histogram_add(&h, 0, 4));
+	assert_int_equal(histogram_bucket(&h, 0), limit_ns == 1 ? 2 : 1);
+	histogram_finish(&h);
+	assert_true(histogram_percentile(&h, 25, 100).value_ns == 0);
+	assert_true(histogram_percentile(&h, 50, 100).value_ns == (limit_ns - 1) / h.width_ns * h.width_ns);
+	assert_true(histogram_percentile(&h, 75, 100).value_ns == limit_ns);
+	assert_true(histogram_percentile(&h, 100, 100).value_ns == limit_ns + 1);
+	check_identity(4);
+	release(NULL);
+}
+
+static void values_at_the_limit(void **state)
+{
+	(void)state;
+	the_limit(1);
+	the_limit(2);
+	the_limit(100000);
+	the_limit(1000000);
+	the_limit(1000001);
+	the_limit(1000005);
+	the_limit(10000000);
+	the_limit(NS_PER_S + 7);
+}
+
+static void values_at_bucket_edges(void **state)
+{
+	(void)state;
+	place(2000000);
+	assert_int_equal(h.width_ns, 10);
+	for (int64_t v = 0; v < 2000000; v += 9999)
+		assert_true(histogram_add(&h, v, 0));
+	check_identity(201);
+	release(NULL);
+
+	place(2000000);
+	assert_true(histogram_add(&h, 9, 0));
+	assert_true(histogram_add(&h, 10, 0));
+	assert_true(histogram_add(&h, 19, 0));
+	assert_true(histogram_add(&h, 20, 0));
+	assert_int_equal(histogram_bucket(&h, 0), 1);
+	assert_int_equal(histogram_bucket(&h, 1), 2);
+	assert_int_equal(histogram_bucket(&h, 2), 1);
+	check_identity(4);
+}
+
+static void counts_pass_a_byte(void **state)
+{
+	static const uint64_t looks[] = { 1, 255, 256, 257, 511, 512, 513, 65535, 65536, 65537 };
+	uint64_t added = 0;
+
+	(void)state;
+	place(100);
+	for (size_t i = 0; i < COUNT_OF(looks); i++) {
+		for (; added < looks[i]; added++)
+			assert_true(histogram_add(&h, 42, (uint32_t)added));
+		assert_int_equal(histogram_bucket(&h, 42), looks[i]);
+		assert_int_equal(histogram_bucket(&h, 41), 0);
+		assert_int_equal(histogram_bucket(&h, 43), 0);
+		check_identity(looks[i]);
+	}
+	/* A neighbour that wraps at the same time, in the last bucket. */
+	for (int i = 0; i < 256; i++)
+		assert_true(histogram_add(&h, 99, 0));
+	assert_int_equal(histogram_bucket(&h, 99), 256);
+	assert_int_equal(histogram_bucket(&h, 42), 65537);
+	check_identity(65537 + 256);
+	assert_true(histogram_percentile(&h, 65537, 65537 + 256).value_ns == 42);
+	assert_true(histogram_percentile(&h, 65538, 65537 + 256).value_ns == 99);
+}
+
+/* `kept` in buckets (value i % 1000), then `overflows` descending from 3000000. */
+static void fill_overflow(uint64_t kept, uint64_t overflows)
+{
+	place(1000);
+	for (uint64_t i = 0; i < kept; i++)
+		assert_true(histogram_add(&h, (int64_t)(i % 1000), (uint32_t)i));
+	for (uint64_t i = 0; i < overflows; i++)
+		assert_true(histogram_add(&h, 3000000 - (int64_t)i, (uint32_t)(kept + i)));
+	histogram_finish(&h);
+	check_identity(kept + overflows);
+	assert_int_equal(h.overflows, overflows);
+}
+
+static void the_overflow_store_is_just_full(void **state)
+{
+	const uint64_t full = HISTOGRAM_OVERFLOW_STORE;
+
+	(void)state;
+	fill_overflow(full, full);
+	for (uint64_t rank = full + 1; rank <= 2 * full; rank += 1 + util_below(100)) {
+		struct percentile p = histogram_percentile(&h, rank, 2 * full);
+
+		assert_false(p.bound);
+		assert_true(p.value_ns == 3000000 - (int64_t)(2 * full - rank));
+	}
+}
+
+static void the_overflow_store_is_too_small(void **state)
+{
+	const uint64_t full = HISTOGRAM_OVERFLOW_STORE, kept = full + 1, all = kept + full + 1;
+	struct percentile p;
+
+	(void)state;
+	fill_overflow(kept, full + 1);
+	/* In a bucket: exact as ever. */
+	p = histogram_percentile(&h, 1, 4);
+	assert_false(p.bound);
+	p = histogram_percentile(&h, kept, all);
+	assert_false(p.bound);
+	assert_true(p.value_ns == 999);
+	/* Beyond: the true value is this or more. */
+	for (uint64_t rank = kept + 1; rank < all; rank += 1 + util_below(1000)) {
+		p = histogram_percentile(&h, rank, all);
+		assert_true(p.bound);
+		assert_true(p.value_ns >= h.limit_ns && p.value_ns <= 3000000 - (int64_t)(all - rank));
+	}
+	p = histogram_percentile(&h, all - 1, all);
+	assert_true(p.bound);
+	/* The last is the maximum, which is known even if it was not kept, as is all that needs no order. */
+	p = histogram_percentile(&h, 100, 100);
+	assert_false(p.bound);
+	assert_true(p.value_ns == 3000000);
+	assert_true(h.max_ns == 3000000 && h.max_seq == kept);
+	assert_true(h.min_ns == 0 && h.min_seq % 1000 == 0);
+}
+
+static void the_maximum_that_was_not_kept(void **state)
+{
+	(void)state;
+	place(1000);
+	for (uint32_t i = 0; i <= HISTOGRAM_OVERFLOW_STORE; i++)
+		assert_true(histogram_add(&h, 1000 + i, i));
+	histogram_finish(&h);
+	check_identity(HISTOGRAM_OVERFLOW_STORE + 1);
+	assert_true(h.max_ns == 1000 + HISTOGRAM_OVERFLOW_STORE);
+	assert_int_equal(h.max_seq, HISTOGRAM_OVERFLOW_STORE);
+	assert_true(histogram_percentile(&h, 100, 100).value_ns == h.max_ns);
+	assert_true(histogram_percentile(&h, 1, 100).bound);
+	/* Sum over 1000 .. 1000 + n: the mean needs no samples. */
+	check_close(histogram_mean_ns(&h), 1000 + HISTOGRAM_OVERFLOW_STORE / 2.0L);
+}
+
+static void negatives_stand_apart(void **state)
+{
+	(void)state;
+	place(1000);
+	assert_false(histogram_add(&h, -1, 7));
+	assert_false(histogram_add(&h, INT64_MIN, 8));
+	assert_int_equal(h.negatives, 2);
+	check_identity(0);
+	assert_true(histogram_add(&h, 5, 9));
+	assert_false(histogram_add(&h, -1000000, 10));
+	histogram_finish(&h);
+	assert_int_equal(h.negatives, 3);
+	check_identity(1);
+	assert_true(h.min_ns == 5 && h.max_ns == 5);
+	assert_true(h.min_seq == 9 && h.max_seq == 9);
+	assert_true(h.sum == 5 && h.sum_of_squares == 25);
+	assert_true(histogram_percentile(&h, 1, 100).value_ns == 5);
+	check_close(histogram_mean_ns(&h), 5);
+	check_close(histogram_deviation_ns(&h), 0);
+}
+
+static void minimum_and_maximum_with_their_numbers(void **state)
+{
+	(void)state;
+	place(1000);
+	assert_true(histogram_add(&h, 500, 0xfffffffe)); /* the first is both */
+	assert_true(h.min_ns == 500 && h.max_ns == 500);
+	assert_true(h.min_seq == 0xfffffffe && h.max_seq == 0xfffffffe);
+	assert_true(histogram_add(&h, 5000, 0xffffffff)); /* in the overflow */
+	assert_true(histogram_add(&h, 0, 0));
+	assert_true(histogram_add(&h, 400, 1));
+	assert_true(h.min_ns == 0 && h.max_ns == 5000);
+	assert_true(h.min_seq == 0 && h.max_seq == 0xffffffff);
+	check_identity(4);
+	release(NULL);
+
+	/* A first sample of 0 is above nothing, but it is the maximum. */
+	place(1000);
+	assert_true(histogram_add(&h, 0, 9));
+	assert_true(h.min_ns == 0 && h.max_ns == 0);
+	assert_true(h.min_seq == 9 && h.max_seq == 9);
+	check_identity(1);
+	release(NULL);
+
+	/* All above 0: the zeroed fields are no sample. And only overflow. */
+	place(1000);
+	assert_true(histogram_add(&h, 7000, 3));
+	assert_true(histogram_add(&h, 6000, 4));
+	histogram_finish(&h);
+	assert_true(h.min_ns == 6000 && h.min_seq == 4);
+	assert_true(h.max_ns == 7000 && h.max_seq == 3);
+	assert_true(histogram_percentile(&h, 50, 100).value_ns == 6000);
+	check_identity(2);
+}
+
+/* A small spread on a large offset is where the difference of two large squares would lose everything. */
+static void deviation_on_a_large_offset(void **state)
+{
+	static const int64_t offsets[] = { 1000000, NS_PER_S, 3600 * NS_PER_S };
+	static int64_t value[1000];
+
+	(void)state;
+	for (size_t o = 0; o < COUNT_OF(offsets); o++) {
+		place(1000);
+		for (size_t i = 0; i < COUNT_OF(value); i++) {
+			value[i] = offsets[o] + (int64_t)(i % 2);
+			assert_true(histogram_add(&h, value[i], 0));
+		}
+		check_moments(value, COUNT_OF(value));
+		check_close(histogram_deviation_ns(&h), 0.5L);
+		check_identity(COUNT_OF(value));
+		release(NULL);
+	}
+}
+
+static void set_bucket(uint32_t i, uint64_t count)
+{
+	h.low[i] = (uint8_t)count;
+	h.carry[i] = count / 256;
+}
+
+/* Weeks of samples: the fields are set as adding would have left them. */
+static void a_million_million_samples(void **state)
+{
+	const uint64_t n = 1000000000000;
+
+	(void)state;
+	place(2 * NS_PER_S);
+	assert_int_equal(h.width_ns, 10000);
+
+	/* All of one second. */
+	h.count = n;
+	h.sum = (__int128)n * NS_PER_S;
+	h.sum_of_squares = h.sum * NS_PER_S;
+	h.min_ns = h.max_ns = NS_PER_S;
+	set_bucket(100000, n);
+	check_identity(n);
+	check_close(histogram_mean_ns(&h), 1e9L);
+	check_close(histogram_deviation_ns(&h), 0);
+	assert_true(histogram_percentile(&h, 1, 1000000).value_ns == NS_PER_S);
+	assert_true(histogram_percentile(&h, 999999, 1000000).value_ns == NS_PER_S);
+	assert_true(histogram_percentile(&h, 100, 100).value_ns == NS_PER_S);
+
+	/* One of them 0. */
+	h.sum -= NS_PER_S;
+	h.sum_of_squares -= (__int128)NS_PER_S * NS_PER_S;
+	set_bucket(100000, n - 1);
+	set_bucket(0, 1);
+	check_identity(n);
+	check_close(histogram_mean_ns(&h), 1e9L * (1 - 1e-12L));
+	check_close(histogram_deviation_ns(&h), 1e3L * sqrtl(1 - 1e-12L));
+	assert_true(histogram_percentile(&h, 1, n).value_ns == 0);
+	assert_true(histogram_percentile(&h, 2, n).value_ns == NS_PER_S);
+
+	/* Half of them 0. */
+	h.sum = (__int128)(n / 2) * NS_PER_S;
+	h.sum_of_squares = h.sum * NS_PER_S;
+	set_bucket(100000, n / 2);
+	set_bucket(0, n / 2);
+	check_identity(n);
+	check_close(histogram_mean_ns(&h), 5e8L);
+	check_close(histogram_deviation_ns(&h), 5e8L);
+	assert_true(histogram_percentile(&h, 50, 100).value_ns == 0);
+	assert_true(histogram_percentile(&h, 500001, 1000000).value_ns == NS_PER_S);
+	assert_true(histogram_percentile(&h, 999999999, 1000000000).value_ns == NS_PER_S); /* n * numerator: 70 bits */
+
+	/* Half 999999999, half 10^9: a spread of 0.5 ns on all that. */
+	h.sum = (__int128)n * NS_PER_S - n / 2;
+	h.sum_of_squares = (__int128)(n / 2) * NS_PER_S * NS_PER_S + (__int128)(n / 2) * 999999999 * 999999999;
+	set_bucket(0, 0);
+	set_bucket(99999, n / 2);
+	check_identity(n);
+	check_close(histogram_mean_ns(&h), 999999999.5L);
+	check_close(histogram_deviation_ns(&h), 0.5L);
+
+	/* Another histogram in which they all overflow. */
+	release(NULL);
+	place(1000);
+	h.count = h.overflows = n;
+	h.sum = (__int128)n * NS_PER_S;
+	h.sum_of_squares = h.sum * NS_PER_S;
+	h.max_ns = NS_PER_S;
+	histogram_finish(&h);
+	check_identity(n);
+	assert_true(histogram_percentile(&h, 50, 100).bound);
+	assert_true(histogram_percentile(&h, 50, 100).value_ns == 1000);
+	assert_true(histogram_percentile(&h, 100, 100).value_ns == NS_PER_S);
+	assert_true(histogram_add(&h, NS_PER_S, 0)); /* must not be kept behind the store */
+	check_identity(n + 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(layouts, release),
+		cmocka_unit_test_teardown(ten_samples_by_hand, release),
+		cmocka_unit_test_teardown(percentiles_of_random_samples, release),
+		cmocka_unit_test_teardown(values_at_the_limit, release),
+		cmocka_unit_test_teardown(values_at_bucket_edges, release),
+		cmocka_unit_test_teardown(counts_pass_a_byte, release),
+		cmocka_unit_test_teardown(the_overflow_store_is_just_full, release),
+		cmocka_unit_test_teardown(the_overflow_store_is_too_small, release),
+		cmocka_unit_test_teardown(the_maximum_that_was_not_kept, release),
+		cmocka_unit_test_teardown(negatives_stand_apart, release),
+		cmocka_unit_test_teardown(minimum_and_maximum_with_their_numbers, release),
+		cmocka_unit_test_teardown(deviation_on_a_large_offset, release),
+		cmocka_unit_test_teardown(a_million_million_samples, release),
+	};
+
+	util_seed();
+	return cmocka_run_group_tests_name("histogram", tests, NULL, NULL);
+}
