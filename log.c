@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The transaction log: records in the order in which they were completed, in memory that is there before the run. */
+
+#include "rant.h"
+
+#define SECONDS_IF_ENDLESS 3600
+#define MARGIN_PERCENT 15
+
+uint64_t log_capacity(int64_t duration_ns, uint64_t count, uint64_t free_bytes, bool *limited)
+{
+	uint64_t seconds = duration_ns ? (uint64_t)((duration_ns + NS_PER_S - 1) / NS_PER_S) : SECONDS_IF_ENDLESS;
+	uint64_t capacity = seconds * LOG_RATE * (100 + MARGIN_PERCENT) / 100;
+	uint64_t ceiling = free_bytes / 4 / sizeof(struct sample);
+
+	if (count && count < capacity)
+		capacity = count;
+	*limited = capacity > ceiling;
+	return *limited ? ceiling : capacity;
+}
+
+void log_place(struct log *l, void *memory, uint64_t capacity)
+{
+	*l = (struct log){ .record = memory, .capacity = capacity };
+}
+
+bool log_add(struct log *l, const struct sample *s)
+{
+	if (l->used == l->capacity) {
+		l->left_out++;
+		return false;
+	}
+	l->record[l->used++] = *s;
+	return true;
+}
