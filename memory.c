@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Memory that is mapped, present and locked before the run: a page fault costs more than most of what is measured. */
+#include "rant.h"
+
+#include <errno.h>
+#include <linux/mman.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+static const struct {
+	int flags;
+	size_t page_bytes; /* 0: the system's page size */
+} kinds[] = {
+	[MEMORY_NORMAL] = { 0, 0 },
+	[MEMORY_HUGE_DEFAULT] = { MAP_HUGETLB, 1 << 21 },
+	[MEMORY_HUGE_2M] = { MAP_HUGETLB | MAP_HUGE_2MB, 1 << 21 },
+};
+
+int memory_map(struct memory *m, size_t bytes, bool huge)
+{
+	*m = (struct memory){ 0 };
+	for (int kind = huge ? MEMORY_HUGE_2M : MEMORY_NORMAL; kind >= MEMORY_NORMAL; kind--) {
+		size_t page = kinds[kind].page_bytes ? kinds[kind].page_bytes : (size_t)sysconf(_SC_PAGESIZE);
+		size_t whole = (bytes + page - 1) / page * page;
+		/* Populated: every page is present when mmap returns. */
+		void *start = mmap(NULL, whole, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | kinds[kind].flags, -1, 0);
+
+		if (start == MAP_FAILED)
+			continue;
+		/* khugepaged would remap under the loop, and locking does not keep it from doing so. */
+		if (kind == MEMORY_NORMAL)
+			madvise(start, whole, MADV_NOHUGEPAGE);
+		*m = (struct memory){ .start = start, .bytes = whole, .pages = (enum memory_pages)kind };
+		return 0;
+	}
+	return -errno;
+}
+
+void memory_unmap(struct memory *m)
+{
+	if (m->start)
+		munmap(m->start, m->bytes);
+	*m = (struct memory){ 0 };
+}
+
+int memory_lock(void)
+{
+	return mlockall(MCL_CURRENT | MCL_FUTURE) ? -errno : 0;
+}
+
+uint64_t memory_free_bytes(void)
+{
+	struct sysinfo info;
+
+	if (sysinfo(&info))
+		return 0;
+	return (uint64_t)info.freeram * info.mem_unit;
+}
