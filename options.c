@@ -1,0 +1,688 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The command line. One table holds all that is known of an option; the parser, the defaults, the error messages and
+ * the help text are made from it. What concerns two options is in a second table, of rules.
+ */
+#include "rant.h"
+
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define BUSY_POLL_IMPLIED_US 50 /* recommended for busy_read in Documentation/admin-guide/sysctl/net.rst */
+
+/* ---- The table --------------------------------------------------------------------------------------------------- */
+
+enum kind { KIND_FLAG, KIND_NUMBER, KIND_CHOICE, KIND_FILE, KIND_INTERFACE, KIND_ADDRESS };
+
+struct choice {
+	const char *name;
+	int64_t value;
+};
+
+struct option_row {
+	const char *heading; /* in the help text, above the first option of a group */
+	char letter; /* 0: the long name only */
+	const char *name;
+	const char *argument; /* its name in the help text; NULL: takes none */
+	enum kind kind;
+	size_t offset; /* in struct options */
+	/* Numbers: `min`, `max` and `initial` are as stored. */
+	const char *unit;
+	int64_t unit_size; /* what 1 on the command line is stored as */
+	int decimals; /* allowed */
+	int64_t min, max;
+	int64_t initial; /* default; a number outside of its range is none */
+	const struct choice *choice; /* the last has no name */
+	const char *help;
+};
+
+/* Does not compile when the field is not of the type that the kind stores. */
+#define AT(type, field) _Generic(((struct options *)0)->field, type: offsetof(struct options, field))
+#define FLAG(field) .kind = KIND_FLAG, .offset = AT(bool, field)
+#define NUMBER(field) .kind = KIND_NUMBER, .offset = AT(int64_t, field)
+#define CHOICE(field) .kind = KIND_CHOICE, .offset = AT(int64_t, field)
+#define TEXT(text_kind, field) .kind = (text_kind), .offset = AT(const char *, field)
+#define ADDRESS(field) .kind = KIND_ADDRESS, .offset = AT(union address, field)
+#define IN_US .unit = "us", .unit_size = NS_PER_US, .decimals = 3
+#define IN_MS .unit = "ms", .unit_size = NS_PER_MS, .decimals = 3
+#define IN_S .unit = "s", .unit_size = NS_PER_S, .decimals = 3
+#define IN_PACKETS .unit = "packets", .unit_size = 1
+#define PACKETS_MAX 1000000000000LL
+
+static const struct choice sources[] = {
+	{ "hardware", SOURCE_HARDWARE },
+	{ "kernel", SOURCE_KERNEL },
+	{ "user", SOURCE_USER },
+	{ 0 },
+};
+
+static const struct option_row table[] = {
+	{ "What to measure", 'i', "interface", "IFACE", TEXT(KIND_INTERFACE, interface),
+	  .help = "network interface to use; required" },
+	{ NULL, 'a', "address", "IP", ADDRESS(server),
+	  .help = "emit to the reflector at this IPv4 address; without it, reflect" },
+	{ NULL, 0, "port", "PORT", NUMBER(port), .unit_size = 1, .min = 1, .max = 65535, .initial = STAMP_PORT,
+	  .help = "UDP port of the reflector" },
+	{ NULL, 0, "stamp", "SOURCE", CHOICE(stamp), .initial = SOURCE_HARDWARE, .choice = sources,
+	  .help = "what takes the time on the wire" },
+	{ NULL, 'R', "no-hw-ts", NULL, FLAG(no_hw_stamps), .help = "same as --stamp user" },
+	{ NULL, 'N', "no-tx-ts", NULL, FLAG(no_tx_stamps),
+	  .help = "reflector: no transmit stamps; the setting of the NIC stays" },
+	{ NULL, 's', "sw-timestamps", NULL, FLAG(sw_timestamps), .help = "collect the times of user space too" },
+
+	{ "How long", 'd', "duration", "S", NUMBER(duration_ns), IN_S, .min = NS_PER_MS, .max = 315360000 * NS_PER_S,
+	  .help = "end after this time; without it, when interrupted" },
+	{ NULL, 0, "count", "N", NUMBER(count), IN_PACKETS, .min = 1, .max = PACKETS_MAX,
+	  .help = "end after this many packets past the warm-up" },
+	{ NULL, 0, "once", NULL, FLAG(once), .help = "reflector: end when the first emitter has been silent for 2 s" },
+	{ NULL, 'w', "warmup", "PACKETS", NUMBER(warmup), IN_PACKETS, .min = 0, .max = PACKETS_MAX,
+	  .help = "leave the first packets out of all figures" },
+	{ NULL, 0, "timeout", "MS", NUMBER(timeout_ns), IN_MS, .min = NS_PER_US, .max = 60000 * NS_PER_MS,
+	  .initial = 100 * NS_PER_MS, .help = "a reply that takes longer is lost" },
+
+	{ "On a spike", 't', "threshold", "US", NUMBER(threshold_ns), IN_US, .min = 1, .max = 60 * NS_PER_S,
+	  .help = "stop when a latency exceeds it, after the warm-up" },
+	{ NULL, 'C', "continue", NULL, FLAG(keep_going), .help = "go on after such a breach, and count" },
+	{ NULL, 'T', "trace-marker", NULL, FLAG(trace_marker), .help = "write to the kernel's trace_marker" },
+	{ NULL, 'S', "snapshot", NULL, FLAG(snapshot), .help = "take an ftrace snapshot on a breach" },
+	{ NULL, 'M', "pmc", NULL, FLAG(pmc), .help = "PTP management client" },
+
+	{ "What to show", 'H', "histogram", NULL, FLAG(histogram), .help = "print the histogram at the end" },
+	{ NULL, 'o', "overflow", "US", NUMBER(overflow_ns), IN_US, .min = 1, .max = 10 * NS_PER_S,
+	  .initial = 100 * NS_PER_US, .help = "overflow threshold of the histogram" },
+	{ NULL, 'b', "bucket-size", "US", NUMBER(bucket_ns), IN_US, .min = 1, .max = 10 * NS_PER_S,
+	  .initial = NS_PER_US, .help = "size of the buckets that are printed" },
+	{ NULL, 'l', "log", "FILE", TEXT(KIND_FILE, log_path), .help = "write the transaction log at the end" },
+	{ NULL, 'L', "log-threshold", "US", NUMBER(log_threshold_ns), IN_US, .min = 1, .max = 60 * NS_PER_S,
+	  .help = "log only the latencies that exceed it" },
+	{ NULL, 'q', "quiet", NULL, FLAG(quiet), .help = "nothing on stdout" },
+	{ NULL, 'v', "verbose", NULL, FLAG(verbose), .help = "show configuration, allocation and what was granted" },
+
+	{ "How to run", 'G', "hugepages", NULL, FLAG(hugepages), .help = "huge pages for log and histogram" },
+	{ NULL, 'p', "busy-poll-us", "US", NUMBER(busy_poll_us), .unit = "us", .unit_size = 1, .min = 0, .max = 1000000,
+	  .help = "busy-poll time of the socket" },
+	{ NULL, 'B', "budget", "N", NUMBER(busy_poll_budget), .unit_size = 1, .min = 1, .max = 65535,
+	  .help = "packets per busy poll; sets a busy-poll time too" },
+	{ NULL, 'P', "prefer-busypoll", NULL, FLAG(prefer_busy_poll),
+	  .help = "prefer busy polling; sets a busy-poll time too" },
+
+	{ "About rant", 'h', "help", NULL, FLAG(help), .help = "show this" },
+	{ NULL, 'V', "version", NULL, FLAG(version), .help = "show the version" },
+};
+
+#define ROWS (sizeof(table) / sizeof(table[0]))
+#define LONG_CODE 256 /* getopt's code of a long option: its row, beyond every letter */
+
+struct parse {
+	struct options *o;
+	const char *given[ROWS]; /* the argument; NULL: not given, or takes none */
+};
+
+/* ---- Phrases that messages and help text share ------------------------------------------------------------------- */
+
+struct phrase {
+	char text[128];
+};
+
+#define EXCERPT_MAX 40
+
+__attribute__((format(printf, 2, 3)))
+static void append(struct phrase *p, const char *format, ...)
+{
+	size_t used = strlen(p->text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(p->text + used, sizeof(p->text) - used, format, arguments);
+	va_end(arguments);
+}
+
+/* Joins words as "a, b or c"; `left` words follow this one. */
+static void append_word(struct phrase *p, const char *prefix, const char *word, int left)
+{
+	append(p, "%s%s%s", !*p->text ? "" : left ? ", " : " or ", prefix, word);
+}
+
+/* What the user wrote, fit for a message of one line, however long it is and whatever is in it. */
+static struct phrase excerpt(const char *text)
+{
+	struct phrase p = { "" };
+
+	append(&p, "%.*s%s", EXCERPT_MAX, text, strlen(text) > EXCERPT_MAX ? "..." : "");
+	for (char *c = p.text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	return p;
+}
+
+static int64_t power_of_ten(int exponent)
+{
+	return exponent ? 10 * power_of_ten(exponent - 1) : 1;
+}
+
+/* A stored value as it is written on the command line. */
+static struct phrase number_text(const struct option_row *row, int64_t value)
+{
+	int64_t whole = value / row->unit_size, rest = value % row->unit_size;
+	struct phrase p = { "" };
+
+	append(&p, "%" PRId64, whole);
+	if (rest)
+		append(&p, ".%0*" PRId64, row->decimals, rest / (row->unit_size / power_of_ten(row->decimals)));
+	return p;
+}
+
+/* The default as it is written on the command line; empty if there is none. */
+static struct phrase default_text(const struct option_row *row)
+{
+	struct phrase p = { "" };
+
+	if (row->kind == KIND_NUMBER && row->initial >= row->min)
+		return number_text(row, row->initial);
+	if (row->kind == KIND_CHOICE)
+		for (const struct choice *c = row->choice; c->name; c++)
+			if (c->value == row->initial)
+				append(&p, "%s", c->name);
+	return p;
+}
+
+/* What may be given, for "give ...". */
+static struct phrase allowed(const struct option_row *row)
+{
+	struct phrase p = { "" };
+
+	switch (row->kind) {
+	case KIND_NUMBER:
+		append(&p, "%s to %s", number_text(row, row->min).text, number_text(row, row->max).text);
+		if (row->unit)
+			append(&p, " %s", row->unit);
+		break;
+	case KIND_CHOICE:
+		for (const struct choice *c = row->choice; c->name; c++)
+			append_word(&p, "", c->name, c[1].name != NULL);
+		break;
+	case KIND_FILE:
+		append(&p, "the name of a file");
+		break;
+	case KIND_INTERFACE:
+		append(&p, "the name of a network interface");
+		break;
+	case KIND_ADDRESS:
+		append(&p, "an IPv4 address");
+		break;
+	case KIND_FLAG:
+		append(&p, "no argument");
+		break;
+	}
+	return p;
+}
+
+static int refuse(const struct option_row *row, const char *text, const char *why)
+{
+	warnx("--%s: '%s' %s: give %s", row->name, excerpt(text).text, why, allowed(row).text);
+	return -EINVAL;
+}
+
+/* ---- One option -------------------------------------------------------------------------------------------------- */
+
+enum number { NUMBER_GOOD, NUMBER_MALFORMED, NUMBER_TOO_FINE, NUMBER_OUT_OF_RANGE };
+
+/* Digits, with a point among or before them where decimals are allowed: no exponent, no blank, no sign but the minus
+ * that is always out of range. In integers, so that 0.1 us is 100 ns. *value is set when the number is good. */
+static enum number number_read(const struct option_row *row, const char *text, int64_t *value)
+{
+	const char *start = text + (*text == '-'), *end = start + strspn(start, "0123456789");
+	int places = 0;
+	bool overflow = false;
+	int64_t n = 0;
+
+	if (*end == '.') {
+		size_t length = strspn(++end, "0123456789");
+
+		if (!length)
+			return NUMBER_MALFORMED;
+		places = length > INT_MAX ? INT_MAX : (int)length;
+		end += length;
+	}
+	if (*end || end == start)
+		return NUMBER_MALFORMED;
+	if (places > row->decimals)
+		return NUMBER_TOO_FINE;
+	for (const char *c = start; c < end; c++)
+		if (*c != '.')
+			overflow |= __builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, *c - '0', &n);
+	overflow |= __builtin_mul_overflow(n, row->unit_size / power_of_ten(places), &n);
+	if (start > text || overflow || n < row->min || n > row->max)
+		return NUMBER_OUT_OF_RANGE;
+	*value = n;
+	return NUMBER_GOOD;
+}
+
+static int set_number(const struct option_row *row, const char *text, void *field)
+{
+	struct phrase why = { "" };
+
+	switch (number_read(row, text, field)) {
+	case NUMBER_GOOD:
+		return 0;
+	case NUMBER_MALFORMED:
+		return refuse(row, text, "is not a number");
+	case NUMBER_OUT_OF_RANGE:
+		return refuse(row, text, "is out of range");
+	case NUMBER_TOO_FINE:
+		break;
+	}
+	if (!row->decimals)
+		return refuse(row, text, "is not a whole number");
+	append(&why, "has too many decimals, at most %d are allowed", row->decimals);
+	return refuse(row, text, why.text);
+}
+
+static int set_flag(const struct option_row *row, const char *text, void *field)
+{
+	(void)row, (void)text;
+	*(bool *)field = true;
+	return 0;
+}
+
+static int set_choice(const struct option_row *row, const char *text, void *field)
+{
+	for (const struct choice *c = row->choice; c->name; c++) {
+		if (!strcmp(text, c->name)) {
+			*(int64_t *)field = c->value;
+			return 0;
+		}
+	}
+	return refuse(row, text, "is not a choice");
+}
+
+static int set_file(const struct option_row *row, const char *text, void *field)
+{
+	if (!*text)
+		return refuse(row, text, "is empty");
+	*(const char **)field = text;
+	return 0;
+}
+
+static int set_interface(const struct option_row *row, const char *text, void *field)
+{
+	_Static_assert(IFNAMSIZ == 16, "the sentence below names the longest interface name");
+	if (strlen(text) >= IFNAMSIZ)
+		return refuse(row, text, "is too long, interface names have at most 15 characters");
+	return set_file(row, text, field);
+}
+
+static bool is_ipv6(const char *text)
+{
+	char address[INET6_ADDRSTRLEN + 1];
+	struct in6_addr in6;
+	size_t bytes = strcspn(text, "%"); /* fe80::1%eth0: the zone is no part of the address */
+
+	if (bytes >= sizeof(address))
+		return false;
+	memcpy(address, text, bytes);
+	address[bytes] = '\0';
+	return inet_pton(AF_INET6, address, &in6) == 1;
+}
+
+static int set_address(const struct option_row *row, const char *text, void *field)
+{
+	union address *server = field;
+
+	if (inet_pton(AF_INET, text, &server->in.sin_addr) == 1) {
+		server->in.sin_family = AF_INET;
+		return 0;
+	}
+	return refuse(row, text, is_ipv6(text) ? "is an IPv6 address" : "is not an IPv4 address");
+}
+
+static int (*const set[])(const struct option_row *row, const char *text, void *field) = {
+	[KIND_FLAG] = set_flag,
+	[KIND_NUMBER] = set_number,
+	[KIND_CHOICE] = set_choice,
+	[KIND_FILE] = set_file,
+	[KIND_INTERFACE] = set_interface,
+	[KIND_ADDRESS] = set_address,
+};
+
+static void set_defaults(struct options *o)
+{
+	memset(o, 0, sizeof(*o));
+	o->server.any.sa_family = AF_UNSPEC;
+	o->role = ROLE_REFLECT;
+	for (const struct option_row *row = table; row < table + ROWS; row++)
+		if (row->kind == KIND_NUMBER || row->kind == KIND_CHOICE)
+			*(int64_t *)((char *)o + row->offset) = row->initial;
+}
+
+/* ---- Rules across options ---------------------------------------------------------------------------------------- */
+
+static const struct option_row *row_named(const char *name)
+{
+	const struct option_row *row = table;
+
+	while (strcmp(row->name, name))
+		row++;
+	return row;
+}
+
+static const char *given(const struct parse *p, const char *name)
+{
+	return p->given[row_named(name) - table];
+}
+
+static bool no_interface(const struct parse *p)
+{
+	return !p->o->interface;
+}
+
+static bool trace_marker(const struct parse *p)
+{
+	return p->o->trace_marker;
+}
+
+static bool snapshot(const struct parse *p)
+{
+	return p->o->snapshot;
+}
+
+static bool pmc(const struct parse *p)
+{
+	return p->o->pmc;
+}
+
+static bool emitter_without_tx_stamps(const struct parse *p)
+{
+	return p->o->no_tx_stamps && p->o->role == ROLE_EMIT;
+}
+
+static bool emitter_once(const struct parse *p)
+{
+	return p->o->once && p->o->role == ROLE_EMIT;
+}
+
+static bool user_stamps_and_others(const struct parse *p)
+{
+	return p->o->no_hw_stamps && given(p, "stamp") && strcmp(given(p, "stamp"), "user");
+}
+
+static bool continue_without_threshold(const struct parse *p)
+{
+	return p->o->keep_going && !p->o->threshold_ns;
+}
+
+static bool log_threshold_without_log(const struct parse *p)
+{
+	return p->o->log_threshold_ns && !p->o->log_path;
+}
+
+static bool overflow_below_bucket(const struct parse *p)
+{
+	return p->o->overflow_ns < p->o->bucket_ns;
+}
+
+static bool budget_without_busy_poll(const struct parse *p)
+{
+	return p->o->busy_poll_budget && given(p, "busy-poll-us") && !p->o->busy_poll_us;
+}
+
+static bool preference_without_busy_poll(const struct parse *p)
+{
+	return p->o->prefer_busy_poll && given(p, "busy-poll-us") && !p->o->busy_poll_us;
+}
+
+static const struct rule {
+	bool (*broken)(const struct parse *p);
+	const char *first;
+	const char *second; /* NULL: the rule is about one option */
+	const char *joint; /* the sentence is "--first 1 joint --second 2: why", or "--first why" */
+	const char *why;
+} rules[] = {
+	{ trace_marker, "trace-marker", NULL, NULL, "is not available in this version" },
+	{ snapshot, "snapshot", NULL, NULL, "is not available in this version" },
+	{ pmc, "pmc", NULL, NULL, "is not available in this version" },
+	{ no_interface, "interface", NULL, NULL,
+	  "is missing: give the name of a network interface ('ip link' lists them)" },
+	{ emitter_without_tx_stamps, "no-tx-ts", "address", "with",
+	  "the round trip starts at a transmit stamp, only a reflector can do without" },
+	{ emitter_once, "once", "address", "with", "only a reflector waits for emitters, use --count or --duration" },
+	{ user_stamps_and_others, "no-hw-ts", "stamp", "with", "it means --stamp user, give one of the two" },
+	{ continue_without_threshold, "continue", "threshold", "without", "there is no breach to go on after" },
+	{ log_threshold_without_log, "log-threshold", "log", "without", "there is no log, give --log FILE" },
+	{ overflow_below_bucket, "overflow", "bucket-size", "with",
+	  "the overflow threshold must be at least one bucket" },
+	{ budget_without_busy_poll, "budget", "busy-poll-us", "with",
+	  "without a busy-poll time the kernel ignores it" },
+	{ preference_without_busy_poll, "prefer-busypoll", "busy-poll-us", "with",
+	  "without a busy-poll time the kernel ignores it" },
+};
+
+/* The option with its value, as it was given or is by default. */
+static struct phrase as_given(const struct parse *p, const char *name)
+{
+	const char *text = given(p, name);
+	struct phrase value = text ? excerpt(text) : default_text(row_named(name)), option = { "" };
+
+	append(&option, "--%s%s%s", name, *value.text ? " " : "", value.text);
+	return option;
+}
+
+static int check_rules(const struct parse *p)
+{
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		const struct rule *r = &rules[i];
+
+		if (!r->broken(p))
+			continue;
+		if (r->second)
+			warnx("%s %s %s: %s", as_given(p, r->first).text, r->joint, as_given(p, r->second).text,
+			      r->why);
+		else
+			warnx("--%s %s", r->first, r->why);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* ---- The command line -------------------------------------------------------------------------------------------- */
+
+struct getopt_tables {
+	char letters[2 * ROWS + 2];
+	struct option longs[ROWS + 1];
+};
+
+static void make_getopt_tables(struct getopt_tables *t)
+{
+	char *letter = t->letters;
+
+	memset(t, 0, sizeof(*t));
+	*letter++ = ':'; /* tell a missing argument from an unknown option */
+	for (size_t i = 0; i < ROWS; i++) {
+		t->longs[i].name = table[i].name;
+		t->longs[i].has_arg = table[i].argument ? required_argument : no_argument;
+		t->longs[i].val = LONG_CODE + (int)i;
+		if (!table[i].letter)
+			continue;
+		*letter++ = table[i].letter;
+		if (table[i].argument)
+			*letter++ = ':';
+	}
+}
+
+static int next_option(const struct getopt_tables *t, int argc, char **argv)
+{
+	return getopt_long(argc, argv, t->letters, t->longs, NULL);
+}
+
+static void rewind_getopt(void)
+{
+	opterr = 0;
+	optind = 0; /* glibc: forget all of an earlier scan, even one that stopped within a cluster */
+}
+
+/* For the codes in the tables of getopt only, not for its '?' and ':'. */
+static const struct option_row *row_of(int code)
+{
+	const struct option_row *row = table;
+
+	if (code >= LONG_CODE)
+		return &table[code - LONG_CODE];
+	while (row->letter != code)
+		row++;
+	return row;
+}
+
+/* A long option that getopt did not take: unknown, or the beginning of several. */
+static int refuse_long(const char *argument)
+{
+	size_t bytes = strcspn(argument + 2, "=");
+	struct phrase candidates = { "" };
+	int left = 0;
+
+	for (size_t i = 0; bytes && i < ROWS; i++)
+		left += !strncmp(table[i].name, argument + 2, bytes);
+	if (!left) {
+		warnx("%s: unknown option: 'rant --help' lists the options", excerpt(argument).text);
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < ROWS; i++)
+		if (!strncmp(table[i].name, argument + 2, bytes))
+			append_word(&candidates, "--", table[i].name, --left);
+	warnx("%s: ambiguous option: give %s", excerpt(argument).text, candidates.text);
+	return -EINVAL;
+}
+
+/* getopt said '?'. optopt is 0 for a long name it does not know, the code of a known one that takes no argument, or
+ * an unknown letter. */
+static int refuse_option(const char *argument)
+{
+	if (optopt == 0)
+		return refuse_long(argument);
+	if (optopt >= LONG_CODE) {
+		warnx("--%s: takes no argument, not even '%s'", row_of(optopt)->name,
+		      excerpt(strchr(argument, '=') + 1).text);
+		return -EINVAL;
+	}
+	warnx("-%c: unknown option: 'rant --help' lists the options", optopt > ' ' && optopt < 0x7f ? optopt : '?');
+	return -EINVAL;
+}
+
+static int read_option(struct parse *p, int code, char **argv)
+{
+	const struct option_row *row;
+
+	if (code == '?')
+		return refuse_option(argv[optind - 1]);
+	if (code == ':') {
+		row = row_of(optopt);
+		warnx("--%s: %s is missing: give %s", row->name, row->argument, allowed(row).text);
+		return -EINVAL;
+	}
+	row = row_of(code);
+	p->given[row - table] = optarg;
+	return set[row->kind](row, optarg, (char *)p->o + row->offset);
+}
+
+/* Help is for those whose command line is not right yet, so it is looked for first and errors don't count. */
+static bool wants_help(struct options *o, const struct getopt_tables *t, int argc, char **argv)
+{
+	int code;
+
+	rewind_getopt();
+	while ((code = next_option(t, argc, argv)) != -1) {
+		const struct option_row *row;
+
+		if (code == '?' || code == ':')
+			continue;
+		row = row_of(code);
+		if (row->letter == 'h' || row->letter == 'V')
+			set_flag(row, NULL, (char *)o + row->offset);
+	}
+	if (o->help)
+		o->version = false;
+	return o->help || o->version;
+}
+
+/* What follows from several options together. */
+static void derive(struct parse *p)
+{
+	struct options *o = p->o;
+
+	if (o->server.any.sa_family != AF_UNSPEC)
+		o->role = ROLE_EMIT;
+	if (o->no_hw_stamps)
+		o->stamp = SOURCE_USER;
+	/* The kernel looks at neither while SO_BUSY_POLL is 0. */
+	if ((o->busy_poll_budget || o->prefer_busy_poll) && !given(p, "busy-poll-us")) {
+		o->busy_poll_us = BUSY_POLL_IMPLIED_US;
+		o->busy_poll_implied = true;
+	}
+}
+
+int options_parse(struct options *o, int argc, char **argv)
+{
+	struct parse p = { .o = o };
+	struct getopt_tables t;
+	int code, error;
+
+	set_defaults(o);
+	make_getopt_tables(&t);
+	if (wants_help(o, &t, argc, argv))
+		return 0;
+	rewind_getopt();
+	while ((code = next_option(&t, argc, argv)) != -1) {
+		error = read_option(&p, code, argv);
+		if (error)
+			return error;
+	}
+	if (optind < argc) {
+		warnx("'%s': belongs to no option: 'rant --help' lists the options", excerpt(argv[optind]).text);
+		return -EINVAL;
+	}
+	derive(&p);
+	return check_rules(&p);
+}
+
+/* ---- Help -------------------------------------------------------------------------------------------------------- */
+
+#define HELP_COLUMN 27
+
+static void print_row(FILE *out, const struct option_row *row)
+{
+	struct phrase left = { "" }, initial = default_text(row);
+
+	if (row->letter)
+		append(&left, "  -%c, --%s", row->letter, row->name);
+	else
+		append(&left, "      --%s", row->name);
+	if (row->argument)
+		append(&left, " %s", row->argument);
+	fprintf(out, "%-*s%s", HELP_COLUMN, left.text, row->help);
+	if (row->kind == KIND_CHOICE)
+		fprintf(out, ": %s", allowed(row).text);
+	if (*initial.text)
+		fprintf(out, " (%s%s%s)", initial.text, row->unit ? " " : "", row->unit ? row->unit : "");
+	fputc('\n', out);
+}
+
+void options_usage(FILE *out)
+{
+	fputs("rant measures network latency, stamped where packets cross the wire.\n\n"
+	      "usage: rant -i IFACE -a IP [options]   emit: send probes to the reflector at IP\n"
+	      "       rant -i IFACE [options]         reflect: answer probes\n", out);
+	for (const struct option_row *row = table; row < table + ROWS; row++) {
+		if (row->heading)
+			fprintf(out, "\n%s:\n", row->heading);
+		print_row(out, row);
+	}
+	fputs("\nExit status:\n"
+	      "  0  done\n"
+	      "  1  could not run, or bad usage\n"
+	      "  2  threshold breached (without --continue)\n"
+	      "  3  the run finished, but its numbers are not to be trusted\n", out);
+}
