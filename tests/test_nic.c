@@ -1,0 +1,998 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* build: wraps=ioctl,genl_ctrl_resolve,nl_connect sources= libs=-lnl-3 -lnl-genl-3 */
+/*
+ * nic.c against a fake NIC behind ioctl (scripts, as no driver with a hardware clock can be had everywhere), and, as
+ * root, against the real kernel in a network namespace of its own.
+ */
+#include "../nic.c"
+
+#include <fcntl.h>
+#include <sched.h>
+
+#include "util.h"
+
+#define HARDWARE (SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE | SOF_TIMESTAMPING_RAW_HARDWARE)
+#define OFF_ON (BIT(HWTSTAMP_TX_OFF) | BIT(HWTSTAMP_TX_ON))
+#define NONE_ALL (BIT(HWTSTAMP_FILTER_NONE) | BIT(HWTSTAMP_FILTER_ALL))
+#define PTP_ONLY (BIT(HWTSTAMP_FILTER_NONE) | BIT(HWTSTAMP_FILTER_PTP_V2_EVENT))
+
+/* ---- What goes to stderr --------------------------------------------------------------------------------------- */
+
+static struct util_capture capture;
+static bool capturing;
+static char said[4096];
+
+static void capture_end(void)
+{
+	util_capture_end(&capture, said, sizeof(said));
+	capturing = false;
+}
+
+#define CAPTURED(result, call)                 \
+	do {                                   \
+		util_capture_begin(&capture);  \
+		capturing = true;              \
+		(result) = (call);             \
+		capture_end();                 \
+	} while (0)
+
+/* For an assertion in the fake kernel that failed while its message went into the capture. */
+static void capture_abandon(void)
+{
+	if (!capturing)
+		return;
+	capture_end();
+	print_message("%s", said);
+}
+
+static void assert_silent(void)
+{
+	assert_string_equal(said, "");
+}
+
+/* Exactly one line, with each of the pieces ("" ends them). */
+static void assert_said(const char *const *pieces)
+{
+	const char *end = strchr(said, '\n');
+
+	if (!end || end[1])
+		fail_msg("not one line: \"%s\"", said);
+	for (; *pieces && **pieces; pieces++)
+		if (!strstr(said, *pieces))
+			fail_msg("\"%s\" is not in: %s", *pieces, said);
+}
+
+#define ASSERT_SAID(...) assert_said((const char *const[]){ __VA_ARGS__, "" })
+
+static int lowest_free_fd(void)
+{
+	int fd = dup(STDERR_FILENO);
+
+	close(fd);
+	return fd;
+}
+
+/* ---- The fake kernel: off by default, on in one test ----------------------------------------------------------- */
+
+struct script {
+	const char *name;
+	struct nic_abilities can;
+	int found[3];
+	int get_error, set_error, info_error; /* errno */
+	bool grants_other, error_but_changes;
+	int grants[3]; /* what a set really sets, with grants_other */
+	int behind_our_back[3]; /* with changes_behind: set by someone else before the restore */
+	bool changes_behind;
+
+	int result;
+	int sets; /* calls of SIOCSHWTSTAMP up to the end of nic_stamp() */
+	int stamped[3], restored[3]; /* the setting after nic_stamp(), after nic_restore() */
+	const char *says[5]; /* none: silent */
+};
+
+static struct {
+	const struct script *script; /* NULL: off */
+	int setting[3];
+	int gets, sets;
+	void (*after_set)(void);
+	int link_error; /* of ETHTOOL_GLINK */
+	bool no_link, not_running;
+} fake;
+
+static bool netlink_broken;
+
+int __real_ioctl(int fd, unsigned long request, ...);
+int __wrap_ioctl(int fd, unsigned long request, ...);
+int __real_genl_ctrl_resolve(struct nl_sock *s, const char *name);
+int __wrap_genl_ctrl_resolve(struct nl_sock *s, const char *name);
+int __real_nl_connect(struct nl_sock *s, int protocol);
+int __wrap_nl_connect(struct nl_sock *s, int protocol);
+
+static int fail_with(int error)
+{
+	errno = error;
+	return error ? -1 : 0;
+}
+
+static int fake_ethtool(void *data)
+{
+	const struct nic_abilities *can = &fake.script->can;
+	struct ethtool_ts_info *info = data;
+
+	if (info->cmd == ETHTOOL_GDRVINFO) {
+		strcpy(((struct ethtool_drvinfo *)data)->driver, "fake");
+		return 0;
+	}
+	if (info->cmd == ETHTOOL_GLINK) {
+		((struct ethtool_value *)data)->data = !fake.no_link;
+		return fail_with(fake.link_error);
+	}
+	assert_int_equal(info->cmd, ETHTOOL_GET_TS_INFO);
+	info->so_timestamping = can->stamping;
+	info->tx_types = can->tx_types;
+	info->rx_filters = can->rx_filters;
+	info->phc_index = can->phc_index;
+	return fail_with(fake.script->info_error);
+}
+
+static int fake_get(struct hwtstamp_config *c)
+{
+	fake.gets++;
+	if (!fake.script->get_error)
+		*c = (struct hwtstamp_config){ fake.setting[0], fake.setting[1], fake.setting[2] };
+	return fail_with(fake.script->get_error);
+}
+
+static int fake_set(struct hwtstamp_config *c)
+{
+	const struct script *s = fake.script;
+	/* What a NIC makes of a request shows in the first set; the way back is an exact setting. */
+	bool odd = fake.sets++ == 0 && (s->grants_other || s->error_but_changes);
+	const int asked[3] = { c->flags, c->tx_type, c->rx_filter };
+
+	if (fake.sets == 1 && s->set_error && !s->error_but_changes)
+		return fail_with(s->set_error);
+	memcpy(fake.setting, odd ? s->grants : asked, sizeof(fake.setting));
+	*c = (struct hwtstamp_config){ fake.setting[0], fake.setting[1], fake.setting[2] };
+	if (fake.after_set)
+		fake.after_set();
+	return fail_with(fake.sets == 1 ? s->set_error : 0);
+}
+
+int __wrap_ioctl(int fd, unsigned long request, ...)
+{
+	struct ifreq *r;
+	va_list ap;
+
+	va_start(ap, request);
+	r = va_arg(ap, struct ifreq *);
+	va_end(ap);
+	if (!fake.script)
+		return __real_ioctl(fd, request, r);
+	assert_string_equal(r->ifr_name, "fake0");
+	switch (request) {
+	case SIOCGIFINDEX:
+		r->ifr_ifindex = 7;
+		return 0;
+	case SIOCGIFNAME:
+		return 0;
+	case SIOCGIFFLAGS:
+		r->ifr_flags = (short)(IFF_UP | (fake.not_running ? 0 : IFF_RUNNING));
+		return 0;
+	case SIOCETHTOOL:
+		return fake_ethtool(r->ifr_data);
+	case SIOCGHWTSTAMP:
+		return fake_get((void *)r->ifr_data);
+	case SIOCSHWTSTAMP:
+		return fake_set((void *)r->ifr_data);
+	}
+	fail_msg("ioctl %#lx", request);
+	return -1;
+}
+
+int __wrap_genl_ctrl_resolve(struct nl_sock *s, const char *name)
+{
+	return fake.script ? -NLE_OBJ_NOTFOUND : __real_genl_ctrl_resolve(s, name);
+}
+
+int __wrap_nl_connect(struct nl_sock *s, int protocol)
+{
+	return netlink_broken ? -NLE_NOACCESS : __real_nl_connect(s, protocol);
+}
+
+static void fake_on(const struct script *s)
+{
+	memset(&fake, 0, sizeof(fake));
+	memcpy(fake.setting, s->found, sizeof(fake.setting));
+	fake.script = s;
+}
+
+static int fake_off(void **state)
+{
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	netlink_broken = false;
+	capture_abandon();
+	return 0;
+}
+
+/* ---- Scripts: a NIC, what nic_stamp() makes of it, what nic_restore() leaves ----------------------------------- */
+
+static const struct script scripts[] = {
+	{ .name = "stamp: full NIC is set and restored",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .sets = 1, .stamped = { 0, 1, 1 } },
+	{ .name = "stamp: fitting setting is not touched",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .found = { 0, 1, 1 }, .set_error = EPERM,
+	  .stamped = { 0, 1, 1 }, .restored = { 0, 1, 1 } },
+	{ .name = "stamp: PTP setting is widened and restored exactly",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 3 }, .found = { 0, 1, 12 }, .sets = 1, .stamped = { 0, 1, 1 },
+	  .restored = { 0, 1, 12 } },
+	{ .name = "stamp: receive only is completed and restored exactly",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 3 }, .found = { 0, 0, 1 }, .sets = 1, .stamped = { 0, 1, 1 },
+	  .restored = { 0, 0, 1 } },
+	{ .name = "stamp: all not listed but granted",
+	  .can = { HARDWARE, OFF_ON, PTP_ONLY, 0 }, .sets = 1, .stamped = { 0, 1, 1 } },
+	{ .name = "stamp: flags of the found setting survive",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .found = { 1, 0, 0 }, .sets = 1, .stamped = { 0, 1, 1 },
+	  .restored = { 1, 0, 0 } },
+	{ .name = "stamp: driver that adds a flag is restored",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .grants_other = true, .grants = { 1, 1, 1 }, .sets = 1,
+	  .stamped = { 1, 1, 1 } },
+	{ .name = "stamp: PTP only, ERANGE",
+	  .can = { HARDWARE, OFF_ON, PTP_ONLY, 0 }, .found = { 0, 1, 12 }, .set_error = ERANGE,
+	  .result = -ERANGE, .sets = 1, .stamped = { 0, 1, 12 }, .restored = { 0, 1, 12 },
+	  .says = { "only PTP packets", "none ptpv2-event:", "'fake'", "--stamp kernel" } },
+	{ .name = "stamp: ERANGE though all is listed",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .set_error = ERANGE, .result = -ERANGE, .sets = 1,
+	  .says = { "refuses to stamp every packet", "none all:", "--stamp kernel" } },
+	{ .name = "stamp: EOPNOTSUPP on set",
+	  .can = { HARDWARE, OFF_ON, PTP_ONLY, 0 }, .set_error = EOPNOTSUPP, .result = -EOPNOTSUPP, .sets = 1,
+	  .says = { "refuses to stamp every packet: Operation not supported", "none ptpv2-event:" } },
+	{ .name = "stamp: error that changed something is put back",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .found = { 0, 0, 12 }, .set_error = EIO,
+	  .error_but_changes = true, .grants = { 0, 1, 12 }, .result = -EIO, .sets = 2, .stamped = { 0, 0, 12 },
+	  .restored = { 0, 0, 12 }, .says = { "Input/output error" } },
+	{ .name = "stamp: narrowed filter is put back",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .found = { 0, 0, 9 }, .grants_other = true,
+	  .grants = { 0, 1, 12 }, .result = -ERANGE, .sets = 2, .stamped = { 0, 0, 9 }, .restored = { 0, 0, 9 },
+	  .says = { "granted 'on' and 'ptpv2-event'", "--stamp kernel" } },
+	{ .name = "stamp: filter 'some' is not all",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .grants_other = true, .grants = { 0, 1, 2 }, .result = -ERANGE,
+	  .sets = 2, .says = { "granted 'on' and 'some'" } },
+	{ .name = "stamp: transmit not granted is put back",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .grants_other = true, .grants = { 0, 0, 1 }, .result = -ERANGE,
+	  .sets = 2, .says = { "granted 'off' and 'all'" } },
+	{ .name = "stamp: unknown numbers granted",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .grants_other = true, .grants = { 0, 99, -1 },
+	  .result = -ERANGE, .sets = 2, .says = { "granted 'unknown' and 'unknown'" } },
+	{ .name = "stamp: EPERM",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .found = { 0, 0, 12 }, .set_error = EPERM, .result = -EPERM,
+	  .sets = 1, .stamped = { 0, 0, 12 }, .restored = { 0, 0, 12 },
+	  .says = { "needs CAP_NET_ADMIN", "sudo", "hwstamp_ctl -i fake0 -t 1 -r 1" } },
+	{ .name = "stamp: one-step belongs to another program",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .found = { 0, 2, 12 }, .result = -EBUSY,
+	  .stamped = { 0, 2, 12 }, .restored = { 0, 2, 12 },
+	  .says = { "'onestep-sync' by another program", "ptp4l", "--stamp kernel" } },
+	{ .name = "stamp: changed behind our back is not restored",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .sets = 1, .stamped = { 0, 1, 1 }, .changes_behind = true,
+	  .behind_our_back = { 0, 1, 12 }, .restored = { 0, 1, 12 } },
+	{ .name = "stamp: get not supported, set and left",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .get_error = EOPNOTSUPP, .sets = 1, .stamped = { 0, 1, 1 },
+	  .restored = { 0, 1, 1 }, .says = { "warning: driver 'fake'", "hwstamp_ctl -i fake0 -t 0 -r 0" } },
+	{ .name = "stamp: get not supported, all not listed",
+	  .can = { HARDWARE, OFF_ON, PTP_ONLY, 0 }, .get_error = EOPNOTSUPP, .result = -ERANGE,
+	  .says = { "only PTP packets", "none ptpv2-event:" } },
+	{ .name = "stamp: get not supported, EPERM",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .get_error = EOPNOTSUPP, .set_error = EPERM, .result = -EPERM,
+	  .sets = 1, .says = { "needs CAP_NET_ADMIN" } },
+	{ .name = "stamp: get not supported, narrowed",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .get_error = EOPNOTSUPP, .grants_other = true,
+	  .grants = { 0, 1, 12 }, .result = -ERANGE, .sets = 1, .stamped = { 0, 1, 12 }, .restored = { 0, 1, 12 },
+	  .says = { "granted 'on' and 'ptpv2-event'", "not known" } },
+	{ .name = "stamp: get fails",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .found = { 0, 0, 12 }, .get_error = EIO, .result = -EIO,
+	  .stamped = { 0, 0, 12 }, .restored = { 0, 0, 12 },
+	  .says = { "cannot read the stamping setting of interface 'fake0': Input/output error" } },
+	{ .name = "stamp: no hardware clock",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, -1 }, .result = -EOPNOTSUPP,
+	  .says = { "(driver 'fake') has no hardware clock", "--stamp kernel works on any interface" } },
+	{ .name = "stamp: no receive ability",
+	  .can = { HARDWARE & ~SOF_TIMESTAMPING_RX_HARDWARE, OFF_ON, NONE_ALL, 0 }, .result = -EOPNOTSUPP,
+	  .says = { "(driver 'fake')", "not the abilities hardware-receive:", "--stamp kernel works" } },
+	{ .name = "stamp: no transmit and raw ability",
+	  .can = { SOF_TIMESTAMPING_RX_HARDWARE, OFF_ON, NONE_ALL, 0 }, .result = -EOPNOTSUPP,
+	  .says = { "not the abilities hardware-transmit hardware-raw-clock:" } },
+	{ .name = "stamp: transmit type on is not there",
+	  .can = { HARDWARE, BIT(HWTSTAMP_TX_OFF) | BIT(HWTSTAMP_TX_ONESTEP_SYNC), NONE_ALL, 0 },
+	  .result = -EOPNOTSUPP, .says = { "transmit types are: off onestep-sync:", "--stamp kernel works" } },
+	{ .name = "stamp: abilities not supported",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .info_error = EOPNOTSUPP, .result = -EOPNOTSUPP,
+	  .says = { "has no hardware clock" } },
+	{ .name = "stamp: abilities cannot be read",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .info_error = ENODEV, .result = -ENODEV,
+	  .says = { "cannot read the stamping abilities of interface 'fake0': No such device" } },
+};
+
+static void assert_setting(const char *when, const int expected[3])
+{
+	if (memcmp(fake.setting, expected, sizeof(fake.setting)))
+		fail_msg("%s: setting is {%d,%d,%d}, expected {%d,%d,%d}", when, fake.setting[0], fake.setting[1],
+			 fake.setting[2], expected[0], expected[1], expected[2]);
+}
+
+static void test_script(void **state)
+{
+	const struct script *s = *state;
+	struct nic n;
+	int result;
+
+	fake_on(s);
+	assert_int_equal(nic_open(&n, "fake0"), 0);
+	CAPTURED(result, nic_stamp(&n));
+	assert_int_equal(result, s->result);
+	if (s->says[0])
+		assert_said(s->says);
+	else
+		assert_silent();
+	assert_setting("stamped", s->stamped);
+	assert_int_equal(fake.sets, s->sets);
+	assert_int_equal(n.changed, !result && s->sets && !s->get_error);
+	if (s->changes_behind)
+		memcpy(fake.setting, s->behind_our_back, sizeof(fake.setting));
+	errno = ENOMSG;
+	nic_restore(&n);
+	assert_int_equal(errno, ENOMSG);
+	assert_setting("restored", s->restored);
+	assert_false(n.changed);
+
+	/* Once more must do nothing, even when the NIC looks again as we had left it. */
+	int ioctls = fake.gets + fake.sets;
+
+	memcpy(fake.setting, n.set, sizeof(fake.setting));
+	nic_restore(&n);
+	nic_close(&n);
+	assert_int_equal(fake.gets + fake.sets, ioctls);
+	assert_int_equal(n.control_fd, -1);
+}
+
+static const struct script full = { .can = { HARDWARE, OFF_ON, NONE_ALL, 5 }, .found = { 0, 0, 12 } };
+
+static void test_close_restores(void **state)
+{
+	struct nic n;
+
+	(void)state;
+	fake_on(&full);
+	assert_int_equal(nic_open(&n, "fake0"), 0);
+	assert_int_equal(n.index, 7);
+	assert_string_equal(n.driver, "fake");
+	assert_int_equal(nic_stamp(&n), 0);
+	assert_int_equal(n.can.phc_index, 5);
+	assert_int_equal(n.can.rx_filters, NONE_ALL);
+	nic_close(&n);
+	assert_setting("closed", full.found);
+	nic_close(&n);
+}
+
+static struct nic *interrupted;
+
+static void signal_in_set(void)
+{
+	fake.after_set = NULL;
+	nic_restore(interrupted);
+}
+
+static void test_signal_while_setting(void **state)
+{
+	struct nic n;
+	int result;
+
+	(void)state;
+	fake_on(&full);
+	assert_int_equal(nic_open(&n, "fake0"), 0);
+	interrupted = &n;
+	fake.after_set = signal_in_set;
+	CAPTURED(result, nic_stamp(&n));
+	assert_int_equal(result, -ERANGE);
+	assert_setting("after the signal", full.found);
+	nic_close(&n);
+	assert_setting("closed", full.found);
+}
+
+/* ---- Netlink that fails ---------------------------------------------------------------------------------------- */
+
+static void test_netlink_broken(void **state)
+{
+	union address a = { .in = { .sin_family = AF_INET, .sin_addr = { htonl(0xc0000201) } } };
+	int result, fd = lowest_free_fd();
+	struct nic n;
+
+	(void)state;
+	fake_on(&full);
+	netlink_broken = true;
+	assert_int_equal(nic_open(&n, "fake0"), 0);
+	CAPTURED(result, nic_check_address(&n, &a));
+	assert_int_equal(result, -EIO);
+	ASSERT_SAID("cannot ask the kernel for the route to address '192.0.2.1' through interface 'fake0'",
+		    "Input/output error");
+	CAPTURED(result, nic_check_address(&n, NULL));
+	assert_int_equal(result, -EIO);
+	ASSERT_SAID("cannot list the addresses of interface 'fake0'");
+	CAPTURED(result, nic_stamp(&n));
+	assert_int_equal(result, 0);
+	nic_close(&n);
+	assert_int_equal(lowest_free_fd(), fd);
+}
+
+static int never(struct nl_msg *m, void *context)
+{
+	(void)m;
+	(void)context;
+	fail();
+	return NL_OK;
+}
+
+static void test_netlink_silent(void **state)
+{
+	struct nl_sock *s = netlink_open(NETLINK_ROUTE);
+	struct nl_msg *m = nlmsg_alloc_simple(NLMSG_NOOP, 0); /* the kernel answers nothing to it */
+	int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC);
+
+	(void)state;
+	assert_non_null(s);
+	assert_non_null(m);
+	assert_int_equal(netlink_ask(s, m, never, NULL), -EIO);
+	assert_in_range(clock_read_ns(CLOCK_MONOTONIC) - began_ns, NETLINK_LIMIT_S * NS_PER_S / 2, 60 * NS_PER_S);
+	nlmsg_free(m);
+	nl_socket_free(s);
+}
+
+/* ---- Names ----------------------------------------------------------------------------------------------------- */
+
+static void test_names(void **state)
+{
+	char text[NAMES_BYTES];
+
+	(void)state;
+	names_of(filter_names, COUNT(filter_names), UINT32_MAX, text);
+	assert_string_equal(text + strlen(text) - 8, " ntp-all"); /* all fit */
+	assert_string_equal(names_of(filter_names, COUNT(filter_names), 0, text), "nothing");
+	assert_string_equal(names_of(filter_names, COUNT(filter_names), BIT(16) | BIT(31), text), "nothing");
+	assert_string_equal(names_of(filter_names, COUNT(filter_names), BIT(15) | 1, text), "none ntp-all");
+	assert_string_equal(name_of(filter_names, COUNT(filter_names), 15), "ntp-all");
+	assert_string_equal(name_of(filter_names, COUNT(filter_names), 16), "unknown");
+	assert_string_equal(name_of(tx_names, COUNT(tx_names), -1), "unknown");
+}
+
+/* ---- TSINFO messages, built by hand ---------------------------------------------------------------------------- */
+
+static struct nl_msg *tsinfo_begin(int command)
+{
+	struct nl_msg *m = nlmsg_alloc();
+	struct nlattr *header;
+
+	assert_non_null(m);
+	assert_non_null(genlmsg_put(m, 1, 1, 20, 0, 0, (uint8_t)command, 1));
+	header = nla_nest_start(m, ETHTOOL_A_TSINFO_HEADER);
+	nla_put_u32(m, ETHTOOL_A_HEADER_DEV_INDEX, 2);
+	nla_put_string(m, ETHTOOL_A_HEADER_DEV_NAME, "fake0");
+	nla_nest_end(m, header);
+	return m;
+}
+
+static void put_bitset(struct nl_msg *m, int type, const void *value, int bytes)
+{
+	struct nlattr *nest = nla_nest_start(m, type);
+
+	nla_put_flag(m, ETHTOOL_A_BITSET_NOMASK);
+	nla_put_u32(m, ETHTOOL_A_BITSET_SIZE, 18);
+	nla_put(m, ETHTOOL_A_BITSET_VALUE, bytes, value);
+	nla_nest_end(m, nest);
+}
+
+/* Parses a copy of exactly the message's size, so that the sanitizer sees a step over its end. */
+static bool parse(struct nl_msg *m, struct nic_abilities *can)
+{
+	uint8_t *copy = util_exact(nlmsg_hdr(m), nlmsg_hdr(m)->nlmsg_len);
+	bool good;
+
+	memset(can, 0x55, sizeof(*can));
+	good = parse_tsinfo((struct nlmsghdr *)copy, can);
+	free(copy);
+	nlmsg_free(m);
+	return good;
+}
+
+static const uint32_t three_words[] = { 0x45, 0xffffffff, 0 };
+
+static void test_tsinfo_full(void **state)
+{
+	struct nl_msg *m = tsinfo_begin(ETHTOOL_MSG_TSINFO_GET_REPLY);
+	struct nic_abilities can;
+
+	(void)state;
+	put_bitset(m, ETHTOOL_A_TSINFO_TIMESTAMPING, &(uint32_t){ 0x5f }, 4);
+	put_bitset(m, ETHTOOL_A_TSINFO_TX_TYPES, &(uint32_t){ 3 }, 4);
+	put_bitset(m, ETHTOOL_A_TSINFO_RX_FILTERS, &(uint32_t){ 0x8003 }, 4);
+	nla_put_u32(m, ETHTOOL_A_TSINFO_PHC_INDEX, 4);
+	nla_put_u32(m, 8, 1); /* HWTSTAMP_SOURCE: newer than this program */
+	nla_put_u32(m, 200, 1);
+	assert_true(parse(m, &can));
+	assert_int_equal(can.stamping, 0x5f);
+	assert_int_equal(can.tx_types, 3);
+	assert_int_equal(can.rx_filters, 0x8003);
+	assert_int_equal(can.phc_index, 4);
+}
+
+static void test_tsinfo_absent(void **state)
+{
+	struct nic_abilities can;
+
+	(void)state;
+	assert_true(parse(tsinfo_begin(ETHTOOL_MSG_TSINFO_GET_REPLY), &can));
+	assert_int_equal(can.stamping | can.tx_types | can.rx_filters, 0);
+	assert_int_equal(can.phc_index, -1);
+	assert_false(parse(tsinfo_begin(ETHTOOL_MSG_TSINFO_GET_REPLY + 1), &can));
+}
+
+static void test_tsinfo_short(void **state)
+{
+	struct nic_abilities can;
+
+	(void)state;
+	for (uint32_t bytes = 0; bytes < GENL_HDRLEN; bytes++) {
+		struct nl_msg *m = tsinfo_begin(ETHTOOL_MSG_TSINFO_GET_REPLY);
+
+		nlmsg_hdr(m)->nlmsg_len = NLMSG_HDRLEN + bytes;
+		assert_false(parse(m, &can));
+	}
+}
+
+static void test_tsinfo_phc_size(void **state)
+{
+	struct nic_abilities can;
+
+	(void)state;
+	for (int bytes = 0; bytes <= 12; bytes++) {
+		struct nl_msg *m = tsinfo_begin(ETHTOOL_MSG_TSINFO_GET_REPLY);
+
+		nla_put(m, ETHTOOL_A_TSINFO_PHC_INDEX, bytes, three_words);
+		assert_int_equal(parse(m, &can), bytes == 4);
+	}
+}
+
+static void test_tsinfo_bitset_size(void **state)
+{
+	struct nic_abilities can;
+
+	(void)state;
+	for (int type = ETHTOOL_A_TSINFO_TIMESTAMPING; type <= ETHTOOL_A_TSINFO_RX_FILTERS; type++)
+		for (int bytes = 0; bytes <= 12; bytes++) {
+			struct nl_msg *m = tsinfo_begin(ETHTOOL_MSG_TSINFO_GET_REPLY);
+			bool whole = bytes && bytes % 4 == 0;
+
+			put_bitset(m, type, three_words, bytes);
+			assert_int_equal(parse(m, &can), whole);
+			if (whole)
+				assert_int_equal(can.stamping | can.tx_types | can.rx_filters, 0x45);
+		}
+}
+
+static void test_tsinfo_verbose_bitset(void **state)
+{
+	struct nl_msg *m = tsinfo_begin(ETHTOOL_MSG_TSINFO_GET_REPLY);
+	struct nlattr *nest = nla_nest_start(m, ETHTOOL_A_TSINFO_TX_TYPES), *bits;
+	struct nic_abilities can;
+
+	(void)state;
+	nla_put_u32(m, ETHTOOL_A_BITSET_SIZE, 4);
+	bits = nla_nest_start(m, ETHTOOL_A_BITSET_BITS);
+	nla_put_u32(m, ETHTOOL_A_BITSET_BITS_BIT, 1);
+	nla_nest_end(m, bits);
+	nla_nest_end(m, nest);
+	assert_false(parse(m, &can)); /* not what was asked for: the ioctl knows */
+}
+
+static void test_tsinfo_random(void **state)
+{
+	struct nic_abilities can;
+	int good = 0;
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		struct nl_msg *m = tsinfo_begin(ETHTOOL_MSG_TSINFO_GET_REPLY);
+
+		put_bitset(m, ETHTOOL_A_TSINFO_TIMESTAMPING, three_words, 4);
+		put_bitset(m, ETHTOOL_A_TSINFO_RX_FILTERS, three_words, 8);
+		nla_put_u32(m, ETHTOOL_A_TSINFO_PHC_INDEX, 0);
+		uint8_t *payload = nlmsg_data(nlmsg_hdr(m));
+		int bytes = nlmsg_datalen(nlmsg_hdr(m));
+
+		for (uint64_t n = util_below(4) + 1; n; n--)
+			payload[util_below((uint64_t)bytes)] = (uint8_t)util_random();
+		if (util_below(4) == 0)
+			nlmsg_hdr(m)->nlmsg_len -= (uint32_t)util_below((uint64_t)bytes + 1);
+		good += parse(m, &can);
+	}
+	assert_in_range(good, 100, 19900); /* the mutations reach both outcomes */
+}
+
+/* ---- The real kernel, in a network namespace made for one test ------------------------------------------------- */
+
+static int home = -1;
+
+static int namespace_enter(void **state)
+{
+	(void)state;
+	home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (home < 0 || unshare(CLONE_NEWNET) < 0) {
+		print_message("skipped: cannot make a network namespace, which needs root: %s\n", strerror(errno));
+		if (home >= 0)
+			close(home);
+		home = -1;
+	}
+	return 0;
+}
+
+static int namespace_leave(void **state)
+{
+	(void)state;
+	if (home >= 0 && setns(home, CLONE_NEWNET) < 0)
+		abort(); /* later tests would run in the wrong place */
+	if (home >= 0)
+		close(home);
+	home = -1;
+	return 0;
+}
+
+static void ip(const char *arguments)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "ip %s", arguments);
+	assert_int_equal(system(command), 0);
+}
+
+/* va - vb and vc - vd, all up; va has 10.77.1.1/24, vc 10.77.2.1/24. */
+static void make_links(void)
+{
+	if (home < 0)
+		skip();
+	ip("link set lo up");
+	ip("link add va type veth peer name vb");
+	ip("link add vc type veth peer name vd");
+	ip("address add 10.77.1.1/24 dev va");
+	ip("address add 10.77.2.1/24 dev vc");
+	ip("link set va up");
+	ip("link set vb up");
+	ip("link set vc up");
+	ip("link set vd up");
+}
+
+static struct nic opened(const char *name)
+{
+	struct nic n;
+	int result;
+
+	CAPTURED(result, nic_open(&n, name));
+	assert_int_equal(result, 0);
+	assert_silent();
+	return n;
+}
+
+static int check(const struct nic *n, const char *server)
+{
+	union address a = { .in = { .sin_family = AF_INET } };
+	int result;
+
+	assert_int_equal(inet_pton(AF_INET, server, &a.in.sin_addr), 1);
+	CAPTURED(result, nic_check_address(n, &a));
+	if (!result)
+		assert_silent();
+	return result;
+}
+
+static void test_kernel_not_found(void **state)
+{
+	int result, fd = lowest_free_fd();
+	struct nic n;
+
+	(void)state;
+	make_links();
+	CAPTURED(result, nic_open(&n, "eth9"));
+	assert_int_equal(result, -ENODEV);
+	ASSERT_SAID("interface 'eth9' not found in this network namespace", "'ip link'", "nsenter --net=");
+	assert_int_equal(n.control_fd, -1);
+	CAPTURED(result, nic_open(&n, "va:1"));
+	assert_int_equal(result, -ENODEV);
+	ASSERT_SAID("interface 'va:1' not found");
+	CAPTURED(result, nic_open(&n, ""));
+	assert_int_equal(result, -ENODEV);
+	ASSERT_SAID("interface '' not found");
+	CAPTURED(result, nic_open(&n, "a23456789012345"));
+	assert_int_equal(result, -ENODEV);
+	ASSERT_SAID("'a23456789012345' not found");
+	CAPTURED(result, nic_open(&n, "a234567890123456"));
+	assert_int_equal(result, -ENODEV);
+	ASSERT_SAID("'a234567890123456' is longer than 15 characters", "'ip link'");
+	nic_close(&n);
+	assert_int_equal(lowest_free_fd(), fd);
+}
+
+/* What the driver says of the link counts; the flag, which comes late, only where it says nothing. */
+static void test_carrier(void **state)
+{
+	static const struct {
+		int link_error;
+		bool no_link, not_running, warned;
+	} rows[] = {
+		{ 0, false, true, false },
+		{ 0, true, false, true },
+		{ EOPNOTSUPP, true, false, false },
+		{ EOPNOTSUPP, false, true, true },
+	};
+	static const struct script plain = { .name = "carrier" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct nic n;
+		int result;
+
+		fake_on(&plain);
+		fake.link_error = rows[i].link_error;
+		fake.no_link = rows[i].no_link;
+		fake.not_running = rows[i].not_running;
+		CAPTURED(result, nic_open(&n, "fake0"));
+		nic_close(&n);
+		assert_int_equal(result, 0);
+		if (rows[i].warned)
+			ASSERT_SAID("warning: interface 'fake0' has no carrier");
+		else
+			assert_silent();
+	}
+}
+
+static void test_kernel_down(void **state)
+{
+	struct nic n;
+	int result;
+
+	(void)state;
+	make_links();
+	ip("link set va down");
+	CAPTURED(result, nic_open(&n, "va"));
+	assert_int_equal(result, -ENETDOWN);
+	ASSERT_SAID("interface 'va' is down", "'ip link set va up'");
+}
+
+static void test_kernel_no_carrier(void **state)
+{
+	struct nic n;
+	int result;
+
+	(void)state;
+	make_links();
+	ip("link set vb down");
+	CAPTURED(result, nic_open(&n, "va"));
+	assert_int_equal(result, 0);
+	ASSERT_SAID("warning: interface 'va' has no carrier");
+	nic_close(&n);
+}
+
+static void test_kernel_alternative_name(void **state)
+{
+	struct nic n;
+
+	(void)state;
+	make_links();
+	ip("link property add dev va altname another");
+	n = opened("another");
+	assert_string_equal(n.name, "va");
+	assert_int_equal(n.index, if_nametoindex("va"));
+	nic_close(&n);
+}
+
+static void test_kernel_own_address(void **state)
+{
+	static const char *const own[] = { "10.77.1.1", "10.77.2.1", "127.0.0.1", NULL };
+	struct nic n;
+
+	(void)state;
+	make_links();
+	/* With this route even the address of the other interface looks reachable through va. */
+	ip("route add default via 10.77.1.2 dev va");
+	n = opened("va");
+	for (const char *const *a = own; *a; a++) {
+		assert_int_equal(check(&n, *a), -EADDRNOTAVAIL);
+		ASSERT_SAID(*a, "is this host's own address", "never reach the NIC");
+	}
+	nic_close(&n);
+	n = opened("lo");
+	assert_int_equal(check(&n, "127.0.0.1"), 0);
+	assert_int_equal(check(&n, "10.77.1.1"), 0);
+	assert_int_equal(check(&n, "10.77.1.2"), -EHOSTUNREACH);
+	nic_close(&n);
+}
+
+/* As in a VRF: only a query that names the interface finds the table with the local address. */
+static void test_kernel_own_address_by_rule(void **state)
+{
+	struct nic n;
+
+	(void)state;
+	make_links();
+	n = opened("va");
+	ip("rule add pref 0 oif va table local");
+	ip("rule del pref 0 from all table local");
+	assert_int_equal(check(&n, "10.77.1.1"), -EADDRNOTAVAIL);
+	ASSERT_SAID("is this host's own address");
+	assert_int_equal(check(&n, "10.77.1.255"), -EADDRNOTAVAIL);
+	ASSERT_SAID("is not a single host");
+	nic_close(&n);
+}
+
+static void test_kernel_not_a_host(void **state)
+{
+	static const char *const not_hosts[] = { "224.0.0.1", "239.1.2.3", "255.255.255.255", "0.0.0.0", "10.77.1.255",
+						 "10.77.2.255", NULL };
+	struct nic n;
+
+	(void)state;
+	make_links();
+	n = opened("va");
+	for (int with_default = 0; with_default < 2; with_default++) {
+		for (const char *const *a = not_hosts; *a; a++) {
+			assert_int_equal(check(&n, *a), -EADDRNOTAVAIL);
+			ASSERT_SAID(*a, "is not a single host", "--address");
+		}
+		if (!with_default)
+			ip("route add default via 10.77.1.2 dev va");
+	}
+	nic_close(&n);
+}
+
+static void test_kernel_route(void **state)
+{
+	int fd = lowest_free_fd();
+	struct nic n;
+
+	(void)state;
+	make_links();
+	n = opened("va");
+	assert_int_equal(check(&n, "10.77.1.2"), 0);
+	assert_int_equal(check(&n, "192.0.2.1"), -EHOSTUNREACH);
+	ASSERT_SAID("no route to address '192.0.2.1' through interface 'va'", "ip route add 192.0.2.1 dev va");
+	assert_int_equal(check(&n, "10.77.2.2"), -EHOSTUNREACH);
+	ASSERT_SAID("is reached through interface 'vc', not 'va'", "--interface vc");
+	ip("route add 10.77.2.2 dev va");
+	assert_int_equal(check(&n, "10.77.2.2"), 0);
+	ip("route add default via 10.77.1.2 dev va");
+	assert_int_equal(check(&n, "192.0.2.1"), 0);
+	ip("route add blackhole 198.51.100.0/24");
+	assert_int_equal(check(&n, "198.51.100.7"), -EHOSTUNREACH);
+	ASSERT_SAID("no route to address '198.51.100.7' through interface 'va'");
+	ip("route add 203.0.113.0/24 nexthop via 10.77.1.2 dev va nexthop via 10.77.2.2 dev vd onlink");
+	assert_int_equal(check(&n, "203.0.113.1"), 0);
+	nic_close(&n);
+	n = opened("vc");
+	assert_int_equal(check(&n, "203.0.113.1"), -EHOSTUNREACH);
+	ASSERT_SAID("no route to address '203.0.113.1' through interface 'vc'");
+	nic_close(&n);
+	assert_int_equal(lowest_free_fd(), fd);
+}
+
+static void test_kernel_family(void **state)
+{
+	union address a = { .in6 = { .sin6_family = AF_INET6 } };
+	int result;
+	struct nic n;
+
+	(void)state;
+	make_links();
+	n = opened("va");
+	CAPTURED(result, nic_check_address(&n, &a));
+	assert_int_equal(result, -EAFNOSUPPORT);
+	ASSERT_SAID("no IPv4 address: give --address");
+	nic_close(&n);
+}
+
+static void test_kernel_no_address(void **state)
+{
+	int result;
+	struct nic n;
+
+	(void)state;
+	make_links();
+	n = opened("vb");
+	CAPTURED(result, nic_check_address(&n, NULL));
+	assert_int_equal(result, -EADDRNOTAVAIL);
+	ASSERT_SAID("interface 'vb' has no IPv4 address", "ip address add ADDRESS/PREFIX dev vb");
+	ip("address add 10.77.9.1/24 dev vb label vb:x");
+	CAPTURED(result, nic_check_address(&n, NULL));
+	assert_int_equal(result, 0);
+	assert_silent();
+	nic_close(&n);
+}
+
+static void test_kernel_veth_has_no_clock(void **state)
+{
+	struct nic_abilities by_netlink, by_ioctl;
+	int result, setting[3], fd = lowest_free_fd();
+	struct nic n;
+
+	(void)state;
+	make_links();
+	n = opened("va");
+	assert_string_equal(n.driver, "veth");
+	CAPTURED(result, nic_stamp(&n));
+	assert_int_equal(result, -EOPNOTSUPP);
+	ASSERT_SAID("interface 'va' (driver 'veth') has no hardware clock", "--stamp kernel works on any interface");
+	assert_false(n.changed);
+	assert_true(abilities_by_netlink(&n, &by_netlink));
+	assert_int_equal(abilities_by_ioctl(&n, &by_ioctl), 0);
+	assert_memory_equal(&by_netlink, &by_ioctl, sizeof(by_ioctl));
+	assert_true(by_netlink.stamping & SOF_TIMESTAMPING_TX_SOFTWARE);
+	assert_int_equal(by_netlink.phc_index, -1);
+	assert_int_equal(hwtstamp_ioctl(&n, SIOCGHWTSTAMP, setting), -EOPNOTSUPP);
+	nic_close(&n);
+	assert_int_equal(lowest_free_fd(), fd);
+}
+
+static void test_kernel_set_needs_permission(void **state)
+{
+	int with, without, setting[3] = { 0, HWTSTAMP_TX_ON, HWTSTAMP_FILTER_ALL };
+	struct nic n;
+
+	(void)state;
+	make_links();
+	n = opened("va");
+	with = hwtstamp_ioctl(&n, SIOCSHWTSTAMP, setting);
+	assert_int_equal(seteuid(65534), 0);
+	without = hwtstamp_ioctl(&n, SIOCSHWTSTAMP, setting);
+	assert_int_equal(seteuid(0), 0);
+	assert_int_equal(with, -EOPNOTSUPP);
+	assert_int_equal(without, -EPERM);
+	nic_close(&n);
+}
+
+#define IN_NAMESPACE(test) cmocka_unit_test_setup_teardown(test, namespace_enter, namespace_leave)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_close_restores, fake_off),
+		cmocka_unit_test_teardown(test_signal_while_setting, fake_off),
+		cmocka_unit_test_teardown(test_netlink_broken, fake_off),
+		cmocka_unit_test_teardown(test_carrier, fake_off),
+		cmocka_unit_test(test_netlink_silent),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_tsinfo_full),
+		cmocka_unit_test(test_tsinfo_absent),
+		cmocka_unit_test(test_tsinfo_short),
+		cmocka_unit_test(test_tsinfo_phc_size),
+		cmocka_unit_test(test_tsinfo_bitset_size),
+		cmocka_unit_test(test_tsinfo_verbose_bitset),
+		cmocka_unit_test(test_tsinfo_random),
+		IN_NAMESPACE(test_kernel_not_found),
+		IN_NAMESPACE(test_kernel_down),
+		IN_NAMESPACE(test_kernel_no_carrier),
+		IN_NAMESPACE(test_kernel_alternative_name),
+		IN_NAMESPACE(test_kernel_own_address),
+		IN_NAMESPACE(test_kernel_own_address_by_rule),
+		IN_NAMESPACE(test_kernel_not_a_host),
+		IN_NAMESPACE(test_kernel_route),
+		IN_NAMESPACE(test_kernel_family),
+		IN_NAMESPACE(test_kernel_no_address),
+		IN_NAMESPACE(test_kernel_veth_has_no_clock),
+		IN_NAMESPACE(test_kernel_set_needs_permission),
+	};
+	struct CMUnitTest scripted[COUNT(scripts)];
+	int failed;
+
+	util_seed();
+	for (size_t i = 0; i < COUNT(scripts); i++)
+		scripted[i] = (struct CMUnitTest){ .name = scripts[i].name, .test_func = test_script,
+						   .teardown_func = fake_off, .initial_state = (void *)&scripts[i] };
+	failed = cmocka_run_group_tests_name("nic scripts", scripted, NULL, NULL);
+	return cmocka_run_group_tests_name("nic", tests, NULL, NULL) + failed;
+}
