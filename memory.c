@@ -9,14 +9,39 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* asm-generic/mman-common.h, Linux 5.14 */
+#endif
+
 static const struct {
 	int flags;
 	size_t page_bytes; /* 0: the system's page size */
 } kinds[] = {
 	[MEMORY_NORMAL] = { 0, 0 },
-	[MEMORY_HUGE_DEFAULT] = { MAP_HUGETLB, 1 << 21 },
-	[MEMORY_HUGE_2M] = { MAP_HUGETLB | MAP_HUGE_2MB, 1 << 21 },
+	[MEMORY_HUGE_DEFAULT] = { MAP_HUGETLB | MAP_POPULATE, 1 << 21 },
+	[MEMORY_HUGE_2M] = { MAP_HUGETLB | MAP_HUGE_2MB | MAP_POPULATE, 1 << 21 },
 };
+
+/*
+ * Makes every normal page present, and says so if there is no memory for it, which MAP_POPULATE does not. Transparent
+ * huge pages make it many times faster for a large log. Afterwards khugepaged is to keep away: it would remap under the
+ * loop, and locking does not stop it.
+ */
+static int populate(void *start, size_t bytes, size_t page)
+{
+	int error = 0;
+
+	madvise(start, bytes, MADV_HUGEPAGE);
+	if (madvise(start, bytes, MADV_POPULATE_WRITE)) {
+		if (errno != EINVAL)
+			error = -errno;
+		else /* an older kernel: by hand */
+			for (size_t at = 0; at < bytes; at += page)
+				((volatile char *)start)[at] = 0;
+	}
+	madvise(start, bytes, MADV_NOHUGEPAGE);
+	return error;
+}
 
 int memory_map(struct memory *m, size_t bytes, bool huge)
 {
@@ -24,15 +49,16 @@ int memory_map(struct memory *m, size_t bytes, bool huge)
 	for (int kind = huge ? MEMORY_HUGE_2M : MEMORY_NORMAL; kind >= MEMORY_NORMAL; kind--) {
 		size_t page = kinds[kind].page_bytes ? kinds[kind].page_bytes : (size_t)sysconf(_SC_PAGESIZE);
 		size_t whole = (bytes + page - 1) / page * page;
-		/* Populated: every page is present when mmap returns. */
-		void *start = mmap(NULL, whole, PROT_READ | PROT_WRITE,
-				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE | kinds[kind].flags, -1, 0);
+		void *start = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | kinds[kind].flags, -1, 0);
+		int error;
 
 		if (start == MAP_FAILED)
 			continue;
-		/* khugepaged would remap under the loop, and locking does not keep it from doing so. */
-		if (kind == MEMORY_NORMAL)
-			madvise(start, whole, MADV_NOHUGEPAGE);
+		error = kind == MEMORY_NORMAL ? populate(start, whole, page) : 0;
+		if (error) {
+			munmap(start, whole);
+			return error;
+		}
 		*m = (struct memory){ .start = start, .bytes = whole, .pages = (enum memory_pages)kind };
 		return 0;
 	}

@@ -19,9 +19,10 @@ static struct {
 		off_t offset;
 	} tried[TRIES_MAX];
 
-	int advised, advice;
+	int advised, advice[TRIES_MAX];
 	void *advised_start;
 	size_t advised_bytes;
+	int populate_errno; /* of MADV_POPULATE_WRITE, 0: the real one */
 
 	int unmapped;
 	void *unmapped_start;
@@ -75,10 +76,14 @@ int __wrap_munmap(void *start, size_t bytes)
 
 int __wrap_madvise(void *start, size_t bytes, int advice)
 {
-	fake.advised++;
-	fake.advice = advice;
+	assert_true(fake.advised < TRIES_MAX);
+	fake.advice[fake.advised++] = advice;
 	fake.advised_start = start;
 	fake.advised_bytes = bytes;
+	if (advice == MADV_POPULATE_WRITE && fake.populate_errno) {
+		errno = fake.populate_errno;
+		return -1;
+	}
 	return __real_madvise(start, bytes, advice);
 }
 
@@ -113,7 +118,7 @@ static int fake_off(void **state)
 	return 0;
 }
 
-static const int base_flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
+static const int base_flags = MAP_PRIVATE | MAP_ANONYMOUS;
 
 static void check_try(int try, size_t bytes, int more_flags)
 {
@@ -179,9 +184,11 @@ static void real_mappings(void **state)
 		assert_int_equal(m.bytes, (sizes[i] + page_bytes() - 1) / page_bytes() * page_bytes());
 		assert_int_equal(fake.tries, 1);
 		check_try(0, m.bytes, 0);
-		/* Else khugepaged remaps it under the loop. */
-		assert_int_equal(fake.advised, 1);
-		assert_int_equal(fake.advice, MADV_NOHUGEPAGE);
+		/* The last: else khugepaged remaps it under the loop. */
+		assert_int_equal(fake.advised, 3);
+		assert_int_equal(fake.advice[0], MADV_HUGEPAGE);
+		assert_int_equal(fake.advice[1], MADV_POPULATE_WRITE);
+		assert_int_equal(fake.advice[2], MADV_NOHUGEPAGE);
 		assert_ptr_equal(fake.advised_start, m.start);
 		assert_int_equal(fake.advised_bytes, m.bytes);
 		check_mapping(&m, sizes[i]);
@@ -207,7 +214,7 @@ static void huge_pages_of_2_mb_come_first(void **state)
 	fake.on = true;
 	assert_int_equal(memory_map(&m, 3 * MB + 1, true), 0);
 	assert_int_equal(fake.tries, 1);
-	check_try(0, 4 * MB, MAP_HUGETLB | MAP_HUGE_2MB);
+	check_try(0, 4 * MB, MAP_HUGETLB | MAP_HUGE_2MB | MAP_POPULATE);
 	assert_int_equal(m.pages, MEMORY_HUGE_2M);
 	assert_int_equal(m.bytes, 4 * MB);
 	assert_int_equal(fake.advised, 0); /* the advice is for normal pages only */
@@ -223,8 +230,8 @@ static void then_the_default_size(void **state)
 	fake.refuse[0] = EINVAL;
 	assert_int_equal(memory_map(&m, 2 * MB, true), 0);
 	assert_int_equal(fake.tries, 2);
-	check_try(0, 2 * MB, MAP_HUGETLB | MAP_HUGE_2MB);
-	check_try(1, 2 * MB, MAP_HUGETLB);
+	check_try(0, 2 * MB, MAP_HUGETLB | MAP_HUGE_2MB | MAP_POPULATE);
+	check_try(1, 2 * MB, MAP_HUGETLB | MAP_POPULATE);
 	assert_int_equal(m.pages, MEMORY_HUGE_DEFAULT);
 	assert_int_equal(m.bytes, 2 * MB);
 	assert_int_equal(fake.advised, 0);
@@ -241,12 +248,12 @@ static void then_normal_pages(void **state)
 	fake.refuse[1] = ENOMEM;
 	assert_int_equal(memory_map(&m, 2 * MB + 1, true), 0);
 	assert_int_equal(fake.tries, 3);
-	check_try(0, 4 * MB, MAP_HUGETLB | MAP_HUGE_2MB);
-	check_try(1, 4 * MB, MAP_HUGETLB);
+	check_try(0, 4 * MB, MAP_HUGETLB | MAP_HUGE_2MB | MAP_POPULATE);
+	check_try(1, 4 * MB, MAP_HUGETLB | MAP_POPULATE);
 	check_try(2, 2 * MB + page_bytes(), 0); /* not more than is needed */
 	assert_int_equal(m.pages, MEMORY_NORMAL);
 	assert_int_equal(m.bytes, 2 * MB + page_bytes());
-	assert_int_equal(fake.advised, 1);
+	assert_int_equal(fake.advised, 3);
 	check_mapping(&m, 2 * MB + 1);
 }
 
@@ -273,6 +280,27 @@ static void no_memory_at_all(void **state)
 	fake.refuse[0] = EAGAIN;
 	assert_int_equal(memory_map(&m, MB, false), -EAGAIN);
 	assert_int_equal(fake.tries, 1);
+	assert_null(m.start);
+}
+
+static void an_older_kernel_populates_by_hand(void **state)
+{
+	struct memory m;
+
+	(void)state;
+	fake.populate_errno = EINVAL;
+	assert_int_equal(memory_map(&m, 3 * MB + 5, false), 0);
+	check_mapping(&m, 3 * MB + 5);
+}
+
+static void too_little_memory_is_said(void **state)
+{
+	struct memory m;
+
+	(void)state;
+	fake.populate_errno = ENOMEM;
+	assert_int_equal(memory_map(&m, MB, false), -ENOMEM);
+	assert_int_equal(fake.unmapped, 1);
 	assert_null(m.start);
 }
 
@@ -322,6 +350,8 @@ int main(void)
 		cmocka_unit_test_setup(then_the_default_size, fake_off),
 		cmocka_unit_test_setup(then_normal_pages, fake_off),
 		cmocka_unit_test_setup(no_memory_at_all, fake_off),
+		cmocka_unit_test_setup(an_older_kernel_populates_by_hand, fake_off),
+		cmocka_unit_test_setup(too_little_memory_is_said, fake_off),
 		cmocka_unit_test_setup(unmapping_twice, fake_off),
 		cmocka_unit_test_setup(locking, fake_off),
 		cmocka_unit_test_setup(free_memory, fake_off),
