@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* All text for people: the report, the breach, the configuration, the log file. Roles and stamp kinds are data here. */
+#include "rant.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct time_label {
+	const char *name, *direction;
+	bool wire; /* else user space */
+};
+
+static const struct role_text {
+	const char *latency; /* column of the log */
+	const char *breach; /* first words of a breach */
+	const char *done; /* what is counted per second */
+	struct time_label time[TIMES];
+} roles[] = {
+	[ROLE_EMIT] = {
+		"RTT", "Round-trip", "round trips",
+		{ { "T1", "tx", false }, { "T1", "tx", true }, { "T4", "rx", true }, { "T4", "rx", false } },
+	},
+	[ROLE_REFLECT] = {
+		"RESPONSE", "Response", "responses",
+		{ { "T2", "rx", true }, { "T2", "rx", false }, { "T3", "tx", false }, { "T3", "tx", true } },
+	},
+};
+
+/* What a wire stamp is called by where it was taken: never more than it is. */
+static const struct {
+	const char *suffix, *place, *option, *clock;
+} wires[] = {
+	[SOURCE_USER] = { "SW", "app", "user", "CLOCK_REALTIME, read by the program" },
+	[SOURCE_KERNEL] = { "KERNEL", "kernel", "kernel", "CLOCK_REALTIME, read by the kernel" },
+	[SOURCE_HARDWARE] = { "HW", "NIC", "hardware", "the clock of the NIC" },
+};
+
+static const char *time_name(char *text, size_t bytes, const struct time_label *t, int64_t wire)
+{
+	snprintf(text, bytes, "%s_%s", t->name, wires[t->wire ? wire : SOURCE_USER].suffix);
+	return text;
+}
+
+static bool on_wire(const struct options *o)
+{
+	return o->stamp != SOURCE_USER && !o->no_tx_stamps;
+}
+
+void report_latency_name(const struct options *o, char *text, size_t bytes)
+{
+	const struct role_text *r = &roles[o->role];
+	uint8_t from, to;
+	char a[16], b[16];
+
+	exchange_latency_times(o->role, on_wire(o), &from, &to);
+	snprintf(text, bytes, "%s = %s - %s", r->latency, time_name(b, sizeof(b), &r->time[to], o->stamp),
+		 time_name(a, sizeof(a), &r->time[from], o->stamp));
+}
+
+static double us(int64_t ns)
+{
+	return (double)ns / NS_PER_US;
+}
+
+static double seconds(int64_t ns)
+{
+	return (double)ns / NS_PER_S;
+}
+
+/* ---- Times as text -------------------------------------------------------------------------------------------------- */
+
+/* Writes the digits of v to end before `end`; returns their start. At least `least` digits. */
+static char *digits(char *end, uint64_t v, int least)
+{
+	for (; v || least > 0; v /= 10, least--)
+		*--end = (char)('0' + v % 10);
+	return end;
+}
+
+/* seconds.nanoseconds, nine digits; ends before `end`. */
+static char *time_digits(char *end, int64_t ns)
+{
+	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+
+	end = digits(end, size % NS_PER_S, 9);
+	*--end = '.';
+	end = digits(end, size / NS_PER_S, 1);
+	if (ns < 0)
+		*--end = '-';
+	return end;
+}
+
+/* ---- The breach ------------------------------------------------------------------------------------------------------ */
+
+static void write_breach(FILE *out, const struct options *o, const struct sample *s)
+{
+	const struct role_text *r = &roles[o->role];
+
+	fprintf(out, "%s latency (%" PRId64 " ns) exceeds threshold (%" PRId64 " ns).\n", r->breach, s->latency_ns,
+		o->threshold_ns);
+	fprintf(out, "  Sequence number: %" PRIu32 "\n", s->seq);
+	for (int wire = 1; wire >= 0; wire--) {
+		for (int i = 0; i < TIMES; i++) {
+			const struct time_label *t = &r->time[i];
+			char name[16], text[32] = "";
+
+			if (t->wire != wire || !s->source[i])
+				continue;
+			fprintf(out, "  %s (%s %s): %s\n", time_name(name, sizeof(name), t, o->stamp),
+				wires[t->wire ? o->stamp : SOURCE_USER].place, t->direction,
+				time_digits(text + sizeof(text) - 1, s->time_ns[i]));
+		}
+	}
+	fputc('\n', out);
+}
+
+/* ---- Statistics ------------------------------------------------------------------------------------------------------ */
+
+static void write_statistics(FILE *out, const struct histogram *h)
+{
+	fprintf(out, "--- Latency Statistics ---\n");
+	if (!h->count)
+		fprintf(out, "MIN: n/a | MAX: n/a | AVG: n/a | Total Samples: 0\n");
+	else
+		fprintf(out, "MIN: %" PRId64 " ns | MAX: %" PRId64 " ns | AVG: %.0f ns | Total Samples: %" PRIu64 "\n",
+			h->min_ns, h->max_ns, histogram_mean_ns(h), h->count);
+}
+
+/* Those beyond 99.99 only where at least ten samples lie above them. */
+static const struct {
+	const char *name;
+	uint64_t numerator, denominator;
+	bool rare;
+} percentiles[] = {
+	{ "50th", 50, 100, false },	     { "90th", 90, 100, false },
+	{ "95th", 95, 100, false },	     { "99th", 99, 100, false },
+	{ "99.9th", 999, 1000, false },	     { "99.99th", 9999, 10000, false },
+	{ "99.999th", 99999, 100000, true }, { "99.9999th", 999999, 1000000, true },
+};
+
+static void write_percentiles(FILE *out, const struct histogram *h)
+{
+	fprintf(out, "  Percentiles (us):\n");
+	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++) {
+		if (percentiles[i].rare && h->count / percentiles[i].denominator < 10)
+			continue;
+		struct percentile p = histogram_percentile(h, percentiles[i].numerator, percentiles[i].denominator);
+
+		fprintf(out, "    %-8s:  %s%.3f%s%s\n", percentiles[i].name, p.bound ? ">= " : "", us(p.value_ns),
+			i == 0 ? " (Median)" : "", p.bound ? " (bound: overflow store full)" : "");
+	}
+}
+
+static void write_bar(FILE *out, uint64_t count, uint64_t largest, int room)
+{
+	int length = room > 0 ? (int)((double)count / (double)largest * room + 0.5) : 0;
+
+	if (length > 0)
+		fputs("  ", out);
+	while (length-- > 0)
+		fputc('#', out);
+	fputc('\n', out);
+}
+
+/* Buckets of --bucket-size, added up from the fine ones; the empty ones are left out. */
+static void write_buckets(FILE *out, const struct histogram *h, int64_t size_ns, int columns)
+{
+	const uint32_t per = (uint32_t)(size_ns / h->width_ns);
+	const int width_used = 54; /* columns before a bar */
+	uint64_t largest = h->overflows;
+
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < h->buckets; i += per) {
+			uint64_t count = 0;
+			int64_t upper_ns = (int64_t)(i + per) * h->width_ns;
+
+			for (uint32_t k = i; k < i + per && k < h->buckets; k++)
+				count += histogram_bucket(h, k);
+			if (pass == 0 && count > largest)
+				largest = count;
+			if (pass == 0 || !count)
+				continue;
+			fprintf(out, "  %12.3f - %12.3f : %12" PRIu64 " %8.4f%%", us(i * h->width_ns),
+				us(upper_ns < h->limit_ns ? upper_ns : h->limit_ns), count,
+				100.0 * (double)count / (double)h->count);
+			write_bar(out, count, largest, columns - width_used - 2);
+		}
+		if (pass == 0)
+			fprintf(out, "  Buckets (us):\n");
+	}
+	fprintf(out, "  %12.3f - %12s : %12" PRIu64 " %8.4f%%", us(h->limit_ns), "(overflow)", h->overflows,
+		100.0 * (double)h->overflows / (double)h->count);
+	write_bar(out, h->overflows, largest ? largest : 1, columns - width_used - 2);
+}
+
+static void write_histogram(FILE *out, const struct report *r, int columns)
+{
+	const struct histogram *h = r->histogram;
+
+	fprintf(out, "\nHistogram Summary:\n  Samples   :  %" PRIu64 "\n", h->count);
+	if (!h->count)
+		return;
+	fprintf(out, "  Minimum   :  %.2f us (#%" PRIu32 ")\n", us(h->min_ns), h->min_seq);
+	fprintf(out, "  Maximum   :  %.2f us (#%" PRIu32 ")\n", us(h->max_ns), h->max_seq);
+	fprintf(out, "  Average   :  %.2f us\n", histogram_mean_ns(h) / NS_PER_US);
+	write_percentiles(out, h);
+	fprintf(out, "  Std dev   :  %.3f us\n", histogram_deviation_ns(h) / NS_PER_US);
+	if (h->width_ns > 1)
+		fprintf(out, "  Resolution:  %.3f us (percentiles are lower edges)\n", us(h->width_ns));
+	write_buckets(out, h, r->options->bucket_ns, columns);
+}
+
+/* ---- Accounts -------------------------------------------------------------------------------------------------------- */
+
+enum { EMITTER = 1, REFLECTOR = 2, BOTH = 3 };
+
+struct row {
+	const char *name, *meaning;
+	size_t offset;
+	int roles;
+};
+
+#define ROW(name, field, roles, meaning) { name, meaning, offsetof(struct account, field), roles }
+
+static const struct row packets[] = {
+	ROW("Sent", sent, BOTH, NULL),
+	ROW("Received", received, BOTH, NULL),
+	ROW("Warm-up", warmup, BOTH, "answered, left out of the statistics"),
+	ROW("Recorded", recorded, BOTH, NULL),
+	ROW("Lost", lost, EMITTER, "no reply within --timeout"),
+	ROW("Unstamped", unstamped, BOTH, "answered, but a stamp is missing: not recorded"),
+	ROW("Negative", negative, BOTH, "the clock went back: not recorded"),
+	ROW("Unfinished", unfinished, EMITTER, "interrupted"),
+	ROW("Late", late, EMITTER, "replies to probes already counted as lost"),
+	ROW("Duplicate", duplicate, EMITTER, "replies that came again"),
+	ROW("Duplicate", repeated, REFLECTOR, "requests that came again, answered"),
+	ROW("Reordered", reordered, BOTH, "came after a later one"),
+	ROW("Foreign", foreign, EMITTER, "not an answer to a probe of this run"),
+	ROW("Foreign", foreign, REFLECTOR, "not answered: a reply, or from a reflector's port"),
+	ROW("Malformed", malformed, BOTH, NULL),
+	ROW("Bad TLVs", malformed_tlv, REFLECTOR, "answered, marked as malformed"),
+	ROW("Unanswered", unanswered, REFLECTOR, "the kernel did not take the reply"),
+	ROW("Refused", refused, BOTH, "by the kernel: sends, and errors it reported"),
+};
+
+static const struct row stamps[] = {
+	ROW("Transmit", missing_tx, BOTH, NULL),
+	ROW("Receive", missing_rx, BOTH, NULL),
+	ROW("Came late", stamp_late, BOTH, "transmit stamps after --timeout"),
+	ROW("Came twice", stamp_duplicate, BOTH, "transmit stamps"),
+	ROW("Unmatched", stamp_unmatched, BOTH, "transmit stamps of no packet in flight"),
+};
+
+static void write_count(FILE *out, const char *name, uint64_t count, const char *meaning)
+{
+	fprintf(out, "  %-10s:  %" PRIu64, name, count);
+	if (meaning && count)
+		fprintf(out, "  (%s)", meaning);
+	fputc('\n', out);
+}
+
+static void write_rows(FILE *out, const struct report *r, const struct row *rows, size_t n)
+{
+	const char *account = (const char *)&r->exchange->account;
+
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].roles & (r->options->role == ROLE_EMIT ? EMITTER : REFLECTOR))
+			write_count(out, rows[i].name, counter_get((const counter *)(account + rows[i].offset)),
+				    rows[i].meaning);
+}
+
+static void write_accounts(FILE *out, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+	int64_t active_ns = x->last_ns - x->began_ns;
+
+	fprintf(out, "\nPackets:\n");
+	write_rows(out, r, packets, sizeof(packets) / sizeof(packets[0]));
+	if (r->options->role == ROLE_EMIT)
+		write_count(out, "Strays", r->strays, "to our port from others than the server, dropped");
+	else
+		write_count(out, "Sessions", counter_get(&x->sessions->opened), NULL);
+	if (r->options->role == ROLE_REFLECT)
+		write_count(out, "Evicted", counter_get(&x->sessions->evicted), "sessions forgotten for newer ones");
+	if (r->options->threshold_ns)
+		write_count(out, "Breaches", counter_get(&x->account.breaches), "samples above the threshold");
+
+	fprintf(out, "\nMissing stamps:\n");
+	write_rows(out, r, stamps, sizeof(stamps) / sizeof(stamps[0]));
+	write_count(out, "Truncated", counter_get(&r->channel->control_truncated), "control messages");
+	write_count(out, "Other", counter_get(&r->channel->error_other), "entries of the error queue, not our stamps");
+
+	if (r->histogram->count > 1 && active_ns > 0)
+		fprintf(out, "\nRate: %.0f %s/s\n", (double)r->histogram->count / seconds(active_ns),
+			roles[r->options->role].done);
+}
+
+static void write_log_account(FILE *out, const struct report *r)
+{
+	uint64_t below = r->histogram->count - r->log->used - r->log->left_out;
+
+	fprintf(out, "\nLog: %" PRIu64 " of %" PRIu64 " records", r->log->used, r->histogram->count);
+	if (r->log->left_out)
+		fprintf(out, ", %" PRIu64 " left out because it was full", r->log->left_out);
+	if (below)
+		fprintf(out, ", %" PRIu64 " not above --log-threshold", below);
+	fputc('\n', out);
+}
+
+void report_write(FILE *out, const struct report *r, int columns)
+{
+	const struct exchange *x = r->exchange;
+	char latency[64];
+
+	if (counter_get(&x->account.breaches))
+		write_breach(out, r->options, &x->breach);
+	fprintf(out, "Test is complete. Duration: %.2f s\n\n", x->started ? seconds(x->ended_ns - x->began_ns) : 0.0);
+	write_statistics(out, r->histogram);
+	if (r->options->histogram)
+		write_histogram(out, r, columns);
+	report_latency_name(r->options, latency, sizeof(latency));
+	fprintf(out, "\nLatency: %s (%s)\n", latency,
+		wires[on_wire(r->options) ? r->options->stamp : SOURCE_USER].clock);
+	write_accounts(out, r);
+	if (r->log)
+		write_log_account(out, r);
+	if (r->no_other_cpu)
+		fprintf(out, "\nNo progress was shown: no CPU but the measuring one may be used.\n");
+}
+
+/* ---- Configuration --------------------------------------------------------------------------------------------------- */
+
+static void write_memory(FILE *out, const char *what, const struct memory *m)
+{
+	static const char *const pages[] = {
+		[MEMORY_NORMAL] = "normal pages",
+		[MEMORY_HUGE_DEFAULT] = "huge pages of the default size",
+		[MEMORY_HUGE_2M] = "2 MB huge pages",
+	};
+
+	fprintf(out, "%s: %.1f MB in %s\n", what, (double)m->bytes / (1 << 20), pages[m->pages]);
+}
+
+void report_configuration(FILE *out, const struct report *r, const struct nic *n, const struct memory *histogram,
+			  const struct memory *log)
+{
+	const struct options *o = r->options;
+	const struct channel *c = r->channel;
+	char latency[64];
+
+	report_latency_name(o, latency, sizeof(latency));
+	fprintf(out, "%s on %s (%s) by %s, port %" PRId64 "\n", o->role == ROLE_EMIT ? "Emitting" : "Reflecting",
+		n->name, *n->driver ? n->driver : "driver unknown", c->transport->name, o->port);
+	fprintf(out, "Stamps: %s; %s\n", wires[o->stamp].option, latency);
+	if (o->stamp == SOURCE_HARDWARE && !o->no_tx_stamps)
+		fprintf(out, "NIC clock: /dev/ptp%d; stamp setting %s\n", n->can.phc_index,
+			n->changed ? "changed for this run, restored at its end" : "as found");
+	if (c->tx_stamps)
+		fprintf(out, "Transmit stamps are matched by %s\n",
+			c->id_by_message ? "an id sent with each packet" : "the kernel's own count");
+	fprintf(out, "Socket receive buffer: %d bytes granted\n", c->receive_buffer_bytes);
+	if (o->busy_poll_us)
+		fprintf(out, "Busy polling: %" PRId64 " us%s\n", o->busy_poll_us,
+			o->busy_poll_implied ? " (set because --budget and --prefer-busypoll do nothing without it)" : "");
+	write_memory(out, "Histogram", histogram);
+	if (r->log) {
+		write_memory(out, "Log", log);
+		fprintf(out, "Log buffer of %" PRIu64 " records (%.0f s at %d packets/s)\n", r->log->capacity,
+			(double)r->log->capacity / LOG_RATE, LOG_RATE);
+	}
+}
+
+/* ---- The log file ----------------------------------------------------------------------------------------------------- */
+
+#define SEQ_WIDTH 10
+#define TIME_WIDTH 30
+#define LATENCY_WIDTH 15
+#define RULE_WIDTH 150
+#define LINE_MAX_BYTES (SEQ_WIDTH + TIMES * (TIME_WIDTH + 1) + LATENCY_WIDTH + 2)
+#define LOG_CHUNK_BYTES (1 << 20)
+
+int log_file_open(struct log_file *f, const char *path)
+{
+	struct stat s;
+	bool exists = !lstat(path, &s);
+	int length;
+
+	*f = (struct log_file){ .path = path, .fd = -1 };
+	if (exists && (S_ISLNK(s.st_mode) || S_ISDIR(s.st_mode))) {
+		warnx("--log %s: is a %s: give the path of a file", path, S_ISDIR(s.st_mode) ? "directory" : "symbolic link");
+		return -EINVAL;
+	}
+	if (exists && !S_ISREG(s.st_mode)) {
+		/* A device or a pipe must not be replaced by a file. Not blocking: a pipe may have no reader. */
+		f->fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		if (f->fd >= 0)
+			fcntl(f->fd, F_SETFL, O_WRONLY);
+	} else {
+		length = snprintf(f->temporary, sizeof(f->temporary), "%s.XXXXXX", path);
+		if (length >= (int)sizeof(f->temporary))
+			errno = ENAMETOOLONG;
+		else
+			f->fd = mkostemp(f->temporary, O_CLOEXEC);
+	}
+	if (f->fd < 0) {
+		int error = errno;
+
+		*f->temporary = 0;
+		warnx("--log %s: cannot write there (%s): choose another place", path, strerror(error));
+		return -error;
+	}
+	if (*f->temporary) {
+		/* mkostemp gives 0600; a log is as readable as any file that this user makes. */
+		mode_t mask = umask(0);
+
+		umask(mask);
+		fchmod(f->fd, exists ? s.st_mode & 0777 : 0666 & ~mask);
+	}
+	return 0;
+}
+
+void log_file_abandon(struct log_file *f)
+{
+	if (*f->temporary)
+		unlink(f->temporary);
+	*f->temporary = 0;
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = -1;
+}
+
+/* Which of the times are columns: wire stamps if there are any, user-space ones if asked for or if they are all there is. */
+static bool is_column(const struct options *o, int i)
+{
+	const struct time_label *t = &roles[o->role].time[i];
+	bool transmit = *t->direction == 't';
+
+	if (t->wire)
+		return o->stamp != SOURCE_USER && !(transmit && o->no_tx_stamps);
+	return o->sw_timestamps || !on_wire(o);
+}
+
+static char *pad(char *at, const char *text, size_t bytes, size_t width)
+{
+	size_t blanks = bytes < width ? width - bytes : 0;
+
+	memset(at, ' ', blanks);
+	memcpy(at + blanks, text, bytes);
+	return at + blanks + bytes;
+}
+
+static char *put_header(char *at, const struct options *o)
+{
+	const struct role_text *r = &roles[o->role];
+	char name[16];
+
+	at = pad(at, "SEQ", 3, SEQ_WIDTH);
+	for (int i = 0; i < TIMES; i++) {
+		if (!is_column(o, i))
+			continue;
+		*at++ = ' ';
+		time_name(name, sizeof(name), &r->time[i], o->stamp);
+		at = pad(at, name, strlen(name), TIME_WIDTH);
+	}
+	*at++ = ' ';
+	at = pad(at, r->latency, strlen(r->latency), LATENCY_WIDTH);
+	*at++ = '\n';
+	memset(at, '-', RULE_WIDTH);
+	at += RULE_WIDTH;
+	*at++ = '\n';
+	return at;
+}
+
+static char *put_record(char *at, const struct sample *s, const bool column[TIMES])
+{
+	char text[32], *end = text + sizeof(text), *start = digits(end, s->seq, 1);
+
+	at = pad(at, start, (size_t)(end - start), SEQ_WIDTH);
+	for (int i = 0; i < TIMES; i++) {
+		if (!column[i])
+			continue;
+		start = s->source[i] ? time_digits(end, s->time_ns[i]) : memcpy(end - 1, "-", 1);
+		*at++ = ' ';
+		at = pad(at, start, (size_t)(end - start), TIME_WIDTH);
+	}
+	start = digits(end, (uint64_t)s->latency_ns, 1);
+	*at++ = ' ';
+	at = pad(at, start, (size_t)(end - start), LATENCY_WIDTH);
+	*at++ = '\n';
+	return at;
+}
+
+static int write_all(int fd, const char *from, const char *to)
+{
+	while (from < to) {
+		ssize_t done = write(fd, from, (size_t)(to - from));
+
+		if (done < 0 && errno != EINTR)
+			return -errno;
+		from += done > 0 ? done : 0;
+	}
+	return 0;
+}
+
+static int write_records(int fd, const struct report *r)
+{
+	char *chunk = malloc(LOG_CHUNK_BYTES), *at;
+	bool column[TIMES];
+	int error = 0;
+
+	if (!chunk)
+		return -ENOMEM;
+	for (int i = 0; i < TIMES; i++)
+		column[i] = is_column(r->options, i);
+	at = put_header(chunk, r->options);
+	for (uint64_t i = 0; i < r->log->used && !error; i++) {
+		at = put_record(at, &r->log->record[i], column);
+		if (at > chunk + LOG_CHUNK_BYTES - LINE_MAX_BYTES) {
+			error = write_all(fd, chunk, at);
+			at = chunk;
+		}
+	}
+	if (!error)
+		error = write_all(fd, chunk, at);
+	free(chunk);
+	return error;
+}
+
+int log_file_write(struct log_file *f, const struct report *r)
+{
+	int error = write_records(f->fd, r);
+
+	/* Some file systems find out at close that there is no room. */
+	if (close(f->fd) && !error)
+		error = -errno;
+	f->fd = -1;
+	if (!error && *f->temporary && rename(f->temporary, f->path))
+		error = -errno;
+	if (!error)
+		*f->temporary = 0;
+	else
+		warnx("--log %s: could not be written (%s): the log of this run is lost; free space or choose another place",
+		      f->path, strerror(-error));
+	log_file_abandon(f);
+	return error;
+}
