@@ -179,9 +179,12 @@ struct channel {
 	uint8_t datagram[DATAGRAM_MAX]; /* last received; the reflector turns it into the reply in place */
 };
 
-/* Opens, binds to the interface, connects (emitter) and sets every option, reading back what was granted. 0, or -errno
- * after one line. */
-int socket_open(struct channel *c, const struct options *o, const struct nic *n);
+/* Opens the socket and sets every option, reading back what was granted. 0, or -errno after one line. */
+int socket_open(struct channel *c, const struct options *o);
+
+/* Binds to the interface and the port, and connects (emitter). Datagrams queue up from here on, so it comes right before
+ * the loop: what waited for the rest of the start would show as slow. 0, or -errno after one line. */
+int socket_bind(struct channel *c, const struct options *o, const struct nic *n);
 
 /* Datagrams for our port from others than the server, counted and dropped. Call it after the run, before close. */
 uint64_t socket_count_strays(struct channel *c);
@@ -257,8 +260,8 @@ enum fetch { FETCH_EMPTY, FETCH_STAMP, FETCH_OTHER };
 /* Reads one entry of the error queue without waiting. FETCH_OTHER: it was no stamp of ours, and is counted in *c. */
 enum fetch stamp_fetch(struct channel *c, struct departure *d);
 
-/* Sleeps until there is something to receive or fetch, at most limit_ns. */
-void stamp_wait(struct channel *c, int64_t limit_ns);
+/* Sleeps until there is something to fetch, or with `receive` to receive, at most limit_ns. */
+void stamp_wait(struct channel *c, bool receive, int64_t limit_ns);
 
 /* ---- session.c (hot): the reflector's sessions -------------------------------------------------------------------- */
 
@@ -446,6 +449,7 @@ struct exchange {
 	bool want_user_rx, started, measuring, silence_told;
 	uint64_t warmup_left, measured;
 	int64_t now_ns; /* CLOCK_MONOTONIC, as last read */
+	unsigned turn; /* of the loop: every so many read the clock */
 	uint32_t next_key, oldest_key; /* flights oldest_key .. next_key - 1 may wait for stamps */
 	uint32_t highest_answered; /* emitter */
 	uint64_t lost_total;
