@@ -1,0 +1,999 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See fake_kernel.h. */
+#include "fake_kernel.h"
+
+#include <errno.h>
+#include <linux/errqueue.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+ssize_t __real_sendmsg(int fd, const struct msghdr *m, int flags);
+ssize_t __real_recvmsg(int fd, struct msghdr *m, int flags);
+int __real_ppoll(struct pollfd *p, nfds_t n, const struct timespec *limit, const sigset_t *mask);
+int __real_clock_gettime(clockid_t clock, struct timespec *t);
+
+struct fake fake;
+
+/* What calls take. An idle loop is let run faster, so that waiting costs few calls; all waits of the rooms are longer. */
+#define CALL_NS 300
+#define CLOCK_NS 20
+#define IDLE_NS_MAX 5000
+#define WIRE_DELAY_NS 700 /* from sendmsg to the wire */
+#define ASLEEP_NS 50000 /* what a kernel thread needs to deliver a stamp */
+#define PEER_GAP_NS 3000 /* a peer that waits for replies: from reply to next request */
+
+/* The clocks are apart by odd amounts. */
+#define REAL_OFFSET_NS (1700000000 * NS_PER_S + 123456789)
+#define WIRE_OFFSET_NS (1700000037 * NS_PER_S + 987654321)
+
+struct stamps {
+	struct timespec t[3];
+};
+
+struct error_message {
+	struct sock_extended_err e;
+	struct sockaddr_in from;
+};
+
+int64_t fake_real_ns(int64_t monotonic_ns)
+{
+	return monotonic_ns + REAL_OFFSET_NS;
+}
+
+int64_t fake_wire_ns(int64_t monotonic_ns)
+{
+	return monotonic_ns + (fake.wire == SOURCE_HARDWARE ? WIRE_OFFSET_NS : REAL_OFFSET_NS);
+}
+
+void fake_start(enum role role, enum source wire)
+{
+	memset(&fake, 0, sizeof(fake));
+	fake.role = role;
+	fake.wire = wire;
+	fake.tx_stamps = wire != SOURCE_USER;
+	fake.peers = 1;
+	fake.timeout_ns = 5 * NS_PER_MS;
+	fake.call_limit = 20000000;
+	fake.idle_ns_max = IDLE_NS_MAX;
+	fake.now_ns = 1000 * NS_PER_S;
+	fake.time_limit_ns = fake.now_ns + 1000 * NS_PER_S;
+	fake.last_event_ns = fake.now_ns;
+	fake.failed_number = UINT32_MAX;
+	fake.on = true;
+}
+
+void fake_end(void)
+{
+	fake.on = false;
+}
+
+/* Time passes. Here, and only here, a room that waits for ever is found out. */
+static void advance(int64_t ns)
+{
+	fake.now_ns += ns;
+	if (++fake.calls > fake.call_limit || fake.now_ns > fake.time_limit_ns) {
+		fake.on = false;
+		fail_msg("hang: %llu calls, %lld ns of virtual time", (unsigned long long)fake.calls,
+			 (long long)(fake.now_ns - 1000 * NS_PER_S));
+	}
+	if (!fake.stop)
+		return;
+	if (fake.stop_at_ns && fake.now_ns >= fake.stop_at_ns)
+		*fake.stop = 1;
+	if (fake.idle_stop_ns && fake.now_ns - fake.last_event_ns >= fake.idle_stop_ns)
+		*fake.stop = 1;
+}
+
+/* ---- Queues ------------------------------------------------------------------------------------------------------- */
+
+void fake_put(struct fake_queue *queue, const struct fake_message *m)
+{
+	int i = 0;
+
+	while (i < FAKE_QUEUE && queue->message[i].used)
+		i++;
+	if (i == FAKE_QUEUE)
+		fail_msg("a queue of the fake is full");
+	queue->message[i] = *m;
+	queue->message[i].used = true;
+	queue->message[i].order = fake.order++;
+	queue->used++;
+	if (queue->high <= i)
+		queue->high = i + 1;
+}
+
+static struct fake_message *first_of(struct fake_queue *queue)
+{
+	struct fake_message *first = NULL;
+
+	for (int i = 0; i < queue->high; i++) {
+		struct fake_message *m = &queue->message[i];
+
+		if (!m->used || m->asleep_ns)
+			continue;
+		if (!first || m->at_ns < first->at_ns || (m->at_ns == first->at_ns && m->order < first->order))
+			first = m;
+	}
+	return first;
+}
+
+static struct fake_message *ready_of(struct fake_queue *queue)
+{
+	struct fake_message *m = first_of(queue);
+
+	return m && m->at_ns <= fake.now_ns ? m : NULL;
+}
+
+void fake_control(struct fake_message *m, int level, int type, const void *payload, size_t bytes, size_t length)
+{
+	struct cmsghdr *h = (struct cmsghdr *)(m->control.octets + m->control_bytes);
+
+	assert_true(m->control_bytes + CMSG_SPACE(bytes) <= sizeof(m->control));
+	h->cmsg_level = level;
+	h->cmsg_type = type;
+	h->cmsg_len = length ? length : CMSG_LEN(bytes);
+	memcpy(CMSG_DATA(h), payload, bytes);
+	m->control_bytes += CMSG_SPACE(bytes);
+}
+
+static struct timespec timespec_of(int64_t ns)
+{
+	return (struct timespec){ .tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S };
+}
+
+/* change: octets that the message is longer or shorter than it should be. */
+static void control_stamps(struct fake_message *m, int64_t ns, bool other_kind, long change)
+{
+	struct {
+		struct stamps stamps;
+		uint64_t more;
+	} payload = { .more = 0 };
+	size_t bytes = (size_t)((long)sizeof(payload.stamps) + change);
+
+	payload.stamps.t[(fake.wire == SOURCE_HARDWARE) != other_kind ? 2 : 0] = timespec_of(ns);
+	fake_control(m, SOL_SOCKET, SCM_TIMESTAMPING, &payload, bytes, 0);
+}
+
+static void control_error(struct fake_message *m, enum fake_entry entry, uint32_t id, long change)
+{
+	struct {
+		struct error_message error;
+		uint64_t more;
+	} payload = { .error.e = { .ee_errno = ENOMSG, .ee_origin = SO_EE_ORIGIN_TIMESTAMPING, .ee_info = SCM_TSTAMP_SND,
+				   .ee_data = id } };
+
+	if (entry == ENTRY_ERRNO)
+		payload.error.e.ee_errno = ECONNREFUSED;
+	if (entry == ENTRY_ORIGIN)
+		payload.error.e.ee_origin = SO_EE_ORIGIN_ZEROCOPY;
+	if (entry == ENTRY_INFO)
+		payload.error.e.ee_info = SCM_TSTAMP_SCHED;
+	/* As the kernel sends it: ee_info and ee_data are 0, as those of the first stamp. */
+	if (entry == ENTRY_ICMP)
+		payload.error.e = (struct sock_extended_err){ .ee_errno = ECONNREFUSED, .ee_origin = SO_EE_ORIGIN_ICMP,
+							      .ee_type = 3, .ee_code = 3 };
+	fake_control(m, SOL_IP, IP_RECVERR, &payload, (size_t)((long)sizeof(payload.error) + change), 0);
+}
+
+/* ---- The script --------------------------------------------------------------------------------------------------- */
+
+#define MORE_MAX 8
+
+struct fate {
+	bool lost, twice, bad_tlv, large, tx_none, tx_twice, tx_asleep;
+	int64_t late_ns, twice_ns, latency_ns, tx_slow_ns, stop_ns;
+	int64_t tx_id;
+	enum fake_rx rx;
+	enum fake_entry tx;
+	int send_error, recv_error;
+	unsigned send_times, extras, tx_extras, tx_extra_ids;
+	enum fake_extra extra[MORE_MAX];
+	enum fake_entry tx_extra[MORE_MAX];
+	int64_t tx_extra_id[MORE_MAX];
+};
+
+static void apply_event(struct fate *f, const struct fake_event *e)
+{
+	switch (e->fault) {
+	case LOST: f->lost = true; break;
+	case LATE: f->late_ns = e->argument; break;
+	case TWICE: f->twice = true; f->twice_ns = e->argument; break;
+	case LATENCY: f->latency_ns = e->argument; break;
+	case EXTRA: f->extra[f->extras++ % MORE_MAX] = (enum fake_extra)e->argument; break;
+	case BAD_TLV: f->bad_tlv = true; break;
+	case LARGE: f->large = true; break;
+	case RX: f->rx = (enum fake_rx)e->argument; break;
+	case TX: f->tx = (enum fake_entry)e->argument; break;
+	case TX_NONE: f->tx_none = true; break;
+	case TX_SLOW: f->tx_slow_ns = e->argument; break;
+	case TX_TWICE: f->tx_twice = true; break;
+	case TX_ASLEEP: f->tx_asleep = true; break;
+	case TX_ID: f->tx_id = e->argument; break;
+	case TX_EXTRA: f->tx_extra[f->tx_extras++ % MORE_MAX] = (enum fake_entry)e->argument; break;
+	case TX_EXTRA_ID: f->tx_extra_id[f->tx_extra_ids++ % MORE_MAX] = e->argument; break;
+	case SEND_ERROR: f->send_error = (int)e->argument; f->send_times = e->times ? e->times : 1; break;
+	case RECV_ERROR: f->recv_error = (int)e->argument; break;
+	case STOP: f->stop_ns = e->argument; break;
+	case NO_FAULT:
+	case FAULTS: break;
+	}
+}
+
+static struct fate fate_of(uint32_t number)
+{
+	/* Odd values, so that two packets seldom have the same latency. */
+	struct fate f = { .latency_ns = 5000 + number * 7919LL % 3001 };
+
+	/* Long random scripts: what is far behind is not looked at again. */
+	while (fake.cursor < fake.event_count && fake.events[fake.cursor].last < number &&
+	       fake.events[fake.cursor].first + 1000 < number)
+		fake.cursor++;
+	for (size_t i = fake.cursor; i < fake.event_count && fake.events[i].first <= number; i++)
+		if (number == fake.events[i].first || number <= fake.events[i].last)
+			apply_event(&f, &fake.events[i]);
+	assert_true(f.extras <= MORE_MAX && f.tx_extras <= MORE_MAX && f.tx_extra_ids <= MORE_MAX);
+	return f;
+}
+
+/* ---- The account of the fake -------------------------------------------------------------------------------------- */
+
+static void place_sample(struct fake_packet *p)
+{
+	struct fake_account *e = &fake.expect;
+	bool user = !fake.tx_stamps;
+	int64_t ns = user ? p->rx_user_ns - p->tx_user_ns : p->rx_wire_ns - p->tx_wire_ns;
+
+	if (fake.role == ROLE_REFLECT)
+		ns = -ns;
+	if (!user && !(p->stamped && p->rx_stamped)) {
+		e->unstamped++;
+		e->missing_tx += !p->stamped;
+		e->missing_rx += !p->rx_stamped;
+		return;
+	}
+	e->breaches += fake.threshold_ns && ns > fake.threshold_ns;
+	if (ns < 0) {
+		e->negative++;
+		return;
+	}
+	p->latency_ns = ns;
+	p->place = PLACE_RECORDED;
+	e->recorded++;
+}
+
+static void conclude_packet(uint64_t n, bool ended)
+{
+	struct fake_packet *p = &fake.packet[n];
+	struct fake_account *e = &fake.expect;
+	bool stopped = ended && (fake.cut_short || (fake.stop && *fake.stop));
+
+	if (p->concluded)
+		return;
+	p->concluded = true;
+	p->place = PLACE_OTHER;
+	if (fake.role == ROLE_EMIT && stopped && !(p->answered && (p->stamped || !fake.tx_stamps))) {
+		e->unfinished++;
+	} else if (fake.role == ROLE_EMIT && !p->answered) {
+		e->lost++;
+		p->was_lost = true;
+		fake.lost_at[n] = fake.lost_order++;
+	} else if (p->warmup) {
+		e->warmup++;
+		fake.warmup_left -= fake.role == ROLE_EMIT;
+	} else {
+		place_sample(p);
+	}
+}
+
+void fake_finish(void)
+{
+	for (uint64_t n = 0; n < fake.sends; n++)
+		conclude_packet(n, true);
+}
+
+static void expect_reply(const struct fake_message *m)
+{
+	struct fake_account *e = &fake.expect;
+	uint64_t n = m->number;
+	struct fake_packet *p = &fake.packet[n];
+
+	if (n == fake.sends - 1 && !p->concluded && !p->answered) {
+		p->answered = true;
+		p->rx_stamped = m->rx_stamped;
+		p->rx_wire_ns = m->wire_ns;
+		fake.user_rx_wanted = true;
+		e->answered++;
+		fake.highest_answered = n;
+		return;
+	}
+	e->reordered += e->answered && fake.highest_answered > n;
+	if (p->was_lost && fake.lost_order - fake.lost_at[n] <= LOST_REMEMBERED)
+		e->late++;
+	else
+		e->duplicate++;
+	p->was_lost = false;
+}
+
+static void expect_datagram(const struct fake_message *m)
+{
+	fake.expect.received++;
+	fake.expect.foreign += m->verdict == FOREIGN;
+	fake.expect.malformed += m->verdict == MALFORMED;
+	fake.expect.control_truncated += (m->flags & MSG_CTRUNC) != 0;
+	fake.user_rx_wanted = false;
+	if (m->verdict != GOOD)
+		return;
+	if (fake.role == ROLE_EMIT) {
+		expect_reply(m);
+	} else {
+		fake.current = *m;
+		fake.user_rx_wanted = true;
+	}
+}
+
+/* Flights are remembered by FLIGHTS, the one of the last attempt among them. */
+static void expect_stamp(const struct fake_message *m)
+{
+	struct fake_account *e = &fake.expect;
+	uint64_t n = (uint32_t)(m->id - fake.first_id);
+	struct fake_packet *p = &fake.packet[n % FAKE_PACKETS];
+
+	if (m->entry == ENTRY_CTRUNC) {
+		e->control_truncated++;
+	} else if (m->entry != ENTRY_GOOD) {
+		e->error_other++;
+	} else if (n >= fake.sends || fake.attempts_at_last_send - n >= FLIGHTS) {
+		e->stamp_unmatched++;
+	} else if (p->stamped) {
+		e->stamp_duplicate++;
+	} else if (p->concluded || (fake.role == ROLE_REFLECT && m->at_ns - p->sent_ns >= fake.timeout_ns)) {
+		conclude_packet(n, false);
+		e->stamp_late++;
+	} else {
+		p->stamped = true;
+		p->tx_wire_ns = m->wire_ns;
+		if (fake.role == ROLE_REFLECT)
+			conclude_packet(n, false);
+	}
+}
+
+/* ---- What is delivered -------------------------------------------------------------------------------------------- */
+
+static void put_stamp(uint32_t id, int64_t at_ns, int64_t wire_ns, enum fake_entry entry, bool asleep)
+{
+	struct fake_message m = { .at_ns = at_ns, .id = id, .wire_ns = wire_ns, .entry = entry,
+				  .flags = MSG_ERRQUEUE };
+
+	m.asleep_ns = asleep ? ASLEEP_NS : 0;
+	if (entry != ENTRY_NO_STAMP)
+		control_stamps(&m, entry == ENTRY_ZERO ? 0 : wire_ns, entry == ENTRY_OTHER_KIND,
+			       entry == ENTRY_STAMP_SHORT ? -8 : entry == ENTRY_STAMP_LONG ? 8 : 0);
+	if (entry == ENTRY_CTRUNC)
+		m.flags |= MSG_CTRUNC;
+	if (entry != ENTRY_NO_ERROR && entry != ENTRY_CTRUNC)
+		control_error(&m, entry, id, entry == ENTRY_ERROR_SHORT ? -8 : entry == ENTRY_ERROR_LONG ? 8 : 0);
+	if (entry == ENTRY_TRUNC)
+		m.flags |= MSG_TRUNC;
+	fake_put(&fake.error_queue, &m);
+}
+
+/* Both roles: what the error queue gets for a packet. A plausible wrong time shows in the latency if it is taken. */
+static void schedule_stamps(const struct fate *f, uint32_t id, int64_t wire_ns)
+{
+	if (!fake.tx_stamps)
+		return;
+	for (unsigned i = 0; i < f->tx_extras; i++)
+		put_stamp(id, fake.now_ns, wire_ns - 1111, f->tx_extra[i], false);
+	for (unsigned i = 0; i < f->tx_extra_ids; i++)
+		put_stamp((uint32_t)(id + f->tx_extra_id[i]), fake.now_ns, wire_ns - 2222, ENTRY_GOOD, false);
+	if (f->tx_none)
+		return;
+	put_stamp((uint32_t)(id + f->tx_id), fake.now_ns + f->tx_slow_ns, wire_ns, f->tx, f->tx_asleep);
+	if (f->tx_twice)
+		put_stamp(id, fake.now_ns + f->tx_slow_ns + 1, wire_ns + 3333, ENTRY_GOOD, false);
+}
+
+static void control_arrival(struct fake_message *m, enum fake_rx rx)
+{
+	m->rx_stamped = rx == RX_GOOD && fake.wire != SOURCE_USER;
+	if (rx == RX_CTRUNC)
+		m->flags |= MSG_CTRUNC;
+	if (rx != RX_ABSENT && rx != RX_CTRUNC && fake.wire != SOURCE_USER)
+		control_stamps(m, rx == RX_ZERO ? 0 : m->wire_ns, rx == RX_OTHER_KIND,
+			       rx == RX_SHORT ? -8 : rx == RX_LONG ? 8 : 0);
+}
+
+static void control_request(struct fake_message *m, uint32_t to, uint32_t local)
+{
+	int ttl = FAKE_TTL;
+	struct in_pktinfo info = { .ipi_ifindex = FAKE_INTERFACE, .ipi_spec_dst.s_addr = htonl(local),
+				   .ipi_addr.s_addr = htonl(to) };
+
+	fake_control(m, SOL_IP, IP_TTL, &ttl, sizeof(ttl), 0);
+	fake_control(m, SOL_IP, IP_PKTINFO, &info, sizeof(info), 0);
+}
+
+/* ---- Emitter under test: the fake answers ------------------------------------------------------------------------- */
+
+static void put_be(uint8_t *p, uint64_t v, unsigned octets)
+{
+	while (octets--) {
+		p[octets] = (uint8_t)v;
+		v >>= 8;
+	}
+}
+
+static uint32_t get_be32(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+/* A good reply, made bad. */
+static void put_extra_reply(const struct fake_message *good, enum fake_extra extra)
+{
+	struct fake_message m = *good;
+
+	m.at_ns--;
+	m.verdict = extra < EXTRA_BOTH_ROLES ? MALFORMED : FOREIGN;
+	if (extra == EXTRA_EMPTY)
+		m.bytes = 0;
+	else if (extra == EXTRA_SHORT)
+		m.bytes = STAMP_REPLY_MIN_BYTES - 1;
+	else if (extra == EXTRA_HUGE)
+		memset(m.data, 0, m.bytes), m.bytes = 65507;
+	else if (extra == EXTRA_MULTIPLIER)
+		m.data[13] = 0;
+	else if (extra == EXTRA_TRUNCATED)
+		m.flags |= MSG_TRUNC;
+	else if (extra == EXTRA_OTHER_SSID)
+		put_be(m.data + 14, FAKE_SSID + 1, 2);
+	else if (extra == EXTRA_FUTURE)
+		put_be(m.data + 24, get_be32(m.data + 24) + 1, 4);
+	else if (extra == EXTRA_FAR_PAST)
+		put_be(m.data + 24, get_be32(m.data + 24) - 0x70000000, 4);
+	else if (extra == EXTRA_OTHER_T1)
+		m.data[35] ^= 1;
+	else
+		fail_msg("extra %d means nothing to an emitter", extra);
+	fake_put(&fake.receive_queue, &m);
+}
+
+static void put_receive_error(int error, int64_t at_ns)
+{
+	struct fake_message m = { .at_ns = at_ns, .error = error };
+
+	fake_put(&fake.receive_queue, &m);
+}
+
+static void schedule_reply(const struct fate *f, const uint8_t *probe, size_t bytes, struct fake_packet *p)
+{
+	struct fake_message m = { .bytes = bytes, .number = (uint32_t)fake.sends };
+	bool malformed;
+
+	memcpy(m.data, probe, bytes);
+	packet_reply(m.data, bytes, (uint32_t)fake.sends, p->tx_user_ns + 1000, p->tx_user_ns + 2000, FAKE_TTL,
+		     &malformed);
+	m.at_ns = fake.now_ns + (f->latency_ns > 1000 ? f->latency_ns : 1000);
+	m.wire_ns = p->tx_wire_ns + f->latency_ns;
+	if (f->recv_error)
+		put_receive_error(f->recv_error, m.at_ns - 2);
+	for (unsigned i = 0; i < f->extras; i++)
+		put_extra_reply(&m, f->extra[i]);
+	if (f->late_ns)
+		m.at_ns = fake.now_ns + fake.timeout_ns + f->late_ns;
+	control_arrival(&m, f->rx);
+	if (f->lost)
+		return;
+	fake_put(&fake.receive_queue, &m);
+	if (f->twice) {
+		m.at_ns += f->twice_ns;
+		m.wire_ns += 4444;
+		fake_put(&fake.receive_queue, &m);
+	}
+}
+
+/* ---- Reflector under test: the fake probes ------------------------------------------------------------------------ */
+
+static struct fake_message make_request(uint32_t number, const struct fate *f, int64_t at_ns)
+{
+	unsigned peer = number % fake.peers;
+	struct fake_message m = { .at_ns = at_ns, .bytes = STAMP_BASE_BYTES, .number = number, .peer = peer };
+
+	m.wire_ns = fake_wire_ns(at_ns);
+	m.from.in = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons((uint16_t)(FAKE_FIRST_PORT + peer)),
+					  .sin_addr.s_addr = htonl(FAKE_REMOTE) };
+	packet_probe(m.data, fake.first_id + number / fake.peers, (uint16_t)(FAKE_SSID + peer),
+		     fake_real_ns(at_ns) - 5000);
+	/* Whole headers of empty TLVs. */
+	if (f->large)
+		m.bytes = STAMP_BASE_BYTES + 65460;
+	if (f->bad_tlv) {
+		m.bad_tlv = true;
+		m.bytes = STAMP_BASE_BYTES + 8;
+		m.data[STAMP_BASE_BYTES + 1] = 3;
+		m.data[STAMP_BASE_BYTES + 3] = 200; /* the length */
+	}
+	return m;
+}
+
+static void put_extra_request(const struct fake_message *good, enum fake_extra extra)
+{
+	struct fake_message m = *good;
+	bool malformed;
+
+	m.at_ns--;
+	m.bytes = STAMP_BASE_BYTES;
+	m.verdict = extra < EXTRA_BOTH_ROLES ? MALFORMED : FOREIGN;
+	if (extra == EXTRA_EMPTY)
+		m.bytes = 0;
+	else if (extra == EXTRA_SHORT)
+		m.bytes = STAMP_REQUEST_MIN_BYTES - 1;
+	else if (extra == EXTRA_HUGE)
+		memset(m.data, 0, m.bytes), m.bytes = 65507;
+	else if (extra == EXTRA_MULTIPLIER)
+		m.data[13] = 0;
+	else if (extra == EXTRA_TRUNCATED)
+		m.flags |= MSG_TRUNC;
+	else if (extra == EXTRA_IS_REPLY)
+		packet_reply(m.data, m.bytes, 1, m.wire_ns, m.wire_ns + 1, FAKE_TTL, &malformed);
+	else if (extra == EXTRA_OWN_PORT)
+		m.from.in.sin_port = htons(FAKE_PORT);
+	else if (extra == EXTRA_OWN_ADDRESS)
+		m.from.in.sin_addr.s_addr = htonl(FAKE_LOCAL);
+	else if (extra < EXTRA_MULTICAST || extra >= EXTRA_REFLECT_END)
+		fail_msg("extra %d means nothing to a reflector", extra);
+	control_arrival(&m, RX_GOOD);
+	if (extra == EXTRA_MULTICAST)
+		control_request(&m, 0xe0000001, FAKE_LOCAL);
+	else if (extra == EXTRA_BROADCAST)
+		control_request(&m, 0x0affffff, FAKE_LOCAL);
+	else if (extra != EXTRA_NO_PKTINFO)
+		control_request(&m, FAKE_LOCAL, FAKE_LOCAL);
+	fake_put(&fake.receive_queue, &m);
+}
+
+/* True: a reply to this request is to be expected now, so that a peer that waits does so. */
+static bool schedule_request(uint32_t number, int64_t at_ns)
+{
+	struct fate f = fate_of(number);
+	struct fake_message m = make_request(number, &f, at_ns + f.late_ns);
+
+	if (f.recv_error)
+		put_receive_error(f.recv_error, at_ns - 2);
+	for (unsigned i = 0; i < f.extras; i++)
+		put_extra_request(&m, f.extra[i]);
+	control_arrival(&m, f.rx);
+	/* The kernel tells that something is missing, not what: nothing may be taken then. */
+	if (f.rx == RX_CTRUNC)
+		m.verdict = FOREIGN;
+	control_request(&m, FAKE_LOCAL, FAKE_LOCAL);
+	if (f.lost)
+		return false;
+	fake_put(&fake.receive_queue, &m);
+	if (f.twice) {
+		struct fake_message again = make_request(number, &f, at_ns + f.late_ns + (f.twice_ns ? f.twice_ns : 1));
+
+		memcpy(again.data, m.data, sizeof(m.data));
+		again.verdict = m.verdict;
+		control_arrival(&again, f.rx);
+		control_request(&again, FAKE_LOCAL, FAKE_LOCAL);
+		fake_put(&fake.receive_queue, &again);
+	}
+	return m.verdict == GOOD && !f.late_ns;
+}
+
+/* The peer goes on until it has something to wait for. */
+static void peers_go_on(void)
+{
+	int64_t gap_ns = fake.open_loop_ns ? fake.open_loop_ns : PEER_GAP_NS;
+	int64_t at_ns = fake.now_ns + gap_ns;
+
+	for (; fake.peer_made < fake.packets; at_ns += gap_ns) {
+		fake.chain_number = fake.peer_made++;
+		fake.chain_waits = schedule_request(fake.chain_number, at_ns);
+		if (fake.chain_waits && !fake.open_loop_ns)
+			return;
+	}
+}
+
+void fake_begin(void)
+{
+	if (fake.role == ROLE_REFLECT)
+		peers_go_on();
+}
+
+static void reply_seen(uint32_t number)
+{
+	if (fake.open_loop_ns || !fake.chain_waits || number != fake.chain_number)
+		return;
+	fake.chain_waits = false;
+	peers_go_on();
+}
+
+static void expect_order(void)
+{
+	const struct fake_message *c = &fake.current;
+	uint32_t nth = c->number / fake.peers;
+	uint8_t *seen = &fake.seen[c->peer][nth % FAKE_PACKETS];
+
+	if (*seen)
+		fake.expect.repeated++;
+	else if (fake.peer_requests[c->peer] && nth < fake.peer_highest[c->peer])
+		fake.expect.reordered++;
+}
+
+static void note_request_taken(void)
+{
+	const struct fake_message *c = &fake.current;
+	uint32_t nth = c->number / fake.peers;
+
+	fake.seen[c->peer][nth % FAKE_PACKETS] = 1;
+	if (!fake.peer_requests[c->peer]++ || nth > fake.peer_highest[c->peer])
+		fake.peer_highest[c->peer] = nth;
+}
+
+/* What RFC 8762 section 4.3 asks of a reply, and where it has to go. */
+static void check_reply(const uint8_t *reply, size_t bytes, const struct fake_packet *p)
+{
+	const struct fake_message *c = &fake.current;
+	const struct sockaddr_in *to = &fake.last_sent.name.in;
+	struct reply r;
+
+	assert_int_equal(to->sin_family, AF_INET);
+	assert_int_equal(to->sin_port, c->from.in.sin_port);
+	assert_int_equal(to->sin_addr.s_addr, c->from.in.sin_addr.s_addr);
+	assert_int_equal(bytes, c->bytes > STAMP_BASE_BYTES ? c->bytes : STAMP_BASE_BYTES);
+	assert_int_equal(packet_read_reply(reply, bytes, &r), PACKET_GOOD);
+	assert_true(packet_answers(reply, c->data));
+	assert_int_equal(r.seq, fake.peer_replies[c->peer]);
+	assert_int_equal(r.ssid, FAKE_SSID + c->peer);
+	assert_int_equal(r.t3_ns, p->tx_user_ns);
+	assert_int_equal(r.t2_ns, c->rx_stamped ? p->rx_wire_ns : p->rx_user_ns);
+	assert_int_equal(reply[40], FAKE_TTL);
+}
+
+static void echo_reply(const uint8_t *reply, size_t bytes)
+{
+	struct fake_message m = { .at_ns = fake.now_ns + 1000, .bytes = bytes, .verdict = FOREIGN };
+
+	memcpy(m.data, reply, bytes < sizeof(m.data) ? bytes : sizeof(m.data));
+	m.from = fake.current.from;
+	m.from.in.sin_port = htons(fake.echo_port);
+	control_request(&m, FAKE_LOCAL, FAKE_LOCAL);
+	fake_put(&fake.receive_queue, &m);
+}
+
+/* ---- The calls ---------------------------------------------------------------------------------------------------- */
+
+static void keep_sent(const struct msghdr *m, int flags)
+{
+	size_t bytes = m->msg_iov[0].iov_len;
+
+	memset(&fake.last_sent, 0, sizeof(fake.last_sent));
+	fake.last_sent.header = *m;
+	fake.last_sent.bytes = bytes;
+	fake.last_sent.flags = flags;
+	if (bytes > sizeof(fake.last_sent.data))
+		bytes = sizeof(fake.last_sent.data);
+	memcpy(fake.last_sent.data, m->msg_iov[0].iov_base, bytes);
+	if (m->msg_name)
+		memcpy(&fake.last_sent.name, m->msg_name, sizeof(fake.last_sent.name));
+	assert_true(m->msg_controllen <= sizeof(fake.last_sent.control));
+	if (m->msg_controllen)
+		memcpy(fake.last_sent.control, m->msg_control, m->msg_controllen);
+}
+
+/* As the kernel reads control messages; anything unknown or misplaced fails the test. */
+static uint32_t check_sent_control(const struct msghdr *m, uint32_t counted)
+{
+	bool id_told = false, source_told = false;
+	uint32_t id = counted;
+
+	for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR((struct msghdr *)m, h)) {
+		if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_TS_OPT_ID) {
+			assert_int_equal(h->cmsg_len, CMSG_LEN(sizeof(id)));
+			memcpy(&id, CMSG_DATA(h), sizeof(id));
+			id_told = true;
+		} else if (h->cmsg_level == SOL_IP && h->cmsg_type == IP_PKTINFO) {
+			struct in_pktinfo info;
+
+			assert_int_equal(h->cmsg_len, CMSG_LEN(sizeof(info)));
+			memcpy(&info, CMSG_DATA(h), sizeof(info));
+			assert_int_equal(info.ipi_spec_dst.s_addr, htonl(FAKE_LOCAL));
+			assert_int_equal(info.ipi_addr.s_addr, 0);
+			assert_int_equal(info.ipi_ifindex, FAKE_INTERFACE);
+			source_told = true;
+		} else {
+			fail_msg("control message %d %d", h->cmsg_level, h->cmsg_type);
+		}
+	}
+	assert_int_equal(id_told, fake.id_by_message);
+	assert_int_equal(source_told, fake.role == ROLE_REFLECT);
+	assert_int_equal(m->msg_name != NULL, fake.role == ROLE_REFLECT);
+	/* Kernels that count by themselves count successful sends: the key must be the same for all kernels. */
+	assert_int_equal(id, counted);
+	return id;
+}
+
+static int refuse(uint32_t number, const struct fate *f)
+{
+	if (!f->send_error)
+		return 0;
+	if (fake.failed_number != number) {
+		fake.failed_number = number;
+		fake.failed_times = 0;
+	}
+	if (fake.failed_times == f->send_times)
+		return 0;
+	fake.failed_times++;
+	return f->send_error;
+}
+
+/* An attempt: the ring has come round to what was sent FLIGHTS packets ago. */
+static void expect_attempt(void)
+{
+	fake.attempts_at_last_send = fake.sends;
+	if (fake.role == ROLE_EMIT && fake.sends)
+		conclude_packet(fake.sends - 1, false);
+	if (fake.role == ROLE_REFLECT && fake.sends >= FLIGHTS)
+		conclude_packet(fake.sends - FLIGHTS, false);
+}
+
+static int refused(int error, uint32_t number)
+{
+	if (error != EINTR) {
+		fake.expect.refused++;
+		if (fake.role == ROLE_REFLECT) {
+			fake.expect.unanswered++;
+			note_request_taken();
+			reply_seen(number);
+		}
+	}
+	errno = error;
+	return -1;
+}
+
+static struct fake_packet *record_sent(uint32_t number, const struct fate *f)
+{
+	struct fake_packet *p = &fake.packet[fake.sends];
+
+	assert_true(fake.sends < FAKE_PACKETS);
+	*p = (struct fake_packet){ .number = number, .sent_ns = fake.now_ns, .latency_ns = f->latency_ns,
+				   .warmup = fake.warmup_left > 0, .tx_user_ns = fake.real_read_ns };
+	p->tx_wire_ns = fake_wire_ns(fake.now_ns + WIRE_DELAY_NS);
+	fake.expect.sent++;
+	fake.last_event_ns = fake.now_ns;
+	if (f->stop_ns)
+		fake.stop_at_ns = fake.now_ns + f->stop_ns;
+	return p;
+}
+
+static void probe_sent(const uint8_t *probe, size_t bytes, uint32_t id, const struct fate *f)
+{
+	struct fake_packet *p = record_sent((uint32_t)fake.sends, f);
+
+	assert_int_equal(bytes, STAMP_BASE_BYTES);
+	p->seq = get_be32(probe);
+	assert_int_equal(p->seq, (uint32_t)(fake.first_id + fake.sends));
+	assert_int_equal((probe[14] << 8) | probe[15], FAKE_SSID);
+	schedule_stamps(f, id, p->tx_wire_ns);
+	schedule_reply(f, probe, bytes, p);
+	fake.sends++;
+}
+
+static void reply_sent(const uint8_t *reply, size_t bytes, uint32_t id, const struct fate *f)
+{
+	const struct fake_message *c = &fake.current;
+	struct fake_packet *p = record_sent(c->number, f);
+	uint64_t n = fake.sends++;
+
+	p->seq = get_be32(c->data);
+	p->rx_wire_ns = c->wire_ns;
+	p->rx_user_ns = fake.arrival_user_ns;
+	p->rx_stamped = c->rx_stamped;
+	/* The reply leaves when the script says. */
+	p->tx_wire_ns = c->wire_ns + f->latency_ns;
+	check_reply(reply, bytes, p);
+	expect_order();
+	note_request_taken();
+	fake.expect.answered++;
+	fake.expect.malformed_tlv += c->bad_tlv;
+	fake.warmup_left -= p->warmup;
+	fake.peer_replies[c->peer]++;
+	schedule_stamps(f, id, p->tx_wire_ns);
+	if (!fake.tx_stamps)
+		conclude_packet(n, false);
+	if (fake.echo_port)
+		echo_reply(reply, bytes);
+	reply_seen(c->number);
+}
+
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *m, int flags)
+{
+	if (!fake.on)
+		return __real_sendmsg(fd, m, flags);
+	assert_int_equal(fd, FAKE_FD);
+	assert_int_equal(m->msg_iovlen, 1);
+	fake.send_calls++;
+	advance(CALL_NS);
+	fake.empty_turns = 0;
+	keep_sent(m, flags);
+	if (fake.manual) {
+		errno = fake.send_errors[fake.send_errors_used];
+		if (errno)
+			fake.send_errors_used++;
+		return errno ? -1 : (ssize_t)m->msg_iov[0].iov_len;
+	}
+	uint32_t number = fake.role == ROLE_EMIT ? (uint32_t)fake.sends : fake.current.number;
+	struct fate f = fate_of(number);
+
+	expect_attempt();
+	int error = refuse(number, &f);
+
+	if (error)
+		return refused(error, number);
+	uint32_t id = check_sent_control(m, (uint32_t)(fake.first_id + fake.sends));
+
+	(fake.role == ROLE_EMIT ? probe_sent : reply_sent)(m->msg_iov[0].iov_base, m->msg_iov[0].iov_len, id, &f);
+	return (ssize_t)m->msg_iov[0].iov_len;
+}
+
+static int64_t idle_step(void)
+{
+	int64_t step = CALL_NS + fake.empty_turns++ * 10;
+
+	return step < fake.idle_ns_max ? step : fake.idle_ns_max;
+}
+
+/* Copies out as the kernel does: what does not fit is cut off and flagged. */
+static ssize_t hand_over(struct msghdr *m, const struct fake_message *q)
+{
+	size_t room = m->msg_iovlen ? m->msg_iov[0].iov_len : 0;
+	size_t bytes = q->bytes < room ? q->bytes : room;
+	size_t known = bytes < sizeof(q->data) ? bytes : sizeof(q->data);
+
+	if (bytes) {
+		memcpy(m->msg_iov[0].iov_base, q->data, known);
+		memset((uint8_t *)m->msg_iov[0].iov_base + known, 0, bytes - known);
+	}
+	m->msg_flags = q->flags | (q->bytes > room && !(q->flags & MSG_ERRQUEUE) ? MSG_TRUNC : 0);
+	if (q->control_bytes > m->msg_controllen)
+		m->msg_flags |= MSG_CTRUNC;
+	else
+		m->msg_controllen = q->control_bytes;
+	memcpy(m->msg_control, q->control.octets, m->msg_controllen);
+	if (m->msg_name) {
+		assert_true(m->msg_namelen >= sizeof(q->from.in));
+		memcpy(m->msg_name, &q->from, sizeof(q->from.in));
+		m->msg_namelen = sizeof(q->from.in);
+	}
+	return (ssize_t)bytes;
+}
+
+static ssize_t take(struct msghdr *m, struct fake_message *q, bool error_queue)
+{
+	struct fake_queue *queue = error_queue ? &fake.error_queue : &fake.receive_queue;
+
+	fake.empty_turns = 0;
+	fake.last_event_ns = fake.now_ns;
+	q->used = false;
+	if (--queue->used == 0)
+		queue->high = 0;
+	if (q->error) {
+		if (q->error != EINTR && !fake.manual)
+			fake.expect.refused++;
+		errno = q->error;
+		return -1;
+	}
+	if (fake.manual)
+		return hand_over(m, q);
+	if (error_queue)
+		expect_stamp(q);
+	else
+		expect_datagram(q);
+	return hand_over(m, q);
+}
+
+ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags)
+{
+	if (!fake.on)
+		return __real_recvmsg(fd, m, flags);
+
+	bool error_queue = flags & MSG_ERRQUEUE;
+
+	assert_int_equal(fd, FAKE_FD);
+	assert_true(flags & MSG_DONTWAIT);
+	fake.last_receive_flags = flags;
+	if (error_queue)
+		fake.fetch_calls++;
+	else
+		fake.receive_calls++;
+
+	struct fake_message *q = ready_of(error_queue ? &fake.error_queue : &fake.receive_queue);
+
+	advance(q ? CALL_NS : idle_step());
+	if (!q) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return take(m, q, error_queue);
+}
+
+/* The first thing that wakes the task up. */
+static int64_t wakes_at(int64_t until_ns, bool readable)
+{
+	struct fake_message *first[] = { first_of(&fake.error_queue), readable ? first_of(&fake.receive_queue) : NULL };
+
+	for (int i = 0; i < 2; i++)
+		if (first[i] && first[i]->at_ns < until_ns)
+			until_ns = first[i]->at_ns;
+	for (int i = 0; i < fake.error_queue.high; i++) {
+		struct fake_message *m = &fake.error_queue.message[i];
+
+		if (m->used && m->asleep_ns && fake.now_ns + m->asleep_ns < until_ns)
+			until_ns = fake.now_ns + m->asleep_ns;
+	}
+	return until_ns;
+}
+
+/* While the task sleeps, kernel threads of its CPU may run, which deliver what waited for that. */
+static void sleep_at_most(int64_t limit_ns, bool readable)
+{
+	int64_t until_ns = wakes_at(fake.now_ns + limit_ns, readable);
+	int64_t slept_ns = until_ns > fake.now_ns ? until_ns - fake.now_ns : 0;
+
+	advance(slept_ns);
+	fake.sleeps++;
+	fake.slept_ns += slept_ns;
+	for (int i = 0; i < fake.error_queue.high; i++) {
+		struct fake_message *m = &fake.error_queue.message[i];
+
+		if (!m->used || !m->asleep_ns)
+			continue;
+		m->asleep_ns = m->asleep_ns > slept_ns ? m->asleep_ns - slept_ns : 0;
+		m->at_ns = fake.now_ns;
+	}
+}
+
+int __wrap_ppoll(struct pollfd *p, nfds_t n, const struct timespec *limit, const sigset_t *mask)
+{
+	if (!fake.on)
+		return __real_ppoll(p, n, limit, mask);
+	assert_int_equal(n, 1);
+	assert_int_equal(p->fd, FAKE_FD);
+	assert_non_null(limit);
+	assert_null(mask);
+	fake.poll_calls++;
+	fake.poll_events = p->events;
+	fake.poll_limit_ns = limit->tv_sec * NS_PER_S + limit->tv_nsec;
+	assert_true(limit->tv_nsec >= 0 && limit->tv_nsec < NS_PER_S);
+	advance(CALL_NS);
+	if (!ready_of(&fake.error_queue) && !((p->events & POLLIN) && ready_of(&fake.receive_queue)))
+		sleep_at_most(fake.poll_limit_ns, p->events & POLLIN);
+	p->revents = (short)((ready_of(&fake.error_queue) ? POLLERR : 0) | (ready_of(&fake.receive_queue) ? POLLIN : 0));
+	return p->revents != 0;
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+	if (!fake.on || (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME))
+		return __real_clock_gettime(clock, t);
+	advance(CLOCK_NS);
+	if (clock == CLOCK_MONOTONIC) {
+		*t = timespec_of(fake.now_ns);
+		return 0;
+	}
+	fake.real_read_ns = fake_real_ns(fake.now_ns);
+	*t = timespec_of(fake.real_read_ns);
+	if (fake.user_rx_wanted) {
+		fake.arrival_user_ns = fake.real_read_ns;
+		if (fake.role == ROLE_EMIT)
+			fake.packet[fake.sends - 1].rx_user_ns = fake.real_read_ns;
+		fake.user_rx_wanted = false;
+	}
+	return 0;
+}
