@@ -1,0 +1,594 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The two orders of exchange (hot). Emit: send, receive, fetch. Reflect: receive, send, fetch. All else is shared.
+ * A packet in flight lives in a small ring by the id of its transmit stamp, so that a late stamp lands in its own record
+ * or in a counter, never in the record of another packet.
+ */
+#include "rant.h"
+
+#include <string.h>
+
+/* How long stamps are waited for by spinning. After that the thread sleeps in poll: some drivers hand stamps over in a
+ * kernel thread on the CPU that sent, which a real-time spinner would starve (kernel-timestamping: delivery). Usual
+ * deliveries take 5 to 100 us. */
+#define STAMP_SPIN_NS (200 * NS_PER_US)
+#define STAMP_SLEEP_NS NS_PER_MS
+
+/* The clock is read in every so many turns of a loop; a turn is at least one system call, so it is never old. */
+#define EMIT_CLOCK_TURNS 16
+#define REFLECT_CLOCK_TURNS 64
+
+/* However long --timeout is: after the end nobody waits longer for the last reply or stamp, and a refused send is tried
+ * again after this. */
+#define PATIENCE_NS (100 * NS_PER_MS)
+
+#define SILENCE_NS (3 * NS_PER_S) /* until it is said that nothing answers */
+#define ONCE_SILENCE_NS (2 * NS_PER_S) /* until --once ends */
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void read_clock(struct exchange *x)
+{
+	x->now_ns = clock_read_ns(CLOCK_MONOTONIC);
+}
+
+INLINE struct flight *flight_of(struct exchange *x, uint32_t key)
+{
+	return &x->flight[key % FLIGHTS];
+}
+
+/* A breach comes first: evidence is frozen before anything else touches the machine. */
+static void note_breach(struct exchange *x, const struct sample *s)
+{
+	/* Not again for what was still on its way when a breach ended the run. */
+	if (x->on_breach && x->end != END_BREACH)
+		x->on_breach(x->context, s);
+	if (counter_get(&x->account.breaches) == 0)
+		x->breach = *s;
+	counter_add(&x->account.breaches, 1);
+	if (!x->options->keep_going)
+		x->end = END_BREACH;
+}
+
+/* Everything that a packet in flight could get, it has or will not get: it goes to one place of the account. */
+INLINE void conclude(struct exchange *x, struct flight *f, const bool emit)
+{
+	const struct options *o = x->options;
+	struct account *a = &x->account;
+	struct sample *s = &f->sample;
+
+	x->last_ns = x->now_ns;
+	if (f->warmup) {
+		counter_add(&a->warmup, 1);
+		return;
+	}
+	if (!s->source[x->from] || !s->source[x->to]) {
+		counter_add(&a->unstamped, 1);
+		counter_add(&a->missing_tx, !s->source[emit ? x->from : x->to]);
+		counter_add(&a->missing_rx, !s->source[emit ? x->to : x->from]);
+		return;
+	}
+	s->latency_ns = s->time_ns[x->to] - s->time_ns[x->from];
+	if (o->threshold_ns && s->latency_ns > o->threshold_ns)
+		note_breach(x, s);
+	if (!histogram_add(x->histogram, s->latency_ns, s->seq)) {
+		counter_add(&a->negative, 1);
+		return;
+	}
+	counter_add(&a->recorded, 1);
+	if (s->latency_ns > atomic_load_explicit(&a->recent_max_ns, memory_order_relaxed))
+		atomic_store_explicit(&a->recent_max_ns, s->latency_ns, memory_order_relaxed);
+	if (x->log && (!o->log_threshold_ns || s->latency_ns > o->log_threshold_ns))
+		log_add(x->log, s);
+}
+
+/* Receives one datagram if there is one. Errors that the kernel reports here, such as a refused port, are counted. */
+INLINE bool receive(struct exchange *x)
+{
+	int got = stamp_receive(x->channel, &x->arrival);
+
+	if (got > 0) {
+		/* Also where the kernel has no stamp, so that a reply always has a time of arrival to tell. */
+		if (x->want_user_rx || !x->arrival.source)
+			x->arrival_user_ns = clock_read_ns(CLOCK_REALTIME);
+		counter_add(&x->account.received, 1);
+		return true;
+	}
+	if (got < 0)
+		counter_add(&x->account.refused, 1);
+	return false;
+}
+
+/* Opens the record of the packet that is about to be sent. A record that the ring has come round to is given up. */
+INLINE struct flight *open_flight(struct exchange *x, const bool emit)
+{
+	struct flight *f = flight_of(x, x->next_key);
+
+	if (f->state == FLIGHT_WAITING) {
+		f->state = FLIGHT_GIVEN_UP;
+		conclude(x, f, emit);
+	}
+	if (x->next_key - x->oldest_key >= FLIGHTS)
+		x->oldest_key = x->next_key - FLIGHTS + 1;
+	memset(f->sample.source, SOURCE_NONE, sizeof(f->sample.source));
+	f->state = FLIGHT_NONE;
+	f->key = x->next_key;
+	return f;
+}
+
+/* Sends. On success the flight waits for its stamp, or is complete as far as sending goes if none was asked for. */
+INLINE bool send_flight(struct exchange *x, struct flight *f, const void *packet, size_t bytes,
+			const struct arrival *answering)
+{
+	if (stamp_send(x->channel, packet, bytes, f->key, answering)) {
+		counter_add(&x->account.refused, 1);
+		return false;
+	}
+	x->next_key++;
+	f->sent_ns = x->now_ns;
+	f->state = x->channel->tx_stamps ? FLIGHT_WAITING : FLIGHT_STAMPED;
+	counter_add(&x->account.sent, 1);
+	if (!f->warmup)
+		x->measured++;
+	return true;
+}
+
+/* Fetches one transmit stamp. Returns the flight that it completed, or NULL. *more: something was read, right or wrong. */
+INLINE struct flight *fetch(struct exchange *x, const bool emit, bool *more)
+{
+	struct departure d;
+	enum fetch fetched = stamp_fetch(x->channel, &d);
+
+	*more = fetched != FETCH_EMPTY;
+	if (fetched != FETCH_STAMP)
+		return NULL;
+
+	struct flight *f = flight_of(x, d.key);
+	const unsigned at = emit ? EMIT_T1_WIRE : REFLECT_T3_WIRE;
+
+	if (f->key != d.key || f->state == FLIGHT_NONE) {
+		counter_add(&x->account.stamp_unmatched, 1);
+	} else if (f->state == FLIGHT_WAITING) {
+		f->sample.time_ns[at] = d.time_ns;
+		f->sample.source[at] = (uint8_t)x->channel->wire;
+		f->state = FLIGHT_STAMPED;
+		return f;
+	} else {
+		counter_add(f->state == FLIGHT_STAMPED ? &x->account.stamp_duplicate : &x->account.stamp_late, 1);
+	}
+	return NULL;
+}
+
+/* The receiving half of a sample. */
+INLINE void note_arrival(struct exchange *x, struct sample *s, const unsigned wire, const unsigned user)
+{
+	s->time_ns[wire] = x->arrival.time_ns;
+	s->source[wire] = x->arrival.source;
+	if (x->want_user_rx) {
+		s->time_ns[user] = x->arrival_user_ns;
+		s->source[user] = SOURCE_USER;
+	}
+}
+
+INLINE bool time_is_up(const struct exchange *x)
+{
+	return x->started && x->options->duration_ns && x->now_ns - x->began_ns >= x->options->duration_ns;
+}
+
+/* Has the run come to its end? By the clock as last read. */
+INLINE bool is_over(struct exchange *x)
+{
+	const struct options *o = x->options;
+
+	if (x->end)
+		return true;
+	if (*x->stop)
+		x->end = END_SIGNAL;
+	else if (time_is_up(x))
+		x->end = END_DURATION;
+	else if (o->count && x->measured >= (uint64_t)o->count)
+		x->end = END_COUNT;
+	return x->end != END_NOT_YET;
+}
+
+/* ---- Emit --------------------------------------------------------------------------------------------------------- */
+
+#define LOST_ANSWERED (-1) /* no sequence number */
+
+/* Remembers a probe that was given up, so that its reply, should it come, is late and not a duplicate. */
+static void remember_lost(struct exchange *x, uint32_t seq)
+{
+	x->lost[x->lost_total++ % LOST_REMEMBERED] = seq;
+	counter_add(&x->account.lost, 1);
+}
+
+/* A reply to a probe that is no longer in flight. */
+static void take_old_reply(struct exchange *x, uint32_t seq)
+{
+	uint64_t known = x->lost_total < LOST_REMEMBERED ? x->lost_total : LOST_REMEMBERED;
+	struct account *a = &x->account;
+
+	if (counter_get(&a->answered) && (int32_t)(x->highest_answered - seq) > 0)
+		counter_add(&a->reordered, 1);
+	for (uint64_t i = 0; i < known; i++) {
+		int64_t *lost = &x->lost[(x->lost_total - 1 - i) % LOST_REMEMBERED];
+
+		if (*lost == seq) {
+			*lost = LOST_ANSWERED;
+			counter_add(&a->late, 1);
+			return;
+		}
+	}
+	counter_add(&a->duplicate, 1);
+}
+
+/* Takes what was received. True: it answers the probe in flight, which has its arrival now. */
+INLINE bool take_reply(struct exchange *x, struct flight *f, bool answered)
+{
+	struct account *a = &x->account;
+	const uint8_t *packet = x->channel->datagram;
+	struct reply r;
+
+	if (x->arrival.truncated || packet_read_reply(packet, x->arrival.bytes, &r) != PACKET_GOOD) {
+		counter_add(&a->malformed, 1);
+		return false;
+	}
+	/* 1: the newest probe. What was never sent is foreign; so is another session (a peer without SSIDs says 0). */
+	uint32_t age = x->next_key - r.sender_seq;
+
+	if ((r.ssid && r.ssid != x->ssid) || age == 0 || age > counter_get(&a->sent) || age > INT32_MAX) {
+		counter_add(&a->foreign, 1);
+		return false;
+	}
+	if (age != 1 || !f || answered) {
+		take_old_reply(x, r.sender_seq);
+		return false;
+	}
+	if (!packet_answers(packet, x->probe)) {
+		counter_add(&a->foreign, 1);
+		return false;
+	}
+	counter_add(&a->answered, 1);
+	x->highest_answered = r.sender_seq;
+	note_arrival(x, &f->sample, EMIT_T4_WIRE, EMIT_T4_USER);
+	return true;
+}
+
+/* Sends the next probe; NULL if the kernel did not take it. */
+INLINE struct flight *emit_probe(struct exchange *x)
+{
+	struct flight *f = open_flight(x, true);
+	struct sample *s = &f->sample;
+
+	/* The duration counts from the first probe after the warm-up; until then from the last answer, so that a peer
+	 * that never answers cannot keep the run from ending. */
+	if (!x->started || (!x->measuring && x->warmup_left == 0)) {
+		x->started = true;
+		x->measuring = x->warmup_left == 0;
+		read_clock(x);
+		x->began_ns = x->now_ns;
+	}
+	f->warmup = x->warmup_left > 0;
+	s->seq = x->next_key;
+	s->time_ns[EMIT_T1_USER] = clock_read_ns(CLOCK_REALTIME);
+	s->source[EMIT_T1_USER] = SOURCE_USER;
+	packet_probe(x->probe, s->seq, x->ssid, s->time_ns[EMIT_T1_USER]);
+	return send_flight(x, f, x->probe, sizeof(x->probe), NULL) ? f : NULL;
+}
+
+INLINE void emit_silence(struct exchange *x)
+{
+	if (!counter_get(&x->account.answered) && !x->silence_told && x->on_silence &&
+	    x->now_ns - x->began_ns >= SILENCE_NS) {
+		x->silence_told = true;
+		x->on_silence(x->context);
+	}
+}
+
+#define NOT_YET INT64_MIN
+
+enum wait { WAIT_ANSWERED, WAIT_TIMED_OUT, WAIT_CUT_SHORT };
+
+/* Is it time to give up? WAIT_ANSWERED: no. */
+static enum wait emit_patience(struct exchange *x, const struct flight *f, int64_t waited_ns)
+{
+	int64_t limit_ns = x->options->timeout_ns;
+
+	if (*x->stop)
+		return WAIT_CUT_SHORT;
+	if (waited_ns >= limit_ns)
+		return WAIT_TIMED_OUT;
+	return waited_ns >= PATIENCE_NS && (!f || time_is_up(x)) ? WAIT_CUT_SHORT : WAIT_ANSWERED;
+}
+
+/* Waits for the reply, then for the stamp; each wait has the same limit. Without a flight (refused) it passes the time
+ * until the next try. *answered: the reply was there, with or without the stamp. */
+INLINE enum wait emit_await(struct exchange *x, struct flight *f, bool *answered)
+{
+	int64_t since_ns = NOT_YET; /* the clock is read too rarely to know it at once: the wait is that much longer */
+	bool more;
+
+	*answered = false;
+	for (;;) {
+		bool got = receive(x);
+
+		if (got && take_reply(x, f, *answered)) {
+			*answered = true;
+			since_ns = NOT_YET;
+		}
+		if (*answered) {
+			do {
+				if (f->state == FLIGHT_STAMPED)
+					return WAIT_ANSWERED;
+				fetch(x, true, &more);
+			} while (more);
+		}
+		if (++x->turn % EMIT_CLOCK_TURNS && !*x->stop)
+			continue;
+		read_clock(x);
+		emit_silence(x);
+		if (since_ns == NOT_YET)
+			since_ns = x->now_ns;
+
+		enum wait wait = emit_patience(x, f, x->now_ns - since_ns);
+
+		if (wait != WAIT_ANSWERED)
+			return wait;
+		if (*answered && !got && x->now_ns - since_ns > STAMP_SPIN_NS)
+			stamp_wait(x->channel, false, STAMP_SLEEP_NS);
+	}
+}
+
+/* Of a probe that got no reply the stamp is of no use, but must not stay in the queue. */
+static void emit_give_up(struct exchange *x, struct flight *f)
+{
+	bool more;
+
+	do
+		fetch(x, true, &more);
+	while (more);
+	if (f->state == FLIGHT_WAITING)
+		f->state = FLIGHT_GIVEN_UP;
+}
+
+static void emit(struct exchange *x)
+{
+	while (!is_over(x)) {
+		struct flight *f = emit_probe(x);
+		bool answered;
+		enum wait wait = emit_await(x, f, &answered);
+
+		if (!f)
+			continue;
+		if (f->state == FLIGHT_WAITING)
+			emit_give_up(x, f);
+		if (wait == WAIT_CUT_SHORT) {
+			counter_add(&x->account.unfinished, 1);
+		} else if (!answered) {
+			remember_lost(x, f->sample.seq);
+		} else {
+			if (f->warmup) {
+				x->warmup_left--;
+				x->began_ns = x->now_ns;
+			}
+			conclude(x, f, true);
+		}
+	}
+}
+
+/* ---- Reflect ------------------------------------------------------------------------------------------------------ */
+
+/* What must not be answered, or two reflectors would talk to each other for ever: replies, what comes from our own port
+ * (a reflector's), what has our own address as source, and what was sent to more than one host. */
+INLINE bool is_foreign(const struct exchange *x, enum packet_verdict verdict)
+{
+	const struct arrival *a = &x->arrival;
+
+	return verdict == PACKET_IS_REPLY || !a->to_unicast || (a->from_self && !x->loopback) ||
+	       ntohs(a->from.in.sin_port) == x->options->port;
+}
+
+INLINE void note_order(struct exchange *x, struct session *session, uint32_t seq)
+{
+	enum order order = session_note(session, seq);
+
+	if (order != ORDER_NEXT)
+		counter_add(order == ORDER_DUPLICATE ? &x->account.repeated : &x->account.reordered, 1);
+}
+
+/* The user-space stamp, which the reply carries too: the start of sending (RFC 8762 section 4.3). */
+INLINE size_t make_reply(struct exchange *x, struct sample *s, uint32_t reply_seq, bool *malformed_tlv)
+{
+	const struct arrival *a = &x->arrival;
+	uint8_t ttl = a->ttl >= 0 && a->ttl <= UINT8_MAX ? (uint8_t)a->ttl : UINT8_MAX;
+
+	s->time_ns[REFLECT_T3_USER] = clock_read_ns(CLOCK_REALTIME);
+	s->source[REFLECT_T3_USER] = SOURCE_USER;
+
+	int64_t t2_ns = s->source[REFLECT_T2_WIRE] ? s->time_ns[REFLECT_T2_WIRE] : x->arrival_user_ns;
+
+	return packet_reply(x->channel->datagram, a->bytes, reply_seq, t2_ns, s->time_ns[REFLECT_T3_USER], ttl,
+			    malformed_tlv);
+}
+
+INLINE void reflect_answer(struct exchange *x)
+{
+	struct account *a = &x->account;
+	struct request r;
+	enum packet_verdict verdict = packet_read_request(x->channel->datagram, x->arrival.bytes, &r);
+
+	if (x->arrival.truncated || verdict == PACKET_MALFORMED) {
+		counter_add(&a->malformed, 1);
+		return;
+	}
+	if (is_foreign(x, verdict)) {
+		counter_add(&a->foreign, 1);
+		return;
+	}
+	struct session *session = session_find(x->sessions, &x->arrival.from, r.ssid);
+	struct flight *f = open_flight(x, false);
+
+	f->sample.seq = r.seq;
+	f->warmup = x->warmup_left > 0;
+	note_arrival(x, &f->sample, REFLECT_T2_WIRE, REFLECT_T2_USER);
+
+	bool malformed_tlv;
+	size_t bytes = make_reply(x, &f->sample, session->reply_seq, &malformed_tlv);
+
+	if (!send_flight(x, f, x->channel->datagram, bytes, &x->arrival)) {
+		counter_add(&a->unanswered, 1);
+		return;
+	}
+	session->reply_seq++;
+	note_order(x, session, r.seq);
+	counter_add(&a->malformed_tlv, malformed_tlv);
+	x->warmup_left -= f->warmup;
+	counter_add(&a->answered, 1);
+	if (!x->started) {
+		x->started = true;
+		read_clock(x);
+		x->began_ns = f->sent_ns = x->now_ns;
+	}
+	if (f->state == FLIGHT_STAMPED) {
+		conclude(x, f, false);
+		x->oldest_key = x->next_key;
+	}
+}
+
+INLINE bool is_waiting(const struct exchange *x)
+{
+	return x->oldest_key != x->next_key;
+}
+
+/* Moves past what is complete, and gives up what is older than the limit. */
+static void expire(struct exchange *x, int64_t limit_ns)
+{
+	for (; is_waiting(x); x->oldest_key++) {
+		struct flight *f = flight_of(x, x->oldest_key);
+
+		if (f->state != FLIGHT_WAITING)
+			continue;
+		if (x->now_ns - f->sent_ns < limit_ns)
+			return;
+		f->state = FLIGHT_GIVEN_UP;
+		conclude(x, f, false);
+	}
+}
+
+INLINE void reflect_fetch(struct exchange *x)
+{
+	bool more;
+	struct flight *f = fetch(x, false, &more);
+
+	if (!f)
+		return;
+	conclude(x, f, false);
+	while (is_waiting(x) && flight_of(x, x->oldest_key)->state != FLIGHT_WAITING)
+		x->oldest_key++;
+}
+
+/* --once: the first emitter has the first session, and that is never moved. */
+static void check_once(struct exchange *x)
+{
+	const struct session *first = &x->sessions->session[0];
+
+	if (!x->started)
+		return;
+	if (first->requests != x->first_requests_seen) {
+		x->first_requests_seen = first->requests;
+		x->first_silent_since_ns = x->now_ns;
+	} else if (x->now_ns - x->first_silent_since_ns >= ONCE_SILENCE_NS) {
+		x->end = END_ONCE;
+		x->now_ns = x->first_silent_since_ns; /* the silence is no part of the run */
+	}
+}
+
+static void reflect_clock(struct exchange *x, bool idle)
+{
+	read_clock(x);
+	if (x->options->once)
+		check_once(x);
+	if (is_over(x))
+		return;
+	expire(x, x->options->timeout_ns);
+	if (idle && is_waiting(x) && x->now_ns - flight_of(x, x->oldest_key)->sent_ns > STAMP_SPIN_NS) {
+		stamp_wait(x->channel, true, STAMP_SLEEP_NS);
+		read_clock(x);
+	}
+}
+
+/* The last stamps may still be on their way. */
+static void reflect_drain(struct exchange *x)
+{
+	int64_t limit_ns = *x->stop && x->options->timeout_ns > PATIENCE_NS ? PATIENCE_NS : x->options->timeout_ns;
+	int64_t until_ns = clock_read_ns(CLOCK_MONOTONIC) + limit_ns;
+	int64_t ended_ns = x->now_ns;
+
+	while (is_waiting(x) && clock_read_ns(CLOCK_MONOTONIC) < until_ns) {
+		reflect_fetch(x);
+		if (is_waiting(x))
+			stamp_wait(x->channel, false, STAMP_SLEEP_NS);
+	}
+	expire(x, INT64_MIN);
+	x->now_ns = ended_ns;
+}
+
+static void reflect(struct exchange *x)
+{
+	read_clock(x);
+	while (!x->end) {
+		bool got = receive(x);
+
+		if (got)
+			reflect_answer(x);
+		if (is_waiting(x))
+			reflect_fetch(x);
+		if (++x->turn % REFLECT_CLOCK_TURNS == 0 || *x->stop || (got && x->options->count))
+			reflect_clock(x, !got);
+	}
+	reflect_drain(x);
+}
+
+/* ---- Both --------------------------------------------------------------------------------------------------------- */
+
+void exchange_latency_times(enum role role, bool on_wire, uint8_t *from, uint8_t *to)
+{
+	static const uint8_t times[2][2][2] = {
+		[ROLE_EMIT] = { { EMIT_T1_USER, EMIT_T4_USER }, { EMIT_T1_WIRE, EMIT_T4_WIRE } },
+		[ROLE_REFLECT] = { { REFLECT_T2_USER, REFLECT_T3_USER }, { REFLECT_T2_WIRE, REFLECT_T3_WIRE } },
+	};
+
+	*from = times[role][on_wire][0];
+	*to = times[role][on_wire][1];
+}
+
+void exchange_run(struct exchange *x)
+{
+	const struct options *o = x->options;
+
+	exchange_latency_times(o->role, x->channel->tx_stamps, &x->from, &x->to);
+	x->want_user_rx = o->sw_timestamps || !x->channel->tx_stamps;
+	x->warmup_left = (uint64_t)o->warmup;
+	if (o->role == ROLE_EMIT)
+		emit(x);
+	else
+		reflect(x);
+	x->ended_ns = x->now_ns;
+}
+
+bool exchange_balanced(const struct exchange *x)
+{
+	const struct account *a = &x->account;
+	const struct histogram *h = x->histogram;
+	uint64_t concluded = counter_get(&a->warmup) + counter_get(&a->recorded) + counter_get(&a->lost) +
+			     counter_get(&a->unstamped) + counter_get(&a->negative) + counter_get(&a->unfinished);
+	uint64_t taken = counter_get(&a->answered) + counter_get(&a->unanswered) + counter_get(&a->late) +
+			 counter_get(&a->duplicate) + counter_get(&a->foreign) + counter_get(&a->malformed);
+	uint64_t in_buckets = h->overflows;
+
+	for (uint32_t i = 0; i < h->buckets; i++)
+		in_buckets += histogram_bucket(h, i);
+	return counter_get(&a->sent) == concluded && counter_get(&a->received) == taken &&
+	       counter_get(&a->recorded) == h->count && h->count == in_buckets &&
+	       counter_get(&a->negative) == h->negatives && (!x->log || x->log->used <= h->count);
+}

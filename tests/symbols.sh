@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The rule of the hot rooms: between send and receive nothing is called that could allocate, lock, print or sleep, but
+# for what is in this list. symbols.sh OBJECT...
+set -euo pipefail
+
+allowed='
+sendmsg recvmsg ppoll clock_gettime __errno_location
+memcpy memset memcmp
+packet_probe packet_read_request packet_read_reply packet_answers packet_reply
+stamp_send stamp_receive stamp_fetch stamp_wait
+session_find session_note
+histogram_add histogram_bucket log_add
+'
+status=0
+for object in "$@"; do
+	undefined=$(nm -u "$object") || exit 1
+	while read -r _ symbol; do
+		grep -qw -- "$symbol" <<<"$allowed" || {
+			echo "$object calls $symbol, which is not in the list of what hot rooms may call"
+			status=1
+		}
+	done <<<"$undefined"
+done
+exit $status

@@ -1,0 +1,1222 @@
+/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime sources=tests/fake_kernel.c,timestamping.c,packet.c,session.c,histogram.c,log.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Both loops against a fake kernel, network and peer in virtual time. After every run three accounts are held together:
+ * that of the room, that of the fake, and, where a test names numbers, the test's own.
+ */
+#include "../exchange.c"
+
+#include "util.h"
+
+#include "fake_kernel.h"
+
+#define PACKETS 40 /* of most runs */
+#define TIMEOUT_NS (5 * NS_PER_MS)
+#define OVERFLOW_NS (100 * NS_PER_US)
+#define LOG_RECORDS 8192
+
+static struct bench {
+	struct options options;
+	struct channel channel;
+	struct histogram histogram;
+	struct log log;
+	struct sessions sessions;
+	struct exchange x;
+	volatile sig_atomic_t stop;
+	void *histogram_memory;
+	struct sample record[LOG_RECORDS];
+	/* What the hooks saw. */
+	unsigned breach_calls, silence_calls;
+	uint64_t recorded_at_breach, logged_at_breach;
+	struct sample first_breach;
+	int64_t silence_ns;
+} b;
+
+static void on_breach(void *context, const struct sample *s)
+{
+	assert_ptr_equal(context, &b);
+	if (b.breach_calls++ == 0) {
+		b.first_breach = *s;
+		b.recorded_at_breach = b.histogram.count;
+		b.logged_at_breach = b.log.used;
+	}
+}
+
+static void on_silence(void *context)
+{
+	assert_ptr_equal(context, &b);
+	b.silence_calls++;
+	b.silence_ns = fake.now_ns;
+}
+
+static void bench_place(void)
+{
+	size_t bytes = histogram_layout(&b.histogram, OVERFLOW_NS);
+
+	if (!b.histogram_memory)
+		b.histogram_memory = malloc(bytes);
+	memset(b.histogram_memory, 0, bytes);
+	histogram_place(&b.histogram, b.histogram_memory);
+	log_place(&b.log, b.record, LOG_RECORDS);
+	sessions_init(&b.sessions);
+}
+
+/* A run in which nothing goes wrong; the test changes what it is about. An emitter ends by its count, a reflector when
+ * nothing comes any more. */
+static void bench_start(enum role role, enum source wire)
+{
+	void *memory = b.histogram_memory;
+
+	memset(&b, 0, sizeof(b));
+	b.histogram_memory = memory;
+	bench_place();
+	b.options = (struct options){ .role = role, .timeout_ns = TIMEOUT_NS, .port = FAKE_PORT,
+				      .overflow_ns = OVERFLOW_NS, .bucket_ns = NS_PER_US, .stamp = wire };
+	b.channel.fd = FAKE_FD;
+	b.channel.stray_fd = -1;
+	b.channel.wire = wire;
+	b.channel.rx_stamps = b.channel.tx_stamps = wire != SOURCE_USER;
+	b.channel.connected = role == ROLE_EMIT;
+	b.x = (struct exchange){ .channel = &b.channel, .histogram = &b.histogram, .log = &b.log, .sessions = &b.sessions,
+				 .options = &b.options, .stop = &b.stop, .ssid = FAKE_SSID, .on_breach = on_breach,
+				 .on_silence = on_silence, .context = &b };
+	fake_start(role, wire);
+	fake.stop = &b.stop;
+	fake.packets = PACKETS;
+	if (role == ROLE_EMIT)
+		b.options.count = PACKETS;
+	else
+		fake.idle_stop_ns = 4 * TIMEOUT_NS;
+}
+
+static void bench_script(const struct fake_event *events, size_t n)
+{
+	fake.events = events;
+	fake.event_count = n;
+}
+
+#define SCRIPT(...) \
+	do { \
+		static const struct fake_event events[] = { __VA_ARGS__ }; \
+		bench_script(events, COUNT_OF(events)); \
+	} while (0)
+
+/* ---- After every run ---------------------------------------------------------------------------------------------- */
+
+static struct fake_account account_of_room(void)
+{
+	const struct account *a = &b.x.account;
+	struct fake_account r = { 0 };
+
+#define X(field) r.field = (int64_t)counter_get(&a->field);
+	FAKE_ACCOUNT(X)
+#undef X
+	r.error_other = (int64_t)counter_get(&b.channel.error_other);
+	r.control_truncated = (int64_t)counter_get(&b.channel.control_truncated);
+	return r;
+}
+
+static bool same_account(const char *what, const struct fake_account *got, const struct fake_account *want)
+{
+	bool same = true;
+
+#define X(field) \
+	if (got->field != want->field) { \
+		same = false; \
+		print_error("%s: " #field " is %lld, not %lld\n", what, (long long)got->field, (long long)want->field); \
+	}
+	FAKE_ACCOUNT(X)
+	X(error_other)
+	X(control_truncated)
+#undef X
+	return same;
+}
+
+/* Written down again from rant.h, not from exchange_balanced(). */
+static void check_identities(const struct fake_account *a)
+{
+	int64_t records = 0;
+
+	assert_int_equal(a->sent, a->warmup + a->recorded + a->lost + a->unstamped + a->negative + a->unfinished);
+	if (b.options.role == ROLE_EMIT) {
+		assert_int_equal(a->received, a->answered + a->late + a->duplicate + a->foreign + a->malformed);
+		assert_int_equal(a->unanswered + a->repeated + a->malformed_tlv, 0);
+	} else {
+		assert_int_equal(a->received, a->answered + a->unanswered + a->foreign + a->malformed);
+		assert_int_equal(a->sent, a->answered);
+		assert_int_equal(a->late + a->duplicate + a->lost + a->unfinished, 0);
+		assert_true(a->repeated + a->reordered <= a->answered);
+	}
+	assert_true(a->missing_tx + a->missing_rx >= a->unstamped);
+	for (uint32_t i = 0; i < b.histogram.buckets; i++)
+		records += (int64_t)histogram_bucket(&b.histogram, i);
+	assert_int_equal(records + (int64_t)b.histogram.overflows, a->recorded);
+	assert_int_equal(b.histogram.count, a->recorded);
+	assert_int_equal(b.histogram.negatives, a->negative);
+	assert_true(exchange_balanced(&b.x));
+}
+
+/* The packet of a log record: in the emitter by its number, in the reflector by T3, which is read once for each reply. */
+static struct fake_packet *packet_of(const struct sample *s)
+{
+	if (b.options.role == ROLE_EMIT)
+		return &fake.packet[(uint32_t)(s->seq - fake.first_id)];
+	for (uint64_t n = 0; n < fake.sends; n++)
+		if (fake.packet[n].tx_user_ns == s->time_ns[REFLECT_T3_USER])
+			return &fake.packet[n];
+	return NULL;
+}
+
+static void check_time(const struct sample *s, unsigned at, int64_t want_ns, enum source source)
+{
+	assert_int_equal(s->source[at], source);
+	if (source)
+		assert_int_equal(s->time_ns[at], want_ns);
+}
+
+static void check_sample(const struct sample *s)
+{
+	bool emit = b.options.role == ROLE_EMIT, user = !b.channel.tx_stamps;
+	enum source tx = b.channel.tx_stamps ? b.channel.wire : SOURCE_NONE;
+	enum source rx_user = user || b.options.sw_timestamps ? SOURCE_USER : SOURCE_NONE;
+	struct fake_packet *p = packet_of(s);
+
+	assert_non_null(p);
+	assert_int_equal(p->place, PLACE_RECORDED);
+	p->place = PLACE_OTHER; /* each only once */
+	assert_int_equal(s->seq, p->seq);
+	assert_int_equal(s->latency_ns, p->latency_ns);
+	check_time(s, emit ? EMIT_T1_USER : REFLECT_T3_USER, p->tx_user_ns, SOURCE_USER);
+	check_time(s, emit ? EMIT_T1_WIRE : REFLECT_T3_WIRE, p->tx_wire_ns, tx);
+	check_time(s, emit ? EMIT_T4_USER : REFLECT_T2_USER, p->rx_user_ns, rx_user);
+	check_time(s, emit ? EMIT_T4_WIRE : REFLECT_T2_WIRE, p->rx_wire_ns, p->rx_stamped ? b.channel.wire : SOURCE_NONE);
+}
+
+static void check_samples(void)
+{
+	__int128 sum = 0;
+
+	if (!b.x.log || b.options.log_threshold_ns)
+		return;
+	assert_int_equal(b.log.used, b.histogram.count);
+	for (uint64_t i = 0; i < b.log.used; i++) {
+		check_sample(&b.log.record[i]);
+		sum += b.log.record[i].latency_ns;
+	}
+	assert_true(sum == b.histogram.sum);
+}
+
+static struct fake_account bench_run(const char *name)
+{
+	fake.warmup_left = (uint64_t)b.options.warmup;
+	fake.timeout_ns = b.options.timeout_ns;
+	fake.threshold_ns = b.options.threshold_ns;
+	fake.first_id = b.x.next_key = b.x.oldest_key = fake.first_id;
+	fake.tx_stamps = b.channel.tx_stamps;
+	b.channel.id_by_message = fake.id_by_message;
+	/* Transports differ in data only; here, what exchange and timestamping need of socket.c's row. */
+	static const struct transport ipv4 = { .ip_level = SOL_IP, .recverr_type = IP_RECVERR, .recverr_bytes = 16 + 16,
+					       .ttl_type = IP_TTL, .pktinfo_type = IP_PKTINFO,
+					       .pktinfo_bytes = sizeof(struct in_pktinfo) };
+	b.channel.transport = &ipv4;
+	fake_begin();
+	exchange_run(&b.x);
+	fake_finish();
+	fake_end();
+
+	struct fake_account got = account_of_room();
+
+	assert_true(b.x.end != END_NOT_YET);
+	assert_true(same_account(name, &got, &fake.expect));
+	check_identities(&got);
+	check_samples();
+	return got;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fake_end();
+	return 0;
+}
+
+/* ---- The table: one script, both roles ---------------------------------------------------------------------------- */
+
+enum { BOTH, EMIT_ONLY, REFLECT_ONLY };
+
+/* What differs from a run of PACKETS good exchanges. */
+struct row {
+	const char *name;
+	struct fake_event events[4];
+	struct fake_account emit, reflect;
+	int only;
+	int64_t open_loop_ns; /* reflector */
+	bool sleeps;
+};
+
+#define LOSS { .received = -1, .recorded = -1, .answered = -1, .lost = 1 }
+#define NO_REQUEST { .sent = -1, .received = -1, .recorded = -1, .answered = -1 }
+#define ONE_MORE { .sent = 1, .received = 1, .recorded = 1, .answered = 1, .repeated = 1 }
+#define NO_TX(...) { .recorded = -1, .unstamped = 1, .missing_tx = 1, __VA_ARGS__ }
+#define NO_RX(...) { .recorded = -1, .unstamped = 1, .missing_rx = 1, __VA_ARGS__ }
+#define NOT_SENT(...) { .refused = 1, .unanswered = 1, .sent = -1, .answered = -1, .recorded = -1, __VA_ARGS__ }
+#define SAME(...) .emit = __VA_ARGS__, .reflect = __VA_ARGS__
+#define BAD_STAMP(kind) { #kind, { { 10, 0, TX, kind, 0 } }, SAME(NO_TX(.error_other = 1)), .sleeps = true }
+#define BAD_EXTRA(kind) { #kind " more", { { 10, 0, TX_EXTRA, kind, 0 } }, SAME({ .error_other = 1 }) }
+#define MALFORMED_EXTRA(kind) { #kind, { { 10, 0, EXTRA, kind, 0 } }, SAME({ .received = 1, .malformed = 1 }) }
+#define FOREIGN_EXTRA(kind, who) \
+	{ #kind, { { 10, 0, EXTRA, kind, 0 } }, SAME({ .received = 1, .foreign = 1 }), .only = who }
+#define SEND_REFUSED(e) { "send " #e, { { 10, 0, SEND_ERROR, e, 0 } }, .emit = { .refused = 1 }, .reflect = NOT_SENT() }
+
+static const struct row rows[] = {
+	{ .name = "nothing goes wrong" },
+	{ "lost", { { 10, 0, LOST, 0, 0 } }, .emit = LOSS, .reflect = NO_REQUEST },
+	{ "the first is lost", { { 0, 0, LOST, 0, 0 } }, .emit = LOSS, .reflect = NO_REQUEST },
+	{ "a peer that starts late", { { 0, 5, LOST, 0, 0 } },
+	  .emit = { .received = -6, .recorded = -6, .answered = -6, .lost = 6 },
+	  .reflect = { .sent = -6, .received = -6, .recorded = -6, .answered = -6 } },
+	{ "a peer that stops and restarts", { { 20, 24, LOST, 0, 0 } },
+	  .emit = { .received = -5, .recorded = -5, .answered = -5, .lost = 5 },
+	  .reflect = { .sent = -5, .received = -5, .recorded = -5, .answered = -5 } },
+	{ "late", { { 10, 0, LATE, 200 * NS_PER_US, 0 } },
+	  .emit = { .recorded = -1, .answered = -1, .lost = 1, .late = 1, .reordered = 1 },
+	  .reflect = { .reordered = 1 } },
+	{ "late, then again", { { 10, 0, LATE, 150 * NS_PER_US, 0 }, { 10, 0, TWICE, 60 * NS_PER_US, 0 } },
+	  .emit = { .received = 1, .recorded = -1, .answered = -1, .lost = 1, .late = 1, .duplicate = 1, .reordered = 2 },
+	  .reflect = { .sent = 1, .received = 1, .recorded = 1, .answered = 1, .reordered = 1, .repeated = 1 } },
+	{ "late before anything else answered", { { 0, 0, LATE, 200 * NS_PER_US, 0 }, { 1, 0, LOST, 0, 0 } },
+	  .emit = { .received = -1, .recorded = -2, .answered = -2, .lost = 2, .late = 1 },
+	  .reflect = { .sent = -1, .received = -1, .recorded = -1, .answered = -1, .reordered = 1 } },
+	{ "twice", { { 10, 0, TWICE, 1, 0 } }, .emit = { .received = 1, .duplicate = 1 }, .reflect = ONE_MORE },
+	{ "twice, the second one behind others", { { 10, 0, TWICE, 100 * NS_PER_US, 0 } },
+	  .emit = { .received = 1, .duplicate = 1, .reordered = 1 }, .reflect = ONE_MORE },
+
+	MALFORMED_EXTRA(EXTRA_EMPTY), MALFORMED_EXTRA(EXTRA_SHORT), MALFORMED_EXTRA(EXTRA_HUGE),
+	MALFORMED_EXTRA(EXTRA_MULTIPLIER), MALFORMED_EXTRA(EXTRA_TRUNCATED),
+	FOREIGN_EXTRA(EXTRA_OTHER_SSID, EMIT_ONLY), FOREIGN_EXTRA(EXTRA_FUTURE, EMIT_ONLY),
+	FOREIGN_EXTRA(EXTRA_FAR_PAST, EMIT_ONLY), FOREIGN_EXTRA(EXTRA_OTHER_T1, EMIT_ONLY),
+	FOREIGN_EXTRA(EXTRA_IS_REPLY, REFLECT_ONLY), FOREIGN_EXTRA(EXTRA_OWN_PORT, REFLECT_ONLY),
+	FOREIGN_EXTRA(EXTRA_OWN_ADDRESS, REFLECT_ONLY), FOREIGN_EXTRA(EXTRA_MULTICAST, REFLECT_ONLY),
+	FOREIGN_EXTRA(EXTRA_BROADCAST, REFLECT_ONLY), FOREIGN_EXTRA(EXTRA_NO_PKTINFO, REFLECT_ONLY),
+	{ "malformed TLV", { { 10, 0, BAD_TLV, 0, 0 } }, .reflect = { .malformed_tlv = 1 }, .only = REFLECT_ONLY },
+	{ "a large request", { { 10, 0, LARGE, 0, 0 } }, .only = REFLECT_ONLY },
+
+	{ "no transmit stamp", { { 10, 0, TX_NONE, 0, 0 } }, SAME(NO_TX()), .sleeps = true },
+	{ "no transmit stamp for the first", { { 0, 0, TX_NONE, 0, 0 } }, SAME(NO_TX()), .sleeps = true },
+	{ "a slow transmit stamp", { { 10, 0, TX_SLOW, 2 * NS_PER_MS, 0 } }, .sleeps = true },
+	{ "a transmit stamp after its timeout",
+	  { { 10, 0, TX_SLOW, 6500 * NS_PER_US, 0 }, { 11, 39, LATENCY, 90000, 0 } },
+	  SAME(NO_TX(.stamp_late = 1)), .open_loop_ns = 500 * NS_PER_US, .sleeps = true },
+	{ "a slow reply, and a stamp that comes within its own wait",
+	  { { 10, 0, LATENCY, 4 * NS_PER_MS, 0 }, { 10, 0, TX_SLOW, 7 * NS_PER_MS, 0 } }, .only = EMIT_ONLY, .sleeps = true },
+	{ "a transmit stamp twice", { { 10, 0, TX_TWICE, 0, 0 } }, SAME({ .stamp_duplicate = 1 }) },
+	{ "a stamp only while asleep", { { 10, 0, TX_ASLEEP, 0, 0 } }, .sleeps = true },
+	{ "all stamps only while asleep", { { 0, 39, TX_ASLEEP, 0, 0 } }, .sleeps = true },
+	{ "the id of the packet before", { { 10, 0, TX_ID, -1, 0 } }, SAME(NO_TX(.stamp_duplicate = 1)), .sleeps = true },
+	{ "the id of a packet to come", { { 39, 0, TX_ID, 1, 0 } }, SAME(NO_TX(.stamp_unmatched = 1)), .sleeps = true },
+	{ "an id of the same slot", { { 10, 0, TX_ID, FLIGHTS, 0 } }, SAME(NO_TX(.stamp_unmatched = 1)), .sleeps = true },
+	{ "an old id of the same slot", { { 10, 0, TX_ID, -FLIGHTS, 0 } }, SAME(NO_TX(.stamp_unmatched = 1)),
+	  .sleeps = true },
+	{ "a stale stamp first", { { 10, 0, TX_EXTRA_ID, -1, 0 } }, SAME({ .stamp_duplicate = 1 }) },
+	{ "a strange stamp first", { { 10, 0, TX_EXTRA_ID, FLIGHTS, 0 } }, SAME({ .stamp_unmatched = 1 }) },
+	BAD_STAMP(ENTRY_ERRNO), BAD_STAMP(ENTRY_ORIGIN), BAD_STAMP(ENTRY_INFO), BAD_STAMP(ENTRY_TRUNC),
+	BAD_STAMP(ENTRY_STAMP_SHORT), BAD_STAMP(ENTRY_STAMP_LONG), BAD_STAMP(ENTRY_ERROR_SHORT),
+	BAD_STAMP(ENTRY_ERROR_LONG),
+	BAD_STAMP(ENTRY_ZERO), BAD_STAMP(ENTRY_OTHER_KIND), BAD_STAMP(ENTRY_NO_STAMP), BAD_STAMP(ENTRY_NO_ERROR),
+	BAD_STAMP(ENTRY_ICMP),
+	{ "ENTRY_CTRUNC", { { 10, 0, TX, ENTRY_CTRUNC, 0 } }, SAME(NO_TX(.control_truncated = 1)), .sleeps = true },
+	BAD_EXTRA(ENTRY_ERRNO), BAD_EXTRA(ENTRY_ORIGIN), BAD_EXTRA(ENTRY_INFO), BAD_EXTRA(ENTRY_ICMP),
+	BAD_EXTRA(ENTRY_OTHER_KIND), BAD_EXTRA(ENTRY_TRUNC),
+	{ "an ICMP error for the very first", { { 0, 0, TX_EXTRA, ENTRY_ICMP, 0 } }, SAME({ .error_other = 1 }) },
+
+	{ "no receive stamp", { { 10, 0, RX, RX_ABSENT, 0 } }, SAME(NO_RX()) },
+	{ "no receive stamp for the first", { { 0, 0, RX, RX_ABSENT, 0 } }, SAME(NO_RX()) },
+	{ "a receive stamp of zero", { { 10, 0, RX, RX_ZERO, 0 } }, SAME(NO_RX()) },
+	{ "a receive stamp of the other kind", { { 10, 0, RX, RX_OTHER_KIND, 0 } }, SAME(NO_RX()) },
+	{ "a receive stamp too short", { { 10, 0, RX, RX_SHORT, 0 } }, SAME(NO_RX()) },
+	{ "a receive stamp too long", { { 10, 0, RX, RX_LONG, 0 } }, SAME(NO_RX()) },
+	{ "control data cut off on receive", { { 10, 0, RX, RX_CTRUNC, 0 } }, .emit = NO_RX(.control_truncated = 1),
+	  .reflect = { .sent = -1, .answered = -1, .recorded = -1, .foreign = 1, .control_truncated = 1 } },
+	{ "neither stamp", { { 10, 0, RX, RX_ABSENT, 0 }, { 10, 0, TX_NONE, 0, 0 } }, SAME(NO_TX(.missing_rx = 1)),
+	  .sleeps = true },
+
+	{ "send EINTR", { { 10, 0, SEND_ERROR, EINTR, 3 } }, .only = BOTH },
+	SEND_REFUSED(ENOBUFS), SEND_REFUSED(EAGAIN), SEND_REFUSED(ECONNREFUSED), SEND_REFUSED(ENETDOWN),
+	SEND_REFUSED(EPERM),
+	{ "the first send is refused", { { 0, 0, SEND_ERROR, ENOBUFS, 0 } },
+	  .emit = { .refused = 1 }, .reflect = NOT_SENT() },
+	{ "many sends are refused", { { 10, 0, SEND_ERROR, ENOBUFS, 7 } }, .emit = { .refused = 7 }, .only = EMIT_ONLY },
+	{ "receive ECONNREFUSED", { { 10, 0, RECV_ERROR, ECONNREFUSED, 0 } }, SAME({ .refused = 1 }) },
+	{ "receive EINTR", { { 10, 0, RECV_ERROR, EINTR, 0 } }, .only = BOTH },
+
+	{ "a negative latency", { { 10, 0, LATENCY, -50, 0 } }, SAME({ .recorded = -1, .negative = 1 }) },
+	{ "a latency of zero", { { 10, 0, LATENCY, 0, 0 } }, .only = BOTH },
+	{ "a latency that overflows", { { 10, 0, LATENCY, 2 * OVERFLOW_NS, 0 } }, .only = BOTH },
+};
+
+struct variant {
+	enum source wire;
+	bool id_by_message, sw_timestamps;
+	uint32_t first_id;
+	unsigned peers;
+};
+
+static const struct variant variants[] = {
+	{ SOURCE_HARDWARE, false, false, 0, 1 },
+	{ SOURCE_HARDWARE, true, true, 0, 3 },
+	{ SOURCE_KERNEL, false, true, 0, 1 },
+	{ SOURCE_KERNEL, true, false, UINT32_MAX - 11, 1 }, /* the sequence numbers wrap about where things go wrong */
+	{ SOURCE_HARDWARE, false, false, UINT32_MAX - 9, 1 },
+};
+
+static struct fake_account expected(const struct row *row, enum role role)
+{
+	struct fake_account e = role == ROLE_EMIT ? row->emit : row->reflect;
+
+	e.sent += PACKETS;
+	e.received += PACKETS;
+	e.recorded += PACKETS;
+	e.answered += PACKETS;
+	return e;
+}
+
+static size_t events_of(const struct row *row)
+{
+	size_t n = 0;
+
+	while (n < COUNT_OF(row->events) && row->events[n].fault)
+		n++;
+	return n;
+}
+
+static void run_row(const struct row *row, enum role role, const struct variant *v)
+{
+	char name[160];
+
+	bench_start(role, v->wire);
+	b.options.sw_timestamps = v->sw_timestamps;
+	fake.id_by_message = v->id_by_message;
+	fake.first_id = v->first_id;
+	fake.peers = v->peers;
+	fake.open_loop_ns = row->open_loop_ns;
+	bench_script(row->events, events_of(row));
+	snprintf(name, sizeof(name), "%s, %s, variant %d", row->name, role == ROLE_EMIT ? "emit" : "reflect",
+		 (int)(v - variants));
+
+	struct fake_account want = expected(row, role), got = bench_run(name);
+
+	/* With several sessions what is late for all is not out of order in its own. */
+	if (v->peers > 1)
+		want.reordered = got.reordered;
+	if (!same_account(name, &got, &want))
+		fail_msg("%s", name);
+	/* Only an emitter that waits for a reply waits without sleeping; and only a stamp that is missing is slept for. */
+	assert_int_equal(fake.poll_calls > 0, row->sleeps);
+	assert_int_equal(b.x.end, role == ROLE_EMIT ? END_COUNT : END_SIGNAL);
+	/* A row has at most a dozen packets that wait for a timeout, and the stop by idleness. */
+	assert_true(b.x.ended_ns - 1000 * NS_PER_S < 14 * TIMEOUT_NS + 4 * TIMEOUT_NS + 40 * 500 * NS_PER_US);
+}
+
+static void the_table(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		for (size_t v = 0; v < COUNT_OF(variants); v++) {
+			if (rows[i].only != REFLECT_ONLY)
+				run_row(&rows[i], ROLE_EMIT, &variants[v]);
+			if (rows[i].only != EMIT_ONLY)
+				run_row(&rows[i], ROLE_REFLECT, &variants[v]);
+		}
+	}
+}
+
+/* Without transmit stamps, by either option, none is waited for and latency is between user-space times. */
+static void the_table_without_transmit_stamps(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		for (int mode = 0; mode < 4; mode++) {
+			enum role role = mode & 1 ? ROLE_REFLECT : ROLE_EMIT;
+			bool user = mode & 2;
+
+			if (rows[i].only == (role == ROLE_EMIT ? REFLECT_ONLY : EMIT_ONLY))
+				continue;
+			bench_start(role, user ? SOURCE_USER : SOURCE_KERNEL);
+			b.channel.tx_stamps = false;
+			b.options.no_tx_stamps = !user;
+			bench_script(rows[i].events, events_of(&rows[i]));
+
+			struct fake_account got = bench_run(rows[i].name);
+
+			assert_int_equal(got.unstamped, 0);
+			assert_int_equal(fake.poll_calls, 0);
+			if (role == ROLE_REFLECT)
+				assert_int_equal(fake.fetch_calls, 0);
+		}
+	}
+}
+
+/* ---- The good case ------------------------------------------------------------------------------------------------ */
+
+static void system_calls_of_a_round_trip(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		bench_start(role, SOURCE_HARDWARE);
+		bench_run("good");
+		assert_int_equal(fake.send_calls, PACKETS);
+		assert_int_equal(fake.fetch_calls, PACKETS);
+		assert_int_equal(fake.poll_calls, 0);
+		assert_int_equal(counter_get(&b.x.account.recorded), PACKETS);
+	}
+}
+
+static void a_sleep_is_bounded(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		bench_start(role, SOURCE_HARDWARE);
+		SCRIPT({ 39, 0, TX_NONE, 0, 0 });
+		bench_run("one stamp missing");
+		/* Sleeps of 1 ms, after 200 us of spinning, until the timeout. */
+		assert_true(fake.poll_calls >= 3 && fake.poll_calls <= 10);
+		assert_true(fake.slept_ns >= TIMEOUT_NS * 3 / 5);
+		assert_true(fake.poll_limit_ns > 0 && fake.poll_limit_ns <= 10 * NS_PER_MS);
+		/* An emitter waits for the stamp alone; a reflector must not sleep through the next request. */
+		assert_int_equal(fake.poll_events, role == ROLE_EMIT ? 0 : POLLIN);
+	}
+}
+
+static void a_usual_delay_of_the_stamp_is_spun_for(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		bench_start(role, SOURCE_HARDWARE);
+		SCRIPT({ 0, 39, TX_SLOW, 60 * NS_PER_US, 0 });
+		bench_run("stamps after 60 us");
+		assert_int_equal(fake.poll_calls, 0);
+		assert_int_equal(counter_get(&b.x.account.recorded), PACKETS);
+	}
+}
+
+/* ---- Warm-up, count, duration ------------------------------------------------------------------------------------- */
+
+static void count_is_exact(void **state)
+{
+	static const struct fake_event faults[] = {
+		{ 1, 0, LOST, 0, 0 }, { 7, 0, TX_NONE, 0, 0 }, { 8, 0, LOST, 0, 0 }, { 9, 0, RX, RX_ABSENT, 0 },
+		{ 10, 0, LATENCY, -1, 0 },
+	};
+
+	(void)state;
+	/* Emit: the loss in the warm-up is made good, those after it count. */
+	bench_start(ROLE_EMIT, SOURCE_KERNEL);
+	b.options.warmup = 5;
+	b.options.count = 10;
+	bench_script(faults, COUNT_OF(faults));
+	struct fake_account got = bench_run("emit, count 10");
+
+	assert_int_equal(b.x.end, END_COUNT);
+	assert_int_equal(got.sent, 16);
+	assert_int_equal(got.warmup, 5);
+	assert_int_equal(got.lost, 2);
+	assert_int_equal(got.recorded, 6);
+
+	/* Reflect: what never came was never counted. */
+	bench_start(ROLE_REFLECT, SOURCE_KERNEL);
+	b.options.warmup = 5;
+	b.options.count = 10;
+	bench_script(faults, COUNT_OF(faults));
+	got = bench_run("reflect, count 10");
+	assert_int_equal(b.x.end, END_COUNT);
+	assert_int_equal(got.sent, 15);
+	assert_int_equal(got.warmup, 5);
+	assert_int_equal(got.recorded, 7);
+}
+
+static void count_without_warmup(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		for (int count = 1; count < 4; count++) {
+			bench_start(role, SOURCE_HARDWARE);
+			b.options.count = count;
+			assert_int_equal(bench_run("count").recorded, count);
+			assert_int_equal(b.x.end, END_COUNT);
+		}
+	}
+}
+
+static void warmup_is_not_in_the_numbers(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		bench_start(role, SOURCE_HARDWARE);
+		b.options.warmup = 10;
+		b.options.count = 30;
+		b.options.threshold_ns = 50 * NS_PER_US;
+		SCRIPT({ 0, 9, LATENCY, 90 * NS_PER_US, 0 }, { 5, 0, TX_NONE, 0, 0 }, { 6, 0, RX, RX_ABSENT, 0 });
+
+		struct fake_account got = bench_run("warm-up");
+
+		assert_int_equal(got.warmup, 10);
+		assert_int_equal(got.recorded, 30);
+		assert_int_equal(got.breaches + got.missing_tx + got.missing_rx, 0);
+		assert_int_equal(b.breach_calls, 0);
+		assert_true(b.histogram.max_ns < 10 * NS_PER_US);
+		assert_int_equal(b.log.record[0].seq, 10);
+	}
+}
+
+static void duration_begins_after_the_warmup(void **state)
+{
+	(void)state;
+	bench_start(ROLE_EMIT, SOURCE_KERNEL);
+	b.options.count = 0;
+	b.options.warmup = 5;
+	b.options.duration_ns = 20 * NS_PER_MS;
+	SCRIPT({ 2, 4, LOST, 0, 0 });
+	bench_run("duration");
+	assert_int_equal(b.x.end, END_DURATION);
+	/* Five answered, three lost: the ninth probe begins the run. */
+	assert_true(b.x.began_ns > fake.packet[7].sent_ns && b.x.began_ns <= fake.packet[8].sent_ns);
+	assert_true(b.x.ended_ns - b.x.began_ns >= b.options.duration_ns);
+	assert_true(b.x.ended_ns - b.x.began_ns < b.options.duration_ns + 2 * TIMEOUT_NS);
+
+	bench_start(ROLE_REFLECT, SOURCE_KERNEL);
+	b.options.warmup = 5;
+	b.options.duration_ns = 20 * NS_PER_MS;
+	fake.packets = 1000;
+	fake.open_loop_ns = 100 * NS_PER_US;
+	SCRIPT({ 0, 99, LOST, 0, 0 });
+	bench_run("duration");
+	assert_int_equal(b.x.end, END_DURATION);
+	/* The first ping that is answered begins the run. */
+	assert_true(b.x.began_ns >= fake.packet[0].sent_ns && b.x.began_ns < fake.packet[1].sent_ns);
+	assert_true(b.x.ended_ns - b.x.began_ns >= b.options.duration_ns);
+	assert_true(b.x.ended_ns - b.x.began_ns < b.options.duration_ns + TIMEOUT_NS);
+}
+
+static void a_warmup_longer_than_the_duration(void **state)
+{
+	(void)state;
+	bench_start(ROLE_EMIT, SOURCE_KERNEL);
+	b.options.count = 0;
+	b.options.warmup = 100;
+	b.options.duration_ns = 20 * NS_PER_MS;
+	SCRIPT({ 0, FAKE_PACKETS, LATENCY, NS_PER_MS, 0 });
+	assert_int_equal(bench_run("a long warm-up").warmup, 100);
+	assert_in_range(b.x.account.recorded, 18, 20);
+	assert_in_range(b.x.ended_ns - b.x.began_ns, 20 * NS_PER_MS, 22 * NS_PER_MS);
+}
+
+static void a_reflector_that_hears_nothing_goes_on(void **state)
+{
+	(void)state;
+	bench_start(ROLE_REFLECT, SOURCE_KERNEL);
+	b.options.duration_ns = NS_PER_MS;
+	b.options.once = true;
+	fake.packets = 0;
+	fake.idle_stop_ns = 5 * NS_PER_S;
+	bench_run("no emitter");
+	assert_int_equal(b.x.end, END_SIGNAL);
+	assert_int_equal(b.x.account.sent, 0);
+}
+
+/* ---- Silence ------------------------------------------------------------------------------------------------------ */
+
+static void silence(const struct fake_event *events, size_t n, int64_t warmup)
+{
+	bench_start(ROLE_EMIT, SOURCE_KERNEL);
+	b.options.count = 0;
+	b.options.warmup = warmup;
+	b.options.timeout_ns = 100 * NS_PER_MS;
+	b.options.duration_ns = 8 * NS_PER_S;
+	bench_script(events, n);
+	bench_run("silence");
+}
+
+static void check_silence_told_once(void)
+{
+	assert_int_equal(b.silence_calls, 1);
+	assert_true(b.silence_ns - 1000 * NS_PER_S >= 3 * NS_PER_S);
+	assert_true(b.silence_ns - 1000 * NS_PER_S < 3 * NS_PER_S + 300 * NS_PER_MS);
+	assert_int_equal(b.x.end, END_DURATION);
+	assert_true(b.x.ended_ns - 1000 * NS_PER_S < 8 * NS_PER_S + 300 * NS_PER_MS);
+}
+
+static void a_peer_that_never_answers(void **state)
+{
+	static const struct fake_event lost[] = { { 0, FAKE_PACKETS, LOST, 0, 0 } };
+	static const struct fake_event refused_sends[] = { { 0, FAKE_PACKETS, SEND_ERROR, ECONNREFUSED, UINT_MAX } };
+	static const struct fake_event garbage[] = { { 0, FAKE_PACKETS, LOST, 0, 0 },
+						     { 0, FAKE_PACKETS, EXTRA, EXTRA_SHORT, 0 } };
+
+	(void)state;
+	for (int64_t warmup = 0; warmup <= 100; warmup += 100) {
+		silence(lost, COUNT_OF(lost), warmup);
+		check_silence_told_once();
+		assert_int_equal(b.x.account.lost, b.x.account.sent);
+		silence(refused_sends, COUNT_OF(refused_sends), warmup);
+		check_silence_told_once();
+		assert_int_equal(b.x.account.sent, 0);
+		assert_true(b.x.account.refused >= 70 && b.x.account.refused <= 81);
+		silence(garbage, COUNT_OF(garbage), warmup);
+		check_silence_told_once();
+	}
+}
+
+/* A long timeout must not keep the run from ending, nor the warning from coming. */
+static void a_long_timeout(void **state)
+{
+	(void)state;
+	for (int is_refused = 0; is_refused < 2; is_refused++) {
+		bench_start(ROLE_EMIT, SOURCE_KERNEL);
+		b.options.count = 0;
+		b.options.timeout_ns = 60 * NS_PER_S;
+		b.options.duration_ns = 5 * NS_PER_S;
+		fake.cut_short = true;
+		if (is_refused)
+			SCRIPT({ 0, FAKE_PACKETS, SEND_ERROR, ENOBUFS, UINT_MAX });
+		else
+			SCRIPT({ 0, FAKE_PACKETS, LOST, 0, 0 });
+
+		struct fake_account got = bench_run("a long timeout");
+
+		assert_int_equal(b.x.end, END_DURATION);
+		assert_in_range(b.x.ended_ns - b.x.began_ns, 5 * NS_PER_S, 5 * NS_PER_S + 300 * NS_PER_MS);
+		assert_int_equal(b.silence_calls, 1);
+		assert_in_range(b.silence_ns - 1000 * NS_PER_S, 3 * NS_PER_S, 3 * NS_PER_S + 100 * NS_PER_MS);
+		assert_int_equal(got.unfinished, !is_refused);
+		assert_int_equal(got.lost, 0);
+		assert_in_range(got.refused, is_refused ? 40 : 0, is_refused ? 60 : 0);
+	}
+	bench_start(ROLE_REFLECT, SOURCE_KERNEL);
+	b.options.timeout_ns = 60 * NS_PER_S;
+	SCRIPT({ 10, 0, TX_NONE, 0, 0 }, { 10, 0, STOP, 1, 0 });
+	assert_int_equal(bench_run("a long timeout, reflect").unstamped, 1);
+	assert_true(fake.now_ns - fake.stop_at_ns < NS_PER_S);
+}
+
+static void a_peer_that_answers_is_not_silent(void **state)
+{
+	static const struct fake_event late_start[] = { { 0, 35, LOST, 0, 0 },
+							{ 36, FAKE_PACKETS, LATENCY, 2 * NS_PER_MS, 0 } };
+	static const struct fake_event stops[] = { { 1, FAKE_PACKETS, LOST, 0, 0 } };
+
+	(void)state;
+	silence(late_start, COUNT_OF(late_start), 3);
+	assert_int_equal(b.silence_calls, 1);
+	assert_int_equal(b.x.account.lost, 36);
+	assert_int_equal(b.x.account.warmup, 3);
+	assert_true(b.x.account.recorded > 1000);
+	silence(stops, COUNT_OF(stops), 0);
+	assert_int_equal(b.silence_calls, 0);
+	assert_int_equal(b.x.end, END_DURATION);
+	/* In the warm-up too. */
+	silence(stops, COUNT_OF(stops), 5);
+	assert_int_equal(b.silence_calls, 0);
+	assert_int_equal(b.x.end, END_DURATION);
+	assert_int_equal(b.x.account.warmup, 1);
+}
+
+#define LOST_0_NS (1097 * NS_PER_MS)
+#define LOST_400_NS (1075 * NS_PER_MS)
+
+static void more_losses_than_are_remembered(void **state)
+{
+	(void)state;
+	bench_start(ROLE_EMIT, SOURCE_KERNEL);
+	b.options.timeout_ns = NS_PER_MS;
+	b.options.count = 1600;
+	/* Each loss takes a little more than the timeout: some ten more than are remembered, and some ten fewer. */
+	SCRIPT({ 0, 0, LATE, LOST_0_NS, 0 }, { 1, 399, LOST, 0, 0 }, { 400, 0, LATE, LOST_400_NS, 0 },
+	       { 401, 1500, LOST, 0, 0 });
+
+	struct fake_account got = bench_run("many losses");
+
+	assert_int_equal(got.lost, 1501);
+	assert_int_equal(got.late, 1);
+	assert_int_equal(got.duplicate, 1);
+	assert_int_equal(got.recorded, 99);
+}
+
+/* ---- The ring of flights ------------------------------------------------------------------------------------------ */
+
+static void the_ring_comes_round(void **state)
+{
+	(void)state;
+	for (int wrap = 0; wrap < 2; wrap++) {
+		bench_start(ROLE_REFLECT, SOURCE_HARDWARE);
+		fake.packets = 400;
+		fake.open_loop_ns = 2000;
+		fake.first_id = wrap ? UINT32_MAX - 200 : 0;
+		SCRIPT({ 0, 399, TX_SLOW, 4 * NS_PER_MS, 0 });
+
+		struct fake_account got = bench_run("400 stamps outstanding");
+
+		assert_int_equal(got.sent, 400);
+		assert_int_equal(got.recorded, FLIGHTS);
+		assert_int_equal(got.unstamped, 400 - FLIGHTS);
+		assert_int_equal(got.stamp_unmatched, 400 - FLIGHTS);
+	}
+}
+
+/* A full ring is not yet one too many. */
+static void the_ring_is_just_full(void **state)
+{
+	(void)state;
+	for (int more = 0; more < 2; more++) {
+		bench_start(ROLE_REFLECT, SOURCE_HARDWARE);
+		fake.packets = (uint32_t)(FLIGHTS + more);
+		fake.open_loop_ns = 2000;
+		SCRIPT({ 0, 399, TX_SLOW, 4 * NS_PER_MS, 0 });
+		assert_int_equal(bench_run("a full ring").unstamped, more);
+	}
+}
+
+/* However many stamps are missing, each packet is concluded, and stamps in between land where they belong. */
+static void every_second_stamp_is_missing(void **state)
+{
+	static struct fake_event events[500];
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT_OF(events); i++)
+		events[i] = (struct fake_event){ 2 * i, 0, TX_NONE, 0, 0 };
+	bench_start(ROLE_REFLECT, SOURCE_HARDWARE);
+	fake.packets = 1000;
+	fake.open_loop_ns = 5000;
+	bench_script(events, COUNT_OF(events));
+
+	struct fake_account got = bench_run("every second stamp missing");
+
+	assert_int_equal(got.recorded, 500);
+	assert_int_equal(got.missing_tx, 500);
+}
+
+/* A stamp that comes within the timeout is taken, however short that is and whatever was slept before. */
+static void a_stamp_has_its_whole_timeout(void **state)
+{
+	(void)state;
+	bench_start(ROLE_REFLECT, SOURCE_HARDWARE);
+	b.options.timeout_ns = 300 * NS_PER_US;
+	fake.packets = 2;
+	fake.open_loop_ns = 900 * NS_PER_US;
+	fake.idle_ns_max = 300; /* as fast as a real loop: 64 turns take 40 us */
+	SCRIPT({ 0, 0, TX_NONE, 0, 0 }, { 1, 0, TX_SLOW, 150 * NS_PER_US, 0 });
+
+	struct fake_account got = bench_run("a short timeout");
+
+	assert_int_equal(got.missing_tx, 1);
+	assert_int_equal(got.recorded, 1);
+}
+
+/* ---- Ends --------------------------------------------------------------------------------------------------------- */
+
+static void a_stop_in_the_middle_of_an_exchange(void **state)
+{
+	(void)state;
+	bench_start(ROLE_EMIT, SOURCE_HARDWARE);
+	SCRIPT({ 10, 0, LATENCY, 80 * NS_PER_US, 0 }, { 10, 0, STOP, 20 * NS_PER_US, 0 });
+
+	struct fake_account got = bench_run("stop before the reply");
+
+	assert_int_equal(b.x.end, END_SIGNAL);
+	assert_int_equal(got.unfinished, 1);
+	assert_int_equal(got.answered, 10);
+	assert_int_equal(got.recorded, 10);
+	assert_true(b.x.ended_ns - fake.packet[10].sent_ns < 100 * NS_PER_US);
+
+	bench_start(ROLE_EMIT, SOURCE_HARDWARE);
+	SCRIPT({ 10, 0, TX_SLOW, 900 * NS_PER_US, 0 }, { 10, 0, STOP, 100 * NS_PER_US, 0 });
+	got = bench_run("stop before the stamp");
+	assert_int_equal(b.x.end, END_SIGNAL);
+	assert_int_equal(got.unfinished, 1);
+	assert_int_equal(got.answered, 11);
+
+	bench_start(ROLE_EMIT, SOURCE_HARDWARE);
+	SCRIPT({ 9, 0, STOP, 200 * NS_PER_US, 0 }, { 10, 0, SEND_ERROR, ENOBUFS, UINT_MAX });
+	got = bench_run("stop while sends are refused");
+	assert_int_equal(b.x.end, END_SIGNAL);
+	assert_int_equal(got.sent, 10);
+	assert_int_equal(got.unfinished, 0);
+}
+
+static void a_stop_before_the_run(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		bench_start(role, SOURCE_HARDWARE);
+		b.stop = 1;
+		fake.packets = 0;
+		assert_int_equal(bench_run("stopped").sent, 0);
+		assert_int_equal(b.x.end, END_SIGNAL);
+	}
+}
+
+static void a_reflector_waits_for_its_last_stamps(void **state)
+{
+	(void)state;
+	bench_start(ROLE_REFLECT, SOURCE_HARDWARE);
+	SCRIPT({ 10, 0, TX_SLOW, 3 * NS_PER_MS, 0 }, { 10, 0, STOP, 1, 0 });
+	assert_int_equal(bench_run("stop, a stamp on its way").unstamped, 0);
+	assert_int_equal(b.x.end, END_SIGNAL);
+
+	bench_start(ROLE_REFLECT, SOURCE_HARDWARE);
+	SCRIPT({ 10, 0, TX_NONE, 0, 0 }, { 10, 0, STOP, 1, 0 });
+	assert_int_equal(bench_run("stop, a stamp missing").unstamped, 1);
+	assert_true(fake.now_ns - fake.stop_at_ns < TIMEOUT_NS + 2 * NS_PER_MS);
+}
+
+/* The emitter goes on, since it does not know that the reflector is about to end. What it sends must not keep the task
+ * from sleeping, without which some drivers deliver no stamp (kernel-timestamping, section 8). */
+static void a_reflector_sleeps_for_its_last_stamps(void **state)
+{
+	(void)state;
+	bench_start(ROLE_REFLECT, SOURCE_HARDWARE);
+	b.options.count = 10;
+	fake.open_loop_ns = 20 * NS_PER_US;
+	SCRIPT({ 9, 0, TX_ASLEEP, 0, 0 });
+
+	struct fake_account got = bench_run("count, requests in the queue, a stamp only while asleep");
+
+	assert_int_equal(b.x.end, END_COUNT);
+	assert_int_equal(got.sent, 10);
+	assert_true(fake.sleeps > 0);
+	assert_int_equal(got.recorded, 10);
+}
+
+/* ---- Threshold ---------------------------------------------------------------------------------------------------- */
+
+#define THRESHOLD_NS 20000
+
+static void bench_threshold(enum role role, bool keep_going)
+{
+	bench_start(role, SOURCE_HARDWARE);
+	b.options.threshold_ns = THRESHOLD_NS;
+	b.options.keep_going = keep_going;
+	b.options.sw_timestamps = true;
+	SCRIPT({ 8, 0, LATENCY, -THRESHOLD_NS - 5, 0 }, { 10, 0, LATENCY, THRESHOLD_NS, 0 },
+	       { 12, 0, LATENCY, THRESHOLD_NS + 1, 0 }, { 14, 0, LATENCY, 3 * OVERFLOW_NS, 0 });
+}
+
+static void check_breach_sample(const struct sample *s)
+{
+	bool emit = b.options.role == ROLE_EMIT;
+	const struct fake_packet *p = &fake.packet[12];
+
+	assert_int_equal(s->seq, 12);
+	assert_int_equal(s->latency_ns, THRESHOLD_NS + 1);
+	assert_int_equal(s->time_ns[emit ? EMIT_T1_WIRE : REFLECT_T3_WIRE], p->tx_wire_ns);
+	assert_int_equal(s->time_ns[emit ? EMIT_T4_WIRE : REFLECT_T2_WIRE], p->rx_wire_ns);
+	assert_int_equal(s->time_ns[emit ? EMIT_T1_USER : REFLECT_T3_USER], p->tx_user_ns);
+	assert_int_equal(s->time_ns[emit ? EMIT_T4_USER : REFLECT_T2_USER], p->rx_user_ns);
+	for (int i = 0; i < TIMES; i++)
+		assert_int_not_equal(s->source[i], SOURCE_NONE);
+}
+
+static void a_breach_ends_the_run(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		bench_threshold(role, false);
+
+		struct fake_account got = bench_run("threshold");
+
+		assert_int_equal(b.x.end, END_BREACH);
+		assert_int_equal(got.sent, 13); /* exactly at the threshold is no breach, negative even less */
+		assert_int_equal(got.breaches, 1);
+		assert_int_equal(b.breach_calls, 1);
+		check_breach_sample(&b.x.breach);
+		check_breach_sample(&b.first_breach);
+		/* Evidence first: it was not yet in the histogram or the log. One before it was negative. */
+		assert_int_equal(b.recorded_at_breach, 11);
+		assert_int_equal(b.logged_at_breach, 11);
+		assert_int_equal(got.recorded, 12);
+	}
+}
+
+static void continue_counts_all_breaches(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		bench_threshold(role, true);
+
+		struct fake_account got = bench_run("threshold, continue");
+
+		assert_int_not_equal(b.x.end, END_BREACH);
+		assert_int_equal(got.sent, PACKETS);
+		assert_int_equal(got.breaches, 2);
+		assert_int_equal(b.breach_calls, 2);
+		check_breach_sample(&b.x.breach);
+		assert_int_equal(got.recorded, PACKETS - 1);
+	}
+}
+
+static void a_breach_without_a_hook(void **state)
+{
+	(void)state;
+	bench_threshold(ROLE_EMIT, false);
+	b.x.on_breach = NULL;
+	assert_int_equal(bench_run("no hook").breaches, 1);
+	assert_int_equal(b.x.end, END_BREACH);
+}
+
+static void the_log_threshold(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		bench_start(role, SOURCE_HARDWARE);
+		b.options.log_threshold_ns = THRESHOLD_NS;
+		SCRIPT({ 10, 0, LATENCY, THRESHOLD_NS, 0 }, { 12, 0, LATENCY, THRESHOLD_NS + 1, 0 },
+		       { 14, 0, LATENCY, 3 * OVERFLOW_NS, 0 });
+		assert_int_equal(bench_run("log threshold").recorded, PACKETS);
+		assert_int_equal(b.log.used, 2);
+		assert_int_equal(b.log.record[0].seq, 12);
+		assert_int_equal(b.log.record[1].seq, 14);
+	}
+}
+
+static void no_log_and_a_full_log(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		bench_start(role, SOURCE_HARDWARE);
+		b.x.log = NULL;
+		assert_int_equal(bench_run("no log").recorded, PACKETS);
+
+		bench_start(role, SOURCE_HARDWARE);
+		b.options.log_threshold_ns = 1; /* so that the records are not compared with all */
+		log_place(&b.log, b.record, 7);
+		assert_int_equal(bench_run("a full log").recorded, PACKETS);
+		assert_int_equal(b.log.used, 7);
+		assert_int_equal(b.log.left_out, PACKETS - 7);
+	}
+}
+
+static void the_recent_maximum(void **state)
+{
+	(void)state;
+	bench_start(ROLE_EMIT, SOURCE_HARDWARE);
+	SCRIPT({ 12, 0, LATENCY, 77777, 0 });
+	bench_run("recent maximum");
+	assert_int_equal(b.x.account.recent_max_ns, 77777);
+	assert_int_equal(b.histogram.max_ns, 77777);
+	assert_int_equal(b.histogram.max_seq, 12);
+}
+
+/* ---- Reflector only ----------------------------------------------------------------------------------------------- */
+
+static void two_reflectors_do_not_loop(void **state)
+{
+	static const uint16_t ports[] = { FAKE_PORT, 5000 }; /* a translated port too */
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(ports); i++) {
+		bench_start(ROLE_REFLECT, SOURCE_KERNEL);
+		fake.echo_port = ports[i];
+
+		struct fake_account got = bench_run("two reflectors");
+
+		assert_int_equal(got.sent, PACKETS);
+		assert_int_equal(got.foreign, PACKETS);
+	}
+}
+
+/* On lo both ends have one address; the other rules hold there too. */
+static void own_address_on_loopback(void **state)
+{
+	(void)state;
+	for (int loopback = 0; loopback < 2; loopback++) {
+		bench_start(ROLE_REFLECT, SOURCE_KERNEL);
+		fake_end();
+		b.x.loopback = loopback;
+		b.x.arrival = (struct arrival){ .to_unicast = true, .from_self = true };
+		b.x.arrival.from.in.sin_port = htons(FAKE_FIRST_PORT);
+		assert_int_equal(is_foreign(&b.x, PACKET_GOOD), !loopback);
+		assert_true(is_foreign(&b.x, PACKET_IS_REPLY));
+		b.x.arrival.to_unicast = false;
+		assert_true(is_foreign(&b.x, PACKET_GOOD));
+		b.x.arrival.to_unicast = true;
+		b.x.arrival.from.in.sin_port = htons(FAKE_PORT);
+		assert_true(is_foreign(&b.x, PACKET_GOOD));
+	}
+}
+
+/* --once ends when the first emitter has been silent for 2 s, whatever a second one does. */
+static void once(uint32_t first_until, uint32_t second_until)
+{
+	static struct fake_event events[2000];
+	int64_t last_ns = 0;
+	size_t n = 0;
+
+	bench_start(ROLE_REFLECT, SOURCE_KERNEL);
+	b.options.once = true;
+	fake.idle_stop_ns = 0;
+	fake.peers = 2;
+	fake.open_loop_ns = 10 * NS_PER_MS;
+	fake.packets = 1000;
+	for (uint32_t i = 0; i < fake.packets; i++)
+		if (i >= (i % 2 ? second_until : first_until))
+			events[n++] = (struct fake_event){ i, 0, LOST, 0, 0 };
+	bench_script(events, n);
+	bench_run("once");
+	assert_int_equal(b.x.end, END_ONCE);
+	for (uint64_t i = 0; i < fake.sends; i++)
+		if (fake.packet[i].number % 2 == 0)
+			last_ns = fake.packet[i].sent_ns;
+	assert_in_range(fake.now_ns - last_ns, 2 * NS_PER_S, 2 * NS_PER_S + NS_PER_MS);
+	/* The silence is no part of the run. */
+	assert_in_range(b.x.ended_ns - last_ns, 0, NS_PER_MS);
+}
+
+static void once_ends_with_the_first_emitter(void **state)
+{
+	(void)state;
+	once(100, 1000); /* the first stops after 1 s, the second goes on */
+	assert_true(fake.sends > 50 + 140);
+	once(300, 100); /* the second stops, the first goes on to 3 s */
+	once(100, 0); /* alone */
+}
+
+/* rant.h: of answered. A request whose reply the kernel refused is unanswered, and nothing else. */
+static void what_is_not_answered_is_not_counted_twice(void **state)
+{
+	(void)state;
+	bench_start(ROLE_REFLECT, SOURCE_KERNEL);
+	SCRIPT({ 10, 0, LATE, 100 * NS_PER_US, 0 }, { 10, 0, SEND_ERROR, ENOBUFS, 0 });
+	assert_int_equal(bench_run("a reordered request, refused").reordered, 0);
+	bench_start(ROLE_REFLECT, SOURCE_KERNEL);
+	SCRIPT({ 10, 0, BAD_TLV, 0, 0 }, { 10, 0, SEND_ERROR, ENOBUFS, 0 });
+	assert_int_equal(bench_run("a malformed TLV, refused").malformed_tlv, 0);
+}
+
+/* ---- Random ------------------------------------------------------------------------------------------------------- */
+
+#define RANDOM_PACKETS 3000
+#define RANDOM_EVENTS 6000
+
+static struct fake_event random_events[RANDOM_EVENTS];
+
+static int64_t random_argument(enum fake_fault fault, enum role role)
+{
+	static const int errors[] = { EINTR, ENOBUFS, EAGAIN, ECONNREFUSED, ENETDOWN };
+	/* Clear of the timeout, at which the room may decide either way. */
+	static const int64_t slow_ns[] = { 1000, 150 * NS_PER_US, 500 * NS_PER_US, TIMEOUT_NS / 2,
+					   2 * TIMEOUT_NS + NS_PER_MS };
+	static const int64_t ids[] = { -1, 1, -2, FLIGHTS, -FLIGHTS, 2 * FLIGHTS, 1 << 30, -100 };
+	unsigned role_extras = role == ROLE_EMIT ? EXTRA_EMIT_END - EXTRA_BOTH_ROLES : EXTRA_REFLECT_END - EXTRA_EMIT_END;
+	int64_t extra;
+
+	switch (fault) {
+	/* A reflector's session remembers 64 numbers; what is farther behind is another matter, and test_session's. */
+	case LATE: return (int64_t)util_below(role == ROLE_EMIT ? 10 * NS_PER_MS : 60 * NS_PER_US) + 70 * NS_PER_US;
+	case TWICE: return (int64_t)util_below(role == ROLE_EMIT ? NS_PER_MS : 60 * NS_PER_US) + 1;
+	case LATENCY: return (int64_t)util_below(400000) - 100000;
+	case EXTRA:
+		extra = (int64_t)util_below(EXTRA_BOTH_ROLES + role_extras);
+		return extra < EXTRA_BOTH_ROLES || role == ROLE_EMIT ? extra : extra - EXTRA_BOTH_ROLES + EXTRA_EMIT_END;
+	case RX: return (int64_t)util_below(RX_KINDS);
+	case TX: return (int64_t)util_below(ENTRY_KINDS);
+	case TX_EXTRA: return 1 + (int64_t)util_below(ENTRY_KINDS - 1);
+	case TX_SLOW: return slow_ns[util_below(COUNT_OF(slow_ns))];
+	case TX_ID:
+	case TX_EXTRA_ID: return ids[util_below(COUNT_OF(ids))];
+	case SEND_ERROR: return errors[util_below(COUNT_OF(errors))];
+	case RECV_ERROR: return util_below(2) ? EINTR : ECONNREFUSED;
+	default: return 0;
+	}
+}
+
+static enum fake_fault random_fault(enum role role)
+{
+	for (;;) {
+		enum fake_fault fault = (enum fake_fault)(1 + util_below(FAULTS - 1));
+
+		if (fault != STOP && ((fault != BAD_TLV && fault != LARGE) || role == ROLE_REFLECT))
+			return fault;
+	}
+}
+
+/* What is refused must be nothing else: what_is_not_answered_is_not_counted_twice() has that. */
+static bool fits(const struct fake_event *events, size_t n, const struct fake_event *e)
+{
+	for (; n && events[n - 1].first == e->first; n--)
+		if (events[n - 1].fault == SEND_ERROR || e->fault == SEND_ERROR || events[n - 1].fault == e->fault)
+			return false;
+	return true;
+}
+
+static size_t random_script(enum role role, unsigned one_in)
+{
+	size_t n = 0;
+
+	for (uint32_t number = 0; number < RANDOM_PACKETS; number++) {
+		while (n < RANDOM_EVENTS && util_below(one_in) == 0) {
+			struct fake_event e = { .first = number, .fault = random_fault(role), .times = 1 };
+
+			e.argument = random_argument(e.fault, role);
+			if (fits(random_events, n, &e))
+				random_events[n++] = e;
+		}
+	}
+	return n;
+}
+
+static void random_run(enum role role, unsigned one_in)
+{
+	static const enum source wires[] = { SOURCE_HARDWARE, SOURCE_KERNEL, SOURCE_USER };
+
+	bench_start(role, wires[util_below(COUNT_OF(wires))]);
+	if (role == ROLE_EMIT)
+		b.options.count = RANDOM_PACKETS - 100;
+	b.options.warmup = (int64_t)util_below(3) * 40;
+	b.options.threshold_ns = util_below(2) ? THRESHOLD_NS : 0;
+	b.options.keep_going = true;
+	b.options.sw_timestamps = util_below(2);
+	fake.packets = RANDOM_PACKETS;
+	fake.peers = role == ROLE_REFLECT ? 1 + (unsigned)util_below(FAKE_PEERS) : 1;
+	fake.id_by_message = util_below(2);
+	fake.first_id = util_below(2) ? (uint32_t)util_random() : (uint32_t)-util_below(RANDOM_PACKETS);
+	bench_script(random_events, random_script(role, one_in));
+	bench_run("random");
+	assert_int_equal(counter_get(&b.x.account.breaches), b.breach_calls);
+}
+
+static void random_mixtures(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+			random_run(role, 2);
+			random_run(role, 5);
+			random_run(role, 50);
+		}
+	}
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_teardown(f, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(the_table), TEST(the_table_without_transmit_stamps), TEST(system_calls_of_a_round_trip),
+		TEST(a_sleep_is_bounded), TEST(a_usual_delay_of_the_stamp_is_spun_for), TEST(count_is_exact),
+		TEST(count_without_warmup), TEST(warmup_is_not_in_the_numbers), TEST(duration_begins_after_the_warmup),
+		TEST(a_reflector_that_hears_nothing_goes_on), TEST(a_warmup_longer_than_the_duration), TEST(a_peer_that_never_answers), TEST(a_long_timeout),
+		TEST(a_peer_that_answers_is_not_silent), TEST(more_losses_than_are_remembered),
+		TEST(the_ring_comes_round),
+		TEST(the_ring_is_just_full), TEST(every_second_stamp_is_missing), TEST(a_stamp_has_its_whole_timeout),
+		TEST(a_stop_in_the_middle_of_an_exchange), TEST(a_stop_before_the_run),
+		TEST(a_reflector_waits_for_its_last_stamps), TEST(a_reflector_sleeps_for_its_last_stamps),
+		TEST(a_breach_ends_the_run), TEST(continue_counts_all_breaches), TEST(a_breach_without_a_hook),
+		TEST(the_log_threshold), TEST(no_log_and_a_full_log), TEST(the_recent_maximum),
+		TEST(two_reflectors_do_not_loop), TEST(own_address_on_loopback), TEST(once_ends_with_the_first_emitter),
+		TEST(what_is_not_answered_is_not_counted_twice), TEST(random_mixtures),
+	};
+	int failed;
+
+	util_seed();
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	free(b.histogram_memory);
+	return failed;
+}
