@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The yardstick of `make bench`: a bare emitter and reflector with the system calls per round trip of rant and nothing
+ * else. No clock is read, no packet is looked at, nothing is recorded but a count. A timer's signal ends the emitter,
+ * two seconds of silence the reflector. What comes out is the rate that the kernel allows.
+ *
+ *   kernel   emitter: sendmsg, recvmsg until the reply is there, recvmsg of the error queue until the stamp is there;
+ *            reflector: recvmsg, sendmsg, error queue. Options, control messages and their order are those of rant.
+ *   messages the same without stamps: sendmsg and recvmsg with the control messages that a reflector needs, no error
+ *            queue. Between this and user lies what they cost.
+ *   user     no stamps and no control messages: send and recv, recvfrom and sendto.
+ */
+#define _GNU_SOURCE
+
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <linux/net_tstamp.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
+
+#ifndef SCM_TS_OPT_ID
+#define SCM_TS_OPT_ID 81 /* asm-generic/socket.h, Linux 6.13 */
+#endif
+
+#define PROBE_BYTES 44
+#define RECEIVE_BUFFER_BYTES (4 << 20)
+#define SILENCE_S 2
+#define FIRST_PROBE_S 10 /* how long a reflector waits for it */
+#define LOST_TURNS 200000 /* fruitless receives, about 50 ms, after which a probe is sent again */
+
+static volatile sig_atomic_t over;
+static volatile uint64_t rounds, ticked_at;
+static bool stamps, messages; /* stamps imply messages */
+
+struct end {
+	int fd;
+	bool id_by_message;
+	uint32_t key; /* of the next transmit stamp */
+	uint8_t packet[65536];
+	struct sockaddr_in peer;
+	union {
+		char octets[256];
+		struct cmsghdr align;
+	} in, out, queue;
+};
+
+static struct end end;
+
+/* A STAMP probe, so that a reflector of rant answers it too: PTP format, multiplier 1 (RFC 8762 section 4.2). */
+static uint8_t probe[PROBE_BYTES] = { [12] = 0x40, [13] = 0x01 };
+
+static void on_end(int signal_number)
+{
+	(void)signal_number;
+	over = 1;
+}
+
+/* Reflector: one interval of the timer without a round is silence. */
+static void on_tick(int signal_number)
+{
+	(void)signal_number;
+	if (rounds == ticked_at)
+		over = 1;
+	ticked_at = rounds;
+}
+
+static void set_timer(void (*handler)(int), int first_s, int interval_s)
+{
+	const struct itimerval timer = { .it_value.tv_sec = first_s, .it_interval.tv_sec = interval_s };
+
+	signal(SIGALRM, handler);
+	if (setitimer(ITIMER_REAL, &timer, NULL))
+		err(1, "setitimer");
+}
+
+static void set_int(int level, int name, int value)
+{
+	if (setsockopt(end.fd, level, name, &value, sizeof(value)))
+		err(1, "setsockopt level %d option %d", level, name);
+}
+
+/* As rant finds it out: an unknown control message is EINVAL before the destination is looked at. */
+static bool takes_id_by_message(void)
+{
+	const uint32_t key = 0;
+	struct sockaddr_in broadcast = { .sin_family = AF_INET, .sin_port = htons(9), .sin_addr.s_addr = htonl(INADDR_BROADCAST) };
+	struct msghdr m = { .msg_name = &broadcast, .msg_namelen = sizeof(broadcast), .msg_control = end.out.octets,
+			    .msg_controllen = CMSG_SPACE(sizeof(key)) };
+
+	end.out.align = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_TS_OPT_ID,
+					  .cmsg_len = CMSG_LEN(sizeof(key)) };
+	memcpy(CMSG_DATA(&end.out.align), &key, sizeof(key));
+	return sendmsg(end.fd, &m, MSG_DONTWAIT) < 0 && errno != EINVAL;
+}
+
+static void open_end(bool emitter, const char *interface, const char *address, int port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+
+	end.fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (end.fd < 0)
+		err(1, "socket");
+	set_int(SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER_BYTES);
+	if (setsockopt(end.fd, SOL_SOCKET, SO_BINDTODEVICE, interface, (socklen_t)strlen(interface) + 1))
+		err(1, "SO_BINDTODEVICE %s", interface);
+	if (messages && !emitter) {
+		set_int(SOL_IP, IP_PKTINFO, 1);
+		set_int(SOL_IP, IP_RECVTTL, 1);
+	}
+	if (!emitter && bind(end.fd, (struct sockaddr *)&a, sizeof(a)))
+		err(1, "bind to port %d", port);
+	if (emitter && (!inet_aton(address, &a.sin_addr) || connect(end.fd, (struct sockaddr *)&a, sizeof(a))))
+		err(1, "connect to %s", address);
+	if (stamps) {
+		set_int(SOL_SOCKET, SO_TIMESTAMPING,
+			SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_TX_SOFTWARE |
+				SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY);
+		end.id_by_message = takes_id_by_message();
+	}
+}
+
+/* ---- With control messages --------------------------------------------------------------------------------------- */
+
+/* The control messages of a send: laid out once; only the key and the addresses change. */
+struct outgoing {
+	struct msghdr m;
+	struct iovec payload;
+	uint8_t *key, *info; /* inside end.out; NULL: not sent */
+};
+
+static uint8_t *append(struct msghdr *m, int level, int type, size_t bytes)
+{
+	struct cmsghdr *h = (struct cmsghdr *)(end.out.octets + m->msg_controllen);
+
+	*h = (struct cmsghdr){ .cmsg_level = level, .cmsg_type = type, .cmsg_len = CMSG_LEN(bytes) };
+	m->msg_control = end.out.octets;
+	m->msg_controllen += CMSG_SPACE(bytes);
+	return CMSG_DATA(h);
+}
+
+static void lay_out(struct outgoing *o, bool emitter)
+{
+	*o = (struct outgoing){ .payload = { emitter ? probe : end.packet, sizeof(probe) }, .m = { .msg_iovlen = 1 } };
+	o->m.msg_iov = &o->payload;
+	memset(&end.out, 0, sizeof(end.out));
+	if (!emitter) {
+		o->m.msg_name = &end.peer;
+		o->m.msg_namelen = sizeof(end.peer);
+		o->info = append(&o->m, SOL_IP, IP_PKTINFO, sizeof(struct in_pktinfo));
+	}
+	if (end.id_by_message)
+		o->key = append(&o->m, SOL_SOCKET, SCM_TS_OPT_ID, sizeof(end.key));
+}
+
+static bool send_message(struct outgoing *o)
+{
+	if (o->key)
+		memcpy(o->key, &end.key, sizeof(end.key));
+	if (sendmsg(end.fd, &o->m, MSG_DONTWAIT) < 0)
+		return false;
+	end.key++;
+	return true;
+}
+
+/* False: nothing there. */
+static bool receive_message(struct outgoing *reply)
+{
+	struct iovec payload = { end.packet, sizeof(end.packet) };
+	struct msghdr m = { .msg_iov = &payload, .msg_iovlen = 1, .msg_control = end.in.octets,
+			    .msg_controllen = sizeof(end.in) };
+
+	if (reply) {
+		m.msg_name = &end.peer;
+		m.msg_namelen = sizeof(end.peer);
+	}
+	ssize_t bytes = recvmsg(end.fd, &m, MSG_DONTWAIT);
+
+	if (bytes < 0)
+		return false;
+	if (reply) {
+		reply->payload.iov_len = (size_t)bytes;
+		for (struct cmsghdr *h = CMSG_FIRSTHDR(&m); h; h = CMSG_NXTHDR(&m, h))
+			if (h->cmsg_level == SOL_IP && h->cmsg_type == IP_PKTINFO)
+				memcpy(reply->info, CMSG_DATA(h), offsetof(struct in_pktinfo, ipi_addr));
+	}
+	return true;
+}
+
+static bool fetch_stamp(void)
+{
+	struct msghdr m = { .msg_control = end.queue.octets, .msg_controllen = sizeof(end.queue) };
+
+	return recvmsg(end.fd, &m, MSG_ERRQUEUE | MSG_DONTWAIT) >= 0;
+}
+
+static void wait_for_stamp(void)
+{
+	for (int turn = 0; turn < LOST_TURNS && !over; turn++)
+		if (fetch_stamp())
+			return;
+}
+
+static uint64_t emit_messages(void)
+{
+	struct outgoing o;
+	uint64_t lost = 0;
+
+	lay_out(&o, true);
+	while (!over) {
+		int turn = 0;
+
+		if (!send_message(&o))
+			continue;
+		while (!receive_message(NULL) && ++turn < LOST_TURNS && !over)
+			;
+		if (turn == LOST_TURNS)
+			lost++;
+		if (stamps)
+			wait_for_stamp();
+		rounds += turn < LOST_TURNS && !over;
+	}
+	return lost;
+}
+
+static void reflect_messages(void)
+{
+	struct outgoing o;
+
+	lay_out(&o, false);
+	while (!over) {
+		if (!receive_message(&o) || !send_message(&o))
+			continue;
+		if (stamps)
+			wait_for_stamp();
+		rounds++;
+	}
+}
+
+/* ---- Without stamps ---------------------------------------------------------------------------------------------- */
+
+static uint64_t emit_plain(void)
+{
+	uint64_t lost = 0;
+
+	while (!over) {
+		int turn = 0;
+
+		if (send(end.fd, probe, sizeof(probe), MSG_DONTWAIT) < 0)
+			continue;
+		while (recv(end.fd, end.packet, sizeof(end.packet), MSG_DONTWAIT) < 0 && ++turn < LOST_TURNS && !over)
+			;
+		if (turn == LOST_TURNS)
+			lost++;
+		rounds += turn < LOST_TURNS && !over;
+	}
+	return lost;
+}
+
+static void reflect_plain(void)
+{
+	while (!over) {
+		socklen_t length = sizeof(end.peer);
+		ssize_t bytes = recvfrom(end.fd, end.packet, sizeof(end.packet), MSG_DONTWAIT,
+					 (struct sockaddr *)&end.peer, &length);
+
+		if (bytes >= 0 && sendto(end.fd, end.packet, (size_t)bytes, MSG_DONTWAIT,
+					 (struct sockaddr *)&end.peer, length) >= 0)
+			rounds++;
+	}
+}
+
+/* ---- Both -------------------------------------------------------------------------------------------------------- */
+
+static double seconds_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void usage(void)
+{
+	errx(1, "usage: bare emit|reflect kernel|messages|user INTERFACE PORT [ADDRESS SECONDS]");
+}
+
+int main(int argc, char **argv)
+{
+	bool emitter = argc > 1 && !strcmp(argv[1], "emit");
+
+	if (argc != (emitter ? 7 : 5) || (!emitter && strcmp(argv[1], "reflect")))
+		usage();
+	stamps = !strcmp(argv[2], "kernel");
+	messages = stamps || !strcmp(argv[2], "messages");
+	if (!messages && strcmp(argv[2], "user"))
+		usage();
+	signal(SIGINT, on_end);
+	signal(SIGTERM, on_end);
+	open_end(emitter, argv[3], emitter ? argv[5] : NULL, atoi(argv[4]));
+	if (!emitter) {
+		set_timer(on_tick, FIRST_PROBE_S, SILENCE_S);
+		if (messages)
+			reflect_messages();
+		else
+			reflect_plain();
+		return 0;
+	}
+	set_timer(on_end, atoi(argv[6]), 0);
+
+	double began = seconds_now();
+	uint64_t lost = messages ? emit_messages() : emit_plain();
+
+	printf("Rounds: %llu, sent again: %llu\n", (unsigned long long)rounds, (unsigned long long)lost);
+	printf("Rate: %.0f round trips/s\n", (double)rounds / (seconds_now() - began));
+	return 0;
+}

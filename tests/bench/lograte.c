@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Fills a log and times the writing of it by report.c, which is what happens after a run. Linked with the rooms. */
+#include "rant.h"
+
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Like real ones: nine digits that change from record to record. */
+static void fill(struct log *l, uint64_t records)
+{
+	int64_t now_ns = clock_read_ns(CLOCK_REALTIME);
+
+	for (uint64_t i = 0; i < records; i++) {
+		struct sample s = { .seq = (uint32_t)i, .latency_ns = 8000 + (int64_t)(i * 7919 % 4001) };
+
+		s.source[EMIT_T1_USER] = s.source[EMIT_T4_USER] = SOURCE_USER;
+		s.source[EMIT_T1_WIRE] = s.source[EMIT_T4_WIRE] = SOURCE_KERNEL;
+		s.time_ns[EMIT_T1_USER] = now_ns += 12347;
+		s.time_ns[EMIT_T1_WIRE] = s.time_ns[EMIT_T1_USER] + 611;
+		s.time_ns[EMIT_T4_WIRE] = s.time_ns[EMIT_T1_WIRE] + s.latency_ns;
+		s.time_ns[EMIT_T4_USER] = s.time_ns[EMIT_T4_WIRE] + 997;
+		log_add(l, &s);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static struct exchange exchange;
+	static struct channel channel;
+	static struct histogram histogram;
+	static struct log_file file;
+	struct options o = { .role = ROLE_EMIT, .stamp = SOURCE_KERNEL };
+	struct memory memory;
+	struct log log;
+
+	if (argc != 4 || (strcmp(argv[3], "wire") && strcmp(argv[3], "all")))
+		errx(1, "usage: lograte FILE RECORDS wire|all");
+
+	uint64_t records = strtoull(argv[2], NULL, 10);
+	const struct report report = { .options = &o, .exchange = &exchange, .channel = &channel,
+				       .histogram = &histogram, .log = &log };
+
+	o.log_path = argv[1];
+	o.sw_timestamps = !strcmp(argv[3], "all");
+	if (memory_map(&memory, records * sizeof(struct sample), false))
+		errx(1, "no memory for %llu records", (unsigned long long)records);
+	log_place(&log, memory.start, records);
+	fill(&log, records);
+	if (log_file_open(&file, o.log_path))
+		return 1;
+
+	int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC);
+
+	if (log_file_write(&file, &report))
+		return 1;
+	printf("%.0f\n", (double)log.used * NS_PER_S / (double)(clock_read_ns(CLOCK_MONOTONIC) - began_ns));
+	return 0;
+}
