@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* rant: parse, open, run, report, close. */
+#include "rant.h"
+
+#include <err.h>
+#include <errno.h>
+#include <string.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+enum status { STATUS_DONE, STATUS_FAILED, STATUS_BREACH };
+
+static struct run {
+	struct options options;
+	struct nic nic;
+	struct memory histogram_memory, log_memory;
+	struct histogram histogram;
+	struct log log;
+	struct log_file log_file;
+	struct sessions sessions;
+	struct channel channel;
+	struct exchange exchange;
+	struct watch watch;
+	struct report report;
+} run = { .nic.control_fd = -1, .log_file.fd = -1, .channel = { .fd = -1, .stray_fd = -1 } };
+
+static volatile sig_atomic_t stop;
+
+/* The first signal ends the run, which still reports. The second ends the program at once, and leaves nothing behind. */
+static void on_signal(int signal_number)
+{
+	if (stop) {
+		nic_restore(&run.nic);
+		log_file_abandon(&run.log_file);
+		signal(signal_number, SIG_DFL);
+		raise(signal_number);
+	}
+	stop = 1;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal }, before;
+
+	/* A shell script starts its background jobs with SIGINT ignored, and then sends it to end them. */
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	/* Under nohup it stays ignored. */
+	if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
+	/* A reader of the report that goes away must not cost the log and the exit status. */
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static const char *server_text(char text[static INET_ADDRSTRLEN])
+{
+	const uint8_t *a = (const uint8_t *)&run.options.server.in.sin_addr;
+
+	snprintf(text, INET_ADDRSTRLEN, "%u.%u.%u.%u", a[0], a[1], a[2], a[3]);
+	return text;
+}
+
+/* Nothing is being measured when this is called: nothing has ever answered. */
+static void tell_silence(void *context)
+{
+	const struct run *r = context;
+	char server[INET_ADDRSTRLEN];
+	uint64_t refused = counter_get(&r->exchange.account.refused);
+
+	server_text(server);
+	if (refused)
+		warnx("no answer from %s port %d after 3 s; the kernel refused %llu times: no reflector runs there "
+		      "(ICMP port unreachable), or sending is not possible; still trying", server,
+		      (int)r->options.port, (unsigned long long)refused);
+	else
+		warnx("no answer from %s port %d after 3 s: no reflector running, a wrong address or port, a firewall, or "
+		      "no ARP entry (see 'ip neigh'); still trying", server, (int)r->options.port);
+}
+
+static int place_histogram(struct run *r)
+{
+	const struct options *o = &r->options;
+	size_t bytes = histogram_layout(&r->histogram, o->overflow_ns);
+	int error;
+
+	if (o->bucket_ns % r->histogram.width_ns) {
+		warnx("--bucket-size %g us: with --overflow %g us the finest bucket is %g us: give a multiple of that",
+		      (double)o->bucket_ns / NS_PER_US, (double)o->overflow_ns / NS_PER_US,
+		      (double)r->histogram.width_ns / NS_PER_US);
+		return -EINVAL;
+	}
+	error = memory_map(&r->histogram_memory, bytes, o->hugepages);
+	if (error) {
+		warnx("no memory for the histogram (%zu bytes): %s: use a smaller --overflow", bytes, strerror(-error));
+		return error;
+	}
+	histogram_place(&r->histogram, r->histogram_memory.start);
+	return 0;
+}
+
+static int place_log(struct run *r)
+{
+	const struct options *o = &r->options;
+	bool limited;
+	uint64_t capacity = log_capacity(o->duration_ns, (uint64_t)o->count, memory_free_bytes(), &limited);
+	int error;
+
+	if (!o->log_path)
+		return 0;
+	error = log_file_open(&r->log_file, o->log_path);
+	if (error)
+		return error;
+	error = memory_map(&r->log_memory, capacity * sizeof(struct sample), o->hugepages);
+	if (error) {
+		warnx("no memory for a log of %llu records: %s: use a shorter --duration or a --count",
+		      (unsigned long long)capacity, strerror(-error));
+		return error;
+	}
+	if (limited && o->verbose)
+		warnx("the log is limited to a quarter of the free memory: %llu records", (unsigned long long)capacity);
+	log_place(&r->log, r->log_memory.start, capacity);
+	return 0;
+}
+
+static void warn_about_memory(const struct run *r)
+{
+	int error = memory_lock();
+	bool log_small = r->options.log_path && r->log_memory.pages == MEMORY_NORMAL;
+
+	if (error)
+		warnx("memory is not locked (%s), so page faults may show as latency: run as root, or raise 'ulimit -l'",
+		      strerror(-error));
+	if (r->options.hugepages && (log_small || r->histogram_memory.pages == MEMORY_NORMAL))
+		warnx("--hugepages: too few huge pages are free, normal ones are used: raise vm.nr_hugepages");
+}
+
+static void fill_exchange(struct run *r)
+{
+	struct exchange *x = &r->exchange;
+
+	x->channel = &r->channel;
+	x->histogram = &r->histogram;
+	x->log = r->options.log_path ? &r->log : NULL;
+	x->sessions = &r->sessions;
+	x->options = &r->options;
+	x->stop = &stop;
+	x->loopback = r->nic.flags & IFF_LOOPBACK;
+	x->on_silence = tell_silence;
+	x->context = r;
+	/* 0 means that there is no SSID (RFC 8972 section 3). */
+	while (!x->ssid && getrandom(&x->ssid, sizeof(x->ssid), 0) == sizeof(x->ssid))
+		;
+	sessions_init(&r->sessions);
+	r->report = (struct report){ .options = &r->options, .exchange = x, .channel = &r->channel,
+				     .histogram = &r->histogram, .log = x->log };
+}
+
+static int open_all(struct run *r)
+{
+	const struct options *o = &r->options;
+	int error = place_histogram(r);
+
+	if (!error)
+		error = nic_open(&r->nic, o->interface);
+	if (!error)
+		error = nic_check_address(&r->nic, o->role == ROLE_EMIT ? &o->server : NULL);
+	if (!error && o->stamp == SOURCE_HARDWARE && !o->no_tx_stamps)
+		error = nic_stamp(&r->nic);
+	if (!error)
+		error = socket_open(&r->channel, o);
+	if (!error)
+		error = place_log(r);
+	if (error)
+		return error;
+	fill_exchange(r);
+	if (isatty(STDERR_FILENO) && !o->quiet)
+		r->report.no_other_cpu = watch_start(&r->watch, &r->exchange) == -ENODEV;
+	warn_about_memory(r);
+	return 0;
+}
+
+/* In reverse order of opening; each part knows whether it was opened. */
+static void close_all(struct run *r)
+{
+	watch_stop(&r->watch);
+	log_file_abandon(&r->log_file);
+	socket_close(&r->channel);
+	nic_restore(&r->nic);
+	nic_close(&r->nic);
+	memory_unmap(&r->log_memory);
+	memory_unmap(&r->histogram_memory);
+}
+
+static int terminal_columns(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		return 0;
+	return size.ws_col ? size.ws_col : 80;
+}
+
+static int write_report(struct run *r)
+{
+	if (r->options.quiet)
+		return 0;
+	report_write(stdout, &r->report, terminal_columns());
+	if (fflush(stdout) || ferror(stdout)) {
+		warnx("the report could not be written to stdout: %s", strerror(errno));
+		return -EIO;
+	}
+	return 0;
+}
+
+static enum status judge(const struct run *r, int write_error)
+{
+	const struct account *a = &r->exchange.account;
+	char server[INET_ADDRSTRLEN];
+
+	if (counter_get(&a->breaches) && !r->options.keep_going)
+		return STATUS_BREACH;
+	if (r->options.role == ROLE_EMIT && !counter_get(&a->answered)) {
+		warnx("nothing was measured: %s port %d never answered", server_text(server), (int)r->options.port);
+		return STATUS_FAILED;
+	}
+	if (counter_get(&a->unstamped) && !counter_get(&a->recorded)) {
+		warnx("nothing was recorded: a stamp is missing from every exchange (see 'Missing stamps'): try %s",
+		      r->options.stamp == SOURCE_HARDWARE ? "--stamp kernel" : "a --warmup, or --stamp user");
+		return STATUS_FAILED;
+	}
+	return write_error ? STATUS_FAILED : STATUS_DONE;
+}
+
+static enum status measure(struct run *r)
+{
+	int error = 0;
+
+	if (r->options.verbose)
+		report_configuration(stderr, &r->report, &r->nic, &r->histogram_memory, &r->log_memory);
+	if (socket_bind(&r->channel, &r->options, &r->nic))
+		return STATUS_FAILED;
+	exchange_run(&r->exchange);
+	watch_stop(&r->watch);
+	nic_restore(&r->nic);
+	munlockall(); /* the report may allocate */
+	r->report.strays = socket_count_strays(&r->channel);
+	histogram_finish(&r->histogram);
+	if (!exchange_balanced(&r->exchange))
+		warnx("the accounts do not balance: this is a fault of rant; do not trust these numbers, please report it");
+	if (r->options.log_path)
+		error = log_file_write(&r->log_file, &r->report);
+	error |= write_report(r);
+	return judge(r, error);
+}
+
+int main(int argc, char **argv)
+{
+	enum status status = STATUS_FAILED;
+
+	if (options_parse(&run.options, argc, argv))
+		return STATUS_FAILED;
+	if (run.options.help) {
+		options_usage(stdout);
+		return STATUS_DONE;
+	}
+	if (run.options.version) {
+		puts("rant " RANT_VERSION);
+		return STATUS_DONE;
+	}
+	catch_signals();
+	if (!open_all(&run))
+		status = measure(&run);
+	close_all(&run);
+	return status;
+}

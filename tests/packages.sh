@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Installs by name the packages that are missing for the groups given: build, demo, check, bench.
+set -euo pipefail
+
+# group: Debian and Ubuntu | Fedora
+table='
+build: gcc libc6-dev libnl-3-dev libnl-genl-3-dev | gcc glibc-devel libnl3-devel
+demo:  iproute2 util-linux | iproute util-linux
+check: libcmocka-dev shellcheck strace bsdutils procps | libcmocka-devel ShellCheck strace util-linux-script procps-ng libasan libubsan
+bench: sockperf strace valgrind | sockperf strace valgrind
+'
+
+die() {
+	echo "packages: $*" >&2
+	exit 1
+}
+
+# Prints the packages of group $1 for the distribution in column $2.
+packages_of() {
+	local line
+	line=$(grep "^$1:" <<<"$table") || die "no group '$1': there are build, demo, check, bench"
+	cut -d'|' -f"$2" <<<"${line#*:}"
+}
+
+if command -v apt-get >/dev/null; then
+	column=1
+	present() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+	install() { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"; }
+elif command -v dnf >/dev/null; then
+	column=2
+	present() { rpm -q --quiet --whatprovides "$1"; }
+	install() { dnf install -q -y "$@"; }
+else
+	die "neither apt-get nor dnf is here: install a C compiler, make, libnl-3, cmocka, iproute2, util-linux by hand"
+fi
+
+missing=()
+for group in "$@"; do
+	for package in $(packages_of "$group" "$column"); do
+		present "$package" || missing+=("$package")
+	done
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+[ "$(id -u)" -eq 0 ] || die "these packages are missing: ${missing[*]}: run this as root (sudo make ...) to install them"
+install "${missing[@]}"
