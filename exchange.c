@@ -50,8 +50,9 @@ static void note_breach(struct exchange *x, const struct sample *s)
 		x->end = END_BREACH;
 }
 
-/* Everything that a packet in flight could get, it has or will not get: it goes to one place of the account. */
-INLINE void conclude(struct exchange *x, struct flight *f, const bool emit)
+/* Everything that a packet in flight could get, it has or will not get. Computes its latency and looks for a breach:
+ * this comes before the next packet. True: it is to be recorded, which may come after. */
+INLINE bool conclude(struct exchange *x, struct flight *f, const bool emit)
 {
 	const struct options *o = x->options;
 	struct account *a = &x->account;
@@ -60,17 +61,25 @@ INLINE void conclude(struct exchange *x, struct flight *f, const bool emit)
 	x->last_ns = x->now_ns;
 	if (f->warmup) {
 		counter_add(&a->warmup, 1);
-		return;
+		return false;
 	}
 	if (!s->source[x->from] || !s->source[x->to]) {
 		counter_add(&a->unstamped, 1);
 		counter_add(&a->missing_tx, !s->source[emit ? x->from : x->to]);
 		counter_add(&a->missing_rx, !s->source[emit ? x->to : x->from]);
-		return;
+		return false;
 	}
 	s->latency_ns = s->time_ns[x->to] - s->time_ns[x->from];
 	if (o->threshold_ns && s->latency_ns > o->threshold_ns)
 		note_breach(x, s);
+	return true;
+}
+
+INLINE void record(struct exchange *x, const struct sample *s)
+{
+	const struct options *o = x->options;
+	struct account *a = &x->account;
+
 	if (!histogram_add(x->histogram, s->latency_ns, s->seq)) {
 		counter_add(&a->negative, 1);
 		return;
@@ -80,6 +89,12 @@ INLINE void conclude(struct exchange *x, struct flight *f, const bool emit)
 		atomic_store_explicit(&a->recent_max_ns, s->latency_ns, memory_order_relaxed);
 	if (x->log && (!o->log_threshold_ns || s->latency_ns > o->log_threshold_ns))
 		log_add(x->log, s);
+}
+
+INLINE void settle(struct exchange *x, struct flight *f, const bool emit)
+{
+	if (conclude(x, f, emit))
+		record(x, &f->sample);
 }
 
 /* Receives one datagram if there is one. Errors that the kernel reports here, such as a refused port, are counted. */
@@ -106,7 +121,7 @@ INLINE struct flight *open_flight(struct exchange *x, const bool emit)
 
 	if (f->state == FLIGHT_WAITING) {
 		f->state = FLIGHT_GIVEN_UP;
-		conclude(x, f, emit);
+		settle(x, f, emit);
 	}
 	if (x->next_key - x->oldest_key >= FLIGHTS)
 		x->oldest_key = x->next_key - FLIGHTS + 1;
@@ -353,9 +368,15 @@ static void emit_give_up(struct exchange *x, struct flight *f)
 
 static void emit(struct exchange *x)
 {
+	struct flight *done = NULL; /* its recording waits until the next probe is on its way, when there is time */
+
 	while (!is_over(x)) {
 		struct flight *f = emit_probe(x);
 		bool answered;
+
+		if (done)
+			record(x, &done->sample);
+		done = NULL;
 		enum wait wait = emit_await(x, f, &answered);
 
 		if (!f)
@@ -371,9 +392,12 @@ static void emit(struct exchange *x)
 				x->warmup_left--;
 				x->began_ns = x->now_ns;
 			}
-			conclude(x, f, true);
+			if (conclude(x, f, true))
+				done = f;
 		}
 	}
+	if (done)
+		record(x, &done->sample);
 }
 
 /* ---- Reflect ------------------------------------------------------------------------------------------------------ */
@@ -450,7 +474,7 @@ INLINE void reflect_answer(struct exchange *x)
 		x->began_ns = f->sent_ns = x->now_ns;
 	}
 	if (f->state == FLIGHT_STAMPED) {
-		conclude(x, f, false);
+		settle(x, f, false);
 		x->oldest_key = x->next_key;
 	}
 }
@@ -471,7 +495,7 @@ static void expire(struct exchange *x, int64_t limit_ns)
 		if (x->now_ns - f->sent_ns < limit_ns)
 			return;
 		f->state = FLIGHT_GIVEN_UP;
-		conclude(x, f, false);
+		settle(x, f, false);
 	}
 }
 
@@ -482,7 +506,7 @@ INLINE void reflect_fetch(struct exchange *x)
 
 	if (!f)
 		return;
-	conclude(x, f, false);
+	settle(x, f, false);
 	while (is_waiting(x) && flight_of(x, x->oldest_key)->state != FLIGHT_WAITING)
 		x->oldest_key++;
 }
