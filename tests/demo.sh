@@ -54,7 +54,7 @@ nsenter --net="/var/run/netns/$far" taskset -c "$second" "$rant" -i veth1 --once
 reflector=$!
 # It answers when its port is open.
 for _ in $(seq 100); do
-	[ -z "$(ip netns exec "$far" ss -Hlun 'sport = 862')" ] || break
+	[ -z "$(nsenter --net="/var/run/netns/$far" ss -Hlun 'sport = 862')" ] || break
 	kill -0 "$reflector" 2>/dev/null || break
 	sleep 0.1
 done
