@@ -412,14 +412,6 @@ INLINE bool is_foreign(const struct exchange *x, enum packet_verdict verdict)
 	       ntohs(a->from.in.sin_port) == x->options->port;
 }
 
-INLINE void note_order(struct exchange *x, struct session *session, uint32_t seq)
-{
-	enum order order = session_note(session, seq);
-
-	if (order != ORDER_NEXT)
-		counter_add(order == ORDER_DUPLICATE ? &x->account.repeated : &x->account.reordered, 1);
-}
-
 /* The user-space stamp, which the reply carries too: the start of sending (RFC 8762 section 4.3). */
 INLINE size_t make_reply(struct exchange *x, struct sample *s, uint32_t reply_seq, bool *malformed_tlv)
 {
@@ -452,6 +444,8 @@ INLINE void reflect_answer(struct exchange *x)
 	struct session *session = session_find(x->sessions, &x->arrival.from, r.ssid);
 	struct flight *f = open_flight(x, false);
 
+	enum order order = session_note(session, r.seq);
+
 	f->sample.seq = r.seq;
 	f->warmup = x->warmup_left > 0;
 	note_arrival(x, &f->sample, REFLECT_T2_WIRE, REFLECT_T2_USER);
@@ -464,7 +458,8 @@ INLINE void reflect_answer(struct exchange *x)
 		return;
 	}
 	session->reply_seq++;
-	note_order(x, session, r.seq);
+	counter_add(&a->repeated, order == ORDER_DUPLICATE);
+	counter_add(&a->reordered, order == ORDER_REORDERED);
 	counter_add(&a->malformed_tlv, malformed_tlv);
 	x->warmup_left -= f->warmup;
 	counter_add(&a->answered, 1);

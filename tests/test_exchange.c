@@ -1091,6 +1091,21 @@ static void what_is_not_answered_is_not_counted_twice(void **state)
 	assert_int_equal(bench_run("a malformed TLV, refused").malformed_tlv, 0);
 }
 
+/* A request that could not be answered has come all the same: what is before it is out of order. */
+static void what_is_not_answered_has_been_seen(void **state)
+{
+	(void)state;
+	for (int64_t late_us = 5; late_us < 100; late_us += 5) {
+		struct fake_event events[] = { { 10, 0, LATE, late_us * NS_PER_US, 0 },
+					       { 11, 0, SEND_ERROR, ENOBUFS, 0 } };
+
+		bench_start(ROLE_REFLECT, SOURCE_KERNEL);
+		bench_script(events, COUNT_OF(events));
+		/* The fake kernel knows which ones it is. */
+		assert_true(bench_run("a late request after one that is refused").reordered <= 1);
+	}
+}
+
 /* ---- Random ------------------------------------------------------------------------------------------------------- */
 
 #define RANDOM_PACKETS 3000
@@ -1211,7 +1226,8 @@ int main(void)
 		TEST(a_breach_ends_the_run), TEST(continue_counts_all_breaches), TEST(a_breach_without_a_hook),
 		TEST(the_log_threshold), TEST(no_log_and_a_full_log), TEST(the_recent_maximum),
 		TEST(two_reflectors_do_not_loop), TEST(own_address_on_loopback), TEST(once_ends_with_the_first_emitter),
-		TEST(what_is_not_answered_is_not_counted_twice), TEST(random_mixtures),
+		TEST(what_is_not_answered_is_not_counted_twice),
+		TEST(what_is_not_answered_has_been_seen), TEST(random_mixtures),
 	};
 	int failed;
 
