@@ -7,6 +7,7 @@
 #include "util.h"
 
 #include <dirent.h>
+#include <sys/sysmacros.h>
 
 /* ---- A finished run ------------------------------------------------------------------------------------------------ */
 
@@ -430,14 +431,19 @@ static void a_full_device_is_an_error_and_stays_a_device(void **state)
 
 	(void)state;
 	add_record(1, 1, 1);
-	assert_int_equal(log_file_open(&f, "/dev/full"), 0);
+	/* A node of its own: a fault here would replace /dev/full for all. */
+	if (mknod(path, S_IFCHR | 0666, makedev(1, 7))) {
+		print_message("device nodes need root\n");
+		skip();
+	}
+	assert_int_equal(log_file_open(&f, path), 0);
 	util_capture_begin(&c);
 	int error = log_file_write(&f, &report);
 
 	util_capture_end(&c, said, sizeof(said));
 	assert_int_equal(error, -ENOSPC);
 	assert_non_null(strstr(said, "No space left"));
-	assert_int_equal(stat("/dev/full", &s), 0);
+	assert_int_equal(stat(path, &s), 0);
 	assert_true(S_ISCHR(s.st_mode));
 }
 
