@@ -263,128 +263,6 @@ enum fetch stamp_fetch(struct channel *c, struct departure *d);
 /* Sleeps until there is something to fetch, or with `receive` to receive, at most limit_ns. */
 void stamp_wait(struct channel *c, bool receive, int64_t limit_ns);
 
-/* ---- session.c (hot): the reflector's sessions -------------------------------------------------------------------- */
-
-#define SESSIONS_MAX 1024
-#define SESSION_SLOTS 2048 /* hash heads, a power of two */
-
-struct session {
-	uint64_t address[2];
-	uint16_t port, ssid;
-	uint16_t chain; /* next of the same hash */
-	uint16_t older, newer; /* order of use */
-	uint32_t reply_seq; /* of the next reply */
-	uint32_t highest; /* highest sequence number seen */
-	uint64_t seen; /* bit n: highest - n was seen */
-	uint64_t requests;
-};
-
-struct sessions {
-	struct session session[SESSIONS_MAX];
-	uint16_t slot[SESSION_SLOTS];
-	uint16_t newest, oldest;
-	uint32_t used;
-	counter opened, evicted;
-};
-
-enum order { ORDER_NEXT, ORDER_REORDERED, ORDER_DUPLICATE };
-
-void sessions_init(struct sessions *s);
-
-/* The session of a sender, made if it is new; when the table is full the one idle for longest is forgotten. */
-struct session *session_find(struct sessions *s, const union address *peer, uint16_t ssid);
-
-/* Notes a sequence number and says how it stands to those before. Numbers wrap at 2^32. */
-enum order session_note(struct session *s, uint32_t seq);
-
-/* ---- histogram.c (hot: add): exact counts in byte buckets --------------------------------------------------------- */
-
-#define HISTOGRAM_BUCKETS_MAX 1000000
-#define HISTOGRAM_OVERFLOW_STORE (128 * 1024) /* samples kept one by one */
-
-struct histogram {
-	int64_t width_ns; /* of a bucket */
-	int64_t limit_ns; /* first value that overflows */
-	uint32_t buckets;
-	uint8_t *low; /* count modulo 256: all that adding touches, but for ... */
-	uint64_t *carry; /* ... count / 256 */
-	int64_t *overflow; /* in order of arrival until histogram_finish() sorts them */
-	uint32_t overflow_capacity;
-	uint64_t overflows; /* all, kept or not */
-	uint64_t count; /* buckets + overflows */
-	uint64_t negatives; /* never in a bucket */
-	int64_t min_ns, max_ns;
-	uint32_t min_seq, max_seq;
-	__int128 sum, sum_of_squares; /* 10^12 samples of 10^9 ns fit */
-};
-
-struct percentile {
-	int64_t value_ns;
-	bool bound; /* the overflow store was full: the true value is this or more */
-};
-
-/* Chooses the bucket width: 1 ns, or the power of ten that needs no more than HISTOGRAM_BUCKETS_MAX. Returns the bytes
- * that histogram_place() wants. */
-size_t histogram_layout(struct histogram *h, int64_t limit_ns);
-
-/* Lays the buckets out in zeroed memory that the caller owns, aligned for uint64_t. */
-void histogram_place(struct histogram *h, void *memory);
-
-/* True: recorded. False: negative, and counted as such. */
-bool histogram_add(struct histogram *h, int64_t value_ns, uint32_t seq);
-
-uint64_t histogram_bucket(const struct histogram *h, uint32_t index);
-
-/* Once, after the last histogram_add(): sorts the overflow samples. */
-void histogram_finish(struct histogram *h);
-
-/* Smallest recorded value with at least numerator/denominator of the samples at or below it (nearest rank); with
- * buckets wider than 1 ns, the lower edge of its bucket. Needs count > 0. */
-struct percentile histogram_percentile(const struct histogram *h, uint64_t numerator, uint64_t denominator);
-
-/* Both need count > 0. */
-double histogram_mean_ns(const struct histogram *h);
-double histogram_deviation_ns(const struct histogram *h); /* of the population */
-
-/* ---- log.c (hot: add): the transaction log ------------------------------------------------------------------------ */
-
-#define LOG_RATE 50000 /* packets per second that a log is sized for */
-
-struct log {
-	struct sample *record;
-	uint64_t capacity, used;
-	uint64_t left_out; /* offered when it was full */
-};
-
-/* Records to make room for: LOG_RATE for the duration (an hour if 0) and 15 % more, or `count` if that is less and not
- * 0; at most what fits a quarter of free_bytes (*limited says that this cut it). */
-uint64_t log_capacity(int64_t duration_ns, uint64_t count, uint64_t free_bytes, bool *limited);
-
-void log_place(struct log *l, void *memory, uint64_t capacity);
-
-/* False: full; the record is counted as left out. */
-bool log_add(struct log *l, const struct sample *s);
-
-/* ---- memory.c: memory that never faults during the run ------------------------------------------------------------ */
-
-enum memory_pages { MEMORY_NORMAL, MEMORY_HUGE_DEFAULT, MEMORY_HUGE_2M };
-
-struct memory {
-	void *start;
-	size_t bytes; /* mapped */
-	enum memory_pages pages;
-};
-
-/* Maps zeroed memory with every page present. With `huge`: 2 MB pages, then the default huge size, then normal pages;
- * m->pages says which. 0 or -errno. */
-int memory_map(struct memory *m, size_t bytes, bool huge);
-void memory_unmap(struct memory *m);
-
-/* Locks all memory of the process, now and later. 0 or -errno. */
-int memory_lock(void);
-
-uint64_t memory_free_bytes(void);
-
 /* ---- exchange.c (hot): the two orders of exchange, and the accounts ----------------------------------------------- */
 
 #define FLIGHTS 256 /* packets whose transmit stamp may still come, a power of two */
@@ -471,6 +349,108 @@ void exchange_run(struct exchange *x);
 /* True when the identities of struct account hold after a run. */
 bool exchange_balanced(const struct exchange *x);
 
+/* ---- histogram.c (hot: add): exact counts in byte buckets --------------------------------------------------------- */
+
+#define HISTOGRAM_BUCKETS_MAX 1000000
+#define HISTOGRAM_OVERFLOW_STORE (128 * 1024) /* samples kept one by one */
+
+struct histogram {
+	int64_t width_ns; /* of a bucket */
+	int64_t limit_ns; /* first value that overflows */
+	uint32_t buckets;
+	uint8_t *low; /* count modulo 256: all that adding touches, but for ... */
+	uint64_t *carry; /* ... count / 256 */
+	int64_t *overflow; /* in order of arrival until histogram_finish() sorts them */
+	uint32_t overflow_capacity;
+	uint64_t overflows; /* all, kept or not */
+	uint64_t count; /* buckets + overflows */
+	uint64_t negatives; /* never in a bucket */
+	int64_t min_ns, max_ns;
+	uint32_t min_seq, max_seq;
+	__int128 sum, sum_of_squares; /* 10^12 samples of 10^9 ns fit */
+};
+
+struct percentile {
+	int64_t value_ns;
+	bool bound; /* the overflow store was full: the true value is this or more */
+};
+
+/* Chooses the bucket width: 1 ns, or the power of ten that needs no more than HISTOGRAM_BUCKETS_MAX. Returns the bytes
+ * that histogram_place() wants. */
+size_t histogram_layout(struct histogram *h, int64_t limit_ns);
+
+/* Lays the buckets out in zeroed memory that the caller owns, aligned for uint64_t. */
+void histogram_place(struct histogram *h, void *memory);
+
+/* True: recorded. False: negative, and counted as such. */
+bool histogram_add(struct histogram *h, int64_t value_ns, uint32_t seq);
+
+uint64_t histogram_bucket(const struct histogram *h, uint32_t index);
+
+/* Once, after the last histogram_add(): sorts the overflow samples. */
+void histogram_finish(struct histogram *h);
+
+/* Smallest recorded value with at least numerator/denominator of the samples at or below it (nearest rank); with
+ * buckets wider than 1 ns, the lower edge of its bucket. Needs count > 0. */
+struct percentile histogram_percentile(const struct histogram *h, uint64_t numerator, uint64_t denominator);
+
+/* Both need count > 0. */
+double histogram_mean_ns(const struct histogram *h);
+double histogram_deviation_ns(const struct histogram *h); /* of the population */
+
+/* ---- log.c (hot: add): the transaction log ------------------------------------------------------------------------ */
+
+#define LOG_RATE 50000 /* packets per second that a log is sized for */
+
+struct log {
+	struct sample *record;
+	uint64_t capacity, used;
+	uint64_t left_out; /* offered when it was full */
+};
+
+/* Records to make room for: LOG_RATE for the duration (an hour if 0) and 15 % more, or `count` if that is less and not
+ * 0; at most what fits a quarter of free_bytes (*limited says that this cut it). */
+uint64_t log_capacity(int64_t duration_ns, uint64_t count, uint64_t free_bytes, bool *limited);
+
+void log_place(struct log *l, void *memory, uint64_t capacity);
+
+/* False: full; the record is counted as left out. */
+bool log_add(struct log *l, const struct sample *s);
+
+/* ---- session.c (hot): the reflector's sessions -------------------------------------------------------------------- */
+
+#define SESSIONS_MAX 1024
+#define SESSION_SLOTS 2048 /* hash heads, a power of two */
+
+struct session {
+	uint64_t address[2];
+	uint16_t port, ssid;
+	uint16_t chain; /* next of the same hash */
+	uint16_t older, newer; /* order of use */
+	uint32_t reply_seq; /* of the next reply */
+	uint32_t highest; /* highest sequence number seen */
+	uint64_t seen; /* bit n: highest - n was seen */
+	uint64_t requests;
+};
+
+struct sessions {
+	struct session session[SESSIONS_MAX];
+	uint16_t slot[SESSION_SLOTS];
+	uint16_t newest, oldest;
+	uint32_t used;
+	counter opened, evicted;
+};
+
+enum order { ORDER_NEXT, ORDER_REORDERED, ORDER_DUPLICATE };
+
+void sessions_init(struct sessions *s);
+
+/* The session of a sender, made if it is new; when the table is full the one idle for longest is forgotten. */
+struct session *session_find(struct sessions *s, const union address *peer, uint16_t ssid);
+
+/* Notes a sequence number and says how it stands to those before. Numbers wrap at 2^32. */
+enum order session_note(struct session *s, uint32_t seq);
+
 /* ---- watch.c: the housekeeping thread ------------------------------------------------------------------------------ */
 
 struct watch {
@@ -484,6 +464,26 @@ struct watch {
  * other CPU that it may use. */
 int watch_start(struct watch *w, struct exchange *x);
 void watch_stop(struct watch *w);
+
+/* ---- memory.c: memory that never faults during the run ------------------------------------------------------------ */
+
+enum memory_pages { MEMORY_NORMAL, MEMORY_HUGE_DEFAULT, MEMORY_HUGE_2M };
+
+struct memory {
+	void *start;
+	size_t bytes; /* mapped */
+	enum memory_pages pages;
+};
+
+/* Maps zeroed memory with every page present. With `huge`: 2 MB pages, then the default huge size, then normal pages;
+ * m->pages says which. 0 or -errno. */
+int memory_map(struct memory *m, size_t bytes, bool huge);
+void memory_unmap(struct memory *m);
+
+/* Locks all memory of the process, now and later. 0 or -errno. */
+int memory_lock(void);
+
+uint64_t memory_free_bytes(void);
 
 /* ---- report.c: all text for people --------------------------------------------------------------------------------- */
 
