@@ -179,31 +179,44 @@ static int bind_to(int fd, const struct nic *n, const struct sockaddr_in *local)
 	return 0;
 }
 
-/*
- * The emitter's socket is connected, so that it follows the NAPI instance of its packets (busy polling) and hears of
- * refused ports. Datagrams from others would vanish uncounted in the kernel; so a second socket, never read during the
- * run, holds the same port for them. The kernel prefers the connected one for what the server sends.
- */
-static int connect_to_server(struct channel *c, const struct options *o, const struct nic *n)
+static int connect_once(int fd, const struct options *o, const struct nic *n, struct sockaddr_in *local)
 {
-	struct sockaddr_in server = o->server.in, local = { .sin_family = AF_INET };
-	socklen_t bytes = sizeof(local);
-	int error;
+	struct sockaddr_in server = o->server.in;
+	socklen_t bytes = sizeof(*local);
 
 	server.sin_port = htons((uint16_t)o->port);
-	if (connect(c->fd, (struct sockaddr *)&server, sizeof(server)) ||
-	    getsockname(c->fd, (struct sockaddr *)&local, &bytes)) {
-		error = errno;
+	if (connect(fd, (struct sockaddr *)&server, sizeof(server)) || getsockname(fd, (struct sockaddr *)local, &bytes)) {
+		int error = errno;
+
 		warnx("--address %s: cannot connect through %s: %s: check 'ip address' and 'ip route'",
 		      inet_ntoa(server.sin_addr), n->name, strerror(error));
 		return -error;
 	}
+	return 0;
+}
+
+/*
+ * The emitter's socket is connected, so that it follows the NAPI instance of its packets (busy polling) and hears of
+ * refused ports. Datagrams from others would vanish uncounted in the kernel; so a second socket, never read during the
+ * run, holds the same port for them. The kernel prefers the connected one for what the server sends, but only if their
+ * reuseport group knows of a connection. The first connect() fixes the local address, and takes the socket out of its
+ * group; the second bind() makes a new group of the two; so it is connected once more (udp_lib_rehash() and
+ * reuseport_has_conns_set() in the kernel; without this Linux 6.12 gives all replies to the second socket).
+ */
+static int connect_to_server(struct channel *c, const struct options *o, const struct nic *n)
+{
+	struct sockaddr_in local = { .sin_family = AF_INET };
+	int error = connect_once(c->fd, o, n, &local);
+
+	if (error)
+		return error;
 	c->connected = true;
 	error = open_socket(c->transport, &c->stray_fd);
 	if (error)
 		return error;
 	set_int(c->stray_fd, SOL_SOCKET, SO_REUSEPORT, 1);
-	return bind_to(c->stray_fd, n, &local);
+	error = bind_to(c->stray_fd, n, &local);
+	return error ? error : connect_once(c->fd, o, n, &local);
 }
 
 static int set_options(struct channel *c, const struct options *o)
