@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# rant: make, sudo make demo, sudo make check, sudo make bench, sudo make install
+# rant: make, sudo make demo, sudo make check, make lab, sudo make bench, sudo make install
 
 CC ?= cc
 CFLAGS ?= -O2 -g
@@ -54,6 +54,12 @@ check:
 	$(MAKE) rant build/rant-sanitized build/hostile $(TESTS:%=build/%)
 	HOT="$(HOT:%=%.o)" tests/check.sh
 
+# In a virtual machine whose NICs have PTP clocks; Debian on amd64.
+lab:
+	tests/packages.sh build lab
+	$(MAKE) rant
+	tests/lab/lab.sh
+
 bench:
 	tests/packages.sh build demo bench
 	$(MAKE) rant
@@ -68,4 +74,4 @@ uninstall:
 clean:
 	rm -rf build rant
 
-.PHONY: all demo check bench install uninstall clean
+.PHONY: all demo check lab bench install uninstall clean

@@ -44,7 +44,7 @@ plain_compile() {
 
 one "the sources compile without the Makefile" plain_compile
 one "gcc -fanalyzer finds nothing" analyze
-one "shellcheck finds nothing" shellcheck tests/*.sh tests/bench/*.sh .ci/run
+one "shellcheck finds nothing" shellcheck -x tests/*.sh tests/bench/*.sh tests/lab/*.sh .ci/run
 read -ra rooms <<<"$hot"
 one "hot rooms call only what is allowed" tests/symbols.sh "${rooms[@]/#/build/}"
 for test in build/test_*; do

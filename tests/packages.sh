@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Installs by name the packages that are missing for the groups given: build, demo, check, bench.
+# Installs by name the packages that are missing for the groups given: build, demo, check, lab, bench.
 set -euo pipefail
 
 # group: Debian and Ubuntu | Fedora
@@ -8,6 +8,7 @@ table='
 build: gcc libc6-dev libnl-3-dev libnl-genl-3-dev | gcc glibc-devel libnl3-devel
 demo:  iproute2 util-linux | iproute util-linux
 check: libcmocka-dev shellcheck strace bsdutils procps | libcmocka-devel ShellCheck strace util-linux-script procps-ng libasan libubsan
+lab:   libelf1 python3 |
 bench: sockperf strace valgrind | sockperf strace valgrind
 '
 
@@ -19,7 +20,7 @@ die() {
 # Prints the packages of group $1 for the distribution in column $2.
 packages_of() {
 	local line
-	line=$(grep "^$1:" <<<"$table") || die "no group '$1': there are build, demo, check, bench"
+	line=$(grep "^$1:" <<<"$table") || die "no group '$1': there are build, demo, check, lab, bench"
 	cut -d'|' -f"$2" <<<"${line#*:}"
 }
 

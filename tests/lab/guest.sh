@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2034
+#
+# For the tests of the lab, which source it: verdicts, and two interfaces in namespaces a and b, where 10.78.0.1 and
+# 10.78.0.2 reach each other without any packet but those of the tests.
+#
+#   begin NAME; complain TEXT; verdict      a test; what was complained about makes it "not ok"
+#   poll COMMAND...                         until it succeeds, at most GUARD_S seconds
+
+GUARD_S=${GUARD_S:-90}
+work=$(mktemp -d /tmp/lab.XXXXXX)
+failed=0 test_name=
+declare -a complaints=()
+
+begin() {
+	test_name=$1
+	complaints=()
+	rm -rf "${work:?}"/*
+}
+
+complain() {
+	complaints+=("$*")
+}
+
+verdict() {
+	local file
+
+	if [ ${#complaints[@]} -eq 0 ]; then
+		echo "ok - $test_name"
+		return
+	fi
+	failed=1
+	echo "not ok - $test_name"
+	printf '# %s\n' "${complaints[@]}"
+	for file in "$work"/*.err "$work"/*.out; do
+		[ ! -s "$file" ] || { echo "# ${file##*/}:" && head -30 "$file" | cut -c 1-200 | cat -v | sed 's/^/#   /'; }
+	done
+}
+
+poll() {
+	local until=$((SECONDS + GUARD_S))
+
+	until "$@"; do
+		[ "$SECONDS" -lt "$until" ] || { complain "waited $GUARD_S s in vain for: $*" && return 1; }
+		sleep 0.05
+	done
+}
+
+# ---- Namespaces ------------------------------------------------------------------------------------------------------
+
+declare -A link=() address=([a]=10.78.0.1 [b]=10.78.0.2)
+
+# By nsenter and not by ip netns exec, which hides tracefs.
+at() {
+	local side=$1
+
+	shift
+	nsenter --net="/var/run/netns/$side" "$@"
+}
+
+has_carrier() {
+	at "$1" ip -o link show dev "${link[$1]}" | grep -q LOWER_UP
+}
+
+mac_of() {
+	at "$1" ip -o link show dev "${link[$1]}" | sed 's/.*link.ether \([^ ]*\).*/\1/'
+}
+
+# apart IFACE IFACE: each into its namespace, up, with an address; neighbours are static, for ARP would send packets.
+apart() {
+	local side
+
+	link=([a]=$1 [b]=$2)
+	for side in a b; do
+		ip netns add "$side"
+		ip link set "${link[$side]}" netns "$side"
+		# shellcheck disable=SC2016 # for the inner shell
+		at "$side" sh -c 'for f in /proc/sys/net/ipv6/conf/*/disable_ipv6; do echo 1 >"$f"; done'
+		at "$side" ip link set lo up
+		at "$side" ip address add "${address[$side]}/24" dev "${link[$side]}"
+		at "$side" ip link set "${link[$side]}" up
+	done
+	poll has_carrier a && poll has_carrier b
+	at a ip neigh replace "${address[b]}" lladdr "$(mac_of b)" nud permanent dev "${link[a]}"
+	at b ip neigh replace "${address[a]}" lladdr "$(mac_of a)" nud permanent dev "${link[b]}"
+}
+
+together() {
+	ip netns del a
+	ip netns del b
+}
+
+sent_by() {
+	at "$1" cat "/proc/net/dev" | awk -v link="${link[$1]}:" '$1 == link { print $11 }'
+}
+
+# "tx_type rx_filter", by linuxptp and not by rant.
+setting_of() {
+	at "$1" hwstamp_ctl -i "${link[$1]}" | awk '$1 == "tx_type" { t = $2 } $1 == "rx_filter" { print t, $2 }'
+}
+
+# ---- Running rant ----------------------------------------------------------------------------------------------------
+
+declare -A pid=() status=()
+
+# start NAME SIDE COMMAND...: output in NAME.out and NAME.err. Process ids are of the program itself.
+start() {
+	local name=$1 side=$2
+
+	shift 2
+	env --default-signal=INT,TERM nsenter --net="/var/run/netns/$side" "$@" \
+		>"$work/$name.out" 2>"$work/$name.err" </dev/null &
+	pid[$name]=$!
+}
+
+is_gone() {
+	! kill -0 "${pid[$1]}" 2>/dev/null
+}
+
+finish() {
+	local name
+
+	for name in "$@"; do
+		poll is_gone "$name" || kill -KILL "${pid[$name]}"
+		status[$name]=0
+		wait "${pid[$name]}" 2>/dev/null || status[$name]=$?
+	done
+}
+
+stop() {
+	kill -TERM "${pid[$1]}" 2>/dev/null
+	finish "$1"
+}
+
+has_port() {
+	is_gone "$1" || grep -qi ":$(printf %04x 862) " "/proc/${pid[$1]}/net/udp"
+}
+
+# row NAME ROW: a count of its report.
+row() {
+	awk -F ' *:  ' -v row="  $2" '$1 == row { print $2 + 0; found = 1; exit } END { exit !found }' "$work/$1.out" || echo -1
+}
+
+expect() { # LEFT OP RIGHT, of test(1), and what it is
+	test "$1" "$2" "$3" 2>/dev/null || complain "$4: $1 $2 $3 is not so"
+}
+
+expect_status() {
+	[ "${status[$1]}" = "$2" ] || complain "$1: exit status ${status[$1]}, not $2"
+}
+
+expect_line() { # FILE REGEX
+	grep -Eq -- "$2" "$work/$1" || complain "no line of $1 matches: $2"
+}
+
+# The identities of the accounts that rant printed.
+expect_balance() {
+	local name=$1 placed received
+
+	placed=$(($(row "$name" Warm-up) + $(row "$name" Recorded) + $(row "$name" Unstamped) + $(row "$name" Negative)))
+	if grep -q '^  Lost' "$work/$name.out"; then
+		received=$((placed + $(row "$name" Late) + $(row "$name" Duplicate) + $(row "$name" Foreign) + $(row "$name" Malformed)))
+		placed=$((placed + $(row "$name" Lost)))
+		expect "$(row "$name" Sent)" -eq $((placed + $(row "$name" Unfinished))) "accounts of $name: sent"
+		expect "$(row "$name" Received)" -ge "$received" "accounts of $name: received"
+		expect "$(row "$name" Received)" -le $((received + $(row "$name" Unfinished))) "accounts of $name: received"
+	else
+		received=$(($(row "$name" Unanswered) + $(row "$name" Foreign) + $(row "$name" Malformed)))
+		expect "$(row "$name" Sent)" -eq "$placed" "accounts of $name: sent"
+		expect "$(row "$name" Received)" -eq $((placed + received)) "accounts of $name: received"
+	fi
+}

@@ -1,0 +1,449 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Runs tests in a virtual machine whose NICs have PTP clocks: a stock Debian kernel under QEMU's software emulation, with
+# this machine's own file tree (read-only, under an overlay) and two joined igb ports, eth0 and eth1.
+#
+#   lab.sh [TEST...]        tests/lab/test_TEST.sh; all of them without arguments
+#
+# A test is one file test_NAME.sh: bash, run as root in the guest, that prints "ok - NAME", "not ok - NAME",
+# "ok - NAME # SKIP REASON" and lines that begin with "# " (see guest.sh, which tests may source). It finds in the environment:
+#   RANT     the program under test            HELPERS  folder with what was built from tests/lab/*.c
+#   SIMNIC   the simulated NIC's module, built for this kernel; empty if it did not build or is not there
+#   FLAVOUR  the kernel: amd64 or rt
+#
+# From outside:
+#   RANT            default: ./rant of this tree, made first
+#   FLAVOUR         amd64 (default) or rt, which is PREEMPT_RT
+#   RANT_LAB_CACHE  what was fetched, and all that is temporary; remove it to fetch again. Default: ~/.cache/rant-lab
+#   LIMIT           seconds after which a test is ended, 300
+#   KEEP=1          keep the folder of the run, with the console of the guest
+#
+# Nothing is installed: packages are fetched by name and unpacked into the cache, with an apt configuration of its own.
+# Debian on amd64 only; no root, no KVM. Exit status 1 when anything failed.
+set -euo pipefail
+export LC_ALL=C
+
+lab=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+tree=$(cd "$lab/../.." && pwd)
+cache=${RANT_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rant-lab}
+flavour=${FLAVOUR:-amd64}
+limit_s=${LIMIT:-300}
+boot_limit_s=120 # for all that is not a test: boot, or silence between two tests
+
+# What is unpacked if this machine has not got it. igb is in QEMU 8.1 and newer.
+tools=(qemu-system-x86 busybox-static cpio kmod xz-utils iproute2 ethtool linuxptp pciutils procps util-linux)
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+# What the guest needs before it sees the file tree, and what tests want there.
+modules=(virtio_pci 9pnet_virtio 9p overlay igb veth sch_netem)
+
+die() {
+	echo "lab: $*" >&2
+	exit 1
+}
+
+# ---- In the guest ----------------------------------------------------------------------------------------------------
+
+# inside FOLDER: process 1 of the guest, after switch_root. Its folder is the writable share, at the same path as outside.
+inside() {
+	local results=$1 name status
+
+	# shellcheck source=/dev/null # written by run_guest
+	. "$results/environment"
+	mount -t devpts none /dev/pts
+	mount -t tracefs none /sys/kernel/tracing
+	ip link set lo up
+	mkdir -p /lib/modules
+	ln -sfn "$LIB_MODULES/$(uname -r)" "/lib/modules/$(uname -r)"
+	while read -r name; do
+		: >"$results/$name.begun"
+		status=0
+		timeout -k 5 "$LIMIT" bash "$TESTS/test_$name.sh" >"$results/$name.out" 2>&1 </dev/null || status=$?
+		echo "$status" >"$results/$name.part"
+		mv "$results/$name.part" "$results/$name.status"
+	done <"$results/tests"
+	: >"$results/done"
+	sync
+	# With -no-reboot this ends QEMU at once.
+	echo b >/proc/sysrq-trigger
+}
+
+if [ "${1:-}" = --inside ]; then
+	inside "$2"
+	exit
+fi
+
+# ---- Packages --------------------------------------------------------------------------------------------------------
+
+# With lists and sources of our own, so that apt's state of this machine stays as it is.
+apt_own() {
+	local command=$1
+
+	shift
+	"$command" -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$cache/apt/sources" \
+		-o Dir::State::Lists="$cache/apt/lists" -o Dir::Cache="$cache/apt/cache" -o Debug::NoLocking=1 \
+		-o APT::Sandbox::User= -o APT::Update::Post-Invoke-Success= "$@"
+}
+
+# The machine's own sources of this release, and backports from the same mirror.
+prepare_apt() {
+	local codename=$1 suite mirror options=
+
+	[ ! -e "$keyring" ] || options="[signed-by=$keyring] "
+	mkdir -p "$cache"/apt/{sources,lists/partial,cache/archives/partial}
+	rm -f "$cache"/apt/sources/*
+	while read -r suite mirror; do
+		case $suite in
+		"$codename" | "$codename-updates" | "$codename-security" | "$codename-backports") ;;
+		*) continue ;;
+		esac
+		echo "deb $options$mirror $suite main" >>"$cache/apt/sources/own.list"
+		[ "$suite" != "$codename" ] || [ -s "$cache/apt/sources/more.list" ] ||
+			echo "deb $options$mirror $suite-backports main" >"$cache/apt/sources/more.list"
+	done < <(apt-get indextargets --format "\$(RELEASE) \$(REPO_URI)" 'Created-By: Packages' | sort -u)
+	[ -s "$cache/apt/sources/more.list" ] || die "apt's sources name no mirror for Debian $codename"
+	! grep -q -- "$codename-backports" "$cache/apt/sources/own.list" || rm "$cache/apt/sources/more.list"
+	apt_own apt-get update -qq
+}
+
+# unpack FOLDER STATUS PATTERN PACKAGE...: the packages and what they depend on, as far as it is not in the dpkg status
+# file and its name matches.
+unpack() {
+	local folder=$1 status=$2 pattern=$3 new
+	local -a wanted
+
+	shift 3
+	new=$(mktemp -d "$cache/unpack.XXXXXX")
+	mapfile -t wanted < <(apt_own apt-get -s -o Dir::State::Status="$status" --no-install-recommends \
+		-t "$codename-backports" install "$@" | sed -n 's/^Inst \([^ ]*\) [^(]*(\([^ ]*\) .*/\1=\2/p' | grep -E "$pattern")
+	[ ${#wanted[@]} -gt 0 ] || [ "$status" != /dev/null ] || die "apt finds none of: $*"
+	echo "# fetching ${wanted[*]}"
+	mkdir "$new/debs" "$new/files"
+	[ ${#wanted[@]} -eq 0 ] || (cd "$new/debs" && apt_own apt-get -qq download "${wanted[@]}")
+	find "$new/debs" -name '*.deb' -exec dpkg -x {} "$new/files" \;
+	printf '%s\n' "${wanted[@]}" >"$new/files/packages"
+	rm -rf "$folder"
+	mv "$new/files" "$folder"
+	rm -rf "$new"
+}
+
+link_kmod() {
+	local name
+
+	[ -e "$cache/tools/bin/kmod" ] || [ -e "$cache/tools/usr/bin/kmod" ] || return 0
+	mkdir -p "$cache/tools/links"
+	for name in depmod insmod lsmod modinfo modprobe rmmod; do
+		ln -sf "$(find "$cache"/tools/{bin,usr/bin} -name kmod -type f 2>/dev/null | head -1)" "$cache/tools/links/$name"
+	done
+}
+
+# The headers look for each other below /usr.
+move_headers() {
+	grep -rlsI --include=Makefile --include=.kernelvariables /usr/src/linux-headers "$1/usr/src" |
+		xargs -r sed -i "s#/usr/src/linux-headers#$1&#"
+}
+
+fetch() {
+	local codename tool
+	local -a missing=()
+
+	(
+		flock 9
+		[ -e "$cache/tools/packages" ] && [ -e "$cache/kernel-$flavour/packages" ] && exit 0
+		# shellcheck source=/dev/null
+		codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+		prepare_apt "$codename"
+		if [ ! -e "$cache/tools/packages" ]; then
+			for tool in "${tools[@]}"; do
+				[ "$(dpkg-query -W -f='${db:Status-Status}' "$tool" 2>/dev/null)" = installed ] || missing+=("$tool")
+			done
+			unpack "$cache/tools" /var/lib/dpkg/status . "${missing[@]}"
+			link_kmod
+		fi
+		if [ ! -e "$cache/kernel-$flavour/packages" ]; then
+			unpack "$cache/kernel-$flavour" /dev/null '^linux-(image|headers|kbuild)-' \
+				"linux-image-$kernel" "linux-headers-$kernel"
+		fi
+	) 9>"$cache/lock"
+}
+
+# ---- What is built outside -------------------------------------------------------------------------------------------
+
+# Everything that a module needs, in the order in which it is loaded.
+list_modules() {
+	local name
+
+	for name in "${modules[@]}"; do
+		modprobe -d "$kernel_files" -S "$version" --show-depends "$name"
+	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }'
+}
+
+build_initramfs() {
+	local root=$run/initramfs file name
+
+	mkdir -p "$root"/{bin,modules,proc,sys,dev,host,write,root}
+	cp "$(command -v busybox)" "$root/bin/busybox"
+	while read -r file; do
+		name=$(basename "$file" .xz)
+		case $file in
+		*.xz) xz -dc "$file" >"$root/modules/$name" ;;
+		*) cp "$file" "$root/modules/$name" ;;
+		esac
+		echo "$name" >>"$root/modules/order"
+	done < <(list_modules)
+	cat >"$root/init" <<-END
+		#!/bin/busybox sh
+		set -e
+		/bin/busybox --install -s /bin
+		mount -t proc none /proc
+		mount -t sysfs none /sys
+		mount -t devtmpfs none /dev
+		while read -r name; do insmod "/modules/\$name"; done </modules/order
+		mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=262144 host /host
+		mount -t tmpfs none /write
+		mkdir /write/upper /write/work
+		mount -t overlay -o lowerdir=/host,upperdir=/write/upper,workdir=/write/work none /root
+		mount -t tmpfs none /root/run
+		mkdir -p /root/dev /root/proc /root/sys '/root$run/results'
+		mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 results '/root$run/results'
+		mount --move /proc /root/proc
+		mount --move /sys /root/sys
+		mount --move /dev /root/dev
+		mkdir -p /root/dev/pts /root/dev/shm
+		mount -t tmpfs none /root/dev/shm
+		exec env -i HOME=/root TERM=dumb LC_ALL=C PATH='$PATH:/usr/sbin:/sbin' \\
+			switch_root /root /bin/bash '$lab/lab.sh' --inside '$run/results'
+	END
+	chmod 755 "$root/init"
+	(cd "$root" && find . | cpio --quiet -o -H newc -R 0:0) >"$run/initramfs.cpio"
+}
+
+# A helper may name its flags in a line: /* build: flags=A,B libs=C,D */
+build_helpers() {
+	local file name flags libs
+
+	for file in "$lab"/*.c; do
+		[ -e "$file" ] || continue
+		name=$(basename "$file" .c)
+		flags=$(sed -n 's|^/\* build:.* flags=\([^ ]*\).*|\1|p' "$file")
+		libs=$(sed -n 's|^/\* build:.* libs=\([^ ]*\).*|\1|p' "$file")
+		# shellcheck disable=SC2086 # words
+		gcc -std=gnu11 -O2 -Wall -Wextra -Wshadow -Werror ${flags//,/ } "$file" -o "$run/helpers/$name" ${libs//,/ } ||
+			die "$file does not compile"
+	done
+}
+
+build_simnic() {
+	[ -e "$lab/simnic/Makefile" ] || [ -e "$lab/simnic/Kbuild" ] || return 0
+	cp -r "$lab/simnic" "$run/simnic"
+	if make -s -C "$headers" M="$run/simnic" CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$run/simnic.log" 2>&1; then
+		simnic=$run/simnic/simnic.ko
+	else
+		line "not ok - the module of the simulated NIC builds"
+		sed 's/^/# /' "$run/simnic.log"
+	fi
+}
+
+# ---- The machine -----------------------------------------------------------------------------------------------------
+
+guest_pid=
+
+start_guest() {
+	local share=$cache/tools/usr/share modules_of_qemu
+
+	modules_of_qemu=$(find "$cache/tools/usr/lib" -maxdepth 2 -type d -name qemu 2>/dev/null | head -1)
+	LD_LIBRARY_PATH=$libraries QEMU_MODULE_DIR=$modules_of_qemu qemu-system-x86_64 \
+		-L "$share/qemu" -L "$share/seabios" -L /usr/share/qemu -L /usr/share/seabios \
+		-accel tcg,thread=multi -cpu max -machine q35 -smp 2 -m 1024 -display none -nodefaults -no-reboot \
+		-serial "file:$run/console" -kernel "$kernel_files/boot/vmlinuz-$version" -initrd "$run/initramfs.cpio" \
+		-append "console=ttyS0 tsc=reliable oops=panic panic=1 iomem=relaxed net.ifnames=0" \
+		-virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
+		-virtfs "local,path=$run/results,mount_tag=results,security_model=none,multidevs=remap" \
+		-device pcie-root-port,id=port0,chassis=1 -device pcie-root-port,id=port1,chassis=2 \
+		-netdev hubport,id=hub0,hubid=0 -netdev hubport,id=hub1,hubid=0 \
+		-device igb,bus=port0,netdev=hub0,mac=52:54:00:00:00:01,romfile= \
+		-device igb,bus=port1,netdev=hub1,mac=52:54:00:00:00:02,romfile= \
+		>"$run/qemu.log" 2>&1 </dev/null &
+	guest_pid=$!
+}
+
+stop_guest() {
+	[ -n "$guest_pid" ] || return 0
+	kill -KILL "$guest_pid" 2>/dev/null || true
+	wait "$guest_pid" 2>/dev/null || true
+	guest_pid=
+}
+
+passed=0 failed=0 skipped=0
+
+# A line of a test, counted.
+line() {
+	case $1 in
+	'ok - '*'# SKIP'*) skipped=$((skipped + 1)) ;;
+	'ok - '*) passed=$((passed + 1)) ;;
+	'not ok - '*) failed=$((failed + 1)) ;;
+	esac
+	printf '%s\n' "$1"
+}
+
+# judge NAME: what a test printed that has ended, or at whose end the guest was gone.
+judge() {
+	local name=$1 status=none text lines=$((passed + skipped)) failed_before=$failed
+
+	echo "# test_$name"
+	while IFS= read -r text; do
+		line "$text"
+	done < <(cat "$run/results/$name.out" 2>/dev/null)
+	[ ! -e "$run/results/$name.status" ] || status=$(cat "$run/results/$name.status")
+	case $status in
+	none)
+		line "not ok - test_$name: $reason"
+		show_console
+		;;
+	124 | 137) line "not ok - test_$name: ended after $limit_s s" ;;
+	0) [ $((passed + skipped)) -gt "$lines" ] || [ "$failed" -gt "$failed_before" ] ||
+		line "not ok - test_$name: printed nothing" ;;
+	*) [ "$failed" -gt "$failed_before" ] || line "not ok - test_$name: ended with status $status" ;;
+	esac
+}
+
+show_console() {
+	local file
+
+	for file in "$run/qemu.log" "$run/console"; do
+		[ -s "$file" ] || continue
+		echo "# last lines of ${file##*/}:"
+		{
+			head -n -40 "$file" | grep -aE 'Kernel panic|BUG:|Oops|stall' | tail -n 5 || true
+			tail -n 40 "$file"
+		} | tr -d '\r' | cat -v | cut -c 1-180 | sed 's/^/#   /'
+	done
+}
+
+# Prints each test when it has ended. Returns when all have, or the guest is gone; $pending is what was not begun.
+watch_guest() {
+	local name=${pending[0]} until=$((SECONDS + boot_limit_s)) begun=false
+
+	reason="the guest ended"
+	while [ ${#pending[@]} -gt 0 ]; do
+		name=${pending[0]}
+		if [ -e "$run/results/$name.status" ]; then
+			judge "$name"
+			pending=("${pending[@]:1}")
+			begun=false until=$((SECONDS + boot_limit_s))
+			continue
+		fi
+		if ! $begun && [ -e "$run/results/$name.begun" ]; then
+			begun=true until=$((SECONDS + limit_s + 30))
+		fi
+		if [ "$SECONDS" -ge "$until" ]; then
+			reason="the guest hung and was killed"
+			stop_guest
+		fi
+		if [ -z "$guest_pid" ] || ! kill -0 "$guest_pid" 2>/dev/null; then
+			# Once more: it may have ended just after the status was written.
+			[ ! -e "$run/results/$name.status" ] || continue
+			judge "$name"
+			[ -e "$run/results/$name.begun" ] || booted=false
+			pending=("${pending[@]:1}")
+			return
+		fi
+		sleep 0.1
+	done
+}
+
+run_guest() {
+	rm -rf "$run/results"
+	mkdir "$run/results"
+	printf '%s\n' "${pending[@]}" >"$run/results/tests"
+	cat >"$run/results/environment" <<-END
+		export RANT=$(printf %q "$rant") SIMNIC=$(printf %q "$simnic") HELPERS=$(printf %q "$run/helpers")
+		export FLAVOUR=$flavour LIMIT=$limit_s TESTS=$(printf %q "$lab") LIB_MODULES=$(printf %q "$kernel_files/lib/modules")
+	END
+	start_guest
+	watch_guest
+	stop_guest
+}
+
+# ---- All of it -------------------------------------------------------------------------------------------------------
+
+skip_all() {
+	echo "ok - lab # SKIP $1"
+	exit 0
+}
+
+remove_run() {
+	stop_guest
+	if [ -n "${KEEP:-}" ]; then
+		echo "# kept: $run"
+	else
+		rm -rf "$run"
+	fi
+}
+
+case $flavour in
+amd64) kernel=amd64 ;;
+rt) kernel=rt-amd64 ;;
+*) die "FLAVOUR is amd64 or rt, not '$flavour'" ;;
+esac
+# shellcheck source=/dev/null
+system=$(. /etc/os-release && echo "$ID")
+[ "$system" = debian ] || skip_all "it is made of Debian's packages, and this is $system"
+[ "$(dpkg --print-architecture)" = amd64 ] || skip_all "it emulates an amd64 machine on one"
+
+pending=()
+for test in "$@"; do
+	test=$(basename "$test" .sh)
+	[ -e "$lab/test_${test#test_}.sh" ] || die "there is no $lab/test_${test#test_}.sh"
+	pending+=("${test#test_}")
+done
+if [ $# -eq 0 ]; then
+	for test in "$lab"/test_*.sh; do
+		[ ! -e "$test" ] || pending+=("$(basename "${test##*/test_}" .sh)")
+	done
+fi
+[ ${#pending[@]} -gt 0 ] || die "there are no tests in $lab"
+
+mkdir -p "$cache"
+cache=$(cd "$cache" && pwd)
+fetch
+kernel_files=$cache/kernel-$flavour
+libraries=$(find "$cache"/tools/{usr/,}lib -maxdepth 1 -type d -name '*-linux-gnu*' 2>/dev/null | paste -sd:)
+PATH=$PATH:/usr/sbin:/sbin:$cache/tools/links:$cache/tools/usr/sbin:$cache/tools/usr/bin:$cache/tools/sbin:$cache/tools/bin
+version=$(ls "$kernel_files/lib/modules")
+headers=$kernel_files/usr/src/linux-headers-$version
+(
+	flock 9
+	[ -e "$kernel_files/prepared" ] && exit 0
+	move_headers "$kernel_files"
+	depmod -b "$kernel_files" "$version"
+	: >"$kernel_files/prepared"
+) 9>"$cache/lock"
+
+run=$(mktemp -d "$cache/run.XXXXXX")
+trap remove_run EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+mkdir "$run/helpers"
+if [ -z "${RANT:-}" ]; then
+	make -s -C "$tree" rant
+	rant=$tree/rant
+else
+	rant=$(realpath "$RANT")
+fi
+simnic=
+build_initramfs
+build_helpers
+build_simnic
+echo "# Linux $version, $(qemu_version=$(LD_LIBRARY_PATH=$libraries qemu-system-x86_64 --version) && head -1 <<<"$qemu_version")"
+
+# A test that takes the guest down costs itself; the others go on in a new one.
+booted=true
+while [ ${#pending[@]} -gt 0 ] && $booted; do
+	run_guest
+done
+for test in "${pending[@]}"; do
+	line "not ok - test_$test: the guest did not start"
+done
+echo "# lab: $passed passed, $failed failed, $skipped skipped, $SECONDS s"
+[ "$failed" -eq 0 ]

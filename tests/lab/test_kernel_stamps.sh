@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Kernel stamps over a veth pair with netem: what rant counts against what netem says it has done. The kernel stamps a
+# transmitted packet in the driver, after netem: a delay at the emitter is before T1, one at the reflector before T3.
+set -uo pipefail
+# shellcheck source=tests/lab/guest.sh
+. "$TESTS/guest.sh"
+
+ip link add v0 type veth peer name v1
+apart v0 v1
+
+# Packets of a side that netem has dropped.
+dropped_by() {
+	at "$1" tc -s qdisc show dev "${link[$1]}" | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p' | head -1
+}
+
+declare -A before=()
+
+# pair NAME NETEM_A NETEM_B ARGUMENTS: a run of both programs; netem is set before and taken away by the caller.
+pair() {
+	local side
+	local -a words
+
+	begin "kernel stamps: $1"
+	for side in a b; do
+		at "$side" tc qdisc del dev "${link[$side]}" root 2>/dev/null
+		before[$side]=$(sent_by "$side")
+	done
+	read -ra words <<<"$2"
+	[ -z "$2" ] || at a tc qdisc add dev v0 root netem limit 10000 "${words[@]}" || complain 'tc failed'
+	read -ra words <<<"$3"
+	[ -z "$3" ] || at b tc qdisc add dev v1 root netem limit 10000 "${words[@]}" || complain 'tc failed'
+	start r b "$RANT" -i v1 --stamp kernel
+	poll has_port r
+	read -ra words <<<"$4"
+	start e a "$RANT" -i v0 -a "${address[b]}" --stamp kernel --log "$work/e.log" "${words[@]}"
+	finish e
+	sleep 0.3 # for what is on its way
+	stop r
+	expect_status e 0
+	expect_status r 0
+	expect_balance e
+	expect_balance r
+}
+
+# Packets that left the interface, after netem.
+gone_out() {
+	echo $(($(sent_by "$1") - before[$1]))
+}
+
+# A probe whose answer was slow, for the machine is busy, is lost and late at once.
+expect_lost() {
+	expect $(($(row e Lost) - $(row e Late))) -eq "$1" 'lost, not late, against dropped by netem'
+}
+
+pair 'no netem, nothing lost' '' '' '--count 3000 --timeout 2000'
+expect "$(row e Recorded)" -eq 3000 'recorded'
+expect "$(row r Recorded)" -eq 3000 'recorded by the reflector'
+verdict
+
+pair 'loss of pings' 'loss 10%' '' '--count 300 --timeout 100'
+expect "$(dropped_by a)" -gt 0 'dropped by netem'
+expect_lost "$(dropped_by a)"
+expect "$(row r Received)" -eq $(($(row e Sent) - $(dropped_by a))) 'received by the reflector'
+verdict
+
+pair 'loss of pongs' '' 'loss 10%' '--count 300 --timeout 100'
+expect "$(dropped_by b)" -gt 0 'dropped by netem'
+expect_lost "$(dropped_by b)"
+expect "$(row r Received)" -eq "$(row e Sent)" 'received by the reflector'
+verdict
+
+pair 'loss of both' 'loss 10%' 'loss 10%' '--count 300 --timeout 100'
+expect_lost $(($(dropped_by a) + $(dropped_by b)))
+verdict
+
+pair 'duplicated pings' 'duplicate 30%' '' '--count 1000 --timeout 2000'
+extra=$(($(gone_out a) - $(row e Sent)))
+expect "$extra" -gt 100 'duplicated by netem'
+expect "$(row r Duplicate)" -eq "$extra" 'duplicates at the reflector'
+# The answer to a duplicate of the last probe comes when the emitter is gone.
+expect "$(row e Duplicate)" -ge $((extra - 1)) 'duplicates at the emitter'
+expect "$(row e Duplicate)" -le "$extra" 'duplicates at the emitter'
+verdict
+
+pair 'duplicated pongs' '' 'duplicate 30%' '--count 1000 --timeout 2000'
+extra=$(($(gone_out b) - $(row r Sent)))
+expect "$extra" -gt 100 'duplicated by netem'
+expect "$(row r Duplicate)" -eq 0 'duplicates at the reflector'
+expect "$(row e Duplicate)" -ge $((extra - 1)) 'duplicates at the emitter'
+expect "$(row e Duplicate)" -le "$extra" 'duplicates at the emitter'
+verdict
+
+least() { # NAME: the least latency in ns
+	sed -n 's/^MIN: \([0-9]*\) ns .*/\1/p' "$work/$1.out"
+}
+
+pair 'a delay before the wire at the reflector is in response and round trip' '' 'delay 20ms' '--count 100 --timeout 2000'
+expect "$(least r)" -ge 20000000 'least response'
+expect "$(least e)" -ge "$(least r)" 'least round trip'
+verdict
+
+pair 'a delay before the wire at the emitter is in neither' 'delay 20ms' '' '--count 100 --timeout 2000'
+expect "$(least r)" -lt 20000000 'least response'
+expect "$(least e)" -lt 20000000 'least round trip'
+verdict
+
+pair 'overtaken pings are lost, late and reordered' 'delay 60ms reorder 50%' '' '--count 200 --timeout 20'
+expect "$(row e Lost)" -gt 10 'lost'
+expect "$(row e Late)" -gt 10 'late'
+expect "$(row r Reordered)" -gt 10 'reordered at the reflector'
+expect "$(row r Received)" -eq "$(row e Sent)" 'received by the reflector'
+verdict
+
+together
+exit "$failed"
