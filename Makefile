@@ -58,7 +58,7 @@ check:
 lab:
 	tests/packages.sh build lab
 	$(MAKE) rant
-	tests/lab/lab.sh
+	tests/lab/lab.sh igb kernel_stamps
 
 bench:
 	tests/packages.sh build demo bench

@@ -1,0 +1,917 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * simnic: a back-to-back pair of simulated NICs, sim0 and sim1, whose hardware timestamps are computed, not measured.
+ * What a program prints of them can be compared with the truth to the nanosecond, whatever the machine does to time.
+ *
+ * The unit is the exchange: a STAMP probe (UDP to `port`) and its reply (UDP from `port`), both with the sequence number
+ * n of the probe. Its four true times are fixed when the probe is sent, from the parameters of that moment:
+ *
+ *	T1 = base + before_ns           base = epoch_ns + n * period_ns, or with period_ns 0 the clock as the probe is sent
+ *	T2 = T1 + wire_ns
+ *	T3 = T2 + response_ns
+ *	T4 = T3 + wire_back_ns          (-1: as wire_ns)
+ *
+ * with vary_ns * ((n * 2654435761 mod 2^32 >> 16) % vary_steps) more at stage vary_stage, so that there is something to
+ * sort, and spike_ns more at stage spike_stage (0 before, 1 there, 2 response, 3 back) where n is hit by spike_every; stage 4
+ * and after_ns hold the delivery of a packet back for real, after its stamp: they must not show in hardware stamps.
+ *
+ * Each device sees true time t by its own PHC. With period_ns
+ *	phc(t) = t + phc_offset_ns[device] + steps + (t - epoch_ns) * drift_ppb[device] / 10^9      rounded to zero
+ * so that a test can compute each stamp; with period_ns 0 the PHC that /dev/ptpN reads, which adjfine and drift_ppb steer.
+ * Steps: settime and adjtime; "DEVICE NS" written to the parameter `step`; and step_ns on the clock of the emitter between
+ * T1 and T4 of exchange step_at, which spoils exactly one round trip.
+ *
+ * Faults hit STAMP packets by sequence number: "X_every = m" hits n with n >= from and n % m == m - 1, in the directions
+ * that `directions` names (1 probes, 2 replies; spikes belong to exchanges). What was really done is counted in
+ * "ethtool -S", on the device that sent the packet; rx_stamp_* and reordered on the one that received it. All parameters
+ * may be changed at any time; those of type array are "sim0,sim1".
+ */
+#include <linux/etherdevice.h>
+#include <linux/ethtool.h>
+#include <linux/hrtimer.h>
+#include <linux/ip.h>
+#include <linux/module.h>
+#include <linux/net_tstamp.h>
+#include <linux/netdevice.h>
+#include <linux/ptp_classify.h>
+#include <linux/ptp_clock_kernel.h>
+#include <linux/udp.h>
+#include <linux/version.h>
+#include <net/ip.h>
+
+/* ---- Parameters ------------------------------------------------------------------------------------------------- */
+
+#define PARAM(type, name, value, text)     \
+	static type name = value;          \
+	module_param(name, type, 0644);    \
+	MODULE_PARM_DESC(name, text)
+
+#define PARAM_PAIR(name, text)                             \
+	static long name[2];                               \
+	module_param_array(name, long, NULL, 0644);        \
+	MODULE_PARM_DESC(name, text)
+
+PARAM(uint, port, 862, "UDP port of the reflector");
+PARAM(long, epoch_ns, 1600000000000000000, "true time of exchange 0");
+PARAM(long, period_ns, 100000, "true time from one exchange to the next; 0: real time");
+PARAM(long, before_ns, 0, "from the send to the wire");
+PARAM(long, wire_ns, 1000, "wire, probe");
+PARAM(long, wire_back_ns, -1, "wire, reply; -1: as wire_ns");
+PARAM(long, response_ns, 5000, "from the probe's end at the wire to the reply's");
+PARAM(long, after_ns, 0, "real delay of delivery after the receive stamp");
+
+PARAM(uint, vary_stage, 1, "as spike_stage, 0..3");
+PARAM(uint, vary_steps, 0, "");
+PARAM(long, vary_ns, 1, "");
+
+PARAM(uint, from, 0, "first sequence number that faults hit");
+PARAM(uint, directions, 3, "of faults: 1 probes, 2 replies, 3 both");
+PARAM(uint, spike_every, 0, "");
+PARAM(long, spike_ns, 0, "may be negative");
+PARAM(uint, spike_stage, 1, "0 before, 1 wire there, 2 response, 3 wire back, 4 after (delivery only)");
+PARAM(uint, drop_every, 0, "");
+PARAM(uint, dup_every, 0, "");
+PARAM(uint, reorder_every, 0, "hold the packet until the next STAMP packet has passed");
+PARAM(uint, hold_ms, 1000, "or until then");
+PARAM(uint, tx_stamp_missing_every, 0, "");
+PARAM(uint, tx_stamp_late_every, 0, "");
+PARAM(uint, late_us, 0, "how late");
+PARAM(uint, tx_stamp_twice_every, 0, "");
+PARAM(uint, tx_stamp_delay_us, 0, "of every transmit stamp; 0: given within the send");
+PARAM(uint, rx_stamp_missing_every, 0, "");
+PARAM(bool, one_in_flight, false, "no transmit stamp while one is outstanding");
+
+PARAM(bool, filter_all, true, "N: only PTP packets can be stamped on receipt, ALL answers ERANGE");
+PARAM(bool, has_phc, true, "N: no hardware clock and no hardware stamps are told by ethtool");
+PARAM_PAIR(phc_offset_ns, "");
+PARAM_PAIR(drift_ppb, "");
+PARAM(long, step_at, -1, "sequence number of the exchange between whose T1 and T4 the emitter's clock steps");
+PARAM(long, step_ns, 0, "by this");
+
+#define HOLD_MS_MAX 60000
+
+static bool is_hit(unsigned int every, u32 seq)
+{
+	return every && seq >= from && seq % every == every - 1;
+}
+
+/* ---- Devices, and what is counted on them -------------------------------------------------------------------------- */
+
+enum count {
+	STAMP_PROBES, STAMP_REPLIES, OTHERS, SPIKES, DROPPED, DUPLICATED, REORDERED, HELD_TO_LIMIT,
+	TX_STAMPS, TX_STAMP_OFF, TX_STAMP_MISSING, TX_STAMP_LATE, TX_STAMP_TWICE, TX_SKIPPED,
+	RX_STAMPS, RX_STAMP_OFF, RX_STAMP_MISSING, UNDELIVERED, SETTINGS, COUNTS
+};
+
+static const char count_names[COUNTS][ETH_GSTRING_LEN] = {
+	[STAMP_PROBES] = "stamp_probes_sent",
+	[STAMP_REPLIES] = "stamp_replies_sent",
+	[OTHERS] = "others_sent",
+	[SPIKES] = "spikes",
+	[DROPPED] = "dropped",
+	[DUPLICATED] = "duplicated",
+	[REORDERED] = "reordered",
+	[HELD_TO_LIMIT] = "held_to_limit",
+	[TX_STAMPS] = "tx_stamps", /* packets that got one, now or later */
+	[TX_STAMP_OFF] = "tx_stamp_off", /* asked for while the device was set to OFF */
+	[TX_STAMP_MISSING] = "tx_stamp_missing",
+	[TX_STAMP_LATE] = "tx_stamp_late",
+	[TX_STAMP_TWICE] = "tx_stamp_twice",
+	[TX_SKIPPED] = "tx_hwtstamp_skipped",
+	[RX_STAMPS] = "rx_stamps",
+	[RX_STAMP_OFF] = "rx_stamp_off", /* STAMP packets that the filter did not stamp */
+	[RX_STAMP_MISSING] = "rx_stamp_missing",
+	[UNDELIVERED] = "undelivered", /* the peer was down, or there was no memory */
+	[SETTINGS] = "hwtstamp_settings", /* successful SIOCSHWTSTAMP */
+};
+
+struct clock {
+	struct ptp_clock_info info;
+	struct ptp_clock *ptp;
+	int index; /* of the device */
+	spinlock_t lock;
+	s64 at, phc; /* true time of the last look, and what the clock read then */
+	s64 rest; /* of phc, in 10^-9 ns */
+	s64 adjusted_ppb; /* by adjfine */
+	s64 stepped; /* all steps so far */
+};
+
+struct sim {
+	struct net_device *dev;
+	struct sim *peer;
+	struct clock clock;
+	struct napi_struct napi;
+	struct sk_buff_head arrived;
+	atomic64_t counts[COUNTS];
+	int tx_type, rx_filter;
+
+	spinlock_t lock; /* of the rest */
+	struct hrtimer timer;
+	struct list_head events; /* by time */
+	unsigned int outstanding; /* transmit stamps */
+	bool running;
+};
+
+static struct sim *sims[2];
+
+static void count(struct sim *s, enum count c)
+{
+	atomic64_inc(&s->counts[c]);
+}
+
+/* ---- Clocks ------------------------------------------------------------------------------------------------------- */
+
+static s64 real_minus_raw; /* a PHC starts as CLOCK_REALTIME, like most */
+
+static s64 true_now(void)
+{
+	return (s64)ktime_get_raw_ns() + real_minus_raw;
+}
+
+/* Brings the clock to true time t; a part of 100 s at a time, since ns * ppb must fit 64 bits. */
+static void clock_advance(struct clock *c, s64 t)
+{
+	const s64 rate_ppb = c->adjusted_ppb + READ_ONCE(drift_ppb[c->index]);
+
+	while (t > c->at) {
+		s64 part = min_t(s64, t - c->at, 100LL * NSEC_PER_SEC);
+		s64 product = part * rate_ppb + c->rest;
+		s64 whole = div_s64(product, NSEC_PER_SEC);
+
+		c->rest = product - whole * NSEC_PER_SEC;
+		c->phc += part + whole;
+		c->at += part;
+	}
+}
+
+/* What the clock reads at true time t, which is close to now. */
+static s64 clock_read_at(struct clock *c, s64 t)
+{
+	unsigned long flags;
+	s64 value;
+
+	spin_lock_irqsave(&c->lock, flags);
+	clock_advance(c, true_now());
+	value = c->phc + t - c->at + div_s64((t - c->at) * (c->adjusted_ppb + READ_ONCE(drift_ppb[c->index])),
+					      NSEC_PER_SEC) + READ_ONCE(phc_offset_ns[c->index]);
+	spin_unlock_irqrestore(&c->lock, flags);
+	return value;
+}
+
+/* The stamp of true time t by this device's PHC. */
+static s64 clock_stamp(struct clock *c, s64 t, bool scripted, s64 epoch)
+{
+	if (!scripted)
+		return clock_read_at(c, t);
+	return t + READ_ONCE(phc_offset_ns[c->index]) + READ_ONCE(c->stepped) +
+	       div_s64((t - epoch) * READ_ONCE(drift_ppb[c->index]), NSEC_PER_SEC);
+}
+
+static void clock_step(struct clock *c, s64 ns)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&c->lock, flags);
+	c->phc += ns;
+	c->stepped += ns;
+	spin_unlock_irqrestore(&c->lock, flags);
+}
+
+static struct clock *clock_of(struct ptp_clock_info *info)
+{
+	return container_of(info, struct clock, info);
+}
+
+static int sim_adjfine(struct ptp_clock_info *info, long scaled_ppm)
+{
+	struct clock *c = clock_of(info);
+	unsigned long flags;
+
+	spin_lock_irqsave(&c->lock, flags);
+	clock_advance(c, true_now());
+	c->adjusted_ppb = ((s64)scaled_ppm * 1000) >> 16;
+	spin_unlock_irqrestore(&c->lock, flags);
+	return 0;
+}
+
+static int sim_adjtime(struct ptp_clock_info *info, s64 ns)
+{
+	clock_step(clock_of(info), ns);
+	return 0;
+}
+
+static int sim_gettimex64(struct ptp_clock_info *info, struct timespec64 *ts, struct ptp_system_timestamp *sts)
+{
+	s64 t;
+
+	ptp_read_system_prets(sts);
+	t = true_now();
+	ptp_read_system_postts(sts);
+	*ts = ns_to_timespec64(clock_read_at(clock_of(info), t));
+	return 0;
+}
+
+static int sim_settime64(struct ptp_clock_info *info, const struct timespec64 *ts)
+{
+	struct clock *c = clock_of(info);
+
+	clock_step(c, timespec64_to_ns(ts) - clock_read_at(c, true_now()));
+	return 0;
+}
+
+static const struct ptp_clock_info clock_info = {
+	.owner = THIS_MODULE,
+	.max_adj = 1000000,
+	.adjfine = sim_adjfine,
+	.adjtime = sim_adjtime,
+	.gettimex64 = sim_gettimex64,
+	.settime64 = sim_settime64,
+};
+
+static int step_set(const char *text, const struct kernel_param *kp)
+{
+	unsigned int index;
+	long long ns;
+
+	if (sscanf(text, "%u %lld", &index, &ns) != 2 || index > 1)
+		return -EINVAL;
+	if (!sims[index])
+		return -ENODEV;
+	clock_step(&sims[index]->clock, ns);
+	return 0;
+}
+
+static const struct kernel_param_ops step_ops = { .set = step_set };
+module_param_cb(step, &step_ops, NULL, 0200);
+MODULE_PARM_DESC(step, "\"DEVICE NS\": the clock steps now");
+
+static int clock_open(struct clock *c, int index)
+{
+	c->index = index;
+	spin_lock_init(&c->lock);
+	c->at = c->phc = true_now();
+	c->info = clock_info;
+	snprintf(c->info.name, sizeof(c->info.name), "sim%d", index);
+	c->ptp = ptp_clock_register(&c->info, NULL);
+	if (IS_ERR(c->ptp))
+		return PTR_ERR(c->ptp);
+	return c->ptp ? 0 : -EOPNOTSUPP;
+}
+
+/* ---- The script: the true times of exchanges ------------------------------------------------------------------------ */
+
+#define EXCHANGES 4096 /* remembered */
+
+struct exchange {
+	bool known, scripted;
+	u32 seq;
+	s64 epoch;
+	s64 time[4]; /* T1 .. T4 */
+	struct sim *emitter;
+};
+
+static struct exchange exchanges[EXCHANGES];
+static DEFINE_SPINLOCK(script_lock);
+
+static struct exchange script_write(u32 seq, struct sim *emitter)
+{
+	const unsigned int stage = READ_ONCE(spike_stage);
+	const s64 period = READ_ONCE(period_ns), back = READ_ONCE(wire_back_ns);
+	const s64 delay[4] = { READ_ONCE(before_ns), READ_ONCE(wire_ns), READ_ONCE(response_ns),
+			       back < 0 ? READ_ONCE(wire_ns) : back };
+	const bool spike = is_hit(READ_ONCE(spike_every), seq);
+	struct exchange x = { .known = true, .scripted = period, .seq = seq, .epoch = READ_ONCE(epoch_ns),
+			      .emitter = emitter };
+	const unsigned int steps = READ_ONCE(vary_steps), vary_at = READ_ONCE(vary_stage);
+	const s64 vary = steps ? READ_ONCE(vary_ns) * (((seq * 2654435761U) >> 16) % steps) : 0;
+	s64 t = period ? x.epoch + seq * period : true_now();
+
+	for (int i = 0; i < 4; i++)
+		x.time[i] = t += delay[i] + (spike && stage == i ? READ_ONCE(spike_ns) : 0) + (vary_at == i ? vary : 0);
+	if (spike)
+		count(emitter, SPIKES);
+	return x;
+}
+
+/* Of a probe: written now. Of a reply: as the probe wrote it. */
+static struct exchange script_of(struct sim *sender, bool probe, u32 seq)
+{
+	struct exchange *kept = &exchanges[seq % EXCHANGES], x;
+
+	spin_lock_bh(&script_lock);
+	if (probe || !kept->known || kept->seq != seq)
+		*kept = script_write(seq, probe ? sender : sender->peer);
+	x = *kept;
+	spin_unlock_bh(&script_lock);
+	return x;
+}
+
+/* ---- Packets ---------------------------------------------------------------------------------------------------- */
+
+struct packet {
+	bool stamp, probe, ptp; /* a STAMP packet; a probe; one that a PTP-only filter stamps */
+	u32 seq;
+	u64 tx, rx; /* hardware stamps */
+};
+
+/* Octets 0..3 of a probe are its sequence number; a reply has it at 24..27 (RFC 8762). */
+static void read_packet(const struct sk_buff *skb, struct packet *p)
+{
+	struct {
+		struct ethhdr eth;
+		struct iphdr ip;
+	} __packed head_buffer, *head;
+	struct udphdr udp_buffer, *udp;
+	__be32 seq_buffer, *seq;
+	int at;
+
+	memset(p, 0, sizeof(*p));
+	head = skb_header_pointer(skb, 0, sizeof(head_buffer), &head_buffer);
+	if (!head)
+		return;
+	p->ptp = head->eth.h_proto == htons(ETH_P_1588);
+	if (head->eth.h_proto != htons(ETH_P_IP) || head->ip.protocol != IPPROTO_UDP ||
+	    head->ip.frag_off & htons(IP_OFFSET))
+		return;
+	at = ETH_HLEN + head->ip.ihl * 4;
+	udp = skb_header_pointer(skb, at, sizeof(udp_buffer), &udp_buffer);
+	if (!udp)
+		return;
+	p->ptp = udp->dest == htons(PTP_EV_PORT);
+	p->probe = udp->dest == htons(READ_ONCE(port));
+	if (!p->probe && udp->source != htons(READ_ONCE(port)))
+		return;
+	at += sizeof(*udp) + (p->probe ? 0 : 24);
+	seq = skb_header_pointer(skb, at, sizeof(seq_buffer), &seq_buffer);
+	if (!seq)
+		return;
+	p->stamp = true;
+	p->seq = be32_to_cpu(*seq);
+}
+
+static void compute_stamps(struct sim *s, struct packet *p)
+{
+	struct exchange x;
+	s64 t;
+
+	if (!p->stamp) {
+		t = true_now();
+		p->tx = clock_read_at(&s->clock, t);
+		p->rx = clock_read_at(&s->peer->clock, t + READ_ONCE(wire_ns));
+		return;
+	}
+	x = script_of(s, p->probe, p->seq);
+	p->tx = clock_stamp(&s->clock, x.time[p->probe ? 0 : 2], x.scripted, x.epoch);
+	/* Once, although a duplicated probe has two replies. */
+	if (!p->probe && p->seq == READ_ONCE(step_at) && cmpxchg(&step_at, (long)p->seq, -1L) == p->seq)
+		clock_step(&x.emitter->clock, READ_ONCE(step_ns));
+	p->rx = clock_stamp(&s->peer->clock, x.time[p->probe ? 1 : 3], x.scripted, x.epoch);
+}
+
+/* ---- What happens later -------------------------------------------------------------------------------------------- */
+
+struct event {
+	struct list_head node;
+	ktime_t due;
+	enum { GIVE_STAMP, DELIVER, RELEASE } what;
+	struct sk_buff *skb;
+	u64 stamp;
+	unsigned int times;
+};
+
+static void give_stamp(struct sk_buff *skb, u64 stamp, unsigned int times)
+{
+	struct skb_shared_hwtstamps stamps = { .hwtstamp = ns_to_ktime(stamp) };
+
+	while (times--)
+		skb_tstamp_tx(skb, &stamps);
+}
+
+static void receive(struct sim *s, struct sk_buff *skb)
+{
+	skb_queue_tail(&s->arrived, skb);
+	napi_schedule(&s->napi);
+}
+
+static void arm(struct sim *s)
+{
+	struct event *first = list_first_entry_or_null(&s->events, struct event, node);
+
+	if (first)
+		hrtimer_start(&s->timer, first->due, HRTIMER_MODE_ABS_SOFT);
+}
+
+/* Takes the skb; false: it was not taken. */
+static bool later(struct sim *s, int what, struct sk_buff *skb, u64 after, u64 stamp, unsigned int times)
+{
+	struct event *e = kmalloc(sizeof(*e), GFP_ATOMIC), *other;
+	struct list_head *place = &s->events;
+	bool taken = false;
+
+	if (!e)
+		return false;
+	*e = (struct event){ .due = ktime_add_ns(ktime_get(), after), .what = what, .skb = skb, .stamp = stamp,
+			     .times = times };
+	spin_lock_bh(&s->lock);
+	if (s->running) {
+		list_for_each_entry_reverse(other, &s->events, node)
+			if (other->due <= e->due) {
+				place = &other->node;
+				break;
+			}
+		list_add(&e->node, place);
+		s->outstanding += what == GIVE_STAMP;
+		arm(s);
+		taken = true;
+	}
+	spin_unlock_bh(&s->lock);
+	if (!taken)
+		kfree(e);
+	return taken;
+}
+
+static enum hrtimer_restart on_timer(struct hrtimer *timer)
+{
+	struct sim *s = container_of(timer, struct sim, timer);
+	struct event *e, *next;
+	LIST_HEAD(due);
+	ktime_t now;
+
+	spin_lock_bh(&s->lock);
+	now = ktime_get();
+	list_for_each_entry_safe(e, next, &s->events, node) {
+		if (e->due > now)
+			break;
+		list_move_tail(&e->node, &due);
+	}
+	if (s->running)
+		arm(s);
+	spin_unlock_bh(&s->lock);
+
+	list_for_each_entry_safe(e, next, &due, node) {
+		if (e->what == GIVE_STAMP) {
+			give_stamp(e->skb, e->stamp, e->times);
+			dev_consume_skb_any(e->skb);
+			spin_lock_bh(&s->lock);
+			s->outstanding--;
+			spin_unlock_bh(&s->lock);
+		} else {
+			if (e->what == RELEASE)
+				count(s, HELD_TO_LIMIT);
+			receive(s, e->skb);
+		}
+		kfree(e);
+	}
+	return HRTIMER_NORESTART;
+}
+
+/* A STAMP packet has passed: what was held for that follows. */
+static void release_held(struct sim *s)
+{
+	struct event *e, *next;
+	LIST_HEAD(held);
+
+	spin_lock_bh(&s->lock);
+	list_for_each_entry_safe(e, next, &s->events, node)
+		if (e->what == RELEASE)
+			list_move_tail(&e->node, &held);
+	spin_unlock_bh(&s->lock);
+	list_for_each_entry_safe(e, next, &held, node) {
+		count(s, REORDERED);
+		receive(s, e->skb);
+		kfree(e);
+	}
+}
+
+/* ---- Send ----------------------------------------------------------------------------------------------------------- */
+
+static bool stamps_receipt(const struct sim *s, const struct packet *p)
+{
+	switch (READ_ONCE(s->rx_filter)) {
+	case HWTSTAMP_FILTER_NONE:
+		return false;
+	case HWTSTAMP_FILTER_ALL:
+		return true;
+	default:
+		return p->ptp;
+	}
+}
+
+static void deliver(struct sim *to, const struct sk_buff *skb, const struct packet *p, bool faulty)
+{
+	struct sk_buff *copy = skb_copy(skb, GFP_ATOMIC);
+	const bool spiked = p->stamp && READ_ONCE(spike_stage) == 4 && is_hit(READ_ONCE(spike_every), p->seq);
+	s64 delay = READ_ONCE(after_ns) + (spiked ? READ_ONCE(spike_ns) : 0);
+
+	/* It frees the copy when it fails: the peer is down, or the packet too long. */
+	if (!copy || __dev_forward_skb(to->dev, copy) != NET_RX_SUCCESS) {
+		count(to->peer, UNDELIVERED);
+		return;
+	}
+	if (!stamps_receipt(to, p)) {
+		if (p->stamp)
+			count(to, RX_STAMP_OFF);
+	} else if (faulty && is_hit(READ_ONCE(rx_stamp_missing_every), p->seq)) {
+		count(to, RX_STAMP_MISSING);
+	} else {
+		skb_hwtstamps(copy)->hwtstamp = ns_to_ktime(p->rx);
+		count(to, RX_STAMPS);
+	}
+	if (faulty && is_hit(READ_ONCE(reorder_every), p->seq) &&
+	    later(to, RELEASE, copy, min_t(u64, READ_ONCE(hold_ms), HOLD_MS_MAX) * NSEC_PER_MSEC, 0, 0))
+		return;
+	if (delay > 0 && later(to, DELIVER, copy, delay, 0, 0))
+		return;
+	receive(to, copy);
+	if (p->stamp)
+		release_held(to);
+}
+
+static bool is_busy(struct sim *s)
+{
+	bool busy;
+
+	spin_lock_bh(&s->lock);
+	busy = s->outstanding > 0;
+	spin_unlock_bh(&s->lock);
+	return busy;
+}
+
+/* The hardware's part of a transmit stamp. `give` says how often it comes and how late. */
+static bool takes_stamp(struct sim *s, struct sk_buff *skb, const struct packet *p, bool faulty, unsigned int *times,
+			u64 *after)
+{
+	if (!(skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP))
+		return false;
+	if (READ_ONCE(s->tx_type) != HWTSTAMP_TX_ON) {
+		count(s, TX_STAMP_OFF);
+		return false;
+	}
+	if (READ_ONCE(one_in_flight) && is_busy(s)) {
+		count(s, TX_SKIPPED);
+		return false;
+	}
+	skb_shinfo(skb)->tx_flags |= SKBTX_IN_PROGRESS;
+	*times = 1;
+	*after = (u64)READ_ONCE(tx_stamp_delay_us) * NSEC_PER_USEC;
+	if (faulty && is_hit(READ_ONCE(tx_stamp_missing_every), p->seq)) {
+		count(s, TX_STAMP_MISSING);
+		*times = 0;
+		return true;
+	}
+	if (faulty && is_hit(READ_ONCE(tx_stamp_late_every), p->seq)) {
+		count(s, TX_STAMP_LATE);
+		*after += (u64)READ_ONCE(late_us) * NSEC_PER_USEC;
+	}
+	if (faulty && is_hit(READ_ONCE(tx_stamp_twice_every), p->seq)) {
+		count(s, TX_STAMP_TWICE);
+		*times = 2;
+	}
+	count(s, TX_STAMPS);
+	return true;
+}
+
+static netdev_tx_t sim_start_xmit(struct sk_buff *skb, struct net_device *dev)
+{
+	struct sim *s = netdev_priv(dev);
+	unsigned int times = 0;
+	struct packet p;
+	bool faulty;
+	u64 after = 0;
+
+	read_packet(skb, &p);
+	faulty = p.stamp && READ_ONCE(directions) & (p.probe ? 1 : 2);
+	count(s, !p.stamp ? OTHERS : p.probe ? STAMP_PROBES : STAMP_REPLIES);
+	compute_stamps(s, &p);
+	dev->stats.tx_packets++;
+	dev->stats.tx_bytes += skb->len;
+
+	takes_stamp(s, skb, &p, faulty, &times, &after);
+	skb_tx_timestamp(skb);
+	if (times && !after)
+		give_stamp(skb, p.tx, times);
+	else if (times && !later(s, GIVE_STAMP, skb_get(skb), after, p.tx, times))
+		dev_kfree_skb_any(skb); /* the reference for the stamp */
+
+	if (faulty && is_hit(READ_ONCE(drop_every), p.seq)) {
+		count(s, DROPPED);
+	} else {
+		deliver(s->peer, skb, &p, faulty);
+		if (faulty && is_hit(READ_ONCE(dup_every), p.seq)) {
+			count(s, DUPLICATED);
+			deliver(s->peer, skb, &p, false);
+		}
+	}
+	dev_consume_skb_any(skb);
+	return NETDEV_TX_OK;
+}
+
+static int sim_poll(struct napi_struct *napi, int budget)
+{
+	struct sim *s = container_of(napi, struct sim, napi);
+	struct sk_buff *skb;
+	int work = 0;
+
+	while (work < budget && (skb = skb_dequeue(&s->arrived))) {
+		s->dev->stats.rx_packets++;
+		s->dev->stats.rx_bytes += skb->len;
+		napi_gro_receive(napi, skb);
+		work++;
+	}
+	if (work < budget && napi_complete_done(napi, work) && !skb_queue_empty(&s->arrived))
+		napi_schedule(napi);
+	return work;
+}
+
+static int sim_open(struct net_device *dev)
+{
+	struct sim *s = netdev_priv(dev);
+
+	spin_lock_bh(&s->lock);
+	s->running = true;
+	spin_unlock_bh(&s->lock);
+	napi_enable(&s->napi);
+	netif_carrier_on(dev);
+	netif_start_queue(dev);
+	return 0;
+}
+
+static int sim_stop(struct net_device *dev)
+{
+	struct sim *s = netdev_priv(dev);
+	struct event *e, *next;
+	LIST_HEAD(left);
+
+	netif_stop_queue(dev);
+	spin_lock_bh(&s->lock);
+	s->running = false;
+	list_splice_init(&s->events, &left);
+	spin_unlock_bh(&s->lock);
+	hrtimer_cancel(&s->timer); /* it may have taken some: then it has dealt with them */
+	list_for_each_entry_safe(e, next, &left, node) {
+		kfree_skb(e->skb);
+		kfree(e);
+	}
+	spin_lock_bh(&s->lock);
+	s->outstanding = 0;
+	spin_unlock_bh(&s->lock);
+	napi_disable(&s->napi);
+	skb_queue_purge(&s->arrived);
+	return 0;
+}
+
+/* ---- Setting of the stamps ------------------------------------------------------------------------------------------ */
+
+/* The kernel has checked that the values exist. */
+static int grant(struct sim *s, int tx_type, int *rx_filter)
+{
+	if (tx_type != HWTSTAMP_TX_OFF && tx_type != HWTSTAMP_TX_ON)
+		return -ERANGE;
+	switch (*rx_filter) {
+	case HWTSTAMP_FILTER_NONE:
+		break;
+	case HWTSTAMP_FILTER_ALL:
+		if (!READ_ONCE(filter_all))
+			return -ERANGE;
+		break;
+	case HWTSTAMP_FILTER_PTP_V2_L4_EVENT ... HWTSTAMP_FILTER_PTP_V2_DELAY_REQ:
+		*rx_filter = HWTSTAMP_FILTER_PTP_V2_EVENT;
+		break;
+	default:
+		return -ERANGE;
+	}
+	WRITE_ONCE(s->tx_type, tx_type);
+	WRITE_ONCE(s->rx_filter, *rx_filter);
+	count(s, SETTINGS);
+	return 0;
+}
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+static int sim_hwtstamp_get(struct net_device *dev, struct kernel_hwtstamp_config *c)
+{
+	struct sim *s = netdev_priv(dev);
+
+	c->flags = 0;
+	c->tx_type = s->tx_type;
+	c->rx_filter = s->rx_filter;
+	return 0;
+}
+
+static int sim_hwtstamp_set(struct net_device *dev, struct kernel_hwtstamp_config *c, struct netlink_ext_ack *extack)
+{
+	return grant(netdev_priv(dev), c->tx_type, &c->rx_filter);
+}
+#else
+static int sim_eth_ioctl(struct net_device *dev, struct ifreq *r, int request)
+{
+	struct sim *s = netdev_priv(dev);
+	struct hwtstamp_config c = { .tx_type = s->tx_type, .rx_filter = s->rx_filter };
+	int error;
+
+	if (request == SIOCSHWTSTAMP) {
+		if (copy_from_user(&c, r->ifr_data, sizeof(c)))
+			return -EFAULT;
+		error = grant(s, c.tx_type, &c.rx_filter);
+		if (error)
+			return error;
+	} else if (request != SIOCGHWTSTAMP) {
+		return -EOPNOTSUPP;
+	}
+	return copy_to_user(r->ifr_data, &c, sizeof(c)) ? -EFAULT : 0;
+}
+#endif
+
+/* ---- ethtool ---------------------------------------------------------------------------------------------------------- */
+
+static void sim_get_drvinfo(struct net_device *dev, struct ethtool_drvinfo *info)
+{
+	strscpy(info->driver, KBUILD_MODNAME, sizeof(info->driver));
+}
+
+static int sim_get_sset_count(struct net_device *dev, int set)
+{
+	return set == ETH_SS_STATS ? COUNTS : -EOPNOTSUPP;
+}
+
+static void sim_get_strings(struct net_device *dev, u32 set, u8 *text)
+{
+	if (set == ETH_SS_STATS)
+		memcpy(text, count_names, sizeof(count_names));
+}
+
+static void sim_get_ethtool_stats(struct net_device *dev, struct ethtool_stats *stats, u64 *value)
+{
+	struct sim *s = netdev_priv(dev);
+
+	for (int i = 0; i < COUNTS; i++)
+		value[i] = atomic64_read(&s->counts[i]);
+}
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+static int sim_get_ts_info(struct net_device *dev, struct kernel_ethtool_ts_info *info)
+#else
+static int sim_get_ts_info(struct net_device *dev, struct ethtool_ts_info *info)
+#endif
+{
+	struct sim *s = netdev_priv(dev);
+
+	info->so_timestamping = SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE;
+	info->phc_index = -1;
+	if (!READ_ONCE(has_phc))
+		return 0;
+	info->so_timestamping |= SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE |
+				 SOF_TIMESTAMPING_RAW_HARDWARE;
+	info->phc_index = ptp_clock_index(s->clock.ptp);
+	info->tx_types = BIT(HWTSTAMP_TX_OFF) | BIT(HWTSTAMP_TX_ON);
+	info->rx_filters = BIT(HWTSTAMP_FILTER_NONE) | BIT(HWTSTAMP_FILTER_PTP_V2_EVENT) |
+			   (READ_ONCE(filter_all) ? BIT(HWTSTAMP_FILTER_ALL) : 0);
+	return 0;
+}
+
+static int sim_get_link_ksettings(struct net_device *dev, struct ethtool_link_ksettings *settings)
+{
+	settings->base.speed = SPEED_1000;
+	settings->base.duplex = DUPLEX_FULL;
+	settings->base.port = PORT_OTHER;
+	return 0;
+}
+
+static const struct ethtool_ops sim_ethtool_ops = {
+	.get_drvinfo = sim_get_drvinfo,
+	.get_link = ethtool_op_get_link,
+	.get_link_ksettings = sim_get_link_ksettings,
+	.get_sset_count = sim_get_sset_count,
+	.get_strings = sim_get_strings,
+	.get_ethtool_stats = sim_get_ethtool_stats,
+	.get_ts_info = sim_get_ts_info,
+};
+
+static const struct net_device_ops sim_netdev_ops = {
+	.ndo_open = sim_open,
+	.ndo_stop = sim_stop,
+	.ndo_start_xmit = sim_start_xmit,
+	.ndo_validate_addr = eth_validate_addr,
+	.ndo_set_mac_address = eth_mac_addr,
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+	.ndo_hwtstamp_get = sim_hwtstamp_get,
+	.ndo_hwtstamp_set = sim_hwtstamp_set,
+#else
+	.ndo_eth_ioctl = sim_eth_ioctl,
+#endif
+};
+
+/* ---- Load and unload --------------------------------------------------------------------------------------------------- */
+
+static struct sim *sim_make(int index)
+{
+	const u8 address[ETH_ALEN] = { 0x02, 's', 'i', 'm', 0, index };
+	struct net_device *dev = alloc_netdev(sizeof(struct sim), "sim%d", NET_NAME_ENUM, ether_setup);
+	struct sim *s;
+
+	if (!dev)
+		return NULL;
+	s = netdev_priv(dev);
+	s->dev = dev;
+	spin_lock_init(&s->lock);
+	skb_queue_head_init(&s->arrived);
+	INIT_LIST_HEAD(&s->events);
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	hrtimer_setup(&s->timer, on_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+#else
+	hrtimer_init(&s->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	s->timer.function = on_timer;
+#endif
+	dev->netdev_ops = &sim_netdev_ops;
+	dev->ethtool_ops = &sim_ethtool_ops;
+	eth_hw_addr_set(dev, address);
+	netif_napi_add(dev, &s->napi, sim_poll);
+	return s;
+}
+
+/* Both devices leave before either is freed: each delivers to the other. One in another namespace leaves from there. */
+static void close_all(int registered)
+{
+	for (int i = 0; i < registered; i++)
+		unregister_netdev(sims[i]->dev);
+	for (int i = 0; i < 2; i++) {
+		if (!sims[i])
+			continue;
+		if (!IS_ERR_OR_NULL(sims[i]->clock.ptp))
+			ptp_clock_unregister(sims[i]->clock.ptp);
+		skb_queue_purge(&sims[i]->arrived); /* the other may have sent while this one went down */
+		free_netdev(sims[i]->dev);
+		sims[i] = NULL;
+	}
+}
+
+static int __init simnic_init(void)
+{
+	int error = 0, registered = 0;
+
+	real_minus_raw = (s64)ktime_get_real_ns() - (s64)ktime_get_raw_ns();
+	for (int i = 0; i < 2 && !error; i++) {
+		sims[i] = sim_make(i);
+		error = sims[i] ? clock_open(&sims[i]->clock, i) : -ENOMEM;
+	}
+	if (!error) {
+		sims[0]->peer = sims[1];
+		sims[1]->peer = sims[0];
+	}
+	for (int i = 0; i < 2 && !error; i++) {
+		error = register_netdev(sims[i]->dev);
+		registered += !error;
+	}
+	if (error)
+		close_all(registered);
+	return error;
+}
+
+static void __exit simnic_exit(void)
+{
+	close_all(2);
+}
+
+module_init(simnic_init);
+module_exit(simnic_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("A pair of simulated NICs whose hardware timestamps are computed");

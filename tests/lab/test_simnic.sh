@@ -1,0 +1,446 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# rant --stamp hardware on the simulated NIC, whose stamps are computed: everything that is printed is compared with the
+# truth (simnic/truth.py), to the nanosecond and to the last packet. Runs in the guest of lab.sh; needs RANT and SIMNIC.
+#
+#   ONLY=REGEX  only the tests whose name matches
+#   SELF=1      the truth is made wrong on purpose: every test must fail then
+#
+# The guest's own speed decides nothing here: a probe that a stalled guest lets time out shows as lost and later as late,
+# and the expectations say "Lost - Late" where that matters.
+# Text in single quotes is for truth.py.
+# shellcheck disable=SC2016
+set -uo pipefail
+
+if [ -z "${SIMNIC:-}" ]; then
+	echo "ok - simulated NIC # SKIP its module was not built"
+	exit 0
+fi
+if ! command -v python3 >/dev/null; then
+	echo "ok - simulated NIC # SKIP 'python3' is not installed"
+	exit 0
+fi
+export GUARD_S=100 # a program that takes longer hangs; two virtual machines on one host are slow
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/lab/guest.sh
+. "$here/guest.sh"
+
+parameters=/sys/module/simnic/parameters
+self=${SELF:-0}
+declare -A told=()
+
+wanted() {
+	[[ $1 =~ ${ONLY:-.} ]]
+}
+
+# Faults off, and all as after loading.
+reset() {
+	local pair
+
+	for pair in port=862 epoch_ns=1600000000000000000 period_ns=100000 before_ns=0 wire_ns=1000 wire_back_ns=-1 \
+		response_ns=5000 after_ns=0 vary_stage=1 vary_steps=0 vary_ns=1 from=0 directions=3 spike_every=0 \
+		spike_ns=0 spike_stage=1 drop_every=0 dup_every=0 reorder_every=0 hold_ms=1000 tx_stamp_missing_every=0 \
+		tx_stamp_late_every=0 late_us=0 tx_stamp_twice_every=0 tx_stamp_delay_us=0 rx_stamp_missing_every=0 \
+		one_in_flight=N filter_all=Y has_phc=Y phc_offset_ns=0,0 drift_ppb=0,0 step_at=-1 step_ns=0; do
+		echo "${pair#*=}" >"$parameters/${pair%%=*}"
+	done
+	told=()
+}
+
+set_parameters() {
+	local pair
+
+	for pair in "$@"; do
+		echo "${pair#*=}" >"$parameters/${pair%%=*}" || complain "cannot set $pair"
+		told[${pair%%=*}]=${pair#*=}
+	done
+}
+
+take_counters() {
+	at a ethtool -S sim0 >"$work/a.$1"
+	at b ethtool -S sim1 >"$work/b.$1"
+}
+
+# In the wrong world of SELF=1 every setting is expected to be another one.
+expect_setting() { # SIDE SETTING WHEN
+	[ "$self" = 0 ] || set -- "$1" '9 9' "$3"
+	expect "$(setting_of "$1")" = "$2" "setting of ${link[$1]} $3"
+}
+
+set_nic() { # SIDE "TX RX"
+	at "$1" hwstamp_ctl -i "${link[$1]}" -t "${2% *}" -r "${2#* }" >/dev/null
+}
+
+# start_pair "R_ARGUMENTS" "E_ARGUMENTS"
+start_pair() {
+	local -a words
+
+	take_counters before
+	read -ra words <<<"$1"
+	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware --log "$work/r.log" "${words[@]}"
+	poll has_port r
+	read -ra words <<<"$2"
+	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --log "$work/e.log" "${words[@]}"
+}
+
+finish_pair() {
+	finish e
+	stop r
+	take_counters after
+}
+
+# compare EXPECTATION...: with the truth.
+compare() {
+	local name line
+	local -a words=("SELF=$self")
+
+	for name in "${!told[@]}"; do
+		words+=("$name=${told[$name]}")
+	done
+	# No process substitution: there may be no /dev/fd.
+	python3 "$here/simnic/truth.py" "$work" "${words[@]}" -- "$@" >"$work/truth" 2>&1
+	while read -r line; do
+		complain "$line"
+	done <"$work/truth"
+}
+
+# pair NAME "PARAMETERS" "R_ARGUMENTS" "E_ARGUMENTS" EXPECTATION...: a run of both, and its whole comparison. STATUS_E and
+# STATUS_R are the exit statuses that are expected.
+pair() {
+	local name=$1 arguments_r=$3 arguments_e=$4
+	local -a words
+
+	read -rd '' -a words <<<"$2"
+	shift 4
+	wanted "$name" || return 0
+	begin "simnic: $name"
+	reset
+	set_parameters "${words[@]}"
+	set_nic a '0 0'
+	set_nic b '0 0'
+	start_pair "$arguments_r" "$arguments_e"
+	finish_pair
+	expect_status e "${STATUS_E:-0}"
+	expect_status r "${STATUS_R:-0}"
+	compare "$@"
+	expect_setting a '0 0' after
+	expect_setting b '0 0' after
+	verdict
+}
+
+insmod "$SIMNIC" || {
+	echo "not ok - simnic: the module loads"
+	exit 1
+}
+apart sim0 sim1
+
+# ---- Exact to the nanosecond ---------------------------------------------------------------------------------------------
+
+# Every packet was recorded on both sides.
+ALL='N == e["Sent"] == len(E) == len(R) == a.rx_stamps == b.rx_stamps == a.tx_stamps == b.tx_stamps'
+H='--histogram'
+# The guest may stall: nothing is lost here that was not dropped.
+S='--timeout 2000'
+C='--timeout 2000 --histogram --count'
+
+pair 'one latency' '' "$H" "$C 20000" "$ALL" 'N == 20000' 'set(E.values()) == {7000}' 'set(R.values()) == {5000}'
+pair 'a wire that varies, percentiles in buckets' 'wire_ns=20000 wire_back_ns=7 response_ns=0 vary_steps=9973' \
+	"$H --overflow 100" "$C 20000 --overflow 100" "$ALL" 'N == 20000' 'len(set(E.values())) > 8000' \
+	'set(R.values()) == {0}'
+pair 'a response that varies, percentiles in the overflow' \
+	'wire_ns=123 response_ns=4000 vary_stage=2 vary_steps=60000 vary_ns=11' "$H --overflow 50" "$C 20000 --overflow 300" \
+	"$ALL" 'N == 20000' 'len(set(R.values())) > 15000' 'max(R.values()) > 600000'
+pair 'PHCs that drift, far apart' 'drift_ppb=123457,-500000 phc_offset_ns=-1599999000000000000,2000000000123456789
+	wire_ns=1000000 vary_steps=30000 vary_ns=13' "$H --overflow 1000" "$C 20000 --overflow 5000" "$ALL" 'N == 20000' \
+	'set(R.values()) == {4997, 4998}'
+pair 'stamps by the running clock' 'period_ns=0 vary_steps=500' "$H" "$C 20000" "$ALL" 'N == 20000'
+pair 'a round trip of 2 ns' 'wire_ns=1 response_ns=0' "$H" "$C 2000" "$ALL" 'set(E.values()) == {2}'
+pair 'round trips of 7 s' 'period_ns=10000000000 wire_ns=1000000001 response_ns=4999999999' "$H" "$C 2000" "$ALL" \
+	'set(E.values()) == {7000000001}'
+pair 'a PHC before its epoch' 'phc_offset_ns=-1700000000000000000,0 vary_steps=1000' "$H" "$C 2000" "$ALL"
+pair 'delays before the wire and after it do not show' 'before_ns=700000 after_ns=50000' "$H" "$C 2000" "$ALL" \
+	'set(E.values()) == {7000}' 'set(R.values()) == {5000}'
+pair 'after a warm-up' 'vary_steps=300' "$H" "$C 2000 --warmup 1000" 'e["Warm-up"] == 1000' 'min(E) == 1000' \
+	'len(E) == 2000' 'len(R) == 3000' 'a.tx_stamps == 3000'
+
+# ---- Spikes ------------------------------------------------------------------------------------------------------------
+
+F='spike_every=250 spike_ns=40000'
+W='e["Breaches"] == a.spikes == 20' # on the wire
+pair 'spikes on the wire there are counted' "$F spike_stage=1" '-t 30 -C' "$C 5000 -t 30 -C" "$ALL" "$W" \
+	'r["Breaches"] == 0' '{n for n in E if E[n] > 30000} == hit("spike_every")'
+pair 'spikes in the response are counted on both sides' "$F spike_stage=2" '-t 30 -C' "$C 5000 -t 30 -C" "$ALL" "$W" \
+	'r["Breaches"] == 20' '{n for n in R if R[n] > 30000} == {n for n in E if E[n] > 30000} == hit("spike_every")'
+pair 'spikes on the wire back are counted' "$F spike_stage=3" '-t 30 -C' "$C 5000 -t 30 -C" "$ALL" "$W" \
+	'r["Breaches"] == 0' '{n for n in E if E[n] > 30000} == hit("spike_every")'
+pair 'spikes before the wire are none' "$F spike_stage=0" '-t 30 -C' "$C 5000 -t 30 -C" "$ALL" 'a.spikes == 20' \
+	'e["Breaches"] == r["Breaches"] == 0'
+pair 'spikes after the wire are none' 'spike_every=250 spike_ns=3000000 spike_stage=4' '-t 30 -C' "$C 5000 -t 30 -C" \
+	"$ALL" 'a.spikes == 20' 'e["Breaches"] == r["Breaches"] == 0'
+STATUS_E=2 pair 'the first spike ends the emitter' "$F from=3500" '' "$C 5000 -t 46.999" 'N == 3750 == len(E)' \
+	'e["Breaches"] == 1' 'max(E) == 3749' 'text_e.startswith("Round-trip latency (47000 ns) exceeds threshold (46999 ns).\n  Sequence number: 3749\n  T1_HW (NIC tx): 1600000000.374900000\n  T4_HW (NIC rx): 1600000000.374947000\n")'
+STATUS_R=2 pair 'the first spike ends the reflector' "$F from=3500 spike_stage=2" '-t 44.999' \
+	"$C 3750" "$ALL" 'max(R) == 3749' 'r["Breaches"] == 1' \
+	'text_r.startswith("Response latency (45000 ns) exceeds threshold (44999 ns).\n  Sequence number: 3749\n  T2_HW (NIC rx): 1600000000.374901000\n  T3_HW (NIC tx): 1600000000.374946000\n")'
+pair 'a spike that equals the threshold does not' "$F from=3500" '' "$C 5000 -t 47" "$ALL" 'e["Breaches"] == 0' \
+	'a.spikes == 6' 'max(E.values()) == 47000'
+pair 'spikes in the warm-up are not counted' "$F" '' "$C 5000 --warmup 1500 -t 30 -C" 'e["Breaches"] == 20' \
+	'a.spikes == 26'
+
+# ---- Loss, duplication, order -------------------------------------------------------------------------------------------
+
+T='--histogram --timeout 100 --count'
+pair 'probes that are dropped' 'directions=1 drop_every=449' '' "$T 5000" 'e["Lost"] - e["Late"] == a.dropped == 11' \
+	'b.dropped == 0' 'set(range(N)) - set(R) == hit("drop_every")' 'not hit("drop_every") & set(E)'
+pair 'replies that are dropped' 'directions=2 drop_every=449' '' "$T 5000" 'e["Lost"] - e["Late"] == b.dropped == 11' \
+	'a.dropped == 0' 'len(R) == N' 'not hit("drop_every") & set(E)'
+pair 'probes that come twice' 'directions=1 dup_every=3' '' "$C 5000" \
+	'e["Duplicate"] == r["Duplicate"] == a.duplicated == 1666' 'len(E) == N == 5000' 'b.stamp_replies_sent == 6666'
+pair 'replies that come twice' 'directions=2 dup_every=3' '' "$C 5000" 'e["Duplicate"] == b.duplicated == 1666' \
+	'r["Duplicate"] == 0' 'len(E) == len(R) == N == 5000'
+pair 'probes out of order' 'directions=1 reorder_every=449' '' "$T 5000" \
+	'e["Lost"] == e["Late"] >= 11' 'r["Reordered"] == e["Reordered"] == b.reordered == 11' 'len(R) == N' \
+	'b.held_to_limit == 0'
+pair 'replies out of order' 'directions=2 reorder_every=449' '' "$T 5000" \
+	'e["Lost"] == e["Late"] >= 11' 'e["Reordered"] == a.reordered == 11' 'r["Reordered"] == 0' 'len(R) == N'
+pair 'probes held up, in order' 'directions=1 reorder_every=449 hold_ms=20' '' "$C 5000" "$ALL" \
+	'b.held_to_limit == 11' 'b.reordered == e["Reordered"] == r["Reordered"] == 0'
+
+# ---- Missing, late and double stamps ----------------------------------------------------------------------------------------
+
+pair 'T1 missing' 'directions=1 tx_stamp_missing_every=449' '' "$T 5000" \
+	'e["Transmit"] == e["Unstamped"] == a.tx_stamp_missing == 11' 'r["Unstamped"] == 0' \
+	'not hit("tx_stamp_missing_every") & set(E)' 'len(E) == N - 11 - e["Lost"]' 'e["Lost"] == e["Late"]'
+pair 'T3 missing' 'directions=2 tx_stamp_missing_every=97' '' "$C 5000" \
+	'r["Transmit"] == r["Unstamped"] == b.tx_stamp_missing == 51' 'e["Unstamped"] == 0' \
+	'set(range(N)) - set(R) == hit("tx_stamp_missing_every")'
+pair 'T2 missing' 'directions=1 rx_stamp_missing_every=7' '' "$C 5000" \
+	'r["Receive"] == r["Unstamped"] == b.rx_stamp_missing == 714' 'e["Unstamped"] == 0' \
+	'set(range(N)) - set(R) == hit("rx_stamp_missing_every")'
+pair 'T4 missing' 'directions=2 rx_stamp_missing_every=7' '' "$C 5000" \
+	'e["Receive"] == e["Unstamped"] == a.rx_stamp_missing == 714' 'r["Unstamped"] == 0' \
+	'set(range(N)) - set(E) == hit("rx_stamp_missing_every")'
+pair 'T1 and T3 come 100 us after each send' 'tx_stamp_delay_us=100 vary_steps=1000' "$S" "$C 5000" "$ALL"
+pair 'T1 late, but in time' 'directions=1 tx_stamp_late_every=97 late_us=8000' "$S" "$C 5000" "$ALL" \
+	'a.tx_stamp_late == 51' 'e["Came late"] == e["Unmatched"] == 0'
+pair 'T3 late, but in time' 'directions=2 tx_stamp_late_every=97 late_us=1500' "$S" "$C 5000" "$ALL" \
+	'b.tx_stamp_late == 51' 'r["Came late"] == r["Unmatched"] == 0'
+# A stamp that comes while a stalled program does not look is in time after all.
+pair 'T1 later than --timeout' 'directions=1 tx_stamp_late_every=449 late_us=24000' '' '--timeout 20 --count 5300' \
+	'a.tx_stamp_late == 11' 'e["Came late"] + e["Unmatched"] == e["Transmit"] == 11 - len(hit("tx_stamp_late_every") & set(E)) > 0' \
+	'e["Lost"] == e["Late"]'
+pair 'T3 later than --timeout' 'directions=2 tx_stamp_late_every=449 late_us=24000' '--timeout 20' "$C 5300" \
+	'b.tx_stamp_late == 11' 'r["Came late"] + r["Unmatched"] == r["Transmit"] == 11 - len(hit("tx_stamp_late_every") & set(R)) > 0' \
+	'e["Unstamped"] == 0'
+pair 'T1 twice' 'directions=1 tx_stamp_twice_every=3' '' "$C 5000" "$ALL" \
+	'e["Came twice"] == a.tx_stamp_twice == 1666' 'e["Other"] == 0'
+pair 'T3 twice' 'directions=2 tx_stamp_twice_every=3' '' "$C 5000" "$ALL" \
+	'r["Came twice"] == b.tx_stamp_twice == 1666' 'r["Other"] == 0'
+pair 'one stamp in flight, probes that come twice' \
+	'one_in_flight=Y tx_stamp_delay_us=1000 directions=1 dup_every=5' "$S" "$C 1000" \
+	'r["Transmit"] == r["Unstamped"] == b.tx_hwtstamp_skipped > 100' 'a.tx_hwtstamp_skipped == e["Transmit"] == 0' \
+	'r["Duplicate"] == a.duplicated == 200' 'len(E) == 1000'
+pair 'all faults at once' 'drop_every=1009 dup_every=31 tx_stamp_missing_every=877 tx_stamp_twice_every=13
+	rx_stamp_missing_every=17 spike_every=101 spike_ns=77777 vary_steps=5000' '-t 50 -C' "$T 5000 -t 50 -C" \
+	'e["Lost"] - e["Late"] == a.dropped + b.dropped > 0' 'r["Duplicate"] == a.duplicated > 0' \
+	'e["Transmit"] == len(hit("tx_stamp_missing_every") - hit("drop_every"))' \
+	'r["Transmit"] == b.tx_stamp_missing' 'r["Receive"] == b.rx_stamp_missing' 'r["Breaches"] == 0' \
+	'e["Breaches"] == sum(v > 50000 for v in E.values()) == len(hit("spike_every") & set(E))' 'len(E) >= 4000'
+
+# ---- The clock steps ------------------------------------------------------------------------------------------------------------
+
+step_back() {
+	wanted "$1" && echo "0 $2" >"$parameters/step"
+}
+pair 'the PHC steps forward: one round trip shows it' 'step_at=2345 step_ns=987654321' '' "$C 5000" "$ALL" \
+	'E[2345] == 987661321' '{E[n] for n in E if n != 2345} == {7000}'
+step_back 'the PHC steps forward: one round trip shows it' -987654321
+pair 'the PHC steps back: one negative, none recorded' 'step_at=2345 step_ns=-37000000000' '' "$C 5000" \
+	'e["Negative"] == 1' 'set(range(N)) - set(E) == {2345}' 'set(E.values()) == {7000}'
+step_back 'the PHC steps back: one negative, none recorded' 37000000000
+pair 'spikes that end before they begin are negative' 'spike_every=100 spike_ns=-8000 spike_stage=2' '' "$C 5000" \
+	'e["Negative"] == r["Negative"] == a.spikes == 50' 'set(range(N)) - set(E) == hit("spike_every")' 'len(R) == 4950'
+
+# ---- The setting of the NIC ---------------------------------------------------------------------------------------------------------
+
+# kept NAME SETTING: it is found again after a run, after SIGTERM, and after a second signal.
+kept() {
+	wanted "$1" || return 0
+	begin "simnic: $1"
+	reset
+	set_nic a "$2"
+	set_nic b "$2"
+	start_pair '' '--count 20'
+	finish e
+	expect_setting a "$2" 'after the emitter'
+	if [ "$2" != '1 1' ]; then
+		expect "$(setting_of b)" = '1 1' 'setting of sim1 while the reflector runs'
+	fi
+	start e a "$RANT" -i sim0 -a "${address[b]}" --stamp hardware
+	poll grep -q . "/proc/${pid[e]}/net/udp"
+	sleep 0.5
+	expect "$(setting_of a)" = '1 1' 'setting of sim0 while the emitter runs'
+	stop e
+	expect_status e 0
+	expect "$(row e Recorded)" -gt 0 'recorded'
+	expect_setting a "$2" 'after SIGTERM'
+	stop r
+	expect_status r 0
+	expect_setting b "$2" 'after the reflector'
+	# Refused late, after the NIC was set: its port is taken.
+	start r b "$RANT" -i sim1 --stamp hardware
+	poll has_port r
+	expect "$(setting_of b)" = '1 1' 'setting of sim1'
+	start x b "$RANT" -i sim1 --stamp hardware
+	finish x
+	expect_status x 1
+	expect "$(setting_of b)" = '1 1' 'setting of sim1 after a refused start beside a running one'
+	stop r
+	start x a "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --log /proc/nowhere
+	finish x
+	expect_status x 1
+	expect_setting a "$2" 'after a refused start'
+	verdict
+	set_nic a '0 0'
+	set_nic b '0 0'
+}
+kept 'a setting of off is put back' '0 0'
+kept "ptp4l's setting is put back" '1 12'
+kept 'a setting that stamps all is left alone' '1 1'
+
+# refused NAME "PARAMETERS" REGEX
+refused() {
+	local sent
+	local -a words
+
+	read -ra words <<<"$2"
+	wanted "$1" || return 0
+	begin "simnic: $1"
+	reset
+	set_parameters "${words[@]}"
+	[ "$self" = 0 ] || set_parameters filter_all=Y has_phc=Y
+	set_nic a '1 12'
+	sent=$(sent_by a)
+	start x a timeout 5 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --count 10
+	finish x
+	expect_status x 1
+	expect "$(wc -l <"$work/x.err")" -eq 1 'lines on stderr'
+	expect_line x.err "$3"
+	expect "$(wc -c <"$work/x.out")" -eq 0 'octets on stdout'
+	expect "$(sent_by a)" -eq "$sent" 'packets sent'
+	expect_setting a '1 12' 'after the refused start'
+	verdict
+	set_nic a '0 0'
+}
+refused 'a NIC that stamps only PTP is refused' 'filter_all=N' \
+	"^rant[^:]*: interface 'sim0' \(driver 'simnic'\) stamps only PTP packets on receipt, not rant's; its filters are: none ptpv2-event: use --stamp kernel$"
+refused 'a NIC without a clock is refused' 'has_phc=N' \
+	"^rant[^:]*: interface 'sim0' \(driver 'simnic'\) has no hardware clock to stamp packets with: --stamp kernel works on any interface$"
+
+# behind NAME SIDE SETTING "PARAMETERS" EXPECTATION...: another program changes the setting in mid-run, for a while if
+# SETTING has more than one.
+behind() {
+	local name=$1 side=$2 settings=$3 setting
+	local -a words
+
+	read -ra words <<<"$4"
+	shift 4
+	wanted "$name" || return 0
+	begin "simnic: $name"
+	reset
+	set_parameters "${words[@]}"
+	start_pair '--timeout 20' '--timeout 20 --duration 2'
+	sleep 0.6
+	IFS=, read -ra words <<<"$settings"
+	for setting in "${words[@]}"; do
+		set_nic "$side" "$setting"
+		sleep 0.4
+	done
+	expect "$(is_gone e && echo gone)" = '' 'the emitter'
+	finish_pair
+	expect_status e 0
+	expect_status r 0
+	compare 'len(E) > 100 and len(R) > 100' 'e["Lost"] == e["Late"]' "$@"
+	case $settings in
+	*'1 1') expect_setting "$side" '0 0' after ;;
+	*) expect_setting "$side" "${settings##*,}" 'after, as the other program left it' ;;
+	esac
+	verdict
+	set_nic a '0 0'
+	set_nic b '0 0'
+}
+OFF_A='e["Transmit"] + e["Unfinished"] >= a.tx_stamp_off >= e["Transmit"] > 0'
+OFF_R='e["Receive"] + e["Unfinished"] >= a.rx_stamp_off >= e["Receive"] > 0'
+behind 'stamps off for a while behind the emitter' a '0 0,1 1' '' 'e["Transmit"] == a.tx_stamp_off > 0' \
+	'e["Receive"] == a.rx_stamp_off > 0' 'r["Unstamped"] == 0' 'max(E) > N - 50'
+behind 'stamps off for a while behind the reflector' b '0 0,1 1' '' 'r["Transmit"] == b.tx_stamp_off > 0' \
+	'r["Receive"] == b.rx_stamp_off > 0' 'e["Unstamped"] == 0' 'max(R) > N - 50'
+behind 'transmit stamps off behind the reflector' b '0 1' '' 'r["Transmit"] == b.tx_stamp_off > 0' \
+	'r["Receive"] == 0' 'e["Unstamped"] == 0'
+behind 'stamps off behind the emitter, and not restored over' a '0 0' '' "$OFF_A" "$OFF_R" 'r["Unstamped"] == 0'
+behind "ptp4l's setting behind the emitter, and not restored over" a '1 12' '' 'a.tx_stamp_off == e["Transmit"] == 0' \
+	"$OFF_R" 'r["Unstamped"] == 0'
+
+# ---- The lab itself -------------------------------------------------------------------------------------------------------------------
+
+run_time_change() {
+	wanted "$1" || return 0
+	begin "simnic: $1"
+	reset
+	start_pair '' '--timeout 2000 --duration 2'
+	for wire in 2000 3000 1500; do
+		sleep 0.3
+		echo "$wire" >"$parameters/wire_ns"
+	done
+	finish_pair
+	expect_status e 0
+	expect "$(awk 'NR > 2 { print $4 }' "$work/e.log" | uniq | tr '\n' ' ')" = \
+		"$([ "$self" = 0 ] || echo wrong)7000 9000 11000 8000 " 'round trips'
+	verdict
+}
+run_time_change 'a parameter that changes shows from one packet to the next'
+
+clock_reads() {
+	wanted "$1" || return 0
+	begin "simnic: $1"
+	reset
+	local ptp before after
+	ptp=$(at a ethtool -T sim0 | sed -n 's/.*\(Clock\|Hardware timestamp provider index\): //p' | head -1)
+	before=$(phc_ctl "/dev/ptp$ptp" get | sed 's/.*time is \([0-9]*\)\..*/\1/')
+	echo '0 100000000000' >"$parameters/step"
+	after=$(phc_ctl "/dev/ptp$ptp" get | sed 's/.*time is \([0-9]*\)\..*/\1/')
+	expect $((after - before)) -ge $((100 + self * 100)) 'seconds from before the step to after it'
+	expect $((after - before)) -le 110 'seconds from before the step to after it'
+	expect $((before - $(date +%s))) -le 2 'seconds between the PHC and the time of day'
+	phc_ctl "/dev/ptp$ptp" -- adj -100 >"$work/adj.out" || complain 'adjtime'
+	phc_ctl "/dev/ptp$ptp" freq 5000 >"$work/freq.out" || complain 'adjfine'
+	phc_ctl "/dev/ptp$ptp" freq 0 >>"$work/freq.out" || complain 'adjfine'
+	verdict
+}
+clock_reads 'its clock can be read, stepped and steered'
+
+unload() {
+	wanted "$1" || return 0
+	begin "simnic: $1"
+	reset
+	ip netns del b
+	poll ip link show dev sim1 >"$work/link.out" 2>&1
+	set_parameters after_ns=2000000 tx_stamp_delay_us=2000 reorder_every=3
+	ip link set sim1 up
+	start e a "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --timeout 1
+	sleep 0.5
+	timeout 20 rmmod simnic || complain 'rmmod: status not 0'
+	expect "$(at a ip -o link show | grep -c sim)" -eq "$self" 'devices left'
+	sleep 0.3
+	stop e
+	expect_status e 1
+	expect_line e.err '^rant[^:]*: nothing was measured: '
+	ip netns del a
+	dmesg | grep -E 'BUG|WARNING|Oops|refcount|leak' >"$work/dmesg.out" && complain 'the kernel complained'
+	insmod "$SIMNIC" || complain 'cannot load it again'
+	rmmod simnic || complain 'cannot unload it again'
+	verdict
+}
+unload 'a namespace that goes gives its device back, and the module unloads under traffic'
+exit "$failed"
