@@ -628,7 +628,8 @@ pair() {
 	read -r want_r want_e <<<"$2"
 	${prepare:-true}
 	start_reflector r "$3"
-	start_emitter e "$4"
+	# On a busy machine a process may not run for longer than the usual timeout; what is to be lost says so itself.
+	start_emitter e "--timeout 5000 $4"
 	if [ -n "${emitter_signal:-}" ]; then
 		wait_for_packets e "${emitter_side:-e}" 20
 		send "$emitter_signal" e
