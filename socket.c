@@ -262,7 +262,7 @@ int socket_open(struct channel *c, const struct options *o)
 }
 
 /*
- * The kernel begins to stamp what is received only when a worker has run, some 500 us after the first socket on the
+ * The kernel begins to stamp what is received only when a worker has run, up to 2 ms as measured after the first socket on the
  * machine asked for it (net_enable_timestamp() in net/core/dev.c), and on this CPU it cannot run while a real-time task
  * spins. Nothing tells when that is done.
  */
