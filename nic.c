@@ -33,6 +33,13 @@ static int nic_ioctl(const struct nic *n, unsigned long request, struct ifreq *r
 	return ioctl(n->control_fd, request, r) < 0 ? -errno : 0;
 }
 
+int nic_ethtool(const struct nic *n, void *command)
+{
+	struct ifreq r = { .ifr_data = command };
+
+	return nic_ioctl(n, SIOCETHTOOL, &r);
+}
+
 static int say_io(const struct nic *n, const char *what, int error)
 {
 	warnx("cannot %s interface '%s': %s: see 'ip -d link show dev %s' and the kernel log ('dmesg')", what, n->name,
@@ -73,9 +80,8 @@ static int find(struct nic *n, const char *name)
 static bool has_carrier(const struct nic *n)
 {
 	struct ethtool_value link = { .cmd = ETHTOOL_GLINK };
-	struct ifreq r = { .ifr_data = (void *)&link };
 
-	return nic_ioctl(n, SIOCETHTOOL, &r) ? n->flags & IFF_RUNNING : link.data;
+	return nic_ethtool(n, &link) ? n->flags & IFF_RUNNING : link.data;
 }
 
 static int check_up(struct nic *n)
@@ -99,8 +105,7 @@ static int check_up(struct nic *n)
 static void read_driver(struct nic *n)
 {
 	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
-	struct ifreq r = { .ifr_data = (void *)&info };
-	bool told = !nic_ioctl(n, SIOCETHTOOL, &r) && info.driver[0];
+	bool told = !nic_ethtool(n, &info) && info.driver[0];
 
 	snprintf(n->driver, sizeof(n->driver), "%.*s", (int)sizeof(n->driver) - 1, told ? info.driver : "unknown");
 }
@@ -443,8 +448,7 @@ static bool abilities_by_netlink(const struct nic *n, struct nic_abilities *can)
 static int abilities_by_ioctl(const struct nic *n, struct nic_abilities *can)
 {
 	struct ethtool_ts_info info = { .cmd = ETHTOOL_GET_TS_INFO };
-	struct ifreq r = { .ifr_data = (void *)&info };
-	int error = nic_ioctl(n, SIOCETHTOOL, &r);
+	int error = nic_ethtool(n, &info);
 
 	*can = (struct nic_abilities){ .phc_index = -1 };
 	if (error == -EOPNOTSUPP)
@@ -456,6 +460,11 @@ static int abilities_by_ioctl(const struct nic *n, struct nic_abilities *can)
 }
 
 /* Not asked: whether filter "all" is listed. Some drivers (igc, ice) take it without listing it. */
+int nic_read_abilities(struct nic *n)
+{
+	return abilities_by_netlink(n, &n->can) ? 0 : abilities_by_ioctl(n, &n->can);
+}
+
 static int check_abilities(const struct nic *n)
 {
 	const uint32_t needed = SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE |
@@ -585,7 +594,7 @@ static int set_and_verify(struct nic *n)
 
 int nic_stamp(struct nic *n)
 {
-	int error = abilities_by_netlink(n, &n->can) ? 0 : abilities_by_ioctl(n, &n->can);
+	int error = nic_read_abilities(n);
 
 	if (!error)
 		error = check_abilities(n);

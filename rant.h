@@ -119,7 +119,7 @@ struct nic {
 	char driver[32];
 	int index;
 	unsigned flags; /* IFF_* */
-	struct nic_abilities can;
+	struct nic_abilities can; /* by nic_read_abilities(), which nic_stamp() calls */
 	/* What nic_stamp() changed, for nic_restore(); struct hwtstamp_config is three ints. */
 	bool changed;
 	int found[3], set[3];
@@ -133,6 +133,12 @@ int nic_open(struct nic *n, const char *name);
 /* Checks the address question: for an emitter, that `server` is reached through this interface and is not an address
  * of this host (loopback excepted); for a reflector (server NULL), that the interface has an IPv4 address. */
 int nic_check_address(const struct nic *n, const union address *server);
+
+/* One command of linux/ethtool.h, whose first word says which, by ioctl: works in any network namespace. 0 or -errno. */
+int nic_ethtool(const struct nic *n, void *command);
+
+/* Fills n->can. 0, or -errno after one line; an interface that stamps nothing is no error. */
+int nic_read_abilities(struct nic *n);
 
 /* Makes the NIC stamp every packet in both directions: reads its setting, changes only what is missing, reads it back.
  * 0, or -errno after the line that says what it can do instead. Source: Documentation/networking/timestamping.rst. */
