@@ -52,6 +52,7 @@ for test in build/test_*; do
 done
 many "on a veth link" tests/namespace.sh ./rant build/hostile
 many "on a veth link, AddressSanitizer and UBSan" tests/namespace.sh build/rant-sanitized build/hostile
+[ "${LAB:-1}" = 0 ] || many "in virtual machines" tests/lab/lab.sh
 
 # cmocka 1.1.5 says "not ok N # SKIP" of a test that was skipped.
 skip='^(not )?ok .*# skip'

@@ -7,17 +7,20 @@
 #   lab.sh [TEST...]        tests/lab/test_TEST.sh; all of them without arguments
 #
 # A test is one file test_NAME.sh: bash, run as root in the guest, that prints "ok - NAME", "not ok - NAME",
-# "ok - NAME # SKIP REASON" and lines that begin with "# " (see guest.sh, which tests may source). It finds in the environment:
+# "ok - NAME # SKIP REASON" and lines that begin with "# " (see guest.sh, which tests may source). With a line "# lab: rt" it
+# runs on the PREEMPT_RT kernel, else on the normal one; the two guests run side by side. It finds in the environment:
 #   RANT     the program under test            HELPERS  folder with what was built from tests/lab/*.c
 #   SIMNIC   the simulated NIC's module, built for this kernel; empty if it did not build or is not there
-#   FLAVOUR  the kernel: amd64 or rt
+#   FLAVOUR  the kernel: amd64 or rt           RESULTS  folder that outlives the guest, for "judge PROGRAM FOLDER":
+# that line of a test is replaced by what tests/lab/PROGRAM prints of $RESULTS/FOLDER outside, where it is twenty times faster.
 #
 # From outside:
 #   RANT            default: ./rant of this tree, made first
-#   FLAVOUR         amd64 (default) or rt, which is PREEMPT_RT
-#   RANT_LAB_CACHE  what was fetched, and all that is temporary; remove it to fetch again. Default: ~/.cache/rant-lab
+#   FLAVOUR         amd64 or rt: all tests on this kernel
+#   RANT_LAB_CACHE  what was fetched, and all that is temporary. Default: ~/.cache/rant-lab
 #   LIMIT           seconds after which a test is ended, 300
 #   KEEP=1          keep the folder of the run, with the console of the guest
+#   ONLY, SELF      handed to the tests
 #
 # Nothing is installed: packages are fetched by name and unpacked into the cache, with an apt configuration of its own.
 # Debian on amd64 only; no root, no KVM. Exit status 1 when anything failed.
@@ -27,12 +30,14 @@ export LC_ALL=C
 lab=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 tree=$(cd "$lab/../.." && pwd)
 cache=${RANT_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rant-lab}
-flavour=${FLAVOUR:-amd64}
+flavour=${FLAVOUR:-}
 limit_s=${LIMIT:-300}
 boot_limit_s=120 # for all that is not a test: boot, or silence between two tests
+renew_days=7     # after which it is looked whether what was fetched is still current
 
 # What is unpacked if this machine has not got it. igb is in QEMU 8.1 and newer.
 tools=(qemu-system-x86 busybox-static cpio kmod xz-utils iproute2 ethtool linuxptp pciutils procps util-linux)
+declare -A kernels=([amd64]=amd64 [rt]=rt-amd64) # their packages, by flavour
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 # What the guest needs before it sees the file tree, and what tests want there.
 modules=(virtio_pci 9pnet_virtio 9p overlay igb veth sch_netem)
@@ -57,6 +62,8 @@ inside() {
 	ln -sfn "$LIB_MODULES/$(uname -r)" "/lib/modules/$(uname -r)"
 	while read -r name; do
 		: >"$results/$name.begun"
+		mkdir "$results/$name"
+		export RESULTS=$results/$name
 		status=0
 		timeout -k 5 "$LIMIT" bash "$TESTS/test_$name.sh" >"$results/$name.out" 2>&1 </dev/null || status=$?
 		echo "$status" >"$results/$name.part"
@@ -107,17 +114,21 @@ prepare_apt() {
 }
 
 # unpack FOLDER STATUS PATTERN PACKAGE...: the packages and what they depend on, as far as it is not in the dpkg status
-# file and its name matches.
+# file and its name matches. A folder that holds just these stays.
 unpack() {
 	local folder=$1 status=$2 pattern=$3 new
 	local -a wanted
 
 	shift 3
-	new=$(mktemp -d "$cache/unpack.XXXXXX")
 	mapfile -t wanted < <(apt_own apt-get -s -o Dir::State::Status="$status" --no-install-recommends \
 		-t "$codename-backports" install "$@" | sed -n 's/^Inst \([^ ]*\) [^(]*(\([^ ]*\) .*/\1=\2/p' | grep -E "$pattern")
 	[ ${#wanted[@]} -gt 0 ] || [ "$status" != /dev/null ] || die "apt finds none of: $*"
+	if [ -e "$folder/packages" ] && cmp -s "$folder/packages" <(printf '%s\n' "${wanted[@]}"); then
+		touch "$folder/packages"
+		return
+	fi
 	echo "# fetching ${wanted[*]}"
+	new=$(mktemp -d "$cache/unpack.XXXXXX")
 	mkdir "$new/debs" "$new/files"
 	[ ${#wanted[@]} -eq 0 ] || (cd "$new/debs" && apt_own apt-get -qq download "${wanted[@]}")
 	find "$new/debs" -name '*.deb' -exec dpkg -x {} "$new/files" \;
@@ -143,27 +154,58 @@ move_headers() {
 		xargs -r sed -i "s#/usr/src/linux-headers#$1&#"
 }
 
-fetch() {
-	local codename tool
+# is_due FOLDER: it is not there, or it is long ago that it was compared with what is current.
+is_due() {
+	[ ! -e "$1/packages" ] || [ -n "$(find "$1/packages" -mtime "+$renew_days")" ]
+}
+
+fetch_tools() {
+	local tool
 	local -a missing=()
 
+	for tool in "${tools[@]}"; do
+		[ "$(dpkg-query -W -f='${db:Status-Status}' "$tool" 2>/dev/null)" = installed ] || missing+=("$tool")
+	done
+	unpack "$cache/tools" /var/lib/dpkg/status . "${missing[@]}"
+	link_kmod
+}
+
+# fetch_kernel FLAVOUR
+fetch_kernel() {
+	local folder=$cache/kernel-$1 kernel=${kernels[$1]}
+
+	unpack "$folder" /dev/null '^linux-(image|headers|kbuild)-' "linux-image-$kernel" "linux-headers-$kernel"
+	[ ! -e "$folder/prepared" ] || return 0
+	move_headers "$folder"
+	depmod -b "$folder" "$(ls "$folder/lib/modules")"
+	: >"$folder/prepared"
+}
+
+# fetch FLAVOUR...: what is not in the cache or, while no other lab uses it, no longer current.
+fetch() {
+	local codename name due=false whole=true
+
+	for name in tools "${@/#/kernel-}"; do
+		[ -e "$cache/$name/packages" ] || whole=false
+		! is_due "$cache/$name" || due=true
+	done
+	$due || return 0
 	(
-		flock 9
-		[ -e "$cache/tools/packages" ] && [ -e "$cache/kernel-$flavour/packages" ] && exit 0
+		if ! flock -n 9; then
+			! $whole || exit 0
+			flock 9
+		fi
 		# shellcheck source=/dev/null
 		codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-		prepare_apt "$codename"
-		if [ ! -e "$cache/tools/packages" ]; then
-			for tool in "${tools[@]}"; do
-				[ "$(dpkg-query -W -f='${db:Status-Status}' "$tool" 2>/dev/null)" = installed ] || missing+=("$tool")
-			done
-			unpack "$cache/tools" /var/lib/dpkg/status . "${missing[@]}"
-			link_kmod
+		if ! prepare_apt "$codename"; then
+			$whole || die "apt cannot read its package lists: see above"
+			echo "# apt cannot read its package lists, so the cache is not renewed"
+			exit 0
 		fi
-		if [ ! -e "$cache/kernel-$flavour/packages" ]; then
-			unpack "$cache/kernel-$flavour" /dev/null '^linux-(image|headers|kbuild)-' \
-				"linux-image-$kernel" "linux-headers-$kernel"
-		fi
+		! is_due "$cache/tools" || fetch_tools
+		for name in "$@"; do
+			! is_due "$cache/kernel-$name" || fetch_kernel "$name"
+		done
 	) 9>"$cache/lock"
 }
 
@@ -256,7 +298,7 @@ start_guest() {
 		-L "$share/qemu" -L "$share/seabios" -L /usr/share/qemu -L /usr/share/seabios \
 		-accel tcg,thread=multi -cpu max -machine q35 -smp 2 -m 1024 -display none -nodefaults -no-reboot \
 		-serial "file:$run/console" -kernel "$kernel_files/boot/vmlinuz-$version" -initrd "$run/initramfs.cpio" \
-		-append "console=ttyS0 tsc=reliable oops=panic panic=1 iomem=relaxed net.ifnames=0" \
+		-append "console=ttyS0 tsc=reliable oops=panic panic=1 iomem=relaxed net.ifnames=0 mitigations=off" \
 		-virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
 		-virtfs "local,path=$run/results,mount_tag=results,security_model=none,multidevs=remap" \
 		-device pcie-root-port,id=port0,chassis=1 -device pcie-root-port,id=port1,chassis=2 \
@@ -286,13 +328,27 @@ line() {
 	printf '%s\n' "$1"
 }
 
+# outside NAME "PROGRAM FOLDER": a test left the folder to be judged here.
+outside() {
+	local program folder text lines=$((passed + failed + skipped))
+
+	read -r program folder <<<"$2"
+	while IFS= read -r text; do
+		line "$text"
+	done < <("$lab/$program" "$run/results/$1/$folder" 2>&1)
+	[ $((passed + failed + skipped)) -gt "$lines" ] || line "not ok - test_$1: $program prints no verdict on $folder"
+}
+
 # judge NAME: what a test printed that has ended, or at whose end the guest was gone.
 judge() {
 	local name=$1 status=none text lines=$((passed + skipped)) failed_before=$failed
 
-	echo "# test_$name"
+	echo "# test_$name, $((SECONDS - begun_s)) s"
 	while IFS= read -r text; do
-		line "$text"
+		case $text in
+		'judge '*) outside "$name" "${text#judge }" ;;
+		*) line "$text" ;;
+		esac
 	done < <(cat "$run/results/$name.out" 2>/dev/null)
 	[ ! -e "$run/results/$name.status" ] || status=$(cat "$run/results/$name.status")
 	case $status in
@@ -322,7 +378,7 @@ show_console() {
 
 # Prints each test when it has ended. Returns when all have, or the guest is gone; $pending is what was not begun.
 watch_guest() {
-	local name=${pending[0]} until=$((SECONDS + boot_limit_s)) begun=false
+	local name=${pending[0]} until=$((SECONDS + boot_limit_s)) begun=false begun_s=$SECONDS
 
 	reason="the guest ended"
 	while [ ${#pending[@]} -gt 0 ]; do
@@ -334,7 +390,7 @@ watch_guest() {
 			continue
 		fi
 		if ! $begun && [ -e "$run/results/$name.begun" ]; then
-			begun=true until=$((SECONDS + limit_s + 30))
+			begun=true begun_s=$SECONDS until=$((SECONDS + limit_s + 30))
 		fi
 		if [ "$SECONDS" -ge "$until" ]; then
 			reason="the guest hung and was killed"
@@ -358,6 +414,7 @@ run_guest() {
 	printf '%s\n' "${pending[@]}" >"$run/results/tests"
 	cat >"$run/results/environment" <<-END
 		export RANT=$(printf %q "$rant") SIMNIC=$(printf %q "$simnic") HELPERS=$(printf %q "$run/helpers")
+		export ONLY=$(printf %q "${ONLY:-}") SELF=$(printf %q "${SELF:-}")
 		export FLAVOUR=$flavour LIMIT=$limit_s TESTS=$(printf %q "$lab") LIB_MODULES=$(printf %q "$kernel_files/lib/modules")
 	END
 	start_guest
@@ -365,7 +422,34 @@ run_guest() {
 	stop_guest
 }
 
+# ---- Both kernels ----------------------------------------------------------------------------------------------------
+
+# Each in a lab of its own, at the same time, and printed one after the other. Ends the program.
+run_flavours() {
+	local status=0
+	local -A pids=()
+
+	run=$(mktemp -d "$cache/run.XXXXXX")
+	trap 'kill "${pids[@]}" 2>/dev/null; wait; rm -rf "$run"' EXIT
+	for flavour in "${!tests_of[@]}"; do
+		# shellcheck disable=SC2086 # words
+		FLAVOUR=$flavour RANT=$rant "$lab/lab.sh" ${tests_of[$flavour]} >"$run/$flavour" 2>&1 &
+		pids[$flavour]=$!
+	done
+	for flavour in "${!pids[@]}"; do
+		wait "${pids[$flavour]}" || status=1
+		unset "pids[$flavour]"
+		grep -v '^# lab:' "$run/$flavour" || true
+	done
+	cat "$run"/* | awk -v seconds=$SECONDS '/^# lab: / { passed += $3; failed += $5; skipped += $7 }
+		END { printf "# lab: %d passed, %d failed, %d skipped, %d s\n", passed, failed, skipped, seconds }'
+	exit "$status"
+}
+
 # ---- All of it -------------------------------------------------------------------------------------------------------
+
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 
 skip_all() {
 	echo "ok - lab # SKIP $1"
@@ -381,56 +465,49 @@ remove_run() {
 	fi
 }
 
-case $flavour in
-amd64) kernel=amd64 ;;
-rt) kernel=rt-amd64 ;;
-*) die "FLAVOUR is amd64 or rt, not '$flavour'" ;;
-esac
 # shellcheck source=/dev/null
 system=$(. /etc/os-release && echo "$ID")
 [ "$system" = debian ] || skip_all "it is made of Debian's packages, and this is $system"
 [ "$(dpkg --print-architecture)" = amd64 ] || skip_all "it emulates an amd64 machine on one"
+[ -z "$flavour" ] || [ -n "${kernels[$flavour]:-}" ] || die "FLAVOUR is amd64 or rt, not '$flavour'"
 
-pending=()
+declare -A tests_of=()
+if [ $# -eq 0 ]; then
+	set -- "$lab"/test_*.sh
+fi
 for test in "$@"; do
 	test=$(basename "$test" .sh)
-	[ -e "$lab/test_${test#test_}.sh" ] || die "there is no $lab/test_${test#test_}.sh"
-	pending+=("${test#test_}")
+	test=${test#test_}
+	[ -e "$lab/test_$test.sh" ] || die "there is no $lab/test_$test.sh"
+	where=${flavour:-$(sed -n 's/^# lab: //p' "$lab/test_$test.sh")}
+	tests_of[${where:-amd64}]+="$test "
 done
-if [ $# -eq 0 ]; then
-	for test in "$lab"/test_*.sh; do
-		[ ! -e "$test" ] || pending+=("$(basename "${test##*/test_}" .sh)")
-	done
-fi
-[ ${#pending[@]} -gt 0 ] || die "there are no tests in $lab"
 
 mkdir -p "$cache"
 cache=$(cd "$cache" && pwd)
-fetch
-kernel_files=$cache/kernel-$flavour
-libraries=$(find "$cache"/tools/{usr/,}lib -maxdepth 1 -type d -name '*-linux-gnu*' 2>/dev/null | paste -sd:)
 PATH=$PATH:/usr/sbin:/sbin:$cache/tools/links:$cache/tools/usr/sbin:$cache/tools/usr/bin:$cache/tools/sbin:$cache/tools/bin
-version=$(ls "$kernel_files/lib/modules")
-headers=$kernel_files/usr/src/linux-headers-$version
-(
-	flock 9
-	[ -e "$kernel_files/prepared" ] && exit 0
-	move_headers "$kernel_files"
-	depmod -b "$kernel_files" "$version"
-	: >"$kernel_files/prepared"
-) 9>"$cache/lock"
-
-run=$(mktemp -d "$cache/run.XXXXXX")
-trap remove_run EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
-mkdir "$run/helpers"
+fetch "${!tests_of[@]}"
+# Held as long as the cache is used, against renewal.
+exec 9>"$cache/lock"
+flock -s 9
+libraries=$(find "$cache"/tools/{usr/,}lib -maxdepth 1 -type d -name '*-linux-gnu*' 2>/dev/null | paste -sd:)
 if [ -z "${RANT:-}" ]; then
 	make -s -C "$tree" rant
 	rant=$tree/rant
 else
 	rant=$(realpath "$RANT")
 fi
+if [ -z "$flavour" ]; then
+	run_flavours
+fi
+
+read -ra pending <<<"${tests_of[$flavour]}"
+kernel_files=$cache/kernel-$flavour
+version=$(ls "$kernel_files/lib/modules")
+headers=$kernel_files/usr/src/linux-headers-$version
+run=$(mktemp -d "$cache/run.XXXXXX")
+trap remove_run EXIT
+mkdir "$run/helpers"
 simnic=
 build_initramfs
 build_helpers

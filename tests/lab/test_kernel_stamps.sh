@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# lab: rt
 #
 # Kernel stamps over a veth pair with netem: what rant counts against what netem says it has done. The kernel stamps a
 # transmitted packet in the driver, after netem: a delay at the emitter is before T1, one at the reflector before T3.
@@ -36,7 +37,7 @@ pair() {
 	read -ra words <<<"$4"
 	start e a "$RANT" -i v0 -a "${address[b]}" --stamp kernel --log "$work/e.log" "${words[@]}"
 	finish e
-	sleep 0.3 # for what is on its way
+	pause 0.3 # for what is on its way
 	stop r
 	expect_status e 0
 	expect_status r 0
@@ -54,24 +55,24 @@ expect_lost() {
 	expect $(($(row e Lost) - $(row e Late))) -eq "$1" 'lost, not late, against dropped by netem'
 }
 
-pair 'no netem, nothing lost' '' '' '--count 3000 --timeout 2000'
-expect "$(row e Recorded)" -eq 3000 'recorded'
-expect "$(row r Recorded)" -eq 3000 'recorded by the reflector'
+pair 'no netem, nothing lost' '' '' '--count 2000 --timeout 2000'
+expect "$(row e Recorded)" -eq 2000 'recorded'
+expect "$(row r Recorded)" -eq 2000 'recorded by the reflector'
 verdict
 
-pair 'loss of pings' 'loss 10%' '' '--count 300 --timeout 100'
+pair 'loss of pings' 'loss 10%' '' '--count 150 --timeout 100'
 expect "$(dropped_by a)" -gt 0 'dropped by netem'
 expect_lost "$(dropped_by a)"
 expect "$(row r Received)" -eq $(($(row e Sent) - $(dropped_by a))) 'received by the reflector'
 verdict
 
-pair 'loss of pongs' '' 'loss 10%' '--count 300 --timeout 100'
+pair 'loss of pongs' '' 'loss 10%' '--count 150 --timeout 100'
 expect "$(dropped_by b)" -gt 0 'dropped by netem'
 expect_lost "$(dropped_by b)"
 expect "$(row r Received)" -eq "$(row e Sent)" 'received by the reflector'
 verdict
 
-pair 'loss of both' 'loss 10%' 'loss 10%' '--count 300 --timeout 100'
+pair 'loss of both' 'loss 10%' 'loss 10%' '--count 150 --timeout 100'
 expect_lost $(($(dropped_by a) + $(dropped_by b)))
 verdict
 
@@ -96,17 +97,17 @@ least() { # NAME: the least latency in ns
 	sed -n 's/^MIN: \([0-9]*\) ns .*/\1/p' "$work/$1.out"
 }
 
-pair 'a delay before the wire at the reflector is in response and round trip' '' 'delay 20ms' '--count 100 --timeout 2000'
+pair 'a delay before the wire at the reflector is in response and round trip' '' 'delay 20ms' '--count 40 --timeout 2000'
 expect "$(least r)" -ge 20000000 'least response'
 expect "$(least e)" -ge "$(least r)" 'least round trip'
 verdict
 
-pair 'a delay before the wire at the emitter is in neither' 'delay 20ms' '' '--count 100 --timeout 2000'
+pair 'a delay before the wire at the emitter is in neither' 'delay 20ms' '' '--count 40 --timeout 2000'
 expect "$(least r)" -lt 20000000 'least response'
 expect "$(least e)" -lt 20000000 'least round trip'
 verdict
 
-pair 'overtaken pings are lost, late and reordered' 'delay 60ms reorder 50%' '' '--count 200 --timeout 20'
+pair 'overtaken pings are lost, late and reordered' 'delay 60ms reorder 50%' '' '--count 150 --timeout 20'
 expect "$(row e Lost)" -gt 10 'lost'
 expect "$(row e Late)" -gt 10 'late'
 expect "$(row r Reordered)" -gt 10 'reordered at the reflector'

@@ -17,10 +17,6 @@ if [ -z "${SIMNIC:-}" ]; then
 	echo "ok - simulated NIC # SKIP its module was not built"
 	exit 0
 fi
-if ! command -v python3 >/dev/null; then
-	echo "ok - simulated NIC # SKIP 'python3' is not installed"
-	exit 0
-fi
 export GUARD_S=100 # a program that takes longer hangs; two virtual machines on one host are slow
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/lab/guest.sh
@@ -57,9 +53,29 @@ set_parameters() {
 	done
 }
 
+declare -A index=([a]=0 [b]=1)
+
+# Lines "DEVICE NAME: VALUE" of both, as ethtool has them too: see the test of that.
 take_counters() {
-	at a ethtool -S sim0 >"$work/a.$1"
-	at b ethtool -S sim1 >"$work/b.$1"
+	printf '%s\n' "$(<"$parameters/state")" >"$work/$1"
+}
+
+sent_of() { # before or after
+	sed -n 's/^0 stamp_probes_sent: //p' "$work/$1"
+}
+
+# shellcheck disable=SC2317 # by poll
+has_sent() {
+	take_counters now
+	[ "$(sent_of now)" -gt "$(sent_of before)" ]
+}
+
+setting_of() { # SIDE: "tx_type rx_filter"
+	local state i=${index[$1]}
+
+	state=$(<"$parameters/state")
+	[[ $state =~ (^|$'\n')$i\ tx_type:\ ([0-9]+)$'\n'$i\ rx_filter:\ ([0-9]+) ]]
+	echo "${BASH_REMATCH[2]} ${BASH_REMATCH[3]}"
 }
 
 # In the wrong world of SELF=1 every setting is expected to be another one.
@@ -69,7 +85,7 @@ expect_setting() { # SIDE SETTING WHEN
 }
 
 set_nic() { # SIDE "TX RX"
-	at "$1" hwstamp_ctl -i "${link[$1]}" -t "${2% *}" -r "${2#* }" >/dev/null
+	[ "$(setting_of "$1")" = "$2" ] || at "$1" hwstamp_ctl -i "${link[$1]}" -t "${2% *}" -r "${2#* }" >/dev/null
 }
 
 # start_pair "R_ARGUMENTS" "E_ARGUMENTS"
@@ -78,31 +94,28 @@ start_pair() {
 
 	take_counters before
 	read -ra words <<<"$1"
-	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware --log "$work/r.log" "${words[@]}"
+	# The count is never reached: it makes the log small, which would fill a quarter of the memory.
+	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware --log "$work/r.log" --count 50000 "${words[@]}"
 	poll has_port r
 	read -ra words <<<"$2"
 	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --log "$work/e.log" "${words[@]}"
 }
 
-finish_pair() {
-	finish e
+# After the emitter.
+finish_reflector() {
 	stop r
 	take_counters after
 }
 
-# compare EXPECTATION...: with the truth.
+# compare EXPECTATION...: with the truth; this ends the test.
 compare() {
-	local name line
+	local name
 	local -a words=("SELF=$self")
 
 	for name in "${!told[@]}"; do
 		words+=("$name=${told[$name]}")
 	done
-	# No process substitution: there may be no /dev/fd.
-	python3 "$here/simnic/truth.py" "$work" "${words[@]}" -- "$@" >"$work/truth" 2>&1
-	while read -r line; do
-		complain "$line"
-	done <"$work/truth"
+	judged_outside simnic/truth.py "${words[@]}" -- "$@"
 }
 
 # pair NAME "PARAMETERS" "R_ARGUMENTS" "E_ARGUMENTS" EXPECTATION...: a run of both, and its whole comparison. STATUS_E and
@@ -120,13 +133,13 @@ pair() {
 	set_nic a '0 0'
 	set_nic b '0 0'
 	start_pair "$arguments_r" "$arguments_e"
-	finish_pair
+	finish e
+	finish_reflector
 	expect_status e "${STATUS_E:-0}"
 	expect_status r "${STATUS_R:-0}"
-	compare "$@"
 	expect_setting a '0 0' after
 	expect_setting b '0 0' after
-	verdict
+	compare "$@"
 }
 
 insmod "$SIMNIC" || {
@@ -166,65 +179,65 @@ pair 'after a warm-up' 'vary_steps=300' "$H" "$C 2000 --warmup 1000" 'e["Warm-up
 
 # ---- Spikes ------------------------------------------------------------------------------------------------------------
 
-F='spike_every=250 spike_ns=40000'
+F='spike_every=100 spike_ns=40000'
 W='e["Breaches"] == a.spikes == 20' # on the wire
-pair 'spikes on the wire there are counted' "$F spike_stage=1" '-t 30 -C' "$C 5000 -t 30 -C" "$ALL" "$W" \
+pair 'spikes on the wire there are counted' "$F spike_stage=1" '-t 30 -C' "$C 2000 -t 30 -C" "$ALL" "$W" \
 	'r["Breaches"] == 0' '{n for n in E if E[n] > 30000} == hit("spike_every")'
-pair 'spikes in the response are counted on both sides' "$F spike_stage=2" '-t 30 -C' "$C 5000 -t 30 -C" "$ALL" "$W" \
+pair 'spikes in the response are counted on both sides' "$F spike_stage=2" '-t 30 -C' "$C 2000 -t 30 -C" "$ALL" "$W" \
 	'r["Breaches"] == 20' '{n for n in R if R[n] > 30000} == {n for n in E if E[n] > 30000} == hit("spike_every")'
-pair 'spikes on the wire back are counted' "$F spike_stage=3" '-t 30 -C' "$C 5000 -t 30 -C" "$ALL" "$W" \
+pair 'spikes on the wire back are counted' "$F spike_stage=3" '-t 30 -C' "$C 2000 -t 30 -C" "$ALL" "$W" \
 	'r["Breaches"] == 0' '{n for n in E if E[n] > 30000} == hit("spike_every")'
-pair 'spikes before the wire are none' "$F spike_stage=0" '-t 30 -C' "$C 5000 -t 30 -C" "$ALL" 'a.spikes == 20' \
+pair 'spikes before the wire are none' "$F spike_stage=0" '-t 30 -C' "$C 2000 -t 30 -C" "$ALL" 'a.spikes == 20' \
 	'e["Breaches"] == r["Breaches"] == 0'
-pair 'spikes after the wire are none' 'spike_every=250 spike_ns=3000000 spike_stage=4' '-t 30 -C' "$C 5000 -t 30 -C" \
+pair 'spikes after the wire are none' 'spike_every=100 spike_ns=3000000 spike_stage=4' '-t 30 -C' "$C 2000 -t 30 -C" \
 	"$ALL" 'a.spikes == 20' 'e["Breaches"] == r["Breaches"] == 0'
-STATUS_E=2 pair 'the first spike ends the emitter' "$F from=3500" '' "$C 5000 -t 46.999" 'N == 3750 == len(E)' \
-	'e["Breaches"] == 1' 'max(E) == 3749' 'text_e.startswith("Round-trip latency (47000 ns) exceeds threshold (46999 ns).\n  Sequence number: 3749\n  T1_HW (NIC tx): 1600000000.374900000\n  T4_HW (NIC rx): 1600000000.374947000\n")'
-STATUS_R=2 pair 'the first spike ends the reflector' "$F from=3500 spike_stage=2" '-t 44.999' \
-	"$C 3750" "$ALL" 'max(R) == 3749' 'r["Breaches"] == 1' \
-	'text_r.startswith("Response latency (45000 ns) exceeds threshold (44999 ns).\n  Sequence number: 3749\n  T2_HW (NIC rx): 1600000000.374901000\n  T3_HW (NIC tx): 1600000000.374946000\n")'
-pair 'a spike that equals the threshold does not' "$F from=3500" '' "$C 5000 -t 47" "$ALL" 'e["Breaches"] == 0' \
+STATUS_E=2 pair 'the first spike ends the emitter' "$F from=1400" '' "$C 2000 -t 46.999" 'N == 1500 == len(E)' \
+	'e["Breaches"] == 1' 'max(E) == 1499' 'text_e.startswith("Round-trip latency (47000 ns) exceeds threshold (46999 ns).\n  Sequence number: 1499\n  T1_HW (NIC tx): 1600000000.149900000\n  T4_HW (NIC rx): 1600000000.149947000\n")'
+STATUS_R=2 pair 'the first spike ends the reflector' "$F from=1400 spike_stage=2" '-t 44.999' \
+	"$C 1500" "$ALL" 'max(R) == 1499' 'r["Breaches"] == 1' \
+	'text_r.startswith("Response latency (45000 ns) exceeds threshold (44999 ns).\n  Sequence number: 1499\n  T2_HW (NIC rx): 1600000000.149901000\n  T3_HW (NIC tx): 1600000000.149946000\n")'
+pair 'a spike that equals the threshold does not' "$F from=1400" '' "$C 2000 -t 47" "$ALL" 'e["Breaches"] == 0' \
 	'a.spikes == 6' 'max(E.values()) == 47000'
-pair 'spikes in the warm-up are not counted' "$F" '' "$C 5000 --warmup 1500 -t 30 -C" 'e["Breaches"] == 20' \
+pair 'spikes in the warm-up are not counted' "$F" '' "$C 2000 --warmup 600 -t 30 -C" 'e["Breaches"] == 20' \
 	'a.spikes == 26'
 
 # ---- Loss, duplication, order -------------------------------------------------------------------------------------------
 
 T='--histogram --timeout 100 --count'
-pair 'probes that are dropped' 'directions=1 drop_every=449' '' "$T 5000" 'e["Lost"] - e["Late"] == a.dropped == 11' \
+pair 'probes that are dropped' 'directions=1 drop_every=179' '' "$T 2000" 'e["Lost"] - e["Late"] == a.dropped == 11' \
 	'b.dropped == 0' 'set(range(N)) - set(R) == hit("drop_every")' 'not hit("drop_every") & set(E)'
-pair 'replies that are dropped' 'directions=2 drop_every=449' '' "$T 5000" 'e["Lost"] - e["Late"] == b.dropped == 11' \
+pair 'replies that are dropped' 'directions=2 drop_every=179' '' "$T 2000" 'e["Lost"] - e["Late"] == b.dropped == 11' \
 	'a.dropped == 0' 'len(R) == N' 'not hit("drop_every") & set(E)'
-pair 'probes that come twice' 'directions=1 dup_every=3' '' "$C 5000" \
-	'e["Duplicate"] == r["Duplicate"] == a.duplicated == 1666' 'len(E) == N == 5000' 'b.stamp_replies_sent == 6666'
-pair 'replies that come twice' 'directions=2 dup_every=3' '' "$C 5000" 'e["Duplicate"] == b.duplicated == 1666' \
-	'r["Duplicate"] == 0' 'len(E) == len(R) == N == 5000'
-pair 'probes out of order' 'directions=1 reorder_every=449' '' "$T 5000" \
+pair 'probes that come twice' 'directions=1 dup_every=3' '' "$C 2000" \
+	'e["Duplicate"] == r["Duplicate"] == a.duplicated == 666' 'len(E) == N == 2000' 'b.stamp_replies_sent == 2666'
+pair 'replies that come twice' 'directions=2 dup_every=3' '' "$C 2000" 'e["Duplicate"] == b.duplicated == 666' \
+	'r["Duplicate"] == 0' 'len(E) == len(R) == N == 2000'
+pair 'probes out of order' 'directions=1 reorder_every=179' '' "$T 2000" \
 	'e["Lost"] == e["Late"] >= 11' 'r["Reordered"] == e["Reordered"] == b.reordered == 11' 'len(R) == N' \
 	'b.held_to_limit == 0'
-pair 'replies out of order' 'directions=2 reorder_every=449' '' "$T 5000" \
+pair 'replies out of order' 'directions=2 reorder_every=179' '' "$T 2000" \
 	'e["Lost"] == e["Late"] >= 11' 'e["Reordered"] == a.reordered == 11' 'r["Reordered"] == 0' 'len(R) == N'
-pair 'probes held up, in order' 'directions=1 reorder_every=449 hold_ms=20' '' "$C 5000" "$ALL" \
+pair 'probes held up, in order' 'directions=1 reorder_every=179 hold_ms=20' '' "$C 2000" "$ALL" \
 	'b.held_to_limit == 11' 'b.reordered == e["Reordered"] == r["Reordered"] == 0'
 
 # ---- Missing, late and double stamps ----------------------------------------------------------------------------------------
 
-pair 'T1 missing' 'directions=1 tx_stamp_missing_every=449' '' "$T 5000" \
+pair 'T1 missing' 'directions=1 tx_stamp_missing_every=179' '' "$T 2000" \
 	'e["Transmit"] == e["Unstamped"] == a.tx_stamp_missing == 11' 'r["Unstamped"] == 0' \
 	'not hit("tx_stamp_missing_every") & set(E)' 'len(E) == N - 11 - e["Lost"]' 'e["Lost"] == e["Late"]'
-pair 'T3 missing' 'directions=2 tx_stamp_missing_every=97' '' "$C 5000" \
+pair 'T3 missing' 'directions=2 tx_stamp_missing_every=39' '' "$C 2000" \
 	'r["Transmit"] == r["Unstamped"] == b.tx_stamp_missing == 51' 'e["Unstamped"] == 0' \
 	'set(range(N)) - set(R) == hit("tx_stamp_missing_every")'
-pair 'T2 missing' 'directions=1 rx_stamp_missing_every=7' '' "$C 5000" \
-	'r["Receive"] == r["Unstamped"] == b.rx_stamp_missing == 714' 'e["Unstamped"] == 0' \
+pair 'T2 missing' 'directions=1 rx_stamp_missing_every=7' '' "$C 2000" \
+	'r["Receive"] == r["Unstamped"] == b.rx_stamp_missing == 285' 'e["Unstamped"] == 0' \
 	'set(range(N)) - set(R) == hit("rx_stamp_missing_every")'
-pair 'T4 missing' 'directions=2 rx_stamp_missing_every=7' '' "$C 5000" \
-	'e["Receive"] == e["Unstamped"] == a.rx_stamp_missing == 714' 'r["Unstamped"] == 0' \
+pair 'T4 missing' 'directions=2 rx_stamp_missing_every=7' '' "$C 2000" \
+	'e["Receive"] == e["Unstamped"] == a.rx_stamp_missing == 285' 'r["Unstamped"] == 0' \
 	'set(range(N)) - set(E) == hit("rx_stamp_missing_every")'
-pair 'T1 and T3 come 100 us after each send' 'tx_stamp_delay_us=100 vary_steps=1000' "$S" "$C 5000" "$ALL"
-pair 'T1 late, but in time' 'directions=1 tx_stamp_late_every=97 late_us=8000' "$S" "$C 5000" "$ALL" \
+pair 'T1 and T3 come 100 us after each send' 'tx_stamp_delay_us=100 vary_steps=1000' "$S" "$C 2000" "$ALL"
+pair 'T1 late, but in time' 'directions=1 tx_stamp_late_every=39 late_us=8000' "$S" "$C 2000" "$ALL" \
 	'a.tx_stamp_late == 51' 'e["Came late"] == e["Unmatched"] == 0'
-pair 'T3 late, but in time' 'directions=2 tx_stamp_late_every=97 late_us=1500' "$S" "$C 5000" "$ALL" \
+pair 'T3 late, but in time' 'directions=2 tx_stamp_late_every=39 late_us=1500' "$S" "$C 2000" "$ALL" \
 	'b.tx_stamp_late == 51' 'r["Came late"] == r["Unmatched"] == 0'
 # A stamp that comes while a stalled program does not look is in time after all.
 pair 'T1 later than --timeout' 'directions=1 tx_stamp_late_every=449 late_us=24000' '' '--timeout 20 --count 5300' \
@@ -233,10 +246,10 @@ pair 'T1 later than --timeout' 'directions=1 tx_stamp_late_every=449 late_us=240
 pair 'T3 later than --timeout' 'directions=2 tx_stamp_late_every=449 late_us=24000' '--timeout 20' "$C 5300" \
 	'b.tx_stamp_late == 11' 'r["Came late"] + r["Unmatched"] == r["Transmit"] == 11 - len(hit("tx_stamp_late_every") & set(R)) > 0' \
 	'e["Unstamped"] == 0'
-pair 'T1 twice' 'directions=1 tx_stamp_twice_every=3' '' "$C 5000" "$ALL" \
-	'e["Came twice"] == a.tx_stamp_twice == 1666' 'e["Other"] == 0'
-pair 'T3 twice' 'directions=2 tx_stamp_twice_every=3' '' "$C 5000" "$ALL" \
-	'r["Came twice"] == b.tx_stamp_twice == 1666' 'r["Other"] == 0'
+pair 'T1 twice' 'directions=1 tx_stamp_twice_every=3' '' "$C 2000" "$ALL" \
+	'e["Came twice"] == a.tx_stamp_twice == 666' 'e["Other"] == 0'
+pair 'T3 twice' 'directions=2 tx_stamp_twice_every=3' '' "$C 2000" "$ALL" \
+	'r["Came twice"] == b.tx_stamp_twice == 666' 'r["Other"] == 0'
 pair 'one stamp in flight, probes that come twice' \
 	'one_in_flight=Y tx_stamp_delay_us=1000 directions=1 dup_every=5' "$S" "$C 1000" \
 	'r["Transmit"] == r["Unstamped"] == b.tx_hwtstamp_skipped > 100' 'a.tx_hwtstamp_skipped == e["Transmit"] == 0' \
@@ -253,14 +266,14 @@ pair 'all faults at once' 'drop_every=1009 dup_every=31 tx_stamp_missing_every=8
 step_back() {
 	wanted "$1" && echo "0 $2" >"$parameters/step"
 }
-pair 'the PHC steps forward: one round trip shows it' 'step_at=2345 step_ns=987654321' '' "$C 5000" "$ALL" \
-	'E[2345] == 987661321' '{E[n] for n in E if n != 2345} == {7000}'
+pair 'the PHC steps forward: one round trip shows it' 'step_at=1234 step_ns=987654321' '' "$C 2000" "$ALL" \
+	'E[1234] == 987661321' '{E[n] for n in E if n != 1234} == {7000}'
 step_back 'the PHC steps forward: one round trip shows it' -987654321
-pair 'the PHC steps back: one negative, none recorded' 'step_at=2345 step_ns=-37000000000' '' "$C 5000" \
-	'e["Negative"] == 1' 'set(range(N)) - set(E) == {2345}' 'set(E.values()) == {7000}'
+pair 'the PHC steps back: one negative, none recorded' 'step_at=1234 step_ns=-37000000000' '' "$C 2000" \
+	'e["Negative"] == 1' 'set(range(N)) - set(E) == {1234}' 'set(E.values()) == {7000}'
 step_back 'the PHC steps back: one negative, none recorded' 37000000000
-pair 'spikes that end before they begin are negative' 'spike_every=100 spike_ns=-8000 spike_stage=2' '' "$C 5000" \
-	'e["Negative"] == r["Negative"] == a.spikes == 50' 'set(range(N)) - set(E) == hit("spike_every")' 'len(R) == 4950'
+pair 'spikes that end before they begin are negative' 'spike_every=40 spike_ns=-8000 spike_stage=2' '' "$C 2000" \
+	'e["Negative"] == r["Negative"] == a.spikes == 50' 'set(range(N)) - set(E) == hit("spike_every")' 'len(R) == 1950'
 
 # ---- The setting of the NIC ---------------------------------------------------------------------------------------------------------
 
@@ -350,28 +363,29 @@ behind() {
 	begin "simnic: $name"
 	reset
 	set_parameters "${words[@]}"
-	start_pair '--timeout 20' '--timeout 20 --duration 2'
-	sleep 0.6
+	start_pair '--timeout 20' '--timeout 20 --count 50000'
+	poll has_sent
+	sleep 0.3
 	IFS=, read -ra words <<<"$settings"
 	for setting in "${words[@]}"; do
 		set_nic "$side" "$setting"
 		sleep 0.4
 	done
 	expect "$(is_gone e && echo gone)" = '' 'the emitter'
-	finish_pair
+	stop e
+	finish_reflector
 	expect_status e 0
 	expect_status r 0
-	compare 'len(E) > 100 and len(R) > 100' 'e["Lost"] == e["Late"]' "$@"
 	case $settings in
 	*'1 1') expect_setting "$side" '0 0' after ;;
 	*) expect_setting "$side" "${settings##*,}" 'after, as the other program left it' ;;
 	esac
-	verdict
+	compare 'len(E) > 100 and len(R) > 100' 'e["Lost"] == e["Late"]' "$@"
 	set_nic a '0 0'
 	set_nic b '0 0'
 }
 OFF_A='e["Transmit"] + e["Unfinished"] >= a.tx_stamp_off >= e["Transmit"] > 0'
-OFF_R='e["Receive"] + e["Unfinished"] >= a.rx_stamp_off >= e["Receive"] > 0'
+OFF_R='e["Receive"] + e["Unfinished"] + e["Late"] >= a.rx_stamp_off >= e["Receive"] > 0'
 behind 'stamps off for a while behind the emitter' a '0 0,1 1' '' 'e["Transmit"] == a.tx_stamp_off > 0' \
 	'e["Receive"] == a.rx_stamp_off > 0' 'r["Unstamped"] == 0' 'max(E) > N - 50'
 behind 'stamps off for a while behind the reflector' b '0 0,1 1' '' 'r["Transmit"] == b.tx_stamp_off > 0' \
@@ -388,18 +402,45 @@ run_time_change() {
 	wanted "$1" || return 0
 	begin "simnic: $1"
 	reset
-	start_pair '' '--timeout 2000 --duration 2'
+	start_pair '' '--timeout 2000 --count 50000'
+	poll has_sent
 	for wire in 2000 3000 1500; do
 		sleep 0.3
 		echo "$wire" >"$parameters/wire_ns"
 	done
-	finish_pair
+	sleep 0.3
+	stop e
+	finish_reflector
 	expect_status e 0
 	expect "$(awk 'NR > 2 { print $4 }' "$work/e.log" | uniq | tr '\n' ' ')" = \
 		"$([ "$self" = 0 ] || echo wrong)7000 9000 11000 8000 " 'round trips'
 	verdict
 }
 run_time_change 'a parameter that changes shows from one packet to the next'
+
+ethtool_agrees() {
+	local side
+
+	wanted "$1" || return 0
+	begin "simnic: $1"
+	reset
+	set_nic b '1 12'
+	start_pair '--stamp kernel' '--stamp kernel --count 100'
+	finish e
+	finish_reflector
+	for side in a b; do
+		{
+			at "$side" ethtool -S "${link[$side]}" | sed -n "s/^ *\(\w*: [0-9]*\)$/${index[$side]} \1/p"
+			at "$side" hwstamp_ctl -i "${link[$side]}" | sed -n "s/^\(tx_type\|rx_filter\) \([0-9]*\)$/${index[$side]} \1: \2/p"
+		} >>"$work/told"
+	done
+	[ "$self" = 0 ] || echo '0 wrong: 1' >>"$work/told"
+	expect "$(sort "$work/told")" = "$(sort "$work/after")" 'what ethtool and hwstamp_ctl say, and the state of simnic'
+	expect "$(sent_of after)" -eq $(($(sent_of before) + 100)) 'probes that it counted'
+	set_nic b '0 0'
+	verdict
+}
+ethtool_agrees 'ethtool -S and hwstamp_ctl tell its state'
 
 clock_reads() {
 	wanted "$1" || return 0
@@ -414,8 +455,8 @@ clock_reads() {
 	expect $((after - before)) -le 110 'seconds from before the step to after it'
 	expect $((before - $(date +%s))) -le 2 'seconds between the PHC and the time of day'
 	phc_ctl "/dev/ptp$ptp" -- adj -100 >"$work/adj.out" || complain 'adjtime'
-	phc_ctl "/dev/ptp$ptp" freq 5000 >"$work/freq.out" || complain 'adjfine'
-	phc_ctl "/dev/ptp$ptp" freq 0 >>"$work/freq.out" || complain 'adjfine'
+	phc_ctl "/dev/ptp$ptp" freq 5000 >"$work/freq.out" 2>&1 || complain 'adjfine'
+	phc_ctl "/dev/ptp$ptp" freq 0 >>"$work/freq.out" 2>&1 || complain 'adjfine'
 	verdict
 }
 clock_reads 'its clock can be read, stepped and steered'

@@ -23,8 +23,9 @@
  *
  * Faults hit STAMP packets by sequence number: "X_every = m" hits n with n >= from and n % m == m - 1, in the directions
  * that `directions` names (1 probes, 2 replies; spikes belong to exchanges). What was really done is counted in
- * "ethtool -S", on the device that sent the packet; rx_stamp_* and reordered on the one that received it. All parameters
- * may be changed at any time; those of type array are "sim0,sim1".
+ * "ethtool -S", on the device that sent the packet; rx_stamp_* and reordered on the one that received it; and in the parameter
+ * `state`, for shells that have no time to start programs. All other parameters may be changed at any time; those of type array
+ * are "sim0,sim1".
  */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
@@ -158,6 +159,29 @@ static void count(struct sim *s, enum count c)
 {
 	atomic64_inc(&s->counts[c]);
 }
+
+/* Lines "DEVICE NAME: VALUE", as ethtool names them. */
+static int state_get(char *text, const struct kernel_param *kp)
+{
+	int bytes = 0;
+
+	for (int index = 0; index < 2; index++) {
+		struct sim *s = sims[index];
+
+		if (!s)
+			continue;
+		bytes += scnprintf(text + bytes, PAGE_SIZE - bytes, "%d tx_type: %d\n%d rx_filter: %d\n", index, s->tx_type,
+				   index, s->rx_filter);
+		for (int i = 0; i < COUNTS; i++)
+			bytes += scnprintf(text + bytes, PAGE_SIZE - bytes, "%d %s: %lld\n", index, count_names[i],
+					   (s64)atomic64_read(&s->counts[i]));
+	}
+	return bytes;
+}
+
+static const struct kernel_param_ops state_ops = { .get = state_get };
+module_param_cb(state, &state_ops, NULL, 0444);
+MODULE_PARM_DESC(state, "what each device is set to, and has counted");
 
 /* ---- Clocks ------------------------------------------------------------------------------------------------------- */
 

@@ -3,18 +3,19 @@
 """
 Compares what two runs of rant printed with the truth, which is computed from the parameters of simnic (simnic.c says how).
 
-    truth.py FOLDER NAME=VALUE... -- EXPECTATION...
+    truth.py FOLDER
 
-FOLDER holds e.out, e.log (emitter, on sim0), r.out, r.log (reflector, on sim1), and a.before, a.after, b.before, b.after:
-"ethtool -S" of sim0 and sim1. NAME=VALUE are the parameters of simnic; SELF=1 makes the truth wrong on purpose, so that
-each comparison that means anything fails.
+FOLDER holds e.out, e.log (emitter, on sim0), r.out, r.log (reflector, on sim1); before and after, the states of simnic
+around the run; and judge.name, judge.complaints, judge.words: the name of the test, what it complains about
+already, and a line each NAME=VALUE... -- EXPECTATION... NAME=VALUE are the parameters of simnic; SELF=1 makes the truth wrong
+on purpose, so that each comparison that means anything fails.
 
 Always compared, for every line of both logs: each stamp, the latency, that no sequence number is there twice; the accounts;
 minimum, maximum, mean, percentiles and the number of lines. An expectation is an expression that must be true, of:
     e["Row"], r["Row"]   counts of the reports               a.name, b.name   counters of sim0, sim1 during the run
     E, R                 logs: {seq: latency}                hit("X_every")   sequence numbers of E's run that X hit
     N                    probes sent
-Prints a line per complaint; exit status 1 if there are any.
+Prints "ok - NAME", or "not ok - NAME" and the complaints.
 """
 import os
 import re
@@ -49,9 +50,11 @@ def truncated(a, b):
 
 
 folder = sys.argv[1]
-middle = sys.argv.index("--")
-told = dict(word.split("=", 1) for word in sys.argv[2:middle])
-expectations = sys.argv[middle + 1:]
+complaints += [line for line in read("judge.complaints").splitlines() if line]
+words = read("judge.words").splitlines()
+middle = words.index("--")
+told = dict(word.split("=", 1) for word in words[:middle])
+expectations = words[middle + 1:]
 wrong = told.pop("SELF", "0") == "1"
 P = {name: [int(v) for v in value.split(",")] if "," in value else int(value)
      for name, value in told.items() if re.fullmatch(r"-?\d+(,-?\d+)?", value)}
@@ -105,10 +108,10 @@ def rows_of(text):
     return rows
 
 
-def counters_of(side):
+def counters_of(device):
     def table(name):
-        return dict(re.findall(r"^ *(\w+): (\d+)$", read(name), re.M))
-    before, after = table(f"{side}.before"), table(f"{side}.after")
+        return dict(re.findall(rf"^{device} (\w+): (\d+)$", read(name), re.M))
+    before, after = table("before"), table("after")
     return SimpleNamespace(**{k: int(v) - int(before.get(k, 0)) + (1 if wrong else 0) for k, v in after.items()})
 
 
@@ -199,7 +202,7 @@ def check_accounts(e, r):
 
 text_e, text_r = read("e.out"), read("r.out")
 e, r = rows_of(text_e), rows_of(text_r)
-a, b = counters_of("a"), counters_of("b")
+a, b = counters_of(0), counters_of(1)
 E, R = check_log("e"), check_log("r")
 N = e.get("Sent", 0)
 check_statistics("e", text_e)
@@ -215,6 +218,9 @@ for expectation in expectations:
             complain(f"not so: {expectation}   ({', '.join(values)})")
     except (KeyError, AttributeError, NameError) as missing:
         complain(f"{expectation}: there is no {missing}")
+print(("not ok" if complaints else "ok") + " - " + read("judge.name").strip())
 for line in complaints[:20]:
-    print(line)
+    print("# " + line)
+for name in ("e.err", "e.out", "r.err", "r.out") if complaints and not wrong else ():
+    print(f"# {name}:", *read(name).splitlines()[:30], sep="\n#   ")
 sys.exit(1 if complaints else 0)
