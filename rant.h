@@ -460,7 +460,7 @@ enum order session_note(struct session *s, uint32_t seq);
 /* ---- tracefs.c: the kernel's trace: instance, marker and stop (hot), saving --------------------------------------- */
 
 #define TRACE_INSTANCE "rant"
-#define TRACE_MARKER_BYTES 512 /* the longest marker has 474 */
+#define TRACE_MARKER_BYTES 512 /* the longest marker has 326 */
 
 /* The measuring thread takes a trace from armed to frozen, the housekeeping thread back. */
 enum trace_state { TRACE_ARMED, TRACE_FROZEN };

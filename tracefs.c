@@ -23,6 +23,8 @@
 
 #define USEFUL_EVENTS "irq:irq_handler_entry irq:irq_handler_exit net:napi_gro_receive_entry sched:sched_switch"
 #define EVENT_BYTES 64 /* of the ring buffer, a usual event */
+#define LOCK_TRIES 50
+#define LOCK_PAUSE_US 1000
 #define OPEN_TRIES 3 /* another program may remove the instance between our mkdir and our open */
 
 static const char *mounts_path = "/proc/mounts"; /* a test has its own */
@@ -181,8 +183,9 @@ static int open_instance(struct trace *t)
 	t->on_fd = openat(t->folder_fd, "tracing_on", O_RDWR | O_CLOEXEC);
 	if (t->on_fd < 0)
 		return fail(t, "/tracing_on", errno);
-	/* Shared by all who measure; who gets it exclusively at the end is the last. */
-	flock(t->marker_fd, LOCK_SH | LOCK_NB);
+	/* Shared by all who measure; who gets it exclusively at the end is the last, and is on its way out. */
+	for (int try = 0; try < LOCK_TRIES && flock(t->marker_fd, LOCK_SH | LOCK_NB); try++)
+		usleep(LOCK_PAUSE_US);
 	return 0;
 }
 
@@ -608,22 +611,29 @@ bool trace_is_frozen(const struct trace *t)
 	return atomic_load_explicit(&t->state, memory_order_acquire) == TRACE_FROZEN;
 }
 
+/* Opening `trace` this way empties the buffers of all CPUs. 0 or errno. */
+static int empty_buffers(const struct trace *t)
+{
+	int fd = openat(t->folder_fd, "trace", O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return t->snapshot ? set(t->snapshot_fd, "2") : 0;
+}
+
 int trace_rearm(struct trace *t)
 {
-	int fd, error = 0;
+	int error = 0;
 
 	if (!trace_is_frozen(t) || t->unsaved)
 		return -EBUSY;
-	/* Opening it this way empties the buffers of all CPUs. */
-	fd = openat(t->folder_fd, "trace", O_WRONLY | O_TRUNC | O_CLOEXEC);
-	if (fd < 0)
-		error = errno;
-	else
-		close(fd);
-	if (!error && t->snapshot)
-		error = set(t->snapshot_fd, "2"); /* empties it */
-	if (!error)
-		error = set(t->on_fd, "1");
+	/* Another program on this instance may have been first; what it traces must stay. */
+	if (t->last.stop_error || tracing_on(t) != 1) {
+		error = empty_buffers(t);
+		if (!error)
+			error = set(t->on_fd, "1");
+	}
 	if (error) {
 		warnx("--trace-rearm: %s: tracing cannot be switched on again (%s): later breaches are not traced", t->path,
 		      strerror(error));
@@ -729,10 +739,11 @@ static int write_header(const struct plan *p, const struct scan *s, int cpu, int
 	const struct trace_record *r = p->record;
 	struct utsname kernel = { 0 };
 	time_t now = time(NULL);
-	uint64_t kib = 0;
+	uint64_t kib;
 	struct tm utc;
-	char date[32], spike[64] = "in no file", lost[32] = "unknown";
-	char marker[TRACE_MARKER_BYTES + 1];
+	char date[32], spike[64] = "in no file", lost[32] = "unknown", size[32] = "unknown";
+	char marker[TRACE_MARKER_BYTES + 1], header[2048];
+	int length;
 
 	uname(&kernel);
 	gmtime_r(&now, &utc);
@@ -745,15 +756,15 @@ static int write_header(const struct plan *p, const struct scan *s, int cpu, int
 	snprintf(marker, sizeof(marker), "%.*s", (int)r->marker_bytes, r->marker);
 	if (!p->marked)
 		snprintf(marker, sizeof(marker), "refused (%s)", strerror(r->marker_error));
-	read_buffer_kib(p->trace, &kib);
-	if (dprintf(fd,
-		    "# rant: trace of a breach of '%s', sequence number %" PRIu32 "\n# Spike: %s\n# Marker: %s\n"
-		    "# From: %s/%s, %s\n# Trace clock: %s\n# Buffer: %" PRIu64 " KiB per CPU; events lost before the first "
-		    "line: %s\n# Kernel: %s %s %s\n# Saved: %s\n#\n",
-		    role_names[r->role], r->seq, spike, marker, p->trace->path, p->source, p->from, p->trace->clock, kib,
-		    lost, kernel.release, kernel.version, kernel.machine, date) < 0)
-		return errno ? -errno : -EIO;
-	return 0;
+	if (read_buffer_kib(p->trace, &kib))
+		snprintf(size, sizeof(size), "%" PRIu64, kib);
+	length = snprintf(header, sizeof(header),
+			  "# rant: trace of a breach of '%s', sequence number %" PRIu32 "\n# Spike: %s\n# Marker: %s\n"
+			  "# From: %s/%s, %s\n# Trace clock: %s\n# Buffer: %s KiB per CPU; events lost before the first "
+			  "line: %s\n# Kernel: %s %s %s\n# Saved: %s\n#\n",
+			  role_names[r->role], r->seq, spike, marker, p->trace->path, p->source, p->from,
+			  p->trace->clock, size, lost, kernel.release, kernel.version, kernel.machine, date);
+	return write_all(fd, header, (size_t)length < sizeof(header) ? (size_t)length : sizeof(header) - 1);
 }
 
 /* Reads one text of the kernel to its end, looking for the needle; with to_fd >= 0 writes it there, after a header. */
@@ -913,7 +924,11 @@ static int make_part(int folder_fd, const struct trace *t, char *name, char *par
 			return -errno;
 		}
 		fd = openat(folder_fd, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		return fd < 0 ? -errno : fd;
+		if (fd >= 0)
+			return fd;
+		fd = -errno;
+		unlinkat(folder_fd, part, AT_REMOVEDIR);
+		return fd;
 	}
 	return -EEXIST;
 }
