@@ -170,9 +170,8 @@ static int find_instance(struct trace *t, const char *instance)
 /* Makes the instance if it is not there, and opens it. -ENOENT: it went away meanwhile. */
 static int open_instance(struct trace *t)
 {
-	if (!mkdir(t->path, 0755))
-		t->created = true;
-	else if (errno != EEXIST)
+	t->created = !mkdir(t->path, 0755);
+	if (!t->created && errno != EEXIST)
 		return fail(t, ": cannot be made", errno);
 	t->folder_fd = open(t->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (t->folder_fd < 0)
@@ -375,7 +374,7 @@ static bool in_mask(const char *mask, size_t cpu)
 
 	for (const char *at = mask + strlen(mask); at > mask; at--) {
 		char c = at[-1];
-		unsigned value = c <= '9' ? (unsigned)(c - '0') : (unsigned)((c | 0x20) - 'a' + 10);
+		unsigned value = c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a' + 10);
 
 		if (c == ',')
 			continue;
@@ -841,10 +840,10 @@ static int choose_source(struct plan *p, bool *swap_skipped)
 		p->source = "snapshot";
 		p->from = r->off_before ? "taken before the breach by others" : "taken at the breach";
 		error = find_spike(p);
-		if (error || p->spike_cpu >= 0)
+		if (error || p->spike_cpu >= 0 || (r->snapshot_taken && !marked))
 			return error;
 	}
-	*swap_skipped = r->snapshot_taken && marked;
+	*swap_skipped = r->snapshot_taken;
 	p->source = "trace";
 	if (*swap_skipped)
 		p->from = "since the snapshot does not hold the marker";

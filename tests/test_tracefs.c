@@ -53,9 +53,10 @@ static struct {
 	int file_writes_left; /* to files that are saved; then ENOSPC. -1: no limit */
 	int close_errno; /* of a saved file */
 	void (*made)(void); /* after mkdir, to fill it */
+	void (*on_mkdir_error)(void);
 	bool no_mkdir; /* the folder is there already, but mkdir says that it made it */
 	bool keep; /* rmdir only counts */
-	int rmdirs, calls;
+	int rmdirs;
 	char steps[64]; /* one letter per system call of the hot path */
 } fake;
 
@@ -128,6 +129,8 @@ int __wrap_mkdir(const char *path, mode_t mode)
 	int result = 0;
 
 	if (fake.mkdir_errno) {
+		if (fake.on_mkdir_error)
+			fake.on_mkdir_error();
 		errno = fake.mkdir_errno;
 		return -1;
 	}
@@ -484,6 +487,19 @@ static void take_away(void)
 		fill_instance();
 }
 
+static void restore_marker(void)
+{
+	put_file("trace_marker", "");
+}
+
+/* The files come with the next mkdir, which then says that there is one. */
+static void made_by_another(void)
+{
+	fake.made = NULL;
+	fake.mkdir_errno = EEXIST;
+	fake.on_mkdir_error = restore_marker;
+}
+
 static void test_instance_goes_away_meanwhile(void **state)
 {
 	(void)state;
@@ -492,6 +508,16 @@ static void test_instance_goes_away_meanwhile(void **state)
 	fake.made = take_away;
 	assert_int_equal(open_it(false, 1000), 0);
 	assert_int_equal(times_made, 2);
+}
+
+static void test_instance_is_made_by_another_meanwhile(void **state)
+{
+	(void)state;
+	remove_file("trace_marker");
+	fake.no_mkdir = fake.keep = true; /* it was made here, and lost its files: the next mkdir finds another's */
+	fake.made = made_by_another;
+	assert_int_equal(open_it(false, 1000), 0);
+	assert_false(t.created);
 }
 
 static void test_no_trace_marker(void **state)
@@ -558,6 +584,36 @@ static void test_tracing_was_off_and_another_measures(void **state)
 	trace_close(&t);
 	__real_close(fd);
 	assert_int_equal(*get_file("tracing_on"), '1');
+}
+
+/* By which others know that this one measures. */
+static void test_shared_lock_is_held(void **state)
+{
+	char path[512];
+	int fd;
+
+	(void)state;
+	open_well(false);
+	snprintf(path, sizeof(path), "%s/trace_marker", instance);
+	fd = open(path, O_WRONLY);
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), -1);
+	assert_int_equal(flock(fd, LOCK_SH | LOCK_NB), 0);
+	__real_close(fd);
+}
+
+/* Nor is it a reason not to start when the lock cannot be had. */
+static void test_lock_cannot_be_had(void **state)
+{
+	char path[512];
+	int fd, error;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/trace_marker", instance);
+	fd = open(path, O_WRONLY);
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+	error = open_it(false, 1000);
+	__real_close(fd);
+	assert_int_equal(error, 0);
 }
 
 static void test_tracing_stays_off(void **state)
@@ -653,7 +709,7 @@ static void test_cpu_mask(void **state)
 		bool in;
 	} rows[] = {
 		{ "3", 0, true }, { "3", 1, true }, { "3", 2, false }, { "8", 3, true }, { "f0", 3, false }, { "f0", 4, true },
-		{ "a", 1, true }, { "a", 2, false }, { "A", 3, true }, { "00000001,00000000", 32, true }, { "", 0, false },
+		{ "a", 1, true }, { "a", 2, false }, { "00000001,00000000", 32, true }, { "", 0, false },
 		{ "00000001,00000000", 0, false }, { "80000000,00000000", 63, true }, { "80000000,00000000", 64, false },
 	};
 
@@ -1269,9 +1325,12 @@ static void test_marker_across_blocks(void **state)
 	(void)state;
 	open_well(false);
 	breach(true);
-	for (int i = 0; i < 40; i++) {
-		/* The text before the marker: the table and 21 bytes more. */
-		size_t before = BLOCK_BYTES - 100 - TRACE_MARKER_BYTES + util_below(TRACE_MARKER_BYTES + 100);
+	/* What stands before it: the table, these bytes, and the name of the event. */
+	const size_t fixed = strlen(TABLE) - 2 + strlen("5/17") + strlen(" tracing_mark_write: ");
+
+	/* From all in the first block to all in the second. */
+	for (size_t inside = 0; inside <= t.last.marker_bytes; inside++) {
+		size_t before = BLOCK_BYTES - fixed - inside;
 
 		put_marker("trace", before);
 		t.unsaved = true;
@@ -1296,6 +1355,21 @@ static void test_save_without_counts(void **state)
 	assert_has("cpu0.txt", "# Buffer: unknown KiB per CPU; events lost before the first line: unknown\n");
 }
 
+/* What was frozen is in the snapshot, though there is nothing to prove it by. */
+static void test_save_snapshot_without_marker(void **state)
+{
+	(void)state;
+	open_well(true);
+	fake.marker_errno = EINVAL;
+	breach(true);
+	assert_int_equal(save(), 1);
+	assert_string_equal(saved.source, "snapshot");
+	assert_int_equal(saved.spike_cpu, -1);
+	assert_false(saved.swap_skipped);
+	assert_has("cpu1.txt", "/snapshot, taken at the breach\n");
+	assert_has("cpu1.txt", "# Marker: refused (Invalid argument)\n");
+}
+
 static void test_save_when_others_had_stopped(void **state)
 {
 	(void)state;
@@ -1309,6 +1383,7 @@ static void test_save_when_others_had_stopped(void **state)
 	assert_int_equal(saved.spike_cpu, -1);
 	assert_has("cpu0.txt", "/snapshot, taken before the breach by others\n");
 	assert_has("cpu0.txt", "# Marker: refused (Bad file descriptor)\n");
+	assert_has("cpu0.txt", "# Spike: in no file\n");
 	t.unsaved = true;
 	put_trace("per_cpu/cpu0/snapshot", "1/1", "");
 	assert_int_equal(save(), 1);
@@ -1893,11 +1968,14 @@ int main(void)
 		PLAIN(test_created_instance_is_removed),
 		PLAIN(test_clock_of_others_is_left_alone),
 		PLAIN(test_instance_goes_away_meanwhile),
+		PLAIN(test_instance_is_made_by_another_meanwhile),
 		PLAIN(test_no_trace_marker),
 		PLAIN(test_refusals),
 		PLAIN(test_markers_switched_off),
 		PLAIN(test_tracing_was_off),
 		PLAIN(test_tracing_was_off_and_another_measures),
+		PLAIN(test_shared_lock_is_held),
+		PLAIN(test_lock_cannot_be_had),
 		PLAIN(test_tracing_stays_off),
 		PLAIN(test_no_events),
 		PLAIN(test_small_buffer),
@@ -1937,6 +2015,7 @@ int main(void)
 		PLAIN(test_marker_of_an_older_run),
 		PLAIN(test_marker_across_blocks),
 		PLAIN(test_save_without_counts),
+		PLAIN(test_save_snapshot_without_marker),
 		PLAIN(test_save_when_others_had_stopped),
 		PLAIN(test_save_of_what_was_not_stopped),
 		PLAIN(test_cut_marker_is_found),
