@@ -501,7 +501,7 @@ struct trace_saved {
 	const char *source; /* "snapshot" or "trace" */
 	int spike_cpu; /* whose file has the marker; -1: no file has it */
 	bool swap_skipped; /* there should have been a snapshot with the marker in it, so `trace` was saved instead */
-	uint64_t lost_events; /* older than the first line, overwritten; UINT64_MAX: cannot be told */
+	uint64_t lost_events; /* of all CPUs, older than the first lines, overwritten; UINT64_MAX: cannot be told */
 };
 
 /* Opens `instance` of tracefs, making it when it is not there, switches tracing on, and with `snapshot` allocates its

@@ -718,10 +718,11 @@ struct plan {
 struct scan {
 	bool found; /* the needle */
 	bool counted;
-	uint64_t lost; /* events that are no longer in the buffer, when counted */
+	uint64_t lost; /* events of all CPUs that are no longer in the buffer, when counted */
 };
 
-/* "# entries-in-buffer/entries-written: 205/310" near the beginning, of the very buffer that is read. */
+/* "# entries-in-buffer/entries-written: 205/310" near the beginning, of the very buffer that is read, but of all CPUs also
+ * in the text of one. */
 static void scan_counts(struct scan *s, const char *text)
 {
 	const char *at = strstr(text, "entries-written: ");
@@ -733,6 +734,25 @@ static void scan_counts(struct scan *s, const char *text)
 	s->lost = written - kept;
 }
 
+/* What the kernel counts per CPU is about the live buffer: there is no such number for a snapshot. */
+static void say_lost(const struct plan *p, const struct scan *s, int cpu, char *text, size_t bytes)
+{
+	char name[64], stats[512];
+	const char *at;
+	int used = 0;
+
+	if (s->counted)
+		used = snprintf(text, bytes, "%" PRIu64, s->lost);
+	else
+		used = snprintf(text, bytes, "unknown");
+	if (cpu < 0 || strcmp(p->source, "trace"))
+		return;
+	snprintf(name, sizeof(name), "per_cpu/cpu%d/stats", cpu);
+	if (!read_text(p->trace, name, stats, sizeof(stats)) && (at = strstr(stats, "\noverrun: ")))
+		snprintf(text + used, bytes - (size_t)used, "; of this CPU: %" PRIu64,
+			 (uint64_t)strtoull(at + strlen("\noverrun: "), NULL, 10));
+}
+
 static int write_header(const struct plan *p, const struct scan *s, int cpu, int fd)
 {
 	const struct trace_record *r = p->record;
@@ -740,7 +760,7 @@ static int write_header(const struct plan *p, const struct scan *s, int cpu, int
 	time_t now = time(NULL);
 	uint64_t kib;
 	struct tm utc;
-	char date[32], spike[64] = "in no file", lost[32] = "unknown", size[32] = "unknown";
+	char date[32], spike[64] = "in no file", lost[96], size[32] = "unknown";
 	char marker[TRACE_MARKER_BYTES + 1], header[2048];
 	int length;
 
@@ -750,8 +770,7 @@ static int write_header(const struct plan *p, const struct scan *s, int cpu, int
 	if (p->spike_cpu >= 0)
 		snprintf(spike, sizeof(spike), "in cpu%d.txt%s", p->spike_cpu,
 			 cpu == p->spike_cpu ? ", this file" : cpu < 0 ? ", and in this file with all CPUs" : "");
-	if (s->counted)
-		snprintf(lost, sizeof(lost), "%" PRIu64, s->lost);
+	say_lost(p, s, cpu, lost, sizeof(lost));
 	snprintf(marker, sizeof(marker), "%.*s", (int)r->marker_bytes, r->marker);
 	if (!p->marked)
 		snprintf(marker, sizeof(marker), "refused (%s)", strerror(r->marker_error));
@@ -760,7 +779,7 @@ static int write_header(const struct plan *p, const struct scan *s, int cpu, int
 	length = snprintf(header, sizeof(header),
 			  "# rant: trace of a breach of '%s', sequence number %" PRIu32 "\n# Spike: %s\n# Marker: %s\n"
 			  "# From: %s/%s, %s\n# Trace clock: %s\n# Buffer: %s KiB per CPU; events lost before the first "
-			  "line: %s\n# Kernel: %s %s %s\n# Saved: %s\n#\n",
+			  "lines, of all CPUs: %s\n# Kernel: %s %s %s\n# Saved: %s\n#\n",
 			  role_names[r->role], r->seq, spike, marker, p->trace->path, p->source, p->from,
 			  p->trace->clock, size, lost, kernel.release, kernel.version, kernel.machine, date);
 	return write_all(fd, header, (size_t)length < sizeof(header) ? (size_t)length : sizeof(header) - 1);
@@ -887,6 +906,7 @@ static int save_files(struct plan *p, struct trace_saved *saved)
 		return error;
 	error = save_file(p, -1, &s);
 	in_all = s.found;
+	saved->lost_events = s.counted ? s.lost : UINT64_MAX;
 	per_cpu = error ? NULL : open_per_cpu(p->trace);
 	if (!per_cpu)
 		return error ? error : -errno;
@@ -894,10 +914,6 @@ static int save_files(struct plan *p, struct trace_saved *saved)
 		error = save_file(p, cpu, &s);
 		if (s.found && in_all && p->marked)
 			saved->spike_cpu = cpu;
-		if (!s.counted)
-			saved->lost_events = UINT64_MAX;
-		else if (saved->lost_events != UINT64_MAX)
-			saved->lost_events += s.lost;
 	}
 	closedir(per_cpu);
 	return error;

@@ -276,6 +276,8 @@ static void fill_instance(void)
 	put_file("buffer_total_size_kb", "32768\n");
 	put_file("per_cpu/cpu0/buffer_size_kb", "16384\n");
 	put_file("per_cpu/cpu1/buffer_size_kb", "16384\n");
+	put_file("per_cpu/cpu0/stats", "entries: 3\noverrun: 0\ncommit overrun: 7\nbytes: 9\n");
+	put_file("per_cpu/cpu1/stats", "entries: 5\noverrun: 12\ncommit overrun: 8\nbytes: 9\n");
 	put_file("current_tracer", "nop\n");
 	put_file("set_event", EVENTS_4);
 	put_file("tracing_cpumask", ALL_CPUS "\n");
@@ -1169,7 +1171,7 @@ static void put_marker(const char *source, size_t before)
 	sprintf(body + before, " tracing_mark_write: %.*s\nafter\n", (int)t.last.marker_bytes, t.last.marker);
 	put_trace(source, "8/20", body);
 	snprintf(name, sizeof(name), "per_cpu/cpu1/%s", source);
-	put_trace(name, "5/17", body);
+	put_trace(name, "8/20", body); /* the kernel gives the sum of all CPUs in each */
 	free(body);
 }
 
@@ -1207,7 +1209,7 @@ static void test_save_trace(void **state)
 	open_well(false);
 	breach(true);
 	put_marker("trace", 0);
-	put_trace("per_cpu/cpu0/trace", "3/3", "zero\n");
+	put_trace("per_cpu/cpu0/trace", "8/20", "zero\n");
 	assert_int_equal(save(), 1);
 	assert_silent();
 	snprintf(path, sizeof(path), "%s/rant-reflect-1-seq-4294967295", out);
@@ -1232,11 +1234,12 @@ static void test_save_trace(void **state)
 	assert_has("all.txt", "# Spike: in cpu1.txt, and in this file with all CPUs\n");
 	assert_has("cpu0.txt", "# Spike: in cpu1.txt\n");
 	assert_has("cpu1.txt", "# Spike: in cpu1.txt, this file\n");
-	assert_has("cpu0.txt", "# Buffer: 16384 KiB per CPU; events lost before the first line: 0\n");
-	assert_has("cpu1.txt", "# Buffer: 16384 KiB per CPU; events lost before the first line: 12\n");
+	assert_has("all.txt", "# Buffer: 16384 KiB per CPU; events lost before the first lines, of all CPUs: 12\n");
+	assert_has("cpu0.txt", " of all CPUs: 12; of this CPU: 0\n");
+	assert_has("cpu1.txt", " of all CPUs: 12; of this CPU: 12\n");
 	/* Below the header everything is as the kernel gave it. */
 	assert_string_equal(strstr(get_saved("cpu0.txt"), "#\n# tracer") + 2,
-			    "# tracer: nop\n#\n# entries-in-buffer/entries-written: 3/3   #P:2\n#\nzero\n");
+			    "# tracer: nop\n#\n# entries-in-buffer/entries-written: 8/20   #P:2\n#\nzero\n");
 	assert_int_equal(save(), 0); /* it is saved */
 }
 
@@ -1267,6 +1270,7 @@ static void test_save_snapshot(void **state)
 	assert_int_equal(saved.spike_cpu, 1);
 	assert_false(saved.swap_skipped);
 	assert_has("all.txt", "/snapshot, taken at the breach\n");
+	assert_has("cpu1.txt", "first lines, of all CPUs: 12\n");
 	assert_has("cpu1.txt", "tracing_mark_write: RANT_BREACH");
 	assert_null(strstr(get_saved("cpu0.txt"), "tracing_mark_write"));
 }
@@ -1326,7 +1330,7 @@ static void test_marker_across_blocks(void **state)
 	open_well(false);
 	breach(true);
 	/* What stands before it: the table, these bytes, and the name of the event. */
-	const size_t fixed = strlen(TABLE) - 2 + strlen("5/17") + strlen(" tracing_mark_write: ");
+	const size_t fixed = strlen(TABLE) - 2 + strlen("8/20") + strlen(" tracing_mark_write: ");
 
 	/* From all in the first block to all in the second. */
 	for (size_t inside = 0; inside <= t.last.marker_bytes; inside++) {
@@ -1346,13 +1350,15 @@ static void test_save_without_counts(void **state)
 	(void)state;
 	open_well(false);
 	breach(true);
+	put_file("trace", "text\n");
 	put_file("per_cpu/cpu0/trace", "text\n");
+	remove_file("per_cpu/cpu0/stats");
 	put_file("buffer_size_kb", "X\n");
 	remove_file("per_cpu/cpu0/buffer_size_kb");
 	remove_file("per_cpu/cpu1/buffer_size_kb");
 	assert_int_equal(save(), 1);
 	assert_true(saved.lost_events == UINT64_MAX);
-	assert_has("cpu0.txt", "# Buffer: unknown KiB per CPU; events lost before the first line: unknown\n");
+	assert_has("cpu0.txt", "# Buffer: unknown KiB per CPU; events lost before the first lines, of all CPUs: unknown\n");
 }
 
 /* What was frozen is in the snapshot, though there is nothing to prove it by. */
@@ -1863,6 +1869,28 @@ static void test_real_cpu_not_traced(void **state)
 	assert_int_equal(saved.spike_cpu, -1);
 }
 
+/* As many as were written, less what was kept. */
+static void test_real_lost_events(void **state)
+{
+	static char text[900];
+	uint64_t kept = 0, written = 0;
+	const char *at;
+
+	(void)state;
+	need_tracefs();
+	assert_int_equal(open_real(&t, false), 0);
+	put_file("buffer_size_kb", "8");
+	memset(text, 'x', sizeof(text));
+	for (; written < 200; written++)
+		assert_int_equal(__real_write(t.marker_fd, text, sizeof(text)), sizeof(text));
+	breach(true);
+	assert_int_equal(save(), 1);
+	for (at = get_saved("all.txt"); (at = strstr(at, ": tracing_mark_write: ")); at++)
+		kept++;
+	assert_true(kept > 1 && kept < written);
+	assert_int_equal(saved.lost_events, written + 1 - kept);
+}
+
 /* The command that is advised does enable the events. */
 static void test_real_advice(void **state)
 {
@@ -2037,6 +2065,7 @@ int main(void)
 		REAL(test_real_two_programs),
 		REAL(test_real_second_breach_finds_it_stopped),
 		REAL(test_real_cpu_not_traced),
+		REAL(test_real_lost_events),
 		REAL(test_real_advice),
 		REAL(test_real_no_snapshot),
 		REAL(test_real_snapshot),
