@@ -520,14 +520,15 @@ void trace_breach(struct trace *t, enum role role, const struct sample *s, int64
 bool trace_is_frozen(const struct trace *t);
 
 /* Housekeeping thread. Empties the buffers of a frozen trace that was saved and switches tracing on again. 0, or -errno
- * after one line: then it stays frozen. -EBUSY without a line: not frozen, or not saved. */
+ * after one line: then it stays frozen. -EBUSY without a line: not frozen, or not saved. Where another program shares the
+ * instance, what it has not saved yet goes too. */
 int trace_rearm(struct trace *t);
 
 /* Can trace_save() write there? The folder must exist and be no link. 0, or -errno after one line. */
 int trace_check_folder(const char *folder);
 
 /* Writes the frozen trace, merged and per CPU, into a new folder inside `folder` that only this user may read; it gets
- * its name when it is complete. Call it while the trace is frozen, or after the run. 1: *saved says where; 0: there was
+ * its name, rant-ROLE-NUMBER-seq-SEQ, when it is complete. Call it while the trace is frozen, or after the run. 1: *saved says where; 0: there was
  * no breach to save; -errno after one line, and nothing is left. */
 int trace_save(struct trace *t, const char *folder, struct trace_saved *saved);
 
