@@ -40,12 +40,19 @@ INLINE struct flight *flight_of(struct exchange *x, uint32_t key)
 /* A breach comes first: evidence is frozen before anything else touches the machine. */
 static void note_breach(struct exchange *x, const struct sample *s)
 {
+	counter *breaches = &x->account.breaches;
+	uint64_t before = counter_get(breaches);
+
 	/* Not again for what was still on its way when a breach ended the run. */
 	if (x->on_breach && x->end != END_BREACH)
 		x->on_breach(x->context, s);
-	if (counter_get(&x->account.breaches) == 0)
+	if (!before)
 		x->breach = *s;
-	counter_add(&x->account.breaches, 1);
+	if (!before || s->latency_ns > x->worst.latency_ns)
+		x->worst = *s;
+	x->kept[before % BREACHES_KEPT] = *s;
+	/* The sample is there before the count that tells of it. */
+	atomic_store_explicit(breaches, before + 1, memory_order_release);
 	if (!x->options->keep_going)
 		x->end = END_BREACH;
 }
@@ -75,6 +82,21 @@ INLINE bool conclude(struct exchange *x, struct flight *f, const bool emit)
 	return true;
 }
 
+INLINE bool stage_value(const struct stage *stage, const struct sample *s, int64_t *value_ns)
+{
+	*value_ns = s->time_ns[stage->to] - s->time_ns[stage->from];
+	return s->source[stage->from] && s->source[stage->to];
+}
+
+static void record_stages(struct exchange *x, const struct sample *s)
+{
+	int64_t value_ns;
+
+	for (int i = 0; i < STAGES; i++)
+		if (x->stage[i] && stage_value(&x->stages[i], s, &value_ns))
+			histogram_add(x->stage[i], value_ns, s->seq);
+}
+
 INLINE void record(struct exchange *x, const struct sample *s)
 {
 	const struct options *o = x->options;
@@ -85,6 +107,8 @@ INLINE void record(struct exchange *x, const struct sample *s)
 		return;
 	}
 	counter_add(&a->recorded, 1);
+	if (x->stages)
+		record_stages(x, s);
 	if (s->latency_ns > atomic_load_explicit(&a->recent_max_ns, memory_order_relaxed))
 		atomic_store_explicit(&a->recent_max_ns, s->latency_ns, memory_order_relaxed);
 	if (x->log && (!o->log_threshold_ns || s->latency_ns > o->log_threshold_ns))
@@ -280,6 +304,8 @@ INLINE struct flight *emit_probe(struct exchange *x)
 	if (!x->started || (!x->measuring && x->warmup_left == 0)) {
 		x->started = true;
 		x->measuring = x->warmup_left == 0;
+		if (x->measuring && x->on_start)
+			x->on_start(x->context);
 		read_clock(x);
 		x->began_ns = x->now_ns;
 	}
@@ -468,6 +494,11 @@ INLINE void reflect_answer(struct exchange *x)
 		read_clock(x);
 		x->began_ns = f->sent_ns = x->now_ns;
 	}
+	if (!x->measuring && !f->warmup) {
+		x->measuring = true;
+		if (x->on_start)
+			x->on_start(x->context);
+	}
 	if (f->state == FLIGHT_STAMPED) {
 		settle(x, f, false);
 		x->oldest_key = x->next_key;
@@ -581,11 +612,44 @@ void exchange_latency_times(enum role role, bool on_wire, uint8_t *from, uint8_t
 	*to = times[role][on_wire][1];
 }
 
+const struct stage *exchange_stages(enum role role)
+{
+	static const struct stage stages[][STAGES] = {
+		[ROLE_EMIT] = {
+			{ EMIT_T1_USER, EMIT_T1_WIRE, false },
+			{ EMIT_T4_WIRE, EMIT_T4_USER, false },
+		},
+		[ROLE_REFLECT] = {
+			{ REFLECT_T2_WIRE, REFLECT_T2_USER, true },
+			{ REFLECT_T3_USER, REFLECT_T3_WIRE, true },
+			{ REFLECT_T2_USER, REFLECT_T3_USER, true },
+		},
+	};
+
+	return stages[role];
+}
+
+bool exchange_stage_value(const struct stage *stage, const struct sample *s, int64_t *value_ns)
+{
+	return stage_value(stage, s, value_ns);
+}
+
+bool exchange_breach(const struct exchange *x, uint64_t index, struct sample *s)
+{
+	const counter *breaches = &x->account.breaches;
+
+	*s = x->kept[index % BREACHES_KEPT];
+	/* What is overwritten while it is copied is counted right after it. */
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load_explicit(breaches, memory_order_acquire) - index < BREACHES_KEPT;
+}
+
 void exchange_run(struct exchange *x)
 {
 	const struct options *o = x->options;
 
 	exchange_latency_times(o->role, x->channel->tx_stamps, &x->from, &x->to);
+	x->stages = x->stage[0] ? exchange_stages(o->role) : NULL;
 	x->want_user_rx = o->sw_timestamps || !x->channel->tx_stamps;
 	x->warmup_left = (uint64_t)o->warmup;
 	if (o->role == ROLE_EMIT)

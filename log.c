@@ -18,17 +18,29 @@ uint64_t log_capacity(int64_t duration_ns, uint64_t count, uint64_t free_bytes, 
 	return *limited ? ceiling : capacity;
 }
 
-void log_place(struct log *l, void *memory, uint64_t capacity)
+void log_place(struct log *l, void *memory, uint64_t capacity, bool circular)
 {
-	*l = (struct log){ .record = memory, .capacity = capacity };
+	*l = (struct log){ .record = memory, .capacity = capacity, .circular = circular };
 }
 
 bool log_add(struct log *l, const struct sample *s)
 {
-	if (l->used == l->capacity) {
-		l->left_out++;
-		return false;
+	if (l->used < l->capacity) {
+		l->record[l->used++] = *s;
+		return true;
 	}
-	l->record[l->used++] = *s;
+	l->left_out++;
+	if (!l->circular || !l->capacity)
+		return false;
+	l->record[l->first++] = *s;
+	if (l->first == l->capacity)
+		l->first = 0;
 	return true;
+}
+
+const struct sample *log_at(const struct log *l, uint64_t index)
+{
+	uint64_t at = l->first + index;
+
+	return &l->record[at < l->capacity ? at : at - l->capacity];
 }

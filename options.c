@@ -17,7 +17,7 @@
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
-enum kind { KIND_FLAG, KIND_NUMBER, KIND_CHOICE, KIND_FILE, KIND_INTERFACE, KIND_ADDRESS };
+enum kind { KIND_FLAG, KIND_NUMBER, KIND_CHOICE, KIND_FILE, KIND_FOLDER, KIND_INTERFACE, KIND_ADDRESS, KIND_ACTION };
 
 struct choice {
 	const char *name;
@@ -47,6 +47,7 @@ struct option_row {
 #define NUMBER(field) .kind = KIND_NUMBER, .offset = AT(int64_t, field)
 #define CHOICE(field) .kind = KIND_CHOICE, .offset = AT(int64_t, field)
 #define TEXT(text_kind, field) .kind = (text_kind), .offset = AT(const char *, field)
+#define ACTION(field) .kind = KIND_ACTION, .offset = AT(struct breach_actions, field)
 #define ADDRESS(field) .kind = KIND_ADDRESS, .offset = AT(union address, field)
 #define IN_US .unit = "us", .unit_size = NS_PER_US, .decimals = 3
 #define IN_MS .unit = "ms", .unit_size = NS_PER_MS, .decimals = 3
@@ -88,9 +89,17 @@ static const struct option_row table[] = {
 	{ "On a spike", 't', "threshold", "US", NUMBER(threshold_ns), IN_US, .min = 1, .max = 60 * NS_PER_S,
 	  .help = "stop when a latency exceeds it, after the warm-up" },
 	{ NULL, 'C', "continue", NULL, FLAG(keep_going), .help = "go on after such a breach, and count" },
-	{ NULL, 'T', "trace-marker", NULL, FLAG(trace_marker), .help = "write to the kernel's trace_marker" },
+	{ NULL, 0, "on-breach", "ACTION", ACTION(on_breach),
+	  .help = "stop, continue, or exec:COMMAND (may be repeated); stop by default" },
+	{ NULL, 'T', "trace-marker", NULL, FLAG(trace_marker),
+	  .help = "mark the start and a breach in the kernel's trace, and stop the trace" },
 	{ NULL, 'S', "snapshot", NULL, FLAG(snapshot), .help = "take an ftrace snapshot on a breach" },
-	{ NULL, 'M', "pmc", NULL, FLAG(pmc), .help = "PTP management client" },
+	{ NULL, 0, "save-trace", "DIR", TEXT(KIND_FOLDER, save_trace_path), .help = "save the stopped trace below DIR" },
+	{ NULL, 0, "trace-rearm", NULL, FLAG(trace_rearm),
+	  .help = "with --continue: switch tracing on again when it is saved" },
+	{ NULL, 0, "trace-interval", "S", NUMBER(trace_interval_ns), IN_S, .min = 100 * NS_PER_MS,
+	  .max = 86400 * NS_PER_S, .initial = 10 * NS_PER_S, .help = "but at most once in this time" },
+	{ NULL, 'M', "pmc", NULL, FLAG(pmc), .help = "hardware counters (perf): of the spike, and of quick samples" },
 
 	{ "What to show", 'H', "histogram", NULL, FLAG(histogram), .help = "print the histogram at the end" },
 	{ NULL, 'o', "overflow", "US", NUMBER(overflow_ns), IN_US, .min = 1, .max = 10 * NS_PER_S,
@@ -209,11 +218,17 @@ static struct phrase allowed(const struct option_row *row)
 	case KIND_FILE:
 		append(&p, "the name of a file");
 		break;
+	case KIND_FOLDER:
+		append(&p, "the name of a directory");
+		break;
 	case KIND_INTERFACE:
 		append(&p, "the name of a network interface");
 		break;
 	case KIND_ADDRESS:
 		append(&p, "an IPv4 address");
+		break;
+	case KIND_ACTION:
+		append(&p, "stop, continue or exec:COMMAND");
 		break;
 	case KIND_FLAG:
 		append(&p, "no argument");
@@ -301,7 +316,7 @@ static int set_choice(const struct option_row *row, const char *text, void *fiel
 	return refuse(row, text, "is not a choice");
 }
 
-static int set_file(const struct option_row *row, const char *text, void *field)
+static int set_path(const struct option_row *row, const char *text, void *field)
 {
 	if (!*text)
 		return refuse(row, text, "is empty");
@@ -314,7 +329,7 @@ static int set_interface(const struct option_row *row, const char *text, void *f
 	_Static_assert(IFNAMSIZ == 16, "the sentence below names the longest interface name");
 	if (strlen(text) >= IFNAMSIZ)
 		return refuse(row, text, "is too long, interface names have at most 15 characters");
-	return set_file(row, text, field);
+	return set_path(row, text, field);
 }
 
 static bool is_ipv6(const char *text)
@@ -341,13 +356,34 @@ static int set_address(const struct option_row *row, const char *text, void *fie
 	return refuse(row, text, is_ipv6(text) ? "is an IPv6 address" : "is not an IPv4 address");
 }
 
+static int set_action(const struct option_row *row, const char *text, void *field)
+{
+	struct breach_actions *actions = field;
+
+	if (!strcmp(text, "stop")) {
+		actions->stop = true;
+	} else if (!strcmp(text, "continue")) {
+		actions->keep_going = true;
+	} else if (strncmp(text, "exec:", 5) || !text[5]) {
+		return refuse(row, text, "is not an action");
+	} else if (actions->commands == BREACH_COMMANDS_MAX) {
+		_Static_assert(BREACH_COMMANDS_MAX == 8, "the sentence below says how many");
+		return refuse(row, text, "is the ninth command, eight are allowed");
+	} else {
+		actions->command[actions->commands++] = text + 5;
+	}
+	return 0;
+}
+
 static int (*const set[])(const struct option_row *row, const char *text, void *field) = {
 	[KIND_FLAG] = set_flag,
 	[KIND_NUMBER] = set_number,
 	[KIND_CHOICE] = set_choice,
-	[KIND_FILE] = set_file,
+	[KIND_FILE] = set_path,
+	[KIND_FOLDER] = set_path,
 	[KIND_INTERFACE] = set_interface,
 	[KIND_ADDRESS] = set_address,
+	[KIND_ACTION] = set_action,
 };
 
 static void set_defaults(struct options *o)
@@ -381,14 +417,36 @@ static bool no_interface(const struct parse *p)
 	return !p->o->interface;
 }
 
-static bool trace_marker(const struct parse *p)
+static bool snapshot_without_threshold(const struct parse *p)
 {
-	return p->o->trace_marker;
+	return p->o->snapshot && !p->o->threshold_ns;
 }
 
-static bool snapshot(const struct parse *p)
+static bool save_without_trace(const struct parse *p)
 {
-	return p->o->snapshot;
+	return p->o->save_trace_path && !p->o->trace_marker;
+}
+
+static bool rearm_without_save(const struct parse *p)
+{
+	return p->o->trace_rearm && !p->o->save_trace_path;
+}
+
+static bool rearm_without_continue(const struct parse *p)
+{
+	return p->o->trace_rearm && !p->o->keep_going;
+}
+
+static bool stop_and_continue(const struct parse *p)
+{
+	return p->o->on_breach.stop && p->o->keep_going;
+}
+
+static bool action_without_threshold(const struct parse *p)
+{
+	const struct breach_actions *a = &p->o->on_breach;
+
+	return (a->stop || a->keep_going || a->commands) && !p->o->threshold_ns;
 }
 
 static bool pmc(const struct parse *p)
@@ -443,8 +501,6 @@ static const struct rule {
 	const char *joint; /* the sentence is "--first 1 joint --second 2: why", or "--first why" */
 	const char *why;
 } rules[] = {
-	{ trace_marker, "trace-marker", NULL, NULL, "is not available in this version" },
-	{ snapshot, "snapshot", NULL, NULL, "is not available in this version" },
 	{ pmc, "pmc", NULL, NULL, "is not available in this version" },
 	{ no_interface, "interface", NULL, NULL,
 	  "is missing: give the name of a network interface ('ip link' lists them)" },
@@ -452,7 +508,13 @@ static const struct rule {
 	  "the round trip starts at a transmit stamp, only a reflector can do without" },
 	{ emitter_once, "once", "address", "with", "only a reflector waits for emitters, use --count or --duration" },
 	{ user_stamps_and_others, "no-hw-ts", "stamp", "with", "it means --stamp user, give one of the two" },
+	{ action_without_threshold, "on-breach", "threshold", "without", "there is no breach to act on" },
 	{ continue_without_threshold, "continue", "threshold", "without", "there is no breach to go on after" },
+	{ stop_and_continue, "on-breach", "continue", "with", "give stop or continue" },
+	{ snapshot_without_threshold, "snapshot", "threshold", "without", "there is no breach to take it at" },
+	{ save_without_trace, "save-trace", "trace-marker", "without", "there is no trace to save, give -T or -S" },
+	{ rearm_without_save, "trace-rearm", "save-trace", "without", "what is not saved would be overwritten" },
+	{ rearm_without_continue, "trace-rearm", "continue", "without", "the run ends at the first breach" },
 	{ log_threshold_without_log, "log-threshold", "log", "without", "there is no log, give --log FILE" },
 	{ overflow_below_bucket, "overflow", "bucket-size", "with",
 	  "the overflow threshold must be at least one bucket" },
@@ -617,6 +679,8 @@ static void derive(struct parse *p)
 		o->role = ROLE_EMIT;
 	if (o->no_hw_stamps)
 		o->stamp = SOURCE_USER;
+	o->keep_going |= o->on_breach.keep_going;
+	o->trace_marker |= o->snapshot;
 	/* The kernel looks at neither while SO_BUSY_POLL is 0. */
 	if ((o->busy_poll_budget || o->prefer_busy_poll) && !given(p, "busy-poll-us")) {
 		o->busy_poll_us = BUSY_POLL_IMPLIED_US;

@@ -17,12 +17,15 @@ static struct run {
 	struct options options;
 	struct nic nic;
 	struct memory histogram_memory, log_memory;
-	struct histogram histogram;
+	struct histogram histogram, stage[STAGES];
 	struct log log;
 	struct log_file log_file;
 	struct sessions sessions;
 	struct channel channel;
 	struct exchange exchange;
+	struct trace trace;
+	struct trace_saved trace_saved;
+	struct actions actions;
 	struct watch watch;
 	struct report report;
 } run = { .nic.control_fd = -1, .log_file.fd = -1, .channel = { .fd = -1, .stray_fd = -1 } };
@@ -35,6 +38,7 @@ static void on_signal(int signal_number)
 	if (stop) {
 		nic_restore(&run.nic);
 		log_file_abandon(&run.log_file);
+		trace_close(&run.trace);
 		signal(signal_number, SIG_DFL);
 		raise(signal_number);
 	}
@@ -80,9 +84,51 @@ static void tell_silence(void *context)
 		      "no ARP entry (see 'ip neigh'); still trying", server, (int)r->options.port);
 }
 
+/* The two that the loop calls. */
+static void mark_start(void *context)
+{
+	struct run *r = context;
+
+	trace_mark_start(&r->trace, r->options.role);
+}
+
+static void freeze(void *context, const struct sample *s)
+{
+	struct run *r = context;
+
+	trace_breach(&r->trace, r->options.role, s, r->options.threshold_ns, true);
+}
+
+/* The housekeeping thread calls this, or the measuring one after the run. */
+static void act_on_breach(void *context, const struct sample *s, uint64_t number)
+{
+	struct run *r = context;
+	char text[REPORT_ENVIRONMENT_BYTES], *environment[REPORT_ENVIRONMENT_MAX];
+
+	report_environment(&r->options, s, number, text, environment);
+	actions_run(&r->actions, environment);
+}
+
+/* Stages are known where their two times are on one scale. */
+static bool wants_stages(const struct options *o)
+{
+	return o->sw_timestamps && o->stamp == SOURCE_KERNEL && !o->no_tx_stamps;
+}
+
+static int stages_of(const struct options *o)
+{
+	const struct stage *stages = exchange_stages(o->role);
+	int n = 0;
+
+	while (wants_stages(o) && n < STAGES && stages[n].from != stages[n].to)
+		n++;
+	return n;
+}
+
 static int place_histogram(struct run *r)
 {
 	const struct options *o = &r->options;
+	const int stages = stages_of(o);
 	size_t bytes = histogram_layout(&r->histogram, o->overflow_ns);
 	int error;
 
@@ -92,20 +138,37 @@ static int place_histogram(struct run *r)
 		      (double)r->histogram.width_ns / NS_PER_US);
 		return -EINVAL;
 	}
-	error = memory_map(&r->histogram_memory, bytes, o->hugepages);
+	bytes = (bytes + 63) / 64 * 64;
+	error = memory_map(&r->histogram_memory, bytes * (size_t)(1 + stages), o->hugepages);
 	if (error) {
 		warnx("no memory for the histogram (%zu bytes): %s: use a smaller --overflow", bytes, strerror(-error));
 		return error;
 	}
 	histogram_place(&r->histogram, r->histogram_memory.start);
+	for (int i = 0; i < stages; i++) {
+		histogram_layout(&r->stage[i], o->overflow_ns);
+		histogram_place(&r->stage[i], (char *)r->histogram_memory.start + bytes * (size_t)(1 + i));
+		r->exchange.stage[i] = &r->stage[i];
+	}
 	return 0;
+}
+
+/* A buffer that holds the last 500,000 where the run is to stop at a snapshot. */
+static uint64_t choose_log_capacity(const struct options *o, bool *limited)
+{
+	uint64_t capacity = log_capacity(o->duration_ns, (uint64_t)o->count, memory_free_bytes(), limited);
+
+	if (!o->snapshot || capacity < LOG_CIRCULAR_RECORDS)
+		return capacity;
+	*limited = false;
+	return LOG_CIRCULAR_RECORDS;
 }
 
 static int place_log(struct run *r)
 {
 	const struct options *o = &r->options;
 	bool limited;
-	uint64_t capacity = log_capacity(o->duration_ns, (uint64_t)o->count, memory_free_bytes(), &limited);
+	uint64_t capacity = choose_log_capacity(o, &limited);
 	int error;
 
 	if (!o->log_path)
@@ -121,7 +184,7 @@ static int place_log(struct run *r)
 	}
 	if (limited && o->verbose)
 		warnx("the log is limited to a quarter of the free memory: %llu records", (unsigned long long)capacity);
-	log_place(&r->log, r->log_memory.start, capacity);
+	log_place(&r->log, r->log_memory.start, capacity, o->snapshot);
 	return 0;
 }
 
@@ -135,6 +198,49 @@ static void warn_about_memory(const struct run *r)
 		      strerror(-error));
 	if (r->options.hugepages && (log_small || r->histogram_memory.pages == MEMORY_NORMAL))
 		warnx("--hugepages: too few huge pages are free, normal ones are used: raise vm.nr_hugepages");
+}
+
+static int open_trace(struct run *r)
+{
+	const struct options *o = &r->options;
+	int error = o->save_trace_path ? trace_check_folder(o->save_trace_path) : 0;
+
+	if (error || !o->trace_marker)
+		return error;
+	error = trace_open(&r->trace, TRACE_INSTANCE, o->snapshot, LOG_RATE);
+	if (error)
+		return error;
+	r->exchange.on_start = mark_start;
+	r->exchange.on_breach = freeze;
+	r->report.trace = &r->trace;
+	return 0;
+}
+
+/* What has to be done during the run but not by the measuring thread. */
+static int start_watch(struct run *r)
+{
+	const struct options *o = &r->options;
+	struct watch *w = &r->watch;
+	int error;
+
+	w->exchange = &r->exchange;
+	w->context = r;
+	w->progress = isatty(STDERR_FILENO) && !o->quiet;
+	if (o->on_breach.commands)
+		w->on_breach = act_on_breach;
+	if (o->trace_rearm) {
+		w->trace = &r->trace;
+		w->save_path = o->save_trace_path;
+		w->rearm_interval_ns = o->trace_interval_ns;
+	}
+	error = watch_start(w);
+	if (error && o->trace_rearm) {
+		warnx("--trace-rearm: the trace is saved by a thread on another CPU than the measuring one, and there is none "
+		      "(%s): leave it out, or give rant another CPU", strerror(-error));
+		return error;
+	}
+	r->report.no_other_cpu = error == -ENODEV;
+	return 0;
 }
 
 static void fill_exchange(struct run *r)
@@ -155,7 +261,8 @@ static void fill_exchange(struct run *r)
 		;
 	sessions_init(&r->sessions);
 	r->report = (struct report){ .options = &r->options, .exchange = x, .channel = &r->channel,
-				     .histogram = &r->histogram, .log = x->log };
+				     .histogram = &r->histogram, .log = x->log, .actions = &r->actions };
+	r->actions.wanted = &r->options.on_breach;
 }
 
 static int open_all(struct run *r)
@@ -176,16 +283,18 @@ static int open_all(struct run *r)
 	if (error)
 		return error;
 	fill_exchange(r);
-	if (isatty(STDERR_FILENO) && !o->quiet)
-		r->report.no_other_cpu = watch_start(&r->watch, &r->exchange) == -ENODEV;
+	error = open_trace(r);
+	if (!error)
+		error = start_watch(r);
 	warn_about_memory(r);
-	return 0;
+	return error;
 }
 
 /* In reverse order of opening; each part knows whether it was opened. */
 static void close_all(struct run *r)
 {
 	watch_stop(&r->watch);
+	trace_close(&r->trace);
 	log_file_abandon(&r->log_file);
 	socket_close(&r->channel);
 	nic_restore(&r->nic);
@@ -234,6 +343,19 @@ static enum status judge(const struct run *r, int write_error)
 	return write_error ? STATUS_FAILED : STATUS_DONE;
 }
 
+/* Of the last breach, if --trace-rearm has not saved it already. */
+static int save_trace(struct run *r)
+{
+	int saved = 0;
+
+	if (r->options.save_trace_path && !r->watch.save_error)
+		saved = trace_save(&r->trace, r->options.save_trace_path, &r->trace_saved);
+	if (saved == 0)
+		r->trace_saved = r->watch.saved;
+	r->report.saved = &r->trace_saved;
+	return saved < 0 ? saved : r->watch.save_error;
+}
+
 static enum status measure(struct run *r)
 {
 	int error = 0;
@@ -246,12 +368,16 @@ static enum status measure(struct run *r)
 	watch_stop(&r->watch);
 	nic_restore(&r->nic);
 	munlockall(); /* the report may allocate */
+	error = save_trace(r);
+	actions_finish(&r->actions);
 	r->report.strays = socket_count_strays(&r->channel);
 	histogram_finish(&r->histogram);
 	if (!exchange_balanced(&r->exchange))
 		warnx("the accounts do not balance: this is a fault of rant; do not trust these numbers, please report it");
+	for (int i = 0; i < STAGES && r->exchange.stage[i]; i++)
+		histogram_finish(&r->stage[i]);
 	if (r->options.log_path)
-		error = log_file_write(&r->log_file, &r->report);
+		error |= log_file_write(&r->log_file, &r->report);
 	error |= write_report(r);
 	return judge(r, error);
 }

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 #include <time.h>
 
 #define RANT_VERSION "0.1"
@@ -80,10 +81,21 @@ union address {
 
 /* ---- options.c: the command line --------------------------------------------------------------------------------- */
 
+#define BREACH_COMMANDS_MAX 8
+
+/* What --on-breach asks for, besides what the trace options do. */
+struct breach_actions {
+	bool stop, keep_going;
+	int commands;
+	const char *command[BREACH_COMMANDS_MAX]; /* for /bin/sh -c */
+};
+
 struct options {
 	const char *interface;
 	union address server; /* any.sa_family is AF_UNSPEC without --address */
-	const char *log_path;
+	const char *log_path, *save_trace_path;
+	struct breach_actions on_breach;
+	int64_t trace_interval_ns;
 	int64_t threshold_ns, log_threshold_ns; /* 0: none */
 	int64_t duration_ns; /* 0: until interrupted */
 	int64_t timeout_ns;
@@ -92,7 +104,7 @@ struct options {
 	int64_t busy_poll_us, busy_poll_budget; /* 0: not asked for */
 	int64_t port;
 	int64_t stamp; /* enum source */
-	bool trace_marker, snapshot, pmc;
+	bool trace_marker, snapshot, trace_rearm, pmc;
 	bool sw_timestamps, histogram, hugepages, prefer_busy_poll, keep_going, no_tx_stamps, no_hw_stamps, once;
 	bool quiet, verbose, help, version;
 	enum role role;
@@ -303,6 +315,16 @@ struct flight {
 	bool warmup;
 };
 
+/* The parts of an exchange that this host sees: differences of two times on one scale. */
+#define STAGES 3
+
+struct stage {
+	uint8_t from, to; /* index sample.time_ns */
+	bool inside; /* it is a part of the latency; else beside it */
+};
+
+#define BREACHES_KEPT 64 /* a power of two */
+
 enum end { END_NOT_YET, END_DURATION, END_COUNT, END_SIGNAL, END_BREACH, END_ONCE };
 
 struct exchange {
@@ -315,6 +337,10 @@ struct exchange {
 	const volatile sig_atomic_t *stop;
 	uint16_t ssid; /* emitter, not 0 */
 	bool loopback; /* both ends may have one address */
+	/* Of each stage of the role; NULL: the user-space times are not collected, or are on another scale. */
+	struct histogram *stage[STAGES];
+	/* Called in the loop when the measuring begins. May be NULL. */
+	void (*on_start)(void *context);
 	/* Called in the loop at a sample above the threshold, before anything else is done with it. May be NULL. */
 	void (*on_breach)(void *context, const struct sample *s);
 	/* Called once when nothing has answered for 3 s, while there is nothing to measure. May be NULL. */
@@ -323,13 +349,14 @@ struct exchange {
 
 	/* Results. */
 	struct account account;
-	struct sample breach; /* the first one, when account.breaches is not 0 */
+	struct sample breach, worst; /* the first one and the largest, when account.breaches is not 0 */
 	enum end end;
 	int64_t began_ns, ended_ns; /* CLOCK_MONOTONIC; the duration that was asked for counts from began_ns */
 	int64_t last_ns; /* last exchange */
 
 	/* The loop's own. */
 	uint8_t from, to; /* latency = time_ns[to] - time_ns[from] */
+	const struct stage *stages; /* NULL: not kept */
 	bool want_user_rx, started, measuring, silence_told;
 	uint64_t warmup_left, measured;
 	int64_t now_ns; /* CLOCK_MONOTONIC, as last read */
@@ -342,12 +369,22 @@ struct exchange {
 	struct arrival arrival;
 	int64_t arrival_user_ns;
 	uint8_t probe[STAMP_BASE_BYTES];
+	struct sample kept[BREACHES_KEPT]; /* the last breaches, for exchange_breach() */
 	int64_t lost[LOST_REMEMBERED]; /* sequence numbers */
 	struct flight flight[FLIGHTS];
 };
 
 /* Which times make the latency of a role, by where wire stamps come from; *from and *to index sample.time_ns. */
 void exchange_latency_times(enum role role, bool on_wire, uint8_t *from, uint8_t *to);
+
+/* The stages of a role, STAGES of them; those beyond its last have from == to. */
+const struct stage *exchange_stages(enum role role);
+
+/* True: both times of the stage are there, and *value_ns is their difference. */
+bool exchange_stage_value(const struct stage *stage, const struct sample *s, int64_t *value_ns);
+
+/* Breach 0 .. account.breaches - 1, for another thread too. False: newer ones have taken its place. */
+bool exchange_breach(const struct exchange *x, uint64_t index, struct sample *s);
 
 /* Runs until the duration, the count, a breach or *stop ends it. The reason is in x->end. */
 void exchange_run(struct exchange *x);
@@ -407,21 +444,27 @@ double histogram_deviation_ns(const struct histogram *h); /* of the population *
 /* ---- log.c (hot: add): the transaction log ------------------------------------------------------------------------ */
 
 #define LOG_RATE 50000 /* packets per second that a log is sized for */
+#define LOG_CIRCULAR_RECORDS 500000
 
 struct log {
 	struct sample *record;
 	uint64_t capacity, used;
-	uint64_t left_out; /* offered when it was full */
+	uint64_t first; /* place of the oldest record */
+	uint64_t left_out; /* offered when it was full; circular: overwritten */
+	bool circular; /* keeps the newest instead of the oldest */
 };
 
 /* Records to make room for: LOG_RATE for the duration (an hour if 0) and 15 % more, or `count` if that is less and not
  * 0; at most what fits a quarter of free_bytes (*limited says that this cut it). */
 uint64_t log_capacity(int64_t duration_ns, uint64_t count, uint64_t free_bytes, bool *limited);
 
-void log_place(struct log *l, void *memory, uint64_t capacity);
+void log_place(struct log *l, void *memory, uint64_t capacity, bool circular);
 
-/* False: full; the record is counted as left out. */
+/* False: full; the record is counted as left out. A circular log overwrites its oldest record, which is counted so. */
 bool log_add(struct log *l, const struct sample *s);
+
+/* Record 0 .. used - 1, from the oldest to the newest. */
+const struct sample *log_at(const struct log *l, uint64_t index);
 
 /* ---- session.c (hot): the reflector's sessions -------------------------------------------------------------------- */
 
@@ -536,18 +579,56 @@ int trace_save(struct trace *t, const char *folder, struct trace_saved *saved);
  * made here is removed only when the trace was saved. In use by others, all stays as it is. Safe in a signal handler. */
 void trace_close(struct trace *t);
 
+/* ---- action.c: commands of the user at a breach ---------------------------------------------------------------------- */
+
+struct actions {
+	const struct breach_actions *wanted;
+	pid_t pid[BREACH_COMMANDS_MAX]; /* that runs; 0: none */
+	unsigned ran[BREACH_COMMANDS_MAX], failed[BREACH_COMMANDS_MAX]; /* ended; not started, or ended with a status */
+	unsigned left_out[BREACH_COMMANDS_MAX]; /* breaches at which it still ran for an earlier one */
+};
+
+/* Starts every command by /bin/sh -c, with `environment` ("NAME=value", then NULL) added to that of rant, which it
+ * overrides. Does not wait. What can't be started is said and counted. Not for the measuring thread. */
+void actions_run(struct actions *a, char *const *environment);
+
+/* Notes which have ended. */
+void actions_reap(struct actions *a);
+
+/* Waits up to 5 s for those that run; says which are left. */
+void actions_finish(struct actions *a);
+
 /* ---- watch.c: the housekeeping thread ------------------------------------------------------------------------------ */
 
 struct watch {
-	const struct exchange *exchange;
+	/* Set by the caller. */
+	struct exchange *exchange;
+	bool progress; /* a line on stderr every second */
+	/* A breach, in order; those that exchange_breach() has lost are counted in `missed`. May be NULL. */
+	void (*on_breach)(void *context, const struct sample *s, uint64_t number);
+	void *context;
+	struct trace *trace; /* to save when it is frozen and switch on again, at most once in rearm_interval_ns; NULL: none */
+	const char *save_path;
+	int64_t rearm_interval_ns;
+
+	/* Results. */
+	uint64_t missed;
+	struct trace_saved saved; /* the last one; path empty: none */
+	int save_error; /* after it nothing is saved any more */
+
+	/* Its own. */
 	bool running;
+	uint64_t breaches_seen;
+	int64_t rearmed_ns; /* CLOCK_MONOTONIC */
 	int stop_fd;
 	unsigned long thread; /* pthread_t */
 };
 
-/* Starts the progress display on another CPU than the caller's, at SCHED_OTHER. 0, or -errno: -ENODEV when there is no
- * other CPU that it may use. */
-int watch_start(struct watch *w, struct exchange *x);
+/* Starts the housekeeping thread on another CPU than the caller's, at SCHED_OTHER, if it has anything to do. 0, or -errno:
+ * -ENODEV when there is no other CPU that it may use. */
+int watch_start(struct watch *w);
+
+/* Ends the thread. What it has not got round to is done by the caller: after the run. */
 void watch_stop(struct watch *w);
 
 /* ---- memory.c: memory that never faults during the run ------------------------------------------------------------ */
@@ -578,12 +659,24 @@ struct report {
 	const struct channel *channel;
 	const struct histogram *histogram;
 	const struct log *log;
+	const struct trace *trace; /* NULL: none */
+	const struct trace_saved *saved; /* the last one; path empty: none */
+	const struct actions *actions;
 	uint64_t strays;
-	bool no_other_cpu; /* the progress display had to be left out */
+	bool no_other_cpu; /* the housekeeping thread had to be left out */
 };
 
 /* "RTT = T4_KERNEL - T1_KERNEL" and the like. */
 void report_latency_name(const struct options *o, char *text, size_t bytes);
+
+#define REPORT_ENVIRONMENT_MAX (6 + TIMES + 1)
+#define REPORT_ENVIRONMENT_BYTES (REPORT_ENVIRONMENT_MAX * 48)
+
+/* A breach as variables for a command: RANT_ROLE, RANT_INTERFACE, RANT_NUMBER (of the breach, from 1), RANT_SEQ, RANT_LATENCY_NS,
+ * RANT_THRESHOLD_NS, and each time that there is, as RANT_T1_HW=1773883524.780127138. NULL ends environment[], which points into
+ * text. */
+void report_environment(const struct options *o, const struct sample *s, uint64_t number,
+			char text[REPORT_ENVIRONMENT_BYTES], char *environment[REPORT_ENVIRONMENT_MAX]);
 
 /* What is about to run, for --verbose. */
 void report_configuration(FILE *out, const struct report *r, const struct nic *n, const struct memory *histogram,

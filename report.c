@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -98,16 +99,122 @@ static char *time_digits(char *end, int64_t ns)
 
 /* ---- The breach ------------------------------------------------------------------------------------------------------ */
 
-static void write_breach(FILE *out, const struct options *o, const struct sample *s)
-{
-	const struct role_text *r = &roles[o->role];
+/* A part of an exchange: a stage, or what is between the two stamps on the wire. */
+struct part {
+	char name[32], formula[48];
+	bool inside, known;
+	int64_t value_ns;
+	const struct histogram *histogram; /* what it usually takes */
+};
 
-	fprintf(out, "%s latency (%" PRId64 " ns) exceeds threshold (%" PRId64 " ns).\n", r->breach, s->latency_ns,
+static const char *stage_name(char *text, size_t bytes, const struct options *o, const struct stage *s)
+{
+	const struct time_label *from = &roles[o->role].time[s->from], *to = &roles[o->role].time[s->to];
+	const char *wire = wires[o->stamp].place;
+
+	if (from->wire)
+		snprintf(text, bytes, "%c%s-to-app", wire[0] & ~0x20, wire + 1);
+	else
+		snprintf(text, bytes, to->wire ? "App-to-%s" : "App processing", wire);
+	return text;
+}
+
+static void name_part(struct part *p, const struct options *o, const struct stage *s)
+{
+	const struct time_label *time = roles[o->role].time;
+	char from[16], to[16];
+
+	stage_name(p->name, sizeof(p->name), o, s);
+	snprintf(p->formula, sizeof(p->formula), "%s - %s", time_name(to, sizeof(to), &time[s->to], o->stamp),
+		 time_name(from, sizeof(from), &time[s->from], o->stamp));
+}
+
+static bool has_stages(const struct report *r)
+{
+	return r->exchange->stage[0] != NULL;
+}
+
+/* The stages of the role and, where they are not all of the latency, the rest of it. */
+static int find_parts(const struct report *r, const struct sample *s, struct part parts[STAGES + 1])
+{
+	const struct stage *stages = exchange_stages(r->options->role);
+	bool whole = false;
+	int n = 0;
+
+	for (int i = 0; i < STAGES && stages[i].from != stages[i].to; i++, n++) {
+		parts[n] = (struct part){ .inside = stages[i].inside, .histogram = r->exchange->stage[i] };
+		name_part(&parts[n], r->options, &stages[i]);
+		parts[n].known = exchange_stage_value(&stages[i], s, &parts[n].value_ns);
+		whole |= stages[i].inside;
+	}
+	if (!whole) {
+		struct stage wire = { .inside = true };
+
+		exchange_latency_times(r->options->role, true, &wire.from, &wire.to);
+		parts[n] = (struct part){ .inside = true, .known = true, .value_ns = s->latency_ns, .histogram = r->histogram };
+		name_part(&parts[n], r->options, &wire);
+		strcpy(parts[n++].name, "Wire and reflector");
+	}
+	return n;
+}
+
+/* With one sample there is nothing that the spike could be compared with. */
+static int64_t typical_ns(const struct histogram *h)
+{
+	return h->count > 1 ? histogram_percentile(h, 50, 100).value_ns : INT64_MAX;
+}
+
+/* The part of the latency that is furthest above what is typical of it; NULL: there is none. */
+static const struct part *find_blame(const struct part *parts, int n)
+{
+	const struct part *worst = NULL;
+	int64_t most_ns = 0;
+
+	for (int i = 0; i < n; i++) {
+		int64_t usual_ns = typical_ns(parts[i].histogram);
+
+		if (!parts[i].known || !parts[i].inside || usual_ns == INT64_MAX || parts[i].value_ns - usual_ns <= most_ns)
+			continue;
+		most_ns = parts[i].value_ns - usual_ns;
+		worst = &parts[i];
+	}
+	return worst;
+}
+
+static void write_parts(FILE *out, const struct report *r, const struct sample *s)
+{
+	struct part parts[STAGES + 1];
+	int n = find_parts(r, s, parts);
+	const struct part *blamed = find_blame(parts, n);
+	int64_t usual_ns, excess_ns;
+
+	for (int i = 0; i < n; i++)
+		if (parts[i].known)
+			fprintf(out, "  %s (%s): %" PRId64 " ns%s\n", parts[i].name, parts[i].formula, parts[i].value_ns,
+				&parts[i] == blamed ? " <-- where the spike is" : "");
+	if (!blamed) {
+		fprintf(out, "  Blame: none, there is nothing typical to compare these with\n");
+		return;
+	}
+	usual_ns = typical_ns(blamed->histogram);
+	excess_ns = s->latency_ns - typical_ns(r->histogram);
+	fprintf(out, "  Blame: %s %.3f us, typical %.3f us", blamed->name, us(blamed->value_ns), us(usual_ns));
+	if (excess_ns > 0)
+		fprintf(out, ", %.0f %% of the excess", 100.0 * (double)(blamed->value_ns - usual_ns) / (double)excess_ns);
+	fputc('\n', out);
+}
+
+static void write_breach(FILE *out, const struct report *r, const struct sample *s)
+{
+	const struct options *o = r->options;
+	const struct role_text *role = &roles[o->role];
+
+	fprintf(out, "%s latency (%" PRId64 " ns) exceeds threshold (%" PRId64 " ns).\n", role->breach, s->latency_ns,
 		o->threshold_ns);
 	fprintf(out, "  Sequence number: %" PRIu32 "\n", s->seq);
 	for (int wire = 1; wire >= 0; wire--) {
 		for (int i = 0; i < TIMES; i++) {
-			const struct time_label *t = &r->time[i];
+			const struct time_label *t = &role->time[i];
 			char name[16], text[32] = "";
 
 			if (t->wire != wire || !s->source[i])
@@ -117,7 +224,23 @@ static void write_breach(FILE *out, const struct options *o, const struct sample
 				time_digits(text + sizeof(text) - 1, s->time_ns[i]));
 		}
 	}
+	if (has_stages(r))
+		write_parts(out, r, s);
 	fputc('\n', out);
+}
+
+/* The first, and with --continue the worst. */
+static void write_breaches(FILE *out, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+
+	if (!counter_get(&x->account.breaches))
+		return;
+	write_breach(out, r, &x->breach);
+	if (x->worst.seq == x->breach.seq)
+		return;
+	fprintf(out, "The worst of %" PRIu64 " breaches:\n", counter_get(&x->account.breaches));
+	write_breach(out, r, &x->worst);
 }
 
 /* ---- Statistics ------------------------------------------------------------------------------------------------------ */
@@ -197,6 +320,35 @@ static void write_buckets(FILE *out, const struct histogram *h, int64_t size_ns,
 	fprintf(out, "  %12.3f - %12s : %12" PRIu64 " %8.4f%%", us(h->limit_ns), "(overflow)", h->overflows,
 		100.0 * (double)h->overflows / (double)h->count);
 	write_bar(out, h->overflows, largest ? largest : 1, columns - width_used - 2);
+}
+
+/* One line for each stage; in microseconds. */
+static void write_stages(FILE *out, const struct report *r)
+{
+	const struct stage *stages = exchange_stages(r->options->role);
+	const size_t shown = 6; /* of percentiles[], those that are not rare */
+
+	fprintf(out, "\nStages (us):                               Samples Negative");
+	for (size_t i = 0; i < shown; i++)
+		fprintf(out, " %10s", percentiles[i].name);
+	fprintf(out, " %10s\n", "Maximum");
+	for (int i = 0; i < STAGES && r->exchange->stage[i]; i++) {
+		const struct histogram *h = r->exchange->stage[i];
+		struct part p;
+
+		name_part(&p, r->options, &stages[i]);
+		fprintf(out, "  %-15s %-22s %9" PRIu64 " %8" PRIu64, p.name, p.formula, h->count, h->negatives);
+		for (size_t k = 0; h->count && k < shown; k++) {
+			struct percentile v = histogram_percentile(h, percentiles[k].numerator, percentiles[k].denominator);
+			char text[24];
+
+			snprintf(text, sizeof(text), "%s%.3f", v.bound ? ">=" : "", us(v.value_ns));
+			fprintf(out, " %10s", text);
+		}
+		if (h->count)
+			fprintf(out, " %10.3f", us(h->max_ns));
+		fputc('\n', out);
+	}
 }
 
 static void write_histogram(FILE *out, const struct report *r, int columns)
@@ -307,10 +459,84 @@ static void write_log_account(FILE *out, const struct report *r)
 
 	fprintf(out, "\nLog: %" PRIu64 " of %" PRIu64 " records", r->log->used, r->histogram->count);
 	if (r->log->left_out)
-		fprintf(out, ", %" PRIu64 " left out because it was full", r->log->left_out);
+		fprintf(out, r->log->circular ? ", the last ones: %" PRIu64 " older ones were overwritten" :
+			", %" PRIu64 " left out because it was full", r->log->left_out);
 	if (below)
 		fprintf(out, ", %" PRIu64 " not above --log-threshold", below);
 	fputc('\n', out);
+}
+
+/* ---- The trace ------------------------------------------------------------------------------------------------------- */
+
+static void write_step(FILE *out, const char *what, int error)
+{
+	if (error)
+		fprintf(out, "  %s failed: %s\n", what, strerror(error));
+}
+
+/* Where the evidence is, and how far it is to be trusted. */
+static void write_frozen(FILE *out, const struct report *r)
+{
+	const struct trace *t = r->trace;
+	const struct trace_record *last = &t->last;
+
+	fprintf(out, "  Stopped at #%" PRIu32 ", %.1f us after the breach was seen", last->seq, us(last->frozen_ns));
+	if (r->options->verbose)
+		fprintf(out, " (marker written after %.1f us)", us(last->marker_ns));
+	fputc('\n', out);
+	write_step(out, "Writing the marker", last->off_before ? 0 : last->marker_error);
+	write_step(out, "Switching tracing off", last->stop_error);
+	write_step(out, "The snapshot", last->snapshot_error);
+	if (t->unsaved)
+		fprintf(out, "  Evidence  : %s/%s\n", t->path, last->snapshot_taken ? "snapshot" : "trace");
+}
+
+static void write_saved(FILE *out, const struct trace_saved *s)
+{
+	fprintf(out, "  Saved     : %s, from %s", s->path, s->source);
+	if (s->spike_cpu >= 0)
+		fprintf(out, ", the spike is in cpu%d.txt", s->spike_cpu);
+	fputc('\n', out);
+	if (s->spike_cpu < 0)
+		fprintf(out, "  The marker of the breach is in no file: the buffer may be too small, or tracing was off\n");
+	if (s->swap_skipped)
+		fprintf(out, "  The kernel skipped the snapshot, so the trace itself was saved\n");
+	if (s->lost_events && s->lost_events != UINT64_MAX)
+		fprintf(out, "  Overwritten before the first line: %" PRIu64 " events\n", s->lost_events);
+}
+
+static void write_trace(FILE *out, const struct report *r)
+{
+	const struct trace *t = r->trace;
+
+	fprintf(out, "\nTrace (tracing moves what is measured):\n");
+	write_count(out, "Markers", counter_get(&t->marked), "of breaches");
+	if (counter_get(&t->refused))
+		write_count(out, "Refused", counter_get(&t->refused), "markers that the kernel did not take");
+	if (counter_get(&t->off))
+		write_count(out, "Off", counter_get(&t->off), "breaches while others had switched tracing off: not traced");
+	if (counter_get(&t->while_frozen))
+		write_count(out, "While off", counter_get(&t->while_frozen), "breaches while the trace was frozen: not traced");
+	write_step(out, "Writing RANT_TEST_START", t->start_error);
+	if (t->saves)
+		write_count(out, "Saves", t->saves, NULL);
+	if (t->unsaved || trace_is_frozen(t))
+		write_frozen(out, r);
+	if (r->saved && *r->saved->path)
+		write_saved(out, r->saved);
+}
+
+static void write_actions(FILE *out, const struct actions *a)
+{
+	fprintf(out, "\nCommands:\n");
+	for (int i = 0; i < a->wanted->commands; i++) {
+		fprintf(out, "  %s: ran %u times", a->wanted->command[i], a->ran[i]);
+		if (a->failed[i])
+			fprintf(out, ", %u failed", a->failed[i]);
+		if (a->left_out[i])
+			fprintf(out, ", %u breaches came while it still ran", a->left_out[i]);
+		fputc('\n', out);
+	}
 }
 
 void report_write(FILE *out, const struct report *r, int columns)
@@ -318,20 +544,69 @@ void report_write(FILE *out, const struct report *r, int columns)
 	const struct exchange *x = r->exchange;
 	char latency[64];
 
-	if (counter_get(&x->account.breaches))
-		write_breach(out, r->options, &x->breach);
+	write_breaches(out, r);
 	fprintf(out, "Test is complete. Duration: %.2f s\n\n", x->started ? seconds(x->ended_ns - x->began_ns) : 0.0);
 	write_statistics(out, r->histogram);
 	if (r->options->histogram)
 		write_histogram(out, r, columns);
+	if (r->options->histogram && has_stages(r))
+		write_stages(out, r);
 	report_latency_name(r->options, latency, sizeof(latency));
 	fprintf(out, "\nLatency: %s (%s)\n", latency,
 		wires[on_wire(r->options) ? r->options->stamp : SOURCE_USER].clock);
 	write_accounts(out, r);
 	if (r->log)
 		write_log_account(out, r);
+	if (r->trace)
+		write_trace(out, r);
+	if (r->actions && r->actions->wanted->commands)
+		write_actions(out, r->actions);
 	if (r->no_other_cpu)
-		fprintf(out, "\nNo progress was shown: no CPU but the measuring one may be used.\n");
+		fprintf(out, "\nNothing was done beside the measurement (progress, commands): no CPU but the measuring one may be "
+			"used.\n");
+}
+
+/* ---- For commands --------------------------------------------------------------------------------------------------- */
+
+struct environment {
+	char *text, *end;
+	char **entry;
+};
+
+__attribute__((format(printf, 2, 3)))
+static void put_variable(struct environment *e, const char *format, ...)
+{
+	va_list arguments;
+	int bytes;
+
+	va_start(arguments, format);
+	bytes = vsnprintf(e->text, (size_t)(e->end - e->text), format, arguments);
+	va_end(arguments);
+	if (bytes < 0 || bytes >= e->end - e->text)
+		return;
+	*e->entry++ = e->text;
+	e->text += bytes + 1;
+}
+
+void report_environment(const struct options *o, const struct sample *s, uint64_t number,
+			char text[REPORT_ENVIRONMENT_BYTES], char *environment[REPORT_ENVIRONMENT_MAX])
+{
+	struct environment e = { text, text + REPORT_ENVIRONMENT_BYTES, environment };
+
+	put_variable(&e, "RANT_ROLE=%s", o->role == ROLE_EMIT ? "emit" : "reflect");
+	put_variable(&e, "RANT_INTERFACE=%s", o->interface);
+	put_variable(&e, "RANT_NUMBER=%" PRIu64, number + 1);
+	put_variable(&e, "RANT_SEQ=%" PRIu32, s->seq);
+	put_variable(&e, "RANT_LATENCY_NS=%" PRId64, s->latency_ns);
+	put_variable(&e, "RANT_THRESHOLD_NS=%" PRId64, o->threshold_ns);
+	for (int i = 0; i < TIMES; i++) {
+		char name[16], digit[32] = "";
+
+		if (s->source[i])
+			put_variable(&e, "RANT_%s=%s", time_name(name, sizeof(name), &roles[o->role].time[i], o->stamp),
+				     time_digits(digit + sizeof(digit) - 1, s->time_ns[i]));
+	}
+	*e.entry = NULL;
 }
 
 /* ---- Configuration --------------------------------------------------------------------------------------------------- */
@@ -371,8 +646,14 @@ void report_configuration(FILE *out, const struct report *r, const struct nic *n
 	write_memory(out, "Histogram", histogram);
 	if (r->log) {
 		write_memory(out, "Log", log);
-		fprintf(out, "Log buffer of %" PRIu64 " records (%.0f s at %d packets/s)\n", r->log->capacity,
+		fprintf(out, "%s of %" PRIu64 " records (%.0f s at %d packets/s)\n",
+			r->log->circular ? "Circular log buffer" : "Log buffer", r->log->capacity,
 			(double)r->log->capacity / LOG_RATE, LOG_RATE);
+	}
+	if (r->trace) {
+		fprintf(out, "Trace marker enabled: %s, clock %s\n", r->trace->path, r->trace->clock);
+		if (r->trace->snapshot)
+			fprintf(out, "Snapshot enabled: its buffer takes %.1f MB\n", (double)r->trace->spare_bytes / (1 << 20));
 	}
 }
 
@@ -520,7 +801,7 @@ static int write_records(int fd, const struct report *r)
 		column[i] = is_column(r->options, i);
 	at = put_header(chunk, r->options);
 	for (uint64_t i = 0; i < r->log->used && !error; i++) {
-		at = put_record(at, &r->log->record[i], column);
+		at = put_record(at, log_at(r->log, i), column);
 		if (at > chunk + LOG_CHUNK_BYTES - LINE_MAX_BYTES) {
 			error = write_all(fd, chunk, at);
 			at = chunk;

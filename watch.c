@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 #define STACK_BYTES (128 * 1024) /* locked in memory like all else: the default of 8 MB would be too */
-#define PERIOD_MS 1000
+#define PERIOD_MS 100
+#define PROGRESS_PERIODS 10
 
 /* CPUs that were set aside at boot may be another measurement's; the file is empty or absent where there are none. */
 static void remove_isolated(cpu_set_t *cpus)
@@ -75,6 +76,38 @@ static void draw(const struct exchange *x, uint64_t second, uint64_t *last_sampl
 		return;
 }
 
+static void tell_breaches(struct watch *w)
+{
+	uint64_t breaches = counter_get(&w->exchange->account.breaches);
+	struct sample s;
+
+	if (!w->on_breach)
+		return;
+	while (w->breaches_seen < breaches) {
+		if (exchange_breach(w->exchange, w->breaches_seen, &s))
+			w->on_breach(w->context, &s, w->breaches_seen);
+		else
+			w->missed++;
+		w->breaches_seen++;
+	}
+}
+
+/* A trace that cannot be saved stays frozen: it is the evidence. */
+static void save_and_rearm(struct watch *w, int64_t now_ns)
+{
+	if (!w->trace || w->save_error || !trace_is_frozen(w->trace))
+		return;
+	if (w->trace->unsaved) {
+		int saved = trace_save(w->trace, w->save_path, &w->saved);
+
+		w->save_error = saved < 0 ? saved : 0;
+	}
+	if (w->save_error || now_ns - w->rearmed_ns < w->rearm_interval_ns)
+		return;
+	w->save_error = trace_rearm(w->trace);
+	w->rearmed_ns = now_ns;
+}
+
 static void *run(void *argument)
 {
 	static const char wipe[] = "\r\033[K";
@@ -82,9 +115,13 @@ static void *run(void *argument)
 	struct pollfd stop = { .fd = w->stop_fd, .events = POLLIN };
 	uint64_t last_samples = 0;
 
-	for (uint64_t second = 1; poll(&stop, 1, PERIOD_MS) == 0; second++)
-		draw(w->exchange, second, &last_samples);
-	if (write(STDERR_FILENO, wipe, sizeof(wipe) - 1) < 0)
+	for (uint64_t period = 1; poll(&stop, 1, PERIOD_MS) == 0; period++) {
+		tell_breaches(w);
+		save_and_rearm(w, clock_read_ns(CLOCK_MONOTONIC));
+		if (w->progress && period % PROGRESS_PERIODS == 0)
+			draw(w->exchange, period / PROGRESS_PERIODS, &last_samples);
+	}
+	if (w->progress && write(STDERR_FILENO, wipe, sizeof(wipe) - 1) < 0)
 		return NULL;
 	return NULL;
 }
@@ -111,12 +148,20 @@ static int start_thread(struct watch *w, const cpu_set_t *cpus)
 	return -error;
 }
 
-int watch_start(struct watch *w, struct exchange *x)
+static bool has_duties(const struct watch *w)
+{
+	return w->progress || w->on_breach || w->trace;
+}
+
+int watch_start(struct watch *w)
 {
 	cpu_set_t cpus;
-	int error = choose_cpus(&cpus);
+	int error;
 
-	*w = (struct watch){ .exchange = x, .stop_fd = -1 };
+	w->stop_fd = -1;
+	if (!has_duties(w))
+		return 0;
+	error = choose_cpus(&cpus);
 	if (error)
 		return error;
 	w->stop_fd = eventfd(0, EFD_CLOEXEC);
@@ -134,10 +179,12 @@ int watch_start(struct watch *w, struct exchange *x)
 
 void watch_stop(struct watch *w)
 {
-	if (!w->running)
-		return;
-	eventfd_write(w->stop_fd, 1);
-	pthread_join(w->thread, NULL);
-	close(w->stop_fd);
-	w->running = false;
+	if (w->running) {
+		eventfd_write(w->stop_fd, 1);
+		pthread_join(w->thread, NULL);
+		close(w->stop_fd);
+		w->running = false;
+	}
+	if (w->exchange)
+		tell_breaches(w);
 }

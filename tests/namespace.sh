@@ -1086,7 +1086,7 @@ done <<-'END'
 	--stamp soft|--stamp: 'soft' is not a choice: give hardware, kernel or user
 	-l|--log: FILE is missing
 	-C|--continue without --threshold
-	-T|--trace-marker is not available
+	-M|--pmc is not available
 	--nosuch|--nosuch: unknown option
 	extra|extra
 END

@@ -57,7 +57,7 @@ static void bench_place(void)
 		b.histogram_memory = malloc(bytes);
 	memset(b.histogram_memory, 0, bytes);
 	histogram_place(&b.histogram, b.histogram_memory);
-	log_place(&b.log, b.record, LOG_RECORDS);
+	log_place(&b.log, b.record, LOG_RECORDS, false);
 	sessions_init(&b.sessions);
 }
 
@@ -987,7 +987,7 @@ static void no_log_and_a_full_log(void **state)
 
 		bench_start(role, SOURCE_HARDWARE);
 		b.options.log_threshold_ns = 1; /* so that the records are not compared with all */
-		log_place(&b.log, b.record, 7);
+		log_place(&b.log, b.record, 7, false);
 		assert_int_equal(bench_run("a full log").recorded, PACKETS);
 		assert_int_equal(b.log.used, 7);
 		assert_int_equal(b.log.left_out, PACKETS - 7);

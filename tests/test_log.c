@@ -66,7 +66,7 @@ static void records_stay_as_they_came(void **state)
 
 	(void)state;
 	memset(&l, 0xa5, sizeof(l));
-	log_place(&l, memory, RECORDS);
+	log_place(&l, memory, RECORDS, false);
 	assert_int_equal(l.capacity, RECORDS);
 	assert_int_equal(l.used, 0);
 	assert_int_equal(l.left_out, 0);
@@ -87,7 +87,7 @@ static void a_full_log_counts_what_it_leaves_out(void **state)
 	struct log l;
 
 	(void)state;
-	log_place(&l, memory, 3);
+	log_place(&l, memory, 3, false);
 	for (int i = 0; i < 3; i++) {
 		random_sample(&first[i]);
 		assert_true(log_add(&l, &first[i]));
@@ -108,10 +108,46 @@ static void a_log_without_room(void **state)
 	struct log l;
 
 	(void)state;
-	log_place(&l, NULL, 0);
+	log_place(&l, NULL, 0, false);
 	assert_false(log_add(&l, &s));
 	assert_int_equal(l.left_out, 1);
 	assert_int_equal(l.used, 0);
+}
+
+/* Every number of records from none to four times round: the newest are there, in order. */
+static void a_circular_log_keeps_the_newest(void **state)
+{
+	enum { CAPACITY = 7, MOST = 4 * CAPACITY };
+	struct sample offered[MOST];
+
+	(void)state;
+	for (uint64_t n = 0; n <= MOST; n++) {
+		struct sample *memory = malloc(CAPACITY * sizeof(*memory));
+		uint64_t kept = n < CAPACITY ? n : CAPACITY;
+		struct log l;
+
+		log_place(&l, memory, CAPACITY, true);
+		for (uint64_t i = 0; i < n; i++) {
+			random_sample(&offered[i]);
+			assert_true(log_add(&l, &offered[i]));
+		}
+		assert_int_equal(l.used, kept);
+		assert_int_equal(l.left_out, n - kept);
+		for (uint64_t i = 0; i < kept; i++)
+			assert_memory_equal(log_at(&l, i), &offered[n - kept + i], sizeof(offered[0]));
+		free(memory);
+	}
+}
+
+static void a_circular_log_without_room(void **state)
+{
+	struct sample s = { .seq = 1 };
+	struct log l;
+
+	(void)state;
+	log_place(&l, NULL, 0, true);
+	assert_false(log_add(&l, &s));
+	assert_int_equal(l.left_out, 1);
 }
 
 int main(void)
@@ -121,6 +157,8 @@ int main(void)
 		cmocka_unit_test(records_stay_as_they_came),
 		cmocka_unit_test(a_full_log_counts_what_it_leaves_out),
 		cmocka_unit_test(a_log_without_room),
+		cmocka_unit_test(a_circular_log_keeps_the_newest),
+		cmocka_unit_test(a_circular_log_without_room),
 	};
 
 	util_seed();

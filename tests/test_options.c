@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#define ARGS 12
+#define ARGS 24
 
 static char said[8192]; /* what the last parse() wrote to stderr */
 
@@ -66,6 +66,9 @@ static void assert_refused(const char *const *args, const char *const *words, si
 #define UNKNOWN "'rant --help' lists the options"
 #define US_RANGE "give 0.001 to 60000000 us"
 #define S_RANGE "give 0.001 to 315360000 s"
+
+#define X2 "--on-breach", "exec:1", "--on-breach", "exec:2"
+#define X8 X2, X2, X2, X2
 
 static const struct bad {
 	const char *args[ARGS], *says[WORDS];
@@ -168,7 +171,8 @@ static const struct bad {
 	{ { "-i", "eth0", "-\n" }, { "-?: unknown option", UNKNOWN } },
 	{ { "-i", "eth0", "-\303\251" }, { "-?: unknown option", UNKNOWN } },
 	{ { "-i", "eth0", "--bog\nus" }, { "--bog?us: unknown option", UNKNOWN } },
-	{ { "-i", "eth0", "--t" }, { "--t: ambiguous option: give --timeout, --threshold or --trace-marker\n" } },
+	{ { "-i", "eth0", "--t" }, { "--t: ambiguous option: give --timeout, --threshold, --trace-marker, --trace-rearm "
+		"or --trace-interval\n" } },
 	{ { "-i", "eth0", "--lo" }, { "--lo: ambiguous option: give --log or --log-threshold\n" } },
 	{ { "-i", "eth0", "--no=5" }, { "--no=5: ambiguous option: give --no-hw-ts or --no-tx-ts\n" } },
 	{ { "-i", "eth0", "--quiet=5" }, { "--quiet: takes no argument, not even '5'" } },
@@ -183,10 +187,6 @@ static const struct bad {
 	{ { "-i", "eth0", "-d", "-h" }, { "--duration: '-h' is not a number: " S_RANGE } },
 
 	/* Rules across options. */
-	{ { "-i", "eth0", "-T" }, { "--trace-marker is not available in this version" } },
-	{ { "-i", "eth0", "--trace-marker" }, { "--trace-marker is not available in this version" } },
-	{ { "-i", "eth0", "-S" }, { "--snapshot is not available in this version" } },
-	{ { "-i", "eth0", "--snapshot" }, { "--snapshot is not available in this version" } },
 	{ { "-i", "eth0", "-M" }, { "--pmc is not available in this version" } },
 	{ { "-i", "eth0", "--pmc" }, { "--pmc is not available in this version" } },
 	{ { "-i", "eth0", "-N", "-a", "10.0.0.1" }, { "--no-tx-ts with --address 10.0.0.1: " } },
@@ -195,6 +195,23 @@ static const struct bad {
 	{ { "-i", "eth0", "-R", "--stamp", "kernel" }, { "--no-hw-ts with --stamp kernel: " } },
 	{ { "-i", "eth0", "--stamp", "hardware", "-R" }, { "--no-hw-ts with --stamp hardware: " } },
 	{ { "-i", "eth0", "-C" }, { "--continue without --threshold: " } },
+	{ { "-i", "eth0", "-S" }, { "--snapshot without --threshold: " } },
+	{ { "-i", "eth0", "-t", "5", "--save-trace", "d" }, { "--save-trace d without --trace-marker: ", "give -T or -S" } },
+	{ { "-i", "eth0", "-t", "5", "-C", "-T", "--trace-rearm" }, { "--trace-rearm without --save-trace: " } },
+	{ { "-i", "eth0", "-t", "5", "-T", "--save-trace", "d", "--trace-rearm" },
+	  { "--trace-rearm without --continue: " } },
+	{ { "-i", "eth0", "--on-breach", "stop" }, { "--on-breach stop without --threshold: " } },
+	{ { "-i", "eth0", "--on-breach", "exec:true" }, { "--on-breach exec:true without --threshold: " } },
+	{ { "-i", "eth0", "--on-breach", "continue" }, { "--on-breach continue without --threshold: " } },
+	{ { "-i", "eth0", "-t", "5", "-C", "--on-breach", "stop" }, { "--on-breach stop with --continue: " } },
+	{ { "-i", "eth0", "-t", "5", "--on-breach", "stop", "--on-breach", "continue" },
+	  { "--on-breach continue with --continue: " } },
+	{ { "-i", "eth0", "-t", "5", "--on-breach", "exec" }, { "--on-breach: 'exec' is not an action: give stop, continue or " } },
+	{ { "-i", "eth0", "-t", "5", "--on-breach", "exec:" }, { "--on-breach: 'exec:' is not an action: give stop, " } },
+	{ { "-i", "eth0", "-t", "5", "--on-breach", "" }, { "--on-breach: '' is not an action: give stop, " } },
+	{ { "-i", "eth0", "-t", "5", "--on-breach", "Stop" }, { "--on-breach: 'Stop' is not an action: give stop, " } },
+	{ { "-i", "eth0", "-t", "5", X8, "--on-breach", "exec:9" }, { "'exec:9' is the ninth command, eight are allowed" } },
+	{ { "-i", "eth0", "--save-trace", "" }, { "--save-trace: '' is empty: give the name of a directory" } },
 	{ { "-i", "eth0", "-L", "5" }, { "--log-threshold 5 without --log: ", "give --log FILE" } },
 	{ { "-i", "eth0", "-o", "0.999" }, { "--overflow 0.999 with --bucket-size 1: " } },
 	{ { "-i", "eth0", "-b", "100.001" }, { "--overflow 100 with --bucket-size 100.001: " } },
@@ -260,7 +277,7 @@ static void test_long_values_keep_the_line_short(void **state)
 /* ---- Good command lines ------------------------------------------------------------------------------------------ */
 
 struct change {
-	enum { NOTHING, BOOL, INT64, ROLE, STRING, SERVER } type;
+	enum { NOTHING, BOOL, INT, INT64, ROLE, STRING, SERVER } type;
 	size_t offset;
 	int64_t number;
 	const char *text;
@@ -320,6 +337,20 @@ static const struct good {
 	{ { E, "-t", "59999999.999" }, { NUM(threshold_ns, 59999999999) } },
 	{ { E, "-C", "-t", "2" }, { NUM(threshold_ns, 2000), YES(keep_going) } },
 	{ { E, "-t", "2", "--continue" }, { NUM(threshold_ns, 2000), YES(keep_going) } },
+	{ { E, "-t", "2", "--on-breach", "continue" },
+	  { NUM(threshold_ns, 2000), YES(keep_going), YES(on_breach.keep_going) } },
+	{ { E, "-t", "2", "--on-breach", "stop" }, { NUM(threshold_ns, 2000), YES(on_breach.stop) } },
+	{ { E, "-t", "2", "--on-breach", "exec:a b", "--on-breach=exec:exec:", "--on-breach", "stop" },
+	  { NUM(threshold_ns, 2000), YES(on_breach.stop), { INT, offsetof(struct options, on_breach.commands), 2, NULL },
+	    TXT(on_breach.command[0], "a b"), TXT(on_breach.command[1], "exec:") } },
+	{ { E, "-T" }, { YES(trace_marker) } },
+	{ { E, "--trace-marker" }, { YES(trace_marker) } },
+	{ { E, "-t", "2", "-S" }, { NUM(threshold_ns, 2000), YES(snapshot), YES(trace_marker) } },
+	{ { E, "-t", "2", "--snapshot" }, { NUM(threshold_ns, 2000), YES(snapshot), YES(trace_marker) } },
+	{ { E, "-T", "--save-trace", "d" }, { YES(trace_marker), TXT(save_trace_path, "d") } },
+	{ { E, "--trace-interval", "0.1" }, { NUM(trace_interval_ns, 100000000) } },
+	{ { E, "-T", "-Ct2", "--trace-rearm", "--save-trace=d" },
+	  { YES(trace_marker), YES(keep_going), NUM(threshold_ns, 2000), YES(trace_rearm), TXT(save_trace_path, "d") } },
 	{ { E, "-H" }, { YES(histogram) } },
 	{ { E, "--histogram" }, { YES(histogram) } },
 	{ { E, "-o", "1" }, { NUM(overflow_ns, 1000) } },
@@ -370,6 +401,8 @@ static void apply(struct options *o, const struct change *c)
 
 	if (c->type == BOOL)
 		*(bool *)field = c->number;
+	if (c->type == INT)
+		*(int *)field = (int)c->number;
 	if (c->type == INT64)
 		*(int64_t *)field = c->number;
 	if (c->type == ROLE)
@@ -391,6 +424,7 @@ static void set_wanted_defaults(struct options *o)
 	o->timeout_ns = 100000000;
 	o->overflow_ns = 100000;
 	o->bucket_ns = 1000;
+	o->trace_interval_ns = 10000000000;
 	o->role = ROLE_REFLECT;
 }
 
@@ -402,10 +436,16 @@ static bool same_string(const char *a, const char *b)
 /* Each field, so that an option which writes to the field of another is seen. */
 static void assert_same(const char *const *args, const struct options *got, struct options *want)
 {
-	bool same = same_string(got->interface, want->interface) && same_string(got->log_path, want->log_path);
+	bool same = same_string(got->interface, want->interface) && same_string(got->log_path, want->log_path) &&
+		    same_string(got->save_trace_path, want->save_trace_path);
 
+	for (int i = 0; i < BREACH_COMMANDS_MAX; i++) {
+		same = same && same_string(got->on_breach.command[i], want->on_breach.command[i]);
+		want->on_breach.command[i] = got->on_breach.command[i];
+	}
 	want->interface = got->interface;
 	want->log_path = got->log_path;
+	want->save_trace_path = got->save_trace_path;
 	for (size_t i = 0; i < sizeof(*got) && same; i++) {
 		same = ((const char *)got)[i] == ((const char *)want)[i];
 		if (!same)
@@ -463,7 +503,8 @@ static const char *const contract[] = {
 	"  -G, --hugepages ", "  -B, --budget N ", "  -P, --prefer-busypoll ", "  -v, --verbose ", "  -h, --help ",
 	"  -C, --continue ", "  -L, --log-threshold US ", "  -p, --busy-poll-us US ", "  -N, --no-tx-ts ",
 	"  -R, --no-hw-ts ", "  -q, --quiet ", "  -V, --version ", "  -M, --pmc ", "      --port PORT ",
-	"      --stamp SOURCE ", "      --timeout MS ", "      --count N ", "      --once ",
+	"      --stamp SOURCE ", "      --timeout MS ", "      --count N ", "      --once ", "      --on-breach ACTION ",
+	"      --save-trace DIR ", "      --trace-rearm ", "      --trace-interval S ",
 };
 
 /* By hand: the defaults, in the line of their option. */
@@ -472,7 +513,7 @@ static const struct {
 } defaults[] = {
 	{ "--overflow US", "(100 us)" }, { "--bucket-size US", "(1 us)" }, { "--timeout MS", "(100 ms)" },
 	{ "--port PORT", "(862)" }, { "--stamp SOURCE", ": hardware, kernel or user (hardware)" },
-	{ "--warmup PACKETS", "(0 packets)" }, { "--busy-poll-us US", "(0 us)" },
+	{ "--warmup PACKETS", "(0 packets)" }, { "--busy-poll-us US", "(0 us)" }, { "--trace-interval S", "(10 s)" },
 };
 
 static bool used(const char *const *args, const char *word)
@@ -653,7 +694,7 @@ static void test_boundaries(void **state)
 		assert_boundary(row, row->max, true);
 		assert_boundary(row, row->max + step_of(row), false);
 	}
-	assert_int_equal(numbers, 11);
+	assert_int_equal(numbers, 12);
 }
 
 static uint64_t random_state;

@@ -1,4 +1,4 @@
-/* build: wraps= sources=histogram.c,log.c,exchange.c,timestamping.c,packet.c,session.c libs=-lm */
+/* build: wraps= sources=histogram.c,log.c,exchange.c,timestamping.c,packet.c,session.c,tracefs.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What people read: the lines that scripts parse, labels that never say more than is known, and a log that is whole or
  * not there. */
@@ -32,7 +32,7 @@ static int set_up(void **state)
 	sessions_init(&sessions);
 	exchange.sessions = &sessions;
 	exchange.options = &options;
-	report = (struct report){ &options, &exchange, &channel, &histogram, NULL, 0, false };
+	report = (struct report){ .options = &options, .exchange = &exchange, .channel = &channel, .histogram = &histogram };
 	return 0;
 }
 
@@ -245,7 +245,7 @@ static int set_up_log(void **state)
 	set_up(state);
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/log.txt", folder);
-	log_place(&transactions, records, COUNT_OF(records));
+	log_place(&transactions, records, COUNT_OF(records), false);
 	report.log = &transactions;
 	return 0;
 }
@@ -369,7 +369,7 @@ static void a_long_log_is_whole(void **state)
 	size_t lines = 0;
 
 	(void)state;
-	log_place(&transactions, many, MANY);
+	log_place(&transactions, many, MANY, false);
 	for (uint32_t i = 0; i < MANY; i++)
 		add_record(i, i, i);
 	for (const char *at = logged(); (at = strchr(at, '\n')); at++)

@@ -1,4 +1,4 @@
-/* build: wraps=fopen,sched_getaffinity,sched_getcpu,sysconf sources= libs= */
+/* build: wraps=fopen,sched_getaffinity,sched_getcpu,sysconf sources=exchange.c,timestamping.c,packet.c,session.c,histogram.c,log.c,tracefs.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The housekeeping thread: where it may run, and what it draws. */
 #include "watch.c"
@@ -109,7 +109,7 @@ static struct exchange exchange;
 static void a_line_a_second_and_none_at_the_end(void **state)
 {
 	struct util_capture c;
-	struct watch w;
+	struct watch w = { .exchange = &exchange, .progress = true };
 	char drawn[1024];
 
 	(void)state;
@@ -117,7 +117,7 @@ static void a_line_a_second_and_none_at_the_end(void **state)
 	counter_add(&exchange.account.lost, 7);
 	exchange.account.recent_max_ns = 4567;
 	util_capture_begin(&c);
-	int error = watch_start(&w, &exchange);
+	int error = watch_start(&w);
 
 	/* Its own clock says when it has drawn; it must have done so by then, or never will. */
 	for (int i = 0; i < 500 && !error && atomic_load(&exchange.account.recent_max_ns); i++)
@@ -156,7 +156,7 @@ static void it_never_runs_where_is_measured(void **state)
 {
 	const struct sched_param priority = { .sched_priority = 1 };
 	cpu_set_t before, pinned, thread;
-	struct watch w;
+	struct watch w = { .exchange = &exchange, .progress = true };
 	int policy = -1;
 
 	(void)state;
@@ -165,7 +165,7 @@ static void it_never_runs_where_is_measured(void **state)
 	CPU_SET((size_t)sched_getcpu(), &pinned);
 	sched_setaffinity(0, sizeof(pinned), &pinned);
 	bool real_time = !sched_setscheduler(0, SCHED_FIFO, &priority);
-	int error = watch_start(&w, &exchange);
+	int error = watch_start(&w);
 
 	CPU_ZERO(&thread);
 	if (!error)

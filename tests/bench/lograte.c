@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 	o.sw_timestamps = !strcmp(argv[3], "all");
 	if (memory_map(&memory, records * sizeof(struct sample), false))
 		errx(1, "no memory for %llu records", (unsigned long long)records);
-	log_place(&log, memory.start, records);
+	log_place(&log, memory.start, records, false);
 	fill(&log, records);
 	if (log_file_open(&file, o.log_path))
 		return 1;
