@@ -33,6 +33,10 @@ build/hostile: tests/hostile.c packet.c rant.h Makefile
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror $(INCLUDES) tests/hostile.c packet.c -o $@
 
+build/spike.so: tests/lab/spike.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror -shared -fPIC tests/lab/spike.c -o $@ -ldl
+
 # Each unit test says in a line "build: wraps=A,B sources=X.c,Y.c libs=..." what it replaces and what it is linked with.
 # No _FORTIFY_SOURCE: it renames libc calls, and a wrapped call would be missed silently.
 comma = ,
@@ -52,7 +56,7 @@ demo:
 # LAB=0: without the virtual machines.
 check:
 	tests/packages.sh build demo check $(if $(filter 0,$(LAB)),,lab)
-	$(MAKE) rant build/rant-sanitized build/hostile $(TESTS:%=build/%)
+	$(MAKE) rant build/rant-sanitized build/hostile build/spike.so $(TESTS:%=build/%)
 	HOT="$(HOT:%=%.o)" LAB="$(LAB)" tests/check.sh
 
 # In virtual machines whose NICs have PTP clocks; Debian on amd64.

@@ -229,6 +229,34 @@ static void write_breach(FILE *out, const struct report *r, const struct sample 
 	fputc('\n', out);
 }
 
+/* How many of the breaches that are still known each part is to blame for. */
+static void write_blames(FILE *out, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+	uint64_t breaches = counter_get(&x->account.breaches), known = 0;
+	uint64_t first = breaches > BREACHES_KEPT - 1 ? breaches - (BREACHES_KEPT - 1) : 0;
+	unsigned blamed[STAGES + 1] = { 0 };
+	struct part parts[STAGES + 1];
+	struct sample s;
+	int n = 0;
+
+	for (uint64_t i = first; i < breaches; i++) {
+		if (!exchange_breach(x, i, &s))
+			continue;
+		n = find_parts(r, &s, parts);
+		const struct part *worst = find_blame(parts, n);
+
+		if (worst)
+			blamed[worst - parts]++;
+		known++;
+	}
+	fprintf(out, "Blamed for the last %" PRIu64 " of %" PRIu64 " breaches:\n", known, breaches);
+	for (int i = 0; i < n; i++)
+		if (parts[i].inside)
+			fprintf(out, "  %s: %u\n", parts[i].name, blamed[i]);
+	fputc('\n', out);
+}
+
 /* The first, and with --continue the worst. */
 static void write_breaches(FILE *out, const struct report *r)
 {
@@ -241,6 +269,8 @@ static void write_breaches(FILE *out, const struct report *r)
 		return;
 	fprintf(out, "The worst of %" PRIu64 " breaches:\n", counter_get(&x->account.breaches));
 	write_breach(out, r, &x->worst);
+	if (has_stages(r))
+		write_blames(out, r);
 }
 
 /* ---- Statistics ------------------------------------------------------------------------------------------------------ */

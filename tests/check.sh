@@ -50,7 +50,7 @@ one "hot rooms call only what is allowed" tests/symbols.sh "${rooms[@]/#/build/}
 for test in build/test_*; do
 	CMOCKA_MESSAGE_OUTPUT=TAP many "$(basename "$test")" "$test"
 done
-many "on a veth link" tests/namespace.sh ./rant build/hostile
+many "on a veth link" tests/namespace.sh ./rant build/hostile build/spike.so
 many "on a veth link, AddressSanitizer and UBSan" tests/namespace.sh build/rant-sanitized build/hostile
 [ "${LAB:-1}" = 0 ] || many "in virtual machines" tests/lab/lab.sh
 

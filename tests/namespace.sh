@@ -3,7 +3,9 @@
 #
 # The whole program on a veth pair between two network namespaces, with good peers and bad ones. Root.
 #
-#   namespace.sh RANT HOSTILE        ONLY=REGEX in the environment: only the tests whose name matches
+#   namespace.sh RANT HOSTILE [SPIKE]     SPIKE: the library made of lab/spike.c; without it none of namespace_trace.sh
+#
+#   ONLY=REGEX    only the tests whose name matches
 #
 # Prints "ok - NAME", "not ok - NAME" and lines that begin with "# ". Exit status 1 when anything failed.
 #
@@ -15,8 +17,8 @@
 set -uo pipefail
 export LC_ALL=C
 
-if [ $# -ne 2 ]; then
-	echo "usage: namespace.sh RANT HOSTILE" >&2
+if [ $# -lt 2 ] || [ $# -gt 3 ]; then
+	echo "usage: namespace.sh RANT HOSTILE [SPIKE]" >&2
 	exit 1
 fi
 if [ "$(id -u)" -ne 0 ]; then
@@ -29,6 +31,12 @@ for tool in ip nsenter timeout awk; do
 		exit 0
 	fi
 done
+
+# Where tracefs is not mounted it is, for these tests alone.
+if [ -d /sys/kernel/tracing ] && ! grep -q ' /sys/kernel/tracing tracefs ' /proc/mounts && [ -z "${UNSHARED:-}" ] &&
+	unshare --mount mount -t tracefs none /sys/kernel/tracing 2>/dev/null; then
+	exec env UNSHARED=1 unshare --mount sh -c 'mount -t tracefs none /sys/kernel/tracing && exec "$0" "$@"' "$0" "$@"
+fi
 
 GUARD_S=60 # a program that runs longer hangs
 
@@ -120,7 +128,12 @@ chmod 711 "$work"
 chmod 1777 "$logs"
 install -m 755 "$1" "$work/rant" || exit 1
 install -m 755 "$2" "$work/hostile" || exit 1
-rant=$work/rant hostile=$work/hostile
+rant=$work/rant hostile=$work/hostile spike=
+million=1000000
+if [ $# -eq 3 ]; then
+	install -m 644 "$3" "$work/spike.so" || exit 1
+	spike=$work/spike.so
+fi
 
 # ---- Verdicts --------------------------------------------------------------------------------------------------------
 
@@ -354,7 +367,7 @@ audit() {
 		/^MIN: / { total = $0; sub(/.*Total Samples: /, "", total); total += 0 }
 		/^  Samples   :/ { samples = $3; summary = 1 }
 		/^Log: / { log_line = 1; used = $2; of = $4
-			if (match($0, /[0-9]+ left out/)) left = substr($0, RSTART) + 0
+			if (match($0, /[0-9]+ left out/) || match($0, /[0-9]+ older ones were overwritten/)) left = substr($0, RSTART) + 0
 			if (match($0, /[0-9]+ not above/)) below = substr($0, RSTART) + 0 }
 		END {
 			placed = n["Warm-up"] + n["Recorded"] + n["Unstamped"] + n["Negative"]
@@ -1443,6 +1456,9 @@ else
 		threads_apart FIFO "chrt -f 1 taskset -c $first_cpu"
 	fi
 fi
+
+# shellcheck source=tests/namespace_trace.sh
+. "$(dirname "$0")/namespace_trace.sh"
 
 # ---- After all of them -----------------------------------------------------------------------------------------------
 
