@@ -35,7 +35,9 @@
 #define RATE_WINDOW_NS (2 * NS_PER_S)
 #define STANDSTILL_NS NS_PER_MS
 #define ABSURD_NS (INT64_MAX / 8) /* 36 years: as an error or a change, no number to go on with */
-#define PRECISE_AGE 16 /* readings among which the most precise is looked for */
+#define JUMP_BACK 4
+#define RATE_BACK 24
+#define LOOK_BACK 16 /* readings among which a precise one is looked for */
 
 /* linux/ptp_clock.h of Linux 6.12; older headers have a reserved word where the clock is, and older kernels refuse it. */
 struct offset_extended {
@@ -461,33 +463,55 @@ static struct rate rate_between(const struct clock_reading *from, const struct c
 	};
 }
 
-/*
- * The present rate: from the oldest reading of the last two seconds since when nobody turned a dial, which is the best
- * distance for brackets to count little. Dials that move always, as under ptp4l, leave the last two readings. Two
- * readings too close to each other say less than a quartz does by being one.
- */
-static struct rate present_rate(const struct clock_watch *c, enum between b)
+/* Do those between two readings lie where the line through both says? If not, it bends: a step too small to be seen as
+ * one, or a change of rate. */
+static bool is_straight(const struct clock_watch *c, uint64_t from, uint64_t to, enum between b, const struct rate *rate,
+			int64_t changes_ppb)
 {
-	const struct clock_reading *newest = kept(c, c->readings - 1), *from = NULL;
-	struct rate free_rate = rate_of_dials(newest, b), r;
-	int64_t changes_ppb = 0;
+	const struct clock_relation *x = relation(kept(c, from), b), *y = relation(kept(c, to), b);
 
-	for (uint64_t n = c->readings - 1; n > oldest_kept(c); n--) {
+	for (uint64_t n = from + 1; n < to; n++) {
+		const struct clock_relation *z = relation(kept(c, n), b);
+		int64_t since_ns = difference(z->at_ns, x->at_ns);
+		double off_ns = (double)difference(z->offset_ns, x->offset_ns) - rate->ppb * ((double)since_ns / NS_PER_S);
+		double bound_ns = (double)z->bound_ns + (double)larger(x->bound_ns, y->bound_ns) +
+				  (double)over(since_ns, 2 * WANDER_PPB + changes_ppb);
+
+		if (off_ns > bound_ns || off_ns < -bound_ns)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The rate at a reading: from the oldest one of the last two seconds since when nobody turned a dial and no line was
+ * bent, for over a longer distance brackets count less. Dials that move always, as under ptp4l, leave the last two
+ * readings. Two that are too close to each other say less than a quartz does by being one.
+ */
+static struct rate rate_at(const struct clock_watch *c, uint64_t number, enum between b)
+{
+	const struct clock_reading *newest = kept(c, number);
+	struct rate best = rate_of_dials(newest, b);
+	int64_t changes_ppb = 0, last_ppb = 0;
+
+	for (uint64_t n = number; n > oldest_kept(c) && number - n < RATE_BACK; n--) {
 		const struct clock_reading *before = kept(c, n - 1);
-		int64_t spread = larger(changes_ppb, spread_ppb(before, newest, b));
+		struct rate r;
 
 		if (!is_joined(before, kept(c, n), b))
 			break;
-		if (from && (spread > larger(QUIET_PPB, changes_ppb) ||
-			     distance(newest->began_ns, before->began_ns) > RATE_WINDOW_NS))
+		changes_ppb = larger(changes_ppb, spread_ppb(before, newest, b));
+		if (n == number)
+			last_ppb = changes_ppb;
+		else if (distance(newest->began_ns, before->began_ns) > RATE_WINDOW_NS || changes_ppb > last_ppb + QUIET_PPB)
 			break;
-		from = before;
-		changes_ppb = spread;
+		r = rate_between(before, newest, b, changes_ppb);
+		if (!r.measured || !is_straight(c, n - 1, number, b, &r, changes_ppb))
+			break;
+		if (r.bound_ppb < best.bound_ppb)
+			best = r;
 	}
-	if (!from)
-		return free_rate;
-	r = rate_between(from, newest, b, changes_ppb);
-	return r.measured && r.bound_ppb < free_rate.bound_ppb ? r : free_rate;
+	return best;
 }
 
 /* ---- Steps, standstills, segments ------------------------------------------------------------------------------------ */
@@ -511,13 +535,13 @@ static struct clock_rate better(struct clock_rate a, struct clock_rate b)
 	return b.measured && (!a.measured || b.bound_ppb < a.bound_ppb) ? b : a;
 }
 
-/* From an early reading to a late one; one bad bracket at either end must not spoil it, so two of each are kept. */
+/* From an early reading to a late one; one bad bracket at either end must not spoil it, so some of each are kept. */
 static struct clock_rate segment_rate(const struct clock_track *t)
 {
 	struct clock_rate r = { 0 };
 
-	for (int i = 0; i < 4 && t->segment_readings > 1; i++)
-		r = better(r, rate_of(&t->first[i / 2], &t->recent[i % 2]));
+	for (int i = 0; i < 6 && t->segment_readings > 1; i++)
+		r = better(r, rate_of(&t->first[i / 3], &t->recent[i % 3]));
 	return r;
 }
 
@@ -533,12 +557,14 @@ static void segment_add(struct clock_track *t, const struct clock_relation *r)
 
 	t->recent[0] = *r;
 	if (n == 0)
-		t->first[0] = t->first[1] = *r;
-	if (n < PRECISE_AGE && r->bound_ns < t->first[1].bound_ns)
+		t->first[0] = t->first[1] = t->recent[2] = *r;
+	if (n < LOOK_BACK && r->bound_ns < t->first[1].bound_ns)
 		t->first[1] = *r;
-	if (n == 0 || r->bound_ns <= t->recent[1].bound_ns || ++t->precise_age >= PRECISE_AGE) {
-		t->recent[1] = *r;
-		t->precise_age = 0;
+	if (n % LOOK_BACK == 0) {
+		t->recent[1] = t->recent[2];
+		t->recent[2] = *r;
+	} else if (r->bound_ns <= t->recent[2].bound_ns) {
+		t->recent[2] = *r;
 	}
 }
 
@@ -568,24 +594,24 @@ static bool stands(const struct clock_watch *c, const struct clock_reading *befo
 		       sum_of_bounds(STANDSTILL_NS, sum_of_bounds(r->phc_raw.bound_ns, before->phc_raw.bound_ns));
 }
 
-/* How far the clock is from where its rate would have taken it; the bound is what rates and brackets leave open. */
-static struct clock_jump jump_between(const struct clock_watch *c, const struct clock_reading *before,
-				      const struct clock_reading *r, enum clock_which which)
+/* How far the clock is from where its rate at a reading would have taken it; the bound is what brackets, the rate and
+ * the changes of rate since then leave open. */
+static struct clock_jump jump_since(const struct clock_watch *c, uint64_t number, const struct clock_reading *r,
+				    enum clock_which which, int64_t changes_ppb)
 {
 	enum between b = which == CLOCK_OF_NIC ? PHC_RAW : REAL_RAW;
+	const struct clock_reading *before = kept(c, number);
 	const struct clock_relation *x = relation(before, b), *y = relation(r, b);
-	bool recent = is_in(kept(c, c->readings - 1), b);
-	struct rate rate = recent ? present_rate(c, b) : rate_of_dials(before, b);
+	struct rate rate = rate_at(c, number, b);
 	int64_t dt_ns = distance(y->at_ns, x->at_ns);
-	int64_t bound_ppb = (int64_t)rate.bound_ppb + (rate.measured ? TOLERANCE_PPB : 0) + spread_ppb(before, r, b);
+	int64_t bound_ppb = (int64_t)rate.bound_ppb + changes_ppb;
 	double expected_ns = rate.ppb * ((double)dt_ns / NS_PER_S);
-	int64_t moved_ns = difference(y->offset_ns, x->offset_ns);
 
-	if (expected_ns > 9e18 || expected_ns < -9e18)
+	if (expected_ns > (double)ABSURD_NS || expected_ns < -(double)ABSURD_NS)
 		expected_ns = 0;
 	return (struct clock_jump){
 		.which = which,
-		.size_ns = difference(moved_ns, (int64_t)expected_ns),
+		.size_ns = difference(difference(y->offset_ns, x->offset_ns), (int64_t)expected_ns),
 		.bound_ns = sum_of_bounds(sum_of_bounds(x->bound_ns, y->bound_ns), over(dt_ns, bound_ppb)),
 		.mono_ns = { before->began_ns, r->ended_ns },
 		.mark = { before->mark, r->mark },
@@ -597,37 +623,66 @@ static int64_t excess(const struct clock_jump *j)
 	return difference(absolute(j->size_ns), j->bound_ns);
 }
 
-static bool note_jump(struct clock_watch *c, struct clock_track *t, const struct clock_jump *j)
+static void note_step(struct clock_watch *c, struct clock_track *t, const struct clock_jump *j)
 {
-	if (!t->has_largest || excess(j) > excess(&t->largest))
-		t->largest = *j;
-	t->has_largest = true;
-	if (excess(j) <= 0)
-		return false;
 	if (c->steps_kept < CLOCK_STEPS_KEPT)
 		c->step[c->steps_kept++] = *j;
 	counter_add(&t->steps, 1);
+}
+
+/* True: it stepped. It is looked for from the reading that leaves the least open, so a step that was hidden by one long
+ * bracket is found by the next reading, and then lies anywhere since. */
+static bool note_jump(struct clock_watch *c, struct clock_track *t, struct clock_reading *r, enum clock_which which)
+{
+	enum between b = which == CLOCK_OF_NIC ? PHC_RAW : REAL_RAW;
+	int64_t changes_ppb = spread_ppb(kept(c, t->last_number), r, b);
+	struct clock_jump odd = jump_since(c, t->last_number, r, which, changes_ppb);
+	struct clock_jump best = jump_since(c, t->last_number, r, which, changes_ppb + TOLERANCE_PPB);
+	uint64_t since = t->last_number;
+
+	for (uint64_t n = since; n > oldest_kept(c) && t->last_number - n < JUMP_BACK; n--) {
+		struct clock_jump j;
+
+		if (!is_joined(kept(c, n - 1), kept(c, n), b))
+			break;
+		changes_ppb += spread_ppb(kept(c, n - 1), kept(c, n), b);
+		j = jump_since(c, n - 1, r, which, changes_ppb + TOLERANCE_PPB);
+		if (j.bound_ns < best.bound_ns) {
+			best = j;
+			since = n - 1;
+		}
+	}
+	if (excess(&odd) > 0)
+		r->odd_ns[which] = sum_of_bounds(absolute(odd.size_ns), odd.bound_ns);
+	if (!t->has_largest || excess(&best) > excess(&t->largest))
+		t->largest = best;
+	t->has_largest = true;
+	if (excess(&best) <= 0)
+		return false;
+	for (uint64_t n = since + 1; n < c->readings; n++)
+		c->history[n % CLOCK_HISTORY].broken[which] = true;
+	note_step(c, t, &best);
 	return true;
 }
 
 /* True: the clock's history is parted here. */
-static bool note_change(struct clock_watch *c, struct clock_track *t, const struct clock_reading *r,
-			enum clock_which which)
+static bool note_change(struct clock_watch *c, struct clock_track *t, struct clock_reading *r, enum clock_which which)
 {
-	struct clock_jump j;
+	const struct clock_reading *last = kept(c, t->last_number);
 	bool stood = t->standing;
 
-	t->standing = which == CLOCK_OF_NIC && stands(c, &t->last, r);
+	if (t->last_number < oldest_kept(c))
+		return true; /* the PHC was away for as long as the history goes back */
+	t->standing = which == CLOCK_OF_NIC && stands(c, last, r);
 	if (t->standing) {
 		if (!stood)
 			counter_add(&t->standstills, 1);
-		t->stood_ns += difference(r->phc_raw.at_ns, t->last.phc_raw.at_ns);
+		t->stood_ns += difference(r->phc_raw.at_ns, last->phc_raw.at_ns);
 		return true;
 	}
 	if (stood)
 		return true; /* it goes again; how long it still stood cannot be told from a step */
-	j = jump_between(c, &t->last, r, which);
-	return note_jump(c, t, &j);
+	return note_jump(c, t, r, which);
 }
 
 static void judge(struct clock_watch *c, struct clock_reading *r, enum clock_which which)
@@ -642,7 +697,8 @@ static void judge(struct clock_watch *c, struct clock_reading *r, enum clock_whi
 	if (r->broken[which])
 		segment_end(t);
 	segment_add(t, relation(r, which == CLOCK_OF_NIC ? PHC_RAW : REAL_RAW));
-	t->last = *r;
+	t->last = which == CLOCK_OF_NIC ? r->phc_real : r->real_raw;
+	t->last_number = c->readings;
 	t->readings++;
 }
 
@@ -673,7 +729,7 @@ static void publish(struct clock_watch *c)
 
 	if (!r->has_phc && !broken)
 		return; /* what is published grows old by itself */
-	rate = present_rate(c, PHC_REAL);
+	rate = rate_at(c, c->readings - 1, PHC_REAL);
 	slot_write(&c->slot[other], &r->phc_real, &rate,
 		   !broken && r->phc_real.bound_ns < ABSURD_NS && rate.ppb < NS_PER_S && rate.ppb > -NS_PER_S);
 	atomic_store_explicit(&c->current, other, memory_order_release);
@@ -763,6 +819,7 @@ static bool on_chord(const struct clock_reading *a, const struct clock_reading *
 	 * the nearer end. */
 	*bound_ns = sum_of_bounds(larger(x->bound_ns, y->bound_ns),
 				  over(near_ns, 2 * WANDER_PPB + spread_ppb(a, b, PHC_REAL)));
+	*bound_ns = sum_of_bounds(*bound_ns, sum_of_bounds(b->odd_ns[CLOCK_OF_NIC], b->odd_ns[CLOCK_OF_SYSTEM]));
 	return absolute(rise_ns) < ABSURD_NS &&
 	       !__builtin_add_overflow(x->offset_ns, (int64_t)(part * (double)rise_ns), &offset_ns) &&
 	       !__builtin_add_overflow(realtime_ns, offset_ns, phc_ns);
@@ -826,9 +883,9 @@ enum clock_scale clock_scale(const struct clock_watch *c)
 
 	if (!t->readings)
 		return CLOCK_SCALE_UNKNOWN;
-	if (distance(t->last.phc_real.offset_ns, 0) <= NS_PER_S)
+	if (distance(t->last.offset_ns, 0) <= NS_PER_S)
 		return CLOCK_SCALE_UTC;
-	if (distance(t->last.phc_real.offset_ns, tai_ns) <= NS_PER_S)
+	if (distance(t->last.offset_ns, tai_ns) <= NS_PER_S)
 		return CLOCK_SCALE_TAI;
 	return CLOCK_SCALE_OTHER;
 }

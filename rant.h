@@ -383,7 +383,8 @@ struct clock_reading {
 	int64_t began_ns, ended_ns; /* CLOCK_MONOTONIC before and after it was taken */
 	uint64_t mark; /* the caller's, e.g. the sequence number sent last */
 	bool has_phc;
-	bool broken[CLOCKS]; /* stepped, stood still or was not read since the reading before */
+	bool broken[CLOCKS]; /* stepped or stood still since the reading before */
+	int64_t odd_ns[CLOCKS]; /* moved by up to this since then, more than its rate explains but less than a step */
 };
 
 /* A clock's deviation from its rate between two readings. */
@@ -413,10 +414,12 @@ struct clock_track {
 	struct clock_dial dial[2]; /* first and last that could be read */
 	uint64_t dial_changes;
 
-	struct clock_reading last; /* last one with this clock */
 	uint64_t readings; /* with this clock */
-	struct clock_relation first[2], recent[2]; /* of the present segment: the outermost, and a precise one near it */
-	uint64_t segment_readings, precise_age;
+	uint64_t last_number; /* of those of clock_watch.history[], when that is not 0 */
+	struct clock_relation last; /* to CLOCK_REALTIME (PHC) or CLOCK_MONOTONIC_RAW */
+	/* Of the present segment: the outermost, and precise ones near it. */
+	struct clock_relation first[2], recent[3];
+	uint64_t segment_readings;
 	struct clock_rate rate; /* of the past segment with the least bound */
 };
 
