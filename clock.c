@@ -7,8 +7,8 @@
  * it, so when it agrees with one of the two, the other one moved.
  *
  * Between readings nothing is known but how fast a clock may change: a quartz by 1 ppm in seconds (WANDER_PPB), a
- * servo by what it writes into the clock's dial. The dials can be read, so the worst that the kernel allows (500 ppm) is
- * assumed only where they cannot, and what they moved is added to the bound.
+ * servo by what it writes into the clock's dial. The dials can be read, so the worst that the kernel allows (500 ppm)
+ * is assumed only where they cannot, and what they moved is added to the bound.
  */
 #include "rant.h"
 
@@ -39,7 +39,7 @@
 #define RATE_BACK 24
 #define LOOK_BACK 16 /* readings among which a precise one is looked for */
 
-/* linux/ptp_clock.h of Linux 6.12; older headers have a reserved word where the clock is, and older kernels refuse it. */
+/* linux/ptp_clock.h of Linux 6.12; older headers have a reserved word in the clock's place, older kernels want it 0. */
 struct offset_extended {
 	uint32_t samples;
 	int32_t clock;
@@ -62,7 +62,7 @@ static clockid_t clock_of_fd(int fd)
 	return (clockid_t)((~(unsigned)fd << 3) | 3); /* Documentation/driver-api/ptp.rst */
 }
 
-/* ---- Arithmetic ------------------------------------------------------------------------------------------------------ */
+/* ---- Arithmetic ------------------------------------------------------------------------------------------------- */
 
 static int64_t distance(int64_t a, int64_t b)
 {
@@ -121,7 +121,7 @@ static bool read_ns(clockid_t clock, int64_t *ns)
 	       !__builtin_add_overflow(*ns, (int64_t)t.tv_nsec, ns);
 }
 
-/* ---- One relation ---------------------------------------------------------------------------------------------------- */
+/* ---- One relation ----------------------------------------------------------------------------------------------- */
 
 static const struct clock_relation none = { .bound_ns = INT64_MAX };
 
@@ -144,7 +144,7 @@ static void narrow(struct clock_relation *best, int64_t before_ns, int64_t other
 	bound_ns = sum_of_bounds(half_ns + half_ns / 512, slack_ns + 1);
 	if (bound_ns >= best->bound_ns || __builtin_sub_overflow(other_ns, before_ns + width_ns / 2, &offset_ns))
 		return;
-	*best = (struct clock_relation){ .at_ns = before_ns + width_ns / 2, .offset_ns = offset_ns, .bound_ns = bound_ns };
+	*best = (struct clock_relation){ before_ns + width_ns / 2, offset_ns, bound_ns };
 }
 
 /* b's other clock is a's clock: a - x - y. False beyond 64 bits. */
@@ -181,7 +181,7 @@ static bool take_real_raw(const struct clock_watch *c, struct clock_relation *re
 	return is_taken(real_raw);
 }
 
-/* ---- Four ways to compare the PHC with the system's clocks ----------------------------------------------------------- */
+/* ---- Four ways to compare the PHC with the system's clocks ------------------------------------------------------ */
 
 struct taken {
 	struct clock_relation real, raw; /* PHC minus these; raw may be none */
@@ -251,7 +251,8 @@ static int take_plain(const struct clock_watch *c, struct taken *t)
 	if (ioctl(c->phc_fd, PTP_SYS_OFFSET, &p))
 		return -errno;
 	for (int i = 0; i < 2 * SAMPLES; i += 2)
-		if (stamp_ns(&p.ts[i], &before_ns) && stamp_ns(&p.ts[i + 1], &phc_ns) && stamp_ns(&p.ts[i + 2], &after_ns))
+		if (stamp_ns(&p.ts[i], &before_ns) && stamp_ns(&p.ts[i + 1], &phc_ns) &&
+		    stamp_ns(&p.ts[i + 2], &after_ns))
 			narrow(&t->real, before_ns, phc_ns, after_ns, slack(c));
 	return done(t);
 }
@@ -301,7 +302,7 @@ static int take_phc(const struct clock_watch *c, struct taken *t)
 	return error;
 }
 
-/* ---- A whole reading ------------------------------------------------------------------------------------------------- */
+/* ---- A whole reading -------------------------------------------------------------------------------------------- */
 
 static int64_t scaled_ppm_to_ppb(int64_t scaled)
 {
@@ -386,7 +387,7 @@ static int take_reading(const struct clock_watch *c, struct clock_reading *r)
 	return -EAGAIN;
 }
 
-/* ---- Rates over the last readings ------------------------------------------------------------------------------------ */
+/* ---- Rates over the last readings ------------------------------------------------------------------------------- */
 
 static const struct clock_relation *relation(const struct clock_reading *r, enum between b)
 {
@@ -410,9 +411,11 @@ static int64_t spread_ppb(const struct clock_reading *x, const struct clock_read
 {
 	int64_t sum = 0;
 
-	for (int i = b == REAL_RAW ? CLOCK_OF_SYSTEM : CLOCK_OF_NIC; i <= (b == PHC_RAW ? CLOCK_OF_NIC : CLOCK_OF_SYSTEM); i++) {
+	for (int i = 0; i < CLOCKS; i++) {
 		const struct clock_dial *d = &x->dial[i], *e = &y->dial[i];
 
+		if (b == (i == CLOCK_OF_NIC ? REAL_RAW : PHC_RAW))
+			continue;
 		sum += d->known && e->known ? distance(d->ppb, e->ppb) : UNKNOWN_PPB;
 		sum += larger(d->slew_ppb, e->slew_ppb);
 	}
@@ -465,15 +468,16 @@ static struct rate rate_between(const struct clock_reading *from, const struct c
 
 /* Do those between two readings lie where the line through both says? If not, it bends: a step too small to be seen as
  * one, or a change of rate. */
-static bool is_straight(const struct clock_watch *c, uint64_t from, uint64_t to, enum between b, const struct rate *rate,
-			int64_t changes_ppb)
+static bool is_straight(const struct clock_watch *c, uint64_t from, uint64_t to, enum between b,
+			const struct rate *rate, int64_t changes_ppb)
 {
 	const struct clock_relation *x = relation(kept(c, from), b), *y = relation(kept(c, to), b);
 
 	for (uint64_t n = from + 1; n < to; n++) {
 		const struct clock_relation *z = relation(kept(c, n), b);
 		int64_t since_ns = difference(z->at_ns, x->at_ns);
-		double off_ns = (double)difference(z->offset_ns, x->offset_ns) - rate->ppb * ((double)since_ns / NS_PER_S);
+		double expected_ns = rate->ppb * ((double)since_ns / NS_PER_S);
+		double off_ns = (double)difference(z->offset_ns, x->offset_ns) - expected_ns;
 		double bound_ns = (double)z->bound_ns + (double)larger(x->bound_ns, y->bound_ns) +
 				  (double)over(since_ns, 2 * WANDER_PPB + changes_ppb);
 
@@ -503,7 +507,8 @@ static struct rate rate_at(const struct clock_watch *c, uint64_t number, enum be
 		changes_ppb = larger(changes_ppb, spread_ppb(before, newest, b));
 		if (n == number)
 			last_ppb = changes_ppb;
-		else if (distance(newest->began_ns, before->began_ns) > RATE_WINDOW_NS || changes_ppb > last_ppb + QUIET_PPB)
+		else if (distance(newest->began_ns, before->began_ns) > RATE_WINDOW_NS ||
+			 changes_ppb > last_ppb + QUIET_PPB)
 			break;
 		r = rate_between(before, newest, b, changes_ppb);
 		if (!r.measured || !is_straight(c, n - 1, number, b, &r, changes_ppb))
@@ -514,7 +519,7 @@ static struct rate rate_at(const struct clock_watch *c, uint64_t number, enum be
 	return best;
 }
 
-/* ---- Steps, standstills, segments ------------------------------------------------------------------------------------ */
+/* ---- Steps, standstills, segments ------------------------------------------------------------------------------- */
 
 static struct clock_rate rate_of(const struct clock_relation *x, const struct clock_relation *y)
 {
@@ -702,7 +707,7 @@ static void judge(struct clock_watch *c, struct clock_reading *r, enum clock_whi
 	t->readings++;
 }
 
-/* ---- Publishing, and asking ------------------------------------------------------------------------------------------ */
+/* ---- Publishing, and asking ------------------------------------------------------------------------------------- */
 
 static void slot_write(struct clock_slot *s, const struct clock_relation *r, const struct rate *rate, bool valid)
 {
@@ -758,7 +763,8 @@ int clock_measure(struct clock_watch *c, uint64_t mark)
 }
 
 /* False: it was being written. */
-static bool slot_read(const struct clock_slot *s, struct clock_relation *r, double *rate, double *rate_bound, bool *valid)
+static bool slot_read(const struct clock_slot *s, struct clock_relation *r, double *rate, double *rate_bound,
+		      bool *valid)
 {
 	uint32_t sequence = atomic_load_explicit(&s->sequence, memory_order_acquire);
 
@@ -779,7 +785,7 @@ bool clock_to_phc(const struct clock_watch *c, int64_t realtime_ns, int64_t *phc
 	bool valid, whole = false;
 	int64_t d_ns, offset_ns;
 
-	/* More than one turn only when two readings were published during the first, which are a tenth of a second apart. */
+	/* A second turn only when two readings, a tenth of a second apart, were published during the first. */
 	for (int i = 0; i < TRIES && !whole; i++)
 		whole = slot_read(&c->slot[atomic_load_explicit(&c->current, memory_order_acquire)], &r, &rate,
 				  &rate_bound, &valid);
@@ -856,7 +862,7 @@ bool clock_interpolate(struct clock_watch *c, int64_t realtime_ns, int64_t *phc_
 	return n && is_joined(a, b, PHC_REAL) && on_chord(a, b, realtime_ns, phc_ns, bound_ns);
 }
 
-/* ---- Results --------------------------------------------------------------------------------------------------------- */
+/* ---- Results ---------------------------------------------------------------------------------------------------- */
 
 bool clock_stepped(const struct clock_watch *c, enum clock_which which, int64_t from_ns, int64_t to_ns)
 {
@@ -899,7 +905,7 @@ enum clock_steering clock_steering(const struct clock_watch *c, enum clock_which
 	return t->dial_changes ? CLOCK_STEERED : CLOCK_NOT_STEERED;
 }
 
-/* ---- Opening --------------------------------------------------------------------------------------------------------- */
+/* ---- Opening ---------------------------------------------------------------------------------------------------- */
 
 static void read_name(struct clock_watch *c, int phc_index)
 {
@@ -1072,7 +1078,7 @@ void clock_close(struct clock_watch *c)
 	c->phc_fd = c->dial_fd = -1;
 }
 
-/* ---- The other host's PHC -------------------------------------------------------------------------------------------- */
+/* ---- The other host's PHC --------------------------------------------------------------------------------------- */
 
 static void peer_begin(struct clock_peer *p, const struct clock_relation *r)
 {
@@ -1109,8 +1115,8 @@ void clock_peer_add(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, int64_t 
 	int64_t round_trip_ns, response_ns, there_ns, way_ns;
 	struct clock_relation r = { .at_ns = t1_ns };
 
-	if (__builtin_sub_overflow(t4_ns, t1_ns, &round_trip_ns) || __builtin_sub_overflow(t3_ns, t2_ns, &response_ns) ||
-	    __builtin_sub_overflow(t2_ns, t1_ns, &there_ns) ||
+	if (__builtin_sub_overflow(t4_ns, t1_ns, &round_trip_ns) ||
+	    __builtin_sub_overflow(t3_ns, t2_ns, &response_ns) || __builtin_sub_overflow(t2_ns, t1_ns, &there_ns) ||
 	    __builtin_sub_overflow(round_trip_ns, response_ns, &way_ns) || way_ns < 0 ||
 	    __builtin_sub_overflow(there_ns, way_ns / 2, &r.offset_ns)) {
 		p->refused++;
