@@ -422,6 +422,11 @@ static int64_t spread_ppb(const struct clock_reading *x, const struct clock_read
 	return sum;
 }
 
+static int64_t odd(const struct clock_reading *r, enum between b)
+{
+	return sum_of_bounds(b == REAL_RAW ? 0 : r->odd_ns[CLOCK_OF_NIC], b == PHC_RAW ? 0 : r->odd_ns[CLOCK_OF_SYSTEM]);
+}
+
 /* Changes of an offset, in ns per second, that is ppb. */
 struct rate {
 	bool measured;
@@ -451,18 +456,20 @@ static struct rate rate_of_dials(const struct clock_reading *r, enum between b)
 	};
 }
 
+/* open_ns: beside the brackets. */
 static struct rate rate_between(const struct clock_reading *from, const struct clock_reading *to, enum between b,
-				int64_t changes_ppb)
+				int64_t changes_ppb, int64_t open_ns)
 {
 	const struct clock_relation *x = relation(from, b), *y = relation(to, b);
 	double dt_s = (double)difference(y->at_ns, x->at_ns) / NS_PER_S;
 
 	if (dt_s <= 0)
 		return (struct rate){ 0 };
+	open_ns = sum_of_bounds(open_ns, sum_of_bounds(x->bound_ns, y->bound_ns));
 	return (struct rate){
 		.measured = true,
 		.ppb = (double)difference(y->offset_ns, x->offset_ns) / dt_s,
-		.bound_ppb = (double)sum_of_bounds(x->bound_ns, y->bound_ns) / dt_s + (double)changes_ppb + WANDER_PPB,
+		.bound_ppb = (double)open_ns / dt_s + (double)changes_ppb + WANDER_PPB,
 	};
 }
 
@@ -496,7 +503,7 @@ static struct rate rate_at(const struct clock_watch *c, uint64_t number, enum be
 {
 	const struct clock_reading *newest = kept(c, number);
 	struct rate best = rate_of_dials(newest, b);
-	int64_t changes_ppb = 0, last_ppb = 0;
+	int64_t changes_ppb = 0, last_ppb = 0, odd_ns = 0;
 
 	for (uint64_t n = number; n > oldest_kept(c) && number - n < RATE_BACK; n--) {
 		const struct clock_reading *before = kept(c, n - 1);
@@ -510,7 +517,8 @@ static struct rate rate_at(const struct clock_watch *c, uint64_t number, enum be
 		else if (distance(newest->began_ns, before->began_ns) > RATE_WINDOW_NS ||
 			 changes_ppb > last_ppb + QUIET_PPB)
 			break;
-		r = rate_between(before, newest, b, changes_ppb);
+		odd_ns = sum_of_bounds(odd_ns, odd(kept(c, n), b));
+		r = rate_between(before, newest, b, changes_ppb, odd_ns);
 		if (!r.measured || !is_straight(c, n - 1, number, b, &r, changes_ppb))
 			break;
 		if (r.bound_ppb < best.bound_ppb)
@@ -641,7 +649,7 @@ static bool note_jump(struct clock_watch *c, struct clock_track *t, struct clock
 {
 	enum between b = which == CLOCK_OF_NIC ? PHC_RAW : REAL_RAW;
 	int64_t changes_ppb = spread_ppb(kept(c, t->last_number), r, b);
-	struct clock_jump odd = jump_since(c, t->last_number, r, which, changes_ppb);
+	struct clock_jump last = jump_since(c, t->last_number, r, which, changes_ppb);
 	struct clock_jump best = jump_since(c, t->last_number, r, which, changes_ppb + TOLERANCE_PPB);
 	uint64_t since = t->last_number;
 
@@ -657,8 +665,8 @@ static bool note_jump(struct clock_watch *c, struct clock_track *t, struct clock
 			since = n - 1;
 		}
 	}
-	if (excess(&odd) > 0)
-		r->odd_ns[which] = sum_of_bounds(absolute(odd.size_ns), odd.bound_ns);
+	if (excess(&last) > 0)
+		r->odd_ns[which] = sum_of_bounds(absolute(last.size_ns), last.bound_ns);
 	if (!t->has_largest || excess(&best) > excess(&t->largest))
 		t->largest = best;
 	t->has_largest = true;
@@ -825,7 +833,7 @@ static bool on_chord(const struct clock_reading *a, const struct clock_reading *
 	 * the nearer end. */
 	*bound_ns = sum_of_bounds(larger(x->bound_ns, y->bound_ns),
 				  over(near_ns, 2 * WANDER_PPB + spread_ppb(a, b, PHC_REAL)));
-	*bound_ns = sum_of_bounds(*bound_ns, sum_of_bounds(b->odd_ns[CLOCK_OF_NIC], b->odd_ns[CLOCK_OF_SYSTEM]));
+	*bound_ns = sum_of_bounds(*bound_ns, odd(b, PHC_REAL));
 	return absolute(rise_ns) < ABSURD_NS &&
 	       !__builtin_add_overflow(x->offset_ns, (int64_t)(part * (double)rise_ns), &offset_ns) &&
 	       !__builtin_add_overflow(realtime_ns, offset_ns, phc_ns);
