@@ -31,7 +31,6 @@
 #define FREE_PPB 1000000 /* of a clock not yet measured: no quartz in use is so far off */
 #define SLEW_PPB 500000 /* adjtime(3), and the most that adjtimex(2) sets a frequency to */
 #define UNKNOWN_PPB (2 * SLEW_PPB) /* between two readings of a dial that cannot be read: from one end to the other */
-#define QUIET_PPB 1000 /* readings whose dials differ by no more than this are taken together */
 #define RATE_WINDOW_NS (2 * NS_PER_S)
 #define STANDSTILL_NS NS_PER_MS
 #define ABSURD_NS (INT64_MAX / 8) /* 36 years: as an error or a change, no number to go on with */
@@ -495,15 +494,15 @@ static bool is_straight(const struct clock_watch *c, uint64_t from, uint64_t to,
 }
 
 /*
- * The rate at a reading: from the oldest one of the last two seconds since when nobody turned a dial and no line was
- * bent, for over a longer distance brackets count less. Dials that move always, as under ptp4l, leave the last two
- * readings. Two that are too close to each other say less than a quartz does by being one.
+ * The rate at a reading: from that one of the last two seconds that leaves the least open, as long as no line was bent.
+ * Over a longer distance brackets count less, but dials may have been turned. Two readings that are too close to each
+ * other say less than a quartz does by being one.
  */
 static struct rate rate_at(const struct clock_watch *c, uint64_t number, enum between b)
 {
 	const struct clock_reading *newest = kept(c, number);
 	struct rate best = rate_of_dials(newest, b);
-	int64_t changes_ppb = 0, last_ppb = 0, odd_ns = 0;
+	int64_t changes_ppb = 0, odd_ns = 0;
 
 	for (uint64_t n = number; n > oldest_kept(c) && number - n < RATE_BACK; n--) {
 		const struct clock_reading *before = kept(c, n - 1);
@@ -512,10 +511,7 @@ static struct rate rate_at(const struct clock_watch *c, uint64_t number, enum be
 		if (!is_joined(before, kept(c, n), b))
 			break;
 		changes_ppb = larger(changes_ppb, spread_ppb(before, newest, b));
-		if (n == number)
-			last_ppb = changes_ppb;
-		else if (distance(newest->began_ns, before->began_ns) > RATE_WINDOW_NS ||
-			 changes_ppb > last_ppb + QUIET_PPB)
+		if (n < number && distance(newest->began_ns, before->began_ns) > RATE_WINDOW_NS)
 			break;
 		odd_ns = sum_of_bounds(odd_ns, odd(kept(c, n), b));
 		r = rate_between(before, newest, b, changes_ppb, odd_ns);
@@ -1151,7 +1147,9 @@ bool clock_peer_result(const struct clock_peer *p, struct clock_relation *offset
 {
 	if (!p->exchanges)
 		return false;
-	*offset = p->best;
+	*offset = p->window.bound_ns < p->best.bound_ns ? p->window : p->best;
+	if (p->has_last && p->last.bound_ns < offset->bound_ns)
+		*offset = p->last;
 	*rate = (struct clock_rate){ 0 };
 	if (p->has_first)
 		*rate = rate_of(&p->first, &p->window);

@@ -515,8 +515,8 @@ void clock_close(struct clock_watch *c);
 
 /* The reflector's PHC minus the emitter's, from the four times on the wire of exchanges. */
 struct clock_peer {
-	struct clock_relation best; /* at T1 */
-	struct clock_relation first, last, window; /* for the rate: the best of the first, last and present second */
+	struct clock_relation best; /* at T1; bounds grow with age, so the best is a young one */
+	struct clock_relation first, last, window; /* the best of the first, the last whole and the present second */
 	uint64_t exchanges;
 	uint64_t refused; /* response longer than the round trip, or beyond 64 bits */
 	uint64_t jumps; /* no steady pair of clocks explains it: one was set, and all above began again */
@@ -527,8 +527,8 @@ struct clock_peer {
 /* Hot. t1_ns .. t4_ns in the order of the exchange. The bound is half the time on the way. */
 void clock_peer_add(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, int64_t t3_ns, int64_t t4_ns);
 
-/* False: nothing was added. The relation is that of its moment, at_ns; the rate is that of the reflector's clock
- * against the emitter's. */
+/* False: nothing was added. The relation is the best of about the last two seconds, and is that of its moment, at_ns;
+ * the rate is that of the reflector's clock against the emitter's. */
 bool clock_peer_result(const struct clock_peer *p, struct clock_relation *offset, struct clock_rate *rate);
 
 /* ---- histogram.c (hot: add): exact counts in byte buckets --------------------------------------------------------- */

@@ -605,6 +605,22 @@ static void a_rate_that_wanders(void **state)
 	check_history(true);
 }
 
+/* More than a quartz does, less than a step makes, and without a dial: the next reading knows of it. */
+static void a_rate_that_changes_by_itself(void **state)
+{
+	(void)state;
+	open_made();
+	measure();
+	for (int i = 0; i < 20; i++) {
+		run_for(2 * S, false);
+		pass((int64_t)util_below(S / 10));
+		fake.clock[PHC].ppb = i % 2 ? 0 : 20000;
+		fake.changes++;
+	}
+	assert_no_steps();
+	check_history(true);
+}
+
 /* What began or ended with a bracket of a millisecond: the readings beside it are taken. */
 static void a_bad_bracket_at_either_end(void **state)
 {
@@ -792,6 +808,7 @@ static void a_step_within_a_reading(void **state)
 /* The reading right after the step takes so long that it could be an error of its own; the next one tells. */
 static void a_step_behind_a_long_bracket(void **state)
 {
+	int64_t said_ns, bound_ns;
 	int hidden = 0;
 
 	for (int i = 0; i < 20; i++) {
@@ -812,10 +829,15 @@ static void a_step_behind_a_long_bracket(void **state)
 		fake.cost_ns = 8000000;
 		measure();
 		fake.cost_ns = 2000;
-		hidden += c.steps_kept == 0;
+		bool was_hidden = c.steps_kept == 0;
+		size_t last = truths;
+
+		hidden += was_hidden;
 		run_for(S, false);
 		assert_int_equal(c.steps_kept, 1);
 		check_step(CLOCK_OF_NIC, step_by_ns);
+		for (size_t n = last - 4; was_hidden && n < last; n++)
+			assert_false(clock_interpolate(&c, truth[n].real_ns, &said_ns, &bound_ns));
 		check_history(false);
 		run_for(3 * S, true);
 		assert_int_equal(c.steps_kept, 1);
@@ -976,10 +998,79 @@ static void the_largest_jump(void **state)
 	measure();
 	assert_no_steps();
 	assert_true(excess(&c.track[CLOCK_OF_NIC].largest) <= 0);
+	/* As such a reading may leave it. */
+	c.track[CLOCK_OF_NIC].largest.size_ns = 400000;
+	c.track[CLOCK_OF_NIC].largest.bound_ns = 500000;
 	run_for(3 * S, true);
 	step(PHC, -70000);
 	run_for(S, false);
 	assert_true(distance(c.track[CLOCK_OF_NIC].largest.size_ns, -70000) < 15000);
+}
+
+/* The history is a ring: what left it is not found, what is in it is, whichever way it is asked. */
+static void older_than_the_history(void **state)
+{
+	int64_t said_ns, bound_ns, real_ns[CLOCK_HISTORY + 100];
+
+	(void)state;
+	open_made();
+	for (int i = 0; i < CLOCK_HISTORY + 100; i++) {
+		measure();
+		pass(S / 20);
+		real_ns[i] = shows(REAL);
+		pass(S / 20);
+	}
+	for (int backwards = 0; backwards < 2; backwards++) {
+		int found = 0;
+
+		for (int i = 0; i < CLOCK_HISTORY + 100; i++) {
+			int k = backwards ? CLOCK_HISTORY + 99 - i : i;
+
+			if (!clock_interpolate(&c, real_ns[k], &said_ns, &bound_ns))
+				continue;
+			found++;
+			assert_true(k >= 100 && k < CLOCK_HISTORY + 99);
+			assert_true(distance(said_ns, real_ns[k]) <= bound_ns);
+		}
+		assert_int_equal(found, CLOCK_HISTORY - 1);
+	}
+}
+
+/* Longer than the history goes back: whatever it shows then is no step of one reading to the next. */
+static void a_clock_that_was_away_for_long(void **state)
+{
+	(void)state;
+	open_made();
+	measure();
+	run_for(S, true);
+	fake.phc_error = ENODEV;
+	for (int i = 0; i < CLOCK_HISTORY + 10; i++) {
+		assert_int_equal(clock_measure(&c, 0), -ENODEV);
+		pass(S / 10);
+	}
+	step(PHC, S);
+	fake.phc_error = 0;
+	measure();
+	pass(S / 10);
+	measure();
+	ask(true);
+	assert_int_equal(c.steps_kept, 0);
+	run_for(S, true);
+}
+
+/* A line that rises by more than numbers hold is none. */
+static void an_absurd_chord(void **state)
+{
+	struct clock_reading a = { .has_phc = true }, b = a;
+	int64_t said_ns, bound_ns;
+
+	(void)state;
+	b.phc_real = (struct clock_relation){ .at_ns = S, .offset_ns = 1000, .bound_ns = 10 };
+	assert_true(on_chord(&a, &b, S / 2, &said_ns, &bound_ns));
+	assert_int_equal(said_ns, S / 2 + 500);
+	a.phc_real.offset_ns = INT64_MIN;
+	b.phc_real.offset_ns = INT64_MAX;
+	assert_false(on_chord(&a, &b, S / 2, &said_ns, &bound_ns));
 }
 
 /* ---- What may be missing ---------------------------------------------------------------------------------------- */
@@ -1354,7 +1445,20 @@ static void the_peers_clock(void **state)
 		if (rate.ppb - (double)ppb > rate.bound_ppb || (double)ppb - rate.ppb > rate.bound_ppb)
 			fail_msg("rate %.1f +- %.1f is not %lld", rate.ppb, rate.bound_ppb, (long long)ppb);
 		assert_true(rate.bound_ppb < 2000);
+		assert_true(offset.bound_ns < 3000 && offset.at_ns > t - 3 * S);
 	}
+}
+
+/* One bad exchange does not hide a step. */
+static void a_peer_that_steps_behind_a_slow_one(void **state)
+{
+	struct clock_peer p = { 0 };
+
+	(void)state;
+	clock_peer_add(&p, 0, 5000, 7000, 12000);
+	clock_peer_add(&p, 1000000, 1500000, 1500000, 2000000);
+	clock_peer_add(&p, 3000000, 3105000, 3107000, 3012000);
+	assert_int_equal(p.jumps, 1);
 }
 
 static void a_peer_that_steps(void **state)
@@ -1493,6 +1597,7 @@ int main(int argc, char **argv)
 		MADE_TEST(a_correction_is_worked_off),
 		MADE_TEST(the_kernels_loop),
 		MADE_TEST(a_rate_that_wanders),
+		MADE_TEST(a_rate_that_changes_by_itself),
 		MADE_TEST(a_bad_bracket_at_either_end),
 		MADE_TEST(days),
 		MADE_TEST(bounds_are_narrow),
@@ -1507,6 +1612,9 @@ int main(int argc, char **argv)
 		MADE_TEST(a_clock_that_stands_still),
 		MADE_TEST(a_coarse_clock),
 		MADE_TEST(the_largest_jump),
+		MADE_TEST(older_than_the_history),
+		MADE_TEST(a_clock_that_was_away_for_long),
+		MADE_TEST(an_absurd_chord),
 		MADE_TEST(no_clock_is_no_failure),
 		MADE_TEST(a_clock_that_goes_away),
 		MADE_TEST(busy_for_some_time),
@@ -1521,6 +1629,7 @@ int main(int argc, char **argv)
 		MADE_TEST(a_sleeping_writer),
 		REAL_TEST(the_peers_clock),
 		REAL_TEST(a_peer_that_steps),
+		REAL_TEST(a_peer_that_steps_behind_a_slow_one),
 		REAL_TEST(system_clock_of_this_machine),
 		REAL_TEST(phcs_of_this_machine),
 	};
