@@ -303,16 +303,20 @@ static int take_phc(const struct clock_watch *c, struct taken *t)
 
 /* ---- A whole reading -------------------------------------------------------------------------------------------- */
 
+/* 16.16 ppm; no rate is above 100 %, whatever a driver writes. */
 static int64_t scaled_ppm_to_ppb(int64_t scaled)
 {
-	return scaled * 1000 / 65536;
+	const int64_t limit = 1000000LL * 65536;
+
+	return (scaled > limit ? limit : scaled < -limit ? -limit : scaled) * 1000 / 65536;
 }
 
 /* What is still to be worked off, as a rate: adjtime(3) goes by 500 ppm, the kernel's loop by a part of the rest. */
 static int64_t slew_ppb(const struct timex *t)
 {
 	struct timex single = { .modes = ADJ_OFFSET_SS_READ };
-	int64_t offset_ns = absolute((int64_t)t->offset) * (t->status & STA_NANO ? 1 : 1000);
+	int64_t offset = absolute((int64_t)t->offset);
+	int64_t offset_ns = (offset < NS_PER_S ? offset : NS_PER_S) * (t->status & STA_NANO ? 1 : 1000);
 	int shift = PLL_SHIFT + (t->constant > 0 && t->constant < 32 ? (int)t->constant : 0);
 	int64_t ppb = offset_ns >> shift; /* ns a second */
 
@@ -334,11 +338,12 @@ static void read_system_dial(struct clock_watch *c, struct clock_dial *dial)
 	c->system_status = t.status;
 	c->tai_s = t.tai;
 	/* tick: microseconds in a hundredth of a second. */
-	dial->ppb = scaled_ppm_to_ppb(t.freq) + (t.tick ? ((int64_t)t.tick - 10000) * 100000 : 0);
+	dial->ppb = scaled_ppm_to_ppb(t.freq);
+	if (t.tick >= 9000 && t.tick <= 11000) /* the kernel takes no other */
+		dial->ppb += ((int64_t)t.tick - 10000) * 100000;
 	dial->slew_ppb = slew_ppb(&t);
 }
 
-/* Kernels before 6.13 answer EACCES for a descriptor that cannot write, though nothing is to be written. */
 static void read_phc_dial(struct clock_watch *c, struct clock_dial *dial)
 {
 	struct timex t = { .modes = 0 };
@@ -423,7 +428,8 @@ static int64_t spread_ppb(const struct clock_reading *x, const struct clock_read
 
 static int64_t odd(const struct clock_reading *r, enum between b)
 {
-	return sum_of_bounds(b == REAL_RAW ? 0 : r->odd_ns[CLOCK_OF_NIC], b == PHC_RAW ? 0 : r->odd_ns[CLOCK_OF_SYSTEM]);
+	return sum_of_bounds(b == REAL_RAW ? 0 : r->odd_ns[CLOCK_OF_NIC],
+			     b == PHC_RAW ? 0 : r->odd_ns[CLOCK_OF_SYSTEM]);
 }
 
 /* Changes of an offset, in ns per second, that is ppb. */
@@ -1030,7 +1036,8 @@ static int open_device(struct clock_watch *c, const char *path)
 	return error;
 }
 
-/* Only the dial's reader may need a descriptor that could write; what fails here leaves the dial unknown. */
+/* Older kernels want a descriptor that can write, though nothing is to be written (kernel/time/posix-clock.c; 6.12.95
+ * does not any more). What fails here leaves the dial unknown. */
 static void open_dial(struct clock_watch *c, const char *path)
 {
 	struct timex t = { .modes = 0 };

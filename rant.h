@@ -406,7 +406,7 @@ struct clock_rate {
 /* What was seen of one clock; steps between successive readings, or a standstill, part its history. */
 struct clock_track {
 	counter steps; /* kept in clock_watch.step[] or not */
-	counter standstills; /* the PHC was read twice, a millisecond or more apart, and had not moved */
+	counter standstills; /* the PHC had not moved in a millisecond or more; its beginning may show as a step back */
 	int64_t stood_ns;
 	bool standing;
 	struct clock_jump largest; /* of all jumps, the one that exceeds its bound by most (or falls short by least) */
@@ -439,7 +439,7 @@ struct clock_watch {
 	char why[160]; /* without a PHC: the reason, after "not comparable: " */
 	enum clock_method method;
 	bool raw_taken; /* the kernel brackets the PHC by CLOCK_MONOTONIC_RAW too; without, two relations are added */
-	int64_t max_adj_ppb; /* 0: not told */
+	int64_t max_adj_ppb; /* 0: not told. No limit to go by: an 82576 says that it can be stopped */
 	/* Measured by clock_open(). */
 	int64_t phc_read_ns[2]; /* the shortest and the longest of some clock_gettime() of the PHC */
 	int64_t phc_granularity_ns; /* all its stamps were multiples of this apart */

@@ -251,6 +251,13 @@ int __wrap_adjtimex(struct timex *t)
 	*t = (struct timex){ .freq = scaled(fake.dial_ppb[REAL] % 100000), .offset = fake.pll_offset_ns,
 			     .status = STA_NANO, .tick = 10000 + fake.dial_ppb[REAL] / 100000, .tai = fake.tai_s,
 			     .constant = fake.constant };
+	if (fake.garbage) {
+		t->freq = (long)util_random();
+		t->offset = (long)util_random();
+		t->tick = (long)util_random();
+		t->constant = (long)util_random();
+		t->status = util_below(2) ? STA_NANO : 0;
+	}
 	return TIME_OK;
 }
 
@@ -265,7 +272,7 @@ int __wrap_clock_adjtime(clockid_t clock, struct timex *t)
 		return fail_with(EACCES);
 	if (fake.no_phc_dial)
 		return fail_with(EOPNOTSUPP);
-	t->freq = scaled(fake.dial_ppb[PHC]);
+	t->freq = fake.garbage ? (long)util_random() : scaled(fake.dial_ppb[PHC]);
 	return 0;
 }
 

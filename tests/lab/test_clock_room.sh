@@ -57,6 +57,18 @@ for drift in 0 50000 -50000 500000 -500000; do
 done
 echo 0,0 >"$parameters/drift_ppb"
 
+begin "clock_room: simulated NIC, its dial is turned by 20000 ppb"
+(
+	sleep 2
+	phc_ctl "/dev/ptp$first" freq 20000 >/dev/null
+) &
+look dial "$first" 100
+wait $!
+expect_line dial.out 'dial known.* (19999|20000) ppb, changed 1 times, stood still 0 times, outside 0'
+expect "$(grep -c ' step of ' "$work/dial.out")" -eq 0 'steps found'
+phc_ctl "/dev/ptp$first" freq 0 >/dev/null
+verdict
+
 for size in 1000000 -1000000 2199023255552; do
 	begin "clock_room: simulated NIC, a step of $size ns"
 	(
