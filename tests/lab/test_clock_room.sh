@@ -60,13 +60,13 @@ echo 0,0 >"$parameters/drift_ppb"
 begin "clock_room: simulated NIC, its dial is turned by 20000 ppb"
 (
 	sleep 2
-	phc_ctl "/dev/ptp$first" freq 20000 >/dev/null
+	phc_ctl "/dev/ptp$first" freq 20000 >/dev/null 2>&1
 ) &
 look dial "$first" 100
 wait $!
-expect_line dial.out 'dial known.* (19999|20000) ppb, changed 1 times, stood still 0 times, outside 0'
+expect_line dial.out 'dial known.* (19999|20000) ppb, changed 1 times, stood still 0 times, outside [01]'
 expect "$(grep -c ' step of ' "$work/dial.out")" -eq 0 'steps found'
-phc_ctl "/dev/ptp$first" freq 0 >/dev/null
+phc_ctl "/dev/ptp$first" freq 0 >/dev/null 2>&1
 verdict
 
 for size in 1000000 -1000000 2199023255552; do
