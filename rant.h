@@ -140,6 +140,16 @@ int nic_ethtool(const struct nic *n, void *command);
 /* Fills n->can. 0, or -errno after one line; an interface that stamps nothing is no error. */
 int nic_read_abilities(struct nic *n);
 
+/* Transmit stamps as the driver counts them, since it was loaded. has: bit 0 sent, bit 1 lost, bit 2 errors. */
+struct nic_stamp_counts {
+	uint64_t sent, lost, errors;
+	unsigned has;
+};
+
+/* Asks by ethtool netlink (Linux 6.10; ice, mlx5, bnxt, idpf and a few more). 0, -EOPNOTSUPP where the kernel or the
+ * driver does not count, or another -errno; silent. Allocates (libnl), so it is nothing for the measuring thread. */
+int nic_read_stamp_counts(const struct nic *n, struct nic_stamp_counts *counts);
+
 /* Makes the NIC stamp every packet in both directions: reads its setting, changes only what is missing, reads it back.
  * 0, or -errno after the line that says what it can do instead. Source: Documentation/networking/timestamping.rst. */
 int nic_stamp(struct nic *n);
