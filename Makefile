@@ -12,7 +12,7 @@ WARNINGS = -Wall -Wextra -Wshadow -Wformat=2 -Wmissing-prototypes -Wpointer-arit
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 STANDARD = -std=gnu11
 
-ROOMS = rant options nic socket packet timestamping exchange session histogram log memory watch report
+ROOMS = rant options nic socket packet timestamping exchange session histogram log memory activity watch report
 HOT = packet timestamping exchange session
 TESTS = $(patsubst tests/%.c,%,$(sort $(wildcard tests/test_*.c)))
 
