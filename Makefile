@@ -12,8 +12,8 @@ WARNINGS = -Wall -Wextra -Wshadow -Wformat=2 -Wmissing-prototypes -Wpointer-arit
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 STANDARD = -std=gnu11
 
-ROOMS = rant options nic socket packet timestamping exchange session histogram log memory activity watch report
-HOT = packet timestamping exchange session
+ROOMS = rant options nic socket packet timestamping exchange session pmc pmu histogram log memory activity watch report
+HOT = packet timestamping exchange session pmc
 TESTS = $(patsubst tests/%.c,%,$(sort $(wildcard tests/test_*.c)))
 
 all: rant
