@@ -12,8 +12,9 @@ WARNINGS = -Wall -Wextra -Wshadow -Wformat=2 -Wmissing-prototypes -Wpointer-arit
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 STANDARD = -std=gnu11
 
-ROOMS = rant options nic socket packet timestamping exchange session clock histogram log tracefs memory action watch report
-HOT = packet timestamping exchange session
+ROOMS = rant options nic socket packet timestamping exchange session pmc pmu clock histogram log tracefs memory action \
+	activity watch report
+HOT = packet timestamping exchange session pmc
 TESTS = $(patsubst tests/%.c,%,$(sort $(wildcard tests/test_*.c)))
 
 all: rant

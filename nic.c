@@ -416,7 +416,7 @@ static int read_tsinfo(struct nl_msg *m, void *context)
 	return NL_OK;
 }
 
-static bool put_tsinfo_request(struct nl_msg *m, int family, int index)
+static bool put_tsinfo_request(struct nl_msg *m, int family, int index, uint32_t flags)
 {
 	struct nlattr *header;
 
@@ -424,7 +424,7 @@ static bool put_tsinfo_request(struct nl_msg *m, int family, int index)
 		return false;
 	header = nla_nest_start(m, ETHTOOL_A_TSINFO_HEADER);
 	if (!header || nla_put_u32(m, ETHTOOL_A_HEADER_DEV_INDEX, (uint32_t)index) ||
-	    nla_put_u32(m, ETHTOOL_A_HEADER_FLAGS, ETHTOOL_FLAG_COMPACT_BITSETS))
+	    nla_put_u32(m, ETHTOOL_A_HEADER_FLAGS, ETHTOOL_FLAG_COMPACT_BITSETS | flags))
 		return false;
 	return nla_nest_end(m, header) >= 0;
 }
@@ -436,7 +436,7 @@ static bool abilities_by_netlink(const struct nic *n, struct nic_abilities *can)
 	struct nl_msg *m = nlmsg_alloc();
 	int family = s ? genl_ctrl_resolve(s, ETHTOOL_GENL_NAME) : -1;
 
-	if (family >= 0 && m && put_tsinfo_request(m, family, n->index) && netlink_ask(s, m, read_tsinfo, &t))
+	if (family >= 0 && m && put_tsinfo_request(m, family, n->index, 0) && netlink_ask(s, m, read_tsinfo, &t))
 		t.good = false;
 	if (t.good)
 		*can = t.can;
@@ -486,6 +486,56 @@ static int check_abilities(const struct nic *n)
 	else
 		return 0;
 	return -EOPNOTSUPP;
+}
+
+/* ---- What the driver counted of its transmit stamps ------------------------------------------------------------- */
+
+/* linux/ethtool_netlink.h of Linux 6.10, which few distributions build with. */
+enum { TSINFO_STATS = 6, TS_STAT_TX_PKTS = 1, TS_STAT_TX_LOST, TS_STAT_TX_ERR };
+#define REQUEST_STATS (1 << 2) /* ETHTOOL_FLAG_STATS */
+
+/* A netlink "uint" is 4 octets long, or 8 where it must be. */
+static bool read_uint(const struct nlattr *a, uint64_t *value)
+{
+	uint32_t small;
+
+	if (!a || (nla_len(a) != sizeof(small) && nla_len(a) != sizeof(*value)))
+		return false;
+	memcpy(&small, nla_data(a), sizeof(small));
+	*value = small;
+	if (nla_len(a) == sizeof(*value))
+		memcpy(value, nla_data(a), sizeof(*value));
+	return true;
+}
+
+static int read_stamp_counts(struct nl_msg *m, void *context)
+{
+	struct nlattr *a[TSINFO_STATS + 1], *stat[TS_STAT_TX_ERR + 1];
+	struct nic_stamp_counts *c = context;
+	struct nlmsghdr *h = nlmsg_hdr(m);
+
+	if (!genlmsg_valid_hdr(h, 0) || genlmsg_hdr(h)->cmd != ETHTOOL_MSG_TSINFO_GET_REPLY ||
+	    genlmsg_parse(h, 0, a, TSINFO_STATS, NULL) < 0 || !a[TSINFO_STATS] ||
+	    nla_parse_nested(stat, TS_STAT_TX_ERR, a[TSINFO_STATS], NULL) < 0)
+		return NL_OK;
+	c->has = (unsigned)read_uint(stat[TS_STAT_TX_PKTS], &c->sent) |
+		 (unsigned)read_uint(stat[TS_STAT_TX_LOST], &c->lost) << 1 |
+		 (unsigned)read_uint(stat[TS_STAT_TX_ERR], &c->errors) << 2;
+	return NL_OK;
+}
+
+int nic_read_stamp_counts(const struct nic *n, struct nic_stamp_counts *counts)
+{
+	struct nl_sock *s = netlink_open(NETLINK_GENERIC);
+	struct nl_msg *m = nlmsg_alloc();
+	int family = s ? genl_ctrl_resolve(s, ETHTOOL_GENL_NAME) : -1, error = -EOPNOTSUPP;
+
+	*counts = (struct nic_stamp_counts){ .has = 0 };
+	if (family >= 0 && m && put_tsinfo_request(m, family, n->index, REQUEST_STATS))
+		error = netlink_ask(s, m, read_stamp_counts, counts);
+	nlmsg_free(m);
+	nl_socket_free(s);
+	return error ? error : counts->has ? 0 : -EOPNOTSUPP;
 }
 
 /* ---- What the NIC is set to ------------------------------------------------------------------------------------ */

@@ -152,6 +152,16 @@ int nic_ethtool(const struct nic *n, void *command);
 /* Fills n->can. 0, or -errno after one line; an interface that stamps nothing is no error. */
 int nic_read_abilities(struct nic *n);
 
+/* Transmit stamps as the driver counts them, since it was loaded. has: bit 0 sent, bit 1 lost, bit 2 errors. */
+struct nic_stamp_counts {
+	uint64_t sent, lost, errors;
+	unsigned has;
+};
+
+/* Asks by ethtool netlink (Linux 6.10; ice, mlx5, bnxt, idpf and a few more). 0, -EOPNOTSUPP where the kernel or the
+ * driver does not count, or another -errno; silent. Allocates (libnl), so it is nothing for the measuring thread. */
+int nic_read_stamp_counts(const struct nic *n, struct nic_stamp_counts *counts);
+
 /* Makes the NIC stamp every packet in both directions: reads its setting, changes only what is missing, reads it back.
  * 0, or -errno after the line that says what it can do instead. Source: Documentation/networking/timestamping.rst. */
 int nic_stamp(struct nic *n);
@@ -773,6 +783,115 @@ void actions_reap(struct actions *a);
 
 /* Waits up to 5 s for those that run; says which are left. */
 void actions_finish(struct actions *a);
+
+/* ---- pmc.c (hot) and pmu.c: hardware counters of the measuring thread --------------------------------------------- */
+
+#define PMC_MAX 13
+
+struct pmc {
+	unsigned counters; /* that are read; the arrays below go by them */
+	uint8_t event[PMC_MAX]; /* which of the known ones, for pmc_name() */
+	bool user_only; /* the kernel's part of the work is not counted: not allowed */
+	/* System calls that reading adds to an exchange: 0 when all is read by the instruction rdpmc, else 2. */
+	unsigned system_calls;
+	char missing[256]; /* "a, b, c": what this machine lacks or cannot count at the same time; "" if nothing */
+	bool software_left_out; /* those that only a system call can read: see pmc_open() */
+
+	/* Results, of exchanges whose counters could be read. */
+	uint64_t delta[PMC_MAX]; /* of the last exchange; valid when pmc_end() said so */
+	uint64_t quick, quick_sum[PMC_MAX];
+	uint64_t slow, slow_sum[PMC_MAX];
+	uint64_t spike[PMC_MAX]; /* of the first slow one */
+	uint64_t failed; /* exchanges whose counters could not be read */
+	bool partial[PMC_MAX]; /* did not count all the time, so that its figures are too low: by pmc_finish() */
+
+	/* Inside. The first `direct` counters are read by rdpmc, the others by one read() of a group, in this order. */
+	unsigned direct;
+	const void *page[PMC_MAX]; /* struct perf_event_mmap_page, NULL: none */
+	int fd[PMC_MAX];
+	int group_fd; /* -1: nothing is left to read() */
+	bool begun, idle[PMC_MAX]; /* seen at a time when it was not counting */
+	uint64_t before[PMC_MAX];
+};
+
+/* Opens counters for the calling thread, which must be the measuring one: as many of the known ones as the machine can
+ * count at once. `system_calls`: also those that only a system call can read (page-faults, context-switches,
+ * cpu-migrations), when rdpmc does for the others; where it does for none, all are read by system call. 0, or after
+ * one line -ENODEV (there are none), -EACCES, -EMFILE and the like. Source: perf_event_open(2), linux/perf_event.h. */
+int pmc_open(struct pmc *p, bool system_calls);
+
+/* "cache-misses" and the like, as 'perf list' calls them. */
+const char *pmc_name(const struct pmc *p, unsigned i);
+
+/* Before the first and after the last verb of an exchange. pmc_end() fills p->delta; false: they could not be read. */
+void pmc_begin(struct pmc *p);
+bool pmc_end(struct pmc *p);
+
+/* Adds p->delta to the sums of the quick samples, or of the slow ones; the first slow one is kept as the spike. Call it
+ * only when pmc_end() was true. */
+void pmc_account(struct pmc *p, bool slow);
+
+/* After the run, on the thread that opened: sets p->partial. */
+void pmc_finish(struct pmc *p);
+void pmc_close(struct pmc *p);
+
+/* ---- activity.c: what the machine was doing ----------------------------------------------------------------------- */
+
+#define ACTIVITY_COUNTERS 2048
+#define ACTIVITY_UNREADABLE 48
+
+struct activity {
+	struct activity_inside *inside; /* all memory that reading needs, made once; NULL: not open */
+	const struct nic *nic;
+	pid_t thread;
+	int cpu; /* -1: not pinned to one */
+	/* What cannot be told and why, one line each: "SMI count (/dev/cpu/1/msr: No such file or directory)". */
+	char unreadable[ACTIVITY_UNREADABLE][144];
+	unsigned unreadables, unreadables_left_out;
+	unsigned counters_left_out; /* found at opening or later, for which there was no room */
+};
+
+struct activity_reading {
+	uint64_t value[ACTIVITY_COUNTERS];
+	uint8_t known[ACTIVITY_COUNTERS / 8]; /* bits: what could not be read has no value */
+	bool measuring, rows; /* as it was asked for; /proc/interrupts was read to its end */
+	uint64_t cpus; /* a hash of the CPUs that were online */
+};
+
+enum activity_change {
+	/* Counted up by `delta`. Interrupts, softirqs and SMIs have 32 bits: right while they count less than 2^32. */
+	ACTIVITY_COUNTED,
+	ACTIVITY_CHANGED, /* a level, such as a frequency: from -> to */
+	ACTIVITY_RESET, /* from -> to: went back, or sums up other CPUs than before: how much it counted is not known */
+	ACTIVITY_GONE, /* was `from`, and cannot be read any more */
+};
+
+struct activity_difference {
+	const char *group, *name, *unit; /* unit "": a plain count. Valid until activity_close(). Printable ASCII */
+	enum activity_change change;
+	uint64_t delta, from, to;
+};
+
+/* Finds out what can be read about the thread, its CPU and the NIC, and lists the rest in a->unreadable. `n` stays the
+ * caller's and must stay open. Files stay open, so call it before privileges are dropped. 0, or -ENOMEM after one line:
+ * what cannot be read is no error. */
+int activity_open(struct activity *a, const struct nic *n, pid_t thread, int cpu);
+
+/*
+ * Reads all counters: by any thread, one at a time. With `measuring` it leaves out what would interrupt the measuring
+ * CPU (the SMI count: the kernel reads an MSR by an interprocessor interrupt; before Linux 5.18 on x86 the frequency
+ * too). The rest costs the measuring loop nothing, but the driver may ask the NIC for its statistics, register by
+ * register: so read at the start, at breaches and at the end, not periodically. Allocates only what
+ * nic_read_stamp_counts() does. A reading is 16 kB: too much for the housekeeping thread's stack.
+ */
+void activity_read(struct activity *a, struct activity_reading *r, bool measuring);
+
+/* The differences that are not zero, in groups; of what one of the readings left out for `measuring` there is none.
+ * Returns how many there are; the first `max` of them are in list. */
+size_t activity_differences(const struct activity *a, const struct activity_reading *before,
+			    const struct activity_reading *after, struct activity_difference *list, size_t max);
+
+void activity_close(struct activity *a);
 
 /* ---- watch.c: the housekeeping thread ------------------------------------------------------------------------------ */
 

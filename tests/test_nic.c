@@ -617,6 +617,72 @@ static void test_tsinfo_random(void **state)
 	assert_in_range(good, 100, 19900); /* the mutations reach both outcomes */
 }
 
+/* ---- Stamps as the driver counts them -------------------------------------------------------------------------- */
+
+static struct nlattr *stamp_stats_begin(struct nl_msg **m)
+{
+	*m = tsinfo_begin(ETHTOOL_MSG_TSINFO_GET_REPLY);
+	return nla_nest_start(*m, TSINFO_STATS);
+}
+
+/* From a copy of its own length, so that ASan sees what is read behind it. */
+static struct nic_stamp_counts stamp_counts(struct nl_msg *m)
+{
+	struct nic_stamp_counts counts = { .has = 0 };
+	struct nl_msg *copy = nlmsg_convert(nlmsg_hdr(m));
+
+	assert_non_null(copy);
+	assert_int_equal(read_stamp_counts(copy, &counts), NL_OK);
+	nlmsg_free(copy);
+	nlmsg_free(m);
+	return counts;
+}
+
+static void test_stamp_counts(void **state)
+{
+	struct nic_stamp_counts counts;
+	struct nl_msg *m;
+	struct nlattr *nest = stamp_stats_begin(&m);
+
+	(void)state;
+	nla_put_u64(m, TS_STAT_TX_PKTS, 0x500000001);
+	nla_put_u32(m, TS_STAT_TX_LOST, 0xfffffffe);
+	nla_put_u32(m, TS_STAT_TX_ERR, 3);
+	nla_put_u32(m, TS_STAT_TX_ERR + 1, 99); /* what later kernels tell more */
+	nla_nest_end(m, nest);
+	counts = stamp_counts(m);
+	assert_int_equal(counts.sent, 0x500000001);
+	assert_int_equal(counts.lost, 0xfffffffe);
+	assert_int_equal(counts.errors, 3);
+	assert_int_equal(counts.has, 7);
+	/* Not counted is not 0. */
+	nest = stamp_stats_begin(&m);
+	nla_put_u32(m, TS_STAT_TX_LOST, 0);
+	nla_nest_end(m, nest);
+	assert_int_equal(stamp_counts(m).has, 2);
+	assert_int_equal(stamp_counts(tsinfo_begin(ETHTOOL_MSG_TSINFO_GET_REPLY)).has, 0);
+	m = tsinfo_begin(ETHTOOL_MSG_TSINFO_GET_REPLY + 1);
+	nest = nla_nest_start(m, TSINFO_STATS);
+	nla_put_u32(m, TS_STAT_TX_LOST, 5);
+	nla_nest_end(m, nest);
+	assert_int_equal(stamp_counts(m).has, 0);
+}
+
+static void test_stamp_counts_of_other_lengths(void **state)
+{
+	static const uint8_t octets[16] = { 1 };
+
+	(void)state;
+	for (int bytes = 0; bytes <= 16; bytes++) {
+		struct nl_msg *m;
+		struct nlattr *nest = stamp_stats_begin(&m);
+
+		nla_put(m, TS_STAT_TX_ERR, bytes, octets);
+		nla_nest_end(m, nest);
+		assert_int_equal(stamp_counts(m).has, bytes == 4 || bytes == 8 ? 4 : 0);
+	}
+}
+
 /* ---- The real kernel, in a network namespace made for one test ------------------------------------------------- */
 
 static int home = -1;
@@ -955,6 +1021,27 @@ static void test_kernel_set_needs_permission(void **state)
 	nic_close(&n);
 }
 
+/* veth counts none; the request itself is one that the kernel takes. */
+static void test_kernel_counts_no_stamps(void **state)
+{
+	struct nic_stamp_counts counts = { .has = 7 };
+	struct nic n;
+
+	(void)state;
+	make_links();
+	n = opened("va");
+	assert_int_equal(nic_read_stamp_counts(&n, &counts), -EOPNOTSUPP);
+	assert_int_equal(counts.has, 0);
+	nic_close(&n);
+	n.index = 9999;
+	counts.has = 7;
+	assert_int_equal(nic_read_stamp_counts(&n, &counts), -ENODEV);
+	assert_int_equal(counts.has, 0);
+	netlink_broken = true;
+	assert_int_equal(nic_read_stamp_counts(&n, &counts), -EOPNOTSUPP);
+	netlink_broken = false;
+}
+
 #define IN_NAMESPACE(test) cmocka_unit_test_setup_teardown(test, namespace_enter, namespace_leave)
 
 int main(void)
@@ -973,6 +1060,8 @@ int main(void)
 		cmocka_unit_test(test_tsinfo_bitset_size),
 		cmocka_unit_test(test_tsinfo_verbose_bitset),
 		cmocka_unit_test(test_tsinfo_random),
+		cmocka_unit_test(test_stamp_counts),
+		cmocka_unit_test(test_stamp_counts_of_other_lengths),
 		IN_NAMESPACE(test_kernel_not_found),
 		IN_NAMESPACE(test_kernel_down),
 		IN_NAMESPACE(test_kernel_no_carrier),
@@ -985,6 +1074,7 @@ int main(void)
 		IN_NAMESPACE(test_kernel_no_address),
 		IN_NAMESPACE(test_kernel_veth_has_no_clock),
 		IN_NAMESPACE(test_kernel_set_needs_permission),
+		IN_NAMESPACE(test_kernel_counts_no_stamps),
 	};
 	struct CMUnitTest scripted[COUNT(scripts)];
 	int failed;
