@@ -117,6 +117,7 @@ struct nic_abilities {
 struct nic {
 	char name[IFNAMSIZ];
 	char driver[32];
+	char bus[32]; /* where the driver says the device is: a PCI address for most; empty: not told */
 	int index;
 	unsigned flags; /* IFF_* */
 	struct nic_abilities can; /* by nic_read_abilities(), which nic_stamp() calls */
@@ -130,6 +131,25 @@ struct nic {
  * sysfs shows another namespace). -ENODEV, -ENETDOWN: said on stderr. Without a carrier it warns and returns 0. */
 int nic_open(struct nic *n, const char *name);
 
+/* The same without a word about the link: an interface that is down is found too. */
+int nic_find(struct nic *n, const char *name);
+
+/* By ETHTOOL_GLINK, or IFF_RUNNING where the driver does not tell. */
+bool nic_has_carrier(const struct nic *n);
+
+#define NIC_MAC_BYTES 18
+
+/* "02:00:00:00:00:01", by SIOCGIFHWADDR. 0 or -errno. */
+int nic_read_mac(const struct nic *n, char text[NIC_MAC_BYTES]);
+
+struct nic_link {
+	int speed_mbps; /* -1: unknown */
+	enum { NIC_DUPLEX_UNKNOWN, NIC_DUPLEX_HALF, NIC_DUPLEX_FULL } duplex;
+};
+
+/* By ETHTOOL_GLINKSETTINGS. 0 or -errno; -EOPNOTSUPP where the driver has no notion of a speed. */
+int nic_read_link(const struct nic *n, struct nic_link *link);
+
 /* Checks the address question: for an emitter, that `server` is reached through this interface and is not an address
  * of this host (loopback excepted); for a reflector (server NULL), that the interface has an IPv4 address. */
 int nic_check_address(const struct nic *n, const union address *server);
@@ -139,6 +159,21 @@ int nic_ethtool(const struct nic *n, void *command);
 
 /* Fills n->can. 0, or -errno after one line; an interface that stamps nothing is no error. */
 int nic_read_abilities(struct nic *n);
+
+/* The stamping setting as flags, HWTSTAMP_TX_*, HWTSTAMP_FILTER_*, by SIOCGHWTSTAMP; needs no privilege. 0 or -errno. */
+int nic_read_setting(const struct nic *n, int setting[3]);
+
+/* The setting that --stamp hardware needs. */
+bool nic_stamps_all(const int setting[3]);
+
+#define NIC_NAMES_BYTES 320 /* all filters */
+
+/* Names as 'ethtool -T' prints them; "unknown" for a number without one. The plural ones take the bits of struct
+ * nic_abilities, write "name name" or "nothing" and return `text`. */
+const char *nic_tx_type_name(int tx_type);
+const char *nic_filter_name(int rx_filter);
+const char *nic_filter_names(uint32_t rx_filters, char text[NIC_NAMES_BYTES]);
+const char *nic_stamping_names(uint32_t stamping, char text[NIC_NAMES_BYTES]);
 
 /* Makes the NIC stamp every packet in both directions: reads its setting, changes only what is missing, reads it back.
  * 0, or -errno after the line that says what it can do instead. Source: Documentation/networking/timestamping.rst. */
