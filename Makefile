@@ -12,7 +12,7 @@ WARNINGS = -Wall -Wextra -Wshadow -Wformat=2 -Wmissing-prototypes -Wpointer-arit
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 STANDARD = -std=gnu11
 
-ROOMS = rant options nic socket packet timestamping exchange session histogram log memory watch report
+ROOMS = rant options nic socket packet timestamping exchange session histogram log memory watch check check_nic check_host report
 HOT = packet timestamping exchange session
 TESTS = $(patsubst tests/%.c,%,$(sort $(wildcard tests/test_*.c)))
 
@@ -21,11 +21,11 @@ all: rant
 rant: $(ROOMS:%=build/%.o)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBRARIES)
 
-build/%.o: %.c rant.h Makefile
+build/%.o: %.c rant.h check.h Makefile
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(INCLUDES) -c $< -o $@
 
-build/rant-sanitized: $(ROOMS:%=%.c) rant.h Makefile
+build/rant-sanitized: $(ROOMS:%=%.c) rant.h check.h Makefile
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) -g -O1 $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(ROOMS:%=%.c) -o $@ $(LIBRARIES)
 
@@ -38,7 +38,7 @@ build/hostile: tests/hostile.c packet.c rant.h Makefile
 comma = ,
 field = $(subst $(comma), ,$(shell sed -n 's|^/\* build:.* $(2)=\([^ ]*\).*|\1|p' tests/$(notdir $(1)).c))
 
-build/test_%: tests/test_%.c $(wildcard *.c tests/*.h tests/fake_*.c) rant.h Makefile
+build/test_%: tests/test_%.c $(wildcard *.c tests/*.h tests/fake_*.c) rant.h check.h Makefile
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) -g -O1 -U_FORTIFY_SOURCE $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) \
 		$(foreach w,$(call field,$@,wraps),-Wl$(comma)--wrap=$(w)) \

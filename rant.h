@@ -94,7 +94,8 @@ struct options {
 	int64_t stamp; /* enum source */
 	bool trace_marker, snapshot, pmc;
 	bool sw_timestamps, histogram, hugepages, prefer_busy_poll, keep_going, no_tx_stamps, no_hw_stamps, once;
-	bool quiet, verbose, help, version;
+	bool no_cpu_dma_latency;
+	bool quiet, verbose, help, version, check;
 	enum role role;
 	bool busy_poll_implied; /* --budget or --prefer-busypoll set the busy-poll time */
 };
@@ -505,6 +506,16 @@ struct watch {
  * other CPU that it may use. */
 int watch_start(struct watch *w, struct exchange *x);
 void watch_stop(struct watch *w);
+
+/* ---- check.c: the doctor ------------------------------------------------------------------------------------------- */
+
+/* --check: looks at the NIC and the machine without sending or changing anything, and writes one line per finding:
+ *   ok|note|warn|fail  SUBJECT: what was found (where it was read): why it matters: the command that cures it
+ * Takes about a second, most of it spinning. out NULL: writes nothing. Number of fails, or -errno after one line on stderr. */
+int check_machine(FILE *out, const struct options *o);
+
+/* The same at the start of a run, for --verbose: the lines of warn and fail only, without what takes long. `n` is open. */
+void check_short(FILE *out, const struct options *o, const struct nic *n);
 
 /* ---- memory.c: memory that never faults during the run ------------------------------------------------------------ */
 
