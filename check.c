@@ -341,7 +341,7 @@ static void add_irq(struct check *c, int number, const char *name)
 	/* The wish in smp_affinity_list need not be what the hardware was given; old kernels have nothing better. */
 	i->placed = (check_read(&f, "/proc/irq/%d/effective_affinity_list", number) ||
 		     check_read(&f, "/proc/irq/%d/smp_affinity_list", number)) &&
-		    *f.text && check_cpus_read(f.text, &i->cpus);
+		    check_cpus_read(f.text, &i->cpus);
 	c->irqs++;
 }
 
@@ -422,11 +422,8 @@ static int holds_phc(const struct check *c, int pid)
 	if (!folder)
 		return -errno;
 	while (!held && (d = readdir(folder))) {
-		bytes = readlinkat(dirfd(folder), d->d_name, target, sizeof(target) - 1);
-		if (bytes < 0)
-			continue;
-		target[bytes] = '\0';
-		held = !strcmp(target, phc);
+		bytes = readlinkat(dirfd(folder), d->d_name, target, sizeof(target));
+		held = bytes == (ssize_t)strlen(phc) && !memcmp(target, phc, strlen(phc));
 	}
 	closedir(folder);
 	return held;

@@ -505,7 +505,7 @@ static int64_t common_divisor(int64_t a, int64_t b)
 		a = b;
 		b = rest;
 	}
-	return a < 0 ? -a : a;
+	return a;
 }
 
 /* Each reading between two of the system's clock. 0 or errno. */

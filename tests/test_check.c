@@ -396,11 +396,15 @@ static void test_setting(void **state)
 				"will not start: stop that program, see 'users'\n");
 	fake.setting_error = EOPNOTSUPP;
 	expect("stamp setting", "note  stamp setting: cannot tell (SIOCGHWTSTAMP: Operation not supported)\n");
+	put("/proc/self/status", "CapEff:\t0000000000001000\n");
 	strcpy(c.nic.driver, "tg3");
-	c.nic.can.rx_filters = PTP_ONLY;
 	fake.setting_error = 0;
-	fake.setting[1] = 0;
-	expect("stamp setting", "ok    stamp setting: transmit 'off', filter 'all' (SIOCGHWTSTAMP)\n");
+	fake.setting[1] = HWTSTAMP_TX_ON;
+	fake.setting[2] = HWTSTAMP_FILTER_NONE;
+	expect("stamp setting", "note  stamp setting: transmit 'on', filter 'none' (SIOCGHWTSTAMP): somebody has set it; rant "
+				"widens it for the run and puts it back\n");
+	c.nic.can.rx_filters = PTP_ONLY;
+	expect("stamp setting", "ok    stamp setting: transmit 'on', filter 'none' (SIOCGHWTSTAMP)\n");
 	c.nic.can.phc_index = -1;
 	expect("stamp setting", "ok    stamp setting: none to be made (ethtool TSINFO)\n");
 	options.stamp = SOURCE_USER;
@@ -425,6 +429,8 @@ static void put_process(int pid, const char *comm, const char *cmdline, size_t b
 	put(path, "->/dev/null");
 	snprintf(path, sizeof(path), "/proc/%d/fd/3", pid);
 	put(path, fd3);
+	snprintf(path, sizeof(path), "/proc/%d/fd/4", pid);
+	put(path, "->/a/name/that/is/longer/than/that/of/any/clock/and/than/what/is/read/of/it");
 }
 
 #define PUT_PROCESS(pid, comm, cmdline, fd3) put_process(pid, comm, cmdline, sizeof(cmdline), fd3)
@@ -442,7 +448,7 @@ static void test_users(void **state)
 	set_up();
 	PUT_PROCESS(1, "init\n", "init", NULL);
 	PUT_PROCESS(20, "ptp4l\n", "ptp4l\0-i\0eth1\0-m", "->/dev/ptp1");
-	PUT_PROCESS(21, "chronyd\n", "chronyd", "->/dev/ptp10");
+	PUT_PROCESS(21, "chronyd\n", "chronyd", "->/dev/ptp01");
 	PUT_PROCESS(22, "fake0\n", "fake0\0-i\0fake0", NULL);
 	look_at_processes();
 	assert_int_equal(c.users, 0);
@@ -479,6 +485,8 @@ static void test_users(void **state)
 
 static void test_users_hidden(void **state)
 {
+	static const char *const known[] = { "ptp4l\n", "phc2sys\n", "ts2phc\n", "timemaster\n", "chronyd\n" };
+
 	(void)state;
 	set_up();
 	put("/proc/40/comm", "ptp4l\n");
@@ -491,6 +499,10 @@ static void test_users_hidden(void **state)
 	look_at_processes();
 	expect("users", "note  users: ptp4l (40) runs, cannot tell on which NIC (/proc/PID/fd): it may use this NIC: sudo rant "
 			"--check\n");
+	put_bytes("/proc/40/cmdline", "ptp4l\0fake0", 12);
+	look_at_processes();
+	look("users");
+	assert_non_null(strstr(said, "warn  users: ptp4l (40) names this interface ("));
 	/* More of them than there is room for. */
 	for (int pid = 50; pid < 70; pid++)
 		PUT_PROCESS(pid, "phc2sys\n", "phc2sys\0fake0", NULL);
@@ -503,14 +515,16 @@ static void test_users_hidden(void **state)
 	assert_int_equal(c.users, 0);
 	/* Others than the known ones are not looked into at the start of a run. */
 	PUT_PROCESS(71, "clock\n", "clock", "->/dev/ptp0");
-	PUT_PROCESS(72, "phc2sys\n", "phc2sys", "->/dev/ptp0");
 	c.brief = true;
 	look_at_processes();
-	assert_int_equal(c.users, 1);
-	assert_int_equal(c.user[0].pid, 72);
+	assert_int_equal(c.users, 0);
+	for (size_t i = 0; i < COUNT_OF(known); i++)
+		PUT_PROCESS(80 + (int)i, known[i], "x", "->/dev/ptp0");
+	look_at_processes();
+	assert_int_equal(c.users, COUNT_OF(known));
 	c.brief = false;
 	look_at_processes();
-	assert_int_equal(c.users, 2);
+	assert_int_equal(c.users, COUNT_OF(known) + 1);
 }
 
 static void test_irqbalance(void **state)
@@ -581,6 +595,9 @@ static void test_driver_kworker(void **state)
 	expect("driver", "ok    driver: 'igb' delivers transmit stamps by a kworker on the CPU that sends " BY ")\n"
 			 "warn" ONE_AT_A_TIME);
 	expect("scheduling", "ok    scheduling: SCHED_OTHER, see 'driver' (sched_getscheduler)\n");
+	options.stamp = SOURCE_KERNEL;
+	look("scheduling");
+	assert_non_null(strstr(said, "note  scheduling: SCHED_OTHER ("));
 }
 
 /* ---- Link and settings ------------------------------------------------------------------------------------------- */
@@ -752,6 +769,10 @@ static void test_prefer_busy_poll(void **state)
 	expect("busy polling", CAN "warn  busy polling: napi_defer_hard_irqs 2, gro_flush_timeout 0 (/sys/class/net/fake0): -P "
 				   "changes nothing unless both are above 0: cd /sys/class/net/fake0; echo 2 "
 				   ">napi_defer_hard_irqs; echo 200000 >gro_flush_timeout\n");
+	put("/sys/class/net/fake0/napi_defer_hard_irqs", "0\n");
+	put("/sys/class/net/fake0/gro_flush_timeout", "1\n");
+	look("busy polling");
+	assert_non_null(strstr(said, "warn  busy polling: napi_defer_hard_irqs 0, gro_flush_timeout 1 ("));
 	put("/sys/class/net/fake0/gro_flush_timeout", "what\n");
 	expect("busy polling", CAN "note  busy polling: cannot tell, 'what' is no number (/sys/class/net/fake0/gro_flush_timeout)\n");
 }
@@ -893,6 +914,13 @@ static void test_irqs(void **state)
 	assert_int_equal(c.irqs, 1);
 	expect("NIC interrupts", "note  NIC interrupts: cannot tell where the 1 of the NIC go (effective_affinity_list in "
 				 "/proc/irq)\n");
+	put("/proc/irq/30/effective_affinity_list", "0,x\n");
+	look_for_irqs();
+	look("NIC interrupts");
+	assert_non_null(strstr(said, "note  NIC interrupts: cannot tell where the 1 of the NIC go ("));
+	remove_all(folder);
+	put(DEVICE "/msi_irqs/30", "msix\n");
+	put_irq(30, "fake0", NULL);
 	put("/proc/irq/30/smp_affinity_list", "0-1\n");
 	look_for_irqs();
 	expect("NIC interrupts", "ok    NIC interrupts: 1 of the NIC on CPU 0-1, this process on 3 (effective_affinity_list in "
@@ -1021,6 +1049,9 @@ static void test_placement(void **state)
 	c.cpus_error = EINVAL;
 	expect("placement", "note  placement: cannot tell (sched_getaffinity: Invalid argument)\n");
 	expect("scheduling", "ok    scheduling: SCHED_FIFO 22 (sched_getscheduler)\n");
+	c.policy = SCHED_RR;
+	look("scheduling");
+	assert_non_null(strstr(said, "ok    scheduling: SCHED_RR 22 ("));
 	c.policy = SCHED_BATCH;
 	expect("scheduling", "note  scheduling: SCHED_BATCH (sched_getscheduler): other tasks of that CPU take turns with it: chrt -f "
 			     "22 rant ..., below the priority of interrupt threads\n");
@@ -1045,6 +1076,10 @@ static void test_isolation(void **state)
 	CPU_SET(8, &c.cpus);
 	look("isolated CPUs");
 	assert_non_null(strstr(said, "warn  isolated CPUs: CPU 2-7, this process is not"));
+	put("/sys/devices/system/cpu/isolated", "3,8,x\n");
+	put("/sys/fs/cgroup/cpuset.cpus.isolated", "5\n");
+	look("isolated CPUs");
+	assert_non_null(strstr(said, "warn  isolated CPUs: CPU 5, this process is not kept to them ("));
 	c.cpus_error = EINVAL;
 	expect("isolated CPUs", "note  isolated CPUs: cannot tell (sched_getaffinity: Invalid argument)\n");
 	put("/sys/devices/system/cpu/isolated", "all\n");
@@ -1061,6 +1096,9 @@ static void test_nohz_full(void **state)
 	look("nohz_full");
 	assert_non_null(strstr(said, "ok    nohz_full: off for this process ("));
 	put("/sys/devices/system/cpu/nohz_full", "(null)\n");
+	look("nohz_full");
+	assert_non_null(strstr(said, "ok    nohz_full: off for this process ("));
+	put("/sys/devices/system/cpu/nohz_full", "2,4\n");
 	look("nohz_full");
 	assert_non_null(strstr(said, "ok    nohz_full: off for this process ("));
 	put("/sys/devices/system/cpu/nohz_full", "3\n");
@@ -1164,6 +1202,10 @@ static void test_smt(void **state)
 	put("/sys/devices/system/cpu/cpu3/topology/thread_siblings_list", "x\n");
 	look("SMT");
 	assert_non_null(strstr(said, "note  SMT: cannot tell (/sys/devices/system/cpu/cpu3/topology/thread_siblings_list: Invalid"));
+	c.cpus_error = EINVAL;
+	look("SMT");
+	assert_non_null(strstr(said, "note  SMT: on ("));
+	c.cpus_error = 0;
 	CPU_SET(4, &c.cpus);
 	expect("SMT", "note  SMT: on (/sys/devices/system/cpu/smt/active): two CPUs share a core; which one depends on where this "
 		      "process runs: see 'placement'\n");
@@ -1204,6 +1246,10 @@ static void test_throttling(void **state)
 	put("/proc/sys/kernel/osrelease", "6.11.9-amd64\n");
 	expect("RT throttling", "warn  RT throttling: 950000 us of each second (" RUNTIME "): beyond that, real-time tasks are stopped: "
 				"sysctl -w kernel.sched_rt_runtime_us=-1\n");
+	put(RUNTIME, "0\n");
+	look("RT throttling");
+	assert_non_null(strstr(said, "warn  RT throttling: 0 us of each second ("));
+	put(RUNTIME, "950000\n");
 	put("/proc/sys/kernel/osrelease", "5.19.0\n");
 	look("RT throttling");
 	assert_non_null(strstr(said, "warn  RT throttling"));
@@ -1518,6 +1564,8 @@ static void test_whole(void **state)
 	assert_int_equal(count_lines("fail"), 2);
 	assert_non_null(strstr(said, ", 2 failures\n"));
 	fake.down = false;
+	assert_int_equal(run_machine(true), 1);
+	assert_non_null(strstr(said, ", 1 failure\n"));
 	assert_int_equal(run_machine(false), 1);
 	assert_string_equal(said, "");
 }
