@@ -13,7 +13,7 @@ SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omi
 STANDARD = -std=gnu11
 
 ROOMS = rant options nic socket packet timestamping exchange session pmc pmu clock histogram log tracefs memory action \
-	activity watch report
+	activity watch check check_nic check_host report
 HOT = packet timestamping exchange session pmc
 TESTS = $(patsubst tests/%.c,%,$(sort $(wildcard tests/test_*.c)))
 
@@ -22,11 +22,11 @@ all: rant
 rant: $(ROOMS:%=build/%.o)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBRARIES)
 
-build/%.o: %.c rant.h Makefile
+build/%.o: %.c rant.h check.h Makefile
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(INCLUDES) -c $< -o $@
 
-build/rant-sanitized: $(ROOMS:%=%.c) rant.h Makefile
+build/rant-sanitized: $(ROOMS:%=%.c) rant.h check.h Makefile
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) -g -O1 $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(ROOMS:%=%.c) -o $@ $(LIBRARIES)
 
@@ -43,7 +43,7 @@ build/spike.so: tests/lab/spike.c Makefile
 comma = ,
 field = $(subst $(comma), ,$(shell sed -n 's|^/\* build:.* $(2)=\([^ ]*\).*|\1|p' tests/$(notdir $(1)).c))
 
-build/test_%: tests/test_%.c $(wildcard *.c tests/*.h tests/fake_*.c) rant.h Makefile
+build/test_%: tests/test_%.c $(wildcard *.c tests/*.h tests/fake_*.c) rant.h check.h Makefile
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) -g -O1 -U_FORTIFY_SOURCE $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) \
 		$(foreach w,$(call field,$@,wraps),-Wl$(comma)--wrap=$(w)) \

@@ -77,14 +77,14 @@ static int find(struct nic *n, const char *name)
 }
 
 /* IFF_RUNNING comes up to a second after the carrier; this is the carrier itself, where the driver tells. */
-static bool has_carrier(const struct nic *n)
+bool nic_has_carrier(const struct nic *n)
 {
 	struct ethtool_value link = { .cmd = ETHTOOL_GLINK };
 
 	return nic_ethtool(n, &link) ? n->flags & IFF_RUNNING : link.data;
 }
 
-static int check_up(struct nic *n)
+static int read_flags(struct nic *n)
 {
 	struct ifreq r = { .ifr_flags = 0 };
 	int error = nic_ioctl(n, SIOCGIFFLAGS, &r);
@@ -92,11 +92,16 @@ static int check_up(struct nic *n)
 	if (error)
 		return say_io(n, "read the flags of", error);
 	n->flags = (unsigned short)r.ifr_flags;
+	return 0;
+}
+
+static int check_up(const struct nic *n)
+{
 	if (!(n->flags & IFF_UP)) {
 		warnx("interface '%s' is down: 'ip link set %s up'", n->name, n->name);
 		return -ENETDOWN;
 	}
-	if (!has_carrier(n))
+	if (!nic_has_carrier(n))
 		warnx("warning: interface '%s' has no carrier, so nothing will answer: check the cable and the "
 		      "other end, see 'ip link show dev %s'", n->name, n->name);
 	return 0;
@@ -108,9 +113,10 @@ static void read_driver(struct nic *n)
 	bool told = !nic_ethtool(n, &info) && info.driver[0];
 
 	snprintf(n->driver, sizeof(n->driver), "%.*s", (int)sizeof(n->driver) - 1, told ? info.driver : "unknown");
+	snprintf(n->bus, sizeof(n->bus), "%.*s", (int)sizeof(n->bus) - 1, told ? info.bus_info : "");
 }
 
-int nic_open(struct nic *n, const char *name)
+int nic_find(struct nic *n, const char *name)
 {
 	int error;
 
@@ -122,13 +128,25 @@ int nic_open(struct nic *n, const char *name)
 	}
 	error = find(n, name);
 	if (!error)
-		error = check_up(n);
+		error = read_flags(n);
 	if (error) {
 		nic_close(n);
 		return error;
 	}
 	read_driver(n);
 	return 0;
+}
+
+int nic_open(struct nic *n, const char *name)
+{
+	int error = nic_find(n, name);
+
+	if (error)
+		return error;
+	error = check_up(n);
+	if (error)
+		nic_close(n);
+	return error;
 }
 
 void nic_close(struct nic *n)
@@ -138,6 +156,42 @@ void nic_close(struct nic *n)
 	nic_restore(n); /* the last moment at which it can be done */
 	close(n->control_fd);
 	n->control_fd = -1;
+}
+
+/* ---- What can be read of it without changing anything ---------------------------------------------------------- */
+
+int nic_read_mac(const struct nic *n, char text[NIC_MAC_BYTES])
+{
+	struct ifreq r = { .ifr_ifindex = 0 };
+	int error = nic_ioctl(n, SIOCGIFHWADDR, &r);
+	const uint8_t *m = (const uint8_t *)r.ifr_hwaddr.sa_data;
+
+	if (!error)
+		snprintf(text, NIC_MAC_BYTES, "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]);
+	return error;
+}
+
+int nic_read_link(const struct nic *n, struct nic_link *link)
+{
+	struct {
+		struct ethtool_link_settings s;
+		uint32_t masks[3 * SCHAR_MAX];
+	} ask = { .s.cmd = ETHTOOL_GLINKSETTINGS };
+	int error = nic_ethtool(n, &ask);
+
+	/* The first answer is only the size of the masks, as a negative number; the second has the rest. */
+	if (!error && ask.s.link_mode_masks_nwords < 0) {
+		ask.s = (struct ethtool_link_settings){ .cmd = ETHTOOL_GLINKSETTINGS, .link_mode_masks_nwords =
+							(int8_t)-ask.s.link_mode_masks_nwords };
+		error = nic_ethtool(n, &ask);
+	}
+	if (error)
+		return error;
+	/* Drivers without a link say 0 or -1, which is not a speed. */
+	link->speed_mbps = ask.s.speed && ask.s.speed <= INT_MAX ? (int)ask.s.speed : -1;
+	link->duplex = ask.s.duplex == DUPLEX_HALF ? NIC_DUPLEX_HALF :
+		       ask.s.duplex == DUPLEX_FULL ? NIC_DUPLEX_FULL : NIC_DUPLEX_UNKNOWN;
+	return 0;
 }
 
 /* ---- Netlink: one request, its answer -------------------------------------------------------------------------- */
@@ -351,23 +405,41 @@ static const char *const filter_names[] = {
 	[HWTSTAMP_FILTER_NTP_ALL] = "ntp-all",
 };
 
-#define NAMES_BYTES 320 /* all filters */
-
 static const char *name_of(const char *const *names, size_t count, int value)
 {
 	return value >= 0 && (size_t)value < count && names[value] ? names[value] : "unknown";
 }
 
 /* "name name name" of the bits that are set and have a name. */
-static const char *names_of(const char *const *names, size_t count, uint32_t bits, char text[NAMES_BYTES])
+static const char *names_of(const char *const *names, size_t count, uint32_t bits, char text[NIC_NAMES_BYTES])
 {
 	size_t used = 0;
 
 	strcpy(text, "nothing");
 	for (size_t i = 0; i < count; i++)
-		if ((bits & BIT(i)) && names[i] && used < NAMES_BYTES)
-			used += (size_t)snprintf(text + used, NAMES_BYTES - used, "%s%s", used ? " " : "", names[i]);
+		if ((bits & BIT(i)) && names[i] && used < NIC_NAMES_BYTES)
+			used += (size_t)snprintf(text + used, NIC_NAMES_BYTES - used, "%s%s", used ? " " : "", names[i]);
 	return text;
+}
+
+const char *nic_tx_type_name(int tx_type)
+{
+	return name_of(tx_names, COUNT(tx_names), tx_type);
+}
+
+const char *nic_filter_name(int rx_filter)
+{
+	return name_of(filter_names, COUNT(filter_names), rx_filter);
+}
+
+const char *nic_filter_names(uint32_t rx_filters, char text[NIC_NAMES_BYTES])
+{
+	return names_of(filter_names, COUNT(filter_names), rx_filters, text);
+}
+
+const char *nic_stamping_names(uint32_t stamping, char text[NIC_NAMES_BYTES])
+{
+	return names_of(stamping_names, COUNT(stamping_names), stamping, text);
 }
 
 /* The first word of a compact bitset: bits above 31 are none that this program knows. An absent one is empty. */
@@ -470,7 +542,7 @@ static int check_abilities(const struct nic *n)
 	const uint32_t needed = SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE |
 				SOF_TIMESTAMPING_RAW_HARDWARE;
 	const uint32_t missing = needed & ~n->can.stamping;
-	char text[NAMES_BYTES];
+	char text[NIC_NAMES_BYTES];
 
 	if (n->can.phc_index < 0)
 		warnx("interface '%s' (driver '%s') has no hardware clock to stamp packets with: "
@@ -478,7 +550,7 @@ static int check_abilities(const struct nic *n)
 	else if (missing)
 		warnx("interface '%s' (driver '%s') has a hardware clock but not the abilities %s: "
 		      "--stamp kernel works on any interface", n->name, n->driver,
-		      names_of(stamping_names, COUNT(stamping_names), missing, text));
+		      nic_stamping_names(missing, text));
 	else if (!(n->can.tx_types & BIT(HWTSTAMP_TX_ON)))
 		warnx("interface '%s' (driver '%s') cannot stamp what it sends, its transmit types are: %s: "
 		      "--stamp kernel works on any interface", n->name, n->driver,
@@ -558,14 +630,20 @@ static int hwtstamp_ioctl(const struct nic *n, unsigned long request, int settin
 	return 0;
 }
 
-static bool stamps_all(const int setting[3])
+int nic_read_setting(const struct nic *n, int setting[3])
+{
+	memset(setting, 0, 3 * sizeof(setting[0]));
+	return hwtstamp_ioctl(n, SIOCGHWTSTAMP, setting);
+}
+
+bool nic_stamps_all(const int setting[3])
 {
 	return setting[TX_TYPE] == HWTSTAMP_TX_ON && setting[RX_FILTER] == HWTSTAMP_FILTER_ALL;
 }
 
 static int say_refused(const struct nic *n, int error)
 {
-	char text[NAMES_BYTES];
+	char text[NIC_NAMES_BYTES];
 
 	if (error == -EPERM || error == -EACCES)
 		warnx("setting the NIC of interface '%s' to stamp packets needs CAP_NET_ADMIN: run with sudo, or have "
@@ -573,11 +651,11 @@ static int say_refused(const struct nic *n, int error)
 	else if (error == -ERANGE && !(n->can.rx_filters & BIT(HWTSTAMP_FILTER_ALL)))
 		warnx("interface '%s' (driver '%s') stamps only PTP packets on receipt, not rant's; its filters are: "
 		      "%s: use --stamp kernel", n->name, n->driver,
-		      names_of(filter_names, COUNT(filter_names), n->can.rx_filters, text));
+		      nic_filter_names(n->can.rx_filters, text));
 	else
 		warnx("interface '%s' (driver '%s') refuses to stamp every packet: %s; its filters are: %s: "
 		      "use --stamp kernel", n->name, n->driver, strerror(-error),
-		      names_of(filter_names, COUNT(filter_names), n->can.rx_filters, text));
+		      nic_filter_names(n->can.rx_filters, text));
 	return error;
 }
 
@@ -585,8 +663,8 @@ static int say_granted(const struct nic *n, const int setting[3], const char *le
 {
 	warnx("interface '%s' (driver '%s') was asked for transmit 'on' and receive filter 'all' but granted '%s' and "
 	      "'%s', so it stamps only some packets%s: use --stamp kernel", n->name, n->driver,
-	      name_of(tx_names, COUNT(tx_names), setting[TX_TYPE]),
-	      name_of(filter_names, COUNT(filter_names), setting[RX_FILTER]), left);
+	      nic_tx_type_name(setting[TX_TYPE]),
+	      nic_filter_name(setting[RX_FILTER]), left);
 	return -ERANGE;
 }
 
@@ -606,7 +684,7 @@ static int set_unseen(const struct nic *n)
 	error = hwtstamp_ioctl(n, SIOCSHWTSTAMP, setting);
 	if (error)
 		return say_refused(n, error);
-	if (!stamps_all(setting))
+	if (!nic_stamps_all(setting))
 		return say_granted(n, setting, "; what it was set to before is not known");
 	warnx("warning: driver '%s' does not tell what it was set to, so interface '%s' will go on stamping all "
 	      "packets after this run: 'hwstamp_ctl -i %s -t 0 -r 0' ends it", n->driver, n->name, n->name);
@@ -635,7 +713,7 @@ static int set_and_verify(struct nic *n)
 	}
 	if (!hwtstamp_ioctl(n, SIOCGHWTSTAMP, now))
 		memcpy(n->set, now, sizeof(n->set));
-	if (stamps_all(n->set))
+	if (nic_stamps_all(n->set))
 		return 0;
 	error = say_granted(n, n->set, "");
 	put_back(n);
@@ -655,12 +733,12 @@ int nic_stamp(struct nic *n)
 		return set_unseen(n);
 	if (error)
 		return say_io(n, "read the stamping setting of", error);
-	if (stamps_all(n->found))
+	if (nic_stamps_all(n->found))
 		return 0;
 	if (n->found[TX_TYPE] > HWTSTAMP_TX_ON) {
 		warnx("the NIC of interface '%s' is set to transmit '%s' by another program (ptp4l?), which owns it: "
 		      "stop that program, or use --stamp kernel", n->name,
-		      name_of(tx_names, COUNT(tx_names), n->found[TX_TYPE]));
+		      nic_tx_type_name(n->found[TX_TYPE]));
 		return -EBUSY;
 	}
 	return set_and_verify(n);

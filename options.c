@@ -119,9 +119,12 @@ static const struct option_row table[] = {
 	  .help = "packets per busy poll; sets a busy-poll time too" },
 	{ NULL, 'P', "prefer-busypoll", NULL, FLAG(prefer_busy_poll),
 	  .help = "prefer busy polling; sets a busy-poll time too" },
+	{ NULL, 0, "no-cpu-dma-latency", NULL, FLAG(no_cpu_dma_latency),
+	  .help = "let idle CPUs sleep as deep as they like" },
 
 	{ "About rant", 'h', "help", NULL, FLAG(help), .help = "show this" },
 	{ NULL, 'V', "version", NULL, FLAG(version), .help = "show the version" },
+	{ NULL, 0, "check", NULL, FLAG(check), .help = "look for what spoils a measurement, and send nothing" },
 };
 
 #define ROWS (sizeof(table) / sizeof(table[0]))
@@ -738,7 +741,8 @@ void options_usage(FILE *out)
 {
 	fputs("rant measures network latency, stamped where packets cross the wire.\n\n"
 	      "usage: rant -i IFACE -a IP [options]   emit: send probes to the reflector at IP\n"
-	      "       rant -i IFACE [options]         reflect: answer probes\n", out);
+	      "       rant -i IFACE [options]         reflect: answer probes\n"
+	      "       rant -i IFACE --check           look at the NIC and this machine\n", out);
 	for (const struct option_row *row = table; row < table + ROWS; row++) {
 		if (row->heading)
 			fprintf(out, "\n%s:\n", row->heading);

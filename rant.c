@@ -4,6 +4,7 @@
 
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -28,7 +29,8 @@ static struct run {
 	struct actions actions;
 	struct watch watch;
 	struct report report;
-} run = { .nic.control_fd = -1, .log_file.fd = -1, .channel = { .fd = -1, .stray_fd = -1 } };
+	int latency_fd; /* of /dev/cpu_dma_latency */
+} run = { .latency_fd = -1, .nic.control_fd = -1, .log_file.fd = -1, .channel = { .fd = -1, .stray_fd = -1 } };
 
 static volatile sig_atomic_t stop;
 
@@ -243,6 +245,25 @@ static int start_watch(struct run *r)
 	return 0;
 }
 
+/* Keeps idle CPUs, those that take the interrupts too, from states that take long to leave: for as long as it is open.
+ * Source: Documentation/power/pm_qos_interface.rst. */
+static void hold_cpus_awake(struct run *r)
+{
+	const int32_t latency_us = 0;
+
+	if (r->options.no_cpu_dma_latency)
+		return;
+	r->latency_fd = open("/dev/cpu_dma_latency", O_WRONLY | O_CLOEXEC);
+	if (r->latency_fd >= 0 && write(r->latency_fd, &latency_us, sizeof(latency_us)) == sizeof(latency_us))
+		return;
+	if (r->options.verbose)
+		warnx("idle CPUs may sleep deeply and wake up late: /dev/cpu_dma_latency: %s: run as root",
+		      strerror(errno));
+	if (r->latency_fd >= 0)
+		close(r->latency_fd);
+	r->latency_fd = -1;
+}
+
 static void fill_exchange(struct run *r)
 {
 	struct exchange *x = &r->exchange;
@@ -286,6 +307,7 @@ static int open_all(struct run *r)
 	error = open_trace(r);
 	if (!error)
 		error = start_watch(r);
+	hold_cpus_awake(r);
 	warn_about_memory(r);
 	return error;
 }
@@ -295,6 +317,8 @@ static void close_all(struct run *r)
 {
 	watch_stop(&r->watch);
 	trace_close(&r->trace);
+	if (r->latency_fd >= 0)
+		close(r->latency_fd);
 	log_file_abandon(&r->log_file);
 	socket_close(&r->channel);
 	nic_restore(&r->nic);
@@ -382,6 +406,17 @@ static enum status measure(struct run *r)
 	return judge(r, error);
 }
 
+static enum status check(const struct options *o)
+{
+	int fails = check_machine(o->quiet ? NULL : stdout, o);
+
+	if (fflush(stdout) || ferror(stdout)) {
+		warnx("the findings could not be written to stdout: %s", strerror(errno));
+		return STATUS_FAILED;
+	}
+	return fails ? STATUS_FAILED : STATUS_DONE;
+}
+
 int main(int argc, char **argv)
 {
 	enum status status = STATUS_FAILED;
@@ -396,6 +431,8 @@ int main(int argc, char **argv)
 		puts("rant " RANT_VERSION);
 		return STATUS_DONE;
 	}
+	if (run.options.check)
+		return check(&run.options);
 	catch_signals();
 	if (!open_all(&run))
 		status = measure(&run);

@@ -106,7 +106,8 @@ struct options {
 	int64_t stamp; /* enum source */
 	bool trace_marker, snapshot, trace_rearm, pmc;
 	bool sw_timestamps, histogram, hugepages, prefer_busy_poll, keep_going, no_tx_stamps, no_hw_stamps, once;
-	bool quiet, verbose, help, version;
+	bool no_cpu_dma_latency;
+	bool quiet, verbose, help, version, check;
 	enum role role;
 	bool busy_poll_implied; /* --budget or --prefer-busypoll set the busy-poll time */
 };
@@ -129,6 +130,7 @@ struct nic_abilities {
 struct nic {
 	char name[IFNAMSIZ];
 	char driver[32];
+	char bus[32]; /* where the driver says the device is: a PCI address for most; empty: not told */
 	int index;
 	unsigned flags; /* IFF_* */
 	struct nic_abilities can; /* by nic_read_abilities(), which nic_stamp() calls */
@@ -141,6 +143,25 @@ struct nic {
 /* Looks the interface up in the network namespace of this process, by ioctl and netlink only (after nsenter --net,
  * sysfs shows another namespace). -ENODEV, -ENETDOWN: said on stderr. Without a carrier it warns and returns 0. */
 int nic_open(struct nic *n, const char *name);
+
+/* The same without a word about the link: an interface that is down is found too. */
+int nic_find(struct nic *n, const char *name);
+
+/* By ETHTOOL_GLINK, or IFF_RUNNING where the driver does not tell. */
+bool nic_has_carrier(const struct nic *n);
+
+#define NIC_MAC_BYTES 18
+
+/* "02:00:00:00:00:01", by SIOCGIFHWADDR. 0 or -errno. */
+int nic_read_mac(const struct nic *n, char text[NIC_MAC_BYTES]);
+
+struct nic_link {
+	int speed_mbps; /* -1: unknown */
+	enum { NIC_DUPLEX_UNKNOWN, NIC_DUPLEX_HALF, NIC_DUPLEX_FULL } duplex;
+};
+
+/* By ETHTOOL_GLINKSETTINGS. 0 or -errno; -EOPNOTSUPP where the driver has no notion of a speed. */
+int nic_read_link(const struct nic *n, struct nic_link *link);
 
 /* Checks the address question: for an emitter, that `server` is reached through this interface and is not an address
  * of this host (loopback excepted); for a reflector (server NULL), that the interface has an IPv4 address. */
@@ -161,6 +182,21 @@ struct nic_stamp_counts {
 /* Asks by ethtool netlink (Linux 6.10; ice, mlx5, bnxt, idpf and a few more). 0, -EOPNOTSUPP where the kernel or the
  * driver does not count, or another -errno; silent. Allocates (libnl), so it is nothing for the measuring thread. */
 int nic_read_stamp_counts(const struct nic *n, struct nic_stamp_counts *counts);
+
+/* The stamping setting as flags, HWTSTAMP_TX_*, HWTSTAMP_FILTER_*, by SIOCGHWTSTAMP; needs no privilege. 0 or -errno. */
+int nic_read_setting(const struct nic *n, int setting[3]);
+
+/* The setting that --stamp hardware needs. */
+bool nic_stamps_all(const int setting[3]);
+
+#define NIC_NAMES_BYTES 320 /* all filters */
+
+/* Names as 'ethtool -T' prints them; "unknown" for a number without one. The plural ones take the bits of struct
+ * nic_abilities, write "name name" or "nothing" and return `text`. */
+const char *nic_tx_type_name(int tx_type);
+const char *nic_filter_name(int rx_filter);
+const char *nic_filter_names(uint32_t rx_filters, char text[NIC_NAMES_BYTES]);
+const char *nic_stamping_names(uint32_t stamping, char text[NIC_NAMES_BYTES]);
 
 /* Makes the NIC stamp every packet in both directions: reads its setting, changes only what is missing, reads it back.
  * 0, or -errno after the line that says what it can do instead. Source: Documentation/networking/timestamping.rst. */
@@ -925,6 +961,16 @@ int watch_start(struct watch *w);
 
 /* Ends the thread. What it has not got round to is done by the caller: after the run. */
 void watch_stop(struct watch *w);
+
+/* ---- check.c: the doctor ------------------------------------------------------------------------------------------- */
+
+/* --check: looks at the NIC and the machine without sending or changing anything, and writes one line per finding:
+ *   ok|note|warn|fail  SUBJECT: what was found (where it was read): why it matters: the command that cures it
+ * Takes about a second, most of it spinning. out NULL: writes nothing. Number of fails, or -errno after one line on stderr. */
+int check_machine(FILE *out, const struct options *o);
+
+/* The same at the start of a run, for --verbose: the lines of warn and fail only, without what takes long. `n` is open. */
+void check_short(FILE *out, const struct options *o, const struct nic *n);
 
 /* ---- memory.c: memory that never faults during the run ------------------------------------------------------------ */
 

@@ -1106,6 +1106,92 @@ END
 alone '--help' 0 e '--help' '@silent' 'e.err empty' 'e.out ~ ^usage: rant -i IFACE -a IP' 'e.out ~ --warmup PACKETS'
 alone '--version' 0 e '--version' '@silent' 'e.err empty' 'e.out ~ ^rant [0-9]+\.[0-9]+'
 
+# ---- The doctor ------------------------------------------------------------------------------------------------------
+
+# Every line is a heading, a finding with its source, or the count, and the count is right.
+findings() {
+	local line
+
+	while IFS= read -r line; do
+		complain "$line"
+	done < <(awk '
+		/^(ok|note|warn|fail)  / {
+			n[$1]++
+			if ($0 !~ /^(ok  |note|warn|fail)  [A-Za-z_ ]+: .*\([^()]+\)/) print "no source: " $0
+			if (length($0) > 260) print "too long: " $0
+			next
+		}
+		/^(NIC|Clock|Interrupts|CPU|Memory|Tracing):$/ { headings++; next }
+		/ ok, / { counted = $1 == n["ok"] + 0 && $3 == n["note"] + 0 && $5 == n["warn"] + 0 && $7 == n["fail"] + 0; next }
+		length { print "not a finding: " $0 }
+		END {
+			if (headings != 6) print headings " headings"
+			if (!counted) print "the count is wrong"
+		}' "$work/$1.out")
+}
+
+DOCTOR=('@silent' 'e.err empty' '@findings e')
+alone 'doctor: veth has no hardware clock' 1 e "--check -i $link_e" "${DOCTOR[@]}" \
+	'e.out ~ ^fail  stamps: no hardware clock \(ethtool TSINFO\): --stamp hardware cannot work: rant --stamp kernel$' \
+	"e.out ~ ^ok    driver: 'veth', no hardware stamps in use" 'e.out ~ ^ok    link: up, with a carrier' \
+	'e.out ~ ^ok    speed: 10000 Mb/s, duplex full' 'e.out ~ ^note  NIC clock: the NIC has none' \
+	'e.out ~ ^note  NIC interrupts: cannot tell' 'e.out ~ ^note  NUMA: cannot tell' 'e.out ~ ^ok    users: ' \
+	'e.out ~ , 1 failure$'
+alone 'doctor: veth with kernel stamps' 0 e "--check -i $link_e $K" "${DOCTOR[@]}" \
+	'e.out ~ ^ok    stamps: ' 'e.out ~ ^ok    NIC clock: ' 'e.out ~ , 0 failures$' \
+	'e.out ~ ^ok    busy polling: not asked for' 'e.out ~ ^(ok|note|warn) +largest gap: [0-9.]+ us .*measured now, by this process'
+alone 'doctor: lo' 1 e '--check -i lo' "${DOCTOR[@]}" 'e.out ~ ^fail  stamps: no hardware clock' \
+	'e.out ~ ^note  speed: cannot tell \(ETHTOOL_GLINKSETTINGS: Operation not supported\)$' \
+	'e.out ~ ^note  rings: cannot tell \(ETHTOOL_GRINGPARAM: Operation not supported\)$' 'e.out ~ ^ok    link: '
+alone 'doctor: lo with kernel stamps' 0 e "--check -i lo $K" "${DOCTOR[@]}" 'e.out ~ , 0 failures$'
+alone 'doctor: interface down' 1 e "--check -i $link_down $K" "${DOCTOR[@]}" \
+	"e.out ~ ^fail  link: down \(SIOCGIFFLAGS\): nothing can be sent: ip link set $link_down up$"
+alone 'doctor: no carrier' 1 e "--check -i $link_bare $K" "${DOCTOR[@]}" 'e.out ~ ^fail  link: no carrier \(ETHTOOL_GLINK\)'
+alone 'doctor: no such interface' 1 e "--check -i nosuch0" '@silent' '@one_line e' 'e.out empty'
+alone 'doctor: -q leaves the exit status' 1 e "--check -q -i $link_e" '@silent' 'e.err empty' 'e.out empty'
+# /sys shows the namespace of the machine, which has a loopback interface too, of the same index and address.
+alone 'doctor: what only /sys of another namespace knows is not told' 0 e "--check -i lo $K -P" "${DOCTOR[@]}" \
+	'e.out ~ ^(note|warn) +busy polling: (cannot tell about napi_defer_hard_irqs|the kernel cannot)'
+as="chrt -f 5 taskset -c $first_cpu" alone 'doctor: its own CPU and priority' 0 e "--check -i $link_e $K" "${DOCTOR[@]}" \
+	"e.out ~ ^ok    placement: only on CPU $first_cpu " 'e.out ~ ^ok    scheduling: SCHED_FIFO 5 ' \
+	"e.out ~ largest gap: .*SCHED_FIFO 5 on CPU $first_cpu\\)"
+as='setpriv --reuid=65534 --regid=65534 --clear-groups' alone 'doctor: for an ordinary user' 0 e "--check -i $link_e $K" \
+	"${DOCTOR[@]}"
+
+holds_latency() {
+	find "/proc/$(pid_of "$1")/fd" -lname /dev/cpu_dma_latency 2>/dev/null | grep -q .
+}
+
+latency_held() {
+	begin 'idle CPUs are kept awake during a run, unless told not to' || return 0
+	start_reflector r "$K --no-cpu-dma-latency"
+	start_emitter e "$K --count 100000000"
+	wait_for_packets e e 20
+	holds_latency e || complain '/dev/cpu_dma_latency is not open'
+	[ "$(od -An -td4 /dev/cpu_dma_latency | tr -d ' ')" = 0 ] || complain 'the limit is not 0'
+	! holds_latency r || complain '/dev/cpu_dma_latency is open in spite of --no-cpu-dma-latency'
+	send TERM e
+	finish e
+	send TERM r
+	finish r
+	check '@expect_status e 0'
+	check '@expect_status r 0'
+	check 'e.err empty'
+	verdict
+}
+
+# In a mount namespace of its own, which ends with it.
+printf 'mount -t tmpfs none /dev && exec "$@"\n' >"$work/no-dev.sh"
+if [ -e /dev/cpu_dma_latency ]; then
+	latency_held
+else
+	skip 'idle CPUs are kept awake' 'there is no /dev/cpu_dma_latency'
+fi
+as="unshare -m sh $work/no-dev.sh" alone 'without /dev/cpu_dma_latency a run goes on, -v tells' 1 e \
+	"-i $link_e -a $ip_nobody $U -d 0.1 -v" 'e.err ~ idle CPUs may sleep deeply .*No such file or directory: run as root$'
+as="unshare -m sh $work/no-dev.sh" alone 'without /dev/cpu_dma_latency nothing is said without -v' 1 e \
+	"-i $link_e -a $ip_nobody $U -d 0.1" 'e.err !~ idle CPUs'
+
 port_taken() {
 	begin 'port taken by another program: said, and the old log stays' || return 0
 	echo old >"$logs/e.log"

@@ -95,8 +95,12 @@ static struct {
 	int setting[3];
 	int gets, sets;
 	void (*after_set)(void);
-	int link_error; /* of ETHTOOL_GLINK */
-	bool no_link, not_running;
+	int link_error, mac_error; /* of ETHTOOL_GLINK, SIOCGIFHWADDR */
+	bool no_link, not_running, down;
+	/* ETHTOOL_GLINKSETTINGS: words in each of its masks, errors of the first and the second question. */
+	int link_words, settings_error[2], settings_asked;
+	uint32_t speed;
+	uint8_t duplex;
 } fake;
 
 static bool netlink_broken;
@@ -114,6 +118,26 @@ static int fail_with(int error)
 	return error ? -1 : 0;
 }
 
+/* As the kernel: a wrong number of words is answered with the right one, negative, and with nothing else. */
+static int fake_link_settings(struct ethtool_link_settings *s)
+{
+	int asked = s->link_mode_masks_nwords;
+
+	assert_true(fake.settings_asked < 2);
+	if (fake.settings_error[fake.settings_asked++])
+		return fail_with(fake.settings_error[fake.settings_asked - 1]);
+	if (asked != fake.link_words) {
+		*s = (struct ethtool_link_settings){ .cmd = ETHTOOL_GLINKSETTINGS,
+						     .link_mode_masks_nwords = (int8_t)-fake.link_words };
+		return 0;
+	}
+	s->speed = fake.speed;
+	s->duplex = fake.duplex;
+	/* Of the three masks every octet is written. */
+	memset(s->link_mode_masks, 0xff, 3 * sizeof(uint32_t) * (size_t)fake.link_words);
+	return 0;
+}
+
 static int fake_ethtool(void *data)
 {
 	const struct nic_abilities *can = &fake.script->can;
@@ -121,8 +145,11 @@ static int fake_ethtool(void *data)
 
 	if (info->cmd == ETHTOOL_GDRVINFO) {
 		strcpy(((struct ethtool_drvinfo *)data)->driver, "fake");
+		memset(((struct ethtool_drvinfo *)data)->bus_info, 'b', ETHTOOL_BUSINFO_LEN);
 		return 0;
 	}
+	if (info->cmd == ETHTOOL_GLINKSETTINGS)
+		return fake_link_settings(data);
 	if (info->cmd == ETHTOOL_GLINK) {
 		((struct ethtool_value *)data)->data = !fake.no_link;
 		return fail_with(fake.link_error);
@@ -177,8 +204,11 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	case SIOCGIFNAME:
 		return 0;
 	case SIOCGIFFLAGS:
-		r->ifr_flags = (short)(IFF_UP | (fake.not_running ? 0 : IFF_RUNNING));
+		r->ifr_flags = (short)((fake.down ? 0 : IFF_UP) | (fake.not_running ? 0 : IFF_RUNNING));
 		return 0;
+	case SIOCGIFHWADDR:
+		memcpy(r->ifr_hwaddr.sa_data, "\x02\xfe\x00\x10\x0a\xff", 6);
+		return fail_with(fake.mac_error);
 	case SIOCETHTOOL:
 		return fake_ethtool(r->ifr_data);
 	case SIOCGHWTSTAMP:
@@ -451,7 +481,7 @@ static void test_netlink_silent(void **state)
 
 static void test_names(void **state)
 {
-	char text[NAMES_BYTES];
+	char text[NIC_NAMES_BYTES];
 
 	(void)state;
 	names_of(filter_names, COUNT(filter_names), UINT32_MAX, text);
@@ -786,6 +816,116 @@ static void test_kernel_not_found(void **state)
 }
 
 /* What the driver says of the link counts; the flag, which comes late, only where it says nothing. */
+static void test_find(void **state)
+{
+	char mac[NIC_MAC_BYTES] = "kept";
+	struct nic n;
+	int result, fd = lowest_free_fd();
+
+	(void)state;
+	fake_on(&full);
+	fake.down = fake.no_link = true;
+	CAPTURED(result, nic_open(&n, "fake0"));
+	assert_int_equal(result, -ENETDOWN);
+	ASSERT_SAID("interface 'fake0' is down");
+	assert_int_equal(n.control_fd, -1);
+	CAPTURED(result, nic_find(&n, "fake0"));
+	assert_int_equal(result, 0);
+	assert_silent();
+	assert_int_equal(n.index, 7);
+	assert_int_equal(n.flags & IFF_UP, 0);
+	assert_string_equal(n.driver, "fake");
+	/* The kernel's field need not be ended. */
+	assert_string_equal(n.bus, "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb");
+	assert_false(nic_has_carrier(&n));
+	fake.no_link = false;
+	assert_true(nic_has_carrier(&n));
+	fake.mac_error = EIO;
+	assert_int_equal(nic_read_mac(&n, mac), -EIO);
+	assert_string_equal(mac, "kept");
+	fake.mac_error = 0;
+	assert_int_equal(nic_read_mac(&n, mac), 0);
+	assert_string_equal(mac, "02:fe:00:10:0a:ff");
+	nic_close(&n);
+	assert_int_equal(fake.sets, 0);
+	assert_int_equal(lowest_free_fd(), fd);
+}
+
+static void test_link(void **state)
+{
+	static const struct {
+		int words, errors[2];
+		uint32_t speed;
+		uint8_t duplex;
+		int result, speed_mbps, expected;
+	} cases[] = {
+		{ 3, { 0, 0 }, 1000, DUPLEX_FULL, 0, 1000, NIC_DUPLEX_FULL },
+		{ 3, { 0, 0 }, 10, DUPLEX_HALF, 0, 10, NIC_DUPLEX_HALF },
+		{ 127, { 0, 0 }, 800000, DUPLEX_FULL, 0, 800000, NIC_DUPLEX_FULL },
+		{ 3, { 0, 0 }, 0, DUPLEX_UNKNOWN, 0, -1, NIC_DUPLEX_UNKNOWN },
+		{ 3, { 0, 0 }, (uint32_t)SPEED_UNKNOWN, DUPLEX_UNKNOWN, 0, -1, NIC_DUPLEX_UNKNOWN },
+		{ 3, { 0, 0 }, INT_MAX, 77, 0, INT_MAX, NIC_DUPLEX_UNKNOWN },
+		{ 3, { 0, 0 }, INT_MAX + 1U, DUPLEX_FULL, 0, -1, NIC_DUPLEX_FULL },
+		{ 3, { EOPNOTSUPP, 0 }, 1000, DUPLEX_FULL, -EOPNOTSUPP, 42, NIC_DUPLEX_HALF },
+		{ 3, { 0, ENODEV }, 1000, DUPLEX_FULL, -ENODEV, 42, NIC_DUPLEX_HALF },
+		{ 0, { 0, 0 }, 1000, DUPLEX_FULL, 0, 1000, NIC_DUPLEX_FULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct nic_link link = { .speed_mbps = 42, .duplex = NIC_DUPLEX_HALF };
+		struct nic n;
+
+		fake_on(&full);
+		fake.link_words = cases[i].words;
+		memcpy(fake.settings_error, cases[i].errors, sizeof(fake.settings_error));
+		fake.speed = cases[i].speed;
+		fake.duplex = cases[i].duplex;
+		assert_int_equal(nic_find(&n, "fake0"), 0);
+		assert_int_equal(nic_read_link(&n, &link), cases[i].result);
+		assert_int_equal(link.speed_mbps, cases[i].speed_mbps);
+		assert_int_equal(link.duplex, cases[i].expected);
+		nic_close(&n);
+	}
+}
+
+static void test_read_setting(void **state)
+{
+	struct script s = full;
+	int setting[3] = { 7, 7, 7 };
+	struct nic n;
+
+	(void)state;
+	fake_on(&s);
+	assert_int_equal(nic_find(&n, "fake0"), 0);
+	assert_int_equal(nic_read_setting(&n, setting), 0);
+	assert_memory_equal(setting, full.found, sizeof(setting));
+	assert_false(nic_stamps_all(setting));
+	fake.setting[1] = HWTSTAMP_TX_ON;
+	fake.setting[2] = HWTSTAMP_FILTER_ALL;
+	assert_int_equal(nic_read_setting(&n, setting), 0);
+	assert_true(nic_stamps_all(setting));
+	s.get_error = EOPNOTSUPP;
+	assert_int_equal(nic_read_setting(&n, setting), -EOPNOTSUPP);
+	assert_int_equal(fake.sets, 0);
+	nic_close(&n);
+}
+
+static void test_public_names(void **state)
+{
+	char text[NIC_NAMES_BYTES];
+
+	(void)state;
+	assert_string_equal(nic_tx_type_name(HWTSTAMP_TX_ONESTEP_SYNC), "onestep-sync");
+	assert_string_equal(nic_tx_type_name(99), "unknown");
+	assert_string_equal(nic_filter_name(HWTSTAMP_FILTER_PTP_V2_EVENT), "ptpv2-event");
+	assert_string_equal(nic_filter_name(-1), "unknown");
+	assert_ptr_equal(nic_filter_names(NONE_ALL, text), text);
+	assert_string_equal(text, "none all");
+	assert_string_equal(nic_stamping_names(SOF_TIMESTAMPING_TX_HARDWARE, text), "hardware-transmit");
+	assert_string_equal(nic_stamping_names(0, text), "nothing");
+}
+
 static void test_carrier(void **state)
 {
 	static const struct {
@@ -1051,6 +1191,10 @@ int main(void)
 		cmocka_unit_test_teardown(test_signal_while_setting, fake_off),
 		cmocka_unit_test_teardown(test_netlink_broken, fake_off),
 		cmocka_unit_test_teardown(test_carrier, fake_off),
+		cmocka_unit_test_teardown(test_find, fake_off),
+		cmocka_unit_test_teardown(test_link, fake_off),
+		cmocka_unit_test_teardown(test_read_setting, fake_off),
+		cmocka_unit_test(test_public_names),
 		cmocka_unit_test(test_netlink_silent),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_tsinfo_full),

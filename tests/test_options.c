@@ -174,7 +174,7 @@ static const struct bad {
 	{ { "-i", "eth0", "--t" }, { "--t: ambiguous option: give --timeout, --threshold, --trace-marker, --trace-rearm "
 		"or --trace-interval\n" } },
 	{ { "-i", "eth0", "--lo" }, { "--lo: ambiguous option: give --log or --log-threshold\n" } },
-	{ { "-i", "eth0", "--no=5" }, { "--no=5: ambiguous option: give --no-hw-ts or --no-tx-ts\n" } },
+	{ { "-i", "eth0", "--no=5" }, { "--no=5: ambiguous option: give --no-hw-ts, --no-tx-ts or --no-cpu-dma-latency\n" } },
 	{ { "-i", "eth0", "--quiet=5" }, { "--quiet: takes no argument, not even '5'" } },
 	{ { "-i", "eth0", "--hug=" }, { "--hugepages: takes no argument, not even ''" } },
 	{ { "-i", "eth0", "more" }, { "'more': belongs to no option", UNKNOWN } },
@@ -367,6 +367,8 @@ static const struct good {
 	{ { E, "-v" }, { YES(verbose) } },
 	{ { E, "--verbose" }, { YES(verbose) } },
 	{ { E, "-v", "-v" }, { YES(verbose) } },
+	{ { E, "--check" }, { YES(check) } },
+	{ { E, "--no-cpu-dma-latency" }, { YES(no_cpu_dma_latency) } },
 	{ { E, "-G" }, { YES(hugepages) } },
 	{ { E, "--hugepages" }, { YES(hugepages) } },
 	{ { E, "-p", "20" }, { NUM(busy_poll_us, 20) } },
@@ -505,6 +507,7 @@ static const char *const contract[] = {
 	"  -R, --no-hw-ts ", "  -q, --quiet ", "  -V, --version ", "  -M, --pmc ", "      --port PORT ",
 	"      --stamp SOURCE ", "      --timeout MS ", "      --count N ", "      --once ", "      --on-breach ACTION ",
 	"      --save-trace DIR ", "      --trace-rearm ", "      --trace-interval S ",
+	"      --check ", "      --no-cpu-dma-latency ",
 };
 
 /* By hand: the defaults, in the line of their option. */
