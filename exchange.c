@@ -37,15 +37,24 @@ INLINE struct flight *flight_of(struct exchange *x, uint32_t key)
 	return &x->flight[key % FLIGHTS];
 }
 
+INLINE bool is_slow(const struct exchange *x, const struct sample *s)
+{
+	return x->options->threshold_ns && s->latency_ns > x->options->threshold_ns;
+}
+
 /* A breach comes first: evidence is frozen before anything else touches the machine. */
+INLINE void freeze(struct exchange *x, const struct sample *s)
+{
+	/* Not again for what was still on its way when a breach ended the run. */
+	if (x->on_breach && x->end != END_BREACH)
+		x->on_breach(x->context, s);
+}
+
 static void note_breach(struct exchange *x, const struct sample *s)
 {
 	counter *breaches = &x->account.breaches;
 	uint64_t before = counter_get(breaches);
 
-	/* Not again for what was still on its way when a breach ended the run. */
-	if (x->on_breach && x->end != END_BREACH)
-		x->on_breach(x->context, s);
 	if (!before)
 		x->breach = *s;
 	if (!before || s->latency_ns > x->worst.latency_ns)
@@ -57,13 +66,48 @@ static void note_breach(struct exchange *x, const struct sample *s)
 		x->end = END_BREACH;
 }
 
+/* The outer two times bracket the inner two: at the emitter user space is around the wire, at the reflector the wire is
+ * around user space. What is off by more than two clocks drift apart in that time, or than stamps are wrong, was spoilt
+ * by a clock that was set in between. */
+#define STEP_SLACK_NS (20 * NS_PER_US)
+#define STEP_SLACK_SHIFT 9 /* 1/512 of the time: 2000 ppm, more than clocks are off or steered */
+
+INLINE bool is_stepped(const struct sample *s)
+{
+	int64_t around_ns = s->time_ns[3] - s->time_ns[0], within_ns = s->time_ns[2] - s->time_ns[1];
+
+	if (!s->source[0] || !s->source[1] || !s->source[2] || !s->source[3])
+		return false;
+	return within_ns > around_ns + STEP_SLACK_NS + (within_ns >> STEP_SLACK_SHIFT);
+}
+
+/* The two times of user space, from CLOCK_REALTIME to the clock of the NIC. */
+static void place_user_times(struct exchange *x, struct sample *s)
+{
+	bool placed = true;
+
+	for (int i = 0; i < TIMES; i++) {
+		int64_t bound_ns;
+
+		if (s->source[i] != SOURCE_USER)
+			continue;
+		if (!clock_to_phc(x->clocks, s->time_ns[i], &s->time_ns[i], &bound_ns)) {
+			s->source[i] = SOURCE_NONE;
+			placed = false;
+		} else if (bound_ns > x->stage_bound_ns) {
+			x->stage_bound_ns = bound_ns;
+		}
+	}
+	counter_add(&x->account.unplaced, !placed);
+}
+
 /* Everything that a packet in flight could get, it has or will not get. Computes its latency and looks for a breach:
  * this comes before the next packet. True: it is to be recorded, which may come after. */
 INLINE bool conclude(struct exchange *x, struct flight *f, const bool emit)
 {
-	const struct options *o = x->options;
 	struct account *a = &x->account;
 	struct sample *s = &f->sample;
+	bool breach;
 
 	x->last_ns = x->now_ns;
 	if (f->warmup) {
@@ -77,7 +121,18 @@ INLINE bool conclude(struct exchange *x, struct flight *f, const bool emit)
 		return false;
 	}
 	s->latency_ns = s->time_ns[x->to] - s->time_ns[x->from];
-	if (o->threshold_ns && s->latency_ns > o->threshold_ns)
+	if (x->check_steps && is_stepped(s)) {
+		counter_add(&a->stepped, 1);
+		return false;
+	}
+	breach = is_slow(x, s);
+	if (breach)
+		freeze(x, s);
+	if (x->clocks)
+		place_user_times(x, s);
+	if (emit && x->peer) /* T3 of a reply may be of another clock than T2 */
+		clock_peer_add(x->peer, s->time_ns[EMIT_T1_WIRE], x->reply_t2_ns, x->reply_t2_ns, s->time_ns[EMIT_T4_WIRE]);
+	if (breach)
 		note_breach(x, s);
 	return true;
 }
@@ -92,9 +147,12 @@ static void record_stages(struct exchange *x, const struct sample *s)
 {
 	int64_t value_ns;
 
-	for (int i = 0; i < STAGES; i++)
-		if (x->stage[i] && stage_value(&x->stages[i], s, &value_ns))
-			histogram_add(x->stage[i], value_ns, s->seq);
+	for (int i = 0; i < STAGES; i++) {
+		if (!x->stage[i] || !stage_value(&x->stages[i], s, &value_ns))
+			continue;
+		histogram_add(x->stage[i], value_ns, s->seq);
+		counter_add(&x->account.stage_negative, value_ns < -x->stage_bound_ns);
+	}
 }
 
 INLINE void record(struct exchange *x, const struct sample *s)
@@ -289,6 +347,7 @@ INLINE bool take_reply(struct exchange *x, struct flight *f, bool answered)
 	}
 	counter_add(&a->answered, 1);
 	x->highest_answered = r.sender_seq;
+	x->reply_t2_ns = r.t2_ns;
 	note_arrival(x, &f->sample, EMIT_T4_WIRE, EMIT_T4_USER);
 	return true;
 }
@@ -397,6 +456,8 @@ static void emit(struct exchange *x)
 	struct flight *done = NULL; /* its recording waits until the next probe is on its way, when there is time */
 
 	while (!is_over(x)) {
+		if (x->pmc)
+			pmc_begin(x->pmc);
 		struct flight *f = emit_probe(x);
 		bool answered;
 
@@ -404,6 +465,7 @@ static void emit(struct exchange *x)
 			record(x, &done->sample);
 		done = NULL;
 		enum wait wait = emit_await(x, f, &answered);
+		bool counted = x->pmc && pmc_end(x->pmc);
 
 		if (!f)
 			continue;
@@ -420,6 +482,8 @@ static void emit(struct exchange *x)
 			}
 			if (conclude(x, f, true))
 				done = f;
+			if (counted && done)
+				pmc_account(x->pmc, is_slow(x, &f->sample));
 		}
 	}
 	if (done)
@@ -467,6 +531,8 @@ INLINE void reflect_answer(struct exchange *x)
 		counter_add(&a->foreign, 1);
 		return;
 	}
+	if (x->pmc)
+		pmc_begin(x->pmc);
 	struct session *session = session_find(x->sessions, &x->arrival.from, r.ssid);
 	struct flight *f = open_flight(x, false);
 
@@ -532,7 +598,14 @@ INLINE void reflect_fetch(struct exchange *x)
 
 	if (!f)
 		return;
-	settle(x, f, false);
+	/* Another was answered in between: what was counted is of both. */
+	bool counted = x->pmc && f->key + 1 == x->next_key && pmc_end(x->pmc);
+
+	if (conclude(x, f, false)) {
+		record(x, &f->sample);
+		if (counted)
+			pmc_account(x->pmc, is_slow(x, &f->sample));
+	}
 	while (is_waiting(x) && flight_of(x, x->oldest_key)->state != FLIGHT_WAITING)
 		x->oldest_key++;
 }
@@ -650,7 +723,8 @@ void exchange_run(struct exchange *x)
 
 	exchange_latency_times(o->role, x->channel->tx_stamps, &x->from, &x->to);
 	x->stages = x->stage[0] ? exchange_stages(o->role) : NULL;
-	x->want_user_rx = o->sw_timestamps || !x->channel->tx_stamps;
+	x->check_steps = x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE && !o->no_step_check;
+	x->want_user_rx = o->sw_timestamps || !x->channel->tx_stamps || x->check_steps;
 	x->warmup_left = (uint64_t)o->warmup;
 	if (o->role == ROLE_EMIT)
 		emit(x);
@@ -664,7 +738,8 @@ bool exchange_balanced(const struct exchange *x)
 	const struct account *a = &x->account;
 	const struct histogram *h = x->histogram;
 	uint64_t concluded = counter_get(&a->warmup) + counter_get(&a->recorded) + counter_get(&a->lost) +
-			     counter_get(&a->unstamped) + counter_get(&a->negative) + counter_get(&a->unfinished);
+			     counter_get(&a->unstamped) + counter_get(&a->negative) + counter_get(&a->stepped) +
+			     counter_get(&a->unfinished);
 	uint64_t taken = counter_get(&a->answered) + counter_get(&a->unanswered) + counter_get(&a->late) +
 			 counter_get(&a->duplicate) + counter_get(&a->foreign) + counter_get(&a->malformed);
 	uint64_t in_buckets = h->overflows;

@@ -85,6 +85,8 @@ static const struct option_row table[] = {
 	  .help = "leave the first packets out of all figures" },
 	{ NULL, 0, "timeout", "MS", NUMBER(timeout_ns), IN_MS, .min = NS_PER_US, .max = 60000 * NS_PER_MS,
 	  .initial = 100 * NS_PER_MS, .help = "a reply that takes longer is lost" },
+	{ NULL, 0, "no-step-check", NULL, FLAG(no_step_check),
+	  .help = "record also what a clock that was set must have spoilt" },
 
 	{ "On a spike", 't', "threshold", "US", NUMBER(threshold_ns), IN_US, .min = 1, .max = 60 * NS_PER_S,
 	  .help = "stop when a latency exceeds it, after the warm-up" },
@@ -452,11 +454,6 @@ static bool action_without_threshold(const struct parse *p)
 	return (a->stop || a->keep_going || a->commands) && !p->o->threshold_ns;
 }
 
-static bool pmc(const struct parse *p)
-{
-	return p->o->pmc;
-}
-
 static bool emitter_without_tx_stamps(const struct parse *p)
 {
 	return p->o->no_tx_stamps && p->o->role == ROLE_EMIT;
@@ -504,7 +501,6 @@ static const struct rule {
 	const char *joint; /* the sentence is "--first 1 joint --second 2: why", or "--first why" */
 	const char *why;
 } rules[] = {
-	{ pmc, "pmc", NULL, NULL, "is not available in this version" },
 	{ no_interface, "interface", NULL, NULL,
 	  "is missing: give the name of a network interface ('ip link' lists them)" },
 	{ emitter_without_tx_stamps, "no-tx-ts", "address", "with",

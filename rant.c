@@ -5,6 +5,7 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <string.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -24,13 +25,18 @@ static struct run {
 	struct sessions sessions;
 	struct channel channel;
 	struct exchange exchange;
+	struct clock_watch clocks;
+	struct clock_peer peer;
+	struct pmc pmc;
+	struct activity activity;
+	struct activity_reading activity_start, activity_breach, activity_end;
 	struct trace trace;
 	struct trace_saved trace_saved;
 	struct actions actions;
 	struct watch watch;
 	struct report report;
 	int latency_fd; /* of /dev/cpu_dma_latency */
-} run = { .latency_fd = -1, .nic.control_fd = -1, .log_file.fd = -1, .channel = { .fd = -1, .stray_fd = -1 } };
+} run = { .latency_fd = -1, .clocks = { .phc_fd = -1, .dial_fd = -1 }, .nic.control_fd = -1, .log_file.fd = -1, .channel = { .fd = -1, .stray_fd = -1 } };
 
 static volatile sig_atomic_t stop;
 
@@ -107,14 +113,20 @@ static void act_on_breach(void *context, const struct sample *s, uint64_t number
 	struct run *r = context;
 	char text[REPORT_ENVIRONMENT_BYTES], *environment[REPORT_ENVIRONMENT_MAX];
 
+	if (!r->report.activity_breach) {
+		/* While it is measured on, nothing may interrupt the measuring CPU. */
+		activity_read(&r->activity, &r->activity_breach, r->options.keep_going);
+		r->report.activity_breach = &r->activity_breach;
+	}
+	if (!r->options.on_breach.commands)
+		return;
 	report_environment(&r->options, s, number, text, environment);
 	actions_run(&r->actions, environment);
 }
 
-/* Stages are known where their two times are on one scale. */
-static bool wants_stages(const struct options *o)
+static bool has_wire_stamps(const struct options *o)
 {
-	return o->sw_timestamps && o->stamp == SOURCE_KERNEL && !o->no_tx_stamps;
+	return o->stamp != SOURCE_USER && !o->no_tx_stamps;
 }
 
 static int stages_of(const struct options *o)
@@ -122,7 +134,7 @@ static int stages_of(const struct options *o)
 	const struct stage *stages = exchange_stages(o->role);
 	int n = 0;
 
-	while (wants_stages(o) && n < STAGES && stages[n].from != stages[n].to)
+	while (o->sw_timestamps && has_wire_stamps(o) && n < STAGES && stages[n].from != stages[n].to)
 		n++;
 	return n;
 }
@@ -202,6 +214,70 @@ static void warn_about_memory(const struct run *r)
 		warnx("--hugepages: too few huge pages are free, normal ones are used: raise vm.nr_hugepages");
 }
 
+/* The relation of the NIC's clock to the system's: for the report, and to put the times of user space on its scale. */
+static void open_clocks(struct run *r)
+{
+	const struct options *o = &r->options;
+
+	if (o->stamp == SOURCE_USER)
+		return;
+	r->report.clocks = &r->clocks;
+	if (o->stamp != SOURCE_HARDWARE || o->no_tx_stamps) {
+		clock_open(&r->clocks, -1);
+		clock_measure(&r->clocks, 0);
+		return;
+	}
+	if (!clock_open(&r->clocks, r->nic.can.phc_index))
+		r->exchange.clocks = &r->clocks;
+	clock_measure(&r->clocks, 0);
+	if (o->role == ROLE_EMIT) {
+		r->exchange.peer = &r->peer;
+		r->report.peer = &r->peer;
+	}
+}
+
+/* Without a relation of the clocks there are no stages, and the times of user space stay on CLOCK_REALTIME. */
+static void give_up_stages(struct run *r, const char *why)
+{
+	r->exchange.clocks = NULL;
+	memset(r->exchange.stage, 0, sizeof(r->exchange.stage));
+	r->report.stages_why = why;
+}
+
+/* The CPU that the caller is pinned to; -1: none. */
+static int only_cpu(void)
+{
+	cpu_set_t mine;
+	int cpu = 0;
+
+	if (sched_getaffinity(0, sizeof(mine), &mine) || CPU_COUNT(&mine) != 1)
+		return -1;
+	while (!CPU_ISSET((size_t)cpu, &mine))
+		cpu++;
+	return cpu;
+}
+
+static int open_counters(struct run *r)
+{
+	int error = 0;
+
+	if (r->options.pmc) {
+		error = pmc_open(&r->pmc, false);
+		if (error)
+			return error;
+		r->exchange.pmc = &r->pmc;
+		r->report.pmc = &r->pmc;
+	}
+	/* Only where somebody will ask: it costs some files and 0.4 MB. */
+	if (r->options.threshold_ns || r->options.verbose) {
+		error = activity_open(&r->activity, &r->nic, gettid(), only_cpu());
+		if (error)
+			return error;
+		r->report.activity = &r->activity;
+	}
+	return 0;
+}
+
 static int open_trace(struct run *r)
 {
 	const struct options *o = &r->options;
@@ -228,8 +304,9 @@ static int start_watch(struct run *r)
 	w->exchange = &r->exchange;
 	w->context = r;
 	w->progress = isatty(STDERR_FILENO) && !o->quiet;
-	if (o->on_breach.commands)
+	if (r->report.activity && o->threshold_ns)
 		w->on_breach = act_on_breach;
+	w->clocks = r->report.clocks;
 	if (o->trace_rearm) {
 		w->trace = &r->trace;
 		w->save_path = o->save_trace_path;
@@ -242,6 +319,10 @@ static int start_watch(struct run *r)
 		return error;
 	}
 	r->report.no_other_cpu = error == -ENODEV;
+	if (o->stamp == SOURCE_HARDWARE && stages_of(o) && !r->exchange.clocks)
+		give_up_stages(r, r->clocks.why);
+	else if (error && r->exchange.clocks)
+		give_up_stages(r, "no CPU but the measuring one may be used to compare the clocks during the run");
 	return 0;
 }
 
@@ -304,7 +385,10 @@ static int open_all(struct run *r)
 	if (error)
 		return error;
 	fill_exchange(r);
-	error = open_trace(r);
+	open_clocks(r);
+	error = open_counters(r);
+	if (!error)
+		error = open_trace(r);
 	if (!error)
 		error = start_watch(r);
 	hold_cpus_awake(r);
@@ -317,6 +401,9 @@ static void close_all(struct run *r)
 {
 	watch_stop(&r->watch);
 	trace_close(&r->trace);
+	pmc_close(&r->pmc);
+	activity_close(&r->activity);
+	clock_close(&r->clocks);
 	if (r->latency_fd >= 0)
 		close(r->latency_fd);
 	log_file_abandon(&r->log_file);
@@ -384,12 +471,26 @@ static enum status measure(struct run *r)
 {
 	int error = 0;
 
-	if (r->options.verbose)
+	if (r->options.verbose) {
 		report_configuration(stderr, &r->report, &r->nic, &r->histogram_memory, &r->log_memory);
+		check_short(stderr, &r->options, &r->nic);
+	}
+	if (r->report.activity) {
+		activity_read(&r->activity, &r->activity_start, false);
+		r->report.activity_start = &r->activity_start;
+	}
 	if (socket_bind(&r->channel, &r->options, &r->nic))
 		return STATUS_FAILED;
 	exchange_run(&r->exchange);
 	watch_stop(&r->watch);
+	if (r->report.clocks)
+		clock_measure(&r->clocks, counter_get(&r->exchange.account.sent));
+	if (r->report.activity) {
+		activity_read(&r->activity, &r->activity_end, false);
+		r->report.activity_end = &r->activity_end;
+	}
+	if (r->report.pmc)
+		pmc_finish(&r->pmc);
 	nic_restore(&r->nic);
 	munlockall(); /* the report may allocate */
 	error = save_trace(r);

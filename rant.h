@@ -106,7 +106,7 @@ struct options {
 	int64_t stamp; /* enum source */
 	bool trace_marker, snapshot, trace_rearm, pmc;
 	bool sw_timestamps, histogram, hugepages, prefer_busy_poll, keep_going, no_tx_stamps, no_hw_stamps, once;
-	bool no_cpu_dma_latency;
+	bool no_cpu_dma_latency, no_step_check;
 	bool quiet, verbose, help, version, check;
 	enum role role;
 	bool busy_poll_implied; /* --budget or --prefer-busypoll set the busy-poll time */
@@ -334,7 +334,7 @@ void stamp_wait(struct channel *c, bool receive, int64_t limit_ns);
 
 /*
  * Every packet is in one place of each line (exchange_balanced() holds them together):
- *   sent     = warmup + recorded + lost + unstamped + negative + unfinished
+ *   sent     = warmup + recorded + lost + unstamped + negative + stepped + unfinished
  *   received = answered + late + duplicate + foreign + malformed   (a reflector: answered + unanswered + foreign + malformed)
  */
 struct account {
@@ -348,6 +348,9 @@ struct account {
 	counter missing_tx, missing_rx; /* stamps, by kind, after warm-up */
 	counter stamp_late, stamp_duplicate, stamp_unmatched; /* transmit stamps that completed no sample */
 	counter breaches;
+	counter stepped; /* the times of user space say that a clock was set in between: not recorded */
+	counter unplaced; /* recorded, but with a time of user space that has no place on the scale of the NIC's clock */
+	counter stage_negative; /* stages below zero by more than their bound */
 	_Atomic int64_t recent_max_ns; /* for progress: raised here, reset by its reader */
 };
 
@@ -379,6 +382,10 @@ struct exchange {
 	struct histogram *histogram;
 	struct log *log; /* NULL: none */
 	struct sessions *sessions; /* reflector */
+	struct pmc *pmc; /* NULL: none */
+	/* Puts the times of user space on the scale of the NIC's clock; NULL: they stay as they are. */
+	const struct clock_watch *clocks;
+	struct clock_peer *peer; /* emitter: the offset of the reflector's clock; NULL: not wanted */
 	const struct options *options;
 	const volatile sig_atomic_t *stop;
 	uint16_t ssid; /* emitter, not 0 */
@@ -395,6 +402,7 @@ struct exchange {
 
 	/* Results. */
 	struct account account;
+	int64_t stage_bound_ns; /* the largest error of a time that was put on the NIC's scale */
 	struct sample breach, worst; /* the first one and the largest, when account.breaches is not 0 */
 	enum end end;
 	int64_t began_ns, ended_ns; /* CLOCK_MONOTONIC; the duration that was asked for counts from began_ns */
@@ -403,7 +411,7 @@ struct exchange {
 	/* The loop's own. */
 	uint8_t from, to; /* latency = time_ns[to] - time_ns[from] */
 	const struct stage *stages; /* NULL: not kept */
-	bool want_user_rx, started, measuring, silence_told;
+	bool check_steps, want_user_rx, started, measuring, silence_told;
 	uint64_t warmup_left, measured;
 	int64_t now_ns; /* CLOCK_MONOTONIC, as last read */
 	unsigned turn; /* of the loop: every so many read the clock */
@@ -414,6 +422,7 @@ struct exchange {
 	int64_t first_silent_since_ns;
 	struct arrival arrival;
 	int64_t arrival_user_ns;
+	int64_t reply_t2_ns; /* emitter: of the last answer, in the reflector's clock */
 	uint8_t probe[STAMP_BASE_BYTES];
 	struct sample kept[BREACHES_KEPT]; /* the last breaches, for exchange_breach() */
 	int64_t lost[LOST_REMEMBERED]; /* sequence numbers */
@@ -941,6 +950,7 @@ struct watch {
 	struct trace *trace; /* to save when it is frozen and switch on again, at most once in rearm_interval_ns; NULL: none */
 	const char *save_path;
 	int64_t rearm_interval_ns;
+	struct clock_watch *clocks; /* to measure ten times a second; NULL: none */
 
 	/* Results. */
 	uint64_t missed;
@@ -1003,6 +1013,12 @@ struct report {
 	const struct trace *trace; /* NULL: none */
 	const struct trace_saved *saved; /* the last one; path empty: none */
 	const struct actions *actions;
+	struct clock_watch *clocks; /* NULL: not watched */
+	const struct clock_peer *peer; /* NULL: not looked at */
+	const char *stages_why; /* why there are no stages although user-space times were asked for; NULL: there are */
+	const struct pmc *pmc; /* NULL: none */
+	const struct activity *activity; /* NULL: none */
+	const struct activity_reading *activity_start, *activity_breach, *activity_end; /* breach: NULL without one */
 	uint64_t strays;
 	bool no_other_cpu; /* the housekeeping thread had to be left out */
 };

@@ -418,6 +418,7 @@ static const struct row packets[] = {
 	ROW("Lost", lost, EMITTER, "no reply within --timeout"),
 	ROW("Unstamped", unstamped, BOTH, "answered, but a stamp is missing: not recorded"),
 	ROW("Negative", negative, BOTH, "the clock went back: not recorded"),
+	ROW("Stepped", stepped, BOTH, "a clock was set in between: not recorded"),
 	ROW("Unfinished", unfinished, EMITTER, "interrupted"),
 	ROW("Late", late, EMITTER, "replies to probes already counted as lost"),
 	ROW("Duplicate", duplicate, EMITTER, "replies that came again"),
@@ -569,6 +570,193 @@ static void write_actions(FILE *out, const struct actions *a)
 	}
 }
 
+/* ---- Clocks ---------------------------------------------------------------------------------------------------------- */
+
+static const char *const clock_labels[CLOCKS] = { [CLOCK_OF_NIC] = "NIC clock", [CLOCK_OF_SYSTEM] = "CLOCK_REALTIME" };
+
+static void write_rate(FILE *out, const struct clock_rate *r)
+{
+	if (!r->measured)
+		fprintf(out, "rate unknown: too few readings");
+	else if (!r->known)
+		fprintf(out, "rate unknown: within +-%.0f ppb", r->bound_ppb);
+	else
+		fprintf(out, "rate %+.0f ppb (+-%.0f)", r->ppb, r->bound_ppb);
+}
+
+static void write_offset(FILE *out, const struct clock_relation *r)
+{
+	char text[32] = "";
+
+	fprintf(out, "%s s (+-%" PRId64 " ns)", time_digits(text + sizeof(text) - 1, r->offset_ns), r->bound_ns);
+}
+
+static void write_phc(FILE *out, const struct clock_watch *c)
+{
+	static const char *const scales[] = {
+		[CLOCK_SCALE_UNKNOWN] = "unknown scale", [CLOCK_SCALE_UTC] = "UTC", [CLOCK_SCALE_TAI] = "TAI",
+		[CLOCK_SCALE_OTHER] = "neither UTC nor TAI",
+	};
+	const struct clock_reading *last = clock_last(c);
+
+	if (c->phc_fd < 0) {
+		fprintf(out, "  NIC clock     : not comparable: %s\n", c->why);
+		return;
+	}
+	fprintf(out, "  NIC clock     : %s, %s", c->name, scales[clock_scale(c)]);
+	if (last && last->has_phc) {
+		fprintf(out, ", minus CLOCK_REALTIME ");
+		write_offset(out, &last->phc_real);
+	}
+	fprintf(out, ", by %s\n", clock_method_name(c));
+	if (c->failures)
+		fprintf(out, "  %" PRIu64 " readings of it failed, the last: %s\n", c->failures, strerror(c->failure));
+}
+
+/* Rate, steering and jumps of one clock; against CLOCK_MONOTONIC_RAW, which nobody sets. */
+static void write_track(FILE *out, const struct clock_watch *c, enum clock_which which)
+{
+	const struct clock_track *t = &c->track[which];
+	struct clock_rate rate = clock_drift(c, which);
+
+	fprintf(out, "  %-14s: ", clock_labels[which]);
+	write_rate(out, &rate);
+	if (clock_steering(c, which) == CLOCK_STEERED)
+		fprintf(out, ", steered by another program (%" PRIu64 " changes of its rate)", t->dial_changes);
+	if (t->has_largest && llabs(t->largest.size_ns) > t->largest.bound_ns)
+		fprintf(out, ", largest jump %+" PRId64 " ns (+-%" PRId64 ")", t->largest.size_ns, t->largest.bound_ns);
+	fputc('\n', out);
+	if (rate.known && (rate.ppb > 100000 || rate.ppb < -100000))
+		fprintf(out, "  Warning: the %s is off by more than 100 ppm\n", clock_labels[which]);
+	if (counter_get(&t->standstills))
+		fprintf(out, "  Warning: the %s stood still at %" PRIu64 " readings\n", clock_labels[which],
+			counter_get(&t->standstills));
+}
+
+static void write_steps(FILE *out, const struct report *r)
+{
+	const struct clock_watch *c = r->clocks;
+	uint64_t all = counter_get(&c->track[CLOCK_OF_NIC].steps) + counter_get(&c->track[CLOCK_OF_SYSTEM].steps);
+	const uint32_t shown = c->steps_kept < 10 ? c->steps_kept : 10;
+
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct clock_jump *j = &c->step[i];
+
+		fprintf(out, "  Step of the %s by %+" PRId64 " ns (+-%" PRId64 "), %.1f to %.1f s after the start, after packet %"
+			PRIu64 " to %" PRIu64 "\n", clock_labels[j->which], j->size_ns, j->bound_ns,
+			seconds(j->mono_ns[0] - r->exchange->began_ns), seconds(j->mono_ns[1] - r->exchange->began_ns),
+			j->mark[0], j->mark[1]);
+	}
+	if (all > shown)
+		fprintf(out, "  %" PRIu64 " more steps\n", all - shown);
+}
+
+static void write_clocks(FILE *out, const struct report *r)
+{
+	const struct account *a = &r->exchange->account;
+	struct clock_relation offset;
+	struct clock_rate rate;
+
+	fprintf(out, "\nClocks:\n");
+	if (r->options->stamp == SOURCE_HARDWARE && !r->options->no_tx_stamps) {
+		write_phc(out, r->clocks);
+		if (r->clocks->phc_fd >= 0)
+			write_track(out, r->clocks, CLOCK_OF_NIC);
+	}
+	write_track(out, r->clocks, CLOCK_OF_SYSTEM);
+	write_steps(out, r);
+	if (r->peer && clock_peer_result(r->peer, &offset, &rate)) {
+		fprintf(out, "  Reflector     : its receive stamps minus this clock ");
+		write_offset(out, &offset);
+		fprintf(out, ", ");
+		write_rate(out, &rate);
+		fputc('\n', out);
+	}
+	if (has_stages(r) && r->exchange->clocks)
+		fprintf(out, "  Stages        : user-space times are on the NIC's scale within +-%" PRId64 " ns\n",
+			r->exchange->stage_bound_ns);
+	if (counter_get(&a->unplaced))
+		fprintf(out, "  %" PRIu64 " samples had no place on the NIC's scale: they are in no stage\n",
+			counter_get(&a->unplaced));
+	if (counter_get(&a->stage_negative))
+		fprintf(out, "  Warning: %" PRIu64 " stages were negative by more than their bound\n",
+			counter_get(&a->stage_negative));
+	if (r->stages_why)
+		fprintf(out, "  Stages        : not comparable: %s\n", r->stages_why);
+}
+
+/* ---- Counters -------------------------------------------------------------------------------------------------------- */
+
+static void write_pmc(FILE *out, const struct pmc *p)
+{
+	fprintf(out, "\nHardware counters of an exchange%s:\n", p->user_only ? ", without the kernel's part" : "");
+	fprintf(out, "  %-24s %14s %14s\n", "", "quick, mean", p->slow ? "spike" : "no spike");
+	for (unsigned i = 0; i < p->counters; i++) {
+		fprintf(out, "  %-24s", pmc_name(p, i));
+		if (p->quick)
+			fprintf(out, " %14.1f", (double)p->quick_sum[i] / (double)p->quick);
+		else
+			fprintf(out, " %14s", "-");
+		if (p->slow)
+			fprintf(out, " %14" PRIu64, p->spike[i]);
+		fprintf(out, "%s\n", p->partial[i] ? "  (did not count all the time: too low)" : "");
+	}
+	if (*p->missing)
+		fprintf(out, "  Not here: %s\n", p->missing);
+	if (p->failed)
+		fprintf(out, "  %" PRIu64 " exchanges could not be counted\n", p->failed);
+	if (p->system_calls)
+		fprintf(out, "  Reading them costs %u system calls in each exchange\n", p->system_calls);
+}
+
+#define DIFFERENCES_MAX 200
+
+static void write_differences(FILE *out, const struct report *r, const struct activity_reading *before,
+			      const struct activity_reading *after)
+{
+	static struct activity_difference list[DIFFERENCES_MAX];
+	size_t all = activity_differences(r->activity, before, after, list, DIFFERENCES_MAX);
+	const char *group = "";
+
+	for (size_t i = 0; i < all && i < DIFFERENCES_MAX; i++) {
+		const struct activity_difference *d = &list[i];
+
+		if (strcmp(group, d->group))
+			fprintf(out, "  %s:\n", d->group);
+		group = d->group;
+		fprintf(out, "    %s: ", d->name);
+		if (d->change == ACTIVITY_COUNTED)
+			fprintf(out, "%" PRIu64 " %s\n", d->delta, d->unit);
+		else if (d->change == ACTIVITY_GONE)
+			fprintf(out, "cannot be read any more\n");
+		else
+			fprintf(out, "%" PRIu64 " -> %" PRIu64 " %s%s\n", d->from, d->to, d->unit,
+				d->change == ACTIVITY_RESET ? " (how much was counted is not known)" : "");
+	}
+	if (all > DIFFERENCES_MAX)
+		fprintf(out, "  and %zu more\n", all - DIFFERENCES_MAX);
+}
+
+static void write_activity(FILE *out, const struct report *r)
+{
+	const struct activity *a = r->activity;
+
+	if (!r->activity_start || !r->activity_end)
+		return;
+	if (r->activity_breach) {
+		fprintf(out, "\nWhat the machine did until the first breach:\n");
+		write_differences(out, r, r->activity_start, r->activity_breach);
+	}
+	if (!r->activity_breach || r->options->keep_going) {
+		fprintf(out, "\nWhat the machine did during the run:\n");
+		write_differences(out, r, r->activity_start, r->activity_end);
+	}
+	if (a->counters_left_out || a->unreadables_left_out)
+		fprintf(out, "  Left out for lack of room: %u counters\n", a->counters_left_out + a->unreadables_left_out);
+	for (unsigned i = 0; r->options->verbose && i < a->unreadables; i++)
+		fprintf(out, "  Cannot tell: %s\n", a->unreadable[i]);
+}
+
 void report_write(FILE *out, const struct report *r, int columns)
 {
 	const struct exchange *x = r->exchange;
@@ -587,6 +775,12 @@ void report_write(FILE *out, const struct report *r, int columns)
 	write_accounts(out, r);
 	if (r->log)
 		write_log_account(out, r);
+	if (r->clocks && (r->options->stamp == SOURCE_HARDWARE || r->options->verbose || r->stages_why))
+		write_clocks(out, r);
+	if (r->pmc)
+		write_pmc(out, r->pmc);
+	if (r->activity && (r->activity_breach || r->options->verbose))
+		write_activity(out, r);
 	if (r->trace)
 		write_trace(out, r);
 	if (r->actions && r->actions->wanted->commands)

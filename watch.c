@@ -17,6 +17,9 @@
 #define STACK_BYTES (128 * 1024) /* locked in memory like all else: the default of 8 MB would be too */
 #define PERIOD_MS 100
 #define PROGRESS_PERIODS 10
+/* At first more often, until the rates of the clocks are known. */
+#define FIRST_PERIOD_MS 10
+#define FIRST_PERIODS 10
 
 /* CPUs that were set aside at boot may be another measurement's; the file is empty or absent where there are none. */
 static void remove_isolated(cpu_set_t *cpus)
@@ -115,9 +118,13 @@ static void *run(void *argument)
 	struct pollfd stop = { .fd = w->stop_fd, .events = POLLIN };
 	uint64_t last_samples = 0;
 
+	for (int i = 0; w->clocks && i < FIRST_PERIODS && poll(&stop, 1, FIRST_PERIOD_MS) == 0; i++)
+		clock_measure(w->clocks, counter_get(&w->exchange->account.sent));
 	for (uint64_t period = 1; poll(&stop, 1, PERIOD_MS) == 0; period++) {
 		tell_breaches(w);
 		save_and_rearm(w, clock_read_ns(CLOCK_MONOTONIC));
+		if (w->clocks)
+			clock_measure(w->clocks, counter_get(&w->exchange->account.sent));
 		if (w->progress && period % PROGRESS_PERIODS == 0)
 			draw(w->exchange, period / PROGRESS_PERIODS, &last_samples);
 	}
@@ -150,7 +157,7 @@ static int start_thread(struct watch *w, const cpu_set_t *cpus)
 
 static bool has_duties(const struct watch *w)
 {
-	return w->progress || w->on_breach || w->trace;
+	return w->progress || w->on_breach || w->trace || w->clocks;
 }
 
 int watch_start(struct watch *w)

@@ -370,7 +370,7 @@ audit() {
 			if (match($0, /[0-9]+ left out/) || match($0, /[0-9]+ older ones were overwritten/)) left = substr($0, RSTART) + 0
 			if (match($0, /[0-9]+ not above/)) below = substr($0, RSTART) + 0 }
 		END {
-			placed = n["Warm-up"] + n["Recorded"] + n["Unstamped"] + n["Negative"]
+			placed = n["Warm-up"] + n["Recorded"] + n["Unstamped"] + n["Negative"] + n["Stepped"]
 			if ("Lost" in n) {
 				same("Sent", n["Sent"], placed + n["Lost"] + n["Unfinished"])
 				rest = n["Received"] - placed - n["Late"] - n["Duplicate"] - n["Foreign"] - n["Malformed"]
@@ -571,6 +571,7 @@ report_template() {
 	[ "$role" = r ] || count_line Lost 'no reply within --timeout'
 	count_line Unstamped 'answered, but a stamp is missing: not recorded'
 	count_line Negative 'the clock went back: not recorded'
+	count_line Stepped 'a clock was set in between: not recorded'
 	if [ "$role" = e ]; then
 		count_line Unfinished interrupted
 		count_line Late 'replies to probes already counted as lost'
@@ -1099,7 +1100,6 @@ done <<-'END'
 	--stamp soft|--stamp: 'soft' is not a choice: give hardware, kernel or user
 	-l|--log: FILE is missing
 	-C|--continue without --threshold
-	-M|--pmc is not available
 	--nosuch|--nosuch: unknown option
 	extra|extra
 END

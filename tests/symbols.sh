@@ -11,6 +11,7 @@ packet_probe packet_read_request packet_read_reply packet_answers packet_reply
 stamp_send stamp_receive stamp_fetch stamp_wait
 session_find session_note
 pmc_begin pmc_end pmc_account read
+clock_to_phc clock_peer_add
 histogram_add histogram_bucket log_add
 '
 status=0

@@ -174,7 +174,7 @@ static const struct bad {
 	{ { "-i", "eth0", "--t" }, { "--t: ambiguous option: give --timeout, --threshold, --trace-marker, --trace-rearm "
 		"or --trace-interval\n" } },
 	{ { "-i", "eth0", "--lo" }, { "--lo: ambiguous option: give --log or --log-threshold\n" } },
-	{ { "-i", "eth0", "--no=5" }, { "--no=5: ambiguous option: give --no-hw-ts, --no-tx-ts or --no-cpu-dma-latency\n" } },
+	{ { "-i", "eth0", "--no=5" }, { "--no=5: ambiguous option: give --no-hw-ts, --no-tx-ts, --no-step-check or --no-cpu-dma-latency\n" } },
 	{ { "-i", "eth0", "--quiet=5" }, { "--quiet: takes no argument, not even '5'" } },
 	{ { "-i", "eth0", "--hug=" }, { "--hugepages: takes no argument, not even ''" } },
 	{ { "-i", "eth0", "more" }, { "'more': belongs to no option", UNKNOWN } },
@@ -187,8 +187,6 @@ static const struct bad {
 	{ { "-i", "eth0", "-d", "-h" }, { "--duration: '-h' is not a number: " S_RANGE } },
 
 	/* Rules across options. */
-	{ { "-i", "eth0", "-M" }, { "--pmc is not available in this version" } },
-	{ { "-i", "eth0", "--pmc" }, { "--pmc is not available in this version" } },
 	{ { "-i", "eth0", "-N", "-a", "10.0.0.1" }, { "--no-tx-ts with --address 10.0.0.1: " } },
 	{ { "-a", "10.0.0.1", "-N", "-i", "eth0" }, { "--no-tx-ts with --address 10.0.0.1: " } },
 	{ { "-i", "eth0", "--once", "-a", "10.0.0.1" }, { "--once with --address 10.0.0.1: " } },
@@ -343,6 +341,9 @@ static const struct good {
 	{ { E, "-t", "2", "--on-breach", "exec:a b", "--on-breach=exec:exec:", "--on-breach", "stop" },
 	  { NUM(threshold_ns, 2000), YES(on_breach.stop), { INT, offsetof(struct options, on_breach.commands), 2, NULL },
 	    TXT(on_breach.command[0], "a b"), TXT(on_breach.command[1], "exec:") } },
+	{ { E, "--no-step-check" }, { YES(no_step_check) } },
+	{ { E, "-M" }, { YES(pmc) } },
+	{ { E, "--pmc" }, { YES(pmc) } },
 	{ { E, "-T" }, { YES(trace_marker) } },
 	{ { E, "--trace-marker" }, { YES(trace_marker) } },
 	{ { E, "-t", "2", "-S" }, { NUM(threshold_ns, 2000), YES(snapshot), YES(trace_marker) } },
@@ -507,7 +508,7 @@ static const char *const contract[] = {
 	"  -R, --no-hw-ts ", "  -q, --quiet ", "  -V, --version ", "  -M, --pmc ", "      --port PORT ",
 	"      --stamp SOURCE ", "      --timeout MS ", "      --count N ", "      --once ", "      --on-breach ACTION ",
 	"      --save-trace DIR ", "      --trace-rearm ", "      --trace-interval S ",
-	"      --check ", "      --no-cpu-dma-latency ",
+	"      --check ", "      --no-cpu-dma-latency ", "      --no-step-check ",
 };
 
 /* By hand: the defaults, in the line of their option. */

@@ -1,4 +1,4 @@
-/* build: wraps=fopen,sched_getaffinity,sched_getcpu,sysconf sources=exchange.c,timestamping.c,packet.c,session.c,histogram.c,log.c,tracefs.c libs=-lm */
+/* build: wraps=fopen,sched_getaffinity,sched_getcpu,sysconf sources=exchange.c,timestamping.c,packet.c,session.c,histogram.c,log.c,tracefs.c,pmc.c,clock.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The housekeeping thread: where it may run, and what it draws. */
 #include "watch.c"

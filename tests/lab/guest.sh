@@ -178,7 +178,7 @@ expect_line() { # FILE REGEX
 expect_balance() {
 	local name=$1 placed received
 
-	placed=$(($(row "$name" Warm-up) + $(row "$name" Recorded) + $(row "$name" Unstamped) + $(row "$name" Negative)))
+	placed=$(($(row "$name" Warm-up) + $(row "$name" Recorded) + $(row "$name" Unstamped) + $(row "$name" Negative) + $(row "$name" Stepped)))
 	if grep -q '^  Lost' "$work/$name.out"; then
 		received=$((placed + $(row "$name" Late) + $(row "$name" Duplicate) + $(row "$name" Foreign) + $(row "$name" Malformed)))
 		placed=$((placed + $(row "$name" Lost)))

@@ -20,7 +20,7 @@
 #   RANT_LAB_CACHE  what was fetched, and all that is temporary. Default: ~/.cache/rant-lab
 #   LIMIT           seconds after which a test is ended, 300
 #   KEEP=1          keep the folder of the run, with the console of the guest
-#   ONLY, SELF      handed to the tests
+#   ONLY, SELF, SPIKES   handed to the tests
 #
 # Nothing is installed: packages are fetched by name and unpacked into the cache, with an apt configuration of its own.
 # Debian on amd64 only; no root, no KVM. Exit status 1 when anything failed.
@@ -414,7 +414,7 @@ run_guest() {
 	printf '%s\n' "${pending[@]}" >"$run/results/tests"
 	cat >"$run/results/environment" <<-END
 		export RANT=$(printf %q "$rant") SIMNIC=$(printf %q "$simnic") HELPERS=$(printf %q "$run/helpers")
-		export ONLY=$(printf %q "${ONLY:-}") SELF=$(printf %q "${SELF:-}")
+		export ONLY=$(printf %q "${ONLY:-}") SELF=$(printf %q "${SELF:-}") SPIKES=$(printf %q "${SPIKES:-}")
 		export FLAVOUR=$flavour LIMIT=$limit_s TESTS=$(printf %q "$lab") LIB_MODULES=$(printf %q "$kernel_files/lib/modules")
 	END
 	start_guest

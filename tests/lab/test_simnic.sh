@@ -95,10 +95,10 @@ start_pair() {
 	take_counters before
 	read -ra words <<<"$1"
 	# The count is never reached: it makes the log small, which would fill a quarter of the memory.
-	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware --log "$work/r.log" --count 50000 "${words[@]}"
+	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware --no-step-check --log "$work/r.log" --count 50000 "${words[@]}"
 	poll has_port r
 	read -ra words <<<"$2"
-	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --log "$work/e.log" "${words[@]}"
+	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --no-step-check --log "$work/e.log" "${words[@]}"
 }
 
 # After the emitter.

@@ -11,6 +11,9 @@
  *	T3 = T2 + response_ns
  *	T4 = T3 + wire_back_ns          (-1: as wire_ns)
  *
+ * With live=Y (and period_ns 0) T3 is not fixed in advance: it is response_ns after the reply was really sent, so that what
+ * programs and the machine do in between shows; T2 is not after the delivery if wire_ns is short.
+ *
  * with vary_ns * ((n * 2654435761 mod 2^32 >> 16) % vary_steps) more at stage vary_stage, so that there is something to
  * sort, and spike_ns more at stage spike_stage (0 before, 1 there, 2 response, 3 back) where n is hit by spike_every; stage 4
  * and after_ns hold the delivery of a packet back for real, after its stamp: they must not show in hardware stamps.
@@ -55,6 +58,7 @@
 PARAM(uint, port, 862, "UDP port of the reflector");
 PARAM(long, epoch_ns, 1600000000000000000, "true time of exchange 0");
 PARAM(long, period_ns, 100000, "true time from one exchange to the next; 0: real time");
+PARAM(bool, live, false, "with period_ns 0: T3 is when the reply is really sent, plus response_ns");
 PARAM(long, before_ns, 0, "from the send to the wire");
 PARAM(long, wire_ns, 1000, "wire, probe");
 PARAM(long, wire_back_ns, -1, "wire, reply; -1: as wire_ns");
@@ -327,9 +331,10 @@ static int clock_open(struct clock *c, int index)
 #define EXCHANGES 4096 /* remembered */
 
 struct exchange {
-	bool known, scripted;
+	bool known, scripted, live;
 	u32 seq;
 	s64 epoch;
+	s64 delay[4]; /* before each of the times */
 	s64 time[4]; /* T1 .. T4 */
 	struct sim *emitter;
 };
@@ -341,17 +346,19 @@ static struct exchange script_write(u32 seq, struct sim *emitter)
 {
 	const unsigned int stage = READ_ONCE(spike_stage);
 	const s64 period = READ_ONCE(period_ns), back = READ_ONCE(wire_back_ns);
-	const s64 delay[4] = { READ_ONCE(before_ns), READ_ONCE(wire_ns), READ_ONCE(response_ns),
-			       back < 0 ? READ_ONCE(wire_ns) : back };
 	const bool spike = is_hit(READ_ONCE(spike_every), seq);
-	struct exchange x = { .known = true, .scripted = period, .seq = seq, .epoch = READ_ONCE(epoch_ns),
-			      .emitter = emitter };
+	struct exchange x = { .known = true, .scripted = period, .live = !period && READ_ONCE(live), .seq = seq,
+			      .epoch = READ_ONCE(epoch_ns), .emitter = emitter,
+			      .delay = { READ_ONCE(before_ns), READ_ONCE(wire_ns), READ_ONCE(response_ns),
+					 back < 0 ? READ_ONCE(wire_ns) : back } };
 	const unsigned int steps = READ_ONCE(vary_steps), vary_at = READ_ONCE(vary_stage);
 	const s64 vary = steps ? READ_ONCE(vary_ns) * (((seq * 2654435761U) >> 16) % steps) : 0;
 	s64 t = period ? x.epoch + seq * period : true_now();
 
-	for (int i = 0; i < 4; i++)
-		x.time[i] = t += delay[i] + (spike && stage == i ? READ_ONCE(spike_ns) : 0) + (vary_at == i ? vary : 0);
+	for (int i = 0; i < 4; i++) {
+		x.delay[i] += (spike && stage == i ? READ_ONCE(spike_ns) : 0) + (vary_at == i ? vary : 0);
+		x.time[i] = t += x.delay[i];
+	}
 	if (spike)
 		count(emitter, SPIKES);
 	return x;
@@ -425,6 +432,10 @@ static void compute_stamps(struct sim *s, struct packet *p)
 		return;
 	}
 	x = script_of(s, p->probe, p->seq);
+	if (x.live && !p->probe) {
+		x.time[2] = true_now() + x.delay[2];
+		x.time[3] = x.time[2] + x.delay[3];
+	}
 	p->tx = clock_stamp(&s->clock, x.time[p->probe ? 0 : 2], x.scripted, x.epoch);
 	/* Once, although a duplicated probe has two replies. */
 	if (!p->probe && p->seq == READ_ONCE(step_at) && cmpxchg(&step_at, (long)p->seq, -1L) == p->seq)

@@ -185,9 +185,9 @@ def check_accounts(e, r):
             complain(f"{what}: {left} is not {right}")
     try:
         equal("emitter, sent", e["Sent"], sum(e[k] for k in ("Warm-up", "Recorded", "Lost", "Unstamped", "Negative",
-                                                             "Unfinished")))
+                                                             "Stepped", "Unfinished")))
         equal("reflector, received", r["Received"], sum(r[k] for k in ("Sent", "Unanswered", "Foreign", "Malformed")))
-        equal("reflector, sent", r["Sent"], sum(r[k] for k in ("Warm-up", "Recorded", "Unstamped", "Negative")))
+        equal("reflector, sent", r["Sent"], sum(r[k] for k in ("Warm-up", "Recorded", "Unstamped", "Negative", "Stepped")))
         equal("emitter's sends by the NIC", e["Sent"], a.stamp_probes_sent)
         equal("reflector's sends by the NIC", r["Sent"], b.stamp_replies_sent)
         equal("reflector, received from the wire", r["Received"],

@@ -1,0 +1,172 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Hardware stamps, a spike at each stage in turn, and what rant makes of it: the stage it blames, the kernel's snapshot,
+# and the circular log. On the simulated NIC, whose clock runs like the system's but is offset and drifts.
+#
+#   SPIKES=N    of each stage, 5: each is a run of its own
+set -uo pipefail
+# shellcheck source=tests/lab/guest.sh
+. "$TESTS/guest.sh"
+
+if [ -z "${SIMNIC:-}" ]; then
+	echo "ok - trace # SKIP the module of the simulated NIC was not built"
+	exit 0
+fi
+spikes=${SPIKES:-5}
+parameters=/sys/module/simnic/parameters
+instance=/sys/kernel/tracing/instances/rant
+insmod "$SIMNIC" period_ns=0 live=Y wire_ns=1000 wire_back_ns=1000 response_ns=0 phc_offset_ns=37000000000,-123456789 \
+	drift_ppb=40000,-25000
+apart sim0 sim1
+mkdir "$instance"
+echo mono_raw >"$instance/trace_clock"
+echo 256 >"$instance/buffer_size_kb"
+for event in sched/sched_switch irq napi; do
+	echo 1 >"$instance/events/$event/enable"
+done
+
+set_spike() { # STAGE EVERY NS, as simnic has them
+	echo 0 >"$parameters/spike_every"
+	echo "$1" >"$parameters/spike_stage"
+	echo "$3" >"$parameters/spike_ns"
+	echo "$2" >"$parameters/spike_every"
+}
+
+R="-i sim1 --stamp hardware --duration 20 -s -t 50000 -S --save-trace $work/saved"
+E="-i sim0 -a ${address[b]} --stamp hardware --timeout 1000"
+
+# evidence NAME PART: the report of one run, its saved snapshot and its log agree on one spike in PART.
+evidence() {
+	local name=$1 seq all cpu
+
+	expect_status "$name" 2
+	expect_line "$name.out" "^  $2 \\(.*\\): [0-9]{8} ns <-- where the spike is\$"
+	expect "$(grep -c 'where the spike is' "$work/$name.out")" -eq 1 'arrows'
+	expect_line "$name.out" "^  Blame: $2 [0-9.]+ us, typical [0-9.]+ us, (9[0-9]|10[0-9]) % of the excess\$"
+	expect_line "$name.out" '^  Saved     : .*, from snapshot, the spike is in cpu[01]\.txt$'
+	seq=$(sed -n 's/^  Sequence number: //p' "$work/$name.out" | head -1)
+	all=$(echo "$work"/saved/*/all.txt)
+	expect "$(grep -v '^#' "$all" | grep -c "RANT_BREACH role=.* seq=$seq ")" -eq 1 "markers of #$seq"
+	expect "$(tail -n 1 "$work/$name.log" | awk '{ print $1 }')" = "$seq" 'the last record of the log'
+	for cpu in 0 1; do
+		# Lines of events: those that are no comments, and no marker of ours.
+		expect "$(grep -vc '^#\|RANT_' "$work/saved/"*"/cpu$cpu.txt")" -gt 0 "events of CPU $cpu before the breach"
+	done
+	expect "$(<"$instance/tracing_on")" = 0 'tracing_on'
+	rm -rf "$work/saved"
+	# What is frozen would come back in the next one.
+	echo 0 >"$instance/snapshot"
+	echo >"$instance/trace"
+	echo 1 >"$instance/tracing_on"
+}
+
+# reflector_stage NAME PART PRELOADED: the emitter goes on all the time, the reflector runs once for each spike.
+reflector_stage() {
+	local i
+	local -a words
+
+	begin "trace: $spikes spikes $1 are blamed on: $2"
+	read -ra words <<<"$R"
+	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --timeout 200 -q
+	for ((i = 0; i < spikes; i++)); do
+		mkdir "$work/saved"
+		start r b env ${3:+LD_PRELOAD="$HELPERS/spike" SPIKE="$3"} taskset -c 1 "$RANT" "${words[@]}" --log "$work/r.log"
+		finish r
+		evidence r "$2"
+		[ ${#complaints[@]} -eq 0 ] || break
+	done
+	stop e
+	verdict
+}
+
+set_spike 4 300 60000000
+reflector_stage 'between NIC and program' NIC-to-app ''
+set_spike 0 0 0
+reflector_stage 'in the program' 'App processing' app,300,60000
+set_spike 2 300 60000000
+reflector_stage 'between program and NIC' App-to-NIC ''
+
+emitter_wire() {
+	local i
+	local -a words
+
+	begin "trace: $spikes spikes on the wire are blamed on: Wire and reflector"
+	# On the simulated wire it takes no time, so the times of user space contradict it.
+	read -ra words <<<"$E --no-step-check --duration 20 -s -t 50000 -S --save-trace $work/saved"
+	set_spike 3 300 60000000
+	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware -q
+	poll has_port r
+	for ((i = 0; i < spikes; i++)); do
+		mkdir "$work/saved"
+		start e a taskset -c 0 "$RANT" "${words[@]}" --log "$work/e.log"
+		finish e
+		evidence e 'Wire and reflector'
+		[ ${#complaints[@]} -eq 0 ] || break
+	done
+	stop r
+	verdict
+}
+emitter_wire
+
+# ---- Stages on the NIC's scale ---------------------------------------------------------------------------------------
+
+stages_add_up() {
+	local words
+
+	begin 'clocks: stages are right although the clocks are seconds apart and drift'
+	set_spike 0 0 0
+	echo 1 >"$instance/tracing_on"
+	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware -s -H --log "$work/r.log" --count 50000
+	poll has_port r
+	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware -s -H --log "$work/e.log" --count 3000 \
+		--timeout 2000
+	finish e
+	stop r
+	expect_status e 0
+	expect_status r 0
+	for name in e r; do
+		expect_line "$name.out" '^  NIC clock     : sim[01], (neither UTC nor TAI|TAI|UTC), minus CLOCK_REALTIME '
+		expect_line "$name.out" "^  Stages        : user-space times are on the NIC's scale within \\+-[0-9]+ ns\$"
+		expect "$(grep -c '^  Warning: .* stages were negative' "$work/$name.out")" -eq 0 'negative stages'
+	done
+	# In the log all four times are on one scale: in order, within the bound that the report gives.
+	for name in e r; do
+		bound=$(sed -n 's/^  Stages  .* within +-\([0-9]*\) ns$/\1/p' "$work/$name.out")
+		words=$(awk -v bound="$bound" '
+			function ns(later, earlier) {
+				split(later, a, "."); split(earlier, b, ".")
+				return (a[1] - b[1]) * 1000000000 + a[2] - b[2]
+			}
+			NR > 2 && (ns($3, $2) < -bound || ns($4, $3) < -bound || ns($5, $4) < -bound) { bad++ }
+			END { print bad + 0, NR - 2 }' "$work/$name.log")
+		expect "${words% *}" -eq 0 "records of $name whose times are out of order by more than $bound ns"
+		expect "${words#* }" -ge 2900 "records of $name"
+	done
+	verdict
+}
+stages_add_up
+
+step_is_seen() {
+	begin 'clocks: the one round trip in which the clock was set is left out and counted'
+	echo 500000000 >"$parameters/step_ns"
+	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware
+	poll has_port r
+	echo 1500 >"$parameters/step_at"
+	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --log "$work/e.log" --count 6000 \
+		--timeout 2000
+	finish e
+	stop r
+	expect_status e 0
+	expect "$(row e Stepped)" -eq 1 'stepped'
+	expect "$(awk 'NR > 2 && $NF > 400000000' "$work/e.log" | wc -l)" -eq 0 'round trips that show the step'
+	expect "$(awk '$1 == 1500' "$work/e.log" | wc -l)" -eq 0 'records of the packet in which the clock was set'
+	expect_line e.out '^  Step of the NIC clock by \+(500000|49999[0-9]|50000[0-9])[0-9]{3} ns '
+	expect_balance e
+	verdict
+}
+step_is_seen
+
+together
+rmmod simnic
+exit "$failed"
