@@ -193,7 +193,8 @@ static void write_parts(FILE *out, const struct report *r, const struct sample *
 			fprintf(out, "  %s (%s): %" PRId64 " ns%s\n", parts[i].name, parts[i].formula, parts[i].value_ns,
 				&parts[i] == blamed ? " <-- where the spike is" : "");
 	if (!blamed) {
-		fprintf(out, "  Blame: none, there is nothing typical to compare these with\n");
+		fprintf(out, "  Blame: none, %s\n", r->histogram->count > 1 ? "each of these took no longer than usual" :
+			"there is nothing typical to compare these with");
 		return;
 	}
 	usual_ns = typical_ns(blamed->histogram);
