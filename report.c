@@ -482,11 +482,12 @@ static void write_frozen(FILE *out, const struct report *r)
 	const struct trace *t = r->trace;
 	const struct trace_record *last = &t->last;
 
-	fprintf(out, "  Stopped at #%" PRIu32 ", %.1f us after the breach was seen", last->seq, us(last->frozen_ns));
+	fprintf(out, "  %s at #%" PRIu32 ", %.1f us after the breach was seen", trace_is_frozen(t) ? "Stopped" : "Not stopped",
+		last->seq, us(last->frozen_ns));
 	if (r->options->verbose)
 		fprintf(out, " (marker written after %.1f us)", us(last->marker_ns));
 	fputc('\n', out);
-	write_step(out, "Writing the marker", last->off_before ? 0 : last->marker_error);
+	write_step(out, "Writing the marker", last->marker_error);
 	write_step(out, "Switching tracing off", last->stop_error);
 	write_step(out, "The snapshot", last->snapshot_error);
 	if (t->unsaved)
@@ -522,7 +523,7 @@ static void write_trace(FILE *out, const struct report *r)
 	write_step(out, "Writing RANT_TEST_START", t->start_error);
 	if (t->saves)
 		write_count(out, "Saves", t->saves, NULL);
-	if (t->unsaved || trace_is_frozen(t))
+	if (trace_is_frozen(t) || (t->unsaved && !t->last.off_before))
 		write_frozen(out, r);
 	if (r->saved && *r->saved->path)
 		write_saved(out, r->saved);
