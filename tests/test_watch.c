@@ -345,6 +345,19 @@ static void without_a_thread_the_caller_tells_all(void **state)
 	assert_true(told.by_caller[0]);
 }
 
+static void without_a_hook_nothing_is_told(void **state)
+{
+	struct watch w = fresh_watch();
+
+	(void)state;
+	w.on_breach = NULL;
+	breach(2 * BREACHES_KEPT);
+	tell_breaches(&w);
+	watch_stop(&w);
+	assert_int_equal(told.calls, 0);
+	assert_int_equal(w.missed, 0);
+}
+
 /* ---- When there is a thread ------------------------------------------------------------------------------------------ */
 
 static unsigned threads_started;
@@ -644,6 +657,7 @@ int main(void)
 		cmocka_unit_test_setup(the_thread_tells_and_the_caller_tells_the_rest, real_machine),
 		cmocka_unit_test_setup(a_breach_at_the_very_end_is_told, real_machine),
 		cmocka_unit_test_setup(without_a_thread_the_caller_tells_all, real_machine),
+		cmocka_unit_test_setup(without_a_hook_nothing_is_told, real_machine),
 		cmocka_unit_test_setup(a_thread_only_for_duties, real_trace),
 		cmocka_unit_test_setup(without_duties_no_other_cpu_is_needed, real_machine),
 		cmocka_unit_test_setup(a_watch_that_was_never_filled_may_be_stopped, real_machine),
