@@ -449,6 +449,10 @@ static void a_stage_that_was_hardly_seen_is_not_blamed(void **state)
 
 	assert_line(all, "  Kernel-to-app (T2_SW - T2_KERNEL): 303038 ns");
 	assert_line(all, "  App-to-kernel (T3_KERNEL - T3_SW): 26521 ns" ARROW);
+	/* And the clock went back in it. */
+	exchange.account.breaches = 0;
+	breach_at(8, -2, 592, 126521);
+	assert_line(written(0), "  Kernel-to-app (T2_SW - T2_KERNEL): -2 ns");
 }
 
 /* As with a threshold below the median. */
