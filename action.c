@@ -101,6 +101,9 @@ void actions_run(struct actions *a, char *const *environment)
 			continue;
 		a->pid[i] = 0;
 		a->failed[i]++;
+		if (a->told[i])
+			continue;
+		a->told[i] = true;
 		warnx("--on-breach exec:%.60s: could not be started: %s", a->wanted->command[i], strerror(-error));
 	}
 	free(all);

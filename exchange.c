@@ -59,8 +59,10 @@ static void note_breach(struct exchange *x, const struct sample *s)
 		x->breach = *s;
 	if (!before || s->latency_ns > x->worst.latency_ns)
 		x->worst = *s;
+	/* The count is seen before the sample that takes the place of an older one, */
+	atomic_thread_fence(memory_order_release);
 	x->kept[before % BREACHES_KEPT] = *s;
-	/* The sample is there before the count that tells of it. */
+	/* and the sample is there before the count that tells of it. */
 	atomic_store_explicit(breaches, before + 1, memory_order_release);
 	if (!x->options->keep_going)
 		x->end = END_BREACH;
@@ -711,6 +713,8 @@ bool exchange_breach(const struct exchange *x, uint64_t index, struct sample *s)
 {
 	const counter *breaches = &x->account.breaches;
 
+	/* The caller has read the count; the sample that it tells of comes after it. */
+	atomic_thread_fence(memory_order_acquire);
 	*s = x->kept[index % BREACHES_KEPT];
 	/* What is overwritten while it is copied is counted right after it. */
 	atomic_thread_fence(memory_order_acquire);

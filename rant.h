@@ -817,10 +817,11 @@ struct actions {
 	pid_t pid[BREACH_COMMANDS_MAX]; /* that runs; 0: none */
 	unsigned ran[BREACH_COMMANDS_MAX], failed[BREACH_COMMANDS_MAX]; /* ended; not started, or ended with a status */
 	unsigned left_out[BREACH_COMMANDS_MAX]; /* breaches at which it still ran for an earlier one */
+	bool told[BREACH_COMMANDS_MAX]; /* that it could not be started */
 };
 
 /* Starts every command by /bin/sh -c, with `environment` ("NAME=value", then NULL) added to that of rant, which it
- * overrides. Does not wait. What can't be started is said and counted. Not for the measuring thread. */
+ * overrides. Does not wait. What can't be started is said once and counted. Not for the measuring thread. */
 void actions_run(struct actions *a, char *const *environment);
 
 /* Notes which have ended. */

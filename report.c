@@ -193,7 +193,8 @@ static void write_parts(FILE *out, const struct report *r, const struct sample *
 			fprintf(out, "  %s (%s): %" PRId64 " ns%s\n", parts[i].name, parts[i].formula, parts[i].value_ns,
 				&parts[i] == blamed ? " <-- where the spike is" : "");
 	if (!blamed) {
-		fprintf(out, "  Blame: none, there is nothing typical to compare these with\n");
+		fprintf(out, "  Blame: none, %s\n", r->histogram->count > 1 ? "each of these took no longer than usual" :
+			"there is nothing typical to compare these with");
 		return;
 	}
 	usual_ns = typical_ns(blamed->histogram);
@@ -265,7 +266,8 @@ static void write_breaches(FILE *out, const struct report *r)
 	if (!counter_get(&x->account.breaches))
 		return;
 	write_breach(out, r, &x->breach);
-	if (x->worst.seq == x->breach.seq)
+	/* Not by the number: two emitters may use the same. */
+	if (x->worst.latency_ns == x->breach.latency_ns)
 		return;
 	fprintf(out, "The worst of %" PRIu64 " breaches:\n", counter_get(&x->account.breaches));
 	write_breach(out, r, &x->worst);
@@ -511,11 +513,12 @@ static void write_frozen(FILE *out, const struct report *r)
 	const struct trace *t = r->trace;
 	const struct trace_record *last = &t->last;
 
-	fprintf(out, "  Stopped at #%" PRIu32 ", %.1f us after the breach was seen", last->seq, us(last->frozen_ns));
+	fprintf(out, "  %s at #%" PRIu32 ", %.1f us after the breach was seen", trace_is_frozen(t) ? "Stopped" : "Not stopped",
+		last->seq, us(last->frozen_ns));
 	if (r->options->verbose)
 		fprintf(out, " (marker written after %.1f us)", us(last->marker_ns));
 	fputc('\n', out);
-	write_step(out, "Writing the marker", last->off_before ? 0 : last->marker_error);
+	write_step(out, "Writing the marker", last->marker_error);
 	write_step(out, "Switching tracing off", last->stop_error);
 	write_step(out, "The snapshot", last->snapshot_error);
 	if (t->unsaved)
@@ -551,7 +554,7 @@ static void write_trace(FILE *out, const struct report *r)
 	write_step(out, "Writing RANT_TEST_START", t->start_error);
 	if (t->saves)
 		write_count(out, "Saves", t->saves, NULL);
-	if (t->unsaved || trace_is_frozen(t))
+	if (trace_is_frozen(t) || (t->unsaved && !t->last.off_before))
 		write_frozen(out, r);
 	if (r->saved && *r->saved->path)
 		write_saved(out, r->saved);

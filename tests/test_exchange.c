@@ -30,6 +30,11 @@ static struct bench {
 	uint64_t recorded_at_breach, logged_at_breach;
 	struct sample first_breach;
 	int64_t silence_ns;
+	unsigned start_calls;
+	uint64_t sends_at_start;
+	int64_t started_ns;
+	struct histogram stage[STAGES];
+	void *stage_memory[STAGES];
 } b;
 
 static void on_breach(void *context, const struct sample *s)
@@ -40,6 +45,16 @@ static void on_breach(void *context, const struct sample *s)
 		b.recorded_at_breach = b.histogram.count;
 		b.logged_at_breach = b.log.used;
 	}
+}
+
+static void on_start(void *context)
+{
+	assert_ptr_equal(context, &b);
+	b.start_calls++;
+	b.sends_at_start = fake.sends;
+	b.started_ns = fake.now_ns;
+	assert_int_equal(b.histogram.count, 0);
+	assert_int_equal(b.x.account.breaches, 0);
 }
 
 static void on_silence(void *context)
@@ -70,7 +85,7 @@ static void bench_start(enum role role, enum source wire)
 	memset(&b, 0, sizeof(b));
 	b.histogram_memory = memory;
 	bench_place();
-	b.options = (struct options){ .role = role, .timeout_ns = TIMEOUT_NS, .port = FAKE_PORT,
+	b.options = (struct options){ .role = role, .timeout_ns = TIMEOUT_NS, .port = FAKE_PORT, .no_step_check = true,
 				      .overflow_ns = OVERFLOW_NS, .bucket_ns = NS_PER_US, .stamp = wire };
 	b.channel.fd = FAKE_FD;
 	b.channel.stray_fd = -1;
@@ -1005,6 +1020,348 @@ static void the_recent_maximum(void **state)
 	assert_int_equal(b.histogram.max_seq, 12);
 }
 
+/* ---- The start ---------------------------------------------------------------------------------------------------- */
+
+static void the_start_is_told_before_the_first_probe(void **state)
+{
+	(void)state;
+	for (int64_t warmup = 0; warmup < 4; warmup++) {
+		bench_start(ROLE_EMIT, SOURCE_HARDWARE);
+		b.x.on_start = on_start;
+		b.options.warmup = warmup;
+		bench_run("start, emit");
+		assert_int_equal(b.start_calls, 1);
+		assert_int_equal(b.sends_at_start, warmup);
+		assert_true(b.started_ns < fake.packet[warmup].sent_ns);
+		/* What the hook takes is no part of the duration. */
+		assert_true(b.x.began_ns > b.started_ns);
+	}
+}
+
+static void the_start_is_told_after_the_first_reply(void **state)
+{
+	(void)state;
+	for (int64_t warmup = 0; warmup < 4; warmup++) {
+		for (int stamps = 0; stamps < 2; stamps++) {
+			bench_start(ROLE_REFLECT, stamps ? SOURCE_HARDWARE : SOURCE_USER);
+			b.x.on_start = on_start;
+			b.options.warmup = warmup;
+			bench_run("start, reflect");
+			assert_int_equal(b.start_calls, 1);
+			assert_int_equal(b.sends_at_start, warmup + 1);
+			assert_true(b.started_ns >= fake.packet[warmup].sent_ns);
+			assert_true(b.started_ns < fake.packet[warmup + 1].sent_ns);
+		}
+	}
+}
+
+static void the_warmup_ends_by_answers_not_by_probes(void **state)
+{
+	(void)state;
+	bench_start(ROLE_EMIT, SOURCE_HARDWARE);
+	b.x.on_start = on_start;
+	b.options.warmup = 3;
+	SCRIPT({ 1, 2, LOST, 0, 0 });
+	bench_run("start, losses in the warm-up");
+	assert_int_equal(b.start_calls, 1);
+	assert_int_equal(b.sends_at_start, 5);
+}
+
+static void a_refused_send_is_no_second_start(void **state)
+{
+	(void)state;
+	bench_start(ROLE_EMIT, SOURCE_HARDWARE);
+	b.x.on_start = on_start;
+	b.options.warmup = 2;
+	SCRIPT({ 2, 0, SEND_ERROR, ENOBUFS, 3 });
+	bench_run("start, refused");
+	assert_int_equal(b.start_calls, 1);
+	assert_int_equal(b.sends_at_start, 2);
+
+	/* A reply that the kernel did not take was not measured. */
+	bench_start(ROLE_REFLECT, SOURCE_HARDWARE);
+	b.x.on_start = on_start;
+	SCRIPT({ 0, 1, SEND_ERROR, ENOBUFS, 1 });
+	bench_run("start, refused");
+	assert_int_equal(b.start_calls, 1);
+	assert_int_equal(b.sends_at_start, 1);
+}
+
+static void no_start_where_nothing_is_measured(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		bench_start(role, SOURCE_HARDWARE);
+		b.x.on_start = on_start;
+		b.options.warmup = 2 * PACKETS;
+		b.options.count = 0;
+		if (role == ROLE_EMIT)
+			b.options.duration_ns = 20 * NS_PER_MS;
+		SCRIPT({ 5, FAKE_PACKETS, LOST, 0, 0 });
+		bench_run("all warm-up");
+		assert_int_equal(b.start_calls, 0);
+	}
+	bench_start(ROLE_REFLECT, SOURCE_HARDWARE);
+	b.x.on_start = on_start;
+	SCRIPT({ 0, PACKETS, LOST, 0, 0 });
+	bench_run("nobody asks");
+	assert_int_equal(b.start_calls, 0);
+}
+
+/* ---- Stages --------------------------------------------------------------------------------------------------------- */
+
+/* By hand, from the picture of an exchange. */
+static const struct {
+	uint8_t from, to;
+	bool inside;
+} stages_by_hand[2][STAGES] = {
+	[ROLE_EMIT] = { { EMIT_T1_USER, EMIT_T1_WIRE, false }, { EMIT_T4_WIRE, EMIT_T4_USER, false } },
+	[ROLE_REFLECT] = { { REFLECT_T2_WIRE, REFLECT_T2_USER, true }, { REFLECT_T3_USER, REFLECT_T3_WIRE, true },
+			   { REFLECT_T2_USER, REFLECT_T3_USER, true } },
+};
+
+static void stages_of_both_roles(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		const struct stage *s = exchange_stages(role);
+
+		for (int i = 0; i < STAGES; i++) {
+			assert_int_equal(s[i].from, stages_by_hand[role][i].from);
+			assert_int_equal(s[i].to, stages_by_hand[role][i].to);
+			assert_int_equal(s[i].inside, stages_by_hand[role][i].inside);
+		}
+	}
+}
+
+static void a_stage_needs_both_times(void **state)
+{
+	const struct stage stage = { REFLECT_T2_USER, REFLECT_T3_USER, true };
+	struct sample s = { .time_ns = { 0, 5000, 5700, 0 } };
+	int64_t value_ns;
+
+	(void)state;
+	for (unsigned sources = 0; sources < 4; sources++) {
+		s.source[REFLECT_T2_USER] = sources & 1 ? SOURCE_USER : SOURCE_NONE;
+		s.source[REFLECT_T3_USER] = sources & 2 ? SOURCE_USER : SOURCE_NONE;
+		assert_int_equal(exchange_stage_value(&stage, &s, &value_ns), sources == 3);
+	}
+	assert_int_equal(value_ns, 700);
+	s.time_ns[REFLECT_T3_USER] = 4999;
+	assert_true(exchange_stage_value(&stage, &s, &value_ns));
+	assert_int_equal(value_ns, -1);
+}
+
+/* The clocks of the fake are apart, so a stage to or from the wire is far from any real value: below 0 or an overflow. */
+static void bench_stages(enum role role)
+{
+	bench_start(role, SOURCE_KERNEL);
+	b.options.sw_timestamps = true;
+	for (int i = 0; i < STAGES; i++) {
+		size_t bytes = histogram_layout(&b.stage[i], OVERFLOW_NS);
+
+		b.stage_memory[i] = calloc(1, bytes);
+		histogram_place(&b.stage[i], b.stage_memory[i]);
+		if (stages_by_hand[role][i].from != stages_by_hand[role][i].to)
+			b.x.stage[i] = &b.stage[i];
+	}
+}
+
+static void free_stages(void)
+{
+	for (int i = 0; i < STAGES; i++) {
+		free(b.stage_memory[i]);
+		b.stage_memory[i] = NULL;
+	}
+}
+
+/* From the log, which holds every recorded sample: what should be in the histogram of a stage. */
+static void check_stage(int i)
+{
+	const struct histogram *h = &b.stage[i];
+	uint64_t count = 0, negatives = 0;
+	__int128 sum = 0;
+
+	for (uint64_t n = 0; n < b.log.used; n++) {
+		const struct sample *s = &b.record[n];
+		uint8_t from = stages_by_hand[b.options.role][i].from, to = stages_by_hand[b.options.role][i].to;
+		int64_t value_ns = s->time_ns[to] - s->time_ns[from];
+
+		if (from == to || !s->source[from] || !s->source[to])
+			continue;
+		count += value_ns >= 0;
+		negatives += value_ns < 0;
+		sum += value_ns >= 0 ? value_ns : 0;
+	}
+	assert_int_equal(h->count, count);
+	assert_int_equal(h->negatives, negatives);
+	assert_true(h->sum == sum);
+}
+
+static void every_recorded_sample_is_in_its_stages(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		bench_stages(role);
+		b.options.warmup = 5;
+		SCRIPT({ 2, 0, LATENCY, 90 * NS_PER_US, 0 }, { 10, 0, TX_NONE, 0, 0 }, { 12, 0, RX, RX_ABSENT, 0 },
+		       { 14, 0, LATENCY, -50, 0 }, { 16, 0, LATENCY, 3 * OVERFLOW_NS, 0 });
+
+		struct fake_account got = bench_run("stages");
+
+		assert_int_equal(got.warmup, 5);
+		assert_int_equal(got.unstamped, 2);
+		assert_int_equal(got.negative, 1);
+		for (int i = 0; i < STAGES; i++) {
+			bool used = stages_by_hand[role][i].from != stages_by_hand[role][i].to;
+
+			check_stage(i);
+			/* Whatever the clocks say: one value for each sample, none for the others. */
+			assert_int_equal(b.stage[i].count + b.stage[i].negatives, used ? got.recorded : 0);
+		}
+		free_stages();
+	}
+}
+
+static void the_processing_of_a_reflector_is_one_of_them(void **state)
+{
+	(void)state;
+	bench_stages(ROLE_REFLECT);
+	bench_run("stages");
+	/* Both times are of the same clock, so the fake knows it. */
+	for (unsigned n = 0; n < PACKETS; n++) {
+		int64_t value_ns = fake.packet[n].tx_user_ns - fake.packet[n].rx_user_ns;
+
+		assert_true(value_ns > 0);
+		assert_true(histogram_bucket(&b.stage[2], (uint32_t)value_ns) > 0);
+	}
+	assert_int_equal(b.stage[2].count, PACKETS);
+	assert_in_range(b.stage[2].min_seq, 0, PACKETS - 1);
+	free_stages();
+}
+
+/* Latencies between user-space times; a stage to the wire is not there. */
+static void no_stage_without_its_time(void **state)
+{
+	(void)state;
+	bench_stages(ROLE_REFLECT);
+	b.channel.tx_stamps = false;
+	b.channel.wire = SOURCE_KERNEL;
+	SCRIPT({ 10, 0, RX, RX_ABSENT, 0 });
+	assert_int_equal(bench_run("stages without transmit stamps").recorded, PACKETS);
+	for (int i = 0; i < STAGES; i++)
+		check_stage(i);
+	assert_int_equal(b.stage[0].count + b.stage[0].negatives, PACKETS - 1);
+	assert_int_equal(b.stage[1].count + b.stage[1].negatives, 0);
+	assert_int_equal(b.stage[2].count, PACKETS);
+	free_stages();
+}
+
+/* ---- The ring of breaches --------------------------------------------------------------------------------------------- */
+
+static int64_t latency_of(uint64_t n)
+{
+	return n == 70 ? 9000 : 100 + (int64_t)(n * 37 % 1000);
+}
+
+static void note(uint64_t n)
+{
+	struct sample s = { .seq = (uint32_t)(5000 + n), .latency_ns = latency_of(n) };
+
+	freeze(&b.x, &s);
+	note_breach(&b.x, &s);
+}
+
+static void the_newest_breaches_can_be_read_in_any_order(void **state)
+{
+	enum { MOST = 3 * BREACHES_KEPT };
+	struct sample s;
+
+	(void)state;
+	bench_start(ROLE_EMIT, SOURCE_HARDWARE);
+	b.options.keep_going = true;
+	for (uint64_t n = 0; n < MOST; n++) {
+		note(n);
+		assert_int_equal(counter_get(&b.x.account.breaches), n + 1);
+		for (uint64_t i = 0; i <= n; i++) {
+			/* The oldest place may be the one that is being written now. */
+			bool there = n + 1 - i < BREACHES_KEPT;
+
+			assert_int_equal(exchange_breach(&b.x, i, &s), there);
+			if (there) {
+				assert_int_equal(s.seq, 5000 + i);
+				assert_int_equal(s.latency_ns, latency_of(i));
+			}
+		}
+	}
+	assert_int_equal(b.breach_calls, MOST);
+}
+
+static void the_first_and_the_worst_breach_are_kept(void **state)
+{
+	int64_t worst_ns = 0;
+
+	(void)state;
+	bench_start(ROLE_EMIT, SOURCE_HARDWARE);
+	b.options.keep_going = true;
+	for (uint64_t n = 0; n < 3 * BREACHES_KEPT; n++) {
+		note(n);
+		worst_ns = latency_of(n) > worst_ns ? latency_of(n) : worst_ns;
+		assert_int_equal(b.x.breach.seq, 5000);
+		assert_int_equal(b.x.worst.latency_ns, worst_ns);
+	}
+	assert_int_equal(b.x.worst.seq, 5070);
+
+	/* Of two alike the earlier one. */
+	b.x.worst.latency_ns = latency_of(5);
+	b.x.worst.seq = 1;
+	note(5);
+	assert_int_equal(b.x.worst.seq, 1);
+}
+
+/* A hook that looks at everything that may come only after it. */
+static void on_breach_comes_first(void *context, const struct sample *s)
+{
+	const struct exchange *x = context;
+	const struct sample none = { .seq = 0 };
+
+	assert_ptr_equal(x, &b.x);
+	assert_int_equal(s->seq, 12);
+	b.breach_calls++;
+	assert_int_equal(counter_get(&x->account.breaches), 0);
+	assert_memory_equal(&x->breach, &none, sizeof(none));
+	assert_memory_equal(&x->worst, &none, sizeof(none));
+	assert_memory_equal(&x->kept[0], &none, sizeof(none));
+	assert_int_equal(x->end, END_NOT_YET);
+	/* The eighth was negative. */
+	assert_int_equal(x->histogram->count, 11);
+	assert_int_equal(counter_get(&x->account.recorded), 11);
+	assert_int_equal(b.log.used, 11);
+	assert_true(x->account.recent_max_ns <= THRESHOLD_NS);
+	for (int i = 0; i < STAGES && x->stage[i]; i++)
+		assert_int_equal(x->stage[i]->count + x->stage[i]->negatives, 11);
+	/* Nor was another packet sent. */
+	assert_int_equal(fake.sends, 13);
+}
+
+static void the_hook_comes_before_all_else(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		bench_stages(role);
+		b.options.threshold_ns = THRESHOLD_NS;
+		b.x.on_breach = on_breach_comes_first;
+		b.x.context = &b.x;
+		SCRIPT({ 8, 0, LATENCY, -THRESHOLD_NS - 5, 0 }, { 10, 0, LATENCY, THRESHOLD_NS, 0 },
+		       { 12, 0, LATENCY, THRESHOLD_NS + 1, 0 });
+		bench_run("the hook first");
+		assert_int_equal(b.breach_calls, 1);
+		assert_int_equal(b.x.end, END_BREACH);
+		assert_int_equal(b.x.kept[0].seq, 12);
+		free_stages();
+	}
+}
+
 /* ---- Reflector only ----------------------------------------------------------------------------------------------- */
 
 static void two_reflectors_do_not_loop(void **state)
@@ -1225,6 +1582,12 @@ int main(void)
 		TEST(a_reflector_waits_for_its_last_stamps), TEST(a_reflector_sleeps_for_its_last_stamps),
 		TEST(a_breach_ends_the_run), TEST(continue_counts_all_breaches), TEST(a_breach_without_a_hook),
 		TEST(the_log_threshold), TEST(no_log_and_a_full_log), TEST(the_recent_maximum),
+		TEST(the_start_is_told_before_the_first_probe), TEST(the_start_is_told_after_the_first_reply),
+		TEST(the_warmup_ends_by_answers_not_by_probes), TEST(a_refused_send_is_no_second_start),
+		TEST(no_start_where_nothing_is_measured), TEST(stages_of_both_roles), TEST(a_stage_needs_both_times),
+		TEST(every_recorded_sample_is_in_its_stages), TEST(the_processing_of_a_reflector_is_one_of_them),
+		TEST(no_stage_without_its_time), TEST(the_newest_breaches_can_be_read_in_any_order),
+		TEST(the_first_and_the_worst_breach_are_kept), TEST(the_hook_comes_before_all_else),
 		TEST(two_reflectors_do_not_loop), TEST(own_address_on_loopback), TEST(once_ends_with_the_first_emitter),
 		TEST(what_is_not_answered_is_not_counted_twice),
 		TEST(what_is_not_answered_has_been_seen), TEST(random_mixtures),

@@ -1,4 +1,4 @@
-/* build: wraps= sources=histogram.c,log.c,exchange.c,timestamping.c,packet.c,session.c,tracefs.c,pmc.c,clock.c libs=-lm */
+/* build: wraps= sources=histogram.c,log.c,exchange.c,timestamping.c,packet.c,session.c,tracefs.c,pmc.c,clock.c,activity.c,pmu.c,nic.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What people read: the lines that scripts parse, labels that never say more than is known, and a log that is whole or
  * not there. */
@@ -19,6 +19,9 @@ static struct sessions sessions;
 static struct log transactions;
 static struct sample records[8];
 static struct report report;
+static struct histogram stage[STAGES];
+static struct trace trace;
+static struct trace_saved saved;
 static char *text;
 
 static int set_up(void **state)
@@ -40,6 +43,10 @@ static int tear_down(void **state)
 {
 	(void)state;
 	free(histogram.carry);
+	for (int i = 0; i < STAGES; i++) {
+		free(stage[i].carry);
+		stage[i].carry = NULL;
+	}
 	free(text);
 	text = NULL;
 	return 0;
@@ -48,9 +55,12 @@ static int tear_down(void **state)
 static const char *written(int columns)
 {
 	size_t bytes;
+	free(text);
 	FILE *out = open_memstream(&text, &bytes);
 
 	histogram_finish(&histogram);
+	for (int i = 0; i < STAGES && exchange.stage[i]; i++)
+		histogram_finish(&stage[i]);
 	report_write(out, &report, columns);
 	fclose(out);
 	return text;
@@ -216,7 +226,6 @@ static void a_breach_shows_every_stamp_there_is(void **state)
 	assert_line(all, "  T3_HW (NIC tx): 1773883524.780457289");
 	assert_line(all, "  T2_SW (app rx): 1773883524.780430176");
 	assert_line(all, "  T3_SW (app tx): 1773883524.780430768");
-	free(text);
 	exchange.breach.source[REFLECT_T2_USER] = SOURCE_NONE;
 	assert_no(written(0), "T2_SW (");
 }
@@ -233,6 +242,742 @@ static void kernel_stamps_are_never_called_hardware(void **state)
 	assert_line(all, "  T1_KERNEL (kernel tx): 0.000000000");
 	assert_no(all, "HW");
 	assert_no(all, "NIC");
+}
+
+/* ---- Where the time went ---------------------------------------------------------------------------------------------- */
+
+#define USUAL 101 /* samples of each histogram */
+
+/* A run whose latency and stages took so long at each exchange. An emitter has two stages. */
+static void usual_run(enum role role, enum source stamp, int64_t latency_ns, int64_t s0_ns, int64_t s1_ns, int64_t s2_ns)
+{
+	const int64_t usual_ns[STAGES] = { s0_ns, s1_ns, s2_ns };
+
+	options.role = role;
+	options.stamp = stamp;
+	options.threshold_ns = 100000;
+	for (int i = 0; i < (role == ROLE_EMIT ? 2 : 3); i++) {
+		histogram_place(&stage[i], calloc(1, histogram_layout(&stage[i], options.overflow_ns)));
+		exchange.stage[i] = &stage[i];
+		for (uint32_t n = 0; n < USUAL; n++)
+			histogram_add(&stage[i], usual_ns[i], n);
+	}
+	for (uint32_t n = 0; n < USUAL; n++)
+		histogram_add(&histogram, latency_ns, n);
+}
+
+/* All four times, the first at `first_ns`, with so much between them. */
+static struct sample sample_of(uint32_t seq, int64_t a_ns, int64_t b_ns, int64_t c_ns)
+{
+	const uint8_t wire = (uint8_t)options.stamp;
+	const int64_t first_ns = 1773883524780127138;
+	struct sample s = { .seq = seq, .time_ns = { first_ns, first_ns + a_ns, first_ns + a_ns + b_ns,
+						     first_ns + a_ns + b_ns + c_ns } };
+
+	memcpy(s.source, options.role == ROLE_EMIT ? (uint8_t[]){ SOURCE_USER, wire, wire, SOURCE_USER } :
+	       (uint8_t[]){ wire, SOURCE_USER, SOURCE_USER, wire }, TIMES);
+	s.latency_ns = options.role == ROLE_EMIT ? b_ns : a_ns + b_ns + c_ns;
+	return s;
+}
+
+static void breach_at(uint32_t seq, int64_t a_ns, int64_t b_ns, int64_t c_ns)
+{
+	struct sample s = sample_of(seq, a_ns, b_ns, c_ns);
+
+	if (!counter_get(&exchange.account.breaches))
+		exchange.breach = s;
+	if (!counter_get(&exchange.account.breaches) || s.latency_ns > exchange.worst.latency_ns)
+		exchange.worst = s;
+	counter_add(&exchange.account.breaches, 1);
+}
+
+static int times_in(const char *all, const char *words)
+{
+	int n = 0;
+
+	for (const char *at = all; (at = strstr(at, words)); at++)
+		n++;
+	return n;
+}
+
+#define ARROW " <-- where the spike is"
+
+static void the_documented_breakdown(void **state)
+{
+	(void)state;
+	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 16500, 7900, 8000, 600);
+	breach_at(7, 303038, 592, 26521);
+	const char *all = written(0);
+
+	assert_line(all, "Response latency (330151 ns) exceeds threshold (100000 ns).");
+	assert_line(all, "  Kernel-to-app (T2_SW - T2_KERNEL): 303038 ns" ARROW);
+	assert_line(all, "  App-to-kernel (T3_KERNEL - T3_SW): 26521 ns");
+	assert_line(all, "  App processing (T3_SW - T2_SW): 592 ns");
+	assert_line(all, "  Blame: Kernel-to-app 303.038 us, typical 7.900 us, 94 % of the excess");
+	assert_no(all, "Wire and reflector");
+	assert_no(all, "NIC");
+	assert_no(all, "HW");
+	/* Between the stamps and the blank line. */
+	assert_non_null(strstr(all, "T3_SW (app tx): 1773883524.780430768\n  Kernel-to-app"));
+	assert_non_null(strstr(all, "of the excess\n\nTest is complete."));
+}
+
+static void stages_to_a_nic_are_called_so(void **state)
+{
+	(void)state;
+	usual_run(ROLE_REFLECT, SOURCE_HARDWARE, 16500, 7900, 8000, 600);
+	breach_at(7, 303038, 592, 26521);
+	const char *all = written(0);
+
+	assert_line(all, "  NIC-to-app (T2_SW - T2_HW): 303038 ns" ARROW);
+	assert_line(all, "  App-to-NIC (T3_HW - T3_SW): 26521 ns");
+	assert_line(all, "  App processing (T3_SW - T2_SW): 592 ns");
+	assert_line(all, "  Blame: NIC-to-app 303.038 us, typical 7.900 us, 94 % of the excess");
+	assert_no(all, "ernel");
+}
+
+/* The largest is as large as ever; by how much each stage exceeds its own median is what counts, not by what factor. */
+static void the_arrow_is_not_at_the_largest(void **state)
+{
+	(void)state;
+	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 83510, 49000, 5000, 10);
+	breach_at(7, 50000, 900, 20000);
+	const char *all = written(0);
+
+	assert_line(all, "  Kernel-to-app (T2_SW - T2_KERNEL): 50000 ns");
+	assert_line(all, "  App-to-kernel (T3_KERNEL - T3_SW): 20000 ns" ARROW);
+	assert_line(all, "  App processing (T3_SW - T2_SW): 900 ns");
+	assert_int_equal(times_in(all, "<--"), 1);
+	assert_non_null(strstr(all, "  Blame: App-to-kernel 20.000 us, typical 5.000 us"));
+}
+
+static void the_arrow_at_each_stage_in_turn(void **state)
+{
+	static const struct {
+		int64_t a_ns, b_ns, c_ns;
+		const char *arrow, *blame;
+	} rows[] = {
+		{ 120000, 1000, 2000, "  Kernel-to-app (T2_SW - T2_KERNEL): 120000 ns" ARROW,
+		  "  Blame: Kernel-to-app 120.000 us, typical 3.000 us, 100 % of the excess" },
+		{ 3000, 1000, 130001, "  App-to-kernel (T3_KERNEL - T3_SW): 130001 ns" ARROW,
+		  "  Blame: App-to-kernel 130.001 us, typical 2.000 us, 100 % of the excess" },
+		{ 3000, 140000, 2000, "  App processing (T3_SW - T2_SW): 140000 ns" ARROW,
+		  "  Blame: App processing 140.000 us, typical 1.000 us, 100 % of the excess" },
+		{ 63000, 1000, 42000, "  Kernel-to-app (T2_SW - T2_KERNEL): 63000 ns" ARROW,
+		  "  Blame: Kernel-to-app 63.000 us, typical 3.000 us, 60 % of the excess" },
+		/* Others were quicker than usual. */
+		{ 1000, 101000, 1000, "  App processing (T3_SW - T2_SW): 101000 ns" ARROW,
+		  "  Blame: App processing 101.000 us, typical 1.000 us, 103 % of the excess" },
+	};
+
+	(void)state;
+	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 6000, 3000, 2000, 1000);
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		exchange.account.breaches = 0;
+		breach_at(7, rows[i].a_ns, rows[i].b_ns, rows[i].c_ns);
+		const char *all = written(0);
+
+		assert_line(all, rows[i].arrow);
+		assert_line(all, rows[i].blame);
+		assert_int_equal(times_in(all, "<--"), 1);
+	}
+}
+
+static void an_emitter_blames_only_what_is_in_the_round_trip(void **state)
+{
+	(void)state;
+	usual_run(ROLE_EMIT, SOURCE_KERNEL, 20000, 3000, 2000, 0);
+	breach_at(7, 900000, 120000, 800000);
+	const char *all = written(0);
+
+	assert_line(all, "Round-trip latency (120000 ns) exceeds threshold (100000 ns).");
+	assert_line(all, "  App-to-kernel (T1_KERNEL - T1_SW): 900000 ns");
+	assert_line(all, "  Kernel-to-app (T4_SW - T4_KERNEL): 800000 ns");
+	assert_line(all, "  Wire and reflector (T4_KERNEL - T1_KERNEL): 120000 ns" ARROW);
+	assert_line(all, "  Blame: Wire and reflector 120.000 us, typical 20.000 us, 100 % of the excess");
+	assert_int_equal(times_in(all, "<--"), 1);
+	assert_no(all, "App processing");
+}
+
+static void an_emitter_with_a_nic(void **state)
+{
+	(void)state;
+	usual_run(ROLE_EMIT, SOURCE_HARDWARE, 20000, 3000, 2000, 0);
+	breach_at(7, 900000, 120000, 800000);
+	const char *all = written(0);
+
+	assert_line(all, "  App-to-NIC (T1_HW - T1_SW): 900000 ns");
+	assert_line(all, "  NIC-to-app (T4_SW - T4_HW): 800000 ns");
+	assert_line(all, "  Wire and reflector (T4_HW - T1_HW): 120000 ns" ARROW);
+}
+
+static void forget_samples(struct histogram *h, int64_t value_ns, unsigned samples)
+{
+	free(h->carry);
+	histogram_place(h, calloc(1, histogram_layout(h, options.overflow_ns)));
+	for (uint32_t i = 0; i < samples; i++)
+		histogram_add(h, value_ns, i);
+}
+
+/* The spike alone is all that there is: it would be typical of itself. */
+static void one_sample_blames_nothing(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		tear_down(state);
+		set_up(state);
+		usual_run(role, SOURCE_KERNEL, 1, 1, 1, 1);
+		forget_samples(&histogram, 120000, 1);
+		for (int i = 0; i < STAGES && exchange.stage[i]; i++)
+			forget_samples(&stage[i], 40000, 1);
+		breach_at(7, 40000, 120000, 40000);
+		const char *all = written(0);
+
+		assert_no(all, "<--");
+		assert_line(all, "  Blame: none, there is nothing typical to compare these with");
+	}
+}
+
+/* The histogram of a stage of its own may lack what that of the latency has. */
+static void a_stage_that_was_hardly_seen_is_not_blamed(void **state)
+{
+	(void)state;
+	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 16500, 7900, 8000, 600);
+	forget_samples(&stage[0], 10, 1);
+	breach_at(7, 303038, 592, 26521);
+	const char *all = written(0);
+
+	assert_line(all, "  Kernel-to-app (T2_SW - T2_KERNEL): 303038 ns");
+	assert_line(all, "  App-to-kernel (T3_KERNEL - T3_SW): 26521 ns" ARROW);
+	/* And the clock went back in it. */
+	exchange.account.breaches = 0;
+	breach_at(8, -2, 592, 126521);
+	assert_line(written(0), "  Kernel-to-app (T2_SW - T2_KERNEL): -2 ns");
+}
+
+/* As with a threshold below the median. */
+static void what_took_no_longer_than_usual_is_not_blamed(void **state)
+{
+	(void)state;
+	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 330151, 303038, 26521, 592);
+	breach_at(7, 303038, 592, 26521);
+	const char *all = written(0);
+
+	assert_no(all, "<--");
+	assert_line(all, "  Blame: none, each of these took no longer than usual");
+	exchange.account.breaches = 0;
+	breach_at(7, 303037, 591, 26520);
+	assert_no(written(0), "<--");
+	exchange.account.breaches = 0;
+	breach_at(7, 303037, 592, 26522); /* more than usual, in less than usual */
+	all = written(0);
+	assert_line(all, "  App-to-kernel (T3_KERNEL - T3_SW): 26522 ns" ARROW);
+	assert_line(all, "  Blame: App-to-kernel 26.522 us, typical 26.521 us");
+	assert_no(all, "of the excess");
+}
+
+static void a_stage_without_a_time_is_not_shown(void **state)
+{
+	(void)state;
+	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 16500, 7900, 8000, 600);
+	breach_at(7, 303038, 592, 26521);
+	exchange.breach.source[REFLECT_T2_USER] = SOURCE_NONE;
+	exchange.worst = exchange.breach;
+	const char *all = written(0);
+
+	assert_no(all, "Kernel-to-app (T2_SW - T2_KERNEL): ");
+	assert_no(all, "App processing (T3_SW - T2_SW): ");
+	assert_line(all, "  App-to-kernel (T3_KERNEL - T3_SW): 26521 ns" ARROW);
+}
+
+static void no_breakdown_without_stages(void **state)
+{
+	(void)state;
+	options.role = ROLE_REFLECT;
+	breach_at(7, 303038, 592, 26521);
+	const char *all = written(0);
+
+	assert_no(all, "Kernel-to-app");
+	assert_no(all, "Blame");
+	assert_no(all, "Stages (us)");
+}
+
+/* ---- The worst breach --------------------------------------------------------------------------------------------------- */
+
+static void the_worst_breach_when_it_is_another(void **state)
+{
+	(void)state;
+	options.role = ROLE_REFLECT;
+	options.threshold_ns = 100000;
+	breach_at(3, 100000, 1, 0);
+	assert_no(written(0), "The worst of");
+	breach_at(4, 100000, 1, 0);
+	assert_no(written(0), "The worst of");
+	breach_at(5, 100000, 2, 0);
+	breach_at(6, 100000, 1, 0);
+	const char *all = written(0);
+
+	assert_line(all, "Response latency (100001 ns) exceeds threshold (100000 ns).");
+	assert_line(all, "  Sequence number: 3");
+	assert_non_null(strstr(all, "\n\nThe worst of 4 breaches:\nResponse latency (100002 ns) exceeds threshold (100000 ns).\n"
+			       "  Sequence number: 5\n"));
+	assert_no(all, "  Sequence number: 4");
+	assert_no(all, "  Sequence number: 6");
+}
+
+/* Two emitters count for themselves. */
+static void the_worst_breach_with_the_number_of_the_first(void **state)
+{
+	(void)state;
+	options.role = ROLE_REFLECT;
+	options.threshold_ns = 100000;
+	breach_at(3, 100000, 1, 0);
+	breach_at(3, 100000, 2, 0);
+	assert_line(written(0), "The worst of 2 breaches:");
+}
+
+static void the_worst_breach_has_a_breakdown_too(void **state)
+{
+	(void)state;
+	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 6000, 3000, 2000, 1000);
+	breach_at(3, 120000, 1000, 2000);
+	breach_at(5, 3000, 130000, 2000);
+	const char *all = written(0);
+
+	assert_line(all, "  Kernel-to-app (T2_SW - T2_KERNEL): 120000 ns" ARROW);
+	assert_line(all, "  App processing (T3_SW - T2_SW): 130000 ns" ARROW);
+	assert_int_equal(times_in(all, "  Blame: "), 2);
+}
+
+/* ---- The table of stages ------------------------------------------------------------------------------------------------ */
+
+static const char *line_with(const char *start)
+{
+	static char line[256];
+	const char *at = strstr(text, start);
+
+	assert_non_null(at);
+	snprintf(line, sizeof(line), "%.*s", (int)strcspn(at, "\n"), at);
+	return line;
+}
+
+/* Where the header has the last letter of a word, each row has the last digit of a number. */
+static void assert_aligned(const char *header, const char *row)
+{
+	if (strlen(header) != strlen(row))
+		fail_msg("not of one width:\n%s\n%s", header, row);
+	for (const char *end = strstr(header, "Samples"); end && *end; end++) {
+		bool last = *end != ' ' && (end[1] == ' ' || !end[1]);
+		const char *below = row + (end - header);
+
+		if (last && (*below == ' ' || (below[1] && below[1] != ' ')))
+			fail_msg("not below each other, at '%s':\n%s\n%s", end, header, row);
+	}
+}
+
+static void the_columns_of_the_stages_stand_in_line(void **state)
+{
+	static const struct {
+		enum role role;
+		enum source stamp;
+		const char *rows[STAGES];
+	} tables[] = {
+		{ ROLE_REFLECT, SOURCE_KERNEL, { "  Kernel-to-app   T2_SW - T2_KERNEL ", "  App-to-kernel   T3_KERNEL - T3_SW ",
+						 "  App processing  T3_SW - T2_SW " } },
+		{ ROLE_REFLECT, SOURCE_HARDWARE, { "  NIC-to-app      T2_SW - T2_HW ", "  App-to-NIC      T3_HW - T3_SW ",
+						   "  App processing  T3_SW - T2_SW " } },
+		{ ROLE_EMIT, SOURCE_KERNEL, { "  App-to-kernel   T1_KERNEL - T1_SW ", "  Kernel-to-app   T4_SW - T4_KERNEL " } },
+		{ ROLE_EMIT, SOURCE_HARDWARE, { "  App-to-NIC      T1_HW - T1_SW ", "  NIC-to-app      T4_SW - T4_HW " } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(tables); i++) {
+		char header[256];
+
+		tear_down(state);
+		set_up(state);
+		usual_run(tables[i].role, tables[i].stamp, 6000, 99999, 2000, 3);
+		written(0);
+		strcpy(header, line_with("Stages (us):"));
+		for (int k = 0; k < STAGES && tables[i].rows[k]; k++)
+			assert_aligned(header, line_with(tables[i].rows[k]));
+		assert_int_equal(times_in(text, "  App processing"), tables[i].role == ROLE_REFLECT);
+	}
+}
+
+/* 1 .. 20000 ns; a stage that only went backwards; a single large value. */
+static void the_numbers_of_the_stages(void **state)
+{
+	(void)state;
+	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 6000, 0, 0, 0);
+	for (int i = 0; i < STAGES; i++)
+		forget_samples(&stage[i], 0, 0);
+	for (uint32_t n = 1; n <= 20000; n++)
+		histogram_add(&stage[0], n, n);
+	for (int n = 0; n < 12345; n++)
+		histogram_add(&stage[1], -1, 0);
+	histogram_add(&stage[2], 123456789, 0);
+	written(0);
+	assert_line(text, "  Kernel-to-app   T2_SW - T2_KERNEL          20000        0     10.000     18.000     19.000"
+		    "     19.800     19.980     19.998     20.000");
+	assert_line(text, "  App-to-kernel   T3_KERNEL - T3_SW              0    12345");
+	assert_line(text, "  App processing  T3_SW - T2_SW                  1        0 123456.789 123456.789 123456.789"
+		    " 123456.789 123456.789 123456.789 123456.789");
+	assert_line(text, "Stages (us):                               Samples Negative       50th       90th       95th"
+		    "       99th     99.9th    99.99th    Maximum");
+}
+
+static void a_stage_with_a_full_overflow_store(void **state)
+{
+	(void)state;
+	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 6000, 1, 1, 1);
+	forget_samples(&stage[0], 200 * NS_PER_US, HISTOGRAM_OVERFLOW_STORE + 1);
+	written(0);
+	assert_line(text, "  Kernel-to-app   T2_SW - T2_KERNEL         131073        0  >=100.000  >=100.000  >=100.000"
+		    "  >=100.000  >=100.000  >=100.000    200.000");
+}
+
+static void the_stages_belong_to_the_histogram(void **state)
+{
+	(void)state;
+	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 6000, 1, 1, 1);
+	options.histogram = false;
+	assert_no(written(0), "Stages (us)");
+}
+
+/* ---- The trace ------------------------------------------------------------------------------------------------------------ */
+
+#define INSTANCE "/sys/kernel/tracing/instances/rant"
+#define TRACE_TITLE "\nTrace (tracing moves what is measured):\n"
+
+static void traced(void)
+{
+	memset(&trace, 0, sizeof(trace));
+	memset(&saved, 0, sizeof(saved));
+	strcpy(trace.path, INSTANCE);
+	strcpy(trace.clock, "mono_raw");
+	report.trace = &trace;
+}
+
+static void frozen_at(uint32_t seq)
+{
+	traced();
+	counter_add(&trace.marked, 1);
+	trace.state = TRACE_FROZEN;
+	trace.unsaved = true;
+	trace.last = (struct trace_record){ .seq = seq, .marker_ns = 2345, .frozen_ns = 12345 };
+}
+
+/* From the title of the section to its end. */
+static void assert_section(const char *title, const char *lines)
+{
+	const char *from = strstr(written(0), title);
+
+	assert_non_null(from);
+	from += strlen(title);
+	const char *to = strstr(from, "\n\n");
+	size_t bytes = to ? (size_t)(to + 1 - from) : strlen(from);
+
+	if (bytes != strlen(lines) || strncmp(from, lines, bytes))
+		fail_msg("not\n%s\nbut\n%.*s", lines, (int)bytes, from);
+}
+
+static void no_trace_no_section(void **state)
+{
+	(void)state;
+	assert_no(written(0), "race");
+}
+
+static void a_trace_without_a_breach(void **state)
+{
+	(void)state;
+	traced();
+	assert_section(TRACE_TITLE, "  Markers   :  0\n");
+	report.saved = &saved; /* nothing saved: its path is empty */
+	assert_section(TRACE_TITLE, "  Markers   :  0\n");
+	trace.start_error = EACCES;
+	assert_section(TRACE_TITLE, "  Markers   :  0\n  Writing RANT_TEST_START failed: Permission denied\n");
+}
+
+static void a_frozen_trace(void **state)
+{
+	(void)state;
+	frozen_at(4294967295);
+	assert_section(TRACE_TITLE, "  Markers   :  1  (of breaches)\n"
+		       "  Stopped at #4294967295, 12.3 us after the breach was seen\n  Evidence  : " INSTANCE "/trace\n");
+	options.verbose = true;
+	trace.last.snapshot_taken = true;
+	assert_section(TRACE_TITLE, "  Markers   :  1  (of breaches)\n"
+		       "  Stopped at #4294967295, 12.3 us after the breach was seen (marker written after 2.3 us)\n"
+		       "  Evidence  : " INSTANCE "/snapshot\n");
+	counter_add(&trace.while_frozen, 5);
+	options.verbose = false;
+	assert_section(TRACE_TITLE, "  Markers   :  1  (of breaches)\n"
+		       "  While off :  5  (breaches while the trace was frozen: not traced)\n"
+		       "  Stopped at #4294967295, 12.3 us after the breach was seen\n  Evidence  : " INSTANCE "/snapshot\n");
+}
+
+static void each_step_that_failed_is_named(void **state)
+{
+	(void)state;
+	frozen_at(7);
+	trace.marked = 0;
+	counter_add(&trace.refused, 1);
+	trace.last.marker_error = ENOSPC;
+	trace.last.snapshot_error = EBUSY;
+	assert_section(TRACE_TITLE, "  Markers   :  0\n  Refused   :  1  (markers that the kernel did not take)\n"
+		       "  Stopped at #7, 12.3 us after the breach was seen\n"
+		       "  Writing the marker failed: No space left on device\n"
+		       "  The snapshot failed: Device or resource busy\n  Evidence  : " INSTANCE "/trace\n");
+}
+
+static void what_was_not_stopped_is_not_called_so(void **state)
+{
+	(void)state;
+	frozen_at(7);
+	trace.state = TRACE_ARMED;
+	trace.last.stop_error = EPERM;
+	assert_section(TRACE_TITLE, "  Markers   :  1  (of breaches)\n"
+		       "  Not stopped at #7, 12.3 us after the breach was seen\n"
+		       "  Switching tracing off failed: Operation not permitted\n  Evidence  : " INSTANCE "/trace\n");
+}
+
+/* Nothing was written and nothing was stopped here. */
+static void a_trace_that_others_had_switched_off(void **state)
+{
+	(void)state;
+	traced();
+	counter_add(&trace.off, 3);
+	trace.unsaved = true;
+	trace.last = (struct trace_record){ .seq = 7, .off_before = true, .marker_error = EBADF };
+	assert_section(TRACE_TITLE, "  Markers   :  0\n"
+		       "  Off       :  3  (breaches while others had switched tracing off: not traced)\n");
+}
+
+static void a_saved_trace(void **state)
+{
+	(void)state;
+	frozen_at(7);
+	trace.unsaved = false;
+	trace.saves = 2;
+	saved = (struct trace_saved){ .path = "/var/tmp/rant-reflect-1-seq-7", .source = "snapshot", .spike_cpu = 0 };
+	report.saved = &saved;
+#define HEAD "  Markers   :  1  (of breaches)\n  Saves     :  2\n  Stopped at #7, 12.3 us after the breach was seen\n"
+#define SAVED "  Saved     : /var/tmp/rant-reflect-1-seq-7, from "
+	assert_section(TRACE_TITLE, HEAD SAVED "snapshot, the spike is in cpu0.txt\n");
+	saved.lost_events = UINT64_MAX; /* cannot be told: not a number */
+	assert_section(TRACE_TITLE, HEAD SAVED "snapshot, the spike is in cpu0.txt\n");
+	saved.lost_events = 123;
+	saved.spike_cpu = 17;
+	saved.source = "trace";
+	saved.swap_skipped = true;
+	assert_section(TRACE_TITLE, HEAD SAVED "trace, the spike is in cpu17.txt\n"
+		       "  The kernel skipped the snapshot, so the trace itself was saved\n"
+		       "  Overwritten before the first line: 123 events\n");
+	saved.spike_cpu = -1;
+	saved.swap_skipped = false;
+	saved.lost_events = 0;
+	assert_section(TRACE_TITLE, HEAD SAVED "trace\n"
+		       "  The marker of the breach is in no file: the buffer may be too small, or tracing was off\n");
+}
+
+/* Switched on again: there is a file, and nothing stands still any more. */
+static void a_trace_that_goes_on(void **state)
+{
+	(void)state;
+	frozen_at(7);
+	trace.unsaved = false;
+	trace.state = TRACE_ARMED;
+	trace.saves = 1;
+	saved = (struct trace_saved){ .path = "/d/x", .source = "trace", .spike_cpu = 1 };
+	report.saved = &saved;
+	assert_section(TRACE_TITLE, "  Markers   :  1  (of breaches)\n  Saves     :  1\n"
+		       "  Saved     : /d/x, from trace, the spike is in cpu1.txt\n");
+}
+
+/* ---- Commands --------------------------------------------------------------------------------------------------------------- */
+
+static void commands_and_what_became_of_them(void **state)
+{
+	struct breach_actions wanted = { .commands = 3, .command = { "date", "logger -t rant \"$RANT_SEQ\"", "sleep 9" } };
+	struct actions actions = { .wanted = &wanted, .ran = { 2, 0, 1 }, .failed = { 0, 3, 1 }, .left_out = { 0, 0, 4 } };
+
+	(void)state;
+	report.actions = &actions;
+	assert_section("\nCommands:\n", "  date: ran 2 times\n  logger -t rant \"$RANT_SEQ\": ran 0 times, 3 failed\n"
+		       "  sleep 9: ran 1 times, 1 failed, 4 breaches came while it still ran\n");
+	wanted.commands = 0;
+	assert_no(written(0), "Commands");
+}
+
+static void what_no_other_cpu_means(void **state)
+{
+	(void)state;
+	assert_no(written(0), "Nothing was done beside the measurement");
+	report.no_other_cpu = true;
+	assert_line(written(0), "Nothing was done beside the measurement (progress, commands): no CPU but the measuring one may be "
+		    "used.");
+}
+
+/* ---- Variables for commands ------------------------------------------------------------------------------------------------- */
+
+/* On the heap, and no larger than they say, so that ASan sees one byte too many. */
+static char *variables, **environment;
+
+static int set_up_variables(void **state)
+{
+	variables = malloc(REPORT_ENVIRONMENT_BYTES);
+	environment = malloc(REPORT_ENVIRONMENT_MAX * sizeof(*environment));
+	memset(variables, 0xa5, REPORT_ENVIRONMENT_BYTES);
+	memset(environment, 0xa5, REPORT_ENVIRONMENT_MAX * sizeof(*environment));
+	return set_up(state);
+}
+
+static int tear_down_variables(void **state)
+{
+	free(variables);
+	free(environment);
+	return tear_down(state);
+}
+
+static void assert_variables(const struct sample *s, uint64_t number, const char *const *expected)
+{
+	report_environment(&options, s, number, variables, environment);
+	for (size_t i = 0; expected[i]; i++) {
+		assert_non_null(environment[i]);
+		assert_string_equal(environment[i], expected[i]);
+		assert_null(expected[i + 1] ? NULL : environment[i + 1]);
+	}
+}
+
+#define VARIABLES(s, number, ...) assert_variables(s, number, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void all_variables_of_a_breach(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	options.role = ROLE_REFLECT;
+	options.threshold_ns = 100000;
+	s = sample_of(7, 303038, 592, 26521);
+	VARIABLES(&s, 0, "RANT_ROLE=reflect", "RANT_INTERFACE=veth0", "RANT_NUMBER=1", "RANT_SEQ=7",
+		  "RANT_LATENCY_NS=330151", "RANT_THRESHOLD_NS=100000", "RANT_T2_KERNEL=1773883524.780127138",
+		  "RANT_T2_SW=1773883524.780430176", "RANT_T3_SW=1773883524.780430768",
+		  "RANT_T3_KERNEL=1773883524.780457289");
+	options.role = ROLE_EMIT;
+	options.stamp = SOURCE_HARDWARE;
+	s = sample_of(8, 1, 2, 3);
+	VARIABLES(&s, 41, "RANT_ROLE=emit", "RANT_INTERFACE=veth0", "RANT_NUMBER=42", "RANT_SEQ=8",
+		  "RANT_LATENCY_NS=2", "RANT_THRESHOLD_NS=100000", "RANT_T1_SW=1773883524.780127138",
+		  "RANT_T1_HW=1773883524.780127139", "RANT_T4_HW=1773883524.780127141", "RANT_T4_SW=1773883524.780127144");
+}
+
+static void a_time_that_is_not_there_is_no_variable(void **state)
+{
+	(void)state;
+	options.role = ROLE_REFLECT;
+	for (unsigned there = 0; there < 1 << TIMES; there++) {
+		static const char *const names[TIMES] = { "RANT_T2_KERNEL=", "RANT_T2_SW=", "RANT_T3_SW=", "RANT_T3_KERNEL=" };
+		struct sample s = sample_of(7, 1, 1, 1);
+		int at = 6;
+
+		for (int i = 0; i < TIMES; i++)
+			if (!(there & 1u << i))
+				s.source[i] = SOURCE_NONE;
+		report_environment(&options, &s, 0, variables, environment);
+		for (int i = 0; i < TIMES; i++)
+			if (there & 1u << i)
+				assert_memory_equal(environment[at++], names[i], strlen(names[i]));
+		assert_null(environment[at]);
+	}
+}
+
+static void the_longest_variables_fit(void **state)
+{
+	struct sample s = { .seq = UINT32_MAX, .latency_ns = INT64_MIN,
+			    .source = { SOURCE_KERNEL, SOURCE_USER, SOURCE_USER, SOURCE_KERNEL },
+			    .time_ns = { INT64_MIN, INT64_MIN, INT64_MAX, INT64_MIN } };
+
+	(void)state;
+	options.role = ROLE_REFLECT;
+	options.interface = "fifteen-letters"; /* IFNAMSIZ - 1 */
+	options.threshold_ns = INT64_MIN;
+	VARIABLES(&s, UINT64_MAX - 1, "RANT_ROLE=reflect", "RANT_INTERFACE=fifteen-letters",
+		  "RANT_NUMBER=18446744073709551615", "RANT_SEQ=4294967295", "RANT_LATENCY_NS=-9223372036854775808",
+		  "RANT_THRESHOLD_NS=-9223372036854775808", "RANT_T2_KERNEL=-9223372036.854775808",
+		  "RANT_T2_SW=-9223372036.854775808", "RANT_T3_SW=9223372036.854775807",
+		  "RANT_T3_KERNEL=-9223372036.854775808");
+}
+
+/* No name of an interface is so long; whatever comes, nothing is written outside and nothing is cut short. */
+static void what_does_not_fit_is_left_out_whole(void **state)
+{
+	char name[2 * REPORT_ENVIRONMENT_BYTES];
+
+	(void)state;
+	options.interface = name;
+	for (size_t bytes = 0; bytes < sizeof(name); bytes++) {
+		struct sample s = sample_of(7, 1, 1, 1);
+		int n = 0;
+
+		memset(name, 'x', bytes);
+		name[bytes] = '\0';
+		report_environment(&options, &s, 0, variables, environment);
+		for (; environment[n]; n++) {
+			assert_memory_equal(environment[n], "RANT_", 5);
+			assert_true(environment[n] + strlen(environment[n]) < variables + REPORT_ENVIRONMENT_BYTES);
+			if (!strncmp(environment[n], "RANT_INTERFACE=", 15))
+				assert_int_equal(strlen(environment[n]), 15 + bytes);
+			if (!strncmp(environment[n], "RANT_T", 6) && environment[n][6] != 'H')
+				assert_int_equal(strlen(strchr(environment[n], '.')), 1 + 9);
+		}
+		assert_true(n < REPORT_ENVIRONMENT_MAX);
+		assert_true(bytes >= IFNAMSIZ || n == REPORT_ENVIRONMENT_MAX - 1);
+	}
+}
+
+/* ---- The configuration ------------------------------------------------------------------------------------------------------ */
+
+static const char *configured(void)
+{
+	static const struct transport udp = { .name = "UDP" };
+	const struct memory some = { .bytes = 3 << 20 };
+	const struct nic nic = { .name = "veth0", .driver = "veth" };
+	size_t bytes;
+
+	channel.transport = &udp;
+	free(text);
+	FILE *out = open_memstream(&text, &bytes);
+
+	report_configuration(out, &report, &nic, &some, &some);
+	fclose(out);
+	return text;
+}
+
+static void the_trace_in_the_configuration(void **state)
+{
+	(void)state;
+	const char *all = configured();
+
+	assert_no(all, "Trace marker");
+	assert_no(all, "Snapshot");
+	traced();
+	all = configured();
+	assert_line(all, "Trace marker enabled: " INSTANCE ", clock mono_raw");
+	assert_no(all, "Snapshot");
+	trace.snapshot = true;
+	trace.spare_bytes = 5 << 19;
+	assert_line(configured(), "Snapshot enabled: its buffer takes 2.5 MB");
+}
+
+static void the_log_in_the_configuration(void **state)
+{
+	(void)state;
+	report.log = &transactions;
+	log_place(&transactions, records, 500000, false);
+	assert_line(configured(), "Log buffer of 500000 records (10 s at 50000 packets/s)");
+	log_place(&transactions, records, 500000, true);
+	assert_line(configured(), "Circular log buffer of 500000 records (10 s at 50000 packets/s)");
 }
 
 /* ---- The log -------------------------------------------------------------------------------------------------------- */
@@ -389,6 +1134,41 @@ static void accounts_of_a_log(void **state)
 	assert_line(written(0), "Log: 8 of 20 records, 2 left out because it was full, 10 not above --log-threshold");
 }
 
+static void accounts_of_a_circular_log(void **state)
+{
+	(void)state;
+	log_place(&transactions, records, COUNT_OF(records), true);
+	for (uint32_t i = 0; i < 8; i++) {
+		histogram_add(&histogram, i, i);
+		add_record(i, i, i);
+	}
+	assert_line(written(0), "Log: 8 of 8 records");
+	for (uint32_t i = 8; i < 30; i++)
+		histogram_add(&histogram, i, i);
+	for (uint32_t i = 8; i < 20; i++)
+		add_record(i, i, i);
+	assert_line(written(0), "Log: 8 of 30 records, the last ones: 12 older ones were overwritten, 10 not above --log-threshold");
+	assert_no(text, "left out");
+}
+
+/* With every place of the newest record in the memory. */
+static void a_circular_log_is_written_from_old_to_new(void **state)
+{
+	(void)state;
+	for (uint32_t n = 1; n <= 3 * COUNT_OF(records); n++) {
+		uint32_t expected = n < COUNT_OF(records) ? 0 : n - (uint32_t)COUNT_OF(records);
+
+		log_place(&transactions, records, COUNT_OF(records), true);
+		for (uint32_t i = 0; i < n; i++)
+			add_record(i, i, i);
+		const char *line = strchr(strchr(logged(), '\n') + 1, '\n') + 1; /* below the header */
+
+		for (; *line; line = strchr(line, '\n') + 1)
+			assert_int_equal(strtoul(line, NULL, 10), expected++);
+		assert_int_equal(expected, n);
+	}
+}
+
 /* ---- The file of the log ------------------------------------------------------------------------------------------------ */
 
 static void assert_refused(const char *bad, const char *words)
@@ -470,6 +1250,7 @@ static void the_old_log_stays_until_the_new_one_is_whole(void **state)
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define VARIABLES_TEST(function) cmocka_unit_test_setup_teardown(function, set_up_variables, tear_down_variables)
 #define LOG_TEST(function) cmocka_unit_test_setup_teardown(function, set_up_log, tear_down_log)
 
 int main(void)
@@ -484,12 +1265,48 @@ int main(void)
 		TEST(labels_say_where_stamps_come_from),
 		TEST(a_breach_shows_every_stamp_there_is),
 		TEST(kernel_stamps_are_never_called_hardware),
+		TEST(the_documented_breakdown),
+		TEST(stages_to_a_nic_are_called_so),
+		TEST(the_arrow_is_not_at_the_largest),
+		TEST(the_arrow_at_each_stage_in_turn),
+		TEST(an_emitter_blames_only_what_is_in_the_round_trip),
+		TEST(an_emitter_with_a_nic),
+		TEST(one_sample_blames_nothing),
+		TEST(a_stage_that_was_hardly_seen_is_not_blamed),
+		TEST(what_took_no_longer_than_usual_is_not_blamed),
+		TEST(a_stage_without_a_time_is_not_shown),
+		TEST(no_breakdown_without_stages),
+		TEST(the_worst_breach_when_it_is_another),
+		TEST(the_worst_breach_with_the_number_of_the_first),
+		TEST(the_worst_breach_has_a_breakdown_too),
+		TEST(the_columns_of_the_stages_stand_in_line),
+		TEST(the_numbers_of_the_stages),
+		TEST(a_stage_with_a_full_overflow_store),
+		TEST(the_stages_belong_to_the_histogram),
+		TEST(no_trace_no_section),
+		TEST(a_trace_without_a_breach),
+		TEST(a_frozen_trace),
+		TEST(each_step_that_failed_is_named),
+		TEST(what_was_not_stopped_is_not_called_so),
+		TEST(a_trace_that_others_had_switched_off),
+		TEST(a_saved_trace),
+		TEST(a_trace_that_goes_on),
+		TEST(commands_and_what_became_of_them),
+		TEST(what_no_other_cpu_means),
+		VARIABLES_TEST(all_variables_of_a_breach),
+		VARIABLES_TEST(a_time_that_is_not_there_is_no_variable),
+		VARIABLES_TEST(the_longest_variables_fit),
+		VARIABLES_TEST(what_does_not_fit_is_left_out_whole),
+		TEST(the_trace_in_the_configuration),
+		TEST(the_log_in_the_configuration),
 		LOG_TEST(the_documented_columns),
 		LOG_TEST(columns_follow_role_and_stamps),
 		LOG_TEST(an_absent_stamp_is_a_dash),
 		LOG_TEST(times_before_1970_keep_their_sign),
 		LOG_TEST(a_long_log_is_whole),
 		LOG_TEST(accounts_of_a_log),
+		LOG_TEST(accounts_of_a_circular_log),
+		LOG_TEST(a_circular_log_is_written_from_old_to_new),
 		LOG_TEST(bad_paths_are_refused_before_the_run),
 		LOG_TEST(a_full_device_is_an_error_and_stays_a_device),
 		LOG_TEST(the_old_log_stays_until_the_new_one_is_whole),
