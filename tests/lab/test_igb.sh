@@ -188,7 +188,7 @@ for signal in TERM INT; do
 done
 
 # A jump between two exchanges is not seen: so ten of each.
-begin_hw 'jumps of the clock of the NIC are negative and long round trips'
+begin_hw 'round trips in which the clock of the NIC jumps are left out, and counted'
 sent=$(sent_by a)
 start_hw_pair --count 50000
 poll has_sent a $((sent + 100))
@@ -200,8 +200,9 @@ kill -TERM "${pid[e]}"
 finish_hw_pair
 expect "$(row e Negative)" -ge 1 'negative round trips'
 expect "$(row e Negative)" -le 11 'negative round trips'
-expect "$(awk 'NR > 2 && $NF > 4.4e9 && $NF < 4.6e9' "$work/e.log" | wc -l)" -ge 1 'round trips of 4.5 s'
-expect "$(awk 'NR > 2 && $NF > 1e9' "$work/e.log" | wc -l)" -le 11 'absurd round trips'
+expect "$(row e Stepped)" -ge 1 'round trips of 4.5 s'
+expect "$(row e Stepped)" -le 11 'round trips of 4.5 s'
+expect "$(awk 'NR > 2 && $NF > 1e9' "$work/e.log" | wc -l)" -eq 0 'absurd round trips'
 verdict
 
 together
