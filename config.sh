@@ -13,7 +13,7 @@
 #
 # "a && b || continue" is meant as it stands; functions are called by name.
 # shellcheck disable=SC2015,SC2317
-set -euo pipefail
+set -eEuo pipefail
 export LC_ALL=C
 umask 077
 
@@ -400,9 +400,26 @@ give_up() {
 	exit 1
 }
 
+# By ERR: something that this script did not reckon with.
+stumble() {
+	[ "$BASH_SUBSHELL" -eq 0 ] || return 0
+	trap - ERR
+	[ "$mode" != apply ] || give_up "line $1: '$2' failed"
+	die "line $1: '$2' failed"
+}
+
+# quote WORD: as a shell would take it.
+quote() {
+	if [[ $1 =~ ^[A-Za-z0-9_./:=@%+,-]+$ ]]; then
+		printf '%s' "$1"
+	else
+		printf '%s' "${1@Q}"
+	fi
+}
+
 # A command as a shell would take it.
 show() {
-	local text
+	local word space_between=''
 
 	case $1 in
 	put | net_write | start_daemon | set_ring)
@@ -410,12 +427,15 @@ show() {
 		return
 		;;
 	esac
-	printf -v text '%q ' "$@"
-	printf '%s' "${text% }"
+	for word in "$@"; do
+		printf '%s' "$space_between"
+		quote "$word"
+		space_between=' '
+	done
 }
 
 show_put() {
-	printf 'echo %q >%q' "$2" "$1"
+	printf 'echo %s >%s' "$(quote "$2")" "$(quote "$1")"
 }
 
 put() {
@@ -568,7 +588,7 @@ show_net_write() {
 	if [ -z "$1" ]; then
 		show_put "$2" "$3"
 	else
-		printf 'ip netns exec %q sh -c %q' "$1" "$(show_put "$2" "$3")"
+		show ip netns exec "$1" sh -c "$(show_put "$2" "$3")"
 	fi
 }
 
@@ -1400,8 +1420,9 @@ step_cpus_tasks() {
 	remember 'tasks since' undo_heirs "$rest" "$((${value%%.*} * 100))"
 	while read -r task list; do
 		scan "$task" && [ "$task" != $$ ] && [ "${stat[1]}" != $$ ] || continue
-		# PF_NO_SETAFFINITY: threads that the kernel needs on each CPU.
+		# PF_NO_SETAFFINITY: threads that the kernel needs on each CPU. Those of interrupts follow their interrupts.
 		((!(stat[6] & 0x4000000))) || continue
+		! is_kernel_thread || [[ $comm != irq/* ]] || continue
 		minus "$list" "${option[cpu]}" "${option[irq-cpu]}"
 		if [ -z "$value" ] && [ -z "$only_remember" ]; then
 			note "task $task ($comm) is pinned to CPUs $list: it stays"
@@ -1552,22 +1573,23 @@ undo_aspm() {
 # ---- Steps: the clock ------------------------------------------------------------------------------------------------
 
 step_ptp() {
-	local source=${option[ptp-sync-to]:-CLOCK_REALTIME} pid=none
+	local source=${option[ptp-sync-to]:-CLOCK_REALTIME} pid=none now
 	local -a command
 
 	[ "$source" = CLOCK_REALTIME ] || source=/dev/${source#/dev/}
 	if [ -z "$phc" ] || [ "$phc" = "$source" ]; then
-		not_supported "synchronisation of the clock ${phc:-, there is none}"
+		not_supported "synchronisation of its clock (${phc:-it has none})"
 		return 0
 	fi
 	command=(phc2sys -s "$source" -c "$phc" -O 0)
-	read_daemon phc2sys "${command[@]}"
-	if [ "$value" = none ] && other_keeper; then
+	read_daemon phc2sys "${command[@]}" || true
+	now=$value
+	if [ "$now" = none ] && other_keeper; then
 		return 0
 	fi
 	remember_frequency
 	change=(start_daemon "$state/phc2sys" "${command[@]}") back=(undo_daemon phc2sys "${command[@]}")
-	settle phc2sys "$value" "${command[*]}" wait_until read_daemon phc2sys "${command[@]}"
+	settle phc2sys "$now" "${command[*]}" wait_until read_daemon phc2sys "${command[@]}"
 }
 
 # start_daemon FILE COMMAND...: which writes its process number there itself, before it begins.
@@ -1601,7 +1623,7 @@ read_daemon() {
 	get "$state/$1" && [[ $value =~ ^[0-9]+$ ]] || { value=none && return 1; }
 	pid=$value value=none
 	[ ! -r "$proc/$pid/cmdline" ] || mapfile -d '' -t arguments <"$proc/$pid/cmdline" 2>/dev/null
-	[ "${arguments[*]##*/}" = "${*:2}" ] || [ "${arguments[*]}" = "${*:2}" ] && value=${*:2}
+	[ "${arguments[*]}" = "${*:2}" ] && value=${*:2}
 }
 
 undo_daemon() {
@@ -1806,6 +1828,17 @@ take_back() {
 	return "$status"
 }
 
+# As it was found when the interface was prepared.
+find_device() {
+	local folder
+
+	get "$state/device" && device=$sys/bus/$value bus=${value##*/} || return 0
+	for folder in "${device%/*}/../drivers"/*/"$bus"; do
+		[ ! -d "$folder" ] || { driver=${folder%/*} && driver=${driver##*/}; }
+	done
+	find_vectors "$device"
+}
+
 undo_all() {
 	local i reason
 	local -a left=()
@@ -1813,6 +1846,7 @@ undo_all() {
 	mode=undo fresh=() present=true
 	load_state
 	locate || present=false
+	find_device
 	for ((i = ${#records[@]} - 1; i >= 0; i--)); do
 		! hand_over "${records[i]}" && ! take_back "${records[i]}" || continue
 		left=("${records[i]}" "${left[@]}")
@@ -1929,6 +1963,7 @@ main() {
 	space=$here
 	! chosen namespace || space=ns_$interface
 	trap 'say "interrupted: config.sh $interface --undo takes back what was done"; exit 130' INT TERM HUP
+	trap 'stumble "$LINENO" "$BASH_COMMAND"' ERR
 	case $mode in
 	apply) run_apply ;;
 	verify) run_verify ;;
