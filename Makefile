@@ -67,9 +67,10 @@ bench:
 
 install: rant
 	install -D -m 0755 rant $(DESTDIR)$(PREFIX)/bin/rant
+	install -D -m 0755 config.sh $(DESTDIR)$(PREFIX)/share/rant/config.sh
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/rant
+	rm -f $(DESTDIR)$(PREFIX)/bin/rant $(DESTDIR)$(PREFIX)/share/rant/config.sh
 
 clean:
 	rm -rf build rant

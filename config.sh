@@ -236,7 +236,7 @@ check_options() {
 	number ksoftirqd-prio 1 99
 	number busy-poll 0 1000000
 	for name in ptp-source ptp-sync-to; do
-		[[ ${option[$name]:-/dev/ptp0} =~ ^(/dev/)?(ptp[0-9]{1,4}|CLOCK_REALTIME)$ ]] ||
+		[[ ${option[$name]:-/dev/ptp0} =~ ^(/dev/)?ptp[0-9]{1,4}$ ]] ||
 			die "--$name: '${option[$name]}' is not a PTP clock, as /dev/ptp0"
 	done
 }
@@ -332,6 +332,7 @@ kill_point() {
 
 declare -a change=() back=() refusals=() broken=()
 value='' required='' in_force=0 made=0
+key='' # under which it is saved, if not by what it is called
 
 # settle WHAT NOW WANTED READER...: one setting. READER puts the value into $value. Uses $change, and $back unless it is empty.
 settle() {
@@ -342,7 +343,7 @@ settle() {
 		in_force=$((in_force + 1))
 		[ "$mode" != verify ] || say "ok: $what is $now"
 	elif [ -n "$only_remember" ]; then
-		remember "$what" "${back[@]}"
+		remember "${key:-$what}" "${back[@]}"
 	elif [ "$mode" = apply ]; then
 		alter "$what" "$now" "$wanted" "$@"
 	elif [ "$mode" = dry-run ]; then
@@ -359,19 +360,24 @@ alter() {
 	local what=$1 now=$2 wanted=$3 status=0
 
 	shift 3
-	[ ${#back[@]} -eq 0 ] || remember "$what" "${back[@]}"
+	[ ${#back[@]} -eq 0 ] || remember "${key:-$what}" "${back[@]}"
 	alterations=$((alterations + 1))
 	kill_point "$alterations"
 	"${change[@]}" >"$state/output" 2>&1 </dev/null || status=$?
 	value=
 	"$@" || true
 	if [ "$value" = "$wanted" ]; then
-		in_force=$((in_force + 1)) made=$((made + 1))
-		say "set $what: ${now:-none} -> $wanted"
-		[ -z "${refused[$what]:-}" ] || printf '%s\n' "$what$sep" >>"$state/refused"
+		succeed "$what" "$now" "$wanted"
 	else
 		refuse "$what" "$wanted" "$status"
 	fi
+}
+
+# succeed WHAT BEFORE NOW
+succeed() {
+	in_force=$((in_force + 1)) made=$((made + 1))
+	say "set $1: ${2:-none} -> $3"
+	[ -z "${refused[$1]:-}" ] || printf '%s\n' "$1$sep" >>"$state/refused"
 }
 
 # refuse WHAT WANTED STATUS: $value is what it is.
@@ -422,7 +428,7 @@ show() {
 	local word space_between=''
 
 	case $1 in
-	put | net_write | start_daemon | set_ring)
+	put | net_write | start_daemon)
 		"show_$1" "${@:2}"
 		return
 		;;
@@ -606,16 +612,55 @@ settle_net() {
 	settle "$1" "$value" "$3" net_get "$2"
 }
 
-# find_vectors DEVICE: the interrupts of a folder of /sys/bus/*/devices.
+# find_vectors DEVICE: the interrupts of a folder of /sys/bus/*/devices, in the order of the card's vectors.
 find_vectors() {
 	local file
+	local -a sorted=()
 
-	vectors=()
 	for file in "$1"/msi_irqs/*; do
-		[ ! -e "$file" ] || vectors+=("${file##*/}")
+		[ ! -e "$file" ] || sorted[${file##*/}]=${file##*/}
 	done
-	[ ${#vectors[@]} -eq 0 ] && get "$1/irq" && [ "$value" -gt 0 ] && vectors=("$value")
-	return 0
+	vectors=("${sorted[@]}")
+	if [ ${#vectors[@]} -eq 0 ] && get "$1/irq" && [ "$value" -gt 0 ]; then
+		vectors=("$value")
+	fi
+}
+
+declare -A owner=() # "DEVICE POSITION" of an interrupt
+
+# The number of a vector changes when its card gets more or fewer; its place does not.
+find_owners() {
+	local folder i
+	local -a mine=("${vectors[@]}")
+
+	owner=()
+	for folder in "$sys"/bus/*/devices/*/msi_irqs; do
+		[ -d "$folder" ] || continue
+		folder=${folder%/msi_irqs}
+		find_vectors "$folder"
+		for i in "${!vectors[@]}"; do
+			owner[${vectors[i]}]="${folder#"$sys/bus/"} $i"
+		done
+	done
+	vectors=("${mine[@]}")
+}
+
+# undo_affinity DEVICE POSITION CPUS
+undo_affinity() {
+	find_vectors "$sys/bus/$1"
+	[ -z "${vectors[$2]:-}" ] || undo_put "$proc/irq/${vectors[$2]}/smp_affinity_list" "$3"
+}
+
+# undo_priority DEVICE POSITION "POLICY PRIORITY"
+undo_priority() {
+	local name
+
+	find_vectors "$sys/bus/$1"
+	[ -n "${vectors[$2]:-}" ] || return 0
+	scan_threads
+	for name in "${!thread[@]}"; do
+		[[ $name != "irq/${vectors[$2]}-"* ]] || undo_thread "$name" "$3" || return
+	done
 }
 
 # What follows from the name alone, wherever the interface is.
@@ -727,13 +772,20 @@ undo_nothing() {
 }
 
 remember_vectors() {
-	local irq
+	local irq name
 
 	[ ${#vectors[@]} -gt 0 ] || return 0
+	find_owners
 	scan_threads
 	for irq in "${vectors[@]}"; do
-		! get "$proc/irq/$irq/smp_affinity_list" || remember "irq $irq affinity" undo_put "$proc/irq/$irq/smp_affinity_list" "$value"
-		remember_threads "irq/$irq-"
+		[ -n "${owner[$irq]:-}" ] && get "$proc/irq/$irq/smp_affinity_list" || continue
+		# shellcheck disable=SC2086 # two words
+		remember "vector ${owner[$irq]} affinity" undo_affinity ${owner[$irq]} "$value"
+		for name in "${!thread[@]}"; do
+			[[ $name == "irq/$irq-"* ]] && read_policy "${thread[$name]}" || continue
+			# shellcheck disable=SC2086 # two words
+			remember "vector ${owner[$irq]} thread" undo_priority ${owner[$irq]} "$value"
+		done
 	done
 }
 
@@ -933,31 +985,89 @@ group() {
 	read_ethtool "$1" || { not_supported "$1" && return 1; }
 }
 
-# want GROUP NAME WANTED
+declare -a wishes=() # "NAME VALUE" of one group, not made yet
+
+# want GROUP NAME WANTED: made by fulfil(), which must follow.
 want() {
 	local now=${nic["$1 $2"]:-n/a}
 
 	if [ "$now" = n/a ] || { [ "$now" != "$3" ] && [[ ${fixed["$1 $2"]:-} == *fixed* ]]; }; then
 		not_supported "$1 $2"
-		return 0
+	elif [ "$now" = "$3" ] || [ "$mode" = verify ]; then
+		settle "$1 $2" "$now" "$3"
+	else
+		wishes+=("$2 $3")
+	fi
+}
+
+# fulfil GROUP: all at once, for some drivers reset the link each time; what that leaves one by one.
+fulfil() {
+	local wish comment=''
+	local -A before=()
+
+	[ ${#wishes[@]} -gt 0 ] || return 0
+	for wish in "${wishes[@]}"; do
+		before[$wish]=${nic["$1 ${wish% *}"]}
+		comment+=", $1 ${wish% *}: now ${before[$wish]}"
+	done
+	read -r -a words <<<"${wishes[*]}"
+	within "$space" ethtool "${sets[$1]}" "$interface" "${words[@]}"
+	if [ "$mode" = dry-run ]; then
+		printf '%s  # %s\n' "$(show "${line[@]}")" "${comment#, }"
+	else
+		[ ${#wishes[@]} -eq 1 ] || fulfil_all "$1"
+		for wish in "${wishes[@]}"; do
+			fulfil_one "$1" "${wish% *}" "${wish#* }" "${before[$wish]}"
+		done
+	fi
+	wishes=()
+}
+
+# fulfil_all GROUP: by $line
+fulfil_all() {
+	local wish
+
+	for wish in "${wishes[@]}"; do
+		remember "$1 ${wish% *}" undo_ethtool "$1" "${wish% *}" "${before[$wish]}"
+	done
+	alterations=$((alterations + 1))
+	kill_point "$alterations"
+	"${line[@]}" >"$state/output" 2>&1 </dev/null || true
+	read_ethtool "$1"
+}
+
+# fulfil_one GROUP NAME WANTED BEFORE
+fulfil_one() {
+	local now=${nic["$1 $2"]}
+
+	if [ "$now" = "$3" ]; then
+		succeed "$1 $2" "$4" "$3"
+		return
 	fi
 	within "$space" ethtool "${sets[$1]}" "$interface" "$2" "$3"
-	change=("${line[@]}") back=(undo_ethtool "$1" "$2" "$now")
+	change=("${line[@]}") back=(undo_ethtool "$1" "$2" "$4")
+	[ "$1" != ring ] || change=(set_ring "$2" "$3")
 	settle "$1 $2" "$now" "$3" read_ethtool_value "$1" "$2"
 }
 
-declare -A fresh=() # groups that were read since they were changed
-
+# undo_ethtool GROUP NAME VALUE...
 undo_ethtool() {
-	$present || return 0
-	[ -n "${fresh[$1]:-}" ] || read_ethtool "$1" || return 0
-	fresh[$1]=1
-	[ "${nic["$1 $2"]:-}" != "$3" ] || return 0
-	[ "$1" != channels ] || remember_siblings
-	at ethtool "${sets[$1]}" "$interface" "$2" "$3"
-	[ "$1" != channels ] || restore_siblings
-	read_ethtool "$1"
-	[ "${nic["$1 $2"]:-}" = "$3" ]
+	local group=$1 i
+	local -a different=()
+
+	$present && read_ethtool "$group" || return 0
+	shift
+	for ((i = 1; i < $#; i += 2)); do
+		[ "${nic["$group ${!i}"]:-}" = "${*:i+1:1}" ] || different+=("${@:i:2}")
+	done
+	[ ${#different[@]} -gt 0 ] || return 0
+	[ "$group" != channels ] || remember_siblings
+	at ethtool "${sets[$group]}" "$interface" "${different[@]}" || true
+	[ "$group" != channels ] || restore_siblings
+	read_ethtool "$group"
+	for ((i = 0; i < ${#different[@]}; i += 2)); do
+		[ "${nic["$group ${different[i]}"]:-}" = "${different[i + 1]}" ] || return 1
+	done
 }
 
 step_queues() {
@@ -969,6 +1079,7 @@ step_queues() {
 		want channels rx 1
 		want channels tx 1
 	fi
+	fulfil channels
 	restore_siblings
 	forget 'sibling '
 	[ -z "$device" ] || find_vectors "$device"
@@ -1006,41 +1117,28 @@ restore_siblings() {
 }
 
 step_rings() {
-	local name
+	local name max wanted
 
 	group ring || return 0
 	for name in rx tx; do
-		[[ ${nic["ring $name"]:-n/a} != n/a ]] || continue
-		want_ring "$name" "${nic["ring $name max"]:-$ring_entries}"
+		max=${nic["ring $name max"]:-} wanted=$ring_entries
+		[[ ! $max =~ ^[0-9]+$ ]] || [ "$max" -ge "$wanted" ] || wanted=$max
+		[[ ${nic["ring $name"]:-n/a} == n/a ]] || want ring "$name" "$wanted"
 	done
+	fulfil ring
 }
 
-# want_ring NAME MAX
-want_ring() {
-	local wanted=$ring_entries now=${nic["ring $1"]}
-
-	[[ ! $2 =~ ^[0-9]+$ ]] || [ "$2" -ge "$wanted" ] || wanted=$2
-	change=(set_ring "$1" "$wanted" "$2") back=(undo_ethtool ring "$1" "$now")
-	settle "ring $1" "$now" "$wanted" read_ethtool_value ring "$1"
-}
-
-# set_ring NAME ENTRIES MAX: or the nearest that is taken.
+# set_ring NAME ENTRIES: or the nearest that is taken.
 set_ring() {
-	local entries
+	local entries max=${nic["ring $1 max"]:-}
 
 	for entries in "$2" 1024 256 2048 128 4096; do
-		[ "$entries" -le "$3" ] || continue
+		[[ ! $max =~ ^[0-9]+$ ]] || [ "$entries" -le "$max" ] || continue
 		! at ethtool -G "$interface" "$1" "$entries" || return 0
 	done
 	return 1
 }
 
-show_set_ring() {
-	within "$space" ethtool -G "$interface" "$1" "$2"
-	show "${line[@]}"
-}
-
-# What depends on others comes first: checksums off would take segmentation along, and back.
 step_offloads() {
 	local pattern key
 
@@ -1053,6 +1151,7 @@ step_offloads() {
 			[ "${nic["offload $key"]}" = off ] && [[ ${fixed["offload $key"]} == *fixed* ]] || want offload "$key" off
 		done < <(printf '%s\n' "${!nic[@]}" | sed -n 's/^offload //p' | sort)
 	done
+	fulfil offload
 }
 
 step_coalescing() {
@@ -1063,6 +1162,7 @@ step_coalescing() {
 		tx-frames=1 rx-usecs-irq=0 tx-usecs-irq=0; do
 		[ "${nic["coalesce ${setting%=*}"]:-n/a}" = n/a ] || want coalesce "${setting%=*}" "${setting#*=}"
 	done
+	fulfil coalesce
 }
 
 step_pause() {
@@ -1070,6 +1170,7 @@ step_pause() {
 	want pause autoneg off
 	want pause rx off
 	want pause tx off
+	fulfil pause
 }
 
 step_flags() {
@@ -1082,6 +1183,7 @@ step_flags() {
 		[ "$name" != tx_port_ts ] || note "tx_port_ts is off: the card stamps what it sends at the completion of DMA, before" \
 			"the wire; with it on only PTP (UDP port 319, ethertype 0x88F7) would be stamped at the port"
 	done <<<"$driver_flags"
+	fulfil flag
 }
 
 # Interrupts stay masked while somebody polls at least every gro_flush_timeout nanoseconds.
@@ -1306,16 +1408,6 @@ set_policy() {
 	line=(chrt "--${1% *}" -p "${1#* }" "$2")
 }
 
-# remember_threads PREFIX
-remember_threads() {
-	local name
-
-	for name in "${!thread[@]}"; do
-		[[ $name == "$1"* ]] && read_policy "${thread[$name]}" || continue
-		remember "thread $name" undo_thread "$name" "$value"
-	done
-}
-
 # By name and not by number: links that went down and up have new threads.
 undo_thread() {
 	local pid
@@ -1331,12 +1423,16 @@ undo_thread() {
 
 # settle_thread NAME "POLICY PRIORITY"
 settle_thread() {
-	local pid=${thread[$1]} now
+	local pid=${thread[$1]} now irq=${1#irq/} key=''
 
 	read_policy "$pid" || return 0
-	now=$value
+	now=$value irq=${irq%%-*}
 	set_policy "$2" "$pid"
 	change=("${line[@]}") back=(undo_thread "$1" "$now")
+	if [[ $1 == irq/* ]] && [ -n "${owner[$irq]:-}" ]; then
+		# shellcheck disable=SC2206 # two words
+		key="vector ${owner[$irq]} thread" back=(undo_priority ${owner[$irq]} "$now")
+	fi
 	settle "thread $1" "$now" "$2" read_policy "$pid"
 }
 
@@ -1356,6 +1452,7 @@ step_cpus() {
 		return 0
 	fi
 	find_protected
+	find_owners
 	use_tuna
 	step_cpus_irqs
 	settle_mask default_smp_affinity "$proc/irq/default_smp_affinity"
@@ -1387,8 +1484,21 @@ step_cpus_irqs() {
 		[ -z "${protected[$irq]:-}" ] && get "$path" && holds "$value" "${option[cpu]}" "${option[irq-cpu]}" || continue
 		now=$value
 		minus "$now" "${option[cpu]}" "${option[irq-cpu]}"
-		settle_file "irq $irq affinity" "$path" "${value:-$rest}"
+		settle_affinity "$irq" "${value:-$rest}"
 	done
+}
+
+# settle_affinity IRQ CPUS
+settle_affinity() {
+	local path=$proc/irq/$1/smp_affinity_list key=''
+
+	get "$path" || return 0
+	change=(put "$path" "$2") back=(undo_put "$path" "$value")
+	if [ -n "${owner[$1]:-}" ]; then
+		# shellcheck disable=SC2206 # two words
+		key="vector ${owner[$1]} affinity" back=(undo_affinity ${owner[$1]} "$value")
+	fi
+	settle "irq $1 affinity" "$value" "$2" get "$path"
 }
 
 # settle_mask WHAT FILE: without both CPUs, if there are others in it.
@@ -1481,11 +1591,10 @@ only_remember=
 step_irqs() {
 	local irq name
 
-	if [ ${#vectors[@]} -eq 0 ]; then
-		not_supported 'interrupts of the interface'
-	fi
+	[ ${#vectors[@]} -gt 0 ] || not_supported 'interrupts of the interface'
+	find_owners
 	for irq in "${vectors[@]}"; do
-		settle_file "irq $irq affinity" "$proc/irq/$irq/smp_affinity_list" "${option[irq-cpu]}"
+		settle_affinity "$irq" "${option[irq-cpu]}"
 	done
 	scan_threads
 	for irq in "${vectors[@]}"; do
@@ -1502,22 +1611,23 @@ step_irqs() {
 
 # Threads of other interrupts that can still run on these CPUs.
 step_irqs_competitors() {
-	local name irq list
+	local name irq list competitors=''
 
 	find_protected
 	while read -r name; do
 		irq=${name#irq/} irq=${irq%%-*}
 		[[ $irq =~ ^[0-9]+$ ]] && [ -z "${protected[$irq]:-}" ] && read_policy "${thread[$name]}" || continue
-		[[ $value == fifo* || $value == rr* ]] || [ -n "${saved["thread $name"]:-}" ] || continue
+		[[ $value == fifo* || $value == rr* ]] || [ -n "${option[demote-irqs]:-}" ] || continue
 		list=$value
 		get "$proc/irq/$irq/effective_affinity_list" || get "$proc/irq/$irq/smp_affinity_list" || continue
 		holds "$value" "${option[cpu]}" "${option[irq-cpu]}" || continue
 		if [ -n "${option[demote-irqs]:-}" ]; then
 			settle_thread "$name" 'other 0'
 		else
-			note "$name ($list) competes on CPUs $value: --demote-irqs takes its priority"
+			competitors+=", $name ($list, CPUs $value)"
 		fi
 	done < <(printf '%s\n' "${!thread[@]}" | sed -n '/^irq\//p' | sort)
+	[ -z "$competitors" ] || note "other interrupts compete; --demote-irqs takes their priority: ${competitors#, }"
 }
 
 # ---- Steps: power, PCI Express ---------------------------------------------------------------------------------------
@@ -1553,7 +1663,7 @@ step_pcie() {
 # settle_aspm ADDRESS: two bits of the Link Control register, found by the capability and never by an offset of our own.
 settle_aspm() {
 	if ! read_aspm "$1"; then
-		not_supported "ASPM of $1"
+		not_supported "ASPM of $1 ($(setpci -s "$1" CAP_EXP+10.w 2>&1 | tail -n 1))"
 		return 0
 	fi
 	change=(setpci -s "$1" CAP_EXP+10.w=0:3) back=(undo_aspm "$1" "$value")
@@ -1718,15 +1828,15 @@ read_trace_clock() {
 	value=${value#*[} value=${value%%]*}
 }
 
-# read_snapshot FILE: 1 if it is allocated.
+# read_snapshot FILE: 1 if it is allocated, which the kernel says only while there is nothing in it.
 read_snapshot() {
 	local text
 
 	value=
 	[ -r "$1" ] || return
-	value=0
+	value=1
 	while IFS= read -r text && [[ $text == '#'* ]]; do
-		[[ $text != *'is allocated'* ]] || value=1
+		[[ $text != *'Snapshot is freed'* ]] || value=0
 	done <"$1"
 }
 
@@ -1772,7 +1882,7 @@ undo_instance() {
 # Settings of the host and not of one interface: two ports may have changed them, one after the other.
 is_of_host() {
 	case $1 in
-	irq\ * | thread\ * | task\ * | tasks\ * | default_smp_affinity | workqueue\ * | governor\ * | idle\ * | ASPM\ * | trace\ *) ;;
+	irq\ * | vector\ * | thread\ * | task\ * | tasks\ * | default_smp_affinity | workqueue\ * | governor\ * | idle\ * | ASPM\ * | trace\ *) ;;
 	*) return 1 ;;
 	esac
 }
@@ -1828,6 +1938,26 @@ take_back() {
 	return "$status"
 }
 
+declare -A taken=() # indices of records that were taken back with others
+
+# take_back_group INDEX: with all before it that concern the same group of ethtool. Fails if that is not so, or not done.
+take_back_group() {
+	local i group=''
+	local -a fields all=() indices=()
+
+	[ -z "${taken[$1]:-}" ] || return 0
+	for ((i = $1; i >= 0; i--)); do
+		IFS=$sep read -r -a fields <<<"${records[i]}"
+		[ "${fields[2]}" = undo_ethtool ] && [ "${fields[3]}" = "${group:=${fields[3]}}" ] || break
+		all+=("${fields[@]:4:2}")
+		indices+=("$i")
+	done
+	[ ${#indices[@]} -gt 1 ] && undo_ethtool "$group" "${all[@]}" >"$state/output" 2>&1 </dev/null || return 1
+	for i in "${indices[@]}"; do
+		taken[$i]=1
+	done
+}
+
 # As it was found when the interface was prepared.
 find_device() {
 	local folder
@@ -1843,11 +1973,12 @@ undo_all() {
 	local i reason
 	local -a left=()
 
-	mode=undo fresh=() present=true
+	mode=undo taken=() present=true
 	load_state
 	locate || present=false
 	find_device
 	for ((i = ${#records[@]} - 1; i >= 0; i--)); do
+		! take_back_group "$i" || continue
 		! hand_over "${records[i]}" && ! take_back "${records[i]}" || continue
 		left=("${records[i]}" "${left[@]}")
 		reason=$(tail -n 1 "$state/output")

@@ -44,12 +44,14 @@ plain_compile() {
 
 one "the sources compile without the Makefile" plain_compile
 one "gcc -fanalyzer finds nothing" analyze
-one "shellcheck finds nothing" shellcheck -x tests/*.sh tests/bench/*.sh tests/lab/*.sh .ci/run
+one "shellcheck finds nothing" shellcheck -x config.sh tests/*.sh tests/config/stub tests/bench/*.sh tests/lab/*.sh .ci/run
 read -ra rooms <<<"$hot"
 one "hot rooms call only what is allowed" tests/symbols.sh "${rooms[@]/#/build/}"
 for test in build/test_*; do
 	CMOCKA_MESSAGE_OUTPUT=TAP many "$(basename "$test")" "$test"
 done
+many "config.sh with replaced tools" tests/test_config.sh
+many "config.sh on a veth link" tests/config_veth.sh ./rant
 many "on a veth link" tests/namespace.sh ./rant build/hostile
 many "on a veth link, AddressSanitizer and UBSan" tests/namespace.sh build/rant-sanitized build/hostile
 
