@@ -1619,8 +1619,9 @@ step_irqs_competitors() {
 		[[ $irq =~ ^[0-9]+$ ]] && [ -z "${protected[$irq]:-}" ] && read_policy "${thread[$name]}" || continue
 		[[ $value == fifo* || $value == rr* ]] || [ -n "${option[demote-irqs]:-}" ] || continue
 		list=$value
-		get "$proc/irq/$irq/effective_affinity_list" || get "$proc/irq/$irq/smp_affinity_list" || continue
-		holds "$value" "${option[cpu]}" "${option[irq-cpu]}" || continue
+		# The effective one is old until the next interrupt: if it may not stay, it does not count.
+		! get "$proc/irq/$irq/smp_affinity_list" || holds "$value" "${option[cpu]}" "${option[irq-cpu]}" || continue
+		get "$proc/irq/$irq/effective_affinity_list" && holds "$value" "${option[cpu]}" "${option[irq-cpu]}" || continue
 		if [ -n "${option[demote-irqs]:-}" ]; then
 			settle_thread "$name" 'other 0'
 		else

@@ -98,7 +98,6 @@ make_interrupts() {
 	done
 	file "$proc/irq/31/smp_affinity_list" 4-5
 	file "$proc/irq/32/smp_affinity_list" 3
-	file "$proc/irq/33/smp_affinity_list" 0-1
 	file "$proc/irq/33/effective_affinity_list" 2
 	file "$proc/irq/50/smp_affinity_list" 6
 	file "$proc/irq/51/smp_affinity_list" 7
