@@ -334,7 +334,7 @@ declare -a change=() back=() refusals=() broken=()
 value='' required='' in_force=0 made=0
 key='' # under which it is saved, if not by what it is called
 
-# settle WHAT NOW WANTED READER...: one setting. READER puts the value into $value. Uses $change, and $back unless it is empty.
+# settle WHAT NOW WANTED READER...: one setting. READER puts the value into $value. Uses $change, and $back unless empty.
 settle() {
 	local what=$1 now=$2 wanted=$3
 
@@ -724,12 +724,14 @@ check_spared() {
 		die "'$interface' carries the default route of this host: use another interface, or remove that route first"
 	chosen namespace || return 0
 	text=$(ip -o link show dev "$interface")
-	[[ ! $text =~ \ master\ ([^ ]+) ]] || die "'$interface' is a port of '${BASH_REMATCH[1]}': take it out first, or --no-namespace"
+	[[ ! $text =~ \ master\ ([^ ]+) ]] ||
+		die "'$interface' is a port of '${BASH_REMATCH[1]}': take it out first, or --no-namespace"
 	for text in "$sys/class/net/$interface"/upper_*; do
 		[ ! -e "$text" ] || die "'${text##*/upper_}' stands on '$interface': remove it first, or --no-namespace"
 	done
 	while read -r _ kind handle _; do
-		[ "$handle" = 0: ] || die "'$interface' has a queueing discipline of its own, $kind $handle: remove it first, or --no-namespace"
+		[ "$handle" = 0: ] ||
+			die "'$interface' has a queueing discipline of its own, $kind $handle: remove it first, or --no-namespace"
 	done < <(tc qdisc show dev "$interface" 2>/dev/null)
 }
 
@@ -1606,7 +1608,8 @@ step_irqs() {
 		[ -z "${thread[$name]:-}" ] || settle_thread "$name" "fifo ${option[ksoftirqd-prio]}"
 	done
 	step_irqs_competitors
-	[ -z "$irqbalance" ] || note "irqbalance runs (process $irqbalance) and will move interrupts again: stop it, or ban these CPUs"
+	[ -z "$irqbalance" ] ||
+		note "irqbalance runs (process $irqbalance) and will move interrupts again: stop it, or ban these CPUs"
 }
 
 # Threads of other interrupts that can still run on these CPUs.
@@ -1883,7 +1886,8 @@ undo_instance() {
 # Settings of the host and not of one interface: two ports may have changed them, one after the other.
 is_of_host() {
 	case $1 in
-	irq\ * | vector\ * | thread\ * | task\ * | tasks\ * | default_smp_affinity | workqueue\ * | governor\ * | idle\ * | ASPM\ * | trace\ *) ;;
+	irq\ * | vector\ * | thread\ * | task\ * | tasks\ * | default_smp_affinity | workqueue\ * | governor\ * | idle\ *) ;;
+	ASPM\ * | runtime\ * | trace\ *) ;;
 	*) return 1 ;;
 	esac
 }
