@@ -1999,6 +1999,7 @@ undo_all() {
 remove_state() {
 	rm -f "$state"/{undo,undo.new,refused,output,boot,device,arguments,arguments.new,phc2sys}
 	rmdir "$state"
+	rmdir "$states" 2>/dev/null || true # not while another interface has something there
 }
 
 run_undo() {
