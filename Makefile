@@ -60,11 +60,11 @@ check:
 	$(MAKE) rant build/rant-sanitized build/hostile build/spike.so $(TESTS:%=build/%)
 	HOT="$(HOT:%=%.o)" LAB="$(LAB)" tests/check.sh
 
-# In virtual machines whose NICs have PTP clocks; Debian on amd64.
+# In virtual machines whose NICs have PTP clocks; Debian on amd64. LAB=all: the slow tests too, as check does.
 lab:
-	tests/packages.sh build lab
-	$(MAKE) rant
-	tests/lab/lab.sh
+	tests/packages.sh build check lab
+	$(MAKE) rant build/test_clock build/test_tracefs
+	tests/lab/lab.sh $(if $(filter all,$(LAB)),--all)
 
 bench:
 	tests/packages.sh build demo bench
@@ -73,9 +73,10 @@ bench:
 
 install: rant
 	install -D -m 0755 rant $(DESTDIR)$(PREFIX)/bin/rant
+	install -D -m 0755 config.sh $(DESTDIR)$(PREFIX)/share/rant/config.sh
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/rant
+	rm -f $(DESTDIR)$(PREFIX)/bin/rant $(DESTDIR)$(PREFIX)/share/rant/config.sh
 
 clean:
 	rm -rf build rant

@@ -44,15 +44,17 @@ plain_compile() {
 
 one "the sources compile without the Makefile" plain_compile
 one "gcc -fanalyzer finds nothing" analyze
-one "shellcheck finds nothing" shellcheck -x tests/*.sh tests/bench/*.sh tests/lab/*.sh .ci/run
+one "shellcheck finds nothing" shellcheck -x config.sh tests/*.sh tests/config/stub tests/bench/*.sh tests/lab/*.sh .ci/run
 read -ra rooms <<<"$hot"
 one "hot rooms call only what is allowed" tests/symbols.sh "${rooms[@]/#/build/}"
 for test in build/test_*; do
 	CMOCKA_MESSAGE_OUTPUT=TAP many "$(basename "$test")" "$test"
 done
+many "config.sh with replaced tools" tests/test_config.sh
+many "config.sh on a veth link" tests/config_veth.sh ./rant
 many "on a veth link" tests/namespace.sh ./rant build/hostile build/spike.so
 many "on a veth link, AddressSanitizer and UBSan" tests/namespace.sh build/rant-sanitized build/hostile
-[ "${LAB:-1}" = 0 ] || many "in virtual machines" tests/lab/lab.sh
+[ "${LAB:-1}" = 0 ] || many "in virtual machines" tests/lab/lab.sh --all
 
 # cmocka 1.1.5 says "not ok N # SKIP" of a test that was skipped.
 skip='^(not )?ok .*# skip'

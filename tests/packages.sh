@@ -7,7 +7,7 @@ set -euo pipefail
 table='
 build: gcc libc6-dev libnl-3-dev libnl-genl-3-dev | gcc glibc-devel libnl3-devel
 demo:  iproute2 util-linux | iproute util-linux
-check: libcmocka-dev shellcheck strace bsdutils procps | libcmocka-devel ShellCheck strace util-linux-script procps-ng libasan libubsan
+check: libcmocka-dev shellcheck strace bsdutils procps ethtool | libcmocka-devel ShellCheck strace util-linux-script procps-ng ethtool libasan libubsan
 lab:   libelf1 python3 |
 bench: sockperf strace valgrind | sockperf strace valgrind
 '

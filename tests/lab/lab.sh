@@ -4,11 +4,13 @@
 # Runs tests in a virtual machine whose NICs have PTP clocks: a stock Debian kernel under QEMU's software emulation, with
 # this machine's own file tree (read-only, under an overlay) and two joined igb ports, eth0 and eth1.
 #
-#   lab.sh [TEST...]        tests/lab/test_TEST.sh; all of them without arguments
+#   lab.sh [TEST...]        tests/lab/test_TEST.sh; without arguments all but the slow ones
+#   lab.sh --all            all of them
 #
 # A test is one file test_NAME.sh: bash, run as root in the guest, that prints "ok - NAME", "not ok - NAME",
-# "ok - NAME # SKIP REASON" and lines that begin with "# " (see guest.sh, which tests may source). With a line "# lab: rt" it
-# runs on the PREEMPT_RT kernel, else on the normal one; the two guests run side by side. It finds in the environment:
+# "ok - NAME # SKIP REASON" and lines that begin with "# " (see guest.sh, which tests may source). It finds no namespace and
+# no simulated NIC that a test before it left. A line "# lab: WORD..." says more of it: rt, it runs on the PREEMPT_RT kernel, else
+# on the normal one, and the two guests run side by side; slow. It finds in the environment:
 #   RANT     the program under test            HELPERS  folder with what was built from tests/lab/*.c
 #   SIMNIC   the simulated NIC's module, built for this kernel; empty if it did not build or is not there
 #   FLAVOUR  the kernel: amd64 or rt           RESULTS  folder that outlives the guest, for "judge PROGRAM FOLDER":
@@ -49,6 +51,16 @@ die() {
 
 # ---- In the guest ----------------------------------------------------------------------------------------------------
 
+# Namespaces give their devices back.
+clean_up() {
+	local name
+
+	for name in $(ip netns list | cut -d' ' -f1); do
+		ip netns del "$name"
+	done
+	[ ! -e /sys/module/simnic ] || rmmod simnic || true
+}
+
 # inside FOLDER: process 1 of the guest, after switch_root. Its folder is the writable share, at the same path as outside.
 inside() {
 	local results=$1 name status
@@ -57,6 +69,7 @@ inside() {
 	. "$results/environment"
 	mount -t devpts none /dev/pts
 	mount -t tracefs none /sys/kernel/tracing
+	ln -sfn /proc/self/fd /dev/fd
 	ip link set lo up
 	mkdir -p /lib/modules
 	ln -sfn "$LIB_MODULES/$(uname -r)" "/lib/modules/$(uname -r)"
@@ -66,6 +79,7 @@ inside() {
 		export RESULTS=$results/$name
 		status=0
 		timeout -k 5 "$LIMIT" bash "$TESTS/test_$name.sh" >"$results/$name.out" 2>&1 </dev/null || status=$?
+		clean_up
 		echo "$status" >"$results/$name.part"
 		mv "$results/$name.part" "$results/$name.status"
 	done <"$results/tests"
@@ -473,14 +487,18 @@ system=$(. /etc/os-release && echo "$ID")
 
 declare -A tests_of=()
 if [ $# -eq 0 ]; then
+	mapfile -t tests < <(grep -L '^# lab:.* slow' "$lab"/test_*.sh)
+	set -- "${tests[@]}"
+elif [ "$*" = --all ]; then
 	set -- "$lab"/test_*.sh
 fi
 for test in "$@"; do
 	test=$(basename "$test" .sh)
 	test=${test#test_}
 	[ -e "$lab/test_$test.sh" ] || die "there is no $lab/test_$test.sh"
-	where=${flavour:-$(sed -n 's/^# lab: //p' "$lab/test_$test.sh")}
-	tests_of[${where:-amd64}]+="$test "
+	where=amd64
+	! grep -q '^# lab:.* rt' "$lab/test_$test.sh" || where=rt
+	tests_of[${flavour:-$where}]+="$test "
 done
 
 mkdir -p "$cache"

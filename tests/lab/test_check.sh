@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# lab: slow
 #
 # rant --check on the real driver igb and on the simulated NIC: the lines that must be there, that nothing is sent and no
 # setting changed. ONLY=REGEX: only the tests whose name matches.

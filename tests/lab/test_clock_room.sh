@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# lab: slow
 #
 # clock.c on real /dev/ptpN: those of igb, and those of the simulated NIC, whose drift and steps are set here and have to
 # come out within the bounds that are printed. Runs in the guest of lab.sh; needs build/test_clock, made outside:
