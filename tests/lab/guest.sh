@@ -58,6 +58,11 @@ pause() { # SECONDS
 	read -r -t "$1" -u "$never" _ || true
 }
 
+# slow COMMAND...: not where only the quick tests are wanted.
+slow() {
+	[ -n "${QUICK:-}" ] || "$@"
+}
+
 poll() {
 	local until=$((SECONDS + GUARD_S))
 

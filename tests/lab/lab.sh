@@ -4,13 +4,15 @@
 # Runs tests in a virtual machine whose NICs have PTP clocks: a stock Debian kernel under QEMU's software emulation, with
 # this machine's own file tree (read-only, under an overlay) and two joined igb ports, eth0 and eth1.
 #
-#   lab.sh [TEST...]        tests/lab/test_TEST.sh; without arguments all but the slow ones
+#   lab.sh                  the quick tests
 #   lab.sh --all            all of them
+#   lab.sh TEST...          tests/lab/test_TEST.sh
 #
 # A test is one file test_NAME.sh: bash, run as root in the guest, that prints "ok - NAME", "not ok - NAME",
 # "ok - NAME # SKIP REASON" and lines that begin with "# " (see guest.sh, which tests may source). It finds no namespace and
 # no simulated NIC that a test before it left. A line "# lab: WORD..." says more of it: rt, it runs on the PREEMPT_RT kernel, else
 # on the normal one, and the two guests run side by side; slow. It finds in the environment:
+#   QUICK    not empty: slow parts of a test are to be left out
 #   RANT     the program under test            HELPERS  folder with what was built from tests/lab/*.c
 #   SIMNIC   the simulated NIC's module, built for this kernel; empty if it did not build or is not there
 #   FLAVOUR  the kernel: amd64 or rt           RESULTS  folder that outlives the guest, for "judge PROGRAM FOLDER":
@@ -429,6 +431,7 @@ run_guest() {
 	cat >"$run/results/environment" <<-END
 		export RANT=$(printf %q "$rant") SIMNIC=$(printf %q "$simnic") HELPERS=$(printf %q "$run/helpers")
 		export ONLY=$(printf %q "${ONLY:-}") SELF=$(printf %q "${SELF:-}") SPIKES=$(printf %q "${SPIKES:-}")
+		export QUICK=${QUICK:-}
 		export FLAVOUR=$flavour LIMIT=$limit_s TESTS=$(printf %q "$lab") LIB_MODULES=$(printf %q "$kernel_files/lib/modules")
 	END
 	start_guest
@@ -487,8 +490,9 @@ system=$(. /etc/os-release && echo "$ID")
 
 declare -A tests_of=()
 if [ $# -eq 0 ]; then
-	mapfile -t tests < <(grep -L '^# lab:.* slow' "$lab"/test_*.sh)
-	set -- "${tests[@]}"
+	export QUICK=1
+	mapfile -t quick < <(grep -L '^# lab:.* slow' "$lab"/test_*.sh)
+	set -- "${quick[@]}"
 elif [ "$*" = --all ]; then
 	set -- "$lab"/test_*.sh
 fi

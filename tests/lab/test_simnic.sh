@@ -164,60 +164,60 @@ pair 'a wire that varies, percentiles in buckets' 'wire_ns=20000 wire_back_ns=7 
 pair 'a response that varies, percentiles in the overflow' \
 	'wire_ns=123 response_ns=4000 vary_stage=2 vary_steps=60000 vary_ns=11' "$H --overflow 50" "$C 20000 --overflow 300" \
 	"$ALL" 'N == 20000' 'len(set(R.values())) > 15000' 'max(R.values()) > 600000'
-pair 'PHCs that drift, far apart' 'drift_ppb=123457,-500000 phc_offset_ns=-1599999000000000000,2000000000123456789
+slow pair 'PHCs that drift, far apart' 'drift_ppb=123457,-500000 phc_offset_ns=-1599999000000000000,2000000000123456789
 	wire_ns=1000000 vary_steps=30000 vary_ns=13' "$H --overflow 1000" "$C 20000 --overflow 5000" "$ALL" 'N == 20000' \
 	'set(R.values()) == {4997, 4998}'
-pair 'stamps by the running clock' 'period_ns=0 vary_steps=500' "$H" "$C 20000" "$ALL" 'N == 20000'
+slow pair 'stamps by the running clock' 'period_ns=0 vary_steps=500' "$H" "$C 20000" "$ALL" 'N == 20000'
 pair 'a round trip of 2 ns' 'wire_ns=1 response_ns=0' "$H" "$C 2000" "$ALL" 'set(E.values()) == {2}'
-pair 'round trips of 7 s' 'period_ns=10000000000 wire_ns=1000000001 response_ns=4999999999' "$H" "$C 2000" "$ALL" \
+slow pair 'round trips of 7 s' 'period_ns=10000000000 wire_ns=1000000001 response_ns=4999999999' "$H" "$C 2000" "$ALL" \
 	'set(E.values()) == {7000000001}'
-pair 'a PHC before its epoch' 'phc_offset_ns=-1700000000000000000,0 vary_steps=1000' "$H" "$C 2000" "$ALL"
-pair 'delays before the wire and after it do not show' 'before_ns=700000 after_ns=50000' "$H" "$C 2000" "$ALL" \
+slow pair 'a PHC before its epoch' 'phc_offset_ns=-1700000000000000000,0 vary_steps=1000' "$H" "$C 2000" "$ALL"
+slow pair 'delays before the wire and after it do not show' 'before_ns=700000 after_ns=50000' "$H" "$C 2000" "$ALL" \
 	'set(E.values()) == {7000}' 'set(R.values()) == {5000}'
-pair 'after a warm-up' 'vary_steps=300' "$H" "$C 2000 --warmup 1000" 'e["Warm-up"] == 1000' 'min(E) == 1000' \
+slow pair 'after a warm-up' 'vary_steps=300' "$H" "$C 2000 --warmup 1000" 'e["Warm-up"] == 1000' 'min(E) == 1000' \
 	'len(E) == 2000' 'len(R) == 3000' 'a.tx_stamps == 3000'
 
 # ---- Spikes ------------------------------------------------------------------------------------------------------------
 
 F='spike_every=100 spike_ns=40000'
 W='e["Breaches"] == a.spikes == 20' # on the wire
-pair 'spikes on the wire there are counted' "$F spike_stage=1" '-t 30 -C' "$C 2000 -t 30 -C" "$ALL" "$W" \
+slow pair 'spikes on the wire there are counted' "$F spike_stage=1" '-t 30 -C' "$C 2000 -t 30 -C" "$ALL" "$W" \
 	'r["Breaches"] == 0' '{n for n in E if E[n] > 30000} == hit("spike_every")'
 pair 'spikes in the response are counted on both sides' "$F spike_stage=2" '-t 30 -C' "$C 2000 -t 30 -C" "$ALL" "$W" \
 	'r["Breaches"] == 20' '{n for n in R if R[n] > 30000} == {n for n in E if E[n] > 30000} == hit("spike_every")'
-pair 'spikes on the wire back are counted' "$F spike_stage=3" '-t 30 -C' "$C 2000 -t 30 -C" "$ALL" "$W" \
+slow pair 'spikes on the wire back are counted' "$F spike_stage=3" '-t 30 -C' "$C 2000 -t 30 -C" "$ALL" "$W" \
 	'r["Breaches"] == 0' '{n for n in E if E[n] > 30000} == hit("spike_every")'
-pair 'spikes before the wire are none' "$F spike_stage=0" '-t 30 -C' "$C 2000 -t 30 -C" "$ALL" 'a.spikes == 20' \
+slow pair 'spikes before the wire are none' "$F spike_stage=0" '-t 30 -C' "$C 2000 -t 30 -C" "$ALL" 'a.spikes == 20' \
 	'e["Breaches"] == r["Breaches"] == 0'
-pair 'spikes after the wire are none' 'spike_every=100 spike_ns=3000000 spike_stage=4' '-t 30 -C' "$C 2000 -t 30 -C" \
+slow pair 'spikes after the wire are none' 'spike_every=100 spike_ns=3000000 spike_stage=4' '-t 30 -C' "$C 2000 -t 30 -C" \
 	"$ALL" 'a.spikes == 20' 'e["Breaches"] == r["Breaches"] == 0'
 STATUS_E=2 pair 'the first spike ends the emitter' "$F from=1400" '' "$C 2000 -t 46.999" 'N == 1500 == len(E)' \
 	'e["Breaches"] == 1' 'max(E) == 1499' 'text_e.startswith("Round-trip latency (47000 ns) exceeds threshold (46999 ns).\n  Sequence number: 1499\n  T1_HW (NIC tx): 1600000000.149900000\n  T4_HW (NIC rx): 1600000000.149947000\n")'
 STATUS_R=2 pair 'the first spike ends the reflector' "$F from=1400 spike_stage=2" '-t 44.999' \
 	"$C 1500" "$ALL" 'max(R) == 1499' 'r["Breaches"] == 1' \
 	'text_r.startswith("Response latency (45000 ns) exceeds threshold (44999 ns).\n  Sequence number: 1499\n  T2_HW (NIC rx): 1600000000.149901000\n  T3_HW (NIC tx): 1600000000.149946000\n")'
-pair 'a spike that equals the threshold does not' "$F from=1400" '' "$C 2000 -t 47" "$ALL" 'e["Breaches"] == 0' \
+slow pair 'a spike that equals the threshold does not' "$F from=1400" '' "$C 2000 -t 47" "$ALL" 'e["Breaches"] == 0' \
 	'a.spikes == 6' 'max(E.values()) == 47000'
-pair 'spikes in the warm-up are not counted' "$F" '' "$C 2000 --warmup 600 -t 30 -C" 'e["Breaches"] == 20' \
+slow pair 'spikes in the warm-up are not counted' "$F" '' "$C 2000 --warmup 600 -t 30 -C" 'e["Breaches"] == 20' \
 	'a.spikes == 26'
 
 # ---- Loss, duplication, order -------------------------------------------------------------------------------------------
 
 T='--histogram --timeout 100 --count'
-pair 'probes that are dropped' 'directions=1 drop_every=179' '' "$T 2000" 'e["Lost"] - e["Late"] == a.dropped == 11' \
+slow pair 'probes that are dropped' 'directions=1 drop_every=179' '' "$T 2000" 'e["Lost"] - e["Late"] == a.dropped == 11' \
 	'b.dropped == 0' 'set(range(N)) - set(R) == hit("drop_every")' 'not hit("drop_every") & set(E)'
 pair 'replies that are dropped' 'directions=2 drop_every=179' '' "$T 2000" 'e["Lost"] - e["Late"] == b.dropped == 11' \
 	'a.dropped == 0' 'len(R) == N' 'not hit("drop_every") & set(E)'
 pair 'probes that come twice' 'directions=1 dup_every=3' '' "$C 2000" \
 	'e["Duplicate"] == r["Duplicate"] == a.duplicated == 666' 'len(E) == N == 2000' 'b.stamp_replies_sent == 2666'
-pair 'replies that come twice' 'directions=2 dup_every=3' '' "$C 2000" 'e["Duplicate"] == b.duplicated == 666' \
+slow pair 'replies that come twice' 'directions=2 dup_every=3' '' "$C 2000" 'e["Duplicate"] == b.duplicated == 666' \
 	'r["Duplicate"] == 0' 'len(E) == len(R) == N == 2000'
-pair 'probes out of order' 'directions=1 reorder_every=179' '' "$T 2000" \
+slow pair 'probes out of order' 'directions=1 reorder_every=179' '' "$T 2000" \
 	'e["Lost"] == e["Late"] >= 11' 'r["Reordered"] == e["Reordered"] == b.reordered == 11' 'len(R) == N' \
 	'b.held_to_limit == 0'
 pair 'replies out of order' 'directions=2 reorder_every=179' '' "$T 2000" \
 	'e["Lost"] == e["Late"] >= 11' 'e["Reordered"] == a.reordered == 11' 'r["Reordered"] == 0' 'len(R) == N'
-pair 'probes held up, in order' 'directions=1 reorder_every=179 hold_ms=20' '' "$C 2000" "$ALL" \
+slow pair 'probes held up, in order' 'directions=1 reorder_every=179 hold_ms=20' '' "$C 2000" "$ALL" \
 	'b.held_to_limit == 11' 'b.reordered == e["Reordered"] == r["Reordered"] == 0'
 
 # ---- Missing, late and double stamps ----------------------------------------------------------------------------------------
@@ -228,25 +228,25 @@ pair 'T1 missing' 'directions=1 tx_stamp_missing_every=179' '' "$T 2000" \
 pair 'T3 missing' 'directions=2 tx_stamp_missing_every=39' '' "$C 2000" \
 	'r["Transmit"] == r["Unstamped"] == b.tx_stamp_missing == 51' 'e["Unstamped"] == 0' \
 	'set(range(N)) - set(R) == hit("tx_stamp_missing_every")'
-pair 'T2 missing' 'directions=1 rx_stamp_missing_every=7' '' "$C 2000" \
+slow pair 'T2 missing' 'directions=1 rx_stamp_missing_every=7' '' "$C 2000" \
 	'r["Receive"] == r["Unstamped"] == b.rx_stamp_missing == 285' 'e["Unstamped"] == 0' \
 	'set(range(N)) - set(R) == hit("rx_stamp_missing_every")'
 pair 'T4 missing' 'directions=2 rx_stamp_missing_every=7' '' "$C 2000" \
 	'e["Receive"] == e["Unstamped"] == a.rx_stamp_missing == 285' 'r["Unstamped"] == 0' \
 	'set(range(N)) - set(E) == hit("rx_stamp_missing_every")'
-pair 'T1 and T3 come 100 us after each send' 'tx_stamp_delay_us=100 vary_steps=1000' "$S" "$C 2000" "$ALL"
-pair 'T1 late, but in time' 'directions=1 tx_stamp_late_every=39 late_us=8000' "$S" "$C 2000" "$ALL" \
+slow pair 'T1 and T3 come 100 us after each send' 'tx_stamp_delay_us=100 vary_steps=1000' "$S" "$C 2000" "$ALL"
+slow pair 'T1 late, but in time' 'directions=1 tx_stamp_late_every=39 late_us=8000' "$S" "$C 2000" "$ALL" \
 	'a.tx_stamp_late == 51' 'e["Came late"] == e["Unmatched"] == 0'
 pair 'T3 late, but in time' 'directions=2 tx_stamp_late_every=39 late_us=1500' "$S" "$C 2000" "$ALL" \
 	'b.tx_stamp_late == 51' 'r["Came late"] == r["Unmatched"] == 0'
 # A stamp that comes while a stalled program does not look is in time after all.
-pair 'T1 later than --timeout' 'directions=1 tx_stamp_late_every=449 late_us=24000' '' '--timeout 20 --count 5300' \
+slow pair 'T1 later than --timeout' 'directions=1 tx_stamp_late_every=449 late_us=24000' '' '--timeout 20 --count 5300' \
 	'a.tx_stamp_late == 11' 'e["Came late"] + e["Unmatched"] == e["Transmit"] == 11 - len(hit("tx_stamp_late_every") & set(E)) > 0' \
 	'e["Lost"] == e["Late"]'
 pair 'T3 later than --timeout' 'directions=2 tx_stamp_late_every=449 late_us=24000' '--timeout 20' "$C 5300" \
 	'b.tx_stamp_late == 11' 'r["Came late"] + r["Unmatched"] == r["Transmit"] == 11 - len(hit("tx_stamp_late_every") & set(R)) > 0' \
 	'e["Unstamped"] == 0'
-pair 'T1 twice' 'directions=1 tx_stamp_twice_every=3' '' "$C 2000" "$ALL" \
+slow pair 'T1 twice' 'directions=1 tx_stamp_twice_every=3' '' "$C 2000" "$ALL" \
 	'e["Came twice"] == a.tx_stamp_twice == 666' 'e["Other"] == 0'
 pair 'T3 twice' 'directions=2 tx_stamp_twice_every=3' '' "$C 2000" "$ALL" \
 	'r["Came twice"] == b.tx_stamp_twice == 666' 'r["Other"] == 0'
@@ -269,9 +269,9 @@ step_back() {
 pair 'the PHC steps forward: one round trip shows it' 'step_at=1234 step_ns=987654321' '' "$C 2000" "$ALL" \
 	'E[1234] == 987661321' '{E[n] for n in E if n != 1234} == {7000}'
 step_back 'the PHC steps forward: one round trip shows it' -987654321
-pair 'the PHC steps back: one negative, none recorded' 'step_at=1234 step_ns=-37000000000' '' "$C 2000" \
+slow pair 'the PHC steps back: one negative, none recorded' 'step_at=1234 step_ns=-37000000000' '' "$C 2000" \
 	'e["Negative"] == 1' 'set(range(N)) - set(E) == {1234}' 'set(E.values()) == {7000}'
-step_back 'the PHC steps back: one negative, none recorded' 37000000000
+slow step_back 'the PHC steps back: one negative, none recorded' 37000000000
 pair 'spikes that end before they begin are negative' 'spike_every=40 spike_ns=-8000 spike_stage=2' '' "$C 2000" \
 	'e["Negative"] == r["Negative"] == a.spikes == 50' 'set(range(N)) - set(E) == hit("spike_every")' 'len(R) == 1950'
 
@@ -319,8 +319,8 @@ kept() {
 	set_nic b '0 0'
 }
 kept 'a setting of off is put back' '0 0'
-kept "ptp4l's setting is put back" '1 12'
-kept 'a setting that stamps all is left alone' '1 1'
+slow kept "ptp4l's setting is put back" '1 12'
+slow kept 'a setting that stamps all is left alone' '1 1'
 
 # refused NAME "PARAMETERS" REGEX
 refused() {
@@ -388,12 +388,12 @@ OFF_A='e["Transmit"] + e["Unfinished"] >= a.tx_stamp_off >= e["Transmit"] > 0'
 OFF_R='e["Receive"] + e["Unfinished"] + e["Late"] >= a.rx_stamp_off >= e["Receive"] > 0'
 behind 'stamps off for a while behind the emitter' a '0 0,1 1' '' 'e["Transmit"] == a.tx_stamp_off > 0' \
 	'e["Receive"] == a.rx_stamp_off > 0' 'r["Unstamped"] == 0' 'max(E) > N - 50'
-behind 'stamps off for a while behind the reflector' b '0 0,1 1' '' 'r["Transmit"] == b.tx_stamp_off > 0' \
+slow behind 'stamps off for a while behind the reflector' b '0 0,1 1' '' 'r["Transmit"] == b.tx_stamp_off > 0' \
 	'r["Receive"] == b.rx_stamp_off > 0' 'e["Unstamped"] == 0' 'max(R) > N - 50'
-behind 'transmit stamps off behind the reflector' b '0 1' '' 'r["Transmit"] == b.tx_stamp_off > 0' \
+slow behind 'transmit stamps off behind the reflector' b '0 1' '' 'r["Transmit"] == b.tx_stamp_off > 0' \
 	'r["Receive"] == 0' 'e["Unstamped"] == 0'
-behind 'stamps off behind the emitter, and not restored over' a '0 0' '' "$OFF_A" "$OFF_R" 'r["Unstamped"] == 0'
-behind "ptp4l's setting behind the emitter, and not restored over" a '1 12' '' 'a.tx_stamp_off == e["Transmit"] == 0' \
+slow behind 'stamps off behind the emitter, and not restored over' a '0 0' '' "$OFF_A" "$OFF_R" 'r["Unstamped"] == 0'
+slow behind "ptp4l's setting behind the emitter, and not restored over" a '1 12' '' 'a.tx_stamp_off == e["Transmit"] == 0' \
 	"$OFF_R" 'r["Unstamped"] == 0'
 
 # ---- The lab itself -------------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 # Hardware stamps, a spike at each stage in turn, and what rant makes of it: the stage it blames, the kernel's snapshot,
 # and the circular log. On the simulated NIC, whose clock runs like the system's but is offset and drifts.
 #
-#   SPIKES=N    of each stage, 5: each is a run of its own
+#   SPIKES=N    of each stage, each is a run of its own: 5, or 2 if only quick tests are wanted
 set -uo pipefail
 # shellcheck source=tests/lab/guest.sh
 . "$TESTS/guest.sh"
@@ -13,7 +13,8 @@ if [ -z "${SIMNIC:-}" ]; then
 	echo "ok - trace # SKIP the module of the simulated NIC was not built"
 	exit 0
 fi
-spikes=${SPIKES:-5}
+spikes=${SPIKES:-${QUICK:+2}}
+spikes=${spikes:-5}
 parameters=/sys/module/simnic/parameters
 instance=/sys/kernel/tracing/instances/rant
 insmod "$SIMNIC" period_ns=0 live=Y wire_ns=1000 wire_back_ns=1000 response_ns=0 phc_offset_ns=37000000000,-123456789 \
