@@ -21,6 +21,8 @@ if_e=rbe$tag if_r=rbr$tag
 ip_e=192.0.2.1 ip_r=192.0.2.2 # RFC 5737
 port=862
 work='' pid_e='' pid_r=''
+before=()   # words before rant
+snapshot='' # the option, where the kernel has it
 undo=()
 
 die() {
@@ -160,8 +162,11 @@ wait_for_emitter() {
 # A log is sized for 50,000 packets a second, a veth carries five times that, and a full log is less work: so rant is told
 # a longer duration, and interrupted.
 run_rant() {
-	start_reflector "$rant" -i "$if_r" --stamp "$1" --once -H -l "$work/r.log" -d $((6 * seconds))
-	start_emitter "$rant" -i "$if_e" -a "$ip_r" --stamp "$1" -H -l "$work/e.log" -d $((6 * seconds))
+	local stamp=$1
+
+	shift
+	start_reflector "${before[@]}" "$rant" -i "$if_r" --stamp "$stamp" --once -H -l "$work/r.log" -d $((6 * seconds)) "$@"
+	start_emitter "${before[@]}" "$rant" -i "$if_e" -a "$ip_r" --stamp "$stamp" -H -l "$work/e.log" -d $((6 * seconds)) "$@"
 	sleep "$seconds"
 	kill -TERM "$pid_e" 2>/dev/null || true
 	wait_for_emitter
@@ -169,6 +174,14 @@ run_rant() {
 	if grep -q 'left out because it was full' "$work/e.out"; then
 		log_full=yes
 	fi
+}
+
+# With a threshold that nothing exceeds, and the trace ready. "ip netns exec" has unmounted tracefs, for itself alone.
+run_traced() {
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	local before=(sh -c 'mount -t tracefs none /sys/kernel/tracing 2>/dev/null; exec "$@"' sh)
+
+	run_rant kernel -t 60000000 -T ${snapshot:+"$snapshot"}
 }
 
 run_bare() {
@@ -188,6 +201,7 @@ run_sockperf() {
 # Prints the round trips per second of a subject in one run.
 measure() {
 	case $1 in
+	rant-traced) run_traced ;;
 	rant-*) run_rant "${1#*-}" ;;
 	bare-*) run_bare "${1#*-}" ;;
 	sockperf) run_sockperf ;;
@@ -225,6 +239,10 @@ compare() {
 compare_rates() {
 	local subjects=(bare-kernel rant-kernel bare-messages rant-user bare-user) turn order subject
 
+	if [[ -d /sys/kernel/tracing ]]; then
+		subjects+=(rant-traced)
+		[[ ! -e /sys/kernel/tracing/snapshot ]] || snapshot=-S
+	fi
 	if have sockperf; then
 		subjects+=(sockperf sockperf-spin)
 	else
@@ -263,7 +281,7 @@ write_ratios() {
 	local pair
 
 	say 'Ratios: %-32s of medians      of the best   median of the rounds\n' ''
-	for pair in 'rant-kernel bare-kernel' 'rant-user bare-user' 'rant-user bare-messages' 'bare-messages bare-user' \
+	for pair in 'rant-kernel bare-kernel' 'rant-traced rant-kernel' 'rant-user bare-user' 'rant-user bare-messages' 'bare-messages bare-user' \
 		'rant-user sockperf' 'rant-user sockperf-spin'; do
 		[[ ${rates[${pair#* }]:-} ]] || continue
 		# shellcheck disable=SC2086 # two words
