@@ -34,7 +34,7 @@ set_spike() { # STAGE EVERY NS, as simnic has them
 	echo "$2" >"$parameters/spike_every"
 }
 
-R="-i sim1 --stamp hardware --duration 20 -s -t 50000 -S --save-trace $work/saved"
+R="-i sim1 --stamp hardware --duration 20 -s -t 150000 -S --save-trace $work/saved"
 E="-i sim0 -a ${address[b]} --stamp hardware --timeout 1000"
 
 # evidence NAME PART: the report of one run, its saved snapshot and its log agree on one spike in PART.
@@ -42,7 +42,7 @@ evidence() {
 	local name=$1 seq all cpu
 
 	expect_status "$name" 2
-	expect_line "$name.out" "^  $2 \\(.*\\): [0-9]{8} ns <-- where the spike is\$"
+	expect_line "$name.out" "^  $2 \\(.*\\): [0-9]{9} ns <-- where the spike is\$"
 	expect "$(grep -c 'where the spike is' "$work/$name.out")" -eq 1 'arrows'
 	expect_line "$name.out" "^  Blame: $2 [0-9.]+ us, typical [0-9.]+ us, (9[0-9]|10[0-9]) % of the excess\$"
 	expect_line "$name.out" '^  Saved     : .*, from snapshot, the spike is in cpu[01]\.txt$'
@@ -69,7 +69,7 @@ reflector_stage() {
 
 	begin "trace: $spikes spikes $1 are blamed on: $2"
 	read -ra words <<<"$R"
-	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --timeout 200 -q
+	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --timeout 1000 -q
 	for ((i = 0; i < spikes; i++)); do
 		mkdir "$work/saved"
 		start r b env ${3:+LD_PRELOAD="$HELPERS/spike" SPIKE="$3"} taskset -c 1 "$RANT" "${words[@]}" --log "$work/r.log"
@@ -81,11 +81,11 @@ reflector_stage() {
 	verdict
 }
 
-set_spike 4 300 60000000
+set_spike 4 300 200000000
 reflector_stage 'between NIC and program' NIC-to-app ''
 set_spike 0 0 0
-reflector_stage 'in the program' 'App processing' app,300,60000
-set_spike 2 300 60000000
+reflector_stage 'in the program' 'App processing' app,300,200000
+set_spike 2 300 200000000
 reflector_stage 'between program and NIC' App-to-NIC ''
 
 emitter_wire() {
@@ -94,8 +94,8 @@ emitter_wire() {
 
 	begin "trace: $spikes spikes on the wire are blamed on: Wire and reflector"
 	# On the simulated wire it takes no time, so the times of user space contradict it.
-	read -ra words <<<"$E --no-step-check --duration 20 -s -t 50000 -S --save-trace $work/saved"
-	set_spike 3 300 60000000
+	read -ra words <<<"$E --no-step-check --duration 20 -s -t 150000 -S --save-trace $work/saved"
+	set_spike 3 300 200000000
 	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware -q
 	poll has_port r
 	for ((i = 0; i < spikes; i++)); do
