@@ -32,7 +32,7 @@
 #define NS_PER_MS 1000000LL
 #define NS_PER_S 1000000000LL
 
-/* ---- Shared by all rooms: clocks, samples, addresses ------------------------------------------------------------- */
+/* ---- Shared by all rooms: clocks, samples, text, addresses ------------------------------------------------------- */
 
 static inline int64_t clock_read_ns(clockid_t clock)
 {
@@ -72,6 +72,12 @@ struct sample {
 	int64_t time_ns[TIMES]; /* since the epoch of the clock that source[] names */
 	int64_t latency_ns;
 };
+
+/* A character of what somebody else wrote, as a message of one line may show it. */
+static inline char text_shown(char c)
+{
+	return (unsigned char)c < ' ' || c == 0x7f ? '?' : c;
+}
 
 union address {
 	struct sockaddr any;

@@ -564,7 +564,10 @@ static void write_actions(FILE *out, const struct actions *a)
 {
 	fprintf(out, "\nCommands:\n");
 	for (int i = 0; i < a->wanted->commands; i++) {
-		fprintf(out, "  %s: ran %u times", a->wanted->command[i], a->ran[i]);
+		fputs("  ", out);
+		for (const char *c = a->wanted->command[i]; *c; c++)
+			fputc(text_shown(*c), out);
+		fprintf(out, ": ran %u times", a->ran[i]);
 		if (a->failed[i])
 			fprintf(out, ", %u failed", a->failed[i]);
 		if (a->left_out[i])
