@@ -159,9 +159,9 @@ static int find_parts(const struct report *r, const struct sample *s, struct par
 }
 
 /* With one sample there is nothing that the spike could be compared with. */
-static int64_t typical_ns(const struct histogram *h)
+static struct percentile typical(const struct histogram *h)
 {
-	return h->count > 1 ? histogram_percentile(h, 50, 100).value_ns : INT64_MAX;
+	return h->count > 1 ? histogram_percentile(h, 50, 100) : (struct percentile){ .value_ns = INT64_MAX };
 }
 
 /* The part of the latency that is furthest above what is typical of it; NULL: there is none. */
@@ -171,7 +171,7 @@ static const struct part *find_blame(const struct part *parts, int n)
 	int64_t most_ns = 0;
 
 	for (int i = 0; i < n; i++) {
-		int64_t usual_ns = typical_ns(parts[i].histogram);
+		int64_t usual_ns = typical(parts[i].histogram).value_ns;
 
 		if (!parts[i].known || !parts[i].inside || usual_ns == INT64_MAX || parts[i].value_ns - usual_ns <= most_ns)
 			continue;
@@ -186,7 +186,8 @@ static void write_parts(FILE *out, const struct report *r, const struct sample *
 	struct part parts[STAGES + 1];
 	int n = find_parts(r, s, parts);
 	const struct part *blamed = find_blame(parts, n);
-	int64_t usual_ns, excess_ns;
+	struct percentile usual, whole;
+	int64_t excess_ns;
 
 	for (int i = 0; i < n; i++)
 		if (parts[i].known)
@@ -197,11 +198,15 @@ static void write_parts(FILE *out, const struct report *r, const struct sample *
 			"there is nothing typical to compare these with");
 		return;
 	}
-	usual_ns = typical_ns(blamed->histogram);
-	excess_ns = s->latency_ns - typical_ns(r->histogram);
-	fprintf(out, "  Blame: %s %.3f us, typical %.3f us", blamed->name, us(blamed->value_ns), us(usual_ns));
-	if (excess_ns > 0)
-		fprintf(out, ", %.0f %% of the excess", 100.0 * (double)(blamed->value_ns - usual_ns) / (double)excess_ns);
+	usual = typical(blamed->histogram);
+	whole = typical(r->histogram);
+	excess_ns = s->latency_ns - whole.value_ns;
+	fprintf(out, "  Blame: %s %.3f us, typical %s%.3f us", blamed->name, us(blamed->value_ns), usual.bound ? ">= " : "",
+		us(usual.value_ns));
+	/* A share of bounds could be anything. */
+	if (excess_ns > 0 && !usual.bound && !whole.bound)
+		fprintf(out, ", %.0f %% of the excess",
+			100.0 * (double)(blamed->value_ns - usual.value_ns) / (double)excess_ns);
 	fputc('\n', out);
 }
 

@@ -455,6 +455,30 @@ static void a_stage_that_was_hardly_seen_is_not_blamed(void **state)
 	assert_line(written(0), "  Kernel-to-app (T2_SW - T2_KERNEL): -2 ns");
 }
 
+/* More samples lie beyond --overflow than are kept: the median is that value or more. */
+static void a_median_that_is_only_a_bound(void **state)
+{
+	(void)state;
+	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 16500, 7900, 8000, 600);
+	forget_samples(&stage[0], 150 * NS_PER_US, HISTOGRAM_OVERFLOW_STORE + 1);
+	breach_at(7, 303038, 592, 26521);
+	const char *all = written(0);
+
+	assert_line(all, "  Kernel-to-app (T2_SW - T2_KERNEL): 303038 ns" ARROW);
+	assert_line(all, "  Blame: Kernel-to-app 303.038 us, typical >= 100.000 us");
+	assert_no(all, "of the excess");
+	/* The stage is known, the latency is not. */
+	forget_samples(&stage[0], 7900, USUAL);
+	forget_samples(&histogram, 150 * NS_PER_US, HISTOGRAM_OVERFLOW_STORE + 1);
+	all = written(0);
+	assert_line(all, "  Blame: Kernel-to-app 303.038 us, typical 7.900 us");
+	assert_no(all, "of the excess");
+	/* As many as are kept: both are known. */
+	forget_samples(&stage[0], 150 * NS_PER_US, HISTOGRAM_OVERFLOW_STORE);
+	forget_samples(&histogram, 160 * NS_PER_US, HISTOGRAM_OVERFLOW_STORE);
+	assert_line(written(0), "  Blame: Kernel-to-app 303.038 us, typical 150.000 us, 90 % of the excess");
+}
+
 /* As with a threshold below the median. */
 static void what_took_no_longer_than_usual_is_not_blamed(void **state)
 {
@@ -1277,6 +1301,7 @@ int main(void)
 		TEST(an_emitter_with_a_nic),
 		TEST(one_sample_blames_nothing),
 		TEST(a_stage_that_was_hardly_seen_is_not_blamed),
+		TEST(a_median_that_is_only_a_bound),
 		TEST(what_took_no_longer_than_usual_is_not_blamed),
 		TEST(a_stage_without_a_time_is_not_shown),
 		TEST(no_breakdown_without_stages),
