@@ -518,8 +518,9 @@ static void write_frozen(FILE *out, const struct report *r)
 	const struct trace *t = r->trace;
 	const struct trace_record *last = &t->last;
 
-	fprintf(out, "  %s at #%" PRIu32 ", %.1f us after the breach was seen", trace_is_frozen(t) ? "Stopped" : "Not stopped",
-		last->seq, us(last->frozen_ns));
+	/* What goes on again by --trace-rearm had been stopped too. */
+	fprintf(out, "  %s at #%" PRIu32 ", %.1f us after the breach was seen",
+		trace_is_frozen(t) || !last->stop_error ? "Stopped" : "Not stopped", last->seq, us(last->frozen_ns));
 	if (r->options->verbose)
 		fprintf(out, " (marker written after %.1f us)", us(last->marker_ns));
 	fputc('\n', out);
@@ -544,6 +545,15 @@ static void write_saved(FILE *out, const struct trace_saved *s)
 		fprintf(out, "  Overwritten before the first line: %" PRIu64 " events\n", s->lost_events);
 }
 
+/* Something stands still, waits to be saved, or went wrong with what was saved. */
+static bool is_worth_telling(const struct trace *t)
+{
+	const struct trace_record *last = &t->last;
+	bool wrong = last->marker_error || last->stop_error || last->snapshot_error;
+
+	return trace_is_frozen(t) || ((t->unsaved || wrong) && !last->off_before);
+}
+
 static void write_trace(FILE *out, const struct report *r)
 {
 	const struct trace *t = r->trace;
@@ -559,7 +569,7 @@ static void write_trace(FILE *out, const struct report *r)
 	write_step(out, "Writing RANT_TEST_START", t->start_error);
 	if (t->saves)
 		write_count(out, "Saves", t->saves, NULL);
-	if (trace_is_frozen(t) || (t->unsaved && !t->last.off_before))
+	if (is_worth_telling(t))
 		write_frozen(out, r);
 	if (r->saved && *r->saved->path)
 		write_saved(out, r->saved);

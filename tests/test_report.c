@@ -766,6 +766,40 @@ static void what_was_not_stopped_is_not_called_so(void **state)
 		       "  Switching tracing off failed: Operation not permitted\n  Evidence  : " INSTANCE "/trace\n");
 }
 
+/* That there is a file is no reason to be silent about what it lacks. */
+static void each_step_that_failed_is_named_though_it_was_saved(void **state)
+{
+	static const struct {
+		int marker_error, stop_error, snapshot_error;
+		const char *lines;
+	} rows[] = {
+		{ ENOSPC, 0, 0, "  Stopped at #7, 12.3 us after the breach was seen\n"
+				"  Writing the marker failed: No space left on device\n" },
+		{ 0, EPERM, 0, "  Not stopped at #7, 12.3 us after the breach was seen\n"
+			       "  Switching tracing off failed: Operation not permitted\n" },
+		{ 0, 0, EBUSY, "  Stopped at #7, 12.3 us after the breach was seen\n"
+			       "  The snapshot failed: Device or resource busy\n" },
+		{ 0, 0, 0, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char lines[512];
+
+		frozen_at(7);
+		trace.state = TRACE_ARMED;
+		trace.unsaved = false;
+		trace.last.marker_error = rows[i].marker_error;
+		trace.last.stop_error = rows[i].stop_error;
+		trace.last.snapshot_error = rows[i].snapshot_error;
+		saved = (struct trace_saved){ .path = "/d/x", .source = "trace", .spike_cpu = 1 };
+		report.saved = &saved;
+		snprintf(lines, sizeof(lines), "  Markers   :  1  (of breaches)\n%s"
+			 "  Saved     : /d/x, from trace, the spike is in cpu1.txt\n", rows[i].lines);
+		assert_section(TRACE_TITLE, lines);
+	}
+}
+
 /* Nothing was written and nothing was stopped here. */
 static void a_trace_that_others_had_switched_off(void **state)
 {
@@ -774,8 +808,11 @@ static void a_trace_that_others_had_switched_off(void **state)
 	counter_add(&trace.off, 3);
 	trace.unsaved = true;
 	trace.last = (struct trace_record){ .seq = 7, .off_before = true, .marker_error = EBADF };
-	assert_section(TRACE_TITLE, "  Markers   :  0\n"
-		       "  Off       :  3  (breaches while others had switched tracing off: not traced)\n");
+	for (int unsaved = 1; unsaved >= 0; unsaved--) {
+		trace.unsaved = unsaved;
+		assert_section(TRACE_TITLE, "  Markers   :  0\n"
+			       "  Off       :  3  (breaches while others had switched tracing off: not traced)\n");
+	}
 }
 
 static void a_saved_trace(void **state)
@@ -1317,6 +1354,7 @@ int main(void)
 		TEST(a_frozen_trace),
 		TEST(each_step_that_failed_is_named),
 		TEST(what_was_not_stopped_is_not_called_so),
+		TEST(each_step_that_failed_is_named_though_it_was_saved),
 		TEST(a_trace_that_others_had_switched_off),
 		TEST(a_saved_trace),
 		TEST(a_trace_that_goes_on),
