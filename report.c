@@ -582,7 +582,7 @@ static void write_actions(FILE *out, const struct actions *a)
 		fputs("  ", out);
 		for (const char *c = a->wanted->command[i]; *c; c++)
 			fputc(text_shown(*c), out);
-		fprintf(out, ": ran %u times", a->ran[i]);
+		fprintf(out, ": ran %u time%s", a->ran[i], a->ran[i] == 1 ? "" : "s");
 		if (a->failed[i])
 			fprintf(out, ", %u failed", a->failed[i]);
 		if (a->left_out[i])

@@ -866,11 +866,11 @@ static void commands_and_what_became_of_them(void **state)
 	(void)state;
 	report.actions = &actions;
 	assert_section("\nCommands:\n", "  date: ran 2 times\n  logger -t rant \"$RANT_SEQ\": ran 0 times, 3 failed\n"
-		       "  sleep 9: ran 1 times, 1 failed, 4 breaches came while it still ran\n");
+		       "  sleep 9: ran 1 time, 1 failed, 4 breaches came while it still ran\n");
 	/* What a script that reads the report takes for a line must not come from a command. */
 	wanted.command[1] = "a\nb\tc\x7f\033[2Jd \xc3\xa9 ~";
 	assert_section("\nCommands:\n", "  date: ran 2 times\n  a?b?c??[2Jd \xc3\xa9 ~: ran 0 times, 3 failed\n"
-		       "  sleep 9: ran 1 times, 1 failed, 4 breaches came while it still ran\n");
+		       "  sleep 9: ran 1 time, 1 failed, 4 breaches came while it still ran\n");
 	wanted.commands = 0;
 	assert_no(written(0), "Commands");
 }
