@@ -672,6 +672,24 @@ static void write_steps(FILE *out, const struct report *r)
 		fprintf(out, "  %" PRIu64 " more steps\n", all - shown);
 }
 
+/* With the names of the columns of the log, whose times are then of another clock than those beside them. */
+static void write_no_stages(FILE *out, const struct report *r)
+{
+	const struct time_label *time = roles[r->options->role].time;
+	const char *comma = "";
+
+	fprintf(out, "  Stages        : not comparable: %s; ", r->stages_why);
+	for (int i = 0; i < TIMES; i++) {
+		char name[16];
+
+		if (time[i].wire)
+			continue;
+		fprintf(out, "%s%s", comma, time_name(name, sizeof(name), &time[i], r->options->stamp));
+		comma = " and ";
+	}
+	fprintf(out, " are times of CLOCK_REALTIME\n");
+}
+
 static void write_clocks(FILE *out, const struct report *r)
 {
 	const struct account *a = &r->exchange->account;
@@ -696,14 +714,14 @@ static void write_clocks(FILE *out, const struct report *r)
 	if (has_stages(r) && r->exchange->clocks)
 		fprintf(out, "  Stages        : user-space times are on the NIC's scale within +-%" PRId64 " ns\n",
 			r->exchange->stage_bound_ns);
-	if (counter_get(&a->unplaced))
+	if (has_stages(r) && counter_get(&a->unplaced))
 		fprintf(out, "  %" PRIu64 " samples had no place on the NIC's scale: they are in no stage\n",
 			counter_get(&a->unplaced));
 	if (counter_get(&a->stage_negative))
 		fprintf(out, "  Warning: %" PRIu64 " stages were negative by more than their bound\n",
 			counter_get(&a->stage_negative));
 	if (r->stages_why)
-		fprintf(out, "  Stages        : not comparable: %s\n", r->stages_why);
+		write_no_stages(out, r);
 }
 
 /* ---- Counters -------------------------------------------------------------------------------------------------------- */
@@ -807,8 +825,8 @@ void report_write(FILE *out, const struct report *r, int columns)
 	if (r->actions && r->actions->wanted->commands)
 		write_actions(out, r->actions);
 	if (r->no_other_cpu)
-		fprintf(out, "\nNothing was done beside the measurement (progress, commands): no CPU but the measuring one may be "
-			"used.\n");
+		fprintf(out, "\nNothing was done beside the measurement (progress, commands, comparing the clocks): no CPU but "
+			"the measuring one may be used.\n");
 }
 
 /* ---- For commands --------------------------------------------------------------------------------------------------- */
