@@ -759,17 +759,18 @@ static void write_differences(FILE *out, const struct report *r, const struct ac
 
 	for (size_t i = 0; i < all && i < DIFFERENCES_MAX; i++) {
 		const struct activity_difference *d = &list[i];
+		const char *blank = *d->unit ? " " : "";
 
 		if (strcmp(group, d->group))
 			fprintf(out, "  %s:\n", d->group);
 		group = d->group;
 		fprintf(out, "    %s: ", d->name);
 		if (d->change == ACTIVITY_COUNTED)
-			fprintf(out, "%" PRIu64 " %s\n", d->delta, d->unit);
+			fprintf(out, "%" PRIu64 "%s%s\n", d->delta, blank, d->unit);
 		else if (d->change == ACTIVITY_GONE)
 			fprintf(out, "cannot be read any more\n");
 		else
-			fprintf(out, "%" PRIu64 " -> %" PRIu64 " %s%s\n", d->from, d->to, d->unit,
+			fprintf(out, "%" PRIu64 " -> %" PRIu64 "%s%s%s\n", d->from, d->to, blank, d->unit,
 				d->change == ACTIVITY_RESET ? " (how much was counted is not known)" : "");
 	}
 	if (all > DIFFERENCES_MAX)
