@@ -68,6 +68,22 @@ static int spawn(pid_t *pid, const char *command, char *const *environment)
 	return -error;
 }
 
+#define SHOWN_MAX 60
+
+struct shown {
+	char text[SHOWN_MAX + 1];
+};
+
+/* The start of a command, for a message: a command may have lines. */
+static struct shown shown(const char *command)
+{
+	struct shown s = { "" };
+
+	for (int i = 0; i < SHOWN_MAX && command[i]; i++)
+		s.text[i] = text_shown(command[i]);
+	return s;
+}
+
 static void note_end(struct actions *a, int i, int status)
 {
 	a->pid[i] = 0;
@@ -104,7 +120,8 @@ void actions_run(struct actions *a, char *const *environment)
 		if (a->told[i])
 			continue;
 		a->told[i] = true;
-		warnx("--on-breach exec:%.60s: could not be started: %s", a->wanted->command[i], strerror(-error));
+		warnx("--on-breach exec:%s: could not be started: %s", shown(a->wanted->command[i]).text,
+		      strerror(-error));
 	}
 	free(all);
 }
@@ -123,6 +140,6 @@ void actions_finish(struct actions *a)
 	}
 	for (int i = 0; i < a->wanted->commands; i++)
 		if (a->pid[i])
-			warnx("--on-breach exec:%.60s: still runs after %d s, as process %d", a->wanted->command[i],
+			warnx("--on-breach exec:%s: still runs after %d s, as process %d", shown(a->wanted->command[i]).text,
 			      WAIT_LAST_MS / 1000, (int)a->pid[i]);
 }

@@ -169,8 +169,7 @@ static struct phrase excerpt(const char *text)
 
 	append(&p, "%.*s%s", EXCERPT_MAX, text, strlen(text) > EXCERPT_MAX ? "..." : "");
 	for (char *c = p.text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+		*c = text_shown(*c);
 	return p;
 }
 

@@ -236,12 +236,23 @@ static void open_clocks(struct run *r)
 	}
 }
 
-/* Without a relation of the clocks there are no stages, and the times of user space stay on CLOCK_REALTIME. */
-static void give_up_stages(struct run *r, const char *why)
+/* Without a relation of the clocks during the run there are no stages to or from the NIC, and the times of user space stay
+ * on CLOCK_REALTIME. */
+static void check_stages(struct run *r, int watch_error)
 {
-	r->exchange.clocks = NULL;
-	memset(r->exchange.stage, 0, sizeof(r->exchange.stage));
-	r->report.stages_why = why;
+	struct exchange *x = &r->exchange;
+	const char *why = r->clocks.why;
+
+	/* Those of the kernel are of CLOCK_REALTIME too. */
+	if (r->options.stamp != SOURCE_HARDWARE || (x->clocks && !watch_error))
+		return;
+	if (x->clocks)
+		why = watch_error == -ENODEV ? "no CPU but the measuring one may be used to compare the clocks during the run" :
+					       "the thread that compares the clocks during the run could not be started";
+	x->clocks = NULL;
+	memset(x->stage, 0, sizeof(x->stage));
+	if (stages_of(&r->options))
+		r->report.stages_why = why;
 }
 
 /* The CPU that the caller is pinned to; -1: none. */
@@ -319,10 +330,10 @@ static int start_watch(struct run *r)
 		return error;
 	}
 	r->report.no_other_cpu = error == -ENODEV;
-	if (o->stamp == SOURCE_HARDWARE && stages_of(o) && !r->exchange.clocks)
-		give_up_stages(r, r->clocks.why);
-	else if (error && r->exchange.clocks)
-		give_up_stages(r, "no CPU but the measuring one may be used to compare the clocks during the run");
+	if (error && error != -ENODEV)
+		warnx("the housekeeping thread could not be started (%s), so nothing is done beside the measurement (progress, "
+		      "commands, comparing the clocks): raise 'ulimit -u' and 'ulimit -n'", strerror(-error));
+	check_stages(r, error);
 	return 0;
 }
 

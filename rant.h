@@ -32,7 +32,7 @@
 #define NS_PER_MS 1000000LL
 #define NS_PER_S 1000000000LL
 
-/* ---- Shared by all rooms: clocks, samples, addresses ------------------------------------------------------------- */
+/* ---- Shared by all rooms: clocks, samples, text, addresses ------------------------------------------------------- */
 
 static inline int64_t clock_read_ns(clockid_t clock)
 {
@@ -72,6 +72,12 @@ struct sample {
 	int64_t time_ns[TIMES]; /* since the epoch of the clock that source[] names */
 	int64_t latency_ns;
 };
+
+/* A character of what somebody else wrote, as a message of one line may show it. */
+static inline char text_shown(char c)
+{
+	return (unsigned char)c < ' ' || c == 0x7f ? '?' : c;
+}
 
 union address {
 	struct sockaddr any;
@@ -820,8 +826,9 @@ struct actions {
 	bool told[BREACH_COMMANDS_MAX]; /* that it could not be started */
 };
 
-/* Starts every command by /bin/sh -c, with `environment` ("NAME=value", then NULL) added to that of rant, which it
- * overrides. Does not wait. What can't be started is said once and counted. Not for the measuring thread. */
+/* Starts every command by /bin/sh -c, with `environment` ("NAME=value", then NULL) and that of rant but for what begins
+ * with RANT_: only such names are sure to override. Does not wait. What can't be started is said once and counted. Not for
+ * the measuring thread. */
 void actions_run(struct actions *a, char *const *environment);
 
 /* Notes which have ended. */

@@ -159,9 +159,9 @@ static int find_parts(const struct report *r, const struct sample *s, struct par
 }
 
 /* With one sample there is nothing that the spike could be compared with. */
-static int64_t typical_ns(const struct histogram *h)
+static struct percentile typical(const struct histogram *h)
 {
-	return h->count > 1 ? histogram_percentile(h, 50, 100).value_ns : INT64_MAX;
+	return h->count > 1 ? histogram_percentile(h, 50, 100) : (struct percentile){ .value_ns = INT64_MAX };
 }
 
 /* The part of the latency that is furthest above what is typical of it; NULL: there is none. */
@@ -171,7 +171,7 @@ static const struct part *find_blame(const struct part *parts, int n)
 	int64_t most_ns = 0;
 
 	for (int i = 0; i < n; i++) {
-		int64_t usual_ns = typical_ns(parts[i].histogram);
+		int64_t usual_ns = typical(parts[i].histogram).value_ns;
 
 		if (!parts[i].known || !parts[i].inside || usual_ns == INT64_MAX || parts[i].value_ns - usual_ns <= most_ns)
 			continue;
@@ -186,7 +186,8 @@ static void write_parts(FILE *out, const struct report *r, const struct sample *
 	struct part parts[STAGES + 1];
 	int n = find_parts(r, s, parts);
 	const struct part *blamed = find_blame(parts, n);
-	int64_t usual_ns, excess_ns;
+	struct percentile usual, whole;
+	int64_t excess_ns;
 
 	for (int i = 0; i < n; i++)
 		if (parts[i].known)
@@ -197,11 +198,15 @@ static void write_parts(FILE *out, const struct report *r, const struct sample *
 			"there is nothing typical to compare these with");
 		return;
 	}
-	usual_ns = typical_ns(blamed->histogram);
-	excess_ns = s->latency_ns - typical_ns(r->histogram);
-	fprintf(out, "  Blame: %s %.3f us, typical %.3f us", blamed->name, us(blamed->value_ns), us(usual_ns));
-	if (excess_ns > 0)
-		fprintf(out, ", %.0f %% of the excess", 100.0 * (double)(blamed->value_ns - usual_ns) / (double)excess_ns);
+	usual = typical(blamed->histogram);
+	whole = typical(r->histogram);
+	excess_ns = s->latency_ns - whole.value_ns;
+	fprintf(out, "  Blame: %s %.3f us, typical %s%.3f us", blamed->name, us(blamed->value_ns), usual.bound ? ">= " : "",
+		us(usual.value_ns));
+	/* A share of bounds could be anything. */
+	if (excess_ns > 0 && !usual.bound && !whole.bound)
+		fprintf(out, ", %.0f %% of the excess",
+			100.0 * (double)(blamed->value_ns - usual.value_ns) / (double)excess_ns);
 	fputc('\n', out);
 }
 
@@ -513,8 +518,9 @@ static void write_frozen(FILE *out, const struct report *r)
 	const struct trace *t = r->trace;
 	const struct trace_record *last = &t->last;
 
-	fprintf(out, "  %s at #%" PRIu32 ", %.1f us after the breach was seen", trace_is_frozen(t) ? "Stopped" : "Not stopped",
-		last->seq, us(last->frozen_ns));
+	/* What goes on again by --trace-rearm had been stopped too. */
+	fprintf(out, "  %s at #%" PRIu32 ", %.1f us after the breach was seen",
+		trace_is_frozen(t) || !last->stop_error ? "Stopped" : "Not stopped", last->seq, us(last->frozen_ns));
 	if (r->options->verbose)
 		fprintf(out, " (marker written after %.1f us)", us(last->marker_ns));
 	fputc('\n', out);
@@ -539,6 +545,15 @@ static void write_saved(FILE *out, const struct trace_saved *s)
 		fprintf(out, "  Overwritten before the first line: %" PRIu64 " events\n", s->lost_events);
 }
 
+/* Something stands still, waits to be saved, or went wrong with what was saved. */
+static bool is_worth_telling(const struct trace *t)
+{
+	const struct trace_record *last = &t->last;
+	bool wrong = last->marker_error || last->stop_error || last->snapshot_error;
+
+	return trace_is_frozen(t) || ((t->unsaved || wrong) && !last->off_before);
+}
+
 static void write_trace(FILE *out, const struct report *r)
 {
 	const struct trace *t = r->trace;
@@ -554,7 +569,7 @@ static void write_trace(FILE *out, const struct report *r)
 	write_step(out, "Writing RANT_TEST_START", t->start_error);
 	if (t->saves)
 		write_count(out, "Saves", t->saves, NULL);
-	if (trace_is_frozen(t) || (t->unsaved && !t->last.off_before))
+	if (is_worth_telling(t))
 		write_frozen(out, r);
 	if (r->saved && *r->saved->path)
 		write_saved(out, r->saved);
@@ -564,7 +579,10 @@ static void write_actions(FILE *out, const struct actions *a)
 {
 	fprintf(out, "\nCommands:\n");
 	for (int i = 0; i < a->wanted->commands; i++) {
-		fprintf(out, "  %s: ran %u times", a->wanted->command[i], a->ran[i]);
+		fputs("  ", out);
+		for (const char *c = a->wanted->command[i]; *c; c++)
+			fputc(text_shown(*c), out);
+		fprintf(out, ": ran %u time%s", a->ran[i], a->ran[i] == 1 ? "" : "s");
 		if (a->failed[i])
 			fprintf(out, ", %u failed", a->failed[i]);
 		if (a->left_out[i])
@@ -654,6 +672,24 @@ static void write_steps(FILE *out, const struct report *r)
 		fprintf(out, "  %" PRIu64 " more steps\n", all - shown);
 }
 
+/* With the names of the columns of the log, whose times are then of another clock than those beside them. */
+static void write_no_stages(FILE *out, const struct report *r)
+{
+	const struct time_label *time = roles[r->options->role].time;
+	const char *comma = "";
+
+	fprintf(out, "  Stages        : not comparable: %s; ", r->stages_why);
+	for (int i = 0; i < TIMES; i++) {
+		char name[16];
+
+		if (time[i].wire)
+			continue;
+		fprintf(out, "%s%s", comma, time_name(name, sizeof(name), &time[i], r->options->stamp));
+		comma = " and ";
+	}
+	fprintf(out, " are times of CLOCK_REALTIME\n");
+}
+
 static void write_clocks(FILE *out, const struct report *r)
 {
 	const struct account *a = &r->exchange->account;
@@ -678,14 +714,14 @@ static void write_clocks(FILE *out, const struct report *r)
 	if (has_stages(r) && r->exchange->clocks)
 		fprintf(out, "  Stages        : user-space times are on the NIC's scale within +-%" PRId64 " ns\n",
 			r->exchange->stage_bound_ns);
-	if (counter_get(&a->unplaced))
+	if (has_stages(r) && counter_get(&a->unplaced))
 		fprintf(out, "  %" PRIu64 " samples had no place on the NIC's scale: they are in no stage\n",
 			counter_get(&a->unplaced));
 	if (counter_get(&a->stage_negative))
 		fprintf(out, "  Warning: %" PRIu64 " stages were negative by more than their bound\n",
 			counter_get(&a->stage_negative));
 	if (r->stages_why)
-		fprintf(out, "  Stages        : not comparable: %s\n", r->stages_why);
+		write_no_stages(out, r);
 }
 
 /* ---- Counters -------------------------------------------------------------------------------------------------------- */
@@ -723,17 +759,18 @@ static void write_differences(FILE *out, const struct report *r, const struct ac
 
 	for (size_t i = 0; i < all && i < DIFFERENCES_MAX; i++) {
 		const struct activity_difference *d = &list[i];
+		const char *blank = *d->unit ? " " : "";
 
 		if (strcmp(group, d->group))
 			fprintf(out, "  %s:\n", d->group);
 		group = d->group;
 		fprintf(out, "    %s: ", d->name);
 		if (d->change == ACTIVITY_COUNTED)
-			fprintf(out, "%" PRIu64 " %s\n", d->delta, d->unit);
+			fprintf(out, "%" PRIu64 "%s%s\n", d->delta, blank, d->unit);
 		else if (d->change == ACTIVITY_GONE)
 			fprintf(out, "cannot be read any more\n");
 		else
-			fprintf(out, "%" PRIu64 " -> %" PRIu64 " %s%s\n", d->from, d->to, d->unit,
+			fprintf(out, "%" PRIu64 " -> %" PRIu64 "%s%s%s\n", d->from, d->to, blank, d->unit,
 				d->change == ACTIVITY_RESET ? " (how much was counted is not known)" : "");
 	}
 	if (all > DIFFERENCES_MAX)
@@ -789,8 +826,8 @@ void report_write(FILE *out, const struct report *r, int columns)
 	if (r->actions && r->actions->wanted->commands)
 		write_actions(out, r->actions);
 	if (r->no_other_cpu)
-		fprintf(out, "\nNothing was done beside the measurement (progress, commands): no CPU but the measuring one may be "
-			"used.\n");
+		fprintf(out, "\nNothing was done beside the measurement (progress, commands, comparing the clocks): no CPU but "
+			"the measuring one may be used.\n");
 }
 
 /* ---- For commands --------------------------------------------------------------------------------------------------- */

@@ -185,7 +185,7 @@ static void control_error(struct fake_message *m, enum fake_entry entry, uint32_
 
 struct fate {
 	bool lost, twice, bad_tlv, large, tx_none, tx_twice, tx_asleep;
-	int64_t late_ns, twice_ns, latency_ns, tx_slow_ns, stop_ns;
+	int64_t late_ns, twice_ns, latency_ns, step_ns, tx_slow_ns, stop_ns;
 	int64_t tx_id;
 	enum fake_rx rx;
 	enum fake_entry tx;
@@ -203,6 +203,7 @@ static void apply_event(struct fate *f, const struct fake_event *e)
 	case LATE: f->late_ns = e->argument; break;
 	case TWICE: f->twice = true; f->twice_ns = e->argument; break;
 	case LATENCY: f->latency_ns = e->argument; break;
+	case STEP: f->step_ns = e->argument; break;
 	case EXTRA: f->extra[f->extras++ % MORE_MAX] = (enum fake_extra)e->argument; break;
 	case BAD_TLV: f->bad_tlv = true; break;
 	case LARGE: f->large = true; break;
@@ -241,6 +242,15 @@ static struct fate fate_of(uint32_t number)
 
 /* ---- The account of the fake -------------------------------------------------------------------------------------- */
 
+/* README: stamps that do not fit between the times of user space, or around them, by more than 20 us and 1/512. */
+static bool was_stepped(const struct fake_packet *p)
+{
+	int64_t user_ns = p->rx_user_ns - p->tx_user_ns, wire_ns = p->rx_wire_ns - p->tx_wire_ns;
+	int64_t inner_ns = fake.role == ROLE_EMIT ? wire_ns : -user_ns, outer_ns = fake.role == ROLE_EMIT ? user_ns : -wire_ns;
+
+	return fake.check_steps && 512 * (inner_ns - outer_ns - 20000) > inner_ns;
+}
+
 static void place_sample(struct fake_packet *p)
 {
 	struct fake_account *e = &fake.expect;
@@ -253,6 +263,10 @@ static void place_sample(struct fake_packet *p)
 		e->unstamped++;
 		e->missing_tx += !p->stamped;
 		e->missing_rx += !p->rx_stamped;
+		return;
+	}
+	if (was_stepped(p)) {
+		e->stepped++;
 		return;
 	}
 	e->breaches += fake.threshold_ns && ns > fake.threshold_ns;
@@ -475,10 +489,11 @@ static void schedule_reply(const struct fate *f, const uint8_t *probe, size_t by
 	bool malformed;
 
 	memcpy(m.data, probe, bytes);
-	packet_reply(m.data, bytes, (uint32_t)fake.sends, p->tx_user_ns + 1000, p->tx_user_ns + 2000, FAKE_TTL,
+	packet_reply(m.data, bytes, (uint32_t)fake.sends, p->tx_user_ns + FAKE_T2_NS, p->tx_user_ns + 2000, FAKE_TTL,
 		     &malformed);
-	m.at_ns = fake.now_ns + (f->latency_ns > 1000 ? f->latency_ns : 1000);
-	m.wire_ns = p->tx_wire_ns + f->latency_ns;
+	/* Never before its own stamp, unless a negative latency or a step wants that. */
+	m.at_ns = fake.now_ns + WIRE_DELAY_NS + (f->latency_ns > 300 ? f->latency_ns : 300);
+	m.wire_ns = p->tx_wire_ns + f->latency_ns + f->step_ns;
 	if (f->recv_error)
 		put_receive_error(f->recv_error, m.at_ns - 2);
 	for (unsigned i = 0; i < f->extras; i++)
@@ -796,7 +811,7 @@ static void reply_sent(const uint8_t *reply, size_t bytes, uint32_t id, const st
 	p->rx_user_ns = fake.arrival_user_ns;
 	p->rx_stamped = c->rx_stamped;
 	/* The reply leaves when the script says. */
-	p->tx_wire_ns = c->wire_ns + f->latency_ns;
+	p->tx_wire_ns = c->wire_ns + f->latency_ns + f->step_ns;
 	check_reply(reply, bytes, p);
 	expect_order();
 	note_request_taken();

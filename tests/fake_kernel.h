@@ -24,6 +24,7 @@
 #define FAKE_REMOTE 0x0a000001
 #define FAKE_INTERFACE 7
 #define FAKE_TTL 63
+#define FAKE_T2_NS 1000 /* T2 in the replies of the peer, after T1 in the probe */
 
 /* What an entry of the error queue looks like. All but the first are not what was asked for. */
 enum fake_entry {
@@ -53,6 +54,7 @@ enum fake_fault {
 	LATE, /* by argument ns: the reply after the timeout; a request while its followers pass it */
 	TWICE, /* delivered again, argument ns later */
 	LATENCY, /* argument ns between the two wire stamps of the sample */
+	STEP, /* a clock is set between them: argument ns more, and no later */
 	EXTRA, /* argument: enum fake_extra */
 	BAD_TLV, /* request with a TLV longer than the packet */
 	LARGE, /* request of nearly all that UDP can carry */
@@ -82,7 +84,7 @@ struct fake_event {
 #define FAKE_ACCOUNT(X) \
 	X(sent) X(received) X(warmup) X(recorded) X(lost) X(unstamped) X(negative) X(unfinished) X(answered) \
 	X(unanswered) X(late) X(duplicate) X(foreign) X(malformed) X(reordered) X(repeated) X(malformed_tlv) X(refused) \
-	X(missing_tx) X(missing_rx) X(stamp_late) X(stamp_duplicate) X(stamp_unmatched) X(breaches)
+	X(missing_tx) X(missing_rx) X(stamp_late) X(stamp_duplicate) X(stamp_unmatched) X(breaches) X(stepped)
 
 struct fake_account {
 #define X(field) int64_t field;
@@ -139,7 +141,7 @@ struct fake {
 	/* Set after fake_start(). */
 	enum role role;
 	enum source wire;
-	bool tx_stamps, id_by_message, loopback;
+	bool tx_stamps, id_by_message, loopback, check_steps;
 	unsigned peers;
 	uint32_t packets; /* how many requests the peers make */
 	int64_t open_loop_ns; /* the peers do not wait for replies: time between requests */

@@ -421,9 +421,36 @@ static void a_long_command_is_named_by_its_beginning(void **state)
 	util_capture_begin(&c);
 	actions_run(&a, nothing);
 	util_capture_end(&c, said, sizeof(said));
-	assert_non_null(strstr(said, "exec:echo 3456789012345678901234567890123456789"));
+	assert_non_null(strstr(said, "exec:echo 3456789012345678901234567890123456789012345678901234567: could not"));
 	assert_null(strstr(said, "the end"));
 	assert_int_equal(count_lines(said), 1);
+}
+
+/* A command may have lines; the message about it is one. */
+static void a_command_of_lines_is_named_in_one(void **state)
+{
+	struct util_capture c;
+	char said[1024];
+
+	(void)state;
+	want("read line < %s/fifo\n#\t\033[2J\x7f\xc3\xa9");
+	fake.spawn_error = ENOMEM;
+	util_capture_begin(&c);
+	actions_run(&a, nothing);
+	util_capture_end(&c, said, sizeof(said));
+	assert_int_equal(count_lines(said), 1);
+	assert_non_null(strstr(said, "/fifo?#??[2J?\xc3\xa9: could not be started: "));
+	fake.spawn_error = 0;
+	actions_run(&a, nothing);
+	fake.quick = true;
+	util_capture_begin(&c);
+	actions_finish(&a);
+	util_capture_end(&c, said, sizeof(said));
+	assert_int_equal(count_lines(said), 1);
+	assert_non_null(strstr(said, "/fifo?#??[2J?\xc3\xa9: still runs after 5 s, as process "));
+	fake.quick = false;
+	release();
+	wait_for_all();
 }
 
 /* ---- The end of the run ------------------------------------------------------------------------------------------------ */
@@ -515,6 +542,7 @@ int main(void)
 		TEST(what_cannot_be_started_is_told_once),
 		TEST(without_memory_nothing_is_started),
 		TEST(a_long_command_is_named_by_its_beginning),
+		TEST(a_command_of_lines_is_named_in_one),
 		TEST(the_end_waits_for_one_that_is_soon_done),
 		TEST(the_end_names_those_that_still_run),
 		TEST(a_command_that_ends_is_noted_only_once),

@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime sources=tests/fake_kernel.c,timestamping.c,packet.c,session.c,histogram.c,log.c,pmc.c,clock.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_add,pmc_begin,pmc_end,pmc_account sources=tests/fake_kernel.c,timestamping.c,packet.c,session.c,histogram.c,log.c,pmc.c,clock.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Both loops against a fake kernel, network and peer in virtual time. After every run three accounts are held together:
@@ -36,6 +36,68 @@ static struct bench {
 	struct histogram stage[STAGES];
 	void *stage_memory[STAGES];
 } b;
+
+/* What the loop may only do when it is given a pointer. The calls go on to the real rooms, but for those to pmc.c. */
+static struct {
+	unsigned placed, added, begun, ended, accounted;
+	bool is_begun, is_counted; /* between begin and end; between a good end and the account of it */
+	unsigned every; /* pmc_end() fails for all but every so many */
+	bool slow[PACKETS + 1];
+	uint64_t sends_at_begin;
+	int64_t peer_ns[PACKETS][4];
+} hook;
+
+static struct clock_watch clocks;
+static struct clock_peer peer;
+static struct pmc pmc;
+
+bool __real_clock_to_phc(const struct clock_watch *c, int64_t realtime_ns, int64_t *phc_ns, int64_t *bound_ns);
+bool __wrap_clock_to_phc(const struct clock_watch *c, int64_t realtime_ns, int64_t *phc_ns, int64_t *bound_ns);
+bool __wrap_clock_to_phc(const struct clock_watch *c, int64_t realtime_ns, int64_t *phc_ns, int64_t *bound_ns)
+{
+	assert_ptr_equal(c, &clocks);
+	hook.placed++;
+	return __real_clock_to_phc(c, realtime_ns, phc_ns, bound_ns);
+}
+
+void __wrap_clock_peer_add(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, int64_t t3_ns, int64_t t4_ns);
+void __wrap_clock_peer_add(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, int64_t t3_ns, int64_t t4_ns)
+{
+	assert_ptr_equal(p, &peer);
+	assert_true(hook.added < PACKETS);
+	memcpy(hook.peer_ns[hook.added++], (int64_t[]){ t1_ns, t2_ns, t3_ns, t4_ns }, sizeof(hook.peer_ns[0]));
+}
+
+void __wrap_pmc_begin(struct pmc *p);
+void __wrap_pmc_begin(struct pmc *p)
+{
+	assert_ptr_equal(p, &pmc);
+	hook.begun++;
+	hook.is_begun = true;
+	hook.is_counted = false;
+	hook.sends_at_begin = fake.send_calls;
+}
+
+bool __wrap_pmc_end(struct pmc *p);
+bool __wrap_pmc_end(struct pmc *p)
+{
+	assert_ptr_equal(p, &pmc);
+	assert_true(hook.is_begun);
+	assert_int_equal(fake.send_calls, hook.sends_at_begin + 1); /* the one exchange, with its send */
+	hook.is_begun = false;
+	hook.is_counted = hook.ended++ % (hook.every ? hook.every : 1) == 0;
+	return hook.is_counted;
+}
+
+void __wrap_pmc_account(struct pmc *p, bool slow);
+void __wrap_pmc_account(struct pmc *p, bool slow)
+{
+	assert_ptr_equal(p, &pmc);
+	assert_true(hook.is_counted);
+	assert_true(hook.accounted < PACKETS);
+	hook.is_counted = false;
+	hook.slow[hook.accounted++] = slow;
+}
 
 static void on_breach(void *context, const struct sample *s)
 {
@@ -83,6 +145,7 @@ static void bench_start(enum role role, enum source wire)
 	void *memory = b.histogram_memory;
 
 	memset(&b, 0, sizeof(b));
+	memset(&hook, 0, sizeof(hook));
 	b.histogram_memory = memory;
 	bench_place();
 	b.options = (struct options){ .role = role, .timeout_ns = TIMEOUT_NS, .port = FAKE_PORT, .no_step_check = true,
@@ -152,7 +215,7 @@ static void check_identities(const struct fake_account *a)
 {
 	int64_t records = 0;
 
-	assert_int_equal(a->sent, a->warmup + a->recorded + a->lost + a->unstamped + a->negative + a->unfinished);
+	assert_int_equal(a->sent, a->warmup + a->recorded + a->lost + a->unstamped + a->negative + a->stepped + a->unfinished);
 	if (b.options.role == ROLE_EMIT) {
 		assert_int_equal(a->received, a->answered + a->late + a->duplicate + a->foreign + a->malformed);
 		assert_int_equal(a->unanswered + a->repeated + a->malformed_tlv, 0);
@@ -177,7 +240,8 @@ static struct fake_packet *packet_of(const struct sample *s)
 	if (b.options.role == ROLE_EMIT)
 		return &fake.packet[(uint32_t)(s->seq - fake.first_id)];
 	for (uint64_t n = 0; n < fake.sends; n++)
-		if (fake.packet[n].tx_user_ns == s->time_ns[REFLECT_T3_USER])
+		if (b.x.clocks ? fake.packet[n].tx_wire_ns == s->time_ns[REFLECT_T3_WIRE] :
+				 fake.packet[n].tx_user_ns == s->time_ns[REFLECT_T3_USER])
 			return &fake.packet[n];
 	return NULL;
 }
@@ -189,11 +253,40 @@ static void check_time(const struct sample *s, unsigned at, int64_t want_ns, enu
 		assert_int_equal(s->time_ns[at], want_ns);
 }
 
+/* A relation of the clocks of the fake that is as old as at_ns (CLOCK_MONOTONIC), by hand. */
+static void relate_clocks(int64_t at_ns, int64_t bound_ns, double rate_bound)
+{
+	struct clock_slot *s = &clocks.slot[0];
+
+	memset(&clocks, 0, sizeof(clocks));
+	s->valid = true;
+	s->at_ns = fake_real_ns(at_ns);
+	s->offset_ns = fake_wire_ns(0) - fake_real_ns(0);
+	s->bound_ns = bound_ns;
+	s->rate_bound = rate_bound;
+	b.x.clocks = &clocks;
+}
+
+/* rant.h: a relation is not extrapolated further than a second. */
+static bool has_place(int64_t user_ns)
+{
+	return b.x.clocks && user_ns - clocks.slot[0].at_ns <= NS_PER_S;
+}
+
+/* What should be in the record of a time of user space. */
+static void check_user_time(const struct sample *s, unsigned at, int64_t user_ns, bool wanted)
+{
+	bool there = wanted && (!b.x.clocks || has_place(user_ns));
+
+	check_time(s, at, b.x.clocks ? user_ns - fake_real_ns(0) + fake_wire_ns(0) : user_ns,
+		   there ? SOURCE_USER : SOURCE_NONE);
+}
+
 static void check_sample(const struct sample *s)
 {
 	bool emit = b.options.role == ROLE_EMIT, user = !b.channel.tx_stamps;
 	enum source tx = b.channel.tx_stamps ? b.channel.wire : SOURCE_NONE;
-	enum source rx_user = user || b.options.sw_timestamps ? SOURCE_USER : SOURCE_NONE;
+	bool rx_user = user || b.options.sw_timestamps || fake.check_steps;
 	struct fake_packet *p = packet_of(s);
 
 	assert_non_null(p);
@@ -201,9 +294,9 @@ static void check_sample(const struct sample *s)
 	p->place = PLACE_OTHER; /* each only once */
 	assert_int_equal(s->seq, p->seq);
 	assert_int_equal(s->latency_ns, p->latency_ns);
-	check_time(s, emit ? EMIT_T1_USER : REFLECT_T3_USER, p->tx_user_ns, SOURCE_USER);
+	check_user_time(s, emit ? EMIT_T1_USER : REFLECT_T3_USER, p->tx_user_ns, true);
 	check_time(s, emit ? EMIT_T1_WIRE : REFLECT_T3_WIRE, p->tx_wire_ns, tx);
-	check_time(s, emit ? EMIT_T4_USER : REFLECT_T2_USER, p->rx_user_ns, rx_user);
+	check_user_time(s, emit ? EMIT_T4_USER : REFLECT_T2_USER, p->rx_user_ns, rx_user);
 	check_time(s, emit ? EMIT_T4_WIRE : REFLECT_T2_WIRE, p->rx_wire_ns, p->rx_stamped ? b.channel.wire : SOURCE_NONE);
 }
 
@@ -228,6 +321,7 @@ static struct fake_account bench_run(const char *name)
 	fake.threshold_ns = b.options.threshold_ns;
 	fake.first_id = b.x.next_key = b.x.oldest_key = fake.first_id;
 	fake.tx_stamps = b.channel.tx_stamps;
+	fake.check_steps = b.channel.tx_stamps && b.channel.wire == SOURCE_HARDWARE && !b.options.no_step_check;
 	b.channel.id_by_message = fake.id_by_message;
 	/* Transports differ in data only; here, what exchange and timestamping need of socket.c's row. */
 	static const struct transport ipv4 = { .ip_level = SOL_IP, .recverr_type = IP_RECVERR, .recverr_bytes = 16 + 16,
@@ -245,6 +339,9 @@ static struct fake_account bench_run(const char *name)
 	assert_true(same_account(name, &got, &fake.expect));
 	check_identities(&got);
 	check_samples();
+	assert_true(b.x.clocks || !(hook.placed + b.x.account.unplaced));
+	assert_true(b.x.peer || !hook.added);
+	assert_true(b.x.pmc || !(hook.begun + hook.ended + hook.accounted));
 	return got;
 }
 
@@ -1153,9 +1250,9 @@ static void a_stage_needs_both_times(void **state)
 }
 
 /* The clocks of the fake are apart, so a stage to or from the wire is far from any real value: below 0 or an overflow. */
-static void bench_stages(enum role role)
+static void bench_stages(enum role role, enum source wire)
 {
-	bench_start(role, SOURCE_KERNEL);
+	bench_start(role, wire);
 	b.options.sw_timestamps = true;
 	for (int i = 0; i < STAGES; i++) {
 		size_t bytes = histogram_layout(&b.stage[i], OVERFLOW_NS);
@@ -1202,7 +1299,7 @@ static void every_recorded_sample_is_in_its_stages(void **state)
 {
 	(void)state;
 	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
-		bench_stages(role);
+		bench_stages(role, SOURCE_KERNEL);
 		b.options.warmup = 5;
 		SCRIPT({ 2, 0, LATENCY, 90 * NS_PER_US, 0 }, { 10, 0, TX_NONE, 0, 0 }, { 12, 0, RX, RX_ABSENT, 0 },
 		       { 14, 0, LATENCY, -50, 0 }, { 16, 0, LATENCY, 3 * OVERFLOW_NS, 0 });
@@ -1226,7 +1323,7 @@ static void every_recorded_sample_is_in_its_stages(void **state)
 static void the_processing_of_a_reflector_is_one_of_them(void **state)
 {
 	(void)state;
-	bench_stages(ROLE_REFLECT);
+	bench_stages(ROLE_REFLECT, SOURCE_KERNEL);
 	bench_run("stages");
 	/* Both times are of the same clock, so the fake knows it. */
 	for (unsigned n = 0; n < PACKETS; n++) {
@@ -1244,7 +1341,7 @@ static void the_processing_of_a_reflector_is_one_of_them(void **state)
 static void no_stage_without_its_time(void **state)
 {
 	(void)state;
-	bench_stages(ROLE_REFLECT);
+	bench_stages(ROLE_REFLECT, SOURCE_KERNEL);
 	b.channel.tx_stamps = false;
 	b.channel.wire = SOURCE_KERNEL;
 	SCRIPT({ 10, 0, RX, RX_ABSENT, 0 });
@@ -1348,7 +1445,7 @@ static void the_hook_comes_before_all_else(void **state)
 {
 	(void)state;
 	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
-		bench_stages(role);
+		bench_stages(role, SOURCE_KERNEL);
 		b.options.threshold_ns = THRESHOLD_NS;
 		b.x.on_breach = on_breach_comes_first;
 		b.x.context = &b.x;
@@ -1360,6 +1457,443 @@ static void the_hook_comes_before_all_else(void **state)
 		assert_int_equal(b.x.kept[0].seq, 12);
 		free_stages();
 	}
+}
+
+/* ---- A clock that was set ------------------------------------------------------------------------------------------- */
+
+/* 20 us, and 1/512 of the inner time: exactly that is none yet. */
+static void the_slack_of_a_step(void **state)
+{
+	static const struct {
+		int64_t within_ns, around_ns;
+		bool stepped;
+	} cases[] = {
+		{ 5000, 6000, false }, { 5000, 5000, false }, { 20000, -39, false }, { 20000, -40, true },
+		{ 20479, 440, false }, { 20479, 439, true }, { 20480, 440, false }, { 20480, 439, true },
+		{ NS_PER_MS, NS_PER_MS - 20000 - 1953, false }, { NS_PER_MS, NS_PER_MS - 20000 - 1954, true },
+		{ 0, -20000, false }, { 0, -20001, true }, { NS_PER_S, NS_PER_S, false }, { NS_PER_S, 2 * NS_PER_S, false },
+		{ NS_PER_S, -NS_PER_S, true }, { -NS_PER_S, NS_PER_S, false },
+		/* 2000 ppm in a second is more than clocks are off, 1 ms more is not. */
+		{ NS_PER_S, NS_PER_S - 1900 * NS_PER_US, false }, { NS_PER_S, NS_PER_S - 2900 * NS_PER_US, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		for (unsigned there = 0; there < 1 << TIMES; there++) {
+			/* The outer two and the inner two are of clocks that are far apart. */
+			struct sample s = { .time_ns = { 1700 * NS_PER_S, 37, 37 + cases[i].within_ns,
+							 1700 * NS_PER_S + cases[i].around_ns } };
+
+			for (int t = 0; t < TIMES; t++)
+				s.source[t] = there & 1u << t ? SOURCE_USER : SOURCE_NONE;
+			if (is_stepped(&s) != (cases[i].stepped && there == (1 << TIMES) - 1))
+				fail_msg("case %zu with times %x", i, there);
+		}
+	}
+}
+
+static struct fake_event step_event = { .first = 10, .fault = STEP };
+
+static struct fake_account run_with_step(enum role role, int64_t step_ns, bool check)
+{
+	bench_start(role, SOURCE_HARDWARE);
+	b.options.no_step_check = !check;
+	step_event.argument = step_ns;
+	bench_script(&step_event, 1);
+	return bench_run("a step");
+}
+
+/* The last step that is taken for what clocks do by themselves; time is virtual, so it is that in the next run too. */
+static int64_t largest_unseen_step(enum role role)
+{
+	int64_t sign = role == ROLE_EMIT ? 1 : -1, step_ns = 0;
+	const struct fake_packet *p = &fake.packet[10];
+	int64_t user_ns, wire_ns, within_ns, around_ns;
+
+	run_with_step(role, 0, true);
+	do {
+		step_ns += sign;
+		user_ns = sign * (p->rx_user_ns - p->tx_user_ns);
+		wire_ns = sign * (p->rx_wire_ns - p->tx_wire_ns) + step_ns;
+		within_ns = role == ROLE_EMIT ? wire_ns : user_ns;
+		around_ns = role == ROLE_EMIT ? user_ns : wire_ns;
+	} while (within_ns - around_ns <= 20000 + within_ns / 512);
+	return step_ns - sign;
+}
+
+static void a_stepped_sample_is_counted_apart(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		int64_t sign = role == ROLE_EMIT ? 1 : -1, most_ns = largest_unseen_step(role);
+
+		assert_in_range(sign * most_ns, 20000, 40000);
+		assert_int_equal(run_with_step(role, most_ns, true).stepped, 0);
+		/* At a reflector such a step makes the response negative. */
+		assert_int_equal(b.histogram.count, role == ROLE_EMIT ? PACKETS : PACKETS - 1);
+
+		struct fake_account got = run_with_step(role, most_ns + sign, true);
+
+		assert_int_equal(got.stepped, 1);
+		assert_int_equal(got.recorded, PACKETS - 1);
+		assert_int_equal(got.negative, 0);
+		for (uint64_t i = 0; i < b.log.used; i++)
+			assert_int_not_equal(b.record[i].seq, 10);
+		/* The balance needs it. */
+		counter_add(&b.x.account.stepped, 1);
+		assert_false(exchange_balanced(&b.x));
+
+		got = run_with_step(role, sign * NS_PER_S, false);
+		assert_int_equal(got.stepped, 0);
+		assert_int_equal(got.recorded + got.negative, PACKETS);
+		assert_int_equal(got.negative, role == ROLE_REFLECT);
+	}
+}
+
+static void a_stepped_sample_is_no_breach(void **state)
+{
+	(void)state;
+	for (int check = 0; check < 2; check++) {
+		bench_start(ROLE_EMIT, SOURCE_HARDWARE);
+		b.options.no_step_check = !check;
+		b.options.threshold_ns = THRESHOLD_NS;
+		SCRIPT({ 10, 0, STEP, NS_PER_MS, 0 });
+
+		struct fake_account got = bench_run("a step above the threshold");
+
+		assert_int_equal(got.breaches, !check);
+		assert_int_equal(b.breach_calls, !check);
+		assert_int_equal(b.x.end, check ? END_COUNT : END_BREACH);
+		assert_int_equal(b.histogram.max_ns > THRESHOLD_NS, !check);
+	}
+}
+
+/* In the warm-up all is warm-up; without a stamp there is nothing to compare; others than the NIC's are of one clock. */
+static void what_is_not_looked_at_for_steps(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		int64_t step_ns = role == ROLE_EMIT ? NS_PER_S : -NS_PER_S;
+		struct fake_event events[] = { { 2, 0, STEP, step_ns, 0 }, { 10, 0, STEP, step_ns, 0 },
+					       { 10, 0, TX_NONE, 0, 0 }, { 12, 0, STEP, step_ns, 0 },
+					       { 12, 0, RX, RX_ABSENT, 0 } };
+
+		bench_start(role, SOURCE_HARDWARE);
+		b.options.no_step_check = false;
+		b.options.warmup = 5;
+		bench_script(events, COUNT_OF(events));
+
+		struct fake_account got = bench_run("steps that do not count");
+
+		assert_int_equal(got.stepped, 0);
+		assert_int_equal(got.unstamped, 2);
+		assert_int_equal(got.warmup, 5);
+
+		bench_start(role, SOURCE_KERNEL);
+		b.options.no_step_check = false;
+		step_event.argument = step_ns;
+		bench_script(&step_event, 1);
+		assert_int_equal(bench_run("a step with kernel stamps").stepped, 0);
+	}
+}
+
+/* ---- Times of user space on the NIC's scale --------------------------------------------------------------------------- */
+
+#define BEGIN_NS (1000 * NS_PER_S) /* of the fake, CLOCK_MONOTONIC */
+
+/* How far the farthest time of user space is from a moment. */
+static int64_t farthest_ns(int64_t moment_ns)
+{
+	int64_t most_ns = 0;
+
+	for (uint64_t n = 0; n < fake.sends; n++) {
+		int64_t tx_ns = llabs(fake.packet[n].tx_user_ns - moment_ns), rx_ns = llabs(fake.packet[n].rx_user_ns - moment_ns);
+
+		most_ns = tx_ns > most_ns ? tx_ns : most_ns;
+		most_ns = rx_ns > most_ns ? rx_ns : most_ns;
+	}
+	return most_ns;
+}
+
+/* check_samples() has seen that the log holds the placed times. The relation is of the begin of the run, or of its end. */
+static void stages_are_right_without_synchronisation(void **state)
+{
+	(void)state;
+	for (int mode = 0; mode < 4; mode++) {
+		enum role role = mode & 1 ? ROLE_REFLECT : ROLE_EMIT;
+		int64_t at_ns = BEGIN_NS + (mode & 2 ? 500 * NS_PER_US : 0);
+
+		bench_stages(role, SOURCE_HARDWARE);
+		relate_clocks(at_ns, 100, 0.001);
+		assert_int_equal(bench_run("placed").recorded, PACKETS);
+		assert_int_equal(hook.placed, 2 * PACKETS);
+		assert_int_equal(b.x.account.unplaced, 0);
+		for (int i = 0; i < STAGES && b.x.stage[i]; i++) {
+			check_stage(i);
+			assert_int_equal(b.stage[i].count, PACKETS);
+			assert_true(b.stage[i].max_ns < 50 * NS_PER_US);
+		}
+		/* The bound grows with the distance from the relation: the largest counts, first or last. */
+		assert_in_range(farthest_ns(fake_real_ns(at_ns)), 100000, NS_PER_MS);
+		assert_int_equal(b.x.stage_bound_ns, 100 + farthest_ns(fake_real_ns(at_ns)) / 1000 + 2);
+		free_stages();
+	}
+}
+
+/* In the middle of the run, at age_ns of it, the relation gets too old. Returns how many have one of their times placed. */
+static unsigned run_until_too_old(enum role role, int64_t age_ns)
+{
+	uint64_t unplaced = 0, in_stage[STAGES] = { 0 };
+	unsigned halves = 0;
+
+	bench_stages(role, SOURCE_HARDWARE);
+	relate_clocks(BEGIN_NS + age_ns - NS_PER_S, 100, 0);
+	assert_int_equal(bench_run("too old").recorded, PACKETS);
+	for (uint64_t n = 0; n < fake.sends; n++) {
+		const struct fake_packet *p = &fake.packet[n];
+		bool tx = has_place(p->tx_user_ns), rx = has_place(p->rx_user_ns);
+
+		unplaced += !tx || !rx;
+		halves += tx != rx;
+		in_stage[0] += role == ROLE_EMIT ? tx : rx;
+		in_stage[1] += role == ROLE_EMIT ? rx : tx;
+		in_stage[2] += role == ROLE_REFLECT && tx && rx;
+	}
+	assert_in_range(unplaced, 5, PACKETS - 5);
+	assert_int_equal(b.x.account.unplaced, unplaced);
+	for (int i = 0; i < STAGES; i++) {
+		check_stage(i);
+		assert_int_equal(b.stage[i].count + b.stage[i].negatives, in_stage[i]);
+	}
+	free_stages();
+	return halves;
+}
+
+static void a_time_without_a_place_is_in_no_stage(void **state)
+{
+	unsigned halves = 0;
+
+	(void)state;
+	for (int64_t age_us = 90; age_us < 110; age_us += 2) {
+		run_until_too_old(ROLE_REFLECT, age_us * NS_PER_US);
+		halves += run_until_too_old(ROLE_EMIT, age_us * NS_PER_US);
+	}
+	assert_true(halves > 0);
+}
+
+/* The marker of the trace has the clocks to place them itself, and must not wait for it. */
+static void the_hook_gets_the_times_as_they_were_read(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		const struct fake_packet *p = &fake.packet[12];
+		const unsigned tx = role == ROLE_EMIT ? EMIT_T1_USER : REFLECT_T3_USER;
+		const unsigned rx = role == ROLE_EMIT ? EMIT_T4_USER : REFLECT_T2_USER;
+
+		bench_threshold(role, false);
+		relate_clocks(BEGIN_NS, 100, 0);
+		assert_int_equal(bench_run("a breach, placed").breaches, 1);
+		check_breach_sample(&b.first_breach);
+
+		const struct sample *kept[] = { &b.x.breach, &b.x.worst, &b.x.kept[0] };
+		const int64_t apart_ns = fake_wire_ns(0) - fake_real_ns(0);
+
+		for (size_t i = 0; i < COUNT_OF(kept); i++) {
+			assert_int_equal(kept[i]->seq, 12);
+			assert_int_equal(kept[i]->time_ns[tx], p->tx_user_ns + apart_ns);
+			assert_int_equal(kept[i]->time_ns[rx], p->rx_user_ns + apart_ns);
+		}
+	}
+}
+
+/* What is not recorded needs no place. */
+static void only_what_is_recorded_is_placed(void **state)
+{
+	(void)state;
+	bench_start(ROLE_EMIT, SOURCE_HARDWARE);
+	b.options.no_step_check = false;
+	b.options.warmup = 5;
+	relate_clocks(BEGIN_NS - 2 * NS_PER_S, 100, 0);
+	SCRIPT({ 10, 0, LOST, 0, 0 }, { 11, 0, TX_NONE, 0, 0 }, { 12, 0, STEP, NS_PER_S, 0 });
+
+	struct fake_account got = bench_run("not placed");
+
+	assert_int_equal(got.recorded, PACKETS - 3);
+	assert_int_equal(hook.placed, 2 * got.recorded);
+	/* One for the sample, though both of its times have none. */
+	assert_int_equal(b.x.account.unplaced, got.recorded);
+	assert_int_equal(b.x.stage_bound_ns, 0);
+}
+
+/* Without steps being looked for the emitter has one time of user space only. */
+static void one_time_is_placed_too(void **state)
+{
+	(void)state;
+	bench_start(ROLE_EMIT, SOURCE_HARDWARE);
+	relate_clocks(BEGIN_NS, 7, 0);
+	assert_int_equal(bench_run("one time").recorded, PACKETS);
+	assert_int_equal(hook.placed, PACKETS);
+	assert_int_equal(b.x.account.unplaced, 0);
+	assert_int_equal(b.x.stage_bound_ns, 7 + 2);
+}
+
+static void a_stage_below_its_bound_is_negative(void **state)
+{
+	static const int64_t bounds_ns[] = { 0, 1, 102, NS_PER_MS };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(bounds_ns); i++) {
+		for (int64_t below = -2; below <= 2; below++) {
+			struct sample s = { .source = { SOURCE_USER, SOURCE_HARDWARE, SOURCE_HARDWARE, SOURCE_USER },
+					    .time_ns = { 0, -bounds_ns[i] - below, 0, 0 } };
+
+			bench_stages(ROLE_EMIT, SOURCE_HARDWARE);
+			fake_end();
+			b.x.stages = exchange_stages(ROLE_EMIT);
+			b.x.stage_bound_ns = bounds_ns[i];
+			record_stages(&b.x, &s);
+			assert_int_equal(b.x.account.stage_negative, below > 0);
+			assert_int_equal(b.stage[0].count + b.stage[0].negatives, 1);
+			/* A stage without its time is not looked at. */
+			s.source[EMIT_T1_USER] = SOURCE_NONE;
+			record_stages(&b.x, &s);
+			assert_int_equal(b.x.account.stage_negative, below > 0);
+			free_stages();
+		}
+	}
+}
+
+/* ---- The clock of the reflector, and counters --------------------------------------------------------------------------- */
+
+/* T3 of a reply may be of another clock than T2. */
+static void the_peer_gets_t1_t2_t4_of_what_is_recorded(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	bench_start(ROLE_EMIT, SOURCE_HARDWARE);
+	b.options.no_step_check = false;
+	b.options.warmup = 5;
+	b.x.peer = &peer;
+	/* The late reply comes between another reply and its stamp. */
+	SCRIPT({ 3, 0, LOST, 0, 0 }, { 10, 0, LOST, 0, 0 }, { 11, 0, TX_NONE, 0, 0 }, { 12, 0, STEP, NS_PER_S, 0 },
+	       { 14, 0, RX, RX_ABSENT, 0 }, { 16, 0, TWICE, 1, 0 }, { 18, 0, TWICE, 100 * NS_PER_US, 0 },
+	       { 20, 0, LATE, 50 * NS_PER_US, 0 }, { 21, 25, TX_SLOW, 40 * NS_PER_US, 0 },
+	       { 22, 0, EXTRA, EXTRA_OTHER_T1, 0 });
+
+	struct fake_account got = bench_run("the peer");
+
+	assert_int_equal(got.late, 1);
+	assert_int_equal(got.duplicate, 2);
+	assert_int_equal(got.stepped, 1);
+	assert_int_equal(hook.added, got.recorded);
+	assert_int_equal(b.log.used, got.recorded);
+	for (uint64_t i = 0; i < b.log.used; i++) {
+		const struct fake_packet *p = packet_of(&b.record[i]);
+		const int64_t *ns = hook.peer_ns[n++];
+
+		assert_int_equal(ns[0], p->tx_wire_ns);
+		assert_int_equal(ns[1], p->tx_user_ns + FAKE_T2_NS);
+		assert_int_equal(ns[2], p->tx_user_ns + FAKE_T2_NS);
+		assert_int_equal(ns[3], p->rx_wire_ns);
+	}
+}
+
+static void a_reflector_has_no_peer(void **state)
+{
+	(void)state;
+	bench_start(ROLE_REFLECT, SOURCE_HARDWARE);
+	b.x.peer = &peer;
+	bench_run("the peer of a reflector");
+	assert_int_equal(hook.added, 0);
+}
+
+static void counters_of_each_exchange(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		bench_start(role, SOURCE_HARDWARE);
+		b.options.threshold_ns = THRESHOLD_NS;
+		b.options.keep_going = true;
+		b.x.pmc = &pmc;
+		SCRIPT({ 10, 0, LATENCY, THRESHOLD_NS, 0 }, { 12, 0, LATENCY, THRESHOLD_NS + 1, 0 },
+		       { 20, 0, LATENCY, 3 * OVERFLOW_NS, 0 });
+		assert_int_equal(bench_run("counters").breaches, 2);
+		assert_int_equal(hook.begun, PACKETS);
+		assert_int_equal(hook.ended, PACKETS);
+		assert_int_equal(hook.accounted, PACKETS);
+		for (unsigned n = 0; n < PACKETS; n++)
+			assert_int_equal(hook.slow[n], n == 12 || n == 20);
+	}
+}
+
+/* Without a threshold nothing is slow. */
+static void counters_without_a_threshold(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		bench_start(role, SOURCE_HARDWARE);
+		b.x.pmc = &pmc;
+		SCRIPT({ 12, 0, LATENCY, 3 * OVERFLOW_NS, 0 });
+		bench_run("counters");
+		assert_int_equal(hook.accounted, PACKETS);
+		for (unsigned n = 0; n < PACKETS; n++)
+			assert_false(hook.slow[n]);
+	}
+}
+
+static void counters_that_could_not_be_read(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		bench_start(role, SOURCE_HARDWARE);
+		b.x.pmc = &pmc;
+		hook.every = 4;
+		assert_int_equal(bench_run("counters that fail").recorded, PACKETS);
+		assert_int_equal(hook.ended, PACKETS);
+		assert_int_equal(hook.accounted, PACKETS / 4);
+	}
+}
+
+static void only_what_is_recorded_is_counted(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		int64_t step_ns = role == ROLE_EMIT ? NS_PER_S : -NS_PER_S;
+		struct fake_event events[] = { { 10, 0, LOST, 0, 0 }, { 12, 0, TX_NONE, 0, 0 }, { 14, 0, RX, RX_ABSENT, 0 },
+					       { 16, 0, STEP, step_ns, 0 }, { 18, 0, EXTRA, EXTRA_SHORT, 0 },
+					       { 20, 0, SEND_ERROR, ENOBUFS, 1 } };
+
+		bench_start(role, SOURCE_HARDWARE);
+		b.options.no_step_check = false;
+		b.options.warmup = 5;
+		b.x.pmc = &pmc;
+		bench_script(events, COUNT_OF(events));
+
+		struct fake_account got = bench_run("counters of what is not recorded");
+
+		assert_int_equal(got.stepped, 1);
+		assert_int_equal(got.unstamped, 2);
+		assert_int_equal(got.refused, 1);
+		assert_int_equal(hook.accounted, got.recorded);
+		/* Each that was tried to be sent, but not what a reflector does not answer. */
+		assert_int_equal(hook.begun, got.sent + got.refused);
+	}
+}
+
+/* What was counted while two answers were on their way is of neither. */
+static void overlapping_answers_are_not_counted(void **state)
+{
+	(void)state;
+	bench_start(ROLE_REFLECT, SOURCE_HARDWARE);
+	b.x.pmc = &pmc;
+	fake.open_loop_ns = 20 * NS_PER_US;
+	/* Three requests come before the stamp of the first answer; that of the last may end before it or after it. */
+	SCRIPT({ 10, 0, TX_SLOW, 50 * NS_PER_US, 0 }, { 20, 0, TX_SLOW, 25 * NS_PER_US, 0 });
+	assert_int_equal(bench_run("overlapping answers").recorded, PACKETS);
+	assert_int_equal(hook.begun, PACKETS);
+	assert_int_equal(hook.ended, PACKETS - 2);
+	assert_int_equal(hook.accounted, PACKETS - 2);
 }
 
 /* ---- Reflector only ----------------------------------------------------------------------------------------------- */
@@ -1485,6 +2019,7 @@ static int64_t random_argument(enum fake_fault fault, enum role role)
 	case LATE: return (int64_t)util_below(role == ROLE_EMIT ? 10 * NS_PER_MS : 60 * NS_PER_US) + 70 * NS_PER_US;
 	case TWICE: return (int64_t)util_below(role == ROLE_EMIT ? NS_PER_MS : 60 * NS_PER_US) + 1;
 	case LATENCY: return (int64_t)util_below(400000) - 100000;
+	case STEP: return (int64_t)util_below(100000) - 50000;
 	case EXTRA:
 		extra = (int64_t)util_below(EXTRA_BOTH_ROLES + role_extras);
 		return extra < EXTRA_BOTH_ROLES || role == ROLE_EMIT ? extra : extra - EXTRA_BOTH_ROLES + EXTRA_EMIT_END;
@@ -1546,6 +2081,7 @@ static void random_run(enum role role, unsigned one_in)
 	b.options.threshold_ns = util_below(2) ? THRESHOLD_NS : 0;
 	b.options.keep_going = true;
 	b.options.sw_timestamps = util_below(2);
+	b.options.no_step_check = util_below(2);
 	fake.packets = RANDOM_PACKETS;
 	fake.peers = role == ROLE_REFLECT ? 1 + (unsigned)util_below(FAKE_PEERS) : 1;
 	fake.id_by_message = util_below(2);
@@ -1588,6 +2124,23 @@ int main(void)
 		TEST(every_recorded_sample_is_in_its_stages), TEST(the_processing_of_a_reflector_is_one_of_them),
 		TEST(no_stage_without_its_time), TEST(the_newest_breaches_can_be_read_in_any_order),
 		TEST(the_first_and_the_worst_breach_are_kept), TEST(the_hook_comes_before_all_else),
+		TEST(the_slack_of_a_step),
+		TEST(a_stepped_sample_is_counted_apart),
+		TEST(a_stepped_sample_is_no_breach),
+		TEST(what_is_not_looked_at_for_steps),
+		TEST(stages_are_right_without_synchronisation),
+		TEST(a_time_without_a_place_is_in_no_stage),
+		TEST(the_hook_gets_the_times_as_they_were_read),
+		TEST(only_what_is_recorded_is_placed),
+		TEST(one_time_is_placed_too),
+		TEST(a_stage_below_its_bound_is_negative),
+		TEST(the_peer_gets_t1_t2_t4_of_what_is_recorded),
+		TEST(a_reflector_has_no_peer),
+		TEST(counters_of_each_exchange),
+		TEST(counters_without_a_threshold),
+		TEST(counters_that_could_not_be_read),
+		TEST(only_what_is_recorded_is_counted),
+		TEST(overlapping_answers_are_not_counted),
 		TEST(two_reflectors_do_not_loop), TEST(own_address_on_loopback), TEST(once_ends_with_the_first_emitter),
 		TEST(what_is_not_answered_is_not_counted_twice),
 		TEST(what_is_not_answered_has_been_seen), TEST(random_mixtures),

@@ -1,4 +1,4 @@
-/* build: wraps= sources=histogram.c,log.c,exchange.c,timestamping.c,packet.c,session.c,tracefs.c,pmc.c,clock.c,activity.c,pmu.c,nic.c libs=-lm */
+/* build: wraps=activity_differences sources=histogram.c,log.c,exchange.c,timestamping.c,packet.c,session.c,tracefs.c,pmc.c,clock.c,activity.c,pmu.c,nic.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What people read: the lines that scripts parse, labels that never say more than is known, and a log that is whole or
  * not there. */
@@ -455,6 +455,30 @@ static void a_stage_that_was_hardly_seen_is_not_blamed(void **state)
 	assert_line(written(0), "  Kernel-to-app (T2_SW - T2_KERNEL): -2 ns");
 }
 
+/* More samples lie beyond --overflow than are kept: the median is that value or more. */
+static void a_median_that_is_only_a_bound(void **state)
+{
+	(void)state;
+	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 16500, 7900, 8000, 600);
+	forget_samples(&stage[0], 150 * NS_PER_US, HISTOGRAM_OVERFLOW_STORE + 1);
+	breach_at(7, 303038, 592, 26521);
+	const char *all = written(0);
+
+	assert_line(all, "  Kernel-to-app (T2_SW - T2_KERNEL): 303038 ns" ARROW);
+	assert_line(all, "  Blame: Kernel-to-app 303.038 us, typical >= 100.000 us");
+	assert_no(all, "of the excess");
+	/* The stage is known, the latency is not. */
+	forget_samples(&stage[0], 7900, USUAL);
+	forget_samples(&histogram, 150 * NS_PER_US, HISTOGRAM_OVERFLOW_STORE + 1);
+	all = written(0);
+	assert_line(all, "  Blame: Kernel-to-app 303.038 us, typical 7.900 us");
+	assert_no(all, "of the excess");
+	/* As many as are kept: both are known. */
+	forget_samples(&stage[0], 150 * NS_PER_US, HISTOGRAM_OVERFLOW_STORE);
+	forget_samples(&histogram, 160 * NS_PER_US, HISTOGRAM_OVERFLOW_STORE);
+	assert_line(written(0), "  Blame: Kernel-to-app 303.038 us, typical 150.000 us, 90 % of the excess");
+}
+
 /* As with a threshold below the median. */
 static void what_took_no_longer_than_usual_is_not_blamed(void **state)
 {
@@ -742,6 +766,40 @@ static void what_was_not_stopped_is_not_called_so(void **state)
 		       "  Switching tracing off failed: Operation not permitted\n  Evidence  : " INSTANCE "/trace\n");
 }
 
+/* That there is a file is no reason to be silent about what it lacks. */
+static void each_step_that_failed_is_named_though_it_was_saved(void **state)
+{
+	static const struct {
+		int marker_error, stop_error, snapshot_error;
+		const char *lines;
+	} rows[] = {
+		{ ENOSPC, 0, 0, "  Stopped at #7, 12.3 us after the breach was seen\n"
+				"  Writing the marker failed: No space left on device\n" },
+		{ 0, EPERM, 0, "  Not stopped at #7, 12.3 us after the breach was seen\n"
+			       "  Switching tracing off failed: Operation not permitted\n" },
+		{ 0, 0, EBUSY, "  Stopped at #7, 12.3 us after the breach was seen\n"
+			       "  The snapshot failed: Device or resource busy\n" },
+		{ 0, 0, 0, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char lines[512];
+
+		frozen_at(7);
+		trace.state = TRACE_ARMED;
+		trace.unsaved = false;
+		trace.last.marker_error = rows[i].marker_error;
+		trace.last.stop_error = rows[i].stop_error;
+		trace.last.snapshot_error = rows[i].snapshot_error;
+		saved = (struct trace_saved){ .path = "/d/x", .source = "trace", .spike_cpu = 1 };
+		report.saved = &saved;
+		snprintf(lines, sizeof(lines), "  Markers   :  1  (of breaches)\n%s"
+			 "  Saved     : /d/x, from trace, the spike is in cpu1.txt\n", rows[i].lines);
+		assert_section(TRACE_TITLE, lines);
+	}
+}
+
 /* Nothing was written and nothing was stopped here. */
 static void a_trace_that_others_had_switched_off(void **state)
 {
@@ -750,8 +808,11 @@ static void a_trace_that_others_had_switched_off(void **state)
 	counter_add(&trace.off, 3);
 	trace.unsaved = true;
 	trace.last = (struct trace_record){ .seq = 7, .off_before = true, .marker_error = EBADF };
-	assert_section(TRACE_TITLE, "  Markers   :  0\n"
-		       "  Off       :  3  (breaches while others had switched tracing off: not traced)\n");
+	for (int unsaved = 1; unsaved >= 0; unsaved--) {
+		trace.unsaved = unsaved;
+		assert_section(TRACE_TITLE, "  Markers   :  0\n"
+			       "  Off       :  3  (breaches while others had switched tracing off: not traced)\n");
+	}
 }
 
 static void a_saved_trace(void **state)
@@ -805,7 +866,11 @@ static void commands_and_what_became_of_them(void **state)
 	(void)state;
 	report.actions = &actions;
 	assert_section("\nCommands:\n", "  date: ran 2 times\n  logger -t rant \"$RANT_SEQ\": ran 0 times, 3 failed\n"
-		       "  sleep 9: ran 1 times, 1 failed, 4 breaches came while it still ran\n");
+		       "  sleep 9: ran 1 time, 1 failed, 4 breaches came while it still ran\n");
+	/* What a script that reads the report takes for a line must not come from a command. */
+	wanted.command[1] = "a\nb\tc\x7f\033[2Jd \xc3\xa9 ~";
+	assert_section("\nCommands:\n", "  date: ran 2 times\n  a?b?c??[2Jd \xc3\xa9 ~: ran 0 times, 3 failed\n"
+		       "  sleep 9: ran 1 time, 1 failed, 4 breaches came while it still ran\n");
 	wanted.commands = 0;
 	assert_no(written(0), "Commands");
 }
@@ -815,8 +880,505 @@ static void what_no_other_cpu_means(void **state)
 	(void)state;
 	assert_no(written(0), "Nothing was done beside the measurement");
 	report.no_other_cpu = true;
-	assert_line(written(0), "Nothing was done beside the measurement (progress, commands): no CPU but the measuring one may be "
-		    "used.");
+	assert_line(written(0), "Nothing was done beside the measurement (progress, commands, comparing the clocks): no CPU but "
+		    "the measuring one may be used.");
+}
+
+/* ---- Clocks ----------------------------------------------------------------------------------------------------------------- */
+
+#define CLOCKS_TITLE "\nClocks:\n"
+#define REALTIME_UNKNOWN "  CLOCK_REALTIME: rate unknown: too few readings\n"
+#define NIC_UNKNOWN "  NIC clock     : rate unknown: too few readings\n"
+#define NIC_UTC "  NIC clock     : sim0, UTC, minus CLOCK_REALTIME 0.000001500 s (+-70 ns), by PTP_SYS_OFFSET_EXTENDED\n"
+
+static struct clock_watch clocks;
+static struct clock_peer peer;
+
+/* One reading of a NIC's clock; nothing is said of rates yet. */
+static void watched(enum source stamp)
+{
+	memset(&clocks, 0, sizeof(clocks));
+	memset(&peer, 0, sizeof(peer));
+	options.stamp = stamp;
+	report.clocks = &clocks;
+	clocks.phc_fd = stamp == SOURCE_HARDWARE ? 7 : -1;
+	strcpy(clocks.name, "sim0");
+	clocks.method = CLOCK_EXTENDED;
+	clocks.readings = 1;
+	clocks.history[0] = (struct clock_reading){ .has_phc = true, .phc_real = { .offset_ns = 1500, .bound_ns = 70 } };
+	clocks.track[CLOCK_OF_NIC].readings = 1;
+	clocks.track[CLOCK_OF_NIC].last = clocks.history[0].phc_real;
+}
+
+static void clocks_belong_to_hardware_stamps(void **state)
+{
+	(void)state;
+	assert_no(written(0), "Clocks");
+	watched(SOURCE_HARDWARE);
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
+	/* With others only for who wants to know. */
+	watched(SOURCE_KERNEL);
+	assert_no(written(0), "Clocks");
+	options.verbose = true;
+	assert_section(CLOCKS_TITLE, REALTIME_UNKNOWN);
+	watched(SOURCE_HARDWARE);
+	options.no_tx_stamps = true;
+	assert_section(CLOCKS_TITLE, REALTIME_UNKNOWN);
+}
+
+static void a_clock_and_its_offset(void **state)
+{
+	static const struct {
+		int64_t offset_ns, bound_ns;
+		const char *words;
+	} rows[] = {
+		{ 37 * NS_PER_S + 5, 123, "sim0, TAI, minus CLOCK_REALTIME 37.000000005 s (+-123 ns), by " },
+		{ -1, 0, "sim0, UTC, minus CLOCK_REALTIME -0.000000001 s (+-0 ns), by " },
+		{ -1700000000 * NS_PER_S, 9, "sim0, neither UTC nor TAI, minus CLOCK_REALTIME -1700000000.000000000 s (+-9 ns), by " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char lines[512];
+
+		watched(SOURCE_HARDWARE);
+		clocks.history[0].phc_real = clocks.track[CLOCK_OF_NIC].last =
+			(struct clock_relation){ .offset_ns = rows[i].offset_ns, .bound_ns = rows[i].bound_ns };
+		snprintf(lines, sizeof(lines), "  NIC clock     : %sPTP_SYS_OFFSET_EXTENDED\n" NIC_UNKNOWN REALTIME_UNKNOWN,
+			 rows[i].words);
+		assert_section(CLOCKS_TITLE, lines);
+	}
+}
+
+/* There is no offset that could be told, and 0 is none. */
+static void a_clock_that_cannot_be_read(void **state)
+{
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	clocks.history[0].has_phc = false;
+	clocks.failures = 3;
+	clocks.failure = EBUSY;
+	assert_section(CLOCKS_TITLE, "  NIC clock     : sim0, UTC, by PTP_SYS_OFFSET_EXTENDED\n"
+		       "  3 readings of it failed, the last: Device or resource busy\n" NIC_UNKNOWN REALTIME_UNKNOWN);
+	clocks.track[CLOCK_OF_NIC].readings = 0;
+	clocks.readings = 0;
+	assert_section(CLOCKS_TITLE, "  NIC clock     : sim0, unknown scale, by PTP_SYS_OFFSET_EXTENDED\n"
+		       "  3 readings of it failed, the last: Device or resource busy\n" NIC_UNKNOWN REALTIME_UNKNOWN);
+	clocks.phc_fd = -1;
+	clocks.failures = 0;
+	strcpy(clocks.why, "/dev/ptp3: Permission denied");
+	assert_section(CLOCKS_TITLE, "  NIC clock     : not comparable: /dev/ptp3: Permission denied\n" REALTIME_UNKNOWN);
+}
+
+static void rate_of_nic(double ppb, double bound_ppb)
+{
+	clocks.track[CLOCK_OF_NIC].rate = (struct clock_rate){ .measured = true, .known = ppb > bound_ppb || -ppb > bound_ppb,
+							       .ppb = ppb, .bound_ppb = bound_ppb, .over_ns = NS_PER_S };
+}
+
+static void a_rate_is_known_only_above_its_bound(void **state)
+{
+#define OFF "  Warning: the NIC clock is off by more than 100 ppm\n"
+	static const struct {
+		double ppb, bound_ppb;
+		const char *lines;
+	} rows[] = {
+		{ 12345, 20, "  NIC clock     : rate +12345 ppb (+-20)\n" },
+		{ -50000, 3, "  NIC clock     : rate -50000 ppb (+-3)\n" },
+		{ 19, 20, "  NIC clock     : rate unknown: within +-20 ppb\n" },
+		{ 100000, 1, "  NIC clock     : rate +100000 ppb (+-1)\n" },
+		{ -100000, 1, "  NIC clock     : rate -100000 ppb (+-1)\n" },
+		{ 100001, 1, "  NIC clock     : rate +100001 ppb (+-1)\n" OFF },
+		{ -100001, 1, "  NIC clock     : rate -100001 ppb (+-1)\n" OFF },
+		/* It may be, or not. */
+		{ 150000, 200000, "  NIC clock     : rate unknown: within +-200000 ppb\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char lines[512];
+
+		watched(SOURCE_HARDWARE);
+		rate_of_nic(rows[i].ppb, rows[i].bound_ppb);
+		snprintf(lines, sizeof(lines), NIC_UTC "%s" REALTIME_UNKNOWN, rows[i].lines);
+		assert_section(CLOCKS_TITLE, lines);
+	}
+	/* Of the system's clock too. */
+	watched(SOURCE_HARDWARE);
+	clocks.track[CLOCK_OF_SYSTEM].rate = (struct clock_rate){ .measured = true, .known = true, .ppb = -200000, .bound_ppb = 4 };
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN "  CLOCK_REALTIME: rate -200000 ppb (+-4)\n"
+		       "  Warning: the CLOCK_REALTIME is off by more than 100 ppm\n");
+}
+
+static void a_clock_that_others_steer(void **state)
+{
+	struct clock_track *t = &clocks.track[CLOCK_OF_NIC];
+
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	t->dial_changes = 42; /* of what could not be read at first */
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
+	t->dial[0].known = true;
+	assert_section(CLOCKS_TITLE, NIC_UTC "  NIC clock     : rate unknown: too few readings, steered by another program "
+		       "(42 changes of its rate)\n" REALTIME_UNKNOWN);
+	t->dial_changes = 0;
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
+}
+
+static void the_largest_jump_above_its_bound(void **state)
+{
+	struct clock_track *t = &clocks.track[CLOCK_OF_NIC];
+
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	t->largest = (struct clock_jump){ .size_ns = -501, .bound_ns = 500 };
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
+	t->has_largest = true;
+	assert_section(CLOCKS_TITLE, NIC_UTC "  NIC clock     : rate unknown: too few readings, largest jump -501 ns (+-500)\n"
+		       REALTIME_UNKNOWN);
+	t->largest.size_ns = 777;
+	assert_section(CLOCKS_TITLE, NIC_UTC "  NIC clock     : rate unknown: too few readings, largest jump +777 ns (+-500)\n"
+		       REALTIME_UNKNOWN);
+	t->largest.size_ns = -500;
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
+}
+
+static void a_clock_that_stood_still(void **state)
+{
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	counter_add(&clocks.track[CLOCK_OF_NIC].standstills, 2);
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN "  Warning: the NIC clock stood still at 2 readings\n" REALTIME_UNKNOWN);
+}
+
+static void add_step(enum clock_which which, int64_t size_ns)
+{
+	int n = (int)counter_get(&clocks.track[CLOCK_OF_NIC].steps) + (int)counter_get(&clocks.track[CLOCK_OF_SYSTEM].steps);
+	const int64_t mono_ns = exchange.began_ns + n * NS_PER_S;
+
+	counter_add(&clocks.track[which].steps, 1);
+	if (clocks.steps_kept < CLOCK_STEPS_KEPT)
+		clocks.step[clocks.steps_kept++] = (struct clock_jump){
+			.which = which, .size_ns = size_ns, .bound_ns = 30,
+			.mono_ns = { mono_ns + 100 * NS_PER_MS, mono_ns + 300 * NS_PER_MS },
+			.mark = { (uint64_t)(1000 * n), (uint64_t)(1000 * n + 7) } };
+}
+
+static void steps_and_where_they_were(void **state)
+{
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	exchange.began_ns = 12345 * NS_PER_S;
+	add_step(CLOCK_OF_NIC, 1000123);
+	add_step(CLOCK_OF_SYSTEM, -2000);
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN
+		       "  Step of the NIC clock by +1000123 ns (+-30), 0.1 to 0.3 s after the start, after packet 0 to 7\n"
+		       "  Step of the CLOCK_REALTIME by -2000 ns (+-30), 1.1 to 1.3 s after the start, after packet 1000 to 1007\n");
+}
+
+/* More than are shown, and more than are kept. */
+static void more_steps_than_are_shown(void **state)
+{
+	static const int totals[] = { 10, 11, CLOCK_STEPS_KEPT + 5 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(totals); i++) {
+		char more[64];
+
+		watched(SOURCE_HARDWARE);
+		for (int n = 0; n < totals[i]; n++)
+			add_step(n % 2 ? CLOCK_OF_SYSTEM : CLOCK_OF_NIC, n);
+		written(0);
+		assert_int_equal(times_in(text, "  Step of the "), 10);
+		assert_non_null(strstr(text, "CLOCK_REALTIME by +9 ns"));
+		snprintf(more, sizeof(more), "  %d more steps", totals[i] - 10);
+		if (totals[i] > 10)
+			assert_line(text, more);
+		else
+			assert_no(text, "more steps");
+	}
+}
+
+static void the_offset_of_the_reflector(void **state)
+{
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	report.peer = &peer;
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN); /* nothing was added */
+	peer.exchanges = 5;
+	peer.best = peer.window = (struct clock_relation){ .offset_ns = -1234567890, .bound_ns = 4000 };
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN
+		       "  Reflector     : its receive stamps minus this clock -1.234567890 s (+-4000 ns), "
+		       "rate unknown: too few readings\n");
+	peer.has_first = true;
+	peer.first = (struct clock_relation){ .at_ns = 0, .offset_ns = 1000, .bound_ns = 10 };
+	peer.window = (struct clock_relation){ .at_ns = 10 * NS_PER_S, .offset_ns = 3000, .bound_ns = 10 };
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN
+		       "  Reflector     : its receive stamps minus this clock 0.000003000 s (+-10 ns), rate +200 ppb (+-2)\n");
+}
+
+static void stages_on_the_scale_of_the_nic(void **state)
+{
+	(void)state;
+	usual_run(ROLE_REFLECT, SOURCE_HARDWARE, 16500, 7900, 8000, 600);
+	watched(SOURCE_HARDWARE);
+	exchange.stage_bound_ns = 345;
+	/* Where nothing was placed, nothing is promised. */
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
+	exchange.clocks = &clocks;
+#define PLACED NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN "  Stages        : user-space times are on the NIC's scale within +-345 ns\n"
+	assert_section(CLOCKS_TITLE, PLACED);
+	counter_add(&exchange.account.unplaced, 17);
+	assert_section(CLOCKS_TITLE, PLACED "  17 samples had no place on the NIC's scale: they are in no stage\n");
+	counter_add(&exchange.account.stage_negative, 4);
+	assert_section(CLOCKS_TITLE, PLACED "  17 samples had no place on the NIC's scale: they are in no stage\n"
+		       "  Warning: 4 stages were negative by more than their bound\n");
+	exchange.account.unplaced = 0;
+	assert_section(CLOCKS_TITLE, PLACED "  Warning: 4 stages were negative by more than their bound\n");
+	/* Who asked for no stages is told nothing of them. */
+	memset(exchange.stage, 0, sizeof(exchange.stage));
+	exchange.account.stage_negative = 0;
+	exchange.account.unplaced = 17;
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
+}
+
+/* And then the times of user space stand in the log as the system's clock gave them. */
+static void no_stages_and_why(void **state)
+{
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	clocks.phc_fd = -1;
+	strcpy(clocks.why, "/dev/ptp3: Permission denied: run as root");
+	report.stages_why = clocks.why;
+	assert_section(CLOCKS_TITLE, "  NIC clock     : not comparable: /dev/ptp3: Permission denied: run as root\n" REALTIME_UNKNOWN
+		       "  Stages        : not comparable: /dev/ptp3: Permission denied: run as root; T1_SW and T4_SW are times of "
+		       "CLOCK_REALTIME\n");
+	options.role = ROLE_REFLECT;
+	watched(SOURCE_HARDWARE);
+	report.stages_why = "no CPU";
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN
+		       "  Stages        : not comparable: no CPU; T2_SW and T3_SW are times of CLOCK_REALTIME\n");
+}
+
+/* ---- Counters --------------------------------------------------------------------------------------------------------------- */
+
+#define PMC_TITLE "\nHardware counters of an exchange:\n"
+#define PMC_SPIKE "                              quick, mean          spike\n"
+#define PMC_CALM "                              quick, mean       no spike\n"
+
+static struct pmc pmc;
+
+static void counted(void)
+{
+	pmc = (struct pmc){ .counters = 3, .event = { 0, 1, 8 }, .quick = 4, .quick_sum = { 40000, 10, 0 } };
+	report.pmc = &pmc;
+}
+
+static void counters_without_a_spike(void **state)
+{
+	(void)state;
+	assert_no(written(0), "Hardware counters");
+	counted();
+	assert_section(PMC_TITLE, PMC_CALM "  cycles                          10000.0\n"
+		       "  instructions                        2.5\n  L1-dcache-load-misses               0.0\n");
+}
+
+static void counters_of_a_spike(void **state)
+{
+	(void)state;
+	counted();
+	pmc.slow = 2;
+	pmc.spike[0] = 987654321;
+	pmc.spike[1] = 1;
+	pmc.slow_sum[0] = 5000000000;
+	assert_section(PMC_TITLE, PMC_SPIKE "  cycles                          10000.0      987654321\n"
+		       "  instructions                        2.5              1\n"
+		       "  L1-dcache-load-misses               0.0              0\n");
+	/* All were slow: there is no mean, and 0 is none. */
+	pmc.quick = 0;
+	assert_section(PMC_TITLE, PMC_SPIKE "  cycles                                -      987654321\n"
+		       "  instructions                          -              1\n"
+		       "  L1-dcache-load-misses                 -              0\n");
+}
+
+static void what_the_counters_are_not(void **state)
+{
+	(void)state;
+	counted();
+	pmc.counters = 1;
+	pmc.partial[0] = true;
+	pmc.user_only = true;
+	strcpy(pmc.missing, "cache-misses, page-faults");
+	pmc.failed = 12;
+	pmc.system_calls = 2;
+	assert_section("\nHardware counters of an exchange, without the kernel's part:\n", PMC_CALM
+		       "  cycles                          10000.0  (did not count all the time: too low)\n"
+		       "  Not here: cache-misses, page-faults\n  12 exchanges could not be counted\n"
+		       "  Reading them costs 2 system calls in each exchange\n");
+	pmc.slow = 1;
+	pmc.spike[0] = 3;
+	assert_section("\nHardware counters of an exchange, without the kernel's part:\n", PMC_SPIKE
+		       "  cycles                          10000.0              3  (did not count all the time: too low)\n"
+		       "  Not here: cache-misses, page-faults\n  12 exchanges could not be counted\n"
+		       "  Reading them costs 2 system calls in each exchange\n");
+}
+
+/* ---- What the machine did --------------------------------------------------------------------------------------------------- */
+
+static struct activity activity;
+static struct activity_reading at_start, at_breach, at_end;
+
+/* Off by default: then the real one is asked. */
+static struct {
+	const struct activity_difference *until_breach, *until_end;
+	size_t breach_count, end_count;
+} differences;
+
+size_t __real_activity_differences(const struct activity *a, const struct activity_reading *before,
+				   const struct activity_reading *after, struct activity_difference *list, size_t max);
+size_t __wrap_activity_differences(const struct activity *a, const struct activity_reading *before,
+				   const struct activity_reading *after, struct activity_difference *list, size_t max);
+size_t __wrap_activity_differences(const struct activity *a, const struct activity_reading *before,
+				   const struct activity_reading *after, struct activity_difference *list, size_t max)
+{
+	const bool breach = after == &at_breach;
+	const struct activity_difference *from = breach ? differences.until_breach : differences.until_end;
+	const size_t count = breach ? differences.breach_count : differences.end_count;
+
+	if (!from)
+		return __real_activity_differences(a, before, after, list, max);
+	assert_ptr_equal(a, &activity);
+	assert_ptr_equal(before, &at_start);
+	assert_true(breach || after == &at_end);
+	memcpy(list, from, (count < max ? count : max) * sizeof(*list));
+	return count;
+}
+
+#define UNTIL_BREACH "\nWhat the machine did until the first breach:\n"
+#define DURING "\nWhat the machine did during the run:\n"
+
+static const struct activity_difference few[] = {
+	{ "Measuring thread", "involuntary switches", "", ACTIVITY_COUNTED, .delta = 3 },
+	{ "Measuring thread", "waited for the CPU", "ns", ACTIVITY_COUNTED, .delta = 18446744073709551615U },
+	{ "CPU 1", "frequency", "kHz", ACTIVITY_CHANGED, .from = 3000000, .to = 800000 },
+	{ "CPU 1", "governor", "", ACTIVITY_CHANGED, .from = 1, .to = 2 },
+	{ "veth0", "rx_missed", "", ACTIVITY_RESET, .delta = 9, .from = 70, .to = 2 },
+	{ "veth0", "busy", "us", ACTIVITY_RESET, .from = 70, .to = 2 },
+	{ "veth0", "tx_lost", "", ACTIVITY_GONE, .from = 5 },
+};
+
+#define FEW                                                                                                     \
+	"  Measuring thread:\n    involuntary switches: 3\n    waited for the CPU: 18446744073709551615 ns\n"       \
+	"  CPU 1:\n    frequency: 3000000 -> 800000 kHz\n    governor: 1 -> 2\n"                                    \
+	"  veth0:\n    rx_missed: 70 -> 2 (how much was counted is not known)\n"                                    \
+	"    busy: 70 -> 2 us (how much was counted is not known)\n    tx_lost: cannot be read any more\n"
+
+static const struct activity_difference one[] = { { "Whole run", "packets", "", ACTIVITY_COUNTED, .delta = 1 } };
+
+static void active(void)
+{
+	memset(&activity, 0, sizeof(activity));
+	differences.until_breach = few;
+	differences.breach_count = COUNT_OF(few);
+	differences.until_end = one;
+	differences.end_count = 1;
+	report.activity = &activity;
+	report.activity_start = &at_start;
+	report.activity_breach = &at_breach;
+	report.activity_end = &at_end;
+}
+
+static int tear_down_activity(void **state)
+{
+	memset(&differences, 0, sizeof(differences));
+	return tear_down(state);
+}
+
+static void differences_of_each_kind(void **state)
+{
+	(void)state;
+	active();
+	assert_section(UNTIL_BREACH, FEW);
+	assert_no(text, "during the run");
+	assert_no(text, "Whole run");
+}
+
+static void until_the_breach_and_during_the_run(void **state)
+{
+	(void)state;
+	active();
+	/* It went on after the first breach. */
+	options.keep_going = true;
+	assert_section(UNTIL_BREACH, FEW);
+	assert_section(DURING, "  Whole run:\n    packets: 1\n");
+	/* There was none: only for who wants to know. */
+	report.activity_breach = NULL;
+	options.keep_going = false;
+	assert_no(written(0), "What the machine did");
+	options.verbose = true;
+	assert_section(DURING, "  Whole run:\n    packets: 1\n");
+	assert_no(text, "until the first breach");
+}
+
+/* The run ended before, or it was not asked for. */
+static void no_reading_no_difference(void **state)
+{
+	(void)state;
+	active();
+	report.activity_end = NULL;
+	assert_no(written(0), "What the machine did");
+	report.activity_end = &at_end;
+	report.activity_start = NULL;
+	assert_no(written(0), "What the machine did");
+	report.activity = NULL;
+	report.activity_start = &at_start;
+	assert_no(written(0), "What the machine did");
+}
+
+static void more_differences_than_the_list_holds(void **state)
+{
+	static struct activity_difference many[201];
+	static char name[201][16];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(many); i++) {
+		snprintf(name[i], sizeof(name[i]), "number %zu", i);
+		many[i] = (struct activity_difference){ "Many", name[i], "", ACTIVITY_COUNTED, .delta = 1000 + i };
+	}
+	active();
+	differences.until_breach = many;
+	differences.breach_count = 200;
+	assert_line(written(0), "    number 199: 1199");
+	assert_no(text, "more\n");
+	assert_int_equal(times_in(text, "  Many:\n"), 1);
+	differences.breach_count = 201;
+	assert_line(written(0), "    number 199: 1199");
+	assert_line(text, "  and 1 more");
+	assert_no(text, "number 200");
+}
+
+static void what_cannot_be_told_of_the_machine(void **state)
+{
+	(void)state;
+	active();
+	differences.until_breach = one;
+	differences.breach_count = 1;
+	activity.unreadables = 2;
+	strcpy(activity.unreadable[0], "SMI count (/dev/cpu/1/msr: No such file or directory)");
+	strcpy(activity.unreadable[1], "frequency (no cpufreq)");
+	strcpy(activity.unreadable[2], "left over");
+	assert_section(UNTIL_BREACH, "  Whole run:\n    packets: 1\n");
+	options.verbose = true;
+	assert_section(UNTIL_BREACH, "  Whole run:\n    packets: 1\n"
+		       "  Cannot tell: SMI count (/dev/cpu/1/msr: No such file or directory)\n"
+		       "  Cannot tell: frequency (no cpufreq)\n");
+	options.verbose = false;
+	activity.counters_left_out = 5;
+	assert_section(UNTIL_BREACH, "  Whole run:\n    packets: 1\n  Left out for lack of room: 5 counters\n");
+	activity.unreadables_left_out = 2;
+	assert_section(UNTIL_BREACH, "  Whole run:\n    packets: 1\n  Left out for lack of room: 7 counters\n");
+	activity.counters_left_out = 0;
+	assert_section(UNTIL_BREACH, "  Whole run:\n    packets: 1\n  Left out for lack of room: 2 counters\n");
 }
 
 /* ---- Variables for commands ------------------------------------------------------------------------------------------------- */
@@ -1251,6 +1813,7 @@ static void the_old_log_stays_until_the_new_one_is_whole(void **state)
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 #define VARIABLES_TEST(function) cmocka_unit_test_setup_teardown(function, set_up_variables, tear_down_variables)
+#define ACTIVITY_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down_activity)
 #define LOG_TEST(function) cmocka_unit_test_setup_teardown(function, set_up_log, tear_down_log)
 
 int main(void)
@@ -1273,6 +1836,7 @@ int main(void)
 		TEST(an_emitter_with_a_nic),
 		TEST(one_sample_blames_nothing),
 		TEST(a_stage_that_was_hardly_seen_is_not_blamed),
+		TEST(a_median_that_is_only_a_bound),
 		TEST(what_took_no_longer_than_usual_is_not_blamed),
 		TEST(a_stage_without_a_time_is_not_shown),
 		TEST(no_breakdown_without_stages),
@@ -1288,11 +1852,32 @@ int main(void)
 		TEST(a_frozen_trace),
 		TEST(each_step_that_failed_is_named),
 		TEST(what_was_not_stopped_is_not_called_so),
+		TEST(each_step_that_failed_is_named_though_it_was_saved),
 		TEST(a_trace_that_others_had_switched_off),
 		TEST(a_saved_trace),
 		TEST(a_trace_that_goes_on),
 		TEST(commands_and_what_became_of_them),
 		TEST(what_no_other_cpu_means),
+		TEST(clocks_belong_to_hardware_stamps),
+		TEST(a_clock_and_its_offset),
+		TEST(a_clock_that_cannot_be_read),
+		TEST(a_rate_is_known_only_above_its_bound),
+		TEST(a_clock_that_others_steer),
+		TEST(the_largest_jump_above_its_bound),
+		TEST(a_clock_that_stood_still),
+		TEST(steps_and_where_they_were),
+		TEST(more_steps_than_are_shown),
+		TEST(the_offset_of_the_reflector),
+		TEST(stages_on_the_scale_of_the_nic),
+		TEST(no_stages_and_why),
+		TEST(counters_without_a_spike),
+		TEST(counters_of_a_spike),
+		TEST(what_the_counters_are_not),
+		ACTIVITY_TEST(differences_of_each_kind),
+		ACTIVITY_TEST(until_the_breach_and_during_the_run),
+		ACTIVITY_TEST(no_reading_no_difference),
+		ACTIVITY_TEST(more_differences_than_the_list_holds),
+		ACTIVITY_TEST(what_cannot_be_told_of_the_machine),
 		VARIABLES_TEST(all_variables_of_a_breach),
 		VARIABLES_TEST(a_time_that_is_not_there_is_no_variable),
 		VARIABLES_TEST(the_longest_variables_fit),
