@@ -519,6 +519,19 @@ INLINE size_t make_reply(struct exchange *x, struct sample *s, uint32_t reply_se
 			    malformed_tlv);
 }
 
+/* An answer that has all its times, or none to wait for. */
+INLINE void finish_answer(struct exchange *x, struct flight *f)
+{
+	/* Another was answered in between: what was counted is of both. */
+	bool counted = x->pmc && f->key + 1 == x->next_key && pmc_end(x->pmc);
+
+	if (!conclude(x, f, false))
+		return;
+	record(x, &f->sample);
+	if (counted)
+		pmc_account(x->pmc, is_slow(x, &f->sample));
+}
+
 INLINE void reflect_answer(struct exchange *x)
 {
 	struct account *a = &x->account;
@@ -568,7 +581,7 @@ INLINE void reflect_answer(struct exchange *x)
 			x->on_start(x->context);
 	}
 	if (f->state == FLIGHT_STAMPED) {
-		settle(x, f, false);
+		finish_answer(x, f);
 		x->oldest_key = x->next_key;
 	}
 }
@@ -600,14 +613,7 @@ INLINE void reflect_fetch(struct exchange *x)
 
 	if (!f)
 		return;
-	/* Another was answered in between: what was counted is of both. */
-	bool counted = x->pmc && f->key + 1 == x->next_key && pmc_end(x->pmc);
-
-	if (conclude(x, f, false)) {
-		record(x, &f->sample);
-		if (counted)
-			pmc_account(x->pmc, is_slow(x, &f->sample));
-	}
+	finish_answer(x, f);
 	while (is_waiting(x) && flight_of(x, x->oldest_key)->state != FLIGHT_WAITING)
 		x->oldest_key++;
 }

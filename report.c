@@ -593,7 +593,7 @@ static void write_actions(FILE *out, const struct actions *a)
 
 /* ---- Clocks ---------------------------------------------------------------------------------------------------------- */
 
-static const char *const clock_labels[CLOCKS] = { [CLOCK_OF_NIC] = "NIC clock", [CLOCK_OF_SYSTEM] = "CLOCK_REALTIME" };
+static const char *const clock_labels[CLOCKS] = { [CLOCK_OF_NIC] = "NIC clock", [CLOCK_OF_SYSTEM] = "system clock" };
 
 static void write_rate(FILE *out, const struct clock_rate *r)
 {

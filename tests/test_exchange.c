@@ -1827,6 +1827,18 @@ static void counters_of_each_exchange(void **state)
 	}
 }
 
+static void counters_without_transmit_stamps(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		bench_start(role, SOURCE_USER);
+		b.x.pmc = &pmc;
+		assert_int_equal(bench_run("counters, user").recorded, PACKETS);
+		assert_int_equal(hook.ended, PACKETS);
+		assert_int_equal(hook.accounted, PACKETS);
+	}
+}
+
 /* Without a threshold nothing is slow. */
 static void counters_without_a_threshold(void **state)
 {
@@ -2137,6 +2149,7 @@ int main(void)
 		TEST(the_peer_gets_t1_t2_t4_of_what_is_recorded),
 		TEST(a_reflector_has_no_peer),
 		TEST(counters_of_each_exchange),
+		TEST(counters_without_transmit_stamps),
 		TEST(counters_without_a_threshold),
 		TEST(counters_that_could_not_be_read),
 		TEST(only_what_is_recorded_is_counted),

@@ -887,7 +887,7 @@ static void what_no_other_cpu_means(void **state)
 /* ---- Clocks ----------------------------------------------------------------------------------------------------------------- */
 
 #define CLOCKS_TITLE "\nClocks:\n"
-#define REALTIME_UNKNOWN "  CLOCK_REALTIME: rate unknown: too few readings\n"
+#define REALTIME_UNKNOWN "  system clock  : rate unknown: too few readings\n"
 #define NIC_UNKNOWN "  NIC clock     : rate unknown: too few readings\n"
 #define NIC_UTC "  NIC clock     : sim0, UTC, minus CLOCK_REALTIME 0.000001500 s (+-70 ns), by PTP_SYS_OFFSET_EXTENDED\n"
 
@@ -1006,8 +1006,8 @@ static void a_rate_is_known_only_above_its_bound(void **state)
 	/* Of the system's clock too. */
 	watched(SOURCE_HARDWARE);
 	clocks.track[CLOCK_OF_SYSTEM].rate = (struct clock_rate){ .measured = true, .known = true, .ppb = -200000, .bound_ppb = 4 };
-	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN "  CLOCK_REALTIME: rate -200000 ppb (+-4)\n"
-		       "  Warning: the CLOCK_REALTIME is off by more than 100 ppm\n");
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN "  system clock  : rate -200000 ppb (+-4)\n"
+		       "  Warning: the system clock is off by more than 100 ppm\n");
 }
 
 static void a_clock_that_others_steer(void **state)
@@ -1073,7 +1073,7 @@ static void steps_and_where_they_were(void **state)
 	add_step(CLOCK_OF_SYSTEM, -2000);
 	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN
 		       "  Step of the NIC clock by +1000123 ns (+-30), 0.1 to 0.3 s after the start, after packet 0 to 7\n"
-		       "  Step of the CLOCK_REALTIME by -2000 ns (+-30), 1.1 to 1.3 s after the start, after packet 1000 to 1007\n");
+		       "  Step of the system clock by -2000 ns (+-30), 1.1 to 1.3 s after the start, after packet 1000 to 1007\n");
 }
 
 /* More than are shown, and more than are kept. */
@@ -1090,7 +1090,7 @@ static void more_steps_than_are_shown(void **state)
 			add_step(n % 2 ? CLOCK_OF_SYSTEM : CLOCK_OF_NIC, n);
 		written(0);
 		assert_int_equal(times_in(text, "  Step of the "), 10);
-		assert_non_null(strstr(text, "CLOCK_REALTIME by +9 ns"));
+		assert_non_null(strstr(text, "system clock by +9 ns"));
 		snprintf(more, sizeof(more), "  %d more steps", totals[i] - 10);
 		if (totals[i] > 10)
 			assert_line(text, more);
