@@ -77,6 +77,24 @@ int memory_lock(void)
 	return mlockall(MCL_CURRENT | MCL_FUTURE) ? -errno : 0;
 }
 
+int64_t memory_absent_bytes(const struct memory *m)
+{
+	enum { PAGES = 4096 };
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char present[PAGES];
+	int64_t absent = 0;
+
+	for (size_t at = 0; at < m->bytes; at += PAGES * page) {
+		size_t bytes = m->bytes - at < PAGES * page ? m->bytes - at : PAGES * page;
+
+		if (mincore((char *)m->start + at, bytes, present))
+			return -errno;
+		for (size_t i = 0; i < (bytes + page - 1) / page; i++)
+			absent += present[i] & 1 ? 0 : (int64_t)page;
+	}
+	return absent;
+}
+
 uint64_t memory_free_bytes(void)
 {
 	struct sysinfo info;
