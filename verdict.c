@@ -85,7 +85,7 @@ static enum answer look_stamps(const struct verdict_facts *f, struct finding *fo
 	uint64_t missing = counter_get(&a->unstamped), all = measured(a);
 
 	found->number = missing;
-	say(found, "of %" PRIu64 " of %" PRIu64 " samples (%.2g %%)", missing, all,
+	say(found, "%" PRIu64 " of %" PRIu64 " samples, %.2g %%", missing, all,
 	    all ? 100.0 * (double)missing / (double)all : 0.0);
 	return f->options->stamp == SOURCE_USER ? NOT_ASKED : JUDGED;
 }
@@ -99,7 +99,7 @@ static enum answer look_most_stamps(const struct verdict_facts *f, struct findin
 	if (!all || f->options->stamp == SOURCE_USER)
 		return NOT_ASKED;
 	found->number = (uint64_t)(((unsigned __int128)counter_get(&a->unstamped) * 100 + all - 1) / all);
-	say(found, "%" PRIu64 " %%", found->number);
+	say(found, "%" PRIu64 " %% of the samples", found->number);
 	return JUDGED;
 }
 
