@@ -450,7 +450,7 @@ static enum status judge(const struct run *r, int write_error)
 	}
 	if (write_error)
 		return STATUS_FAILED;
-	return r->verdict.level > (r->options.strict ? VERDICT_TRUSTED : VERDICT_DOUBTFUL) ? STATUS_UNTRUSTED : STATUS_DONE;
+	return verdict_fails(&r->verdict, r->options.strict) ? STATUS_UNTRUSTED : STATUS_DONE;
 }
 
 /* Of the last breach, if --trace-rearm has not saved it already. */

@@ -1062,6 +1062,9 @@ void verdict_read_thread(struct verdict_thread *t);
 /* After the run. One thread at a time. */
 void verdict_reach(struct verdict *v, const struct verdict_facts *f);
 
+/* Is the exit status 3? */
+bool verdict_fails(const struct verdict *v, bool strict);
+
 /* ---- report.c: all text for people --------------------------------------------------------------------------------- */
 
 struct report {

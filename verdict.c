@@ -286,10 +286,21 @@ static bool add_up(const struct verdict_facts *f, bool (*pick)(const struct acti
 	return all >= 0;
 }
 
+/* Did activity.c say that it cannot tell it? */
+static bool is_unreadable(const struct verdict_facts *f, const char *what)
+{
+	for (unsigned i = 0; f->activity && i < f->activity->unreadables; i++)
+		if (!strncmp(f->activity->unreadable[i], what, strlen(what)))
+			return true;
+	return false;
+}
+
 static enum answer look_lost_stamps(const struct verdict_facts *f, struct finding *found)
 {
 	if (!uses_hardware(f))
 		return NOT_ASKED;
+	if (is_unreadable(f, "statistics of the NIC") && is_unreadable(f, "transmit stamps as the driver counts them"))
+		return CANNOT_TELL;
 	return add_up(f, is_lost_stamp, &found->number, found) ? JUDGED : CANNOT_TELL;
 }
 
@@ -365,7 +376,7 @@ void verdict_read_thread(struct verdict_thread *t)
 static enum answer look_moved(const struct verdict_facts *f, struct finding *found)
 {
 	const struct verdict_thread *from = &f->thread[0], *to = &f->thread[1];
-	bool known = add_up(f, is_migration, &found->number, NULL);
+	bool known = add_up(f, is_migration, &found->number, NULL) && !is_unreadable(f, "migrations");
 
 	if (from->known && to->known && to->switches - from->switches < found->number)
 		found->number = to->switches - from->switches;
@@ -375,7 +386,7 @@ static enum answer look_moved(const struct verdict_facts *f, struct finding *fou
 	return known || found->number ? JUDGED : CANNOT_TELL;
 }
 
-/* Of the run, in percent, rounded down; a short run must wait at least this long for it to say something. */
+/* Of the run, in percent, rounded up; a short run must wait at least this long for it to say something. */
 #define WAIT_LEAST_NS (10 * NS_PER_MS)
 
 static enum answer look_waited(const struct verdict_facts *f, struct finding *found)
@@ -383,18 +394,19 @@ static enum answer look_waited(const struct verdict_facts *f, struct finding *fo
 	uint64_t ns;
 	int64_t run_ns = f->thread[1].at_ns - f->thread[0].at_ns;
 
-	if (!add_up(f, is_wait, &ns, NULL))
+	if (!add_up(f, is_wait, &ns, NULL) || is_unreadable(f, "time waited for the CPU") ||
+	    is_unreadable(f, "waited for the CPU"))
 		return CANNOT_TELL;
 	if (ns < (uint64_t)WAIT_LEAST_NS || run_ns <= 0)
 		return JUDGED;
-	found->number = (uint64_t)((unsigned __int128)ns * 100 / (uint64_t)run_ns);
-	say(found, "%.3f s, %" PRIu64 " %% of the run", (double)ns / NS_PER_S, found->number);
+	found->number = (uint64_t)(((unsigned __int128)ns * 100 + (uint64_t)run_ns - 1) / (uint64_t)run_ns);
+	say(found, "%.3f s, %.1f %% of the run", (double)ns / NS_PER_S, 100.0 * (double)ns / (double)run_ns);
 	return JUDGED;
 }
 
 static enum answer look_heat(const struct verdict_facts *f, struct finding *found)
 {
-	if (!f->activity || f->activity->cpu < 0)
+	if (!f->activity || f->activity->cpu < 0 || is_unreadable(f, "core throttled by heat"))
 		return CANNOT_TELL;
 	return add_up(f, is_heat, &found->number, found) ? JUDGED : CANNOT_TELL;
 }
@@ -404,7 +416,7 @@ static enum answer look_frequency(const struct verdict_facts *f, struct finding 
 {
 	int all = find_differences(f);
 
-	if (all < 0 || f->activity->cpu < 0)
+	if (all < 0 || f->activity->cpu < 0 || is_unreadable(f, "frequency"))
 		return CANNOT_TELL;
 	for (int i = 0; i < all; i++) {
 		uint64_t from = differences[i].from, to = differences[i].to, high = from > to ? from : to;
@@ -516,8 +528,15 @@ void verdict_reach(struct verdict *v, const struct verdict_facts *f)
 			continue;
 		r = answer == JUDGED ? &v->reason[v->reasons++] : &v->unjudged[v->unjudgeds++];
 		*r = (struct verdict_reason){ .level = row->level, .name = row->name, .why = row->why };
+		if (answer != JUDGED)
+			continue;
 		memcpy(r->text, found.text, sizeof(r->text));
-		if (answer == JUDGED && row->level > v->level)
+		if (row->level > v->level)
 			v->level = row->level;
 	}
+}
+
+bool verdict_fails(const struct verdict *v, bool strict)
+{
+	return v->level > (strict ? VERDICT_TRUSTED : VERDICT_DOUBTFUL);
 }
