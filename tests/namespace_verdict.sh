@@ -87,7 +87,7 @@ else
 fi
 
 overflow_store_full() {
-	begin 'verdict: a full overflow store is doubted, one that is just full is not' || return 0
+	begin 'verdict: a full overflow store is doubted, one with room is not' || return 0
 	run_pair "$K -o 0.001 -b 0.001 --count 131172 -H"
 	check '@expect_status e 0'
 	doubts e "the overflow store was full \\($(($(row e Recorded) - 131072)) samples .*\\)"

@@ -333,9 +333,16 @@ static void locking(void **state)
 	assert_int_equal(memory_lock(), 0);
 	assert_int_equal(fake.locked, 1);
 	assert_int_equal(fake.lock_flags, MCL_CURRENT | MCL_FUTURE);
+	assert_int_equal(fake.advised, 0);
 	fake.lock_on = true;
 	fake.lock_errno = EPERM;
 	assert_int_equal(memory_lock(), -EPERM);
+	/* Then the program is at least made present: all of it, and what is written for writing. */
+	assert_int_equal(fake.advised, 2);
+	assert_int_equal(fake.advice[0], MADV_POPULATE_READ);
+	assert_int_equal(fake.advice[1], MADV_POPULATE_WRITE);
+	assert_true((char *)fake.advised_start <= (char *)&fake &&
+		    (char *)fake.advised_start + fake.advised_bytes >= (char *)(&fake + 1));
 	fake.lock_errno = ENOMEM;
 	assert_int_equal(memory_lock(), -ENOMEM);
 	assert_int_equal(fake.locked, 3);
