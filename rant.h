@@ -1041,7 +1041,7 @@ struct verdict_facts {
 };
 
 #define VERDICT_TEXT_BYTES 192
-#define VERDICT_REASONS 24
+#define VERDICT_REASONS 32
 
 struct verdict_reason {
 	enum verdict_level level;

@@ -357,6 +357,20 @@ static enum answer look_standstill(const struct verdict_facts *f, struct finding
 	return JUDGED;
 }
 
+/* In percent of the readings, rounded up. */
+static enum answer look_unread_clock(const struct verdict_facts *f, struct finding *found)
+{
+	const struct clock_watch *c = f->clocks;
+
+	if (!uses_hardware(f))
+		return NOT_ASKED;
+	if (!c || c->phc_fd < 0 || !c->readings)
+		return CANNOT_TELL;
+	found->number = (c->failures * 100 + c->readings - 1) / c->readings;
+	say(found, "%" PRIu64 " of %" PRIu64 " readings failed, the last: %s", c->failures, c->readings, strerror(c->failure));
+	return JUDGED;
+}
+
 /* ---- The thread, its CPU, its memory --------------------------------------------------------------------------------- */
 
 void verdict_read_thread(struct verdict_thread *t)
@@ -481,6 +495,8 @@ static const struct row table[] = {
 	  "a latency that spans the step is wrong; with hardware stamps such samples are left out" },
 	{ "the NIC's clock stood still", VERDICT_VOID, 0, look_standstill,
 	  "stamps of a clock that does not run measure nothing" },
+	{ "the NIC's clock could not be read", VERDICT_DOUBTFUL, 10, look_unread_clock,
+	  "steps of it may have been missed; limit in % of the readings" },
 	{ "latencies were negative", VERDICT_DOUBTFUL, 0, look_negative,
 	  "a clock went back, or stamps are wrong" },
 	{ "stages were negative", VERDICT_DOUBTFUL, 0, look_stages,

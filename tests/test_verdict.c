@@ -75,6 +75,7 @@ static int set_up(void **state)
 	memset(&transactions, 0, sizeof(transactions));
 	memset(&clocks, 0, sizeof(clocks));
 	tolds = 0;
+	clocks.readings = 100;
 	options.stamp = SOURCE_HARDWARE;
 	counter_add(&exchange.account.sent, 1000);
 	counter_add(&exchange.account.recorded, 1000);
@@ -368,7 +369,7 @@ static void clocks_unwatched(void **state)
 	(void)state;
 	facts.clocks = NULL;
 	assert_trusted();
-	assert_string_equal(unjudged(), "a clock was set; the NIC's clock stood still");
+	assert_string_equal(unjudged(), "a clock was set; the NIC's clock stood still; the NIC's clock could not be read");
 	set(&exchange.account.stepped, 1);
 	assert_doubtful("a clock was set (1 samples left out)");
 }
@@ -384,7 +385,19 @@ static void standstill(void **state)
 	options.stamp = SOURCE_HARDWARE;
 	clocks.phc_fd = -1;
 	assert_trusted();
-	assert_string_equal(unjudged(), "the NIC's clock stood still");
+	assert_string_equal(unjudged(), "the NIC's clock stood still; the NIC's clock could not be read");
+}
+
+static void clock_unread(void **state)
+{
+	(void)state;
+	clocks.failures = 10;
+	clocks.failure = EBUSY;
+	assert_trusted();
+	clocks.readings = 99;
+	assert_doubtful("the NIC's clock could not be read (10 of 99 readings failed, the last: Device or resource busy)");
+	options.stamp = SOURCE_KERNEL;
+	assert_trusted();
 }
 
 /* ---- The thread, its CPU, its memory --------------------------------------------------------------------------------- */
@@ -561,6 +574,7 @@ static void all_together(void **state)
 	set(&a->stage_negative, 1);
 	facts.setting[0][2] = 0;
 	set(&clocks.track[CLOCK_OF_NIC].standstills, 1);
+	clocks.failures = 50;
 	facts.balanced = false;
 	transactions.left_out = histogram.overflows = 1;
 	facts.thread[1].cpu = 0;
@@ -707,6 +721,7 @@ int main(void)
 		cmocka_unit_test_setup(clock_steps_that_matter, set_up),
 		cmocka_unit_test_setup(clocks_unwatched, set_up),
 		cmocka_unit_test_setup(standstill, set_up),
+		cmocka_unit_test_setup(clock_unread, set_up),
 		cmocka_unit_test_setup(moved, set_up),
 		cmocka_unit_test_setup(moved_by_its_cpu, set_up),
 		cmocka_unit_test_setup(waited, set_up),
