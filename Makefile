@@ -13,7 +13,7 @@ SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omi
 STANDARD = -std=gnu11
 
 ROOMS = rant options nic socket packet timestamping exchange session pmc pmu clock histogram log tracefs memory action \
-	activity watch check check_nic check_host report
+	activity watch check check_nic check_host verdict report
 HOT = packet timestamping exchange session pmc
 TESTS = $(patsubst tests/%.c,%,$(sort $(wildcard tests/test_*.c)))
 

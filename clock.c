@@ -354,6 +354,16 @@ static void read_phc_dial(struct clock_watch *c, struct clock_dial *dial)
 		dial->ppb = scaled_ppm_to_ppb(t.freq);
 }
 
+/* The same value in two brackets. One that stands contradicts itself as one that is set does, but tries do not end it. */
+static bool is_frozen(const struct clock_watch *c, const struct taken *t)
+{
+	int64_t phc_ns[2];
+
+	return !__builtin_add_overflow(t->real.at_ns, t->real.offset_ns, &phc_ns[0]) &&
+	       !__builtin_add_overflow(t->raw.at_ns, t->raw.offset_ns, &phc_ns[1]) &&
+	       distance(phc_ns[0], phc_ns[1]) <= slack(c);
+}
+
 static bool fill_relations(const struct clock_watch *c, struct clock_reading *r, const struct taken *t)
 {
 	struct clock_relation again, added;
@@ -363,7 +373,7 @@ static bool fill_relations(const struct clock_watch *c, struct clock_reading *r,
 		return false;
 	if (is_taken(&t->raw)) {
 		r->phc_raw = t->raw;
-		return agree(&added, &t->raw);
+		return agree(&added, &t->raw) || is_frozen(c, t);
 	}
 	r->phc_raw = added;
 	return agree(&again, &r->real_raw);

@@ -10,8 +10,11 @@
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 /* asm-generic/mman-common.h, Linux 5.14 */
+#define MADV_POPULATE_READ 22 /* asm-generic/mman-common.h, Linux 5.14 */
+#define MADV_POPULATE_WRITE 23
 #endif
+
+#define STACK_BYTES (64 << 10) /* more than the loop uses */
 
 static const struct {
 	int flags;
@@ -72,9 +75,53 @@ void memory_unmap(struct memory *m)
 	*m = (struct memory){ 0 };
 }
 
+/* By the linker: the image of the program, of which the part from __data_start on is written. */
+extern char __executable_start[], __data_start[], _end[];
+
+static void advise_image(const char *start, const char *end, int advice)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t from = (uintptr_t)start / page * page, to = ((uintptr_t)end + page - 1) / page * page;
+
+	madvise((void *)from, to - from, advice);
+}
+
+/* What cannot be locked can still be there when the run begins: the program, its data, and some stack. */
+static void touch_program(void)
+{
+	volatile char stack[STACK_BYTES];
+
+	for (size_t at = 0; at < sizeof(stack); at += 1024)
+		stack[at] = 0;
+	advise_image(__executable_start, _end, MADV_POPULATE_READ);
+	advise_image(__data_start, _end, MADV_POPULATE_WRITE);
+}
+
 int memory_lock(void)
 {
-	return mlockall(MCL_CURRENT | MCL_FUTURE) ? -errno : 0;
+	int error = mlockall(MCL_CURRENT | MCL_FUTURE) ? -errno : 0;
+
+	if (error)
+		touch_program();
+	return error;
+}
+
+int64_t memory_absent_bytes(const struct memory *m)
+{
+	enum { PAGES = 4096 };
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char present[PAGES];
+	int64_t absent = 0;
+
+	for (size_t at = 0; at < m->bytes; at += PAGES * page) {
+		size_t bytes = m->bytes - at < PAGES * page ? m->bytes - at : PAGES * page;
+
+		if (mincore((char *)m->start + at, bytes, present))
+			return -errno;
+		for (size_t i = 0; i < (bytes + page - 1) / page; i++)
+			absent += present[i] & 1 ? 0 : (int64_t)page;
+	}
+	return absent;
 }
 
 uint64_t memory_free_bytes(void)

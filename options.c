@@ -123,6 +123,7 @@ static const struct option_row table[] = {
 	  .help = "prefer busy polling; sets a busy-poll time too" },
 	{ NULL, 0, "no-cpu-dma-latency", NULL, FLAG(no_cpu_dma_latency),
 	  .help = "let idle CPUs sleep as deep as they like" },
+	{ NULL, 0, "strict", NULL, FLAG(strict), .help = "exit status 3 also when the measurement is doubtful" },
 
 	{ "About rant", 'h', "help", NULL, FLAG(help), .help = "show this" },
 	{ NULL, 'V', "version", NULL, FLAG(version), .help = "show the version" },

@@ -13,7 +13,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum status { STATUS_DONE, STATUS_FAILED, STATUS_BREACH };
+enum status { STATUS_DONE, STATUS_FAILED, STATUS_BREACH, STATUS_UNTRUSTED };
 
 static struct run {
 	struct options options;
@@ -34,6 +34,9 @@ static struct run {
 	struct trace_saved trace_saved;
 	struct actions actions;
 	struct watch watch;
+	struct verdict_facts facts;
+	struct verdict verdict;
+	char tracing[256]; /* where the kernel traces */
 	struct report report;
 	int latency_fd; /* of /dev/cpu_dma_latency */
 } run = { .latency_fd = -1, .clocks = { .phc_fd = -1, .dial_fd = -1 }, .nic.control_fd = -1, .log_file.fd = -1, .channel = { .fd = -1, .stray_fd = -1 } };
@@ -202,9 +205,9 @@ static int place_log(struct run *r)
 	return 0;
 }
 
-static void warn_about_memory(const struct run *r)
+static void lock_memory(struct run *r)
 {
-	int error = memory_lock();
+	int error = r->facts.lock_error = memory_lock();
 	bool log_small = r->options.log_path && r->log_memory.pages == MEMORY_NORMAL;
 
 	if (error)
@@ -219,8 +222,6 @@ static void open_clocks(struct run *r)
 {
 	const struct options *o = &r->options;
 
-	if (o->stamp == SOURCE_USER)
-		return;
 	r->report.clocks = &r->clocks;
 	if (o->stamp != SOURCE_HARDWARE || o->no_tx_stamps) {
 		clock_open(&r->clocks, -1);
@@ -279,14 +280,10 @@ static int open_counters(struct run *r)
 		r->exchange.pmc = &r->pmc;
 		r->report.pmc = &r->pmc;
 	}
-	/* Only where somebody will ask: it costs some files and 0.4 MB. */
-	if (r->options.threshold_ns || r->options.verbose) {
-		error = activity_open(&r->activity, &r->nic, gettid(), only_cpu());
-		if (error)
-			return error;
+	error = activity_open(&r->activity, &r->nic, gettid(), only_cpu());
+	if (!error)
 		r->report.activity = &r->activity;
-	}
-	return 0;
+	return error;
 }
 
 static int open_trace(struct run *r)
@@ -403,7 +400,7 @@ static int open_all(struct run *r)
 	if (!error)
 		error = start_watch(r);
 	hold_cpus_awake(r);
-	warn_about_memory(r);
+	lock_memory(r);
 	return error;
 }
 
@@ -462,7 +459,9 @@ static enum status judge(const struct run *r, int write_error)
 		      r->options.stamp == SOURCE_HARDWARE ? "--stamp kernel" : "a --warmup, or --stamp user");
 		return STATUS_FAILED;
 	}
-	return write_error ? STATUS_FAILED : STATUS_DONE;
+	if (write_error)
+		return STATUS_FAILED;
+	return verdict_fails(&r->verdict, r->options.strict) ? STATUS_UNTRUSTED : STATUS_DONE;
 }
 
 /* Of the last breach, if --trace-rearm has not saved it already. */
@@ -478,6 +477,45 @@ static int save_trace(struct run *r)
 	return saved < 0 ? saved : r->watch.save_error;
 }
 
+static void read_setting(struct run *r, int when)
+{
+	r->facts.setting_error[when] = nic_read_setting(&r->nic, r->facts.setting[when]);
+}
+
+/* What would not be true any more when the run is wound up. */
+static void note_memory(struct run *r)
+{
+	int64_t histogram_bytes = memory_absent_bytes(&r->histogram_memory), log_bytes = memory_absent_bytes(&r->log_memory);
+
+	r->facts.absent_bytes = histogram_bytes < 0 || log_bytes < 0 ? -1 : histogram_bytes + log_bytes;
+}
+
+/* Ours may have been stopped by now, by a breach. */
+static void note_tracing(struct run *r)
+{
+	if (r->report.trace)
+		snprintf(r->tracing, sizeof(r->tracing), "%s", r->trace.path);
+	if (r->report.trace || trace_is_running(r->tracing, sizeof(r->tracing)))
+		r->report.tracing = r->tracing;
+}
+
+static void reach_verdict(struct run *r)
+{
+	struct verdict_facts *f = &r->facts;
+
+	f->options = &r->options;
+	f->exchange = &r->exchange;
+	f->histogram = &r->histogram;
+	f->log = r->report.log;
+	f->clocks = r->report.clocks;
+	f->activity = r->report.activity;
+	f->activity_start = r->report.activity_start;
+	f->activity_end = r->report.activity_end;
+	f->balanced = exchange_balanced(&r->exchange);
+	verdict_reach(&r->verdict, f);
+	r->report.verdict = &r->verdict;
+}
+
 static enum status measure(struct run *r)
 {
 	int error = 0;
@@ -486,29 +524,32 @@ static enum status measure(struct run *r)
 		report_configuration(stderr, &r->report, &r->nic, &r->histogram_memory, &r->log_memory);
 		check_short(stderr, &r->options, &r->nic);
 	}
-	if (r->report.activity) {
-		activity_read(&r->activity, &r->activity_start, false);
-		r->report.activity_start = &r->activity_start;
-	}
+	activity_read(&r->activity, &r->activity_start, false);
+	r->report.activity_start = &r->activity_start;
+	read_setting(r, 0);
 	if (socket_bind(&r->channel, &r->options, &r->nic))
 		return STATUS_FAILED;
+	verdict_read_thread(&r->facts.thread[0]);
 	exchange_run(&r->exchange);
+	verdict_read_thread(&r->facts.thread[1]);
+	note_memory(r);
 	watch_stop(&r->watch);
 	if (r->report.clocks)
 		clock_measure(&r->clocks, counter_get(&r->exchange.account.sent));
-	if (r->report.activity) {
-		activity_read(&r->activity, &r->activity_end, false);
-		r->report.activity_end = &r->activity_end;
-	}
+	activity_read(&r->activity, &r->activity_end, false);
+	r->report.activity_end = &r->activity_end;
 	if (r->report.pmc)
 		pmc_finish(&r->pmc);
+	read_setting(r, 1);
 	nic_restore(&r->nic);
 	munlockall(); /* the report may allocate */
+	note_tracing(r);
 	error = save_trace(r);
 	actions_finish(&r->actions);
 	r->report.strays = socket_count_strays(&r->channel);
 	histogram_finish(&r->histogram);
-	if (!exchange_balanced(&r->exchange))
+	reach_verdict(r);
+	if (!r->facts.balanced)
 		warnx("the accounts do not balance: this is a fault of rant; do not trust these numbers, please report it");
 	for (int i = 0; i < STAGES && r->exchange.stage[i]; i++)
 		histogram_finish(&r->stage[i]);

@@ -113,6 +113,7 @@ struct options {
 	bool trace_marker, snapshot, trace_rearm, pmc;
 	bool sw_timestamps, histogram, hugepages, prefer_busy_poll, keep_going, no_tx_stamps, no_hw_stamps, once;
 	bool no_cpu_dma_latency, no_step_check;
+	bool strict;
 	bool quiet, verbose, help, version, check;
 	enum role role;
 	bool busy_poll_implied; /* --budget or --prefer-busypoll set the busy-poll time */
@@ -804,6 +805,10 @@ bool trace_is_frozen(const struct trace *t);
  * instance, what it has not saved yet goes too. */
 int trace_rearm(struct trace *t);
 
+/* Is the kernel tracing, in the top instance or any other: a tracer is set, or events are enabled, and tracing is on? Names
+ * the first such one in text. False too where tracefs cannot be read. Takes milliseconds; changes nothing. */
+bool trace_is_running(char *text, size_t bytes);
+
 /* Can trace_save() write there? The folder must exist and be no link. 0, or -errno after one line. */
 int trace_check_folder(const char *folder);
 
@@ -1008,7 +1013,64 @@ void memory_unmap(struct memory *m);
 /* Locks all memory of the process, now and later. 0 or -errno. */
 int memory_lock(void);
 
+/* How much of it is in no page, by mincore(2): a first access would fault. -errno: cannot be told. */
+int64_t memory_absent_bytes(const struct memory *m);
+
 uint64_t memory_free_bytes(void);
+
+/* ---- verdict.c: may the numbers be trusted? -------------------------------------------------------------------------- */
+
+/* TRUSTED: no reason was found. DOUBTFUL: some numbers may be wrong or missing. VOID: they say nothing. */
+enum verdict_level { VERDICT_TRUSTED, VERDICT_DOUBTFUL, VERDICT_VOID };
+
+/* Of the measuring thread at one moment, by getrusage(2) with RUSAGE_THREAD. */
+struct verdict_thread {
+	bool known;
+	uint64_t minor_faults, major_faults, switches;
+	int64_t at_ns; /* CLOCK_MONOTONIC */
+	int cpu; /* -1: not told */
+};
+
+/* What a run left behind. All stays the caller's. */
+struct verdict_facts {
+	const struct options *options;
+	const struct exchange *exchange;
+	const struct histogram *histogram;
+	const struct log *log; /* NULL: none */
+	const struct clock_watch *clocks; /* NULL: not watched */
+	const struct activity *activity; /* NULL: not read */
+	const struct activity_reading *activity_start, *activity_end;
+	struct verdict_thread thread[2]; /* right before the loop, right after it */
+	int setting[2][3], setting_error[2]; /* of the NIC, by nic_read_setting(), before and after */
+	int lock_error; /* by memory_lock() */
+	int64_t absent_bytes; /* by memory_absent_bytes(), after the loop and before anything is unlocked */
+	bool balanced; /* by exchange_balanced() */
+};
+
+#define VERDICT_TEXT_BYTES 192
+#define VERDICT_REASONS 32
+
+struct verdict_reason {
+	enum verdict_level level;
+	const char *name, *why;
+	char text[VERDICT_TEXT_BYTES]; /* the numbers */
+};
+
+struct verdict {
+	enum verdict_level level; /* the worst of the reasons */
+	unsigned reasons, unjudgeds;
+	struct verdict_reason reason[VERDICT_REASONS];
+	struct verdict_reason unjudged[VERDICT_REASONS]; /* what this run should be asked, but what could not be read; no numbers */
+};
+
+/* For the measuring thread: two system calls. */
+void verdict_read_thread(struct verdict_thread *t);
+
+/* After the run. One thread at a time. */
+void verdict_reach(struct verdict *v, const struct verdict_facts *f);
+
+/* Is the exit status 3? */
+bool verdict_fails(const struct verdict *v, bool strict);
 
 /* ---- report.c: all text for people --------------------------------------------------------------------------------- */
 
@@ -1029,6 +1091,8 @@ struct report {
 	const struct activity_reading *activity_start, *activity_breach, *activity_end; /* breach: NULL without one */
 	uint64_t strays;
 	bool no_other_cpu; /* the housekeeping thread had to be left out */
+	const struct verdict *verdict; /* NULL: not reached */
+	const char *tracing; /* where the kernel is tracing; NULL: nowhere that can be seen */
 };
 
 /* "RTT = T4_KERNEL - T1_KERNEL" and the like. */

@@ -797,6 +797,27 @@ static void write_activity(FILE *out, const struct report *r)
 		fprintf(out, "  Cannot tell: %s\n", a->unreadable[i]);
 }
 
+/* ---- The verdict ------------------------------------------------------------------------------------------------------ */
+
+static void write_verdict(FILE *out, const struct report *r)
+{
+	static const char *const levels[] = { [VERDICT_TRUSTED] = "trusted", [VERDICT_DOUBTFUL] = "doubtful",
+					      [VERDICT_VOID] = "void" };
+	const struct verdict *v = r->verdict;
+
+	fputc('\n', out);
+	for (unsigned i = 0; r->options->verbose && i < v->unjudgeds; i++)
+		fprintf(out, "Not judged, cannot be read: %s\n", v->unjudged[i].name);
+	for (unsigned i = 0; r->options->verbose && i < v->reasons; i++)
+		fprintf(out, "Why it matters: %s: %s\n", v->reason[i].name, v->reason[i].why);
+	if (r->tracing)
+		fprintf(out, "Note: tracing is on (%s): it moves what is measured\n", r->tracing);
+	fprintf(out, "Measurement: %s", levels[v->level]);
+	for (unsigned i = 0; i < v->reasons; i++)
+		fprintf(out, "%s%s (%s)", i ? "; " : ": ", v->reason[i].name, v->reason[i].text);
+	fputc('\n', out);
+}
+
 void report_write(FILE *out, const struct report *r, int columns)
 {
 	const struct exchange *x = r->exchange;
@@ -828,6 +849,8 @@ void report_write(FILE *out, const struct report *r, int columns)
 	if (r->no_other_cpu)
 		fprintf(out, "\nNothing was done beside the measurement (progress, commands, comparing the clocks): no CPU but "
 			"the measuring one may be used.\n");
+	if (r->verdict)
+		write_verdict(out, r);
 }
 
 /* ---- For commands --------------------------------------------------------------------------------------------------- */

@@ -994,6 +994,42 @@ int trace_save(struct trace *t, const char *folder, struct trace_saved *saved)
 	return 1;
 }
 
+static bool is_running(const char *path)
+{
+	struct trace t = { .folder_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	uint64_t on;
+	bool running;
+
+	if (t.folder_fd < 0)
+		return false;
+	running = read_number(&t, "tracing_on", &on) && on && count_events(&t);
+	close(t.folder_fd);
+	return running;
+}
+
+bool trace_is_running(char *text, size_t bytes)
+{
+	char mount[MOUNT_BYTES], path[MOUNT_BYTES + NAME_MAX + 16];
+	struct dirent *entry;
+	DIR *instances;
+
+	*text = 0;
+	if (!find_mount("tracefs", "", mount) && !find_mount("debugfs", "/tracing", mount))
+		return false;
+	if (is_running(mount))
+		snprintf(text, bytes, "%s", mount);
+	snprintf(path, sizeof(path), "%s/instances", mount);
+	instances = opendir(path);
+	while (!*text && instances && (entry = readdir(instances))) {
+		snprintf(path, sizeof(path), "%s/instances/%s", mount, entry->d_name);
+		if (entry->d_name[0] != '.' && is_running(path))
+			snprintf(text, bytes, "%s", path);
+	}
+	if (instances)
+		closedir(instances);
+	return *text;
+}
+
 /* ---- Closing ----------------------------------------------------------------------------------------------------- */
 
 void trace_close(struct trace *t)

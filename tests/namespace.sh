@@ -607,6 +607,9 @@ report_template() {
 	count_line Other 'entries of the error queue, not our stamps'
 	echo '^$'
 	echo "^Rate: [0-9]+ $([ "$role" = e ] && echo 'round trips' || echo responses)/s\$"
+	echo '^$'
+	echo '* ^Note: tracing is on \(.*\): it moves what is measured$'
+	echo '^Measurement: (trusted|doubtful: .*)$'
 }
 
 report_is() { # name, words of the latency line
@@ -1200,7 +1203,7 @@ port_taken() {
 	finish e
 	send TERM r
 	finish r
-	for one in '@expect_status e 1' '@expect_status r 0' '@one_line e' 'e.out empty' \
+	for one in '@expect_status e 1' '@expect_status r 3' '@one_line e' 'e.out empty' \
 		'e.err ~ port 862: taken by another program' '@silent'; do
 		check "$one"
 	done
@@ -1543,6 +1546,8 @@ else
 	fi
 fi
 
+# shellcheck source=tests/namespace_verdict.sh
+. "$(dirname "$0")/namespace_verdict.sh"
 # shellcheck source=tests/namespace_trace.sh
 . "$(dirname "$0")/namespace_trace.sh"
 

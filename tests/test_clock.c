@@ -934,6 +934,26 @@ static void more_steps_than_are_kept(void **state)
 	assert_int_equal(counter_get(&c.track[CLOCK_OF_SYSTEM].steps), 0);
 }
 
+/* Between the brackets of one reading it falls behind by more than they leave open. */
+static void a_clock_that_stands_still_and_is_read_slowly(void **state)
+{
+	(void)state;
+	fake.cost_ns = 200000;
+	fake.ioctl_error[CLOCK_PRECISE] = EOPNOTSUPP;
+	open_made();
+	measure();
+	run_for(2 * S, false);
+	fake.clock[PHC].stands = true;
+	fake.changes++;
+	for (int i = 0; i < 10; i++) {
+		pass(S / 10);
+		measure();
+	}
+	assert_int_equal(c.failures, 0);
+	assert_int_equal(counter_get(&c.track[CLOCK_OF_NIC].standstills), 1);
+	assert_true(c.track[CLOCK_OF_NIC].stood_ns > S / 2);
+}
+
 static void a_clock_that_stands_still(void **state)
 {
 	int64_t said_ns, bound_ns;
@@ -1620,6 +1640,7 @@ int main(int argc, char **argv)
 		MADE_TEST(nothing_is_said_around_a_step),
 		MADE_TEST(a_time_that_was_twice),
 		MADE_TEST(more_steps_than_are_kept),
+		MADE_TEST(a_clock_that_stands_still_and_is_read_slowly),
 		MADE_TEST(a_clock_that_stands_still),
 		MADE_TEST(a_coarse_clock),
 		MADE_TEST(the_largest_jump),

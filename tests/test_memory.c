@@ -1,4 +1,4 @@
-/* build: wraps=mmap,munmap,madvise,mlockall,sysinfo sources= libs=-lm */
+/* build: wraps=mmap,munmap,madvise,mlockall,sysinfo,mincore sources= libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Memory: real mappings, and the order of attempts on a kernel that refuses what the test wants refused. */
 #include "memory.c"
@@ -31,6 +31,8 @@ static struct {
 	bool lock_on;
 	int lock_errno, lock_flags, locked;
 
+	int absent_errno; /* of mincore(), 0: the real one */
+
 	bool info_on, info_fails;
 	struct sysinfo info;
 } fake;
@@ -42,6 +44,8 @@ int __wrap_munmap(void *start, size_t bytes);
 int __real_madvise(void *start, size_t bytes, int advice);
 int __wrap_madvise(void *start, size_t bytes, int advice);
 int __wrap_mlockall(int flags);
+int __real_mincore(void *start, size_t bytes, unsigned char *present);
+int __wrap_mincore(void *start, size_t bytes, unsigned char *present);
 int __real_sysinfo(struct sysinfo *info);
 int __wrap_sysinfo(struct sysinfo *info);
 
@@ -109,6 +113,14 @@ int __wrap_sysinfo(struct sysinfo *info)
 	}
 	*info = fake.info;
 	return 0;
+}
+
+int __wrap_mincore(void *start, size_t bytes, unsigned char *present)
+{
+	if (!fake.absent_errno)
+		return __real_mincore(start, bytes, present);
+	errno = fake.absent_errno;
+	return -1;
 }
 
 static int fake_off(void **state)
@@ -321,12 +333,38 @@ static void locking(void **state)
 	assert_int_equal(memory_lock(), 0);
 	assert_int_equal(fake.locked, 1);
 	assert_int_equal(fake.lock_flags, MCL_CURRENT | MCL_FUTURE);
+	assert_int_equal(fake.advised, 0);
 	fake.lock_on = true;
 	fake.lock_errno = EPERM;
 	assert_int_equal(memory_lock(), -EPERM);
+	/* Then the program is at least made present: all of it, and what is written for writing. */
+	assert_int_equal(fake.advised, 2);
+	assert_int_equal(fake.advice[0], MADV_POPULATE_READ);
+	assert_int_equal(fake.advice[1], MADV_POPULATE_WRITE);
+	assert_true((char *)fake.advised_start <= (char *)&fake &&
+		    (char *)fake.advised_start + fake.advised_bytes >= (char *)(&fake + 1));
 	fake.lock_errno = ENOMEM;
 	assert_int_equal(memory_lock(), -ENOMEM);
 	assert_int_equal(fake.locked, 3);
+}
+
+/* 40 MB are looked at in several parts, the last of which is not whole. */
+static void absent_pages(void **state)
+{
+	struct memory m;
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	(void)state;
+	assert_int_equal(memory_map(&m, 40 * MB + 1, false), 0);
+	assert_int_equal(memory_absent_bytes(&m), 0);
+	assert_int_equal(__real_madvise((char *)m.start + m.bytes - page, page, MADV_DONTNEED), 0);
+	assert_int_equal(memory_absent_bytes(&m), page);
+	assert_int_equal(__real_madvise((char *)m.start + 17 * MB, 3 * page, MADV_DONTNEED), 0);
+	assert_int_equal(memory_absent_bytes(&m), 4 * page);
+	fake.absent_errno = ENOMEM;
+	assert_int_equal(memory_absent_bytes(&m), -ENOMEM);
+	memory_unmap(&m);
+	assert_int_equal(memory_absent_bytes(&m), 0);
 }
 
 static void free_memory(void **state)
@@ -354,6 +392,7 @@ int main(void)
 		cmocka_unit_test_setup(too_little_memory_is_said, fake_off),
 		cmocka_unit_test_setup(unmapping_twice, fake_off),
 		cmocka_unit_test_setup(locking, fake_off),
+		cmocka_unit_test_setup(absent_pages, fake_off),
 		cmocka_unit_test_setup(free_memory, fake_off),
 	};
 

@@ -370,6 +370,7 @@ static const struct good {
 	{ { E, "-v", "-v" }, { YES(verbose) } },
 	{ { E, "--check" }, { YES(check) } },
 	{ { E, "--no-cpu-dma-latency" }, { YES(no_cpu_dma_latency) } },
+	{ { E, "--strict" }, { YES(strict) } },
 	{ { E, "-G" }, { YES(hugepages) } },
 	{ { E, "--hugepages" }, { YES(hugepages) } },
 	{ { E, "-p", "20" }, { NUM(busy_poll_us, 20) } },
@@ -508,7 +509,7 @@ static const char *const contract[] = {
 	"  -R, --no-hw-ts ", "  -q, --quiet ", "  -V, --version ", "  -M, --pmc ", "      --port PORT ",
 	"      --stamp SOURCE ", "      --timeout MS ", "      --count N ", "      --once ", "      --on-breach ACTION ",
 	"      --save-trace DIR ", "      --trace-rearm ", "      --trace-interval S ",
-	"      --check ", "      --no-cpu-dma-latency ", "      --no-step-check ",
+	"      --check ", "      --no-cpu-dma-latency ", "      --strict ", "      --no-step-check ",
 };
 
 /* By hand: the defaults, in the line of their option. */

@@ -1816,6 +1816,63 @@ static void the_old_log_stays_until_the_new_one_is_whole(void **state)
 #define ACTIVITY_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down_activity)
 #define LOG_TEST(function) cmocka_unit_test_setup_teardown(function, set_up_log, tear_down_log)
 
+/* ---- The verdict --------------------------------------------------------------------------------------------------- */
+
+static struct verdict verdict;
+
+static void give_verdict(enum verdict_level level, unsigned reasons)
+{
+	verdict = (struct verdict){
+		.level = level, .reasons = reasons, .unjudgeds = 1,
+		.reason = { { level, "stamps are missing", "they may have been slow", "3 of 9" },
+			    { VERDICT_DOUBTFUL, "page faults during the run", "each stops the thread", "2" } },
+		.unjudged = { { VERDICT_DOUBTFUL, "the CPU's frequency changed", "no", "" } },
+	};
+	report.verdict = &verdict;
+}
+
+/* Of the whole report. */
+static void assert_end(const char *all, const char *end)
+{
+	size_t n = strlen(all), bytes = strlen(end);
+
+	if (n < bytes || strcmp(all + n - bytes, end))
+		fail_msg("'%s' is not the end of:\n%s", end, all);
+}
+
+static void the_verdict_is_the_last_line(void **state)
+{
+	(void)state;
+	report.no_other_cpu = true;
+	give_verdict(VERDICT_TRUSTED, 0);
+	assert_end(written(0), "\n\nMeasurement: trusted\n");
+	give_verdict(VERDICT_DOUBTFUL, 1);
+	assert_end(written(0), "\n\nMeasurement: doubtful: stamps are missing (3 of 9)\n");
+	give_verdict(VERDICT_VOID, 2);
+	assert_end(written(0), "\n\nMeasurement: void: stamps are missing (3 of 9); page faults during the run (2)\n");
+	report.verdict = NULL;
+	assert_no(written(0), "Measurement");
+}
+
+static void why_a_reason_matters(void **state)
+{
+	(void)state;
+	options.verbose = true;
+	give_verdict(VERDICT_DOUBTFUL, 2);
+	assert_end(written(0), "\n\nNot judged, cannot be read: the CPU's frequency changed\n"
+		   "Why it matters: stamps are missing: they may have been slow\n"
+		   "Why it matters: page faults during the run: each stops the thread\n"
+		   "Measurement: doubtful: stamps are missing (3 of 9); page faults during the run (2)\n");
+}
+
+static void tracing_is_a_note(void **state)
+{
+	(void)state;
+	give_verdict(VERDICT_TRUSTED, 0);
+	report.tracing = "/t/instances/rant";
+	assert_end(written(0), "\n\nNote: tracing is on (/t/instances/rant): it moves what is measured\nMeasurement: trusted\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1878,6 +1935,9 @@ int main(void)
 		ACTIVITY_TEST(no_reading_no_difference),
 		ACTIVITY_TEST(more_differences_than_the_list_holds),
 		ACTIVITY_TEST(what_cannot_be_told_of_the_machine),
+		TEST(the_verdict_is_the_last_line),
+		TEST(why_a_reason_matters),
+		TEST(tracing_is_a_note),
 		VARIABLES_TEST(all_variables_of_a_breach),
 		VARIABLES_TEST(a_time_that_is_not_there_is_no_variable),
 		VARIABLES_TEST(the_longest_variables_fit),

@@ -1982,6 +1982,45 @@ static void test_real_spare_is_given_back(void **state)
 	assert_non_null(strstr(get_file("snapshot"), "Snapshot is freed"));
 }
 
+/* ---- Is anybody tracing? -------------------------------------------------------------------------------------------- */
+
+static void put_top(const char *name, const char *text)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/tracing/%s", root, name);
+	put_at(path, text);
+}
+
+static void test_tracing_of_others_is_seen(void **state)
+{
+	char text[256];
+
+	(void)state;
+	/* In the instance events are enabled. */
+	assert_true(trace_is_running(text, sizeof(text)));
+	assert_string_equal(text, instance);
+	put_file("tracing_on", "0\n");
+	assert_false(trace_is_running(text, sizeof(text)));
+	assert_string_equal(text, "");
+	put_file("tracing_on", "1\n");
+	put_file("set_event", "");
+	assert_false(trace_is_running(text, sizeof(text)));
+	put_file("current_tracer", "function\n");
+	assert_true(trace_is_running(text, sizeof(text)));
+	/* The top instance comes first. */
+	put_top("tracing_on", "1\n");
+	put_top("current_tracer", "nop\n");
+	put_top("set_event", EVENTS_4);
+	assert_true(trace_is_running(text, sizeof(text)));
+	assert_true(strlen(text) < strlen(instance) && !strncmp(text, instance, strlen(text)));
+	put_top("set_event", "");
+	put_file("current_tracer", "nop\n");
+	assert_false(trace_is_running(text, sizeof(text)));
+	mounts_path = "/nowhere/mounts";
+	assert_false(trace_is_running(text, sizeof(text)));
+}
+
 #define PLAIN(test) cmocka_unit_test_setup_teardown(test, begin, end)
 #define REAL(test) cmocka_unit_test_setup_teardown(test, begin_real, end_real)
 
@@ -1989,6 +2028,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PLAIN(test_not_mounted),
+		PLAIN(test_tracing_of_others_is_seen),
 		PLAIN(test_mount_with_instances_is_preferred),
 		PLAIN(test_mount_path_with_a_blank),
 		PLAIN(test_debugfs),

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154
+#
+# Part of namespace.sh: reasons of the verdict that can be provoked on a veth link, and what they make of the exit status.
+# The machine may be busy, which is a true reason of its own: only what was provoked is looked for.
+
+is_sanitized=
+! grep -q __asan_init "$rant" || is_sanitized=1
+
+# The last line of the report is the verdict, and has this reason among others.
+doubts() { # NAME REGEX
+	local line
+
+	line=$(tail -n 1 "$work/$1.out")
+	[[ $line =~ ^'Measurement: doubtful: '(.*'; ')?$2(';'|$) ]] || complain "the last line of $1.out is: $line"
+}
+
+does_not_doubt() { # NAME REGEX
+	local line
+
+	line=$(tail -n 1 "$work/$1.out")
+	[[ $line =~ ^'Measurement: '(trusted|doubtful) && ! $line =~ $2 ]] || complain "the last line of $1.out is: $line"
+}
+
+# Runs an emitter with $as before it to its end beside a reflector.
+run_pair() { # EMITTER'S ARGUMENTS
+	local before=${as:-}
+
+	as='' start_reflector r "$K"
+	as=$before start_emitter e "$1"
+	finish e
+	send TERM r
+	finish r
+	check '@audit e'
+}
+
+healthy() {
+	local never='stamps|clock|negative|log|store|moved|memory|accounts'
+
+	begin 'verdict: what is pinned, locked and whole is not doubted' || return 0
+	# AddressSanitizer makes mlockall() a success that does nothing.
+	[ -n "$is_sanitized" ] || never+='|faults'
+	run_pair "$K --count 2000 -s -H -l LOG --strict"
+	does_not_doubt e "$never"
+	case $(tail -n 1 "$work/e.out") in
+	'Measurement: trusted') check '@expect_status e 0' ;;
+	*) check '@expect_status e 3' ;;
+	esac
+	verdict
+}
+healthy
+
+not_locked() {
+	begin "verdict: memory that is not locked, $1" || return 0
+	as="prlimit --memlock=65536 setpriv --reuid=65534 --regid=65534 --clear-groups" run_pair "$K --count 3000 -s -H $2"
+	check "@expect_status e $3"
+	[ "$3" = 3 ] || doubts e 'memory is not locked \(Cannot allocate memory\)'
+	# But what can be there before the loop, is.
+	does_not_doubt e 'page faults|resident'
+	verdict
+}
+if [ -n "$is_sanitized" ]; then
+	skip 'verdict: memory that is not locked' 'AddressSanitizer makes mlockall() a success that does nothing'
+elif ! command -v setpriv >/dev/null; then
+	skip 'verdict: memory that is not locked' "'setpriv' is not installed"
+else
+	not_locked 'is doubted' '' 0
+	not_locked 'is status 3 with --strict' --strict 3
+fi
+
+moved_to_another_cpu() {
+	begin 'verdict: a measuring thread that is moved to another CPU' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K --count 100000000 -v"
+	wait_for_packets e e 200
+	taskset -p -c "$last_cpu" "$(pid_of e)" >/dev/null
+	wait_for_packets e e 400
+	send TERM e
+	finish e
+	send TERM r
+	finish r
+	check '@expect_status e 0'
+	doubts e "the measuring thread was moved to another CPU \\([1-9][0-9]* times, from CPU $first_cpu to CPU $last_cpu\\)"
+	check 'e.out ~ ^Why it matters: the measuring thread was moved to another CPU: .*taskset$'
+	verdict
+}
+if [ "$first_cpu" = "$last_cpu" ]; then
+	skip 'verdict: a measuring thread that is moved' 'there is only one CPU'
+else
+	moved_to_another_cpu
+fi
+
+overflow_store_full() {
+	begin 'verdict: a full overflow store is doubted, one with room is not' || return 0
+	run_pair "$K -o 0.001 -b 0.001 --count 131172 -H"
+	check '@expect_status e 0'
+	doubts e "the overflow store was full \\($(($(row e Recorded) - 131072)) samples .*\\)"
+	check 'e.out ~ bound: overflow store full'
+	run_pair "$K -o 0.001 -b 0.001 --count 1000 -H"
+	does_not_doubt e store
+	verdict
+}
+if [ -n "$is_sanitized" ]; then
+	skip 'verdict: a full overflow store' 'it takes long with AddressSanitizer'
+else
+	overflow_store_full
+fi
+
+log_left_out() {
+	local left
+
+	begin 'verdict: the log is incomplete when the report says so, and only then' || return 0
+	run_pair "$U -d 1 -l LOG"
+	check '@expect_status e 0'
+	left=$(sed -n 's/^Log: .*, \([0-9]*\) left out.*/\1/p' "$work/e.out")
+	if [ -n "$left" ]; then
+		doubts e "the log is incomplete \\($left records left out\\)"
+	else
+		does_not_doubt e 'the log'
+	fi
+	verdict
+}
+log_left_out
+
+nothing_recorded() {
+	begin 'verdict: where nothing was recorded it is void, with -q too' || return 0
+	start_reflector r "$K"
+	send TERM r
+	finish r
+	check '@expect_status r 3'
+	check 'r.out ~ ^Measurement: void: nothing was recorded \(0 packets sent\)'
+	start_reflector r "$K -q"
+	send TERM r
+	finish r
+	check '@expect_status r 3'
+	check 'r.out empty'
+	start_reflector r "$K -w 1000"
+	start_emitter e "$K --count 100 -w 0"
+	finish e
+	send TERM r
+	finish r
+	check '@expect_status e 0'
+	check '@expect_status r 3'
+	check 'r.out ~ ^Measurement: void: nothing was recorded \(100 packets sent\)'
+	verdict
+}
+nothing_recorded
+
+other_statuses_come_first() {
+	begin 'verdict: a breach is status 2 and nobody there is status 1, whatever the verdict is' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K -t 0.001 --count 1000 --strict"
+	finish e
+	check '@expect_status e 2'
+	check 'e.out ~ ^Measurement: (trusted|doubtful: )'
+	server=$ip_nobody start_emitter e "$K --count 2 --timeout 20 --strict"
+	finish e
+	check '@expect_status e 1'
+	check 'e.out ~ ^Measurement: void: nothing was recorded \(2 packets sent\)'
+	send TERM r
+	finish r
+	verdict
+}
+other_statuses_come_first
+
+quiet_but_strict() {
+	begin 'verdict: --strict with -q says nothing and has the status' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K --count 100000000 -q --strict"
+	wait_for_packets e e 200
+	taskset -p -c "$last_cpu" "$(pid_of e)" >/dev/null
+	wait_for_packets e e 400
+	send TERM e
+	finish e
+	send TERM r
+	finish r
+	check '@expect_status e 3'
+	check 'e.out empty'
+	verdict
+}
+[ "$first_cpu" = "$last_cpu" ] || quiet_but_strict
+
+tracing_is_said() {
+	local other=/sys/kernel/tracing/instances/rant-verdict-$$
+
+	begin 'verdict: tracing is said, whoever does it, and not blamed' || return 0
+	run_pair "$K --count 100 -T"
+	check 'e.out ~ ^Note: tracing is on \(.*/instances/rant\): it moves what is measured$'
+	does_not_doubt e tracing
+	mkdir "$other"
+	run_pair "$K --count 100"
+	check "e.out !~ ^Note: tracing is on .*$other"
+	echo 1 >"$other/events/sched/sched_switch/enable"
+	run_pair "$K --count 100"
+	check 'e.out ~ ^Note: tracing is on \(.*\): it moves what is measured$'
+	does_not_doubt e tracing
+	echo 0 >"$other/tracing_on"
+	run_pair "$K --count 100"
+	check "e.out !~ ^Note: tracing is on .*$other"
+	rmdir "$other"
+	verdict
+}
+if ! grep -q '^[^ ]* /sys/kernel/tracing tracefs ' /proc/mounts || [ -e /sys/kernel/tracing/instances/rant ]; then
+	skip 'verdict: tracing is said' 'there is no tracefs, or another program uses the tracing instance rant'
+else
+	tracing_is_said
+fi
