@@ -29,7 +29,9 @@ static struct run {
 	struct clock_peer peer;
 	struct pmc pmc;
 	struct activity activity;
-	struct activity_reading activity_start, activity_breach, activity_end;
+	struct activity_reading activity_start, activity_breach, activity_last, activity_now, activity_end;
+	struct activity_reading activity_before_worst, activity_worst;
+	int64_t activity_read_ns, worst_seen_ns;
 	struct trace trace;
 	struct trace_saved trace_saved;
 	struct actions actions;
@@ -110,17 +112,41 @@ static void freeze(void *context, const struct sample *s)
 	trace_breach(&r->trace, r->options.role, s, r->options.threshold_ns, true);
 }
 
+/* In a burst of breaches the machine is asked no more often than this, but for a new worst one. */
+#define ACTIVITY_PAUSE_NS (10 * NS_PER_MS)
+
+/* What the machine did until the first breach, and from the one before the worst to the worst. */
+static void read_activity(struct run *r, const struct sample *s)
+{
+	const bool first = !r->report.activity_breach, worst = s->latency_ns > r->worst_seen_ns;
+	int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
+
+	if (!worst && now_ns - r->activity_read_ns < ACTIVITY_PAUSE_NS)
+		return;
+	/* While it is measured on, nothing may interrupt the measuring CPU. */
+	activity_read(&r->activity, &r->activity_now, r->options.keep_going);
+	if (first) {
+		r->activity_breach = r->activity_now;
+		r->report.activity_breach = &r->activity_breach;
+	} else if (worst) {
+		r->activity_before_worst = r->activity_last;
+		r->activity_worst = r->activity_now;
+		r->report.activity_before_worst = &r->activity_before_worst;
+		r->report.activity_worst = &r->activity_worst;
+	}
+	r->activity_last = r->activity_now;
+	r->activity_read_ns = now_ns;
+	if (worst)
+		r->worst_seen_ns = s->latency_ns;
+}
+
 /* The housekeeping thread calls this, or the measuring one after the run. */
 static void act_on_breach(void *context, const struct sample *s, uint64_t number)
 {
 	struct run *r = context;
 	char text[REPORT_ENVIRONMENT_BYTES], *environment[REPORT_ENVIRONMENT_MAX];
 
-	if (!r->report.activity_breach) {
-		/* While it is measured on, nothing may interrupt the measuring CPU. */
-		activity_read(&r->activity, &r->activity_breach, r->options.keep_going);
-		r->report.activity_breach = &r->activity_breach;
-	}
+	read_activity(r, s);
 	if (!r->options.on_breach.commands)
 		return;
 	report_environment(&r->options, s, number, text, environment);

@@ -1089,6 +1089,8 @@ struct report {
 	const struct pmc *pmc; /* NULL: none */
 	const struct activity *activity; /* NULL: none */
 	const struct activity_reading *activity_start, *activity_breach, *activity_end; /* breach: NULL without one */
+	/* At the worst breach, and at the one before it (or the start); NULL: the first breach was the worst. */
+	const struct activity_reading *activity_worst, *activity_before_worst;
 	uint64_t strays;
 	bool no_other_cpu; /* the housekeeping thread had to be left out */
 	const struct verdict *verdict; /* NULL: not reached */

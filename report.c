@@ -267,16 +267,17 @@ static void write_blames(FILE *out, const struct report *r)
 static void write_breaches(FILE *out, const struct report *r)
 {
 	const struct exchange *x = r->exchange;
+	uint64_t breaches = counter_get(&x->account.breaches);
 
-	if (!counter_get(&x->account.breaches))
+	if (!breaches)
 		return;
 	write_breach(out, r, &x->breach);
 	/* Not by the number: two emitters may use the same. */
-	if (x->worst.latency_ns == x->breach.latency_ns)
-		return;
-	fprintf(out, "The worst of %" PRIu64 " breaches:\n", counter_get(&x->account.breaches));
-	write_breach(out, r, &x->worst);
-	if (has_stages(r))
+	if (x->worst.latency_ns != x->breach.latency_ns) {
+		fprintf(out, "The worst of %" PRIu64 " breaches:\n", breaches);
+		write_breach(out, r, &x->worst);
+	}
+	if (breaches > 1 && has_stages(r))
 		write_blames(out, r);
 }
 
@@ -786,6 +787,10 @@ static void write_activity(FILE *out, const struct report *r)
 	if (r->activity_breach) {
 		fprintf(out, "\nWhat the machine did until the first breach:\n");
 		write_differences(out, r, r->activity_start, r->activity_breach);
+	}
+	if (r->activity_worst) {
+		fprintf(out, "\nWhat the machine did from the breach before the worst to the worst:\n");
+		write_differences(out, r, r->activity_before_worst, r->activity_worst);
 	}
 	if (!r->activity_breach || r->options->keep_going) {
 		fprintf(out, "\nWhat the machine did during the run:\n");

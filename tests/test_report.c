@@ -288,6 +288,7 @@ static void breach_at(uint32_t seq, int64_t a_ns, int64_t b_ns, int64_t c_ns)
 		exchange.breach = s;
 	if (!counter_get(&exchange.account.breaches) || s.latency_ns > exchange.worst.latency_ns)
 		exchange.worst = s;
+	exchange.kept[counter_get(&exchange.account.breaches) % BREACHES_KEPT] = s;
 	counter_add(&exchange.account.breaches, 1);
 }
 
@@ -571,6 +572,21 @@ static void the_worst_breach_has_a_breakdown_too(void **state)
 	assert_line(all, "  Kernel-to-app (T2_SW - T2_KERNEL): 120000 ns" ARROW);
 	assert_line(all, "  App processing (T3_SW - T2_SW): 130000 ns" ARROW);
 	assert_int_equal(times_in(all, "  Blame: "), 2);
+}
+
+/* Also when the first was the worst. */
+static void blames_of_several_breaches(void **state)
+{
+	(void)state;
+	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 6000, 3000, 2000, 1000);
+	breach_at(3, 130000, 1000, 2000);
+	assert_no(written(0), "Blamed for");
+	breach_at(5, 3000, 120000, 2000);
+	breach_at(6, 3000, 1000, 120000);
+	breach_at(7, 3000, 1000, 120000);
+	assert_non_null(strstr(written(0), "\nBlamed for the last 4 of 4 breaches:\n  Kernel-to-app: 1\n  App-to-kernel: 2\n"
+			       "  App processing: 1\n\n"));
+	assert_no(text, "The worst of");
 }
 
 /* ---- The table of stages ------------------------------------------------------------------------------------------------ */
@@ -1311,6 +1327,12 @@ static void until_the_breach_and_during_the_run(void **state)
 	options.keep_going = true;
 	assert_section(UNTIL_BREACH, FEW);
 	assert_section(DURING, "  Whole run:\n    packets: 1\n");
+	assert_no(text, "before the worst");
+	report.activity_before_worst = &at_start;
+	report.activity_worst = &at_end;
+	assert_section("What the machine did from the breach before the worst to the worst:\n",
+		       "  Whole run:\n    packets: 1\n");
+	report.activity_before_worst = report.activity_worst = NULL;
 	/* There was none: only for who wants to know. */
 	report.activity_breach = NULL;
 	options.keep_going = false;
@@ -1900,6 +1922,7 @@ int main(void)
 		TEST(the_worst_breach_when_it_is_another),
 		TEST(the_worst_breach_with_the_number_of_the_first),
 		TEST(the_worst_breach_has_a_breakdown_too),
+		TEST(blames_of_several_breaches),
 		TEST(the_columns_of_the_stages_stand_in_line),
 		TEST(the_numbers_of_the_stages),
 		TEST(a_stage_with_a_full_overflow_store),

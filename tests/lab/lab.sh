@@ -447,7 +447,7 @@ run_flavours() {
 	local -A pids=()
 
 	run=$(mktemp -d "$cache/run.XXXXXX")
-	trap 'kill "${pids[@]}" 2>/dev/null; wait; rm -rf "$run"' EXIT
+	trap 'kill "${pids[@]}" 2>/dev/null || true; wait; rm -rf "$run"' EXIT
 	for flavour in "${!tests_of[@]}"; do
 		# shellcheck disable=SC2086 # words
 		FLAVOUR=$flavour RANT=$rant "$lab/lab.sh" ${tests_of[$flavour]} >"$run/$flavour" 2>&1 &
