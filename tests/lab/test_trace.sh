@@ -115,9 +115,9 @@ emitter_wire
 stages_add_up() {
 	local words
 
-	begin 'clocks: stages are right although the clocks are seconds apart and drift'
+	begin "clocks: stages are right although the clocks are seconds apart and drift by $1 ppb"
 	set_spike 0 0 0
-	echo 1 >"$instance/tracing_on"
+	echo "$1" >"$parameters/drift_ppb"
 	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware -s -H --log "$work/r.log" --count 50000
 	poll has_port r
 	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware -s -H --log "$work/e.log" --count 3000 \
@@ -146,7 +146,28 @@ stages_add_up() {
 	done
 	verdict
 }
-stages_add_up
+stages_add_up 0,0
+stages_add_up 50000,-50000
+
+without_ptp() {
+	begin 'clocks: without /dev/ptp there are no stages, and the report says why'
+	mkdir /dev/kept
+	mv /dev/ptp* /dev/kept
+	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware -s -H
+	poll has_port r
+	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware -s -H --count 200 --timeout 2000
+	finish e
+	stop r
+	mv /dev/kept/* /dev
+	expect_status e 0
+	expect "$(row e Recorded)" -eq 200 'recorded'
+	for name in e r; do
+		expect_line "$name.out" '^  Stages        : not comparable: .*No such file or directory.*CLOCK_REALTIME$'
+		expect "$(grep -c '^Stages (us)' "$work/$name.out")" -eq 0 'tables of stages'
+	done
+	verdict
+}
+without_ptp
 
 step_is_seen() {
 	begin 'clocks: the one round trip in which the clock was set is left out and counted'
