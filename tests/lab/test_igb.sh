@@ -173,7 +173,7 @@ expect "$(row f Sent)" -ge 10 'sent by the second'
 skips_fit a "$skipped" e f
 verdict
 
-for signal in TERM INT; do
+for signal in TERM $(slow echo INT); do
 	begin_hw "the setting of both NICs is put back after SIG$signal"
 	sent=$(sent_by b)
 	start_hw_pair --count 50000

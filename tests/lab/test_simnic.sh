@@ -168,7 +168,7 @@ slow pair 'PHCs that drift, far apart' 'drift_ppb=123457,-500000 phc_offset_ns=-
 	wire_ns=1000000 vary_steps=30000 vary_ns=13' "$H --overflow 1000" "$C 20000 --overflow 5000" "$ALL" 'N == 20000' \
 	'set(R.values()) == {4997, 4998}'
 slow pair 'stamps by the running clock' 'period_ns=0 vary_steps=500' "$H" "$C 20000" "$ALL" 'N == 20000'
-pair 'a round trip of 2 ns' 'wire_ns=1 response_ns=0' "$H" "$C 2000" "$ALL" 'set(E.values()) == {2}'
+slow pair 'a round trip of 2 ns' 'wire_ns=1 response_ns=0' "$H" "$C 2000" "$ALL" 'set(E.values()) == {2}'
 slow pair 'round trips of 7 s' 'period_ns=10000000000 wire_ns=1000000001 response_ns=4999999999' "$H" "$C 2000" "$ALL" \
 	'set(E.values()) == {7000000001}'
 slow pair 'a PHC before its epoch' 'phc_offset_ns=-1700000000000000000,0 vary_steps=1000' "$H" "$C 2000" "$ALL"
@@ -208,24 +208,24 @@ slow pair 'probes that are dropped' 'directions=1 drop_every=179' '' "$T 2000" '
 	'b.dropped == 0' 'set(range(N)) - set(R) == hit("drop_every")' 'not hit("drop_every") & set(E)'
 pair 'replies that are dropped' 'directions=2 drop_every=179' '' "$T 2000" 'e["Lost"] - e["Late"] == b.dropped == 11' \
 	'a.dropped == 0' 'len(R) == N' 'not hit("drop_every") & set(E)'
-pair 'probes that come twice' 'directions=1 dup_every=3' '' "$C 2000" \
+slow pair 'probes that come twice' 'directions=1 dup_every=3' '' "$C 2000" \
 	'e["Duplicate"] == r["Duplicate"] == a.duplicated == 666' 'len(E) == N == 2000' 'b.stamp_replies_sent == 2666'
 slow pair 'replies that come twice' 'directions=2 dup_every=3' '' "$C 2000" 'e["Duplicate"] == b.duplicated == 666' \
 	'r["Duplicate"] == 0' 'len(E) == len(R) == N == 2000'
 slow pair 'probes out of order' 'directions=1 reorder_every=179' '' "$T 2000" \
 	'e["Lost"] == e["Late"] >= 11' 'r["Reordered"] == e["Reordered"] == b.reordered == 11' 'len(R) == N' \
 	'b.held_to_limit == 0'
-pair 'replies out of order' 'directions=2 reorder_every=179' '' "$T 2000" \
+slow pair 'replies out of order' 'directions=2 reorder_every=179' '' "$T 2000" \
 	'e["Lost"] == e["Late"] >= 11' 'e["Reordered"] == a.reordered == 11' 'r["Reordered"] == 0' 'len(R) == N'
 slow pair 'probes held up, in order' 'directions=1 reorder_every=179 hold_ms=20' '' "$C 2000" "$ALL" \
 	'b.held_to_limit == 11' 'b.reordered == e["Reordered"] == r["Reordered"] == 0'
 
 # ---- Missing, late and double stamps ----------------------------------------------------------------------------------------
 
-pair 'T1 missing' 'directions=1 tx_stamp_missing_every=179' '' "$T 2000" \
+slow pair 'T1 missing' 'directions=1 tx_stamp_missing_every=179' '' "$T 2000" \
 	'e["Transmit"] == e["Unstamped"] == a.tx_stamp_missing == 11' 'r["Unstamped"] == 0' \
 	'not hit("tx_stamp_missing_every") & set(E)' 'len(E) == N - 11 - e["Lost"]' 'e["Lost"] == e["Late"]'
-pair 'T3 missing' 'directions=2 tx_stamp_missing_every=39' '' "$C 2000" \
+slow pair 'T3 missing' 'directions=2 tx_stamp_missing_every=39' '' "$C 2000" \
 	'r["Transmit"] == r["Unstamped"] == b.tx_stamp_missing == 51' 'e["Unstamped"] == 0' \
 	'set(range(N)) - set(R) == hit("tx_stamp_missing_every")'
 slow pair 'T2 missing' 'directions=1 rx_stamp_missing_every=7' '' "$C 2000" \
@@ -237,18 +237,18 @@ pair 'T4 missing' 'directions=2 rx_stamp_missing_every=7' '' "$C 2000" \
 slow pair 'T1 and T3 come 100 us after each send' 'tx_stamp_delay_us=100 vary_steps=1000' "$S" "$C 2000" "$ALL"
 slow pair 'T1 late, but in time' 'directions=1 tx_stamp_late_every=39 late_us=8000' "$S" "$C 2000" "$ALL" \
 	'a.tx_stamp_late == 51' 'e["Came late"] == e["Unmatched"] == 0'
-pair 'T3 late, but in time' 'directions=2 tx_stamp_late_every=39 late_us=1500' "$S" "$C 2000" "$ALL" \
+slow pair 'T3 late, but in time' 'directions=2 tx_stamp_late_every=39 late_us=1500' "$S" "$C 2000" "$ALL" \
 	'b.tx_stamp_late == 51' 'r["Came late"] == r["Unmatched"] == 0'
 # A stamp that comes while a stalled program does not look is in time after all.
 slow pair 'T1 later than --timeout' 'directions=1 tx_stamp_late_every=449 late_us=24000' '' '--timeout 20 --count 5300' \
 	'a.tx_stamp_late == 11' 'e["Came late"] + e["Unmatched"] == e["Transmit"] == 11 - len(hit("tx_stamp_late_every") & set(E)) > 0' \
 	'e["Lost"] == e["Late"]'
-pair 'T3 later than --timeout' 'directions=2 tx_stamp_late_every=449 late_us=24000' '--timeout 20' "$C 5300" \
+slow pair 'T3 later than --timeout' 'directions=2 tx_stamp_late_every=449 late_us=24000' '--timeout 20' "$C 5300" \
 	'b.tx_stamp_late == 11' 'r["Came late"] + r["Unmatched"] == r["Transmit"] == 11 - len(hit("tx_stamp_late_every") & set(R)) > 0' \
 	'e["Unstamped"] == 0'
 slow pair 'T1 twice' 'directions=1 tx_stamp_twice_every=3' '' "$C 2000" "$ALL" \
 	'e["Came twice"] == a.tx_stamp_twice == 666' 'e["Other"] == 0'
-pair 'T3 twice' 'directions=2 tx_stamp_twice_every=3' '' "$C 2000" "$ALL" \
+slow pair 'T3 twice' 'directions=2 tx_stamp_twice_every=3' '' "$C 2000" "$ALL" \
 	'r["Came twice"] == b.tx_stamp_twice == 666' 'r["Other"] == 0'
 pair 'one stamp in flight, probes that come twice' \
 	'one_in_flight=Y tx_stamp_delay_us=1000 directions=1 dup_every=5' "$S" "$C 1000" \
@@ -263,16 +263,17 @@ pair 'all faults at once' 'drop_every=1009 dup_every=31 tx_stamp_missing_every=8
 
 # ---- The clock steps ------------------------------------------------------------------------------------------------------------
 
+# shellcheck disable=SC2317 # by slow
 step_back() {
 	wanted "$1" && echo "0 $2" >"$parameters/step"
 }
-pair 'the PHC steps forward: one round trip shows it' 'step_at=1234 step_ns=987654321' '' "$C 2000" "$ALL" \
+slow pair 'the PHC steps forward: one round trip shows it' 'step_at=1234 step_ns=987654321' '' "$C 2000" "$ALL" \
 	'E[1234] == 987661321' '{E[n] for n in E if n != 1234} == {7000}'
-step_back 'the PHC steps forward: one round trip shows it' -987654321
+slow step_back 'the PHC steps forward: one round trip shows it' -987654321
 slow pair 'the PHC steps back: one negative, none recorded' 'step_at=1234 step_ns=-37000000000' '' "$C 2000" \
 	'e["Negative"] == 1' 'set(range(N)) - set(E) == {1234}' 'set(E.values()) == {7000}'
 slow step_back 'the PHC steps back: one negative, none recorded' 37000000000
-pair 'spikes that end before they begin are negative' 'spike_every=40 spike_ns=-8000 spike_stage=2' '' "$C 2000" \
+slow pair 'spikes that end before they begin are negative' 'spike_every=40 spike_ns=-8000 spike_stage=2' '' "$C 2000" \
 	'e["Negative"] == r["Negative"] == a.spikes == 50' 'set(range(N)) - set(E) == hit("spike_every")' 'len(R) == 1950'
 
 # ---- The setting of the NIC ---------------------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# lab: slow
 #
 # The verdict on hardware stamps: each reason that a NIC can give is provoked once, and has to be in the last line of the
 # report, with its number and its exit status. On the simulated NIC, and for a jump of the clock on igb.
