@@ -744,18 +744,23 @@ static void slot_write(struct clock_slot *s, const struct clock_relation *r, con
 	atomic_store_explicit(&s->sequence, sequence + 2, memory_order_release);
 }
 
+#define LONG_BRACKET_SHIFT 6
+
 /* Into the slot that nobody is told of yet: a writer that is interrupted never makes the measuring thread wait. */
 static void publish(struct clock_watch *c)
 {
 	const struct clock_reading *r = kept(c, c->readings - 1);
 	uint32_t other = !atomic_load_explicit(&c->current, memory_order_relaxed);
 	bool broken = r->broken[CLOCK_OF_NIC] || r->broken[CLOCK_OF_SYSTEM];
+	struct clock_relation relation_now = r->phc_real;
 	struct rate rate;
 
 	if (!r->has_phc && !broken)
 		return; /* what is published grows old by itself */
 	rate = rate_at(c, c->readings - 1, PHC_REAL);
-	slot_write(&c->slot[other], &r->phc_real, &rate,
+	/* A step that a long bracket hides bends the rate too: seen to pass a bound of 0.6 ms by 0.14 %. */
+	relation_now.bound_ns = sum_of_bounds(relation_now.bound_ns, relation_now.bound_ns >> LONG_BRACKET_SHIFT);
+	slot_write(&c->slot[other], &relation_now, &rate,
 		   !broken && r->phc_real.bound_ns < ABSURD_NS && rate.ppb < NS_PER_S && rate.ppb > -NS_PER_S);
 	atomic_store_explicit(&c->current, other, memory_order_release);
 }
