@@ -84,12 +84,6 @@ static bool stamps_in_hardware(const struct check *c)
 	       (c->nic.can.tx_types & (1U << HWTSTAMP_TX_ON));
 }
 
-/* Nothing in it is wanted: kernel stamps, or none. */
-static bool wants_hardware(const struct check *c)
-{
-	return c->options->stamp == SOURCE_HARDWARE && !c->options->no_tx_stamps;
-}
-
 static bool refuses_all(const struct check *c)
 {
 	const struct driver *d = find_driver(c);
@@ -113,7 +107,7 @@ static void look_at_abilities(struct check *c)
 
 	if (c->abilities_error)
 		return check_cannot_tell(c, TSINFO, -c->abilities_error);
-	if (!wants_hardware(c))
+	if (!options_by_nic(c->options))
 		return look_at_kernel_stamps(c);
 	if (c->nic.can.phc_index < 0)
 		return check_say(c, FAIL, TSINFO, "--stamp hardware cannot work", "rant --stamp kernel",
@@ -163,7 +157,7 @@ static void look_at_setting(struct check *c)
 {
 	int setting[3], error;
 
-	if (!wants_hardware(c))
+	if (!options_by_nic(c->options))
 		return check_say(c, OK, "command line", NULL, NULL, "not needed");
 	if (!stamps_in_hardware(c))
 		return check_say(c, OK, TSINFO, NULL, NULL, "none to be made");
@@ -215,7 +209,7 @@ bool check_needs_own_cpu(const struct check *c)
 {
 	const struct driver *d = find_driver(c);
 
-	return wants_hardware(c) && d && d->delivery == BY_OWN_KWORKER;
+	return options_by_nic(c->options) && d && d->delivery == BY_OWN_KWORKER;
 }
 
 /* A driver that fetches the stamp in a kernel thread of a CPU where nobody lets that thread run. */
@@ -254,7 +248,7 @@ static void look_at_driver(struct check *c)
 	const struct driver *d = find_driver(c);
 	bool others = false;
 
-	if (!wants_hardware(c) || !stamps_in_hardware(c))
+	if (!options_by_nic(c->options) || !stamps_in_hardware(c))
 		return check_say(c, OK, "ETHTOOL_GDRVINFO", NULL, NULL, "'%s', no hardware stamps in use",
 				 c->nic.driver);
 	if (!d)
@@ -567,7 +561,7 @@ static void look_at_phc(struct check *c)
 	if (c->abilities_error)
 		return check_cannot_tell(c, TSINFO, -c->abilities_error);
 	if (c->nic.can.phc_index < 0)
-		return check_say(c, wants_hardware(c) ? NOTE : OK, TSINFO, NULL, NULL, "the NIC has none");
+		return check_say(c, options_by_nic(c->options) ? NOTE : OK, TSINFO, NULL, NULL, "the NIC has none");
 	snprintf(path, sizeof(path), "/dev/ptp%d", c->nic.can.phc_index);
 	check_full_path(full, path);
 	fd = open(full, O_RDONLY | O_CLOEXEC);

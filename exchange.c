@@ -139,7 +139,7 @@ INLINE bool conclude(struct exchange *x, struct flight *f, const bool emit)
 	return true;
 }
 
-INLINE bool stage_value(const struct stage *stage, const struct sample *s, int64_t *value_ns)
+bool exchange_stage_value(const struct stage *stage, const struct sample *s, int64_t *value_ns)
 {
 	*value_ns = s->time_ns[stage->to] - s->time_ns[stage->from];
 	return s->source[stage->from] && s->source[stage->to];
@@ -150,7 +150,7 @@ static void record_stages(struct exchange *x, const struct sample *s)
 	int64_t value_ns;
 
 	for (int i = 0; i < STAGES; i++) {
-		if (!x->stage[i] || !stage_value(&x->stages[i], s, &value_ns))
+		if (!x->stage[i] || !exchange_stage_value(&x->stages[i], s, &value_ns))
 			continue;
 		histogram_add(x->stage[i], value_ns, s->seq);
 		counter_add(&x->account.stage_negative, value_ns < -x->stage_bound_ns);
@@ -618,7 +618,7 @@ INLINE void reflect_fetch(struct exchange *x)
 		x->oldest_key++;
 }
 
-/* --once: the first emitter has the first session, and that is never moved. */
+/* --once: the first emitter has the first session, until 1,024 newer ones have pushed it out. */
 static void check_once(struct exchange *x)
 {
 	const struct session *first = &x->sessions->session[0];
@@ -710,11 +710,6 @@ const struct stage *exchange_stages(enum role role)
 	return stages[role];
 }
 
-bool exchange_stage_value(const struct stage *stage, const struct sample *s, int64_t *value_ns)
-{
-	return stage_value(stage, s, value_ns);
-}
-
 bool exchange_breach(const struct exchange *x, uint64_t index, struct sample *s)
 {
 	const counter *breaches = &x->account.breaches;
@@ -732,7 +727,7 @@ void exchange_run(struct exchange *x)
 	const struct options *o = x->options;
 
 	exchange_latency_times(o->role, x->channel->tx_stamps, &x->from, &x->to);
-	x->stages = x->stage[0] ? exchange_stages(o->role) : NULL;
+	x->stages = exchange_has_stages(x) ? exchange_stages(o->role) : NULL;
 	x->check_steps = x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE && !o->no_step_check;
 	x->want_user_rx = o->sw_timestamps || !x->channel->tx_stamps || x->check_steps;
 	x->warmup_left = (uint64_t)o->warmup;

@@ -153,17 +153,12 @@ static void act_on_breach(void *context, const struct sample *s, uint64_t number
 	actions_run(&r->actions, environment);
 }
 
-static bool has_wire_stamps(const struct options *o)
-{
-	return o->stamp != SOURCE_USER && !o->no_tx_stamps;
-}
-
 static int stages_of(const struct options *o)
 {
 	const struct stage *stages = exchange_stages(o->role);
 	int n = 0;
 
-	while (o->sw_timestamps && has_wire_stamps(o) && n < STAGES && stages[n].from != stages[n].to)
+	while (o->sw_timestamps && options_on_wire(o) && n < STAGES && stages[n].from != stages[n].to)
 		n++;
 	return n;
 }
@@ -249,7 +244,7 @@ static void open_clocks(struct run *r)
 	const struct options *o = &r->options;
 
 	r->report.clocks = &r->clocks;
-	if (o->stamp != SOURCE_HARDWARE || o->no_tx_stamps) {
+	if (!options_by_nic(o)) {
 		clock_open(&r->clocks, -1);
 		clock_measure(&r->clocks, 0);
 		return;
@@ -410,7 +405,7 @@ static int open_all(struct run *r)
 		error = nic_open(&r->nic, o->interface);
 	if (!error)
 		error = nic_check_address(&r->nic, o->role == ROLE_EMIT ? &o->server : NULL);
-	if (!error && o->stamp == SOURCE_HARDWARE && !o->no_tx_stamps)
+	if (!error && options_by_nic(o))
 		error = nic_stamp(&r->nic);
 	if (!error)
 		error = socket_open(&r->channel, o);

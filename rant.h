@@ -119,6 +119,17 @@ struct options {
 	bool busy_poll_implied; /* --budget or --prefer-busypoll set the busy-poll time */
 };
 
+/* Are there stamps on the wire at both ends of a latency, and are they the NIC's? */
+static inline bool options_on_wire(const struct options *o)
+{
+	return o->stamp != SOURCE_USER && !o->no_tx_stamps;
+}
+
+static inline bool options_by_nic(const struct options *o)
+{
+	return o->stamp == SOURCE_HARDWARE && !o->no_tx_stamps;
+}
+
 /* Reads argv into *o, defaults first, and checks each value and the rules across options. 0, or -EINVAL after one line
  * on stderr that names the option, the value and what is allowed. Strings point into argv. */
 int options_parse(struct options *o, int argc, char **argv);
@@ -442,7 +453,13 @@ void exchange_latency_times(enum role role, bool on_wire, uint8_t *from, uint8_t
 /* The stages of a role, STAGES of them; those beyond its last have from == to. */
 const struct stage *exchange_stages(enum role role);
 
-/* True: both times of the stage are there, and *value_ns is their difference. */
+/* Are stages collected? */
+static inline bool exchange_has_stages(const struct exchange *x)
+{
+	return x->stage[0] != NULL;
+}
+
+/* Hot. True: both times of the stage are there, and *value_ns is their difference. */
 bool exchange_stage_value(const struct stage *stage, const struct sample *s, int64_t *value_ns);
 
 /* Breach 0 .. account.breaches - 1, for another thread too. False: newer ones have taken its place. */

@@ -48,18 +48,13 @@ static const char *time_name(char *text, size_t bytes, const struct time_label *
 	return text;
 }
 
-static bool on_wire(const struct options *o)
-{
-	return o->stamp != SOURCE_USER && !o->no_tx_stamps;
-}
-
 void report_latency_name(const struct options *o, char *text, size_t bytes)
 {
 	const struct role_text *r = &roles[o->role];
 	uint8_t from, to;
 	char a[16], b[16];
 
-	exchange_latency_times(o->role, on_wire(o), &from, &to);
+	exchange_latency_times(o->role, options_on_wire(o), &from, &to);
 	snprintf(text, bytes, "%s = %s - %s", r->latency, time_name(b, sizeof(b), &r->time[to], o->stamp),
 		 time_name(a, sizeof(a), &r->time[from], o->stamp));
 }
@@ -102,9 +97,11 @@ static char *time_digits(char *end, int64_t ns)
 /* A part of an exchange: a stage, or what is between the two stamps on the wire. */
 struct part {
 	char name[32], formula[48];
-	bool inside, known;
+	struct stage stage;
+	struct percentile usual; /* what it typically takes; value_ns INT64_MAX: not known */
+	/* Of one sample. */
+	bool known;
 	int64_t value_ns;
-	const struct histogram *histogram; /* what it usually takes */
 };
 
 static const char *stage_name(char *text, size_t bytes, const struct options *o, const struct stage *s)
@@ -129,54 +126,53 @@ static void name_part(struct part *p, const struct options *o, const struct stag
 		 time_name(from, sizeof(from), &time[s->from], o->stamp));
 }
 
-static bool has_stages(const struct report *r)
-{
-	return r->exchange->stage[0] != NULL;
-}
-
-/* The stages of the role and, where they are not all of the latency, the rest of it. */
-static int find_parts(const struct report *r, const struct sample *s, struct part parts[STAGES + 1])
-{
-	const struct stage *stages = exchange_stages(r->options->role);
-	bool whole = false;
-	int n = 0;
-
-	for (int i = 0; i < STAGES && stages[i].from != stages[i].to; i++, n++) {
-		parts[n] = (struct part){ .inside = stages[i].inside, .histogram = r->exchange->stage[i] };
-		name_part(&parts[n], r->options, &stages[i]);
-		parts[n].known = exchange_stage_value(&stages[i], s, &parts[n].value_ns);
-		whole |= stages[i].inside;
-	}
-	if (!whole) {
-		struct stage wire = { .inside = true };
-
-		exchange_latency_times(r->options->role, true, &wire.from, &wire.to);
-		parts[n] = (struct part){ .inside = true, .known = true, .value_ns = s->latency_ns, .histogram = r->histogram };
-		name_part(&parts[n], r->options, &wire);
-		strcpy(parts[n++].name, "Wire and reflector");
-	}
-	return n;
-}
-
 /* With one sample there is nothing that the spike could be compared with. */
 static struct percentile typical(const struct histogram *h)
 {
 	return h->count > 1 ? histogram_percentile(h, 50, 100) : (struct percentile){ .value_ns = INT64_MAX };
 }
 
-/* The part of the latency that is furthest above what is typical of it; NULL: there is none. */
-static const struct part *find_blame(const struct part *parts, int n)
+static void set_part(struct part *p, const struct report *r, const struct stage *s, const struct histogram *h)
+{
+	*p = (struct part){ .stage = *s, .usual = typical(h) };
+	name_part(p, r->options, s);
+}
+
+/* The stages of the role and, where they are not all of the latency, the rest of it; with stages only. */
+static int find_parts(const struct report *r, struct part parts[STAGES + 1])
+{
+	const struct stage *stages = exchange_stages(r->options->role);
+	bool whole = false;
+	int n = 0;
+
+	for (; n < STAGES && stages[n].from != stages[n].to; n++) {
+		set_part(&parts[n], r, &stages[n], r->exchange->stage[n]);
+		whole |= stages[n].inside;
+	}
+	if (!whole) {
+		struct stage wire = { .inside = true };
+
+		exchange_latency_times(r->options->role, true, &wire.from, &wire.to);
+		set_part(&parts[n], r, &wire, r->histogram);
+		strcpy(parts[n++].name, "Wire and reflector");
+	}
+	return n;
+}
+
+/* Takes the values of a sample, and finds the part of its latency that is furthest above what is typical of it; NULL:
+ * there is none. */
+static const struct part *find_blame(struct part *parts, int n, const struct sample *s)
 {
 	const struct part *worst = NULL;
 	int64_t most_ns = 0;
 
-	for (int i = 0; i < n; i++) {
-		int64_t usual_ns = typical(parts[i].histogram).value_ns;
-
-		if (!parts[i].known || !parts[i].inside || usual_ns == INT64_MAX || parts[i].value_ns - usual_ns <= most_ns)
+	for (struct part *p = parts; p < parts + n; p++) {
+		p->known = exchange_stage_value(&p->stage, s, &p->value_ns);
+		if (!p->known || !p->stage.inside || p->usual.value_ns == INT64_MAX ||
+		    p->value_ns - p->usual.value_ns <= most_ns)
 			continue;
-		most_ns = parts[i].value_ns - usual_ns;
-		worst = &parts[i];
+		most_ns = p->value_ns - p->usual.value_ns;
+		worst = p;
 	}
 	return worst;
 }
@@ -184,8 +180,8 @@ static const struct part *find_blame(const struct part *parts, int n)
 static void write_parts(FILE *out, const struct report *r, const struct sample *s)
 {
 	struct part parts[STAGES + 1];
-	int n = find_parts(r, s, parts);
-	const struct part *blamed = find_blame(parts, n);
+	int n = find_parts(r, parts);
+	const struct part *blamed = find_blame(parts, n, s);
 	struct percentile usual, whole;
 	int64_t excess_ns;
 
@@ -198,7 +194,7 @@ static void write_parts(FILE *out, const struct report *r, const struct sample *
 			"there is nothing typical to compare these with");
 		return;
 	}
-	usual = typical(blamed->histogram);
+	usual = blamed->usual;
 	whole = typical(r->histogram);
 	excess_ns = s->latency_ns - whole.value_ns;
 	fprintf(out, "  Blame: %s %.3f us, typical %s%.3f us", blamed->name, us(blamed->value_ns), usual.bound ? ">= " : "",
@@ -230,7 +226,7 @@ static void write_breach(FILE *out, const struct report *r, const struct sample 
 				time_digits(text + sizeof(text) - 1, s->time_ns[i]));
 		}
 	}
-	if (has_stages(r))
+	if (exchange_has_stages(r->exchange))
 		write_parts(out, r, s);
 	fputc('\n', out);
 }
@@ -243,14 +239,13 @@ static void write_blames(FILE *out, const struct report *r)
 	uint64_t first = breaches > BREACHES_KEPT - 1 ? breaches - (BREACHES_KEPT - 1) : 0;
 	unsigned blamed[STAGES + 1] = { 0 };
 	struct part parts[STAGES + 1];
+	const int n = find_parts(r, parts);
 	struct sample s;
-	int n = 0;
 
 	for (uint64_t i = first; i < breaches; i++) {
 		if (!exchange_breach(x, i, &s))
 			continue;
-		n = find_parts(r, &s, parts);
-		const struct part *worst = find_blame(parts, n);
+		const struct part *worst = find_blame(parts, n, &s);
 
 		if (worst)
 			blamed[worst - parts]++;
@@ -258,7 +253,7 @@ static void write_blames(FILE *out, const struct report *r)
 	}
 	fprintf(out, "Blamed for the last %" PRIu64 " of %" PRIu64 " breaches:\n", known, breaches);
 	for (int i = 0; i < n; i++)
-		if (parts[i].inside)
+		if (parts[i].stage.inside)
 			fprintf(out, "  %s: %u\n", parts[i].name, blamed[i]);
 	fputc('\n', out);
 }
@@ -277,7 +272,7 @@ static void write_breaches(FILE *out, const struct report *r)
 		fprintf(out, "The worst of %" PRIu64 " breaches:\n", breaches);
 		write_breach(out, r, &x->worst);
 	}
-	if (breaches > 1 && has_stages(r))
+	if (breaches > 1 && exchange_has_stages(r->exchange))
 		write_blames(out, r);
 }
 
@@ -698,7 +693,7 @@ static void write_clocks(FILE *out, const struct report *r)
 	struct clock_rate rate;
 
 	fprintf(out, "\nClocks:\n");
-	if (r->options->stamp == SOURCE_HARDWARE && !r->options->no_tx_stamps) {
+	if (options_by_nic(r->options)) {
 		write_phc(out, r->clocks);
 		if (r->clocks->phc_fd >= 0)
 			write_track(out, r->clocks, CLOCK_OF_NIC);
@@ -712,10 +707,10 @@ static void write_clocks(FILE *out, const struct report *r)
 		write_rate(out, &rate);
 		fputc('\n', out);
 	}
-	if (has_stages(r) && r->exchange->clocks)
+	if (exchange_has_stages(r->exchange) && r->exchange->clocks)
 		fprintf(out, "  Stages        : user-space times are on the NIC's scale within +-%" PRId64 " ns\n",
 			r->exchange->stage_bound_ns);
-	if (has_stages(r) && counter_get(&a->unplaced))
+	if (exchange_has_stages(r->exchange) && counter_get(&a->unplaced))
 		fprintf(out, "  %" PRIu64 " samples had no place on the NIC's scale: they are in no stage\n",
 			counter_get(&a->unplaced));
 	if (counter_get(&a->stage_negative))
@@ -833,11 +828,11 @@ void report_write(FILE *out, const struct report *r, int columns)
 	write_statistics(out, r->histogram);
 	if (r->options->histogram)
 		write_histogram(out, r, columns);
-	if (r->options->histogram && has_stages(r))
+	if (r->options->histogram && exchange_has_stages(r->exchange))
 		write_stages(out, r);
 	report_latency_name(r->options, latency, sizeof(latency));
 	fprintf(out, "\nLatency: %s (%s)\n", latency,
-		wires[on_wire(r->options) ? r->options->stamp : SOURCE_USER].clock);
+		wires[options_on_wire(r->options) ? r->options->stamp : SOURCE_USER].clock);
 	write_accounts(out, r);
 	if (r->log)
 		write_log_account(out, r);
@@ -925,7 +920,7 @@ void report_configuration(FILE *out, const struct report *r, const struct nic *n
 	fprintf(out, "%s on %s (%s) by %s, port %" PRId64 "\n", o->role == ROLE_EMIT ? "Emitting" : "Reflecting",
 		n->name, *n->driver ? n->driver : "driver unknown", c->transport->name, o->port);
 	fprintf(out, "Stamps: %s; %s\n", wires[o->stamp].option, latency);
-	if (o->stamp == SOURCE_HARDWARE && !o->no_tx_stamps)
+	if (options_by_nic(o))
 		fprintf(out, "NIC clock: /dev/ptp%d; stamp setting %s\n", n->can.phc_index,
 			n->changed ? "changed for this run, restored at its end" : "as found");
 	if (c->tx_stamps)
@@ -1016,7 +1011,7 @@ static bool is_column(const struct options *o, int i)
 
 	if (t->wire)
 		return o->stamp != SOURCE_USER && !(transmit && o->no_tx_stamps);
-	return o->sw_timestamps || !on_wire(o);
+	return o->sw_timestamps || !options_on_wire(o);
 }
 
 static char *pad(char *at, const char *text, size_t bytes, size_t width)

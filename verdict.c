@@ -44,16 +44,6 @@ static const char *comma(const struct finding *found)
 	return *found->text ? ", " : "";
 }
 
-static bool uses_hardware(const struct verdict_facts *f)
-{
-	return f->options->stamp == SOURCE_HARDWARE && !f->options->no_tx_stamps;
-}
-
-static bool has_stages(const struct verdict_facts *f)
-{
-	return f->exchange->stage[0] != NULL;
-}
-
 static int64_t duration_ns(const struct verdict_facts *f)
 {
 	int64_t ns = f->exchange->ended_ns - f->exchange->began_ns;
@@ -121,7 +111,7 @@ static enum answer look_stages(const struct verdict_facts *f, struct finding *fo
 {
 	found->number = counter_get(&f->exchange->account.stage_negative);
 	say(found, "%" PRIu64 " by more than their bound of %" PRId64 " ns", found->number, f->exchange->stage_bound_ns);
-	return has_stages(f) ? JUDGED : NOT_ASKED;
+	return exchange_has_stages(f->exchange) ? JUDGED : NOT_ASKED;
 }
 
 static enum answer look_balance(const struct verdict_facts *f, struct finding *found)
@@ -164,7 +154,7 @@ static void say_setting(struct finding *found, const char *before, const int set
 
 static enum answer look_filter(const struct verdict_facts *f, struct finding *found)
 {
-	if (!uses_hardware(f))
+	if (!options_by_nic(f->options))
 		return NOT_ASKED;
 	if (f->setting_error[0])
 		return CANNOT_TELL;
@@ -175,7 +165,7 @@ static enum answer look_filter(const struct verdict_facts *f, struct finding *fo
 
 static enum answer look_setting(const struct verdict_facts *f, struct finding *found)
 {
-	if (!uses_hardware(f))
+	if (!options_by_nic(f->options))
 		return NOT_ASKED;
 	if (f->setting_error[0] || f->setting_error[1])
 		return CANNOT_TELL;
@@ -297,7 +287,7 @@ static bool is_unreadable(const struct verdict_facts *f, const char *what)
 
 static enum answer look_lost_stamps(const struct verdict_facts *f, struct finding *found)
 {
-	if (!uses_hardware(f))
+	if (!options_by_nic(f->options))
 		return NOT_ASKED;
 	if (is_unreadable(f, "statistics of the NIC") && is_unreadable(f, "transmit stamps as the driver counts them"))
 		return CANNOT_TELL;
@@ -330,8 +320,8 @@ static enum answer look_steps(const struct verdict_facts *f, struct finding *fou
 
 	if (!f->clocks && !left_out)
 		return CANNOT_TELL;
-	nic = f->clocks && uses_hardware(f) ? counter_get(&f->clocks->track[CLOCK_OF_NIC].steps) : 0;
-	system = f->clocks && (!uses_hardware(f) || has_stages(f)) ?
+	nic = f->clocks && options_by_nic(f->options) ? counter_get(&f->clocks->track[CLOCK_OF_NIC].steps) : 0;
+	system = f->clocks && (!options_by_nic(f->options) || exchange_has_stages(f->exchange)) ?
 			 counter_get(&f->clocks->track[CLOCK_OF_SYSTEM].steps) : 0;
 	found->number = nic + system + left_out;
 	if (nic)
@@ -347,7 +337,7 @@ static enum answer look_standstill(const struct verdict_facts *f, struct finding
 {
 	const struct clock_track *t;
 
-	if (!uses_hardware(f))
+	if (!options_by_nic(f->options))
 		return NOT_ASKED;
 	if (!f->clocks || f->clocks->phc_fd < 0)
 		return CANNOT_TELL;
@@ -362,7 +352,7 @@ static enum answer look_unread_clock(const struct verdict_facts *f, struct findi
 {
 	const struct clock_watch *c = f->clocks;
 
-	if (!uses_hardware(f))
+	if (!options_by_nic(f->options))
 		return NOT_ASKED;
 	if (!c || c->phc_fd < 0 || !c->readings)
 		return CANNOT_TELL;
