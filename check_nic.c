@@ -484,28 +484,10 @@ struct phc_readings {
 	int64_t phc_elapsed_ns, elapsed_ns; /* from the first reading to the last, by both clocks */
 };
 
-static int compare_ns(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-	while (b) {
-		int64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /* Each reading between two of the system's clock. 0 or errno. */
 static int read_phc(int fd, int reads, struct phc_readings *r)
 {
-	clockid_t clock = (clockid_t)((~(unsigned)fd << 3) | 3); /* Documentation/driver-api/ptp.rst */
+	clockid_t clock = clock_of_fd(fd);
 	int64_t first_ns = 0, before_ns = 0;
 	struct timespec t;
 

@@ -56,11 +56,6 @@ _Static_assert(sizeof(struct offset_extended) == sizeof(struct ptp_sys_offset_ex
 /* Between which clocks a relation is, and so which steps and dials are its own. */
 enum between { PHC_REAL, PHC_RAW, REAL_RAW };
 
-static clockid_t clock_of_fd(int fd)
-{
-	return (clockid_t)((~(unsigned)fd << 3) | 3); /* Documentation/driver-api/ptp.rst */
-}
-
 /* ---- Arithmetic ------------------------------------------------------------------------------------------------- */
 
 static int64_t distance(int64_t a, int64_t b)
@@ -968,17 +963,6 @@ static void measure_system(struct clock_watch *c)
 			c->gettime_ns = (clock_read_ns(CLOCK_MONOTONIC_RAW) - began_ns) / READS;
 	}
 	c->system_granularity_ns = least_ns ? least_ns : NS_PER_MS;
-}
-
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-	while (b) {
-		int64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
 }
 
 /* How long a read takes, and what all differences of stamps are multiples of. */

@@ -68,13 +68,6 @@ uint64_t histogram_bucket(const struct histogram *h, uint32_t index)
 	return h->carry[index] * 256 + h->low[index];
 }
 
-static int ascending(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static uint64_t overflows_kept(const struct histogram *h)
 {
 	return h->overflows < h->overflow_capacity ? h->overflows : h->overflow_capacity;
@@ -83,7 +76,7 @@ static uint64_t overflows_kept(const struct histogram *h)
 void histogram_finish(struct histogram *h)
 {
 	if (h->overflows)
-		qsort(h->overflow, overflows_kept(h), sizeof(*h->overflow), ascending);
+		qsort(h->overflow, overflows_kept(h), sizeof(*h->overflow), compare_ns);
 }
 
 struct percentile histogram_percentile(const struct histogram *h, uint64_t numerator, uint64_t denominator)

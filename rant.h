@@ -42,6 +42,32 @@ static inline int64_t clock_read_ns(clockid_t clock)
 	return t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
+/* The clock behind a descriptor of /dev/ptpN. Documentation/driver-api/ptp.rst. */
+static inline clockid_t clock_of_fd(int fd)
+{
+	return (clockid_t)((~(unsigned)fd << 3) | 3);
+}
+
+/* Of what all of some differences are multiples: begin with 0. Not negative unless they are. */
+static inline int64_t common_divisor(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* For qsort(): times in ascending order. */
+static inline int compare_ns(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 /* Counters have one writer, the measuring thread; the housekeeping thread may read them at any time. */
 typedef _Atomic uint64_t counter;
 
