@@ -568,6 +568,7 @@ static enum status measure(struct run *r)
 	error = save_trace(r);
 	actions_finish(&r->actions);
 	r->report.strays = socket_count_strays(&r->channel);
+	r->report.breaches_missed = r->watch.missed;
 	histogram_finish(&r->histogram);
 	reach_verdict(r);
 	if (!r->facts.balanced)

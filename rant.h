@@ -813,7 +813,7 @@ struct trace {
 	_Atomic int state; /* enum trace_state */
 	bool unsaved; /* a marker of a breach is in the trace, and not in a file */
 	int start_error; /* errno of the start marker */
-	struct trace_record first, last; /* breaches */
+	struct trace_record last; /* breach */
 	counter marked, refused, off; /* markers written, refused by the kernel, refused since others had stopped the trace */
 	counter while_frozen; /* breaches that found the trace frozen */
 	unsigned saves;
@@ -1135,6 +1135,7 @@ struct report {
 	/* At the worst breach, and at the one before it (or the start); NULL: the first breach was the worst. */
 	const struct activity_reading *activity_worst, *activity_before_worst;
 	uint64_t strays;
+	uint64_t breaches_missed; /* of struct watch */
 	bool no_other_cpu; /* the housekeeping thread had to be left out */
 	const struct verdict *verdict; /* NULL: not reached */
 	const char *tracing; /* where the kernel is tracing; NULL: nowhere that can be seen */

@@ -571,8 +571,10 @@ static void write_trace(FILE *out, const struct report *r)
 		write_saved(out, r->saved);
 }
 
-static void write_actions(FILE *out, const struct actions *a)
+static void write_actions(FILE *out, const struct report *r)
 {
+	const struct actions *a = r->actions;
+
 	fprintf(out, "\nCommands:\n");
 	for (int i = 0; i < a->wanted->commands; i++) {
 		fputs("  ", out);
@@ -585,6 +587,8 @@ static void write_actions(FILE *out, const struct actions *a)
 			fprintf(out, ", %u breaches came while it still ran", a->left_out[i]);
 		fputc('\n', out);
 	}
+	if (r->breaches_missed)
+		fprintf(out, "  %" PRIu64 " breaches were not told, newer ones had taken their place\n", r->breaches_missed);
 }
 
 /* ---- Clocks ---------------------------------------------------------------------------------------------------------- */
@@ -845,7 +849,7 @@ void report_write(FILE *out, const struct report *r, int columns)
 	if (r->trace)
 		write_trace(out, r);
 	if (r->actions && r->actions->wanted->commands)
-		write_actions(out, r->actions);
+		write_actions(out, r);
 	if (r->no_other_cpu)
 		fprintf(out, "\nNothing was done beside the measurement (progress, commands, comparing the clocks): no CPU but "
 			"the measuring one may be used.\n");

@@ -579,7 +579,6 @@ void trace_breach(struct trace *t, enum role role, const struct sample *s, int64
 {
 	struct trace_record *r = &t->last;
 	int64_t entered_ns;
-	bool is_first = !counter_get(&t->marked) && !counter_get(&t->refused) && !counter_get(&t->off);
 	bool frozen = false;
 
 	if (trace_is_frozen(t)) {
@@ -599,8 +598,6 @@ void trace_breach(struct trace *t, enum role role, const struct sample *s, int64
 	if (stop && !r->off_before)
 		frozen = freeze(t, r);
 	r->frozen_ns = clock_read_ns(CLOCK_MONOTONIC_RAW) - entered_ns;
-	if (is_first)
-		t->first = *r;
 	if (frozen)
 		atomic_store_explicit(&t->state, TRACE_FROZEN, memory_order_release);
 }

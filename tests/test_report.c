@@ -887,6 +887,9 @@ static void commands_and_what_became_of_them(void **state)
 	wanted.command[1] = "a\nb\tc\x7f\033[2Jd \xc3\xa9 ~";
 	assert_section("\nCommands:\n", "  date: ran 2 times\n  a?b?c??[2Jd \xc3\xa9 ~: ran 0 times, 3 failed\n"
 		       "  sleep 9: ran 1 time, 1 failed, 4 breaches came while it still ran\n");
+	assert_no(text, "not told");
+	report.breaches_missed = 12;
+	assert_line(written(0), "  12 breaches were not told, newer ones had taken their place");
 	wanted.commands = 0;
 	assert_no(written(0), "Commands");
 }
