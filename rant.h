@@ -392,7 +392,7 @@ struct account {
 	counter missing_tx, missing_rx; /* stamps, by kind, after warm-up */
 	counter stamp_late, stamp_duplicate, stamp_unmatched; /* transmit stamps that completed no sample */
 	counter breaches;
-	counter stepped; /* the times of user space say that a clock was set in between: not recorded */
+	counter stepped; /* another clock says that the clock of the stamps was set in between: not recorded */
 	counter unplaced; /* recorded, but with a time of user space that has no place on the scale of the NIC's clock */
 	counter stage_negative; /* stages below zero by more than their bound */
 	_Atomic int64_t recent_max_ns; /* for progress: raised here, reset by its reader */
@@ -402,7 +402,9 @@ enum flight_state { FLIGHT_NONE, FLIGHT_WAITING, FLIGHT_STAMPED, FLIGHT_GIVEN_UP
 
 struct flight {
 	struct sample sample;
-	int64_t sent_ns; /* CLOCK_MONOTONIC */
+	int64_t sent_ns; /* CLOCK_MONOTONIC, as last read */
+	int64_t sent_real_ns; /* with check_set: CLOCK_REALTIME as last read, between sent_ns and sent_by_ns */
+	int64_t sent_by_ns; /* CLOCK_MONOTONIC, as read next; 0: not yet */
 	uint32_t key;
 	uint8_t state; /* enum flight_state */
 	bool warmup;
@@ -455,9 +457,13 @@ struct exchange {
 	/* The loop's own. */
 	uint8_t from, to; /* latency = time_ns[to] - time_ns[from] */
 	const struct stage *stages; /* NULL: not kept */
-	bool check_steps, want_user_rx, started, measuring, silence_told;
+	bool check_steps; /* stamps of the NIC against the times of user space */
+	bool check_set; /* stamps of CLOCK_REALTIME against CLOCK_MONOTONIC */
+	bool read_both; /* reflector, with check_set: at a reading of the clock */
+	bool want_user_rx, started, measuring, silence_told;
 	uint64_t warmup_left, measured;
 	int64_t now_ns; /* CLOCK_MONOTONIC, as last read */
+	int64_t now_real_ns, now_by_ns; /* CLOCK_REALTIME, and CLOCK_MONOTONIC again, read after it with read_both */
 	unsigned turn; /* of the loop: every so many read the clock */
 	uint32_t next_key, oldest_key; /* flights oldest_key .. next_key - 1 may wait for stamps */
 	uint32_t highest_answered; /* emitter */
