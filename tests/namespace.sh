@@ -3,7 +3,7 @@
 #
 # The whole program on a veth pair between two network namespaces, with good peers and bad ones. Root.
 #
-#   namespace.sh RANT HOSTILE [SPIKE]     SPIKE: the library made of lab/spike.c; without it none of namespace_trace.sh
+#   namespace.sh RANT HOSTILE [SPIKE]     SPIKE: the library made of lab/spike.c; without it no spikes and faults are made
 #
 #   ONLY=REGEX    only the tests whose name matches
 #

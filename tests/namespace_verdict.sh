@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034
 #
 # Part of namespace.sh: reasons of the verdict that can be provoked on a veth link, and what they make of the exit status.
 # The machine may be busy, which is a true reason of its own: only what was provoked is looked for.
@@ -88,6 +88,113 @@ if [ "$first_cpu" = "$last_cpu" ]; then
 	skip 'verdict: a measuring thread that is moved' 'there is only one CPU'
 else
 	moved_to_another_cpu
+fi
+
+with_fault() { # KIND EVERY: words before rant
+	echo "env LD_PRELOAD=$spike FAULT=$1,$2"
+}
+
+page_faults() {
+	local faults
+
+	begin 'verdict: page faults of the measuring thread are counted' || return 0
+	as=$(with_fault page 50) run_pair "$K --count 1000 -v"
+	check '@expect_status e 0'
+	faults=$(tail -n 1 "$work/e.out" | sed -n 's/.*page faults during the run (\([0-9]*\)).*/\1/p')
+	[ "${faults:-0}" -ge 20 ] || complain "20 page faults were made, not ${faults:-0}"
+	doubts e 'page faults during the run \([0-9]+\)'
+	check 'e.out ~ ^Why it matters: page faults during the run: each stops the measuring thread, and there must be none$'
+	does_not_doubt e 'not locked|resident|stamps'
+	as=$(with_fault page 50) run_pair "$K --count 1000 --strict -q"
+	check '@expect_status e 3'
+	verdict
+}
+
+other_ids() {
+	begin 'verdict: transmit stamps with numbers that no packet has' || return 0
+	as=$(with_fault id 20) run_pair "$K --count 100"
+	check '@expect_status e 0'
+	# One of them may have been of a packet that was lost, for the machine was busy.
+	check 'e:Unstamped -ge 1'
+	check 'e:Unstamped -le 5'
+	doubts e 'stamps are missing \([1-5] of [0-9]+ samples, .* %\); stamps did not match \(5 transmit stamps of no packet in flight\)'
+	as=$(with_fault id 10) start_reflector r "$K"
+	start_emitter e "$K --count 100"
+	finish e
+	send TERM r
+	finish r
+	check 'r:Unstamped -eq 10'
+	doubts r 'stamps did not match \(10 transmit stamps of no packet in flight\)'
+	does_not_doubt e 'stamps'
+	verdict
+}
+
+not_resident() {
+	begin 'verdict: a page of the histogram that is not there' || return 0
+	as=$(with_fault absent 1) run_pair "$K --count 100 -H"
+	check '@expect_status e 0'
+	doubts e "memory of histogram or log is not resident \\($(($(getconf PAGESIZE) / 1024)) kB\\)"
+	does_not_doubt e 'locked|stamps|accounts'
+	verdict
+}
+if [ -z "$spike" ]; then
+	skip 'verdict: faults that are made' 'no library to make them was given'
+else
+	page_faults
+	other_ids
+	not_resident
+fi
+
+# Files as a CPU with cpufreq and a thermometer has them, where only this program sees them: FREQUENCY_KHZ THROTTLED.
+faked_cpu=$work/faked_cpu
+cat >"$faked_cpu" <<'END'
+#!/bin/sh
+cpu=/sys/devices/system/cpu/cpu$1 khz=$2 throttled=$3
+shift 3
+mount -t tmpfs none "$cpu" && mkdir "$cpu/cpufreq" "$cpu/thermal_throttle" &&
+	echo "$khz" >"$cpu/cpufreq/scaling_cur_freq" &&
+	echo "$throttled" >"$cpu/thermal_throttle/core_throttle_count" &&
+	echo "$throttled" >"$cpu/thermal_throttle/package_throttle_count" && exec "$@"
+END
+chmod 755 "$faked_cpu"
+
+# An emitter whose CPU has this frequency in the end, and was throttled so often.
+on_faked_cpu() { # KHZ THROTTLED
+	local cpu
+
+	start_reflector r "$K"
+	moved[e]=$(sent_by e)
+	as="unshare --mount $faked_cpu $first_cpu 3000000 7" start_emitter e "$K --count 100000000 -v"
+	wait_for_packets e e 200
+	cpu=/proc/$(pid_of e)/root/sys/devices/system/cpu/cpu$first_cpu
+	echo "$1" >"$cpu/cpufreq/scaling_cur_freq"
+	echo "$2" >"$cpu/thermal_throttle/core_throttle_count"
+	send TERM e
+	finish e
+	send TERM r
+	finish r
+	check '@expect_status e 0'
+}
+
+hot_and_slow() {
+	begin 'verdict: a CPU that was throttled by heat, and one whose frequency changed' || return 0
+	on_faked_cpu 3000000 9
+	doubts e 'the CPU was throttled by heat \(core throttled by heat 2\)'
+	check 'e.out ~ ^Why it matters: the CPU was throttled by heat: it ran slower for a while$'
+	does_not_doubt e frequency
+	on_faked_cpu 2000000 7
+	doubts e "the CPU's frequency changed \\(from 3000 to 2000 MHz\\)"
+	does_not_doubt e heat
+	# 5 % are the limit, of the higher one.
+	on_faked_cpu 2850000 7
+	does_not_doubt e 'heat|frequency'
+	check 'e.out !~ ^Not judged: .*(heat|frequency)'
+	verdict
+}
+if unshare --mount "$faked_cpu" "$first_cpu" 1 1 true 2>/dev/null; then
+	hot_and_slow
+else
+	skip 'verdict: heat and frequency' 'no mount namespaces here'
 fi
 
 overflow_store_full() {
