@@ -606,7 +606,6 @@ struct clock_watch {
 
 	struct clock_reading history[CLOCK_HISTORY]; /* a ring */
 	uint64_t readings; /* made; the last is history[(readings - 1) % CLOCK_HISTORY] */
-	uint32_t hint; /* where clock_interpolate() last found what it looked for */
 	_Atomic uint32_t current; /* of slot[] */
 	struct clock_slot slot[2];
 };
@@ -632,14 +631,6 @@ int clock_measure(struct clock_watch *c, uint64_t mark);
  * the last reading; a change after it is seen by the next one, and then counted in c->track[].dial_changes or steps.
  */
 bool clock_to_phc(const struct clock_watch *c, int64_t realtime_ns, int64_t *phc_ns, int64_t *bound_ns);
-
-/* The same for a time in the past, between two successive readings that the history still holds. False: it does not,
- * one of the clocks stepped between them, or the system clock was set back and showed this time twice. For the thread
- * that measures, or after it. */
-bool clock_interpolate(struct clock_watch *c, int64_t realtime_ns, int64_t *phc_ns, int64_t *bound_ns);
-
-/* True when a clock stepped in a time (CLOCK_MONOTONIC) that touches from_ns .. to_ns, as far as steps were kept. */
-bool clock_stepped(const struct clock_watch *c, enum clock_which which, int64_t from_ns, int64_t to_ns);
 
 /* The mean rate, against CLOCK_MONOTONIC_RAW, of the stretch without steps that gives the least bound. */
 struct clock_rate clock_drift(const struct clock_watch *c, enum clock_which which);
