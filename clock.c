@@ -323,14 +323,10 @@ static int64_t slew_ppb(const struct timex *t)
 static void read_system_dial(struct clock_watch *c, struct clock_dial *dial)
 {
 	struct timex t = { .modes = 0 };
-	int state = adjtimex(&t);
 
-	*dial = (struct clock_dial){ .known = state >= 0 };
-	c->system_known = dial->known;
+	*dial = (struct clock_dial){ .known = adjtimex(&t) >= 0 };
 	if (!dial->known)
 		return;
-	c->system_state = state;
-	c->system_status = t.status;
 	c->tai_s = t.tai;
 	/* tick: microseconds in a hundredth of a second. */
 	dial->ppb = scaled_ppm_to_ppb(t.freq);
@@ -878,7 +874,7 @@ static void read_name(struct clock_watch *c, int phc_index)
 static void measure_system(struct clock_watch *c)
 {
 	enum { READS = 256, PATIENCE = 1 << 20 };
-	int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC_RAW), last_ns = clock_read_ns(CLOCK_REALTIME), least_ns = 0;
+	int64_t last_ns = clock_read_ns(CLOCK_REALTIME), least_ns = 0;
 
 	for (int i = 1; i < READS || (!least_ns && i < PATIENCE); i++) {
 		int64_t now_ns = clock_read_ns(CLOCK_REALTIME), step_ns = now_ns - last_ns;
@@ -886,13 +882,11 @@ static void measure_system(struct clock_watch *c)
 		if (step_ns > 0 && (!least_ns || step_ns < least_ns))
 			least_ns = step_ns;
 		last_ns = now_ns;
-		if (i == READS - 1)
-			c->gettime_ns = (clock_read_ns(CLOCK_MONOTONIC_RAW) - began_ns) / READS;
 	}
 	c->system_granularity_ns = least_ns ? least_ns : NS_PER_MS;
 }
 
-/* How long a read takes, and what all differences of stamps are multiples of. */
+/* What all differences of stamps are multiples of. */
 static int measure_phc(struct clock_watch *c)
 {
 	enum { READS = 32 };
@@ -902,15 +896,8 @@ static int measure_phc(struct clock_watch *c)
 	if (!read_ns(clock_of_fd(c->phc_fd), &last_ns))
 		return errno ? -errno : -EIO;
 	for (int i = 0; i < READS; i++) {
-		int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC_RAW), took_ns;
-
 		if (!read_ns(clock_of_fd(c->phc_fd), &phc_ns))
 			return errno ? -errno : -EIO;
-		took_ns = clock_read_ns(CLOCK_MONOTONIC_RAW) - began_ns;
-		if (i == 0 || took_ns < c->phc_read_ns[0])
-			c->phc_read_ns[0] = took_ns;
-		if (took_ns > c->phc_read_ns[1])
-			c->phc_read_ns[1] = took_ns;
 		c->phc_granularity_ns = common_divisor(c->phc_granularity_ns, distance(phc_ns, last_ns));
 		last_ns = phc_ns;
 	}
@@ -976,7 +963,6 @@ static void open_dial(struct clock_watch *c, const char *path)
 
 int clock_open(struct clock_watch *c, int phc_index)
 {
-	struct ptp_clock_caps caps = { 0 };
 	char path[32];
 	int error;
 
@@ -1000,8 +986,6 @@ int clock_open(struct clock_watch *c, int phc_index)
 		clock_close(c);
 		return error;
 	}
-	if (!ioctl(c->phc_fd, PTP_CLOCK_GETCAPS, &caps) && caps.max_adj > 0)
-		c->max_adj_ppb = caps.max_adj;
 	open_dial(c, path);
 	return 0;
 }

@@ -587,11 +587,8 @@ struct clock_watch {
 	char why[160]; /* without a PHC: the reason, after "not comparable: " */
 	enum clock_method method;
 	bool raw_taken; /* the kernel brackets the PHC by CLOCK_MONOTONIC_RAW too; without, two relations are added */
-	int64_t max_adj_ppb; /* 0: not told. No limit to go by: an 82576 says that it can be stopped */
 	/* Measured by clock_open(). */
-	int64_t phc_read_ns[2]; /* the shortest and the longest of some clock_gettime() of the PHC */
 	int64_t phc_granularity_ns; /* all its stamps were multiples of this apart */
-	int64_t gettime_ns; /* mean time of clock_gettime(CLOCK_REALTIME) */
 	int64_t system_granularity_ns; /* no more than this */
 
 	struct clock_track track[CLOCKS];
@@ -599,9 +596,6 @@ struct clock_watch {
 	uint32_t steps_kept;
 	uint64_t failures; /* readings without the PHC although there is one */
 	int failure; /* the last one: an errno */
-	bool system_known; /* adjtimex answered; the three below are its last answer */
-	int system_status; /* STA_* */
-	int system_state; /* TIME_* */
 	int tai_s; /* CLOCK_TAI - CLOCK_REALTIME; 0 means that nobody has told the kernel */
 
 	struct clock_reading history[CLOCK_HISTORY]; /* a ring */

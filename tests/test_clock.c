@@ -217,10 +217,6 @@ int __wrap_ioctl(int fd, unsigned long request, void *argument)
 	assert_int_equal(fd, PHC_FD);
 	if (fake.phc_error)
 		return fail_with(fake.phc_error);
-	if (request == PTP_CLOCK_GETCAPS) {
-		*(struct ptp_clock_caps *)argument = (struct ptp_clock_caps){ .max_adj = 999999881 };
-		return 0;
-	}
 	enum clock_method m = request == PTP_SYS_OFFSET_PRECISE ? CLOCK_PRECISE :
 			      request == PTP_SYS_OFFSET_EXTENDED ? CLOCK_EXTENDED : CLOCK_PLAIN;
 
@@ -1082,11 +1078,11 @@ static void kernels_that_say_no(void **state)
 	run_for(2 * S, true);
 	assert_int_equal(clock_steering(&c, CLOCK_OF_NIC), CLOCK_STEERING_UNKNOWN);
 	assert_int_equal(clock_steering(&c, CLOCK_OF_SYSTEM), CLOCK_STEERING_UNKNOWN);
-	assert_false(c.system_known);
+	assert_false(clock_last(&c)->dial[CLOCK_OF_SYSTEM].known);
 	assert_no_steps();
 }
 
-static void names_and_costs(void **state)
+static void names_and_granularities(void **state)
 {
 	static const struct {
 		const char *file, *name;
@@ -1106,10 +1102,7 @@ static void names_and_costs(void **state)
 		assert_string_equal(c.name, rows[i].name);
 		assert_int_equal(c.phc_granularity_ns % 8, 0);
 		assert_true(c.phc_granularity_ns > 0 && c.phc_granularity_ns < 200);
-		assert_true(c.phc_read_ns[0] >= 200 && c.phc_read_ns[0] < c.phc_read_ns[1] && c.phc_read_ns[1] < 2400);
-		assert_true(c.gettime_ns >= 10 && c.gettime_ns < 40);
 		assert_true(c.system_granularity_ns >= 10 && c.system_granularity_ns < 30);
-		assert_int_equal(c.max_adj_ppb, 999999881);
 		assert_string_equal(clock_method_name(&c), "PTP_SYS_OFFSET_PRECISE");
 	}
 }
@@ -1390,7 +1383,7 @@ static void system_clock_of_this_machine(void **state)
 
 	(void)state;
 	clock_open(&c, -1);
-	assert_true(c.gettime_ns > 0 && c.system_granularity_ns > 0);
+	assert_true(c.system_granularity_ns > 0);
 	for (int i = 0; i < 5; i++) {
 		assert_int_equal(clock_measure(&c, 0), 0);
 		usleep(20000);
@@ -1399,8 +1392,8 @@ static void system_clock_of_this_machine(void **state)
 	struct clock_rate r = clock_drift(&c, CLOCK_OF_SYSTEM);
 
 	assert_true(r.measured && r.over_ns >= slept_ns * 4 / 5);
-	print_message("clock_gettime %lld ns, tick at most %lld ns, CLOCK_REALTIME %.0f +- %.0f ppb\n",
-		      (long long)c.gettime_ns, (long long)c.system_granularity_ns, r.ppb, r.bound_ppb);
+	print_message("tick at most %lld ns, CLOCK_REALTIME %.0f +- %.0f ppb\n", (long long)c.system_granularity_ns, r.ppb,
+		      r.bound_ppb);
 	clock_close(&c);
 }
 
@@ -1410,9 +1403,8 @@ static void print_phc(int index, int outside)
 	const struct clock_track *t = &c.track[CLOCK_OF_NIC];
 	struct clock_rate r = clock_drift(&c, CLOCK_OF_NIC);
 
-	print_message("ptp%d '%s' by %s%s, read in %lld to %lld ns, granularity %lld ns\n", index, c.name,
-		      clock_method_name(&c), c.raw_taken ? " with raw" : "", (long long)c.phc_read_ns[0],
-		      (long long)c.phc_read_ns[1], (long long)c.phc_granularity_ns);
+	print_message("ptp%d '%s' by %s%s, granularity %lld ns\n", index, c.name, clock_method_name(&c),
+		      c.raw_taken ? " with raw" : "", (long long)c.phc_granularity_ns);
 	print_message("ptp%d offset %lld +- %lld ns, drift %.0f +- %.0f ppb, scale %d\n", index,
 		      (long long)last->phc_real.offset_ns, (long long)last->phc_real.bound_ns, r.ppb, r.bound_ppb,
 		      clock_scale(&c));
@@ -1514,7 +1506,7 @@ int main(int argc, char **argv)
 		MADE_TEST(busy_for_some_time),
 		MADE_TEST(a_better_method_that_lies),
 		MADE_TEST(kernels_that_say_no),
-		MADE_TEST(names_and_costs),
+		MADE_TEST(names_and_granularities),
 		MADE_TEST(scales),
 		MADE_TEST(epochs_before_1970_and_at_the_edges),
 		MADE_TEST(stamps_that_are_none),
