@@ -14,8 +14,6 @@ declare -A device=([eth0]=$(readlink -f /sys/class/net/eth0/device) [eth1]=$(rea
 declare -A bar=([ns_eth0]=${device[eth0]}/resource0 [ns_eth1]=${device[eth1]}/resource0)
 kept=$(mktemp -d /tmp/lab.XXXXXX) # begin() empties $work
 
-# As udev makes it.
-[ -e /dev/fd ] || ln -s /proc/self/fd /dev/fd
 # Unpacked for the lab, with a library that the guest does not know.
 if ! setpci --version >/dev/null 2>&1; then
 	mkdir "$kept/bin"
