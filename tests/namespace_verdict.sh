@@ -68,10 +68,10 @@ else
 	not_locked 'is status 3 with --strict' --strict 3
 fi
 
-moved_to_another_cpu() {
-	begin 'verdict: a measuring thread that is moved to another CPU' || return 0
+# An emitter that is moved to another CPU in the middle of its run.
+run_moved() { # ITS ARGUMENTS
 	start_reflector r "$K"
-	start_emitter e "$K --count 100000000 -v"
+	start_emitter e "$K --count 100000000 $1"
 	wait_for_packets e e 200
 	taskset -p -c "$last_cpu" "$(pid_of e)" >/dev/null
 	wait_for_packets e e 400
@@ -79,6 +79,11 @@ moved_to_another_cpu() {
 	finish e
 	send TERM r
 	finish r
+}
+
+moved_to_another_cpu() {
+	begin 'verdict: a measuring thread that is moved to another CPU' || return 0
+	run_moved -v
 	check '@expect_status e 0'
 	doubts e "the measuring thread was moved to another CPU \\([1-9][0-9]* times, from CPU $first_cpu to CPU $last_cpu\\)"
 	check 'e.out ~ ^Why it matters: the measuring thread was moved to another CPU: .*taskset$'
@@ -272,15 +277,7 @@ other_statuses_come_first
 
 quiet_but_strict() {
 	begin 'verdict: --strict with -q says nothing and has the status' || return 0
-	start_reflector r "$K"
-	start_emitter e "$K --count 100000000 -q --strict"
-	wait_for_packets e e 200
-	taskset -p -c "$last_cpu" "$(pid_of e)" >/dev/null
-	wait_for_packets e e 400
-	send TERM e
-	finish e
-	send TERM r
-	finish r
+	run_moved '-q --strict'
 	check '@expect_status e 3'
 	check 'e.out empty'
 	verdict
