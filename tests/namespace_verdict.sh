@@ -142,13 +142,55 @@ not_resident() {
 	does_not_doubt e 'locked|stamps|accounts'
 	verdict
 }
+negative_latencies() {
+	begin 'verdict: negative latencies are counted, and are no step of the clock' || return 0
+	as=$(with_fault back 20) run_pair "$K --count 100 --timeout 2000"
+	check '@expect_status e 0'
+	check 'e:Negative -eq 5'
+	check 'e:Stepped -eq 0'
+	doubts e 'latencies were negative \(5 not recorded\)'
+	does_not_doubt e 'clock was set'
+	verdict
+}
+
+# More than one in a second: the frames are sent within less.
+strange_packets() {
+	begin 'verdict: packets that nobody wanted are dropped on receipt' || return 0
+	as=$(with_fault strange 2) run_pair "$K --count 1000"
+	check '@expect_status e 0'
+	doubts r 'packets were dropped on receipt \((49[0-9]|500)\)'
+	does_not_doubt e 'dropped|drops'
+	verdict
+}
+
 if [ -z "$spike" ]; then
 	skip 'verdict: faults that are made' 'no library to make them was given'
 else
 	page_faults
 	other_ids
 	not_resident
+	negative_latencies
+	strange_packets
 fi
+
+transmit_drops() {
+	begin 'verdict: packets that the interface drops in transmission' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K --count 100000000"
+	wait_for_packets e e 200
+	# The other end takes none of this size.
+	ip -n "${ns[r]}" link set "$link_r" mtu 500
+	inside e bash -c 'for i in 1 2 3; do head -c 1000 /dev/zero >/dev/udp/'"$ip_r"'/9; done'
+	ip -n "${ns[r]}" link set "$link_r" mtu 1500
+	send TERM e
+	finish e
+	send TERM r
+	finish r
+	check '@expect_status e 0'
+	doubts e 'the NIC counted errors or drops \(transmit drops 3\)'
+	verdict
+}
+transmit_drops
 
 # Files as a CPU with cpufreq and a thermometer has them, where only this program sees them: FREQUENCY_KHZ THROTTLED.
 faked_cpu=$work/faked_cpu
