@@ -975,6 +975,15 @@ static int64_t wakes_at(int64_t until_ns, bool readable)
 	return until_ns;
 }
 
+/* A reflector reads the clock now and then, so that at about the timeout it may decide either way: a stamp that would be
+ * delivered there comes later. */
+static bool is_about_timeout(const struct fake_message *m)
+{
+	int64_t age_ns = fake.now_ns - fake.packet[(uint32_t)(m->id - fake.first_id) % FAKE_PACKETS].sent_ns;
+
+	return fake.role == ROLE_REFLECT && age_ns < fake.timeout_ns && age_ns > fake.timeout_ns - 500000;
+}
+
 /* While the task sleeps, kernel threads of its CPU may run, which deliver what waited for that. */
 static void sleep_at_most(int64_t limit_ns, bool readable)
 {
@@ -989,7 +998,7 @@ static void sleep_at_most(int64_t limit_ns, bool readable)
 
 		if (!m->used || !m->asleep_ns)
 			continue;
-		m->asleep_ns = m->asleep_ns > slept_ns ? m->asleep_ns - slept_ns : 0;
+		m->asleep_ns = m->asleep_ns > slept_ns ? m->asleep_ns - slept_ns : is_about_timeout(m);
 		m->at_ns = fake.now_ns;
 	}
 }

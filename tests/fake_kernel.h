@@ -55,8 +55,8 @@ enum fake_fault {
 	TWICE, /* delivered again, argument ns later */
 	LATENCY, /* argument ns between the two wire stamps of the sample */
 	STEP, /* a clock is set between them: argument ns more, and no later */
-	/* CLOCK_REALTIME is set by argument ns, for good: when the probe was sent; when the request has been received and the
-	 * clock been read `times` times since then. */
+	/* CLOCK_REALTIME is set by argument ns, for good: when the probe was sent; when the request has been received and
+	 * the clock been read `times` times since then. */
 	SET,
 	EXTRA, /* argument: enum fake_extra */
 	BAD_TLV, /* request with a TLV longer than the packet */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A NIC behind ioctl and its ethtool commands, for the tests of rooms that ask for one: interface "fake0", number 7. Off by
- * default: then the real calls are made. It knows nothing of ethtool netlink, so that all is asked by ioctl. What a test does
- * not expect, such as setting anything without fake_nic.set, fails it. Include it after util.h; wraps=ioctl,genl_ctrl_resolve.
+ * A NIC behind ioctl and its ethtool commands, for the tests of rooms that ask for one: interface "fake0", number 7. Off
+ * by default: then the real calls are made. It knows nothing of ethtool netlink, so that all is asked by ioctl. What a
+ * test does not expect, such as setting anything without fake_nic.set, fails it. Include it after util.h;
+ * wraps=ioctl,genl_ctrl_resolve.
  */
 #ifndef FAKE_NIC_H
 #define FAKE_NIC_H
@@ -23,7 +24,8 @@ static struct {
 	struct nic_abilities can;
 	int setting[3]; /* as struct hwtstamp_config */
 	bool no_link, not_running, down;
-	int info_error, get_error, link_error, mac_error; /* errno, of ETHTOOL_GET_TS_INFO, SIOCGHWTSTAMP, ETHTOOL_GLINK, SIOCGIFHWADDR */
+	/* errno, of ETHTOOL_GET_TS_INFO, SIOCGHWTSTAMP, ETHTOOL_GLINK, SIOCGIFHWADDR. */
+	int info_error, get_error, link_error, mac_error;
 	int gets; /* of the setting */
 	int (*set)(struct hwtstamp_config *c);
 	int (*ethtool)(void *data); /* all other commands */

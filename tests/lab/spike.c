@@ -1,8 +1,8 @@
 /* build: flags=-shared,-fPIC libs=-ldl */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Preloaded into rant (LD_PRELOAD): makes packets late at one stage of their way through the program, by spinning; or one of
- * the faults that the verdict has to find.
+ * Preloaded into rant (LD_PRELOAD): makes packets late at one stage of their way through the program, by spinning; or one
+ * of the faults that the verdict has to find.
  *
  *   SPIKE=STAGE,EVERY,US       STAGE  rx: between the wire and the program, app: in the program, tx: between program and wire
  *                              EVERY  every so many-th packet that is received (rx, app) or sent (tx)
@@ -234,6 +234,13 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 	return real_clock_gettime(clock, t);
 }
 
+static void narrow_filter(struct ifreq *r)
+{
+	struct hwtstamp_config *c = (void *)r->ifr_data;
+
+	c->rx_filter = HWTSTAMP_FILTER_PTP_V2_EVENT;
+}
+
 int ioctl(int fd, unsigned long request, ...)
 {
 	void *argument;
@@ -248,8 +255,9 @@ int ioctl(int fd, unsigned long request, ...)
 		return -1;
 	}
 	result = real_ioctl(fd, request, argument);
-	if (request == SIOCGHWTSTAMP && fault.kind == FILTER && ++fault.count >= fault.every && fault.count < fault.every + 2)
-		((struct hwtstamp_config *)(void *)((struct ifreq *)argument)->ifr_data)->rx_filter = HWTSTAMP_FILTER_PTP_V2_EVENT;
+	if (request == SIOCGHWTSTAMP && fault.kind == FILTER && ++fault.count >= fault.every &&
+	    fault.count < fault.every + 2)
+		narrow_filter(argument);
 	return result;
 }
 
