@@ -323,14 +323,10 @@ static int64_t slew_ppb(const struct timex *t)
 static void read_system_dial(struct clock_watch *c, struct clock_dial *dial)
 {
 	struct timex t = { .modes = 0 };
-	int state = adjtimex(&t);
 
-	*dial = (struct clock_dial){ .known = state >= 0 };
-	c->system_known = dial->known;
+	*dial = (struct clock_dial){ .known = adjtimex(&t) >= 0 };
 	if (!dial->known)
 		return;
-	c->system_state = state;
-	c->system_status = t.status;
 	c->tai_s = t.tai;
 	/* tick: microseconds in a hundredth of a second. */
 	dial->ppb = scaled_ppm_to_ppb(t.freq);
@@ -817,80 +813,7 @@ bool clock_to_phc(const struct clock_watch *c, int64_t realtime_ns, int64_t *phc
 	       !__builtin_add_overflow(realtime_ns, offset_ns, phc_ns);
 }
 
-/* Could the system clock have shown this time between the two? If it was set, anywhere near either of them. */
-static bool is_between(const struct clock_reading *a, const struct clock_reading *b, int64_t realtime_ns)
-{
-	int64_t x_ns = a->real_raw.at_ns + a->real_raw.offset_ns, y_ns = b->real_raw.at_ns + b->real_raw.offset_ns;
-	int64_t apart_ns = distance(b->ended_ns, a->began_ns);
-
-	if (b->broken[CLOCK_OF_SYSTEM])
-		return distance(realtime_ns, x_ns) <= apart_ns || distance(realtime_ns, y_ns) <= apart_ns;
-	if (is_joined(a, b, PHC_REAL)) {
-		x_ns = a->phc_real.at_ns;
-		y_ns = b->phc_real.at_ns;
-	}
-	return realtime_ns >= x_ns && realtime_ns <= y_ns;
-}
-
-static bool on_chord(const struct clock_reading *a, const struct clock_reading *b, int64_t realtime_ns, int64_t *phc_ns,
-		     int64_t *bound_ns)
-{
-	const struct clock_relation *x = &a->phc_real, *y = &b->phc_real;
-	int64_t since_ns = distance(realtime_ns, x->at_ns), until_ns = distance(y->at_ns, realtime_ns);
-	int64_t near_ns = since_ns < until_ns ? since_ns : until_ns, rise_ns = difference(y->offset_ns, x->offset_ns);
-	double part = since_ns ? (double)since_ns / ((double)since_ns + (double)until_ns) : 0;
-	int64_t offset_ns;
-
-	/* A rate that may be anywhere in a band of this width leaves the chord by at most the width times the time to
-	 * the nearer end. */
-	*bound_ns = sum_of_bounds(larger(x->bound_ns, y->bound_ns),
-				  over(near_ns, 2 * WANDER_PPB + spread_ppb(a, b, PHC_REAL)));
-	*bound_ns = sum_of_bounds(*bound_ns, odd(b, PHC_REAL));
-	return absolute(rise_ns) < ABSURD_NS &&
-	       !__builtin_add_overflow(x->offset_ns, (int64_t)(part * (double)rise_ns), &offset_ns) &&
-	       !__builtin_add_overflow(realtime_ns, offset_ns, phc_ns);
-}
-
-/* The reading that ends the stretch with this time in it; 0 if there is none, or more than one. */
-static uint64_t find_stretch(struct clock_watch *c, int64_t realtime_ns)
-{
-	bool unique = counter_get(&c->track[CLOCK_OF_SYSTEM].steps) == 0;
-	uint64_t first = oldest_kept(c) + 1, found = 0;
-	uint64_t stretches = c->readings > first ? c->readings - first : 0;
-	uint64_t hint = c->hint < stretches ? c->hint : 0;
-
-	for (uint64_t i = 0; i < stretches; i++) {
-		uint64_t n = first + (hint + i) % stretches;
-
-		if (!is_between(kept(c, n - 1), kept(c, n), realtime_ns))
-			continue;
-		if (found)
-			return 0;
-		found = n;
-		c->hint = (uint32_t)(n - first);
-		if (unique)
-			break;
-	}
-	return found;
-}
-
-bool clock_interpolate(struct clock_watch *c, int64_t realtime_ns, int64_t *phc_ns, int64_t *bound_ns)
-{
-	uint64_t n = find_stretch(c, realtime_ns);
-	const struct clock_reading *a = kept(c, n - 1), *b = kept(c, n);
-
-	return n && is_joined(a, b, PHC_REAL) && on_chord(a, b, realtime_ns, phc_ns, bound_ns);
-}
-
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
-
-bool clock_stepped(const struct clock_watch *c, enum clock_which which, int64_t from_ns, int64_t to_ns)
-{
-	for (uint32_t i = 0; i < c->steps_kept; i++)
-		if (c->step[i].which == which && c->step[i].mono_ns[0] <= to_ns && c->step[i].mono_ns[1] >= from_ns)
-			return true;
-	return false;
-}
 
 struct clock_rate clock_drift(const struct clock_watch *c, enum clock_which which)
 {
@@ -951,7 +874,7 @@ static void read_name(struct clock_watch *c, int phc_index)
 static void measure_system(struct clock_watch *c)
 {
 	enum { READS = 256, PATIENCE = 1 << 20 };
-	int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC_RAW), last_ns = clock_read_ns(CLOCK_REALTIME), least_ns = 0;
+	int64_t last_ns = clock_read_ns(CLOCK_REALTIME), least_ns = 0;
 
 	for (int i = 1; i < READS || (!least_ns && i < PATIENCE); i++) {
 		int64_t now_ns = clock_read_ns(CLOCK_REALTIME), step_ns = now_ns - last_ns;
@@ -959,13 +882,11 @@ static void measure_system(struct clock_watch *c)
 		if (step_ns > 0 && (!least_ns || step_ns < least_ns))
 			least_ns = step_ns;
 		last_ns = now_ns;
-		if (i == READS - 1)
-			c->gettime_ns = (clock_read_ns(CLOCK_MONOTONIC_RAW) - began_ns) / READS;
 	}
 	c->system_granularity_ns = least_ns ? least_ns : NS_PER_MS;
 }
 
-/* How long a read takes, and what all differences of stamps are multiples of. */
+/* What all differences of stamps are multiples of. */
 static int measure_phc(struct clock_watch *c)
 {
 	enum { READS = 32 };
@@ -975,15 +896,8 @@ static int measure_phc(struct clock_watch *c)
 	if (!read_ns(clock_of_fd(c->phc_fd), &last_ns))
 		return errno ? -errno : -EIO;
 	for (int i = 0; i < READS; i++) {
-		int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC_RAW), took_ns;
-
 		if (!read_ns(clock_of_fd(c->phc_fd), &phc_ns))
 			return errno ? -errno : -EIO;
-		took_ns = clock_read_ns(CLOCK_MONOTONIC_RAW) - began_ns;
-		if (i == 0 || took_ns < c->phc_read_ns[0])
-			c->phc_read_ns[0] = took_ns;
-		if (took_ns > c->phc_read_ns[1])
-			c->phc_read_ns[1] = took_ns;
 		c->phc_granularity_ns = common_divisor(c->phc_granularity_ns, distance(phc_ns, last_ns));
 		last_ns = phc_ns;
 	}
@@ -1049,7 +963,6 @@ static void open_dial(struct clock_watch *c, const char *path)
 
 int clock_open(struct clock_watch *c, int phc_index)
 {
-	struct ptp_clock_caps caps = { 0 };
 	char path[32];
 	int error;
 
@@ -1073,8 +986,6 @@ int clock_open(struct clock_watch *c, int phc_index)
 		clock_close(c);
 		return error;
 	}
-	if (!ioctl(c->phc_fd, PTP_CLOCK_GETCAPS, &caps) && caps.max_adj > 0)
-		c->max_adj_ppb = caps.max_adj;
 	open_dial(c, path);
 	return 0;
 }

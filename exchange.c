@@ -30,6 +30,10 @@
 INLINE void read_clock(struct exchange *x)
 {
 	x->now_ns = clock_read_ns(CLOCK_MONOTONIC);
+	if (x->read_both) {
+		x->now_real_ns = clock_read_ns(CLOCK_REALTIME);
+		x->now_by_ns = clock_read_ns(CLOCK_MONOTONIC);
+	}
 }
 
 INLINE struct flight *flight_of(struct exchange *x, uint32_t key)
@@ -83,6 +87,27 @@ INLINE bool is_stepped(const struct sample *s)
 	return within_ns > around_ns + STEP_SLACK_NS + (within_ns >> STEP_SLACK_SHIFT);
 }
 
+/* Stamps of the kernel and of user space are of CLOCK_REALTIME, which may be set; but for that it goes as fast as
+ * CLOCK_MONOTONIC. Only what looks odd is worth the reading of clocks: what is negative, a breach, or longer than this. */
+#define ODD_NS (100 * NS_PER_US)
+
+INLINE bool is_odd(const struct sample *s)
+{
+	return (uint64_t)s->latency_ns > ODD_NS;
+}
+
+/* Since sent_real_ns was read. Each reading lies between two of the other clock, so that time in which this thread does not
+ * run, anywhere, is not taken for a step. */
+static bool was_set(const struct flight *f)
+{
+	int64_t since_ns = clock_read_ns(CLOCK_MONOTONIC);
+	int64_t real_ns = clock_read_ns(CLOCK_REALTIME) - f->sent_real_ns;
+	int64_t most_ns = clock_read_ns(CLOCK_MONOTONIC) - f->sent_ns;
+	int64_t least_ns = f->sent_by_ns ? since_ns - f->sent_by_ns : 0;
+
+	return real_ns > most_ns + STEP_SLACK_NS || real_ns < least_ns - STEP_SLACK_NS;
+}
+
 /* The two times of user space, from CLOCK_REALTIME to the clock of the NIC. */
 static void place_user_times(struct exchange *x, struct sample *s)
 {
@@ -123,7 +148,7 @@ INLINE bool conclude(struct exchange *x, struct flight *f, const bool emit)
 		return false;
 	}
 	s->latency_ns = s->time_ns[x->to] - s->time_ns[x->from];
-	if (x->check_steps && is_stepped(s)) {
+	if ((x->check_steps && is_stepped(s)) || (x->check_set && (is_odd(s) || is_slow(x, s)) && was_set(f))) {
 		counter_add(&a->stepped, 1);
 		return false;
 	}
@@ -374,6 +399,8 @@ INLINE struct flight *emit_probe(struct exchange *x)
 	s->seq = x->next_key;
 	s->time_ns[EMIT_T1_USER] = clock_read_ns(CLOCK_REALTIME);
 	s->source[EMIT_T1_USER] = SOURCE_USER;
+	f->sent_real_ns = s->time_ns[EMIT_T1_USER];
+	f->sent_by_ns = 0;
 	packet_probe(x->probe, s->seq, x->ssid, s->time_ns[EMIT_T1_USER]);
 	return send_flight(x, f, x->probe, sizeof(x->probe), NULL) ? f : NULL;
 }
@@ -428,6 +455,8 @@ INLINE enum wait emit_await(struct exchange *x, struct flight *f, bool *answered
 		if (++x->turn % EMIT_CLOCK_TURNS && !*x->stop)
 			continue;
 		read_clock(x);
+		if (f && !f->sent_by_ns)
+			f->sent_by_ns = x->now_ns;
 		emit_silence(x);
 		if (since_ns == NOT_YET)
 			since_ns = x->now_ns;
@@ -575,6 +604,8 @@ INLINE void reflect_answer(struct exchange *x)
 		read_clock(x);
 		x->began_ns = f->sent_ns = x->now_ns;
 	}
+	f->sent_real_ns = x->now_real_ns;
+	f->sent_by_ns = x->now_by_ns;
 	if (!x->measuring && !f->warmup) {
 		x->measuring = true;
 		if (x->on_start)
@@ -729,6 +760,8 @@ void exchange_run(struct exchange *x)
 	exchange_latency_times(o->role, x->channel->tx_stamps, &x->from, &x->to);
 	x->stages = exchange_has_stages(x) ? exchange_stages(o->role) : NULL;
 	x->check_steps = x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE && !o->no_step_check;
+	x->check_set = !(x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE) && !o->no_step_check;
+	x->read_both = x->check_set && o->role == ROLE_REFLECT;
 	x->want_user_rx = o->sw_timestamps || !x->channel->tx_stamps || x->check_steps;
 	x->warmup_left = (uint64_t)o->warmup;
 	if (o->role == ROLE_EMIT)

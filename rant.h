@@ -392,7 +392,7 @@ struct account {
 	counter missing_tx, missing_rx; /* stamps, by kind, after warm-up */
 	counter stamp_late, stamp_duplicate, stamp_unmatched; /* transmit stamps that completed no sample */
 	counter breaches;
-	counter stepped; /* the times of user space say that a clock was set in between: not recorded */
+	counter stepped; /* another clock says that the clock of the stamps was set in between: not recorded */
 	counter unplaced; /* recorded, but with a time of user space that has no place on the scale of the NIC's clock */
 	counter stage_negative; /* stages below zero by more than their bound */
 	_Atomic int64_t recent_max_ns; /* for progress: raised here, reset by its reader */
@@ -402,7 +402,9 @@ enum flight_state { FLIGHT_NONE, FLIGHT_WAITING, FLIGHT_STAMPED, FLIGHT_GIVEN_UP
 
 struct flight {
 	struct sample sample;
-	int64_t sent_ns; /* CLOCK_MONOTONIC */
+	int64_t sent_ns; /* CLOCK_MONOTONIC, as last read */
+	int64_t sent_real_ns; /* with check_set: CLOCK_REALTIME as last read, between sent_ns and sent_by_ns */
+	int64_t sent_by_ns; /* CLOCK_MONOTONIC, as read next; 0: not yet */
 	uint32_t key;
 	uint8_t state; /* enum flight_state */
 	bool warmup;
@@ -455,9 +457,13 @@ struct exchange {
 	/* The loop's own. */
 	uint8_t from, to; /* latency = time_ns[to] - time_ns[from] */
 	const struct stage *stages; /* NULL: not kept */
-	bool check_steps, want_user_rx, started, measuring, silence_told;
+	bool check_steps; /* stamps of the NIC against the times of user space */
+	bool check_set; /* stamps of CLOCK_REALTIME against CLOCK_MONOTONIC */
+	bool read_both; /* reflector, with check_set: at a reading of the clock */
+	bool want_user_rx, started, measuring, silence_told;
 	uint64_t warmup_left, measured;
 	int64_t now_ns; /* CLOCK_MONOTONIC, as last read */
+	int64_t now_real_ns, now_by_ns; /* CLOCK_REALTIME, and CLOCK_MONOTONIC again, read after it with read_both */
 	unsigned turn; /* of the loop: every so many read the clock */
 	uint32_t next_key, oldest_key; /* flights oldest_key .. next_key - 1 may wait for stamps */
 	uint32_t highest_answered; /* emitter */
@@ -581,11 +587,8 @@ struct clock_watch {
 	char why[160]; /* without a PHC: the reason, after "not comparable: " */
 	enum clock_method method;
 	bool raw_taken; /* the kernel brackets the PHC by CLOCK_MONOTONIC_RAW too; without, two relations are added */
-	int64_t max_adj_ppb; /* 0: not told. No limit to go by: an 82576 says that it can be stopped */
 	/* Measured by clock_open(). */
-	int64_t phc_read_ns[2]; /* the shortest and the longest of some clock_gettime() of the PHC */
 	int64_t phc_granularity_ns; /* all its stamps were multiples of this apart */
-	int64_t gettime_ns; /* mean time of clock_gettime(CLOCK_REALTIME) */
 	int64_t system_granularity_ns; /* no more than this */
 
 	struct clock_track track[CLOCKS];
@@ -593,14 +596,10 @@ struct clock_watch {
 	uint32_t steps_kept;
 	uint64_t failures; /* readings without the PHC although there is one */
 	int failure; /* the last one: an errno */
-	bool system_known; /* adjtimex answered; the three below are its last answer */
-	int system_status; /* STA_* */
-	int system_state; /* TIME_* */
 	int tai_s; /* CLOCK_TAI - CLOCK_REALTIME; 0 means that nobody has told the kernel */
 
 	struct clock_reading history[CLOCK_HISTORY]; /* a ring */
 	uint64_t readings; /* made; the last is history[(readings - 1) % CLOCK_HISTORY] */
-	uint32_t hint; /* where clock_interpolate() last found what it looked for */
 	_Atomic uint32_t current; /* of slot[] */
 	struct clock_slot slot[2];
 };
@@ -626,14 +625,6 @@ int clock_measure(struct clock_watch *c, uint64_t mark);
  * the last reading; a change after it is seen by the next one, and then counted in c->track[].dial_changes or steps.
  */
 bool clock_to_phc(const struct clock_watch *c, int64_t realtime_ns, int64_t *phc_ns, int64_t *bound_ns);
-
-/* The same for a time in the past, between two successive readings that the history still holds. False: it does not,
- * one of the clocks stepped between them, or the system clock was set back and showed this time twice. For the thread
- * that measures, or after it. */
-bool clock_interpolate(struct clock_watch *c, int64_t realtime_ns, int64_t *phc_ns, int64_t *bound_ns);
-
-/* True when a clock stepped in a time (CLOCK_MONOTONIC) that touches from_ns .. to_ns, as far as steps were kept. */
-bool clock_stepped(const struct clock_watch *c, enum clock_which which, int64_t from_ns, int64_t to_ns);
 
 /* The mean rate, against CLOCK_MONOTONIC_RAW, of the stretch without steps that gives the least bound. */
 struct clock_rate clock_drift(const struct clock_watch *c, enum clock_which which);

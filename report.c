@@ -840,7 +840,8 @@ void report_write(FILE *out, const struct report *r, int columns)
 	write_accounts(out, r);
 	if (r->log)
 		write_log_account(out, r);
-	if (r->clocks && (r->options->stamp == SOURCE_HARDWARE || r->options->verbose || r->stages_why))
+	if (r->clocks && (r->options->stamp == SOURCE_HARDWARE || r->options->verbose || r->stages_why ||
+			  counter_get(&r->clocks->track[CLOCK_OF_SYSTEM].steps)))
 		write_clocks(out, r);
 	if (r->pmc)
 		write_pmc(out, r->pmc);

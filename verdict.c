@@ -482,7 +482,7 @@ static const struct row table[] = {
 	{ "stamps did not match", VERDICT_DOUBTFUL, 0, look_unmatched,
 	  "the kernel gave stamps with unknown numbers: other stamps may be on the wrong packet" },
 	{ "a clock was set", VERDICT_DOUBTFUL, 0, look_steps,
-	  "a latency that spans the step is wrong; with hardware stamps such samples are left out" },
+	  "a latency that spans the step is wrong by its size; such samples are left out where they can be told (Stepped)" },
 	{ "the NIC's clock stood still", VERDICT_VOID, 0, look_standstill,
 	  "stamps of a clock that does not run measure nothing" },
 	{ "the NIC's clock could not be read", VERDICT_DOUBTFUL, 10, look_unread_clock,

@@ -47,15 +47,8 @@ one "gcc -fanalyzer finds nothing" analyze
 one "shellcheck finds nothing" shellcheck -x config.sh tests/*.sh tests/config/stub tests/bench/*.sh tests/lab/*.sh .ci/run
 read -ra rooms <<<"$hot"
 one "hot rooms call only what is allowed" tests/symbols.sh "${rooms[@]/#/build/}"
-# Where tracefs is not mounted it is, for these tests alone.
-with_tracefs=()
-# shellcheck disable=SC2016 # expanded by the inner shell
-mounting=(unshare --mount sh -c 'mount -t tracefs none /sys/kernel/tracing && exec "$0" "$@"')
-if ! grep -q ' /sys/kernel/tracing tracefs ' /proc/mounts && "${mounting[@]}" true 2>/dev/null; then
-	with_tracefs=("${mounting[@]}")
-fi
 for test in build/test_*; do
-	CMOCKA_MESSAGE_OUTPUT=TAP many "$(basename "$test")" "${with_tracefs[@]}" "$test"
+	CMOCKA_MESSAGE_OUTPUT=TAP many "$(basename "$test")" tests/with_tracefs.sh "$test"
 done
 many "config.sh with replaced tools" tests/test_config.sh
 many "config.sh on a veth link" tests/config_veth.sh ./rant

@@ -73,25 +73,20 @@ expect_line() {
 	grep -Eq -- "$1" "$work/out" || complain "no line matches: $1"
 }
 
-dump_port() {
-	local group
+# shellcheck source=tests/dump_port.sh
+. "$(dirname "$0")/dump_port.sh"
 
-	for group in -c -g -k -a -l --show-priv-flags; do
-		ethtool "$group" "$1"
-	done
-	ip -d address show dev "$1"
-	ip neigh show dev "$1" nud permanent
-	tc qdisc show dev "$1"
+dump_link() {
+	dump_port "$1"
 	grep -rs '' "/proc/sys/net/ipv4/conf/$1" "/proc/sys/net/ipv4/neigh/$1" "/proc/sys/net/ipv6/conf/$1" "/proc/sys/net/ipv6/neigh/$1"
-	grep -s '' "/sys/class/net/$1/napi_defer_hard_irqs" "/sys/class/net/$1/gro_flush_timeout" "/sys/class/net/$1"/queues/*/[rx]ps_*
 	ip -4 route show table all dev "$1"
 	ip -6 route show table all dev "$1"
 	[ ! -e "/run/rant-config/$1" ] || echo "state is left"
 }
 
 dump() {
-	dump_port "$a"
-	dump_port "$b"
+	dump_link "$a"
+	dump_link "$b"
 	ip netns list 2>/dev/null | grep -F "$$"
 	ls /sys/kernel/tracing/instances
 	# shellcheck disable=SC2009 # their scheduling is wanted, too

@@ -41,12 +41,12 @@ struct error_message {
 
 int64_t fake_real_ns(int64_t monotonic_ns)
 {
-	return monotonic_ns + REAL_OFFSET_NS;
+	return monotonic_ns + REAL_OFFSET_NS + fake.real_set_ns;
 }
 
 int64_t fake_wire_ns(int64_t monotonic_ns)
 {
-	return monotonic_ns + (fake.wire == SOURCE_HARDWARE ? WIRE_OFFSET_NS : REAL_OFFSET_NS);
+	return fake.wire == SOURCE_HARDWARE ? monotonic_ns + WIRE_OFFSET_NS : fake_real_ns(monotonic_ns);
 }
 
 void fake_start(enum role role, enum source wire)
@@ -185,12 +185,12 @@ static void control_error(struct fake_message *m, enum fake_entry entry, uint32_
 
 struct fate {
 	bool lost, twice, bad_tlv, large, tx_none, tx_twice, tx_asleep;
-	int64_t late_ns, twice_ns, latency_ns, step_ns, tx_slow_ns, stop_ns;
+	int64_t late_ns, twice_ns, latency_ns, step_ns, set_ns, tx_slow_ns, stop_ns;
 	int64_t tx_id;
 	enum fake_rx rx;
 	enum fake_entry tx;
 	int send_error, recv_error;
-	unsigned send_times, extras, tx_extras, tx_extra_ids;
+	unsigned send_times, set_times, extras, tx_extras, tx_extra_ids;
 	enum fake_extra extra[MORE_MAX];
 	enum fake_entry tx_extra[MORE_MAX];
 	int64_t tx_extra_id[MORE_MAX];
@@ -204,6 +204,7 @@ static void apply_event(struct fate *f, const struct fake_event *e)
 	case TWICE: f->twice = true; f->twice_ns = e->argument; break;
 	case LATENCY: f->latency_ns = e->argument; break;
 	case STEP: f->step_ns = e->argument; break;
+	case SET: f->set_ns = e->argument; f->set_times = e->times; break;
 	case EXTRA: f->extra[f->extras++ % MORE_MAX] = (enum fake_extra)e->argument; break;
 	case BAD_TLV: f->bad_tlv = true; break;
 	case LARGE: f->large = true; break;
@@ -243,12 +244,16 @@ static struct fate fate_of(uint32_t number)
 /* ---- The account of the fake -------------------------------------------------------------------------------------- */
 
 /* README: stamps that do not fit between the times of user space, or around them, by more than 20 us and 1/512. */
-static bool was_stepped(const struct fake_packet *p)
+static bool was_stepped(const struct fake_packet *p, int64_t latency_ns)
 {
 	int64_t user_ns = p->rx_user_ns - p->tx_user_ns, wire_ns = p->rx_wire_ns - p->tx_wire_ns;
 	int64_t inner_ns = fake.role == ROLE_EMIT ? wire_ns : -user_ns, outer_ns = fake.role == ROLE_EMIT ? user_ns : -wire_ns;
 
-	return fake.check_steps && 512 * (inner_ns - outer_ns - 20000) > inner_ns;
+	/* Or where CLOCK_REALTIME was set and the latency is not what it should be. */
+	bool odd = latency_ns < 0 || latency_ns > 100000 || (fake.threshold_ns && latency_ns > fake.threshold_ns);
+
+	assert_true(!p->set_ns || llabs(p->set_ns) > 50000); /* what is smaller need not be seen */
+	return (fake.check_steps && 512 * (inner_ns - outer_ns - 20000) > inner_ns) || (fake.check_set && p->set_ns && odd);
 }
 
 static void place_sample(struct fake_packet *p)
@@ -265,7 +270,7 @@ static void place_sample(struct fake_packet *p)
 		e->missing_rx += !p->rx_stamped;
 		return;
 	}
-	if (was_stepped(p)) {
+	if (was_stepped(p, ns)) {
 		e->stepped++;
 		return;
 	}
@@ -332,6 +337,14 @@ static void expect_reply(const struct fake_message *m)
 	p->was_lost = false;
 }
 
+/* CLOCK_REALTIME is set now, or soon. */
+static void set_after(int64_t set_ns, unsigned reads)
+{
+	fake.set_after_reads = reads;
+	fake.set_pending_ns = reads ? set_ns : 0;
+	fake.real_set_ns += reads ? 0 : set_ns;
+}
+
 static void expect_datagram(const struct fake_message *m)
 {
 	fake.expect.received++;
@@ -344,8 +357,11 @@ static void expect_datagram(const struct fake_message *m)
 	if (fake.role == ROLE_EMIT) {
 		expect_reply(m);
 	} else {
+		struct fate f = fate_of(m->number);
+
 		fake.current = *m;
 		fake.user_rx_wanted = true;
+		set_after(f.set_ns, f.set_times);
 	}
 }
 
@@ -493,7 +509,7 @@ static void schedule_reply(const struct fate *f, const uint8_t *probe, size_t by
 		     &malformed);
 	/* Never before its own stamp, unless a negative latency or a step wants that. */
 	m.at_ns = fake.now_ns + WIRE_DELAY_NS + (f->latency_ns > 300 ? f->latency_ns : 300);
-	m.wire_ns = p->tx_wire_ns + f->latency_ns + f->step_ns;
+	m.wire_ns = p->tx_wire_ns + f->latency_ns + f->step_ns + (fake.wire == SOURCE_HARDWARE ? 0 : f->set_ns);
 	if (f->recv_error)
 		put_receive_error(f->recv_error, m.at_ns - 2);
 	for (unsigned i = 0; i < f->extras; i++)
@@ -797,6 +813,8 @@ static void probe_sent(const uint8_t *probe, size_t bytes, uint32_t id, const st
 	assert_int_equal((probe[14] << 8) | probe[15], FAKE_SSID);
 	schedule_stamps(f, id, p->tx_wire_ns);
 	schedule_reply(f, probe, bytes, p);
+	p->set_ns = f->set_ns;
+	set_after(f->set_ns, 0);
 	fake.sends++;
 }
 
@@ -811,7 +829,9 @@ static void reply_sent(const uint8_t *reply, size_t bytes, uint32_t id, const st
 	p->rx_user_ns = fake.arrival_user_ns;
 	p->rx_stamped = c->rx_stamped;
 	/* The reply leaves when the script says. */
-	p->tx_wire_ns = c->wire_ns + f->latency_ns + f->step_ns;
+	p->tx_wire_ns = c->wire_ns + f->latency_ns + f->step_ns + (fake.wire == SOURCE_HARDWARE ? 0 : f->set_ns);
+	/* Before T2 of user space there is no part of its latency. */
+	p->set_ns = fake.tx_stamps || f->set_times == 1 ? f->set_ns : 0;
 	check_reply(reply, bytes, p);
 	expect_order();
 	note_request_taken();
@@ -955,6 +975,15 @@ static int64_t wakes_at(int64_t until_ns, bool readable)
 	return until_ns;
 }
 
+/* A reflector reads the clock now and then, so that at about the timeout it may decide either way: a stamp that would be
+ * delivered there comes later. */
+static bool is_about_timeout(const struct fake_message *m)
+{
+	int64_t age_ns = fake.now_ns - fake.packet[(uint32_t)(m->id - fake.first_id) % FAKE_PACKETS].sent_ns;
+
+	return fake.role == ROLE_REFLECT && age_ns < fake.timeout_ns && age_ns > fake.timeout_ns - 500000;
+}
+
 /* While the task sleeps, kernel threads of its CPU may run, which deliver what waited for that. */
 static void sleep_at_most(int64_t limit_ns, bool readable)
 {
@@ -969,7 +998,7 @@ static void sleep_at_most(int64_t limit_ns, bool readable)
 
 		if (!m->used || !m->asleep_ns)
 			continue;
-		m->asleep_ns = m->asleep_ns > slept_ns ? m->asleep_ns - slept_ns : 0;
+		m->asleep_ns = m->asleep_ns > slept_ns ? m->asleep_ns - slept_ns : is_about_timeout(m);
 		m->at_ns = fake.now_ns;
 	}
 }
@@ -1004,6 +1033,8 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 	}
 	fake.real_read_ns = fake_real_ns(fake.now_ns);
 	*t = timespec_of(fake.real_read_ns);
+	if (fake.set_pending_ns && --fake.set_after_reads == 0)
+		set_after(fake.set_pending_ns, 0);
 	if (fake.user_rx_wanted) {
 		fake.arrival_user_ns = fake.real_read_ns;
 		if (fake.role == ROLE_EMIT)

@@ -55,6 +55,9 @@ enum fake_fault {
 	TWICE, /* delivered again, argument ns later */
 	LATENCY, /* argument ns between the two wire stamps of the sample */
 	STEP, /* a clock is set between them: argument ns more, and no later */
+	/* CLOCK_REALTIME is set by argument ns, for good: when the probe was sent; when the request has been received and
+	 * the clock been read `times` times since then. */
+	SET,
 	EXTRA, /* argument: enum fake_extra */
 	BAD_TLV, /* request with a TLV longer than the packet */
 	LARGE, /* request of nearly all that UDP can carry */
@@ -132,6 +135,7 @@ struct fake_packet {
 	uint32_t number;
 	int64_t sent_ns; /* CLOCK_MONOTONIC */
 	int64_t tx_wire_ns, rx_wire_ns, tx_user_ns, rx_user_ns, latency_ns;
+	int64_t set_ns; /* by how much CLOCK_REALTIME was set between the times of its latency */
 	bool answered, rx_stamped, stamped, warmup, concluded, was_lost;
 	enum { PLACE_NONE, PLACE_RECORDED, PLACE_OTHER } place;
 };
@@ -141,7 +145,7 @@ struct fake {
 	/* Set after fake_start(). */
 	enum role role;
 	enum source wire;
-	bool tx_stamps, id_by_message, loopback, check_steps;
+	bool tx_stamps, id_by_message, loopback, check_steps, check_set;
 	unsigned peers;
 	uint32_t packets; /* how many requests the peers make */
 	int64_t open_loop_ns; /* the peers do not wait for replies: time between requests */
@@ -181,6 +185,7 @@ struct fake {
 	int send_errors[8]; /* manual: taken in order until a 0 */
 	unsigned send_errors_used;
 	int64_t real_read_ns; /* CLOCK_REALTIME as last read */
+	int64_t real_set_ns; /* how far it was set in all */
 
 	/* The fake's own. */
 	size_t cursor;
@@ -191,6 +196,8 @@ struct fake {
 	uint32_t failed_number, failed_times;
 	uint32_t peer_made, chain_number;
 	bool chain_waits, user_rx_wanted;
+	int64_t set_pending_ns; /* 0: nothing */
+	unsigned set_after_reads;
 	int64_t arrival_user_ns;
 	uint64_t lost_order; /* how many were lost */
 	uint64_t lost_at[FAKE_PACKETS];

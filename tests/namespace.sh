@@ -3,7 +3,7 @@
 #
 # The whole program on a veth pair between two network namespaces, with good peers and bad ones. Root.
 #
-#   namespace.sh RANT HOSTILE [SPIKE]     SPIKE: the library made of lab/spike.c; without it none of namespace_trace.sh
+#   namespace.sh RANT HOSTILE [SPIKE]     SPIKE: the library made of lab/spike.c; without it no spikes and faults are made
 #
 #   ONLY=REGEX    only the tests whose name matches
 #
@@ -32,11 +32,7 @@ for tool in ip nsenter timeout awk; do
 	fi
 done
 
-# Where tracefs is not mounted it is, for these tests alone.
-if [ -d /sys/kernel/tracing ] && ! grep -q ' /sys/kernel/tracing tracefs ' /proc/mounts && [ -z "${UNSHARED:-}" ] &&
-	unshare --mount mount -t tracefs none /sys/kernel/tracing 2>/dev/null; then
-	exec env UNSHARED=1 unshare --mount sh -c 'mount -t tracefs none /sys/kernel/tracing && exec "$0" "$@"' "$0" "$@"
-fi
+[ -n "${WITH_TRACEFS:-}" ] || exec "$(dirname "$0")/with_tracefs.sh" "$0" "$@"
 
 GUARD_S=60 # a program that runs longer hangs
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034
 #
 # Part of namespace.sh: reasons of the verdict that can be provoked on a veth link, and what they make of the exit status.
 # The machine may be busy, which is a true reason of its own: only what was provoked is looked for.
@@ -68,10 +68,10 @@ else
 	not_locked 'is status 3 with --strict' --strict 3
 fi
 
-moved_to_another_cpu() {
-	begin 'verdict: a measuring thread that is moved to another CPU' || return 0
+# An emitter that is moved to another CPU in the middle of its run.
+run_moved() { # ITS ARGUMENTS
 	start_reflector r "$K"
-	start_emitter e "$K --count 100000000 -v"
+	start_emitter e "$K --count 100000000 $1"
 	wait_for_packets e e 200
 	taskset -p -c "$last_cpu" "$(pid_of e)" >/dev/null
 	wait_for_packets e e 400
@@ -79,6 +79,11 @@ moved_to_another_cpu() {
 	finish e
 	send TERM r
 	finish r
+}
+
+moved_to_another_cpu() {
+	begin 'verdict: a measuring thread that is moved to another CPU' || return 0
+	run_moved -v
 	check '@expect_status e 0'
 	doubts e "the measuring thread was moved to another CPU \\([1-9][0-9]* times, from CPU $first_cpu to CPU $last_cpu\\)"
 	check 'e.out ~ ^Why it matters: the measuring thread was moved to another CPU: .*taskset$'
@@ -88,6 +93,155 @@ if [ "$first_cpu" = "$last_cpu" ]; then
 	skip 'verdict: a measuring thread that is moved' 'there is only one CPU'
 else
 	moved_to_another_cpu
+fi
+
+with_fault() { # KIND EVERY: words before rant
+	echo "env LD_PRELOAD=$spike FAULT=$1,$2"
+}
+
+page_faults() {
+	local faults
+
+	begin 'verdict: page faults of the measuring thread are counted' || return 0
+	as=$(with_fault page 50) run_pair "$K --count 1000 -v"
+	check '@expect_status e 0'
+	faults=$(tail -n 1 "$work/e.out" | sed -n 's/.*page faults during the run (\([0-9]*\)).*/\1/p')
+	[ "${faults:-0}" -ge 20 ] || complain "20 page faults were made, not ${faults:-0}"
+	doubts e 'page faults during the run \([0-9]+\)'
+	check 'e.out ~ ^Why it matters: page faults during the run: each stops the measuring thread, and there must be none$'
+	does_not_doubt e 'not locked|resident|stamps'
+	as=$(with_fault page 50) run_pair "$K --count 1000 --strict -q"
+	check '@expect_status e 3'
+	verdict
+}
+
+other_ids() {
+	begin 'verdict: transmit stamps with numbers that no packet has' || return 0
+	as=$(with_fault id 20) run_pair "$K --count 100"
+	check '@expect_status e 0'
+	# One of them may have been of a packet that was lost, for the machine was busy.
+	check 'e:Unstamped -ge 1'
+	check 'e:Unstamped -le 5'
+	doubts e 'stamps are missing \([1-5] of [0-9]+ samples, .* %\); stamps did not match \(5 transmit stamps of no packet in flight\)'
+	as=$(with_fault id 10) start_reflector r "$K"
+	start_emitter e "$K --count 100"
+	finish e
+	send TERM r
+	finish r
+	check 'r:Unstamped -eq 10'
+	doubts r 'stamps did not match \(10 transmit stamps of no packet in flight\)'
+	does_not_doubt e 'stamps'
+	verdict
+}
+
+not_resident() {
+	begin 'verdict: a page of the histogram that is not there' || return 0
+	as=$(with_fault absent 1) run_pair "$K --count 100 -H"
+	check '@expect_status e 0'
+	doubts e "memory of histogram or log is not resident \\($(($(getconf PAGESIZE) / 1024)) kB\\)"
+	does_not_doubt e 'locked|stamps|accounts'
+	verdict
+}
+negative_latencies() {
+	begin 'verdict: negative latencies are counted, and are no step of the clock' || return 0
+	as=$(with_fault back 20) run_pair "$K --count 100 --timeout 2000"
+	check '@expect_status e 0'
+	check 'e:Negative -eq 5'
+	check 'e:Stepped -eq 0'
+	doubts e 'latencies were negative \(5 not recorded\)'
+	does_not_doubt e 'clock was set'
+	verdict
+}
+
+# More than one in a second: the frames are sent within less.
+strange_packets() {
+	begin 'verdict: packets that nobody wanted are dropped on receipt' || return 0
+	as=$(with_fault strange 2) run_pair "$K --count 1000"
+	check '@expect_status e 0'
+	doubts r 'packets were dropped on receipt \((49[0-9]|500)\)'
+	does_not_doubt e 'dropped|drops'
+	verdict
+}
+
+if [ -z "$spike" ]; then
+	skip 'verdict: faults that are made' 'no library to make them was given'
+else
+	page_faults
+	other_ids
+	not_resident
+	negative_latencies
+	strange_packets
+fi
+
+transmit_drops() {
+	begin 'verdict: packets that the interface drops in transmission' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K --count 100000000"
+	wait_for_packets e e 200
+	# The other end takes none of this size.
+	ip -n "${ns[r]}" link set "$link_r" mtu 500
+	inside e bash -c 'for i in 1 2 3; do head -c 1000 /dev/zero >/dev/udp/'"$ip_r"'/9; done'
+	ip -n "${ns[r]}" link set "$link_r" mtu 1500
+	send TERM e
+	finish e
+	send TERM r
+	finish r
+	check '@expect_status e 0'
+	doubts e 'the NIC counted errors or drops \(transmit drops 3\)'
+	verdict
+}
+transmit_drops
+
+# Files as a CPU with cpufreq and a thermometer has them, where only this program sees them: FREQUENCY_KHZ THROTTLED.
+faked_cpu=$work/faked_cpu
+cat >"$faked_cpu" <<'END'
+#!/bin/sh
+cpu=/sys/devices/system/cpu/cpu$1 khz=$2 throttled=$3
+shift 3
+mount -t tmpfs none "$cpu" && mkdir "$cpu/cpufreq" "$cpu/thermal_throttle" &&
+	echo "$khz" >"$cpu/cpufreq/scaling_cur_freq" &&
+	echo "$throttled" >"$cpu/thermal_throttle/core_throttle_count" &&
+	echo "$throttled" >"$cpu/thermal_throttle/package_throttle_count" && exec "$@"
+END
+chmod 755 "$faked_cpu"
+
+# An emitter whose CPU has this frequency in the end, and was throttled so often.
+on_faked_cpu() { # KHZ THROTTLED
+	local cpu
+
+	start_reflector r "$K"
+	moved[e]=$(sent_by e)
+	as="unshare --mount $faked_cpu $first_cpu 3000000 7" start_emitter e "$K --count 100000000 -v"
+	wait_for_packets e e 200
+	cpu=/proc/$(pid_of e)/root/sys/devices/system/cpu/cpu$first_cpu
+	echo "$1" >"$cpu/cpufreq/scaling_cur_freq"
+	echo "$2" >"$cpu/thermal_throttle/core_throttle_count"
+	send TERM e
+	finish e
+	send TERM r
+	finish r
+	check '@expect_status e 0'
+}
+
+hot_and_slow() {
+	begin 'verdict: a CPU that was throttled by heat, and one whose frequency changed' || return 0
+	on_faked_cpu 3000000 9
+	doubts e 'the CPU was throttled by heat \(core throttled by heat 2\)'
+	check 'e.out ~ ^Why it matters: the CPU was throttled by heat: it ran slower for a while$'
+	does_not_doubt e frequency
+	on_faked_cpu 2000000 7
+	doubts e "the CPU's frequency changed \\(from 3000 to 2000 MHz\\)"
+	does_not_doubt e heat
+	# 5 % are the limit, of the higher one.
+	on_faked_cpu 2850000 7
+	does_not_doubt e 'heat|frequency'
+	check 'e.out !~ ^Not judged: .*(heat|frequency)'
+	verdict
+}
+if unshare --mount "$faked_cpu" "$first_cpu" 1 1 true 2>/dev/null; then
+	hot_and_slow
+else
+	skip 'verdict: heat and frequency' 'no mount namespaces here'
 fi
 
 overflow_store_full() {
@@ -165,15 +319,7 @@ other_statuses_come_first
 
 quiet_but_strict() {
 	begin 'verdict: --strict with -q says nothing and has the status' || return 0
-	start_reflector r "$K"
-	start_emitter e "$K --count 100000000 -q --strict"
-	wait_for_packets e e 200
-	taskset -p -c "$last_cpu" "$(pid_of e)" >/dev/null
-	wait_for_packets e e 400
-	send TERM e
-	finish e
-	send TERM r
-	finish r
+	run_moved '-q --strict'
 	check '@expect_status e 3'
 	check 'e.out empty'
 	verdict

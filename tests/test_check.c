@@ -8,12 +8,11 @@
 #include "../check_nic.c"
 #include "../check_host.c"
 
-#include <netlink/genl/ctrl.h>
-#include <netlink/netlink.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include "util.h"
+
+#include "fake_nic.h"
 
 /* ---- Folder of the machine --------------------------------------------------------------------------------------- */
 
@@ -74,18 +73,14 @@ static void remove_all(const char *path)
 		closedir(f);
 }
 
-/* ---- Fake kernel: off until set_up() ----------------------------------------------------------------------------- */
+/* ---- Fake kernel: off until set_up(); the NIC is fake_nic.h ----------------------------------------------------------------------------- */
 
-#define HARDWARE (SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE | SOF_TIMESTAMPING_RAW_HARDWARE)
+#define HARDWARE FAKE_NIC_HARDWARE
 #define ALL (1U << HWTSTAMP_FILTER_NONE | 1U << HWTSTAMP_FILTER_ALL)
 #define PTP_ONLY (1U << HWTSTAMP_FILTER_NONE | 1U << HWTSTAMP_FILTER_PTP_V2_EVENT)
 
 static struct {
-	bool on;
-	struct nic_abilities can;
-	int setting[3], setting_error, info_error;
-	bool no_carrier, down;
-	int speed, duplex, link_error;
+	int speed, duplex, settings_error;
 	struct ethtool_coalesce coalesce;
 	struct ethtool_ringparam ring;
 	struct ethtool_channels channels;
@@ -104,22 +99,12 @@ static struct {
 	long phc_readings;
 } fake;
 
-int __real_ioctl(int fd, unsigned long request, ...);
-int __wrap_ioctl(int fd, unsigned long request, ...);
-int __real_genl_ctrl_resolve(struct nl_sock *s, const char *name);
-int __wrap_genl_ctrl_resolve(struct nl_sock *s, const char *name);
 int __real_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 int __real_getsockopt(int fd, int level, int name, void *value, socklen_t *bytes);
 int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *bytes);
 int __real_getrlimit(__rlimit_resource_t what, struct rlimit *limit);
 int __wrap_getrlimit(__rlimit_resource_t what, struct rlimit *limit);
-
-static int fail_with(int error)
-{
-	errno = error;
-	return error ? -1 : 0;
-}
 
 #define ANSWER(type, answer)                                   \
 	do {                                                   \
@@ -134,29 +119,14 @@ static int fail_with(int error)
 
 static int fake_ethtool(void *data)
 {
-	struct ethtool_value *value = data;
-	struct ethtool_ts_info *info = data;
 	struct ethtool_link_settings *link = data;
 
 	switch (*(uint32_t *)data) {
-	case ETHTOOL_GDRVINFO:
-		strcpy(((struct ethtool_drvinfo *)data)->driver, "igc");
-		strcpy(((struct ethtool_drvinfo *)data)->bus_info, "0000:01:00.0");
-		return 0;
-	case ETHTOOL_GLINK:
-		value->data = !fake.no_carrier;
-		return 0;
-	case ETHTOOL_GET_TS_INFO:
-		info->so_timestamping = fake.can.stamping;
-		info->tx_types = fake.can.tx_types;
-		info->rx_filters = fake.can.rx_filters;
-		info->phc_index = fake.can.phc_index;
-		return fail_with(fake.info_error);
 	case ETHTOOL_GLINKSETTINGS:
 		link->link_mode_masks_nwords = 0;
 		link->speed = (uint32_t)fake.speed;
 		link->duplex = (uint8_t)fake.duplex;
-		return fail_with(fake.link_error);
+		return fail_with(fake.settings_error);
 	case ETHTOOL_GGRO:
 		ANSWER(struct ethtool_value, ((struct ethtool_value){ .data = fake.gro }));
 	case ETHTOOL_GTSO:
@@ -177,47 +147,6 @@ static int fake_ethtool(void *data)
 	return -1;
 }
 
-/* Whatever changes something fails the test. */
-int __wrap_ioctl(int fd, unsigned long request, ...)
-{
-	struct ifreq *r;
-	va_list ap;
-
-	va_start(ap, request);
-	r = va_arg(ap, struct ifreq *);
-	va_end(ap);
-	if (!fake.on)
-		return __real_ioctl(fd, request, r);
-	assert_string_equal(r->ifr_name, "fake0");
-	switch (request) {
-	case SIOCGIFINDEX:
-		r->ifr_ifindex = 7;
-		return 0;
-	case SIOCGIFNAME:
-		return 0;
-	case SIOCGIFFLAGS:
-		r->ifr_flags = fake.down ? 0 : IFF_UP | IFF_RUNNING;
-		return 0;
-	case SIOCGIFHWADDR:
-		memcpy(r->ifr_hwaddr.sa_data, "\x02\0\0\0\0\x01", 6);
-		return 0;
-	case SIOCETHTOOL:
-		return fake_ethtool(r->ifr_data);
-	case SIOCGHWTSTAMP:
-		if (!fake.setting_error)
-			*(struct hwtstamp_config *)r->ifr_data =
-				(struct hwtstamp_config){ fake.setting[0], fake.setting[1], fake.setting[2] };
-		return fail_with(fake.setting_error);
-	}
-	fail_msg("ioctl %#lx", request);
-	return -1;
-}
-
-int __wrap_genl_ctrl_resolve(struct nl_sock *s, const char *name)
-{
-	return fake.on ? -NLE_OBJ_NOTFOUND : __real_genl_ctrl_resolve(s, name);
-}
-
 static int fake_phc(struct timespec *t)
 {
 	int64_t ns = fake.now_ns + fake.now_ns / 1000000 * fake.phc_ppm;
@@ -231,7 +160,7 @@ static int fake_phc(struct timespec *t)
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 {
-	if (!fake.on)
+	if (!fake_nic.on)
 		return __real_clock_gettime(clock, t);
 	fake.readings++;
 	fake.now_ns += fake.readings == fake.long_reading_at ? fake.long_reading_ns : fake.reading_ns;
@@ -243,7 +172,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 
 int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *bytes)
 {
-	if (!fake.on)
+	if (!fake_nic.on)
 		return __real_getsockopt(fd, level, name, value, bytes);
 	assert_int_equal(level, SOL_SOCKET);
 	assert_int_equal(name, SO_BUSY_POLL);
@@ -252,7 +181,7 @@ int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *bytes
 
 int __wrap_getrlimit(__rlimit_resource_t what, struct rlimit *limit)
 {
-	if (!fake.on)
+	if (!fake_nic.on)
 		return __real_getrlimit(what, limit);
 	assert_int_equal(what, RLIMIT_MEMLOCK);
 	*limit = (struct rlimit){ fake.memlock, RLIM_INFINITY };
@@ -271,7 +200,12 @@ static void set_up(void)
 	remove_all(folder);
 	root = folder;
 	memset(&fake, 0, sizeof(fake));
-	fake.can = (struct nic_abilities){ HARDWARE, 1U << HWTSTAMP_TX_ON | 1, ALL, 0 };
+	memset(&fake_nic, 0, sizeof(fake_nic));
+	fake_nic.driver = "igc";
+	fake_nic.bus = "0000:01:00.0";
+	memcpy(fake_nic.mac, "\x02\0\0\0\0\x01", sizeof(fake_nic.mac));
+	fake_nic.ethtool = fake_ethtool;
+	fake_nic.can = (struct nic_abilities){ HARDWARE, 1U << HWTSTAMP_TX_ON | 1, ALL, 0 };
 	fake.speed = 1000;
 	fake.duplex = DUPLEX_FULL;
 	fake.channels.combined_count = 1;
@@ -282,15 +216,15 @@ static void set_up(void)
 	options = (struct options){ .interface = "fake0", .stamp = SOURCE_HARDWARE };
 	c = (struct check){ .options = &options, .policy = SCHED_FIFO, .priority = 22 };
 	c.nic = (struct nic){ .name = "fake0", .driver = "igc", .bus = "0000:01:00.0", .index = 7,
-			      .flags = IFF_UP | IFF_RUNNING, .can = fake.can, .control_fd = 1000 };
+			      .flags = IFF_UP | IFF_RUNNING, .can = fake_nic.can, .control_fd = 1000 };
 	CPU_SET(3, &c.cpus);
-	fake.on = true;
+	fake_nic.on = true;
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
-	fake.on = false;
+	fake_nic.on = false;
 	root = "";
 	remove_all(folder);
 	return 0;
@@ -388,8 +322,8 @@ static void test_setting(void **state)
 	expect("stamp setting",
 	       "ok    stamp setting: transmit 'off', filter 'none': rant sets it for the run and puts it back "
 	       "(SIOCGHWTSTAMP)\n");
-	fake.setting[1] = HWTSTAMP_TX_ON;
-	fake.setting[2] = HWTSTAMP_FILTER_PTP_V2_EVENT;
+	fake_nic.setting[1] = HWTSTAMP_TX_ON;
+	fake_nic.setting[2] = HWTSTAMP_FILTER_PTP_V2_EVENT;
 	expect("stamp setting",
 	       "note  stamp setting: transmit 'on', filter 'ptpv2-event' (SIOCGHWTSTAMP): somebody has set it; rant "
 	       "widens it for the run and puts it back\n");
@@ -397,19 +331,19 @@ static void test_setting(void **state)
 	expect("stamp setting",
 	       "fail  stamp setting: transmit 'on', filter 'ptpv2-event' (SIOCGHWTSTAMP; CapEff in "
 	       "/proc/self/status): to change it needs CAP_NET_ADMIN: sudo hwstamp_ctl -i fake0 -t 1 -r 1\n");
-	fake.setting[2] = HWTSTAMP_FILTER_ALL;
+	fake_nic.setting[2] = HWTSTAMP_FILTER_ALL;
 	expect("stamp setting", "ok    stamp setting: transmit 'on', filter 'all' (SIOCGHWTSTAMP)\n");
-	fake.setting[1] = HWTSTAMP_TX_ONESTEP_SYNC;
+	fake_nic.setting[1] = HWTSTAMP_TX_ONESTEP_SYNC;
 	expect("stamp setting",
 	       "fail  stamp setting: transmit 'onestep-sync' (SIOCGHWTSTAMP): another program owns the NIC, rant "
 	       "will not start: stop that program, see 'users'\n");
-	fake.setting_error = EOPNOTSUPP;
+	fake_nic.get_error = EOPNOTSUPP;
 	expect("stamp setting", "note  stamp setting: cannot tell (SIOCGHWTSTAMP: Operation not supported)\n");
 	put("/proc/self/status", "CapEff:\t0000000000001000\n");
 	strcpy(c.nic.driver, "tg3");
-	fake.setting_error = 0;
-	fake.setting[1] = HWTSTAMP_TX_ON;
-	fake.setting[2] = HWTSTAMP_FILTER_NONE;
+	fake_nic.get_error = 0;
+	fake_nic.setting[1] = HWTSTAMP_TX_ON;
+	fake_nic.setting[2] = HWTSTAMP_FILTER_NONE;
 	expect("stamp setting",
 	       "note  stamp setting: transmit 'on', filter 'none' (SIOCGHWTSTAMP): somebody has set it; rant widens "
 	       "it for the run and puts it back\n");
@@ -625,7 +559,7 @@ static void test_link(void **state)
 	(void)state;
 	set_up();
 	expect("link", "ok    link: up, with a carrier (SIOCGIFFLAGS, ETHTOOL_GLINK)\n");
-	fake.no_carrier = true;
+	fake_nic.no_link = true;
 	expect("link",
 	       "fail  link: no carrier (ETHTOOL_GLINK): nothing will answer: check the cable and the other end, 'ip "
 	       "link show dev fake0'\n");
@@ -651,7 +585,7 @@ static void test_speed(void **state)
 		expect("speed",
 		       "note  speed: speed unknown, duplex unknown (ETHTOOL_GLINKSETTINGS): the time on the wire "
 		       "cannot be told\n");
-	fake.link_error = EOPNOTSUPP;
+	fake.settings_error = EOPNOTSUPP;
 	expect("speed", "note  speed: cannot tell (ETHTOOL_GLINKSETTINGS: Operation not supported)\n");
 }
 
@@ -1658,12 +1592,12 @@ static void test_whole(void **state)
 		 count_lines("note"), count_lines("warn"));
 	assert_string_equal(said + strlen(said) - strlen(total), total);
 	/* Down, and without a clock: two of them, and no line where none is wanted. */
-	fake.down = true;
-	fake.can.phc_index = -1;
+	fake_nic.down = true;
+	fake_nic.can.phc_index = -1;
 	assert_int_equal(run_machine(true), 2);
 	assert_int_equal(count_lines("fail"), 2);
 	assert_non_null(strstr(said, ", 2 failures\n"));
-	fake.down = false;
+	fake_nic.down = false;
 	assert_int_equal(run_machine(true), 1);
 	assert_non_null(strstr(said, ", 1 failure\n"));
 	assert_int_equal(run_machine(false), 1);
@@ -1678,7 +1612,7 @@ static void test_whole_without_interface(void **state)
 
 	(void)state;
 	set_up();
-	fake.on = false;
+	fake_nic.on = false;
 	options.interface = "rant-none";
 	util_capture_begin(&capture);
 	result = run_machine(true);

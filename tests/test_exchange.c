@@ -322,6 +322,7 @@ static struct fake_account bench_run(const char *name)
 	fake.first_id = b.x.next_key = b.x.oldest_key = fake.first_id;
 	fake.tx_stamps = b.channel.tx_stamps;
 	fake.check_steps = b.channel.tx_stamps && b.channel.wire == SOURCE_HARDWARE && !b.options.no_step_check;
+	fake.check_set = !fake.check_steps && !b.options.no_step_check;
 	b.channel.id_by_message = fake.id_by_message;
 	/* Transports differ in data only; here, what exchange and timestamping need of socket.c's row. */
 	static const struct transport ipv4 = { .ip_level = SOL_IP, .recverr_type = IP_RECVERR, .recverr_bytes = 16 + 16,
@@ -1568,7 +1569,7 @@ static void a_stepped_sample_is_no_breach(void **state)
 	}
 }
 
-/* In the warm-up all is warm-up; without a stamp there is nothing to compare; others than the NIC's are of one clock. */
+/* In the warm-up all is warm-up; without a stamp there is nothing to compare. */
 static void what_is_not_looked_at_for_steps(void **state)
 {
 	(void)state;
@@ -1588,13 +1589,146 @@ static void what_is_not_looked_at_for_steps(void **state)
 		assert_int_equal(got.stepped, 0);
 		assert_int_equal(got.unstamped, 2);
 		assert_int_equal(got.warmup, 5);
+	}
+}
 
+static struct fake_event set_event = { .first = 10, .fault = SET };
+
+/* The reflector's CLOCK_REALTIME is set between its two times of user space, if these are its latency. */
+static struct fake_account run_with_set(enum role role, enum source wire, int64_t set_ns, bool check)
+{
+	bench_start(role, wire);
+	b.options.no_step_check = !check;
+	b.options.threshold_ns = role == ROLE_EMIT ? OVERFLOW_NS : 0;
+	set_event.argument = set_ns;
+	set_event.times = wire == SOURCE_USER;
+	bench_script(&set_event, 1);
+	return bench_run("a clock that is set");
+}
+
+/* Forward it is neither the largest latency nor a breach, back it is not taken for a wrong stamp. */
+static void a_sample_in_which_the_system_clock_is_set(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		for (enum source wire = SOURCE_USER; wire <= SOURCE_KERNEL; wire++) {
+			for (int64_t set_ns = -3600 * NS_PER_S; set_ns <= 3600 * NS_PER_S; set_ns += 7200 * NS_PER_S) {
+				struct fake_account got = run_with_set(role, wire, set_ns, true);
+
+				assert_int_equal(got.stepped, 1);
+				assert_int_equal(got.recorded, PACKETS - 1);
+				assert_int_equal(got.negative + got.breaches, 0);
+				assert_true(b.histogram.max_ns < OVERFLOW_NS);
+				for (uint64_t i = 0; i < b.log.used; i++)
+					assert_int_not_equal(b.record[i].seq, 10);
+
+				got = run_with_set(role, wire, set_ns, false);
+				assert_int_equal(got.stepped, 0);
+				assert_int_equal(got.negative, set_ns < 0);
+				assert_int_equal(got.breaches, role == ROLE_EMIT && set_ns > 0);
+			}
+		}
+	}
+}
+
+/* A reflector that has nothing to do until the first request, and one that was set before T2 of user space. */
+static void a_clock_that_was_set_before_is_none(void **state)
+{
+	(void)state;
+	bench_start(ROLE_REFLECT, SOURCE_USER);
+	b.options.no_step_check = false;
+	SCRIPT({ 10, 0, SET, NS_PER_S, 0 }, { 20, 0, SET, -NS_PER_S, 0 }, { 30, 0, SET, 3 * NS_PER_S, 2 });
+	assert_int_equal(bench_run("set before T2 and after T3").stepped, 0);
+	assert_int_equal(b.histogram.count, PACKETS);
+}
+
+/* Latencies of all sizes, and stamps of the wrong order, are not taken for it; nor is the time of this thread. */
+static void what_is_slow_was_not_set(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
 		bench_start(role, SOURCE_KERNEL);
 		b.options.no_step_check = false;
-		step_event.argument = step_ns;
-		bench_script(&step_event, 1);
-		assert_int_equal(bench_run("a step with kernel stamps").stepped, 0);
+		SCRIPT({ 0, 0, LATENCY, NS_PER_MS, 0 }, { 4, 0, LATENCY, 90 * NS_PER_US, 0 }, { 8, 0, LATENCY, 101 * NS_PER_US, 0 },
+		       { 12, 0, LATENCY, 2 * NS_PER_MS, 0 }, { 16, 0, LATENCY, -90 * NS_PER_US, 0 },
+		       { 18, 0, LATENCY, TIMEOUT_NS - 200 * NS_PER_US, 0 }, { 20, 0, TX_SLOW, NS_PER_MS, 0 },
+		       { 20, 0, LATENCY, NS_PER_MS, 0 });
+
+		struct fake_account got = bench_run("slow, but true");
+
+		assert_int_equal(got.stepped, 0);
+		assert_int_equal(got.negative, 1);
+		assert_int_equal(got.recorded, PACKETS - 1);
 	}
+}
+
+/* The thread was held up between the three readings of clocks at sending, for 20 ms - 2 ms: what is in these bounds may be
+ * that. Each reading takes 20 ns here. */
+static void how_much_a_step_must_be(void **state)
+{
+	(void)state;
+	for (int64_t over_ns = -1; over_ns <= 1; over_ns++) {
+		bench_start(ROLE_EMIT, SOURCE_KERNEL);
+		struct flight f = { .sent_ns = fake.now_ns - 20 * NS_PER_MS, .sent_real_ns = fake_real_ns(fake.now_ns),
+				    .sent_by_ns = fake.now_ns - 2 * NS_PER_MS };
+
+		/* That it went by no more than the longest time there was ... */
+		f.sent_real_ns -= 20 * NS_PER_MS + STEP_SLACK_NS + 20 + over_ns;
+		assert_int_equal(was_set(&f), over_ns > 0);
+		/* ... and by no less than the shortest, */
+		f.sent_ns = fake.now_ns - 20 * NS_PER_MS;
+		f.sent_by_ns = fake.now_ns - 2 * NS_PER_MS;
+		f.sent_real_ns = fake_real_ns(fake.now_ns) - 2 * NS_PER_MS + STEP_SLACK_NS + 20 + over_ns;
+		assert_int_equal(was_set(&f), over_ns > 0);
+		/* which is none where no clock was read since. */
+		f.sent_by_ns = 0;
+		f.sent_real_ns = fake_real_ns(fake.now_ns) + STEP_SLACK_NS + 40 + over_ns;
+		assert_int_equal(was_set(&f), over_ns > 0);
+		fake_end();
+	}
+	assert_false(is_odd(&(struct sample){ .latency_ns = 100 * NS_PER_US }));
+	assert_true(is_odd(&(struct sample){ .latency_ns = 100 * NS_PER_US + 1 }));
+	assert_false(is_odd(&(struct sample){ .latency_ns = 0 }));
+	assert_true(is_odd(&(struct sample){ .latency_ns = -1 }));
+}
+
+/* What is neither long nor a breach is not looked at. */
+static void a_step_is_no_breach_of_a_low_threshold(void **state)
+{
+	(void)state;
+	for (int64_t threshold_ns = 0; threshold_ns <= 20 * NS_PER_US; threshold_ns += 20 * NS_PER_US) {
+		bench_start(ROLE_EMIT, SOURCE_KERNEL);
+		b.options.no_step_check = false;
+		b.options.threshold_ns = threshold_ns;
+		SCRIPT({ 10, 0, SET, 60 * NS_PER_US, 0 });
+
+		struct fake_account got = bench_run("a small step");
+
+		assert_int_equal(got.stepped, threshold_ns != 0);
+		assert_int_equal(b.breach_calls, 0);
+		assert_int_equal(b.histogram.max_ns > 60 * NS_PER_US, threshold_ns == 0);
+	}
+}
+
+/* Smaller ones than the latency itself too, of a network that takes 2 ms. */
+static void a_step_of_less_than_the_latency(void **state)
+{
+	(void)state;
+	for (int64_t set_ns = -NS_PER_MS; set_ns <= NS_PER_MS; set_ns += 2 * NS_PER_MS) {
+		struct fake_event events[] = { { 0, PACKETS, LATENCY, 2 * NS_PER_MS, 0 }, { 10, 0, SET, set_ns, 0 } };
+
+		bench_start(ROLE_EMIT, SOURCE_KERNEL);
+		b.options.no_step_check = false;
+		bench_script(events, COUNT_OF(events));
+		assert_int_equal(bench_run("a step of half the latency").stepped, 1);
+		assert_int_equal(b.histogram.min_ns, 2 * NS_PER_MS);
+		assert_int_equal(b.histogram.max_ns, 2 * NS_PER_MS);
+	}
+	/* Of a reflector only the one answer that leaves late. */
+	bench_start(ROLE_REFLECT, SOURCE_KERNEL);
+	b.options.no_step_check = false;
+	SCRIPT({ 10, 0, LATENCY, 2 * NS_PER_MS, 0 }, { 10, 0, TX_SLOW, 2 * NS_PER_MS, 0 }, { 10, 0, SET, -NS_PER_MS, 0 });
+	assert_int_equal(bench_run("a step back of half the response").stepped, 1);
 }
 
 /* ---- Times of user space on the NIC's scale --------------------------------------------------------------------------- */
@@ -2032,6 +2166,7 @@ static int64_t random_argument(enum fake_fault fault, enum role role)
 	case TWICE: return (int64_t)util_below(role == ROLE_EMIT ? NS_PER_MS : 60 * NS_PER_US) + 1;
 	case LATENCY: return (int64_t)util_below(400000) - 100000;
 	case STEP: return (int64_t)util_below(100000) - 50000;
+	case SET: return util_below(2) ? NS_PER_S : -NS_PER_S;
 	case EXTRA:
 		extra = (int64_t)util_below(EXTRA_BOTH_ROLES + role_extras);
 		return extra < EXTRA_BOTH_ROLES || role == ROLE_EMIT ? extra : extra - EXTRA_BOTH_ROLES + EXTRA_EMIT_END;
@@ -2047,14 +2182,27 @@ static int64_t random_argument(enum fake_fault fault, enum role role)
 	}
 }
 
+static bool is_possible(enum fake_fault fault, enum role role)
+{
+	switch (fault) {
+	case STOP: return false;
+	case BAD_TLV:
+	case LARGE: return role == ROLE_REFLECT;
+	/* With others than the NIC's stamps it is CLOCK_REALTIME that is set. A reflector has more than one packet in flight. */
+	case STEP: return b.channel.wire == SOURCE_HARDWARE;
+	case SET: return role == ROLE_EMIT;
+	default: return true;
+	}
+}
+
 static enum fake_fault random_fault(enum role role)
 {
-	for (;;) {
-		enum fake_fault fault = (enum fake_fault)(1 + util_below(FAULTS - 1));
+	enum fake_fault fault;
 
-		if (fault != STOP && ((fault != BAD_TLV && fault != LARGE) || role == ROLE_REFLECT))
-			return fault;
-	}
+	do
+		fault = (enum fake_fault)(1 + util_below(FAULTS - 1));
+	while (!is_possible(fault, role));
+	return fault;
 }
 
 /* What is refused must be nothing else: what_is_not_answered_is_not_counted_twice() has that. */
@@ -2140,6 +2288,12 @@ int main(void)
 		TEST(a_stepped_sample_is_counted_apart),
 		TEST(a_stepped_sample_is_no_breach),
 		TEST(what_is_not_looked_at_for_steps),
+		TEST(a_sample_in_which_the_system_clock_is_set),
+		TEST(a_clock_that_was_set_before_is_none),
+		TEST(what_is_slow_was_not_set),
+		TEST(how_much_a_step_must_be),
+		TEST(a_step_of_less_than_the_latency),
+		TEST(a_step_is_no_breach_of_a_low_threshold),
 		TEST(stages_are_right_without_synchronisation),
 		TEST(a_time_without_a_place_is_in_no_stage),
 		TEST(the_hook_gets_the_times_as_they_were_read),

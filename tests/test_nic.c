@@ -11,7 +11,9 @@
 
 #include "util.h"
 
-#define HARDWARE (SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE | SOF_TIMESTAMPING_RAW_HARDWARE)
+#include "fake_nic.h"
+
+#define HARDWARE FAKE_NIC_HARDWARE
 #define OFF_ON (BIT(HWTSTAMP_TX_OFF) | BIT(HWTSTAMP_TX_ON))
 #define NONE_ALL (BIT(HWTSTAMP_FILTER_NONE) | BIT(HWTSTAMP_FILTER_ALL))
 #define PTP_ONLY (BIT(HWTSTAMP_FILTER_NONE) | BIT(HWTSTAMP_FILTER_PTP_V2_EVENT))
@@ -91,12 +93,9 @@ struct script {
 };
 
 static struct {
-	const struct script *script; /* NULL: off */
-	int setting[3];
-	int gets, sets;
+	const struct script *script;
+	int sets;
 	void (*after_set)(void);
-	int link_error, mac_error; /* of ETHTOOL_GLINK, SIOCGIFHWADDR */
-	bool no_link, not_running, down;
 	/* ETHTOOL_GLINKSETTINGS: words in each of its masks, errors of the first and the second question. */
 	int link_words, settings_error[2], settings_asked;
 	uint32_t speed;
@@ -105,18 +104,8 @@ static struct {
 
 static bool netlink_broken;
 
-int __real_ioctl(int fd, unsigned long request, ...);
-int __wrap_ioctl(int fd, unsigned long request, ...);
-int __real_genl_ctrl_resolve(struct nl_sock *s, const char *name);
-int __wrap_genl_ctrl_resolve(struct nl_sock *s, const char *name);
 int __real_nl_connect(struct nl_sock *s, int protocol);
 int __wrap_nl_connect(struct nl_sock *s, int protocol);
-
-static int fail_with(int error)
-{
-	errno = error;
-	return error ? -1 : 0;
-}
 
 /* As the kernel: a wrong number of words is answered with the right one, negative, and with nothing else. */
 static int fake_link_settings(struct ethtool_link_settings *s)
@@ -140,34 +129,10 @@ static int fake_link_settings(struct ethtool_link_settings *s)
 
 static int fake_ethtool(void *data)
 {
-	const struct nic_abilities *can = &fake.script->can;
-	struct ethtool_ts_info *info = data;
+	struct ethtool_link_settings *s = data;
 
-	if (info->cmd == ETHTOOL_GDRVINFO) {
-		strcpy(((struct ethtool_drvinfo *)data)->driver, "fake");
-		memset(((struct ethtool_drvinfo *)data)->bus_info, 'b', ETHTOOL_BUSINFO_LEN);
-		return 0;
-	}
-	if (info->cmd == ETHTOOL_GLINKSETTINGS)
-		return fake_link_settings(data);
-	if (info->cmd == ETHTOOL_GLINK) {
-		((struct ethtool_value *)data)->data = !fake.no_link;
-		return fail_with(fake.link_error);
-	}
-	assert_int_equal(info->cmd, ETHTOOL_GET_TS_INFO);
-	info->so_timestamping = can->stamping;
-	info->tx_types = can->tx_types;
-	info->rx_filters = can->rx_filters;
-	info->phc_index = can->phc_index;
-	return fail_with(fake.script->info_error);
-}
-
-static int fake_get(struct hwtstamp_config *c)
-{
-	fake.gets++;
-	if (!fake.script->get_error)
-		*c = (struct hwtstamp_config){ fake.setting[0], fake.setting[1], fake.setting[2] };
-	return fail_with(fake.script->get_error);
+	assert_int_equal(s->cmd, ETHTOOL_GLINKSETTINGS);
+	return fake_link_settings(s);
 }
 
 static int fake_set(struct hwtstamp_config *c)
@@ -179,50 +144,11 @@ static int fake_set(struct hwtstamp_config *c)
 
 	if (fake.sets == 1 && s->set_error && !s->error_but_changes)
 		return fail_with(s->set_error);
-	memcpy(fake.setting, odd ? s->grants : asked, sizeof(fake.setting));
-	*c = (struct hwtstamp_config){ fake.setting[0], fake.setting[1], fake.setting[2] };
+	memcpy(fake_nic.setting, odd ? s->grants : asked, sizeof(fake_nic.setting));
+	*c = (struct hwtstamp_config){ fake_nic.setting[0], fake_nic.setting[1], fake_nic.setting[2] };
 	if (fake.after_set)
 		fake.after_set();
 	return fail_with(fake.sets == 1 ? s->set_error : 0);
-}
-
-int __wrap_ioctl(int fd, unsigned long request, ...)
-{
-	struct ifreq *r;
-	va_list ap;
-
-	va_start(ap, request);
-	r = va_arg(ap, struct ifreq *);
-	va_end(ap);
-	if (!fake.script)
-		return __real_ioctl(fd, request, r);
-	assert_string_equal(r->ifr_name, "fake0");
-	switch (request) {
-	case SIOCGIFINDEX:
-		r->ifr_ifindex = 7;
-		return 0;
-	case SIOCGIFNAME:
-		return 0;
-	case SIOCGIFFLAGS:
-		r->ifr_flags = (short)((fake.down ? 0 : IFF_UP) | (fake.not_running ? 0 : IFF_RUNNING));
-		return 0;
-	case SIOCGIFHWADDR:
-		memcpy(r->ifr_hwaddr.sa_data, "\x02\xfe\x00\x10\x0a\xff", 6);
-		return fail_with(fake.mac_error);
-	case SIOCETHTOOL:
-		return fake_ethtool(r->ifr_data);
-	case SIOCGHWTSTAMP:
-		return fake_get((void *)r->ifr_data);
-	case SIOCSHWTSTAMP:
-		return fake_set((void *)r->ifr_data);
-	}
-	fail_msg("ioctl %#lx", request);
-	return -1;
-}
-
-int __wrap_genl_ctrl_resolve(struct nl_sock *s, const char *name)
-{
-	return fake.script ? -NLE_OBJ_NOTFOUND : __real_genl_ctrl_resolve(s, name);
 }
 
 int __wrap_nl_connect(struct nl_sock *s, int protocol)
@@ -233,14 +159,24 @@ int __wrap_nl_connect(struct nl_sock *s, int protocol)
 static void fake_on(const struct script *s)
 {
 	memset(&fake, 0, sizeof(fake));
-	memcpy(fake.setting, s->found, sizeof(fake.setting));
+	memset(&fake_nic, 0, sizeof(fake_nic));
 	fake.script = s;
+	fake_nic.driver = "fake";
+	fake_nic.bus = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
+	memcpy(fake_nic.mac, "\x02\xfe\x00\x10\x0a\xff", sizeof(fake_nic.mac));
+	fake_nic.can = s->can;
+	memcpy(fake_nic.setting, s->found, sizeof(fake_nic.setting));
+	fake_nic.info_error = s->info_error;
+	fake_nic.get_error = s->get_error;
+	fake_nic.set = fake_set;
+	fake_nic.ethtool = fake_ethtool;
+	fake_nic.on = true;
 }
 
 static int fake_off(void **state)
 {
 	(void)state;
-	memset(&fake, 0, sizeof(fake));
+	fake_nic.on = false;
 	netlink_broken = false;
 	capture_abandon();
 	return 0;
@@ -345,9 +281,9 @@ static const struct script scripts[] = {
 
 static void assert_setting(const char *when, const int expected[3])
 {
-	if (memcmp(fake.setting, expected, sizeof(fake.setting)))
-		fail_msg("%s: setting is {%d,%d,%d}, expected {%d,%d,%d}", when, fake.setting[0], fake.setting[1],
-			 fake.setting[2], expected[0], expected[1], expected[2]);
+	if (memcmp(fake_nic.setting, expected, sizeof(fake_nic.setting)))
+		fail_msg("%s: setting is {%d,%d,%d}, expected {%d,%d,%d}", when, fake_nic.setting[0], fake_nic.setting[1],
+			 fake_nic.setting[2], expected[0], expected[1], expected[2]);
 }
 
 static void test_script(void **state)
@@ -368,7 +304,7 @@ static void test_script(void **state)
 	assert_int_equal(fake.sets, s->sets);
 	assert_int_equal(n.changed, !result && s->sets && !s->get_error);
 	if (s->changes_behind)
-		memcpy(fake.setting, s->behind_our_back, sizeof(fake.setting));
+		memcpy(fake_nic.setting, s->behind_our_back, sizeof(fake_nic.setting));
 	errno = ENOMSG;
 	nic_restore(&n);
 	assert_int_equal(errno, ENOMSG);
@@ -376,12 +312,12 @@ static void test_script(void **state)
 	assert_false(n.changed);
 
 	/* Once more must do nothing, even when the NIC looks again as we had left it. */
-	int ioctls = fake.gets + fake.sets;
+	int ioctls = fake_nic.gets + fake.sets;
 
-	memcpy(fake.setting, n.set, sizeof(fake.setting));
+	memcpy(fake_nic.setting, n.set, sizeof(fake_nic.setting));
 	nic_restore(&n);
 	nic_close(&n);
-	assert_int_equal(fake.gets + fake.sets, ioctls);
+	assert_int_equal(fake_nic.gets + fake.sets, ioctls);
 	assert_int_equal(n.control_fd, -1);
 }
 
@@ -824,7 +760,7 @@ static void test_find(void **state)
 
 	(void)state;
 	fake_on(&full);
-	fake.down = fake.no_link = true;
+	fake_nic.down = fake_nic.no_link = true;
 	CAPTURED(result, nic_open(&n, "fake0"));
 	assert_int_equal(result, -ENETDOWN);
 	ASSERT_SAID("interface 'fake0' is down");
@@ -838,12 +774,12 @@ static void test_find(void **state)
 	/* The kernel's field need not be ended. */
 	assert_string_equal(n.bus, "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb");
 	assert_false(nic_has_carrier(&n));
-	fake.no_link = false;
+	fake_nic.no_link = false;
 	assert_true(nic_has_carrier(&n));
-	fake.mac_error = EIO;
+	fake_nic.mac_error = EIO;
 	assert_int_equal(nic_read_mac(&n, mac), -EIO);
 	assert_string_equal(mac, "kept");
-	fake.mac_error = 0;
+	fake_nic.mac_error = 0;
 	assert_int_equal(nic_read_mac(&n, mac), 0);
 	assert_string_equal(mac, "02:fe:00:10:0a:ff");
 	nic_close(&n);
@@ -891,21 +827,20 @@ static void test_link(void **state)
 
 static void test_read_setting(void **state)
 {
-	struct script s = full;
 	int setting[3] = { 7, 7, 7 };
 	struct nic n;
 
 	(void)state;
-	fake_on(&s);
+	fake_on(&full);
 	assert_int_equal(nic_find(&n, "fake0"), 0);
 	assert_int_equal(nic_read_setting(&n, setting), 0);
 	assert_memory_equal(setting, full.found, sizeof(setting));
 	assert_false(nic_stamps_all(setting));
-	fake.setting[1] = HWTSTAMP_TX_ON;
-	fake.setting[2] = HWTSTAMP_FILTER_ALL;
+	fake_nic.setting[1] = HWTSTAMP_TX_ON;
+	fake_nic.setting[2] = HWTSTAMP_FILTER_ALL;
 	assert_int_equal(nic_read_setting(&n, setting), 0);
 	assert_true(nic_stamps_all(setting));
-	s.get_error = EOPNOTSUPP;
+	fake_nic.get_error = EOPNOTSUPP;
 	assert_int_equal(nic_read_setting(&n, setting), -EOPNOTSUPP);
 	assert_int_equal(fake.sets, 0);
 	nic_close(&n);
@@ -945,9 +880,9 @@ static void test_carrier(void **state)
 		int result;
 
 		fake_on(&plain);
-		fake.link_error = rows[i].link_error;
-		fake.no_link = rows[i].no_link;
-		fake.not_running = rows[i].not_running;
+		fake_nic.link_error = rows[i].link_error;
+		fake_nic.no_link = rows[i].no_link;
+		fake_nic.not_running = rows[i].not_running;
 		CAPTURED(result, nic_open(&n, "fake0"));
 		nic_close(&n);
 		assert_int_equal(result, 0);

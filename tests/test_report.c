@@ -935,9 +935,12 @@ static void clocks_belong_to_hardware_stamps(void **state)
 	assert_no(written(0), "Clocks");
 	watched(SOURCE_HARDWARE);
 	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
-	/* With others only for who wants to know. */
+	/* With others only for who wants to know, or where the clock of the stamps was set. */
 	watched(SOURCE_KERNEL);
 	assert_no(written(0), "Clocks");
+	counter_add(&clocks.track[CLOCK_OF_SYSTEM].steps, 1);
+	assert_section(CLOCKS_TITLE, REALTIME_UNKNOWN "  1 more steps\n");
+	watched(SOURCE_KERNEL);
 	options.verbose = true;
 	assert_section(CLOCKS_TITLE, REALTIME_UNKNOWN);
 	watched(SOURCE_HARDWARE);

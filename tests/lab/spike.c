@@ -1,20 +1,42 @@
 /* build: flags=-shared,-fPIC libs=-ldl */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Preloaded into rant (LD_PRELOAD): makes packets late at one stage of their way through the program, by spinning.
+ * Preloaded into rant (LD_PRELOAD): makes packets late at one stage of their way through the program, by spinning; or one
+ * of the faults that the verdict has to find.
  *
  *   SPIKE=STAGE,EVERY,US       STAGE  rx: between the wire and the program, app: in the program, tx: between program and wire
  *                              EVERY  every so many-th packet that is received (rx, app) or sent (tx)
  *                              US     how long
  *   SPIKE_COUNT=FILE           gets the number of those that were made late, at the end
+ *
+ *   FAULT=KIND,N
+ *     page,N     the sending thread touches a page that is not there, at every N-th packet that is sent
+ *     strange,N  a packet of a protocol that nobody knows goes out beside every N-th
+ *     back,N     every N-th packet was received a second before it was
+ *     id,N       every N-th transmit stamp has a number that no packet has
+ *     absent,1   the last page of the first memory that mincore() is asked for is given back
+ *     filter,N   the N-th time and the next that it is asked, the NIC stamps PTP packets only
+ *     clock,N    from the N-th question to the NIC's clock on it does not answer
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <time.h> /* before */
+#include <errno.h>
+#include <linux/errqueue.h>
+#include <linux/net_tstamp.h>
+#include <linux/ptp_clock.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netpacket/packet.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
-#include <time.h>
+#include <unistd.h>
 
 static struct {
 	enum { NOWHERE, RX, APP, TX } stage;
@@ -23,6 +45,18 @@ static struct {
 	unsigned reads; /* of CLOCK_REALTIME since the last packet was received */
 } spike;
 
+enum kind { NOTHING, PAGE, STRANGE, BACK, ID, ABSENT, FILTER, CLOCK, KINDS };
+
+static struct {
+	enum kind kind;
+	unsigned long every, count; /* of what the kind is about */
+	char *page;
+	size_t page_bytes;
+	int raw_fd;
+} fault;
+
+static int (*real_ioctl)(int, unsigned long, ...);
+static int (*real_mincore)(void *, size_t, unsigned char *);
 static ssize_t (*real_recvmsg)(int, struct msghdr *, int);
 static ssize_t (*real_sendmsg)(int, const struct msghdr *, int);
 static int (*real_clock_gettime)(clockid_t, struct timespec *);
@@ -36,6 +70,32 @@ static void *real(const char *name)
 	return f;
 }
 
+static void begin_fault(void)
+{
+	static const char *const names[KINDS] = { "", "page", "strange", "back", "id", "absent", "filter", "clock" };
+	const char *text = getenv("FAULT");
+	char kind[8] = "";
+
+	real_ioctl = real("ioctl");
+	real_mincore = real("mincore");
+	if (!text || sscanf(text, "%7[^,],%lu", kind, &fault.every) != 2 || !fault.every)
+		return;
+	for (enum kind k = PAGE; k < KINDS; k++)
+		if (!strcmp(kind, names[k]))
+			fault.kind = k;
+	fault.page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	fault.page = mmap(NULL, fault.page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	fault.raw_fd = fault.kind == STRANGE ? socket(AF_PACKET, SOCK_DGRAM, 0) : -1;
+	if (fault.page == MAP_FAILED || (fault.kind == STRANGE && fault.raw_fd < 0))
+		abort();
+}
+
+/* Is it time for it? */
+static int is_due(enum kind kind)
+{
+	return fault.kind == kind && ++fault.count % fault.every == 0;
+}
+
 __attribute__((constructor)) static void begin(void)
 {
 	const char *text = getenv("SPIKE");
@@ -45,6 +105,7 @@ __attribute__((constructor)) static void begin(void)
 	real_recvmsg = real("recvmsg");
 	real_sendmsg = real("sendmsg");
 	real_clock_gettime = real("clock_gettime");
+	begin_fault();
 	if (!text || sscanf(text, "%3[^,],%lu,%lu", stage, &spike.every, &us) != 3 || !spike.every)
 		return;
 	spike.spin_ns = us * 1000;
@@ -81,15 +142,65 @@ static void maybe_spin(unsigned long packets)
 		;
 }
 
+/* What is locked cannot be given back. */
+static void give_back(void *page)
+{
+	if (munlock(page, fault.page_bytes) || madvise(page, fault.page_bytes, MADV_DONTNEED))
+		abort();
+}
+
+static void touch_page(void)
+{
+	give_back(fault.page);
+	*(volatile char *)fault.page = 1;
+}
+
+/* The socket is bound to its interface. */
+static void send_strange(int fd)
+{
+	struct sockaddr_ll to = { .sll_family = AF_PACKET, .sll_protocol = htons(0x88b5), .sll_halen = 6 };
+	char name[IF_NAMESIZE] = "";
+	socklen_t bytes = sizeof(name);
+
+	memset(to.sll_addr, 0xff, 6);
+	if (getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, &bytes))
+		abort();
+	to.sll_ifindex = (int)if_nametoindex(name);
+	if (sendto(fault.raw_fd, "strange", 7, 0, (struct sockaddr *)&to, sizeof(to)) < 0)
+		abort();
+}
+
+static void change_id(struct msghdr *m)
+{
+	for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h)) {
+		struct sock_extended_err *e = (struct sock_extended_err *)(void *)CMSG_DATA(h);
+
+		if (h->cmsg_level == SOL_IP && h->cmsg_type == IP_RECVERR && e->ee_origin == SO_EE_ORIGIN_TIMESTAMPING &&
+		    is_due(ID))
+			e->ee_data += 1u << 30;
+	}
+}
+
+static void set_back(struct msghdr *m)
+{
+	for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h))
+		if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_TIMESTAMPING)
+			((struct timespec *)(void *)CMSG_DATA(h))->tv_sec--;
+}
+
 ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
 	ssize_t got = real_recvmsg(fd, m, flags);
 
+	if (got >= 0 && flags & MSG_ERRQUEUE)
+		change_id(m);
 	/* Not the error queue, and not libnl's answers, which are waited for. */
 	if (got <= 0 || flags & MSG_ERRQUEUE || !(flags & MSG_DONTWAIT))
 		return got;
 	spike.received++;
 	spike.reads = 0;
+	if (is_due(BACK))
+		set_back(m);
 	if (spike.stage == RX)
 		maybe_spin(spike.received);
 	return got;
@@ -98,10 +209,15 @@ ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
 	/* Not libnl's questions. */
-	if (flags & MSG_DONTWAIT)
-		spike.sent++;
-	if (flags & MSG_DONTWAIT && spike.stage == TX)
+	if (!(flags & MSG_DONTWAIT))
+		return real_sendmsg(fd, m, flags);
+	spike.sent++;
+	if (spike.stage == TX)
 		maybe_spin(spike.sent);
+	if (is_due(PAGE))
+		touch_page();
+	if (is_due(STRANGE))
+		send_strange(fd);
 	return real_sendmsg(fd, m, flags);
 }
 
@@ -110,5 +226,46 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 {
 	if (clock == CLOCK_REALTIME && spike.stage == APP && spike.received && ++spike.reads == 2)
 		maybe_spin(spike.received);
+	/* That of a device. */
+	if (clock < 0 && fault.kind == CLOCK && ++fault.count >= fault.every) {
+		errno = EIO;
+		return -1;
+	}
 	return real_clock_gettime(clock, t);
+}
+
+static void narrow_filter(struct ifreq *r)
+{
+	struct hwtstamp_config *c = (void *)r->ifr_data;
+
+	c->rx_filter = HWTSTAMP_FILTER_PTP_V2_EVENT;
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	void *argument;
+	va_list ap;
+	int result;
+
+	va_start(ap, request);
+	argument = va_arg(ap, void *);
+	va_end(ap);
+	if (_IOC_TYPE(request) == PTP_CLK_MAGIC && fault.kind == CLOCK && ++fault.count >= fault.every) {
+		errno = EIO;
+		return -1;
+	}
+	result = real_ioctl(fd, request, argument);
+	if (request == SIOCGHWTSTAMP && fault.kind == FILTER && ++fault.count >= fault.every &&
+	    fault.count < fault.every + 2)
+		narrow_filter(argument);
+	return result;
+}
+
+int mincore(void *start, size_t bytes, unsigned char *present)
+{
+	if (fault.kind == ABSENT) {
+		fault.kind = NOTHING;
+		give_back((char *)start + (bytes - 1) / fault.page_bytes * fault.page_bytes);
+	}
+	return real_mincore(start, bytes, present);
 }

@@ -14,8 +14,6 @@ declare -A device=([eth0]=$(readlink -f /sys/class/net/eth0/device) [eth1]=$(rea
 declare -A bar=([ns_eth0]=${device[eth0]}/resource0 [ns_eth1]=${device[eth1]}/resource0)
 kept=$(mktemp -d /tmp/lab.XXXXXX) # begin() empties $work
 
-# As udev makes it.
-[ -e /dev/fd ] || ln -s /proc/self/fd /dev/fd
 # Unpacked for the lab, with a library that the guest does not know.
 if ! setpci --version >/dev/null 2>&1; then
 	mkdir "$kept/bin"
@@ -74,18 +72,8 @@ is_settled() {
 	[[ $(grep -c 'scope link' <<<"$text") -ge 2 && $text != *tentative* ]]
 }
 
-dump_port() {
-	local group
-
-	for group in -c -g -k -a -l --show-priv-flags; do
-		ethtool "$group" "$1"
-	done
-	ip -d address show dev "$1"
-	ip neigh show dev "$1" nud permanent
-	tc qdisc show dev "$1"
-	grep -s '' "/sys/class/net/$1/napi_defer_hard_irqs" "/sys/class/net/$1/gro_flush_timeout" "/sys/class/net/$1"/queues/*/[rx]ps_*
-	cat "/sys/class/net/$1/device/power/control"
-}
+# shellcheck source=tests/dump_port.sh
+. "$TESTS/../dump_port.sh"
 
 # Threads of interrupts and ksoftirqd by scheduling, and all others by their CPUs; but not the kernel's workers, nor this test.
 dump_tasks() {
@@ -115,6 +103,7 @@ dump() {
 	poll is_settled
 	dump_port eth0
 	dump_port eth1
+	cat /sys/class/net/eth[01]/device/power/control
 	ip -4 route show table all | sort
 	ip -6 route show table all | sort
 	ip netns list

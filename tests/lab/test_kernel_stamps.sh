@@ -119,5 +119,75 @@ expect "$(row r Reordered)" -gt 10 'reordered at the reflector'
 expect "$(row r Received)" -eq "$(row e Sent)" 'received by the reflector'
 verdict
 
+# ---- CLOCK_REALTIME is set in the middle of a run ------------------------------------------------------------------------
+
+# shellcheck disable=SC2317 # by poll
+has_sent_more() { # THAN
+	is_gone e || [ "$(sent_by a)" -gt "$1" ]
+}
+
+# Each step is named with its size, within its bound.
+expect_steps() { # NAME NS...
+	local name=$1 truth n=0 size bound
+
+	shift
+	while read -r size bound; do
+		truth=${1:-0}
+		[ $# -eq 0 ] || shift
+		n=$((n + 1))
+		expect $((size - bound)) -le "$truth" "step $n of $name less its bound"
+		expect $((size + bound)) -ge "$truth" "step $n of $name and its bound"
+	done < <(sed -n 's/^  Step of the system clock by +*\(-*[0-9]*\) ns (+-\([0-9]*\)), .*/\1 \2/p' "$work/$name.out")
+	expect $# -eq 0 "steps that $name does not name"
+}
+
+# All that is on its way for 20 ms at least is on its way when the clock is set, but for one or two of four.
+expect_left_out() { # NAME
+	local name=$1 least=20000000 most=900000000
+
+	expect "$(row "$name" Stepped)" -ge 2 "left out by $name"
+	expect "$(row "$name" Stepped)" -le 4 "left out by $name"
+	expect "$(row "$name" Negative)" -le 0 "negative latencies of $name"
+	expect "$(least "$name")" -ge $least "least latency of $name"
+	expect "$(sed -n 's/.* MAX: \([0-9]*\) ns .*/\1/p' "$work/$name.out")" -lt $most "largest latency of $name"
+	expect "$(awk -v least=$least -v most=$most 'NR > 2 && ($NF < least || $NF > most)' "$work/$name.log" | wc -l)" -eq 0 \
+		"records of $name that a step has spoilt"
+}
+
+# A run of both while the clock is set forward and back, by less and by more than what is measured.
+set_in_between() { # STAMP
+	local steps='5000000 -5000000 1000000000 -1000000000' ns
+
+	begin "kernel stamps: the system clock is set, --stamp $1"
+	at b tc qdisc replace dev v1 root netem limit 10000 delay 20ms
+	start r b "$RANT" -i v1 --stamp "$1" --log "$work/r.log"
+	poll has_port r
+	start e a "$RANT" -i v0 -a "${address[b]}" --stamp "$1" --log "$work/e.log" --timeout 2000
+	for ns in $steps; do
+		poll has_sent_more $(($(sent_by a) + 30))
+		"$HELPERS/set_clock" "$ns" || complain 'the clock was not set'
+	done
+	poll has_sent_more $(($(sent_by a) + 30))
+	stop e
+	stop r
+	at b tc qdisc del dev v1 root
+	expect_status e 0
+	# shellcheck disable=SC2086 # words
+	expect_steps e $steps
+	expect_left_out e
+	expect_line e.out "^Measurement: doubtful: (.*; )?a clock was set \\(CLOCK_REALTIME 4 times, $(row e Stepped) samples left out\\)"
+	expect_balance e
+	if [ "$1" = kernel ]; then
+		# shellcheck disable=SC2086 # words
+		expect_steps r $steps
+		expect_left_out r
+	fi
+	expect_balance r
+	[ -z "${SHOW:-}" ] || grep -hE '^  (Step|Stepped|Recorded)|^MIN|^Measure' "$work/e.out" "$work/r.out" | sed 's/^/# /'
+	verdict
+}
+set_in_between kernel
+set_in_between user
+
 together
 exit "$failed"
