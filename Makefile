@@ -12,9 +12,9 @@ WARNINGS = -Wall -Wextra -Wshadow -Wformat=2 -Wmissing-prototypes -Wpointer-arit
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 STANDARD = -std=gnu11
 
-ROOMS = rant options nic socket packet timestamping exchange session pmc pmu clock histogram log tracefs memory action \
+ROOMS = rant options nic socket packet timestamping exchange sequence session pmc pmu clock histogram log tracefs memory action \
 	activity watch check check_nic check_host verdict report
-HOT = packet timestamping exchange session pmc
+HOT = packet timestamping exchange sequence session pmc
 TESTS = $(patsubst tests/%.c,%,$(sort $(wildcard tests/test_*.c)))
 
 all: rant

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #define NONE UINT16_MAX
-#define SEEN_WINDOW 64 /* bits of session.seen */
 
 static unsigned hash(const struct session *key)
 {
@@ -107,27 +106,13 @@ struct session *session_find(struct sessions *s, const union address *peer, uint
 
 enum order session_note(struct session *s, uint32_t seq)
 {
-	uint32_t ahead = seq - s->highest, behind = s->highest - seq;
+	enum order order = sequence_note(&s->numbers, seq);
 
-	if (s->requests++ == 0) {
-		s->highest = seq;
-		s->seen = 1;
-		return ORDER_NEXT;
-	}
-	if (ahead != 0 && ahead <= INT32_MAX) {
-		s->seen = ahead < SEEN_WINDOW ? s->seen << ahead | 1 : 1;
-		s->highest = seq;
-		return ORDER_NEXT;
-	}
-	if (behind < SEEN_WINDOW) {
-		uint64_t bit = 1ULL << behind;
-		bool before = s->seen & bit;
-
-		s->seen |= bit;
-		return before ? ORDER_DUPLICATE : ORDER_REORDERED;
-	}
+	s->requests++;
+	if (order != ORDER_OLD)
+		return order;
 	/* Far behind: a sender that began again at 0 under the same name, or a packet out of the depth of the network. */
-	s->highest = seq;
-	s->seen = 1;
+	s->numbers.noted = 0;
+	sequence_note(&s->numbers, seq);
 	return seq == 0 ? ORDER_NEXT : ORDER_REORDERED;
 }

@@ -9,7 +9,8 @@ sendmsg recvmsg ppoll clock_gettime __errno_location
 memcpy memset memcmp
 packet_probe packet_read_request packet_read_reply packet_answers packet_reply
 stamp_send stamp_receive stamp_fetch stamp_wait
-session_find session_note
+session_find session_note sequence_note
+directions_note directions_stateful
 pmc_begin pmc_end pmc_account read
 clock_to_phc clock_peer_add
 histogram_add histogram_bucket log_add

@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_add,pmc_begin,pmc_end,pmc_account sources=tests/fake_kernel.c,timestamping.c,packet.c,session.c,histogram.c,log.c,pmc.c,clock.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_add,pmc_begin,pmc_end,pmc_account sources=tests/fake_kernel.c,timestamping.c,packet.c,session.c,sequence.c,histogram.c,log.c,pmc.c,clock.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Both loops against a fake kernel, network and peer in virtual time. After every run three accounts are held together:

@@ -1,4 +1,4 @@
-/* build: wraps=activity_differences sources=histogram.c,log.c,exchange.c,timestamping.c,packet.c,session.c,tracefs.c,pmc.c,clock.c,activity.c,pmu.c,nic.c libs=-lm */
+/* build: wraps=activity_differences sources=histogram.c,log.c,exchange.c,timestamping.c,packet.c,session.c,sequence.c,tracefs.c,pmc.c,clock.c,activity.c,pmu.c,nic.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What people read: the lines that scripts parse, labels that never say more than is known, and a log that is whole or
  * not there. */

@@ -1,4 +1,4 @@
-/* build: wraps= sources= libs=-lm */
+/* build: wraps= sources=sequence.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The reflector's sessions against a model that is too simple to be wrong: an array with the time of last use. */
 #include "session.c"
@@ -154,7 +154,7 @@ static void a_full_table_forgets_the_one_idle_for_longest(void **state)
 
 	assert_int_equal(s->reply_seq, 0);
 	assert_int_equal(s->requests, 0);
-	assert_int_equal(s->seen, 0);
+	assert_int_equal(s->numbers.seen, 0);
 	assert_int_equal(counter_get(&table.evicted), 1);
 	assert_int_equal(find_ipv4(0, 862, 1)->reply_seq, 1);
 	assert_int_equal(find_ipv4(2, 862, 1)->reply_seq, 3);
@@ -355,6 +355,7 @@ static void the_window_is_64_numbers(void **state)
 	s = (struct session){ 0 };
 	session_note(&s, 1000);
 	assert_int_equal(session_note(&s, 1000 - 64), ORDER_REORDERED);
+	assert_int_equal(session_note(&s, 1000 - 64), ORDER_DUPLICATE);
 	assert_int_equal(session_note(&s, 1001), ORDER_NEXT);
 }
 
@@ -431,7 +432,7 @@ static void random_numbers_against_a_model(void **state)
 				seen[kept++] = position;
 			known = kept;
 			assert_int_equal(session_note(&s, (uint32_t)position), expected);
-			assert_int_equal(s.highest, (uint32_t)highest);
+			assert_int_equal(s.numbers.highest, (uint32_t)highest);
 			told[expected]++;
 		}
 		assert_int_equal(s.requests, 2001);
