@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# rant: make, sudo make demo, sudo make check, make lab, sudo make bench, sudo make install
+# rant: make, sudo make demo, sudo make check, make lab, make fuzz, sudo make bench, sudo make install
 
 CC ?= cc
 CFLAGS ?= -O2 -g
@@ -12,9 +12,16 @@ WARNINGS = -Wall -Wextra -Wshadow -Wformat=2 -Wmissing-prototypes -Wpointer-arit
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 STANDARD = -std=gnu11
 
-ROOMS = rant options nic socket packet timestamping exchange sequence session pmc pmu clock histogram log tracefs memory action \
-	activity watch check check_nic check_host verdict report
-HOT = packet timestamping exchange sequence session pmc
+# The authenticated mode (hmac.c) needs libcrypto, loaded when it is used: on where its header is. CRYPTO=0: without.
+CRYPTO ?= $(if $(wildcard /usr/include/openssl/sha.h),1,0)
+ifeq ($(CRYPTO),1)
+INCLUDES += -DWITH_CRYPTO
+LIBRARIES += -ldl
+endif
+
+ROOMS = rant options nic socket packet hmac timestamping exchange session sequence pmc pmu clock histogram log tracefs \
+	memory action activity watch check check_nic check_host verdict report
+HOT = packet timestamping exchange session sequence pmc
 TESTS = $(patsubst tests/%.c,%,$(sort $(wildcard tests/test_*.c)))
 
 all: rant
@@ -22,17 +29,27 @@ all: rant
 rant: $(ROOMS:%=build/%.o)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBRARIES)
 
+# What depends on CRYPTO is built again when that is another one.
+crypto = build/crypto-$(CRYPTO)
+
+$(crypto):
+	@mkdir -p $(@D)
+	@rm -f build/crypto-*
+	@touch $@
+
+build/hmac.o: $(crypto)
+
 build/%.o: %.c rant.h check.h Makefile
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(INCLUDES) -c $< -o $@
 
-build/rant-sanitized: $(ROOMS:%=%.c) rant.h check.h Makefile
+build/rant-sanitized: $(ROOMS:%=%.c) rant.h check.h Makefile $(crypto)
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) -g -O1 $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(ROOMS:%=%.c) -o $@ $(LIBRARIES)
 
-build/hostile: tests/hostile.c packet.c rant.h Makefile
+build/hostile: tests/hostile.c packet.c hmac.c rant.h Makefile $(crypto)
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror $(INCLUDES) tests/hostile.c packet.c -o $@
+	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror $(INCLUDES) tests/hostile.c packet.c hmac.c -o $@ $(LIBRARIES)
 
 build/spike.so: tests/lab/spike.c Makefile
 	@mkdir -p $(@D)
@@ -43,7 +60,7 @@ build/spike.so: tests/lab/spike.c Makefile
 comma = ,
 field = $(subst $(comma), ,$(shell sed -n 's|^/\* build:.* $(2)=\([^ ]*\).*|\1|p' tests/$(notdir $(1)).c))
 
-build/test_%: tests/test_%.c $(wildcard *.c tests/*.h tests/fake_*.c) rant.h check.h Makefile
+build/test_%: tests/test_%.c $(wildcard *.c tests/*.h tests/fake_*.c tests/fuzz/*.c) rant.h check.h Makefile $(crypto)
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) -g -O1 -U_FORTIFY_SOURCE $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) \
 		$(foreach w,$(call field,$@,wraps),-Wl$(comma)--wrap=$(w)) \
@@ -66,6 +83,20 @@ lab:
 	$(MAKE) rant build/test_clock build/test_tracefs
 	tests/lab/lab.sh $(if $(filter all,$(LAB)),--all)
 
+# What comes from the wire, as the rooms decode it: SECONDS of libFuzzer, which adds what it finds to build/corpus.
+# build/fuzz_packet -merge=1 tests/fuzz/corpus build/corpus keeps what reaches further.
+SECONDS ?= 600
+
+build/fuzz_packet: tests/fuzz/fuzz_packet.c packet.c rant.h Makefile
+	@mkdir -p $(@D)
+	clang $(STANDARD) -g -O1 -fsanitize=fuzzer $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(filter %.c,$^) -o $@
+
+fuzz:
+	tests/packages.sh build fuzz
+	$(MAKE) build/fuzz_packet
+	mkdir -p build/corpus
+	build/fuzz_packet -max_total_time=$(SECONDS) -max_len=600 -artifact_prefix=build/ build/corpus tests/fuzz/corpus
+
 bench:
 	tests/packages.sh build demo bench
 	$(MAKE) rant
@@ -81,4 +112,4 @@ uninstall:
 clean:
 	rm -rf build rant
 
-.PHONY: all demo check lab bench install uninstall clean
+.PHONY: all demo check lab fuzz bench install uninstall clean

@@ -1060,6 +1060,13 @@ void clock_peer_add(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, int64_t 
 	peer_window(p, &r);
 }
 
+bool clock_peer_offset(const struct clock_peer *p, int64_t t1_ns, int64_t *offset_ns, int64_t *bound_ns)
+{
+	*offset_ns = p->best.offset_ns;
+	*bound_ns = peer_aged(&p->best, t1_ns);
+	return p->exchanges;
+}
+
 bool clock_peer_result(const struct clock_peer *p, struct clock_relation *offset, struct clock_rate *rate)
 {
 	if (!p->exchanges)

@@ -41,35 +41,66 @@ INLINE struct flight *flight_of(struct exchange *x, uint32_t key)
 	return &x->flight[key % FLIGHTS];
 }
 
+INLINE bool stage_value(const struct stage *stage, const struct sample *s, int64_t *value_ns)
+{
+	const uint8_t *there = s->source;
+
+	*value_ns = (s->time_ns[stage->to] - s->time_ns[stage->from]) -
+		    (s->time_ns[stage->less_to] - s->time_ns[stage->less_from]);
+	return there[stage->from] && there[stage->to] && there[stage->less_from] && there[stage->less_to] &&
+	       (stage->bound != BOUND_THERE || s->one_scale);
+}
+
+bool exchange_stage_value(const struct stage *stage, const struct sample *s, int64_t *value_ns)
+{
+	return stage_value(stage, s, value_ns);
+}
+
+bool exchange_figure(const struct exchange *x, const struct sample *s, int64_t *value_ns)
+{
+	const int64_t on = x->options->threshold_on;
+
+	*value_ns = s->latency_ns;
+	return on == FIGURE_RTT ||
+	       stage_value(&x->stages[on == FIGURE_RESPONSE ? STAGE_RESPONSE : STAGE_NETWORK], s, value_ns);
+}
+
 INLINE bool is_slow(const struct exchange *x, const struct sample *s)
 {
-	return x->options->threshold_ns && s->latency_ns > x->options->threshold_ns;
+	int64_t value_ns;
+
+	return x->options->threshold_ns && exchange_figure(x, s, &value_ns) && value_ns > x->options->threshold_ns;
 }
 
 /* A breach comes first: evidence is frozen before anything else touches the machine. */
-INLINE void freeze(struct exchange *x, const struct sample *s)
+INLINE void freeze(struct exchange *x, struct flight *f)
 {
+	f->breach = true;
 	/* Not again for what was still on its way when a breach ended the run. */
 	if (x->on_breach && x->end != END_BREACH)
-		x->on_breach(x->context, s);
+		x->on_breach(x->context, &f->sample);
+	if (!x->options->keep_going)
+		x->end = END_BREACH;
 }
 
+/* When the sample has all that it will get. */
 static void note_breach(struct exchange *x, const struct sample *s)
 {
 	counter *breaches = &x->account.breaches;
 	uint64_t before = counter_get(breaches);
+	int64_t value_ns, worst_ns;
 
 	if (!before)
 		x->breach = *s;
-	if (!before || s->latency_ns > x->worst.latency_ns)
+	exchange_figure(x, s, &value_ns);
+	exchange_figure(x, &x->worst, &worst_ns);
+	if (!before || value_ns > worst_ns)
 		x->worst = *s;
 	/* The count is seen before the sample that takes the place of an older one, */
 	atomic_thread_fence(memory_order_release);
 	x->kept[before % BREACHES_KEPT] = *s;
 	/* and the sample is there before the count that tells of it. */
 	atomic_store_explicit(breaches, before + 1, memory_order_release);
-	if (!x->options->keep_going)
-		x->end = END_BREACH;
 }
 
 /* The outer two times bracket the inner two: at the emitter user space is around the wire, at the reflector the wire is
@@ -121,20 +152,19 @@ static void place_user_times(struct exchange *x, struct sample *s)
 		if (!clock_to_phc(x->clocks, s->time_ns[i], &s->time_ns[i], &bound_ns)) {
 			s->source[i] = SOURCE_NONE;
 			placed = false;
-		} else if (bound_ns > x->stage_bound_ns) {
-			x->stage_bound_ns = bound_ns;
+		} else if (bound_ns > x->bound_ns[BOUND_HERE]) {
+			x->bound_ns[BOUND_HERE] = bound_ns;
 		}
 	}
 	counter_add(&x->account.unplaced, !placed);
 }
 
-/* Everything that a packet in flight could get, it has or will not get. Computes its latency and looks for a breach:
- * this comes before the next packet. True: it is to be recorded, which may come after. */
+/* Everything that this host can know of a packet in flight, it has or will not get. Computes its latency and looks for a
+ * breach: this comes before the next packet. True: it is to be completed and recorded, which may come after. */
 INLINE bool conclude(struct exchange *x, struct flight *f, const bool emit)
 {
 	struct account *a = &x->account;
 	struct sample *s = &f->sample;
-	bool breach;
 
 	x->last_ns = x->now_ns;
 	if (f->warmup) {
@@ -152,22 +182,55 @@ INLINE bool conclude(struct exchange *x, struct flight *f, const bool emit)
 		counter_add(&a->stepped, 1);
 		return false;
 	}
-	breach = is_slow(x, s);
-	if (breach)
-		freeze(x, s);
+	if (x->options->threshold_on == FIGURE_RTT && is_slow(x, s))
+		freeze(x, f);
 	if (x->clocks)
 		place_user_times(x, s);
-	if (emit && x->peer) /* T3 of a reply may be of another clock than T2 */
-		clock_peer_add(x->peer, s->time_ns[EMIT_T1_WIRE], x->reply_t2_ns, x->reply_t2_ns, s->time_ns[EMIT_T4_WIRE]);
-	if (breach)
-		note_breach(x, s);
 	return true;
 }
 
-bool exchange_stage_value(const struct stage *stage, const struct sample *s, int64_t *value_ns)
+/* How long each way took, by the difference of the two hosts' clocks as the exchanges themselves tell it. */
+INLINE void split_ways(struct exchange *x, struct flight *f)
 {
-	*value_ns = s->time_ns[stage->to] - s->time_ns[stage->from];
-	return s->source[stage->from] && s->source[stage->to];
+	const struct sample *s = &f->sample;
+	int64_t t2_ns = s->time_ns[THERE + REFLECT_T2_WIRE], offset_ns = 0, bound_ns = x->options->synced_ns;
+	/* Without T3 of the reply on its wire, all of the response is part of what is not known. */
+	bool joined = s->source[THERE + REFLECT_T3_WIRE];
+	int64_t t3_ns = joined ? s->time_ns[THERE + REFLECT_T3_WIRE] : t2_ns;
+
+	if (!s->source[THERE + REFLECT_T2_WIRE])
+		return;
+	clock_peer_add(x->peer, s->time_ns[x->from], t2_ns, t3_ns, s->time_ns[x->to]);
+	/* At T4, so that the bound covers how far the clocks part from T1 on. */
+	if (!joined || (bound_ns < 0 && !clock_peer_offset(x->peer, s->time_ns[x->to], &offset_ns, &bound_ns)))
+		return;
+	f->one_way = true;
+	f->forward_ns = t2_ns - s->time_ns[x->from] - offset_ns;
+	f->backward_ns = s->time_ns[x->to] - t3_ns + offset_ns;
+	x->one_way_bound_ns[1] = bound_ns;
+	if (bound_ns > x->one_way_bound_ns[0])
+		x->one_way_bound_ns[0] = bound_ns;
+}
+
+/* Now the other host's times are there too, as far as they came. A threshold on what needs them is looked at here. */
+INLINE void complete(struct exchange *x, struct flight *f, const bool emit)
+{
+	struct sample *s = &f->sample;
+
+	if (emit) {
+		int64_t value_ns;
+
+		counter_add(&x->account.follow_up[s->follow_up], 1);
+		if (x->options->threshold_on != FIGURE_RTT) {
+			if (is_slow(x, s))
+				freeze(x, f);
+			counter_add(&x->account.unjudged, !exchange_figure(x, s, &value_ns));
+		}
+		if (x->peer)
+			split_ways(x, f);
+	}
+	if (f->breach)
+		note_breach(x, s);
 }
 
 static void record_stages(struct exchange *x, const struct sample *s)
@@ -175,16 +238,21 @@ static void record_stages(struct exchange *x, const struct sample *s)
 	int64_t value_ns;
 
 	for (int i = 0; i < STAGES; i++) {
-		if (!x->stage[i] || !exchange_stage_value(&x->stages[i], s, &value_ns))
+		const struct stage *stage = &x->stages[i];
+
+		if (!x->stage[i] || !stage_value(stage, s, &value_ns))
 			continue;
 		histogram_add(x->stage[i], value_ns, s->seq);
-		counter_add(&x->account.stage_negative, value_ns < -x->stage_bound_ns);
+		/* The two hosts' clocks may differ in rate: by no more than 1/1024 of the time that is taken off. */
+		counter_add(&x->account.stage_negative, value_ns < -(x->bound_ns[stage->bound] +
+			    ((s->time_ns[stage->less_to] - s->time_ns[stage->less_from]) >> 10)));
 	}
 }
 
-INLINE void record(struct exchange *x, const struct sample *s)
+INLINE void record(struct exchange *x, const struct flight *f)
 {
 	const struct options *o = x->options;
+	const struct sample *s = &f->sample;
 	struct account *a = &x->account;
 
 	if (!histogram_add(x->histogram, s->latency_ns, s->seq)) {
@@ -192,18 +260,55 @@ INLINE void record(struct exchange *x, const struct sample *s)
 		return;
 	}
 	counter_add(&a->recorded, 1);
-	if (x->stages)
+	if (x->has_stages)
 		record_stages(x, s);
+	if (f->one_way && x->one_way[ONE_WAY_FORWARD]) {
+		histogram_add(x->one_way[ONE_WAY_FORWARD], f->forward_ns, s->seq);
+		histogram_add(x->one_way[ONE_WAY_BACKWARD], f->backward_ns, s->seq);
+	}
 	if (s->latency_ns > atomic_load_explicit(&a->recent_max_ns, memory_order_relaxed))
 		atomic_store_explicit(&a->recent_max_ns, s->latency_ns, memory_order_relaxed);
 	if (x->log && (!o->log_threshold_ns || s->latency_ns > o->log_threshold_ns))
 		log_add(x->log, s);
 }
 
-INLINE void settle(struct exchange *x, struct flight *f, const bool emit)
+/* A sample that waits for nothing more. */
+INLINE bool settle(struct exchange *x, struct flight *f, const bool emit)
 {
-	if (conclude(x, f, emit))
-		record(x, &f->sample);
+	if (!conclude(x, f, emit))
+		return false;
+	complete(x, f, emit);
+	return true;
+}
+
+static void record_ready(struct exchange *x)
+{
+	if (x->ready)
+		record(x, x->ready);
+	x->ready = NULL;
+}
+
+/* An emitter's sample has all that it will get. */
+INLINE void make_ready(struct exchange *x, struct flight *f)
+{
+	complete(x, f, true);
+	/* The counters are still those of its exchange: the next one is not over, and none was lost in between. */
+	if (f->counted && x->next_key - f->key <= 2)
+		pmc_account(x->pmc, is_slow(x, &f->sample));
+	record_ready(x);
+	x->ready = f;
+}
+
+/* The sample before the present one has its follow-up, or will not get it. */
+static void end_join(struct exchange *x, enum follow_up how)
+{
+	struct flight *f = x->joining;
+
+	if (!f)
+		return;
+	x->joining = NULL;
+	f->sample.follow_up = (uint8_t)how;
+	make_ready(x, f);
 }
 
 /* Receives one datagram if there is one. Errors that the kernel reports here, such as a refused port, are counted. */
@@ -230,11 +335,18 @@ INLINE struct flight *open_flight(struct exchange *x, const bool emit)
 
 	if (f->state == FLIGHT_WAITING) {
 		f->state = FLIGHT_GIVEN_UP;
-		settle(x, f, emit);
+		if (settle(x, f, emit))
+			record(x, f);
 	}
+	if (f == x->joining)
+		end_join(x, FOLLOW_UP_LOST);
+	if (f == x->ready)
+		record_ready(x);
 	if (x->next_key - x->oldest_key >= FLIGHTS)
 		x->oldest_key = x->next_key - FLIGHTS + 1;
 	memset(f->sample.source, SOURCE_NONE, sizeof(f->sample.source));
+	f->sample.follow_up = FOLLOW_UP_NONE;
+	f->sample.one_scale = f->breach = f->counted = f->one_way = false;
 	f->state = FLIGHT_NONE;
 	f->key = x->next_key;
 	return f;
@@ -257,6 +369,17 @@ INLINE bool send_flight(struct exchange *x, struct flight *f, const void *packet
 	return true;
 }
 
+/* What the next reply of this session will say of this one; if the session is still that one. */
+INLINE void note_departure(struct exchange *x, const struct flight *f, int64_t time_ns)
+{
+	struct session *session = &x->sessions->session[f->session];
+
+	if (!session->has_last || session->last_key != f->key)
+		return;
+	session->last_ns = time_ns;
+	session->last_source = (uint8_t)x->channel->wire;
+}
+
 /* Fetches one transmit stamp. Returns the flight that it completed, or NULL. *more: something was read, right or wrong. */
 INLINE struct flight *fetch(struct exchange *x, const bool emit, bool *more)
 {
@@ -276,6 +399,8 @@ INLINE struct flight *fetch(struct exchange *x, const bool emit, bool *more)
 		f->sample.time_ns[at] = d.time_ns;
 		f->sample.source[at] = (uint8_t)x->channel->wire;
 		f->state = FLIGHT_STAMPED;
+		if (!emit)
+			note_departure(x, f, d.time_ns);
 		return f;
 	} else {
 		counter_add(f->state == FLIGHT_STAMPED ? &x->account.stamp_duplicate : &x->account.stamp_late, 1);
@@ -323,11 +448,10 @@ INLINE bool is_over(struct exchange *x)
 static void remember_lost(struct exchange *x, uint32_t seq)
 {
 	x->lost[x->lost_total++ % LOST_REMEMBERED] = seq;
-	counter_add(&x->account.lost, 1);
 }
 
-/* A reply to a probe that is no longer in flight. */
-static void take_old_reply(struct exchange *x, uint32_t seq)
+/* A reply to a probe that is no longer in flight. True: that probe has been answered before. */
+static bool take_old_reply(struct exchange *x, uint32_t seq)
 {
 	uint64_t known = x->lost_total < LOST_REMEMBERED ? x->lost_total : LOST_REMEMBERED;
 	struct account *a = &x->account;
@@ -340,42 +464,190 @@ static void take_old_reply(struct exchange *x, uint32_t seq)
 		if (*lost == seq) {
 			*lost = LOST_ANSWERED;
 			counter_add(&a->late, 1);
-			return;
+			return false;
 		}
 	}
 	counter_add(&a->duplicate, 1);
+	return true;
+}
+
+/* A stamp's source, by what the reply says of how it was taken and, from a rant, of what it is. */
+INLINE uint8_t source_told(const struct reply *r, uint8_t method)
+{
+	if (method == PACKET_METHOD_HARDWARE)
+		return SOURCE_HARDWARE;
+	if (method != PACKET_METHOD_SOFTWARE)
+		return SOURCE_LOCAL;
+	return r->software_told && (r->wire_source == SOURCE_USER || r->wire_source == SOURCE_KERNEL) ? r->wire_source :
+													 SOURCE_LOCAL;
+}
+
+/* A reflector that began again may give a later reply the number of the one that is waited for, and that one left after this
+ * sample was over; or a clock was set between T2 and T3. The response is a part of the round trip: stamps are taken late on
+ * arrival and early on departure, which makes it shorter, so it can be longer only by what they and the clocks' rates are off. */
+#define RESPONSE_SLACK_NS NS_PER_US
+
+INLINE bool is_response(const struct sample *s, int64_t t3_ns)
+{
+	int64_t response_ns = t3_ns - s->time_ns[THERE + REFLECT_T2_WIRE];
+
+	return response_ns >= -RESPONSE_SLACK_NS &&
+	       response_ns <= s->latency_ns + RESPONSE_SLACK_NS + (response_ns >> STEP_SLACK_SHIFT);
+}
+
+/* T3 on the wire of the reply before, if it is what the sample before is waiting for. */
+INLINE bool join(struct exchange *x, const struct reply *r)
+{
+	const unsigned t2 = THERE + REFLECT_T2_WIRE, t3 = THERE + REFLECT_T3_WIRE;
+	struct flight *f = x->joining;
+
+	if (!f || !r->follow_up_told || r->follow_up_method == PACKET_METHOD_NONE || r->follow_up_seq != f->reply_seq)
+		return false;
+	if (r->follow_up_method != f->t2_method ||
+	    source_told(r, r->follow_up_method) != f->sample.source[t2]) {
+		end_join(x, FOLLOW_UP_MIXED);
+		return true;
+	}
+	if (!is_response(&f->sample, r->follow_up_ns))
+		return false;
+	f->sample.time_ns[t3] = r->follow_up_ns;
+	f->sample.source[t3] = f->sample.source[t2];
+	end_join(x, FOLLOW_UP_THERE);
+	return true;
+}
+
+/* The reply to the probe after the one that waits: whatever it says, nothing later will say more. */
+INLINE void join_or_not(struct exchange *x, const struct reply *r)
+{
+	if (!x->joining || join(x, r))
+		return;
+	if (!r->follow_up_told)
+		end_join(x, FOLLOW_UP_UNTOLD);
+	else
+		end_join(x, r->seq == x->joining->reply_seq + 1 ? FOLLOW_UP_UNKNOWN : FOLLOW_UP_LOST);
+}
+
+/* What T2 is a stamp of. Whoever has better ones and misses one says the time of its program instead: that is no stamp on the
+ * wire, and may be of another clock. */
+INLINE uint8_t stamp_there(struct exchange *x, const struct reply *r)
+{
+	static const uint8_t rank[SOURCES] = { [SOURCE_USER] = 1, [SOURCE_LOCAL] = 1, [SOURCE_KERNEL] = 2,
+					       [SOURCE_HARDWARE] = 3 };
+	uint8_t source = source_told(r, r->t2_method);
+
+	if (rank[source] > rank[x->there])
+		x->there = source;
+	return rank[source] < rank[x->there] ? SOURCE_NONE : source;
+}
+
+/* The other host's times, as far as this reply has them. */
+INLINE void note_there(struct exchange *x, struct flight *f, const struct reply *r)
+{
+	struct sample *s = &f->sample;
+
+	f->told = r->follow_up_told;
+	f->reply_seq = r->seq;
+	f->t2_method = r->t2_known ? r->t2_method : PACKET_METHOD_NONE;
+	s->time_ns[THERE + REFLECT_T2_WIRE] = r->t2_ns;
+	s->source[THERE + REFLECT_T2_WIRE] = r->t2_known ? stamp_there(x, r) : SOURCE_NONE;
+	s->time_ns[THERE + REFLECT_T3_USER] = r->t3_ns;
+	s->source[THERE + REFLECT_T3_USER] = r->t3_known ? SOURCE_USER : SOURCE_NONE;
+	if (!r->software_told)
+		return;
+	s->one_scale = r->software_bound_ns >= 0;
+	if (r->software_bound_ns > x->bound_ns[BOUND_THERE])
+		x->bound_ns[BOUND_THERE] = r->software_bound_ns;
+	if (!r->t2_user_known)
+		return;
+	s->time_ns[THERE + REFLECT_T2_USER] = r->t2_user_ns;
+	s->source[THERE + REFLECT_T2_USER] = SOURCE_USER;
+}
+
+/* What else a reply tells: in which state the probe arrived there. */
+INLINE void note_state(struct exchange *x, const struct reply *r)
+{
+	const struct options *o = x->options;
+	struct account *a = &x->account;
+
+	if (r->ttl >= 0 && r->ttl != o->ttl) {
+		counter_add(&a->other_ttl, 1);
+		x->arrived_ttl = (uint8_t)r->ttl;
+	}
+	if (r->class_told && r->dscp != o->dscp) {
+		counter_add(&a->other_class, 1);
+		x->arrived_dscp = r->dscp;
+	}
+	counter_add(&a->malformed_tlv, r->tlv_malformed);
+	counter_add(&a->unusable_tlv, r->tlv_integrity);
+}
+
+/* A reply that comes too late, or again, may still have the follow-up that is waited for. */
+static void take_again(struct exchange *x, const struct reply *r)
+{
+	bool again = take_old_reply(x, r->sender_seq);
+
+	directions_note(&x->directions, r->sender_seq, r->seq, again);
+	if (!r->follow_up_told || join(x, r))
+		return;
+	if (r->follow_up_method != PACKET_METHOD_NONE)
+		counter_add(&x->account.follow_up_late, !again);
+	else if (x->joining && r->seq == x->joining->reply_seq + 1)
+		end_join(x, FOLLOW_UP_UNKNOWN);
+}
+
+/* Reads what was received into x->reply. False: it is no reply to any probe of this run, and counted. */
+INLINE bool read_reply(struct exchange *x)
+{
+	struct account *a = &x->account;
+	struct reply *r = &x->reply;
+	/* A reply has the length of its request (RFC 8972 section 4). A TWAMP-Light reflector may send padding of its own
+	 * behind that (RFC 5357 section 4.2.1), which is no TLV. */
+	size_t bytes = x->arrival.bytes < x->probe_bytes ? x->arrival.bytes : x->probe_bytes;
+	enum packet_verdict verdict = packet_read_reply(x->channel->datagram, bytes, x->key, r);
+
+	if (verdict == PACKET_UNVERIFIED) {
+		counter_add(&a->unverified, 1);
+		return false;
+	}
+	if (x->arrival.truncated || verdict != PACKET_GOOD) {
+		counter_add(&a->malformed, 1);
+		return false;
+	}
+	/* What was never sent is foreign; so is another session (a peer without SSIDs says 0). */
+	uint32_t age = x->next_key - r->sender_seq;
+
+	if ((r->ssid && r->ssid != x->plan->ssid) || age == 0 || age > counter_get(&a->sent) || age > INT32_MAX) {
+		counter_add(&a->foreign, 1);
+		return false;
+	}
+	return true;
 }
 
 /* Takes what was received. True: it answers the probe in flight, which has its arrival now. */
 INLINE bool take_reply(struct exchange *x, struct flight *f, bool answered)
 {
 	struct account *a = &x->account;
-	const uint8_t *packet = x->channel->datagram;
-	struct reply r;
+	const struct reply *r = &x->reply;
 
-	if (x->arrival.truncated || packet_read_reply(packet, x->arrival.bytes, &r) != PACKET_GOOD) {
-		counter_add(&a->malformed, 1);
+	if (!read_reply(x))
+		return false;
+	if (x->next_key - r->sender_seq != 1 || !f || answered) {
+		take_again(x, r);
 		return false;
 	}
-	/* 1: the newest probe. What was never sent is foreign; so is another session (a peer without SSIDs says 0). */
-	uint32_t age = x->next_key - r.sender_seq;
-
-	if ((r.ssid && r.ssid != x->ssid) || age == 0 || age > counter_get(&a->sent) || age > INT32_MAX) {
-		counter_add(&a->foreign, 1);
-		return false;
-	}
-	if (age != 1 || !f || answered) {
-		take_old_reply(x, r.sender_seq);
-		return false;
-	}
-	if (!packet_answers(packet, x->probe)) {
+	if (!packet_answers(x->channel->datagram, x->probe, x->key)) {
 		counter_add(&a->foreign, 1);
 		return false;
 	}
 	counter_add(&a->answered, 1);
-	x->highest_answered = r.sender_seq;
-	x->reply_t2_ns = r.t2_ns;
+	x->highest_answered = r->sender_seq;
+	directions_note(&x->directions, r->sender_seq, r->seq, false);
+	if (r->follow_up_told && r->follow_up_method != PACKET_METHOD_NONE)
+		directions_stateful(&x->directions);
+	join_or_not(x, r);
 	note_arrival(x, &f->sample, EMIT_T4_WIRE, EMIT_T4_USER);
+	note_there(x, f, r);
+	note_state(x, r);
 	return true;
 }
 
@@ -401,8 +673,8 @@ INLINE struct flight *emit_probe(struct exchange *x)
 	s->source[EMIT_T1_USER] = SOURCE_USER;
 	f->sent_real_ns = s->time_ns[EMIT_T1_USER];
 	f->sent_by_ns = 0;
-	packet_probe(x->probe, s->seq, x->ssid, s->time_ns[EMIT_T1_USER]);
-	return send_flight(x, f, x->probe, sizeof(x->probe), NULL) ? f : NULL;
+	packet_probe(x->probe, x->plan, s->seq, s->time_ns[EMIT_T1_USER]);
+	return send_flight(x, f, x->probe, x->probe_bytes, NULL) ? f : NULL;
 }
 
 INLINE void emit_silence(struct exchange *x)
@@ -423,6 +695,8 @@ static enum wait emit_patience(struct exchange *x, const struct flight *f, int64
 {
 	int64_t limit_ns = x->options->timeout_ns;
 
+	if (x->closing)
+		return waited_ns >= limit_ns || waited_ns >= PATIENCE_NS ? WAIT_CUT_SHORT : WAIT_ANSWERED;
 	if (*x->stop)
 		return WAIT_CUT_SHORT;
 	if (waited_ns >= limit_ns)
@@ -452,7 +726,7 @@ INLINE enum wait emit_await(struct exchange *x, struct flight *f, bool *answered
 				fetch(x, true, &more);
 			} while (more);
 		}
-		if (++x->turn % EMIT_CLOCK_TURNS && !*x->stop)
+		if (++x->turn % EMIT_CLOCK_TURNS && (!*x->stop || x->closing))
 			continue;
 		read_clock(x);
 		if (f && !f->sent_by_ns)
@@ -482,43 +756,80 @@ static void emit_give_up(struct exchange *x, struct flight *f)
 		f->state = FLIGHT_GIVEN_UP;
 }
 
+/* What is answered is to be recorded: at once, or when the next reply has told of T3, if this peer tells. */
+INLINE void emit_keep(struct exchange *x, struct flight *f)
+{
+	if (f->told) {
+		x->joining = f;
+		return;
+	}
+	f->sample.follow_up = x->plan->stages ? FOLLOW_UP_UNTOLD : FOLLOW_UP_NONE;
+	make_ready(x, f);
+}
+
+/* The last sample still waits for T3 of its reply, which only a reply to one more probe can tell. */
+static void emit_close(struct exchange *x)
+{
+	const int64_t last_ns = x->last_ns, now_ns = x->now_ns;
+	bool answered;
+
+	record_ready(x);
+	if (!x->joining)
+		return;
+	x->closing = true;
+	struct flight *f = emit_probe(x);
+
+	if (f) {
+		counter_add(&x->account.closing, 1);
+		emit_await(x, f, &answered);
+		emit_give_up(x, f);
+	}
+	end_join(x, FOLLOW_UP_END);
+	record_ready(x);
+	/* It is no part of the run. */
+	x->last_ns = last_ns;
+	x->now_ns = now_ns;
+}
+
 static void emit(struct exchange *x)
 {
-	struct flight *done = NULL; /* its recording waits until the next probe is on its way, when there is time */
-
+	packet_prepare(x->probe, x->plan);
+	x->probe_bytes = packet_plan_bytes(x->plan);
 	while (!is_over(x)) {
 		if (x->pmc)
 			pmc_begin(x->pmc);
 		struct flight *f = emit_probe(x);
 		bool answered;
 
-		if (done)
-			record(x, &done->sample);
-		done = NULL;
+		record_ready(x); /* while the probe is on its way there is time */
 		enum wait wait = emit_await(x, f, &answered);
 		bool counted = x->pmc && pmc_end(x->pmc);
 
-		if (!f)
+		if (!f) {
+			/* The counters are not those of the sample that waits any more. */
+			if (x->joining)
+				x->joining->counted = false;
 			continue;
+		}
+		f->counted = counted;
 		if (f->state == FLIGHT_WAITING)
 			emit_give_up(x, f);
+		if (!answered)
+			remember_lost(x, f->sample.seq);
 		if (wait == WAIT_CUT_SHORT) {
 			counter_add(&x->account.unfinished, 1);
 		} else if (!answered) {
-			remember_lost(x, f->sample.seq);
+			counter_add(&x->account.lost, 1);
 		} else {
 			if (f->warmup) {
 				x->warmup_left--;
 				x->began_ns = x->now_ns;
 			}
 			if (conclude(x, f, true))
-				done = f;
-			if (counted && done)
-				pmc_account(x->pmc, is_slow(x, &f->sample));
+				emit_keep(x, f);
 		}
 	}
-	if (done)
-		record(x, &done->sample);
+	emit_close(x);
 }
 
 /* ---- Reflect ------------------------------------------------------------------------------------------------------ */
@@ -533,19 +844,88 @@ INLINE bool is_foreign(const struct exchange *x, enum packet_verdict verdict)
 	       ntohs(a->from.in.sin_port) == x->options->port;
 }
 
-/* The user-space stamp, which the reply carries too: the start of sending (RFC 8762 section 4.3). */
-INLINE size_t make_reply(struct exchange *x, struct sample *s, uint32_t reply_seq, bool *malformed_tlv)
+/* How a time was taken, as RFC 8972 section 4.3 has it. */
+INLINE uint8_t method_of(uint8_t source)
+{
+	return source == SOURCE_NONE ? PACKET_METHOD_NONE :
+	       source == SOURCE_HARDWARE ? PACKET_METHOD_HARDWARE : PACKET_METHOD_SOFTWARE;
+}
+
+/* A time of user space on the scale of our stamps, if that is known. *bound_ns: -1 if not, else raised to the error. */
+INLINE int64_t on_scale(const struct exchange *x, uint8_t wire, int64_t realtime_ns, int64_t *bound_ns)
+{
+	int64_t placed_ns, error_ns;
+
+	if ((wire != SOURCE_HARDWARE && !x->clocks) || *bound_ns < 0)
+		return realtime_ns;
+	if (!x->clocks || !clock_to_phc(x->clocks, realtime_ns, &placed_ns, &error_ns)) {
+		*bound_ns = -1;
+		return realtime_ns;
+	}
+	if (error_ns > *bound_ns)
+		*bound_ns = error_ns;
+	return placed_ns;
+}
+
+/* Of which kind T2 and the follow-up are. Without transmit stamps the follow-up is of user space: where that is software
+ * as T2 is, nothing is said. */
+INLINE uint8_t source_to_tell(const struct exchange *x, uint8_t wire)
+{
+	if (wire == SOURCE_KERNEL && !x->channel->tx_stamps)
+		return SOURCE_NONE;
+	return wire ? wire : SOURCE_USER;
+}
+
+/* What the reply says. T3 is the start of sending (RFC 8762 section 4.3); so it is read last. */
+INLINE size_t make_reply(struct exchange *x, struct flight *f, const struct session *session, bool *malformed_tlv)
 {
 	const struct arrival *a = &x->arrival;
-	uint8_t ttl = a->ttl >= 0 && a->ttl <= UINT8_MAX ? (uint8_t)a->ttl : UINT8_MAX;
+	struct sample *s = &f->sample;
+	const uint8_t wire = s->source[REFLECT_T2_WIRE];
+	struct answer answer = {
+		.seq = session->reply_seq,
+		.t2_ns = s->time_ns[REFLECT_T2_WIRE],
+		.ttl = a->ttl >= 0 && a->ttl <= UINT8_MAX ? (uint8_t)a->ttl : UINT8_MAX,
+		.t2_method = method_of(wire ? wire : SOURCE_USER),
+		.t3_method = PACKET_METHOD_SOFTWARE,
+		.sync_source = x->sync_source,
+		.tos_known = a->tos >= 0,
+		.tos = (uint8_t)a->tos,
+		.received = (uint32_t)session->requests,
+		.sent = session->reply_seq + 1,
+		.wire_source = source_to_tell(x, wire),
+	};
 
+	/* Of a stamp that is missing the program's time takes the place, on the same scale. */
+	if (!wire)
+		answer.t2_ns = on_scale(x, wire, x->arrival_user_ns, &answer.software_bound_ns);
+	if (session->has_last && session->last_source) {
+		answer.follow_up_seq = session->last_seq;
+		answer.follow_up_ns = session->last_ns;
+		answer.follow_up_method = method_of(session->last_source);
+	}
+	if (x->request.wants_software) {
+		answer.t2_user_known = true;
+		answer.t2_user_ns = on_scale(x, wire, x->arrival_user_ns, &answer.software_bound_ns);
+	}
 	s->time_ns[REFLECT_T3_USER] = clock_read_ns(CLOCK_REALTIME);
 	s->source[REFLECT_T3_USER] = SOURCE_USER;
+	answer.t3_ns = on_scale(x, wire, s->time_ns[REFLECT_T3_USER], &answer.software_bound_ns);
+	return packet_reply(x->channel->datagram, a->bytes, x->key, &answer, malformed_tlv);
+}
 
-	int64_t t2_ns = s->source[REFLECT_T2_WIRE] ? s->time_ns[REFLECT_T2_WIRE] : x->arrival_user_ns;
-
-	return packet_reply(x->channel->datagram, a->bytes, reply_seq, t2_ns, s->time_ns[REFLECT_T3_USER], ttl,
-			    malformed_tlv);
+/* So that the next reply can say when this one left. Where no transmit stamps are taken, T3 of user space is all there is. */
+INLINE void note_reply(struct exchange *x, struct session *session, struct flight *f)
+{
+	session->has_last = true;
+	session->last_key = f->key;
+	session->last_seq = session->reply_seq++;
+	session->last_source = SOURCE_NONE;
+	f->session = (uint16_t)(session - x->sessions->session);
+	if (x->channel->tx_stamps)
+		return;
+	session->last_source = SOURCE_USER;
+	session->last_ns = f->sample.time_ns[REFLECT_T3_USER];
 }
 
 /* An answer that has all its times, or none to wait for. */
@@ -554,46 +934,67 @@ INLINE void finish_answer(struct exchange *x, struct flight *f)
 	/* Another was answered in between: what was counted is of both. */
 	bool counted = x->pmc && f->key + 1 == x->next_key && pmc_end(x->pmc);
 
-	if (!conclude(x, f, false))
+	if (!settle(x, f, false))
 		return;
-	record(x, &f->sample);
+	record(x, f);
 	if (counted)
 		pmc_account(x->pmc, is_slow(x, &f->sample));
+}
+
+/* Is it to be answered? If not it is counted. */
+INLINE bool read_request(struct exchange *x)
+{
+	struct account *a = &x->account;
+	struct request *r = &x->request;
+	enum packet_verdict verdict = packet_read_request(x->channel->datagram, x->arrival.bytes, x->key, r);
+
+	if (x->arrival.truncated || verdict == PACKET_MALFORMED) {
+		counter_add(&a->malformed, 1);
+		return false;
+	}
+	if (verdict == PACKET_UNVERIFIED) {
+		counter_add(&a->unverified, 1);
+		return false;
+	}
+	if (is_foreign(x, verdict)) {
+		counter_add(&a->foreign, 1);
+		return false;
+	}
+	if (r->wants_software && !x->want_user_rx && x->arrival.source)
+		x->arrival_user_ns = clock_read_ns(CLOCK_REALTIME);
+	/* The first such request is too early to tell. The reply goes out in the class in which the request came. */
+	if (r->wants_class && !x->channel->tos_wanted)
+		socket_want_tos(x->channel);
+	x->arrival.in_class = r->wants_class && x->arrival.tos >= 0;
+	return true;
 }
 
 INLINE void reflect_answer(struct exchange *x)
 {
 	struct account *a = &x->account;
-	struct request r;
-	enum packet_verdict verdict = packet_read_request(x->channel->datagram, x->arrival.bytes, &r);
+	const struct request *r = &x->request;
 
-	if (x->arrival.truncated || verdict == PACKET_MALFORMED) {
-		counter_add(&a->malformed, 1);
+	if (!read_request(x))
 		return;
-	}
-	if (is_foreign(x, verdict)) {
-		counter_add(&a->foreign, 1);
-		return;
-	}
 	if (x->pmc)
 		pmc_begin(x->pmc);
-	struct session *session = session_find(x->sessions, &x->arrival.from, r.ssid);
+	struct session *session = session_find(x->sessions, &x->arrival.from, r->ssid);
 	struct flight *f = open_flight(x, false);
 
-	enum order order = session_note(session, r.seq);
+	enum order order = session_note(session, r->seq);
 
-	f->sample.seq = r.seq;
+	f->sample.seq = r->seq;
 	f->warmup = x->warmup_left > 0;
 	note_arrival(x, &f->sample, REFLECT_T2_WIRE, REFLECT_T2_USER);
 
 	bool malformed_tlv;
-	size_t bytes = make_reply(x, &f->sample, session->reply_seq, &malformed_tlv);
+	size_t bytes = make_reply(x, f, session, &malformed_tlv);
 
 	if (!send_flight(x, f, x->channel->datagram, bytes, &x->arrival)) {
 		counter_add(&a->unanswered, 1);
 		return;
 	}
-	session->reply_seq++;
+	note_reply(x, session, f);
 	counter_add(&a->repeated, order == ORDER_DUPLICATE);
 	counter_add(&a->reordered, order == ORDER_REORDERED);
 	counter_add(&a->malformed_tlv, malformed_tlv);
@@ -633,20 +1034,26 @@ static void expire(struct exchange *x, int64_t limit_ns)
 		if (x->now_ns - f->sent_ns < limit_ns)
 			return;
 		f->state = FLIGHT_GIVEN_UP;
-		settle(x, f, false);
+		if (settle(x, f, false))
+			record(x, f);
 	}
 }
 
+/* All that is there, as long as something waits: a late stamp or one that came twice must not hold up that of the last
+ * reply, since the next request may be there already, and its reply is to tell of it. */
 INLINE void reflect_fetch(struct exchange *x)
 {
 	bool more;
-	struct flight *f = fetch(x, false, &more);
 
-	if (!f)
-		return;
-	finish_answer(x, f);
-	while (is_waiting(x) && flight_of(x, x->oldest_key)->state != FLIGHT_WAITING)
-		x->oldest_key++;
+	do {
+		struct flight *f = fetch(x, false, &more);
+
+		if (!f)
+			continue;
+		finish_answer(x, f);
+		while (is_waiting(x) && flight_of(x, x->oldest_key)->state != FLIGHT_WAITING)
+			x->oldest_key++;
+	} while (more && is_waiting(x));
 }
 
 /* --once: the first emitter has the first session, until 1,024 newer ones have pushed it out. */
@@ -724,21 +1131,36 @@ void exchange_latency_times(enum role role, bool on_wire, uint8_t *from, uint8_t
 	*to = times[role][on_wire][1];
 }
 
-const struct stage *exchange_stages(enum role role)
+void exchange_stages(enum role role, bool on_wire, struct stage stages[STAGES])
 {
-	static const struct stage stages[][STAGES] = {
+	enum { T2_WIRE = THERE + REFLECT_T2_WIRE, T2_USER = THERE + REFLECT_T2_USER, T3_USER = THERE + REFLECT_T3_USER,
+	       T3_WIRE = THERE + REFLECT_T3_WIRE };
+	static const struct stage all[][STAGES] = {
 		[ROLE_EMIT] = {
-			{ EMIT_T1_USER, EMIT_T1_WIRE, false },
-			{ EMIT_T4_WIRE, EMIT_T4_USER, false },
+			[STAGE_APP_TO_WIRE] = { EMIT_T1_USER, EMIT_T1_WIRE, .bound = BOUND_HERE, .user = true },
+			[STAGE_WIRE_TO_APP] = { EMIT_T4_WIRE, EMIT_T4_USER, .bound = BOUND_HERE, .user = true },
+			[STAGE_RESPONSE] = { T2_WIRE, T3_WIRE, .peer = true },
+			[STAGE_NETWORK] = { .less_from = T2_WIRE, .less_to = T3_WIRE, .inside = true, .peer = true },
+			[STAGE_REMOTE_WIRE_TO_APP] = { T2_WIRE, T2_USER, .bound = BOUND_THERE, .inside = true, .user = true,
+						       .peer = true },
+			[STAGE_REMOTE_APP] = { T2_USER, T3_USER, .bound = BOUND_THERE, .inside = true, .user = true,
+					       .peer = true },
+			[STAGE_REMOTE_APP_TO_WIRE] = { T3_USER, T3_WIRE, .bound = BOUND_THERE, .inside = true, .user = true,
+						       .peer = true },
 		},
 		[ROLE_REFLECT] = {
-			{ REFLECT_T2_WIRE, REFLECT_T2_USER, true },
-			{ REFLECT_T3_USER, REFLECT_T3_WIRE, true },
-			{ REFLECT_T2_USER, REFLECT_T3_USER, true },
+			[STAGE_RECEIVE] = { REFLECT_T2_WIRE, REFLECT_T2_USER, .bound = BOUND_HERE, .inside = true, .user = true },
+			[STAGE_TRANSMIT] = { REFLECT_T3_USER, REFLECT_T3_WIRE, .bound = BOUND_HERE, .inside = true, .user = true },
+			[STAGE_APP] = { REFLECT_T2_USER, REFLECT_T3_USER, .bound = BOUND_HERE, .inside = true, .user = true },
 		},
 	};
 
-	return stages[role];
+	memcpy(stages, all[role], sizeof(all[role]));
+	for (int i = 0; i < STAGES; i++)
+		if (stages[i].less_from == stages[i].less_to)
+			stages[i].less_from = stages[i].less_to = stages[i].from;
+	if (role == ROLE_EMIT)
+		exchange_latency_times(role, on_wire, &stages[STAGE_NETWORK].from, &stages[STAGE_NETWORK].to);
 }
 
 bool exchange_breach(const struct exchange *x, uint64_t index, struct sample *s)
@@ -758,7 +1180,9 @@ void exchange_run(struct exchange *x)
 	const struct options *o = x->options;
 
 	exchange_latency_times(o->role, x->channel->tx_stamps, &x->from, &x->to);
-	x->stages = exchange_has_stages(x) ? exchange_stages(o->role) : NULL;
+	exchange_stages(o->role, x->channel->tx_stamps, x->stages);
+	for (int i = 0; i < STAGES; i++)
+		x->has_stages |= x->stage[i] != NULL;
 	x->check_steps = x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE && !o->no_step_check;
 	x->check_set = !(x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE) && !o->no_step_check;
 	x->read_both = x->check_set && o->role == ROLE_REFLECT;
@@ -777,10 +1201,16 @@ bool exchange_balanced(const struct exchange *x)
 	const struct histogram *h = x->histogram;
 	uint64_t concluded = counter_get(&a->warmup) + counter_get(&a->recorded) + counter_get(&a->lost) +
 			     counter_get(&a->unstamped) + counter_get(&a->negative) + counter_get(&a->stepped) +
-			     counter_get(&a->unfinished);
+			     counter_get(&a->unfinished) + counter_get(&a->closing);
 	uint64_t taken = counter_get(&a->answered) + counter_get(&a->unanswered) + counter_get(&a->late) +
-			 counter_get(&a->duplicate) + counter_get(&a->foreign) + counter_get(&a->malformed);
-	uint64_t in_buckets = h->overflows;
+			 counter_get(&a->duplicate) + counter_get(&a->foreign) + counter_get(&a->malformed) +
+			 counter_get(&a->unverified);
+	uint64_t in_buckets = h->overflows, completed = 0;
+
+	for (int i = 0; i < FOLLOW_UPS; i++)
+		completed += counter_get(&a->follow_up[i]);
+	if (x->options->role == ROLE_EMIT && completed != counter_get(&a->recorded) + counter_get(&a->negative))
+		return false;
 
 	for (uint32_t i = 0; i < h->buckets; i++)
 		in_buckets += histogram_bucket(h, i);

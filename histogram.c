@@ -9,27 +9,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t histogram_layout(struct histogram *h, int64_t limit_ns)
+size_t histogram_bytes(const struct histogram *h)
 {
-	int64_t width_ns = 1;
+	return h->buckets * (sizeof(*h->carry) + sizeof(*h->low)) + h->overflow_capacity * sizeof(*h->overflow);
+}
 
+size_t histogram_layout(struct histogram *h, int64_t limit_ns, int64_t width_ns, uint32_t overflow_capacity)
+{
 	while ((limit_ns + width_ns - 1) / width_ns > HISTOGRAM_BUCKETS_MAX)
 		width_ns *= 10;
 	*h = (struct histogram){
 		.width_ns = width_ns,
 		.limit_ns = limit_ns,
 		.buckets = (uint32_t)((limit_ns + width_ns - 1) / width_ns),
-		.overflow_capacity = HISTOGRAM_OVERFLOW_STORE,
+		.overflow_capacity = overflow_capacity,
 	};
-	return h->buckets * (sizeof(*h->carry) + sizeof(*h->low)) + h->overflow_capacity * sizeof(*h->overflow);
+	return histogram_bytes(h);
 }
 
 void histogram_place(struct histogram *h, void *memory)
 {
 	/* The widest first, so that each is aligned. */
-	h->carry = memory;
-	h->overflow = (int64_t *)(h->carry + h->buckets);
-	h->low = (uint8_t *)(h->overflow + h->overflow_capacity);
+	h->overflow = memory;
+	h->carry = (uint32_t *)(h->overflow + h->overflow_capacity);
+	h->low = (uint8_t *)(h->carry + h->buckets);
 }
 
 bool histogram_add(struct histogram *h, int64_t value_ns, uint32_t seq)
@@ -65,7 +68,7 @@ bool histogram_add(struct histogram *h, int64_t value_ns, uint32_t seq)
 
 uint64_t histogram_bucket(const struct histogram *h, uint32_t index)
 {
-	return h->carry[index] * 256 + h->low[index];
+	return h->carry[index] * 256ULL + h->low[index];
 }
 
 static uint64_t overflows_kept(const struct histogram *h)

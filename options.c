@@ -54,11 +54,19 @@ struct option_row {
 #define IN_S .unit = "s", .unit_size = NS_PER_S, .decimals = 3
 #define IN_PACKETS .unit = "packets", .unit_size = 1
 #define PACKETS_MAX 1000000000000LL
+#define SIZE_MAX_BYTES (65535 - 20 - 8) /* UDP in IPv4 */
 
 static const struct choice sources[] = {
 	{ "hardware", SOURCE_HARDWARE },
 	{ "kernel", SOURCE_KERNEL },
 	{ "user", SOURCE_USER },
+	{ 0 },
+};
+
+static const struct choice figures[] = {
+	{ "rtt", FIGURE_RTT },
+	{ "network", FIGURE_NETWORK },
+	{ "response", FIGURE_RESPONSE },
 	{ 0 },
 };
 
@@ -76,6 +84,21 @@ static const struct option_row table[] = {
 	  .help = "reflector: no transmit stamps; the setting of the NIC stays" },
 	{ NULL, 's', "sw-timestamps", NULL, FLAG(sw_timestamps), .help = "collect the times of user space too" },
 
+	{ NULL, 0, "synced", "NS", NUMBER(synced_ns), .unit = "ns", .unit_size = 1, .min = 0, .max = NS_PER_S,
+	  .initial = -1, .help = "emitter: the clocks of both NICs agree within this, e.g. by PTP" },
+
+	{ "What to send", 0, "size", "N", NUMBER(size_bytes), .unit = "octets", .unit_size = 1, .min = STAMP_BASE_BYTES,
+	  .max = SIZE_MAX_BYTES, .help = "emitter: octets of the packet in UDP; replies are as long" },
+	{ NULL, 0, "plain", NULL, FLAG(plain), .help = "emitter: send 44 octets, and ask the reflector for no times" },
+	{ NULL, 0, "key", "FILE", TEXT(KIND_FILE, key_path),
+	  .help = "authenticate with the key in FILE, at both ends" },
+	{ NULL, 0, "dscp", "N", NUMBER(dscp), .unit_size = 1, .min = 0, .max = 63, .initial = -1,
+	  .help = "differentiated services code point in the IP header" },
+	{ NULL, 0, "priority", "N", NUMBER(priority), .unit_size = 1, .min = 0, .max = 15, .initial = -1,
+	  .help = "SO_PRIORITY of the socket, for the queues of this host" },
+	{ NULL, 0, "ttl", "N", NUMBER(ttl), .unit_size = 1, .min = 1, .max = 255, .initial = 255,
+	  .help = "time to live in the IP header" },
+
 	{ "How long", 'd', "duration", "S", NUMBER(duration_ns), IN_S, .min = NS_PER_MS, .max = 315360000 * NS_PER_S,
 	  .help = "end after this time; without it, when interrupted" },
 	{ NULL, 0, "count", "N", NUMBER(count), IN_PACKETS, .min = 1, .max = PACKETS_MAX,
@@ -90,6 +113,8 @@ static const struct option_row table[] = {
 
 	{ "On a spike", 't', "threshold", "US", NUMBER(threshold_ns), IN_US, .min = 1, .max = 60 * NS_PER_S,
 	  .help = "stop when a latency exceeds it, after the warm-up" },
+	{ NULL, 0, "threshold-on", "WHICH", CHOICE(threshold_on), .initial = FIGURE_RTT, .choice = figures,
+	  .help = "emitter: the latency that it is for" },
 	{ NULL, 'C', "continue", NULL, FLAG(keep_going), .help = "go on after such a breach, and count" },
 	{ NULL, 0, "on-breach", "ACTION", ACTION(on_breach),
 	  .help = "stop, continue, or exec:COMMAND (may be repeated); stop by default" },
@@ -109,6 +134,7 @@ static const struct option_row table[] = {
 	{ NULL, 'b', "bucket-size", "US", NUMBER(bucket_ns), IN_US, .min = 1, .max = 10 * NS_PER_S,
 	  .initial = NS_PER_US, .help = "size of the buckets that are printed" },
 	{ NULL, 'l', "log", "FILE", TEXT(KIND_FILE, log_path), .help = "write the transaction log at the end" },
+	{ NULL, 0, "log-full", NULL, FLAG(log_full), .help = "emitter: log the times of the reflector too" },
 	{ NULL, 'L', "log-threshold", "US", NUMBER(log_threshold_ns), IN_US, .min = 1, .max = 60 * NS_PER_S,
 	  .help = "log only the latencies that exceed it" },
 	{ NULL, 'q', "quiet", NULL, FLAG(quiet), .help = "nothing on stdout" },
@@ -494,6 +520,56 @@ static bool preference_without_busy_poll(const struct parse *p)
 	return p->o->prefer_busy_poll && given(p, "busy-poll-us") && !p->o->busy_poll_us;
 }
 
+static bool reflector_size(const struct parse *p)
+{
+	return p->o->size_bytes && p->o->role == ROLE_REFLECT;
+}
+
+static bool reflector_plain(const struct parse *p)
+{
+	return p->o->plain && p->o->role == ROLE_REFLECT;
+}
+
+static bool reflector_synced(const struct parse *p)
+{
+	return p->o->synced_ns >= 0 && p->o->role == ROLE_REFLECT;
+}
+
+static bool reflector_figure(const struct parse *p)
+{
+	return given(p, "threshold-on") && p->o->role == ROLE_REFLECT;
+}
+
+static bool reflector_log_full(const struct parse *p)
+{
+	return p->o->log_full && p->o->role == ROLE_REFLECT;
+}
+
+static bool figure_without_threshold(const struct parse *p)
+{
+	return given(p, "threshold-on") && !p->o->threshold_ns;
+}
+
+static bool log_full_without_log(const struct parse *p)
+{
+	return p->o->log_full && !p->o->log_path;
+}
+
+static bool plain_log_full(const struct parse *p)
+{
+	return p->o->plain && p->o->log_full;
+}
+
+static bool plain_figure(const struct parse *p)
+{
+	return p->o->plain && p->o->threshold_on != FIGURE_RTT;
+}
+
+static bool plain_size(const struct parse *p)
+{
+	return p->o->plain && p->o->size_bytes;
+}
+
 static const struct rule {
 	bool (*broken)(const struct parse *p);
 	const char *first;
@@ -506,6 +582,17 @@ static const struct rule {
 	{ emitter_without_tx_stamps, "no-tx-ts", "address", "with",
 	  "the round trip starts at a transmit stamp, only a reflector can do without" },
 	{ emitter_once, "once", "address", "with", "only a reflector waits for emitters, use --count or --duration" },
+	{ reflector_size, "size", "address", "without", "a reply is as long as its request" },
+	{ reflector_plain, "plain", "address", "without", "a reply is as its request asks" },
+	{ reflector_synced, "synced", "address", "without", "only an emitter has the times of both ends" },
+	{ reflector_figure, "threshold-on", "address", "without", "the threshold of a reflector is for its response" },
+	{ reflector_log_full, "log-full", "address", "without", "only an emitter has the times of both ends" },
+	{ figure_without_threshold, "threshold-on", "threshold", "without",
+	  "there is no threshold, give --threshold US" },
+	{ log_full_without_log, "log-full", "log", "without", "there is no log, give --log FILE" },
+	{ plain_log_full, "plain", "log-full", "with", "the reflector would not be asked for its times" },
+	{ plain_figure, "plain", "threshold-on", "with", "the reflector would not be asked for its times" },
+	{ plain_size, "plain", "size", "with", "a plain packet has 44 octets" },
 	{ user_stamps_and_others, "no-hw-ts", "stamp", "with", "it means --stamp user, give one of the two" },
 	{ action_without_threshold, "on-breach", "threshold", "without", "there is no breach to act on" },
 	{ continue_without_threshold, "continue", "threshold", "without", "there is no breach to go on after" },

@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/timex.h>
 #include <unistd.h>
 
 enum status { STATUS_DONE, STATUS_FAILED, STATUS_BREACH, STATUS_UNTRUSTED };
@@ -19,12 +20,14 @@ static struct run {
 	struct options options;
 	struct nic nic;
 	struct memory histogram_memory, log_memory;
-	struct histogram histogram, stage[STAGES];
+	struct histogram histogram, stage[STAGES], one_way[ONE_WAYS];
 	struct log log;
 	struct log_file log_file;
 	struct sessions sessions;
 	struct channel channel;
 	struct exchange exchange;
+	struct packet_plan plan;
+	struct hmac *key;
 	struct clock_watch clocks;
 	struct clock_peer peer;
 	struct pmc pmc;
@@ -93,8 +96,9 @@ static void tell_silence(void *context)
 		      "(ICMP port unreachable), or sending is not possible; still trying", server,
 		      (int)r->options.port, (unsigned long long)refused);
 	else
-		warnx("no answer from %s port %d after 3 s: no reflector running, a wrong address or port, a firewall, or "
-		      "no ARP entry (see 'ip neigh'); still trying", server, (int)r->options.port);
+		warnx("no answer from %s port %d after 3 s: no reflector running, a wrong address or port, a firewall, "
+		      "no ARP entry (see 'ip neigh')%s; still trying", server, (int)r->options.port,
+		      r->options.key_path ? ", or another --key there" : ", or a --key there");
 }
 
 /* The two that the loop calls. */
@@ -118,8 +122,12 @@ static void freeze(void *context, const struct sample *s)
 /* What the machine did until the first breach, and from the one before the worst to the worst. */
 static void read_activity(struct run *r, const struct sample *s)
 {
-	const bool first = !r->report.activity_breach, worst = s->latency_ns > r->worst_seen_ns;
-	int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
+	const bool first = !r->report.activity_breach;
+	int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC), value_ns;
+
+	exchange_figure(&r->exchange, s, &value_ns);
+
+	const bool worst = value_ns > r->worst_seen_ns;
 
 	if (!worst && now_ns - r->activity_read_ns < ACTIVITY_PAUSE_NS)
 		return;
@@ -137,7 +145,7 @@ static void read_activity(struct run *r, const struct sample *s)
 	r->activity_last = r->activity_now;
 	r->activity_read_ns = now_ns;
 	if (worst)
-		r->worst_seen_ns = s->latency_ns;
+		r->worst_seen_ns = value_ns;
 }
 
 /* The housekeeping thread calls this, or the measuring one after the run. */
@@ -149,25 +157,46 @@ static void act_on_breach(void *context, const struct sample *s, uint64_t number
 	read_activity(r, s);
 	if (!r->options.on_breach.commands)
 		return;
-	report_environment(&r->options, s, number, text, environment);
+	report_environment(&r->report, s, number, text, environment);
 	actions_run(&r->actions, environment);
 }
 
-static int stages_of(const struct options *o)
+/* A part's histogram is finer where the part is, and keeps fewer of the samples above --overflow one by one. */
+#define ONE_WAY_WIDTH_NS 10 /* the offset of the clocks is not known better */
+
+struct part_row {
+	struct histogram *histogram, **pointer;
+	int64_t width_ns;
+};
+
+/* What is collected beside the latency itself. */
+static int parts_of(struct run *r, struct part_row rows[STAGES + ONE_WAYS])
 {
-	const struct stage *stages = exchange_stages(o->role);
+	const struct options *o = &r->options;
+	const bool peer = o->role == ROLE_EMIT && !o->plain;
+	struct stage stages[STAGES];
 	int n = 0;
 
-	while (o->sw_timestamps && options_on_wire(o) && n < STAGES && stages[n].from != stages[n].to)
-		n++;
+	exchange_stages(o->role, options_on_wire(o), stages);
+	for (int i = 0; i < STAGES && stages[i].from != stages[i].to; i++)
+		if ((!stages[i].user || (o->sw_timestamps && (stages[i].peer || options_on_wire(o)))) && (!stages[i].peer || peer))
+			rows[n++] = (struct part_row){ &r->stage[i], &r->exchange.stage[i], 1 };
+	for (int i = 0; i < ONE_WAYS && peer; i++)
+		rows[n++] = (struct part_row){ &r->one_way[i], &r->exchange.one_way[i], ONE_WAY_WIDTH_NS };
 	return n;
+}
+
+static size_t aligned(size_t bytes)
+{
+	return (bytes + 63) / 64 * 64;
 }
 
 static int place_histogram(struct run *r)
 {
 	const struct options *o = &r->options;
-	const int stages = stages_of(o);
-	size_t bytes = histogram_layout(&r->histogram, o->overflow_ns);
+	struct part_row parts[STAGES + ONE_WAYS];
+	const int n = parts_of(r, parts);
+	size_t bytes = aligned(histogram_layout(&r->histogram, o->overflow_ns, 1, HISTOGRAM_OVERFLOW_STORE)), all = bytes;
 	int error;
 
 	if (o->bucket_ns % r->histogram.width_ns) {
@@ -176,17 +205,22 @@ static int place_histogram(struct run *r)
 		      (double)r->histogram.width_ns / NS_PER_US);
 		return -EINVAL;
 	}
-	bytes = (bytes + 63) / 64 * 64;
-	error = memory_map(&r->histogram_memory, bytes * (size_t)(1 + stages), o->hugepages);
+	for (int i = 0; i < n; i++)
+		all += aligned(histogram_layout(parts[i].histogram, o->overflow_ns, parts[i].width_ns,
+						HISTOGRAM_PART_STORE));
+	error = memory_map(&r->histogram_memory, all, o->hugepages);
 	if (error) {
-		warnx("no memory for the histogram (%zu bytes): %s: use a smaller --overflow", bytes, strerror(-error));
+		warnx("no memory for the histogram (%zu bytes): %s: use a smaller --overflow", all, strerror(-error));
 		return error;
 	}
-	histogram_place(&r->histogram, r->histogram_memory.start);
-	for (int i = 0; i < stages; i++) {
-		histogram_layout(&r->stage[i], o->overflow_ns);
-		histogram_place(&r->stage[i], (char *)r->histogram_memory.start + bytes * (size_t)(1 + i));
-		r->exchange.stage[i] = &r->stage[i];
+	char *at = r->histogram_memory.start;
+
+	histogram_place(&r->histogram, at);
+	at += bytes;
+	for (int i = 0; i < n; i++) {
+		histogram_place(parts[i].histogram, at);
+		*parts[i].pointer = parts[i].histogram;
+		at += aligned(histogram_bytes(parts[i].histogram));
 	}
 	return 0;
 }
@@ -194,7 +228,8 @@ static int place_histogram(struct run *r)
 /* A buffer that holds the last 500,000 where the run is to stop at a snapshot. */
 static uint64_t choose_log_capacity(const struct options *o, bool *limited)
 {
-	uint64_t capacity = log_capacity(o->duration_ns, (uint64_t)o->count, memory_free_bytes(), limited);
+	uint64_t capacity = log_capacity(o->duration_ns, (uint64_t)o->count, memory_free_bytes(),
+					 log_record_bytes(o->log_full), limited);
 
 	if (!o->snapshot || capacity < LOG_CIRCULAR_RECORDS)
 		return capacity;
@@ -214,7 +249,7 @@ static int place_log(struct run *r)
 	error = log_file_open(&r->log_file, o->log_path);
 	if (error)
 		return error;
-	error = memory_map(&r->log_memory, capacity * sizeof(struct sample), o->hugepages);
+	error = memory_map(&r->log_memory, capacity * log_record_bytes(o->log_full), o->hugepages);
 	if (error) {
 		warnx("no memory for a log of %llu records: %s: use a shorter --duration or a --count",
 		      (unsigned long long)capacity, strerror(-error));
@@ -222,7 +257,7 @@ static int place_log(struct run *r)
 	}
 	if (limited && o->verbose)
 		warnx("the log is limited to a quarter of the free memory: %llu records", (unsigned long long)capacity);
-	log_place(&r->log, r->log_memory.start, capacity, o->snapshot);
+	log_place(&r->log, r->log_memory.start, capacity, o->snapshot, o->log_full);
 	return 0;
 }
 
@@ -252,10 +287,19 @@ static void open_clocks(struct run *r)
 	if (!clock_open(&r->clocks, r->nic.can.phc_index))
 		r->exchange.clocks = &r->clocks;
 	clock_measure(&r->clocks, 0);
-	if (o->role == ROLE_EMIT) {
-		r->exchange.peer = &r->peer;
-		r->report.peer = &r->peer;
-	}
+}
+
+/* RFC 8972 table 7: what is known of who keeps the clock of our stamps. The NIC's may be kept by PTP, but who turns its
+ * dial cannot be seen. */
+#define SYNC_SOURCE_NTP 1
+#define SYNC_SOURCE_LOCAL 5
+
+static uint8_t sync_source(const struct options *o)
+{
+	struct timex t = { .modes = 0 };
+
+	return o->stamp != SOURCE_HARDWARE && adjtimex(&t) >= 0 && !(t.status & STA_UNSYNC) ? SYNC_SOURCE_NTP :
+											      SYNC_SOURCE_LOCAL;
 }
 
 /* Without a relation of the clocks during the run there are no stages to or from the NIC, and the times of user space stay
@@ -264,6 +308,7 @@ static void check_stages(struct run *r, int watch_error)
 {
 	struct exchange *x = &r->exchange;
 	const char *why = r->clocks.why;
+	struct stage stages[STAGES];
 
 	/* Those of the kernel are of CLOCK_REALTIME too. */
 	if (r->options.stamp != SOURCE_HARDWARE || (x->clocks && !watch_error))
@@ -272,9 +317,12 @@ static void check_stages(struct run *r, int watch_error)
 		why = watch_error == -ENODEV ? "no CPU but the measuring one may be used to compare the clocks during the run" :
 					       "the thread that compares the clocks during the run could not be started";
 	x->clocks = NULL;
-	memset(x->stage, 0, sizeof(x->stage));
-	if (stages_of(&r->options))
+	if (exchange_has_stages(x))
 		r->report.stages_why = why;
+	exchange_stages(r->options.role, options_on_wire(&r->options), stages);
+	for (int i = 0; i < STAGES; i++)
+		if (stages[i].bound == BOUND_HERE)
+			x->stage[i] = NULL;
 }
 
 /* The CPU that the caller is pinned to; -1: none. */
@@ -374,6 +422,33 @@ static void hold_cpus_awake(struct run *r)
 	r->latency_fd = -1;
 }
 
+/* What all probes have in common. */
+static int plan_probes(struct run *r)
+{
+	const struct options *o = &r->options;
+	struct packet_plan *plan = &r->plan;
+	int error = o->key_path ? hmac_open(&r->key, o->key_path) : 0;
+	size_t bytes;
+
+	if (error)
+		return error;
+	/* Stamps that are no NIC's may be the kernel's or the program's: only our own TLV tells. */
+	*plan = (struct packet_plan){ .key = r->key, .stages = !o->plain,
+				      .software = !o->plain && (o->sw_timestamps || o->stamp != SOURCE_HARDWARE),
+				      .class_of_service = o->dscp >= 0, .dscp = (uint8_t)(o->dscp > 0 ? o->dscp : 0),
+				      .bytes = (size_t)o->size_bytes };
+	/* 0 means that there is no SSID (RFC 8972 section 3). */
+	while (!plan->ssid && getrandom(&plan->ssid, sizeof(plan->ssid), 0) == sizeof(plan->ssid))
+		;
+	bytes = packet_plan_bytes(plan);
+	if (o->role == ROLE_REFLECT || !o->size_bytes || bytes == plan->bytes)
+		return 0;
+	warnx("--size %zu: the probe takes %zu octets and padding 4 or more: give %zu, or a larger number", plan->bytes,
+	      packet_plan_bytes(&(struct packet_plan){ .key = plan->key, .stages = plan->stages, .software = plan->software,
+						       .class_of_service = plan->class_of_service }), bytes);
+	return -EINVAL;
+}
+
 static void fill_exchange(struct run *r)
 {
 	struct exchange *x = &r->exchange;
@@ -387,20 +462,23 @@ static void fill_exchange(struct run *r)
 	x->loopback = r->nic.flags & IFF_LOOPBACK;
 	x->on_silence = tell_silence;
 	x->context = r;
-	/* 0 means that there is no SSID (RFC 8972 section 3). */
-	while (!x->ssid && getrandom(&x->ssid, sizeof(x->ssid), 0) == sizeof(x->ssid))
-		;
+	x->plan = &r->plan;
+	x->key = r->key;
+	if (r->options.role == ROLE_EMIT)
+		x->peer = &r->peer;
 	sessions_init(&r->sessions);
 	r->report = (struct report){ .options = &r->options, .exchange = x, .channel = &r->channel,
-				     .histogram = &r->histogram, .log = x->log, .actions = &r->actions };
+				     .histogram = &r->histogram, .log = x->log, .actions = &r->actions, .peer = x->peer };
 	r->actions.wanted = &r->options.on_breach;
 }
 
 static int open_all(struct run *r)
 {
 	const struct options *o = &r->options;
-	int error = place_histogram(r);
+	int error = plan_probes(r);
 
+	if (!error)
+		error = place_histogram(r);
 	if (!error)
 		error = nic_open(&r->nic, o->interface);
 	if (!error)
@@ -415,6 +493,7 @@ static int open_all(struct run *r)
 		return error;
 	fill_exchange(r);
 	open_clocks(r);
+	r->exchange.sync_source = sync_source(o);
 	error = open_counters(r);
 	if (!error)
 		error = open_trace(r);
@@ -439,6 +518,7 @@ static void close_all(struct run *r)
 	socket_close(&r->channel);
 	nic_restore(&r->nic);
 	nic_close(&r->nic);
+	hmac_close(r->key);
 	memory_unmap(&r->log_memory);
 	memory_unmap(&r->histogram_memory);
 }
@@ -573,8 +653,13 @@ static enum status measure(struct run *r)
 	reach_verdict(r);
 	if (!r->facts.balanced)
 		warnx("the accounts do not balance: this is a fault of rant; do not trust these numbers, please report it");
-	for (int i = 0; i < STAGES && r->exchange.stage[i]; i++)
-		histogram_finish(&r->stage[i]);
+	for (int i = 0; i < STAGES; i++)
+		if (r->exchange.stage[i])
+			histogram_finish(r->exchange.stage[i]);
+	for (int i = 0; i < ONE_WAYS; i++)
+		if (r->exchange.one_way[i])
+			histogram_finish(r->exchange.one_way[i]);
+	directions_finish(&r->exchange.directions, counter_get(&r->exchange.account.sent));
 	if (r->options.log_path)
 		error |= log_file_write(&r->log_file, &r->report);
 	error |= write_report(r);

@@ -84,20 +84,42 @@ static inline uint64_t counter_get(const counter *c)
 
 enum role { ROLE_EMIT, ROLE_REFLECT };
 
-/* Where a time came from. SOURCE_NONE: there is no such time, and the number beside it means nothing. */
-enum source { SOURCE_NONE, SOURCE_USER, SOURCE_KERNEL, SOURCE_HARDWARE };
+/* Where a time came from. SOURCE_NONE: there is no such time, and the number beside it means nothing. SOURCE_LOCAL: by
+ * software of a peer that does not tell whether its kernel or its program read the clock. */
+enum source { SOURCE_NONE, SOURCE_USER, SOURCE_KERNEL, SOURCE_HARDWARE, SOURCE_LOCAL, SOURCES };
 
 /* The four times of one exchange at one host, in the order in which they happen. */
 enum { EMIT_T1_USER, EMIT_T1_WIRE, EMIT_T4_WIRE, EMIT_T4_USER };
 enum { REFLECT_T2_WIRE, REFLECT_T2_USER, REFLECT_T3_USER, REFLECT_T3_WIRE };
 #define TIMES 4
 
+/* And at the other one, as an emitter has them from the replies: THERE + REFLECT_T2_WIRE and so on. */
+#define THERE TIMES
+#define ALL_TIMES (2 * TIMES)
+
+/* What became of T3_WIRE of a reply, which comes in the reply after it (RFC 8972 section 4.7). */
+enum follow_up {
+	FOLLOW_UP_NONE, /* not asked for */
+	FOLLOW_UP_THERE,
+	FOLLOW_UP_LOST, /* with the reply that had it */
+	FOLLOW_UP_UNKNOWN, /* the reflector did not know it in time */
+	FOLLOW_UP_UNTOLD, /* the reflector does not do this */
+	FOLLOW_UP_MIXED, /* T2 and T3 are stamps of different kinds, or of kinds that were not told: not comparable */
+	FOLLOW_UP_END, /* no reply came after it */
+	FOLLOW_UPS,
+};
+
+/* The first half is what a reflector has and what the plain log keeps: log.c stores no more than that of it. */
 struct sample {
 	uint32_t seq; /* sequence number of the probe, as on the wire */
-	uint8_t source[TIMES]; /* enum source */
-	int64_t time_ns[TIMES]; /* since the epoch of the clock that source[] names */
+	uint8_t source[ALL_TIMES]; /* enum source */
+	uint8_t follow_up; /* enum follow_up */
+	bool one_scale; /* the reflector's times of user space are on the scale of its stamps */
 	int64_t latency_ns;
+	int64_t time_ns[ALL_TIMES]; /* since the epoch of the clock that source[] names */
 };
+
+#define SAMPLE_HERE_BYTES offsetof(struct sample, time_ns[THERE])
 
 /* A character of what somebody else wrote, as a message of one line may show it. */
 static inline char text_shown(char c)
@@ -122,10 +144,14 @@ struct breach_actions {
 	const char *command[BREACH_COMMANDS_MAX]; /* for /bin/sh -c */
 };
 
+/* What the threshold of an emitter can be for. */
+enum figure { FIGURE_RTT, FIGURE_RESPONSE, FIGURE_NETWORK };
+
 struct options {
 	const char *interface;
 	union address server; /* any.sa_family is AF_UNSPEC without --address */
 	const char *log_path, *save_trace_path;
+	const char *key_path; /* NULL: unauthenticated */
 	struct breach_actions on_breach;
 	int64_t trace_interval_ns;
 	int64_t threshold_ns, log_threshold_ns; /* 0: none */
@@ -136,9 +162,15 @@ struct options {
 	int64_t busy_poll_us, busy_poll_budget; /* 0: not asked for */
 	int64_t port;
 	int64_t stamp; /* enum source */
+	int64_t size_bytes; /* of the STAMP packet; 0: as it comes */
+	int64_t dscp, priority; /* -1: not given */
+	int64_t ttl;
+	int64_t threshold_on; /* enum figure; emitter */
+	int64_t synced_ns; /* the clocks of both NICs differ by at most this; -1: nobody says so */
 	bool trace_marker, snapshot, trace_rearm, pmc;
 	bool sw_timestamps, histogram, hugepages, prefer_busy_poll, keep_going, no_tx_stamps, no_hw_stamps, once;
 	bool no_cpu_dma_latency, no_step_check;
+	bool log_full, plain; /* emitter */
 	bool strict;
 	bool quiet, verbose, help, version, check;
 	enum role role;
@@ -264,6 +296,10 @@ struct transport {
 	int set_ttl, want_ttl, ttl_type; /* socket option to send with, to ask for the received one; its message, an int */
 	int want_pktinfo, pktinfo_type; /* destination of the request, source of the reply */
 	size_t pktinfo_bytes;
+	int set_tos, want_tos, tos_type; /* DSCP << 2 | ECN: the same three; what is sent by message is an int */
+	size_t tos_bytes; /* of the message with the received one */
+	int mtu_discover, mtu; /* socket option for what may be fragmented; to read the MTU of the path when connected */
+	int header_bytes; /* of an MTU */
 };
 
 #ifndef SCM_TS_OPT_ID
@@ -281,6 +317,7 @@ struct channel {
 	bool tx_stamps, rx_stamps; /* asked for and granted */
 	bool id_by_message; /* the kernel takes the id of a transmit stamp from us (SCM_TS_OPT_ID, Linux 6.13) */
 	bool connected; /* emitter: no addresses in the messages */
+	bool tos_wanted; /* by socket_want_tos() */
 	int receive_buffer_bytes; /* granted */
 	counter error_other; /* entries of the error queue that are no transmit stamp of the kind asked for */
 	counter control_truncated;
@@ -294,6 +331,10 @@ int socket_open(struct channel *c, const struct options *o);
  * the loop: what waited for the rest of the start would show as slow. 0, or -errno after one line. */
 int socket_bind(struct channel *c, const struct options *o, const struct nic *n);
 
+/* From now on arrivals have their `tos`, each for the price of a control message; so not before somebody asks for it.
+ * Silent, and one system call: the loop may call it, once (c->tos_wanted). 0 or -errno. */
+int socket_want_tos(struct channel *c);
+
 /* Datagrams for our port from others than the server, counted and dropped. Call it after the run, before close. */
 uint64_t socket_count_strays(struct channel *c);
 
@@ -303,39 +344,136 @@ void socket_close(struct channel *c);
 
 #define STAMP_PORT 862 /* RFC 8762 section 4.1 */
 #define STAMP_BASE_BYTES 44 /* unauthenticated packet, RFC 8762 sections 4.2 and 4.3 */
+#define STAMP_AUTHENTICATED_BYTES 112 /* base of an authenticated one */
 #define STAMP_REQUEST_MIN_BYTES 14 /* TWAMP-Light sender, RFC 4656 section 4.1.2 */
 #define STAMP_REPLY_MIN_BYTES 38 /* up to the Session-Sender Error Estimate; TWAMP-Light sends 41 */
 
-enum packet_verdict { PACKET_GOOD, PACKET_MALFORMED, PACKET_IS_REPLY };
+struct hmac;
+
+/* PACKET_IS_REPLY: a Session-Reflector packet, which must not be answered. PACKET_UNVERIFIED: its HMAC is wrong, or it is
+ * too short to have one. */
+enum packet_verdict { PACKET_GOOD, PACKET_MALFORMED, PACKET_IS_REPLY, PACKET_UNVERIFIED };
+
+/* How a time was taken: RFC 8972 section 4.3, table 9. NONE: not told. */
+enum packet_method { PACKET_METHOD_NONE, PACKET_METHOD_HARDWARE, PACKET_METHOD_SOFTWARE, PACKET_METHOD_CONTROL_PLANE };
+
+/* What every probe of a run has in common. */
+struct packet_plan {
+	const struct hmac *key; /* NULL: unauthenticated */
+	uint16_t ssid;
+	bool stages; /* ask how and when the reply was stamped: Timestamp Information and Follow-Up TLVs */
+	bool software; /* and for T2_SW: our own TLV (docs/protocol.md) */
+	bool class_of_service; /* CoS TLV, asking for `dscp` */
+	uint8_t dscp; /* 0..63 */
+	size_t bytes; /* up to what UDP can carry: of the whole packet, by an Extra Padding TLV; 0: no padding */
+};
+
+/* Octets of a probe of this plan. plan->bytes that leave 1..3 octets of rest cannot be had exactly, since the header of a
+ * TLV has 4: then it is the next larger size that can; the caller compares. */
+size_t packet_plan_bytes(const struct packet_plan *plan);
+
+/* Writes all that stays the same into `packet`, packet_plan_bytes() of them. PTP format (Z=1). Not hot. */
+void packet_prepare(uint8_t *packet, const struct packet_plan *plan);
+
+/* Writes what differs from probe to probe, and the HMACs, into what packet_prepare() has made by the same plan. */
+void packet_probe(uint8_t *packet, const struct packet_plan *plan, uint32_t seq, int64_t t1_ns);
 
 struct request {
 	uint32_t seq;
 	uint16_t ssid;
 	uint16_t error_estimate;
+	bool wants_software; /* it has our TLV, well formed */
+	bool wants_class; /* it has a Class of Service TLV */
 };
+
+/* With a key, nothing but PACKET_UNVERIFIED is said of a packet whose HMAC is wrong, and *r is not touched. */
+enum packet_verdict packet_read_request(const uint8_t *packet, size_t bytes, const struct hmac *key, struct request *r);
+
+/* All that a reply may say. What the request does not ask for is not looked at. */
+struct answer {
+	uint32_t seq;
+	int64_t t2_ns, t3_ns;
+	uint8_t ttl;
+	uint8_t t2_method, t3_method; /* enum packet_method */
+	uint8_t sync_source; /* RFC 8972 table 7, of both */
+	bool tos_known;
+	uint8_t tos; /* DSCP << 2 | ECN, as received; the reply must be sent with that DSCP */
+	uint32_t received, sent; /* Direct Measurement: of this session, this packet included in both */
+	/* Follow-Up Telemetry: when reply follow_up_seq was sent. Method NONE: not known, and zeros are written. */
+	uint32_t follow_up_seq;
+	int64_t follow_up_ns;
+	uint8_t follow_up_method;
+	/* Our own TLV. */
+	uint8_t wire_source; /* enum source: what T2 and the follow-up are stamps of */
+	bool t2_user_known;
+	int64_t t2_user_ns;
+	int64_t software_bound_ns; /* T2_SW and T3 are on the scale of T2 within this; -1: they are not on it */
+};
+
+/* Turns the request in `packet` into its reply, in place. The buffer holds at least the base of its kind. Times are
+ * written in the format that the request shows. Sets *malformed_tlv when a TLV had a wrong length and was marked so, or
+ * octets too few for one were left (RFC 8972 section 4). Returns the length of the reply: that of the request, at least
+ * the base. */
+size_t packet_reply(uint8_t *packet, size_t bytes, const struct hmac *key, const struct answer *a, bool *malformed_tlv);
 
 struct reply {
 	uint32_t seq; /* of the reflector */
 	uint32_t sender_seq; /* of the probe it answers */
 	uint16_t ssid;
+	uint16_t error_estimate; /* of t2_ns and t3_ns */
+	bool t2_known, t3_known; /* a reflector without a clock writes zeros */
 	int64_t t2_ns, t3_ns; /* since 1970, in the reflector's clock */
+	int ttl; /* of the probe as it arrived there; -1: the reply is too short to tell */
+	/* From TLVs that were answered: U and M clear, length right. What has not come is 0, false, NONE. */
+	uint8_t t2_method, t3_method; /* enum packet_method */
+	bool follow_up_told; /* the reflector knows the TLV; then method NONE means that the time was not known to it */
+	uint8_t follow_up_method;
+	uint32_t follow_up_seq;
+	int64_t follow_up_ns;
+	bool class_told;
+	uint8_t dscp, ecn; /* of the probe as it arrived there */
+	bool reverse_dscp_refused; /* RP */
+	bool software_told;
+	uint8_t wire_source; /* enum source */
+	bool t2_user_known;
+	bool tlv_unrecognized, tlv_malformed; /* some TLV came back with U, with M or a wrong length */
+	bool tlv_integrity; /* I set, or the HMAC TLV is wrong, or not there where it must be: no TLV was used */
+	int64_t t2_user_ns, software_bound_ns; /* as in struct answer */
 };
 
-/* Writes a Session-Sender packet: 44 octets, PTP format (Z=1). */
-void packet_probe(uint8_t *packet, uint32_t seq, uint16_t ssid, int64_t t1_ns);
+/* Fills all of *r when it is PACKET_GOOD. With a key, nothing but PACKET_UNVERIFIED is said of a packet whose HMAC is
+ * wrong. */
+enum packet_verdict packet_read_reply(const uint8_t *packet, size_t bytes, const struct hmac *key, struct reply *r);
 
-/* PACKET_IS_REPLY: a Session-Reflector packet, which must not be answered. */
-enum packet_verdict packet_read_request(const uint8_t *packet, size_t bytes, struct request *r);
+/* `probe` is what was sent last: a reply that names its sequence number but not its T1 and Error Estimate is none. The
+ * reply must have been read as good. */
+bool packet_answers(const uint8_t *packet, const uint8_t *probe, const struct hmac *key);
 
-/* Turns the request in `packet` into its reply, in place. The buffer holds at least STAMP_BASE_BYTES. ttl 0..255. Times
- * are written in the format that the request shows. Sets *malformed_tlv when a TLV was longer than the packet, and
- * marked so, or octets too few for one were left (RFC 8972 section 4). Returns the length of the reply: that of the request, at least 44. */
-size_t packet_reply(uint8_t *packet, size_t bytes, uint32_t seq, int64_t t2_ns, int64_t t3_ns, uint8_t ttl,
-		    bool *malformed_tlv);
+/* ---- hmac.c (hot: sign and verify): HMAC-SHA-256 by libcrypto, when built with it ---------------------------------- */
 
-/* `probe` is what was sent last: a reply that names its sequence number but not its T1 and Error Estimate is none. */
-enum packet_verdict packet_read_reply(const uint8_t *packet, size_t bytes, struct reply *r);
-bool packet_answers(const uint8_t *packet, const uint8_t *probe);
+#define HMAC_BYTES 16 /* RFC 8762 section 4.4: the leftmost of 32 */
+#define HMAC_KEY_MIN_BYTES 16
+#define HMAC_KEY_MAX_BYTES 256
+
+/* Is there libcrypto in this program? */
+bool hmac_is_available(void);
+
+/* Reads the key from a file: hexadecimal digits, white space between them ignored, HMAC_KEY_MIN_BYTES to
+ * HMAC_KEY_MAX_BYTES octets. It must be a regular file, no link, and nobody but its owner may read or write it. 0, or
+ * -errno after one line: -EOPNOTSUPP without libcrypto. */
+int hmac_open(struct hmac **h, const char *path);
+
+/* The first HMAC_BYTES of the HMAC over `first` and then `second`, which may be NULL when it has no octets. One thread
+ * at a time. */
+void hmac_sign(const struct hmac *h, const void *first, size_t first_bytes, const void *second, size_t second_bytes,
+	       uint8_t out[HMAC_BYTES]);
+
+/* Does it match? In constant time. */
+bool hmac_verify(const struct hmac *h, const void *first, size_t first_bytes, const void *second, size_t second_bytes,
+		 const uint8_t expected[HMAC_BYTES]);
+
+/* Clears the memory in which the key was. NULL is fine. */
+void hmac_close(struct hmac *h);
 
 /* ---- timestamping.c (hot): send one, receive one, fetch transmit stamps ------------------------------------------- */
 
@@ -347,6 +485,10 @@ struct arrival {
 	bool from_self; /* source and destination address are the same */
 	bool truncated;
 	int ttl; /* -1: not told */
+	int tos; /* DSCP << 2 | ECN; -1: not told */
+	/* The answer goes out with the DSCP of `tos`, and without its ECN bits; false, which stamp_receive() leaves: as the
+	 * socket is set. The kernel derives the priority from it too, whatever SO_PRIORITY is. */
+	bool in_class;
 	uint8_t source; /* enum source of time_ns */
 	int64_t time_ns;
 };
@@ -371,7 +513,7 @@ enum fetch stamp_fetch(struct channel *c, struct departure *d);
 /* Sleeps until there is something to fetch, or with `receive` to receive, at most limit_ns. */
 void stamp_wait(struct channel *c, bool receive, int64_t limit_ns);
 
-/* ---- sequence.c (hot): sequence numbers, and loss by direction ------------------------------------------------------ */
+/* ---- sequence.c (hot): sequence numbers, and loss by direction ---------------------------------------------------- */
 
 /* All zeros to begin with. */
 struct sequence_window {
@@ -437,16 +579,25 @@ void directions_finish(struct directions *d, uint64_t sent);
 
 /*
  * Every packet is in one place of each line (exchange_balanced() holds them together):
- *   sent     = warmup + recorded + lost + unstamped + negative + stepped + unfinished
- *   received = answered + late + duplicate + foreign + malformed   (a reflector: answered + unanswered + foreign + malformed)
+ *   sent     = warmup + recorded + lost + unstamped + negative + stepped + unfinished + closing
+ *   received = answered + late + duplicate + foreign + malformed + unverified
+ *              (a reflector: answered + unanswered + foreign + malformed + unverified)
+ *   an emitter: recorded + negative = the sum of follow_up[]
  */
 struct account {
 	counter sent, received;
 	counter warmup, recorded, lost, unstamped, negative, unfinished;
+	counter closing; /* emitter: sent after the end, to hear of the last reply's T3 */
 	counter answered, unanswered, late, duplicate, foreign, malformed;
+	counter unverified; /* the HMAC was wrong */
 	counter reordered; /* of answered, late or duplicate: came after a later one */
 	counter repeated; /* reflector, of answered: a sequence number for the second time */
-	counter malformed_tlv; /* reflector, of answered: a TLV was marked malformed */
+	counter malformed_tlv; /* of answered: a TLV was malformed */
+	counter unusable_tlv; /* emitter, of answered: TLVs failed their integrity check and were not used */
+	counter follow_up[FOLLOW_UPS]; /* emitter: what became of T3_WIRE */
+	counter follow_up_late; /* came when its record had been closed without it */
+	counter unjudged; /* --threshold-on something that this sample does not have */
+	counter other_ttl, other_class; /* emitter, of answered: the probe arrived with another TTL or DSCP than it was sent with */
 	counter refused; /* sends that the kernel did not take, and errors it reported, e.g. port unreachable */
 	counter missing_tx, missing_rx; /* stamps, by kind, after warm-up */
 	counter stamp_late, stamp_duplicate, stamp_unmatched; /* transmit stamps that completed no sample */
@@ -465,17 +616,39 @@ struct flight {
 	int64_t sent_real_ns; /* with check_set: CLOCK_REALTIME as last read, between sent_ns and sent_by_ns */
 	int64_t sent_by_ns; /* CLOCK_MONOTONIC, as read next; 0: not yet */
 	uint32_t key;
+	uint32_t reply_seq; /* emitter: the reflector's number of the reply */
 	uint8_t state; /* enum flight_state */
-	bool warmup;
+	uint8_t t2_method; /* emitter: enum packet_method */
+	bool told; /* emitter: the reply had an answered Follow-Up TLV */
+	bool warmup, breach;
+	bool counted; /* pmc_end() was true */
+	bool one_way; /* emitter: the two below are known */
+	uint16_t session; /* reflector: of the packet that is answered */
+	int64_t forward_ns, backward_ns;
 };
 
-/* The parts of an exchange that this host sees: differences of two times on one scale. */
-#define STAGES 3
+/* The parts of an exchange: differences of times on one scale. */
+enum stage_index {
+	/* Emitter. */
+	STAGE_APP_TO_WIRE, STAGE_WIRE_TO_APP, STAGE_RESPONSE, STAGE_NETWORK, STAGE_REMOTE_WIRE_TO_APP, STAGE_REMOTE_APP,
+	STAGE_REMOTE_APP_TO_WIRE,
+	STAGES,
+	/* Reflector. */
+	STAGE_RECEIVE = 0, STAGE_TRANSMIT, STAGE_APP,
+};
+
+/* How far off a stage may be: the errors of putting user-space times on the scale of the stamps, at each host. */
+enum bound { BOUND_NONE, BOUND_HERE, BOUND_THERE, BOUNDS };
 
 struct stage {
-	uint8_t from, to; /* index sample.time_ns */
-	bool inside; /* it is a part of the latency; else beside it */
+	uint8_t from, to, less_from, less_to; /* index sample.time_ns: (to - from) - (less_to - less_from) */
+	uint8_t bound; /* enum bound */
+	bool inside; /* it is a part of the latency that no other part is a part of; else beside it, or made of such */
+	bool user; /* a time of user space is in it: only with --sw-timestamps */
+	bool peer; /* the reflector's reply is needed for it */
 };
+
+enum one_way { ONE_WAY_FORWARD, ONE_WAY_BACKWARD, ONE_WAYS };
 
 #define BREACHES_KEPT 64 /* a power of two */
 
@@ -493,10 +666,13 @@ struct exchange {
 	struct clock_peer *peer; /* emitter: the offset of the reflector's clock; NULL: not wanted */
 	const struct options *options;
 	const volatile sig_atomic_t *stop;
-	uint16_t ssid; /* emitter, not 0 */
 	bool loopback; /* both ends may have one address */
-	/* Of each stage of the role; NULL: the user-space times are not collected, or are on another scale. */
+	/* Of each stage of the role; NULL: it is not collected, or its times are on different scales. */
 	struct histogram *stage[STAGES];
+	struct histogram *one_way[ONE_WAYS]; /* NULL: not collected */
+	const struct packet_plan *plan; /* emitter: what a probe is like */
+	const struct hmac *key; /* NULL: no authenticated mode */
+	uint8_t sync_source; /* of this host's stamps, RFC 8972 table 7 */
 	/* Called in the loop when the measuring begins. May be NULL. */
 	void (*on_start)(void *context);
 	/* Called in the loop at a sample above the threshold, before anything else is done with it. May be NULL. */
@@ -507,7 +683,11 @@ struct exchange {
 
 	/* Results. */
 	struct account account;
-	int64_t stage_bound_ns; /* the largest error of a time that was put on the NIC's scale */
+	int64_t bound_ns[BOUNDS]; /* the largest that occurred */
+	int64_t one_way_bound_ns[2]; /* of the offset between the two hosts' clocks: the largest, and the last */
+	struct directions directions; /* emitter */
+	uint8_t there; /* emitter: enum source of the reflector's stamps, the best that a reply told of */
+	uint8_t arrived_ttl, arrived_dscp; /* the last that differed from what was sent */
 	struct sample breach, worst; /* the first one and the largest, when account.breaches is not 0 */
 	enum end end;
 	int64_t began_ns, ended_ns; /* CLOCK_MONOTONIC; the duration that was asked for counts from began_ns */
@@ -515,11 +695,13 @@ struct exchange {
 
 	/* The loop's own. */
 	uint8_t from, to; /* latency = time_ns[to] - time_ns[from] */
-	const struct stage *stages; /* NULL: not kept */
+	struct stage stages[STAGES];
 	bool check_steps; /* stamps of the NIC against the times of user space */
 	bool check_set; /* stamps of CLOCK_REALTIME against CLOCK_MONOTONIC */
 	bool read_both; /* reflector, with check_set: at a reading of the clock */
-	bool want_user_rx, started, measuring, silence_told;
+	bool want_user_rx, started, measuring, silence_told, has_stages, closing;
+	struct flight *joining; /* emitter: waits for its T3_WIRE; NULL: none */
+	struct flight *ready; /* complete, and recorded when the next probe is on its way; NULL: none */
 	uint64_t warmup_left, measured;
 	int64_t now_ns; /* CLOCK_MONOTONIC, as last read */
 	int64_t now_real_ns, now_by_ns; /* CLOCK_REALTIME, and CLOCK_MONOTONIC again, read after it with read_both */
@@ -531,8 +713,10 @@ struct exchange {
 	int64_t first_silent_since_ns;
 	struct arrival arrival;
 	int64_t arrival_user_ns;
-	int64_t reply_t2_ns; /* emitter: of the last answer, in the reflector's clock */
-	uint8_t probe[STAMP_BASE_BYTES];
+	struct reply reply; /* emitter: the last one that was read */
+	struct request request; /* reflector: the last one */
+	size_t probe_bytes;
+	uint8_t probe[DATAGRAM_MAX];
 	struct sample kept[BREACHES_KEPT]; /* the last breaches, for exchange_breach() */
 	int64_t lost[LOST_REMEMBERED]; /* sequence numbers */
 	struct flight flight[FLIGHTS];
@@ -541,17 +725,20 @@ struct exchange {
 /* Which times make the latency of a role, by where wire stamps come from; *from and *to index sample.time_ns. */
 void exchange_latency_times(enum role role, bool on_wire, uint8_t *from, uint8_t *to);
 
-/* The stages of a role, STAGES of them; those beyond its last have from == to. */
-const struct stage *exchange_stages(enum role role);
+/* The stages of a role, STAGES of them; those beyond its last have from == to. on_wire: as for exchange_latency_times(). */
+void exchange_stages(enum role role, bool on_wire, struct stage stages[STAGES]);
 
-/* Are stages collected? */
+/* Are stages collected that have a time of user space of this host in them? */
 static inline bool exchange_has_stages(const struct exchange *x)
 {
 	return x->stage[0] != NULL;
 }
 
-/* Hot. True: both times of the stage are there, and *value_ns is their difference. */
+/* Hot. True: the times of the stage are there and comparable, and *value_ns is what it took. */
 bool exchange_stage_value(const struct stage *stage, const struct sample *s, int64_t *value_ns);
+
+/* Hot. What --threshold-on is about. False: this sample does not have it. */
+bool exchange_figure(const struct exchange *x, const struct sample *s, int64_t *value_ns);
 
 /* Breach 0 .. account.breaches - 1, for another thread too. False: newer ones have taken its place. */
 bool exchange_breach(const struct exchange *x, uint64_t index, struct sample *s);
@@ -719,6 +906,10 @@ struct clock_peer {
 /* Hot. t1_ns .. t4_ns in the order of the exchange. The bound is half the time on the way. */
 void clock_peer_add(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, int64_t t3_ns, int64_t t4_ns);
 
+/* Hot. The reflector's clock minus the emitter's at t1_ns, by the best exchange so far, and how far off that may be. False: there
+ * was none. */
+bool clock_peer_offset(const struct clock_peer *p, int64_t t1_ns, int64_t *offset_ns, int64_t *bound_ns);
+
 /* False: nothing was added. The relation is the best of about the last two seconds, and is that of its moment, at_ns;
  * the rate is that of the reflector's clock against the emitter's. */
 bool clock_peer_result(const struct clock_peer *p, struct clock_relation *offset, struct clock_rate *rate);
@@ -726,14 +917,15 @@ bool clock_peer_result(const struct clock_peer *p, struct clock_relation *offset
 /* ---- histogram.c (hot: add): exact counts in byte buckets --------------------------------------------------------- */
 
 #define HISTOGRAM_BUCKETS_MAX 1000000
-#define HISTOGRAM_OVERFLOW_STORE (128 * 1024) /* samples kept one by one */
+#define HISTOGRAM_OVERFLOW_STORE (128 * 1024) /* samples kept one by one, of the latency */
+#define HISTOGRAM_PART_STORE (8 * 1024) /* of a part of it */
 
 struct histogram {
 	int64_t width_ns; /* of a bucket */
 	int64_t limit_ns; /* first value that overflows */
 	uint32_t buckets;
 	uint8_t *low; /* count modulo 256: all that adding touches, but for ... */
-	uint64_t *carry; /* ... count / 256 */
+	uint32_t *carry; /* ... count / 256: 2^40 samples in one bucket are more than a month of nothing else */
 	int64_t *overflow; /* in order of arrival until histogram_finish() sorts them */
 	uint32_t overflow_capacity;
 	uint64_t overflows; /* all, kept or not */
@@ -749,9 +941,11 @@ struct percentile {
 	bool bound; /* the overflow store was full: the true value is this or more */
 };
 
-/* Chooses the bucket width: 1 ns, or the power of ten that needs no more than HISTOGRAM_BUCKETS_MAX. Returns the bytes
- * that histogram_place() wants. */
-size_t histogram_layout(struct histogram *h, int64_t limit_ns);
+/* Chooses the bucket width: width_ns, or the power of ten above it that needs no more than HISTOGRAM_BUCKETS_MAX.
+ * overflow_capacity: samples above the limit that are kept one by one. Returns the bytes that histogram_place() wants. */
+size_t histogram_layout(struct histogram *h, int64_t limit_ns, int64_t width_ns, uint32_t overflow_capacity);
+
+size_t histogram_bytes(const struct histogram *h); /* the same, of one that is laid out */
 
 /* Lays the buckets out in zeroed memory that the caller owns, aligned for uint64_t. */
 void histogram_place(struct histogram *h, void *memory);
@@ -778,7 +972,8 @@ double histogram_deviation_ns(const struct histogram *h); /* of the population *
 #define LOG_CIRCULAR_RECORDS 500000
 
 struct log {
-	struct sample *record;
+	uint8_t *record; /* each record_bytes long */
+	size_t record_bytes; /* of struct sample: all, or SAMPLE_HERE_BYTES */
 	uint64_t capacity, used;
 	uint64_t first; /* place of the oldest record */
 	uint64_t left_out; /* offered when it was full; circular: overwritten */
@@ -787,14 +982,21 @@ struct log {
 
 /* Records to make room for: LOG_RATE for the duration (an hour if 0) and 15 % more, or `count` if that is less and not
  * 0; at most what fits a quarter of free_bytes (*limited says that this cut it). */
-uint64_t log_capacity(int64_t duration_ns, uint64_t count, uint64_t free_bytes, bool *limited);
+uint64_t log_capacity(int64_t duration_ns, uint64_t count, uint64_t free_bytes, size_t record_bytes, bool *limited);
 
-void log_place(struct log *l, void *memory, uint64_t capacity, bool circular);
+/* full: the times of the other host too. */
+void log_place(struct log *l, void *memory, uint64_t capacity, bool circular, bool full);
+
+static inline size_t log_record_bytes(bool full)
+{
+	return full ? sizeof(struct sample) : SAMPLE_HERE_BYTES;
+}
 
 /* False: full; the record is counted as left out. A circular log overwrites its oldest record, which is counted so. */
 bool log_add(struct log *l, const struct sample *s);
 
-/* Record 0 .. used - 1, from the oldest to the newest. */
+/* Record 0 .. used - 1, from the oldest to the newest. Of a log that is not full, time_ns[THERE] and what follows is not
+ * there: it may not be read. */
 const struct sample *log_at(const struct log *l, uint64_t index);
 
 /* ---- session.c (hot): the reflector's sessions -------------------------------------------------------------------- */
@@ -810,6 +1012,11 @@ struct session {
 	uint32_t reply_seq; /* of the next reply */
 	struct sequence_window numbers; /* of the requests, since it began again */
 	uint64_t requests;
+	/* The last reply, for the one after it: when it was sent, as far as that is known by now. */
+	uint32_t last_key, last_seq; /* of its flight; its number */
+	uint8_t last_source; /* enum source of last_ns; SOURCE_NONE: not known */
+	bool has_last;
+	int64_t last_ns;
 };
 
 struct sessions {
@@ -1192,13 +1399,14 @@ struct report {
 /* "RTT = T4_KERNEL - T1_KERNEL" and the like. */
 void report_latency_name(const struct options *o, char *text, size_t bytes);
 
-#define REPORT_ENVIRONMENT_MAX (6 + TIMES + 1)
+#define REPORT_ENVIRONMENT_MAX (9 + ALL_TIMES + 1)
 #define REPORT_ENVIRONMENT_BYTES (REPORT_ENVIRONMENT_MAX * 48)
 
 /* A breach as variables for a command: RANT_ROLE, RANT_INTERFACE, RANT_NUMBER (of the breach, from 1), RANT_SEQ, RANT_LATENCY_NS,
- * RANT_THRESHOLD_NS, and each time that there is, as RANT_T1_HW=1773883524.780127138. NULL ends environment[], which points into
- * text. */
-void report_environment(const struct options *o, const struct sample *s, uint64_t number,
+ * RANT_THRESHOLD_NS, RANT_THRESHOLD_ON (rtt, response or network), RANT_RESPONSE_NS and RANT_NETWORK_NS where an emitter
+ * knows them, and each time that there is, as RANT_T1_HW=1773883524.780127138. NULL ends environment[], which points
+ * into text. */
+void report_environment(const struct report *r, const struct sample *s, uint64_t number,
 			char text[REPORT_ENVIRONMENT_BYTES], char *environment[REPORT_ENVIRONMENT_MAX]);
 
 /* What is about to run, for --verbose. */

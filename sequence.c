@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sequence numbers (hot): how one stands to those before it, and what two rows of them say about what was lost where. */
+/* Sequence numbers (hot): how one stands to those before it, and what two rows of them say of what was lost where. */
 #include "rant.h"
 
 #define WINDOW 64 /* bits of sequence_window.seen */

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
 #include <linux/sock_diag.h>
@@ -17,7 +18,6 @@
  * costs about 1 kB, so this holds thousands of both; it is a limit, not an allocation.
  */
 #define RECEIVE_BUFFER_BYTES (8 << 20)
-#define SEND_TTL 255 /* RFC 5357 section 4.2.1 */
 
 static const struct transport transports[] = {
 	{
@@ -35,6 +35,13 @@ static const struct transport transports[] = {
 		.want_pktinfo = IP_PKTINFO,
 		.pktinfo_type = IP_PKTINFO,
 		.pktinfo_bytes = sizeof(struct in_pktinfo),
+		.set_tos = IP_TOS,
+		.want_tos = IP_RECVTOS,
+		.tos_type = IP_TOS,
+		.tos_bytes = sizeof(uint8_t),
+		.mtu_discover = IP_MTU_DISCOVER,
+		.mtu = IP_MTU,
+		.header_bytes = 20 + 8,
 	},
 };
 
@@ -226,7 +233,14 @@ static int set_options(struct channel *c, const struct options *o)
 	bool reflect = o->role == ROLE_REFLECT;
 	const struct setting rows[] = {
 		{ SOL_SOCKET, SO_REUSEPORT, 1, !reflect, "SO_REUSEPORT", cure },
-		{ t->ip_level, t->set_ttl, SEND_TTL, true, "IP_TTL", cure },
+		{ t->ip_level, t->set_ttl, (int)o->ttl, true, "--ttl", cure },
+		/* A fragmented packet has several times on the wire and one stamp. But a request that came in fragments
+		 * is answered as it came: a reply is as long. The value is the same for IPv6. */
+		{ t->ip_level, t->mtu_discover, IP_PMTUDISC_DO, !reflect, "IP_MTU_DISCOVER", cure },
+		/* The kernel derives a priority from the TOS, so the one that was asked for comes after it. */
+		{ t->ip_level, t->set_tos, (int)o->dscp * 4, o->dscp >= 0, "IP_TOS", cure },
+		{ SOL_SOCKET, SO_PRIORITY, (int)o->priority, o->priority >= 0, "--priority",
+		  "above 6 it needs CAP_NET_ADMIN (sudo)" },
 		{ t->ip_level, t->want_ttl, 1, reflect, "IP_RECVTTL", cure },
 		{ t->ip_level, t->want_pktinfo, 1, reflect, "IP_PKTINFO", cure },
 	};
@@ -273,6 +287,19 @@ static void wait_for_kernel_stamps(void)
 	nanosleep(&enough, NULL);
 }
 
+/* Does --size fit the path, as far as this host knows it: the MTU of the interface, or less if the route says so? */
+static int check_size(const struct channel *c, const struct options *o, const struct nic *n)
+{
+	int mtu = get_int(c->fd, c->transport->ip_level, c->transport->mtu), most = mtu - c->transport->header_bytes;
+
+	if (mtu <= 0 || o->size_bytes <= most)
+		return 0;
+	warnx("--size %" PRId64 ": at most %d octets fit into the MTU of %d towards %s through %s, and nothing is "
+	      "fragmented: give less, or raise the MTU at both ends ('ip link set %s mtu N')",
+	      o->size_bytes, most, mtu, inet_ntoa(o->server.in.sin_addr), n->name, n->name);
+	return -EMSGSIZE;
+}
+
 int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 {
 	struct sockaddr_in local = { .sin_family = AF_INET };
@@ -285,9 +312,17 @@ int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 	error = bind_to(c->fd, n, &local);
 	if (!error && o->role == ROLE_EMIT)
 		error = connect_to_server(c, o, n);
+	if (!error && o->role == ROLE_EMIT)
+		error = check_size(c, o, n);
 	if (error)
 		socket_close(c);
 	return error;
+}
+
+int socket_want_tos(struct channel *c)
+{
+	c->tos_wanted = true;
+	return set_int(c->fd, c->transport->ip_level, c->transport->want_tos, 1);
 }
 
 uint64_t socket_count_strays(struct channel *c)

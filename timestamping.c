@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#define TOS_ECN 3 /* RFC 3168: the network's and the transport's, and this transport answers no congestion */
+
 /* The three times of SCM_TIMESTAMPING; the second is always 0. */
 struct stamps {
 	struct timespec software, unused, hardware;
@@ -57,10 +59,13 @@ int stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t key
 
 	if (answering) {
 		const struct transport *t = c->transport;
+		int tos = answering->tos & ~TOS_ECN;
 
 		m.msg_name = (void *)&answering->from;
 		m.msg_namelen = sizeof(answering->from);
 		end = put_message(end, t->ip_level, t->pktinfo_type, answering->local, t->pktinfo_bytes);
+		if (answering->in_class)
+			end = put_message(end, t->ip_level, t->tos_type, &tos, sizeof(tos));
 	}
 	if (c->id_by_message)
 		end = put_message(end, SOL_SOCKET, SCM_TS_OPT_ID, &key, sizeof(key));
@@ -87,6 +92,20 @@ static void read_packet_info(const struct cmsghdr *m, struct arrival *a)
 	memcpy(a->local, &info, sizeof(info));
 }
 
+/* One octet from IPv4 and an int from IPv6. */
+static int read_tos(const struct cmsghdr *m, size_t bytes)
+{
+	uint8_t octet;
+	int number;
+
+	if (bytes == sizeof(octet)) {
+		memcpy(&octet, CMSG_DATA(m), sizeof(octet));
+		return octet;
+	}
+	memcpy(&number, CMSG_DATA(m), sizeof(number));
+	return number;
+}
+
 int stamp_receive(struct channel *c, struct arrival *a)
 {
 	union control control;
@@ -105,8 +124,8 @@ int stamp_receive(struct channel *c, struct arrival *a)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 	a->bytes = (size_t)bytes;
 	a->source = SOURCE_NONE;
-	a->ttl = -1;
-	a->to_unicast = false;
+	a->ttl = a->tos = -1;
+	a->in_class = a->to_unicast = false;
 	a->truncated = m.msg_flags & MSG_TRUNC;
 	if (m.msg_flags & MSG_CTRUNC) {
 		counter_add(&c->control_truncated, 1);
@@ -120,6 +139,8 @@ int stamp_receive(struct channel *c, struct arrival *a)
 			memcpy(&a->ttl, CMSG_DATA(h), sizeof(int));
 		} else if (is_message(h, t->ip_level, t->pktinfo_type, t->pktinfo_bytes)) {
 			read_packet_info(h, a);
+		} else if (is_message(h, t->ip_level, t->tos_type, t->tos_bytes)) {
+			a->tos = read_tos(h, t->tos_bytes);
 		}
 	}
 	return 1;

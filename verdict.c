@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum answer { JUDGED, NOT_ASKED, CANNOT_TELL };
+enum outcome { JUDGED, NOT_ASKED, CANNOT_TELL };
 
 /* What one of the functions found: the number that is held against the limit, and the words for it. */
 struct finding {
@@ -24,7 +24,7 @@ struct row {
 	const char *name;
 	enum verdict_level level;
 	uint64_t limit; /* more than that is a reason */
-	enum answer (*look)(const struct verdict_facts *f, struct finding *found);
+	enum outcome (*look)(const struct verdict_facts *f, struct finding *found);
 	const char *why;
 };
 
@@ -53,7 +53,7 @@ static int64_t duration_ns(const struct verdict_facts *f)
 
 /* ---- The samples ----------------------------------------------------------------------------------------------------- */
 
-static enum answer look_recorded(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_recorded(const struct verdict_facts *f, struct finding *found)
 {
 	const struct account *a = &f->exchange->account;
 
@@ -69,7 +69,7 @@ static uint64_t measured(const struct account *a)
 	       counter_get(&a->stepped);
 }
 
-static enum answer look_stamps(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_stamps(const struct verdict_facts *f, struct finding *found)
 {
 	const struct account *a = &f->exchange->account;
 	uint64_t missing = counter_get(&a->unstamped), all = measured(a);
@@ -81,7 +81,7 @@ static enum answer look_stamps(const struct verdict_facts *f, struct finding *fo
 }
 
 /* In percent, rounded up, so that the limit is what it says. */
-static enum answer look_most_stamps(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_most_stamps(const struct verdict_facts *f, struct finding *found)
 {
 	const struct account *a = &f->exchange->account;
 	uint64_t all = measured(a);
@@ -93,35 +93,49 @@ static enum answer look_most_stamps(const struct verdict_facts *f, struct findin
 	return JUDGED;
 }
 
-static enum answer look_unmatched(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_unmatched(const struct verdict_facts *f, struct finding *found)
 {
 	found->number = counter_get(&f->exchange->account.stamp_unmatched);
 	say(found, "%" PRIu64 " transmit stamps of no packet in flight", found->number);
 	return f->options->stamp == SOURCE_USER ? NOT_ASKED : JUDGED;
 }
 
-static enum answer look_negative(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_negative(const struct verdict_facts *f, struct finding *found)
 {
 	found->number = counter_get(&f->exchange->account.negative);
 	say(found, "%" PRIu64 " not recorded", found->number);
 	return JUDGED;
 }
 
-static enum answer look_stages(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_stages(const struct verdict_facts *f, struct finding *found)
 {
 	found->number = counter_get(&f->exchange->account.stage_negative);
-	say(found, "%" PRIu64 " by more than their bound of %" PRId64 " ns", found->number, f->exchange->stage_bound_ns);
-	return exchange_has_stages(f->exchange) ? JUDGED : NOT_ASKED;
+	say(found, "%" PRIu64 " by more than their bound", found->number);
+	return f->exchange->has_stages ? JUDGED : NOT_ASKED;
 }
 
-static enum answer look_balance(const struct verdict_facts *f, struct finding *found)
+/* --threshold-on something that needs the other host's times, and that they did not come with every reply. */
+static enum outcome look_threshold(const struct verdict_facts *f, struct finding *found)
+{
+	const struct options *o = f->options;
+	const struct account *a = &f->exchange->account;
+
+	if (o->role != ROLE_EMIT || !o->threshold_ns || o->threshold_on == FIGURE_RTT)
+		return NOT_ASKED;
+	found->number = counter_get(&a->unjudged);
+	say(found, "%" PRIu64 " of %" PRIu64 " samples, %s time not known", found->number, counter_get(&a->recorded),
+	    o->threshold_on == FIGURE_NETWORK ? "network" : "response");
+	return JUDGED;
+}
+
+static enum outcome look_balance(const struct verdict_facts *f, struct finding *found)
 {
 	found->number = !f->balanced;
 	say(found, "a fault of rant, please report it");
 	return JUDGED;
 }
 
-static enum answer look_log(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_log(const struct verdict_facts *f, struct finding *found)
 {
 	if (!f->log || f->log->circular)
 		return NOT_ASKED;
@@ -135,11 +149,9 @@ static uint64_t not_kept(const struct histogram *h)
 	return h->overflows > h->overflow_capacity ? h->overflows - h->overflow_capacity : 0;
 }
 
-static enum answer look_overflow(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_overflow(const struct verdict_facts *f, struct finding *found)
 {
 	found->number = not_kept(f->histogram);
-	for (int i = 0; i < STAGES && f->exchange->stage[i]; i++)
-		found->number += not_kept(f->exchange->stage[i]);
 	say(found, "%" PRIu64 " samples above --overflow were not kept, so that percentiles among them are bounds",
 	    found->number);
 	return JUDGED;
@@ -152,7 +164,7 @@ static void say_setting(struct finding *found, const char *before, const int set
 	say(found, "%stransmit '%s', receive '%s'", before, nic_tx_type_name(setting[1]), nic_filter_name(setting[2]));
 }
 
-static enum answer look_filter(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_filter(const struct verdict_facts *f, struct finding *found)
 {
 	if (!options_by_nic(f->options))
 		return NOT_ASKED;
@@ -163,7 +175,7 @@ static enum answer look_filter(const struct verdict_facts *f, struct finding *fo
 	return JUDGED;
 }
 
-static enum answer look_setting(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_setting(const struct verdict_facts *f, struct finding *found)
 {
 	if (!options_by_nic(f->options))
 		return NOT_ASKED;
@@ -285,7 +297,7 @@ static bool is_unreadable(const struct verdict_facts *f, const char *what)
 	return false;
 }
 
-static enum answer look_lost_stamps(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_lost_stamps(const struct verdict_facts *f, struct finding *found)
 {
 	if (!options_by_nic(f->options))
 		return NOT_ASKED;
@@ -294,13 +306,13 @@ static enum answer look_lost_stamps(const struct verdict_facts *f, struct findin
 	return add_up(f, is_lost_stamp, &found->number, found) ? JUDGED : CANNOT_TELL;
 }
 
-static enum answer look_drops(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_drops(const struct verdict_facts *f, struct finding *found)
 {
 	return add_up(f, is_drop, &found->number, found) ? JUDGED : CANNOT_TELL;
 }
 
 /* Per second, begun ones too, rounded up. */
-static enum answer look_receive_drops(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_receive_drops(const struct verdict_facts *f, struct finding *found)
 {
 	uint64_t drops, seconds = (uint64_t)(duration_ns(f) / NS_PER_S) + 1;
 
@@ -314,7 +326,7 @@ static enum answer look_receive_drops(const struct verdict_facts *f, struct find
 /* ---- The clocks ------------------------------------------------------------------------------------------------------ */
 
 /* The NIC's clock makes hardware stamps, the system's makes all others. */
-static enum answer look_steps(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_steps(const struct verdict_facts *f, struct finding *found)
 {
 	uint64_t nic, system, left_out = counter_get(&f->exchange->account.stepped);
 
@@ -333,7 +345,7 @@ static enum answer look_steps(const struct verdict_facts *f, struct finding *fou
 	return JUDGED;
 }
 
-static enum answer look_standstill(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_standstill(const struct verdict_facts *f, struct finding *found)
 {
 	const struct clock_track *t;
 
@@ -348,7 +360,7 @@ static enum answer look_standstill(const struct verdict_facts *f, struct finding
 }
 
 /* In percent of the readings, rounded up. */
-static enum answer look_unread_clock(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_unread_clock(const struct verdict_facts *f, struct finding *found)
 {
 	const struct clock_watch *c = f->clocks;
 
@@ -377,7 +389,7 @@ void verdict_read_thread(struct verdict_thread *t)
 }
 
 /* The count covers a little more than the loop; whoever never left his CPU in it was not moved in it. */
-static enum answer look_moved(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_moved(const struct verdict_facts *f, struct finding *found)
 {
 	const struct verdict_thread *from = &f->thread[0], *to = &f->thread[1];
 	bool known = add_up(f, is_migration, &found->number, NULL) && !is_unreadable(f, "migrations");
@@ -393,7 +405,7 @@ static enum answer look_moved(const struct verdict_facts *f, struct finding *fou
 /* Of the run, in percent, rounded up; a short run must wait at least this long for it to say something. */
 #define WAIT_LEAST_NS (10 * NS_PER_MS)
 
-static enum answer look_waited(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_waited(const struct verdict_facts *f, struct finding *found)
 {
 	uint64_t ns;
 	int64_t run_ns = f->thread[1].at_ns - f->thread[0].at_ns;
@@ -408,7 +420,7 @@ static enum answer look_waited(const struct verdict_facts *f, struct finding *fo
 	return JUDGED;
 }
 
-static enum answer look_heat(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_heat(const struct verdict_facts *f, struct finding *found)
 {
 	if (!f->activity || f->activity->cpu < 0 || is_unreadable(f, "core throttled by heat"))
 		return CANNOT_TELL;
@@ -416,7 +428,7 @@ static enum answer look_heat(const struct verdict_facts *f, struct finding *foun
 }
 
 /* In percent of the higher one, rounded up. */
-static enum answer look_frequency(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_frequency(const struct verdict_facts *f, struct finding *found)
 {
 	int all = find_differences(f);
 
@@ -433,14 +445,14 @@ static enum answer look_frequency(const struct verdict_facts *f, struct finding 
 	return JUDGED;
 }
 
-static enum answer look_lock(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_lock(const struct verdict_facts *f, struct finding *found)
 {
 	found->number = f->lock_error != 0;
 	say(found, "%s", strerror(-f->lock_error));
 	return JUDGED;
 }
 
-static enum answer look_faults(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_faults(const struct verdict_facts *f, struct finding *found)
 {
 	const struct verdict_thread *from = &f->thread[0], *to = &f->thread[1];
 	uint64_t major = to->major_faults - from->major_faults;
@@ -454,7 +466,7 @@ static enum answer look_faults(const struct verdict_facts *f, struct finding *fo
 	return JUDGED;
 }
 
-static enum answer look_resident(const struct verdict_facts *f, struct finding *found)
+static enum outcome look_resident(const struct verdict_facts *f, struct finding *found)
 {
 	if (f->absent_bytes < 0)
 		return CANNOT_TELL;
@@ -491,6 +503,8 @@ static const struct row table[] = {
 	  "a clock went back, or stamps are wrong" },
 	{ "stages were negative", VERDICT_DOUBTFUL, 0, look_stages,
 	  "the two clocks of a stage are not related as it was assumed" },
+	{ "a threshold was not judged", VERDICT_DOUBTFUL, 0, look_threshold,
+	  "the reflector did not tell what --threshold-on is about: one of these may have been above it" },
 	{ "the log is incomplete", VERDICT_DOUBTFUL, 0, look_log,
 	  "it was full: give --duration or --count; not asked of the circular log of --snapshot" },
 	{ "the overflow store was full", VERDICT_DOUBTFUL, 0, look_overflow,
@@ -528,7 +542,7 @@ void verdict_reach(struct verdict *v, const struct verdict_facts *f)
 		const struct row *row = &table[i];
 		struct finding found = { 0 };
 		struct verdict_reason *r;
-		enum answer answer = row->look(f, &found);
+		enum outcome answer = row->look(f, &found);
 
 		if (answer == NOT_ASKED || (answer == JUDGED && found.number <= row->limit))
 			continue;

@@ -112,6 +112,26 @@ static void send_to(int fd, const void *packet, size_t bytes, const struct socka
 	err(1, "sendto");
 }
 
+/* The 44 octets of a probe. */
+static void make_probe(uint8_t *p, uint32_t seq, uint16_t ssid, int64_t t1_ns)
+{
+	const struct packet_plan plan = { .ssid = ssid };
+
+	packet_prepare(p, &plan);
+	packet_probe(p, &plan, seq, t1_ns);
+}
+
+static size_t make_reply(uint8_t *p, size_t bytes, uint32_t seq)
+{
+	const struct answer a = {
+		.seq = seq, .t2_ns = clock_read_ns(CLOCK_REALTIME), .t3_ns = clock_read_ns(CLOCK_REALTIME), .ttl = 64,
+		.software_bound_ns = -1,
+	};
+	bool bad;
+
+	return packet_reply(p, bytes, NULL, &a, &bad);
+}
+
 /* ---- As an emitter ----------------------------------------------------------------------------------------------- */
 
 /* Writes packet i and says in `tally` what it is; the length. */
@@ -119,14 +139,14 @@ typedef size_t make_packet(uint8_t *p, long i);
 
 static size_t good(uint8_t *p, long i)
 {
-	packet_probe(p, (uint32_t)i, SSID, clock_read_ns(CLOCK_REALTIME));
+	make_probe(p, (uint32_t)i, SSID, clock_read_ns(CLOCK_REALTIME));
 	tally.good++;
 	return STAMP_BASE_BYTES;
 }
 
 static size_t malformed(uint8_t *p, long i, size_t bytes)
 {
-	packet_probe(p, (uint32_t)i, SSID, 0);
+	make_probe(p, (uint32_t)i, SSID, 0);
 	tally.malformed++;
 	return bytes;
 }
@@ -193,14 +213,26 @@ static size_t tlv(uint8_t *p, long i)
 	}
 }
 
-static long stray_octets(const uint8_t *p, size_t bytes)
+/* RFC 8972 sections 4.3, 4.4, 4.5 and 4.7: those that rant answers and that have not just any length. */
+static bool is_wrong_length(uint8_t type, size_t length)
+{
+	return (type == 3 && length < 4) || (type == 4 && length != 4) || (type == 5 && length != 12) ||
+	       (type == 7 && length != 16);
+}
+
+/* Is there a TLV of a wrong length, or are there octets too few for one? */
+static bool has_bad_tlv(const uint8_t *p, size_t bytes)
 {
 	size_t at = STAMP_BASE_BYTES;
 
 	while (at + 4 <= bytes) {
-		at += 4 + (size_t)(p[at + 2] << 8 | p[at + 3]);
+		size_t length = (size_t)(p[at + 2] << 8 | p[at + 3]);
+
+		if (is_wrong_length(p[at + 1], length))
+			return true;
+		at += 4 + length;
 		if (at > bytes)
-			return 1;
+			return true;
 	}
 	return at < bytes;
 }
@@ -221,16 +253,14 @@ static size_t random_octets(uint8_t *p, long i)
 		return bytes;
 	}
 	tally.good++;
-	tally.bad_tlvs += bytes > STAMP_BASE_BYTES ? stray_octets(p, bytes) : 0;
+	tally.bad_tlvs += bytes > STAMP_BASE_BYTES && has_bad_tlv(p, bytes);
 	return bytes;
 }
 
 /* What a reflector sends, also with a TLV behind it. */
 static size_t reply(uint8_t *p, long i)
 {
-	int64_t now_ns = clock_read_ns(CLOCK_REALTIME);
 	size_t bytes = good(p, i);
-	bool bad;
 
 	tally.good--;
 	tally.foreign++;
@@ -238,7 +268,7 @@ static size_t reply(uint8_t *p, long i)
 		bytes += put_tlv(p + bytes, 1, 8) + 8;
 		memset(p + bytes - 8, 0, 8);
 	}
-	return packet_reply(p, bytes, (uint32_t)i, now_ns, now_ns, 64, &bad);
+	return make_reply(p, bytes, (uint32_t)i);
 }
 
 /* A good probe, but from where or to where none may be answered. */
@@ -253,7 +283,7 @@ static size_t not_to_be_answered(uint8_t *p, long i)
 
 static size_t many_ssids(uint8_t *p, long i)
 {
-	packet_probe(p, 0, (uint16_t)(i + 1), 0);
+	make_probe(p, 0, (uint16_t)(i + 1), 0);
 	tally.good++;
 	tally.sessions += i > 0;
 	return STAMP_BASE_BYTES;
@@ -347,7 +377,7 @@ static void pass_barrier(int fd, const uint8_t *last)
 	int barrier = open_socket(NULL);
 	bool came;
 
-	packet_probe(probe, 0, SSID ^ 1, clock_read_ns(CLOCK_REALTIME));
+	make_probe(probe, 0, SSID ^ 1, clock_read_ns(CLOCK_REALTIME));
 	send_to(barrier, probe, sizeof(probe), &to);
 	tally.sent++;
 	tally.good++;
@@ -621,7 +651,6 @@ static void reflect(const struct reflect_mode *m)
 		struct pollfd p = { .fd = a.fd, .events = POLLIN };
 		socklen_t bytes_from = sizeof(a.from);
 		ssize_t bytes = -1;
-		bool bad;
 
 		while (bytes < 0 && !is_over())
 			if (poll(&p, 1, 100) > 0)
@@ -630,8 +659,7 @@ static void reflect(const struct reflect_mode *m)
 		if (bytes < STAMP_BASE_BYTES)
 			break;
 		tally.probes++;
-		packet_reply(packet, STAMP_BASE_BYTES, (uint32_t)a.number, clock_read_ns(CLOCK_REALTIME),
-			     clock_read_ns(CLOCK_REALTIME), 64, &bad);
+		make_reply(packet, STAMP_BASE_BYTES, (uint32_t)a.number);
 		memcpy(a.answer, packet, sizeof(a.answer));
 		m->answer(&a);
 	}

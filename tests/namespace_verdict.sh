@@ -295,7 +295,7 @@ nothing_recorded() {
 	finish r
 	check '@expect_status e 0'
 	check '@expect_status r 3'
-	check 'r.out ~ ^Measurement: void: nothing was recorded \(100 packets sent\)'
+	check 'r.out ~ ^Measurement: void: nothing was recorded \(101 packets sent\)'
 	verdict
 }
 nothing_recorded

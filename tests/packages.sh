@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Installs by name the packages that are missing for the groups given: build, demo, check, lab, bench.
+# Installs by name the packages that are missing for the groups given: build, demo, check, lab, fuzz, bench.
 set -euo pipefail
 
 # group: Debian and Ubuntu | Fedora
 table='
-build: gcc libc6-dev libnl-3-dev libnl-genl-3-dev | gcc glibc-devel libnl3-devel
+build: gcc libc6-dev libnl-3-dev libnl-genl-3-dev libssl-dev | gcc glibc-devel libnl3-devel openssl-devel
 demo:  iproute2 util-linux | iproute util-linux
-check: libcmocka-dev shellcheck strace bsdutils procps ethtool | libcmocka-devel ShellCheck strace util-linux-script procps-ng ethtool libasan libubsan
+check: libcmocka-dev shellcheck strace bsdutils procps ethtool tshark python3-scapy | libcmocka-devel ShellCheck strace util-linux-script procps-ng ethtool libasan libubsan wireshark-cli python3-scapy
 lab:   libelf1 python3 |
+fuzz:  clang libclang-rt-dev | clang compiler-rt
 bench: sockperf strace valgrind | sockperf strace valgrind
 '
 
@@ -20,7 +21,7 @@ die() {
 # Prints the packages of group $1 for the distribution in column $2.
 packages_of() {
 	local line
-	line=$(grep "^$1:" <<<"$table") || die "no group '$1': there are build, demo, check, lab, bench"
+	line=$(grep "^$1:" <<<"$table") || die "no group '$1': there are build, demo, check, lab, fuzz, bench"
 	cut -d'|' -f"$2" <<<"${line#*:}"
 }
 

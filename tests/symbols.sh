@@ -7,12 +7,13 @@ set -euo pipefail
 allowed='
 sendmsg recvmsg ppoll clock_gettime __errno_location
 memcpy memset memcmp
-packet_probe packet_read_request packet_read_reply packet_answers packet_reply
-stamp_send stamp_receive stamp_fetch stamp_wait
+packet_plan_bytes packet_prepare packet_probe packet_read_request packet_read_reply packet_answers packet_reply
+hmac_sign hmac_verify
+stamp_send stamp_receive stamp_fetch stamp_wait socket_want_tos
 session_find session_note sequence_note
 directions_note directions_stateful
 pmc_begin pmc_end pmc_account read
-clock_to_phc clock_peer_add
+clock_to_phc clock_peer_add clock_peer_offset
 histogram_add histogram_bucket log_add
 '
 status=0

@@ -8,14 +8,22 @@
 static struct histogram h;
 static void *memory;
 
-static void place(int64_t limit_ns)
+static void place_as(int64_t limit_ns, int64_t width_ns, uint32_t overflow_capacity)
 {
-	size_t bytes = histogram_layout(&h, limit_ns);
+	size_t bytes = histogram_layout(&h, limit_ns, width_ns, overflow_capacity);
+
+	assert_int_equal(histogram_bytes(&h), bytes);
 
 	/* What histogram_layout() asked for and not an octet more, so that ASan sees what is laid out behind it. */
 	memory = calloc(1, bytes);
 	assert_non_null(memory);
 	histogram_place(&h, memory);
+}
+
+/* As the latency itself is kept. */
+static void place(int64_t limit_ns)
+{
+	place_as(limit_ns, 1, HISTOGRAM_OVERFLOW_STORE);
 }
 
 static int release(void **state)
@@ -209,20 +217,94 @@ static void layouts(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		size_t bytes = histogram_layout(&h, rows[i].limit_ns);
+		size_t bytes = histogram_layout(&h, rows[i].limit_ns, 1, HISTOGRAM_OVERFLOW_STORE);
 
 		assert_int_equal(h.limit_ns, rows[i].limit_ns);
 		assert_int_equal(h.width_ns, rows[i].width_ns);
 		assert_int_equal(h.buckets, rows[i].buckets);
 		assert_int_equal(h.overflow_capacity, HISTOGRAM_OVERFLOW_STORE);
 		assert_int_equal(h.count + h.overflows + h.negatives, 0);
-		assert_true(bytes >= h.buckets * 9ULL + HISTOGRAM_OVERFLOW_STORE * 8ULL);
+		assert_true(bytes >= h.buckets * 5ULL + HISTOGRAM_OVERFLOW_STORE * 8ULL);
 
 		/* Its memory is all zero, so every count is. */
 		place(rows[i].limit_ns);
 		check_identity(0);
 		release(NULL);
 	}
+}
+
+static void layouts_of_another_width(void **state)
+{
+	static const struct {
+		int64_t limit_ns, wanted_ns, width_ns;
+		uint32_t buckets;
+	} rows[] = {
+		{ 1, 10, 10, 1 }, { 10, 10, 10, 1 }, { 11, 10, 10, 2 }, { 100000, 10, 10, 10000 },
+		{ 10000000, 10, 10, 1000000 }, { 10000001, 10, 100, 100001 }, { NS_PER_S, 10, 1000, 1000000 },
+		{ 3000000, 3, 3, 1000000 }, { 3000001, 3, 30, 100001 },
+	};
+	static const uint32_t stores[] = { 0, 1, 7, HISTOGRAM_PART_STORE, HISTOGRAM_OVERFLOW_STORE };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		for (size_t n = 0; n < COUNT_OF(stores); n++) {
+			place_as(rows[i].limit_ns, rows[i].wanted_ns, stores[n]);
+			assert_int_equal(h.width_ns, rows[i].width_ns);
+			assert_int_equal(h.buckets, rows[i].buckets);
+			assert_int_equal(h.overflow_capacity, stores[n]);
+			assert_int_equal(histogram_bytes(&h), h.buckets * 5ULL + stores[n] * 8ULL);
+			/* Each octet of it in use: ASan sees one that is not there, the counts one that is shared. */
+			for (int64_t v = 0; v < rows[i].limit_ns; v += h.width_ns)
+				assert_true(histogram_add(&h, v, 0));
+			for (uint32_t v = 0; v <= stores[n]; v++)
+				assert_true(histogram_add(&h, NS_PER_S * 3601 - v, 0));
+			for (uint32_t k = 0; k < h.buckets; k++)
+				assert_int_equal(histogram_bucket(&h, k), 1);
+			for (uint32_t v = 0; v < stores[n]; v++)
+				assert_true(h.overflow[v] == NS_PER_S * 3601 - v);
+			check_identity(h.buckets + stores[n] + 1);
+			release(NULL);
+		}
+	}
+}
+
+/* A part's histogram has wide buckets and a small store; the latency's is as it ever was. */
+static void percentiles_of_a_part(void **state)
+{
+	(void)state;
+	place_as(1000, 10, 3);
+	for (int64_t v = 0; v < 100; v++)
+		assert_true(histogram_add(&h, v * 10 + 9, 0));
+	histogram_finish(&h);
+	assert_true(histogram_percentile(&h, 1, 100).value_ns == 0);
+	assert_true(histogram_percentile(&h, 50, 100).value_ns == 490);
+	assert_true(histogram_percentile(&h, 99, 100).value_ns == 980);
+	release(NULL);
+	for (int overflows = 3; overflows <= 4; overflows++) {
+		place_as(1000, 10, 3);
+		for (int64_t v = 0; v < overflows; v++)
+			assert_true(histogram_add(&h, 2000 - v, 0));
+		histogram_finish(&h);
+		/* One more than were kept: of those in the middle only a bound is known. */
+		assert_int_equal(histogram_percentile(&h, 1, 2).bound, overflows == 4);
+		assert_true(histogram_percentile(&h, 1, 2).value_ns == (overflows == 4 ? 1000 : 1999));
+		assert_true(histogram_percentile(&h, 1, 1).value_ns == 2000);
+		release(NULL);
+	}
+}
+
+/* A carry has 32 bits: what is in a bucket must not be cut off there. */
+static void a_count_beyond_32_bits(void **state)
+{
+	(void)state;
+	place(100);
+	h.carry[42] = UINT32_MAX;
+	h.low[42] = 255;
+	assert_true(histogram_bucket(&h, 42) == (1ULL << 40) - 1);
+	h.carry[42] = 1 << 24;
+	h.low[42] = 0;
+	assert_true(histogram_bucket(&h, 42) == 1ULL << 32);
+	memset(&h.carry[42], 0, sizeof(h.carry[42]));
 }
 
 /* Last bucket, first overflow: the boundary that another program got wrong. */
@@ -537,6 +619,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(layouts, release),
+		cmocka_unit_test_teardown(layouts_of_another_width, release),
+		cmocka_unit_test_teardown(percentiles_of_a_part, release),
+		cmocka_unit_test_teardown(a_count_beyond_32_bits, release),
 		cmocka_unit_test_teardown(ten_samples_by_hand, release),
 		cmocka_unit_test_teardown(percentiles_of_random_samples, release),
 		cmocka_unit_test_teardown(values_at_the_limit, release),

@@ -70,6 +70,9 @@ static void assert_refused(const char *const *args, const char *const *words, si
 #define X2 "--on-breach", "exec:1", "--on-breach", "exec:2"
 #define X8 X2, X2, X2, X2
 
+#define E "-i", "eth0"
+#define A E, "-a", "10.0.0.1"
+
 static const struct bad {
 	const char *args[ARGS], *says[WORDS];
 } bad[] = {
@@ -135,6 +138,18 @@ static const struct bad {
 	{ { "-i", "eth0", "-L" }, { "--log-threshold: US is missing: " US_RANGE } },
 	{ { "-i", "eth0", "-p" }, { "--busy-poll-us: US is missing: give 0 to 1000000 us" } },
 	{ { "-i", "eth0", "-B" }, { "--budget: N is missing: give 1 to 65535" } },
+	{ { A, "--size" }, { "--size: N is missing: give 44 to 65507 octets" } },
+	{ { E, "--dscp" }, { "--dscp: N is missing: give 0 to 63\n" } },
+	{ { E, "--priority" }, { "--priority: N is missing: give 0 to 15\n" } },
+	{ { E, "--ttl" }, { "--ttl: N is missing: give 1 to 255\n" } },
+	{ { A, "--synced" }, { "--synced: NS is missing: give 0 to 1000000000 ns" } },
+	{ { A, "--threshold-on" }, { "--threshold-on: WHICH is missing: give rtt, network or response\n" } },
+	{ { E, "--key" }, { "--key: FILE is missing: give the name of a file" } },
+	{ { A, "--size", "43" }, { "--size: '43' is out of range: give 44 to 65507 octets" } },
+	{ { E, "--dscp", "-1" }, { "--dscp: '-1' is out of range: give 0 to 63\n" } },
+	{ { E, "--dscp", "ef" }, { "--dscp: 'ef' is not a number: give 0 to 63\n" } },
+	{ { A, "-t", "5", "--threshold-on", "RTT" }, { "'RTT' is not a choice: give rtt, network or response" } },
+	{ { E, "--key", "" }, { "--key: '' is empty: give the name of a file" } },
 
 	/* Interfaces, addresses, choices, files. */
 	{ { "-H" }, { "--interface is missing: give the name of a network interface" } },
@@ -171,9 +186,9 @@ static const struct bad {
 	{ { "-i", "eth0", "-\n" }, { "-?: unknown option", UNKNOWN } },
 	{ { "-i", "eth0", "-\303\251" }, { "-?: unknown option", UNKNOWN } },
 	{ { "-i", "eth0", "--bog\nus" }, { "--bog?us: unknown option", UNKNOWN } },
-	{ { "-i", "eth0", "--t" }, { "--t: ambiguous option: give --timeout, --threshold, --trace-marker, --trace-rearm "
-		"or --trace-interval\n" } },
-	{ { "-i", "eth0", "--lo" }, { "--lo: ambiguous option: give --log or --log-threshold\n" } },
+	{ { "-i", "eth0", "--t" }, { "--t: ambiguous option: give --ttl, --timeout, --threshold, --threshold-on, "
+		"--trace-marker, --trace-rearm or --trace-interval\n" } },
+	{ { "-i", "eth0", "--lo" }, { "--lo: ambiguous option: give --log, --log-full or --log-threshold\n" } },
 	{ { "-i", "eth0", "--no=5" }, { "--no=5: ambiguous option: give --no-hw-ts, --no-tx-ts, --no-step-check or --no-cpu-dma-latency\n" } },
 	{ { "-i", "eth0", "--quiet=5" }, { "--quiet: takes no argument, not even '5'" } },
 	{ { "-i", "eth0", "--hug=" }, { "--hugepages: takes no argument, not even ''" } },
@@ -190,6 +205,17 @@ static const struct bad {
 	{ { "-i", "eth0", "-N", "-a", "10.0.0.1" }, { "--no-tx-ts with --address 10.0.0.1: " } },
 	{ { "-a", "10.0.0.1", "-N", "-i", "eth0" }, { "--no-tx-ts with --address 10.0.0.1: " } },
 	{ { "-i", "eth0", "--once", "-a", "10.0.0.1" }, { "--once with --address 10.0.0.1: " } },
+	{ { E, "--size", "100" }, { "--size 100 without --address: " } },
+	{ { E, "--plain" }, { "--plain without --address: " } },
+	{ { E, "--synced", "0" }, { "--synced 0 without --address: " } },
+	{ { E, "-t", "5", "--threshold-on", "rtt" }, { "--threshold-on rtt without --address: " } },
+	{ { E, "-l", "f", "--log-full" }, { "--log-full without --address: " } },
+	{ { A, "--threshold-on", "rtt" }, { "--threshold-on rtt without --threshold: " } },
+	{ { A, "--log-full" }, { "--log-full without --log: " } },
+	{ { A, "-l", "f", "--log-full", "--plain" }, { "--plain with --log-full: " } },
+	{ { A, "-t", "5", "--threshold-on", "network", "--plain" }, { "--plain with --threshold-on network: " } },
+	{ { A, "-t", "5", "--plain", "--threshold-on", "response" }, { "--plain with --threshold-on response: " } },
+	{ { A, "--plain", "--size", "44" }, { "--plain with --size 44: " } },
 	{ { "-i", "eth0", "-R", "--stamp", "kernel" }, { "--no-hw-ts with --stamp kernel: " } },
 	{ { "-i", "eth0", "--stamp", "hardware", "-R" }, { "--no-hw-ts with --stamp hardware: " } },
 	{ { "-i", "eth0", "-C" }, { "--continue without --threshold: " } },
@@ -287,7 +313,6 @@ struct change {
 #define TXT(field, value) { STRING, AT(const char *, field), 0, value }
 #define EMITS(address) { SERVER, offsetof(struct options, server), 0, address }, \
 		       { ROLE, offsetof(struct options, role), ROLE_EMIT, NULL }
-#define E "-i", "eth0"
 
 static const struct good {
 	const char *args[ARGS];
@@ -383,6 +408,23 @@ static const struct good {
 	{ { E, "-p", "50", "-P" }, { YES(prefer_busy_poll), NUM(busy_poll_us, 50) } },
 	{ { E, "-sHd2" }, { YES(sw_timestamps), YES(histogram), NUM(duration_ns, 2000000000) } },
 
+	{ { A, "--size", "1472" }, { EMITS("10.0.0.1"), NUM(size_bytes, 1472) } },
+	{ { A, "--plain" }, { EMITS("10.0.0.1"), YES(plain) } },
+	{ { A, "--plain", "-t", "5", "--threshold-on", "rtt" },
+	  { EMITS("10.0.0.1"), YES(plain), NUM(threshold_ns, 5000) } },
+	{ { A, "--plain", "-l", "f" }, { EMITS("10.0.0.1"), YES(plain), TXT(log_path, "f") } },
+	{ { A, "-t", "5", "--threshold-on=network" },
+	  { EMITS("10.0.0.1"), NUM(threshold_ns, 5000), NUM(threshold_on, FIGURE_NETWORK) } },
+	{ { A, "-t", "5", "--threshold-on", "response" },
+	  { EMITS("10.0.0.1"), NUM(threshold_ns, 5000), NUM(threshold_on, FIGURE_RESPONSE) } },
+	{ { A, "-l", "f", "--log-full" }, { EMITS("10.0.0.1"), TXT(log_path, "f"), YES(log_full) } },
+	{ { A, "--synced", "0" }, { EMITS("10.0.0.1"), NUM(synced_ns, 0) } },
+	{ { E, "--key", "a key" }, { TXT(key_path, "a key") } },
+	{ { E, "--dscp", "0" }, { NUM(dscp, 0) } },
+	{ { E, "--dscp=46" }, { NUM(dscp, 46) } },
+	{ { E, "--priority", "6" }, { NUM(priority, 6) } },
+	{ { E, "--ttl", "64" }, { NUM(ttl, 64) } },
+
 	/* Help and version: nothing else is looked at, not even what is wrong. */
 	{ { "-h" }, { YES(help), TXT(interface, NULL) } },
 	{ { "--help" }, { YES(help), TXT(interface, NULL) } },
@@ -429,6 +471,9 @@ static void set_wanted_defaults(struct options *o)
 	o->overflow_ns = 100000;
 	o->bucket_ns = 1000;
 	o->trace_interval_ns = 10000000000;
+	o->dscp = o->priority = o->synced_ns = -1;
+	o->ttl = 255;
+	o->threshold_on = FIGURE_RTT;
 	o->role = ROLE_REFLECT;
 }
 
@@ -441,7 +486,8 @@ static bool same_string(const char *a, const char *b)
 static void assert_same(const char *const *args, const struct options *got, struct options *want)
 {
 	bool same = same_string(got->interface, want->interface) && same_string(got->log_path, want->log_path) &&
-		    same_string(got->save_trace_path, want->save_trace_path);
+		    same_string(got->save_trace_path, want->save_trace_path) &&
+		    same_string(got->key_path, want->key_path);
 
 	for (int i = 0; i < BREACH_COMMANDS_MAX; i++) {
 		same = same && same_string(got->on_breach.command[i], want->on_breach.command[i]);
@@ -450,6 +496,7 @@ static void assert_same(const char *const *args, const struct options *got, stru
 	want->interface = got->interface;
 	want->log_path = got->log_path;
 	want->save_trace_path = got->save_trace_path;
+	want->key_path = got->key_path;
 	for (size_t i = 0; i < sizeof(*got) && same; i++) {
 		same = ((const char *)got)[i] == ((const char *)want)[i];
 		if (!same)
@@ -510,6 +557,8 @@ static const char *const contract[] = {
 	"      --stamp SOURCE ", "      --timeout MS ", "      --count N ", "      --once ", "      --on-breach ACTION ",
 	"      --save-trace DIR ", "      --trace-rearm ", "      --trace-interval S ",
 	"      --check ", "      --no-cpu-dma-latency ", "      --strict ", "      --no-step-check ",
+	"      --size N ", "      --plain ", "      --key FILE ", "      --dscp N ", "      --priority N ",
+	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --synced NS ",
 };
 
 /* By hand: the defaults, in the line of their option. */
@@ -519,6 +568,7 @@ static const struct {
 	{ "--overflow US", "(100 us)" }, { "--bucket-size US", "(1 us)" }, { "--timeout MS", "(100 ms)" },
 	{ "--port PORT", "(862)" }, { "--stamp SOURCE", ": hardware, kernel or user (hardware)" },
 	{ "--warmup PACKETS", "(0 packets)" }, { "--busy-poll-us US", "(0 us)" }, { "--trace-interval S", "(10 s)" },
+	{ "--ttl N", "(255)" }, { "--threshold-on WHICH", ": rtt, network or response (rtt)" },
 };
 
 static bool used(const char *const *args, const char *word)
@@ -668,7 +718,7 @@ static void write_number(char *text, const struct option_row *row, int64_t value
 static void assert_boundary(const struct option_row *row, int64_t value, bool good_value)
 {
 	char name[NUMBER_TEXT_MAX], text[NUMBER_TEXT_MAX];
-	const char *const args[ARGS] = { "-i", "eth0", "-b", "0.001", "-o", "10000000", "-l", "f", name, text };
+	const char *const args[ARGS] = { A, "-b", "0.001", "-o", "10000000", "-l", "f", name, text };
 	const char *const words[WORDS] = { name, "is out of range: give ", allowed(row).text };
 	struct options o;
 
@@ -699,7 +749,7 @@ static void test_boundaries(void **state)
 		assert_boundary(row, row->max, true);
 		assert_boundary(row, row->max + step_of(row), false);
 	}
-	assert_int_equal(numbers, 12);
+	assert_int_equal(numbers, 17);
 }
 
 static uint64_t random_state;

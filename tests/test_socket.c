@@ -1,4 +1,4 @@
-/* build: wraps=socket,setsockopt,getsockopt,bind,connect,sendmsg sources= libs=-lm */
+/* build: wraps=socket,setsockopt,getsockopt,bind,connect,sendmsg sources=timestamping.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The measuring socket: with a kernel that refuses one thing at a time, which needs no rights, and on the loopback
@@ -41,6 +41,7 @@ static struct {
 		int level, name, value;
 	} set[SET_MAX];
 	unsigned sets, binds, sockets, sends;
+	int mtu; /* of the path; 0: as it is */
 	int flags; /* SO_TIMESTAMPING as last set */
 	char device[IFNAMSIZ];
 	struct sockaddr_in bound[4];
@@ -78,6 +79,11 @@ int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t 
 
 int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *bytes)
 {
+	if (fake.on && fake.mtu && level == SOL_IP && name == IP_MTU) {
+		errno = fake.mtu < 0 ? -fake.mtu : 0;
+		*(int *)value = fake.mtu;
+		return fake.mtu < 0 ? -1 : 0;
+	}
 	if (!fake.on || level != SOL_SOCKET || name != SO_TIMESTAMPING)
 		return __real_getsockopt(fd, level, name, value, bytes);
 	assert_int_equal(*bytes, sizeof(int));
@@ -138,7 +144,7 @@ static void prepare(enum role role, enum source stamp)
 	fake.send_error = EACCES;
 	memset(&c, 0, sizeof(c));
 	c.fd = c.stray_fd = -1;
-	o = (struct options){ .role = role, .stamp = stamp, .port = 8620 };
+	o = (struct options){ .role = role, .stamp = stamp, .port = 8620, .ttl = 255, .dscp = -1, .priority = -1 };
 	o.server.in = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 }
 
@@ -217,7 +223,10 @@ static const struct {
 	int level, name, roles;
 	const char *what;
 } refusals[] = {
-	{ SOL_IP, IP_TTL, BOTH, "IP_TTL" },
+	{ SOL_IP, IP_TTL, BOTH, "--ttl 255" },
+	{ SOL_IP, IP_MTU_DISCOVER, EMIT, "IP_MTU_DISCOVER" },
+	{ SOL_IP, IP_TOS, BOTH, "IP_TOS 184" },
+	{ SOL_SOCKET, SO_PRIORITY, BOTH, "--priority 7: refused by the kernel (Operation not permitted): above 6 it " },
 	{ SOL_SOCKET, SO_REUSEPORT, EMIT, "SO_REUSEPORT" },
 	{ SOL_IP, IP_RECVTTL, REFLECT, "IP_RECVTTL" },
 	{ SOL_IP, IP_PKTINFO, REFLECT, "IP_PKTINFO" },
@@ -239,6 +248,8 @@ static void each_refused_option(void **state)
 			o.busy_poll_us = 50;
 			o.busy_poll_budget = 8;
 			o.prefer_busy_poll = true;
+			o.dscp = 46;
+			o.priority = 7;
 			fake.refuse_level = refusals[i].level;
 			fake.refuse_name = refusals[i].name;
 			fake.refuse_error = EPERM;
@@ -258,6 +269,8 @@ static void what_is_set(void **state)
 		assert_string_equal(line, "");
 		assert_string_equal(fake.device, "lo");
 		assert_true(was_set(SOL_IP, IP_TTL, 255));
+		/* A reply is as long as its request, in as many fragments as that was. */
+		assert_int_equal(was_set(SOL_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO), !reflect);
 		assert_int_equal(was_set(SOL_IP, IP_RECVTTL, 1), reflect);
 		assert_int_equal(was_set(SOL_IP, IP_PKTINFO, 1), reflect);
 		/* Two reflectors on one port must be refused, so only the emitter shares its. */
@@ -268,6 +281,10 @@ static void what_is_set(void **state)
 		assert_false(was_touched(SOL_SOCKET, SO_BUSY_POLL));
 		assert_false(was_touched(SOL_SOCKET, SO_PREFER_BUSY_POLL));
 		assert_false(was_touched(SOL_SOCKET, SO_BUSY_POLL_BUDGET));
+		assert_false(was_touched(SOL_IP, IP_TOS));
+		assert_false(was_touched(SOL_SOCKET, SO_PRIORITY));
+		/* Not before somebody asks: a control message for each packet. */
+		assert_false(was_touched(SOL_IP, IP_RECVTOS));
 		/* An ICMP error in the error queue is of no use to anyone. */
 		assert_false(was_touched(SOL_IP, IP_RECVERR));
 		assert_int_equal(c.connected, !reflect);
@@ -275,6 +292,79 @@ static void what_is_set(void **state)
 		assert_int_equal(ntohs(fake.bound[0].sin_port), reflect ? 8620 : 0);
 		socket_close(&c);
 	}
+}
+
+static unsigned place_of(int level, int name)
+{
+	unsigned i = 0;
+
+	while (i < fake.sets && (fake.set[i].level != level || fake.set[i].name != name))
+		i++;
+	return i;
+}
+
+static void what_the_header_carries(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		prepare(role, SOURCE_USER);
+		o.ttl = 1;
+		o.dscp = 0;
+		o.priority = 0;
+		assert_int_equal(open_it(true), 0);
+		assert_true(was_set(SOL_IP, IP_TTL, 1));
+		assert_true(was_set(SOL_IP, IP_TOS, 0));
+		assert_true(was_set(SOL_SOCKET, SO_PRIORITY, 0));
+		socket_close(&c);
+		prepare(role, SOURCE_USER);
+		o.dscp = 63;
+		o.priority = 15;
+		assert_int_equal(open_it(true), 0);
+		assert_true(was_set(SOL_IP, IP_TOS, 252));
+		assert_true(was_set(SOL_SOCKET, SO_PRIORITY, 15));
+		/* The other way round the kernel would put the priority of the TOS in its place. */
+		assert_true(place_of(SOL_IP, IP_TOS) < place_of(SOL_SOCKET, SO_PRIORITY));
+		socket_close(&c);
+	}
+}
+
+static void what_does_not_fit_the_path(void **state)
+{
+	(void)state;
+	prepare(ROLE_EMIT, SOURCE_USER);
+	fake.mtu = 1500;
+	o.size_bytes = 1473;
+	check_refused(EMSGSIZE, "--size 1473: at most 1472 octets fit into the MTU of 1500 towards 127.0.0.1 through lo");
+	assert_non_null(strstr(line, "'ip link set lo mtu N'"));
+	for (int i = 0; i < 4; i++) {
+		prepare(i == 3 ? ROLE_REFLECT : ROLE_EMIT, SOURCE_USER);
+		fake.mtu = i == 1 ? -EINVAL : 1500; /* it cannot be told */
+		o.size_bytes = i == 0 ? 1472 : i == 2 ? 0 : 1473;
+		assert_int_equal(open_it(true), 0);
+		assert_string_equal(line, "");
+		socket_close(&c);
+	}
+}
+
+static void the_tos_is_asked_for_once(void **state)
+{
+	(void)state;
+	prepare(ROLE_REFLECT, SOURCE_USER);
+	assert_int_equal(open_it(true), 0);
+	assert_false(c.tos_wanted);
+	fake.on = true;
+	assert_int_equal(socket_want_tos(&c), 0);
+	fake.on = false;
+	assert_true(was_set(SOL_IP, IP_RECVTOS, 1));
+	assert_true(c.tos_wanted);
+	/* Refused: not asked again for each packet. */
+	c.tos_wanted = false;
+	fake.refuse_level = SOL_IP;
+	fake.refuse_name = IP_RECVTOS;
+	fake.refuse_error = ENOPROTOOPT;
+	fake.on = true;
+	assert_int_equal(socket_want_tos(&c), -ENOPROTOOPT);
+	assert_true(c.tos_wanted);
 }
 
 static void busy_polling(void **state)
@@ -618,6 +708,102 @@ static void the_reply_has_the_right_ttl(void **state)
 	assert_int_equal(get_int(c.fd, SOL_IP, IP_PKTINFO), 1);
 }
 
+static void the_priority_is_not_that_of_the_tos(void **state)
+{
+	(void)state;
+	prepare(ROLE_EMIT, SOURCE_USER);
+	o.dscp = 46;
+	o.priority = 3;
+	if (!really_open())
+		skip();
+	assert_int_equal(get_int(c.fd, SOL_IP, IP_TOS), 46 << 2);
+	assert_int_equal(get_int(c.fd, SOL_SOCKET, SO_PRIORITY), 3);
+}
+
+/* With the MTU that lo really has. */
+static void a_size_at_the_limit(void **state)
+{
+	uint16_t server_port;
+	int server = peer_socket(&server_port), mtu, limit;
+	static char packet[65536];
+
+	(void)state;
+	prepare(ROLE_EMIT, SOURCE_USER);
+	o.port = server_port;
+	if (!really_open()) {
+		close(server);
+		skip();
+	}
+	mtu = get_int(c.fd, SOL_IP, IP_MTU);
+	assert_true(mtu > 28);
+	limit = mtu - 28 < 65507 ? mtu - 28 : 65507; /* what the option takes */
+	assert_int_equal(send(c.fd, packet, (size_t)limit, 0), limit);
+	assert_int_equal(send(c.fd, packet, (size_t)limit + 1, 0), -1);
+	assert_int_equal(errno, EMSGSIZE);
+	socket_close(&c);
+	o.size_bytes = limit;
+	assert_int_equal(open_it(false), 0);
+	close(server);
+}
+
+/* What c makes of a datagram. */
+static struct arrival arrival_of(int from, uint16_t port)
+{
+	struct pollfd p = { .fd = c.fd, .events = POLLIN };
+	struct arrival a = { 0 };
+
+	send_to(from, port);
+	assert_int_equal(poll(&p, 1, 1000), 1);
+	assert_int_equal(stamp_receive(&c, &a), 1);
+	return a;
+}
+
+static int received_tos(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char control[64] = { 0 };
+	struct iovec none = { .iov_base = NULL };
+	struct msghdr m = { .msg_iov = &none, .msg_iovlen = 1, .msg_control = control,
+			    .msg_controllen = sizeof(control) };
+
+	assert_int_equal(poll(&p, 1, 1000), 1);
+	assert_true(recvmsg(fd, &m, MSG_DONTWAIT) >= 0);
+	for (struct cmsghdr *h = CMSG_FIRSTHDR(&m); h; h = CMSG_NXTHDR(&m, h))
+		if (h->cmsg_level == SOL_IP && h->cmsg_type == IP_TOS)
+			return *(uint8_t *)CMSG_DATA(h);
+	return -1;
+}
+
+/* DSCP and ECN of a request are told from when they are wanted on, and its answer goes out as it should. */
+static void the_tos_comes_and_goes(void **state)
+{
+	uint16_t peer_port;
+	int peer = peer_socket(&peer_port);
+	struct arrival a;
+
+	(void)state;
+	prepare(ROLE_REFLECT, SOURCE_USER);
+	o.port = 0;
+	if (!really_open()) {
+		close(peer);
+		skip();
+	}
+	assert_int_equal(set_int(peer, SOL_IP, IP_RECVTOS, 1), 0);
+	assert_int_equal(set_int(peer, SOL_IP, IP_TOS, 0xb9), 0);
+	assert_int_equal(arrival_of(peer, port_of(c.fd)).tos, -1);
+	assert_int_equal(socket_want_tos(&c), 0);
+	a = arrival_of(peer, port_of(c.fd));
+	assert_int_equal(a.tos, 0xb9);
+	assert_int_equal(stamp_send(&c, "x", 1, 0, &a), 0);
+	assert_int_equal(received_tos(peer), 0);
+	a.in_class = true;
+	assert_int_equal(stamp_send(&c, "x", 1, 0, &a), 0);
+	assert_int_equal(received_tos(peer), 0xb8);
+	assert_int_equal(set_int(peer, SOL_IP, IP_TOS, 0), 0);
+	assert_int_equal(arrival_of(peer, port_of(c.fd)).tos, 0);
+	close(peer);
+}
+
 static void closing_twice(void **state)
 {
 	(void)state;
@@ -639,7 +825,9 @@ int main(void)
 		TEST(strays_that_found_no_room_are_counted_too), TEST(a_reflector_has_no_strays),
 		TEST(a_port_that_is_taken),
 		TEST(an_interface_that_is_not_there), TEST(ids_count_from_zero), TEST(the_reply_has_the_right_ttl),
-		TEST(closing_twice),
+		TEST(closing_twice), TEST(what_the_header_carries), TEST(what_does_not_fit_the_path),
+		TEST(the_tos_is_asked_for_once), TEST(the_priority_is_not_that_of_the_tos), TEST(a_size_at_the_limit),
+		TEST(the_tos_comes_and_goes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime sources=tests/fake_kernel.c,packet.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime sources=tests/fake_kernel.c,packet.c,hmac.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Each check of a control message by itself: the message is as the kernel sends it, but for one thing. */
 #include "../timestamping.c"
@@ -21,6 +21,8 @@ static const struct transport ipv4 = {
 	.ttl_type = IP_TTL,
 	.pktinfo_type = IP_PKTINFO,
 	.pktinfo_bytes = sizeof(struct in_pktinfo),
+	.tos_type = IP_TOS,
+	.tos_bytes = sizeof(uint8_t),
 };
 
 static void begin(enum source wire)
@@ -270,11 +272,13 @@ static void a_good_datagram(void **state)
 {
 	struct fake_message m = datagram(44);
 	int ttl = 200;
+	uint8_t tos[] = { 0xbb, 1, 1, 1 }; /* what follows is no part of it */
 
 	(void)state;
 	put_stamps(&m, SOFTWARE_NS, HARDWARE_NS);
 	fake_control(&m, SOL_IP, IP_TTL, &ttl, sizeof(ttl), 0);
 	put_info(&m, FAKE_LOCAL, 0);
+	fake_control(&m, SOL_IP, IP_TOS, tos, sizeof(tos), CMSG_LEN(1));
 
 	struct arrival a = receive_one(&m, SOURCE_HARDWARE);
 	struct in_pktinfo info;
@@ -284,6 +288,8 @@ static void a_good_datagram(void **state)
 	assert_int_equal(a.source, SOURCE_HARDWARE);
 	assert_int_equal(a.time_ns, time_of(SOURCE_HARDWARE));
 	assert_int_equal(a.ttl, 200);
+	assert_int_equal(a.tos, 0xbb);
+	assert_false(a.in_class);
 	assert_true(a.to_unicast);
 	assert_false(a.from_self);
 	assert_false(a.truncated);
@@ -325,12 +331,13 @@ static void each_check_of_an_arrival(void **state)
 	struct stamps s = { .software = { SECONDS, SOFTWARE_NS }, .hardware = { SECONDS, HARDWARE_NS } };
 	struct in_pktinfo info = { .ipi_spec_dst.s_addr = htonl(FAKE_LOCAL), .ipi_addr.s_addr = htonl(FAKE_LOCAL) };
 	int ttl = 9;
+	uint8_t tos = 0xff;
 	const struct {
 		int level, type;
 		const void *payload;
 		size_t bytes;
 	} messages[] = { { SOL_SOCKET, SCM_TIMESTAMPING, &s, sizeof(s) }, { SOL_IP, IP_TTL, &ttl, sizeof(ttl) },
-			 { SOL_IP, IP_PKTINFO, &info, sizeof(info) } };
+			 { SOL_IP, IP_PKTINFO, &info, sizeof(info) }, { SOL_IP, IP_TOS, &tos, sizeof(tos) } };
 	static const struct {
 		int level, type, length;
 	} wrong[] = { { 0, 0, 0 }, { 100, 0, 0 }, { 0, 100, 0 }, { 0, 0, -1 }, { 0, 0, 1 } };
@@ -349,7 +356,30 @@ static void each_check_of_an_arrival(void **state)
 			assert_int_equal(a.source, i == 0 && w == 0 ? SOURCE_HARDWARE : SOURCE_NONE);
 			assert_int_equal(a.ttl, i == 1 && w == 0 ? 9 : -1);
 			assert_int_equal(a.to_unicast, i == 2 && w == 0);
+			assert_int_equal(a.tos, i == 3 && w == 0 ? 0xff : -1);
 		}
+	}
+}
+
+/* IPv6 has an int where IPv4 has an octet, and each takes only its own. */
+static void the_tos_of_ipv6(void **state)
+{
+	struct transport ipv6 = ipv4;
+
+	(void)state;
+	ipv6.tos_type = IPV6_TCLASS;
+	ipv6.tos_bytes = sizeof(int);
+	for (size_t bytes = 1; bytes <= sizeof(int); bytes += 3) {
+		struct fake_message m = datagram(44);
+		struct arrival a;
+		int tos = 0x1bb; /* all of it is read */
+
+		fake_control(&m, SOL_IP, IPV6_TCLASS, &tos, bytes, 0);
+		begin(SOURCE_KERNEL);
+		c.transport = &ipv6;
+		fake_put(&fake.receive_queue, &m);
+		assert_int_equal(stamp_receive(&c, &a), 1);
+		assert_int_equal(a.tos, bytes == sizeof(int) ? 0x1bb : -1);
 	}
 }
 
@@ -478,12 +508,12 @@ static void send_one(bool id_by_message, const struct arrival *answering)
 	assert_true(fake.last_sent.flags & MSG_DONTWAIT);
 }
 
-/* The control messages that were sent, compared with what they should be, in whatever order. */
-static void check_control(bool id, const struct in_pktinfo *info)
+/* The control messages that were sent, compared with what they should be, in whatever order. tos -1: none. */
+static void check_control(bool id, const struct in_pktinfo *info, int tos)
 {
 	struct msghdr m = { .msg_control = fake.last_sent.control,
 			    .msg_controllen = fake.last_sent.header.msg_controllen };
-	unsigned ids = 0, infos = 0;
+	unsigned ids = 0, infos = 0, toses = 0;
 
 	for (struct cmsghdr *h = CMSG_FIRSTHDR(&m); h; h = CMSG_NXTHDR(&m, h)) {
 		uint32_t key = KEY;
@@ -492,6 +522,10 @@ static void check_control(bool id, const struct in_pktinfo *info)
 			assert_int_equal(h->cmsg_len, CMSG_LEN(sizeof(key)));
 			assert_memory_equal(CMSG_DATA(h), &key, sizeof(key));
 			ids++;
+		} else if (h->cmsg_level == SOL_IP && h->cmsg_type == IP_TOS) {
+			assert_int_equal(h->cmsg_len, CMSG_LEN(sizeof(tos)));
+			assert_memory_equal(CMSG_DATA(h), &tos, sizeof(tos));
+			toses++;
 		} else {
 			assert_int_equal(h->cmsg_level, SOL_IP);
 			assert_int_equal(h->cmsg_type, IP_PKTINFO);
@@ -503,10 +537,12 @@ static void check_control(bool id, const struct in_pktinfo *info)
 	}
 	assert_int_equal(ids, id);
 	assert_int_equal(infos, info != NULL);
+	assert_int_equal(toses, tos >= 0);
 	/* An empty control buffer is none; and the kernel refuses what does not add up. */
 	if (!id && !info)
 		assert_null(fake.last_sent.header.msg_control);
-	assert_int_equal(m.msg_controllen, (id ? CMSG_SPACE(4) : 0) + (info ? CMSG_SPACE(sizeof(*info)) : 0));
+	assert_int_equal(m.msg_controllen, (id ? CMSG_SPACE(4) : 0) + (info ? CMSG_SPACE(sizeof(*info)) : 0) +
+						   (tos >= 0 ? CMSG_SPACE(4) : 0));
 }
 
 static void what_is_sent(void **state)
@@ -520,12 +556,28 @@ static void what_is_sent(void **state)
 	for (int id = 0; id < 2; id++) {
 		send_one(id, NULL);
 		assert_null(fake.last_sent.header.msg_name);
-		check_control(id, NULL);
+		check_control(id, NULL, -1);
 		send_one(id, &a);
 		assert_non_null(fake.last_sent.header.msg_name);
 		assert_true(fake.last_sent.header.msg_namelen >= sizeof(struct sockaddr_in));
 		assert_memory_equal(&fake.last_sent.name, &a.from, sizeof(struct sockaddr_in));
-		check_control(id, &info);
+		check_control(id, &info, -1);
+	}
+}
+
+/* The DSCP of the answer is that of the request, without the ECN bits, if it is to be; also where it is 0, since the
+ * socket may have another. */
+static void the_dscp_of_an_answer(void **state)
+{
+	struct in_pktinfo info = { .ipi_ifindex = 7, .ipi_spec_dst.s_addr = htonl(FAKE_LOCAL) };
+	struct arrival a = { .from = datagram(1).from, .in_class = true };
+
+	(void)state;
+	memcpy(a.local, &info, sizeof(info));
+	for (int tos = 0; tos <= UINT8_MAX; tos++) {
+		a.tos = tos;
+		send_one(tos & 1, &a);
+		check_control(tos & 1, &info, tos & 0xfc);
 	}
 }
 
@@ -566,7 +618,7 @@ int main(void)
 		TEST(the_control_buffer_is_large_enough), TEST(nonsense_control_data), TEST(a_good_datagram),
 		TEST(the_stamp_is_of_the_kind_asked_for), TEST(each_check_of_an_arrival), TEST(where_it_was_sent_to),
 		TEST(truncation), TEST(sizes), TEST(errors_of_receive), TEST(a_connected_socket), TEST(errors_of_send),
-		TEST(what_is_sent), TEST(waiting),
+		TEST(what_is_sent), TEST(waiting), TEST(the_tos_of_ipv6), TEST(the_dscp_of_an_answer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,6 +80,7 @@ static int set_up(void **state)
 	counter_add(&exchange.account.sent, 1000);
 	counter_add(&exchange.account.recorded, 1000);
 	exchange.stage[0] = &stage;
+	exchange.has_stages = true;
 	exchange.started = true;
 	exchange.began_ns = 7 * NS_PER_S;
 	exchange.ended_ns = 17 * NS_PER_S;
@@ -212,10 +213,30 @@ static void negative(void **state)
 static void stages_negative(void **state)
 {
 	(void)state;
-	exchange.stage_bound_ns = 240;
 	set(&exchange.account.stage_negative, 1);
-	assert_doubtful("stages were negative (1 by more than their bound of 240 ns)");
-	exchange.stage[0] = NULL;
+	assert_doubtful("stages were negative (1 by more than their bound)");
+	exchange.has_stages = false;
+	assert_trusted();
+}
+
+static void threshold_not_judged(void **state)
+{
+	(void)state;
+	options.threshold_ns = 100000;
+	options.threshold_on = FIGURE_NETWORK;
+	assert_trusted();
+	set(&exchange.account.unjudged, 1);
+	assert_doubtful("a threshold was not judged (1 of 1000 samples, network time not known)");
+	options.threshold_on = FIGURE_RESPONSE;
+	assert_doubtful("a threshold was not judged (1 of 1000 samples, response time not known)");
+	/* The round trip is always there, and without a threshold nothing was to be judged. */
+	options.threshold_on = FIGURE_RTT;
+	assert_trusted();
+	options.threshold_on = FIGURE_NETWORK;
+	options.threshold_ns = 0;
+	assert_trusted();
+	options.threshold_ns = 100000;
+	options.role = ROLE_REFLECT;
 	assert_trusted();
 }
 
@@ -241,14 +262,15 @@ static void overflow_full(void **state)
 {
 	(void)state;
 	histogram.overflow_capacity = histogram.overflows = 1000;
-	stage.overflow_capacity = stage.overflows = 1000;
+	stage.overflow_capacity = 1000;
 	assert_trusted();
 	histogram.overflows++;
 	assert_doubtful("the overflow store was full (1 samples above --overflow were not kept, so that percentiles among them are "
 			"bounds)");
-	stage.overflows += 2;
-	assert_doubtful("the overflow store was full (3 samples above --overflow were not kept, so that percentiles among them are "
-			"bounds)");
+	/* A stage has less room, and its bounds are marked where they stand. */
+	histogram.overflows--;
+	stage.overflows = 1001;
+	assert_trusted();
 }
 
 /* ---- The NIC --------------------------------------------------------------------------------------------------------- */
@@ -572,6 +594,9 @@ static void all_together(void **state)
 	set(&a->stepped, 1);
 	set(&a->stamp_unmatched, 1);
 	set(&a->stage_negative, 1);
+	set(&a->unjudged, 1);
+	options.threshold_ns = 1;
+	options.threshold_on = FIGURE_NETWORK;
 	facts.setting[0][2] = 0;
 	set(&clocks.track[CLOCK_OF_NIC].standstills, 1);
 	clocks.failures = 50;
@@ -707,6 +732,7 @@ int main(void)
 		cmocka_unit_test_setup(unmatched, set_up),
 		cmocka_unit_test_setup(negative, set_up),
 		cmocka_unit_test_setup(stages_negative, set_up),
+		cmocka_unit_test_setup(threshold_not_judged, set_up),
 		cmocka_unit_test_setup(unbalanced, set_up),
 		cmocka_unit_test_setup(log_incomplete, set_up),
 		cmocka_unit_test_setup(overflow_full, set_up),

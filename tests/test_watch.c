@@ -1,4 +1,4 @@
-/* build: wraps=fopen,sched_getaffinity,sched_getcpu,sysconf,pthread_create,trace_is_frozen,trace_save,trace_rearm sources=exchange.c,timestamping.c,packet.c,session.c,sequence.c,histogram.c,log.c,tracefs.c,pmc.c,clock.c libs=-lm */
+/* build: wraps=fopen,sched_getaffinity,sched_getcpu,sysconf,pthread_create,trace_is_frozen,trace_save,trace_rearm sources=exchange.c,timestamping.c,packet.c,hmac.c,session.c,sequence.c,histogram.c,log.c,tracefs.c,pmc.c,clock.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The housekeeping thread: where it may run, what it draws, which breaches it tells of, when it saves a trace. */
 #include "watch.c"
@@ -6,6 +6,13 @@
 #include "util.h"
 
 #include <dirent.h>
+
+/* The exchange here is not one that sends. */
+int socket_want_tos(struct channel *c)
+{
+	(void)c;
+	return 0;
+}
 
 /* ---- A machine of any shape ----------------------------------------------------------------------------------------- */
 

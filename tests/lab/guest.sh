@@ -139,15 +139,19 @@ start() {
 	pid[$name]=$!
 }
 
+# Also when the shell has not noticed it yet, as happens when a program ends while poll pauses.
 is_gone() {
-	! kill -0 "${pid[$1]}" 2>/dev/null
+	local stat
+
+	! read -r stat 2>/dev/null <"/proc/${pid[$1]}/stat" || [[ ${stat##*) } == Z* ]]
 }
 
 finish() {
 	local name
 
 	for name in "$@"; do
-		poll is_gone "$name" || kill -KILL "${pid[$name]}"
+		poll is_gone "$name" ||
+			{ complain "$name: $(cut -d' ' -f3 "/proc/${pid[$name]}/stat")" && kill -KILL "${pid[$name]}"; }
 		status[$name]=0
 		wait "${pid[$name]}" 2>/dev/null || status[$name]=$?
 	done
@@ -181,18 +185,46 @@ expect_line() { # FILE REGEX
 
 # The identities of the accounts that rant printed.
 expect_balance() {
-	local name=$1 placed received
+	local name=$1 placed received more
 
 	placed=$(($(row "$name" Warm-up) + $(row "$name" Recorded) + $(row "$name" Unstamped) + $(row "$name" Negative) + $(row "$name" Stepped)))
 	if grep -q '^  Lost' "$work/$name.out"; then
 		received=$((placed + $(row "$name" Late) + $(row "$name" Duplicate) + $(row "$name" Foreign) + $(row "$name" Malformed)))
 		placed=$((placed + $(row "$name" Lost)))
-		expect "$(row "$name" Sent)" -eq $((placed + $(row "$name" Unfinished))) "accounts of $name: sent"
+		# Of these it is not told whether they were answered.
+		more=$(($(row "$name" Unfinished) + $(row "$name" Closing)))
+		expect "$(row "$name" Sent)" -eq $((placed + more)) "accounts of $name: sent"
 		expect "$(row "$name" Received)" -ge "$received" "accounts of $name: received"
-		expect "$(row "$name" Received)" -le $((received + $(row "$name" Unfinished))) "accounts of $name: received"
+		expect "$(row "$name" Received)" -le $((received + more)) "accounts of $name: received"
 	else
 		received=$(($(row "$name" Unanswered) + $(row "$name" Foreign) + $(row "$name" Malformed)))
 		expect "$(row "$name" Sent)" -eq "$placed" "accounts of $name: sent"
 		expect "$(row "$name" Received)" -eq $((placed + received)) "accounts of $name: received"
 	fi
+}
+
+# known_by FILE: lines "SEQ T2 T3" of a log, of what has both stamps of the reflector.
+known_by() {
+	awk 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^T[23]_(HW|KERNEL|LOCAL)$/) at[substr($i, 2, 1)] = i }
+		NR > 2 && $at[2] != "-" && $at[3] != "-" { print $1, $at[2], $at[3] }' "$work/$1" | sort -u
+}
+
+# expect_known LEAST EMITTER_LOG... -- REFLECTOR_LOG...: what emitters know of the reflector (--log-full) it has written itself;
+# each knows it of so many packets.
+expect_known() {
+	local least=$1 log own=$work/own
+
+	shift
+	while [ "${*: -1}" != -- ]; do
+		known_by "${*: -1}" >>"$own"
+		set -- "${@:1:$#-1}"
+	done
+	sort -uo "$own" "$own"
+	# Wrong on purpose: see the tests that have it.
+	[ "${SELF:-0}" = 0 ] || sed -i 's/$/0/' "$own"
+	for log in "${@:1:$#-1}"; do
+		known_by "$log" >"$work/known"
+		expect "$(wc -l <"$work/known")" -ge "$least" "packets whose eight stamps $log has"
+		expect "$(comm -23 "$work/known" "$own" | wc -l)" -eq 0 "stamps in $log that the reflector's own log has not"
+	done
 }

@@ -71,6 +71,7 @@ PARAM(long, vary_ns, 1, "");
 
 PARAM(uint, from, 0, "first sequence number that faults hit");
 PARAM(uint, directions, 3, "of faults: 1 probes, 2 replies, 3 both");
+PARAM(bool, alternate, false, "with directions 3: every other hit is on the probe, the others on the reply");
 PARAM(uint, spike_every, 0, "");
 PARAM(long, spike_ns, 0, "may be negative");
 PARAM(uint, spike_stage, 1, "0 before, 1 wire there, 2 response, 3 wire back, 4 after (delivery only)");
@@ -420,6 +421,12 @@ static void read_packet(const struct sk_buff *skb, struct packet *p)
 	p->seq = be32_to_cpu(*seq);
 }
 
+/* A fault of a packet, where `directions` has it. */
+static bool is_struck(unsigned int every, const struct packet *p)
+{
+	return is_hit(every, p->seq) && (!READ_ONCE(alternate) || (p->seq / every & 1) == !p->probe);
+}
+
 static void compute_stamps(struct sim *s, struct packet *p)
 {
 	struct exchange x;
@@ -586,13 +593,13 @@ static void deliver(struct sim *to, const struct sk_buff *skb, const struct pack
 	if (!stamps_receipt(to, p)) {
 		if (p->stamp)
 			count(to, RX_STAMP_OFF);
-	} else if (faulty && is_hit(READ_ONCE(rx_stamp_missing_every), p->seq)) {
+	} else if (faulty && is_struck(READ_ONCE(rx_stamp_missing_every), p)) {
 		count(to, RX_STAMP_MISSING);
 	} else {
 		skb_hwtstamps(copy)->hwtstamp = ns_to_ktime(p->rx);
 		count(to, RX_STAMPS);
 	}
-	if (faulty && is_hit(READ_ONCE(reorder_every), p->seq) &&
+	if (faulty && is_struck(READ_ONCE(reorder_every), p) &&
 	    later(to, RELEASE, copy, min_t(u64, READ_ONCE(hold_ms), HOLD_MS_MAX) * NSEC_PER_MSEC, 0, 0))
 		return;
 	if (delay > 0 && later(to, DELIVER, copy, delay, 0, 0))
@@ -629,16 +636,16 @@ static bool takes_stamp(struct sim *s, struct sk_buff *skb, const struct packet 
 	skb_shinfo(skb)->tx_flags |= SKBTX_IN_PROGRESS;
 	*times = 1;
 	*after = (u64)READ_ONCE(tx_stamp_delay_us) * NSEC_PER_USEC;
-	if (faulty && is_hit(READ_ONCE(tx_stamp_missing_every), p->seq)) {
+	if (faulty && is_struck(READ_ONCE(tx_stamp_missing_every), p)) {
 		count(s, TX_STAMP_MISSING);
 		*times = 0;
 		return true;
 	}
-	if (faulty && is_hit(READ_ONCE(tx_stamp_late_every), p->seq)) {
+	if (faulty && is_struck(READ_ONCE(tx_stamp_late_every), p)) {
 		count(s, TX_STAMP_LATE);
 		*after += (u64)READ_ONCE(late_us) * NSEC_PER_USEC;
 	}
-	if (faulty && is_hit(READ_ONCE(tx_stamp_twice_every), p->seq)) {
+	if (faulty && is_struck(READ_ONCE(tx_stamp_twice_every), p)) {
 		count(s, TX_STAMP_TWICE);
 		*times = 2;
 	}
@@ -668,11 +675,11 @@ static netdev_tx_t sim_start_xmit(struct sk_buff *skb, struct net_device *dev)
 	else if (times && !later(s, GIVE_STAMP, skb_get(skb), after, p.tx, times))
 		dev_kfree_skb_any(skb); /* the reference for the stamp */
 
-	if (faulty && is_hit(READ_ONCE(drop_every), p.seq)) {
+	if (faulty && is_struck(READ_ONCE(drop_every), &p)) {
 		count(s, DROPPED);
 	} else {
 		deliver(s->peer, skb, &p, faulty);
-		if (faulty && is_hit(READ_ONCE(dup_every), p.seq)) {
+		if (faulty && is_struck(READ_ONCE(dup_every), &p)) {
 			count(s, DUPLICATED);
 			deliver(s->peer, skb, &p, false);
 		}

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154
+#
+# For tests on the simulated NIC, which source it: guest.sh, both devices in their namespaces, runs of both programs with
+# --stamp hardware, and their comparison with the truth. Before, these are set:
+#   family=NAME             what the names of all tests begin with
+#   truth=PROGRAM           of this folder, that compares
+#   emitter_options=(...)   of every emitter that start_pair starts
+#
+#   pair NAME "PARAMETERS" "R_ARGUMENTS" "E_ARGUMENTS" EXPECTATION...
+#   ONLY=REGEX, SELF=1      see test_simnic.sh
+
+export GUARD_S=100 # a program that takes longer hangs; two virtual machines on one host are slow
+# shellcheck source=tests/lab/guest.sh
+. "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
+
+parameters=/sys/module/simnic/parameters
+self=${SELF:-0}
+declare -A told=()
+
+wanted() {
+	[[ $1 =~ ${ONLY:-.} ]]
+}
+
+# Faults off, and all as after loading.
+reset() {
+	local pair
+
+	for pair in port=862 epoch_ns=1600000000000000000 period_ns=100000 live=N before_ns=0 wire_ns=1000 wire_back_ns=-1 \
+		response_ns=5000 after_ns=0 vary_stage=1 vary_steps=0 vary_ns=1 from=0 directions=3 alternate=N spike_every=0 \
+		spike_ns=0 spike_stage=1 drop_every=0 dup_every=0 reorder_every=0 hold_ms=1000 tx_stamp_missing_every=0 \
+		tx_stamp_late_every=0 late_us=0 tx_stamp_twice_every=0 tx_stamp_delay_us=0 rx_stamp_missing_every=0 \
+		one_in_flight=N filter_all=Y has_phc=Y phc_offset_ns=0,0 drift_ppb=0,0 step_at=-1 step_ns=0; do
+		echo "${pair#*=}" >"$parameters/${pair%%=*}"
+	done
+	told=()
+}
+
+set_parameters() {
+	local pair
+
+	for pair in "$@"; do
+		echo "${pair#*=}" >"$parameters/${pair%%=*}" || complain "cannot set $pair"
+		told[${pair%%=*}]=${pair#*=}
+	done
+}
+
+declare -A index=([a]=0 [b]=1)
+
+# Lines "DEVICE NAME: VALUE" of both, as ethtool has them too: see the test of that.
+take_counters() {
+	printf '%s\n' "$(<"$parameters/state")" >"$work/$1"
+}
+
+sent_of() { # before or after
+	sed -n 's/^0 stamp_probes_sent: //p' "$work/$1"
+}
+
+# shellcheck disable=SC2317 # by poll
+has_sent() {
+	take_counters now
+	[ "$(sent_of now)" -gt "$(sent_of before)" ]
+}
+
+setting_of() { # SIDE: "tx_type rx_filter"
+	local state i=${index[$1]}
+
+	state=$(<"$parameters/state")
+	[[ $state =~ (^|$'\n')$i\ tx_type:\ ([0-9]+)$'\n'$i\ rx_filter:\ ([0-9]+) ]]
+	echo "${BASH_REMATCH[2]} ${BASH_REMATCH[3]}"
+}
+
+# In the wrong world of SELF=1 every setting is expected to be another one.
+expect_setting() { # SIDE SETTING WHEN
+	[ "$self" = 0 ] || set -- "$1" '9 9' "$3"
+	expect "$(setting_of "$1")" = "$2" "setting of ${link[$1]} $3"
+}
+
+set_nic() { # SIDE "TX RX"
+	[ "$(setting_of "$1")" = "$2" ] || at "$1" hwstamp_ctl -i "${link[$1]}" -t "${2% *}" -r "${2#* }" >/dev/null
+}
+
+# start_pair "R_ARGUMENTS" "E_ARGUMENTS"
+start_pair() {
+	local -a words
+
+	take_counters before
+	read -ra words <<<"$1"
+	# The count is never reached: it makes the log small, which would fill a quarter of the memory.
+	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware --no-step-check --log "$work/r.log" --count 50000 "${words[@]}"
+	poll has_port r
+	read -ra words <<<"$2"
+	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --no-step-check --log "$work/e.log" \
+		"${emitter_options[@]}" "${words[@]}"
+}
+
+# After the emitter.
+finish_reflector() {
+	stop r
+	take_counters after
+}
+
+# compare EXPECTATION...: with the truth; this ends the test.
+compare() {
+	local name
+	local -a words=("SELF=$self")
+
+	for name in "${!told[@]}"; do
+		words+=("$name=${told[$name]}")
+	done
+	judged_outside "$truth" "${words[@]}" -- "$@"
+}
+
+# pair NAME "PARAMETERS" "R_ARGUMENTS" "E_ARGUMENTS" EXPECTATION...: a run of both, and its whole comparison. STATUS_E and
+# STATUS_R are the exit statuses that are expected.
+pair() {
+	local name=$1 arguments_r=$3 arguments_e=$4
+	local -a words
+
+	read -rd '' -a words <<<"$2"
+	shift 4
+	wanted "$name" || return 0
+	begin "$family: $name"
+	reset
+	set_parameters "${words[@]}"
+	set_nic a '0 0'
+	set_nic b '0 0'
+	start_pair "$arguments_r" "$arguments_e"
+	finish e
+	finish_reflector
+	expect_status e "${STATUS_E:-0}"
+	expect_status r "${STATUS_R:-0}"
+	expect_setting a '0 0' after
+	expect_setting b '0 0' after
+	compare "$@"
+}
+
+# With both clocks at the time of day.
+open_simnic() {
+	insmod "$SIMNIC" || {
+		echo "not ok - $family: the module loads"
+		exit 1
+	}
+	apart sim0 sim1
+}
+
+close_simnic() {
+	together
+	rmmod simnic
+}
+
+open_simnic
