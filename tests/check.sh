@@ -36,6 +36,8 @@ analyze() {
 	for file in ./*.c; do
 		gcc "${warnings[@]}" -O2 -fanalyzer -c "$file" -o /dev/null || return 1
 	done
+	# What is left out without libcrypto.
+	[ ! -e /usr/include/openssl/sha.h ] || gcc "${warnings[@]}" -DWITH_CRYPTO -O2 -fanalyzer -c hmac.c -o /dev/null
 }
 
 plain_compile() {
@@ -54,6 +56,8 @@ many "config.sh with replaced tools" tests/test_config.sh
 many "config.sh on a veth link" tests/config_veth.sh ./rant
 many "on a veth link" tests/namespace.sh ./rant build/hostile build/spike.so
 many "on a veth link, AddressSanitizer and UBSan" tests/namespace.sh build/rant-sanitized build/hostile
+many "with programs that are not rant" tests/interop.sh ./rant
+many "with programs that are not rant, AddressSanitizer and UBSan" tests/interop.sh build/rant-sanitized
 [ "${LAB:-1}" = 0 ] || many "in virtual machines" tests/lab/lab.sh --all
 
 # cmocka 1.1.5 says "not ok N # SKIP" of a test that was skipped.
