@@ -22,6 +22,7 @@ ip_e=192.0.2.1 ip_r=192.0.2.2 # RFC 5737
 port=862
 work='' pid_e='' pid_r=''
 before=()   # words before rant
+of_emitter=() # options of the emitter alone
 snapshot='' # the option, where the kernel has it
 undo=()
 
@@ -166,7 +167,8 @@ run_rant() {
 
 	shift
 	start_reflector "${before[@]}" "$rant" -i "$if_r" --stamp "$stamp" --once -H -l "$work/r.log" -d $((6 * seconds)) "$@"
-	start_emitter "${before[@]}" "$rant" -i "$if_e" -a "$ip_r" --stamp "$stamp" -H -l "$work/e.log" -d $((6 * seconds)) "$@"
+	start_emitter "${before[@]}" "$rant" -i "$if_e" -a "$ip_r" --stamp "$stamp" -H -l "$work/e.log" -d $((6 * seconds)) \
+		"${of_emitter[@]}" "$@"
 	sleep "$seconds"
 	kill -TERM "$pid_e" 2>/dev/null || true
 	wait_for_emitter
@@ -182,6 +184,19 @@ run_traced() {
 	local before=(sh -c 'mount -t tracefs none /sys/kernel/tracing 2>/dev/null; exec "$@"' sh)
 
 	run_rant kernel -t 60000000 -T ${snapshot:+"$snapshot"}
+}
+
+# Without the reflector's stamps in the replies.
+run_plain() {
+	local of_emitter=(--plain)
+
+	run_rant kernel
+}
+
+run_full() {
+	local of_emitter=(--log-full)
+
+	run_rant kernel -s
 }
 
 run_bare() {
@@ -202,6 +217,8 @@ run_sockperf() {
 measure() {
 	case $1 in
 	rant-traced) run_traced ;;
+	rant-plain) run_plain ;;
+	rant-full) run_full ;;
 	rant-*) run_rant "${1#*-}" ;;
 	bare-*) run_bare "${1#*-}" ;;
 	sockperf) run_sockperf ;;
@@ -237,7 +254,7 @@ compare() {
 }
 
 compare_rates() {
-	local subjects=(bare-kernel rant-kernel bare-messages rant-user bare-user) turn order subject
+	local subjects=(bare-kernel rant-kernel rant-plain rant-full bare-messages rant-user bare-user) turn order subject
 
 	if [[ -d /sys/kernel/tracing ]]; then
 		subjects+=(rant-traced)
@@ -281,7 +298,7 @@ write_ratios() {
 	local pair
 
 	say 'Ratios: %-32s of medians      of the best   median of the rounds\n' ''
-	for pair in 'rant-kernel bare-kernel' 'rant-traced rant-kernel' 'rant-user bare-user' 'rant-user bare-messages' 'bare-messages bare-user' \
+	for pair in 'rant-kernel bare-kernel' 'rant-kernel rant-plain' 'rant-full rant-plain' 'rant-traced rant-kernel' 'rant-user bare-user' 'rant-user bare-messages' 'bare-messages bare-user' \
 		'rant-user sockperf' 'rant-user sockperf-spin'; do
 		[[ ${rates[${pair#* }]:-} ]] || continue
 		# shellcheck disable=SC2086 # two words
@@ -399,12 +416,12 @@ log_rate() {
 		say 'lograte.c does not compile with the rooms of this tree: log rate left out: %s\n\n' "$(grep -m 1 error "$work/compile" || true)"
 		return
 	fi
-	# 151 octets a record, twice: the new log stands beside the old one until it gets its name.
-	(($(df --output=avail -k "$target" 2>/dev/null | tail -n 1 || echo 0) > 1000000)) || target=$work
+	# Up to 322 octets a record, twice: the new log stands beside the old one until it gets its name.
+	(($(df --output=avail -k "$target" 2>/dev/null | tail -n 1 || echo 0) > 2200000)) || target=$work
 	mkdir "$target/rant-bench-$tag"
 	defer rm -rf -- "$target/rant-bench-$tag"
 	say 'Writing a log of %d records (lograte.c: log_file_write of report.c), records per second, median of 5:\n' $records
-	for columns in wire all; do
+	for columns in wire all full; do
 		for file in /dev/null "$target/rant-bench-$tag/log"; do
 			values=()
 			for i in {1..5}; do
@@ -464,6 +481,8 @@ write_budgets() {
 	judge 'round trips/s, --stamp user, log, histogram' '>= 0.97 of a bare loop' "$ratio_paired" "$ratio_paired >= 0.97"
 	compare rant-user bare-messages
 	judge '  against one that has its control messages' '>= 0.97' "$ratio_paired" "$ratio_paired >= 0.97"
+	compare rant-kernel rant-plain
+	judge '  with the reflector'"'"'s stamps, against --plain' '>= 0.97' "$ratio_paired" "$ratio_paired >= 0.97"
 	for rival in sockperf sockperf-spin; do
 		[[ ${rates[$rival]:-} ]] || continue
 		compare rant-user $rival

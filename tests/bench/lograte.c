@@ -20,6 +20,11 @@ static void fill(struct log *l, uint64_t records)
 		s.time_ns[EMIT_T1_WIRE] = s.time_ns[EMIT_T1_USER] + 611;
 		s.time_ns[EMIT_T4_WIRE] = s.time_ns[EMIT_T1_WIRE] + s.latency_ns;
 		s.time_ns[EMIT_T4_USER] = s.time_ns[EMIT_T4_WIRE] + 997;
+		s.follow_up = FOLLOW_UP_THERE;
+		for (int t = 0; t < TIMES; t++) {
+			s.source[THERE + t] = SOURCE_KERNEL;
+			s.time_ns[THERE + t] = s.time_ns[EMIT_T1_WIRE] + 997 * (t + 1);
+		}
 		log_add(l, &s);
 	}
 }
@@ -34,18 +39,19 @@ int main(int argc, char **argv)
 	struct memory memory;
 	struct log log;
 
-	if (argc != 4 || (strcmp(argv[3], "wire") && strcmp(argv[3], "all")))
-		errx(1, "usage: lograte FILE RECORDS wire|all");
+	if (argc != 4 || (strcmp(argv[3], "wire") && strcmp(argv[3], "all") && strcmp(argv[3], "full")))
+		errx(1, "usage: lograte FILE RECORDS wire|all|full");
 
 	uint64_t records = strtoull(argv[2], NULL, 10);
 	const struct report report = { .options = &o, .exchange = &exchange, .channel = &channel,
 				       .histogram = &histogram, .log = &log };
 
 	o.log_path = argv[1];
-	o.sw_timestamps = !strcmp(argv[3], "all");
-	if (memory_map(&memory, records * sizeof(struct sample), false))
+	o.log_full = !strcmp(argv[3], "full");
+	o.sw_timestamps = o.log_full || !strcmp(argv[3], "all");
+	if (memory_map(&memory, records * log_record_bytes(o.log_full), false))
 		errx(1, "no memory for %llu records", (unsigned long long)records);
-	log_place(&log, memory.start, records, false);
+	log_place(&log, memory.start, records, false, o.log_full);
 	fill(&log, records);
 	if (log_file_open(&file, o.log_path))
 		return 1;
