@@ -444,7 +444,7 @@ static inline void check_there(const struct sample *s, const struct fake_packet 
 		fail_msg("#%u: %s, not %s", s->seq, follow_up_name(s->follow_up), follow_up_name(p->follow_up));
 	check_time(s, THERE + REFLECT_T2_WIRE, r->t2_ns, r->t2_source);
 	check_time(s, THERE + REFLECT_T2_USER, r->t2_user_ns, r->t2_user ? SOURCE_USER : SOURCE_NONE);
-	check_time(s, THERE + REFLECT_T3_USER, r->t3_ns, SOURCE_USER);
+	check_time(s, THERE + REFLECT_T3_USER, r->t3_ns, r->no_clock ? SOURCE_NONE : SOURCE_USER);
 	check_time(s, THERE + REFLECT_T3_WIRE, r->t3_wire_ns, joined ? r->t2_source : SOURCE_NONE);
 	assert_int_equal(s->one_scale, r->on_scale);
 }

@@ -27,6 +27,8 @@ struct fake fake;
 #define PEER_GAP_NS 3000 /* a peer that waits for replies: from reply to next request */
 #define FAKE_HMAC_AT 96 /* RFC 8762 section 4.4 */
 #define FOLLOW_UP_TIME_AT (STAMP_BASE_BYTES + 8 + 8) /* behind Timestamp Information, and a header and number of its own */
+#define T3_AT 4 /* RFC 8762 section 4.3.1 */
+#define T2_AT 16
 #define WRONG_NS 5555 /* how far off the time of a follow-up with a wrong number is */
 
 /* The clocks are apart by odd amounts. */
@@ -195,7 +197,7 @@ struct fate {
 	int64_t tx_id;
 	enum fake_rx rx;
 	enum fake_entry tx;
-	bool lost_back, asked_twice, restarted, no_t2, no_t2_user, no_bound, no_tlvs, bad_tlvs, bad_integrity, follow_zero;
+	bool lost_back, asked_twice, restarted, no_t2, no_clock, no_t2_user, no_bound, no_tlvs, bad_tlvs, bad_integrity, follow_zero;
 	int64_t lost_which, delayed_ns, asked_ns, response_ns, stepped_ns, follow_number;
 	uint8_t follow_method, ttl, tos;
 	int send_error, recv_error;
@@ -216,6 +218,7 @@ static void apply_event_there(struct fate *f, const struct fake_event *e)
 	case RESPONSE: f->latency_ns += e->argument - f->response_ns; f->response_ns = e->argument; break;
 	case STEPPED_THERE: f->stepped_ns = e->argument; break;
 	case NO_T2: f->no_t2 = true; break;
+	case NO_CLOCK: f->no_clock = true; break;
 	case NO_T2_USER: f->no_t2_user = true; break;
 	case NO_BOUND: f->no_bound = true; break;
 	case NO_TLVS: f->no_tlvs = true; break;
@@ -339,7 +342,9 @@ static void only_the_best(struct fake_reply *r)
 {
 	enum source best = fake.best_there;
 
-	if (best == SOURCE_HARDWARE ? r->t2_source != SOURCE_HARDWARE :
+	if (r->no_clock)
+		r->t2_source = SOURCE_NONE;
+	else if (best == SOURCE_HARDWARE ? r->t2_source != SOURCE_HARDWARE :
 	    best == SOURCE_KERNEL && r->t2_source != SOURCE_HARDWARE && r->t2_source != SOURCE_KERNEL)
 		r->t2_source = SOURCE_NONE;
 	else if (!best || r->t2_source == SOURCE_HARDWARE || r->t2_source == SOURCE_KERNEL)
@@ -349,7 +354,7 @@ static void only_the_best(struct fake_reply *r)
 /* Are both stamps of one kind, as far as the replies tell? What kind of software it is, the one that has it says. */
 static bool is_mixed(const struct fake_reply *of, const struct fake_reply *in)
 {
-	if (!of->t2_method || of->t2_method != in->follow_method)
+	if (of->no_clock || !of->t2_method || of->t2_method != in->follow_method)
 		return true;
 	return of->t2_method == PACKET_METHOD_SOFTWARE && of->t2_source != in->t2_told;
 }
@@ -710,6 +715,7 @@ static void fill_times(struct fake_reply *r, const struct fate *f, int64_t t2_mo
 	r->integrity = joins() && f->bad_integrity;
 	r->t2_method = r->tlvs ? method_there(stamped) : PACKET_METHOD_NONE;
 	r->t2_source = t2_source_told(r, stamped);
+	r->no_clock = f->no_clock;
 	r->t2_told = joins() && fake.plan->software ? (stamped ? fake.there : SOURCE_USER) : SOURCE_LOCAL;
 	r->t2_user = r->tlvs && fake.plan->software && !f->no_t2_user;
 	r->on_scale = r->tlvs && fake.plan->software && !f->no_bound;
@@ -763,6 +769,10 @@ static void write_reply(struct fake_message *m, const struct fate *f, const stru
 	packet_reply(m->data, probe->bytes, fake.key, &answer, &malformed);
 	if (probe->bytes > tlvs && !r->tlvs)
 		memcpy(m->data + tlvs, probe->data + tlvs, probe->bytes - tlvs);
+	if (r->no_clock) {
+		memset(m->data + T3_AT, 0, 8);
+		memset(m->data + T2_AT, 0, 8);
+	}
 	if (r->malformed)
 		m->data[tlvs] |= 0x40;
 	if (r->integrity)

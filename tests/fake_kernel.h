@@ -87,6 +87,7 @@ enum fake_fault {
 	RESPONSE, /* argument ns from T2 to T3 on the wire, which make the latency longer by as much */
 	STEPPED_THERE, /* its clock is set between T2 and T3 on the wire: argument ns more */
 	NO_T2, /* no stamp on the wire for the arrival: T2 is that of user space */
+	NO_CLOCK, /* zeros for T2 and T3; not with a key */
 	NO_T2_USER, /* it does not tell T2_SW */
 	NO_BOUND, /* its times of user space are not on the scale of T2 */
 	/* In the reply: */
@@ -136,6 +137,7 @@ struct fake_reply {
 	uint8_t t2_method;
 	/* By this reply as a whole, and NONE in one that was taken after one that told of better; by our own TLV. */
 	enum source t2_source, t2_told;
+	bool no_clock; /* neither T2 nor T3 */
 	bool t2_user, on_scale;
 	bool follow_known;
 	uint32_t follow_seq;

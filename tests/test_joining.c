@@ -80,6 +80,7 @@ static const struct row rows[] = {
 	{ "a malformed TLV", { { 11, 0, BAD_TLVS, 0, 0 } }, .untold = 2, .more = { .malformed_tlv = 1 } },
 	{ "a TLV that was tampered with", { { 11, 0, BAD_INTEGRITY, 0, 0 } }, .untold = 2,
 	  .more = { .unusable_tlv = 1 } },
+	{ "no clock", { { 10, 0, NO_CLOCK, 0, 0 } }, .mixed = 1 },
 	{ "no T2 of user space", { { 10, 0, NO_T2_USER, 0, 0 } }, .lost = 0 },
 	{ "no bound", { { 10, 0, NO_BOUND, 0, 0 } }, .lost = 0 },
 
@@ -130,6 +131,8 @@ static const struct row rows[] = {
 	/* The follow-up comes with the second reply to the same probe. */
 	{ "a probe twice", { { 10, 0, ASKED_TWICE, 2000, 0 } }, .more = { .received = 1, .duplicate = 1 },
 	  .directions = { .duplicate_forward = 1 } },
+	{ "a probe twice, not known in time", { { 10, 0, ASKED_TWICE, 2000, 0 }, { 10, 0, FOLLOW_ZERO, 0, 0 } },
+	  .unknown = 2, .more = { .received = 1, .duplicate = 1 }, .directions = { .duplicate_forward = 1 } },
 	{ "a probe twice, its first reply lost", { { 10, 0, ASKED_TWICE, 2000, 0 }, { 10, 0, LOST_BACK, 1, 0 } },
 	  .lost = 1, .directions = { .duplicate_forward = 1 } },
 	{ "a probe twice, its second reply lost", { { 10, 0, ASKED_TWICE, 2000, 0 }, { 10, 0, LOST_BACK, 2, 0 } },

@@ -196,9 +196,9 @@ class Report:
         self.name, self.text = program.name, program.text("out")
         self.sections, self.stages, section = {}, {}, None
         for line in self.text.splitlines():
-            heading = re.match(r"([A-Z][A-Za-z' ]*?) *[,:(].*:$|([A-Z][a-z ]*):$", line)
+            heading = re.match(r"([A-Z][A-Za-z' ]*?)(?: *[,(].*)?:$", line)
             if heading:
-                section = self.sections.setdefault(heading[1] or heading[2], {})
+                section = self.sections.setdefault(heading[1], {})
             row = re.match(r"  ([A-Z][A-Za-z -]*?) *:  (\d+)", line)
             if row and section is not None:
                 section[row[1]] = int(row[2])
@@ -238,21 +238,20 @@ class Report:
 
 
 def read_log(path):
-    """sequence number -> column -> nanoseconds, text of FLAGS, or None where there is no value. In a full log the
-    columns of the reflector's stamps are called T2 and T3 here, and their names in the file are in `.names`."""
+    """sequence number -> column -> nanoseconds, text of FLAGS, or None where there is no value. T2 and T3 are the
+    reflector's stamps, whatever they are called there; the names of the file are in `.names`."""
     log = Log()
     with open(path, encoding="ascii") as f:
         lines = f.read().splitlines()
     if not true(f"{os.path.basename(path)} has no header", len(lines) >= 2):
         return log
-    names = lines[0].split()
-    log.names = list(names)
-    if "FLAGS" in names:
-        first, last = names.index("RTT") + 1, names.index("RESPONSE")
-        # Where the stamps are those of user space, that is not told twice.
-        names[first:last] = ["T2", "T3"] if last - first == 2 else ["T2", "T2_SW", "T3_SW", "T3"]
+    log.names = lines[0].split()
     for line in lines[2:]:
-        record = {name: log_value(name, word) for name, word in zip(names, line.split())}
+        record = {name: log_value(name, word) for name, word in zip(log.names, line.split())}
+        for one in "T2", "T3":
+            # Where the program took the stamp too there is one column for both.
+            others = [record[name] for name in log.names if name.startswith(f"{one}_") and name != f"{one}_SW"]
+            record[one] = others[0] if others else record.get(f"{one}_SW")
         log[record.pop("SEQ")] = record
     return log
 

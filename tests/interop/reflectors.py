@@ -224,8 +224,17 @@ class WithoutT2(Full):
         return reply[:16] + bytes(8) + reply[24:]
 
 
+class OtherScale(Full):
+    """The follow-up is on another scale than T2, TAI and UTC, and nothing in a packet says so."""
+
+    def answer(self, octets, ttl, tos, t2_ns):
+        packets, told = super().answer(octets, ttl, tos, t2_ns)
+        told["left"] += 37 * stamp.NS
+        return packets, told
+
+
 class Backward(Full):
-    """A reply is said to have left before its request came."""
+    """A reply is said to have left before its request came, by no more than clocks may be off."""
 
     def answer(self, octets, ttl, tos, t2_ns):
         packets, told = super().answer(octets, ttl, tos, t2_ns)
@@ -281,7 +290,7 @@ class Forgetful(Full):
 KINDS = {kind.__name__: kind for kind in (
     Base, Stateless, Light, Light38, LightLong, Full, FullStateless, NoSsid, InNtp, InPtp, ByHardware, Mixed, NoMethod,
     OtherState, Unknowing, Refusing, Distrusting,
-    WithoutClock, WithoutT2, Backward, WronglySealed, Forging, TooLong, Babbling, Babble, Forgetful)}
+    WithoutClock, WithoutT2, OtherScale, Backward, WronglySealed, Forging, TooLong, Babbling, Babble, Forgetful)}
 
 
 class Ended(Exception):

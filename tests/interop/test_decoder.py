@@ -168,10 +168,9 @@ def two_rants(stamps):
         judge_reply(seq, replies[seq], requests[seq], here[seq], there[seq])
         judge_tlvs(seq, replies[seq], there.get(seq - 1), wire)
         same(f"#{seq}: T2_SW", stamp.time_ns(replies[seq].tlvs[240][1][12:20], True), there[seq]["T2_SW"])
-        times = {"T2": replies[seq].t2, "T2_SW": there[seq]["T2_SW"], "T3_SW": there[seq]["T3_SW"], "T3": there[seq][wire]}
         same(f"#{seq}: the reflector's times, in both logs",
-             [here[seq][name] for name in times if name in here[seq]],
-             [times[name] for name in times if name in here[seq]])
+             [here[seq][name] for name in ("T2", "T2_SW", "T3_SW", "T3")],
+             [replies[seq].t2, there[seq]["T2_SW"], there[seq]["T3_SW"], there[seq][wire]])
     same("SSIDs", len({p.mbz1 for p in requests.values()}), 1)
     true("the SSID is 0", requests[0].mbz1)
 
