@@ -226,8 +226,6 @@ INLINE void complete(struct exchange *x, struct flight *f, const bool emit)
 				freeze(x, f);
 			counter_add(&x->account.unjudged, !exchange_figure(x, s, &value_ns));
 		}
-		if (x->peer)
-			split_ways(x, f);
 	}
 	if (f->breach)
 		note_breach(x, s);
@@ -281,10 +279,23 @@ INLINE bool settle(struct exchange *x, struct flight *f, const bool emit)
 	return true;
 }
 
+/* What the last answer says of the directions, if that has not been noted yet. */
+INLINE void note_direction(struct exchange *x)
+{
+	if (x->direction_due)
+		directions_note(&x->directions, x->due_sender_seq, x->due_reply_seq, false);
+	x->direction_due = false;
+}
+
+/* All that can wait until the next probe is on its way. */
 static void record_ready(struct exchange *x)
 {
-	if (x->ready)
-		record(x, x->ready);
+	note_direction(x);
+	if (!x->ready)
+		return;
+	if (x->peer)
+		split_ways(x, x->ready);
+	record(x, x->ready);
 	x->ready = NULL;
 }
 
@@ -586,6 +597,7 @@ static void take_again(struct exchange *x, const struct reply *r)
 {
 	bool again = take_old_reply(x, r->sender_seq);
 
+	note_direction(x); /* of those before it */
 	directions_note(&x->directions, r->sender_seq, r->seq, again);
 	if (!r->follow_up_told || join(x, r))
 		return;
@@ -641,7 +653,9 @@ INLINE bool take_reply(struct exchange *x, struct flight *f, bool answered)
 	}
 	counter_add(&a->answered, 1);
 	x->highest_answered = r->sender_seq;
-	directions_note(&x->directions, r->sender_seq, r->seq, false);
+	x->direction_due = true;
+	x->due_sender_seq = r->sender_seq;
+	x->due_reply_seq = r->seq;
 	if (r->follow_up_told && r->follow_up_method != PACKET_METHOD_NONE)
 		directions_stateful(&x->directions);
 	join_or_not(x, r);

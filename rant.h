@@ -702,6 +702,8 @@ struct exchange {
 	bool want_user_rx, started, measuring, silence_told, has_stages, closing;
 	struct flight *joining; /* emitter: waits for its T3_WIRE; NULL: none */
 	struct flight *ready; /* complete, and recorded when the next probe is on its way; NULL: none */
+	bool direction_due; /* the last answer is still to be noted in directions: these numbers */
+	uint32_t due_sender_seq, due_reply_seq;
 	uint64_t warmup_left, measured;
 	int64_t now_ns; /* CLOCK_MONOTONIC, as last read */
 	int64_t now_real_ns, now_by_ns; /* CLOCK_REALTIME, and CLOCK_MONOTONIC again, read after it with read_both */
