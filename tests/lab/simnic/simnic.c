@@ -664,12 +664,12 @@ static netdev_tx_t sim_start_xmit(struct sk_buff *skb, struct net_device *dev)
 	read_packet(skb, &p);
 	faulty = p.stamp && READ_ONCE(directions) & (p.probe ? 1 : 2);
 	count(s, !p.stamp ? OTHERS : p.probe ? STAMP_PROBES : STAMP_REPLIES);
-	compute_stamps(s, &p);
 	dev->stats.tx_packets++;
 	dev->stats.tx_bytes += skb->len;
 
 	takes_stamp(s, skb, &p, faulty, &times, &after);
-	skb_tx_timestamp(skb);
+	skb_tx_timestamp(skb); /* the kernel's, before the wire */
+	compute_stamps(s, &p);
 	if (times && !after)
 		give_stamp(skb, p.tx, times);
 	else if (times && !later(s, GIVE_STAMP, skb_get(skb), after, p.tx, times))
