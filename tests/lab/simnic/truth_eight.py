@@ -24,7 +24,7 @@ from types import SimpleNamespace
 import truth as t
 
 THERE, BACK = 1, 2
-FLAGS = {"Complete": "-", "Lost": "lost", "Unknown": "unknown", "Untold": "untold", "Mixed": "mixed", "At the end": "end"}
+FLAGS = {"Complete": "-", "Reply lost": "lost", "Unknown": "unknown", "Untold": "untold", "Mixed": "mixed", "At the end": "end"}
 live = t.told.get("live") == "Y"
 scripted = t.par("period_ns", 100000) != 0
 # Who knows when a stamp comes where every one is late.
@@ -93,7 +93,7 @@ def simulate(probes, closing):
         known.flags[waiting.seq] = "end"
     arrived = {seq for seq, _ in there}
     for seq in set(range(probes)) - answered:
-        known.way["Lost" if seq > newest else "Lost back" if seq in arrived else "Lost there"] += 1
+        known.way["Either way" if seq > newest else "Lost back" if seq in arrived else "Lost there"] += 1
     return known
 
 
@@ -124,10 +124,10 @@ def check_counts(stalled):
         t.complain("Reflector's stamps: the counts do not add up to what was recorded")
     if not simulated:
         return
-    for row in ("Lost there", "Lost back", "Lost", "Two there", "Two back", "Late there", "Late back", "Restarts"):
+    for row in ("Lost there", "Lost back", "Either way", "Two there", "Two back", "Late there", "Late back", "Restarts"):
         if way[row] != expected.way[row] and not (row.startswith("Late") and stalled):
             t.complain(f"Directions: {row} {way[row]}, not {expected.way[row]}")
-    if not stalled and (stamps["Came late"], t.e.get("Late")) != (expected.came_late, expected.late):
+    if not stalled and (stamps["Too late"], t.e.get("Late")) != (expected.came_late, expected.late):
         t.complain(f"{stamps['Came late']} follow-ups and {t.e.get('Late')} replies came late, not {expected.came_late} and "
                    f"{expected.late}")
 
@@ -296,6 +296,27 @@ def compare_part(part, values, slack, width):
             t.complain(f"stage {part.name}: {name} is {shown} ns, but the log says {true} (+-{slack})")
 
 
+def check_histogram(column, width):
+    """The smaller histograms: extremes and percentiles, in microseconds. Buckets that are wider than 1 ns round down."""
+    values = [int(line[column]) for line in T.values() if line[column] != "-"]
+    values = sorted(value for value in values if value >= 0)
+    if "Histogram Summary" not in t.text_e or not values:
+        return
+    text = t.section(t.text_e, f"{column.capitalize()} Histogram")
+    found = re.search(r"^  (\d+) samples from ([\d.]+) \(#(\d+)\) to ([\d.]+) \(#(\d+)\)$", text, re.M)
+    ends = [f"{value / 1000:.3f}" for value in (values[0], values[-1])]
+    if not found or [found.group(2), found.group(4)] != ends or int(found.group(1)) != len(values) or \
+            [T.get(int(found.group(i)), {}).get(column) for i in (3, 5)] != [str(values[0]), str(values[-1])]:
+        t.complain(f"{column.capitalize()} Histogram: {found and found.group(0)}, but {len(values)} from {ends[0]} to {ends[1]}")
+    shown = re.findall(r"([\d.]+th) ([\d.]+)", text)
+    if len(shown) < 6:
+        t.complain(f"{column.capitalize()} Histogram: only {len(shown)} percentiles")
+    for name, value in shown:
+        true, given = t.nearest_rank(values, name), round(float(value) * 1000) - (1 if t.wrong else 0)
+        if not true - width < given <= true:
+            t.complain(f"{column.capitalize()} Histogram: {name} is {value} us, but the log sorted says {true} ns")
+
+
 def check_stages():
     resolution = re.search(r"^  Resolution: +([\d.]+) us", t.text_e, re.M)
     width = round(float(resolution.group(1)) * 1000) if resolution else 1
@@ -305,11 +326,8 @@ def check_stages():
             continue
         pairs = [[value_of(line, name) for name in names] for line in T.values()]
         compare_part(part, sorted(late - early for late, early in pairs if None not in (late, early)), 0, width)
-    for title, column in (("Response Histogram", "RESPONSE"), ("Network Histogram", "NETWORK")):
-        values = sorted(value_of(line, column) for line in T.values() if line[column] not in ("-",))
-        values = [value for value in values if value >= 0]
-        if "Histogram Summary" in t.text_e and values:
-            t.check_histogram(title, t.section(t.text_e, title), values, list(T.values()), column)
+    check_histogram("RESPONSE", width)
+    check_histogram("NETWORK", width)
 
 
 def check_one_way():
