@@ -514,8 +514,10 @@ INLINE bool join(struct exchange *x, const struct reply *r)
 
 	if (!f || !r->follow_up_told || r->follow_up_method == PACKET_METHOD_NONE || r->follow_up_seq != f->reply_seq)
 		return false;
-	if (r->follow_up_method != f->t2_method ||
-	    source_told(r, r->follow_up_method) != f->sample.source[t2]) {
+	/* Also where only this reply tells that there are better stamps than T2 was; in one that misses T2 itself it is told
+	 * less of than there is. */
+	if (r->follow_up_method != f->t2_method || !f->sample.source[t2] ||
+	    source_told(r, r->follow_up_method) > f->sample.source[t2]) {
 		end_join(x, FOLLOW_UP_MIXED);
 		return true;
 	}

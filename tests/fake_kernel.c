@@ -356,7 +356,8 @@ static bool is_mixed(const struct fake_reply *of, const struct fake_reply *in)
 {
 	if (of->no_clock || !of->t2_method || of->t2_method != in->follow_method)
 		return true;
-	return of->t2_method == PACKET_METHOD_SOFTWARE && of->t2_source != in->t2_told;
+	/* A later reply may tell that there are better ones than T2 was. */
+	return !of->t2_source || (of->t2_method == PACKET_METHOD_SOFTWARE && of->t2_source < in->t2_told);
 }
 
 /* A response is a part of the round trip, but for what clocks are off (1 us and 1/512). */

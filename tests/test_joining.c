@@ -299,7 +299,7 @@ static void no_transmit_stamps_here(void **state)
 	}
 }
 
-/* A peer that had no stamp for one arrival has taken T2 there, and T3 elsewhere, by two clocks: they are not compared. */
+/* A peer that had no stamp for one arrival says the time of its program: no T2, and nothing to compare T3 with. */
 static void one_stamp_is_missing_there(void **state)
 {
 	static const enum source kinds[] = { SOURCE_KERNEL, SOURCE_HARDWARE };
@@ -310,13 +310,30 @@ static void one_stamp_is_missing_there(void **state)
 		fake.there = kinds[i];
 		SCRIPT({ 10, 0, NO_T2, 0, 0 }, { 39, 0, NO_T2, 0, 0 });
 		bench_run("no T2");
-		/* Of two kinds of software it is not told apart in which of two replies the other one is. */
-		assert_int_equal(follow_up(FOLLOW_UP_MIXED), kinds[i] == SOURCE_KERNEL ? 4 : 2);
-		assert_int_equal(logged(10)->source[THERE + REFLECT_T2_WIRE], SOURCE_NONE);
-		assert_int_equal(logged(10)->source[THERE + REFLECT_T3_WIRE], SOURCE_NONE);
-		assert_int_equal(logged(11)->source[THERE + REFLECT_T2_WIRE], kinds[i]);
-		assert_int_equal(logged(11)->source[THERE + REFLECT_T3_WIRE], kinds[i]);
-		assert_int_equal(logged(10)->source[THERE + REFLECT_T2_USER], SOURCE_USER);
+		assert_int_equal(follow_up(FOLLOW_UP_MIXED), 2);
+		for (uint64_t n = 9; n <= 11; n++) {
+			assert_int_equal(logged(n)->source[THERE + REFLECT_T2_WIRE], n == 10 ? SOURCE_NONE : kinds[i]);
+			assert_int_equal(logged(n)->source[THERE + REFLECT_T3_WIRE], n == 10 ? SOURCE_NONE : kinds[i]);
+			assert_int_equal(logged(n)->source[THERE + REFLECT_T2_USER], SOURCE_USER);
+		}
+		assert_int_equal(b.x.there, kinds[i]);
+	}
+}
+
+/* Before it has shown any: that T2 was none of them is told by the next reply, which has T3. */
+static void the_first_stamp_is_missing_there(void **state)
+{
+	static const enum source kinds[] = { SOURCE_KERNEL, SOURCE_HARDWARE };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+		bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+		fake.there = kinds[i];
+		SCRIPT({ 0, 0, NO_T2, 0, 0 });
+		bench_run("no T2 at first");
+		assert_int_equal(follow_up(FOLLOW_UP_MIXED), 1);
+		assert_int_equal(logged(0)->source[THERE + REFLECT_T2_WIRE], SOURCE_USER);
+		assert_int_equal(logged(0)->source[THERE + REFLECT_T3_WIRE], SOURCE_NONE);
 	}
 }
 
@@ -1568,6 +1585,7 @@ int main(void)
 		TEST(stamps_of_every_kind),
 		TEST(no_transmit_stamps_here),
 		TEST(one_stamp_is_missing_there),
+		TEST(the_first_stamp_is_missing_there),
 		TEST(methods_are_compared_too),
 		TEST(the_slack_of_a_response),
 		TEST(numbers_wrap),
