@@ -48,6 +48,7 @@ static struct {
 	unsigned every; /* pmc_end() fails for all but every so many */
 	bool slow[PACKETS + 1];
 	int64_t counted_of[PACKETS + 1]; /* the packet */
+	int64_t recorded_at_begin[PACKETS + 1];
 	uint64_t sends_at_begin, sends_before, delta_of;
 	bool peer_is_real;
 	int64_t peer_ns[PACKETS][4];
@@ -85,6 +86,8 @@ void __wrap_pmc_begin(struct pmc *p)
 {
 	assert_ptr_equal(p, &pmc);
 	hook.begun++;
+	if (hook.begun <= PACKETS)
+		hook.recorded_at_begin[hook.begun - 1] = (int64_t)b.histogram.count;
 	hook.is_begun = true;
 	/* A reflector's answer has been accounted by then; an emitter's may wait for the reply to the next probe. */
 	if (fake.role == ROLE_REFLECT)
@@ -121,7 +124,7 @@ int socket_want_tos(struct channel *c)
 {
 	assert_ptr_equal(c, &b.channel);
 	b.want_tos_calls++;
-	c->tos_wanted = true;
+	c->tos_wanted = fake.tos_told = true;
 	return 0;
 }
 
@@ -556,7 +559,8 @@ static inline struct fake_account bench_run(const char *name)
 	/* Transports differ in data only; here, what exchange and timestamping need of socket.c's row. */
 	static const struct transport ipv4 = { .ip_level = SOL_IP, .recverr_type = IP_RECVERR, .recverr_bytes = 16 + 16,
 					       .ttl_type = IP_TTL, .pktinfo_type = IP_PKTINFO,
-					       .pktinfo_bytes = sizeof(struct in_pktinfo) };
+					       .pktinfo_bytes = sizeof(struct in_pktinfo), .tos_type = IP_TOS,
+					       .tos_bytes = 1 };
 	b.channel.transport = &ipv4;
 	fake_begin();
 	exchange_run(&b.x);

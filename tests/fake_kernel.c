@@ -198,7 +198,7 @@ struct fate {
 	enum fake_rx rx;
 	enum fake_entry tx;
 	bool lost_back, asked_twice, restarted, no_t2, no_clock, no_t2_user, no_bound, no_tlvs, bad_tlvs, bad_integrity, follow_zero;
-	int64_t lost_which, delayed_ns, asked_ns, response_ns, stepped_ns, follow_number;
+	int64_t lost_which, delayed_ns, asked_ns, response_ns, stepped_ns, follow_number, padding_bytes;
 	uint8_t follow_method, ttl, tos;
 	int send_error, recv_error;
 	unsigned send_times, set_times, extras, tx_extras, tx_extra_ids;
@@ -224,6 +224,7 @@ static void apply_event_there(struct fate *f, const struct fake_event *e)
 	case NO_TLVS: f->no_tlvs = true; break;
 	case BAD_TLVS: f->bad_tlvs = true; break;
 	case BAD_INTEGRITY: f->bad_integrity = true; break;
+	case PADDED: f->padding_bytes = e->argument; break;
 	case FOLLOW_ZERO: f->follow_zero = true; break;
 	case FOLLOW_NUMBER: f->follow_number = e->argument; break;
 	case FOLLOW_METHOD: f->follow_method = (uint8_t)e->argument; break;
@@ -606,6 +607,15 @@ static void control_arrival(struct fake_message *m, enum fake_rx rx)
 			       rx == RX_SHORT ? -8 : rx == RX_LONG ? 8 : 0);
 }
 
+/* The kernel tells the class of what is received after it was asked to. */
+static void control_class(struct fake_message *m)
+{
+	if (!fake.tos_told || m->control_bytes + CMSG_SPACE(1) > sizeof(m->control))
+		return;
+	m->tos_told = true;
+	fake_control(m, SOL_IP, IP_TOS, &m->tos, 1, 0);
+}
+
 static void control_request(struct fake_message *m, uint32_t to, uint32_t local)
 {
 	int ttl = FAKE_TTL;
@@ -778,6 +788,9 @@ static void write_reply(struct fake_message *m, const struct fate *f, const stru
 		m->data[tlvs] |= 0x40;
 	if (r->integrity)
 		m->data[tlvs] |= 0x20;
+	assert_true(m->bytes + (size_t)f->padding_bytes <= sizeof(m->data));
+	memset(m->data + m->bytes, 0xff, (size_t)f->padding_bytes);
+	m->bytes += (size_t)f->padding_bytes;
 }
 
 static void deliver_reply(struct fake_message *m, const struct fate *f)
@@ -890,6 +903,7 @@ static struct fake_message make_request(uint32_t number, const struct fate *f, i
 	struct fake_message m = { .at_ns = at_ns, .bytes = packet_plan_bytes(&plan), .number = number, .peer = peer };
 
 	m.wire_ns = fake_wire_ns(at_ns);
+	m.tos = f->tos;
 	m.from.in = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons((uint16_t)(FAKE_FIRST_PORT + peer)),
 					  .sin_addr.s_addr = htonl(FAKE_REMOTE) };
 	packet_prepare(m.data, &plan);
@@ -1103,6 +1117,12 @@ static void check_reply(const uint8_t *reply, size_t bytes, const struct fake_pa
 	assert_int_equal(r.ssid, FAKE_SSID + c->peer);
 	assert_int_equal(r.ttl, FAKE_TTL);
 	assert_int_equal(r.tlv_malformed, c->bad_tlv);
+	assert_int_equal(r.class_told, c->tos_told && fake.plan->class_of_service);
+	if (r.class_told) {
+		assert_int_equal(r.dscp, c->tos >> 2);
+		assert_int_equal(r.ecn, c->tos & 3);
+		assert_int_equal(r.reverse_dscp_refused, c->tos >> 2 != fake.plan->dscp);
+	}
 	check_times_told(&r, p);
 	if (joins())
 		check_follow_up(&r);
@@ -1144,7 +1164,7 @@ static void keep_sent(const struct msghdr *m, int flags)
 /* As the kernel reads control messages; anything unknown or misplaced fails the test. */
 static uint32_t check_sent_control(const struct msghdr *m, uint32_t counted)
 {
-	bool id_told = false, source_told = false;
+	bool id_told = false, source_told = false, class_told = false;
 	uint32_t id = counted;
 
 	for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR((struct msghdr *)m, h)) {
@@ -1161,12 +1181,21 @@ static uint32_t check_sent_control(const struct msghdr *m, uint32_t counted)
 			assert_int_equal(info.ipi_addr.s_addr, 0);
 			assert_int_equal(info.ipi_ifindex, FAKE_INTERFACE);
 			source_told = true;
+		} else if (h->cmsg_level == SOL_IP && h->cmsg_type == IP_TOS) {
+			int tos;
+
+			assert_int_equal(h->cmsg_len, CMSG_LEN(sizeof(tos)));
+			memcpy(&tos, CMSG_DATA(h), sizeof(tos));
+			assert_int_equal(tos, fake.current.tos & ~3);
+			class_told = true;
 		} else {
 			fail_msg("control message %d %d", h->cmsg_level, h->cmsg_type);
 		}
 	}
 	assert_int_equal(id_told, fake.id_by_message);
 	assert_int_equal(source_told, fake.role == ROLE_REFLECT);
+	/* In the class in which it came, if that was asked for and could be known. */
+	assert_int_equal(class_told, fake.role == ROLE_REFLECT && fake.current.tos_told && fake.plan->class_of_service);
 	assert_int_equal(m->msg_name != NULL, fake.role == ROLE_REFLECT);
 	/* Kernels that count by themselves count successful sends: the key must be the same for all kernels. */
 	assert_int_equal(id, counted);
@@ -1364,6 +1393,8 @@ static ssize_t take(struct msghdr *m, struct fake_message *q, bool error_queue)
 	}
 	if (fake.manual)
 		return hand_over(m, q);
+	if (!error_queue && fake.role == ROLE_REFLECT && q->verdict == GOOD)
+		control_class(q);
 	if (error_queue)
 		expect_stamp(q);
 	else

@@ -94,10 +94,11 @@ enum fake_fault {
 	NO_TLVS, /* they come back as they were sent: the U flags are set */
 	BAD_TLVS, /* the flag M in the first */
 	BAD_INTEGRITY, /* the flag I in the first */
+	PADDED, /* argument octets more, behind all that was asked */
 	FOLLOW_ZERO, /* the follow-up was not known in time */
 	FOLLOW_NUMBER, /* argument is added to the number of the follow-up, and the time is a wrong one */
 	FOLLOW_METHOD, /* argument: enum packet_method of the follow-up */
-	ARRIVED_TTL, ARRIVED_TOS, /* argument: of the probe */
+	ARRIVED_TTL, ARRIVED_TOS, /* argument: of the probe; the latter also of a request */
 	ALL_FAULTS
 };
 
@@ -169,7 +170,8 @@ struct fake_message {
 	uint32_t id; /* of a stamp */
 	uint32_t number; /* of the packet */
 	unsigned peer;
-	bool rx_stamped, bad_tlv;
+	bool rx_stamped, bad_tlv, tos_told;
+	uint8_t tos;
 	int64_t wire_ns;
 	struct fake_reply reply;
 };
@@ -298,6 +300,7 @@ struct fake {
 	} session;
 	struct fake_probe probe[FAKE_QUEUE];
 	unsigned probes, probes_high;
+	bool tos_told; /* by the kernel, from now on */
 	struct fake_packet *waiting; /* its record waits for a follow-up; NULL: none */
 	enum source best_there; /* that a reply which was taken told of */
 	uint64_t restarts, accidents;

@@ -77,10 +77,14 @@ static const struct row rows[] = {
 	/* The one without does not wait; the one before it is not told. */
 	{ "one reply without TLVs", { { 11, 0, NO_TLVS, 0, 0 } }, .untold = 2 },
 	{ "two replies without TLVs", { { 11, 12, NO_TLVS, 0, 0 } }, .untold = 3 },
+	{ "the last reply without TLVs", { { 39, 0, NO_TLVS, 0, 0 } }, .untold = 2, NOTHING_TO_CLOSE(0) },
+	{ "the closing reply without TLVs", { { CLOSING, 0, NO_TLVS, 0, 0 } }, .untold = 1 },
 	{ "a malformed TLV", { { 11, 0, BAD_TLVS, 0, 0 } }, .untold = 2, .more = { .malformed_tlv = 1 } },
 	{ "a TLV that was tampered with", { { 11, 0, BAD_INTEGRITY, 0, 0 } }, .untold = 2,
 	  .more = { .unusable_tlv = 1 } },
 	{ "no clock", { { 10, 0, NO_CLOCK, 0, 0 } }, .mixed = 1 },
+	/* RFC 5357 section 4.2.1: padding of its own. It is not what was asked for. */
+	{ "padding behind a reply", { { 11, 0, PADDED, 27, 0 }, { 13, 0, PADDED, 1, 0 } }, .lost = 0 },
 	{ "no T2 of user space", { { 10, 0, NO_T2_USER, 0, 0 } }, .lost = 0 },
 	{ "no bound", { { 10, 0, NO_BOUND, 0, 0 } }, .lost = 0 },
 
@@ -609,6 +613,21 @@ static void each_way_within_its_bound(void **state)
 	assert_true(llabs(b.one_way[ONE_WAY_FORWARD].max_ns - most_ns) <= b.x.one_way_bound_ns[0]);
 	assert_true(llabs((int64_t)b.one_way[ONE_WAY_FORWARD].sum - sum_ns) <= b.x.one_way_bound_ns[0] * (PACKETS - 3));
 	assert_int_equal(b.one_way[ONE_WAY_FORWARD].max_seq, 20);
+	free_one_way();
+}
+
+/* The clocks part from T1 to T4 too: by 1/2048 of that. */
+static void the_bound_of_one_way_is_that_of_t4(void **state)
+{
+	int64_t way_ns;
+
+	(void)state;
+	bench_one_way();
+	b.options.count = 1;
+	SCRIPT({ 0, 0, LATENCY, 2048 * NS_PER_US, 0 });
+	bench_run("one way, slow");
+	way_ns = 2048 * NS_PER_US - (fake.packet[0].reply.t3_wire_ns - fake.packet[0].reply.t2_ns);
+	assert_in_range(b.x.one_way_bound_ns[0], way_ns / 2 + NS_PER_US, way_ns / 2 + NS_PER_US + 20);
 	free_one_way();
 }
 
@@ -1162,6 +1181,21 @@ static void counters_of_each_exchange(void **state)
 	}
 }
 
+/* While a probe is on its way there is time to record; not between a reply and the next probe. */
+static void records_are_made_while_a_probe_is_on_its_way(void **state)
+{
+	(void)state;
+	for (int joined = 0; joined < 2; joined++) {
+		bench_start(ROLE_EMIT, SOURCE_HARDWARE);
+		b.plan.stages = joined;
+		b.x.pmc = &pmc;
+		bench_run("when records are made");
+		/* Before probe n is sent, the last whose times are all there is not recorded yet. */
+		for (int64_t n = 0; n < PACKETS; n++)
+			assert_int_equal(hook.recorded_at_begin[n], n > 1 + joined ? n - 1 - joined : 0);
+	}
+}
+
 /* What was counted when it was waiting is of the probe that was lost, or not sent, in between. */
 static void counters_of_what_came_in_between(void **state)
 {
@@ -1293,6 +1327,17 @@ static void a_stamp_that_is_not_known_in_time(void **state)
 	assert_int_equal(bench_run("out of the ring").stamp_unmatched, 400 - FLIGHTS);
 }
 
+/* The next request is there already, and other things come before the stamp: that is fetched all the same. */
+static void nothing_holds_up_the_stamp_of_the_last_reply(void **state)
+{
+	(void)state;
+	bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+	SCRIPT({ 10, 0, TWICE, 1, 0 }, { 10, 0, TX_EXTRA, ENTRY_INFO, 0 }, { 10, 0, TX_EXTRA, ENTRY_ICMP, 0 },
+	       { 20, 0, TWICE, 1, 0 }, { 20, 0, TX_EXTRA_ID, -1, 0 });
+	assert_int_equal(bench_run("more in the error queue").repeated, 2);
+	assert_int_equal(fake.follow_ups, PACKETS + 2 - 1);
+}
+
 /* A stamp belongs to the reply that it was taken of, however many of its session have been sent since. */
 static void a_stamp_of_an_earlier_reply(void **state)
 {
@@ -1346,13 +1391,16 @@ static void times_that_have_no_place(void **state)
 	}
 }
 
-/* The class of a packet costs a message of the kernel for each: it is asked for when somebody wants to know, once. */
+/* The class of a packet costs a message of the kernel for each: it is asked for when somebody wants to know, once. From then
+ * on each reply tells it and goes out in it, which the fake checks. */
 static void the_class_is_asked_for_once(void **state)
 {
 	(void)state;
 	for (int wanted = 0; wanted < 2; wanted++) {
 		bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
 		b.plan.class_of_service = wanted;
+		b.plan.dscp = 46;
+		SCRIPT({ 0, 0, ARRIVED_TOS, 46 << 2, 0 }, { 10, 15, ARRIVED_TOS, 46 << 2, 0 }, { 16, 0, ARRIVED_TOS, 34 << 2 | 3, 0 });
 		bench_run("class of service");
 		assert_int_equal(b.want_tos_calls, wanted);
 	}
@@ -1361,6 +1409,26 @@ static void the_class_is_asked_for_once(void **state)
 	b.options.dscp = 0;
 	bench_run("class of service, emit");
 	assert_int_equal(b.want_tos_calls, 0);
+}
+
+/* Who does not ask is answered as ever, also when the class is known because somebody else has asked. */
+static void only_who_asks_is_answered_in_class(void **state)
+{
+	(void)state;
+	for (int wanted = 0; wanted < 2; wanted++) {
+		bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+		fake_end();
+		b.plan.class_of_service = wanted;
+		packet_prepare(b.channel.datagram, &b.plan);
+		packet_probe(b.channel.datagram, &b.plan, 7, 1700 * NS_PER_S);
+		b.channel.tos_wanted = true;
+		b.x.arrival = (struct arrival){ .bytes = packet_plan_bytes(&b.plan), .to_unicast = true, .tos = 46 << 2,
+						.source = SOURCE_HARDWARE };
+		b.x.arrival.from.in.sin_port = htons(FAKE_FIRST_PORT);
+		assert_true(read_request(&b.x));
+		assert_int_equal(b.x.arrival.in_class, wanted);
+		assert_int_equal(b.want_tos_calls, 0);
+	}
 }
 
 /* What a reply tells of the packet and the session, by one made by hand. */
@@ -1595,6 +1663,7 @@ int main(void)
 		TEST(the_stages_add_up),
 		TEST(negative_stages_of_the_other_host),
 		TEST(each_way_within_its_bound),
+		TEST(the_bound_of_one_way_is_that_of_t4),
 		TEST(each_way_by_clocks_that_agree),
 		TEST(the_peer_gets_all_four_times),
 		TEST(the_closing_probe_is_no_part_of_the_run),
@@ -1617,6 +1686,7 @@ int main(void)
 		TEST(a_breach_in_the_last_record),
 		TEST(a_breach_behind_the_one_that_ends_the_run),
 		TEST(counters_of_each_exchange),
+		TEST(records_are_made_while_a_probe_is_on_its_way),
 		TEST(counters_of_what_came_in_between),
 		TEST(counters_that_could_not_be_read),
 		TEST(every_reply_tells_of_the_one_before),
@@ -1624,11 +1694,13 @@ int main(void)
 		TEST(a_session_remembers_its_last_reply),
 		TEST(a_session_that_was_forgotten),
 		TEST(a_stamp_that_is_not_known_in_time),
+		TEST(nothing_holds_up_the_stamp_of_the_last_reply),
 		TEST(a_stamp_of_an_earlier_reply),
 		TEST(a_reply_that_was_refused),
 		TEST(times_of_user_space_are_placed),
 		TEST(times_that_have_no_place),
 		TEST(the_class_is_asked_for_once),
+		TEST(only_who_asks_is_answered_in_class),
 		TEST(what_else_a_reply_tells),
 		TEST(only_verified_packets_count),
 		TEST(random_mixtures),
