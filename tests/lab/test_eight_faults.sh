@@ -25,7 +25,7 @@ T='--histogram --timeout 100 --count'
 
 # ---- Loss, duplication, order ----------------------------------------------------------------------------------------
 
-pair 'lost on both ways' 'drop_every=100 alternate=Y wire_back_ns=70 vary_steps=997' '' "$T 1020" \
+slow pair 'lost on both ways' 'drop_every=100 alternate=Y wire_back_ns=70 vary_steps=997' '' "$T 1020" \
 	'way["Lost there"] == a.dropped == 5' 'way["Lost back"] == b.dropped == 5' 'way["Either way"] == 0' \
 	'e["Lost"] - e["Late"] == 10' 'len(flagged("lost")) >= 5' 'not (struck("drop_every", 1) | struck("drop_every", 2)) & set(T)'
 slow pair '1 % of the probes lost' 'directions=1 drop_every=100' '' "$T 3000" 'way["Lost there"] == a.dropped == 30' \
@@ -41,16 +41,16 @@ pair 'the reply to the last probe lost' 'directions=2 drop_every=1001' '' "$T 10
 	'stamps["At the end"] == 1 == way["Either way"]' 'len(T) == 1000' 'e["Closing"] == 1 == b.dropped'
 slow pair 'the last probes lost' 'directions=1 drop_every=1 from=490' '' "$T 500" 'len(T) == 490' 'flagged("end") == {489}' \
 	'way["Either way"] == a.dropped == 11'
-pair 'twice on both ways' 'dup_every=7 alternate=Y' '' "$C 1501" 'way["Two there"] == a.duplicated == r["Duplicate"] == 107' \
+slow pair 'twice on both ways' 'dup_every=7 alternate=Y' '' "$C 1501" 'way["Two there"] == a.duplicated == r["Duplicate"] == 107' \
 	'way["Two back"] == b.duplicated == 107' 'stamps["Complete"] == len(T) == 1501' 'e["Duplicate"] == 214'
 slow pair 'each probe twice' 'directions=1 dup_every=1' '' "$C 1500" 'stamps["Complete"] == len(T) == 1500' \
 	'way["Two there"] >= 1500' 'len(R) == N'
 slow pair 'each reply twice' 'directions=2 dup_every=1' '' "$C 1500" 'stamps["Complete"] == len(T) == 1500' \
 	'way["Two back"] >= 1500'
 slow pair 'each packet twice' 'dup_every=1' '' "$C 1500" 'stamps["Complete"] == len(T) == 1500'
-pair 'out of order on both ways' 'reorder_every=100 alternate=Y vary_steps=997' '' "$T 1020" \
-	'way["Late there"] == b.reordered == 5' 'way["Late back"] == a.reordered == 5' \
-	'way["Lost there"] == way["Lost back"] == way["Either way"] == 0' 'stamps["Too late"] >= 5 <= e["Late"]'
+pair 'out of order on both ways' 'reorder_every=100 alternate=Y vary_steps=997' '' "$T 820" \
+	'way["Late there"] == b.reordered == 4' 'way["Late back"] == a.reordered == 4' \
+	'way["Lost there"] == way["Lost back"] == way["Either way"] == 0' 'stamps["Too late"] >= 4 <= e["Late"]'
 slow pair 'probes out of order' 'directions=1 reorder_every=79' '' "$T 2000" 'way["Late there"] == b.reordered == 25' \
 	'way["Late back"] == 0 == way["Lost there"] == way["Lost back"]' 'stamps["Too late"] == 0'
 slow pair 'replies out of order' 'directions=2 reorder_every=79' '' "$T 2000" 'way["Late back"] == a.reordered == 25' \
@@ -58,7 +58,7 @@ slow pair 'replies out of order' 'directions=2 reorder_every=79' '' "$T 2000" 'w
 
 # ---- Missing, late and double stamps ---------------------------------------------------------------------------------
 
-pair 'stamps missing at both ends, on both ways' 'tx_stamp_missing_every=71 rx_stamp_missing_every=23 alternate=Y' '' "$T 1500" \
+slow pair 'stamps missing at both ends, on both ways' 'tx_stamp_missing_every=71 rx_stamp_missing_every=23 alternate=Y' '' "$T 1500" \
 	'len(flagged("unknown")) > 5' 'len(flagged("mixed")) > 25' 'e["Transmit"] == a.tx_stamp_missing' \
 	'e["Receive"] > 25' 'way["Lost there"] == way["Lost back"] == way["Either way"] == 0'
 slow pair 'T3 missing' 'directions=2 tx_stamp_missing_every=39' '' "$C 2000" \
@@ -73,9 +73,9 @@ slow pair 'T4 missing' 'directions=2 rx_stamp_missing_every=7' '' "$C 2000" 'sta
 	'e["Unstamped"] == a.rx_stamp_missing == 285'
 slow pair 'T2 and T3 of the same packets missing' 'rx_stamp_missing_every=18 tx_stamp_missing_every=9 alternate=Y' '' "$T 400" \
 	'len(struck("rx_stamp_missing_every", 1) & struck("tx_stamp_missing_every", 2) & flagged("unknown")) == 11'
-pair 'T3 twice, and late for the next reply' 'directions=2 tx_stamp_late_every=19 late_us=40000 tx_stamp_twice_every=3' \
-	'--timeout 2000' "$C 600" 'len(flagged("unknown")) > 15' 'flagged("unknown") <= struck("tx_stamp_late_every", 2)' \
-	'r["Came late"] == 0 == e["Came late"]' 'r["Came twice"] == 200' 'len(R) == N'
+pair 'T3 twice, and late for the next reply' 'directions=2 tx_stamp_late_every=19 late_us=20000 tx_stamp_twice_every=3' \
+	'--timeout 2000' "$C 400" 'len(flagged("unknown")) > 10' 'flagged("unknown") <= struck("tx_stamp_late_every", 2)' \
+	'e["Came late"] == 0' 'r["Came twice"] > 100' 'len(R) + r["Unstamped"] == N'
 slow pair 'every T3 late for the next reply' 'directions=2 tx_stamp_late_every=1 late_us=40000' '--timeout 2000' "$C 400" \
 	'len(T) == 400' 'len(flagged("unknown")) > 300'
 slow pair 'T1 late' 'directions=1 tx_stamp_late_every=39 late_us=8000' '--timeout 2000' "$C 2000" 'len(T) == stamps["Complete"] == 2000'
