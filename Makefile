@@ -87,7 +87,7 @@ lab:
 # build/fuzz_packet -merge=1 tests/fuzz/corpus build/corpus keeps what reaches further.
 SECONDS ?= 600
 
-build/fuzz_packet: tests/fuzz/fuzz_packet.c packet.c rant.h Makefile
+build/fuzz_packet: tests/fuzz/fuzz_packet.c tests/reply.h packet.c rant.h Makefile
 	@mkdir -p $(@D)
 	clang $(STANDARD) -g -O1 -fsanitize=fuzzer $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(filter %.c,$^) -o $@
 

@@ -279,35 +279,16 @@ INLINE bool settle(struct exchange *x, struct flight *f, const bool emit)
 	return true;
 }
 
-/* What the last answer says of the directions, if that has not been noted yet. */
-INLINE void note_direction(struct exchange *x)
-{
-	if (x->direction_due)
-		directions_note(&x->directions, x->due_sender_seq, x->due_reply_seq, false);
-	x->direction_due = false;
-}
-
-/* All that can wait until the next probe is on its way. */
-static void record_ready(struct exchange *x)
-{
-	note_direction(x);
-	if (!x->ready)
-		return;
-	if (x->peer)
-		split_ways(x, x->ready);
-	record(x, x->ready);
-	x->ready = NULL;
-}
-
 /* An emitter's sample has all that it will get. */
-INLINE void make_ready(struct exchange *x, struct flight *f)
+INLINE void finish_probe(struct exchange *x, struct flight *f)
 {
 	complete(x, f, true);
 	/* The counters are still those of its exchange: the next one is not over, and none was lost in between. */
 	if (f->counted && x->next_key - f->key <= 2)
 		pmc_account(x->pmc, is_slow(x, &f->sample));
-	record_ready(x);
-	x->ready = f;
+	if (x->peer)
+		split_ways(x, f);
+	record(x, f);
 }
 
 /* The sample before the present one has its follow-up, or will not get it. */
@@ -319,7 +300,7 @@ static void end_join(struct exchange *x, enum follow_up how)
 		return;
 	x->joining = NULL;
 	f->sample.follow_up = (uint8_t)how;
-	make_ready(x, f);
+	finish_probe(x, f);
 }
 
 /* Receives one datagram if there is one. Errors that the kernel reports here, such as a refused port, are counted. */
@@ -349,15 +330,11 @@ INLINE struct flight *open_flight(struct exchange *x, const bool emit)
 		if (settle(x, f, emit))
 			record(x, f);
 	}
-	if (f == x->joining)
-		end_join(x, FOLLOW_UP_LOST);
-	if (f == x->ready)
-		record_ready(x);
 	if (x->next_key - x->oldest_key >= FLIGHTS)
 		x->oldest_key = x->next_key - FLIGHTS + 1;
 	memset(f->sample.source, SOURCE_NONE, sizeof(f->sample.source));
 	f->sample.follow_up = FOLLOW_UP_NONE;
-	f->sample.one_scale = f->breach = f->counted = f->one_way = false;
+	f->sample.one_scale = f->breach = f->kept = f->counted = f->one_way = false;
 	f->state = FLIGHT_NONE;
 	f->key = x->next_key;
 	return f;
@@ -594,12 +571,61 @@ INLINE void note_state(struct exchange *x, const struct reply *r)
 	counter_add(&a->unusable_tlv, r->tlv_integrity);
 }
 
-/* A reply that comes too late, or again, may still have the follow-up that is waited for. */
-static void take_again(struct exchange *x, const struct reply *r)
+/* What is answered is to be recorded: at once, or when the next reply has told of T3, if this peer tells. */
+INLINE void emit_keep(struct exchange *x, struct flight *f)
 {
+	if (f->told) {
+		x->joining = f;
+		return;
+	}
+	f->sample.follow_up = x->plan->stages ? FOLLOW_UP_UNTOLD : FOLLOW_UP_NONE;
+	finish_probe(x, f);
+}
+
+/* A reply has the length of its request (RFC 8972 section 4). A TWAMP-Light reflector may send padding of its own behind
+ * that (RFC 5357 section 4.2.1), which is no TLV. */
+INLINE size_t reply_bytes(const struct exchange *x)
+{
+	return x->arrival.bytes < x->probe_bytes ? x->arrival.bytes : x->probe_bytes;
+}
+
+INLINE void read_tlvs(struct exchange *x)
+{
+	packet_read_tlvs(x->channel->datagram, reply_bytes(x), x->key, &x->reply);
+}
+
+/* All that a reply tells beside that it is there. This can wait until the next probe is on its way, but not until the next
+ * datagram is received. */
+static void digest_reply(struct exchange *x)
+{
+	const struct reply *r = &x->reply;
+	struct flight *f = x->undigested;
+
+	x->undigested = NULL;
+	read_tlvs(x);
+	directions_note(&x->directions, r->sender_seq, r->seq, false);
+	if (r->follow_up_told && r->follow_up_method != PACKET_METHOD_NONE)
+		directions_stateful(&x->directions);
+	join_or_not(x, r);
+	note_there(x, f, r);
+	note_state(x, r);
+	if (f->kept)
+		emit_keep(x, f);
+}
+
+INLINE void digest(struct exchange *x)
+{
+	if (x->undigested)
+		digest_reply(x);
+}
+
+/* A reply that comes too late, or again, may still have the follow-up that is waited for. */
+static void take_again(struct exchange *x)
+{
+	const struct reply *r = &x->reply;
 	bool again = take_old_reply(x, r->sender_seq);
 
-	note_direction(x); /* of those before it */
+	read_tlvs(x);
 	directions_note(&x->directions, r->sender_seq, r->seq, again);
 	if (!r->follow_up_told || join(x, r))
 		return;
@@ -614,10 +640,7 @@ INLINE bool read_reply(struct exchange *x)
 {
 	struct account *a = &x->account;
 	struct reply *r = &x->reply;
-	/* A reply has the length of its request (RFC 8972 section 4). A TWAMP-Light reflector may send padding of its own
-	 * behind that (RFC 5357 section 4.2.1), which is no TLV. */
-	size_t bytes = x->arrival.bytes < x->probe_bytes ? x->arrival.bytes : x->probe_bytes;
-	enum packet_verdict verdict = packet_read_reply(x->channel->datagram, bytes, x->key, r);
+	enum packet_verdict verdict = packet_read_reply(x->channel->datagram, reply_bytes(x), x->key, r);
 
 	if (verdict == PACKET_UNVERIFIED) {
 		counter_add(&a->unverified, 1);
@@ -646,7 +669,7 @@ INLINE bool take_reply(struct exchange *x, struct flight *f, bool answered)
 	if (!read_reply(x))
 		return false;
 	if (x->next_key - r->sender_seq != 1 || !f || answered) {
-		take_again(x, r);
+		take_again(x);
 		return false;
 	}
 	if (!packet_answers(x->channel->datagram, x->probe, x->key)) {
@@ -655,21 +678,29 @@ INLINE bool take_reply(struct exchange *x, struct flight *f, bool answered)
 	}
 	counter_add(&a->answered, 1);
 	x->highest_answered = r->sender_seq;
-	x->direction_due = true;
-	x->due_sender_seq = r->sender_seq;
-	x->due_reply_seq = r->seq;
-	if (r->follow_up_told && r->follow_up_method != PACKET_METHOD_NONE)
-		directions_stateful(&x->directions);
-	join_or_not(x, r);
 	note_arrival(x, &f->sample, EMIT_T4_WIRE, EMIT_T4_USER);
-	note_there(x, f, r);
-	note_state(x, r);
+	x->undigested = f;
+	if (x->digest_at_once)
+		digest_reply(x);
 	return true;
+}
+
+/* So many probes were lost that the ring has come round to the sample that waits; unless the last reply has its T3. */
+static void end_wait(struct exchange *x)
+{
+	const struct flight *f = x->joining;
+
+	digest(x);
+	if (x->joining == f)
+		end_join(x, FOLLOW_UP_LOST);
 }
 
 /* Sends the next probe; NULL if the kernel did not take it. */
 INLINE struct flight *emit_probe(struct exchange *x)
 {
+	if (x->joining == flight_of(x, x->next_key))
+		end_wait(x);
+
 	struct flight *f = open_flight(x, true);
 	struct sample *s = &f->sample;
 
@@ -729,6 +760,7 @@ INLINE enum wait emit_await(struct exchange *x, struct flight *f, bool *answered
 
 	*answered = false;
 	for (;;) {
+		digest(x);
 		bool got = receive(x);
 
 		if (got && take_reply(x, f, *answered)) {
@@ -772,24 +804,13 @@ static void emit_give_up(struct exchange *x, struct flight *f)
 		f->state = FLIGHT_GIVEN_UP;
 }
 
-/* What is answered is to be recorded: at once, or when the next reply has told of T3, if this peer tells. */
-INLINE void emit_keep(struct exchange *x, struct flight *f)
-{
-	if (f->told) {
-		x->joining = f;
-		return;
-	}
-	f->sample.follow_up = x->plan->stages ? FOLLOW_UP_UNTOLD : FOLLOW_UP_NONE;
-	make_ready(x, f);
-}
-
 /* The last sample still waits for T3 of its reply, which only a reply to one more probe can tell. */
 static void emit_close(struct exchange *x)
 {
 	const int64_t last_ns = x->last_ns, now_ns = x->now_ns;
 	bool answered;
 
-	record_ready(x);
+	digest(x);
 	if (!x->joining)
 		return;
 	x->closing = true;
@@ -798,10 +819,10 @@ static void emit_close(struct exchange *x)
 	if (f) {
 		counter_add(&x->account.closing, 1);
 		emit_await(x, f, &answered);
+		digest(x);
 		emit_give_up(x, f);
 	}
 	end_join(x, FOLLOW_UP_END);
-	record_ready(x);
 	/* It is no part of the run. */
 	x->last_ns = last_ns;
 	x->now_ns = now_ns;
@@ -816,8 +837,6 @@ static void emit(struct exchange *x)
 			pmc_begin(x->pmc);
 		struct flight *f = emit_probe(x);
 		bool answered;
-
-		record_ready(x); /* while the probe is on its way there is time */
 		enum wait wait = emit_await(x, f, &answered);
 		bool counted = x->pmc && pmc_end(x->pmc);
 
@@ -841,7 +860,8 @@ static void emit(struct exchange *x)
 				x->warmup_left--;
 				x->began_ns = x->now_ns;
 			}
-			if (conclude(x, f, true))
+			f->kept = conclude(x, f, true);
+			if (f->kept && !x->undigested)
 				emit_keep(x, f);
 		}
 	}
@@ -920,7 +940,7 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, const struct sess
 		answer.follow_up_ns = session->last_ns;
 		answer.follow_up_method = method_of(session->last_source);
 	}
-	if (x->request.wants_software) {
+	if (x->request.wants_t2_user) {
 		answer.t2_user_known = true;
 		answer.t2_user_ns = on_scale(x, wire, x->arrival_user_ns, &answer.software_bound_ns);
 	}
@@ -976,7 +996,7 @@ INLINE bool read_request(struct exchange *x)
 		counter_add(&a->foreign, 1);
 		return false;
 	}
-	if (r->wants_software && !x->want_user_rx && x->arrival.source)
+	if (r->wants_t2_user && !x->want_user_rx && x->arrival.source)
 		x->arrival_user_ns = clock_read_ns(CLOCK_REALTIME);
 	/* The first such request is too early to tell. The reply goes out in the class in which the request came. */
 	if (r->wants_class && !x->channel->tos_wanted)
@@ -1203,6 +1223,7 @@ void exchange_run(struct exchange *x)
 	x->check_set = !(x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE) && !o->no_step_check;
 	x->read_both = x->check_set && o->role == ROLE_REFLECT;
 	x->want_user_rx = o->sw_timestamps || !x->channel->tx_stamps || x->check_steps;
+	x->digest_at_once = x->pmc || o->threshold_on != FIGURE_RTT;
 	x->warmup_left = (uint64_t)o->warmup;
 	if (o->role == ROLE_EMIT)
 		emit(x);

@@ -67,7 +67,7 @@ enum {
 #define RANT_BYTES 20
 #define RANT_MAGIC "RANT"
 #define RANT_MAGIC_BYTES 4
-#define RANT_T2_USER 0x80 /* flags: it has T2_SW; */
+#define RANT_T2_USER 0x80 /* flags: T2_SW is wanted (request), is there (reply); */
 #define RANT_ON_SCALE 0x40 /* T2_SW and T3 are on the scale of T2, within the bound */
 #define RANT_NO_BOUND UINT32_MAX
 
@@ -421,8 +421,12 @@ void packet_prepare(uint8_t *packet, const struct packet_plan *plan)
 		put_tlv(&p, TLV_TIMESTAMP_INFORMATION, TIMESTAMP_INFORMATION_BYTES);
 		put_tlv(&p, TLV_FOLLOW_UP, FOLLOW_UP_BYTES);
 	}
-	if (plan->software)
-		memcpy(put_tlv(&p, TLV_RANT, RANT_BYTES), RANT_MAGIC, RANT_MAGIC_BYTES);
+	if (plan->software) {
+		uint8_t *value = put_tlv(&p, TLV_RANT, RANT_BYTES);
+
+		memcpy(value, RANT_MAGIC, RANT_MAGIC_BYTES);
+		value[4] = plan->t2_user ? RANT_T2_USER : 0;
+	}
 	if (plan->class_of_service)
 		*put_tlv(&p, TLV_CLASS_OF_SERVICE, CLASS_OF_SERVICE_BYTES) = (uint8_t)(plan->dscp << 2);
 	if (plan->key && p != packet + l->base)
@@ -490,7 +494,7 @@ COLD enum packet_verdict note_wishes(const uint8_t *packet, size_t base, size_t 
 
 		if (is_malformed(&t))
 			break;
-		r->wants_software |= t.type == TLV_RANT && t.rule;
+		r->wants_t2_user |= t.type == TLV_RANT && t.rule && p[TLV_HEADER_BYTES + 4] & RANT_T2_USER;
 		r->wants_class |= t.type == TLV_CLASS_OF_SERVICE;
 		p += TLV_HEADER_BYTES + t.bytes;
 		left -= TLV_HEADER_BYTES + t.bytes;
@@ -503,7 +507,7 @@ INLINE enum packet_verdict read_request(const struct layout *const l, const uint
 {
 	r->seq = get32(packet + AT_SEQ);
 	r->error_estimate = get16(packet + l->error_estimate);
-	r->wants_software = r->wants_class = false;
+	r->wants_t2_user = r->wants_class = false;
 	if (!(r->error_estimate & ERROR_ESTIMATE_MULTIPLIER))
 		return PACKET_MALFORMED;
 	/* A shorter packet is a TWAMP-Light one, which has padding where STAMP has the SSID (RFC 8762 section 4.6). */
@@ -666,28 +670,33 @@ INLINE void forget_tlvs(struct reply *r)
 	r->software_bound_ns = -1;
 }
 
-static enum packet_verdict refuse_reply_tlvs(struct reply *r)
+static void refuse_reply_tlvs(struct reply *r)
 {
 	forget_tlvs(r);
 	r->tlv_integrity = true;
-	return PACKET_GOOD;
 }
 
 /* RFC 8972 section 4: U: this one is not used. M: nothing from here on. I, wherever it is: none. The length is looked
  * at whatever the flags say (section 6). */
-COLD enum packet_verdict read_tlvs(const uint8_t *packet, size_t base, size_t bytes, const struct hmac *key, bool ptp,
-				   struct reply *r)
+void packet_read_tlvs(const uint8_t *packet, size_t bytes, const struct hmac *key, struct reply *r)
 {
+	const size_t base = layout_of(key)->base;
+	const bool ptp = r->error_estimate & ERROR_ESTIMATE_PTP;
 	const uint8_t *p = packet + base;
-	size_t left = bytes - base, hmac_at;
+	size_t left = bytes > base ? bytes - base : 0, hmac_at;
 
-	if (key && !tlvs_verified(packet, p, left, key, &hmac_at))
-		return refuse_reply_tlvs(r);
+	forget_tlvs(r);
+	if (key && left && !tlvs_verified(packet, p, left, key, &hmac_at)) {
+		refuse_reply_tlvs(r);
+		return;
+	}
 	while (left >= TLV_HEADER_BYTES) {
 		struct tlv t = look_at(p, left, key);
 
-		if (p[0] & TLV_INTEGRITY)
-			return refuse_reply_tlvs(r);
+		if (p[0] & TLV_INTEGRITY) {
+			refuse_reply_tlvs(r);
+			return;
+		}
 		if (p[0] & TLV_MALFORMED || is_malformed(&t))
 			break;
 		if (p[0] & TLV_UNRECOGNIZED)
@@ -698,11 +707,9 @@ COLD enum packet_verdict read_tlvs(const uint8_t *packet, size_t base, size_t by
 		left -= TLV_HEADER_BYTES + t.bytes;
 	}
 	r->tlv_malformed = left != 0;
-	return PACKET_GOOD;
 }
 
-INLINE enum packet_verdict read_reply(const struct layout *const l, const uint8_t *packet, size_t bytes,
-				      const struct hmac *key, struct reply *r)
+INLINE enum packet_verdict read_reply(const struct layout *const l, const uint8_t *packet, size_t bytes, struct reply *r)
 {
 	uint16_t estimate = get16(packet + l->error_estimate);
 	bool ptp = estimate & ERROR_ESTIMATE_PTP;
@@ -719,8 +726,7 @@ INLINE enum packet_verdict read_reply(const struct layout *const l, const uint8_
 	r->t2_ns = get_time(packet + l->t2, ptp);
 	r->t3_ns = get_time(packet + l->timestamp, ptp);
 	r->ttl = bytes > l->ttl ? packet[l->ttl] : -1;
-	forget_tlvs(r);
-	return bytes > l->base ? read_tlvs(packet, l->base, bytes, key, ptp, r) : PACKET_GOOD;
+	return PACKET_GOOD;
 }
 
 COLD enum packet_verdict read_authenticated_reply(const uint8_t *packet, size_t bytes, const struct hmac *key,
@@ -728,7 +734,7 @@ COLD enum packet_verdict read_authenticated_reply(const uint8_t *packet, size_t 
 {
 	if (!is_verified(packet, bytes, key))
 		return PACKET_UNVERIFIED;
-	return read_reply(&authenticated, packet, bytes, key, r);
+	return read_reply(&authenticated, packet, bytes, r);
 }
 
 enum packet_verdict packet_read_reply(const uint8_t *packet, size_t bytes, const struct hmac *key, struct reply *r)
@@ -737,7 +743,7 @@ enum packet_verdict packet_read_reply(const uint8_t *packet, size_t bytes, const
 		return read_authenticated_reply(packet, bytes, key, r);
 	if (bytes < STAMP_REPLY_MIN_BYTES)
 		return PACKET_MALFORMED;
-	return read_reply(&plain, packet, bytes, NULL, r);
+	return read_reply(&plain, packet, bytes, r);
 }
 
 INLINE bool answers(const struct layout *const l, const uint8_t *packet, const uint8_t *probe)

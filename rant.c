@@ -435,6 +435,7 @@ static int plan_probes(struct run *r)
 	/* Stamps that are no NIC's may be the kernel's or the program's: only our own TLV tells. */
 	*plan = (struct packet_plan){ .key = r->key, .stages = !o->plain,
 				      .software = !o->plain && (o->sw_timestamps || o->stamp != SOURCE_HARDWARE),
+				      .t2_user = o->sw_timestamps,
 				      .class_of_service = o->dscp >= 0, .dscp = (uint8_t)(o->dscp > 0 ? o->dscp : 0),
 				      .bytes = (size_t)o->size_bytes };
 	/* 0 means that there is no SSID (RFC 8972 section 3). */

@@ -362,7 +362,8 @@ struct packet_plan {
 	const struct hmac *key; /* NULL: unauthenticated */
 	uint16_t ssid;
 	bool stages; /* ask how and when the reply was stamped: Timestamp Information and Follow-Up TLVs */
-	bool software; /* and for T2_SW: our own TLV (docs/protocol.md) */
+	bool software; /* and what took the stamps there: our own TLV (docs/protocol.md); */
+	bool t2_user; /* in it, also for T2_SW */
 	bool class_of_service; /* CoS TLV, asking for `dscp` */
 	uint8_t dscp; /* 0..63 */
 	size_t bytes; /* up to what UDP can carry: of the whole packet, by an Extra Padding TLV; 0: no padding */
@@ -382,7 +383,7 @@ struct request {
 	uint32_t seq;
 	uint16_t ssid;
 	uint16_t error_estimate;
-	bool wants_software; /* it has our TLV, well formed */
+	bool wants_t2_user; /* our TLV asks for it */
 	bool wants_class; /* it has a Class of Service TLV */
 };
 
@@ -424,7 +425,8 @@ struct reply {
 	bool t2_known, t3_known; /* a reflector without a clock writes zeros */
 	int64_t t2_ns, t3_ns; /* since 1970, in the reflector's clock */
 	int ttl; /* of the probe as it arrived there; -1: the reply is too short to tell */
-	/* From TLVs that were answered: U and M clear, length right. What has not come is 0, false, NONE. */
+	/* By packet_read_tlvs(), from TLVs that were answered: U and M clear, length right. What has not come is 0, false,
+	 * NONE. */
 	uint8_t t2_method, t3_method; /* enum packet_method */
 	bool follow_up_told; /* the reflector knows the TLV; then method NONE means that the time was not known to it */
 	uint8_t follow_up_method;
@@ -441,9 +443,12 @@ struct reply {
 	int64_t t2_user_ns, software_bound_ns; /* as in struct answer */
 };
 
-/* Fills all of *r when it is PACKET_GOOD. With a key, nothing but PACKET_UNVERIFIED is said of a packet whose HMAC is
- * wrong. */
+/* Fills what is in the base when it is PACKET_GOOD. With a key, nothing but PACKET_UNVERIFIED is said of a packet whose
+ * HMAC is wrong. */
 enum packet_verdict packet_read_reply(const uint8_t *packet, size_t bytes, const struct hmac *key, struct reply *r);
+
+/* Fills the rest, of a reply that has been read as good. Apart, since it can wait until the next probe is on its way. */
+void packet_read_tlvs(const uint8_t *packet, size_t bytes, const struct hmac *key, struct reply *r);
 
 /* `probe` is what was sent last: a reply that names its sequence number but not its T1 and Error Estimate is none. The
  * reply must have been read as good. */
@@ -621,6 +626,7 @@ struct flight {
 	uint8_t t2_method; /* emitter: enum packet_method */
 	bool told; /* emitter: the reply had an answered Follow-Up TLV */
 	bool warmup, breach;
+	bool kept; /* emitter: concluded, and to be recorded */
 	bool counted; /* pmc_end() was true */
 	bool one_way; /* emitter: the two below are known */
 	uint16_t session; /* reflector: of the packet that is answered */
@@ -700,10 +706,10 @@ struct exchange {
 	bool check_set; /* stamps of CLOCK_REALTIME against CLOCK_MONOTONIC */
 	bool read_both; /* reflector, with check_set: at a reading of the clock */
 	bool want_user_rx, started, measuring, silence_told, has_stages, closing;
-	struct flight *joining; /* emitter: waits for its T3_WIRE; NULL: none */
-	struct flight *ready; /* complete, and recorded when the next probe is on its way; NULL: none */
-	bool direction_due; /* the last answer is still to be noted in directions: these numbers */
-	uint32_t due_sender_seq, due_reply_seq;
+	bool digest_at_once; /* emitter: what its reply tells is wanted before the next probe */
+	/* Emitter, NULL for none: its reply is in the channel's datagram and read as far as the base; */
+	struct flight *undigested;
+	struct flight *joining; /* waits for its T3_WIRE */
 	uint64_t warmup_left, measured;
 	int64_t now_ns; /* CLOCK_MONOTONIC, as last read */
 	int64_t now_real_ns, now_by_ns; /* CLOCK_REALTIME, and CLOCK_MONOTONIC again, read after it with read_both */

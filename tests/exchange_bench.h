@@ -48,7 +48,6 @@ static struct {
 	unsigned every; /* pmc_end() fails for all but every so many */
 	bool slow[PACKETS + 1];
 	int64_t counted_of[PACKETS + 1]; /* the packet */
-	int64_t recorded_at_begin[PACKETS + 1];
 	uint64_t sends_at_begin, sends_before, delta_of;
 	bool peer_is_real;
 	int64_t peer_ns[PACKETS][4];
@@ -86,8 +85,6 @@ void __wrap_pmc_begin(struct pmc *p)
 {
 	assert_ptr_equal(p, &pmc);
 	hook.begun++;
-	if (hook.begun <= PACKETS)
-		hook.recorded_at_begin[hook.begun - 1] = (int64_t)b.histogram.count;
 	hook.is_begun = true;
 	/* A reflector's answer has been accounted by then; an emitter's may wait for the reply to the next probe. */
 	if (fake.role == ROLE_REFLECT)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* See fake_kernel.h. */
 #include "fake_kernel.h"
+#include "reply.h"
 
 #include <errno.h>
 #include <linux/errqueue.h>
@@ -728,7 +729,7 @@ static void fill_times(struct fake_reply *r, const struct fate *f, int64_t t2_mo
 	r->t2_source = t2_source_told(r, stamped);
 	r->no_clock = f->no_clock;
 	r->t2_told = joins() && fake.plan->software ? (stamped ? fake.there : SOURCE_USER) : SOURCE_LOCAL;
-	r->t2_user = r->tlvs && fake.plan->software && !f->no_t2_user;
+	r->t2_user = r->tlvs && fake.plan->t2_user && !f->no_t2_user;
 	r->on_scale = r->tlvs && fake.plan->software && !f->no_bound;
 	r->ttl = f->ttl;
 	r->tos = f->tos;
@@ -1085,7 +1086,7 @@ static void check_times_told(const struct reply *r, const struct fake_packet *p)
 	int64_t bound_ns = 0, t2_user_ns = 0;
 
 	assert_int_equal(r->t2_ns, stamped ? p->rx_wire_ns : expected_time(p->rx_user_ns, place, &bound_ns));
-	if (fake.plan && fake.plan->software)
+	if (fake.plan && fake.plan->t2_user)
 		t2_user_ns = expected_time(p->rx_user_ns, place, &bound_ns);
 	assert_int_equal(r->t3_ns, expected_time(p->tx_user_ns, place, &bound_ns));
 	assert_int_equal(r->software_told, fake.plan && fake.plan->software);
@@ -1093,7 +1094,7 @@ static void check_times_told(const struct reply *r, const struct fake_packet *p)
 	assert_int_equal(r->t3_method, joins() ? PACKET_METHOD_SOFTWARE : PACKET_METHOD_NONE);
 	if (!r->software_told)
 		return;
-	assert_true(r->t2_user_known);
+	assert_int_equal(r->t2_user_known, fake.plan->t2_user);
 	assert_int_equal(r->t2_user_ns, t2_user_ns);
 	assert_int_equal(r->software_bound_ns, bound_ns);
 	/* Nothing is said of one kind that is another: T3 without transmit stamps is of user space. */
@@ -1111,7 +1112,7 @@ static void check_reply(const uint8_t *reply, size_t bytes, const struct fake_pa
 	assert_int_equal(to->sin_port, c->from.in.sin_port);
 	assert_int_equal(to->sin_addr.s_addr, c->from.in.sin_addr.s_addr);
 	assert_int_equal(bytes, c->bytes > STAMP_BASE_BYTES ? c->bytes : STAMP_BASE_BYTES);
-	assert_int_equal(packet_read_reply(reply, bytes, fake.key, &r), PACKET_GOOD);
+	assert_int_equal(read_whole_reply(reply, bytes, fake.key, &r), PACKET_GOOD);
 	assert_true(packet_answers(reply, c->data, fake.key));
 	assert_int_equal(r.seq, fake.forgetful ? 0 : fake.peer_replies[c->peer]);
 	assert_int_equal(r.ssid, FAKE_SSID + c->peer);
@@ -1255,6 +1256,8 @@ static struct fake_packet *record_sent(uint32_t number, const struct fate *f)
 	*p = (struct fake_packet){ .number = number, .sent_ns = fake.now_ns, .latency_ns = f->latency_ns,
 				   .warmup = fake.warmup_left > 0, .tx_user_ns = fake.real_read_ns };
 	p->tx_wire_ns = fake_wire_ns(fake.now_ns + WIRE_DELAY_NS);
+	if (fake.recorded)
+		p->recorded_before = *fake.recorded;
 	fake.expect.sent++;
 	fake.last_event_ns = fake.now_ns;
 	if (f->stop_ns)

@@ -187,6 +187,7 @@ struct fake_packet {
 	uint32_t number;
 	int64_t sent_ns; /* CLOCK_MONOTONIC */
 	int64_t tx_wire_ns, rx_wire_ns, tx_user_ns, rx_user_ns, latency_ns;
+	uint64_t recorded_before;
 	int64_t set_ns; /* by how much CLOCK_REALTIME was set between the times of its latency */
 	bool answered, rx_stamped, stamped, warmup, concluded, was_lost;
 	enum { PLACE_NONE, PLACE_RECORDED, PLACE_OTHER } place;
@@ -235,6 +236,7 @@ struct fake {
 	int64_t time_limit_ns;
 	int64_t idle_ns_max; /* what a call that finds nothing takes, at most: the longer, the fewer calls a wait needs */
 	bool manual; /* no peer and no account: the test fills the queues itself */
+	const uint64_t *recorded; /* of the room, kept with each packet that is sent; NULL: not */
 	const struct packet_plan *plan; /* what the probes are like, in both roles; NULL: 44 octets */
 	const struct hmac *key;
 	enum fake_reflector reflector;

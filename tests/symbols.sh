@@ -7,7 +7,7 @@ set -euo pipefail
 allowed='
 sendmsg recvmsg ppoll clock_gettime __errno_location
 memcpy memset memcmp
-packet_plan_bytes packet_prepare packet_probe packet_read_request packet_read_reply packet_answers packet_reply
+packet_plan_bytes packet_prepare packet_probe packet_read_request packet_read_reply packet_read_tlvs packet_answers packet_reply
 hmac_sign hmac_verify
 stamp_send stamp_receive stamp_fetch stamp_wait socket_want_tos
 session_find session_note sequence_note

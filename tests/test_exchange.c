@@ -178,7 +178,7 @@ static void run_row(const struct row *row, enum role role, const struct variant 
 	fake.peers = v->peers;
 	fake.open_loop_ns = row->open_loop_ns;
 	b.options.plain = !v->joins;
-	b.plan.stages = b.plan.software = v->joins;
+	b.plan.stages = b.plan.software = b.plan.t2_user = v->joins;
 	bench_script(row->events, events_of(row));
 	snprintf(name, sizeof(name), "%s, %s, variant %d", row->name, role == ROLE_EMIT ? "emit" : "reflect",
 		 (int)(v - variants));
@@ -1888,6 +1888,7 @@ static void random_run(enum role role, unsigned one_in)
 	b.options.no_step_check = util_below(2);
 	b.plan.stages = util_below(2);
 	b.plan.software = b.plan.stages && util_below(2);
+	b.plan.t2_user = b.plan.software && util_below(2);
 	fake.packets = RANDOM_PACKETS;
 	fake.peers = role == ROLE_REFLECT ? 1 + (unsigned)util_below(8) : 1;
 	fake.id_by_message = util_below(2);

@@ -10,6 +10,7 @@
 #include "util.h"
 
 #include "exchange_bench.h"
+#include "reply.h"
 
 #include <sys/stat.h>
 
@@ -19,7 +20,7 @@ static void bench_join(enum role role, enum source wire)
 	bench_start(role, wire);
 	b.options.plain = false;
 	b.options.sw_timestamps = true;
-	b.plan.stages = b.plan.software = true;
+	b.plan.stages = b.plan.software = b.plan.t2_user = true;
 	b.exact_directions = true;
 }
 
@@ -238,7 +239,7 @@ static void run_row(const struct row *row, enum source wire, enum source there, 
 
 	snprintf(name, sizeof(name), "%s, wire %d, there %d, software %d", row->name, wire, there, software);
 	bench_join(ROLE_EMIT, wire);
-	b.plan.software = software;
+	b.plan.software = b.plan.t2_user = software;
 	b.exact_directions = false; /* the row says it */
 	fake.there = there;
 	fake.reflector = row->reflector;
@@ -280,7 +281,7 @@ static void stamps_of_every_kind(void **state)
 		const bool software = mode / 9;
 
 		bench_join(ROLE_EMIT, wire);
-		b.plan.software = software;
+		b.plan.software = b.plan.t2_user = software;
 		fake.there = there;
 		assert_int_equal(bench_run("kinds of stamps").recorded, PACKETS);
 		assert_int_equal(follow_up(FOLLOW_UP_THERE), PACKETS);
@@ -346,7 +347,7 @@ static void methods_are_compared_too(void **state)
 {
 	(void)state;
 	bench_join(ROLE_EMIT, SOURCE_KERNEL);
-	b.plan.software = false;
+	b.plan.software = b.plan.t2_user = false;
 	fake.there = SOURCE_KERNEL;
 	SCRIPT({ 11, 0, FOLLOW_METHOD, PACKET_METHOD_CONTROL_PLANE, 0 }, { 21, 0, FOLLOW_METHOD, PACKET_METHOD_SOFTWARE, 0 });
 	bench_run("methods");
@@ -456,7 +457,7 @@ static void every_stage_of_both_hosts(void **state)
 	(void)state;
 	bench_stages(ROLE_EMIT, SOURCE_HARDWARE);
 	b.options.plain = false;
-	b.plan.stages = b.plan.software = true;
+	b.plan.stages = b.plan.software = b.plan.t2_user = true;
 	relate_clocks(1000 * NS_PER_S, 100, 0);
 	SCRIPT({ 5, 0, LOST_BACK, 0, 0 }, { 10, 0, NO_BOUND, 0, 0 }, { 12, 0, NO_T2_USER, 0, 0 }, { 14, 0, NO_T2, 0, 0 },
 	       { 16, 0, FOLLOW_ZERO, 0, 0 }, { 18, 0, NO_TLVS, 0, 0 }, { 20, 0, LATENCY, -50, 0 },
@@ -487,7 +488,7 @@ static void the_stages_add_up(void **state)
 	(void)state;
 	bench_stages(ROLE_EMIT, SOURCE_HARDWARE);
 	b.options.plain = false;
-	b.plan.stages = b.plan.software = true;
+	b.plan.stages = b.plan.software = b.plan.t2_user = true;
 	relate_clocks(1000 * NS_PER_S, 100, 0);
 	bench_run("stages");
 	for (uint64_t i = 0; i < b.log.used; i++) {
@@ -1188,11 +1189,11 @@ static void records_are_made_while_a_probe_is_on_its_way(void **state)
 	for (int joined = 0; joined < 2; joined++) {
 		bench_start(ROLE_EMIT, SOURCE_HARDWARE);
 		b.plan.stages = joined;
-		b.x.pmc = &pmc;
+		fake.recorded = &b.histogram.count;
 		bench_run("when records are made");
 		/* Before probe n is sent, the last whose times are all there is not recorded yet. */
 		for (int64_t n = 0; n < PACKETS; n++)
-			assert_int_equal(hook.recorded_at_begin[n], n > 1 + joined ? n - 1 - joined : 0);
+			assert_int_equal(fake.packet[n].recorded_before, n > 1 + joined ? n - 1 - joined : 0);
 	}
 }
 
@@ -1241,10 +1242,11 @@ static void every_reply_tells_of_the_one_before(void **state)
 	static const enum source kinds[] = { SOURCE_USER, SOURCE_KERNEL, SOURCE_HARDWARE };
 
 	(void)state;
-	for (int mode = 0; mode < 12; mode++) {
+	for (int mode = 0; mode < 18; mode++) {
 		bench_join(ROLE_REFLECT, kinds[mode % 3]);
-		b.options.sw_timestamps = mode / 6;
-		b.plan.software = mode / 3 % 2;
+		b.options.sw_timestamps = mode / 9;
+		b.plan.software = mode / 3 % 3;
+		b.plan.t2_user = mode / 3 % 3 == 2;
 		assert_int_equal(bench_run("reflect").sent, PACKETS);
 		assert_int_equal(fake.follow_ups, PACKETS - 1);
 	}
@@ -1258,7 +1260,7 @@ static void follow_ups_without_transmit_stamps(void **state)
 		bench_join(ROLE_REFLECT, mode & 1 ? SOURCE_HARDWARE : SOURCE_KERNEL);
 		b.channel.tx_stamps = false;
 		b.options.no_tx_stamps = true;
-		b.plan.software = mode & 2;
+		b.plan.software = b.plan.t2_user = mode & 2;
 		assert_int_equal(bench_run("-N").recorded, PACKETS);
 		assert_int_equal(fake.follow_ups, PACKETS - 1);
 	}
@@ -1370,7 +1372,7 @@ static void times_of_user_space_are_placed(void **state)
 	(void)state;
 	for (int mode = 0; mode < 8; mode++) {
 		bench_join(ROLE_REFLECT, mode & 1 ? SOURCE_HARDWARE : SOURCE_KERNEL);
-		b.plan.software = mode & 2;
+		b.plan.software = b.plan.t2_user = mode & 2;
 		b.options.sw_timestamps = mode & 4;
 		if (mode & 1)
 			relate_clocks(1000 * NS_PER_S, 100, 0.001);
@@ -1461,7 +1463,7 @@ static void what_else_a_reply_tells(void **state)
 		size_t bytes = make_reply(&b.x, f, &session, &malformed);
 		const uint8_t *direct = b.channel.datagram + bytes - sizeof(direct_measurement);
 
-		assert_int_equal(packet_read_reply(b.channel.datagram, bytes, NULL, &r), PACKET_GOOD);
+		assert_int_equal(read_whole_reply(b.channel.datagram, bytes, NULL, &r), PACKET_GOOD);
 		assert_int_equal(r.seq, 41);
 		assert_int_equal(r.ttl, 77);
 		assert_int_equal(r.t2_ns, 1700 * NS_PER_S + 5);
@@ -1618,6 +1620,7 @@ static void random_emit(bool exact, unsigned one_in)
 	b.options.sw_timestamps = util_below(2);
 	b.options.no_step_check = util_below(2);
 	b.plan.software = util_below(2);
+	b.plan.t2_user = b.plan.software && util_below(2);
 	b.plan.bytes = util_below(3) * 60;
 	b.plan.class_of_service = util_below(2);
 	b.options.dscp = b.plan.dscp = fake.dscp = (uint8_t)util_below(64);

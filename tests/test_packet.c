@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* STAMP packets against the RFC's figures and the vectors of an independent computation (V1 to V5 below). */
 #include "packet.c"
+#include "reply.h"
 
 #include "util.h"
 
@@ -144,7 +145,7 @@ static void vector_1_is_read(void **state)
 	assert_int_equal(r.seq, 5);
 	assert_int_equal(r.ssid, 0x1234);
 	assert_int_equal(r.error_estimate, 0x8001);
-	assert_false(r.wants_software);
+	assert_false(r.wants_t2_user);
 	assert_false(r.wants_class);
 	assert_true(get_time(bytes + 4, false) == VECTOR_T1_NS);
 }
@@ -157,7 +158,7 @@ static void vector_2_is_read(void **state)
 	(void)state;
 	memset(&r, 0xff, sizeof(r));
 	assert_int_equal(util_hex(bytes, sizeof(bytes), vector_2), sizeof(bytes));
-	assert_int_equal(packet_read_reply(bytes, sizeof(bytes), NULL, &r), PACKET_GOOD);
+	assert_int_equal(read_whole_reply(bytes, sizeof(bytes), NULL, &r), PACKET_GOOD);
 	assert_int_equal(r.seq, 2);
 	assert_int_equal(r.sender_seq, 5);
 	assert_int_equal(r.ssid, 0x1234);
@@ -181,14 +182,14 @@ static void a_reply_without_a_time(void **state)
 			memset(bytes + 4, 1, 8);
 			memset(bytes + 16, 1, 8);
 			memset(bytes + at, 0, 8);
-			assert_int_equal(packet_read_reply(bytes, sizeof(bytes), NULL, &r), PACKET_GOOD);
+			assert_int_equal(read_whole_reply(bytes, sizeof(bytes), NULL, &r), PACKET_GOOD);
 			assert_int_equal(r.t3_known, at != 4);
 			assert_int_equal(r.t2_known, at != 16);
 		}
 		for (size_t i = 0; i < 8; i++) {
 			memset(bytes + 16, 0, 8);
 			bytes[16 + i] = 1;
-			assert_int_equal(packet_read_reply(bytes, sizeof(bytes), NULL, &r), PACKET_GOOD);
+			assert_int_equal(read_whole_reply(bytes, sizeof(bytes), NULL, &r), PACKET_GOOD);
 			assert_true(r.t2_known);
 		}
 	}
@@ -222,7 +223,7 @@ static void a_reply_without_tlvs_tells_nothing_of_them(void **state)
 	(void)state;
 	memset(&r, 0xff, sizeof(r));
 	util_hex(bytes, sizeof(bytes), vector_2);
-	assert_int_equal(packet_read_reply(bytes, sizeof(bytes), NULL, &r), PACKET_GOOD);
+	assert_int_equal(read_whole_reply(bytes, sizeof(bytes), NULL, &r), PACKET_GOOD);
 	assert_nothing_told(&r);
 	assert_false(r.tlv_unrecognized);
 	assert_false(r.tlv_malformed);
@@ -263,7 +264,7 @@ static void vector_3_is_written_and_read(void **state)
 	a.follow_up_method = PACKET_METHOD_HARDWARE;
 	assert_int_equal(packet_reply(bytes, sizeof(bytes), NULL, &a, &malformed), sizeof(bytes));
 	assert_memory_equal(bytes + STAMP_BASE_BYTES, expected, sizeof(expected));
-	assert_int_equal(packet_read_reply(bytes, sizeof(bytes), NULL, &r), PACKET_GOOD);
+	assert_int_equal(read_whole_reply(bytes, sizeof(bytes), NULL, &r), PACKET_GOOD);
 	assert_true(r.follow_up_told);
 	assert_int_equal(r.follow_up_seq, 1);
 	assert_true(r.follow_up_ns == VECTOR_T1_NS - 5 * NS_PER_US);
@@ -274,7 +275,7 @@ static void vector_4_is_verified_and_read(void **state)
 {
 	const struct hmac *key = key_of(&authenticated_kind);
 	uint8_t bytes[STAMP_AUTHENTICATED_BYTES], made[HMAC_BYTES];
-	struct request r = { .wants_class = true, .wants_software = true };
+	struct request r = { .wants_class = true, .wants_t2_user = true };
 
 	(void)state;
 	assert_int_equal(util_hex(bytes, sizeof(bytes), vector_4), sizeof(bytes));
@@ -285,7 +286,7 @@ static void vector_4_is_verified_and_read(void **state)
 	assert_int_equal(r.ssid, 0x1234);
 	assert_int_equal(r.error_estimate, 0x8001);
 	assert_false(r.wants_class);
-	assert_false(r.wants_software);
+	assert_false(r.wants_t2_user);
 }
 
 /* Whatever the fields say: what is not verified is not looked at. */
@@ -301,12 +302,12 @@ static void one_wrong_bit_and_nothing_is_believed(void **state)
 	util_hex(request, sizeof(request), vector_4);
 	memcpy(answered, request, sizeof(request));
 	packet_reply(answered, sizeof(answered), key, &plain_answer, &malformed);
-	assert_int_equal(packet_read_reply(answered, sizeof(answered), key, &p), PACKET_GOOD);
+	assert_int_equal(read_whole_reply(answered, sizeof(answered), key, &p), PACKET_GOOD);
 	for (size_t bit = 0; bit < sizeof(request) * 8; bit++) {
 		request[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		answered[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		assert_int_equal(packet_read_request(request, sizeof(request), key, &q), PACKET_UNVERIFIED);
-		assert_int_equal(packet_read_reply(answered, sizeof(answered), key, &p), PACKET_UNVERIFIED);
+		assert_int_equal(read_whole_reply(answered, sizeof(answered), key, &p), PACKET_UNVERIFIED);
 		request[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		answered[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
@@ -335,7 +336,7 @@ static void vector_5_is_verified_and_answered(void **state)
 	/* Over the sequence number of the reply, and the TLV as it goes back. */
 	hmac_sign(key, text, sizeof(text), NULL, 0, expected);
 	assert_memory_equal(bytes + STAMP_AUTHENTICATED_BYTES + 12, expected, sizeof(expected));
-	assert_int_equal(packet_read_reply(bytes, sizeof(bytes), key, &r), PACKET_GOOD);
+	assert_int_equal(read_whole_reply(bytes, sizeof(bytes), key, &r), PACKET_GOOD);
 	assert_false(r.tlv_integrity);
 	assert_int_equal(r.t2_method, PACKET_METHOD_HARDWARE);
 	assert_int_equal(r.t3_method, PACKET_METHOD_SOFTWARE);
@@ -425,6 +426,7 @@ static void probe_octets(void **state)
 
 #define ASK_STAGES "80030004 00000000 80070010 00000000 000000000000000000000000"
 #define ASK_SOFTWARE "80f00014 52414e54 00000000000000000000000000000000"
+#define ASK_T2_USER "80f00014 52414e54 80000000000000000000000000000000"
 #define ASK_CLASS_46 "80040004 b8000000"
 
 struct plan_row {
@@ -437,6 +439,8 @@ static const struct plan_row plan_rows[] = {
 	{ { 0 }, "", 0 },
 	{ { .stages = true }, ASK_STAGES, 28 },
 	{ { .software = true }, ASK_SOFTWARE, 24 },
+	{ { .software = true, .t2_user = true }, ASK_T2_USER, 24 },
+	{ { .t2_user = true }, "", 0 },
 	{ { .class_of_service = true, .dscp = 46 }, ASK_CLASS_46, 8 },
 	{ { .dscp = 46 }, "", 0 },
 	{ { .stages = true, .software = true }, ASK_STAGES ASK_SOFTWARE, 52 },
@@ -589,7 +593,7 @@ static void answer_and_check(const struct kind *k, const uint8_t *request, size_
 		assert_false(malformed);
 	assert_true(packet_answers(answered, request, key));
 
-	assert_int_equal(packet_read_reply(answered, whole, key, &read), PACKET_GOOD);
+	assert_int_equal(read_whole_reply(answered, whole, key, &read), PACKET_GOOD);
 	assert_int_equal(read.seq, a.seq);
 	assert_int_equal(read.sender_seq, get32(request));
 	assert_int_equal(read.ssid, bytes < k->base ? 0 : get16(request + k->ssid));
@@ -653,9 +657,9 @@ static void replies_of_every_length(void **state)
 		struct reply r;
 
 		if (bytes < 38) {
-			assert_int_equal(packet_read_reply(packet, bytes, NULL, &r), PACKET_MALFORMED);
+			assert_int_equal(read_whole_reply(packet, bytes, NULL, &r), PACKET_MALFORMED);
 		} else {
-			assert_int_equal(packet_read_reply(packet, bytes, NULL, &r), PACKET_GOOD);
+			assert_int_equal(read_whole_reply(packet, bytes, NULL, &r), PACKET_GOOD);
 			assert_int_equal(r.sender_seq, 5);
 			assert_int_equal(r.ttl, bytes > 40 ? whole[40] : -1);
 			assert_true(r.t3_ns - r.t2_ns == 100 * NS_PER_US);
@@ -680,7 +684,7 @@ static void authenticated_replies_of_every_length(void **state)
 
 		util_random_bytes(whole + 112, sizeof(whole) - 112);
 		packet = util_exact(whole, bytes);
-		assert_int_equal(packet_read_reply(packet, bytes, key, &r),
+		assert_int_equal(read_whole_reply(packet, bytes, key, &r),
 				 bytes < 112 ? PACKET_UNVERIFIED : PACKET_GOOD);
 		if (bytes >= 112) {
 			assert_int_equal(r.seq, 2);
@@ -715,11 +719,11 @@ static void a_multiplier_of_0_is_malformed(void **state)
 			assert_int_equal(packet_read_request(request, 14, key, &q), expected);
 		put16(answered + k->estimate, (uint16_t)estimate);
 		sign_base(answered, k);
-		assert_int_equal(packet_read_reply(answered, k->base, key, &p), expected);
+		assert_int_equal(read_whole_reply(answered, k->base, key, &p), expected);
 		put16(answered + k->estimate, 0x8001);
 		put16(answered + k->sender_estimate, (uint16_t)estimate);
 		sign_base(answered, k);
-		assert_int_equal(packet_read_reply(answered, k->base, key, &p), expected);
+		assert_int_equal(read_whole_reply(answered, k->base, key, &p), expected);
 		put16(answered + k->sender_estimate, 0x8001);
 	}
 }
@@ -741,7 +745,7 @@ static void each_side_has_its_own_format(void **state)
 		put_time(packet + k->t2, VECTOR_T1_NS, ptp);
 		put_time(packet + k->t1, VECTOR_T1_NS + 7, ptp);
 		sign_base(packet, k);
-		assert_int_equal(packet_read_reply(packet, k->base, key, &r), PACKET_GOOD);
+		assert_int_equal(read_whole_reply(packet, k->base, key, &r), PACKET_GOOD);
 		assert_true(r.t2_ns == VECTOR_T1_NS);
 		assert_true(r.t3_ns == VECTOR_T1_NS + 7);
 		assert_int_equal(r.error_estimate, ptp ? 0x4001 : 0x0001);
@@ -1024,24 +1028,29 @@ static void as_many_tlvs_as_udp_can_carry(void **state)
 
 struct wish_row {
 	const char *name, *tlvs;
-	bool software, class;
+	bool t2_user, class;
 };
 
 static void wishes_are_seen(void **state)
 {
 	static const struct wish_row rows[] = {
 		{ "none", "", false, false },
-		{ "software", ASK_SOFTWARE, true, false },
+		{ "T2_SW", ASK_T2_USER, true, false },
+		{ "T2_SW, and what is not looked at", "80f00014 52414e54 ffffffffffffffffffffffffffffffff", true, false },
+		{ "software without T2_SW", ASK_SOFTWARE, false, false },
+		{ "software without T2_SW, and what is not looked at", "80f00014 52414e54 7fffffffffffffffffffffffffffffff", false,
+		  false },
 		{ "class", ASK_CLASS_46, false, true },
-		{ "both behind others", "80c80001a1" ASK_STAGES ASK_CLASS_46 ASK_SOFTWARE, true, true },
-		{ "software without the magic", "80f00014 52414e55 00000000000000000000000000000000", false, false },
-		{ "software of a wrong length", "80f00004 52414e54", false, false },
+		{ "both behind others", "80c80001a1" ASK_STAGES ASK_CLASS_46 ASK_T2_USER, true, true },
+		{ "T2_SW without the magic", "80f00014 52414e55 80000000000000000000000000000000", false, false },
+		{ "ours of a wrong length", "80f00004 52414e54", false, false },
+		{ "T2_SW, 1 too short", "80f00013 52414e54 800000000000000000000000000000", false, false },
 		{ "class of a wrong length", "80040003 b80000", false, false },
 		{ "class cut off", "80040004 b80000", false, false },
-		{ "software cut off", "80f00014 52414e54", false, false },
-		{ "behind a malformed one", "80030001 00" ASK_SOFTWARE ASK_CLASS_46, false, false },
+		{ "T2_SW cut off", "80f00014 52414e54 80", false, false },
+		{ "behind a malformed one", "80030001 00" ASK_T2_USER ASK_CLASS_46, false, false },
 		{ "before a malformed one", ASK_CLASS_46 "80030001 00", false, true },
-		{ "within another", "80c80020" ASK_SOFTWARE ASK_CLASS_46, false, false },
+		{ "within another", "80c80020" ASK_T2_USER ASK_CLASS_46, false, false },
 	};
 
 	(void)state;
@@ -1055,7 +1064,7 @@ static void wishes_are_seen(void **state)
 		bool good = packet_read_request(exact, bytes, NULL, &r) == PACKET_GOOD;
 
 		free(exact);
-		if (!good || r.wants_software != rows[i].software || r.wants_class != rows[i].class)
+		if (!good || r.wants_t2_user != rows[i].t2_user || r.wants_class != rows[i].class)
 			fail_msg("wishes: %s", rows[i].name);
 	}
 }
@@ -1210,7 +1219,7 @@ static void a_short_hmac_tlv_is_refused(void **state)
 		packet_reply(packet, bytes, key, &full_answer, &malformed);
 		assert_int_equal(packet[112], 0xa0);
 		assert_false(malformed);
-		assert_int_equal(packet_read_reply(packet, bytes, key, &r), PACKET_GOOD);
+		assert_int_equal(read_whole_reply(packet, bytes, key, &r), PACKET_GOOD);
 		assert_true(r.tlv_integrity);
 		free(packet);
 	}
@@ -1229,7 +1238,7 @@ static void every_bit_of_the_tlvs_is_verified(void **state)
 	packet_probe(probe, &plan, 1, VECTOR_T1_NS);
 	answered = util_exact(probe, bytes);
 	packet_reply(answered, bytes, plan.key, &full_answer, &malformed);
-	assert_int_equal(packet_read_reply(answered, bytes, plan.key, &r), PACKET_GOOD);
+	assert_int_equal(read_whole_reply(answered, bytes, plan.key, &r), PACKET_GOOD);
 	assert_true(r.software_told && r.follow_up_told && !r.tlv_integrity);
 	for (size_t bit = k->base * 8; bit < bytes * 8; bit++) {
 		size_t flags_of_hmac = bytes - 20;
@@ -1237,7 +1246,7 @@ static void every_bit_of_the_tlvs_is_verified(void **state)
 		if (bit / 8 == flags_of_hmac)
 			continue; /* not covered */
 		answered[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		assert_int_equal(packet_read_reply(answered, bytes, plan.key, &r), PACKET_GOOD);
+		assert_int_equal(read_whole_reply(answered, bytes, plan.key, &r), PACKET_GOOD);
 		assert_true(r.tlv_integrity);
 		assert_nothing_told(&r);
 		answered[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -1276,7 +1285,7 @@ static struct reply read_with(const char *tlvs)
 	size_t bytes = STAMP_BASE_BYTES + util_hex(packet + STAMP_BASE_BYTES, TLVS_MAX_BYTES, tlvs);
 	uint8_t *exact = util_exact(packet, bytes);
 
-	assert_int_equal(packet_read_reply(exact, bytes, NULL, &r), PACKET_GOOD);
+	assert_int_equal(read_whole_reply(exact, bytes, NULL, &r), PACKET_GOOD);
 	assert_int_equal(r.sender_seq, 5);
 	free(exact);
 	return r;
@@ -1422,7 +1431,7 @@ static void an_echo_of_the_tlvs_tells_nothing(void **state)
 	(void)state;
 	packet_probe(probe, &plan, 1, VECTOR_T1_NS);
 	answer_plain(probe, STAMP_BASE_BYTES, 1, VECTOR_T1_NS, VECTOR_T1_NS, 64);
-	assert_int_equal(packet_read_reply(probe, packet_plan_bytes(&plan), NULL, &r), PACKET_GOOD);
+	assert_int_equal(read_whole_reply(probe, packet_plan_bytes(&plan), NULL, &r), PACKET_GOOD);
 	assert_nothing_told(&r);
 	assert_true(r.tlv_unrecognized);
 	assert_false(r.tlv_malformed);
@@ -1435,7 +1444,7 @@ static struct packet_plan random_plan(const struct hmac *key)
 {
 	return (struct packet_plan){
 		.key = key, .ssid = (uint16_t)util_random(), .stages = util_below(2), .software = util_below(2),
-		.class_of_service = util_below(2), .dscp = (uint8_t)util_below(64), .bytes = util_below(400),
+		.t2_user = util_below(2), .class_of_service = util_below(2), .dscp = (uint8_t)util_below(64), .bytes = util_below(400),
 	};
 }
 
@@ -1503,7 +1512,7 @@ static void one_there_and_back(const struct kind *k, const struct hmac *key)
 	assert_int_equal(q.seq, seq);
 	assert_int_equal(q.ssid, plan.ssid);
 	assert_int_equal(q.error_estimate, get16(probe + k->estimate));
-	assert_int_equal(q.wants_software, plan.software);
+	assert_int_equal(q.wants_t2_user, plan.software && plan.t2_user);
 	assert_int_equal(q.wants_class, plan.class_of_service);
 
 	answered = util_exact(probe, bytes);
@@ -1512,7 +1521,7 @@ static void one_there_and_back(const struct kind *k, const struct hmac *key)
 	check_base(k, answered, probe, bytes, &a);
 	assert_true(packet_answers(answered, probe, key));
 	memset(&r, (int)util_random(), sizeof(r));
-	assert_int_equal(packet_read_reply(answered, bytes, key, &r), PACKET_GOOD);
+	assert_int_equal(read_whole_reply(answered, bytes, key, &r), PACKET_GOOD);
 	assert_int_equal(r.seq, a.seq);
 	assert_int_equal(r.sender_seq, seq);
 	assert_int_equal(r.ssid, plan.ssid);
@@ -1655,7 +1664,7 @@ static void fuzz_one(uint8_t *bytes, size_t length, const uint8_t *probe)
 	uint8_t *packet = util_exact(bytes, length);
 	struct request q;
 	struct reply p;
-	enum packet_verdict verdict = packet_read_reply(packet, length, NULL, &p);
+	enum packet_verdict verdict = read_whole_reply(packet, length, NULL, &p);
 
 	assert_int_equal(verdict == PACKET_GOOD, length >= 38 && packet[13] && packet[37]);
 	if (verdict == PACKET_GOOD)

@@ -5,6 +5,7 @@
  * packet.
  */
 #include "rant.h"
+#include "../reply.h"
 
 #include <endian.h>
 #include <stdio.h>
@@ -146,11 +147,11 @@ static void check_answer(const struct kind *k, const struct hmac *key, const uin
 	INSIST(packet_answers(packet, request, key));
 	INSIST(packet_read_request(packet, whole, key, &again) == PACKET_IS_REPLY);
 
-	INSIST(packet_read_reply(packet, whole, key, &r) == PACKET_GOOD);
+	INSIST(read_whole_reply(packet, whole, key, &r) == PACKET_GOOD);
 	INSIST(r.seq == a.seq && r.sender_seq == q->seq && r.ssid == q->ssid && r.ttl == a.ttl);
 	INSIST(r.t2_ns == a.t2_ns && r.t3_ns == a.t3_ns);
 	INSIST(r.tlv_integrity ? (bool)key : r.tlv_malformed == malformed);
-	INSIST(!q->wants_software || malformed || r.software_told);
+	INSIST(!q->wants_t2_user || malformed || r.software_told);
 	INSIST(!q->wants_class || malformed || r.class_told == a.tos_known);
 	check_told(&a, &r);
 	strict = false;
@@ -180,7 +181,7 @@ static void check_as_reply(const struct hmac *key, const uint8_t *data, size_t b
 	enum packet_verdict verdict;
 
 	memset(&r, 0xff, sizeof(r));
-	verdict = packet_read_reply(packet, bytes, key, &r);
+	verdict = read_whole_reply(packet, bytes, key, &r);
 	INSIST(verdict != PACKET_IS_REPLY);
 	INSIST((bytes < (key ? 112 : 38)) <= (verdict == (key ? PACKET_UNVERIFIED : PACKET_MALFORMED)));
 	if (verdict == PACKET_GOOD) {
