@@ -391,7 +391,7 @@ static void write_blames(FILE *out, const struct report *r)
 	const struct exchange *x = r->exchange;
 	uint64_t breaches = counter_get(&x->account.breaches), known = 0;
 	uint64_t first = breaches > BREACHES_KEPT - 1 ? breaches - (BREACHES_KEPT - 1) : 0;
-	unsigned blamed[PARTS_MAX] = { 0 };
+	unsigned blamed[PARTS_MAX] = { 0 }, none = 0;
 	bool candidate[PARTS_MAX] = { false };
 	struct part parts[PARTS_MAX];
 	const int n = find_parts(r, parts);
@@ -406,6 +406,8 @@ static void write_blames(FILE *out, const struct report *r)
 			candidate[k] |= parts[k].candidate;
 		if (worst)
 			blamed[worst - parts]++;
+		else
+			none++;
 		known++;
 	}
 	if (!n)
@@ -414,6 +416,8 @@ static void write_blames(FILE *out, const struct report *r)
 	for (int i = 0; i < n; i++)
 		if (candidate[i])
 			fprintf(out, "  %s: %u\n", parts[i].name, blamed[i]);
+	if (none)
+		fprintf(out, "  None of these: %u\n", none);
 	fputc('\n', out);
 }
 
@@ -1197,6 +1201,8 @@ static void write_differences(FILE *out, const struct report *r, const struct ac
 			fprintf(out, "%" PRIu64 " -> %" PRIu64 "%s%s%s\n", d->from, d->to, blank, d->unit,
 				d->change == ACTIVITY_RESET ? " (how much was counted is not known)" : "");
 	}
+	if (!all)
+		fprintf(out, "  Nothing that is counted here moved\n");
 	if (all > DIFFERENCES_MAX)
 		fprintf(out, "  and %zu more\n", all - DIFFERENCES_MAX);
 }

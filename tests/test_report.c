@@ -1002,6 +1002,10 @@ static void blames_of_several_breaches(void **state)
 	assert_non_null(strstr(written(0), "\nBlamed for the last 4 of 4 breaches:\n  Kernel-to-app: 1\n  App-to-kernel: 2\n"
 			       "  App processing: 1\n\n"));
 	assert_no(text, "The worst of");
+	/* Above the threshold, and no part above what it usually takes. */
+	breach_at(8, 3000, 1000, 2000);
+	assert_non_null(strstr(written(0), "\nBlamed for the last 5 of 5 breaches:\n  Kernel-to-app: 1\n  App-to-kernel: 2\n"
+			       "  App processing: 1\n  None of these: 1\n\n"));
 }
 
 /* ---- The table of stages ------------------------------------------------------------------------------------------------ */
@@ -2284,6 +2288,10 @@ static void until_the_breach_and_during_the_run(void **state)
 	report.activity_worst = &at_end;
 	assert_section("What the machine did from the breach before the worst to the worst:\n",
 		       "  Whole run:\n    packets: 1\n");
+	differences.end_count = 0;
+	assert_section("What the machine did from the breach before the worst to the worst:\n",
+		       "  Nothing that is counted here moved\n");
+	differences.end_count = 1;
 	report.activity_before_worst = report.activity_worst = NULL;
 	/* There was none: only for who wants to know. */
 	report.activity_breach = NULL;
