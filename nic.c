@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/ethtool.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/net_tstamp.h>
@@ -19,7 +20,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NETLINK_LIMIT_S 2 /* the kernel answers at once; a lost answer must not hang the start */
@@ -610,6 +613,83 @@ int nic_read_stamp_counts(const struct nic *n, struct nic_stamp_counts *counts)
 	return error ? error : counts->has ? 0 : -EOPNOTSUPP;
 }
 
+/* ---- Several programs on one NIC --------------------------------------------------------------------------------
+ *
+ * The kernel does not count who needs a NIC's stamps, so the first of several rants to end would take them from the others.
+ * Each holds a shared lock on a file of the NIC, with the setting that the first one found; who is alone puts that back. The
+ * lock is exclusive while a setting is made or put back, and goes with the program, however that ends. Locks of the open
+ * file (fcntl(2), F_OFD_SETLK) and not flock(2), since they are turned from one kind into the other without a gap. Where the
+ * file cannot be had (not root), each rant is by itself.
+ */
+
+static const char *share_folder = "/run";
+
+#define SHARE_TRIES 500 /* 10 ms each: some drivers take a second to set the NIC */
+
+static bool share_lock(int fd, short type)
+{
+	struct flock lock = { .l_type = type, .l_whence = SEEK_SET, .l_len = 1 };
+
+	return !fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+/* Opens n->share_fd, -1: there is no sharing. True: others use the NIC, and n->found is what the first of them found. */
+static bool share_join(struct nic *n)
+{
+	const struct timespec pause = { .tv_nsec = 10 * NS_PER_MS };
+	struct stat space;
+
+	n->share_fd = -1;
+	if (stat("/proc/self/ns/net", &space))
+		return false;
+	snprintf(n->share_path, sizeof(n->share_path), "%s/rant-stamping-%ju-%d", share_folder, (uintmax_t)space.st_ino,
+		 n->index);
+	for (int i = 0; i < SHARE_TRIES; i++) {
+		int fd = open(n->share_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+		bool alone = fd >= 0 && share_lock(fd, F_WRLCK), locked = alone || (fd >= 0 && share_lock(fd, F_RDLCK));
+		struct stat file;
+
+		if (fd < 0)
+			return false;
+		if (fstat(fd, &file) || !S_ISREG(file.st_mode) || file.st_uid != geteuid()) {
+			close(fd);
+			return false;
+		}
+		/* What the last one has unlinked in the meantime is a file of the past. */
+		if (locked && file.st_nlink &&
+		    (alone || pread(fd, n->found, sizeof(n->found), 0) == sizeof(n->found))) {
+			n->share_fd = fd;
+			return !alone;
+		}
+		close(fd);
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+/* The NIC was set: from here on others may join. */
+static void share_begin(const struct nic *n)
+{
+	if (n->share_fd >= 0 && pwrite(n->share_fd, n->found, sizeof(n->found), 0) == sizeof(n->found))
+		share_lock(n->share_fd, F_RDLCK);
+}
+
+/* Is nobody else left? Then the lock is exclusive. */
+static bool share_leave(const struct nic *n)
+{
+	return n->share_fd < 0 || (share_lock(n->share_fd, F_UNLCK) && share_lock(n->share_fd, F_WRLCK));
+}
+
+static void share_end(struct nic *n, bool alone)
+{
+	if (n->share_fd < 0)
+		return;
+	if (alone)
+		unlink(n->share_path);
+	close(n->share_fd);
+	n->share_fd = -1;
+}
+
 /* ---- What the NIC is set to ------------------------------------------------------------------------------------ */
 
 enum { FLAGS, TX_TYPE, RX_FILTER }; /* the ints of struct hwtstamp_config */
@@ -720,21 +800,24 @@ static int set_and_verify(struct nic *n)
 	return error;
 }
 
-int nic_stamp(struct nic *n)
+/* joined: n->found is not what the NIC is set to now, but what the first rant found. */
+static int make_setting(struct nic *n, bool joined)
 {
-	int error = nic_read_abilities(n);
+	int now[3], error = nic_read_setting(n, now);
 
-	if (!error)
-		error = check_abilities(n);
-	if (error)
-		return error;
-	error = hwtstamp_ioctl(n, SIOCGHWTSTAMP, n->found);
 	if (error == -EOPNOTSUPP)
 		return set_unseen(n);
 	if (error)
 		return say_io(n, "read the stamping setting of", error);
-	if (nic_stamps_all(n->found))
+	if (nic_stamps_all(now)) {
+		memcpy(n->set, now, sizeof(now));
+		n->changed = joined;
 		return 0;
+	}
+	/* Those who share it have lost it to another program: what that one wants is to be put back, by this rant alone. */
+	if (joined)
+		share_end(n, false);
+	memcpy(n->found, now, sizeof(now));
 	if (n->found[TX_TYPE] > HWTSTAMP_TX_ON) {
 		warnx("the NIC of interface '%s' is set to transmit '%s' by another program (ptp4l?), which owns it: "
 		      "stop that program, or use --stamp kernel", n->name,
@@ -744,16 +827,37 @@ int nic_stamp(struct nic *n)
 	return set_and_verify(n);
 }
 
+int nic_stamp(struct nic *n)
+{
+	int error = nic_read_abilities(n);
+	bool joined;
+
+	if (!error)
+		error = check_abilities(n);
+	if (error)
+		return error;
+	joined = share_join(n);
+	error = make_setting(n, joined);
+	if (!n->changed)
+		share_end(n, !joined);
+	else if (!joined)
+		share_begin(n);
+	return error;
+}
+
 void nic_restore(struct nic *n)
 {
 	int now[3] = { 0 }, back[3];
 	int saved_errno = errno; /* of what a signal handler interrupts */
+	bool alone;
 
 	if (!n->changed)
 		return;
+	alone = share_leave(n);
 	memcpy(back, n->found, sizeof(back));
-	if (!hwtstamp_ioctl(n, SIOCGHWTSTAMP, now) && !memcmp(now, n->set, sizeof(now)))
+	if (alone && !hwtstamp_ioctl(n, SIOCGHWTSTAMP, now) && !memcmp(now, n->set, sizeof(now)))
 		hwtstamp_ioctl(n, SIOCSHWTSTAMP, back);
+	share_end(n, alone);
 	n->changed = false; /* last: a signal during the ioctls restores as well */
 	errno = saved_errno;
 }

@@ -213,6 +213,8 @@ struct nic {
 	/* What nic_stamp() changed, for nic_restore(); struct hwtstamp_config is three ints. */
 	bool changed;
 	int found[3], set[3];
+	int share_fd; /* with `changed`: see nic.c, several programs on one NIC; -1: not shared */
+	char share_path[80];
 	int control_fd; /* for ioctls, kept open so that restoring needs no resources */
 };
 
@@ -278,7 +280,8 @@ const char *nic_stamping_names(uint32_t stamping, char text[NIC_NAMES_BYTES]);
  * 0, or -errno after the line that says what it can do instead. Source: Documentation/networking/timestamping.rst. */
 int nic_stamp(struct nic *n);
 
-/* Puts back the setting that nic_stamp() found, if it is still as nic_stamp() left it. Safe in a signal handler. */
+/* Puts back the setting that nic_stamp() found, if it is still as nic_stamp() left it and no other rant uses it. The last one
+ * puts back what the first one found. Safe in a signal handler. */
 void nic_restore(struct nic *n);
 
 void nic_close(struct nic *n);

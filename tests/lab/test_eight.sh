@@ -172,20 +172,25 @@ slow blamed 'spike_every=150 spike_ns=400000000 spike_stage=2' '' 'Remote app-to
 
 # ---- Several emitters, several reflectors ----------------------------------------------------------------------------
 
+# The first one to end leaves the NIC to the other.
 several_emitters() {
 	wanted "$1" || return 0
 	begin "$family: $1"
 	reset
 	set_parameters vary_steps=997
+	set_nic a '0 0'
 	start_pair '' '--count 300 --timeout 2000'
 	start f a "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --no-step-check --log "$work/f.log" --log-full \
-		--count 300 --timeout 2000
-	finish e f
+		--count 900 --timeout 2000
+	finish e
+	expect_setting a '1 1' 'when the first has ended'
+	finish f
+	expect_setting a '0 0' 'when both have ended'
 	stop r
 	for name in e f; do
 		expect_status "$name" 0
 		expect_balance "$name"
-		expect "$(row "$name" Complete)" -eq 300 "samples of $name with eight stamps"
+		expect "$(row "$name" Complete)" -eq "$([ "$name" = e ] && echo 300 || echo 900)" "samples of $name with eight stamps"
 	done
 	expect_known 300 e.log f.log -- r.log
 	verdict
