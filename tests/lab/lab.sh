@@ -22,7 +22,7 @@
 #   RANT            default: ./rant of this tree, made first
 #   FLAVOUR         amd64 or rt: all tests on this kernel
 #   RANT_LAB_CACHE  what was fetched, and all that is temporary. Default: ~/.cache/rant-lab
-#   LIMIT           seconds after which a test is ended, 600
+#   LIMIT           seconds after which a test is ended, 1200
 #   KEEP=1          keep the folder of the run, with the console of the guest
 #   ONLY, SELF, SPIKES   handed to the tests
 #
@@ -35,7 +35,7 @@ lab=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 tree=$(cd "$lab/../.." && pwd)
 cache=${RANT_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rant-lab}
 flavour=${FLAVOUR:-}
-limit_s=${LIMIT:-600}
+limit_s=${LIMIT:-1200}
 boot_limit_s=120 # for all that is not a test: boot, or silence between two tests
 renew_days=7     # after which it is looked whether what was fetched is still current
 

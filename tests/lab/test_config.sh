@@ -3,7 +3,7 @@
 # lab: rt slow
 #
 # config.sh on both ports of the emulated igb: applied, measured with, verified, broken by hand, taken back; and killed after
-# two of its steps, or with LIMIT=600 after each. What it may change is written down before and after.
+# two of its steps, or with LIMIT=3000 after each. What it may change is written down before and after.
 set -uo pipefail
 # shellcheck source=tests/lab/guest.sh
 . "$TESTS/guest.sh"
@@ -195,7 +195,7 @@ verdict
 
 begin 'config.sh: killed after a step and taken back: all is as before'
 steps='network trace'
-[ "$LIMIT" -lt 600 ] || steps='namespace queues rings offloads coalescing pause flags napi network cpus irqs power pcie ptp trace'
+[ "$LIMIT" -lt 3000 ] || steps='namespace queues rings offloads coalescing pause flags napi network cpus irqs power pcie ptp trace'
 for step in $steps; do
 	# shellcheck disable=SC2086 # words
 	CONFIG_KILL_AFTER=$step config 137 "$step" eth0 $options_eth0 2>/dev/null
