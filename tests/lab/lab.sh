@@ -497,6 +497,7 @@ elif [ "$*" = --all ]; then
 	set -- "$lab"/test_*.sh
 fi
 for test in "$@"; do
+	[[ $test != -* ]] || die "usage: lab.sh [--all | TEST...], not '$*'"
 	test=$(basename "$test" .sh)
 	test=${test#test_}
 	[ -e "$lab/test_$test.sh" ] || die "there is no $lab/test_$test.sh"
