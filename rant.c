@@ -133,6 +133,7 @@ static void read_activity(struct run *r, const struct sample *s)
 		return;
 	/* While it is measured on, nothing may interrupt the measuring CPU. */
 	activity_read(&r->activity, &r->activity_now, r->options.keep_going);
+	r->activity_now.mark = counter_get(&r->exchange.account.sent);
 	if (first) {
 		r->activity_breach = r->activity_now;
 		r->report.activity_breach = &r->activity_breach;

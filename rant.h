@@ -1223,6 +1223,7 @@ struct activity_reading {
 	uint8_t known[ACTIVITY_COUNTERS / 8]; /* bits: what could not be read has no value */
 	bool measuring, rows; /* as it was asked for; /proc/interrupts was read to its end */
 	uint64_t cpus; /* a hash of the CPUs that were online */
+	uint64_t mark; /* the caller's: packets that had been sent */
 };
 
 enum activity_change {

@@ -1214,11 +1214,16 @@ static void write_activity(FILE *out, const struct report *r)
 	if (!r->activity_start || !r->activity_end)
 		return;
 	if (r->activity_breach) {
-		fprintf(out, "\nWhat the machine did until the first breach:\n");
+		fprintf(out, "\nWhat the machine did until the first breach");
+		/* By the housekeeping thread, which looks ten times a second if its CPU is free. */
+		if (r->options->keep_going)
+			fprintf(out, ", as read after %" PRIu64 " packets", r->activity_breach->mark);
+		fprintf(out, ":\n");
 		write_differences(out, r, r->activity_start, r->activity_breach);
 	}
 	if (r->activity_worst) {
-		fprintf(out, "\nWhat the machine did from the breach before the worst to the worst:\n");
+		fprintf(out, "\nWhat the machine did from the breach before the worst to the worst, as read after %" PRIu64
+			" and %" PRIu64 " packets:\n", r->activity_before_worst->mark, r->activity_worst->mark);
 		write_differences(out, r, r->activity_before_worst, r->activity_worst);
 	}
 	if (!r->activity_breach || r->options->keep_going) {

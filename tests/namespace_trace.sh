@@ -57,7 +57,7 @@ blamed() { # STAGE, NAME in the report
 	check "r.out ~ ^  $2 \\(.*\\): 6[0-9]{7} ns <-- where the spike is$"
 	check "r.out ~ ^  Blame: $2 6[0-9]{4}[.][0-9]{3} us, typical [0-9.]+ us, (99|100|101) % of the excess$"
 	check '@columns_in_order'
-	check 'r.out ~ ^What the machine did until the first breach:'
+	check 'r.out ~ ^What the machine did until the first breach, as read after [0-9]+ packets:'
 	[ "$(grep -c '^The worst of 50 breaches:' "$work/r.out")" = "$(grep -c '^What .* before the worst to' "$work/r.out")" ] ||
 		complain 'the worst breach, but not what the machine did until it, or the other way round'
 	verdict

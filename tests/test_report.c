@@ -2281,15 +2281,20 @@ static void until_the_breach_and_during_the_run(void **state)
 	active();
 	/* It went on after the first breach. */
 	options.keep_going = true;
-	assert_section(UNTIL_BREACH, FEW);
+	at_start.mark = 3;
+	at_breach.mark = 70;
+	at_end.mark = 18446744073709551615U;
+	assert_section("\nWhat the machine did until the first breach, as read after 70 packets:\n", FEW);
 	assert_section(DURING, "  Whole run:\n    packets: 1\n");
 	assert_no(text, "before the worst");
 	report.activity_before_worst = &at_start;
 	report.activity_worst = &at_end;
-	assert_section("What the machine did from the breach before the worst to the worst:\n",
+	assert_section("What the machine did from the breach before the worst to the worst, as read after 3 and "
+		       "18446744073709551615 packets:\n",
 		       "  Whole run:\n    packets: 1\n");
 	differences.end_count = 0;
-	assert_section("What the machine did from the breach before the worst to the worst:\n",
+	assert_section("What the machine did from the breach before the worst to the worst, as read after 3 and "
+		       "18446744073709551615 packets:\n",
 		       "  Nothing that is counted here moved\n");
 	differences.end_count = 1;
 	report.activity_before_worst = report.activity_worst = NULL;
