@@ -317,7 +317,7 @@ struct channel {
 	int fd;
 	int stray_fd; /* emitter: bound to the same port, gets what others than the server send; -1 if none */
 	enum source wire; /* of the stamps asked for; SOURCE_USER: none */
-	bool tx_stamps, rx_stamps; /* asked for and granted */
+	bool tx_stamps; /* asked for and granted */
 	bool id_by_message; /* the kernel takes the id of a transmit stamp from us (SCM_TS_OPT_ID, Linux 6.13) */
 	bool connected; /* emitter: no addresses in the messages */
 	bool tos_wanted; /* by socket_want_tos() */

@@ -261,8 +261,7 @@ int socket_open(struct channel *c, const struct options *o)
 
 	c->transport = &transports[0];
 	c->wire = (enum source)o->stamp;
-	c->rx_stamps = c->wire != SOURCE_USER;
-	c->tx_stamps = c->rx_stamps && !o->no_tx_stamps;
+	c->tx_stamps = c->wire != SOURCE_USER && !o->no_tx_stamps;
 	c->stray_fd = -1;
 	error = open_socket(c->transport, &c->fd);
 	if (error)

@@ -188,7 +188,7 @@ static inline void bench_start(enum role role, enum source wire)
 	b.channel.fd = FAKE_FD;
 	b.channel.stray_fd = -1;
 	b.channel.wire = wire;
-	b.channel.rx_stamps = b.channel.tx_stamps = wire != SOURCE_USER;
+	b.channel.tx_stamps = wire != SOURCE_USER;
 	b.channel.connected = role == ROLE_EMIT;
 	b.x = (struct exchange){ .channel = &b.channel, .histogram = &b.histogram, .log = &b.log, .sessions = &b.sessions,
 				 .options = &b.options, .stop = &b.stop, .plan = &b.plan, .on_breach = on_breach,
