@@ -312,13 +312,15 @@ write_ratios() {
 }
 
 # Counts the calls of a run of N probes by kind: sendmsg, error queue, receives that got something, those that did not,
-# all others. Under strace the reply is mostly there before the first receive.
+# all others; of the measuring thread, whose line is the first. Under strace the reply is mostly there before the first receive.
 count_calls() {
 	start_reflector "$rant" -i "$if_r" --stamp kernel -q -d 60
 	start_emitter strace -f -o "$work/strace" "$rant" -i "$if_e" -a "$ip_r" --stamp kernel -H -q -l /dev/null --count "$1" -d 30
 	wait_for_emitter
 	stop_reflector
-	awk '{ call = $2; sub(/\(.*/, "", call) }
+	awk 'NR == 1 { measuring = $1 }
+		$1 != measuring { next }
+		{ call = $2; sub(/\(.*/, "", call) }
 		call !~ /^[a-z0-9_]+$/ { next }
 		call == "sendmsg" { send++; next }
 		call == "recvmsg" && /MSG_ERRQUEUE/ { queue++; next }
