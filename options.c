@@ -438,6 +438,7 @@ static const struct option_row *row_named(const char *name)
 	return row;
 }
 
+/* Its argument, empty for a flag; NULL: it was not given. */
 static const char *given(const struct parse *p, const char *name)
 {
 	return p->given[row_named(name) - table];
@@ -448,19 +449,9 @@ static bool no_interface(const struct parse *p)
 	return !p->o->interface;
 }
 
-static bool snapshot_without_threshold(const struct parse *p)
-{
-	return p->o->snapshot && !p->o->threshold_ns;
-}
-
 static bool save_without_trace(const struct parse *p)
 {
 	return p->o->save_trace_path && !p->o->trace_marker;
-}
-
-static bool rearm_without_save(const struct parse *p)
-{
-	return p->o->trace_rearm && !p->o->save_trace_path;
 }
 
 static bool rearm_without_continue(const struct parse *p)
@@ -480,29 +471,9 @@ static bool action_without_threshold(const struct parse *p)
 	return (a->stop || a->keep_going || a->commands) && !p->o->threshold_ns;
 }
 
-static bool emitter_without_tx_stamps(const struct parse *p)
-{
-	return p->o->no_tx_stamps && p->o->role == ROLE_EMIT;
-}
-
-static bool emitter_once(const struct parse *p)
-{
-	return p->o->once && p->o->role == ROLE_EMIT;
-}
-
 static bool user_stamps_and_others(const struct parse *p)
 {
 	return p->o->no_hw_stamps && given(p, "stamp") && strcmp(given(p, "stamp"), "user");
-}
-
-static bool continue_without_threshold(const struct parse *p)
-{
-	return p->o->keep_going && !p->o->threshold_ns;
-}
-
-static bool log_threshold_without_log(const struct parse *p)
-{
-	return p->o->log_threshold_ns && !p->o->log_path;
 }
 
 static bool overflow_below_bucket(const struct parse *p)
@@ -520,58 +491,13 @@ static bool preference_without_busy_poll(const struct parse *p)
 	return p->o->prefer_busy_poll && given(p, "busy-poll-us") && !p->o->busy_poll_us;
 }
 
-static bool reflector_size(const struct parse *p)
-{
-	return p->o->size_bytes && p->o->role == ROLE_REFLECT;
-}
-
-static bool reflector_plain(const struct parse *p)
-{
-	return p->o->plain && p->o->role == ROLE_REFLECT;
-}
-
-static bool reflector_synced(const struct parse *p)
-{
-	return p->o->synced_ns >= 0 && p->o->role == ROLE_REFLECT;
-}
-
-static bool reflector_figure(const struct parse *p)
-{
-	return given(p, "threshold-on") && p->o->role == ROLE_REFLECT;
-}
-
-static bool reflector_log_full(const struct parse *p)
-{
-	return p->o->log_full && p->o->role == ROLE_REFLECT;
-}
-
-static bool figure_without_threshold(const struct parse *p)
-{
-	return given(p, "threshold-on") && !p->o->threshold_ns;
-}
-
-static bool log_full_without_log(const struct parse *p)
-{
-	return p->o->log_full && !p->o->log_path;
-}
-
-static bool plain_log_full(const struct parse *p)
-{
-	return p->o->plain && p->o->log_full;
-}
-
 static bool plain_figure(const struct parse *p)
 {
 	return p->o->plain && p->o->threshold_on != FIGURE_RTT;
 }
 
-static bool plain_size(const struct parse *p)
-{
-	return p->o->plain && p->o->size_bytes;
-}
-
 static const struct rule {
-	bool (*broken)(const struct parse *p);
+	bool (*broken)(const struct parse *p); /* NULL: by the first being given with, or without, the second */
 	const char *first;
 	const char *second; /* NULL: the rule is about one option */
 	const char *joint; /* the sentence is "--first 1 joint --second 2: why", or "--first why" */
@@ -579,29 +505,29 @@ static const struct rule {
 } rules[] = {
 	{ no_interface, "interface", NULL, NULL,
 	  "is missing: give the name of a network interface ('ip link' lists them)" },
-	{ emitter_without_tx_stamps, "no-tx-ts", "address", "with",
+	{ NULL, "no-tx-ts", "address", "with",
 	  "the round trip starts at a transmit stamp, only a reflector can do without" },
-	{ emitter_once, "once", "address", "with", "only a reflector waits for emitters, use --count or --duration" },
-	{ reflector_size, "size", "address", "without", "a reply is as long as its request" },
-	{ reflector_plain, "plain", "address", "without", "a reply is as its request asks" },
-	{ reflector_synced, "synced", "address", "without", "only an emitter has the times of both ends" },
-	{ reflector_figure, "threshold-on", "address", "without", "the threshold of a reflector is for its response" },
-	{ reflector_log_full, "log-full", "address", "without", "only an emitter has the times of both ends" },
-	{ figure_without_threshold, "threshold-on", "threshold", "without",
+	{ NULL, "once", "address", "with", "only a reflector waits for emitters, use --count or --duration" },
+	{ NULL, "size", "address", "without", "a reply is as long as its request" },
+	{ NULL, "plain", "address", "without", "a reply is as its request asks" },
+	{ NULL, "synced", "address", "without", "only an emitter has the times of both ends" },
+	{ NULL, "threshold-on", "address", "without", "the threshold of a reflector is for its response" },
+	{ NULL, "log-full", "address", "without", "only an emitter has the times of both ends" },
+	{ NULL, "threshold-on", "threshold", "without",
 	  "there is no threshold, give --threshold US" },
-	{ log_full_without_log, "log-full", "log", "without", "there is no log, give --log FILE" },
-	{ plain_log_full, "plain", "log-full", "with", "the reflector would not be asked for its times" },
+	{ NULL, "log-full", "log", "without", "there is no log, give --log FILE" },
+	{ NULL, "plain", "log-full", "with", "the reflector would not be asked for its times" },
 	{ plain_figure, "plain", "threshold-on", "with", "the reflector would not be asked for its times" },
-	{ plain_size, "plain", "size", "with", "a plain packet has 44 octets" },
+	{ NULL, "plain", "size", "with", "a plain packet has 44 octets" },
 	{ user_stamps_and_others, "no-hw-ts", "stamp", "with", "it means --stamp user, give one of the two" },
 	{ action_without_threshold, "on-breach", "threshold", "without", "there is no breach to act on" },
-	{ continue_without_threshold, "continue", "threshold", "without", "there is no breach to go on after" },
+	{ NULL, "continue", "threshold", "without", "there is no breach to go on after" },
 	{ stop_and_continue, "on-breach", "continue", "with", "give stop or continue" },
-	{ snapshot_without_threshold, "snapshot", "threshold", "without", "there is no breach to take it at" },
+	{ NULL, "snapshot", "threshold", "without", "there is no breach to take it at" },
 	{ save_without_trace, "save-trace", "trace-marker", "without", "there is no trace to save, give -T or -S" },
-	{ rearm_without_save, "trace-rearm", "save-trace", "without", "what is not saved would be overwritten" },
+	{ NULL, "trace-rearm", "save-trace", "without", "what is not saved would be overwritten" },
 	{ rearm_without_continue, "trace-rearm", "continue", "without", "the run ends at the first breach" },
-	{ log_threshold_without_log, "log-threshold", "log", "without", "there is no log, give --log FILE" },
+	{ NULL, "log-threshold", "log", "without", "there is no log, give --log FILE" },
 	{ overflow_below_bucket, "overflow", "bucket-size", "with",
 	  "the overflow threshold must be at least one bucket" },
 	{ budget_without_busy_poll, "budget", "busy-poll-us", "with",
@@ -620,12 +546,22 @@ static struct phrase as_given(const struct parse *p, const char *name)
 	return option;
 }
 
+static bool is_broken(const struct parse *p, const struct rule *r)
+{
+	if (r->broken)
+		return r->broken(p);
+
+	bool without = !strcmp(r->joint, "without");
+
+	return given(p, r->first) && without == !given(p, r->second);
+}
+
 static int check_rules(const struct parse *p)
 {
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
 		const struct rule *r = &rules[i];
 
-		if (!r->broken(p))
+		if (!is_broken(p, r))
 			continue;
 		if (r->second)
 			warnx("%s %s %s: %s", as_given(p, r->first).text, r->joint, as_given(p, r->second).text,
@@ -732,7 +668,7 @@ static int read_option(struct parse *p, int code, char **argv)
 		return -EINVAL;
 	}
 	row = row_of(code);
-	p->given[row - table] = optarg;
+	p->given[row - table] = optarg ? optarg : "";
 	return set[row->kind](row, optarg, (char *)p->o + row->offset);
 }
 
