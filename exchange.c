@@ -190,9 +190,8 @@ INLINE bool conclude(struct exchange *x, struct flight *f, const bool emit)
 }
 
 /* How long each way took, by the difference of the two hosts' clocks as the exchanges themselves tell it. */
-INLINE void split_ways(struct exchange *x, struct flight *f)
+INLINE void split_ways(struct exchange *x, const struct sample *s, bool recorded)
 {
-	const struct sample *s = &f->sample;
 	int64_t t2_ns = s->time_ns[THERE + REFLECT_T2_WIRE], offset_ns = 0, bound_ns = x->options->synced_ns;
 	/* Without T3 of the reply on its wire, all of the response is part of what is not known. */
 	bool joined = s->source[THERE + REFLECT_T3_WIRE];
@@ -204,9 +203,10 @@ INLINE void split_ways(struct exchange *x, struct flight *f)
 	/* At T4, so that the bound covers how far the clocks part from T1 on. */
 	if (!joined || (bound_ns < 0 && !clock_peer_offset(x->peer, s->time_ns[x->to], &offset_ns, &bound_ns)))
 		return;
-	f->one_way = true;
-	f->forward_ns = t2_ns - s->time_ns[x->from] - offset_ns;
-	f->backward_ns = s->time_ns[x->to] - t3_ns + offset_ns;
+	if (recorded && x->one_way[ONE_WAY_FORWARD]) {
+		histogram_add(x->one_way[ONE_WAY_FORWARD], t2_ns - s->time_ns[x->from] - offset_ns, s->seq);
+		histogram_add(x->one_way[ONE_WAY_BACKWARD], s->time_ns[x->to] - t3_ns + offset_ns, s->seq);
+	}
 	x->one_way_bound_ns[1] = bound_ns;
 	if (bound_ns > x->one_way_bound_ns[0])
 		x->one_way_bound_ns[0] = bound_ns;
@@ -247,27 +247,24 @@ static void record_stages(struct exchange *x, const struct sample *s)
 	}
 }
 
-INLINE void record(struct exchange *x, const struct flight *f)
+/* False: its latency is none. */
+INLINE bool record(struct exchange *x, const struct sample *s)
 {
 	const struct options *o = x->options;
-	const struct sample *s = &f->sample;
 	struct account *a = &x->account;
 
 	if (!histogram_add(x->histogram, s->latency_ns, s->seq)) {
 		counter_add(&a->negative, 1);
-		return;
+		return false;
 	}
 	counter_add(&a->recorded, 1);
 	if (x->has_stages)
 		record_stages(x, s);
-	if (f->one_way && x->one_way[ONE_WAY_FORWARD]) {
-		histogram_add(x->one_way[ONE_WAY_FORWARD], f->forward_ns, s->seq);
-		histogram_add(x->one_way[ONE_WAY_BACKWARD], f->backward_ns, s->seq);
-	}
 	if (s->latency_ns > atomic_load_explicit(&a->recent_max_ns, memory_order_relaxed))
 		atomic_store_explicit(&a->recent_max_ns, s->latency_ns, memory_order_relaxed);
 	if (x->log && (!o->log_threshold_ns || s->latency_ns > o->log_threshold_ns))
 		log_add(x->log, s);
+	return true;
 }
 
 /* A sample that waits for nothing more. */
@@ -286,9 +283,10 @@ INLINE void finish_probe(struct exchange *x, struct flight *f)
 	/* The counters are still those of its exchange: the next one is not over, and none was lost in between. */
 	if (f->counted && x->next_key - f->key <= 2)
 		pmc_account(x->pmc, is_slow(x, &f->sample));
+	bool recorded = record(x, &f->sample);
+
 	if (x->peer)
-		split_ways(x, f);
-	record(x, f);
+		split_ways(x, &f->sample, recorded);
 }
 
 /* The sample before the present one has its follow-up, or will not get it. */
@@ -328,13 +326,13 @@ INLINE struct flight *open_flight(struct exchange *x, const bool emit)
 	if (f->state == FLIGHT_WAITING) {
 		f->state = FLIGHT_GIVEN_UP;
 		if (settle(x, f, emit))
-			record(x, f);
+			record(x, &f->sample);
 	}
 	if (x->next_key - x->oldest_key >= FLIGHTS)
 		x->oldest_key = x->next_key - FLIGHTS + 1;
 	memset(f->sample.source, SOURCE_NONE, sizeof(f->sample.source));
 	f->sample.follow_up = FOLLOW_UP_NONE;
-	f->sample.one_scale = f->breach = f->kept = f->counted = f->one_way = false;
+	f->sample.one_scale = f->breach = f->kept = f->counted = false;
 	f->state = FLIGHT_NONE;
 	f->key = x->next_key;
 	return f;
@@ -972,7 +970,7 @@ INLINE void finish_answer(struct exchange *x, struct flight *f)
 
 	if (!settle(x, f, false))
 		return;
-	record(x, f);
+	record(x, &f->sample);
 	if (counted)
 		pmc_account(x->pmc, is_slow(x, &f->sample));
 }
@@ -1071,7 +1069,7 @@ static void expire(struct exchange *x, int64_t limit_ns)
 			return;
 		f->state = FLIGHT_GIVEN_UP;
 		if (settle(x, f, false))
-			record(x, f);
+			record(x, &f->sample);
 	}
 }
 

@@ -631,9 +631,7 @@ struct flight {
 	bool warmup, breach;
 	bool kept; /* emitter: concluded, and to be recorded */
 	bool counted; /* pmc_end() was true */
-	bool one_way; /* emitter: the two below are known */
 	uint16_t session; /* reflector: of the packet that is answered */
-	int64_t forward_ns, backward_ns;
 };
 
 /* The parts of an exchange: differences of times on one scale. */

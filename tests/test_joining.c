@@ -657,6 +657,24 @@ static void each_way_by_clocks_that_agree(void **state)
 	}
 }
 
+/* All its times are there, and its response fits; but it is not recorded, so its ways are not either. */
+static void a_negative_latency_has_no_ways(void **state)
+{
+	(void)state;
+	bench_one_way();
+	fake.synced = true;
+	b.options.synced_ns = 0;
+	SCRIPT({ 20, 0, RESPONSE, 600, 0 }, { 20, 0, LATENCY, -50, 0 });
+
+	struct fake_account got = bench_run("one way, negative");
+
+	assert_int_equal(got.negative, 1);
+	assert_int_equal(got.follow_up[FOLLOW_UP_THERE], PACKETS);
+	for (int i = 0; i < ONE_WAYS; i++)
+		assert_int_equal(b.one_way[i].count + b.one_way[i].negatives, PACKETS - 1);
+	free_one_way();
+}
+
 /* What is not recorded says nothing of the other host's clock, and without T3 all of the response may be on the way. */
 static void the_peer_gets_all_four_times(void **state)
 {
@@ -1668,6 +1686,7 @@ int main(void)
 		TEST(each_way_within_its_bound),
 		TEST(the_bound_of_one_way_is_that_of_t4),
 		TEST(each_way_by_clocks_that_agree),
+		TEST(a_negative_latency_has_no_ways),
 		TEST(the_peer_gets_all_four_times),
 		TEST(the_closing_probe_is_no_part_of_the_run),
 		TEST(a_single_packet_is_closed_too),
