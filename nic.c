@@ -646,11 +646,13 @@ static bool share_join(struct nic *n)
 		 n->index);
 	for (int i = 0; i < SHARE_TRIES; i++) {
 		int fd = open(n->share_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-		bool alone = fd >= 0 && share_lock(fd, F_WRLCK), locked = alone || (fd >= 0 && share_lock(fd, F_RDLCK));
 		struct stat file;
 
 		if (fd < 0)
 			return false;
+
+		bool alone = share_lock(fd, F_WRLCK), locked = alone || share_lock(fd, F_RDLCK);
+
 		if (fstat(fd, &file) || !S_ISREG(file.st_mode) || file.st_uid != geteuid()) {
 			close(fd);
 			return false;

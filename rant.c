@@ -174,7 +174,7 @@ struct part_row {
 static int parts_of(struct run *r, struct part_row rows[STAGES + ONE_WAYS])
 {
 	const struct options *o = &r->options;
-	const bool peer = o->role == ROLE_EMIT && !o->plain;
+	const bool peer = options_joined(o);
 	struct stage stages[STAGES];
 	int n = 0;
 
@@ -427,15 +427,15 @@ static void hold_cpus_awake(struct run *r)
 static int plan_probes(struct run *r)
 {
 	const struct options *o = &r->options;
-	struct packet_plan *plan = &r->plan;
+	struct packet_plan *plan = &r->plan, bare; /* bare: without padding */
 	int error = o->key_path ? hmac_open(&r->key, o->key_path) : 0;
 	size_t bytes;
 
 	if (error)
 		return error;
 	/* Stamps that are no NIC's may be the kernel's or the program's: only our own TLV tells. */
-	*plan = (struct packet_plan){ .key = r->key, .stages = !o->plain,
-				      .software = !o->plain && (o->sw_timestamps || o->stamp != SOURCE_HARDWARE),
+	*plan = (struct packet_plan){ .key = r->key, .stages = options_joined(o),
+				      .software = options_joined(o) && (o->sw_timestamps || o->stamp != SOURCE_HARDWARE),
 				      .t2_user = o->sw_timestamps,
 				      .class_of_service = o->dscp >= 0, .dscp = (uint8_t)(o->dscp > 0 ? o->dscp : 0),
 				      .bytes = (size_t)o->size_bytes };
@@ -445,9 +445,10 @@ static int plan_probes(struct run *r)
 	bytes = packet_plan_bytes(plan);
 	if (o->role == ROLE_REFLECT || !o->size_bytes || bytes == plan->bytes)
 		return 0;
+	bare = *plan;
+	bare.bytes = 0;
 	warnx("--size %zu: the probe takes %zu octets and padding 4 or more: give %zu, or a larger number", plan->bytes,
-	      packet_plan_bytes(&(struct packet_plan){ .key = plan->key, .stages = plan->stages, .software = plan->software,
-						       .class_of_service = plan->class_of_service }), bytes);
+	      packet_plan_bytes(&bare), bytes);
 	return -EINVAL;
 }
 

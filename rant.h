@@ -183,6 +183,12 @@ static inline bool options_on_wire(const struct options *o)
 	return o->stamp != SOURCE_USER && !o->no_tx_stamps;
 }
 
+/* Does an emitter ask the reflector for its times? */
+static inline bool options_joined(const struct options *o)
+{
+	return o->role == ROLE_EMIT && !o->plain;
+}
+
 static inline bool options_by_nic(const struct options *o)
 {
 	return o->stamp == SOURCE_HARDWARE && !o->no_tx_stamps;

@@ -78,12 +78,6 @@ void report_latency_name(const struct options *o, char *text, size_t bytes)
 		 label_name(a, sizeof(a), &r->time[from], o->stamp));
 }
 
-/* Does an emitter hear of the other host's times? */
-static bool is_joined(const struct options *o)
-{
-	return o->role == ROLE_EMIT && !o->plain;
-}
-
 static double us(int64_t ns)
 {
 	return (double)ns / NS_PER_US;
@@ -297,7 +291,7 @@ static const struct {
 /* Not all of the latency can be told apart where T3 of the reply is not there. */
 static void write_unknown(FILE *out, const struct report *r, const struct sample *s)
 {
-	if (is_joined(r->options) && s->follow_up != FOLLOW_UP_THERE)
+	if (options_joined(r->options) && s->follow_up != FOLLOW_UP_THERE)
 		fprintf(out, "  Response and network: not known: %s\n", follow_ups[s->follow_up].meaning);
 }
 
@@ -551,12 +545,12 @@ static void begin_table(FILE *out, struct table *t, const struct options *o, int
 {
 	int width = 2;
 
-	*t = (struct table){ .name_width = is_joined(o) ? 22 : 15 };
+	*t = (struct table){ .name_width = options_joined(o) ? 22 : 15 };
 	width += t->name_width;
 	for (int i = 0; i < CELLS; i++) {
 		const enum cell cell = cell_ranks[i];
 
-		if (cell == CELL_AVERAGE && !is_joined(o))
+		if (cell == CELL_AVERAGE && !options_joined(o))
 			continue;
 		width += 1 + abs(cells[cell].width);
 		if (columns && width > columns)
@@ -680,7 +674,7 @@ static void write_stages(FILE *out, const struct report *r, int columns)
 		write_one_way(out, r, &t);
 	else
 		fprintf(out, "\nStages:\n");
-	if (!is_joined(r->options))
+	if (!options_joined(r->options))
 		return;
 	if (x->stage[STAGE_RESPONSE] && !is_collected(r, STAGE_RESPONSE, &stages[STAGE_RESPONSE]))
 		write_no_response(out, x);
@@ -693,7 +687,7 @@ static bool wants_stages(const struct report *r)
 {
 	const struct exchange *x = r->exchange;
 
-	if (!is_joined(r->options))
+	if (!options_joined(r->options))
 		return r->options->histogram && exchange_has_stages(x);
 	for (int i = 0; i < STAGES; i++)
 		if (x->stage[i] && r->histogram->count)
@@ -742,7 +736,7 @@ static void write_part_histogram(FILE *out, const struct report *r, const char *
 static void write_histograms(FILE *out, const struct report *r, int columns)
 {
 	write_histogram(out, r, columns);
-	if (!is_joined(r->options))
+	if (!options_joined(r->options))
 		return;
 	write_part_histogram(out, r, "Response", r->exchange->stage[STAGE_RESPONSE], columns);
 	write_part_histogram(out, r, "Network", r->exchange->stage[STAGE_NETWORK], columns);
@@ -897,7 +891,7 @@ static void write_accounts(FILE *out, const struct report *r)
 	if (r->options->role == ROLE_EMIT) {
 		write_arrived(out, r);
 		write_directions(out, &x->directions);
-		if (is_joined(r->options))
+		if (options_joined(r->options))
 			write_follow_ups(out, r);
 	}
 
