@@ -197,6 +197,18 @@ static s64 true_now(void)
 	return (s64)ktime_get_raw_ns() + real_minus_raw;
 }
 
+/* What the rate adds in `part` ns of true time, rounded down; *rest: what the last rounding left, and this one leaves. So each
+ * reading is rounded once. */
+static s64 clock_gain(s64 part, s64 rate_ppb, s64 *rest)
+{
+	s64 product = part * rate_ppb + *rest;
+	s64 whole = div_s64(product, NSEC_PER_SEC);
+
+	whole -= whole * NSEC_PER_SEC > product;
+	*rest = product - whole * NSEC_PER_SEC;
+	return whole;
+}
+
 /* Brings the clock to true time t; a part of 100 s at a time, since ns * ppb must fit 64 bits. */
 static void clock_advance(struct clock *c, s64 t)
 {
@@ -204,11 +216,8 @@ static void clock_advance(struct clock *c, s64 t)
 
 	while (t > c->at) {
 		s64 part = min_t(s64, t - c->at, 100LL * NSEC_PER_SEC);
-		s64 product = part * rate_ppb + c->rest;
-		s64 whole = div_s64(product, NSEC_PER_SEC);
 
-		c->rest = product - whole * NSEC_PER_SEC;
-		c->phc += part + whole;
+		c->phc += part + clock_gain(part, rate_ppb, &c->rest);
 		c->at += part;
 	}
 }
@@ -217,12 +226,13 @@ static void clock_advance(struct clock *c, s64 t)
 static s64 clock_read_at(struct clock *c, s64 t)
 {
 	unsigned long flags;
-	s64 value;
+	s64 value, rest;
 
 	spin_lock_irqsave(&c->lock, flags);
 	clock_advance(c, true_now());
-	value = c->phc + t - c->at + div_s64((t - c->at) * (c->adjusted_ppb + READ_ONCE(drift_ppb[c->index])),
-					      NSEC_PER_SEC) + READ_ONCE(phc_offset_ns[c->index]);
+	rest = c->rest;
+	value = c->phc + t - c->at + clock_gain(t - c->at, c->adjusted_ppb + READ_ONCE(drift_ppb[c->index]), &rest) +
+		READ_ONCE(phc_offset_ns[c->index]);
 	spin_unlock_irqrestore(&c->lock, flags);
 	return value;
 }
