@@ -19,14 +19,14 @@ INCLUDES += -DWITH_CRYPTO
 LIBRARIES += -ldl
 endif
 
-ROOMS = rant options nic socket packet hmac timestamping exchange session sequence pmc pmu clock histogram log tracefs \
-	memory action activity watch check check_nic check_host verdict report
-HOT = packet timestamping exchange session sequence pmc
-TESTS = $(patsubst tests/%.c,%,$(sort $(wildcard tests/test_*.c)))
+# Folders in the order of the arrows: see tests/house.sh.
+SOURCES = $(sort $(wildcard *.c host/*.c wire/*.c measure/*.c doctor/*.c report/*.c))
+OBJECTS = $(SOURCES:%.c=build/%.o)
+TESTS = $(patsubst tests/unit/%.c,build/%,$(sort $(wildcard tests/unit/test_*.c)))
 
 all: rant
 
-rant: $(ROOMS:%=build/%.o)
+rant: $(OBJECTS)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBRARIES)
 
 # What depends on CRYPTO is built again when that is another one.
@@ -37,19 +37,22 @@ $(crypto):
 	@rm -f build/crypto-*
 	@touch $@
 
-build/hmac.o: $(crypto)
+build/wire/hmac.o: $(crypto)
 
-build/%.o: %.c rant.h check.h Makefile
+# -MMD: each object says which headers it was made of.
+build/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(INCLUDES) -c $< -o $@
+	$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(INCLUDES) -MMD -MP -c $< -o $@
 
-build/rant-sanitized: $(ROOMS:%=%.c) rant.h check.h Makefile $(crypto)
-	@mkdir -p $(@D)
-	$(CC) $(STANDARD) -g -O1 $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(ROOMS:%=%.c) -o $@ $(LIBRARIES)
+-include $(wildcard $(OBJECTS:.o=.d))
 
-build/hostile: tests/hostile.c packet.c hmac.c rant.h Makefile $(crypto)
+build/rant-sanitized: $(SOURCES) $(wildcard *.h */*.h) Makefile $(crypto)
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror $(INCLUDES) tests/hostile.c packet.c hmac.c -o $@ $(LIBRARIES)
+	$(CC) $(STANDARD) -g -O1 $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(SOURCES) -o $@ $(LIBRARIES)
+
+build/hostile: tests/link/hostile.c wire/packet.c wire/hmac.c $(wildcard *.h */*.h) Makefile $(crypto)
+	@mkdir -p $(@D)
+	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror $(INCLUDES) $(filter %.c,$^) -o $@ $(LIBRARIES)
 
 build/spike.so: tests/lab/spike.c Makefile
 	@mkdir -p $(@D)
@@ -58,9 +61,9 @@ build/spike.so: tests/lab/spike.c Makefile
 # Each unit test says in a line "build: wraps=A,B sources=X.c,Y.c libs=..." what it replaces and what it is linked with.
 # No _FORTIFY_SOURCE: it renames libc calls, and a wrapped call would be missed silently.
 comma = ,
-field = $(subst $(comma), ,$(shell sed -n 's|^/\* build:.* $(2)=\([^ ]*\).*|\1|p' tests/$(notdir $(1)).c))
+field = $(subst $(comma), ,$(shell sed -n 's|^/\* build:.* $(2)=\([^ ]*\).*|\1|p' tests/unit/$(notdir $(1)).c))
 
-build/test_%: tests/test_%.c $(wildcard *.c tests/*.h tests/fake_*.c tests/fuzz/*.c) rant.h check.h Makefile $(crypto)
+build/test_%: tests/unit/test_%.c $(SOURCES) $(wildcard *.h */*.h tests/unit/*.h tests/unit/fake_*.c tests/fuzz/*.c) Makefile $(crypto)
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) -g -O1 -U_FORTIFY_SOURCE $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) \
 		$(foreach w,$(call field,$@,wraps),-Wl$(comma)--wrap=$(w)) \
@@ -74,8 +77,8 @@ demo:
 # LAB=0: without the virtual machines.
 check:
 	tests/packages.sh build demo check $(if $(filter 0,$(LAB)),,lab)
-	$(MAKE) rant build/rant-sanitized build/hostile build/spike.so $(TESTS:%=build/%)
-	HOT="$(HOT:%=%.o)" LAB="$(LAB)" tests/check.sh
+	$(MAKE) rant build/rant-sanitized build/hostile build/spike.so $(TESTS)
+	LAB="$(LAB)" tests/check.sh
 
 # In virtual machines whose NICs have PTP clocks; Debian on amd64. LAB=all: the slow tests too, as check does.
 lab:
@@ -87,7 +90,7 @@ lab:
 # build/fuzz_packet -merge=1 tests/fuzz/corpus build/corpus keeps what reaches further.
 SECONDS ?= 600
 
-build/fuzz_packet: tests/fuzz/fuzz_packet.c tests/reply.h packet.c rant.h Makefile
+build/fuzz_packet: tests/fuzz/fuzz_packet.c wire/packet.c $(wildcard *.h wire/*.h) tests/unit/reply.h Makefile
 	@mkdir -p $(@D)
 	clang $(STANDARD) -g -O1 -fsanitize=fuzzer $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(filter %.c,$^) -o $@
 

@@ -3,7 +3,7 @@
  * A histogram that is exact and never saturates. Adding touches one byte per bucket; when the byte wraps, a wide counter
  * beside it goes up: count = carry * 256 + byte. At 1 ns per bucket a run touches a few kB, which stay in the cache.
  */
-#include "rant.h"
+#include "histogram.h"
 
 #include <math.h>
 #include <stdlib.h>

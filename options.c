@@ -3,7 +3,7 @@
  * The command line. One table holds all that is known of an option; the parser, the defaults, the error messages and
  * the help text are made from it. What concerns two options is in a second table, of rules.
  */
-#include "rant.h"
+#include "options.h"
 
 #include <arpa/inet.h>
 #include <err.h>

@@ -2,6 +2,27 @@
 /* rant: parse, open, run, report, close. */
 #include "rant.h"
 
+#include "doctor/check.h"
+#include "histogram.h"
+#include "host/action.h"
+#include "host/activity.h"
+#include "host/clock.h"
+#include "host/memory.h"
+#include "host/nic.h"
+#include "host/pmc.h"
+#include "host/watch.h"
+#include "measure/exchange.h"
+#include "measure/log.h"
+#include "options.h"
+#include "report/report.h"
+#include "report/verdict.h"
+#include "tracefs.h"
+#include "wire/hmac.h"
+#include "wire/packet.h"
+#include "wire/sequence.h"
+#include "wire/session.h"
+#include "wire/socket.h"
+
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * nothing but the system calls for it; saved to files after the run or by the housekeeping thread.
  * Facts: Documentation/trace/ftrace.rst, kernel/trace/trace.c.
  */
-#include "rant.h"
+#include "tracefs.h"
 
 #include <dirent.h>
 #include <err.h>

@@ -3,7 +3,9 @@
 # All tests, one line each, and a closing line with the counts. Run by "make check", which builds what is needed here.
 set -uo pipefail
 
-hot=${HOT:?run this by: sudo make check}
+[ -x build/rant-sanitized ] || { echo "check: run this by: sudo make check" >&2; exit 1; }
+cd "$(dirname "$0")/.." || exit 1
+sources=(*.c host/*.c wire/*.c measure/*.c doctor/*.c report/*.c)
 results=$(mktemp)
 trap 'rm -f "$results"' EXIT
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1} UBSAN_OPTIONS=print_stacktrace=1
@@ -33,31 +35,31 @@ many() {
 
 analyze() {
 	local file
-	for file in ./*.c; do
+	for file in "${sources[@]}"; do
 		gcc "${warnings[@]}" -O2 -fanalyzer -c "$file" -o /dev/null || return 1
 	done
 	# What is left out without libcrypto.
-	[ ! -e /usr/include/openssl/sha.h ] || gcc "${warnings[@]}" -DWITH_CRYPTO -O2 -fanalyzer -c hmac.c -o /dev/null
+	[ ! -e /usr/include/openssl/sha.h ] || gcc "${warnings[@]}" -DWITH_CRYPTO -O2 -fanalyzer -c wire/hmac.c -o /dev/null
 }
 
 plain_compile() {
-	gcc ./*.c -I/usr/include/libnl3 -o /dev/null -lnl-3 -lnl-genl-3 -lm
+	gcc -O2 -I. ./*.c ./*/*.c -I/usr/include/libnl3 -o /dev/null -lnl-3 -lnl-genl-3 -lm
 }
 
 one "the sources compile without the Makefile" plain_compile
 one "gcc -fanalyzer finds nothing" analyze
-one "shellcheck finds nothing" shellcheck -x config.sh tests/*.sh tests/config/stub tests/bench/*.sh tests/lab/*.sh .ci/run
-read -ra rooms <<<"$hot"
-one "hot rooms call only what is allowed" tests/symbols.sh "${rooms[@]/#/build/}"
-for test in build/test_*; do
+one "shellcheck finds nothing" shellcheck -x config.sh tests/*.sh tests/*/*.sh tests/unit/config/stub .ci/run
+one "hot rooms call only what is allowed" tests/symbols.sh
+for test in tests/unit/test_*.c; do
+	test=build/$(basename "$test" .c)
 	CMOCKA_MESSAGE_OUTPUT=TAP many "$(basename "$test")" tests/with_tracefs.sh "$test"
 done
-many "config.sh with replaced tools" tests/test_config.sh
-many "config.sh on a veth link" tests/config_veth.sh ./rant
-many "on a veth link" tests/namespace.sh ./rant build/hostile build/spike.so
-many "on a veth link, AddressSanitizer and UBSan" tests/namespace.sh build/rant-sanitized build/hostile
-many "with programs that are not rant" tests/interop.sh ./rant
-many "with programs that are not rant, AddressSanitizer and UBSan" tests/interop.sh build/rant-sanitized
+many "config.sh with replaced tools" tests/unit/test_config.sh
+many "config.sh on a veth link" tests/link/config_veth.sh ./rant
+many "on a veth link" tests/link/namespace.sh ./rant build/hostile build/spike.so
+many "on a veth link, AddressSanitizer and UBSan" tests/link/namespace.sh build/rant-sanitized build/hostile
+many "with programs that are not rant" tests/interop/interop.sh ./rant
+many "with programs that are not rant, AddressSanitizer and UBSan" tests/interop/interop.sh build/rant-sanitized
 [ "${LAB:-1}" = 0 ] || many "in virtual machines" tests/lab/lab.sh --all
 
 # cmocka 1.1.5 says "not ok N # SKIP" of a test that was skipped.

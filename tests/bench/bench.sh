@@ -117,7 +117,7 @@ compile() {
 	local rooms
 
 	"${CC:-cc}" -O2 -std=gnu11 "$here/bare.c" -o "$work/bare" || die "bare.c does not compile"
-	mapfile -t rooms < <(find "$root" -maxdepth 1 -name '*.c' ! -name rant.c)
+	mapfile -t rooms < <(find "$root" -maxdepth 2 -name "*.c" ! -name rant.c ! -path "$root/tests/*")
 	"${CC:-cc}" -O2 -std=gnu11 -I"$root" -I/usr/include/libnl3 "$here/lograte.c" "${rooms[@]}" -o "$work/lograte" \
 		-lnl-3 -lnl-genl-3 -lm -lpthread 2>"$work/compile" || rm -f "$work/lograte"
 }

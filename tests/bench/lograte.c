@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Fills a log and times the writing of it by report.c, which is what happens after a run. Linked with the rooms. */
-#include "rant.h"
+#include "histogram.h"
+#include "host/memory.h"
+#include "measure/exchange.h"
+#include "measure/log.h"
+#include "options.h"
+#include "report/report.h"
+#include "wire/socket.h"
 
 #include <err.h>
 #include <stdlib.h>

@@ -4,8 +4,9 @@
  * runs the kept inputs in every check. The first two octets of an input choose the key and the answer, the rest is the
  * packet.
  */
-#include "rant.h"
-#include "../reply.h"
+#include "wire/hmac.h"
+#include "wire/packet.h"
+#include "tests/unit/reply.h"
 
 #include <endian.h>
 #include <stdio.h>

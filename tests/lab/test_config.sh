@@ -72,8 +72,8 @@ is_settled() {
 	[[ $(grep -c 'scope link' <<<"$text") -ge 2 && $text != *tentative* ]]
 }
 
-# shellcheck source=tests/dump_port.sh
-. "$TESTS/../dump_port.sh"
+# shellcheck source=tests/link/dump_port.sh
+. "$TESTS/../link/dump_port.sh"
 
 # Threads of interrupts and ksoftirqd by scheduling, and all others by their CPUs; but not the kernel's workers, nor this test.
 dump_tasks() {

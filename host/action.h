@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Commands of the user at a breach. */
+#ifndef HOST_ACTION_H
+#define HOST_ACTION_H
+
+#include "rant.h"
+#include "options.h"
+
+struct actions {
+	const struct breach_actions *wanted;
+	pid_t pid[BREACH_COMMANDS_MAX]; /* that runs; 0: none */
+	unsigned ran[BREACH_COMMANDS_MAX], failed[BREACH_COMMANDS_MAX]; /* ended; not started, or ended with a status */
+	unsigned left_out[BREACH_COMMANDS_MAX]; /* breaches at which it still ran for an earlier one */
+	bool told[BREACH_COMMANDS_MAX]; /* that it could not be started */
+};
+
+/* Starts every command by /bin/sh -c, with `environment` ("NAME=value", then NULL) and that of rant but for what begins
+ * with RANT_: only such names are sure to override. Does not wait. What can't be started is said once and counted. Not for
+ * the measuring thread. */
+void actions_run(struct actions *a, char *const *environment);
+
+/* Notes which have ended. */
+void actions_reap(struct actions *a);
+
+/* Waits up to 5 s for those that run; says which are left. */
+void actions_finish(struct actions *a);
+
+#endif

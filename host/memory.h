@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Memory that never faults during the run. */
+#ifndef HOST_MEMORY_H
+#define HOST_MEMORY_H
+
+#include "rant.h"
+
+enum memory_pages { MEMORY_NORMAL, MEMORY_HUGE_DEFAULT, MEMORY_HUGE_2M };
+
+struct memory {
+	void *start;
+	size_t bytes; /* mapped */
+	enum memory_pages pages;
+};
+
+/* Maps zeroed memory with every page present. With `huge`: 2 MB pages, then the default huge size, then normal pages;
+ * m->pages says which. 0 or -errno. */
+int memory_map(struct memory *m, size_t bytes, bool huge);
+void memory_unmap(struct memory *m);
+
+/* Locks all memory of the process, now and later. 0 or -errno. */
+int memory_lock(void);
+
+/* How much of it is in no page, by mincore(2): a first access would fault. -errno: cannot be told. */
+int64_t memory_absent_bytes(const struct memory *m);
+
+uint64_t memory_free_bytes(void);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include "rant.h"
+
+#define BREACH_COMMANDS_MAX 8
+
+/* What --on-breach asks for, besides what the trace options do. */
+struct breach_actions {
+	bool stop, keep_going;
+	int commands;
+	const char *command[BREACH_COMMANDS_MAX]; /* for /bin/sh -c */
+};
+
+/* What the threshold of an emitter can be for. */
+enum figure { FIGURE_RTT, FIGURE_RESPONSE, FIGURE_NETWORK };
+
+struct options {
+	const char *interface;
+	union address server; /* any.sa_family is AF_UNSPEC without --address */
+	const char *log_path, *save_trace_path;
+	const char *key_path; /* NULL: unauthenticated */
+	struct breach_actions on_breach;
+	int64_t trace_interval_ns;
+	int64_t threshold_ns, log_threshold_ns; /* 0: none */
+	int64_t duration_ns; /* 0: until interrupted */
+	int64_t timeout_ns;
+	int64_t warmup, count; /* packets; count 0: no limit */
+	int64_t overflow_ns, bucket_ns;
+	int64_t busy_poll_us, busy_poll_budget; /* 0: not asked for */
+	int64_t port;
+	int64_t stamp; /* enum source */
+	int64_t size_bytes; /* of the STAMP packet; 0: as it comes */
+	int64_t dscp, priority; /* -1: not given */
+	int64_t ttl;
+	int64_t threshold_on; /* enum figure; emitter */
+	int64_t synced_ns; /* the clocks of both NICs differ by at most this; -1: nobody says so */
+	bool trace_marker, snapshot, trace_rearm, pmc;
+	bool sw_timestamps, histogram, hugepages, prefer_busy_poll, keep_going, no_tx_stamps, no_hw_stamps, once;
+	bool no_cpu_dma_latency, no_step_check;
+	bool log_full, plain; /* emitter */
+	bool strict;
+	bool quiet, verbose, help, version, check;
+	enum role role;
+	bool busy_poll_implied; /* --budget or --prefer-busypoll set the busy-poll time */
+};
+
+/* Are there stamps on the wire at both ends of a latency, and are they the NIC's? */
+static inline bool options_on_wire(const struct options *o)
+{
+	return o->stamp != SOURCE_USER && !o->no_tx_stamps;
+}
+
+/* Does an emitter ask the reflector for its times? */
+static inline bool options_joined(const struct options *o)
+{
+	return o->role == ROLE_EMIT && !o->plain;
+}
+
+static inline bool options_by_nic(const struct options *o)
+{
+	return o->stamp == SOURCE_HARDWARE && !o->no_tx_stamps;
+}
+
+/* Reads argv into *o, defaults first, and checks each value and the rules across options. 0, or -EINVAL after one line
+ * on stderr that names the option, the value and what is allowed. Strings point into argv. */
+int options_parse(struct options *o, int argc, char **argv);
+
+/* Writes the help text, made from the same table that parses. */
+void options_usage(FILE *out);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* May the numbers be trusted? */
+#ifndef REPORT_VERDICT_H
+#define REPORT_VERDICT_H
+
+#include "rant.h"
+#include "options.h"
+#include "host/activity.h"
+#include "host/clock.h"
+#include "measure/exchange.h"
+
+/* TRUSTED: no reason was found. DOUBTFUL: some numbers may be wrong or missing. VOID: they say nothing. */
+enum verdict_level { VERDICT_TRUSTED, VERDICT_DOUBTFUL, VERDICT_VOID };
+
+/* Of the measuring thread at one moment, by getrusage(2) with RUSAGE_THREAD. */
+struct verdict_thread {
+	bool known;
+	uint64_t minor_faults, major_faults, switches;
+	int64_t at_ns; /* CLOCK_MONOTONIC */
+	int cpu; /* -1: not told */
+};
+
+/* What a run left behind. All stays the caller's. */
+struct verdict_facts {
+	const struct options *options;
+	const struct exchange *exchange;
+	const struct histogram *histogram;
+	const struct log *log; /* NULL: none */
+	const struct clock_watch *clocks; /* NULL: not watched */
+	const struct activity *activity; /* NULL: not read */
+	const struct activity_reading *activity_start, *activity_end;
+	struct verdict_thread thread[2]; /* right before the loop, right after it */
+	int setting[2][3], setting_error[2]; /* of the NIC, by nic_read_setting(), before and after */
+	int lock_error; /* by memory_lock() */
+	int64_t absent_bytes; /* by memory_absent_bytes(), after the loop and before anything is unlocked */
+	bool balanced; /* by exchange_balanced() */
+};
+
+#define VERDICT_TEXT_BYTES 192
+#define VERDICT_REASONS 32
+
+struct verdict_reason {
+	enum verdict_level level;
+	const char *name, *why;
+	char text[VERDICT_TEXT_BYTES]; /* the numbers */
+};
+
+struct verdict {
+	enum verdict_level level; /* the worst of the reasons */
+	unsigned reasons, unjudgeds;
+	struct verdict_reason reason[VERDICT_REASONS];
+	struct verdict_reason unjudged[VERDICT_REASONS]; /* what this run should be asked, but what could not be read; no numbers */
+};
+
+/* For the measuring thread: two system calls. */
+void verdict_read_thread(struct verdict_thread *t);
+
+/* After the run. One thread at a time. */
+void verdict_reach(struct verdict *v, const struct verdict_facts *f);
+
+/* Is the exit status 3? */
+bool verdict_fails(const struct verdict *v, bool strict);
+
+#endif

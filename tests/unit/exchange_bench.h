@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The bench of the tests of exchange.c, which include that first: a run against the fake kernel, and what is held together
+ * after it: the account of the room, that of the fake, the identities of rant.h, and the truth about every record.
+ */
+#ifndef EXCHANGE_BENCH_H
+#define EXCHANGE_BENCH_H
+
+#include "histogram.h"
+#include "host/clock.h"
+#include "host/pmc.h"
+#include "measure/exchange.h"
+#include "measure/log.h"
+#include "options.h"
+#include "wire/packet.h"
+#include "wire/sequence.h"
+#include "wire/session.h"
+#include "wire/socket.h"
+#include "fake_kernel.h"
+
+#define PACKETS 40 /* of most runs */
+#define TIMEOUT_NS (5 * NS_PER_MS)
+#define OVERFLOW_NS (100 * NS_PER_US)
+#define LOG_RECORDS 8192
+
+static struct bench {
+	struct options options;
+	struct channel channel;
+	struct histogram histogram;
+	struct log log;
+	struct sessions sessions;
+	struct exchange x;
+	volatile sig_atomic_t stop;
+	void *histogram_memory;
+	struct sample record[LOG_RECORDS]; /* memory of the log: see logged() */
+	/* What the hooks saw. */
+	unsigned breach_calls, silence_calls;
+	uint64_t recorded_at_breach, logged_at_breach;
+	struct sample first_breach;
+	int64_t silence_ns;
+	unsigned start_calls;
+	uint64_t sends_at_start;
+	int64_t started_ns;
+	struct histogram stage[STAGES], one_way[ONE_WAYS];
+	void *stage_memory[STAGES], *one_way_memory[ONE_WAYS];
+	struct packet_plan plan;
+	unsigned want_tos_calls;
+	uint64_t accidents_max;
+	bool exact_directions; /* nothing happens that makes them ambiguous: rant.h says what does */
+	/* A relation that is told exact, and its bound. */
+	int64_t placed_bound_ns;
+} b;
+
+/* What the loop may only do when it is given a pointer. The calls go on to the real rooms, but for those to pmc.c. */
+static struct {
+	unsigned placed, added, begun, ended, accounted;
+	bool is_begun, is_counted; /* between begin and end; between a good end and the account of it */
+	unsigned every; /* pmc_end() fails for all but every so many */
+	bool slow[PACKETS + 1];
+	int64_t counted_of[PACKETS + 1]; /* the packet */
+	uint64_t sends_at_begin, sends_before, delta_of;
+	bool peer_is_real;
+	int64_t peer_ns[PACKETS][4];
+} hook;
+
+static struct clock_watch clocks;
+static struct clock_peer peer;
+static struct pmc pmc;
+
+bool __real_clock_to_phc(const struct clock_watch *c, int64_t realtime_ns, int64_t *phc_ns, int64_t *bound_ns);
+bool __wrap_clock_to_phc(const struct clock_watch *c, int64_t realtime_ns, int64_t *phc_ns, int64_t *bound_ns);
+bool __wrap_clock_to_phc(const struct clock_watch *c, int64_t realtime_ns, int64_t *phc_ns, int64_t *bound_ns)
+{
+	assert_ptr_equal(c, &clocks);
+	hook.placed++;
+	return __real_clock_to_phc(c, realtime_ns, phc_ns, bound_ns);
+}
+
+void __real_clock_peer_add(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, int64_t t3_ns, int64_t t4_ns);
+void __wrap_clock_peer_add(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, int64_t t3_ns, int64_t t4_ns);
+void __wrap_clock_peer_add(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, int64_t t3_ns, int64_t t4_ns)
+{
+	assert_ptr_equal(p, &peer);
+	if (hook.peer_is_real) {
+		hook.added++;
+		__real_clock_peer_add(p, t1_ns, t2_ns, t3_ns, t4_ns);
+		return;
+	}
+	assert_true(hook.added < PACKETS);
+	memcpy(hook.peer_ns[hook.added++], (int64_t[]){ t1_ns, t2_ns, t3_ns, t4_ns }, sizeof(hook.peer_ns[0]));
+}
+
+void __wrap_pmc_begin(struct pmc *p);
+void __wrap_pmc_begin(struct pmc *p)
+{
+	assert_ptr_equal(p, &pmc);
+	hook.begun++;
+	hook.is_begun = true;
+	/* A reflector's answer has been accounted by then; an emitter's may wait for the reply to the next probe. */
+	if (fake.role == ROLE_REFLECT)
+		hook.is_counted = false;
+	hook.sends_at_begin = fake.send_calls;
+	hook.sends_before = fake.sends;
+}
+
+bool __wrap_pmc_end(struct pmc *p);
+bool __wrap_pmc_end(struct pmc *p)
+{
+	assert_ptr_equal(p, &pmc);
+	assert_true(hook.is_begun);
+	assert_int_equal(fake.send_calls, hook.sends_at_begin + 1); /* the one exchange, with its send */
+	hook.is_begun = false;
+	hook.is_counted = hook.ended++ % (hook.every ? hook.every : 1) == 0;
+	/* What is counted now is of the packet that was sent last, or of none that was sent. */
+	hook.delta_of = fake.sends == hook.sends_before ? UINT64_MAX : fake.sends - 1;
+	return hook.is_counted;
+}
+
+void __wrap_pmc_account(struct pmc *p, bool slow);
+void __wrap_pmc_account(struct pmc *p, bool slow)
+{
+	assert_ptr_equal(p, &pmc);
+	assert_true(hook.is_counted);
+	assert_true(hook.accounted < PACKETS);
+	hook.is_counted = false;
+	hook.counted_of[hook.accounted] = (int64_t)hook.delta_of;
+	hook.slow[hook.accounted++] = slow;
+}
+
+int socket_want_tos(struct channel *c)
+{
+	assert_ptr_equal(c, &b.channel);
+	b.want_tos_calls++;
+	c->tos_wanted = fake.tos_told = true;
+	return 0;
+}
+
+static inline const struct sample *logged(uint64_t i)
+{
+	assert_true(i < b.log.used);
+	return log_at(&b.log, i);
+}
+
+static inline void on_breach(void *context, const struct sample *s)
+{
+	assert_ptr_equal(context, &b);
+	if (b.breach_calls++ == 0) {
+		b.first_breach = *s;
+		b.recorded_at_breach = b.histogram.count;
+		b.logged_at_breach = b.log.used;
+	}
+}
+
+static inline void on_start(void *context)
+{
+	assert_ptr_equal(context, &b);
+	b.start_calls++;
+	b.sends_at_start = fake.sends;
+	b.started_ns = fake.now_ns;
+	assert_int_equal(b.histogram.count, 0);
+	assert_int_equal(b.x.account.breaches, 0);
+}
+
+static inline void on_silence(void *context)
+{
+	assert_ptr_equal(context, &b);
+	b.silence_calls++;
+	b.silence_ns = fake.now_ns;
+}
+
+static inline void bench_place(enum role role)
+{
+	size_t bytes = histogram_layout(&b.histogram, OVERFLOW_NS, 1, HISTOGRAM_OVERFLOW_STORE);
+
+	if (!b.histogram_memory)
+		b.histogram_memory = malloc(bytes);
+	memset(b.histogram_memory, 0, bytes);
+	histogram_place(&b.histogram, b.histogram_memory);
+	/* So that both kinds are used. */
+	log_place(&b.log, b.record, LOG_RECORDS, false, role == ROLE_EMIT);
+	sessions_init(&b.sessions);
+}
+
+/* A run in which nothing goes wrong; the test changes what it is about. An emitter ends by its count, a reflector when
+ * nothing comes any more. */
+static inline void bench_start(enum role role, enum source wire)
+{
+	void *memory = b.histogram_memory;
+
+	memset(&b, 0, sizeof(b));
+	memset(&hook, 0, sizeof(hook));
+	b.histogram_memory = memory;
+	bench_place(role);
+	b.options = (struct options){ .role = role, .timeout_ns = TIMEOUT_NS, .port = FAKE_PORT, .no_step_check = true,
+				      .overflow_ns = OVERFLOW_NS, .bucket_ns = NS_PER_US, .stamp = wire, .plain = true,
+				      .ttl = FAKE_TTL, .dscp = -1, .synced_ns = -1 };
+	b.plan = (struct packet_plan){ .ssid = FAKE_SSID };
+	b.channel.fd = FAKE_FD;
+	b.channel.stray_fd = -1;
+	b.channel.wire = wire;
+	b.channel.tx_stamps = wire != SOURCE_USER;
+	b.channel.connected = role == ROLE_EMIT;
+	b.x = (struct exchange){ .channel = &b.channel, .histogram = &b.histogram, .log = &b.log, .sessions = &b.sessions,
+				 .options = &b.options, .stop = &b.stop, .plan = &b.plan, .on_breach = on_breach,
+				 .on_silence = on_silence, .context = &b };
+	fake_start(role, wire);
+	fake.stop = &b.stop;
+	fake.plan = &b.plan;
+	fake.end = role == ROLE_EMIT ? &b.x.end : NULL;
+	fake.packets = PACKETS;
+	if (role == ROLE_EMIT)
+		b.options.count = PACKETS;
+	else
+		fake.idle_stop_ns = 4 * TIMEOUT_NS;
+}
+
+static inline void bench_script(const struct fake_event *events, size_t n)
+{
+	fake.events = events;
+	fake.event_count = n;
+}
+
+#define SCRIPT(...) \
+	do { \
+		static const struct fake_event events[] = { __VA_ARGS__ }; \
+		bench_script(events, COUNT_OF(events)); \
+	} while (0)
+
+/* ---- Stages ------------------------------------------------------------------------------------------------------- */
+
+/* By hand, from the picture of an exchange, with stamps on the wire: (to - from) - (less_to - less_from). */
+static const struct by_hand {
+	uint8_t from, to, less_from, less_to;
+	uint8_t bound;
+	bool inside, user, peer;
+} stages_by_hand[2][STAGES] = {
+	[ROLE_EMIT] = {
+		{ 0, 1, 0, 0, BOUND_HERE, false, true, false },
+		{ 2, 3, 0, 0, BOUND_HERE, false, true, false },
+		{ 4, 7, 0, 0, BOUND_NONE, false, false, true },
+		{ 1, 2, 4, 7, BOUND_NONE, true, false, true },
+		{ 4, 5, 0, 0, BOUND_THERE, true, true, true },
+		{ 5, 6, 0, 0, BOUND_THERE, true, true, true },
+		{ 6, 7, 0, 0, BOUND_THERE, true, true, true },
+	},
+	[ROLE_REFLECT] = {
+		{ 0, 1, 0, 0, BOUND_HERE, true, true, false },
+		{ 2, 3, 0, 0, BOUND_HERE, true, true, false },
+		{ 1, 2, 0, 0, BOUND_HERE, true, true, false },
+	},
+};
+
+/* The clocks of the fake are apart, so a stage of both is far from any real value: below 0 or an overflow. */
+static inline void bench_stages(enum role role, enum source wire)
+{
+	bench_start(role, wire);
+	b.options.sw_timestamps = true;
+	for (int i = 0; i < STAGES; i++) {
+		size_t bytes = histogram_layout(&b.stage[i], OVERFLOW_NS, 1, HISTOGRAM_PART_STORE);
+
+		b.stage_memory[i] = calloc(1, bytes);
+		histogram_place(&b.stage[i], b.stage_memory[i]);
+		if (stages_by_hand[role][i].from != stages_by_hand[role][i].to)
+			b.x.stage[i] = &b.stage[i];
+	}
+}
+
+static inline void free_stages(void)
+{
+	for (int i = 0; i < STAGES; i++) {
+		free(b.stage_memory[i]);
+		b.stage_memory[i] = NULL;
+	}
+}
+
+static inline bool stage_by_hand(const struct sample *s, const struct by_hand *stage, int64_t *value_ns)
+{
+	const int64_t *ns = s->time_ns;
+
+	if (stage->from == stage->to || !s->source[stage->from] || !s->source[stage->to])
+		return false;
+	if (stage->bound == BOUND_THERE && !s->one_scale)
+		return false;
+	*value_ns = ns[stage->to] - ns[stage->from];
+	if (stage->less_from == stage->less_to)
+		return true;
+	*value_ns -= ns[stage->less_to] - ns[stage->less_from];
+	return s->source[stage->less_from] && s->source[stage->less_to];
+}
+
+/* From the log, which holds every recorded sample: what should be in the histogram of a stage. */
+static inline void check_stage(int i)
+{
+	const struct histogram *h = &b.stage[i];
+	uint64_t count = 0, negatives = 0;
+	__int128 sum = 0;
+
+	for (uint64_t n = 0; n < b.log.used; n++) {
+		int64_t value_ns;
+
+		if (!stage_by_hand(logged(n), &stages_by_hand[b.options.role][i], &value_ns))
+			continue;
+		count += value_ns >= 0;
+		negatives += value_ns < 0;
+		sum += value_ns >= 0 ? value_ns : 0;
+	}
+	assert_int_equal(h->count, count);
+	assert_int_equal(h->negatives, negatives);
+	assert_true(h->sum == sum);
+}
+
+/* ---- After every run ---------------------------------------------------------------------------------------------- */
+
+static inline struct fake_account account_of_room(void)
+{
+	const struct account *a = &b.x.account;
+	struct fake_account r = { 0 };
+
+#define X(field) r.field = (int64_t)counter_get(&a->field);
+	FAKE_ACCOUNT(X)
+#undef X
+	r.error_other = (int64_t)counter_get(&b.channel.error_other);
+	r.control_truncated = (int64_t)counter_get(&b.channel.control_truncated);
+	for (int i = 0; i < FOLLOW_UPS; i++)
+		r.follow_up[i] = (int64_t)counter_get(&a->follow_up[i]);
+	return r;
+}
+
+static inline bool same_account(const char *what, const struct fake_account *got, const struct fake_account *want)
+{
+	bool same = true;
+
+#define X(field) \
+	if (got->field != want->field) { \
+		same = false; \
+		print_error("%s: " #field " is %lld, not %lld\n", what, (long long)got->field, (long long)want->field); \
+	}
+	FAKE_ACCOUNT(X)
+	X(error_other)
+	X(control_truncated)
+	X(follow_up[FOLLOW_UP_NONE])
+	X(follow_up[FOLLOW_UP_THERE])
+	X(follow_up[FOLLOW_UP_LOST])
+	X(follow_up[FOLLOW_UP_UNKNOWN])
+	X(follow_up[FOLLOW_UP_UNTOLD])
+	X(follow_up[FOLLOW_UP_MIXED])
+	X(follow_up[FOLLOW_UP_END])
+#undef X
+	return same;
+}
+
+/* Written down again from rant.h, not from exchange_balanced(). */
+static inline void check_identities(const struct fake_account *a)
+{
+	int64_t records = 0, follow_ups = 0;
+
+	for (int i = 0; i < FOLLOW_UPS; i++)
+		follow_ups += a->follow_up[i];
+	assert_int_equal(a->sent, a->warmup + a->recorded + a->lost + a->unstamped + a->negative + a->stepped +
+				  a->unfinished + a->closing);
+	if (b.options.role == ROLE_EMIT) {
+		assert_int_equal(a->received, a->answered + a->late + a->duplicate + a->foreign + a->malformed +
+					      a->unverified);
+		assert_int_equal(a->unanswered + a->repeated, 0);
+		assert_int_equal(follow_ups, a->recorded + a->negative);
+		assert_true(a->closing <= 1);
+	} else {
+		assert_int_equal(a->received, a->answered + a->unanswered + a->foreign + a->malformed + a->unverified);
+		assert_int_equal(a->sent, a->answered);
+		assert_int_equal(a->late + a->duplicate + a->lost + a->unfinished + a->closing + follow_ups, 0);
+		assert_true(a->repeated + a->reordered <= a->answered);
+	}
+	assert_true(a->missing_tx + a->missing_rx >= a->unstamped);
+	for (uint32_t i = 0; i < b.histogram.buckets; i++)
+		records += (int64_t)histogram_bucket(&b.histogram, i);
+	assert_int_equal(records + (int64_t)b.histogram.overflows, a->recorded);
+	assert_int_equal(b.histogram.count, a->recorded);
+	assert_int_equal(b.histogram.negatives, a->negative);
+	assert_true(exchange_balanced(&b.x));
+}
+
+/* The packet of a log record: in the emitter by its number, in the reflector by T3, which is read once for each reply. */
+static inline struct fake_packet *packet_of(const struct sample *s)
+{
+	if (b.options.role == ROLE_EMIT)
+		return &fake.packet[(uint32_t)(s->seq - fake.first_id)];
+	for (uint64_t n = 0; n < fake.sends; n++)
+		if (b.x.clocks ? fake.packet[n].tx_wire_ns == s->time_ns[REFLECT_T3_WIRE] :
+				 fake.packet[n].tx_user_ns == s->time_ns[REFLECT_T3_USER])
+			return &fake.packet[n];
+	return NULL;
+}
+
+static inline void check_time(const struct sample *s, unsigned at, int64_t want_ns, enum source source)
+{
+	assert_int_equal(s->source[at], source);
+	if (source)
+		assert_int_equal(s->time_ns[at], want_ns);
+}
+
+/* A relation of the clocks of the fake that is as old as at_ns (CLOCK_MONOTONIC), by hand. */
+static inline void relate_clocks(int64_t at_ns, int64_t bound_ns, double rate_bound)
+{
+	struct clock_slot *s = &clocks.slot[0];
+
+	memset(&clocks, 0, sizeof(clocks));
+	s->valid = true;
+	s->at_ns = fake_real_ns(at_ns);
+	s->offset_ns = fake_wire_ns(0) - fake_real_ns(0);
+	s->bound_ns = bound_ns;
+	s->rate_bound = rate_bound;
+	b.x.clocks = &clocks;
+	b.placed_bound_ns = bound_ns;
+}
+
+/* rant.h: a relation is not extrapolated further than a second. */
+static inline bool has_place(int64_t user_ns)
+{
+	return b.x.clocks && user_ns - clocks.slot[0].at_ns <= NS_PER_S;
+}
+
+/* For the fake: by the offset of its clocks, and the bound that the relation was given. */
+static inline bool place_by_hand(int64_t real_ns, int64_t *placed_ns, int64_t *bound_ns)
+{
+	*placed_ns = real_ns - fake_real_ns(0) + fake_wire_ns(0);
+	*bound_ns = b.placed_bound_ns + 2 +
+		    (int64_t)((double)llabs(real_ns - clocks.slot[0].at_ns) * clocks.slot[0].rate_bound);
+	return has_place(real_ns);
+}
+
+/* What should be in the record of a time of user space. */
+static inline void check_user_time(const struct sample *s, unsigned at, int64_t user_ns, bool wanted)
+{
+	bool there = wanted && (!b.x.clocks || has_place(user_ns));
+
+	check_time(s, at, b.x.clocks ? user_ns - fake_real_ns(0) + fake_wire_ns(0) : user_ns,
+		   there ? SOURCE_USER : SOURCE_NONE);
+}
+
+static inline const char *follow_up_name(unsigned how)
+{
+	static const char *const names[] = { "NONE", "THERE", "LOST", "UNKNOWN", "UNTOLD", "MIXED", "END" };
+
+	return how < COUNT_OF(names) ? names[how] : "?";
+}
+
+/* The times of the other host: those of the reply to this probe, or none. */
+static inline void check_there(const struct sample *s, const struct fake_packet *p)
+{
+	const struct fake_reply *r = &p->reply;
+	bool joined = p->follow_up == FOLLOW_UP_THERE;
+
+	if (s->follow_up != p->follow_up)
+		fail_msg("#%u: %s, not %s", s->seq, follow_up_name(s->follow_up), follow_up_name(p->follow_up));
+	check_time(s, THERE + REFLECT_T2_WIRE, r->t2_ns, r->t2_source);
+	check_time(s, THERE + REFLECT_T2_USER, r->t2_user_ns, r->t2_user ? SOURCE_USER : SOURCE_NONE);
+	check_time(s, THERE + REFLECT_T3_USER, r->t3_ns, r->no_clock ? SOURCE_NONE : SOURCE_USER);
+	check_time(s, THERE + REFLECT_T3_WIRE, r->t3_wire_ns, joined ? r->t2_source : SOURCE_NONE);
+	assert_int_equal(s->one_scale, r->on_scale);
+}
+
+/* Of the figures that need no clocks that agree, and of which only both stamps of the peer tell. */
+static inline void check_figures(const struct sample *s, const struct fake_packet *p)
+{
+	const int64_t response_ns = p->reply.t3_wire_ns - p->reply.t2_ns;
+	int64_t value_ns;
+
+	assert_int_equal(exchange_stage_value(&b.x.stages[STAGE_RESPONSE], s, &value_ns), p->follow_up == FOLLOW_UP_THERE);
+	if (p->follow_up == FOLLOW_UP_THERE)
+		assert_int_equal(value_ns, response_ns);
+	assert_int_equal(exchange_stage_value(&b.x.stages[STAGE_NETWORK], s, &value_ns), p->follow_up == FOLLOW_UP_THERE);
+	if (p->follow_up == FOLLOW_UP_THERE)
+		assert_int_equal(value_ns, p->latency_ns - response_ns);
+}
+
+static inline void check_sample(const struct sample *s)
+{
+	bool emit = b.options.role == ROLE_EMIT, user = !b.channel.tx_stamps;
+	enum source tx = b.channel.tx_stamps ? b.channel.wire : SOURCE_NONE;
+	bool rx_user = user || b.options.sw_timestamps || fake.check_steps;
+	struct fake_packet *p = packet_of(s);
+
+	assert_non_null(p);
+	assert_int_equal(p->place, PLACE_RECORDED);
+	p->place = PLACE_OTHER; /* each only once */
+	assert_int_equal(s->seq, p->seq);
+	assert_int_equal(s->latency_ns, p->latency_ns);
+	if (emit) {
+		check_there(s, p);
+		check_figures(s, p);
+	}
+	check_user_time(s, emit ? EMIT_T1_USER : REFLECT_T3_USER, p->tx_user_ns, true);
+	check_time(s, emit ? EMIT_T1_WIRE : REFLECT_T3_WIRE, p->tx_wire_ns, tx);
+	check_user_time(s, emit ? EMIT_T4_USER : REFLECT_T2_USER, p->rx_user_ns, rx_user);
+	check_time(s, emit ? EMIT_T4_WIRE : REFLECT_T2_WIRE, p->rx_wire_ns, p->rx_stamped ? b.channel.wire : SOURCE_NONE);
+}
+
+static inline void check_samples(void)
+{
+	__int128 sum = 0;
+
+	if (!b.x.log || b.options.log_threshold_ns)
+		return;
+	assert_int_equal(b.log.used, b.histogram.count);
+	for (uint64_t i = 0; i < b.log.used; i++) {
+		check_sample(logged(i));
+		if (i && b.options.role == ROLE_EMIT)
+			assert_true((int32_t)(logged(i)->seq - logged(i - 1)->seq) > 0);
+		sum += logged(i)->latency_ns;
+	}
+	assert_true(sum == b.histogram.sum);
+}
+
+/* One more, after the run and no part of it, whenever a record waited for what only one more could tell. */
+static inline void check_closing(const struct fake_account *a)
+{
+	if (a->closing) {
+		const struct fake_packet *last = &fake.packet[fake.sends - 1];
+
+		assert_true(last->closing);
+		assert_true(b.x.ended_ns < last->sent_ns);
+		assert_true(b.x.last_ns <= b.x.ended_ns);
+	}
+	for (uint64_t n = 0; n + 1 < fake.sends; n++)
+		assert_false(fake.packet[n].closing);
+}
+
+/* What the loss was in truth, and what can be known of it: behind the last answer nothing. */
+static inline void check_directions(void)
+{
+	struct directions d = b.x.directions;
+	uint64_t forward = 0, backward = 0, unknown = 0, last = 0, answered = 0;
+
+	for (uint64_t n = 0; n < fake.sends; n++) {
+		answered += fake.packet[n].came_back;
+		last = fake.packet[n].came_back ? n + 1 : last;
+	}
+	for (uint64_t n = 0; n < fake.sends; n++) {
+		const struct fake_packet *p = &fake.packet[n];
+
+		unknown += !p->came_back && n >= last;
+		forward += !p->came_back && n < last && !p->arrived;
+		backward += !p->came_back && n < last && p->arrived;
+	}
+	directions_finish(&d, fake.sends);
+	assert_int_equal(d.lost_forward + d.lost_backward + d.lost_unknown, fake.sends - answered);
+	if (!b.exact_directions)
+		return;
+	assert_int_equal(d.lost_forward, forward);
+	assert_int_equal(d.lost_backward, backward);
+	assert_int_equal(d.lost_unknown, unknown);
+}
+
+static inline struct fake_account bench_run(const char *name)
+{
+	fake.warmup_left = (uint64_t)b.options.warmup;
+	fake.timeout_ns = b.options.timeout_ns;
+	fake.threshold_ns = b.options.threshold_ns;
+	fake.threshold_on = (enum figure)b.options.threshold_on;
+	fake.place = b.x.clocks ? place_by_hand : NULL;
+	fake.first_id = b.x.next_key = b.x.oldest_key = fake.first_id;
+	fake.tx_stamps = b.channel.tx_stamps;
+	fake.check_steps = b.channel.tx_stamps && b.channel.wire == SOURCE_HARDWARE && !b.options.no_step_check;
+	fake.check_set = !fake.check_steps && !b.options.no_step_check;
+	b.channel.id_by_message = fake.id_by_message;
+	/* Transports differ in data only; here, what exchange and timestamping need of socket.c's row. */
+	static const struct transport ipv4 = { .ip_level = SOL_IP, .recverr_type = IP_RECVERR, .recverr_bytes = 16 + 16,
+					       .ttl_type = IP_TTL, .pktinfo_type = IP_PKTINFO,
+					       .pktinfo_bytes = sizeof(struct in_pktinfo), .tos_type = IP_TOS,
+					       .tos_bytes = 1 };
+	b.channel.transport = &ipv4;
+	fake_begin();
+	exchange_run(&b.x);
+	fake_finish();
+	fake_end();
+
+	struct fake_account got = account_of_room();
+
+	assert_true(b.x.end != END_NOT_YET);
+	assert_true(same_account(name, &got, &fake.expect));
+	/* Never a stamp of another packet, but for what test_joining's random mixtures say. */
+	assert_true(fake.accidents <= b.accidents_max);
+	assert_int_equal(b.x.there, fake.best_there);
+	check_identities(&got);
+	check_samples();
+	check_closing(&got);
+	if (b.options.role == ROLE_EMIT && !fake.first_id)
+		check_directions();
+	assert_true(b.x.clocks || !(hook.placed + b.x.account.unplaced));
+	assert_true(b.x.peer || !hook.added);
+	assert_true(b.x.pmc || !(hook.begun + hook.ended + hook.accounted));
+	return got;
+}
+
+static inline int teardown(void **state)
+{
+	(void)state;
+	fake_end();
+	return 0;
+}
+
+#endif

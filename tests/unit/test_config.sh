@@ -1,0 +1,619 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# config.sh on a network card that there is not: its tools are replaced by tests/unit/config/stub, /proc and /sys by files.
+# Prints "ok - NAME", "not ok - NAME" and lines that begin with "# ". Exit status 1 when anything failed. ONLY=REGEX chooses.
+#
+# Text in single quotes is for sed and bash.
+# shellcheck disable=SC2016,SC2317
+set -uo pipefail
+export LC_ALL=C
+
+tree=$(cd "$(dirname "$0")/../.." && pwd)
+if [ "$(id -u)" -ne 0 ]; then
+	echo "ok - config.sh with replaced tools # SKIP it works for root only: sudo make check"
+	exit 0
+fi
+work=$(mktemp -d /tmp/rant-config.XXXXXX) || exit 1
+export CONFIG_ROOT=$work/root
+sys=$CONFIG_ROOT/sys proc=$CONFIG_ROOT/proc nic=$CONFIG_ROOT/nic
+failed=0
+complaints=()
+
+remove_all() {
+	trap '' INT TERM
+	"$tree/config.sh" eth0 --undo >/dev/null 2>&1
+	rm -rf "$work"
+}
+trap remove_all EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+mkdir "$work/bin"
+for tool in ip ethtool tc nsenter chrt taskset setpci mkdir rmdir phc2sys phc_ctl; do
+	ln -s "$tree/tests/unit/config/stub" "$work/bin/$tool"
+done
+PATH=$work/bin:$PATH
+
+# ---- The card and the host that there are not ------------------------------------------------------------------------
+
+# file PATH TEXT
+file() {
+	[ -d "${1%/*}" ] || command -p mkdir -p "${1%/*}"
+	printf '%s\n' "$2" >"$1"
+}
+
+# task NUMBER NAME FLAGS CPUS POLICY PRIORITY
+task() {
+	local folder=$proc/$1
+
+	file "$folder/task/$1/status" "Cpus_allowed_list:	$4"
+	file "$folder/status" "Cpus_allowed_list:	$4"
+	file "$folder/comm" "$2"
+	file "$folder/stat" "$1 ($2) S 2 0 0 0 -1 $3 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 2 $6 $5"
+}
+
+make_nic() {
+	local setting
+
+	command -p mkdir -p "$nic/instance"
+	for setting in 'driver=igb' 'bus=0000:03:00.0' 'namespace=' 'up=on' 'arp=on' 'multicast=on' 'qdisc=mq' \
+		'channels max combined=4' 'channels combined=4' 'ring max rx=4096' 'ring max tx=256' 'ring rx=256' 'ring tx=128' \
+		'coalesce adaptive-rx=on' 'coalesce rx-usecs=3' 'coalesce rx-frames=0' 'coalesce tx-usecs=n/a' \
+		'pause autoneg=on' 'pause rx=on' 'pause tx=off' 'flag legacy-rx=on' 'flag something=on' \
+		'offload rx-checksumming=on' 'offload tx-checksum-ipv4=off [fixed]' 'offload tx-checksum-ip-generic=on' \
+		'offload tx-tcp-segmentation=on' 'offload generic-segmentation-offload=on' \
+		'offload generic-receive-offload=on' 'offload large-receive-offload=off [fixed]' 'offload rx-vlan-offload=on' \
+		'frequency=-12.500000' 'aspm-0000:03:00.0=0042' 'aspm-0000:00:02.0=0043' \
+		'instance/buffer_size_kb=1410' 'instance/tracing_cpumask=ff' 'instance/events/net/napi_gro_receive_entry/enable=0' \
+		'instance/trace_clock=[local] global mono_raw' 'instance/snapshot=# * Snapshot is freed *' \
+		'instance/events/irq/irq_handler_entry/enable=0' 'instance/events/irq/irq_handler_exit/enable=0'; do
+		file "$nic/${setting%%=*}" "${setting#*=}"
+	done
+	echo 'inet 10.1.1.5/24 brd 10.1.1.255 scope global eth0\ valid_lft forever preferred_lft forever' >"$nic/addresses"
+	echo '10.1.1.9 lladdr 02:00:00:00:00:09 PERMANENT' >"$nic/neighbours"
+	echo '10.9.0.0/16 via 10.1.1.1' >"$nic/routes"
+	: >"$nic/refuse"
+	: >"$nic/default"
+	: >"$nic/pids"
+}
+
+# Interrupts 40 to 42 are the card's, 50 and 51 those of its other port.
+make_interrupts() {
+	local irq
+
+	command -p mkdir -p "$sys/devices/pci0000:00/0000:00:02.0/0000:03:00.0" "$sys/bus/pci/devices" "$sys/bus/pci/drivers/igb"
+	ln -s "$sys/devices/pci0000:00/0000:00:02.0/0000:03:00.0" "$sys/bus/pci/devices/"
+	ln -s "$sys/bus/pci/devices/0000:03:00.0" "$sys/bus/pci/drivers/igb/"
+	file "$sys/bus/pci/drivers/igb/0000:03:00.1/msi_irqs/50" msix
+	file "$sys/bus/pci/drivers/igb/0000:03:00.1/msi_irqs/51" msix
+	file "$sys/bus/pci/devices/0000:03:00.0/power/control" auto
+	file "$sys/bus/pci/devices/0000:03:00.0/numa_node" 0
+	for irq in 40 41 42; do
+		file "$sys/bus/pci/devices/0000:03:00.0/msi_irqs/$irq" msix
+	done
+	for irq in 30 40 41 42; do
+		file "$proc/irq/$irq/smp_affinity_list" 0-7
+		file "$proc/irq/$irq/effective_affinity_list" 0
+	done
+	file "$proc/irq/31/smp_affinity_list" 4-5
+	file "$proc/irq/32/smp_affinity_list" 3
+	file "$proc/irq/33/effective_affinity_list" 2
+	file "$proc/irq/50/smp_affinity_list" 6
+	file "$proc/irq/51/smp_affinity_list" 7
+	file "$proc/irq/default_smp_affinity" ff
+}
+
+make_host() {
+	local cpu
+
+	for cpu in 0 1 2 3 4 5 6 7; do
+		command -p mkdir -p "$sys/devices/system/cpu/cpu$cpu/node0"
+		file "$sys/devices/system/cpu/cpu$cpu/cpufreq/scaling_governor" powersave
+		file "$sys/devices/system/cpu/cpu$cpu/cpuidle/state0/latency" 0
+		file "$sys/devices/system/cpu/cpu$cpu/cpuidle/state1/latency" 133
+		file "$sys/devices/system/cpu/cpu$cpu/cpuidle/state1/disable" 0
+	done
+	file "$sys/devices/system/cpu/online" 0-7
+	file "$sys/devices/virtual/workqueue/cpumask" ff
+	file "$sys/class/net/eth0/napi_defer_hard_irqs" 7
+	file "$sys/class/net/eth0/gro_flush_timeout" 20000
+	file "$sys/class/net/eth0/queues/rx-0/rps_cpus" 0f
+	file "$proc/sys/net/ipv6/conf/eth0/disable_ipv6" 0
+	file "$proc/sys/net/ipv4/conf/eth0/rp_filter" 2
+	file "$proc/sys/kernel/random/boot_id" one
+	file "$proc/uptime" '1000.00 1'
+	file "$proc/meminfo" 'MemAvailable: 8000000 kB'
+	command -p mkdir -p "$proc/self/ns" "$CONFIG_ROOT/run/netns" "$sys/kernel/tracing/instances"
+	cp -r "$nic/instance/." "$sys/kernel/tracing/"
+	ln -s 'net:[1]' "$proc/self/ns/net"
+	task 1 init 0 0-7 0 0
+	task 20 ksoftirqd/3 69238848 3 0 0
+	task 140 irq/40-eth0-TxR 2129984 0-7 1 50
+	task 133 irq/33-nvme0q2 2129984 2 1 50
+	task 500 'evil) S ($x' 0 1-3 0 0
+	task 501 pinned 0 2 0 0
+}
+
+make_root() {
+	rm -rf "$CONFIG_ROOT"
+	command -p mkdir -p "$CONFIG_ROOT"
+	make_nic
+	make_interrupts
+	make_host
+	dump >"$work/before"
+}
+
+# All that could be changed. What somebody refuses is not part of it.
+dump() {
+	(cd "$CONFIG_ROOT" && grep -ra '' nic proc sys && ls run/netns) | grep -av -e '^nic/refuse' -e 'proc/[0-9]*/cmdline' | sort
+	[ ! -e "$CONFIG_ROOT/run/rant-config/eth0" ] || echo "state is left"
+}
+
+# ---- Verdicts --------------------------------------------------------------------------------------------------------
+
+chosen() {
+	[[ $1 =~ ${ONLY:-} ]]
+}
+
+begin() {
+	name=$1 complaints=()
+	make_root
+}
+
+complain() {
+	complaints+=("$*")
+}
+
+verdict() {
+	if [ ${#complaints[@]} -eq 0 ]; then
+		echo "ok - config.sh: $name"
+		return
+	fi
+	failed=1
+	echo "not ok - config.sh: $name"
+	printf '%s\n' "${complaints[@]}" | head -40 | sed 's/^/# /'
+}
+
+all=(eth0 --ip 10.0.0.1 --remote-ip 10.0.0.2 --remote-mac 52:54:00:00:00:02 --cpu 2 --irq-cpu 3 --cpu-power --trace --demote-irqs)
+
+# config STATUS ARGUMENTS...: output in $work/out and err. With "any" the status is left to the caller, in $last.
+config() {
+	local expected=$1 status=0
+
+	shift
+	last=0
+	: >"$CONFIG_ROOT/calls"
+	timeout -s KILL 60 "$tree/config.sh" "$@" >"$work/out" 2>"$work/err" </dev/null 9>&- || status=$?
+	last=$status
+	[ "$expected" = any ] || [ "$status" -eq "$expected" ] || complain "config.sh $*: status $status, not $expected: $(tail -n 3 "$work/err")"
+}
+
+is() { # FILE TEXT
+	local text
+
+	text=$(cat "$1" 2>&1)
+	[ "$text" = "$2" ] || complain "${1#"$CONFIG_ROOT/"} is '$text', not '$2'"
+}
+
+expect_line() { # FILE REGEX
+	grep -Eq -- "$2" "$work/$1" || complain "no line of $1 matches: $2"
+}
+
+expect_no_line() {
+	! grep -Eq -- "$2" "$work/$1" || complain "a line of $1 matches: $2"
+}
+
+expect_as_before() {
+	dump >"$work/after"
+	cmp -s "$work/before" "$work/after" || complain "$1: $(diff "$work/before" "$work/after" | head -20)"
+}
+
+# ---- Bad input: one line, exit status 1, nothing changed -------------------------------------------------------------
+
+# bad NAME REGEX ARGUMENTS...
+bad() {
+	local message=$2
+
+	chosen "bad input: $1" || return 0
+	begin "bad input: $1"
+	config 1 "${@:3}"
+	expect_line err "^config.sh: .*$message"
+	[ "$(wc -l <"$work/err")" -eq 1 ] || complain "$(wc -l <"$work/err") lines on stderr"
+	expect_as_before 'changed'
+	verdict
+}
+
+enough=(--ip 10.0.0.1 --remote-ip 10.0.0.2 --cpu 2 --irq-cpu 3)
+{
+	bad 'unknown interface' "no interface 'eth7'" eth7 "${enough[@]}"
+	bad 'a name that is a path' "'../x' is not the name" ../x "${enough[@]}"
+	bad 'no CPU' 'cpu is missing' eth0 --ip 10.0.0.1 --remote-ip 10.0.0.2
+	bad 'a CPU that there is not' 'there is no CPU 9' eth0 "${enough[@]}" --cpu 9
+	bad 'a CPU that is no number' "'2x' is not a number" eth0 "${enough[@]}" --cpu 2x
+	bad 'one CPU for both' 'are both 2' eth0 "${enough[@]}" --irq-cpu 2
+	bad 'one CPU for both, written in two ways' 'are both 2' eth0 "${enough[@]}" --irq-cpu 02
+	bad 'no address' 'ip is missing' eth0 --cpu 2 --irq-cpu 3
+	bad 'an address with a number too large' "'10.0.0.256' is not" eth0 "${enough[@]}" --ip 10.0.0.256
+	bad 'an address with a length too large' "'10.0.0.1/33' is not" eth0 "${enough[@]}" --ip 10.0.0.1/33
+	bad 'a remote address with a length' "'10.0.0.2/24' is not" eth0 "${enough[@]}" --remote-ip 10.0.0.2/24
+	bad 'the same address for both' 'address of this side' eth0 "${enough[@]}" --remote-ip 10.0.0.1
+	bad 'a malformed MAC' "'52:54:00:00:00' is not a MAC" eth0 "${enough[@]}" --remote-mac 52:54:00:00:00
+	bad 'the MAC of a group' 'not the MAC of one' eth0 "${enough[@]}" --remote-mac 01:00:5e:00:00:01
+	bad 'a priority of 100' "'100' is not a number from 1 to 99" eth0 "${enough[@]}" --irq-prio 100
+	bad 'an unknown step' "no step 'rest'" eth0 "${enough[@]}" --only rest
+	bad 'an unknown option' "unknown option '--cpus'" eth0 "${enough[@]}" --cpus 1
+	bad 'an option without its value' '--ip needs a value' eth0 --ip
+	bad 'two modes' 'exclude each other' eth0 --undo --verify
+	bad 'two interfaces' 'one interface at a time' eth0 eth1 "${enough[@]}"
+	bad 'a clock that is a path' "'/tmp/x' is not a PTP clock" eth0 "${enough[@]}" --ptp-source /tmp/x
+}
+
+if chosen 'offline'; then
+	begin 'bad input: a CPU that is offline'
+	file "$sys/devices/system/cpu/cpu2/online" 0
+	dump >"$work/before"
+	config 1 eth0 "${enough[@]}"
+	expect_line err 'CPU 2 is offline'
+	expect_as_before changed
+	verdict
+fi
+
+if chosen 'default route'; then
+	begin 'an interface with the default route is not touched'
+	echo 'default via 10.1.1.1' >"$nic/default"
+	dump >"$work/before"
+	config 1 eth0 "${enough[@]}"
+	expect_line err 'carries the default route'
+	expect_as_before changed
+	verdict
+fi
+
+if chosen 'not root'; then
+	begin 'not root: one line'
+	chmod 711 "$work"
+	status=0
+	setpriv --reuid 65534 --clear-groups bash -c 'exec bash -s -- "$@"' bash eth0 --undo <"$tree/config.sh" \
+		>"$work/out" 2>"$work/err" || status=$?
+	[ "$status" -eq 1 ] || complain "status $status"
+	is "$work/err" 'config.sh: only root can do this: sudo config.sh ...'
+	verdict
+fi
+
+for pair in ethtool:ethtool setpci:pciutils phc2sys:linuxptp chrt:util-linux; do
+	chosen "missing ${pair%:*}" || continue
+	begin "a missing ${pair%:*} is named with its package"
+	rm -rf "$work/path"
+	command -p mkdir "$work/path"
+	for tool in bash sh cat cp mv rm sed grep sort tail readlink flock sleep chmod setsid id timeout; do
+		ln -s "$(command -v "$tool")" "$work/path/$tool"
+	done
+	cp -P "$work/bin/"* "$work/path/"
+	rm "$work/path/${pair%:*}"
+	PATH=$work/path config 1 eth0 "${enough[@]}"
+	expect_line err "'${pair%:*}' is missing: install the package ${pair#*:}$"
+	expect_as_before changed
+	verdict
+done
+
+# ---- What is done ----------------------------------------------------------------------------------------------------
+
+if chosen 'help'; then
+	begin '--help lists all steps, one line each'
+	config 0 --help
+	for step in namespace queues rings offloads coalescing pause flags napi network cpus irqs power pcie ptp trace; do
+		[ "$(grep -c "^  $step  *[a-z0-9]" "$work/out")" -eq 1 ] || complain "$step"
+	done
+	verdict
+fi
+
+if chosen 'dry-run'; then
+	begin '--dry-run prints each command with the value it replaces, and changes nothing'
+	config 0 "${all[@]}" --dry-run
+	sed "s#$CONFIG_ROOT##g; s/^eth0: note.*//; /^$/d" "$work/out" >"$work/plan"
+	diff "$tree/tests/unit/config/dry-run.txt" "$work/plan" >"$work/difference" || complain "$(cat "$work/difference")"
+	[ -z "${UPDATE:-}" ] || cp "$work/plan" "$tree/tests/unit/config/dry-run.txt"
+	expect_as_before changed
+	verdict
+fi
+
+# What must be true after all of it.
+expect_prepared() {
+	local setting
+
+	for setting in namespace=ns_eth0 'channels combined=1' 'ring rx=512' 'ring tx=256' 'coalesce adaptive-rx=off' \
+		'coalesce rx-usecs=0' 'coalesce rx-frames=1' 'pause autoneg=off' 'pause rx=off' 'flag legacy-rx=off' 'flag something=on' \
+		'offload tx-checksum-ip-generic=off' 'offload rx-checksumming=off' 'offload generic-receive-offload=off' \
+		'offload rx-vlan-offload=on' up=on arp=off multicast=off qdisc=noqueue aspm-0000:03:00.0=0040 aspm-0000:00:02.0=0040 \
+		'neighbours=10.0.0.2 lladdr 52:54:00:00:00:02 PERMANENT' \
+		'addresses=inet 10.0.0.1/24 brd 10.0.0.255 scope global eth0'; do
+		is "$nic/${setting%%=*}" "${setting#*=}"
+	done
+	for setting in irq/40=3 irq/42=3 irq/30=0-1,4-7 irq/31=4-5 irq/32=0-1,4-7 irq/50=6 irq/51=7; do
+		is "$proc/${setting%=*}/smp_affinity_list" "${setting#*=}"
+	done
+	is "$proc/irq/default_smp_affinity" f3
+	is "$proc/500/status" 'Cpus_allowed_list:	1'
+	is "$proc/501/status" 'Cpus_allowed_list:	2'
+	for setting in 140=55\ 1 20=11\ 1 133=0\ 0; do
+		[[ $(<"$proc/${setting%=*}/stat") == *" ${setting#*=}" ]] || complain "task $setting: $(<"$proc/${setting%=*}/stat")"
+	done
+	is "$sys/class/net/eth0/napi_defer_hard_irqs" 0
+	is "$proc/sys/net/ipv6/conf/eth0/disable_ipv6" 1
+	is "$sys/devices/system/cpu/cpu2/cpufreq/scaling_governor" performance
+	is "$sys/devices/system/cpu/cpu3/cpuidle/state1/disable" 1
+	is "$sys/devices/system/cpu/cpu4/cpuidle/state1/disable" 0
+	is "$sys/bus/pci/devices/0000:03:00.0/power/control" on
+	is "$sys/kernel/tracing/instances/rant/tracing_cpumask" 0c
+	is "$sys/kernel/tracing/instances/rant/buffer_size_kb" 16384
+	is "$sys/kernel/tracing/instances/rant/trace_clock" mono_raw
+	is "$sys/kernel/tracing/instances/rant/events/irq/irq_handler_exit/enable" 1
+}
+
+if chosen 'all steps'; then
+	begin 'all steps, twice the same as once, verified, and taken back'
+	config 0 "${all[@]}"
+	expect_prepared
+	expect_line out 'pinned. is pinned|task 501 \(pinned\) is pinned to CPUs 2'
+	dump >"$work/once"
+	cp -r "$CONFIG_ROOT/run/rant-config/eth0/undo" "$work/undo"
+	config 0 "${all[@]}"
+	expect_no_line out '^eth0: set '
+	dump | cmp -s - "$work/once" || complain "twice: $(dump | diff "$work/once" - | head)"
+	cmp -s "$CONFIG_ROOT/run/rant-config/eth0/undo" "$work/undo" || complain 'what is saved was changed by the second run'
+	config 0 eth0 --verify
+	expect_no_line out 'not in force'
+	config 0 eth0 --undo
+	expect_as_before 'after --undo'
+	config 0 eth0 --undo
+	expect_line out 'nothing to take back'
+	verdict
+fi
+
+if chosen 'five'; then
+	begin '--verify names exactly the five settings that were broken'
+	config 0 "${all[@]}"
+	echo 4 >"$nic/channels combined"
+	echo on >"$nic/arp"
+	echo 0-7 >"$proc/irq/41/smp_affinity_list"
+	echo powersave >"$sys/devices/system/cpu/cpu3/cpufreq/scaling_governor"
+	echo 0041 >"$nic/aspm-0000:03:00.0"
+	config 1 eth0 --verify
+	sed -n 's/.*not in force: //p' "$work/out" >"$work/broken"
+	is "$work/broken" "channels combined is 4, wanted 1
+link arp is on, wanted off
+irq 41 affinity is 0-7, wanted 3
+governor of CPU 3 is powersave, wanted performance
+ASPM of 0000:03:00.0 is 1, wanted 0"
+	config 0 eth0 --undo
+	verdict
+fi
+
+if chosen 'refus'; then
+	begin 'what the driver refuses is a note, and no reason for --verify to fail'
+	printf 'coalesce rx-frames\nring rx\n' >"$nic/refuse"
+	config 0 "${all[@]}"
+	expect_line out '^eth0: refused: coalesce rx-frames is 0, wanted 1: netlink error: Operation not supported$'
+	expect_line out '^eth0: refused: ring rx is 256, wanted 512: '
+	config 0 eth0 --verify
+	expect_line out '^eth0: refused: coalesce rx-frames is 0, wanted 1: was refused when it was set'
+	: >"$nic/refuse"
+	config 0 "${all[@]}"
+	is "$nic/coalesce rx-frames" 1
+	echo 0 >"$nic/coalesce rx-frames"
+	config 1 eth0 --verify
+	config 0 eth0 --undo
+	expect_as_before 'after --undo'
+	verdict
+fi
+
+if chosen 'required'; then
+	begin 'a required setting that fails stops, and everything is taken back'
+	echo "address 10.0.0.1/24" >"$nic/refuse"
+	config 1 "${all[@]}"
+	expect_line err 'eth0: address: wanted 10.0.0.1/24, is none: .*everything is taken back'
+	expect_as_before 'after it'
+	verdict
+fi
+
+if chosen 'busy-poll'; then
+	begin '--busy-poll sets the pair that masks interrupts'
+	config 0 "${all[@]}" --busy-poll 500 --only napi
+	is "$sys/class/net/eth0/napi_defer_hard_irqs" 2
+	is "$sys/class/net/eth0/gro_flush_timeout" 1000000
+	config 0 eth0 --undo
+	expect_as_before 'after --undo'
+	verdict
+fi
+
+if chosen 'mlx5'; then
+	begin 'mlx5: flags that the driver lists, with a note on what tx_port_ts means'
+	echo mlx5_core >"$nic/driver"
+	for flag in rx_cqe_moder rx_striding_rq tx_port_ts; do
+		echo on >"$nic/flag $flag"
+	done
+	dump >"$work/before"
+	config 0 eth0 --only flags
+	for flag in rx_cqe_moder rx_striding_rq tx_port_ts; do
+		is "$nic/flag $flag" off
+	done
+	expect_line out 'note: tx_port_ts is off: '
+	expect_no_line root/calls 'tx_cqe_moder'
+	config 0 eth0 --undo
+	expect_as_before 'after --undo'
+	verdict
+fi
+
+if chosen 'only and'; then
+	begin '--only and --skip choose steps; --no-namespace leaves the interface where it is'
+	config 0 eth0 "${enough[@]}" --only rings,pause --skip pause
+	is "$nic/ring rx" 512
+	is "$nic/pause rx" on
+	is "$nic/namespace" ''
+	config 0 eth0 --undo
+	config 0 "${all[@]}" --no-namespace --no-ptp
+	is "$nic/namespace" ''
+	is "$nic/up" on
+	is "$nic/arp" off
+	expect_no_line root/calls '^phc2sys'
+	config 0 eth0 --undo
+	expect_as_before 'after --undo'
+	verdict
+fi
+
+if chosen 'already'; then
+	begin 'an interface that already sits in its namespace stays there'
+	: >"$CONFIG_ROOT/run/netns/ns_eth0"
+	echo ns_eth0 >"$nic/namespace"
+	dump >"$work/before"
+	config 0 "${all[@]}"
+	[[ $(<"$nic/addresses") == *10.1.1.5/24*10.0.0.1/24* ]] || complain "addresses: $(<"$nic/addresses")"
+	config 0 eth0 --undo
+	is "$nic/namespace" ns_eth0
+	expect_as_before 'after --undo'
+	verdict
+fi
+
+if chosen 'phc2sys'; then
+	begin 'a phc2sys that runs already is left alone'
+	task 900 phc2sys 0 0-1 0 0
+	printf 'phc2sys\0-a\0-r\0' >"$proc/900/cmdline"
+	config 0 "${all[@]}"
+	expect_line out 'note: phc2sys \(process 900\) runs already'
+	expect_no_line root/calls '^phc2sys'
+	config 0 eth0 --undo
+	verdict
+	begin 'phc2sys keeps this clock only, and ends with --undo'
+	config 0 "${all[@]}" --ptp-sync-to ptp5
+	expect_line root/calls '^phc2sys -s /dev/ptp5 -c /dev/ptp0 -O 0$'
+	pid=$(<"$CONFIG_ROOT/run/rant-config/eth0/phc2sys")
+	kill -0 "$pid" || complain 'it does not run'
+	config 0 eth0 --undo
+	for _ in {1..100}; do
+		kill -0 "$pid" 2>/dev/null || break
+		sleep 0.05
+	done
+	! kill -0 "$pid" 2>/dev/null || complain 'it still runs'
+	is "$nic/frequency" -12.500000
+	verdict
+fi
+
+for tuna in works fails; do
+	chosen "tuna that $tuna" || continue
+	begin "tuna that $tuna"
+	ln -s "$tree/tests/unit/config/stub" "$work/bin/tuna"
+	[ "$tuna" = works ] || : >"$nic/tuna-fails"
+	config 0 "${all[@]}"
+	expect_line root/calls '^tuna isolate --cpus=2,3'
+	is "$proc/irq/30/smp_affinity_list" 0-1,4-7
+	is "$proc/irq/40/smp_affinity_list" 3
+	is "$proc/500/status" 'Cpus_allowed_list:	1'
+	rm "$work/bin/tuna"
+	config 0 eth0 --undo
+	is "$proc/irq/30/smp_affinity_list" 0-7
+	is "$proc/irq/40/smp_affinity_list" 0-7
+	is "$proc/500/status" 'Cpus_allowed_list:	1-3'
+	verdict
+done
+
+if chosen 'heir'; then
+	begin 'what began meanwhile gets its CPUs back, what was there before keeps its own'
+	task 502 chosen 0 0-1,4-7 0 0
+	config 0 "${all[@]}"
+	task 600 heir 0 0-1,4-7 0 0
+	sed -i 's/ 777 / 777777 /' "$proc/600/stat"
+	config 0 eth0 --undo
+	is "$proc/600/status" 'Cpus_allowed_list:	0-7'
+	is "$proc/502/status" 'Cpus_allowed_list:	0-1,4-7'
+	verdict
+fi
+
+# ---- What is saved ---------------------------------------------------------------------------------------------------
+
+state=$CONFIG_ROOT/run/rant-config/eth0
+s=$'\x1f'
+
+if chosen 'two ports'; then
+	begin 'two ports: the first value of what both changed comes back with the last of them'
+	config 0 "${all[@]}"
+	command -p mkdir -p "$CONFIG_ROOT/run/rant-config/eth1"
+	printf '%s\n' "irq 30 affinity${s}9999999999999999${s}undo_put${s}$proc/irq/30/smp_affinity_list${s}0-1,4-7${s}." >"$CONFIG_ROOT/run/rant-config/eth1/undo"
+	echo 0,5 >"$proc/irq/30/smp_affinity_list"
+	config 0 eth0 --undo
+	is "$proc/irq/30/smp_affinity_list" 0,5
+	grep -q "irq 30 affinity${s}[0-9]*${s}undo_put${s}$proc/irq/30/smp_affinity_list${s}0-7${s}.$" "$CONFIG_ROOT/run/rant-config/eth1/undo" ||
+		complain "not handed over: $(cat -v "$CONFIG_ROOT/run/rant-config/eth1/undo")"
+	verdict
+fi
+
+if chosen 'boot'; then
+	begin 'after a boot there is nothing to take back'
+	config 0 "${all[@]}" --no-ptp
+	dump | grep -v '^state is left' >"$work/before"
+	echo two >"$proc/sys/kernel/random/boot_id"
+	sed -i 's/boot_id:one/boot_id:two/' "$work/before"
+	config 0 eth0 --undo
+	expect_line out 'started anew'
+	expect_as_before 'after --undo'
+	verdict
+fi
+
+if chosen 'cut off'; then
+	begin 'a line that was cut off is left out, and not appended to'
+	config 0 "${all[@]}" --only rings
+	printf 'ring rx%s99999' "$s" >>"$state/undo"
+	config 0 eth0 --only pause
+	config 0 eth0 --undo
+	expect_as_before 'after --undo'
+	verdict
+fi
+
+if chosen 'foreign'; then
+	begin 'only its own commands are run from what is saved'
+	config 0 eth0 --only rings
+	printf '%s\n' "x${s}1${s}touch${s}$work/touched${s}." >>"$state/undo"
+	config 1 eth0 --undo
+	[ ! -e "$work/touched" ] || complain 'it was run'
+	is "$nic/ring rx" 256
+	verdict
+	begin "a state folder of somebody else's is not used"
+	command -p mkdir -p "$state"
+	chown 65534 "$state"
+	config 1 eth0 --undo
+	expect_line err "is not a folder of root's"
+	config 1 eth0 --only rings
+	is "$nic/ring rx" 256
+	verdict
+fi
+
+# ---- Killed at any point ---------------------------------------------------------------------------------------------
+
+# killed POINT: there, taken back, as before.
+killed() {
+	make_root
+	CONFIG_KILL_AFTER=$1 config any "${all[@]}" 2>/dev/null # where bash tells of it
+	killed_status=$last
+	config 0 eth0 --undo
+	expect_as_before "killed at $1"
+}
+
+if chosen 'killed after each step'; then
+	begin 'killed after each step in turn and taken back, all is as before'
+	for step in namespace queues rings offloads coalescing pause flags napi network cpus irqs power pcie ptp trace; do
+		killed "$step"
+		[ "$killed_status" -eq 137 ] || complain "not killed after $step: $killed_status"
+	done
+	verdict
+fi
+
+if chosen 'killed before each'; then
+	begin 'killed between saving and making each change in turn, and taken back, all is as before'
+	killed_status=137
+	for ((change = 1; killed_status == 137; change += ${EVERY:-5})); do
+		killed "$change"
+	done
+	((killed_status == 0 && change >= 35)) || complain "the last one: $change, status $killed_status"
+	verdict
+fi
+
+exit "$failed"

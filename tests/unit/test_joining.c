@@ -1,0 +1,1737 @@
+/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_add,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,wire/timestamping.c,wire/packet.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,measure/log.c,host/pmc.c,host/clock.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The times of the other host. Emitter: each record gets T2 of its own reply and T3 on the wire from the one after it, or
+ * none; whatever is lost, late, doubled or left out, never those of another packet. Reflector: what it tells of itself. The
+ * bench holds every record and every reply against the truth; here is what is to come of each fault.
+ */
+#include "measure/exchange.c"
+
+#include "wire/hmac.h"
+#include "util.h"
+
+#include "exchange_bench.h"
+#include "reply.h"
+
+#include <sys/stat.h>
+
+/* Everything is asked for. */
+static void bench_join(enum role role, enum source wire)
+{
+	bench_start(role, wire);
+	b.options.plain = false;
+	b.options.sw_timestamps = true;
+	b.plan.stages = b.plan.software = b.plan.t2_user = true;
+	b.exact_directions = true;
+}
+
+static size_t events_of(const struct fake_event *events, size_t most)
+{
+	size_t n = 0;
+
+	while (n < most && events[n].fault)
+		n++;
+	return n;
+}
+
+static uint64_t follow_up(enum follow_up how)
+{
+	return counter_get(&b.x.account.follow_up[how]);
+}
+
+/* ---- The table: what becomes of the records, and what is told of the directions ------------------------------------- */
+
+#define CLOSING PACKETS /* the number of the probe after the last */
+
+/* What differs from PACKETS good exchanges and a closing one, all of them joined. */
+struct row {
+	const char *name;
+	struct fake_event events[6];
+	struct fake_account more;
+	int64_t lost, unknown, untold, mixed, end; /* follow-ups: those that are not there */
+	struct directions directions;
+	enum fake_reflector reflector;
+	bool not_told; /* in which direction what got lost */
+};
+
+#define LOSSES(n) .more = { .received = -n, .recorded = -n, .answered = -n, .lost = n }
+/* Nothing waits for what an old reflector does not tell. */
+#define NOTHING_TO_CLOSE(n) \
+	.more = { .sent = -1, .closing = -1, .received = -1 - n, .answered = -1 - n, .recorded = -n, .lost = n }
+#define NO_CLOSING_REPLY(...) .more = { .received = -1, .answered = -1, __VA_ARGS__ }
+
+static const struct row rows[] = {
+	{ .name = "nothing goes wrong" },
+
+	/* What the reflector does not tell. */
+	{ "not known in time", { { 11, 0, FOLLOW_ZERO, 0, 0 } }, .unknown = 1 },
+	{ "never known in time", { { 0, CLOSING, FOLLOW_ZERO, 0, 0 } }, .unknown = PACKETS, .not_told = true },
+	{ "every other is not known in time", { { 3, 0, FOLLOW_ZERO, 0, 0 }, { 5, 0, FOLLOW_ZERO, 0, 0 },
+						{ 7, 0, FOLLOW_ZERO, 0, 0 } }, .unknown = 3 },
+	{ "the number of the one before", { { 11, 0, FOLLOW_NUMBER, -1, 0 } }, .unknown = 1 },
+	{ "the number of the reply itself", { { 11, 0, FOLLOW_NUMBER, 1, 0 } }, .unknown = 1 },
+	{ "any number", { { 11, 0, FOLLOW_NUMBER, 0x40000000, 0 } }, .unknown = 1 },
+	{ "all numbers wrong", { { 0, CLOSING, FOLLOW_NUMBER, 1, 0 } }, .unknown = PACKETS },
+	{ "T3 by software, T2 by hardware", { { 11, 0, FOLLOW_METHOD, PACKET_METHOD_SOFTWARE, 0 } }, .mixed = 1 },
+	{ "T3 by the control plane", { { 11, 0, FOLLOW_METHOD, PACKET_METHOD_CONTROL_PLANE, 0 } }, .mixed = 1 },
+	{ "a method that nobody knows", { { 11, 0, FOLLOW_METHOD, 99, 0 } }, .unknown = 1 },
+	{ "no stamp for T2", { { 10, 0, NO_T2, 0, 0 } }, .mixed = 1 },
+	/* The one without does not wait; the one before it is not told. */
+	{ "one reply without TLVs", { { 11, 0, NO_TLVS, 0, 0 } }, .untold = 2 },
+	{ "two replies without TLVs", { { 11, 12, NO_TLVS, 0, 0 } }, .untold = 3 },
+	{ "the last reply without TLVs", { { 39, 0, NO_TLVS, 0, 0 } }, .untold = 2, NOTHING_TO_CLOSE(0) },
+	{ "the closing reply without TLVs", { { CLOSING, 0, NO_TLVS, 0, 0 } }, .untold = 1 },
+	{ "a malformed TLV", { { 11, 0, BAD_TLVS, 0, 0 } }, .untold = 2, .more = { .malformed_tlv = 1 } },
+	{ "a TLV that was tampered with", { { 11, 0, BAD_INTEGRITY, 0, 0 } }, .untold = 2,
+	  .more = { .unusable_tlv = 1 } },
+	{ "no clock", { { 10, 0, NO_CLOCK, 0, 0 } }, .mixed = 1 },
+	/* RFC 5357 section 4.2.1: padding of its own. It is not what was asked for. */
+	{ "padding behind a reply", { { 11, 0, PADDED, 27, 0 }, { 13, 0, PADDED, 1, 0 } }, .lost = 0 },
+	{ "no T2 of user space", { { 10, 0, NO_T2_USER, 0, 0 } }, .lost = 0 },
+	{ "no bound", { { 10, 0, NO_BOUND, 0, 0 } }, .lost = 0 },
+
+	/* What gets lost. */
+	{ "a probe is lost", { { 11, 0, LOST, 0, 0 } }, LOSSES(1), .directions = { .lost_forward = 1 } },
+	{ "a reply is lost", { { 11, 0, LOST_BACK, 0, 0 } }, LOSSES(1), .lost = 1, .directions = { .lost_backward = 1 } },
+	{ "the first probe is lost", { { 0, 0, LOST, 0, 0 } }, LOSSES(1), .directions = { .lost_forward = 1 } },
+	{ "the first reply is lost", { { 0, 0, LOST_BACK, 0, 0 } }, LOSSES(1), .directions = { .lost_backward = 1 } },
+	{ "probe, then reply", { { 11, 0, LOST, 0, 0 }, { 12, 0, LOST_BACK, 0, 0 } }, LOSSES(2), .lost = 1,
+	  .directions = { .lost_forward = 1, .lost_backward = 1 } },
+	{ "reply, then probe", { { 11, 0, LOST_BACK, 0, 0 }, { 12, 0, LOST, 0, 0 } }, LOSSES(2), .lost = 1,
+	  .directions = { .lost_forward = 1, .lost_backward = 1 } },
+	{ "ten probes", { { 11, 20, LOST, 0, 0 } }, LOSSES(10), .directions = { .lost_forward = 10 } },
+	{ "ten replies", { { 11, 20, LOST_BACK, 0, 0 } }, LOSSES(10), .lost = 1, .directions = { .lost_backward = 10 } },
+	{ "the last probe", { { 39, 0, LOST, 0, 0 } }, LOSSES(1), .directions = { .lost_forward = 1 } },
+	{ "the last reply", { { 39, 0, LOST_BACK, 0, 0 } }, LOSSES(1), .lost = 1, .directions = { .lost_backward = 1 } },
+	{ "the closing probe", { { CLOSING, 0, LOST, 0, 0 } }, NO_CLOSING_REPLY(), .end = 1,
+	  .directions = { .lost_unknown = 1 } },
+	{ "the closing reply", { { CLOSING, 0, LOST_BACK, 0, 0 } }, NO_CLOSING_REPLY(), .end = 1,
+	  .directions = { .lost_unknown = 1 } },
+	{ "the last three and the closing one", { { 37, CLOSING, LOST, 0, 0 } },
+	  .more = { .received = -4, .recorded = -3, .answered = -4, .lost = 3 }, .end = 1,
+	  .directions = { .lost_unknown = 4 } },
+	{ "the kernel refuses the closing probe", { { CLOSING, 0, SEND_ERROR, ENOBUFS, 1 } },
+	  NO_CLOSING_REPLY(.sent = -1, .closing = -1, .refused = 1), .end = 1 },
+	{ "the closing reply does not tell", { { CLOSING, 0, FOLLOW_ZERO, 0, 0 } }, .unknown = 1 },
+	{ "the closing probe has no stamp", { { CLOSING, 0, TX_NONE, 0, 0 } }, .lost = 0 },
+	{ "nothing is answered", { { 0, CLOSING, LOST, 0, 0 } },
+	  .more = { .sent = -1, .closing = -1, .received = -41, .recorded = -40, .answered = -41, .lost = 40 },
+	  .directions = { .lost_unknown = 40 } },
+
+	/* What comes too late or twice. */
+	{ "a late reply", { { 11, 0, LATE, 200 * NS_PER_US, 0 } },
+	  .more = { .recorded = -1, .answered = -1, .lost = 1, .late = 1, .reordered = 1, .follow_up_late = 1 }, .lost = 1,
+	  .directions = { .reordered_backward = 1 } },
+	{ "a late reply, while it is still waited for", { { 11, 0, LATE, 200 * NS_PER_US, 0 }, { 12, 0, LOST, 0, 0 } },
+	  .more = { .received = -1, .recorded = -2, .answered = -2, .lost = 2, .late = 1 },
+	  .directions = { .lost_forward = 1 } },
+	{ "a late closing reply", { { CLOSING, 0, LATE, 200 * NS_PER_US, 0 } }, NO_CLOSING_REPLY(), .end = 1,
+	  .directions = { .lost_unknown = 1 } },
+	{ "a late probe", { { 10, 0, DELAYED, TIMEOUT_NS + 100 * NS_PER_US, 0 } },
+	  .more = { .recorded = -1, .answered = -1, .lost = 1, .late = 1, .reordered = 1 },
+	  .directions = { .reordered_forward = 1 } },
+	{ "a reply twice", { { 10, 0, TWICE, 1, 0 } }, .more = { .received = 1, .duplicate = 1 },
+	  .directions = { .duplicate_backward = 1 } },
+	{ "a reply twice, behind others", { { 10, 0, TWICE, 100 * NS_PER_US, 0 } },
+	  .more = { .received = 1, .duplicate = 1, .reordered = 1 }, .directions = { .duplicate_backward = 1 } },
+	/* The follow-up comes with the second reply to the same probe. */
+	{ "a probe twice", { { 10, 0, ASKED_TWICE, 2000, 0 } }, .more = { .received = 1, .duplicate = 1 },
+	  .directions = { .duplicate_forward = 1 } },
+	{ "a probe twice, not known in time", { { 10, 0, ASKED_TWICE, 2000, 0 }, { 10, 0, FOLLOW_ZERO, 0, 0 } },
+	  .unknown = 2, .more = { .received = 1, .duplicate = 1 }, .directions = { .duplicate_forward = 1 } },
+	{ "a probe twice, its first reply lost", { { 10, 0, ASKED_TWICE, 2000, 0 }, { 10, 0, LOST_BACK, 1, 0 } },
+	  .lost = 1, .directions = { .duplicate_forward = 1 } },
+	{ "a probe twice, its second reply lost", { { 10, 0, ASKED_TWICE, 2000, 0 }, { 10, 0, LOST_BACK, 2, 0 } },
+	  .lost = 1, .directions = { .duplicate_forward = 1 } },
+	/* A record that has not its own stamps yet waits for no other. */
+	{ "a probe twice, the second reply while the stamp is waited for",
+	  { { 10, 0, ASKED_TWICE, 2000, 0 }, { 10, 0, TX_SLOW, 40 * NS_PER_US, 0 } }, .lost = 1,
+	  .more = { .received = 1, .duplicate = 1 }, .directions = { .duplicate_forward = 1 } },
+
+	/* A reflector that begins again: its numbers mean other replies. */
+	{ "begun again", { { 20, 0, RESTARTED, 0, 0 } }, .lost = 1, .directions = { .restarts = 1 } },
+	{ "begun again behind losses", { { 18, 19, LOST_BACK, 0, 0 }, { 20, 0, RESTARTED, 0, 0 } }, LOSSES(2), .lost = 1,
+	  .directions = { .restarts = 1, .lost_unknown = 2 } },
+	{ "begun again twice", { { 15, 0, RESTARTED, 0, 0 }, { 25, 0, RESTARTED, 0, 0 } }, .lost = 2,
+	  .directions = { .restarts = 2 } },
+	{ "begun again for the closing probe", { { CLOSING, 0, RESTARTED, 0, 0 } }, .lost = 1,
+	  .directions = { .restarts = 1 } },
+	/* The numbers of both are the same, the reply is another one's. That it began again then cannot be seen. */
+	{ "begun again, and the number fits", { { 1, 0, RESTARTED, 0, 0 }, { 1, 0, LOST_BACK, 0, 0 } }, LOSSES(1),
+	  .unknown = 1, .directions = { .lost_forward = 1 } },
+	{ "begun again later, and the number fits", { { 1, 4, LOST_BACK, 0, 0 }, { 3, 0, RESTARTED, 0, 0 },
+						      { 5, 0, FOLLOW_NUMBER, -1, 0 } }, LOSSES(4),
+	  .lost = 1, .directions = { .lost_backward = 1, .lost_forward = 3 } },
+	{ "begun before anything", { { 0, 0, RESTARTED, 0, 0 } }, .lost = 0 },
+
+	/* A response that cannot be. */
+	{ "a clock there is set forward", { { 11, 0, STEPPED_THERE, NS_PER_S, 0 } }, .unknown = 1 },
+	{ "a clock there is set back", { { 11, 0, STEPPED_THERE, -NS_PER_S, 0 } }, .unknown = 1 },
+	{ "a clock there is set back by a little", { { 11, 0, STEPPED_THERE, -50 * NS_PER_US, 0 } }, .unknown = 1 },
+
+	/* Other peers. */
+	{ .name = "no state", .unknown = PACKETS, .reflector = REFLECTOR_STATELESS, .not_told = true },
+	{ "no state, a reply lost", { { 11, 0, LOST_BACK, 0, 0 } }, LOSSES(1), .unknown = PACKETS - 2, .lost = 1,
+	  .directions = { .lost_unknown = 1 }, .reflector = REFLECTOR_STATELESS, .not_told = true },
+	{ .name = "RFC 8762 only", NOTHING_TO_CLOSE(0), .untold = PACKETS, .reflector = REFLECTOR_OLD, .not_told = true },
+	{ "RFC 8762 only, a probe lost", { { 11, 0, LOST, 0, 0 } }, NOTHING_TO_CLOSE(1), .untold = PACKETS - 1,
+	  .directions = { .lost_forward = 1 }, .reflector = REFLECTOR_OLD },
+	{ "RFC 8762 only, a reply lost", { { 11, 0, LOST_BACK, 0, 0 } }, NOTHING_TO_CLOSE(1), .untold = PACKETS - 1,
+	  .directions = { .lost_unknown = 1 }, .reflector = REFLECTOR_OLD, .not_told = true },
+
+	/* This host's own trouble. */
+	{ "no transmit stamp here", { { 10, 0, TX_NONE, 0, 0 } }, .more = { .recorded = -1, .unstamped = 1, .missing_tx = 1 } },
+	{ "no receive stamp here", { { 10, 0, RX, RX_ABSENT, 0 } }, .more = { .recorded = -1, .unstamped = 1, .missing_rx = 1 } },
+	{ "a negative latency", { { 10, 0, LATENCY, -50, 0 } }, .unknown = 1, /* no response fits into it */
+	  .more = { .recorded = -1, .negative = 1 } },
+	{ "a send is refused", { { 11, 0, SEND_ERROR, ENOBUFS, 3 } }, .more = { .refused = 3 } },
+	/* Whoever believes these takes a wrong time over. */
+	{ "another session", { { 11, 0, EXTRA, EXTRA_OTHER_SSID, 0 } }, .more = { .received = 1, .foreign = 1 } },
+	{ "another T1", { { 11, 0, EXTRA, EXTRA_OTHER_T1, 0 } }, .more = { .received = 1, .foreign = 1 } },
+	{ "a probe to come", { { 11, 0, EXTRA, EXTRA_FUTURE, 0 } }, .more = { .received = 1, .foreign = 1 } },
+	{ "cut off", { { 11, 0, EXTRA, EXTRA_TRUNCATED, 0 } }, .more = { .received = 1, .malformed = 1 } },
+	{ "an error estimate of 0", { { 11, 0, EXTRA, EXTRA_MULTIPLIER, 0 } }, .more = { .received = 1, .malformed = 1 } },
+};
+
+static struct fake_account expected(const struct row *row)
+{
+	struct fake_account e = row->more;
+
+	e.sent += PACKETS + 1;
+	e.received += PACKETS + 1;
+	e.answered += PACKETS + 1;
+	e.recorded += PACKETS;
+	e.closing += 1;
+	e.follow_up[FOLLOW_UP_LOST] = row->lost;
+	e.follow_up[FOLLOW_UP_UNKNOWN] = row->unknown;
+	e.follow_up[FOLLOW_UP_UNTOLD] = row->untold;
+	e.follow_up[FOLLOW_UP_MIXED] = row->mixed;
+	e.follow_up[FOLLOW_UP_END] = row->end;
+	e.follow_up[FOLLOW_UP_THERE] = e.recorded + e.negative - row->lost - row->unknown - row->untold - row->mixed - row->end;
+	return e;
+}
+
+#define SAME_DIRECTION(field) \
+	if (got->field != want->field) { \
+		same = false; \
+		print_error("%s: " #field " is %llu, not %llu\n", name, (unsigned long long)got->field, \
+			    (unsigned long long)want->field); \
+	}
+
+static bool same_directions(const char *name, const struct directions *got, const struct directions *want)
+{
+	bool same = true;
+
+	SAME_DIRECTION(lost_forward)
+	SAME_DIRECTION(lost_backward)
+	SAME_DIRECTION(lost_unknown)
+	SAME_DIRECTION(reordered_forward)
+	SAME_DIRECTION(reordered_backward)
+	SAME_DIRECTION(duplicate_forward)
+	SAME_DIRECTION(duplicate_backward)
+	SAME_DIRECTION(restarts)
+	return same;
+}
+
+static void run_row(const struct row *row, enum source wire, enum source there, bool software)
+{
+	struct fake_account want = expected(row), got;
+	char name[160];
+
+	snprintf(name, sizeof(name), "%s, wire %d, there %d, software %d", row->name, wire, there, software);
+	bench_join(ROLE_EMIT, wire);
+	b.plan.software = b.plan.t2_user = software;
+	b.exact_directions = false; /* the row says it */
+	fake.there = there;
+	fake.reflector = row->reflector;
+	bench_script(row->events, events_of(row->events, COUNT_OF(row->events)));
+	got = bench_run(name);
+	if (!same_account(name, &got, &want))
+		fail_msg("%s", name);
+	assert_int_equal(b.x.end, END_COUNT);
+
+	struct directions d = b.x.directions;
+
+	directions_finish(&d, fake.sends);
+	if (!same_directions(name, &d, &row->directions))
+		fail_msg("%s", name);
+	/* Where nothing was answered there is nothing to tell. */
+	if (got.answered && d.told == row->not_told)
+		fail_msg("%s: the directions are %stold", name, d.told ? "" : "not ");
+}
+
+static void the_table(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		run_row(&rows[i], SOURCE_HARDWARE, SOURCE_HARDWARE, true);
+		run_row(&rows[i], SOURCE_KERNEL, SOURCE_HARDWARE, false);
+	}
+}
+
+/* ---- Kinds of peers ------------------------------------------------------------------------------------------------- */
+
+/* What is in a record is labelled by what the peer tells of its stamps, and by nothing else. */
+static void stamps_of_every_kind(void **state)
+{
+	static const enum source kinds[] = { SOURCE_USER, SOURCE_KERNEL, SOURCE_HARDWARE };
+
+	(void)state;
+	for (int mode = 0; mode < 18; mode++) {
+		const enum source wire = kinds[mode % 3], there = kinds[mode / 3 % 3];
+		const bool software = mode / 9;
+
+		bench_join(ROLE_EMIT, wire);
+		b.plan.software = b.plan.t2_user = software;
+		fake.there = there;
+		assert_int_equal(bench_run("kinds of stamps").recorded, PACKETS);
+		assert_int_equal(follow_up(FOLLOW_UP_THERE), PACKETS);
+		assert_int_equal(b.x.there, there == SOURCE_HARDWARE ? SOURCE_HARDWARE : software ? there : SOURCE_LOCAL);
+		assert_int_equal(b.x.bound_ns[BOUND_THERE], software ? FAKE_BOUND_NS : 0);
+		assert_int_equal(logged(PACKETS - 1)->source[THERE + REFLECT_T3_WIRE], b.x.there);
+	}
+}
+
+/* Without transmit stamps here the round trip is of user space; the other host's times are as ever. */
+static void no_transmit_stamps_here(void **state)
+{
+	(void)state;
+	for (int mode = 0; mode < 2; mode++) {
+		bench_join(ROLE_EMIT, mode ? SOURCE_HARDWARE : SOURCE_KERNEL);
+		b.channel.tx_stamps = false;
+		b.options.no_tx_stamps = true;
+		assert_int_equal(bench_run("-N").follow_up[FOLLOW_UP_THERE], PACKETS);
+		assert_int_equal(b.x.stages[STAGE_NETWORK].from, EMIT_T1_USER);
+	}
+}
+
+/* A peer that had no stamp for one arrival says the time of its program: no T2, and nothing to compare T3 with. */
+static void one_stamp_is_missing_there(void **state)
+{
+	static const enum source kinds[] = { SOURCE_KERNEL, SOURCE_HARDWARE };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+		bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+		fake.there = kinds[i];
+		SCRIPT({ 10, 0, NO_T2, 0, 0 }, { 39, 0, NO_T2, 0, 0 });
+		bench_run("no T2");
+		assert_int_equal(follow_up(FOLLOW_UP_MIXED), 2);
+		for (uint64_t n = 9; n <= 11; n++) {
+			assert_int_equal(logged(n)->source[THERE + REFLECT_T2_WIRE], n == 10 ? SOURCE_NONE : kinds[i]);
+			assert_int_equal(logged(n)->source[THERE + REFLECT_T3_WIRE], n == 10 ? SOURCE_NONE : kinds[i]);
+			assert_int_equal(logged(n)->source[THERE + REFLECT_T2_USER], SOURCE_USER);
+		}
+		assert_int_equal(b.x.there, kinds[i]);
+	}
+}
+
+/* Before it has shown any: that T2 was none of them is told by the next reply, which has T3. */
+static void the_first_stamp_is_missing_there(void **state)
+{
+	static const enum source kinds[] = { SOURCE_KERNEL, SOURCE_HARDWARE };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+		bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+		fake.there = kinds[i];
+		SCRIPT({ 0, 0, NO_T2, 0, 0 });
+		bench_run("no T2 at first");
+		assert_int_equal(follow_up(FOLLOW_UP_MIXED), 1);
+		assert_int_equal(logged(0)->source[THERE + REFLECT_T2_WIRE], SOURCE_USER);
+		assert_int_equal(logged(0)->source[THERE + REFLECT_T3_WIRE], SOURCE_NONE);
+	}
+}
+
+/* A method that is not that of T2, where both are of a kind that nobody tells. */
+static void methods_are_compared_too(void **state)
+{
+	(void)state;
+	bench_join(ROLE_EMIT, SOURCE_KERNEL);
+	b.plan.software = b.plan.t2_user = false;
+	fake.there = SOURCE_KERNEL;
+	SCRIPT({ 11, 0, FOLLOW_METHOD, PACKET_METHOD_CONTROL_PLANE, 0 }, { 21, 0, FOLLOW_METHOD, PACKET_METHOD_SOFTWARE, 0 });
+	bench_run("methods");
+	assert_int_equal(follow_up(FOLLOW_UP_MIXED), 1);
+	assert_int_equal(logged(10)->follow_up, FOLLOW_UP_MIXED);
+}
+
+/* The response is a part of the round trip, but for 1 us and 1/512 of it. */
+static void the_slack_of_a_response(void **state)
+{
+	static const struct {
+		int64_t latency_ns, response_ns;
+		bool possible;
+	} cases[] = {
+		{ 5000, 5000, true }, { 5000, 6000, true }, { 5000, 6011, true }, { 5000, 6012, false },
+		{ 5000, 0, true }, { 5000, -1000, true }, { 5000, -1001, false }, { -50, 950, true },
+		{ -50, 951, true }, { -50, 952, false }, { NS_PER_S, NS_PER_S, true },
+		/* 1/512 of 1.002 s is 1.957 ms. */
+		{ NS_PER_S, NS_PER_S + 1957 * NS_PER_US, true }, { NS_PER_S, NS_PER_S + 1959 * NS_PER_US, false },
+		{ 5000, INT32_MAX, false }, { 5000, INT64_MIN / 4, false }, { 5000, INT64_MAX / 4, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct sample s = { .latency_ns = cases[i].latency_ns };
+
+		s.time_ns[THERE + REFLECT_T2_WIRE] = 1600 * NS_PER_S;
+		if (is_response(&s, 1600 * NS_PER_S + cases[i].response_ns) != cases[i].possible)
+			fail_msg("case %zu", i);
+	}
+}
+
+/* The largest number is followed by 0: of the reflector's replies, and of our probes. */
+static void numbers_wrap(void **state)
+{
+	(void)state;
+	for (uint32_t before = 0; before < PACKETS + 2; before++) {
+		for (int lost = 0; lost < 2; lost++) {
+			bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+			fake.session.seq = -before;
+			fake.first_id = UINT32_MAX - 20;
+			if (lost)
+				SCRIPT({ 19, 0, LOST_BACK, 0, 0 }, { 30, 0, FOLLOW_ZERO, 0, 0 });
+			bench_run("numbers wrap");
+			assert_int_equal(follow_up(FOLLOW_UP_THERE), lost ? PACKETS - 3 : PACKETS);
+			assert_int_equal(follow_up(FOLLOW_UP_LOST), lost);
+			assert_int_equal(follow_up(FOLLOW_UP_UNKNOWN), lost);
+		}
+	}
+}
+
+/* Only for what the probe asks: a bare one is answered by a bare one, and nothing is waited for. */
+static void nothing_is_joined_that_is_not_asked_for(void **state)
+{
+	(void)state;
+	for (int mode = 0; mode < 4; mode++) {
+		bench_start(ROLE_EMIT, SOURCE_HARDWARE);
+		b.plan.class_of_service = mode & 1;
+		b.plan.bytes = mode & 2 ? 100 : 0;
+
+		struct fake_account got = bench_run("not asked for");
+
+		assert_int_equal(got.closing, 0);
+		assert_int_equal(got.sent, PACKETS);
+		assert_int_equal(follow_up(FOLLOW_UP_NONE), PACKETS);
+		assert_int_equal(logged(3)->source[THERE + REFLECT_T2_WIRE], SOURCE_LOCAL);
+		assert_int_equal(logged(3)->source[THERE + REFLECT_T3_WIRE], SOURCE_NONE);
+		assert_false(logged(3)->one_scale);
+	}
+}
+
+/* What the probe was like when it arrived there. */
+static void what_arrived_there(void **state)
+{
+	(void)state;
+	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+	b.plan.class_of_service = true;
+	b.plan.dscp = 34;
+	b.options.dscp = fake.dscp = 34;
+	assert_int_equal(bench_run("nothing is other").other_ttl, 0);
+
+	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+	b.plan.class_of_service = true;
+	b.plan.dscp = 34;
+	b.options.dscp = fake.dscp = 34;
+	SCRIPT({ 10, 12, ARRIVED_TTL, 60, 0 }, { 12, 13, ARRIVED_TOS, 0, 0 }, { 14, 0, ARRIVED_TTL, 61, 0 },
+	       { 15, 0, ARRIVED_TOS, 46 << 2, 0 }, { 16, 0, ARRIVED_TOS, 34 << 2 | 3, 0 });
+
+	struct fake_account got = bench_run("others");
+
+	assert_int_equal(got.other_ttl, 4);
+	assert_int_equal(got.other_class, 3);
+	assert_int_equal(b.x.arrived_ttl, 61);
+	assert_int_equal(b.x.arrived_dscp, 46);
+
+	/* Who does not ask is not told. */
+	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+	SCRIPT({ 15, 0, ARRIVED_TOS, 46 << 2, 0 });
+	assert_int_equal(bench_run("not asked").other_class, 0);
+}
+
+/* ---- Stages --------------------------------------------------------------------------------------------------------- */
+
+/* Every part at both hosts, with the clocks of this one related; the bench knows the times of the other. */
+static void every_stage_of_both_hosts(void **state)
+{
+	(void)state;
+	bench_stages(ROLE_EMIT, SOURCE_HARDWARE);
+	b.options.plain = false;
+	b.plan.stages = b.plan.software = b.plan.t2_user = true;
+	relate_clocks(1000 * NS_PER_S, 100, 0);
+	SCRIPT({ 5, 0, LOST_BACK, 0, 0 }, { 10, 0, NO_BOUND, 0, 0 }, { 12, 0, NO_T2_USER, 0, 0 }, { 14, 0, NO_T2, 0, 0 },
+	       { 16, 0, FOLLOW_ZERO, 0, 0 }, { 18, 0, NO_TLVS, 0, 0 }, { 20, 0, LATENCY, -50, 0 },
+	       { 22, 0, TX_NONE, 0, 0 });
+
+	struct fake_account got = bench_run("stages");
+
+	assert_int_equal(got.recorded, PACKETS - 3);
+	for (int i = 0; i < STAGES; i++)
+		check_stage(i);
+	/* 4 had its T3 in the reply that was lost; 15 was not told; 17 neither; 14 and 18 have no T2 to compare with. */
+	assert_int_equal(b.stage[STAGE_RESPONSE].count, got.recorded - 5);
+	assert_int_equal(b.stage[STAGE_NETWORK].count, got.recorded - 5);
+	/* 10 is not on one scale, 12 has no T2_SW, 18 tells nothing. */
+	assert_int_equal(b.stage[STAGE_REMOTE_APP].count, got.recorded - 3);
+	/* 14 has no T2 of the kind of the others. */
+	assert_int_equal(b.stage[STAGE_REMOTE_WIRE_TO_APP].count, got.recorded - 4);
+	/* 12 has T3_SW. */
+	assert_int_equal(b.stage[STAGE_REMOTE_APP_TO_WIRE].count, got.recorded - 6);
+	assert_int_equal(b.stage[STAGE_APP_TO_WIRE].count, got.recorded);
+	assert_int_equal(b.stage[STAGE_WIRE_TO_APP].count, got.recorded);
+	free_stages();
+}
+
+/* The parts make up the whole. */
+static void the_stages_add_up(void **state)
+{
+	(void)state;
+	bench_stages(ROLE_EMIT, SOURCE_HARDWARE);
+	b.options.plain = false;
+	b.plan.stages = b.plan.software = b.plan.t2_user = true;
+	relate_clocks(1000 * NS_PER_S, 100, 0);
+	bench_run("stages");
+	for (uint64_t i = 0; i < b.log.used; i++) {
+		int64_t sum_ns = 0, value_ns, response_ns;
+
+		for (int n = STAGE_REMOTE_WIRE_TO_APP; n <= STAGE_REMOTE_APP_TO_WIRE; n++) {
+			assert_true(exchange_stage_value(&b.x.stages[n], logged(i), &value_ns));
+			sum_ns += value_ns;
+		}
+		assert_true(exchange_stage_value(&b.x.stages[STAGE_RESPONSE], logged(i), &response_ns));
+		assert_int_equal(sum_ns, response_ns);
+		assert_true(exchange_stage_value(&b.x.stages[STAGE_NETWORK], logged(i), &value_ns));
+		assert_int_equal(sum_ns + value_ns, logged(i)->latency_ns);
+	}
+	free_stages();
+}
+
+/* Below zero by more than the bound, and, where two clocks have a part in it, by more than they may part. */
+static void negative_stages_of_the_other_host(void **state)
+{
+	static const struct {
+		enum stage_index stage;
+		int64_t time_ns[ALL_TIMES];
+		int64_t slack_ns;
+	} cases[] = {
+		{ STAGE_REMOTE_WIRE_TO_APP, { 0, 0, 0, 0, 500, 500, 5000, 5000 }, 750 },
+		{ STAGE_REMOTE_APP, { 0, 0, 0, 0, 500, 500, 500, 5000 }, 750 },
+		{ STAGE_REMOTE_APP_TO_WIRE, { 0, 0, 0, 0, 500, 500, 500, 500 }, 750 },
+		{ STAGE_RESPONSE, { 0, 0, 0, 0, 500, 0, 0, 500 }, 0 },
+		/* 1/1024 of the response. */
+		{ STAGE_NETWORK, { 0, 0, 1024000, 0, 500, 0, 0, 1024500 }, 1000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		for (int64_t below = -2; below <= 2; below++) {
+			struct sample s = { .one_scale = true };
+			struct stage stage;
+
+			bench_stages(ROLE_EMIT, SOURCE_HARDWARE);
+			fake_end();
+			exchange_stages(ROLE_EMIT, true, b.x.stages);
+			b.x.bound_ns[BOUND_THERE] = 750;
+			b.x.bound_ns[BOUND_HERE] = 100000;
+			memset(b.x.stage, 0, sizeof(b.x.stage));
+			b.x.stage[cases[i].stage] = &b.stage[cases[i].stage];
+			memset(s.source, SOURCE_HARDWARE, sizeof(s.source));
+			memcpy(s.time_ns, cases[i].time_ns, sizeof(s.time_ns));
+			stage = b.x.stages[cases[i].stage];
+			s.time_ns[stage.to] -= cases[i].slack_ns + below;
+			record_stages(&b.x, &s);
+			if (counter_get(&b.x.account.stage_negative) != (below > 0))
+				fail_msg("stage %d, %lld below", cases[i].stage, (long long)below);
+			/* Not on one scale: no value at all. */
+			s.one_scale = false;
+			record_stages(&b.x, &s);
+			assert_int_equal(b.x.stage[cases[i].stage]->count + b.x.stage[cases[i].stage]->negatives,
+					 stage.bound == BOUND_THERE ? 1 : 2);
+			free_stages();
+		}
+	}
+}
+
+/* ---- One way --------------------------------------------------------------------------------------------------------- */
+
+static void bench_one_way(void)
+{
+	bench_stages(ROLE_EMIT, SOURCE_HARDWARE);
+	b.options.plain = false;
+	b.plan.stages = true;
+	hook.peer_is_real = true;
+	memset(&peer, 0, sizeof(peer));
+	b.x.peer = &peer;
+	for (int i = 0; i < ONE_WAYS; i++) {
+		size_t bytes = histogram_layout(&b.one_way[i], OVERFLOW_NS, 1, HISTOGRAM_PART_STORE);
+
+		b.one_way_memory[i] = calloc(1, bytes);
+		histogram_place(&b.one_way[i], b.one_way_memory[i]);
+		b.x.one_way[i] = &b.one_way[i];
+	}
+}
+
+static void free_one_way(void)
+{
+	free_stages();
+	for (int i = 0; i < ONE_WAYS; i++)
+		free(b.one_way_memory[i]);
+}
+
+/* On the way there, in truth. */
+static int64_t forward_of(const struct sample *s)
+{
+	const struct fake_packet *p = packet_of(s);
+
+	return (p->reply.t2_ns - fake_there_ns(0, true)) - (p->tx_wire_ns - fake_wire_ns(0));
+}
+
+/* Without clocks that agree: the exchanges tell the offset, with a bound. */
+static void each_way_within_its_bound(void **state)
+{
+	int64_t most_ns = 0, sum_ns = 0;
+
+	(void)state;
+	bench_one_way();
+	SCRIPT({ 5, 0, LOST_BACK, 0, 0 }, { 12, 0, FOLLOW_ZERO, 0, 0 }, { 20, 0, LATENCY, 90 * NS_PER_US, 0 });
+	bench_run("one way");
+	/* 4 and 11 have no T3. */
+	assert_int_equal(b.one_way[ONE_WAY_FORWARD].count, PACKETS - 3);
+	assert_int_equal(b.one_way[ONE_WAY_BACKWARD].count, PACKETS - 3);
+	/* The two ways together are what needs no clocks that agree. */
+	assert_true(b.one_way[ONE_WAY_FORWARD].sum + b.one_way[ONE_WAY_BACKWARD].sum == b.stage[STAGE_NETWORK].sum);
+	for (uint64_t i = 0; i < b.log.used; i++) {
+		int64_t forward_ns = forward_of(logged(i));
+
+		if (!logged(i)->source[THERE + REFLECT_T3_WIRE])
+			continue;
+		sum_ns += forward_ns;
+		most_ns = forward_ns > most_ns ? forward_ns : most_ns;
+	}
+	/* A third of the time is on the way there; the bound is half of the least. */
+	assert_in_range(b.x.one_way_bound_ns[0], 1000, 4000);
+	assert_in_range(b.x.one_way_bound_ns[1], 1000, b.x.one_way_bound_ns[0]);
+	assert_true(llabs(b.one_way[ONE_WAY_FORWARD].max_ns - most_ns) <= b.x.one_way_bound_ns[0]);
+	assert_true(llabs((int64_t)b.one_way[ONE_WAY_FORWARD].sum - sum_ns) <= b.x.one_way_bound_ns[0] * (PACKETS - 3));
+	assert_int_equal(b.one_way[ONE_WAY_FORWARD].max_seq, 20);
+	free_one_way();
+}
+
+/* The clocks part from T1 to T4 too: by 1/2048 of that. */
+static void the_bound_of_one_way_is_that_of_t4(void **state)
+{
+	int64_t way_ns;
+
+	(void)state;
+	bench_one_way();
+	b.options.count = 1;
+	SCRIPT({ 0, 0, LATENCY, 2048 * NS_PER_US, 0 });
+	bench_run("one way, slow");
+	way_ns = 2048 * NS_PER_US - (fake.packet[0].reply.t3_wire_ns - fake.packet[0].reply.t2_ns);
+	assert_in_range(b.x.one_way_bound_ns[0], way_ns / 2 + NS_PER_US, way_ns / 2 + NS_PER_US + 20);
+	free_one_way();
+}
+
+/* --synced: the offset is 0, within what was given. */
+static void each_way_by_clocks_that_agree(void **state)
+{
+	__int128 sum = 0;
+
+	(void)state;
+	for (int64_t synced_ns = 0; synced_ns < 100; synced_ns += 30) {
+		sum = 0;
+		bench_one_way();
+		fake.synced = true;
+		b.options.synced_ns = synced_ns;
+		SCRIPT({ 12, 0, FOLLOW_ZERO, 0, 0 }, { 20, 0, LATENCY, 90 * NS_PER_US, 0 });
+		bench_run("one way, synchronised");
+		for (uint64_t i = 0; i < b.log.used; i++)
+			if (logged(i)->source[THERE + REFLECT_T3_WIRE])
+				sum += forward_of(logged(i));
+		assert_int_equal(b.one_way[ONE_WAY_FORWARD].count, PACKETS - 1);
+		assert_true(b.one_way[ONE_WAY_FORWARD].sum == sum);
+		assert_int_equal(b.one_way[ONE_WAY_FORWARD].max_ns, forward_of(logged(20)));
+		assert_int_equal(b.x.one_way_bound_ns[0], synced_ns);
+		assert_int_equal(b.x.one_way_bound_ns[1], synced_ns);
+		free_one_way();
+	}
+}
+
+/* All its times are there, and its response fits; but it is not recorded, so its ways are not either. */
+static void a_negative_latency_has_no_ways(void **state)
+{
+	(void)state;
+	bench_one_way();
+	fake.synced = true;
+	b.options.synced_ns = 0;
+	SCRIPT({ 20, 0, RESPONSE, 600, 0 }, { 20, 0, LATENCY, -50, 0 });
+
+	struct fake_account got = bench_run("one way, negative");
+
+	assert_int_equal(got.negative, 1);
+	assert_int_equal(got.follow_up[FOLLOW_UP_THERE], PACKETS);
+	for (int i = 0; i < ONE_WAYS; i++)
+		assert_int_equal(b.one_way[i].count + b.one_way[i].negatives, PACKETS - 1);
+	free_one_way();
+}
+
+/* What is not recorded says nothing of the other host's clock, and without T3 all of the response may be on the way. */
+static void the_peer_gets_all_four_times(void **state)
+{
+	(void)state;
+	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+	b.x.peer = &peer;
+	SCRIPT({ 3, 0, LOST, 0, 0 }, { 5, 0, TX_NONE, 0, 0 }, { 12, 0, FOLLOW_ZERO, 0, 0 }, { 15, 0, LOST_BACK, 0, 0 });
+
+	struct fake_account got = bench_run("the peer");
+
+	assert_int_equal(hook.added, got.recorded);
+	for (uint64_t i = 0; i < b.log.used; i++) {
+		const struct fake_packet *p = packet_of(logged(i));
+		const int64_t *ns = hook.peer_ns[i];
+
+		assert_int_equal(ns[0], p->tx_wire_ns);
+		assert_int_equal(ns[1], p->reply.t2_ns);
+		assert_int_equal(ns[2], p->seq == 11 || p->seq == 14 ? p->reply.t2_ns : p->reply.t3_wire_ns);
+		assert_int_equal(ns[3], p->rx_wire_ns);
+	}
+}
+
+/* ---- The end -------------------------------------------------------------------------------------------------------- */
+
+static void the_closing_probe_is_no_part_of_the_run(void **state)
+{
+	(void)state;
+	bench_join(ROLE_EMIT, SOURCE_KERNEL);
+	b.options.count = 0;
+	b.options.duration_ns = NS_PER_MS;
+	/* The run ends in the middle of the wait for a reply; the closing one takes long. */
+	SCRIPT({ 0, FAKE_PACKETS, LATENCY, 70 * NS_PER_US, 0 });
+
+	struct fake_account got = bench_run("duration");
+	const struct fake_packet *closing = &fake.packet[fake.sends - 1];
+
+	assert_int_equal(b.x.end, END_DURATION);
+	assert_int_equal(got.closing, 1);
+	assert_int_equal(got.sent, got.recorded + 1);
+	assert_int_equal(b.histogram.count, got.recorded);
+	assert_int_equal(follow_up(FOLLOW_UP_THERE), got.recorded);
+	assert_int_not_equal(logged(b.log.used - 1)->seq, closing->seq);
+	assert_true(closing->answered);
+	assert_in_range(b.x.ended_ns - b.x.began_ns, NS_PER_MS, NS_PER_MS + 100 * NS_PER_US);
+	assert_true(b.x.ended_ns < closing->sent_ns && b.x.last_ns < closing->sent_ns);
+	assert_true(fake.now_ns - b.x.ended_ns > 70 * NS_PER_US);
+}
+
+static void a_single_packet_is_closed_too(void **state)
+{
+	(void)state;
+	for (int64_t count = 1; count < 4; count++) {
+		bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+		b.options.count = count;
+
+		struct fake_account got = bench_run("few packets");
+
+		assert_int_equal(got.sent, count + 1);
+		assert_int_equal(got.recorded, count);
+		assert_int_equal(follow_up(FOLLOW_UP_THERE), count);
+	}
+}
+
+/* Where no record waits there is nothing to ask for. */
+static void nothing_to_close(void **state)
+{
+	static const struct {
+		struct fake_event event;
+		int64_t warmup;
+	} cases[] = {
+		{ { 0, PACKETS, LOST, 0, 0 }, 0 },
+		{ { 0, PACKETS, TX_NONE, 0, 0 }, 0 },
+		{ { 39, 0, RX, RX_ABSENT, 0 }, 0 },
+		{ { 20, FAKE_PACKETS, LOST, 0, 0 }, 30 }, /* all warm-up */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+		b.options.warmup = cases[i].warmup;
+		if (cases[i].warmup) {
+			b.options.count = 0;
+			b.options.duration_ns = 20 * NS_PER_MS;
+		}
+		bench_script(&cases[i].event, 1);
+		assert_int_equal(bench_run("nothing to close").closing, 0);
+	}
+}
+
+/* The wait for the closing reply is short, whatever --timeout says. */
+static void the_closing_wait_is_bounded(void **state)
+{
+	static const int64_t timeouts_ns[] = { NS_PER_MS, 60 * NS_PER_S };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(timeouts_ns); i++) {
+		bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+		b.options.timeout_ns = timeouts_ns[i];
+		SCRIPT({ CLOSING, 0, LOST, 0, 0 });
+		assert_int_equal(bench_run("no closing reply").follow_up[FOLLOW_UP_END], 1);
+		assert_in_range(fake.now_ns - fake.packet[CLOSING].sent_ns, i ? 100 * NS_PER_MS : NS_PER_MS,
+				(i ? 100 * NS_PER_MS : NS_PER_MS) + 300 * NS_PER_US);
+		assert_int_equal(b.x.end, END_COUNT);
+	}
+}
+
+static void a_stop_while_the_closing_reply_is_waited_for(void **state)
+{
+	(void)state;
+	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+	SCRIPT({ CLOSING, 0, LATENCY, 90 * NS_PER_US, 0 }, { CLOSING, 0, STOP, 10 * NS_PER_US, 0 });
+	bench_run("stop at the closing probe");
+	assert_int_equal(b.x.end, END_COUNT);
+	assert_int_equal(follow_up(FOLLOW_UP_THERE), PACKETS);
+
+	/* And without a reply the wait is as short as ever. */
+	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+	b.options.timeout_ns = 60 * NS_PER_S;
+	SCRIPT({ CLOSING, 0, LOST, 0, 0 }, { CLOSING, 0, STOP, 10 * NS_PER_US, 0 });
+	bench_run("stop at the closing probe, which is lost");
+	assert_int_equal(follow_up(FOLLOW_UP_END), 1);
+	assert_true(fake.now_ns - fake.packet[CLOSING].sent_ns <= 101 * NS_PER_MS);
+}
+
+/* The reply that the stop did not wait for comes while the closing one is waited for: late, not a second time. */
+static void a_stop_while_a_reply_is_waited_for(void **state)
+{
+	struct directions d;
+
+	(void)state;
+	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+	SCRIPT({ 10, 0, LATENCY, 80 * NS_PER_US, 0 }, { 10, 0, STOP, 20 * NS_PER_US, 0 },
+	       { 11, 0, LATENCY, 90 * NS_PER_US, 0 });
+
+	struct fake_account got = bench_run("stop before the reply");
+
+	assert_int_equal(b.x.end, END_SIGNAL);
+	assert_int_equal(got.unfinished, 1);
+	assert_int_equal(got.recorded, 10);
+	assert_int_equal(got.closing, 1);
+	assert_int_equal(got.sent, 12);
+	assert_int_equal(got.late, 1);
+	assert_int_equal(got.duplicate, 0);
+	/* It has the follow-up of the one before it. */
+	assert_int_equal(follow_up(FOLLOW_UP_THERE), 10);
+	d = b.x.directions;
+	directions_finish(&d, fake.sends);
+	assert_int_equal(d.duplicate_forward + d.duplicate_backward + d.lost_forward + d.lost_backward + d.lost_unknown, 0);
+
+	/* It is lost: so is the follow-up in it. */
+	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+	SCRIPT({ 10, 0, LOST_BACK, 0, 0 }, { 10, 0, STOP, 20 * NS_PER_US, 0 });
+	got = bench_run("stop before a reply that is lost");
+	assert_int_equal(got.unfinished, 1);
+	assert_int_equal(got.closing, 1);
+	assert_int_equal(follow_up(FOLLOW_UP_LOST), 1);
+	assert_int_equal(follow_up(FOLLOW_UP_THERE), 9);
+}
+
+/* Its reply has told of the one before, and it is not recorded itself. */
+static void a_stop_while_a_stamp_is_waited_for(void **state)
+{
+	(void)state;
+	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+	SCRIPT({ 10, 0, TX_SLOW, 900 * NS_PER_US, 0 }, { 10, 0, STOP, 100 * NS_PER_US, 0 });
+
+	struct fake_account got = bench_run("stop before the stamp");
+
+	assert_int_equal(got.unfinished, 1);
+	assert_int_equal(got.recorded, 10);
+	assert_int_equal(got.closing, 0);
+	assert_int_equal(follow_up(FOLLOW_UP_THERE), 10);
+}
+
+/* A duration that ends while nothing answers: the record before that is closed like any other. */
+static void the_duration_ends_in_silence(void **state)
+{
+	(void)state;
+	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+	b.options.count = 0;
+	b.options.timeout_ns = 60 * NS_PER_S;
+	b.options.duration_ns = NS_PER_S;
+	fake.cut_short = true;
+	SCRIPT({ 10, FAKE_PACKETS, LOST, 0, 0 });
+
+	struct fake_account got = bench_run("silence");
+
+	assert_int_equal(b.x.end, END_DURATION);
+	assert_int_equal(got.unfinished, 1);
+	assert_int_equal(got.closing, 1);
+	assert_int_equal(got.recorded, 10);
+	assert_int_equal(follow_up(FOLLOW_UP_END), 1);
+	assert_in_range(b.x.ended_ns - b.x.began_ns, NS_PER_S, NS_PER_S + 300 * NS_PER_MS);
+}
+
+static void the_warmup_waits_for_nothing(void **state)
+{
+	(void)state;
+	for (int64_t warmup = 1; warmup <= 20; warmup += 19) {
+		bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+		b.options.warmup = warmup;
+		SCRIPT({ 0, 0, FOLLOW_ZERO, 0, 0 });
+
+		struct fake_account got = bench_run("warm-up");
+
+		assert_int_equal(got.warmup, warmup);
+		assert_int_equal(got.recorded, PACKETS);
+		assert_int_equal(got.sent, warmup + PACKETS + 1);
+		assert_int_equal(follow_up(FOLLOW_UP_THERE), PACKETS);
+		assert_int_equal(logged(0)->seq, warmup);
+	}
+}
+
+/* ---- The ring of flights ------------------------------------------------------------------------------------------------ */
+
+/* A record waits while hundreds of probes are lost: its place in the ring is needed again. */
+static void a_record_waits_for_a_whole_ring(void **state)
+{
+	static struct fake_event events[2];
+
+	(void)state;
+	for (uint32_t losses = FLIGHTS - 5; losses <= FLIGHTS + 45; losses += losses < FLIGHTS + 5 ? 1 : 20) {
+		for (int back = 0; back < 2; back++) {
+			bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+			b.options.timeout_ns = NS_PER_MS;
+			b.options.count = 10 + losses + 300;
+			events[0] = (struct fake_event){ 10, 9 + losses, back ? LOST_BACK : LOST, 0, 0 };
+			bench_script(events, 1);
+
+			struct fake_account got = bench_run("a ring of losses");
+
+			assert_int_equal(got.lost, losses);
+			assert_int_equal(got.recorded, 310);
+			/* At 255 the place is needed for the 256th. Before that its follow-up comes in the reply after the
+			 * losses, unless it was in one of those. */
+			assert_int_equal(follow_up(FOLLOW_UP_LOST), losses >= FLIGHTS - 1 || back);
+			assert_int_equal(follow_up(FOLLOW_UP_THERE), 310 - follow_up(FOLLOW_UP_LOST));
+		}
+	}
+}
+
+/* ---- Threshold ------------------------------------------------------------------------------------------------------------ */
+
+#define THRESHOLD_NS 20000
+
+static struct {
+	uint64_t sends, answered, breaches, noted;
+	int64_t value_ns;
+	unsigned calls;
+	uint32_t seq[8];
+	bool joined;
+} seen;
+
+static void on_breach_of(void *context, const struct sample *s)
+{
+	assert_ptr_equal(context, &b);
+	seen.sends = fake.sends;
+	seen.answered = counter_get(&b.x.account.answered);
+	seen.breaches = counter_get(&b.x.account.breaches);
+	seen.joined = s->source[THERE + REFLECT_T3_WIRE];
+	seen.seq[seen.calls++ % COUNT_OF(seen.seq)] = s->seq;
+	exchange_figure(&b.x, s, &seen.value_ns);
+}
+
+static void bench_threshold(enum figure on, bool keep_going)
+{
+	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+	memset(&seen, 0, sizeof(seen));
+	b.x.on_breach = on_breach_of;
+	b.options.threshold_ns = THRESHOLD_NS;
+	b.options.threshold_on = on;
+	b.options.keep_going = keep_going;
+}
+
+/* A breach of the round trip is frozen at once, before anything is sent; its record gets the other host's times later. */
+static void a_breach_of_the_round_trip(void **state)
+{
+	(void)state;
+	for (int closing = 0; closing < 2; closing++) {
+		bench_threshold(FIGURE_RTT, false);
+		if (closing)
+			SCRIPT({ 12, 0, LATENCY, THRESHOLD_NS + 1, 0 });
+		else
+			SCRIPT({ 12, 0, LATENCY, THRESHOLD_NS + 1, 0 }, { 13, 0, LOST, 0, 0 });
+
+		struct fake_account got = bench_run("round trip");
+
+		assert_int_equal(b.x.end, END_BREACH);
+		assert_int_equal(seen.calls, 1);
+		assert_int_equal(seen.seq[0], 12);
+		assert_int_equal(seen.sends, 13);
+		assert_int_equal(seen.breaches, 0);
+		assert_false(seen.joined);
+		assert_int_equal(got.sent, 14);
+		assert_int_equal(got.closing, 1);
+		assert_int_equal(got.breaches, 1);
+		assert_int_equal(got.recorded, 13);
+
+		const struct sample *kept[] = { &b.x.breach, &b.x.worst, &b.x.kept[0] };
+
+		for (size_t i = 0; i < COUNT_OF(kept); i++) {
+			assert_int_equal(kept[i]->seq, 12);
+			assert_int_equal(kept[i]->follow_up, closing ? FOLLOW_UP_THERE : FOLLOW_UP_END);
+			check_there(kept[i], &fake.packet[12]);
+		}
+	}
+}
+
+static void all_breaches_of_the_round_trip(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	bench_threshold(FIGURE_RTT, true);
+	SCRIPT({ 12, 0, LATENCY, 50000, 0 }, { 13, 0, LATENCY, 70000, 0 }, { 20, 0, LATENCY, 60000, 0 },
+	       { 21, 0, LOST_BACK, 0, 0 }, { 39, 0, LATENCY, THRESHOLD_NS + 1, 0 });
+
+	struct fake_account got = bench_run("round trip, all");
+
+	assert_int_equal(b.x.end, END_COUNT);
+	assert_int_equal(got.breaches, 4);
+	assert_int_equal(seen.calls, 4);
+	assert_int_equal(b.x.breach.seq, 12);
+	assert_int_equal(b.x.worst.seq, 13);
+	for (unsigned i = 0; i < 4; i++) {
+		static const uint32_t seqs[] = { 12, 13, 20, 39 };
+
+		assert_int_equal(seen.seq[i], seqs[i]);
+		assert_true(exchange_breach(&b.x, i, &s));
+		assert_int_equal(s.seq, seqs[i]);
+		check_there(&s, &fake.packet[seqs[i]]);
+	}
+	assert_int_equal(got.unjudged, 0);
+}
+
+/* Of each figure what is above, and of the others nothing: 10 is slow there, 12 on the way, 14 in both. */
+static const struct fake_event figure_events[] = {
+	{ 10, 0, RESPONSE, 60000, 0 }, { 12, 0, LATENCY, 50000, 0 }, { 14, 0, LATENCY, 23000, 0 },
+	{ 14, 0, RESPONSE, 30000, 0 }, { 16, 0, RESPONSE, THRESHOLD_NS, 0 },
+};
+
+static void a_breach_of_another_figure(void **state)
+{
+	(void)state;
+	for (enum figure on = FIGURE_RESPONSE; on <= FIGURE_NETWORK; on++) {
+		const uint32_t seq = on == FIGURE_RESPONSE ? 10 : 12;
+
+		bench_threshold(on, false);
+		bench_script(figure_events, COUNT_OF(figure_events));
+
+		struct fake_account got = bench_run("figure");
+
+		assert_int_equal(b.x.end, END_BREACH);
+		assert_int_equal(seen.calls, 1);
+		assert_int_equal(seen.seq[0], seq);
+		/* As soon as the next reply is there, and before anything is made of that. */
+		assert_int_equal(seen.sends, seq + 2);
+		assert_int_equal(seen.answered, seq + 2);
+		assert_true(seen.joined);
+		assert_int_equal(seen.breaches, 0);
+		assert_true(seen.value_ns > THRESHOLD_NS);
+		/* The one that told of it is of the run; the closing one tells of that. */
+		assert_int_equal(got.sent, seq + 3);
+		assert_int_equal(got.recorded, seq + 2);
+		assert_int_equal(got.breaches, 1);
+		assert_int_equal(got.unjudged, 0);
+		assert_int_equal(b.x.breach.seq, seq);
+		check_there(&b.x.breach, &fake.packet[seq]);
+	}
+}
+
+static void all_breaches_of_another_figure(void **state)
+{
+	static const uint32_t seqs[][2] = { [FIGURE_RESPONSE] = { 10, 14 }, [FIGURE_NETWORK] = { 12, 14 } };
+
+	(void)state;
+	for (enum figure on = FIGURE_RESPONSE; on <= FIGURE_NETWORK; on++) {
+		bench_threshold(on, true);
+		bench_script(figure_events, COUNT_OF(figure_events));
+
+		struct fake_account got = bench_run("figure, all");
+
+		assert_int_equal(b.x.end, END_COUNT);
+		assert_int_equal(got.recorded, PACKETS);
+		assert_int_equal(got.breaches, 2);
+		assert_int_equal(seen.calls, 2);
+		for (int i = 0; i < 2; i++)
+			assert_int_equal(seen.seq[i], seqs[on][i]);
+		assert_int_equal(b.x.breach.seq, seqs[on][0]);
+		assert_int_equal(b.x.worst.seq, seqs[on][0]);
+	}
+}
+
+/* The worst is that of the figure: 20 takes longer on the whole, and less on the way. */
+static void the_worst_is_of_the_figure(void **state)
+{
+	(void)state;
+	bench_threshold(FIGURE_NETWORK, true);
+	SCRIPT({ 12, 0, LATENCY, 40000, 0 }, { 15, 0, LATENCY, 60000, 0 }, { 20, 0, LATENCY, 35000, 0 },
+	       { 20, 0, RESPONSE, 50000, 0 });
+	assert_int_equal(bench_run("the worst").breaches, 3);
+	assert_true(fake.packet[20].latency_ns > fake.packet[15].latency_ns);
+	assert_int_equal(b.x.breach.seq, 12);
+	assert_int_equal(b.x.worst.seq, 15);
+}
+
+/* Exactly at the threshold is no breach; a nanosecond more is. */
+static void the_threshold_to_the_nanosecond(void **state)
+{
+	static struct fake_event events[2];
+
+	(void)state;
+	for (enum figure on = FIGURE_RTT; on <= FIGURE_NETWORK; on++) {
+		for (int more = 0; more < 2; more++) {
+			const int64_t at_ns = THRESHOLD_NS + more, response_ns = 1200 + 12 * 6271 % 1801;
+
+			bench_threshold(on, true);
+			events[0] = (struct fake_event){ 12, 0, LATENCY, on == FIGURE_NETWORK ? at_ns + response_ns : at_ns, 0 };
+			if (on == FIGURE_RESPONSE)
+				events[0] = (struct fake_event){ 12, 0, RESPONSE, at_ns, 0 };
+			bench_script(events, 1);
+			assert_int_equal(bench_run("to the nanosecond").breaches, more);
+		}
+	}
+}
+
+/* Without both stamps of the other host nothing is said, and that is counted. */
+static void what_cannot_be_judged(void **state)
+{
+	(void)state;
+	for (enum figure on = FIGURE_RTT; on <= FIGURE_NETWORK; on++) {
+		bench_threshold(on, true);
+		SCRIPT({ 10, 0, LATENCY, 90000, 0 }, { 10, 0, RESPONSE, 60000, 0 }, { 11, 0, FOLLOW_ZERO, 0, 0 },
+		       { 15, 0, LOST_BACK, 0, 0 }, { 20, 0, NO_TLVS, 0, 0 }, { CLOSING, 0, LOST, 0, 0 });
+
+		struct fake_account got = bench_run("not judged");
+
+		/* 10; 14, whose follow-up was lost; 19 and 20; the last one. */
+		assert_int_equal(got.unjudged, on == FIGURE_RTT ? 0 : 5);
+		assert_int_equal(got.breaches, on == FIGURE_RTT);
+		assert_int_equal(seen.calls, on == FIGURE_RTT);
+	}
+}
+
+/* Found when the run is over: it is a breach all the same, and told once. */
+static void a_breach_in_the_last_record(void **state)
+{
+	(void)state;
+	for (int stop = 0; stop < 2; stop++) {
+		for (int keep_going = 0; keep_going < 2; keep_going++) {
+			bench_threshold(FIGURE_NETWORK, keep_going);
+			b.options.count = stop ? 0 : PACKETS;
+			if (stop)
+				SCRIPT({ 39, 0, LATENCY, 90000, 0 }, { 40, 0, STOP, 2000, 0 });
+			else
+				SCRIPT({ 39, 0, LATENCY, 90000, 0 });
+			assert_int_equal(bench_run("the last").breaches, 1);
+			assert_int_equal(seen.calls, 1);
+			assert_int_equal(seen.seq[0], 39);
+			assert_int_equal(seen.sends, PACKETS + 1 + stop);
+			if (!keep_going)
+				assert_int_equal(b.x.end, END_BREACH);
+			else
+				assert_int_equal(b.x.end, stop ? END_SIGNAL : END_COUNT);
+		}
+	}
+}
+
+/* Two that follow each other: the second is on its way when the first ends the run, and is not told again. */
+static void a_breach_behind_the_one_that_ends_the_run(void **state)
+{
+	(void)state;
+	for (enum figure on = FIGURE_RTT; on <= FIGURE_NETWORK; on += 2) {
+		bench_threshold(on, false);
+		SCRIPT({ 12, 14, LATENCY, 90000, 0 });
+
+		struct fake_account got = bench_run("two breaches");
+
+		assert_int_equal(seen.calls, 1);
+		assert_int_equal(seen.seq[0], 12);
+		assert_int_equal(got.breaches, on == FIGURE_RTT ? 1 : 2);
+		assert_int_equal(b.x.breach.seq, 12);
+	}
+}
+
+/* ---- Counters of the hardware ------------------------------------------------------------------------------------------------ */
+
+/* Each is of the packet it is accounted to, whenever that is. */
+static void check_counters(enum figure on)
+{
+	int64_t last = -1;
+
+	for (unsigned i = 0; i < hook.accounted; i++) {
+		const struct fake_packet *p = &fake.packet[hook.counted_of[i]];
+		int64_t response_ns = p->reply.t3_wire_ns - p->reply.t2_ns;
+		int64_t value_ns = on == FIGURE_RTT ? p->latency_ns : on == FIGURE_RESPONSE ? response_ns :
+									   p->latency_ns - response_ns;
+
+		assert_true(hook.counted_of[i] > last);
+		last = hook.counted_of[i];
+		assert_true(p->follow_up != FOLLOW_UP_NONE);
+		if (on == FIGURE_RTT || p->follow_up == FOLLOW_UP_THERE)
+			assert_int_equal(hook.slow[i], value_ns > THRESHOLD_NS);
+		else
+			assert_false(hook.slow[i]);
+	}
+}
+
+static void counters_of_each_exchange(void **state)
+{
+	(void)state;
+	for (enum figure on = FIGURE_RTT; on <= FIGURE_NETWORK; on++) {
+		bench_threshold(on, true);
+		b.x.pmc = &pmc;
+		bench_script(figure_events, COUNT_OF(figure_events));
+		bench_run("counters");
+		assert_int_equal(hook.begun, PACKETS);
+		assert_int_equal(hook.ended, PACKETS);
+		assert_int_equal(hook.accounted, PACKETS);
+		for (unsigned i = 0; i < PACKETS; i++)
+			assert_int_equal(hook.counted_of[i], i);
+		check_counters(on);
+	}
+}
+
+/* While a probe is on its way there is time to record; not between a reply and the next probe. */
+static void records_are_made_while_a_probe_is_on_its_way(void **state)
+{
+	(void)state;
+	for (int joined = 0; joined < 2; joined++) {
+		bench_start(ROLE_EMIT, SOURCE_HARDWARE);
+		b.plan.stages = joined;
+		fake.recorded = &b.histogram.count;
+		bench_run("when records are made");
+		/* Before probe n is sent, the last whose times are all there is not recorded yet. */
+		for (int64_t n = 0; n < PACKETS; n++)
+			assert_int_equal(fake.packet[n].recorded_before, n > 1 + joined ? n - 1 - joined : 0);
+	}
+}
+
+/* What was counted when it was waiting is of the probe that was lost, or not sent, in between. */
+static void counters_of_what_came_in_between(void **state)
+{
+	(void)state;
+	bench_threshold(FIGURE_RTT, true);
+	b.x.pmc = &pmc;
+	SCRIPT({ 5, 0, LOST, 0, 0 }, { 10, 0, LOST_BACK, 0, 0 }, { 14, 0, LATENCY, 90000, 0 },
+	       { 15, 0, SEND_ERROR, ENOBUFS, 2 }, { 20, 0, TX_NONE, 0, 0 }, { 25, 0, RX, RX_ABSENT, 0 },
+	       { CLOSING, 0, LOST, 0, 0 });
+
+	struct fake_account got = bench_run("counters, losses");
+
+	/* 4, 9 and 14 were still waiting when other things were counted. */
+	assert_int_equal(got.recorded, PACKETS - 4);
+	assert_int_equal(hook.accounted, got.recorded - 3);
+	for (unsigned i = 0; i < hook.accounted; i++)
+		for (int64_t n = 4; n <= 14; n += 5)
+			assert_int_not_equal(hook.counted_of[i], n);
+	check_counters(FIGURE_RTT);
+}
+
+static void counters_that_could_not_be_read(void **state)
+{
+	(void)state;
+	for (unsigned every = 2; every < 5; every++) {
+		bench_threshold(FIGURE_NETWORK, true);
+		b.x.pmc = &pmc;
+		hook.every = every;
+		bench_script(figure_events, COUNT_OF(figure_events));
+		bench_run("counters that fail");
+		assert_int_equal(hook.accounted, (PACKETS + every - 1) / every);
+		for (unsigned i = 0; i < hook.accounted; i++)
+			assert_int_equal(hook.counted_of[i], i * every);
+		check_counters(FIGURE_NETWORK);
+	}
+}
+
+/* ---- Reflector ------------------------------------------------------------------------------------------------------------- */
+
+/* check_reply() of the fake has held every reply against what should be told. */
+static void every_reply_tells_of_the_one_before(void **state)
+{
+	static const enum source kinds[] = { SOURCE_USER, SOURCE_KERNEL, SOURCE_HARDWARE };
+
+	(void)state;
+	for (int mode = 0; mode < 18; mode++) {
+		bench_join(ROLE_REFLECT, kinds[mode % 3]);
+		b.options.sw_timestamps = mode / 9;
+		b.plan.software = mode / 3 % 3;
+		b.plan.t2_user = mode / 3 % 3 == 2;
+		assert_int_equal(bench_run("reflect").sent, PACKETS);
+		assert_int_equal(fake.follow_ups, PACKETS - 1);
+	}
+}
+
+/* -N: T3 of user space is all there is, by software. T2 may be of the NIC's clock. */
+static void follow_ups_without_transmit_stamps(void **state)
+{
+	(void)state;
+	for (int mode = 0; mode < 4; mode++) {
+		bench_join(ROLE_REFLECT, mode & 1 ? SOURCE_HARDWARE : SOURCE_KERNEL);
+		b.channel.tx_stamps = false;
+		b.options.no_tx_stamps = true;
+		b.plan.software = b.plan.t2_user = mode & 2;
+		assert_int_equal(bench_run("-N").recorded, PACKETS);
+		assert_int_equal(fake.follow_ups, PACKETS - 1);
+	}
+}
+
+/* 300 packets of others come between two of one session: its last one has gone from the ring, and is told all the same. */
+static void a_session_remembers_its_last_reply(void **state)
+{
+	(void)state;
+	bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+	fake.peers = 301;
+	fake.packets = 3 * fake.peers;
+	assert_int_equal(bench_run("301 sessions").sent, 903);
+	assert_int_equal(fake.follow_ups, 602);
+}
+
+/* Who was forgotten begins anew: number 0, and nothing is told of what was before. */
+static void a_session_that_was_forgotten(void **state)
+{
+	(void)state;
+	bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+	fake.peers = SESSIONS_MAX + 1;
+	fake.packets = 3 * fake.peers;
+	fake.forgetful = true;
+	assert_int_equal(bench_run("1025 sessions").sent, 3 * (SESSIONS_MAX + 1));
+	assert_int_equal(fake.follow_ups, 0);
+	assert_int_equal(counter_get(&b.sessions.evicted), 2 * (SESSIONS_MAX + 1) + 1);
+
+	/* As many as there is room for are all remembered. */
+	bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+	fake.peers = SESSIONS_MAX;
+	fake.packets = 2 * fake.peers;
+	bench_run("1024 sessions");
+	assert_int_equal(fake.follow_ups, SESSIONS_MAX);
+}
+
+/* The stamp of a reply comes after the next request: zeros then, and what belongs to it in the one after that. */
+static void a_stamp_that_is_not_known_in_time(void **state)
+{
+	(void)state;
+	for (int late = 0; late < 3; late++) {
+		bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+		fake.open_loop_ns = 20 * NS_PER_US;
+		if (late == 0)
+			SCRIPT({ 10, 0, TX_SLOW, 50 * NS_PER_US, 0 }); /* after two more requests */
+		else if (late == 1)
+			SCRIPT({ 10, 0, TX_SLOW, 2 * TIMEOUT_NS + NS_PER_MS, 0 }); /* after it was given up */
+		else
+			SCRIPT({ 10, 0, TX_NONE, 0, 0 });
+		bench_run("late stamps");
+		assert_int_equal(fake.follow_ups, PACKETS - 2);
+	}
+	/* Given up, delivered, and only then the next request. */
+	bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+	fake.packets = 2;
+	fake.open_loop_ns = 3 * TIMEOUT_NS;
+	SCRIPT({ 0, 0, TX_SLOW, 2 * TIMEOUT_NS + NS_PER_MS, 0 });
+	assert_int_equal(bench_run("a late stamp before the next request").stamp_late, 1);
+	assert_int_equal(fake.follow_ups, 0);
+
+	bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+	fake.packets = 400;
+	fake.open_loop_ns = 2000;
+	fake.peers = 400;
+	SCRIPT({ 0, 399, TX_SLOW, 4 * NS_PER_MS, 0 });
+	assert_int_equal(bench_run("out of the ring").stamp_unmatched, 400 - FLIGHTS);
+}
+
+/* The next request is there already, and other things come before the stamp: that is fetched all the same. */
+static void nothing_holds_up_the_stamp_of_the_last_reply(void **state)
+{
+	(void)state;
+	bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+	SCRIPT({ 10, 0, TWICE, 1, 0 }, { 10, 0, TX_EXTRA, ENTRY_INFO, 0 }, { 10, 0, TX_EXTRA, ENTRY_ICMP, 0 },
+	       { 20, 0, TWICE, 1, 0 }, { 20, 0, TX_EXTRA_ID, -1, 0 });
+	assert_int_equal(bench_run("more in the error queue").repeated, 2);
+	assert_int_equal(fake.follow_ups, PACKETS + 2 - 1);
+}
+
+/* A stamp belongs to the reply that it was taken of, however many of its session have been sent since. */
+static void a_stamp_of_an_earlier_reply(void **state)
+{
+	(void)state;
+	for (unsigned peers = 1; peers <= 3; peers++) {
+		bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+		fake.peers = peers;
+		fake.open_loop_ns = 20 * NS_PER_US;
+		fake.packets = 300;
+		SCRIPT({ 10, 50, TX_SLOW, 50 * NS_PER_US, 0 }, { 100, 140, TX_SLOW, 90 * NS_PER_US, 0 },
+		       { 200, 240, TX_TWICE, 0, 0 });
+		bench_run("overlapping stamps");
+		assert_in_range(fake.follow_ups, 200, 299 - 2 * 40 / (int)peers);
+	}
+}
+
+/* A reply that the kernel did not take was not sent: the next one tells of the one before. */
+static void a_reply_that_was_refused(void **state)
+{
+	(void)state;
+	bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+	SCRIPT({ 10, 11, SEND_ERROR, ENOBUFS, 1 });
+	assert_int_equal(bench_run("refused").unanswered, 2);
+	assert_int_equal(fake.follow_ups, PACKETS - 3);
+}
+
+/* The times of user space are told on the scale of T2 where that is known, with the bound, and as such where not. */
+static void times_of_user_space_are_placed(void **state)
+{
+	(void)state;
+	for (int mode = 0; mode < 8; mode++) {
+		bench_join(ROLE_REFLECT, mode & 1 ? SOURCE_HARDWARE : SOURCE_KERNEL);
+		b.plan.software = b.plan.t2_user = mode & 2;
+		b.options.sw_timestamps = mode & 4;
+		if (mode & 1)
+			relate_clocks(1000 * NS_PER_S, 100, 0.001);
+		SCRIPT({ 10, 0, RX, RX_ABSENT, 0 });
+		bench_run("placed");
+	}
+}
+
+/* In the middle of the run the relation gets too old. */
+static void times_that_have_no_place(void **state)
+{
+	(void)state;
+	for (int64_t age_us = 90; age_us < 130; age_us++) {
+		bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+		relate_clocks(1000 * NS_PER_S + age_us * NS_PER_US - NS_PER_S, 100, 0);
+		bench_run("too old");
+		assert_in_range(b.x.account.unplaced, 5, PACKETS - 5);
+	}
+}
+
+/* The class of a packet costs a message of the kernel for each: it is asked for when somebody wants to know, once. From then
+ * on each reply tells it and goes out in it, which the fake checks. */
+static void the_class_is_asked_for_once(void **state)
+{
+	(void)state;
+	for (int wanted = 0; wanted < 2; wanted++) {
+		bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+		b.plan.class_of_service = wanted;
+		b.plan.dscp = 46;
+		SCRIPT({ 0, 0, ARRIVED_TOS, 46 << 2, 0 }, { 10, 15, ARRIVED_TOS, 46 << 2, 0 }, { 16, 0, ARRIVED_TOS, 34 << 2 | 3, 0 });
+		bench_run("class of service");
+		assert_int_equal(b.want_tos_calls, wanted);
+	}
+	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+	b.plan.class_of_service = true;
+	b.options.dscp = 0;
+	bench_run("class of service, emit");
+	assert_int_equal(b.want_tos_calls, 0);
+}
+
+/* Who does not ask is answered as ever, also when the class is known because somebody else has asked. */
+static void only_who_asks_is_answered_in_class(void **state)
+{
+	(void)state;
+	for (int wanted = 0; wanted < 2; wanted++) {
+		bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+		fake_end();
+		b.plan.class_of_service = wanted;
+		packet_prepare(b.channel.datagram, &b.plan);
+		packet_probe(b.channel.datagram, &b.plan, 7, 1700 * NS_PER_S);
+		b.channel.tos_wanted = true;
+		b.x.arrival = (struct arrival){ .bytes = packet_plan_bytes(&b.plan), .to_unicast = true, .tos = 46 << 2,
+						.source = SOURCE_HARDWARE };
+		b.x.arrival.from.in.sin_port = htons(FAKE_FIRST_PORT);
+		assert_true(read_request(&b.x));
+		assert_int_equal(b.x.arrival.in_class, wanted);
+		assert_int_equal(b.want_tos_calls, 0);
+	}
+}
+
+/* What a reply tells of the packet and the session, by one made by hand. */
+static void what_else_a_reply_tells(void **state)
+{
+	static const uint8_t direct_measurement[] = { 0x80, 5, 0, 12, 0, 0, 0, 77, 0, 0, 0, 0, 0, 0, 0, 0 };
+
+	(void)state;
+	for (int tos = -1; tos < 256; tos++) {
+		struct session session = { .reply_seq = 41, .requests = 57 };
+		struct flight *f = &b.x.flight[0];
+		struct reply r;
+		bool malformed;
+
+		bench_join(ROLE_REFLECT, SOURCE_KERNEL);
+		fake_end();
+		b.plan.class_of_service = true;
+		b.plan.dscp = 21;
+		packet_prepare(b.channel.datagram, &b.plan);
+		packet_probe(b.channel.datagram, &b.plan, 7, 1700 * NS_PER_S);
+		b.x.arrival.bytes = packet_plan_bytes(&b.plan);
+		memcpy(b.channel.datagram + b.x.arrival.bytes, direct_measurement, sizeof(direct_measurement));
+		b.x.arrival.bytes += sizeof(direct_measurement);
+		b.x.arrival.tos = tos;
+		b.x.arrival.ttl = 77;
+		b.x.sync_source = 3;
+		f->sample.source[REFLECT_T2_WIRE] = SOURCE_KERNEL;
+		f->sample.time_ns[REFLECT_T2_WIRE] = 1700 * NS_PER_S + 5;
+
+		size_t bytes = make_reply(&b.x, f, &session, &malformed);
+		const uint8_t *direct = b.channel.datagram + bytes - sizeof(direct_measurement);
+
+		assert_int_equal(read_whole_reply(b.channel.datagram, bytes, NULL, &r), PACKET_GOOD);
+		assert_int_equal(r.seq, 41);
+		assert_int_equal(r.ttl, 77);
+		assert_int_equal(r.t2_ns, 1700 * NS_PER_S + 5);
+		assert_int_equal(r.class_told, tos >= 0);
+		if (tos >= 0) {
+			assert_int_equal(r.dscp, tos >> 2);
+			assert_int_equal(r.ecn, tos & 3);
+			assert_int_equal(r.reverse_dscp_refused, tos >> 2 != 21);
+		}
+		/* As it came; received; sent, with this one. */
+		assert_memory_equal(direct, ((const uint8_t[]){ 0, 5, 0, 12, 0, 0, 0, 77, 0, 0, 0, 57, 0, 0, 0, 42 }), 16);
+		/* Timestamp Information, the first TLV: the source of T2 and of T3. */
+		assert_int_equal(b.channel.datagram[STAMP_BASE_BYTES + 4], 3);
+		assert_int_equal(b.channel.datagram[STAMP_BASE_BYTES + 6], 3);
+		assert_false(malformed);
+	}
+}
+
+/* ---- With a key ---------------------------------------------------------------------------------------------------------------- */
+
+static struct hmac *open_key(void)
+{
+	char path[] = "/tmp/test_joining.XXXXXX";
+	int fd = mkstemp(path);
+	struct hmac *key;
+
+	assert_true(fd >= 0);
+	assert_int_equal(fchmod(fd, 0600), 0);
+	assert_int_equal(dprintf(fd, "00112233445566778899aabbccddeeff\n"), 33);
+	close(fd);
+	assert_int_equal(hmac_open(&key, path), 0);
+	unlink(path);
+	return key;
+}
+
+/* Who has no key is neither heard nor answered; all else is as without one. */
+static void only_verified_packets_count(void **state)
+{
+	struct hmac *key;
+
+	(void)state;
+	if (!hmac_is_available()) {
+		print_message("built without libcrypto\n");
+		skip();
+	}
+	key = open_key();
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		bench_join(role, SOURCE_HARDWARE);
+		b.plan.key = b.x.key = fake.key = key;
+		SCRIPT({ 10, 0, EXTRA, EXTRA_UNVERIFIED, 0 }, { 12, 0, EXTRA, EXTRA_UNVERIFIED, 0 }, { 14, 0, LOST, 0, 0 });
+
+		struct fake_account got = bench_run("with a key");
+
+		assert_int_equal(got.unverified, 2);
+		assert_int_equal(got.malformed + got.foreign, 0);
+		assert_int_equal(got.recorded, PACKETS - 1);
+		if (role == ROLE_EMIT)
+			assert_int_equal(follow_up(FOLLOW_UP_THERE), PACKETS - 1);
+		else
+			assert_int_equal(fake.follow_ups, PACKETS - 2);
+	}
+	hmac_close(key);
+}
+
+/* ---- Random -------------------------------------------------------------------------------------------------------------------- */
+
+#define RANDOM_PACKETS 3000
+#define RANDOM_EVENTS 9000
+
+static struct fake_event random_events[RANDOM_EVENTS];
+
+/* Here and there, of both hosts. Not what ends a run, and not what the room may decide either way. */
+static const enum fake_fault emit_faults[] = {
+	LOST, LOST_BACK, LATE, DELAYED, TWICE, ASKED_TWICE, RESTARTED, LATENCY, RESPONSE, STEPPED_THERE, EXTRA, RX, TX, TX_NONE, TX_SLOW,
+	TX_TWICE, TX_ASLEEP, TX_ID, TX_EXTRA, SEND_ERROR, NO_T2, NO_T2_USER, NO_BOUND, NO_TLVS, BAD_TLVS, BAD_INTEGRITY,
+	FOLLOW_ZERO, FOLLOW_NUMBER, FOLLOW_METHOD, ARRIVED_TTL, STEP, LOST, LOST_BACK, FOLLOW_ZERO,
+};
+
+/* Of these the directions are known exactly. */
+static const enum fake_fault plain_faults[] = {
+	LOST, LOST_BACK, TWICE, LATENCY, RESPONSE, EXTRA, RX, TX_NONE, TX_SLOW, SEND_ERROR, NO_T2, NO_TLVS, FOLLOW_ZERO,
+	FOLLOW_NUMBER, FOLLOW_METHOD, NO_BOUND,
+};
+
+static int64_t random_argument(enum fake_fault fault)
+{
+	static const int64_t slow_ns[] = { 1000, 150 * NS_PER_US, 500 * NS_PER_US, 2 * TIMEOUT_NS + NS_PER_MS };
+	static const int64_t ids[] = { -1, 1, -2, FLIGHTS, -FLIGHTS };
+
+	switch (fault) {
+	case LOST_BACK: return (int64_t)util_below(3);
+	case LATE: return (int64_t)util_below(10 * NS_PER_MS) + 70 * NS_PER_US;
+	case DELAYED: return (int64_t)util_below(3 * TIMEOUT_NS) + 1;
+	case TWICE: return (int64_t)util_below(NS_PER_MS) + 1;
+	case ASKED_TWICE: return (int64_t)util_below(util_below(2) ? 100 * NS_PER_US : 5000) + 1;
+	case LATENCY: return (int64_t)util_below(400000) - 100000;
+	case RESPONSE: return (int64_t)util_below(90000);
+	case STEP:
+	case STEPPED_THERE: return (int64_t)util_below(100000) - 50000;
+	case EXTRA: return (int64_t)util_below(EXTRA_EMIT_END);
+	case RX: return (int64_t)util_below(RX_KINDS);
+	case TX: return (int64_t)util_below(ENTRY_KINDS);
+	case TX_EXTRA: return 1 + (int64_t)util_below(ENTRY_KINDS - 1);
+	case TX_SLOW: return slow_ns[util_below(COUNT_OF(slow_ns))];
+	case TX_ID: return ids[util_below(COUNT_OF(ids))];
+	case SEND_ERROR: return ENOBUFS;
+	case FOLLOW_NUMBER: return 0x40000000 + (int64_t)util_below(5); /* a lie by accident may be true of another */
+	case FOLLOW_METHOD: return 3 + (int64_t)util_below(3);
+	case ARRIVED_TTL: return 60 + (int64_t)util_below(3);
+	default: return 0;
+	}
+}
+
+/* One of a kind for each packet, and a refused send by itself: it is tried again. */
+static bool fits(size_t n, const struct fake_event *e)
+{
+	for (; n && random_events[n - 1].first == e->first; n--)
+		if (random_events[n - 1].fault == e->fault)
+			return false;
+	return true;
+}
+
+static size_t random_script(const enum fake_fault *faults, size_t kinds, unsigned one_in)
+{
+	size_t n = 0;
+
+	for (uint32_t number = 0; number < RANDOM_PACKETS; number++) {
+		while (n < RANDOM_EVENTS && util_below(one_in) == 0) {
+			struct fake_event e = { .first = number, .fault = faults[util_below(kinds)], .times = 1 };
+
+			e.argument = random_argument(e.fault);
+			if (fits(n, &e))
+				random_events[n++] = e;
+		}
+	}
+	return n;
+}
+
+static void random_emit(bool exact, unsigned one_in)
+{
+	static const enum source wires[] = { SOURCE_HARDWARE, SOURCE_KERNEL, SOURCE_USER };
+
+	bench_join(ROLE_EMIT, wires[util_below(COUNT_OF(wires))]);
+	memset(&seen, 0, sizeof(seen));
+	b.x.on_breach = on_breach_of;
+	b.exact_directions = exact;
+	/* Where half of all packets are at fault it happens once in a thousand restarts. */
+	b.accidents_max = exact ? 0 : one_in == 2 ? 5 : 2;
+	b.options.count = RANDOM_PACKETS - 200;
+	b.options.warmup = (int64_t)util_below(3) * 40;
+	b.options.threshold_ns = THRESHOLD_NS;
+	b.options.threshold_on = (int64_t)util_below(3);
+	b.options.keep_going = true;
+	b.options.sw_timestamps = util_below(2);
+	b.options.no_step_check = util_below(2);
+	b.plan.software = util_below(2);
+	b.plan.t2_user = b.plan.software && util_below(2);
+	b.plan.bytes = util_below(3) * 60;
+	b.plan.class_of_service = util_below(2);
+	b.options.dscp = b.plan.dscp = fake.dscp = (uint8_t)util_below(64);
+	fake.there = wires[util_below(COUNT_OF(wires))];
+	fake.id_by_message = util_below(2);
+	fake.session.seq = exact ? 0 : (uint32_t)-util_below(RANDOM_PACKETS);
+	if (util_below(2) && !exact)
+		fake.first_id = (uint32_t)-util_below(RANDOM_PACKETS);
+	if (exact)
+		bench_script(random_events, random_script(plain_faults, COUNT_OF(plain_faults), one_in));
+	else
+		bench_script(random_events, random_script(emit_faults, COUNT_OF(emit_faults), one_in));
+	bench_run("random");
+	assert_int_equal(counter_get(&b.x.account.breaches), seen.calls);
+}
+
+static void random_mixtures(void **state)
+{
+	static const unsigned one_in[] = { 2, 5, 50 };
+
+	(void)state;
+	for (int i = 0; i < 9; i++) {
+		random_emit(false, one_in[i % 3]);
+		random_emit(true, one_in[i % 3]);
+	}
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_teardown(f, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(the_table),
+		TEST(stamps_of_every_kind),
+		TEST(no_transmit_stamps_here),
+		TEST(one_stamp_is_missing_there),
+		TEST(the_first_stamp_is_missing_there),
+		TEST(methods_are_compared_too),
+		TEST(the_slack_of_a_response),
+		TEST(numbers_wrap),
+		TEST(nothing_is_joined_that_is_not_asked_for),
+		TEST(what_arrived_there),
+		TEST(every_stage_of_both_hosts),
+		TEST(the_stages_add_up),
+		TEST(negative_stages_of_the_other_host),
+		TEST(each_way_within_its_bound),
+		TEST(the_bound_of_one_way_is_that_of_t4),
+		TEST(each_way_by_clocks_that_agree),
+		TEST(a_negative_latency_has_no_ways),
+		TEST(the_peer_gets_all_four_times),
+		TEST(the_closing_probe_is_no_part_of_the_run),
+		TEST(a_single_packet_is_closed_too),
+		TEST(nothing_to_close),
+		TEST(the_closing_wait_is_bounded),
+		TEST(a_stop_while_the_closing_reply_is_waited_for),
+		TEST(a_stop_while_a_reply_is_waited_for),
+		TEST(a_stop_while_a_stamp_is_waited_for),
+		TEST(the_duration_ends_in_silence),
+		TEST(the_warmup_waits_for_nothing),
+		TEST(a_record_waits_for_a_whole_ring),
+		TEST(a_breach_of_the_round_trip),
+		TEST(all_breaches_of_the_round_trip),
+		TEST(a_breach_of_another_figure),
+		TEST(all_breaches_of_another_figure),
+		TEST(the_worst_is_of_the_figure),
+		TEST(the_threshold_to_the_nanosecond),
+		TEST(what_cannot_be_judged),
+		TEST(a_breach_in_the_last_record),
+		TEST(a_breach_behind_the_one_that_ends_the_run),
+		TEST(counters_of_each_exchange),
+		TEST(records_are_made_while_a_probe_is_on_its_way),
+		TEST(counters_of_what_came_in_between),
+		TEST(counters_that_could_not_be_read),
+		TEST(every_reply_tells_of_the_one_before),
+		TEST(follow_ups_without_transmit_stamps),
+		TEST(a_session_remembers_its_last_reply),
+		TEST(a_session_that_was_forgotten),
+		TEST(a_stamp_that_is_not_known_in_time),
+		TEST(nothing_holds_up_the_stamp_of_the_last_reply),
+		TEST(a_stamp_of_an_earlier_reply),
+		TEST(a_reply_that_was_refused),
+		TEST(times_of_user_space_are_placed),
+		TEST(times_that_have_no_place),
+		TEST(the_class_is_asked_for_once),
+		TEST(only_who_asks_is_answered_in_class),
+		TEST(what_else_a_reply_tells),
+		TEST(only_verified_packets_count),
+		TEST(random_mixtures),
+	};
+	int failed;
+
+	util_seed();
+	failed = cmocka_run_group_tests_name("joining", tests, NULL, NULL);
+	free(b.histogram_memory);
+	return failed;
+}

@@ -1,0 +1,891 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* build: wraps= sources= libs= */
+/* The command line: what is taken, what is refused and in which words, and the number parser against a slow oracle. */
+#include "options.c"
+
+#include <regex.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define ARGS 24
+
+static char said[8192]; /* what the last parse() wrote to stderr */
+
+/* Runs the parser on arguments that it may reorder, with stderr caught. */
+static int parse(struct options *o, const char *const *args)
+{
+	char *argv[ARGS + 2] = { (char *)"rant" };
+	int argc = 1, old = dup(STDERR_FILENO), error;
+	FILE *caught = tmpfile();
+
+	assert_non_null(caught);
+	while (argc <= ARGS && args[argc - 1]) {
+		argv[argc] = (char *)args[argc - 1];
+		argc++;
+	}
+	program_invocation_short_name = (char *)"rant";
+	dup2(fileno(caught), STDERR_FILENO);
+	error = options_parse(o, argc, argv);
+	dup2(old, STDERR_FILENO);
+	close(old);
+	rewind(caught);
+	said[fread(said, 1, sizeof(said) - 1, caught)] = '\0';
+	fclose(caught);
+	return error;
+}
+
+static void print_args(const char *const *args)
+{
+	print_message("rant");
+	for (int i = 0; i < ARGS && args[i]; i++)
+		print_message(" %s", args[i]);
+	print_message("\nsaid: %s\n", said);
+}
+
+/* One line, with the program's name, and all of the words. */
+static void assert_refused(const char *const *args, const char *const *words, size_t count)
+{
+	struct options o;
+	int error = parse(&o, args);
+	const char *newline = strchr(said, '\n');
+	bool good = error == -EINVAL && !strncmp(said, "rant: ", 6) && newline && !newline[1];
+
+	for (size_t i = 0; i < count && words[i]; i++)
+		good &= strstr(said, words[i]) != NULL;
+	if (!good)
+		print_args(args);
+	assert_true(good);
+}
+
+/* ---- Bad command lines ------------------------------------------------------------------------------------------- */
+
+#define WORDS 4
+#define UNKNOWN "'rant --help' lists the options"
+#define US_RANGE "give 0.001 to 60000000 us"
+#define S_RANGE "give 0.001 to 315360000 s"
+
+#define X2 "--on-breach", "exec:1", "--on-breach", "exec:2"
+#define X8 X2, X2, X2, X2
+
+#define E "-i", "eth0"
+#define A E, "-a", "10.0.0.1"
+
+static const struct bad {
+	const char *args[ARGS], *says[WORDS];
+} bad[] = {
+	/* Not a number, too fine, out of range. */
+	{ { "-i", "eth0", "-d", "5x" }, { "rant: --duration: '5x' is not a number: give 0.001 to 315360000 s\n" } },
+	{ { "-i", "eth0", "--duration=5x" }, { "--duration: '5x' is not a number: " S_RANGE } },
+	{ { "-i", "eth0", "-d", "" }, { "--duration: '' is not a number", S_RANGE } },
+	{ { "-i", "eth0", "-d", " " }, { "--duration: ' ' is not a number", S_RANGE } },
+	{ { "-i", "eth0", "-d", " 5" }, { "--duration: ' 5' is not a number", S_RANGE } },
+	{ { "-i", "eth0", "-d", "5 " }, { "--duration: '5 ' is not a number", S_RANGE } },
+	{ { "-i", "eth0", "-d", "+5" }, { "--duration: '+5' is not a number", S_RANGE } },
+	{ { "-i", "eth0", "-d", "-1" }, { "--duration: '-1' is out of range: " S_RANGE } },
+	{ { "-i", "eth0", "-d", "-1x" }, { "--duration: '-1x' is not a number: " S_RANGE } },
+	{ { "-i", "eth0", "-d", "-" }, { "--duration: '-' is not a number: " S_RANGE } },
+	{ { "-i", "eth0", "-d", "--1" }, { "--duration: '--1' is not a number: " S_RANGE } },
+	{ { "-i", "eth0", "-w", "-0" }, { "--warmup: '-0' is out of range: give 0 to 1000000000000 packets" } },
+	{ { "-i", "eth0", "-d", "0" }, { "--duration: '0' is out of range: " S_RANGE } },
+	{ { "-i", "eth0", "-d", "nan" }, { "--duration: 'nan' is not a number: " S_RANGE } },
+	{ { "-i", "eth0", "-d", "inf" }, { "--duration: 'inf' is not a number: " S_RANGE } },
+	{ { "-i", "eth0", "-d", "1,5" }, { "--duration: '1,5' is not a number: " S_RANGE } },
+	{ { "-i", "eth0", "-d", "." }, { "--duration: '.' is not a number: " S_RANGE } },
+	{ { "-i", "eth0", "-d", "5." }, { "--duration: '5.' is not a number: " S_RANGE } },
+	{ { "-i", "eth0", "-d", "1.2.3" }, { "--duration: '1.2.3' is not a number: " S_RANGE } },
+	{ { "-i", "eth0", "-d", "1.0001" }, { "'1.0001' has too many decimals, at most 3 are allowed: " S_RANGE } },
+	{ { "-i", "eth0", "-t", "1.0001" }, { "--threshold: '1.0001' has too many decimals, at most 3", US_RANGE } },
+	{ { "-i", "eth0", "-t", "1.0001x" }, { "--threshold: '1.0001x' is not a number: " US_RANGE } },
+	{ { "-i", "eth0", "-t", "1e9999" }, { "--threshold: '1e9999' is not a number: " US_RANGE } },
+	{ { "-i", "eth0", "-t", "0x10" }, { "--threshold: '0x10' is not a number: " US_RANGE } },
+	{ { "-i", "eth0", "-t", "0" }, { "--threshold: '0' is out of range: " US_RANGE } },
+	{ { "-i", "eth0", "-t", "0.000" }, { "--threshold: '0.000' is out of range: " US_RANGE } },
+	/* 2^63, 2^64, 2^64 + 5: each would be small after wrapping around. */
+	{ { "-i", "eth0", "-w", "9223372036854775808" }, { "--warmup: '9223372036854775808' is out of range" } },
+	{ { "-i", "eth0", "-w", "18446744073709551616" }, { "--warmup: '18446744073709551616' is out of range" } },
+	{ { "-i", "eth0", "-w", "18446744073709551621" }, { "--warmup: '18446744073709551621' is out of range" } },
+	/* Wraps around to 4 before its last digit. */
+	{ { "-i", "eth0", "-w", "184467440737095516205" }, { "--warmup: '184467440737095516205' is out of range" } },
+	{ { "-i", "eth0", "-d", "18446744074" }, { "--duration: '18446744074' is out of range: " S_RANGE } },
+	{ { "-i", "eth0", "-b", "0" }, { "--bucket-size: '0' is out of range: give 0.001 to 10000000 us" } },
+	{ { "-i", "eth0", "-B", "1.5" }, { "--budget: '1.5' is not a whole number: give 1 to 65535\n" } },
+	{ { "-i", "eth0", "-p", "1.0" }, { "--busy-poll-us: '1.0' is not a whole number: give 0 to 1000000 us" } },
+	{ { "-i", "eth0", "-w", "1.5" }, { "--warmup: '1.5' is not a whole number: give 0 to 1000000000000 packets" } },
+	{ { "-i", "eth0", "-d", "5\nx" }, { "--duration: '5?x' is not a number: " S_RANGE } },
+	{ { "-i", "eth0", "-d", "\033[2J\177" }, { "--duration: '?[2J?' is not a number: " S_RANGE } },
+	{ { "-i", "eth0", "-d", "\303\251" }, { "--duration: '\303\251' is not a number: " S_RANGE } },
+	{ { "-i", "eth0", "-d", "5", "-d", "5x", "-d", "5" }, { "--duration: '5x' is not a number: " S_RANGE } },
+
+	/* Missing arguments, by both names. The ranges stand here once more, by hand. */
+	{ { "-i" }, { "--interface: IFACE is missing: give the name of a network interface" } },
+	{ { "--interface" }, { "--interface: IFACE is missing: give the name of a network interface" } },
+	{ { "-i", "eth0", "-a" }, { "--address: IP is missing: give an IPv4 address" } },
+	{ { "-i", "eth0", "--port" }, { "--port: PORT is missing: give 1 to 65535\n" } },
+	{ { "-i", "eth0", "--stamp" }, { "--stamp: SOURCE is missing: give hardware, kernel or user" } },
+	{ { "-i", "eth0", "-d" }, { "--duration: S is missing: " S_RANGE } },
+	{ { "-i", "eth0", "--dur" }, { "--duration: S is missing: " S_RANGE } },
+	{ { "-i", "eth0", "--count" }, { "--count: N is missing: give 1 to 1000000000000 packets" } },
+	{ { "-i", "eth0", "-w" }, { "--warmup: PACKETS is missing: give 0 to 1000000000000 packets" } },
+	{ { "-i", "eth0", "--timeout" }, { "--timeout: MS is missing: give 0.001 to 60000 ms" } },
+	{ { "-i", "eth0", "-t" }, { "--threshold: US is missing: " US_RANGE } },
+	{ { "-i", "eth0", "-qt" }, { "--threshold: US is missing: " US_RANGE } },
+	{ { "-i", "eth0", "-o" }, { "--overflow: US is missing: give 0.001 to 10000000 us" } },
+	{ { "-i", "eth0", "-b" }, { "--bucket-size: US is missing: give 0.001 to 10000000 us" } },
+	{ { "-i", "eth0", "-l" }, { "--log: FILE is missing: give the name of a file" } },
+	{ { "-i", "eth0", "-L" }, { "--log-threshold: US is missing: " US_RANGE } },
+	{ { "-i", "eth0", "-p" }, { "--busy-poll-us: US is missing: give 0 to 1000000 us" } },
+	{ { "-i", "eth0", "-B" }, { "--budget: N is missing: give 1 to 65535" } },
+	{ { A, "--size" }, { "--size: N is missing: give 44 to 65507 octets" } },
+	{ { E, "--dscp" }, { "--dscp: N is missing: give 0 to 63\n" } },
+	{ { E, "--priority" }, { "--priority: N is missing: give 0 to 15\n" } },
+	{ { E, "--ttl" }, { "--ttl: N is missing: give 1 to 255\n" } },
+	{ { A, "--synced" }, { "--synced: NS is missing: give 0 to 1000000000 ns" } },
+	{ { A, "--threshold-on" }, { "--threshold-on: WHICH is missing: give rtt, network or response\n" } },
+	{ { E, "--key" }, { "--key: FILE is missing: give the name of a file" } },
+	{ { A, "--size", "43" }, { "--size: '43' is out of range: give 44 to 65507 octets" } },
+	{ { E, "--dscp", "-1" }, { "--dscp: '-1' is out of range: give 0 to 63\n" } },
+	{ { E, "--dscp", "ef" }, { "--dscp: 'ef' is not a number: give 0 to 63\n" } },
+	{ { A, "-t", "5", "--threshold-on", "RTT" }, { "'RTT' is not a choice: give rtt, network or response" } },
+	{ { E, "--key", "" }, { "--key: '' is empty: give the name of a file" } },
+
+	/* Interfaces, addresses, choices, files. */
+	{ { "-H" }, { "--interface is missing: give the name of a network interface" } },
+	{ { NULL }, { "--interface is missing: give the name of a network interface" } },
+	{ { "-i", "" }, { "--interface: '' is empty: give the name of a network interface" } },
+	{ { "-i", "sixteencharacter" },
+	  { "--interface: 'sixteencharacter' is too long", "interface names have at most 15 characters" } },
+	{ { "-i", "eth0", "-a", "fe80::1" }, { "--address: 'fe80::1' is an IPv6 address: give an IPv4 address" } },
+	{ { "-i", "eth0", "-a", "fe80::1%eth0" }, { "--address: 'fe80::1%eth0' is an IPv6 address: give an" } },
+	{ { "-i", "eth0", "-a", "::ffff:10.0.0.1" }, { "'::ffff:10.0.0.1' is an IPv6 address" } },
+	{ { "-i", "eth0", "-a", "0000:0000:0000:0000:0000:ffff:192.168.100.100" }, { "is an IPv6 address" } },
+	{ { "-i", "eth0", "-a", "0000:0000:0000:0000:0000:0000:0000:0000:0000:0000" }, { "is not an IPv4 address" } },
+	{ { "-i", "eth0", "-a", "fe80::zzzz" }, { "--address: 'fe80::zzzz' is not an IPv4 address" } },
+	{ { "-i", "eth0", "-a", "10.0.0" }, { "--address: '10.0.0' is not an IPv4 address: give an IPv4 address" } },
+	{ { "-i", "eth0", "-a", "10.0.0.256" }, { "--address: '10.0.0.256' is not an IPv4 address" } },
+	{ { "-i", "eth0", "-a", "10.0.0.1/24" }, { "--address: '10.0.0.1/24' is not an IPv4 address" } },
+	{ { "-i", "eth0", "-a", "reflector.example" }, { "--address: 'reflector.example' is not an IPv4 address" } },
+	{ { "-i", "eth0", "-a", "" }, { "--address: '' is not an IPv4 address" } },
+	{ { "-i", "eth0", "--stamp", "hw" }, { "--stamp: 'hw' is not a choice: give hardware, kernel or user" } },
+	{ { "-i", "eth0", "--stamp", "hard" }, { "--stamp: 'hard' is not a choice: give hardware, kernel or user" } },
+	{ { "-i", "eth0", "--stamp", "" }, { "--stamp: '' is not a choice: give hardware, kernel or user" } },
+	{ { "-i", "eth0", "--stamp=User" }, { "--stamp: 'User' is not a choice: give hardware, kernel or user" } },
+	{ { "-i", "eth0", "-l", "" }, { "--log: '' is empty: give the name of a file" } },
+
+	/* What is no option, or not clearly one. */
+	{ { "-i", "eth0", "--bogus" }, { "--bogus: unknown option", UNKNOWN } },
+	{ { "-i", "eth0", "--bogus=5" }, { "--bogus=5: unknown option", UNKNOWN } },
+	{ { "-i", "eth0", "--=5" }, { "--=5: unknown option", UNKNOWN } },
+	{ { "-i", "eth0", "--durationn=5" }, { "--durationn=5: unknown option", UNKNOWN } },
+	{ { "-i", "eth0", "-x" }, { "-x: unknown option", UNKNOWN } },
+	{ { "-i", "eth0", "-qx" }, { "-x: unknown option", UNKNOWN } },
+	{ { "-i", "eth0", "-:" }, { "-:: unknown option", UNKNOWN } },
+	{ { "-i", "eth0", "-\177" }, { "-?: unknown option", UNKNOWN } },
+	{ { "-i", "eth0", "-\n" }, { "-?: unknown option", UNKNOWN } },
+	{ { "-i", "eth0", "-\303\251" }, { "-?: unknown option", UNKNOWN } },
+	{ { "-i", "eth0", "--bog\nus" }, { "--bog?us: unknown option", UNKNOWN } },
+	{ { "-i", "eth0", "--t" }, { "--t: ambiguous option: give --ttl, --timeout, --threshold, --threshold-on, "
+		"--trace-marker, --trace-rearm or --trace-interval\n" } },
+	{ { "-i", "eth0", "--lo" }, { "--lo: ambiguous option: give --log, --log-full or --log-threshold\n" } },
+	{ { "-i", "eth0", "--no=5" }, { "--no=5: ambiguous option: give --no-hw-ts, --no-tx-ts, --no-step-check or --no-cpu-dma-latency\n" } },
+	{ { "-i", "eth0", "--quiet=5" }, { "--quiet: takes no argument, not even '5'" } },
+	{ { "-i", "eth0", "--hug=" }, { "--hugepages: takes no argument, not even ''" } },
+	{ { "-i", "eth0", "more" }, { "'more': belongs to no option", UNKNOWN } },
+	{ { "more", "-i", "eth0" }, { "'more': belongs to no option", UNKNOWN } },
+	{ { "-i", "eth0", "-q", "5" }, { "'5': belongs to no option", UNKNOWN } },
+	{ { "-i", "eth0", "--", "-H" }, { "'-H': belongs to no option", UNKNOWN } },
+	{ { "-i", "eth0", "--", "-h" }, { "'-h': belongs to no option", UNKNOWN } },
+	{ { "-i", "eth0", "-" }, { "'-': belongs to no option", UNKNOWN } },
+	{ { "-i", "eth0", "" }, { "'': belongs to no option", UNKNOWN } },
+	{ { "-i", "eth0", "-d", "-h" }, { "--duration: '-h' is not a number: " S_RANGE } },
+
+	/* Rules across options. */
+	{ { "-i", "eth0", "-N", "-a", "10.0.0.1" }, { "--no-tx-ts with --address 10.0.0.1: " } },
+	{ { "-a", "10.0.0.1", "-N", "-i", "eth0" }, { "--no-tx-ts with --address 10.0.0.1: " } },
+	{ { "-i", "eth0", "--once", "-a", "10.0.0.1" }, { "--once with --address 10.0.0.1: " } },
+	{ { E, "--size", "100" }, { "--size 100 without --address: " } },
+	{ { E, "--plain" }, { "--plain without --address: " } },
+	{ { E, "--synced", "0" }, { "--synced 0 without --address: " } },
+	{ { E, "-t", "5", "--threshold-on", "rtt" }, { "--threshold-on rtt without --address: " } },
+	{ { E, "-l", "f", "--log-full" }, { "--log-full without --address: " } },
+	{ { A, "--threshold-on", "rtt" }, { "--threshold-on rtt without --threshold: " } },
+	{ { A, "--log-full" }, { "--log-full without --log: " } },
+	{ { A, "-l", "f", "--log-full", "--plain" }, { "--plain with --log-full: " } },
+	{ { A, "-t", "5", "--threshold-on", "network", "--plain" }, { "--plain with --threshold-on network: " } },
+	{ { A, "-t", "5", "--plain", "--threshold-on", "response" }, { "--plain with --threshold-on response: " } },
+	{ { A, "--plain", "--size", "44" }, { "--plain with --size 44: " } },
+	{ { "-i", "eth0", "-R", "--stamp", "kernel" }, { "--no-hw-ts with --stamp kernel: " } },
+	{ { "-i", "eth0", "--stamp", "hardware", "-R" }, { "--no-hw-ts with --stamp hardware: " } },
+	{ { "-i", "eth0", "-C" }, { "--continue without --threshold: " } },
+	{ { "-i", "eth0", "-S" }, { "--snapshot without --threshold: " } },
+	{ { "-i", "eth0", "-t", "5", "--save-trace", "d" }, { "--save-trace d without --trace-marker: ", "give -T or -S" } },
+	{ { "-i", "eth0", "-t", "5", "-C", "-T", "--trace-rearm" }, { "--trace-rearm without --save-trace: " } },
+	{ { "-i", "eth0", "-t", "5", "-T", "--save-trace", "d", "--trace-rearm" },
+	  { "--trace-rearm without --continue: " } },
+	{ { "-i", "eth0", "--on-breach", "stop" }, { "--on-breach stop without --threshold: " } },
+	{ { "-i", "eth0", "--on-breach", "exec:true" }, { "--on-breach exec:true without --threshold: " } },
+	{ { "-i", "eth0", "--on-breach", "continue" }, { "--on-breach continue without --threshold: " } },
+	{ { "-i", "eth0", "-t", "5", "-C", "--on-breach", "stop" }, { "--on-breach stop with --continue: " } },
+	{ { "-i", "eth0", "-t", "5", "--on-breach", "stop", "--on-breach", "continue" },
+	  { "--on-breach continue with --continue: " } },
+	{ { "-i", "eth0", "-t", "5", "--on-breach", "exec" }, { "--on-breach: 'exec' is not an action: give stop, continue or " } },
+	{ { "-i", "eth0", "-t", "5", "--on-breach", "exec:" }, { "--on-breach: 'exec:' is not an action: give stop, " } },
+	{ { "-i", "eth0", "-t", "5", "--on-breach", "" }, { "--on-breach: '' is not an action: give stop, " } },
+	{ { "-i", "eth0", "-t", "5", "--on-breach", "Stop" }, { "--on-breach: 'Stop' is not an action: give stop, " } },
+	{ { "-i", "eth0", "-t", "5", X8, "--on-breach", "exec:9" }, { "'exec:9' is the ninth command, eight are allowed" } },
+	{ { "-i", "eth0", "--save-trace", "" }, { "--save-trace: '' is empty: give the name of a directory" } },
+	{ { "-i", "eth0", "-L", "5" }, { "--log-threshold 5 without --log: ", "give --log FILE" } },
+	{ { "-i", "eth0", "-o", "0.999" }, { "--overflow 0.999 with --bucket-size 1: " } },
+	{ { "-i", "eth0", "-b", "100.001" }, { "--overflow 100 with --bucket-size 100.001: " } },
+	{ { "-i", "eth0", "-o", "5", "-b", "6" }, { "--overflow 5 with --bucket-size 6: " } },
+	{ { "-i", "eth0", "-B", "8", "-p", "0" }, { "--budget 8 with --busy-poll-us 0: " } },
+	{ { "-i", "eth0", "-p", "0", "-P" }, { "--prefer-busypoll with --busy-poll-us 0: " } },
+};
+
+#define BADS (sizeof(bad) / sizeof(bad[0]))
+
+static void test_bad(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < BADS; i++)
+		assert_refused(bad[i].args, bad[i].says, WORDS);
+}
+
+static void test_each_rule_is_seen_broken(void **state)
+{
+	bool seen[sizeof(rules) / sizeof(rules[0])] = { false };
+	struct options o;
+
+	(void)state;
+	for (size_t i = 0; i < BADS; i++) {
+		parse(&o, bad[i].args);
+		for (size_t r = 0; r < sizeof(rules) / sizeof(rules[0]); r++) {
+			struct phrase name = { "" };
+
+			append(&name, "rant: --%s ", rules[r].first);
+			seen[r] |= !strncmp(said, name.text, strlen(name.text)) && strstr(said, rules[r].why);
+		}
+	}
+	for (size_t r = 0; r < sizeof(rules) / sizeof(rules[0]); r++)
+		assert_true(seen[r]);
+}
+
+static void test_long_values_keep_the_line_short(void **state)
+{
+	static char nines[5001], zeros[5001], option[5001] = "--", flag[5001] = "--pmc=";
+	const struct bad cases[] = {
+		{ { "-i", "eth0", "-d", nines }, { "--duration: '999", "...' is out of range: " S_RANGE } },
+		{ { "-i", "eth0", "-d", option }, { "--duration: '--99", "...' is not a number: " S_RANGE } },
+		{ { "-i", nines }, { "--interface: '999", "...' is too long, interface names have at most 15" } },
+		{ { "-i", "eth0", "-a", nines }, { "--address: '999", "...' is not an IPv4 address" } },
+		{ { "-i", "eth0", option }, { "--999", "...: unknown option" } },
+		{ { "-i", "eth0", nines }, { "'999", "...': belongs to no option" } },
+		{ { "-i", "eth0", flag }, { "--pmc: takes no argument, not even '999", "...'" } },
+		{ { "-i", "eth0", "-L", zeros }, { "--log-threshold 000", "... without --log: " } },
+	};
+
+	(void)state;
+	memset(nines, '9', sizeof(nines) - 1);
+	memset(zeros, '0', sizeof(zeros) - 2);
+	zeros[sizeof(zeros) - 2] = '5';
+	memset(option + 2, '9', sizeof(option) - 3);
+	memset(flag + 6, '9', sizeof(flag) - 7);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_refused(cases[i].args, cases[i].says, WORDS);
+		assert_in_range(strlen(said), 10, 200);
+	}
+}
+
+/* ---- Good command lines ------------------------------------------------------------------------------------------ */
+
+struct change {
+	enum { NOTHING, BOOL, INT, INT64, ROLE, STRING, SERVER } type;
+	size_t offset;
+	int64_t number;
+	const char *text;
+};
+
+#define CHANGES 5
+#define YES(field) { BOOL, AT(bool, field), true, NULL }
+#define NUM(field, value) { INT64, AT(int64_t, field), value, NULL }
+#define TXT(field, value) { STRING, AT(const char *, field), 0, value }
+#define EMITS(address) { SERVER, offsetof(struct options, server), 0, address }, \
+		       { ROLE, offsetof(struct options, role), ROLE_EMIT, NULL }
+
+static const struct good {
+	const char *args[ARGS];
+	struct change changes[CHANGES]; /* to the defaults, with interface eth0 */
+} good[] = {
+	{ { "-i", "eth0" }, { { 0 } } },
+	{ { "--interface", "eth0" }, { { 0 } } },
+	{ { "--interface=eth0" }, { { 0 } } },
+	{ { "-ieth0" }, { { 0 } } },
+	{ { "-i", "eth1", "-i", "eth0" }, { { 0 } } },
+	{ { "-i", "e" }, { TXT(interface, "e") } },
+	{ { "-i", "fifteencharacte" }, { TXT(interface, "fifteencharacte") } },
+	{ { E, "--" }, { { 0 } } },
+	{ { E, "-a", "10.1.2.3" }, { EMITS("10.1.2.3") } },
+	{ { "--address", "127.0.0.1", E }, { EMITS("127.0.0.1") } },
+	{ { E, "--port", "319" }, { NUM(port, 319) } },
+	{ { E, "--stamp", "hardware" }, { NUM(stamp, SOURCE_HARDWARE) } },
+	{ { E, "--stamp", "kernel" }, { NUM(stamp, SOURCE_KERNEL) } },
+	{ { E, "--stamp=user" }, { NUM(stamp, SOURCE_USER) } },
+	{ { E, "--stamp", "user", "--stamp", "kernel" }, { NUM(stamp, SOURCE_KERNEL) } },
+	{ { E, "-R" }, { NUM(stamp, SOURCE_USER), YES(no_hw_stamps) } },
+	{ { E, "--no-hw-ts" }, { NUM(stamp, SOURCE_USER), YES(no_hw_stamps) } },
+	{ { E, "-R", "--stamp", "user" }, { NUM(stamp, SOURCE_USER), YES(no_hw_stamps) } },
+	{ { E, "-N" }, { YES(no_tx_stamps) } },
+	{ { E, "--no-tx-ts" }, { YES(no_tx_stamps) } },
+	{ { E, "-R", "-N" }, { NUM(stamp, SOURCE_USER), YES(no_hw_stamps), YES(no_tx_stamps) } },
+	{ { E, "-s" }, { YES(sw_timestamps) } },
+	{ { E, "--sw-timestamps" }, { YES(sw_timestamps) } },
+	{ { E, "-d", "600" }, { NUM(duration_ns, 600000000000) } },
+	{ { E, "-d600" }, { NUM(duration_ns, 600000000000) } },
+	{ { E, "--duration", "1.5" }, { NUM(duration_ns, 1500000000) } },
+	{ { E, "--dur=.25" }, { NUM(duration_ns, 250000000) } },
+	{ { E, "-d", "5", "-d", "6" }, { NUM(duration_ns, 6000000000) } },
+	{ { E, "--count", "7" }, { NUM(count, 7) } },
+	{ { E, "--once" }, { YES(once) } },
+	{ { E, "-w", "100000" }, { NUM(warmup, 100000) } },
+	{ { E, "--warmup", "0" }, { NUM(warmup, 0) } },
+	{ { E, "--warmup", "00000000000000000000000000012" }, { NUM(warmup, 12) } },
+	{ { E, "--timeout", "0.25" }, { NUM(timeout_ns, 250000) } },
+	{ { E, "-t", "100" }, { NUM(threshold_ns, 100000) } },
+	{ { E, "--threshold", "0.007" }, { NUM(threshold_ns, 7) } },
+	/* 0.1, 1.001 and the like have no exact double. */
+	{ { E, "-t", "0.1" }, { NUM(threshold_ns, 100) } },
+	{ { E, "-t", "1.001" }, { NUM(threshold_ns, 1001) } },
+	{ { E, "-t", "59999999.999" }, { NUM(threshold_ns, 59999999999) } },
+	{ { E, "-C", "-t", "2" }, { NUM(threshold_ns, 2000), YES(keep_going) } },
+	{ { E, "-t", "2", "--continue" }, { NUM(threshold_ns, 2000), YES(keep_going) } },
+	{ { E, "-t", "2", "--on-breach", "continue" },
+	  { NUM(threshold_ns, 2000), YES(keep_going), YES(on_breach.keep_going) } },
+	{ { E, "-t", "2", "--on-breach", "stop" }, { NUM(threshold_ns, 2000), YES(on_breach.stop) } },
+	{ { E, "-t", "2", "--on-breach", "exec:a b", "--on-breach=exec:exec:", "--on-breach", "stop" },
+	  { NUM(threshold_ns, 2000), YES(on_breach.stop), { INT, offsetof(struct options, on_breach.commands), 2, NULL },
+	    TXT(on_breach.command[0], "a b"), TXT(on_breach.command[1], "exec:") } },
+	{ { E, "--no-step-check" }, { YES(no_step_check) } },
+	{ { E, "-M" }, { YES(pmc) } },
+	{ { E, "--pmc" }, { YES(pmc) } },
+	{ { E, "-T" }, { YES(trace_marker) } },
+	{ { E, "--trace-marker" }, { YES(trace_marker) } },
+	{ { E, "-t", "2", "-S" }, { NUM(threshold_ns, 2000), YES(snapshot), YES(trace_marker) } },
+	{ { E, "-t", "2", "--snapshot" }, { NUM(threshold_ns, 2000), YES(snapshot), YES(trace_marker) } },
+	{ { E, "-T", "--save-trace", "d" }, { YES(trace_marker), TXT(save_trace_path, "d") } },
+	{ { E, "--trace-interval", "0.1" }, { NUM(trace_interval_ns, 100000000) } },
+	{ { E, "-T", "-Ct2", "--trace-rearm", "--save-trace=d" },
+	  { YES(trace_marker), YES(keep_going), NUM(threshold_ns, 2000), YES(trace_rearm), TXT(save_trace_path, "d") } },
+	{ { E, "-H" }, { YES(histogram) } },
+	{ { E, "--histogram" }, { YES(histogram) } },
+	{ { E, "-o", "1" }, { NUM(overflow_ns, 1000) } },
+	{ { E, "--overflow", "1000.5" }, { NUM(overflow_ns, 1000500) } },
+	{ { E, "-b", "100" }, { NUM(bucket_ns, 100000) } },
+	{ { E, "--bucket-size", "0.001" }, { NUM(bucket_ns, 1) } },
+	{ { E, "-b", "500", "-o", "500" }, { NUM(bucket_ns, 500000), NUM(overflow_ns, 500000) } },
+	{ { E, "-l", "a file" }, { TXT(log_path, "a file") } },
+	{ { E, "--log", "/dev/null" }, { TXT(log_path, "/dev/null") } },
+	{ { E, "-L", "3", "-l", "f" }, { TXT(log_path, "f"), NUM(log_threshold_ns, 3000) } },
+	{ { E, "--log-threshold=3", "--log=f" }, { TXT(log_path, "f"), NUM(log_threshold_ns, 3000) } },
+	{ { E, "-q" }, { YES(quiet) } },
+	{ { E, "--quiet" }, { YES(quiet) } },
+	{ { E, "-v" }, { YES(verbose) } },
+	{ { E, "--verbose" }, { YES(verbose) } },
+	{ { E, "-v", "-v" }, { YES(verbose) } },
+	{ { E, "--check" }, { YES(check) } },
+	{ { E, "--no-cpu-dma-latency" }, { YES(no_cpu_dma_latency) } },
+	{ { E, "--strict" }, { YES(strict) } },
+	{ { E, "-G" }, { YES(hugepages) } },
+	{ { E, "--hugepages" }, { YES(hugepages) } },
+	{ { E, "-p", "20" }, { NUM(busy_poll_us, 20) } },
+	{ { E, "--busy-poll-us", "0" }, { NUM(busy_poll_us, 0) } },
+	{ { E, "-B", "8" }, { NUM(busy_poll_budget, 8), NUM(busy_poll_us, 50), YES(busy_poll_implied) } },
+	{ { E, "--budget", "8" }, { NUM(busy_poll_budget, 8), NUM(busy_poll_us, 50), YES(busy_poll_implied) } },
+	{ { E, "-B", "8", "-p", "1" }, { NUM(busy_poll_budget, 8), NUM(busy_poll_us, 1) } },
+	{ { E, "-P" }, { YES(prefer_busy_poll), NUM(busy_poll_us, 50), YES(busy_poll_implied) } },
+	{ { E, "--prefer-busypoll" }, { YES(prefer_busy_poll), NUM(busy_poll_us, 50), YES(busy_poll_implied) } },
+	{ { E, "-p", "50", "-P" }, { YES(prefer_busy_poll), NUM(busy_poll_us, 50) } },
+	{ { E, "-sHd2" }, { YES(sw_timestamps), YES(histogram), NUM(duration_ns, 2000000000) } },
+
+	{ { A, "--size", "1472" }, { EMITS("10.0.0.1"), NUM(size_bytes, 1472) } },
+	{ { A, "--plain" }, { EMITS("10.0.0.1"), YES(plain) } },
+	{ { A, "--plain", "-t", "5", "--threshold-on", "rtt" },
+	  { EMITS("10.0.0.1"), YES(plain), NUM(threshold_ns, 5000) } },
+	{ { A, "--plain", "-l", "f" }, { EMITS("10.0.0.1"), YES(plain), TXT(log_path, "f") } },
+	{ { A, "-t", "5", "--threshold-on=network" },
+	  { EMITS("10.0.0.1"), NUM(threshold_ns, 5000), NUM(threshold_on, FIGURE_NETWORK) } },
+	{ { A, "-t", "5", "--threshold-on", "response" },
+	  { EMITS("10.0.0.1"), NUM(threshold_ns, 5000), NUM(threshold_on, FIGURE_RESPONSE) } },
+	{ { A, "-l", "f", "--log-full" }, { EMITS("10.0.0.1"), TXT(log_path, "f"), YES(log_full) } },
+	{ { A, "--synced", "0" }, { EMITS("10.0.0.1"), NUM(synced_ns, 0) } },
+	{ { E, "--key", "a key" }, { TXT(key_path, "a key") } },
+	{ { E, "--dscp", "0" }, { NUM(dscp, 0) } },
+	{ { E, "--dscp=46" }, { NUM(dscp, 46) } },
+	{ { E, "--priority", "6" }, { NUM(priority, 6) } },
+	{ { E, "--ttl", "64" }, { NUM(ttl, 64) } },
+
+	/* Help and version: nothing else is looked at, not even what is wrong. */
+	{ { "-h" }, { YES(help), TXT(interface, NULL) } },
+	{ { "--help" }, { YES(help), TXT(interface, NULL) } },
+	{ { "-V" }, { YES(version), TXT(interface, NULL) } },
+	{ { "--version" }, { YES(version), TXT(interface, NULL) } },
+	{ { "-V", "-h" }, { YES(help), TXT(interface, NULL) } },
+	{ { "-hV" }, { YES(help), TXT(interface, NULL) } },
+	{ { "-d", "5x", "-h" }, { YES(help), TXT(interface, NULL) } },
+	{ { "--bogus", "-x", "--t", "-q=", "--help" }, { YES(help), TXT(interface, NULL) } },
+	{ { "more", "-T", "-V" }, { YES(version), TXT(interface, NULL) } },
+	{ { "-h", "-d" }, { YES(help), TXT(interface, NULL) } },
+	{ { "-C", "-V" }, { YES(version), TXT(interface, NULL) } },
+};
+
+#define GOODS (sizeof(good) / sizeof(good[0]))
+
+static void apply(struct options *o, const struct change *c)
+{
+	char *field = (char *)o + c->offset;
+
+	if (c->type == BOOL)
+		*(bool *)field = c->number;
+	if (c->type == INT)
+		*(int *)field = (int)c->number;
+	if (c->type == INT64)
+		*(int64_t *)field = c->number;
+	if (c->type == ROLE)
+		*(enum role *)field = (enum role)c->number;
+	if (c->type == STRING)
+		*(const char **)field = c->text;
+	if (c->type == SERVER) {
+		o->server.in.sin_family = AF_INET;
+		o->server.in.sin_addr.s_addr = inet_addr(c->text);
+	}
+}
+
+static void set_wanted_defaults(struct options *o)
+{
+	memset(o, 0, sizeof(*o));
+	o->interface = "eth0";
+	o->port = 862;
+	o->stamp = SOURCE_HARDWARE;
+	o->timeout_ns = 100000000;
+	o->overflow_ns = 100000;
+	o->bucket_ns = 1000;
+	o->trace_interval_ns = 10000000000;
+	o->dscp = o->priority = o->synced_ns = -1;
+	o->ttl = 255;
+	o->threshold_on = FIGURE_RTT;
+	o->role = ROLE_REFLECT;
+}
+
+static bool same_string(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* Each field, so that an option which writes to the field of another is seen. */
+static void assert_same(const char *const *args, const struct options *got, struct options *want)
+{
+	bool same = same_string(got->interface, want->interface) && same_string(got->log_path, want->log_path) &&
+		    same_string(got->save_trace_path, want->save_trace_path) &&
+		    same_string(got->key_path, want->key_path);
+
+	for (int i = 0; i < BREACH_COMMANDS_MAX; i++) {
+		same = same && same_string(got->on_breach.command[i], want->on_breach.command[i]);
+		want->on_breach.command[i] = got->on_breach.command[i];
+	}
+	want->interface = got->interface;
+	want->log_path = got->log_path;
+	want->save_trace_path = got->save_trace_path;
+	want->key_path = got->key_path;
+	for (size_t i = 0; i < sizeof(*got) && same; i++) {
+		same = ((const char *)got)[i] == ((const char *)want)[i];
+		if (!same)
+			print_message("byte %zu of struct options differs\n", i);
+	}
+	if (!same)
+		print_args(args);
+	assert_true(same);
+}
+
+static void test_good(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < GOODS; i++) {
+		struct options got, want;
+		int error;
+
+		memset(&got, 0xa5, sizeof(got));
+		error = parse(&got, good[i].args);
+		if (error || *said)
+			print_args(good[i].args);
+		assert_int_equal(error, 0);
+		assert_string_equal(said, "");
+		set_wanted_defaults(&want);
+		for (int c = 0; c < CHANGES; c++)
+			apply(&want, &good[i].changes[c]);
+		assert_same(good[i].args, &got, &want);
+	}
+}
+
+/* getopt keeps its place in global variables; the first line leaves it within a cluster. */
+static void test_parses_again_after_an_error(void **state)
+{
+	const char *const broken[ARGS] = { "-i", "eth0", "-xd" };
+	const char *const whole[ARGS] = { "-i", "eth0", "-H", "-d", "5" };
+	struct options o;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(parse(&o, broken), -EINVAL);
+		assert_int_equal(parse(&o, whole), 0);
+		assert_string_equal(o.interface, "eth0");
+		assert_true(o.histogram);
+		assert_int_equal(o.duration_ns, 5000000000);
+	}
+}
+
+/* ---- The table --------------------------------------------------------------------------------------------------- */
+
+/* By hand: every option there must be, as the help text shows it. */
+static const char *const contract[] = {
+	"  -i, --interface IFACE ", "  -a, --address IP ", "  -t, --threshold US ", "  -T, --trace-marker ",
+	"  -S, --snapshot ", "  -d, --duration S ", "  -w, --warmup PACKETS ", "  -s, --sw-timestamps ",
+	"  -H, --histogram ", "  -l, --log FILE ", "  -o, --overflow US ", "  -b, --bucket-size US ",
+	"  -G, --hugepages ", "  -B, --budget N ", "  -P, --prefer-busypoll ", "  -v, --verbose ", "  -h, --help ",
+	"  -C, --continue ", "  -L, --log-threshold US ", "  -p, --busy-poll-us US ", "  -N, --no-tx-ts ",
+	"  -R, --no-hw-ts ", "  -q, --quiet ", "  -V, --version ", "  -M, --pmc ", "      --port PORT ",
+	"      --stamp SOURCE ", "      --timeout MS ", "      --count N ", "      --once ", "      --on-breach ACTION ",
+	"      --save-trace DIR ", "      --trace-rearm ", "      --trace-interval S ",
+	"      --check ", "      --no-cpu-dma-latency ", "      --strict ", "      --no-step-check ",
+	"      --size N ", "      --plain ", "      --key FILE ", "      --dscp N ", "      --priority N ",
+	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --synced NS ",
+};
+
+/* By hand: the defaults, in the line of their option. */
+static const struct {
+	const char *option, *initial;
+} defaults[] = {
+	{ "--overflow US", "(100 us)" }, { "--bucket-size US", "(1 us)" }, { "--timeout MS", "(100 ms)" },
+	{ "--port PORT", "(862)" }, { "--stamp SOURCE", ": hardware, kernel or user (hardware)" },
+	{ "--warmup PACKETS", "(0 packets)" }, { "--busy-poll-us US", "(0 us)" }, { "--trace-interval S", "(10 s)" },
+	{ "--ttl N", "(255)" }, { "--threshold-on WHICH", ": rtt, network or response (rtt)" },
+};
+
+static bool used(const char *const *args, const char *word)
+{
+	for (int i = 0; i < ARGS && args[i]; i++)
+		if (!strncmp(args[i], word, strlen(word)) && strchr("=", args[i][strlen(word)]))
+			return true;
+	return false;
+}
+
+static bool used_somewhere(const char *word)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < GOODS; i++)
+		found |= used(good[i].args, word);
+	for (size_t i = 0; i < BADS; i++)
+		found |= strstr(bad[i].says[0], "not available") && used(bad[i].args, word);
+	return found;
+}
+
+/* The tables above leave no option out, under either name. */
+static void test_every_name_is_tested(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ROWS; i++) {
+		struct phrase name = { "" }, letter = { "" };
+
+		append(&name, "--%s", table[i].name);
+		append(&letter, "-%c", table[i].letter);
+		if (!used_somewhere(name.text) || (table[i].letter && !used_somewhere(letter.text)))
+			fail_msg("no good command line uses %s %s", name.text, letter.text);
+	}
+}
+
+static void test_names_are_unique(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ROWS; i++) {
+		for (size_t j = 0; j < i; j++) {
+			assert_string_not_equal(table[i].name, table[j].name);
+			assert_false(table[i].letter && table[i].letter == table[j].letter);
+		}
+	}
+}
+
+static char *usage(void)
+{
+	char *text;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_non_null(out);
+	options_usage(out);
+	fclose(out);
+	return text;
+}
+
+static void test_help_names_every_option(void **state)
+{
+	char *text = usage();
+
+	(void)state;
+	assert_int_equal(ROWS, sizeof(contract) / sizeof(contract[0]));
+	for (size_t i = 0; i < ROWS; i++) {
+		struct phrase line = { "\n" };
+
+		append(&line, "%s", contract[i]);
+		if (!strstr(text, line.text))
+			fail_msg("no line begins with '%s'", contract[i]);
+		if (!strstr(text, table[i].help))
+			fail_msg("no help for --%s", table[i].name);
+	}
+	free(text);
+}
+
+static void test_help_shows_the_defaults(void **state)
+{
+	char *text = usage();
+	int shown = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++) {
+		const char *line = strstr(text, defaults[i].option), *end;
+
+		assert_non_null(line);
+		end = strchr(line, '\n') - strlen(defaults[i].initial);
+		assert_memory_equal(end, defaults[i].initial, strlen(defaults[i].initial));
+	}
+	/* ... and no others: a bracket ends a line only after a default. */
+	for (const char *c = strstr(text, ")\n"); c; c = strstr(c + 1, ")\n"))
+		shown++;
+	assert_int_equal(shown, sizeof(defaults) / sizeof(defaults[0]) + 1); /* "(without --continue)" */
+	free(text);
+}
+
+static void test_help_is_complete_and_narrow(void **state)
+{
+	static const char *const parts[] = {
+		"usage: rant -i IFACE -a IP [options]", "rant -i IFACE [options]", "Exit status:\n", "\n  0  done\n",
+		"\n\nHow long:\n  -d, --duration S ", "\n\nAbout rant:\n  -h, --help ",
+		"\n  1  could not run, or bad usage\n", "\n  2  threshold breached",
+		"\n  3  the run finished, but its numbers",
+	};
+	char *text = usage();
+	size_t lines = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (!strstr(text, parts[i]))
+			fail_msg("the help text lacks '%s'", parts[i]);
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1, lines++)
+		if (strcspn(line, "\n") > 100)
+			fail_msg("%zu columns: %.*s", strcspn(line, "\n"), (int)strcspn(line, "\n"), line);
+	assert_true(lines > ROWS);
+	assert_null(strchr(text, '\t'));
+	free(text);
+}
+
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
+
+#define NUMBER_TEXT_MAX 64
+
+/* What is the smallest difference between two arguments stored as? */
+static int64_t step_of(const struct option_row *row)
+{
+	int64_t step = row->unit_size;
+
+	for (int i = 0; i < row->decimals; i++) {
+		assert_int_equal(step % 10, 0);
+		step /= 10;
+	}
+	return step;
+}
+
+static void write_number(char *text, const struct option_row *row, int64_t value)
+{
+	int64_t size = value < 0 ? -value : value;
+	int length = snprintf(text, NUMBER_TEXT_MAX, "%s%" PRId64, value < 0 ? "-" : "", size / row->unit_size);
+
+	if (row->decimals)
+		snprintf(text + length, NUMBER_TEXT_MAX - (size_t)length, ".%0*" PRId64, row->decimals,
+			 size % row->unit_size / step_of(row));
+}
+
+/* The others are there so that no rule across options is broken at a boundary. */
+static void assert_boundary(const struct option_row *row, int64_t value, bool good_value)
+{
+	char name[NUMBER_TEXT_MAX], text[NUMBER_TEXT_MAX];
+	const char *const args[ARGS] = { A, "-b", "0.001", "-o", "10000000", "-l", "f", name, text };
+	const char *const words[WORDS] = { name, "is out of range: give ", allowed(row).text };
+	struct options o;
+
+	snprintf(name, sizeof(name), "--%s", row->name);
+	write_number(text, row, value);
+	if (!good_value) {
+		assert_refused(args, words, 2);
+		return;
+	}
+	if (parse(&o, args))
+		print_args(args);
+	assert_string_equal(said, "");
+	assert_int_equal(*(int64_t *)((char *)&o + row->offset), value);
+}
+
+static void test_boundaries(void **state)
+{
+	int numbers = 0;
+
+	(void)state;
+	for (const struct option_row *row = table; row < table + ROWS; row++) {
+		if (row->kind != KIND_NUMBER)
+			continue;
+		numbers++;
+		assert_true(row->min < row->max);
+		assert_boundary(row, row->min, true);
+		assert_boundary(row, row->min - step_of(row), false);
+		assert_boundary(row, row->max, true);
+		assert_boundary(row, row->max + step_of(row), false);
+	}
+	assert_int_equal(numbers, 17);
+}
+
+static uint64_t random_state;
+
+static uint64_t random_below(uint64_t limit)
+{
+	uint64_t z = random_state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return (z ^ (z >> 31)) % limit;
+}
+
+static char random_of(const char *alphabet)
+{
+	return alphabet[random_below(strlen(alphabet))];
+}
+
+static void random_digits(char *text, size_t most)
+{
+	size_t length = random_below(most + 1);
+
+	text += strlen(text);
+	while (length--)
+		*text++ = random_of("0123456789");
+	*text = '\0';
+}
+
+static void random_text(char *text, const struct option_row *row)
+{
+	int64_t edge = random_below(2) ? row->min : row->max;
+	size_t length;
+
+	*text = '\0';
+	switch (random_below(4)) {
+	case 0: /* letters that numbers are made of, and some that they are not */
+		length = random_below(8);
+		for (size_t i = 0; i < length; i++)
+			text[i] = random_of("0123456789..-+eExX ,\t\n_");
+		text[length] = '\0';
+		break;
+	case 1: /* a number, often of too many digits */
+		random_digits(text, 22);
+		if (random_below(2)) {
+			strcat(text, ".");
+			random_digits(text, 5);
+		}
+		break;
+	case 2: /* beside an end of the range */
+		write_number(text, row, edge + (int64_t)(random_below(7) - 3) * step_of(row));
+		break;
+	case 3: /* the same with one letter spoilt */
+		write_number(text, row, edge);
+		text[random_below(strlen(text))] = random_of("0123456789.-+eExX ");
+		break;
+	}
+}
+
+static int compare_digits(const char *a, const char *b)
+{
+	a += strspn(a, "0");
+	b += strspn(b, "0");
+	return strlen(a) != strlen(b) ? (strlen(a) > strlen(b)) - (strlen(a) < strlen(b)) : strcmp(a, b);
+}
+
+/* The same by other means: a regular expression, and numbers compared as strings of digits. */
+static enum number oracle(const regex_t *number, const struct option_row *row, const char *text, int64_t *value)
+{
+	char digits[2 * NUMBER_TEXT_MAX], min[NUMBER_TEXT_MAX], max[NUMBER_TEXT_MAX];
+	const char *point = strchr(text, '.');
+	int places = point ? (int)strlen(point + 1) : 0;
+
+	if (regexec(number, text, 0, NULL, 0))
+		return NUMBER_MALFORMED;
+	if (places > row->decimals)
+		return NUMBER_TOO_FINE;
+	if (*text == '-')
+		return NUMBER_OUT_OF_RANGE;
+	snprintf(digits, sizeof(digits), "%.*s%s%.*s", (int)strcspn(text, "."), text, point ? point + 1 : "",
+		 row->decimals - places, "000000");
+	snprintf(min, sizeof(min), "%" PRId64, row->min / step_of(row));
+	snprintf(max, sizeof(max), "%" PRId64, row->max / step_of(row));
+	if (compare_digits(digits, min) < 0 || compare_digits(digits, max) > 0)
+		return NUMBER_OUT_OF_RANGE;
+	*value = strtoll(digits, NULL, 10) * step_of(row);
+	return NUMBER_GOOD;
+}
+
+static void test_numbers_against_oracle(void **state)
+{
+	const char *seed = getenv("SEED");
+	uint64_t verdicts[4] = { 0 };
+	regex_t number;
+
+	(void)state;
+	random_state = seed ? strtoull(seed, NULL, 0) : (uint64_t)clock_read_ns(CLOCK_REALTIME);
+	print_message("SEED=%" PRIu64 "\n", random_state);
+	assert_int_equal(regcomp(&number, "^-?([0-9]*[.])?[0-9]+$", REG_EXTENDED | REG_NOSUB), 0);
+	for (int i = 0; i < 200000; i++) {
+		const struct option_row *row = &table[random_below(ROWS)];
+		int64_t got = -12345, want = -12345; /* stays when the text is refused */
+		char text[NUMBER_TEXT_MAX];
+		enum number verdict;
+
+		if (row->kind != KIND_NUMBER)
+			continue;
+		random_text(text, row);
+		verdict = oracle(&number, row, text, &want);
+		verdicts[verdict]++;
+		if (number_read(row, text, &got) != verdict || got != want)
+			fail_msg("--%s '%s': %d, %" PRId64 ", but should be %d, %" PRId64, row->name, text,
+				 number_read(row, text, &got), got, verdict, want);
+	}
+	regfree(&number);
+	/* Each verdict was tried. */
+	for (int i = 0; i < 4; i++)
+		assert_true(verdicts[i] > 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_each_rule_is_seen_broken),
+		cmocka_unit_test(test_long_values_keep_the_line_short),
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_parses_again_after_an_error),
+		cmocka_unit_test(test_every_name_is_tested),
+		cmocka_unit_test(test_names_are_unique),
+		cmocka_unit_test(test_help_names_every_option),
+		cmocka_unit_test(test_help_shows_the_defaults),
+		cmocka_unit_test(test_help_is_complete_and_narrow),
+		cmocka_unit_test(test_boundaries),
+		cmocka_unit_test(test_numbers_against_oracle),
+	};
+
+	unsetenv("POSIXLY_CORRECT"); /* would end the options at the first argument that is none */
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

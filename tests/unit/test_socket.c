@@ -1,0 +1,834 @@
+/* build: wraps=socket,setsockopt,getsockopt,bind,connect,sendmsg sources=wire/timestamping.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The measuring socket: with a kernel that refuses one thing at a time, which needs no rights, and on the loopback
+ * interface of the real one, where that is permitted.
+ */
+#include "wire/socket.c"
+
+#include "wire/timestamping.h"
+#include "util.h"
+
+#include <fcntl.h>
+#include <poll.h>
+
+int __real_socket(int domain, int type, int protocol);
+int __real_setsockopt(int fd, int level, int name, const void *value, socklen_t bytes);
+int __real_getsockopt(int fd, int level, int name, void *value, socklen_t *bytes);
+int __real_bind(int fd, const struct sockaddr *address, socklen_t bytes);
+int __real_connect(int fd, const struct sockaddr *address, socklen_t bytes);
+ssize_t __real_sendmsg(int fd, const struct msghdr *m, int flags);
+
+int __wrap_socket(int domain, int type, int protocol);
+int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t bytes);
+int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *bytes);
+int __wrap_bind(int fd, const struct sockaddr *address, socklen_t bytes);
+int __wrap_connect(int fd, const struct sockaddr *address, socklen_t bytes);
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *m, int flags);
+
+/* ---- A kernel that grants everything but one thing ----------------------------------------------------------------- */
+
+#define SET_MAX 64
+
+static struct {
+	bool on;
+	int refuse_level, refuse_name, refuse_error; /* setsockopt; error 0: nothing */
+	int bind_error, connect_error, send_error;
+	int bind_error_at; /* which bind, from 0 */
+	int socket_error_at; /* which socket, from 1; 0: none */
+	int granted_mask; /* of the timestamping flags */
+	/* What happened. */
+	struct {
+		int level, name, value;
+	} set[SET_MAX];
+	unsigned sets, binds, sockets, sends;
+	int mtu; /* of the path; 0: as it is */
+	int flags; /* SO_TIMESTAMPING as last set */
+	char device[IFNAMSIZ];
+	struct sockaddr_in bound[4];
+} fake;
+
+int __wrap_socket(int domain, int type, int protocol)
+{
+	if (fake.on && (int)++fake.sockets == fake.socket_error_at) {
+		errno = EMFILE;
+		return -1;
+	}
+	return __real_socket(domain, type, protocol);
+}
+
+int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t bytes)
+{
+	if (!fake.on)
+		return __real_setsockopt(fd, level, name, value, bytes);
+	if (fake.refuse_error && level == fake.refuse_level && name == fake.refuse_name) {
+		errno = fake.refuse_error;
+		return -1;
+	}
+	assert_true(fake.sets < SET_MAX);
+	fake.set[fake.sets].level = level;
+	fake.set[fake.sets].name = name;
+	if (level == SOL_SOCKET && name == SO_BINDTODEVICE)
+		memcpy(fake.device, value, bytes);
+	else
+		memcpy(&fake.set[fake.sets].value, value, sizeof(int));
+	if (level == SOL_SOCKET && name == SO_TIMESTAMPING)
+		memcpy(&fake.flags, value, sizeof(int));
+	fake.sets++;
+	return 0;
+}
+
+int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *bytes)
+{
+	if (fake.on && fake.mtu && level == SOL_IP && name == IP_MTU) {
+		errno = fake.mtu < 0 ? -fake.mtu : 0;
+		*(int *)value = fake.mtu;
+		return fake.mtu < 0 ? -1 : 0;
+	}
+	if (!fake.on || level != SOL_SOCKET || name != SO_TIMESTAMPING)
+		return __real_getsockopt(fd, level, name, value, bytes);
+	assert_int_equal(*bytes, sizeof(int));
+	*(int *)value = fake.flags & fake.granted_mask;
+	return 0;
+}
+
+int __wrap_bind(int fd, const struct sockaddr *address, socklen_t bytes)
+{
+	if (!fake.on)
+		return __real_bind(fd, address, bytes);
+	memcpy(&fake.bound[fake.binds % 4], address, sizeof(struct sockaddr_in));
+	if ((int)fake.binds++ == fake.bind_error_at && fake.bind_error) {
+		errno = fake.bind_error;
+		return -1;
+	}
+	return 0;
+}
+
+int __wrap_connect(int fd, const struct sockaddr *address, socklen_t bytes)
+{
+	if (!fake.on || !fake.connect_error)
+		return __real_connect(fd, address, bytes);
+	errno = fake.connect_error;
+	return -1;
+}
+
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *m, int flags)
+{
+	struct cmsghdr *h = CMSG_FIRSTHDR(m);
+	const struct sockaddr_in *to = m->msg_name;
+
+	if (!fake.on)
+		return __real_sendmsg(fd, m, flags);
+	/* The only message of this room: nothing, to where nothing may be sent. */
+	fake.sends++;
+	assert_non_null(h);
+	assert_int_equal(h->cmsg_level, SOL_SOCKET);
+	assert_int_equal(h->cmsg_type, SCM_TS_OPT_ID);
+	assert_int_equal(h->cmsg_len, CMSG_LEN(sizeof(uint32_t)));
+	assert_int_equal(to->sin_addr.s_addr, htonl(INADDR_BROADCAST));
+	assert_int_equal(m->msg_iov[0].iov_len, 0);
+	errno = fake.send_error;
+	return fake.send_error ? -1 : 0;
+}
+
+/* ---- Opening ------------------------------------------------------------------------------------------------------ */
+
+static struct channel c;
+static struct options o;
+static struct nic lo = { .name = "lo", .index = 1 };
+static char line[1024];
+
+static void prepare(enum role role, enum source stamp)
+{
+	memset(&fake, 0, sizeof(fake));
+	fake.granted_mask = -1;
+	fake.send_error = EACCES;
+	memset(&c, 0, sizeof(c));
+	c.fd = c.stray_fd = -1;
+	o = (struct options){ .role = role, .stamp = stamp, .port = 8620, .ttl = 255, .dscp = -1, .priority = -1 };
+	o.server.in = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+}
+
+static int open_it(bool mocked)
+{
+	struct util_capture capture;
+
+	fake.on = mocked;
+	util_capture_begin(&capture);
+	int error = socket_open(&c, &o);
+
+	if (!error)
+		error = socket_bind(&c, &o, &lo);
+	util_capture_end(&capture, line, sizeof(line));
+	fake.on = false;
+	return error;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fake.on = false;
+	socket_close(&c);
+	return 0;
+}
+
+static unsigned lines(void)
+{
+	unsigned n = 0;
+
+	for (const char *p = line; *p; p++)
+		n += *p == '\n';
+	return n;
+}
+
+static int lowest_free_fd(void)
+{
+	int fd = fcntl(0, F_DUPFD_CLOEXEC, 3);
+
+	close(fd);
+	return fd;
+}
+
+/* It fails with the error, says so in one line that names `what`, and leaves nothing open. */
+static void check_refused(int error, const char *what)
+{
+	int free_fd = lowest_free_fd();
+
+	assert_int_equal(open_it(true), -error);
+	if (lines() != 1 || !strstr(line, what))
+		fail_msg("stderr for %s: '%s'", what, line);
+	assert_int_equal(c.fd, -1);
+	assert_int_equal(c.stray_fd, -1);
+	assert_int_equal(lowest_free_fd(), free_fd);
+}
+
+static bool was_set(int level, int name, int value)
+{
+	for (unsigned i = 0; i < fake.sets; i++)
+		if (fake.set[i].level == level && fake.set[i].name == name)
+			return fake.set[i].value == value;
+	return false;
+}
+
+static bool was_touched(int level, int name)
+{
+	for (unsigned i = 0; i < fake.sets; i++)
+		if (fake.set[i].level == level && fake.set[i].name == name)
+			return true;
+	return false;
+}
+
+enum { EMIT = 1, REFLECT = 2, BOTH = 3 };
+
+static const struct {
+	int level, name, roles;
+	const char *what;
+} refusals[] = {
+	{ SOL_IP, IP_TTL, BOTH, "--ttl 255" },
+	{ SOL_IP, IP_MTU_DISCOVER, EMIT, "IP_MTU_DISCOVER" },
+	{ SOL_IP, IP_TOS, BOTH, "IP_TOS 184" },
+	{ SOL_SOCKET, SO_PRIORITY, BOTH, "--priority 7: refused by the kernel (Operation not permitted): above 6 it " },
+	{ SOL_SOCKET, SO_REUSEPORT, EMIT, "SO_REUSEPORT" },
+	{ SOL_IP, IP_RECVTTL, REFLECT, "IP_RECVTTL" },
+	{ SOL_IP, IP_PKTINFO, REFLECT, "IP_PKTINFO" },
+	{ SOL_SOCKET, SO_BUSY_POLL, BOTH, "--busy-poll-us 50" },
+	{ SOL_SOCKET, SO_PREFER_BUSY_POLL, BOTH, "--prefer-busypoll" },
+	{ SOL_SOCKET, SO_BUSY_POLL_BUDGET, BOTH, "--budget 8" },
+	{ SOL_SOCKET, SO_TIMESTAMPING, BOTH, "SO_TIMESTAMPING" },
+	{ SOL_SOCKET, SO_BINDTODEVICE, BOTH, "--interface lo" },
+};
+
+static void each_refused_option(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(refusals); i++) {
+		for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+			if (!(refusals[i].roles & (role == ROLE_EMIT ? EMIT : REFLECT)))
+				continue;
+			prepare(role, SOURCE_KERNEL);
+			o.busy_poll_us = 50;
+			o.busy_poll_budget = 8;
+			o.prefer_busy_poll = true;
+			o.dscp = 46;
+			o.priority = 7;
+			fake.refuse_level = refusals[i].level;
+			fake.refuse_name = refusals[i].name;
+			fake.refuse_error = EPERM;
+			check_refused(EPERM, refusals[i].what);
+		}
+	}
+}
+
+static void what_is_set(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		bool reflect = role == ROLE_REFLECT;
+
+		prepare(role, SOURCE_KERNEL);
+		assert_int_equal(open_it(true), 0);
+		assert_string_equal(line, "");
+		assert_string_equal(fake.device, "lo");
+		assert_true(was_set(SOL_IP, IP_TTL, 255));
+		/* A reply is as long as its request, in as many fragments as that was. */
+		assert_int_equal(was_set(SOL_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO), !reflect);
+		assert_int_equal(was_set(SOL_IP, IP_RECVTTL, 1), reflect);
+		assert_int_equal(was_set(SOL_IP, IP_PKTINFO, 1), reflect);
+		/* Two reflectors on one port must be refused, so only the emitter shares its. */
+		assert_int_equal(was_touched(SOL_SOCKET, SO_REUSEPORT), !reflect);
+		assert_true(was_touched(SOL_SOCKET, SO_RCVBUFFORCE));
+		assert_false(was_touched(SOL_SOCKET, SO_RCVBUF));
+		/* Not asked for, not touched: SO_BUSY_POLL 0 would undo net.core.busy_read. */
+		assert_false(was_touched(SOL_SOCKET, SO_BUSY_POLL));
+		assert_false(was_touched(SOL_SOCKET, SO_PREFER_BUSY_POLL));
+		assert_false(was_touched(SOL_SOCKET, SO_BUSY_POLL_BUDGET));
+		assert_false(was_touched(SOL_IP, IP_TOS));
+		assert_false(was_touched(SOL_SOCKET, SO_PRIORITY));
+		/* Not before somebody asks: a control message for each packet. */
+		assert_false(was_touched(SOL_IP, IP_RECVTOS));
+		/* An ICMP error in the error queue is of no use to anyone. */
+		assert_false(was_touched(SOL_IP, IP_RECVERR));
+		assert_int_equal(c.connected, !reflect);
+		assert_int_equal(c.stray_fd >= 0, !reflect);
+		assert_int_equal(ntohs(fake.bound[0].sin_port), reflect ? 8620 : 0);
+		socket_close(&c);
+	}
+}
+
+static unsigned place_of(int level, int name)
+{
+	unsigned i = 0;
+
+	while (i < fake.sets && (fake.set[i].level != level || fake.set[i].name != name))
+		i++;
+	return i;
+}
+
+static void what_the_header_carries(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		prepare(role, SOURCE_USER);
+		o.ttl = 1;
+		o.dscp = 0;
+		o.priority = 0;
+		assert_int_equal(open_it(true), 0);
+		assert_true(was_set(SOL_IP, IP_TTL, 1));
+		assert_true(was_set(SOL_IP, IP_TOS, 0));
+		assert_true(was_set(SOL_SOCKET, SO_PRIORITY, 0));
+		socket_close(&c);
+		prepare(role, SOURCE_USER);
+		o.dscp = 63;
+		o.priority = 15;
+		assert_int_equal(open_it(true), 0);
+		assert_true(was_set(SOL_IP, IP_TOS, 252));
+		assert_true(was_set(SOL_SOCKET, SO_PRIORITY, 15));
+		/* The other way round the kernel would put the priority of the TOS in its place. */
+		assert_true(place_of(SOL_IP, IP_TOS) < place_of(SOL_SOCKET, SO_PRIORITY));
+		socket_close(&c);
+	}
+}
+
+static void what_does_not_fit_the_path(void **state)
+{
+	(void)state;
+	prepare(ROLE_EMIT, SOURCE_USER);
+	fake.mtu = 1500;
+	o.size_bytes = 1473;
+	check_refused(EMSGSIZE, "--size 1473: at most 1472 octets fit into the MTU of 1500 towards 127.0.0.1 through lo");
+	assert_non_null(strstr(line, "'ip link set lo mtu N'"));
+	for (int i = 0; i < 4; i++) {
+		prepare(i == 3 ? ROLE_REFLECT : ROLE_EMIT, SOURCE_USER);
+		fake.mtu = i == 1 ? -EINVAL : 1500; /* it cannot be told */
+		o.size_bytes = i == 0 ? 1472 : i == 2 ? 0 : 1473;
+		assert_int_equal(open_it(true), 0);
+		assert_string_equal(line, "");
+		socket_close(&c);
+	}
+}
+
+static void the_tos_is_asked_for_once(void **state)
+{
+	(void)state;
+	prepare(ROLE_REFLECT, SOURCE_USER);
+	assert_int_equal(open_it(true), 0);
+	assert_false(c.tos_wanted);
+	fake.on = true;
+	assert_int_equal(socket_want_tos(&c), 0);
+	fake.on = false;
+	assert_true(was_set(SOL_IP, IP_RECVTOS, 1));
+	assert_true(c.tos_wanted);
+	/* Refused: not asked again for each packet. */
+	c.tos_wanted = false;
+	fake.refuse_level = SOL_IP;
+	fake.refuse_name = IP_RECVTOS;
+	fake.refuse_error = ENOPROTOOPT;
+	fake.on = true;
+	assert_int_equal(socket_want_tos(&c), -ENOPROTOOPT);
+	assert_true(c.tos_wanted);
+}
+
+static void busy_polling(void **state)
+{
+	(void)state;
+	prepare(ROLE_EMIT, SOURCE_USER);
+	o.busy_poll_us = 50;
+	o.busy_poll_budget = 8;
+	o.prefer_busy_poll = true;
+	assert_int_equal(open_it(true), 0);
+	assert_true(was_set(SOL_SOCKET, SO_BUSY_POLL, 50));
+	assert_true(was_set(SOL_SOCKET, SO_PREFER_BUSY_POLL, 1));
+	assert_true(was_set(SOL_SOCKET, SO_BUSY_POLL_BUDGET, 8));
+}
+
+static void a_smaller_buffer_without_rights(void **state)
+{
+	(void)state;
+	prepare(ROLE_EMIT, SOURCE_USER);
+	fake.refuse_level = SOL_SOCKET;
+	fake.refuse_name = SO_RCVBUFFORCE;
+	fake.refuse_error = EPERM;
+	assert_int_equal(open_it(true), 0);
+	assert_true(was_touched(SOL_SOCKET, SO_RCVBUF));
+	assert_true(c.receive_buffer_bytes > 0);
+}
+
+#define HARDWARE_RX (SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE)
+#define KERNEL_RX (SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE)
+#define TX_OPTIONS (SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY)
+
+static const struct {
+	enum source stamp;
+	bool no_tx;
+	int flags;
+	bool tx;
+} modes[] = {
+	{ SOURCE_HARDWARE, false, HARDWARE_RX | SOF_TIMESTAMPING_TX_HARDWARE | TX_OPTIONS, true },
+	{ SOURCE_KERNEL, false, KERNEL_RX | SOF_TIMESTAMPING_TX_SOFTWARE | TX_OPTIONS, true },
+	{ SOURCE_USER, false, 0, false },
+	{ SOURCE_HARDWARE, true, HARDWARE_RX, false },
+	{ SOURCE_KERNEL, true, KERNEL_RX, false },
+	{ SOURCE_USER, true, 0, false },
+};
+
+static void flags_of_each_mode(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(modes) * 2; i++) {
+		size_t mode = i / 2;
+
+		prepare(i % 2 ? ROLE_REFLECT : ROLE_EMIT, modes[mode].stamp);
+		o.no_tx_stamps = modes[mode].no_tx;
+		assert_int_equal(open_it(true), 0);
+		assert_int_equal(fake.flags, modes[mode].flags);
+		assert_int_equal(was_touched(SOL_SOCKET, SO_TIMESTAMPING), modes[mode].flags != 0);
+		assert_int_equal(c.wire, modes[mode].stamp);
+		assert_int_equal(c.tx_stamps, modes[mode].tx);
+		/* Only one whose stamps have ids asks who counts them. */
+		assert_int_equal(fake.sends, modes[mode].tx);
+		assert_int_equal(c.id_by_message, modes[mode].tx);
+		socket_close(&c);
+	}
+}
+
+static void less_than_was_asked_for(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(modes); i++) {
+		for (unsigned bit = 0; bit < 16; bit++) {
+			if (!(modes[i].flags & 1 << bit))
+				continue;
+			prepare(ROLE_REFLECT, modes[i].stamp);
+			o.no_tx_stamps = modes[i].no_tx;
+			fake.granted_mask = ~(1 << bit);
+			check_refused(EOPNOTSUPP, "SO_TIMESTAMPING");
+		}
+	}
+}
+
+static void who_counts_the_ids(void **state)
+{
+	static const struct {
+		int error;
+		bool by_message;
+	} answers[] = { { EINVAL, false }, { EACCES, true }, { ENETUNREACH, true }, { 0, false } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(answers); i++) {
+		prepare(ROLE_REFLECT, SOURCE_KERNEL);
+		fake.send_error = answers[i].error;
+		assert_int_equal(open_it(true), 0);
+		assert_int_equal(c.id_by_message, answers[i].by_message);
+		socket_close(&c);
+	}
+}
+
+static void errors_of_bind(void **state)
+{
+	static const struct {
+		int error;
+		const char *what;
+	} errors[] = { { EADDRINUSE, "port 8620: taken" }, { EACCES, "CAP_NET_BIND_SERVICE" },
+		       { EINVAL, "port 8620" } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(errors); i++) {
+		prepare(ROLE_REFLECT, SOURCE_KERNEL);
+		fake.bind_error = errors[i].error;
+		check_refused(errors[i].error, errors[i].what);
+	}
+	/* The second socket of the emitter. */
+	prepare(ROLE_EMIT, SOURCE_KERNEL);
+	fake.bind_error = EADDRINUSE;
+	fake.bind_error_at = 1;
+	check_refused(EADDRINUSE, "port ");
+}
+
+static void errors_of_connect(void **state)
+{
+	(void)state;
+	prepare(ROLE_EMIT, SOURCE_KERNEL);
+	fake.connect_error = ENETUNREACH;
+	check_refused(ENETUNREACH, "--address 127.0.0.1");
+}
+
+static void no_socket(void **state)
+{
+	(void)state;
+	prepare(ROLE_EMIT, SOURCE_KERNEL);
+	fake.socket_error_at = 1;
+	check_refused(EMFILE, "socket");
+}
+
+/* rant.h: a set-up function that fails has already written its one line. */
+static void no_second_socket(void **state)
+{
+	(void)state;
+	prepare(ROLE_EMIT, SOURCE_KERNEL);
+	fake.socket_error_at = 3; /* the second only asks what the kernel can do */
+	check_refused(EMFILE, "socket");
+}
+
+/* ---- The real kernel, on lo ----------------------------------------------------------------------------------------- */
+
+/* A socket on 127.0.0.1 and its port. */
+static int peer_socket(uint16_t *port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t bytes = sizeof(a);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&a, bytes), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &bytes), 0);
+	*port = ntohs(a.sin_port);
+	return fd;
+}
+
+static uint16_t port_of(int fd)
+{
+	struct sockaddr_in a;
+	socklen_t bytes = sizeof(a);
+
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &bytes), 0);
+	return ntohs(a.sin_port);
+}
+
+static void send_to(int fd, uint16_t port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(port),
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+	assert_int_equal(sendto(fd, "x", 1, 0, (struct sockaddr *)&a, sizeof(a)), 1);
+}
+
+/* True: open. Else the test is skipped, with the reason, unless it is no matter of rights. */
+static bool really_open(void)
+{
+	int error = open_it(false);
+
+	if (!error)
+		return true;
+	socket_close(&c);
+	if (error != -EPERM && error != -EACCES && error != -ENODEV)
+		fail_msg("%d: %s", error, line);
+	print_message("SKIP: no socket on lo here: %s", line);
+	return false;
+}
+
+static void strays_are_counted(void **state)
+{
+	uint16_t server_port, stranger_port;
+	int server = peer_socket(&server_port), stranger = peer_socket(&stranger_port);
+	char octet[8];
+
+	(void)state;
+	prepare(ROLE_EMIT, SOURCE_KERNEL);
+	o.port = server_port;
+	if (!really_open()) {
+		close(server);
+		close(stranger);
+		skip();
+	}
+	uint16_t port = port_of(c.fd);
+
+	assert_int_equal(port_of(c.stray_fd), port);
+	/* What the server sends is no stray. */
+	for (int i = 0; i < 3; i++)
+		send_to(server, port);
+	for (int i = 0; i < 5; i++)
+		send_to(stranger, port);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(recv(c.fd, octet, sizeof(octet), MSG_DONTWAIT), 1);
+	assert_int_equal(recv(c.fd, octet, sizeof(octet), MSG_DONTWAIT), -1);
+	assert_int_equal(socket_count_strays(&c), 5);
+	close(server);
+	close(stranger);
+}
+
+static void strays_that_found_no_room_are_counted_too(void **state)
+{
+	uint16_t server_port, stranger_port;
+	int server = peer_socket(&server_port), stranger = peer_socket(&stranger_port);
+
+	(void)state;
+	prepare(ROLE_EMIT, SOURCE_USER);
+	o.port = server_port;
+	if (!really_open()) {
+		close(server);
+		close(stranger);
+		skip();
+	}
+	set_int(c.stray_fd, SOL_SOCKET, SO_RCVBUF, 2304);
+	for (int i = 0; i < 300; i++)
+		send_to(stranger, port_of(c.fd));
+	assert_int_equal(socket_count_strays(&c), 300);
+	close(server);
+	close(stranger);
+}
+
+static void a_reflector_has_no_strays(void **state)
+{
+	(void)state;
+	prepare(ROLE_REFLECT, SOURCE_USER);
+	o.port = 0;
+	if (!really_open())
+		skip();
+	assert_int_equal(c.stray_fd, -1);
+	assert_int_equal(socket_count_strays(&c), 0);
+}
+
+static void a_port_that_is_taken(void **state)
+{
+	struct channel first;
+
+	(void)state;
+	prepare(ROLE_REFLECT, SOURCE_USER);
+	o.port = 0;
+	if (!really_open())
+		skip();
+	first = c;
+	o.port = port_of(first.fd);
+	assert_int_equal(open_it(false), -EADDRINUSE);
+	assert_int_equal(lines(), 1);
+	assert_non_null(strstr(line, "taken"));
+	socket_close(&first);
+}
+
+static void an_interface_that_is_not_there(void **state)
+{
+	struct nic none = { .name = "no-such-if" };
+	struct util_capture capture;
+
+	(void)state;
+	prepare(ROLE_REFLECT, SOURCE_USER);
+	util_capture_begin(&capture);
+	int error = socket_open(&c, &o);
+
+	if (!error)
+		error = socket_bind(&c, &o, &none);
+
+	util_capture_end(&capture, line, sizeof(line));
+	assert_true(error == -ENODEV || error == -EPERM);
+	assert_int_equal(lines(), 1);
+	assert_non_null(strstr(line, "no-such-if"));
+}
+
+/* The id that the kernel gave to the only packet that was sent; -1 without a stamp. */
+static int64_t first_id(int fd)
+{
+	char control[256];
+	struct msghdr m = { .msg_control = control, .msg_controllen = sizeof(control) };
+	struct pollfd p = { .fd = fd };
+
+	poll(&p, 1, 1000);
+	if (recvmsg(fd, &m, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+		return -1;
+	for (struct cmsghdr *h = CMSG_FIRSTHDR(&m); h; h = CMSG_NXTHDR(&m, h)) {
+		struct sock_extended_err e;
+
+		if (h->cmsg_level != SOL_IP || h->cmsg_type != IP_RECVERR)
+			continue;
+		memcpy(&e, CMSG_DATA(h), sizeof(e));
+		return e.ee_data;
+	}
+	return -1;
+}
+
+/* Asking the kernel sends nothing: no datagram, no stamp, and the count of the ids stands where it did. */
+static void ids_count_from_zero(void **state)
+{
+	uint16_t server_port;
+	int server = peer_socket(&server_port);
+	char octet[8];
+
+	(void)state;
+	prepare(ROLE_EMIT, SOURCE_KERNEL);
+	o.port = server_port;
+	if (!really_open()) {
+		close(server);
+		skip();
+	}
+	assert_int_equal(recvmsg(c.fd, &(struct msghdr){ 0 }, MSG_ERRQUEUE | MSG_DONTWAIT), -1);
+	assert_int_equal(recv(server, octet, sizeof(octet), MSG_DONTWAIT), -1);
+	assert_int_equal(send(c.fd, "x", 1, 0), 1);
+	assert_int_equal(first_id(c.fd), 0);
+	close(server);
+}
+
+static void the_reply_has_the_right_ttl(void **state)
+{
+	(void)state;
+	prepare(ROLE_REFLECT, SOURCE_USER);
+	o.port = 0;
+	if (!really_open())
+		skip();
+	assert_int_equal(get_int(c.fd, SOL_IP, IP_TTL), 255);
+	assert_int_equal(get_int(c.fd, SOL_IP, IP_RECVTTL), 1);
+	assert_int_equal(get_int(c.fd, SOL_IP, IP_PKTINFO), 1);
+}
+
+static void the_priority_is_not_that_of_the_tos(void **state)
+{
+	(void)state;
+	prepare(ROLE_EMIT, SOURCE_USER);
+	o.dscp = 46;
+	o.priority = 3;
+	if (!really_open())
+		skip();
+	assert_int_equal(get_int(c.fd, SOL_IP, IP_TOS), 46 << 2);
+	assert_int_equal(get_int(c.fd, SOL_SOCKET, SO_PRIORITY), 3);
+}
+
+/* With the MTU that lo really has. */
+static void a_size_at_the_limit(void **state)
+{
+	uint16_t server_port;
+	int server = peer_socket(&server_port), mtu, limit;
+	static char packet[65536];
+
+	(void)state;
+	prepare(ROLE_EMIT, SOURCE_USER);
+	o.port = server_port;
+	if (!really_open()) {
+		close(server);
+		skip();
+	}
+	mtu = get_int(c.fd, SOL_IP, IP_MTU);
+	assert_true(mtu > 28);
+	limit = mtu - 28 < 65507 ? mtu - 28 : 65507; /* what the option takes */
+	assert_int_equal(send(c.fd, packet, (size_t)limit, 0), limit);
+	assert_int_equal(send(c.fd, packet, (size_t)limit + 1, 0), -1);
+	assert_int_equal(errno, EMSGSIZE);
+	socket_close(&c);
+	o.size_bytes = limit;
+	assert_int_equal(open_it(false), 0);
+	close(server);
+}
+
+/* What c makes of a datagram. */
+static struct arrival arrival_of(int from, uint16_t port)
+{
+	struct pollfd p = { .fd = c.fd, .events = POLLIN };
+	struct arrival a = { 0 };
+
+	send_to(from, port);
+	assert_int_equal(poll(&p, 1, 1000), 1);
+	assert_int_equal(stamp_receive(&c, &a), 1);
+	return a;
+}
+
+static int received_tos(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char control[64] = { 0 };
+	struct iovec none = { .iov_base = NULL };
+	struct msghdr m = { .msg_iov = &none, .msg_iovlen = 1, .msg_control = control,
+			    .msg_controllen = sizeof(control) };
+
+	assert_int_equal(poll(&p, 1, 1000), 1);
+	assert_true(recvmsg(fd, &m, MSG_DONTWAIT) >= 0);
+	for (struct cmsghdr *h = CMSG_FIRSTHDR(&m); h; h = CMSG_NXTHDR(&m, h))
+		if (h->cmsg_level == SOL_IP && h->cmsg_type == IP_TOS)
+			return *(uint8_t *)CMSG_DATA(h);
+	return -1;
+}
+
+/* DSCP and ECN of a request are told from when they are wanted on, and its answer goes out as it should. */
+static void the_tos_comes_and_goes(void **state)
+{
+	uint16_t peer_port;
+	int peer = peer_socket(&peer_port);
+	struct arrival a;
+
+	(void)state;
+	prepare(ROLE_REFLECT, SOURCE_USER);
+	o.port = 0;
+	if (!really_open()) {
+		close(peer);
+		skip();
+	}
+	assert_int_equal(set_int(peer, SOL_IP, IP_RECVTOS, 1), 0);
+	assert_int_equal(set_int(peer, SOL_IP, IP_TOS, 0xb9), 0);
+	assert_int_equal(arrival_of(peer, port_of(c.fd)).tos, -1);
+	assert_int_equal(socket_want_tos(&c), 0);
+	a = arrival_of(peer, port_of(c.fd));
+	assert_int_equal(a.tos, 0xb9);
+	assert_int_equal(stamp_send(&c, "x", 1, 0, &a), 0);
+	assert_int_equal(received_tos(peer), 0);
+	a.in_class = true;
+	assert_int_equal(stamp_send(&c, "x", 1, 0, &a), 0);
+	assert_int_equal(received_tos(peer), 0xb8);
+	assert_int_equal(set_int(peer, SOL_IP, IP_TOS, 0), 0);
+	assert_int_equal(arrival_of(peer, port_of(c.fd)).tos, 0);
+	close(peer);
+}
+
+static void closing_twice(void **state)
+{
+	(void)state;
+	prepare(ROLE_EMIT, SOURCE_USER);
+	assert_int_equal(open_it(true), 0);
+	socket_close(&c);
+	assert_int_equal(c.fd, -1);
+	assert_int_equal(c.stray_fd, -1);
+	socket_close(&c);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_teardown(f, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(each_refused_option), TEST(what_is_set), TEST(busy_polling), TEST(a_smaller_buffer_without_rights),
+		TEST(flags_of_each_mode), TEST(less_than_was_asked_for), TEST(who_counts_the_ids), TEST(errors_of_bind),
+		TEST(errors_of_connect), TEST(no_socket), TEST(no_second_socket), TEST(strays_are_counted),
+		TEST(strays_that_found_no_room_are_counted_too), TEST(a_reflector_has_no_strays),
+		TEST(a_port_that_is_taken),
+		TEST(an_interface_that_is_not_there), TEST(ids_count_from_zero), TEST(the_reply_has_the_right_ttl),
+		TEST(closing_twice), TEST(what_the_header_carries), TEST(what_does_not_fit_the_path),
+		TEST(the_tos_is_asked_for_once), TEST(the_priority_is_not_that_of_the_tos), TEST(a_size_at_the_limit),
+		TEST(the_tos_comes_and_goes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

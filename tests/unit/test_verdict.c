@@ -1,0 +1,773 @@
+/* build: wraps=activity_differences,getrusage,sched_getcpu sources=host/activity.c,host/nic.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The verdict: each reason alone, at its limit and one above it, all together, and what must not be one. */
+#include "report/verdict.c"
+
+#include "measure/log.h"
+#include "util.h"
+
+#define NAMES_BYTES 16384
+
+/* ---- A finished run without a fault ---------------------------------------------------------------------------------- */
+
+static struct options options;
+static struct exchange exchange;
+static struct histogram histogram, stage;
+static struct log transactions;
+static struct clock_watch clocks;
+static struct activity activity;
+static struct activity_reading reading;
+static struct verdict_facts facts;
+static struct verdict verdict;
+
+/* What activity.c would say. */
+static struct activity_difference told[4];
+static size_t tolds;
+
+size_t __wrap_activity_differences(const struct activity *a, const struct activity_reading *before,
+				   const struct activity_reading *after, struct activity_difference *list, size_t max);
+size_t __wrap_activity_differences(const struct activity *a, const struct activity_reading *before,
+				   const struct activity_reading *after, struct activity_difference *list, size_t max)
+{
+	assert_ptr_equal(a, &activity);
+	assert_ptr_equal(before, &reading);
+	assert_ptr_equal(after, &reading);
+	assert_true(max >= tolds);
+	memcpy(list, told, sizeof(told));
+	return tolds;
+}
+
+static void tell(const char *group, const char *name, const char *unit, enum activity_change change, uint64_t delta,
+		 uint64_t from, uint64_t to)
+{
+	told[tolds++] = (struct activity_difference){ group, name, unit, change, delta, from, to };
+}
+
+static void tell_counted(const char *group, const char *name, uint64_t delta)
+{
+	tell(group, name, "", ACTIVITY_COUNTED, delta, 5, 5 + delta);
+}
+
+static struct rusage usage;
+static int usage_error, cpu = 3;
+
+int __wrap_getrusage(int who, struct rusage *u);
+int __wrap_getrusage(int who, struct rusage *u)
+{
+	assert_int_equal(who, RUSAGE_THREAD);
+	*u = usage;
+	return usage_error;
+}
+
+int __wrap_sched_getcpu(void);
+int __wrap_sched_getcpu(void)
+{
+	return cpu;
+}
+
+/* Hardware stamps with stages and a log: everything is asked. */
+static int set_up(void **state)
+{
+	(void)state;
+	memset(&options, 0, sizeof(options));
+	memset(&exchange, 0, sizeof(exchange));
+	memset(&histogram, 0, sizeof(histogram));
+	memset(&stage, 0, sizeof(stage));
+	memset(&transactions, 0, sizeof(transactions));
+	memset(&clocks, 0, sizeof(clocks));
+	tolds = 0;
+	clocks.readings = 100;
+	options.stamp = SOURCE_HARDWARE;
+	counter_add(&exchange.account.sent, 1000);
+	counter_add(&exchange.account.recorded, 1000);
+	exchange.stage[0] = &stage;
+	exchange.has_stages = true;
+	exchange.started = true;
+	exchange.began_ns = 7 * NS_PER_S;
+	exchange.ended_ns = 17 * NS_PER_S;
+	activity.cpu = 3;
+	activity.unreadables = 0;
+	facts = (struct verdict_facts){
+		.options = &options, .exchange = &exchange, .histogram = &histogram, .log = &transactions, .clocks = &clocks,
+		.activity = &activity, .activity_start = &reading, .activity_end = &reading,
+		.thread = { { .known = true, .minor_faults = 50, .major_faults = 2, .switches = 9, .at_ns = 6 * NS_PER_S, .cpu = 3 },
+			    { .known = true, .minor_faults = 50, .major_faults = 2, .switches = 30, .at_ns = 16 * NS_PER_S, .cpu = 3 } },
+		.setting = { { 0, 1, 1 }, { 0, 1, 1 } },
+		.balanced = true,
+	};
+	return 0;
+}
+
+/* The reasons as the report writes them, in order. */
+static const char *reached(void)
+{
+	static char text[NAMES_BYTES];
+
+	verdict_reach(&verdict, &facts);
+	*text = 0;
+	for (unsigned i = 0; i < verdict.reasons; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s (%s)", i ? "; " : "", verdict.reason[i].name,
+			 verdict.reason[i].text);
+	return text;
+}
+
+static const char *unjudged(void)
+{
+	static char text[NAMES_BYTES];
+
+	verdict_reach(&verdict, &facts);
+	*text = 0;
+	for (unsigned i = 0; i < verdict.unjudgeds; i++) {
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i ? "; " : "", verdict.unjudged[i].name);
+		assert_string_equal(verdict.unjudged[i].text, "");
+	}
+	return text;
+}
+
+static void assert_doubtful(const char *reasons)
+{
+	assert_string_equal(reached(), reasons);
+	assert_int_equal(verdict.level, VERDICT_DOUBTFUL);
+}
+
+static void assert_void(const char *reasons)
+{
+	assert_string_equal(reached(), reasons);
+	assert_int_equal(verdict.level, VERDICT_VOID);
+}
+
+static void assert_trusted(void)
+{
+	assert_string_equal(reached(), "");
+	assert_int_equal(verdict.level, VERDICT_TRUSTED);
+}
+
+static void without_a_fault(void **state)
+{
+	(void)state;
+	assert_trusted();
+	assert_string_equal(unjudged(), "");
+}
+
+/* ---- The samples ----------------------------------------------------------------------------------------------------- */
+
+static void set(counter *c, uint64_t n)
+{
+	atomic_store(c, n);
+}
+
+static void nothing_recorded(void **state)
+{
+	(void)state;
+	set(&exchange.account.recorded, 0);
+	assert_void("nothing was recorded (1000 packets sent)");
+	set(&exchange.account.recorded, 1);
+	assert_trusted();
+}
+
+static void stamps_missing(void **state)
+{
+	(void)state;
+	set(&exchange.account.recorded, 1999999);
+	set(&exchange.account.unstamped, 1);
+	assert_doubtful("stamps are missing (1 of 2000000 samples, 5e-05 %)");
+	options.stamp = SOURCE_KERNEL;
+	assert_doubtful("stamps are missing (1 of 2000000 samples, 5e-05 %)");
+	options.stamp = SOURCE_USER;
+	assert_trusted();
+}
+
+/* Half of them is the last that is doubtful. */
+static void most_stamps_missing(void **state)
+{
+	(void)state;
+	set(&exchange.account.recorded, 3);
+	set(&exchange.account.negative, 1);
+	set(&exchange.account.stepped, 1);
+	set(&exchange.account.unstamped, 5);
+	reached();
+	assert_int_equal(verdict.level, VERDICT_DOUBTFUL);
+	set(&exchange.account.unstamped, 6);
+	assert_non_null(strstr(reached(), "most stamps are missing (55 % of the samples); stamps are missing (6 of 11 samples, 55 %)"));
+	assert_int_equal(verdict.level, VERDICT_VOID);
+	/* Where percent cannot be told from half. */
+	set(&exchange.account.recorded, UINT32_MAX);
+	set(&exchange.account.unstamped, (uint64_t)UINT32_MAX + 3);
+	reached();
+	assert_int_equal(verdict.level, VERDICT_VOID);
+}
+
+static void unmatched(void **state)
+{
+	(void)state;
+	set(&exchange.account.stamp_unmatched, 1);
+	assert_doubtful("stamps did not match (1 transmit stamps of no packet in flight)");
+}
+
+static void negative(void **state)
+{
+	(void)state;
+	set(&exchange.account.negative, 1);
+	assert_doubtful("latencies were negative (1 not recorded)");
+}
+
+static void stages_negative(void **state)
+{
+	(void)state;
+	set(&exchange.account.stage_negative, 1);
+	assert_doubtful("stages were negative (1 by more than their bound)");
+	exchange.has_stages = false;
+	assert_trusted();
+}
+
+static void threshold_not_judged(void **state)
+{
+	(void)state;
+	options.threshold_ns = 100000;
+	options.threshold_on = FIGURE_NETWORK;
+	assert_trusted();
+	set(&exchange.account.unjudged, 1);
+	assert_doubtful("a threshold was not judged (1 of 1000 samples, network time not known)");
+	options.threshold_on = FIGURE_RESPONSE;
+	assert_doubtful("a threshold was not judged (1 of 1000 samples, response time not known)");
+	/* The round trip is always there, and without a threshold nothing was to be judged. */
+	options.threshold_on = FIGURE_RTT;
+	assert_trusted();
+	options.threshold_on = FIGURE_NETWORK;
+	options.threshold_ns = 0;
+	assert_trusted();
+	options.threshold_ns = 100000;
+	options.role = ROLE_REFLECT;
+	assert_trusted();
+}
+
+static void unbalanced(void **state)
+{
+	(void)state;
+	facts.balanced = false;
+	assert_void("the accounts do not balance (a fault of rant, please report it)");
+}
+
+static void log_incomplete(void **state)
+{
+	(void)state;
+	transactions.left_out = 1;
+	assert_doubtful("the log is incomplete (1 records left out)");
+	transactions.circular = true;
+	assert_trusted();
+	facts.log = NULL;
+	assert_trusted();
+}
+
+static void overflow_full(void **state)
+{
+	(void)state;
+	histogram.overflow_capacity = histogram.overflows = 1000;
+	stage.overflow_capacity = 1000;
+	assert_trusted();
+	histogram.overflows++;
+	assert_doubtful("the overflow store was full (1 samples above --overflow were not kept, so that percentiles among them are "
+			"bounds)");
+	/* A stage has less room, and its bounds are marked where they stand. */
+	histogram.overflows--;
+	stage.overflows = 1001;
+	assert_trusted();
+}
+
+/* ---- The NIC --------------------------------------------------------------------------------------------------------- */
+
+static void filter_refused(void **state)
+{
+	(void)state;
+	facts.setting[0][2] = facts.setting[1][2] = 12;
+	assert_void("the NIC does not stamp what was asked (transmit 'on', receive 'ptpv2-event')");
+	options.no_tx_stamps = true;
+	assert_trusted();
+	options.no_tx_stamps = false;
+	options.stamp = SOURCE_KERNEL;
+	assert_trusted();
+}
+
+static void setting_changed(void **state)
+{
+	(void)state;
+	facts.setting[1][1] = 0;
+	assert_doubtful("the NIC's setting was changed during the run (from transmit 'on', receive 'all' to transmit 'off', receive "
+			"'all')");
+	options.stamp = SOURCE_KERNEL;
+	assert_trusted();
+}
+
+/* A driver that does not tell its setting is no driver that changed it. */
+static void setting_untold(void **state)
+{
+	(void)state;
+	facts.setting[0][1] = facts.setting[1][2] = 0;
+	facts.setting_error[0] = facts.setting_error[1] = -EOPNOTSUPP;
+	assert_trusted();
+	assert_string_equal(unjudged(), "the NIC does not stamp what was asked; the NIC's setting was changed during the run");
+	facts.setting[0][1] = 1;
+	facts.setting_error[0] = 0;
+	assert_trusted();
+	assert_string_equal(unjudged(), "the NIC's setting was changed during the run");
+}
+
+static void driver_lost_stamps(void **state)
+{
+	(void)state;
+	tell_counted("driver statistics of eth0", "tx_hwtstamp_skipped", 12);
+	tell_counted("stamps of eth0", "transmit stamps lost", 3);
+	/* That these were given is no trouble. */
+	tell_counted("stamps of eth0", "transmit stamps given", 1000);
+	tell_counted("driver statistics of eth0", "tx_stamps", 1000);
+	assert_doubtful("the driver lost stamps (tx_hwtstamp_skipped 12, transmit stamps lost 3)");
+	options.stamp = SOURCE_KERNEL;
+	assert_trusted();
+}
+
+static void drops(void **state)
+{
+	(void)state;
+	tell_counted("driver statistics of eth0", "rx_queue_0_drops", 2);
+	tell_counted("interface eth0", "receive FIFO errors", 1);
+	tell_counted("driver statistics of eth0", "rx_steer_missed_packets", 77);
+	tell_counted("softirqs on CPU 3", "dropped", 77);
+	assert_doubtful("the NIC counted errors or drops (rx_queue_0_drops 2, receive FIFO errors 1)");
+	options.stamp = SOURCE_USER;
+	assert_doubtful("the NIC counted errors or drops (rx_queue_0_drops 2, receive FIFO errors 1)");
+}
+
+/* A driver that began anew has counted at least what it has now; one that cannot be read any more says nothing. */
+static void drops_of_a_reset_driver(void **state)
+{
+	(void)state;
+	tell("driver statistics of eth0", "rx_missed_errors", "", ACTIVITY_GONE, 0, 7, 0);
+	tell("interface eth0", "receive errors", "", ACTIVITY_RESET, 0, 9, 0);
+	assert_trusted();
+	told[1].to = 4;
+	assert_doubtful("the NIC counted errors or drops (receive errors 4)");
+}
+
+/* 10 s have 11 begun seconds. */
+static void receive_drops(void **state)
+{
+	(void)state;
+	tell_counted("interface eth0", "receive drops", 11);
+	assert_trusted();
+	told[0].delta = 12;
+	assert_doubtful("packets were dropped on receipt (12)");
+}
+
+/* ---- The clocks ------------------------------------------------------------------------------------------------------ */
+
+static void clock_steps(void **state)
+{
+	(void)state;
+	set(&clocks.track[CLOCK_OF_NIC].steps, 2);
+	assert_doubtful("a clock was set (the NIC's clock 2 times)");
+	set(&exchange.account.stepped, 5);
+	assert_doubtful("a clock was set (the NIC's clock 2 times, 5 samples left out)");
+	set(&clocks.track[CLOCK_OF_SYSTEM].steps, 1);
+	assert_doubtful("a clock was set (the NIC's clock 2 times, CLOCK_REALTIME 1 times, 5 samples left out)");
+}
+
+/* The system's clock matters where its times do, the NIC's where it stamps. */
+static void clock_steps_that_matter(void **state)
+{
+	(void)state;
+	set(&clocks.track[CLOCK_OF_SYSTEM].steps, 1);
+	assert_doubtful("a clock was set (CLOCK_REALTIME 1 times)");
+	exchange.stage[0] = NULL;
+	assert_trusted();
+	options.stamp = SOURCE_USER;
+	assert_doubtful("a clock was set (CLOCK_REALTIME 1 times)");
+	options.stamp = SOURCE_KERNEL;
+	set(&clocks.track[CLOCK_OF_SYSTEM].steps, 0);
+	set(&clocks.track[CLOCK_OF_NIC].steps, 1);
+	assert_trusted();
+}
+
+static void clocks_unwatched(void **state)
+{
+	(void)state;
+	facts.clocks = NULL;
+	assert_trusted();
+	assert_string_equal(unjudged(), "a clock was set; the NIC's clock stood still; the NIC's clock could not be read");
+	set(&exchange.account.stepped, 1);
+	assert_doubtful("a clock was set (1 samples left out)");
+}
+
+static void standstill(void **state)
+{
+	(void)state;
+	set(&clocks.track[CLOCK_OF_NIC].standstills, 1);
+	clocks.track[CLOCK_OF_NIC].stood_ns = 1500 * NS_PER_MS;
+	assert_void("the NIC's clock stood still (1 times, 1.500 s in all)");
+	options.stamp = SOURCE_KERNEL;
+	assert_trusted();
+	options.stamp = SOURCE_HARDWARE;
+	clocks.phc_fd = -1;
+	assert_trusted();
+	assert_string_equal(unjudged(), "the NIC's clock stood still; the NIC's clock could not be read");
+}
+
+static void clock_unread(void **state)
+{
+	(void)state;
+	clocks.failures = 10;
+	clocks.failure = EBUSY;
+	assert_trusted();
+	clocks.readings = 99;
+	assert_doubtful("the NIC's clock could not be read (10 of 99 readings failed, the last: Device or resource busy)");
+	options.stamp = SOURCE_KERNEL;
+	assert_trusted();
+}
+
+/* ---- The thread, its CPU, its memory --------------------------------------------------------------------------------- */
+
+static void moved(void **state)
+{
+	(void)state;
+	tell_counted("measuring thread", "migrations to another CPU", 2);
+	facts.thread[1].cpu = 5;
+	assert_doubtful("the measuring thread was moved to another CPU (2 times, from CPU 3 to CPU 5)");
+	/* There and back. */
+	facts.thread[1].cpu = 3;
+	assert_doubtful("the measuring thread was moved to another CPU (2 times, from CPU 3 to CPU 3)");
+	/* Before the loop or after it. */
+	facts.thread[1].switches = 10;
+	assert_doubtful("the measuring thread was moved to another CPU (1 times, from CPU 3 to CPU 3)");
+	facts.thread[1].switches = 9;
+	assert_trusted();
+}
+
+/* Not all kernels count it. */
+static void moved_by_its_cpu(void **state)
+{
+	(void)state;
+	facts.thread[1].cpu = 5;
+	assert_doubtful("the measuring thread was moved to another CPU (1 times, from CPU 3 to CPU 5)");
+	facts.activity = NULL;
+	assert_doubtful("the measuring thread was moved to another CPU (1 times, from CPU 3 to CPU 5)");
+	facts.thread[1].cpu = -1;
+	assert_trusted();
+}
+
+static void waited(void **state)
+{
+	(void)state;
+	/* Of 10 s. */
+	tell("measuring thread", "waited for the CPU", "ns", ACTIVITY_COUNTED, 100 * NS_PER_MS, 0, 0);
+	assert_trusted();
+	told[0].delta++;
+	assert_doubtful("the measuring thread had to wait for its CPU (0.100 s, 1.0 % of the run)");
+	/* A short run. */
+	facts.thread[1].at_ns = facts.thread[0].at_ns + 20 * NS_PER_MS;
+	told[0].delta = 10 * NS_PER_MS - 1;
+	assert_trusted();
+	told[0].delta++;
+	assert_doubtful("the measuring thread had to wait for its CPU (0.010 s, 50.0 % of the run)");
+	facts.thread[1].at_ns = facts.thread[0].at_ns;
+	assert_trusted();
+}
+
+static void heat(void **state)
+{
+	(void)state;
+	tell_counted("CPU 3", "core throttled by heat", 1);
+	tell("CPU 3", "core throttled by heat", "ms", ACTIVITY_COUNTED, 40, 0, 40);
+	assert_doubtful("the CPU was throttled by heat (core throttled by heat 1)");
+}
+
+static void frequency(void **state)
+{
+	(void)state;
+	tell("CPU 3", "frequency", "kHz", ACTIVITY_CHANGED, 0, 2000000, 1900000);
+	assert_trusted();
+	told[0].to--;
+	assert_doubtful("the CPU's frequency changed (from 2000 to 1899 MHz)");
+	told[0].from = 800000;
+	told[0].to = 3000000;
+	assert_doubtful("the CPU's frequency changed (from 800 to 3000 MHz)");
+}
+
+static void lock_failed(void **state)
+{
+	(void)state;
+	facts.lock_error = -ENOMEM;
+	assert_doubtful("memory is not locked (Cannot allocate memory)");
+}
+
+static void faults(void **state)
+{
+	(void)state;
+	facts.thread[1].minor_faults += 1;
+	assert_doubtful("page faults during the run (1)");
+	facts.thread[1].major_faults += 2;
+	assert_doubtful("page faults during the run (3, 2 of them from disk)");
+	facts.thread[0].known = false;
+	assert_trusted();
+	assert_string_equal(unjudged(), "page faults during the run");
+}
+
+static void not_resident(void **state)
+{
+	(void)state;
+	facts.absent_bytes = 4096;
+	assert_doubtful("memory of histogram or log is not resident (4 kB)");
+	facts.absent_bytes = -ENOMEM;
+	assert_trusted();
+	assert_string_equal(unjudged(), "memory of histogram or log is not resident");
+}
+
+/* What cannot be read is neither trusted nor blamed. */
+static void machine_unread(void **state)
+{
+	(void)state;
+	tell_counted("interface eth0", "receive errors", 1);
+	facts.activity_end = NULL;
+	assert_trusted();
+	assert_string_equal(unjudged(), "the driver lost stamps; the NIC counted errors or drops; packets were dropped on receipt; "
+			    "the measuring thread was moved to another CPU; the measuring thread had to wait for its CPU; "
+			    "the CPU was throttled by heat; the CPU's frequency changed");
+}
+
+static void parts_unread(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {
+		"statistics of the NIC ('ethtool -S eth0': no)", "transmit stamps as the driver counts them (ethtool netlink: no)",
+		"migrations (/proc/self/task/7/sched: no)", "time waited for the CPU (/proc/self/task/7/schedstat: no)",
+		"core throttled by heat (/sys: no)", "frequency (/sys: no)",
+	};
+	for (unsigned i = 0; i < COUNT_OF(texts); i++)
+		strcpy(activity.unreadable[activity.unreadables++], texts[i]);
+	assert_trusted();
+	assert_string_equal(unjudged(), "the driver lost stamps; the measuring thread was moved to another CPU; the measuring thread "
+			    "had to wait for its CPU; the CPU was throttled by heat; the CPU's frequency changed");
+	/* The driver counts them in one of two places. */
+	activity.unreadable[0][0] = 'x';
+	assert_null(strstr(unjudged(), "lost stamps"));
+	/* What was seen is said all the same. */
+	facts.thread[1].cpu = 0;
+	assert_doubtful("the measuring thread was moved to another CPU (1 times, from CPU 3 to CPU 0)");
+	activity.unreadables = 0;
+}
+
+static void thread_not_pinned(void **state)
+{
+	(void)state;
+	activity.cpu = -1;
+	assert_trusted();
+	assert_string_equal(unjudged(), "the CPU was throttled by heat; the CPU's frequency changed");
+}
+
+static void thread_is_read(void **state)
+{
+	(void)state;
+	struct verdict_thread t;
+
+	usage = (struct rusage){ .ru_minflt = 5, .ru_majflt = 6, .ru_nvcsw = 7, .ru_nivcsw = 8 };
+	verdict_read_thread(&t);
+	assert_true(t.known);
+	assert_int_equal(t.minor_faults, 5);
+	assert_int_equal(t.major_faults, 6);
+	assert_int_equal(t.switches, 15);
+	assert_int_equal(t.cpu, 3);
+	assert_true(t.at_ns > 0);
+	usage_error = -1;
+	verdict_read_thread(&t);
+	assert_false(t.known);
+	usage_error = 0;
+}
+
+/* ---- Together -------------------------------------------------------------------------------------------------------- */
+
+/* Every row of the table at once: the worst decides, all are told, in the order of the table. */
+static void all_together(void **state)
+{
+	(void)state;
+	struct account *a = &exchange.account;
+
+	set(&a->recorded, 0);
+	set(&a->unstamped, 5);
+	set(&a->negative, 1);
+	set(&a->stepped, 1);
+	set(&a->stamp_unmatched, 1);
+	set(&a->stage_negative, 1);
+	set(&a->unjudged, 1);
+	options.threshold_ns = 1;
+	options.threshold_on = FIGURE_NETWORK;
+	facts.setting[0][2] = 0;
+	set(&clocks.track[CLOCK_OF_NIC].standstills, 1);
+	clocks.failures = 50;
+	facts.balanced = false;
+	transactions.left_out = histogram.overflows = 1;
+	facts.thread[1].cpu = 0;
+	facts.thread[1].minor_faults++;
+	facts.lock_error = -EPERM;
+	facts.absent_bytes = 1;
+	tell_counted("driver statistics of eth0", "tx_hwtstamp_timeouts", 1);
+	tell_counted("interface eth0", "receive drops", 100);
+	tell("CPU 3", "frequency", "kHz", ACTIVITY_CHANGED, 0, 2, 1);
+	tell("measuring thread", "waited for the CPU", "ns", ACTIVITY_COUNTED, NS_PER_S, 0, 0);
+	verdict_reach(&verdict, &facts);
+	assert_int_equal(verdict.level, VERDICT_VOID);
+	/* All but drops and heat, for which told[] has no room. */
+	assert_int_equal(verdict.reasons, ROWS - 2);
+	for (unsigned i = 0, k = 0; i < ROWS; i++) {
+		if (table[i].look == look_drops || table[i].look == look_heat)
+			continue;
+		assert_string_equal(verdict.reason[k].name, table[i].name);
+		assert_string_equal(verdict.reason[k].why, table[i].why);
+		assert_int_equal(verdict.reason[k].level, table[i].level);
+		assert_true(*verdict.reason[k].text);
+		k++;
+	}
+}
+
+/* A doubtful reason after a void one does not better it, nor one before it. */
+static void worst_decides(void **state)
+{
+	(void)state;
+	facts.lock_error = -EPERM;
+	set(&exchange.account.recorded, 0);
+	reached();
+	assert_int_equal(verdict.reasons, 2);
+	assert_int_equal(verdict.level, VERDICT_VOID);
+	set(&exchange.account.recorded, 1000);
+	facts.balanced = false;
+	reached();
+	assert_int_equal(verdict.reasons, 2);
+	assert_int_equal(verdict.level, VERDICT_VOID);
+}
+
+/* Many counters with long names do not leave the room of a reason. */
+static void long_texts_are_cut(void **state)
+{
+	(void)state;
+	char name[96];
+
+	memset(name, 'x', sizeof(name));
+	memcpy(name + 60, "_error_stamp_lost", 18);
+	for (int i = 0; i < 4; i++)
+		tell_counted("driver statistics of eth0", name, UINT64_MAX / 8);
+	verdict_reach(&verdict, &facts);
+	assert_int_equal(verdict.reasons, 1);
+	assert_int_equal(strlen(verdict.reason[0].text), VERDICT_TEXT_BYTES - 1);
+}
+
+static void exit_status(void **state)
+{
+	(void)state;
+	const struct verdict trusted = { .level = VERDICT_TRUSTED }, doubtful = { .level = VERDICT_DOUBTFUL },
+			     nothing = { .level = VERDICT_VOID };
+
+	assert_false(verdict_fails(&trusted, false));
+	assert_false(verdict_fails(&trusted, true));
+	assert_false(verdict_fails(&doubtful, false));
+	assert_true(verdict_fails(&doubtful, true));
+	assert_true(verdict_fails(&nothing, false));
+	assert_true(verdict_fails(&nothing, true));
+}
+
+/* ---- Other files that have to agree ---------------------------------------------------------------------------------- */
+
+static char *read_file(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	char *text = calloc(1, 1 << 20);
+
+	assert_non_null(text);
+	if (!f) {
+		free(text);
+		print_message("SKIP: %s is not here: run it from the top of the source\n", path);
+		skip();
+	}
+	assert_true(fread(text, 1, (1 << 20) - 1, f) > 0);
+	fclose(f);
+	return text;
+}
+
+static void readme_has_the_table(void **state)
+{
+	(void)state;
+	static const char *const levels[] = { "trusted", "doubtful", "void" };
+	char *readme = read_file("README.md"), line[512];
+
+	for (size_t i = 0; i < ROWS; i++) {
+		snprintf(line, sizeof(line), "\n| %s | %s | %" PRIu64 " | %s |\n", table[i].name, levels[table[i].level],
+			 table[i].limit, table[i].why);
+		if (!strstr(readme, line))
+			fail_msg("README.md has no line:%s", line);
+	}
+	free(readme);
+}
+
+/* Counters are found by the names that activity.c gives them. */
+static void counters_have_these_names(void **state)
+{
+	(void)state;
+	static const char *const names[] = {
+		"\"measuring thread\"", "\"CPU %d\"", "\"interface %s\"", "\"driver statistics of %s\"", "\"stamps of %s\"",
+		"\"transmit stamps given\"", "\"receive drops\"", "\"migrations to another CPU\"", "\"waited for the CPU\", \"ns\"",
+		"\"core throttled by heat\", \"\"", "\"frequency\", \"kHz\"",
+		"\"statistics of the NIC (", "\"transmit stamps as the driver counts them (", "\"migrations\"",
+		"\"time waited for the CPU\"",
+	};
+	char *activity_c = read_file("activity.c");
+
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		if (!strstr(activity_c, names[i]))
+			fail_msg("activity.c does not name %s", names[i]);
+	free(activity_c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(without_a_fault, set_up),
+		cmocka_unit_test_setup(nothing_recorded, set_up),
+		cmocka_unit_test_setup(stamps_missing, set_up),
+		cmocka_unit_test_setup(most_stamps_missing, set_up),
+		cmocka_unit_test_setup(unmatched, set_up),
+		cmocka_unit_test_setup(negative, set_up),
+		cmocka_unit_test_setup(stages_negative, set_up),
+		cmocka_unit_test_setup(threshold_not_judged, set_up),
+		cmocka_unit_test_setup(unbalanced, set_up),
+		cmocka_unit_test_setup(log_incomplete, set_up),
+		cmocka_unit_test_setup(overflow_full, set_up),
+		cmocka_unit_test_setup(filter_refused, set_up),
+		cmocka_unit_test_setup(setting_changed, set_up),
+		cmocka_unit_test_setup(setting_untold, set_up),
+		cmocka_unit_test_setup(driver_lost_stamps, set_up),
+		cmocka_unit_test_setup(drops, set_up),
+		cmocka_unit_test_setup(drops_of_a_reset_driver, set_up),
+		cmocka_unit_test_setup(receive_drops, set_up),
+		cmocka_unit_test_setup(clock_steps, set_up),
+		cmocka_unit_test_setup(clock_steps_that_matter, set_up),
+		cmocka_unit_test_setup(clocks_unwatched, set_up),
+		cmocka_unit_test_setup(standstill, set_up),
+		cmocka_unit_test_setup(clock_unread, set_up),
+		cmocka_unit_test_setup(moved, set_up),
+		cmocka_unit_test_setup(moved_by_its_cpu, set_up),
+		cmocka_unit_test_setup(waited, set_up),
+		cmocka_unit_test_setup(heat, set_up),
+		cmocka_unit_test_setup(frequency, set_up),
+		cmocka_unit_test_setup(lock_failed, set_up),
+		cmocka_unit_test_setup(faults, set_up),
+		cmocka_unit_test_setup(not_resident, set_up),
+		cmocka_unit_test_setup(machine_unread, set_up),
+		cmocka_unit_test_setup(parts_unread, set_up),
+		cmocka_unit_test_setup(thread_not_pinned, set_up),
+		cmocka_unit_test_setup(thread_is_read, set_up),
+		cmocka_unit_test_setup(all_together, set_up),
+		cmocka_unit_test_setup(worst_decides, set_up),
+		cmocka_unit_test_setup(long_texts_are_cut, set_up),
+		cmocka_unit_test_setup(exit_status, set_up),
+		cmocka_unit_test(readme_has_the_table),
+		cmocka_unit_test(counters_have_these_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,682 @@
+/* build: wraps=fopen,sched_getaffinity,sched_getcpu,sysconf,pthread_create,trace_is_frozen,trace_save,trace_rearm sources=measure/exchange.c,wire/timestamping.c,wire/packet.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,measure/log.c,tracefs.c,host/pmc.c,host/clock.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The housekeeping thread: where it may run, what it draws, which breaches it tells of, when it saves a trace. */
+#include "host/watch.c"
+
+#include "wire/socket.h"
+#include "util.h"
+
+#include <dirent.h>
+
+/* The exchange here is not one that sends. */
+int socket_want_tos(struct channel *c)
+{
+	(void)c;
+	return 0;
+}
+
+/* ---- A machine of any shape ----------------------------------------------------------------------------------------- */
+
+static struct {
+	bool on;
+	long cpus;
+	const char *isolated; /* NULL: the file is absent */
+	const char *mine; /* CPUs of the measuring thread, one digit each */
+	int current;
+} fake;
+
+FILE *__real_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+	if (!fake.on)
+		return __real_fopen(path, mode);
+	assert_string_equal(path, "/sys/devices/system/cpu/isolated");
+	return fake.isolated ? fmemopen((void *)fake.isolated, strlen(fake.isolated), "r") : NULL;
+}
+
+int __real_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *cpus);
+int __wrap_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *cpus);
+int __wrap_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *cpus)
+{
+	if (!fake.on)
+		return __real_sched_getaffinity(pid, bytes, cpus);
+	CPU_ZERO(cpus);
+	for (const char *c = fake.mine; *c; c++)
+		CPU_SET((size_t)(*c - '0'), cpus);
+	return 0;
+}
+
+int __real_sched_getcpu(void);
+int __wrap_sched_getcpu(void);
+int __wrap_sched_getcpu(void)
+{
+	return fake.on ? fake.current : __real_sched_getcpu();
+}
+
+long __real_sysconf(int name);
+long __wrap_sysconf(int name);
+long __wrap_sysconf(int name)
+{
+	return fake.on && name == _SC_NPROCESSORS_CONF ? fake.cpus : __real_sysconf(name);
+}
+
+static int real_machine(void **state)
+{
+	(void)state;
+	fake.on = false;
+	return 0;
+}
+
+static void the_cpus_that_are_left(void **state)
+{
+	static const struct {
+		const char *name;
+		long cpus;
+		const char *isolated, *mine;
+		int current;
+		const char *chosen; /* NULL: none */
+	} rows[] = {
+		{ "two, pinned to one", 2, "\n", "0", 0, "1" },
+		{ "two, pinned to the other", 2, "\n", "1", 1, "0" },
+		{ "no list of isolated CPUs", 2, NULL, "1", 1, "0" },
+		{ "wider than the mask of taskset", 4, "\n", "2", 2, "013" },
+		{ "pinned to an isolated one, others isolated too", 8, "2-5,7\n", "3", 3, "016" },
+		{ "one isolated CPU", 4, "3\n", "3", 3, "012" },
+		{ "not pinned: not where it is now", 4, "\n", "0123", 2, "013" },
+		{ "only one CPU", 1, "\n", "0", 0, NULL },
+		{ "all others isolated", 4, "1-3\n", "0", 0, NULL },
+		{ "more isolated than there are", 2, "1-4095\n", "0", 0, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		cpu_set_t cpus;
+		char chosen[16] = "";
+
+		fake.on = true;
+		fake.cpus = rows[i].cpus;
+		fake.isolated = rows[i].isolated;
+		fake.mine = rows[i].mine;
+		fake.current = rows[i].current;
+		int error = choose_cpus(&cpus);
+
+		fake.on = false;
+		for (size_t cpu = 0; cpu < 10; cpu++)
+			if (CPU_ISSET(cpu, &cpus))
+				sprintf(chosen + strlen(chosen), "%zu", cpu);
+		if (error != (rows[i].chosen ? 0 : -ENODEV) || strcmp(chosen, rows[i].chosen ? rows[i].chosen : ""))
+			fail_msg("%s: error %d, CPUs '%s'", rows[i].name, error, chosen);
+	}
+}
+
+/* ---- The real thread ------------------------------------------------------------------------------------------------ */
+
+static struct exchange exchange;
+
+static void a_line_a_second_and_none_at_the_end(void **state)
+{
+	struct util_capture c;
+	struct watch w = { .exchange = &exchange, .progress = true };
+	char drawn[1024];
+
+	(void)state;
+	counter_add(&exchange.account.recorded, 12345);
+	counter_add(&exchange.account.lost, 7);
+	exchange.account.recent_max_ns = 4567;
+	util_capture_begin(&c);
+	int error = watch_start(&w);
+
+	/* Its own clock says when it has drawn; it must have done so by then, or never will. */
+	for (int i = 0; i < 500 && !error && atomic_load(&exchange.account.recent_max_ns); i++)
+		usleep(10000);
+	watch_stop(&w);
+	util_capture_end(&c, drawn, sizeof(drawn));
+	if (error == -ENODEV) {
+		print_message("no CPU but this one may be used here\n");
+		skip();
+	}
+	assert_int_equal(error, 0);
+	assert_non_null(strstr(drawn, "1 s  12345 samples  12345/s  max 4.567 us  lost 7"));
+	assert_string_equal(drawn + strlen(drawn) - 4, "\r\033[K");
+	assert_int_equal(exchange.account.recent_max_ns, 0);
+	watch_stop(&w); /* twice does no harm */
+}
+
+/* What the kernel says of the other thread of this process. */
+static void read_thread(cpu_set_t *cpus, int *policy)
+{
+	DIR *d = opendir("/proc/self/task");
+	struct dirent *e;
+
+	while ((e = readdir(d))) {
+		pid_t id = atoi(e->d_name);
+
+		if (id > 0 && id != getpid()) {
+			assert_int_equal(__real_sched_getaffinity(id, sizeof(*cpus), cpus), 0);
+			*policy = sched_getscheduler(id);
+		}
+	}
+	closedir(d);
+}
+
+static void it_never_runs_where_is_measured(void **state)
+{
+	const struct sched_param priority = { .sched_priority = 1 };
+	cpu_set_t before, pinned, thread;
+	struct watch w = { .exchange = &exchange, .progress = true };
+	int policy = -1;
+
+	(void)state;
+	assert_int_equal(__real_sched_getaffinity(0, sizeof(before), &before), 0);
+	CPU_ZERO(&pinned);
+	CPU_SET((size_t)sched_getcpu(), &pinned);
+	sched_setaffinity(0, sizeof(pinned), &pinned);
+	bool real_time = !sched_setscheduler(0, SCHED_FIFO, &priority);
+	int error = watch_start(&w);
+
+	CPU_ZERO(&thread);
+	if (!error)
+		read_thread(&thread, &policy);
+	watch_stop(&w);
+	sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ .sched_priority = 0 });
+	sched_setaffinity(0, sizeof(before), &before);
+	if (error == -ENODEV || !real_time) {
+		print_message("one CPU only, or no permission for SCHED_FIFO\n");
+		skip();
+	}
+	assert_int_equal(error, 0);
+	assert_true(CPU_COUNT(&thread) > 0);
+	CPU_AND(&pinned, &pinned, &thread);
+	assert_int_equal(CPU_COUNT(&pinned), 0);
+	assert_int_equal(policy, SCHED_OTHER);
+}
+
+/* ---- Breaches that are told ------------------------------------------------------------------------------------------ */
+
+/* What the hook was told, in order. */
+static struct {
+	_Atomic unsigned calls;
+	uint64_t number[256];
+	struct sample s[256];
+	bool by_caller[256];
+	pthread_t caller;
+} told;
+
+static void on_breach(void *context, const struct sample *s, uint64_t number)
+{
+	unsigned n = told.calls;
+
+	assert_ptr_equal(context, &told);
+	assert_true(n < COUNT_OF(told.number));
+	told.number[n] = number;
+	told.s[n] = *s;
+	told.by_caller[n] = pthread_equal(pthread_self(), told.caller);
+	told.calls = n + 1;
+}
+
+/* As the measuring thread does it: breach n has sequence number 1000 + n. */
+static void breach(unsigned times)
+{
+	counter *breaches = &exchange.account.breaches;
+
+	for (; times; times--) {
+		uint64_t n = counter_get(breaches);
+
+		exchange.kept[n % BREACHES_KEPT] = (struct sample){ .seq = (uint32_t)(1000 + n), .latency_ns = (int64_t)n };
+		atomic_store_explicit(breaches, n + 1, memory_order_release);
+	}
+}
+
+static struct watch fresh_watch(void)
+{
+	memset(&exchange, 0, sizeof(exchange));
+	memset(&told, 0, sizeof(told));
+	told.caller = pthread_self();
+	return (struct watch){ .exchange = &exchange, .on_breach = on_breach, .context = &told };
+}
+
+static void assert_told(unsigned from, unsigned to, uint64_t first_number)
+{
+	for (unsigned i = from; i < to; i++) {
+		assert_int_equal(told.number[i], first_number + i - from);
+		assert_int_equal(told.s[i].seq, 1000 + told.number[i]);
+		assert_int_equal(told.s[i].latency_ns, told.number[i]);
+	}
+}
+
+static void breaches_are_told_in_order_and_once(void **state)
+{
+	struct watch w = fresh_watch();
+
+	(void)state;
+	tell_breaches(&w);
+	assert_int_equal(told.calls, 0);
+	breach(3);
+	tell_breaches(&w);
+	assert_int_equal(told.calls, 3);
+	tell_breaches(&w);
+	assert_int_equal(told.calls, 3);
+	breach(1);
+	tell_breaches(&w);
+	assert_int_equal(told.calls, 4);
+	assert_told(0, 4, 0);
+	assert_int_equal(w.missed, 0);
+}
+
+/* The last place of the ring may be written just then, so one less than BREACHES_KEPT can be relied on. */
+static void breaches_that_came_too_fast_are_counted(void **state)
+{
+	static const unsigned rows[] = { 1, BREACHES_KEPT - 1, BREACHES_KEPT, BREACHES_KEPT + 1, 3 * BREACHES_KEPT + 5 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct watch w = fresh_watch();
+		unsigned kept = rows[i] < BREACHES_KEPT ? rows[i] : BREACHES_KEPT - 1;
+
+		breach(rows[i]);
+		tell_breaches(&w);
+		assert_int_equal(told.calls, kept);
+		assert_int_equal(w.missed, rows[i] - kept);
+		assert_told(0, kept, rows[i] - kept);
+		breach(2);
+		tell_breaches(&w);
+		assert_int_equal(told.calls, kept + 2);
+		assert_told(kept, kept + 2, rows[i]);
+		assert_int_equal(w.missed, rows[i] - kept);
+	}
+}
+
+static void the_thread_tells_and_the_caller_tells_the_rest(void **state)
+{
+	struct watch w = fresh_watch();
+	unsigned by_thread;
+
+	(void)state;
+	int error = watch_start(&w);
+
+	if (error == -ENODEV) {
+		print_message("no CPU but this one may be used here\n");
+		skip();
+	}
+	assert_int_equal(error, 0);
+	breach(2);
+	/* It is the thread that must do this; without it nothing comes however long it is waited for. */
+	for (int i = 0; i < 500 && told.calls < 2; i++)
+		usleep(10000);
+	by_thread = told.calls;
+	/* Ended, but for the bookkeeping: what comes now it does not see. */
+	eventfd_write(w.stop_fd, 1);
+	pthread_join(w.thread, NULL);
+	close(w.stop_fd);
+	w.running = false;
+	breach(3);
+	watch_stop(&w);
+	assert_int_equal(by_thread, 2);
+	assert_int_equal(told.calls, 5);
+	assert_told(0, 5, 0);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(told.by_caller[i], i >= 2);
+	watch_stop(&w);
+	assert_int_equal(told.calls, 5);
+}
+
+/* Between the last round of the thread and its end. */
+static void a_breach_at_the_very_end_is_told(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		struct watch w = fresh_watch();
+		int error = watch_start(&w);
+
+		if (error == -ENODEV) {
+			print_message("no CPU but this one may be used here\n");
+			skip();
+		}
+		assert_int_equal(error, 0);
+		breach(1);
+		watch_stop(&w);
+		assert_int_equal(told.calls, 1);
+		assert_int_equal(w.missed, 0);
+	}
+}
+
+static void without_a_thread_the_caller_tells_all(void **state)
+{
+	struct watch w = fresh_watch();
+
+	(void)state;
+	breach(2); /* as when there was no other CPU */
+	watch_stop(&w);
+	assert_int_equal(told.calls, 2);
+	assert_told(0, 2, 0);
+	assert_true(told.by_caller[0]);
+}
+
+static void without_a_hook_nothing_is_told(void **state)
+{
+	struct watch w = fresh_watch();
+
+	(void)state;
+	w.on_breach = NULL;
+	breach(2 * BREACHES_KEPT);
+	tell_breaches(&w);
+	watch_stop(&w);
+	assert_int_equal(told.calls, 0);
+	assert_int_equal(w.missed, 0);
+}
+
+/* ---- When there is a thread ------------------------------------------------------------------------------------------ */
+
+static unsigned threads_started;
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
+{
+	threads_started++;
+	return __real_pthread_create(thread, attributes, start, argument);
+}
+
+static int open_files(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+static void a_thread_only_for_duties(void **state)
+{
+	struct trace trace = { .state = TRACE_ARMED };
+	struct watch without = { .exchange = &exchange, .save_path = "unused", .rearm_interval_ns = 1 };
+	struct watch with[] = {
+		{ .exchange = &exchange, .progress = true },
+		{ .exchange = &exchange, .on_breach = on_breach, .context = &told },
+		{ .exchange = &exchange, .trace = &trace },
+	};
+	int files = open_files();
+
+	(void)state;
+	fresh_watch();
+	threads_started = 0;
+	assert_int_equal(watch_start(&without), 0);
+	assert_false(without.running);
+	assert_int_equal(threads_started, 0);
+	watch_stop(&without);
+	for (unsigned i = 0; i < COUNT_OF(with); i++) {
+		int error = watch_start(&with[i]);
+
+		if (error == -ENODEV) {
+			print_message("no CPU but this one may be used here\n");
+			skip();
+		}
+		assert_int_equal(error, 0);
+		assert_true(with[i].running);
+		assert_int_equal(threads_started, i + 1);
+		watch_stop(&with[i]);
+		assert_false(with[i].running);
+	}
+	assert_int_equal(open_files(), files);
+}
+
+static void without_duties_no_other_cpu_is_needed(void **state)
+{
+	struct watch w = { .exchange = &exchange };
+
+	(void)state;
+	fake.on = true;
+	fake.cpus = 1;
+	fake.isolated = "\n";
+	fake.mine = "0";
+	fake.current = 0;
+	int idle = watch_start(&w);
+
+	w.progress = true;
+	int busy = watch_start(&w);
+
+	fake.on = false;
+	assert_int_equal(idle, 0);
+	assert_int_equal(busy, -ENODEV);
+	assert_false(w.running);
+	watch_stop(&w);
+}
+
+static void a_watch_that_was_never_filled_may_be_stopped(void **state)
+{
+	struct watch w = { .running = false };
+
+	(void)state;
+	watch_stop(&w);
+	assert_int_equal(w.missed, 0);
+}
+
+/* ---- Saving a trace and switching it on again -------------------------------------------------------------------------- */
+
+static struct {
+	bool on;
+	bool frozen;
+	int save_result, rearm_error;
+	unsigned saves, rearms;
+	const struct trace *trace;
+	char last[8]; /* the calls in order: s and r */
+} fake_trace;
+
+static void note_call(char c)
+{
+	size_t n = strlen(fake_trace.last);
+
+	if (n < sizeof(fake_trace.last) - 1)
+		fake_trace.last[n] = c;
+}
+
+bool __real_trace_is_frozen(const struct trace *t);
+bool __wrap_trace_is_frozen(const struct trace *t);
+bool __wrap_trace_is_frozen(const struct trace *t)
+{
+	if (!fake_trace.on)
+		return __real_trace_is_frozen(t);
+	assert_ptr_equal(t, fake_trace.trace);
+	return fake_trace.frozen;
+}
+
+int __wrap_trace_save(struct trace *t, const char *where, struct trace_saved *saved);
+int __wrap_trace_save(struct trace *t, const char *where, struct trace_saved *saved)
+{
+	assert_true(fake_trace.on && fake_trace.frozen);
+	assert_string_equal(where, "/folder");
+	note_call('s');
+	fake_trace.saves++;
+	if (fake_trace.save_result < 0)
+		return fake_trace.save_result;
+	t->unsaved = false;
+	saved->spike_cpu = (int)fake_trace.saves;
+	return fake_trace.save_result;
+}
+
+int __wrap_trace_rearm(struct trace *t);
+int __wrap_trace_rearm(struct trace *t)
+{
+	assert_true(fake_trace.on && fake_trace.frozen && !t->unsaved);
+	note_call('r');
+	fake_trace.rearms++;
+	if (!fake_trace.rearm_error)
+		fake_trace.frozen = false;
+	return fake_trace.rearm_error;
+}
+
+#define INTERVAL_NS (10 * NS_PER_S)
+#define UPTIME_NS (1000 * NS_PER_S)
+
+static struct trace trace;
+
+static struct watch trace_watch(void)
+{
+	memset(&exchange, 0, sizeof(exchange));
+	memset(&fake_trace, 0, sizeof(fake_trace));
+	memset(&trace, 0, sizeof(trace));
+	fake_trace.on = true;
+	fake_trace.trace = &trace;
+	fake_trace.save_result = 1;
+	return (struct watch){ .exchange = &exchange, .trace = &trace, .save_path = "/folder",
+			       .rearm_interval_ns = INTERVAL_NS };
+}
+
+static void freeze(void)
+{
+	fake_trace.frozen = true;
+	trace.unsaved = true;
+}
+
+static int real_trace(void **state)
+{
+	fake_trace.on = false;
+	return real_machine(state);
+}
+
+static void an_armed_trace_is_left_alone(void **state)
+{
+	struct watch w = trace_watch();
+
+	(void)state;
+	save_and_rearm(&w, UPTIME_NS);
+	trace.unsaved = true; /* belongs to the measuring thread while it is armed */
+	save_and_rearm(&w, 2 * UPTIME_NS);
+	assert_string_equal(fake_trace.last, "");
+	assert_int_equal(w.rearmed_ns, 0);
+}
+
+static void without_a_trace_nothing_is_asked(void **state)
+{
+	struct watch w = trace_watch();
+
+	(void)state;
+	freeze();
+	w.trace = NULL;
+	save_and_rearm(&w, UPTIME_NS);
+	assert_string_equal(fake_trace.last, "");
+}
+
+static void a_frozen_trace_is_saved_and_switched_on(void **state)
+{
+	struct watch w = trace_watch();
+
+	(void)state;
+	freeze();
+	save_and_rearm(&w, UPTIME_NS);
+	assert_string_equal(fake_trace.last, "sr");
+	assert_false(fake_trace.frozen);
+	assert_int_equal(w.save_error, 0);
+	assert_int_equal(w.saved.spike_cpu, 1);
+	save_and_rearm(&w, UPTIME_NS + 1);
+	assert_string_equal(fake_trace.last, "sr");
+}
+
+static void the_second_is_saved_at_once_and_switched_on_in_time(void **state)
+{
+	struct watch w = trace_watch();
+
+	(void)state;
+	freeze();
+	save_and_rearm(&w, UPTIME_NS);
+	freeze();
+	save_and_rearm(&w, UPTIME_NS + 1);
+	assert_string_equal(fake_trace.last, "srs");
+	assert_int_equal(w.saved.spike_cpu, 2);
+	save_and_rearm(&w, UPTIME_NS + INTERVAL_NS - 1);
+	assert_string_equal(fake_trace.last, "srs"); /* saved once, though it is still frozen */
+	assert_true(fake_trace.frozen);
+	save_and_rearm(&w, UPTIME_NS + INTERVAL_NS);
+	assert_string_equal(fake_trace.last, "srsr");
+	assert_false(fake_trace.frozen);
+	/* The next interval counts from then. */
+	freeze();
+	save_and_rearm(&w, UPTIME_NS + 2 * INTERVAL_NS - 1);
+	assert_string_equal(fake_trace.last, "srsrs");
+	save_and_rearm(&w, UPTIME_NS + 2 * INTERVAL_NS);
+	assert_string_equal(fake_trace.last, "srsrsr");
+}
+
+static void what_could_not_be_saved_stays_frozen(void **state)
+{
+	struct watch w = trace_watch();
+
+	(void)state;
+	freeze();
+	fake_trace.save_result = -ENOSPC;
+	save_and_rearm(&w, UPTIME_NS);
+	assert_int_equal(w.save_error, -ENOSPC);
+	assert_true(fake_trace.frozen && trace.unsaved);
+	fake_trace.save_result = 1; /* room again: but what was lost in between is not known */
+	save_and_rearm(&w, UPTIME_NS + 2 * INTERVAL_NS);
+	assert_string_equal(fake_trace.last, "s");
+	assert_int_equal(w.save_error, -ENOSPC);
+}
+
+static void what_could_not_be_switched_on_is_not_tried_again(void **state)
+{
+	struct watch w = trace_watch();
+
+	(void)state;
+	freeze();
+	fake_trace.rearm_error = -EIO;
+	save_and_rearm(&w, UPTIME_NS);
+	assert_int_equal(w.save_error, -EIO);
+	assert_int_equal(w.saved.spike_cpu, 1);
+	fake_trace.rearm_error = 0;
+	save_and_rearm(&w, UPTIME_NS + 2 * INTERVAL_NS);
+	assert_string_equal(fake_trace.last, "sr");
+}
+
+/* The thread itself, and not what stop finds: a trace is the caller's then. */
+static void the_thread_saves_during_the_run(void **state)
+{
+	struct watch w = trace_watch();
+
+	(void)state;
+	freeze();
+	int error = watch_start(&w);
+
+	if (error == -ENODEV) {
+		print_message("no CPU but this one may be used here\n");
+		skip();
+	}
+	for (int i = 0; i < 500 && !error && *(volatile unsigned *)&fake_trace.rearms == 0; i++)
+		usleep(10000);
+	watch_stop(&w);
+	assert_int_equal(error, 0);
+	assert_string_equal(fake_trace.last, "sr");
+	freeze();
+	watch_stop(&w);
+	assert_string_equal(fake_trace.last, "sr");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(the_cpus_that_are_left, real_machine),
+		cmocka_unit_test_setup(a_line_a_second_and_none_at_the_end, real_machine),
+		cmocka_unit_test_setup(it_never_runs_where_is_measured, real_machine),
+		cmocka_unit_test_setup(breaches_are_told_in_order_and_once, real_machine),
+		cmocka_unit_test_setup(breaches_that_came_too_fast_are_counted, real_machine),
+		cmocka_unit_test_setup(the_thread_tells_and_the_caller_tells_the_rest, real_machine),
+		cmocka_unit_test_setup(a_breach_at_the_very_end_is_told, real_machine),
+		cmocka_unit_test_setup(without_a_thread_the_caller_tells_all, real_machine),
+		cmocka_unit_test_setup(without_a_hook_nothing_is_told, real_machine),
+		cmocka_unit_test_setup(a_thread_only_for_duties, real_trace),
+		cmocka_unit_test_setup(without_duties_no_other_cpu_is_needed, real_machine),
+		cmocka_unit_test_setup(a_watch_that_was_never_filled_may_be_stopped, real_machine),
+		cmocka_unit_test(an_armed_trace_is_left_alone),
+		cmocka_unit_test(without_a_trace_nothing_is_asked),
+		cmocka_unit_test(a_frozen_trace_is_saved_and_switched_on),
+		cmocka_unit_test(the_second_is_saved_at_once_and_switched_on_in_time),
+		cmocka_unit_test(what_could_not_be_saved_stays_frozen),
+		cmocka_unit_test(what_could_not_be_switched_on_is_not_tried_again),
+		cmocka_unit_test(the_thread_saves_during_the_run),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sequence numbers (hot): how one stands to those before it, and what two rows of them say of what was lost where. */
+#include "wire/sequence.h"
+
+#define WINDOW 64 /* bits of sequence_window.seen */
+
+enum order sequence_note(struct sequence_window *w, uint32_t seq)
+{
+	uint32_t ahead = seq - w->highest, behind = w->highest - seq;
+
+	if (w->noted++ == 0) {
+		w->highest = seq;
+		w->seen = 1;
+		return ORDER_NEXT;
+	}
+	if (ahead != 0 && ahead <= INT32_MAX) {
+		w->seen = ahead < WINDOW ? w->seen << ahead | 1 : 1;
+		w->highest = seq;
+		return ORDER_NEXT;
+	}
+	if (behind < WINDOW) {
+		uint64_t bit = 1ULL << behind;
+		bool before = w->seen & bit;
+
+		w->seen |= bit;
+		return before ? ORDER_DUPLICATE : ORDER_REORDERED;
+	}
+	return ORDER_OLD;
+}
+
+/* ---- Loss by direction ------------------------------------------------------------------------------------------- */
+
+#define HIDDEN_SLACK 64
+
+/* The position of a number that wraps, on a line that does not: the one next to another. */
+static int64_t place(int64_t near, uint32_t seq)
+{
+	return near + (int32_t)(seq - (uint32_t)near);
+}
+
+static void begin_segment(struct directions *d, int64_t probe, uint32_t reply_seq)
+{
+	d->now = (struct directions_segment){ .first_probe = probe, .last_probe = probe, .first_reply = reply_seq,
+					      .last_reply = reply_seq, .probes = 1, .replies = 1 };
+	d->begins = probe;
+	d->window.noted = 0;
+	sequence_note(&d->window, reply_seq);
+}
+
+/* Adds up what is known of the numbers between the first and the last. */
+static void close_segment(struct directions *d)
+{
+	struct directions_segment *g = &d->now;
+
+	/* RFC 8972 numbers the replies of a session from 0, as we do the probes: then what came before is known too. */
+	if (!d->restarts && g->first_reply >= 0 && g->first_reply <= g->first_probe)
+		g->first_reply = g->first_probe = 0;
+
+	int64_t unanswered = g->last_probe - g->first_probe + 1 - g->probes;
+	int64_t unseen = g->last_reply - g->first_reply + 1 - g->replies;
+
+	if (unanswered < 0 || unseen < 0)
+		return; /* no way of counting that we know */
+	/* More replies than probes are missing: second replies, to requests that came twice. */
+	if (unseen > unanswered) {
+		d->hidden += (uint64_t)(unseen - unanswered);
+		unseen = unanswered;
+	}
+	d->lost_backward += (uint64_t)unseen;
+	d->lost_forward += (uint64_t)(unanswered - unseen);
+}
+
+/* A probe of before the restart was answered after all: it is not lost, in whichever direction it was counted. */
+static void note_earlier(struct directions *d, int64_t probe, uint32_t reply_seq)
+{
+	uint64_t *lost = place(d->before.last_reply, reply_seq) <= d->before.last_reply ? &d->lost_backward :
+											    &d->lost_forward;
+
+	if (probe < d->before.last_probe && *lost)
+		--*lost;
+}
+
+static void count_disorder(struct directions *d, enum order order, bool behind, bool again)
+{
+	if (again && (order == ORDER_NEXT || order == ORDER_REORDERED))
+		d->duplicate_forward++;
+	else if (again)
+		d->duplicate_backward++;
+	else if (order == ORDER_REORDERED || order == ORDER_OLD)
+		d->reordered_backward++;
+	else if (order == ORDER_NEXT && behind)
+		d->reordered_forward++;
+}
+
+void directions_note(struct directions *d, uint32_t sender_seq, uint32_t reply_seq, bool again)
+{
+	struct directions_segment *g = &d->now;
+	int64_t probe = place(g->last_probe, sender_seq), reply = place(g->last_reply, reply_seq);
+	bool ahead = probe > g->last_probe;
+
+	d->stateful |= reply_seq != sender_seq;
+	if (again && !d->answered)
+		return;
+	if (!again && d->answered++ == 0) {
+		begin_segment(d, probe, reply_seq);
+		return;
+	}
+	if (d->restarts && probe < d->begins) {
+		if (!again)
+			note_earlier(d, probe, reply_seq);
+		return;
+	}
+	enum order order = sequence_note(&d->window, reply_seq);
+
+	/* It answers a probe that is later than all answered ones by a number that was there before, or long ago. Where
+	 * both directions change the order, a number may come that is a little behind but new. */
+	if (ahead && (order == ORDER_DUPLICATE || order == ORDER_OLD)) {
+		close_segment(d);
+		d->before = *g;
+		d->restarts++;
+		begin_segment(d, probe, reply_seq);
+		return;
+	}
+	count_disorder(d, order, !ahead, again);
+	g->probes += !again;
+	g->replies += order == ORDER_NEXT || order == ORDER_REORDERED || (order == ORDER_OLD && !again);
+	g->first_probe = probe < g->first_probe ? probe : g->first_probe;
+	g->last_probe = ahead ? probe : g->last_probe;
+	g->first_reply = reply < g->first_reply ? reply : g->first_reply;
+	g->last_reply = reply > g->last_reply ? reply : g->last_reply;
+}
+
+void directions_stateful(struct directions *d)
+{
+	d->stateful = true;
+}
+
+/* A number that goes back at every other reply counts nothing, and one that runs far ahead of what loss and duplicates
+ * explain counts the replies to others too. */
+static bool can_tell(const struct directions *d, uint64_t lost)
+{
+	return d->stateful && d->restarts <= d->answered / 2 && d->hidden <= HIDDEN_SLACK + lost + d->duplicate_forward;
+}
+
+void directions_finish(struct directions *d, uint64_t sent)
+{
+	uint64_t lost = sent > d->answered ? sent - d->answered : 0;
+
+	if (d->answered)
+		close_segment(d);
+	d->told = can_tell(d, lost);
+	if (d->told) {
+		d->duplicate_forward += d->hidden;
+	} else {
+		d->lost_forward = d->lost_backward = 0;
+		d->reordered_forward = d->reordered_backward = 0;
+		d->duplicate_forward = d->duplicate_backward = 0;
+		d->restarts = 0;
+	}
+	/* Replies that contradict each other must not make more of it than there is. */
+	if (d->lost_forward > lost)
+		d->lost_forward = lost;
+	if (d->lost_backward > lost - d->lost_forward)
+		d->lost_backward = lost - d->lost_forward;
+	d->lost_unknown = lost - d->lost_forward - d->lost_backward;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sequence numbers, and loss by direction (hot). */
+#ifndef WIRE_SEQUENCE_H
+#define WIRE_SEQUENCE_H
+
+#include "rant.h"
+
+/* All zeros to begin with. */
+struct sequence_window {
+	uint32_t highest;
+	uint64_t seen; /* bit n: highest - n was seen */
+	uint64_t noted;
+};
+
+enum order {
+	ORDER_NEXT, /* ahead of all, perhaps by more than one */
+	ORDER_REORDERED, /* behind, and new */
+	ORDER_DUPLICATE, /* seen before */
+	ORDER_OLD, /* behind by 64 or more: whether it was seen is not known. Changes only `noted` */
+};
+
+/* Notes a number and says how it stands to those before. Numbers wrap at 2^32; ahead is up to 2^31 - 1. */
+enum order sequence_note(struct sequence_window *w, uint32_t seq);
+
+/* Positions on a line that does not wrap. */
+struct directions_segment {
+	int64_t first_probe, last_probe, first_reply, last_reply;
+	int64_t probes, replies; /* of these: answered, seen */
+};
+
+/*
+ * The emitter's view of what got lost, and on which way, from the numbers that a stateful reflector gives its replies
+ * (RFC 8762 section 4: its own count per session, from 0). All zeros to begin with; results are there after
+ * directions_finish(). Always: lost_forward + lost_backward + lost_unknown = probes sent - probes answered. A direction is
+ * exact but for two things: the order changed among the first or the last of a run, or a request came twice and one of
+ * its replies was lost, which looks as the lost reply to another probe does.
+ */
+struct directions {
+	bool told; /* the reflector counts its own replies. If not, all loss is unknown and the rest is 0 */
+	uint64_t lost_forward, lost_backward; /* probes that did not arrive, or whose reply did not */
+	uint64_t lost_unknown; /* after the last answer, and around a restart */
+	uint64_t reordered_forward, reordered_backward; /* replies */
+	uint64_t duplicate_forward; /* second replies to a request, also such as were lost */
+	uint64_t duplicate_backward; /* the same reply again, or one again that is too old to tell */
+	uint64_t restarts; /* its count began again, e.g. it was started again or forgot the session */
+
+	/* Inside. */
+	bool stateful; /* proven */
+	uint64_t answered; /* probes */
+	uint64_t hidden; /* replies that are missing beyond the probes that are */
+	struct sequence_window window; /* of the replies, since the last restart */
+	struct directions_segment now, before; /* since the last restart, and up to it */
+	int64_t begins; /* the probe whose answer showed the restart */
+};
+
+/* Every good reply of the session, answered, late or duplicate. again: the probe that it names was answered before. */
+void directions_note(struct directions *d, uint32_t sender_seq, uint32_t reply_seq, bool again);
+
+/* Something else proves that the reflector counts by itself: it sent a follow-up (RFC 8972 section 4.7). */
+void directions_stateful(struct directions *d);
+
+/* After the run, once. sent: probes, numbered from 0. */
+void directions_finish(struct directions *d, uint64_t sent);
+
+#endif

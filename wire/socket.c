@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Transports, and a socket that is ready for the measuring loop: what was asked for is read back before it is used. */
+#include "wire/socket.h"
+
+#include "host/nic.h"
+#include "options.h"
+
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/errqueue.h>
+#include <linux/net_tstamp.h>
+#include <linux/sock_diag.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/*
+ * Both queues of a socket share its receive buffer: unread datagrams would keep transmit stamps out, silently. Each entry
+ * costs about 1 kB, so this holds thousands of both; it is a limit, not an allocation.
+ */
+#define RECEIVE_BUFFER_BYTES (8 << 20)
+
+static const struct transport transports[] = {
+	{
+		.name = "UDP/IPv4",
+		.domain = AF_INET,
+		.type = SOCK_DGRAM,
+		.protocol = IPPROTO_UDP,
+		.stamp_offset = 0,
+		.ip_level = SOL_IP,
+		.recverr_type = IP_RECVERR,
+		.recverr_bytes = sizeof(struct sock_extended_err) + sizeof(struct sockaddr_in),
+		.set_ttl = IP_TTL,
+		.want_ttl = IP_RECVTTL,
+		.ttl_type = IP_TTL,
+		.want_pktinfo = IP_PKTINFO,
+		.pktinfo_type = IP_PKTINFO,
+		.pktinfo_bytes = sizeof(struct in_pktinfo),
+		.set_tos = IP_TOS,
+		.want_tos = IP_RECVTOS,
+		.tos_type = IP_TOS,
+		.tos_bytes = sizeof(uint8_t),
+		.mtu_discover = IP_MTU_DISCOVER,
+		.mtu = IP_MTU,
+		.header_bytes = 20 + 8,
+	},
+};
+
+static int set_int(int fd, int level, int name, int value)
+{
+	return setsockopt(fd, level, name, &value, sizeof(value)) ? -errno : 0;
+}
+
+static int get_int(int fd, int level, int name)
+{
+	int value = 0;
+	socklen_t bytes = sizeof(value);
+
+	return getsockopt(fd, level, name, &value, &bytes) ? -errno : value;
+}
+
+/* A row: an option that must be set for the run to mean what was asked. */
+struct setting {
+	int level, name, value;
+	bool wanted;
+	const char *what, *cure;
+};
+
+static int apply(int fd, const struct setting *s, size_t rows)
+{
+	for (size_t i = 0; i < rows; i++) {
+		if (!s[i].wanted)
+			continue;
+		int error = set_int(fd, s[i].level, s[i].name, s[i].value);
+
+		if (error) {
+			warnx("%s %d: refused by the kernel (%s): %s", s[i].what, s[i].value, strerror(-error), s[i].cure);
+			return error;
+		}
+	}
+	return 0;
+}
+
+static int set_busy_poll(int fd, const struct options *o)
+{
+	const char *cure = "it needs CAP_NET_ADMIN (sudo) and a kernel with CONFIG_NET_RX_BUSY_POLL; leave it out";
+	const struct setting rows[] = {
+		{ SOL_SOCKET, SO_BUSY_POLL, (int)o->busy_poll_us, o->busy_poll_us, "--busy-poll-us", cure },
+		{ SOL_SOCKET, SO_PREFER_BUSY_POLL, 1, o->prefer_busy_poll, "--prefer-busypoll", cure },
+		{ SOL_SOCKET, SO_BUSY_POLL_BUDGET, (int)o->busy_poll_budget, o->busy_poll_budget, "--budget", cure },
+	};
+
+	return apply(fd, rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+static int open_socket(const struct transport *t, int *fd)
+{
+	*fd = socket(t->domain, t->type | SOCK_CLOEXEC, t->protocol);
+	if (*fd < 0) {
+		int error = errno;
+
+		warnx("cannot open a %s socket: %s: see 'ulimit -n'", t->name, strerror(error));
+		return -error;
+	}
+	return 0;
+}
+
+/*
+ * Does the kernel take SCM_TS_OPT_ID? It reads control messages before it looks for a route: an unknown one is EINVAL,
+ * while a known one gets as far as the broadcast address, which needs SO_BROADCAST: EACCES, or no route. Nothing is sent.
+ */
+static bool takes_id_by_message(const struct transport *t)
+{
+	struct sockaddr_in broadcast = { .sin_family = AF_INET, .sin_port = htons(9),
+					 .sin_addr.s_addr = htonl(INADDR_BROADCAST) };
+	union {
+		char octets[CMSG_SPACE(sizeof(uint32_t))];
+		struct cmsghdr header;
+	} control = { .header = { .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_TS_OPT_ID,
+				  .cmsg_len = CMSG_LEN(sizeof(uint32_t)) } };
+	struct iovec empty = { .iov_base = &control, .iov_len = 0 };
+	struct msghdr m = { .msg_name = &broadcast, .msg_namelen = sizeof(broadcast), .msg_iov = &empty, .msg_iovlen = 1,
+			    .msg_control = &control, .msg_controllen = sizeof(control) };
+
+	int fd = socket(t->domain, t->type | SOCK_CLOEXEC, t->protocol); /* its own: a send gives a socket a port */
+	bool takes;
+
+	if (fd < 0)
+		return false;
+	takes = !set_int(fd, SOL_SOCKET, SO_TIMESTAMPING, SOF_TIMESTAMPING_OPT_ID) &&
+		sendmsg(fd, &m, MSG_DONTWAIT) < 0 && errno != EINVAL;
+	close(fd);
+	return takes;
+}
+
+static int set_timestamping(struct channel *c)
+{
+	int flags = 0;
+
+	if (c->wire == SOURCE_HARDWARE)
+		flags = SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE |
+			(c->tx_stamps ? SOF_TIMESTAMPING_TX_HARDWARE : 0);
+	else if (c->wire == SOURCE_KERNEL)
+		flags = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE |
+			(c->tx_stamps ? SOF_TIMESTAMPING_TX_SOFTWARE : 0);
+	if (!flags)
+		return 0;
+	/* OPT_TSONLY: no payload comes back, and net.core.tstamp_allow_data has no say. */
+	if (c->tx_stamps) {
+		flags |= SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY;
+		c->id_by_message = takes_id_by_message(c->transport);
+	}
+
+	int error = set_int(c->fd, SOL_SOCKET, SO_TIMESTAMPING, flags);
+	int granted = get_int(c->fd, SOL_SOCKET, SO_TIMESTAMPING);
+
+	if (error || granted != flags) {
+		warnx("SO_TIMESTAMPING 0x%x: %s: this needs Linux 5.10 or newer; --stamp user works without it", flags,
+		      error ? strerror(-error) : "the kernel granted less");
+		return error ? error : -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+static int bind_to(int fd, const struct nic *n, const struct sockaddr_in *local)
+{
+	if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, n->name, (socklen_t)strlen(n->name) + 1)) {
+		int error = errno;
+
+		warnx("--interface %s: cannot bind the socket to it (%s): run as root or with CAP_NET_RAW", n->name,
+		      strerror(error));
+		return -error;
+	}
+	if (bind(fd, (const struct sockaddr *)local, sizeof(*local))) {
+		int error = errno;
+
+		if (error == EADDRINUSE)
+			warnx("port %d: taken by another program on %s (see 'ss -ulpn'): end it, or choose another --port",
+			      ntohs(local->sin_port), n->name);
+		else if (error == EACCES)
+			warnx("port %d: ports below 1024 need root or CAP_NET_BIND_SERVICE: use sudo, or --port 1024 or "
+			      "higher at both ends", ntohs(local->sin_port));
+		else
+			warnx("port %d: cannot bind: %s", ntohs(local->sin_port), strerror(error));
+		return -error;
+	}
+	return 0;
+}
+
+static int connect_once(int fd, const struct options *o, const struct nic *n, struct sockaddr_in *local)
+{
+	struct sockaddr_in server = o->server.in;
+	socklen_t bytes = sizeof(*local);
+
+	server.sin_port = htons((uint16_t)o->port);
+	if (connect(fd, (struct sockaddr *)&server, sizeof(server)) || getsockname(fd, (struct sockaddr *)local, &bytes)) {
+		int error = errno;
+
+		warnx("--address %s: cannot connect through %s: %s: check 'ip address' and 'ip route'",
+		      inet_ntoa(server.sin_addr), n->name, strerror(error));
+		return -error;
+	}
+	return 0;
+}
+
+/*
+ * The emitter's socket is connected, so that it follows the NAPI instance of its packets (busy polling) and hears of
+ * refused ports. Datagrams from others would vanish uncounted in the kernel; so a second socket, never read during the
+ * run, holds the same port for them. The kernel prefers the connected one for what the server sends, but only if their
+ * reuseport group knows of a connection. The first connect() fixes the local address, and takes the socket out of its
+ * group; the second bind() makes a new group of the two; so it is connected once more (udp_lib_rehash() and
+ * reuseport_has_conns_set() in the kernel; without this Linux 6.12 gives all replies to the second socket).
+ */
+static int connect_to_server(struct channel *c, const struct options *o, const struct nic *n)
+{
+	struct sockaddr_in local = { .sin_family = AF_INET };
+	int error = connect_once(c->fd, o, n, &local);
+
+	if (error)
+		return error;
+	c->connected = true;
+	error = open_socket(c->transport, &c->stray_fd);
+	if (error)
+		return error;
+	set_int(c->stray_fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	error = bind_to(c->stray_fd, n, &local);
+	return error ? error : connect_once(c->fd, o, n, &local);
+}
+
+static int set_options(struct channel *c, const struct options *o)
+{
+	const struct transport *t = c->transport;
+	const char *cure = "this kernel is too old or too bare: rant needs Linux 5.10 or newer";
+	bool reflect = o->role == ROLE_REFLECT;
+	const struct setting rows[] = {
+		{ SOL_SOCKET, SO_REUSEPORT, 1, !reflect, "SO_REUSEPORT", cure },
+		{ t->ip_level, t->set_ttl, (int)o->ttl, true, "--ttl", cure },
+		/* A fragmented packet has several times on the wire and one stamp. But a request that came in fragments
+		 * is answered as it came: a reply is as long. The value is the same for IPv6. */
+		{ t->ip_level, t->mtu_discover, IP_PMTUDISC_DO, !reflect, "IP_MTU_DISCOVER", cure },
+		/* The kernel derives a priority from the TOS, so the one that was asked for comes after it. */
+		{ t->ip_level, t->set_tos, (int)o->dscp * 4, o->dscp >= 0, "IP_TOS", cure },
+		{ SOL_SOCKET, SO_PRIORITY, (int)o->priority, o->priority >= 0, "--priority",
+		  "above 6 it needs CAP_NET_ADMIN (sudo)" },
+		{ t->ip_level, t->want_ttl, 1, reflect, "IP_RECVTTL", cure },
+		{ t->ip_level, t->want_pktinfo, 1, reflect, "IP_PKTINFO", cure },
+	};
+
+	/* FORCE needs CAP_NET_ADMIN; without it the limit is net.core.rmem_max, and what was granted is reported. */
+	if (set_int(c->fd, SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER_BYTES / 2))
+		set_int(c->fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES / 2);
+	c->receive_buffer_bytes = get_int(c->fd, SOL_SOCKET, SO_RCVBUF);
+
+	int error = apply(c->fd, rows, sizeof(rows) / sizeof(rows[0]));
+
+	return error ? error : set_busy_poll(c->fd, o);
+}
+
+int socket_open(struct channel *c, const struct options *o)
+{
+	int error;
+
+	c->transport = &transports[0];
+	c->wire = (enum source)o->stamp;
+	c->tx_stamps = c->wire != SOURCE_USER && !o->no_tx_stamps;
+	c->stray_fd = -1;
+	error = open_socket(c->transport, &c->fd);
+	if (error)
+		return error;
+	error = set_options(c, o);
+	if (!error)
+		error = set_timestamping(c);
+	if (error)
+		socket_close(c);
+	return error;
+}
+
+/*
+ * The kernel begins to stamp what is received only when a worker has run, up to 2 ms as measured after the first socket on the
+ * machine asked for it (net_enable_timestamp() in net/core/dev.c), and on this CPU it cannot run while a real-time task
+ * spins. Nothing tells when that is done.
+ */
+static void wait_for_kernel_stamps(void)
+{
+	const struct timespec enough = { .tv_nsec = 5 * NS_PER_MS };
+
+	nanosleep(&enough, NULL);
+}
+
+/* Does --size fit the path, as far as this host knows it: the MTU of the interface, or less if the route says so? */
+static int check_size(const struct channel *c, const struct options *o, const struct nic *n)
+{
+	int mtu = get_int(c->fd, c->transport->ip_level, c->transport->mtu), most = mtu - c->transport->header_bytes;
+
+	if (mtu <= 0 || o->size_bytes <= most)
+		return 0;
+	warnx("--size %" PRId64 ": at most %d octets fit into the MTU of %d towards %s through %s, and nothing is "
+	      "fragmented: give less, or raise the MTU at both ends ('ip link set %s mtu N')",
+	      o->size_bytes, most, mtu, inet_ntoa(o->server.in.sin_addr), n->name, n->name);
+	return -EMSGSIZE;
+}
+
+int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
+{
+	struct sockaddr_in local = { .sin_family = AF_INET };
+	int error;
+
+	if (o->role == ROLE_REFLECT)
+		local.sin_port = htons((uint16_t)o->port);
+	if (c->wire == SOURCE_KERNEL)
+		wait_for_kernel_stamps();
+	error = bind_to(c->fd, n, &local);
+	if (!error && o->role == ROLE_EMIT)
+		error = connect_to_server(c, o, n);
+	if (!error && o->role == ROLE_EMIT)
+		error = check_size(c, o, n);
+	if (error)
+		socket_close(c);
+	return error;
+}
+
+int socket_want_tos(struct channel *c)
+{
+	c->tos_wanted = true;
+	return set_int(c->fd, c->transport->ip_level, c->transport->want_tos, 1);
+}
+
+uint64_t socket_count_strays(struct channel *c)
+{
+	uint32_t info[SK_MEMINFO_VARS] = { 0 };
+	socklen_t bytes = sizeof(info);
+	uint64_t count = 0;
+	char octet;
+
+	if (c->stray_fd < 0)
+		return 0;
+	while (recv(c->stray_fd, &octet, sizeof(octet), MSG_DONTWAIT | MSG_TRUNC) >= 0)
+		count++;
+	/* What found no room in the buffer was dropped by the kernel, which kept count. */
+	if (!getsockopt(c->stray_fd, SOL_SOCKET, SO_MEMINFO, info, &bytes))
+		count += info[SK_MEMINFO_DROPS];
+	return count;
+}
+
+void socket_close(struct channel *c)
+{
+	if (c->stray_fd >= 0)
+		close(c->stray_fd);
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = c->stray_fd = -1;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Sending, receiving and fetching, with the stamps that the kernel hands over in control messages (hot).
+ * Sources: Documentation/networking/timestamping.rst, include/uapi/linux/{net_tstamp,errqueue}.h. Control messages are
+ * compared in level, type and exact length, and copied out; a truncated one is worth nothing.
+ */
+#include "wire/timestamping.h"
+
+#include "wire/socket.h"
+
+#include <errno.h>
+#include <linux/errqueue.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define TOS_ECN 3 /* RFC 3168: the network's and the transport's, and this transport answers no congestion */
+
+/* The three times of SCM_TIMESTAMPING; the second is always 0. */
+struct stamps {
+	struct timespec software, unused, hardware;
+};
+
+/* 256 octets: 64 are too few for what IPv4 sends with a transmit stamp. */
+union control {
+	char octets[256];
+	struct cmsghdr align;
+};
+
+static bool is_message(const struct cmsghdr *m, int level, int type, size_t bytes)
+{
+	return m->cmsg_level == level && m->cmsg_type == type && m->cmsg_len == CMSG_LEN(bytes);
+}
+
+/* The time of the kind that was asked for; 0 is no time but a missing one. */
+static bool read_stamp(const struct channel *c, const struct cmsghdr *m, int64_t *time_ns)
+{
+	struct stamps stamps;
+	struct timespec *t = c->wire == SOURCE_HARDWARE ? &stamps.hardware : &stamps.software;
+
+	memcpy(&stamps, CMSG_DATA(m), sizeof(stamps));
+	*time_ns = t->tv_sec * NS_PER_S + t->tv_nsec;
+	return *time_ns != 0;
+}
+
+static struct cmsghdr *put_message(struct cmsghdr *m, int level, int type, const void *payload, size_t bytes)
+{
+	m->cmsg_level = level;
+	m->cmsg_type = type;
+	m->cmsg_len = CMSG_LEN(bytes);
+	memcpy(CMSG_DATA(m), payload, bytes);
+	return (struct cmsghdr *)((char *)m + CMSG_SPACE(bytes));
+}
+
+int stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t key, const struct arrival *answering)
+{
+	union control control;
+	struct cmsghdr *end = &control.align;
+	struct iovec payload = { .iov_base = (void *)packet, .iov_len = bytes };
+	struct msghdr m = { .msg_iov = &payload, .msg_iovlen = 1 };
+
+	if (answering) {
+		const struct transport *t = c->transport;
+		int tos = answering->tos & ~TOS_ECN;
+
+		m.msg_name = (void *)&answering->from;
+		m.msg_namelen = sizeof(answering->from);
+		end = put_message(end, t->ip_level, t->pktinfo_type, answering->local, t->pktinfo_bytes);
+		if (answering->in_class)
+			end = put_message(end, t->ip_level, t->tos_type, &tos, sizeof(tos));
+	}
+	if (c->id_by_message)
+		end = put_message(end, SOL_SOCKET, SCM_TS_OPT_ID, &key, sizeof(key));
+	m.msg_controllen = (size_t)((char *)end - control.octets);
+	if (m.msg_controllen)
+		m.msg_control = &control;
+
+	while (sendmsg(c->fd, &m, MSG_DONTWAIT) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return 0;
+}
+
+/* IPv4: ipi_ifindex, ipi_spec_dst (where to answer from), ipi_addr (where it was sent to). The answer goes out by the
+ * address that was asked, whatever the routing table prefers. */
+static void read_packet_info(const struct cmsghdr *m, struct arrival *a)
+{
+	struct in_pktinfo info;
+
+	memcpy(&info, CMSG_DATA(m), sizeof(info));
+	a->to_unicast = info.ipi_addr.s_addr == info.ipi_spec_dst.s_addr;
+	a->from_self = info.ipi_addr.s_addr == a->from.in.sin_addr.s_addr;
+	info.ipi_addr.s_addr = 0;
+	memcpy(a->local, &info, sizeof(info));
+}
+
+/* One octet from IPv4 and an int from IPv6. */
+static int read_tos(const struct cmsghdr *m, size_t bytes)
+{
+	uint8_t octet;
+	int number;
+
+	if (bytes == sizeof(octet)) {
+		memcpy(&octet, CMSG_DATA(m), sizeof(octet));
+		return octet;
+	}
+	memcpy(&number, CMSG_DATA(m), sizeof(number));
+	return number;
+}
+
+int stamp_receive(struct channel *c, struct arrival *a)
+{
+	union control control;
+	struct iovec payload = { .iov_base = c->datagram, .iov_len = sizeof(c->datagram) };
+	struct msghdr m = { .msg_iov = &payload, .msg_iovlen = 1, .msg_control = &control,
+			    .msg_controllen = sizeof(control) };
+	const struct transport *t = c->transport;
+
+	if (!c->connected) {
+		m.msg_name = &a->from;
+		m.msg_namelen = sizeof(a->from);
+	}
+	ssize_t bytes = recvmsg(c->fd, &m, MSG_DONTWAIT);
+
+	if (bytes < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	a->bytes = (size_t)bytes;
+	a->source = SOURCE_NONE;
+	a->ttl = a->tos = -1;
+	a->in_class = a->to_unicast = false;
+	a->truncated = m.msg_flags & MSG_TRUNC;
+	if (m.msg_flags & MSG_CTRUNC) {
+		counter_add(&c->control_truncated, 1);
+		return 1;
+	}
+	for (struct cmsghdr *h = CMSG_FIRSTHDR(&m); h; h = CMSG_NXTHDR(&m, h)) {
+		if (is_message(h, SOL_SOCKET, SCM_TIMESTAMPING, sizeof(struct stamps))) {
+			if (read_stamp(c, h, &a->time_ns))
+				a->source = (uint8_t)c->wire;
+		} else if (is_message(h, t->ip_level, t->ttl_type, sizeof(int))) {
+			memcpy(&a->ttl, CMSG_DATA(h), sizeof(int));
+		} else if (is_message(h, t->ip_level, t->pktinfo_type, t->pktinfo_bytes)) {
+			read_packet_info(h, a);
+		} else if (is_message(h, t->ip_level, t->tos_type, t->tos_bytes)) {
+			a->tos = read_tos(h, t->tos_bytes);
+		}
+	}
+	return 1;
+}
+
+enum fetch stamp_fetch(struct channel *c, struct departure *d)
+{
+	union control control;
+	struct msghdr m = { .msg_control = &control, .msg_controllen = sizeof(control) };
+	const struct transport *t = c->transport;
+	bool stamped = false, ours = false;
+
+	if (recvmsg(c->fd, &m, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+		return FETCH_EMPTY;
+	if (m.msg_flags & MSG_CTRUNC) {
+		counter_add(&c->control_truncated, 1);
+		return FETCH_OTHER;
+	}
+	for (struct cmsghdr *h = CMSG_FIRSTHDR(&m); h; h = CMSG_NXTHDR(&m, h)) {
+		if (is_message(h, SOL_SOCKET, SCM_TIMESTAMPING, sizeof(struct stamps))) {
+			stamped = read_stamp(c, h, &d->time_ns);
+		} else if (is_message(h, t->ip_level, t->recverr_type, t->recverr_bytes)) {
+			struct sock_extended_err e;
+
+			/* An ICMP error carries a stamp too: only errno, origin and info tell it from ours. */
+			memcpy(&e, CMSG_DATA(h), sizeof(e));
+			ours = e.ee_errno == ENOMSG && e.ee_origin == SO_EE_ORIGIN_TIMESTAMPING &&
+			       e.ee_info == SCM_TSTAMP_SND;
+			d->key = e.ee_data;
+		}
+	}
+	/* A stamp asked for with OPT_TSONLY has no payload, so MSG_TRUNC means something else. */
+	if (stamped && ours && !(m.msg_flags & MSG_TRUNC))
+		return FETCH_STAMP;
+	counter_add(&c->error_other, 1);
+	return FETCH_OTHER;
+}
+
+void stamp_wait(struct channel *c, bool receive, int64_t limit_ns)
+{
+	/* The error queue shows as POLLERR, which poll reports without being asked. */
+	struct pollfd p = { .fd = c->fd, .events = receive ? POLLIN : 0 };
+	struct timespec limit = { .tv_sec = limit_ns / NS_PER_S, .tv_nsec = limit_ns % NS_PER_S };
+
+	ppoll(&p, 1, &limit, NULL);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Send one, receive one, fetch transmit stamps (hot). */
+#ifndef WIRE_TIMESTAMPING_H
+#define WIRE_TIMESTAMPING_H
+
+#include "rant.h"
+#include "wire/socket.h"
+
+struct arrival {
+	size_t bytes;
+	union address from;
+	uint8_t local[sizeof(struct in6_pktinfo)]; /* source for the answer, as the transport's packet info */
+	bool to_unicast; /* the destination was an address of this host, not a broadcast or multicast one */
+	bool from_self; /* source and destination address are the same */
+	bool truncated;
+	int ttl; /* -1: not told */
+	int tos; /* DSCP << 2 | ECN; -1: not told */
+	/* The answer goes out with the DSCP of `tos`, and without its ECN bits; false, which stamp_receive() leaves: as the
+	 * socket is set. The kernel derives the priority from it too, whatever SO_PRIORITY is. */
+	bool in_class;
+	uint8_t source; /* enum source of time_ns */
+	int64_t time_ns;
+};
+
+struct departure {
+	uint32_t key;
+	int64_t time_ns;
+};
+
+/* Sends one packet. `key` becomes the id of its transmit stamp: it must count successful sends from 0, since older
+ * kernels count by themselves. `answering` is the arrival that is answered, NULL on a connected socket. 0 or -errno. */
+int stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t key, const struct arrival *answering);
+
+/* Receives one datagram into c->datagram without waiting. 1: *a is filled; 0: nothing there; -errno. */
+int stamp_receive(struct channel *c, struct arrival *a);
+
+enum fetch { FETCH_EMPTY, FETCH_STAMP, FETCH_OTHER };
+
+/* Reads one entry of the error queue without waiting. FETCH_OTHER: it was no stamp of ours, and is counted in *c. */
+enum fetch stamp_fetch(struct channel *c, struct departure *d);
+
+/* Sleeps until there is something to fetch, or with `receive` to receive, at most limit_ns. */
+void stamp_wait(struct channel *c, bool receive, int64_t limit_ns);
+
+#endif
