@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The doctor's checks of the NIC's stamps: can it make them, who sets and uses it, how are they delivered? */
+#include "doctor/cpus.h"
+#include "doctor/driver.h"
+#include "doctor/facts.h"
+#include "doctor/files.h"
+#include "doctor/finding.h"
+#include "doctor/rows.h"
+#include "host/nic.h"
+#include "options.h"
+
+#include <errno.h>
+#include <linux/net_tstamp.h>
+#include <string.h>
+
+/* ---- What stamps it can make, and for whom ----------------------------------------------------------------------- */
+
+#define SETTING "SIOCGHWTSTAMP"
+
+static bool stamps_in_hardware(const struct check *c)
+{
+	const uint32_t needed = SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE |
+				SOF_TIMESTAMPING_RAW_HARDWARE;
+
+	return c->nic.can.phc_index >= 0 && (c->nic.can.stamping & needed) == needed &&
+	       (c->nic.can.tx_types & (1U << HWTSTAMP_TX_ON));
+}
+
+static bool refuses_all(const struct check *c)
+{
+	const struct check_driver *d = check_find_driver(c);
+
+	return d && (d->flags & REFUSES) && !(c->nic.can.rx_filters & (1U << HWTSTAMP_FILTER_ALL));
+}
+
+static void look_at_kernel_stamps(struct check *c)
+{
+	if (c->options->stamp == SOURCE_KERNEL && !(c->nic.can.stamping & SOF_TIMESTAMPING_TX_SOFTWARE))
+		check_say(c, FAIL, CHECK_TSINFO,
+			  "the driver makes no transmit stamps in the kernel, T1 and T3 would be missing",
+			  "rant --stamp user", "no software-transmit");
+	else
+		check_say(c, OK, CHECK_TSINFO "; command line", NULL, NULL, "no hardware stamps are asked for");
+}
+
+static void look_at_abilities(struct check *c)
+{
+	char filters[NIC_NAMES_BYTES];
+
+	if (c->abilities_error)
+		return check_cannot_tell(c, CHECK_TSINFO, -c->abilities_error);
+	if (!options_by_nic(c->options))
+		return look_at_kernel_stamps(c);
+	if (c->nic.can.phc_index < 0)
+		return check_say(c, FAIL, CHECK_TSINFO, "--stamp hardware cannot work", "rant --stamp kernel",
+				 "no hardware clock");
+	if (!stamps_in_hardware(c))
+		return check_say(c, FAIL, CHECK_TSINFO, "--stamp hardware cannot work", "rant --stamp kernel",
+				 "a hardware clock, but of the abilities only %s",
+				 nic_stamping_names(c->nic.can.stamping, filters));
+	if (c->nic.can.rx_filters & (1U << HWTSTAMP_FILTER_ALL))
+		return check_say(c, OK, CHECK_TSINFO, NULL, NULL, "hardware transmit, and receive with filter 'all'");
+	nic_filter_names(c->nic.can.rx_filters, filters);
+	if (refuses_all(c))
+		check_say(c, FAIL, CHECK_TSINFO "; " CHECK_DRIVER_SOURCE, "rant's packets would get no receive stamp",
+			  "rant --stamp kernel", "'%s' stamps only PTP packets on receipt, filters: %.100s",
+			  c->nic.driver, filters);
+	else
+		/* igc and ice take it all the same. */
+		check_say(c, WARN, CHECK_TSINFO, "many such NICs stamp only PTP packets on receipt, not rant's",
+			  "rant --stamp kernel, if rant says so", "filter 'all' is not listed, only: %.100s", filters);
+}
+
+/* As it is set, the NIC does not stamp everything: may rant change that? */
+static void judge_setting(struct check *c, const int setting[3])
+{
+	const char *tx = nic_tx_type_name(setting[1]), *filter = nic_filter_name(setting[2]);
+	unsigned long long capabilities;
+	struct check_file f;
+
+	if (setting[1] > HWTSTAMP_TX_ON)
+		check_say(c, FAIL, SETTING, "another program owns the NIC, rant will not start",
+			  "stop that program, see 'users'", "transmit '%s'", tx);
+	else if (!check_capabilities(&f, &capabilities))
+		check_cannot_tell(c, f.path, f.error);
+	else if (!(capabilities & 1ULL << 12)) /* CAP_NET_ADMIN */
+		check_say(c, FAIL, SETTING "; CapEff in /proc/self/status", "to change it needs CAP_NET_ADMIN",
+			  check_command(c, "sudo hwstamp_ctl -i %s -t 1 -r 1", c->nic.name),
+			  "transmit '%s', filter '%s'", tx, filter);
+	else if (setting[1] || setting[2])
+		check_say(c, NOTE, SETTING, "somebody has set it; rant widens it for the run and puts it back", NULL,
+			  "transmit '%s', filter '%s'", tx, filter);
+	else
+		check_say(c, OK, SETTING, NULL, NULL,
+			  "transmit '%s', filter '%s': rant sets it for the run and puts it back", tx, filter);
+}
+
+static void look_at_setting(struct check *c)
+{
+	int setting[3], error;
+
+	if (!options_by_nic(c->options))
+		return check_say(c, OK, "command line", NULL, NULL, "not needed");
+	if (!stamps_in_hardware(c))
+		return check_say(c, OK, CHECK_TSINFO, NULL, NULL, "none to be made");
+	error = nic_read_setting(&c->nic, setting);
+	if (error)
+		check_cannot_tell(c, SETTING, -error);
+	else if (nic_stamps_all(setting) || refuses_all(c))
+		check_say(c, OK, SETTING, NULL, NULL, "transmit '%s', filter '%s'", nic_tx_type_name(setting[1]),
+			  nic_filter_name(setting[2]));
+	else
+		judge_setting(c, setting);
+}
+
+/* Does it send packets that ask for stamps? Others (phc2sys) only read and steer the clock. */
+static bool asks_for_stamps(const struct check_user *u)
+{
+	return !strcmp(u->comm, "ptp4l") || !strcmp(u->comm, "chronyd") || !strcmp(u->comm, "timemaster");
+}
+
+static void look_at_users(struct check *c)
+{
+	const char *where = "comm, cmdline and fd in /proc";
+
+	if (c->processes_hidden)
+		return check_cannot_tell(c, "/proc/1/comm", ENOENT);
+	for (int i = 0; i < c->users; i++) {
+		const struct check_user *u = &c->user[i];
+
+		if (u->hidden && !u->named)
+			check_say(c, NOTE, "/proc/PID/fd", "it may use this NIC", "sudo rant --check",
+				  "%s (%d) runs, cannot tell on which NIC", u->comm, u->pid);
+		else if (asks_for_stamps(u))
+			check_say(c, WARN, where, "its packets want stamps too, and it sets the NIC as it needs it",
+				  "stop it, or measure on another port", "%s (%d) %s", u->comm,
+				  u->pid, u->named ? "names this interface" : "holds its clock open");
+		else
+			check_say(c, NOTE, where, "it reads or steers the clock of the NIC, steps show in a run", NULL,
+				  "%s (%d) %s", u->comm, u->pid,
+				  u->has_phc ? "holds its clock open" : "names this interface");
+	}
+	if (!c->users)
+		check_say(c, OK, c->brief ? "comm and cmdline in /proc" : where, NULL, NULL,
+			  "no other program uses stamps or clock of this NIC");
+}
+
+/* ---- How its driver delivers stamps ------------------------------------------------------------------------------ */
+
+/* Does the driver fetch the stamp in a kernel thread, on a CPU where this process never lets that thread run? */
+static bool starves_kworker(const struct check *c, const struct check_driver *d)
+{
+	cpu_set_t irqs = check_irq_cpus(c);
+
+	if (!check_real_time(c))
+		return false;
+	return d->delivery == BY_OWN_KWORKER || (d->delivery == BY_KWORKER && check_cpus_overlap(&c->cpus, &irqs));
+}
+
+static void look_at_delivery(struct check *c, const struct check_driver *d)
+{
+	static const char *const ways[] = {
+		[BY_INTERRUPT] = "the interrupt", [BY_THREAD] = "a thread of the driver",
+		[BY_COMPLETION] = "the completion of the packet",
+		[BY_KWORKER] = "a kworker on the CPU of its interrupt",
+		[BY_OWN_KWORKER] = "a kworker on the CPU that sends",
+	};
+	char policy[32];
+
+	if (starves_kworker(c, d))
+		check_say(c, WARN, CHECK_DRIVER_SOURCE "; sched_getscheduler",
+			  "a busy real-time loop starves that thread: 0.9 s for a stamp was seen",
+			  d->delivery == BY_KWORKER ? "taskset to another CPU, or no chrt" : "run without chrt",
+			  "'%s' delivers transmit stamps by %s, and this process has %s", d->name, ways[d->delivery],
+			  check_policy_text(c->policy, c->priority, policy));
+	else
+		check_say(c, OK, CHECK_DRIVER_SOURCE, NULL, NULL, "'%s' delivers transmit stamps by %s", d->name,
+			  ways[d->delivery]);
+}
+
+static void look_at_driver(struct check *c)
+{
+	const struct check_driver *d = check_find_driver(c);
+	bool others = false;
+
+	if (!options_by_nic(c->options) || !stamps_in_hardware(c))
+		return check_say(c, OK, "ETHTOOL_GDRVINFO", NULL, NULL, "'%s', no hardware stamps in use",
+				 c->nic.driver);
+	if (!d)
+		return check_say(c, NOTE, "ETHTOOL_GDRVINFO", "how it delivers stamps is not known here", NULL,
+				 "'%s', of which nothing is on record", c->nic.driver);
+	look_at_delivery(c, d);
+	if (d->note)
+		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "%s", d->note);
+	for (int i = 0; i < c->users; i++)
+		others |= asks_for_stamps(&c->user[i]);
+	if (d->in_flight == 1)
+		check_say(c, others ? WARN : NOTE, CHECK_DRIVER_SOURCE,
+			  "a packet of another program that wants one (ptp4l) leaves rant's without", "see 'users'",
+			  "one transmit stamp at a time");
+}
+
+const struct check_row check_stamps_rows[] = {
+	{ "NIC", "stamps", look_at_abilities, false },
+	{ NULL, "stamp setting", look_at_setting, false },
+	{ NULL, "users", look_at_users, false },
+	{ NULL, "driver", look_at_driver, false },
+	{ NULL, NULL, NULL, false },
+};

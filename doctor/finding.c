@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a finding is and how it is said: one line each, and a count. */
+#include "doctor/finding.h"
+
+#include "doctor/facts.h"
+#include "doctor/rows.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#define LINE_BYTES 1024
+
+static const char *const finding_names[FINDINGS] = { "ok", "note", "warn", "fail" };
+
+/* Names of programs, drivers and interfaces are others' choice: no control character of theirs reaches a terminal. */
+static void print_clean(FILE *out, char *line)
+{
+	for (char *p = line; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	fprintf(out, "%s\n", line);
+}
+
+void check_say(struct check *c, enum finding f, const char *where, const char *why, const char *cure,
+	       const char *format, ...)
+{
+	char what[LINE_BYTES / 2], line[LINE_BYTES];
+	va_list ap;
+
+	c->found[f]++;
+	if (!c->out || (c->brief && f < WARN))
+		return;
+	va_start(ap, format);
+	vsnprintf(what, sizeof(what), format, ap);
+	va_end(ap);
+	snprintf(line, sizeof(line), "%-4s  %s: %s (%s)%s%s%s%s", finding_names[f], c->row->subject, what, where,
+		 why ? ": " : "", why ? why : "", cure ? ": " : "", cure ? cure : "");
+	print_clean(c->out, line);
+}
+
+void check_cannot_tell(struct check *c, const char *where, int error)
+{
+	char line[LINE_BYTES];
+
+	c->found[NOTE]++;
+	if (!c->out || c->brief)
+		return;
+	snprintf(line, sizeof(line), "%-4s  %s: cannot tell (%s: %s)", finding_names[NOTE], c->row->subject, where,
+		 strerror(error));
+	print_clean(c->out, line);
+}
+
+const char *check_command(struct check *c, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(c->command, sizeof(c->command), format, ap);
+	va_end(ap);
+	return c->command;
+}
