@@ -161,7 +161,7 @@ static const struct option_row table[] = {
 
 struct parse {
 	struct options *o;
-	const char *given[ROWS]; /* the argument; NULL: not given, or takes none */
+	const char *given[ROWS]; /* the argument, empty for a flag; NULL: not given */
 };
 
 /* ---- Phrases that messages and help text share ------------------------------------------------------------------- */
@@ -444,11 +444,6 @@ static const char *given(const struct parse *p, const char *name)
 	return p->given[row_named(name) - table];
 }
 
-static bool no_interface(const struct parse *p)
-{
-	return !p->o->interface;
-}
-
 static bool save_without_trace(const struct parse *p)
 {
 	return p->o->save_trace_path && !p->o->trace_marker;
@@ -462,13 +457,6 @@ static bool rearm_without_continue(const struct parse *p)
 static bool stop_and_continue(const struct parse *p)
 {
 	return p->o->on_breach.stop && p->o->keep_going;
-}
-
-static bool action_without_threshold(const struct parse *p)
-{
-	const struct breach_actions *a = &p->o->on_breach;
-
-	return (a->stop || a->keep_going || a->commands) && !p->o->threshold_ns;
 }
 
 static bool user_stamps_and_others(const struct parse *p)
@@ -497,13 +485,13 @@ static bool plain_figure(const struct parse *p)
 }
 
 static const struct rule {
-	bool (*broken)(const struct parse *p); /* NULL: by the first being given with, or without, the second */
+	bool (*broken)(const struct parse *p); /* NULL: it is, when the first is given with, or without, the second */
 	const char *first;
-	const char *second; /* NULL: the rule is about one option */
+	const char *second; /* NULL: the rule is that the first must be given */
 	const char *joint; /* the sentence is "--first 1 joint --second 2: why", or "--first why" */
 	const char *why;
 } rules[] = {
-	{ no_interface, "interface", NULL, NULL,
+	{ NULL, "interface", NULL, NULL,
 	  "is missing: give the name of a network interface ('ip link' lists them)" },
 	{ NULL, "no-tx-ts", "address", "with",
 	  "the round trip starts at a transmit stamp, only a reflector can do without" },
@@ -520,7 +508,7 @@ static const struct rule {
 	{ plain_figure, "plain", "threshold-on", "with", "the reflector would not be asked for its times" },
 	{ NULL, "plain", "size", "with", "a plain packet has 44 octets" },
 	{ user_stamps_and_others, "no-hw-ts", "stamp", "with", "it means --stamp user, give one of the two" },
-	{ action_without_threshold, "on-breach", "threshold", "without", "there is no breach to act on" },
+	{ NULL, "on-breach", "threshold", "without", "there is no breach to act on" },
 	{ NULL, "continue", "threshold", "without", "there is no breach to go on after" },
 	{ stop_and_continue, "on-breach", "continue", "with", "give stop or continue" },
 	{ NULL, "snapshot", "threshold", "without", "there is no breach to take it at" },
@@ -550,6 +538,8 @@ static bool is_broken(const struct parse *p, const struct rule *r)
 {
 	if (r->broken)
 		return r->broken(p);
+	if (!r->second)
+		return !given(p, r->first);
 
 	bool without = !strcmp(r->joint, "without");
 
@@ -596,11 +586,6 @@ static void make_getopt_tables(struct getopt_tables *t)
 		if (table[i].argument)
 			*letter++ = ':';
 	}
-}
-
-static int next_option(const struct getopt_tables *t, int argc, char **argv)
-{
-	return getopt_long(argc, argv, t->letters, t->longs, NULL);
 }
 
 static void rewind_getopt(void)
@@ -678,7 +663,7 @@ static bool wants_help(struct options *o, const struct getopt_tables *t, int arg
 	int code;
 
 	rewind_getopt();
-	while ((code = next_option(t, argc, argv)) != -1) {
+	while ((code = getopt_long(argc, argv, t->letters, t->longs, NULL)) != -1) {
 		const struct option_row *row;
 
 		if (code == '?' || code == ':')
@@ -721,7 +706,7 @@ int options_parse(struct options *o, int argc, char **argv)
 	if (wants_help(o, &t, argc, argv))
 		return 0;
 	rewind_getopt();
-	while ((code = next_option(&t, argc, argv)) != -1) {
+	while ((code = getopt_long(argc, argv, t.letters, t.longs, NULL)) != -1) {
 		error = read_option(&p, code, argv);
 		if (error)
 			return error;

@@ -47,21 +47,22 @@ struct options {
 	bool busy_poll_implied; /* --budget or --prefer-busypoll set the busy-poll time */
 };
 
-/* Are there stamps on the wire at both ends of a latency, and are they the NIC's? */
+/* Is a latency stamped on the wire at both ends, by the kernel or the NIC? */
 static inline bool options_on_wire(const struct options *o)
 {
 	return o->stamp != SOURCE_USER && !o->no_tx_stamps;
+}
+
+/* The same by the NIC? */
+static inline bool options_by_nic(const struct options *o)
+{
+	return o->stamp == SOURCE_HARDWARE && !o->no_tx_stamps;
 }
 
 /* Does an emitter ask the reflector for its times? */
 static inline bool options_joined(const struct options *o)
 {
 	return o->role == ROLE_EMIT && !o->plain;
-}
-
-static inline bool options_by_nic(const struct options *o)
-{
-	return o->stamp == SOURCE_HARDWARE && !o->no_tx_stamps;
 }
 
 /* Reads argv into *o, defaults first, and checks each value and the rules across options. 0, or -EINVAL after one line
