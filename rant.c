@@ -9,6 +9,8 @@
 #include "host/clock.h"
 #include "host/memory.h"
 #include "host/nic.h"
+#include "host/nic_address.h"
+#include "host/nic_stamp.h"
 #include "host/pmc.h"
 #include "host/watch.h"
 #include "measure/exchange.h"

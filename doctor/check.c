@@ -8,6 +8,7 @@
 
 #include "doctor/inside.h"
 #include "host/nic.h"
+#include "host/nic_abilities.h"
 #include "options.h"
 
 #include <ctype.h>

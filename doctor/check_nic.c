@@ -2,6 +2,8 @@
 /* The doctor's checks of the NIC and of the clocks: by ethtool, which works in every network namespace. */
 #include "doctor/inside.h"
 #include "host/nic.h"
+#include "host/nic_names.h"
+#include "host/nic_stamp.h"
 #include "options.h"
 
 #include <errno.h>

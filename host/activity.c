@@ -6,6 +6,7 @@
 #include "host/activity.h"
 
 #include "host/nic.h"
+#include "host/nic_abilities.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit sources=host/nic.c libs=-lnl-3 -lnl-genl-3 */
+/* build: wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit sources=host/nic*.c libs=-lnl-3 -lnl-genl-3 */
 /*
  * The doctor on made-up machines: files below a folder of the test's own, a fake NIC behind ioctl, and a clock that
  * goes on a fixed time with each reading. Of each check what it prints when all is well, when not, and when it cannot tell.
