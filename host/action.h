@@ -14,9 +14,9 @@ struct actions {
 	bool told[BREACH_COMMANDS_MAX]; /* that it could not be started */
 };
 
-/* Starts every command by /bin/sh -c, with `environment` ("NAME=value", then NULL) and that of rant but for what begins
- * with RANT_: only such names are sure to override. Does not wait. What can't be started is said once and counted. Not for
- * the measuring thread. */
+/* Starts every command by /bin/sh -c, with `environment` ("NAME=value", then NULL) and that of rant but for what
+ * begins with RANT_: only such names are sure to override. Does not wait. What can't be started is said once and
+ * counted. Not for the measuring thread. */
 void actions_run(struct actions *a, char *const *environment);
 
 /* Notes which have ended. */
