@@ -5,7 +5,8 @@
 
 #include "rant.h"
 
-/* Abilities as the kernel bitmaps of linux/net_tstamp.h: SOF_TIMESTAMPING_*, 1 << HWTSTAMP_TX_*, 1 << HWTSTAMP_FILTER_*. */
+/* Abilities as the kernel bitmaps of linux/net_tstamp.h: SOF_TIMESTAMPING_*, 1 << HWTSTAMP_TX_*, 1 <<
+ * HWTSTAMP_FILTER_*. */
 struct nic_abilities {
 	uint32_t stamping, tx_types, rx_filters;
 	int phc_index; /* -1: no hardware clock */
@@ -26,8 +27,9 @@ struct nic {
 	int control_fd; /* for ioctls, kept open so that restoring needs no resources */
 };
 
-/* Looks the interface up in the network namespace of this process, by ioctl and not in sysfs, which shows another namespace
- * after nsenter --net. 0, or -ENODEV, -ENETDOWN and the like after one line. Without a carrier it warns and returns 0. */
+/* Looks the interface up in the network namespace of this process, by ioctl and not in sysfs, which shows another
+ * namespace after nsenter --net. 0, or -ENODEV, -ENETDOWN and the like after one line. Without a carrier it warns
+ * and returns 0. */
 int nic_open(struct nic *n, const char *name);
 
 /* The same without a word about the link: an interface that is down is found too. */
@@ -49,7 +51,8 @@ struct nic_link {
 /* By ETHTOOL_GLINKSETTINGS. 0 or -errno; -EOPNOTSUPP where the driver has no notion of a speed. */
 int nic_read_link(const struct nic *n, struct nic_link *link);
 
-/* One command of linux/ethtool.h, whose first word says which, by ioctl: works in any network namespace. 0 or -errno. */
+/* One command of linux/ethtool.h, whose first word says which, by ioctl: works in any network namespace. 0 or
+ * -errno. */
 int nic_ethtool(const struct nic *n, void *command);
 
 /* Calls nic_restore() first, since afterwards it cannot be done. Does nothing if the interface is closed already. */

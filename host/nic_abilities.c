@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the NIC can stamp, and what its driver counted of it: the answers to one request of ethtool netlink (TSINFO_GET). */
+/* What the NIC can stamp, and what its driver counted of it: the answers to one request of ethtool netlink
+ * (TSINFO_GET). */
 #include "host/nic_abilities.h"
 
 #include "host/nic_inside.h"

@@ -6,8 +6,8 @@
 #include "host/nic.h"
 #include "rant.h"
 
-/* Fills n->can, by ethtool netlink or, where that cannot be had, by ETHTOOL_GET_TS_INFO. 0, or -errno after one line; an
- * interface that stamps nothing is no error. */
+/* Fills n->can, by ethtool netlink or, where that cannot be had, by ETHTOOL_GET_TS_INFO. 0, or -errno after one
+ * line; an interface that stamps nothing is no error. */
 int nic_read_abilities(struct nic *n);
 
 /* Transmit stamps as the driver counts them, since it was loaded. has: bit 0 sent, bit 1 lost, bit 2 errors. */

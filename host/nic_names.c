@@ -50,7 +50,8 @@ static const char *names_of(const char *const *names, size_t count, uint32_t bit
 	strcpy(text, "nothing");
 	for (size_t i = 0; i < count; i++)
 		if ((bits & (1U << i)) && names[i] && used < NIC_NAMES_BYTES)
-			used += (size_t)snprintf(text + used, NIC_NAMES_BYTES - used, "%s%s", used ? " " : "", names[i]);
+			used += (size_t)snprintf(text + used, NIC_NAMES_BYTES - used, "%s%s", used ? " " : "",
+						 names[i]);
 	return text;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One netlink request and its answer, by libnl: what asking for the route and for the abilities of a NIC have in common. */
+/* One netlink request and its answer, by libnl: the same for routes, addresses and the abilities of a NIC. */
 #include "host/nic_netlink.h"
 
 #include <errno.h>

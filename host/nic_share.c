@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Several rants on one NIC. Each holds a shared lock on a file of the NIC, with the setting that the first one found; who
- * is alone puts that back. The lock is exclusive while a setting is made or put back, and goes with the program, however
- * that ends. Locks of the open file (fcntl(2), F_OFD_SETLK) and not flock(2), since they are turned from one kind into
- * the other without a gap.
+ * Several rants on one NIC. Each holds a shared lock on a file of the NIC, with the setting that the first one found;
+ * who is alone puts that back. The lock is exclusive while a setting is made or put back, and goes with the program,
+ * however that ends. Locks of the open file (fcntl(2), F_OFD_SETLK) and not flock(2), since they are turned from one
+ * kind into the other without a gap.
  */
 #include "host/nic_share.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Several rants on one NIC: only for the files of the NIC. The kernel does not count who needs a NIC's stamps, so the first
- * rant to end would take them from the others. In order: join, set the NIC, begin; at the end leave, put back, end. All of
- * it is silent: where the file cannot be had (not root), each rant is by itself.
+ * Several rants on one NIC: only for the files of the NIC. The kernel does not count who needs a NIC's stamps, so the
+ * first rant to end would take them from the others. In order: join, set the NIC, begin; at the end leave, put back,
+ * end. All of it is silent: where the file cannot be had (not root), each rant is by itself.
  */
 #ifndef HOST_NIC_SHARE_H
 #define HOST_NIC_SHARE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Making the NIC stamp, and putting it back. A NIC has one stamping setting for all programs, and the last writer wins: so
- * it is read first, changed only when it must be, read back, and put back only while it is still ours.
+ * Making the NIC stamp, and putting it back. A NIC has one stamping setting for all programs, and the last writer wins:
+ * so it is read first, changed only when it must be, read back, and put back only while it is still ours.
  */
 #include "host/nic_stamp.h"
 
@@ -167,7 +167,8 @@ static int make_setting(struct nic *n, bool joined)
 		n->changed = joined;
 		return 0;
 	}
-	/* Those who share it have lost it to another program: what that one wants is to be put back, by this rant alone. */
+	/* Those who share it have lost it to another program: what that one wants is to be put back, by this rant
+	 * alone. */
 	if (joined)
 		nic_share_end(n, false);
 	memcpy(n->found, now, sizeof(now));

@@ -17,8 +17,8 @@ bool nic_stamps_all(const int setting[3]);
  * Reads n->can too. 0, or -errno after the line that says what it can do instead. */
 int nic_stamp(struct nic *n);
 
-/* Puts back the setting that nic_stamp() found, if it is still as nic_stamp() left it and no other rant uses it. The last
- * rant puts back what the first one found. Safe in a signal handler. */
+/* Puts back the setting that nic_stamp() found, if it is still as nic_stamp() left it and no other rant uses it. The
+ * last rant puts back what the first one found. Safe in a signal handler. */
 void nic_restore(struct nic *n);
 
 #endif

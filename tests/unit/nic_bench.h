@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The bench of the tests of the NIC's rooms: what they write to stderr, and a NIC that follows a script (no driver with a
- * hardware clock can be had everywhere). Include it after util.h; wraps=ioctl,genl_ctrl_resolve,nl_connect.
+ * The bench of the tests of the NIC's rooms: what they write to stderr, and a NIC that follows a script (no driver with
+ * a hardware clock can be had everywhere). Include it after util.h; wraps=ioctl,genl_ctrl_resolve,nl_connect.
  */
 #ifndef NIC_BENCH_H
 #define NIC_BENCH_H
@@ -188,8 +188,8 @@ static const struct script full = { .can = { HARDWARE, OFF_ON, NONE_ALL, 5 }, .f
 static inline void assert_setting(const char *when, const int expected[3])
 {
 	if (memcmp(fake_nic.setting, expected, sizeof(fake_nic.setting)))
-		fail_msg("%s: setting is {%d,%d,%d}, expected {%d,%d,%d}", when, fake_nic.setting[0], fake_nic.setting[1],
-			 fake_nic.setting[2], expected[0], expected[1], expected[2]);
+		fail_msg("%s: setting is {%d,%d,%d}, expected {%d,%d,%d}", when, fake_nic.setting[0],
+			 fake_nic.setting[1], fake_nic.setting[2], expected[0], expected[1], expected[2]);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The real kernel for the tests of the NIC's rooms, in a network namespace made for one test. Include it after nic_bench.h. */
+/* The real kernel in a network namespace made for one test of the NIC's rooms. Include it after nic_bench.h. */
 #ifndef NIC_NAMESPACE_H
 #define NIC_NAMESPACE_H
 
