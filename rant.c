@@ -12,6 +12,7 @@
 #include "host/nic_address.h"
 #include "host/nic_stamp.h"
 #include "host/pmc.h"
+#include "host/pmu.h"
 #include "host/watch.h"
 #include "measure/exchange.h"
 #include "measure/log.h"

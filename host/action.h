@@ -3,8 +3,8 @@
 #ifndef HOST_ACTION_H
 #define HOST_ACTION_H
 
-#include "rant.h"
 #include "options.h"
+#include "rant.h"
 
 struct actions {
 	const struct breach_actions *wanted;
@@ -19,7 +19,7 @@ struct actions {
  * counted. Not for the measuring thread. */
 void actions_run(struct actions *a, char *const *environment);
 
-/* Notes which have ended. */
+/* Notes which have ended. Does not wait. */
 void actions_reap(struct actions *a);
 
 /* Waits up to 5 s for those that run; says which are left. */

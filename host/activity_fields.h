@@ -8,6 +8,7 @@
 /* Opens all files of /proc that stay open, those of the other files of the room too, and adds its own counters. */
 void activity_fields_open(struct activity *a);
 
+/* Puts all of them but those that a file turned out not to have. */
 void activity_fields_read(struct activity *a, struct activity_reading *r);
 
 /* After the first reading: notes the counters that the files turned out not to have. */

@@ -11,6 +11,7 @@ void activity_nic_open(struct activity *a);
 /* Nothing of the statistics when the driver has another number of them than at opening. */
 void activity_nic_read(struct activity *a, struct activity_reading *r);
 
+/* Unmaps it. */
 void activity_nic_close(struct activity_inside *in);
 
 #endif
