@@ -162,7 +162,7 @@ static void make_direct(struct pmc *p)
 	p->direct = p->counters;
 }
 
-static int say_refused(int error)
+static int say_not_opened(int error)
 {
 	int fd = open("/proc/sys/kernel/perf_event_paranoid", O_RDONLY | O_CLOEXEC);
 	char level[8] = "";
@@ -213,7 +213,7 @@ int pmc_open(struct pmc *p, bool system_calls)
 	error = open_all(p, system_calls);
 	if (error) {
 		pmc_close(p);
-		return say_refused(error);
+		return say_not_opened(error);
 	}
 	if (p->counters)
 		return 0;
