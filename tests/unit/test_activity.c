@@ -12,7 +12,7 @@
 
 #include "util.h"
 
-#include "fake_machine.h"
+#include "activity_bench.h"
 
 /* ---- A quiet machine, and one that did something ----------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 
 #include "util.h"
 
-#include "fake_machine.h"
+#include "activity_bench.h"
 
 static void test_cpu_and_link(void **state)
 {

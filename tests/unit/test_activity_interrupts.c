@@ -6,7 +6,7 @@
 
 #include "util.h"
 
-#include "fake_machine.h"
+#include "activity_bench.h"
 
 static void test_interrupts(void **state)
 {

@@ -3,8 +3,8 @@
  * Folders that stand for the /proc, /sys and /dev of several machines, and a fake NIC, for the tests of the activity:
  * they open an activity, read it twice, and look at the differences. Include it after util.h, and do not link nic.c.
  */
-#ifndef FAKE_MACHINE_H
-#define FAKE_MACHINE_H
+#ifndef ACTIVITY_BENCH_H
+#define ACTIVITY_BENCH_H
 
 #include "host/activity.h"
 #include "host/activity_inside.h"
