@@ -7,6 +7,8 @@
 #include "doctor/finding.h"
 #include "doctor/rows.h"
 #include "host/nic.h"
+#include "host/nic_names.h"
+#include "host/nic_stamp.h"
 #include "options.h"
 
 #include <errno.h>

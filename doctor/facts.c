@@ -5,6 +5,7 @@
 #include "doctor/cpus.h"
 #include "doctor/files.h"
 #include "host/nic.h"
+#include "host/nic_abilities.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -42,8 +42,8 @@ static char **environment_with(char *const *more)
 	return all;
 }
 
-/* Signals are blocked in the housekeeping thread, SIGPIPE is ignored in rant, and the measuring thread may be a real-time
- * one: the command inherits nothing of that. */
+/* Signals are blocked in the housekeeping thread, SIGPIPE is ignored in rant, and the measuring thread may be a
+ * real-time one: the command inherits nothing of that. */
 static int spawn(pid_t *pid, const char *command, char *const *environment)
 {
 	const struct sched_param other = { .sched_priority = 0 };
@@ -62,7 +62,8 @@ static int spawn(pid_t *pid, const char *command, char *const *environment)
 	posix_spawnattr_setsigdefault(&attributes, &defaults);
 	posix_spawnattr_setschedpolicy(&attributes, SCHED_OTHER);
 	posix_spawnattr_setschedparam(&attributes, &other);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSCHEDULER);
+	posix_spawnattr_setflags(&attributes,
+				 POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSCHEDULER);
 	error = posix_spawn(pid, "/bin/sh", NULL, &attributes, argv, environment);
 	posix_spawnattr_destroy(&attributes);
 	return -error;
@@ -140,6 +141,6 @@ void actions_finish(struct actions *a)
 	}
 	for (int i = 0; i < a->wanted->commands; i++)
 		if (a->pid[i])
-			warnx("--on-breach exec:%s: still runs after %d s, as process %d", shown(a->wanted->command[i]).text,
-			      WAIT_LAST_MS / 1000, (int)a->pid[i]);
+			warnx("--on-breach exec:%s: still runs after %d s, as process %d",
+			      shown(a->wanted->command[i]).text, WAIT_LAST_MS / 1000, (int)a->pid[i]);
 }

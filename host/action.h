@@ -3,8 +3,8 @@
 #ifndef HOST_ACTION_H
 #define HOST_ACTION_H
 
-#include "rant.h"
 #include "options.h"
+#include "rant.h"
 
 struct actions {
 	const struct breach_actions *wanted;
@@ -14,12 +14,12 @@ struct actions {
 	bool told[BREACH_COMMANDS_MAX]; /* that it could not be started */
 };
 
-/* Starts every command by /bin/sh -c, with `environment` ("NAME=value", then NULL) and that of rant but for what begins
- * with RANT_: only such names are sure to override. Does not wait. What can't be started is said once and counted. Not for
- * the measuring thread. */
+/* Starts every command by /bin/sh -c, with `environment` ("NAME=value", then NULL) and that of rant but for what
+ * begins with RANT_: only such names are sure to override. Does not wait. What can't be started is said once and
+ * counted. Not for the measuring thread. */
 void actions_run(struct actions *a, char *const *environment);
 
-/* Notes which have ended. */
+/* Notes which have ended. Does not wait. */
 void actions_reap(struct actions *a);
 
 /* Waits up to 5 s for those that run; says which are left. */

@@ -52,7 +52,8 @@ int memory_map(struct memory *m, size_t bytes, bool huge)
 	for (int kind = huge ? MEMORY_HUGE_2M : MEMORY_NORMAL; kind >= MEMORY_NORMAL; kind--) {
 		size_t page = kinds[kind].page_bytes ? kinds[kind].page_bytes : (size_t)sysconf(_SC_PAGESIZE);
 		size_t whole = (bytes + page - 1) / page * page;
-		void *start = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | kinds[kind].flags, -1, 0);
+		void *start = mmap(NULL, whole, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | kinds[kind].flags, -1, 0);
 		int error;
 
 		if (start == MAP_FAILED)

@@ -18,12 +18,14 @@ struct memory {
 int memory_map(struct memory *m, size_t bytes, bool huge);
 void memory_unmap(struct memory *m);
 
-/* Locks all memory of the process, now and later. 0 or -errno. */
+/* Locks all memory of the process, now and later. 0, or -errno when it may not: then the program, its data and some
+ * stack are at least present. */
 int memory_lock(void);
 
 /* How much of it is in no page, by mincore(2): a first access would fault. -errno: cannot be told. */
 int64_t memory_absent_bytes(const struct memory *m);
 
+/* Of the machine, by sysinfo(2); 0: cannot be told. */
 uint64_t memory_free_bytes(void);
 
 #endif

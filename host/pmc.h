@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Hardware counters of the measuring thread: reading them (hot), opening them (pmu.c). */
+/* Hardware counters of the measuring thread: reading them around an exchange. Hot. pmu.h opens them. */
 #ifndef HOST_PMC_H
 #define HOST_PMC_H
 
@@ -9,12 +9,12 @@
 
 struct pmc {
 	unsigned counters; /* that are read; the arrays below go by them */
-	uint8_t event[PMC_MAX]; /* which of the known ones, for pmc_name() */
+	uint8_t event[PMC_MAX]; /* which of the known ones, for pmc_name() in pmu.h */
 	bool user_only; /* the kernel's part of the work is not counted: not allowed */
 	/* System calls that reading adds to an exchange: 0 when all is read by the instruction rdpmc, else 2. */
 	unsigned system_calls;
 	char missing[256]; /* "a, b, c": what this machine lacks or cannot count at the same time; "" if nothing */
-	bool software_left_out; /* those that only a system call can read: see pmc_open() */
+	bool software_left_out; /* those that only a system call can read: see pmc_open() in pmu.h */
 
 	/* Results, of exchanges whose counters could be read. */
 	uint64_t delta[PMC_MAX]; /* of the last exchange; valid when pmc_end() said so */
@@ -33,15 +33,6 @@ struct pmc {
 	uint64_t before[PMC_MAX];
 };
 
-/* Opens counters for the calling thread, which must be the measuring one: as many of the known ones as the machine can
- * count at once. `system_calls`: also those that only a system call can read (page-faults, context-switches,
- * cpu-migrations), when rdpmc does for the others; where it does for none, all are read by system call. 0, or after
- * one line -ENODEV (there are none), -EACCES, -EMFILE and the like. Source: perf_event_open(2), linux/perf_event.h. */
-int pmc_open(struct pmc *p, bool system_calls);
-
-/* "cache-misses" and the like, as 'perf list' calls them. */
-const char *pmc_name(const struct pmc *p, unsigned i);
-
 /* Before the first and after the last verb of an exchange. pmc_end() fills p->delta; false: they could not be read. */
 void pmc_begin(struct pmc *p);
 bool pmc_end(struct pmc *p);
@@ -49,9 +40,5 @@ bool pmc_end(struct pmc *p);
 /* Adds p->delta to the sums of the quick samples, or of the slow ones; the first slow one is kept as the spike. Call it
  * only when pmc_end() was true. */
 void pmc_account(struct pmc *p, bool slow);
-
-/* After the run, on the thread that opened: sets p->partial. */
-void pmc_finish(struct pmc *p);
-void pmc_close(struct pmc *p);
 
 #endif

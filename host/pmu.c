@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opening hardware counters for pmc.c. They are one pinned group: the PMU counts all of it or none, so that a counter
+ * Opening hardware counters for pmc.c to read. They are one pinned group: the PMU counts all of it or none, so that a counter
  * is never shared by time with another and then scaled up, which would make numbers of single exchanges meaningless.
  */
-#include "host/pmc.h"
+#include "host/pmu.h"
 
 #include <err.h>
 #include <errno.h>
@@ -162,7 +162,7 @@ static void make_direct(struct pmc *p)
 	p->direct = p->counters;
 }
 
-static int say_refused(int error)
+static int say_not_opened(int error)
 {
 	int fd = open("/proc/sys/kernel/perf_event_paranoid", O_RDONLY | O_CLOEXEC);
 	char level[8] = "";
@@ -213,7 +213,7 @@ int pmc_open(struct pmc *p, bool system_calls)
 	error = open_all(p, system_calls);
 	if (error) {
 		pmc_close(p);
-		return say_refused(error);
+		return say_not_opened(error);
 	}
 	if (p->counters)
 		return 0;

@@ -9,6 +9,7 @@
 #include "host/memory.h"
 #include "host/nic.h"
 #include "host/pmc.h"
+#include "host/pmu.h"
 #include "measure/exchange.h"
 #include "measure/log.h"
 #include "options.h"

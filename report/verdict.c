@@ -9,6 +9,8 @@
 #include "host/activity.h"
 #include "host/clock.h"
 #include "host/nic.h"
+#include "host/nic_names.h"
+#include "host/nic_stamp.h"
 #include "measure/exchange.h"
 #include "options.h"
 

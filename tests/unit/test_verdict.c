@@ -1,4 +1,4 @@
-/* build: wraps=activity_differences,getrusage,sched_getcpu sources=host/activity.c,host/nic.c libs=-lm */
+/* build: wraps=activity_differences,getrusage,sched_getcpu sources=host/activity*.c,host/nic*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The verdict: each reason alone, at its limit and one above it, all together, and what must not be one. */
 #include "report/verdict.c"

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Several rants on one NIC. Each holds a shared lock on a file of the NIC, with the setting that the first one found;
+ * who is alone puts that back. The lock is exclusive while a setting is made or put back, and goes with the program,
+ * however that ends. Locks of the open file (fcntl(2), F_OFD_SETLK) and not flock(2), since they are turned from one
+ * kind into the other without a gap.
+ */
+#include "host/nic_share.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *share_folder = "/run";
+
+#define SHARE_TRIES 500 /* 10 ms each: some drivers take a second to set the NIC */
+
+static bool share_lock(int fd, short type)
+{
+	struct flock lock = { .l_type = type, .l_whence = SEEK_SET, .l_len = 1 };
+
+	return !fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+bool nic_share_join(struct nic *n)
+{
+	const struct timespec pause = { .tv_nsec = 10 * NS_PER_MS };
+	struct stat space;
+
+	n->share_fd = -1;
+	if (stat("/proc/self/ns/net", &space))
+		return false;
+	snprintf(n->share_path, sizeof(n->share_path), "%s/rant-stamping-%ju-%d", share_folder, (uintmax_t)space.st_ino,
+		 n->index);
+	for (int i = 0; i < SHARE_TRIES; i++) {
+		int fd = open(n->share_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+		struct stat file;
+
+		if (fd < 0)
+			return false;
+
+		bool alone = share_lock(fd, F_WRLCK), locked = alone || share_lock(fd, F_RDLCK);
+
+		if (fstat(fd, &file) || !S_ISREG(file.st_mode) || file.st_uid != geteuid()) {
+			close(fd);
+			return false;
+		}
+		/* What the last one has unlinked in the meantime is a file of the past. */
+		if (locked && file.st_nlink &&
+		    (alone || pread(fd, n->found, sizeof(n->found), 0) == sizeof(n->found))) {
+			n->share_fd = fd;
+			return !alone;
+		}
+		close(fd);
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+void nic_share_begin(const struct nic *n)
+{
+	if (n->share_fd >= 0 && pwrite(n->share_fd, n->found, sizeof(n->found), 0) == sizeof(n->found))
+		share_lock(n->share_fd, F_RDLCK);
+}
+
+bool nic_share_leave(const struct nic *n)
+{
+	return n->share_fd < 0 || (share_lock(n->share_fd, F_UNLCK) && share_lock(n->share_fd, F_WRLCK));
+}
+
+void nic_share_end(struct nic *n, bool alone)
+{
+	if (n->share_fd < 0)
+		return;
+	if (alone)
+		unlink(n->share_path);
+	close(n->share_fd);
+	n->share_fd = -1;
+}

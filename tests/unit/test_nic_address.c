@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* build: wraps=ioctl,genl_ctrl_resolve,nl_connect sources=host/nic.c,host/nic_abilities.c,host/nic_names.c,host/nic_share.c,host/nic_stamp.c libs=-lnl-3 -lnl-genl-3 */
+/* nic_address.c and the netlink that it asks by: one that fails, and, as root, the real kernel's. */
+#include "host/nic_address.c"
+#include "host/nic_netlink.c"
+
+#include "host/nic_stamp.h"
+#include "util.h"
+
+#include "nic_bench.h"
+#include "nic_namespace.h"
+
+/* ---- Netlink that fails ---------------------------------------------------------------------------------------- */
+
+static void test_netlink_broken(void **state)
+{
+	union address a = { .in = { .sin_family = AF_INET, .sin_addr = { htonl(0xc0000201) } } };
+	int result, fd = lowest_free_fd();
+	struct nic n;
+
+	(void)state;
+	fake_on(&full);
+	netlink_broken = true;
+	assert_int_equal(nic_open(&n, "fake0"), 0);
+	CAPTURED(result, nic_check_address(&n, &a));
+	assert_int_equal(result, -EIO);
+	ASSERT_SAID("cannot ask the kernel for the route to address '192.0.2.1' through interface 'fake0'",
+		    "Input/output error");
+	CAPTURED(result, nic_check_address(&n, NULL));
+	assert_int_equal(result, -EIO);
+	ASSERT_SAID("cannot list the addresses of interface 'fake0'");
+	CAPTURED(result, nic_stamp(&n));
+	assert_int_equal(result, 0);
+	nic_close(&n);
+	assert_int_equal(lowest_free_fd(), fd);
+}
+
+static int never(struct nl_msg *m, void *context)
+{
+	(void)m;
+	(void)context;
+	fail();
+	return NL_OK;
+}
+
+static void test_netlink_silent(void **state)
+{
+	struct nl_sock *s = nic_netlink_open(NETLINK_ROUTE);
+	struct nl_msg *m = nlmsg_alloc_simple(NLMSG_NOOP, 0); /* the kernel answers nothing to it */
+	int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC);
+
+	(void)state;
+	assert_non_null(s);
+	assert_non_null(m);
+	assert_int_equal(nic_netlink_ask(s, m, never, NULL), -EIO);
+	assert_in_range(clock_read_ns(CLOCK_MONOTONIC) - began_ns, LIMIT_S * NS_PER_S / 2, 60 * NS_PER_S);
+	nlmsg_free(m);
+	nl_socket_free(s);
+}
+
+/* ---- The real kernel ------------------------------------------------------------------------------------------- */
+
+static int check(const struct nic *n, const char *server)
+{
+	union address a = { .in = { .sin_family = AF_INET } };
+	int result;
+
+	assert_int_equal(inet_pton(AF_INET, server, &a.in.sin_addr), 1);
+	CAPTURED(result, nic_check_address(n, &a));
+	if (!result)
+		assert_silent();
+	return result;
+}
+
+static void test_kernel_own_address(void **state)
+{
+	static const char *const own[] = { "10.77.1.1", "10.77.2.1", "127.0.0.1", NULL };
+	struct nic n;
+
+	(void)state;
+	make_links();
+	/* With this route even the address of the other interface looks reachable through va. */
+	ip("route add default via 10.77.1.2 dev va");
+	n = opened("va");
+	for (const char *const *a = own; *a; a++) {
+		assert_int_equal(check(&n, *a), -EADDRNOTAVAIL);
+		ASSERT_SAID(*a, "is this host's own address", "never reach the NIC");
+	}
+	nic_close(&n);
+	n = opened("lo");
+	assert_int_equal(check(&n, "127.0.0.1"), 0);
+	assert_int_equal(check(&n, "10.77.1.1"), 0);
+	assert_int_equal(check(&n, "10.77.1.2"), -EHOSTUNREACH);
+	nic_close(&n);
+}
+
+/* As in a VRF: only a query that names the interface finds the table with the local address. */
+static void test_kernel_own_address_by_rule(void **state)
+{
+	struct nic n;
+
+	(void)state;
+	make_links();
+	n = opened("va");
+	ip("rule add pref 0 oif va table local");
+	ip("rule del pref 0 from all table local");
+	assert_int_equal(check(&n, "10.77.1.1"), -EADDRNOTAVAIL);
+	ASSERT_SAID("is this host's own address");
+	assert_int_equal(check(&n, "10.77.1.255"), -EADDRNOTAVAIL);
+	ASSERT_SAID("is not a single host");
+	nic_close(&n);
+}
+
+static void test_kernel_not_a_host(void **state)
+{
+	static const char *const not_hosts[] = { "224.0.0.1", "239.1.2.3", "255.255.255.255", "0.0.0.0", "10.77.1.255",
+						 "10.77.2.255", NULL };
+	struct nic n;
+
+	(void)state;
+	make_links();
+	n = opened("va");
+	for (int with_default = 0; with_default < 2; with_default++) {
+		for (const char *const *a = not_hosts; *a; a++) {
+			assert_int_equal(check(&n, *a), -EADDRNOTAVAIL);
+			ASSERT_SAID(*a, "is not a single host", "--address");
+		}
+		if (!with_default)
+			ip("route add default via 10.77.1.2 dev va");
+	}
+	nic_close(&n);
+}
+
+static void test_kernel_route(void **state)
+{
+	int fd = lowest_free_fd();
+	struct nic n;
+
+	(void)state;
+	make_links();
+	n = opened("va");
+	assert_int_equal(check(&n, "10.77.1.2"), 0);
+	assert_int_equal(check(&n, "192.0.2.1"), -EHOSTUNREACH);
+	ASSERT_SAID("no route to address '192.0.2.1' through interface 'va'", "ip route add 192.0.2.1 dev va");
+	assert_int_equal(check(&n, "10.77.2.2"), -EHOSTUNREACH);
+	ASSERT_SAID("is reached through interface 'vc', not 'va'", "--interface vc");
+	ip("route add 10.77.2.2 dev va");
+	assert_int_equal(check(&n, "10.77.2.2"), 0);
+	ip("route add default via 10.77.1.2 dev va");
+	assert_int_equal(check(&n, "192.0.2.1"), 0);
+	ip("route add blackhole 198.51.100.0/24");
+	assert_int_equal(check(&n, "198.51.100.7"), -EHOSTUNREACH);
+	ASSERT_SAID("no route to address '198.51.100.7' through interface 'va'");
+	ip("route add 203.0.113.0/24 nexthop via 10.77.1.2 dev va nexthop via 10.77.2.2 dev vd onlink");
+	assert_int_equal(check(&n, "203.0.113.1"), 0);
+	nic_close(&n);
+	n = opened("vc");
+	assert_int_equal(check(&n, "203.0.113.1"), -EHOSTUNREACH);
+	ASSERT_SAID("no route to address '203.0.113.1' through interface 'vc'");
+	nic_close(&n);
+	assert_int_equal(lowest_free_fd(), fd);
+}
+
+static void test_kernel_family(void **state)
+{
+	union address a = { .in6 = { .sin6_family = AF_INET6 } };
+	int result;
+	struct nic n;
+
+	(void)state;
+	make_links();
+	n = opened("va");
+	CAPTURED(result, nic_check_address(&n, &a));
+	assert_int_equal(result, -EAFNOSUPPORT);
+	ASSERT_SAID("no IPv4 address: give --address");
+	nic_close(&n);
+}
+
+static void test_kernel_no_address(void **state)
+{
+	int result;
+	struct nic n;
+
+	(void)state;
+	make_links();
+	n = opened("vb");
+	CAPTURED(result, nic_check_address(&n, NULL));
+	assert_int_equal(result, -EADDRNOTAVAIL);
+	ASSERT_SAID("interface 'vb' has no IPv4 address", "ip address add ADDRESS/PREFIX dev vb");
+	ip("address add 10.77.9.1/24 dev vb label vb:x");
+	CAPTURED(result, nic_check_address(&n, NULL));
+	assert_int_equal(result, 0);
+	assert_silent();
+	nic_close(&n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_netlink_broken, fake_off),
+		cmocka_unit_test(test_netlink_silent),
+		IN_NAMESPACE(test_kernel_own_address),
+		IN_NAMESPACE(test_kernel_own_address_by_rule),
+		IN_NAMESPACE(test_kernel_not_a_host),
+		IN_NAMESPACE(test_kernel_route),
+		IN_NAMESPACE(test_kernel_family),
+		IN_NAMESPACE(test_kernel_no_address),
+	};
+
+	util_seed();
+	return cmocka_run_group_tests_name("nic_address", tests, NULL, NULL);
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* build: wraps=ioctl,genl_ctrl_resolve,nl_connect sources=host/nic.c,host/nic_address.c,host/nic_names.c,host/nic_netlink.c,host/nic_share.c libs=-lnl-3 -lnl-genl-3 */
+/* nic_stamp.c against NICs that follow a script, and, as root, against the real kernel. */
+#include "host/nic_abilities.c"
+#include "host/nic_stamp.c"
+
+#include "util.h"
+
+#include "nic_bench.h"
+#include "nic_namespace.h"
+
+/* ---- Scripts: a NIC, what nic_stamp() makes of it, what nic_restore() leaves ----------------------------------- */
+
+static const struct script scripts[] = {
+	{ .name = "stamp: full NIC is set and restored",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .sets = 1, .stamped = { 0, 1, 1 } },
+	{ .name = "stamp: fitting setting is not touched",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .found = { 0, 1, 1 }, .set_error = EPERM,
+	  .stamped = { 0, 1, 1 }, .restored = { 0, 1, 1 } },
+	{ .name = "stamp: PTP setting is widened and restored exactly",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 3 }, .found = { 0, 1, 12 }, .sets = 1, .stamped = { 0, 1, 1 },
+	  .restored = { 0, 1, 12 } },
+	{ .name = "stamp: receive only is completed and restored exactly",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 3 }, .found = { 0, 0, 1 }, .sets = 1, .stamped = { 0, 1, 1 },
+	  .restored = { 0, 0, 1 } },
+	{ .name = "stamp: all not listed but granted",
+	  .can = { HARDWARE, OFF_ON, PTP_ONLY, 0 }, .sets = 1, .stamped = { 0, 1, 1 } },
+	{ .name = "stamp: flags of the found setting survive",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .found = { 1, 0, 0 }, .sets = 1, .stamped = { 0, 1, 1 },
+	  .restored = { 1, 0, 0 } },
+	{ .name = "stamp: driver that adds a flag is restored",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .grants_other = true, .grants = { 1, 1, 1 }, .sets = 1,
+	  .stamped = { 1, 1, 1 } },
+	{ .name = "stamp: PTP only, ERANGE",
+	  .can = { HARDWARE, OFF_ON, PTP_ONLY, 0 }, .found = { 0, 1, 12 }, .set_error = ERANGE,
+	  .result = -ERANGE, .sets = 1, .stamped = { 0, 1, 12 }, .restored = { 0, 1, 12 },
+	  .says = { "only PTP packets", "none ptpv2-event:", "'fake'", "--stamp kernel" } },
+	{ .name = "stamp: ERANGE though all is listed",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .set_error = ERANGE, .result = -ERANGE, .sets = 1,
+	  .says = { "refuses to stamp every packet", "none all:", "--stamp kernel" } },
+	{ .name = "stamp: EOPNOTSUPP on set",
+	  .can = { HARDWARE, OFF_ON, PTP_ONLY, 0 }, .set_error = EOPNOTSUPP, .result = -EOPNOTSUPP, .sets = 1,
+	  .says = { "refuses to stamp every packet: Operation not supported", "none ptpv2-event:" } },
+	{ .name = "stamp: error that changed something is put back",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .found = { 0, 0, 12 }, .set_error = EIO,
+	  .error_but_changes = true, .grants = { 0, 1, 12 }, .result = -EIO, .sets = 2, .stamped = { 0, 0, 12 },
+	  .restored = { 0, 0, 12 }, .says = { "Input/output error" } },
+	{ .name = "stamp: narrowed filter is put back",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .found = { 0, 0, 9 }, .grants_other = true,
+	  .grants = { 0, 1, 12 }, .result = -ERANGE, .sets = 2, .stamped = { 0, 0, 9 }, .restored = { 0, 0, 9 },
+	  .says = { "granted 'on' and 'ptpv2-event'", "--stamp kernel" } },
+	{ .name = "stamp: filter 'some' is not all",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .grants_other = true, .grants = { 0, 1, 2 }, .result = -ERANGE,
+	  .sets = 2, .says = { "granted 'on' and 'some'" } },
+	{ .name = "stamp: transmit not granted is put back",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .grants_other = true, .grants = { 0, 0, 1 }, .result = -ERANGE,
+	  .sets = 2, .says = { "granted 'off' and 'all'" } },
+	{ .name = "stamp: unknown numbers granted",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .grants_other = true, .grants = { 0, 99, -1 },
+	  .result = -ERANGE, .sets = 2, .says = { "granted 'unknown' and 'unknown'" } },
+	{ .name = "stamp: EPERM",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .found = { 0, 0, 12 }, .set_error = EPERM, .result = -EPERM,
+	  .sets = 1, .stamped = { 0, 0, 12 }, .restored = { 0, 0, 12 },
+	  .says = { "needs CAP_NET_ADMIN", "sudo", "hwstamp_ctl -i fake0 -t 1 -r 1" } },
+	{ .name = "stamp: one-step belongs to another program",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .found = { 0, 2, 12 }, .result = -EBUSY,
+	  .stamped = { 0, 2, 12 }, .restored = { 0, 2, 12 },
+	  .says = { "'onestep-sync' by another program", "ptp4l", "--stamp kernel" } },
+	{ .name = "stamp: changed behind our back is not restored",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .sets = 1, .stamped = { 0, 1, 1 }, .changes_behind = true,
+	  .behind_our_back = { 0, 1, 12 }, .restored = { 0, 1, 12 } },
+	{ .name = "stamp: get not supported, set and left",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .get_error = EOPNOTSUPP, .sets = 1, .stamped = { 0, 1, 1 },
+	  .restored = { 0, 1, 1 }, .says = { "warning: driver 'fake'", "hwstamp_ctl -i fake0 -t 0 -r 0" } },
+	{ .name = "stamp: get not supported, all not listed",
+	  .can = { HARDWARE, OFF_ON, PTP_ONLY, 0 }, .get_error = EOPNOTSUPP, .result = -ERANGE,
+	  .says = { "only PTP packets", "none ptpv2-event:" } },
+	{ .name = "stamp: get not supported, EPERM",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .get_error = EOPNOTSUPP, .set_error = EPERM, .result = -EPERM,
+	  .sets = 1, .says = { "needs CAP_NET_ADMIN" } },
+	{ .name = "stamp: get not supported, narrowed",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .get_error = EOPNOTSUPP, .grants_other = true,
+	  .grants = { 0, 1, 12 }, .result = -ERANGE, .sets = 1, .stamped = { 0, 1, 12 }, .restored = { 0, 1, 12 },
+	  .says = { "granted 'on' and 'ptpv2-event'", "not known" } },
+	{ .name = "stamp: get fails",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .found = { 0, 0, 12 }, .get_error = EIO, .result = -EIO,
+	  .stamped = { 0, 0, 12 }, .restored = { 0, 0, 12 },
+	  .says = { "cannot read the stamping setting of interface 'fake0': Input/output error" } },
+	{ .name = "stamp: no hardware clock",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, -1 }, .result = -EOPNOTSUPP,
+	  .says = { "(driver 'fake') has no hardware clock", "--stamp kernel works on any interface" } },
+	{ .name = "stamp: no receive ability",
+	  .can = { HARDWARE & ~SOF_TIMESTAMPING_RX_HARDWARE, OFF_ON, NONE_ALL, 0 }, .result = -EOPNOTSUPP,
+	  .says = { "(driver 'fake')", "not the abilities hardware-receive:", "--stamp kernel works" } },
+	{ .name = "stamp: no transmit and raw ability",
+	  .can = { SOF_TIMESTAMPING_RX_HARDWARE, OFF_ON, NONE_ALL, 0 }, .result = -EOPNOTSUPP,
+	  .says = { "not the abilities hardware-transmit hardware-raw-clock:" } },
+	{ .name = "stamp: transmit type on is not there",
+	  .can = { HARDWARE, BIT(HWTSTAMP_TX_OFF) | BIT(HWTSTAMP_TX_ONESTEP_SYNC), NONE_ALL, 0 },
+	  .result = -EOPNOTSUPP, .says = { "transmit types are: off onestep-sync:", "--stamp kernel works" } },
+	{ .name = "stamp: abilities not supported",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .info_error = EOPNOTSUPP, .result = -EOPNOTSUPP,
+	  .says = { "has no hardware clock" } },
+	{ .name = "stamp: abilities cannot be read",
+	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .info_error = ENODEV, .result = -ENODEV,
+	  .says = { "cannot read the stamping abilities of interface 'fake0': No such device" } },
+};
+
+static void test_script(void **state)
+{
+	const struct script *s = *state;
+	struct nic n;
+	int result;
+
+	fake_on(s);
+	assert_int_equal(nic_open(&n, "fake0"), 0);
+	CAPTURED(result, nic_stamp(&n));
+	assert_int_equal(result, s->result);
+	if (s->says[0])
+		assert_said(s->says);
+	else
+		assert_silent();
+	assert_setting("stamped", s->stamped);
+	assert_int_equal(fake.sets, s->sets);
+	assert_int_equal(n.changed, !result && s->sets && !s->get_error);
+	if (s->changes_behind)
+		memcpy(fake_nic.setting, s->behind_our_back, sizeof(fake_nic.setting));
+	errno = ENOMSG;
+	nic_restore(&n);
+	assert_int_equal(errno, ENOMSG);
+	assert_setting("restored", s->restored);
+	assert_false(n.changed);
+
+	/* Once more must do nothing, even when the NIC looks again as we had left it. */
+	int ioctls = fake_nic.gets + fake.sets;
+
+	memcpy(fake_nic.setting, n.set, sizeof(fake_nic.setting));
+	nic_restore(&n);
+	nic_close(&n);
+	assert_int_equal(fake_nic.gets + fake.sets, ioctls);
+	assert_int_equal(n.control_fd, -1);
+}
+
+static void test_close_restores(void **state)
+{
+	struct nic n;
+
+	(void)state;
+	fake_on(&full);
+	assert_int_equal(nic_open(&n, "fake0"), 0);
+	assert_int_equal(n.index, 7);
+	assert_string_equal(n.driver, "fake");
+	assert_int_equal(nic_stamp(&n), 0);
+	assert_int_equal(n.can.phc_index, 5);
+	assert_int_equal(n.can.rx_filters, NONE_ALL);
+	nic_close(&n);
+	assert_setting("closed", full.found);
+	nic_close(&n);
+}
+
+static struct nic *interrupted;
+
+static void signal_in_set(void)
+{
+	fake.after_set = NULL;
+	nic_restore(interrupted);
+}
+
+static void test_signal_while_setting(void **state)
+{
+	struct nic n;
+	int result;
+
+	(void)state;
+	fake_on(&full);
+	assert_int_equal(nic_open(&n, "fake0"), 0);
+	interrupted = &n;
+	fake.after_set = signal_in_set;
+	CAPTURED(result, nic_stamp(&n));
+	assert_int_equal(result, -ERANGE);
+	assert_setting("after the signal", full.found);
+	nic_close(&n);
+	assert_setting("closed", full.found);
+}
+
+static void test_read_setting(void **state)
+{
+	int setting[3] = { 7, 7, 7 };
+	struct nic n;
+
+	(void)state;
+	fake_on(&full);
+	assert_int_equal(nic_find(&n, "fake0"), 0);
+	assert_int_equal(nic_read_setting(&n, setting), 0);
+	assert_memory_equal(setting, full.found, sizeof(setting));
+	assert_false(nic_stamps_all(setting));
+	fake_nic.setting[1] = HWTSTAMP_TX_ON;
+	fake_nic.setting[2] = HWTSTAMP_FILTER_ALL;
+	assert_int_equal(nic_read_setting(&n, setting), 0);
+	assert_true(nic_stamps_all(setting));
+	fake_nic.get_error = EOPNOTSUPP;
+	assert_int_equal(nic_read_setting(&n, setting), -EOPNOTSUPP);
+	assert_int_equal(fake.sets, 0);
+	nic_close(&n);
+}
+
+static void test_kernel_veth_has_no_clock(void **state)
+{
+	struct nic_abilities by_netlink, by_ioctl;
+	int result, setting[3], fd = lowest_free_fd();
+	struct nic n;
+
+	(void)state;
+	make_links();
+	n = opened("va");
+	assert_string_equal(n.driver, "veth");
+	CAPTURED(result, nic_stamp(&n));
+	assert_int_equal(result, -EOPNOTSUPP);
+	ASSERT_SAID("interface 'va' (driver 'veth') has no hardware clock", "--stamp kernel works on any interface");
+	assert_false(n.changed);
+	assert_true(abilities_by_netlink(&n, &by_netlink));
+	assert_int_equal(abilities_by_ioctl(&n, &by_ioctl), 0);
+	assert_memory_equal(&by_netlink, &by_ioctl, sizeof(by_ioctl));
+	assert_true(by_netlink.stamping & SOF_TIMESTAMPING_TX_SOFTWARE);
+	assert_int_equal(by_netlink.phc_index, -1);
+	assert_int_equal(hwtstamp_ioctl(&n, SIOCGHWTSTAMP, setting), -EOPNOTSUPP);
+	nic_close(&n);
+	assert_int_equal(lowest_free_fd(), fd);
+}
+
+static void test_kernel_set_needs_permission(void **state)
+{
+	int with, without, setting[3] = { 0, HWTSTAMP_TX_ON, HWTSTAMP_FILTER_ALL };
+	struct nic n;
+
+	(void)state;
+	make_links();
+	n = opened("va");
+	with = hwtstamp_ioctl(&n, SIOCSHWTSTAMP, setting);
+	assert_int_equal(seteuid(65534), 0);
+	without = hwtstamp_ioctl(&n, SIOCSHWTSTAMP, setting);
+	assert_int_equal(seteuid(0), 0);
+	assert_int_equal(with, -EOPNOTSUPP);
+	assert_int_equal(without, -EPERM);
+	nic_close(&n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(test_close_restores, fake_off),
+		cmocka_unit_test_teardown(test_signal_while_setting, fake_off),
+		cmocka_unit_test_teardown(test_read_setting, fake_off),
+		IN_NAMESPACE(test_kernel_veth_has_no_clock),
+		IN_NAMESPACE(test_kernel_set_needs_permission),
+	};
+	struct CMUnitTest scripted[COUNT_OF(scripts)];
+	int failed;
+
+	util_seed();
+	for (size_t i = 0; i < COUNT_OF(scripts); i++)
+		scripted[i] = (struct CMUnitTest){ .name = scripts[i].name, .test_func = test_script,
+						   .teardown_func = fake_off, .initial_state = (void *)&scripts[i] };
+	failed = cmocka_run_group_tests_name("nic scripts", scripted, NULL, NULL);
+	return cmocka_run_group_tests_name("nic_stamp", tests, NULL, NULL) + failed;
+}
