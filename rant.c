@@ -7,6 +7,7 @@
 #include "host/action.h"
 #include "host/activity.h"
 #include "host/clock.h"
+#include "host/clock_peer.h"
 #include "host/memory.h"
 #include "host/nic.h"
 #include "host/pmc.h"
