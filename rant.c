@@ -11,6 +11,8 @@
 #include "host/memory.h"
 #include "host/nic.h"
 #include "host/pmc.h"
+#include "host/trace_running.h"
+#include "host/trace_save.h"
 #include "host/watch.h"
 #include "measure/exchange.h"
 #include "measure/log.h"

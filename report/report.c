@@ -10,6 +10,7 @@
 #include "host/memory.h"
 #include "host/nic.h"
 #include "host/pmc.h"
+#include "host/trace_save.h"
 #include "measure/exchange.h"
 #include "measure/log.h"
 #include "options.h"
