@@ -210,64 +210,64 @@ int trace_open(struct trace *t, const char *instance, bool snapshot, double pack
 
 /* ---- Hot: markers ------------------------------------------------------------------------------------------------ */
 
-struct text {
+struct marker {
 	char *at, *end;
 };
 
-static void put(struct text *x, const char *text)
+static void put_text(struct marker *x, const char *text)
 {
 	while (*text && x->at < x->end)
 		*x->at++ = *text++;
 }
 
 /* At least `least` digits. */
-static void put_digits(struct text *x, uint64_t v, int least)
+static void put_digits(struct marker *x, uint64_t v, int least)
 {
 	char digits[21], *at = digits + sizeof(digits) - 1;
 
 	*at = 0;
 	for (; v || least > 0; v /= 10, least--)
 		*--at = (char)('0' + v % 10);
-	put(x, at);
+	put_text(x, at);
 }
 
-static uint64_t put_sign(struct text *x, int64_t v)
+static uint64_t put_sign(struct marker *x, int64_t v)
 {
 	if (v >= 0)
 		return (uint64_t)v;
-	put(x, "-");
+	put_text(x, "-");
 	return -(uint64_t)v;
 }
 
-static void put_number(struct text *x, const char *name, int64_t v)
+static void put_number(struct marker *x, const char *name, int64_t v)
 {
-	put(x, name);
+	put_text(x, name);
 	put_digits(x, put_sign(x, v), 1);
 }
 
 /* seconds.nanoseconds, as in the log and the report, so that a search for one finds the other. */
-static void put_time(struct text *x, const char *name, int64_t ns)
+static void put_seconds(struct marker *x, const char *name, int64_t ns)
 {
 	uint64_t size;
 
-	put(x, name);
+	put_text(x, name);
 	size = put_sign(x, ns);
 	put_digits(x, size / NS_PER_S, 1);
-	put(x, ".");
+	put_text(x, ".");
 	put_digits(x, size % NS_PER_S, 9);
 }
 
 const char *const trace_role_names[] = { [ROLE_EMIT] = "emit", [ROLE_REFLECT] = "reflect" };
 
 /* Read last, since the kernel's own stamp of the marker is taken when it is written. */
-static void put_clocks(struct text *x)
+static void put_clocks(struct marker *x)
 {
 	int64_t real_ns = clock_read_ns(CLOCK_REALTIME), tai_ns = clock_read_ns(CLOCK_TAI);
 	int64_t raw_ns = clock_read_ns(CLOCK_MONOTONIC_RAW);
 
-	put_time(x, " REALTIME=", real_ns);
-	put_time(x, " TAI=", tai_ns);
-	put_time(x, " MONOTONIC_RAW=", raw_ns);
+	put_seconds(x, " REALTIME=", real_ns);
+	put_seconds(x, " TAI=", tai_ns);
+	put_seconds(x, " MONOTONIC_RAW=", raw_ns);
 }
 
 static void compose(struct trace_record *r, const struct sample *s, int64_t threshold_ns)
@@ -279,18 +279,18 @@ static void compose(struct trace_record *r, const struct sample *s, int64_t thre
 	static const char *const sources[] = {
 		[SOURCE_USER] = "SW=", [SOURCE_KERNEL] = "KERNEL=", [SOURCE_HARDWARE] = "HW=",
 	};
-	struct text x = { r->marker, r->marker + sizeof(r->marker) };
+	struct marker x = { r->marker, r->marker + sizeof(r->marker) };
 
-	put(&x, "RANT_BREACH role=");
-	put(&x, trace_role_names[r->role]);
+	put_text(&x, "RANT_BREACH role=");
+	put_text(&x, trace_role_names[r->role]);
 	put_number(&x, " seq=", s->seq);
 	put_number(&x, " latency_ns=", s->latency_ns);
 	put_number(&x, " threshold_ns=", threshold_ns);
 	for (int i = 0; i < TIMES; i++) {
 		if (s->source[i] == SOURCE_NONE || s->source[i] > SOURCE_HARDWARE)
 			continue;
-		put(&x, times[r->role][i]);
-		put_time(&x, sources[s->source[i]], s->time_ns[i]);
+		put_text(&x, times[r->role][i]);
+		put_seconds(&x, sources[s->source[i]], s->time_ns[i]);
 	}
 	put_clocks(&x);
 	r->marker_bytes = (uint32_t)(x.at - r->marker);
@@ -312,11 +312,11 @@ static int write_marker(const struct trace *t, const char *marker, uint32_t *byt
 void trace_mark_start(struct trace *t, enum role role)
 {
 	char marker[TRACE_MARKER_BYTES];
-	struct text x = { marker, marker + sizeof(marker) };
+	struct marker x = { marker, marker + sizeof(marker) };
 	uint32_t bytes;
 
-	put(&x, "RANT_TEST_START role=");
-	put(&x, trace_role_names[role]);
+	put_text(&x, "RANT_TEST_START role=");
+	put_text(&x, trace_role_names[role]);
 	put_clocks(&x);
 	bytes = (uint32_t)(x.at - marker);
 	t->start_error = write_marker(t, marker, &bytes);
@@ -324,7 +324,7 @@ void trace_mark_start(struct trace *t, enum role role)
 
 /* ---- Hot: the breach --------------------------------------------------------------------------------------------- */
 
-static bool freeze(struct trace *t, struct trace_record *r)
+static bool freeze_trace(struct trace *t, struct trace_record *r)
 {
 	r->stop_error = trace_set(t->on_fd, "0");
 	if (t->snapshot)
@@ -355,7 +355,7 @@ void trace_breach(struct trace *t, enum role role, const struct sample *s, int64
 	counter_add(r->off_before ? &t->off : r->marker_error ? &t->refused : &t->marked, 1);
 	t->unsaved = true;
 	if (stop && !r->off_before)
-		frozen = freeze(t, r);
+		frozen = freeze_trace(t, r);
 	r->frozen_ns = clock_read_ns(CLOCK_MONOTONIC_RAW) - entered_ns;
 	if (frozen)
 		atomic_store_explicit(&t->state, TRACE_FROZEN, memory_order_release);

@@ -306,7 +306,7 @@ static bool note_change(struct clock_watch *c, struct clock_track *t, struct clo
 	return note_jump(c, t, r, which);
 }
 
-static void judge(struct clock_watch *c, struct clock_reading *r, enum clock_which which)
+static void judge_clock(struct clock_watch *c, struct clock_reading *r, enum clock_which which)
 {
 	struct clock_track *t = &c->track[which];
 
@@ -325,7 +325,7 @@ static void judge(struct clock_watch *c, struct clock_reading *r, enum clock_whi
 
 void clock_track_add(struct clock_watch *c, struct clock_reading *r)
 {
-	judge(c, r, CLOCK_OF_SYSTEM);
-	judge(c, r, CLOCK_OF_NIC);
+	judge_clock(c, r, CLOCK_OF_SYSTEM);
+	judge_clock(c, r, CLOCK_OF_NIC);
 	c->history[c->readings++ % CLOCK_HISTORY] = *r;
 }

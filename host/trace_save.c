@@ -67,7 +67,7 @@ int trace_check_folder(const char *folder)
 
 /* ---- Its files --------------------------------------------------------------------------------------------------- */
 
-static int write_all(int fd, const char *from, size_t bytes)
+static int write_bytes(int fd, const char *from, size_t bytes)
 {
 	while (bytes) {
 		ssize_t done = write(fd, from, bytes);
@@ -161,7 +161,7 @@ static int write_header(const struct plan *p, const struct scan *s, int cpu, int
 			  "first lines, of all CPUs: %s\n# Kernel: %s %s %s\n# Saved: %s\n#\n",
 			  trace_role_names[r->role], r->seq, spike, marker, p->trace->path, p->source, p->from,
 			  p->trace->clock, size, lost, kernel.release, kernel.version, kernel.machine, date);
-	return write_all(fd, header, (size_t)length < sizeof(header) ? (size_t)length : sizeof(header) - 1);
+	return write_bytes(fd, header, (size_t)length < sizeof(header) ? (size_t)length : sizeof(header) - 1);
 }
 
 /* Reads one text of the kernel to its end, looking for the needle; with to_fd >= 0 writes it there, after a header. */
@@ -196,7 +196,7 @@ static int scan_text(const struct plan *p, int cpu, int to_fd, struct scan *s)
 			first = false;
 		}
 		if (!error && to_fd >= 0)
-			error = write_all(to_fd, text + carried, (size_t)got);
+			error = write_bytes(to_fd, text + carried, (size_t)got);
 		s->found = s->found || memmem(text, bytes, p->needle, p->needle_bytes);
 		carried = bytes < p->needle_bytes ? bytes : p->needle_bytes - 1;
 		memmove(text, text + bytes - carried, carried);

@@ -97,13 +97,13 @@ static void test_longest_marker(void **state)
 static void test_full_text_is_cut(void **state)
 {
 	char room[8];
-	struct text x = { room, room + 4 };
+	struct marker x = { room, room + 4 };
 
 	(void)state;
 	memset(room, '.', sizeof(room));
 	put_number(&x, "ab", -123);
 	assert_memory_equal(room, "ab-1....", 8);
-	put_time(&x, "c", 1);
+	put_seconds(&x, "c", 1);
 	assert_memory_equal(room, "ab-1....", 8);
 }
 
