@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's trace: instance, marker and stop (hot), saving. */
+/* The kernel's trace: its instance, and marker and stop (hot). */
 #ifndef TRACEFS_H
 #define TRACEFS_H
 
@@ -36,19 +36,14 @@ struct trace {
 	bool unsaved; /* a marker of a breach is in the trace, and not in a file */
 	int start_error; /* errno of the start marker */
 	struct trace_record last; /* breach */
-	counter marked, refused, off; /* markers written, refused by the kernel, refused since others had stopped the trace */
+	counter marked, refused; /* markers written, refused by the kernel */
+	counter off; /* refused since others had stopped the trace */
 	counter while_frozen; /* breaches that found the trace frozen */
 	unsigned saves;
 };
 
-/* Where trace_save() put a trace, and what it holds. */
-struct trace_saved {
-	char path[PATH_MAX]; /* a new folder: all.txt and cpuN.txt */
-	const char *source; /* "snapshot" or "trace" */
-	int spike_cpu; /* whose file has the marker; -1: no file has it */
-	bool swap_skipped; /* there should have been a snapshot with the marker in it, so `trace` was saved instead */
-	uint64_t lost_events; /* of all CPUs, older than the first lines, overwritten; UINT64_MAX: cannot be told */
-};
+/* What the markers and the saved files call an enum role. */
+extern const char *const trace_role_names[];
 
 /* Opens `instance` of tracefs, making it when it is not there, switches tracing on, and with `snapshot` allocates its
  * buffer (milliseconds, and it takes what the trace held). What cannot work is -errno after one line; what is doubtful
@@ -65,25 +60,9 @@ void trace_breach(struct trace *t, enum role role, const struct sample *s, int64
 /* True: the trace is frozen, and t->last may be read by any thread. */
 bool trace_is_frozen(const struct trace *t);
 
-/* Housekeeping thread. Empties the buffers of a frozen trace that was saved and switches tracing on again. 0, or -errno
- * after one line: then it stays frozen. -EBUSY without a line: not frozen, or not saved. Where another program shares the
- * instance, what it has not saved yet goes too. */
-int trace_rearm(struct trace *t);
-
-/* Is the kernel tracing, in the top instance or any other: a tracer is set, or events are enabled, and tracing is on? Names
- * the first such one in text. False too where tracefs cannot be read. Takes milliseconds; changes nothing. */
-bool trace_is_running(char *text, size_t bytes);
-
-/* Can trace_save() write there? The folder must exist and be no link. 0, or -errno after one line. */
-int trace_check_folder(const char *folder);
-
-/* Writes the frozen trace, merged and per CPU, into a new folder inside `folder` that only this user may read; it gets
- * its name, rant-ROLE-NUMBER-seq-SEQ, when it is complete. Call it while the trace is frozen, or after the run. 1: *saved says where; 0: there was
- * no breach to save; -errno after one line, and nothing is left. */
-int trace_save(struct trace *t, const char *folder, struct trace_saved *saved);
-
 /* Leaves the trace as it was found, if no breach was traced. After a breach tracing stays off, and an instance that was
- * made here is removed only when the trace was saved. In use by others, all stays as it is. Safe in a signal handler. */
+ * made here is removed only when the trace was saved. In use by others, all stays as it is. Safe in a signal
+ * handler. */
 void trace_close(struct trace *t);
 
 #endif

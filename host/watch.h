@@ -6,6 +6,7 @@
 #include "rant.h"
 #include "tracefs.h"
 #include "host/clock.h"
+#include "host/trace_save.h"
 #include "measure/exchange.h"
 
 struct watch {

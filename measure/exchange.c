@@ -8,6 +8,7 @@
 
 #include "histogram.h"
 #include "host/clock.h"
+#include "host/clock_peer.h"
 #include "host/pmc.h"
 #include "measure/log.h"
 #include "options.h"

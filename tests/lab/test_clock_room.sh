@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab: slow
 #
-# clock.c on real /dev/ptpN: those of igb, and those of the simulated NIC, whose drift and steps are set here and have to
+# The clocks on real /dev/ptpN: those of igb, and those of the simulated NIC, whose drift and steps are set here and have to
 # come out within the bounds that are printed. Runs in the guest of lab.sh; needs build/test_clock, made outside:
 # make build/test_clock && tests/lab/lab.sh clock_room
 set -uo pipefail

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The unit test of tracefs.c on a kernel that takes snapshots: "make build/test_tracefs" comes first, outside.
+# The unit test that uses the real tracefs, on a kernel that takes snapshots: "make build/test_tracefs" comes first,
+# outside.
 set -uo pipefail
 
 program=$(cd "$TESTS/../.." && pwd)/build/test_tracefs

@@ -1,4 +1,4 @@
-/* build: wraps=activity_differences sources=histogram.c,measure/log.c,measure/exchange.c,wire/timestamping.c,wire/packet.c,wire/hmac.c,wire/socket.c,wire/session.c,wire/sequence.c,tracefs.c,host/pmc.c,host/clock.c,host/activity*.c,host/pmu.c,host/nic*.c libs=-lm */
+/* build: wraps=activity_differences sources=histogram.c,measure/log.c,measure/exchange.c,wire/timestamping.c,wire/packet.c,wire/hmac.c,wire/socket.c,wire/session.c,wire/sequence.c,tracefs.c,host/trace_*.c,host/pmc.c,host/clock*.c,host/activity*.c,host/pmu.c,host/nic*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What people read: the lines that scripts parse, labels that never say more than is known, and a log that is whole or
  * not there. */

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Saving and re-arming while the run goes on: the housekeeping thread's part in the kernel's trace. */
+#include "host/trace_keep.h"
+
+void trace_keep(struct trace_keeper *k, int64_t now_ns)
+{
+	if (!k->trace || k->error || !trace_is_frozen(k->trace))
+		return;
+	if (k->trace->unsaved) {
+		int saved = trace_save(k->trace, k->folder, &k->saved);
+
+		k->error = saved < 0 ? saved : 0;
+	}
+	if (k->error || now_ns - k->rearmed_ns < k->interval_ns)
+		return;
+	k->error = trace_rearm(k->trace);
+	k->rearmed_ns = now_ns;
+}

@@ -1,0 +1,158 @@
+/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=tracefs.c,host/trace_files.c,host/trace_save.c libs= */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What would make the trace worth little, with a folder of plain files. */
+#include "host/trace_doubt.c"
+
+#include "util.h"
+#include "fake_tracefs.h"
+
+#include <sched.h>
+
+static void test_markers_switched_off(void **state)
+{
+	(void)state;
+	put_file("options/markers", "0\n");
+	assert_int_equal(open_it(false, 1000), -EINVAL);
+	ASSERT_SAID(1, "echo 1 > ", "/options/markers");
+}
+
+static void test_no_events(void **state)
+{
+	char command[512];
+
+	(void)state;
+	put_file("set_event", "");
+	assert_int_equal(open_it(false, 50000), 0);
+	snprintf(command, sizeof(command),
+		 ": echo 'irq:irq_handler_entry irq:irq_handler_exit net:napi_gro_receive_entry sched:sched_switch' > "
+		 "%s/set_event\n", instance);
+	ASSERT_SAID(1, "markers only", command);
+	trace_close(&t);
+
+	fake.no_mkdir = fake.keep = true;
+	assert_int_equal(open_it(false, 50000), 0);
+	ASSERT_SAID(1, "markers only: mkdir ", "; echo 'irq:", "/set_event\n");
+	trace_close(&t);
+
+	put_file("current_tracer", "function\n");
+	assert_int_equal(open_it(false, 1000), 0);
+	assert_silent();
+}
+
+static void test_small_buffer(void **state)
+{
+	(void)state;
+	/* 4 events of 64 bytes: 1000 packets/s need 250 KiB. */
+	put_file("buffer_size_kb", "250\n");
+	assert_int_equal(open_it(false, 1000), 0);
+	assert_silent();
+	trace_close(&t);
+	put_file("buffer_size_kb", "249 (expanded: 1408)\n");
+	assert_int_equal(open_it(false, 1000), 0);
+	ASSERT_SAID(1, "249 KiB", "less than a second", "4 events at 1000 packets/s", "echo 1024 > ",
+		    "/buffer_size_kb\n");
+	trace_close(&t);
+	put_file("buffer_size_kb", "X\n");
+	put_file("per_cpu/cpu1/buffer_size_kb", "1410\n");
+	assert_int_equal(open_it(false, 50000), 0);
+	ASSERT_SAID(1, "1410 KiB", "echo 16384 > ");
+	trace_close(&t);
+	remove_file("per_cpu/cpu0/buffer_size_kb");
+	remove_file("per_cpu/cpu1/buffer_size_kb");
+	assert_int_equal(open_it(false, 50000), 0);
+	assert_silent(); /* not known is not too small */
+}
+
+static void test_clocks(void **state)
+{
+	static const char *const good[] = { "mono_raw", "tai", "mono", "boot" };
+	static const char *const bad[] = { "local", "global", "counter", "x86-tsc" };
+	char text[64];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(good) + COUNT_OF(bad); i++) {
+		const char *name = i < COUNT_OF(good) ? good[i] : bad[i - COUNT_OF(good)];
+
+		snprintf(text, sizeof(text), "perf [%s] uptime\n", name);
+		put_file("trace_clock", text);
+		assert_int_equal(open_it(false, 1000), 0);
+		assert_string_equal(t.clock, name);
+		if (i < COUNT_OF(good))
+			assert_silent();
+		else
+			ASSERT_SAID(1, name, "echo mono_raw > ", "/trace_clock", "tai");
+		trace_close(&t);
+	}
+	remove_file("trace_clock");
+	assert_int_equal(open_it(false, 1000), 0);
+	assert_string_equal(t.clock, "unknown");
+}
+
+static void test_cpu_mask(void **state)
+{
+	static const struct {
+		const char *mask;
+		size_t cpu;
+		bool in;
+	} rows[] = {
+		{ "3", 0, true }, { "3", 1, true }, { "3", 2, false }, { "8", 3, true }, { "f0", 3, false },
+		{ "f0", 4, true }, { "a", 1, true }, { "a", 2, false }, { "00000001,00000000", 32, true },
+		{ "", 0, false }, { "00000001,00000000", 0, false }, { "80000000,00000000", 63, true },
+		{ "80000000,00000000", 64, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		if (in_mask(rows[i].mask, rows[i].cpu) != rows[i].in)
+			fail_msg("%s, CPU %zu", rows[i].mask, rows[i].cpu);
+}
+
+static void test_cpu_not_traced(void **state)
+{
+	cpu_set_t before, one;
+	int first = -1, second = -1, error_one, error_none;
+	char mask[64];
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	for (int cpu = 0; cpu < 32; cpu++) {
+		if (!CPU_ISSET(cpu, &before))
+			continue;
+		if (first < 0)
+			first = cpu;
+		else if (second < 0)
+			second = cpu;
+	}
+	if (second < 0) {
+		print_message("needs two CPUs below 32\n");
+		skip();
+	}
+	snprintf(mask, sizeof(mask), "%x\n", 1U << second);
+	put_file("tracing_cpumask", mask);
+	error_one = open_it(false, 1000);
+	assert_int_equal(error_one, 0);
+	ASSERT_SAID(1, "may run", "taskset", "/tracing_cpumask");
+	trace_close(&t);
+	CPU_ZERO(&one);
+	CPU_SET((size_t)first, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	error_none = open_it(false, 1000);
+	sched_setaffinity(0, sizeof(before), &before);
+	assert_int_equal(error_none, -EINVAL);
+	ASSERT_SAID(1, "no marker could be written", "taskset");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PLAIN(test_markers_switched_off),
+		PLAIN(test_no_events),
+		PLAIN(test_small_buffer),
+		PLAIN(test_clocks),
+		PLAIN(test_cpu_mask),
+		PLAIN(test_cpu_not_traced),
+	};
+
+	util_seed();
+	return cmocka_run_group_tests_name("trace_doubt", tests, NULL, NULL);
+}

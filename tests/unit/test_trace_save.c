@@ -1,0 +1,469 @@
+/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=tracefs.c,host/trace_files.c,host/trace_doubt.c libs= */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Saving and re-arming, with a folder of plain files, and faults where they may happen. */
+#include "host/trace_save.c"
+
+#include "util.h"
+#include "fake_tracefs.h"
+
+/* ---- Again ------------------------------------------------------------------------------------------------------ */
+
+static void test_rearm(void **state)
+{
+	(void)state;
+	open_well(true);
+	assert_int_equal(rearm(), -EBUSY); /* not frozen */
+	breach(true);
+	assert_int_equal(rearm(), -EBUSY); /* not saved */
+	assert_int_equal(save(), 1);
+	*fake.steps = 0;
+	assert_int_equal(rearm(), 0);
+	assert_silent();
+	assert_string_equal(fake.steps, "s2o1"); /* emptied, then on */
+	assert_string_equal(get_file("trace"), "");
+	assert_false(trace_is_frozen(&t));
+	*fake.steps = 0;
+	breach(true);
+	assert_string_equal(fake.steps, "m o0s1");
+	assert_int_equal(counter_get(&t.marked), 2);
+}
+
+static void test_rearm_after_another_program(void **state)
+{
+	(void)state;
+	open_well(true);
+	breach(true);
+	assert_int_equal(save(), 1);
+	*fake.steps = 0;
+	put_file("tracing_on", "1\n");
+	assert_int_equal(rearm(), 0);
+	assert_string_equal(fake.steps, "");
+	assert_non_null(strstr(get_file("trace"), "old"));
+	assert_false(trace_is_frozen(&t));
+}
+
+static void test_rearm_after_a_refused_stop(void **state)
+{
+	(void)state;
+	open_well(true);
+	fake.on_errno = EIO;
+	breach(true);
+	assert_int_equal(save(), 1);
+	fake.on_errno = 0;
+	*fake.steps = 0;
+	assert_int_equal(rearm(), 0);
+	assert_string_equal(fake.steps, "s2o1");
+}
+
+static void test_rearm_fails(void **state)
+{
+	(void)state;
+	open_well(true);
+	breach(true);
+	assert_int_equal(save(), 1);
+	fake.on_errno = EIO;
+	assert_int_equal(rearm(), -EIO);
+	ASSERT_SAID(1, "--trace-rearm: ", strerror(EIO));
+	assert_true(trace_is_frozen(&t));
+	fake.on_errno = 0;
+	fake.snapshot_errno = EBUSY;
+	assert_int_equal(rearm(), -EBUSY);
+	ASSERT_SAID(1, strerror(EBUSY));
+	assert_true(trace_is_frozen(&t));
+	fake.snapshot_errno = 0;
+	remove_file("trace");
+	assert_int_equal(rearm(), -ENOENT);
+	assert_true(trace_is_frozen(&t));
+}
+
+/* ---- Saving ----------------------------------------------------------------------------------------------------- */
+
+static void assert_out_is_empty(void)
+{
+	assert_int_equal(rmdir(out), 0);
+	assert_int_equal(__real_mkdir(out, 0700), 0);
+}
+
+static void test_nothing_to_save(void **state)
+{
+	(void)state;
+	open_well(false);
+	trace_mark_start(&t, ROLE_EMIT);
+	assert_int_equal(save(), 0);
+	assert_silent();
+	assert_string_equal(saved.path, "");
+	assert_out_is_empty();
+}
+static void test_save_trace(void **state)
+{
+	char path[512], line[TRACE_MARKER_BYTES + 16];
+	struct utsname kernel;
+
+	(void)state;
+	open_well(false);
+	breach(true);
+	put_marker("trace", 0);
+	put_trace("per_cpu/cpu0/trace", "8/20", "zero\n");
+	assert_int_equal(save(), 1);
+	assert_silent();
+	snprintf(path, sizeof(path), "%s/rant-reflect-1-seq-4294967295", out);
+	assert_string_equal(saved.path, path);
+	assert_string_equal(saved.source, "trace");
+	assert_int_equal(saved.spike_cpu, 1);
+	assert_false(saved.swap_skipped);
+	assert_int_equal(saved.lost_events, 12);
+
+	snprintf(line, sizeof(line), "# Marker: %.*s\n", (int)t.last.marker_bytes, t.last.marker);
+	uname(&kernel);
+	for (int i = 0; i < 3; i++) {
+		static const char *const files[] = { "all.txt", "cpu0.txt", "cpu1.txt" };
+
+		assert_has(files[i], "# rant: trace of a breach of 'reflect', sequence number 4294967295\n");
+		assert_has(files[i], line);
+		assert_has(files[i], "# Trace clock: mono_raw\n");
+		assert_has(files[i], "/trace, stopped at the breach\n");
+		assert_has(files[i], kernel.release);
+		assert_has(files[i], " UTC\n");
+	}
+	assert_has("all.txt", "# Spike: in cpu1.txt, and in this file with all CPUs\n");
+	assert_has("cpu0.txt", "# Spike: in cpu1.txt\n");
+	assert_has("cpu1.txt", "# Spike: in cpu1.txt, this file\n");
+	assert_has("all.txt", "# Buffer: 16384 KiB per CPU; events lost before the first lines, of all CPUs: 12\n");
+	assert_has("cpu0.txt", " of all CPUs: 12; of this CPU: 0\n");
+	assert_has("cpu1.txt", " of all CPUs: 12; of this CPU: 12\n");
+	/* Below the header everything is as the kernel gave it. */
+	assert_string_equal(strstr(get_saved("cpu0.txt"), "#\n# tracer") + 2,
+			    "# tracer: nop\n#\n# entries-in-buffer/entries-written: 8/20   #P:2\n#\nzero\n");
+	assert_int_equal(save(), 0); /* it is saved */
+}
+
+static void test_saved_files_are_private(void **state)
+{
+	struct stat s;
+	char path[PATH_MAX + 16];
+
+	(void)state;
+	open_well(false);
+	breach(true);
+	assert_int_equal(save(), 1);
+	assert_int_equal(stat(saved.path, &s), 0);
+	assert_int_equal(s.st_mode & 0777, 0700);
+	snprintf(path, sizeof(path), "%s/all.txt", saved.path);
+	assert_int_equal(stat(path, &s), 0);
+	assert_int_equal(s.st_mode & 0777, 0600);
+}
+
+static void test_save_snapshot(void **state)
+{
+	(void)state;
+	open_well(true);
+	breach(true);
+	put_marker("snapshot", 10);
+	assert_int_equal(save(), 1);
+	assert_string_equal(saved.source, "snapshot");
+	assert_int_equal(saved.spike_cpu, 1);
+	assert_false(saved.swap_skipped);
+	assert_has("all.txt", "/snapshot, taken at the breach\n");
+	assert_has("cpu1.txt", "first lines, of all CPUs: 12\n");
+	assert_has("cpu1.txt", "tracing_mark_write: RANT_BREACH");
+	assert_null(strstr(get_saved("cpu0.txt"), "tracing_mark_write"));
+}
+
+static void test_swap_was_skipped(void **state)
+{
+	(void)state;
+	open_well(true);
+	breach(true);
+	put_marker("trace", 0);
+	assert_int_equal(save(), 1);
+	assert_string_equal(saved.source, "trace");
+	assert_true(saved.swap_skipped);
+	assert_int_equal(saved.spike_cpu, 1);
+	assert_has("all.txt", "/trace, since the snapshot does not hold the marker\n");
+}
+
+static void test_snapshot_was_refused(void **state)
+{
+	(void)state;
+	open_well(true);
+	fake.snapshot_errno = EBUSY;
+	breach(true);
+	put_marker("trace", 0);
+	put_marker("snapshot", 0); /* must not be looked at */
+	assert_int_equal(save(), 1);
+	assert_string_equal(saved.source, "trace");
+	assert_false(saved.swap_skipped);
+}
+
+static void test_marker_is_in_no_file(void **state)
+{
+	(void)state;
+	open_well(false);
+	breach(true);
+	assert_int_equal(save(), 1);
+	assert_int_equal(saved.spike_cpu, -1);
+	assert_has("cpu1.txt", "# Spike: in no file\n");
+}
+
+/* The same text but for one digit of a clock: another run's marker. */
+static void test_marker_of_an_older_run(void **state)
+{
+	(void)state;
+	open_well(false);
+	breach(true);
+	t.last.marker[t.last.marker_bytes - 1] ^= 1;
+	put_marker("trace", 0);
+	t.last.marker[t.last.marker_bytes - 1] ^= 1;
+	assert_int_equal(save(), 1);
+	assert_int_equal(saved.spike_cpu, -1);
+}
+
+static void test_marker_across_blocks(void **state)
+{
+	(void)state;
+	open_well(false);
+	breach(true);
+	/* What stands before it: the table, these bytes, and the name of the event. */
+	const size_t fixed = strlen(TABLE) - 2 + strlen("8/20") + strlen(" tracing_mark_write: ");
+
+	/* From all in the first block to all in the second. */
+	for (size_t inside = 0; inside <= t.last.marker_bytes; inside++) {
+		size_t before = BLOCK_BYTES - fixed - inside;
+
+		put_marker("trace", before);
+		t.unsaved = true;
+		assert_int_equal(save(), 1);
+		assert_int_equal(saved.spike_cpu, 1);
+		assert_int_equal(strlen(strstr(get_saved("cpu1.txt"), "#\n# tracer") + 2),
+				 strlen(get_file("per_cpu/cpu1/trace")));
+	}
+}
+
+static void test_save_without_counts(void **state)
+{
+	(void)state;
+	open_well(false);
+	breach(true);
+	put_file("trace", "text\n");
+	put_file("per_cpu/cpu0/trace", "text\n");
+	remove_file("per_cpu/cpu0/stats");
+	put_file("buffer_size_kb", "X\n");
+	remove_file("per_cpu/cpu0/buffer_size_kb");
+	remove_file("per_cpu/cpu1/buffer_size_kb");
+	assert_int_equal(save(), 1);
+	assert_true(saved.lost_events == UINT64_MAX);
+	assert_has("cpu0.txt",
+		   "# Buffer: unknown KiB per CPU; events lost before the first lines, of all CPUs: unknown\n");
+}
+
+/* What was frozen is in the snapshot, though there is nothing to prove it by. */
+static void test_save_snapshot_without_marker(void **state)
+{
+	(void)state;
+	open_well(true);
+	fake.marker_errno = EINVAL;
+	breach(true);
+	assert_int_equal(save(), 1);
+	assert_string_equal(saved.source, "snapshot");
+	assert_int_equal(saved.spike_cpu, -1);
+	assert_false(saved.swap_skipped);
+	assert_has("cpu1.txt", "/snapshot, taken at the breach\n");
+	assert_has("cpu1.txt", "# Marker: refused (Invalid argument)\n");
+}
+
+static void test_save_when_others_had_stopped(void **state)
+{
+	(void)state;
+	open_well(true);
+	fake.marker_errno = EBADF;
+	put_file("tracing_on", "0\n");
+	breach(true);
+	put_trace("per_cpu/cpu0/snapshot", "1/1", "RANT_BREACH role=emit seq=1\n");
+	assert_int_equal(save(), 1);
+	assert_string_equal(saved.source, "snapshot");
+	assert_int_equal(saved.spike_cpu, -1);
+	assert_has("cpu0.txt", "/snapshot, taken before the breach by others\n");
+	assert_has("cpu0.txt", "# Marker: refused (Bad file descriptor)\n");
+	assert_has("cpu0.txt", "# Spike: in no file\n");
+	t.unsaved = true;
+	put_trace("per_cpu/cpu0/snapshot", "1/1", "");
+	assert_int_equal(save(), 1);
+	assert_string_equal(saved.source, "trace");
+	assert_has("cpu0.txt", "/trace, stopped before the breach by others\n");
+	assert_false(saved.swap_skipped);
+}
+
+static void test_save_of_what_was_not_stopped(void **state)
+{
+	(void)state;
+	open_well(false);
+	breach(false);
+	put_marker("trace", 0);
+	assert_int_equal(save(), 1);
+	assert_has("all.txt", "/trace, not stopped at the breach\n");
+	assert_int_equal(saved.spike_cpu, 1);
+}
+
+static void test_cut_marker_is_found(void **state)
+{
+	(void)state;
+	open_well(false);
+	fake.marker_room = 60;
+	breach(true);
+	put_marker("trace", 0);
+	assert_int_equal(save(), 1);
+	assert_int_equal(saved.spike_cpu, 1);
+}
+
+static void test_nothing_is_overwritten(void **state)
+{
+	char first[PATH_MAX], path[PATH_MAX + 16];
+
+	(void)state;
+	open_well(false);
+	breach(true);
+	assert_int_equal(save(), 1);
+	strcpy(first, saved.path);
+	snprintf(path, sizeof(path), "%s/all.txt", first);
+	put_at(path, "mine");
+	snprintf(path, sizeof(path), "%s.2.part", first); /* another save is at work */
+	assert_int_equal(__real_mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s.3", first);
+	assert_int_equal(symlink("/nowhere", path), 0);
+	t.unsaved = true;
+	t.saves = 0;
+	assert_int_equal(save(), 1);
+	snprintf(path, sizeof(path), "%s.4", first);
+	assert_string_equal(saved.path, path);
+	snprintf(path, sizeof(path), "%s/all.txt", first);
+	assert_string_equal(get_at(path), "mine");
+}
+
+static void test_number_in_the_name(void **state)
+{
+	(void)state;
+	open_well(false);
+	breach(true);
+	assert_int_equal(save(), 1);
+	assert_int_equal(rearm(), 0);
+	breach(true);
+	assert_int_equal(save(), 1);
+	assert_non_null(strstr(saved.path, "/rant-reflect-2-seq-4294967295"));
+	assert_null(strstr(saved.path, ".2"));
+}
+
+static void test_disk_is_full(void **state)
+{
+	(void)state;
+	open_well(false);
+	breach(true);
+	put_marker("trace", 0);
+	/* A header and a text for each of three files. */
+	for (int room = 0; room < 6; room++) {
+		fake.file_writes_left = room;
+		assert_int_equal(save(), -ENOSPC);
+		ASSERT_SAID(1, "--save-trace ", out, strerror(ENOSPC), instance);
+		assert_string_equal(saved.path, "");
+		assert_out_is_empty();
+		assert_true(t.unsaved);
+	}
+	fake.file_writes_left = 6;
+	assert_int_equal(save(), 1);
+}
+
+static void test_faults_of_saving(void **state)
+{
+	(void)state;
+	open_well(false);
+	breach(true);
+	fake.close_errno = EDQUOT;
+	assert_int_equal(save(), -EDQUOT);
+	assert_out_is_empty();
+	fake.close_errno = 0;
+	fake.rename_errno = EIO;
+	assert_int_equal(save(), -EIO);
+	assert_out_is_empty();
+	fake.rename_errno = 0;
+	fake.mkdirat_errno = EROFS;
+	assert_int_equal(save(), -EROFS);
+	ASSERT_SAID(1, strerror(EROFS));
+	fake.mkdirat_errno = 0;
+	remove_file("per_cpu/cpu1/trace");
+	assert_int_equal(save(), -ENOENT);
+	assert_out_is_empty();
+	assert_true(t.unsaved);
+}
+
+static void test_folder(void **state)
+{
+	static const struct {
+		const char *name;
+		int error;
+		const char *says;
+	} rows[] = {
+		{ "out", 0, "" },
+		{ "out//", 0, "" },
+		{ "none", -ENOENT, "mkdir -p" },
+		{ "mounts", -ENOTDIR, "is no folder" },
+		{ "link", -ENOTDIR, "symbolic link" },
+		{ "link/", -ENOTDIR, "symbolic link" },
+	};
+	char path[512];
+	int error;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/link", root);
+	assert_int_equal(symlink("out", path), 0);
+	open_well(false);
+	breach(true);
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		snprintf(path, sizeof(path), "%s/%s", root, rows[i].name);
+		CAPTURED(error, trace_check_folder(path));
+		assert_int_equal(error, rows[i].error);
+		if (!error) {
+			assert_silent();
+			continue;
+		}
+		ASSERT_SAID(1, "--save-trace ", rows[i].says, rows[i].name);
+		CAPTURED(error, trace_save(&t, path, &saved));
+		assert_int_equal(error, rows[i].error);
+		ASSERT_SAID(1, "--save-trace ", rows[i].says);
+	}
+	assert_out_is_empty();
+	fake.mkdirat_errno = EROFS;
+	CAPTURED(error, trace_check_folder(out));
+	assert_int_equal(error, -EROFS);
+	ASSERT_SAID(1, strerror(EROFS), "choose another folder");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PLAIN(test_rearm),
+		PLAIN(test_rearm_after_another_program),
+		PLAIN(test_rearm_after_a_refused_stop),
+		PLAIN(test_rearm_fails),
+		PLAIN(test_nothing_to_save),
+		PLAIN(test_save_trace),
+		PLAIN(test_saved_files_are_private),
+		PLAIN(test_save_snapshot),
+		PLAIN(test_swap_was_skipped),
+		PLAIN(test_snapshot_was_refused),
+		PLAIN(test_marker_is_in_no_file),
+		PLAIN(test_marker_of_an_older_run),
+		PLAIN(test_marker_across_blocks),
+		PLAIN(test_save_without_counts),
+		PLAIN(test_save_snapshot_without_marker),
+		PLAIN(test_save_when_others_had_stopped),
+		PLAIN(test_save_of_what_was_not_stopped),
+		PLAIN(test_cut_marker_is_found),
+		PLAIN(test_nothing_is_overwritten),
+		PLAIN(test_number_in_the_name),
+		PLAIN(test_disk_is_full),
+		PLAIN(test_faults_of_saving),
+		PLAIN(test_folder),
+	};
+
+	util_seed();
+	return cmocka_run_group_tests_name("trace_save", tests, NULL, NULL);
+}
