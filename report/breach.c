@@ -13,7 +13,7 @@
 
 /* ---- The blame ------------------------------------------------------------------------------------------------- */
 
-static bool is_known(const struct part *parts, int n, int index)
+static bool knows_part(const struct part *parts, int n, int index)
 {
 	for (int i = 0; i < n; i++)
 		if (parts[i].index == index)
@@ -33,9 +33,9 @@ static enum figure figure_of(const struct options *o)
 static void find_candidates(const struct report *r, struct part *parts, int n)
 {
 	const enum figure on = figure_of(r->options);
-	const bool joined = is_known(parts, n, STAGE_NETWORK);
-	const bool split = is_known(parts, n, STAGE_REMOTE_WIRE_TO_APP) && is_known(parts, n, STAGE_REMOTE_APP) &&
-			   is_known(parts, n, STAGE_REMOTE_APP_TO_WIRE);
+	const bool joined = knows_part(parts, n, STAGE_NETWORK);
+	const bool split = knows_part(parts, n, STAGE_REMOTE_WIRE_TO_APP) && knows_part(parts, n, STAGE_REMOTE_APP) &&
+			   knows_part(parts, n, STAGE_REMOTE_APP_TO_WIRE);
 
 	for (struct part *p = parts; p < parts + n; p++) {
 		if (r->options->role == ROLE_REFLECT || !p->stage.peer)
@@ -98,7 +98,8 @@ static void write_blame(FILE *out, const struct report *r, const struct sample *
 	int64_t value_ns;
 
 	if (!blamed) {
-		fprintf(out, "  Blame: none, %s\n", r->histogram->count > 1 ? "each of these took no longer than usual" :
+		fprintf(out, "  Blame: none, %s\n",
+			r->histogram->count > 1 ? "each of these took no longer than usual" :
 			"there is nothing typical to compare these with");
 		return;
 	}
@@ -121,8 +122,8 @@ static void write_parts(FILE *out, const struct report *r, const struct sample *
 
 	for (int i = 0; i < n; i++)
 		if (parts[i].known && (parts[i].index != STAGES || parts[i].candidate))
-			fprintf(out, "  %s (%s): %" PRId64 " ns%s\n", parts[i].name, parts[i].formula, parts[i].value_ns,
-				&parts[i] == blamed ? " <-- where the spike is" : "");
+			fprintf(out, "  %s (%s): %" PRId64 " ns%s\n", parts[i].name, parts[i].formula,
+				parts[i].value_ns, &parts[i] == blamed ? " <-- where the spike is" : "");
 	write_unknown(out, r, s);
 	if (n)
 		write_blame(out, r, s, blamed);

@@ -101,5 +101,6 @@ void evidence_write_commands(FILE *out, const struct report *r)
 		fputc('\n', out);
 	}
 	if (r->breaches_missed)
-		fprintf(out, "  %" PRIu64 " breaches were not told, newer ones had taken their place\n", r->breaches_missed);
+		fprintf(out, "  %" PRIu64 " breaches were not told, newer ones had taken their place\n",
+			r->breaches_missed);
 }

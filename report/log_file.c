@@ -123,12 +123,12 @@ static char *put_times(char *at, const struct sample *s, const bool column[ALL_T
 }
 
 /* The columns and the stages that a line is made of. */
-struct line {
+struct log_line {
 	bool column[ALL_TIMES], full;
 	struct stage stages[STAGES];
 };
 
-static char *put_record(char *at, const struct sample *s, const struct line *line)
+static char *put_record(char *at, const struct sample *s, const struct log_line *line)
 {
 	char text[32], *end = text + sizeof(text), *start = label_digits(end, s->seq, 1);
 	int64_t value_ns;
@@ -149,7 +149,7 @@ static char *put_record(char *at, const struct sample *s, const struct line *lin
 	return at;
 }
 
-static int write_all(int fd, const char *from, const char *to)
+static int write_whole(int fd, const char *from, const char *to)
 {
 	while (from < to) {
 		ssize_t done = write(fd, from, (size_t)(to - from));
@@ -164,7 +164,7 @@ static int write_all(int fd, const char *from, const char *to)
 static int write_records(int fd, const struct report *r)
 {
 	char *chunk = malloc(LOG_CHUNK_BYTES), *at;
-	struct line line = { .full = r->options->log_full };
+	struct log_line line = { .full = r->options->log_full };
 	int error = 0;
 
 	if (!chunk)
@@ -176,12 +176,12 @@ static int write_records(int fd, const struct report *r)
 	for (uint64_t i = 0; i < r->log->used && !error; i++) {
 		at = put_record(at, log_at(r->log, i), &line);
 		if (at > chunk + LOG_CHUNK_BYTES - LINE_MAX_BYTES) {
-			error = write_all(fd, chunk, at);
+			error = write_whole(fd, chunk, at);
 			at = chunk;
 		}
 	}
 	if (!error)
-		error = write_all(fd, chunk, at);
+		error = write_whole(fd, chunk, at);
 	free(chunk);
 	return error;
 }

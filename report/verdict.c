@@ -21,7 +21,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-struct row {
+struct reason {
 	const char *name;
 	enum verdict_level level;
 	uint64_t limit; /* more than that is a reason */
@@ -266,7 +266,7 @@ static enum verdict_outcome look_resident(const struct verdict_facts *f, struct 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
 /* The README has it as well; a test holds the two together. */
-static const struct row table[] = {
+static const struct reason table[] = {
 	{ "nothing was recorded", VERDICT_VOID, 0, look_recorded,
 	  "there is no number to trust" },
 	{ "most stamps are missing", VERDICT_VOID, 50, look_most_stamps,
@@ -327,7 +327,7 @@ void verdict_reach(struct verdict *v, const struct verdict_facts *f)
 {
 	memset(v, 0, sizeof(*v));
 	for (size_t i = 0; i < ROWS; i++) {
-		const struct row *row = &table[i];
+		const struct reason *row = &table[i];
 		struct verdict_finding found = { 0 };
 		struct verdict_reason *r;
 		enum verdict_outcome answer = row->look(f, &found);

@@ -20,7 +20,7 @@ static bool in_group(const struct activity_difference *d, const char *group)
 	return !strncmp(d->group, group, strlen(group));
 }
 
-static bool has_word(const char *text, const char *const *words)
+static bool names_any(const char *text, const char *const *words)
 {
 	for (; *words; words++)
 		if (strcasestr(text, *words))
@@ -46,7 +46,8 @@ static bool is_lost_stamp(const struct activity_difference *d)
 {
 	if (in_group(d, "stamps of "))
 		return strcmp(d->name, "transmit stamps given") != 0;
-	return in_group(d, "driver statistics of ") && has_word(d->name, stamp_words) && has_word(d->name, loss_words);
+	return in_group(d, "driver statistics of ") && names_any(d->name, stamp_words) &&
+	       names_any(d->name, loss_words);
 }
 
 /* Packets that no protocol of this host wanted, such as those of LLDP and STP, count among the interface's drops. */
@@ -59,8 +60,8 @@ static bool is_drop(const struct activity_difference *d)
 {
 	if (in_group(d, "interface "))
 		return !is_receive_drop(d);
-	return in_group(d, "driver statistics of ") && !has_word(d->name, stamp_words) && has_word(d->name, drop_words) &&
-	       !has_word(d->name, intended_words);
+	return in_group(d, "driver statistics of ") && !names_any(d->name, stamp_words) &&
+	       names_any(d->name, drop_words) && !names_any(d->name, intended_words);
 }
 
 static bool is_migration(const struct activity_difference *d)

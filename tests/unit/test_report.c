@@ -48,7 +48,7 @@ static const char all_of_a_reflector[] =
 	"  Receive   :  0\n  Came late :  0\n  Came twice:  0\n  Unmatched :  0\n  Truncated :  0\n"
 	"  Other     :  0\n\nRate: 10 responses/s\n";
 
-/* All that a reflector writes, which what an emitter hears of it has not changed: but for a row of what was not verified. */
+/* All that a reflector writes. Options about the other host, which an emitter has, change nothing in it. */
 static void the_report_of_a_reflector(void **state)
 {
 	struct account *a = &exchange.account;

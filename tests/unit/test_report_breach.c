@@ -247,7 +247,7 @@ static void a_median_that_is_only_a_bound(void **state)
 	assert_line(written(0), "  Blame: Kernel-to-app 303.038 us, typical 150.000 us, 90 % of the excess");
 }
 
-/* As with a threshold below the median. */
+/* A threshold below the median makes such breaches. */
 static void what_took_no_longer_than_usual_is_not_blamed(void **state)
 {
 	(void)state;
@@ -494,7 +494,7 @@ static void a_part_that_explains_half(void **state)
 	assert_line(text, "  Blame: Wire and reflector 215.001 us, typical 15.000 us, 100 % of the excess");
 }
 
-/* A threshold on one of them: the blame is among its parts, and the share is that of its excess. */
+/* A threshold on response or network: the blame is among the parts of that, and the share is that of its excess. */
 static void a_threshold_on_another_figure(void **state)
 {
 	(void)state;

@@ -109,7 +109,7 @@ static void columns_follow_role_and_stamps(void **state)
 	}
 }
 
-/* A full log, with a record of everything and one of what there is at least; of an emitter with stages or without. */
+/* An emitter with a full log. split: with all times of user space. */
 static void full_log(enum source here, enum source there, bool split, uint64_t capacity)
 {
 	joined_run(here, there, split);
