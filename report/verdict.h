@@ -4,10 +4,6 @@
 #define REPORT_VERDICT_H
 
 #include "rant.h"
-#include "options.h"
-#include "host/activity.h"
-#include "host/clock.h"
-#include "measure/exchange.h"
 
 /* TRUSTED: no reason was found. DOUBTFUL: some numbers may be wrong or missing. VOID: they say nothing. */
 enum verdict_level { VERDICT_TRUSTED, VERDICT_DOUBTFUL, VERDICT_VOID };
@@ -49,7 +45,7 @@ struct verdict {
 	enum verdict_level level; /* the worst of the reasons */
 	unsigned reasons, unjudgeds;
 	struct verdict_reason reason[VERDICT_REASONS];
-	struct verdict_reason unjudged[VERDICT_REASONS]; /* what this run should be asked, but what could not be read; no numbers */
+	struct verdict_reason unjudged[VERDICT_REASONS]; /* asked, but could not be read; no numbers */
 };
 
 /* For the measuring thread: two system calls. */

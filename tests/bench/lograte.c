@@ -5,6 +5,7 @@
 #include "measure/exchange.h"
 #include "measure/log.h"
 #include "options.h"
+#include "report/log_file.h"
 #include "report/report.h"
 #include "wire/socket.h"
 

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The accounts: what became of every packet, of its stamps and of the records of the log. One table of rows each. */
+#include "report/account.h"
+
+#include "histogram.h"
+#include "measure/exchange.h"
+#include "measure/log.h"
+#include "options.h"
+#include "report/label.h"
+#include "report/report.h"
+#include "wire/sequence.h"
+#include "wire/session.h"
+#include "wire/socket.h"
+
+#include <inttypes.h>
+
+enum { EMITTER = 1, REFLECTOR = 2, BOTH = 3 };
+
+struct account_row {
+	const char *name, *meaning;
+	size_t offset;
+	int roles;
+};
+
+#define ROW(name, field, roles, meaning) { name, meaning, offsetof(struct account, field), roles }
+
+static const struct account_row packets[] = {
+	ROW("Sent", sent, BOTH, NULL),
+	ROW("Received", received, BOTH, NULL),
+	ROW("Warm-up", warmup, BOTH, "answered, left out of the statistics"),
+	ROW("Recorded", recorded, BOTH, NULL),
+	ROW("Lost", lost, EMITTER, "no reply within --timeout"),
+	ROW("Unstamped", unstamped, BOTH, "answered, but a stamp is missing: not recorded"),
+	ROW("Negative", negative, BOTH, "the clock went back: not recorded"),
+	ROW("Stepped", stepped, BOTH, "a clock was set in between: not recorded"),
+	ROW("Unfinished", unfinished, EMITTER, "interrupted"),
+	ROW("Closing", closing, EMITTER, "sent after the end, to hear when the last reply left"),
+	ROW("Late", late, EMITTER, "replies to probes that were given up"),
+	ROW("Duplicate", duplicate, EMITTER, "replies that came again"),
+	ROW("Duplicate", repeated, REFLECTOR, "requests that came again, answered"),
+	ROW("Reordered", reordered, BOTH, "came after a later one"),
+	ROW("Foreign", foreign, EMITTER, "not an answer to a probe of this run"),
+	ROW("Foreign", foreign, REFLECTOR, "not answered: a reply, or from a reflector's port"),
+	ROW("Malformed", malformed, BOTH, NULL),
+	ROW("Unverified", unverified, BOTH, "the HMAC is wrong or missing: not used"),
+	ROW("Bad TLVs", malformed_tlv, REFLECTOR, "answered, marked as malformed"),
+	ROW("Bad TLVs", malformed_tlv, EMITTER, "of replies: malformed, or marked so"),
+	ROW("Bad HMACs", unusable_tlv, EMITTER, "of replies: failed their integrity check, not used"),
+	ROW("Unanswered", unanswered, REFLECTOR, "the kernel did not take the reply"),
+	ROW("Refused", refused, BOTH, "by the kernel: sends, and errors it reported"),
+};
+
+static const struct account_row stamps[] = {
+	ROW("Transmit", missing_tx, BOTH, NULL),
+	ROW("Receive", missing_rx, BOTH, NULL),
+	ROW("Came late", stamp_late, BOTH, "transmit stamps after --timeout"),
+	ROW("Came twice", stamp_duplicate, BOTH, "transmit stamps"),
+	ROW("Unmatched", stamp_unmatched, BOTH, "transmit stamps of no packet in flight"),
+};
+
+void account_count(FILE *out, const char *name, uint64_t count, const char *meaning)
+{
+	fprintf(out, "  %-10s:  %" PRIu64, name, count);
+	if (meaning && count)
+		fprintf(out, "  (%s)", meaning);
+	fputc('\n', out);
+}
+
+static void write_rows(FILE *out, const struct report *r, const struct account_row *rows, size_t n)
+{
+	const char *account = (const char *)&r->exchange->account;
+
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].roles & (r->options->role == ROLE_EMIT ? EMITTER : REFLECTOR))
+			account_count(out, rows[i].name, counter_get((const counter *)(account + rows[i].offset)),
+				    rows[i].meaning);
+}
+
+struct direction_row {
+	const char *name;
+	size_t offset;
+	const char *meaning;
+};
+
+#define DIRECTION(name, field, meaning) { name, offsetof(struct directions, field), meaning }
+
+/* The first two are shown even when they are 0. */
+static const struct direction_row direction_rows[] = {
+	DIRECTION("Lost there", lost_forward, "probes that did not reach the reflector"),
+	DIRECTION("Lost back", lost_backward, "replies that did not come back"),
+	DIRECTION("Two there", duplicate_forward, "probes that reached the reflector again"),
+	DIRECTION("Two back", duplicate_backward, "replies that came again"),
+	DIRECTION("Late there", reordered_forward, "probes that reached the reflector after later ones"),
+	DIRECTION("Late back", reordered_backward, "replies that came after later ones"),
+	DIRECTION("Restarts", restarts, "the reflector began its count again"),
+};
+
+/* On which way packets were lost, by the reflector's own numbers. */
+static void write_directions(FILE *out, const struct directions *d)
+{
+	fprintf(out, "\nDirections:%s\n", d->told ? "" : " not known: the reflector shows no count of its own");
+	for (size_t i = 0; d->told && i < sizeof(direction_rows) / sizeof(direction_rows[0]); i++) {
+		const struct direction_row *row = &direction_rows[i];
+		uint64_t count = *(const uint64_t *)((const char *)d + row->offset);
+
+		if (i < 2 || count)
+			account_count(out, row->name, count, row->meaning);
+	}
+	if (d->lost_unknown)
+		account_count(out, "Either way", d->lost_unknown, "unanswered, and on which way is not known");
+}
+
+/* What the replies told of the other host, and what they did not. */
+static void write_follow_ups(FILE *out, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+	const struct account *a = &x->account;
+
+	if (!counter_get(&a->answered))
+		return;
+	fprintf(out, "\nReflector's stamps, %s (T3_%s comes with the next reply):\n", label_stamps[x->there].taken,
+		label_stamps[x->there].suffix);
+	for (int i = 0; i < FOLLOW_UPS; i++)
+		if (label_follow_ups[i].name)
+			account_count(out, label_follow_ups[i].name, counter_get(&a->follow_up[i]),
+				      label_follow_ups[i].meaning);
+	if (counter_get(&a->follow_up_late))
+		account_count(out, "Too late", counter_get(&a->follow_up_late), "came in late replies: not used");
+	if (counter_get(&a->unjudged))
+		account_count(out, "Not judged", counter_get(&a->unjudged),
+			      "samples without what --threshold-on is about");
+}
+
+static void write_arrived(FILE *out, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+	const uint64_t ttl = counter_get(&x->account.other_ttl), class = counter_get(&x->account.other_class);
+
+	if (ttl)
+		fprintf(out, "  %" PRIu64 " probes arrived with another TTL than %" PRId64 ", the last with %u\n", ttl,
+			r->options->ttl, x->arrived_ttl);
+	if (class)
+		fprintf(out, "  %" PRIu64 " probes arrived with another DSCP than %" PRId64 ", the last with %u\n", class,
+			r->options->dscp, x->arrived_dscp);
+}
+
+void account_write(FILE *out, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+	int64_t active_ns = x->last_ns - x->began_ns;
+
+	fprintf(out, "\nPackets:\n");
+	write_rows(out, r, packets, sizeof(packets) / sizeof(packets[0]));
+	if (r->options->role == ROLE_EMIT)
+		account_count(out, "Strays", r->strays, "to our port from others than the server, dropped");
+	else
+		account_count(out, "Sessions", counter_get(&x->sessions->opened), NULL);
+	if (r->options->role == ROLE_REFLECT)
+		account_count(out, "Evicted", counter_get(&x->sessions->evicted), "sessions forgotten for newer ones");
+	if (r->options->threshold_ns)
+		account_count(out, "Breaches", counter_get(&x->account.breaches), "samples above the threshold");
+
+	if (r->options->role == ROLE_EMIT) {
+		write_arrived(out, r);
+		write_directions(out, &x->directions);
+		if (options_joined(r->options))
+			write_follow_ups(out, r);
+	}
+
+	fprintf(out, "\nMissing stamps:\n");
+	write_rows(out, r, stamps, sizeof(stamps) / sizeof(stamps[0]));
+	account_count(out, "Truncated", counter_get(&r->channel->control_truncated), "control messages");
+	account_count(out, "Other", counter_get(&r->channel->error_other),
+		      "entries of the error queue, not our stamps");
+
+	if (r->histogram->count > 1 && active_ns > 0)
+		fprintf(out, "\nRate: %.0f %s/s\n", (double)r->histogram->count / label_seconds(active_ns),
+			label_roles[r->options->role].done);
+}
+
+void account_write_log(FILE *out, const struct report *r)
+{
+	uint64_t below = r->histogram->count - r->log->used - r->log->left_out;
+
+	fprintf(out, "\nLog: %" PRIu64 " of %" PRIu64 " records", r->log->used, r->histogram->count);
+	if (r->log->left_out)
+		fprintf(out, r->log->circular ? ", the last ones: %" PRIu64 " older ones were overwritten" :
+			", %" PRIu64 " left out because it was full", r->log->left_out);
+	if (below)
+		fprintf(out, ", %" PRIu64 " not above --log-threshold", below);
+	fputc('\n', out);
+}

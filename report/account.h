@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What became of every packet, stamp and record. For report/ only. */
+#ifndef REPORT_ACCOUNT_H
+#define REPORT_ACCOUNT_H
+
+#include "rant.h"
+
+struct report;
+
+/* Packets, directions, stamps of the other host, missing stamps, and the rate. */
+void account_write(FILE *out, const struct report *r);
+
+/* The log, which must be there. */
+void account_write_log(FILE *out, const struct report *r);
+
+/* A row: scripts look it up by its name. meaning: told beside a count that is not 0; NULL: nothing to tell. */
+void account_count(FILE *out, const char *name, uint64_t count, const char *meaning);
+
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is about to run, for --verbose. */
+#include "report/configuration.h"
+
+#include "host/memory.h"
+#include "host/nic.h"
+#include "measure/log.h"
+#include "options.h"
+#include "report/label.h"
+#include "report/report.h"
+#include "tracefs.h"
+#include "wire/socket.h"
+
+#include <inttypes.h>
+
+static void write_memory(FILE *out, const char *what, const struct memory *m)
+{
+	static const char *const pages[] = {
+		[MEMORY_NORMAL] = "normal pages",
+		[MEMORY_HUGE_DEFAULT] = "huge pages of the default size",
+		[MEMORY_HUGE_2M] = "2 MB huge pages",
+	};
+
+	fprintf(out, "%s: %.1f MB in %s\n", what, (double)m->bytes / (1 << 20), pages[m->pages]);
+}
+
+void report_configuration(FILE *out, const struct report *r, const struct nic *n, const struct memory *histogram,
+			  const struct memory *log)
+{
+	const struct options *o = r->options;
+	const struct channel *c = r->channel;
+	char latency[64];
+
+	label_latency(o, latency, sizeof(latency));
+	fprintf(out, "%s on %s (%s) by %s, port %" PRId64 "\n", o->role == ROLE_EMIT ? "Emitting" : "Reflecting",
+		n->name, *n->driver ? n->driver : "driver unknown", c->transport->name, o->port);
+	fprintf(out, "Stamps: %s; %s\n", label_stamps[o->stamp].option, latency);
+	if (options_by_nic(o))
+		fprintf(out, "NIC clock: /dev/ptp%d; stamp setting %s\n", n->can.phc_index,
+			n->changed ? "changed for this run, restored at its end" : "as found");
+	if (c->tx_stamps)
+		fprintf(out, "Transmit stamps are matched by %s\n",
+			c->id_by_message ? "an id sent with each packet" : "the kernel's own count");
+	fprintf(out, "Socket receive buffer: %d bytes granted\n", c->receive_buffer_bytes);
+	if (o->busy_poll_us)
+		fprintf(out, "Busy polling: %" PRId64 " us%s\n", o->busy_poll_us,
+			o->busy_poll_implied ? " (set because --budget and --prefer-busypoll do nothing without it)" : "");
+	write_memory(out, "Histogram", histogram);
+	if (r->log) {
+		write_memory(out, "Log", log);
+		fprintf(out, "%s of %" PRIu64 " records (%.0f s at %d packets/s)\n",
+			r->log->circular ? "Circular log buffer" : "Log buffer", r->log->capacity,
+			(double)r->log->capacity / LOG_RATE, LOG_RATE);
+	}
+	if (r->trace) {
+		fprintf(out, "Trace marker enabled: %s, clock %s\n", r->trace->path, r->trace->clock);
+		if (r->trace->snapshot)
+			fprintf(out, "Snapshot enabled: its buffer takes %.1f MB\n", (double)r->trace->spare_bytes / (1 << 20));
+	}
+}

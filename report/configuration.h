@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is about to run. */
+#ifndef REPORT_CONFIGURATION_H
+#define REPORT_CONFIGURATION_H
+
+#include "rant.h"
+
+struct memory;
+struct nic;
+struct report;
+
+/* For --verbose. log: where r->log is, if there is one. */
+void report_configuration(FILE *out, const struct report *r, const struct nic *n, const struct memory *histogram,
+			  const struct memory *log);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the machine did meanwhile. For report/ only. */
+#ifndef REPORT_MACHINE_H
+#define REPORT_MACHINE_H
+
+#include "rant.h"
+
+struct pmc;
+struct report;
+
+/* Hardware counters of a quick exchange beside those of the spike. */
+void machine_write_counters(FILE *out, const struct pmc *p);
+
+/* What the kernel counted: until the first breach, before the worst one, during the run. Nothing where a reading at the
+ * start or the end is missing; the activity itself must be there. One thread at a time. */
+void machine_write_activity(FILE *out, const struct report *r);
+
+#endif

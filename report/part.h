@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The parts of an exchange, and what a part typically takes. For report/ only. */
+#ifndef REPORT_PART_H
+#define REPORT_PART_H
+
+#include "rant.h"
+#include "histogram.h"
+#include "measure/exchange.h"
+
+struct report;
+
+/* A stage, or all of the round trip. */
+struct part {
+	char name[40], formula[48];
+	int index; /* enum stage_index; STAGES: all of it */
+	struct stage stage;
+	struct percentile usual; /* what it typically takes; value_ns INT64_MAX: not known */
+	/* Of one sample: set by who compares it with the usual. */
+	bool known, candidate; /* its value is there; it may be to blame, since no other candidate has it in it */
+	int64_t value_ns;
+};
+
+#define PARTS_MAX (STAGES + 1)
+
+/* Sets the name and the formula of stage s. */
+void part_name(struct part *p, const struct report *r, const struct stage *s);
+
+/* The median. INT64_MAX: with one sample there is nothing that a spike could be compared with. */
+struct percentile part_typical(const struct histogram *h);
+
+/* Is there anything of stage s, which has index i? Of what the peer did not tell there is not. */
+bool part_is_collected(const struct report *r, int i, const struct stage *s);
+
+/* Of an emitter: are the stages inside the response there? */
+bool part_is_split(const struct report *r);
+
+/* The parts that are collected, in the order of their index. An emitter that has any has all of the round trip as the
+ * last one, since the others may not explain all of it. Returns how many. */
+int part_find(const struct report *r, struct part parts[PARTS_MAX]);
+
+#endif

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Histograms with their percentiles, and the table of the parts of an exchange. */
+#include "report/statistics.h"
+
+#include "histogram.h"
+#include "measure/exchange.h"
+#include "options.h"
+#include "report/label.h"
+#include "report/part.h"
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+void statistics_write(FILE *out, const struct histogram *h)
+{
+	fprintf(out, "--- Latency Statistics ---\n");
+	if (!h->count)
+		fprintf(out, "MIN: n/a | MAX: n/a | AVG: n/a | Total Samples: 0\n");
+	else
+		fprintf(out, "MIN: %" PRId64 " ns | MAX: %" PRId64 " ns | AVG: %.0f ns | Total Samples: %" PRIu64 "\n",
+			h->min_ns, h->max_ns, histogram_mean_ns(h), h->count);
+}
+
+/* ---- Histograms ------------------------------------------------------------------------------------------------ */
+
+static const struct {
+	const char *name;
+	uint64_t numerator, denominator;
+	bool rare; /* shown only where at least ten samples lie above it */
+} percentiles[] = {
+	{ "50th", 50, 100, false },	     { "90th", 90, 100, false },
+	{ "95th", 95, 100, false },	     { "99th", 99, 100, false },
+	{ "99.9th", 999, 1000, false },	     { "99.99th", 9999, 10000, false },
+	{ "99.999th", 99999, 100000, true }, { "99.9999th", 999999, 1000000, true },
+};
+
+#define PERCENTILES (sizeof(percentiles) / sizeof(percentiles[0]))
+
+static bool is_fit(const struct histogram *h, size_t i)
+{
+	return !percentiles[i].rare || h->count / percentiles[i].denominator >= 10;
+}
+
+static void write_percentiles(FILE *out, const struct histogram *h)
+{
+	fprintf(out, "  Percentiles (us):\n");
+	for (size_t i = 0; i < PERCENTILES && is_fit(h, i); i++) {
+		struct percentile p = histogram_percentile(h, percentiles[i].numerator, percentiles[i].denominator);
+
+		fprintf(out, "    %-8s:  %s%.3f%s%s\n", percentiles[i].name, p.bound ? ">= " : "", label_us(p.value_ns),
+			i == 0 ? " (Median)" : "", p.bound ? " (bound: overflow store full)" : "");
+	}
+}
+
+static void write_bar(FILE *out, uint64_t count, uint64_t largest, int room)
+{
+	int length = room > 0 ? (int)((double)count / (double)largest * room + 0.5) : 0;
+
+	if (length > 0)
+		fputs("  ", out);
+	while (length-- > 0)
+		fputc('#', out);
+	fputc('\n', out);
+}
+
+/* Buckets of --bucket-size, added up from the fine ones; the empty ones are left out. */
+static void write_buckets(FILE *out, const struct histogram *h, int64_t size_ns, int columns)
+{
+	const uint32_t per = (uint32_t)(size_ns / h->width_ns);
+	const int width_used = 54; /* columns before a bar */
+	uint64_t largest = h->overflows;
+
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 0; i < h->buckets; i += per) {
+			uint64_t count = 0;
+			int64_t upper_ns = (int64_t)(i + per) * h->width_ns;
+
+			for (uint32_t k = i; k < i + per && k < h->buckets; k++)
+				count += histogram_bucket(h, k);
+			if (pass == 0 && count > largest)
+				largest = count;
+			if (pass == 0 || !count)
+				continue;
+			fprintf(out, "  %12.3f - %12.3f : %12" PRIu64 " %8.4f%%", label_us(i * h->width_ns),
+				label_us(upper_ns < h->limit_ns ? upper_ns : h->limit_ns), count,
+				100.0 * (double)count / (double)h->count);
+			write_bar(out, count, largest, columns - width_used - 2);
+		}
+	}
+	fprintf(out, "  %12.3f - %12s : %12" PRIu64 " %8.4f%%", label_us(h->limit_ns), "(overflow)", h->overflows,
+		100.0 * (double)h->overflows / (double)h->count);
+	write_bar(out, h->overflows, largest ? largest : 1, columns - width_used - 2);
+}
+
+static void write_histogram(FILE *out, const struct report *r, int columns)
+{
+	const struct histogram *h = r->histogram;
+
+	fprintf(out, "\nHistogram Summary:\n  Samples   :  %" PRIu64 "\n", h->count);
+	if (!h->count)
+		return;
+	fprintf(out, "  Minimum   :  %.2f us (#%" PRIu32 ")\n", label_us(h->min_ns), h->min_seq);
+	fprintf(out, "  Maximum   :  %.2f us (#%" PRIu32 ")\n", label_us(h->max_ns), h->max_seq);
+	fprintf(out, "  Average   :  %.2f us\n", histogram_mean_ns(h) / NS_PER_US);
+	write_percentiles(out, h);
+	fprintf(out, "  Std dev   :  %.3f us\n", histogram_deviation_ns(h) / NS_PER_US);
+	if (h->width_ns > 1)
+		fprintf(out, "  Resolution:  %.3f us (percentiles are lower edges)\n", label_us(h->width_ns));
+	fprintf(out, "  Buckets (us):\n");
+	write_buckets(out, h, r->options->bucket_ns, columns);
+}
+
+/* Worded unlike the histogram of the latency, so that a script that looks for those lines finds them once. */
+static void write_part_histogram(FILE *out, const struct report *r, const char *title, const struct histogram *h,
+				 int columns)
+{
+	if (!h || !h->count)
+		return;
+	fprintf(out, "\n%s Histogram (us):\n", title);
+	fprintf(out, "  %" PRIu64 " samples from %.3f (#%" PRIu32 ") to %.3f (#%" PRIu32 ")\n", h->count,
+		label_us(h->min_ns), h->min_seq, label_us(h->max_ns), h->max_seq);
+	fprintf(out, "  average %.3f, standard deviation %.3f\n", histogram_mean_ns(h) / NS_PER_US,
+		histogram_deviation_ns(h) / NS_PER_US);
+	for (size_t i = 0; i < PERCENTILES && is_fit(h, i); i++) {
+		struct percentile v = histogram_percentile(h, percentiles[i].numerator, percentiles[i].denominator);
+
+		fprintf(out, "%s%s %s%.3f", i ? ", " : "  ", percentiles[i].name, v.bound ? ">=" : "",
+			label_us(v.value_ns));
+	}
+	fputc('\n', out);
+	write_buckets(out, h, r->options->bucket_ns, columns);
+}
+
+void statistics_write_histograms(FILE *out, const struct report *r, int columns)
+{
+	write_histogram(out, r, columns);
+	if (!options_joined(r->options))
+		return;
+	write_part_histogram(out, r, "Response", r->exchange->stage[STAGE_RESPONSE], columns);
+	write_part_histogram(out, r, "Network", r->exchange->stage[STAGE_NETWORK], columns);
+}
+
+/* ---- The table of parts ---------------------------------------------------------------------------------------- */
+
+/* The columns of the table of stages, after the name. */
+enum cell { CELL_FORMULA, CELL_SAMPLES, CELL_NEGATIVE, CELL_50, CELL_90, CELL_95, CELL_99, CELL_99_9, CELL_99_99, CELL_MAXIMUM,
+	    CELL_AVERAGE, CELLS };
+
+static const struct {
+	const char *title;
+	int width; /* negative: to the left */
+} cells[CELLS] = {
+	[CELL_FORMULA] = { "", -22 }, [CELL_SAMPLES] = { "Samples", 9 }, [CELL_NEGATIVE] = { "Negative", 8 },
+	[CELL_50] = { "50th", 10 }, [CELL_90] = { "90th", 10 }, [CELL_95] = { "95th", 10 }, [CELL_99] = { "99th", 10 },
+	[CELL_99_9] = { "99.9th", 10 }, [CELL_99_99] = { "99.99th", 10 }, [CELL_MAXIMUM] = { "Maximum", 10 },
+	[CELL_AVERAGE] = { "Average", 10 },
+};
+
+/* The most important column first: a terminal that is too narrow gets the first ones, a file gets all. */
+static const uint8_t cell_ranks[CELLS] = { CELL_SAMPLES, CELL_MAXIMUM, CELL_50, CELL_99, CELL_99_9, CELL_NEGATIVE, CELL_99_99,
+					   CELL_90, CELL_AVERAGE, CELL_FORMULA, CELL_95 };
+
+struct table {
+	int name_width;
+	bool shown[CELLS];
+};
+
+static void begin_table(FILE *out, struct table *t, const struct options *o, int columns)
+{
+	int width = 2;
+
+	*t = (struct table){ .name_width = options_joined(o) ? 22 : 15 };
+	width += t->name_width;
+	for (int i = 0; i < CELLS; i++) {
+		const enum cell cell = cell_ranks[i];
+
+		if (cell == CELL_AVERAGE && !options_joined(o))
+			continue;
+		width += 1 + abs(cells[cell].width);
+		if (columns && width > columns)
+			break;
+		t->shown[cell] = true;
+	}
+	fprintf(out, "\n%-*s", 2 + t->name_width, "Stages (us):");
+	for (int i = 0; i < CELLS; i++)
+		if (t->shown[i])
+			fprintf(out, " %*s", cells[i].width, cells[i].title);
+	fputc('\n', out);
+}
+
+/* less_ns is subtracted from every value. A percentile, the lower edge of a bucket, may be below the minimum. */
+static void cell_text(char *text, size_t bytes, const struct histogram *h, int cell, int64_t less_ns)
+{
+	if (cell == CELL_SAMPLES || cell == CELL_NEGATIVE) {
+		snprintf(text, bytes, "%" PRIu64, cell == CELL_SAMPLES ? h->count : h->negatives);
+	} else if (cell == CELL_MAXIMUM) {
+		snprintf(text, bytes, "%.3f", label_us(h->max_ns - less_ns));
+	} else if (cell == CELL_AVERAGE) {
+		snprintf(text, bytes, "%.3f", (histogram_mean_ns(h) - (double)less_ns) / NS_PER_US);
+	} else {
+		const int k = cell - CELL_50;
+		struct percentile v = histogram_percentile(h, percentiles[k].numerator, percentiles[k].denominator);
+
+		snprintf(text, bytes, "%s%.3f", v.bound ? ">=" : "",
+			 label_us(v.value_ns > less_ns ? v.value_ns - less_ns : 0));
+	}
+}
+
+static void write_stage(FILE *out, const struct table *t, const char *name, const char *formula,
+			const struct histogram *h, int64_t less_ns)
+{
+	fprintf(out, "  %-*s", t->name_width, name);
+	if (t->shown[CELL_FORMULA])
+		fprintf(out, " %*s", cells[CELL_FORMULA].width, formula);
+	for (int i = CELL_SAMPLES; i < (h->count ? CELLS : CELL_50); i++) {
+		char text[32];
+
+		if (!t->shown[i])
+			continue;
+		cell_text(text, sizeof(text), h, i, less_ns);
+		fprintf(out, " %*s", cells[i].width, text);
+	}
+	fputc('\n', out);
+}
+
+/* The time of one way needs the difference of the two hosts' clocks. Its variation does not: it is what is above the
+ * minimum, which is not known where samples were negative. */
+static void write_one_way(FILE *out, const struct report *r, const struct table *t)
+{
+	static const char *const names[ONE_WAYS][2] = { { "Forward", "Forward, variation" },
+							{ "Backward", "Backward, variation" } };
+	const struct exchange *x = r->exchange;
+	const int64_t bound_ns = x->one_way_bound_ns[0];
+	char bound[40];
+
+	snprintf(bound, sizeof(bound), "+-%.3f us", label_us(bound_ns));
+	for (int i = 0; i < ONE_WAYS; i++) {
+		const struct histogram *h = x->one_way[i];
+
+		if (!h || !(h->count + h->negatives))
+			continue;
+		write_stage(out, t, names[i][0], bound, h, 0);
+		if (!h->negatives)
+			write_stage(out, t, names[i][1], "above its minimum", h, h->min_ns);
+	}
+	if (!x->one_way[0] || !(x->one_way[0]->count + x->one_way[0]->negatives))
+		return;
+	fprintf(out, "  Forward and backward are within +-%" PRId64 " ns", bound_ns);
+	if (r->options->synced_ns >= 0)
+		fprintf(out, ", if the two NICs' clocks are, as --synced says\n");
+	else
+		fprintf(out, " (at the end +-%" PRId64 "): the clocks were compared by the exchanges themselves\n",
+			x->one_way_bound_ns[1]);
+}
+
+/* Why nothing of the response is known, where it was asked for. */
+static void write_no_response(FILE *out, const struct exchange *x)
+{
+	int most = FOLLOW_UP_NONE;
+
+	for (int i = 0; i < FOLLOW_UPS; i++)
+		if (counter_get(&x->account.follow_up[i]) > counter_get(&x->account.follow_up[most]))
+			most = i;
+	if (counter_get(&x->account.follow_up[most]))
+		fprintf(out, "  Response and network: not known: %s\n", label_follow_ups[most].meaning);
+}
+
+static void write_no_remote_stages(FILE *out, const struct exchange *x)
+{
+	const struct reply *last = &x->reply;
+
+	fprintf(out, "  Remote stages: not known: %s\n",
+		x->there == SOURCE_USER ? "the reflector's stamps are those of its program" :
+		!last->software_told || !last->t2_user_known ? "the reflector does not tell when its program had the probe" :
+		last->software_bound_ns < 0 ? "the reflector cannot compare its program's clock with that of its stamps" :
+		"the reflector's times are not complete");
+}
+
+/* An emitter that hears of the other host has the table always, others with --histogram. */
+static bool wants_stages(const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+
+	if (!options_joined(r->options))
+		return r->options->histogram && exchange_has_stages(x);
+	for (int i = 0; i < STAGES; i++)
+		if (x->stage[i] && r->histogram->count)
+			return true;
+	return false;
+}
+
+void statistics_write_stages(FILE *out, const struct report *r, int columns)
+{
+	const struct exchange *x = r->exchange;
+	struct stage stages[STAGES];
+	struct table t;
+	int any = 0;
+
+	if (!wants_stages(r))
+		return;
+	exchange_stages(r->options->role, options_on_wire(r->options), stages);
+	for (int i = 0; i < STAGES; i++) {
+		struct part p;
+
+		if (!part_is_collected(r, i, &stages[i]))
+			continue;
+		if (!any++)
+			begin_table(out, &t, r->options, columns);
+		part_name(&p, r, &stages[i]);
+		write_stage(out, &t, p.name, p.formula, x->stage[i], 0);
+	}
+	if (any)
+		write_one_way(out, r, &t);
+	else
+		fprintf(out, "\nStages:\n");
+	if (!options_joined(r->options))
+		return;
+	if (x->stage[STAGE_RESPONSE] && !part_is_collected(r, STAGE_RESPONSE, &stages[STAGE_RESPONSE]))
+		write_no_response(out, x);
+	if (x->stage[STAGE_REMOTE_APP] && !part_is_split(r))
+		write_no_remote_stages(out, x);
+}

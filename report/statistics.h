@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Histograms with their percentiles, and the table of the parts of an exchange. For report/ only. */
+#ifndef REPORT_STATISTICS_H
+#define REPORT_STATISTICS_H
+
+#include "rant.h"
+
+struct histogram;
+struct report;
+
+/* columns: width of the terminal, 0 when out is none. */
+
+/* Minimum, maximum and average in one line, which scripts read. */
+void statistics_write(FILE *out, const struct histogram *h);
+
+/* The latency, and for an emitter that hears of the other host the response and the network. */
+void statistics_write_histograms(FILE *out, const struct report *r, int columns);
+
+/* The table of the parts, if this run has it. A part that the peer did not tell of is left out, with the reason. */
+void statistics_write_stages(FILE *out, const struct report *r, int columns);
+
+#endif

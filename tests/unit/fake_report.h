@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A finished run, made by hand, and what the report says of it. A test includes the room that it is about first, then
+ * this. Only a test that calls written() has to be linked with all rooms of the report.
+ */
+#ifndef FAKE_REPORT_H
+#define FAKE_REPORT_H
+
+#include "host/trace_save.h"
+#include "histogram.h"
+#include "measure/exchange.h"
+#include "measure/log.h"
+#include "options.h"
+#include "report/report.h"
+#include "tracefs.h"
+#include "util.h"
+#include "wire/packet.h"
+#include "wire/session.h"
+#include "wire/socket.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct options options;
+static struct histogram histogram;
+static struct exchange exchange;
+static struct channel channel;
+static struct sessions sessions;
+static struct log transactions;
+static uint8_t *records; /* of it */
+static struct report report;
+static struct histogram stage[STAGES], one_way[ONE_WAYS];
+static struct trace trace;
+static struct trace_saved saved;
+static char *text;
+static int width; /* of the terminal */
+
+/* With as much room as the latency has. */
+static inline void place(struct histogram *h, int64_t width_ns)
+{
+	histogram_place(h, calloc(1, histogram_layout(h, options.overflow_ns, width_ns, HISTOGRAM_OVERFLOW_STORE)));
+}
+
+static inline int set_up(void **state)
+{
+	(void)state;
+	memset(&exchange, 0, sizeof(exchange));
+	memset(&channel, 0, sizeof(channel));
+	/* Without the other host's times, as a reflector is and an emitter by --plain. */
+	options = (struct options){ .stamp = SOURCE_KERNEL, .histogram = true, .overflow_ns = 100 * NS_PER_US,
+				    .bucket_ns = NS_PER_US, .interface = "veth0", .plain = true, .ttl = 255, .dscp = -1,
+				    .synced_ns = -1 };
+	place(&histogram, 1);
+	sessions_init(&sessions);
+	exchange.sessions = &sessions;
+	exchange.options = &options;
+	width = 0;
+	report = (struct report){ .options = &options, .exchange = &exchange, .channel = &channel, .histogram = &histogram };
+	return 0;
+}
+
+static inline int tear_down(void **state)
+{
+	(void)state;
+	free(histogram.overflow);
+	for (int i = 0; i < STAGES; i++) {
+		free(stage[i].overflow);
+		stage[i].overflow = NULL;
+	}
+	for (int i = 0; i < ONE_WAYS; i++) {
+		free(one_way[i].overflow);
+		one_way[i].overflow = NULL;
+	}
+	free(text);
+	text = NULL;
+	free(records);
+	records = NULL;
+	return 0;
+}
+
+static inline const char *written(int columns)
+{
+	size_t bytes;
+	free(text);
+	FILE *out = open_memstream(&text, &bytes);
+
+	histogram_finish(&histogram);
+	for (int i = 0; i < STAGES; i++)
+		if (exchange.stage[i])
+			histogram_finish(&stage[i]);
+	for (int i = 0; i < ONE_WAYS; i++)
+		if (exchange.one_way[i])
+			histogram_finish(&one_way[i]);
+	report_write(out, &report, columns);
+	fclose(out);
+	return text;
+}
+
+/* A line of its own: scripts look for lines. */
+static inline void assert_line(const char *all, const char *line)
+{
+	size_t n = strlen(line);
+
+	for (const char *at = all; (at = strstr(at, line)); at++)
+		if ((at == all || at[-1] == '\n') && (at[n] == '\n' || !at[n]))
+			return;
+	fail_msg("there is no line '%s' in:\n%s", line, all);
+}
+
+static inline void assert_no(const char *all, const char *words)
+{
+	if (strstr(all, words))
+		fail_msg("'%s' must not be in:\n%s", words, all);
+}
+
+static inline int times_in(const char *all, const char *words)
+{
+	int n = 0;
+
+	for (const char *at = all; (at = strstr(at, words)); at++)
+		n++;
+	return n;
+}
+
+static inline void assert_text(const char *from, size_t bytes, const char *lines)
+{
+	if (bytes != strlen(lines) || strncmp(from, lines, bytes))
+		fail_msg("not\n%s\nbut\n%.*s", lines, (int)bytes, from);
+}
+
+/* From the title of the section to its end. */
+static inline void assert_section(const char *title, const char *lines)
+{
+	const char *from = strstr(written(width), title);
+
+	if (!from)
+		fail_msg("there is no section '%s' in:\n%s", title, text);
+	from += strlen(title);
+	const char *to = strstr(from, "\n\n");
+
+	assert_text(from, to ? (size_t)(to + 1 - from) : strlen(from), lines);
+}
+
+/* ---- Samples and histograms of a run ----------------------------------------------------------------------------- */
+
+#define USUAL 101 /* samples of each histogram */
+
+/* A run whose latency and stages took so long at each exchange. An emitter has two stages. */
+static inline void usual_run(enum role role, enum source stamp, int64_t latency_ns, int64_t s0_ns, int64_t s1_ns,
+			     int64_t s2_ns)
+{
+	const int64_t usual_ns[STAGES] = { s0_ns, s1_ns, s2_ns };
+
+	options.role = role;
+	options.stamp = stamp;
+	options.threshold_ns = 100000;
+	for (int i = 0; i < (role == ROLE_EMIT ? 2 : 3); i++) {
+		place(&stage[i], 1);
+		exchange.stage[i] = &stage[i];
+		for (uint32_t n = 0; n < USUAL; n++)
+			histogram_add(&stage[i], usual_ns[i], n);
+	}
+	for (uint32_t n = 0; n < USUAL; n++)
+		histogram_add(&histogram, latency_ns, n);
+}
+
+/* All four times, the first at `first_ns`, with so much between them. */
+static inline struct sample sample_of(uint32_t seq, int64_t a_ns, int64_t b_ns, int64_t c_ns)
+{
+	const uint8_t wire = (uint8_t)options.stamp;
+	const int64_t first_ns = 1773883524780127138;
+	struct sample s = { .seq = seq, .time_ns = { first_ns, first_ns + a_ns, first_ns + a_ns + b_ns,
+						     first_ns + a_ns + b_ns + c_ns } };
+
+	memcpy(s.source, options.role == ROLE_EMIT ? (uint8_t[]){ SOURCE_USER, wire, wire, SOURCE_USER } :
+	       (uint8_t[]){ wire, SOURCE_USER, SOURCE_USER, wire }, TIMES);
+	s.latency_ns = options.role == ROLE_EMIT ? b_ns : a_ns + b_ns + c_ns;
+	return s;
+}
+
+static inline void breach_at(uint32_t seq, int64_t a_ns, int64_t b_ns, int64_t c_ns)
+{
+	struct sample s = sample_of(seq, a_ns, b_ns, c_ns);
+
+	if (!counter_get(&exchange.account.breaches))
+		exchange.breach = s;
+	if (!counter_get(&exchange.account.breaches) || s.latency_ns > exchange.worst.latency_ns)
+		exchange.worst = s;
+	exchange.kept[counter_get(&exchange.account.breaches) % BREACHES_KEPT] = s;
+	counter_add(&exchange.account.breaches, 1);
+}
+
+#define ARROW " <-- where the spike is"
+
+static inline void forget_samples(struct histogram *h, int64_t value_ns, unsigned samples)
+{
+	free(h->overflow);
+	place(h, 1);
+	for (uint32_t i = 0; i < samples; i++)
+		histogram_add(h, value_ns, i);
+}
+
+/* ---- A run that heard of the other host -------------------------------------------------------------------------- */
+
+/* What each part of an exchange typically takes; a round trip 15 us, its response 10 us. */
+static const int64_t joined_ns[STAGES] = {
+	[STAGE_APP_TO_WIRE] = 3000, [STAGE_WIRE_TO_APP] = 2000, [STAGE_RESPONSE] = 10000, [STAGE_NETWORK] = 5000,
+	[STAGE_REMOTE_WIRE_TO_APP] = 2100, [STAGE_REMOTE_APP] = 900, [STAGE_REMOTE_APP_TO_WIRE] = 7000,
+};
+
+/* An emitter that heard of the other host, whose stamps are `there`. split: with all times of user space. */
+static inline void joined_run(enum source here, enum source there, bool split)
+{
+	options.stamp = here;
+	options.plain = false;
+	options.sw_timestamps = split;
+	options.threshold_ns = 100000;
+	exchange.there = (uint8_t)there;
+	exchange.has_stages = exchange.directions.told = true;
+	exchange_stages(ROLE_EMIT, options_on_wire(&options), exchange.stages);
+	for (int i = 0; i < STAGES; i++) {
+		const struct stage *one = &exchange.stages[i];
+
+		if (one->user && (!split || (!one->peer && here == SOURCE_USER)))
+			continue;
+		place(&stage[i], 1);
+		exchange.stage[i] = &stage[i];
+		for (uint32_t n = 0; n < USUAL; n++)
+			histogram_add(&stage[i], joined_ns[i], n);
+	}
+	for (uint32_t n = 0; n < USUAL; n++)
+		histogram_add(&histogram, 15000, n);
+	counter_add(&exchange.account.follow_up[FOLLOW_UP_THERE], USUAL);
+	exchange.reply = (struct reply){ .software_told = split, .t2_user_known = split };
+}
+
+/* The clocks of the two hosts have nothing to do with each other. */
+static inline struct sample joined_sample(uint32_t seq, int64_t network_ns, int64_t rx_ns, int64_t app_ns,
+					  int64_t tx_ns)
+{
+	const int64_t here_ns = 1773883524780127138, there_ns = 1234567890000000000;
+	const int64_t response_ns = rx_ns + app_ns + tx_ns, rtt_ns = network_ns + response_ns;
+	const uint8_t wire = (uint8_t)options.stamp, remote = exchange.there, user = SOURCE_USER;
+	const bool on_wire = options.stamp != SOURCE_USER, split = options.sw_timestamps;
+	const int64_t beside_ns = on_wire ? 3000 : 0;
+	struct sample s = {
+		.seq = seq, .latency_ns = rtt_ns, .follow_up = FOLLOW_UP_THERE, .one_scale = split,
+		.source = { user, on_wire ? wire : 0, on_wire ? wire : 0, split || !on_wire ? user : 0,
+			    remote, split ? user : 0, user, remote },
+		.time_ns = { here_ns, here_ns + beside_ns, here_ns + beside_ns + rtt_ns,
+			     here_ns + beside_ns + rtt_ns + (on_wire ? 2000 : 0),
+			     there_ns, there_ns + rx_ns, there_ns + rx_ns + app_ns, there_ns + response_ns },
+	};
+
+	return s;
+}
+
+static inline struct sample without_t3(struct sample s, enum follow_up why)
+{
+	s.follow_up = (uint8_t)why;
+	s.source[THERE + REFLECT_T3_WIRE] = SOURCE_NONE;
+	return s;
+}
+
+static const struct {
+	enum follow_up why;
+	const char *words;
+} unknowns[] = {
+	{ FOLLOW_UP_LOST, "the next reply, which tells when this one left, was lost" },
+	{ FOLLOW_UP_UNKNOWN, "the reflector did not have the stamp in time, or keeps no state" },
+	{ FOLLOW_UP_UNTOLD, "the reflector does not tell when a reply left: RFC 8972 section 4.7" },
+	{ FOLLOW_UP_MIXED, "the reflector's two stamps are of different kinds, or of untold ones" },
+	{ FOLLOW_UP_END, "no reply came after this one" },
+	{ FOLLOW_UP_NONE, "it was not asked for (--plain)" },
+};
+
+/* ---- A trace ----------------------------------------------------------------------------------------------------- */
+
+#define INSTANCE "/sys/kernel/tracing/instances/rant"
+
+static inline void traced(void)
+{
+	memset(&trace, 0, sizeof(trace));
+	memset(&saved, 0, sizeof(saved));
+	strcpy(trace.path, INSTANCE);
+	strcpy(trace.clock, "mono_raw");
+	report.trace = &trace;
+}
+
+/* ---- A log ------------------------------------------------------------------------------------------------------- */
+
+#define RECORDS 8
+
+/* On the heap and no larger than what a record of a plain or a full log has, so that ASan sees one octet too many. */
+static inline void place_records(uint64_t capacity, bool circular, bool full)
+{
+	free(records);
+	records = calloc(capacity, log_record_bytes(full));
+	log_place(&transactions, records, capacity, circular, full);
+}
+
+static inline void add_record(uint32_t seq, int64_t first_ns, int64_t latency_ns)
+{
+	struct sample s = { .seq = seq, .latency_ns = latency_ns,
+			    .source = { SOURCE_USER, SOURCE_KERNEL, SOURCE_KERNEL, SOURCE_USER },
+			    .time_ns = { first_ns, first_ns + 1, first_ns + 2, first_ns + 3 } };
+
+	log_add(&transactions, &s);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+#endif

@@ -1,0 +1,337 @@
+/* build: sources=report/account.c,report/breach.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/report.c,report/statistics.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The clocks: offsets, rates, steps, and whether stages may be compared. */
+#include "report/clocks.c"
+
+#include "fake_report.h"
+
+#define CLOCKS_TITLE "\nClocks:\n"
+#define REALTIME_UNKNOWN "  system clock  : rate unknown: too few readings\n"
+#define NIC_UNKNOWN "  NIC clock     : rate unknown: too few readings\n"
+#define NIC_UTC "  NIC clock     : sim0, UTC, minus CLOCK_REALTIME 0.000001500 s (+-70 ns), by PTP_SYS_OFFSET_EXTENDED\n"
+
+static struct clock_watch clocks;
+static struct clock_peer peer;
+
+/* One reading of a NIC's clock; nothing is said of rates yet. */
+static void watched(enum source stamp)
+{
+	memset(&clocks, 0, sizeof(clocks));
+	memset(&peer, 0, sizeof(peer));
+	options.stamp = stamp;
+	report.clocks = &clocks;
+	clocks.phc_fd = stamp == SOURCE_HARDWARE ? 7 : -1;
+	strcpy(clocks.name, "sim0");
+	clocks.method = CLOCK_EXTENDED;
+	clocks.readings = 1;
+	clocks.history[0] = (struct clock_reading){ .has_phc = true, .phc_real = { .offset_ns = 1500, .bound_ns = 70 } };
+	clocks.track[CLOCK_OF_NIC].readings = 1;
+	clocks.track[CLOCK_OF_NIC].last = clocks.history[0].phc_real;
+}
+
+static void clocks_belong_to_hardware_stamps(void **state)
+{
+	(void)state;
+	assert_no(written(0), "Clocks");
+	watched(SOURCE_HARDWARE);
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
+	/* With others only for who wants to know, or where the clock of the stamps was set. */
+	watched(SOURCE_KERNEL);
+	assert_no(written(0), "Clocks");
+	counter_add(&clocks.track[CLOCK_OF_SYSTEM].steps, 1);
+	assert_section(CLOCKS_TITLE, REALTIME_UNKNOWN "  1 more steps\n");
+	watched(SOURCE_KERNEL);
+	options.verbose = true;
+	assert_section(CLOCKS_TITLE, REALTIME_UNKNOWN);
+	watched(SOURCE_HARDWARE);
+	options.no_tx_stamps = true;
+	assert_section(CLOCKS_TITLE, REALTIME_UNKNOWN);
+}
+
+static void a_clock_and_its_offset(void **state)
+{
+	static const struct {
+		int64_t offset_ns, bound_ns;
+		const char *words;
+	} rows[] = {
+		{ 37 * NS_PER_S + 5, 123, "sim0, TAI, minus CLOCK_REALTIME 37.000000005 s (+-123 ns), by " },
+		{ -1, 0, "sim0, UTC, minus CLOCK_REALTIME -0.000000001 s (+-0 ns), by " },
+		{ -1700000000 * NS_PER_S, 9, "sim0, neither UTC nor TAI, minus CLOCK_REALTIME -1700000000.000000000 s (+-9 ns), by " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char lines[512];
+
+		watched(SOURCE_HARDWARE);
+		clocks.history[0].phc_real = clocks.track[CLOCK_OF_NIC].last =
+			(struct clock_relation){ .offset_ns = rows[i].offset_ns, .bound_ns = rows[i].bound_ns };
+		snprintf(lines, sizeof(lines), "  NIC clock     : %sPTP_SYS_OFFSET_EXTENDED\n" NIC_UNKNOWN REALTIME_UNKNOWN,
+			 rows[i].words);
+		assert_section(CLOCKS_TITLE, lines);
+	}
+}
+
+/* There is no offset that could be told, and 0 is none. */
+static void a_clock_that_cannot_be_read(void **state)
+{
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	clocks.history[0].has_phc = false;
+	clocks.failures = 3;
+	clocks.failure = EBUSY;
+	assert_section(CLOCKS_TITLE, "  NIC clock     : sim0, UTC, by PTP_SYS_OFFSET_EXTENDED\n"
+		       "  3 readings of it failed, the last: Device or resource busy\n" NIC_UNKNOWN REALTIME_UNKNOWN);
+	clocks.track[CLOCK_OF_NIC].readings = 0;
+	clocks.readings = 0;
+	assert_section(CLOCKS_TITLE, "  NIC clock     : sim0, unknown scale, by PTP_SYS_OFFSET_EXTENDED\n"
+		       "  3 readings of it failed, the last: Device or resource busy\n" NIC_UNKNOWN REALTIME_UNKNOWN);
+	clocks.phc_fd = -1;
+	clocks.failures = 0;
+	strcpy(clocks.why, "/dev/ptp3: Permission denied");
+	assert_section(CLOCKS_TITLE, "  NIC clock     : not comparable: /dev/ptp3: Permission denied\n" REALTIME_UNKNOWN);
+}
+
+static void rate_of_nic(double ppb, double bound_ppb)
+{
+	clocks.track[CLOCK_OF_NIC].rate = (struct clock_rate){ .measured = true, .known = ppb > bound_ppb || -ppb > bound_ppb,
+							       .ppb = ppb, .bound_ppb = bound_ppb, .over_ns = NS_PER_S };
+}
+
+static void a_rate_is_known_only_above_its_bound(void **state)
+{
+#define OFF "  Warning: the NIC clock is off by more than 100 ppm\n"
+	static const struct {
+		double ppb, bound_ppb;
+		const char *lines;
+	} rows[] = {
+		{ 12345, 20, "  NIC clock     : rate +12345 ppb (+-20)\n" },
+		{ -50000, 3, "  NIC clock     : rate -50000 ppb (+-3)\n" },
+		{ 19, 20, "  NIC clock     : rate unknown: within +-20 ppb\n" },
+		{ 100000, 1, "  NIC clock     : rate +100000 ppb (+-1)\n" },
+		{ -100000, 1, "  NIC clock     : rate -100000 ppb (+-1)\n" },
+		{ 100001, 1, "  NIC clock     : rate +100001 ppb (+-1)\n" OFF },
+		{ -100001, 1, "  NIC clock     : rate -100001 ppb (+-1)\n" OFF },
+		/* It may be, or not. */
+		{ 150000, 200000, "  NIC clock     : rate unknown: within +-200000 ppb\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char lines[512];
+
+		watched(SOURCE_HARDWARE);
+		rate_of_nic(rows[i].ppb, rows[i].bound_ppb);
+		snprintf(lines, sizeof(lines), NIC_UTC "%s" REALTIME_UNKNOWN, rows[i].lines);
+		assert_section(CLOCKS_TITLE, lines);
+	}
+	/* Of the system's clock too. */
+	watched(SOURCE_HARDWARE);
+	clocks.track[CLOCK_OF_SYSTEM].rate = (struct clock_rate){ .measured = true, .known = true, .ppb = -200000, .bound_ppb = 4 };
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN "  system clock  : rate -200000 ppb (+-4)\n"
+		       "  Warning: the system clock is off by more than 100 ppm\n");
+}
+
+static void a_clock_that_others_steer(void **state)
+{
+	struct clock_track *t = &clocks.track[CLOCK_OF_NIC];
+
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	t->dial_changes = 42; /* of what could not be read at first */
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
+	t->dial[0].known = true;
+	assert_section(CLOCKS_TITLE, NIC_UTC "  NIC clock     : rate unknown: too few readings, steered by another program "
+		       "(42 changes of its rate)\n" REALTIME_UNKNOWN);
+	t->dial_changes = 0;
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
+}
+
+static void the_largest_jump_above_its_bound(void **state)
+{
+	struct clock_track *t = &clocks.track[CLOCK_OF_NIC];
+
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	t->largest = (struct clock_jump){ .size_ns = -501, .bound_ns = 500 };
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
+	t->has_largest = true;
+	assert_section(CLOCKS_TITLE, NIC_UTC "  NIC clock     : rate unknown: too few readings, largest jump -501 ns (+-500)\n"
+		       REALTIME_UNKNOWN);
+	t->largest.size_ns = 777;
+	assert_section(CLOCKS_TITLE, NIC_UTC "  NIC clock     : rate unknown: too few readings, largest jump +777 ns (+-500)\n"
+		       REALTIME_UNKNOWN);
+	t->largest.size_ns = -500;
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
+}
+
+static void a_clock_that_stood_still(void **state)
+{
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	counter_add(&clocks.track[CLOCK_OF_NIC].standstills, 2);
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN "  Warning: the NIC clock stood still at 2 readings\n" REALTIME_UNKNOWN);
+}
+
+static void add_step(enum clock_which which, int64_t size_ns)
+{
+	int n = (int)counter_get(&clocks.track[CLOCK_OF_NIC].steps) + (int)counter_get(&clocks.track[CLOCK_OF_SYSTEM].steps);
+	const int64_t mono_ns = exchange.began_ns + n * NS_PER_S;
+
+	counter_add(&clocks.track[which].steps, 1);
+	if (clocks.steps_kept < CLOCK_STEPS_KEPT)
+		clocks.step[clocks.steps_kept++] = (struct clock_jump){
+			.which = which, .size_ns = size_ns, .bound_ns = 30,
+			.mono_ns = { mono_ns + 100 * NS_PER_MS, mono_ns + 300 * NS_PER_MS },
+			.mark = { (uint64_t)(1000 * n), (uint64_t)(1000 * n + 7) } };
+}
+
+static void steps_and_where_they_were(void **state)
+{
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	exchange.began_ns = 12345 * NS_PER_S;
+	add_step(CLOCK_OF_NIC, 1000123);
+	add_step(CLOCK_OF_SYSTEM, -2000);
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN
+		       "  Step of the NIC clock by +1000123 ns (+-30), 0.1 to 0.3 s after the start, after packet 0 to 7\n"
+		       "  Step of the system clock by -2000 ns (+-30), 1.1 to 1.3 s after the start, after packet 1000 to 1007\n");
+}
+
+/* More than are shown, and more than are kept. */
+static void more_steps_than_are_shown(void **state)
+{
+	static const int totals[] = { 10, 11, CLOCK_STEPS_KEPT + 5 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(totals); i++) {
+		char more[64];
+
+		watched(SOURCE_HARDWARE);
+		for (int n = 0; n < totals[i]; n++)
+			add_step(n % 2 ? CLOCK_OF_SYSTEM : CLOCK_OF_NIC, n);
+		written(0);
+		assert_int_equal(times_in(text, "  Step of the "), 10);
+		assert_non_null(strstr(text, "system clock by +9 ns"));
+		snprintf(more, sizeof(more), "  %d more steps", totals[i] - 10);
+		if (totals[i] > 10)
+			assert_line(text, more);
+		else
+			assert_no(text, "more steps");
+	}
+}
+
+static void the_offset_of_the_reflector(void **state)
+{
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	report.peer = &peer;
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN); /* nothing was added */
+	peer.exchanges = 5;
+	peer.best = peer.window = (struct clock_relation){ .offset_ns = -1234567890, .bound_ns = 4000 };
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN
+		       "  Reflector     : its receive stamps minus this clock -1.234567890 s (+-4000 ns), "
+		       "rate unknown: too few readings\n");
+	peer.has_first = true;
+	peer.first = (struct clock_relation){ .at_ns = 0, .offset_ns = 1000, .bound_ns = 10 };
+	peer.window = (struct clock_relation){ .at_ns = 10 * NS_PER_S, .offset_ns = 3000, .bound_ns = 10 };
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN
+		       "  Reflector     : its receive stamps minus this clock 0.000003000 s (+-10 ns), rate +200 ppb (+-2)\n");
+}
+
+static void stages_on_the_scale_of_the_nic(void **state)
+{
+	(void)state;
+	usual_run(ROLE_REFLECT, SOURCE_HARDWARE, 16500, 7900, 8000, 600);
+	watched(SOURCE_HARDWARE);
+	exchange.bound_ns[BOUND_HERE] = 345;
+	/* Where nothing was placed, nothing is promised. */
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
+	exchange.clocks = &clocks;
+#define PLACED NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN "  Stages        : user-space times are on the NIC's scale within +-345 ns\n"
+	assert_section(CLOCKS_TITLE, PLACED);
+	counter_add(&exchange.account.unplaced, 17);
+	assert_section(CLOCKS_TITLE, PLACED "  17 samples had no place on the NIC's scale: they are in no stage\n");
+	counter_add(&exchange.account.stage_negative, 4);
+	assert_section(CLOCKS_TITLE, PLACED "  17 samples had no place on the NIC's scale: they are in no stage\n"
+		       "  Warning: 4 stages were negative by more than their bound\n");
+	exchange.account.unplaced = 0;
+	assert_section(CLOCKS_TITLE, PLACED "  Warning: 4 stages were negative by more than their bound\n");
+	/* Who asked for no stages is told nothing of them. */
+	memset(exchange.stage, 0, sizeof(exchange.stage));
+	exchange.account.stage_negative = 0;
+	exchange.account.unplaced = 17;
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
+}
+
+/* Of the other host's stages, where two clocks are in them. */
+static void remote_stages_on_the_scale_of_the_reflectors_stamps(void **state)
+{
+	(void)state;
+	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
+	watched(SOURCE_HARDWARE);
+	exchange.bound_ns[BOUND_THERE] = 678;
+#define REMOTE "  Remote stages : user-space times are on the scale of the reflector's stamps within +-%d ns\n"
+	char lines[1024];
+
+	snprintf(lines, sizeof(lines), NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN REMOTE, 678);
+	assert_section(CLOCKS_TITLE, lines);
+	exchange.bound_ns[BOUND_THERE] = 0;
+	snprintf(lines, sizeof(lines), NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN REMOTE, 0);
+	assert_section(CLOCKS_TITLE, lines);
+	/* Stamps of the kernel are times of the same clock. */
+	exchange.there = SOURCE_KERNEL;
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
+	/* Nothing of them was told. */
+	exchange.there = SOURCE_HARDWARE;
+	forget_samples(&stage[STAGE_REMOTE_APP], 0, 0);
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
+	/* An emitter without a NIC's clock has the other host's bound to tell, too. */
+	tear_down(state);
+	set_up(state);
+	joined_run(SOURCE_KERNEL, SOURCE_HARDWARE, true);
+	watched(SOURCE_KERNEL);
+	assert_no(written(0), "Clocks");
+	exchange.bound_ns[BOUND_THERE] = 678;
+	snprintf(lines, sizeof(lines), REALTIME_UNKNOWN REMOTE, 678);
+	assert_section(CLOCKS_TITLE, lines);
+}
+
+/* And then the times of user space stand in the log as the system's clock gave them. */
+static void no_stages_and_why(void **state)
+{
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	clocks.phc_fd = -1;
+	strcpy(clocks.why, "/dev/ptp3: Permission denied: run as root");
+	report.stages_why = clocks.why;
+	assert_section(CLOCKS_TITLE, "  NIC clock     : not comparable: /dev/ptp3: Permission denied: run as root\n" REALTIME_UNKNOWN
+		       "  Stages        : not comparable: /dev/ptp3: Permission denied: run as root; T1_SW and T4_SW are times of "
+		       "CLOCK_REALTIME\n");
+	options.role = ROLE_REFLECT;
+	watched(SOURCE_HARDWARE);
+	report.stages_why = "no CPU";
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN
+		       "  Stages        : not comparable: no CPU; T2_SW and T3_SW are times of CLOCK_REALTIME\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(clocks_belong_to_hardware_stamps),
+		TEST(a_clock_and_its_offset),
+		TEST(a_clock_that_cannot_be_read),
+		TEST(a_rate_is_known_only_above_its_bound),
+		TEST(a_clock_that_others_steer),
+		TEST(the_largest_jump_above_its_bound),
+		TEST(a_clock_that_stood_still),
+		TEST(steps_and_where_they_were),
+		TEST(more_steps_than_are_shown),
+		TEST(the_offset_of_the_reflector),
+		TEST(stages_on_the_scale_of_the_nic),
+		TEST(remote_stages_on_the_scale_of_the_reflectors_stamps),
+		TEST(no_stages_and_why),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

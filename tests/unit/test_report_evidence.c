@@ -1,0 +1,209 @@
+/* build: sources=report/account.c,report/breach.c,report/clocks.c,report/label.c,report/machine.c,report/part.c,report/report.c,report/statistics.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What breaches leave behind: the trace, wherever it stands, and the commands. */
+#include "report/evidence.c"
+
+#include "fake_report.h"
+
+/* ---- The trace --------------------------------------------------------------------------------------------------- */
+
+#define TRACE_TITLE "\nTrace (tracing moves what is measured):\n"
+
+static void frozen_at(uint32_t seq)
+{
+	traced();
+	counter_add(&trace.marked, 1);
+	trace.state = TRACE_FROZEN;
+	trace.unsaved = true;
+	trace.last = (struct trace_record){ .seq = seq, .marker_ns = 2345, .frozen_ns = 12345 };
+}
+
+static void no_trace_no_section(void **state)
+{
+	(void)state;
+	assert_no(written(0), "race");
+}
+
+static void a_trace_without_a_breach(void **state)
+{
+	(void)state;
+	traced();
+	assert_section(TRACE_TITLE, "  Markers   :  0\n");
+	report.saved = &saved; /* nothing saved: its path is empty */
+	assert_section(TRACE_TITLE, "  Markers   :  0\n");
+	trace.start_error = EACCES;
+	assert_section(TRACE_TITLE, "  Markers   :  0\n  Writing RANT_TEST_START failed: Permission denied\n");
+}
+
+static void a_frozen_trace(void **state)
+{
+	(void)state;
+	frozen_at(4294967295);
+	assert_section(TRACE_TITLE, "  Markers   :  1  (of breaches)\n"
+		       "  Stopped at #4294967295, 12.3 us after the breach was seen\n  Evidence  : " INSTANCE "/trace\n");
+	options.verbose = true;
+	trace.last.snapshot_taken = true;
+	assert_section(TRACE_TITLE, "  Markers   :  1  (of breaches)\n"
+		       "  Stopped at #4294967295, 12.3 us after the breach was seen (marker written after 2.3 us)\n"
+		       "  Evidence  : " INSTANCE "/snapshot\n");
+	counter_add(&trace.while_frozen, 5);
+	options.verbose = false;
+	assert_section(TRACE_TITLE, "  Markers   :  1  (of breaches)\n"
+		       "  While off :  5  (breaches while the trace was frozen: not traced)\n"
+		       "  Stopped at #4294967295, 12.3 us after the breach was seen\n  Evidence  : " INSTANCE "/snapshot\n");
+}
+
+static void each_step_that_failed_is_named(void **state)
+{
+	(void)state;
+	frozen_at(7);
+	trace.marked = 0;
+	counter_add(&trace.refused, 1);
+	trace.last.marker_error = ENOSPC;
+	trace.last.snapshot_error = EBUSY;
+	assert_section(TRACE_TITLE, "  Markers   :  0\n  Refused   :  1  (markers that the kernel did not take)\n"
+		       "  Stopped at #7, 12.3 us after the breach was seen\n"
+		       "  Writing the marker failed: No space left on device\n"
+		       "  The snapshot failed: Device or resource busy\n  Evidence  : " INSTANCE "/trace\n");
+}
+
+static void what_was_not_stopped_is_not_called_so(void **state)
+{
+	(void)state;
+	frozen_at(7);
+	trace.state = TRACE_ARMED;
+	trace.last.stop_error = EPERM;
+	assert_section(TRACE_TITLE, "  Markers   :  1  (of breaches)\n"
+		       "  Not stopped at #7, 12.3 us after the breach was seen\n"
+		       "  Switching tracing off failed: Operation not permitted\n  Evidence  : " INSTANCE "/trace\n");
+}
+
+/* That there is a file is no reason to be silent about what it lacks. */
+static void each_step_that_failed_is_named_though_it_was_saved(void **state)
+{
+	static const struct {
+		int marker_error, stop_error, snapshot_error;
+		const char *lines;
+	} rows[] = {
+		{ ENOSPC, 0, 0, "  Stopped at #7, 12.3 us after the breach was seen\n"
+				"  Writing the marker failed: No space left on device\n" },
+		{ 0, EPERM, 0, "  Not stopped at #7, 12.3 us after the breach was seen\n"
+			       "  Switching tracing off failed: Operation not permitted\n" },
+		{ 0, 0, EBUSY, "  Stopped at #7, 12.3 us after the breach was seen\n"
+			       "  The snapshot failed: Device or resource busy\n" },
+		{ 0, 0, 0, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char lines[512];
+
+		frozen_at(7);
+		trace.state = TRACE_ARMED;
+		trace.unsaved = false;
+		trace.last.marker_error = rows[i].marker_error;
+		trace.last.stop_error = rows[i].stop_error;
+		trace.last.snapshot_error = rows[i].snapshot_error;
+		saved = (struct trace_saved){ .path = "/d/x", .source = "trace", .spike_cpu = 1 };
+		report.saved = &saved;
+		snprintf(lines, sizeof(lines), "  Markers   :  1  (of breaches)\n%s"
+			 "  Saved     : /d/x, from trace, the spike is in cpu1.txt\n", rows[i].lines);
+		assert_section(TRACE_TITLE, lines);
+	}
+}
+
+/* Nothing was written and nothing was stopped here. */
+static void a_trace_that_others_had_switched_off(void **state)
+{
+	(void)state;
+	traced();
+	counter_add(&trace.off, 3);
+	trace.unsaved = true;
+	trace.last = (struct trace_record){ .seq = 7, .off_before = true, .marker_error = EBADF };
+	for (int unsaved = 1; unsaved >= 0; unsaved--) {
+		trace.unsaved = unsaved;
+		assert_section(TRACE_TITLE, "  Markers   :  0\n"
+			       "  Off       :  3  (breaches while others had switched tracing off: not traced)\n");
+	}
+}
+
+static void a_saved_trace(void **state)
+{
+	(void)state;
+	frozen_at(7);
+	trace.unsaved = false;
+	trace.saves = 2;
+	saved = (struct trace_saved){ .path = "/var/tmp/rant-reflect-1-seq-7", .source = "snapshot", .spike_cpu = 0 };
+	report.saved = &saved;
+#define HEAD "  Markers   :  1  (of breaches)\n  Saves     :  2\n  Stopped at #7, 12.3 us after the breach was seen\n"
+#define SAVED "  Saved     : /var/tmp/rant-reflect-1-seq-7, from "
+	assert_section(TRACE_TITLE, HEAD SAVED "snapshot, the spike is in cpu0.txt\n");
+	saved.lost_events = UINT64_MAX; /* cannot be told: not a number */
+	assert_section(TRACE_TITLE, HEAD SAVED "snapshot, the spike is in cpu0.txt\n");
+	saved.lost_events = 123;
+	saved.spike_cpu = 17;
+	saved.source = "trace";
+	saved.swap_skipped = true;
+	assert_section(TRACE_TITLE, HEAD SAVED "trace, the spike is in cpu17.txt\n"
+		       "  The kernel skipped the snapshot, so the trace itself was saved\n"
+		       "  Overwritten before the first line: 123 events\n");
+	saved.spike_cpu = -1;
+	saved.swap_skipped = false;
+	saved.lost_events = 0;
+	assert_section(TRACE_TITLE, HEAD SAVED "trace\n"
+		       "  The marker of the breach is in no file: the buffer may be too small, or tracing was off\n");
+}
+
+/* Switched on again: there is a file, and nothing stands still any more. */
+static void a_trace_that_goes_on(void **state)
+{
+	(void)state;
+	frozen_at(7);
+	trace.unsaved = false;
+	trace.state = TRACE_ARMED;
+	trace.saves = 1;
+	saved = (struct trace_saved){ .path = "/d/x", .source = "trace", .spike_cpu = 1 };
+	report.saved = &saved;
+	assert_section(TRACE_TITLE, "  Markers   :  1  (of breaches)\n  Saves     :  1\n"
+		       "  Saved     : /d/x, from trace, the spike is in cpu1.txt\n");
+}
+
+/* ---- Commands ---------------------------------------------------------------------------------------------------- */
+
+static void commands_and_what_became_of_them(void **state)
+{
+	struct breach_actions wanted = { .commands = 3, .command = { "date", "logger -t rant \"$RANT_SEQ\"", "sleep 9" } };
+	struct actions actions = { .wanted = &wanted, .ran = { 2, 0, 1 }, .failed = { 0, 3, 1 }, .left_out = { 0, 0, 4 } };
+
+	(void)state;
+	report.actions = &actions;
+	assert_section("\nCommands:\n", "  date: ran 2 times\n  logger -t rant \"$RANT_SEQ\": ran 0 times, 3 failed\n"
+		       "  sleep 9: ran 1 time, 1 failed, 4 breaches came while it still ran\n");
+	/* What a script that reads the report takes for a line must not come from a command. */
+	wanted.command[1] = "a\nb\tc\x7f\033[2Jd \xc3\xa9 ~";
+	assert_section("\nCommands:\n", "  date: ran 2 times\n  a?b?c??[2Jd \xc3\xa9 ~: ran 0 times, 3 failed\n"
+		       "  sleep 9: ran 1 time, 1 failed, 4 breaches came while it still ran\n");
+	assert_no(text, "not told");
+	report.breaches_missed = 12;
+	assert_line(written(0), "  12 breaches were not told, newer ones had taken their place");
+	wanted.commands = 0;
+	assert_no(written(0), "Commands");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(no_trace_no_section),
+		TEST(a_trace_without_a_breach),
+		TEST(a_frozen_trace),
+		TEST(each_step_that_failed_is_named),
+		TEST(what_was_not_stopped_is_not_called_so),
+		TEST(each_step_that_failed_is_named_though_it_was_saved),
+		TEST(a_trace_that_others_had_switched_off),
+		TEST(a_saved_trace),
+		TEST(a_trace_that_goes_on),
+		TEST(commands_and_what_became_of_them),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

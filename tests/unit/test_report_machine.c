@@ -1,0 +1,260 @@
+/* build: wraps=activity_differences sources=report/account.c,report/breach.c,report/clocks.c,report/evidence.c,report/label.c,report/part.c,report/report.c,report/statistics.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the machine did: hardware counters and differences of readings. */
+#include "report/machine.c"
+
+#include "fake_report.h"
+
+/* ---- Counters ---------------------------------------------------------------------------------------------------- */
+
+#define PMC_TITLE "\nHardware counters of an exchange:\n"
+#define PMC_SPIKE "                              quick, mean          spike\n"
+#define PMC_CALM "                              quick, mean       no spike\n"
+
+static struct pmc pmc;
+
+static void counted(void)
+{
+	pmc = (struct pmc){ .counters = 3, .event = { 0, 1, 8 }, .quick = 4, .quick_sum = { 40000, 10, 0 } };
+	report.pmc = &pmc;
+}
+
+static void counters_without_a_spike(void **state)
+{
+	(void)state;
+	assert_no(written(0), "Hardware counters");
+	counted();
+	assert_section(PMC_TITLE, PMC_CALM "  cycles                          10000.0\n"
+		       "  instructions                        2.5\n  L1-dcache-load-misses               0.0\n");
+}
+
+static void counters_of_a_spike(void **state)
+{
+	(void)state;
+	counted();
+	pmc.slow = 2;
+	pmc.spike[0] = 987654321;
+	pmc.spike[1] = 1;
+	pmc.slow_sum[0] = 5000000000;
+	assert_section(PMC_TITLE, PMC_SPIKE "  cycles                          10000.0      987654321\n"
+		       "  instructions                        2.5              1\n"
+		       "  L1-dcache-load-misses               0.0              0\n");
+	/* All were slow: there is no mean, and 0 is none. */
+	pmc.quick = 0;
+	assert_section(PMC_TITLE, PMC_SPIKE "  cycles                                -      987654321\n"
+		       "  instructions                          -              1\n"
+		       "  L1-dcache-load-misses                 -              0\n");
+}
+
+static void what_the_counters_are_not(void **state)
+{
+	(void)state;
+	counted();
+	pmc.counters = 1;
+	pmc.partial[0] = true;
+	pmc.user_only = true;
+	strcpy(pmc.missing, "cache-misses, page-faults");
+	pmc.failed = 12;
+	pmc.system_calls = 2;
+	assert_section("\nHardware counters of an exchange, without the kernel's part:\n", PMC_CALM
+		       "  cycles                          10000.0  (did not count all the time: too low)\n"
+		       "  Not here: cache-misses, page-faults\n  12 exchanges could not be counted\n"
+		       "  Reading them costs 2 system calls in each exchange\n");
+	pmc.slow = 1;
+	pmc.spike[0] = 3;
+	assert_section("\nHardware counters of an exchange, without the kernel's part:\n", PMC_SPIKE
+		       "  cycles                          10000.0              3  (did not count all the time: too low)\n"
+		       "  Not here: cache-misses, page-faults\n  12 exchanges could not be counted\n"
+		       "  Reading them costs 2 system calls in each exchange\n");
+}
+
+/* ---- What the machine did ---------------------------------------------------------------------------------------- */
+
+static struct activity activity;
+static struct activity_reading at_start, at_breach, at_end;
+
+/* Off by default: then the real one is asked. */
+static struct {
+	const struct activity_difference *until_breach, *until_end;
+	size_t breach_count, end_count;
+} differences;
+
+size_t __real_activity_differences(const struct activity *a, const struct activity_reading *before,
+				   const struct activity_reading *after, struct activity_difference *list, size_t max);
+size_t __wrap_activity_differences(const struct activity *a, const struct activity_reading *before,
+				   const struct activity_reading *after, struct activity_difference *list, size_t max);
+size_t __wrap_activity_differences(const struct activity *a, const struct activity_reading *before,
+				   const struct activity_reading *after, struct activity_difference *list, size_t max)
+{
+	const bool breach = after == &at_breach;
+	const struct activity_difference *from = breach ? differences.until_breach : differences.until_end;
+	const size_t count = breach ? differences.breach_count : differences.end_count;
+
+	if (!from)
+		return __real_activity_differences(a, before, after, list, max);
+	assert_ptr_equal(a, &activity);
+	assert_ptr_equal(before, &at_start);
+	assert_true(breach || after == &at_end);
+	memcpy(list, from, (count < max ? count : max) * sizeof(*list));
+	return count;
+}
+
+#define UNTIL_BREACH "\nWhat the machine did until the first breach:\n"
+#define DURING "\nWhat the machine did during the run:\n"
+
+static const struct activity_difference few[] = {
+	{ "Measuring thread", "involuntary switches", "", ACTIVITY_COUNTED, .delta = 3 },
+	{ "Measuring thread", "waited for the CPU", "ns", ACTIVITY_COUNTED, .delta = 18446744073709551615U },
+	{ "CPU 1", "frequency", "kHz", ACTIVITY_CHANGED, .from = 3000000, .to = 800000 },
+	{ "CPU 1", "governor", "", ACTIVITY_CHANGED, .from = 1, .to = 2 },
+	{ "veth0", "rx_missed", "", ACTIVITY_RESET, .delta = 9, .from = 70, .to = 2 },
+	{ "veth0", "busy", "us", ACTIVITY_RESET, .from = 70, .to = 2 },
+	{ "veth0", "tx_lost", "", ACTIVITY_GONE, .from = 5 },
+};
+
+#define FEW                                                                                                     \
+	"  Measuring thread:\n    involuntary switches: 3\n    waited for the CPU: 18446744073709551615 ns\n"       \
+	"  CPU 1:\n    frequency: 3000000 -> 800000 kHz\n    governor: 1 -> 2\n"                                    \
+	"  veth0:\n    rx_missed: 70 -> 2 (how much was counted is not known)\n"                                    \
+	"    busy: 70 -> 2 us (how much was counted is not known)\n    tx_lost: cannot be read any more\n"
+
+static const struct activity_difference one[] = { { "Whole run", "packets", "", ACTIVITY_COUNTED, .delta = 1 } };
+
+static void active(void)
+{
+	memset(&activity, 0, sizeof(activity));
+	differences.until_breach = few;
+	differences.breach_count = COUNT_OF(few);
+	differences.until_end = one;
+	differences.end_count = 1;
+	report.activity = &activity;
+	report.activity_start = &at_start;
+	report.activity_breach = &at_breach;
+	report.activity_end = &at_end;
+}
+
+static int tear_down_activity(void **state)
+{
+	memset(&differences, 0, sizeof(differences));
+	return tear_down(state);
+}
+
+static void differences_of_each_kind(void **state)
+{
+	(void)state;
+	active();
+	assert_section(UNTIL_BREACH, FEW);
+	assert_no(text, "during the run");
+	assert_no(text, "Whole run");
+}
+
+static void until_the_breach_and_during_the_run(void **state)
+{
+	(void)state;
+	active();
+	/* It went on after the first breach. */
+	options.keep_going = true;
+	at_start.mark = 3;
+	at_breach.mark = 70;
+	at_end.mark = 18446744073709551615U;
+	assert_section("\nWhat the machine did until the first breach, as read after 70 packets:\n", FEW);
+	assert_section(DURING, "  Whole run:\n    packets: 1\n");
+	assert_no(text, "before the worst");
+	report.activity_before_worst = &at_start;
+	report.activity_worst = &at_end;
+	assert_section("What the machine did from the breach before the worst to the worst, as read after 3 and "
+		       "18446744073709551615 packets:\n",
+		       "  Whole run:\n    packets: 1\n");
+	differences.end_count = 0;
+	assert_section("What the machine did from the breach before the worst to the worst, as read after 3 and "
+		       "18446744073709551615 packets:\n",
+		       "  Nothing that is counted here moved\n");
+	differences.end_count = 1;
+	report.activity_before_worst = report.activity_worst = NULL;
+	/* There was none: only for who wants to know. */
+	report.activity_breach = NULL;
+	options.keep_going = false;
+	assert_no(written(0), "What the machine did");
+	options.verbose = true;
+	assert_section(DURING, "  Whole run:\n    packets: 1\n");
+	assert_no(text, "until the first breach");
+}
+
+/* The run ended before, or it was not asked for. */
+static void no_reading_no_difference(void **state)
+{
+	(void)state;
+	active();
+	report.activity_end = NULL;
+	assert_no(written(0), "What the machine did");
+	report.activity_end = &at_end;
+	report.activity_start = NULL;
+	assert_no(written(0), "What the machine did");
+	report.activity = NULL;
+	report.activity_start = &at_start;
+	assert_no(written(0), "What the machine did");
+}
+
+static void more_differences_than_the_list_holds(void **state)
+{
+	static struct activity_difference many[201];
+	static char name[201][16];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(many); i++) {
+		snprintf(name[i], sizeof(name[i]), "number %zu", i);
+		many[i] = (struct activity_difference){ "Many", name[i], "", ACTIVITY_COUNTED, .delta = 1000 + i };
+	}
+	active();
+	differences.until_breach = many;
+	differences.breach_count = 200;
+	assert_line(written(0), "    number 199: 1199");
+	assert_no(text, "more\n");
+	assert_int_equal(times_in(text, "  Many:\n"), 1);
+	differences.breach_count = 201;
+	assert_line(written(0), "    number 199: 1199");
+	assert_line(text, "  and 1 more");
+	assert_no(text, "number 200");
+}
+
+static void what_cannot_be_told_of_the_machine(void **state)
+{
+	(void)state;
+	active();
+	differences.until_breach = one;
+	differences.breach_count = 1;
+	activity.unreadables = 2;
+	strcpy(activity.unreadable[0], "SMI count (/dev/cpu/1/msr: No such file or directory)");
+	strcpy(activity.unreadable[1], "frequency (no cpufreq)");
+	strcpy(activity.unreadable[2], "left over");
+	assert_section(UNTIL_BREACH, "  Whole run:\n    packets: 1\n");
+	options.verbose = true;
+	assert_section(UNTIL_BREACH, "  Whole run:\n    packets: 1\n"
+		       "  Cannot tell: SMI count (/dev/cpu/1/msr: No such file or directory)\n"
+		       "  Cannot tell: frequency (no cpufreq)\n");
+	options.verbose = false;
+	activity.counters_left_out = 5;
+	assert_section(UNTIL_BREACH, "  Whole run:\n    packets: 1\n  Left out for lack of room: 5 counters\n");
+	activity.unreadables_left_out = 2;
+	assert_section(UNTIL_BREACH, "  Whole run:\n    packets: 1\n  Left out for lack of room: 7 counters\n");
+	activity.counters_left_out = 0;
+	assert_section(UNTIL_BREACH, "  Whole run:\n    packets: 1\n  Left out for lack of room: 2 counters\n");
+}
+
+#define ACTIVITY_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down_activity)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(counters_without_a_spike),
+		TEST(counters_of_a_spike),
+		TEST(what_the_counters_are_not),
+		ACTIVITY_TEST(differences_of_each_kind),
+		ACTIVITY_TEST(until_the_breach_and_during_the_run),
+		ACTIVITY_TEST(no_reading_no_difference),
+		ACTIVITY_TEST(more_differences_than_the_list_holds),
+		ACTIVITY_TEST(what_cannot_be_told_of_the_machine),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
