@@ -1,4 +1,4 @@
-/* build: wraps= sources=wire/hmac.c libs=-lm */
+/* build: wraps= sources=wire/tlv.c,wire/hmac.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* STAMP packets against the RFC's figures and the vectors of an independent computation (V1 to V5 below). */
 #include "wire/packet.c"

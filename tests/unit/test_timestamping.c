@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime sources=tests/unit/fake_kernel.c,wire/packet.c,wire/hmac.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime sources=tests/unit/fake_kernel.c,wire/packet.c,wire/tlv.c,wire/hmac.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Each check of a control message by itself: the message is as the kernel sends it, but for one thing. */
 #include "wire/timestamping.c"
