@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The base of STAMP packets, RFC 8762 section 4 (hot); what follows it is in tlv.c. Everything that comes from the wire is
- * checked in these two. */
+/* The base of STAMP packets, RFC 8762 section 4 (hot); what follows it is in tlv.c. Everything that comes from the wire
+ * is checked in these two. */
 #include "wire/packet.h"
 
 #include "wire/hmac.h"
@@ -203,7 +203,8 @@ size_t packet_reply(uint8_t *packet, size_t bytes, const struct hmac *key, const
 
 /* ---- Replies ----------------------------------------------------------------------------------------------------- */
 
-INLINE enum packet_verdict read_reply(const struct layout *const l, const uint8_t *packet, size_t bytes, struct reply *r)
+INLINE enum packet_verdict read_reply(const struct layout *const l, const uint8_t *packet, size_t bytes,
+				      struct reply *r)
 {
 	uint16_t estimate = get16(packet + l->error_estimate);
 	bool ptp = estimate & ERROR_ESTIMATE_PTP;

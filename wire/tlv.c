@@ -285,7 +285,7 @@ static uint8_t *put_tlv(uint8_t **p, uint8_t type, size_t bytes)
 	return value;
 }
 
-/* RFC 8972 section 4.1 wants pseudo-random octets; these, which no link compresses, are always the same (xorshift32). */
+/* RFC 8972 section 4.1 wants pseudo-random octets. These are the same each time (xorshift32); no link compresses them. */
 static void fill_padding(uint8_t *p, size_t bytes)
 {
 	uint32_t state = 0x52414e54;
@@ -422,7 +422,8 @@ COLD bool fill_and_sign_tlvs(uint8_t *packet, size_t bytes, const struct answeri
 	return malformed;
 }
 
-void tlv_answer(uint8_t *packet, size_t bytes, const struct hmac *key, const struct answer *a, bool ptp, bool *malformed)
+void tlv_answer(uint8_t *packet, size_t bytes, const struct hmac *key, const struct answer *a, bool ptp,
+		bool *malformed)
 {
 	const struct answering with = { .a = a, .key = key, .ptp = ptp };
 

@@ -18,12 +18,13 @@ void tlv_prepare(uint8_t *p, const uint8_t *end, const struct packet_plan *plan)
 /* Signs the TLVs of an authenticated probe, if there are any: after its sequence number has been written. */
 void tlv_sign(uint8_t *packet, const struct packet_plan *plan);
 
-/* Sets the wishes in *r that the TLVs tell of. With a key, TLVs whose HMAC is wrong tell of none. Always PACKET_GOOD: no TLV
- * makes the request around it malformed. */
+/* Sets the wishes in *r that the TLVs tell of. With a key, TLVs whose HMAC is wrong tell of none. Always PACKET_GOOD:
+ * no TLV makes the request around it malformed. */
 enum packet_verdict tlv_read_wishes(const uint8_t *packet, size_t bytes, const struct hmac *key, struct request *r);
 
-/* Answers the TLVs in place, before the base becomes that of the reply: their HMAC is over the sequence number that came.
- * ptp: the format of times. Sets *malformed as packet_reply() says. */
-void tlv_answer(uint8_t *packet, size_t bytes, const struct hmac *key, const struct answer *a, bool ptp, bool *malformed);
+/* Answers the TLVs in place, before the base becomes that of the reply: their HMAC is over the sequence number that
+ * came. ptp: the format of times. Sets *malformed as packet_reply() says. */
+void tlv_answer(uint8_t *packet, size_t bytes, const struct hmac *key, const struct answer *a, bool ptp,
+		bool *malformed);
 
 #endif
