@@ -45,7 +45,8 @@ INLINE void put32(uint8_t *p, uint32_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-static inline void put_time(uint8_t *p, int64_t ns, bool ptp)
+/* A time since 1970, of 8 octets: PTP or NTP format. Seconds are written modulo 2^32. */
+static inline void put_ns(uint8_t *p, int64_t ns, bool ptp)
 {
 	/* A PHC may stand before 1970: the remainder is kept positive. */
 	int64_t seconds = ns / NS_PER_S - (ns % NS_PER_S < 0);
@@ -68,7 +69,7 @@ static inline bool is_time(const uint8_t *p)
 	return memcmp(p, nothing, sizeof(nothing));
 }
 
-static inline int64_t get_time(const uint8_t *p, bool ptp)
+static inline int64_t get_ns(const uint8_t *p, bool ptp)
 {
 	uint32_t seconds = get32(p), rest = get32(p + 4);
 

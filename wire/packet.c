@@ -77,7 +77,7 @@ COLD void sign_probe(uint8_t *packet, const struct packet_plan *plan)
 void packet_probe(uint8_t *packet, const struct packet_plan *plan, uint32_t seq, int64_t t1_ns)
 {
 	put32(packet + AT_SEQ, seq);
-	put_time(packet + layout_of(plan->key)->timestamp, t1_ns, true);
+	put_ns(packet + layout_of(plan->key)->timestamp, t1_ns, true);
 	if (plan->key)
 		sign_probe(packet, plan);
 }
@@ -105,8 +105,8 @@ INLINE bool is_reply(const struct layout *l, const uint8_t *packet, size_t bytes
 	       is_zero(packet, l->ttl + 1, bytes < l->end ? bytes : l->end);
 }
 
-INLINE enum packet_verdict read_request(const struct layout *const l, const uint8_t *packet, size_t bytes,
-					const struct hmac *key, struct request *r)
+INLINE enum packet_verdict read_request_as(const struct layout *const l, const uint8_t *packet, size_t bytes,
+					   const struct hmac *key, struct request *r)
 {
 	r->seq = get32(packet + AT_SEQ);
 	r->error_estimate = get16(packet + l->error_estimate);
@@ -132,7 +132,7 @@ COLD enum packet_verdict read_authenticated_request(const uint8_t *packet, size_
 {
 	if (!is_verified(packet, bytes, key))
 		return PACKET_UNVERIFIED;
-	return read_request(&authenticated, packet, bytes, key, r);
+	return read_request_as(&authenticated, packet, bytes, key, r);
 }
 
 enum packet_verdict packet_read_request(const uint8_t *packet, size_t bytes, const struct hmac *key, struct request *r)
@@ -141,7 +141,7 @@ enum packet_verdict packet_read_request(const uint8_t *packet, size_t bytes, con
 		return read_authenticated_request(packet, bytes, key, r);
 	if (bytes < STAMP_REQUEST_MIN_BYTES)
 		return PACKET_MALFORMED;
-	return read_request(&plain, packet, bytes, NULL, r);
+	return read_request_as(&plain, packet, bytes, NULL, r);
 }
 
 /* ---- The answer -------------------------------------------------------------------------------------------------- */
@@ -162,8 +162,8 @@ INLINE bool wants_ptp(const struct layout *const l, const uint8_t *packet)
 	return get16(packet + l->error_estimate) & ERROR_ESTIMATE_PTP;
 }
 
-INLINE size_t make_reply(const struct layout *const l, uint8_t *packet, size_t bytes, const struct hmac *key,
-			 const struct answer *a, bool *malformed_tlv)
+INLINE size_t make_reply_as(const struct layout *const l, uint8_t *packet, size_t bytes, const struct hmac *key,
+			    const struct answer *a, bool *malformed_tlv)
 {
 	*malformed_tlv = false;
 	if (bytes < l->base) {
@@ -179,9 +179,9 @@ INLINE size_t make_reply(const struct layout *const l, uint8_t *packet, size_t b
 	memcpy(packet + l->sender_seq, packet + AT_SEQ, l->ssid - AT_SEQ);
 	clear_reply(l, packet);
 	put32(packet + AT_SEQ, a->seq);
-	put_time(packet + l->timestamp, a->t3_ns, ptp);
+	put_ns(packet + l->timestamp, a->t3_ns, ptp);
 	put16(packet + l->error_estimate, (uint16_t)((ptp ? ERROR_ESTIMATE_PTP : 0) | OUR_ERROR_ESTIMATE));
-	put_time(packet + l->t2, a->t2_ns, ptp);
+	put_ns(packet + l->t2, a->t2_ns, ptp);
 	packet[l->ttl] = a->ttl;
 	if (key)
 		hmac_sign(key, packet, l->end, NULL, 0, packet + l->end);
@@ -191,20 +191,20 @@ INLINE size_t make_reply(const struct layout *const l, uint8_t *packet, size_t b
 COLD size_t make_authenticated_reply(uint8_t *packet, size_t bytes, const struct hmac *key, const struct answer *a,
 				     bool *malformed_tlv)
 {
-	return make_reply(&authenticated, packet, bytes, key, a, malformed_tlv);
+	return make_reply_as(&authenticated, packet, bytes, key, a, malformed_tlv);
 }
 
 size_t packet_reply(uint8_t *packet, size_t bytes, const struct hmac *key, const struct answer *a, bool *malformed_tlv)
 {
 	if (key)
 		return make_authenticated_reply(packet, bytes, key, a, malformed_tlv);
-	return make_reply(&plain, packet, bytes, NULL, a, malformed_tlv);
+	return make_reply_as(&plain, packet, bytes, NULL, a, malformed_tlv);
 }
 
 /* ---- Replies ----------------------------------------------------------------------------------------------------- */
 
-INLINE enum packet_verdict read_reply(const struct layout *const l, const uint8_t *packet, size_t bytes,
-				      struct reply *r)
+INLINE enum packet_verdict read_reply_as(const struct layout *const l, const uint8_t *packet, size_t bytes,
+					 struct reply *r)
 {
 	uint16_t estimate = get16(packet + l->error_estimate);
 	bool ptp = estimate & ERROR_ESTIMATE_PTP;
@@ -218,8 +218,8 @@ INLINE enum packet_verdict read_reply(const struct layout *const l, const uint8_
 	r->error_estimate = estimate;
 	r->t2_known = is_time(packet + l->t2);
 	r->t3_known = is_time(packet + l->timestamp);
-	r->t2_ns = get_time(packet + l->t2, ptp);
-	r->t3_ns = get_time(packet + l->timestamp, ptp);
+	r->t2_ns = get_ns(packet + l->t2, ptp);
+	r->t3_ns = get_ns(packet + l->timestamp, ptp);
 	r->ttl = bytes > l->ttl ? packet[l->ttl] : -1;
 	return PACKET_GOOD;
 }
@@ -229,7 +229,7 @@ COLD enum packet_verdict read_authenticated_reply(const uint8_t *packet, size_t 
 {
 	if (!is_verified(packet, bytes, key))
 		return PACKET_UNVERIFIED;
-	return read_reply(&authenticated, packet, bytes, r);
+	return read_reply_as(&authenticated, packet, bytes, r);
 }
 
 enum packet_verdict packet_read_reply(const uint8_t *packet, size_t bytes, const struct hmac *key, struct reply *r)
@@ -238,7 +238,7 @@ enum packet_verdict packet_read_reply(const uint8_t *packet, size_t bytes, const
 		return read_authenticated_reply(packet, bytes, key, r);
 	if (bytes < STAMP_REPLY_MIN_BYTES)
 		return PACKET_MALFORMED;
-	return read_reply(&plain, packet, bytes, r);
+	return read_reply_as(&plain, packet, bytes, r);
 }
 
 INLINE bool answers(const struct layout *const l, const uint8_t *packet, const uint8_t *probe)

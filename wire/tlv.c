@@ -118,7 +118,7 @@ static bool answer_follow_up(uint8_t *value, const struct answering *with)
 	if (a->follow_up_method == PACKET_METHOD_NONE)
 		return true;
 	put32(value, a->follow_up_seq);
-	put_time(value + 4, a->follow_up_ns, with->ptp);
+	put_ns(value + 4, a->follow_up_ns, with->ptp);
 	value[12] = a->follow_up_method;
 	return true;
 }
@@ -127,7 +127,7 @@ static void read_follow_up(const uint8_t *value, bool ptp, struct reply *r)
 {
 	r->follow_up_told = true;
 	r->follow_up_seq = get32(value);
-	r->follow_up_ns = get_time(value + 4, ptp);
+	r->follow_up_ns = get_ns(value + 4, ptp);
 	r->follow_up_method = known_method(value[12]);
 	/* Any sequence number is a legal one, so that only the time tells whether there is one. */
 	if (!is_time(value + 4))
@@ -146,7 +146,7 @@ static bool answer_rant(uint8_t *value, const struct answering *with)
 	if (on_scale)
 		put32(value + 8, a->software_bound_ns < RANT_NO_BOUND ? (uint32_t)a->software_bound_ns : RANT_NO_BOUND);
 	if (a->t2_user_known)
-		put_time(value + 12, a->t2_user_ns, with->ptp);
+		put_ns(value + 12, a->t2_user_ns, with->ptp);
 	return true;
 }
 
@@ -157,7 +157,7 @@ static void read_rant(const uint8_t *value, bool ptp, struct reply *r)
 	r->software_told = true;
 	r->wire_source = value[5] <= SOURCE_HARDWARE ? value[5] : SOURCE_NONE;
 	r->t2_user_known = value[4] & RANT_T2_USER;
-	r->t2_user_ns = r->t2_user_known ? get_time(value + 12, ptp) : 0;
+	r->t2_user_ns = r->t2_user_known ? get_ns(value + 12, ptp) : 0;
 	/* The largest number stands for all that are larger, and so bounds nothing. */
 	r->software_bound_ns = value[4] & RANT_ON_SCALE && bound_ns != RANT_NO_BOUND ? (int64_t)bound_ns : -1;
 }
@@ -285,7 +285,7 @@ static uint8_t *put_tlv(uint8_t **p, uint8_t type, size_t bytes)
 	return value;
 }
 
-/* RFC 8972 section 4.1 wants pseudo-random octets. These are the same each time (xorshift32); no link compresses them. */
+/* RFC 8972 section 4.1 wants pseudo-random octets. These are the same each time (xorshift32), and do not compress. */
 static void fill_padding(uint8_t *p, size_t bytes)
 {
 	uint32_t state = 0x52414e54;

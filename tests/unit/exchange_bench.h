@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The bench of the tests of the measuring loop, with the room under test itself, so that statics can be called: a run
- * against the fake kernel, and what is held together after it: the account of the room, that of the fake, the identities
- * of measure/account.h, and the truth about every record.
+ * against the fake kernel, and what is held together after it: the account of the room, that of the fake, the
+ * identities of measure/account.h, and the truth about every record.
  */
 #ifndef EXCHANGE_BENCH_H
 #define EXCHANGE_BENCH_H

@@ -214,8 +214,8 @@ static void check_follow_up(const struct reply *r)
 										       PACKET_METHOD_SOFTWARE);
 }
 
-/* What the TLVs were to be answered with, and T2 and T3, which go by the same rule: a time of user space is on the scale of
- * the stamps, also where it takes the place of one. */
+/* What the TLVs were to be answered with, and T2 and T3, which go by the same rule: a time of user space is on the
+ * scale of the stamps, also where it takes the place of one. */
 static void check_times_told(const struct reply *r, const struct fake_packet *p)
 {
 	bool stamped = fake.current.rx_stamped, nic = stamped && fake.wire == SOURCE_HARDWARE;

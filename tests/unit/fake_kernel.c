@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The kernel of the fake, see fake_kernel.h: clocks, the two queues of a socket, and the four calls that are replaced. */
+/* The kernel of the fake, see fake_kernel.h: clocks, the two queues of a socket, and the four calls replaced. */
 #include "fake_kernel.h"
 
 #include "fake_inside.h"
@@ -469,8 +469,8 @@ static int64_t wakes_at(int64_t until_ns, bool readable)
 	return until_ns;
 }
 
-/* A reflector that is busy sleeps little, so that its stamps may come when it is about to give them up, where the room may
- * decide either way: between two readings of its clock, or while it sleeps. These come clearly late instead. */
+/* A reflector that is busy sleeps little, so that its stamps may come when it is about to give them up, where the room
+ * may decide either way: between two readings of its clock, or while it sleeps. These come clearly late instead. */
 #define EITHER_WAY_NS (700 * NS_PER_US)
 
 static int64_t clear_of_timeout(const struct fake_message *m)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What test_packet.c and test_tlv.c share, each after the .c that it is about: the vectors of an independent computation (V1
- * to V5), the two kinds of packet with their keys, and what a base must be.
+ * What test_packet.c and test_tlv.c share, each after the .c that it is about: the vectors of an independent
+ * computation (V1 to V5), the two kinds of packet with their keys, and what a base must be.
  */
 #ifndef PACKET_BENCH_H
 #define PACKET_BENCH_H
@@ -104,12 +104,12 @@ static inline void check_base(const struct kind *k, const uint8_t *answered, con
 	uint8_t expected[STAMP_AUTHENTICATED_BYTES] = { 0 };
 
 	put32(expected, a->seq);
-	put_time(expected + k->t1, a->t3_ns, ptp);
+	put_ns(expected + k->t1, a->t3_ns, ptp);
 	expected[k->estimate] = ptp ? 0x40 : 0;
 	expected[k->estimate + 1] = 1;
 	if (bytes >= k->base)
 		memcpy(expected + k->ssid, request + k->ssid, 2);
-	put_time(expected + k->t2, a->t2_ns, ptp);
+	put_ns(expected + k->t2, a->t2_ns, ptp);
 	memcpy(expected + k->sender_seq, request, 4);
 	memcpy(expected + k->sender_t1, request + k->t1, 8);
 	memcpy(expected + k->sender_estimate, request + k->estimate, 2);

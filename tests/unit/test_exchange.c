@@ -497,7 +497,8 @@ static bool is_possible(enum fake_fault fault, enum role role)
 	case STOP: return false;
 	case BAD_TLV:
 	case LARGE: return role == ROLE_REFLECT;
-	/* With others than the NIC's stamps it is CLOCK_REALTIME that is set. A reflector has more than one packet in flight. */
+	/* With others than the NIC's stamps it is CLOCK_REALTIME that is set. A reflector has more than one packet in
+	 * flight. */
 	case STEP: return b.channel.wire == SOURCE_HARDWARE;
 	case SET: return role == ROLE_EMIT;
 	default: return true;

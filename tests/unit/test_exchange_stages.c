@@ -1,7 +1,7 @@
 /* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_add,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,measure/log.c,host/pmc.c,host/clock.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What both loops make of the times of an exchange: stages, steps of a clock, places on the NIC's scale, and what other rooms
- * get of it. */
+/* What both loops make of the times of an exchange: stages, steps of a clock, places on the NIC's scale, and what other
+ * rooms get of it. */
 #include "exchange_bench.h"
 
 /* ---- Stages --------------------------------------------------------------------------------------------------------- */
@@ -321,8 +321,8 @@ static void what_is_slow_was_not_set(void **state)
 	}
 }
 
-/* The thread was held up between the three readings of clocks at sending, for 20 ms - 2 ms: what is in these bounds may be
- * that. Each reading takes 20 ns here. */
+/* The thread was held up between the three readings of clocks at sending, for 20 ms - 2 ms: what is in these bounds may
+ * be that. Each reading takes 20 ns here. */
 static void how_much_a_step_must_be(void **state)
 {
 	(void)state;
@@ -434,7 +434,8 @@ static void stages_are_right_without_synchronisation(void **state)
 	}
 }
 
-/* In the middle of the run, at age_ns of it, the relation gets too old. Returns how many have one of their times placed. */
+/* In the middle of the run, at age_ns of it, the relation gets too old. Returns how many have one of their times
+ * placed. */
 static unsigned run_until_too_old(enum role role, int64_t age_ns)
 {
 	uint64_t unplaced = 0, in_stage[STAGES] = { 0 };

@@ -1,9 +1,9 @@
 /* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_add,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,measure/log.c,host/pmc.c,host/clock.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The times of the other host in the records of an emitter: each record gets T2 of its own reply and T3 on the wire from
- * the one after it, or none; whatever is lost, late, doubled or left out, never those of another packet. The bench holds
- * every record against the truth; here is what is to come of each fault.
+ * The times of the other host in the records of an emitter: each record gets T2 of its own reply and T3 on the wire
+ * from the one after it, or none; whatever is lost, late, doubled or left out, never those of another packet. The bench
+ * holds every record against the truth; here is what is to come of each fault.
  */
 #include "exchange_bench.h"
 
@@ -640,8 +640,8 @@ static void a_record_waits_for_a_whole_ring(void **state)
 
 			assert_int_equal(got.lost, losses);
 			assert_int_equal(got.recorded, 310);
-			/* At 255 the place is needed for the 256th. Before that its follow-up comes in the reply after the
-			 * losses, unless it was in one of those. */
+			/* At 255 the place is needed for the 256th. Before that its follow-up comes in the reply after
+			 * the losses, unless it was in one of those. */
 			assert_int_equal(follow_up(FOLLOW_UP_LOST), losses >= FLIGHTS - 1 || back);
 			assert_int_equal(follow_up(FOLLOW_UP_THERE), 310 - follow_up(FOLLOW_UP_LOST));
 		}

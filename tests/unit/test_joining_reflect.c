@@ -163,8 +163,8 @@ static void times_that_have_no_place(void **state)
 	}
 }
 
-/* The class of a packet costs a message of the kernel for each: it is asked for when somebody wants to know, once. From then
- * on each reply tells it and goes out in it, which the fake checks. */
+/* The class of a packet costs a message of the kernel for each: it is asked for when somebody wants to know, once. From
+ * then on each reply tells it and goes out in it, which the fake checks. */
 static void the_class_is_asked_for_once(void **state)
 {
 	(void)state;

@@ -63,7 +63,7 @@ static void vector_1_is_read(void **state)
 	assert_int_equal(r.error_estimate, 0x8001);
 	assert_false(r.wants_t2_user);
 	assert_false(r.wants_class);
-	assert_true(get_time(bytes + 4, false) == VECTOR_T1_NS);
+	assert_true(get_ns(bytes + 4, false) == VECTOR_T1_NS);
 }
 
 static void vector_2_is_read(void **state)
@@ -193,8 +193,8 @@ static int64_t there_and_back(int64_t ns, bool ptp)
 {
 	uint8_t bytes[8];
 
-	put_time(bytes, ns, ptp);
-	return get_time(bytes, ptp);
+	put_ns(bytes, ns, ptp);
+	return get_ns(bytes, ptp);
 }
 
 static void times_come_back_exactly(void **state)
@@ -238,13 +238,13 @@ static void octets_of_times_before_1970(void **state)
 	uint8_t bytes[8], expected[8];
 
 	(void)state;
-	put_time(bytes, -1, true);
+	put_ns(bytes, -1, true);
 	util_hex(expected, sizeof(expected), "ffffffff 3b9ac9ff");
 	assert_memory_equal(bytes, expected, sizeof(bytes));
-	put_time(bytes, -1, false);
+	put_ns(bytes, -1, false);
 	util_hex(expected, sizeof(expected), "83aa7e7f fffffffb");
 	assert_memory_equal(bytes, expected, sizeof(bytes));
-	put_time(bytes, -NS_PER_S, true);
+	put_ns(bytes, -NS_PER_S, true);
 	util_hex(expected, sizeof(expected), "ffffffff 00000000");
 	assert_memory_equal(bytes, expected, sizeof(bytes));
 }
@@ -285,7 +285,7 @@ static void a_probe_changes_nothing_but_number_time_and_hmacs(void **state)
 			assert_int_equal(packet[at], before[at]);
 	}
 	assert_int_equal(get32(packet), 0xffffffff);
-	assert_true(get_time(packet + k->t1, true) == VECTOR_T1_NS);
+	assert_true(get_ns(packet + k->t1, true) == VECTOR_T1_NS);
 	free(before);
 	free(packet);
 }
@@ -460,8 +460,8 @@ static void each_side_has_its_own_format(void **state)
 		packet_reply(packet, k->base, key, &plain_answer, &malformed);
 		put16(packet + k->estimate, ptp ? 0x4001 : 0x0001);
 		put16(packet + k->sender_estimate, ptp ? 0x0001 : 0x4001);
-		put_time(packet + k->t2, VECTOR_T1_NS, ptp);
-		put_time(packet + k->t1, VECTOR_T1_NS + 7, ptp);
+		put_ns(packet + k->t2, VECTOR_T1_NS, ptp);
+		put_ns(packet + k->t1, VECTOR_T1_NS + 7, ptp);
 		sign_base(packet, k);
 		assert_int_equal(read_whole_reply(packet, k->base, key, &r), PACKET_GOOD);
 		assert_true(r.t2_ns == VECTOR_T1_NS);
@@ -575,7 +575,7 @@ static void one_there_and_back(const struct kind *k, const struct hmac *key)
 	packet_probe(probe, &plan, seq, t1_ns);
 	if (util_below(2)) { /* a sender that writes NTP */
 		probe[k->estimate] = 0;
-		put_time(probe + k->t1, t1_ns, false);
+		put_ns(probe + k->t1, t1_ns, false);
 		sign_base(probe, k);
 	}
 	assert_int_equal(packet_read_request(probe, bytes, key, &q), PACKET_GOOD);
