@@ -50,7 +50,7 @@ build/rant-sanitized: $(SOURCES) $(wildcard *.h */*.h) Makefile $(crypto)
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) -g -O1 $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(SOURCES) -o $@ $(LIBRARIES)
 
-build/hostile: tests/link/hostile.c wire/packet.c wire/hmac.c $(wildcard *.h */*.h) Makefile $(crypto)
+build/hostile: tests/link/hostile.c wire/packet.c wire/tlv.c wire/hmac.c $(wildcard *.h */*.h) Makefile $(crypto)
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror $(INCLUDES) $(filter %.c,$^) -o $@ $(LIBRARIES)
 
@@ -90,7 +90,7 @@ lab:
 # build/fuzz_packet -merge=1 tests/fuzz/corpus build/corpus keeps what reaches further.
 SECONDS ?= 600
 
-build/fuzz_packet: tests/fuzz/fuzz_packet.c wire/packet.c $(wildcard *.h wire/*.h) tests/unit/reply.h Makefile
+build/fuzz_packet: tests/fuzz/fuzz_packet.c wire/packet.c wire/tlv.c $(wildcard *.h wire/*.h) tests/unit/reply.h Makefile
 	@mkdir -p $(@D)
 	clang $(STANDARD) -g -O1 -fsanitize=fuzzer $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(filter %.c,$^) -o $@
 

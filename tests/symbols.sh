@@ -8,6 +8,7 @@ allowed='
 sendmsg recvmsg ppoll clock_gettime __errno_location
 memcpy memset memcmp
 packet_plan_bytes packet_prepare packet_probe packet_read_request packet_read_reply packet_read_tlvs packet_answers packet_reply
+tlv_plan_bytes tlv_prepare tlv_sign tlv_read_wishes tlv_answer
 hmac_sign hmac_verify
 stamp_send stamp_receive stamp_fetch stamp_wait socket_want_tos
 session_find session_note sequence_note
@@ -17,7 +18,7 @@ clock_to_phc clock_peer_add clock_peer_offset
 histogram_add histogram_bucket log_add
 '
 cd "$(dirname "$0")/.."
-hot=(build/wire/{packet,timestamping,session,sequence}.o build/measure/exchange.o build/host/pmc.o)
+hot=(build/wire/{packet,tlv,timestamping,session,sequence}.o build/measure/exchange.o build/host/pmc.o)
 status=0
 for object in "${hot[@]}"; do
 	undefined=$(nm -u "$object") || exit 1

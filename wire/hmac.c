@@ -9,8 +9,8 @@
 
 #ifdef WITH_CRYPTO
 
-/* SHA-256 itself: what OpenSSL 3 wants used instead (EVP_MAC, EVP_Digest) allocates at each start, in 3.0 twice for
- * each HMAC. */
+/* SHA-256 is called directly: what OpenSSL 3 wants used instead (EVP_MAC, EVP_Digest) allocates at each start, in 3.0
+ * twice for each HMAC. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 
 #include <ctype.h>
@@ -22,8 +22,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The library of the headers: the name changes when SHA256_CTX or a function does. Loaded for who gives a key only,
- * since it is 5 MB, which memory_lock() would keep in memory in every run. */
+/* The library that belongs to the headers: its name changes when SHA256_CTX or a function does. It is loaded only where
+ * a key is given: memory_lock() would keep its 5 MB in memory in every run. */
 #ifdef OPENSSL_SHLIB_VERSION
 #define TEXT_OF(x) #x
 #define TEXT_OF_VALUE(x) TEXT_OF(x)
@@ -38,7 +38,7 @@ struct hmac {
 	int (*update)(SHA256_CTX *c, const void *data, size_t bytes);
 	int (*final)(unsigned char *digest, SHA256_CTX *c);
 	int (*differ)(const void *a, const void *b, size_t bytes); /* in constant time */
-	SHA256_CTX inner, outer; /* after the first block, which is made of the key alone */
+	SHA256_CTX inner, outer; /* their state after the first block, which is made of the key alone */
 };
 
 /* Digits, white space and a final newline. */
@@ -130,7 +130,7 @@ static ssize_t read_digits(const char *path, const char *text, size_t bytes, uin
 	return (ssize_t)(digits / 2);
 }
 
-/* Why it is not to be used, or NULL. Sets *error. */
+/* Why the file is not to be used, with *error set; or NULL. */
 static const char *objection_to(int fd, int *error)
 {
 	struct stat s;
@@ -196,6 +196,7 @@ static ssize_t read_file(int fd, const char *path, char text[FILE_MAX_BYTES + 1]
 	return (ssize_t)bytes;
 }
 
+/* Octets in key[], or -errno after one line. */
 static ssize_t read_key(const char *path, uint8_t key[HMAC_KEY_MAX_BYTES])
 {
 	char text[FILE_MAX_BYTES + 1];

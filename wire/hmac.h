@@ -15,8 +15,8 @@ struct hmac;
 bool hmac_is_available(void);
 
 /* Reads the key from a file: hexadecimal digits, white space between them ignored, HMAC_KEY_MIN_BYTES to
- * HMAC_KEY_MAX_BYTES octets. It must be a regular file, no link, and nobody but its owner may read or write it. 0, or
- * -errno after one line: -EOPNOTSUPP without libcrypto. */
+ * HMAC_KEY_MAX_BYTES octets. It must be a regular file, no link, and nobody but its owner may read or write it. 0, and
+ * *h is for hmac_close(); or -errno after one line, and *h is NULL: -EOPNOTSUPP without libcrypto. */
 int hmac_open(struct hmac **h, const char *path);
 
 /* The first HMAC_BYTES of the HMAC over `first` and then `second`, which may be NULL when it has no octets. One thread

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* STAMP packets: RFC 8762 section 4, TLVs of RFC 8972 section 4, and one of our own (docs/protocol.md). Everything that
- * comes from the wire is checked here. */
+/* The base of STAMP packets, RFC 8762 section 4 (hot); what follows it is in tlv.c. Everything that comes from the wire
+ * is checked in these two. */
 #include "wire/packet.h"
 
 #include "wire/hmac.h"
+#include "wire/octets.h"
+#include "wire/tlv.h"
 
-#include <endian.h>
 #include <string.h>
-
-#define INLINE static inline __attribute__((always_inline))
-#define COLD static __attribute__((noinline))
 
 /*
  * Offsets of the two kinds of packet: RFC 8762 figures 2, 4, 5 and 6, with the SSID of RFC 8972. In both the sender's
@@ -37,315 +35,10 @@ static const struct layout authenticated = {
 	.sender_error_estimate = 72, .ttl = 80, .end = 96, .base = STAMP_AUTHENTICATED_BYTES,
 };
 
-/* RFC 8186 section 2.3: the Z bit chooses the PTP format. S is not set: nothing here knows that the clock is
- * synchronised; and the multiplier must not be 0 (RFC 4656 section 4.1.2). */
-#define ERROR_ESTIMATE_PTP 0x4000
+/* S is not set: nothing here knows that the clock is synchronised. The multiplier must not be 0 (RFC 4656 section
+ * 4.1.2). */
 #define ERROR_ESTIMATE_MULTIPLIER 0x00ff
 #define OUR_ERROR_ESTIMATE 0x0001
-
-#define NTP_TO_UNIX_S 2208988800LL /* RFC 8762 section 4.2.1: NTP counts from 1900 */
-
-#define TLV_HEADER_BYTES 4
-#define TLV_UNRECOGNIZED 0x80
-#define TLV_MALFORMED 0x40
-#define TLV_INTEGRITY 0x20
-
-enum {
-	TLV_EXTRA_PADDING = 1,
-	TLV_TIMESTAMP_INFORMATION = 3,
-	TLV_CLASS_OF_SERVICE = 4,
-	TLV_DIRECT_MEASUREMENT = 5,
-	TLV_FOLLOW_UP = 7,
-	TLV_HMAC = 8,
-	TLV_RANT = 240, /* of the experimental range, RFC 8972 section 5.1 */
-};
-
-/* Lengths of the values that are always the same, and what they begin with. */
-#define TIMESTAMP_INFORMATION_BYTES 4 /* without its sub-TLVs */
-#define CLASS_OF_SERVICE_BYTES 4
-#define DIRECT_MEASUREMENT_BYTES 12
-#define FOLLOW_UP_BYTES 16
-#define FOLLOW_UP_KNOWN_BYTES 12 /* sequence number and timestamp */
-#define RANT_BYTES 20
-#define RANT_MAGIC "RANT"
-#define RANT_MAGIC_BYTES 4
-#define RANT_T2_USER 0x80 /* flags: T2_SW is wanted (request), is there (reply); */
-#define RANT_ON_SCALE 0x40 /* T2_SW and T3 are on the scale of T2, within the bound */
-#define RANT_NO_BOUND UINT32_MAX
-
-static uint16_t get16(const uint8_t *p)
-{
-	uint16_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return be16toh(v);
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return be32toh(v);
-}
-
-static void put16(uint8_t *p, uint16_t v)
-{
-	v = htobe16(v);
-	memcpy(p, &v, sizeof(v));
-}
-
-static void put32(uint8_t *p, uint32_t v)
-{
-	v = htobe32(v);
-	memcpy(p, &v, sizeof(v));
-}
-
-static void put_time(uint8_t *p, int64_t ns, bool ptp)
-{
-	/* A PHC may stand before 1970: the remainder is kept positive. */
-	int64_t seconds = ns / NS_PER_S - (ns % NS_PER_S < 0);
-	uint32_t rest_ns = (uint32_t)(ns - seconds * NS_PER_S);
-
-	if (ptp) {
-		put32(p, (uint32_t)seconds);
-		put32(p + 4, rest_ns);
-	} else {
-		put32(p, (uint32_t)(seconds + NTP_TO_UNIX_S));
-		put32(p + 4, (uint32_t)(((uint64_t)rest_ns << 32) / NS_PER_S));
-	}
-}
-
-/* Zeros are what is written where there is no time, in both formats (RFC 8972 section 4.7; NTP, RFC 5905 section 6). */
-static bool is_time(const uint8_t *p)
-{
-	static const uint8_t nothing[8];
-
-	return memcmp(p, nothing, sizeof(nothing));
-}
-
-static int64_t get_time(const uint8_t *p, bool ptp)
-{
-	uint32_t seconds = get32(p), rest = get32(p + 4);
-
-	if (ptp)
-		return seconds * NS_PER_S + rest;
-	/* Era 0 ends in 2036: what would be before 1970 is in era 1. Rounded, since the encoder rounds down. */
-	int64_t unix_s = seconds - NTP_TO_UNIX_S;
-
-	if (unix_s < 0)
-		unix_s += 1LL << 32;
-	return unix_s * NS_PER_S + (int64_t)(((uint64_t)rest * NS_PER_S + (1ULL << 31)) >> 32);
-}
-
-/* ---- What each type of TLV is answered with, and what an answer says --------------------------------------------- */
-
-/* What all TLVs of one reply share. */
-struct answering {
-	const struct answer *a;
-	const struct hmac *key;
-	bool ptp;
-};
-
-/* Fills the value; false: it cannot be answered. */
-typedef bool answer_tlv(uint8_t *value, const struct answering *with);
-
-/* Takes the value of a reply's TLV over into *r. */
-typedef void read_tlv(const uint8_t *value, bool ptp, struct reply *r);
-
-static bool answer_with_itself(uint8_t *value, const struct answering *with)
-{
-	(void)value;
-	(void)with;
-	return true;
-}
-
-/* RFC 8972 section 4.3. Sub-TLVs behind the four octets are not understood and keep their U flags. */
-static bool answer_timestamp_information(uint8_t *value, const struct answering *with)
-{
-	value[0] = value[2] = with->a->sync_source;
-	value[1] = with->a->t2_method;
-	value[3] = with->a->t3_method;
-	return true;
-}
-
-/* A peer may know methods that we do not: not told. */
-static uint8_t known_method(uint8_t method)
-{
-	return method <= PACKET_METHOD_CONTROL_PLANE ? method : PACKET_METHOD_NONE;
-}
-
-static void read_timestamp_information(const uint8_t *value, bool ptp, struct reply *r)
-{
-	(void)ptp;
-	r->t2_method = known_method(value[1]);
-	r->t3_method = known_method(value[3]);
-}
-
-/* RFC 8972 section 4.4: DSCP1 (6 bits), DSCP2 (6), ECN (2), RP (2), reserved (16). */
-static bool answer_class_of_service(uint8_t *value, const struct answering *with)
-{
-	uint8_t tos = with->a->tos;
-
-	if (!with->a->tos_known)
-		return false;
-	/* The reply is sent with the DSCP that came, which may be the one that is asked for. */
-	value[1] = (uint8_t)((tos & 0x3f) << 2 | (value[0] >> 2 != tos >> 2));
-	value[0] = (uint8_t)((value[0] & 0xfc) | tos >> 6);
-	put16(value + 2, 0);
-	return true;
-}
-
-static void read_class_of_service(const uint8_t *value, bool ptp, struct reply *r)
-{
-	(void)ptp;
-	r->class_told = true;
-	r->dscp = (uint8_t)((value[0] & 0x03) << 4 | value[1] >> 4);
-	r->ecn = value[1] >> 2 & 0x03;
-	r->reverse_dscp_refused = value[1] & 0x03;
-}
-
-/* RFC 8972 section 4.5: S_TxC comes back as it was, R_RxC, R_TxC. */
-static bool answer_direct_measurement(uint8_t *value, const struct answering *with)
-{
-	put32(value + 4, with->a->received);
-	put32(value + 8, with->a->sent);
-	return true;
-}
-
-/* RFC 8972 section 4.7. */
-static bool answer_follow_up(uint8_t *value, const struct answering *with)
-{
-	const struct answer *a = with->a;
-
-	memset(value, 0, FOLLOW_UP_BYTES);
-	if (a->follow_up_method == PACKET_METHOD_NONE)
-		return true;
-	put32(value, a->follow_up_seq);
-	put_time(value + 4, a->follow_up_ns, with->ptp);
-	value[12] = a->follow_up_method;
-	return true;
-}
-
-static void read_follow_up(const uint8_t *value, bool ptp, struct reply *r)
-{
-	r->follow_up_told = true;
-	r->follow_up_seq = get32(value);
-	r->follow_up_ns = get_time(value + 4, ptp);
-	r->follow_up_method = known_method(value[12]);
-	/* Any sequence number is a legal one, so that only the time tells whether there is one. */
-	if (!is_time(value + 4))
-		r->follow_up_method = PACKET_METHOD_NONE;
-}
-
-/* docs/protocol.md: magic, flags, source of T2 and of the follow-up, 2 of zero, bound, T2_SW. */
-static bool answer_rant(uint8_t *value, const struct answering *with)
-{
-	const struct answer *a = with->a;
-	bool on_scale = a->software_bound_ns >= 0;
-
-	memset(value + RANT_MAGIC_BYTES, 0, RANT_BYTES - RANT_MAGIC_BYTES);
-	value[4] = (uint8_t)((a->t2_user_known ? RANT_T2_USER : 0) | (on_scale ? RANT_ON_SCALE : 0));
-	value[5] = a->wire_source;
-	if (on_scale)
-		put32(value + 8, a->software_bound_ns < RANT_NO_BOUND ? (uint32_t)a->software_bound_ns : RANT_NO_BOUND);
-	if (a->t2_user_known)
-		put_time(value + 12, a->t2_user_ns, with->ptp);
-	return true;
-}
-
-static void read_rant(const uint8_t *value, bool ptp, struct reply *r)
-{
-	uint32_t bound_ns = get32(value + 8);
-
-	r->software_told = true;
-	r->wire_source = value[5] <= SOURCE_HARDWARE ? value[5] : SOURCE_NONE;
-	r->t2_user_known = value[4] & RANT_T2_USER;
-	r->t2_user_ns = r->t2_user_known ? get_time(value + 12, ptp) : 0;
-	/* The largest number stands for all that are larger, and so bounds nothing. */
-	r->software_bound_ns = value[4] & RANT_ON_SCALE && bound_ns != RANT_NO_BOUND ? (int64_t)bound_ns : -1;
-}
-
-/* All types that are understood. What has no row is not, and comes back with its U flag. */
-static const struct tlv_rule {
-	uint16_t smallest, largest; /* Length */
-	answer_tlv *answer;
-	read_tlv *read; /* NULL: its answer says nothing that is asked for */
-} tlv_rules[UINT8_MAX + 1] = {
-	[TLV_EXTRA_PADDING] = { 0, UINT16_MAX, answer_with_itself, NULL },
-	[TLV_TIMESTAMP_INFORMATION] = { TIMESTAMP_INFORMATION_BYTES, UINT16_MAX, answer_timestamp_information,
-					read_timestamp_information },
-	[TLV_CLASS_OF_SERVICE] = { CLASS_OF_SERVICE_BYTES, CLASS_OF_SERVICE_BYTES, answer_class_of_service,
-				   read_class_of_service },
-	[TLV_DIRECT_MEASUREMENT] = { DIRECT_MEASUREMENT_BYTES, DIRECT_MEASUREMENT_BYTES, answer_direct_measurement,
-				     NULL },
-	[TLV_FOLLOW_UP] = { FOLLOW_UP_BYTES, FOLLOW_UP_BYTES, answer_follow_up, read_follow_up },
-	[TLV_HMAC] = { HMAC_BYTES, HMAC_BYTES, answer_with_itself, NULL }, /* and signed at the end */
-	[TLV_RANT] = { RANT_BYTES, RANT_BYTES, answer_rant, read_rant },
-};
-
-/* ---- The walk over the TLVs -------------------------------------------------------------------------------------- */
-
-/* One TLV of a packet. */
-struct tlv {
-	uint8_t type;
-	size_t bytes; /* of the value, as its Length says */
-	bool cut; /* that is more than the packet has left */
-	const struct tlv_rule *rule; /* NULL: not understood */
-};
-
-/* Of the types from TLV_HMAC on. Without our magic a TLV of our type is another experiment, of somebody else. */
-INLINE bool is_ours(const struct tlv *t, const uint8_t *p, size_t left, const struct hmac *key)
-{
-	if (t->type == TLV_HMAC)
-		return key;
-	return t->type == TLV_RANT && t->bytes >= RANT_MAGIC_BYTES && left >= TLV_HEADER_BYTES + RANT_MAGIC_BYTES &&
-	       !memcmp(p + TLV_HEADER_BYTES, RANT_MAGIC, RANT_MAGIC_BYTES);
-}
-
-/* The TLV at p, with `left` octets from there to the end, at least a header. */
-INLINE struct tlv look_at(const uint8_t *p, size_t left, const struct hmac *key)
-{
-	struct tlv t = { .type = p[1], .bytes = get16(p + 2), .rule = &tlv_rules[p[1]] };
-
-	t.cut = t.bytes > left - TLV_HEADER_BYTES;
-	if (!t.rule->answer || (t.type >= TLV_HMAC && !is_ours(&t, p, left, key)))
-		t.rule = NULL;
-	return t;
-}
-
-INLINE bool is_malformed(const struct tlv *t)
-{
-	return t->cut || (t->rule && (t->bytes < t->rule->smallest || t->bytes > t->rule->largest));
-}
-
-/*
- * RFC 8972 section 4.8: where there is more than Extra Padding there must be an HMAC TLV, and nothing but Extra Padding
- * may be behind it. It covers the packet's sequence number and the TLVs before it. Sets *at to where it is, or to
- * `bytes` where there is none. False: the rule is broken, or the HMAC does not match.
- */
-COLD bool tlvs_verified(const uint8_t *packet, const uint8_t *tlvs, size_t bytes, const struct hmac *key, size_t *at)
-{
-	bool found = false, needed = false;
-	size_t here = 0;
-
-	*at = bytes;
-	while (bytes - here >= TLV_HEADER_BYTES) {
-		struct tlv t = look_at(tlvs + here, bytes - here, key);
-
-		if (t.cut || (found && t.type != TLV_EXTRA_PADDING) || (t.type == TLV_HMAC && t.bytes != HMAC_BYTES))
-			return false;
-		needed |= t.type != TLV_EXTRA_PADDING;
-		if (t.type == TLV_HMAC) {
-			found = true;
-			*at = here;
-		}
-		here += TLV_HEADER_BYTES + t.bytes;
-	}
-	if (found != needed)
-		return false;
-	return !found || hmac_verify(key, packet + AT_SEQ, sizeof(uint32_t), tlvs, *at, tlvs + *at + TLV_HEADER_BYTES);
-}
 
 /* ---- Probes ------------------------------------------------------------------------------------------------------ */
 
@@ -354,107 +47,37 @@ INLINE const struct layout *layout_of(const struct hmac *key)
 	return key ? &authenticated : &plain;
 }
 
-/* Octets of the TLVs before the HMAC TLV. */
-static size_t plan_tlvs_bytes(const struct packet_plan *plan)
-{
-	size_t bytes = 0;
-
-	if (plan->stages)
-		bytes += 2 * TLV_HEADER_BYTES + TIMESTAMP_INFORMATION_BYTES + FOLLOW_UP_BYTES;
-	if (plan->software)
-		bytes += TLV_HEADER_BYTES + RANT_BYTES;
-	if (plan->class_of_service)
-		bytes += TLV_HEADER_BYTES + CLASS_OF_SERVICE_BYTES;
-	return bytes;
-}
-
-/* Octets of all but the padding. */
-static size_t plan_needed_bytes(const struct packet_plan *plan)
-{
-	size_t tlvs = plan_tlvs_bytes(plan);
-
-	return layout_of(plan->key)->base + tlvs + (plan->key && tlvs ? TLV_HEADER_BYTES + HMAC_BYTES : 0);
-}
-
 size_t packet_plan_bytes(const struct packet_plan *plan)
 {
-	size_t needed = plan_needed_bytes(plan);
+	size_t needed = layout_of(plan->key)->base + tlv_plan_bytes(plan);
 
 	if (plan->bytes > needed && plan->bytes < needed + TLV_HEADER_BYTES)
 		return needed + TLV_HEADER_BYTES;
 	return plan->bytes > needed ? plan->bytes : needed;
 }
 
-/* Returns the value, and moves *p behind it. */
-static uint8_t *put_tlv(uint8_t **p, uint8_t type, size_t bytes)
-{
-	uint8_t *value = *p + TLV_HEADER_BYTES;
-
-	(*p)[0] = TLV_UNRECOGNIZED; /* RFC 8972 section 4: cleared by who understands it */
-	(*p)[1] = type;
-	put16(*p + 2, (uint16_t)bytes);
-	memset(value, 0, bytes);
-	*p = value + bytes;
-	return value;
-}
-
-/* RFC 8972 section 4.1 wants pseudo-random octets; these, which no link compresses, are always the same (xorshift32). */
-static void fill_padding(uint8_t *p, size_t bytes)
-{
-	uint32_t state = 0x52414e54;
-
-	for (size_t i = 0; i < bytes; i++) {
-		state ^= state << 13;
-		state ^= state >> 17;
-		state ^= state << 5;
-		p[i] = (uint8_t)(state >> 24);
-	}
-}
-
 void packet_prepare(uint8_t *packet, const struct packet_plan *plan)
 {
 	const struct layout *l = layout_of(plan->key);
-	uint8_t *p = packet + l->base, *end = packet + packet_plan_bytes(plan);
 
 	memset(packet, 0, l->base);
 	put16(packet + l->error_estimate, ERROR_ESTIMATE_PTP | OUR_ERROR_ESTIMATE);
 	put16(packet + l->ssid, plan->ssid);
-	if (plan->stages) {
-		put_tlv(&p, TLV_TIMESTAMP_INFORMATION, TIMESTAMP_INFORMATION_BYTES);
-		put_tlv(&p, TLV_FOLLOW_UP, FOLLOW_UP_BYTES);
-	}
-	if (plan->software) {
-		uint8_t *value = put_tlv(&p, TLV_RANT, RANT_BYTES);
-
-		memcpy(value, RANT_MAGIC, RANT_MAGIC_BYTES);
-		value[4] = plan->t2_user ? RANT_T2_USER : 0;
-	}
-	if (plan->class_of_service)
-		*put_tlv(&p, TLV_CLASS_OF_SERVICE, CLASS_OF_SERVICE_BYTES) = (uint8_t)(plan->dscp << 2);
-	if (plan->key && p != packet + l->base)
-		put_tlv(&p, TLV_HMAC, HMAC_BYTES);
-	if (p < end) {
-		size_t bytes = (size_t)(end - p) - TLV_HEADER_BYTES;
-
-		fill_padding(put_tlv(&p, TLV_EXTRA_PADDING, bytes), bytes);
-	}
+	tlv_prepare(packet + l->base, packet + packet_plan_bytes(plan), plan);
 }
 
 COLD void sign_probe(uint8_t *packet, const struct packet_plan *plan)
 {
 	const struct layout *l = &authenticated;
-	size_t tlvs = plan_tlvs_bytes(plan);
 
 	hmac_sign(plan->key, packet, l->end, NULL, 0, packet + l->end);
-	if (tlvs)
-		hmac_sign(plan->key, packet + AT_SEQ, sizeof(uint32_t), packet + l->base, tlvs,
-			  packet + l->base + tlvs + TLV_HEADER_BYTES);
+	tlv_sign(packet, plan);
 }
 
 void packet_probe(uint8_t *packet, const struct packet_plan *plan, uint32_t seq, int64_t t1_ns)
 {
 	put32(packet + AT_SEQ, seq);
-	put_time(packet + layout_of(plan->key)->timestamp, t1_ns, true);
+	put_ns(packet + layout_of(plan->key)->timestamp, t1_ns, true);
 	if (plan->key)
 		sign_probe(packet, plan);
 }
@@ -482,30 +105,8 @@ INLINE bool is_reply(const struct layout *l, const uint8_t *packet, size_t bytes
 	       is_zero(packet, l->ttl + 1, bytes < l->end ? bytes : l->end);
 }
 
-/* What the reflector has to find out before it can answer. */
-COLD enum packet_verdict note_wishes(const uint8_t *packet, size_t base, size_t bytes, const struct hmac *key,
-				     struct request *r)
-{
-	const uint8_t *p = packet + base;
-	size_t left = bytes - base, hmac_at;
-
-	if (key && !tlvs_verified(packet, p, left, key, &hmac_at))
-		return PACKET_GOOD;
-	while (left >= TLV_HEADER_BYTES) {
-		struct tlv t = look_at(p, left, key);
-
-		if (is_malformed(&t))
-			break;
-		r->wants_t2_user |= t.type == TLV_RANT && t.rule && p[TLV_HEADER_BYTES + 4] & RANT_T2_USER;
-		r->wants_class |= t.type == TLV_CLASS_OF_SERVICE;
-		p += TLV_HEADER_BYTES + t.bytes;
-		left -= TLV_HEADER_BYTES + t.bytes;
-	}
-	return PACKET_GOOD;
-}
-
-INLINE enum packet_verdict read_request(const struct layout *const l, const uint8_t *packet, size_t bytes,
-					const struct hmac *key, struct request *r)
+INLINE enum packet_verdict read_request_as(const struct layout *const l, const uint8_t *packet, size_t bytes,
+					   const struct hmac *key, struct request *r)
 {
 	r->seq = get32(packet + AT_SEQ);
 	r->error_estimate = get16(packet + l->error_estimate);
@@ -516,7 +117,7 @@ INLINE enum packet_verdict read_request(const struct layout *const l, const uint
 	r->ssid = bytes >= l->base ? get16(packet + l->ssid) : 0;
 	if (is_reply(l, packet, bytes))
 		return PACKET_IS_REPLY;
-	return bytes > l->base ? note_wishes(packet, l->base, bytes, key, r) : PACKET_GOOD;
+	return bytes > l->base ? tlv_read_wishes(packet, bytes, key, r) : PACKET_GOOD;
 }
 
 /* RFC 8762 section 4.4. */
@@ -531,7 +132,7 @@ COLD enum packet_verdict read_authenticated_request(const uint8_t *packet, size_
 {
 	if (!is_verified(packet, bytes, key))
 		return PACKET_UNVERIFIED;
-	return read_request(&authenticated, packet, bytes, key, r);
+	return read_request_as(&authenticated, packet, bytes, key, r);
 }
 
 enum packet_verdict packet_read_request(const uint8_t *packet, size_t bytes, const struct hmac *key, struct request *r)
@@ -540,77 +141,10 @@ enum packet_verdict packet_read_request(const uint8_t *packet, size_t bytes, con
 		return read_authenticated_request(packet, bytes, key, r);
 	if (bytes < STAMP_REQUEST_MIN_BYTES)
 		return PACKET_MALFORMED;
-	return read_request(&plain, packet, bytes, NULL, r);
+	return read_request_as(&plain, packet, bytes, NULL, r);
 }
 
 /* ---- The answer -------------------------------------------------------------------------------------------------- */
-
-/* RFC 8972 section 4.7: not even a malformed Follow-Up goes back with what its sender has put there. */
-static void clear_follow_up(uint8_t *value, size_t bytes)
-{
-	memset(value, 0, bytes < FOLLOW_UP_KNOWN_BYTES ? bytes : FOLLOW_UP_KNOWN_BYTES);
-}
-
-/* RFC 8972 section 4: what is not understood keeps its U flag (set, if the sender left it clear); at a TLV of a wrong
- * length, or at octets too few for a header, processing stops and the rest goes back as it came. */
-static bool fill_tlvs(uint8_t *p, size_t left, const struct answering *with)
-{
-	while (left >= TLV_HEADER_BYTES) {
-		struct tlv t = look_at(p, left, with->key);
-		uint8_t *value = p + TLV_HEADER_BYTES;
-
-		left -= TLV_HEADER_BYTES;
-		if (is_malformed(&t)) {
-			p[0] = t.rule ? TLV_MALFORMED : TLV_MALFORMED | TLV_UNRECOGNIZED;
-			if (t.type == TLV_FOLLOW_UP)
-				clear_follow_up(value, t.bytes < left ? t.bytes : left);
-			return true;
-		}
-		p[0] = t.rule && t.rule->answer(value, with) ? 0 : TLV_UNRECOGNIZED;
-		p = value + t.bytes;
-		left -= t.bytes;
-	}
-	return left != 0;
-}
-
-/* RFC 8972 section 4.8: none is answered, all say why. */
-static bool refuse_tlvs(uint8_t *p, size_t left, const struct hmac *key)
-{
-	while (left >= TLV_HEADER_BYTES) {
-		struct tlv t = look_at(p, left, key);
-
-		p[0] = (p[0] & TLV_UNRECOGNIZED) | TLV_INTEGRITY;
-		if (t.cut) {
-			p[0] |= TLV_MALFORMED;
-			return true;
-		}
-		p += TLV_HEADER_BYTES + t.bytes;
-		left -= TLV_HEADER_BYTES + t.bytes;
-	}
-	return left != 0;
-}
-
-/* Before the base is turned into that of the reply: the HMAC is over the sequence number that came. True: malformed. */
-COLD bool answer_tlvs(uint8_t *packet, size_t base, size_t bytes, const struct answering *with)
-{
-	uint8_t *tlvs = packet + base, seq[sizeof(uint32_t)];
-	size_t hmac_at;
-
-	if (!with->key)
-		return fill_tlvs(tlvs, bytes - base, with);
-	if (!tlvs_verified(packet, tlvs, bytes - base, with->key, &hmac_at))
-		return refuse_tlvs(tlvs, bytes - base, with->key);
-
-	bool malformed = fill_tlvs(tlvs, bytes - base, with);
-
-	/* Signed also behind a malformed one: who gets it must be able to believe the M flag. */
-	if (hmac_at < bytes - base) {
-		tlvs[hmac_at] = 0;
-		put32(seq, with->a->seq);
-		hmac_sign(with->key, seq, sizeof(seq), tlvs, hmac_at, tlvs + hmac_at + TLV_HEADER_BYTES);
-	}
-	return malformed;
-}
 
 /* All that is zero in the base of a reply: RFC 8762 figures 5 and 6. */
 INLINE void clear_reply(const struct layout *const l, uint8_t *packet)
@@ -623,27 +157,31 @@ INLINE void clear_reply(const struct layout *const l, uint8_t *packet)
 	memset(packet + l->ttl + 1, 0, l->end - (l->ttl + 1u));
 }
 
-INLINE size_t make_reply(const struct layout *const l, uint8_t *packet, size_t bytes, const struct hmac *key,
-			 const struct answer *a, bool *malformed_tlv)
+INLINE bool wants_ptp(const struct layout *const l, const uint8_t *packet)
 {
-	bool ptp = get16(packet + l->error_estimate) & ERROR_ESTIMATE_PTP;
+	return get16(packet + l->error_estimate) & ERROR_ESTIMATE_PTP;
+}
 
+INLINE size_t make_reply_as(const struct layout *const l, uint8_t *packet, size_t bytes, const struct hmac *key,
+			    const struct answer *a, bool *malformed_tlv)
+{
 	*malformed_tlv = false;
 	if (bytes < l->base) {
 		put16(packet + l->ssid, 0);
 		bytes = l->base;
 	} else if (bytes > l->base) {
-		struct answering with = { .a = a, .key = key, .ptp = ptp };
-
-		*malformed_tlv = answer_tlvs(packet, l->base, bytes, &with);
+		tlv_answer(packet, bytes, key, a, wants_ptp(l, packet), malformed_tlv);
 	}
+
+	const bool ptp = wants_ptp(l, packet); /* read again, since to keep it through the call costs more */
+
 	/* The sender's fields are as far from each other as they were; what is between and behind them is cleared. */
 	memcpy(packet + l->sender_seq, packet + AT_SEQ, l->ssid - AT_SEQ);
 	clear_reply(l, packet);
 	put32(packet + AT_SEQ, a->seq);
-	put_time(packet + l->timestamp, a->t3_ns, ptp);
+	put_ns(packet + l->timestamp, a->t3_ns, ptp);
 	put16(packet + l->error_estimate, (uint16_t)((ptp ? ERROR_ESTIMATE_PTP : 0) | OUR_ERROR_ESTIMATE));
-	put_time(packet + l->t2, a->t2_ns, ptp);
+	put_ns(packet + l->t2, a->t2_ns, ptp);
 	packet[l->ttl] = a->ttl;
 	if (key)
 		hmac_sign(key, packet, l->end, NULL, 0, packet + l->end);
@@ -653,65 +191,20 @@ INLINE size_t make_reply(const struct layout *const l, uint8_t *packet, size_t b
 COLD size_t make_authenticated_reply(uint8_t *packet, size_t bytes, const struct hmac *key, const struct answer *a,
 				     bool *malformed_tlv)
 {
-	return make_reply(&authenticated, packet, bytes, key, a, malformed_tlv);
+	return make_reply_as(&authenticated, packet, bytes, key, a, malformed_tlv);
 }
 
 size_t packet_reply(uint8_t *packet, size_t bytes, const struct hmac *key, const struct answer *a, bool *malformed_tlv)
 {
 	if (key)
 		return make_authenticated_reply(packet, bytes, key, a, malformed_tlv);
-	return make_reply(&plain, packet, bytes, NULL, a, malformed_tlv);
+	return make_reply_as(&plain, packet, bytes, NULL, a, malformed_tlv);
 }
 
 /* ---- Replies ----------------------------------------------------------------------------------------------------- */
 
-/* What a reply without TLVs says of what they would tell. All of it is behind the fields of the base. */
-INLINE void forget_tlvs(struct reply *r)
-{
-	memset((uint8_t *)r + offsetof(struct reply, t2_method), 0, sizeof(*r) - offsetof(struct reply, t2_method));
-	r->software_bound_ns = -1;
-}
-
-static void refuse_reply_tlvs(struct reply *r)
-{
-	forget_tlvs(r);
-	r->tlv_integrity = true;
-}
-
-/* RFC 8972 section 4: U: this one is not used. M: nothing from here on. I, wherever it is: none. The length is looked
- * at whatever the flags say (section 6). */
-void packet_read_tlvs(const uint8_t *packet, size_t bytes, const struct hmac *key, struct reply *r)
-{
-	const size_t base = layout_of(key)->base;
-	const bool ptp = r->error_estimate & ERROR_ESTIMATE_PTP;
-	const uint8_t *p = packet + base;
-	size_t left = bytes > base ? bytes - base : 0, hmac_at;
-
-	forget_tlvs(r);
-	if (key && left && !tlvs_verified(packet, p, left, key, &hmac_at)) {
-		refuse_reply_tlvs(r);
-		return;
-	}
-	while (left >= TLV_HEADER_BYTES) {
-		struct tlv t = look_at(p, left, key);
-
-		if (p[0] & TLV_INTEGRITY) {
-			refuse_reply_tlvs(r);
-			return;
-		}
-		if (p[0] & TLV_MALFORMED || is_malformed(&t))
-			break;
-		if (p[0] & TLV_UNRECOGNIZED)
-			r->tlv_unrecognized = true;
-		else if (t.rule && t.rule->read)
-			t.rule->read(p + TLV_HEADER_BYTES, ptp, r);
-		p += TLV_HEADER_BYTES + t.bytes;
-		left -= TLV_HEADER_BYTES + t.bytes;
-	}
-	r->tlv_malformed = left != 0;
-}
-
-INLINE enum packet_verdict read_reply(const struct layout *const l, const uint8_t *packet, size_t bytes, struct reply *r)
+INLINE enum packet_verdict read_reply_as(const struct layout *const l, const uint8_t *packet, size_t bytes,
+					 struct reply *r)
 {
 	uint16_t estimate = get16(packet + l->error_estimate);
 	bool ptp = estimate & ERROR_ESTIMATE_PTP;
@@ -725,8 +218,8 @@ INLINE enum packet_verdict read_reply(const struct layout *const l, const uint8_
 	r->error_estimate = estimate;
 	r->t2_known = is_time(packet + l->t2);
 	r->t3_known = is_time(packet + l->timestamp);
-	r->t2_ns = get_time(packet + l->t2, ptp);
-	r->t3_ns = get_time(packet + l->timestamp, ptp);
+	r->t2_ns = get_ns(packet + l->t2, ptp);
+	r->t3_ns = get_ns(packet + l->timestamp, ptp);
 	r->ttl = bytes > l->ttl ? packet[l->ttl] : -1;
 	return PACKET_GOOD;
 }
@@ -736,7 +229,7 @@ COLD enum packet_verdict read_authenticated_reply(const uint8_t *packet, size_t 
 {
 	if (!is_verified(packet, bytes, key))
 		return PACKET_UNVERIFIED;
-	return read_reply(&authenticated, packet, bytes, r);
+	return read_reply_as(&authenticated, packet, bytes, r);
 }
 
 enum packet_verdict packet_read_reply(const uint8_t *packet, size_t bytes, const struct hmac *key, struct reply *r)
@@ -745,7 +238,7 @@ enum packet_verdict packet_read_reply(const uint8_t *packet, size_t bytes, const
 		return read_authenticated_reply(packet, bytes, key, r);
 	if (bytes < STAMP_REPLY_MIN_BYTES)
 		return PACKET_MALFORMED;
-	return read_reply(&plain, packet, bytes, r);
+	return read_reply_as(&plain, packet, bytes, r);
 }
 
 INLINE bool answers(const struct layout *const l, const uint8_t *packet, const uint8_t *probe)

@@ -11,8 +11,8 @@
 
 struct hmac;
 
-/* PACKET_IS_REPLY: a Session-Reflector packet, which must not be answered. PACKET_UNVERIFIED: its HMAC is wrong, or it is
- * too short to have one. */
+/* PACKET_IS_REPLY: a Session-Reflector packet, which must not be answered. PACKET_UNVERIFIED: its HMAC is wrong, or it
+ * is too short to have one. */
 enum packet_verdict { PACKET_GOOD, PACKET_MALFORMED, PACKET_IS_REPLY, PACKET_UNVERIFIED };
 
 /* How a time was taken: RFC 8972 section 4.3, table 9. NONE: not told. */
@@ -30,8 +30,8 @@ struct packet_plan {
 	size_t bytes; /* up to what UDP can carry: of the whole packet, by an Extra Padding TLV; 0: no padding */
 };
 
-/* Octets of a probe of this plan. plan->bytes that leave 1..3 octets of rest cannot be had exactly, since the header of a
- * TLV has 4: then it is the next larger size that can; the caller compares. */
+/* Octets of a probe of this plan. plan->bytes that leave 1..3 octets of rest cannot be had exactly, since the header of
+ * a TLV has 4: then it is the next larger size that can; the caller compares. */
 size_t packet_plan_bytes(const struct packet_plan *plan);
 
 /* Writes all that stays the same into `packet`, packet_plan_bytes() of them. PTP format (Z=1). Not hot. */
@@ -86,8 +86,8 @@ struct reply {
 	bool t2_known, t3_known; /* a reflector without a clock writes zeros */
 	int64_t t2_ns, t3_ns; /* since 1970, in the reflector's clock */
 	int ttl; /* of the probe as it arrived there; -1: the reply is too short to tell */
-	/* By packet_read_tlvs(), from TLVs that were answered: U and M clear, length right. What has not come is 0, false,
-	 * NONE. */
+	/* By packet_read_tlvs(), from TLVs that were answered: U and M clear, length right. What has not come is 0,
+	 * false, NONE. */
 	uint8_t t2_method, t3_method; /* enum packet_method */
 	bool follow_up_told; /* the reflector knows the TLV; then method NONE means that the time was not known to it */
 	uint8_t follow_up_method;
@@ -108,7 +108,7 @@ struct reply {
  * HMAC is wrong. */
 enum packet_verdict packet_read_reply(const uint8_t *packet, size_t bytes, const struct hmac *key, struct reply *r);
 
-/* Fills the rest, of a reply that has been read as good. Apart, since it can wait until the next probe is on its way. */
+/* Fills the rest, of a reply that has been read as good. Apart, since it can wait until the next probe is under way. */
 void packet_read_tlvs(const uint8_t *packet, size_t bytes, const struct hmac *key, struct reply *r);
 
 /* `probe` is what was sent last: a reply that names its sequence number but not its T1 and Error Estimate is none. The

@@ -30,9 +30,9 @@ enum order sequence_note(struct sequence_window *w, uint32_t seq)
 
 /* ---- Loss by direction ------------------------------------------------------------------------------------------- */
 
-#define HIDDEN_SLACK 64
+#define HIDDEN_SLACK 64 /* replies; see can_tell() */
 
-/* The position of a number that wraps, on a line that does not: the one next to another. */
+/* Puts a number that wraps on a line that does not: at its position nearest to `near`. */
 static int64_t place(int64_t near, uint32_t seq)
 {
 	return near + (int32_t)(seq - (uint32_t)near);
@@ -70,7 +70,7 @@ static void close_segment(struct directions *d)
 	d->lost_forward += (uint64_t)(unanswered - unseen);
 }
 
-/* A probe of before the restart was answered after all: it is not lost, in whichever direction it was counted. */
+/* A probe from before the restart was answered after all: it is taken out of the loss in which it was counted. */
 static void note_earlier(struct directions *d, int64_t probe, uint32_t reply_seq)
 {
 	uint64_t *lost = place(d->before.last_reply, reply_seq) <= d->before.last_reply ? &d->lost_backward :
@@ -112,8 +112,9 @@ void directions_note(struct directions *d, uint32_t sender_seq, uint32_t reply_s
 	}
 	enum order order = sequence_note(&d->window, reply_seq);
 
-	/* It answers a probe that is later than all answered ones by a number that was there before, or long ago. Where
-	 * both directions change the order, a number may come that is a little behind but new. */
+	/* A probe that is later than all answered ones is answered by a number that was there before, or that is far
+	 * behind: a restart. A number that is new and a little behind is none: both directions may have changed the
+	 * order. */
 	if (ahead && (order == ORDER_DUPLICATE || order == ORDER_OLD)) {
 		close_segment(d);
 		d->before = *g;
@@ -135,8 +136,8 @@ void directions_stateful(struct directions *d)
 	d->stateful = true;
 }
 
-/* A number that goes back at every other reply counts nothing, and one that runs far ahead of what loss and duplicates
- * explain counts the replies to others too. */
+/* Numbers that go back at every other reply count nothing. Numbers that run far ahead of what loss and duplicates
+ * explain count the replies to others too. */
 static bool can_tell(const struct directions *d, uint64_t lost)
 {
 	return d->stateful && d->restarts <= d->answered / 2 && d->hidden <= HIDDEN_SLACK + lost + d->duplicate_forward;

@@ -25,15 +25,15 @@ enum order sequence_note(struct sequence_window *w, uint32_t seq);
 /* Positions on a line that does not wrap. */
 struct directions_segment {
 	int64_t first_probe, last_probe, first_reply, last_reply;
-	int64_t probes, replies; /* of these: answered, seen */
+	int64_t probes, replies; /* how many of these were answered, and seen */
 };
 
 /*
  * The emitter's view of what got lost, and on which way, from the numbers that a stateful reflector gives its replies
  * (RFC 8762 section 4: its own count per session, from 0). All zeros to begin with; results are there after
- * directions_finish(). Always: lost_forward + lost_backward + lost_unknown = probes sent - probes answered. A direction is
- * exact but for two things: the order changed among the first or the last of a run, or a request came twice and one of
- * its replies was lost, which looks as the lost reply to another probe does.
+ * directions_finish(). Always: lost_forward + lost_backward + lost_unknown = probes sent - probes answered. A direction
+ * is exact but for two things: the order changed among the first or the last of a run, or a request came twice and one
+ * of its replies was lost, which looks as the lost reply to another probe does.
  */
 struct directions {
 	bool told; /* the reflector counts its own replies. If not, all loss is unknown and the rest is 0 */
@@ -53,13 +53,14 @@ struct directions {
 	int64_t begins; /* the probe whose answer showed the restart */
 };
 
-/* Every good reply of the session, answered, late or duplicate. again: the probe that it names was answered before. */
+/* To be called for every good reply of the session: in time, late or a duplicate. again: the probe that it names was
+ * answered before. */
 void directions_note(struct directions *d, uint32_t sender_seq, uint32_t reply_seq, bool again);
 
-/* Something else proves that the reflector counts by itself: it sent a follow-up (RFC 8972 section 4.7). */
+/* To be called when something else proves that the reflector counts by itself: a follow-up (RFC 8972 section 4.7). */
 void directions_stateful(struct directions *d);
 
-/* After the run, once. sent: probes, numbered from 0. */
+/* To be called once, after the run. sent: probes, numbered from 0. */
 void directions_finish(struct directions *d, uint64_t sent);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The reflector's sessions: a table of fixed size with hash chains and an order of use. Indices, no pointers: NONE ends. */
+/* The reflector's sessions (hot): a table of fixed size, with hash chains and an order of use. Both are made of
+ * indices, and NONE ends them. */
 #include "wire/session.h"
 
 #include "wire/sequence.h"
@@ -10,7 +11,8 @@
 
 static unsigned hash(const struct session *key)
 {
-	uint64_t h = key->address[0] ^ (key->address[1] * 0x9e3779b97f4a7c15ULL) ^ ((uint64_t)key->port << 16) ^ key->ssid;
+	uint64_t h = key->address[0] ^ (key->address[1] * 0x9e3779b97f4a7c15ULL) ^ ((uint64_t)key->port << 16) ^
+		     key->ssid;
 
 	/* Multiplicative hashing: the upper bits are the mixed ones. */
 	return (unsigned)((h * 0x9e3779b97f4a7c15ULL) >> 53) % SESSION_SLOTS;
@@ -113,7 +115,7 @@ enum order session_note(struct session *s, uint32_t seq)
 	s->requests++;
 	if (order != ORDER_OLD)
 		return order;
-	/* Far behind: a sender that began again at 0 under the same name, or a packet out of the depth of the network. */
+	/* Far behind: a sender that began again at 0 under the same name, or a packet that was long in the network. */
 	s->numbers.noted = 0;
 	sequence_note(&s->numbers, seq);
 	return seq == 0 ? ORDER_NEXT : ORDER_REORDERED;

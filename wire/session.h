@@ -10,8 +10,8 @@
 #define SESSION_SLOTS 2048 /* hash heads, a power of two */
 
 struct session {
-	uint64_t address[2];
-	uint16_t port, ssid;
+	uint64_t address[2]; /* of the sender, as IPv6 writes it, */
+	uint16_t port, ssid; /* and its port: octets as in the packet */
 	uint16_t chain; /* next of the same hash */
 	uint16_t older, newer; /* order of use */
 	uint32_t reply_seq; /* of the next reply */
@@ -34,11 +34,12 @@ struct sessions {
 
 void sessions_init(struct sessions *s);
 
-/* The session of a sender, made if it is new; when the table is full the one idle for longest is forgotten. */
+/* The session of a sender, made if it is new. When the table is full the session idle for longest is forgotten. The
+ * pointer is good until it is forgotten; its place in sessions->session[] stays the same. */
 struct session *session_find(struct sessions *s, const union address *peer, uint16_t ssid);
 
-/* Notes the sequence number of a request, as sequence_note() does, but never says ORDER_OLD: the sender began again, at 0
- * or, ORDER_REORDERED, at what it was that came. */
+/* Notes the sequence number of a request as sequence_note() does. But what is ORDER_OLD there is a sender that began
+ * again here: ORDER_NEXT when the number is 0, else ORDER_REORDERED. */
 enum order session_note(struct session *s, uint32_t seq);
 
 #endif

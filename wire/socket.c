@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * Both queues of a socket share its receive buffer: unread datagrams would keep transmit stamps out, silently. Each entry
- * costs about 1 kB, so this holds thousands of both; it is a limit, not an allocation.
+ * Both queues of a socket share its receive buffer: unread datagrams would keep transmit stamps out, silently. Each
+ * entry costs about 1 kB, so this holds thousands of both; it is a limit, not an allocation.
  */
 #define RECEIVE_BUFFER_BYTES (8 << 20)
 
@@ -28,7 +28,6 @@ static const struct transport transports[] = {
 		.domain = AF_INET,
 		.type = SOCK_DGRAM,
 		.protocol = IPPROTO_UDP,
-		.stamp_offset = 0,
 		.ip_level = SOL_IP,
 		.recverr_type = IP_RECVERR,
 		.recverr_bytes = sizeof(struct sock_extended_err) + sizeof(struct sockaddr_in),
@@ -76,7 +75,8 @@ static int apply(int fd, const struct setting *s, size_t rows)
 		int error = set_int(fd, s[i].level, s[i].name, s[i].value);
 
 		if (error) {
-			warnx("%s %d: refused by the kernel (%s): %s", s[i].what, s[i].value, strerror(-error), s[i].cure);
+			warnx("%s %d: refused by the kernel (%s): %s", s[i].what, s[i].value, strerror(-error),
+			      s[i].cure);
 			return error;
 		}
 	}
@@ -109,7 +109,8 @@ static int open_socket(const struct transport *t, int *fd)
 
 /*
  * Does the kernel take SCM_TS_OPT_ID? It reads control messages before it looks for a route: an unknown one is EINVAL,
- * while a known one gets as far as the broadcast address, which needs SO_BROADCAST: EACCES, or no route. Nothing is sent.
+ * while a known one gets as far as the broadcast address, which needs SO_BROADCAST: EACCES, or no route. Nothing is
+ * sent.
  */
 static bool takes_id_by_message(const struct transport *t)
 {
@@ -121,8 +122,8 @@ static bool takes_id_by_message(const struct transport *t)
 	} control = { .header = { .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_TS_OPT_ID,
 				  .cmsg_len = CMSG_LEN(sizeof(uint32_t)) } };
 	struct iovec empty = { .iov_base = &control, .iov_len = 0 };
-	struct msghdr m = { .msg_name = &broadcast, .msg_namelen = sizeof(broadcast), .msg_iov = &empty, .msg_iovlen = 1,
-			    .msg_control = &control, .msg_controllen = sizeof(control) };
+	struct msghdr m = { .msg_name = &broadcast, .msg_namelen = sizeof(broadcast), .msg_iov = &empty,
+			    .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
 
 	int fd = socket(t->domain, t->type | SOCK_CLOEXEC, t->protocol); /* its own: a send gives a socket a port */
 	bool takes;
@@ -195,7 +196,8 @@ static int connect_once(int fd, const struct options *o, const struct nic *n, st
 	socklen_t bytes = sizeof(*local);
 
 	server.sin_port = htons((uint16_t)o->port);
-	if (connect(fd, (struct sockaddr *)&server, sizeof(server)) || getsockname(fd, (struct sockaddr *)local, &bytes)) {
+	if (connect(fd, (struct sockaddr *)&server, sizeof(server)) ||
+	    getsockname(fd, (struct sockaddr *)local, &bytes)) {
 		int error = errno;
 
 		warnx("--address %s: cannot connect through %s: %s: check 'ip address' and 'ip route'",
@@ -278,9 +280,9 @@ int socket_open(struct channel *c, const struct options *o)
 }
 
 /*
- * The kernel begins to stamp what is received only when a worker has run, up to 2 ms as measured after the first socket on the
- * machine asked for it (net_enable_timestamp() in net/core/dev.c), and on this CPU it cannot run while a real-time task
- * spins. Nothing tells when that is done.
+ * The kernel begins to stamp what is received when a worker has run: up to 2 ms (measured) after the first socket on
+ * the machine asked for it (net_enable_timestamp() in net/core/dev.c). On this CPU the worker cannot run while a
+ * real-time task spins. Nothing tells when it has run.
  */
 static void wait_for_kernel_stamps(void)
 {

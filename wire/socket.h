@@ -4,23 +4,23 @@
 #define WIRE_SOCKET_H
 
 #include "rant.h"
-#include "options.h"
-#include "host/nic.h"
+
+struct nic;
+struct options;
 
 /* A transport is a row of data: how the socket is made and how its control messages are named. */
 struct transport {
 	const char *name;
 	int domain, type, protocol;
-	size_t stamp_offset; /* octets before the STAMP packet in what the socket carries */
 	int ip_level; /* SOL_IP, SOL_IPV6 */
 	int recverr_type; /* error queue: extended error */
 	size_t recverr_bytes;
-	int set_ttl, want_ttl, ttl_type; /* socket option to send with, to ask for the received one; its message, an int */
+	int set_ttl, want_ttl, ttl_type; /* option to send with, to ask for the received one; its message, an int */
 	int want_pktinfo, pktinfo_type; /* destination of the request, source of the reply */
 	size_t pktinfo_bytes;
 	int set_tos, want_tos, tos_type; /* DSCP << 2 | ECN: the same three; what is sent by message is an int */
 	size_t tos_bytes; /* of the message with the received one */
-	int mtu_discover, mtu; /* socket option for what may be fragmented; to read the MTU of the path when connected */
+	int mtu_discover, mtu; /* option for what may be fragmented; to read the MTU of the path when connected */
 	int header_bytes; /* of an MTU */
 };
 
@@ -28,9 +28,9 @@ struct transport {
 #define SCM_TS_OPT_ID 81 /* asm-generic/socket.h, Linux 6.13 */
 #endif
 
-/* Socket and buffers of the measuring loop: made by socket.c, used by timestamping.c. */
 #define DATAGRAM_MAX 65536 /* more than UDP can carry, so that MSG_TRUNC stays a surprise */
 
+/* Socket and buffers of the measuring loop: made by socket.c, used by timestamping.c. */
 struct channel {
 	const struct transport *transport;
 	int fd;
@@ -46,11 +46,13 @@ struct channel {
 	uint8_t datagram[DATAGRAM_MAX]; /* last received; the reflector turns it into the reply in place */
 };
 
-/* Opens the socket and sets every option, reading back what was granted. 0, or -errno after one line. */
+/* Opens the socket and sets every option, reading back what was granted. *c is all zeros before. 0; or -errno after one
+ * line, and nothing is open. */
 int socket_open(struct channel *c, const struct options *o);
 
-/* Binds to the interface and the port, and connects (emitter). Datagrams queue up from here on, so it comes right before
- * the loop: what waited for the rest of the start would show as slow. 0, or -errno after one line. */
+/* Binds to the interface and the port, and connects (emitter). Datagrams queue up from here on, so it comes right
+ * before the loop: what waited for the rest of the start would show as slow. 0; or -errno after one line, and *c is
+ * closed. */
 int socket_bind(struct channel *c, const struct options *o, const struct nic *n);
 
 /* From now on arrivals have their `tos`, each for the price of a control message; so not before somebody asks for it.

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define TOS_ECN 3 /* RFC 3168: the network's and the transport's, and this transport answers no congestion */
+#define TOS_ECN 3 /* RFC 3168: two bits about congestion, to which this transport does not react */
 
 /* The three times of SCM_TIMESTAMPING; the second is always 0. */
 struct stamps {

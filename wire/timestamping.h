@@ -15,8 +15,8 @@ struct arrival {
 	bool truncated;
 	int ttl; /* -1: not told */
 	int tos; /* DSCP << 2 | ECN; -1: not told */
-	/* The answer goes out with the DSCP of `tos`, and without its ECN bits; false, which stamp_receive() leaves: as the
-	 * socket is set. The kernel derives the priority from it too, whatever SO_PRIORITY is. */
+	/* The answer goes out with the DSCP of `tos` and without its ECN bits, and the kernel derives the priority from
+	 * that, whatever SO_PRIORITY is. False, as stamp_receive() leaves it: as the socket is set. */
 	bool in_class;
 	uint8_t source; /* enum source of time_ns */
 	int64_t time_ns;

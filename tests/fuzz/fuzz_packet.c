@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Anything at all as a request and as a reply, with and without a key, for libFuzzer (make fuzz); tests/test_fuzz.c
- * runs the kept inputs in every check. The first two octets of an input choose the key and the answer, the rest is the
- * packet.
+ * Anything at all as a request and as a reply, with and without a key, for libFuzzer (make fuzz);
+ * tests/unit/test_fuzz.c runs the kept inputs in every check. The first two octets of an input choose the key and the
+ * answer, the rest is the packet.
  */
 #include "wire/hmac.h"
 #include "wire/packet.h"

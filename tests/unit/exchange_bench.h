@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The bench of the tests of exchange.c, which include that first: a run against the fake kernel, and what is held together
- * after it: the account of the room, that of the fake, the identities of rant.h, and the truth about every record.
+ * The bench of the tests of the measuring loop, with the room under test itself, so that statics can be called: a run
+ * against the fake kernel, and what is held together after it: the account of the room, that of the fake, the
+ * identities of measure/account.h, and the truth about every record.
  */
 #ifndef EXCHANGE_BENCH_H
 #define EXCHANGE_BENCH_H
+
+/* The room under test: here, and nowhere else in these tests. */
+#include "measure/exchange.c"
+
+#include "util.h"
 
 #include "histogram.h"
 #include "host/clock.h"
@@ -20,9 +26,12 @@
 #include "fake_kernel.h"
 
 #define PACKETS 40 /* of most runs */
+#define CLOSING PACKETS /* the number of the probe after the last */
 #define TIMEOUT_NS (5 * NS_PER_MS)
 #define OVERFLOW_NS (100 * NS_PER_US)
 #define LOG_RECORDS 8192
+#define THRESHOLD_NS 20000
+#define BEGIN_NS (1000 * NS_PER_S) /* of the fake, CLOCK_MONOTONIC */
 
 static struct bench {
 	struct options options;
@@ -47,7 +56,7 @@ static struct bench {
 	struct packet_plan plan;
 	unsigned want_tos_calls;
 	uint64_t accidents_max;
-	bool exact_directions; /* nothing happens that makes them ambiguous: rant.h says what does */
+	bool exact_directions; /* nothing happens that makes them ambiguous: wire/sequence.h says what does */
 	/* A relation that is told exact, and its bound. */
 	int64_t placed_bound_ns;
 } b;
@@ -215,6 +224,16 @@ static inline void bench_start(enum role role, enum source wire)
 		fake.idle_stop_ns = 4 * TIMEOUT_NS;
 }
 
+/* A run in which everything is asked for that a reflector can tell. */
+static inline void bench_join(enum role role, enum source wire)
+{
+	bench_start(role, wire);
+	b.options.plain = false;
+	b.options.sw_timestamps = true;
+	b.plan.stages = b.plan.software = b.plan.t2_user = true;
+	b.exact_directions = true;
+}
+
 static inline void bench_script(const struct fake_event *events, size_t n)
 {
 	fake.events = events;
@@ -226,6 +245,11 @@ static inline void bench_script(const struct fake_event *events, size_t n)
 		static const struct fake_event events[] = { __VA_ARGS__ }; \
 		bench_script(events, COUNT_OF(events)); \
 	} while (0)
+
+static inline uint64_t follow_up(enum follow_up how)
+{
+	return counter_get(&b.x.account.follow_up[how]);
+}
 
 /* ---- Stages ------------------------------------------------------------------------------------------------------- */
 
@@ -350,7 +374,7 @@ static inline bool same_account(const char *what, const struct fake_account *got
 	return same;
 }
 
-/* Written down again from rant.h, not from exchange_balanced(). */
+/* Written down again from measure/account.h, not from exchange_balanced(). */
 static inline void check_identities(const struct fake_account *a)
 {
 	int64_t records = 0, follow_ups = 0;
@@ -414,7 +438,7 @@ static inline void relate_clocks(int64_t at_ns, int64_t bound_ns, double rate_bo
 	b.placed_bound_ns = bound_ns;
 }
 
-/* rant.h: a relation is not extrapolated further than a second. */
+/* host/clock.h: a relation is not extrapolated further than a second. */
 static inline bool has_place(int64_t user_ns)
 {
 	return b.x.clocks && user_ns - clocks.slot[0].at_ns <= NS_PER_S;
@@ -599,5 +623,16 @@ static inline int teardown(void **state)
 	fake_end();
 	return 0;
 }
+
+/* After the last test. */
+static inline int bench_free(void **state)
+{
+	(void)state;
+	free(b.histogram_memory);
+	b.histogram_memory = NULL;
+	return 0;
+}
+
+#define TEST(f) cmocka_unit_test_teardown(f, teardown)
 
 #endif

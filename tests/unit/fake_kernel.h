@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A kernel, a network and a peer for the tests of the hot rooms, behind sendmsg, recvmsg, ppoll and clock_gettime. Off by
- * default: then the real calls are made. Time is virtual: each call takes a little of it, ppoll the most, and nothing
- * depends on how fast the machine is. A script says what goes wrong with which packet; the fake knows the true times of
- * each packet and keeps an account of its own, from the contract in rant.h, to hold against that of the room.
+ * A kernel, a network and a peer for the tests of the hot rooms, behind sendmsg, recvmsg, ppoll and clock_gettime. Off
+ * by default: then the real calls are made. Time is virtual: each call takes a little of it, ppoll the most, and
+ * nothing depends on how fast the machine is. A script says what goes wrong with which packet; the fake knows the true
+ * times of each packet and keeps an account of its own, from the contract in measure/account.h, to hold against that of
+ * the room.
  */
 #ifndef FAKE_KERNEL_H
 #define FAKE_KERNEL_H
@@ -61,8 +62,8 @@ enum fake_fault {
 	TWICE, /* delivered again, argument ns later */
 	LATENCY, /* argument ns between the two wire stamps of the sample */
 	STEP, /* a clock is set between them: argument ns more, and no later */
-	/* CLOCK_REALTIME is set by argument ns, for good: when the probe was sent; when the request has been received and
-	 * the clock been read `times` times since then. */
+	/* CLOCK_REALTIME is set by argument ns, for good: when the probe was sent; when the request has been received
+	 * and the clock been read `times` times since then. */
 	SET,
 	EXTRA, /* argument: enum fake_extra */
 	BAD_TLV, /* request with a TLV longer than the packet */
@@ -104,7 +105,8 @@ enum fake_fault {
 	ALL_FAULTS
 };
 
-/* RFC 8972; without state, so that numbers are copied and follow-ups zeros; RFC 8762, so that TLVs come back as they were. */
+/* RFC 8972; without state, so that numbers are copied and follow-ups zeros; RFC 8762, so that TLVs come back as they
+ * were. */
 enum fake_reflector { REFLECTOR_STATEFUL, REFLECTOR_STATELESS, REFLECTOR_OLD };
 
 /* Sorted by `first`. `last` 0: one packet only. */

@@ -1,7 +1,7 @@
-/* build: wraps= sources=wire/packet.c libs= */
+/* build: wraps= sources=wire/packet.c,wire/tlv.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The inputs that fuzzing has kept (make fuzz), and every beginning of each: what was found once is found again, without
- * a fuzzer. Run from the top of the sources. */
+/* The inputs that fuzzing has kept (make fuzz), and every beginning of each: what was found once is found again,
+ * without a fuzzer. Run from the top of the sources. */
 #include "tests/fuzz/fuzz_packet.c"
 
 #include "util.h"

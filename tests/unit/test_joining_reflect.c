@@ -1,0 +1,275 @@
+/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_add,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a reflector tells of itself, so that an emitter can join it; the bench holds every reply against the truth. */
+#include "exchange_bench.h"
+#include "reply.h"
+
+/* ---- Replies --------------------------------------------------------------------------------------------------------------- */
+
+/* check_reply() of the fake has held every reply against what should be told. */
+static void every_reply_tells_of_the_one_before(void **state)
+{
+	static const enum source kinds[] = { SOURCE_USER, SOURCE_KERNEL, SOURCE_HARDWARE };
+
+	(void)state;
+	for (int mode = 0; mode < 18; mode++) {
+		bench_join(ROLE_REFLECT, kinds[mode % 3]);
+		b.options.sw_timestamps = mode / 9;
+		b.plan.software = mode / 3 % 3;
+		b.plan.t2_user = mode / 3 % 3 == 2;
+		assert_int_equal(bench_run("reflect").sent, PACKETS);
+		assert_int_equal(fake.follow_ups, PACKETS - 1);
+	}
+}
+
+/* -N: T3 of user space is all there is, by software. T2 may be of the NIC's clock. */
+static void follow_ups_without_transmit_stamps(void **state)
+{
+	(void)state;
+	for (int mode = 0; mode < 4; mode++) {
+		bench_join(ROLE_REFLECT, mode & 1 ? SOURCE_HARDWARE : SOURCE_KERNEL);
+		b.channel.tx_stamps = false;
+		b.options.no_tx_stamps = true;
+		b.plan.software = b.plan.t2_user = mode & 2;
+		assert_int_equal(bench_run("-N").recorded, PACKETS);
+		assert_int_equal(fake.follow_ups, PACKETS - 1);
+	}
+}
+
+/* 300 packets of others come between two of one session: its last one has gone from the ring, and is told all the same. */
+static void a_session_remembers_its_last_reply(void **state)
+{
+	(void)state;
+	bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+	fake.peers = 301;
+	fake.packets = 3 * fake.peers;
+	assert_int_equal(bench_run("301 sessions").sent, 903);
+	assert_int_equal(fake.follow_ups, 602);
+}
+
+/* Who was forgotten begins anew: number 0, and nothing is told of what was before. */
+static void a_session_that_was_forgotten(void **state)
+{
+	(void)state;
+	bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+	fake.peers = SESSIONS_MAX + 1;
+	fake.packets = 3 * fake.peers;
+	fake.forgetful = true;
+	assert_int_equal(bench_run("1025 sessions").sent, 3 * (SESSIONS_MAX + 1));
+	assert_int_equal(fake.follow_ups, 0);
+	assert_int_equal(counter_get(&b.sessions.evicted), 2 * (SESSIONS_MAX + 1) + 1);
+
+	/* As many as there is room for are all remembered. */
+	bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+	fake.peers = SESSIONS_MAX;
+	fake.packets = 2 * fake.peers;
+	bench_run("1024 sessions");
+	assert_int_equal(fake.follow_ups, SESSIONS_MAX);
+}
+
+/* The stamp of a reply comes after the next request: zeros then, and what belongs to it in the one after that. */
+static void a_stamp_that_is_not_known_in_time(void **state)
+{
+	(void)state;
+	for (int late = 0; late < 3; late++) {
+		bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+		fake.open_loop_ns = 20 * NS_PER_US;
+		if (late == 0)
+			SCRIPT({ 10, 0, TX_SLOW, 50 * NS_PER_US, 0 }); /* after two more requests */
+		else if (late == 1)
+			SCRIPT({ 10, 0, TX_SLOW, 2 * TIMEOUT_NS + NS_PER_MS, 0 }); /* after it was given up */
+		else
+			SCRIPT({ 10, 0, TX_NONE, 0, 0 });
+		bench_run("late stamps");
+		assert_int_equal(fake.follow_ups, PACKETS - 2);
+	}
+	/* Given up, delivered, and only then the next request. */
+	bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+	fake.packets = 2;
+	fake.open_loop_ns = 3 * TIMEOUT_NS;
+	SCRIPT({ 0, 0, TX_SLOW, 2 * TIMEOUT_NS + NS_PER_MS, 0 });
+	assert_int_equal(bench_run("a late stamp before the next request").stamp_late, 1);
+	assert_int_equal(fake.follow_ups, 0);
+
+	bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+	fake.packets = 400;
+	fake.open_loop_ns = 2000;
+	fake.peers = 400;
+	SCRIPT({ 0, 399, TX_SLOW, 4 * NS_PER_MS, 0 });
+	assert_int_equal(bench_run("out of the ring").stamp_unmatched, 400 - FLIGHTS);
+}
+
+/* The next request is there already, and other things come before the stamp: that is fetched all the same. */
+static void nothing_holds_up_the_stamp_of_the_last_reply(void **state)
+{
+	(void)state;
+	bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+	SCRIPT({ 10, 0, TWICE, 1, 0 }, { 10, 0, TX_EXTRA, ENTRY_INFO, 0 }, { 10, 0, TX_EXTRA, ENTRY_ICMP, 0 },
+	       { 20, 0, TWICE, 1, 0 }, { 20, 0, TX_EXTRA_ID, -1, 0 });
+	assert_int_equal(bench_run("more in the error queue").repeated, 2);
+	assert_int_equal(fake.follow_ups, PACKETS + 2 - 1);
+}
+
+/* A stamp belongs to the reply that it was taken of, however many of its session have been sent since. */
+static void a_stamp_of_an_earlier_reply(void **state)
+{
+	(void)state;
+	for (unsigned peers = 1; peers <= 3; peers++) {
+		bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+		fake.peers = peers;
+		fake.open_loop_ns = 20 * NS_PER_US;
+		fake.packets = 300;
+		SCRIPT({ 10, 50, TX_SLOW, 50 * NS_PER_US, 0 }, { 100, 140, TX_SLOW, 90 * NS_PER_US, 0 },
+		       { 200, 240, TX_TWICE, 0, 0 });
+		bench_run("overlapping stamps");
+		assert_in_range(fake.follow_ups, 200, 299 - 2 * 40 / (int)peers);
+	}
+}
+
+/* A reply that the kernel did not take was not sent: the next one tells of the one before. */
+static void a_reply_that_was_refused(void **state)
+{
+	(void)state;
+	bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+	SCRIPT({ 10, 11, SEND_ERROR, ENOBUFS, 1 });
+	assert_int_equal(bench_run("refused").unanswered, 2);
+	assert_int_equal(fake.follow_ups, PACKETS - 3);
+}
+
+/* The times of user space are told on the scale of T2 where that is known, with the bound, and as such where not. */
+static void times_of_user_space_are_placed(void **state)
+{
+	(void)state;
+	for (int mode = 0; mode < 8; mode++) {
+		bench_join(ROLE_REFLECT, mode & 1 ? SOURCE_HARDWARE : SOURCE_KERNEL);
+		b.plan.software = b.plan.t2_user = mode & 2;
+		b.options.sw_timestamps = mode & 4;
+		if (mode & 1)
+			relate_clocks(1000 * NS_PER_S, 100, 0.001);
+		SCRIPT({ 10, 0, RX, RX_ABSENT, 0 });
+		bench_run("placed");
+	}
+}
+
+/* In the middle of the run the relation gets too old. */
+static void times_that_have_no_place(void **state)
+{
+	(void)state;
+	for (int64_t age_us = 90; age_us < 130; age_us++) {
+		bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+		relate_clocks(1000 * NS_PER_S + age_us * NS_PER_US - NS_PER_S, 100, 0);
+		bench_run("too old");
+		assert_in_range(b.x.account.unplaced, 5, PACKETS - 5);
+	}
+}
+
+/* The class of a packet costs a message of the kernel for each: it is asked for when somebody wants to know, once. From
+ * then on each reply tells it and goes out in it, which the fake checks. */
+static void the_class_is_asked_for_once(void **state)
+{
+	(void)state;
+	for (int wanted = 0; wanted < 2; wanted++) {
+		bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+		b.plan.class_of_service = wanted;
+		b.plan.dscp = 46;
+		SCRIPT({ 0, 0, ARRIVED_TOS, 46 << 2, 0 }, { 10, 15, ARRIVED_TOS, 46 << 2, 0 }, { 16, 0, ARRIVED_TOS, 34 << 2 | 3, 0 });
+		bench_run("class of service");
+		assert_int_equal(b.want_tos_calls, wanted);
+	}
+	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+	b.plan.class_of_service = true;
+	b.options.dscp = 0;
+	bench_run("class of service, emit");
+	assert_int_equal(b.want_tos_calls, 0);
+}
+
+/* Who does not ask is answered as ever, also when the class is known because somebody else has asked. */
+static void only_who_asks_is_answered_in_class(void **state)
+{
+	(void)state;
+	for (int wanted = 0; wanted < 2; wanted++) {
+		bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+		fake_end();
+		b.plan.class_of_service = wanted;
+		packet_prepare(b.channel.datagram, &b.plan);
+		packet_probe(b.channel.datagram, &b.plan, 7, 1700 * NS_PER_S);
+		b.channel.tos_wanted = true;
+		b.x.arrival = (struct arrival){ .bytes = packet_plan_bytes(&b.plan), .to_unicast = true, .tos = 46 << 2,
+						.source = SOURCE_HARDWARE };
+		b.x.arrival.from.in.sin_port = htons(FAKE_FIRST_PORT);
+		assert_true(read_request(&b.x));
+		assert_int_equal(b.x.arrival.in_class, wanted);
+		assert_int_equal(b.want_tos_calls, 0);
+	}
+}
+
+/* What a reply tells of the packet and the session, by one made by hand. */
+static void what_else_a_reply_tells(void **state)
+{
+	static const uint8_t direct_measurement[] = { 0x80, 5, 0, 12, 0, 0, 0, 77, 0, 0, 0, 0, 0, 0, 0, 0 };
+
+	(void)state;
+	for (int tos = -1; tos < 256; tos++) {
+		struct session session = { .reply_seq = 41, .requests = 57 };
+		struct flight *f = &b.x.flight[0];
+		struct reply r;
+		bool malformed;
+
+		bench_join(ROLE_REFLECT, SOURCE_KERNEL);
+		fake_end();
+		b.plan.class_of_service = true;
+		b.plan.dscp = 21;
+		packet_prepare(b.channel.datagram, &b.plan);
+		packet_probe(b.channel.datagram, &b.plan, 7, 1700 * NS_PER_S);
+		b.x.arrival.bytes = packet_plan_bytes(&b.plan);
+		memcpy(b.channel.datagram + b.x.arrival.bytes, direct_measurement, sizeof(direct_measurement));
+		b.x.arrival.bytes += sizeof(direct_measurement);
+		b.x.arrival.tos = tos;
+		b.x.arrival.ttl = 77;
+		b.x.sync_source = 3;
+		f->sample.source[REFLECT_T2_WIRE] = SOURCE_KERNEL;
+		f->sample.time_ns[REFLECT_T2_WIRE] = 1700 * NS_PER_S + 5;
+
+		size_t bytes = make_reply(&b.x, f, &session, &malformed);
+		const uint8_t *direct = b.channel.datagram + bytes - sizeof(direct_measurement);
+
+		assert_int_equal(read_whole_reply(b.channel.datagram, bytes, NULL, &r), PACKET_GOOD);
+		assert_int_equal(r.seq, 41);
+		assert_int_equal(r.ttl, 77);
+		assert_int_equal(r.t2_ns, 1700 * NS_PER_S + 5);
+		assert_int_equal(r.class_told, tos >= 0);
+		if (tos >= 0) {
+			assert_int_equal(r.dscp, tos >> 2);
+			assert_int_equal(r.ecn, tos & 3);
+			assert_int_equal(r.reverse_dscp_refused, tos >> 2 != 21);
+		}
+		/* As it came; received; sent, with this one. */
+		assert_memory_equal(direct, ((const uint8_t[]){ 0, 5, 0, 12, 0, 0, 0, 77, 0, 0, 0, 57, 0, 0, 0, 42 }), 16);
+		/* Timestamp Information, the first TLV: the source of T2 and of T3. */
+		assert_int_equal(b.channel.datagram[STAMP_BASE_BYTES + 4], 3);
+		assert_int_equal(b.channel.datagram[STAMP_BASE_BYTES + 6], 3);
+		assert_false(malformed);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(every_reply_tells_of_the_one_before),
+		TEST(follow_ups_without_transmit_stamps),
+		TEST(a_session_remembers_its_last_reply),
+		TEST(a_session_that_was_forgotten),
+		TEST(a_stamp_that_is_not_known_in_time),
+		TEST(nothing_holds_up_the_stamp_of_the_last_reply),
+		TEST(a_stamp_of_an_earlier_reply),
+		TEST(a_reply_that_was_refused),
+		TEST(times_of_user_space_are_placed),
+		TEST(times_that_have_no_place),
+		TEST(the_class_is_asked_for_once),
+		TEST(only_who_asks_is_answered_in_class),
+		TEST(what_else_a_reply_tells),
+	};
+
+	util_seed();
+	return cmocka_run_group_tests_name("joining_reflect", tests, NULL, bench_free);
+}

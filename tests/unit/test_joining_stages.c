@@ -1,0 +1,616 @@
+/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_add,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is made of records that have the times of both hosts: stages, each way alone, thresholds and counters. */
+#include "exchange_bench.h"
+
+/* ---- Stages --------------------------------------------------------------------------------------------------------- */
+
+/* Every part at both hosts, with the clocks of this one related; the bench knows the times of the other. */
+static void every_stage_of_both_hosts(void **state)
+{
+	(void)state;
+	bench_stages(ROLE_EMIT, SOURCE_HARDWARE);
+	b.options.plain = false;
+	b.plan.stages = b.plan.software = b.plan.t2_user = true;
+	relate_clocks(1000 * NS_PER_S, 100, 0);
+	SCRIPT({ 5, 0, LOST_BACK, 0, 0 }, { 10, 0, NO_BOUND, 0, 0 }, { 12, 0, NO_T2_USER, 0, 0 }, { 14, 0, NO_T2, 0, 0 },
+	       { 16, 0, FOLLOW_ZERO, 0, 0 }, { 18, 0, NO_TLVS, 0, 0 }, { 20, 0, LATENCY, -50, 0 },
+	       { 22, 0, TX_NONE, 0, 0 });
+
+	struct fake_account got = bench_run("stages");
+
+	assert_int_equal(got.recorded, PACKETS - 3);
+	for (int i = 0; i < STAGES; i++)
+		check_stage(i);
+	/* 4 had its T3 in the reply that was lost; 15 was not told; 17 neither; 14 and 18 have no T2 to compare with. */
+	assert_int_equal(b.stage[STAGE_RESPONSE].count, got.recorded - 5);
+	assert_int_equal(b.stage[STAGE_NETWORK].count, got.recorded - 5);
+	/* 10 is not on one scale, 12 has no T2_SW, 18 tells nothing. */
+	assert_int_equal(b.stage[STAGE_REMOTE_APP].count, got.recorded - 3);
+	/* 14 has no T2 of the kind of the others. */
+	assert_int_equal(b.stage[STAGE_REMOTE_WIRE_TO_APP].count, got.recorded - 4);
+	/* 12 has T3_SW. */
+	assert_int_equal(b.stage[STAGE_REMOTE_APP_TO_WIRE].count, got.recorded - 6);
+	assert_int_equal(b.stage[STAGE_APP_TO_WIRE].count, got.recorded);
+	assert_int_equal(b.stage[STAGE_WIRE_TO_APP].count, got.recorded);
+	free_stages();
+}
+
+/* The parts make up the whole. */
+static void the_stages_add_up(void **state)
+{
+	(void)state;
+	bench_stages(ROLE_EMIT, SOURCE_HARDWARE);
+	b.options.plain = false;
+	b.plan.stages = b.plan.software = b.plan.t2_user = true;
+	relate_clocks(1000 * NS_PER_S, 100, 0);
+	bench_run("stages");
+	for (uint64_t i = 0; i < b.log.used; i++) {
+		int64_t sum_ns = 0, value_ns, response_ns;
+
+		for (int n = STAGE_REMOTE_WIRE_TO_APP; n <= STAGE_REMOTE_APP_TO_WIRE; n++) {
+			assert_true(exchange_stage_value(&b.x.stages[n], logged(i), &value_ns));
+			sum_ns += value_ns;
+		}
+		assert_true(exchange_stage_value(&b.x.stages[STAGE_RESPONSE], logged(i), &response_ns));
+		assert_int_equal(sum_ns, response_ns);
+		assert_true(exchange_stage_value(&b.x.stages[STAGE_NETWORK], logged(i), &value_ns));
+		assert_int_equal(sum_ns + value_ns, logged(i)->latency_ns);
+	}
+	free_stages();
+}
+
+/* Below zero by more than the bound, and, where two clocks have a part in it, by more than they may part. */
+static void negative_stages_of_the_other_host(void **state)
+{
+	static const struct {
+		enum stage_index stage;
+		int64_t time_ns[ALL_TIMES];
+		int64_t slack_ns;
+	} cases[] = {
+		{ STAGE_REMOTE_WIRE_TO_APP, { 0, 0, 0, 0, 500, 500, 5000, 5000 }, 750 },
+		{ STAGE_REMOTE_APP, { 0, 0, 0, 0, 500, 500, 500, 5000 }, 750 },
+		{ STAGE_REMOTE_APP_TO_WIRE, { 0, 0, 0, 0, 500, 500, 500, 500 }, 750 },
+		{ STAGE_RESPONSE, { 0, 0, 0, 0, 500, 0, 0, 500 }, 0 },
+		/* 1/1024 of the response. */
+		{ STAGE_NETWORK, { 0, 0, 1024000, 0, 500, 0, 0, 1024500 }, 1000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		for (int64_t below = -2; below <= 2; below++) {
+			struct sample s = { .one_scale = true };
+			struct stage stage;
+
+			bench_stages(ROLE_EMIT, SOURCE_HARDWARE);
+			fake_end();
+			exchange_stages(ROLE_EMIT, true, b.x.stages);
+			b.x.bound_ns[BOUND_THERE] = 750;
+			b.x.bound_ns[BOUND_HERE] = 100000;
+			memset(b.x.stage, 0, sizeof(b.x.stage));
+			b.x.stage[cases[i].stage] = &b.stage[cases[i].stage];
+			memset(s.source, SOURCE_HARDWARE, sizeof(s.source));
+			memcpy(s.time_ns, cases[i].time_ns, sizeof(s.time_ns));
+			stage = b.x.stages[cases[i].stage];
+			s.time_ns[stage.to] -= cases[i].slack_ns + below;
+			record_stages(&b.x, &s);
+			if (counter_get(&b.x.account.stage_negative) != (below > 0))
+				fail_msg("stage %d, %lld below", cases[i].stage, (long long)below);
+			/* Not on one scale: no value at all. */
+			s.one_scale = false;
+			record_stages(&b.x, &s);
+			assert_int_equal(b.x.stage[cases[i].stage]->count + b.x.stage[cases[i].stage]->negatives,
+					 stage.bound == BOUND_THERE ? 1 : 2);
+			free_stages();
+		}
+	}
+}
+
+/* ---- One way --------------------------------------------------------------------------------------------------------- */
+
+static void bench_one_way(void)
+{
+	bench_stages(ROLE_EMIT, SOURCE_HARDWARE);
+	b.options.plain = false;
+	b.plan.stages = true;
+	hook.peer_is_real = true;
+	memset(&peer, 0, sizeof(peer));
+	b.x.peer = &peer;
+	for (int i = 0; i < ONE_WAYS; i++) {
+		size_t bytes = histogram_layout(&b.one_way[i], OVERFLOW_NS, 1, HISTOGRAM_PART_STORE);
+
+		b.one_way_memory[i] = calloc(1, bytes);
+		histogram_place(&b.one_way[i], b.one_way_memory[i]);
+		b.x.one_way[i] = &b.one_way[i];
+	}
+}
+
+static void free_one_way(void)
+{
+	free_stages();
+	for (int i = 0; i < ONE_WAYS; i++)
+		free(b.one_way_memory[i]);
+}
+
+/* On the way there, in truth. */
+static int64_t forward_of(const struct sample *s)
+{
+	const struct fake_packet *p = packet_of(s);
+
+	return (p->reply.t2_ns - fake_there_ns(0, true)) - (p->tx_wire_ns - fake_wire_ns(0));
+}
+
+/* Without clocks that agree: the exchanges tell the offset, with a bound. */
+static void each_way_within_its_bound(void **state)
+{
+	int64_t most_ns = 0, sum_ns = 0;
+
+	(void)state;
+	bench_one_way();
+	SCRIPT({ 5, 0, LOST_BACK, 0, 0 }, { 12, 0, FOLLOW_ZERO, 0, 0 }, { 20, 0, LATENCY, 90 * NS_PER_US, 0 });
+	bench_run("one way");
+	/* 4 and 11 have no T3. */
+	assert_int_equal(b.one_way[ONE_WAY_FORWARD].count, PACKETS - 3);
+	assert_int_equal(b.one_way[ONE_WAY_BACKWARD].count, PACKETS - 3);
+	/* The two ways together are what needs no clocks that agree. */
+	assert_true(b.one_way[ONE_WAY_FORWARD].sum + b.one_way[ONE_WAY_BACKWARD].sum == b.stage[STAGE_NETWORK].sum);
+	for (uint64_t i = 0; i < b.log.used; i++) {
+		int64_t forward_ns = forward_of(logged(i));
+
+		if (!logged(i)->source[THERE + REFLECT_T3_WIRE])
+			continue;
+		sum_ns += forward_ns;
+		most_ns = forward_ns > most_ns ? forward_ns : most_ns;
+	}
+	/* A third of the time is on the way there; the bound is half of the least. */
+	assert_in_range(b.x.one_way_bound_ns[0], 1000, 4000);
+	assert_in_range(b.x.one_way_bound_ns[1], 1000, b.x.one_way_bound_ns[0]);
+	assert_true(llabs(b.one_way[ONE_WAY_FORWARD].max_ns - most_ns) <= b.x.one_way_bound_ns[0]);
+	assert_true(llabs((int64_t)b.one_way[ONE_WAY_FORWARD].sum - sum_ns) <= b.x.one_way_bound_ns[0] * (PACKETS - 3));
+	assert_int_equal(b.one_way[ONE_WAY_FORWARD].max_seq, 20);
+	free_one_way();
+}
+
+/* The clocks part from T1 to T4 too: by 1/2048 of that. */
+static void the_bound_of_one_way_is_that_of_t4(void **state)
+{
+	int64_t way_ns;
+
+	(void)state;
+	bench_one_way();
+	b.options.count = 1;
+	SCRIPT({ 0, 0, LATENCY, 2048 * NS_PER_US, 0 });
+	bench_run("one way, slow");
+	way_ns = 2048 * NS_PER_US - (fake.packet[0].reply.t3_wire_ns - fake.packet[0].reply.t2_ns);
+	assert_in_range(b.x.one_way_bound_ns[0], way_ns / 2 + NS_PER_US, way_ns / 2 + NS_PER_US + 20);
+	free_one_way();
+}
+
+/* --synced: the offset is 0, within what was given. */
+static void each_way_by_clocks_that_agree(void **state)
+{
+	__int128 sum = 0;
+
+	(void)state;
+	for (int64_t synced_ns = 0; synced_ns < 100; synced_ns += 30) {
+		sum = 0;
+		bench_one_way();
+		fake.synced = true;
+		b.options.synced_ns = synced_ns;
+		SCRIPT({ 12, 0, FOLLOW_ZERO, 0, 0 }, { 20, 0, LATENCY, 90 * NS_PER_US, 0 });
+		bench_run("one way, synchronised");
+		for (uint64_t i = 0; i < b.log.used; i++)
+			if (logged(i)->source[THERE + REFLECT_T3_WIRE])
+				sum += forward_of(logged(i));
+		assert_int_equal(b.one_way[ONE_WAY_FORWARD].count, PACKETS - 1);
+		assert_true(b.one_way[ONE_WAY_FORWARD].sum == sum);
+		assert_int_equal(b.one_way[ONE_WAY_FORWARD].max_ns, forward_of(logged(20)));
+		assert_int_equal(b.x.one_way_bound_ns[0], synced_ns);
+		assert_int_equal(b.x.one_way_bound_ns[1], synced_ns);
+		free_one_way();
+	}
+}
+
+/* All its times are there, and its response fits; but it is not recorded, so its ways are not either. */
+static void a_negative_latency_has_no_ways(void **state)
+{
+	(void)state;
+	bench_one_way();
+	fake.synced = true;
+	b.options.synced_ns = 0;
+	SCRIPT({ 20, 0, RESPONSE, 600, 0 }, { 20, 0, LATENCY, -50, 0 });
+
+	struct fake_account got = bench_run("one way, negative");
+
+	assert_int_equal(got.negative, 1);
+	assert_int_equal(got.follow_up[FOLLOW_UP_THERE], PACKETS);
+	for (int i = 0; i < ONE_WAYS; i++)
+		assert_int_equal(b.one_way[i].count + b.one_way[i].negatives, PACKETS - 1);
+	free_one_way();
+}
+
+/* What is not recorded says nothing of the other host's clock, and without T3 all of the response may be on the way. */
+static void the_peer_gets_all_four_times(void **state)
+{
+	(void)state;
+	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+	b.x.peer = &peer;
+	SCRIPT({ 3, 0, LOST, 0, 0 }, { 5, 0, TX_NONE, 0, 0 }, { 12, 0, FOLLOW_ZERO, 0, 0 }, { 15, 0, LOST_BACK, 0, 0 });
+
+	struct fake_account got = bench_run("the peer");
+
+	assert_int_equal(hook.added, got.recorded);
+	for (uint64_t i = 0; i < b.log.used; i++) {
+		const struct fake_packet *p = packet_of(logged(i));
+		const int64_t *ns = hook.peer_ns[i];
+
+		assert_int_equal(ns[0], p->tx_wire_ns);
+		assert_int_equal(ns[1], p->reply.t2_ns);
+		assert_int_equal(ns[2], p->seq == 11 || p->seq == 14 ? p->reply.t2_ns : p->reply.t3_wire_ns);
+		assert_int_equal(ns[3], p->rx_wire_ns);
+	}
+}
+
+/* ---- Threshold ------------------------------------------------------------------------------------------------------------ */
+
+static struct {
+	uint64_t sends, answered, breaches, noted;
+	int64_t value_ns;
+	unsigned calls;
+	uint32_t seq[8];
+	bool joined;
+} seen;
+
+static void on_breach_of(void *context, const struct sample *s)
+{
+	assert_ptr_equal(context, &b);
+	seen.sends = fake.sends;
+	seen.answered = counter_get(&b.x.account.answered);
+	seen.breaches = counter_get(&b.x.account.breaches);
+	seen.joined = s->source[THERE + REFLECT_T3_WIRE];
+	seen.seq[seen.calls++ % COUNT_OF(seen.seq)] = s->seq;
+	exchange_figure(&b.x, s, &seen.value_ns);
+}
+
+static void bench_threshold(enum figure on, bool keep_going)
+{
+	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
+	memset(&seen, 0, sizeof(seen));
+	b.x.on_breach = on_breach_of;
+	b.options.threshold_ns = THRESHOLD_NS;
+	b.options.threshold_on = on;
+	b.options.keep_going = keep_going;
+}
+
+/* A breach of the round trip is frozen at once, before anything is sent; its record gets the other host's times later. */
+static void a_breach_of_the_round_trip(void **state)
+{
+	(void)state;
+	for (int closing = 0; closing < 2; closing++) {
+		bench_threshold(FIGURE_RTT, false);
+		if (closing)
+			SCRIPT({ 12, 0, LATENCY, THRESHOLD_NS + 1, 0 });
+		else
+			SCRIPT({ 12, 0, LATENCY, THRESHOLD_NS + 1, 0 }, { 13, 0, LOST, 0, 0 });
+
+		struct fake_account got = bench_run("round trip");
+
+		assert_int_equal(b.x.end, END_BREACH);
+		assert_int_equal(seen.calls, 1);
+		assert_int_equal(seen.seq[0], 12);
+		assert_int_equal(seen.sends, 13);
+		assert_int_equal(seen.breaches, 0);
+		assert_false(seen.joined);
+		assert_int_equal(got.sent, 14);
+		assert_int_equal(got.closing, 1);
+		assert_int_equal(got.breaches, 1);
+		assert_int_equal(got.recorded, 13);
+
+		const struct sample *kept[] = { &b.x.breach, &b.x.worst, &b.x.kept[0] };
+
+		for (size_t i = 0; i < COUNT_OF(kept); i++) {
+			assert_int_equal(kept[i]->seq, 12);
+			assert_int_equal(kept[i]->follow_up, closing ? FOLLOW_UP_THERE : FOLLOW_UP_END);
+			check_there(kept[i], &fake.packet[12]);
+		}
+	}
+}
+
+static void all_breaches_of_the_round_trip(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	bench_threshold(FIGURE_RTT, true);
+	SCRIPT({ 12, 0, LATENCY, 50000, 0 }, { 13, 0, LATENCY, 70000, 0 }, { 20, 0, LATENCY, 60000, 0 },
+	       { 21, 0, LOST_BACK, 0, 0 }, { 39, 0, LATENCY, THRESHOLD_NS + 1, 0 });
+
+	struct fake_account got = bench_run("round trip, all");
+
+	assert_int_equal(b.x.end, END_COUNT);
+	assert_int_equal(got.breaches, 4);
+	assert_int_equal(seen.calls, 4);
+	assert_int_equal(b.x.breach.seq, 12);
+	assert_int_equal(b.x.worst.seq, 13);
+	for (unsigned i = 0; i < 4; i++) {
+		static const uint32_t seqs[] = { 12, 13, 20, 39 };
+
+		assert_int_equal(seen.seq[i], seqs[i]);
+		assert_true(exchange_breach(&b.x, i, &s));
+		assert_int_equal(s.seq, seqs[i]);
+		check_there(&s, &fake.packet[seqs[i]]);
+	}
+	assert_int_equal(got.unjudged, 0);
+}
+
+/* Of each figure what is above, and of the others nothing: 10 is slow there, 12 on the way, 14 in both. */
+static const struct fake_event figure_events[] = {
+	{ 10, 0, RESPONSE, 60000, 0 }, { 12, 0, LATENCY, 50000, 0 }, { 14, 0, LATENCY, 23000, 0 },
+	{ 14, 0, RESPONSE, 30000, 0 }, { 16, 0, RESPONSE, THRESHOLD_NS, 0 },
+};
+
+static void a_breach_of_another_figure(void **state)
+{
+	(void)state;
+	for (enum figure on = FIGURE_RESPONSE; on <= FIGURE_NETWORK; on++) {
+		const uint32_t seq = on == FIGURE_RESPONSE ? 10 : 12;
+
+		bench_threshold(on, false);
+		bench_script(figure_events, COUNT_OF(figure_events));
+
+		struct fake_account got = bench_run("figure");
+
+		assert_int_equal(b.x.end, END_BREACH);
+		assert_int_equal(seen.calls, 1);
+		assert_int_equal(seen.seq[0], seq);
+		/* As soon as the next reply is there, and before anything is made of that. */
+		assert_int_equal(seen.sends, seq + 2);
+		assert_int_equal(seen.answered, seq + 2);
+		assert_true(seen.joined);
+		assert_int_equal(seen.breaches, 0);
+		assert_true(seen.value_ns > THRESHOLD_NS);
+		/* The one that told of it is of the run; the closing one tells of that. */
+		assert_int_equal(got.sent, seq + 3);
+		assert_int_equal(got.recorded, seq + 2);
+		assert_int_equal(got.breaches, 1);
+		assert_int_equal(got.unjudged, 0);
+		assert_int_equal(b.x.breach.seq, seq);
+		check_there(&b.x.breach, &fake.packet[seq]);
+	}
+}
+
+static void all_breaches_of_another_figure(void **state)
+{
+	static const uint32_t seqs[][2] = { [FIGURE_RESPONSE] = { 10, 14 }, [FIGURE_NETWORK] = { 12, 14 } };
+
+	(void)state;
+	for (enum figure on = FIGURE_RESPONSE; on <= FIGURE_NETWORK; on++) {
+		bench_threshold(on, true);
+		bench_script(figure_events, COUNT_OF(figure_events));
+
+		struct fake_account got = bench_run("figure, all");
+
+		assert_int_equal(b.x.end, END_COUNT);
+		assert_int_equal(got.recorded, PACKETS);
+		assert_int_equal(got.breaches, 2);
+		assert_int_equal(seen.calls, 2);
+		for (int i = 0; i < 2; i++)
+			assert_int_equal(seen.seq[i], seqs[on][i]);
+		assert_int_equal(b.x.breach.seq, seqs[on][0]);
+		assert_int_equal(b.x.worst.seq, seqs[on][0]);
+	}
+}
+
+/* The worst is that of the figure: 20 takes longer on the whole, and less on the way. */
+static void the_worst_is_of_the_figure(void **state)
+{
+	(void)state;
+	bench_threshold(FIGURE_NETWORK, true);
+	SCRIPT({ 12, 0, LATENCY, 40000, 0 }, { 15, 0, LATENCY, 60000, 0 }, { 20, 0, LATENCY, 35000, 0 },
+	       { 20, 0, RESPONSE, 50000, 0 });
+	assert_int_equal(bench_run("the worst").breaches, 3);
+	assert_true(fake.packet[20].latency_ns > fake.packet[15].latency_ns);
+	assert_int_equal(b.x.breach.seq, 12);
+	assert_int_equal(b.x.worst.seq, 15);
+}
+
+/* Exactly at the threshold is no breach; a nanosecond more is. */
+static void the_threshold_to_the_nanosecond(void **state)
+{
+	static struct fake_event events[2];
+
+	(void)state;
+	for (enum figure on = FIGURE_RTT; on <= FIGURE_NETWORK; on++) {
+		for (int more = 0; more < 2; more++) {
+			const int64_t at_ns = THRESHOLD_NS + more, response_ns = 1200 + 12 * 6271 % 1801;
+
+			bench_threshold(on, true);
+			events[0] = (struct fake_event){ 12, 0, LATENCY, on == FIGURE_NETWORK ? at_ns + response_ns : at_ns, 0 };
+			if (on == FIGURE_RESPONSE)
+				events[0] = (struct fake_event){ 12, 0, RESPONSE, at_ns, 0 };
+			bench_script(events, 1);
+			assert_int_equal(bench_run("to the nanosecond").breaches, more);
+		}
+	}
+}
+
+/* Without both stamps of the other host nothing is said, and that is counted. */
+static void what_cannot_be_judged(void **state)
+{
+	(void)state;
+	for (enum figure on = FIGURE_RTT; on <= FIGURE_NETWORK; on++) {
+		bench_threshold(on, true);
+		SCRIPT({ 10, 0, LATENCY, 90000, 0 }, { 10, 0, RESPONSE, 60000, 0 }, { 11, 0, FOLLOW_ZERO, 0, 0 },
+		       { 15, 0, LOST_BACK, 0, 0 }, { 20, 0, NO_TLVS, 0, 0 }, { CLOSING, 0, LOST, 0, 0 });
+
+		struct fake_account got = bench_run("not judged");
+
+		/* 10; 14, whose follow-up was lost; 19 and 20; the last one. */
+		assert_int_equal(got.unjudged, on == FIGURE_RTT ? 0 : 5);
+		assert_int_equal(got.breaches, on == FIGURE_RTT);
+		assert_int_equal(seen.calls, on == FIGURE_RTT);
+	}
+}
+
+/* Found when the run is over: it is a breach all the same, and told once. */
+static void a_breach_in_the_last_record(void **state)
+{
+	(void)state;
+	for (int stop = 0; stop < 2; stop++) {
+		for (int keep_going = 0; keep_going < 2; keep_going++) {
+			bench_threshold(FIGURE_NETWORK, keep_going);
+			b.options.count = stop ? 0 : PACKETS;
+			if (stop)
+				SCRIPT({ 39, 0, LATENCY, 90000, 0 }, { 40, 0, STOP, 2000, 0 });
+			else
+				SCRIPT({ 39, 0, LATENCY, 90000, 0 });
+			assert_int_equal(bench_run("the last").breaches, 1);
+			assert_int_equal(seen.calls, 1);
+			assert_int_equal(seen.seq[0], 39);
+			assert_int_equal(seen.sends, PACKETS + 1 + stop);
+			if (!keep_going)
+				assert_int_equal(b.x.end, END_BREACH);
+			else
+				assert_int_equal(b.x.end, stop ? END_SIGNAL : END_COUNT);
+		}
+	}
+}
+
+/* Two that follow each other: the second is on its way when the first ends the run, and is not told again. */
+static void a_breach_behind_the_one_that_ends_the_run(void **state)
+{
+	(void)state;
+	for (enum figure on = FIGURE_RTT; on <= FIGURE_NETWORK; on += 2) {
+		bench_threshold(on, false);
+		SCRIPT({ 12, 14, LATENCY, 90000, 0 });
+
+		struct fake_account got = bench_run("two breaches");
+
+		assert_int_equal(seen.calls, 1);
+		assert_int_equal(seen.seq[0], 12);
+		assert_int_equal(got.breaches, on == FIGURE_RTT ? 1 : 2);
+		assert_int_equal(b.x.breach.seq, 12);
+	}
+}
+
+/* ---- Counters of the hardware ------------------------------------------------------------------------------------------------ */
+
+/* Each is of the packet it is accounted to, whenever that is. */
+static void check_counters(enum figure on)
+{
+	int64_t last = -1;
+
+	for (unsigned i = 0; i < hook.accounted; i++) {
+		const struct fake_packet *p = &fake.packet[hook.counted_of[i]];
+		int64_t response_ns = p->reply.t3_wire_ns - p->reply.t2_ns;
+		int64_t value_ns = on == FIGURE_RTT ? p->latency_ns : on == FIGURE_RESPONSE ? response_ns :
+									   p->latency_ns - response_ns;
+
+		assert_true(hook.counted_of[i] > last);
+		last = hook.counted_of[i];
+		assert_true(p->follow_up != FOLLOW_UP_NONE);
+		if (on == FIGURE_RTT || p->follow_up == FOLLOW_UP_THERE)
+			assert_int_equal(hook.slow[i], value_ns > THRESHOLD_NS);
+		else
+			assert_false(hook.slow[i]);
+	}
+}
+
+static void counters_of_each_exchange(void **state)
+{
+	(void)state;
+	for (enum figure on = FIGURE_RTT; on <= FIGURE_NETWORK; on++) {
+		bench_threshold(on, true);
+		b.x.pmc = &pmc;
+		bench_script(figure_events, COUNT_OF(figure_events));
+		bench_run("counters");
+		assert_int_equal(hook.begun, PACKETS);
+		assert_int_equal(hook.ended, PACKETS);
+		assert_int_equal(hook.accounted, PACKETS);
+		for (unsigned i = 0; i < PACKETS; i++)
+			assert_int_equal(hook.counted_of[i], i);
+		check_counters(on);
+	}
+}
+
+/* While a probe is on its way there is time to record; not between a reply and the next probe. */
+static void records_are_made_while_a_probe_is_on_its_way(void **state)
+{
+	(void)state;
+	for (int joined = 0; joined < 2; joined++) {
+		bench_start(ROLE_EMIT, SOURCE_HARDWARE);
+		b.plan.stages = joined;
+		fake.recorded = &b.histogram.count;
+		bench_run("when records are made");
+		/* Before probe n is sent, the last whose times are all there is not recorded yet. */
+		for (int64_t n = 0; n < PACKETS; n++)
+			assert_int_equal(fake.packet[n].recorded_before, n > 1 + joined ? n - 1 - joined : 0);
+	}
+}
+
+/* What was counted when it was waiting is of the probe that was lost, or not sent, in between. */
+static void counters_of_what_came_in_between(void **state)
+{
+	(void)state;
+	bench_threshold(FIGURE_RTT, true);
+	b.x.pmc = &pmc;
+	SCRIPT({ 5, 0, LOST, 0, 0 }, { 10, 0, LOST_BACK, 0, 0 }, { 14, 0, LATENCY, 90000, 0 },
+	       { 15, 0, SEND_ERROR, ENOBUFS, 2 }, { 20, 0, TX_NONE, 0, 0 }, { 25, 0, RX, RX_ABSENT, 0 },
+	       { CLOSING, 0, LOST, 0, 0 });
+
+	struct fake_account got = bench_run("counters, losses");
+
+	/* 4, 9 and 14 were still waiting when other things were counted. */
+	assert_int_equal(got.recorded, PACKETS - 4);
+	assert_int_equal(hook.accounted, got.recorded - 3);
+	for (unsigned i = 0; i < hook.accounted; i++)
+		for (int64_t n = 4; n <= 14; n += 5)
+			assert_int_not_equal(hook.counted_of[i], n);
+	check_counters(FIGURE_RTT);
+}
+
+static void counters_that_could_not_be_read(void **state)
+{
+	(void)state;
+	for (unsigned every = 2; every < 5; every++) {
+		bench_threshold(FIGURE_NETWORK, true);
+		b.x.pmc = &pmc;
+		hook.every = every;
+		bench_script(figure_events, COUNT_OF(figure_events));
+		bench_run("counters that fail");
+		assert_int_equal(hook.accounted, (PACKETS + every - 1) / every);
+		for (unsigned i = 0; i < hook.accounted; i++)
+			assert_int_equal(hook.counted_of[i], i * every);
+		check_counters(FIGURE_NETWORK);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(every_stage_of_both_hosts),
+		TEST(the_stages_add_up),
+		TEST(negative_stages_of_the_other_host),
+		TEST(each_way_within_its_bound),
+		TEST(the_bound_of_one_way_is_that_of_t4),
+		TEST(each_way_by_clocks_that_agree),
+		TEST(a_negative_latency_has_no_ways),
+		TEST(the_peer_gets_all_four_times),
+		TEST(a_breach_of_the_round_trip),
+		TEST(all_breaches_of_the_round_trip),
+		TEST(a_breach_of_another_figure),
+		TEST(all_breaches_of_another_figure),
+		TEST(the_worst_is_of_the_figure),
+		TEST(the_threshold_to_the_nanosecond),
+		TEST(what_cannot_be_judged),
+		TEST(a_breach_in_the_last_record),
+		TEST(a_breach_behind_the_one_that_ends_the_run),
+		TEST(counters_of_each_exchange),
+		TEST(records_are_made_while_a_probe_is_on_its_way),
+		TEST(counters_of_what_came_in_between),
+		TEST(counters_that_could_not_be_read),
+	};
+
+	util_seed();
+	return cmocka_run_group_tests_name("joining_stages", tests, NULL, bench_free);
+}
