@@ -209,6 +209,14 @@ expect_as_before() {
 	cmp -s "$work/before" "$work/after" || complain "$1: $(diff "$work/before" "$work/after" | head -20)"
 }
 
+# copy FOLDER: config.sh and its parts, readable for all.
+copy() {
+	rm -rf "$1"
+	command -p mkdir -p "$1"
+	cp -r "$tree/config.sh" "$tree/config" "$1"
+	chmod -R a+rX "$1"
+}
+
 # ---- Bad input: one line, exit status 1, nothing changed -------------------------------------------------------------
 
 # bad NAME REGEX ARGUMENTS...
@@ -273,8 +281,8 @@ if chosen 'not root'; then
 	begin 'not root: one line'
 	chmod 711 "$work"
 	status=0
-	setpriv --reuid 65534 --clear-groups bash -c 'exec bash -s -- "$@"' bash eth0 --undo <"$tree/config.sh" \
-		>"$work/out" 2>"$work/err" || status=$?
+	copy "$work/readable"
+	setpriv --reuid 65534 --clear-groups "$work/readable/config.sh" eth0 --undo >"$work/out" 2>"$work/err" || status=$?
 	[ "$status" -eq 1 ] || complain "status $status"
 	is "$work/err" 'config.sh: only root can do this: sudo config.sh ...'
 	verdict
