@@ -107,10 +107,12 @@ bench:
 
 install: rant
 	install -D -m 0755 rant $(DESTDIR)$(PREFIX)/bin/rant
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/rant/config $(wildcard config/*.sh)
 	install -D -m 0755 config.sh $(DESTDIR)$(PREFIX)/share/rant/config.sh
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/rant $(DESTDIR)$(PREFIX)/share/rant/config.sh
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/rant $(addprefix share/rant/,config.sh $(wildcard config/*.sh)))
+	rmdir $(addprefix $(DESTDIR)$(PREFIX)/share/,rant/config rant) 2>/dev/null || true
 
 clean:
 	rm -rf build rant

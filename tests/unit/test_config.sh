@@ -177,6 +177,8 @@ verdict() {
 
 all=(eth0 --ip 10.0.0.1 --remote-ip 10.0.0.2 --remote-mac 52:54:00:00:00:02 --cpu 2 --irq-cpu 3 --cpu-power --trace --demote-irqs)
 
+script=("$tree/config.sh") # as it is called
+
 # config STATUS ARGUMENTS...: output in $work/out and err. With "any" the status is left to the caller, in $last.
 config() {
 	local expected=$1 status=0
@@ -184,7 +186,7 @@ config() {
 	shift
 	last=0
 	: >"$CONFIG_ROOT/calls"
-	timeout -s KILL 60 "$tree/config.sh" "$@" >"$work/out" 2>"$work/err" </dev/null 9>&- || status=$?
+	timeout -s KILL 60 "${script[@]}" "$@" >"$work/out" 2>"$work/err" </dev/null 9>&- || status=$?
 	last=$status
 	[ "$expected" = any ] || [ "$status" -eq "$expected" ] || complain "config.sh $*: status $status, not $expected: $(tail -n 3 "$work/err")"
 }
@@ -204,9 +206,37 @@ expect_no_line() {
 	! grep -Eq -- "$2" "$work/$1" || complain "a line of $1 matches: $2"
 }
 
+# expect_plan WHICH: the output is that of a dry run with all steps.
+expect_plan() {
+	sed "s#$CONFIG_ROOT##g; s/^eth0: note.*//; /^$/d" "$work/out" >"$work/plan"
+	diff "$tree/tests/unit/config/dry-run.txt" "$work/plan" >"$work/difference" || complain "$1: $(cat "$work/difference")"
+}
+
 expect_as_before() {
 	dump >"$work/after"
 	cmp -s "$work/before" "$work/after" || complain "$1: $(diff "$work/before" "$work/after" | head -20)"
+}
+
+# copy FOLDER: config.sh and its parts, readable for all.
+copy() {
+	rm -rf "$1"
+	command -p mkdir -p "$1"
+	cp -r "$tree/config.sh" "$tree/config" "$1"
+	chmod -R a+rX "$1"
+}
+
+# poison FOLDER: a config/ in it that must not be used. Its parts leave $work/poisoned.
+poison() {
+	local file
+
+	rm -f "$work/poisoned"
+	for file in "$tree"/config/*.sh; do
+		file "$1/config/${file##*/}" "echo \"\${BASH_SOURCE[0]}\" >>'$work/poisoned'"
+	done
+}
+
+expect_no_poison() {
+	[ ! -e "$work/poisoned" ] || complain "parts were loaded from elsewhere: $(sort -u "$work/poisoned" | head -3)"
 }
 
 # ---- Bad input: one line, exit status 1, nothing changed -------------------------------------------------------------
@@ -273,8 +303,8 @@ if chosen 'not root'; then
 	begin 'not root: one line'
 	chmod 711 "$work"
 	status=0
-	setpriv --reuid 65534 --clear-groups bash -c 'exec bash -s -- "$@"' bash eth0 --undo <"$tree/config.sh" \
-		>"$work/out" 2>"$work/err" || status=$?
+	copy "$work/readable"
+	setpriv --reuid 65534 --clear-groups "$work/readable/config.sh" eth0 --undo >"$work/out" 2>"$work/err" || status=$?
 	[ "$status" -eq 1 ] || complain "status $status"
 	is "$work/err" 'config.sh: only root can do this: sudo config.sh ...'
 	verdict
@@ -310,8 +340,7 @@ fi
 if chosen 'dry-run'; then
 	begin '--dry-run prints each command with the value it replaces, and changes nothing'
 	config 0 "${all[@]}" --dry-run
-	sed "s#$CONFIG_ROOT##g; s/^eth0: note.*//; /^$/d" "$work/out" >"$work/plan"
-	diff "$tree/tests/unit/config/dry-run.txt" "$work/plan" >"$work/difference" || complain "$(cat "$work/difference")"
+	expect_plan '--dry-run'
 	[ -z "${UPDATE:-}" ] || cp "$work/plan" "$tree/tests/unit/config/dry-run.txt"
 	expect_as_before changed
 	verdict
@@ -583,6 +612,151 @@ if chosen 'foreign'; then
 	expect_line err "is not a folder of root's"
 	config 1 eth0 --only rings
 	is "$nic/ring rx" 256
+	verdict
+fi
+
+if chosen 'earlier version'; then
+	begin '--undo takes back what an earlier version saved'
+	config 0 "${all[@]}"
+	# Of what that version did not know, the lines of this one stay.
+	sed "s#ROOT#$CONFIG_ROOT#g; s/|/$s/g" "$tree/tests/unit/config/saved.txt" >"$work/saved"
+	awk -F "$s" 'NR == FNR { earlier[$1]; print; next } !($1 in earlier)' "$work/saved" "$state/undo" >"$work/undo"
+	cp "$work/undo" "$state/undo"
+	config 0 eth0 --undo
+	is "$work/err" ''
+	expect_as_before 'after --undo'
+	verdict
+fi
+
+# ---- Where its parts come from ---------------------------------------------------------------------------------------
+
+# planned FOLDER COMMAND...: called so in that folder, it prints its plan.
+planned() {
+	cd "$1" || exit 1
+	script=("${@:2}")
+	config 0 "${all[@]}" --dry-run
+	expect_plan "${*:2} in $1"
+	script=("$tree/config.sh")
+	cd "$tree" || exit 1
+}
+
+if chosen 'called by a path'; then
+	begin 'called by a path: full or relative, with spaces, with CDPATH set'
+	copy "$work/a folder"
+	poison "$work/other/a folder"
+	export CDPATH=$work/other:$work
+	planned / "$work/a folder/config.sh"
+	planned "$work" "a folder/config.sh"
+	planned "$work" bash "a folder/config.sh"
+	planned "$work/a folder" ./config.sh
+	planned "$work/a folder" bash config.sh
+	planned "$work/a folder/config" ../config.sh
+	unset CDPATH
+	expect_no_poison
+	verdict
+fi
+
+if chosen 'called by a link'; then
+	begin 'called by a link: full or relative, to a link, or found in PATH'
+	copy "$work/a folder"
+	rm -rf "$work/links"
+	poison "$work/links"
+	poison "$work/links/more"
+	ln -s '../a folder/config.sh' "$work/links/prepare"
+	ln -s ../prepare "$work/links/more/config.sh"
+	ln -s "$work/links" "$work/links/round"
+	planned / "$work/links/prepare"
+	planned "$work/links" ./prepare
+	planned "$work" links/more/config.sh
+	planned / "$work/links/round/more/config.sh"
+	PATH=$work/links/more:$PATH planned / config.sh
+	PATH=$work/links/more:$PATH planned / bash config.sh
+	expect_no_poison
+	verdict
+fi
+
+if chosen 'nowhere else'; then
+	begin 'parts come from nowhere else: not from the current directory, nor from where the environment says'
+	poison "$work/other"
+	planned "$work/other" "$tree/config.sh"
+	for variable in "self=$work/other/config.sh" "parts=$work/other/config" "PWD=$work/other" "OLDPWD=$work/other"; do
+		planned / env "$variable" "$tree/config.sh"
+	done
+	cd "$work/other" || exit 1
+	: >bash
+	for variable in x=y "BASH_SOURCE=$work/other/config.sh"; do
+		status=0
+		env "$variable" bash -s -- eth0 --undo <"$tree/config.sh" >"$work/out" 2>"$work/err" || status=$?
+		[ "$status" -eq 1 ] || complain "read from a pipe with $variable: status $status"
+		expect_line err '^config.sh: (its folder config/ is found only when it is run as a file: give its path|BASH_SOURCE is set)'
+		[ "$(wc -l <"$work/err")" -eq 1 ] || complain "read from a pipe with $variable: $(cat "$work/err")"
+		is "$work/out" ''
+	done
+	script=(env "BASH_SOURCE=$work/other/config.sh" "$tree/config.sh")
+	config 1 "${all[@]}" --dry-run
+	is "$work/err" 'config.sh: BASH_SOURCE is set in the environment: unset it'
+	script=("$tree/config.sh")
+	cd "$tree" || exit 1
+	expect_no_poison
+	verdict
+fi
+
+if chosen 'missing part'; then
+	begin 'a missing part is one line that says what to do, in every mode'
+	copy "$work/a folder"
+	script=("$work/a folder/config.sh")
+	for file in "$work/a folder/config/"*.sh; do
+		mv "$file" "$work/part"
+		for arguments in --help 'eth0 --undo' 'eth0 --verify' 'eth0 --only rings'; do
+			# shellcheck disable=SC2086 # words
+			config 1 $arguments
+			is "$work/err" "config.sh: $file cannot be read: copy the folder config/ with config.sh, or use make install"
+			is "$work/out" ''
+		done
+		mv "$work/part" "$file"
+	done
+	expect_as_before changed
+	script=("$tree/config.sh")
+	verdict
+fi
+
+# install_by_make TARGET: from a copy of the tree, in which rant is built already.
+install_by_make() {
+	PATH=${PATH#"$work/bin:"} env -u MAKEFLAGS -u MAKELEVEL make -s -C "$work/source" -o rant "$1" \
+		DESTDIR="$work/installed" PREFIX=/usr >"$work/out" 2>&1 || complain "make $1: status $?: $(cat "$work/out")"
+}
+
+if chosen 'installed'; then
+	begin 'installed by make, it works; uninstalled, nothing is left of it'
+	copy "$work/source"
+	cp "$tree/Makefile" "$work/source"
+	: >"$work/source/rant"
+	install_by_make install
+	(cd "$work/source" && find rant config.sh config/*.sh | sort) >"$work/before_install"
+	(cd "$work/installed" && find . -type f) | sed -E 's#^./usr/(bin|share/rant)/##' | sort >"$work/after_install"
+	cmp -s "$work/before_install" "$work/after_install" || complain "$(diff "$work/before_install" "$work/after_install")"
+	planned / "$work/installed/usr/share/rant/config.sh"
+	ln -s ../share/rant/config.sh "$work/installed/usr/bin/config.sh"
+	planned / "$work/installed/usr/bin/config.sh"
+	file "$work/installed/usr/share/rant/config/mine.sh" mine
+	install_by_make uninstall
+	(cd "$work/installed" && find . ! -type d | sort) >"$work/left"
+	is "$work/left" $'./usr/bin/config.sh\n./usr/share/rant/config/mine.sh'
+	rm "$work/installed/usr/share/rant/config/mine.sh"
+	install_by_make uninstall
+	[ ! -e "$work/installed/usr/share/rant" ] || complain "$(find "$work/installed/usr/share/rant") is left"
+	verdict
+fi
+
+if chosen 'unforeseen'; then
+	begin 'an unforeseen failure names its line and file, and everything is taken back'
+	copy "$work/a folder"
+	sed -i '/^step_rings() {/a false' "$work/a folder/config/rings.sh"
+	script=("$work/a folder/config.sh")
+	config 1 "${all[@]}"
+	expect_line err "^config.sh: eth0: line [0-9]+ of rings.sh: 'false' failed: everything is taken back$"
+	expect_as_before 'after it'
+	script=("$tree/config.sh")
 	verdict
 fi
 

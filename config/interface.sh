@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# The interface: where it is, what is found out about it, and how to read and write there.
+
+readonly names='^[A-Za-z0-9][A-Za-z0-9_.@-]{0,14}$'
+present=true # false: it is gone, and what was set on it
+space='' # the name of its namespace as it will be; empty: this one
+here=''  # the one it is in
+declare -a line=()
+driver='' bus='' device='' pci='' mac='' phc=''
+
+# locate: $here. Fails where there is no such interface.
+locate() {
+	here=
+	ip -o link show dev "$interface" >/dev/null 2>&1 && return
+	here=ns_$interface
+	[ -e "$netns/$here" ] && ip -n "$here" -o link show dev "$interface" >/dev/null 2>&1
+}
+
+# within NAMESPACE COMMAND...: $line is the command there. nsenter leaves /sys, and tracefs in it, as they are mounted.
+within() {
+	if [ -z "$1" ]; then
+		line=("${@:2}")
+	elif [ "$2" = ip ] || [ "$2" = tc ]; then
+		line=("$2" -n "$1" "${@:3}")
+	else
+		line=(nsenter "--net=$netns/$1" "${@:2}")
+	fi
+}
+
+at() {
+	within "$here" "$@"
+	"${line[@]}"
+}
+
+# /proc/sys/net shows the namespace of its reader, and /sys/class/net the one in which /sys was mounted. "ip netns exec"
+# does what both need.
+net_get() {
+	if [ -z "$here" ]; then
+		get "$1"
+	else
+		value=$(ip netns exec "$here" cat "$1" 2>/dev/null)
+	fi
+}
+
+# net_write NAMESPACE FILE VALUE
+net_write() {
+	if [ -z "$1" ]; then
+		put "$2" "$3"
+	else
+		# shellcheck disable=SC2016 # for the inner shell
+		ip netns exec "$1" sh -c 'echo "$1" >"$2"' sh "$3" "$2"
+	fi
+}
+
+show_net_write() {
+	if [ -z "$1" ]; then
+		show_put "$2" "$3"
+	else
+		show ip netns exec "$1" sh -c "$(show_put "$2" "$3")"
+	fi
+}
+
+undo_net_put() {
+	! $present || ! net_get "$1" || [ "$value" = "$2" ] || net_write "$here" "$1" "$2"
+}
+
+# settle_net WHAT FILE WANTED
+settle_net() {
+	if ! net_get "$2"; then
+		not_supported "$1"
+		return 0
+	fi
+	change=(net_write "$space" "$2" "$3") back=(undo_net_put "$2" "$value")
+	settle "$1" "$value" "$3" net_get "$2"
+}
+
+# All that the name of the interface tells, in whichever namespace it is.
+discover() {
+	local key rest folder
+
+	locate || die "there is no interface '$interface', here or in namespace ns_$interface"
+	while IFS=: read -r key rest; do
+		case $key in
+		driver) driver=${rest# } ;;
+		bus-info) bus=${rest# } ;;
+		esac
+	done < <(at ethtool -i "$interface" 2>/dev/null)
+	mac=$(at ip -o link show dev "$interface" | sed -n 's/.*link.ether \([^ ]*\).*/\1/p')
+	[ -n "$mac" ] || die "'$interface' is not an Ethernet interface"
+	[[ $bus =~ ^[A-Za-z0-9][A-Za-z0-9:._-]*$ ]] || bus=
+	for folder in "$sys/bus"/*/devices/"$bus"; do
+		[ -z "$bus" ] || [ ! -d "$folder" ] || device=$folder
+	done
+	[[ ! $bus =~ ^[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$ ]] || pci=$bus
+	[ -z "$device" ] || find_vectors "$device"
+	discover_clock
+}
+
+# "PTP Hardware Clock: 0", or since 6.14 "Hardware timestamp provider index: 0"
+discover_clock() {
+	local text folder
+
+	phc=${option[ptp-source]:-}
+	[ -z "$phc" ] || { phc=/dev/${phc#/dev/} && return; }
+	text=$(at ethtool -T "$interface" 2>/dev/null) || text=
+	if [[ $text =~ (Clock|provider\ index):\ ([0-9]+) ]]; then
+		phc=/dev/ptp${BASH_REMATCH[2]}
+	else
+		for folder in "$device"/ptp/ptp*; do
+			[ -z "$device" ] || [ ! -d "$folder" ] || phc=/dev/${folder##*/}
+		done
+	fi
+}
+
+# For --undo: the device as it was found when the interface was prepared.
+find_device() {
+	local folder
+
+	get "$state/device" && device=$sys/bus/$value bus=${value##*/} || return 0
+	for folder in "${device%/*}/../drivers"/*/"$bus"; do
+		[ ! -d "$folder" ] || { driver=${folder%/*} && driver=${driver##*/}; }
+	done
+	find_vectors "$device"
+}
+
+print_discovery() {
+	local node=none cpu
+
+	if [ -n "$device" ] && get "$device/numa_node" && [ "$value" -ge 0 ]; then
+		node=$value
+		for cpu in "${option[cpu]:-}" "${option[irq-cpu]:-}"; do
+			[ -z "$cpu" ] || [ -d "$sys/devices/system/cpu/cpu$cpu/node$node" ] ||
+				note "CPU $cpu is not on node $node, where the card is"
+		done
+	fi
+	say "# driver ${driver:-unknown}, MAC $mac, PCI ${pci:-none}, PTP clock ${phc:-none}, NUMA node $node," \
+		"interrupts ${vectors[*]:-none}, namespace ${here:-none}"
+}
+
+# Refuses an interface if the host would be cut off, or if something would be lost that cannot be put back.
+check_spared() {
+	local text kind handle
+
+	[ -z "$here" ] && { chosen namespace || chosen network; } || return 0
+	[ -z "$(ip route show default dev "$interface" 2>/dev/null)" ] ||
+		die "'$interface' carries the default route of this host: use another interface, or remove that route first"
+	chosen namespace || return 0
+	text=$(ip -o link show dev "$interface")
+	[[ ! $text =~ \ master\ ([^ ]+) ]] ||
+		die "'$interface' is a port of '${BASH_REMATCH[1]}': take it out first, or --no-namespace"
+	for text in "$sys/class/net/$interface"/upper_*; do
+		[ ! -e "$text" ] || die "'${text##*/upper_}' stands on '$interface': remove it first, or --no-namespace"
+	done
+	while read -r _ kind handle _; do
+		[ "$handle" = 0: ] ||
+			die "'$interface' has a queueing discipline of its own, $kind $handle: remove it first, or --no-namespace"
+	done < <(tc qdisc show dev "$interface" 2>/dev/null)
+}
+
+declare -A link=()
+
+# read_link: $link[up|arp|multicast|carrier|qdisc]
+read_link() {
+	local text
+
+	text=$(at ip -o link show dev "$interface") || return
+	link=([up]=off [arp]=on [multicast]=off [carrier]=off [qdisc]='')
+	[[ $text != *[\<,]UP[,\>]* ]] || link[up]=on
+	[[ $text != *NOARP* ]] || link[arp]=off
+	[[ $text != *[\<,]MULTICAST[,\>]* ]] || link[multicast]=on
+	[[ $text != *LOWER_UP* ]] || link[carrier]=on
+	[[ ! $text =~ \ qdisc\ ([^ ]+) ]] || link[qdisc]=${BASH_REMATCH[1]}
+}
+
+undo_link() {
+	! $present || at ip link set dev "$interface" "$@"
+}

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# What the user is told: messages, what is collected for the end, and commands as a shell would take them.
+
+declare -a notes=() refusals=() absent=()
+
+say() {
+	printf '%s: %s\n' "${interface:-config.sh}" "$*"
+}
+
+note() {
+	notes+=("$*")
+}
+
+# not_supported WHAT: this interface or this machine has no such thing.
+not_supported() {
+	absent+=("$*")
+}
+
+summary() {
+	local text
+
+	for text in "${notes[@]}"; do
+		say "note: $text"
+	done
+	for text in "${refusals[@]}"; do
+		say "refused: $text"
+	done
+	for text in "${absent[@]}"; do
+		say "not supported: $text"
+	done
+}
+
+# quote WORD: as a shell would take it.
+quote() {
+	if [[ $1 =~ ^[A-Za-z0-9_./:=@%+,-]+$ ]]; then
+		printf '%s' "$1"
+	else
+		printf '%s' "${1@Q}"
+	fi
+}
+
+# show COMMAND...: as a shell would take it. A function of this script is shown by its show_NAME.
+show() {
+	local word space_between=''
+
+	if declare -F "show_$1" >/dev/null; then
+		"show_$1" "${@:2}"
+		return
+	fi
+	for word in "$@"; do
+		printf '%s' "$space_between"
+		quote "$word"
+		space_between=' '
+	done
+}
