@@ -267,7 +267,7 @@ static enum verdict_outcome look_resident(const struct verdict_facts *f, struct 
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
-/* The README has it as well; a test holds the two together. */
+/* docs/report.md has it as well; a test holds the two together. */
 static const struct reason table[] = {
 	{ "nothing was recorded", VERDICT_VOID, 0, look_recorded,
 	  "there is no number to trust" },

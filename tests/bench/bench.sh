@@ -422,7 +422,7 @@ log_rate() {
 	(($(df --output=avail -k "$target" 2>/dev/null | tail -n 1 || echo 0) > 2200000)) || target=$work
 	mkdir "$target/rant-bench-$tag"
 	defer rm -rf -- "$target/rant-bench-$tag"
-	say 'Writing a log of %d records (lograte.c: log_file_write of report.c), records per second, median of 5:\n' $records
+	say 'Writing a log of %d records (lograte.c: log_file_write of log_file.c), records per second, median of 5:\n' $records
 	for columns in wire all full; do
 		for file in /dev/null "$target/rant-bench-$tag/log"; do
 			values=()

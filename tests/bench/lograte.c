@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fills a log and times the writing of it by report.c, which is what happens after a run. Linked with the rooms. */
+/* Fills a log and times the writing of it by report/log_file.c, which is what happens after a run. Linked with the rooms. */
 #include "histogram.h"
 #include "host/memory.h"
 #include "measure/exchange.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* README: stamps that do not fit between the times of user space, or around them, by more than 20 us and 1/512. */
+/* docs/report.md: stamps that do not fit between the times of user space, or around them, by more than 20 us and 1/512. */
 static bool was_stepped(const struct fake_packet *p, int64_t latency_ns)
 {
 	int64_t user_ns = p->rx_user_ns - p->tx_user_ns, wire_ns = p->rx_wire_ns - p->tx_wire_ns;

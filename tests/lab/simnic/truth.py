@@ -218,7 +218,7 @@ def check_statistics(side, text):
 
 
 def check_accounts(e, r):
-    """The identities of the README."""
+    """The identities of docs/report.md."""
     def equal(what, left, right):
         if left != right:
             complain(f"{what}: {left} is not {right}")
