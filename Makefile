@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# rant: make, sudo make demo, sudo make check, make lab, make fuzz, sudo make bench, sudo make install
+# rant: make, sudo make demo, sudo make check, sudo make check-all, make lab, make fuzz, sudo make bench, sudo make install
 
 CC ?= cc
 CFLAGS ?= -O2 -g
@@ -19,8 +19,8 @@ INCLUDES += -DWITH_CRYPTO
 LIBRARIES += -ldl
 endif
 
-# Folders in the order of the arrows: see tests/house.sh.
-SOURCES = $(sort $(wildcard *.c host/*.c wire/*.c measure/*.c doctor/*.c report/*.c))
+# In folders that tests/house.sh knows.
+SOURCES = $(sort $(wildcard *.c */*.c))
 OBJECTS = $(SOURCES:%.c=build/%.o)
 TESTS = $(patsubst tests/unit/%.c,build/%,$(sort $(wildcard tests/unit/test_*.c)))
 
@@ -50,9 +50,8 @@ build/rant-sanitized: $(SOURCES) $(wildcard *.h */*.h) Makefile $(crypto)
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) -g -O1 $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(SOURCES) -o $@ $(LIBRARIES)
 
-build/hostile: tests/link/hostile.c wire/packet.c wire/tlv.c wire/hmac.c $(wildcard *.h */*.h) Makefile $(crypto)
-	@mkdir -p $(@D)
-	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror $(INCLUDES) $(filter %.c,$^) -o $@ $(LIBRARIES)
+build/hostile: tests/link/hostile.c $(filter-out build/rant.o,$(OBJECTS))
+	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror $(INCLUDES) $^ -o $@ $(LIBRARIES)
 
 build/spike.so: tests/lab/spike.c Makefile
 	@mkdir -p $(@D)
@@ -74,17 +73,19 @@ demo:
 	$(MAKE) rant
 	tests/demo.sh
 
-# LAB=0: without the virtual machines.
-check:
+# The quick tests; the rest of them. LAB=0: without the virtual machines. TEST=NAME: only those with NAME in their name.
+check check-all:
 	tests/packages.sh build demo check $(if $(filter 0,$(LAB)),,lab)
-	$(MAKE) rant build/rant-sanitized build/hostile build/spike.so $(TESTS)
-	LAB="$(LAB)" tests/check.sh
+	TEST="$(TEST)" LAB="$(LAB)" tests/check.sh $(if $(filter check-all,$@),--rest)
 
-# In virtual machines whose NICs have PTP clocks; Debian on amd64. LAB=all: the slow tests too, as check does.
+# In virtual machines whose NICs have PTP clocks; Debian on amd64. LAB=all: the slow tests too.
 lab:
 	tests/packages.sh build check lab
-	$(MAKE) rant build/test_clock build/test_tracefs
+	$(MAKE) lab-programs
 	tests/lab/lab.sh $(if $(filter all,$(LAB)),--all)
+
+# What the tests in the lab run.
+lab-programs: rant $(filter build/test_clock% build/test_tracefs%,$(TESTS))
 
 # What comes from the wire, as the rooms decode it: SECONDS of libFuzzer, which adds what it finds to build/corpus.
 # build/fuzz_packet -merge=1 tests/fuzz/corpus build/corpus keeps what reaches further.
@@ -100,10 +101,11 @@ fuzz:
 	mkdir -p build/corpus
 	build/fuzz_packet -max_total_time=$(SECONDS) -max_len=600 -artifact_prefix=build/ build/corpus tests/fuzz/corpus
 
+# OLD=PROGRAM: another rant, and this one beside it.
 bench:
 	tests/packages.sh build demo bench
 	$(MAKE) rant
-	tests/bench/bench.sh ./rant
+	tests/bench/bench.sh ./rant $(OLD)
 
 install: rant
 	install -D -m 0755 rant $(DESTDIR)$(PREFIX)/bin/rant
@@ -117,4 +119,4 @@ uninstall:
 clean:
 	rm -rf build rant
 
-.PHONY: all demo check lab fuzz bench install uninstall clean
+.PHONY: all demo check check-all lab lab-programs fuzz bench install uninstall clean

@@ -1,15 +1,31 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# All tests, one line each, and a closing line with the counts. Run by "make check", which builds what is needed here.
+#
+# Tests, one line each, and a closing line with the counts. Builds what it runs.
+#
+#   check.sh            the quick ones: make check
+#   check.sh --rest     what these leave out: make check-all
+#
+#   TEST=NAME    only those with NAME in their name, which is that of their file: make check TEST=NAME
+#   LAB=0        without the virtual machines
 set -uo pipefail
+shopt -s nullglob
 
-[ -x build/rant-sanitized ] || { echo "check: run this by: sudo make check" >&2; exit 1; }
 cd "$(dirname "$0")/.." || exit 1
-sources=(*.c host/*.c wire/*.c measure/*.c doctor/*.c report/*.c)
-results=$(mktemp)
-trap 'rm -f "$results"' EXIT
+only=${TEST:-} lab=${LAB:-1} rest=no
+case ${1:-} in
+'') ;;
+--rest) rest=yes ;;
+*) echo "usage: check.sh [--rest]" >&2 && exit 1 ;;
+esac
+work=$(mktemp -d) || exit 1
+results=$work/results
+: >"$results"
+trap 'rm -rf "$work"' EXIT
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1} UBSAN_OPTIONS=print_stacktrace=1
-warnings=(-std=gnu11 -Wall -Wextra -Wshadow -Wformat=2 -Wmissing-prototypes -Werror -I. -I/usr/include/libnl3)
+TIMEFORMAT='%0R s; CPU time %0U s, and %0S s in the kernel'
+
+# ---- One test --------------------------------------------------------------------------------------------------------
 
 # A test that is one command: what it prints is shown when it fails.
 one() {
@@ -33,34 +49,167 @@ many() {
 	[ "$status" -eq 0 ] || echo "not ok - $name ended with status $status" | tee -a "$results"
 }
 
+# A part of the tests, and how long it took. On a busy machine CPU time says more than the clock.
+part() {
+	local name=$1 status
+	shift
+	{ time "$@"; } 2>"$work/time.$name"
+	status=$?
+	head -n -1 "$work/time.$name"
+	echo "# $name: $(tail -n 1 "$work/time.$name")"
+	return $status
+}
+
+
+# ---- Without running it ----------------------------------------------------------------------------------------------
+
+warnings=(-std=gnu11 -Wall -Wextra -Wshadow -Wformat=2 -Wmissing-prototypes -Werror -I. -I/usr/include/libnl3)
+
 analyze() {
 	local file
-	for file in "${sources[@]}"; do
+	for file in *.c */*.c; do
 		gcc "${warnings[@]}" -O2 -fanalyzer -c "$file" -o /dev/null || return 1
 	done
 	# What is left out without libcrypto.
 	[ ! -e /usr/include/openssl/sha.h ] || gcc "${warnings[@]}" -DWITH_CRYPTO -O2 -fanalyzer -c wire/hmac.c -o /dev/null
 }
 
-plain_compile() {
-	gcc -O2 -I. ./*.c ./*/*.c -I/usr/include/libnl3 -o /dev/null -lnl-3 -lnl-genl-3 -lm
+# The line that the README gives, with no word of the compiler about it.
+compile() {
+	local line output
+	line=$(sed -n 's/^    \(gcc .* -o \)rant /\1\/dev\/null /p' README.md)
+	[ "$(grep -c . <<<"$line")" -eq 1 ] || { echo "README.md has not one line '    gcc ... -o rant ...'" && return 1; }
+	output=$(bash -c "$line" 2>&1) || output+=" failed"
+	[ -z "$output" ] || { echo "$line: $output" && return 1; }
 }
 
-one "the sources compile without the Makefile" plain_compile
-one "gcc -fanalyzer finds nothing" analyze
-one "shellcheck finds nothing" shellcheck -x config.sh tests/*.sh tests/*/*.sh tests/unit/config/stub .ci/run
-one "hot rooms call only what is allowed" tests/symbols.sh
-for test in tests/unit/test_*.c; do
-	test=build/$(basename "$test" .c)
-	CMOCKA_MESSAGE_OUTPUT=TAP many "$(basename "$test")" tests/with_tracefs.sh "$test"
-done
-many "config.sh with replaced tools" tests/unit/test_config.sh
-many "config.sh on a veth link" tests/link/config_veth.sh ./rant
-many "on a veth link" tests/link/namespace.sh ./rant build/hostile build/spike.so
-many "on a veth link, AddressSanitizer and UBSan" tests/link/namespace.sh build/rant-sanitized build/hostile
-many "with programs that are not rant" tests/interop/interop.sh ./rant
-many "with programs that are not rant, AddressSanitizer and UBSan" tests/interop/interop.sh build/rant-sanitized
-[ "${LAB:-1}" = 0 ] || many "in virtual machines" tests/lab/lab.sh --all
+scripts() {
+	shellcheck -x .ci/run config.sh config/*.sh tests/*.sh tests/*/*.sh tests/unit/config/stub
+}
+
+declare -A title=(
+	[compile]='the sources compile without the Makefile'
+	[analyze]='gcc -fanalyzer finds nothing'
+	[shellcheck]='shellcheck finds nothing'
+	[symbols]='hot rooms call only what is allowed'
+	[house_arrows]='includes go one way, and each file has its place'
+	[house_headers]='each source has a header, and each header compiles alone'
+	[house_sizes]='no file and no function is too long'
+)
+
+# ---- What there is ---------------------------------------------------------------------------------------------------
+
+tests=() names=()
+
+# offer KIND FILE PROGRAMS COMMAND...: a test, which has the name of its file. PROGRAMS (A,B or none) are built first.
+offer() {
+	local name=${2##*/}
+
+	name=${name%.*}
+	names+=("$name")
+	[[ $name != *"$only"* ]] || tests+=("$1 $name ${*:3}")
+}
+
+# What may be executed in tests/link is a test. The parts of namespace.sh are when it is not asked for itself.
+offer_links() {
+	local file
+
+	for file in tests/link/*.sh; do
+		[[ -x $file ]] || continue
+		[[ $file != */namespace_* || namespace != *"$only"* ]] || continue
+		case $rest,$file in
+		no,*) offer network "$file" rant,build/hostile,build/spike.so "$file" ./rant build/hostile build/spike.so ;;
+		yes,*/namespace*) offer network "$file" build/rant-sanitized,build/hostile "$file" build/rant-sanitized build/hostile ;;
+		esac
+	done
+}
+
+offer_quick() {
+	local file
+
+	offer static compile none compile
+	offer static analyze none analyze
+	offer static shellcheck none scripts
+	offer static symbols rant tests/symbols.sh
+	for file in arrows headers sizes; do
+		offer static house_$file none tests/house.sh $file
+	done
+	for file in tests/unit/test_*.c; do
+		file=build/$(basename "$file" .c)
+		offer unit "$file" "$file" tests/with_tracefs.sh "$file"
+	done
+	for file in tests/test_*.sh tests/unit/test_*.sh; do
+		[[ ! -x $file ]] || offer unit "$file" none "$file"
+	done
+	offer_links
+	offer network interop rant tests/interop/interop.sh ./rant
+}
+
+offer_rest() {
+	offer_links
+	offer network interop build/rant-sanitized tests/interop/interop.sh build/rant-sanitized
+}
+
+if [ "$rest" = no ]; then
+	offer_quick
+else
+	offer_rest
+fi
+if [ "$lab" != 0 ]; then
+	for file in tests/lab/test_*.sh; do
+		offer lab "$file" lab-programs
+	done
+fi
+if [ ${#tests[@]} -eq 0 ]; then
+	echo "check: no test has '$only' in its name. There are:" >&2
+	printf '%s\n' "${names[@]}" | sort -u | paste -sd' ' | fold -sw 100 >&2
+	exit 1
+fi
+
+# ---- Running them ----------------------------------------------------------------------------------------------------
+
+# run KIND
+run() {
+	local kind name command
+
+	for test in "${tests[@]}"; do
+		read -r kind name _ command <<<"$test"
+		[ "$kind" = "$1" ] || continue
+		# shellcheck disable=SC2086 # words
+		case $kind in
+		static) one "${title[$name]}" $command ;;
+		unit) CMOCKA_MESSAGE_OUTPUT=TAP many "$name" $command ;;
+		network) part "$name" many "$command" $command ;;
+		esac
+	done
+}
+
+# All that are asked for in one go.
+run_lab() {
+	local -a asked=()
+
+	[[ "${tests[*]}" == *lab-programs* ]] || return 0
+	if [ -n "$only" ]; then
+		mapfile -t asked < <(printf '%s\n' "${tests[@]}" | sed -n 's/^lab test_\([^ ]*\) .*/\1/p')
+	elif [ "$rest" = yes ]; then
+		asked=(--rest)
+	fi
+	RANT=./rant part lab many "in virtual machines" tests/lab/lab.sh "${asked[@]}"
+}
+
+mapfile -t programs < <(printf '%s\n' "${tests[@]}" | awk '$3 != "none" { gsub(",", "\n", $3); print $3 }' | sort -u)
+if [ ${#programs[@]} -gt 0 ] && ! part build make -s -j"$(nproc)" "${programs[@]}"; then
+	echo "check: it does not build"
+	echo "0 passed, 1 failed, 0 skipped"
+	exit 1
+fi
+# Side by side: none of these depends on time.
+part static run static >"$work/static" &
+part unit run unit
+wait
+cat "$work/static"
+run network
+run_lab
 
 # cmocka 1.1.5 says "not ok N # SKIP" of a test that was skipped.
 skip='^(not )?ok .*# skip'
@@ -70,5 +219,10 @@ failed=$(grep -Eiv "$skip" "$results" | grep -Ec '^not ok ')
 echo
 grep -Ei "$skip" "$results"
 grep -Eiv "$skip" "$results" | grep -E '^not ok '
+case $rest,$only in
+no,) echo "Left out: slow tests of the lab, and link and interop tests under AddressSanitizer and UBSan: make check-all" ;;
+yes,) echo "Left out: the quick tests: make check" ;;
+*) echo "Left out: all tests without '$only' in their name" ;;
+esac
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

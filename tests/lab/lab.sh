@@ -5,7 +5,8 @@
 # this machine's own file tree (read-only, under an overlay) and two joined igb ports, eth0 and eth1.
 #
 #   lab.sh                  the quick tests
-#   lab.sh --all            all of them
+#   lab.sh --all            all of them, and all of each
+#   lab.sh --rest           what the quick tests leave out: the slow ones, and those of which only a part is quick
 #   lab.sh TEST...          tests/lab/test_TEST.sh
 #
 # A test is one file test_NAME.sh: bash, run as root in the guest, that prints "ok - NAME", "not ok - NAME",
@@ -495,9 +496,12 @@ if [ $# -eq 0 ]; then
 	set -- "${quick[@]}"
 elif [ "$*" = --all ]; then
 	set -- "$lab"/test_*.sh
+elif [ "$*" = --rest ]; then
+	mapfile -t rest < <(grep -lE '^# lab:.* slow|(^|[ =])slow |QUICK' "$lab"/test_*.sh)
+	set -- "${rest[@]}"
 fi
 for test in "$@"; do
-	[[ $test != -* ]] || die "usage: lab.sh [--all | TEST...], not '$*'"
+	[[ $test != -* ]] || die "usage: lab.sh [--all | --rest | TEST...], not '$*'"
 	test=$(basename "$test" .sh)
 	test=${test#test_}
 	[ -e "$lab/test_$test.sh" ] || die "there is no $lab/test_$test.sh"

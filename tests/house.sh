@@ -1,0 +1,212 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Holds the house: what may include what, headers that stand alone, and the sizes.
+#
+#   house.sh [arrows | headers | sizes] [FOLDER]    FOLDER: the tree, this one unless given
+#
+# One line for each fault, and exit status 1 if there is one; else one line with what was measured.
+set -euo pipefail
+export LC_ALL=C
+shopt -s nullglob
+
+# Places, from left to right: a room includes rooms of its own place and of places to the left.
+places=(
+	'rant.h options.[ch] histogram.[ch]'
+	'host/*.[ch] tracefs.[ch]'
+	'wire/*.[ch]'
+	'measure/*.[ch]'
+	'doctor/*.[ch] report/*.[ch]'
+	'rant.c'
+)
+
+# Nothing else is at the top.
+at_the_top='rant.c rant.h options.c options.h histogram.c histogram.h tracefs.c tracefs.h config.sh Makefile README.md LICENSE'
+
+# A .c whose contract is in another header than the one of its name, and why.
+contract_elsewhere='
+doctor/check_host.c  doctor/inside.h  called by doctor/check.c alone
+doctor/check_nic.c   doctor/inside.h  called by doctor/check.c alone
+host/pmu.c           host/pmc.h       one room: what opens the counters beside what reads them
+'
+
+# FILE or FILE:FUNCTION, and why it may be longer.
+may_be_long='
+'
+
+source_lines=500 header_lines=200 test_lines=900 function_lines=50 median_lines=15
+
+cd "${2:-$(dirname "$0")/..}"
+faults=0
+
+fault() {
+	echo "$*"
+	faults=$((faults + 1))
+}
+
+sources=(./*.[ch] ./[!.]*/*.[ch])
+sources=("${sources[@]#./}")
+headers=(./*.h ./[!.]*/*.h)
+headers=("${headers[@]#./}")
+scripts=(config.sh config/*.sh)
+
+# is_listed FILE LIST: the first word of a line.
+is_listed() {
+	grep -q "^$1 " <<<"$2"
+}
+
+# ---- Arrows ----------------------------------------------------------------------------------------------------------
+
+# Sets place to the place of file $1, from 0 on; false: it has none.
+place_of() {
+	local pattern
+
+	for place in "${!places[@]}"; do
+		for pattern in ${places[place]}; do
+			# shellcheck disable=SC2053 # a pattern
+			[[ $1 != $pattern ]] || return 0
+		done
+	done
+	return 1
+}
+
+# FILE INCLUDED: one line of a file.
+check_arrow() {
+	local file=$1 included=$2 own=${1%.c} from place
+
+	place_of "$file" && from=$place || return 0
+	case $included in
+	*.c) fault "$file includes $included: no .c is included" ;;
+	*..*) fault "$file includes $included, which is not written from the root" ;;
+	*)
+		if [ ! -e "$included" ] || ! place_of "$included"; then
+			fault "$file includes $included, which is not there: is it written from the root?"
+		elif [ "$place" -gt "$from" ]; then
+			fault "$file includes $included, which is further on the way of the packet"
+		fi
+		;;
+	esac
+	[ "$file" != rant.h ] || fault "rant.h includes $included: it includes nothing of the project"
+	[[ $file != host/watch.[ch] || $included == rant.h || $included == "${own%.h}.h" ]] ||
+		fault "$file includes $included: the watch knows no other room"
+	[[ $included != *inside.h || ${included%/*} == "${file%/*}" ]] ||
+		fault "$file includes $included, which is for its own folder only"
+}
+
+check_top() {
+	local file
+
+	while read -r file; do
+		[[ $file == .* || " $at_the_top " == *" $file "* ]] || fault "$file is at the top, where it has no place"
+	done < <(git ls-files -- ':(glob)*' 2>/dev/null || printf '%s\n' ./*.* | sed 's|^./||')
+}
+
+arrows() {
+	local file included count=0
+
+	for file in "${sources[@]}"; do
+		place_of "$file" || fault "$file is in a folder that has no place"
+	done
+	while IFS=: read -r file included; do
+		count=$((count + 1))
+		check_arrow "$file" "$included"
+	done < <(grep -H '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "${sources[@]}" | sed 's/:[^"]*"/:/; s/".*//')
+	check_top
+	measured="$count includes in ${#sources[@]} files"
+}
+
+# ---- Headers ---------------------------------------------------------------------------------------------------------
+
+headers() {
+	local header file output
+
+	for header in "${headers[@]}"; do
+		output=$(echo "#include \"$header\"" | gcc -std=gnu11 -Wall -Wextra -Werror -I. -I/usr/include/libnl3 \
+			-x c -c - -o /dev/null 2>&1) || fault "$header does not compile alone: $(grep -m 1 error <<<"$output")"
+	done
+	for file in "${sources[@]}"; do
+		[[ $file == *.h || -e ${file%.c}.h ]] || is_listed "$file" "$contract_elsewhere" ||
+			fault "$file has no header beside it"
+	done
+	measured="${#headers[@]} headers"
+}
+
+# ---- Sizes -----------------------------------------------------------------------------------------------------------
+
+# Prints "LINES FILE:FUNCTION" of each function in the files given: C from the line with its name to the brace in the
+# first column, shell from "name() {" to that brace.
+functions_of() {
+	[ $# -eq 0 ] || awk '
+		function told() { print FNR - first + 1, FILENAME ":" name; first = open = 0 }
+		FNR == 1 { first = open = 0; shell = FILENAME !~ /[.][ch]$/ }
+		shell && !open && /^[A-Za-z_][A-Za-z0-9_]*\(\) *[{(]/ {
+			name = $1; sub(/\(.*/, "", name)
+			first = FNR; open = 1
+			if (/[})]$/) told()
+			next
+		}
+		!shell && !open && /^[A-Za-z_]/ {
+			line = $0
+			gsub(/__attribute__ *\(\([^()]*(\([^()]*\))?\)\) */, "", line)
+			if (match(line, /^[^=;]*\(/)) {
+				match(line, /[A-Za-z0-9_]+\(/)
+				name = substr(line, RSTART, RLENGTH - 1)
+				first = FNR
+				if (/[{].*}$/) { told(); next }
+			}
+		}
+		!shell && first && !open && /;$/ { first = 0 }
+		!shell && first && !open && /(^|[^=] )[{]$/ { open = 1; next }
+		open && /^[})]/ { told() }' "$@"
+}
+
+lines_of() {
+	[ $# -eq 0 ] || wc -l "$@" | awk '$2 != "total" { print $1, $2 }'
+}
+
+# too_long LIMIT WHAT <LINES-AND-NAMES: what is above it and not in the list.
+too_long() {
+	local lines name
+
+	while read -r lines name; do
+		[ "$lines" -le "$1" ] || is_listed "$name" "$may_be_long" || fault "$name has $lines lines: $2 has at most $1"
+	done
+}
+
+# Prints the longest.
+longest() {
+	sort -rn | awk 'NR == 1 { print $2 " (" $1 ")" }'
+}
+
+sizes() {
+	local product median
+	local -a programs python
+
+	mapfile -t programs < <(find tests -type f -name '*.[ch]' -o -type f -name '*.sh' | sort)
+	mapfile -t python < <(find tests -type f -name '*.py' | sort)
+	product=$(functions_of "${sources[@]}" "${scripts[@]}") # what is installed, for the median
+	too_long $source_lines 'a source' < <(lines_of "${sources[@]}" | grep '[.]c$')
+	too_long $header_lines 'a header' < <(lines_of "${headers[@]}")
+	too_long $source_lines 'a script' < <(lines_of "${scripts[@]}")
+	too_long $test_lines 'a file of the tests' < <(lines_of "${programs[@]}" "${python[@]}")
+	too_long $function_lines 'a function' < <(functions_of "${sources[@]}" "${scripts[@]}" "${programs[@]}")
+	median=$(sort -n <<<"$product" | awk '{ n[NR] = $1 } END { print NR % 2 ? n[(NR + 1) / 2] : (n[NR / 2] + n[NR / 2 + 1]) / 2 }')
+	awk "BEGIN { exit !($median <= $median_lines) }" || fault "the median function has $median lines: at most $median_lines"
+	measured="${#sources[@]} files; longest: source $(lines_of "${sources[@]}" | grep '[.]c$' | longest), header \
+$(lines_of "${headers[@]}" | longest), function $(longest <<<"$product"), file of the tests \
+$(lines_of "${programs[@]}" "${python[@]}" | longest); median function $median lines"
+}
+
+for part in ${1:-arrows headers sizes}; do
+	case $part in
+	arrows | headers | sizes)
+		$part
+		[ "$faults" -gt 0 ] || echo "$part: $measured"
+		;;
+	*)
+		echo "usage: house.sh [arrows | headers | sizes] [FOLDER]" >&2
+		exit 1
+		;;
+	esac
+done
+[ "$faults" -eq 0 ]
