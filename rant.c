@@ -18,6 +18,7 @@
 #include "host/trace_save.h"
 #include "host/watch.h"
 #include "measure/exchange.h"
+#include "measure/stages.h"
 #include "measure/log.h"
 #include "options.h"
 #include "report/configuration.h"
@@ -208,7 +209,7 @@ static int parts_of(struct run *r, struct part_row rows[STAGES + ONE_WAYS])
 	struct stage stages[STAGES];
 	int n = 0;
 
-	exchange_stages(o->role, options_on_wire(o), stages);
+	stages_of_role(o->role, options_on_wire(o), stages);
 	for (int i = 0; i < STAGES && stages[i].from != stages[i].to; i++)
 		if ((!stages[i].user || (o->sw_timestamps && (stages[i].peer || options_on_wire(o)))) && (!stages[i].peer || peer))
 			rows[n++] = (struct part_row){ &r->stage[i], &r->exchange.stage[i], 1 };
@@ -350,7 +351,7 @@ static void check_stages(struct run *r, int watch_error)
 	x->clocks = NULL;
 	if (exchange_has_stages(x))
 		r->report.stages_why = why;
-	exchange_stages(r->options.role, options_on_wire(&r->options), stages);
+	stages_of_role(r->options.role, options_on_wire(&r->options), stages);
 	for (int i = 0; i < STAGES; i++)
 		if (stages[i].bound == BOUND_HERE)
 			x->stage[i] = NULL;
@@ -645,7 +646,7 @@ static void reach_verdict(struct run *r)
 	f->activity = r->report.activity;
 	f->activity_start = r->report.activity_start;
 	f->activity_end = r->report.activity_end;
-	f->balanced = exchange_balanced(&r->exchange);
+	f->balanced = account_balances(&r->exchange.account, r->options.role, &r->histogram, r->exchange.log);
 	verdict_reach(&r->verdict, f);
 	r->report.verdict = &r->verdict;
 }

@@ -6,6 +6,7 @@
 #include "host/watch.h"
 
 #include "host/clock.h"
+#include "measure/breach.h"
 #include "measure/exchange.h"
 #include "tracefs.h"
 
@@ -93,7 +94,7 @@ static void tell_breaches(struct watch *w)
 	if (!w->on_breach)
 		return;
 	while (w->breaches_seen < breaches) {
-		if (exchange_breach(w->exchange, w->breaches_seen, &s))
+		if (breach_read(w->exchange, w->breaches_seen, &s))
 			w->on_breach(w->context, &s, w->breaches_seen);
 		else
 			w->missed++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The two orders of exchange, and the accounts (hot). */
+/* A run: what it is given, what it leaves behind, and the packets in flight (hot). */
 #ifndef MEASURE_EXCHANGE_H
 #define MEASURE_EXCHANGE_H
 
@@ -8,46 +8,20 @@
 #include "options.h"
 #include "host/clock.h"
 #include "host/pmc.h"
+#include "measure/account.h"
 #include "measure/log.h"
+#include "measure/stages.h"
 #include "wire/packet.h"
 #include "wire/sequence.h"
 #include "wire/session.h"
 #include "wire/socket.h"
 #include "wire/timestamping.h"
 
+/* For what is part of a loop, with the role as a constant. */
+#define INLINE static inline __attribute__((always_inline))
+
 #define FLIGHTS 256 /* packets whose transmit stamp may still come, a power of two */
 #define LOST_REMEMBERED 1024 /* lost probes whose late reply is still told from a duplicate */
-
-/*
- * Every packet is in one place of each line (exchange_balanced() holds them together):
- *   sent     = warmup + recorded + lost + unstamped + negative + stepped + unfinished + closing
- *   received = answered + late + duplicate + foreign + malformed + unverified
- *              (a reflector: answered + unanswered + foreign + malformed + unverified)
- *   an emitter: recorded + negative = the sum of follow_up[]
- */
-struct account {
-	counter sent, received;
-	counter warmup, recorded, lost, unstamped, negative, unfinished;
-	counter closing; /* emitter: sent after the end, to hear of the last reply's T3 */
-	counter answered, unanswered, late, duplicate, foreign, malformed;
-	counter unverified; /* the HMAC was wrong */
-	counter reordered; /* of answered, late or duplicate: came after a later one */
-	counter repeated; /* reflector, of answered: a sequence number for the second time */
-	counter malformed_tlv; /* of answered: a TLV was malformed */
-	counter unusable_tlv; /* emitter, of answered: TLVs failed their integrity check and were not used */
-	counter follow_up[FOLLOW_UPS]; /* emitter: what became of T3_WIRE */
-	counter follow_up_late; /* came when its record had been closed without it */
-	counter unjudged; /* --threshold-on something that this sample does not have */
-	counter other_ttl, other_class; /* emitter, of answered: the probe arrived with another TTL or DSCP than it was sent with */
-	counter refused; /* sends that the kernel did not take, and errors it reported, e.g. port unreachable */
-	counter missing_tx, missing_rx; /* stamps, by kind, after warm-up */
-	counter stamp_late, stamp_duplicate, stamp_unmatched; /* transmit stamps that completed no sample */
-	counter breaches;
-	counter stepped; /* another clock says that the clock of the stamps was set in between: not recorded */
-	counter unplaced; /* recorded, but with a time of user space that has no place on the scale of the NIC's clock */
-	counter stage_negative; /* stages below zero by more than their bound */
-	_Atomic int64_t recent_max_ns; /* for progress: raised here, reset by its reader */
-};
 
 enum flight_state { FLIGHT_NONE, FLIGHT_WAITING, FLIGHT_STAMPED, FLIGHT_GIVEN_UP };
 
@@ -65,27 +39,6 @@ struct flight {
 	bool kept; /* emitter: concluded, and to be recorded */
 	bool counted; /* pmc_end() was true */
 	uint16_t session; /* reflector: of the packet that is answered */
-};
-
-/* The parts of an exchange: differences of times on one scale. */
-enum stage_index {
-	/* Emitter. */
-	STAGE_APP_TO_WIRE, STAGE_WIRE_TO_APP, STAGE_RESPONSE, STAGE_NETWORK, STAGE_REMOTE_WIRE_TO_APP, STAGE_REMOTE_APP,
-	STAGE_REMOTE_APP_TO_WIRE,
-	STAGES,
-	/* Reflector. */
-	STAGE_RECEIVE = 0, STAGE_TRANSMIT, STAGE_APP,
-};
-
-/* How far off a stage may be: the errors of putting user-space times on the scale of the stamps, at each host. */
-enum bound { BOUND_NONE, BOUND_HERE, BOUND_THERE, BOUNDS };
-
-struct stage {
-	uint8_t from, to, less_from, less_to; /* index sample.time_ns: (to - from) - (less_to - less_from) */
-	uint8_t bound; /* enum bound */
-	bool inside; /* it is a part of the latency that no other part is a part of; else beside it, or made of such */
-	bool user; /* a time of user space is in it: only with --sw-timestamps */
-	bool peer; /* the reflector's reply is needed for it */
 };
 
 enum one_way { ONE_WAY_FORWARD, ONE_WAY_BACKWARD, ONE_WAYS };
@@ -159,16 +112,10 @@ struct exchange {
 	struct request request; /* reflector: the last one */
 	size_t probe_bytes;
 	uint8_t probe[DATAGRAM_MAX];
-	struct sample kept[BREACHES_KEPT]; /* the last breaches, for exchange_breach() */
+	struct sample kept[BREACHES_KEPT]; /* the last breaches, for breach_read() */
 	int64_t lost[LOST_REMEMBERED]; /* sequence numbers */
 	struct flight flight[FLIGHTS];
 };
-
-/* Which times make the latency of a role, by where wire stamps come from; *from and *to index sample.time_ns. */
-void exchange_latency_times(enum role role, bool on_wire, uint8_t *from, uint8_t *to);
-
-/* The stages of a role, STAGES of them; those beyond its last have from == to. on_wire: as for exchange_latency_times(). */
-void exchange_stages(enum role role, bool on_wire, struct stage stages[STAGES]);
 
 /* Are stages collected that have a time of user space of this host in them? */
 static inline bool exchange_has_stages(const struct exchange *x)
@@ -176,19 +123,21 @@ static inline bool exchange_has_stages(const struct exchange *x)
 	return x->stage[0] != NULL;
 }
 
-/* Hot. True: the times of the stage are there and comparable, and *value_ns is what it took. */
-bool exchange_stage_value(const struct stage *stage, const struct sample *s, int64_t *value_ns);
-
 /* Hot. What --threshold-on is about. False: this sample does not have it. */
-bool exchange_figure(const struct exchange *x, const struct sample *s, int64_t *value_ns);
+static inline bool exchange_figure(const struct exchange *x, const struct sample *s, int64_t *value_ns)
+{
+	const int64_t on = x->options->threshold_on;
 
-/* Breach 0 .. account.breaches - 1, for another thread too. False: newer ones have taken its place. */
-bool exchange_breach(const struct exchange *x, uint64_t index, struct sample *s);
+	*value_ns = s->latency_ns;
+	return on == FIGURE_RTT ||
+	       stages_value(&x->stages[on == FIGURE_RESPONSE ? STAGE_RESPONSE : STAGE_NETWORK], s, value_ns);
+}
+
+/* Nobody tells how the clocks relate during the run: the times of user space stay on CLOCK_REALTIME, and the stages between
+ * them and the NIC's stamps are not collected. */
+void exchange_drop_clocks(struct exchange *x);
 
 /* Runs until the duration, the count, a breach or *stop ends it. The reason is in x->end. */
 void exchange_run(struct exchange *x);
-
-/* True when the identities of struct account hold after a run. */
-bool exchange_balanced(const struct exchange *x);
 
 #endif

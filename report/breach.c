@@ -3,7 +3,9 @@
 #include "report/breach.h"
 
 #include "histogram.h"
+#include "measure/breach.h"
 #include "measure/exchange.h"
+#include "measure/stages.h"
 #include "options.h"
 #include "report/label.h"
 #include "report/part.h"
@@ -62,7 +64,7 @@ static const struct part *find_blame(const struct report *r, struct part *parts,
 	const struct part *worst = NULL, *whole = n && parts[n - 1].index == STAGES ? &parts[n - 1] : NULL;
 
 	for (struct part *p = parts; p < parts + n; p++)
-		p->known = exchange_stage_value(&p->stage, s, &p->value_ns);
+		p->known = stages_value(&p->stage, s, &p->value_ns);
 	find_candidates(r, parts, n);
 	for (const struct part *p = parts; p < parts + n; p++)
 		if (p != whole && excess_of(p) > (worst ? excess_of(worst) : 0))
@@ -181,7 +183,7 @@ static void write_blames(FILE *out, const struct report *r)
 	struct sample s;
 
 	for (uint64_t i = first; i < breaches; i++) {
-		if (!exchange_breach(x, i, &s))
+		if (!breach_read(x, i, &s))
 			continue;
 		const struct part *worst = find_blame(r, parts, n, &s);
 

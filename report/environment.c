@@ -3,6 +3,7 @@
 #include "report/environment.h"
 
 #include "measure/exchange.h"
+#include "measure/stages.h"
 #include "options.h"
 #include "report/label.h"
 #include "report/report.h"
@@ -36,10 +37,10 @@ static void put_figures(struct environment *e, const struct report *r, const str
 	struct stage stages[STAGES];
 	int64_t value_ns;
 
-	exchange_stages(ROLE_EMIT, options_on_wire(r->options), stages);
-	if (exchange_stage_value(&stages[STAGE_RESPONSE], s, &value_ns))
+	stages_of_role(ROLE_EMIT, options_on_wire(r->options), stages);
+	if (stages_value(&stages[STAGE_RESPONSE], s, &value_ns))
 		put_variable(e, "RANT_RESPONSE_NS=%" PRId64, value_ns);
-	if (exchange_stage_value(&stages[STAGE_NETWORK], s, &value_ns))
+	if (stages_value(&stages[STAGE_NETWORK], s, &value_ns))
 		put_variable(e, "RANT_NETWORK_NS=%" PRId64, value_ns);
 }
 

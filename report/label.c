@@ -67,7 +67,7 @@ void label_latency(const struct options *o, char *text, size_t bytes)
 	uint8_t from, to;
 	char a[16], b[16];
 
-	exchange_latency_times(o->role, options_on_wire(o), &from, &to);
+	stages_latency_times(o->role, options_on_wire(o), &from, &to);
 	snprintf(text, bytes, "%s = %s - %s", r->latency, stamp_name(b, sizeof(b), &r->time[to], o->stamp),
 		 stamp_name(a, sizeof(a), &r->time[from], o->stamp));
 }

@@ -3,6 +3,7 @@
 #include "report/log_file.h"
 
 #include "measure/exchange.h"
+#include "measure/stages.h"
 #include "measure/log.h"
 #include "options.h"
 #include "report/label.h"
@@ -139,9 +140,9 @@ static char *put_record(char *at, const struct sample *s, const struct log_line 
 	at = put_value(at, true, s->latency_ns);
 	if (line->full) {
 		at = put_times(at, s, line->column, THERE);
-		known = exchange_stage_value(&line->stages[STAGE_RESPONSE], s, &value_ns);
+		known = stages_value(&line->stages[STAGE_RESPONSE], s, &value_ns);
 		at = put_value(at, known, value_ns);
-		known = exchange_stage_value(&line->stages[STAGE_NETWORK], s, &value_ns);
+		known = stages_value(&line->stages[STAGE_NETWORK], s, &value_ns);
 		at = put_value(at, known, value_ns);
 		at = put_word(at, label_follow_ups[s->follow_up].flag, FLAGS_WIDTH);
 	}
@@ -171,7 +172,7 @@ static int write_records(int fd, const struct report *r)
 		return -ENOMEM;
 	for (int i = 0; i < (line.full ? ALL_TIMES : TIMES); i++)
 		line.column[i] = is_column(r, i);
-	exchange_stages(r->options->role, options_on_wire(r->options), line.stages);
+	stages_of_role(r->options->role, options_on_wire(r->options), line.stages);
 	at = put_header(chunk, r);
 	for (uint64_t i = 0; i < r->log->used && !error; i++) {
 		at = put_record(at, log_at(r->log, i), &line);

@@ -4,6 +4,7 @@
 
 #include "histogram.h"
 #include "measure/exchange.h"
+#include "measure/stages.h"
 #include "options.h"
 #include "report/label.h"
 #include "report/report.h"
@@ -54,7 +55,7 @@ bool part_is_split(const struct report *r)
 {
 	struct stage stages[STAGES];
 
-	exchange_stages(r->options->role, options_on_wire(r->options), stages);
+	stages_of_role(r->options->role, options_on_wire(r->options), stages);
 	return r->options->role == ROLE_EMIT && part_is_collected(r, STAGE_REMOTE_APP, &stages[STAGE_REMOTE_APP]);
 }
 
@@ -70,13 +71,13 @@ int part_find(const struct report *r, struct part parts[PARTS_MAX])
 	struct stage stages[STAGES], whole = { .inside = true };
 	int n = 0;
 
-	exchange_stages(o->role, options_on_wire(o), stages);
+	stages_of_role(o->role, options_on_wire(o), stages);
 	for (int i = 0; i < STAGES; i++)
 		if (part_is_collected(r, i, &stages[i]))
 			set_part(&parts[n++], r, i, &stages[i], r->exchange->stage[i]);
 	if (!n || o->role == ROLE_REFLECT)
 		return n;
-	exchange_latency_times(o->role, options_on_wire(o), &whole.from, &whole.to);
+	stages_latency_times(o->role, options_on_wire(o), &whole.from, &whole.to);
 	whole.less_from = whole.less_to = whole.from;
 	set_part(&parts[n], r, STAGES, &whole, r->histogram);
 	if (!options_on_wire(o))

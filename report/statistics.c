@@ -4,6 +4,7 @@
 
 #include "histogram.h"
 #include "measure/exchange.h"
+#include "measure/stages.h"
 #include "options.h"
 #include "report/label.h"
 #include "report/part.h"
@@ -299,7 +300,7 @@ void statistics_write_stages(FILE *out, const struct report *r, int columns)
 
 	if (!wants_stages(r))
 		return;
-	exchange_stages(r->options->role, options_on_wire(r->options), stages);
+	stages_of_role(r->options->role, options_on_wire(r->options), stages);
 	for (int i = 0; i < STAGES; i++) {
 		struct part p;
 

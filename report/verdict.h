@@ -29,7 +29,7 @@ struct verdict_facts {
 	int setting[2][3], setting_error[2]; /* of the NIC, by nic_read_setting(), before and after */
 	int lock_error; /* by memory_lock() */
 	int64_t absent_bytes; /* by memory_absent_bytes(), after the loop and before anything is unlocked */
-	bool balanced; /* by exchange_balanced() */
+	bool balanced; /* by account_balances() */
 };
 
 #define VERDICT_TEXT_BYTES 192

@@ -7,8 +7,9 @@
 #ifndef EXCHANGE_BENCH_H
 #define EXCHANGE_BENCH_H
 
-/* The room under test: here, and nowhere else in these tests. */
-#include "measure/exchange.c"
+/* Rooms under test whose statics are called: here, and nowhere else in these tests. The others are linked. */
+#include "measure/join.c"
+#include "measure/reflect.c"
 
 #include "util.h"
 
@@ -374,7 +375,7 @@ static inline bool same_account(const char *what, const struct fake_account *got
 	return same;
 }
 
-/* Written down again from measure/account.h, not from exchange_balanced(). */
+/* Written down again from measure/account.h, not from account_balances(). */
 static inline void check_identities(const struct fake_account *a)
 {
 	int64_t records = 0, follow_ups = 0;
@@ -401,7 +402,7 @@ static inline void check_identities(const struct fake_account *a)
 	assert_int_equal(records + (int64_t)b.histogram.overflows, a->recorded);
 	assert_int_equal(b.histogram.count, a->recorded);
 	assert_int_equal(b.histogram.negatives, a->negative);
-	assert_true(exchange_balanced(&b.x));
+	assert_true(account_balances(&b.x.account, b.options.role, &b.histogram, &b.log));
 }
 
 /* The packet of a log record: in the emitter by its number, in the reflector by T3, which is read once for each reply. */
@@ -490,10 +491,10 @@ static inline void check_figures(const struct sample *s, const struct fake_packe
 	const int64_t response_ns = p->reply.t3_wire_ns - p->reply.t2_ns;
 	int64_t value_ns;
 
-	assert_int_equal(exchange_stage_value(&b.x.stages[STAGE_RESPONSE], s, &value_ns), p->follow_up == FOLLOW_UP_THERE);
+	assert_int_equal(stages_value(&b.x.stages[STAGE_RESPONSE], s, &value_ns), p->follow_up == FOLLOW_UP_THERE);
 	if (p->follow_up == FOLLOW_UP_THERE)
 		assert_int_equal(value_ns, response_ns);
-	assert_int_equal(exchange_stage_value(&b.x.stages[STAGE_NETWORK], s, &value_ns), p->follow_up == FOLLOW_UP_THERE);
+	assert_int_equal(stages_value(&b.x.stages[STAGE_NETWORK], s, &value_ns), p->follow_up == FOLLOW_UP_THERE);
 	if (p->follow_up == FOLLOW_UP_THERE)
 		assert_int_equal(value_ns, p->latency_ns - response_ns);
 }

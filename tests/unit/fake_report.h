@@ -217,7 +217,7 @@ static inline void joined_run(enum source here, enum source there, bool split)
 	options.threshold_ns = 100000;
 	exchange.there = (uint8_t)there;
 	exchange.has_stages = exchange.directions.told = true;
-	exchange_stages(ROLE_EMIT, options_on_wire(&options), exchange.stages);
+	stages_of_role(ROLE_EMIT, options_on_wire(&options), exchange.stages);
 	for (int i = 0; i < STAGES; i++) {
 		const struct stage *one = &exchange.stages[i];
 

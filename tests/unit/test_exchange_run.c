@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_add,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_add,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/sample.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The run of both loops: how it begins and ends, silence, thresholds, and the breaches that are kept. */
 #include "exchange_bench.h"
@@ -536,9 +536,9 @@ static void note(uint64_t n)
 {
 	struct flight f = { .sample = { .seq = (uint32_t)(5000 + n), .latency_ns = latency_of(n) } };
 
-	freeze(&b.x, &f);
+	sample_freeze(&b.x, &f);
 	assert_true(f.breach);
-	note_breach(&b.x, &f.sample);
+	breach_note(&b.x, &f.sample);
 }
 
 static void the_newest_breaches_can_be_read_in_any_order(void **state)
@@ -556,7 +556,7 @@ static void the_newest_breaches_can_be_read_in_any_order(void **state)
 			/* The oldest place may be the one that is being written now. */
 			bool there = n + 1 - i < BREACHES_KEPT;
 
-			assert_int_equal(exchange_breach(&b.x, i, &s), there);
+			assert_int_equal(breach_read(&b.x, i, &s), there);
 			if (there) {
 				assert_int_equal(s.seq, 5000 + i);
 				assert_int_equal(s.latency_ns, latency_of(i));

@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_add,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_add,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/sample.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What both loops make of the times of an exchange: stages, steps of a clock, places on the NIC's scale, and what other
  * rooms get of it. */
@@ -15,7 +15,7 @@ static void stages_of_both_roles(void **state)
 		const enum role role = mode & 1 ? ROLE_REFLECT : ROLE_EMIT;
 		const bool on_wire = mode & 2;
 
-		exchange_stages(role, on_wire, stages);
+		stages_of_role(role, on_wire, stages);
 		for (int i = 0; i < STAGES; i++) {
 			struct by_hand want = stages_by_hand[role][i];
 
@@ -51,11 +51,11 @@ static void a_stage_needs_both_times(void **state)
 	for (unsigned sources = 0; sources < 4; sources++) {
 		s.source[REFLECT_T2_USER] = sources & 1 ? SOURCE_USER : SOURCE_NONE;
 		s.source[REFLECT_T3_USER] = sources & 2 ? SOURCE_USER : SOURCE_NONE;
-		assert_int_equal(exchange_stage_value(&stage, &s, &value_ns), sources == 3);
+		assert_int_equal(stages_value(&stage, &s, &value_ns), sources == 3);
 	}
 	assert_int_equal(value_ns, 700);
 	s.time_ns[REFLECT_T3_USER] = 4999;
-	assert_true(exchange_stage_value(&stage, &s, &value_ns));
+	assert_true(stages_value(&stage, &s, &value_ns));
 	assert_int_equal(value_ns, -1);
 }
 
@@ -146,7 +146,7 @@ static void the_slack_of_a_step(void **state)
 
 			for (int t = 0; t < TIMES; t++)
 				s.source[t] = there & 1u << t ? SOURCE_USER : SOURCE_NONE;
-			if (is_stepped(&s) != (cases[i].stepped && there == (1 << TIMES) - 1))
+			if (sample_is_stepped(&s) != (cases[i].stepped && there == (1 << TIMES) - 1))
 				fail_msg("case %zu with times %x", i, there);
 		}
 	}
@@ -201,7 +201,7 @@ static void a_stepped_sample_is_counted_apart(void **state)
 			assert_int_not_equal(logged(i)->seq, 10);
 		/* The balance needs it. */
 		counter_add(&b.x.account.stepped, 1);
-		assert_false(exchange_balanced(&b.x));
+		assert_false(account_balances(&b.x.account, b.options.role, &b.histogram, &b.log));
 
 		got = run_with_step(role, sign * NS_PER_S, false);
 		assert_int_equal(got.stepped, 0);
@@ -333,16 +333,16 @@ static void how_much_a_step_must_be(void **state)
 
 		/* That it went by no more than the longest time there was ... */
 		f.sent_real_ns -= 20 * NS_PER_MS + STEP_SLACK_NS + 20 + over_ns;
-		assert_int_equal(was_set(&f), over_ns > 0);
+		assert_int_equal(sample_was_set(&f), over_ns > 0);
 		/* ... and by no less than the shortest, */
 		f.sent_ns = fake.now_ns - 20 * NS_PER_MS;
 		f.sent_by_ns = fake.now_ns - 2 * NS_PER_MS;
 		f.sent_real_ns = fake_real_ns(fake.now_ns) - 2 * NS_PER_MS + STEP_SLACK_NS + 20 + over_ns;
-		assert_int_equal(was_set(&f), over_ns > 0);
+		assert_int_equal(sample_was_set(&f), over_ns > 0);
 		/* which is none where no clock was read since. */
 		f.sent_by_ns = 0;
 		f.sent_real_ns = fake_real_ns(fake.now_ns) + STEP_SLACK_NS + 40 + over_ns;
-		assert_int_equal(was_set(&f), over_ns > 0);
+		assert_int_equal(sample_was_set(&f), over_ns > 0);
 		fake_end();
 	}
 	assert_false(is_odd(&(struct sample){ .latency_ns = 100 * NS_PER_US }));
@@ -519,14 +519,14 @@ static void a_stage_below_its_bound_is_negative(void **state)
 
 			bench_stages(ROLE_EMIT, SOURCE_HARDWARE);
 			fake_end();
-			exchange_stages(ROLE_EMIT, true, b.x.stages);
+			stages_of_role(ROLE_EMIT, true, b.x.stages);
 			b.x.bound_ns[BOUND_HERE] = bounds_ns[i];
-			record_stages(&b.x, &s);
+			sample_record_stages(&b.x, &s);
 			assert_int_equal(b.x.account.stage_negative, below > 0);
 			assert_int_equal(b.stage[0].count + b.stage[0].negatives, 1);
 			/* A stage without its time is not looked at. */
 			s.source[EMIT_T1_USER] = SOURCE_NONE;
-			record_stages(&b.x, &s);
+			sample_record_stages(&b.x, &s);
 			assert_int_equal(b.x.account.stage_negative, below > 0);
 			free_stages();
 		}
@@ -712,5 +712,5 @@ int main(void)
 	};
 
 	util_seed();
-	return cmocka_run_group_tests_name("exchange_stages", tests, NULL, bench_free);
+	return cmocka_run_group_tests_name("stages_of_role", tests, NULL, bench_free);
 }

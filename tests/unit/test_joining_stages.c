@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_add,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_add,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/sample.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is made of records that have the times of both hosts: stages, each way alone, thresholds and counters. */
 #include "exchange_bench.h"
@@ -49,12 +49,12 @@ static void the_stages_add_up(void **state)
 		int64_t sum_ns = 0, value_ns, response_ns;
 
 		for (int n = STAGE_REMOTE_WIRE_TO_APP; n <= STAGE_REMOTE_APP_TO_WIRE; n++) {
-			assert_true(exchange_stage_value(&b.x.stages[n], logged(i), &value_ns));
+			assert_true(stages_value(&b.x.stages[n], logged(i), &value_ns));
 			sum_ns += value_ns;
 		}
-		assert_true(exchange_stage_value(&b.x.stages[STAGE_RESPONSE], logged(i), &response_ns));
+		assert_true(stages_value(&b.x.stages[STAGE_RESPONSE], logged(i), &response_ns));
 		assert_int_equal(sum_ns, response_ns);
-		assert_true(exchange_stage_value(&b.x.stages[STAGE_NETWORK], logged(i), &value_ns));
+		assert_true(stages_value(&b.x.stages[STAGE_NETWORK], logged(i), &value_ns));
 		assert_int_equal(sum_ns + value_ns, logged(i)->latency_ns);
 	}
 	free_stages();
@@ -84,7 +84,7 @@ static void negative_stages_of_the_other_host(void **state)
 
 			bench_stages(ROLE_EMIT, SOURCE_HARDWARE);
 			fake_end();
-			exchange_stages(ROLE_EMIT, true, b.x.stages);
+			stages_of_role(ROLE_EMIT, true, b.x.stages);
 			b.x.bound_ns[BOUND_THERE] = 750;
 			b.x.bound_ns[BOUND_HERE] = 100000;
 			memset(b.x.stage, 0, sizeof(b.x.stage));
@@ -93,12 +93,12 @@ static void negative_stages_of_the_other_host(void **state)
 			memcpy(s.time_ns, cases[i].time_ns, sizeof(s.time_ns));
 			stage = b.x.stages[cases[i].stage];
 			s.time_ns[stage.to] -= cases[i].slack_ns + below;
-			record_stages(&b.x, &s);
+			sample_record_stages(&b.x, &s);
 			if (counter_get(&b.x.account.stage_negative) != (below > 0))
 				fail_msg("stage %d, %lld below", cases[i].stage, (long long)below);
 			/* Not on one scale: no value at all. */
 			s.one_scale = false;
-			record_stages(&b.x, &s);
+			sample_record_stages(&b.x, &s);
 			assert_int_equal(b.x.stage[cases[i].stage]->count + b.x.stage[cases[i].stage]->negatives,
 					 stage.bound == BOUND_THERE ? 1 : 2);
 			free_stages();
@@ -336,7 +336,7 @@ static void all_breaches_of_the_round_trip(void **state)
 		static const uint32_t seqs[] = { 12, 13, 20, 39 };
 
 		assert_int_equal(seen.seq[i], seqs[i]);
-		assert_true(exchange_breach(&b.x, i, &s));
+		assert_true(breach_read(&b.x, i, &s));
 		assert_int_equal(s.seq, seqs[i]);
 		check_there(&s, &fake.packet[seqs[i]]);
 	}

@@ -1,4 +1,4 @@
-/* build: wraps=fopen,sched_getaffinity,sched_getcpu,sysconf,pthread_create,trace_is_frozen,trace_save,trace_rearm sources=measure/exchange.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,measure/log.c,tracefs.c,host/trace_*.c,host/pmc.c,host/clock*.c libs=-lm */
+/* build: wraps=fopen,sched_getaffinity,sched_getcpu,sysconf,pthread_create,trace_is_frozen,trace_save,trace_rearm sources=measure/[a-z]*.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,tracefs.c,host/trace_*.c,host/pmc.c,host/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The housekeeping thread: where it may run, what it draws, which breaches it tells of, when it saves a trace. */
 #include "host/watch.c"

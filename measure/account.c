@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The identities of the accounts. */
+#include "measure/account.h"
+
+bool account_balances(const struct account *a, enum role role, const struct histogram *h, const struct log *log)
+{
+	uint64_t concluded = counter_get(&a->warmup) + counter_get(&a->recorded) + counter_get(&a->lost) +
+			     counter_get(&a->unstamped) + counter_get(&a->negative) + counter_get(&a->stepped) +
+			     counter_get(&a->unfinished) + counter_get(&a->closing);
+	uint64_t taken = counter_get(&a->answered) + counter_get(&a->unanswered) + counter_get(&a->late) +
+			 counter_get(&a->duplicate) + counter_get(&a->foreign) + counter_get(&a->malformed) +
+			 counter_get(&a->unverified);
+	uint64_t in_buckets = h->overflows, completed = 0;
+
+	for (int i = 0; i < FOLLOW_UPS; i++)
+		completed += counter_get(&a->follow_up[i]);
+	if (role == ROLE_EMIT && completed != counter_get(&a->recorded) + counter_get(&a->negative))
+		return false;
+
+	for (uint32_t i = 0; i < h->buckets; i++)
+		in_buckets += histogram_bucket(h, i);
+	return counter_get(&a->sent) == concluded && counter_get(&a->received) == taken &&
+	       counter_get(&a->recorded) == h->count && h->count == in_buckets &&
+	       counter_get(&a->negative) == h->negatives && (!log || log->used <= h->count);
+}

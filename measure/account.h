@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What became of each packet: the counters of a run, and the identities that hold between them. */
+#ifndef MEASURE_ACCOUNT_H
+#define MEASURE_ACCOUNT_H
+
+#include "rant.h"
+#include "histogram.h"
+#include "measure/log.h"
+
+/*
+ * Every packet is in one place of each line (account_balances() holds them together):
+ *   sent     = warmup + recorded + lost + unstamped + negative + stepped + unfinished + closing
+ *   received = answered + late + duplicate + foreign + malformed + unverified
+ *              (a reflector: answered + unanswered + foreign + malformed + unverified)
+ *   an emitter: recorded + negative = the sum of follow_up[]
+ */
+struct account {
+	counter sent, received;
+	counter warmup, recorded, lost, unstamped, negative, unfinished;
+	counter closing; /* emitter: sent after the end, to hear of the last reply's T3 */
+	counter answered, unanswered, late, duplicate, foreign, malformed;
+	counter unverified; /* the HMAC was wrong */
+	counter reordered; /* of answered, late or duplicate: came after a later one */
+	counter repeated; /* reflector, of answered: a sequence number for the second time */
+	counter malformed_tlv; /* of answered: a TLV was malformed */
+	counter unusable_tlv; /* emitter, of answered: TLVs failed their integrity check and were not used */
+	counter follow_up[FOLLOW_UPS]; /* emitter: what became of T3_WIRE */
+	counter follow_up_late; /* came when its record had been closed without it */
+	counter unjudged; /* --threshold-on something that this sample does not have */
+	counter other_ttl, other_class; /* emitter, of answered: the probe arrived with another TTL or DSCP than it was sent with */
+	counter refused; /* sends that the kernel did not take, and errors it reported, e.g. port unreachable */
+	counter missing_tx, missing_rx; /* stamps, by kind, after warm-up */
+	counter stamp_late, stamp_duplicate, stamp_unmatched; /* transmit stamps that completed no sample */
+	counter breaches;
+	counter stepped; /* another clock says that the clock of the stamps was set in between: not recorded */
+	counter unplaced; /* recorded, but with a time of user space that has no place on the scale of the NIC's clock */
+	counter stage_negative; /* stages below zero by more than their bound */
+	_Atomic int64_t recent_max_ns; /* for progress: raised here, reset by its reader */
+};
+
+/* After a run: do the identities above hold, and agree with what is in the histogram and in the log (NULL: none)? */
+bool account_balances(const struct account *a, enum role role, const struct histogram *h, const struct log *log);
+
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A small ring of breaches with one writer, the measuring thread, and one reader, which may come too late. */
+#include "measure/breach.h"
+
+void breach_note(struct exchange *x, const struct sample *s)
+{
+	counter *breaches = &x->account.breaches;
+	uint64_t before = counter_get(breaches);
+	int64_t value_ns, worst_ns;
+
+	if (!before)
+		x->breach = *s;
+	exchange_figure(x, s, &value_ns);
+	exchange_figure(x, &x->worst, &worst_ns);
+	if (!before || value_ns > worst_ns)
+		x->worst = *s;
+	/* The count is seen before the sample that takes the place of an older one, */
+	atomic_thread_fence(memory_order_release);
+	x->kept[before % BREACHES_KEPT] = *s;
+	/* and the sample is there before the count that tells of it. */
+	atomic_store_explicit(breaches, before + 1, memory_order_release);
+}
+
+bool breach_read(const struct exchange *x, uint64_t index, struct sample *s)
+{
+	const counter *breaches = &x->account.breaches;
+
+	/* The caller has read the count; the sample that it tells of comes after it. */
+	atomic_thread_fence(memory_order_acquire);
+	*s = x->kept[index % BREACHES_KEPT];
+	/* What is overwritten while it is copied is counted right after it. */
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load_explicit(breaches, memory_order_acquire) - index < BREACHES_KEPT;
+}
+
+void breach_tell(void *teller)
+{
+	struct breach_teller *t = teller;
+	const uint64_t breaches = counter_get(&t->exchange->account.breaches);
+	struct sample s;
+
+	for (; t->seen < breaches; t->seen++) {
+		if (breach_read(t->exchange, t->seen, &s))
+			t->act(t->context, &s, t->seen);
+		else
+			t->missed++;
+	}
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The other host's times (hot): what a reply tells beside that it is there, and T3 on its wire, which the next one tells. */
+#ifndef MEASURE_JOIN_H
+#define MEASURE_JOIN_H
+
+#include "measure/exchange.h"
+
+/* A reply has the length of its request (RFC 8972 section 4). A TWAMP-Light reflector may send padding of its own behind
+ * that (RFC 5357 section 4.2.1), which is no TLV. */
+static inline size_t join_reply_bytes(const struct exchange *x)
+{
+	return x->arrival.bytes < x->probe_bytes ? x->arrival.bytes : x->probe_bytes;
+}
+
+/* All that a reply tells beside that it is there. This can wait until the next probe is on its way, but not until the next
+ * datagram is received. */
+void join_digest_reply(struct exchange *x);
+
+/* The same, if there is such a reply. */
+static inline void join_digest(struct exchange *x)
+{
+	if (x->undigested)
+		join_digest_reply(x);
+}
+
+/* A reply that comes too late, or again, may still have the follow-up that is waited for. again: its probe was answered
+ * before. */
+void join_again(struct exchange *x, bool again);
+
+/* What is answered is to be recorded: at once, or when the next reply has told of T3, if this peer tells. */
+void join_keep(struct exchange *x, struct flight *f);
+
+/* The sample before the present one has its follow-up, or will not get it. Nothing, if none waits. */
+void join_end(struct exchange *x, enum follow_up how);
+
+#endif

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The reflector: receive, send, fetch. Any number of emitters are answered, and none that could be a reflector too. */
+#include "measure/reflect.h"
+
+#include "measure/verbs.h"
+
+/* The clock is read in every so many turns of the loop; a turn is at least one system call, so it is never old. */
+#define CLOCK_TURNS 64
+#define ONCE_SILENCE_NS (2 * NS_PER_S) /* until --once ends */
+
+/* What must not be answered, or two reflectors would talk to each other for ever: replies, what comes from our own port
+ * (a reflector's), what has our own address as source, and what was sent to more than one host. */
+INLINE bool is_foreign(const struct exchange *x, enum packet_verdict verdict)
+{
+	const struct arrival *a = &x->arrival;
+
+	return verdict == PACKET_IS_REPLY || !a->to_unicast || (a->from_self && !x->loopback) ||
+	       ntohs(a->from.in.sin_port) == x->options->port;
+}
+
+/* How a time was taken, as RFC 8972 section 4.3 has it. */
+INLINE uint8_t method_of(uint8_t source)
+{
+	return source == SOURCE_NONE ? PACKET_METHOD_NONE :
+	       source == SOURCE_HARDWARE ? PACKET_METHOD_HARDWARE : PACKET_METHOD_SOFTWARE;
+}
+
+/* A time of user space on the scale of our stamps, if that is known. *bound_ns: -1 if not, else raised to the error. */
+INLINE int64_t on_scale(const struct exchange *x, uint8_t wire, int64_t realtime_ns, int64_t *bound_ns)
+{
+	int64_t placed_ns, error_ns;
+
+	if ((wire != SOURCE_HARDWARE && !x->clocks) || *bound_ns < 0)
+		return realtime_ns;
+	if (!x->clocks || !clock_to_phc(x->clocks, realtime_ns, &placed_ns, &error_ns)) {
+		*bound_ns = -1;
+		return realtime_ns;
+	}
+	if (error_ns > *bound_ns)
+		*bound_ns = error_ns;
+	return placed_ns;
+}
+
+/* Of which kind T2 and the follow-up are. Without transmit stamps the follow-up is of user space: where that is software
+ * as T2 is, nothing is said. */
+INLINE uint8_t source_to_tell(const struct exchange *x, uint8_t wire)
+{
+	if (wire == SOURCE_KERNEL && !x->channel->tx_stamps)
+		return SOURCE_NONE;
+	return wire ? wire : SOURCE_USER;
+}
+
+/* What the reply says. T3 is the start of sending (RFC 8762 section 4.3); so it is read last. */
+INLINE size_t make_reply(struct exchange *x, struct flight *f, const struct session *session, bool *malformed_tlv)
+{
+	const struct arrival *a = &x->arrival;
+	struct sample *s = &f->sample;
+	const uint8_t wire = s->source[REFLECT_T2_WIRE];
+	struct answer answer = {
+		.seq = session->reply_seq,
+		.t2_ns = s->time_ns[REFLECT_T2_WIRE],
+		.ttl = a->ttl >= 0 && a->ttl <= UINT8_MAX ? (uint8_t)a->ttl : UINT8_MAX,
+		.t2_method = method_of(wire ? wire : SOURCE_USER),
+		.t3_method = PACKET_METHOD_SOFTWARE,
+		.sync_source = x->sync_source,
+		.tos_known = a->tos >= 0,
+		.tos = (uint8_t)a->tos,
+		.received = (uint32_t)session->requests,
+		.sent = session->reply_seq + 1,
+		.wire_source = source_to_tell(x, wire),
+	};
+
+	/* Of a stamp that is missing the program's time takes the place, on the same scale. */
+	if (!wire)
+		answer.t2_ns = on_scale(x, wire, x->arrival_user_ns, &answer.software_bound_ns);
+	if (session->has_last && session->last_source) {
+		answer.follow_up_seq = session->last_seq;
+		answer.follow_up_ns = session->last_ns;
+		answer.follow_up_method = method_of(session->last_source);
+	}
+	if (x->request.wants_t2_user) {
+		answer.t2_user_known = true;
+		answer.t2_user_ns = on_scale(x, wire, x->arrival_user_ns, &answer.software_bound_ns);
+	}
+	s->time_ns[REFLECT_T3_USER] = clock_read_ns(CLOCK_REALTIME);
+	s->source[REFLECT_T3_USER] = SOURCE_USER;
+	answer.t3_ns = on_scale(x, wire, s->time_ns[REFLECT_T3_USER], &answer.software_bound_ns);
+	return packet_reply(x->channel->datagram, a->bytes, x->key, &answer, malformed_tlv);
+}
+
+/* So that the next reply can say when this one left. Where no transmit stamps are taken, T3 of user space is all there is. */
+INLINE void note_reply(struct exchange *x, struct session *session, struct flight *f)
+{
+	session->has_last = true;
+	session->last_key = f->key;
+	session->last_seq = session->reply_seq++;
+	session->last_source = SOURCE_NONE;
+	f->session = (uint16_t)(session - x->sessions->session);
+	if (x->channel->tx_stamps)
+		return;
+	session->last_source = SOURCE_USER;
+	session->last_ns = f->sample.time_ns[REFLECT_T3_USER];
+}
+
+/* What the next reply of this session will say of this one; if the session is still that one. */
+INLINE void note_departure(struct exchange *x, const struct flight *f)
+{
+	struct session *session = &x->sessions->session[f->session];
+
+	if (!session->has_last || session->last_key != f->key)
+		return;
+	session->last_ns = f->sample.time_ns[REFLECT_T3_WIRE];
+	session->last_source = (uint8_t)x->channel->wire;
+}
+
+/* An answer that has all its times, or none to wait for. */
+INLINE void finish_answer(struct exchange *x, struct flight *f)
+{
+	/* Another was answered in between: what was counted is of both. */
+	bool counted = x->pmc && f->key + 1 == x->next_key && pmc_end(x->pmc);
+
+	if (!sample_settle(x, f, false))
+		return;
+	sample_record(x, &f->sample);
+	if (counted)
+		pmc_account(x->pmc, sample_is_slow(x, &f->sample));
+}
+
+/* Is it to be answered? If not it is counted. */
+INLINE bool read_request(struct exchange *x)
+{
+	struct account *a = &x->account;
+	struct request *r = &x->request;
+	enum packet_verdict verdict = packet_read_request(x->channel->datagram, x->arrival.bytes, x->key, r);
+
+	if (x->arrival.truncated || verdict == PACKET_MALFORMED) {
+		counter_add(&a->malformed, 1);
+		return false;
+	}
+	if (verdict == PACKET_UNVERIFIED) {
+		counter_add(&a->unverified, 1);
+		return false;
+	}
+	if (is_foreign(x, verdict)) {
+		counter_add(&a->foreign, 1);
+		return false;
+	}
+	if (r->wants_t2_user && !x->want_user_rx && x->arrival.source)
+		x->arrival_user_ns = clock_read_ns(CLOCK_REALTIME);
+	/* The first such request is too early to tell. The reply goes out in the class in which the request came. */
+	if (r->wants_class && !x->channel->tos_wanted)
+		socket_want_tos(x->channel);
+	x->arrival.in_class = r->wants_class && x->arrival.tos >= 0;
+	return true;
+}
+
+INLINE void reflect_answer(struct exchange *x)
+{
+	struct account *a = &x->account;
+	const struct request *r = &x->request;
+
+	if (!read_request(x))
+		return;
+	if (x->pmc)
+		pmc_begin(x->pmc);
+	struct session *session = session_find(x->sessions, &x->arrival.from, r->ssid);
+	struct flight *f = verb_open(x, false);
+
+	enum order order = session_note(session, r->seq);
+
+	f->sample.seq = r->seq;
+	f->warmup = x->warmup_left > 0;
+	verb_note_arrival(x, &f->sample, REFLECT_T2_WIRE, REFLECT_T2_USER);
+
+	bool malformed_tlv;
+	size_t bytes = make_reply(x, f, session, &malformed_tlv);
+
+	if (!verb_send(x, f, x->channel->datagram, bytes, &x->arrival)) {
+		counter_add(&a->unanswered, 1);
+		return;
+	}
+	note_reply(x, session, f);
+	counter_add(&a->repeated, order == ORDER_DUPLICATE);
+	counter_add(&a->reordered, order == ORDER_REORDERED);
+	counter_add(&a->malformed_tlv, malformed_tlv);
+	x->warmup_left -= f->warmup;
+	counter_add(&a->answered, 1);
+	if (!x->started) {
+		x->started = true;
+		verb_read_clock(x);
+		x->began_ns = f->sent_ns = x->now_ns;
+	}
+	f->sent_real_ns = x->now_real_ns;
+	f->sent_by_ns = x->now_by_ns;
+	if (!x->measuring && !f->warmup) {
+		x->measuring = true;
+		if (x->on_start)
+			x->on_start(x->context);
+	}
+	if (f->state == FLIGHT_STAMPED) {
+		finish_answer(x, f);
+		x->oldest_key = x->next_key;
+	}
+}
+
+INLINE bool is_waiting(const struct exchange *x)
+{
+	return x->oldest_key != x->next_key;
+}
+
+/* Moves past what is complete, and gives up what is older than the limit. */
+static void expire(struct exchange *x, int64_t limit_ns)
+{
+	for (; is_waiting(x); x->oldest_key++) {
+		struct flight *f = verb_flight_of(x, x->oldest_key);
+
+		if (f->state != FLIGHT_WAITING)
+			continue;
+		if (x->now_ns - f->sent_ns < limit_ns)
+			return;
+		f->state = FLIGHT_GIVEN_UP;
+		if (sample_settle(x, f, false))
+			sample_record(x, &f->sample);
+	}
+}
+
+/* All that is there, as long as something waits: a late stamp or one that came twice must not hold up that of the last
+ * reply, since the next request may be there already, and its reply is to tell of it. */
+INLINE void reflect_fetch(struct exchange *x)
+{
+	bool more;
+
+	do {
+		struct flight *f = verb_fetch(x, false, &more);
+
+		if (!f)
+			continue;
+		note_departure(x, f);
+		finish_answer(x, f);
+		while (is_waiting(x) && verb_flight_of(x, x->oldest_key)->state != FLIGHT_WAITING)
+			x->oldest_key++;
+	} while (more && is_waiting(x));
+}
+
+/* --once: the first emitter has the first session, until 1,024 newer ones have pushed it out. */
+static void check_once(struct exchange *x)
+{
+	const struct session *first = &x->sessions->session[0];
+
+	if (!x->started)
+		return;
+	if (first->requests != x->first_requests_seen) {
+		x->first_requests_seen = first->requests;
+		x->first_silent_since_ns = x->now_ns;
+	} else if (x->now_ns - x->first_silent_since_ns >= ONCE_SILENCE_NS) {
+		x->end = END_ONCE;
+		x->now_ns = x->first_silent_since_ns; /* the silence is no part of the run */
+	}
+}
+
+static void reflect_clock(struct exchange *x, bool idle)
+{
+	verb_read_clock(x);
+	if (x->options->once)
+		check_once(x);
+	if (verb_is_over(x))
+		return;
+	expire(x, x->options->timeout_ns);
+	if (idle && is_waiting(x) && x->now_ns - verb_flight_of(x, x->oldest_key)->sent_ns > STAMP_SPIN_NS) {
+		stamp_wait(x->channel, true, STAMP_SLEEP_NS);
+		verb_read_clock(x);
+	}
+}
+
+/* The last stamps may still be on their way. */
+static void reflect_drain(struct exchange *x)
+{
+	int64_t limit_ns = *x->stop && x->options->timeout_ns > PATIENCE_NS ? PATIENCE_NS : x->options->timeout_ns;
+	int64_t until_ns = clock_read_ns(CLOCK_MONOTONIC) + limit_ns;
+	int64_t ended_ns = x->now_ns;
+
+	while (is_waiting(x) && clock_read_ns(CLOCK_MONOTONIC) < until_ns) {
+		reflect_fetch(x);
+		if (is_waiting(x))
+			stamp_wait(x->channel, false, STAMP_SLEEP_NS);
+	}
+	expire(x, INT64_MIN);
+	x->now_ns = ended_ns;
+}
+
+void reflect_run(struct exchange *x)
+{
+	verb_read_clock(x);
+	while (!x->end) {
+		bool got = verb_receive(x);
+
+		if (got)
+			reflect_answer(x);
+		if (is_waiting(x))
+			reflect_fetch(x);
+		if (++x->turn % CLOCK_TURNS == 0 || *x->stop || (got && x->options->count))
+			reflect_clock(x, !got);
+	}
+	reflect_drain(x);
+}

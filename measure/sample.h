@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What becomes of a sample (hot): concluded, then completed, then recorded. Inline, with the role as a constant; what is rare,
+ * or a loop by itself, is in sample.c.
+ */
+#ifndef MEASURE_SAMPLE_H
+#define MEASURE_SAMPLE_H
+
+#include "measure/breach.h"
+#include "measure/exchange.h"
+
+/* The outer two times bracket the inner two: at the emitter user space is around the wire, at the reflector the wire is
+ * around user space. What is off by more than two clocks drift apart in that time, or than stamps are wrong, was spoilt
+ * by a clock that was set in between. */
+#define STEP_SLACK_NS (20 * NS_PER_US)
+#define STEP_SLACK_SHIFT 9 /* 1/512 of the time: 2000 ppm, more than clocks are off or steered */
+
+/* Was CLOCK_REALTIME set since the packet was sent? Each reading of it lies between two of the other clock, so that time in
+ * which this thread does not run, anywhere, is not taken for a step. */
+bool sample_was_set(const struct flight *f);
+
+/* The two times of user space, from CLOCK_REALTIME to the clock of the NIC. */
+void sample_place_user_times(struct exchange *x, struct sample *s);
+
+/* Adds each stage of a recorded sample to its histogram. */
+void sample_record_stages(struct exchange *x, const struct sample *s);
+
+INLINE bool sample_is_slow(const struct exchange *x, const struct sample *s)
+{
+	int64_t value_ns;
+
+	return x->options->threshold_ns && exchange_figure(x, s, &value_ns) && value_ns > x->options->threshold_ns;
+}
+
+/* A breach comes first: evidence is frozen before anything else touches the machine. */
+INLINE void sample_freeze(struct exchange *x, struct flight *f)
+{
+	f->breach = true;
+	/* Not again for what was still on its way when a breach ended the run. */
+	if (x->on_breach && x->end != END_BREACH)
+		x->on_breach(x->context, &f->sample);
+	if (!x->options->keep_going)
+		x->end = END_BREACH;
+}
+
+INLINE bool sample_is_stepped(const struct sample *s)
+{
+	int64_t around_ns = s->time_ns[3] - s->time_ns[0], within_ns = s->time_ns[2] - s->time_ns[1];
+
+	if (!s->source[0] || !s->source[1] || !s->source[2] || !s->source[3])
+		return false;
+	return within_ns > around_ns + STEP_SLACK_NS + (within_ns >> STEP_SLACK_SHIFT);
+}
+
+/* Stamps of the kernel and of user space are of CLOCK_REALTIME, which may be set; but for that it goes as fast as
+ * CLOCK_MONOTONIC. Only what looks odd is worth the reading of clocks: what is negative, a breach, or longer than this. */
+#define ODD_NS (100 * NS_PER_US)
+
+INLINE bool is_odd(const struct sample *s)
+{
+	return (uint64_t)s->latency_ns > ODD_NS;
+}
+
+/* Everything that this host can know of a packet in flight, it has or will not get. Computes its latency and looks for a
+ * breach: this comes before the next packet. True: it is to be completed and recorded, which may come after. */
+INLINE bool sample_conclude(struct exchange *x, struct flight *f, const bool emit)
+{
+	struct account *a = &x->account;
+	struct sample *s = &f->sample;
+
+	x->last_ns = x->now_ns;
+	if (f->warmup) {
+		counter_add(&a->warmup, 1);
+		return false;
+	}
+	if (!s->source[x->from] || !s->source[x->to]) {
+		counter_add(&a->unstamped, 1);
+		counter_add(&a->missing_tx, !s->source[emit ? x->from : x->to]);
+		counter_add(&a->missing_rx, !s->source[emit ? x->to : x->from]);
+		return false;
+	}
+	s->latency_ns = s->time_ns[x->to] - s->time_ns[x->from];
+	if ((x->check_steps && sample_is_stepped(s)) || (x->check_set && (is_odd(s) || sample_is_slow(x, s)) && sample_was_set(f))) {
+		counter_add(&a->stepped, 1);
+		return false;
+	}
+	if (x->options->threshold_on == FIGURE_RTT && sample_is_slow(x, s))
+		sample_freeze(x, f);
+	if (x->clocks)
+		sample_place_user_times(x, s);
+	return true;
+}
+
+/* Now the other host's times are there too, as far as they came. A threshold on what needs them is looked at here. */
+INLINE void sample_complete(struct exchange *x, struct flight *f, const bool emit)
+{
+	struct sample *s = &f->sample;
+
+	if (emit) {
+		int64_t value_ns;
+
+		counter_add(&x->account.follow_up[s->follow_up], 1);
+		if (x->options->threshold_on != FIGURE_RTT) {
+			if (sample_is_slow(x, s))
+				sample_freeze(x, f);
+			counter_add(&x->account.unjudged, !exchange_figure(x, s, &value_ns));
+		}
+	}
+	if (f->breach)
+		breach_note(x, s);
+}
+
+/* False: its latency is none. */
+INLINE bool sample_record(struct exchange *x, const struct sample *s)
+{
+	const struct options *o = x->options;
+	struct account *a = &x->account;
+
+	if (!histogram_add(x->histogram, s->latency_ns, s->seq)) {
+		counter_add(&a->negative, 1);
+		return false;
+	}
+	counter_add(&a->recorded, 1);
+	if (x->has_stages)
+		sample_record_stages(x, s);
+	if (s->latency_ns > atomic_load_explicit(&a->recent_max_ns, memory_order_relaxed))
+		atomic_store_explicit(&a->recent_max_ns, s->latency_ns, memory_order_relaxed);
+	if (x->log && (!o->log_threshold_ns || s->latency_ns > o->log_threshold_ns))
+		log_add(x->log, s);
+	return true;
+}
+
+/* A sample that waits for nothing more. */
+INLINE bool sample_settle(struct exchange *x, struct flight *f, const bool emit)
+{
+	if (!sample_conclude(x, f, emit))
+		return false;
+	sample_complete(x, f, emit);
+	return true;
+}
+
+#endif

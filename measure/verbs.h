@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The verbs that both roles share (hot): send, receive, fetch. Inline, with the role as a constant, so that a role is one loop
+ * without a call between its system calls.
+ */
+#ifndef MEASURE_VERBS_H
+#define MEASURE_VERBS_H
+
+#include "measure/exchange.h"
+#include "measure/sample.h"
+
+#include <string.h>
+
+/* How long stamps are waited for by spinning. After that the thread sleeps in poll: some drivers hand stamps over in a
+ * kernel thread on the CPU that sent, which a real-time spinner would starve (kernel-timestamping: delivery). Usual
+ * deliveries take 5 to 100 us. */
+#define STAMP_SPIN_NS (200 * NS_PER_US)
+#define STAMP_SLEEP_NS NS_PER_MS
+
+/* However long --timeout is: after the end nobody waits longer for the last reply or stamp, and a refused send is tried
+ * again after this. */
+#define PATIENCE_NS (100 * NS_PER_MS)
+
+INLINE void verb_read_clock(struct exchange *x)
+{
+	x->now_ns = clock_read_ns(CLOCK_MONOTONIC);
+	if (x->read_both) {
+		x->now_real_ns = clock_read_ns(CLOCK_REALTIME);
+		x->now_by_ns = clock_read_ns(CLOCK_MONOTONIC);
+	}
+}
+
+INLINE struct flight *verb_flight_of(struct exchange *x, uint32_t key)
+{
+	return &x->flight[key % FLIGHTS];
+}
+
+/* Receives one datagram if there is one. Errors that the kernel reports here, such as a refused port, are counted. */
+INLINE bool verb_receive(struct exchange *x)
+{
+	int got = stamp_receive(x->channel, &x->arrival);
+
+	if (got > 0) {
+		/* Also where the kernel has no stamp, so that a reply always has a time of arrival to tell. */
+		if (x->want_user_rx || !x->arrival.source)
+			x->arrival_user_ns = clock_read_ns(CLOCK_REALTIME);
+		counter_add(&x->account.received, 1);
+		return true;
+	}
+	if (got < 0)
+		counter_add(&x->account.refused, 1);
+	return false;
+}
+
+/* Opens the record of the packet that is about to be sent. A record that the ring has come round to is given up. */
+INLINE struct flight *verb_open(struct exchange *x, const bool emit)
+{
+	struct flight *f = verb_flight_of(x, x->next_key);
+
+	if (f->state == FLIGHT_WAITING) {
+		f->state = FLIGHT_GIVEN_UP;
+		if (sample_settle(x, f, emit))
+			sample_record(x, &f->sample);
+	}
+	if (x->next_key - x->oldest_key >= FLIGHTS)
+		x->oldest_key = x->next_key - FLIGHTS + 1;
+	memset(f->sample.source, SOURCE_NONE, sizeof(f->sample.source));
+	f->sample.follow_up = FOLLOW_UP_NONE;
+	f->sample.one_scale = f->breach = f->kept = f->counted = false;
+	f->state = FLIGHT_NONE;
+	f->key = x->next_key;
+	return f;
+}
+
+/* Sends. On success the flight waits for its stamp, or is complete as far as sending goes if none was asked for. */
+INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, size_t bytes,
+		      const struct arrival *answering)
+{
+	if (stamp_send(x->channel, packet, bytes, f->key, answering)) {
+		counter_add(&x->account.refused, 1);
+		return false;
+	}
+	x->next_key++;
+	f->sent_ns = x->now_ns;
+	f->state = x->channel->tx_stamps ? FLIGHT_WAITING : FLIGHT_STAMPED;
+	counter_add(&x->account.sent, 1);
+	if (!f->warmup)
+		x->measured++;
+	return true;
+}
+
+/* Fetches one transmit stamp. Returns the flight that it completed, or NULL. *more: something was read, right or wrong. */
+INLINE struct flight *verb_fetch(struct exchange *x, const bool emit, bool *more)
+{
+	struct departure d;
+	enum fetch fetched = stamp_fetch(x->channel, &d);
+
+	*more = fetched != FETCH_EMPTY;
+	if (fetched != FETCH_STAMP)
+		return NULL;
+
+	struct flight *f = verb_flight_of(x, d.key);
+	const unsigned at = emit ? EMIT_T1_WIRE : REFLECT_T3_WIRE;
+
+	if (f->key != d.key || f->state == FLIGHT_NONE) {
+		counter_add(&x->account.stamp_unmatched, 1);
+	} else if (f->state == FLIGHT_WAITING) {
+		f->sample.time_ns[at] = d.time_ns;
+		f->sample.source[at] = (uint8_t)x->channel->wire;
+		f->state = FLIGHT_STAMPED;
+		return f;
+	} else {
+		counter_add(f->state == FLIGHT_STAMPED ? &x->account.stamp_duplicate : &x->account.stamp_late, 1);
+	}
+	return NULL;
+}
+
+/* The receiving half of a sample. */
+INLINE void verb_note_arrival(struct exchange *x, struct sample *s, const unsigned wire, const unsigned user)
+{
+	s->time_ns[wire] = x->arrival.time_ns;
+	s->source[wire] = x->arrival.source;
+	if (x->want_user_rx) {
+		s->time_ns[user] = x->arrival_user_ns;
+		s->source[user] = SOURCE_USER;
+	}
+}
+
+INLINE bool verb_time_is_up(const struct exchange *x)
+{
+	return x->started && x->options->duration_ns && x->now_ns - x->began_ns >= x->options->duration_ns;
+}
+
+/* Has the run come to its end? By the clock as last read. */
+INLINE bool verb_is_over(struct exchange *x)
+{
+	const struct options *o = x->options;
+
+	if (x->end)
+		return true;
+	if (*x->stop)
+		x->end = END_SIGNAL;
+	else if (verb_time_is_up(x))
+		x->end = END_DURATION;
+	else if (o->count && x->measured >= (uint64_t)o->count)
+		x->end = END_COUNT;
+	return x->end != END_NOT_YET;
+}
+
+#endif
