@@ -3,9 +3,9 @@
 #ifndef DOCTOR_FACTS_H
 #define DOCTOR_FACTS_H
 
-#include "rant.h"
 #include "doctor/finding.h"
 #include "host/nic.h"
+#include "rant.h"
 
 #include <sched.h>
 

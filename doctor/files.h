@@ -3,8 +3,8 @@
 #ifndef DOCTOR_FILES_H
 #define DOCTOR_FILES_H
 
-#include "rant.h"
 #include "doctor/finding.h"
+#include "rant.h"
 
 struct check_file {
 	char path[256]; /* as shown */

@@ -3,8 +3,8 @@
 #ifndef HOST_ACTIVITY_H
 #define HOST_ACTIVITY_H
 
-#include "rant.h"
 #include "host/nic.h"
+#include "rant.h"
 
 #define ACTIVITY_COUNTERS 2048
 #define ACTIVITY_UNREADABLE 48

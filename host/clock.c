@@ -397,6 +397,16 @@ int clock_open(struct clock_watch *c, int phc_index)
 	return 0;
 }
 
+#define SYNC_SOURCE_NTP 1
+#define SYNC_SOURCE_LOCAL 5
+
+uint8_t clock_sync_source(bool by_nic)
+{
+	struct timex t = { .modes = 0 };
+
+	return !by_nic && adjtimex(&t) >= 0 && !(t.status & STA_UNSYNC) ? SYNC_SOURCE_NTP : SYNC_SOURCE_LOCAL;
+}
+
 void clock_close(struct clock_watch *c)
 {
 	if (c->dial_fd >= 0 && c->dial_fd != c->phc_fd)

@@ -144,6 +144,10 @@ enum clock_steering clock_steering(const struct clock_watch *c, enum clock_which
 
 const char *clock_method_name(const struct clock_watch *c);
 
+/* Who keeps the clock of our stamps, as RFC 8972 table 7 numbers it, as far as that is known: the NIC's may be kept by PTP, but
+ * who turns its dial cannot be seen. by_nic: the stamps are the NIC's. */
+uint8_t clock_sync_source(bool by_nic);
+
 void clock_close(struct clock_watch *c);
 
 #endif

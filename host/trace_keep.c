@@ -16,3 +16,13 @@ void trace_keep(struct trace_keeper *k, int64_t now_ns)
 	k->error = trace_rearm(k->trace);
 	k->rearmed_ns = now_ns;
 }
+
+int trace_keep_last(struct trace_keeper *k)
+{
+	struct trace_saved last = { .path = "" };
+	int saved = k->folder && !k->error ? trace_save(k->trace, k->folder, &last) : 0;
+
+	if (saved)
+		k->saved = last;
+	return saved < 0 ? saved : k->error;
+}

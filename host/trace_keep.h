@@ -22,4 +22,8 @@ struct trace_keeper {
  * stays frozen, for it is the evidence, and is not tried again. now_ns: of CLOCK_MONOTONIC. */
 void trace_keep(struct trace_keeper *k, int64_t now_ns);
 
+/* After the run: saves the trace of the last breach, if `folder` is given and it was not saved already. k->saved is then what
+ * was saved last. 0, or -errno: something could not be saved or switched on again, which was said. */
+int trace_keep_last(struct trace_keeper *k);
+
 #endif

@@ -5,28 +5,18 @@
  */
 #include "host/watch.h"
 
-#include "host/clock.h"
-#include "measure/breach.h"
-#include "measure/exchange.h"
-#include "tracefs.h"
-
+#include <assert.h>
 #include <err.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #define STACK_BYTES (128 * 1024) /* locked in memory like all else: the default of 8 MB would be too */
-#define PERIOD_MS 100
-#define PROGRESS_PERIODS 10
-/* At first more often, until the rates of the clocks are known. */
-#define FIRST_PERIOD_MS 10
-#define FIRST_PERIODS 10
+#define EARLY_NS (10 * NS_PER_MS)
 
 /* CPUs that were set aside at boot may be another measurement's; the file is empty or absent where there are none. */
 static void remove_isolated(cpu_set_t *cpus)
@@ -70,78 +60,58 @@ static int choose_cpus(cpu_set_t *cpus)
 	return CPU_COUNT(cpus) ? 0 : -ENODEV;
 }
 
-static void draw(const struct exchange *x, uint64_t second, uint64_t *last_samples)
-{
-	struct account *a = (struct account *)&x->account;
-	uint64_t samples = counter_get(&a->recorded);
-	int64_t max_ns = atomic_exchange_explicit(&a->recent_max_ns, 0, memory_order_relaxed);
-	char line[160];
-	int bytes = snprintf(line, sizeof(line),
-			     "\r\033[K%" PRIu64 " s  %" PRIu64 " samples  %" PRIu64 "/s  max %.3f us  lost %" PRIu64, second,
-			     samples, samples - *last_samples, (double)max_ns / NS_PER_US, counter_get(&a->lost));
+/* When each duty is to be done next. */
+struct schedule {
+	int64_t next_ns[WATCH_DUTIES_MAX]; /* CLOCK_MONOTONIC */
+	unsigned calls[WATCH_DUTIES_MAX];
+};
 
-	*last_samples = samples;
-	/* A terminal that does not take it misses a line of progress, no more. */
-	if (write(STDERR_FILENO, line, (size_t)bytes) < 0)
-		return;
+static int64_t gap_ns(const struct watch_duty *d, unsigned calls)
+{
+	return calls < d->early ? EARLY_NS : d->period_ns;
 }
 
-static void tell_breaches(struct watch *w)
+/* Does those that are due. Returns when the next one is. */
+static int64_t do_duties(const struct watch *w, struct schedule *s)
 {
-	uint64_t breaches = counter_get(&w->exchange->account.breaches);
-	struct sample s;
+	int64_t first_ns = INT64_MAX;
 
-	if (!w->on_breach)
-		return;
-	while (w->breaches_seen < breaches) {
-		if (breach_read(w->exchange, w->breaches_seen, &s))
-			w->on_breach(w->context, &s, w->breaches_seen);
-		else
-			w->missed++;
-		w->breaches_seen++;
+	for (unsigned i = 0; i < w->duties; i++) {
+		const struct watch_duty *d = &w->duty[i];
+
+		if (s->next_ns[i] <= clock_read_ns(CLOCK_MONOTONIC)) {
+			d->act(d->context);
+			s->next_ns[i] = clock_read_ns(CLOCK_MONOTONIC) + gap_ns(d, ++s->calls[i]);
+		}
+		if (s->next_ns[i] < first_ns)
+			first_ns = s->next_ns[i];
 	}
+	return first_ns;
 }
 
-/* A trace that cannot be saved stays frozen: it is the evidence. */
-static void save_and_rearm(struct watch *w, int64_t now_ns)
+static bool is_over(const struct watch *w, int64_t until_ns)
 {
-	if (!w->trace || w->save_error || !trace_is_frozen(w->trace))
-		return;
-	if (w->trace->unsaved) {
-		int saved = trace_save(w->trace, w->save_path, &w->saved);
+	struct pollfd stop = { .fd = w->stop_fd, .events = POLLIN };
+	int64_t ns = until_ns - clock_read_ns(CLOCK_MONOTONIC);
 
-		w->save_error = saved < 0 ? saved : 0;
-	}
-	if (w->save_error || now_ns - w->rearmed_ns < w->rearm_interval_ns)
-		return;
-	w->save_error = trace_rearm(w->trace);
-	w->rearmed_ns = now_ns;
+	return poll(&stop, 1, ns < 0 ? 0 : (int)((ns + NS_PER_MS - 1) / NS_PER_MS)) != 0;
 }
 
 static void *run(void *argument)
 {
-	static const char wipe[] = "\r\033[K";
-	struct watch *w = argument;
-	struct pollfd stop = { .fd = w->stop_fd, .events = POLLIN };
-	uint64_t last_samples = 0;
+	const struct watch *w = argument;
+	struct schedule s = { .calls = { 0 } };
+	int64_t next_ns;
 
 	/* While two threads share one table of files, each system call of the measuring one counts references to its socket. */
 	if (unshare(CLONE_FILES))
 		warnx("the housekeeping thread shares its files with the measuring one (%s), which makes that slower by some "
 		      "percent", strerror(errno));
-
-	for (int i = 0; w->clocks && i < FIRST_PERIODS && poll(&stop, 1, FIRST_PERIOD_MS) == 0; i++)
-		clock_measure(w->clocks, counter_get(&w->exchange->account.sent));
-	for (uint64_t period = 1; poll(&stop, 1, PERIOD_MS) == 0; period++) {
-		tell_breaches(w);
-		save_and_rearm(w, clock_read_ns(CLOCK_MONOTONIC));
-		if (w->clocks)
-			clock_measure(w->clocks, counter_get(&w->exchange->account.sent));
-		if (w->progress && period % PROGRESS_PERIODS == 0)
-			draw(w->exchange, period / PROGRESS_PERIODS, &last_samples);
-	}
-	if (w->progress && write(STDERR_FILENO, wipe, sizeof(wipe) - 1) < 0)
-		return NULL;
+	for (unsigned i = 0; i < w->duties; i++)
+		s.next_ns[i] = clock_read_ns(CLOCK_MONOTONIC) + gap_ns(&w->duty[i], 0);
+	do
+		next_ns = do_duties(w, &s);
+	while (!is_over(w, next_ns));
 	return NULL;
 }
 
@@ -167,9 +137,10 @@ static int start_thread(struct watch *w, const cpu_set_t *cpus)
 	return -error;
 }
 
-static bool has_duties(const struct watch *w)
+void watch_add(struct watch *w, struct watch_duty duty)
 {
-	return w->progress || w->on_breach || w->trace || w->clocks;
+	assert(w->duties < WATCH_DUTIES_MAX);
+	w->duty[w->duties++] = duty;
 }
 
 int watch_start(struct watch *w)
@@ -178,7 +149,7 @@ int watch_start(struct watch *w)
 	int error;
 
 	w->stop_fd = -1;
-	if (!has_duties(w))
+	if (!w->duties)
 		return 0;
 	error = choose_cpus(&cpus);
 	if (error)
@@ -204,6 +175,7 @@ void watch_stop(struct watch *w)
 		close(w->stop_fd);
 		w->running = false;
 	}
-	if (w->exchange)
-		tell_breaches(w);
+	for (unsigned i = 0; i < w->duties; i++)
+		if (w->duty[i].at_end)
+			w->duty[i].act(w->duty[i].context);
 }

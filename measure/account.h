@@ -3,9 +3,9 @@
 #ifndef MEASURE_ACCOUNT_H
 #define MEASURE_ACCOUNT_H
 
-#include "rant.h"
 #include "histogram.h"
 #include "measure/log.h"
+#include "rant.h"
 
 /*
  * Every packet is in one place of each line (account_balances() holds them together):

@@ -3,14 +3,14 @@
 #ifndef MEASURE_EXCHANGE_H
 #define MEASURE_EXCHANGE_H
 
-#include "rant.h"
 #include "histogram.h"
-#include "options.h"
 #include "host/clock.h"
 #include "host/pmc.h"
 #include "measure/account.h"
 #include "measure/log.h"
 #include "measure/stages.h"
+#include "options.h"
+#include "rant.h"
 #include "wire/packet.h"
 #include "wire/sequence.h"
 #include "wire/session.h"

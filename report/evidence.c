@@ -3,12 +3,12 @@
 #include "report/evidence.h"
 
 #include "host/action.h"
+#include "host/trace_save.h"
 #include "options.h"
 #include "report/account.h"
 #include "report/label.h"
 #include "report/report.h"
 #include "tracefs.h"
-#include "host/trace_save.h"
 
 #include <inttypes.h>
 #include <string.h>

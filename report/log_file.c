@@ -3,8 +3,8 @@
 #include "report/log_file.h"
 
 #include "measure/exchange.h"
-#include "measure/stages.h"
 #include "measure/log.h"
+#include "measure/stages.h"
 #include "options.h"
 #include "report/label.h"
 #include "report/report.h"

@@ -3,9 +3,9 @@
 #ifndef REPORT_PART_H
 #define REPORT_PART_H
 
-#include "rant.h"
 #include "histogram.h"
 #include "measure/exchange.h"
+#include "rant.h"
 
 struct report;
 

@@ -16,6 +16,12 @@
 #include "report/statistics.h"
 #include "report/verdict.h"
 
+#include <err.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 static void write_verdict(FILE *out, const struct report *r)
 {
 	static const char *const levels[] = { [VERDICT_TRUSTED] = "trusted", [VERDICT_DOUBTFUL] = "doubtful",
@@ -70,4 +76,22 @@ void report_write(FILE *out, const struct report *r, int columns)
 			"the measuring one may be used.\n");
 	if (r->verdict)
 		write_verdict(out, r);
+}
+
+static int terminal_columns(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+		return 0;
+	return size.ws_col ? size.ws_col : 80;
+}
+
+int report_print(const struct report *r)
+{
+	report_write(stdout, r, terminal_columns());
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	warnx("the report could not be written to stdout: %s", strerror(errno));
+	return -EIO;
 }

@@ -33,4 +33,7 @@ struct report {
 /* The whole text. columns: width of the terminal, 0 when out is none. */
 void report_write(FILE *out, const struct report *r, int columns);
 
+/* The same to stdout, in the width of the terminal if it is one. 0, or -EIO after one line. */
+int report_print(const struct report *r);
+
 #endif

@@ -1,4 +1,4 @@
-/* build: sources=report/label.c,histogram.c,measure/[a-z]*.c,wire/[a-z]*.c,host/clock*.c,host/pm*.c libs=-lm */
+/* build: sources=report/label.c,histogram.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/clock*.c,host/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The log file: its columns, its records, and that it is whole or not there. */
 #include "report/log_file.c"

@@ -1,9 +1,14 @@
-/* build: wraps=fopen,sched_getaffinity,sched_getcpu,sysconf,pthread_create,trace_is_frozen,trace_save,trace_rearm sources=measure/[a-z]*.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,tracefs.c,host/trace_*.c,host/pmc.c,host/clock*.c libs=-lm */
+/* build: wraps=fopen,sched_getaffinity,sched_getcpu,sysconf,pthread_create,trace_is_frozen,trace_save,trace_rearm sources=measure/[a-z]*.c,report/progress.c,wire/packet.c,wire/tlv.c,wire/timestamping.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,tracefs.c,host/trace_*.c,host/pmc.c,host/memory.c,host/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The housekeeping thread: where it may run, what it draws, which breaches it tells of, when it saves a trace. */
+/* The housekeeping thread: where it may run, and its duties: what is drawn, which breaches are told, when a trace is saved. */
 #include "host/watch.c"
 
+#include "host/trace_keep.h"
+#include "host/trace_save.h"
+#include "tracefs.h"
 #include "wire/socket.h"
+#include "measure/breach.h"
+#include "report/progress.h"
 #include "util.h"
 
 #include <dirent.h>
@@ -113,11 +118,23 @@ static void the_cpus_that_are_left(void **state)
 /* ---- The real thread ------------------------------------------------------------------------------------------------ */
 
 static struct exchange exchange;
+static struct progress progress;
+
+#define PERIOD_NS (100 * NS_PER_MS)
+
+static struct watch progress_watch(void)
+{
+	struct watch w = { .duties = 0 };
+
+	progress = (struct progress){ .exchange = &exchange };
+	watch_add(&w, (struct watch_duty){ PROGRESS_PERIOD_NS, .act = progress_draw, .context = &progress });
+	return w;
+}
 
 static void a_line_a_second_and_none_at_the_end(void **state)
 {
 	struct util_capture c;
-	struct watch w = { .exchange = &exchange, .progress = true };
+	struct watch w = progress_watch();
 	char drawn[1024];
 
 	(void)state;
@@ -131,6 +148,7 @@ static void a_line_a_second_and_none_at_the_end(void **state)
 	for (int i = 0; i < 500 && !error && atomic_load(&exchange.account.recent_max_ns); i++)
 		usleep(10000);
 	watch_stop(&w);
+	progress_end();
 	util_capture_end(&c, drawn, sizeof(drawn));
 	if (error == -ENODEV) {
 		print_message("no CPU but this one may be used here\n");
@@ -164,7 +182,7 @@ static void it_never_runs_where_is_measured(void **state)
 {
 	const struct sched_param priority = { .sched_priority = 1 };
 	cpu_set_t before, pinned, thread;
-	struct watch w = { .exchange = &exchange, .progress = true };
+	struct watch w = progress_watch();
 	int policy = -1;
 
 	(void)state;
@@ -228,12 +246,18 @@ static void breach(unsigned times)
 	}
 }
 
+static struct breach_teller teller;
+
 static struct watch fresh_watch(void)
 {
+	struct watch w = { .duties = 0 };
+
 	memset(&exchange, 0, sizeof(exchange));
 	memset(&told, 0, sizeof(told));
 	told.caller = pthread_self();
-	return (struct watch){ .exchange = &exchange, .on_breach = on_breach, .context = &told };
+	teller = (struct breach_teller){ .exchange = &exchange, .act = on_breach, .context = &told };
+	watch_add(&w, (struct watch_duty){ PERIOD_NS, .at_end = true, .act = breach_tell, .context = &teller });
+	return w;
 }
 
 static void assert_told(unsigned from, unsigned to, uint64_t first_number)
@@ -247,21 +271,20 @@ static void assert_told(unsigned from, unsigned to, uint64_t first_number)
 
 static void breaches_are_told_in_order_and_once(void **state)
 {
-	struct watch w = fresh_watch();
-
 	(void)state;
-	tell_breaches(&w);
+	fresh_watch();
+	breach_tell(&teller);
 	assert_int_equal(told.calls, 0);
 	breach(3);
-	tell_breaches(&w);
+	breach_tell(&teller);
 	assert_int_equal(told.calls, 3);
-	tell_breaches(&w);
+	breach_tell(&teller);
 	assert_int_equal(told.calls, 3);
 	breach(1);
-	tell_breaches(&w);
+	breach_tell(&teller);
 	assert_int_equal(told.calls, 4);
 	assert_told(0, 4, 0);
-	assert_int_equal(w.missed, 0);
+	assert_int_equal(teller.missed, 0);
 }
 
 /* The last place of the ring may be written just then, so one less than BREACHES_KEPT can be relied on. */
@@ -271,19 +294,19 @@ static void breaches_that_came_too_fast_are_counted(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		struct watch w = fresh_watch();
 		unsigned kept = rows[i] < BREACHES_KEPT ? rows[i] : BREACHES_KEPT - 1;
 
+		fresh_watch();
 		breach(rows[i]);
-		tell_breaches(&w);
+		breach_tell(&teller);
 		assert_int_equal(told.calls, kept);
-		assert_int_equal(w.missed, rows[i] - kept);
+		assert_int_equal(teller.missed, rows[i] - kept);
 		assert_told(0, kept, rows[i] - kept);
 		breach(2);
-		tell_breaches(&w);
+		breach_tell(&teller);
 		assert_int_equal(told.calls, kept + 2);
 		assert_told(kept, kept + 2, rows[i]);
-		assert_int_equal(w.missed, rows[i] - kept);
+		assert_int_equal(teller.missed, rows[i] - kept);
 	}
 }
 
@@ -337,7 +360,7 @@ static void a_breach_at_the_very_end_is_told(void **state)
 		breach(1);
 		watch_stop(&w);
 		assert_int_equal(told.calls, 1);
-		assert_int_equal(w.missed, 0);
+		assert_int_equal(teller.missed, 0);
 	}
 }
 
@@ -358,100 +381,11 @@ static void without_a_hook_nothing_is_told(void **state)
 	struct watch w = fresh_watch();
 
 	(void)state;
-	w.on_breach = NULL;
+	w.duties = 0;
 	breach(2 * BREACHES_KEPT);
-	tell_breaches(&w);
 	watch_stop(&w);
 	assert_int_equal(told.calls, 0);
-	assert_int_equal(w.missed, 0);
-}
-
-/* ---- When there is a thread ------------------------------------------------------------------------------------------ */
-
-static unsigned threads_started;
-
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
-{
-	threads_started++;
-	return __real_pthread_create(thread, attributes, start, argument);
-}
-
-static int open_files(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
-
-static void a_thread_only_for_duties(void **state)
-{
-	struct trace trace = { .state = TRACE_ARMED };
-	struct watch without = { .exchange = &exchange, .save_path = "unused", .rearm_interval_ns = 1 };
-	struct watch with[] = {
-		{ .exchange = &exchange, .progress = true },
-		{ .exchange = &exchange, .on_breach = on_breach, .context = &told },
-		{ .exchange = &exchange, .trace = &trace },
-	};
-	int files = open_files();
-
-	(void)state;
-	fresh_watch();
-	threads_started = 0;
-	assert_int_equal(watch_start(&without), 0);
-	assert_false(without.running);
-	assert_int_equal(threads_started, 0);
-	watch_stop(&without);
-	for (unsigned i = 0; i < COUNT_OF(with); i++) {
-		int error = watch_start(&with[i]);
-
-		if (error == -ENODEV) {
-			print_message("no CPU but this one may be used here\n");
-			skip();
-		}
-		assert_int_equal(error, 0);
-		assert_true(with[i].running);
-		assert_int_equal(threads_started, i + 1);
-		watch_stop(&with[i]);
-		assert_false(with[i].running);
-	}
-	assert_int_equal(open_files(), files);
-}
-
-static void without_duties_no_other_cpu_is_needed(void **state)
-{
-	struct watch w = { .exchange = &exchange };
-
-	(void)state;
-	fake.on = true;
-	fake.cpus = 1;
-	fake.isolated = "\n";
-	fake.mine = "0";
-	fake.current = 0;
-	int idle = watch_start(&w);
-
-	w.progress = true;
-	int busy = watch_start(&w);
-
-	fake.on = false;
-	assert_int_equal(idle, 0);
-	assert_int_equal(busy, -ENODEV);
-	assert_false(w.running);
-	watch_stop(&w);
-}
-
-static void a_watch_that_was_never_filled_may_be_stopped(void **state)
-{
-	struct watch w = { .running = false };
-
-	(void)state;
-	watch_stop(&w);
-	assert_int_equal(w.missed, 0);
+	assert_int_equal(teller.missed, 0);
 }
 
 /* ---- Saving a trace and switching it on again -------------------------------------------------------------------------- */
@@ -512,17 +446,26 @@ int __wrap_trace_rearm(struct trace *t)
 #define UPTIME_NS (1000 * NS_PER_S)
 
 static struct trace trace;
+static struct trace_keeper keeper;
+
+static void keep(void *context)
+{
+	trace_keep(context, clock_read_ns(CLOCK_MONOTONIC));
+}
 
 static struct watch trace_watch(void)
 {
+	struct watch w = { .duties = 0 };
+
 	memset(&exchange, 0, sizeof(exchange));
 	memset(&fake_trace, 0, sizeof(fake_trace));
 	memset(&trace, 0, sizeof(trace));
 	fake_trace.on = true;
 	fake_trace.trace = &trace;
 	fake_trace.save_result = 1;
-	return (struct watch){ .exchange = &exchange, .trace = &trace, .save_path = "/folder",
-			       .rearm_interval_ns = INTERVAL_NS };
+	keeper = (struct trace_keeper){ .trace = &trace, .folder = "/folder", .interval_ns = INTERVAL_NS };
+	watch_add(&w, (struct watch_duty){ PERIOD_NS, .act = keep, .context = &keeper });
+	return w;
 }
 
 static void freeze(void)
@@ -539,95 +482,89 @@ static int real_trace(void **state)
 
 static void an_armed_trace_is_left_alone(void **state)
 {
-	struct watch w = trace_watch();
-
 	(void)state;
-	save_and_rearm(&w, UPTIME_NS);
+	trace_watch();
+	trace_keep(&keeper, UPTIME_NS);
 	trace.unsaved = true; /* belongs to the measuring thread while it is armed */
-	save_and_rearm(&w, 2 * UPTIME_NS);
+	trace_keep(&keeper, 2 * UPTIME_NS);
 	assert_string_equal(fake_trace.last, "");
-	assert_int_equal(w.rearmed_ns, 0);
+	assert_int_equal(keeper.rearmed_ns, 0);
 }
 
 static void without_a_trace_nothing_is_asked(void **state)
 {
-	struct watch w = trace_watch();
-
 	(void)state;
+	trace_watch();
 	freeze();
-	w.trace = NULL;
-	save_and_rearm(&w, UPTIME_NS);
+	keeper.trace = NULL;
+	trace_keep(&keeper, UPTIME_NS);
 	assert_string_equal(fake_trace.last, "");
 }
 
 static void a_frozen_trace_is_saved_and_switched_on(void **state)
 {
-	struct watch w = trace_watch();
-
 	(void)state;
+	trace_watch();
 	freeze();
-	save_and_rearm(&w, UPTIME_NS);
+	trace_keep(&keeper, UPTIME_NS);
 	assert_string_equal(fake_trace.last, "sr");
 	assert_false(fake_trace.frozen);
-	assert_int_equal(w.save_error, 0);
-	assert_int_equal(w.saved.spike_cpu, 1);
-	save_and_rearm(&w, UPTIME_NS + 1);
+	assert_int_equal(keeper.error, 0);
+	assert_int_equal(keeper.saved.spike_cpu, 1);
+	trace_keep(&keeper, UPTIME_NS + 1);
 	assert_string_equal(fake_trace.last, "sr");
 }
 
 static void the_second_is_saved_at_once_and_switched_on_in_time(void **state)
 {
-	struct watch w = trace_watch();
-
 	(void)state;
+	trace_watch();
 	freeze();
-	save_and_rearm(&w, UPTIME_NS);
+	trace_keep(&keeper, UPTIME_NS);
 	freeze();
-	save_and_rearm(&w, UPTIME_NS + 1);
+	trace_keep(&keeper, UPTIME_NS + 1);
 	assert_string_equal(fake_trace.last, "srs");
-	assert_int_equal(w.saved.spike_cpu, 2);
-	save_and_rearm(&w, UPTIME_NS + INTERVAL_NS - 1);
+	assert_int_equal(keeper.saved.spike_cpu, 2);
+	trace_keep(&keeper, UPTIME_NS + INTERVAL_NS - 1);
 	assert_string_equal(fake_trace.last, "srs"); /* saved once, though it is still frozen */
 	assert_true(fake_trace.frozen);
-	save_and_rearm(&w, UPTIME_NS + INTERVAL_NS);
+	trace_keep(&keeper, UPTIME_NS + INTERVAL_NS);
 	assert_string_equal(fake_trace.last, "srsr");
 	assert_false(fake_trace.frozen);
 	/* The next interval counts from then. */
 	freeze();
-	save_and_rearm(&w, UPTIME_NS + 2 * INTERVAL_NS - 1);
+	trace_keep(&keeper, UPTIME_NS + 2 * INTERVAL_NS - 1);
 	assert_string_equal(fake_trace.last, "srsrs");
-	save_and_rearm(&w, UPTIME_NS + 2 * INTERVAL_NS);
+	trace_keep(&keeper, UPTIME_NS + 2 * INTERVAL_NS);
 	assert_string_equal(fake_trace.last, "srsrsr");
 }
 
 static void what_could_not_be_saved_stays_frozen(void **state)
 {
-	struct watch w = trace_watch();
-
 	(void)state;
+	trace_watch();
 	freeze();
 	fake_trace.save_result = -ENOSPC;
-	save_and_rearm(&w, UPTIME_NS);
-	assert_int_equal(w.save_error, -ENOSPC);
+	trace_keep(&keeper, UPTIME_NS);
+	assert_int_equal(keeper.error, -ENOSPC);
 	assert_true(fake_trace.frozen && trace.unsaved);
 	fake_trace.save_result = 1; /* room again: but what was lost in between is not known */
-	save_and_rearm(&w, UPTIME_NS + 2 * INTERVAL_NS);
+	trace_keep(&keeper, UPTIME_NS + 2 * INTERVAL_NS);
 	assert_string_equal(fake_trace.last, "s");
-	assert_int_equal(w.save_error, -ENOSPC);
+	assert_int_equal(keeper.error, -ENOSPC);
 }
 
 static void what_could_not_be_switched_on_is_not_tried_again(void **state)
 {
-	struct watch w = trace_watch();
-
 	(void)state;
+	trace_watch();
 	freeze();
 	fake_trace.rearm_error = -EIO;
-	save_and_rearm(&w, UPTIME_NS);
-	assert_int_equal(w.save_error, -EIO);
-	assert_int_equal(w.saved.spike_cpu, 1);
+	trace_keep(&keeper, UPTIME_NS);
+	assert_int_equal(keeper.error, -EIO);
+	assert_int_equal(keeper.saved.spike_cpu, 1);
 	fake_trace.rearm_error = 0;
-	save_and_rearm(&w, UPTIME_NS + 2 * INTERVAL_NS);
+	trace_keep(&keeper, UPTIME_NS + 2 * INTERVAL_NS);
 	assert_string_equal(fake_trace.last, "sr");
 }
 
@@ -652,6 +589,88 @@ static void the_thread_saves_during_the_run(void **state)
 	freeze();
 	watch_stop(&w);
 	assert_string_equal(fake_trace.last, "sr");
+}
+
+/* ---- When there is a thread ------------------------------------------------------------------------------------------ */
+
+static unsigned threads_started;
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
+{
+	threads_started++;
+	return __real_pthread_create(thread, attributes, start, argument);
+}
+
+static int open_files(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+static void a_thread_only_for_duties(void **state)
+{
+	struct watch without = { .duties = 0 };
+	struct watch with[] = { progress_watch(), fresh_watch(), trace_watch() };
+	int files = open_files();
+
+	(void)state;
+	threads_started = 0;
+	assert_int_equal(watch_start(&without), 0);
+	assert_false(without.running);
+	assert_int_equal(threads_started, 0);
+	watch_stop(&without);
+	for (unsigned i = 0; i < COUNT_OF(with); i++) {
+		int error = watch_start(&with[i]);
+
+		if (error == -ENODEV) {
+			print_message("no CPU but this one may be used here\n");
+			skip();
+		}
+		assert_int_equal(error, 0);
+		assert_true(with[i].running);
+		assert_int_equal(threads_started, i + 1);
+		watch_stop(&with[i]);
+		assert_false(with[i].running);
+	}
+	assert_int_equal(open_files(), files);
+}
+
+static void without_duties_no_other_cpu_is_needed(void **state)
+{
+	struct watch w = { .duties = 0 };
+
+	(void)state;
+	fake.on = true;
+	fake.cpus = 1;
+	fake.isolated = "\n";
+	fake.mine = "0";
+	fake.current = 0;
+	int idle = watch_start(&w);
+
+	w = progress_watch();
+	int busy = watch_start(&w);
+
+	fake.on = false;
+	assert_int_equal(idle, 0);
+	assert_int_equal(busy, -ENODEV);
+	assert_false(w.running);
+	watch_stop(&w);
+}
+
+static void a_watch_that_was_never_filled_may_be_stopped(void **state)
+{
+	struct watch w = { .running = false };
+
+	(void)state;
+	watch_stop(&w);
+	assert_false(w.running);
 }
 
 int main(void)

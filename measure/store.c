@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The memory of what is collected. All of it is mapped, and present, before the run. */
+#include "measure/store.h"
+
+#include <err.h>
+#include <errno.h>
+#include <string.h>
+
+/* ---- Histograms ---------------------------------------------------------------------------------------------------- */
+
+/* A part's histogram is finer where the part is, and keeps fewer of the samples above --overflow one by one. */
+#define ONE_WAY_WIDTH_NS 10 /* the offset of the clocks is not known better */
+
+struct part_row {
+	struct histogram *histogram, **pointer;
+	int64_t width_ns;
+};
+
+/* What is collected beside the latency itself. */
+static int parts_of(struct store *s, const struct options *o, struct exchange *x, struct part_row rows[STAGES + ONE_WAYS])
+{
+	const bool peer = options_joined(o);
+	struct stage stages[STAGES];
+	int n = 0;
+
+	stages_of_role(o->role, options_on_wire(o), stages);
+	for (int i = 0; i < STAGES && stages[i].from != stages[i].to; i++)
+		if ((!stages[i].user || (o->sw_timestamps && (stages[i].peer || options_on_wire(o)))) && (!stages[i].peer || peer))
+			rows[n++] = (struct part_row){ &s->stage[i], &x->stage[i], 1 };
+	for (int i = 0; i < ONE_WAYS && peer; i++)
+		rows[n++] = (struct part_row){ &s->one_way[i], &x->one_way[i], ONE_WAY_WIDTH_NS };
+	return n;
+}
+
+static size_t aligned(size_t bytes)
+{
+	return (bytes + 63) / 64 * 64;
+}
+
+static void place(struct store *s, const struct part_row *parts, int n)
+{
+	char *at = s->histogram_memory.start;
+
+	histogram_place(&s->latency, at);
+	at += aligned(histogram_bytes(&s->latency));
+	for (int i = 0; i < n; i++) {
+		histogram_place(parts[i].histogram, at);
+		*parts[i].pointer = parts[i].histogram;
+		at += aligned(histogram_bytes(parts[i].histogram));
+	}
+}
+
+int store_open_histograms(struct store *s, const struct options *o, struct exchange *x)
+{
+	struct part_row parts[STAGES + ONE_WAYS];
+	const int n = parts_of(s, o, x, parts);
+	size_t all = aligned(histogram_layout(&s->latency, o->overflow_ns, 1, HISTOGRAM_OVERFLOW_STORE));
+	int error;
+
+	if (o->bucket_ns % s->latency.width_ns) {
+		warnx("--bucket-size %g us: with --overflow %g us the finest bucket is %g us: give a multiple of that",
+		      (double)o->bucket_ns / NS_PER_US, (double)o->overflow_ns / NS_PER_US,
+		      (double)s->latency.width_ns / NS_PER_US);
+		return -EINVAL;
+	}
+	for (int i = 0; i < n; i++)
+		all += aligned(histogram_layout(parts[i].histogram, o->overflow_ns, parts[i].width_ns,
+						HISTOGRAM_PART_STORE));
+	error = memory_map(&s->histogram_memory, all, o->hugepages);
+	if (error) {
+		warnx("no memory for the histogram (%zu bytes): %s: use a smaller --overflow", all, strerror(-error));
+		return error;
+	}
+	place(s, parts, n);
+	x->histogram = &s->latency;
+	return 0;
+}
+
+/* ---- The log -------------------------------------------------------------------------------------------------------- */
+
+/* A buffer that holds the last 500,000 where the run is to stop at a snapshot. */
+static uint64_t choose_log_capacity(const struct options *o, bool *limited)
+{
+	uint64_t capacity = log_capacity(o->duration_ns, (uint64_t)o->count, memory_free_bytes(),
+					 log_record_bytes(o->log_full), limited);
+
+	if (!o->snapshot || capacity < LOG_CIRCULAR_RECORDS)
+		return capacity;
+	*limited = false;
+	return LOG_CIRCULAR_RECORDS;
+}
+
+int store_open_log(struct store *s, const struct options *o, struct exchange *x)
+{
+	bool limited;
+	uint64_t capacity;
+	int error;
+
+	if (!o->log_path)
+		return 0;
+	capacity = choose_log_capacity(o, &limited);
+	error = memory_map(&s->log_memory, capacity * log_record_bytes(o->log_full), o->hugepages);
+	if (error) {
+		warnx("no memory for a log of %llu records: %s: use a shorter --duration or a --count",
+		      (unsigned long long)capacity, strerror(-error));
+		return error;
+	}
+	if (limited && o->verbose)
+		warnx("the log is limited to a quarter of the free memory: %llu records", (unsigned long long)capacity);
+	log_place(&s->log, s->log_memory.start, capacity, o->snapshot, o->log_full);
+	x->log = &s->log;
+	return 0;
+}
+
+/* ---- Both ----------------------------------------------------------------------------------------------------------- */
+
+int store_lock(const struct store *s, const struct options *o)
+{
+	int error = memory_lock();
+	bool log_small = o->log_path && s->log_memory.pages == MEMORY_NORMAL;
+
+	if (error)
+		warnx("memory is not locked (%s), so page faults may show as latency: run as root, or raise 'ulimit -l'",
+		      strerror(-error));
+	if (o->hugepages && (log_small || s->histogram_memory.pages == MEMORY_NORMAL))
+		warnx("--hugepages: too few huge pages are free, normal ones are used: raise vm.nr_hugepages");
+	return error;
+}
+
+int64_t store_absent_bytes(const struct store *s)
+{
+	int64_t histogram_bytes = memory_absent_bytes(&s->histogram_memory), log_bytes = memory_absent_bytes(&s->log_memory);
+
+	return histogram_bytes < 0 || log_bytes < 0 ? -1 : histogram_bytes + log_bytes;
+}
+
+void store_finish(struct store *s, const struct exchange *x)
+{
+	histogram_finish(&s->latency);
+	for (int i = 0; i < STAGES; i++)
+		if (x->stage[i])
+			histogram_finish(x->stage[i]);
+	for (int i = 0; i < ONE_WAYS; i++)
+		if (x->one_way[i])
+			histogram_finish(x->one_way[i]);
+}
+
+void store_close(struct store *s)
+{
+	memory_unmap(&s->log_memory);
+	memory_unmap(&s->histogram_memory);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The memory of what is collected: the histograms of the latency, of its stages and of each way, and the log. */
+#ifndef MEASURE_STORE_H
+#define MEASURE_STORE_H
+
+#include "host/memory.h"
+#include "measure/exchange.h"
+
+struct store {
+	struct memory histogram_memory, log_memory;
+	struct histogram latency, stage[STAGES], one_way[ONE_WAYS];
+	struct log log;
+};
+
+/* Lays out and maps the histograms that these options ask for, and points x at them. 0, or -errno after one line:
+ * -EINVAL for a --bucket-size that the finest bucket does not divide. */
+int store_open_histograms(struct store *s, const struct options *o, struct exchange *x);
+
+/* The same for the log, if there is one. */
+int store_open_log(struct store *s, const struct options *o, struct exchange *x);
+
+/* Locks all memory of the process. What could not be had, --hugepages too, is said in a line each. 0 or -errno. */
+int store_lock(const struct store *s, const struct options *o);
+
+/* How much of it is in no page; -1: cannot be told. Not after memory was unlocked. */
+int64_t store_absent_bytes(const struct store *s);
+
+/* After the run, once: what is collected can be read now. */
+void store_finish(struct store *s, const struct exchange *x);
+
+void store_close(struct store *s);
+
+#endif

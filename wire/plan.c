@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the probes of a run have in common, and whether --size leaves room for it. */
+#include "wire/plan.h"
+
+#include <err.h>
+#include <errno.h>
+#include <sys/random.h>
+
+static int check_size(const struct packet_plan *plan)
+{
+	struct packet_plan bare = *plan; /* without padding */
+	size_t bytes = packet_plan_bytes(plan);
+
+	if (!plan->bytes || bytes == plan->bytes)
+		return 0;
+	bare.bytes = 0;
+	warnx("--size %zu: the probe takes %zu octets and padding 4 or more: give %zu, or a larger number", plan->bytes,
+	      packet_plan_bytes(&bare), bytes);
+	return -EINVAL;
+}
+
+int plan_probes(struct packet_plan *plan, const struct options *o, const struct hmac *key)
+{
+	/* Stamps that are no NIC's may be the kernel's or the program's: only our own TLV tells. */
+	*plan = (struct packet_plan){ .key = key, .stages = options_joined(o),
+				      .software = options_joined(o) && (o->sw_timestamps || o->stamp != SOURCE_HARDWARE),
+				      .t2_user = o->sw_timestamps,
+				      .class_of_service = o->dscp >= 0, .dscp = (uint8_t)(o->dscp > 0 ? o->dscp : 0),
+				      .bytes = (size_t)o->size_bytes };
+	/* 0 means that there is no SSID (RFC 8972 section 3). */
+	while (!plan->ssid && getrandom(&plan->ssid, sizeof(plan->ssid), 0) == sizeof(plan->ssid))
+		;
+	return o->role == ROLE_EMIT ? check_size(plan) : 0;
+}

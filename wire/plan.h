@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From the options to what every probe of a run has in common. */
+#ifndef WIRE_PLAN_H
+#define WIRE_PLAN_H
+
+#include "options.h"
+#include "wire/packet.h"
+
+/* Fills *plan, with a random SSID. `key` stays the caller's; NULL: unauthenticated. 0, or -EINVAL after one line: an emitter's
+ * --size cannot be had. */
+int plan_probes(struct packet_plan *plan, const struct options *o, const struct hmac *key);
+
+#endif
