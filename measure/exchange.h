@@ -101,7 +101,8 @@ struct exchange {
 	int64_t now_ns; /* CLOCK_MONOTONIC, as last read */
 	int64_t now_real_ns, now_by_ns; /* CLOCK_REALTIME, and CLOCK_MONOTONIC again, read after it with read_both */
 	unsigned turn; /* of the loop: every so many read the clock */
-	uint32_t next_key, oldest_key; /* flights oldest_key .. next_key - 1 may wait for stamps */
+	uint32_t next_key;
+	uint32_t oldest_key; /* reflector: flights from it to next_key - 1 may wait for stamps */
 	uint32_t highest_answered; /* emitter */
 	uint64_t lost_total;
 	uint64_t first_requests_seen; /* reflector, --once */

@@ -167,7 +167,7 @@ INLINE void note_state(struct exchange *x, const struct reply *r)
 	counter_add(&a->unusable_tlv, r->tlv_integrity);
 }
 
-void join_keep(struct exchange *x, struct flight *f)
+INLINE void keep(struct exchange *x, struct flight *f)
 {
 	if (f->told) {
 		x->joining = f;
@@ -196,7 +196,12 @@ void join_digest_reply(struct exchange *x)
 	note_there(x, f, r);
 	note_state(x, r);
 	if (f->kept)
-		join_keep(x, f);
+		keep(x, f);
+}
+
+void join_keep(struct exchange *x, struct flight *f)
+{
+	keep(x, f);
 }
 
 void join_again(struct exchange *x, bool again)

@@ -62,7 +62,7 @@ INLINE struct flight *verb_open(struct exchange *x, const bool emit)
 		if (sample_settle(x, f, emit))
 			sample_record(x, &f->sample);
 	}
-	if (x->next_key - x->oldest_key >= FLIGHTS)
+	if (!emit && x->next_key - x->oldest_key >= FLIGHTS)
 		x->oldest_key = x->next_key - FLIGHTS + 1;
 	memset(f->sample.source, SOURCE_NONE, sizeof(f->sample.source));
 	f->sample.follow_up = FOLLOW_UP_NONE;
