@@ -3,6 +3,7 @@
 #
 # bench.sh [RANT]: rant beside a bare loop with the same system calls and beside sockperf, in interleaved runs on a veth
 # pair of its own, then the budgets of design.md with what was reached. RANT is ./rant unless given.
+# bench.sh RANT OLD: RANT beside another rant, in the same way, and the instructions of both per round trip.
 #
 # A report, not a test: the exit status is 0 whatever the figures, and 1 if it could not run. Needs root and a C compiler.
 # ROUNDS (5) and SECONDS_EACH (2) set how long it takes: about 90 s as they stand. Other work on the machine shows in
@@ -10,6 +11,7 @@
 set -euo pipefail
 
 rant=$(realpath -- "${1:-./rant}")
+old=${2:+$(realpath -- "$2")} # the other rant
 rounds=${ROUNDS:-5}
 seconds=${SECONDS_EACH:-2}
 here=$(dirname -- "$(realpath -- "$0")")
@@ -77,7 +79,9 @@ check_input() {
 
 	[[ $rounds =~ ^[1-9][0-9]*$ && $seconds =~ ^[1-9][0-9]*$ ]] || die "ROUNDS and SECONDS_EACH are whole numbers from 1"
 	((EUID == 0)) || die "network namespaces need root: use sudo"
-	[[ -x $rant ]] || die "$rant: not there or not executable: run 'make' first, or give its path"
+	for tool in "$rant" ${old:+"$old"}; do
+		[[ -x $tool ]] || die "$tool: not there or not executable: run 'make' first, or give its path"
+	done
 	for tool in ip taskset awk "${CC:-cc}"; do
 		have "$tool" || die "$tool is not installed"
 	done
@@ -186,6 +190,13 @@ run_traced() {
 	run_rant kernel -t 60000000 -T ${snapshot:+"$snapshot"}
 }
 
+# The other rant, at both ends.
+run_old() {
+	local rant=$old
+
+	run_rant "$1"
+}
+
 # Without the reflector's stamps in the replies.
 run_plain() {
 	local of_emitter=(--plain)
@@ -220,6 +231,7 @@ measure() {
 	rant-plain) run_plain ;;
 	rant-full) run_full ;;
 	rant-*) run_rant "${1#*-}" ;;
+	old-*) run_old "${1#*-}" ;;
 	bare-*) run_bare "${1#*-}" ;;
 	sockperf) run_sockperf ;;
 	sockperf-spin) run_sockperf --nonblocked ;;
@@ -253,9 +265,9 @@ compare() {
 	ratio_medians=$(awk "BEGIN { print $(median "${a[@]}") / $(median "${b[@]}") }")
 }
 
-compare_rates() {
-	local subjects=(bare-kernel rant-kernel rant-plain rant-full bare-messages rant-user bare-user) turn order subject
-
+# All that can be measured here.
+choose_subjects() {
+	subjects=(bare-kernel rant-kernel rant-plain rant-full bare-messages rant-user bare-user)
 	if [[ -d /sys/kernel/tracing ]]; then
 		subjects+=(rant-traced)
 		[[ ! -e /sys/kernel/tracing/snapshot ]] || snapshot=-S
@@ -265,6 +277,12 @@ compare_rates() {
 	else
 		say 'sockperf is not installed: left out.\n\n'
 	fi
+}
+
+# measure_rates SUBJECT...
+measure_rates() {
+	local subjects=("$@") turn order subject
+
 	say 'Round trips per second, %d rounds of %d s each\n\n  round ' "$rounds" "$seconds"
 	say ' %13s' "${subjects[@]}"
 	say '\n'
@@ -298,9 +316,10 @@ write_ratios() {
 	local pair
 
 	say 'Ratios: %-32s of medians      of the best   median of the rounds\n' ''
-	for pair in 'rant-kernel bare-kernel' 'rant-kernel rant-plain' 'rant-full rant-plain' 'rant-traced rant-kernel' 'rant-user bare-user' 'rant-user bare-messages' 'bare-messages bare-user' \
-		'rant-user sockperf' 'rant-user sockperf-spin'; do
-		[[ ${rates[${pair#* }]:-} ]] || continue
+	for pair in 'rant-kernel bare-kernel' 'rant-kernel rant-plain' 'rant-full rant-plain' 'rant-traced rant-kernel' \
+		'rant-user bare-user' 'rant-user bare-messages' 'bare-messages bare-user' 'rant-user sockperf' \
+		'rant-user sockperf-spin' 'rant-kernel old-kernel' 'rant-user old-user'; do
+		[[ ${rates[${pair% *}]:-} && ${rates[${pair#* }]:-} ]] || continue
 		# shellcheck disable=SC2086 # two words
 		compare $pair
 		say '  %-38s %10.3f %16.3f %22.3f\n' "${pair/ / : }" "$ratio_medians" "$ratio_best" "$ratio_paired"
@@ -436,8 +455,9 @@ log_rate() {
 	say '\n'
 }
 
+# Of the program given, which is at both ends.
 instructions() {
-	local n=3000 count=() i
+	local rant=$1 n=3000 count=() i
 
 	if ! have valgrind; then
 		say 'valgrind is not installed: instructions per round trip are left out.\n\n'
@@ -456,7 +476,7 @@ instructions() {
 		return
 	fi
 	say 'Instructions of user space per round trip of the emitter (callgrind; fruitless receives and the writing of the log\n'
-	say 'included): %d\n\n' $(((count[1] - count[0]) / n))
+	say 'included), %s: %d\n\n' "$rant" $(((count[1] - count[0]) / n))
 }
 
 # ---- Budgets ------------------------------------------------------------------------------------------------------------
@@ -513,6 +533,35 @@ write_budgets() {
 	judge 'any run length: nothing grows' '0 kB in 1.5 s' "$growth_kb kB" "$growth_kb <= 0"
 }
 
+# The machine, before the figures.
+heading() {
+	say '%s on Linux %s, %s; emitter on CPU %d, reflector on CPU %d; load average %s\n\n' "$("$rant" --version)" "$(uname -r)" \
+		"$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$cpu_e" "$cpu_r" "$(cut -d' ' -f1-3 /proc/loadavg)"
+}
+
+against_bare_loops() {
+	local subjects
+
+	compile
+	choose_subjects
+	measure_rates "${subjects[@]}"
+	write_ratios
+	calls_per_round_trip
+	start_up
+	resident_memory
+	log_rate
+	instructions "$rant"
+	write_budgets
+}
+
+against_old() {
+	say 'rant is %s, old is %s\n\n' "$rant" "$old"
+	measure_rates rant-kernel old-kernel rant-user old-user
+	write_ratios
+	instructions "$rant"
+	instructions "$old"
+}
+
 main() {
 	check_input
 	trap clean_up EXIT
@@ -521,20 +570,14 @@ main() {
 	work=$(mktemp -d)
 	defer rm -rf -- "$work"
 	choose_cpus
-	compile
 	make_network
 	net_r=$(ip netns exec "$ns_r" readlink /proc/self/ns/net)
-
-	say '%s on Linux %s, %s; emitter on CPU %d, reflector on CPU %d; load average %s\n\n' "$("$rant" --version)" "$(uname -r)" \
-		"$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$cpu_e" "$cpu_r" "$(cut -d' ' -f1-3 /proc/loadavg)"
-	compare_rates
-	write_ratios
-	calls_per_round_trip
-	start_up
-	resident_memory
-	log_rate
-	instructions
-	write_budgets
+	heading
+	if [[ $old ]]; then
+		against_old
+	else
+		against_bare_loops
+	fi
 	say '\nLoad average at the end %s; about 2 is this report itself, what is above it was in its way.\n' \
 		"$(cut -d' ' -f1-3 /proc/loadavg)"
 }

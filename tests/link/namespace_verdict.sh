@@ -1,8 +1,10 @@
+#!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2154,SC2034
 #
-# Part of namespace.sh: reasons of the verdict that can be provoked on a veth link, and what they make of the exit status.
-# The machine may be busy, which is a true reason of its own: only what was provoked is looked for.
+# Reasons of the verdict that can be provoked on a veth link, and what they make of the exit status. The machine may be busy,
+# which is a true reason of its own: only what was provoked is looked for. Run by namespace.sh, or alone.
+# shellcheck source=tests/link/link.sh
+. "$(dirname "$0")/link.sh"
 
 is_sanitized=
 ! grep -q __asan_init "$rant" || is_sanitized=1

@@ -30,6 +30,8 @@
  * `state`, for shells that have no time to start programs. All other parameters may be changed at any time; those of type array
  * are "sim0,sim1".
  */
+#include "simnic.h"
+
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
 #include <linux/hrtimer.h>
@@ -43,93 +45,12 @@
 #include <linux/version.h>
 #include <net/ip.h>
 
-/* ---- Parameters ------------------------------------------------------------------------------------------------- */
-
-#define PARAM(type, name, value, text)     \
-	static type name = value;          \
-	module_param(name, type, 0644);    \
-	MODULE_PARM_DESC(name, text)
-
-#define PARAM_PAIR(name, text)                             \
-	static long name[2];                               \
-	module_param_array(name, long, NULL, 0644);        \
-	MODULE_PARM_DESC(name, text)
-
-PARAM(uint, port, 862, "UDP port of the reflector");
-PARAM(long, epoch_ns, 1600000000000000000, "true time of exchange 0");
-PARAM(long, period_ns, 100000, "true time from one exchange to the next; 0: real time");
-PARAM(bool, live, false, "with period_ns 0: T3 is when the reply is really sent, plus response_ns");
-PARAM(long, before_ns, 0, "from the send to the wire");
-PARAM(long, wire_ns, 1000, "wire, probe");
-PARAM(long, wire_back_ns, -1, "wire, reply; -1: as wire_ns");
-PARAM(long, response_ns, 5000, "from the probe's end at the wire to the reply's");
-PARAM(long, after_ns, 0, "real delay of delivery after the receive stamp");
-
-PARAM(uint, vary_stage, 1, "as spike_stage, 0..3");
-PARAM(uint, vary_steps, 0, "");
-PARAM(long, vary_ns, 1, "");
-
-PARAM(uint, from, 0, "first sequence number that faults hit");
-PARAM(uint, directions, 3, "of faults: 1 probes, 2 replies, 3 both");
-PARAM(bool, alternate, false, "with directions 3: every other hit is on the probe, the others on the reply");
-PARAM(uint, spike_every, 0, "");
-PARAM(long, spike_ns, 0, "may be negative");
-PARAM(uint, spike_stage, 1, "0 before, 1 wire there, 2 response, 3 wire back, 4 after (delivery only)");
-PARAM(uint, drop_every, 0, "");
-PARAM(uint, dup_every, 0, "");
-PARAM(uint, reorder_every, 0, "hold the packet until the next STAMP packet has passed");
-PARAM(uint, hold_ms, 1000, "or until then");
-PARAM(uint, tx_stamp_missing_every, 0, "");
-PARAM(uint, tx_stamp_late_every, 0, "");
-PARAM(uint, late_us, 0, "how late");
-PARAM(uint, tx_stamp_twice_every, 0, "");
-PARAM(uint, tx_stamp_delay_us, 0, "of every transmit stamp; 0: given within the send");
-PARAM(uint, rx_stamp_missing_every, 0, "");
-PARAM(bool, one_in_flight, false, "no transmit stamp while one is outstanding");
-
-PARAM(bool, filter_all, true, "N: only PTP packets can be stamped on receipt, ALL answers ERANGE");
-PARAM(bool, has_phc, true, "N: no hardware clock and no hardware stamps are told by ethtool");
-PARAM_PAIR(phc_offset_ns, "");
-PARAM_PAIR(drift_ppb, "");
-PARAM(long, step_at, -1, "sequence number of the exchange between whose T1 and T4 the emitter's clock steps");
-PARAM(long, step_ns, 0, "by this");
-
-#define HOLD_MS_MAX 60000
-
 static bool is_hit(unsigned int every, u32 seq)
 {
 	return every && seq >= from && seq % every == every - 1;
 }
 
-/* ---- Devices, and what is counted on them -------------------------------------------------------------------------- */
-
-enum count {
-	STAMP_PROBES, STAMP_REPLIES, OTHERS, SPIKES, DROPPED, DUPLICATED, REORDERED, HELD_TO_LIMIT,
-	TX_STAMPS, TX_STAMP_OFF, TX_STAMP_MISSING, TX_STAMP_LATE, TX_STAMP_TWICE, TX_SKIPPED,
-	RX_STAMPS, RX_STAMP_OFF, RX_STAMP_MISSING, UNDELIVERED, SETTINGS, COUNTS
-};
-
-static const char count_names[COUNTS][ETH_GSTRING_LEN] = {
-	[STAMP_PROBES] = "stamp_probes_sent",
-	[STAMP_REPLIES] = "stamp_replies_sent",
-	[OTHERS] = "others_sent",
-	[SPIKES] = "spikes",
-	[DROPPED] = "dropped",
-	[DUPLICATED] = "duplicated",
-	[REORDERED] = "reordered",
-	[HELD_TO_LIMIT] = "held_to_limit",
-	[TX_STAMPS] = "tx_stamps", /* packets that got one, now or later */
-	[TX_STAMP_OFF] = "tx_stamp_off", /* asked for while the device was set to OFF */
-	[TX_STAMP_MISSING] = "tx_stamp_missing",
-	[TX_STAMP_LATE] = "tx_stamp_late",
-	[TX_STAMP_TWICE] = "tx_stamp_twice",
-	[TX_SKIPPED] = "tx_hwtstamp_skipped",
-	[RX_STAMPS] = "rx_stamps",
-	[RX_STAMP_OFF] = "rx_stamp_off", /* STAMP packets that the filter did not stamp */
-	[RX_STAMP_MISSING] = "rx_stamp_missing",
-	[UNDELIVERED] = "undelivered", /* the peer was down, or there was no memory */
-	[SETTINGS] = "hwtstamp_settings", /* successful SIOCSHWTSTAMP */
-};
+/* ---- Devices ------------------------------------------------------------------------------------------------------- */
 
 struct clock {
 	struct ptp_clock_info info;

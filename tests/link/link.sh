@@ -1,0 +1,419 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# For the tests that run rant on a veth pair between two network namespaces, which source it. Root.
+#
+#   TEST.sh RANT HOSTILE [SPIKE]     SPIKE: the library made of lab/spike.c; without it no spikes and faults are made
+#
+#   ONLY=REGEX    only the tests whose name matches
+#
+# Prints "ok - NAME", "not ok - NAME" and lines that begin with "# ". Exit status 1 when anything failed.
+#
+# A test is a line: its name, the expected exit status, the arguments, and what must be true after it (see `check`).
+# After every run of rant its accounts are added up again from what it printed (see `audit`). The machine may be busy:
+# no time here is compared with anything but a generous range, and a limit is only a guard against a hang.
+# Text in single quotes is for awk and sh; functions are called by the names that tests give to `check` and `poll`, and
+# what is set here and not used is for the tests.
+# shellcheck disable=SC2016,SC2317,SC2034
+
+# namespace.sh has it already when it comes to its parts.
+! declare -F begin >/dev/null || return 0
+set -uo pipefail
+export LC_ALL=C
+
+if [ $# -lt 2 ] || [ $# -gt 3 ]; then
+	echo "usage: ${0##*/} RANT HOSTILE [SPIKE]" >&2
+	exit 1
+fi
+if [ "$(id -u)" -ne 0 ]; then
+	echo "ok - namespace tests # SKIP they make network namespaces, which needs root: sudo make check"
+	exit 0
+fi
+for tool in ip nsenter timeout awk; do
+	if ! command -v "$tool" >/dev/null; then
+		echo "ok - namespace tests # SKIP '$tool' is not installed"
+		exit 0
+	fi
+done
+
+[ -n "${WITH_TRACEFS:-}" ] || exec "$(dirname "$0")/../with_tracefs.sh" "$0" "$@"
+
+GUARD_S=60 # a program that runs longer hangs
+
+# ---- Two namespaces, and removing them -------------------------------------------------------------------------------
+
+declare -A ns=([e]="rant-e-$$" [r]="rant-r-$$") # where emitters and reflectors run
+link_e="re$$" link_r="rr$$"                     # the pair between them
+link_bare="rn$$" link_down="rd$$"               # emitters' side: up without an address; down
+ip_e=10.77.0.1 ip_r=10.77.0.2 ip_second=10.77.0.3 ip_nobody=10.77.0.99 ip_broadcast=10.77.0.255
+allowed=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
+first_cpu=${allowed%%[,-]*} last_cpu=${allowed##*[,-]}
+work=$(mktemp -d /tmp/rant-namespace.XXXXXX) || exit 1
+logs=$work/logs
+declare -A guard=() # name of a program that was started: process of its timeout(1)
+
+# The process that timeout(1) guards.
+program_of() {
+	local child
+
+	# The file does not end in a newline, so read fails although it has read.
+	read -r child _ 2>/dev/null <"/proc/$1/task/$1/children"
+	[ -n "${child:-}" ] && echo "$child"
+}
+
+remove_all() {
+	local name child
+
+	trap '' INT TERM
+	if [ -n "${guard[hold]:-}" ]; then
+		send TERM hold
+		finish hold
+	fi
+	for name in "${!guard[@]}"; do
+		child=$(program_of "${guard[$name]}")
+		[ -z "$child" ] || kill -KILL "$child" 2>/dev/null
+		kill -KILL "${guard[$name]}" 2>/dev/null
+	done
+	wait
+	[ -z "${trace_instance:-}" ] || rmdir "$trace_instance" 2>/dev/null
+	ip netns del "${ns[e]}" 2>/dev/null
+	ip netns del "${ns[r]}" 2>/dev/null
+	rm -rf "$work"
+}
+# Of the whole program: 1 until it is set up, and when a test failed.
+failed=1
+trap 'remove_all; exit "$failed"' EXIT
+trap 'failed=130; exit' INT
+trap 'failed=143; exit' TERM HUP
+
+# By nsenter and not by ip netns exec: /sys then shows another namespace, which rant has to bear.
+inside() {
+	local side=$1
+
+	shift
+	nsenter --net="/var/run/netns/${ns[$side]}" "$@"
+}
+
+# Known neighbours: no ARP packet moves the counters of the links.
+know_neighbours() {
+	local mac_e mac_r
+
+	mac_e=$(ip -n "${ns[e]}" -o link show dev "$link_e" | sed 's/.*link.ether \([^ ]*\).*/\1/')
+	mac_r=$(ip -n "${ns[r]}" -o link show dev "$link_r" | sed 's/.*link.ether \([^ ]*\).*/\1/')
+	ip -n "${ns[e]}" neigh replace "$ip_r" lladdr "$mac_r" nud permanent dev "$link_e" &&
+		ip -n "${ns[e]}" neigh replace "$ip_second" lladdr "$mac_r" nud permanent dev "$link_e" &&
+		ip -n "${ns[e]}" neigh replace "$ip_nobody" lladdr 02:00:00:00:00:99 nud permanent dev "$link_e" &&
+		ip -n "${ns[r]}" neigh replace "$ip_e" lladdr "$mac_e" nud permanent dev "$link_r"
+}
+
+build_namespaces() {
+	local side
+
+	for side in e r; do
+		ip netns add "${ns[$side]}" || return 1
+		# IPv6 sends on its own when a link comes up.
+		inside "$side" sh -c 'for f in /proc/sys/net/ipv6/conf/*/disable_ipv6; do
+			[ ! -e "$f" ] || echo 1 >"$f"; done'
+		ip -n "${ns[$side]}" link set lo up || return 1
+	done
+	ip link add name "$link_e" netns "${ns[e]}" type veth peer name "$link_r" netns "${ns[r]}" &&
+		ip link add name "$link_bare" netns "${ns[e]}" type veth peer name "$link_down" netns "${ns[e]}" &&
+		ip -n "${ns[e]}" link set "$link_e" up && ip -n "${ns[r]}" link set "$link_r" up &&
+		ip -n "${ns[e]}" link set "$link_bare" up &&
+		ip -n "${ns[e]}" address add "$ip_e/24" brd + dev "$link_e" &&
+		ip -n "${ns[r]}" address add "$ip_r/24" brd + dev "$link_r" &&
+		ip -n "${ns[r]}" address add "$ip_second/24" dev "$link_r" && know_neighbours
+}
+
+if ! build_namespaces 2>"$work/build.err"; then
+	echo "ok - namespace tests # SKIP no network namespaces or no veth here: $(head -1 "$work/build.err")"
+	failed=0
+	exit
+fi
+mkdir "$logs"
+# Copies that nobody may run, wherever the tree is.
+chmod 711 "$work"
+chmod 1777 "$logs"
+install -m 755 "$1" "$work/rant" || exit 1
+install -m 755 "$2" "$work/hostile" || exit 1
+rant=$work/rant hostile=$work/hostile spike=
+if [ $# -eq 3 ]; then
+	install -m 644 "$3" "$work/spike.so" || exit 1
+	spike=$work/spike.so
+fi
+failed=0
+
+# ---- Verdicts --------------------------------------------------------------------------------------------------------
+
+test_name=""
+declare -a complaints=()
+declare -A status=() # of a program that ended
+declare -A moved=()  # packets that a side had sent when the test began
+
+complain() {
+	complaints+=("$*")
+}
+
+sent_by() {
+	inside "$1" awk -F '[: ]+' '/:/ { sub(/^ +/, ""); sum += $11 } END { print sum + 0 }' /proc/net/dev
+}
+
+# False: not asked for.
+begin() {
+	test_name=$1
+	[[ $test_name =~ ${ONLY:-} ]] || return 1
+	complaints=() status=() moved=([e]=$(sent_by e) [r]=$(sent_by r))
+	rm -rf "${work:?}"/*.out "$work"/*.err "$work"/*.tty "${logs:?}"/*
+}
+
+verdict() {
+	local name file
+
+	for file in "$logs"/*.??????; do
+		[ ! -e "$file" ] || complain "a temporary file was left behind: ${file##*/}"
+	done
+	if [ ${#complaints[@]} -eq 0 ]; then
+		echo "ok - $test_name"
+		return
+	fi
+	failed=1
+	echo "not ok - $test_name"
+	printf '# %s\n' "${complaints[@]}"
+	for name in "${!status[@]}"; do
+		echo "# $name ended with status ${status[$name]}"
+		for file in "$work/$name.err" "$work/$name.out"; do
+			[ -s "$file" ] || continue
+			echo "# ${file##*/}:"
+			head -60 "$file" | cut -c 1-200 | cat -v | sed 's/^/#   /'
+		done
+	done
+}
+
+skip() {
+	[[ $1 =~ ${ONLY:-} ]] && echo "ok - $1 # SKIP $2"
+}
+
+# ---- Running programs ------------------------------------------------------------------------------------------------
+
+# poll CONDITION...: until the command succeeds; a failure of the test when that takes too long.
+poll() {
+	local until=$((SECONDS + GUARD_S))
+
+	until "$@"; do
+		if [ "$SECONDS" -ge "$until" ]; then
+			complain "waited $GUARD_S s in vain for: $*"
+			return 1
+		fi
+		sleep 0.02
+	done
+}
+
+# start NAME SIDE COMMAND...: in the background; its output is in NAME.out and NAME.err. The signals that a shell makes
+# its background programs ignore are as at a terminal.
+start() {
+	local name=$1 side=$2
+
+	shift 2
+	: >"$work/$name.out"
+	timeout --foreground -k 5 "$GUARD_S" env --default-signal=INT,QUIT,HUP,TERM \
+		nsenter --net="/var/run/netns/${ns[$side]}" "$@" \
+		>"${stdout:-$work/$name.out}" 2>"${stderr:-$work/$name.err}" </dev/null &
+	guard[$name]=$!
+}
+
+# By its guard: just after the start there is no other process yet.
+is_running() {
+	kill -0 "${guard[$1]}" 2>/dev/null
+}
+
+# The program that `start` started, as against its guard.
+pid_of() {
+	program_of "${guard[$1]}"
+}
+
+send() {
+	local child
+
+	child=$(pid_of "$2")
+	[ -n "$child" ] && kill "-$1" "$child" 2>/dev/null
+}
+
+finish() {
+	local name
+
+	for name in "$@"; do
+		wait "${guard[$name]}" 2>/dev/null
+		status[$name]=$?
+		unset "guard[$name]"
+		[ "${status[$name]}" -ne 124 ] || complain "$name hung: it was ended after $GUARD_S s"
+	done
+}
+
+# Bound to the port, or gone.
+has_port() {
+	local child
+
+	is_running "$1" || return 0
+	child=$(pid_of "$1")
+	[ -n "$child" ] && grep -qi ":$(printf '%04x' "$2") " "/proc/$child/net/udp" 2>/dev/null
+}
+
+has_sent() {
+	! is_running "$1" || [ "$(sent_by "$2")" -ge "$3" ]
+}
+
+# Starts a reflector or an emitter and waits until it is ready; LOG in the arguments becomes a path.
+start_reflector() {
+	local name=$1
+	local -a words prefix
+
+	shift
+	read -ra prefix <<<"${as:-}"
+	read -ra words <<<"${*//LOG/$logs/$name.log}"
+	start "$name" r taskset -c "$last_cpu" "${prefix[@]}" "$rant" -i "${link:-$link_r}" "${words[@]}"
+	poll has_port "$name" "${port:-862}"
+}
+
+start_emitter() {
+	local name=$1
+	local -a words prefix
+
+	shift
+	read -ra prefix <<<"${as:-}"
+	read -ra words <<<"${*//LOG/$logs/$name.log}"
+	stdout=${emitter_stdout:-} start "$name" "${emitter_side:-e}" taskset -c "$first_cpu" "${prefix[@]}" \
+		"$rant" -i "${link:-$link_e}" -a "${server:-$ip_r}" "${words[@]}"
+}
+
+# Until it has sent so many more packets than when the test began.
+wait_for_packets() {
+	poll has_sent "$1" "$2" $((moved[$2] + $3))
+}
+
+# ---- Checks ----------------------------------------------------------------------------------------------------------
+
+# row NAME ROW: a count of its report; blanks in a row's name are written as _.
+row() {
+	awk -F ' *:  ' -v row="  ${2//_/ }" '$1 == row { print $2 + 0; found = 1; exit } END { exit !found }' "$work/$1.out"
+}
+
+value() {
+	case $1 in
+	[a-z]*:*) row "${1%%:*}" "${1#*:}" || echo "no row $1" ;;
+	*) echo "$1" ;;
+	esac
+}
+
+#   NAME.out ~ REGEX, NAME.err !~ REGEX    some line matches, none does
+#   NAME.out empty
+#   NAME:Row -eq 5, NAME:Row -ge OTHER:Row  a count of the report
+#   @function arguments                     complains by itself
+check() {
+	local what op want left right
+
+	read -r what op want <<<"$1"
+	case $what in
+	@*)
+		# shellcheck disable=SC2086 # words
+		${what#@} $op $want
+		;;
+	*.out | *.err)
+		case $op in
+		'~') grep -Eq -- "$want" "$work/$what" || complain "no line of $what matches: $want" ;;
+		'!~') ! grep -Eq -- "$want" "$work/$what" || complain "a line of $what matches: $want" ;;
+		empty) [ ! -s "$work/$what" ] || complain "$what is not empty" ;;
+		*) complain "test error: $1" ;;
+		esac
+		;;
+	*:*)
+		left=$(value "$what") right=$(value "$want")
+		test "$left" "$op" "$right" 2>/dev/null || complain "$1 is not so: $left $op $right"
+		;;
+	*) complain "test error: $1" ;;
+	esac
+}
+
+expect_status() {
+	[ "${status[$1]}" = "$2" ] || complain "$1: exit status ${status[$1]}, not $2"
+}
+
+# Nothing left through any interface.
+silent() {
+	local side
+
+	for side in e r; do
+		[ "$(sent_by "$side")" -eq "${moved[$side]}" ] || complain "packets were sent on side $side"
+	done
+}
+
+# One line on stderr, from rant.
+one_line() {
+	[ "$(wc -l <"$work/$1.err")" -eq 1 ] || complain "$1.err has not one line"
+	grep -q '^rant: ' "$work/$1.err" || complain "$1.err is not from rant"
+}
+
+# shellcheck source=tests/link/link_audit.sh
+. "$(dirname "$0")/link_audit.sh"
+
+# ---- One test, one line ----------------------------------------------------------------------------------------------
+
+# pair NAME 'STATUS_R STATUS_E' REFLECTOR_ARGUMENTS EMITTER_ARGUMENTS CHECK...
+# The reflector is ended by SIGTERM when the emitter is done, unless `ends=itself`. With `emitter_signal` the emitter
+# gets that signal when it has sent some packets.
+pair() {
+	local name=$1 want_r want_e one
+
+	begin "$name" || return 0
+	read -r want_r want_e <<<"$2"
+	${prepare:-true}
+	start_reflector r "$3"
+	# On a busy machine a process may not run for longer than the usual timeout; what is to be lost says so itself.
+	start_emitter e "--timeout 5000 $4"
+	if [ -n "${emitter_signal:-}" ]; then
+		wait_for_packets e "${emitter_side:-e}" 20
+		send "$emitter_signal" e
+	fi
+	finish e
+	[ "${ends:-}" = itself ] || send TERM r
+	finish r
+	expect_status r "$want_r"
+	expect_status e "$want_e"
+	shift 4
+	for one in '@audit e' '@audit r' "$@"; do
+		check "$one"
+	done
+	verdict
+}
+
+# alone NAME STATUS SIDE ARGUMENTS CHECK...: one rant, called e or r as its side, with all its arguments.
+alone() {
+	local name=$1 want=$2 side=$3 one
+	local -a words prefix
+
+	begin "$name" || return 0
+	read -ra words <<<"${4//LOG/$logs/$side.log}"
+	read -ra prefix <<<"${as:-}"
+	${prepare:-true}
+	start "$side" "$side" "${prefix[@]}" "$rant" "${words[@]}"
+	finish "$side"
+	expect_status "$side" "$want"
+	shift 4
+	for one in "@audit $side" "$@"; do
+		check "$one"
+	done
+	verdict
+}
+
+with_spikes() { # STAGE EVERY US: words before rant
+	echo "env LD_PRELOAD=$spike SPIKE=$1,$2,$3 SPIKE_COUNT=$work/spikes.out"
+}
+
+K='--stamp kernel' U='--stamp user' E="-i $link_e -a $ip_r --stamp kernel"
+KERNEL='\(CLOCK_REALTIME, read by the kernel\)' USER='\(CLOCK_REALTIME, read by the program\)'
+
+# The kernel begins to stamp what it receives only some time after the first socket of the machine has asked for it
+# (net_enable_timestamp() leaves it to a worker). This one asks for as long as the tests take.
+hold_stamps() {
+	GUARD_S=600 start hold e "$hostile" hold stamps "$ip_e" --for 600
+}
+[ "${0##*/}" = namespace.sh ] || hold_stamps

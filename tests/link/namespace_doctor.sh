@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The doctor, rant --check. Run by namespace.sh, or alone.
+# shellcheck source=tests/link/link.sh
+. "$(dirname "$0")/link.sh"
+
+# Every line is a heading, a finding with its source, or the count, and the count is right.
+findings() {
+	local line
+
+	while IFS= read -r line; do
+		complain "$line"
+	done < <(awk '
+		/^(ok|note|warn|fail)  / {
+			n[$1]++
+			if ($0 !~ /^(ok  |note|warn|fail)  [A-Za-z_ ]+: .*\([^()]+\)/) print "no source: " $0
+			if (length($0) > 260) print "too long: " $0
+			next
+		}
+		/^(NIC|Clock|Interrupts|CPU|Memory|Tracing):$/ { headings++; next }
+		/ ok, / { counted = $1 == n["ok"] + 0 && $3 == n["note"] + 0 && $5 == n["warn"] + 0 && $7 == n["fail"] + 0; next }
+		length { print "not a finding: " $0 }
+		END {
+			if (headings != 6) print headings " headings"
+			if (!counted) print "the count is wrong"
+		}' "$work/$1.out")
+}
+
+DOCTOR=('@silent' 'e.err empty' '@findings e')
+alone 'doctor: veth has no hardware clock' 1 e "--check -i $link_e" "${DOCTOR[@]}" \
+	'e.out ~ ^fail  stamps: no hardware clock \(ethtool TSINFO\): --stamp hardware cannot work: rant --stamp kernel$' \
+	"e.out ~ ^ok    driver: 'veth', no hardware stamps in use" 'e.out ~ ^ok    link: up, with a carrier' \
+	'e.out ~ ^ok    speed: 10000 Mb/s, duplex full' 'e.out ~ ^note  NIC clock: the NIC has none' \
+	'e.out ~ ^note  NIC interrupts: cannot tell' 'e.out ~ ^note  NUMA: cannot tell' 'e.out ~ ^ok    users: ' \
+	'e.out ~ , 1 failure$'
+alone 'doctor: veth with kernel stamps' 0 e "--check -i $link_e $K" "${DOCTOR[@]}" \
+	'e.out ~ ^ok    stamps: ' 'e.out ~ ^ok    NIC clock: ' 'e.out ~ , 0 failures$' \
+	'e.out ~ ^ok    busy polling: not asked for' 'e.out ~ ^(ok|note|warn) +largest gap: [0-9.]+ us .*measured now, by this process'
+alone 'doctor: lo' 1 e '--check -i lo' "${DOCTOR[@]}" 'e.out ~ ^fail  stamps: no hardware clock' \
+	'e.out ~ ^note  speed: cannot tell \(ETHTOOL_GLINKSETTINGS: Operation not supported\)$' \
+	'e.out ~ ^note  rings: cannot tell \(ETHTOOL_GRINGPARAM: Operation not supported\)$' 'e.out ~ ^ok    link: '
+alone 'doctor: lo with kernel stamps' 0 e "--check -i lo $K" "${DOCTOR[@]}" 'e.out ~ , 0 failures$'
+alone 'doctor: interface down' 1 e "--check -i $link_down $K" "${DOCTOR[@]}" \
+	"e.out ~ ^fail  link: down \(SIOCGIFFLAGS\): nothing can be sent: ip link set $link_down up$"
+alone 'doctor: no carrier' 1 e "--check -i $link_bare $K" "${DOCTOR[@]}" 'e.out ~ ^fail  link: no carrier \(ETHTOOL_GLINK\)'
+alone 'doctor: no such interface' 1 e "--check -i nosuch0" '@silent' '@one_line e' 'e.out empty'
+alone 'doctor: -q leaves the exit status' 1 e "--check -q -i $link_e" '@silent' 'e.err empty' 'e.out empty'
+# /sys shows the namespace of the machine, which has a loopback interface too, of the same index and address.
+alone 'doctor: what only /sys of another namespace knows is not told' 0 e "--check -i lo $K -P" "${DOCTOR[@]}" \
+	'e.out ~ ^(note|warn) +busy polling: (cannot tell about napi_defer_hard_irqs|the kernel cannot)'
+as="chrt -f 5 taskset -c $first_cpu" alone 'doctor: its own CPU and priority' 0 e "--check -i $link_e $K" "${DOCTOR[@]}" \
+	"e.out ~ ^ok    placement: only on CPU $first_cpu " 'e.out ~ ^ok    scheduling: SCHED_FIFO 5 ' \
+	"e.out ~ largest gap: .*SCHED_FIFO 5 on CPU $first_cpu\\)"
+as='setpriv --reuid=65534 --regid=65534 --clear-groups' alone 'doctor: for an ordinary user' 0 e "--check -i $link_e $K" \
+	"${DOCTOR[@]}"

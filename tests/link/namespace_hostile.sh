@@ -1,0 +1,218 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Peers that are bad: what they send is made by hostile.c, which tells what it sent. Run by namespace.sh, or alone.
+# shellcheck source=tests/link/link.sh
+. "$(dirname "$0")/link.sh"
+
+# rows_are NAME HOSTILE: every account that the bad peer tells is that of rant. A probe whose good answer was slow,
+# because the machine was busy, is lost and late at once: only the difference is compared.
+rows_are() {
+	local pair name want have slow
+	local -a words
+
+	read -ra words <"$work/$2.out"
+	for pair in "${words[@]}"; do
+		name=${pair%%=*} want=${pair#*=}
+		case $name in
+		sent) have=$(($(row "$1" Received) - ${others:-0})) ;;
+		good) have=$(($(row "$1" Sent) - ${others:-0})) ;;
+		probes) have=$(row "$1" Sent) ;;
+		malformed | foreign | duplicate | reordered | strays) have=$(row "$1" "${name^}") ;;
+		bad_tlvs) have=$(row "$1" Bad_TLVs) ;;
+		sessions) have=$(($(row "$1" Sessions) - ${other_sessions:-0})) ;;
+		late)
+			slow=$(($(row "$1" Late) - want))
+			[ "$slow" -ge 0 ] || complain "Late is $slow more than $want"
+			continue
+			;;
+		lost) have=$(($(row "$1" Lost) - slow_allowed)) ;;
+		*) continue ;;
+		esac
+		[ "$have" = "$want" ] || complain "the bad peer says $pair, $1 says $have"
+	done
+	grep -q '^hostile ' "$work/$2.out" || complain "the bad peer told nothing"
+}
+
+# What a bad peer told.
+told() {
+	local n
+
+	n=$(sed -n "s/^hostile .* $2=\\([0-9]*\\).*/\\1/p" "$work/$1.out")
+	echo "${n:--1}"
+}
+
+# ---- Bad emitters ----------------------------------------------------------------------------------------------------
+
+# A good emitter measures while MODE is played; then the accounts of the reflector must be those of both.
+bad_emitter() { # mode, arguments, checks
+	local mode=$1 one arguments others other_sessions
+	local -a words
+
+	begin "a reflector bears a bad emitter: $mode" || return 0
+	arguments=$2
+	shift 2
+	read -ra words <<<"$arguments"
+	start_reflector r --stamp kernel
+	start_emitter e --stamp kernel --timeout 5000
+	wait_for_packets e e 5
+	start h e "$hostile" emit "$mode" "${target:-$ip_r}" "${words[@]}"
+	finish h
+	send TERM e
+	finish e
+	send TERM r
+	finish r
+	expect_status h 0
+	expect_status e 0
+	expect_status r 0
+	audit e
+	audit r
+	# What the good emitter had in flight when it was ended may be answered or not.
+	others=$(row r Sent)
+	others=$((others - $(told h good)))
+	if [ $(($(row e Sent) - others)) -lt 0 ] || [ $(($(row e Sent) - others)) -gt "$(row e Unfinished)" ]; then
+		complain "the good emitter sent $(row e Sent), of which the reflector answered $others"
+	fi
+	other_sessions=1
+	rows_are r h
+	# By what the link counts, nothing else left the reflector but fragments of what is answered.
+	[ "$mode" = largest ] || [ "$mode" = random ] ||
+		[ "$(($(sent_by r) - moved[r]))" -eq "$(row r Sent)" ] ||
+		complain "the link of the reflector moved by $(($(sent_by r) - moved[r])), it answered $(row r Sent)"
+	[ "$(told h exact)" -eq "$(told h good)" ] || complain "not every good packet had an exact answer: $(cat "$work/h.out")"
+	[ "$(told h replies)" -eq "$(told h good)" ] || complain "what must not be answered was: $(cat "$work/h.out")"
+	for one in 'e:Recorded -gt 0' 'e:Lost -eq 0' 'e:Foreign -eq 0' 'e:Malformed -eq 0' 'e:Duplicate -eq 0' "$@"; do
+		check "$one"
+	done
+	verdict
+}
+
+bad_emitter good ''
+bad_emitter empty '' 'r:Malformed -eq 200'
+bad_emitter tiny '' 'r:Malformed -eq 200'
+bad_emitter short '' 'r:Malformed -eq 0'
+bad_emitter largest '--count 20' 'r:Unanswered -eq 0'
+bad_emitter random '--count 400 --seed 7' 'r:Malformed -gt 0' 'r:Bad_TLVs -gt 0'
+bad_emitter tlv '' 'r:Bad_TLVs -eq 200'
+bad_emitter estimate '' 'r:Malformed -eq 200'
+bad_emitter replies '' 'r:Foreign -eq 200'
+bad_emitter mirror '' 'r:Foreign -eq 200'
+target=$ip_broadcast bad_emitter broadcast "--barrier $ip_r" 'r:Foreign -eq 200'
+bad_emitter duplicates '' 'r:Duplicate -eq 100'
+bad_emitter reordered '' 'r:Reordered -eq 100'
+bad_emitter replay '--count 180' 'r:Duplicate -eq 120'
+
+# More sessions than the table holds: alone, so that the numbers are exact.
+many_sessions() {
+	begin "a reflector bears 2000 sessions: $1" || return 0
+	start_reflector r "$K"
+	start h e "$hostile" emit "$1" "$ip_r" --count 2000 --for 50
+	finish h
+	send TERM r
+	finish r
+	rows_are r h
+	for one in '@expect_status h 0' '@expect_status r 0' '@audit r' 'r:Sent -eq 2001' 'r:Sessions -eq 2001' \
+		'r:Evicted -eq 977'; do
+		check "$one"
+	done
+	[ "$(told h exact)" -eq 2001 ] || complain "not every packet had an exact answer: $(cat "$work/h.out")"
+	verdict
+}
+many_sessions ssids
+many_sessions ports
+
+# Datagrams of a namespace: delivered to a program, and dropped because its buffer was full.
+udp_counts() {
+	# shellcheck disable=SC2016 # of awk
+	inside r awk '$1 == "Udp:" { if (!n) { for (i = 2; i <= NF; i++) at[$i] = i; n = 1 }
+		else print $at["InDatagrams"], $at["RcvbufErrors"] }' /proc/net/snmp
+}
+
+flood() {
+	local before after dropped_before dropped
+
+	begin 'a reflector survives a flood of everything at full rate' || return 0
+	read -r before dropped_before < <(udp_counts)
+	start_reflector r "$K"
+	start_emitter e "$K --timeout 20"
+	start h e "$hostile" emit mixture "$ip_r" --rate max --count 0 --for 2
+	finish h
+	send TERM e
+	finish e
+	send TERM r
+	finish r
+	read -r after dropped < <(udp_counts)
+	for one in '@expect_status h 0' '@expect_status r 0' '@audit e' '@audit r' 'r:Malformed -gt 0' 'r:Foreign -gt 0' \
+		'r:Bad_TLVs -gt 0' 'r:Sessions -gt 1024' "r:Received -eq $((after - before))"; do
+		check "$one"
+	done
+	[ "$(told h sent)" -gt 1000 ] || complain 'this was no flood'
+	[ $((after - before + dropped - dropped_before)) -le $(($(told h sent) + $(row e Sent))) ] ||
+		complain "more was received than sent: $((after - before)) and $((dropped - dropped_before)) dropped"
+	verdict
+}
+flood
+
+flooded_emitter() {
+	begin 'an emitter survives a flood of garbage at full rate' || return 0
+	start h r "$hostile" reflect garbage "$ip_r" --every 1 --count 50 --rate max --for 2
+	poll has_port h 862
+	start_emitter e "$K --timeout 20"
+	finish h
+	send TERM e
+	finish e
+	for one in '@expect_status h 0' '@expect_status e 0' '@audit e' 'e:Malformed -gt 100' 'e:Foreign -gt 100' \
+		'e:Recorded -ge 1'; do
+		check "$one"
+	done
+	verdict
+}
+flooded_emitter
+
+# ---- Bad reflectors --------------------------------------------------------------------------------------------------
+
+# bad_reflector MODE HOSTILE_ARGUMENTS COUNT STATUS EMITTER_ARGUMENTS CHECK...
+bad_reflector() {
+	local mode=$1 count=$3 want=$4 one slow_allowed
+	local -a peer words
+
+	begin "an emitter bears a bad reflector: $mode${2:+ $2}" || return 0
+	read -ra peer <<<"$2"
+	read -ra words <<<"--stamp kernel --count $count $5"
+	start h r "$hostile" reflect "$mode" "$ip_r" --count "$count" --for 10 "${peer[@]}"
+	poll has_port h 862
+	start_emitter e "${words[@]}"
+	finish e h
+	expect_status e "$want"
+	expect_status h 0
+	audit e
+	slow_allowed=$(($(row e Late) - $(told h late)))
+	rows_are e h
+	shift 5
+	for one in "$@"; do
+		check "$one"
+	done
+	verdict
+}
+
+# Without the one more probe at the end: what a bad peer does is counted by the probe.
+PATIENT='--plain --timeout 5000'
+bad_reflector good '' 100 0 "$PATIENT" 'e:Recorded -eq 100'
+bad_reflector drop '--every 10' 40 0 '--plain --timeout 100' 'e:Lost -ge 4'
+bad_reflector twice '' 100 0 "$PATIENT" 'e:Duplicate -eq 99' 'e:Recorded -eq 100'
+bad_reflector late '--every 10' 40 0 '--plain --timeout 100' 'e:Late -ge 4' 'e:Lost -ge 4'
+bad_reflector swapped '--every 10' 40 0 '--plain --timeout 100' 'e:Late -ge 4' 'e:Reordered -ge 4'
+bad_reflector future '' 100 0 "$PATIENT" 'e:Foreign -eq 100' 'e:Recorded -eq 100'
+bad_reflector future '--instead' 5 1 '--timeout 100' 'e:Foreign -ge 4' 'e:Lost -eq 5' 'e.err ~ never answered'
+bad_reflector ssid '' 100 0 "$PATIENT" 'e:Foreign -eq 100' 'e:Recorded -eq 100'
+bad_reflector light '' 50 0 "$PATIENT" 'e:Recorded -eq 50'
+bad_reflector t1 '' 100 0 "$PATIENT" 'e:Foreign -eq 100' 'e:Recorded -eq 100'
+bad_reflector t1 '--instead' 5 1 '--timeout 100' 'e:Foreign -eq 5' 'e:Lost -eq 5'
+bad_reflector short '' 100 0 "$PATIENT" 'e:Malformed -eq 100' 'e:Recorded -eq 100'
+bad_reflector largest '' 20 0 "$PATIENT" 'e:Recorded -eq 20'
+bad_reflector estimate '' 100 0 "$PATIENT" 'e:Malformed -eq 100' 'e:Recorded -eq 100'
+bad_reflector elsewhere '' 600 0 "$PATIENT" 'e:Strays -eq 600' 'e:Recorded -eq 600'
+bad_reflector elsewhere "--second $ip_second" 100 0 "$PATIENT" 'e:Strays -eq 100' 'e:Recorded -eq 100'
+bad_reflector elsewhere '--instead' 5 1 '--timeout 50' 'e:Strays -eq 5' 'e:Received -eq 0'
+bad_reflector garbage '--every 20' 50 0 "$PATIENT" 'e:Recorded -eq 50' 'e:Malformed -gt 0' 'e:Foreign -gt 0'
+bad_reflector echo '' 50 0 "$PATIENT" 'e:Malformed -eq 50' 'e:Recorded -eq 50'

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What a run asks of the machine: idle CPUs that stay awake, its port, and rights. Run by namespace.sh, or alone.
+# shellcheck source=tests/link/link.sh
+. "$(dirname "$0")/link.sh"
+
+holds_latency() {
+	find "/proc/$(pid_of "$1")/fd" -lname /dev/cpu_dma_latency 2>/dev/null | grep -q .
+}
+
+latency_held() {
+	begin 'idle CPUs are kept awake during a run, unless told not to' || return 0
+	start_reflector r "$K --no-cpu-dma-latency"
+	start_emitter e "$K --count 100000000"
+	wait_for_packets e e 20
+	holds_latency e || complain '/dev/cpu_dma_latency is not open'
+	[ "$(od -An -td4 /dev/cpu_dma_latency | tr -d ' ')" = 0 ] || complain 'the limit is not 0'
+	! holds_latency r || complain '/dev/cpu_dma_latency is open in spite of --no-cpu-dma-latency'
+	send TERM e
+	finish e
+	send TERM r
+	finish r
+	check '@expect_status e 0'
+	check '@expect_status r 0'
+	check 'e.err empty'
+	verdict
+}
+
+# In a mount namespace of its own, which ends with it.
+printf 'mount -t tmpfs none /dev && exec "$@"\n' >"$work/no-dev.sh"
+if [ -e /dev/cpu_dma_latency ]; then
+	latency_held
+else
+	skip 'idle CPUs are kept awake' 'there is no /dev/cpu_dma_latency'
+fi
+as="unshare -m sh $work/no-dev.sh" alone 'without /dev/cpu_dma_latency a run goes on, -v tells' 1 e \
+	"-i $link_e -a $ip_nobody $U -d 0.1 -v" 'e.err ~ idle CPUs may sleep deeply .*No such file or directory: run as root$'
+as="unshare -m sh $work/no-dev.sh" alone 'without /dev/cpu_dma_latency nothing is said without -v' 1 e \
+	"-i $link_e -a $ip_nobody $U -d 0.1" 'e.err !~ idle CPUs'
+
+port_taken() {
+	begin 'port taken by another program: said, and the old log stays' || return 0
+	echo old >"$logs/e.log"
+	start_reflector r "$K"
+	start e r "$rant" -i "$link_r" --stamp kernel -l "$logs/e.log" --count 10
+	finish e
+	send TERM r
+	finish r
+	for one in '@expect_status e 1' '@expect_status r 3' '@one_line e' 'e.out empty' \
+		'e.err ~ port 862: taken by another program' '@silent'; do
+		check "$one"
+	done
+	[ "$(cat "$logs/e.log")" = old ] || complain 'the old log is gone'
+	verdict
+}
+port_taken
+
+if command -v setpriv >/dev/null; then
+	NOBODY='setpriv --reuid=65534 --regid=65534 --clear-groups'
+	unlocked='NAME.err ~ memory is not locked .*ulimit -l'
+	# AddressSanitizer makes mlockall() a success that does nothing.
+	! grep -q __asan_init "$rant" || unlocked='@true'
+	as=$NOBODY alone 'without root: port 862' 1 r "-i $link_r $K" '@silent' '@one_line r' \
+		'r.err ~ port 862: ports below 1024 need root or CAP_NET_BIND_SERVICE: use sudo, or --port 1024'
+	as="prlimit --memlock=65536:65536 $NOBODY" port=10862 pair 'without root: a pair on port 10862' '0 0' \
+		"$K --port 10862 -l LOG --count 200" "$K --port 10862 --count 50 -l LOG" 'e:Recorded -eq 50' \
+		"${unlocked/NAME/e}" "${unlocked/NAME/r}" '@logs_join'
+	as=$NOBODY alone 'without root: a log where nobody may write' 1 e "$E -l $work/e.log" '@silent' '@one_line e' \
+		"e.err ~ --log $work/e.log: cannot write there \(Permission denied\)"
+else
+	skip 'without root' 'setpriv is not installed'
+fi

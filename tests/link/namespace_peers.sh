@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Peers that are not there, come late, go, or are several; a link that fails. Run by namespace.sh, or alone.
+# shellcheck source=tests/link/link.sh
+. "$(dirname "$0")/link.sh"
+
+# Both at once, since each takes more than 3 s.
+nobody_answers() {
+	begin 'nobody answers: told after 3 s, tried to the end, status 1' || return 0
+	start_emitter e "$K -d 3.5"
+	server=$ip_nobody start_emitter e2 "$K -d 3.5"
+	poll told_silence e
+	poll told_silence e2
+	is_running e || complain 'it did not go on after the message'
+	finish e e2
+	for one in e e2; do
+		expect_status $one 1
+		audit $one
+		check "$one:Recorded -eq 0"
+		check "$one:Lost -ge 2"
+		check "$one.err ~ never answered"
+		check "$one.out ~ ^MIN: n/a \| MAX: n/a \| AVG: n/a \| Total Samples: 0\$"
+		[ "$(grep -c 'after 3 s' "$work/$one.err")" -eq 1 ] || complain "$one does not tell it once"
+	done
+	check "e.err ~ ^rant: no answer from $ip_r port 862 after 3 s; the kernel refused [0-9]+ times: no reflector runs there"
+	check "e2.err ~ ^rant: no answer from $ip_nobody port 862 after 3 s: no reflector running, .*firewall.*ARP.*still trying"
+	check 'e:Refused -gt 0'
+	check 'e2:Refused -eq 0'
+	verdict
+}
+
+told_silence() {
+	! is_running "$1" || grep -qs 'after 3 s' "$work/$1.err"
+}
+nobody_answers
+
+reflector_comes_and_goes() {
+	begin 'a reflector that starts late, is killed and starts again' || return 0
+	start_emitter e "$K -w 5 --timeout 20 -l LOG --count 100000"
+	wait_for_packets e e 3
+	start_reflector r "$K"
+	wait_for_packets r r 20
+	send KILL r
+	finish r
+	expect_status r 137
+	wait_for_packets e e $(($(sent_by e) - moved[e] + 5))
+	start_reflector r "$K"
+	wait_for_packets r r $(($(sent_by r) - moved[r] + 20))
+	send TERM e
+	finish e
+	send TERM r
+	finish r
+	expect_status e 0
+	for one in '@audit e' '@audit r' 'e:Lost -ge 5' 'e:Recorded -ge 20' 'e:Warm-up -eq 5' \
+		'@log_agrees e T1_KERNEL T4_KERNEL'; do
+		check "$one"
+	done
+	verdict
+}
+reflector_comes_and_goes
+
+several_emitters() {
+	begin 'several emitters at once' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K --count 60 --timeout 5000"
+	start_emitter e2 "$U --count 60 --timeout 5000"
+	start_emitter e3 "$K -s --count 60 --timeout 5000"
+	finish e e2 e3
+	send TERM r
+	finish r
+	for one in e e2 e3; do
+		expect_status $one 0
+		audit $one
+		check "$one:Recorded -eq 60"
+		check "$one:Strays -eq 0"
+	done
+	for one in '@audit r' 'r:Sent -eq 183' 'r:Sessions -eq 3' 'r:Duplicate -eq 0' 'r:Reordered -eq 0'; do
+		check "$one"
+	done
+	verdict
+}
+several_emitters
+
+link_fails() {
+	begin 'the link fails and comes back: the run goes on and counts' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K --timeout 20"
+	wait_for_packets e e 20
+	ip -n "${ns[e]}" link set "$link_e" down
+	poll is_refused
+	ip -n "${ns[e]}" link set "$link_e" up
+	know_neighbours
+	wait_for_packets e e $(($(sent_by e) - moved[e] + 20))
+	send TERM e
+	finish e
+	send TERM r
+	finish r
+	for one in '@expect_status e 0' '@expect_status r 0' '@audit e' '@audit r' 'e:Refused -ge 1' 'e:Recorded -ge 20'; do
+		check "$one"
+	done
+	verdict
+}
+
+# No account can be read during a run: three times --timeout have passed without a packet.
+is_refused() {
+	local before
+
+	before=$(sent_by e)
+	sleep 0.1
+	[ "$(sent_by e)" -eq "$before" ]
+}
+link_fails

@@ -1,0 +1,176 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What a report says, line by line. Run by namespace.sh, or alone.
+# shellcheck source=tests/link/link.sh
+. "$(dirname "$0")/link.sh"
+
+count_line() { # name, meaning, which a count of 0 need not have
+	printf '^  %-10s:  (0|[0-9]+%s)$\n' "$1" "${2:+  \\($2\\)}"
+}
+
+# What an emitter's report has of the reflector, with -H.
+parts_template() {
+	local number='[0-9]+' us='[0-9]+\.[0-9]{3}' name
+
+	for name in Response Network; do
+		cat <<-END
+			^$
+			^$name Histogram \(us\):$
+			^  $number samples from $us \(#$number\) to $us \(#$number\)$
+			^  average $us, standard deviation $us$
+			^  50th $us, 90th $us, 95th $us, 99th $us, 99\.9th $us, 99\.99th $us$
+			* ^  [ 0-9]{8}\.[0-9]{3} - [ 0-9]{8}\.[0-9]{3} : [ 0-9]{12} [ 0-9]{3}\.[0-9]{4}%$
+			^  [ 0-9]{8}\.[0-9]{3} -   \(overflow\) : [ 0-9]{12} [ 0-9]{3}\.[0-9]{4}%$
+		END
+	done
+	cat <<-END
+		^$
+		^Stages \(us\): +Samples +Negative +50th +90th +95th +99th +99\.9th +99\.99th +Maximum +Average$
+		^  Response +T3_KERNEL - T2_KERNEL( +$number){2}( +$us){8}$
+		^  Network +RTT - RESPONSE( +$number){2}( +$us){8}$
+		^  Forward +\+-$us us( +$number){2}( +$us){8}$
+		* ^  Forward, variation +above its minimum( +$number){2}( +$us){8}$
+		^  Backward +\+-$us us( +$number){2}( +$us){8}$
+		* ^  Backward, variation +above its minimum( +$number){2}( +$us){8}$
+		^  Forward and backward are within \+-$number ns \(at the end \+-$number\): the clocks were compared by the exchanges themselves$
+	END
+}
+
+directions_template() {
+	echo '^$'
+	echo '^Directions:$'
+	count_line 'Lost there' '.*'
+	count_line 'Lost back' '.*'
+	echo '^$'
+	echo "^Reflector's stamps, by its kernel \(T3_KERNEL comes with the next reply\):\$"
+	count_line Complete
+	count_line 'Reply lost' '.*'
+	count_line Unknown '.*'
+	count_line Untold '.*'
+	count_line Mixed '.*'
+	count_line 'At the end' '.*'
+}
+
+# The tables of an emitter's report have rows that a reflector's has not, and the other way round.
+packets_template() { # e or r
+	echo '^Packets:$'
+	count_line Sent
+	count_line Received
+	count_line Warm-up 'answered, left out of the statistics'
+	count_line Recorded
+	[ "$1" = r ] || count_line Lost 'no reply within --timeout'
+	count_line Unstamped 'answered, but a stamp is missing: not recorded'
+	count_line Negative 'the clock went back: not recorded'
+	count_line Stepped 'a clock was set in between: not recorded'
+	if [ "$1" = e ]; then
+		count_line Unfinished interrupted
+		count_line Closing 'sent after the end, to hear when the last reply left'
+		count_line Late 'replies to probes that were given up'
+		count_line Duplicate 'replies that came again'
+	else
+		count_line Duplicate 'requests that came again, answered'
+	fi
+	count_line Reordered 'came after a later one'
+	if [ "$1" = e ]; then
+		count_line Foreign 'not an answer to a probe of this run'
+		count_line Malformed
+		count_line Unverified 'the HMAC is wrong or missing: not used'
+		count_line 'Bad TLVs' 'of replies: malformed, or marked so'
+		count_line 'Bad HMACs' 'of replies: .*'
+	else
+		count_line Foreign "not answered: .*"
+		count_line Malformed
+		count_line Unverified 'the HMAC is wrong or missing: not used'
+		count_line 'Bad TLVs' 'answered, marked as malformed'
+		count_line Unanswered 'the kernel did not take the reply'
+	fi
+	count_line Refused 'by the kernel: sends, and errors it reported'
+	if [ "$1" = e ]; then
+		count_line Strays 'to our port from others than the server, dropped'
+	else
+		count_line Sessions
+		count_line Evicted 'sessions forgotten for newer ones'
+	fi
+}
+
+missing_template() {
+	echo '^Missing stamps:$'
+	count_line Transmit
+	count_line Receive
+	count_line 'Came late' 'transmit stamps after --timeout'
+	count_line 'Came twice' 'transmit stamps'
+	count_line Unmatched 'transmit stamps of no packet in flight'
+	count_line Truncated 'control messages'
+	count_line Other 'entries of the error queue, not our stamps'
+}
+
+# The lines of a report with -H, in order. "* REGEX": any number of such lines.
+report_template() {
+	local role=$1 latency=$2 number='[0-9]+' p
+
+	cat <<-END
+		^Test is complete\. Duration: [0-9]+\.[0-9]{2} s$
+		^$
+		^--- Latency Statistics ---$
+		^MIN: $number ns \| MAX: $number ns \| AVG: $number ns \| Total Samples: $number$
+		^$
+		^Histogram Summary:$
+		^  Samples   :  $number$
+		^  Minimum   :  $number\.[0-9]{2} us \(#$number\)$
+		^  Maximum   :  $number\.[0-9]{2} us \(#$number\)$
+		^  Average   :  $number\.[0-9]{2} us$
+		^  Percentiles \(us\):$
+		^    50th    :  $number\.[0-9]{3} \(Median\)$
+	END
+	for p in '90th   ' '95th   ' '99th   ' '99\.9th ' '99\.99th'; do
+		echo "^    $p ?:  $number\\.[0-9]{3}\$"
+	done
+	cat <<-END
+		^  Std dev   :  $number\.[0-9]{3} us$
+		^  Buckets \(us\):$
+		* ^  [ 0-9]{8}\.[0-9]{3} - [ 0-9]{8}\.[0-9]{3} : [ 0-9]{12} [ 0-9]{3}\.[0-9]{4}%$
+		^  [ 0-9]{8}\.[0-9]{3} -   \(overflow\) : [ 0-9]{12} [ 0-9]{3}\.[0-9]{4}%$
+	END
+	[ "$role" = r ] || parts_template
+	cat <<-END
+		^$
+		^Latency: $latency$
+		^$
+	END
+	packets_template "$role"
+	[ "$role" = r ] || directions_template
+	echo '^$'
+	missing_template
+	echo '^$'
+	echo "^Rate: [0-9]+ $([ "$role" = e ] && echo 'round trips' || echo responses)/s\$"
+	echo '^$'
+	echo '* ^Note: tracing is on \(.*\): it moves what is measured$'
+	echo '^Measurement: (trusted|doubtful: .*)$'
+}
+
+report_is() { # name, words of the latency line
+	local name=$1 line i=0
+	local -a template
+
+	shift
+	mapfile -t template < <(report_template "$name" "$*")
+	while IFS= read -r line; do
+		# Past the lines of which there may be none or no more.
+		while [[ ${template[i]:-} == '* '* ]] && ! [[ $line =~ ${template[i]#'* '} ]]; do
+			i=$((i + 1))
+		done
+		[[ ${template[i]:-} == '* '* ]] && continue
+		if [ "$i" -ge ${#template[@]} ] || ! [[ $line =~ ${template[i]} ]]; then
+			complain "report of $name: '$line' is not ${template[i]:-the end}"
+			return
+		fi
+		i=$((i + 1))
+	done <"$work/$name.out"
+	[ "$i" -eq ${#template[@]} ] || complain "report of $name ends before ${template[i]}"
+}
+
+pair 'the report is line by line what it must be' '0 0' "$K -H" "$K -H --count 100" \
+	"@report_is e RTT = T4_KERNEL - T1_KERNEL $KERNEL" "@report_is r RESPONSE = T3_KERNEL - T2_KERNEL $KERNEL"
+pair 'without -H there is no histogram' '0 0' "$K" "$K --count 20" 'e.out !~ Histogram|Percentiles|Buckets' \
+	'r.out !~ Histogram|Percentiles|Buckets' 'e.out ~ ^MIN: [0-9]+ ns \| MAX: ' 'r.out ~ ^MIN: [0-9]+ ns \| MAX: '

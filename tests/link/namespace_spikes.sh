@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What happens at a spike that is made (lab/spike.c). Run by namespace.sh, or alone.
+# shellcheck source=tests/link/link.sh
+. "$(dirname "$0")/link.sh"
+
+# All that was made late was a breach, and each was blamed on its stage: at the reflector, in kernel mode.
+blamed() { # STAGE, NAME in the report
+	local part
+
+	begin "50 spikes made in stage '$1' are found and blamed on: $2" || return 0
+	as=$(with_spikes "$1" 20 60000) start_reflector r "$K -s -t 50000 -C"
+	start_emitter e "$K --count 1000 --timeout 5000"
+	finish e
+	send TERM r
+	finish r
+	check '@expect_status e 0'
+	check '@expect_status r 0'
+	check '@audit r'
+	expect_line spikes.out '^50$'
+	check 'r:Breaches -eq 50'
+	check 'r.out ~ ^Blamed for the last 50 of 50 breaches:'
+	for part in Kernel-to-app App-to-kernel 'App processing'; do
+		check "r.out ~ ^  $part: $([ "$part" = "$2" ] && echo 50 || echo 0)$"
+	done
+	check "r.out ~ ^  $2 \\(.*\\): 6[0-9]{7} ns <-- where the spike is$"
+	check "r.out ~ ^  Blame: $2 6[0-9]{4}[.][0-9]{3} us, typical [0-9.]+ us, (99|100|101) % of the excess$"
+	check '@columns_in_order'
+	check 'r.out ~ ^What the machine did until the first breach, as read after [0-9]+ packets:'
+	[ "$(grep -c '^The worst of 50 breaches:' "$work/r.out")" = "$(grep -c '^What .* before the worst to' "$work/r.out")" ] ||
+		complain 'the worst breach, but not what the machine did until it, or the other way round'
+	verdict
+}
+
+expect_line() { # FILE REGEX
+	grep -Eq -- "$2" "$work/$1" || complain "no line of $1 matches: $2"
+}
+
+# The lines of a breach as they are documented.
+columns_in_order() {
+	grep -E '^  (T[23]_(KERNEL|SW) |Kernel-to-app \(|App-to-kernel|App processing \()' "$work/r.out" | head -7 |
+		sed 's/:.*//' | tr '\n' ';' >"$work/order.out"
+	expect_line order.out '^  T2_KERNEL \(kernel rx\);  T3_KERNEL \(kernel tx\);  T2_SW \(app rx\);  T3_SW \(app tx\);  Kernel-to-app \(T2_SW - T2_KERNEL\);  App-to-kernel \(T3_KERNEL - T3_SW\);  App processing \(T3_SW - T2_SW\);$'
+}
+
+a_late_reflector_is_beside_the_emitter() {
+	begin "an emitter blames the reflector's stage for a reflector's spike" || return 0
+	as=$(with_spikes app 500 60000) start_reflector r "$K -s"
+	start_emitter e "$K -s -t 50000 --count 1000 --timeout 5000"
+	finish e
+	send TERM r
+	finish r
+	check '@expect_status e 2'
+	check 'e.out ~ ^  Remote app processing \(T3_SW - T2_SW\): 6[0-9]{7} ns <-- where the spike is$'
+	check 'e.out ~ ^  Network \(RTT - RESPONSE\): [0-9]+ ns$'
+	check 'e.out ~ ^  App-to-kernel \(T1_KERNEL - T1_SW\): [0-9]+ ns$'
+	check 'e.out ~ ^  Kernel-to-app \(T4_SW - T4_KERNEL\): [0-9]+ ns$'
+	verdict
+}
+
+commands() {
+	begin '--on-breach: commands get the breach and run while the measurement goes on' || return 0
+	cat >"$work/command" <<-'END'
+		#!/bin/sh
+		env | grep '^RANT_' | sort >"$1.$RANT_NUMBER"
+		exec >"$1.threads" && grep -E '^(SigBlk|SigIgn):' /proc/self/status
+	END
+	chmod 755 "$work/command"
+	export RANT_SEQ=inherited
+	as=$(with_spikes app 500 60000) start_reflector r "$K -s -t 50000 -C --on-breach exec:$work/command\${IFS}$logs/c --on-breach exec:false"
+	unset RANT_SEQ
+	start_emitter e "$K --count 600 --timeout 5000"
+	finish e
+	# A command that still runs is not started again.
+	poll test -s "$logs/c.threads"
+	sleep 0.3
+	start_emitter e "$K --count 500 --timeout 5000"
+	finish e
+	poll test -e "$logs/c.2"
+	send TERM r
+	finish r
+	check '@expect_status r 0'
+	check 'r:Breaches -eq 2'
+	check "r.out ~ ^  $work/command.*: ran 2 times$"
+	check 'r.out ~ ^  false: ran 2 times, 2 failed$'
+	cat "$logs"/c.1 >"$work/c.out"
+	check 'c.out ~ ^RANT_ROLE=reflect$'
+	check "c.out ~ ^RANT_INTERFACE=$link_r$"
+	check 'c.out ~ ^RANT_NUMBER=1$'
+	check 'c.out ~ ^RANT_SEQ=499$'
+	check 'c.out ~ ^RANT_LATENCY_NS=6[0-9]{7}$'
+	check 'c.out ~ ^RANT_THRESHOLD_NS=50000000$'
+	for name in T2_KERNEL T2_SW T3_SW T3_KERNEL; do
+		check "c.out ~ ^RANT_$name=[0-9]+[.][0-9]{9}$"
+	done
+	grep -q '^RANT_SEQ=398$' "$logs/c.2" || complain 'the second breach was not told'
+	cat "$logs/c.threads" >"$work/c.out"
+	check 'c.out ~ ^SigBlk:.0+$'
+	verdict
+}
+
+if [ -z "$spike" ]; then
+	skip 'spikes' 'no library to make them was given'
+else
+	blamed rx Kernel-to-app
+	blamed tx App-to-kernel
+	blamed app 'App processing'
+	a_late_reflector_is_beside_the_emitter
+	commands
+fi

@@ -1,0 +1,107 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What is drawn on a terminal, and the thread that draws it. Run by namespace.sh, or alone.
+# shellcheck source=tests/link/link.sh
+. "$(dirname "$0")/link.sh"
+
+# on_terminal NAME SHELL_TEXT: what is drawn is in NAME.out; NAME.pid is written before the shell becomes the program.
+on_terminal() {
+	start "$1" e script -qec "stty cols 100; echo \$\$ >'$work/$1.pid'; exec $2" /dev/null
+}
+
+progress_is_drawn() {
+	begin 'progress is drawn once a second on a terminal, and wiped' || return 0
+	start_reflector r "$K"
+	on_terminal t "$rant $E -d 2.3 >'$work/e.out'"
+	finish t
+	send TERM r
+	finish r
+	for one in '@expect_status t 0' '@audit e' 'e:Recorded -gt 0' \
+		't.out ~ 1 s  [0-9]+ samples  [0-9]+/s  max [0-9]+\.[0-9]{3} us  lost [0-9]+' 't.out ~ 2 s  [0-9]+ samples'; do
+		check "$one"
+	done
+	[ "$(tail -c 4 "$work/t.out" | od -An -tx1)" = ' 0d 1b 5b 4b' ] || complain 'the last thing drawn is not the wiping'
+	verdict
+}
+
+progress_is_quiet() {
+	begin 'no progress with -q on a terminal' || return 0
+	start_reflector r "$K"
+	on_terminal t "$rant $E -q -d 1.3"
+	finish t
+	send TERM r
+	finish r
+	for one in '@expect_status t 0' 't.out empty'; do
+		check "$one"
+	done
+	verdict
+}
+
+bars_fit() {
+	begin 'bars of the histogram fit the terminal' || return 0
+	start_reflector r "$K"
+	on_terminal t "$rant $E -H -o 20 -b 20 --count 50 2>/dev/null"
+	finish t
+	send TERM r
+	finish r
+	check '@expect_status t 0'
+	check 't.out ~ %  #{20,}.?$'
+	[ "$(tr -d '\r' <"$work/t.out" | awk '!/^(  Forward and backward are|Measurement:) / && length($0) > n { n = length($0) } END { print n }')" -le 100 ] ||
+		complain 'a line is longer than the terminal is wide'
+	verdict
+}
+
+# Of each thread: its policy and its CPUs. "FIFO 0".
+threads_of() {
+	local task
+
+	for task in "/proc/$1/task"/*; do
+		echo "$(chrt -p "${task##*/}" | sed -n 's/.*policy: SCHED_//p')" \
+			"$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "$task/status")"
+	done 2>/dev/null
+}
+
+has_two_threads() {
+	[ -s "$work/t.pid" ] && [ "$(threads_of "$(cat "$work/t.pid")" | wc -l)" -eq 2 ] || ! is_running t
+}
+
+threads_apart() { # policy of the measuring thread, words before rant
+	local measuring housekeeping
+
+	begin "the housekeeping thread keeps off the measuring CPU: $2" || return 0
+	start_reflector r "$K"
+	rm -f "$work/t.pid"
+	on_terminal t "$2 $rant $E --count 100000000 >'$work/e.out'"
+	poll has_two_threads
+	{
+		read -r measuring
+		read -r housekeeping
+	} < <(threads_of "$(cat "$work/t.pid")")
+	kill -TERM "$(cat "$work/t.pid")" 2>/dev/null
+	finish t
+	send TERM r
+	finish r
+	check '@expect_status t 0'
+	check '@audit e'
+	[ "$measuring" = "$1 $first_cpu" ] || complain "measuring thread: '$measuring', not '$1 $first_cpu'"
+	[[ ${housekeeping:-} =~ ^OTHER\ [0-9,-]+$ ]] || complain "housekeeping thread: '${housekeeping:-}'"
+	case ,${housekeeping#OTHER }, in
+	*,"$first_cpu",* | *,"$first_cpu"-*) complain "the housekeeping thread may run on CPU $first_cpu: $housekeeping" ;;
+	esac
+	verdict
+}
+
+if ! command -v script >/dev/null; then
+	skip 'progress, bars and threads' "'script' is not installed"
+else
+	progress_is_drawn
+	progress_is_quiet
+	bars_fit
+	if [ "$first_cpu" = "$last_cpu" ]; then
+		skip 'the housekeeping thread' 'there is only one CPU'
+	else
+		threads_apart OTHER "taskset -c $first_cpu"
+		threads_apart FIFO "chrt -f 1 taskset -c $first_cpu"
+	fi
+fi
