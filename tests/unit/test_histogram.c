@@ -546,13 +546,11 @@ static void set_bucket(uint32_t i, uint64_t count)
 }
 
 /* Weeks of samples: the fields are set as adding would have left them. */
-static void a_million_million_samples(void **state)
-{
-	const uint64_t n = 1000000000000;
+#define MANY 1000000000000ULL
 
-	(void)state;
-	place(2 * NS_PER_S);
-	assert_int_equal(h.width_ns, 10000);
+static void all_but_one_of_one_second(void)
+{
+	const uint64_t n = MANY;
 
 	/* All of one second. */
 	h.count = n;
@@ -577,6 +575,11 @@ static void a_million_million_samples(void **state)
 	check_close(histogram_deviation_ns(&h), 1e3L * sqrtl(1 - 1e-12L));
 	assert_true(histogram_percentile(&h, 1, n).value_ns == 0);
 	assert_true(histogram_percentile(&h, 2, n).value_ns == NS_PER_S);
+}
+
+static void half_of_them_less(void)
+{
+	const uint64_t n = MANY;
 
 	/* Half of them 0. */
 	h.sum = (__int128)(n / 2) * NS_PER_S;
@@ -598,6 +601,17 @@ static void a_million_million_samples(void **state)
 	check_identity(n);
 	check_close(histogram_mean_ns(&h), 999999999.5L);
 	check_close(histogram_deviation_ns(&h), 0.5L);
+}
+
+static void a_million_million_samples(void **state)
+{
+	const uint64_t n = MANY;
+
+	(void)state;
+	place(2 * NS_PER_S);
+	assert_int_equal(h.width_ns, 10000);
+	all_but_one_of_one_second();
+	half_of_them_less();
 
 	/* Another histogram in which they all overflow. */
 	release(NULL);
