@@ -158,7 +158,7 @@ static void slot_write(struct clock_slot *s, const struct clock_relation *r, con
 /* Into the slot that nobody is told of yet: a writer that is interrupted never makes the measuring thread wait. */
 static void publish(struct clock_watch *c)
 {
-	const struct clock_reading *r = clock_last(c);
+	const struct clock_reading *r = &c->history[(c->readings - 1) % CLOCK_HISTORY];
 	uint32_t other = !atomic_load_explicit(&c->current, memory_order_relaxed);
 	bool broken = r->broken[CLOCK_OF_NIC] || r->broken[CLOCK_OF_SYSTEM];
 	struct clock_relation relation_now = r->phc_real;
