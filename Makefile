@@ -65,12 +65,12 @@ build/spike.so: tests/lab/spike.c Makefile
 
 # Each unit test says in a line "build: wraps=A,B sources=X.c,Y.c libs=..." what it replaces and what it is linked with.
 comma = ,
-percent = %
 field = $(subst $(comma), ,$(shell sed -n 's|^/\* build:.* $(2)=\([^ ]*\).*|\1|p' tests/unit/test_$(1).c))
+objects_of = $(patsubst %.c,build/sanitized/%.o,$(wildcard $(call field,$(1),sources)))
 
 .SECONDARY:
 .SECONDEXPANSION:
-build/test_%: build/sanitized/tests/unit/test_%.o $$(patsubst $$(percent).c,build/sanitized/$$(percent).o,$$(call field,$$*,sources))
+build/test_%: build/sanitized/tests/unit/test_%.o $$(call objects_of,$$*)
 	$(CC) $(SANITIZE) $(foreach w,$(call field,$*,wraps),-Wl$(comma)--wrap=$(w)) $^ -o $@ -lcmocka $(LIBRARIES)
 
 demo:
