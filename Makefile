@@ -46,9 +46,15 @@ build/%.o: %.c Makefile
 
 -include $(wildcard $(OBJECTS:.o=.d))
 
-build/rant-sanitized: $(SOURCES) $(wildcard *.h */*.h) Makefile $(crypto)
+# What the tests are made of. No _FORTIFY_SOURCE: it renames libc calls, and a wrapped call would be missed silently.
+build/sanitized/%.o: %.c Makefile $(crypto)
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) -g -O1 $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(SOURCES) -o $@ $(LIBRARIES)
+	$(CC) $(STANDARD) -g -O1 -U_FORTIFY_SOURCE $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) -MMD -MP -c $< -o $@
+
+-include $(wildcard build/sanitized/*.d build/sanitized/*/*.d build/sanitized/tests/unit/*.d)
+
+build/rant-sanitized: $(SOURCES:%.c=build/sanitized/%.o)
+	$(CC) $(SANITIZE) $^ -o $@ $(LIBRARIES)
 
 build/hostile: tests/link/hostile.c $(filter-out build/rant.o,$(OBJECTS))
 	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror $(INCLUDES) $^ -o $@ $(LIBRARIES)
@@ -58,15 +64,14 @@ build/spike.so: tests/lab/spike.c Makefile
 	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror -shared -fPIC tests/lab/spike.c -o $@ -ldl
 
 # Each unit test says in a line "build: wraps=A,B sources=X.c,Y.c libs=..." what it replaces and what it is linked with.
-# No _FORTIFY_SOURCE: it renames libc calls, and a wrapped call would be missed silently.
 comma = ,
-field = $(subst $(comma), ,$(shell sed -n 's|^/\* build:.* $(2)=\([^ ]*\).*|\1|p' tests/unit/$(notdir $(1)).c))
+field = $(subst $(comma), ,$(shell sed -n 's|^/\* build:.* $(2)=\([^ ]*\).*|\1|p' tests/unit/test_$(1).c))
+objects_of = $(patsubst %.c,build/sanitized/%.o,$(wildcard $(call field,$(1),sources)))
 
-build/test_%: tests/unit/test_%.c $(SOURCES) $(wildcard *.h */*.h tests/unit/*.h tests/unit/fake_*.c tests/fuzz/*.c) Makefile $(crypto)
-	@mkdir -p $(@D)
-	$(CC) $(STANDARD) -g -O1 -U_FORTIFY_SOURCE $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) \
-		$(foreach w,$(call field,$@,wraps),-Wl$(comma)--wrap=$(w)) \
-		$< $(call field,$@,sources) -o $@ -lcmocka $(LIBRARIES)
+.SECONDARY:
+.SECONDEXPANSION:
+build/test_%: build/sanitized/tests/unit/test_%.o $$(call objects_of,$$*)
+	$(CC) $(SANITIZE) $(foreach w,$(call field,$*,wraps),-Wl$(comma)--wrap=$(w)) $^ -o $@ -lcmocka $(LIBRARIES)
 
 demo:
 	tests/packages.sh build demo

@@ -66,12 +66,14 @@ part() {
 warnings=(-std=gnu11 -Wall -Wextra -Wshadow -Wformat=2 -Wmissing-prototypes -Werror -I. -I/usr/include/libnl3)
 
 analyze() {
-	local file
+	local file status=0
 	for file in *.c */*.c; do
-		gcc "${warnings[@]}" -O2 -fanalyzer -c "$file" -o /dev/null || return 1
+		gcc "${warnings[@]}" -O2 -fanalyzer -c "$file" -o /dev/null || status=1
 	done
 	# What is left out without libcrypto.
-	[ ! -e /usr/include/openssl/sha.h ] || gcc "${warnings[@]}" -DWITH_CRYPTO -O2 -fanalyzer -c wire/hmac.c -o /dev/null
+	[ ! -e /usr/include/openssl/sha.h ] ||
+		gcc "${warnings[@]}" -DWITH_CRYPTO -O2 -fanalyzer -c wire/hmac.c -o /dev/null || status=1
+	return $status
 }
 
 # The line that the README gives, with no word of the compiler about it.

@@ -152,7 +152,8 @@ def poll(what, condition):
 
 
 def reflector(*arguments, name="r"):
-    program = Program(name, rant, "-i", LINK, *arguments, there=True, cpu=last_cpu)
+    """More packets than any test sends: without a count a log is gigabytes, and its memory is touched before the start."""
+    program = Program(name, rant, "-i", LINK, "--count", "100000", *arguments, there=True, cpu=last_cpu)
     poll("the reflector's port", lambda: program.has_port(stamp.PORT))
     return program
 
