@@ -141,7 +141,7 @@ offer_quick() {
 		offer unit "$file" "$file" tests/with_tracefs.sh "$file"
 	done
 	for file in tests/test_*.sh tests/unit/test_*.sh; do
-		[[ ! -x $file ]] || offer unit "$file" none "$file"
+		[[ ! -x $file ]] || offer script "$file" none "$file"
 	done
 	offer_links
 	offer network interop rant tests/interop/interop.sh ./rant
@@ -180,7 +180,7 @@ run() {
 		# shellcheck disable=SC2086 # words
 		case $kind in
 		static) one "${title[$name]}" $command ;;
-		unit) CMOCKA_MESSAGE_OUTPUT=TAP many "$name" $command ;;
+		unit | script) CMOCKA_MESSAGE_OUTPUT=TAP many "$name" $command ;;
 		network) part "$name" many "$command" $command ;;
 		esac
 	done
@@ -206,10 +206,13 @@ if [ ${#programs[@]} -gt 0 ] && ! part build make -s -j"$(nproc)" "${programs[@]
 	exit 1
 fi
 # Side by side: none of these depends on time.
-part static run static >"$work/static" &
+{
+	part static run static
+	part scripts run script
+} >"$work/beside" &
 part unit run unit
 wait
-cat "$work/static"
+cat "$work/beside"
 run network
 run_lab
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-#
+# lab: rt, so that both guests take about as long
 # The unit test that uses the real tracefs, on a kernel that takes snapshots: "make build/test_tracefs" comes first,
 # outside.
 set -uo pipefail
