@@ -497,7 +497,7 @@ if [ $# -eq 0 ]; then
 elif [ "$*" = --all ]; then
 	set -- "$lab"/test_*.sh
 elif [ "$*" = --rest ]; then
-	mapfile -t rest < <(grep -lE '^# lab:.* slow|(^|[ =])slow |QUICK' "$lab"/test_*.sh)
+	mapfile -t rest < <(grep -lE '^# lab:.* slow|(^|[ =(])slow |QUICK' "$lab"/test_*.sh)
 	set -- "${rest[@]}"
 fi
 for test in "$@"; do

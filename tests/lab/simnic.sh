@@ -57,9 +57,9 @@ sent_of() { # before or after
 }
 
 # shellcheck disable=SC2317 # by poll
-has_sent() {
+has_sent() { # [N]: more than N probes
 	take_counters now
-	[ "$(sent_of now)" -gt "$(sent_of before)" ]
+	[ "$(sent_of now)" -gt $(($(sent_of before) + ${1:-0})) ]
 }
 
 setting_of() { # SIDE: "tx_type rx_filter"

@@ -203,13 +203,13 @@ restarted() {
 	reset
 	set_parameters vary_steps=997
 	start_pair '' '--count 50000 --timeout 100'
-	poll has_sent
-	pause 0.4
+	poll has_sent 250
 	stop r
 	mv "$work/r.log" "$work/first.log"
 	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware --no-step-check --log "$work/r.log" --count 50000
 	poll has_port r
-	pause 0.6
+	take_counters now
+	poll has_sent $(($(sent_of now) - $(sent_of before) + 250))
 	stop e
 	stop r
 	expect_status e 0

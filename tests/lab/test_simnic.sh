@@ -36,7 +36,7 @@ pair 'one latency' '' "$H" "$C 20000" "$ALL" 'N == 20000' 'set(E.values()) == {7
 pair 'a wire that varies, percentiles in buckets' 'wire_ns=20000 wire_back_ns=7 response_ns=0 vary_steps=9973' \
 	"$H --overflow 100" "$C 20000 --overflow 100" "$ALL" 'N == 20000' 'len(set(E.values())) > 8000' \
 	'set(R.values()) == {0}'
-pair 'a response that varies, percentiles in the overflow' \
+slow pair 'a response that varies, percentiles in the overflow' \
 	'wire_ns=123 response_ns=4000 vary_stage=2 vary_steps=60000 vary_ns=11' "$H --overflow 50" "$C 20000 --overflow 300" \
 	"$ALL" 'N == 20000' 'len(set(R.values())) > 15000' 'max(R.values()) > 600000'
 slow pair 'PHCs that drift, far apart' 'drift_ppb=123457,-500000 phc_offset_ns=-1599999000000000000,2000000000123456789

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# lab: rt, so that both guests take about as long
+#
 # Hardware stamps, a spike at each stage in turn, and what rant makes of it: the stage it blames, the kernel's snapshot,
 # and the circular log. On the simulated NIC, whose clock runs like the system's but is offset and drifts.
 #
