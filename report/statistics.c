@@ -151,11 +151,19 @@ enum cell { CELL_FORMULA, CELL_SAMPLES, CELL_NEGATIVE, CELL_50, CELL_90, CELL_95
 static const struct {
 	const char *title;
 	int width; /* negative: to the left */
+	uint64_t numerator, denominator; /* of a percentile */
 } cells[CELLS] = {
-	[CELL_FORMULA] = { "", -22 }, [CELL_SAMPLES] = { "Samples", 9 }, [CELL_NEGATIVE] = { "Negative", 8 },
-	[CELL_50] = { "50th", 10 }, [CELL_90] = { "90th", 10 }, [CELL_95] = { "95th", 10 }, [CELL_99] = { "99th", 10 },
-	[CELL_99_9] = { "99.9th", 10 }, [CELL_99_99] = { "99.99th", 10 }, [CELL_MAXIMUM] = { "Maximum", 10 },
-	[CELL_AVERAGE] = { "Average", 10 },
+	[CELL_FORMULA] = { "", -22, 0, 0 },
+	[CELL_SAMPLES] = { "Samples", 9, 0, 0 },
+	[CELL_NEGATIVE] = { "Negative", 8, 0, 0 },
+	[CELL_50] = { "50th", 10, 50, 100 },
+	[CELL_90] = { "90th", 10, 90, 100 },
+	[CELL_95] = { "95th", 10, 95, 100 },
+	[CELL_99] = { "99th", 10, 99, 100 },
+	[CELL_99_9] = { "99.9th", 10, 999, 1000 },
+	[CELL_99_99] = { "99.99th", 10, 9999, 10000 },
+	[CELL_MAXIMUM] = { "Maximum", 10, 0, 0 },
+	[CELL_AVERAGE] = { "Average", 10, 0, 0 },
 };
 
 /* The most important column first: a terminal that is too narrow gets the first ones, a file gets all. */
@@ -200,8 +208,7 @@ static void cell_text(char *text, size_t bytes, const struct histogram *h, int c
 	} else if (cell == CELL_AVERAGE) {
 		snprintf(text, bytes, "%.3f", (histogram_mean_ns(h) - (double)less_ns) / NS_PER_US);
 	} else {
-		const int k = cell - CELL_50;
-		struct percentile v = histogram_percentile(h, percentiles[k].numerator, percentiles[k].denominator);
+		struct percentile v = histogram_percentile(h, cells[cell].numerator, cells[cell].denominator);
 
 		snprintf(text, bytes, "%s%.3f", v.bound ? ">=" : "",
 			 label_us(v.value_ns > less_ns ? v.value_ns - less_ns : 0));
