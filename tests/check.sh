@@ -60,7 +60,6 @@ part() {
 	return $status
 }
 
-
 # ---- Without running it ----------------------------------------------------------------------------------------------
 
 warnings=(-std=gnu11 -Wall -Wextra -Wshadow -Wformat=2 -Wmissing-prototypes -Werror -I. -I/usr/include/libnl3)
@@ -208,9 +207,9 @@ fi
 # Side by side: none of these depends on time.
 {
 	part static run static
-	part scripts run script
+	part unit run unit
 } >"$work/beside" &
-part unit run unit
+part scripts run script
 wait
 cat "$work/beside"
 run network
