@@ -90,7 +90,7 @@ lab:
 	tests/lab/lab.sh $(if $(filter all,$(LAB)),--all)
 
 # What the tests in the lab run.
-lab-programs: rant $(filter build/test_clock% build/test_tracefs%,$(TESTS))
+lab-programs: rant $(filter build/test_clock build/test_trace%,$(TESTS))
 
 # What comes from the wire, as the rooms decode it: SECONDS of libFuzzer, which adds what it finds to build/corpus.
 # build/fuzz_packet -merge=1 tests/fuzz/corpus build/corpus keeps what reaches further.
