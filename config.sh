@@ -29,8 +29,9 @@ readonly sys=$root/sys proc=$root/proc netns=$root/run/netns states=$root/run/ra
 
 # ---- Parts -----------------------------------------------------------------------------------------------------------
 
+# One line, whatever is in an argument that it quotes.
 die() {
-	printf 'config.sh: %s\n' "$*" >&2
+	printf 'config.sh: %s\n' "${*//[[:cntrl:]]/?}" >&2
 	exit 1
 }
 
@@ -53,7 +54,10 @@ part state && . "$parts/state.sh"
 part undo && . "$parts/undo.sh"
 part cpu_lists && . "$parts/cpu_lists.sh"
 part interface && . "$parts/interface.sh"
+part spared && . "$parts/spared.sh"
+part fib && . "$parts/fib.sh"
 part before && . "$parts/before.sh"
+part dump && . "$parts/dump.sh"
 part vectors && . "$parts/vectors.sh"
 part threads && . "$parts/threads.sh"
 part ethtool && . "$parts/ethtool.sh"
@@ -128,13 +132,34 @@ usage() {
 	done
 }
 
-# steps_of OPTION LIST
+wants_help() {
+	local word
+
+	for word in "$@"; do
+		[ "$word" != --help ] && [ "$word" != -h ] || return 0
+	done
+	[ $# -eq 0 ]
+}
+
+# steps_of OPTION: each name in its list is that of a step as it stands.
 steps_of() {
+	local list=${option[$1]},
 	local step
 
-	for step in ${2//,/ }; do
-		grep -qx -- "$step" <<<"$steps" || die "$1: there is no step '$step'; there are: ${steps//$'\n'/ }"
+	while [ -n "$list" ]; do
+		step=${list%%,*} list=${list#*,}
+		[ -n "$step" ] || die "--$1: a step is missing in '${option[$1]}'; there are: ${steps//$'\n'/ }"
+		is_step "$step" || die "--$1: there is no step ${step@Q}; there are: ${steps//$'\n'/ }"
 	done
+}
+
+is_step() {
+	local name
+
+	for name in $steps; do
+		[ "$name" != "$1" ] || return 0
+	done
+	return 1
 }
 
 parse_options() {
@@ -198,9 +223,13 @@ check_cpus() {
 check_options() {
 	local name
 
-	steps_of --only "${option[only]:-}"
-	steps_of --skip "${option[skip]:-}"
+	for name in only skip; do
+		[ -z "${option[$name]+given}" ] || steps_of "$name"
+	done
 	only=${option[only]:-} skip=$skip${option[skip]:-},
+	for name in cpu irq-cpu; do
+		[ -z "${option[$name]:-}" ] || check_cpu "$name"
+	done
 	for name in $steps; do
 		! chosen "$name" || "${check[$name]:-:}"
 	done
@@ -247,6 +276,7 @@ run_apply() {
 	open_states
 	load_state
 	tidy_state
+	[ ${#records[@]} -gt 0 ] || dump | replace "$state/before"
 	printf '%s\0' "${given[@]}" | replace "$state/arguments"
 	[ -z "$device" ] || echo "${device#"$sys/bus/"}" | replace "$state/device"
 	print_discovery
@@ -278,7 +308,7 @@ declare -a given=("$@")
 main() {
 	local -a before=()
 
-	[[ " $* " != *' --help '* && " $* " != *' -h '* && $# -gt 0 ]] || { usage && exit 0; }
+	! wants_help "$@" || { usage && exit 0; }
 	parse_options "$@"
 	[[ $interface =~ $names ]] || die "'$interface' is not the name of an interface: see --help"
 	state=$states/$interface
@@ -293,7 +323,7 @@ main() {
 	need ethtool ethtool
 	discover
 	check_tools
-	check_spared
+	[ "$mode" = verify ] || check_spared
 	space=$here
 	! chosen namespace || space=ns_$interface
 	trap 'say "interrupted: config.sh $interface --undo takes back what was done"; exit 130' INT TERM HUP

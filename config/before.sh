@@ -10,13 +10,15 @@ declare -a words=()
 remember_interface() {
 	[ -z "${saved[interface]:-}" ] || return 0
 	remember_vectors
-	remember_neighbours
-	remember_routes 4
-	remember_routes 6
+	remember_fib
+	scan_neighbours remember_neighbour
+	scan_proxies remember_proxy
+	scan_fdb remember_fdb
+	scan_groups remember_group
+	remember_token
 	remember_link
 	remember_addresses
-	remember_files '*' "$proc"/sys/net/ipv{4,6}/{conf,neigh}/"$interface"
-	remember_files '[rx]ps_*' "$sys/class/net/$interface/queues/"
+	remember_files
 	remember interface undo_nothing
 }
 
@@ -38,36 +40,105 @@ remember_vectors() {
 	done
 }
 
-remember_neighbours() {
-	local address lladdr text
-
-	while read -r address lladdr text _; do
-		[ "$lladdr" != lladdr ] || remember "neighbour $address" undo_neighbour "$address" "$text"
-	done < <(at ip neigh show dev "$interface" nud permanent)
-}
-
-undo_neighbour() {
-	! $present || at ip neigh replace "$1" lladdr "$2" nud permanent dev "$interface"
-}
-
-# remember_routes FAMILY: what the kernel or a router makes comes back by itself.
-remember_routes() {
-	local text
+# scan_neighbours FUNCTION [ARGUMENT...]: those that the kernel does not forget by itself.
+scan_neighbours() {
+	local text word
 
 	while IFS= read -r text; do
-		case $text in *'proto kernel'* | *'proto ra'* | local* | broadcast* | multicast* | anycast*) continue ;; esac
-		text=$(sed -E 's/ (linkdown|dead|offload|rt_offload|trap|rt_trap)\b//g; s/ expires [^ ]+//; s/\\//g' <<<"$text")
+		[[ $text =~ PERMANENT|extern_learn|managed ]] || continue
 		read -r -a line <<<"$text"
-		remember "route $1 $text" undo_route "$1" "${line[@]}"
-	done < <(at ip "-$1" -o route show table all dev "$interface" 2>/dev/null)
+		words=()
+		for word in "${line[@]:1}"; do
+			case $word in
+			PERMANENT) words+=(nud permanent) ;;
+			[A-Z]*) ;;
+			*) words+=("$word") ;;
+			esac
+		done
+		"$@" "${line[0]}" "${words[@]}"
+	done < <(quietly ip neigh show dev "$interface")
 }
 
+remember_neighbour() {
+	remember "neighbour $1" undo_entry "$@"
+}
+
+# undo_entry ADDRESS WORD...: a neighbour
+undo_entry() {
+	! $present || at ip neigh replace "$@" dev "$interface"
+}
+
+# As earlier versions saved it.
+undo_neighbour() {
+	undo_entry "$1" lladdr "$2" nud permanent
+}
+
+# scan_proxies FUNCTION [ARGUMENT...]: addresses that this host answers for.
+scan_proxies() {
+	while read -r -a line; do
+		"$@" "${line[0]}" "${line[@]:2}"
+	done < <(quietly ip neigh show proxy dev "$interface")
+}
+
+remember_proxy() {
+	remember "proxy neighbour $1" undo_proxy "$@"
+}
+
+undo_proxy() {
+	! $present || at ip neigh replace proxy "$@" dev "$interface"
+}
+
+# scan_fdb FUNCTION [ARGUMENT...]: MACs of others that the interface takes too. Groups are another thing.
+scan_fdb() {
+	while read -r -a line; do
+		[[ ${line[0]} =~ ^[0-9a-f][02468ace]:[0-9a-f:]+$ && " ${line[*]} " == *' self '* ]] || continue
+		"$@" "${line[@]}"
+	done < <(quietly bridge fdb show dev "$interface")
+}
+
+remember_fdb() {
+	remember "fdb $1" undo_fdb "$@"
+}
+
+undo_fdb() {
+	! $present || at bridge fdb replace "$@" dev "$interface"
+}
+
+# scan_groups FUNCTION [ARGUMENT...]: MACs of groups that somebody joined by hand.
+scan_groups() {
+	while read -r -a line; do
+		[[ "${line[0]:-} ${line[*]:2}" != 'link '*static* ]] || "$@" "${line[1]}"
+	done < <(quietly ip maddr show dev "$interface")
+}
+
+remember_group() {
+	remember "group $1" undo_group "$1"
+}
+
+undo_group() {
+	$present && [[ $(at ip maddr show dev "$interface") != *" $1 "*static* ]] || return 0
+	at ip maddr add "$1" dev "$interface"
+}
+
+# The part of IPv6 addresses that a router does not give.
+remember_token() {
+	while read -r -a line; do
+		[[ "${line[*]}" != 'token '*" dev $interface" || ${line[1]} = :: ]] || remember token undo_token "${line[1]}"
+	done < <(quietly ip token show dev "$interface")
+}
+
+undo_token() {
+	! $present || at ip token set "$1" dev "$interface"
+}
+
+# As earlier versions saved it: undo_route FAMILY WORD...
 undo_route() {
 	! $present || at ip "-$1" route replace "${@:2}" dev "$interface"
 }
 
 remember_link() {
 	read_link
+	remember 'qdisc was' undo_qdisc "${link[qdisc]}"
 	if [ "${link[up]}" = on ]; then
 		remember 'link was' undo_link up
 	else
@@ -75,23 +146,28 @@ remember_link() {
 	fi
 }
 
-# The last address is saved first and so put back last: the first one of a network is its primary address.
+# What is saved last is put back first. The first IPv4 address of a network is its primary one; of IPv6 the kernel shows
+# the newest one first.
 remember_addresses() {
-	local text i generated=0
+	local i
 	local -a all=()
 
-	mapfile -t all < <(at ip -o addr show dev "$interface")
-	! net_get "$proc/sys/net/ipv6/conf/$interface/addr_gen_mode" || generated=$value
+	mapfile -t all < <(quietly ip -o -4 addr show dev "$interface")
 	for ((i = ${#all[@]} - 1; i >= 0; i--)); do
-		text=${all[i]#*"$interface"}
-		case $text in
-		*inet6*temporary* | *inet6*dynamic*) continue ;;
-		*inet6*'scope link'*) [ "$generated" = 1 ] || continue ;;
-		esac
-		read -r -a line <<<"${text//\\/ }"
-		address_words "${line[@]}"
-		remember "address ${line[1]} before" undo_address "${words[@]}"
+		remember_address "${all[i]}"
 	done
+	mapfile -t all < <(quietly ip -o -6 addr show dev "$interface")
+	for i in "${!all[@]}"; do
+		[[ ${all[i]} =~ temporary|dynamic ]] || remember_address "${all[i]}"
+	done
+}
+
+remember_address() {
+	local text=${1#*"$interface"}
+
+	read -r -a line <<<"${text//\\/ }"
+	address_words "${line[@]}"
+	remember "address ${line[1]} before" undo_address "${words[@]}"
 }
 
 # address_words FAMILY ADDRESS WORD...: of "ip -o address show". $words are those that "ip address replace" takes.
@@ -122,13 +198,28 @@ undo_address() {
 	! $present || at ip address replace "$@" dev "$interface"
 }
 
-# remember_files PATTERN FOLDER...: the files in these folders whose names match, in the namespace of the interface.
+# files_of_interface: its settings in /proc and /sys, as "PATH:TEXT". A secret that is written sets how addresses are
+# made: it is saved last and so put back first.
+files_of_interface() {
+	as_mounted grep -srH --exclude=stable_secret '' "$proc"/sys/net/{ipv4,ipv6,mpls}/{conf,neigh}/"$interface"
+	as_mounted grep -srH '--include=[rx]ps_*' '--include=limit_m*' --include=hold_time --include=tx_maxrate '' \
+		"$sys/class/net/$interface/queues/"
+	as_mounted grep -sH '' "$proc/sys/net/ipv6/conf/$interface/stable_secret"
+}
+
+# as_mounted COMMAND...: with /proc and /sys of the namespace of the interface. It may fail.
+as_mounted() {
+	if [ -z "$here" ]; then
+		"$@" 2>/dev/null || true
+	else
+		ip netns exec "$here" "$@" 2>/dev/null || true
+	fi
+}
+
 remember_files() {
 	local path text
 
-	line=(grep -srH "--include=$1" '' "${@:2}")
-	[ -z "$here" ] || line=(ip netns exec "$here" "${line[@]}")
 	while IFS=: read -r path text; do
 		remember "file $path" undo_net_put "$path" "$text"
-	done < <("${line[@]}" || true)
+	done < <(files_of_interface)
 }

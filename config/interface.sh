@@ -22,7 +22,7 @@ locate() {
 within() {
 	if [ -z "$1" ]; then
 		line=("${@:2}")
-	elif [ "$2" = ip ] || [ "$2" = tc ]; then
+	elif [ "$2" = ip ] || [ "$2" = tc ] || [ "$2" = bridge ]; then
 		line=("$2" -n "$1" "${@:3}")
 	else
 		line=(nsenter "--net=$netns/$1" "${@:2}")
@@ -78,7 +78,7 @@ settle_net() {
 
 # All that the name of the interface tells, in whichever namespace it is.
 discover() {
-	local key rest folder
+	local key rest folder text
 
 	locate || die "there is no interface '$interface', here or in namespace ns_$interface"
 	while IFS=: read -r key rest; do
@@ -87,7 +87,10 @@ discover() {
 		bus-info) bus=${rest# } ;;
 		esac
 	done < <(at ethtool -i "$interface" 2>/dev/null)
-	mac=$(at ip -o link show dev "$interface" | sed -n 's/.*link.ether \([^ ]*\).*/\1/p')
+	text=$(at ip -o link show dev "$interface")
+	key=${text#*: } key=${key%%: *} key=${key%@*}
+	[ "$key" = "$interface" ] || die "'$interface' is another name of '$key': give that one"
+	mac=$(sed -n 's/.*link.ether \([^ ]*\).*/\1/p' <<<"$text")
 	[ -n "$mac" ] || die "'$interface' is not an Ethernet interface"
 	[[ $bus =~ ^[A-Za-z0-9][A-Za-z0-9:._-]*$ ]] || bus=
 	for folder in "$sys/bus"/*/devices/"$bus"; do
@@ -137,26 +140,6 @@ print_discovery() {
 	fi
 	say "# driver ${driver:-unknown}, MAC $mac, PCI ${pci:-none}, PTP clock ${phc:-none}, NUMA node $node," \
 		"interrupts ${vectors[*]:-none}, namespace ${here:-none}"
-}
-
-# Refuses an interface if the host would be cut off, or if something would be lost that cannot be put back.
-check_spared() {
-	local text kind handle
-
-	[ -z "$here" ] && { chosen namespace || chosen network; } || return 0
-	[ -z "$(ip route show default dev "$interface" 2>/dev/null)" ] ||
-		die "'$interface' carries the default route of this host: use another interface, or remove that route first"
-	chosen namespace || return 0
-	text=$(ip -o link show dev "$interface")
-	[[ ! $text =~ \ master\ ([^ ]+) ]] ||
-		die "'$interface' is a port of '${BASH_REMATCH[1]}': take it out first, or --no-namespace"
-	for text in "$sys/class/net/$interface"/upper_*; do
-		[ ! -e "$text" ] || die "'${text##*/upper_}' stands on '$interface': remove it first, or --no-namespace"
-	done
-	while read -r _ kind handle _; do
-		[ "$handle" = 0: ] ||
-			die "'$interface' has a queueing discipline of its own, $kind $handle: remove it first, or --no-namespace"
-	done < <(tc qdisc show dev "$interface" 2>/dev/null)
 }
 
 declare -A link=()

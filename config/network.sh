@@ -184,7 +184,9 @@ has_own_qdisc() {
 undo_qdisc() {
 	$present || return 0
 	read_link
-	[ "${link[qdisc]}" = noqueue ] && [ "$1" != noqueue ] || return 0
+	[ "${link[qdisc]}" != "$1" ] && [ "${link[qdisc]}" != noop ] || return 0
+	[[ " $1 ${link[qdisc]} " == *' noqueue '* ]] || return 0
+	[ "$1" != noqueue ] || { at tc qdisc replace dev "$interface" root noqueue && return; }
 	at tc qdisc replace dev "$interface" root handle 1: pfifo && at tc qdisc del dev "$interface" root
 }
 

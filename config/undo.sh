@@ -48,6 +48,27 @@ hand_over() {
 	done | replace "$holder/undo"
 }
 
+declare -A passed=() # by what it is about: the port with which it is put back
+
+# pass_on RECORD: a route that cannot be put back while another port is prepared is put back with that one, after all
+# else of it. If it says which ports it needs, with one of those.
+pass_on() {
+	local name
+	local -a fields ports
+
+	IFS=$sep read -r -a fields <<<"$1"
+	[ "${fields[2]}" = undo_fib ] || return 1
+	read -r -a ports <<<"${fields[4]}"
+	for name in "${ports[@]}" "$states"/*/; do
+		name=${name%/} name=${name##*/}
+		[ "$name" != "$interface" ] && [ -s "$states/$name/undo" ] || continue
+		{ printf '%s\n' "$1" && cat "$states/$name/undo"; } | replace "$states/$name/undo"
+		passed[${fields[0]}]=$name
+		return 0
+	done
+	return 1
+}
+
 # take_back RECORD
 take_back() {
 	local status=0
@@ -87,36 +108,62 @@ take_back_group() {
 	done
 }
 
-undo_all() {
+# undo_records [last]: the last one first. What is left over is in $records: a route may need another one that is put
+# back later, so that only in the last round it is told what is not taken back.
+undo_records() {
 	local i reason
 	local -a left=()
 
-	mode=undo taken=() present=true
-	load_state
-	locate || present=false
-	find_device
+	taken=()
 	for ((i = ${#records[@]} - 1; i >= 0; i--)); do
 		! take_back_group "$i" || continue
 		! hand_over "${records[i]}" && ! take_back "${records[i]}" || continue
+		[ -z "${1:-}" ] || ! pass_on "${records[i]}" || continue
 		left=("${records[i]}" "${left[@]}")
+		[ -n "${1:-}" ] || continue
 		reason=$(tail -n 1 "$state/output")
 		printf 'config.sh: %s: not taken back: %s: %s\n' "$interface" "${records[i]%%"$sep"*}" "${reason:-refused}"
 	done
-	if [ ${#left[@]} -gt 0 ]; then
-		printf '%s\n' "${left[@]}" | replace "$state/undo"
+	records=("${left[@]}")
+}
+
+undo_all() {
+	mode=undo present=true
+	load_state
+	locate || present=false
+	find_device
+	[ -z "$here" ] || add_others
+	undo_records
+	undo_records last
+	if [ ${#records[@]} -gt 0 ]; then
+		printf '%s\n' "${records[@]}" | replace "$state/undo"
 		return 1
 	fi
-	remove_state
+	rm -f "$state"/{undo,undo.new,refused,output,device,arguments,arguments.new,phc2sys}
+	is_as_before && remove_state
+}
+
+# is_as_before: after everything was taken back. If not, a line for each difference. Some links take their time.
+is_as_before() {
+	local text
+
+	[ -e "$state/before" ] && $present || return 0
+	! wait_until compare_dump || return 0
+	has_carrier || ! wait_until compare_dump || return 0
+	for text in "${differences[@]}"; do
+		printf 'config.sh: %s: not as before: %s\n' "$interface" "$text"
+	done | sort
+	return 1
 }
 
 remove_state() {
-	rm -f "$state"/{undo,undo.new,refused,output,boot,device,arguments,arguments.new,phc2sys}
+	rm -f "$state"/{undo,undo.new,refused,output,boot,before,before.new,device,arguments,arguments.new,phc2sys}
 	rmdir "$state"
 	rmdir "$states" 2>/dev/null || true # not while another interface has something there
 }
 
 run_undo() {
-	local boot
+	local boot text
 
 	if [ ! -e "$state" ]; then
 		say "nothing to take back"
@@ -130,6 +177,11 @@ run_undo() {
 		remove_state
 		return 0
 	fi
-	undo_all >&2 || die "$interface: some settings are not taken back: see above, then --undo once more"
-	say "everything is taken back"
+	undo_all >&2 || {
+		[ -e "$state/undo" ] ||
+			die "$interface: all is taken back, but not as before: mend what is above, then --undo once more"
+		die "$interface: some settings are not taken back: see above, then --undo once more"
+	}
+	text=$(printf '%s\n' "${passed[@]}" | sort -u)
+	say "everything is taken back${text:+, but for ${#passed[@]} routes, which come with --undo of ${text//$'\n'/ and }}"
 }

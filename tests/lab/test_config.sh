@@ -161,10 +161,17 @@ for name in r:ns_eth1 e:ns_eth0; do
 done
 finish e
 stop r
-expect_status e 0
-expect_status r 0
+# The clock of the emulated NIC jumps by 2^41 ns now and then, and what config.sh has synchronise it may then turn its dial by 90 %,
+# which this driver allows: every latency is off by that, and rant says so.
+for name in e r; do
+	if [ "${status[$name]}" = 3 ]; then
+		expect_line "$name.out" "^Measurement: void: .*the NIC's clock runs at a wrong rate"
+	else
+		expect_status "$name" 0
+	fi
+done
 expect "$(row e Recorded)" -ge 30 'recorded by the emitter'
-echo "# $(grep '^MIN' "$work/e.out")"
+echo "# $(grep '^MIN' "$work/e.out"); $(tail -n 1 "$work/e.out"); reflector: $(tail -n 1 "$work/r.out")"
 verdict
 
 begin 'config.sh: --verify finds all in force, then exactly the five that were broken by hand'

@@ -20,11 +20,13 @@ if [ "$(nproc --all)" -lt 2 ]; then
 	echo "ok - config.sh on a veth link # SKIP it needs two CPUs"
 	exit 0
 fi
-# Mounts of its own: tracefs where there is none.
+# A network of its own, so that all of it can be compared, with the /sys that shows it; and tracefs.
 if [ -z "${CONFIG_VETH:-}" ]; then
-	CONFIG_VETH=yes exec unshare --mount "$0" "$@"
+	CONFIG_VETH=yes exec unshare --mount --net "$0" "$@"
 fi
+mount -t sysfs none /sys
 [ -d /sys/kernel/tracing/instances ] || mount -t tracefs none /sys/kernel/tracing 2>/dev/null
+ip link set dev lo up
 
 a=ca$$ b=cb$$
 work=$(mktemp -d /tmp/rant-config.XXXXXX) || exit 1
@@ -79,14 +81,21 @@ expect_line() {
 dump_link() {
 	dump_port "$1"
 	grep -rs '' "/proc/sys/net/ipv4/conf/$1" "/proc/sys/net/ipv4/neigh/$1" "/proc/sys/net/ipv6/conf/$1" "/proc/sys/net/ipv6/neigh/$1"
-	ip -4 route show table all dev "$1"
-	ip -6 route show table all dev "$1"
 	[ ! -e "/run/rant-config/$1" ] || echo "state is left"
 }
 
 dump() {
 	dump_link "$a"
 	dump_link "$b"
+	# Of addresses that both ports have the order is the kernel's.
+	ip -4 -o route show table all | grep -v 'table local'
+	ip -4 -o route show table local | sort
+	ip -6 -o route show table all | sort
+	for object in nexthop '-4 rule' '-6 rule' 'mptcp endpoint' addrlabel token; do
+		# shellcheck disable=SC2086 # words
+		ip $object show
+	done
+	{ ip -4 neigh show proxy; ip -6 neigh show proxy; ip neigh show nud permanent; bridge fdb show; ip -o maddr show; } | sort
 	ip netns list 2>/dev/null | grep -F "$$"
 	ls /sys/kernel/tracing/instances
 	# shellcheck disable=SC2009 # their scheduling is wanted, too
@@ -126,11 +135,12 @@ for port in "$a" "$b"; do
 	ip link set dev "$port" up
 	echo 2 >"/proc/sys/net/ipv4/conf/$port/rp_filter"
 done
-ip neigh add 10.98.77.9 lladdr 02:00:00:00:00:09 nud permanent dev "$a"
-ip route add 10.97.0.0/16 via 10.98.77.9 dev "$a" metric 7
+# shellcheck source=tests/link/hang_on_ports.sh
+. "$(dirname "$0")/hang_on_ports.sh"
+hang_on_ports "$a" "$b"
 settle
 dump "$work/before"
-mac_b=$(<"/sys/class/net/$b/address")
+mac_a=$(<"/sys/class/net/$a/address") mac_b=$(<"/sys/class/net/$b/address")
 skip=(--skip 'cpus,irqs')
 [ -z "${HOST:-}" ] || skip=()
 options_a=(--ip 10.98.76.1 --remote-ip 10.98.76.2 --remote-mac "$mac_b" --cpu 0 --irq-cpu 1 --trace "${skip[@]}")
@@ -150,7 +160,7 @@ config 0 "$a" --verify
 config 0 "$b" --verify
 verdict 'what applies is set, the rest is listed as not supported'
 
-nsenter --net="/run/netns/ns_$b" timeout 60 "$rant" -i "$b" --stamp kernel --once >"$work/r.out" 2>"$work/r.err" &
+nsenter --net="/run/netns/ns_$b" timeout 60 "$rant" -i "$b" --stamp kernel --once --once-silence 1 >"$work/r.out" 2>"$work/r.err" &
 reflector=$!
 until="$((SECONDS + 20))"
 until grep -qi ':035E ' "/proc/$(pgrep -P "$reflector" -x rant)/net/udp" 2>/dev/null || [ "$SECONDS" -ge "$until" ]; do
@@ -174,6 +184,84 @@ config 0 "$a" --undo
 config 0 "$b" --undo
 expect_as_before 'after --undo'
 verdict 'both ports taken back, the first one first: all is as before'
+
+config 0 "$a" "${options_a[@]}"
+config 0 "$b" "${options_b[@]}" --remote-mac "$mac_a"
+config 0 "$a" --undo
+config 0 "$a" "${options_a[@]}"
+config 0 "$b" --undo
+config 0 "$a" --undo
+expect_as_before 'after --undo, apply, --undo, --undo'
+config 0 "$b" "${options_b[@]}" --remote-mac "$mac_a" --no-namespace
+config 0 "$a" "${options_a[@]}"
+config 0 "$a" --undo
+config 0 "$b" --undo
+expect_as_before 'with one of them in no namespace'
+verdict 'both ports taken back in other orders: all is as before'
+
+# What somebody changes between is told, again and again until it is mended.
+config 0 "$a" --only namespace --cpu 0 --irq-cpu 1
+ip -n "ns_$a" link set dev "$a" txqueuelen 7
+ip route del blackhole 10.25.0.0/16
+ip rule add pref 32000 iif "$a" table 7
+config 0 "$a" --only namespace --cpu 0 --irq-cpu 1 # does not write down anew what was before
+for _ in once again; do
+	config 1 "$a" --undo
+	sed "s/$a/A/g" "$work/err" >"$work/told"
+	cmp -s - "$work/told" <<-END || complain "told: $(<"$work/told")"
+		config.sh: A: not as before: link: was 'qlen 501', is 'qlen 7'
+		config.sh: A: not as before: route 4 10.25.0.0/16: was 'blackhole 10.25.0.0/16 scope global', is 'not there'
+		config.sh: A: not as before: rule 4 32000: from all iif A lookup 7: was 'not there', is 'there'
+		config.sh: A: all is taken back, but not as before: mend what is above, then --undo once more
+	END
+done
+ip link set dev "$a" txqueuelen 501
+ip route add blackhole 10.25.0.0/16
+config 0 "$a" --only namespace --cpu 0 --irq-cpu 1 # writes it down anew, after all was taken back
+ip rule del pref 32000
+config 1 "$a" --undo
+config 0 "$a" --only namespace --cpu 0 --irq-cpu 1
+config 0 "$a" --undo
+expect_as_before 'after --undo'
+verdict 'what is not as before is told in a line each, with status 1'
+
+# refused REGEX: one line, and nothing is changed.
+refused() {
+	dump "$work/refused"
+	config 1 "$a" "${options_a[@]}"
+	grep -Eq -- "$1" "$work/err" || complain "no line matches $1: $(<"$work/err")"
+	[ "$(wc -l <"$work/err")" -eq 1 ] || complain "not one line: $(<"$work/err")"
+	dump "$work/after"
+	cmp -s "$work/refused" "$work/after" || complain "$1: $(diff "$work/refused" "$work/after" | head -20)"
+}
+
+two_routes() {
+	ip route add 10.26.0.0/16 via 10.62.0.2 dev "$b"
+	ip route append 10.26.0.0/16 via 10.61.0.2 dev "$a"
+}
+
+# with REGEX REMOVE -- COMMAND...: refused while that is there; skipped where the kernel has no such thing.
+with() {
+	if "${@:4}" 2>"$work/err"; then
+		refused "$1"
+		# shellcheck disable=SC2086 # words
+		$2
+	else
+		echo "# no such thing here: ${*:4}: $(head -1 "$work/err")"
+	fi
+}
+
+with "'vx$$' stands on '$a'" "ip link del vx$$" -- ip link add "vx$$" type vxlan id 5 dev "$a" dstport 4789
+with "'mv$$' stands on '$a'" "ip link del mv$$" -- ip link add link "$a" name "mv$$" type macvlan
+with "discipline of its own, clsact" "tc qdisc del dev $a clsact" -- tc qdisc add dev "$a" clsact
+with "'nexthop 77' goes over '$a', and its 'type'" 'ip nexthop del id 77' -- ip nexthop add id 77 group 11/21 type resilient buckets 32
+with "'route 4 10.26.0.0/16' goes over '$a' and is there 2 times" 'ip route flush 10.26.0.0/16' -- two_routes
+with "'$a' carries the default route" 'ip route del default' -- \
+	ip route add default nexthop via 10.61.0.2 dev "$a" nexthop via 10.62.0.2 dev "$b"
+with "'$a' carries the default route" 'ip -6 route del default' -- ip -6 route add default via fd61::2 dev "$a"
+config 1 "another-name-of-$a" "${options_a[@]}"
+expect_as_before 'after what was refused'
+verdict 'what could not be put back is refused before anything is changed'
 
 for step in namespace offloads napi network trace; do
 	CONFIG_KILL_AFTER=$step config 137 "$a" "${options_a[@]}" 2>/dev/null

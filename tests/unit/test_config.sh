@@ -29,111 +29,9 @@ trap remove_all EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-mkdir "$work/bin"
-for tool in ip ethtool tc nsenter chrt taskset setpci mkdir rmdir phc2sys phc_ctl; do
-	ln -s "$tree/tests/unit/config/stub" "$work/bin/$tool"
-done
-PATH=$work/bin:$PATH
-
-# ---- The card and the host that there are not ------------------------------------------------------------------------
-
-# file PATH TEXT
-file() {
-	[ -d "${1%/*}" ] || command -p mkdir -p "${1%/*}"
-	printf '%s\n' "$2" >"$1"
-}
-
-# task NUMBER NAME FLAGS CPUS POLICY PRIORITY
-task() {
-	local folder=$proc/$1
-
-	file "$folder/task/$1/status" "Cpus_allowed_list:	$4"
-	file "$folder/status" "Cpus_allowed_list:	$4"
-	file "$folder/comm" "$2"
-	file "$folder/stat" "$1 ($2) S 2 0 0 0 -1 $3 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 2 $6 $5"
-}
-
-make_nic() {
-	local setting
-
-	command -p mkdir -p "$nic/instance"
-	for setting in 'driver=igb' 'bus=0000:03:00.0' 'namespace=' 'up=on' 'arp=on' 'multicast=on' 'qdisc=mq' \
-		'channels max combined=4' 'channels combined=4' 'ring max rx=4096' 'ring max tx=256' 'ring rx=256' 'ring tx=128' \
-		'coalesce adaptive-rx=on' 'coalesce rx-usecs=3' 'coalesce rx-frames=0' 'coalesce tx-usecs=n/a' \
-		'pause autoneg=on' 'pause rx=on' 'pause tx=off' 'flag legacy-rx=on' 'flag something=on' \
-		'offload rx-checksumming=on' 'offload tx-checksum-ipv4=off [fixed]' 'offload tx-checksum-ip-generic=on' \
-		'offload tx-tcp-segmentation=on' 'offload generic-segmentation-offload=on' \
-		'offload generic-receive-offload=on' 'offload large-receive-offload=off [fixed]' 'offload rx-vlan-offload=on' \
-		'frequency=-12.500000' 'aspm-0000:03:00.0=0042' 'aspm-0000:00:02.0=0043' \
-		'instance/buffer_size_kb=1410' 'instance/tracing_cpumask=ff' 'instance/events/net/napi_gro_receive_entry/enable=0' \
-		'instance/trace_clock=[local] global mono_raw' 'instance/snapshot=# * Snapshot is freed *' \
-		'instance/events/irq/irq_handler_entry/enable=0' 'instance/events/irq/irq_handler_exit/enable=0'; do
-		file "$nic/${setting%%=*}" "${setting#*=}"
-	done
-	echo 'inet 10.1.1.5/24 brd 10.1.1.255 scope global eth0\ valid_lft forever preferred_lft forever' >"$nic/addresses"
-	echo '10.1.1.9 lladdr 02:00:00:00:00:09 PERMANENT' >"$nic/neighbours"
-	echo '10.9.0.0/16 via 10.1.1.1' >"$nic/routes"
-	: >"$nic/refuse"
-	: >"$nic/default"
-	: >"$nic/pids"
-}
-
-# Interrupts 40 to 42 are the card's, 50 and 51 those of its other port.
-make_interrupts() {
-	local irq
-
-	command -p mkdir -p "$sys/devices/pci0000:00/0000:00:02.0/0000:03:00.0" "$sys/bus/pci/devices" "$sys/bus/pci/drivers/igb"
-	ln -s "$sys/devices/pci0000:00/0000:00:02.0/0000:03:00.0" "$sys/bus/pci/devices/"
-	ln -s "$sys/bus/pci/devices/0000:03:00.0" "$sys/bus/pci/drivers/igb/"
-	file "$sys/bus/pci/drivers/igb/0000:03:00.1/msi_irqs/50" msix
-	file "$sys/bus/pci/drivers/igb/0000:03:00.1/msi_irqs/51" msix
-	file "$sys/bus/pci/devices/0000:03:00.0/power/control" auto
-	file "$sys/bus/pci/devices/0000:03:00.0/numa_node" 0
-	for irq in 40 41 42; do
-		file "$sys/bus/pci/devices/0000:03:00.0/msi_irqs/$irq" msix
-	done
-	for irq in 30 40 41 42; do
-		file "$proc/irq/$irq/smp_affinity_list" 0-7
-		file "$proc/irq/$irq/effective_affinity_list" 0
-	done
-	file "$proc/irq/31/smp_affinity_list" 4-5
-	file "$proc/irq/32/smp_affinity_list" 3
-	file "$proc/irq/33/effective_affinity_list" 2
-	file "$proc/irq/50/smp_affinity_list" 6
-	file "$proc/irq/51/smp_affinity_list" 7
-	file "$proc/irq/default_smp_affinity" ff
-}
-
-make_host() {
-	local cpu
-
-	for cpu in 0 1 2 3 4 5 6 7; do
-		command -p mkdir -p "$sys/devices/system/cpu/cpu$cpu/node0"
-		file "$sys/devices/system/cpu/cpu$cpu/cpufreq/scaling_governor" powersave
-		file "$sys/devices/system/cpu/cpu$cpu/cpuidle/state0/latency" 0
-		file "$sys/devices/system/cpu/cpu$cpu/cpuidle/state1/latency" 133
-		file "$sys/devices/system/cpu/cpu$cpu/cpuidle/state1/disable" 0
-	done
-	file "$sys/devices/system/cpu/online" 0-7
-	file "$sys/devices/virtual/workqueue/cpumask" ff
-	file "$sys/class/net/eth0/napi_defer_hard_irqs" 7
-	file "$sys/class/net/eth0/gro_flush_timeout" 20000
-	file "$sys/class/net/eth0/queues/rx-0/rps_cpus" 0f
-	file "$proc/sys/net/ipv6/conf/eth0/disable_ipv6" 0
-	file "$proc/sys/net/ipv4/conf/eth0/rp_filter" 2
-	file "$proc/sys/kernel/random/boot_id" one
-	file "$proc/uptime" '1000.00 1'
-	file "$proc/meminfo" 'MemAvailable: 8000000 kB'
-	command -p mkdir -p "$proc/self/ns" "$CONFIG_ROOT/run/netns" "$sys/kernel/tracing/instances"
-	cp -r "$nic/instance/." "$sys/kernel/tracing/"
-	ln -s 'net:[1]' "$proc/self/ns/net"
-	task 1 init 0 0-7 0 0
-	task 20 ksoftirqd/3 69238848 3 0 0
-	task 140 irq/40-eth0-TxR 2129984 0-7 1 50
-	task 133 irq/33-nvme0q2 2129984 2 1 50
-	task 500 'evil) S ($x' 0 1-3 0 0
-	task 501 pinned 0 2 0 0
-}
+# shellcheck source=tests/unit/config/machine.sh
+. "$tree/tests/unit/config/machine.sh"
+replace_tools
 
 make_root() {
 	rm -rf "$CONFIG_ROOT"
@@ -261,6 +159,7 @@ enough=(--ip 10.0.0.1 --remote-ip 10.0.0.2 --cpu 2 --irq-cpu 3)
 	bad 'no CPU' 'cpu is missing' eth0 --ip 10.0.0.1 --remote-ip 10.0.0.2
 	bad 'a CPU that there is not' 'there is no CPU 9' eth0 "${enough[@]}" --cpu 9
 	bad 'a CPU that is no number' "'2x' is not a number" eth0 "${enough[@]}" --cpu 2x
+	bad 'a CPU that is no number, for a step that needs none' "'2x' is not a number" eth0 --only rings --irq-cpu 2x
 	bad 'one CPU for both' 'are both 2' eth0 "${enough[@]}" --irq-cpu 2
 	bad 'one CPU for both, written in two ways' 'are both 2' eth0 "${enough[@]}" --irq-cpu 02
 	bad 'no address' 'ip is missing' eth0 --cpu 2 --irq-cpu 3
@@ -272,6 +171,18 @@ enough=(--ip 10.0.0.1 --remote-ip 10.0.0.2 --cpu 2 --irq-cpu 3)
 	bad 'the MAC of a group' 'not the MAC of one' eth0 "${enough[@]}" --remote-mac 01:00:5e:00:00:01
 	bad 'a priority of 100' "'100' is not a number from 1 to 99" eth0 "${enough[@]}" --irq-prio 100
 	bad 'an unknown step' "no step 'rest'" eth0 "${enough[@]}" --only rest
+	bad 'a pattern for a step' "no step '\.\*'" eth0 "${enough[@]}" --only '.*'
+	bad 'a pattern for a step to leave out' "no step 'p\[t\]p'" eth0 "${enough[@]}" --skip 'p[t]p'
+	bad 'a pattern of files for a step' "no step '\*'" eth0 "${enough[@]}" --skip '*'
+	bad 'a blank between steps' "no step 'rings pause'" eth0 "${enough[@]}" --only 'rings pause'
+	bad 'a line for each step' "no step [$]'queues.nrings'" eth0 "${enough[@]}" --only $'queues\nrings'
+	bad 'a line break in a value' "'2[?]x' is not a number" eth0 "${enough[@]}" --cpu $'2\nx'
+	bad 'what a terminal would obey' "unknown option '-[?]\[2J[?]'" eth0 "${enough[@]}" $'-\e[2J\x7f'
+	bad 'a value with the word --help in it' "'x --help y' is not an IPv4" eth0 "${enough[@]}" --ip 'x --help y'
+	bad 'no step to take' '--only: a step is missing' eth0 "${enough[@]}" --only ''
+	bad 'no step to leave out' '--skip: a step is missing' eth0 "${enough[@]}" --skip ''
+	bad 'a comma for a step' '--only: a step is missing' eth0 "${enough[@]}" --only ,
+	bad 'a comma too many' '--skip: a step is missing' eth0 "${enough[@]}" --skip rings,
 	bad 'an unknown option' "unknown option '--cpus'" eth0 "${enough[@]}" --cpus 1
 	bad 'an option without its value' '--ip needs a value' eth0 --ip
 	bad 'two modes' 'exclude each other' eth0 --undo --verify
@@ -291,11 +202,62 @@ fi
 
 if chosen 'default route'; then
 	begin 'an interface with the default route is not touched'
-	echo 'default via 10.1.1.1' >"$nic/default"
+	echo 'default via 10.1.1.1' >>"$nic/routes"
 	dump >"$work/before"
 	config 1 eth0 "${enough[@]}"
 	expect_line err 'carries the default route'
 	expect_as_before changed
+	verdict
+fi
+
+# refused NAME REGEX CALL TEXT: if that call answers so, nothing is changed, and nothing is left.
+refused() {
+	chosen "refused: $1" || return 0
+	begin "refused, because it could not be put back: $1"
+	printf '%b\n' "$4" >"$nic/answer to $3"
+	dump >"$work/before"
+	config 1 eth0 "${enough[@]}"
+	expect_line err "^config.sh: .*$2.*(remove it first|a metric of its own)"
+	[ "$(wc -l <"$work/err")" -eq 1 ] || complain "$(wc -l <"$work/err") lines on stderr"
+	expect_as_before changed
+	[ ! -e "$CONFIG_ROOT/run/rant-config" ] || complain 'a folder is left'
+	verdict
+}
+
+eth0_line='2: eth0: <UP> mtu 1500'
+{
+	refused 'an encapsulating route' "route 4 10.7.0.0/16 metric 5' goes over 'eth0', and its 'encap'" 'ip -4 -o route show table all' \
+		'10.7.0.0/16  encap mpls  100 via 10.1.1.1 dev eth0 metric 5 '
+	refused 'a route for a time' "'expires'" 'ip -6 -o route show table all' 'fd01::/32 via fd00::1 dev eth0 metric 1024 expires 90sec pref medium'
+	refused 'one of two routes alike' "is there 2 times" 'ip -4 -o route show table all' \
+		'10.7.0.0/16 via 10.1.1.1 dev eth0 metric 5 \n10.7.0.0/16 via 10.1.2.1 dev eth1 metric 5 '
+	refused 'an encapsulating nexthop object' "nexthop 9' goes over 'eth0', and its 'encap'" 'ip -4 nexthop show' \
+		'id 9 encap mpls  100 via 10.1.1.1 dev eth0 scope link '
+	refused 'a tunnel' "'vx0' stands on 'eth0'" 'ip -d -o link show' \
+		"$eth0_line\n3: vx0: <UP> mtu 1450\\\\    vxlan id 5 dev eth0 srcport 0 0 dstport 4789"
+	refused 'a VLAN' "'eth0.5' stands on 'eth0'" 'ip -d -o link show' "$eth0_line\n3: eth0.5@eth0: <UP> mtu 1500\\\\    vlan protocol 802.1Q id 5"
+	refused 'clsact' 'discipline of its own, clsact ffff:' 'tc qdisc show dev eth0' 'qdisc mq 0: root \nqdisc clsact ffff: parent ffff:fff1 '
+	refused 'where a filter sends' 'where a filter of another' 'tc actions list action mirred' \
+		'total acts 1\n\taction order 0: mirred (Egress Redirect to device eth0) stolen'
+	refused 'MPLS' 'MPLS route' 'ip -f mpls route show' '100 via inet 10.1.1.1 dev eth0 '
+	refused 'IPsec' 'IPsec state' 'ip xfrm state show' 'src 10.1.1.5 dst 10.1.1.1\n\tcrypto offload parameters: dev eth0 dir out'
+	refused 'nftables' 'nftables' 'nft list ruleset' 'table netdev t {\n\ttype filter hook ingress devices = { "eth1", "eth0" } priority 0;'
+}
+
+if chosen 'refused: others'; then
+	begin 'what hangs on another interface is no reason to refuse'
+	file "$nic/answer to ip xfrm state show" 'crypto offload parameters: dev eth01 dir out'
+	file "$nic/answer to nft list ruleset" 'type filter hook ingress device "eth01" priority 0;'
+	file "$nic/answer to ip -d -o link show" '3: vx0: <UP> mtu 1450\    vxlan id 5 dev eth01 srcport 0 0 dstport 4789'
+	file "$nic/answer to ip nexthop show" 'id 9 group 4/5 type resilient buckets 32 '
+	file "$proc/net/ip_mr_vif" ' 0 eth01 0 0 0 0 00000 0000 0000'
+	config 0 eth0 "${enough[@]}" --only namespace,network --remote-mac 52:54:00:00:00:02
+	config 0 eth0 --undo
+	verdict
+	begin 'refused: an interface of a multicast router'
+	file "$proc/net/ip_mr_vif" ' 0 eth0 0 0 0 0 00000 0000 0000'
+	config 1 eth0 "${enough[@]}"
+	expect_line err "'eth0' belongs to a multicast router"
 	verdict
 fi
 

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# What the interface is, and what of the host hangs on it: written down before the first change, and compared by --undo
+# when all is taken back. A line has the interfaces that it needs, what it is about, and how that is. What changes by
+# itself is left out: counters, lifetimes, the carrier, what the kernel learns or makes for each link.
+
+# fact INTERFACES WHAT HOW
+fact() {
+	local how=${3//$sep/ }
+
+	printf '%s\n' "$1$sep${2//$sep/ }$sep${how% }"
+}
+
+# quietly COMMAND...: there, where it may fail.
+quietly() {
+	at "$@" 2>/dev/null || true
+}
+
+# lines WHAT: each line of stdin is a fact by its number.
+lines() {
+	local text i=0
+
+	while IFS= read -r text; do
+		i=$((i + 1))
+		fact " $interface " "$1, line $i" "$text"
+	done
+}
+
+dump() {
+	{
+		dump_link
+		dump_addresses
+		dump_fib
+		dump_rules 4
+		dump_rules 6
+		dump_neighbours
+		dump_files
+		dump_queueing
+		dump_card
+	} | sort -u
+}
+
+dump_link() {
+	local text
+
+	text=$(quietly ip -d -o link show dev "$interface" | sed -E 's/^[0-9]+: [^ ]+: //; s/(NO-CARRIER|LOWER_UP|DORMANT)//g
+		s/,+/,/g; s/<,/</; s/,>/>/; s/ state [A-Z]+//; s/ (promiscuity|allmulti|link-netns|link-netnsid) [^ ]+//g
+		s/ [a-z_]+_timer +[0-9.]+//g; s/[\\ ]+/ /g')
+	fact " $interface " link "$text"
+	while IFS= read -r text; do
+		fact " $interface " "interface $text" "on $interface"
+	done < <(stacked)
+}
+
+# Lifetimes run. What a router or the privacy extensions of IPv6 made comes and goes.
+dump_addresses() {
+	local text i=0
+
+	while IFS= read -r text; do
+		text=${text#*"$interface"}
+		case $text in *inet6*temporary* | *inet6*dynamic*) continue ;; esac
+		text=$(sed -E 's/_lft [0-9]+sec/_lft limited/g; s/ (tentative|dadfailed|optimistic|deprecated)\b//g
+			s/[\\ ]+/ /g' <<<"$text")
+		read -r -a line <<<"$text"
+		if [ "${line[0]}" = inet ]; then
+			i=$((i + 1))
+			fact " $interface " "address number $i" "${line[*]}"
+		else
+			fact " $interface " "address ${line[1]}" "${line[*]:2}"
+		fi
+	done < <(quietly ip -o addr show dev "$interface")
+}
+
+dump_fib() {
+	local family key
+	local -A order=() first=()
+
+	find_addresses
+	nexthop_over=()
+	scan_nexthops 4 dump_fib_line
+	scan_nexthops 6 dump_fib_line
+	scan_nexthops groups dump_fib_line
+	scan_routes 4 dump_fib_line
+	scan_routes 6 dump_fib_line
+	for family in 4 6; do
+		find_order "$family"
+		for key in "${!order[@]}"; do
+			fact "${order[$key]}" "order of $key" "${order[$key]}"
+		done
+	done
+}
+
+# Of what does not go over this interface: what somebody set by hand. What the kernel makes for each IPv6 link comes
+# with its carrier, and what a router tells comes again.
+dump_fib_line() {
+	if [[ $fib_devices == *" $interface "* ]]; then
+		[[ ! $fib_origin =~ ^(ra|redirect)$ && $fib_strange != expires ]] || return 0
+		[[ $fib_origin != kernel || ! $fib_key =~ ^route\ 6\ (.*\ table\ local|fe80::/64|ff00::/8) ]] || return 0
+	else
+		[[ $fib_origin =~ ^(static)?$ ]] || return 0
+	fi
+	fact "$fib_devices" "$fib_key" "${fib_words[*]}"
+}
+
+# dump_rules FAMILY: a rule is "detached" while there is no interface of its name.
+dump_rules() {
+	local text devices
+
+	while IFS= read -r text; do
+		devices=
+		[[ ! $text =~ \ [io]if\ ([^ ]+) ]] || devices=" ${BASH_REMATCH[1]} "
+		read -r -a line <<<"${text//\[detached\]/}"
+		fact "$devices" "rule $1 ${line[*]}" there
+	done < <(quietly ip "-$1" rule show)
+}
+
+dump_neighbours() {
+	local text
+
+	scan_neighbours dump_entry neighbour
+	scan_proxies dump_entry 'proxy neighbour'
+	scan_fdb dump_entry fdb
+	scan_groups dump_entry group
+	while IFS= read -r text; do
+		[[ "$text " != *" dev $interface "* ]] || fact " $interface " "$text" there
+	done < <({
+		quietly ip token show dev "$interface"
+		quietly ip addrlabel show
+		quietly ip mptcp endpoint show
+	} | sort -u)
+}
+
+# dump_entry KIND ADDRESS WORD...
+dump_entry() {
+	fact " $interface " "$1 $2" "${*:3} there"
+}
+
+dump_files() {
+	local path text
+
+	while IFS=: read -r path text; do
+		fact " $interface " "${path#"$root"}" "$text"
+	done < <(files_of_interface)
+}
+
+dump_queueing() {
+	local where
+
+	quietly tc qdisc show dev "$interface" | sed 's/ refcnt [0-9]*//' | lines 'queueing discipline'
+	for where in root ingress egress; do
+		quietly tc filter show dev "$interface" "$where" | lines "filter at $where"
+	done
+}
+
+# With adaptive moderation some drivers show what they chose last.
+dump_card() {
+	local group
+
+	for group in -a -c -g -k -l -n -x --show-priv-flags; do
+		quietly ethtool "$group" "$interface" | sed -E '/ negotiated:/d; /^Adaptive RX: on/,$ { /^rx-(usecs|frames):/d; }
+			/^Adaptive.*TX: on/,$ { /^tx-(usecs|frames):/d; }' | lines "ethtool $group"
+	done
+}
+
+# ---- Compared --------------------------------------------------------------------------------------------------------
+
+declare -a differences=()
+
+# compare_dump: all as before? If not, $differences has a line each.
+compare_dump() {
+	local devices what how
+	local -A there=() new=() wanting=() waiting=()
+
+	differences=()
+	while IFS=$sep read -r devices what how; do
+		there[$what$sep$how]=$devices
+	done < <(dump)
+	while IFS=$sep read -r devices what how; do
+		if pass_fact "$devices" "$what" "$how"; then
+			waiting[$what]=yes
+		elif [ -z "${there[$what$sep$how]+is}" ]; then
+			wanting[$what]=$how
+		fi
+		there[$what$sep$how]=''
+	done <"$state/before"
+	for what in "${!there[@]}"; do
+		[[ ${there[$what]} != *" $interface "* ]] || new[${what%%"$sep"*}]=${what#*"$sep"}
+	done
+	for what in "${!wanting[@]}"; do
+		differ "$what" "${wanting[$what]}" "${new[$what]:-not there}"
+	done
+	for what in "${!new[@]}"; do
+		[ -n "${wanting[$what]:-}${waiting[$what]:-}" ] || differ "$what" 'not there' "${new[$what]}"
+	done
+	[ ${#differences[@]} -eq 0 ]
+}
+
+# differ WHAT BEFORE NOW: without the words that are the same at the end, and but for one at the beginning.
+differ() {
+	local -a before now
+
+	read -r -a before <<<"$2"
+	read -r -a now <<<"$3"
+	while [ -n "${before[2]:-}" ] && [ "${before[*]:0:2}" = "${now[*]:0:2}" ]; do
+		before=("${before[@]:1}") now=("${now[@]:1}")
+	done
+	while [ -n "${before[2]:-}" ] && [ -n "${now[2]:-}" ] && [ "${before[-1]}" = "${now[-1]}" ]; do
+		unset 'before[-1]' 'now[-1]'
+	done
+	differences+=("$1: was '${before[*]}', is '${now[*]}'")
+}
+
+# pass_fact INTERFACES WHAT HOW: what needs another port that is prepared comes back with it, and is compared then.
+pass_fact() {
+	local name text
+	local -a ports
+
+	read -r -a ports <<<"$1 ${passed[$2]:-}"
+	for name in "${ports[@]}"; do
+		[ "$name" != "$interface" ] && [ -s "$states/$name/undo" ] && [ -e "$states/$name/before" ] || continue
+		[ "$mode" = undo ] || return 0
+		{
+			while IFS= read -r text; do
+				[[ $text == *"$sep$2$sep"* ]] || printf '%s\n' "$text"
+			done <"$states/$name/before"
+			fact "$@"
+		} | replace "$states/$name/before"
+		return 0
+	done
+	return 1
+}
