@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# rant: make, sudo make demo, sudo make check, sudo make check-all, make lab, make fuzz, sudo make bench, sudo make install
+# rant: make, sudo make demo, sudo make check, sudo make check-all, make lab, sudo make fuzz, sudo make bench, sudo make install
 
 CC ?= cc
 CFLAGS ?= -O2 -g
@@ -19,6 +19,13 @@ INCLUDES += -DWITH_CRYPTO
 LIBRARIES += -ldl
 endif
 
+# The filter of system calls (filter.c) needs libseccomp, in the same way. SECCOMP=0: without.
+SECCOMP ?= $(if $(wildcard /usr/include/seccomp.h),1,0)
+ifeq ($(SECCOMP),1)
+INCLUDES += -DWITH_SECCOMP
+LIBRARIES += -ldl
+endif
+
 # In folders that tests/house.sh knows.
 SOURCES = $(sort $(wildcard *.c */*.c))
 OBJECTS = $(SOURCES:%.c=build/%.o)
@@ -29,15 +36,15 @@ all: rant
 rant: $(OBJECTS)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBRARIES)
 
-# What depends on CRYPTO is built again when that is another one.
-crypto = build/crypto-$(CRYPTO)
+# What depends on CRYPTO and SECCOMP is built again when these are others.
+with = build/with-$(CRYPTO)$(SECCOMP)
 
-$(crypto):
+$(with):
 	@mkdir -p $(@D)
-	@rm -f build/crypto-*
+	@rm -f build/with-*
 	@touch $@
 
-build/wire/hmac.o: $(crypto)
+build/wire/hmac.o build/host/filter.o: $(with)
 
 # -MMD: each object says which headers it was made of.
 build/%.o: %.c Makefile
@@ -47,7 +54,7 @@ build/%.o: %.c Makefile
 -include $(wildcard $(OBJECTS:.o=.d))
 
 # What the tests are made of. No _FORTIFY_SOURCE: it renames libc calls, and a wrapped call would be missed silently.
-build/sanitized/%.o: %.c Makefile $(crypto)
+build/sanitized/%.o: %.c Makefile $(with)
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) -g -O1 -U_FORTIFY_SOURCE $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) -MMD -MP -c $< -o $@
 
@@ -92,19 +99,25 @@ lab:
 # What the tests in the lab run.
 lab-programs: rant $(filter build/test_clock build/test_trace%,$(TESTS))
 
-# What comes from the wire, as the rooms decode it: SECONDS of libFuzzer, which adds what it finds to build/corpus.
-# build/fuzz_packet -merge=1 tests/fuzz/corpus build/corpus keeps what reaches further.
+# What comes from elsewhere: packets as the rooms decode them, options, arguments of config.sh; SECONDS of each. libFuzzer
+# adds what it finds to build/corpus and build/corpus_options. build/fuzz_packet -merge=1 tests/fuzz/corpus build/corpus
+# keeps what reaches further.
 SECONDS ?= 600
+FUZZING = -max_total_time=$(SECONDS) -max_len=600 -artifact_prefix=build/
 
-build/fuzz_packet: tests/fuzz/fuzz_packet.c wire/packet.c wire/tlv.c $(wildcard *.h wire/*.h) tests/unit/reply.h Makefile
+build/fuzz_packet: wire/packet.c wire/tlv.c $(wildcard wire/*.h) tests/unit/reply.h
+build/fuzz_options: options.c # which it includes
+build/fuzz_packet build/fuzz_options: build/%: tests/fuzz/%.c tests/fuzz/insist.h $(wildcard *.h) Makefile
 	@mkdir -p $(@D)
-	clang $(STANDARD) -g -O1 -fsanitize=fuzzer $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(filter %.c,$^) -o $@
+	clang $(STANDARD) -g -O1 -fsanitize=fuzzer $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(filter-out options.c,$(filter %.c,$^)) -o $@
 
 fuzz:
-	tests/packages.sh build fuzz
-	$(MAKE) build/fuzz_packet
-	mkdir -p build/corpus
-	build/fuzz_packet -max_total_time=$(SECONDS) -max_len=600 -artifact_prefix=build/ build/corpus tests/fuzz/corpus
+	tests/packages.sh build demo fuzz
+	$(MAKE) build/fuzz_packet build/fuzz_options
+	mkdir -p build/corpus build/corpus_options
+	build/fuzz_packet $(FUZZING) build/corpus tests/fuzz/corpus
+	build/fuzz_options $(FUZZING) build/corpus_options tests/fuzz/corpus_options
+	tests/fuzz/config_arguments.sh $(SECONDS)
 
 # OLD=PROGRAM: another rant, and this one beside it.
 bench:

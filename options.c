@@ -17,7 +17,8 @@
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
-enum kind { KIND_FLAG, KIND_NUMBER, KIND_CHOICE, KIND_FILE, KIND_FOLDER, KIND_INTERFACE, KIND_ADDRESS, KIND_ACTION };
+enum kind { KIND_FLAG, KIND_NUMBER, KIND_CHOICE, KIND_FILE, KIND_FOLDER, KIND_USER, KIND_INTERFACE, KIND_ADDRESS, KIND_PREFIX,
+	    KIND_ACTION, KIND_ROTATION };
 
 struct choice {
 	const char *name;
@@ -48,6 +49,8 @@ struct option_row {
 #define CHOICE(field) .kind = KIND_CHOICE, .offset = AT(int64_t, field)
 #define TEXT(text_kind, field) .kind = (text_kind), .offset = AT(const char *, field)
 #define ACTION(field) .kind = KIND_ACTION, .offset = AT(struct breach_actions, field)
+#define PREFIX(field) .kind = KIND_PREFIX, .offset = AT(struct allow_list, field)
+#define ROTATION(field) .kind = KIND_ROTATION, .offset = AT(struct log_rotation, field)
 #define ADDRESS(field) .kind = KIND_ADDRESS, .offset = AT(union address, field)
 #define IN_US .unit = "us", .unit_size = NS_PER_US, .decimals = 3
 #define IN_MS .unit = "ms", .unit_size = NS_PER_MS, .decimals = 3
@@ -60,6 +63,13 @@ static const struct choice sources[] = {
 	{ "hardware", SOURCE_HARDWARE },
 	{ "kernel", SOURCE_KERNEL },
 	{ "user", SOURCE_USER },
+	{ 0 },
+};
+
+static const struct choice formats[] = {
+	{ "text", LOG_TEXT },
+	{ "npy", LOG_NPY },
+	{ "csv", LOG_CSV },
 	{ 0 },
 };
 
@@ -99,11 +109,22 @@ static const struct option_row table[] = {
 	{ NULL, 0, "ttl", "N", NUMBER(ttl), .unit_size = 1, .min = 1, .max = 255, .initial = 255,
 	  .help = "time to live in the IP header" },
 
+	{ "Whom to answer", 0, "allow", "PREFIX", PREFIX(allow),
+	  .help = "reflector: only who is in it, e.g. 192.0.2.0/24; may be repeated" },
+	{ NULL, 0, "allow-short", NULL, FLAG(allow_short),
+	  .help = "reflector: answer requests of less than 44 octets too" },
+	{ NULL, 0, "rate-limit", "PPS", NUMBER(rate_limit), .unit = "requests/s", .unit_size = 1, .min = 1, .max = 1000000,
+	  .help = "reflector: answer no more of a session" },
+	{ NULL, 0, "sessions", "N", NUMBER(sessions), .unit_size = 1, .min = 1, .max = SESSIONS_MAX,
+	  .initial = SESSIONS_MAX, .help = "reflector: answer at most so many senders at a time" },
+
 	{ "How long", 'd', "duration", "S", NUMBER(duration_ns), IN_S, .min = NS_PER_MS, .max = 315360000 * NS_PER_S,
 	  .help = "end after this time; without it, when interrupted" },
 	{ NULL, 0, "count", "N", NUMBER(count), IN_PACKETS, .min = 1, .max = PACKETS_MAX,
 	  .help = "end after this many packets past the warm-up" },
-	{ NULL, 0, "once", NULL, FLAG(once), .help = "reflector: end when the first emitter has been silent for 2 s" },
+	{ NULL, 0, "once", NULL, FLAG(once), .help = "reflector: end when no emitter is left" },
+	{ NULL, 0, "once-silence", "S", NUMBER(once_silence_ns), IN_S, .min = 100 * NS_PER_MS, .max = 86400 * NS_PER_S,
+	  .initial = 10 * NS_PER_S, .help = "which is when all have been silent for this time" },
 	{ NULL, 'w', "warmup", "PACKETS", NUMBER(warmup), IN_PACKETS, .min = 0, .max = PACKETS_MAX,
 	  .help = "leave the first packets out of all figures" },
 	{ NULL, 0, "timeout", "MS", NUMBER(timeout_ns), IN_MS, .min = NS_PER_US, .max = 60000 * NS_PER_MS,
@@ -133,10 +154,16 @@ static const struct option_row table[] = {
 	  .initial = 100 * NS_PER_US, .help = "overflow threshold of the histogram" },
 	{ NULL, 'b', "bucket-size", "US", NUMBER(bucket_ns), IN_US, .min = 1, .max = 10 * NS_PER_S,
 	  .initial = NS_PER_US, .help = "size of the buckets that are printed" },
-	{ NULL, 'l', "log", "FILE", TEXT(KIND_FILE, log_path), .help = "write the transaction log at the end" },
+	{ NULL, 'l', "log", "FILE", TEXT(KIND_FILE, log_path), .help = "write each sample to FILE, or - for stdout" },
+	{ NULL, 0, "log-format", "FORM", CHOICE(log_format), .initial = LOG_TEXT, .choice = formats,
+	  .help = "as columns, a NumPy array, or with commas" },
 	{ NULL, 0, "log-full", NULL, FLAG(log_full), .help = "emitter: log the times of the reflector too" },
 	{ NULL, 'L', "log-threshold", "US", NUMBER(log_threshold_ns), IN_US, .min = 1, .max = 60 * NS_PER_S,
 	  .help = "log only the latencies that exceed it" },
+	{ NULL, 0, "log-last", "S", NUMBER(log_last_ns), IN_S, .min = 100 * NS_PER_MS, .max = 86400 * NS_PER_S,
+	  .help = "log only so long before and after a breach, and before the end" },
+	{ NULL, 0, "log-rotate", "SIZE,N", ROTATION(log_rotate),
+	  .help = "write files of this size, FILE.1 and so on, and keep N of them" },
 	{ NULL, 'q', "quiet", NULL, FLAG(quiet), .help = "nothing on stdout" },
 	{ NULL, 'v', "verbose", NULL, FLAG(verbose), .help = "show configuration, allocation and what was granted" },
 
@@ -149,6 +176,7 @@ static const struct option_row table[] = {
 	  .help = "prefer busy polling; sets a busy-poll time too" },
 	{ NULL, 0, "no-cpu-dma-latency", NULL, FLAG(no_cpu_dma_latency),
 	  .help = "let idle CPUs sleep as deep as they like" },
+	{ NULL, 0, "user", "NAME", TEXT(KIND_USER, user), .help = "become this user when everything is open" },
 	{ NULL, 0, "strict", NULL, FLAG(strict), .help = "exit status 3 also when the measurement is doubtful" },
 
 	{ "About rant", 'h', "help", NULL, FLAG(help), .help = "show this" },
@@ -252,14 +280,23 @@ static struct phrase allowed(const struct option_row *row)
 	case KIND_FOLDER:
 		append(&p, "the name of a directory");
 		break;
+	case KIND_USER:
+		append(&p, "the name of a user");
+		break;
 	case KIND_INTERFACE:
 		append(&p, "the name of a network interface");
 		break;
 	case KIND_ADDRESS:
 		append(&p, "an IPv4 address");
 		break;
+	case KIND_PREFIX:
+		append(&p, "an IPv4 address, or a prefix such as 192.0.2.0/24");
+		break;
 	case KIND_ACTION:
 		append(&p, "stop, continue or exec:COMMAND");
+		break;
+	case KIND_ROTATION:
+		append(&p, "octets (k, M, G) from 256k on, and 1 to %d files, e.g. 100M,10", LOG_ROTATE_MOST_FILES);
 		break;
 	case KIND_FLAG:
 		append(&p, "no argument");
@@ -387,6 +424,48 @@ static int set_address(const struct option_row *row, const char *text, void *fie
 	return refuse(row, text, is_ipv6(text) ? "is an IPv6 address" : "is not an IPv4 address");
 }
 
+/* The length behind the slash, 0 to 32; -1: it is none. */
+static int prefix_bits(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+	int bits = 0;
+
+	if (!digits || digits > 2 || text[digits])
+		return -1;
+	while (*text)
+		bits = 10 * bits + *text++ - '0';
+	return bits <= 32 ? bits : -1;
+}
+
+static int set_prefix(const struct option_row *row, const char *text, void *field)
+{
+	const size_t bytes = strcspn(text, "/");
+	const int bits = text[bytes] ? prefix_bits(text + bytes + 1) : 32;
+	union address at = { .in.sin_family = AF_INET }, mask = at;
+	char address[INET_ADDRSTRLEN] = "";
+	struct allow_list *list = field;
+
+	if (bytes < sizeof(address))
+		memcpy(address, text, bytes);
+	if (inet_pton(AF_INET, address, &at.in.sin_addr) != 1)
+		return refuse(row, text, strchr(address, ':') ? "is an IPv6 prefix" : "is not an IPv4 prefix");
+	if (bits < 0)
+		return refuse(row, text, "has no length of 0 to 32 behind the slash");
+	mask.in.sin_addr.s_addr = bits ? htonl(UINT32_MAX << (32 - bits)) : 0;
+	if (at.in.sin_addr.s_addr & ~mask.in.sin_addr.s_addr)
+		return refuse(row, text, "has bits set behind its length");
+	if (list->prefixes == ALLOW_MAX) {
+		_Static_assert(ALLOW_MAX == 32, "the sentence below says how many");
+		return refuse(row, text, "is one more than the 32 that are allowed");
+	}
+	struct allow_prefix *p = &list->prefix[list->prefixes++];
+
+	address_as_ipv6(&at, p->address);
+	address_as_ipv6(&mask, p->mask);
+	memset(p->mask, 0xff, 12);
+	return 0;
+}
+
 static int set_action(const struct option_row *row, const char *text, void *field)
 {
 	struct breach_actions *actions = field;
@@ -406,15 +485,47 @@ static int set_action(const struct option_row *row, const char *text, void *fiel
 	return 0;
 }
 
+/* Digits; what follows them is at *end. False: there is no such number. */
+static bool read_whole(const char *text, const char **end, int64_t *value)
+{
+	bool overflow = false;
+
+	for (*value = 0, *end = text; **end >= '0' && **end <= '9'; ++*end)
+		overflow |= __builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, **end - '0', value);
+	return *end > text && !overflow;
+}
+
+static int set_rotation(const struct option_row *row, const char *text, void *field)
+{
+	static const char scales[] = "kMG";
+	struct log_rotation *r = field;
+	const char *end, *scale;
+
+	if (!read_whole(text, &end, &r->bytes))
+		return refuse(row, text, "has no size");
+	scale = *end ? strchr(scales, *end) : NULL;
+	if (scale && __builtin_mul_overflow(r->bytes, 1LL << 10 * (scale - scales + 1), &r->bytes))
+		return refuse(row, text, "is out of range");
+	end += scale != NULL;
+	if (*end != ',' || !read_whole(end + 1, &end, &r->files) || *end)
+		return refuse(row, text, "is not a size and a number of files");
+	if (r->bytes < LOG_ROTATE_LEAST_BYTES || r->files < 1 || r->files > LOG_ROTATE_MOST_FILES)
+		return refuse(row, text, "is out of range");
+	return 0;
+}
+
 static int (*const set[])(const struct option_row *row, const char *text, void *field) = {
 	[KIND_FLAG] = set_flag,
 	[KIND_NUMBER] = set_number,
 	[KIND_CHOICE] = set_choice,
 	[KIND_FILE] = set_path,
 	[KIND_FOLDER] = set_path,
+	[KIND_USER] = set_path,
 	[KIND_INTERFACE] = set_interface,
 	[KIND_ADDRESS] = set_address,
+	[KIND_PREFIX] = set_prefix,
 	[KIND_ACTION] = set_action,
+	[KIND_ROTATION] = set_rotation,
 };
 
 static void set_defaults(struct options *o)
@@ -496,6 +607,12 @@ static const struct rule {
 	{ NULL, "no-tx-ts", "address", "with",
 	  "the round trip starts at a transmit stamp, only a reflector can do without" },
 	{ NULL, "once", "address", "with", "only a reflector waits for emitters, use --count or --duration" },
+	{ NULL, "allow", "address", "with", "only a reflector answers" },
+	{ NULL, "allow-short", "address", "with", "only a reflector answers" },
+	{ NULL, "rate-limit", "address", "with", "only a reflector answers" },
+	{ NULL, "sessions", "address", "with", "only a reflector answers" },
+	{ NULL, "allow-short", "key", "with", "an authenticated request has 112 octets or more" },
+	{ NULL, "once-silence", "once", "without", "nothing else waits for a silence" },
 	{ NULL, "size", "address", "without", "a reply is as long as its request" },
 	{ NULL, "plain", "address", "without", "a reply is as its request asks" },
 	{ NULL, "synced", "address", "without", "only an emitter has the times of both ends" },
@@ -516,6 +633,9 @@ static const struct rule {
 	{ NULL, "trace-rearm", "save-trace", "without", "what is not saved would be overwritten" },
 	{ rearm_without_continue, "trace-rearm", "continue", "without", "the run ends at the first breach" },
 	{ NULL, "log-threshold", "log", "without", "there is no log, give --log FILE" },
+	{ NULL, "log-format", "log", "without", "there is no log, give --log FILE" },
+	{ NULL, "log-last", "log", "without", "there is no log, give --log FILE" },
+	{ NULL, "log-rotate", "log", "without", "there is no log, give --log FILE" },
 	{ overflow_below_bucket, "overflow", "bucket-size", "with",
 	  "the overflow threshold must be at least one bucket" },
 	{ budget_without_busy_poll, "budget", "busy-poll-us", "with",

@@ -14,6 +14,30 @@ struct breach_actions {
 	const char *command[BREACH_COMMANDS_MAX]; /* for /bin/sh -c */
 };
 
+#define ALLOW_MAX 32
+
+/* Octets as IPv6 writes them, see address_as_ipv6(); what is behind the prefix is 0 in both. */
+struct allow_prefix {
+	uint64_t address[2], mask[2];
+};
+
+/* Whom a reflector answers; none: anybody. */
+struct allow_list {
+	int prefixes;
+	struct allow_prefix prefix[ALLOW_MAX];
+};
+
+/* How a log is written. */
+enum log_format { LOG_TEXT, LOG_NPY, LOG_CSV, LOG_FORMATS };
+
+#define LOG_ROTATE_LEAST_BYTES (256 << 10) /* what is written at a time */
+#define LOG_ROTATE_MOST_FILES 10000
+
+/* Files of a log: a new one when this one has so many octets, and so many are kept. bytes 0: one, however long. */
+struct log_rotation {
+	int64_t bytes, files;
+};
+
 /* What the threshold of an emitter can be for. */
 enum figure { FIGURE_RTT, FIGURE_RESPONSE, FIGURE_NETWORK };
 
@@ -22,11 +46,17 @@ struct options {
 	union address server; /* any.sa_family is AF_UNSPEC without --address */
 	const char *log_path, *save_trace_path;
 	const char *key_path; /* NULL: unauthenticated */
+	const char *user; /* NULL: who started rant */
 	struct breach_actions on_breach;
+	struct allow_list allow; /* reflector */
 	int64_t trace_interval_ns;
 	int64_t threshold_ns, log_threshold_ns; /* 0: none */
+	int64_t log_format; /* enum log_format */
+	int64_t log_last_ns; /* of the log, before and after a breach and before the end; 0: all of it */
+	struct log_rotation log_rotate;
 	int64_t duration_ns; /* 0: until interrupted */
 	int64_t timeout_ns;
+	int64_t once_silence_ns; /* of `once`; reflector */
 	int64_t warmup, count; /* packets; count 0: no limit */
 	int64_t overflow_ns, bucket_ns;
 	int64_t busy_poll_us, busy_poll_budget; /* 0: not asked for */
@@ -35,12 +65,15 @@ struct options {
 	int64_t size_bytes; /* of the STAMP packet; 0: as it comes */
 	int64_t dscp, priority; /* -1: not given */
 	int64_t ttl;
+	int64_t rate_limit; /* reflector: requests of a session in a second; 0: no limit */
+	int64_t sessions; /* reflector: at most so many */
 	int64_t threshold_on; /* enum figure; emitter */
 	int64_t synced_ns; /* the clocks of both NICs differ by at most this; -1: nobody says so */
 	bool trace_marker, snapshot, trace_rearm, pmc;
 	bool sw_timestamps, histogram, hugepages, prefer_busy_poll, keep_going, no_tx_stamps, no_hw_stamps, once;
 	bool no_cpu_dma_latency, no_step_check;
 	bool log_full, plain; /* emitter */
+	bool allow_short; /* reflector */
 	bool strict;
 	bool quiet, verbose, help, version, check;
 	enum role role;

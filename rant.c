@@ -8,11 +8,16 @@
 #include "host/awake.h"
 #include "host/clock.h"
 #include "host/clock_peer.h"
+#include "host/clock_set.h"
+#include "host/filter.h"
+#include "host/link.h"
 #include "host/nic.h"
 #include "host/nic_address.h"
 #include "host/nic_stamp.h"
 #include "host/pmc.h"
 #include "host/pmu.h"
+#include "host/rights.h"
+#include "host/stop.h"
 #include "host/trace_keep.h"
 #include "host/trace_running.h"
 #include "host/trace_save.h"
@@ -23,9 +28,10 @@
 #include "options.h"
 #include "report/configuration.h"
 #include "report/environment.h"
-#include "report/log_file.h"
+#include "report/log_writer.h"
 #include "report/progress.h"
 #include "report/report.h"
+#include "report/status.h"
 #include "report/verdict.h"
 #include "tracefs.h"
 #include "wire/hmac.h"
@@ -36,11 +42,10 @@
 #include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-enum status { STATUS_DONE, STATUS_FAILED, STATUS_BREACH, STATUS_UNTRUSTED };
 
 #define DUTY_PERIOD_NS (100 * NS_PER_MS)
 #define CLOCK_EARLY 10 /* readings that come sooner at first, until the rates of the clocks are known */
@@ -53,18 +58,21 @@ static struct run {
 	struct packet_plan plan;
 	struct store store;
 	struct nic nic;
+	struct link_watch link;
 	struct channel channel;
-	struct log_file log_file;
+	struct log_writer log_writer;
 	struct sessions sessions;
 	struct exchange exchange;
 
 	struct clock_watch clocks;
+	struct clock_set clock_set;
 	struct clock_peer peer;
 	struct pmc pmc;
 	struct activity_story activity;
 	struct trace trace;
 	struct actions actions;
 	int awake_fd;
+	struct rights rights;
 
 	struct watch watch;
 	struct breach_teller breaches;
@@ -72,44 +80,24 @@ static struct run {
 	struct progress progress;
 	bool draws; /* progress is on the terminal */
 
+	const volatile sig_atomic_t *stop; /* 1: a signal has asked for the end */
+
 	struct verdict_facts facts;
 	struct verdict verdict;
 	char tracing[256]; /* where the kernel traces */
 	struct report report;
 } run = {
-	.awake_fd = -1, .clocks = { .phc_fd = -1, .dial_fd = -1 }, .nic.control_fd = -1, .log_file.fd = -1,
+	.awake_fd = -1, .clocks = { .phc_fd = -1, .dial_fd = -1 }, .clock_set.fd = -1, .nic.control_fd = -1, .log_writer.file.fd = -1,
 	.channel = { .fd = -1, .stray_fd = -1 },
 };
 
-/* ---- Signals -------------------------------------------------------------------------------------------------------- */
-
-static volatile sig_atomic_t stop;
-
-/* The first signal ends the run, which still reports. The second ends the program at once, and leaves nothing behind. */
-static void on_signal(int signal_number)
+/* In a signal handler, before a second signal ends the program at once: nothing is left behind but what is written of the
+ * log. */
+static void clean_up(void)
 {
-	if (stop) {
-		nic_restore(&run.nic);
-		log_file_abandon(&run.log_file);
-		trace_close(&run.trace);
-		signal(signal_number, SIG_DFL);
-		raise(signal_number);
-	}
-	stop = 1;
-}
-
-static void catch_signals(void)
-{
-	struct sigaction action = { .sa_handler = on_signal }, before;
-
-	/* A shell script starts its background jobs with SIGINT ignored, and then sends it to end them. */
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	/* Under nohup it stays ignored. */
-	if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
-		sigaction(SIGHUP, &action, NULL);
-	/* A reader of the report that goes away must not cost the log and the exit status. */
-	signal(SIGPIPE, SIG_IGN);
+	nic_restore(&run.nic);
+	log_file_cut_off(&run.log_writer.file);
+	trace_close(&run.trace);
 }
 
 /* ---- What the loop calls -------------------------------------------------------------------------------------------- */
@@ -174,10 +162,12 @@ static void add_duties(struct run *r)
 	} rows[] = {
 		{ o->threshold_ns, { DUTY_PERIOD_NS, .at_end = true, .act = breach_tell, .context = &r->breaches } },
 		{ o->trace_rearm, { DUTY_PERIOD_NS, .act = keep_trace, .context = &r->keeper } },
+		{ true, { DUTY_PERIOD_NS, .act = link_look, .context = &r->link } },
 		{ true, { DUTY_PERIOD_NS, .early = CLOCK_EARLY, .act = measure_clocks, .context = r } },
 		{ r->draws, { PROGRESS_PERIOD_NS, .act = progress_draw, .context = &r->progress } },
 	};
 
+	r->link = (struct link_watch){ .nic = &r->nic, .on_gone = stop_now };
 	r->breaches = (struct breach_teller){ .exchange = &r->exchange, .act = act_on_breach, .context = r };
 	r->keeper = (struct trace_keeper){ .trace = &r->trace, .folder = o->save_trace_path,
 					   .interval_ns = o->trace_interval_ns };
@@ -208,7 +198,10 @@ static int start_watch(struct run *r)
 	int error;
 
 	r->draws = isatty(STDERR_FILENO) && !r->options.quiet;
+	r->watch.begin = rights_drop_beside;
+	r->watch.context = &r->rights;
 	add_duties(r);
+	clock_measure(&r->clocks, 0); /* the second one: their rates are known from the first packet on */
 	error = watch_start(&r->watch);
 	if (error && r->options.trace_rearm) {
 		warnx("--trace-rearm: the trace is saved by a thread on another CPU than the measuring one, and there is none "
@@ -240,7 +233,8 @@ static void open_exchange(struct run *r)
 	x->channel = &r->channel;
 	x->sessions = &r->sessions;
 	x->options = &r->options;
-	x->stop = &stop;
+	x->clock_set = &r->clock_set;
+	x->stop = r->stop;
 	x->loopback = r->nic.flags & IFF_LOOPBACK;
 	x->on_silence = tell_silence;
 	x->context = r;
@@ -249,10 +243,19 @@ static void open_exchange(struct run *r)
 	x->sync_source = clock_sync_source(r->options.stamp == SOURCE_HARDWARE);
 	if (r->options.role == ROLE_EMIT)
 		x->peer = &r->peer;
-	sessions_init(&r->sessions);
 	r->report = (struct report){ .options = &r->options, .exchange = x, .channel = &r->channel,
-				     .histogram = x->histogram, .log = x->log, .actions = &r->actions, .peer = x->peer };
+				     .histogram = x->histogram, .actions = &r->actions, .peer = x->peer };
 	r->actions.wanted = &r->options.on_breach;
+}
+
+static int open_sessions(struct run *r)
+{
+	uint64_t secret[SESSION_SECRETS];
+
+	if (plan_random(secret, sizeof(secret)))
+		return -EIO;
+	sessions_init(&r->sessions, (uint32_t)r->options.sessions, r->options.rate_limit, secret);
+	return 0;
 }
 
 /* The relation of the NIC's clock to the system's: for the report, and to put the times of user space on its scale. */
@@ -261,6 +264,7 @@ static void open_clocks(struct run *r)
 	const bool by_nic = options_by_nic(&r->options);
 
 	r->report.clocks = &r->clocks;
+	r->exchange.watched = &r->clocks;
 	if (!clock_open(&r->clocks, by_nic ? r->nic.can.phc_index : -1) && by_nic)
 		r->exchange.clocks = &r->clocks;
 	clock_measure(&r->clocks, 0);
@@ -296,26 +300,49 @@ static int open_trace(struct run *r)
 	return 0;
 }
 
+/* The ring, whose size hangs on whether another thread may empty it beside the run. */
+static int start_log(struct run *r)
+{
+	const struct options *o = &r->options;
+	const bool beside = !store_log_is_circular(o) && !r->report.no_other_cpu &&
+			    !log_writer_start(&r->log_writer, rights_drop_beside, &r->rights);
+
+	return store_open_log(&r->store, o, &r->exchange, beside);
+}
+
+/* What is still to be done when the rights are gone. */
+static int plan_rights(struct run *r)
+{
+	return rights_plan(&r->rights, &(struct rights_needs){
+		.nic = r->nic.changed, .log_path = *r->log_writer.file.partial ? r->options.log_path : NULL,
+		.save_path = r->options.save_trace_path, .trace_path = r->trace.path, .trace_made = r->trace.created });
+}
+
 static int open_all(struct run *r)
 {
 	const struct options *o = &r->options;
 	const union address *server = o->role == ROLE_EMIT ? &o->server : NULL;
 
-	if ((o->key_path && hmac_open(&r->key, o->key_path)) ||
+	filter_open();
+	if (rights_open(&r->rights, o->user) ||
+	    (o->key_path && hmac_open(&r->key, o->key_path)) ||
 	    plan_probes(&r->plan, o, r->key) ||
 	    store_open_histograms(&r->store, o, &r->exchange) ||
 	    nic_open(&r->nic, o->interface) ||
 	    nic_check_address(&r->nic, server) ||
 	    (options_by_nic(o) && nic_stamp(&r->nic)) ||
 	    socket_open(&r->channel, o) ||
-	    (o->log_path && log_file_open(&r->log_file, o->log_path)) ||
-	    store_open_log(&r->store, o, &r->exchange))
+	    (!o->no_step_check && !options_by_nic(o) && clock_set_open(&r->clock_set)) ||
+	    open_sessions(r))
 		return -1;
 	open_exchange(r);
 	open_clocks(r);
-	if (open_counters(r) ||
+	if (log_writer_open(&r->log_writer, &r->report, &r->store.log) ||
+	    open_counters(r) ||
 	    open_trace(r) ||
-	    start_watch(r))
+	    plan_rights(r) ||
+	    start_watch(r) ||
+	    start_log(r))
 		return -1;
 	if (!o->no_cpu_dma_latency)
 		r->awake_fd = awake_open(o->verbose);
@@ -331,8 +358,9 @@ static void close_all(struct run *r)
 	trace_close(&r->trace);
 	activity_close(&r->activity.activity);
 	pmc_close(&r->pmc);
+	clock_set_close(&r->clock_set);
 	clock_close(&r->clocks);
-	log_file_abandon(&r->log_file);
+	log_writer_close(&r->log_writer);
 	socket_close(&r->channel);
 	nic_restore(&r->nic);
 	nic_close(&r->nic);
@@ -352,6 +380,7 @@ static void read_before(struct run *r)
 	activity_read(&r->activity.activity, &r->activity.start, false);
 	r->report.activity_start = &r->activity.start;
 	read_setting(r, 0);
+	link_read(&r->nic, &r->link.before);
 }
 
 /* Ours may have been stopped by now, by a breach. */
@@ -369,6 +398,7 @@ static void read_after(struct run *r)
 
 	r->facts.absent_bytes = store_absent_bytes(&r->store); /* not true any more when the run is wound up */
 	stop_watch(r);
+	link_read(&r->nic, &r->link.after);
 	clock_measure(&r->clocks, counter_get(&r->exchange.account.sent));
 	activity_read(&r->activity.activity, &r->activity.end, false);
 	r->report.activity_end = &a->end;
@@ -390,6 +420,7 @@ static void finish(struct run *r)
 	r->report.strays = socket_count_strays(&r->channel);
 	r->report.breaches_missed = r->breaches.missed;
 	store_finish(&r->store, &r->exchange);
+	clock_peer_finish(&r->peer);
 	directions_finish(&r->exchange.directions, counter_get(&r->exchange.account.sent));
 }
 
@@ -397,85 +428,57 @@ static void finish(struct run *r)
 
 static void reach_verdict(struct run *r)
 {
-	struct verdict_facts *f = &r->facts;
-
-	f->options = &r->options;
-	f->exchange = &r->exchange;
-	f->histogram = r->report.histogram;
-	f->log = r->report.log;
-	f->clocks = r->report.clocks;
-	f->activity = r->report.activity;
-	f->activity_start = r->report.activity_start;
-	f->activity_end = r->report.activity_end;
-	f->balanced = account_balances(&r->exchange.account, r->options.role, r->exchange.histogram, r->exchange.log);
-	verdict_reach(&r->verdict, f);
+	verdict_take(&r->facts, &r->report);
+	r->facts.link = &r->link;
+	verdict_reach(&r->verdict, &r->facts);
 	r->report.verdict = &r->verdict;
-	if (!f->balanced)
+	if (!r->facts.balanced)
 		warnx("the accounts do not balance: this is a fault of rant; do not trust these numbers, please report it");
-}
-
-static enum status judge(const struct run *r, int write_error)
-{
-	const struct account *a = &r->exchange.account;
-
-	if (counter_get(&a->breaches) && !r->options.keep_going)
-		return STATUS_BREACH;
-	if (r->options.role == ROLE_EMIT && !counter_get(&a->answered)) {
-		warnx("nothing was measured: %s port %d never answered", r->server, (int)r->options.port);
-		return STATUS_FAILED;
-	}
-	if (counter_get(&a->unstamped) && !counter_get(&a->recorded)) {
-		warnx("nothing was recorded: a stamp is missing from every exchange (see 'Missing stamps'): try %s",
-		      r->options.stamp == SOURCE_HARDWARE ? "--stamp kernel" : "a --warmup, or --stamp user");
-		return STATUS_FAILED;
-	}
-	if (write_error)
-		return STATUS_FAILED;
-	return verdict_fails(&r->verdict, r->options.strict) ? STATUS_UNTRUSTED : STATUS_DONE;
 }
 
 /* ---- The program ----------------------------------------------------------------------------------------------------- */
 
-static enum status measure(struct run *r)
+static void conclude(void *context)
 {
+	struct run *r = context;
+	enum status status;
 	int error;
 
+	socket_note_drops(&r->channel);
+	read_after(r);
+	error = trace_keep_last(&r->keeper);
+	finish(r);
+	error |= log_writer_finish(&r->log_writer);
+	reach_verdict(r);
+	if (!r->options.quiet)
+		error |= report_print(&r->report);
+	status = status_judge(&r->report, &r->facts, r->server, error);
+	close_all(r);
+	exit(status);
+}
+
+/* Does not return but when it cannot be done. */
+static void measure(struct run *r)
+{
 	if (r->options.verbose) {
 		report_configuration(stderr, &r->report, &r->nic, &r->store.histogram_memory, &r->store.log_memory);
 		check_short(stderr, &r->options, &r->nic);
 	}
 	read_before(r);
-	if (socket_bind(&r->channel, &r->options, &r->nic))
-		return STATUS_FAILED;
+	if (socket_bind(&r->channel, &r->options, &r->nic) ||
+	    rights_drop(&r->rights, *r->log_writer.file.partial ? r->log_writer.file.fd : -1))
+		return;
+	log_writer_hand_over(&r->log_writer);
+	filter_begin();
 	verdict_read_thread(&r->facts.thread[0]);
 	exchange_run(&r->exchange);
 	verdict_read_thread(&r->facts.thread[1]);
-	read_after(r);
-	error = trace_keep_last(&r->keeper);
-	finish(r);
-	reach_verdict(r);
-	if (r->options.log_path)
-		error |= log_file_write(&r->log_file, &r->report);
-	if (!r->options.quiet)
-		error |= report_print(&r->report);
-	return judge(r, error);
-}
-
-static enum status check(const struct options *o)
-{
-	int fails = check_machine(o->quiet ? NULL : stdout, o);
-
-	if (fflush(stdout) || ferror(stdout)) {
-		warnx("the findings could not be written to stdout: %s", strerror(errno));
-		return STATUS_FAILED;
-	}
-	return fails ? STATUS_FAILED : STATUS_DONE;
+	filter_leave(conclude, r);
 }
 
 int main(int argc, char **argv)
 {
-	enum status status = STATUS_FAILED;
-
+	rights_guard_streams();
 	if (options_parse(&run.options, argc, argv))
 		return STATUS_FAILED;
 	if (run.options.help) {
@@ -487,11 +490,11 @@ int main(int argc, char **argv)
 		return STATUS_DONE;
 	}
 	if (run.options.check)
-		return check(&run.options);
+		return check_machine(run.options.quiet ? NULL : stdout, &run.options) ? STATUS_FAILED : STATUS_DONE;
 	inet_ntop(AF_INET, &run.options.server.in.sin_addr, run.server, sizeof(run.server));
-	catch_signals();
+	run.stop = stop_catch_signals(clean_up);
 	if (!open_all(&run))
-		status = measure(&run);
+		measure(&run);
 	close_all(&run);
-	return status;
+	return STATUS_FAILED;
 }

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -30,6 +31,7 @@
 
 #define STAMP_PORT 862 /* RFC 8762 section 4.1 */
 #define STAMP_BASE_BYTES 44 /* unauthenticated packet, RFC 8762 sections 4.2 and 4.3 */
+#define SESSIONS_MAX 1024 /* of a reflector */
 
 #define NS_PER_US 1000LL
 #define NS_PER_MS 1000000LL
@@ -107,6 +109,7 @@ enum follow_up {
 	FOLLOW_UP_UNTOLD, /* the reflector does not do this */
 	FOLLOW_UP_MIXED, /* T2 and T3 are stamps of different kinds, or of kinds that were not told: not comparable */
 	FOLLOW_UP_END, /* no reply came after it */
+	FOLLOW_UP_STEPPED, /* T2 and T3 contradict what is known of the two hosts' clocks */
 	FOLLOW_UPS,
 };
 
@@ -115,7 +118,8 @@ struct sample {
 	uint32_t seq; /* sequence number of the probe, as on the wire */
 	uint8_t source[ALL_TIMES]; /* enum source */
 	uint8_t follow_up; /* enum follow_up */
-	bool one_scale; /* the reflector's times of user space are on the scale of its stamps */
+	/* The reply told of the reflector's times of user space: they are on the scale of its stamps; they are not. */
+	bool one_scale, off_scale;
 	int64_t latency_ns;
 	int64_t time_ns[ALL_TIMES]; /* since the epoch of the clock that source[] names */
 };
@@ -133,5 +137,19 @@ union address {
 	struct sockaddr_in in;
 	struct sockaddr_in6 in6;
 };
+
+/* The octets of an address of either family as IPv6 writes them (RFC 4291 section 2.5.5.2): the two share none. */
+static inline void address_as_ipv6(const union address *a, uint64_t octets[2])
+{
+	if (a->any.sa_family == AF_INET6) {
+		memcpy(octets, &a->in6.sin6_addr, 16);
+		return;
+	}
+	uint8_t *mapped = (uint8_t *)octets;
+
+	memset(mapped, 0, 10);
+	mapped[10] = mapped[11] = 0xff;
+	memcpy(mapped + 12, &a->in.sin_addr, 4);
+}
 
 #endif

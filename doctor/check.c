@@ -11,10 +11,14 @@
 #include "host/nic.h"
 #include "options.h"
 
+#include <err.h>
+#include <errno.h>
+#include <string.h>
+
 /* In the order of the lines. */
 static const struct check_row *const tables[] = {
-	check_stamps_rows, check_link_rows, check_clocks_rows, check_interrupts_rows, check_placement_rows,
-	check_core_rows, check_kernel_rows, check_memory_rows,
+	check_stamps_rows, check_link_rows, check_refusals_rows, check_clocks_rows, check_interrupts_rows,
+	check_placement_rows, check_core_rows, check_kernel_rows, check_memory_rows,
 };
 
 static void look_at_all(struct check *c)
@@ -50,8 +54,14 @@ int check_machine(FILE *out, const struct options *o)
 	plural(notes, c.found[NOTE], "note", "notes");
 	plural(warnings, c.found[WARN], "warning", "warnings");
 	plural(failures, c.found[FAIL], "failure", "failures");
-	if (out)
-		fprintf(out, "\n%u ok, %s, %s, %s\n", c.found[OK], notes, warnings, failures);
+	if (!out)
+		return (int)c.found[FAIL];
+	fprintf(out, "\n%u ok, %s, %s, %s\n", c.found[OK], notes, warnings, failures);
+	if (fflush(out) || ferror(out)) {
+		error = errno ? -errno : -EIO;
+		warnx("the findings could not be written to stdout: %s", strerror(-error));
+		return error;
+	}
 	return (int)c.found[FAIL];
 }
 

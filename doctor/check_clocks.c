@@ -19,34 +19,51 @@
 #define PHC_PAUSE_NS (10 * NS_PER_MS)
 
 struct phc_readings {
-	int reads;
+	int reads, refused;
+	int error; /* errno of the last that was refused */
 	int64_t took_ns[PHC_READS], phc_ns[PHC_READS];
 	int64_t phc_elapsed_ns, elapsed_ns; /* from the first reading to the last, by both clocks */
 };
 
-/* Each reading between two of the system's clock. 0 or errno. */
-static int read_phc(int fd, int reads, struct phc_readings *r)
+/* The clock is there, but its driver or firmware had no time for it. */
+static bool is_busy(int error)
+{
+	return error == EBUSY || error == EAGAIN || error == ETIMEDOUT || error == EINTR;
+}
+
+/*
+ * `wanted` readings, each between two of the system's clock, in at most twice as many tries: a busy clock refuses some,
+ * and may take long for that. 0, with fewer in r->reads when it refused too many; or errno.
+ */
+static int read_phc(int fd, int wanted, struct phc_readings *r)
 {
 	clockid_t clock = clock_of_fd(fd);
-	int64_t first_ns = 0, before_ns = 0;
+	int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC_RAW), first_ns = 0, before_ns = began_ns;
 	struct timespec t;
 
-	r->reads = reads;
-	for (int i = 0; i < reads; i++) {
+	*r = (struct phc_readings){ 0 };
+	while (r->reads < wanted && r->refused < wanted && before_ns - began_ns <= wanted * PHC_PAUSE_NS) {
 		/* The last reading comes some time later, so that a wrong rate shows. */
-		if (i == reads - 1)
+		if (r->reads == wanted - 1)
 			while (clock_read_ns(CLOCK_MONOTONIC_RAW) - before_ns < PHC_PAUSE_NS)
 				;
 		before_ns = clock_read_ns(CLOCK_MONOTONIC_RAW);
-		if (clock_gettime(clock, &t))
-			return errno;
-		r->took_ns[i] = clock_read_ns(CLOCK_MONOTONIC_RAW) - before_ns;
-		r->phc_ns[i] = t.tv_sec * NS_PER_S + t.tv_nsec;
-		if (!i)
+		if (clock_gettime(clock, &t)) {
+			if (!is_busy(errno))
+				return errno;
+			r->error = errno;
+			r->refused++;
+			continue;
+		}
+		r->took_ns[r->reads] = clock_read_ns(CLOCK_MONOTONIC_RAW) - before_ns;
+		r->phc_ns[r->reads] = t.tv_sec * NS_PER_S + t.tv_nsec;
+		if (!r->reads++)
 			first_ns = before_ns;
 	}
+	if (r->reads < wanted)
+		return 0;
 	r->elapsed_ns = before_ns - first_ns;
-	r->phc_elapsed_ns = r->phc_ns[reads - 1] - r->phc_ns[0];
+	r->phc_elapsed_ns = r->phc_ns[wanted - 1] - r->phc_ns[0];
 	return 0;
 }
 
@@ -74,8 +91,30 @@ static void judge_phc(struct check *c, const char *path, struct phc_readings *r)
 			  (long long)r->took_ns[r->reads / 2], r->reads, (long long)step_ns);
 }
 
+/* It cannot be opened, or not be read. */
+static void say_no_phc(struct check *c, const char *path, int error)
+{
+	const char *why = "times of user space cannot be put on the scale of the NIC", *cure;
+
+	if (error == EACCES || error == EPERM)
+		cure = check_command(c, "run as root, or setfacl -m u:NAME:r %s", path);
+	else if (error == ENOENT || error == ENODEV || error == ENXIO)
+		cure = "the device node has to be there, see ls /dev/ptp*";
+	else
+		cure = "see dmesg for what the driver says";
+	check_say(c, WARN, path, why, cure, "cannot be read: %s", strerror(error));
+}
+
+static void say_busy_phc(struct check *c, const char *path, int refused, int tries, int error)
+{
+	check_say(c, WARN, path, "it is there, but unread it is no scale for times of user space",
+		  check_command(c, "stop who else reads it ('fuser -v %s'); dmesg shows a reset of the NIC", path),
+		  "busy, refused %d of %d readings: %s", refused, tries, strerror(error));
+}
+
 static void look_at_phc(struct check *c)
 {
+	const int wanted = c->brief ? PHC_READS_BRIEF : PHC_READS;
 	char path[32], full[PATH_MAX];
 	struct phc_readings r;
 	int fd, error;
@@ -88,15 +127,17 @@ static void look_at_phc(struct check *c)
 	snprintf(path, sizeof(path), "/dev/ptp%d", c->nic.can.phc_index);
 	check_full_path(full, path);
 	fd = open(full, O_RDONLY | O_CLOEXEC);
-	error = fd < 0 ? errno : read_phc(fd, c->brief ? PHC_READS_BRIEF : PHC_READS, &r);
+	error = fd < 0 ? errno : read_phc(fd, wanted, &r);
 	if (fd >= 0)
 		close(fd);
+	if (fd < 0 && is_busy(error))
+		return say_busy_phc(c, path, 1, 1, error);
 	if (error)
-		return check_say(c, WARN, path, "times of user space cannot be put on the scale of the NIC",
-				 error == EACCES ? check_command(c, "run as root, or setfacl -m u:NAME:r %s", path) :
-						   "the device node has to be there, see ls /dev/ptp*",
-				 "cannot be read: %s", strerror(error));
-	judge_phc(c, path, &r);
+		return say_no_phc(c, path, error);
+	if (r.refused)
+		say_busy_phc(c, path, r.refused, r.refused + r.reads, r.error);
+	if (r.reads == wanted)
+		judge_phc(c, path, &r);
 }
 
 /* Fast are those that clock_gettime() reads without a system call (clocksources with a vdso mode). */

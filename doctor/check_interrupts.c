@@ -40,30 +40,42 @@ static void look_at_irq_cpus(struct check *c)
 			  "%d of the NIC on CPU %s, this process on %s", c->irqs, on.text, own.text);
 }
 
-/* The thread with the least priority. */
-static const struct check_irq *weakest_thread(const struct check *c)
+/* May it run on a CPU of this process? Where either is not known, it may. */
+static bool may_meet(const struct check *c, const struct check_irq *i)
+{
+	return !i->placed || c->cpus_error || check_cpus_overlap(&i->cpus, &c->cpus);
+}
+
+/* The thread with the least priority. meets: of those that may run on a CPU of this process. */
+static const struct check_irq *weakest_thread(const struct check *c, bool meets)
 {
 	const struct check_irq *weakest = NULL;
 
 	for (const struct check_irq *i = c->irq; i < c->irq + c->irqs; i++)
-		if (i->thread && (!weakest || i->priority < weakest->priority))
+		if (i->thread && (!meets || may_meet(c, i)) && (!weakest || i->priority < weakest->priority))
 			weakest = i;
 	return weakest;
 }
 
-/* A thread on a CPU of this process that has no higher priority than it; NULL: none. */
-static const struct check_irq *starved_thread(const struct check *c)
+/* Equal is not enough: the busy loop never gives way to its equals. */
+static bool is_below(const struct check *c, const struct check_irq *i)
 {
-	for (const struct check_irq *i = c->irq; i < c->irq + c->irqs; i++)
-		if (check_real_time(c) && i->thread && c->priority >= i->priority && i->placed &&
-		    check_cpus_overlap(&i->cpus, &c->cpus))
-			return i;
-	return NULL;
+	return i && check_real_time(c) && i->priority <= c->priority;
+}
+
+/* rant below the thread, as far below as is usual; or the thread is raised first, where there is nothing below it. */
+static const char *cure_of_priority(struct check *c, const struct check_irq *i)
+{
+	const int usual = 22;
+
+	if (i->priority > 1)
+		return check_command(c, "chrt -f %d rant ...", i->priority > usual ? usual : i->priority - 1);
+	return check_command(c, "chrt -f -p 50 %d, and chrt -f %d rant ...", i->thread, usual);
 }
 
 static void look_at_irq_priority(struct check *c)
 {
-	const struct check_irq *starved = starved_thread(c), *i = starved ? starved : weakest_thread(c);
+	const struct check_irq *met = weakest_thread(c, true), *i = weakest_thread(c, false);
 	char thread[32], own[32];
 	const char *where = "/proc/PID/stat";
 
@@ -74,13 +86,16 @@ static void look_at_irq_priority(struct check *c)
 	if (!i)
 		return check_say(c, OK, "no thread irq/N-* in /proc", NULL, NULL,
 				 "in interrupt context, above every process");
+	if (is_below(c, met))
+		i = met;
 	check_policy_text(i->policy, i->priority, thread);
 	check_policy_text(c->policy, c->priority, own);
-	if (starved)
+	if (is_below(c, met))
 		check_say(c, WARN, where, "on one CPU the busy loop keeps the thread from delivering packet and stamp",
-			  check_command(c, "chrt -f -p %d %d, or another CPU", c->priority < 98 ? c->priority + 1 : 99,
-					i->thread),
-			  "thread of interrupt %d has %s, this process %s", i->number, thread, own);
+			  cure_of_priority(c, i), "thread of interrupt %d has %s, this process %s", i->number, thread, own);
+	else if (is_below(c, i))
+		check_say(c, NOTE, where, "only their CPUs keep them apart: on one CPU nothing would be delivered",
+			  cure_of_priority(c, i), "thread of interrupt %d has %s, this process %s", i->number, thread, own);
 	else
 		check_say(c, OK, where, NULL, NULL, "thread of interrupt %d has %s, this process %s", i->number, thread,
 			  own);

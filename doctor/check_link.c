@@ -213,10 +213,8 @@ static void look_at_busy_poll(struct check *c)
 	if (error && error != ENOPROTOOPT)
 		return check_cannot_tell(c, where, error);
 	if (error && o->busy_poll_us)
-		return check_say(c, WARN, where,
-				 check_kernel_is_rt() ? "-p, -B, -P do nothing; PREEMPT_RT with netconsole has none" :
-							"-p, -B, -P do nothing",
-				 "a kernel with CONFIG_NET_RX_BUSY_POLL", "the kernel cannot");
+		return check_say(c, NOTE, where, check_kernel_is_rt() ? "PREEMPT_RT with netconsole has none" : NULL,
+				 "a kernel with CONFIG_NET_RX_BUSY_POLL", "the kernel cannot, see 'socket'");
 	if (!o->busy_poll_us)
 		return check_say(c, OK, where, NULL, NULL, "not asked for%s", error ? ", and the kernel cannot" : "");
 	check_say(c, OK, where, NULL, NULL, "the kernel can; %lld us %s", (long long)o->busy_poll_us,

@@ -19,20 +19,16 @@
 
 #define SETTING "SIOCGHWTSTAMP"
 
-static bool stamps_in_hardware(const struct check *c)
+static bool lists_all(const struct check *c)
 {
-	const uint32_t needed = SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE |
-				SOF_TIMESTAMPING_RAW_HARDWARE;
-
-	return c->nic.can.phc_index >= 0 && (c->nic.can.stamping & needed) == needed &&
-	       (c->nic.can.tx_types & (1U << HWTSTAMP_TX_ON));
+	return c->nic.can.rx_filters & (1U << HWTSTAMP_FILTER_ALL);
 }
 
 static bool refuses_all(const struct check *c)
 {
 	const struct check_driver *d = check_find_driver(c);
 
-	return d && (d->flags & REFUSES) && !(c->nic.can.rx_filters & (1U << HWTSTAMP_FILTER_ALL));
+	return d && (d->flags & REFUSES) && !lists_all(c);
 }
 
 static void look_at_kernel_stamps(struct check *c)
@@ -45,10 +41,38 @@ static void look_at_kernel_stamps(struct check *c)
 		check_say(c, OK, CHECK_TSINFO "; command line", NULL, NULL, "no hardware stamps are asked for");
 }
 
+/* It is not listed, but what decides is whether the driver takes it, which only setting it would show. */
+static void look_at_unlisted(struct check *c)
+{
+	const struct check_driver *d = check_find_driver(c);
+	char filters[NIC_NAMES_BYTES];
+	int setting[3];
+
+	nic_filter_names(c->nic.can.rx_filters, filters);
+	if (!nic_read_setting(&c->nic, setting) && nic_stamps_all(setting))
+		check_say(c, OK, CHECK_TSINFO "; " SETTING, NULL, NULL,
+			  "hardware transmit, and receive with filter 'all', which is set though not listed");
+	else if (d && (d->flags & TAKES))
+		check_say(c, OK, CHECK_TSINFO "; " CHECK_DRIVER_SOURCE, NULL, NULL,
+			  "filter 'all' is not listed, but '%s' takes it", c->nic.driver);
+	else if (refuses_all(c))
+		check_say(c, FAIL, CHECK_TSINFO "; " CHECK_DRIVER_SOURCE, "rant's packets would get no receive stamp",
+			  "rant --stamp kernel", "'%s' stamps only PTP packets on receipt, filters: %.100s",
+			  c->nic.driver, filters);
+	else
+		check_say(c, FAIL, CHECK_TSINFO, "rant will not start unless the driver takes it all the same",
+			  check_command(c, "rant --stamp kernel, or try sudo hwstamp_ctl -i %s -t 1 -r 1", c->nic.name),
+			  "filter 'all' is not listed, only: %.100s", filters);
+}
+
 static void look_at_abilities(struct check *c)
 {
-	char filters[NIC_NAMES_BYTES];
+	char names[NIC_NAMES_BYTES];
 
+	if (c->abilities_error && options_by_nic(c->options))
+		return check_say(c, FAIL, CHECK_TSINFO, "rant will not start",
+				 check_command(c, "rant --stamp kernel; see ethtool -T %s, dmesg", c->nic.name),
+				 "cannot be read: %s", strerror(-c->abilities_error));
 	if (c->abilities_error)
 		return check_cannot_tell(c, CHECK_TSINFO, -c->abilities_error);
 	if (!options_by_nic(c->options))
@@ -56,45 +80,64 @@ static void look_at_abilities(struct check *c)
 	if (c->nic.can.phc_index < 0)
 		return check_say(c, FAIL, CHECK_TSINFO, "--stamp hardware cannot work", "rant --stamp kernel",
 				 "no hardware clock");
-	if (!stamps_in_hardware(c))
+	if (!nic_can_stamp(&c->nic))
 		return check_say(c, FAIL, CHECK_TSINFO, "--stamp hardware cannot work", "rant --stamp kernel",
 				 "a hardware clock, but of the abilities only %s",
-				 nic_stamping_names(c->nic.can.stamping, filters));
-	if (c->nic.can.rx_filters & (1U << HWTSTAMP_FILTER_ALL))
-		return check_say(c, OK, CHECK_TSINFO, NULL, NULL, "hardware transmit, and receive with filter 'all'");
-	nic_filter_names(c->nic.can.rx_filters, filters);
-	if (refuses_all(c))
-		check_say(c, FAIL, CHECK_TSINFO "; " CHECK_DRIVER_SOURCE, "rant's packets would get no receive stamp",
-			  "rant --stamp kernel", "'%s' stamps only PTP packets on receipt, filters: %.100s",
-			  c->nic.driver, filters);
-	else
-		/* igc and ice take it all the same. */
-		check_say(c, WARN, CHECK_TSINFO, "many such NICs stamp only PTP packets on receipt, not rant's",
-			  "rant --stamp kernel, if rant says so", "filter 'all' is not listed, only: %.100s", filters);
+				 nic_stamping_names(c->nic.can.stamping, names));
+	if (!lists_all(c))
+		return look_at_unlisted(c);
+	check_say(c, OK, CHECK_TSINFO, NULL, NULL, "hardware transmit, and receive with filter 'all'");
+}
+
+/* False: it has not, or nobody can tell, which has been said. */
+static bool may_set(struct check *c, const char *what, const char *cure)
+{
+	unsigned long long capabilities;
+	struct check_file f;
+
+	if (!check_capabilities(&f, &capabilities)) {
+		check_cannot_tell(c, f.path, f.error);
+		return false;
+	}
+	if (capabilities & 1ULL << 12) /* CAP_NET_ADMIN */
+		return true;
+	check_say(c, FAIL, SETTING "; CapEff in /proc/self/status", "to change it needs CAP_NET_ADMIN", cure, "%s", what);
+	return false;
+}
+
+/* The driver does not tell how it is set, or the question fails: nic_stamp() does as it says here. */
+static void judge_unseen(struct check *c, int error)
+{
+	if (error != -EOPNOTSUPP)
+		return check_say(c, FAIL, SETTING, "rant will not start", "rant --stamp kernel; see dmesg",
+				 "cannot be read: %s", strerror(-error));
+	if (!lists_all(c))
+		return check_say(c, FAIL, SETTING "; " CHECK_TSINFO,
+				 "rant will not start, for it could not put back what it tries", "rant --stamp kernel",
+				 "the driver does not tell it, and filter 'all' is not listed");
+	if (may_set(c, "the driver does not tell it", "sudo rant"))
+		check_say(c, NOTE, SETTING, "rant sets it for the run and cannot put it back",
+			  check_command(c, "hwstamp_ctl -i %s -t 0 -r 0 ends it", c->nic.name),
+			  "the driver does not tell it");
 }
 
 /* As it is set, the NIC does not stamp everything: may rant change that? */
 static void judge_setting(struct check *c, const int setting[3])
 {
 	const char *tx = nic_tx_type_name(setting[1]), *filter = nic_filter_name(setting[2]);
-	unsigned long long capabilities;
-	struct check_file f;
+	char what[96];
 
+	snprintf(what, sizeof(what), "transmit '%s', filter '%s'", tx, filter);
 	if (setting[1] > HWTSTAMP_TX_ON)
 		check_say(c, FAIL, SETTING, "another program owns the NIC, rant will not start",
 			  "stop that program, see 'users'", "transmit '%s'", tx);
-	else if (!check_capabilities(&f, &capabilities))
-		check_cannot_tell(c, f.path, f.error);
-	else if (!(capabilities & 1ULL << 12)) /* CAP_NET_ADMIN */
-		check_say(c, FAIL, SETTING "; CapEff in /proc/self/status", "to change it needs CAP_NET_ADMIN",
-			  check_command(c, "sudo hwstamp_ctl -i %s -t 1 -r 1", c->nic.name),
-			  "transmit '%s', filter '%s'", tx, filter);
+	else if (!may_set(c, what, check_command(c, "sudo hwstamp_ctl -i %s -t 1 -r 1", c->nic.name)))
+		return;
 	else if (setting[1] || setting[2])
 		check_say(c, NOTE, SETTING, "somebody has set it; rant widens it for the run and puts it back", NULL,
-			  "transmit '%s', filter '%s'", tx, filter);
+			  "%s", what);
 	else
-		check_say(c, OK, SETTING, NULL, NULL,
-			  "transmit '%s', filter '%s': rant sets it for the run and puts it back", tx, filter);
+		check_say(c, OK, SETTING, NULL, NULL, "%s: rant sets it for the run and puts it back", what);
 }
 
 static void look_at_setting(struct check *c)
@@ -103,11 +146,11 @@ static void look_at_setting(struct check *c)
 
 	if (!options_by_nic(c->options))
 		return check_say(c, OK, "command line", NULL, NULL, "not needed");
-	if (!stamps_in_hardware(c))
+	if (c->abilities_error || !nic_can_stamp(&c->nic))
 		return check_say(c, OK, CHECK_TSINFO, NULL, NULL, "none to be made");
 	error = nic_read_setting(&c->nic, setting);
 	if (error)
-		check_cannot_tell(c, SETTING, -error);
+		judge_unseen(c, error);
 	else if (nic_stamps_all(setting) || refuses_all(c))
 		check_say(c, OK, SETTING, NULL, NULL, "transmit '%s', filter '%s'", nic_tx_type_name(setting[1]),
 			  nic_filter_name(setting[2]));
@@ -185,7 +228,7 @@ static void look_at_driver(struct check *c)
 	const struct check_driver *d = check_find_driver(c);
 	bool others = false;
 
-	if (!options_by_nic(c->options) || !stamps_in_hardware(c))
+	if (!options_by_nic(c->options) || !nic_can_stamp(&c->nic))
 		return check_say(c, OK, "ETHTOOL_GDRVINFO", NULL, NULL, "'%s', no hardware stamps in use",
 				 c->nic.driver);
 	if (!d)

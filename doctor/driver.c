@@ -12,11 +12,11 @@
 static const struct check_driver drivers[] = {
 	{ "igb", ALL_LISTED, 1, BY_KWORKER, MODES, NULL },
 	{ "igb", ALL_NOT_LISTED, 1, BY_OWN_KWORKER, MODES | REFUSES, NULL },
-	{ "igc", ALL_OR_NOT, 4, BY_INTERRUPT, MODES, NULL },
+	{ "igc", ALL_OR_NOT, 4, BY_INTERRUPT, MODES | TAKES, NULL },
 	{ "e1000e", ALL_OR_NOT, 1, BY_OWN_KWORKER, MODES, NULL },
 	{ "ixgbe", ALL_OR_NOT, 1, BY_OWN_KWORKER, REFUSES, NULL },
 	{ "i40e", ALL_OR_NOT, 1, BY_INTERRUPT, REFUSES, NULL },
-	{ "ice", ALL_OR_NOT, 64, BY_THREAD, 0, NULL },
+	{ "ice", ALL_OR_NOT, 64, BY_THREAD, TAKES, NULL },
 	{ "mlx5_core", ALL_OR_NOT, 0, BY_COMPLETION, 0,
 	  "T1 and T3 are the time of the completion (DMA), before the wire, for packets that are not PTP to port 319" },
 	{ "mlx4_en", ALL_OR_NOT, 0, BY_COMPLETION, 0, NULL },

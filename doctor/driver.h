@@ -24,6 +24,7 @@ struct check_driver {
 	enum {
 		MODES = 1, /* rx-usecs of 1 to 3 are ways to adapt, not microseconds */
 		REFUSES = 2, /* filter "all" where it is not listed */
+		TAKES = 4, /* it there */
 	} flags;
 	const char *note; /* NULL: none */
 };

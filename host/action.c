@@ -5,9 +5,12 @@
  */
 #include "host/action.h"
 
+#include "host/rights.h"
+
 #include <err.h>
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -69,6 +72,36 @@ static int spawn(pid_t *pid, const char *command, char *const *environment)
 	return -error;
 }
 
+struct errand {
+	pid_t *pid;
+	const char *command;
+	char *const *environment;
+	int error;
+};
+
+static void *run_errand(void *argument)
+{
+	struct errand *e = argument;
+
+	e->error = rights_give_up();
+	if (!e->error)
+		e->error = spawn(e->pid, e->command, e->environment);
+	return NULL;
+}
+
+/* From a thread that has given up its capabilities: a command of root's would inherit those that are kept. */
+static int spawn_without_rights(pid_t *pid, const char *command, char *const *environment)
+{
+	struct errand e = { .pid = pid, .command = command, .environment = environment };
+	pthread_t thread;
+	int error = pthread_create(&thread, NULL, run_errand, &e);
+
+	if (error)
+		return -error;
+	pthread_join(thread, NULL);
+	return e.error;
+}
+
 #define SHOWN_MAX 60
 
 struct shown {
@@ -112,7 +145,7 @@ void actions_run(struct actions *a, char *const *environment)
 			a->left_out[i]++;
 			continue;
 		}
-		int error = all ? spawn(&a->pid[i], a->wanted->command[i], all) : -ENOMEM;
+		int error = all ? spawn_without_rights(&a->pid[i], a->wanted->command[i], all) : -ENOMEM;
 
 		if (!error)
 			continue;

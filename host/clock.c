@@ -10,6 +10,7 @@
 
 #include "host/clock_compare.h"
 #include "host/clock_inside.h"
+#include "host/clock_place.h"
 #include "host/clock_track.h"
 
 #include <ctype.h>
@@ -86,31 +87,53 @@ static bool chain(struct clock_relation *to, const struct clock_relation *a, con
 	return true;
 }
 
-/* Is the same value in both brackets? A PHC that stands still contradicts itself as one that is set does, but another
- * try does not help. */
-static bool is_frozen(const struct clock_watch *c, const struct clock_compared *t)
-{
-	int64_t phc_ns[2];
+#define FROZEN_NS (10 * NS_PER_US)
 
-	return !__builtin_add_overflow(t->real.at_ns, t->real.offset_ns, &phc_ns[0]) &&
-	       !__builtin_add_overflow(t->raw.at_ns, t->raw.offset_ns, &phc_ns[1]) &&
-	       distance(phc_ns[0], phc_ns[1]) <= slack(c);
+/* Does the PHC still show what it showed when it was compared, so long after it? */
+static bool is_frozen(const struct clock_watch *c, const struct clock_relation *compared)
+{
+	int64_t since_ns, now_ns, phc_ns, then_ns;
+
+	/* One that was not seen to move, or moves that rarely, may only be coarse. */
+	if (!c->phc_granularity_ns || 8 * slack(c) > FROZEN_NS || !read_ns(CLOCK_MONOTONIC_RAW, &since_ns) ||
+	    __builtin_add_overflow(compared->at_ns, compared->offset_ns, &then_ns))
+		return false;
+	do {
+		if (!read_ns(clock_of_fd(c->phc_fd), &phc_ns) || distance(phc_ns, then_ns) > slack(c) ||
+		    !read_ns(CLOCK_MONOTONIC_RAW, &now_ns))
+			return false;
+	} while (difference(now_ns, since_ns) < FROZEN_NS);
+	return true;
 }
 
-/* False: the relations contradict each other. */
-static bool fill_relations(const struct clock_watch *c, struct clock_reading *r, const struct clock_compared *t)
+#define FASTEST 4 /* times its rate: no more is taken for a rate */
+
+/*
+ * False: the relations contradict each other. A clock that is set does so once, and one that stands or runs at a wrong
+ * rate each time: the last try takes what a rate explains. The relation to CLOCK_REALTIME may then be off by it.
+ */
+static bool fill_relations(const struct clock_watch *c, struct clock_reading *r, const struct clock_compared *t,
+			   bool last_try)
 {
 	struct clock_relation again, added;
+	int64_t off_ns, most_ns;
 
 	r->phc_real = t->real;
+	r->frozen = is_frozen(c, &t->real);
 	if (!clock_compare_system(c, &again) || !chain(&added, &t->real, &again))
 		return false;
-	if (is_taken(&t->raw)) {
-		r->phc_raw = t->raw;
-		return agree(&added, &t->raw) || is_frozen(c, t);
+	if (!is_taken(&t->raw)) {
+		r->phc_raw = added;
+		return agree(&again, &r->real_raw);
 	}
-	r->phc_raw = added;
-	return agree(&again, &r->real_raw);
+	r->phc_raw = t->raw;
+	if (r->frozen || agree(&added, &t->raw))
+		return true;
+	off_ns = distance(added.offset_ns, t->raw.offset_ns);
+	most_ns = sum_of_bounds(sum_of_bounds(added.bound_ns, t->raw.bound_ns),
+				over(distance(added.at_ns, t->raw.at_ns), FASTEST * NS_PER_S));
+	r->phc_real.bound_ns = sum_of_bounds(r->phc_real.bound_ns, off_ns);
+	return last_try && off_ns <= most_ns;
 }
 
 /* A clock that is set while the three relations are taken makes them contradict each other: then they are taken
@@ -129,49 +152,11 @@ static int take_reading(const struct clock_watch *c, struct clock_reading *r)
 		error = clock_compare_phc(c, &t);
 		if (error)
 			return error;
-		r->has_phc = fill_relations(c, r, &t);
+		r->has_phc = fill_relations(c, r, &t, i == TRIES - 1);
 		if (r->has_phc)
 			return 0;
 	}
-	return -EAGAIN;
-}
-
-/* ---- Publishing, and asking ------------------------------------------------------------------------------------- */
-
-static void slot_write(struct clock_slot *s, const struct clock_relation *r, const struct clock_slope *rate, bool valid)
-{
-	uint32_t sequence = atomic_load_explicit(&s->sequence, memory_order_relaxed);
-
-	atomic_store_explicit(&s->sequence, sequence + 1, memory_order_relaxed);
-	atomic_thread_fence(memory_order_release);
-	atomic_store_explicit(&s->valid, valid, memory_order_relaxed);
-	atomic_store_explicit(&s->at_ns, r->at_ns, memory_order_relaxed);
-	atomic_store_explicit(&s->offset_ns, r->offset_ns, memory_order_relaxed);
-	atomic_store_explicit(&s->bound_ns, r->bound_ns, memory_order_relaxed);
-	atomic_store_explicit(&s->rate, rate->ppb / NS_PER_S, memory_order_relaxed);
-	atomic_store_explicit(&s->rate_bound, rate->bound_ppb / NS_PER_S, memory_order_relaxed);
-	atomic_store_explicit(&s->sequence, sequence + 2, memory_order_release);
-}
-
-#define LONG_BRACKET_SHIFT 6
-
-/* Into the slot that nobody is told of yet: a writer that is interrupted never makes the measuring thread wait. */
-static void publish(struct clock_watch *c)
-{
-	const struct clock_reading *r = &c->history[(c->readings - 1) % CLOCK_HISTORY];
-	uint32_t other = !atomic_load_explicit(&c->current, memory_order_relaxed);
-	bool broken = r->broken[CLOCK_OF_NIC] || r->broken[CLOCK_OF_SYSTEM];
-	struct clock_relation relation_now = r->phc_real;
-	struct clock_slope rate;
-
-	if (!r->has_phc && !broken)
-		return; /* what is published grows old by itself */
-	rate = clock_track_slope(c, c->readings - 1, PHC_REAL);
-	/* A step that a long bracket hides bends the rate too: seen to pass a bound of 0.6 ms by 0.14 %. */
-	relation_now.bound_ns = sum_of_bounds(relation_now.bound_ns, relation_now.bound_ns >> LONG_BRACKET_SHIFT);
-	slot_write(&c->slot[other], &relation_now, &rate,
-		   !broken && r->phc_real.bound_ns < ABSURD_NS && rate.ppb < NS_PER_S && rate.ppb > -NS_PER_S);
-	atomic_store_explicit(&c->current, other, memory_order_release);
+	return -ESTALE;
 }
 
 int clock_measure(struct clock_watch *c, uint64_t mark)
@@ -190,43 +175,8 @@ int clock_measure(struct clock_watch *c, uint64_t mark)
 			return error;
 	}
 	clock_track_add(c, &r);
-	publish(c);
+	clock_place_publish(c);
 	return error;
-}
-
-/* False: it was written meanwhile. */
-static bool slot_read(const struct clock_slot *s, struct clock_relation *r, double *rate, double *rate_bound,
-		      bool *valid)
-{
-	uint32_t sequence = atomic_load_explicit(&s->sequence, memory_order_acquire);
-
-	*valid = atomic_load_explicit(&s->valid, memory_order_relaxed);
-	r->at_ns = atomic_load_explicit(&s->at_ns, memory_order_relaxed);
-	r->offset_ns = atomic_load_explicit(&s->offset_ns, memory_order_relaxed);
-	r->bound_ns = atomic_load_explicit(&s->bound_ns, memory_order_relaxed);
-	*rate = atomic_load_explicit(&s->rate, memory_order_relaxed);
-	*rate_bound = atomic_load_explicit(&s->rate_bound, memory_order_relaxed);
-	atomic_thread_fence(memory_order_acquire);
-	return !(sequence & 1) && sequence == atomic_load_explicit(&s->sequence, memory_order_relaxed);
-}
-
-bool clock_to_phc(const struct clock_watch *c, int64_t realtime_ns, int64_t *phc_ns, int64_t *bound_ns)
-{
-	struct clock_relation r;
-	double rate, rate_bound;
-	bool valid, whole = false;
-	int64_t d_ns, offset_ns;
-
-	/* A second turn only when two readings, a tenth of a second apart, were published during the first. */
-	for (int i = 0; i < TRIES && !whole; i++)
-		whole = slot_read(&c->slot[atomic_load_explicit(&c->current, memory_order_acquire)], &r, &rate,
-				  &rate_bound, &valid);
-	if (!whole || !valid || __builtin_sub_overflow(realtime_ns, r.at_ns, &d_ns) || d_ns > CLOCK_FRESH_NS ||
-	    d_ns < -CLOCK_FRESH_NS)
-		return false;
-	*bound_ns = r.bound_ns + (int64_t)(rate_bound * (double)(d_ns < 0 ? -d_ns : d_ns)) + 2;
-	return !__builtin_add_overflow(r.offset_ns, (int64_t)(rate * (double)d_ns), &offset_ns) &&
-	       !__builtin_add_overflow(realtime_ns, offset_ns, phc_ns);
 }
 
 /* ---- Results ---------------------------------------------------------------------------------------------------- */
@@ -241,6 +191,11 @@ const char *clock_method_name(const struct clock_watch *c)
 	};
 
 	return names[c->method];
+}
+
+const char *clock_failure(const struct clock_watch *c)
+{
+	return c->failure == ESTALE ? "a clock was set while it was read" : strerror(c->failure);
 }
 
 struct clock_rate clock_drift(const struct clock_watch *c, enum clock_which which)
@@ -314,22 +269,24 @@ static void measure_system(struct clock_watch *c)
 	c->system_granularity_ns = least_ns ? least_ns : NS_PER_MS;
 }
 
-/* The granularity is what all differences of stamps are multiples of. */
+/* The granularity is what all differences of stamps are multiples of. Some reads may fail: a driver is busy. */
 static int measure_phc(struct clock_watch *c)
 {
-	enum { READS = 32 };
-	int64_t last_ns, phc_ns;
+	enum { READS = 33, PATIENCE = 2 * READS };
+	int64_t last_ns = 0, phc_ns;
+	int got = 0, error = -EIO;
 
-	errno = 0;
-	if (!read_ns(clock_of_fd(c->phc_fd), &last_ns))
-		return errno ? -errno : -EIO;
-	for (int i = 0; i < READS; i++) {
-		if (!read_ns(clock_of_fd(c->phc_fd), &phc_ns))
-			return errno ? -errno : -EIO;
-		c->phc_granularity_ns = common_divisor(c->phc_granularity_ns, distance(phc_ns, last_ns));
+	for (int i = 0; i < PATIENCE && got < READS; i++) {
+		errno = 0;
+		if (!read_ns(clock_of_fd(c->phc_fd), &phc_ns)) {
+			error = errno ? -errno : -EIO;
+			continue;
+		}
+		if (got++)
+			c->phc_granularity_ns = common_divisor(c->phc_granularity_ns, distance(phc_ns, last_ns));
 		last_ns = phc_ns;
 	}
-	return 0;
+	return got > READS / 2 ? 0 : error;
 }
 
 static int open_device(struct clock_watch *c, const char *path)

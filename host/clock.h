@@ -3,80 +3,31 @@
 #ifndef HOST_CLOCK_H
 #define HOST_CLOCK_H
 
+#include "host/clock_history.h"
 #include "rant.h"
 
 #define CLOCK_HISTORY 1024 /* readings kept */
 #define CLOCK_STEPS_KEPT 64
-#define CLOCK_FRESH_NS NS_PER_S /* a relation is not extrapolated further than this */
-
-enum clock_which { CLOCK_OF_NIC, CLOCK_OF_SYSTEM, CLOCKS }; /* the PHC, CLOCK_REALTIME */
-
-/* One clock minus another, at at_ns of the other. The truth is in offset_ns - bound_ns .. offset_ns + bound_ns. */
-struct clock_relation {
-	int64_t at_ns, offset_ns, bound_ns;
-};
-
-/* How a clock's rate is set, by adjtimex(2) and clock_adjtime(2) with modes 0. */
-struct clock_dial {
-	bool known;
-	int64_t ppb;
-	int64_t slew_ppb; /* of the system clock: a correction that is being worked off may change the rate by this */
-};
-
-/* All relations at about one moment. raw: CLOCK_MONOTONIC_RAW, which nobody steers or steps. */
-struct clock_reading {
-	struct clock_relation phc_real, phc_raw; /* only with has_phc */
-	struct clock_relation real_raw;
-	struct clock_dial dial[CLOCKS];
-	int64_t began_ns, ended_ns; /* CLOCK_MONOTONIC before and after it was taken */
-	uint64_t mark; /* the caller's, e.g. the sequence number sent last */
-	bool has_phc;
-	bool broken[CLOCKS]; /* stepped or stood still since the reading before */
-	int64_t odd_ns[CLOCKS]; /* moved by up to this since then, more than its rate explains but less than a step */
-};
-
-/* A clock's deviation from its rate between two readings. */
-struct clock_jump {
-	enum clock_which which;
-	int64_t size_ns, bound_ns;
-	int64_t mono_ns[2]; /* it happened between these moments of CLOCK_MONOTONIC */
-	uint64_t mark[2];
-};
-
-/* A mean rate against CLOCK_MONOTONIC_RAW over over_ns. */
-struct clock_rate {
-	bool measured; /* there are two readings to tell from */
-	bool known; /* it is larger than its bound */
-	double ppb, bound_ppb;
-	int64_t over_ns;
-};
-
-/* What was seen of one clock; steps between successive readings, or a standstill, part its history. */
-struct clock_track {
-	counter steps; /* kept in clock_watch.step[] or not */
-	counter standstills; /* the PHC had not moved in a millisecond or more; its beginning may show as a step back */
-	int64_t stood_ns;
-	bool standing;
-	struct clock_jump largest; /* of all jumps, the one that exceeds its bound by most (or falls short by least) */
-	bool has_largest;
-	struct clock_dial dial[2]; /* first and last that could be read */
-	uint64_t dial_changes;
-
-	uint64_t readings; /* with this clock */
-	uint64_t last_number; /* of those of clock_watch.history[], when that is not 0 */
-	struct clock_relation last; /* to CLOCK_REALTIME (PHC) or CLOCK_MONOTONIC_RAW */
-	/* Of the present segment: the outermost, and precise ones near it. */
-	struct clock_relation first[2], recent[3];
-	uint64_t segment_readings;
-	struct clock_rate rate; /* of the past segment with the least bound */
-};
+#define CLOCK_SPELLS_KEPT 16
+#define CLOCK_MISPLACED_KEPT 8
+#define CLOCK_FRESH_NS NS_PER_S /* so far rates hold as measured; beyond, they may have changed */
+#define CLOCK_STALE_NS (60 * NS_PER_S) /* nothing is placed further from the last reading than this, */
+#define CLOCK_USELESS_NS NS_PER_MS /* or where that adds so much to the bound */
+#define CLOCK_WRONG_PPB 1000000 /* a rate that is off by more, beside what its dial says (of which 1000 ppm count), is wrong */
 
 /* One published relation of the PHC to CLOCK_REALTIME; two, so that one is always whole. */
 struct clock_slot {
 	_Atomic uint32_t sequence; /* odd while it is written */
 	_Atomic bool valid;
 	_Atomic int64_t at_ns, offset_ns, bound_ns;
+	_Atomic int64_t since_ns; /* CLOCK_REALTIME: it holds from here on */
 	_Atomic double rate, rate_bound; /* of the offset, ns per ns */
+	_Atomic double growth[2]; /* of the bound, beyond CLOCK_FRESH_NS before and after at_ns */
+};
+
+/* So much by which times that had been placed turned out to be off beyond their bound. */
+struct clock_misplaced {
+	int64_t mono_ns, by_ns; /* when it was found */
 };
 
 enum clock_method { CLOCK_PRECISE, CLOCK_EXTENDED, CLOCK_PLAIN, CLOCK_SANDWICH, CLOCK_METHODS };
@@ -94,6 +45,12 @@ struct clock_watch {
 	struct clock_track track[CLOCKS];
 	struct clock_jump step[CLOCK_STEPS_KEPT];
 	uint32_t steps_kept;
+	/* Of the PHC. When all are kept, the last one takes in what comes after it. */
+	struct clock_spell spell[CLOCK_SPELLS_KEPT];
+	uint32_t spells_kept;
+	bool in_spell; /* the last one is not over */
+	uint64_t going_number; /* the last reading before a standstill, if has_going */
+	bool has_going;
 	uint64_t failures; /* readings without the PHC although there is one */
 	int failure; /* the last one: an errno */
 	int tai_s; /* CLOCK_TAI - CLOCK_REALTIME; 0 means that nobody has told the kernel */
@@ -102,6 +59,15 @@ struct clock_watch {
 	uint64_t readings; /* made; the last is history[(readings - 1) % CLOCK_HISTORY] */
 	_Atomic uint32_t current; /* of slot[] */
 	struct clock_slot slot[2];
+	int64_t since_ns; /* CLOCK_REALTIME: the present unbroken stretch of readings began */
+	int64_t published_ns; /* CLOCK_MONOTONIC, of its last reading */
+	int64_t dial_ppb[CLOCKS][2]; /* the least and the most that the dials explain, in it */
+	_Atomic uint32_t doubts;
+	uint32_t found; /* for doubts: also what was explained later */
+	int64_t found_ns; /* by this reading: the largest, and its bound */
+	_Atomic int64_t misplaced_ns;
+	struct clock_misplaced misplaced[CLOCK_MISPLACED_KEPT]; /* each less than the one before it, and later */
+	uint32_t misplaced_kept;
 };
 
 /*
@@ -114,17 +80,48 @@ int clock_open(struct clock_watch *c, int phc_index);
 /*
  * Takes one reading, looks for steps since the one before, and publishes. Takes some ten microseconds, with slow NICs
  * some hundred; one thread at a time, not the measuring one while it measures. 0, or -errno when the PHC could not be
- * read, counted in c->failures (-EAGAIN: a clock stepped while it was read, more than once).
+ * read, counted in c->failures (-ESTALE: a clock was set while it was read, more than once).
  */
 int clock_measure(struct clock_watch *c, uint64_t mark);
 
 /*
  * Hot, for another thread than the one that measures: no lock, no system call. What the PHC shows at realtime_ns of
- * CLOCK_REALTIME, by the last reading and the last rate. False: there is none, it is older than CLOCK_FRESH_NS, or the
- * last reading found a step. The bound holds while rates change by no more than 1 ppm beyond what their dials showed at
- * the last reading; a change after it is seen by the next one, and then counted in c->track[].dial_changes or steps.
+ * CLOCK_REALTIME, by the last reading and the last rate. False: there is none, a step, a standstill or a wrong rate was
+ * found by it, the time was before the last of these, or is too far away to be known within CLOCK_USELESS_NS.
+ * The bound holds while rates change by no more than 1 ppm beyond what their dials showed; further than CLOCK_FRESH_NS
+ * from the reading, by what the dials showed in this stretch and 100 ppm before it, 500 ppm after it. What happens after
+ * the reading is seen by the next one: then see clock_misplaced_ns().
  */
 bool clock_to_phc(const struct clock_watch *c, int64_t realtime_ns, int64_t *phc_ns, int64_t *bound_ns);
+
+/* Hot, one load each. Steps of both clocks found so far, and where standstills and wrong rates of the PHC began and ended:
+ * it only grows, so something happened, or lasts, between two moments at which it differs. */
+static inline uint32_t clock_doubts(const struct clock_watch *c)
+{
+	return atomic_load_explicit(&c->doubts, memory_order_relaxed);
+}
+
+/* By how much a time that was placed may have been off, beyond its bound, by what was found only later; 0: by nothing. */
+static inline int64_t clock_misplaced_ns(const struct clock_watch *c)
+{
+	return atomic_load_explicit(&c->misplaced_ns, memory_order_relaxed);
+}
+
+/* The same, of what was found since a moment of CLOCK_MONOTONIC. For the thread that measures. */
+int64_t clock_misplaced_since(const struct clock_watch *c, int64_t mono_ns);
+
+/* Did a clock step, stand or run at a wrong rate in a time that overlaps this one of CLOCK_MONOTONIC, as far as the
+ * readings tell? */
+bool clock_moved(const struct clock_watch *c, enum clock_which which, int64_t from_mono_ns, int64_t to_mono_ns);
+
+/* How long a spell lasted: at least ns[0], at most ns[1]. */
+void clock_spell_lasted(const struct clock_spell *s, int64_t ns[2]);
+
+/* Is it off by more than CLOCK_WRONG_PPB beyond the dial? One that was not read may stand at its end. */
+bool clock_rate_is_wrong(const struct clock_dial *dial, const struct clock_rate *rate);
+
+/* Why a reading failed: the words for c->failure. */
+const char *clock_failure(const struct clock_watch *c);
 
 /* The mean rate, against CLOCK_MONOTONIC_RAW, of the stretch without steps that gives the least bound. */
 struct clock_rate clock_drift(const struct clock_watch *c, enum clock_which which);

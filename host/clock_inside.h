@@ -12,6 +12,7 @@
 #define TICK_NS 16 /* the slowest counter in use (82576); a stamp may hide its tick behind a finer fraction */
 #define FREE_PPB 1000000 /* of a clock not yet measured: no quartz in use is so far off */
 #define SLEW_PPB 500000 /* adjtime(3), and the most that adjtimex(2) sets a frequency to */
+#define TOLERANCE_PPB 50000 /* before a change of rate without a change of dial is called a step */
 #define ABSURD_NS (INT64_MAX / 8) /* 36 years: no error or change is so large, so something is wrong */
 
 /* Not negative. */
@@ -58,6 +59,11 @@ static inline int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
+static inline int64_t smaller(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* False: the clock cannot be read, or is beyond 64 bits. */
 static inline bool read_ns(clockid_t clock, int64_t *ns)
 {
@@ -91,7 +97,31 @@ static inline int64_t slack(const struct clock_watch *c)
 	return c->system_granularity_ns + larger(c->phc_granularity_ns, TICK_NS);
 }
 
+/* ---- Readings ---------------------------------------------------------------------------------------------------- */
+
+static inline const struct clock_reading *kept(const struct clock_watch *c, uint64_t number)
+{
+	return &c->history[number % CLOCK_HISTORY];
+}
+
+static inline uint64_t oldest_kept(const struct clock_watch *c)
+{
+	return c->readings > CLOCK_HISTORY ? c->readings - CLOCK_HISTORY : 0;
+}
+
+/* By how much a jump exceeds its bound. 0 or less: the clock need not have moved. */
+static inline int64_t excess(const struct clock_jump *j)
+{
+	return difference(absolute(j->size_ns), j->bound_ns);
+}
+
 /* ---- Mean rates ------------------------------------------------------------------------------------------------- */
+
+/* A bracket is as wide as its clock has it; while it lasts, one that is off by such a share moves by so much more. */
+static inline double widened(int64_t bound_ns, double ppb)
+{
+	return (double)bound_ns * (1 + (ppb < 0 ? -ppb : ppb) / NS_PER_S);
+}
 
 /* From one relation to a later one. */
 static inline struct clock_rate rate_of(const struct clock_relation *x, const struct clock_relation *y)
@@ -103,7 +133,7 @@ static inline struct clock_rate rate_of(const struct clock_relation *x, const st
 		return (struct clock_rate){ 0 };
 	r.measured = true;
 	r.ppb = (double)difference(y->offset_ns, x->offset_ns) / dt_s;
-	r.bound_ppb = (double)sum_of_bounds(x->bound_ns, y->bound_ns) / dt_s;
+	r.bound_ppb = widened(sum_of_bounds(x->bound_ns, y->bound_ns), r.ppb) / dt_s;
 	r.known = r.ppb > r.bound_ppb || -r.ppb > r.bound_ppb;
 	return r;
 }

@@ -9,12 +9,11 @@
 #include "host/clock_track.h"
 
 #include "host/clock_inside.h"
+#include "host/clock_spell.h"
 
 #define WANDER_PPB 1000
-#define TOLERANCE_PPB 50000 /* before a change of rate without a change of dial is called a step */
 #define UNKNOWN_PPB (2 * SLEW_PPB) /* between two readings of a dial that cannot be read: from one end to the other */
 #define RATE_WINDOW_NS (2 * NS_PER_S)
-#define STANDSTILL_NS NS_PER_MS
 #define JUMP_BACK 4
 #define RATE_BACK 24
 #define LOOK_BACK 16 /* readings among which a precise one is looked for */
@@ -31,15 +30,13 @@ static bool is_in(const struct clock_reading *r, enum between b)
 	return r->has_phc || b == REAL_RAW;
 }
 
-/* Was neither clock set between a reading and the next one, r? */
-static bool is_joined(const struct clock_reading *before, const struct clock_reading *r, enum between b)
+/* Was neither clock set between the reading before and r? */
+static bool is_joined(const struct clock_reading *r, enum between b)
 {
-	return is_in(before, b) && is_in(r, b) && !(b != REAL_RAW && r->broken[CLOCK_OF_NIC]) &&
-	       !(b != PHC_RAW && r->broken[CLOCK_OF_SYSTEM]);
+	return !(b != REAL_RAW && r->broken[CLOCK_OF_NIC]) && !(b != PHC_RAW && r->broken[CLOCK_OF_SYSTEM]);
 }
 
-/* How far rates may have changed between two readings: the sum, for two clocks need not change at one moment. */
-static int64_t spread_ppb(const struct clock_reading *x, const struct clock_reading *y, enum between b)
+int64_t clock_track_spread_ppb(const struct clock_reading *x, const struct clock_reading *y, enum between b)
 {
 	int64_t sum = 0;
 
@@ -61,16 +58,6 @@ static int64_t odd(const struct clock_reading *r, enum between b)
 			     b == PHC_RAW ? 0 : r->odd_ns[CLOCK_OF_SYSTEM]);
 }
 
-static const struct clock_reading *kept(const struct clock_watch *c, uint64_t number)
-{
-	return &c->history[number % CLOCK_HISTORY];
-}
-
-static uint64_t oldest_kept(const struct clock_watch *c)
-{
-	return c->readings > CLOCK_HISTORY ? c->readings - CLOCK_HISTORY : 0;
-}
-
 /* By the dials alone, where there are no two readings of both clocks. */
 static struct clock_slope rate_of_dials(const struct clock_reading *r, enum between b)
 {
@@ -80,7 +67,7 @@ static struct clock_slope rate_of_dials(const struct clock_reading *r, enum betw
 
 	return (struct clock_slope){
 		.ppb = (double)(b == PHC_REAL ? nic_ppb - system_ppb : b == PHC_RAW ? nic_ppb : system_ppb),
-		.bound_ppb = (double)(free_ppb + spread_ppb(r, r, b)),
+		.bound_ppb = (double)(free_ppb + clock_track_spread_ppb(r, r, b)),
 	};
 }
 
@@ -90,14 +77,15 @@ static struct clock_slope rate_between(const struct clock_reading *from, const s
 {
 	const struct clock_relation *x = relation(from, b), *y = relation(to, b);
 	double dt_s = (double)difference(y->at_ns, x->at_ns) / NS_PER_S;
+	double ppb = (double)difference(y->offset_ns, x->offset_ns) / dt_s;
 
 	if (dt_s <= 0)
 		return (struct clock_slope){ 0 };
 	open_ns = sum_of_bounds(open_ns, sum_of_bounds(x->bound_ns, y->bound_ns));
 	return (struct clock_slope){
 		.measured = true,
-		.ppb = (double)difference(y->offset_ns, x->offset_ns) / dt_s,
-		.bound_ppb = (double)open_ns / dt_s + (double)changes_ppb + WANDER_PPB,
+		.ppb = ppb,
+		.bound_ppb = widened(open_ns, ppb) / dt_s + (double)changes_ppb + WANDER_PPB,
 	};
 }
 
@@ -110,10 +98,13 @@ static bool is_straight(const struct clock_watch *c, uint64_t from, uint64_t to,
 
 	for (uint64_t n = from + 1; n < to; n++) {
 		const struct clock_relation *z = relation(kept(c, n), b);
+
+		if (!is_in(kept(c, n), b))
+			continue;
 		int64_t since_ns = difference(z->at_ns, x->at_ns);
 		double expected_ns = rate->ppb * ((double)since_ns / NS_PER_S);
 		double off_ns = (double)difference(z->offset_ns, x->offset_ns) - expected_ns;
-		double bound_ns = (double)z->bound_ns + (double)larger(x->bound_ns, y->bound_ns) +
+		double bound_ns = widened(sum_of_bounds(z->bound_ns, larger(x->bound_ns, y->bound_ns)), rate->ppb) +
 				  (double)over(since_ns, 2 * WANDER_PPB + changes_ppb);
 
 		if (off_ns > bound_ns || off_ns < -bound_ns)
@@ -133,16 +124,18 @@ struct clock_slope clock_track_slope(const struct clock_watch *c, uint64_t numbe
 	struct clock_slope best = rate_of_dials(newest, b);
 	int64_t changes_ppb = 0, odd_ns = 0;
 
-	for (uint64_t n = number; n > oldest_kept(c) && number - n < RATE_BACK; n--) {
+	for (uint64_t n = number; n > oldest_kept(c) && number - n < RATE_BACK && is_in(newest, b); n--) {
 		const struct clock_reading *before = kept(c, n - 1);
 		struct clock_slope r;
 
-		if (!is_joined(before, kept(c, n), b))
-			break;
-		changes_ppb = larger(changes_ppb, spread_ppb(before, newest, b));
-		if (n < number && distance(newest->began_ns, before->began_ns) > RATE_WINDOW_NS)
+		if (!is_joined(kept(c, n), b))
 			break;
 		odd_ns = sum_of_bounds(odd_ns, odd(kept(c, n), b));
+		changes_ppb = larger(changes_ppb, clock_track_spread_ppb(before, newest, b));
+		if (!is_in(before, b))
+			continue; /* it could not be read then */
+		if (n < number && distance(newest->began_ns, before->began_ns) > RATE_WINDOW_NS)
+			break;
 		r = rate_between(before, newest, b, changes_ppb, odd_ns);
 		if (!r.measured || !is_straight(c, n - 1, number, b, &r, changes_ppb))
 			break;
@@ -198,57 +191,45 @@ static void note_dial(struct clock_track *t, const struct clock_dial *d)
 	t->dial[1] = *d;
 }
 
-/* The stamp that the relation was made from. */
-static int64_t phc_of(const struct clock_reading *r)
-{
-	int64_t phc_ns;
-
-	return __builtin_add_overflow(r->phc_raw.at_ns, r->phc_raw.offset_ns, &phc_ns) ? 0 : phc_ns;
-}
-
-/* The PHC shows the same as before although time has passed. */
-static bool stands(const struct clock_watch *c, const struct clock_reading *before, const struct clock_reading *r)
-{
-	return distance(phc_of(r), phc_of(before)) <= slack(c) &&
-	       difference(r->phc_raw.at_ns, before->phc_raw.at_ns) >=
-		       sum_of_bounds(STANDSTILL_NS, sum_of_bounds(r->phc_raw.bound_ns, before->phc_raw.bound_ns));
-}
-
-/* How far the clock is from where its rate at a reading would have taken it; the bound is what brackets, the rate and
- * the changes of rate since then leave open. */
-static struct clock_jump jump_since(const struct clock_watch *c, uint64_t number, const struct clock_reading *r,
-				    enum clock_which which, int64_t changes_ppb)
+struct clock_jump clock_track_jump(const struct clock_watch *c, uint64_t number, const struct clock_reading *r,
+				   enum clock_which which, int64_t extra_ppb)
 {
 	enum between b = which == CLOCK_OF_NIC ? PHC_RAW : REAL_RAW;
 	const struct clock_reading *before = kept(c, number);
 	const struct clock_relation *x = relation(before, b), *y = relation(r, b);
 	struct clock_slope rate = clock_track_slope(c, number, b);
 	int64_t dt_ns = distance(y->at_ns, x->at_ns);
-	int64_t bound_ppb = (int64_t)rate.bound_ppb + changes_ppb;
+	int64_t bound_ppb = (int64_t)rate.bound_ppb + extra_ppb;
 	double expected_ns = rate.ppb * ((double)dt_ns / NS_PER_S);
+	double brackets_ns = widened(sum_of_bounds(x->bound_ns, y->bound_ns), rate.ppb);
 
 	if (expected_ns > (double)ABSURD_NS || expected_ns < -(double)ABSURD_NS)
 		expected_ns = 0;
 	return (struct clock_jump){
 		.which = which,
 		.size_ns = difference(difference(y->offset_ns, x->offset_ns), (int64_t)expected_ns),
-		.bound_ns = sum_of_bounds(sum_of_bounds(x->bound_ns, y->bound_ns), over(dt_ns, bound_ppb)),
+		.bound_ns = sum_of_bounds(brackets_ns < (double)ABSURD_NS ? (int64_t)brackets_ns : ABSURD_NS,
+					  over(dt_ns, bound_ppb)),
+		.ppb = rate.ppb,
 		.mono_ns = { before->began_ns, r->ended_ns },
 		.mark = { before->mark, r->mark },
 	};
 }
 
-/* By how much a jump exceeds its bound. 0 or less: the clock need not have moved. */
-static int64_t excess(const struct clock_jump *j)
+void clock_track_note_step(struct clock_watch *c, const struct clock_jump *j)
 {
-	return difference(absolute(j->size_ns), j->bound_ns);
-}
+	struct clock_track *t = &c->track[j->which];
 
-static void note_step(struct clock_watch *c, struct clock_track *t, const struct clock_jump *j)
-{
-	if (c->steps_kept < CLOCK_STEPS_KEPT)
+	if (c->steps_kept < CLOCK_STEPS_KEPT) {
 		c->step[c->steps_kept++] = *j;
+	} else {
+		if (!t->unkept_ns[1])
+			t->unkept_ns[0] = j->mono_ns[0];
+		t->unkept_ns[1] = j->mono_ns[1];
+	}
 	counter_add(&t->steps, 1);
+	c->found++;
+	c->found_ns = larger(c->found_ns, sum_of_bounds(absolute(j->size_ns), j->bound_ns));
 }
 
 /* True: it stepped. It is looked for from the reading that leaves the least open, so a step that was hidden by one long
@@ -256,18 +237,20 @@ static void note_step(struct clock_watch *c, struct clock_track *t, const struct
 static bool note_jump(struct clock_watch *c, struct clock_track *t, struct clock_reading *r, enum clock_which which)
 {
 	enum between b = which == CLOCK_OF_NIC ? PHC_RAW : REAL_RAW;
-	int64_t changes_ppb = spread_ppb(kept(c, t->last_number), r, b);
-	struct clock_jump last = jump_since(c, t->last_number, r, which, changes_ppb);
-	struct clock_jump best = jump_since(c, t->last_number, r, which, changes_ppb + TOLERANCE_PPB);
+	int64_t changes_ppb = clock_track_spread_ppb(kept(c, t->last_number), r, b);
+	struct clock_jump last = clock_track_jump(c, t->last_number, r, which, changes_ppb);
+	struct clock_jump best = clock_track_jump(c, t->last_number, r, which, changes_ppb + TOLERANCE_PPB);
 	uint64_t since = t->last_number;
 
 	for (uint64_t n = since; n > oldest_kept(c) && t->last_number - n < JUMP_BACK; n--) {
 		struct clock_jump j;
 
-		if (!is_joined(kept(c, n - 1), kept(c, n), b))
+		if (!is_joined(kept(c, n), b))
 			break;
-		changes_ppb += spread_ppb(kept(c, n - 1), kept(c, n), b);
-		j = jump_since(c, n - 1, r, which, changes_ppb + TOLERANCE_PPB);
+		changes_ppb += clock_track_spread_ppb(kept(c, n - 1), kept(c, n), b);
+		if (!is_in(kept(c, n - 1), b))
+			continue;
+		j = clock_track_jump(c, n - 1, r, which, changes_ppb + TOLERANCE_PPB);
 		if (j.bound_ns < best.bound_ns) {
 			best = j;
 			since = n - 1;
@@ -282,28 +265,20 @@ static bool note_jump(struct clock_watch *c, struct clock_track *t, struct clock
 		return false;
 	for (uint64_t n = since + 1; n < c->readings; n++)
 		c->history[n % CLOCK_HISTORY].broken[which] = true;
-	note_step(c, t, &best);
+	clock_track_note_step(c, &best);
 	return true;
 }
 
 /* True: the clock's history is parted here. */
 static bool note_change(struct clock_watch *c, struct clock_track *t, struct clock_reading *r, enum clock_which which)
 {
-	const struct clock_reading *last = kept(c, t->last_number);
-	bool stood = t->standing;
-
 	if (t->last_number < oldest_kept(c))
 		return true; /* the PHC was away for as long as the history goes back */
-	t->standing = which == CLOCK_OF_NIC && stands(c, last, r);
-	if (t->standing) {
-		if (!stood)
-			counter_add(&t->standstills, 1);
-		t->stood_ns += difference(r->phc_raw.at_ns, last->phc_raw.at_ns);
+	if (which == CLOCK_OF_SYSTEM)
+		return note_jump(c, t, r, which);
+	if (clock_spell_stands(c, r))
 		return true;
-	}
-	if (stood)
-		return true; /* it goes again; how long it still stood cannot be told from a step */
-	return note_jump(c, t, r, which);
+	return note_jump(c, t, r, which) && !clock_spell_is_a_rate(c, r);
 }
 
 static void judge_clock(struct clock_watch *c, struct clock_reading *r, enum clock_which which)
@@ -319,13 +294,17 @@ static void judge_clock(struct clock_watch *c, struct clock_reading *r, enum clo
 		segment_end(t);
 	segment_add(t, relation(r, which == CLOCK_OF_NIC ? PHC_RAW : REAL_RAW));
 	t->last = which == CLOCK_OF_NIC ? r->phc_real : r->real_raw;
+	t->number_before = t->last_number;
 	t->last_number = c->readings;
 	t->readings++;
 }
 
 void clock_track_add(struct clock_watch *c, struct clock_reading *r)
 {
+	c->found_ns = 0;
 	judge_clock(c, r, CLOCK_OF_SYSTEM);
 	judge_clock(c, r, CLOCK_OF_NIC);
 	c->history[c->readings++ % CLOCK_HISTORY] = *r;
+	if (r->has_phc)
+		clock_spell_look(c);
 }

@@ -14,7 +14,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#define STACK_BYTES (64 << 10) /* more than the loop uses */
+#define STACK_BYTES (128 << 10) /* more than rant uses */
 
 static const struct {
 	int flags;
@@ -87,23 +87,32 @@ static void advise_image(const char *start, const char *end, int advice)
 	madvise((void *)from, to - from, advice);
 }
 
-/* What cannot be locked can still be there when the run begins: the program, its data, and some stack. */
-static void touch_program(void)
+static void touch_stack(void)
 {
 	volatile char stack[STACK_BYTES];
 
 	for (size_t at = 0; at < sizeof(stack); at += 1024)
 		stack[at] = 0;
+}
+
+/* What cannot be locked can still be there when the run begins. */
+static void touch_program(void)
+{
 	advise_image(__executable_start, _end, MADV_POPULATE_READ);
 	advise_image(__data_start, _end, MADV_POPULATE_WRITE);
 }
 
 int memory_lock(void)
 {
-	int error = mlockall(MCL_CURRENT | MCL_FUTURE) ? -errno : 0;
+	/* A locked stack does not grow beyond 'ulimit -l' without CAP_IPC_LOCK, which is dropped. For the same reason what
+	 * is mapped later is not to be locked (MCL_FUTURE): nothing of it is the measuring thread's. */
+	touch_stack();
+	if (!mlockall(MCL_CURRENT))
+		return 0;
 
-	if (error)
-		touch_program();
+	int error = -errno;
+
+	touch_program();
 	return error;
 }
 

@@ -82,6 +82,13 @@ static int read_flags(struct nic *n)
 	return 0;
 }
 
+static void read_mtu(struct nic *n)
+{
+	struct ifreq r = { .ifr_mtu = 0 };
+
+	n->mtu = nic_ioctl(n, SIOCGIFMTU, &r) ? 0 : r.ifr_mtu;
+}
+
 static int check_up(const struct nic *n)
 {
 	if (!(n->flags & IFF_UP)) {
@@ -120,6 +127,7 @@ int nic_find(struct nic *n, const char *name)
 		nic_close(n);
 		return error;
 	}
+	read_mtu(n);
 	read_driver(n);
 	return 0;
 }

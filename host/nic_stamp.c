@@ -49,13 +49,24 @@ bool nic_stamps_all(const int setting[3])
 
 /* ---- What stands in the way ------------------------------------------------------------------------------------ */
 
+static uint32_t missing_abilities(const struct nic *n)
+{
+	return ~n->can.stamping &
+	       (SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE | SOF_TIMESTAMPING_RAW_HARDWARE);
+}
+
+bool nic_can_stamp(const struct nic *n)
+{
+	return n->can.phc_index >= 0 && !missing_abilities(n) && (n->can.tx_types & BIT(HWTSTAMP_TX_ON));
+}
+
 static int check_abilities(const struct nic *n)
 {
-	const uint32_t needed = SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE |
-				SOF_TIMESTAMPING_RAW_HARDWARE;
-	const uint32_t missing = needed & ~n->can.stamping;
+	const uint32_t missing = missing_abilities(n);
 	char text[NIC_NAMES_BYTES];
 
+	if (nic_can_stamp(n))
+		return 0;
 	if (n->can.phc_index < 0)
 		warnx("interface '%s' (driver '%s') has no hardware clock to stamp packets with: "
 		      "--stamp kernel works on any interface", n->name, n->driver);
@@ -63,12 +74,10 @@ static int check_abilities(const struct nic *n)
 		warnx("interface '%s' (driver '%s') has a hardware clock but not the abilities %s: "
 		      "--stamp kernel works on any interface", n->name, n->driver,
 		      nic_stamping_names(missing, text));
-	else if (!(n->can.tx_types & BIT(HWTSTAMP_TX_ON)))
+	else
 		warnx("interface '%s' (driver '%s') cannot stamp what it sends, its transmit types are: %s: "
 		      "--stamp kernel works on any interface", n->name, n->driver,
 		      nic_tx_type_names(n->can.tx_types, text));
-	else
-		return 0;
 	return -EOPNOTSUPP;
 }
 

@@ -13,6 +13,10 @@ int nic_read_setting(const struct nic *n, int setting[3]);
 /* The setting that --stamp hardware needs. */
 bool nic_stamps_all(const int setting[3]);
 
+/* By n->can: a hardware clock, and stamps of it in both directions. (That filter "all" is listed is not asked: some drivers
+ * take it all the same.) */
+bool nic_can_stamp(const struct nic *n);
+
 /* Makes the NIC stamp every packet in both directions: reads its setting, changes only what is missing, reads it back.
  * Reads n->can too. 0, or -errno after the line that says what it can do instead. */
 int nic_stamp(struct nic *n);

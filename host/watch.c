@@ -38,9 +38,8 @@ static void remove_isolated(cpu_set_t *cpus)
 	fclose(f);
 }
 
-/* All CPUs but the caller's and the isolated ones. Wider than the mask of taskset, which is about the measuring thread;
- * the kernel still keeps to the cpuset. */
-static int choose_cpus(cpu_set_t *cpus)
+/* Wider than the mask of taskset, which is about the measuring thread; the kernel still keeps to the cpuset. */
+int watch_choose_cpus(cpu_set_t *cpus)
 {
 	cpu_set_t allowed, mine;
 	long online = sysconf(_SC_NPROCESSORS_CONF);
@@ -99,23 +98,29 @@ static bool is_over(const struct watch *w, int64_t until_ns)
 
 static void *run(void *argument)
 {
-	const struct watch *w = argument;
+	struct watch *w = argument;
 	struct schedule s = { .calls = { 0 } };
 	int64_t next_ns;
 
+	if (w->begin)
+		w->begin(w->context);
 	/* While two threads share one table of files, each system call of the measuring one counts references to its socket. */
-	if (unshare(CLONE_FILES))
+	w->shares_files = unshare(CLONE_FILES);
+	if (w->shares_files)
 		warnx("the housekeeping thread shares its files with the measuring one (%s), which makes that slower by some "
 		      "percent", strerror(errno));
+	sem_post(&w->begun);
 	for (unsigned i = 0; i < w->duties; i++)
 		s.next_ns[i] = clock_read_ns(CLOCK_MONOTONIC) + gap_ns(&w->duty[i], 0);
 	do
 		next_ns = do_duties(w, &s);
 	while (!is_over(w, next_ns));
+	if (w->end)
+		w->end(w->context);
 	return NULL;
 }
 
-static int start_thread(struct watch *w, const cpu_set_t *cpus)
+int watch_start_thread(unsigned long *thread, const cpu_set_t *cpus, size_t stack_bytes, void *(*act)(void *), void *argument)
 {
 	const struct sched_param other = { .sched_priority = 0 };
 	sigset_t all, before;
@@ -123,15 +128,15 @@ static int start_thread(struct watch *w, const cpu_set_t *cpus)
 	int error;
 
 	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	if (stack_bytes)
+		pthread_attr_setstacksize(&attributes, stack_bytes);
 	pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
 	pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
 	pthread_attr_setschedparam(&attributes, &other);
 	pthread_attr_setaffinity_np(&attributes, sizeof(*cpus), cpus);
-	/* Signals are the measuring thread's. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	error = pthread_create(&w->thread, &attributes, run, w);
+	error = pthread_create(thread, &attributes, act, argument);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
 	return -error;
@@ -151,18 +156,21 @@ int watch_start(struct watch *w)
 	w->stop_fd = -1;
 	if (!w->duties)
 		return 0;
-	error = choose_cpus(&cpus);
+	error = watch_choose_cpus(&cpus);
 	if (error)
 		return error;
 	w->stop_fd = eventfd(0, EFD_CLOEXEC);
 	if (w->stop_fd < 0)
 		return -errno;
-	error = start_thread(w, &cpus);
+	sem_init(&w->begun, 0, 0);
+	error = watch_start_thread(&w->thread, &cpus, STACK_BYTES, run, w);
 	if (error) {
 		close(w->stop_fd);
 		/* EINVAL: the cpuset leaves none of these CPUs. */
 		return error == -EINVAL ? -ENODEV : error;
 	}
+	while (sem_wait(&w->begun))
+		;
 	w->running = true;
 	return 0;
 }

@@ -8,6 +8,9 @@
 
 #include "rant.h"
 
+#include <sched.h>
+#include <semaphore.h>
+
 struct watch_duty {
 	int64_t period_ns;
 	unsigned early; /* the first calls, which come 10 ms apart */
@@ -21,18 +24,31 @@ struct watch_duty {
 struct watch {
 	struct watch_duty duty[WATCH_DUTIES_MAX];
 	unsigned duties;
+	void (*begin)(void *context); /* NULL: nothing; the first thing that the thread does */
+	void (*end)(void *context); /* NULL: nothing; the last one */
+	void *context;
 
 	/* Its own. */
 	bool running;
+	bool shares_files; /* it could not get a table of files of its own */
+	sem_t begun;
 	int stop_fd;
 	unsigned long thread; /* pthread_t */
 };
 
+/* Where nothing disturbs: all CPUs but the caller's and the isolated ones. 0, or -ENODEV when there is none. */
+int watch_choose_cpus(cpu_set_t *cpus);
+
+/* Starts a thread on these CPUs at SCHED_OTHER, with all signals blocked: they are the measuring thread's. stack_bytes: 0 for what is
+ * usual. 0 or -errno; -EINVAL: the cpuset has none of these CPUs. */
+int watch_start_thread(unsigned long *thread, const cpu_set_t *cpus, size_t stack_bytes, void *(*act)(void *), void *argument);
+
 /* One duty more, before watch_start(). Duties that are due at the same time are done in the order in which they were added. */
 void watch_add(struct watch *w, struct watch_duty duty);
 
-/* Starts the housekeeping thread on another CPU than the caller's, at SCHED_OTHER, if there are duties. 0, or -errno:
- * -ENODEV when there is no other CPU that it may use. */
+/* Starts the housekeeping thread on another CPU than the caller's, at SCHED_OTHER, if there are duties. It has its own table of
+ * files from here on: what either opens or closes is not so for the other. 0, or -errno: -ENODEV when there is no other CPU that it
+ * may use. */
 int watch_start(struct watch *w);
 
 /* Ends the thread, if there is one, and does what is to be done at the end. A second call does that once more. */

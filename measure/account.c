@@ -2,6 +2,12 @@
 /* The identities of the accounts. */
 #include "measure/account.h"
 
+/* Of a circular log what was left out was added before. */
+static uint64_t offered_to(const struct log *log)
+{
+	return log ? counter_get(&log->added) + (log->circular ? 0 : counter_get(&log->left_out)) : 0;
+}
+
 bool account_balances(const struct account *a, enum role role, const struct histogram *h, const struct log *log)
 {
 	uint64_t concluded = counter_get(&a->warmup) + counter_get(&a->recorded) + counter_get(&a->lost) +
@@ -9,7 +15,9 @@ bool account_balances(const struct account *a, enum role role, const struct hist
 			     counter_get(&a->unfinished) + counter_get(&a->closing);
 	uint64_t taken = counter_get(&a->answered) + counter_get(&a->unanswered) + counter_get(&a->late) +
 			 counter_get(&a->duplicate) + counter_get(&a->foreign) + counter_get(&a->malformed) +
-			 counter_get(&a->unverified);
+			 counter_get(&a->unverified) + counter_get(&a->cut_short) +
+			 counter_get(&a->disallowed) + counter_get(&a->too_short) + counter_get(&a->no_session) +
+			 counter_get(&a->replayed) + counter_get(&a->over_rate);
 	uint64_t in_buckets = h->overflows, completed = 0;
 
 	for (int i = 0; i < FOLLOW_UPS; i++)
@@ -21,5 +29,5 @@ bool account_balances(const struct account *a, enum role role, const struct hist
 		in_buckets += histogram_bucket(h, i);
 	return counter_get(&a->sent) == concluded && counter_get(&a->received) == taken &&
 	       counter_get(&a->recorded) == h->count && h->count == in_buckets &&
-	       counter_get(&a->negative) == h->negatives && (!log || log->used <= h->count);
+	       counter_get(&a->negative) == h->negatives && offered_to(log) <= h->count;
 }

@@ -11,7 +11,8 @@
  * Every packet is in one place of each line (account_balances() holds them together):
  *   sent     = warmup + recorded + lost + unstamped + negative + stepped + unfinished + closing
  *   received = answered + late + duplicate + foreign + malformed + unverified
- *              (a reflector: answered + unanswered + foreign + malformed + unverified)
+ *              (a reflector: answered + unanswered + foreign + malformed + unverified + cut_short +
+ *               disallowed + too_short + no_session + replayed + over_rate)
  *   an emitter: recorded + negative = the sum of follow_up[]
  */
 struct account {
@@ -20,6 +21,13 @@ struct account {
 	counter closing; /* emitter: sent after the end, to hear of the last reply's T3 */
 	counter answered, unanswered, late, duplicate, foreign, malformed;
 	counter unverified; /* the HMAC was wrong */
+	counter cut_short; /* reflector: its control messages were truncated, so that it is not known to whom it was sent */
+	/* Reflector, not answered: */
+	counter disallowed; /* not from a prefix of --allow; it was not read */
+	counter too_short; /* less than STAMP has, without --allow-short */
+	counter no_session; /* the table was full */
+	counter replayed; /* with a key: it was, or may have been, answered before */
+	counter over_rate; /* beyond --rate-limit */
 	counter reordered; /* of answered, late or duplicate: came after a later one */
 	counter repeated; /* reflector, of answered: a sequence number for the second time */
 	counter malformed_tlv; /* of answered: a TLV was malformed */
@@ -34,7 +42,8 @@ struct account {
 	counter breaches;
 	counter stepped; /* another clock says that the clock of the stamps was set in between: not recorded */
 	counter unplaced; /* recorded, but with a time of user space that has no place on the scale of the NIC's clock */
-	counter stage_negative; /* stages below zero by more than their bound */
+	counter disordered; /* recorded, but its times of user space and its stamps contradict each other: in no stage with them */
+	counter doubted; /* emitter, of answered: the reply told that the reflector's clock was set or stood */
 	_Atomic int64_t recent_max_ns; /* for progress: raised here, reset by its reader */
 };
 

@@ -8,34 +8,70 @@
 /* The clock is read in every so many turns of the loop; a turn is at least one system call, so it is never old. */
 #define CLOCK_TURNS 16
 #define SILENCE_NS (3 * NS_PER_S) /* until it is said that nothing answers */
+#define CUT_SHORT_NS NS_PER_S /* a wait that the end cut short is an outage from then on */
 
 #define LOST_ANSWERED (-1) /* no sequence number */
+
+/* Only of a reply that names the T1 of its probe: what it says is not made up. */
+INLINE void note_ssid(struct exchange *x)
+{
+	x->ssid_told |= x->reply.ssid == x->plan->ssid;
+}
+
+INLINE uint64_t *t1_of(struct exchange *x, uint32_t seq)
+{
+	return &x->t1[seq % T1_REMEMBERED];
+}
 
 /* Remembers a probe that was given up, so that its reply, should it come, is late and not a duplicate. */
 static void remember_lost(struct exchange *x, uint32_t seq)
 {
-	x->lost[x->lost_total++ % LOST_REMEMBERED] = seq;
+	x->lost[x->lost_total++ % LOST_REMEMBERED] = (struct lost_probe){ .seq = seq, .t1 = *t1_of(x, seq) };
 }
 
-/* A reply to a probe that is no longer in flight. True: that probe has been answered before. */
-static bool take_old_reply(struct exchange *x, uint32_t seq)
+/* NULL: it was not given up, or so long ago that it is forgotten. */
+static struct lost_probe *find_lost(struct exchange *x, uint32_t seq)
 {
 	uint64_t known = x->lost_total < LOST_REMEMBERED ? x->lost_total : LOST_REMEMBERED;
+
+	for (uint64_t i = 0; i < known; i++) {
+		struct lost_probe *lost = &x->lost[(x->lost_total - 1 - i) % LOST_REMEMBERED];
+
+		if (lost->seq == seq)
+			return lost;
+	}
+	return NULL;
+}
+
+/* Is it the reply to a probe that is no longer in flight? Whoever sees no probe can guess its number, but not its T1. Where that
+ * is not known any more its SSID has to do. */
+static bool is_old_reply(const struct exchange *x, uint32_t seq, const struct lost_probe *lost)
+{
+	const uint8_t *packet = x->channel->datagram;
+
+	if (x->next_key - seq <= T1_REMEMBERED)
+		return packet_has_t1(packet, x->t1[seq % T1_REMEMBERED], x->key);
+	return lost ? packet_has_t1(packet, lost->t1, x->key) : x->reply.ssid == x->plan->ssid;
+}
+
+/* A reply to a probe that is no longer in flight, or so it says. */
+static void take_old_reply(struct exchange *x)
+{
+	const uint32_t seq = x->reply.sender_seq;
+	struct lost_probe *lost = find_lost(x, seq);
 	struct account *a = &x->account;
 
+	if (!is_old_reply(x, seq, lost)) {
+		counter_add(&a->foreign, 1);
+		return;
+	}
+	note_ssid(x);
 	if (counter_get(&a->answered) && (int32_t)(x->highest_answered - seq) > 0)
 		counter_add(&a->reordered, 1);
-	for (uint64_t i = 0; i < known; i++) {
-		int64_t *lost = &x->lost[(x->lost_total - 1 - i) % LOST_REMEMBERED];
-
-		if (*lost == seq) {
-			*lost = LOST_ANSWERED;
-			counter_add(&a->late, 1);
-			return false;
-		}
-	}
-	counter_add(&a->duplicate, 1);
-	return true;
+	counter_add(lost ? &a->late : &a->duplicate, 1);
+	if (lost)
+		lost->seq = LOST_ANSWERED;
+	join_again(x, !lost);
 }
 
 /* Reads what was received into x->reply. False: it is no reply to any probe of this run, and counted. */
@@ -53,10 +89,11 @@ INLINE bool read_reply(struct exchange *x)
 		counter_add(&a->malformed, 1);
 		return false;
 	}
-	/* What was never sent is foreign; so is another session (a peer without SSIDs says 0). */
+	/* What was never sent is foreign; so is another session. A peer without SSIDs says 0 (RFC 8972 section 3), always. */
 	uint32_t age = x->next_key - r->sender_seq;
 
-	if ((r->ssid && r->ssid != x->plan->ssid) || age == 0 || age > counter_get(&a->sent) || age > INT32_MAX) {
+	if ((r->ssid != x->plan->ssid && (r->ssid || x->ssid_told)) || age == 0 || age > counter_get(&a->sent) ||
+	    age > INT32_MAX) {
 		counter_add(&a->foreign, 1);
 		return false;
 	}
@@ -72,14 +109,17 @@ INLINE bool take_reply(struct exchange *x, struct flight *f, bool answered)
 	if (!read_reply(x))
 		return false;
 	if (x->next_key - r->sender_seq != 1 || !f || answered) {
-		join_again(x, take_old_reply(x, r->sender_seq));
+		take_old_reply(x);
 		return false;
 	}
 	if (!packet_answers(x->channel->datagram, x->probe, x->key)) {
 		counter_add(&a->foreign, 1);
 		return false;
 	}
+	note_ssid(x);
 	counter_add(&a->answered, 1);
+	if (x->outages.since_ns)
+		outage_end(&x->outages, clock_read_ns(CLOCK_MONOTONIC), !f->warmup);
 	x->highest_answered = r->sender_seq;
 	verb_note_arrival(x, &f->sample, EMIT_T4_WIRE, EMIT_T4_USER);
 	x->undigested = f;
@@ -95,7 +135,7 @@ static void end_wait(struct exchange *x)
 
 	join_digest(x);
 	if (x->joining == f)
-		join_end(x, FOLLOW_UP_LOST);
+		join_end(x, FOLLOW_UP_LOST, NULL);
 }
 
 /* Sends the next probe; NULL if the kernel did not take it. */
@@ -121,10 +161,14 @@ INLINE struct flight *emit_probe(struct exchange *x)
 	s->seq = x->next_key;
 	s->time_ns[EMIT_T1_USER] = clock_read_ns(CLOCK_REALTIME);
 	s->source[EMIT_T1_USER] = SOURCE_USER;
+	f->base_ns = x->now_ns;
 	f->sent_real_ns = s->time_ns[EMIT_T1_USER];
 	f->sent_by_ns = 0;
 	packet_probe(x->probe, x->plan, s->seq, s->time_ns[EMIT_T1_USER]);
-	return verb_send(x, f, x->probe, x->probe_bytes, NULL) ? f : NULL;
+	if (!verb_send(x, f, x->probe, x->probe_bytes, NULL))
+		return NULL;
+	*t1_of(x, s->seq) = packet_t1(x->probe, x->key);
+	return f;
 }
 
 INLINE void emit_silence(struct exchange *x)
@@ -147,7 +191,7 @@ static enum wait emit_patience(struct exchange *x, const struct flight *f, int64
 
 	if (x->closing)
 		return waited_ns >= limit_ns || waited_ns >= PATIENCE_NS ? WAIT_CUT_SHORT : WAIT_ANSWERED;
-	if (*x->stop)
+	if (*x->stop || x->end == END_GONE)
 		return WAIT_CUT_SHORT;
 	if (waited_ns >= limit_ns)
 		return WAIT_TIMED_OUT;
@@ -207,6 +251,14 @@ static void emit_give_up(struct exchange *x, struct flight *f)
 		f->state = FLIGHT_GIVEN_UP;
 }
 
+/* Of a probe that got no reply, or that the kernel did not take. One that the end of the run cut short would have been
+ * answered in time, as far as anybody knows; but with a long --timeout it may hide that nobody is there any more. */
+static void note_outage(struct exchange *x, int64_t tried_ns, enum wait wait)
+{
+	if (wait != WAIT_CUT_SHORT || x->now_ns - tried_ns >= CUT_SHORT_NS)
+		outage_begin(&x->outages, tried_ns);
+}
+
 /* The last sample still waits for T3 of its reply, which only a reply to one more probe can tell. */
 static void emit_close(struct exchange *x)
 {
@@ -214,8 +266,10 @@ static void emit_close(struct exchange *x)
 	bool answered;
 
 	join_digest(x);
-	if (!x->joining)
+	if (!join_waits_for_t3(x)) {
+		join_end(x, FOLLOW_UP_END, NULL);
 		return;
+	}
 	x->closing = true;
 	struct flight *f = emit_probe(x);
 
@@ -225,7 +279,7 @@ static void emit_close(struct exchange *x)
 		join_digest(x);
 		emit_give_up(x, f);
 	}
-	join_end(x, FOLLOW_UP_END);
+	join_end(x, FOLLOW_UP_END, f && answered ? f : NULL);
 	/* It is no part of the run. */
 	x->last_ns = last_ns;
 	x->now_ns = now_ns;
@@ -239,10 +293,17 @@ void emit_run(struct exchange *x)
 		if (x->pmc)
 			pmc_begin(x->pmc);
 		struct flight *f = emit_probe(x);
+		const int64_t tried_ns = x->now_ns;
 		bool answered;
 		enum wait wait = emit_await(x, f, &answered);
+
+		/* Its counters are those that were read last. */
+		if (x->pmc && answered)
+			join_confirm(x, f);
 		bool counted = x->pmc && pmc_end(x->pmc);
 
+		if (!answered)
+			note_outage(x, tried_ns, wait);
 		if (!f) {
 			/* The counters are not those of the sample that waits any more. */
 			if (x->joining)
@@ -268,5 +329,6 @@ void emit_run(struct exchange *x)
 				join_keep(x, f);
 		}
 	}
+	outage_end(&x->outages, x->now_ns, true);
 	emit_close(x);
 }

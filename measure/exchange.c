@@ -29,9 +29,12 @@ void exchange_run(struct exchange *x)
 		x->has_stages |= x->stage[i] != NULL;
 	x->check_steps = x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE && !o->no_step_check;
 	x->check_set = !(x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE) && !o->no_step_check;
+	x->one_scale = x->clocks || x->channel->wire != SOURCE_HARDWARE;
+	x->weigh_stamps = x->channel->tx_stamps && !o->no_step_check;
 	x->read_both = x->check_set && o->role == ROLE_REFLECT;
 	x->want_user_rx = o->sw_timestamps || !x->channel->tx_stamps || x->check_steps;
 	x->digest_at_once = x->pmc || o->threshold_on != FIGURE_RTT;
+	x->set_ns = x->empty_ns = INT64_MIN;
 	x->warmup_left = (uint64_t)o->warmup;
 	if (o->role == ROLE_EMIT)
 		emit_run(x);

@@ -5,9 +5,11 @@
 
 #include "histogram.h"
 #include "host/clock.h"
+#include "host/clock_set.h"
 #include "host/pmc.h"
 #include "measure/account.h"
 #include "measure/log.h"
+#include "measure/outage.h"
 #include "measure/stages.h"
 #include "options.h"
 #include "rant.h"
@@ -22,15 +24,24 @@
 
 #define FLIGHTS 256 /* packets whose transmit stamp may still come, a power of two */
 #define LOST_REMEMBERED 1024 /* lost probes whose late reply is still told from a duplicate */
+#define T1_REMEMBERED 1024 /* probes whose T1 a late or second reply must name, a power of two */
+
+/* A probe that was given up. */
+struct lost_probe {
+	int64_t seq; /* negative: its reply came */
+	uint64_t t1; /* packet_t1() */
+};
 
 enum flight_state { FLIGHT_NONE, FLIGHT_WAITING, FLIGHT_STAMPED, FLIGHT_GIVEN_UP };
 
 struct flight {
 	struct sample sample;
 	int64_t sent_ns; /* CLOCK_MONOTONIC, as last read */
-	int64_t sent_real_ns; /* with check_set: CLOCK_REALTIME as last read, between sent_ns and sent_by_ns */
-	int64_t sent_by_ns; /* CLOCK_MONOTONIC, as read next; 0: not yet */
+	int64_t base_ns; /* with check_set: the last exchange.now_ns that is known to be before the first of its two times */
+	int64_t sent_real_ns; /* emitter, with check_set: CLOCK_REALTIME, read between sent_ns and sent_by_ns */
+	int64_t sent_by_ns; /* emitter: CLOCK_MONOTONIC, as read next; 0: not yet */
 	uint32_t key;
+	uint32_t id; /* of its transmit stamp */
 	uint32_t reply_seq; /* emitter: the reflector's number of the reply */
 	uint8_t state; /* enum flight_state */
 	uint8_t t2_method; /* emitter: enum packet_method */
@@ -38,6 +49,9 @@ struct flight {
 	bool warmup, breach;
 	bool kept; /* emitter: concluded, and to be recorded */
 	bool counted; /* pmc_end() was true */
+	bool set; /* CLOCK_REALTIME was set while it was on its way */
+	bool weighed; /* emitter: its T1 and T2 were held against the two hosts' clocks */
+	int64_t bound_ns[BOUNDS]; /* of its times of user space */
 	uint16_t session; /* reflector: of the packet that is answered */
 };
 
@@ -45,7 +59,16 @@ enum one_way { ONE_WAY_FORWARD, ONE_WAY_BACKWARD, ONE_WAYS };
 
 #define BREACHES_KEPT 64 /* a power of two */
 
-enum end { END_NOT_YET, END_DURATION, END_COUNT, END_SIGNAL, END_BREACH, END_ONCE };
+#define BROKEN_KEPT 16
+
+/* A sample that broke a rule of measure/rules.h. */
+struct broken_rule {
+	uint32_t seq;
+	uint8_t rule;
+	int64_t by_ns; /* the first time is so much after the second; else the response */
+};
+
+enum end { END_NOT_YET, END_DURATION, END_COUNT, END_SIGNAL, END_BREACH, END_ONCE, END_GONE };
 
 struct exchange {
 	/* Set by the caller. */
@@ -56,6 +79,8 @@ struct exchange {
 	struct pmc *pmc; /* NULL: none */
 	/* Puts the times of user space on the scale of the NIC's clock; NULL: they stay as they are. */
 	const struct clock_watch *clocks;
+	const struct clock_set *clock_set; /* open with check_set; NULL: only readings of clocks tell */
+	const struct clock_watch *watched; /* this host's clocks, whose faults a reflector tells; NULL: nobody looks */
 	struct clock_peer *peer; /* emitter: the offset of the reflector's clock; NULL: not wanted */
 	const struct options *options;
 	const volatile sig_atomic_t *stop;
@@ -76,10 +101,14 @@ struct exchange {
 
 	/* Results. */
 	struct account account;
-	int64_t bound_ns[BOUNDS]; /* the largest that occurred */
+	int64_t bound_ns[BOUNDS]; /* the largest of what was recorded */
+	uint64_t rules_broken;
+	struct broken_rule broken[BROKEN_KEPT]; /* the first ones */
+	uint32_t doubted_seq; /* emitter: the first packet whose reply told that the reflector's clock is in doubt */
 	int64_t one_way_bound_ns[2]; /* of the offset between the two hosts' clocks: the largest, and the last */
 	struct directions directions; /* emitter */
-	uint8_t there; /* emitter: enum source of the reflector's stamps, the best that a reply told of */
+	struct outages outages; /* emitter */
+	_Atomic uint8_t there; /* emitter: enum source of the reflector's stamps, the best that a reply told of; read at any time */
 	uint8_t arrived_ttl, arrived_dscp; /* the last that differed from what was sent */
 	struct sample breach, worst; /* the first one and the largest, when account.breaches is not 0 */
 	enum end end;
@@ -91,22 +120,33 @@ struct exchange {
 	struct stage stages[STAGES];
 	bool check_steps; /* stamps of the NIC against the times of user space */
 	bool check_set; /* stamps of CLOCK_REALTIME against CLOCK_MONOTONIC */
+	bool one_scale; /* times of user space are on the scale of the stamps, or have no source */
+	bool weigh_stamps; /* a transmit stamp needs a second witness: see measure/witness.h */
 	bool read_both; /* reflector, with check_set: at a reading of the clock */
 	bool want_user_rx, started, measuring, silence_told, has_stages, closing;
+	int64_t era_ns; /* emitter: the reflector's times are within 2^32 s from here on: half of that before its last T2, at first 1970 */
+	bool ssid_told; /* emitter: a reply had our SSID, so this peer knows of SSIDs */
 	bool digest_at_once; /* emitter: what its reply tells is wanted before the next probe */
 	/* Emitter, NULL for none: its reply is in the channel's datagram and read as far as the base; */
 	struct flight *undigested;
 	struct flight *joining; /* waits for its T3_WIRE */
 	uint64_t warmup_left, measured;
 	int64_t now_ns; /* CLOCK_MONOTONIC, as last read */
-	int64_t now_real_ns, now_by_ns; /* CLOCK_REALTIME, and CLOCK_MONOTONIC again, read after it with read_both */
+	/* With check_set: CLOCK_REALTIME was set at some time before this reading of the clock (now_ns), when the kernel was asked. */
+	int64_t set_ns, asked_ns;
+	/* Reflector, with read_both: CLOCK_REALTIME, and CLOCK_MONOTONIC again, read after now_ns; the last now_ns before the socket
+	 * was seen empty, and how many datagrams had been received at set_ns. */
+	int64_t now_real_ns, now_by_ns, empty_ns;
+	uint64_t set_received;
 	unsigned turn; /* of the loop: every so many read the clock */
 	uint32_t next_key;
+	uint32_t ids_ahead; /* id of a transmit stamp less the key of its packet, now: those before may have had less */
 	uint32_t oldest_key; /* reflector: flights from it to next_key - 1 may wait for stamps */
 	uint32_t highest_answered; /* emitter */
 	uint64_t lost_total;
-	uint64_t first_requests_seen; /* reflector, --once */
-	int64_t first_silent_since_ns;
+	/* Reflector, --once: probes of the sessions that are an emitter's, how many of them were seen, and when the last was. */
+	uint64_t emitters_probes, emitters_probes_seen;
+	int64_t emitters_silent_since_ns;
 	struct arrival arrival;
 	int64_t arrival_user_ns;
 	struct reply reply; /* emitter: the last one that was read */
@@ -114,7 +154,8 @@ struct exchange {
 	size_t probe_bytes;
 	uint8_t probe[DATAGRAM_MAX];
 	struct sample kept[BREACHES_KEPT]; /* the last breaches, for breach_read() */
-	int64_t lost[LOST_REMEMBERED]; /* sequence numbers */
+	struct lost_probe lost[LOST_REMEMBERED];
+	uint64_t t1[T1_REMEMBERED]; /* emitter: packet_t1() of the last probes, by sequence number */
 	struct flight flight[FLIGHTS];
 };
 

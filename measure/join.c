@@ -9,20 +9,15 @@
 #include "measure/verbs.h"
 
 /* How long each way took, by the difference of the two hosts' clocks as the exchanges themselves tell it. */
-INLINE void split_ways(struct exchange *x, const struct sample *s, bool recorded)
+INLINE void record_ways(struct exchange *x, const struct sample *s)
 {
-	int64_t t2_ns = s->time_ns[THERE + REFLECT_T2_WIRE], offset_ns = 0, bound_ns = x->options->synced_ns;
-	/* Without T3 of the reply on its wire, all of the response is part of what is not known. */
-	bool joined = s->source[THERE + REFLECT_T3_WIRE];
-	int64_t t3_ns = joined ? s->time_ns[THERE + REFLECT_T3_WIRE] : t2_ns;
+	const int64_t t2_ns = s->time_ns[THERE + REFLECT_T2_WIRE], t3_ns = s->time_ns[THERE + REFLECT_T3_WIRE];
+	int64_t offset_ns = 0, bound_ns = x->options->synced_ns;
 
-	if (!s->source[THERE + REFLECT_T2_WIRE])
-		return;
-	clock_peer_add(x->peer, s->time_ns[x->from], t2_ns, t3_ns, s->time_ns[x->to]);
 	/* At T4, so that the bound covers how far the clocks part from T1 on. */
-	if (!joined || (bound_ns < 0 && !clock_peer_offset(x->peer, s->time_ns[x->to], &offset_ns, &bound_ns)))
+	if (bound_ns < 0 && !clock_peer_offset(x->peer, s->time_ns[x->to], &offset_ns, &bound_ns))
 		return;
-	if (recorded && x->one_way[ONE_WAY_FORWARD]) {
+	if (x->one_way[ONE_WAY_FORWARD]) {
 		histogram_add(x->one_way[ONE_WAY_FORWARD], t2_ns - s->time_ns[x->from] - offset_ns, s->seq);
 		histogram_add(x->one_way[ONE_WAY_BACKWARD], s->time_ns[x->to] - t3_ns + offset_ns, s->seq);
 	}
@@ -32,27 +27,75 @@ INLINE void split_ways(struct exchange *x, const struct sample *s, bool recorded
 }
 
 /* An emitter's sample has all that it will get. */
-INLINE void finish_probe(struct exchange *x, struct flight *f)
+INLINE void finish_probe(struct exchange *x, struct flight *f, bool agrees)
 {
-	sample_complete(x, f, true);
+	sample_complete(x, f, agrees, true);
 	/* The counters are still those of its exchange: the next one is not over, and none was lost in between. */
 	if (f->counted && x->next_key - f->key <= 2)
 		pmc_account(x->pmc, sample_is_slow(x, &f->sample));
-	bool recorded = sample_record(x, &f->sample);
-
-	if (x->peer)
-		split_ways(x, &f->sample, recorded);
+	if (sample_record(x, f, true) && x->peer && f->sample.source[THERE + REFLECT_T3_WIRE])
+		record_ways(x, &f->sample);
 }
 
-void join_end(struct exchange *x, enum follow_up how)
+/* ---- The relation of the two hosts' clocks --------------------------------------------------------------------------- */
+
+/* T1 and T2, when both are known: before those of any later exchange. */
+INLINE bool weigh_there(struct exchange *x, struct flight *f)
+{
+	const struct clock_peer_moment moment = { .seq = f->sample.seq, .mono_ns = x->now_ns };
+	const struct sample *s = &f->sample;
+	const bool before = f->weighed;
+
+	f->weighed = true;
+	return before || !x->peer || !s->source[x->from] || !s->source[THERE + REFLECT_T2_WIRE] ||
+	       clock_peer_there(x->peer, s->time_ns[x->from], s->time_ns[THERE + REFLECT_T2_WIRE], &moment);
+}
+
+/* T3 and T4 of the exchange that was weighed last. Without T3 of the reply on its wire, all of the response is part of what is
+ * not known. A round trip of less than nothing has a wrong stamp of ours, which says nothing of the reflector's clock. */
+INLINE bool weigh_back(struct exchange *x, const struct flight *f)
+{
+	const unsigned t2 = THERE + REFLECT_T2_WIRE, t3 = THERE + REFLECT_T3_WIRE;
+	const struct sample *s = &f->sample;
+
+	return !x->peer || !s->source[t2] || s->latency_ns < 0 ||
+	       clock_peer_back(x->peer, s->time_ns[s->source[t3] && rules_is_response(s) ? t3 : t2], s->time_ns[x->to]);
+}
+
+INLINE bool is_settled(const struct exchange *x)
+{
+	return !x->peer || clock_peer_is_settled(x->peer);
+}
+
+/* ---- T3 -------------------------------------------------------------------------------------------------------------- */
+
+/* What became of T3 of the sample that waits. It waits on for T1 and T2 of the exchange after it, which tell whether a clock was
+ * set in the meantime. */
+static void decide(struct exchange *x, enum follow_up how)
+{
+	x->joining->sample.follow_up = (uint8_t)how;
+}
+
+/* next: a later exchange, whose T1 is known or will not be; NULL: none. */
+static void finish_joining(struct exchange *x, struct flight *next)
 {
 	struct flight *f = x->joining;
+	bool agrees;
 
 	if (!f)
 		return;
+	agrees = weigh_back(x, f);
+	if (next)
+		agrees &= weigh_there(x, next);
 	x->joining = NULL;
-	f->sample.follow_up = (uint8_t)how;
-	finish_probe(x, f);
+	finish_probe(x, f, agrees && is_settled(x));
+}
+
+void join_end(struct exchange *x, enum follow_up how, struct flight *next)
+{
+	if (join_waits_for_t3(x))
+		decide(x, how);
+	finish_joining(x, next);
 }
 
 /* A stamp's source, by what the reply says of how it was taken and, from a rant, of what it is. */
@@ -66,17 +109,18 @@ INLINE uint8_t source_told(const struct reply *r, uint8_t method)
 													 SOURCE_LOCAL;
 }
 
-/* A reflector that began again may give a later reply the number of the one that is waited for, and that one left after this
- * sample was over; or a clock was set between T2 and T3. The response is a part of the round trip: stamps are taken late on
- * arrival and early on departure, which makes it shorter, so it can be longer only by what they and the clocks' rates are off. */
-#define RESPONSE_SLACK_NS NS_PER_US
+#define ERA_NS (NS_PER_S << 32)
+#define HALF_ERA_NS (ERA_NS / 2)
 
-INLINE bool is_response(const struct sample *s, int64_t t3_ns)
+/* Packets have the seconds modulo 2^32: a clock that passes an end of that (2106; 1970, of one that was never set) goes on. What would
+ * be more than half an era beyond the first one is left where it was read, so that no difference of such times overflows. */
+INLINE int64_t in_era(const struct exchange *x, int64_t ns)
 {
-	int64_t response_ns = t3_ns - s->time_ns[THERE + REFLECT_T2_WIRE];
-
-	return response_ns >= -RESPONSE_SLACK_NS &&
-	       response_ns <= s->latency_ns + RESPONSE_SLACK_NS + (response_ns >> STEP_SLACK_SHIFT);
+	if (ns < x->era_ns && ns < HALF_ERA_NS)
+		return ns + ERA_NS;
+	if (ns >= x->era_ns + ERA_NS && ns >= HALF_ERA_NS)
+		return ns - ERA_NS;
+	return ns;
 }
 
 /* T3 on the wire of the reply before, if it is what the sample before is waiting for. */
@@ -85,32 +129,30 @@ INLINE bool join(struct exchange *x, const struct reply *r)
 	const unsigned t2 = THERE + REFLECT_T2_WIRE, t3 = THERE + REFLECT_T3_WIRE;
 	struct flight *f = x->joining;
 
-	if (!f || !r->follow_up_told || r->follow_up_method == PACKET_METHOD_NONE || r->follow_up_seq != f->reply_seq)
+	if (!join_waits_for_t3(x) || !r->follow_up_told || r->follow_up_method == PACKET_METHOD_NONE || r->follow_up_seq != f->reply_seq)
 		return false;
 	/* Also where only this reply tells that there are better stamps than T2 was; in one that misses T2 itself it is told
 	 * less of than there is. */
 	if (r->follow_up_method != f->t2_method || !f->sample.source[t2] ||
 	    source_told(r, r->follow_up_method) > f->sample.source[t2]) {
-		join_end(x, FOLLOW_UP_MIXED);
+		decide(x, FOLLOW_UP_MIXED);
 		return true;
 	}
-	if (!is_response(&f->sample, r->follow_up_ns))
-		return false;
-	f->sample.time_ns[t3] = r->follow_up_ns;
+	f->sample.time_ns[t3] = in_era(x, r->follow_up_ns);
 	f->sample.source[t3] = f->sample.source[t2];
-	join_end(x, FOLLOW_UP_THERE);
+	decide(x, FOLLOW_UP_THERE);
 	return true;
 }
 
 /* The reply to the probe after the one that waits: whatever it says, nothing later will say more. */
 INLINE void join_or_not(struct exchange *x, const struct reply *r)
 {
-	if (!x->joining || join(x, r))
+	if (!join_waits_for_t3(x) || join(x, r))
 		return;
 	if (!r->follow_up_told)
-		join_end(x, FOLLOW_UP_UNTOLD);
+		decide(x, FOLLOW_UP_UNTOLD);
 	else
-		join_end(x, r->seq == x->joining->reply_seq + 1 ? FOLLOW_UP_UNKNOWN : FOLLOW_UP_LOST);
+		decide(x, r->seq == x->joining->reply_seq + 1 ? FOLLOW_UP_UNKNOWN : FOLLOW_UP_LOST);
 }
 
 /* What T2 is a stamp of. Whoever has better ones and misses one says the time of its program instead: that is no stamp on the
@@ -119,11 +161,11 @@ INLINE uint8_t stamp_there(struct exchange *x, const struct reply *r)
 {
 	static const uint8_t rank[SOURCES] = { [SOURCE_USER] = 1, [SOURCE_LOCAL] = 1, [SOURCE_KERNEL] = 2,
 					       [SOURCE_HARDWARE] = 3 };
-	uint8_t source = source_told(r, r->t2_method);
+	uint8_t source = source_told(r, r->t2_method), best = atomic_load_explicit(&x->there, memory_order_relaxed);
 
-	if (rank[source] > rank[x->there])
-		x->there = source;
-	return rank[source] < rank[x->there] ? SOURCE_NONE : source;
+	if (rank[source] > rank[best])
+		atomic_store_explicit(&x->there, source, memory_order_relaxed);
+	return rank[source] < rank[best] ? SOURCE_NONE : source;
 }
 
 /* The other host's times, as far as this reply has them. */
@@ -134,18 +176,20 @@ INLINE void note_there(struct exchange *x, struct flight *f, const struct reply 
 	f->told = r->follow_up_told;
 	f->reply_seq = r->seq;
 	f->t2_method = r->t2_known ? r->t2_method : PACKET_METHOD_NONE;
-	s->time_ns[THERE + REFLECT_T2_WIRE] = r->t2_ns;
+	s->time_ns[THERE + REFLECT_T2_WIRE] = in_era(x, r->t2_ns);
 	s->source[THERE + REFLECT_T2_WIRE] = r->t2_known ? stamp_there(x, r) : SOURCE_NONE;
-	s->time_ns[THERE + REFLECT_T3_USER] = r->t3_ns;
+	if (s->source[THERE + REFLECT_T2_WIRE])
+		x->era_ns = s->time_ns[THERE + REFLECT_T2_WIRE] - HALF_ERA_NS;
+	s->time_ns[THERE + REFLECT_T3_USER] = in_era(x, r->t3_ns);
 	s->source[THERE + REFLECT_T3_USER] = r->t3_known ? SOURCE_USER : SOURCE_NONE;
 	if (!r->software_told)
 		return;
 	s->one_scale = r->software_bound_ns >= 0;
-	if (r->software_bound_ns > x->bound_ns[BOUND_THERE])
-		x->bound_ns[BOUND_THERE] = r->software_bound_ns;
+	s->off_scale = !s->one_scale;
+	f->bound_ns[BOUND_THERE] = r->software_bound_ns;
 	if (!r->t2_user_known)
 		return;
-	s->time_ns[THERE + REFLECT_T2_USER] = r->t2_user_ns;
+	s->time_ns[THERE + REFLECT_T2_USER] = in_era(x, r->t2_user_ns);
 	s->source[THERE + REFLECT_T2_USER] = SOURCE_USER;
 }
 
@@ -163,18 +207,26 @@ INLINE void note_state(struct exchange *x, const struct reply *r)
 		counter_add(&a->other_class, 1);
 		x->arrived_dscp = r->dscp;
 	}
+	if (r->clock_doubted && !counter_get(&a->doubted))
+		x->doubted_seq = r->sender_seq;
+	counter_add(&a->doubted, r->clock_doubted);
 	counter_add(&a->malformed_tlv, r->tlv_malformed);
 	counter_add(&a->unusable_tlv, r->tlv_integrity);
 }
 
 INLINE void keep(struct exchange *x, struct flight *f)
 {
+	bool agrees;
+
+	finish_joining(x, f);
+	agrees = weigh_there(x, f);
 	if (f->told) {
 		x->joining = f;
 		return;
 	}
 	f->sample.follow_up = x->plan->stages ? FOLLOW_UP_UNTOLD : FOLLOW_UP_NONE;
-	finish_probe(x, f);
+	agrees &= weigh_back(x, f);
+	finish_probe(x, f, agrees && is_settled(x));
 }
 
 INLINE void read_tlvs(struct exchange *x)
@@ -199,6 +251,12 @@ void join_digest_reply(struct exchange *x)
 		keep(x, f);
 }
 
+void join_confirm(struct exchange *x, struct flight *f)
+{
+	if (x->joining && !join_waits_for_t3(x))
+		finish_joining(x, f);
+}
+
 /* Of its own only so that join_digest_reply() has it inline: a call costs 13 instructions of each plain round trip. */
 void join_keep(struct exchange *x, struct flight *f)
 {
@@ -215,6 +273,6 @@ void join_again(struct exchange *x, bool again)
 		return;
 	if (r->follow_up_method != PACKET_METHOD_NONE)
 		counter_add(&x->account.follow_up_late, !again);
-	else if (x->joining && r->seq == x->joining->reply_seq + 1)
-		join_end(x, FOLLOW_UP_UNKNOWN);
+	else if (join_waits_for_t3(x) && r->seq == x->joining->reply_seq + 1)
+		decide(x, FOLLOW_UP_UNKNOWN);
 }

@@ -27,10 +27,20 @@ static inline void join_digest(struct exchange *x)
  * before. */
 void join_again(struct exchange *x, bool again);
 
+/* Does a sample wait for its T3? */
+static inline bool join_waits_for_t3(const struct exchange *x)
+{
+	return x->joining && x->joining->sample.follow_up == FOLLOW_UP_NONE;
+}
+
 /* What is answered is to be recorded: at once, or when the next reply has told of T3, if this peer tells. */
 void join_keep(struct exchange *x, struct flight *f);
 
-/* The sample before the present one has its follow-up, or will not get it. Nothing, if none waits. */
-void join_end(struct exchange *x, enum follow_up how);
+/* The sample that waits is complete if its T3 has come, and need not wait until the present exchange f is over. */
+void join_confirm(struct exchange *x, struct flight *f);
+
+/* The sample that waits gets nothing more: if T3 has not come, it is because of `how`. Nothing, if none waits. next: a later
+ * exchange whose reply was digested; NULL: there is none. */
+void join_end(struct exchange *x, enum follow_up how, struct flight *next);
 
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The transaction log: records in the order in which they were completed, in memory that is there before the run. */
-
+/* The ring of the transaction log, in memory that is there before the run. */
 #include "measure/log.h"
 
 #include <string.h>
@@ -23,38 +22,83 @@ uint64_t log_capacity(int64_t duration_ns, uint64_t count, uint64_t free_bytes, 
 void log_place(struct log *l, void *memory, uint64_t capacity, bool circular, bool full)
 {
 	*l = (struct log){ .record = memory, .record_bytes = log_record_bytes(full), .capacity = capacity,
-			   .circular = circular };
+			   .circular = circular, .room = capacity };
 }
 
-static void put(struct log *l, uint64_t at, const struct sample *s)
+/* ---- The thread that adds ---------------------------------------------------------------------------------------- */
+
+static void put(struct log *l, const struct sample *s)
 {
-	uint8_t *to = l->record + at * l->record_bytes;
+	uint8_t *to = l->record + l->place * l->record_bytes;
 
 	/* Each with a size that the compiler knows: no call. */
 	if (l->record_bytes == SAMPLE_HERE_BYTES)
 		memcpy(to, s, SAMPLE_HERE_BYTES);
 	else
 		memcpy(to, s, sizeof(*s));
+	l->put++;
+	if (++l->place == l->capacity)
+		l->place = 0;
+}
+
+static void leave_out(struct log *l, const struct sample *s)
+{
+	if (!l->gap++)
+		l->gap_seq = s->seq;
+	counter_add(&l->left_out, 1);
+}
+
+/* Nobody takes meanwhile. */
+static bool make_room(struct log *l)
+{
+	if (!l->capacity)
+		return false;
+	log_take(l, 1);
+	l->room++;
+	counter_add(&l->left_out, 1);
+	return true;
+}
+
+/* Is there room for a record, and for the mark before it? */
+static bool has_room(struct log *l)
+{
+	const uint64_t needed = l->gap ? 2 : 1;
+
+	if (l->put + needed <= l->room)
+		return true;
+	if (l->circular)
+		return make_room(l);
+	l->room = atomic_load_explicit(&l->taken, memory_order_acquire) + l->capacity;
+	return l->put + needed <= l->room;
 }
 
 bool log_add(struct log *l, const struct sample *s)
 {
-	if (l->used < l->capacity) {
-		put(l, l->used++, s);
-		return true;
-	}
-	l->left_out++;
-	if (!l->circular || !l->capacity)
+	if (!has_room(l)) {
+		leave_out(l, s);
 		return false;
-	put(l, l->first++, s);
-	if (l->first == l->capacity)
-		l->first = 0;
+	}
+	if (l->gap) {
+		put(l, &(struct sample){ .seq = l->gap_seq, .follow_up = FOLLOW_UPS, .latency_ns = (int64_t)l->gap });
+		l->gap = 0;
+	}
+	put(l, s);
+	counter_add(&l->added, 1);
+	atomic_store_explicit(&l->ready, l->put, memory_order_release);
 	return true;
 }
 
-const struct sample *log_at(const struct log *l, uint64_t index)
-{
-	uint64_t at = l->first + index;
+/* ---- The thread that takes --------------------------------------------------------------------------------------- */
 
-	return (const struct sample *)(l->record + (at < l->capacity ? at : at - l->capacity) * l->record_bytes);
+uint64_t log_ready(const struct log *l)
+{
+	return atomic_load_explicit(&l->ready, memory_order_acquire) - log_taken(l);
+}
+
+void log_take(struct log *l, uint64_t n)
+{
+	l->oldest += n;
+	if (l->oldest >= l->capacity)
+		l->oldest -= l->capacity;
+	atomic_store_explicit(&l->taken, log_taken(l) + n, memory_order_release);
 }

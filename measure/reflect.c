@@ -3,10 +3,11 @@
 #include "measure/reflect.h"
 
 #include "measure/verbs.h"
+#include "wire/allow.h"
 
 /* The clock is read in every so many turns of the loop; a turn is at least one system call, so it is never old. */
 #define CLOCK_TURNS 64
-#define ONCE_SILENCE_NS (2 * NS_PER_S) /* until --once ends */
+#define ONCE_PROBES 10 /* of one session: it is an emitter's, and not a stray packet or two */
 
 /* What must not be answered, or two reflectors would talk to each other for ever: replies, what comes from our own port
  * (a reflector's), what has our own address as source, and what was sent to more than one host. */
@@ -25,12 +26,13 @@ INLINE uint8_t method_of(uint8_t source)
 	       source == SOURCE_HARDWARE ? PACKET_METHOD_HARDWARE : PACKET_METHOD_SOFTWARE;
 }
 
-/* A time of user space on the scale of our stamps, if that is known. *bound_ns: -1 if not, else raised to the error. */
-INLINE int64_t on_scale(const struct exchange *x, uint8_t wire, int64_t realtime_ns, int64_t *bound_ns)
+/* A time of user space on the scale of our stamps, if that is known; also beside one that is missing, for the times of
+ * all replies go side by side. *bound_ns: -1 if not, else raised to the error. */
+INLINE int64_t on_scale(const struct exchange *x, int64_t realtime_ns, int64_t *bound_ns)
 {
 	int64_t placed_ns, error_ns;
 
-	if ((wire != SOURCE_HARDWARE && !x->clocks) || *bound_ns < 0)
+	if (x->channel->wire != SOURCE_HARDWARE || *bound_ns < 0)
 		return realtime_ns;
 	if (!x->clocks || !clock_to_phc(x->clocks, realtime_ns, &placed_ns, &error_ns)) {
 		*bound_ns = -1;
@@ -39,6 +41,20 @@ INLINE int64_t on_scale(const struct exchange *x, uint8_t wire, int64_t realtime
 	if (error_ns > *bound_ns)
 		*bound_ns = error_ns;
 	return placed_ns;
+}
+
+/* Was the clock of our stamps set, or did it stand, since the session began? Times that were placed before that was seen may have been
+ * off by it: the bound that is told from then on covers them. */
+INLINE void tell_doubt(const struct exchange *x, const struct session *session, struct answer *answer)
+{
+	int64_t misplaced_ns;
+
+	answer->clock_doubted = x->watched && clock_doubts(x->watched) != session->doubts;
+	if (!answer->clock_doubted || answer->software_bound_ns < 0)
+		return;
+	misplaced_ns = clock_misplaced_ns(x->watched);
+	if (misplaced_ns > answer->software_bound_ns)
+		answer->software_bound_ns = misplaced_ns;
 }
 
 /* Of which kind T2 and the follow-up are. Without transmit stamps the follow-up is of user space: where that is software
@@ -72,7 +88,7 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, const struct sess
 
 	/* Of a stamp that is missing the program's time takes the place, on the same scale. */
 	if (!wire)
-		answer.t2_ns = on_scale(x, wire, x->arrival_user_ns, &answer.software_bound_ns);
+		answer.t2_ns = on_scale(x, x->arrival_user_ns, &answer.software_bound_ns);
 	if (session->has_last && session->last_source) {
 		answer.follow_up_seq = session->last_seq;
 		answer.follow_up_ns = session->last_ns;
@@ -80,11 +96,12 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, const struct sess
 	}
 	if (x->request.wants_t2_user) {
 		answer.t2_user_known = true;
-		answer.t2_user_ns = on_scale(x, wire, x->arrival_user_ns, &answer.software_bound_ns);
+		answer.t2_user_ns = on_scale(x, x->arrival_user_ns, &answer.software_bound_ns);
 	}
 	s->time_ns[REFLECT_T3_USER] = clock_read_ns(CLOCK_REALTIME);
 	s->source[REFLECT_T3_USER] = SOURCE_USER;
-	answer.t3_ns = on_scale(x, wire, s->time_ns[REFLECT_T3_USER], &answer.software_bound_ns);
+	answer.t3_ns = on_scale(x, s->time_ns[REFLECT_T3_USER], &answer.software_bound_ns);
+	tell_doubt(x, session, &answer);
 	return packet_reply(x->channel->datagram, a->bytes, x->key, &answer, malformed_tlv);
 }
 
@@ -113,6 +130,17 @@ INLINE void note_departure(struct exchange *x, const struct flight *f)
 	session->last_source = (uint8_t)x->channel->wire;
 }
 
+/* A stamp of the kernel is from before the request was received: as long before as it waited, if this thread did not run. But
+ * not from before the socket was empty. Requests that waited are looked at before the first of them is concluded: a step may hide
+ * for how long they did. */
+INLINE void note_base(struct exchange *x, struct flight *f)
+{
+	f->base_ns = x->channel->tx_stamps ? x->empty_ns : x->now_ns;
+	if (x->read_both && x->channel->tx_stamps &&
+	    (uint64_t)(f->sample.time_ns[REFLECT_T3_USER] - x->now_real_ns) > PAUSE_NS)
+		sample_read_clocks(x, true);
+}
+
 /* An answer that has all its times, or none to wait for. */
 INLINE void finish_answer(struct exchange *x, struct flight *f)
 {
@@ -121,18 +149,25 @@ INLINE void finish_answer(struct exchange *x, struct flight *f)
 
 	if (!sample_settle(x, f, false))
 		return;
-	sample_record(x, &f->sample);
+	sample_record(x, f, false);
 	if (counted)
 		pmc_account(x->pmc, sample_is_slow(x, &f->sample));
 }
 
-/* Is it to be answered? If not it is counted. */
+/* Is it to be answered, whoever sent it? If not it is counted. */
 INLINE bool read_request(struct exchange *x)
 {
+	const struct options *o = x->options;
 	struct account *a = &x->account;
 	struct request *r = &x->request;
-	enum packet_verdict verdict = packet_read_request(x->channel->datagram, x->arrival.bytes, x->key, r);
+	enum packet_verdict verdict;
 
+	/* Of others nothing is looked at: verifying an HMAC costs more than anything else here. */
+	if (o->allow.prefixes && !allow_has(&o->allow, &x->arrival.from)) {
+		counter_add(&a->disallowed, 1);
+		return false;
+	}
+	verdict = packet_read_request(x->channel->datagram, x->arrival.bytes, x->key, r);
 	if (x->arrival.truncated || verdict == PACKET_MALFORMED) {
 		counter_add(&a->malformed, 1);
 		return false;
@@ -141,8 +176,17 @@ INLINE bool read_request(struct exchange *x)
 		counter_add(&a->unverified, 1);
 		return false;
 	}
+	if (x->arrival.cut_short) {
+		counter_add(&a->cut_short, 1);
+		return false;
+	}
 	if (is_foreign(x, verdict)) {
 		counter_add(&a->foreign, 1);
+		return false;
+	}
+	/* The reply would be longer: sent to a false source, a few octets would become many. */
+	if (x->arrival.bytes < STAMP_BASE_BYTES && !o->allow_short) {
+		counter_add(&a->too_short, 1);
 		return false;
 	}
 	if (r->wants_t2_user && !x->want_user_rx && x->arrival.source)
@@ -154,19 +198,43 @@ INLINE bool read_request(struct exchange *x)
 	return true;
 }
 
+/* The session of the sender, if its request is to be answered. If not it is counted, and NULL. The clock is as last read,
+ * CLOCK_TURNS turns ago at most. What was replayed takes nothing of the rate. */
+INLINE struct session *admit(struct exchange *x)
+{
+	struct account *a = &x->account;
+	const struct request *r = &x->request;
+	struct session *session;
+
+	if (!read_request(x))
+		return NULL;
+	session = session_find(x->sessions, &x->arrival.from, r->ssid, x->now_ns);
+	if (session && !session->requests && x->watched)
+		session->doubts = clock_doubts(x->watched);
+	if (!session)
+		counter_add(&a->no_session, 1);
+	else if (x->key && session_replayed(session, r->seq, r->t1_ns))
+		counter_add(&a->replayed, 1);
+	else if (session_over_rate(x->sessions, session, x->now_ns))
+		counter_add(&a->over_rate, 1);
+	else
+		return session;
+	return NULL;
+}
+
 INLINE void reflect_answer(struct exchange *x)
 {
 	struct account *a = &x->account;
 	const struct request *r = &x->request;
+	struct session *session = admit(x);
 
-	if (!read_request(x))
+	if (!session)
 		return;
 	if (x->pmc)
 		pmc_begin(x->pmc);
-	struct session *session = session_find(x->sessions, &x->arrival.from, r->ssid);
 	struct flight *f = verb_open(x, false);
-
 	enum order order = session_note(session, r->seq);
+	x->emitters_probes += session->requests >= ONCE_PROBES;
 
 	f->sample.seq = r->seq;
 	f->warmup = x->warmup_left > 0;
@@ -180,6 +248,7 @@ INLINE void reflect_answer(struct exchange *x)
 		return;
 	}
 	note_reply(x, session, f);
+	note_base(x, f);
 	counter_add(&a->repeated, order == ORDER_DUPLICATE);
 	counter_add(&a->reordered, order == ORDER_REORDERED);
 	counter_add(&a->malformed_tlv, malformed_tlv);
@@ -190,8 +259,6 @@ INLINE void reflect_answer(struct exchange *x)
 		verb_read_clock(x);
 		x->began_ns = f->sent_ns = x->now_ns;
 	}
-	f->sent_real_ns = x->now_real_ns;
-	f->sent_by_ns = x->now_by_ns;
 	if (!x->measuring && !f->warmup) {
 		x->measuring = true;
 		if (x->on_start)
@@ -220,7 +287,7 @@ static void expire(struct exchange *x, int64_t limit_ns)
 			return;
 		f->state = FLIGHT_GIVEN_UP;
 		if (sample_settle(x, f, false))
-			sample_record(x, &f->sample);
+			sample_record(x, f, false);
 	}
 }
 
@@ -242,19 +309,18 @@ INLINE void reflect_fetch(struct exchange *x)
 	} while (more && is_waiting(x));
 }
 
-/* --once: the first emitter has the first session, until 1,024 newer ones have pushed it out. */
+/* --once: nothing comes from any emitter that was here, and one that is cut off for a while has had the time to come back.
+ * A session of a few packets is nobody to wait for, and nobody whose silence ends the run. */
 static void check_once(struct exchange *x)
 {
-	const struct session *first = &x->sessions->session[0];
-
-	if (!x->started)
+	if (!x->emitters_probes)
 		return;
-	if (first->requests != x->first_requests_seen) {
-		x->first_requests_seen = first->requests;
-		x->first_silent_since_ns = x->now_ns;
-	} else if (x->now_ns - x->first_silent_since_ns >= ONCE_SILENCE_NS) {
+	if (x->emitters_probes != x->emitters_probes_seen) {
+		x->emitters_probes_seen = x->emitters_probes;
+		x->emitters_silent_since_ns = x->now_ns;
+	} else if (x->now_ns - x->emitters_silent_since_ns >= x->options->once_silence_ns) {
 		x->end = END_ONCE;
-		x->now_ns = x->first_silent_since_ns; /* the silence is no part of the run */
+		x->now_ns = x->emitters_silent_since_ns; /* the silence is no part of the run */
 	}
 }
 

@@ -2,8 +2,48 @@
 /* What becomes of a sample: the parts that are rare, or a loop by themselves (hot). */
 #include "measure/sample.h"
 
-/* Since sent_real_ns was read. Each reading lies between two of the other clock, so that time in which this thread does not
- * run, anywhere, is not taken for a step. */
+/* So many datagrams are in no receive queue: each takes some 600 octets of it at least. */
+#define QUEUE_MAX 65536
+
+/* By more than the time that was between two readings can have been? */
+static bool is_step(int64_t real_ns, int64_t least_ns, int64_t most_ns)
+{
+	return real_ns > most_ns + STEP_SLACK_NS || real_ns < least_ns - STEP_SLACK_NS;
+}
+
+void sample_read_clocks(struct exchange *x, bool odd)
+{
+	const int64_t ns = x->now_ns, real_ns = x->now_real_ns, by_ns = x->now_by_ns;
+	const uint64_t received = counter_get(&x->account.received);
+	bool set;
+
+	x->now_ns = clock_read_ns(CLOCK_MONOTONIC);
+	x->now_real_ns = clock_read_ns(CLOCK_REALTIME);
+	x->now_by_ns = clock_read_ns(CLOCK_MONOTONIC);
+	/* The first reading has none before it. */
+	set = by_ns && is_step(x->now_real_ns - real_ns, x->now_ns - by_ns, x->now_by_ns - ns);
+	if (set)
+		x->set_ns = x->now_ns;
+	sample_ask(x, set ? 0 : odd ? PAUSE_NS : ASK_NS);
+	if (x->set_ns == x->now_ns)
+		x->set_received = received;
+	/* A socket that is never empty: what had waited then has been received since. */
+	if (x->empty_ns < x->set_ns && received - x->set_received >= QUEUE_MAX)
+		x->empty_ns = x->set_ns;
+}
+
+bool sample_was_spoilt(struct exchange *x, const struct flight *f)
+{
+	if (x->read_both) {
+		sample_read_clocks(x, true);
+		return f->base_ns < x->set_ns;
+	}
+	x->now_ns = clock_read_ns(CLOCK_MONOTONIC);
+	sample_ask(x, PAUSE_NS);
+	return f->base_ns < x->set_ns || sample_was_set(f);
+}
+
+/* Since sent_real_ns was read. */
 bool sample_was_set(const struct flight *f)
 {
 	int64_t since_ns = clock_read_ns(CLOCK_MONOTONIC);
@@ -11,12 +51,13 @@ bool sample_was_set(const struct flight *f)
 	int64_t most_ns = clock_read_ns(CLOCK_MONOTONIC) - f->sent_ns;
 	int64_t least_ns = f->sent_by_ns ? since_ns - f->sent_by_ns : 0;
 
-	return real_ns > most_ns + STEP_SLACK_NS || real_ns < least_ns - STEP_SLACK_NS;
+	return is_step(real_ns, least_ns, most_ns);
 }
 
 /* The two times of user space, from CLOCK_REALTIME to the clock of the NIC. */
-void sample_place_user_times(struct exchange *x, struct sample *s)
+void sample_place_user_times(struct exchange *x, struct flight *f)
 {
+	struct sample *s = &f->sample;
 	bool placed = true;
 
 	for (int i = 0; i < TIMES; i++) {
@@ -27,8 +68,8 @@ void sample_place_user_times(struct exchange *x, struct sample *s)
 		if (!clock_to_phc(x->clocks, s->time_ns[i], &s->time_ns[i], &bound_ns)) {
 			s->source[i] = SOURCE_NONE;
 			placed = false;
-		} else if (bound_ns > x->bound_ns[BOUND_HERE]) {
-			x->bound_ns[BOUND_HERE] = bound_ns;
+		} else if (bound_ns > f->bound_ns[BOUND_HERE]) {
+			f->bound_ns[BOUND_HERE] = bound_ns;
 		}
 	}
 	counter_add(&x->account.unplaced, !placed);
@@ -41,11 +82,7 @@ void sample_record_stages(struct exchange *x, const struct sample *s)
 	for (int i = 0; i < STAGES; i++) {
 		const struct stage *stage = &x->stages[i];
 
-		if (!x->stage[i] || !stages_value(stage, s, &value_ns))
-			continue;
-		histogram_add(x->stage[i], value_ns, s->seq);
-		/* The two hosts' clocks may differ in rate: by no more than 1/1024 of the time that is taken off. */
-		counter_add(&x->account.stage_negative, value_ns < -(x->bound_ns[stage->bound] +
-			    ((s->time_ns[stage->less_to] - s->time_ns[stage->less_from]) >> 10)));
+		if (x->stage[i] && stages_value(stage, s, &value_ns))
+			histogram_add(x->stage[i], value_ns, s->seq);
 	}
 }

@@ -8,19 +8,44 @@
 
 #include "measure/breach.h"
 #include "measure/exchange.h"
+#include "measure/rules.h"
 
 /* The outer two times bracket the inner two: at the emitter user space is around the wire, at the reflector the wire is
  * around user space. What is off by more than two clocks drift apart in that time, or than stamps are wrong, was spoilt
  * by a clock that was set in between. */
 #define STEP_SLACK_NS (20 * NS_PER_US)
-#define STEP_SLACK_SHIFT 9 /* 1/512 of the time: 2000 ppm, more than clocks are off or steered */
 
-/* Was CLOCK_REALTIME set since the packet was sent? Each reading of it lies between two of the other clock, so that time in
- * which this thread does not run, anywhere, is not taken for a step. */
+/*
+ * Stamps of the kernel and of user space are of CLOCK_REALTIME, which may be set; but for that it goes as fast as
+ * CLOCK_MONOTONIC. Each reading of it lies between two of the other clock, so that time in which this thread does not run, anywhere,
+ * is not taken for a step. Readings do not show steps that undo each other, of which the kernel tells, nor does the kernel tell
+ * at once: so both are looked at. A sample is good if nothing was seen between a reading before the first of its two times
+ * (flight.base_ns) and one after the second.
+ */
+#define ASK_NS (10 * NS_PER_MS) /* so often at least the kernel is asked, that it is known when the clock was set */
+#define PAUSE_NS NS_PER_MS /* and so often at most: for a sample that looks odd, and when the loop was held up for longer */
+
+/* Asks the kernel, if it was not asked for so long. By now_ns as just read. */
+INLINE void sample_ask(struct exchange *x, int64_t since_ns)
+{
+	if (!x->clock_set || x->now_ns - x->asked_ns < since_ns)
+		return;
+	x->asked_ns = x->now_ns;
+	if (clock_set_seen(x->clock_set))
+		x->set_ns = x->now_ns;
+}
+
+/* Reflector: a reading of both clocks, into now_ns, now_real_ns and now_by_ns, and what it tells. odd: there was reason to look. */
+void sample_read_clocks(struct exchange *x, bool odd);
+
+/* Emitter: was CLOCK_REALTIME set since the packet was sent? By readings alone. */
 bool sample_was_set(const struct flight *f);
 
+/* The same by all that there is, in both roles: this is now, after its last time. */
+bool sample_was_spoilt(struct exchange *x, const struct flight *f);
+
 /* The two times of user space, from CLOCK_REALTIME to the clock of the NIC. */
-void sample_place_user_times(struct exchange *x, struct sample *s);
+void sample_place_user_times(struct exchange *x, struct flight *f);
 
 /* Adds each stage of a recorded sample to its histogram. */
 void sample_record_stages(struct exchange *x, const struct sample *s);
@@ -52,13 +77,20 @@ INLINE bool sample_is_stepped(const struct sample *s)
 	return within_ns > around_ns + STEP_SLACK_NS + (within_ns >> STEP_SLACK_SHIFT);
 }
 
-/* Stamps of the kernel and of user space are of CLOCK_REALTIME, which may be set; but for that it goes as fast as
- * CLOCK_MONOTONIC. Only what looks odd is worth the reading of clocks: what is negative, a breach, or longer than this. */
+/* Only what looks odd is worth the reading of clocks: what is negative, a breach, or longer than this. */
 #define ODD_NS (100 * NS_PER_US)
 
 INLINE bool is_odd(const struct sample *s)
 {
 	return (uint64_t)s->latency_ns > ODD_NS;
+}
+
+/* With check_set. What waited at a reflector may look as short as others although it is not. */
+INLINE bool sample_is_spoilt(struct exchange *x, const struct flight *f, const bool emit)
+{
+	if (is_odd(&f->sample) || sample_is_slow(x, &f->sample))
+		return sample_was_spoilt(x, f);
+	return !emit && f->base_ns < x->set_ns;
 }
 
 /* Everything that this host can know of a packet in flight, it has or will not get. Computes its latency and looks for a
@@ -80,22 +112,25 @@ INLINE bool sample_conclude(struct exchange *x, struct flight *f, const bool emi
 		return false;
 	}
 	s->latency_ns = s->time_ns[x->to] - s->time_ns[x->from];
-	if ((x->check_steps && sample_is_stepped(s)) || (x->check_set && (is_odd(s) || sample_is_slow(x, s)) && sample_was_set(f))) {
+	if ((x->check_steps && sample_is_stepped(s)) || f->set || (x->check_set && sample_is_spoilt(x, f, emit))) {
 		counter_add(&a->stepped, 1);
+		stamp_doubt(x->channel); /* or it was the stamp of another packet */
 		return false;
 	}
 	if (x->options->threshold_on == FIGURE_RTT && sample_is_slow(x, s))
 		sample_freeze(x, f);
 	if (x->clocks)
-		sample_place_user_times(x, s);
+		sample_place_user_times(x, f);
 	return true;
 }
 
-/* Now the other host's times are there too, as far as they came. A threshold on what needs them is looked at here. */
-INLINE void sample_complete(struct exchange *x, struct flight *f, const bool emit)
+/* Now the other host's times are there too, as far as they came. A threshold on what needs them is looked at here. agrees: see
+ * measure/rules.h. */
+INLINE void sample_complete(struct exchange *x, struct flight *f, bool agrees, const bool emit)
 {
 	struct sample *s = &f->sample;
 
+	rules_check(x, f, agrees, emit);
 	if (emit) {
 		int64_t value_ns;
 
@@ -110,10 +145,19 @@ INLINE void sample_complete(struct exchange *x, struct flight *f, const bool emi
 		breach_note(x, s);
 }
 
+INLINE void raise_bound(struct exchange *x, const struct flight *f, enum bound bound, unsigned one, unsigned other)
+{
+	const uint8_t *source = f->sample.source;
+
+	if (f->bound_ns[bound] > x->bound_ns[bound] && (source[one] == SOURCE_USER || source[other] == SOURCE_USER))
+		x->bound_ns[bound] = f->bound_ns[bound];
+}
+
 /* False: its latency is none. */
-INLINE bool sample_record(struct exchange *x, const struct sample *s)
+INLINE bool sample_record(struct exchange *x, const struct flight *f, const bool emit)
 {
 	const struct options *o = x->options;
+	const struct sample *s = &f->sample;
 	struct account *a = &x->account;
 
 	if (!histogram_add(x->histogram, s->latency_ns, s->seq)) {
@@ -121,6 +165,9 @@ INLINE bool sample_record(struct exchange *x, const struct sample *s)
 		return false;
 	}
 	counter_add(&a->recorded, 1);
+	raise_bound(x, f, BOUND_HERE, emit ? EMIT_T1_USER : REFLECT_T2_USER, emit ? EMIT_T4_USER : REFLECT_T3_USER);
+	if (emit)
+		raise_bound(x, f, BOUND_THERE, THERE + REFLECT_T2_USER, THERE + REFLECT_T3_USER);
 	if (x->has_stages)
 		sample_record_stages(x, s);
 	if (s->latency_ns > atomic_load_explicit(&a->recent_max_ns, memory_order_relaxed))
@@ -135,7 +182,7 @@ INLINE bool sample_settle(struct exchange *x, struct flight *f, const bool emit)
 {
 	if (!sample_conclude(x, f, emit))
 		return false;
-	sample_complete(x, f, emit);
+	sample_complete(x, f, true, emit);
 	return true;
 }
 

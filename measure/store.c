@@ -78,19 +78,38 @@ int store_open_histograms(struct store *s, const struct options *o, struct excha
 
 /* ---- The log -------------------------------------------------------------------------------------------------------- */
 
-/* A buffer that holds the last 500,000 where the run is to stop at a snapshot. */
-static uint64_t choose_log_capacity(const struct options *o, bool *limited)
+/* For --log-last: as many as come in this time, at twice the rate that others are sized for. */
+static uint64_t records_of(int64_t last_ns)
 {
-	uint64_t capacity = log_capacity(o->duration_ns, (uint64_t)o->count, memory_free_bytes(),
-					 log_record_bytes(o->log_full), limited);
-
-	if (!o->snapshot || capacity < LOG_CIRCULAR_RECORDS)
-		return capacity;
-	*limited = false;
-	return LOG_CIRCULAR_RECORDS;
+	return (uint64_t)((last_ns + NS_PER_S - 1) / NS_PER_S) * 2 * LOG_RATE;
 }
 
-int store_open_log(struct store *s, const struct options *o, struct exchange *x)
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Beside the run it is emptied as it fills. A buffer that nobody empties holds all, or the last of it. */
+static uint64_t choose_log_capacity(const struct options *o, bool emptied, bool *limited)
+{
+	const size_t bytes = log_record_bytes(o->log_full);
+	uint64_t all = log_capacity(o->duration_ns, (uint64_t)o->count, memory_free_bytes(), bytes, limited);
+	uint64_t most = emptied ? LOG_RING_BYTES / bytes : store_log_is_circular(o) ? LOG_CIRCULAR_RECORDS : UINT64_MAX;
+
+	if (o->log_last_ns)
+		most = larger(emptied ? most : 0, records_of(o->log_last_ns));
+	if (emptied && !o->count)
+		all = larger(all, LOG_RING_BYTES / bytes); /* the rate may be higher */
+	*limited = *limited && all < most;
+	return larger(all < most ? all : most, 2);
+}
+
+bool store_log_is_circular(const struct options *o)
+{
+	return o->snapshot && !o->log_last_ns && !o->log_rotate.bytes;
+}
+
+int store_open_log(struct store *s, const struct options *o, struct exchange *x, bool emptied)
 {
 	bool limited;
 	uint64_t capacity;
@@ -98,7 +117,12 @@ int store_open_log(struct store *s, const struct options *o, struct exchange *x)
 
 	if (!o->log_path)
 		return 0;
-	capacity = choose_log_capacity(o, &limited);
+	capacity = choose_log_capacity(o, emptied, &limited);
+	if (limited && o->log_last_ns) {
+		warnx("--log-last %g: so many seconds take more than a quarter of the free memory: use fewer",
+		      (double)o->log_last_ns / NS_PER_S);
+		return -ENOMEM;
+	}
 	error = memory_map(&s->log_memory, capacity * log_record_bytes(o->log_full), o->hugepages);
 	if (error) {
 		warnx("no memory for a log of %llu records: %s: use a shorter --duration or a --count",
@@ -107,7 +131,7 @@ int store_open_log(struct store *s, const struct options *o, struct exchange *x)
 	}
 	if (limited && o->verbose)
 		warnx("the log is limited to a quarter of the free memory: %llu records", (unsigned long long)capacity);
-	log_place(&s->log, s->log_memory.start, capacity, o->snapshot, o->log_full);
+	log_place(&s->log, s->log_memory.start, capacity, !emptied && (store_log_is_circular(o) || o->log_last_ns), o->log_full);
 	x->log = &s->log;
 	return 0;
 }

@@ -16,8 +16,11 @@ struct store {
  * -EINVAL for a --bucket-size that the finest bucket does not divide. */
 int store_open_histograms(struct store *s, const struct options *o, struct exchange *x);
 
-/* The same for the log, if there is one. */
-int store_open_log(struct store *s, const struct options *o, struct exchange *x);
+/* Is the log to have no more than the last samples of the run, as with --snapshot? Then nothing is written before its end. */
+bool store_log_is_circular(const struct options *o);
+
+/* The same for the ring of the log, if there is one. emptied: there is a thread that takes from it beside the run. */
+int store_open_log(struct store *s, const struct options *o, struct exchange *x, bool emptied);
 
 /* Locks all memory of the process. What could not be had, --hugepages too, is said in a line each. 0 or -errno. */
 int store_lock(const struct store *s, const struct options *o);

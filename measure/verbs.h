@@ -8,7 +8,9 @@
 
 #include "measure/exchange.h"
 #include "measure/sample.h"
+#include "measure/witness.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* How long stamps are waited for by spinning. After that the thread sleeps in poll: some drivers hand stamps over in a
@@ -23,11 +25,13 @@
 
 INLINE void verb_read_clock(struct exchange *x)
 {
-	x->now_ns = clock_read_ns(CLOCK_MONOTONIC);
 	if (x->read_both) {
-		x->now_real_ns = clock_read_ns(CLOCK_REALTIME);
-		x->now_by_ns = clock_read_ns(CLOCK_MONOTONIC);
+		sample_read_clocks(x, false);
+		return;
 	}
+	x->now_ns = clock_read_ns(CLOCK_MONOTONIC);
+	if (x->check_set)
+		sample_ask(x, ASK_NS);
 }
 
 INLINE struct flight *verb_flight_of(struct exchange *x, uint32_t key)
@@ -49,6 +53,8 @@ INLINE bool verb_receive(struct exchange *x)
 	}
 	if (got < 0)
 		counter_add(&x->account.refused, 1);
+	else
+		x->empty_ns = x->now_ns;
 	return false;
 }
 
@@ -60,13 +66,14 @@ INLINE struct flight *verb_open(struct exchange *x, const bool emit)
 	if (f->state == FLIGHT_WAITING) {
 		f->state = FLIGHT_GIVEN_UP;
 		if (sample_settle(x, f, emit))
-			sample_record(x, &f->sample);
+			sample_record(x, f, emit);
 	}
 	if (!emit && x->next_key - x->oldest_key >= FLIGHTS)
 		x->oldest_key = x->next_key - FLIGHTS + 1;
 	memset(f->sample.source, SOURCE_NONE, sizeof(f->sample.source));
 	f->sample.follow_up = FOLLOW_UP_NONE;
-	f->sample.one_scale = f->breach = f->kept = f->counted = false;
+	f->sample.one_scale = f->sample.off_scale = f->breach = f->kept = f->counted = f->weighed = f->set = false;
+	memset(f->bound_ns, 0, sizeof(f->bound_ns));
 	f->state = FLIGHT_NONE;
 	f->key = x->next_key;
 	return f;
@@ -76,10 +83,19 @@ INLINE struct flight *verb_open(struct exchange *x, const bool emit)
 INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, size_t bytes,
 		      const struct arrival *answering)
 {
-	if (stamp_send(x->channel, packet, bytes, f->key, answering)) {
+	int error;
+
+	f->id = f->key + x->ids_ahead;
+	error = stamp_send(x->channel, packet, bytes, f->id, answering);
+	if (error) {
 		counter_add(&x->account.refused, 1);
+		/* The socket is bound to the interface, and there is none with its number any more: there never will be. */
+		if (error == -ENODEV && !x->end)
+			x->end = END_GONE;
 		return false;
 	}
+	if (x->channel->id_asked)
+		f->id ^= WITNESS_UNKNOWN_ID;
 	x->next_key++;
 	f->sent_ns = x->now_ns;
 	f->state = x->channel->tx_stamps ? FLIGHT_WAITING : FLIGHT_STAMPED;
@@ -96,14 +112,17 @@ INLINE struct flight *verb_fetch(struct exchange *x, const bool emit, bool *more
 	enum fetch fetched = stamp_fetch(x->channel, &d);
 
 	*more = fetched != FETCH_EMPTY;
+	if (fetched == FETCH_ID)
+		witness_learn_id(x, d.id);
 	if (fetched != FETCH_STAMP)
 		return NULL;
 
-	struct flight *f = verb_flight_of(x, d.key);
+	struct flight *f = witness_flight_of(x, d.id);
 	const unsigned at = emit ? EMIT_T1_WIRE : REFLECT_T3_WIRE;
 
-	if (f->key != d.key || f->state == FLIGHT_NONE) {
+	if (!f || (f->state == FLIGHT_WAITING && !witness_agrees(x, f, d.time_ns, emit))) {
 		counter_add(&x->account.stamp_unmatched, 1);
+		stamp_doubt(x->channel);
 	} else if (f->state == FLIGHT_WAITING) {
 		f->sample.time_ns[at] = d.time_ns;
 		f->sample.source[at] = (uint8_t)x->channel->wire;

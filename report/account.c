@@ -4,9 +4,11 @@
 
 #include "histogram.h"
 #include "measure/exchange.h"
+#include "measure/store.h"
 #include "measure/log.h"
 #include "options.h"
 #include "report/label.h"
+#include "report/log_writer.h"
 #include "report/report.h"
 #include "wire/sequence.h"
 #include "wire/session.h"
@@ -35,6 +37,7 @@ static const struct account_row packets[] = {
 	ROW("Stepped", stepped, BOTH, "a clock was set in between: not recorded"),
 	ROW("Unfinished", unfinished, EMITTER, "interrupted"),
 	ROW("Closing", closing, EMITTER, "sent after the end, to hear when the last reply left"),
+	ROW("Answered", answered, EMITTER, "by replies in time"),
 	ROW("Late", late, EMITTER, "replies to probes that were given up"),
 	ROW("Duplicate", duplicate, EMITTER, "replies that came again"),
 	ROW("Duplicate", repeated, REFLECTOR, "requests that came again, answered"),
@@ -43,6 +46,11 @@ static const struct account_row packets[] = {
 	ROW("Foreign", foreign, REFLECTOR, "not answered: a reply, or from a reflector's port"),
 	ROW("Malformed", malformed, BOTH, NULL),
 	ROW("Unverified", unverified, BOTH, "the HMAC is wrong or missing: not used"),
+	ROW("Disallowed", disallowed, REFLECTOR, "not answered: from no prefix of --allow"),
+	ROW("Too short", too_short, REFLECTOR, "not answered: less than 44 octets, without --allow-short"),
+	ROW("No session", no_session, REFLECTOR, "not answered: the table was full of senders that are active"),
+	ROW("Replayed", replayed, REFLECTOR, "not answered: authenticated requests that are old or came again"),
+	ROW("Over rate", over_rate, REFLECTOR, "not answered: beyond --rate-limit"),
 	ROW("Bad TLVs", malformed_tlv, REFLECTOR, "answered, marked as malformed"),
 	ROW("Bad TLVs", malformed_tlv, EMITTER, "of replies: malformed, or marked so"),
 	ROW("Bad HMACs", unusable_tlv, EMITTER, "of replies: failed their integrity check, not used"),
@@ -94,6 +102,27 @@ static const struct direction_row direction_rows[] = {
 	DIRECTION("Late back", reordered_backward, "replies that came after later ones"),
 	DIRECTION("Restarts", restarts, "the reflector began its count again"),
 };
+
+/* What was in no packet of these rows: for how long there was nothing, and what this host did not hand over. */
+static void write_outside(FILE *out, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+	const struct outages *o = &x->outages;
+	const int64_t dropped = r->channel->dropped;
+
+	if (r->options->role == ROLE_EMIT) {
+		fprintf(out, "  No answer for:  %.3f s", label_seconds(o->total_ns));
+		if (o->count)
+			fprintf(out, "  (%.2f %% of the run, %" PRIu64 " times, the longest %.3f s, %.3f s after the start)",
+				outage_percent(o, x->ended_ns - x->began_ns), o->count, label_seconds(o->longest_ns),
+				label_seconds(o->longest_at_ns - x->began_ns));
+		fputc('\n', out);
+	}
+	if (dropped < 0)
+		fprintf(out, "  Dropped by this host:  not known\n");
+	else
+		account_count(out, "Dropped by this host", (uint64_t)dropped, "our socket had no room, or the checksum was wrong");
+}
 
 /* On which way packets were lost, by the reflector's own numbers. */
 static void write_directions(FILE *out, const struct directions *d)
@@ -151,12 +180,16 @@ void account_write(FILE *out, const struct report *r)
 
 	fprintf(out, "\nPackets:\n");
 	write_rows(out, r, packets, sizeof(packets) / sizeof(packets[0]));
+	write_outside(out, r);
 	if (r->options->role == ROLE_EMIT)
 		account_count(out, "Strays", r->strays, "to our port from others than the server, dropped");
 	else
 		account_count(out, "Sessions", counter_get(&x->sessions->opened), NULL);
+	if (counter_get(&x->account.cut_short))
+		account_count(out, "Cut short", counter_get(&x->account.cut_short),
+			      "not answered: the kernel's control messages were truncated");
 	if (r->options->role == ROLE_REFLECT)
-		account_count(out, "Evicted", counter_get(&x->sessions->evicted), "sessions forgotten for newer ones");
+		account_count(out, "Evicted", counter_get(&x->sessions->evicted), "idle sessions forgotten for newer ones");
 	if (r->options->threshold_ns)
 		account_count(out, "Breaches", counter_get(&x->account.breaches), "samples above the threshold");
 
@@ -180,13 +213,31 @@ void account_write(FILE *out, const struct report *r)
 
 void account_write_log(FILE *out, const struct report *r)
 {
-	uint64_t below = r->histogram->count - r->log->used - r->log->left_out;
+	const struct log_writer *w = r->log_writer;
+	const uint64_t overwritten = r->log->circular ? counter_get(&r->log->left_out) : 0;
+	const uint64_t left_out = counter_get(&r->log->left_out) - overwritten;
+	const struct {
+		uint64_t records;
+		const char *why;
+	} rows[] = {
+		{ overwritten, "older ones were overwritten" },
+		{ left_out, "left out because the ring was full" },
+		{ w->unwritten, "could not be written" },
+		{ w->removed, "removed with the oldest files" },
+		{ w->not_kept, "not within --log-last" },
+		{ r->histogram->count - counter_get(&r->log->added) - left_out, "not above --log-threshold" },
+	};
 
-	fprintf(out, "\nLog: %" PRIu64 " of %" PRIu64 " records", r->log->used, r->histogram->count);
-	if (r->log->left_out)
-		fprintf(out, r->log->circular ? ", the last ones: %" PRIu64 " older ones were overwritten" :
-			", %" PRIu64 " left out because it was full", r->log->left_out);
-	if (below)
-		fprintf(out, ", %" PRIu64 " not above --log-threshold", below);
+	fprintf(out, "\nLog: %" PRIu64 " of %" PRIu64 " records", w->written - w->removed, r->histogram->count);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].records)
+			fprintf(out, ", %" PRIu64 " %s", rows[i].records, rows[i].why);
+	fprintf(out, "; %s, %" PRId64 " octets", w->form->name, w->octets);
+	if (w->file.rotate_bytes)
+		fprintf(out, ", the last in file %" PRIu64, w->file.next);
+	if (!w->beside && !store_log_is_circular(r->options))
+		fprintf(out, "; written at the end, for no CPU but the measuring one may be used");
+	if (w->shortest_ns)
+		fprintf(out, "; at times the ring held %.1f s of --log-last", label_seconds(w->shortest_ns));
 	fputc('\n', out);
 }

@@ -6,6 +6,7 @@
 #include "host/clock_peer.h"
 #include "measure/exchange.h"
 #include "options.h"
+#include "report/clocks_there.h"
 #include "report/label.h"
 #include "report/part.h"
 #include "report/report.h"
@@ -24,6 +25,14 @@ static void write_rate(FILE *out, const struct clock_rate *r)
 		fprintf(out, "rate unknown: within +-%.0f ppb", r->bound_ppb);
 	else
 		fprintf(out, "rate %+.0f ppb (+-%.0f)", r->ppb, r->bound_ppb);
+}
+
+static void write_wrong_rate(FILE *out, const char *verb, const struct clock_rate *rate)
+{
+	char text[48];
+
+	label_rate(text, sizeof(text), rate, true);
+	fprintf(out, "%s %s", verb, text);
 }
 
 static void write_offset(FILE *out, const struct clock_relation *r)
@@ -52,7 +61,7 @@ static void write_phc(FILE *out, const struct clock_watch *c)
 	}
 	fprintf(out, ", by %s\n", clock_method_name(c));
 	if (c->failures)
-		fprintf(out, "  %" PRIu64 " readings of it failed, the last: %s\n", c->failures, strerror(c->failure));
+		fprintf(out, "  %" PRIu64 " readings of it failed, the last: %s\n", c->failures, clock_failure(c));
 }
 
 /* Rate, steering and jumps of one clock; against CLOCK_MONOTONIC_RAW, which nobody sets. */
@@ -62,7 +71,10 @@ static void write_track(FILE *out, const struct clock_watch *c, enum clock_which
 	struct clock_rate rate = clock_drift(c, which);
 
 	fprintf(out, "  %-14s: ", clock_labels[which]);
-	write_rate(out, &rate);
+	if (clock_rate_is_wrong(&t->dial[1], &rate))
+		write_wrong_rate(out, "runs", &rate);
+	else
+		write_rate(out, &rate);
 	if (clock_steering(c, which) == CLOCK_STEERED)
 		fprintf(out, ", steered by another program (%" PRIu64 " changes of its rate)", t->dial_changes);
 	if (t->has_largest && llabs(t->largest.size_ns) > t->largest.bound_ns)
@@ -70,9 +82,55 @@ static void write_track(FILE *out, const struct clock_watch *c, enum clock_which
 	fputc('\n', out);
 	if (rate.known && (rate.ppb > 100000 || rate.ppb < -100000))
 		fprintf(out, "  Warning: the %s is off by more than 100 ppm\n", clock_labels[which]);
-	if (counter_get(&t->standstills))
-		fprintf(out, "  Warning: the %s stood still at %" PRIu64 " readings\n", clock_labels[which],
-			counter_get(&t->standstills));
+}
+
+/* "2.0", or "1.9 to 2.1" where more is not known. */
+static void write_span(FILE *out, double from, double to, int digits)
+{
+	char text[2][32];
+
+	snprintf(text[0], sizeof(text[0]), "%.*f", digits, from);
+	snprintf(text[1], sizeof(text[1]), "%.*f", digits, to);
+	fputs(text[0], out);
+	if (strcmp(text[0], text[1]))
+		fprintf(out, " to %s", text[1]);
+}
+
+/* One in which the clock stood, or ran at a wrong rate: for how long, and when, as far as the readings tell. */
+static void write_spell(FILE *out, const struct report *r, const struct clock_spell *s)
+{
+	const int64_t start_ns = r->exchange->began_ns;
+	int64_t ns[2];
+
+	clock_spell_lasted(s, ns);
+	fprintf(out, "  Warning: the NIC clock ");
+	if (s->stands)
+		fprintf(out, "stood still");
+	else
+		write_wrong_rate(out, "ran", &s->rate);
+	fprintf(out, s->over ? " for " : " for at least ");
+	write_span(out, label_seconds(ns[0]), label_seconds(ns[s->over]), s->stands ? 3 : 1);
+	fprintf(out, " s, from ");
+	if (s->began_ns[0] <= start_ns) {
+		fprintf(out, "the start");
+	} else {
+		write_span(out, label_seconds(s->began_ns[0] - start_ns), label_seconds(s->began_ns[1] - start_ns), 1);
+		fprintf(out, " s after the start");
+	}
+	fprintf(out, s->stands ? ": latencies of that time are nothing\n" : ": latencies of that time are off by as much\n");
+}
+
+static void write_spells(FILE *out, const struct report *r)
+{
+	const struct clock_watch *c = r->clocks;
+	const struct clock_track *t = &c->track[CLOCK_OF_NIC];
+	uint64_t all = counter_get(&t->standstills) + counter_get(&t->wrong_rates);
+	const uint32_t shown = c->spells_kept < 10 ? c->spells_kept : 10;
+
+	for (uint32_t i = 0; i < shown; i++)
+		write_spell(out, r, &c->spell[i]);
+	if (all > shown)
+		fprintf(out, "  It did so %" PRIu64 " times more\n", all - shown);
 }
 
 static void write_steps(FILE *out, const struct report *r)
@@ -111,6 +169,20 @@ static void write_no_stages(FILE *out, const struct report *r)
 	fprintf(out, " are times of CLOCK_REALTIME\n");
 }
 
+/* How far off times of user space may be that were placed: by the largest bound, or by what was found later of the clocks.
+ * The latter shifts one of the two stages next to the wire up and the other one down; none was recorded below 0 by more
+ * than its bound, so it cannot be more than the two together. */
+static int64_t stages_bound(const struct exchange *x)
+{
+	const int64_t bound_ns = x->bound_ns[BOUND_HERE], late_ns = clock_misplaced_since(x->clocks, x->began_ns);
+	int64_t most_ns = bound_ns;
+
+	for (int i = 0; i < 2; i++) /* at the emitter App-to-NIC and NIC-to-app, at the reflector the same in its order */
+		if (x->stage[i] && x->stage[i]->count)
+			most_ns += x->stage[i]->max_ns;
+	return late_ns < bound_ns ? bound_ns : late_ns < most_ns ? late_ns : most_ns;
+}
+
 void clocks_write(FILE *out, const struct report *r)
 {
 	const struct exchange *x = r->exchange;
@@ -123,6 +195,7 @@ void clocks_write(FILE *out, const struct report *r)
 		write_phc(out, r->clocks);
 		if (r->clocks->phc_fd >= 0)
 			write_track(out, r->clocks, CLOCK_OF_NIC);
+		write_spells(out, r);
 	}
 	write_track(out, r->clocks, CLOCK_OF_SYSTEM);
 	write_steps(out, r);
@@ -133,18 +206,15 @@ void clocks_write(FILE *out, const struct report *r)
 		write_rate(out, &rate);
 		fputc('\n', out);
 	}
-	if (exchange_has_stages(x) && x->clocks)
-		fprintf(out, "  Stages        : user-space times are on the NIC's scale within +-%" PRId64 " ns\n",
-			x->bound_ns[BOUND_HERE]);
+	if (exchange_has_stages(x) && x->clocks && x->bound_ns[BOUND_HERE])
+		fprintf(out, "  Stages        : user-space times are on the NIC's scale within +-%" PRId64 " ns\n", stages_bound(x));
 	if (part_is_split(r) && (x->there == SOURCE_HARDWARE || x->bound_ns[BOUND_THERE]))
 		fprintf(out, "  Remote stages : user-space times are on the scale of the reflector's stamps within +-%" PRId64
 			" ns\n", x->bound_ns[BOUND_THERE]);
 	if (exchange_has_stages(x) && counter_get(&a->unplaced))
 		fprintf(out, "  %" PRIu64 " samples had no place on the NIC's scale: they are in no stage\n",
 			counter_get(&a->unplaced));
-	if (counter_get(&a->stage_negative))
-		fprintf(out, "  Warning: %" PRIu64 " stages were negative by more than their bound\n",
-			counter_get(&a->stage_negative));
+	clocks_there_write(out, r);
 	if (r->stages_why)
 		write_no_stages(out, r);
 }

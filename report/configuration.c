@@ -7,6 +7,7 @@
 #include "measure/log.h"
 #include "options.h"
 #include "report/label.h"
+#include "report/log_writer.h"
 #include "report/report.h"
 #include "tracefs.h"
 #include "wire/socket.h"
@@ -48,9 +49,9 @@ void report_configuration(FILE *out, const struct report *r, const struct nic *n
 	write_memory(out, "Histogram", histogram);
 	if (r->log) {
 		write_memory(out, "Log", log);
-		fprintf(out, "%s of %" PRIu64 " records (%.0f s at %d packets/s)\n",
+		fprintf(out, "%s of %" PRIu64 " records (%.1f s at %d packets/s), written %s\n",
 			r->log->circular ? "Circular log buffer" : "Log buffer", r->log->capacity,
-			(double)r->log->capacity / LOG_RATE, LOG_RATE);
+			(double)r->log->capacity / LOG_RATE, LOG_RATE, r->log_writer->beside ? "beside the run" : "at its end");
 	}
 	if (r->trace) {
 		fprintf(out, "Trace marker enabled: %s, clock %s\n", r->trace->path, r->trace->clock);

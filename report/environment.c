@@ -51,6 +51,7 @@ void report_environment(const struct report *r, const struct sample *s, uint64_t
 					       [FIGURE_NETWORK] = "network" };
 	const struct options *o = r->options;
 	const int times = o->role == ROLE_EMIT ? ALL_TIMES : TIMES;
+	const int64_t there = r->exchange->there;
 	struct environment e = { text, text + REPORT_ENVIRONMENT_BYTES, environment };
 
 	put_variable(&e, "RANT_ROLE=%s", o->role == ROLE_EMIT ? "emit" : "reflect");
@@ -64,7 +65,7 @@ void report_environment(const struct report *r, const struct sample *s, uint64_t
 	for (int i = 0; i < times; i++) {
 		char name[16], digit[32] = "";
 
-		if (s->source[i] && !label_told_twice(r, i))
+		if (label_has_time(o->role, there, s, i) && !label_told_twice(o->role, there, i))
 			put_variable(&e, "RANT_%s=%s", label_time_name(name, sizeof(name), r, i),
 				     label_time_digits(digit + sizeof(digit) - 1, s->time_ns[i]));
 	}

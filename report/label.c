@@ -2,6 +2,7 @@
 /* The words of roles, times and kinds of stamps, one table each, and numbers as text. */
 #include "report/label.h"
 
+#include "host/clock.h"
 #include "measure/exchange.h"
 #include "options.h"
 #include "report/report.h"
@@ -33,12 +34,8 @@ const struct label_follow_up label_follow_ups[FOLLOW_UPS] = {
 	[FOLLOW_UP_UNTOLD] = { "untold", "Untold", "the reflector does not tell when a reply left: RFC 8972 section 4.7" },
 	[FOLLOW_UP_MIXED] = { "mixed", "Mixed", "the reflector's two stamps are of different kinds, or of untold ones" },
 	[FOLLOW_UP_END] = { "end", "At the end", "no reply came after this one" },
+	[FOLLOW_UP_STEPPED] = { "stepped", "Stepped there", "T2 and T3 contradict what is known of the two hosts' clocks: not used" },
 };
-
-const struct label_time *label_time(enum role role, int i)
-{
-	return i < THERE ? &label_roles[role].time[i] : &label_roles[ROLE_REFLECT].time[i - THERE];
-}
 
 static const char *stamp_name(char *text, size_t bytes, const struct label_time *t, int64_t wire)
 {
@@ -51,14 +48,19 @@ int64_t label_source(const struct report *r, int i)
 	return i < THERE ? r->options->stamp : r->exchange->there;
 }
 
-bool label_told_twice(const struct report *r, int i)
+bool label_told_twice(enum role role, int64_t there, int i)
 {
-	return i >= THERE && !label_time(r->options->role, i)->wire && r->exchange->there == SOURCE_USER;
+	return i >= THERE && !label_time(role, i)->wire && there == SOURCE_USER;
+}
+
+const char *label_name(char *text, size_t bytes, enum role role, int i, int64_t source)
+{
+	return stamp_name(text, bytes, label_time(role, i), source);
 }
 
 const char *label_time_name(char *text, size_t bytes, const struct report *r, int i)
 {
-	return stamp_name(text, bytes, label_time(r->options->role, i), label_source(r, i));
+	return label_name(text, bytes, r->options->role, i, label_source(r, i));
 }
 
 void label_latency(const struct options *o, char *text, size_t bytes)
@@ -72,8 +74,16 @@ void label_latency(const struct options *o, char *text, size_t bytes)
 		 stamp_name(a, sizeof(a), &r->time[from], o->stamp));
 }
 
+/* By two digits at a time: a log has millions of numbers. */
 char *label_digits(char *end, uint64_t v, int least)
 {
+	static const char pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
+				    "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+
+	for (; v >= 10; v /= 100, least -= 2) {
+		end -= 2;
+		memcpy(end, pairs + v % 100 * 2, 2);
+	}
 	for (; v || least > 0; v /= 10, least--)
 		*--end = (char)('0' + v % 10);
 	return end;
@@ -97,4 +107,18 @@ char *label_signed_digits(char *end, int64_t v)
 	if (v < 0)
 		*--end = '-';
 	return end;
+}
+
+void label_rate(char *text, size_t bytes, const struct clock_rate *rate, bool with_bound)
+{
+	const double off_ppb = rate->ppb < 0 ? -rate->ppb : rate->ppb;
+	const char *way = rate->ppb < 0 ? "slow" : "fast";
+	const bool percent = off_ppb >= 1e7;
+	/* Rounded up to the last digit that is shown. */
+	const double unit_ppb = percent ? 1e6 : 1e3, bound = (double)(uint64_t)(rate->bound_ppb / unit_ppb) + 1;
+	int n = percent ? snprintf(text, bytes, "%.1f %% %s", off_ppb / 1e7, way) :
+			  snprintf(text, bytes, "%.0f ppm %s", off_ppb / 1e3, way);
+
+	if (with_bound && n >= 0 && (size_t)n < bytes)
+		snprintf(text + n, bytes - (size_t)n, percent ? " (+-%.1f)" : " (+-%.0f)", percent ? bound / 10 : bound);
 }

@@ -5,6 +5,7 @@
 
 #include "rant.h"
 
+struct clock_rate;
 struct exchange;
 struct options;
 struct report;
@@ -41,16 +42,32 @@ extern const struct label_stamp label_stamps[]; /* by enum source */
 extern const struct label_follow_up label_follow_ups[FOLLOW_UPS];
 
 /* Time i of a sample of this role, 0 .. ALL_TIMES - 1. */
-const struct label_time *label_time(enum role role, int i);
+static inline const struct label_time *label_time(enum role role, int i)
+{
+	return i < THERE ? &label_roles[role].time[i] : &label_roles[ROLE_REFLECT].time[i - THERE];
+}
 
 /* enum source of the wire stamps at the host of time i: here as the options say, there as the replies told. */
 int64_t label_source(const struct report *r, int i);
 
-/* Is time i one of the reflector's program whose wire stamps are of its program too? Then the two are the same. */
-bool label_told_twice(const struct report *r, int i);
+/* Is time i one of the reflector's program whose wire stamps are of its program too? Then the two are the same. there: enum source of
+ * the reflector's stamps. */
+bool label_told_twice(enum role role, int64_t there, int i);
 
-/* Writes "T1_HW" and the like, 16 bytes at most; returns text. */
-const char *label_time_name(char *text, size_t bytes, const struct report *r, int i);
+/* Is time i of the sample there, and of the clock that its name says? Not where the reflector told that its program's
+ * times have no place on the scale of its stamps, nor where such a time took the place of a stamp that it usually has. */
+static inline bool label_has_time(enum role role, int64_t there, const struct sample *s, int i)
+{
+	if (i < THERE || !s->source[i])
+		return s->source[i];
+	if (!label_time(role, i)->wire)
+		return !s->off_scale;
+	return there != SOURCE_HARDWARE || s->source[i] == SOURCE_HARDWARE;
+}
+
+/* Writes "T1_HW" and the like, 16 bytes at most; returns text. source: of the wire stamps of that host. */
+const char *label_name(char *text, size_t bytes, enum role role, int i, int64_t source);
+const char *label_time_name(char *text, size_t bytes, const struct report *r, int i); /* the source: label_source() */
 
 /* "RTT = T4_KERNEL - T1_KERNEL" and the like, 64 bytes at most. */
 void label_latency(const struct options *o, char *text, size_t bytes);
@@ -59,6 +76,9 @@ void label_latency(const struct options *o, char *text, size_t bytes);
 char *label_digits(char *end, uint64_t v, int least); /* at least so many digits */
 char *label_signed_digits(char *end, int64_t v);
 char *label_time_digits(char *end, int64_t ns); /* seconds.nanoseconds, 21 bytes at most */
+
+/* "20.0 % slow" or "5000 ppm fast", for a clock that is off by much; with its bound: " (+-0.1)". 48 bytes at most. */
+void label_rate(char *text, size_t bytes, const struct clock_rate *rate, bool with_bound);
 
 static inline double label_us(int64_t ns)
 {

@@ -1,259 +1,355 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The log as a file: columns, records, and that it is whole or not there. */
+/* The file of the log, and how it is gentle to the machine: space is taken ahead, and what is on the disk leaves the memory. */
 #include "report/log_file.h"
 
-#include "measure/exchange.h"
-#include "measure/log.h"
-#include "measure/stages.h"
-#include "options.h"
-#include "report/label.h"
-#include "report/report.h"
-
+#include <dirent.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SEQ_WIDTH 10
-#define TIME_WIDTH 30
-#define LATENCY_WIDTH 15
-#define FLAGS_WIDTH 10
-#define RULE_WIDTH 150
-#define RULE_FULL_WIDTH (SEQ_WIDTH + ALL_TIMES * (TIME_WIDTH + 1) + 3 * (LATENCY_WIDTH + 1) + FLAGS_WIDTH + 1)
-#define NUMBER_MAX_BYTES 20 /* of 64 bits, with a sign; what another host's times make of them may be anything */
-#define LINE_MAX_BYTES (RULE_FULL_WIDTH + 3 * (NUMBER_MAX_BYTES - LATENCY_WIDTH) + 1)
-#define LOG_CHUNK_BYTES (1 << 20)
+#define MODE_MOST 0644 /* less what the umask and the log that it replaces do not permit */
+#define AHEAD_BYTES (16 << 20)
+#define COLD_BYTES (8 << 20)
+#define NUMBERED_MAX (PATH_MAX + 24) /* a path with a number behind it; the kernel refuses what is too long */
 
-/* ---- The columns ----------------------------------------------------------------------------------------------- */
+/* ---- Names ----------------------------------------------------------------------------------------------------------- */
 
-/* Is time i a column? Wire stamps are if there are any, times of user space if they were asked for or are all there is.
- * Of the other host, which only a full log has, all are. */
-static bool is_column(const struct report *r, int i)
+bool log_file_is_stdout(const char *path)
 {
-	const struct options *o = r->options;
-	const struct label_time *t = label_time(o->role, i);
-	bool transmit = *t->direction == 't';
-
-	if (i >= THERE)
-		return !label_told_twice(r, i);
-	if (t->wire)
-		return o->stamp != SOURCE_USER && !(transmit && o->no_tx_stamps);
-	return o->sw_timestamps || !options_on_wire(o);
+	return !strcmp(path, LOG_FILE_STDOUT) || !strcmp(path, "/dev/stdout");
 }
 
-static char *pad(char *at, const char *text, size_t bytes, size_t width)
+static void numbered(char name[NUMBERED_MAX], const char *path, uint64_t number)
 {
-	size_t blanks = bytes < width ? width - bytes : 0;
-
-	memset(at, ' ', blanks);
-	memcpy(at + blanks, text, bytes);
-	return at + blanks + bytes;
+	snprintf(name, NUMBERED_MAX, "%s.%llu", path, (unsigned long long)number);
 }
 
-static char *put_word(char *at, const char *text, size_t width)
+/* ---- Opening --------------------------------------------------------------------------------------------------------- */
+
+static int say_refused(const char *path, int error)
 {
-	*at++ = ' ';
-	return pad(at, text, strlen(text), width);
-}
-
-static char *put_names(char *at, const struct report *r, int first)
-{
-	char name[16];
-
-	for (int i = first; i < first + TIMES; i++)
-		if (is_column(r, i))
-			at = put_word(at, label_time_name(name, sizeof(name), r, i), TIME_WIDTH);
-	return at;
-}
-
-static char *put_header(char *at, const struct report *r)
-{
-	const bool full = r->options->log_full;
-
-	at = pad(at, "SEQ", 3, SEQ_WIDTH);
-	at = put_names(at, r, 0);
-	at = put_word(at, label_roles[r->options->role].latency, LATENCY_WIDTH);
-	if (full) {
-		at = put_names(at, r, THERE);
-		at = put_word(at, "RESPONSE", LATENCY_WIDTH);
-		at = put_word(at, "NETWORK", LATENCY_WIDTH);
-		at = put_word(at, "FLAGS", FLAGS_WIDTH);
-	}
-	*at++ = '\n';
-	memset(at, '-', full ? RULE_FULL_WIDTH : RULE_WIDTH);
-	at += full ? RULE_FULL_WIDTH : RULE_WIDTH;
-	*at++ = '\n';
-	return at;
-}
-
-/* ---- The records ----------------------------------------------------------------------------------------------- */
-
-/* A number, or that there is none. */
-static char *put_value(char *at, bool known, int64_t value_ns)
-{
-	char text[32], *end = text + sizeof(text), *start = end - 1;
-
-	if (known)
-		start = label_signed_digits(end, value_ns);
+	if (error == -EISDIR || error == -ELOOP)
+		warnx("--log %s: is a %s: give the path of a file", path, error == -EISDIR ? "directory" : "symbolic link");
+	else if (error == -EBUSY)
+		warnx("--log %s: another rant is writing %s" LOG_FILE_PARTIAL ": choose another place", path, path);
 	else
-		*start = '-';
-	*at++ = ' ';
-	return pad(at, start, (size_t)(end - start), LATENCY_WIDTH);
-}
-
-static char *put_times(char *at, const struct sample *s, const bool column[ALL_TIMES], int first)
-{
-	char text[32], *end = text + sizeof(text);
-
-	for (int i = first; i < first + TIMES; i++) {
-		char *start = end - 1;
-
-		if (!column[i])
-			continue;
-		if (s->source[i])
-			start = label_time_digits(end, s->time_ns[i]);
-		else
-			*start = '-';
-		*at++ = ' ';
-		at = pad(at, start, (size_t)(end - start), TIME_WIDTH);
-	}
-	return at;
-}
-
-/* The columns and the stages that a line is made of. */
-struct log_line {
-	bool column[ALL_TIMES], full;
-	struct stage stages[STAGES];
-};
-
-static char *put_record(char *at, const struct sample *s, const struct log_line *line)
-{
-	char text[32], *end = text + sizeof(text), *start = label_digits(end, s->seq, 1);
-	int64_t value_ns;
-	bool known;
-
-	at = pad(at, start, (size_t)(end - start), SEQ_WIDTH);
-	at = put_times(at, s, line->column, 0);
-	at = put_value(at, true, s->latency_ns);
-	if (line->full) {
-		at = put_times(at, s, line->column, THERE);
-		known = stages_value(&line->stages[STAGE_RESPONSE], s, &value_ns);
-		at = put_value(at, known, value_ns);
-		known = stages_value(&line->stages[STAGE_NETWORK], s, &value_ns);
-		at = put_value(at, known, value_ns);
-		at = put_word(at, label_follow_ups[s->follow_up].flag, FLAGS_WIDTH);
-	}
-	*at++ = '\n';
-	return at;
-}
-
-static int write_whole(int fd, const char *from, const char *to)
-{
-	while (from < to) {
-		ssize_t done = write(fd, from, (size_t)(to - from));
-
-		if (done < 0 && errno != EINTR)
-			return -errno;
-		from += done > 0 ? done : 0;
-	}
-	return 0;
-}
-
-static int write_records(int fd, const struct report *r)
-{
-	char *chunk = malloc(LOG_CHUNK_BYTES), *at;
-	struct log_line line = { .full = r->options->log_full };
-	int error = 0;
-
-	if (!chunk)
-		return -ENOMEM;
-	for (int i = 0; i < (line.full ? ALL_TIMES : TIMES); i++)
-		line.column[i] = is_column(r, i);
-	stages_of_role(r->options->role, options_on_wire(r->options), line.stages);
-	at = put_header(chunk, r);
-	for (uint64_t i = 0; i < r->log->used && !error; i++) {
-		at = put_record(at, log_at(r->log, i), &line);
-		if (at > chunk + LOG_CHUNK_BYTES - LINE_MAX_BYTES) {
-			error = write_whole(fd, chunk, at);
-			at = chunk;
-		}
-	}
-	if (!error)
-		error = write_whole(fd, chunk, at);
-	free(chunk);
+		warnx("--log %s: cannot write there (%s): choose another place", path, strerror(-error));
 	return error;
 }
 
-/* ---- The file -------------------------------------------------------------------------------------------------- */
-
-int log_file_open(struct log_file *f, const char *path)
+/* Opens what is at the path: what is looked at is what will be written, whatever is put at the path meanwhile. A device
+ * or a pipe stays open, and must not be replaced by a file. Of a file only the mode is taken. 0 or -errno. */
+static int look_at(struct log_file *f)
 {
 	struct stat s;
-	bool exists = !lstat(path, &s);
-	int length;
 
-	*f = (struct log_file){ .path = path, .fd = -1 };
-	if (exists && (S_ISLNK(s.st_mode) || S_ISDIR(s.st_mode))) {
-		warnx("--log %s: is a %s: give the path of a file", path, S_ISDIR(s.st_mode) ? "directory" : "symbolic link");
-		return -EINVAL;
-	}
-	if (exists && !S_ISREG(s.st_mode)) {
-		/* A device or a pipe must not be replaced by a file. Not blocking: a pipe may have no reader. */
-		f->fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-		if (f->fd >= 0)
-			fcntl(f->fd, F_SETFL, O_WRONLY);
-	} else {
-		length = snprintf(f->temporary, sizeof(f->temporary), "%s.XXXXXX", path);
-		if (length >= (int)sizeof(f->temporary))
-			errno = ENAMETOOLONG;
-		else
-			f->fd = mkostemp(f->temporary, O_CLOEXEC);
-	}
-	if (f->fd < 0) {
-		int error = errno;
-
-		*f->temporary = 0;
-		warnx("--log %s: cannot write there (%s): choose another place", path, strerror(error));
-		return -error;
-	}
-	if (*f->temporary) {
-		/* mkostemp gives 0600; a log is as readable as any file that this user makes. */
-		mode_t mask = umask(0);
-
-		umask(mask);
-		fchmod(f->fd, exists ? s.st_mode & 0777 : 0666 & ~mask);
+	/* Not blocking: a pipe may have no reader. */
+	f->fd = open(f->path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (f->fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (fstat(f->fd, &s) || (!S_ISREG(s.st_mode) && fcntl(f->fd, F_SETFL, O_WRONLY)))
+		return -errno;
+	if (S_ISREG(s.st_mode)) {
+		f->mode &= s.st_mode;
+		close(f->fd);
+		f->fd = -1;
 	}
 	return 0;
+}
+
+/* As rename(2), but what is there stays: EEXIST. Not every file system can do both at once. */
+static int rename_new(const char *from, const char *to)
+{
+	int result = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+
+	if (!result || errno != EINVAL)
+		return result;
+	if (access(to, F_OK))
+		return rename(from, to);
+	errno = EEXIST;
+	return -1;
+}
+
+/* What an earlier run left gets a number. 0, or -errno; -EBUSY: that run is still writing. */
+static int move_aside(const struct log_file *f)
+{
+	char aside[NUMBERED_MAX];
+	struct stat s;
+	int fd, error;
+
+	if (lstat(f->partial, &s))
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISREG(s.st_mode) && !S_ISLNK(s.st_mode))
+		return -EEXIST;
+	fd = open(f->partial, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	error = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK ? -EBUSY : 0;
+	if (fd >= 0)
+		close(fd);
+	for (uint64_t n = 1; !error; n++) {
+		numbered(aside, f->partial, n);
+		if (!rename_new(f->partial, aside)) {
+			warnx("--log %s: an earlier run did not end and has left %s, which is now %s", f->path, f->partial, aside);
+			return 0;
+		}
+		if (errno != EEXIST)
+			error = -errno;
+	}
+	return error;
+}
+
+/* A file beside the path. 0 or -errno. */
+static int make_partial(struct log_file *f)
+{
+	int error = move_aside(f);
+
+	if (error)
+		return error;
+	f->whole_bytes = 0; /* first, for log_file_cut_off() must not make the new file as long as the one before */
+	f->fd = open(f->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, f->mode);
+	if (f->fd < 0)
+		return -errno;
+	flock(f->fd, LOCK_EX | LOCK_NB); /* another run then sees that this one still writes */
+	f->allocated_bytes = f->cold_bytes = 0;
+	return 0;
+}
+
+/* The number behind the name of a file of the log, or 0. */
+static uint64_t number_of(const char *file, const char *name)
+{
+	const size_t length = strlen(name);
+	const char *number = file + length + 1;
+	size_t digits;
+
+	if (strncmp(file, name, length) || file[length] != '.')
+		return 0;
+	digits = strspn(number, "0123456789");
+	return number[digits] || digits > 18 ? 0 : strtoull(number, NULL, 10);
+}
+
+/* After all numbers that are there, so that no file of an earlier run is replaced: its first ones may be gone. 0 or -errno. */
+static int number_first(struct log_file *f)
+{
+	const char *slash = strrchr(f->path, '/'), *name = slash ? slash + 1 : f->path;
+	char folder[PATH_MAX] = ".";
+	DIR *d;
+
+	if (slash)
+		snprintf(folder, sizeof(folder), "%.*s", (int)(name - f->path), f->path);
+	d = opendir(folder);
+	if (!d)
+		return -errno;
+	f->next = 1;
+	for (struct dirent *e; (e = readdir(d));)
+		if (number_of(e->d_name, name) >= f->next)
+			f->next = number_of(e->d_name, name) + 1;
+	closedir(d);
+	f->first = f->next;
+	return 0;
+}
+
+static int open_file(struct log_file *f)
+{
+	int error;
+
+	if (snprintf(f->partial, sizeof(f->partial), "%s" LOG_FILE_PARTIAL, f->path) >= (int)sizeof(f->partial))
+		error = -ENAMETOOLONG;
+	else
+		error = f->rotate_bytes ? number_first(f) : 0;
+	if (!error)
+		error = make_partial(f);
+	if (error)
+		*f->partial = 0;
+	return error;
+}
+
+int log_file_open(struct log_file *f, const char *path, int64_t rotate_bytes, int64_t keep)
+{
+	int error = 0;
+
+	*f = (struct log_file){ .path = path, .fd = -1, .mode = MODE_MOST, .rotate_bytes = rotate_bytes, .keep = keep };
+	if (log_file_is_stdout(path)) {
+		f->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		error = f->fd < 0 ? -errno : 0;
+	} else {
+		error = look_at(f);
+	}
+	if (!error && f->fd >= 0 && rotate_bytes) {
+		warnx("--log-rotate: --log %s is no file: give the path of one, or leave --log-rotate out", path);
+		log_file_abandon(f);
+		return -EINVAL;
+	}
+	if (!error && f->fd < 0)
+		error = open_file(f);
+	if (!error)
+		return 0;
+	log_file_abandon(f);
+	return say_refused(path, error);
+}
+
+/* ---- Writing --------------------------------------------------------------------------------------------------------- */
+
+static int fail(struct log_file *f, int error)
+{
+	f->error = error;
+	if (error == -EPIPE)
+		warnx("--log %s: its reader has gone away: the rest of the log is left out", f->path);
+	else if (*f->partial && f->whole_bytes)
+		warnx("--log %s: could not be written (%s): the rest of the log is left out, and what is written stays as %s: "
+		      "free space or choose another place", f->path, strerror(-error), f->partial);
+	else
+		warnx("--log %s: could not be written (%s): the rest of the log is left out: choose another place", f->path,
+		      strerror(-error));
+	return error;
+}
+
+/* What is not needed is given back at the end, but not after a crash. */
+static void allocate_ahead(struct log_file *f, int64_t bytes)
+{
+	const int64_t ahead_bytes = f->rotate_bytes && f->rotate_bytes < AHEAD_BYTES ? f->rotate_bytes : AHEAD_BYTES;
+
+	if (!*f->partial || f->whole_bytes + bytes + ahead_bytes / 16 <= f->allocated_bytes)
+		return;
+	/* Where this cannot be it is a little slower. */
+	fallocate(f->fd, FALLOC_FL_KEEP_SIZE, f->allocated_bytes, ahead_bytes);
+	f->allocated_bytes += ahead_bytes;
+}
+
+/* The last of it goes to the disk, and what was on its way there leaves the memory: what is dirty stays little. */
+static void cool_down(struct log_file *f)
+{
+	if (!*f->partial || f->whole_bytes - f->cold_bytes < 2 * COLD_BYTES)
+		return;
+	sync_file_range(f->fd, f->cold_bytes + COLD_BYTES, COLD_BYTES, SYNC_FILE_RANGE_WRITE);
+	sync_file_range(f->fd, f->cold_bytes, COLD_BYTES,
+			SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+	posix_fadvise(f->fd, f->cold_bytes, COLD_BYTES, POSIX_FADV_DONTNEED);
+	f->cold_bytes += COLD_BYTES;
+}
+
+/* Somebody else made stdout or the pipe not wait. */
+static bool is_to_wait(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	return errno == EINTR || (errno == EAGAIN && poll(&p, 1, -1) >= 0);
+}
+
+int log_file_write(struct log_file *f, const char *from, size_t bytes)
+{
+	const char *to = from + bytes;
+
+	allocate_ahead(f, (int64_t)bytes);
+	while (!f->error && !f->cut_off && from < to) {
+		ssize_t done = write(f->fd, from, (size_t)(to - from));
+
+		if (done < 0 && !is_to_wait(f->fd)) {
+			fail(f, -errno);
+			/* What is there of a record goes again. */
+			if (*f->partial && ftruncate(f->fd, f->whole_bytes))
+				f->cut_off = true;
+		}
+		from += done > 0 ? done : 0;
+	}
+	if (f->error || f->cut_off)
+		return f->error ? f->error : -ECANCELED;
+	f->whole_bytes += (int64_t)bytes;
+	cool_down(f);
+	return 0;
+}
+
+int log_file_write_begin(struct log_file *f, const char *from, size_t bytes)
+{
+	if (f->error || f->cut_off)
+		return f->error;
+	ssize_t done = pwrite(f->fd, from, bytes, 0);
+
+	return done == (ssize_t)bytes ? 0 : fail(f, done < 0 ? -errno : -EIO);
+}
+
+/* ---- The end --------------------------------------------------------------------------------------------------------- */
+
+/* 0 or -errno. Some file systems find out at close that there is no room. */
+static int close_as(struct log_file *f, const char *name)
+{
+	int error = 0;
+
+	if (*f->partial && ftruncate(f->fd, f->whole_bytes))
+		error = -errno;
+	if (close(f->fd) && !error)
+		error = -errno;
+	f->fd = -1;
+	if (!error && *f->partial && rename(f->partial, name))
+		error = -errno;
+	return error;
+}
+
+int log_file_rotate(struct log_file *f)
+{
+	char name[NUMBERED_MAX];
+	int error;
+
+	if (f->error)
+		return f->error;
+	numbered(name, f->path, f->next);
+	error = close_as(f, name);
+	if (error)
+		return fail(f, error);
+	f->next++;
+	if (f->next - f->first >= (uint64_t)f->keep) {
+		numbered(name, f->path, f->first++);
+		unlink(name);
+	}
+	error = make_partial(f);
+	if (!error)
+		return 0;
+	*f->partial = 0; /* what is there is not ours */
+	return fail(f, error);
+}
+
+int log_file_finish(struct log_file *f)
+{
+	char name[NUMBERED_MAX];
+	int error = f->error;
+
+	if (error) {
+		log_file_abandon(f);
+		return error;
+	}
+	snprintf(name, sizeof(name), "%s", f->path);
+	if (f->rotate_bytes)
+		numbered(name, f->path, f->next);
+	error = close_as(f, name);
+	if (error)
+		fail(f, error);
+	else
+		*f->partial = 0;
+	return error;
+}
+
+/* The thread that writes has files of its own, so by name; and it writes no more from now on. */
+void log_file_cut_off(struct log_file *f)
+{
+	f->cut_off = true;
+	if (!*f->partial)
+		return;
+	if (!f->whole_bytes)
+		unlink(f->partial);
+	else if (truncate(f->partial, f->whole_bytes))
+		return; /* it has more than whole records */
 }
 
 void log_file_abandon(struct log_file *f)
 {
-	if (*f->temporary)
-		unlink(f->temporary);
-	*f->temporary = 0;
 	if (f->fd >= 0)
 		close(f->fd);
 	f->fd = -1;
-}
-
-int log_file_write(struct log_file *f, const struct report *r)
-{
-	int error = write_records(f->fd, r);
-
-	/* Some file systems find out at close that there is no room. */
-	if (close(f->fd) && !error)
-		error = -errno;
-	f->fd = -1;
-	if (!error && *f->temporary && rename(f->temporary, f->path))
-		error = -errno;
-	if (!error)
-		*f->temporary = 0;
-	else
-		warnx("--log %s: could not be written (%s): the log of this run is lost; free space or choose another place",
-		      f->path, strerror(-error));
-	log_file_abandon(f);
-	return error;
+	if (*f->partial && !f->whole_bytes)
+		unlink(f->partial);
+	*f->partial = 0;
 }

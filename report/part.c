@@ -46,9 +46,10 @@ struct percentile part_typical(const struct histogram *h)
 bool part_is_collected(const struct report *r, int i, const struct stage *s)
 {
 	const struct histogram *h = r->exchange->stage[i];
+	const int64_t there = r->exchange->there;
 
-	return h && (!s->peer || (h->count + h->negatives && !label_told_twice(r, s->from) &&
-				  !label_told_twice(r, s->to)));
+	return h && (!s->peer || (h->count + h->negatives && !label_told_twice(r->options->role, there, s->from) &&
+				  !label_told_twice(r->options->role, there, s->to)));
 }
 
 bool part_is_split(const struct report *r)

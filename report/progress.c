@@ -44,5 +44,5 @@ void progress_tell_silence(const struct options *o, const char *server, uint64_t
 	else
 		warnx("no answer from %s port %d after 3 s: no reflector running, a wrong address or port, a firewall, "
 		      "no ARP entry (see 'ip neigh')%s; still trying", server, (int)o->port,
-		      o->key_path ? ", or another --key there" : ", or a --key there");
+		      o->key_path ? ", another --key there, or its --allow" : ", or a --key or an --allow there");
 }

@@ -9,8 +9,10 @@
 #include "report/account.h"
 #include "report/breach.h"
 #include "report/clocks.h"
+#include "report/clocks_there.h"
 #include "report/evidence.h"
 #include "report/label.h"
+#include "report/log_file.h"
 #include "report/machine.h"
 #include "report/part.h"
 #include "report/statistics.h"
@@ -37,7 +39,7 @@ static void write_verdict(FILE *out, const struct report *r)
 		fprintf(out, "Note: tracing is on (%s): it moves what is measured\n", r->tracing);
 	fprintf(out, "Measurement: %s", levels[v->level]);
 	for (unsigned i = 0; i < v->reasons; i++)
-		fprintf(out, "%s%s (%s)", i ? "; " : ": ", v->reason[i].name, v->reason[i].text);
+		fprintf(out, "%s%s%s (%s)", i ? "; " : ": ", v->reason[i].name, v->reason[i].more, v->reason[i].text);
 	fputc('\n', out);
 }
 
@@ -60,7 +62,7 @@ void report_write(FILE *out, const struct report *r, int columns)
 	if (r->log)
 		account_write_log(out, r);
 	if (r->clocks && (r->options->stamp == SOURCE_HARDWARE || r->options->verbose || r->stages_why ||
-			  counter_get(&r->clocks->track[CLOCK_OF_SYSTEM].steps) ||
+			  counter_get(&r->clocks->track[CLOCK_OF_SYSTEM].steps) || clocks_there_has_news(r) ||
 			  (part_is_split(r) && x->bound_ns[BOUND_THERE])))
 		clocks_write(out, r);
 	if (r->pmc)
@@ -78,19 +80,21 @@ void report_write(FILE *out, const struct report *r, int columns)
 		write_verdict(out, r);
 }
 
-static int terminal_columns(void)
+static int terminal_columns(FILE *out)
 {
 	struct winsize size;
 
-	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size))
+	if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size))
 		return 0;
 	return size.ws_col ? size.ws_col : 80;
 }
 
 int report_print(const struct report *r)
 {
-	report_write(stdout, r, terminal_columns());
-	if (!fflush(stdout) && !ferror(stdout))
+	FILE *out = r->options->log_path && log_file_is_stdout(r->options->log_path) ? stderr : stdout;
+
+	report_write(out, r, terminal_columns(out));
+	if (!fflush(out) && !ferror(out))
 		return 0;
 	warnx("the report could not be written to stdout: %s", strerror(errno));
 	return -EIO;

@@ -11,7 +11,8 @@ struct report {
 	const struct exchange *exchange;
 	const struct channel *channel;
 	const struct histogram *histogram;
-	const struct log *log; /* NULL: none */
+	const struct log *log; /* NULL: none, nor a log_writer */
+	const struct log_writer *log_writer;
 	const struct trace *trace; /* NULL: none */
 	const struct trace_saved *saved; /* the last one; path empty: none */
 	const struct actions *actions; /* NULL: none */
@@ -33,7 +34,7 @@ struct report {
 /* The whole text. columns: width of the terminal, 0 when out is none. */
 void report_write(FILE *out, const struct report *r, int columns);
 
-/* The same to stdout, in the width of the terminal if it is one. 0, or -EIO after one line. */
+/* The same to stdout, in the width of the terminal if it is one; to stderr if the log is there. 0, or -EIO after one line. */
 int report_print(const struct report *r);
 
 #endif

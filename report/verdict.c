@@ -14,8 +14,13 @@
 #include "measure/exchange.h"
 #include "measure/log.h"
 #include "options.h"
+#include "report/label.h"
+#include "report/log_writer.h"
+#include "report/report.h"
 #include "report/verdict_activity.h"
 #include "report/verdict_finding.h"
+#include "report/verdict_outage.h"
+#include "report/verdict_there.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -89,9 +94,19 @@ static enum verdict_outcome look_negative(const struct verdict_facts *f, struct 
 
 static enum verdict_outcome look_stages(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	found->number = counter_get(&f->exchange->account.stage_negative);
-	verdict_say(found, "%" PRIu64 " by more than their bound", found->number);
-	return f->exchange->has_stages ? JUDGED : NOT_ASKED;
+	const struct exchange *x = f->exchange;
+	const uint64_t left_out = counter_get(&x->account.disordered);
+	uint64_t negative = 0;
+
+	if (f->options->role == ROLE_EMIT)
+		for (int i = STAGE_RESPONSE; i <= STAGE_NETWORK; i++)
+			negative += x->stage[i] ? x->stage[i]->negatives : 0;
+	found->number = left_out + negative;
+	if (left_out)
+		verdict_say(found, "%" PRIu64 " samples left out of the stages", left_out);
+	if (negative)
+		verdict_say(found, "%s%" PRIu64 " negative times of response or network", verdict_comma(found), negative);
+	return x->has_stages ? JUDGED : NOT_ASKED;
 }
 
 /* --threshold-on may ask for times of the other host, which some replies do not bring. */
@@ -119,7 +134,7 @@ static enum verdict_outcome look_log(const struct verdict_facts *f, struct verdi
 {
 	if (!f->log || f->log->circular)
 		return NOT_ASKED;
-	found->number = f->log->left_out;
+	found->number = counter_get(&f->log->left_out) + f->log_unwritten;
 	verdict_say(found, "%" PRIu64 " records left out", found->number);
 	return JUDGED;
 }
@@ -178,6 +193,8 @@ static enum verdict_outcome look_steps(const struct verdict_facts *f, struct ver
 
 	if (!f->clocks && !left_out)
 		return CANNOT_TELL;
+	if (f->clocks && counter_get(&f->clocks->track[CLOCK_OF_NIC].wrong_rates))
+		left_out = 0; /* stamps of a clock that is too fast do not fit between the times of user space either */
 	nic = f->clocks && options_by_nic(f->options) ? counter_get(&f->clocks->track[CLOCK_OF_NIC].steps) : 0;
 	system = f->clocks && (!options_by_nic(f->options) || exchange_has_stages(f->exchange)) ?
 			 counter_get(&f->clocks->track[CLOCK_OF_SYSTEM].steps) : 0;
@@ -205,6 +222,36 @@ static enum verdict_outcome look_standstill(const struct verdict_facts *f, struc
 	return JUDGED;
 }
 
+static enum verdict_outcome look_rate(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	const struct clock_watch *c = f->clocks;
+	const struct clock_rate *worst = NULL;
+	int64_t lasted_ns = 0;
+	char text[48];
+
+	if (!options_by_nic(f->options))
+		return NOT_ASKED;
+	if (!c || c->phc_fd < 0)
+		return CANNOT_TELL;
+	found->number = counter_get(&c->track[CLOCK_OF_NIC].wrong_rates);
+	for (uint32_t i = 0; i < c->spells_kept; i++) {
+		const struct clock_spell *s = &c->spell[i];
+		int64_t ns[2];
+
+		if (s->stands)
+			continue;
+		clock_spell_lasted(s, ns);
+		lasted_ns += ns[0];
+		if (!worst || s->rate.ppb * s->rate.ppb > worst->ppb * worst->ppb)
+			worst = &s->rate;
+	}
+	if (worst) {
+		label_rate(text, sizeof(text), worst, false);
+		verdict_say(found, "%s, for %.1f s at least", text, (double)lasted_ns / NS_PER_S);
+	}
+	return JUDGED;
+}
+
 /* In percent of the readings, rounded up. */
 static enum verdict_outcome look_unread_clock(const struct verdict_facts *f, struct verdict_finding *found)
 {
@@ -216,7 +263,7 @@ static enum verdict_outcome look_unread_clock(const struct verdict_facts *f, str
 		return CANNOT_TELL;
 	found->number = (c->failures * 100 + c->readings - 1) / c->readings;
 	verdict_say(found, "%" PRIu64 " of %" PRIu64 " readings failed, the last: %s", c->failures, c->readings,
-		    strerror(c->failure));
+		    clock_failure(c));
 	return JUDGED;
 }
 
@@ -271,6 +318,10 @@ static enum verdict_outcome look_resident(const struct verdict_facts *f, struct 
 static const struct reason table[] = {
 	{ "nothing was recorded", VERDICT_VOID, 0, look_recorded,
 	  "there is no number to trust" },
+	{ "the peer did not answer", VERDICT_VOID, 50, verdict_look_most_silence,
+	  "of most of the run nothing is known: a lost probe stands for its --timeout; limit in % of the run" },
+	{ "the peer did not answer", VERDICT_DOUBTFUL, 1, verdict_look_silence,
+	  "nothing is known of that time, and what was late may have been in it; limit in 1/1000 of the run" },
 	{ "most stamps are missing", VERDICT_VOID, 50, look_most_stamps,
 	  "what is left was chosen by the driver and is no picture of the whole; limit in % of the samples" },
 	{ "stamps are missing", VERDICT_DOUBTFUL, 0, look_stamps,
@@ -287,18 +338,34 @@ static const struct reason table[] = {
 	  "a latency that spans the step is wrong by its size; such samples are left out where they can be told (Stepped)" },
 	{ "the NIC's clock stood still", VERDICT_VOID, 0, look_standstill,
 	  "stamps of a clock that does not run measure nothing" },
+	{ "the NIC's clock runs at a wrong rate", VERDICT_VOID, 0, look_rate,
+	  "every latency is off by that share; limit 1000 ppm beyond what its dial says, of which 1000 ppm count" },
 	{ "the NIC's clock could not be read", VERDICT_DOUBTFUL, 10, look_unread_clock,
 	  "steps of it may have been missed; limit in % of the readings" },
+	{ "the reflector's clock was set", VERDICT_DOUBTFUL, 0, verdict_look_steps_there,
+	  "what it spoilt is left out of response and network where it can be told (Stepped there)" },
+	{ "the reflector's stamps contradict each other", VERDICT_DOUBTFUL, 0, verdict_look_outliers_there,
+	  "some T2 or T3 cannot be, although the clocks run as before: those are left out (Stepped there)" },
+	{ "the reflector's clock stood still", VERDICT_VOID, 0, verdict_look_standstill_there,
+	  "response and network of that time are not known" },
+	{ "the reflector's clock runs at a wrong rate", VERDICT_VOID, 0, verdict_look_rate_there,
+	  "by more than 0.1 % against this host's: response and network are off by that share" },
+	{ "the reflector doubts its clock", VERDICT_DOUBTFUL, 0, verdict_look_doubt_there,
+	  "it says that its clock was set or stood still, or does not run right" },
 	{ "latencies were negative", VERDICT_DOUBTFUL, 0, look_negative,
 	  "a clock went back, or stamps are wrong" },
-	{ "stages were negative", VERDICT_DOUBTFUL, 0, look_stages,
+	{ "times were out of order", VERDICT_DOUBTFUL, 0, look_stages,
 	  "the two clocks of a stage are not related as it was assumed" },
 	{ "a threshold was not judged", VERDICT_DOUBTFUL, 0, look_threshold,
 	  "the reflector did not tell what --threshold-on is about: one of these may have been above it" },
 	{ "the log is incomplete", VERDICT_DOUBTFUL, 0, look_log,
-	  "it was full: give --duration or --count; not asked of the circular log of --snapshot" },
+	  "the disk, or who reads the log, is too slow, or its thread has no CPU; not asked of the circular log of --snapshot" },
 	{ "the overflow store was full", VERDICT_DOUBTFUL, 0, look_overflow,
 	  "give a larger --overflow" },
+	{ "this host dropped packets", VERDICT_DOUBTFUL, 0, verdict_look_dropped,
+	  "the measuring thread did not read its socket for too long: they count as lost, or were never seen" },
+	{ "the link went down", VERDICT_DOUBTFUL, 0, verdict_look_link,
+	  "by the kernel's count of lost carriers and the state after the run: losses are those of this host's link" },
 	{ "the NIC counted errors or drops", VERDICT_DOUBTFUL, 0, verdict_look_drops,
 	  "packets were lost in this host, so loss and latency are not those of the network" },
 	{ "packets were dropped on receipt", VERDICT_DOUBTFUL, 1, verdict_look_receive_drops,
@@ -325,6 +392,20 @@ static const struct reason table[] = {
 
 _Static_assert(ROWS <= VERDICT_REASONS, "there is room for all");
 
+void verdict_take(struct verdict_facts *f, const struct report *r)
+{
+	f->options = r->options;
+	f->exchange = r->exchange;
+	f->histogram = r->histogram;
+	f->log = r->log;
+	f->log_unwritten = r->log ? r->log_writer->unwritten : 0;
+	f->clocks = r->clocks;
+	f->activity = r->activity;
+	f->activity_start = r->activity_start;
+	f->activity_end = r->activity_end;
+	f->balanced = account_balances(&r->exchange->account, r->options->role, r->histogram, r->log);
+}
+
 void verdict_reach(struct verdict *v, const struct verdict_facts *f)
 {
 	memset(v, 0, sizeof(*v));
@@ -341,6 +422,7 @@ void verdict_reach(struct verdict *v, const struct verdict_facts *f)
 		if (answer != JUDGED)
 			continue;
 		memcpy(r->text, found.text, sizeof(r->text));
+		memcpy(r->more, found.more, sizeof(r->more));
 		if (row->level > v->level)
 			v->level = row->level;
 	}

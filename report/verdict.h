@@ -5,6 +5,8 @@
 
 #include "rant.h"
 
+struct report;
+
 /* TRUSTED: no reason was found. DOUBTFUL: some numbers may be wrong or missing. VOID: they say nothing. */
 enum verdict_level { VERDICT_TRUSTED, VERDICT_DOUBTFUL, VERDICT_VOID };
 
@@ -21,10 +23,12 @@ struct verdict_facts {
 	const struct options *options;
 	const struct exchange *exchange;
 	const struct histogram *histogram;
+	uint64_t log_unwritten; /* records */
 	const struct log *log; /* NULL: none */
 	const struct clock_watch *clocks; /* NULL: not watched */
 	const struct activity *activity; /* NULL: not read */
 	const struct activity_reading *activity_start, *activity_end;
+	const struct link_watch *link;
 	struct verdict_thread thread[2]; /* right before the loop, right after it */
 	int setting[2][3], setting_error[2]; /* of the NIC, by nic_read_setting(), before and after */
 	int lock_error; /* by memory_lock() */
@@ -33,12 +37,14 @@ struct verdict_facts {
 };
 
 #define VERDICT_TEXT_BYTES 192
-#define VERDICT_REASONS 32
+#define VERDICT_REASONS 48
+#define VERDICT_MORE_BYTES 32
 
 struct verdict_reason {
 	enum verdict_level level;
 	const char *name, *why;
 	char text[VERDICT_TEXT_BYTES]; /* the numbers */
+	char more[VERDICT_MORE_BYTES]; /* follows the name; empty for most */
 };
 
 struct verdict {
@@ -51,7 +57,10 @@ struct verdict {
 /* For the measuring thread: two system calls. */
 void verdict_read_thread(struct verdict_thread *t);
 
-/* After the run. One thread at a time. */
+/* After the run: what the report has of the facts, and whether the accounts balance. */
+void verdict_take(struct verdict_facts *f, const struct report *r);
+
+/* One thread at a time. */
 void verdict_reach(struct verdict *v, const struct verdict_facts *f);
 
 /* Is the exit status 3? */

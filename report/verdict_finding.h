@@ -9,6 +9,7 @@
 enum verdict_outcome { JUDGED, NOT_ASKED, CANNOT_TELL };
 
 struct verdict_finding {
+	char more[VERDICT_MORE_BYTES]; /* of the name, with a space before it */
 	uint64_t number; /* held against the limit of the reason */
 	char text[VERDICT_TEXT_BYTES]; /* the words for it; may be set although there is no reason */
 };

@@ -69,9 +69,11 @@ analyze() {
 	for file in *.c */*.c; do
 		gcc "${warnings[@]}" -O2 -fanalyzer -c "$file" -o /dev/null || status=1
 	done
-	# What is left out without libcrypto.
+	# What is left out without libcrypto, and without libseccomp.
 	[ ! -e /usr/include/openssl/sha.h ] ||
 		gcc "${warnings[@]}" -DWITH_CRYPTO -O2 -fanalyzer -c wire/hmac.c -o /dev/null || status=1
+	[ ! -e /usr/include/seccomp.h ] ||
+		gcc "${warnings[@]}" -DWITH_SECCOMP -O2 -fanalyzer -c host/filter.c -o /dev/null || status=1
 	return $status
 }
 

@@ -48,8 +48,8 @@ run ip -n "$near" link set veth0 up
 run ip -n "$far" link set veth1 up
 
 options=(--stamp kernel --histogram --sw-timestamps)
-echo "+ reflector: rant -i veth1 --once --duration 20 --log response.txt ${options[*]}   (CPU $second)"
-nsenter --net="/var/run/netns/$far" taskset -c "$second" "$rant" -i veth1 --once --duration 20 \
+echo "+ reflector: rant -i veth1 --once --once-silence 2 --duration 20 --log response.txt ${options[*]}   (CPU $second)"
+nsenter --net="/var/run/netns/$far" taskset -c "$second" "$rant" -i veth1 --once --once-silence 2 --duration 20 \
 	--log "$folder/response.txt" "${options[@]}" >"$folder/response.report" &
 reflector=$!
 # It answers when its port is open.

@@ -143,6 +143,11 @@ static const char *objection_to(int fd, int *error)
 		*error = EINVAL;
 		return "it is no regular file";
 	}
+	/* Who owns the file knows the key, and can give it another content and another mode. */
+	if (s.st_uid != geteuid() && s.st_uid != 0) {
+		*error = EACCES;
+		return "it belongs to another user than you or root: 'chown' it, and make a new key if need be";
+	}
 	if (s.st_mode & (S_IRWXG | S_IRWXO)) {
 		*error = EACCES;
 		return "others than its owner may use it: 'chmod 600' it, and make a new key if need be";

@@ -120,6 +120,11 @@ INLINE enum packet_verdict read_request_as(const struct layout *const l, const u
 	return bytes > l->base ? tlv_read_wishes(packet, bytes, key, r) : PACKET_GOOD;
 }
 
+INLINE bool wants_ptp(const struct layout *const l, const uint8_t *packet)
+{
+	return get16(packet + l->error_estimate) & ERROR_ESTIMATE_PTP;
+}
+
 /* RFC 8762 section 4.4. */
 static bool is_verified(const uint8_t *packet, size_t bytes, const struct hmac *key)
 {
@@ -132,6 +137,7 @@ COLD enum packet_verdict read_authenticated_request(const uint8_t *packet, size_
 {
 	if (!is_verified(packet, bytes, key))
 		return PACKET_UNVERIFIED;
+	r->t1_ns = get_ns(packet + authenticated.timestamp, wants_ptp(&authenticated, packet));
 	return read_request_as(&authenticated, packet, bytes, key, r);
 }
 
@@ -155,11 +161,6 @@ INLINE void clear_reply(const struct layout *const l, uint8_t *packet)
 	memset(packet + l->sender_seq + 4, 0, l->sender_timestamp - (l->sender_seq + 4u));
 	memset(packet + l->sender_error_estimate + 2, 0, l->ttl - (l->sender_error_estimate + 2u));
 	memset(packet + l->ttl + 1, 0, l->end - (l->ttl + 1u));
-}
-
-INLINE bool wants_ptp(const struct layout *const l, const uint8_t *packet)
-{
-	return get16(packet + l->error_estimate) & ERROR_ESTIMATE_PTP;
 }
 
 INLINE size_t make_reply_as(const struct layout *const l, uint8_t *packet, size_t bytes, const struct hmac *key,
@@ -252,4 +253,17 @@ INLINE bool answers(const struct layout *const l, const uint8_t *packet, const u
 bool packet_answers(const uint8_t *packet, const uint8_t *probe, const struct hmac *key)
 {
 	return key ? answers(&authenticated, packet, probe) : answers(&plain, packet, probe);
+}
+
+uint64_t packet_t1(const uint8_t *probe, const struct hmac *key)
+{
+	uint64_t octets;
+
+	memcpy(&octets, probe + layout_of(key)->timestamp, sizeof(octets));
+	return octets;
+}
+
+bool packet_has_t1(const uint8_t *packet, uint64_t t1, const struct hmac *key)
+{
+	return !memcmp(packet + layout_of(key)->sender_timestamp, &t1, sizeof(t1));
 }

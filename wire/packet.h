@@ -23,7 +23,7 @@ struct packet_plan {
 	const struct hmac *key; /* NULL: unauthenticated */
 	uint16_t ssid;
 	bool stages; /* ask how and when the reply was stamped: Timestamp Information and Follow-Up TLVs */
-	bool software; /* and what took the stamps there: our own TLV (docs/protocol.md); */
+	bool software; /* and what took the stamps there, and in which state: our own TLV (docs/protocol.md); */
 	bool t2_user; /* in it, also for T2_SW */
 	bool class_of_service; /* CoS TLV, asking for `dscp` */
 	uint8_t dscp; /* 0..63 */
@@ -44,6 +44,7 @@ struct request {
 	uint32_t seq;
 	uint16_t ssid;
 	uint16_t error_estimate;
+	int64_t t1_ns; /* with a key: since 1970, in the sender's clock */
 	bool wants_t2_user; /* our TLV asks for it */
 	bool wants_class; /* it has a Class of Service TLV */
 };
@@ -70,6 +71,7 @@ struct answer {
 	bool t2_user_known;
 	int64_t t2_user_ns;
 	int64_t software_bound_ns; /* T2_SW and T3 are on the scale of T2 within this; -1: they are not on it */
+	bool clock_doubted; /* the clock of T2 was set or stood since this session began, or is not running right */
 };
 
 /* Turns the request in `packet` into its reply, in place. The buffer holds at least the base of its kind. Times are
@@ -98,7 +100,7 @@ struct reply {
 	bool reverse_dscp_refused; /* RP */
 	bool software_told;
 	uint8_t wire_source; /* enum source */
-	bool t2_user_known;
+	bool t2_user_known, clock_doubted;
 	bool tlv_unrecognized, tlv_malformed; /* some TLV came back with U, with M or a wrong length */
 	bool tlv_integrity; /* I set, or the HMAC TLV is wrong, or not there where it must be: no TLV was used */
 	int64_t t2_user_ns, software_bound_ns; /* as in struct answer */
@@ -114,5 +116,11 @@ void packet_read_tlvs(const uint8_t *packet, size_t bytes, const struct hmac *ke
 /* `probe` is what was sent last: a reply that names its sequence number but not its T1 and Error Estimate is none. The
  * reply must have been read as good. */
 bool packet_answers(const uint8_t *packet, const uint8_t *probe, const struct hmac *key);
+
+/* T1 of a probe, its octets as they are on the wire, to be kept for the replies that come when other probes were sent. */
+uint64_t packet_t1(const uint8_t *probe, const struct hmac *key);
+
+/* Does the reply name this T1? It must have been read as good. */
+bool packet_has_t1(const uint8_t *packet, uint64_t t1, const struct hmac *key);
 
 #endif

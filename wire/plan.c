@@ -4,6 +4,7 @@
 
 #include <err.h>
 #include <errno.h>
+#include <string.h>
 #include <sys/random.h>
 
 static int check_size(const struct packet_plan *plan)
@@ -19,11 +20,19 @@ static int check_size(const struct packet_plan *plan)
 	return -EINVAL;
 }
 
+int plan_random(void *to, size_t bytes)
+{
+	if (getrandom(to, bytes, 0) == (ssize_t)bytes)
+		return 0;
+	warnx("no random numbers for the table of senders: getrandom: %s: let rant call it", strerror(errno));
+	return -EIO;
+}
+
 int plan_probes(struct packet_plan *plan, const struct options *o, const struct hmac *key)
 {
-	/* Stamps that are no NIC's may be the kernel's or the program's: only our own TLV tells. */
+	/* Only our own TLV tells whether a clock there was set, and whether stamps that are no NIC's are the kernel's or the program's. */
 	*plan = (struct packet_plan){ .key = key, .stages = options_joined(o),
-				      .software = options_joined(o) && (o->sw_timestamps || o->stamp != SOURCE_HARDWARE),
+				      .software = options_joined(o),
 				      .t2_user = o->sw_timestamps,
 				      .class_of_service = o->dscp >= 0, .dscp = (uint8_t)(o->dscp > 0 ? o->dscp : 0),
 				      .bytes = (size_t)o->size_bytes };

@@ -10,4 +10,7 @@
  * --size cannot be had. */
 int plan_probes(struct packet_plan *plan, const struct options *o, const struct hmac *key);
 
+/* Fills `to` with what nobody can guess. 0, or -EIO after one line. */
+int plan_random(void *to, size_t bytes);
+
 #endif

@@ -38,10 +38,36 @@ static int64_t place(int64_t near, uint32_t seq)
 	return near + (int32_t)(seq - (uint32_t)near);
 }
 
+/* Returns how many of the probes did not arrive, at least: each other one had a reply that is missing. */
+static int64_t note_gap(struct directions *d, struct directions_gap gap)
+{
+	int64_t probes = gap.after_probe - gap.before_probe - 1, replies = gap.after_reply - gap.before_reply - 1;
+
+	if (probes && replies)
+		d->gaps[d->gaps_noted++ % DIRECTIONS_GAPS] = gap;
+	return probes > replies ? probes - replies : 0;
+}
+
+/* Are this probe and its reply missing in the same gap? Then they leave what note_gap() found as it is. */
+static bool fits_gap(const struct directions *d, int64_t probe, int64_t reply)
+{
+	for (uint64_t i = 0; i < d->gaps_noted && i < DIRECTIONS_GAPS; i++) {
+		const struct directions_gap *gap = &d->gaps[i];
+
+		if (gap->before_probe < probe && probe < gap->after_probe)
+			return gap->before_reply < reply && reply < gap->after_reply;
+	}
+	return false;
+}
+
 static void begin_segment(struct directions *d, int64_t probe, uint32_t reply_seq)
 {
+	d->gaps_noted = 0;
 	d->now = (struct directions_segment){ .first_probe = probe, .last_probe = probe, .first_reply = reply_seq,
-					      .last_reply = reply_seq, .probes = 1, .replies = 1 };
+					      .last_reply = reply_seq, .probes = 1, .replies = 1, .gap_reply = reply_seq };
+	/* As in close_segment(). */
+	if (!d->restarts && reply_seq <= probe)
+		d->now.lost_forward = note_gap(d, (struct directions_gap){ -1, probe, -1, reply_seq });
 	d->begins = probe;
 	d->window.noted = 0;
 	sequence_note(&d->window, reply_seq);
@@ -68,6 +94,9 @@ static void close_segment(struct directions *d)
 	}
 	d->lost_backward += (uint64_t)unseen;
 	d->lost_forward += (uint64_t)(unanswered - unseen);
+	if (g->lost_forward < unanswered - unseen)
+		g->lost_forward = unanswered - unseen;
+	d->by_gap += (uint64_t)(g->lost_forward < unanswered ? g->lost_forward : unanswered);
 }
 
 /* A probe from before the restart was answered after all: it is taken out of the loss in which it was counted. */
@@ -78,6 +107,7 @@ static void note_earlier(struct directions *d, int64_t probe, uint32_t reply_seq
 
 	if (probe < d->before.last_probe && *lost)
 		--*lost;
+	d->overtaken = true; /* its gap is not known any more */
 }
 
 static void count_disorder(struct directions *d, enum order order, bool behind, bool again)
@@ -92,11 +122,44 @@ static void count_disorder(struct directions *d, enum order order, bool behind, 
 		d->reordered_forward++;
 }
 
-void directions_note(struct directions *d, uint32_t sender_seq, uint32_t reply_seq, bool again)
+/* Later than all before it, on both ways. */
+static void note_next(struct directions *d, int64_t probe, int64_t reply)
 {
 	struct directions_segment *g = &d->now;
-	int64_t probe = place(g->last_probe, sender_seq), reply = place(g->last_reply, reply_seq);
-	bool ahead = probe > g->last_probe;
+
+	if (probe - g->last_probe != 1 || reply - g->gap_reply != 1)
+		g->lost_forward += note_gap(d, (struct directions_gap){ g->last_probe, probe, g->gap_reply, reply });
+	g->probes++;
+	g->replies++;
+	g->last_probe = probe;
+	g->last_reply = g->gap_reply = reply;
+}
+
+static void note_other(struct directions *d, int64_t probe, int64_t reply, enum order order, bool again)
+{
+	struct directions_segment *g = &d->now;
+	bool behind = probe < g->last_probe;
+
+	count_disorder(d, order, behind, again);
+	if (again) {
+		/* Numbers that are missing before a second reply are of the gap that goes on behind it. */
+		g->gap_reply += order == ORDER_NEXT;
+		d->overtaken |= order == ORDER_NEXT && behind;
+	} else if (order == ORDER_DUPLICATE || !fits_gap(d, probe, reply)) {
+		d->overtaken = true;
+	}
+	g->probes += !again;
+	g->replies += order == ORDER_NEXT || order == ORDER_REORDERED || (order == ORDER_OLD && !again);
+	g->first_probe = probe < g->first_probe ? probe : g->first_probe;
+	g->last_probe = probe > g->last_probe ? probe : g->last_probe;
+	g->first_reply = reply < g->first_reply ? reply : g->first_reply;
+	g->last_reply = reply > g->last_reply ? reply : g->last_reply;
+}
+
+void directions_note(struct directions *d, uint32_t sender_seq, uint32_t reply_seq, bool again)
+{
+	int64_t probe = place(d->now.last_probe, sender_seq), reply = place(d->now.last_reply, reply_seq);
+	bool ahead = probe > d->now.last_probe;
 
 	d->stateful |= reply_seq != sender_seq;
 	if (again && !d->answered)
@@ -117,18 +180,14 @@ void directions_note(struct directions *d, uint32_t sender_seq, uint32_t reply_s
 	 * order. */
 	if (ahead && (order == ORDER_DUPLICATE || order == ORDER_OLD)) {
 		close_segment(d);
-		d->before = *g;
+		d->before = d->now;
 		d->restarts++;
 		begin_segment(d, probe, reply_seq);
-		return;
+	} else if (ahead && order == ORDER_NEXT && !again) {
+		note_next(d, probe, reply);
+	} else {
+		note_other(d, probe, reply, order, again);
 	}
-	count_disorder(d, order, !ahead, again);
-	g->probes += !again;
-	g->replies += order == ORDER_NEXT || order == ORDER_REORDERED || (order == ORDER_OLD && !again);
-	g->first_probe = probe < g->first_probe ? probe : g->first_probe;
-	g->last_probe = ahead ? probe : g->last_probe;
-	g->first_reply = reply < g->first_reply ? reply : g->first_reply;
-	g->last_reply = reply > g->last_reply ? reply : g->last_reply;
 }
 
 void directions_stateful(struct directions *d)
@@ -143,6 +202,17 @@ static bool can_tell(const struct directions *d, uint64_t lost)
 	return d->stateful && d->restarts <= d->answered / 2 && d->hidden <= HIDDEN_SLACK + lost + d->duplicate_forward;
 }
 
+/* A gap that misses more replies than probes hides a second reply. If there was one, any missing reply may be one. */
+static void leave_untold(struct directions *d)
+{
+	if (!d->overtaken) {
+		d->hidden += d->by_gap - d->lost_forward;
+		d->lost_forward = d->by_gap;
+	}
+	if (d->hidden || d->duplicate_forward)
+		d->lost_backward = 0;
+}
+
 void directions_finish(struct directions *d, uint64_t sent)
 {
 	uint64_t lost = sent > d->answered ? sent - d->answered : 0;
@@ -151,6 +221,7 @@ void directions_finish(struct directions *d, uint64_t sent)
 		close_segment(d);
 	d->told = can_tell(d, lost);
 	if (d->told) {
+		leave_untold(d);
 		d->duplicate_forward += d->hidden;
 	} else {
 		d->lost_forward = d->lost_backward = 0;

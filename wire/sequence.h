@@ -26,19 +26,38 @@ enum order sequence_note(struct sequence_window *w, uint32_t seq);
 struct directions_segment {
 	int64_t first_probe, last_probe, first_reply, last_reply;
 	int64_t probes, replies; /* how many of these were answered, and seen */
+	int64_t gap_reply; /* to last_probe, and on by one for each that came again since: the next gap is behind it */
+	int64_t lost_forward; /* certain, gap by gap */
 };
+
+/* Between two neighbours that were answered: probes and replies that are missing, both without the ends. */
+struct directions_gap {
+	int64_t before_probe, after_probe, before_reply, after_reply;
+};
+
+#define DIRECTIONS_GAPS 16
 
 /*
  * The emitter's view of what got lost, and on which way, from the numbers that a stateful reflector gives its replies
  * (RFC 8762 section 4: its own count per session, from 0). All zeros to begin with; results are there after
- * directions_finish(). Always: lost_forward + lost_backward + lost_unknown = probes sent - probes answered. A direction
- * is exact but for two things: the order changed among the first or the last of a run, or a request came twice and one
- * of its replies was lost, which looks as the lost reply to another probe does.
+ * directions_finish(). Always: lost_forward + lost_backward + lost_unknown = probes sent - probes answered.
+ *
+ * A gap is what is missing between two neighbouring answered probes: P probes, and Q numbers between those of their
+ * replies. If no request came twice, Q probes lost their reply and P - Q did not arrive. But a request that came twice
+ * takes two numbers, and where one of its replies is lost its number is missing just as that of a lost reply to another
+ * probe. So in a run that shows such a request (a probe answered by two numbers, or a gap with Q > P) only
+ * max(0, P - Q) of each gap is certain, as lost_forward. The rest is unknown, and lost_backward is 0.
+ *
+ * The reply to a request that was overtaken has its number in a later gap. A run that shows that is taken as one gap.
+ *
+ * Thus no direction is told more than it lost, and both are exact where no request came twice. Numbers cannot tell
+ * three exceptions: the order changed among the first or the last of a run; requests were overtaken, and the replies to
+ * all of them were lost; requests came twice, and each of them lost a reply in a gap with a probe that did not arrive.
  */
 struct directions {
 	bool told; /* the reflector counts its own replies. If not, all loss is unknown and the rest is 0 */
 	uint64_t lost_forward, lost_backward; /* probes that did not arrive, or whose reply did not */
-	uint64_t lost_unknown; /* after the last answer, and around a restart */
+	uint64_t lost_unknown; /* after the last answer, around a restart, and what a second reply may explain */
 	uint64_t reordered_forward, reordered_backward; /* replies */
 	uint64_t duplicate_forward; /* second replies to a request, also such as were lost */
 	uint64_t duplicate_backward; /* the same reply again, or one again that is too old to tell */
@@ -46,11 +65,15 @@ struct directions {
 
 	/* Inside. */
 	bool stateful; /* proven */
+	bool overtaken; /* a request was by a later one, or may have been: its reply is in no gap that is remembered */
 	uint64_t answered; /* probes */
 	uint64_t hidden; /* replies that are missing beyond the probes that are */
+	uint64_t by_gap; /* lost_forward, if nothing was overtaken */
 	struct sequence_window window; /* of the replies, since the last restart */
 	struct directions_segment now, before; /* since the last restart, and up to it */
 	int64_t begins; /* the probe whose answer showed the restart */
+	struct directions_gap gaps[DIRECTIONS_GAPS]; /* the last ones with both missing: what is late may fit in */
+	uint64_t gaps_noted;
 };
 
 /* To be called for every good reply of the session: in time, late or a duplicate. again: the probe that it names was

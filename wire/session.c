@@ -9,13 +9,25 @@
 
 #define NONE UINT16_MAX
 
-static unsigned hash(const struct session *key)
+/*
+ * Whoever can choose addresses, ports and SSIDs must not be able to choose a chain, as against a constant multiplier, which
+ * is inverted by hand. The sum is pair-wise independent hashing of words of 32 bits (Dietzfelbinger 1996): for any two
+ * senders that differ its upper half is a pair of independent random numbers over the secret, which no packet tells, so
+ * they share a slot with a chance of 1 in SESSION_SLOTS. What follows, the same for all, leaves that as it is: it is a
+ * permutation, so that ports in a row, which have sums in a row, do not stand in a row of slots that meets itself.
+ */
+static unsigned hash(const struct sessions *s, const struct session *key)
 {
-	uint64_t h = key->address[0] ^ (key->address[1] * 0x9e3779b97f4a7c15ULL) ^ ((uint64_t)key->port << 16) ^
-		     key->ssid;
+	const uint64_t *secret = s->secret;
+	uint64_t sum = secret[0] + secret[1] * (uint32_t)key->address[0] + secret[2] * (key->address[0] >> 32) +
+		       secret[3] * (uint32_t)key->address[1] + secret[4] * (key->address[1] >> 32) +
+		       secret[5] * ((uint32_t)key->port << 16 | key->ssid);
+	uint32_t h = (uint32_t)(sum >> 32);
 
-	/* Multiplicative hashing: the upper bits are the mixed ones. */
-	return (unsigned)((h * 0x9e3779b97f4a7c15ULL) >> 53) % SESSION_SLOTS;
+	h = (h ^ h >> 16) * 0x7feb352d;
+	h = (h ^ h >> 15) * 0x846ca68b;
+	_Static_assert(SESSION_SLOTS == 1 << 11, "the upper bits are the ones that are mixed");
+	return h >> (32 - 11);
 }
 
 static bool same(const struct session *a, const struct session *b)
@@ -52,7 +64,7 @@ static void link_newest(struct sessions *s, uint16_t i)
 static uint16_t evict_oldest(struct sessions *s)
 {
 	uint16_t i = s->oldest;
-	uint16_t *link = &s->slot[hash(&s->session[i])];
+	uint16_t *link = &s->slot[hash(s, &s->session[i])];
 
 	while (*link != i)
 		link = &s->session[*link].chain;
@@ -62,50 +74,95 @@ static uint16_t evict_oldest(struct sessions *s)
 	return i;
 }
 
-void sessions_init(struct sessions *s)
+void sessions_init(struct sessions *s, uint32_t limit, int64_t rate_limit, const uint64_t secret[SESSION_SECRETS])
 {
 	memset(s, 0, sizeof(*s));
 	memset(s->slot, 0xff, sizeof(s->slot));
 	s->newest = s->oldest = NONE;
+	s->limit = limit;
+	s->interval_ns = rate_limit ? (NS_PER_S + rate_limit - 1) / rate_limit : 0;
+	memcpy(s->secret, secret, sizeof(s->secret));
 }
 
-struct session *session_find(struct sessions *s, const union address *peer, uint16_t ssid)
+/* A new session in the slot, or NULL. */
+static struct session *open_session(struct sessions *s, const struct session *key, uint16_t *head)
 {
-	struct session key = { .ssid = ssid };
+	uint16_t i;
 
-	if (peer->any.sa_family == AF_INET6) {
-		memcpy(key.address, &peer->in6.sin6_addr, sizeof(key.address));
-		key.port = peer->in6.sin6_port;
-	} else {
-		/* As IPv6 writes it (RFC 4291 section 2.5.5.2), so that the two families share no key. */
-		uint8_t *mapped = (uint8_t *)key.address;
-
-		mapped[10] = mapped[11] = 0xff;
-		memcpy(mapped + 12, &peer->in.sin_addr, 4);
-		key.port = peer->in.sin_port;
-	}
-	/* Ping-pong with one emitter finds its session here. */
-	if (s->newest != NONE && same(&s->session[s->newest], &key))
-		return &s->session[s->newest];
-
-	uint16_t *head = &s->slot[hash(&key)];
-
-	for (uint16_t i = *head; i != NONE; i = s->session[i].chain) {
-		if (same(&s->session[i], &key)) {
-			unlink_use(s, i);
-			link_newest(s, i);
-			return &s->session[i];
-		}
-	}
-
-	uint16_t i = s->used < SESSIONS_MAX ? (uint16_t)s->used++ : evict_oldest(s);
-
-	s->session[i] = key;
+	if (s->used < s->limit)
+		i = (uint16_t)s->used++;
+	else if (key->used_ns - s->session[s->oldest].used_ns >= SESSION_IDLE_NS)
+		i = evict_oldest(s);
+	else
+		return NULL;
+	s->session[i] = *key;
 	s->session[i].chain = *head;
 	*head = i;
 	link_newest(s, i);
 	counter_add(&s->opened, 1);
 	return &s->session[i];
+}
+
+struct session *session_find(struct sessions *s, const union address *peer, uint16_t ssid, int64_t now_ns)
+{
+	struct session key = { .ssid = ssid, .used_ns = now_ns };
+
+	address_as_ipv6(peer, key.address);
+	key.port = peer->any.sa_family == AF_INET6 ? peer->in6.sin6_port : peer->in.sin_port;
+	/* Ping-pong with one emitter finds its session here. */
+	if (s->newest != NONE && same(&s->session[s->newest], &key)) {
+		s->session[s->newest].used_ns = now_ns;
+		return &s->session[s->newest];
+	}
+
+	uint16_t *head = &s->slot[hash(s, &key)];
+
+	for (uint16_t i = *head; i != NONE; i = s->session[i].chain) {
+		if (same(&s->session[i], &key)) {
+			unlink_use(s, i);
+			link_newest(s, i);
+			s->session[i].used_ns = now_ns;
+			return &s->session[i];
+		}
+	}
+	return open_session(s, &key, head);
+}
+
+bool session_replayed(struct session *s, uint32_t seq, int64_t t1_ns)
+{
+	struct sequence_window look = s->numbers;
+
+	if (!s->requests || t1_ns > s->t1_ns) {
+		if (!s->requests || seq <= s->numbers.highest) {
+			s->numbers.noted = 0;
+			s->first_t1_ns = t1_ns;
+		}
+		s->t1_ns = t1_ns;
+		return false;
+	}
+	switch (sequence_note(&look, seq)) {
+	case ORDER_NEXT:
+		return t1_ns != s->t1_ns;
+	case ORDER_REORDERED:
+		return t1_ns < s->first_t1_ns;
+	case ORDER_DUPLICATE:
+	case ORDER_OLD:
+		break;
+	}
+	return true;
+}
+
+/* A bucket of tokens, told by the time at which it would be as full as it can be (GCRA, ITU-T I.371): no division. */
+bool session_over_rate(const struct sessions *sessions, struct session *s, int64_t now_ns)
+{
+	if (!sessions->interval_ns)
+		return false;
+	if (s->due_ns - now_ns > SESSION_AHEAD_NS) {
+		s->requests++;
+		return true;
+	}
+	s->due_ns = (s->due_ns > now_ns ? s->due_ns : now_ns) + sessions->interval_ns;
+	return false;
 }
 
 enum order session_note(struct session *s, uint32_t seq)

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/errqueue.h>
+#include <linux/filter.h>
 #include <linux/net_tstamp.h>
 #include <linux/sock_diag.h>
 #include <string.h>
@@ -42,7 +43,6 @@ static const struct transport transports[] = {
 		.tos_type = IP_TOS,
 		.tos_bytes = sizeof(uint8_t),
 		.mtu_discover = IP_MTU_DISCOVER,
-		.mtu = IP_MTU,
 		.header_bytes = 20 + 8,
 	},
 };
@@ -240,8 +240,10 @@ static int set_options(struct channel *c, const struct options *o)
 		{ SOL_SOCKET, SO_REUSEPORT, 1, !reflect, "SO_REUSEPORT", cure },
 		{ t->ip_level, t->set_ttl, (int)o->ttl, true, "--ttl", cure },
 		/* A fragmented packet has several times on the wire and one stamp. But a request that came in fragments
-		 * is answered as it came: a reply is as long. The value is the same for IPv6. */
-		{ t->ip_level, t->mtu_discover, IP_PMTUDISC_DO, !reflect, "IP_MTU_DISCOVER", cure },
+		 * is answered as it came: a reply is as long. Neither heeds what ICMP messages say of the path, which
+		 * anybody can send: PROBE and OMIT go by the interface. The values are the same for IPv6. */
+		{ t->ip_level, t->mtu_discover, reflect ? IP_PMTUDISC_OMIT : IP_PMTUDISC_PROBE, true, "IP_MTU_DISCOVER",
+		  cure },
 		/* The kernel derives a priority from the TOS, so the one that was asked for comes after it. */
 		{ t->ip_level, t->set_tos, (int)o->dscp * 4, o->dscp >= 0, "IP_TOS", cure },
 		{ SOL_SOCKET, SO_PRIORITY, (int)o->priority, o->priority >= 0, "--priority",
@@ -291,17 +293,28 @@ static void wait_for_kernel_stamps(void)
 	nanosleep(&enough, NULL);
 }
 
-/* Does --size fit the path, as far as this host knows it: the MTU of the interface, or less if the route says so? */
+/* Does --size fit the interface? Of the path ICMP messages tell the kernel, and these anybody can send. */
 static int check_size(const struct channel *c, const struct options *o, const struct nic *n)
 {
-	int mtu = get_int(c->fd, c->transport->ip_level, c->transport->mtu), most = mtu - c->transport->header_bytes;
+	int most = n->mtu - c->transport->header_bytes;
 
-	if (mtu <= 0 || o->size_bytes <= most)
+	if (!n->mtu || o->size_bytes <= most)
 		return 0;
-	warnx("--size %" PRId64 ": at most %d octets fit into the MTU of %d towards %s through %s, and nothing is "
-	      "fragmented: give less, or raise the MTU at both ends ('ip link set %s mtu N')",
-	      o->size_bytes, most, mtu, inet_ntoa(o->server.in.sin_addr), n->name, n->name);
+	warnx("--size %" PRId64 ": at most %d octets fit into the MTU of %d of %s, and nothing is fragmented: give less, or "
+	      "raise the MTU at both ends ('ip link set %s mtu N')", o->size_bytes, most, n->mtu, n->name, n->name);
 	return -EMSGSIZE;
+}
+
+/* What the kernel dropped of what came for a socket, modulo 2^32. 0 or -errno. */
+static int read_drops(int fd, uint32_t *drops)
+{
+	uint32_t info[SK_MEMINFO_VARS] = { 0 };
+	socklen_t bytes = sizeof(info);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, info, &bytes))
+		return -errno;
+	*drops = info[SK_MEMINFO_DROPS];
+	return 0;
 }
 
 int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
@@ -320,7 +333,19 @@ int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 		error = check_size(c, o, n);
 	if (error)
 		socket_close(c);
+	else
+		c->dropped = read_drops(c->fd, &c->drops_before) ? -1 : 0;
 	return error;
+}
+
+void socket_note_drops(struct channel *c)
+{
+	uint32_t now;
+
+	if (c->dropped < 0 || read_drops(c->fd, &now))
+		c->dropped = -1;
+	else
+		c->dropped = (uint32_t)(now - c->drops_before);
 }
 
 int socket_want_tos(struct channel *c)
@@ -331,18 +356,22 @@ int socket_want_tos(struct channel *c)
 
 uint64_t socket_count_strays(struct channel *c)
 {
-	uint32_t info[SK_MEMINFO_VARS] = { 0 };
-	socklen_t bytes = sizeof(info);
+	/* From now on nothing is queued, and the kernel counts it as dropped: who sends as fast as we read cannot keep us
+	 * here. */
+	struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+	const struct sock_fprog filter = { .len = 1, .filter = &nothing };
+	uint32_t drops;
 	uint64_t count = 0;
 	char octet;
 
 	if (c->stray_fd < 0)
 		return 0;
-	while (recv(c->stray_fd, &octet, sizeof(octet), MSG_DONTWAIT | MSG_TRUNC) >= 0)
-		count++;
-	/* What found no room in the buffer was dropped by the kernel, which kept count. */
-	if (!getsockopt(c->stray_fd, SOL_SOCKET, SO_MEMINFO, info, &bytes))
-		count += info[SK_MEMINFO_DROPS];
+	if (!setsockopt(c->stray_fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)))
+		while (recv(c->stray_fd, &octet, sizeof(octet), MSG_DONTWAIT | MSG_TRUNC) >= 0)
+			count++;
+	/* What found no room in the buffer was dropped too. */
+	if (!read_drops(c->stray_fd, &drops))
+		count += drops;
 	return count;
 }
 

@@ -20,7 +20,7 @@ struct transport {
 	size_t pktinfo_bytes;
 	int set_tos, want_tos, tos_type; /* DSCP << 2 | ECN: the same three; what is sent by message is an int */
 	size_t tos_bytes; /* of the message with the received one */
-	int mtu_discover, mtu; /* option for what may be fragmented; to read the MTU of the path when connected */
+	int mtu_discover; /* what may be fragmented, and whose word is taken for it */
 	int header_bytes; /* of an MTU */
 };
 
@@ -38,9 +38,15 @@ struct channel {
 	enum source wire; /* of the stamps asked for; SOURCE_USER: none */
 	bool tx_stamps; /* asked for and granted */
 	bool id_by_message; /* the kernel takes the id of a transmit stamp from us (SCM_TS_OPT_ID, Linux 6.13) */
+	/* Else it counts by itself, and whether it has counted a packet that it did not send, it does not say. */
+	bool id_doubted; /* so the next packet asks for its id, */
+	bool id_asked; /* as the last one did, */
+	bool id_told; /* or some packet before */
 	bool connected; /* emitter: no addresses in the messages */
 	bool tos_wanted; /* by socket_want_tos() */
 	int receive_buffer_bytes; /* granted */
+	uint32_t drops_before; /* by the kernel, when the run began */
+	int64_t dropped; /* by socket_note_drops(); -1: not known */
 	counter error_other; /* entries of the error queue that are no transmit stamp of the kind asked for */
 	counter control_truncated;
 	uint8_t datagram[DATAGRAM_MAX]; /* last received; the reflector turns it into the reply in place */
@@ -59,7 +65,13 @@ int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
  * Silent, and one system call: the loop may call it, once (c->tos_wanted). 0 or -errno. */
 int socket_want_tos(struct channel *c);
 
-/* Datagrams for our port from others than the server, counted and dropped. Call it after the run, before close. */
+/* Notes in c->dropped how many datagrams the kernel dropped between socket_bind() and now, because the socket had no room for
+ * them or their checksum was wrong; at an emitter without those of others than the server. Call it right after the run, for a
+ * socket that is not read any more fills up. The kernel counts to 2^32: that many drops more are not told. */
+void socket_note_drops(struct channel *c);
+
+/* Datagrams for our port from others than the server, counted and dropped, up to now: it ends under any flood. Call it
+ * after the run, before close. */
 uint64_t socket_count_strays(struct channel *c);
 
 void socket_close(struct channel *c);

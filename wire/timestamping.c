@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <linux/errqueue.h>
+#include <linux/net_tstamp.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -52,7 +53,26 @@ static struct cmsghdr *put_message(struct cmsghdr *m, int level, int type, const
 	return (struct cmsghdr *)((char *)m + CMSG_SPACE(bytes));
 }
 
-int stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t key, const struct arrival *answering)
+/*
+ * The id is the kernel's or ours. Does a kernel that counts by itself count what it refuses? Before 6.8 all that it has begun to
+ * build, since then what is built (and, say, an output firewall drops). So the packet after it also asks for a stamp at the door of
+ * the queueing discipline: that comes before the call returns, with the id that the packet got, and no other packet asks for it.
+ */
+static struct cmsghdr *put_id(struct channel *c, struct cmsghdr *m, uint32_t id)
+{
+	const uint32_t asked = SOF_TIMESTAMPING_TX_SCHED |
+			       (c->wire == SOURCE_HARDWARE ? SOF_TIMESTAMPING_TX_HARDWARE : SOF_TIMESTAMPING_TX_SOFTWARE);
+
+	if (c->id_by_message)
+		return put_message(m, SOL_SOCKET, SCM_TS_OPT_ID, &id, sizeof(id));
+	c->id_asked = c->id_doubted;
+	if (!c->id_asked)
+		return m;
+	c->id_told = true;
+	return put_message(m, SOL_SOCKET, SO_TIMESTAMPING, &asked, sizeof(asked));
+}
+
+int stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t id, const struct arrival *answering)
 {
 	union control control;
 	struct cmsghdr *end = &control.align;
@@ -69,15 +89,18 @@ int stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t key
 		if (answering->in_class)
 			end = put_message(end, t->ip_level, t->tos_type, &tos, sizeof(tos));
 	}
-	if (c->id_by_message)
-		end = put_message(end, SOL_SOCKET, SCM_TS_OPT_ID, &key, sizeof(key));
+	end = put_id(c, end, id);
 	m.msg_controllen = (size_t)((char *)end - control.octets);
 	if (m.msg_controllen)
 		m.msg_control = &control;
 
-	while (sendmsg(c->fd, &m, MSG_DONTWAIT) < 0)
-		if (errno != EINTR)
-			return -errno;
+	while (sendmsg(c->fd, &m, MSG_DONTWAIT) < 0) {
+		if (errno == EINTR)
+			continue; /* before anything was counted: nothing here waits */
+		stamp_doubt(c);
+		c->id_asked = false;
+		return -errno;
+	}
 	return 0;
 }
 
@@ -129,7 +152,8 @@ int stamp_receive(struct channel *c, struct arrival *a)
 	a->ttl = a->tos = -1;
 	a->in_class = a->to_unicast = false;
 	a->truncated = m.msg_flags & MSG_TRUNC;
-	if (m.msg_flags & MSG_CTRUNC) {
+	a->cut_short = m.msg_flags & MSG_CTRUNC;
+	if (a->cut_short) {
 		counter_add(&c->control_truncated, 1);
 		return 1;
 	}
@@ -148,12 +172,27 @@ int stamp_receive(struct channel *c, struct arrival *a)
 	return 1;
 }
 
+/* What an entry of the error queue is. An ICMP error carries a stamp too: only errno, origin and info tell it from ours. */
+static enum fetch read_extended_error(const struct channel *c, const struct cmsghdr *m, struct departure *d)
+{
+	struct sock_extended_err e;
+
+	memcpy(&e, CMSG_DATA(m), sizeof(e));
+	d->id = e.ee_data;
+	if (e.ee_errno != ENOMSG || e.ee_origin != SO_EE_ORIGIN_TIMESTAMPING)
+		return FETCH_OTHER;
+	if (e.ee_info == SCM_TSTAMP_SCHED && c->id_told)
+		return FETCH_ID;
+	return e.ee_info == SCM_TSTAMP_SND ? FETCH_STAMP : FETCH_OTHER;
+}
+
 enum fetch stamp_fetch(struct channel *c, struct departure *d)
 {
 	union control control;
 	struct msghdr m = { .msg_control = &control, .msg_controllen = sizeof(control) };
 	const struct transport *t = c->transport;
-	bool stamped = false, ours = false;
+	enum fetch entry = FETCH_OTHER;
+	bool stamped = false;
 
 	if (recvmsg(c->fd, &m, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
 		return FETCH_EMPTY;
@@ -165,18 +204,13 @@ enum fetch stamp_fetch(struct channel *c, struct departure *d)
 		if (is_message(h, SOL_SOCKET, SCM_TIMESTAMPING, sizeof(struct stamps))) {
 			stamped = read_stamp(c, h, &d->time_ns);
 		} else if (is_message(h, t->ip_level, t->recverr_type, t->recverr_bytes)) {
-			struct sock_extended_err e;
-
-			/* An ICMP error carries a stamp too: only errno, origin and info tell it from ours. */
-			memcpy(&e, CMSG_DATA(h), sizeof(e));
-			ours = e.ee_errno == ENOMSG && e.ee_origin == SO_EE_ORIGIN_TIMESTAMPING &&
-			       e.ee_info == SCM_TSTAMP_SND;
-			d->key = e.ee_data;
+			entry = read_extended_error(c, h, d);
 		}
 	}
-	/* A stamp asked for with OPT_TSONLY has no payload, so MSG_TRUNC means something else. */
-	if (stamped && ours && !(m.msg_flags & MSG_TRUNC))
-		return FETCH_STAMP;
+	/* A stamp asked for with OPT_TSONLY has no payload, so MSG_TRUNC means something else. With an id a time that was not
+	 * wished for may come, or not. */
+	if ((entry == FETCH_ID || (entry == FETCH_STAMP && stamped)) && !(m.msg_flags & MSG_TRUNC))
+		return entry;
 	counter_add(&c->error_other, 1);
 	return FETCH_OTHER;
 }

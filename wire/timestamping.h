@@ -13,6 +13,7 @@ struct arrival {
 	bool to_unicast; /* the destination was an address of this host, not a broadcast or multicast one */
 	bool from_self; /* source and destination address are the same */
 	bool truncated;
+	bool cut_short; /* its control messages were: nothing is known but its octets and where it came from */
 	int ttl; /* -1: not told */
 	int tos; /* DSCP << 2 | ECN; -1: not told */
 	/* The answer goes out with the DSCP of `tos` and without its ECN bits, and the kernel derives the priority from
@@ -23,20 +24,30 @@ struct arrival {
 };
 
 struct departure {
-	uint32_t key;
+	uint32_t id;
 	int64_t time_ns;
 };
 
-/* Sends one packet. `key` becomes the id of its transmit stamp: it must count successful sends from 0, since older
- * kernels count by themselves. `answering` is the arrival that is answered, NULL on a connected socket. 0 or -errno. */
-int stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t key, const struct arrival *answering);
+/*
+ * Sends one packet. `id` becomes that of its transmit stamp, or the kernel counts from 0 by itself: what it has sent, and some of what
+ * it has refused. After a packet that was refused, c->id_doubted, the next one asks for its own (c->id_asked): stamp_fetch() has it
+ * before any stamp of that packet. `answering` is the arrival that is answered, NULL on a connected socket. 0 or -errno.
+ */
+int stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t id, const struct arrival *answering);
+
+/* What its stamps say may not be true of the kernel's count: see stamp_send(). */
+static inline void stamp_doubt(struct channel *c)
+{
+	c->id_doubted = c->tx_stamps && !c->id_by_message;
+}
 
 /* Receives one datagram into c->datagram without waiting. 1: *a is filled; 0: nothing there; -errno. */
 int stamp_receive(struct channel *c, struct arrival *a);
 
-enum fetch { FETCH_EMPTY, FETCH_STAMP, FETCH_OTHER };
+enum fetch { FETCH_EMPTY, FETCH_STAMP, FETCH_ID, FETCH_OTHER };
 
-/* Reads one entry of the error queue without waiting. FETCH_OTHER: it was no stamp of ours, and is counted in *c. */
+/* Reads one entry of the error queue without waiting. FETCH_ID: only the id, of a packet that asked for it. FETCH_OTHER: it was no
+ * stamp of ours, and is counted in *c. */
 enum fetch stamp_fetch(struct channel *c, struct departure *d);
 
 /* Sleeps until there is something to fetch, or with `receive` to receive, at most limit_ns. */

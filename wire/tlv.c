@@ -32,6 +32,7 @@ enum {
 #define RANT_MAGIC_BYTES 4
 #define RANT_T2_USER 0x80 /* flags: T2_SW is wanted (request), is there (reply); */
 #define RANT_ON_SCALE 0x40 /* T2_SW and T3 are on the scale of T2, within the bound */
+#define RANT_CLOCK_DOUBTED 0x20 /* the clock of T2 was set or stood in this session, or does not run right */
 #define RANT_NO_BOUND UINT32_MAX
 
 /* ---- What each type of TLV is answered with, and what an answer says --------------------------------------------- */
@@ -141,7 +142,8 @@ static bool answer_rant(uint8_t *value, const struct answering *with)
 	bool on_scale = a->software_bound_ns >= 0;
 
 	memset(value + RANT_MAGIC_BYTES, 0, RANT_BYTES - RANT_MAGIC_BYTES);
-	value[4] = (uint8_t)((a->t2_user_known ? RANT_T2_USER : 0) | (on_scale ? RANT_ON_SCALE : 0));
+	value[4] = (uint8_t)((a->t2_user_known ? RANT_T2_USER : 0) | (on_scale ? RANT_ON_SCALE : 0) |
+			     (a->clock_doubted ? RANT_CLOCK_DOUBTED : 0));
 	value[5] = a->wire_source;
 	if (on_scale)
 		put32(value + 8, a->software_bound_ns < RANT_NO_BOUND ? (uint32_t)a->software_bound_ns : RANT_NO_BOUND);
@@ -157,6 +159,7 @@ static void read_rant(const uint8_t *value, bool ptp, struct reply *r)
 	r->software_told = true;
 	r->wire_source = value[5] <= SOURCE_HARDWARE ? value[5] : SOURCE_NONE;
 	r->t2_user_known = value[4] & RANT_T2_USER;
+	r->clock_doubted = value[4] & RANT_CLOCK_DOUBTED;
 	r->t2_user_ns = r->t2_user_known ? get_ns(value + 12, ptp) : 0;
 	/* The largest number stands for all that are larger, and so bounds nothing. */
 	r->software_bound_ns = value[4] & RANT_ON_SCALE && bound_ns != RANT_NO_BOUND ? (int64_t)bound_ns : -1;

@@ -9,6 +9,11 @@
  *   messages the same without stamps: sendmsg and recvmsg with the control messages that a reflector needs, no error
  *            queue. Between this and user lies what they cost.
  *   user     no stamps and no control messages: send and recv, recvfrom and sendto.
+ *
+ * A reflector connects its socket to the first sender once it has answered it, if it is told to. Then the kernel looks up
+ * neither route nor address for a reply; only the TTL is asked for, for the local address is known.
+ *
+ * Both ends also print for how long they were ready and had no CPU. They never sleep, so others had it meanwhile.
  */
 #define _GNU_SOURCE
 
@@ -41,10 +46,11 @@
 static volatile sig_atomic_t over;
 static volatile uint64_t rounds, ticked_at;
 static bool stamps, messages; /* stamps imply messages */
+static bool connects; /* the reflector, when it has answered once */
 
 struct end {
 	int fd;
-	bool id_by_message;
+	bool id_by_message, connected;
 	uint32_t key; /* of the next transmit stamp */
 	uint8_t packet[65536];
 	struct sockaddr_in peer;
@@ -121,12 +127,52 @@ static void open_end(bool emitter, const char *interface, const char *address, i
 		err(1, "bind to port %d", port);
 	if (emitter && (!inet_aton(address, &a.sin_addr) || connect(end.fd, (struct sockaddr *)&a, sizeof(a))))
 		err(1, "connect to %s", address);
+	end.connected = emitter;
 	if (stamps) {
 		set_int(SOL_SOCKET, SO_TIMESTAMPING,
 			SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_TX_SOFTWARE |
 				SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY);
 		end.id_by_message = takes_id_by_message();
 	}
+}
+
+/* The port stays: what is bound to no address gets that of the route. What the peer has sent meanwhile is in the queue. */
+static void connect_to_peer(void)
+{
+	if (connect(end.fd, (struct sockaddr *)&end.peer, sizeof(end.peer)))
+		err(1, "connect to the emitter");
+	if (messages)
+		set_int(SOL_IP, IP_PKTINFO, 0);
+	end.connected = true;
+}
+
+/* ---- What the loops had of their CPU ----------------------------------------------------------------------------- */
+
+static struct share {
+	double at_s;
+	unsigned long long waited_ns; /* for the CPU, as the scheduler counts it */
+	bool known;
+} began;
+
+static struct share share_now(void)
+{
+	struct share s = { 0 };
+	struct timespec t;
+	FILE *f = fopen("/proc/self/schedstat", "r");
+
+	if (f) {
+		s.known = fscanf(f, "%*u %llu", &s.waited_ns) == 1;
+		fclose(f);
+	}
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	s.at_s = (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+	return s;
+}
+
+static void print_share(const struct share *ended)
+{
+	if (began.known && ended->known)
+		printf("Waited: %llu ns of %.0f\n", ended->waited_ns - began.waited_ns, (ended->at_s - began.at_s) * 1e9);
 }
 
 /* ---- With control messages --------------------------------------------------------------------------------------- */
@@ -153,7 +199,7 @@ static void lay_out(struct outgoing *o, bool emitter)
 	*o = (struct outgoing){ .payload = { emitter ? probe : end.packet, sizeof(probe) }, .m = { .msg_iovlen = 1 } };
 	o->m.msg_iov = &o->payload;
 	memset(&end.out, 0, sizeof(end.out));
-	if (!emitter) {
+	if (!end.connected) {
 		o->m.msg_name = &end.peer;
 		o->m.msg_namelen = sizeof(end.peer);
 		o->info = append(&o->m, SOL_IP, IP_PKTINFO, sizeof(struct in_pktinfo));
@@ -179,7 +225,7 @@ static bool receive_message(struct outgoing *reply)
 	struct msghdr m = { .msg_iov = &payload, .msg_iovlen = 1, .msg_control = end.in.octets,
 			    .msg_controllen = sizeof(end.in) };
 
-	if (reply) {
+	if (!end.connected) {
 		m.msg_name = &end.peer;
 		m.msg_namelen = sizeof(end.peer);
 	}
@@ -190,7 +236,7 @@ static bool receive_message(struct outgoing *reply)
 	if (reply) {
 		reply->payload.iov_len = (size_t)bytes;
 		for (struct cmsghdr *h = CMSG_FIRSTHDR(&m); h; h = CMSG_NXTHDR(&m, h))
-			if (h->cmsg_level == SOL_IP && h->cmsg_type == IP_PKTINFO)
+			if (reply->info && h->cmsg_level == SOL_IP && h->cmsg_type == IP_PKTINFO)
 				memcpy(reply->info, CMSG_DATA(h), offsetof(struct in_pktinfo, ipi_addr));
 	}
 	return true;
@@ -232,18 +278,29 @@ static uint64_t emit_messages(void)
 	return lost;
 }
 
+static void answer_messages(struct outgoing *o)
+{
+	if (!receive_message(o) || !send_message(o))
+		return;
+	if (stamps)
+		wait_for_stamp();
+	rounds++;
+}
+
 static void reflect_messages(void)
 {
 	struct outgoing o;
 
 	lay_out(&o, false);
-	while (!over) {
-		if (!receive_message(&o) || !send_message(&o))
-			continue;
-		if (stamps)
-			wait_for_stamp();
-		rounds++;
+	while (!over && !rounds)
+		answer_messages(&o);
+	if (rounds && connects) {
+		connect_to_peer();
+		lay_out(&o, false);
 	}
+	began = share_now();
+	while (!over)
+		answer_messages(&o);
 }
 
 /* ---- Without stamps ---------------------------------------------------------------------------------------------- */
@@ -266,39 +323,51 @@ static uint64_t emit_plain(void)
 	return lost;
 }
 
+static void answer_plain(void)
+{
+	socklen_t length = sizeof(end.peer);
+	ssize_t bytes = recvfrom(end.fd, end.packet, sizeof(end.packet), MSG_DONTWAIT, (struct sockaddr *)&end.peer, &length);
+
+	if (bytes >= 0 &&
+	    sendto(end.fd, end.packet, (size_t)bytes, MSG_DONTWAIT, (struct sockaddr *)&end.peer, length) >= 0)
+		rounds++;
+}
+
+static void answer_connected(void)
+{
+	ssize_t bytes = recv(end.fd, end.packet, sizeof(end.packet), MSG_DONTWAIT);
+
+	if (bytes >= 0 && send(end.fd, end.packet, (size_t)bytes, MSG_DONTWAIT) >= 0)
+		rounds++;
+}
+
 static void reflect_plain(void)
 {
-	while (!over) {
-		socklen_t length = sizeof(end.peer);
-		ssize_t bytes = recvfrom(end.fd, end.packet, sizeof(end.packet), MSG_DONTWAIT,
-					 (struct sockaddr *)&end.peer, &length);
-
-		if (bytes >= 0 && sendto(end.fd, end.packet, (size_t)bytes, MSG_DONTWAIT,
-					 (struct sockaddr *)&end.peer, length) >= 0)
-			rounds++;
-	}
+	while (!over && !rounds)
+		answer_plain();
+	if (rounds && connects)
+		connect_to_peer();
+	began = share_now();
+	while (!over && end.connected)
+		answer_connected();
+	while (!over)
+		answer_plain();
 }
 
 /* ---- Both -------------------------------------------------------------------------------------------------------- */
 
-static double seconds_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static void usage(void)
 {
-	errx(1, "usage: bare emit|reflect kernel|messages|user INTERFACE PORT [ADDRESS SECONDS]");
+	errx(1, "usage: bare emit|reflect|reflect-connected kernel|messages|user INTERFACE PORT [ADDRESS SECONDS]");
 }
 
 int main(int argc, char **argv)
 {
 	bool emitter = argc > 1 && !strcmp(argv[1], "emit");
+	struct share ended;
 
-	if (argc != (emitter ? 7 : 5) || (!emitter && strcmp(argv[1], "reflect")))
+	connects = argc > 1 && !strcmp(argv[1], "reflect-connected");
+	if (argc != (emitter ? 7 : 5) || (!emitter && !connects && strcmp(argv[1], "reflect")))
 		usage();
 	stamps = !strcmp(argv[2], "kernel");
 	messages = stamps || !strcmp(argv[2], "messages");
@@ -313,14 +382,18 @@ int main(int argc, char **argv)
 			reflect_messages();
 		else
 			reflect_plain();
+		ended = share_now();
+		print_share(&ended);
 		return 0;
 	}
 	set_timer(on_end, atoi(argv[6]), 0);
+	began = share_now();
 
-	double began = seconds_now();
 	uint64_t lost = messages ? emit_messages() : emit_plain();
 
+	ended = share_now();
 	printf("Rounds: %llu, sent again: %llu\n", (unsigned long long)rounds, (unsigned long long)lost);
-	printf("Rate: %.0f round trips/s\n", (double)rounds / (seconds_now() - began));
+	printf("Rate: %.0f round trips/s\n", (double)rounds / (ended.at_s - began.at_s));
+	print_share(&ended);
 	return 0;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fills a log and times the writing of it by report/log_file.c, which is what happens after a run. Linked with the rooms. */
+/* Fills the ring of a log and times how it is emptied into a file, which is what goes on beside a run. Linked with the rooms. */
 #include "histogram.h"
 #include "host/memory.h"
 #include "measure/exchange.h"
 #include "measure/log.h"
 #include "options.h"
-#include "report/log_file.h"
+#include "report/log_writer.h"
 #include "report/report.h"
 #include "wire/socket.h"
 
@@ -38,35 +38,35 @@ static void fill(struct log *l, uint64_t records)
 
 int main(int argc, char **argv)
 {
-	static struct exchange exchange;
-	static struct channel channel;
-	static struct histogram histogram;
-	static struct log_file file;
+	static struct exchange exchange = { .there = SOURCE_KERNEL };
+	static struct log_writer writer;
+	static struct log log;
 	struct options o = { .role = ROLE_EMIT, .stamp = SOURCE_KERNEL };
+	struct report report = { .options = &o, .exchange = &exchange };
 	struct memory memory;
-	struct log log;
 
-	if (argc != 4 || (strcmp(argv[3], "wire") && strcmp(argv[3], "all") && strcmp(argv[3], "full")))
-		errx(1, "usage: lograte FILE RECORDS wire|all|full");
+	if (argc != 5 || (strcmp(argv[3], "wire") && strcmp(argv[3], "all") && strcmp(argv[3], "full")))
+		errx(1, "usage: lograte FILE RECORDS wire|all|full text|csv|npy");
 
 	uint64_t records = strtoull(argv[2], NULL, 10);
-	const struct report report = { .options = &o, .exchange = &exchange, .channel = &channel,
-				       .histogram = &histogram, .log = &log };
 
 	o.log_path = argv[1];
 	o.log_full = !strcmp(argv[3], "full");
 	o.sw_timestamps = o.log_full || !strcmp(argv[3], "all");
+	while (strcmp(log_forms[o.log_format].name, argv[4]))
+		if (++o.log_format == LOG_FORMATS)
+			errx(1, "%s: no form of a log", argv[4]);
 	if (memory_map(&memory, records * log_record_bytes(o.log_full), false))
 		errx(1, "no memory for %llu records", (unsigned long long)records);
 	log_place(&log, memory.start, records, false, o.log_full);
 	fill(&log, records);
-	if (log_file_open(&file, o.log_path))
+	if (log_writer_open(&writer, &report, &log))
 		return 1;
 
 	int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC);
 
-	if (log_file_write(&file, &report))
+	if (log_writer_finish(&writer))
 		return 1;
-	printf("%.0f\n", (double)log.used * NS_PER_S / (double)(clock_read_ns(CLOCK_MONOTONIC) - began_ns));
+	printf("%.0f\n", (double)writer.written * NS_PER_S / (double)(clock_read_ns(CLOCK_MONOTONIC) - began_ns));
 	return 0;
 }

@@ -6,22 +6,13 @@
  */
 #include "wire/hmac.h"
 #include "wire/packet.h"
+#include "tests/fuzz/insist.h"
 #include "tests/unit/reply.h"
 
 #include <endian.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-#define INSIST(condition) \
-	do { \
-		if (!(condition)) { \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-			abort(); \
-		} \
-	} while (0)
 
 /* ---- An HMAC that a fuzzer can forge ------------------------------------------------------------------------------ */
 
@@ -88,7 +79,7 @@ static struct answer answer_of(uint8_t choice)
 		.tos_known = choice & 4, .tos = 0xb9, .received = 7, .sent = 8,
 		.follow_up_seq = 0x12345678, .follow_up_ns = 1, .follow_up_method = choice >> 4 & 3,
 		.wire_source = choice & 3, .t2_user_known = choice & 64, .t2_user_ns = 5,
-		.software_bound_ns = choice & 128 ? 77 : -1,
+		.software_bound_ns = choice & 128 ? 77 : -1, .clock_doubted = choice & 8,
 	};
 }
 
@@ -121,7 +112,7 @@ static void check_told(const struct answer *a, const struct reply *r)
 		INSIST(r->dscp == a->tos >> 2 && r->ecn == (a->tos & 3));
 	if (r->software_told) {
 		INSIST(r->wire_source == a->wire_source && r->software_bound_ns == a->software_bound_ns);
-		INSIST(r->t2_user_known == a->t2_user_known);
+		INSIST(r->t2_user_known == a->t2_user_known && r->clock_doubted == a->clock_doubted);
 		INSIST(!r->t2_user_known || r->t2_user_ns == a->t2_user_ns);
 	}
 }
@@ -146,6 +137,7 @@ static void check_answer(const struct kind *k, const struct hmac *key, const uin
 	else
 		INSIST(!malformed);
 	INSIST(packet_answers(packet, request, key));
+	INSIST(packet_has_t1(packet, packet_t1(request, key), key));
 	INSIST(packet_read_request(packet, whole, key, &again) == PACKET_IS_REPLY);
 
 	INSIST(read_whole_reply(packet, whole, key, &r) == PACKET_GOOD);
@@ -191,9 +183,10 @@ static void check_as_reply(const struct hmac *key, const uint8_t *data, size_t b
 		INSIST(r.dscp <= 63 && r.ecn <= 3);
 		INSIST(r.software_bound_ns >= -1 && r.software_bound_ns < UINT32_MAX);
 		INSIST(r.t2_user_known || !r.t2_user_ns);
+		INSIST(r.software_told || !(r.t2_user_known || r.clock_doubted));
 		INSIST(!r.follow_up_method || r.follow_up_told);
 		INSIST(!r.tlv_integrity || !(r.follow_up_told || r.class_told || r.software_told || r.t2_method));
-		packet_answers(packet, probe, key);
+		INSIST(packet_answers(packet, probe, key) <= packet_has_t1(packet, packet_t1(probe, key), key));
 	}
 	free(packet);
 }

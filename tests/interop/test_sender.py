@@ -174,7 +174,7 @@ def one_port(mode):
 def light(mode):
     """TWAMP-Light requests of 14 octets and more; the padding may be anything."""
     noise = random.Random(5)
-    with Reflecting(mode) as r:
+    with Reflecting(mode, "--allow-short") as r:
         sender = Sender(0x1234, ptp=False)
         for octets in range(stamp.BASE - 1, 13, -1):
             sender.ask(octets, cut=octets)
@@ -189,7 +189,18 @@ def light(mode):
         for octets in range(1, 14):
             sender.silence(request(1, 0, 0, False)[:octets])
         sender.silence(request(1, clock_ns(), multiplier=0))
-    r.report.rows("Packets", Sent=60, Malformed=14, Bad_TLVs=0, Sessions=1)
+    r.report.rows("Packets", Sent=60, Malformed=14, Too_short=0, Bad_TLVs=0, Sessions=1)
+
+
+def not_light(mode):
+    """Without --allow-short no reply is longer than its request."""
+    with Reflecting(mode) as r:
+        sender = Sender(0x1234)
+        for octets in (stamp.BASE - 1, 41, 14):
+            sender.silence(request(1, clock_ns(), 0)[:octets])
+        sender.ask(0)
+    r.report.rows("Packets", Sent=1, Too_short=3, Malformed=0, Sessions=1)
+    r.report.balances_as_reflector()
 
 
 # ---- One TLV after the other -----------------------------------------------------------------------------------------
@@ -496,6 +507,26 @@ def badly_signed(mode):
     r.report.rows("Packets", Sent=2, Received=7, Unverified=5, Malformed=0, Sessions=1)
 
 
+def replayed(mode):
+    """What was recorded gets no second reply, not even when its sender began again; what was only late gets its own."""
+    with Reflecting(mode, "--key", harness.write_key(KEY)) as r:
+        sender = SignedSender()
+        recorded = [sender.packet(seq, ()) for seq in range(5)]
+        for seq in (0, 1, 2, 4):
+            sender.exchange(recorded[seq])
+        for seq in (0, 2, 4):
+            sender.silence(recorded[seq])
+        sender.exchange(recorded[3])
+        sender.silence(recorded[3])
+        sender.replies = 5
+        sender.answers(0)
+        for octets in recorded:
+            sender.silence(octets)
+        sender.answers(1)
+    r.report.rows("Packets", Sent=7, Received=16, Replayed=9, Reordered=1, Duplicate=0, Unverified=0, Sessions=1)
+    r.report.balances_as_reflector()
+
+
 def badly_sealed(mode):
     """RFC 8972 section 4.8: I in each TLV, and all as they were."""
     ask = tlv(TIMESTAMP_INFORMATION, bytes(4)), tlv(FOLLOW_UP, bytes(16)), tlv(200, b"abc")
@@ -523,6 +554,7 @@ TESTS = (
     ("requests of 44 octets, in NTP and PTP format, in five sessions", base),
     ("two sessions from one port", one_port),
     ("TWAMP-Light requests of 14 to 43 octets; less is not answered", light),
+    ("short requests are not answered without --allow-short", not_light),
     ("Extra Padding", extra_padding),
     ("Location is not told", location),
     ("Timestamp Information", timestamp_information),
@@ -546,6 +578,7 @@ TESTS = (
 SIGNED_TESTS = (
     ("authenticated requests", signed),
     ("requests with a wrong HMAC, or none, get no reply", badly_signed),
+    ("recorded requests that come again get no reply", replayed),
     ("TLVs with a wrong HMAC, or none", badly_sealed),
 )
 

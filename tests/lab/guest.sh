@@ -35,6 +35,11 @@ judged_outside() {
 	echo "judge $program $folder"
 }
 
+# The end of a report has its verdict.
+shorten() { # FILE
+	if [ "$(wc -l <"$1")" -le 36 ]; then cat "$1"; else head -30 "$1" && echo ... && tail -5 "$1"; fi
+}
+
 verdict() {
 	local file
 
@@ -46,7 +51,7 @@ verdict() {
 	echo "not ok - $test_name"
 	printf '# %s\n' "${complaints[@]}"
 	for file in "$work"/*.err "$work"/*.out; do
-		[ ! -s "$file" ] || { echo "# ${file##*/}:" && head -30 "$file" | cut -c 1-200 | cat -v | sed 's/^/#   /'; }
+		[ ! -s "$file" ] || { echo "# ${file##*/}:" && shorten "$file" | cut -c 1-300 | cat -v | sed 's/^/#   /'; }
 	done
 }
 
@@ -175,8 +180,14 @@ expect() { # LEFT OP RIGHT, of test(1), and what it is
 	test "$1" "$2" "$3" 2>/dev/null || complain "$4: $1 $2 $3 is not so"
 }
 
+# A measurement is void (3) where more time went into what was lost than into all the rest, which depends on the machine.
 expect_status() {
-	[ "${status[$1]}" = "$2" ] || complain "$1: exit status ${status[$1]}, not $2"
+	local have=${status[$1]}
+
+	if [ "$2" = 0 ] && [ "$have" = 3 ] && grep -qs '^Measurement: void: the peer did not answer' "$work/$1.out"; then
+		have=0
+	fi
+	[ "$have" = "$2" ] || complain "$1: exit status $have, not $2"
 }
 
 expect_line() { # FILE REGEX
@@ -188,19 +199,19 @@ expect_balance() {
 	local name=$1 placed received more
 
 	placed=$(($(row "$name" Warm-up) + $(row "$name" Recorded) + $(row "$name" Unstamped) + $(row "$name" Negative) + $(row "$name" Stepped)))
+	received=$(($(row "$name" Foreign) + $(row "$name" Malformed) + $(row "$name" Unverified)))
 	if grep -q '^  Lost' "$work/$name.out"; then
-		received=$((placed + $(row "$name" Late) + $(row "$name" Duplicate) + $(row "$name" Foreign) + $(row "$name" Malformed)))
-		placed=$((placed + $(row "$name" Lost)))
-		# Of these it is not told whether they were answered.
-		more=$(($(row "$name" Unfinished) + $(row "$name" Closing)))
-		expect "$(row "$name" Sent)" -eq $((placed + more)) "accounts of $name: sent"
-		expect "$(row "$name" Received)" -ge "$received" "accounts of $name: received"
-		expect "$(row "$name" Received)" -le $((received + more)) "accounts of $name: received"
+		placed=$((placed + $(row "$name" Lost) + $(row "$name" Unfinished) + $(row "$name" Closing)))
+		received=$((received + $(row "$name" Answered) + $(row "$name" Late) + $(row "$name" Duplicate)))
 	else
-		received=$(($(row "$name" Unanswered) + $(row "$name" Foreign) + $(row "$name" Malformed)))
-		expect "$(row "$name" Sent)" -eq "$placed" "accounts of $name: sent"
-		expect "$(row "$name" Received)" -eq $((placed + received)) "accounts of $name: received"
+		received=$((received + $(row "$name" Sent)))
+		for more in Unanswered Disallowed 'Too short' 'No session' Replayed 'Over rate'; do
+			received=$((received + $(row "$name" "$more")))
+		done
+		! grep -q '^  Cut short' "$work/$name.out" || received=$((received + $(row "$name" 'Cut short')))
 	fi
+	expect "$(row "$name" Sent)" -eq "$placed" "accounts of $name: sent"
+	expect "$(row "$name" Received)" -eq "$received" "accounts of $name: received"
 }
 
 # known_by FILE: lines "SEQ T2 T3" of a log, of what has both stamps of the reflector.

@@ -6,6 +6,7 @@
 #   family=NAME             what the names of all tests begin with
 #   truth=PROGRAM           of this folder, that compares
 #   emitter_options=(...)   of every emitter that start_pair starts
+#   step_check=''           where the times of user space mean something; else --no-step-check
 #
 #   pair NAME "PARAMETERS" "R_ARGUMENTS" "E_ARGUMENTS" EXPECTATION...
 #   ONLY=REGEX, SELF=1      see test_simnic.sh
@@ -16,6 +17,7 @@ export GUARD_S=100 # a program that takes longer hangs; two virtual machines on 
 
 parameters=/sys/module/simnic/parameters
 self=${SELF:-0}
+step_check=${step_check---no-step-check}
 declare -A told=()
 
 wanted() {
@@ -28,9 +30,10 @@ reset() {
 
 	for pair in port=862 epoch_ns=1600000000000000000 period_ns=100000 live=N before_ns=0 wire_ns=1000 wire_back_ns=-1 \
 		response_ns=5000 after_ns=0 vary_stage=1 vary_steps=0 vary_ns=1 from=0 directions=3 alternate=N spike_every=0 \
-		spike_ns=0 spike_stage=1 drop_every=0 dup_every=0 reorder_every=0 hold_ms=1000 tx_stamp_missing_every=0 \
+		spike_ns=0 spike_stage=1 drop_every=0 drop_reply=0 dup_every=0 reorder_every=0 hold_ms=1000 tx_stamp_missing_every=0 \
 		tx_stamp_late_every=0 late_us=0 tx_stamp_twice_every=0 tx_stamp_delay_us=0 rx_stamp_missing_every=0 \
-		one_in_flight=N filter_all=Y has_phc=Y phc_offset_ns=0,0 drift_ppb=0,0 step_at=-1 step_ns=0; do
+		one_in_flight=N filter_all=Y has_phc=Y phc_offset_ns=0,0 drift_ppb=0,0 step_at=-1 step_ns=0 step_where=0 step_times=1 \
+		read_error_every=0 read_error=16; do
 		echo "${pair#*=}" >"$parameters/${pair%%=*}"
 	done
 	told=()
@@ -86,11 +89,11 @@ start_pair() {
 
 	take_counters before
 	read -ra words <<<"$1"
-	# The count is never reached: it makes the log small, which would fill a quarter of the memory.
-	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware --no-step-check --log "$work/r.log" --count 50000 "${words[@]}"
+	# The count is never reached, however fast the machine is: it makes the log small, which would fill a quarter of the memory.
+	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware ${step_check:+"$step_check"} --log "$work/r.log" --count 1000000 "${words[@]}"
 	poll has_port r
 	read -ra words <<<"$2"
-	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --no-step-check --log "$work/e.log" \
+	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware ${step_check:+"$step_check"} --log "$work/e.log" \
 		"${emitter_options[@]}" "${words[@]}"
 }
 

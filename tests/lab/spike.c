@@ -17,6 +17,9 @@
  *     absent,1   the last page of the first memory that mincore() is asked for is given back
  *     filter,N   the N-th time and the next that it is asked, the NIC stamps PTP packets only
  *     clock,N    from the N-th question to the NIC's clock on it does not answer
+ *     set,N      CLOCK_REALTIME is set by 1000 s, forth and back by turns, at every N-th packet that is sent: for
+ *                --stamp user, since stamps of the kernel are not; a timerfd tells of it
+ *     forbid,N   the sending thread asks who its parent is, which the filter forbids, at every N-th packet that is sent
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -36,6 +39,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 static struct {
@@ -45,20 +49,26 @@ static struct {
 	unsigned reads; /* of CLOCK_REALTIME since the last packet was received */
 } spike;
 
-enum kind { NOTHING, PAGE, STRANGE, BACK, ID, ABSENT, FILTER, CLOCK, KINDS };
+enum kind { NOTHING, PAGE, STRANGE, BACK, ID, ABSENT, FILTER, CLOCK, SET, FORBID, KINDS };
 
 static struct {
 	enum kind kind;
 	unsigned long every, count; /* of what the kind is about */
-	char *page;
+	char *page, *page_end;
 	size_t page_bytes;
+	long set_s; /* CLOCK_REALTIME is ahead by so much, */
+	int timer_fd, set_untold; /* which this one does not know yet */
 	int raw_fd;
+	struct sockaddr_ll strange;
 } fault;
 
 static int (*real_ioctl)(int, unsigned long, ...);
 static int (*real_mincore)(void *, size_t, unsigned char *);
+static int (*real_mlockall)(int);
+static int (*real_bind)(int, const struct sockaddr *, socklen_t);
 static ssize_t (*real_recvmsg)(int, struct msghdr *, int);
 static ssize_t (*real_sendmsg)(int, const struct msghdr *, int);
+static ssize_t (*real_read)(int, void *, size_t);
 static int (*real_clock_gettime)(clockid_t, struct timespec *);
 
 static void *real(const char *name)
@@ -72,21 +82,23 @@ static void *real(const char *name)
 
 static void begin_fault(void)
 {
-	static const char *const names[KINDS] = { "", "page", "strange", "back", "id", "absent", "filter", "clock" };
+	static const char *const names[KINDS] = { "", "page", "strange", "back", "id", "absent", "filter", "clock",
+						  "set", "forbid" };
 	const char *text = getenv("FAULT");
 	char kind[8] = "";
 
 	real_ioctl = real("ioctl");
 	real_mincore = real("mincore");
+	real_mlockall = real("mlockall");
+	real_bind = real("bind");
 	if (!text || sscanf(text, "%7[^,],%lu", kind, &fault.every) != 2 || !fault.every)
 		return;
 	for (enum kind k = PAGE; k < KINDS; k++)
 		if (!strcmp(kind, names[k]))
 			fault.kind = k;
 	fault.page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	fault.page = mmap(NULL, fault.page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	fault.raw_fd = fault.kind == STRANGE ? socket(AF_PACKET, SOCK_DGRAM, 0) : -1;
-	if (fault.page == MAP_FAILED || (fault.kind == STRANGE && fault.raw_fd < 0))
+	if (fault.kind == STRANGE && fault.raw_fd < 0)
 		abort();
 }
 
@@ -104,6 +116,7 @@ __attribute__((constructor)) static void begin(void)
 
 	real_recvmsg = real("recvmsg");
 	real_sendmsg = real("sendmsg");
+	real_read = real("read");
 	real_clock_gettime = real("clock_gettime");
 	begin_fault();
 	if (!text || sscanf(text, "%3[^,],%lu,%lu", stage, &spike.every, &us) != 3 || !spike.every)
@@ -149,24 +162,53 @@ static void give_back(void *page)
 		abort();
 }
 
-static void touch_page(void)
+/* The filter of the measuring thread lets no page be given back: there are pages enough that were never there. Mapped
+ * when what is there has been locked. */
+int mlockall(int flags)
 {
-	give_back(fault.page);
-	*(volatile char *)fault.page = 1;
+	const size_t bytes = 1UL << 30;
+	int result = real_mlockall(flags);
+
+	if (fault.kind != PAGE || fault.page)
+		return result;
+	fault.page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (fault.page == MAP_FAILED)
+		abort();
+	fault.page_end = fault.page + bytes;
+	return result;
 }
 
-/* The socket is bound to its interface. */
-static void send_strange(int fd)
+static void touch_page(void)
+{
+	if (fault.page == fault.page_end)
+		abort();
+	*(volatile char *)fault.page = 1;
+	fault.page += fault.page_bytes;
+}
+
+/* The socket is bound to its interface by then. */
+int bind(int fd, const struct sockaddr *address, socklen_t bytes)
 {
 	struct sockaddr_ll to = { .sll_family = AF_PACKET, .sll_protocol = htons(0x88b5), .sll_halen = 6 };
 	char name[IF_NAMESIZE] = "";
-	socklen_t bytes = sizeof(name);
+	socklen_t name_bytes = sizeof(name);
 
 	memset(to.sll_addr, 0xff, 6);
-	if (getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, &bytes))
-		abort();
-	to.sll_ifindex = (int)if_nametoindex(name);
-	if (sendto(fault.raw_fd, "strange", 7, 0, (struct sockaddr *)&to, sizeof(to)) < 0)
+	if (fault.kind == STRANGE && !getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, &name_bytes) && *name) {
+		to.sll_ifindex = (int)if_nametoindex(name);
+		fault.strange = to;
+	}
+	return real_bind(fd, address, bytes);
+}
+
+/* Not by sendto(2), which the filter does not allow. */
+static void send_strange(void)
+{
+	struct iovec text = { .iov_base = "strange", .iov_len = 7 };
+	const struct msghdr m = { .msg_name = &fault.strange, .msg_namelen = sizeof(fault.strange), .msg_iov = &text,
+				  .msg_iovlen = 1 };
+
+	if (real_sendmsg(fault.raw_fd, &m, 0) < 0)
 		abort();
 }
 
@@ -216,9 +258,33 @@ ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 		maybe_spin(spike.sent);
 	if (is_due(PAGE))
 		touch_page();
+	if (is_due(FORBID))
+		getppid();
 	if (is_due(STRANGE))
-		send_strange(fd);
+		send_strange();
+	if (is_due(SET)) {
+		fault.set_s = 1000 - fault.set_s;
+		fault.set_untold = 1;
+	}
 	return real_sendmsg(fd, m, flags);
+}
+
+int timerfd_create(clockid_t clock, int flags)
+{
+	int (*real_create)(clockid_t, int) = real("timerfd_create");
+
+	fault.timer_fd = real_create(clock, flags);
+	return fault.timer_fd;
+}
+
+ssize_t read(int fd, void *to, size_t bytes)
+{
+	if (fault.set_untold && fd == fault.timer_fd) {
+		fault.set_untold = 0;
+		errno = ECANCELED;
+		return -1;
+	}
+	return real_read(fd, to, bytes);
 }
 
 /* The first read after a packet is received tells when the program had it, the second when it sends. */
@@ -231,7 +297,10 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 		errno = EIO;
 		return -1;
 	}
-	return real_clock_gettime(clock, t);
+	if (real_clock_gettime(clock, t))
+		return -1;
+	t->tv_sec += clock == CLOCK_REALTIME ? fault.set_s : 0;
+	return 0;
 }
 
 static void narrow_filter(struct ifreq *r)

@@ -36,6 +36,18 @@ doctor() {
 	verdict
 }
 
+# The run itself is refused too.
+refused() {
+	[[ $1 =~ ${ONLY:-.} ]] || return 0
+	begin "doctor: $1: nor does rant start"
+	start x a "$RANT" -i "${link[a]}" --duration 1
+	finish x
+	expect_status x 1
+	expect "$(wc -l <"$work/x.err")" -eq 1 'lines on stderr'
+	expect "$(wc -c <"$work/x.out")" -eq 0 'octets on stdout'
+	verdict
+}
+
 threads=$([ "$FLAVOUR" = rt ] && echo yes)
 ready='(interrupt context, above every process|thread of interrupt [0-9]+ has SCHED_FIFO 50, this process)'
 
@@ -103,9 +115,14 @@ doctor 'igb with its clock held by another program' 1 a '' '' "^note  users: tai
 stop clock
 
 if [ -n "$threads" ]; then
-	doctor 'igb threads that the loop would starve' 1 a 'chrt -f 60 taskset -c 0' '' \
-		'^(warn|ok) +interrupt priority: thread of interrupt [0-9]+ has SCHED_FIFO 50, this process SCHED_FIFO 60 ' \
-		'^ok    preemption: PREEMPT_RT '
+	for priority in 50 60 99; do
+		doctor "igb threads that a loop of priority $priority would starve" 1 a "chrt -f $priority taskset -c 0" '' \
+			"^(warn|note)  interrupt priority: thread of interrupt [0-9]+ has SCHED_FIFO 50, this process SCHED_FIFO $priority .*: chrt -f 22 rant [.][.][.]\$" \
+			'^ok    preemption: PREEMPT_RT '
+	done
+	# Its interrupts go where the loop is.
+	doctor 'igb threads on all CPUs of the loop' 1 a 'chrt -f 99' '' '^warn  interrupt priority: .*: chrt -f 22 rant [.][.][.]$'
+	doctor 'igb threads above the loop' 1 a 'chrt -f 49' '' '^ok    interrupt priority: '
 else
 	doctor 'not a real-time kernel' 0 a '' '--stamp kernel' '^note  preemption: PREEMPT_DYNAMIC '
 fi
@@ -144,15 +161,34 @@ doctor 'simulated NIC, set by somebody' 0 a '' '' "^note  stamp setting: transmi
 doctor 'simulated NIC, a setting that cannot be changed' 1 a 'setpriv --reuid=65534 --clear-groups' '' \
 	"^fail  stamp setting: transmit 'on', filter 'none' .*: to change it needs CAP_NET_ADMIN: sudo hwstamp_ctl -i sim0 -t 1 -r 1$"
 echo N >"$parameters/filter_all"
-doctor 'simulated NIC, PTP only' 0 a '' '' "^warn  stamps: filter 'all' is not listed, only: none ptpv2-event "
+doctor 'simulated NIC, PTP only' 1 a '' '' \
+	"^fail  stamps: filter 'all' is not listed, only: none ptpv2-event .*: rant will not start .*: rant --stamp kernel" ', 1 failure$'
+refused 'simulated NIC, PTP only'
 echo Y >"$parameters/filter_all"
 echo 50000000,0 >"$parameters/drift_ppb"
 doctor 'simulated NIC, a clock that is 5 % too fast' 1 a '' '' '^fail  NIC clock: went on [0-9]+ ns while the system went on '
 echo -1000000000,0 >"$parameters/drift_ppb"
 doctor 'simulated NIC, a clock that stands still' 1 a '' '' '^fail  NIC clock: stands still \(/dev/ptp'
 echo 0,0 >"$parameters/drift_ppb"
+# 101 readings are wanted, of which as many may be refused.
+echo 3 >"$parameters/read_error_every"
+doctor 'simulated NIC, a clock of which every third reading is refused' 0 a '' '' \
+	'^warn  NIC clock: busy, refused 5[01] of 15[12] readings: Device or resource busy \(/dev/ptp[0-9]+\): .*fuser -v /dev/ptp[0-9]+' \
+	'^ok    NIC clock: runs; a reading takes [0-9]+ ns \(median of 101\)'
+echo 1 >"$parameters/read_error_every"
+for error in '16 Device or resource busy' '11 Resource temporarily unavailable' '110 Connection timed out'; do
+	echo "${error%% *}" >"$parameters/read_error"
+	doctor "simulated NIC, a clock that refuses all readings, errno ${error%% *}" 0 a '' '' \
+		"^warn  NIC clock: busy, refused 101 of 101 readings: ${error#* } " '! ^ok    NIC clock: ' '! NIC clock: cannot be read'
+done
+echo 5 >"$parameters/read_error"
+doctor 'simulated NIC, a clock whose readings fail' 0 a '' '' '^warn  NIC clock: cannot be read: Input/output error \(/dev/ptp[0-9]+\)' \
+	'! NIC clock: busy'
+echo 0 >"$parameters/read_error_every"
+echo 16 >"$parameters/read_error"
 echo N >"$parameters/has_phc"
 doctor 'simulated NIC, no clock' 1 a '' '' '^fail  stamps: no hardware clock ' '^note  NIC clock: the NIC has none '
+refused 'simulated NIC, no clock'
 doctor 'simulated NIC, no clock, kernel stamps' 0 a '' '--stamp kernel' '^ok    stamps: '
 together
 rmmod simnic

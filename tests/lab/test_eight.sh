@@ -241,7 +241,7 @@ kernel_stamps() {
 	expect_known 2000 e.log -- r.log
 	verdict
 }
-slow kernel_stamps '' LOCAL
+slow kernel_stamps '' KERNEL
 slow kernel_stamps -s KERNEL
 
 interrupted() {

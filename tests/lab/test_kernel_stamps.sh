@@ -190,5 +190,43 @@ set_in_between() { # STAMP
 set_in_between kernel
 set_in_between user
 
+# The reflector does not run for a while, and probes wait. Each step is longer than that, so that it shows in what it spoilt.
+stalled() { # STAMP LEFT_OUT NS...
+	local stamp=$1 left_out=$2 ns undo=0
+
+	shift 2
+	begin "kernel stamps: the reflector is stopped, --stamp $stamp, and the clock is set by: ${*:-nothing}"
+	start r b "$RANT" -i v1 --stamp "$stamp" --log "$work/r.log" --threshold 60000000 --continue
+	poll has_port r
+	start e a "$RANT" -i v0 -a "${address[b]}" --stamp kernel --timeout 20
+	poll has_sent_more $(($(sent_by a) + 50))
+	kill -STOP "${pid[r]}"
+	poll has_sent_more $(($(sent_by a) + 20))
+	for ns; do
+		"$HELPERS/set_clock" "$ns" || complain 'the clock was not set'
+		undo=$((undo - ns))
+		poll has_sent_more $(($(sent_by a) + 20))
+	done
+	kill -CONT "${pid[r]}"
+	poll has_sent_more $(($(sent_by a) + 50))
+	stop e
+	stop r
+	[ "$undo" = 0 ] || "$HELPERS/set_clock" "$undo"
+	expect_status r 0
+	expect "$(row r Stepped)" -ge "$left_out" 'left out by the reflector'
+	[ "$left_out" != 0 ] || expect "$(row r Stepped)" -eq 0 'left out by the reflector'
+	expect "$(row r Negative)" -eq 0 'negative'
+	expect "$(row r Breaches)" -eq 0 'false breaches'
+	expect_balance e
+	expect_balance r
+	verdict
+}
+stalled kernel 0
+stalled user 0
+stalled kernel 20 100000000000
+stalled kernel 20 -100000000000
+stalled kernel 20 100000000000 -100000000000
+stalled user 0 100000000000 -100000000000
+
 together
 exit "$failed"

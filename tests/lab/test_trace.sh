@@ -62,13 +62,13 @@ evidence() {
 	echo 1 >"$instance/tracing_on"
 }
 
-# reflector_stage NAME PART PRELOADED: the emitter goes on all the time, the reflector runs once for each spike.
+# reflector_stage NAME PART PRELOADED [OPTION]: the emitter goes on all the time, the reflector runs once for each spike.
 reflector_stage() {
 	local i
 	local -a words
 
 	begin "trace: $spikes spikes $1 are blamed on: $2"
-	read -ra words <<<"$R"
+	read -ra words <<<"$R ${4:-}"
 	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --timeout 1000 -q
 	for ((i = 0; i < spikes; i++)); do
 		mkdir "$work/saved"
@@ -86,7 +86,8 @@ reflector_stage 'between NIC and program' NIC-to-app ''
 set_spike 0 0 0
 reflector_stage 'in the program' 'App processing' app,300,200000
 set_spike 2 300 200000000
-reflector_stage 'between program and NIC' App-to-NIC ''
+# The simulated stamp is of a time that is still to come when it is fetched: a real one would be no stamp of this packet.
+reflector_stage 'between program and NIC' App-to-NIC '' --no-step-check
 
 emitter_wire() {
 	local i
@@ -130,7 +131,7 @@ stages_add_up() {
 	for name in e r; do
 		expect_line "$name.out" '^  NIC clock     : sim[01], (neither UTC nor TAI|TAI|UTC), minus CLOCK_REALTIME '
 		expect_line "$name.out" "^  Stages        : user-space times are on the NIC's scale within \\+-[0-9]+ ns\$"
-		expect "$(grep -c '^  Warning: .* stages were negative' "$work/$name.out")" -eq 0 'negative stages'
+		expect "$(grep -c 'on the wrong side of their stamps' "$work/$name.out")" -eq 0 'samples out of order'
 	done
 	# In the log all four times are on one scale: in order, within the bound that the report gives.
 	for name in e r; do

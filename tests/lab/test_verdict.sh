@@ -7,100 +7,49 @@
 #
 # The guest is slow, so that a thread may have had to wait for its CPU: that alone is always allowed.
 set -uo pipefail
-# shellcheck source=tests/lab/guest.sh
-. "$TESTS/guest.sh"
 
 if [ -z "${SIMNIC:-}" ]; then
 	echo "ok - verdict # SKIP the module of the simulated NIC was not built"
 	exit 0
 fi
-parameters=/sys/module/simnic/parameters
-waited='the measuring thread had to wait for its CPU \([^;]*\)'
-# As they are in live mode, with clocks that run like the system's.
-insmod "$SIMNIC" period_ns=0 live=Y wire_ns=1000 wire_back_ns=1000 response_ns=0 phc_offset_ns=37000000000,-123456789
-apart sim0 sim1
-
-set_parameters() {
-	local pair
-
-	for pair in "$@"; do
-		echo "${pair#*=}" >"$parameters/${pair%%=*}" || complain "cannot set $pair"
-	done
-}
-
-fault=() # words before the emitter: a fault that is made by spike.c
-
-# run "R ARGUMENTS" "E ARGUMENTS": an emitter of some packets beside a reflector.
-start_both() {
-	local -a words
-
-	read -ra words <<<"$1"
-	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware --timeout 50 "${words[@]}"
-	poll has_port r
-	read -ra words <<<"$2"
-	start e a "${fault[@]}" taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --timeout 50 "${words[@]}"
-}
-
-run() {
-	start_both "$1" "$2"
-	finish e
-	stop r
-}
-
-# verdict_is NAME LEVEL STATUS REASONS: in the order of the report, each a regular expression; `waited` may be anywhere.
-verdict_is() {
-	local name=$1 level=$2 want=$3 line
-
-	shift 3
-	expect_status "$name" "$want"
-	want="^Measurement: $level${1:+: $1}\$"
-	line=$(tail -n 1 "$work/$name.out" | sed -E "s/(: |; )$waited(; )?/\1/; s/; $//; s/doubtful: $/trusted/")
-	[[ $line =~ $want ]] || complain "$name says: $(tail -n 1 "$work/$name.out")"
-}
-
-# shellcheck disable=SC2317 # by poll
-has_sent_more() { # SIDE THAN
-	is_gone e || [ "$(sent_by "$1")" -gt "$2" ]
-}
-
-# Until the emitter has sent so many more.
-wait_for_packets() {
-	poll has_sent_more a $(($(sent_by a) + $1))
-}
+# shellcheck source=tests/lab/live.sh
+. "$TESTS/live.sh"
 
 begin 'verdict: a healthy run is trusted, with log, histogram and stages'
-run "-s -H --log $work/r.log --count 400" "-s -H --log $work/e.log --count 400 --warmup 20 -v"
+# The reflector must not end by its count, which makes its log small, before the emitter does, whose warm-up it counts too.
+run "-s -H --log $work/r.log --count 1000" "-s -H --log $work/e.log --count 400 --warmup 20 -v"
 verdict_is e trusted 0
 verdict_is r trusted 0
+expect "$(row e Lost)" -eq 0 'probes without an answer'
 expect "$(grep -c '^Not judged.*NIC' "$work/e.out")" -eq 0 'questions about the NIC that were not judged'
 verdict
 
 begin 'verdict: missing stamps are counted, and with --strict a failure'
 set_parameters directions=1 tx_stamp_missing_every=50
-run '' '--count 300'
+run '' '--count 300 --timeout 1000'
 lost='stamps are missing \(6 of 300 samples, 2 %\); the driver lost stamps \(tx_stamp_missing 6\)'
 verdict_is e doubtful 0 "$lost"
 verdict_is r trusted 0
-run '-q' '--count 300 --strict -q'
+run '-q' '--count 300 --timeout 1000 --strict -q'
 expect_status e 3
 expect_status r 0
 expect "$(wc -c <"$work/e.out")" -eq 0 'octets on stdout with -q'
 verdict
 
 begin 'verdict: in the warm-up missing stamps do not count'
-run '' '--count 100 --warmup 400'
+run '' '--count 100 --warmup 400 --timeout 1000'
 verdict_is e doubtful 0 "stamps are missing \(2 of 100 samples, 2 %\); the driver lost stamps \(tx_stamp_missing [0-9]+\)"
 verdict
 
 begin 'verdict: void where most stamps are missing'
 set_parameters directions=3 tx_stamp_missing_every=2 rx_stamp_missing_every=3
-run '' '--count 60'
+run '' '--count 60 --timeout 500'
 verdict_is e void 3 'most stamps are missing \(67 % of the samples\); stamps are missing \(40 of 60 samples, 67 %\); .*'
 set_parameters tx_stamp_missing_every=0 rx_stamp_missing_every=0
 verdict
 
 begin "verdict: another program changes the NIC's setting"
-start_both '' '--count 1000000'
+start_both '' '--count 1000000 --timeout 50'
 wait_for_packets 1500
 at a hwstamp_ctl -i sim0 -t 1 -r 12 >/dev/null
 wait_for_packets 10
@@ -122,7 +71,9 @@ verdict
 begin 'verdict: a step of 1 ms in the middle is found at its place, and the statistics are clean'
 set_parameters step_ns=1000000 step_at=600
 run '' "--log $work/e.log --count 1200"
-verdict_is e doubtful 0 "a clock was set \(the NIC's clock 1 times, 1 samples left out\)"
+# Until a reading shows the step, times of user space are off by it, and some stamps beside them are on the wrong side.
+disordered='times were out of order \([0-9]+ samples left out of the stages\)'
+verdict_is e doubtful 0 "a clock was set \(the NIC's clock 1 times, 1 samples left out\)(; $disordered)?"
 verdict_is r trusted 0
 expect "$(awk '$1 == 600' "$work/e.log" | wc -l)" -eq 0 'records of the packet in which the clock was set'
 sed -n 's/^  Step of the NIC clock by +\([0-9]*\) ns (+-\([0-9]*\)), .* after packet \([0-9]*\) to \([0-9]*\)$/\1 \2 \3 \4/p' "$work/e.out" >"$work/step"
@@ -143,7 +94,7 @@ pause 1
 stop e
 stop r
 set_parameters drift_ppb=0,0
-verdict_is e void 3 "(a clock was set \(.*\); )?the NIC's clock stood still \([0-9]+ times, [0-9]+[.][0-9]+ s in all\)"
+verdict_is e void 3 "(a clock was set \(.*\); )?the NIC's clock stood still \([0-9]+ times, [0-9]+[.][0-9]+ s in all\)(; $disordered)?"
 verdict_is r trusted 0
 verdict
 
@@ -171,7 +122,7 @@ verdict
 begin 'verdict: stages that are negative'
 set_parameters before_ns=-20000000
 run '' '--count 200 -s --no-step-check'
-verdict_is e doubtful 0 'stages were negative \([0-9]+ by more than their bound\)'
+verdict_is e doubtful 0 "$disordered"
 set_parameters before_ns=0
 verdict
 
@@ -180,16 +131,21 @@ for stamp in kernel user; do
 	start_both "--stamp $stamp" "--stamp $stamp --count 1000000"
 	wait_for_packets 300
 	date -s '+3 seconds' >/dev/null
+	# The reflector, whose clock this is too, has looked by then.
+	pause 1
 	wait_for_packets 300
 	stop e
 	stop r
-	verdict_is e doubtful 0 'a clock was set \(CLOCK_REALTIME 1 times(, 1 samples left out)?\)'
+	# Also the sample after it, where a busy guest reads the clocks late.
+	set='a clock was set \(CLOCK_REALTIME 1 times(, [12] samples left out)?\)'
+	verdict_is e doubtful 0 "$set; the reflector doubts its clock \([0-9]+ replies, the first to packet [0-9]+\)"
+	verdict_is r doubtful 0 "$set"
 	verdict
 done
 
 begin 'verdict: a breach ends the run with status 2 all the same'
 set_parameters tx_stamp_missing_every=3
-run '' '--count 1000 -t 0.001 --strict'
+run '' '--count 1000 --timeout 50 -t 0.001 --strict'
 expect_status e 2
 expect "$(grep -c '^Measurement: ' "$work/e.out")" -eq 1 'verdicts'
 verdict

@@ -7,6 +7,7 @@
  *   hostile emit MODE ADDRESS [options]     sends to the reflector at ADDRESS
  *   hostile reflect MODE ADDRESS [options]  is the reflector at ADDRESS
  *   hostile hold stamps ADDRESS             sends nothing, but keeps the kernel stamping
+ *   hostile forge ROLE ADDRESS [options]    tells the emitter or reflector at ADDRESS that its packets are too long
  */
 #include "wire/packet.h"
 #include "wire/socket.h"
@@ -15,6 +16,9 @@
 #include <err.h>
 #include <errno.h>
 #include <getopt.h>
+#include <netinet/ip.h>
+#include <netinet/ip_icmp.h>
+#include <netinet/udp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +33,7 @@
 #define FIRST_PORT 10000 /* below those that the kernel gives out */
 #define PORTS 20000
 #define NOT_KNOWN (-1)
+#define FORGED_MTU 600
 
 /* Octets that the judgements below look at. */
 enum { AT_MULTIPLIER = 13, AT_SSID = 14, AT_SENDER_SEQ = 24, AT_SENDER_T1 = 28, AT_SENDER_MULTIPLIER = 37 };
@@ -45,7 +50,7 @@ static volatile sig_atomic_t stop;
 
 /* What was sent, by what rant has to call it. Every one begins at 0 and is printed, but for NOT_KNOWN. */
 static struct tally {
-	long sent, good, malformed, foreign, duplicate, reordered, bad_tlvs, sessions; /* to a reflector */
+	long sent, good, malformed, foreign, duplicate, reordered, bad_tlvs, sessions, no_session; /* to a reflector */
 	long replies, exact; /* from it; exact: of the right length and the copy of our octets in it */
 	long probes, right, lost, late, strays; /* with an emitter */
 } tally;
@@ -282,18 +287,28 @@ static size_t not_to_be_answered(uint8_t *p, long i)
 	return bytes;
 }
 
+/* One of ever more senders; the barrier is one too. There is no room for them all. */
+static void count_sender(long i)
+{
+	const bool room = i < SESSIONS_MAX - 1;
+
+	tally.good += room;
+	tally.sessions += room && i > 0;
+	tally.no_session += !room;
+}
+
 static size_t many_ssids(uint8_t *p, long i)
 {
 	make_probe(p, 0, (uint16_t)(i + 1), 0);
-	tally.good++;
-	tally.sessions += i > 0;
+	count_sender(i);
 	return STAMP_BASE_BYTES;
 }
 
 static size_t many_ports(uint8_t *p, long i)
 {
-	tally.sessions += i > 0;
-	return good(p, 0);
+	make_probe(p, 0, SSID, 0);
+	count_sender(i);
+	return STAMP_BASE_BYTES;
 }
 
 static size_t duplicates(uint8_t *p, long i)
@@ -371,31 +386,28 @@ static bool take_answer(int fd, const uint8_t *request, size_t bytes, int limit_
 
 /* A reflector reads in order: when this probe is answered, all that was sent before it has been dealt with, and what
  * was answered wrongly has arrived. From another port, as another session. */
-static void pass_barrier(int fd, const uint8_t *last)
+static void pass_barrier(int barrier, uint32_t seq)
 {
 	struct sockaddr_in to = address_of(set.barrier ? set.barrier : set.address, set.port);
 	uint8_t probe[STAMP_BASE_BYTES];
-	int barrier = open_socket(NULL);
-	bool came;
 
-	make_probe(probe, 0, SSID ^ 1, clock_read_ns(CLOCK_REALTIME));
+	make_probe(probe, seq, SSID ^ 1, clock_read_ns(CLOCK_REALTIME));
 	send_to(barrier, probe, sizeof(probe), &to);
 	tally.sent++;
 	tally.good++;
-	came = take_answer(barrier, probe, sizeof(probe), ANSWER_LIMIT_MS);
-	close(barrier);
-	if (!came)
-		errx(1, "the reflector does not answer a good probe after the bad ones");
-	while (take_answer(fd, last, 0, 0))
-		;
+	if (!take_answer(barrier, probe, sizeof(probe), ANSWER_LIMIT_MS))
+		errx(1, "the reflector does not answer a good probe before or after the bad ones");
 }
 
 static void emit(const struct emit_mode *m)
 {
 	static uint8_t packet[DATAGRAM_MAX];
 	struct sockaddr_in to = address_of(set.address, set.port), own_port = address_of("0.0.0.0", set.port);
-	int fd = open_socket(m->from_reflector_port ? &own_port : NULL);
+	int fd = open_socket(m->from_reflector_port ? &own_port : NULL), barrier = open_socket(NULL);
 
+	/* Before the table is full. */
+	if (m->make == many_ssids || m->make == many_ports)
+		pass_barrier(barrier, 0);
 	tally.sessions = m->from_reflector_port || m->make == reply || m->make == empty || m->make == tiny ||
 			 m->make == estimate || m->make == not_to_be_answered ? 1 : 2; /* the barrier is one */
 	for (long i = 0; (!set.count || i < set.count) && !is_over(); i++) {
@@ -415,7 +427,10 @@ static void emit(const struct emit_mode *m)
 			break;
 	}
 	if (!set.flood)
-		pass_barrier(fd, packet);
+		pass_barrier(barrier, 1);
+	while (!set.flood && take_answer(fd, packet, 0, 0))
+		;
+	close(barrier);
 	close(fd);
 }
 
@@ -536,6 +551,31 @@ static void reflect_ssid(const struct ask *a)
 	answer_wrong(a, wrong, sizeof(wrong), &tally.foreign);
 }
 
+/* What names a probe of before, and no SSID as a peer that knows of none; T1 is not that probe's. */
+static void reflect_old(const struct ask *a)
+{
+	uint8_t wrong[STAMP_BASE_BYTES];
+	uint32_t seq = htonl((uint32_t)(a->number - 1 - a->number % 7));
+
+	memcpy(wrong, a->answer, sizeof(wrong));
+	memset(wrong + AT_SSID, 0, 2);
+	memcpy(wrong + AT_SENDER_SEQ, &seq, sizeof(seq));
+	answer_wrong(a, wrong, sizeof(wrong), &tally.foreign);
+}
+
+/* The right answer but for the SSID, which all before it had. */
+static void reflect_unnamed(const struct ask *a)
+{
+	uint8_t wrong[STAMP_BASE_BYTES];
+
+	memcpy(wrong, a->answer, sizeof(wrong));
+	memset(wrong + AT_SSID, 0, 2);
+	if (a->number)
+		answer_wrong(a, wrong, sizeof(wrong), &tally.foreign);
+	else
+		answer_right(a);
+}
+
 /* A TWAMP-Light reflector: no SSID, 41 octets. */
 static void reflect_light(const struct ask *a)
 {
@@ -631,6 +671,8 @@ static const struct reflect_mode {
 	{ "swapped", reflect_swapped }, /* every Nth */
 	{ "future", reflect_future },
 	{ "ssid", reflect_ssid },
+	{ "old", reflect_old },
+	{ "unnamed", reflect_unnamed },
 	{ "light", reflect_light },
 	{ "t1", reflect_t1 },
 	{ "short", reflect_short },
@@ -685,6 +727,45 @@ static void hold_stamps(void)
 	close(fd);
 }
 
+struct forged {
+	struct icmphdr icmp;
+	struct iphdr quoted;
+	struct udphdr udp;
+};
+
+static uint16_t checksum_of(const void *data, size_t bytes)
+{
+	const uint8_t *p = data;
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < bytes; i += 2)
+		sum += (uint32_t)(p[i] << 8 | p[i + 1]);
+	sum = (sum >> 16) + (sum & 0xffff);
+	return htons((uint16_t)~(sum + (sum >> 16)));
+}
+
+/* "Fragmentation needed" (RFC 1191 section 4), as no router sent it, about a packet from ADDRESS to --second. --port is
+ * that of the emitter, one of the two. */
+static void forge(bool to_emitter)
+{
+	struct sockaddr_in to = address_of(set.address, 0), from = address_of(set.second ? set.second : "", 0);
+	uint16_t emitter = htons((uint16_t)set.port), reflector = htons(STAMP_PORT);
+	struct forged f = {
+		.icmp = { .type = ICMP_DEST_UNREACH, .code = ICMP_FRAG_NEEDED, .un.frag.mtu = htons(FORGED_MTU) },
+		.quoted = { .version = 4, .ihl = 5, .tot_len = htons(1428), .frag_off = htons(IP_DF), .ttl = 64,
+			    .protocol = IPPROTO_UDP, .saddr = to.sin_addr.s_addr, .daddr = from.sin_addr.s_addr },
+		.udp = { .source = to_emitter ? emitter : reflector, .dest = to_emitter ? reflector : emitter,
+			 .len = htons(1408) },
+	};
+	int fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP);
+
+	f.quoted.check = checksum_of(&f.quoted, sizeof(f.quoted));
+	f.icmp.checksum = checksum_of(&f, sizeof(f));
+	if (fd < 0 || sendto(fd, &f, sizeof(f), 0, (struct sockaddr *)&to, sizeof(to)) != sizeof(f))
+		err(1, "forge");
+	close(fd);
+}
+
 /* ---- Both -------------------------------------------------------------------------------------------------------- */
 
 static void print_count(const char *name, long count)
@@ -720,6 +801,7 @@ static void run_emit(const struct emit_mode *m)
 	print_common();
 	print_count("bad_tlvs", tally.bad_tlvs);
 	print_count("sessions", tally.sessions);
+	print_count("no_session", tally.no_session);
 	printf(" replies=%ld exact=%ld\n", tally.replies, tally.exact);
 }
 
@@ -734,7 +816,7 @@ static void run_reflect(const struct reflect_mode *m)
 
 static int usage(void)
 {
-	fputs("usage: hostile emit|reflect|hold MODE ADDRESS [--port N] [--count N, 0: no limit] [--for SECONDS]\n"
+	fputs("usage: hostile emit|reflect|hold|forge MODE ADDRESS [--port N] [--count N, 0: no limit] [--for SECONDS]\n"
 	      "       [--seed N] [--every N] [--instead] [--second ADDRESS] [--barrier ADDRESS] [--rate max]\nemit:", stderr);
 	for (size_t i = 0; i < sizeof(emit_modes) / sizeof(emit_modes[0]); i++)
 		fprintf(stderr, " %s", emit_modes[i].name);
@@ -800,6 +882,8 @@ int main(int argc, char **argv)
 				return run_reflect(&reflect_modes[i]), 0;
 	} else if (!strcmp(argv[optind], "hold")) {
 		return hold_stamps(), 0;
+	} else if (!strcmp(argv[optind], "forge")) {
+		return forge(!strcmp(argv[optind + 1], "emitter")), 0;
 	}
 	return usage();
 }

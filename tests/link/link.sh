@@ -10,7 +10,8 @@
 # Prints "ok - NAME", "not ok - NAME" and lines that begin with "# ". Exit status 1 when anything failed.
 #
 # A test is a line: its name, the expected exit status, the arguments, and what must be true after it (see `check`).
-# After every run of rant its accounts are added up again from what it printed (see `audit`). The machine may be busy:
+# After every run of rant its accounts are added up again from what it printed (see `audit`), and no unfinished log may be
+# there, unless `leaves=partial`. The machine may be busy:
 # no time here is compared with anything but a generous range, and a limit is only a guard against a hang.
 # Text in single quotes is for awk and sh; functions are called by the names that tests give to `check` and `poll`, and
 # what is set here and not used is for the tests.
@@ -36,7 +37,7 @@ for tool in ip nsenter timeout awk; do
 	fi
 done
 
-[ -n "${WITH_TRACEFS:-}" ] || exec "$(dirname "$0")/../with_tracefs.sh" "$0" "$@"
+[ -n "${WITH_TRACEFS:-}" ] || exec "$(dirname "${BASH_SOURCE[0]}")/../with_tracefs.sh" "$0" "$@"
 
 GUARD_S=60 # a program that runs longer hangs
 
@@ -66,8 +67,7 @@ remove_all() {
 
 	trap '' INT TERM
 	if [ -n "${guard[hold]:-}" ]; then
-		send TERM hold
-		finish hold
+		terminate hold
 	fi
 	for name in "${!guard[@]}"; do
 		child=$(program_of "${guard[$name]}")
@@ -141,6 +141,17 @@ if [ $# -eq 3 ]; then
 	install -m 644 "$3" "$work/spike.so" || exit 1
 	spike=$work/spike.so
 fi
+cat >"$work/on-disk" <<-'END'
+	#!/bin/bash
+	# on-disk SIZE DIRECTORY COMMAND...: a disk in memory, with an older log on it, which takes a page. It stays as DIRECTORY.after.
+	mount -t tmpfs -o "size=$1" none "$2" || exit 99
+	echo old >"$2/log"
+	"${@:3}"
+	status=$?
+	cp -r "$2" "$2.after"
+	exit $status
+END
+chmod 755 "$work/on-disk"
 failed=0
 
 # ---- Verdicts --------------------------------------------------------------------------------------------------------
@@ -169,8 +180,8 @@ begin() {
 verdict() {
 	local name file
 
-	for file in "$logs"/*.??????; do
-		[ ! -e "$file" ] || complain "a temporary file was left behind: ${file##*/}"
+	for file in "$logs"/*.partial*; do
+		[ ! -e "$file" ] || [ "${leaves:-}" = partial ] || complain "an unfinished log was left behind: ${file##*/}"
 	done
 	if [ ${#complaints[@]} -eq 0 ]; then
 		echo "ok - $test_name"
@@ -246,6 +257,16 @@ finish() {
 		status[$name]=$?
 		unset "guard[$name]"
 		[ "${status[$name]}" -ne 124 ] || complain "$name hung: it was ended after $GUARD_S s"
+	done
+}
+
+# Ends them as a user does, one after the other.
+terminate() {
+	local name
+
+	for name in "$@"; do
+		send TERM "$name"
+		finish "$name"
 	done
 }
 
@@ -333,8 +354,14 @@ check() {
 	esac
 }
 
+# A measurement is void (3) where more time went into what was lost than into all the rest, which depends on the machine.
 expect_status() {
-	[ "${status[$1]}" = "$2" ] || complain "$1: exit status ${status[$1]}, not $2"
+	local have=${status[$1]}
+
+	if [ "$2" = 0 ] && [ "$have" = 3 ] && grep -qs '^Measurement: void: the peer did not answer' "$work/$1.out"; then
+		have=0
+	fi
+	[ "$have" = "$2" ] || complain "$1: exit status $have, not $2"
 }
 
 # Nothing left through any interface.
@@ -353,7 +380,7 @@ one_line() {
 }
 
 # shellcheck source=tests/link/link_audit.sh
-. "$(dirname "$0")/link_audit.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/link_audit.sh"
 
 # ---- One test, one line ----------------------------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2034,SC2154
 #
 # Part of link.sh: adds up again what a report and a log say.
 
@@ -27,24 +27,26 @@ audit() {
 		buckets { line = $0; sub(/.*\) :|.* - +[0-9.]+ :/, "", line); split(line, f, " "); in_buckets += f[1]; any = 1 }
 		/^MIN: / { total = $0; sub(/.*Total Samples: /, "", total); total += 0 }
 		/^  Samples   :/ && !parts { samples = $3; summary = 1 }
-		/^Log: / { log_line = 1; used = $2; of = $4
-			if (match($0, /[0-9]+ left out/) || match($0, /[0-9]+ older ones were overwritten/)) left = substr($0, RSTART) + 0
-			if (match($0, /[0-9]+ not above/)) below = substr($0, RSTART) + 0 }
+		/^Log: / { log_line = 1; used = $2; of = $4; line = $0; sub(/;.*/, "", line); rows = split(line, reason, ",")
+			for (i = 2; i <= rows; i++) without += reason[i] }
 		END {
 			placed = n["Warm-up"] + n["Recorded"] + n["Unstamped"] + n["Negative"] + n["Stepped"]
 			if ("Lost" in n) {
 				same("Sent", n["Sent"], placed + n["Lost"] + n["Unfinished"] + n["Closing"])
-				rest = n["Received"] - placed - n["Late"] - n["Duplicate"] - n["Foreign"] - n["Malformed"] - n["Unverified"]
-				if (rest < 0 || rest > n["Unfinished"] + n["Closing"]) print "Received: " n["Received"] ", of these " rest " nowhere"
+				if (!("Answered" in n)) print "there is no row Answered"
+				same("Received", n["Received"], n["Answered"] + n["Late"] + n["Duplicate"] + n["Foreign"] + n["Malformed"] + n["Unverified"])
+				rest = n["Answered"] - placed
+				if (rest < 0 || rest > n["Unfinished"] + n["Closing"]) print "Answered: " n["Answered"] ", of these " rest " nowhere"
 			} else {
 				same("Sent", n["Sent"], placed)
-				same("Received", n["Received"], n["Sent"] + n["Foreign"] + n["Malformed"] + n["Unverified"] + n["Unanswered"])
+				refused = n["Disallowed"] + n["Too short"] + n["No session"] + n["Replayed"] + n["Over rate"]
+				same("Received", n["Received"], n["Sent"] + n["Foreign"] + n["Malformed"] + n["Unverified"] + n["Unanswered"] + n["Cut short"] + refused)
 				if (n["Evicted"] > 0) same("Sessions", n["Sessions"], n["Evicted"] + 1024)
 			}
 			same("Total Samples", total, n["Recorded"])
 			if (summary) same("Samples", samples, total)
 			if (any) same("sum of the buckets", in_buckets, total)
-			if (log_line) { same("records of the log", used + left + below, of); same("Log of", of, total) }
+			if (log_line) { same("records of the log", used + without, of); same("Log of", of, total) }
 		}' "$work/$name.out")
 }
 
@@ -56,7 +58,7 @@ has_log() {
 }
 
 # columns NAME COLUMN...: the header, in order and in its widths (10, 30 each, 15), the rule, and every line in these
-# widths.
+# widths, but for notes.
 columns() {
 	local name=$1 line
 
@@ -74,6 +76,7 @@ columns() {
 		}
 		BEGIN { n = split(want, names, " ") }
 		NR == 2 { if ($0 !~ /^-+$/ || length($0) != 150) print "line 2 is no rule of 150 dashes"; next }
+		NR > 2 && /^# / { next }
 		{
 			if (length($0) != 10 + 31 * (n - 2) + 16) { print "line " NR " has " length($0) " characters"; exit }
 			for (i = 1; i <= n; i++) {
@@ -87,6 +90,37 @@ columns() {
 		END { if (NR < 3) print "has no records" }' "$logs/$name.log")
 }
 
+# whole_log FILE: a log in text or csv, finished or not: begun by its header, of whole lines, and no sequence number twice
+# or out of order. Sets `log_has` to its records, those that its notes say are left out, those that are missing before the
+# last one and no note tells of, and the last one's number.
+whole_log() {
+	local line
+
+	log_has=(0 0 0 0)
+	[ -s "$1" ] || { complain "there is no ${1##*/}" && return; }
+	[ -z "$(tail -c 1 "$1")" ] || complain "${1##*/} does not end with a newline"
+	while IFS= read -r line; do
+		case $line in
+		has*) read -ra log_has <<<"${line#has }" ;;
+		*) complain "${1##*/}: $line" ;;
+		esac
+	done < <(awk '
+		NR == 1 {
+			csv = /^SEQ,/
+			if (csv) FS = ","
+			n = csv ? split($0, names, ",") : NF
+			if (!/^ *SEQ[ ,]/) { print "begins with " substr($0, 1, 40); exit }
+			last = -1
+			next
+		}
+		NR == 2 && !csv { if (!/^-+$/) print "line 2 is no rule of dashes"; next }
+		/^# / { if (match($0, /^# [0-9]+ records left out from SEQ [0-9]+ on: /)) { split($0, word, " "); told += word[2] } next }
+		NF != n { print "line " NR " has " NF " fields: " $0; exit }
+		$1 + 0 <= last { print "line " NR " is of " $1 + 0 ", the one before of " last; exit }
+		{ missing += $1 - last - 1; last = $1 + 0; records++ }
+		END { if (n) print "has " records + 0, told + 0, missing - told, last }' "$1")
+}
+
 # log_agrees NAME FROM TO: the last column is the difference of two stamps; the file has as many records as the report
 # says; and minimum, maximum, average and percentiles of the report are those of the records, when all are there.
 log_agrees() {
@@ -95,7 +129,7 @@ log_agrees() {
 	has_log "$1" || return
 	while IFS= read -r line; do
 		complain "$1.log: $line"
-	done < <(awk 'NR > 2 { print $NF }' "$logs/$1.log" | sort -n | awk -v from="$2" -v to="$3" '
+	done < <(awk 'NR > 2 && !/^# / { print $NF }' "$logs/$1.log" | sort -n | awk -v from="$2" -v to="$3" '
 		function ns(later, earlier) {
 			split(later, a, "."); split(earlier, b, ".")
 			return (a[1] - b[1]) * 1000000000 + a[2] - b[2]
@@ -105,7 +139,7 @@ log_agrees() {
 		part == 1 {
 			if (FNR == 1) for (i = 1; i <= NF; i++) { if ($i == from) f = i; if ($i == to) t = i }
 			if (FNR == 1 && (!f || !t)) { print "no column " from " or " to; exit }
-			if (FNR > 2 && ns($t, $f) != $NF) { print "SEQ " $1 ": " to " - " from " is not " $NF; exit }
+			if (FNR > 2 && !/^# / && ns($t, $f) != $NF) { print "SEQ " $1 ": " to " - " from " is not " $NF; exit }
 			next
 		}
 		/^Log: / && $2 != n { print "has " n " records, the report says " $2 }
@@ -137,7 +171,7 @@ logs_join() {
 		complain "join: $line"
 	done < <(awk -v unstamped="$(row r Unstamped)" '
 		FNR == 1 { part++; for (i = 2; i < NF; i++) name[part, i] = $i; next }
-		FNR == 2 { next }
+		FNR == 2 || /^# / { next }
 		part == 1 { for (i = 2; i < NF; i++) if (name[1, i] ~ /^T2/) { t2[$1] = "x" $i; break }
 			for (; i < NF; i++) t3[$1] = "x" $i; next }
 		{

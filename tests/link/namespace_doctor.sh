@@ -44,11 +44,34 @@ alone 'doctor: lo with kernel stamps' 0 e "--check -i lo $K" "${DOCTOR[@]}" 'e.o
 alone 'doctor: interface down' 1 e "--check -i $link_down $K" "${DOCTOR[@]}" \
 	"e.out ~ ^fail  link: down \(SIOCGIFFLAGS\): nothing can be sent: ip link set $link_down up$"
 alone 'doctor: no carrier' 1 e "--check -i $link_bare $K" "${DOCTOR[@]}" 'e.out ~ ^fail  link: no carrier \(ETHTOOL_GLINK\)'
+# refused NAME ARGUMENTS WHAT: the doctor calls it a failure, and a run with the same arguments ends before it began, with
+# the same words.
+refused() {
+	alone "doctor: $1" 1 e "--check $2" '@silent' 'e.err empty' '@findings e' "e.out ~ ^fail  $3.*: rant will not start: " '@note_words'
+	alone "doctor: $1: nor does a run start" 1 e "$2" '@silent' 'e.out empty' '@same_words'
+}
+
+note_words() {
+	refusal=$(sed -n 's/.*: rant will not start: //p' "$work/e.out")
+}
+
+same_words() {
+	[ -n "$refusal" ] || complain "there are no words to compare"
+	tail -1 "$work/e.err" | grep -qF -- ": $refusal" || complain "not the doctor's words: $refusal"
+}
+
+refused 'no address' "-i $link_bare $K" "address: interface '$link_bare' has no IPv4 address \\(RTM_GETADDR\\)"
+refused 'no route' "-i $link_e -a 192.0.2.1 $K" "address: no route to address '192.0.2.1' through interface '$link_e' \\(RTM_GETROUTE\\)"
+refused 'its own address' "-i $link_e -a $ip_e $K" "address: address '$ip_e' is this host's own address"
+as='setpriv --reuid=65534 --regid=65534 --clear-groups' refused 'no privilege' "-i $link_e --priority 7 $K" \
+	'socket: --priority 7 \(setsockopt\)'
+alone 'doctor: a server that is reached' 0 e "--check -i $link_e -a $ip_r $K" "${DOCTOR[@]}" \
+	'e.out ~ ^ok    address: the server is reached' 'e.out ~ ^ok    socket: the kernel takes all options'
 alone 'doctor: no such interface' 1 e "--check -i nosuch0" '@silent' '@one_line e' 'e.out empty'
 alone 'doctor: -q leaves the exit status' 1 e "--check -q -i $link_e" '@silent' 'e.err empty' 'e.out empty'
 # /sys shows the namespace of the machine, which has a loopback interface too, of the same index and address.
 alone 'doctor: what only /sys of another namespace knows is not told' 0 e "--check -i lo $K -P" "${DOCTOR[@]}" \
-	'e.out ~ ^(note|warn) +busy polling: (cannot tell about napi_defer_hard_irqs|the kernel cannot)'
+	'e.out ~ ^note  busy polling: cannot tell about napi_defer_hard_irqs'
 as="chrt -f 5 taskset -c $first_cpu" alone 'doctor: its own CPU and priority' 0 e "--check -i $link_e $K" "${DOCTOR[@]}" \
 	"e.out ~ ^ok    placement: only on CPU $first_cpu " 'e.out ~ ^ok    scheduling: SCHED_FIFO 5 ' \
 	"e.out ~ largest gap: .*SCHED_FIFO 5 on CPU $first_cpu\\)"

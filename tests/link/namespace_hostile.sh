@@ -20,6 +20,7 @@ rows_are() {
 		probes) have=$(row "$1" Sent) ;;
 		malformed | foreign | duplicate | reordered | strays) have=$(row "$1" "${name^}") ;;
 		bad_tlvs) have=$(row "$1" Bad_TLVs) ;;
+		no_session) have=$(row "$1" No_session) ;;
 		sessions) have=$(($(row "$1" Sessions) - ${other_sessions:-0})) ;;
 		late)
 			slow=$(($(row "$1" Late) - want))
@@ -53,15 +54,12 @@ bad_emitter() { # mode, arguments, checks
 	arguments=$2
 	shift 2
 	read -ra words <<<"$arguments"
-	start_reflector r --stamp kernel
+	start_reflector r "--stamp kernel ${more:-}"
 	start_emitter e --stamp kernel --timeout 5000
 	wait_for_packets e e 5
 	start h e "$hostile" emit "$mode" "${target:-$ip_r}" "${words[@]}"
 	finish h
-	send TERM e
-	finish e
-	send TERM r
-	finish r
+	terminate e r
 	expect_status h 0
 	expect_status e 0
 	expect_status r 0
@@ -90,9 +88,9 @@ bad_emitter() { # mode, arguments, checks
 bad_emitter good ''
 bad_emitter empty '' 'r:Malformed -eq 200'
 bad_emitter tiny '' 'r:Malformed -eq 200'
-bad_emitter short '' 'r:Malformed -eq 0'
+more=--allow-short bad_emitter short '' 'r:Malformed -eq 0' 'r:Too_short -eq 0'
 bad_emitter largest '--count 20' 'r:Unanswered -eq 0'
-bad_emitter random '--count 400 --seed 7' 'r:Malformed -gt 0' 'r:Bad_TLVs -gt 0'
+more=--allow-short bad_emitter random '--count 400 --seed 7' 'r:Malformed -gt 0' 'r:Bad_TLVs -gt 0'
 bad_emitter tlv '' 'r:Bad_TLVs -eq 200'
 bad_emitter estimate '' 'r:Malformed -eq 200'
 bad_emitter replies '' 'r:Foreign -eq 200'
@@ -102,20 +100,34 @@ bad_emitter duplicates '' 'r:Duplicate -eq 100'
 bad_emitter reordered '' 'r:Reordered -eq 100'
 bad_emitter replay '--count 180' 'r:Duplicate -eq 120'
 
-# More sessions than the table holds: alone, so that the numbers are exact.
+# Without --allow-short a reply would be longer than what asked for it.
+short_requests() {
+	begin 'a reflector does not answer short requests' || return 0
+	start_reflector r "$K"
+	start h e "$hostile" emit short "$ip_r" --count 1
+	finish h
+	terminate r
+	for one in '@expect_status r 0' '@audit r' 'r:Sent -eq 1' 'r:Too_short -eq 1' 'r:Sessions -eq 1'; do
+		check "$one"
+	done
+	[ "$(told h replies)" -eq 1 ] || complain "a short request was answered: $(cat "$work/h.out")"
+	verdict
+}
+short_requests
+
+# More senders than the table holds: alone, so that the numbers are exact. Who was there goes on.
 many_sessions() {
-	begin "a reflector bears 2000 sessions: $1" || return 0
+	begin "a reflector bears 2000 senders: $1" || return 0
 	start_reflector r "$K"
 	start h e "$hostile" emit "$1" "$ip_r" --count 2000 --for 50
 	finish h
-	send TERM r
-	finish r
+	terminate r
 	rows_are r h
-	for one in '@expect_status h 0' '@expect_status r 0' '@audit r' 'r:Sent -eq 2001' 'r:Sessions -eq 2001' \
-		'r:Evicted -eq 977'; do
+	for one in '@expect_status h 0' '@expect_status r 0' '@audit r' 'r:Sent -eq 1025' 'r:Sessions -eq 1024' \
+		'r:No_session -eq 977' 'r:Evicted -eq 0'; do
 		check "$one"
 	done
-	[ "$(told h exact)" -eq 2001 ] || complain "not every packet had an exact answer: $(cat "$work/h.out")"
+	[ "$(told h exact)" -eq 1025 ] || complain "not every packet had an exact answer: $(cat "$work/h.out")"
 	verdict
 }
 many_sessions ssids
@@ -133,17 +145,15 @@ flood() {
 
 	begin 'a reflector survives a flood of everything at full rate' || return 0
 	read -r before dropped_before < <(udp_counts)
-	start_reflector r "$K"
+	start_reflector r "$K --allow-short"
 	start_emitter e "$K --timeout 20"
+	wait_for_packets e e 5
 	start h e "$hostile" emit mixture "$ip_r" --rate max --count 0 --for 2
 	finish h
-	send TERM e
-	finish e
-	send TERM r
-	finish r
+	terminate e r
 	read -r after dropped < <(udp_counts)
 	for one in '@expect_status h 0' '@expect_status r 0' '@audit e' '@audit r' 'r:Malformed -gt 0' 'r:Foreign -gt 0' \
-		'r:Bad_TLVs -gt 0' 'r:Sessions -gt 1024' "r:Received -eq $((after - before))"; do
+		'r:Bad_TLVs -gt 0' 'r:Sessions -eq 1024' 'r:No_session -gt 0' "r:Received -eq $((after - before))"; do
 		check "$one"
 	done
 	[ "$(told h sent)" -gt 1000 ] || complain 'this was no flood'
@@ -159,8 +169,7 @@ flooded_emitter() {
 	poll has_port h 862
 	start_emitter e "$K --timeout 20"
 	finish h
-	send TERM e
-	finish e
+	terminate e
 	for one in '@expect_status h 0' '@expect_status e 0' '@audit e' 'e:Malformed -gt 100' 'e:Foreign -gt 100' \
 		'e:Recorded -ge 1'; do
 		check "$one"
@@ -205,6 +214,8 @@ bad_reflector swapped '--every 10' 40 0 '--plain --timeout 100' 'e:Late -ge 4' '
 bad_reflector future '' 100 0 "$PATIENT" 'e:Foreign -eq 100' 'e:Recorded -eq 100'
 bad_reflector future '--instead' 5 1 '--timeout 100' 'e:Foreign -ge 4' 'e:Lost -eq 5' 'e.err ~ never answered'
 bad_reflector ssid '' 100 0 "$PATIENT" 'e:Foreign -eq 100' 'e:Recorded -eq 100'
+bad_reflector old '' 100 0 "$PATIENT" 'e:Foreign -eq 100' 'e:Recorded -eq 100' 'e:Duplicate -eq 0' 'e:Late -eq 0'
+bad_reflector unnamed '' 100 0 "$PATIENT" 'e:Foreign -eq 99' 'e:Recorded -eq 100'
 bad_reflector light '' 50 0 "$PATIENT" 'e:Recorded -eq 50'
 bad_reflector t1 '' 100 0 "$PATIENT" 'e:Foreign -eq 100' 'e:Recorded -eq 100'
 bad_reflector t1 '--instead' 5 1 '--timeout 100' 'e:Foreign -eq 5' 'e:Lost -eq 5'
@@ -216,3 +227,61 @@ bad_reflector elsewhere "--second $ip_second" 100 0 "$PATIENT" 'e:Strays -eq 100
 bad_reflector elsewhere '--instead' 5 1 '--timeout 50' 'e:Strays -eq 5' 'e:Received -eq 0'
 bad_reflector garbage '--every 20' 50 0 "$PATIENT" 'e:Recorded -eq 50' 'e:Malformed -gt 0' 'e:Foreign -gt 0'
 bad_reflector echo '' 50 0 "$PATIENT" 'e:Malformed -eq 50' 'e:Recorded -eq 50'
+
+# ---- Neither peer: somebody who sends an ICMP message -----------------------------------------------------------------
+
+# The kernel of a side takes packets to an address to be limited to 600 octets.
+is_misled() { # side, address
+	ip -n "${ns[$1]}" route get "$2" | grep -q ' mtu 600'
+}
+
+# ICMP messages of that type that the reflector's side took.
+unreachables() {
+	# shellcheck disable=SC2016 # of awk
+	inside r awk '$1 == "Icmp:" { if (!n) { for (i = 2; i <= NF; i++) at[$i] = i; n = 1 }
+		else print $at["InDestUnreachs"] }' /proc/net/snmp
+}
+
+# A route that is made again knows nothing of it.
+forget_misleading() {
+	local side link=("$link_e" "$link_r") address=("$ip_e" "$ip_r") i=0
+
+	for side in e r; do
+		ip -n "${ns[$side]}" route del 10.77.0.0/24 dev "${link[i]}"
+		ip -n "${ns[$side]}" route add 10.77.0.0/24 dev "${link[i]}" proto kernel scope link src "${address[i]}"
+		i=$((i + 1))
+	done
+	! is_misled e "$ip_r" || complain 'the forged MTU is left'
+}
+
+# What is longer than it claims goes on in one piece, both ways, and a run after it begins.
+forged_too_long() {
+	local port heard before=("$(sent_by e)" "$(sent_by r)")
+
+	begin 'a forged "fragmentation needed" stops and cuts nothing' || return 0
+	heard=$(unreachables)
+	start_reflector r "$K"
+	start_emitter e "$K --timeout 5000 --size 1400"
+	wait_for_packets e e 20
+	port=$(awk '$3 ~ /:035E$/ { split($2, at, ":"); print at[2]; exit }' "/proc/$(pid_of e)/net/udp")
+	start h r "$hostile" forge emitter "$ip_e" --second "$ip_r" --port "$((16#${port:-0}))"
+	start i e "$hostile" forge reflector "$ip_r" --second "$ip_e" --port "$((16#${port:-0}))"
+	finish h i
+	is_misled e "$ip_r" || complain 'the forged message reached no socket of the emitter'
+	! is_misled r "$ip_e" || complain 'the reflector believed the forged message'
+	[ "$(unreachables)" -gt "$heard" ] || complain 'the forged message did not come to the reflector'
+	wait_for_packets e e $(($(sent_by e) - moved[e] + 100))
+	terminate e
+	start_emitter e2 "$K --timeout 5000 --size 1400 --count 20"
+	finish e2
+	terminate r
+	for one in '@expect_status h 0' '@expect_status i 0' '@expect_status e 0' '@expect_status e2 0' '@expect_status r 0' \
+		'@audit e' '@audit e2' '@audit r' 'e:Refused -eq 1' 'e:Lost -eq 0' 'e2:Recorded -eq 20' 'r:Unanswered -eq 0'; do
+		check "$one"
+	done
+	[ $(($(sent_by r) - before[1])) -eq $(($(row r Sent) + 1)) ] ||
+		complain "the reflector answered $(row r Sent) in $(($(sent_by r) - before[1] - 1)) packets"
+	forget_misleading
+	verdict
+}
+forged_too_long

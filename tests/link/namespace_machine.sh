@@ -17,10 +17,7 @@ latency_held() {
 	holds_latency e || complain '/dev/cpu_dma_latency is not open'
 	[ "$(od -An -td4 /dev/cpu_dma_latency | tr -d ' ')" = 0 ] || complain 'the limit is not 0'
 	! holds_latency r || complain '/dev/cpu_dma_latency is open in spite of --no-cpu-dma-latency'
-	send TERM e
-	finish e
-	send TERM r
-	finish r
+	terminate e r
 	check '@expect_status e 0'
 	check '@expect_status r 0'
 	check 'e.err empty'
@@ -45,8 +42,7 @@ port_taken() {
 	start_reflector r "$K"
 	start e r "$rant" -i "$link_r" --stamp kernel -l "$logs/e.log" --count 10
 	finish e
-	send TERM r
-	finish r
+	terminate r
 	for one in '@expect_status e 1' '@expect_status r 3' '@one_line e' 'e.out empty' \
 		'e.err ~ port 862: taken by another program' '@silent'; do
 		check "$one"

@@ -47,10 +47,7 @@ reflector_comes_and_goes() {
 	wait_for_packets e e $(($(sent_by e) - moved[e] + 5))
 	start_reflector r "$K"
 	wait_for_packets r r $(($(sent_by r) - moved[r] + 20))
-	send TERM e
-	finish e
-	send TERM r
-	finish r
+	terminate e r
 	expect_status e 0
 	for one in '@audit e' '@audit r' 'e:Lost -ge 5' 'e:Recorded -ge 20' 'e:Warm-up -eq 5' \
 		'@log_agrees e T1_KERNEL T4_KERNEL'; do
@@ -67,8 +64,7 @@ several_emitters() {
 	start_emitter e2 "$U --count 60 --timeout 5000"
 	start_emitter e3 "$K -s --count 60 --timeout 5000"
 	finish e e2 e3
-	send TERM r
-	finish r
+	terminate r
 	for one in e e2 e3; do
 		expect_status $one 0
 		audit $one
@@ -92,10 +88,7 @@ link_fails() {
 	ip -n "${ns[e]}" link set "$link_e" up
 	know_neighbours
 	wait_for_packets e e $(($(sent_by e) - moved[e] + 20))
-	send TERM e
-	finish e
-	send TERM r
-	finish r
+	terminate e r
 	for one in '@expect_status e 0' '@expect_status r 0' '@audit e' '@audit r' 'e:Refused -ge 1' 'e:Recorded -ge 20'; do
 		check "$one"
 	done
@@ -111,3 +104,26 @@ is_refused() {
 	[ "$(sent_by e)" -eq "$before" ]
 }
 link_fails
+
+# ---- Whom a reflector answers ----------------------------------------------------------------------------------------
+
+pair 'a reflector answers whom --allow names' '0 0' "$K --allow 192.0.2.0/24 --allow $ip_e" "$K --count 20" \
+	'e:Recorded -eq 20' 'r:Disallowed -eq 0'
+
+not_allowed() {
+	begin 'a reflector answers nobody else than whom --allow names' || return 0
+	start_reflector r "$K --allow 192.0.2.0/24 --allow $ip_nobody --threshold 0.001 -H"
+	start_emitter e "$K --count 20 --timeout 5"
+	finish e
+	terminate r
+	for one in '@expect_status e 1' '@expect_status r 3' '@audit e' '@audit r' 'e:Recorded -eq 0' 'r:Sent -eq 0' \
+		'r:Recorded -eq 0' 'r:Breaches -eq 0' 'r:Sessions -eq 0' 'r:Disallowed -gt 0' "r:Disallowed -eq $(row r Received)"; do
+		check "$one"
+	done
+	verdict
+}
+not_allowed
+
+# 6 at once, and then one in 20 ms: most of 60 are asked again before that.
+pair 'a reflector with --rate-limit leaves the rest unanswered' '0 0' "$K --rate-limit 50" "$K --count 60 --timeout 4" \
+	'e:Lost -ge 20' 'e:Recorded -ge 6' 'r:Over_rate -ge 20' 'r:Disallowed -eq 0'

@@ -50,6 +50,7 @@ directions_template() {
 	count_line Untold '.*'
 	count_line Mixed '.*'
 	count_line 'At the end' '.*'
+	count_line 'Stepped there' '.*'
 }
 
 # The tables of an emitter's report have rows that a reflector's has not, and the other way round.
@@ -66,6 +67,7 @@ packets_template() { # e or r
 	if [ "$1" = e ]; then
 		count_line Unfinished interrupted
 		count_line Closing 'sent after the end, to hear when the last reply left'
+		count_line Answered 'by replies in time'
 		count_line Late 'replies to probes that were given up'
 		count_line Duplicate 'replies that came again'
 	else
@@ -82,15 +84,22 @@ packets_template() { # e or r
 		count_line Foreign "not answered: .*"
 		count_line Malformed
 		count_line Unverified 'the HMAC is wrong or missing: not used'
+		count_line Disallowed 'not answered: .*'
+		count_line 'Too short' 'not answered: .*'
+		count_line 'No session' 'not answered: .*'
+		count_line Replayed 'not answered: .*'
+		count_line 'Over rate' 'not answered: .*'
 		count_line 'Bad TLVs' 'answered, marked as malformed'
 		count_line Unanswered 'the kernel did not take the reply'
 	fi
 	count_line Refused 'by the kernel: sends, and errors it reported'
+	[ "$1" = r ] || echo '^  No answer for:  [0-9]+\.[0-9]{3} s(  \([0-9.]+ % of the run, .* after the start\))?$'
+	count_line 'Dropped by this host' 'our socket had no room, or the checksum was wrong'
 	if [ "$1" = e ]; then
 		count_line Strays 'to our port from others than the server, dropped'
 	else
 		count_line Sessions
-		count_line Evicted 'sessions forgotten for newer ones'
+		count_line Evicted 'idle sessions forgotten for newer ones'
 	fi
 }
 

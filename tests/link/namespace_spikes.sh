@@ -13,8 +13,7 @@ blamed() { # STAGE, NAME in the report
 	as=$(with_spikes "$1" 20 60000) start_reflector r "$K -s -t 50000 -C"
 	start_emitter e "$K --count 1000 --timeout 5000"
 	finish e
-	send TERM r
-	finish r
+	terminate r
 	check '@expect_status e 0'
 	check '@expect_status r 0'
 	check '@audit r'
@@ -49,8 +48,7 @@ a_late_reflector_is_beside_the_emitter() {
 	as=$(with_spikes app 500 60000) start_reflector r "$K -s"
 	start_emitter e "$K -s -t 50000 --count 1000 --timeout 5000"
 	finish e
-	send TERM r
-	finish r
+	terminate r
 	check '@expect_status e 2'
 	check 'e.out ~ ^  Remote app processing \(T3_SW - T2_SW\): 6[0-9]{7} ns <-- where the spike is$'
 	check 'e.out ~ ^  Network \(RTT - RESPONSE\): [0-9]+ ns$'
@@ -78,8 +76,7 @@ commands() {
 	start_emitter e "$K --count 500 --timeout 5000"
 	finish e
 	poll test -e "$logs/c.2"
-	send TERM r
-	finish r
+	terminate r
 	check '@expect_status r 0'
 	check 'r:Breaches -eq 2'
 	check "r.out ~ ^  $work/command.*: ran 2 times$"

@@ -34,8 +34,7 @@ breach_is_frozen() {
 	as=$(with_spikes app 500 60000) start_reflector r "$K -s -T -t 50000 --save-trace $saved -w 100"
 	start_emitter e "$K --count 1000 --timeout 5000"
 	finish r
-	send TERM e
-	finish e
+	terminate e
 	check '@expect_status r 2'
 	check 'r.err empty'
 	check 'r:Markers -eq 1'
@@ -59,8 +58,7 @@ no_breach_no_marker() {
 	start_reflector r "$K"
 	start_emitter e "$K -T -t 60000000 -w 0 --count $million --timeout 10000"
 	finish e
-	send TERM r
-	finish r
+	terminate r
 	check '@expect_status e 0'
 	check "e:Recorded -eq $million"
 	check 'e:Markers -eq 0'
@@ -77,8 +75,7 @@ start_is_marked() {
 	start_reflector r "$K -T $2"
 	start_emitter e "$K -T $2 --count 100"
 	finish e
-	send TERM r
-	finish r
+	terminate r
 	check '@expect_status e 0'
 	check '@expect_status r 0'
 	cat "$instance/trace" >"$work/trace.out"
@@ -104,8 +101,7 @@ instance_made_here() {
 	tracing_is 0
 	check "e2.out ~ ^  Evidence  : $instance/trace$"
 	rmdir "$instance"
-	send TERM r
-	finish r
+	terminate r
 	verdict
 }
 
@@ -117,8 +113,7 @@ rearmed() {
 		"$K -s -T -t 50000 -C --save-trace $saved --trace-rearm --trace-interval 0.1"
 	start_emitter e "$K --count 1000 --timeout 5000"
 	finish e
-	send TERM r
-	finish r
+	terminate r
 	check '@expect_status r 0'
 	check 'r:Breaches -eq 20'
 	folders=$(find "$saved" -mindepth 1 -maxdepth 1 -type d | wc -l)

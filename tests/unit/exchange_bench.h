@@ -20,11 +20,14 @@
 #include "measure/exchange.h"
 #include "measure/log.h"
 #include "options.h"
+#include "wire/hmac.h"
 #include "wire/packet.h"
 #include "wire/sequence.h"
 #include "wire/session.h"
 #include "wire/socket.h"
 #include "fake_kernel.h"
+
+#include <sys/stat.h>
 
 #define PACKETS 40 /* of most runs */
 #define CLOSING PACKETS /* the number of the probe after the last */
@@ -64,14 +67,16 @@ static struct bench {
 
 /* What the loop may only do when it is given a pointer. The calls go on to the real rooms, but for those to pmc.c. */
 static struct {
-	unsigned placed, added, begun, ended, accounted;
+	unsigned placed, added, begun_there, begun, ended, accounted;
 	bool is_begun, is_counted; /* between begin and end; between a good end and the account of it */
 	unsigned every; /* pmc_end() fails for all but every so many */
 	bool slow[PACKETS + 1];
 	int64_t counted_of[PACKETS + 1]; /* the packet */
 	uint64_t sends_at_begin, sends_before, delta_of;
 	bool peer_is_real;
-	int64_t peer_ns[PACKETS][4];
+	/* Which exchange contradicts the others, from 1 on, and of which on nothing is believed. */
+	unsigned contradicts_there, contradicts_back, unsettled_from, unsettled_to;
+	int64_t peer_ns[PACKETS + 1][4]; /* the closing one too */
 } hook;
 
 static struct clock_watch clocks;
@@ -87,18 +92,35 @@ bool __wrap_clock_to_phc(const struct clock_watch *c, int64_t realtime_ns, int64
 	return __real_clock_to_phc(c, realtime_ns, phc_ns, bound_ns);
 }
 
-void __real_clock_peer_add(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, int64_t t3_ns, int64_t t4_ns);
-void __wrap_clock_peer_add(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, int64_t t3_ns, int64_t t4_ns);
-void __wrap_clock_peer_add(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, int64_t t3_ns, int64_t t4_ns)
+bool __real_clock_peer_there(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, const struct clock_peer_moment *moment);
+bool __wrap_clock_peer_there(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, const struct clock_peer_moment *moment);
+bool __wrap_clock_peer_there(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, const struct clock_peer_moment *moment)
+{
+	assert_ptr_equal(p, &peer);
+	if (hook.peer_is_real)
+		return __real_clock_peer_there(p, t1_ns, t2_ns, moment);
+	/* The times of one exchange before those of the next. */
+	assert_int_equal(hook.begun_there++, hook.added);
+	assert_true(hook.added <= PACKETS);
+	hook.peer_ns[hook.added][0] = t1_ns;
+	hook.peer_ns[hook.added][1] = t2_ns;
+	peer.unsettled = hook.added >= hook.unsettled_from && hook.added < hook.unsettled_to;
+	return hook.added + 1 != hook.contradicts_there;
+}
+
+bool __real_clock_peer_back(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns);
+bool __wrap_clock_peer_back(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns);
+bool __wrap_clock_peer_back(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns)
 {
 	assert_ptr_equal(p, &peer);
 	if (hook.peer_is_real) {
 		hook.added++;
-		__real_clock_peer_add(p, t1_ns, t2_ns, t3_ns, t4_ns);
-		return;
+		return __real_clock_peer_back(p, t3_ns, t4_ns);
 	}
-	assert_true(hook.added < PACKETS);
-	memcpy(hook.peer_ns[hook.added++], (int64_t[]){ t1_ns, t2_ns, t3_ns, t4_ns }, sizeof(hook.peer_ns[0]));
+	assert_int_equal(hook.added + 1, hook.begun_there);
+	hook.peer_ns[hook.added][2] = t3_ns;
+	hook.peer_ns[hook.added++][3] = t4_ns;
+	return hook.added != hook.contradicts_back;
 }
 
 void __wrap_pmc_begin(struct pmc *p);
@@ -148,7 +170,7 @@ int socket_want_tos(struct channel *c)
 
 static inline const struct sample *logged(uint64_t i)
 {
-	assert_true(i < b.log.used);
+	assert_true(i < log_ready(&b.log));
 	return log_at(&b.log, i);
 }
 
@@ -158,7 +180,7 @@ static inline void on_breach(void *context, const struct sample *s)
 	if (b.breach_calls++ == 0) {
 		b.first_breach = *s;
 		b.recorded_at_breach = b.histogram.count;
-		b.logged_at_breach = b.log.used;
+		b.logged_at_breach = log_ready(&b.log);
 	}
 }
 
@@ -179,6 +201,14 @@ static inline void on_silence(void *context)
 	b.silence_ns = fake.now_ns;
 }
 
+static inline void bench_sessions(uint32_t limit, int64_t rate_limit)
+{
+	static const uint64_t secret[SESSION_SECRETS] = { 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb,
+							  0xd6e8feb86659fd93, 0xa0761d6478bd642f, 0xe7037ed1a0b428db };
+
+	sessions_init(&b.sessions, limit, rate_limit, secret);
+}
+
 static inline void bench_place(enum role role)
 {
 	size_t bytes = histogram_layout(&b.histogram, OVERFLOW_NS, 1, HISTOGRAM_OVERFLOW_STORE);
@@ -189,7 +219,7 @@ static inline void bench_place(enum role role)
 	histogram_place(&b.histogram, b.histogram_memory);
 	/* So that both kinds are used. */
 	log_place(&b.log, b.record, LOG_RECORDS, false, role == ROLE_EMIT);
-	sessions_init(&b.sessions);
+	bench_sessions(SESSIONS_MAX, 0);
 }
 
 /* A run in which nothing goes wrong; the test changes what it is about. An emitter ends by its count, a reflector when
@@ -233,6 +263,27 @@ static inline void bench_join(enum role role, enum source wire)
 	b.options.sw_timestamps = true;
 	b.plan.stages = b.plan.software = b.plan.t2_user = true;
 	b.exact_directions = true;
+}
+
+/* Skips the test where there is no libcrypto. */
+static inline struct hmac *bench_open_key(void)
+{
+	char path[] = "/tmp/bench_key.XXXXXX";
+	struct hmac *key;
+	int fd;
+
+	if (!hmac_is_available()) {
+		print_message("built without libcrypto\n");
+		skip();
+	}
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(fchmod(fd, 0600), 0);
+	assert_int_equal(dprintf(fd, "00112233445566778899aabbccddeeff\n"), 33);
+	close(fd);
+	assert_int_equal(hmac_open(&key, path), 0);
+	unlink(path);
+	return key;
 }
 
 static inline void bench_script(const struct fake_event *events, size_t n)
@@ -321,7 +372,7 @@ static inline void check_stage(int i)
 	uint64_t count = 0, negatives = 0;
 	__int128 sum = 0;
 
-	for (uint64_t n = 0; n < b.log.used; n++) {
+	for (uint64_t n = 0; n < log_ready(&b.log); n++) {
 		int64_t value_ns;
 
 		if (!stage_by_hand(logged(n), &stages_by_hand[b.options.role][i], &value_ns))
@@ -371,6 +422,7 @@ static inline bool same_account(const char *what, const struct fake_account *got
 	X(follow_up[FOLLOW_UP_UNTOLD])
 	X(follow_up[FOLLOW_UP_MIXED])
 	X(follow_up[FOLLOW_UP_END])
+	X(follow_up[FOLLOW_UP_STEPPED])
 #undef X
 	return same;
 }
@@ -387,11 +439,12 @@ static inline void check_identities(const struct fake_account *a)
 	if (b.options.role == ROLE_EMIT) {
 		assert_int_equal(a->received, a->answered + a->late + a->duplicate + a->foreign + a->malformed +
 					      a->unverified);
-		assert_int_equal(a->unanswered + a->repeated, 0);
+		assert_int_equal(a->unanswered + a->repeated + a->cut_short, 0);
 		assert_int_equal(follow_ups, a->recorded + a->negative);
 		assert_true(a->closing <= 1);
 	} else {
-		assert_int_equal(a->received, a->answered + a->unanswered + a->foreign + a->malformed + a->unverified);
+		assert_int_equal(a->received, a->answered + a->unanswered + a->foreign + a->malformed + a->unverified +
+					      a->cut_short + a->disallowed + a->too_short + a->no_session + a->replayed + a->over_rate);
 		assert_int_equal(a->sent, a->answered);
 		assert_int_equal(a->late + a->duplicate + a->lost + a->unfinished + a->closing + follow_ups, 0);
 		assert_true(a->repeated + a->reordered <= a->answered);
@@ -430,16 +483,18 @@ static inline void relate_clocks(int64_t at_ns, int64_t bound_ns, double rate_bo
 	struct clock_slot *s = &clocks.slot[0];
 
 	memset(&clocks, 0, sizeof(clocks));
+	clocks.phc_fd = -1;
 	s->valid = true;
 	s->at_ns = fake_real_ns(at_ns);
 	s->offset_ns = fake_wire_ns(0) - fake_real_ns(0);
 	s->bound_ns = bound_ns;
 	s->rate_bound = rate_bound;
+	s->growth[0] = s->growth[1] = CLOCK_USELESS_NS + 1;
 	b.x.clocks = &clocks;
 	b.placed_bound_ns = bound_ns;
 }
 
-/* host/clock.h: a relation is not extrapolated further than a second. */
+/* The bound that relate_clocks() made is of no use after more than a second. */
 static inline bool has_place(int64_t user_ns)
 {
 	return b.x.clocks && user_ns - clocks.slot[0].at_ns <= NS_PER_S;
@@ -463,11 +518,34 @@ static inline void check_user_time(const struct sample *s, unsigned at, int64_t 
 		   there ? SOURCE_USER : SOURCE_NONE);
 }
 
+/* Of a sample with stamps on the wire: are the times of user space where they belong? */
+static inline bool is_in_order(const struct fake_packet *p, bool emit, bool rx_user)
+{
+	const int64_t slack_ns = b.x.clocks ? b.placed_bound_ns + 2 : 0;
+	int64_t tx_ns = p->tx_user_ns, rx_ns = p->rx_user_ns, bound_ns;
+
+	if (!b.channel.tx_stamps || (b.channel.wire == SOURCE_HARDWARE && !b.x.clocks))
+		return true;
+	if (b.x.clocks && (!place_by_hand(tx_ns, &tx_ns, &bound_ns) || (rx_user && !place_by_hand(rx_ns, &rx_ns, &bound_ns))))
+		return true;
+	return tx_ns <= p->tx_wire_ns + slack_ns && (!rx_user || p->rx_wire_ns <= rx_ns + slack_ns) &&
+	       (emit || !rx_user || rx_ns <= tx_ns);
+}
+
 static inline const char *follow_up_name(unsigned how)
 {
-	static const char *const names[] = { "NONE", "THERE", "LOST", "UNKNOWN", "UNTOLD", "MIXED", "END" };
+	static const char *const names[] = { "NONE", "THERE", "LOST", "UNKNOWN", "UNTOLD", "MIXED", "END", "STEPPED" };
 
 	return how < COUNT_OF(names) ? names[how] : "?";
+}
+
+/* Are the times of its user space between the stamps there? */
+static inline bool users_in_order(const struct fake_reply *r, bool joined)
+{
+	if (r->t2_user && !r->no_clock && r->t2_user_ns > r->t3_ns)
+		return false;
+	return !r->on_scale || !r->t2_source || r->no_clock ||
+	       ((!r->t2_user || r->t2_ns <= r->t2_user_ns + FAKE_BOUND_NS) && (!joined || r->t3_ns <= r->t3_wire_ns + FAKE_BOUND_NS));
 }
 
 /* The times of the other host: those of the reply to this probe, or none. */
@@ -478,11 +556,15 @@ static inline void check_there(const struct sample *s, const struct fake_packet 
 
 	if (s->follow_up != p->follow_up)
 		fail_msg("#%u: %s, not %s", s->seq, follow_up_name(s->follow_up), follow_up_name(p->follow_up));
-	check_time(s, THERE + REFLECT_T2_WIRE, r->t2_ns, r->t2_source);
-	check_time(s, THERE + REFLECT_T2_USER, r->t2_user_ns, r->t2_user ? SOURCE_USER : SOURCE_NONE);
-	check_time(s, THERE + REFLECT_T3_USER, r->t3_ns, r->no_clock ? SOURCE_NONE : SOURCE_USER);
+	/* What contradicts itself is taken out whole. */
+	const bool out = p->follow_up == FOLLOW_UP_STEPPED, in_order = users_in_order(r, joined);
+
+	check_time(s, THERE + REFLECT_T2_WIRE, r->t2_ns, out ? SOURCE_NONE : r->t2_source);
+	check_time(s, THERE + REFLECT_T2_USER, r->t2_user_ns, r->t2_user && !out ? SOURCE_USER : SOURCE_NONE);
+	check_time(s, THERE + REFLECT_T3_USER, r->t3_ns, r->no_clock || out ? SOURCE_NONE : SOURCE_USER);
 	check_time(s, THERE + REFLECT_T3_WIRE, r->t3_wire_ns, joined ? r->t2_source : SOURCE_NONE);
-	assert_int_equal(s->one_scale, r->on_scale);
+	assert_int_equal(s->one_scale, r->on_scale && (out || in_order));
+	assert_int_equal(s->off_scale, r->off_scale || (!out && !in_order));
 }
 
 /* Of the figures that need no clocks that agree, and of which only both stamps of the peer tell. */
@@ -515,9 +597,12 @@ static inline void check_sample(const struct sample *s)
 		check_there(s, p);
 		check_figures(s, p);
 	}
-	check_user_time(s, emit ? EMIT_T1_USER : REFLECT_T3_USER, p->tx_user_ns, true);
+	/* Where the clocks were set in between, the times of user space are on the wrong side of the stamps, and taken out. */
+	const bool in_order = is_in_order(p, emit, rx_user);
+
+	check_user_time(s, emit ? EMIT_T1_USER : REFLECT_T3_USER, p->tx_user_ns, in_order);
 	check_time(s, emit ? EMIT_T1_WIRE : REFLECT_T3_WIRE, p->tx_wire_ns, tx);
-	check_user_time(s, emit ? EMIT_T4_USER : REFLECT_T2_USER, p->rx_user_ns, rx_user);
+	check_user_time(s, emit ? EMIT_T4_USER : REFLECT_T2_USER, p->rx_user_ns, rx_user && in_order);
 	check_time(s, emit ? EMIT_T4_WIRE : REFLECT_T2_WIRE, p->rx_wire_ns, p->rx_stamped ? b.channel.wire : SOURCE_NONE);
 }
 
@@ -527,8 +612,8 @@ static inline void check_samples(void)
 
 	if (!b.x.log || b.options.log_threshold_ns)
 		return;
-	assert_int_equal(b.log.used, b.histogram.count);
-	for (uint64_t i = 0; i < b.log.used; i++) {
+	assert_int_equal(log_ready(&b.log), b.histogram.count);
+	for (uint64_t i = 0; i < log_ready(&b.log); i++) {
 		check_sample(logged(i));
 		if (i && b.options.role == ROLE_EMIT)
 			assert_true((int32_t)(logged(i)->seq - logged(i - 1)->seq) > 0);
@@ -584,6 +669,7 @@ static inline struct fake_account bench_run(const char *name)
 	fake.threshold_ns = b.options.threshold_ns;
 	fake.threshold_on = (enum figure)b.options.threshold_on;
 	fake.place = b.x.clocks ? place_by_hand : NULL;
+	fake.phc_readable = b.x.clocks && clocks.phc_fd == FAKE_PHC_FD;
 	fake.first_id = b.x.next_key = b.x.oldest_key = fake.first_id;
 	fake.tx_stamps = b.channel.tx_stamps;
 	fake.check_steps = b.channel.tx_stamps && b.channel.wire == SOURCE_HARDWARE && !b.options.no_step_check;

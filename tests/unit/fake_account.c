@@ -46,6 +46,8 @@ static void end_waiting(enum follow_up how)
 
 	assert_non_null(p);
 	fake.waiting = NULL;
+	if (fake.contradicts_last && p >= fake.packet + fake.contradicts_first && p <= fake.packet + fake.contradicts_last)
+		how = FOLLOW_UP_STEPPED;
 	p->follow_up = how;
 	fake.expect.follow_up[how]++;
 	judge(p);
@@ -92,7 +94,7 @@ static bool is_possible(const struct fake_packet *p, int64_t t3_ns)
 	return response_ns >= -1000 && 512 * (response_ns - p->latency_ns - 1000) <= response_ns;
 }
 
-/* Is this what is waited for? After a restart the number alone does not tell. */
+/* Is this what is waited for? After a restart it may be that of another reply, which does not fit. */
 static bool end_waiting_by(const struct fake_reply *r)
 {
 	const struct fake_packet *p = fake.waiting;
@@ -103,8 +105,10 @@ static bool end_waiting_by(const struct fake_reply *r)
 		end_waiting(FOLLOW_UP_MIXED);
 		return true;
 	}
-	if (!is_possible(p, r->follow_ns))
-		return false;
+	if (p->latency_ns >= 0 && !is_possible(p, r->follow_ns)) {
+		end_waiting(FOLLOW_UP_STEPPED);
+		return true;
+	}
 	/* Of a reflector that began again it may be another's by an accident that nobody can see: to be counted. */
 	if (r->follow_ns != p->reply.t3_wire_ns) {
 		fake.accidents++;
@@ -218,9 +222,14 @@ static void expect_reply(const struct fake_message *m)
 		fake.highest_answered = n;
 		return;
 	}
-	e->reordered += e->answered && fake.highest_answered > n;
 	bool late = p->was_lost && fake.lost_order - fake.lost_at[n] <= LOST_REMEMBERED;
 
+	/* Nothing is left to know it by. */
+	if (!late && fake.sends - n > T1_REMEMBERED && fake.no_ssid) {
+		e->foreign++;
+		return;
+	}
+	e->reordered += e->answered && fake.highest_answered > n;
 	p->came_back |= late;
 	e->late += late;
 	e->duplicate += !late;
@@ -239,6 +248,12 @@ void fake_expect_datagram(const struct fake_message *m)
 	fake.expect.foreign += m->verdict == FOREIGN;
 	fake.expect.malformed += m->verdict == MALFORMED;
 	fake.expect.unverified += m->verdict == UNVERIFIED;
+	fake.expect.cut_short += m->verdict == CUT_SHORT;
+	fake.expect.disallowed += m->verdict == DISALLOWED;
+	fake.expect.too_short += m->verdict == TOO_SHORT;
+	fake.expect.no_session += m->verdict == NO_SESSION;
+	fake.expect.replayed += m->verdict == REPLAYED;
+	fake.expect.over_rate += m->verdict == OVER_RATE;
 	fake.expect.control_truncated += (m->flags & MSG_CTRUNC) != 0;
 	fake.user_rx_wanted = false;
 	if (m->verdict != GOOD)
@@ -254,6 +269,25 @@ void fake_expect_datagram(const struct fake_message *m)
 	}
 }
 
+/* The room reads clocks until it has looked: CLOCK_REALTIME the fourth time, the NIC's the second time. */
+#define LOOKED_NS (fake.wire == SOURCE_HARDWARE ? 40 : 80)
+
+/* A stamp is of another packet if it was taken before this one was sent, or after the stamp is there. That is looked at where it is
+ * more than 100 us after. Of the NIC's it is known where the relation of the clocks is known, and holds. */
+static bool contradicts(const struct fake_packet *p, const struct fake_message *m)
+{
+	int64_t sent_ns = p->tx_user_ns, bound_ns = 0;
+
+	if (!(fake.check_set || fake.check_steps) || !fake.tx_stamps || p->set_ns)
+		return false;
+	if (fake.wire == SOURCE_HARDWARE &&
+	    (!fake.place || fake.phc_set_ns || !fake.phc_readable || !fake.place(sent_ns, &sent_ns, &bound_ns)))
+		return false;
+	if (m->wire_ns < sent_ns - bound_ns)
+		return true;
+	return m->wire_ns - sent_ns + bound_ns > 100000 && m->wire_ns > fake_wire_ns(fake.now_ns + LOOKED_NS);
+}
+
 /* Flights are remembered by FLIGHTS, the one of the last attempt among them. */
 void fake_expect_stamp(const struct fake_message *m)
 {
@@ -263,15 +297,19 @@ void fake_expect_stamp(const struct fake_message *m)
 
 	if (m->entry == ENTRY_CTRUNC) {
 		e->control_truncated++;
+	} else if (m->entry == ENTRY_ID) {
+		p->id_unknown = false;
 	} else if (m->entry != ENTRY_GOOD) {
 		e->error_other++;
-	} else if (n >= fake.sends || fake.attempts_at_last_send - n >= FLIGHTS) {
+	} else if (n >= fake.sends || fake.attempts_at_last_send - n >= FLIGHTS || p->id_unknown) {
 		e->stamp_unmatched++;
 	} else if (p->stamped) {
 		e->stamp_duplicate++;
 	} else if (p->concluded || (fake.role == ROLE_REFLECT && m->at_ns - p->sent_ns >= fake.timeout_ns)) {
 		fake_conclude(n, false);
 		e->stamp_late++;
+	} else if (contradicts(p, m)) {
+		e->stamp_unmatched++;
 	} else {
 		p->stamped = true;
 		p->tx_wire_ns = m->wire_ns;
@@ -305,6 +343,7 @@ struct fake_packet *fake_record_sent(uint32_t number, const struct fake_fate *f)
 	*p = (struct fake_packet){ .number = number, .sent_ns = fake.now_ns, .latency_ns = f->latency_ns,
 				   .warmup = fake.warmup_left > 0, .tx_user_ns = fake.real_read_ns };
 	p->tx_wire_ns = fake_wire_ns(fake.now_ns + FAKE_WIRE_DELAY_NS);
+	p->id_unknown = fake.id_asked;
 	if (fake.recorded)
 		p->recorded_before = *fake.recorded;
 	fake.expect.sent++;

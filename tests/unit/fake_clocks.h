@@ -35,6 +35,7 @@ static struct {
 	int64_t adjtime_us, pll_offset_ns;
 	int tai_s, constant;
 	int ioctl_error[CLOCK_METHODS]; /* errno */
+	unsigned fails_every, reads; /* so many reads of the PHC are busy */
 	int busy; /* times that PRECISE is busy */
 	int64_t precise_wrong_ns;
 	bool no_raw, no_adjtimex, no_phc_dial, no_device, dial_wants_write;
@@ -145,6 +146,11 @@ static int fail_with(int error)
 	return -1;
 }
 
+static bool read_fails(void)
+{
+	return fake.fails_every && ++fake.reads % fake.fails_every == 0;
+}
+
 int __real_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
@@ -157,6 +163,8 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 		assert_int_equal(clock, clock_of_fd(PHC_FD));
 		if (fake.phc_error || fake.ioctl_error[CLOCK_SANDWICH])
 			return fail_with(fake.phc_error ? fake.phc_error : fake.ioctl_error[CLOCK_SANDWICH]);
+		if (read_fails())
+			return fail_with(EBUSY);
 		ns = read_phc();
 	} else if (clock == CLOCK_REALTIME) {
 		ns = read_system(REAL);
@@ -171,8 +179,8 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 
 static int precise(struct ptp_sys_offset_precise *p)
 {
-	if (fake.busy > 0) {
-		fake.busy--;
+	if (fake.busy > 0 || read_fails()) {
+		fake.busy -= fake.busy > 0;
 		return fail_with(EBUSY);
 	}
 	pass(50 + (int64_t)util_below(100));
@@ -193,6 +201,8 @@ static int three(struct offset_extended *x)
 	    (x->clock != CLOCK_REALTIME && (fake.no_raw || x->clock != CLOCK_MONOTONIC_RAW)))
 		return fail_with(EINVAL);
 	for (uint32_t i = 0; i < x->samples; i++) {
+		if (read_fails())
+			return fail_with(EBUSY);
 		x->ts[i][0] = stamp(read_system(which));
 		x->ts[i][1] = stamp(read_phc());
 		x->ts[i][2] = stamp(read_system(which));
@@ -205,6 +215,8 @@ static int interleaved(struct ptp_sys_offset *p)
 	if (p->n_samples > PTP_MAX_SAMPLES)
 		return fail_with(EINVAL);
 	for (uint32_t i = 0; i < 2 * p->n_samples; i += 2) {
+		if (read_fails())
+			return fail_with(EBUSY);
 		p->ts[i] = stamp(read_system(REAL));
 		p->ts[i + 1] = stamp(read_phc());
 	}
@@ -382,7 +394,7 @@ static void run_for(int64_t ns, bool must_answer)
 	}
 }
 
-static void check_rate(enum clock_which which, double true_ppb)
+static inline void check_rate(enum clock_which which, double true_ppb)
 {
 	struct clock_rate r = clock_drift(&c, which);
 
@@ -392,7 +404,7 @@ static void check_rate(enum clock_which which, double true_ppb)
 	assert_int_equal(r.known, r.ppb > r.bound_ppb || r.ppb < -r.bound_ppb);
 }
 
-static void assert_no_steps(void)
+static inline void assert_no_steps(void)
 {
 	for (int i = 0; i < CLOCKS; i++)
 		if (counter_get(&c.track[i].steps) || counter_get(&c.track[i].standstills))

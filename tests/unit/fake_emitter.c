@@ -41,9 +41,9 @@ static struct fake_message make_request(uint32_t number, const struct fake_fate 
 	m.wire_ns = fake_wire_ns(at_ns);
 	m.tos = f->tos;
 	m.from.in = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons((uint16_t)(FAKE_FIRST_PORT + peer)),
-					  .sin_addr.s_addr = htonl(FAKE_REMOTE) };
+					  .sin_addr.s_addr = htonl(FAKE_REMOTE + (fake.spread ? 256 * peer : 0)) };
 	packet_prepare(m.data, &plan);
-	packet_probe(m.data, &plan, fake.first_id + number / fake.peers, fake_real_ns(at_ns) - 5000);
+	packet_probe(m.data, &plan, fake.first_id + number / fake.peers, fake_real_ns(at_ns - f->late_ns) - 5000);
 	if (f->bad_tlv) {
 		m.bad_tlv = true;
 		m.data[m.bytes + 1] = 3;
@@ -53,6 +53,8 @@ static struct fake_message make_request(uint32_t number, const struct fake_fate 
 	/* Whole headers of empty TLVs. */
 	if (f->large && !f->bad_tlv)
 		m.bytes += 65300;
+	if (fake.cut_bytes)
+		m.bytes = fake.cut_bytes;
 	return m;
 }
 
@@ -109,7 +111,7 @@ static bool schedule_request(uint32_t number, int64_t at_ns)
 	fake_control_arrival(&m, f.rx);
 	/* The kernel tells that something is missing, not what: nothing may be taken then. */
 	if (f.rx == RX_CTRUNC)
-		m.verdict = FOREIGN;
+		m.verdict = CUT_SHORT;
 	control_request(&m, FAKE_LOCAL, FAKE_LOCAL);
 	if (f.lost)
 		return false;
@@ -129,7 +131,7 @@ static bool schedule_request(uint32_t number, int64_t at_ns)
 /* The peer goes on until it has something to wait for. */
 static void peers_go_on(void)
 {
-	int64_t gap_ns = fake.open_loop_ns ? fake.open_loop_ns : PEER_GAP_NS;
+	int64_t gap_ns = fake.open_loop_ns ? fake.open_loop_ns : fake.gap_ns ? fake.gap_ns : PEER_GAP_NS;
 	int64_t at_ns = fake.now_ns + gap_ns;
 
 	for (; fake.peer_made < fake.packets; at_ns += gap_ns) {
@@ -219,7 +221,7 @@ static void check_follow_up(const struct reply *r)
 static void check_times_told(const struct reply *r, const struct fake_packet *p)
 {
 	bool stamped = fake.current.rx_stamped, nic = stamped && fake.wire == SOURCE_HARDWARE;
-	bool place = nic || (!stamped && fake.place);
+	bool place = fake.wire == SOURCE_HARDWARE;
 	int64_t bound_ns = 0, t2_user_ns = 0;
 
 	assert_int_equal(r->t2_ns, stamped ? p->rx_wire_ns : expected_time(p->rx_user_ns, place, &bound_ns));
@@ -252,7 +254,7 @@ static void check_reply(const uint8_t *reply, size_t bytes, const struct fake_pa
 	assert_int_equal(read_whole_reply(reply, bytes, fake.key, &r), PACKET_GOOD);
 	assert_true(packet_answers(reply, c->data, fake.key));
 	assert_int_equal(r.seq, fake.forgetful ? 0 : fake.peer_replies[c->peer]);
-	assert_int_equal(r.ssid, FAKE_SSID + c->peer);
+	assert_int_equal(r.ssid, fake.cut_bytes && fake.cut_bytes < STAMP_BASE_BYTES ? 0 : FAKE_SSID + c->peer);
 	assert_int_equal(r.ttl, FAKE_TTL);
 	assert_int_equal(r.tlv_malformed, c->bad_tlv);
 	assert_int_equal(r.class_told, c->tos_told && fake.plan->class_of_service);
@@ -307,6 +309,11 @@ void fake_reply_sent(const uint8_t *reply, size_t bytes, uint32_t id, const stru
 	if (fake.echo_port)
 		echo_reply(reply, bytes);
 	reply_seen(c->number);
+}
+
+void fake_request_refused(uint32_t number)
+{
+	reply_seen(number);
 }
 
 void fake_reply_refused(uint32_t number)

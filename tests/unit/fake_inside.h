@@ -14,9 +14,9 @@
 #define FAKE_MORE_MAX 8
 
 struct fake_fate {
-	bool lost, twice, bad_tlv, large, tx_none, tx_twice, tx_asleep;
+	bool lost, twice, bad_tlv, large, tx_none, tx_twice, tx_asleep, no_id;
 	int64_t late_ns, twice_ns, latency_ns, step_ns, set_ns, tx_slow_ns, stop_ns;
-	int64_t tx_id;
+	int64_t tx_id, tx_time_ns;
 	enum fake_rx rx;
 	enum fake_entry tx;
 	bool lost_back, asked_twice, restarted, no_t2, no_clock, no_t2_user, no_bound, no_tlvs, bad_tlvs, bad_integrity, follow_zero;
@@ -69,6 +69,7 @@ void fake_peer_reflects(void);
 
 /* A reply leaves, and is checked; or the kernel has refused it. */
 void fake_reply_sent(const uint8_t *reply, size_t bytes, uint32_t id, const struct fake_fate *f);
+void fake_request_refused(uint32_t number);
 void fake_reply_refused(uint32_t number);
 
 /* The probes of all peers are alike but for the SSID. */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <linux/errqueue.h>
+#include <linux/net_tstamp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -181,6 +182,8 @@ static void control_error(struct fake_message *m, enum fake_entry entry, uint32_
 	if (entry == ENTRY_ORIGIN)
 		payload.error.e.ee_origin = SO_EE_ORIGIN_ZEROCOPY;
 	if (entry == ENTRY_INFO)
+		payload.error.e.ee_info = SCM_TSTAMP_ACK;
+	if (entry == ENTRY_ID)
 		payload.error.e.ee_info = SCM_TSTAMP_SCHED;
 	/* As the kernel sends it: ee_info and ee_data are 0, as those of the first stamp. */
 	if (entry == ENTRY_ICMP)
@@ -204,13 +207,14 @@ static void put_stamp(uint32_t id, int64_t at_ns, int64_t wire_ns, enum fake_ent
 				  .flags = MSG_ERRQUEUE };
 
 	m.asleep_ns = asleep ? ASLEEP_NS : 0;
-	if (entry != ENTRY_NO_STAMP)
+	if (entry != ENTRY_NO_STAMP && !(entry == ENTRY_ID && fake.wire == SOURCE_HARDWARE))
 		control_stamps(&m, entry == ENTRY_ZERO ? 0 : wire_ns, entry == ENTRY_OTHER_KIND,
 			       entry == ENTRY_STAMP_SHORT ? -8 : entry == ENTRY_STAMP_LONG ? 8 : 0);
 	if (entry == ENTRY_CTRUNC)
 		m.flags |= MSG_CTRUNC;
+	/* m.id is that of a kernel that counts what it has sent. */
 	if (entry != ENTRY_NO_ERROR && entry != ENTRY_CTRUNC)
-		control_error(&m, entry, id, entry == ENTRY_ERROR_SHORT ? -8 : entry == ENTRY_ERROR_LONG ? 8 : 0);
+		control_error(&m, entry, id + fake.refused_ids, entry == ENTRY_ERROR_SHORT ? -8 : entry == ENTRY_ERROR_LONG ? 8 : 0);
 	if (entry == ENTRY_TRUNC)
 		m.flags |= MSG_TRUNC;
 	fake_put(&fake.error_queue, &m);
@@ -221,13 +225,15 @@ void fake_put_stamps(const struct fake_fate *f, uint32_t id, int64_t wire_ns)
 {
 	if (!fake.tx_stamps)
 		return;
+	if (fake.id_asked && !f->no_id)
+		put_stamp(id, fake.now_ns, wire_ns - 500, ENTRY_ID, false);
 	for (unsigned i = 0; i < f->tx_extras; i++)
 		put_stamp(id, fake.now_ns, wire_ns - 1111, f->tx_extra[i], false);
 	for (unsigned i = 0; i < f->tx_extra_ids; i++)
 		put_stamp((uint32_t)(id + f->tx_extra_id[i]), fake.now_ns, wire_ns - 2222, ENTRY_GOOD, false);
 	if (f->tx_none)
 		return;
-	put_stamp((uint32_t)(id + f->tx_id), fake.now_ns + f->tx_slow_ns, wire_ns, f->tx, f->tx_asleep);
+	put_stamp((uint32_t)(id + f->tx_id), fake.now_ns + f->tx_slow_ns, wire_ns + f->tx_time_ns, f->tx, f->tx_asleep);
 	if (f->tx_twice)
 		put_stamp(id, fake.now_ns + f->tx_slow_ns + 1, wire_ns + 3333, ENTRY_GOOD, false);
 }
@@ -277,11 +283,21 @@ static uint32_t check_sent_control(const struct msghdr *m, uint32_t counted)
 	bool id_told = false, source_told = false, class_told = false;
 	uint32_t id = counted;
 
+	fake.id_asked = false;
 	for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR((struct msghdr *)m, h)) {
 		if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_TS_OPT_ID) {
 			assert_int_equal(h->cmsg_len, CMSG_LEN(sizeof(id)));
 			memcpy(&id, CMSG_DATA(h), sizeof(id));
 			id_told = true;
+		} else if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SO_TIMESTAMPING) {
+			uint32_t flags, own = fake.wire == SOURCE_HARDWARE ? SOF_TIMESTAMPING_TX_HARDWARE : SOF_TIMESTAMPING_TX_SOFTWARE;
+
+			assert_int_equal(h->cmsg_len, CMSG_LEN(sizeof(flags)));
+			memcpy(&flags, CMSG_DATA(h), sizeof(flags));
+			assert_int_equal(flags, SOF_TIMESTAMPING_TX_SCHED | own);
+			assert_false(fake.id_by_message);
+			fake.id_asked = true;
+			fake.ids_asked++;
 		} else if (h->cmsg_level == SOL_IP && h->cmsg_type == IP_PKTINFO) {
 			struct in_pktinfo info;
 
@@ -330,6 +346,7 @@ static int refused(int error, uint32_t number)
 {
 	if (error != EINTR) {
 		fake.expect.refused++;
+		fake.refused_ids += fake.counts_refused && !fake.id_by_message;
 		if (fake.role == ROLE_REFLECT)
 			fake_reply_refused(number);
 	}
@@ -402,6 +419,7 @@ static ssize_t hand_over(struct msghdr *m, const struct fake_message *q)
 static ssize_t take(struct msghdr *m, struct fake_message *q, bool error_queue)
 {
 	struct fake_queue *queue = error_queue ? &fake.error_queue : &fake.receive_queue;
+	bool refused = false;
 
 	fake.empty_turns = 0;
 	fake.last_event_ns = fake.now_ns;
@@ -416,13 +434,25 @@ static ssize_t take(struct msghdr *m, struct fake_message *q, bool error_queue)
 	}
 	if (fake.manual)
 		return hand_over(m, q);
+	if (!error_queue && fake.role == ROLE_REFLECT && fake.judge) {
+		refused = q->verdict == GOOD;
+		q->verdict = fake.judge(q);
+		refused &= q->verdict != GOOD;
+	}
 	if (!error_queue && fake.role == ROLE_REFLECT && q->verdict == GOOD)
 		control_class(q);
 	if (error_queue)
 		fake_expect_stamp(q);
 	else
 		fake_expect_datagram(q);
-	return hand_over(m, q);
+
+	const uint32_t number = q->number;
+	ssize_t bytes = hand_over(m, q);
+
+	/* Its place in the queue may be taken by the next request. */
+	if (refused)
+		fake_request_refused(number);
+	return bytes;
 }
 
 ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags)
@@ -527,9 +557,13 @@ int __wrap_ppoll(struct pollfd *p, nfds_t n, const struct timespec *limit, const
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 {
-	if (!fake.on || (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME))
+	if (!fake.on || (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME && clock != clock_of_fd(FAKE_PHC_FD)))
 		return __real_clock_gettime(clock, t);
 	advance(CLOCK_NS);
+	if (clock == clock_of_fd(FAKE_PHC_FD)) {
+		*t = timespec_of(fake_wire_ns(fake.now_ns) + fake.phc_set_ns);
+		return 0;
+	}
 	if (clock == CLOCK_MONOTONIC) {
 		*t = timespec_of(fake.now_ns);
 		return 0;

@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 
 #define FAKE_FD 1000 /* no descriptor of this process */
+#define FAKE_PHC_FD 1001 /* the NIC's clock */
 #define FAKE_QUEUE 1024
 #define FAKE_PACKETS 8192
 #define FAKE_PEERS 1100 /* more than a reflector has sessions */
@@ -35,7 +36,8 @@
 enum fake_entry {
 	ENTRY_GOOD, ENTRY_ERRNO, ENTRY_ORIGIN, ENTRY_INFO, ENTRY_CTRUNC, ENTRY_TRUNC, ENTRY_STAMP_SHORT, ENTRY_STAMP_LONG,
 	ENTRY_ERROR_SHORT, ENTRY_ERROR_LONG, ENTRY_ZERO, ENTRY_OTHER_KIND, ENTRY_NO_STAMP, ENTRY_NO_ERROR, ENTRY_ICMP,
-	ENTRY_KINDS
+	ENTRY_KINDS,
+	ENTRY_ID = ENTRY_KINDS /* what a packet gets that asks for its id: at the door of the queueing discipline */
 };
 
 /* The receive stamp of a datagram. All but the first mean that there is none. */
@@ -47,8 +49,12 @@ enum fake_extra {
 	EXTRA_EMPTY, EXTRA_SHORT, EXTRA_HUGE, EXTRA_MULTIPLIER, EXTRA_TRUNCATED, EXTRA_BOTH_ROLES,
 	/* with a key, for both: unverified, and not in the random mixtures, */
 	EXTRA_UNVERIFIED = 100,
+	/* for the emitter, once a good one has come: foreign, and not in them either, */
+	EXTRA_NO_SSID,
 	/* for the emitter: foreign, */
-	EXTRA_OTHER_SSID = EXTRA_BOTH_ROLES, EXTRA_FUTURE, EXTRA_FAR_PAST, EXTRA_OTHER_T1, EXTRA_EMIT_END,
+	EXTRA_OTHER_SSID = EXTRA_BOTH_ROLES, EXTRA_FUTURE, EXTRA_FAR_PAST, EXTRA_OTHER_T1,
+	/* (of an earlier probe by its number, but not by its T1; the former without an SSID,) */
+	EXTRA_OLD, EXTRA_OLD_WITH_SSID, EXTRA_EMIT_END,
 	/* for the reflector: foreign. */
 	EXTRA_IS_REPLY = EXTRA_EMIT_END, EXTRA_OWN_PORT, EXTRA_OWN_ADDRESS, EXTRA_MULTICAST, EXTRA_BROADCAST,
 	EXTRA_NO_PKTINFO, EXTRA_REFLECT_END
@@ -77,6 +83,8 @@ enum fake_fault {
 	TX_ID, /* argument is added to the id */
 	TX_EXTRA, /* argument: enum fake_entry, before the good one */
 	TX_EXTRA_ID, /* a stamp more, before the good one; argument is added to its id */
+	TX_TIME, /* argument ns are added to what the stamp says: it is another packet's */
+	NO_ID, /* the id that was asked for does not come */
 	SEND_ERROR, /* argument: errno; `times`, at least once */
 	RECV_ERROR, /* argument: errno, before the datagram */
 	STOP, /* the stop flag is raised argument ns after the send */
@@ -121,7 +129,8 @@ struct fake_event {
 	X(sent) X(received) X(warmup) X(recorded) X(lost) X(unstamped) X(negative) X(unfinished) X(answered) \
 	X(unanswered) X(late) X(duplicate) X(foreign) X(malformed) X(reordered) X(repeated) X(malformed_tlv) X(refused) \
 	X(missing_tx) X(missing_rx) X(stamp_late) X(stamp_duplicate) X(stamp_unmatched) X(breaches) X(stepped) \
-	X(closing) X(unverified) X(unusable_tlv) X(follow_up_late) X(unjudged) X(other_ttl) X(other_class)
+	X(closing) X(cut_short) X(unverified) X(unusable_tlv) X(follow_up_late) X(unjudged) X(other_ttl) X(other_class) \
+	X(disallowed) X(too_short) X(no_session) X(replayed) X(over_rate)
 
 struct fake_account {
 #define X(field) int64_t field;
@@ -131,7 +140,11 @@ struct fake_account {
 	int64_t follow_up[FOLLOW_UPS];
 };
 
-enum fake_verdict { GOOD, FOREIGN, MALFORMED, UNVERIFIED };
+enum fake_verdict {
+	GOOD, FOREIGN, MALFORMED, UNVERIFIED, CUT_SHORT,
+	/* By a reflector only. */
+	DISALLOWED, TOO_SHORT, NO_SESSION, REPLAYED, OVER_RATE
+};
 
 /* A reply of the peer: what it says, and when it left. */
 struct fake_reply {
@@ -143,7 +156,7 @@ struct fake_reply {
 	/* By this reply as a whole, and NONE in one that was taken after one that told of better; by our own TLV. */
 	enum source t2_source, t2_told;
 	bool no_clock; /* neither T2 nor T3 */
-	bool t2_user, on_scale;
+	bool t2_user, on_scale, off_scale;
 	bool follow_known;
 	uint32_t follow_seq;
 	uint8_t follow_method;
@@ -194,6 +207,7 @@ struct fake_packet {
 	uint64_t recorded_before;
 	int64_t set_ns; /* by how much CLOCK_REALTIME was set between the times of its latency */
 	bool answered, rx_stamped, stamped, warmup, concluded, was_lost;
+	bool id_unknown; /* it was asked for, and has not come yet */
 	enum { PLACE_NONE, PLACE_RECORDED, PLACE_OTHER } place;
 	/* Of an emitter's probe: the reply that was taken, what became of its T3, */
 	struct fake_reply reply;
@@ -226,9 +240,13 @@ struct fake {
 	bool tx_stamps, id_by_message, loopback, check_steps, check_set;
 	unsigned peers;
 	uint32_t packets; /* how many requests the peers make */
+	int64_t gap_ns; /* of a peer that waits for replies: from reply to next request; 0: 3 us */
 	int64_t open_loop_ns; /* the peers do not wait for replies: time between requests */
 	uint16_t echo_port; /* replies come back from this port: the peer is a reflector too */
 	uint32_t first_id; /* id of the first stamp, sequence number of the first packet */
+	int64_t phc_set_ns; /* so much is the NIC's clock off what the relation of the clocks says */
+	bool phc_readable;
+	bool counts_refused; /* the kernel has counted a packet that it then refused */
 	const struct fake_event *events;
 	size_t event_count;
 	int64_t timeout_ns, threshold_ns;
@@ -245,12 +263,19 @@ struct fake {
 	const struct hmac *key;
 	enum fake_reflector reflector;
 	enum source there; /* the stamps of the peer that reflects */
+	bool no_ssid; /* it writes 0, as one of before RFC 8972 */
+	uint32_t old_age; /* of EXTRA_OLD: how many probes ago */
+	int64_t there_more_ns; /* all clocks of the peer that reflects are so much ahead */
 	bool synced; /* the clocks of the stamps at both ends agree */
 	enum figure threshold_on;
 	const enum end *end; /* of the room: what is sent after it is the closing probe */
 	uint8_t dscp; /* with which the emitter sends */
 	/* Puts a time of user space on the scale of the stamps, where the reflector can; NULL: it can't. */
 	bool (*place)(int64_t real_ns, int64_t *placed_ns, int64_t *bound_ns);
+	/* To a reflector: is this request refused, and why? Else its verdict as it is. NULL: none is. */
+	enum fake_verdict (*judge)(const struct fake_message *m);
+	bool spread; /* each of the peers that probe has an address of its own */
+	size_t cut_bytes; /* of the requests; 0: they stay whole */
 	bool forgetful; /* more peers than there are sessions: each request begins a new one */
 
 	/* State and results. */
@@ -307,10 +332,14 @@ struct fake {
 	struct fake_probe probe[FAKE_QUEUE];
 	unsigned probes, probes_high;
 	bool tos_told; /* by the kernel, from now on */
+	uint64_t contradicts_first, contradicts_last; /* packets that do not fit to the clocks; the last 0: none */
 	struct fake_packet *waiting; /* its record waits for a follow-up; NULL: none */
 	enum source best_there; /* that a reply which was taken told of */
 	uint64_t restarts, accidents;
 	uint64_t follow_ups; /* that the reflector under test told */
+	uint32_t refused_ids; /* ids that were given to refused packets */
+	bool id_asked; /* by the packet that is sent */
+	uint64_t ids_asked;
 };
 
 extern struct fake fake;

@@ -2,16 +2,20 @@
 /*
  * A made-up machine for the tests of the doctor: files below a folder of the test's own, a fake NIC behind ioctl, and a
  * clock that goes on a fixed time with each reading. Include it after doctor/files.c, whose root is that folder, and
- * util.h; wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit.
+ * util.h; wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit,
+ * nic_check_address.
  */
 #ifndef FAKE_MACHINE_H
 #define FAKE_MACHINE_H
 
 #include "doctor/facts.h"
 #include "doctor/rows.h"
+#include "host/nic_address.h"
 #include "options.h"
+#include "wire/socket.h"
 
 #include <dirent.h>
+#include <err.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -93,6 +97,8 @@ static struct {
 	bool gro, lro, tso;
 	int ask_error; /* of all settings */
 	int busy_poll_error;
+	const char *address_refused, *socket_refused; /* what rant says then */
+	const union address *asked_for;
 	uint64_t memlock;
 	/* The clock: what a reading takes, and one reading that takes longer. */
 	int64_t now_ns, reading_ns, long_reading_ns;
@@ -101,6 +107,8 @@ static struct {
 	int64_t phc_step_ns, phc_ppm, phc_jump_ns;
 	bool phc_stands;
 	int phc_error;
+	long phc_error_from, phc_error_every; /* of the readings; 0: each */
+	int64_t phc_error_ns; /* that such a reading takes */
 	long phc_readings;
 } fake;
 
@@ -155,12 +163,15 @@ static int fake_ethtool(void *data)
 static int fake_phc(struct timespec *t)
 {
 	int64_t ns = fake.now_ns + fake.now_ns / 1000000 * fake.phc_ppm;
+	bool fails = fake.phc_readings >= fake.phc_error_from &&
+		     (!fake.phc_error_every || fake.phc_readings % fake.phc_error_every == 0);
 
 	ns += ++fake.phc_readings > 50 ? fake.phc_jump_ns : 0;
 	ns = fake.phc_stands ? 0 : ns / fake.phc_step_ns * fake.phc_step_ns;
 	ns += 1000000000 * NS_PER_S;
 	*t = (struct timespec){ ns / NS_PER_S, ns % NS_PER_S };
-	return fail_with(fake.phc_error);
+	fake.now_ns += fake.phc_error && fails ? fake.phc_error_ns : 0;
+	return fail_with(fails ? fake.phc_error : 0);
 }
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
@@ -191,6 +202,33 @@ int __wrap_getrlimit(__rlimit_resource_t what, struct rlimit *limit)
 	assert_int_equal(what, RLIMIT_MEMLOCK);
 	*limit = (struct rlimit){ fake.memlock, RLIM_INFINITY };
 	return 0;
+}
+
+static int refuse(const char *text)
+{
+	if (text)
+		warnx("%s", text);
+	return text ? -EPERM : 0;
+}
+
+int __wrap_nic_check_address(const struct nic *n, const union address *server);
+int __wrap_nic_check_address(const struct nic *n, const union address *server)
+{
+	assert_string_equal(n->name, "fake0");
+	fake.asked_for = server;
+	return refuse(fake.address_refused);
+}
+
+int socket_open(struct channel *channel, const struct options *o)
+{
+	(void)o;
+	channel->fd = 77;
+	return refuse(fake.socket_refused);
+}
+
+void socket_close(struct channel *channel)
+{
+	assert_int_equal(channel->fd, 77);
 }
 
 /* ---- A check of a machine ---------------------------------------------------------------------------------------- */
@@ -238,8 +276,8 @@ static int tear_down(void **state)
 static inline const struct check_row *row_of(const char *subject)
 {
 	static const struct check_row *const all[] = {
-		check_stamps_rows, check_link_rows, check_clocks_rows, check_interrupts_rows, check_placement_rows,
-		check_core_rows, check_kernel_rows, check_memory_rows,
+		check_stamps_rows, check_link_rows, check_refusals_rows, check_clocks_rows, check_interrupts_rows,
+		check_placement_rows, check_core_rows, check_kernel_rows, check_memory_rows,
 	};
 
 	for (size_t i = 0; i < COUNT_OF(all); i++)

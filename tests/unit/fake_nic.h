@@ -25,7 +25,7 @@ static struct {
 	int setting[3]; /* as struct hwtstamp_config */
 	bool no_link, not_running, down;
 	/* errno, of ETHTOOL_GET_TS_INFO, SIOCGHWTSTAMP, ETHTOOL_GLINK, SIOCGIFHWADDR. */
-	int info_error, get_error, link_error, mac_error;
+	int info_error, get_error, link_error, mac_error, mtu_error;
 	int gets; /* of the setting */
 	int (*set)(struct hwtstamp_config *c);
 	int (*ethtool)(void *data); /* all other commands */
@@ -86,6 +86,9 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	case SIOCGIFFLAGS:
 		r->ifr_flags = (short)((fake_nic.down ? 0 : IFF_UP) | (fake_nic.not_running ? 0 : IFF_RUNNING));
 		return 0;
+	case SIOCGIFMTU:
+		r->ifr_mtu = 1500;
+		return fail_with(fake_nic.mtu_error);
 	case SIOCGIFHWADDR:
 		memcpy(r->ifr_hwaddr.sa_data, fake_nic.mac, sizeof(fake_nic.mac));
 		return fail_with(fake_nic.mac_error);

@@ -46,8 +46,12 @@ static void put_extra_reply(const struct fake_message *good, enum fake_extra ext
 		fake_put_be(m.data + 24, fake_get_be32(m.data + 24) - 0x70000000, 4);
 	else if (extra == EXTRA_OTHER_T1)
 		m.data[35] ^= 1;
-	else
+	else if (extra == EXTRA_OLD || extra == EXTRA_OLD_WITH_SSID)
+		fake_put_be(m.data + 24, fake_get_be32(m.data + 24) - (fake.old_age ? fake.old_age : 1), 4);
+	else if (extra != EXTRA_NO_SSID)
 		fail_msg("extra %d means nothing to an emitter", extra);
+	if (extra == EXTRA_OLD || extra == EXTRA_NO_SSID)
+		fake_put_be(m.data + 14, 0, 2);
 	/* Whoever takes it for good takes a wrong time over. */
 	if (fake_joins() && m.bytes > FOLLOW_UP_TIME_AT)
 		m.data[FOLLOW_UP_TIME_AT + 7] ^= 0x55;
@@ -59,7 +63,8 @@ int64_t fake_there_ns(int64_t monotonic_ns, bool stamped)
 {
 	if (stamped && fake.synced)
 		return fake_wire_ns(monotonic_ns);
-	return monotonic_ns + (stamped && fake.there == SOURCE_HARDWARE ? THERE_WIRE_OFFSET_NS : THERE_REAL_OFFSET_NS);
+	return monotonic_ns + fake.there_more_ns +
+	       (stamped && fake.there == SOURCE_HARDWARE ? THERE_WIRE_OFFSET_NS : THERE_REAL_OFFSET_NS);
 }
 
 static uint8_t method_there(bool stamped)
@@ -94,6 +99,7 @@ static void fill_times(struct fake_reply *r, const struct fake_fate *f, int64_t 
 	r->t2_told = fake_joins() && fake.plan->software ? (stamped ? fake.there : SOURCE_USER) : SOURCE_LOCAL;
 	r->t2_user = r->tlvs && fake.plan->t2_user && !f->no_t2_user;
 	r->on_scale = r->tlvs && fake.plan->software && !f->no_bound;
+	r->off_scale = r->tlvs && fake.plan->software && f->no_bound;
 	r->ttl = f->ttl;
 	r->tos = f->tos;
 }
@@ -142,6 +148,8 @@ static void write_reply(struct fake_message *m, const struct fake_fate *f, const
 	m->bytes = probe->bytes;
 	memcpy(m->data, probe->data, probe->bytes);
 	packet_reply(m->data, probe->bytes, fake.key, &answer, &malformed);
+	if (fake.no_ssid)
+		fake_put_be(m->data + 14, 0, 2);
 	if (probe->bytes > tlvs && !r->tlvs)
 		memcpy(m->data + tlvs, probe->data + tlvs, probe->bytes - tlvs);
 	if (r->no_clock) {

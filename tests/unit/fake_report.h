@@ -11,6 +11,7 @@
 #include "measure/exchange.h"
 #include "measure/log.h"
 #include "options.h"
+#include "report/log_writer.h"
 #include "report/report.h"
 #include "tracefs.h"
 #include "util.h"
@@ -28,6 +29,7 @@ static struct channel channel;
 static struct sessions sessions;
 static struct log transactions;
 static uint8_t *records; /* of it */
+static struct log_writer writer;
 static struct report report;
 static struct histogram stage[STAGES], one_way[ONE_WAYS];
 static struct trace trace;
@@ -51,7 +53,7 @@ static inline int set_up(void **state)
 				    .bucket_ns = NS_PER_US, .interface = "veth0", .plain = true, .ttl = 255, .dscp = -1,
 				    .synced_ns = -1 };
 	place(&histogram, 1);
-	sessions_init(&sessions);
+	sessions_init(&sessions, SESSIONS_MAX, 0, (const uint64_t[SESSION_SECRETS]){ 0 });
 	exchange.sessions = &sessions;
 	exchange.options = &options;
 	width = 0;
@@ -306,6 +308,16 @@ static inline void add_record(uint32_t seq, int64_t first_ns, int64_t latency_ns
 			    .time_ns = { first_ns, first_ns + 1, first_ns + 2, first_ns + 3 } };
 
 	log_add(&transactions, &s);
+}
+
+/* As if so many records had been written beside the run. */
+static inline void write_log(uint64_t written)
+{
+	static const struct log_form form = { .name = "text", .is_text = true };
+
+	writer = (struct log_writer){ .form = &form, .beside = true, .written = written, .octets = 150 * (int64_t)written };
+	report.log = &transactions;
+	report.log_writer = &writer;
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)

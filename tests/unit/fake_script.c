@@ -57,6 +57,8 @@ static void apply_event(struct fake_fate *f, const struct fake_event *e)
 	case TX_ID: f->tx_id = e->argument; break;
 	case TX_EXTRA: f->tx_extra[f->tx_extras++ % FAKE_MORE_MAX] = (enum fake_entry)e->argument; break;
 	case TX_EXTRA_ID: f->tx_extra_id[f->tx_extra_ids++ % FAKE_MORE_MAX] = e->argument; break;
+	case TX_TIME: f->tx_time_ns = e->argument; break;
+	case NO_ID: f->no_id = true; break;
 	case SEND_ERROR: f->send_error = (int)e->argument; f->send_times = e->times ? e->times : 1; break;
 	case RECV_ERROR: f->recv_error = (int)e->argument; break;
 	case STOP: f->stop_ns = e->argument; break;

@@ -1,4 +1,4 @@
-/* build: wraps=posix_spawn,poll,malloc sources= libs= */
+/* build: wraps=posix_spawn,poll,malloc sources=host/rights.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Commands at a breach: what they inherit and what not, which are started, what is counted, who is waited for. */
 #include "host/action.c"
@@ -156,6 +156,34 @@ static int lines_with(const char *text, const char *start)
 }
 
 /* ---- What a command gets --------------------------------------------------------------------------------------------- */
+
+static void no_capability_goes_to_a_command(void **state)
+{
+	char status[4096];
+	ssize_t got;
+	int fd;
+
+	(void)state;
+	want("cat /proc/self/status > %s/out");
+	actions_run(&a, nothing);
+	wait_for_all();
+	const char *all = output();
+
+	assert_int_equal(a.failed[0], 0);
+	assert_int_equal(lines_with(all, "NoNewPrivs:\t1\n"), 1);
+	assert_int_equal(lines_with(all, "CapPrm:\t0000000000000000\n"), 1);
+	assert_int_equal(lines_with(all, "CapEff:\t0000000000000000\n"), 1);
+	assert_int_equal(lines_with(all, "CapAmb:\t0000000000000000\n"), 1);
+	/* They are still here, for the NIC. */
+	fd = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
+	got = read(fd, status, sizeof(status) - 1);
+	close(fd);
+	assert_true(got > 0);
+	status[got] = 0;
+	assert_int_equal(lines_with(status, "NoNewPrivs:\t0\n"), 1);
+	if (!geteuid())
+		assert_int_equal(lines_with(status, "CapEff:\t0000000000000000\n"), 0);
+}
 
 static void the_breach_is_in_the_environment(void **state)
 {
@@ -531,6 +559,7 @@ static void a_command_that_ends_is_noted_only_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(no_capability_goes_to_a_command),
 		TEST(the_breach_is_in_the_environment),
 		TEST(signals_are_as_in_a_shell),
 		TEST(it_is_never_a_real_time_process),

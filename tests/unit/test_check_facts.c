@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit sources=doctor/cpus.c,doctor/finding.c,doctor/driver.c,doctor/check_*.c,host/nic*.c libs=-lnl-3 -lnl-genl-3 */
+/* build: wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit,nic_check_address sources=doctor/cpus.c,doctor/finding.c,doctor/driver.c,doctor/check_*.c,host/nic*.c libs=-lnl-3 -lnl-genl-3 */
 /*
  * What the doctor gathers of a made-up machine, and what the checks make of it: other programs, interrupts and their
  * threads, the folder of the NIC.
@@ -301,15 +301,20 @@ static void test_irq_priority(void **state)
 	put_irq_thread(61, "irq/31-fake0-tx", "10 2");
 	put_irq_thread(62, "irq/3-other", "1 1");
 	find_processes(&c);
-	expect("interrupt priority",
-	       "ok    interrupt priority: thread of interrupt 31 has SCHED_RR 10, this process SCHED_FIFO 22 "
-	       "(/proc/PID/stat)\n");
+	look("interrupt priority");
+	assert_non_null(strstr(said, "note  interrupt priority: thread of interrupt 31 has SCHED_RR 10, this process "
+				     "SCHED_FIFO 22 ("));
 	c.priority = 50;
 	expect("interrupt priority",
 	       "warn  interrupt priority: thread of interrupt 30 has SCHED_FIFO 50, this process SCHED_FIFO 50 "
 	       "(/proc/PID/stat): on one CPU the busy loop keeps the thread from delivering packet and stamp: chrt "
-	       "-f -p 51 60, or another CPU\n");
-	c.priority = 49;
+	       "-f 22 rant ...\n");
+	c.priority = 49; /* not of the one on this CPU, but of the other */
+	expect("interrupt priority",
+	       "note  interrupt priority: thread of interrupt 31 has SCHED_RR 10, this process SCHED_FIFO 49 "
+	       "(/proc/PID/stat): only their CPUs keep them apart: on one CPU nothing would be delivered: chrt -f 9 rant "
+	       "...\n");
+	c.priority = 9;
 	look("interrupt priority");
 	assert_non_null(strstr(said, "ok    interrupt priority"));
 	c.policy = SCHED_OTHER;
@@ -319,6 +324,45 @@ static void test_irq_priority(void **state)
 	       "(/proc/PID/stat)\n");
 	c.processes_hidden = true;
 	expect("interrupt priority", "note  interrupt priority: cannot tell (/proc/1/comm: " ENOENT_TEXT ")\n");
+}
+
+/* Nothing can be above SCHED_FIFO 99, so what has to change is this process. */
+static void test_irq_priority_99(void **state)
+{
+	(void)state;
+	set_up();
+	put("/proc/1/comm", "init\n");
+	put_irq(30, "fake0-rx-0", "0\n");
+	look_for_irqs();
+	put_irq_thread(60, "irq/30-fake0-rx", "50 1");
+	find_processes(&c);
+	c.priority = 99;
+	expect("interrupt priority",
+	       "note  interrupt priority: thread of interrupt 30 has SCHED_FIFO 50, this process SCHED_FIFO 99 "
+	       "(/proc/PID/stat): only their CPUs keep them apart: on one CPU nothing would be delivered: chrt -f 22 rant "
+	       "...\n");
+	/* On the same one, or it is not known on which. */
+	c.irq[0].placed = false;
+	expect("interrupt priority",
+	       "warn  interrupt priority: thread of interrupt 30 has SCHED_FIFO 50, this process SCHED_FIFO 99 "
+	       "(/proc/PID/stat): on one CPU the busy loop keeps the thread from delivering packet and stamp: chrt -f 22 "
+	       "rant ...\n");
+	c.irq[0].placed = true;
+	CPU_SET(3, &c.irq[0].cpus);
+	look("interrupt priority");
+	assert_non_null(strstr(said, "warn  interrupt priority"));
+	c.irq[0].priority = 0;
+	c.irq[0].policy = SCHED_OTHER;
+	look("interrupt priority");
+	assert_non_null(strstr(said, "and stamp: chrt -f -p 50 60, and chrt -f 22 rant ...\n"));
+	c.irq[0].priority = 99;
+	c.irq[0].policy = SCHED_FIFO;
+	look("interrupt priority");
+	assert_non_null(strstr(said, "warn  interrupt priority: thread of interrupt 30 has SCHED_FIFO 99, this process "
+				     "SCHED_FIFO 99 ("));
+	c.policy = SCHED_OTHER;
+	look("interrupt priority");
+	assert_non_null(strstr(said, "ok    interrupt priority"));
 }
 
 static void test_irq_thread_cut(void **state)
@@ -341,7 +385,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_users), TEST(test_users_hidden), TEST(test_irqbalance), TEST(test_other_namespace),
-		TEST(test_irqs), TEST(test_irqs_by_name), TEST(test_irq_priority), TEST(test_irq_thread_cut),
+		TEST(test_irqs), TEST(test_irqs_by_name), TEST(test_irq_priority), TEST(test_irq_priority_99),
+		TEST(test_irq_thread_cut),
 	};
 
 	util_seed();

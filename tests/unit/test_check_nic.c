@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit sources=doctor/cpus.c,doctor/finding.c,doctor/driver.c,doctor/check_*.c,host/nic*.c libs=-lnl-3 -lnl-genl-3 */
+/* build: wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit,nic_check_address sources=doctor/cpus.c,doctor/finding.c,doctor/driver.c,doctor/check_*.c,host/nic*.c libs=-lnl-3 -lnl-genl-3 */
 /*
  * The doctor's checks of the NIC and of the clocks on made-up machines. Of each check what it prints when all is well,
  * when not, and when it cannot tell.
@@ -23,8 +23,19 @@ static void test_stamps(void **state)
 	expect("stamps", "ok    stamps: hardware transmit, and receive with filter 'all' (ethtool TSINFO)\n");
 	c.nic.can.rx_filters = PTP_ONLY;
 	expect("stamps",
-	       "warn  stamps: filter 'all' is not listed, only: none ptpv2-event (ethtool TSINFO): many such NICs "
-	       "stamp only PTP packets on receipt, not rant's: rant --stamp kernel, if rant says so\n");
+	       "ok    stamps: filter 'all' is not listed, but 'igc' takes it (ethtool TSINFO; ETHTOOL_GDRVINFO; sources "
+	       "of Linux 7.3)\n");
+	strcpy(c.nic.driver, "new");
+	expect("stamps",
+	       "fail  stamps: filter 'all' is not listed, only: none ptpv2-event (ethtool TSINFO): rant will not start "
+	       "unless the driver takes it all the same: rant --stamp kernel, or try sudo hwstamp_ctl -i fake0 -t 1 -r "
+	       "1\n");
+	fake_nic.setting[1] = HWTSTAMP_TX_ON;
+	fake_nic.setting[2] = HWTSTAMP_FILTER_ALL;
+	expect("stamps",
+	       "ok    stamps: hardware transmit, and receive with filter 'all', which is set though not listed (ethtool "
+	       "TSINFO; SIOCGHWTSTAMP)\n");
+	fake_nic.setting[2] = HWTSTAMP_FILTER_NONE;
 	strcpy(c.nic.driver, "i40e");
 	expect("stamps",
 	       "fail  stamps: 'i40e' stamps only PTP packets on receipt, filters: none ptpv2-event (ethtool TSINFO; "
@@ -48,6 +59,36 @@ static void test_stamps(void **state)
 	expect("stamps", "ok    stamps: no hardware stamps are asked for (ethtool TSINFO; command line)\n");
 	c.abilities_error = -ENODEV;
 	expect("stamps", "note  stamps: cannot tell (ethtool TSINFO: No such device)\n");
+	options.stamp = SOURCE_HARDWARE;
+	expect("stamps",
+	       "fail  stamps: cannot be read: No such device (ethtool TSINFO): rant will not start: rant --stamp kernel; "
+	       "see ethtool -T fake0, dmesg\n");
+	expect("stamp setting", "ok    stamp setting: none to be made (ethtool TSINFO)\n");
+}
+
+/* It cannot be read: what nic_stamp() does then. */
+static void test_setting_unseen(void **state)
+{
+	(void)state;
+	set_up();
+	put("/proc/self/status", "Name:\trant\nCapEff:\tffffffffffffefff\n");
+	fake_nic.get_error = EOPNOTSUPP;
+	expect("stamp setting",
+	       "fail  stamp setting: the driver does not tell it (SIOCGHWTSTAMP; CapEff in /proc/self/status): to change "
+	       "it needs CAP_NET_ADMIN: sudo rant\n");
+	put("/proc/self/status", "CapEff:\t0000000000001000\n");
+	expect("stamp setting",
+	       "note  stamp setting: the driver does not tell it (SIOCGHWTSTAMP): rant sets it for the run and cannot put "
+	       "it back: hwstamp_ctl -i fake0 -t 0 -r 0 ends it\n");
+	c.nic.can.rx_filters = PTP_ONLY;
+	expect("stamp setting",
+	       "fail  stamp setting: the driver does not tell it, and filter 'all' is not listed (SIOCGHWTSTAMP; ethtool "
+	       "TSINFO): rant will not start, for it could not put back what it tries: rant --stamp kernel\n");
+	c.nic.can.rx_filters = ALL;
+	fake_nic.get_error = EIO;
+	expect("stamp setting",
+	       "fail  stamp setting: cannot be read: Input/output error (SIOCGHWTSTAMP): rant will not start: rant "
+	       "--stamp kernel; see dmesg\n");
 }
 
 static void test_setting(void **state)
@@ -74,8 +115,6 @@ static void test_setting(void **state)
 	expect("stamp setting",
 	       "fail  stamp setting: transmit 'onestep-sync' (SIOCGHWTSTAMP): another program owns the NIC, rant "
 	       "will not start: stop that program, see 'users'\n");
-	fake_nic.get_error = EOPNOTSUPP;
-	expect("stamp setting", "note  stamp setting: cannot tell (SIOCGHWTSTAMP: Operation not supported)\n");
 	put("/proc/self/status", "CapEff:\t0000000000001000\n");
 	strcpy(c.nic.driver, "tg3");
 	fake_nic.get_error = 0;
@@ -309,12 +348,12 @@ static void test_busy_poll(void **state)
 	expect("busy polling", "ok    busy polling: not asked for, and the kernel cannot (getsockopt SO_BUSY_POLL)\n");
 	options.busy_poll_us = 50;
 	expect("busy polling",
-	       "warn  busy polling: the kernel cannot (getsockopt SO_BUSY_POLL): -p, -B, -P do nothing: a kernel "
-	       "with CONFIG_NET_RX_BUSY_POLL\n");
+	       "note  busy polling: the kernel cannot, see 'socket' (getsockopt SO_BUSY_POLL): a kernel with "
+	       "CONFIG_NET_RX_BUSY_POLL\n");
 	put("/sys/kernel/realtime", "1\n");
 	expect("busy polling",
-	       "warn  busy polling: the kernel cannot (getsockopt SO_BUSY_POLL): -p, -B, -P do nothing; PREEMPT_RT "
-	       "with netconsole has none: a kernel with CONFIG_NET_RX_BUSY_POLL\n");
+	       "note  busy polling: the kernel cannot, see 'socket' (getsockopt SO_BUSY_POLL): PREEMPT_RT with netconsole "
+	       "has none: a kernel with CONFIG_NET_RX_BUSY_POLL\n");
 	fake.busy_poll_error = EBADF;
 	expect("busy polling", "note  busy polling: cannot tell (getsockopt SO_BUSY_POLL: Bad file descriptor)\n");
 	fake.busy_poll_error = 0;
@@ -357,6 +396,50 @@ static void test_prefer_busy_poll(void **state)
 	       CAN "note  busy polling: cannot tell, 'what' is no number (/sys/class/net/fake0/gro_flush_timeout)\n");
 }
 
+/* ---- What a run refuses ------------------------------------------------------------------------------------------ */
+
+static void test_address(void **state)
+{
+	(void)state;
+	set_up();
+	options.role = ROLE_REFLECT;
+	expect("address", "ok    address: there is one (RTM_GETADDR)\n");
+	assert_null(fake.asked_for);
+	fake.address_refused = "interface 'fake0' has no IPv4 address: 'ip address add ADDRESS/PREFIX dev fake0'";
+	expect("address",
+	       "fail  address: interface 'fake0' has no IPv4 address (RTM_GETADDR): rant will not start: 'ip address add "
+	       "ADDRESS/PREFIX dev fake0'\n");
+	fake.address_refused = NULL;
+	options.role = ROLE_EMIT;
+	expect("address", "ok    address: the server is reached through this interface (RTM_GETROUTE)\n");
+	assert_ptr_equal(fake.asked_for, &options.server);
+	fake.address_refused = "no route";
+	expect("address", "fail  address: no route (RTM_GETROUTE): rant will not start\n");
+}
+
+/* What rant says is told here and not on stderr, which is as before. */
+static void test_socket(void **state)
+{
+	struct util_capture capture;
+	FILE *before = stderr;
+	char error[256];
+
+	(void)state;
+	set_up();
+	expect("socket", "ok    socket: the kernel takes all options (setsockopt)\n");
+	fake.socket_refused = "--priority 7: refused by the kernel (Operation not permitted): above 6 it needs "
+			      "CAP_NET_ADMIN (sudo)";
+	util_capture_begin(&capture);
+	look("socket");
+	util_capture_end(&capture, error, sizeof(error));
+	assert_string_equal(error, "");
+	assert_ptr_equal(stderr, before);
+	assert_string_equal(said,
+	       "fail  socket: --priority 7 (setsockopt): rant will not start: refused by the kernel (Operation not "
+	       "permitted): above 6 it needs CAP_NET_ADMIN (sudo)\n");
+	assert_true(row_of("socket")->slow && row_of("address")->slow);
+}
+
 /* ---- Clock ------------------------------------------------------------------------------------------------------- */
 
 static void test_phc(void **state)
@@ -385,6 +468,57 @@ static void test_phc(void **state)
 	expect("NIC clock", "ok    NIC clock: the NIC has none (ethtool TSINFO)\n");
 	c.abilities_error = -EIO;
 	expect("NIC clock", "note  NIC clock: cannot tell (ethtool TSINFO: Input/output error)\n");
+}
+
+#define NO_BUSY_READING "it is there, but unread it is no scale for times of user space: stop who else reads it ('fuser -v " \
+			"/dev/ptp0'); dmesg shows a reset of the NIC\n"
+
+/* A busy clock is there, and is judged by what it tells. */
+static void test_phc_busy(void **state)
+{
+	static const int busy[] = { EBUSY, EAGAIN, ETIMEDOUT, EINTR };
+	static const int broken[] = { EIO, EOPNOTSUPP };
+
+	(void)state;
+	set_up();
+	put("/dev/ptp0", "");
+	for (size_t i = 0; i < COUNT_OF(busy); i++) {
+		char line[512];
+
+		fake.phc_error = busy[i];
+		snprintf(line, sizeof(line), "warn  NIC clock: busy, refused 101 of 101 readings: %s (/dev/ptp0): "
+			 NO_BUSY_READING, strerror(busy[i]));
+		expect("NIC clock", line);
+	}
+	/* Every fourth, then three of four. */
+	fake.phc_error = EBUSY;
+	fake.phc_error_every = 4;
+	fake.phc_readings = 1;
+	expect("NIC clock",
+	       "warn  NIC clock: busy, refused 33 of 134 readings: Device or resource busy (/dev/ptp0): " NO_BUSY_READING
+	       "ok    NIC clock: runs; a reading takes 50 ns (median of 101), its times are multiples of 8 ns (/dev/ptp0, "
+	       "measured now)\n");
+	fake.phc_error_every = 0;
+	fake.phc_error_from = 10;
+	fake.phc_readings = 0;
+	expect("NIC clock",
+	       "warn  NIC clock: busy, refused 101 of 111 readings: Device or resource busy (/dev/ptp0): " NO_BUSY_READING);
+	/* Half a second for each: no more than a second passes before the last. */
+	fake.phc_error_ns = NS_PER_S / 2;
+	fake.phc_error = ETIMEDOUT;
+	fake.phc_readings = 10;
+	look("NIC clock");
+	assert_non_null(strstr(said, "warn  NIC clock: busy, refused 4 of 4 readings: Connection timed out ("));
+	fake.phc_error_ns = 0;
+	for (size_t i = 0; i < COUNT_OF(broken); i++) {
+		fake.phc_error = broken[i];
+		look("NIC clock");
+		assert_non_null(strstr(said, "warn  NIC clock: cannot be read: "));
+		assert_non_null(strstr(said, "see dmesg for what the driver says\n"));
+	}
+	fake.phc_error = ENODEV;
+	look("NIC clock");
+	assert_non_null(strstr(said, "the device node has to be there"));
 }
 
 static void test_phc_wrong(void **state)
@@ -441,10 +575,11 @@ static void test_clock_source(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_stamps), TEST(test_setting), TEST(test_driver), TEST(test_driver_kworker), TEST(test_link),
+		TEST(test_stamps), TEST(test_setting),
+		TEST(test_setting_unseen), TEST(test_driver), TEST(test_driver_kworker), TEST(test_link),
 		TEST(test_speed), TEST(test_coalescing), TEST(test_rings), TEST(test_offloads), TEST(test_pause),
 		TEST(test_queues), TEST(test_busy_poll), TEST(test_prefer_busy_poll), TEST(test_phc),
-		TEST(test_phc_wrong), TEST(test_clock_source),
+		TEST(test_phc_busy), TEST(test_phc_wrong), TEST(test_address), TEST(test_socket), TEST(test_clock_source),
 	};
 
 	util_seed();

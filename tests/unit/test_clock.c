@@ -1,10 +1,11 @@
-/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock_track.c libs= */
+/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock_spell.c,host/clock_track.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Opening clocks, comparing them, and asking, with made clocks. Where there are PHCs (in the lab), with these too.
  */
 #include "host/clock.c"
 #include "host/clock_compare.c"
+#include "host/clock_place.c"
 
 #include "util.h"
 #include "fake_clocks.h"
@@ -94,7 +95,7 @@ static void a_clock_that_goes_away(void **state)
 	fake.phc_error = ENODEV;
 	assert_int_equal(clock_measure(&c, 0), -ENODEV);
 	assert_true(clock_to_phc(&c, shows(REAL), &said_ns, &bound_ns)); /* by the last one */
-	pass(S);
+	pass(5 * S);
 	assert_int_equal(clock_measure(&c, 0), -ENODEV);
 	assert_false(clock_to_phc(&c, shows(REAL), &said_ns, &bound_ns));
 	assert_int_equal(c.failures, 2);
@@ -122,6 +123,53 @@ static void busy_for_some_time(void **state)
 	measure();
 	assert_true(clock_last(&c)->phc_real.bound_ns < 200);
 	run_for(S, true);
+}
+
+/* Some reads fail already while it is opened: that is no clock that cannot be read. */
+static void busy_from_the_start(void **state)
+{
+	for (int every = 2; every < 5; every++) {
+		made_clocks(state);
+		fake.fails_every = every;
+		open_made();
+		for (int i = 0; i < 20; i++) {
+			assert_int_equal(clock_measure(&c, 0), 0);
+			ask(true);
+			pass(S / 10);
+		}
+		assert_no_steps();
+		assert_true(c.phc_granularity_ns > 0);
+	}
+	made_clocks(state);
+	fake.fails_every = 1;
+	assert_int_equal(clock_open(&c, 7), -EBUSY);
+	assert_string_equal(c.why, "/dev/ptp7 cannot be read: Device or resource busy");
+}
+
+static void set_again(void)
+{
+	step(PHC, NS_PER_MS);
+	fake.event = set_again;
+	fake.event_at_ns = fake.now_ns + 100;
+}
+
+/* Set so often that no reading holds together: that is no rate, and said as what it is. */
+static void set_within_each_try(void **state)
+{
+	(void)state;
+	fake.ioctl_error[CLOCK_PRECISE] = EOPNOTSUPP;
+	open_made();
+	measure();
+	run_for(S, true);
+	set_again();
+	assert_int_equal(clock_measure(&c, 0), -ESTALE);
+	fake.event = NULL;
+	assert_int_equal(c.failures, 1);
+	assert_string_equal(clock_failure(&c), "a clock was set while it was read");
+	pass(S / 10);
+	measure();
+	assert_int_equal(counter_get(&c.track[CLOCK_OF_NIC].steps), 1);
+	assert_true(clock_misplaced_ns(&c) > NS_PER_MS);
 }
 
 static void a_better_method_that_lies(void **state)
@@ -314,11 +362,10 @@ static void *write_slots(void *argument)
 {
 	(void)argument;
 	for (int64_t n = 1; !atomic_load(&stop_writing); n++) {
-		struct clock_relation r = { .at_ns = n, .offset_ns = n, .bound_ns = n };
-		struct clock_slope rate = { .ppb = 0 };
+		struct told t = { .relation = { .at_ns = n, .offset_ns = n, .bound_ns = n }, .since_ns = -n, .valid = true };
 		uint32_t other = !atomic_load_explicit(&shared.current, memory_order_relaxed);
 
-		slot_write(&shared.slot[other], &r, &rate, true);
+		slot_write(&shared.slot[other], &t);
 		atomic_store_explicit(&shared.current, other, memory_order_release);
 	}
 	return NULL;
@@ -477,6 +524,8 @@ int main(int argc, char **argv)
 		MADE_TEST(no_clock_is_no_failure),
 		MADE_TEST(a_clock_that_goes_away),
 		MADE_TEST(busy_for_some_time),
+		MADE_TEST(busy_from_the_start),
+		MADE_TEST(set_within_each_try),
 		MADE_TEST(a_better_method_that_lies),
 		MADE_TEST(kernels_that_say_no),
 		MADE_TEST(names_and_granularities),

@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_add,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/sample.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Both loops against a fake kernel, network and peer in virtual time. After every run three accounts are held together:
@@ -61,6 +61,8 @@ static const struct row rows[] = {
 	MALFORMED_EXTRA(EXTRA_MULTIPLIER), MALFORMED_EXTRA(EXTRA_TRUNCATED),
 	FOREIGN_EXTRA(EXTRA_OTHER_SSID, EMIT_ONLY), FOREIGN_EXTRA(EXTRA_FUTURE, EMIT_ONLY),
 	FOREIGN_EXTRA(EXTRA_FAR_PAST, EMIT_ONLY), FOREIGN_EXTRA(EXTRA_OTHER_T1, EMIT_ONLY),
+	FOREIGN_EXTRA(EXTRA_OLD, EMIT_ONLY), FOREIGN_EXTRA(EXTRA_OLD_WITH_SSID, EMIT_ONLY),
+	FOREIGN_EXTRA(EXTRA_NO_SSID, EMIT_ONLY),
 	FOREIGN_EXTRA(EXTRA_IS_REPLY, REFLECT_ONLY), FOREIGN_EXTRA(EXTRA_OWN_PORT, REFLECT_ONLY),
 	FOREIGN_EXTRA(EXTRA_OWN_ADDRESS, REFLECT_ONLY), FOREIGN_EXTRA(EXTRA_MULTICAST, REFLECT_ONLY),
 	FOREIGN_EXTRA(EXTRA_BROADCAST, REFLECT_ONLY), FOREIGN_EXTRA(EXTRA_NO_PKTINFO, REFLECT_ONLY),
@@ -102,7 +104,7 @@ static const struct row rows[] = {
 	{ "a receive stamp too short", { { 10, 0, RX, RX_SHORT, 0 } }, SAME(NO_RX()) },
 	{ "a receive stamp too long", { { 10, 0, RX, RX_LONG, 0 } }, SAME(NO_RX()) },
 	{ "control data cut off on receive", { { 10, 0, RX, RX_CTRUNC, 0 } }, .emit = NO_RX(.control_truncated = 1),
-	  .reflect = { .sent = -1, .answered = -1, .recorded = -1, .foreign = 1, .control_truncated = 1 } },
+	  .reflect = { .sent = -1, .answered = -1, .recorded = -1, .cut_short = 1, .control_truncated = 1 } },
 	{ "neither stamp", { { 10, 0, RX, RX_ABSENT, 0 }, { 10, 0, TX_NONE, 0, 0 } }, SAME(NO_TX(.missing_rx = 1)),
 	  .sleeps = true },
 
@@ -126,16 +128,19 @@ struct variant {
 	uint32_t first_id;
 	unsigned peers;
 	bool joins; /* the times of the other host are asked for */
+	bool counts_refused; /* by the kernel */
 };
 
 static const struct variant variants[] = {
-	{ SOURCE_HARDWARE, false, false, 0, 1, false },
-	{ SOURCE_HARDWARE, true, true, 0, 3, false },
-	{ SOURCE_KERNEL, false, true, 0, 1, false },
-	{ SOURCE_KERNEL, true, false, UINT32_MAX - 11, 1, false }, /* the numbers wrap about where things go wrong */
-	{ SOURCE_HARDWARE, false, false, UINT32_MAX - 9, 1, false },
-	{ SOURCE_HARDWARE, false, true, 0, 1, true },
-	{ SOURCE_KERNEL, true, false, UINT32_MAX - 9, 2, true },
+	{ SOURCE_HARDWARE, false, false, 0, 1, false, false },
+	{ SOURCE_HARDWARE, true, true, 0, 3, false, false },
+	{ SOURCE_KERNEL, false, true, 0, 1, false, false },
+	{ SOURCE_KERNEL, true, false, UINT32_MAX - 11, 1, false, false }, /* the numbers wrap about where things go wrong */
+	{ SOURCE_HARDWARE, false, false, UINT32_MAX - 9, 1, false, false },
+	{ SOURCE_HARDWARE, false, true, 0, 1, true, false },
+	{ SOURCE_KERNEL, true, false, UINT32_MAX - 9, 2, true, false },
+	{ SOURCE_HARDWARE, false, false, 0, 3, false, true },
+	{ SOURCE_KERNEL, false, true, UINT32_MAX - 11, 1, true, true },
 };
 
 static struct fake_account expected(const struct row *row, enum role role, bool joins)
@@ -170,6 +175,7 @@ static void run_row(const struct row *row, enum role role, const struct variant 
 	bench_start(role, v->wire);
 	b.options.sw_timestamps = v->sw_timestamps;
 	fake.id_by_message = v->id_by_message;
+	fake.counts_refused = v->counts_refused;
 	fake.first_id = v->first_id;
 	fake.peers = v->peers;
 	fake.open_loop_ns = row->open_loop_ns;
@@ -389,8 +395,10 @@ static void own_address_on_loopback(void **state)
 	}
 }
 
-/* --once ends when the first emitter has been silent for 2 s, whatever a second one does. */
-static void once(uint32_t first_until, uint32_t second_until)
+#define ONCE_NEVER 2
+
+/* --once: two peers probe in turn every 10 ms, between these numbers; who sends the last packet before the end? */
+static void once(uint32_t first_from, uint32_t first_until, uint32_t second_from, uint32_t second_until, unsigned last_by)
 {
 	static struct fake_event events[2000];
 	int64_t last_ns = 0;
@@ -398,31 +406,50 @@ static void once(uint32_t first_until, uint32_t second_until)
 
 	bench_start(ROLE_REFLECT, SOURCE_KERNEL);
 	b.options.once = true;
-	fake.idle_stop_ns = 0;
+	b.options.once_silence_ns = 3 * NS_PER_S;
+	fake.idle_stop_ns = 20 * NS_PER_S;
 	fake.peers = 2;
 	fake.open_loop_ns = 10 * NS_PER_MS;
 	fake.packets = 1000;
 	for (uint32_t i = 0; i < fake.packets; i++)
-		if (i >= (i % 2 ? second_until : first_until))
+		if (i % 2 ? i < second_from || i >= second_until : i < first_from || i >= first_until)
 			events[n++] = (struct fake_event){ i, 0, LOST, 0, 0 };
 	bench_script(events, n);
 	bench_run("once");
+	if (last_by == ONCE_NEVER) {
+		assert_int_equal(b.x.end, END_SIGNAL);
+		return;
+	}
 	assert_int_equal(b.x.end, END_ONCE);
 	for (uint64_t i = 0; i < fake.sends; i++)
-		if (fake.packet[i].number % 2 == 0)
+		if (fake.packet[i].number % 2 == last_by)
 			last_ns = fake.packet[i].sent_ns;
-	assert_in_range(fake.now_ns - last_ns, 2 * NS_PER_S, 2 * NS_PER_S + NS_PER_MS);
+	assert_in_range(fake.now_ns - last_ns, 3 * NS_PER_S, 3 * NS_PER_S + NS_PER_MS);
 	/* The silence is no part of the run. */
 	assert_in_range(b.x.ended_ns - last_ns, 0, NS_PER_MS);
 }
 
-static void once_ends_with_the_first_emitter(void **state)
+static void once_ends_when_no_emitter_is_left(void **state)
 {
 	(void)state;
-	once(100, 1000); /* the first stops after 1 s, the second goes on */
-	assert_true(fake.sends > 50 + 140);
-	once(300, 100); /* the second stops, the first goes on to 3 s */
-	once(100, 0); /* alone */
+	once(0, 100, 0, 400, 1); /* the first stops after 1 s, the second goes on to 4 s */
+	once(0, 300, 0, 100, 0); /* the other way round */
+	once(0, 100, 0, 0, 0); /* alone */
+	/* One that is gone for less than the silence, and comes back under another name. */
+	once(0, 100, 360, 500, 1);
+}
+
+static void once_takes_ten_probes_for_an_emitter(void **state)
+{
+	(void)state;
+	/* A stray packet or two, and a long pause before the emitter comes. */
+	once(0, 4, 500, 700, 1);
+	once(0, 18, 0, 0, ONCE_NEVER);
+	once(0, 20, 0, 0, 0);
+	/* Nine of each of two peers are no emitter. */
+	once(0, 18, 0, 18, ONCE_NEVER);
+	/* What comes after the last one does not hold the end up. */
+	once(0, 100, 200, 218, 0);
 }
 
 /* measure/account.h: of answered. A request whose reply the kernel refused is unanswered, and nothing else. */
@@ -590,7 +617,8 @@ int main(void)
 		TEST(a_stamp_has_its_whole_timeout),
 		TEST(two_reflectors_do_not_loop),
 		TEST(own_address_on_loopback),
-		TEST(once_ends_with_the_first_emitter),
+		TEST(once_ends_when_no_emitter_is_left),
+		TEST(once_takes_ten_probes_for_an_emitter),
 		TEST(what_is_not_answered_is_not_counted_twice),
 		TEST(what_is_not_answered_has_been_seen),
 		TEST(random_mixtures),

@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_add,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/sample.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The run of both loops: how it begins and ends, silence, thresholds, and the breaches that are kept. */
 #include "exchange_bench.h"
@@ -491,7 +491,7 @@ static void the_log_threshold(void **state)
 		SCRIPT({ 10, 0, LATENCY, THRESHOLD_NS, 0 }, { 12, 0, LATENCY, THRESHOLD_NS + 1, 0 },
 		       { 14, 0, LATENCY, 3 * OVERFLOW_NS, 0 });
 		assert_int_equal(bench_run("log threshold").recorded, PACKETS);
-		assert_int_equal(b.log.used, 2);
+		assert_int_equal(log_ready(&b.log), 2);
 		assert_int_equal(logged(0)->seq, 12);
 		assert_int_equal(logged(1)->seq, 14);
 	}
@@ -509,7 +509,7 @@ static void no_log_and_a_full_log(void **state)
 		b.options.log_threshold_ns = 1; /* so that the records are not compared with all */
 		log_place(&b.log, b.record, 7, false, role == ROLE_REFLECT);
 		assert_int_equal(bench_run("a full log").recorded, PACKETS);
-		assert_int_equal(b.log.used, 7);
+		assert_int_equal(log_ready(&b.log), 7);
 		assert_int_equal(b.log.left_out, PACKETS - 7);
 	}
 }
@@ -605,7 +605,7 @@ static void on_breach_comes_first(void *context, const struct sample *s)
 	/* The eighth was negative. */
 	assert_int_equal(x->histogram->count, 11);
 	assert_int_equal(counter_get(&x->account.recorded), 11);
-	assert_int_equal(b.log.used, 11);
+	assert_int_equal(log_ready(&b.log), 11);
 	assert_true(x->account.recent_max_ns <= THRESHOLD_NS);
 	for (int i = 0; i < STAGES && x->stage[i]; i++)
 		if (!stages_by_hand[x->options->role][i].peer)

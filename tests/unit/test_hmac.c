@@ -1,4 +1,4 @@
-/* build: wraps=free,calloc,dlopen,dlsym,dlclose,explicit_bzero,read,fstat sources= libs= */
+/* build: wraps=free,calloc,dlopen,dlsym,dlclose,explicit_bzero,read,fstat,geteuid sources= libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* HMAC-SHA-256 against the vectors of RFC 4231 and stamp.md's, and the file with the key. */
 #include "wire/hmac.c"
@@ -43,6 +43,8 @@ int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile v
 /* What is replaced is off unless a test turns it on. */
 static struct {
 	bool no_memory, no_library, read_fails, fstat_fails;
+	bool owned; /* the file by owner, while user runs this */
+	uid_t owner, user;
 	const char *no_symbol;
 	int interrupts; /* reads that a signal ends first */
 	const void *watched;
@@ -70,6 +72,8 @@ void __real_explicit_bzero(void *p, size_t bytes);
 void __wrap_explicit_bzero(void *p, size_t bytes);
 int __real_fstat(int fd, struct stat *s);
 int __wrap_fstat(int fd, struct stat *s);
+uid_t __real_geteuid(void);
+uid_t __wrap_geteuid(void);
 
 void __wrap_free(void *p)
 {
@@ -138,10 +142,19 @@ ssize_t __wrap_read(int fd, void *to, size_t bytes)
 
 int __wrap_fstat(int fd, struct stat *s)
 {
+	int result = __real_fstat(fd, s);
+
+	if (fake.owned)
+		s->st_uid = fake.owner;
 	if (!fake.fstat_fails)
-		return __real_fstat(fd, s);
+		return result;
 	errno = EIO;
 	return -1;
+}
+
+uid_t __wrap_geteuid(void)
+{
+	return fake.owned ? fake.user : __real_geteuid();
 }
 
 static int no_fakes(void **state)
@@ -438,6 +451,35 @@ static void others_may_not_use_it(void **state)
 	}
 }
 
+static void another_user_may_not_own_it(void **state)
+{
+	enum { ROOT = 0, USER = 1000, OTHER = 1001 };
+	static const struct {
+		uid_t user, owner;
+		bool refused;
+	} rows[] = {
+		{ ROOT, ROOT, false }, { USER, USER, false }, { USER, ROOT, false }, { ROOT, USER, true },
+		{ USER, OTHER, true },
+	};
+	const char *path = key_file(OCTETS_16, 32, 0600);
+	char said[MESSAGE_BYTES];
+	struct hmac *h;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		fake.owned = true;
+		fake.user = rows[i].user;
+		fake.owner = rows[i].owner;
+		int result = open_and_hear(&h, path, said);
+
+		if (rows[i].refused)
+			assert_refused(h, result, -EACCES, said, "it belongs to another user");
+		else
+			assert_int_equal(result, 0);
+		hmac_close(h);
+	}
+}
+
 static void what_is_no_regular_file(void **state)
 {
 	char path[PATH_MAX], said[MESSAGE_BYTES];
@@ -589,6 +631,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(a_zero_octet_is_no_end),
 	TEST(a_large_file_is_refused),
 	TEST(others_may_not_use_it),
+	TEST(another_user_may_not_own_it),
 	TEST(what_is_no_regular_file),
 	TEST(what_fails_is_told),
 	TEST(an_interrupted_read_goes_on),

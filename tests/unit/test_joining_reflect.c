@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_add,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/sample.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a reflector tells of itself, so that an emitter can join it; the bench holds every reply against the truth. */
 #include "exchange_bench.h"
@@ -54,6 +54,9 @@ static void a_session_that_was_forgotten(void **state)
 	bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
 	fake.peers = SESSIONS_MAX + 1;
 	fake.packets = 3 * fake.peers;
+	fake.gap_ns = SESSION_IDLE_NS / SESSIONS_MAX;
+	fake.idle_ns_max = NS_PER_MS;
+	fake.idle_stop_ns = 4 * fake.gap_ns;
 	fake.forgetful = true;
 	assert_int_equal(bench_run("1025 sessions").sent, 3 * (SESSIONS_MAX + 1));
 	assert_int_equal(fake.follow_ups, 0);
@@ -140,11 +143,12 @@ static void a_reply_that_was_refused(void **state)
 static void times_of_user_space_are_placed(void **state)
 {
 	(void)state;
-	for (int mode = 0; mode < 8; mode++) {
+	for (int mode = 0; mode < 16; mode++) {
 		bench_join(ROLE_REFLECT, mode & 1 ? SOURCE_HARDWARE : SOURCE_KERNEL);
 		b.plan.software = b.plan.t2_user = mode & 2;
 		b.options.sw_timestamps = mode & 4;
-		if (mode & 1)
+		/* Where nobody compares the clocks a stamp that is missing does not make the times comparable. */
+		if (mode & 1 && mode & 8)
 			relate_clocks(1000 * NS_PER_S, 100, 0.001);
 		SCRIPT({ 10, 0, RX, RX_ABSENT, 0 });
 		bench_run("placed");
@@ -252,6 +256,45 @@ static void what_else_a_reply_tells(void **state)
 	}
 }
 
+/* What is told of our own clock: nothing to a session that began after it was set; from then on, and how far off times may have been,
+ * to those before. */
+static void a_clock_in_doubt(void **state)
+{
+	static const struct {
+		uint32_t doubts;
+		int64_t misplaced_ns, bound_ns;
+		bool doubted;
+	} rows[] = {
+		{ 3, 0, 102, false }, { 3, 5000, 102, false }, { 4, 5000, 5000, true }, { 4, 0, 102, true }, { 5, 50, 102, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct session session = { .requests = 57, .doubts = 3 };
+		struct flight *f = &b.x.flight[0];
+		struct reply r;
+		bool malformed;
+
+		bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+		fake_end();
+		relate_clocks(0, 100, 0);
+		clocks.slot[0].at_ns = clock_read_ns(CLOCK_REALTIME);
+		b.x.watched = &clocks;
+		atomic_store(&clocks.doubts, rows[i].doubts);
+		atomic_store(&clocks.misplaced_ns, rows[i].misplaced_ns);
+		b.plan.software = true;
+		packet_prepare(b.channel.datagram, &b.plan);
+		packet_probe(b.channel.datagram, &b.plan, 7, 1700 * NS_PER_S);
+		b.x.arrival.bytes = packet_plan_bytes(&b.plan);
+		f->sample.source[REFLECT_T2_WIRE] = SOURCE_HARDWARE;
+		make_reply(&b.x, f, &session, &malformed);
+		assert_int_equal(read_whole_reply(b.channel.datagram, b.x.arrival.bytes, NULL, &r), PACKET_GOOD);
+		assert_true(r.software_told);
+		assert_int_equal(r.clock_doubted, rows[i].doubted);
+		assert_int_equal(r.software_bound_ns, rows[i].bound_ns);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +311,7 @@ int main(void)
 		TEST(the_class_is_asked_for_once),
 		TEST(only_who_asks_is_answered_in_class),
 		TEST(what_else_a_reply_tells),
+		TEST(a_clock_in_doubt),
 	};
 
 	util_seed();

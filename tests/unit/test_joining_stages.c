@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_add,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/sample.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is made of records that have the times of both hosts: stages, each way alone, thresholds and counters. */
 #include "exchange_bench.h"
@@ -45,7 +45,7 @@ static void the_stages_add_up(void **state)
 	b.plan.stages = b.plan.software = b.plan.t2_user = true;
 	relate_clocks(1000 * NS_PER_S, 100, 0);
 	bench_run("stages");
-	for (uint64_t i = 0; i < b.log.used; i++) {
+	for (uint64_t i = 0; i < log_ready(&b.log); i++) {
 		int64_t sum_ns = 0, value_ns, response_ns;
 
 		for (int n = STAGE_REMOTE_WIRE_TO_APP; n <= STAGE_REMOTE_APP_TO_WIRE; n++) {
@@ -60,49 +60,40 @@ static void the_stages_add_up(void **state)
 	free_stages();
 }
 
-/* Below zero by more than the bound, and, where two clocks have a part in it, by more than they may part. */
-static void negative_stages_of_the_other_host(void **state)
+/* ---- What contradicts the two hosts' clocks ----------------------------------------------------------------------------- */
+
+/* What the exchanges tell of a sample is told by T1 and T2 of the one after it, too. */
+static void what_contradicts_the_clocks_is_left_out(void **state)
 {
 	static const struct {
-		enum stage_index stage;
-		int64_t time_ns[ALL_TIMES];
-		int64_t slack_ns;
+		unsigned there, back, from, to;
+		uint32_t first, last; /* samples without the other host's times */
 	} cases[] = {
-		{ STAGE_REMOTE_WIRE_TO_APP, { 0, 0, 0, 0, 500, 500, 5000, 5000 }, 750 },
-		{ STAGE_REMOTE_APP, { 0, 0, 0, 0, 500, 500, 500, 5000 }, 750 },
-		{ STAGE_REMOTE_APP_TO_WIRE, { 0, 0, 0, 0, 500, 500, 500, 500 }, 750 },
-		{ STAGE_RESPONSE, { 0, 0, 0, 0, 500, 0, 0, 500 }, 0 },
-		/* 1/1024 of the response. */
-		{ STAGE_NETWORK, { 0, 0, 1024000, 0, 500, 0, 0, 1024500 }, 1000 },
+		{ .there = 12, .first = 10, .last = 10 }, /* exchange 12 is packet 11: packet 10 waits for it */
+		{ .back = 12, .first = 11, .last = 11 },
+		{ .from = 20, .to = 25, .first = 19, .last = 23 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		for (int64_t below = -2; below <= 2; below++) {
-			struct sample s = { .one_scale = true };
-			struct stage stage;
-
-			bench_stages(ROLE_EMIT, SOURCE_HARDWARE);
-			fake_end();
-			stages_of_role(ROLE_EMIT, true, b.x.stages);
-			b.x.bound_ns[BOUND_THERE] = 750;
-			b.x.bound_ns[BOUND_HERE] = 100000;
-			memset(b.x.stage, 0, sizeof(b.x.stage));
-			b.x.stage[cases[i].stage] = &b.stage[cases[i].stage];
-			memset(s.source, SOURCE_HARDWARE, sizeof(s.source));
-			memcpy(s.time_ns, cases[i].time_ns, sizeof(s.time_ns));
-			stage = b.x.stages[cases[i].stage];
-			s.time_ns[stage.to] -= cases[i].slack_ns + below;
-			sample_record_stages(&b.x, &s);
-			if (counter_get(&b.x.account.stage_negative) != (below > 0))
-				fail_msg("stage %d, %lld below", cases[i].stage, (long long)below);
-			/* Not on one scale: no value at all. */
-			s.one_scale = false;
-			sample_record_stages(&b.x, &s);
-			assert_int_equal(b.x.stage[cases[i].stage]->count + b.x.stage[cases[i].stage]->negatives,
-					 stage.bound == BOUND_THERE ? 1 : 2);
-			free_stages();
-		}
+		bench_stages(ROLE_EMIT, SOURCE_HARDWARE);
+		b.options.plain = false;
+		b.plan.stages = true;
+		b.x.peer = &peer;
+		memset(&peer, 0, sizeof(peer));
+		hook.contradicts_there = cases[i].there;
+		hook.contradicts_back = cases[i].back;
+		hook.unsettled_from = cases[i].from;
+		hook.unsettled_to = cases[i].to;
+		fake.contradicts_first = cases[i].first;
+		fake.contradicts_last = cases[i].last;
+		bench_run("contradictions");
+		assert_int_equal(follow_up(FOLLOW_UP_STEPPED), cases[i].last - cases[i].first + 1);
+		assert_int_equal(b.stage[STAGE_NETWORK].count, PACKETS - (cases[i].last - cases[i].first + 1));
+		assert_int_equal(b.x.rules_broken, cases[i].last - cases[i].first + 1);
+		assert_int_equal(b.x.broken[0].seq, cases[i].first);
+		assert_int_equal(b.x.broken[0].rule, RULE_RELATION);
+		free_stages();
 	}
 }
 
@@ -154,7 +145,7 @@ static void each_way_within_its_bound(void **state)
 	assert_int_equal(b.one_way[ONE_WAY_BACKWARD].count, PACKETS - 3);
 	/* The two ways together are what needs no clocks that agree. */
 	assert_true(b.one_way[ONE_WAY_FORWARD].sum + b.one_way[ONE_WAY_BACKWARD].sum == b.stage[STAGE_NETWORK].sum);
-	for (uint64_t i = 0; i < b.log.used; i++) {
+	for (uint64_t i = 0; i < log_ready(&b.log); i++) {
 		int64_t forward_ns = forward_of(logged(i));
 
 		if (!logged(i)->source[THERE + REFLECT_T3_WIRE])
@@ -171,21 +162,6 @@ static void each_way_within_its_bound(void **state)
 	free_one_way();
 }
 
-/* The clocks part from T1 to T4 too: by 1/2048 of that. */
-static void the_bound_of_one_way_is_that_of_t4(void **state)
-{
-	int64_t way_ns;
-
-	(void)state;
-	bench_one_way();
-	b.options.count = 1;
-	SCRIPT({ 0, 0, LATENCY, 2048 * NS_PER_US, 0 });
-	bench_run("one way, slow");
-	way_ns = 2048 * NS_PER_US - (fake.packet[0].reply.t3_wire_ns - fake.packet[0].reply.t2_ns);
-	assert_in_range(b.x.one_way_bound_ns[0], way_ns / 2 + NS_PER_US, way_ns / 2 + NS_PER_US + 20);
-	free_one_way();
-}
-
 /* --synced: the offset is 0, within what was given. */
 static void each_way_by_clocks_that_agree(void **state)
 {
@@ -199,7 +175,7 @@ static void each_way_by_clocks_that_agree(void **state)
 		b.options.synced_ns = synced_ns;
 		SCRIPT({ 12, 0, FOLLOW_ZERO, 0, 0 }, { 20, 0, LATENCY, 90 * NS_PER_US, 0 });
 		bench_run("one way, synchronised");
-		for (uint64_t i = 0; i < b.log.used; i++)
+		for (uint64_t i = 0; i < log_ready(&b.log); i++)
 			if (logged(i)->source[THERE + REFLECT_T3_WIRE])
 				sum += forward_of(logged(i));
 		assert_int_equal(b.one_way[ONE_WAY_FORWARD].count, PACKETS - 1);
@@ -240,7 +216,7 @@ static void the_peer_gets_all_four_times(void **state)
 	struct fake_account got = bench_run("the peer");
 
 	assert_int_equal(hook.added, got.recorded);
-	for (uint64_t i = 0; i < b.log.used; i++) {
+	for (uint64_t i = 0; i < log_ready(&b.log); i++) {
 		const struct fake_packet *p = packet_of(logged(i));
 		const int64_t *ns = hook.peer_ns[i];
 
@@ -590,9 +566,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(every_stage_of_both_hosts),
 		TEST(the_stages_add_up),
-		TEST(negative_stages_of_the_other_host),
+		TEST(what_contradicts_the_clocks_is_left_out),
 		TEST(each_way_within_its_bound),
-		TEST(the_bound_of_one_way_is_that_of_t4),
 		TEST(each_way_by_clocks_that_agree),
 		TEST(a_negative_latency_has_no_ways),
 		TEST(the_peer_gets_all_four_times),

@@ -29,6 +29,7 @@ static void test_find(void **state)
 	assert_silent();
 	assert_int_equal(n.index, 7);
 	assert_int_equal(n.flags & IFF_UP, 0);
+	assert_int_equal(n.mtu, 1500);
 	assert_string_equal(n.driver, "fake");
 	/* The kernel's field need not be ended. */
 	assert_string_equal(n.bus, "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb");
@@ -41,6 +42,11 @@ static void test_find(void **state)
 	fake_nic.mac_error = 0;
 	assert_int_equal(nic_read_mac(&n, mac), 0);
 	assert_string_equal(mac, "02:fe:00:10:0a:ff");
+	nic_close(&n);
+	fake_nic.mtu_error = EIO;
+	CAPTURED(result, nic_find(&n, "fake0"));
+	assert_int_equal(result, 0);
+	assert_int_equal(n.mtu, 0);
 	nic_close(&n);
 	assert_int_equal(fake.sets, 0);
 	assert_int_equal(lowest_free_fd(), fd);
@@ -179,9 +185,11 @@ static void test_kernel_alternative_name(void **state)
 	(void)state;
 	make_links();
 	ip("link property add dev va altname another");
+	ip("link set va mtu 1400");
 	n = opened("another");
 	assert_string_equal(n.name, "va");
 	assert_int_equal(n.index, if_nametoindex("va"));
+	assert_int_equal(n.mtu, 1400);
 	nic_close(&n);
 }
 

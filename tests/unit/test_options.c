@@ -3,14 +3,14 @@
 /* The command line: what is taken, what is refused and in which words, and the number parser against a slow oracle. */
 #include "options.c"
 
+#include "bad_options.h"
+
 #include <regex.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <cmocka.h>
-
-#define ARGS 24
 
 static char said[8192]; /* what the last parse() wrote to stderr */
 
@@ -61,188 +61,6 @@ static void assert_refused(const char *const *args, const char *const *words, si
 }
 
 /* ---- Bad command lines ------------------------------------------------------------------------------------------- */
-
-#define WORDS 4
-#define UNKNOWN "'rant --help' lists the options"
-#define US_RANGE "give 0.001 to 60000000 us"
-#define S_RANGE "give 0.001 to 315360000 s"
-
-#define X2 "--on-breach", "exec:1", "--on-breach", "exec:2"
-#define X8 X2, X2, X2, X2
-
-#define E "-i", "eth0"
-#define A E, "-a", "10.0.0.1"
-
-static const struct bad {
-	const char *args[ARGS], *says[WORDS];
-} bad[] = {
-	/* Not a number, too fine, out of range. */
-	{ { "-i", "eth0", "-d", "5x" }, { "rant: --duration: '5x' is not a number: give 0.001 to 315360000 s\n" } },
-	{ { "-i", "eth0", "--duration=5x" }, { "--duration: '5x' is not a number: " S_RANGE } },
-	{ { "-i", "eth0", "-d", "" }, { "--duration: '' is not a number", S_RANGE } },
-	{ { "-i", "eth0", "-d", " " }, { "--duration: ' ' is not a number", S_RANGE } },
-	{ { "-i", "eth0", "-d", " 5" }, { "--duration: ' 5' is not a number", S_RANGE } },
-	{ { "-i", "eth0", "-d", "5 " }, { "--duration: '5 ' is not a number", S_RANGE } },
-	{ { "-i", "eth0", "-d", "+5" }, { "--duration: '+5' is not a number", S_RANGE } },
-	{ { "-i", "eth0", "-d", "-1" }, { "--duration: '-1' is out of range: " S_RANGE } },
-	{ { "-i", "eth0", "-d", "-1x" }, { "--duration: '-1x' is not a number: " S_RANGE } },
-	{ { "-i", "eth0", "-d", "-" }, { "--duration: '-' is not a number: " S_RANGE } },
-	{ { "-i", "eth0", "-d", "--1" }, { "--duration: '--1' is not a number: " S_RANGE } },
-	{ { "-i", "eth0", "-w", "-0" }, { "--warmup: '-0' is out of range: give 0 to 1000000000000 packets" } },
-	{ { "-i", "eth0", "-d", "0" }, { "--duration: '0' is out of range: " S_RANGE } },
-	{ { "-i", "eth0", "-d", "nan" }, { "--duration: 'nan' is not a number: " S_RANGE } },
-	{ { "-i", "eth0", "-d", "inf" }, { "--duration: 'inf' is not a number: " S_RANGE } },
-	{ { "-i", "eth0", "-d", "1,5" }, { "--duration: '1,5' is not a number: " S_RANGE } },
-	{ { "-i", "eth0", "-d", "." }, { "--duration: '.' is not a number: " S_RANGE } },
-	{ { "-i", "eth0", "-d", "5." }, { "--duration: '5.' is not a number: " S_RANGE } },
-	{ { "-i", "eth0", "-d", "1.2.3" }, { "--duration: '1.2.3' is not a number: " S_RANGE } },
-	{ { "-i", "eth0", "-d", "1.0001" }, { "'1.0001' has too many decimals, at most 3 are allowed: " S_RANGE } },
-	{ { "-i", "eth0", "-t", "1.0001" }, { "--threshold: '1.0001' has too many decimals, at most 3", US_RANGE } },
-	{ { "-i", "eth0", "-t", "1.0001x" }, { "--threshold: '1.0001x' is not a number: " US_RANGE } },
-	{ { "-i", "eth0", "-t", "1e9999" }, { "--threshold: '1e9999' is not a number: " US_RANGE } },
-	{ { "-i", "eth0", "-t", "0x10" }, { "--threshold: '0x10' is not a number: " US_RANGE } },
-	{ { "-i", "eth0", "-t", "0" }, { "--threshold: '0' is out of range: " US_RANGE } },
-	{ { "-i", "eth0", "-t", "0.000" }, { "--threshold: '0.000' is out of range: " US_RANGE } },
-	/* 2^63, 2^64, 2^64 + 5: each would be small after wrapping around. */
-	{ { "-i", "eth0", "-w", "9223372036854775808" }, { "--warmup: '9223372036854775808' is out of range" } },
-	{ { "-i", "eth0", "-w", "18446744073709551616" }, { "--warmup: '18446744073709551616' is out of range" } },
-	{ { "-i", "eth0", "-w", "18446744073709551621" }, { "--warmup: '18446744073709551621' is out of range" } },
-	/* Wraps around to 4 before its last digit. */
-	{ { "-i", "eth0", "-w", "184467440737095516205" }, { "--warmup: '184467440737095516205' is out of range" } },
-	{ { "-i", "eth0", "-d", "18446744074" }, { "--duration: '18446744074' is out of range: " S_RANGE } },
-	{ { "-i", "eth0", "-b", "0" }, { "--bucket-size: '0' is out of range: give 0.001 to 10000000 us" } },
-	{ { "-i", "eth0", "-B", "1.5" }, { "--budget: '1.5' is not a whole number: give 1 to 65535\n" } },
-	{ { "-i", "eth0", "-p", "1.0" }, { "--busy-poll-us: '1.0' is not a whole number: give 0 to 1000000 us" } },
-	{ { "-i", "eth0", "-w", "1.5" }, { "--warmup: '1.5' is not a whole number: give 0 to 1000000000000 packets" } },
-	{ { "-i", "eth0", "-d", "5\nx" }, { "--duration: '5?x' is not a number: " S_RANGE } },
-	{ { "-i", "eth0", "-d", "\033[2J\177" }, { "--duration: '?[2J?' is not a number: " S_RANGE } },
-	{ { "-i", "eth0", "-d", "\303\251" }, { "--duration: '\303\251' is not a number: " S_RANGE } },
-	{ { "-i", "eth0", "-d", "5", "-d", "5x", "-d", "5" }, { "--duration: '5x' is not a number: " S_RANGE } },
-
-	/* Missing arguments, by both names. The ranges stand here once more, by hand. */
-	{ { "-i" }, { "--interface: IFACE is missing: give the name of a network interface" } },
-	{ { "--interface" }, { "--interface: IFACE is missing: give the name of a network interface" } },
-	{ { "-i", "eth0", "-a" }, { "--address: IP is missing: give an IPv4 address" } },
-	{ { "-i", "eth0", "--port" }, { "--port: PORT is missing: give 1 to 65535\n" } },
-	{ { "-i", "eth0", "--stamp" }, { "--stamp: SOURCE is missing: give hardware, kernel or user" } },
-	{ { "-i", "eth0", "-d" }, { "--duration: S is missing: " S_RANGE } },
-	{ { "-i", "eth0", "--dur" }, { "--duration: S is missing: " S_RANGE } },
-	{ { "-i", "eth0", "--count" }, { "--count: N is missing: give 1 to 1000000000000 packets" } },
-	{ { "-i", "eth0", "-w" }, { "--warmup: PACKETS is missing: give 0 to 1000000000000 packets" } },
-	{ { "-i", "eth0", "--timeout" }, { "--timeout: MS is missing: give 0.001 to 60000 ms" } },
-	{ { "-i", "eth0", "-t" }, { "--threshold: US is missing: " US_RANGE } },
-	{ { "-i", "eth0", "-qt" }, { "--threshold: US is missing: " US_RANGE } },
-	{ { "-i", "eth0", "-o" }, { "--overflow: US is missing: give 0.001 to 10000000 us" } },
-	{ { "-i", "eth0", "-b" }, { "--bucket-size: US is missing: give 0.001 to 10000000 us" } },
-	{ { "-i", "eth0", "-l" }, { "--log: FILE is missing: give the name of a file" } },
-	{ { "-i", "eth0", "-L" }, { "--log-threshold: US is missing: " US_RANGE } },
-	{ { "-i", "eth0", "-p" }, { "--busy-poll-us: US is missing: give 0 to 1000000 us" } },
-	{ { "-i", "eth0", "-B" }, { "--budget: N is missing: give 1 to 65535" } },
-	{ { A, "--size" }, { "--size: N is missing: give 44 to 65507 octets" } },
-	{ { E, "--dscp" }, { "--dscp: N is missing: give 0 to 63\n" } },
-	{ { E, "--priority" }, { "--priority: N is missing: give 0 to 15\n" } },
-	{ { E, "--ttl" }, { "--ttl: N is missing: give 1 to 255\n" } },
-	{ { A, "--synced" }, { "--synced: NS is missing: give 0 to 1000000000 ns" } },
-	{ { A, "--threshold-on" }, { "--threshold-on: WHICH is missing: give rtt, network or response\n" } },
-	{ { E, "--key" }, { "--key: FILE is missing: give the name of a file" } },
-	{ { A, "--size", "43" }, { "--size: '43' is out of range: give 44 to 65507 octets" } },
-	{ { E, "--dscp", "-1" }, { "--dscp: '-1' is out of range: give 0 to 63\n" } },
-	{ { E, "--dscp", "ef" }, { "--dscp: 'ef' is not a number: give 0 to 63\n" } },
-	{ { A, "-t", "5", "--threshold-on", "RTT" }, { "'RTT' is not a choice: give rtt, network or response" } },
-	{ { E, "--key", "" }, { "--key: '' is empty: give the name of a file" } },
-
-	/* Interfaces, addresses, choices, files. */
-	{ { "-H" }, { "--interface is missing: give the name of a network interface" } },
-	{ { NULL }, { "--interface is missing: give the name of a network interface" } },
-	{ { "-i", "" }, { "--interface: '' is empty: give the name of a network interface" } },
-	{ { "-i", "sixteencharacter" },
-	  { "--interface: 'sixteencharacter' is too long", "interface names have at most 15 characters" } },
-	{ { "-i", "eth0", "-a", "fe80::1" }, { "--address: 'fe80::1' is an IPv6 address: give an IPv4 address" } },
-	{ { "-i", "eth0", "-a", "fe80::1%eth0" }, { "--address: 'fe80::1%eth0' is an IPv6 address: give an" } },
-	{ { "-i", "eth0", "-a", "::ffff:10.0.0.1" }, { "'::ffff:10.0.0.1' is an IPv6 address" } },
-	{ { "-i", "eth0", "-a", "0000:0000:0000:0000:0000:ffff:192.168.100.100" }, { "is an IPv6 address" } },
-	{ { "-i", "eth0", "-a", "0000:0000:0000:0000:0000:0000:0000:0000:0000:0000" }, { "is not an IPv4 address" } },
-	{ { "-i", "eth0", "-a", "fe80::zzzz" }, { "--address: 'fe80::zzzz' is not an IPv4 address" } },
-	{ { "-i", "eth0", "-a", "10.0.0" }, { "--address: '10.0.0' is not an IPv4 address: give an IPv4 address" } },
-	{ { "-i", "eth0", "-a", "10.0.0.256" }, { "--address: '10.0.0.256' is not an IPv4 address" } },
-	{ { "-i", "eth0", "-a", "10.0.0.1/24" }, { "--address: '10.0.0.1/24' is not an IPv4 address" } },
-	{ { "-i", "eth0", "-a", "reflector.example" }, { "--address: 'reflector.example' is not an IPv4 address" } },
-	{ { "-i", "eth0", "-a", "" }, { "--address: '' is not an IPv4 address" } },
-	{ { "-i", "eth0", "--stamp", "hw" }, { "--stamp: 'hw' is not a choice: give hardware, kernel or user" } },
-	{ { "-i", "eth0", "--stamp", "hard" }, { "--stamp: 'hard' is not a choice: give hardware, kernel or user" } },
-	{ { "-i", "eth0", "--stamp", "" }, { "--stamp: '' is not a choice: give hardware, kernel or user" } },
-	{ { "-i", "eth0", "--stamp=User" }, { "--stamp: 'User' is not a choice: give hardware, kernel or user" } },
-	{ { "-i", "eth0", "-l", "" }, { "--log: '' is empty: give the name of a file" } },
-
-	/* What is no option, or not clearly one. */
-	{ { "-i", "eth0", "--bogus" }, { "--bogus: unknown option", UNKNOWN } },
-	{ { "-i", "eth0", "--bogus=5" }, { "--bogus=5: unknown option", UNKNOWN } },
-	{ { "-i", "eth0", "--=5" }, { "--=5: unknown option", UNKNOWN } },
-	{ { "-i", "eth0", "--durationn=5" }, { "--durationn=5: unknown option", UNKNOWN } },
-	{ { "-i", "eth0", "-x" }, { "-x: unknown option", UNKNOWN } },
-	{ { "-i", "eth0", "-qx" }, { "-x: unknown option", UNKNOWN } },
-	{ { "-i", "eth0", "-:" }, { "-:: unknown option", UNKNOWN } },
-	{ { "-i", "eth0", "-\177" }, { "-?: unknown option", UNKNOWN } },
-	{ { "-i", "eth0", "-\n" }, { "-?: unknown option", UNKNOWN } },
-	{ { "-i", "eth0", "-\303\251" }, { "-?: unknown option", UNKNOWN } },
-	{ { "-i", "eth0", "--bog\nus" }, { "--bog?us: unknown option", UNKNOWN } },
-	{ { "-i", "eth0", "--t" }, { "--t: ambiguous option: give --ttl, --timeout, --threshold, --threshold-on, "
-		"--trace-marker, --trace-rearm or --trace-interval\n" } },
-	{ { "-i", "eth0", "--lo" }, { "--lo: ambiguous option: give --log, --log-full or --log-threshold\n" } },
-	{ { "-i", "eth0", "--no=5" }, { "--no=5: ambiguous option: give --no-hw-ts, --no-tx-ts, --no-step-check or --no-cpu-dma-latency\n" } },
-	{ { "-i", "eth0", "--quiet=5" }, { "--quiet: takes no argument, not even '5'" } },
-	{ { "-i", "eth0", "--hug=" }, { "--hugepages: takes no argument, not even ''" } },
-	{ { "-i", "eth0", "more" }, { "'more': belongs to no option", UNKNOWN } },
-	{ { "more", "-i", "eth0" }, { "'more': belongs to no option", UNKNOWN } },
-	{ { "-i", "eth0", "-q", "5" }, { "'5': belongs to no option", UNKNOWN } },
-	{ { "-i", "eth0", "--", "-H" }, { "'-H': belongs to no option", UNKNOWN } },
-	{ { "-i", "eth0", "--", "-h" }, { "'-h': belongs to no option", UNKNOWN } },
-	{ { "-i", "eth0", "-" }, { "'-': belongs to no option", UNKNOWN } },
-	{ { "-i", "eth0", "" }, { "'': belongs to no option", UNKNOWN } },
-	{ { "-i", "eth0", "-d", "-h" }, { "--duration: '-h' is not a number: " S_RANGE } },
-
-	/* Rules across options. */
-	{ { "-i", "eth0", "-N", "-a", "10.0.0.1" }, { "--no-tx-ts with --address 10.0.0.1: " } },
-	{ { "-a", "10.0.0.1", "-N", "-i", "eth0" }, { "--no-tx-ts with --address 10.0.0.1: " } },
-	{ { "-i", "eth0", "--once", "-a", "10.0.0.1" }, { "--once with --address 10.0.0.1: " } },
-	{ { E, "--size", "100" }, { "--size 100 without --address: " } },
-	{ { E, "--plain" }, { "--plain without --address: " } },
-	{ { E, "--synced", "0" }, { "--synced 0 without --address: " } },
-	{ { E, "-t", "5", "--threshold-on", "rtt" }, { "--threshold-on rtt without --address: " } },
-	{ { E, "-l", "f", "--log-full" }, { "--log-full without --address: " } },
-	{ { A, "--threshold-on", "rtt" }, { "--threshold-on rtt without --threshold: " } },
-	{ { A, "--log-full" }, { "--log-full without --log: " } },
-	{ { A, "-l", "f", "--log-full", "--plain" }, { "--plain with --log-full: " } },
-	{ { A, "-t", "5", "--threshold-on", "network", "--plain" }, { "--plain with --threshold-on network: " } },
-	{ { A, "-t", "5", "--plain", "--threshold-on", "response" }, { "--plain with --threshold-on response: " } },
-	{ { A, "--plain", "--size", "44" }, { "--plain with --size 44: " } },
-	{ { "-i", "eth0", "-R", "--stamp", "kernel" }, { "--no-hw-ts with --stamp kernel: " } },
-	{ { "-i", "eth0", "--stamp", "hardware", "-R" }, { "--no-hw-ts with --stamp hardware: " } },
-	{ { "-i", "eth0", "-C" }, { "--continue without --threshold: " } },
-	{ { "-i", "eth0", "-S" }, { "--snapshot without --threshold: " } },
-	{ { "-i", "eth0", "-t", "5", "--save-trace", "d" }, { "--save-trace d without --trace-marker: ", "give -T or -S" } },
-	{ { "-i", "eth0", "-t", "5", "-C", "-T", "--trace-rearm" }, { "--trace-rearm without --save-trace: " } },
-	{ { "-i", "eth0", "-t", "5", "-T", "--save-trace", "d", "--trace-rearm" },
-	  { "--trace-rearm without --continue: " } },
-	{ { "-i", "eth0", "--on-breach", "stop" }, { "--on-breach stop without --threshold: " } },
-	{ { "-i", "eth0", "--on-breach", "exec:true" }, { "--on-breach exec:true without --threshold: " } },
-	{ { "-i", "eth0", "--on-breach", "continue" }, { "--on-breach continue without --threshold: " } },
-	{ { "-i", "eth0", "-t", "5", "-C", "--on-breach", "stop" }, { "--on-breach stop with --continue: " } },
-	{ { "-i", "eth0", "-t", "5", "--on-breach", "stop", "--on-breach", "continue" },
-	  { "--on-breach continue with --continue: " } },
-	{ { "-i", "eth0", "-t", "5", "--on-breach", "exec" }, { "--on-breach: 'exec' is not an action: give stop, continue or " } },
-	{ { "-i", "eth0", "-t", "5", "--on-breach", "exec:" }, { "--on-breach: 'exec:' is not an action: give stop, " } },
-	{ { "-i", "eth0", "-t", "5", "--on-breach", "" }, { "--on-breach: '' is not an action: give stop, " } },
-	{ { "-i", "eth0", "-t", "5", "--on-breach", "Stop" }, { "--on-breach: 'Stop' is not an action: give stop, " } },
-	{ { "-i", "eth0", "-t", "5", X8, "--on-breach", "exec:9" }, { "'exec:9' is the ninth command, eight are allowed" } },
-	{ { "-i", "eth0", "--save-trace", "" }, { "--save-trace: '' is empty: give the name of a directory" } },
-	{ { "-i", "eth0", "-L", "5" }, { "--log-threshold 5 without --log: ", "give --log FILE" } },
-	{ { "-i", "eth0", "-o", "0.999" }, { "--overflow 0.999 with --bucket-size 1: " } },
-	{ { "-i", "eth0", "-b", "100.001" }, { "--overflow 100 with --bucket-size 100.001: " } },
-	{ { "-i", "eth0", "-o", "5", "-b", "6" }, { "--overflow 5 with --bucket-size 6: " } },
-	{ { "-i", "eth0", "-B", "8", "-p", "0" }, { "--budget 8 with --busy-poll-us 0: " } },
-	{ { "-i", "eth0", "-p", "0", "-P" }, { "--prefer-busypoll with --busy-poll-us 0: " } },
-};
 
 #define BADS (sizeof(bad) / sizeof(bad[0]))
 
@@ -348,6 +166,7 @@ static const struct good {
 	{ { E, "-d", "5", "-d", "6" }, { NUM(duration_ns, 6000000000) } },
 	{ { E, "--count", "7" }, { NUM(count, 7) } },
 	{ { E, "--once" }, { YES(once) } },
+	{ { E, "--once", "--once-silence", "0.1" }, { YES(once), NUM(once_silence_ns, 100000000) } },
 	{ { E, "-w", "100000" }, { NUM(warmup, 100000) } },
 	{ { E, "--warmup", "0" }, { NUM(warmup, 0) } },
 	{ { E, "--warmup", "00000000000000000000000000012" }, { NUM(warmup, 12) } },
@@ -367,6 +186,7 @@ static const struct good {
 	  { NUM(threshold_ns, 2000), YES(on_breach.stop), { INT, offsetof(struct options, on_breach.commands), 2, NULL },
 	    TXT(on_breach.command[0], "a b"), TXT(on_breach.command[1], "exec:") } },
 	{ { E, "--no-step-check" }, { YES(no_step_check) } },
+	{ { E, "--user", "nobody" }, { TXT(user, "nobody") } },
 	{ { E, "-M" }, { YES(pmc) } },
 	{ { E, "--pmc" }, { YES(pmc) } },
 	{ { E, "-T" }, { YES(trace_marker) } },
@@ -388,6 +208,21 @@ static const struct good {
 	{ { E, "--log", "/dev/null" }, { TXT(log_path, "/dev/null") } },
 	{ { E, "-L", "3", "-l", "f" }, { TXT(log_path, "f"), NUM(log_threshold_ns, 3000) } },
 	{ { E, "--log-threshold=3", "--log=f" }, { TXT(log_path, "f"), NUM(log_threshold_ns, 3000) } },
+	{ { E, "-l", "-" }, { TXT(log_path, "-") } },
+	{ { E, "-l", "f", "--log-format", "text" }, { TXT(log_path, "f"), NUM(log_format, LOG_TEXT) } },
+	{ { E, "-l", "f", "--log-format", "npy" }, { TXT(log_path, "f"), NUM(log_format, LOG_NPY) } },
+	{ { E, "-l", "f", "--log-format=csv" }, { TXT(log_path, "f"), NUM(log_format, LOG_CSV) } },
+	{ { E, "-l", "f", "--log-last", "0.1" }, { TXT(log_path, "f"), NUM(log_last_ns, 100000000) } },
+	{ { E, "-l", "f", "--log-last", "86400" }, { TXT(log_path, "f"), NUM(log_last_ns, 86400000000000) } },
+	{ { E, "-l", "f", "--log-rotate", "262144,1" }, { TXT(log_path, "f"), NUM(log_rotate.bytes, 262144), NUM(log_rotate.files, 1) } },
+	{ { E, "-l", "f", "--log-rotate=256k,10000" },
+	  { TXT(log_path, "f"), NUM(log_rotate.bytes, 262144), NUM(log_rotate.files, 10000) } },
+	{ { E, "-l", "f", "--log-rotate", "100M,10" }, { TXT(log_path, "f"), NUM(log_rotate.bytes, 104857600), NUM(log_rotate.files, 10) } },
+	{ { E, "-l", "f", "--log-rotate", "3G,2" }, { TXT(log_path, "f"), NUM(log_rotate.bytes, 3221225472), NUM(log_rotate.files, 2) } },
+	{ { E, "-l", "f", "--log-rotate", "8589934591G,2" },
+	  { TXT(log_path, "f"), NUM(log_rotate.bytes, 8589934591LL << 30), NUM(log_rotate.files, 2) } },
+	{ { E, "-l", "f", "--log-rotate", "3G,2", "--log-rotate", "1M,7" },
+	  { TXT(log_path, "f"), NUM(log_rotate.bytes, 1048576), NUM(log_rotate.files, 7) } },
 	{ { E, "-q" }, { YES(quiet) } },
 	{ { E, "--quiet" }, { YES(quiet) } },
 	{ { E, "-v" }, { YES(verbose) } },
@@ -419,6 +254,8 @@ static const struct good {
 	  { EMITS("10.0.0.1"), NUM(threshold_ns, 5000), NUM(threshold_on, FIGURE_RESPONSE) } },
 	{ { A, "-l", "f", "--log-full" }, { EMITS("10.0.0.1"), TXT(log_path, "f"), YES(log_full) } },
 	{ { A, "--synced", "0" }, { EMITS("10.0.0.1"), NUM(synced_ns, 0) } },
+	{ { E, "--allow-short", "--rate-limit", "5", "--sessions", "7", "--allow", "10.0.0.1" },
+	  { YES(allow_short), NUM(rate_limit, 5), NUM(sessions, 7) } },
 	{ { E, "--key", "a key" }, { TXT(key_path, "a key") } },
 	{ { E, "--dscp", "0" }, { NUM(dscp, 0) } },
 	{ { E, "--dscp=46" }, { NUM(dscp, 46) } },
@@ -471,15 +308,24 @@ static void set_wanted_defaults(struct options *o)
 	o->overflow_ns = 100000;
 	o->bucket_ns = 1000;
 	o->trace_interval_ns = 10000000000;
+	o->once_silence_ns = 10000000000;
 	o->dscp = o->priority = o->synced_ns = -1;
 	o->ttl = 255;
-	o->threshold_on = FIGURE_RTT;
+	o->sessions = 1024;
 	o->role = ROLE_REFLECT;
 }
 
 static bool same_string(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool used(const char *const *args, const char *word)
+{
+	for (int i = 0; i < ARGS && args[i]; i++)
+		if (!strncmp(args[i], word, strlen(word)) && strchr("=", args[i][strlen(word)]))
+			return true;
+	return false;
 }
 
 /* Each field, so that an option which writes to the field of another is seen. */
@@ -497,6 +343,7 @@ static void assert_same(const char *const *args, const struct options *got, stru
 	want->log_path = got->log_path;
 	want->save_trace_path = got->save_trace_path;
 	want->key_path = got->key_path;
+	want->allow = used(args, "--allow") ? got->allow : want->allow; /* test_allow looks into it */
 	for (size_t i = 0; i < sizeof(*got) && same; i++) {
 		same = ((const char *)got)[i] == ((const char *)want)[i];
 		if (!same)
@@ -555,10 +402,13 @@ static const char *const contract[] = {
 	"  -C, --continue ", "  -L, --log-threshold US ", "  -p, --busy-poll-us US ", "  -N, --no-tx-ts ",
 	"  -R, --no-hw-ts ", "  -q, --quiet ", "  -V, --version ", "  -M, --pmc ", "      --port PORT ",
 	"      --stamp SOURCE ", "      --timeout MS ", "      --count N ", "      --once ", "      --on-breach ACTION ",
-	"      --save-trace DIR ", "      --trace-rearm ", "      --trace-interval S ",
-	"      --check ", "      --no-cpu-dma-latency ", "      --strict ", "      --no-step-check ",
+	"      --save-trace DIR ", "      --trace-rearm ", "      --trace-interval S ", "      --allow PREFIX ",
+	"      --check ", "      --no-cpu-dma-latency ", "      --strict ", "      --no-step-check ", "      --allow-short ",
 	"      --size N ", "      --plain ", "      --key FILE ", "      --dscp N ", "      --priority N ",
-	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --synced NS ",
+	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --log-format FORM ", "      --log-last S ",
+	"      --log-rotate SIZE,N ", "      --synced NS ", "      --sessions N ", "      --rate-limit PPS ",
+	"      --once-silence S ",
+	"      --user NAME ",
 };
 
 /* By hand: the defaults, in the line of their option. */
@@ -568,16 +418,9 @@ static const struct {
 	{ "--overflow US", "(100 us)" }, { "--bucket-size US", "(1 us)" }, { "--timeout MS", "(100 ms)" },
 	{ "--port PORT", "(862)" }, { "--stamp SOURCE", ": hardware, kernel or user (hardware)" },
 	{ "--warmup PACKETS", "(0 packets)" }, { "--busy-poll-us US", "(0 us)" }, { "--trace-interval S", "(10 s)" },
-	{ "--ttl N", "(255)" }, { "--threshold-on WHICH", ": rtt, network or response (rtt)" },
+	{ "--once-silence S", "(10 s)" }, { "--log-format FORM", ": text, npy or csv (text)" },
+	{ "--ttl N", "(255)" }, { "--threshold-on WHICH", ": rtt, network or response (rtt)" }, { "--sessions N", "(1024)" },
 };
-
-static bool used(const char *const *args, const char *word)
-{
-	for (int i = 0; i < ARGS && args[i]; i++)
-		if (!strncmp(args[i], word, strlen(word)) && strchr("=", args[i][strlen(word)]))
-			return true;
-	return false;
-}
 
 static bool used_somewhere(const char *word)
 {
@@ -718,7 +561,8 @@ static void write_number(char *text, const struct option_row *row, int64_t value
 static void assert_boundary(const struct option_row *row, int64_t value, bool good_value)
 {
 	char name[NUMBER_TEXT_MAX], text[NUMBER_TEXT_MAX];
-	const char *const args[ARGS] = { A, "-b", "0.001", "-o", "10000000", "-l", "f", name, text };
+	const char *role = strstr(row->help, "reflector: ") ? NULL : strcmp(row->name, "once-silence") ? "--address=127.0.0.1" : "--once";
+	const char *const args[ARGS] = { E, "-b", "0.001", "-o", "10000000", "-l", "f", name, text, role };
 	const char *const words[WORDS] = { name, "is out of range: give ", allowed(row).text };
 	struct options o;
 
@@ -749,7 +593,7 @@ static void test_boundaries(void **state)
 		assert_boundary(row, row->max, true);
 		assert_boundary(row, row->max + step_of(row), false);
 	}
-	assert_int_equal(numbers, 17);
+	assert_int_equal(numbers, 21);
 }
 
 static uint64_t random_state;

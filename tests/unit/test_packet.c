@@ -142,6 +142,7 @@ static void vector_1_is_answered_with_vector_2(void **state)
 	assert_false(malformed);
 	assert_memory_equal(bytes, expected, sizeof(bytes));
 	assert_true(packet_answers(bytes, probe, NULL));
+	assert_true(packet_has_t1(bytes, packet_t1(probe, NULL), NULL));
 }
 
 static void vector_4_is_verified_and_read(void **state)
@@ -310,6 +311,8 @@ static void answer_and_check(const struct kind *k, const uint8_t *request, size_
 	if (bytes <= k->base)
 		assert_false(malformed);
 	assert_true(packet_answers(answered, request, key));
+	assert_true(packet_has_t1(answered, packet_t1(request, key), key));
+	assert_false(packet_has_t1(answered, packet_t1(request, key) ^ 1, key));
 
 	assert_int_equal(read_whole_reply(answered, whole, key, &read), PACKET_GOOD);
 	assert_int_equal(read.seq, a.seq);

@@ -1,4 +1,4 @@
-/* build: sources=report/account.c,report/breach.c,report/clocks.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/statistics.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+/* build: sources=report/log_file.c,report/account.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/statistics.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The report as a whole: a run with one of everything, the last lines, and the configuration before it. */
 #include "report/report.c"
@@ -40,10 +40,16 @@ static const char all_of_a_reflector[] =
 	"  Reordered :  109  (came after a later one)\n"
 	"  Foreign   :  110  (not answered: a reply, or from a reflector's port)\n  Malformed :  111\n"
 	"  Unverified:  112  (the HMAC is wrong or missing: not used)\n"
-	"  Bad TLVs  :  113  (answered, marked as malformed)\n"
-	"  Unanswered:  114  (the kernel did not take the reply)\n"
-	"  Refused   :  115  (by the kernel: sends, and errors it reported)\n  Sessions  :  116\n"
-	"  Evicted   :  117  (sessions forgotten for newer ones)\n"
+	"  Disallowed:  113  (not answered: from no prefix of --allow)\n"
+	"  Too short :  114  (not answered: less than 44 octets, without --allow-short)\n"
+	"  No session:  115  (not answered: the table was full of senders that are active)\n"
+	"  Replayed  :  116  (not answered: authenticated requests that are old or came again)\n"
+	"  Over rate :  117  (not answered: beyond --rate-limit)\n"
+	"  Bad TLVs  :  118  (answered, marked as malformed)\n"
+	"  Unanswered:  119  (the kernel did not take the reply)\n"
+	"  Refused   :  120  (by the kernel: sends, and errors it reported)\n  Dropped by this host:  0\n"
+	"  Sessions  :  121\n"
+	"  Evicted   :  122  (idle sessions forgotten for newer ones)\n"
 	"  Breaches  :  1  (samples above the threshold)\n\nMissing stamps:\n  Transmit  :  0\n"
 	"  Receive   :  0\n  Came late :  0\n  Came twice:  0\n  Unmatched :  0\n  Truncated :  0\n"
 	"  Other     :  0\n\nRate: 10 responses/s\n";
@@ -53,7 +59,8 @@ static void the_report_of_a_reflector(void **state)
 {
 	struct account *a = &exchange.account;
 	counter *const counters[] = { &a->sent, &a->received, &a->warmup, &a->recorded, &a->unstamped, &a->negative, &a->stepped,
-				      &a->repeated, &a->reordered, &a->foreign, &a->malformed, &a->unverified, &a->malformed_tlv,
+				      &a->repeated, &a->reordered, &a->foreign, &a->malformed, &a->unverified, &a->disallowed,
+				      &a->too_short, &a->no_session, &a->replayed, &a->over_rate, &a->malformed_tlv,
 				      &a->unanswered, &a->refused, &sessions.opened, &sessions.evicted };
 
 	(void)state;
@@ -99,8 +106,8 @@ static void no_two_rows_have_one_name(void **state)
 				fail_msg("there are two rows '%s'", names[i]);
 		n++;
 	}
-	/* Histogram 5, packets 21, directions 8, stamps of the reflector 8, missing stamps 7. */
-	assert_int_equal(n, 49);
+	/* Histogram 5, packets 24, directions 8, stamps of the reflector 9, missing stamps 7. */
+	assert_int_equal(n, 53);
 }
 
 static void what_no_other_cpu_means(void **state)
@@ -143,6 +150,9 @@ static void the_verdict_is_the_last_line(void **state)
 	give_verdict(VERDICT_TRUSTED, 0);
 	assert_end(written(0), "\n\nMeasurement: trusted\n");
 	give_verdict(VERDICT_DOUBTFUL, 1);
+	strcpy(verdict.reason[0].more, " for 1.104 s");
+	assert_end(written(0), "\n\nMeasurement: doubtful: stamps are missing for 1.104 s (3 of 9)\n");
+	*verdict.reason[0].more = '\0';
 	assert_end(written(0), "\n\nMeasurement: doubtful: stamps are missing (3 of 9)\n");
 	give_verdict(VERDICT_VOID, 2);
 	assert_end(written(0), "\n\nMeasurement: void: stamps are missing (3 of 9); page faults during the run (2)\n");
@@ -206,11 +216,13 @@ static void the_trace_in_the_configuration(void **state)
 static void the_log_in_the_configuration(void **state)
 {
 	(void)state;
-	report.log = &transactions;
+	write_log(0);
 	log_place(&transactions, NULL, 500000, false, false);
-	assert_line(configured(), "Log buffer of 500000 records (10 s at 50000 packets/s)");
+	assert_line(configured(), "Log buffer of 500000 records (10.0 s at 50000 packets/s), written beside the run");
+	writer.beside = false;
+	assert_line(configured(), "Log buffer of 500000 records (10.0 s at 50000 packets/s), written at its end");
 	log_place(&transactions, NULL, 500000, true, false);
-	assert_line(configured(), "Circular log buffer of 500000 records (10 s at 50000 packets/s)");
+	assert_line(configured(), "Circular log buffer of 500000 records (10.0 s at 50000 packets/s), written at its end");
 }
 
 int main(void)

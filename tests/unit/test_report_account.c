@@ -1,4 +1,4 @@
-/* build: sources=report/breach.c,report/clocks.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/report.c,report/statistics.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+/* build: sources=report/log_file.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/report.c,report/statistics.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The accounts: each counter in its row, and none where there is nothing to tell. */
 #include "report/account.c"
@@ -14,13 +14,14 @@ static void the_accounts_of_an_emitter(void **state)
 {
 	struct account *a = &exchange.account;
 	counter *const counters[] = { &a->sent, &a->received, &a->warmup, &a->recorded, &a->lost, &a->unstamped, &a->negative,
-				      &a->stepped, &a->unfinished, &a->closing, &a->late, &a->duplicate, &a->reordered, &a->foreign,
-				      &a->malformed, &a->unverified, &a->malformed_tlv, &a->unusable_tlv, &a->refused };
+				      &a->stepped, &a->unfinished, &a->closing, &a->answered, &a->late, &a->duplicate, &a->reordered,
+				      &a->foreign, &a->malformed, &a->unverified, &a->malformed_tlv, &a->unusable_tlv, &a->refused };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(counters); i++)
 		counter_add(counters[i], 101 + i);
-	report.strays = 120;
+	report.strays = 121;
+	channel.dropped = 122;
 	assert_section(PACKETS, "  Sent      :  101\n  Received  :  102\n"
 		       "  Warm-up   :  103  (answered, left out of the statistics)\n  Recorded  :  104\n"
 		       "  Lost      :  105  (no reply within --timeout)\n"
@@ -29,14 +30,48 @@ static void the_accounts_of_an_emitter(void **state)
 		       "  Stepped   :  108  (a clock was set in between: not recorded)\n"
 		       "  Unfinished:  109  (interrupted)\n"
 		       "  Closing   :  110  (sent after the end, to hear when the last reply left)\n"
-		       "  Late      :  111  (replies to probes that were given up)\n"
-		       "  Duplicate :  112  (replies that came again)\n  Reordered :  113  (came after a later one)\n"
-		       "  Foreign   :  114  (not an answer to a probe of this run)\n  Malformed :  115\n"
-		       "  Unverified:  116  (the HMAC is wrong or missing: not used)\n"
-		       "  Bad TLVs  :  117  (of replies: malformed, or marked so)\n"
-		       "  Bad HMACs :  118  (of replies: failed their integrity check, not used)\n"
-		       "  Refused   :  119  (by the kernel: sends, and errors it reported)\n"
-		       "  Strays    :  120  (to our port from others than the server, dropped)\n");
+		       "  Answered  :  111  (by replies in time)\n"
+		       "  Late      :  112  (replies to probes that were given up)\n"
+		       "  Duplicate :  113  (replies that came again)\n  Reordered :  114  (came after a later one)\n"
+		       "  Foreign   :  115  (not an answer to a probe of this run)\n  Malformed :  116\n"
+		       "  Unverified:  117  (the HMAC is wrong or missing: not used)\n"
+		       "  Bad TLVs  :  118  (of replies: malformed, or marked so)\n"
+		       "  Bad HMACs :  119  (of replies: failed their integrity check, not used)\n"
+		       "  Refused   :  120  (by the kernel: sends, and errors it reported)\n"
+		       "  No answer for:  0.000 s\n"
+		       "  Dropped by this host:  122  (our socket had no room, or the checksum was wrong)\n"
+		       "  Strays    :  121  (to our port from others than the server, dropped)\n");
+}
+
+/* What never happens has a row only when it does. */
+static void requests_that_were_cut_short(void **state)
+{
+	(void)state;
+	options.role = ROLE_REFLECT;
+	assert_no(written(0), "Cut short");
+	assert_no(text, "Answered"); /* it is Sent */
+	counter_add(&exchange.account.cut_short, 31);
+	assert_line(written(0), "  Cut short :  31  (not answered: the kernel's control messages were truncated)");
+}
+
+/* Beside the count of lost probes, for how long that was; and what no probe or reply tells. */
+static void what_was_not_there_for_a_while(void **state)
+{
+	(void)state;
+	exchange.began_ns = 7 * NS_PER_S;
+	exchange.ended_ns = 67 * NS_PER_S;
+	exchange.outages = (struct outages){ .count = 2, .total_ns = 1104 * NS_PER_MS, .longest_ns = 1003 * NS_PER_MS,
+					     .longest_at_ns = 19 * NS_PER_S + 345 * NS_PER_MS };
+	assert_line(written(0), "  No answer for:  1.104 s  (1.84 % of the run, 2 times, the longest 1.003 s, 12.345 s after the start)");
+	assert_line(text, "  Dropped by this host:  0");
+	channel.dropped = -1;
+	assert_line(written(0), "  Dropped by this host:  not known");
+	/* A reflector has no probes, and does not know what it should have got. */
+	options.role = ROLE_REFLECT;
+	assert_no(written(0), "No answer for");
+	assert_line(text, "  Dropped by this host:  not known");
+	channel.dropped = 37935;
+	assert_line(written(0), "  Dropped by this host:  37935  (our socket had no room, or the checksum was wrong)");
 }
 
 /* ---- By direction, and at the other host ------------------------------------------------------------------------- */
@@ -83,7 +118,8 @@ static void the_account_of_the_reflectors_stamps(void **state)
 	a->answered = 0;
 	assert_no(written(0), "Reflector's stamps");
 	counter_add(&a->answered, 1);
-#define NONE_OF "  Reply lost:  0\n  Unknown   :  0\n  Untold    :  0\n  Mixed     :  0\n  At the end:  0\n"
+#define NONE_OF "  Reply lost:  0\n  Unknown   :  0\n  Untold    :  0\n  Mixed     :  0\n  At the end:  0\n" \
+		"  Stepped there:  0\n"
 	assert_section("\nReflector's stamps, by its NIC (T3_HW comes with the next reply):\n", "  Complete  :  0\n" NONE_OF);
 	exchange.there = SOURCE_KERNEL;
 	counter_add(&a->follow_up[FOLLOW_UP_THERE], 5);
@@ -104,6 +140,7 @@ static void the_account_of_the_reflectors_stamps(void **state)
 		       "  Untold    :  14  (the reflector does not tell when a reply left: RFC 8972 section 4.7)\n"
 		       "  Mixed     :  15  (the reflector's two stamps are of different kinds, or of untold ones)\n"
 		       "  At the end:  16  (no reply came after this one)\n"
+		       "  Stepped there:  17  (T2 and T3 contradict what is known of the two hosts' clocks: not used)\n"
 		       "  Too late  :  21  (came in late replies: not used)\n"
 		       "  Not judged:  22  (samples without what --threshold-on is about)\n");
 	options.role = ROLE_REFLECT;
@@ -132,7 +169,7 @@ static int set_up_records(void **state)
 {
 	set_up(state);
 	place_records(RECORDS, false, false);
-	report.log = &transactions;
+	write_log(RECORDS);
 	return 0;
 }
 
@@ -143,24 +180,69 @@ static void accounts_of_a_log(void **state)
 		histogram_add(&histogram, i, i);
 	for (uint32_t i = 0; i < 10; i++)
 		add_record(i, i, i);
-	assert_line(written(0), "Log: 8 of 20 records, 2 left out because it was full, 10 not above --log-threshold");
+	assert_line(written(0), "Log: 8 of 20 records, 2 left out because the ring was full, 10 not above --log-threshold; text, "
+		    "1200 octets");
+}
+
+/* Each of what is not in the file has its own number, and together with what is there they are all. */
+static void accounts_of_what_is_not_in_the_file(void **state)
+{
+	(void)state;
+	place_records(100, false, false);
+	for (uint32_t i = 0; i < 100; i++)
+		histogram_add(&histogram, i, i);
+	for (uint32_t i = 0; i < 90; i++)
+		add_record(i, i, i);
+	write_log(60);
+	writer.removed = 20;
+	writer.not_kept = 17;
+	writer.unwritten = 13;
+	assert_line(written(0), "Log: 40 of 100 records, 13 could not be written, 20 removed with the oldest files, "
+		    "17 not within --log-last, 10 not above --log-threshold; text, 9000 octets");
+}
+
+static void how_a_log_was_written(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 8; i++) {
+		histogram_add(&histogram, i, i);
+		add_record(i, i, i);
+	}
+	assert_line(written(0), "Log: 8 of 8 records; text, 1200 octets");
+	writer.file = (struct log_file){ .rotate_bytes = 1000, .next = 12 };
+	assert_line(written(0), "Log: 8 of 8 records; text, 1200 octets, the last in file 12");
+	writer.file.rotate_bytes = 0;
+	writer.shortest_ns = 1250 * NS_PER_MS;
+	assert_line(written(0), "Log: 8 of 8 records; text, 1200 octets; at times the ring held 1.2 s of --log-last");
+	writer.shortest_ns = 0;
+	writer.beside = false;
+	assert_line(written(0), "Log: 8 of 8 records; text, 1200 octets; written at the end, for no CPU but the measuring one may be "
+		    "used");
 }
 
 static void accounts_of_a_circular_log(void **state)
 {
 	(void)state;
 	place_records(RECORDS, true, false);
+	writer.beside = false;
+	options.snapshot = true;
 	for (uint32_t i = 0; i < 8; i++) {
 		histogram_add(&histogram, i, i);
 		add_record(i, i, i);
 	}
-	assert_line(written(0), "Log: 8 of 8 records");
+	assert_line(written(0), "Log: 8 of 8 records; text, 1200 octets");
 	for (uint32_t i = 8; i < 30; i++)
 		histogram_add(&histogram, i, i);
 	for (uint32_t i = 8; i < 20; i++)
 		add_record(i, i, i);
-	assert_line(written(0), "Log: 8 of 30 records, the last ones: 12 older ones were overwritten, 10 not above --log-threshold");
+	assert_line(written(0), "Log: 8 of 30 records, 12 older ones were overwritten, 10 not above --log-threshold; text, "
+		    "1200 octets");
 	assert_no(text, "left out");
+	assert_no(text, "at the end");
+	/* That of --log-last is one only where no other thread may write. */
+	options.log_last_ns = NS_PER_S;
+	assert_line(written(0), "Log: 8 of 30 records, 12 older ones were overwritten, 10 not above --log-threshold; text, "
+		    "1200 octets; written at the end, for no CPU but the measuring one may be used");
 }
 
 #define RECORDS_TEST(function) cmocka_unit_test_setup_teardown(function, set_up_records, tear_down)
@@ -168,11 +250,14 @@ static void accounts_of_a_circular_log(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_accounts_of_an_emitter),
+		TEST(the_accounts_of_an_emitter), TEST(what_was_not_there_for_a_while),
+		TEST(requests_that_were_cut_short),
 		TEST(losses_by_direction),
 		TEST(the_account_of_the_reflectors_stamps),
 		TEST(probes_that_arrived_in_another_state),
 		RECORDS_TEST(accounts_of_a_log),
+		RECORDS_TEST(accounts_of_what_is_not_in_the_file),
+		RECORDS_TEST(how_a_log_was_written),
 		RECORDS_TEST(accounts_of_a_circular_log),
 	};
 

@@ -1,4 +1,4 @@
-/* build: sources=report/account.c,report/clocks.c,report/evidence.c,report/machine.c,report/report.c,report/statistics.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+/* build: sources=report/log_file.c,report/account.c,report/clocks.c,report/clocks_there.c,report/evidence.c,report/machine.c,report/report.c,report/statistics.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A breach: names that never say more than is known of a stamp, the times, and which part is to blame. */
 #include "report/label.c"
@@ -6,6 +6,7 @@
 #include "report/breach.c"
 
 #include "fake_report.h"
+#include "host/clock.h"
 
 /* ---- Labels ------------------------------------------------------------------------------------------------------ */
 
@@ -216,7 +217,16 @@ static void a_stage_that_was_hardly_seen_is_not_blamed(void **state)
 	const char *all = written(0);
 
 	assert_line(all, "  Kernel-to-app (T2_SW - T2_KERNEL): 303038 ns");
-	assert_line(all, "  App-to-kernel (T3_KERNEL - T3_SW): 26521 ns" ARROW);
+	assert_line(all, "  App-to-kernel (T3_KERNEL - T3_SW): 26521 ns");
+	assert_line(all, "  Blame: not known: Kernel-to-app is not known (there is nothing typical to compare with)");
+	/* Nor is it a reason to blame nothing. */
+	exchange.account.breaches = 0;
+	breach_at(7, 303038, 600, 8000);
+	assert_line(written(0), "  Blame: not known: Kernel-to-app is not known (there is nothing typical to compare with)");
+	exchange.account.breaches = 0;
+	breach_at(7, 3038, 592, 326521);
+	assert_line(written(0), "  App-to-kernel (T3_KERNEL - T3_SW): 326521 ns" ARROW);
+	assert_line(text, "  Kernel-to-app: not known: there is nothing typical to compare with");
 	/* And the clock went back in it. */
 	exchange.account.breaches = 0;
 	breach_at(8, -2, 592, 126521);
@@ -279,7 +289,93 @@ static void a_stage_without_a_time_is_not_shown(void **state)
 
 	assert_no(all, "Kernel-to-app (T2_SW - T2_KERNEL): ");
 	assert_no(all, "App processing (T3_SW - T2_SW): ");
-	assert_line(all, "  App-to-kernel (T3_KERNEL - T3_SW): 26521 ns" ARROW);
+	assert_line(all, "  App-to-kernel (T3_KERNEL - T3_SW): 26521 ns");
+	assert_no(all, "<--");
+	assert_line(all, "  Blame: not known: Kernel-to-app and App processing are not known (a time is missing)");
+}
+
+/* ---- What is not known ------------------------------------------------------------------------------------------- */
+
+static struct clock_watch watch;
+
+/* A reflector with times of user space on the NIC's scale, as far as they have a place there. */
+static void placing_run(void)
+{
+	usual_run(ROLE_REFLECT, SOURCE_HARDWARE, 16500, 7900, 8000, 600);
+	options.sw_timestamps = true;
+	memset(&watch, 0, sizeof(watch));
+	exchange.clocks = report.clocks = &watch;
+}
+
+static const char *unplaced_breach(int64_t a_ns, int64_t b_ns, int64_t c_ns, bool no_t2, bool no_t3)
+{
+	exchange.account.breaches = 0;
+	breach_at(7, a_ns, b_ns, c_ns);
+	if (no_t2)
+		exchange.breach.source[REFLECT_T2_USER] = SOURCE_NONE;
+	if (no_t3)
+		exchange.breach.source[REFLECT_T3_USER] = SOURCE_NONE;
+	exchange.worst = exchange.kept[0] = exchange.breach;
+	return written(0);
+}
+
+#define STALE "no comparison of the clocks within 1 s"
+
+static void unknown_is_not_none(void **state)
+{
+	const char *all;
+
+	(void)state;
+	placing_run();
+	all = unplaced_breach(303038, 592, 26521, true, true);
+	assert_line(all, "  Blame: not known: NIC-to-app, App-to-NIC and App processing are not known (" STALE ")");
+	assert_int_equal(times_in(all, "not known:"), 1);
+	assert_no(all, "usual");
+	assert_no(all, "<--");
+	all = unplaced_breach(303038, 592, 26521, false, true);
+	assert_line(all, "  NIC-to-app (T2_SW - T2_HW): 303038 ns" ARROW);
+	assert_line(all, "  App-to-NIC and App processing: not known: " STALE);
+	assert_line(all, "  Blame: NIC-to-app 303.038 us, typical 7.900 us, 94 % of the excess");
+	/* What was seen of the clocks may be the reason too. */
+	for (int i = 0; i < 2 * CLOCKS; i++) {
+		memset(watch.track, 0, sizeof(watch.track));
+		counter_add(i % 2 ? &watch.track[i / 2].standstills : &watch.track[i / 2].steps, 1);
+		all = unplaced_breach(303038, 592, 26521, true, true);
+		assert_line(all, "  Blame: not known: NIC-to-app, App-to-NIC and App processing are not known (" STALE
+			    ", or one was set or stood still)");
+	}
+}
+
+/* Whatever is not known, what explains half of the excess of 100 us is to blame. */
+static void what_is_known_of_half_is_blamed(void **state)
+{
+	const char *all;
+
+	(void)state;
+	placing_run();
+	all = unplaced_breach(57900, 600, 58000, true, false);
+	assert_line(all, "  Blame: App-to-NIC 58.000 us, typical 8.000 us, 50 % of the excess");
+	assert_line(all, "  NIC-to-app and App processing: not known: " STALE);
+	all = unplaced_breach(57901, 600, 57999, true, false);
+	assert_line(all, "  App-to-NIC (T3_HW - T3_SW): 57999 ns");
+	assert_line(all, "  Blame: not known: NIC-to-app and App processing are not known (" STALE ")");
+	/* A threshold that is lower than what is usual: nothing can be said of the parts that are not known. */
+	all = unplaced_breach(7900, 600, 8000, true, false);
+	assert_line(all, "  Blame: not known: NIC-to-app and App processing are not known (" STALE ")");
+}
+
+static void breaches_of_which_it_is_not_known(void **state)
+{
+	(void)state;
+	placing_run();
+	breach_at(3, 130000, 1000, 2000);
+	breach_at(5, 3000, 120000, 2000);
+	breach_at(6, 3000, 1000, 120000);
+	breach_at(8, 3000, 600, 2000);
+	for (int i = 1; i < 3; i++)
+		exchange.kept[i].source[REFLECT_T2_USER] = exchange.kept[i].source[REFLECT_T3_USER] = SOURCE_NONE;
+	assert_section("\nBlamed for the last 4 of 4 breaches:\n", "  NIC-to-app: 1\n  App-to-NIC: 0\n  App processing: 0\n"
+		       "  Not known: 2\n  None of these: 1\n");
 }
 
 static void no_breakdown_without_stages(void **state)
@@ -649,6 +745,95 @@ static void the_worst_breach_has_a_breakdown_too(void **state)
 	assert_int_equal(times_in(all, "  Blame: "), 2);
 }
 
+/* ---- What an emitter does not know ------------------------------------------------------------------------------- */
+
+#define NO_PLACE "the reflector could not put its program's times on the scale of its stamps"
+
+static void a_reflector_that_could_not_place_its_times(void **state)
+{
+	(void)state;
+	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
+	struct sample s = joined_sample(7, 5000, 512000, 900, 7000);
+
+	s.one_scale = false;
+	s.off_scale = true;
+	assert_breach(&s, "Round-trip latency (524900 ns) exceeds threshold (100000 ns).\n  Sequence number: 7\n"
+		      "  T1_HW (NIC tx): 1773883524.780130138\n  T4_HW (NIC rx): 1773883524.780655038\n"
+		      "  T1_SW (app tx): 1773883524.780127138\n  T4_SW (app rx): 1773883524.780657038\n"
+		      "  T2_HW (remote NIC rx): 1234567890.000000000\n  T3_HW (remote NIC tx): 1234567890.000519900\n"
+		      "  App-to-NIC (T1_HW - T1_SW): 3000 ns\n  NIC-to-app (T4_SW - T4_HW): 2000 ns\n"
+		      "  Response (T3_HW - T2_HW): 519900 ns" ARROW "\n  Network (RTT - RESPONSE): 5000 ns\n"
+		      "  Remote NIC-to-app, Remote app processing and Remote app-to-NIC: not known: " NO_PLACE "\n"
+		      "  Blame: Response 519.900 us, typical 10.000 us, 100 % of the excess\n");
+	/* All of the response is known, and of what it is made does not matter where it took no longer. */
+	s = joined_sample(7, 5000, 2100, 900, 7000);
+	s.one_scale = false;
+	s.off_scale = true;
+	assert_line(breached(&s), "  Blame: none, each of these took no longer than usual");
+	/* Nothing was told of a scale. */
+	s.off_scale = false;
+	assert_line(breached(&s), "  Remote NIC-to-app, Remote app processing and Remote app-to-NIC: not known: the reflector did "
+		    "not tell on which scale its program's times are");
+}
+
+/* What the emitter does not know of itself is beside the round trip. */
+static void an_emitter_that_could_not_place_its_times(void **state)
+{
+	(void)state;
+	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
+	memset(&watch, 0, sizeof(watch));
+	exchange.clocks = report.clocks = &watch;
+	struct sample s = joined_sample(7, 5000, 2100, 900, 7000);
+
+	s.source[EMIT_T1_USER] = s.source[EMIT_T4_USER] = SOURCE_NONE;
+	assert_line(breached(&s), "  App-to-NIC and NIC-to-app: not known: " STALE);
+	assert_line(text, "  Blame: none, each of these took no longer than usual");
+}
+
+static void a_reply_that_lacks_some_times(void **state)
+{
+	(void)state;
+	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
+	struct sample s = without_t3(joined_sample(7, 512000, 2100, 900, 7000), FOLLOW_UP_MIXED);
+
+	s.source[THERE + REFLECT_T2_WIRE] = SOURCE_NONE;
+	assert_line(breached(&s), "  Response, network and Remote NIC-to-app: not known: the reflector told no stamp of when the "
+		    "probe arrived");
+	assert_line(text, "  Blame: Wire and reflector 522.000 us, typical 15.000 us, 100 % of the excess");
+	s = joined_sample(7, 512000, 2100, 900, 7000);
+	s.source[THERE + REFLECT_T2_USER] = SOURCE_NONE;
+	assert_line(breached(&s), "  Remote NIC-to-app and Remote app processing: not known: the reflector did not tell when its "
+		    "program had the packet");
+	assert_no(text, "Remote app-to-NIC: ");
+	/* Nothing is left of the other host's times: that they are missing has one reason. */
+	s = without_t3(joined_sample(7, 512000, 2100, 900, 7000), FOLLOW_UP_LOST);
+	memset(s.source + THERE, SOURCE_NONE, TIMES);
+	assert_line(breached(&s), "  Response, network, Remote NIC-to-app, Remote app processing and Remote app-to-NIC: not known: "
+		    "the next reply, which tells when this one left, was lost");
+}
+
+/* It took no longer than usual in all: that says nothing of the parts that are not known. */
+static void a_usual_round_trip_whose_parts_are_not_known(void **state)
+{
+	(void)state;
+	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
+	struct sample s = without_t3(joined_sample(7, 5000, 2100, 900, 7000), FOLLOW_UP_LOST);
+
+	assert_line(breached(&s), "  Blame: not known: Response and network are not known (the next reply, which tells when this "
+		    "one left, was lost)");
+	s.one_scale = false;
+	s.off_scale = true;
+	assert_line(breached(&s), "  Blame: not known: Response and network are not known (the next reply, which tells when this "
+		    "one left, was lost); Remote NIC-to-app, Remote app processing and Remote app-to-NIC are not known ("
+		    NO_PLACE ")");
+	/* Who did not ask for them has no such parts. */
+	options.plain = true;
+	s.follow_up = FOLLOW_UP_NONE;
+	for (int i = STAGE_RESPONSE; i < STAGES; i++)
+		exchange.stage[i] = NULL;
+	assert_line(breached(&s), "  Blame: none, each of these took no longer than usual");
+}
+
 /* Also when the first was the worst. */
 static void blames_of_several_breaches(void **state)
 {
@@ -685,6 +870,9 @@ int main(void)
 		TEST(a_median_that_is_only_a_bound),
 		TEST(what_took_no_longer_than_usual_is_not_blamed),
 		TEST(a_stage_without_a_time_is_not_shown),
+		TEST(unknown_is_not_none),
+		TEST(what_is_known_of_half_is_blamed),
+		TEST(breaches_of_which_it_is_not_known),
 		TEST(no_breakdown_without_stages),
 		TEST(a_breach_shows_all_eight_times),
 		TEST(two_hosts_with_different_stamps),
@@ -699,6 +887,10 @@ int main(void)
 		TEST(the_worst_breach_when_it_is_another),
 		TEST(the_worst_breach_with_the_number_of_the_first),
 		TEST(the_worst_breach_has_a_breakdown_too),
+		TEST(a_reflector_that_could_not_place_its_times),
+		TEST(an_emitter_that_could_not_place_its_times),
+		TEST(a_reply_that_lacks_some_times),
+		TEST(a_usual_round_trip_whose_parts_are_not_known),
 		TEST(blames_of_several_breaches),
 	};
 

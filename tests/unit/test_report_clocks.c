@@ -1,9 +1,10 @@
-/* build: sources=report/account.c,report/breach.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/report.c,report/statistics.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+/* build: sources=report/log_file.c,report/account.c,report/breach.c,report/clocks_there.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/report.c,report/statistics.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The clocks: offsets, rates, steps, and whether stages may be compared. */
 #include "report/clocks.c"
 
 #include "fake_report.h"
+#include "measure/rules.h"
 
 #define CLOCKS_TITLE "\nClocks:\n"
 #define REALTIME_UNKNOWN "  system clock  : rate unknown: too few readings\n"
@@ -165,12 +166,86 @@ static void the_largest_jump_above_its_bound(void **state)
 	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
 }
 
+static struct clock_spell *add_spell(bool stands, int64_t from_ms, int64_t to_ms)
+{
+	struct clock_spell *s = &clocks.spell[clocks.spells_kept++];
+	const int64_t start_ns = exchange.began_ns;
+
+	counter_add(stands ? &clocks.track[CLOCK_OF_NIC].standstills : &clocks.track[CLOCK_OF_NIC].wrong_rates, 1);
+	*s = (struct clock_spell){
+		.stands = stands, .over = true, .lost_bound_ns = INT64_MAX,
+		.rate = { .measured = true, .known = true, .ppb = -2e8, .bound_ppb = 12345 },
+		.began_ns = { start_ns + (from_ms - 100) * NS_PER_MS, start_ns + from_ms * NS_PER_MS },
+		.ended_ns = { start_ns + to_ms * NS_PER_MS, start_ns + (to_ms + 100) * NS_PER_MS } };
+	return s;
+}
+
+/* For how long and when, as far as the readings tell. */
 static void a_clock_that_stood_still(void **state)
 {
+#define NOTHING ": latencies of that time are nothing\n"
+	struct clock_spell *s;
+
 	(void)state;
 	watched(SOURCE_HARDWARE);
-	counter_add(&clocks.track[CLOCK_OF_NIC].standstills, 2);
-	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN "  Warning: the NIC clock stood still at 2 readings\n" REALTIME_UNKNOWN);
+	exchange.began_ns = 12345 * NS_PER_S;
+	add_spell(true, 3100, 5100);
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN
+		       "  Warning: the NIC clock stood still for 2.000 to 2.200 s, from 3.0 to 3.1 s after the start" NOTHING
+		       REALTIME_UNKNOWN);
+	/* What it fell behind tells more. */
+	s = add_spell(true, 7000, 9000);
+	s->lost_ns = 2123 * NS_PER_MS;
+	s->lost_bound_ns = 3000;
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN
+		       "  Warning: the NIC clock stood still for 2.000 to 2.200 s, from 3.0 to 3.1 s after the start" NOTHING
+		       "  Warning: the NIC clock stood still for 2.123 s, from 6.9 to 7.0 s after the start" NOTHING
+		       REALTIME_UNKNOWN);
+	/* Until the end, and since before the start. */
+	clocks.spells_kept = 0;
+	s = add_spell(true, 50, 9000);
+	s->over = false;
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN
+		       "  Warning: the NIC clock stood still for at least 8.950 s, from the start" NOTHING
+		       "  It did so 2 times more\n" REALTIME_UNKNOWN);
+}
+
+static void a_clock_at_a_wrong_rate(void **state)
+{
+#define OFF_BY ": latencies of that time are off by as much\n"
+	static const struct {
+		double ppb, bound_ppb;
+		const char *words;
+	} rows[] = {
+		{ -2e8, 12345, "20.0 % slow (+-0.1)" },
+		{ 5e8, 3.2e7, "50.0 % fast (+-3.3)" },
+		{ 1e9, 1e5, "100.0 % fast (+-0.1)" },
+		{ 5e6, 2345, "5000 ppm fast (+-3)" },
+		{ -9.99e6, 10, "9990 ppm slow (+-1)" },
+		{ -2.1e6, 99, "2100 ppm slow (+-1)" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char lines[1024];
+
+		watched(SOURCE_HARDWARE);
+		exchange.began_ns = 12345 * NS_PER_S;
+		rate_of_nic(rows[i].ppb, rows[i].bound_ppb);
+		add_spell(false, 2100, 4100)->rate = clocks.track[CLOCK_OF_NIC].rate;
+		snprintf(lines, sizeof(lines), NIC_UTC "  NIC clock     : runs %s\n"
+			 "  Warning: the NIC clock is off by more than 100 ppm\n"
+			 "  Warning: the NIC clock ran %s for 2.0 to 2.2 s, from 2.0 to 2.1 s after the start" OFF_BY
+			 REALTIME_UNKNOWN, rows[i].words, rows[i].words);
+		assert_section(CLOCKS_TITLE, lines);
+	}
+	/* By its dial it may be off by 1000 ppm more, and by no more. */
+	watched(SOURCE_HARDWARE);
+	rate_of_nic(1999000, 900);
+	clocks.track[CLOCK_OF_NIC].dial[1] = (struct clock_dial){ .known = true, .ppb = 3000000 };
+	assert_non_null(strstr(written(0), "rate +1999000 ppb (+-900)"));
+	rate_of_nic(2001000, 900);
+	assert_non_null(strstr(written(0), "runs 2001 ppm fast (+-1)"));
 }
 
 static void add_step(enum clock_which which, int64_t size_ns)
@@ -228,15 +303,118 @@ static void the_offset_of_the_reflector(void **state)
 	report.peer = &peer;
 	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN); /* nothing was added */
 	peer.exchanges = 5;
-	peer.best = peer.window = (struct clock_relation){ .offset_ns = -1234567890, .bound_ns = 4000 };
+	peer.belief.has_window = true;
+	peer.belief.window = (struct clock_relation){ .offset_ns = -1234567890, .bound_ns = 4000 };
 	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN
 		       "  Reflector     : its receive stamps minus this clock -1.234567890 s (+-4000 ns), "
 		       "rate unknown: too few readings\n");
-	peer.has_first = true;
-	peer.first = (struct clock_relation){ .at_ns = 0, .offset_ns = 1000, .bound_ns = 10 };
-	peer.window = (struct clock_relation){ .at_ns = 10 * NS_PER_S, .offset_ns = 3000, .bound_ns = 10 };
+	peer.belief.has_first = true;
+	peer.belief.first = (struct clock_relation){ .at_ns = 0, .offset_ns = 1000, .bound_ns = 10 };
+	peer.belief.window = (struct clock_relation){ .at_ns = 10 * NS_PER_S, .offset_ns = 3000, .bound_ns = 10 };
 	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN
 		       "  Reflector     : its receive stamps minus this clock 0.000003000 s (+-10 ns), rate +200 ppb (+-2)\n");
+}
+
+static void add_event(enum clock_peer_kind kind, int64_t mono_ns, struct clock_peer_event e)
+{
+	e.kind = kind;
+	e.seq[0] = 7;
+	e.seq[1] = 9;
+	e.mono_ns[0] = exchange.began_ns + mono_ns;
+	e.mono_ns[1] = exchange.began_ns + mono_ns + NS_PER_S / 2;
+	peer.event[peer.events++] = e;
+}
+
+#define AT ", 2.0 to 2.5 s after the start, after packet 7 to 9\n"
+#define NOTHING_ELSE NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN
+
+static void what_the_reflectors_clock_did(void **state)
+{
+	static const struct {
+		enum clock_peer_kind kind;
+		struct clock_peer_event e;
+		const char *line;
+	} rows[] = {
+		{ PEER_JUMPED, { .conflicts = 1, .has_before = true, .before = { .offset_ns = 5000, .bound_ns = 70 },
+				 .after = { .offset_ns = -95000, .bound_ns = 30 } },
+		  "  The reflector's clock jumped by -100000 ns (+-100)" AT },
+		{ PEER_JUMPED, { .conflicts = 3, .has_before = true, .after = { .offset_ns = 15000, .bound_ns = 30 } },
+		  "  The reflector's clock jumped by +15000 ns (+-30), not at once" AT },
+		{ PEER_JUMPED, { .conflicts = 1 }, "  The reflector's clock jumped" AT },
+		{ PEER_STOOD, { .stood_ns = 2 * NS_PER_S - 1 }, "  The reflector's clock stood still for 2.000 s or more" AT },
+		{ PEER_WRONG_RATE, { .has_before = true, .last = { .at_ns = NS_PER_S, .offset_ns = -NS_PER_S / 5 } },
+		  "  The reflector's clock ran 20 % slow" AT },
+		{ PEER_WRONG_RATE, { .has_before = true, .last = { .at_ns = NS_PER_S, .offset_ns = 1500 * NS_PER_US } },
+		  "  The reflector's clock ran 0.15 % fast" AT },
+	};
+	char expected[512];
+
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	exchange.began_ns = 77 * NS_PER_S;
+	report.peer = &peer;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		peer = (struct clock_peer){ 0 };
+		add_event(rows[i].kind, 2 * NS_PER_S, rows[i].e);
+		snprintf(expected, sizeof(expected), "%s%s", NOTHING_ELSE, rows[i].line);
+		assert_section(CLOCKS_TITLE, expected);
+	}
+}
+
+/* What this host's clock did at the time is not the other's doing. */
+static void what_this_hosts_clock_did(void **state)
+{
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	exchange.began_ns = 77 * NS_PER_S;
+	report.peer = &peer;
+	peer = (struct clock_peer){ 0 };
+	add_event(PEER_JUMPED, 2 * NS_PER_S, (struct clock_peer_event){ .conflicts = 1 });
+	clocks.steps_kept = 1;
+	clocks.step[0] = (struct clock_jump){ .which = CLOCK_OF_NIC, .mono_ns = { 79 * NS_PER_S, 79 * NS_PER_S + 1 } };
+	assert_line(written(0), "  The reflector's clock against this host's jumped, 2.0 to 2.5 s after the start, after packet 7 to 9: "
+		    "this host's clock moved then");
+}
+
+static void more_events_than_are_kept(void **state)
+{
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	report.peer = &peer;
+	peer = (struct clock_peer){ .events = PEER_EVENTS_KEPT + 3 };
+	assert_line(written(0), "  3 more of these");
+	assert_int_equal(times_in(text, "  The reflector's clock jumped"), PEER_EVENTS_KEPT);
+}
+
+static void what_the_reflector_says(void **state)
+{
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	counter_add(&exchange.account.doubted, 12);
+	exchange.doubted_seq = 345;
+	assert_section(CLOCKS_TITLE, NOTHING_ELSE "  The reflector says that its clock was set or stood still, or does not run right: 12 "
+		       "replies, the first to packet 345\n");
+	exchange.account.doubted = 0;
+	assert_section(CLOCKS_TITLE, NOTHING_ELSE);
+}
+
+static void what_broke_a_rule_is_listed(void **state)
+{
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	exchange.there = SOURCE_HARDWARE;
+	exchange.rules_broken = 3;
+	exchange.broken[0] = (struct broken_rule){ .seq = 5, .rule = 0, .by_ns = 1234 };
+	exchange.broken[1] = (struct broken_rule){ .seq = 6, .rule = RULE_RESPONSE, .by_ns = -1000000 };
+	exchange.broken[2] = (struct broken_rule){ .seq = 7, .rule = RULE_RELATION };
+	assert_no(written(0), "Left out");
+	options.verbose = true;
+	written(0);
+	assert_line(text, "  Left out of #5: T1_SW is 1234 ns after T1_HW");
+	assert_line(text, "  Left out of #6: a response of -1000000 ns is no part of the round trip");
+	assert_line(text, "  Left out of #7: T2 and T3 do not fit to the clocks of the exchanges around it");
+	exchange.rules_broken = BROKEN_KEPT + 4;
+	assert_line(written(0), "  4 more of these");
 }
 
 static void stages_on_the_scale_of_the_nic(void **state)
@@ -248,20 +426,54 @@ static void stages_on_the_scale_of_the_nic(void **state)
 	/* Where nothing was placed, nothing is promised. */
 	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
 	exchange.clocks = &clocks;
+	exchange.bound_ns[BOUND_HERE] = 0;
+	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
+	exchange.bound_ns[BOUND_HERE] = 345;
 #define PLACED NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN "  Stages        : user-space times are on the NIC's scale within +-345 ns\n"
 	assert_section(CLOCKS_TITLE, PLACED);
 	counter_add(&exchange.account.unplaced, 17);
 	assert_section(CLOCKS_TITLE, PLACED "  17 samples had no place on the NIC's scale: they are in no stage\n");
-	counter_add(&exchange.account.stage_negative, 4);
+	counter_add(&exchange.account.disordered, 4);
 	assert_section(CLOCKS_TITLE, PLACED "  17 samples had no place on the NIC's scale: they are in no stage\n"
-		       "  Warning: 4 stages were negative by more than their bound\n");
+		       "  4 samples have times of user space on the wrong side of their stamps: they are in no stage\n");
 	exchange.account.unplaced = 0;
-	assert_section(CLOCKS_TITLE, PLACED "  Warning: 4 stages were negative by more than their bound\n");
+	assert_section(CLOCKS_TITLE, PLACED "  4 samples have times of user space on the wrong side of their stamps: they are in no stage\n");
 	/* Who asked for no stages is told nothing of them. */
 	memset(exchange.stage, 0, sizeof(exchange.stage));
-	exchange.account.stage_negative = 0;
+	exchange.account.disordered = 0;
 	exchange.account.unplaced = 17;
 	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN);
+}
+
+/* What came to light later counts from the start of the run on, and moves no stage by more than both of them are. */
+static void stages_that_a_step_moved(void **state)
+{
+	static const struct {
+		int64_t found_ns, by_ns, told_ns;
+	} rows[] = {
+		{ 12346, 300, 345 }, { 12346, 346, 346 }, { 12346, 8501, 8501 }, { 12346, 16245, 16245 },
+		{ 12346, 16246, 16245 }, { 12346, NS_PER_S, 16245 }, { 12345, 8501, 8501 }, { 12344, 8501, 345 },
+	};
+
+	(void)state;
+	for (int role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		tear_down(state);
+		set_up(state);
+		usual_run(role, SOURCE_HARDWARE, 16500, 7900, 8000, 600);
+		watched(SOURCE_HARDWARE);
+		exchange.clocks = &clocks;
+		exchange.bound_ns[BOUND_HERE] = 345;
+		exchange.began_ns = 12345;
+		clocks.misplaced_kept = 1;
+		for (size_t i = 0; i < COUNT_OF(rows); i++) {
+			char line[128];
+
+			clocks.misplaced[0] = (struct clock_misplaced){ rows[i].found_ns, rows[i].by_ns };
+			snprintf(line, sizeof(line), "  Stages        : user-space times are on the NIC's scale within +-%lld ns",
+				 (long long)rows[i].told_ns);
+			assert_line(written(0), line);
+		}
+	}
 }
 
 /* Of the other host's stages, where two clocks are in them. */
@@ -325,10 +537,17 @@ int main(void)
 		TEST(a_clock_that_others_steer),
 		TEST(the_largest_jump_above_its_bound),
 		TEST(a_clock_that_stood_still),
+		TEST(a_clock_at_a_wrong_rate),
 		TEST(steps_and_where_they_were),
 		TEST(more_steps_than_are_shown),
 		TEST(the_offset_of_the_reflector),
+		TEST(what_the_reflectors_clock_did),
+		TEST(what_this_hosts_clock_did),
+		TEST(more_events_than_are_kept),
+		TEST(what_the_reflector_says),
+		TEST(what_broke_a_rule_is_listed),
 		TEST(stages_on_the_scale_of_the_nic),
+		TEST(stages_that_a_step_moved),
 		TEST(remote_stages_on_the_scale_of_the_reflectors_stamps),
 		TEST(no_stages_and_why),
 	};

@@ -86,6 +86,21 @@ static void variables_of_both_hosts(void **state)
 		  "RANT_T4_SW=1773883524.780147538", "RANT_T2_SW=1234567890.000000000", "RANT_T3_SW=1234567890.000010000");
 }
 
+/* Nor is one that the reflector could not put on the scale of its NIC. */
+static void a_time_that_has_no_place_is_no_variable(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
+	s = joined_sample(9, 5400, 2100, 900, 7000);
+	s.one_scale = false;
+	s.off_scale = true;
+	VARIABLES(&s, 2, JOINED_HEAD("rtt"), "RANT_RESPONSE_NS=10000", "RANT_NETWORK_NS=5400",
+		  "RANT_T1_SW=1773883524.780127138", "RANT_T1_HW=1773883524.780130138", "RANT_T4_HW=1773883524.780145538",
+		  "RANT_T4_SW=1773883524.780147538", "RANT_T2_HW=1234567890.000000000", "RANT_T3_HW=1234567890.000010000");
+}
+
 static void a_time_that_is_not_there_is_no_variable(void **state)
 {
 	(void)state;
@@ -172,6 +187,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		VARIABLES_TEST(all_variables_of_a_breach),
 		VARIABLES_TEST(variables_of_both_hosts),
+		VARIABLES_TEST(a_time_that_has_no_place_is_no_variable),
 		VARIABLES_TEST(a_time_that_is_not_there_is_no_variable),
 		VARIABLES_TEST(the_longest_variables_fit),
 		VARIABLES_TEST(what_does_not_fit_is_left_out_whole),

@@ -1,368 +1,37 @@
-/* build: sources=report/label.c,histogram.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/clock*.c,host/pm*.c libs=-lm */
+/* build: wraps=write,pwrite,open,rename,poll sources= libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The log file: its columns, its records, and that it is whole or not there. */
+/* The log file: that it is whole or not there, whatever becomes of the disk, of its reader and of the program. */
 #include "report/log_file.c"
 
-#include "fake_report.h"
+#include "log_folder.h"
 
-#include <dirent.h>
 #include <sys/sysmacros.h>
 
-static char folder[] = "/tmp/rant-report-XXXXXX", path[64];
+/* ---- Paths ----------------------------------------------------------------------------------------------------------- */
 
-static int set_up_log(void **state)
-{
-	strcpy(folder, "/tmp/rant-report-XXXXXX");
-	set_up(state);
-	assert_non_null(mkdtemp(folder));
-	snprintf(path, sizeof(path), "%s/log.txt", folder);
-	place_records(RECORDS, false, false);
-	report.log = &transactions;
-	return 0;
-}
-
-static int files_in_folder(void)
-{
-	DIR *d = opendir(folder);
-	int n = 0;
-
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n - 2;
-}
-
-static int tear_down_log(void **state)
-{
-	unlink(path);
-	assert_int_equal(files_in_folder(), 0);
-	rmdir(folder);
-	return tear_down(state);
-}
-
-static const char *logged(void)
+static void assert_refused_with(const char *bad, int64_t rotate_bytes, const char *words)
 {
 	struct log_file f;
-	size_t bytes;
 
-	assert_int_equal(log_file_open(&f, path), 0);
-	assert_int_equal(log_file_write(&f, &report), 0);
-	free(text);
-	FILE *in = fopen(path, "r"), *out = open_memstream(&text, &bytes);
+	listen_from_here();
+	int error = log_file_open(&f, bad, rotate_bytes, 3);
 
-	for (int c; (c = fgetc(in)) != EOF;)
-		fputc(c, out);
-	fclose(in);
-	fclose(out);
-	return text;
+	assert_said(words);
+	assert_true(error < 0);
+	assert_non_null(strstr(said, bad));
+	assert_int_equal(f.fd, -1);
+	log_file_abandon(&f);
 }
-
-/* ---- The columns ------------------------------------------------------------------------------------------------- */
-
-#define RULE                                                                                                            \
-	"------------------------------------------------------------------------------------------------------------" \
-	"------------------------------------------"
-
-static void the_documented_columns(void **state)
-{
-	(void)state;
-	options.sw_timestamps = true;
-	add_record(0, 1771555281293181657, 54769);
-	add_record(4294967295, 0, 0);
-	assert_string_equal(logged(),
-		"       SEQ                          T1_SW                      T1_KERNEL                      T4_KERNEL"
-		"                          T4_SW             RTT\n" RULE "\n"
-		"         0           1771555281.293181657           1771555281.293181658           1771555281.293181659"
-		"           1771555281.293181660           54769\n"
-		"4294967295                    0.000000000                    0.000000001                    0.000000002"
-		"                    0.000000003               0\n");
-}
-
-static void columns_follow_role_and_stamps(void **state)
-{
-	static const struct {
-		enum role role;
-		enum source stamp;
-		bool sw, no_tx;
-		const char *names;
-	} rows[] = {
-		{ ROLE_EMIT, SOURCE_HARDWARE, false, false, "SEQ T1_HW T4_HW RTT" },
-		{ ROLE_EMIT, SOURCE_HARDWARE, true, false, "SEQ T1_SW T1_HW T4_HW T4_SW RTT" },
-		{ ROLE_REFLECT, SOURCE_HARDWARE, true, false, "SEQ T2_HW T2_SW T3_SW T3_HW RESPONSE" },
-		{ ROLE_REFLECT, SOURCE_KERNEL, false, false, "SEQ T2_KERNEL T3_KERNEL RESPONSE" },
-		{ ROLE_EMIT, SOURCE_USER, false, false, "SEQ T1_SW T4_SW RTT" },
-		{ ROLE_REFLECT, SOURCE_USER, true, false, "SEQ T2_SW T3_SW RESPONSE" },
-		{ ROLE_REFLECT, SOURCE_HARDWARE, false, true, "SEQ T2_HW T2_SW T3_SW RESPONSE" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		options.role = rows[i].role;
-		options.stamp = rows[i].stamp;
-		options.sw_timestamps = rows[i].sw;
-		options.no_tx_stamps = rows[i].no_tx;
-		char *line = strtok((char *)logged(), "\n"), names[128] = "";
-
-		for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
-			sprintf(names + strlen(names), "%s%s", *names ? " " : "", word);
-		assert_string_equal(names, rows[i].names);
-	}
-}
-
-/* An emitter with a full log. split: with all times of user space. */
-static void full_log(enum source here, enum source there, bool split, uint64_t capacity)
-{
-	joined_run(here, there, split);
-	options.log_full = true;
-	place_records(capacity, false, true);
-}
-
-static void a_full_log_has_all_eight_times(void **state)
-{
-	struct sample s;
-
-	(void)state;
-	full_log(SOURCE_HARDWARE, SOURCE_HARDWARE, true, RECORDS);
-	s = joined_sample(4294967295, 5400, 2100, 900, 7000);
-	log_add(&transactions, &s);
-	assert_string_equal(logged(),
-		"       SEQ                          T1_SW                          T1_HW                          T4_HW"
-		"                          T4_SW             RTT                          T2_HW                          T2_SW"
-		"                          T3_SW                          T3_HW        RESPONSE         NETWORK      FLAGS\n"
-		RULE RULE "-----------------\n"
-		"4294967295           1773883524.780127138           1773883524.780130138           1773883524.780145538"
-		"           1773883524.780147538           15400           1234567890.000000000           1234567890.000002100"
-		"           1234567890.000003000           1234567890.000010000           10000            5400          -\n");
-	assert_int_equal(strlen(RULE RULE "-----------------"), strcspn(text, "\n"));
-}
-
-/* The fields of the last line. */
-static const char *last_fields(void)
-{
-	static char fields[512];
-	char *line = (char *)logged();
-
-	line[strlen(line) - 1] = '\0';
-	line = strrchr(line, '\n') + 1;
-	*fields = '\0';
-	for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
-		sprintf(fields + strlen(fields), "%s%s", *fields ? " " : "", word);
-	return fields;
-}
-
-/* Why T3 of the reply is missing, and all that is missing with it. */
-static void flags_of_a_full_log(void **state)
-{
-	static const struct {
-		enum follow_up why;
-		const char *flag;
-	} rows[] = {
-		{ FOLLOW_UP_LOST, "lost" }, { FOLLOW_UP_UNKNOWN, "unknown" }, { FOLLOW_UP_UNTOLD, "untold" },
-		{ FOLLOW_UP_MIXED, "mixed" }, { FOLLOW_UP_END, "end" }, { FOLLOW_UP_NONE, "plain" },
-	};
-
-	(void)state;
-	full_log(SOURCE_HARDWARE, SOURCE_HARDWARE, true, COUNT_OF(rows));
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		struct sample s = without_t3(joined_sample((uint32_t)i, 5400, 2100, 900, 7000), rows[i].why);
-		char fields[512];
-
-		log_add(&transactions, &s);
-		snprintf(fields, sizeof(fields), "%zu 1773883524.780127138 1773883524.780130138 1773883524.780145538 "
-			 "1773883524.780147538 15400 1234567890.000000000 1234567890.000002100 1234567890.000003000 - - - %s", i,
-			 rows[i].flag);
-		assert_string_equal(last_fields(), fields);
-	}
-}
-
-/* A clock there that runs fast can make the network take less than nothing: that is written as it is. */
-static void what_a_full_log_has_of_odd_samples(void **state)
-{
-	struct sample s;
-
-	(void)state;
-	full_log(SOURCE_KERNEL, SOURCE_LOCAL, false, RECORDS);
-	s = joined_sample(1, -20, 2100, 900, 7000);
-	log_add(&transactions, &s);
-	assert_string_equal(last_fields(), "1 1773883524.780130138 1773883524.780140118 9980 1234567890.000000000 - "
-			    "1234567890.000003000 1234567890.000010000 10000 -20 -");
-	/* A clock that was set back. */
-	s = joined_sample(2, 5400, 2100, 900, -7000);
-	s.latency_ns = -3;
-	log_add(&transactions, &s);
-	assert_string_equal(last_fields(), "2 1773883524.780130138 1773883524.780131538 -3 1234567890.000000000 - "
-			    "1234567890.000003000 1234567889.999996000 -4000 5400 -");
-	/* Nothing at all was told. */
-	memset(s.source, SOURCE_NONE, sizeof(s.source));
-	s.follow_up = FOLLOW_UP_UNTOLD;
-	log_add(&transactions, &s);
-	assert_string_equal(last_fields(), "2 - - -3 - - - - - - untold");
-}
-
-static void a_full_log_with_times_of_user_space(void **state)
-{
-	struct sample s;
-
-	(void)state;
-	full_log(SOURCE_USER, SOURCE_USER, true, RECORDS);
-	s = joined_sample(3, 5400, 2100, 900, 7000);
-	log_add(&transactions, &s);
-	assert_string_equal(last_fields(), "3 1773883524.780127138 1773883524.780142538 15400 1234567890.000000000 "
-			    "1234567890.000010000 10000 5400 -");
-}
-
-static void columns_of_a_full_log(void **state)
-{
-	static const struct {
-		enum source here, there;
-		bool split;
-		const char *names;
-	} rows[] = {
-		{ SOURCE_HARDWARE, SOURCE_KERNEL, true,
-		  "SEQ T1_SW T1_HW T4_HW T4_SW RTT T2_KERNEL T2_SW T3_SW T3_KERNEL RESPONSE NETWORK FLAGS" },
-		{ SOURCE_HARDWARE, SOURCE_LOCAL, false,
-		  "SEQ T1_HW T4_HW RTT T2_LOCAL T2_SW T3_SW T3_LOCAL RESPONSE NETWORK FLAGS" },
-		{ SOURCE_HARDWARE, SOURCE_NONE, false, "SEQ T1_HW T4_HW RTT T2_LOCAL T2_SW T3_SW T3_LOCAL RESPONSE NETWORK FLAGS" },
-		{ SOURCE_KERNEL, SOURCE_HARDWARE, false,
-		  "SEQ T1_KERNEL T4_KERNEL RTT T2_HW T2_SW T3_SW T3_HW RESPONSE NETWORK FLAGS" },
-		{ SOURCE_USER, SOURCE_HARDWARE, false, "SEQ T1_SW T4_SW RTT T2_HW T2_SW T3_SW T3_HW RESPONSE NETWORK FLAGS" },
-		/* Times that are told twice are there once. */
-		{ SOURCE_USER, SOURCE_USER, true, "SEQ T1_SW T4_SW RTT T2_SW T3_SW RESPONSE NETWORK FLAGS" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		tear_down(state);
-		set_up(state);
-		report.log = &transactions;
-		full_log(rows[i].here, rows[i].there, rows[i].split, 1);
-		char *line = strtok((char *)logged(), "\n"), names[256] = "";
-
-		for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
-			sprintf(names + strlen(names), "%s%s", *names ? " " : "", word);
-		assert_string_equal(names, rows[i].names);
-	}
-}
-
-/* In more than one piece, and each as full as it may be: with times that a hostile reflector could tell, the last line of a
- * piece is the longest. */
-static void a_long_full_log_is_whole(void **state)
-{
-	enum { MANY = 20000, SHORT = RULE_FULL_WIDTH + 1, LONG = SHORT + 4 + 5 };
-	const long room = LOG_CHUNK_BYTES - SHORT - 2 * SHORT; /* beside the header and a last line, if that were a short one */
-	long shorts = 0;
-	size_t lines = 0;
-
-	(void)state;
-	while ((room - shorts * SHORT) % LONG >= LONG - SHORT)
-		shorts++;
-	assert_true(shorts < room / SHORT);
-	full_log(SOURCE_HARDWARE, SOURCE_HARDWARE, true, MANY);
-	for (uint32_t i = 0; i < MANY; i++) {
-		struct sample s = joined_sample(i, 5400, 2100, 900, 7000);
-
-		/* -4 10^18 and 4 10^18: as far as a time of the packet goes. */
-		if (i >= shorts) {
-			s.time_ns[THERE + REFLECT_T2_WIRE] = 4000000000 * NS_PER_S;
-			s.time_ns[THERE + REFLECT_T3_WIRE] = i % 2 ? 0 : 8000000000 * NS_PER_S;
-		}
-		log_add(&transactions, &s);
-	}
-	logged();
-	for (const char *at = text; (at = strchr(at, '\n')) && at[1]; at++)
-		if (++lines > 1)
-			assert_int_equal(strtoul(at + 1, NULL, 10), lines - 2);
-	assert_int_equal(lines, MANY + 1);
-	assert_int_equal(strlen(text), (2 + shorts) * SHORT + (MANY - shorts) * LONG);
-}
-
-/* A plain log although the other host told everything: its records end after our times. */
-static void a_plain_log_of_an_emitter_that_heard_all(void **state)
-{
-	(void)state;
-	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
-	place_records(2, true, false);
-	for (uint32_t i = 0; i < 3; i++) {
-		struct sample s = joined_sample(i, 5400, 2100, 900, 7000);
-
-		log_add(&transactions, &s);
-	}
-	assert_string_equal(last_fields(), "2 1773883524.780127138 1773883524.780130138 1773883524.780145538 "
-			    "1773883524.780147538 15400");
-}
-
-static void an_absent_stamp_is_a_dash(void **state)
-{
-	(void)state;
-	options.role = ROLE_REFLECT;
-	options.no_tx_stamps = true;
-	add_record(7, NS_PER_S, 1);
-	((struct sample *)records)->source[REFLECT_T2_WIRE] = SOURCE_NONE;
-	assert_non_null(strstr(logged(), "\n         7                              -"));
-}
-
-static void times_before_1970_keep_their_sign(void **state)
-{
-	(void)state;
-	add_record(1, -2, 5);
-	assert_non_null(strstr(logged(), " -0.000000001                    0.000000000 "));
-}
-
-static void a_long_log_is_whole(void **state)
-{
-	enum { MANY = 100000 };
-	size_t lines = 0;
-
-	(void)state;
-	place_records(MANY, false, false);
-	for (uint32_t i = 0; i < MANY; i++)
-		add_record(i, i, i);
-	for (const char *at = logged(); (at = strchr(at, '\n')); at++)
-		lines++;
-	assert_int_equal(lines, MANY + 2);
-	assert_non_null(strstr(text, "\n     99999 "));
-}
-
-/* With every place of the newest record in the memory. */
-static void a_circular_log_is_written_from_old_to_new(void **state)
-{
-	(void)state;
-	for (uint32_t n = 1; n <= 3 * RECORDS; n++) {
-		uint32_t expected = n < RECORDS ? 0 : n - (uint32_t)RECORDS;
-
-		place_records(RECORDS, true, false);
-		for (uint32_t i = 0; i < n; i++)
-			add_record(i, i, i);
-		const char *line = strchr(strchr(logged(), '\n') + 1, '\n') + 1; /* below the header */
-
-		for (; *line; line = strchr(line, '\n') + 1)
-			assert_int_equal(strtoul(line, NULL, 10), expected++);
-		assert_int_equal(expected, n);
-	}
-}
-
-/* ---- The file ---------------------------------------------------------------------------------------------------- */
 
 static void assert_refused(const char *bad, const char *words)
 {
-	struct util_capture c;
-	struct log_file f;
-	char said[512];
-
-	util_capture_begin(&c);
-	int error = log_file_open(&f, bad);
-
-	util_capture_end(&c, said, sizeof(said));
-	assert_true(error < 0);
-	assert_non_null(strstr(said, words));
-	assert_non_null(strstr(said, bad));
-	assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
-	log_file_abandon(&f);
+	assert_refused_with(bad, 0, words);
+	assert_refused_with(bad, 1 << 20, words);
 }
 
 static void bad_paths_are_refused_before_the_run(void **state)
 {
-	char link[80];
+	char link[80], long_path[PATH_MAX];
 
 	(void)state;
 	assert_refused(folder, "directory");
@@ -371,33 +40,170 @@ static void bad_paths_are_refused_before_the_run(void **state)
 	assert_int_equal(symlink(path, link), 0);
 	assert_refused(link, "symbolic link");
 	unlink(link);
+	/* The name is not too long, but with what is behind it. */
+	snprintf(long_path, sizeof(long_path), "%s/%0250d", folder, 0);
+	assert_refused(long_path, "name too long");
+	/* Each part of it is short enough, but not all. */
+	snprintf(long_path, sizeof(long_path), "%s/", folder);
+	while (strlen(long_path) < PATH_MAX - 8)
+		strcat(long_path, "./");
+	strcat(long_path, "a");
+	assert_refused(long_path, "name too long");
 	assert_int_equal(files_in_folder(), 0);
+	assert_int_equal(mkdir(partial, 0700), 0);
+	assert_refused(path, "File exists");
+	assert_int_equal(files_in_folder(), 1);
 }
 
-static void a_full_device_is_an_error_and_stays_a_device(void **state)
+static void what_is_no_file_cannot_rotate(void **state)
 {
-	struct util_capture c;
-	struct log_file f;
-	struct stat s;
-	char said[512];
+	int reader;
 
 	(void)state;
-	add_record(1, 1, 1);
-	/* A node of its own: a fault here would replace /dev/full for all. */
-	if (mknod(path, S_IFCHR | 0666, makedev(1, 7))) {
-		print_message("device nodes need root\n");
-		skip();
-	}
-	assert_int_equal(log_file_open(&f, path), 0);
-	util_capture_begin(&c);
-	int error = log_file_write(&f, &report);
-
-	util_capture_end(&c, said, sizeof(said));
-	assert_int_equal(error, -ENOSPC);
-	assert_non_null(strstr(said, "No space left"));
-	assert_int_equal(stat(path, &s), 0);
-	assert_true(S_ISCHR(s.st_mode));
+	assert_refused_with("/dev/null", 1 << 20, "is no file: give the path of one, or leave --log-rotate out");
+	assert_refused_with("-", 1 << 20, "is no file: give the path of one, or leave --log-rotate out");
+	assert_int_equal(mkfifo(path, 0600), 0);
+	reader = open(path, O_RDONLY | O_NONBLOCK);
+	assert_refused_with(path, 1 << 20, "is no file: give the path of one, or leave --log-rotate out");
+	close(reader);
+	assert_int_equal(files_in_folder(), 1);
 }
+
+static void the_standard_output(void **state)
+{
+	static const struct {
+		const char *path;
+		bool is;
+	} rows[] = { { "-", true }, { "/dev/stdout", true }, { "--", false }, { "./-", false }, { "", false }, { "/dev/stderr", false } };
+	const int before = dup(STDOUT_FILENO);
+	struct log_file f;
+	int error;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		assert_int_equal(log_file_is_stdout(rows[i].path), rows[i].is);
+	fflush(stdout);
+	put_file(path, "");
+	assert_int_equal(dup2(open(path, O_WRONLY | O_APPEND), STDOUT_FILENO), STDOUT_FILENO);
+	error = log_file_open(&f, "-", 0, 0) || put(&f, "a\n") || log_file_finish(&f);
+	/* It is still there for others. */
+	error |= __real_write(STDOUT_FILENO, "b\n", 2) != 2;
+	listen_from_here();
+	close(STDOUT_FILENO);
+	int closed = log_file_open(&f, "-", 0, 0);
+
+	dup2(before, STDOUT_FILENO);
+	assert_said("Bad file descriptor");
+	assert_int_equal(error, 0);
+	assert_int_equal(closed, -EBADF);
+	assert_file(path, "a\nb\n");
+	assert_int_equal(files_in_folder(), 1);
+	close(before);
+}
+
+/* A log tells latencies of a system: nobody else may write it, and nobody may read it who may not read the old one. */
+static void a_mode_is_never_looser_than_the_umask(void **state)
+{
+	static const struct {
+		mode_t before, mask, after; /* before: ABSENT for no old log */
+	} rows[] = {
+#define ABSENT 010000
+		{ ABSENT, 022, 0644 }, { ABSENT, 077, 0600 }, { ABSENT, 0, 0644 }, { ABSENT, 002, 0644 },
+		{ 0644, 022, 0644 }, { 0666, 022, 0644 }, { 0666, 0, 0644 }, { 0777, 0, 0644 }, { 0755, 022, 0644 },
+		{ 0644, 027, 0640 }, { 0644, 077, 0600 }, { 0640, 022, 0640 }, { 0600, 0, 0600 }, { 0660, 0, 0640 },
+		{ 0400, 022, 0400 },
+	};
+	mode_t mask = umask(022);
+	struct stat s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		unlink(path);
+		umask(rows[i].mask);
+		if (rows[i].before != ABSENT) {
+			fclose(fopen(path, "w"));
+			assert_int_equal(chmod(path, rows[i].before), 0);
+		}
+		write_whole("a\n");
+		assert_int_equal(stat(path, &s), 0);
+		assert_int_equal(s.st_mode & 07777, rows[i].after);
+		/* It is left as it was. */
+		assert_int_equal(umask(022), rows[i].mask);
+	}
+	umask(mask);
+}
+
+static char victim[80];
+
+static void put_victim(void)
+{
+	unlink(path);
+	assert_int_equal(link(victim, path), 0);
+}
+
+static void put_link(void)
+{
+	unlink(path);
+	assert_int_equal(symlink(victim, path), 0);
+}
+
+/* A pipe is at the path when it is looked at, and another file of the user's when it is opened. */
+static void what_is_opened_is_what_was_checked(void **state)
+{
+	void (*const acts[])(void) = { put_victim, put_link };
+
+	(void)state;
+	snprintf(victim, sizeof(victim), "%s/victim", folder);
+	for (int i = 0; i < 2; i++) {
+		struct log_file f;
+
+		assert_int_equal(mkfifo(path, 0600), 0);
+		put_file(victim, "of the user\n");
+		before_open = acts[i];
+		listen_from_here();
+		int error = log_file_open(&f, path, 0, 0) || put(&f, "a\n");
+
+		assert_said(i ? "symbolic link" : NULL);
+		assert_int_equal(error, i == 1);
+		log_file_abandon(&f);
+		assert_file(victim, "of the user\n");
+		unlink(victim);
+		unlink(path);
+	}
+}
+
+/* Somebody puts a link where PATH.partial is about to be made. */
+static void put_link_for_partial(void)
+{
+	assert_int_equal(symlink(victim, partial), 0);
+}
+
+static void what_is_made_was_not_there(void **state)
+{
+	(void)state;
+	snprintf(victim, sizeof(victim), "%s/victim", folder);
+	put_file(victim, "of the user\n");
+	before_partial = put_link_for_partial;
+	struct log_file f;
+
+	listen_from_here();
+	int error = log_file_open(&f, path, 0, 0);
+
+	assert_said("File exists");
+	assert_int_equal(error, -EEXIST);
+	assert_file(victim, "of the user\n");
+	assert_int_equal(files_in_folder(), 2);
+}
+
+/* Nobody reads it: that is told and does not hold the run up. */
+static void a_pipe_without_a_reader(void **state)
+{
+	(void)state;
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_refused(path, "No such device or address");
+}
+
+/* ---- What is there already ------------------------------------------------------------------------------------------- */
 
 static void the_old_log_stays_until_the_new_one_is_whole(void **state)
 {
@@ -405,43 +211,407 @@ static void the_old_log_stays_until_the_new_one_is_whole(void **state)
 	struct stat before, after;
 
 	(void)state;
-	add_record(1, 1, 1);
-	logged();
+	write_whole("old\n");
 	chmod(path, 0640);
 	stat(path, &before);
-	assert_int_equal(log_file_open(&f, path), 0);
+	assert_int_equal(log_file_open(&f, path, 0, 0), 0);
+	assert_int_equal(put(&f, "new\n"), 0);
+	assert_file(path, "old\n");
+	assert_file(partial, "new\n");
 	assert_int_equal(files_in_folder(), 2);
-	stat(path, &after);
-	assert_int_equal(before.st_ino, after.st_ino);
-	log_file_abandon(&f);
+	assert_int_equal(log_file_finish(&f), 0);
+	assert_file(path, "new\n");
 	assert_int_equal(files_in_folder(), 1);
-	logged();
 	stat(path, &after);
 	assert_true(before.st_ino != after.st_ino);
 	assert_int_equal(after.st_mode & 0777, 0640);
+	/* Nothing was written: nothing is left. */
+	assert_int_equal(log_file_open(&f, path, 0, 0), 0);
+	log_file_abandon(&f);
+	log_file_abandon(&f);
+	assert_int_equal(files_in_folder(), 1);
+	assert_file(path, "new\n");
 }
 
-#define LOG_TEST(function) cmocka_unit_test_setup_teardown(function, set_up_log, tear_down_log)
+/* What another run left, which had no end. Each is kept, however many there are. */
+static void what_an_earlier_run_left_is_moved_aside(void **state)
+{
+	char aside[96], words[256];
+
+	(void)state;
+	for (int n = 1; n <= 3; n++) {
+		struct log_file f;
+
+		snprintf(aside, sizeof(aside), "%s.%d", partial, n);
+		snprintf(words, sizeof(words), "an earlier run did not end and has left %s, which is now %s\n", partial, aside);
+		put_file(partial, aside);
+		listen_from_here();
+		int error = log_file_open(&f, path, 0, 0) || put(&f, "new\n") || log_file_finish(&f);
+
+		assert_said(words);
+		assert_int_equal(error, 0);
+		assert_int_equal(files_in_folder(), 1 + n);
+		for (int k = 1; k <= n; k++) {
+			snprintf(aside, sizeof(aside), "%s.%d", partial, k);
+			assert_file(aside, aside);
+		}
+	}
+	/* A link is one too, and where it leads stays as it is. */
+	struct log_file f;
+
+	put_file(path, "old\n");
+	assert_int_equal(symlink(path, partial), 0);
+	listen_from_here();
+	int error = log_file_open(&f, path, 0, 0) || put(&f, "new\n");
+
+	assert_said("which is now ");
+	assert_int_equal(error, 0);
+	assert_file(path, "old\n");
+	log_file_abandon(&f);
+}
+
+static void another_run_that_still_writes_is_left_alone(void **state)
+{
+	struct log_file f, other;
+	char words[160];
+
+	(void)state;
+	assert_int_equal(log_file_open(&other, path, 0, 0), 0);
+	assert_int_equal(put(&other, "a\n"), 0);
+	snprintf(words, sizeof(words), "another rant is writing %s: choose another place", partial);
+	for (int i = 0; i < 2; i++) {
+		listen_from_here();
+		int error = log_file_open(&f, path, 1000 * i, 3);
+
+		assert_said(words);
+		assert_int_equal(error, -EBUSY);
+		log_file_abandon(&f);
+		assert_int_equal(files_in_folder(), 1);
+	}
+	assert_int_equal(put(&other, "b\n"), 0);
+	assert_int_equal(log_file_finish(&other), 0);
+	assert_file(path, "a\nb\n");
+	/* Now it has ended. */
+	write_whole("c\n");
+	assert_file(path, "c\n");
+	/* So it is for the file that a rotation makes later. */
+	assert_int_equal(log_file_open(&other, path, 1000, 3), 0);
+	assert_int_equal(put(&other, "a\n"), 0);
+	assert_int_equal(log_file_rotate(&other), 0);
+	assert_refused(path, words);
+	assert_int_equal(put(&other, "b\n"), 0);
+	assert_int_equal(log_file_finish(&other), 0);
+}
+
+/* ---- Writing --------------------------------------------------------------------------------------------------------- */
+
+/* The kernel takes as much as it likes, and is interrupted, or has no room just now. */
+static void short_writes_make_a_whole_file(void **state)
+{
+	static const struct {
+		size_t most;
+		unsigned interrupts;
+		int error;
+	} rows[] = { { 1, 0, 0 }, { 7, 1, EINTR }, { 100, 3, EINTR }, { 0, 2, EAGAIN }, { 999, 1, EAGAIN } };
+	enum { BLOCK = 1000, BLOCKS = 5 };
+	char block[BLOCK];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct log_file f;
+
+		kernel.most = rows[i].most;
+		kernel.interrupts = kernel.interrupts_left = rows[i].interrupts;
+		kernel.interrupt_error = rows[i].error;
+		kernel.polls = 0;
+		assert_int_equal(log_file_open(&f, path, 0, 0), 0);
+		for (unsigned k = 0; k < BLOCKS; k++) {
+			fill(block, BLOCK, k);
+			assert_int_equal(log_file_write(&f, block, BLOCK), 0);
+			assert_int_equal(f.whole_bytes, (k + 1) * BLOCK);
+		}
+		assert_int_equal(log_file_finish(&f), 0);
+		assert_filled(path, BLOCK, BLOCKS);
+		/* It waits, and does not ask again and again. */
+		assert_int_equal(kernel.polls > 0, rows[i].error == EAGAIN);
+	}
+}
+
+/* A disk that is full: what came before stays, as whole records, and all is said once. */
+static void a_full_disk_leaves_whole_records(void **state)
+{
+	static const int64_t rows[] = { 0, 1, 3, 4, 5, 7, 8, 9 };
+
+	(void)state;
+	put_file(path, "old\n");
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const int64_t whole = rows[i] / 4;
+		struct log_file f;
+		int errors[4];
+
+		assert_int_equal(log_file_open(&f, path, 0, 0), 0);
+		kernel.until = rows[i];
+		kernel.error = ENOSPC;
+		listen_from_here();
+		for (int k = 0; k < 3; k++)
+			errors[k] = put(&f, "abc\n");
+		kernel.until = -1; /* room again, but something is missing by now */
+		errors[3] = put(&f, "xyz\n");
+		int begin = log_file_write_begin(&f, "ABC", 3), end = log_file_finish(&f);
+
+		assert_said("could not be written (No space left on device): the rest of the log is left out");
+		for (int k = 0; k < 4; k++)
+			assert_int_equal(errors[k], k < whole ? 0 : -ENOSPC);
+		assert_int_equal(begin, -ENOSPC);
+		assert_int_equal(end, -ENOSPC);
+		assert_file(path, "old\n");
+		log_file_abandon(&f);
+		if (whole)
+			assert_file(partial, whole == 1 ? "abc\n" : "abc\nabc\n");
+		assert_int_equal(files_in_folder(), whole ? 2 : 1);
+		unlink(partial);
+	}
+}
+
+static void a_full_device_is_an_error_and_stays_a_device(void **state)
+{
+	struct log_file f;
+	struct stat s;
+
+	(void)state;
+	/* A node of its own: a fault here would replace /dev/full for all. */
+	if (mknod(path, S_IFCHR | 0666, makedev(1, 7))) {
+		print_message("device nodes need root\n");
+		skip();
+	}
+	assert_int_equal(log_file_open(&f, path, 0, 0), 0);
+	listen_from_here();
+	int error = put(&f, "a\n"), again = put(&f, "a\n"), end = log_file_finish(&f);
+
+	assert_said("could not be written (No space left on device): the rest of the log is left out: choose another place");
+	assert_int_equal(error, -ENOSPC);
+	assert_int_equal(again, -ENOSPC);
+	assert_int_equal(end, -ENOSPC);
+	assert_int_equal(stat(path, &s), 0);
+	assert_true(S_ISCHR(s.st_mode));
+	assert_int_equal(files_in_folder(), 1);
+}
+
+/* SIGPIPE is ignored in rant. */
+static void a_reader_that_goes_away(void **state)
+{
+	char got[8] = "";
+	struct log_file f;
+	int reader;
+
+	(void)state;
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	reader = open(path, O_RDONLY | O_NONBLOCK);
+	assert_int_equal(log_file_open(&f, path, 0, 0), 0);
+	assert_int_equal(fcntl(f.fd, F_GETFL) & O_NONBLOCK, 0);
+	assert_int_equal(put(&f, "a\n"), 0);
+	assert_int_equal(read(reader, got, sizeof(got)), 2);
+	close(reader);
+	listen_from_here();
+	int error = put(&f, "b\n"), again = put(&f, "c\n"), end = log_file_finish(&f);
+
+	assert_said("its reader has gone away: the rest of the log is left out");
+	assert_int_equal(error, -EPIPE);
+	assert_int_equal(again, -EPIPE);
+	assert_int_equal(end, -EPIPE);
+	assert_int_equal(files_in_folder(), 1);
+}
+
+/* What is written goes on behind what was written before. */
+static void the_begin_is_written_again(void **state)
+{
+	struct log_file f;
+
+	(void)state;
+	assert_int_equal(log_file_open(&f, path, 0, 0), 0);
+	assert_int_equal(put(&f, "head 0\nabc\n"), 0);
+	assert_int_equal(log_file_write_begin(&f, "head 1", 6), 0);
+	assert_int_equal(put(&f, "def\n"), 0);
+	assert_int_equal(log_file_write_begin(&f, "head 2", 6), 0);
+	assert_file(partial, "head 2\nabc\ndef\n");
+	kernel.short_begin = true;
+	listen_from_here();
+	int error = log_file_write_begin(&f, "head 3", 6), end = log_file_finish(&f);
+
+	assert_said("could not be written");
+	assert_true(error < 0);
+	assert_int_equal(end, error);
+}
+
+/* More than is held in memory, and than is allocated at once. */
+static void a_long_file_is_whole(void **state)
+{
+	enum { BLOCK = 500000, BLOCKS = 100 };
+	char *block = malloc(BLOCK);
+	struct log_file f;
+
+	(void)state;
+	assert_int_equal(log_file_open(&f, path, 0, 0), 0);
+	for (unsigned k = 0; k < BLOCKS; k++) {
+		fill(block, BLOCK, k);
+		assert_int_equal(log_file_write(&f, block, BLOCK), 0);
+		/* There is room before it is needed. */
+		assert_true(f.allocated_bytes >= f.whole_bytes);
+	}
+	assert_true(f.whole_bytes - f.cold_bytes < 2 * COLD_BYTES);
+	assert_int_equal(log_file_finish(&f), 0);
+	assert_filled(path, BLOCK, BLOCKS);
+	free(block);
+}
+
+static int64_t octets_on_disk(const char *name)
+{
+	struct stat s;
+
+	assert_int_equal(stat(name, &s), 0);
+	return (int64_t)s.st_blocks * 512;
+}
+
+/* Where the file system can do this at all. */
+static void space_ahead_is_given_back(void **state)
+{
+	struct log_file f;
+	char name[80];
+
+	(void)state;
+	for (int how = 0; how < 4; how++) {
+		assert_int_equal(log_file_open(&f, path, how ? 1000 : 0, 3), 0);
+		assert_int_equal(put(&f, "abc\n"), 0);
+		if (octets_on_disk(partial) < AHEAD_BYTES) {
+			log_file_finish(&f);
+			print_message("no space can be taken ahead here\n");
+			skip();
+		}
+		snprintf(name, sizeof(name), "%s", partial);
+		if (how == 0)
+			assert_int_equal(log_file_finish(&f), 0);
+		if (how == 1)
+			assert_int_equal(log_file_rotate(&f), 0);
+		if (how == 2)
+			log_file_cut_off(&f);
+		if (how == 3) {
+			kernel.until = 1;
+			kernel.error = EIO;
+			listen_from_here();
+			assert_int_equal(put(&f, "abc\n"), -EIO);
+			assert_said("Input/output error");
+		}
+		if (how < 2)
+			snprintf(name, sizeof(name), how ? "%s.1" : "%s", path);
+		assert_file(name, "abc\n");
+		assert_true(octets_on_disk(name) <= 64 << 10);
+		log_file_abandon(&f);
+		unlink(partial);
+	}
+}
+
+/* ---- The end --------------------------------------------------------------------------------------------------------- */
+
+static void what_cannot_have_its_name_stays(void **state)
+{
+	struct log_file f;
+
+	(void)state;
+	put_file(path, "old\n");
+	for (int rotates = 0; rotates < 2; rotates++) {
+		assert_int_equal(log_file_open(&f, path, rotates ? 1000 : 0, 3), 0);
+		assert_int_equal(put(&f, "abc\n"), 0);
+		kernel.rename_error = EROFS;
+		listen_from_here();
+		int error = rotates ? log_file_rotate(&f) : log_file_finish(&f), again = put(&f, "def\n");
+
+		if (rotates)
+			assert_int_equal(log_file_finish(&f), -EROFS);
+		log_file_abandon(&f);
+		assert_said("Read-only file system): the rest of the log is left out, and what is written stays as ");
+		assert_int_equal(error, -EROFS);
+		assert_int_equal(again, -EROFS);
+		assert_file(path, "old\n");
+		assert_file(partial, "abc\n");
+		assert_int_equal(files_in_folder(), 2);
+		kernel.rename_error = 0;
+		unlink(partial);
+	}
+}
+
+static void what_is_written_stays_when_it_is_cut_off(void **state)
+{
+	enum { BLOCK = 300000 };
+	char *block = malloc(BLOCK);
+
+	(void)state;
+	put_file(path, "old\n");
+	for (unsigned whole = 0; whole < 3; whole++) {
+		assert_int_equal(log_file_open(&being_written, path, 0, 0), 0);
+		kernel.in_writes = (int)whole + 1;
+		kernel.act = cut_off;
+		listen_from_here();
+		for (unsigned k = 0; k < 5; k++) {
+			fill(block, BLOCK, k);
+			log_file_write(&being_written, block, BLOCK);
+		}
+		util_capture_end(&capture, said, sizeof(said));
+		assert_int_equal(left_bytes, whole ? (int64_t)whole * BLOCK : -1);
+		if (whole)
+			assert_filled(partial, BLOCK, whole);
+		assert_int_equal(files_in_folder(), whole ? 2 : 1);
+		assert_file(path, "old\n");
+		close(being_written.fd);
+		unlink(partial);
+	}
+	/* Before anything is written. */
+	assert_int_equal(log_file_open(&being_written, path, 0, 0), 0);
+	cut_off();
+	assert_int_equal(files_in_folder(), 1);
+	close(being_written.fd);
+	/* And when all is done, or was never begun. */
+	write_whole("new\n");
+	memset(&being_written, 0, sizeof(being_written));
+	cut_off();
+	assert_file(path, "new\n");
+	free(block);
+}
+
+/* A device has nothing that could be taken back. */
+static void a_device_is_cut_off(void **state)
+{
+	(void)state;
+	assert_int_equal(log_file_open(&being_written, "/dev/null", 0, 0), 0);
+	assert_int_equal(put(&being_written, "abc\n"), 0);
+	cut_off();
+	assert_int_equal(put(&being_written, "abc\n"), -ECANCELED);
+	log_file_abandon(&being_written);
+}
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LOG_TEST(the_documented_columns),
-		LOG_TEST(columns_follow_role_and_stamps),
-		LOG_TEST(a_full_log_has_all_eight_times),
-		LOG_TEST(flags_of_a_full_log),
-		LOG_TEST(what_a_full_log_has_of_odd_samples),
-		LOG_TEST(a_full_log_with_times_of_user_space),
-		LOG_TEST(columns_of_a_full_log),
-		LOG_TEST(a_long_full_log_is_whole),
-		LOG_TEST(a_plain_log_of_an_emitter_that_heard_all),
-		LOG_TEST(an_absent_stamp_is_a_dash),
-		LOG_TEST(times_before_1970_keep_their_sign),
-		LOG_TEST(a_long_log_is_whole),
-		LOG_TEST(a_circular_log_is_written_from_old_to_new),
 		LOG_TEST(bad_paths_are_refused_before_the_run),
-		LOG_TEST(a_full_device_is_an_error_and_stays_a_device),
+		LOG_TEST(what_is_no_file_cannot_rotate),
+		LOG_TEST(the_standard_output),
+		LOG_TEST(a_mode_is_never_looser_than_the_umask),
+		LOG_TEST(what_is_opened_is_what_was_checked),
+		LOG_TEST(what_is_made_was_not_there),
+		LOG_TEST(a_pipe_without_a_reader),
 		LOG_TEST(the_old_log_stays_until_the_new_one_is_whole),
+		LOG_TEST(what_an_earlier_run_left_is_moved_aside),
+		LOG_TEST(another_run_that_still_writes_is_left_alone),
+		LOG_TEST(short_writes_make_a_whole_file),
+		LOG_TEST(a_full_disk_leaves_whole_records),
+		LOG_TEST(a_full_device_is_an_error_and_stays_a_device),
+		LOG_TEST(a_reader_that_goes_away),
+		LOG_TEST(the_begin_is_written_again),
+		LOG_TEST(a_long_file_is_whole),
+		LOG_TEST(space_ahead_is_given_back),
+		LOG_TEST(what_cannot_have_its_name_stays),
+		LOG_TEST(what_is_written_stays_when_it_is_cut_off),
+		LOG_TEST(a_device_is_cut_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

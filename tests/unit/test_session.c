@@ -8,12 +8,22 @@
 #include <arpa/inet.h>
 
 static struct sessions table;
+static int64_t now_ns;
+
+static void make_table(uint32_t limit, int64_t rate_limit)
+{
+	uint64_t secret[SESSION_SECRETS];
+
+	util_random_bytes(secret, sizeof(secret));
+	memset(&table, 0xa5, sizeof(table)); /* the caller's memory need not be zeroed */
+	sessions_init(&table, limit, rate_limit, secret);
+	now_ns = 1000 * NS_PER_S;
+}
 
 static int fresh_table(void **state)
 {
 	(void)state;
-	memset(&table, 0xa5, sizeof(table)); /* the caller's memory need not be zeroed */
-	sessions_init(&table);
+	make_table(SESSIONS_MAX, 0);
 	return 0;
 }
 
@@ -36,7 +46,7 @@ static struct session *find_ipv4(uint32_t host, uint16_t port, uint16_t ssid)
 {
 	union address a = peer_ipv4(host, port);
 
-	return session_find(&table, &a, ssid);
+	return session_find(&table, &a, ssid, now_ns);
 }
 
 /* Every session in use is once in the order of use and once in the chain of its own hash. */
@@ -56,7 +66,7 @@ static void check_structure(void)
 	for (unsigned slot = 0; slot < SESSION_SLOTS; slot++) {
 		for (uint16_t i = table.slot[slot]; i != NONE; i = table.session[i].chain) {
 			assert_true(i < table.used && !chained[i]);
-			assert_int_equal(hash(&table.session[i]), slot);
+			assert_int_equal(hash(&table, &table.session[i]), slot);
 			chained[i] = true;
 			in_chains++;
 		}
@@ -111,20 +121,20 @@ static void address_port_and_ssid_tell_senders_apart(void **state)
 static void every_octet_of_an_ipv6_address_counts(void **state)
 {
 	union address a = peer_ipv6("2001:db8::1", 5000);
-	struct session *first = session_find(&table, &a, 1);
+	struct session *first = session_find(&table, &a, 1, now_ns);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(a.in6.sin6_addr); i++) {
 		a.in6.sin6_addr.s6_addr[i] ^= 0x10;
-		assert_ptr_not_equal(session_find(&table, &a, 1), first);
+		assert_ptr_not_equal(session_find(&table, &a, 1, now_ns), first);
 		a.in6.sin6_addr.s6_addr[i] ^= 0x10;
-		assert_ptr_equal(session_find(&table, &a, 1), first);
+		assert_ptr_equal(session_find(&table, &a, 1, now_ns), first);
 	}
 	/* What names no sender: the flow label changes with the packet, the scope is our interface. */
 	a.in6.sin6_flowinfo = htonl(0x12345);
-	assert_ptr_equal(session_find(&table, &a, 1), first);
+	assert_ptr_equal(session_find(&table, &a, 1, now_ns), first);
 	a.in6.sin6_port = htons(5001);
-	assert_ptr_not_equal(session_find(&table, &a, 1), first);
+	assert_ptr_not_equal(session_find(&table, &a, 1, now_ns), first);
 	assert_int_equal(counter_get(&table.opened), 2 + sizeof(a.in6.sin6_addr));
 	check_structure();
 }
@@ -135,8 +145,8 @@ static void families_are_told_apart(void **state)
 	union address first = peer_ipv6("2001:db8::", 5000), last = peer_ipv6("::a00:1", 5000);
 
 	(void)state;
-	assert_ptr_not_equal(session_find(&table, &last, 1), find_ipv4(0x0a000001, 5000, 1));
-	assert_ptr_not_equal(session_find(&table, &first, 1), find_ipv4(0x20010db8, 5000, 1));
+	assert_ptr_not_equal(session_find(&table, &last, 1, now_ns), find_ipv4(0x0a000001, 5000, 1));
+	assert_ptr_not_equal(session_find(&table, &first, 1, now_ns), find_ipv4(0x20010db8, 5000, 1));
 }
 
 static void a_full_table_forgets_the_one_idle_for_longest(void **state)
@@ -147,6 +157,7 @@ static void a_full_table_forgets_the_one_idle_for_longest(void **state)
 	assert_int_equal(counter_get(&table.opened), 1024);
 	assert_int_equal(counter_get(&table.evicted), 0);
 	check_structure();
+	now_ns += SESSION_IDLE_NS;
 
 	/* Used again, 0 is no longer the one that has to go. */
 	assert_int_equal(find_ipv4(0, 862, 1)->reply_seq, 1);
@@ -165,6 +176,149 @@ static void a_full_table_forgets_the_one_idle_for_longest(void **state)
 	check_structure();
 }
 
+/* Whoever comes from ever new ports finds no room; who was there goes on. */
+static void a_session_in_use_is_not_forgotten(void **state)
+{
+	(void)state;
+	make_table(3, 0);
+	for (uint32_t host = 0; host < 3; host++)
+		find_ipv4(host, 862, 1)->reply_seq = host + 1;
+	for (int round = 0; round < 100; round++) {
+		now_ns += SESSION_IDLE_NS - 1;
+		assert_null(find_ipv4(9, (uint16_t)(1000 + round), 1));
+		for (uint32_t host = 0; host < 3; host++)
+			assert_int_equal(find_ipv4(host, 862, 1)->reply_seq, host + 1);
+		assert_null(find_ipv4(9, 862, (uint16_t)round));
+	}
+	assert_int_equal(counter_get(&table.opened), 3);
+	assert_int_equal(counter_get(&table.evicted), 0);
+	check_structure();
+	/* The one that fell silent gives its place to one, and no more. */
+	now_ns += SESSION_IDLE_NS - 1;
+	find_ipv4(0, 862, 1);
+	find_ipv4(2, 862, 1);
+	now_ns++;
+	assert_non_null(find_ipv4(9, 1, 1));
+	assert_null(find_ipv4(9, 2, 1));
+	assert_int_equal(find_ipv4(2, 862, 1)->reply_seq, 3);
+	assert_null(find_ipv4(1, 862, 1));
+	assert_int_equal(counter_get(&table.evicted), 1);
+	check_structure();
+}
+
+/* ---- The hash ---------------------------------------------------------------------------------------------------- */
+
+/* How many sessions are compared until each of the table is found, on average; that of the newest takes a step too. */
+static double probes_each(void)
+{
+	uint64_t probes = 0;
+
+	for (unsigned slot = 0; slot < SESSION_SLOTS; slot++)
+		for (uint64_t n = 1, i = table.slot[slot]; i != NONE; i = table.session[i].chain)
+			probes += n++;
+	return (double)probes / table.used;
+}
+
+/* What whoever has read a program with constants in its hash would choose: senders of one slot of it, 512 probes each. */
+static unsigned constant_hash(uint32_t host, uint16_t port, uint16_t ssid)
+{
+	struct session key = { .port = htons(port), .ssid = ssid };
+	const union address a = peer_ipv4(host, port);
+	uint64_t h;
+
+	address_as_ipv6(&a, key.address);
+	h = key.address[0] ^ (key.address[1] * 0x9e3779b97f4a7c15ULL) ^ ((uint64_t)key.port << 16) ^ key.ssid;
+	return (unsigned)((h * 0x9e3779b97f4a7c15ULL) >> 53) % SESSION_SLOTS;
+}
+
+/* With a table that is half full a chain has 1.25 on average; chosen senders make it no longer than any others. */
+static void nobody_can_choose_a_chain(void **state)
+{
+	static struct { uint32_t host; uint16_t port, ssid; } chosen[2][SESSIONS_MAX];
+	unsigned found = 0;
+
+	(void)state;
+	for (uint32_t n = 0; found < SESSIONS_MAX; n++)
+		if (constant_hash(0x0a000001, (uint16_t)n, (uint16_t)(n >> 16)) == 3) {
+			chosen[0][found].host = 0x0a000001;
+			chosen[0][found].port = (uint16_t)n;
+			chosen[0][found++].ssid = (uint16_t)(n >> 16);
+		}
+	for (uint32_t i = 0; i < SESSIONS_MAX; i++) { /* one port after the other */
+		chosen[1][i].host = 0x0a000001;
+		chosen[1][i].port = (uint16_t)(40000 + i);
+	}
+	for (int kind = 0; kind < 2; kind++) {
+		double sum = 0, most = 0;
+
+		for (int round = 0; round < 100; round++) {
+			make_table(SESSIONS_MAX, 0);
+			for (unsigned i = 0; i < SESSIONS_MAX; i++)
+				assert_non_null(find_ipv4(chosen[kind][i].host, chosen[kind][i].port, chosen[kind][i].ssid));
+			assert_int_equal(table.used, SESSIONS_MAX);
+			sum += probes_each();
+			most = probes_each() > most ? probes_each() : most;
+		}
+		print_message("%s: %.2f probes on average, at most %.2f of 100 keys\n", kind ? "ports in a row" :
+			      "chosen against a constant hash", sum / 100, most);
+		assert_true(sum / 100 < 1.4);
+		assert_true(most < 2);
+	}
+}
+
+/* ---- The rate ---------------------------------------------------------------------------------------------------- */
+
+/* In no stretch of time more than the rate and what may come in advance; and no less when enough is asked for. */
+static void no_more_than_the_rate(void **state)
+{
+	static const int64_t rates[] = { 1, 3, 7, 10, 300, 5000 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rates); i++) {
+		int64_t answered[2000], n = 0, refused = 0;
+		struct session *s;
+
+		make_table(SESSIONS_MAX, rates[i]);
+		s = find_ipv4(1, 1, 1);
+		while (n < 2000) {
+			if (session_over_rate(&table, s, now_ns))
+				refused++;
+			else
+				answered[n++] = now_ns;
+			/* Bursts, pauses, and a rate a few times too high. */
+			now_ns += util_below(500) ? (int64_t)util_below((uint64_t)(NS_PER_S / rates[i] / 2 + 1)) :
+						    (int64_t)util_below((uint64_t)(20 * NS_PER_S / rates[i]));
+		}
+		for (int64_t from = 0; from < n; from++)
+			for (int64_t to = from; to < n && to < from + 400; to++)
+				assert_true((to - from) * (NS_PER_S / rates[i]) <=
+					    answered[to] - answered[from] + SESSION_AHEAD_NS + NS_PER_S / rates[i]);
+		assert_true(refused > 500);
+		assert_int_equal(s->requests, refused);
+	}
+}
+
+/* Who keeps to the rate is never refused, also where the clock that is looked at is up to 100 ms old. */
+static void the_rate_itself_is_answered(void **state)
+{
+	(void)state;
+	for (int64_t rate = 1; rate <= 1000000; rate = 3 * rate + 1) {
+		make_table(SESSIONS_MAX, rate);
+		struct session *s = find_ipv4(1, 1, 1), *other = find_ipv4(1, 2, 1);
+
+		for (int64_t n = 0; n < 3000; n++) {
+			int64_t at_ns = now_ns + n * ((NS_PER_S + rate - 1) / rate);
+
+			assert_false(session_over_rate(&table, s, at_ns - (int64_t)util_below(SESSION_AHEAD_NS)));
+		}
+		/* Each has its own. */
+		assert_false(session_over_rate(&table, other, now_ns));
+	}
+	make_table(SESSIONS_MAX, 0);
+	for (int n = 0; n < 100000; n++)
+		assert_false(session_over_rate(&table, find_ipv4(1, 1, 1), now_ns));
+}
+
 /* ---- The table against a model ----------------------------------------------------------------------------------- */
 
 struct key {
@@ -178,9 +332,11 @@ static struct {
 	uint64_t last_use;
 	uint32_t tag; /* in the session's reply_seq, to know it again */
 } model[SESSIONS_MAX];
-static uint64_t model_opened, model_evicted;
+static uint64_t model_opened, model_evicted, model_refused;
+static int64_t model_used_ns[SESSIONS_MAX];
 
-/* Returns the tag that the session of this key must carry, 0 if it is to be a new one; *slot says where it is. */
+/* Returns the tag that the session of this key must carry, 0 if it is to be a new one; *slot says where it is, NONE that
+ * there is no room. */
 static uint32_t model_find(unsigned key, uint64_t now, unsigned *slot)
 {
 	unsigned idlest = 0;
@@ -188,14 +344,21 @@ static uint32_t model_find(unsigned key, uint64_t now, unsigned *slot)
 	for (unsigned i = 0; i < SESSIONS_MAX; i++) {
 		if (model[i].used && model[i].key == key) {
 			model[i].last_use = now;
+			model_used_ns[i] = now_ns;
 			*slot = i;
 			return model[i].tag;
 		}
 		if (model[idlest].used && (!model[i].used || model[i].last_use < model[idlest].last_use))
 			idlest = i;
 	}
+	if (model[idlest].used && now_ns - model_used_ns[idlest] < SESSION_IDLE_NS) {
+		model_refused++;
+		*slot = NONE;
+		return 0;
+	}
 	model_opened++;
 	model_evicted += model[idlest].used;
+	model_used_ns[idlest] = now_ns;
 	model[idlest].used = true;
 	model[idlest].key = key;
 	model[idlest].last_use = now;
@@ -230,17 +393,22 @@ static void run_against_model(const struct key *pool, unsigned keys, unsigned st
 	unsigned key = 0, slot;
 
 	memset(model, 0, sizeof(model));
-	model_opened = model_evicted = 0;
+	model_opened = model_evicted = model_refused = 0;
 	for (uint64_t now = 1; now <= steps; now++) {
 		/* Runs of one sender, a crowd of frequent ones, and now and then anybody. */
 		if (util_below(4))
 			key = (unsigned)util_below(util_below(3) ? keys / 2 : keys);
 
 		uint32_t tag = model_find(key, now, &slot);
-		struct session *s = session_find(&table, &pool[key].peer, pool[key].ssid);
+		struct session *s = session_find(&table, &pool[key].peer, pool[key].ssid, now_ns);
 
-		assert_int_equal(s->reply_seq, tag);
-		s->reply_seq = model[slot].tag;
+		/* For a while the idlest is idle for long enough, then it is not. */
+		now_ns += (int64_t)util_below(now % 30000 < 24000 ? SESSION_IDLE_NS / 20000 : SESSION_IDLE_NS / 500);
+		assert_int_equal(s == NULL, slot == NONE);
+		if (s) {
+			assert_int_equal(s->reply_seq, tag);
+			s->reply_seq = model[slot].tag;
+		}
 		assert_int_equal(counter_get(&table.opened), model_opened);
 		assert_int_equal(counter_get(&table.evicted), model_evicted);
 		if (now % 1000 == 0) {
@@ -248,7 +416,9 @@ static void run_against_model(const struct key *pool, unsigned keys, unsigned st
 			check_order_of_use();
 		}
 	}
-	assert_int_not_equal(model_evicted, 0); /* else this has shown little */
+	/* Else this has shown little. */
+	assert_int_not_equal(model_evicted, 0);
+	assert_int_not_equal(model_refused, 0);
 }
 
 static void random_use_against_the_model(void **state)
@@ -278,22 +448,25 @@ static void random_use_against_the_model(void **state)
 	run_against_model(pool, KEYS, 40000);
 }
 
-/* An attacker can choose ports and SSIDs so that all stand in one chain: slow, but right. */
+/* All in one chain: slow, but right. */
 static void one_chain_against_the_model(void **state)
 {
 	enum { KEYS = 1200 };
 	static struct key pool[KEYS];
 	unsigned found = 0;
 
+	(void)state;
 	for (uint32_t n = 0; found < KEYS; n++) {
 		struct key key = { peer_ipv4(0x0a000000 + (n >> 16), 862), (uint16_t)n };
 
 		assert_true(n < 100000000); /* one in SESSION_SLOTS is to be expected */
-		if (hash(session_find(&table, &key.peer, key.ssid)) == 3)
+		struct session probe = { .port = key.peer.in.sin_port, .ssid = key.ssid };
+
+		address_as_ipv6(&key.peer, probe.address);
+		if (hash(&table, &probe) == 3)
 			pool[found++] = key;
 	}
-	fresh_table(state);
-	run_against_model(pool, KEYS, 20000);
+	run_against_model(pool, KEYS, 40000);
 }
 
 /* ---- Sequence numbers -------------------------------------------------------------------------------------------- */
@@ -440,6 +613,110 @@ static void random_numbers_against_a_model(void **state)
 	assert_true(told[ORDER_NEXT] > 1000 && told[ORDER_REORDERED] > 1000 && told[ORDER_DUPLICATE] > 1000);
 }
 
+/* ---- Replays ----------------------------------------------------------------------------------------------------- */
+
+/* As the loop has it. */
+static bool answered(struct session *s, uint32_t seq, int64_t t1_ns)
+{
+	if (session_replayed(s, seq, t1_ns))
+		return false;
+	session_note(s, seq);
+	return true;
+}
+
+static void what_is_a_replay(void **state)
+{
+	struct session s = { 0 };
+
+	(void)state;
+	assert_true(answered(&s, 100, 1000));
+	assert_false(answered(&s, 100, 1000)); /* once more */
+	assert_false(answered(&s, 99, 990)); /* from before */
+	assert_true(answered(&s, 101, 1010));
+	assert_true(answered(&s, 105, 1050));
+	assert_true(answered(&s, 103, 1030)); /* reordered by the network */
+	assert_false(answered(&s, 103, 1030));
+	assert_false(answered(&s, 200, 1040)); /* ahead, but older: of an earlier run */
+	assert_false(answered(&s, 101, 1010));
+	assert_true(answered(&s, 106, 1050)); /* a coarse clock */
+	assert_true(answered(&s, 104, 1040));
+	assert_true(answered(&s, 170, 1700));
+	assert_false(answered(&s, 102, 1020)); /* 64 and more behind nobody knows */
+	assert_true(answered(&s, 107, 1070));
+	assert_int_equal(s.requests, 8);
+
+	/* It began again, and all of the first run is old, whatever its number. */
+	assert_true(answered(&s, 0, 2000));
+	for (uint32_t seq = 0; seq < 200; seq++)
+		assert_false(answered(&s, seq, 10 * seq));
+	assert_false(answered(&s, UINT32_MAX, 1999));
+	assert_true(answered(&s, 2, 2020));
+	assert_true(answered(&s, 1, 2010));
+	assert_false(answered(&s, 0, 2000));
+	/* Where the window is known, too. */
+	assert_true(answered(&s, 1, 3000));
+	assert_false(answered(&s, 2, 2020));
+	assert_false(answered(&s, 1, 2010));
+}
+
+/* Nothing is answered twice, and all of a sender is, whatever is recorded and comes again: runs that begin again anywhere,
+ * the numbers going round among them, and a network that loses and reorders a little. */
+static void nothing_is_answered_twice(void **state)
+{
+	enum { REQUESTS = 30000 };
+	static struct { uint32_t seq; int64_t t1_ns; bool answered; } sent[REQUESTS];
+	struct session s = { 0 };
+	uint32_t seq = 0xffffff00;
+	uint64_t replays = 0, late = 0;
+
+	(void)state;
+	for (int n = 0; n < REQUESTS; n++) {
+		sent[n].seq = seq;
+		sent[n].t1_ns = 1000 + 100 * (int64_t)n;
+		/* 1 in 10 is held up by the network, and may come later, among the replays. */
+		if (n && util_below(10) == 0)
+			late++;
+		else
+			assert_true(sent[n].answered = answered(&s, sent[n].seq, sent[n].t1_ns));
+		seq = util_below(3000) ? seq + 1 : util_below(2) ? (uint32_t)util_random() : seq - (uint32_t)util_below(100);
+		for (int k = 0; k < 20; k++) {
+			uint64_t back = util_below(2) ? util_below(80) : util_below((uint64_t)n + 1);
+			uint64_t i = (uint64_t)n - (back <= (uint64_t)n ? back : 0);
+			bool taken = answered(&s, sent[i].seq, sent[i].t1_ns);
+
+			assert_false(taken && sent[i].answered);
+			replays += sent[i].answered;
+			sent[i].answered |= taken;
+		}
+	}
+	assert_true(replays > 100000 && late > 1000);
+}
+
+/* Reordered within 64, in one run: all of it is answered, once. */
+static void what_the_network_reorders_is_answered(void **state)
+{
+	struct session s = { 0 };
+
+	(void)state;
+	assert_true(answered(&s, 0, 1));
+	for (uint32_t block = 1; block < 20000; block += 60) {
+		uint32_t order[60];
+
+		for (uint32_t i = 0; i < 60; i++)
+			order[i] = i;
+		for (uint32_t i = 59; i > 0; i--) {
+			uint32_t k = (uint32_t)util_below(i + 1), swapped = order[i];
+
+			order[i] = order[k];
+			order[k] = swapped;
+		}
+		for (uint32_t i = 0; i < 60; i++)
+			assert_true(answered(&s, block + order[i], 1 + (int64_t)(block + order[i])));
+		for (uint32_t i = 0; i < 60; i++)
+			assert_false(answered(&s, block + order[i], 1 + (int64_t)(block + order[i])));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,6 +726,10 @@ int main(void)
 		cmocka_unit_test_setup(every_octet_of_an_ipv6_address_counts, fresh_table),
 		cmocka_unit_test_setup(families_are_told_apart, fresh_table),
 		cmocka_unit_test_setup(a_full_table_forgets_the_one_idle_for_longest, fresh_table),
+		cmocka_unit_test(a_session_in_use_is_not_forgotten),
+		cmocka_unit_test(nobody_can_choose_a_chain),
+		cmocka_unit_test(no_more_than_the_rate),
+		cmocka_unit_test(the_rate_itself_is_answered),
 		cmocka_unit_test_setup(random_use_against_the_model, fresh_table),
 		cmocka_unit_test_setup(one_chain_against_the_model, fresh_table),
 		cmocka_unit_test(numbers_in_order),
@@ -457,6 +738,9 @@ int main(void)
 		cmocka_unit_test(numbers_wrap),
 		cmocka_unit_test(a_sender_begins_again),
 		cmocka_unit_test(random_numbers_against_a_model),
+		cmocka_unit_test(what_is_a_replay),
+		cmocka_unit_test(nothing_is_answered_twice),
+		cmocka_unit_test(what_the_network_reorders_is_answered),
 	};
 
 	util_seed();

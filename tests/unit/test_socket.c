@@ -1,4 +1,4 @@
-/* build: wraps=socket,setsockopt,getsockopt,bind,connect,sendmsg sources=wire/timestamping.c libs=-lm */
+/* build: wraps=socket,setsockopt,getsockopt,bind,connect,sendmsg,recv sources=wire/timestamping.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The measuring socket: with a kernel that refuses one thing at a time, which needs no rights, and on the loopback
@@ -7,129 +7,10 @@
 #include "wire/socket.c"
 
 #include "wire/timestamping.h"
-#include "util.h"
+#include "fake_socket.h"
 
 #include <fcntl.h>
 #include <poll.h>
-
-int __real_socket(int domain, int type, int protocol);
-int __real_setsockopt(int fd, int level, int name, const void *value, socklen_t bytes);
-int __real_getsockopt(int fd, int level, int name, void *value, socklen_t *bytes);
-int __real_bind(int fd, const struct sockaddr *address, socklen_t bytes);
-int __real_connect(int fd, const struct sockaddr *address, socklen_t bytes);
-ssize_t __real_sendmsg(int fd, const struct msghdr *m, int flags);
-
-int __wrap_socket(int domain, int type, int protocol);
-int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t bytes);
-int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *bytes);
-int __wrap_bind(int fd, const struct sockaddr *address, socklen_t bytes);
-int __wrap_connect(int fd, const struct sockaddr *address, socklen_t bytes);
-ssize_t __wrap_sendmsg(int fd, const struct msghdr *m, int flags);
-
-/* ---- A kernel that grants everything but one thing ----------------------------------------------------------------- */
-
-#define SET_MAX 64
-
-static struct {
-	bool on;
-	int refuse_level, refuse_name, refuse_error; /* setsockopt; error 0: nothing */
-	int bind_error, connect_error, send_error;
-	int bind_error_at; /* which bind, from 0 */
-	int socket_error_at; /* which socket, from 1; 0: none */
-	int granted_mask; /* of the timestamping flags */
-	/* What happened. */
-	struct {
-		int level, name, value;
-	} set[SET_MAX];
-	unsigned sets, binds, sockets, sends;
-	int mtu; /* of the path; 0: as it is */
-	int flags; /* SO_TIMESTAMPING as last set */
-	char device[IFNAMSIZ];
-	struct sockaddr_in bound[4];
-} fake;
-
-int __wrap_socket(int domain, int type, int protocol)
-{
-	if (fake.on && (int)++fake.sockets == fake.socket_error_at) {
-		errno = EMFILE;
-		return -1;
-	}
-	return __real_socket(domain, type, protocol);
-}
-
-int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t bytes)
-{
-	if (!fake.on)
-		return __real_setsockopt(fd, level, name, value, bytes);
-	if (fake.refuse_error && level == fake.refuse_level && name == fake.refuse_name) {
-		errno = fake.refuse_error;
-		return -1;
-	}
-	assert_true(fake.sets < SET_MAX);
-	fake.set[fake.sets].level = level;
-	fake.set[fake.sets].name = name;
-	if (level == SOL_SOCKET && name == SO_BINDTODEVICE)
-		memcpy(fake.device, value, bytes);
-	else
-		memcpy(&fake.set[fake.sets].value, value, sizeof(int));
-	if (level == SOL_SOCKET && name == SO_TIMESTAMPING)
-		memcpy(&fake.flags, value, sizeof(int));
-	fake.sets++;
-	return 0;
-}
-
-int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *bytes)
-{
-	if (fake.on && fake.mtu && level == SOL_IP && name == IP_MTU) {
-		errno = fake.mtu < 0 ? -fake.mtu : 0;
-		*(int *)value = fake.mtu;
-		return fake.mtu < 0 ? -1 : 0;
-	}
-	if (!fake.on || level != SOL_SOCKET || name != SO_TIMESTAMPING)
-		return __real_getsockopt(fd, level, name, value, bytes);
-	assert_int_equal(*bytes, sizeof(int));
-	*(int *)value = fake.flags & fake.granted_mask;
-	return 0;
-}
-
-int __wrap_bind(int fd, const struct sockaddr *address, socklen_t bytes)
-{
-	if (!fake.on)
-		return __real_bind(fd, address, bytes);
-	memcpy(&fake.bound[fake.binds % 4], address, sizeof(struct sockaddr_in));
-	if ((int)fake.binds++ == fake.bind_error_at && fake.bind_error) {
-		errno = fake.bind_error;
-		return -1;
-	}
-	return 0;
-}
-
-int __wrap_connect(int fd, const struct sockaddr *address, socklen_t bytes)
-{
-	if (!fake.on || !fake.connect_error)
-		return __real_connect(fd, address, bytes);
-	errno = fake.connect_error;
-	return -1;
-}
-
-ssize_t __wrap_sendmsg(int fd, const struct msghdr *m, int flags)
-{
-	struct cmsghdr *h = CMSG_FIRSTHDR(m);
-	const struct sockaddr_in *to = m->msg_name;
-
-	if (!fake.on)
-		return __real_sendmsg(fd, m, flags);
-	/* The only message of this room: nothing, to where nothing may be sent. */
-	fake.sends++;
-	assert_non_null(h);
-	assert_int_equal(h->cmsg_level, SOL_SOCKET);
-	assert_int_equal(h->cmsg_type, SCM_TS_OPT_ID);
-	assert_int_equal(h->cmsg_len, CMSG_LEN(sizeof(uint32_t)));
-	assert_int_equal(to->sin_addr.s_addr, htonl(INADDR_BROADCAST));
-	assert_int_equal(m->msg_iov[0].iov_len, 0);
-	errno = fake.send_error;
-	return fake.send_error ? -1 : 0;
-}
 
 /* ---- Opening ------------------------------------------------------------------------------------------------------ */
 
@@ -145,6 +26,7 @@ static void prepare(enum role role, enum source stamp)
 	fake.send_error = EACCES;
 	memset(&c, 0, sizeof(c));
 	c.fd = c.stray_fd = -1;
+	lo.mtu = 0;
 	o = (struct options){ .role = role, .stamp = stamp, .port = 8620, .ttl = 255, .dscp = -1, .priority = -1 };
 	o.server.in = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 }
@@ -270,8 +152,9 @@ static void what_is_set(void **state)
 		assert_string_equal(line, "");
 		assert_string_equal(fake.device, "lo");
 		assert_true(was_set(SOL_IP, IP_TTL, 255));
-		/* A reply is as long as its request, in as many fragments as that was. */
-		assert_int_equal(was_set(SOL_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO), !reflect);
+		/* Whatever an ICMP message says of the path. A reply is as long as its request, in as many fragments
+		 * as the interface needs. */
+		assert_true(was_set(SOL_IP, IP_MTU_DISCOVER, reflect ? IP_PMTUDISC_OMIT : IP_PMTUDISC_PROBE));
 		assert_int_equal(was_set(SOL_IP, IP_RECVTTL, 1), reflect);
 		assert_int_equal(was_set(SOL_IP, IP_PKTINFO, 1), reflect);
 		/* Two reflectors on one port must be refused, so only the emitter shares its. */
@@ -329,17 +212,17 @@ static void what_the_header_carries(void **state)
 	}
 }
 
-static void what_does_not_fit_the_path(void **state)
+static void what_does_not_fit_the_interface(void **state)
 {
 	(void)state;
 	prepare(ROLE_EMIT, SOURCE_USER);
-	fake.mtu = 1500;
+	lo.mtu = 1500;
 	o.size_bytes = 1473;
-	check_refused(EMSGSIZE, "--size 1473: at most 1472 octets fit into the MTU of 1500 towards 127.0.0.1 through lo");
+	check_refused(EMSGSIZE, "--size 1473: at most 1472 octets fit into the MTU of 1500 of lo");
 	assert_non_null(strstr(line, "'ip link set lo mtu N'"));
 	for (int i = 0; i < 4; i++) {
 		prepare(i == 3 ? ROLE_REFLECT : ROLE_EMIT, SOURCE_USER);
-		fake.mtu = i == 1 ? -EINVAL : 1500; /* it cannot be told */
+		lo.mtu = i == 1 ? 0 : 1500; /* it cannot be told */
 		o.size_bytes = i == 0 ? 1472 : i == 2 ? 0 : 1473;
 		assert_int_equal(open_it(true), 0);
 		assert_string_equal(line, "");
@@ -607,6 +490,111 @@ static void strays_that_found_no_room_are_counted_too(void **state)
 	close(stranger);
 }
 
+/* A stranger who sends as fast as they are counted. */
+static struct {
+	int fd, sent;
+	uint16_t port;
+} flood = { .fd = -1 };
+
+#define FLOOD_MAX 20000
+
+ssize_t __wrap_recv(int fd, void *to, size_t bytes, int flags)
+{
+	ssize_t got = __real_recv(fd, to, bytes, flags);
+
+	if (flood.fd < 0 || flood.sent == FLOOD_MAX)
+		return got;
+	send_to(flood.fd, flood.port);
+	flood.sent++;
+	return got;
+}
+
+static void strays_that_do_not_end_are_counted_up_to_now(void **state)
+{
+	uint16_t server_port, stranger_port;
+	int server = peer_socket(&server_port), stranger = peer_socket(&stranger_port), queued = 100;
+
+	(void)state;
+	prepare(ROLE_EMIT, SOURCE_USER);
+	o.port = server_port;
+	if (!really_open()) {
+		close(server);
+		close(stranger);
+		skip();
+	}
+	flood.port = port_of(c.fd);
+	for (int i = 0; i < queued; i++)
+		send_to(stranger, flood.port);
+	flood.fd = stranger;
+	int counted = (int)socket_count_strays(&c);
+
+	flood.fd = -1;
+	assert_in_range(flood.sent, 1, queued + 1);
+	/* Each that came before the last look; the kernel drops and counts what comes meanwhile. */
+	assert_int_equal(counted, queued + flood.sent);
+	close(server);
+	close(stranger);
+}
+
+/* What found no room in our own socket, at either role; what is the other socket's is not in it. */
+static void own_drops_are_counted(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		uint16_t server_port, stranger_port;
+		int server = peer_socket(&server_port), stranger = peer_socket(&stranger_port);
+		int64_t taken = 0;
+
+		prepare(role, SOURCE_USER);
+		o.port = role == ROLE_EMIT ? server_port : 0;
+		if (!really_open()) {
+			close(server);
+			close(stranger);
+			skip();
+		}
+		socket_note_drops(&c);
+		assert_int_equal(c.dropped, 0);
+		set_int(c.fd, SOL_SOCKET, SO_RCVBUF, 2304);
+		if (c.stray_fd >= 0)
+			set_int(c.stray_fd, SOL_SOCKET, SO_RCVBUF, 2304);
+		for (int i = 0; i < 300; i++)
+			send_to(server, port_of(c.fd));
+		for (int i = 0; c.stray_fd >= 0 && i < 50; i++)
+			send_to(stranger, port_of(c.fd));
+		socket_note_drops(&c);
+		for (char octet; recv(c.fd, &octet, sizeof(octet), MSG_DONTWAIT) >= 0; taken++)
+			;
+		assert_true(taken > 0 && taken < 300);
+		assert_int_equal(c.dropped, 300 - taken);
+		socket_close(&c);
+		close(server);
+		close(stranger);
+	}
+}
+
+/* The kernel's counter has 32 bits, and may have counted before. */
+static void own_drops_by_a_counter_that_wraps(void **state)
+{
+	(void)state;
+	prepare(ROLE_REFLECT, SOURCE_USER);
+	fake.drops = UINT32_MAX - 9;
+	assert_int_equal(open_it(true), 0);
+	fake.on = true;
+	fake.drops += 37935;
+	socket_note_drops(&c);
+	assert_int_equal(c.dropped, 37935);
+	socket_close(&c);
+
+	prepare(ROLE_REFLECT, SOURCE_USER);
+	fake.drops_error = EINVAL;
+	assert_int_equal(open_it(true), 0);
+	fake.on = true;
+	fake.drops_error = 0;
+	socket_note_drops(&c);
+	assert_int_equal(c.dropped, -1);
+	socket_close(&c);
+}
+
 static void a_reflector_has_no_strays(void **state)
 {
 	(void)state;
@@ -741,6 +729,7 @@ static void a_size_at_the_limit(void **state)
 	assert_int_equal(send(c.fd, packet, (size_t)limit + 1, 0), -1);
 	assert_int_equal(errno, EMSGSIZE);
 	socket_close(&c);
+	lo.mtu = mtu;
 	o.size_bytes = limit;
 	assert_int_equal(open_it(false), 0);
 	close(server);
@@ -823,9 +812,10 @@ int main(void)
 		TEST(flags_of_each_mode), TEST(less_than_was_asked_for), TEST(who_counts_the_ids), TEST(errors_of_bind),
 		TEST(errors_of_connect), TEST(no_socket), TEST(no_second_socket), TEST(strays_are_counted),
 		TEST(strays_that_found_no_room_are_counted_too), TEST(a_reflector_has_no_strays),
-		TEST(a_port_that_is_taken),
+		TEST(strays_that_do_not_end_are_counted_up_to_now),
+		TEST(own_drops_are_counted), TEST(own_drops_by_a_counter_that_wraps), TEST(a_port_that_is_taken),
 		TEST(an_interface_that_is_not_there), TEST(ids_count_from_zero), TEST(the_reply_has_the_right_ttl),
-		TEST(closing_twice), TEST(what_the_header_carries), TEST(what_does_not_fit_the_path),
+		TEST(closing_twice), TEST(what_the_header_carries), TEST(what_does_not_fit_the_interface),
 		TEST(the_tos_is_asked_for_once), TEST(the_priority_is_not_that_of_the_tos), TEST(a_size_at_the_limit),
 		TEST(the_tos_comes_and_goes),
 	};

@@ -129,7 +129,7 @@ static struct fake_message entry(const struct change *w)
 static void check_fetch(const struct change *w, enum source wire)
 {
 	struct fake_message m = entry(w);
-	struct departure d = { .key = 1, .time_ns = 2 };
+	struct departure d = { .id = 1, .time_ns = 2 };
 	bool good = wire == SOURCE_HARDWARE ? w->hardware_good : w->software_good;
 
 	begin(wire);
@@ -144,7 +144,7 @@ static void check_fetch(const struct change *w, enum source wire)
 	assert_int_equal(counter_get(&c.control_truncated), 0);
 	if (!good)
 		return;
-	assert_int_equal(d.key, KEY);
+	assert_int_equal(d.id, KEY);
 	assert_int_equal(d.time_ns, time_of(wire));
 }
 
@@ -154,6 +154,37 @@ static void each_check_of_a_transmit_stamp(void **state)
 	for (size_t i = 0; i < COUNT_OF(changes); i++) {
 		check_fetch(&changes[i], SOURCE_HARDWARE);
 		check_fetch(&changes[i], SOURCE_KERNEL);
+	}
+}
+
+/* When ids were asked for, an entry with no more than that is one; with all that is wrong with it, it is not. */
+static void an_entry_with_an_id(void **state)
+{
+	static const struct {
+		struct change change;
+		enum fetch got;
+	} cases[] = {
+		{ { .ee_info = SCM_TSTAMP_SCHED }, FETCH_ID },
+		{ { .ee_info = SCM_TSTAMP_SCHED, .no_stamp = true }, FETCH_ID },
+		{ { .ee_info = SCM_TSTAMP_ACK }, FETCH_OTHER },
+		{ { .ee_info = SCM_TSTAMP_SCHED, .ee_errno = ECONNREFUSED }, FETCH_OTHER },
+		{ { .ee_info = SCM_TSTAMP_SCHED, .ee_origin = SO_EE_ORIGIN_ICMP }, FETCH_OTHER },
+		{ { .ee_info = SCM_TSTAMP_SCHED, .error_bytes = -16 }, FETCH_OTHER },
+		{ { .ee_info = SCM_TSTAMP_SCHED, .flags = MSG_TRUNC }, FETCH_OTHER },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct fake_message m = entry(&cases[i].change);
+		struct departure d = { .id = 1 };
+
+		begin(SOURCE_HARDWARE);
+		c.id_told = true;
+		fake_put(&fake.error_queue, &m);
+		assert_int_equal(stamp_fetch(&c, &d), cases[i].got);
+		assert_int_equal(counter_get(&c.error_other), cases[i].got == FETCH_OTHER);
+		if (cases[i].got == FETCH_ID)
+			assert_int_equal(d.id, KEY);
 	}
 }
 
@@ -497,6 +528,40 @@ static void errors_of_send(void **state)
 	assert_int_equal(fake.send_calls, 2);
 }
 
+/* What is refused may have been counted: the next packet asks for its id, by a stamp before the queueing discipline. */
+static void an_id_is_asked_for(void **state)
+{
+	(void)state;
+	for (int mode = 0; mode < 4; mode++) {
+		const bool by_nic = mode & 1, by_message = mode & 2;
+		uint32_t flags = 0;
+
+		begin(by_nic ? SOURCE_HARDWARE : SOURCE_KERNEL);
+		c.tx_stamps = true;
+		c.id_by_message = by_message;
+		fake.send_errors[0] = EPERM;
+		assert_int_equal(stamp_send(&c, "x", 1, KEY, NULL), -EPERM);
+		assert_int_equal(c.id_doubted, !by_message);
+		assert_false(c.id_asked);
+		assert_int_equal(stamp_send(&c, "x", 1, KEY, NULL), 0);
+		assert_int_equal(c.id_asked, !by_message);
+		struct cmsghdr *h = (struct cmsghdr *)fake.last_sent.control;
+
+		assert_int_equal(fake.last_sent.header.msg_controllen, CMSG_SPACE(4));
+		assert_int_equal(h->cmsg_level, SOL_SOCKET);
+		assert_int_equal(h->cmsg_type, by_message ? SCM_TS_OPT_ID : SO_TIMESTAMPING);
+		memcpy(&flags, CMSG_DATA(h), sizeof(flags));
+		if (!by_message)
+			assert_int_equal(flags, SOF_TIMESTAMPING_TX_SCHED |
+						(by_nic ? SOF_TIMESTAMPING_TX_HARDWARE : SOF_TIMESTAMPING_TX_SOFTWARE));
+		/* Until it is known. */
+		assert_int_equal(c.id_doubted, !by_message);
+		c.id_doubted = false;
+		assert_int_equal(stamp_send(&c, "x", 1, KEY, NULL), 0);
+		assert_false(c.id_asked);
+	}
+}
+
 static void send_one(bool id_by_message, const struct arrival *answering)
 {
 	begin(SOURCE_KERNEL);
@@ -614,6 +679,7 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
 	const struct CMUnitTest tests[] = {
+		TEST(an_entry_with_an_id), TEST(an_id_is_asked_for),
 		TEST(each_check_of_a_transmit_stamp), TEST(truncated_control_data_of_a_stamp), TEST(the_error_queue),
 		TEST(the_control_buffer_is_large_enough), TEST(nonsense_control_data), TEST(a_good_datagram),
 		TEST(the_stamp_is_of_the_kind_asked_for), TEST(each_check_of_an_arrival), TEST(where_it_was_sent_to),

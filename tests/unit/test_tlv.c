@@ -203,6 +203,11 @@ static void not_on_scale(struct answer *a)
 	a->software_bound_ns = -1;
 }
 
+static void clock_in_doubt(struct answer *a)
+{
+	a->clock_doubted = true;
+}
+
 static void bound_0(struct answer *a)
 {
 	a->software_bound_ns = 0;
@@ -332,6 +337,8 @@ static const struct tlv_row tlv_rows[] = {
 	  .reply = "00f00014 52414e54 40 03 0000 11223344 0000000000000000", .adjust = t2_user_unknown },
 	{ .name = "ours, not on the scale", .request = ASK_SOFTWARE,
 	  .reply = "00f00014 52414e54 80 03 0000 00000000 e8fe6f801f9add37", .adjust = not_on_scale },
+	{ .name = "ours, the clock in doubt", .request = ASK_SOFTWARE,
+	  .reply = "00f00014 52414e54 e0 03 0000 11223344 e8fe6f801f9add37", .adjust = clock_in_doubt },
 	{ .name = "ours, bound 0", .request = ASK_SOFTWARE,
 	  .reply = "00f00014 52414e54 c0 03 0000 00000000 e8fe6f801f9add37", .adjust = bound_0 },
 	{ .name = "ours, largest bound", .request = ASK_SOFTWARE,
@@ -731,6 +738,9 @@ static void our_own_is_read(void **state)
 	assert_int_equal(r.wire_source, SOURCE_HARDWARE);
 	assert_true(r.t2_user_ns == VECTOR_T1_NS);
 	assert_true(r.software_bound_ns == 0x11223344);
+	assert_false(r.clock_doubted);
+	r = read_with("00f00014 52414e54 20 03 0000 00000000 0000000000000000");
+	assert_true(r.clock_doubted);
 	r = read_with("00f00014 52414e54 40 02 ffff 00000000 e8fe6f801f9add37");
 	assert_true(r.software_told);
 	assert_false(r.t2_user_known);

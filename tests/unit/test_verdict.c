@@ -1,11 +1,14 @@
-/* build: wraps=activity_differences,getrusage,sched_getcpu sources=report/verdict_activity.c,report/verdict_finding.c,host/activity*.c,host/nic*.c libs=-lm */
+/* build: wraps=activity_differences,getrusage,sched_getcpu sources=histogram.c,report/label.c,report/verdict_activity.c,report/verdict_finding.c,report/verdict_outage.c,report/verdict_there.c,report/clocks_there.c,measure/rules.c,host/activity*.c,host/clock*.c,host/nic*.c,measure/account.c,measure/stages.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The verdict: each reason alone, at its limit and one above it, all together, and what must not be one. */
 #include "report/verdict.c"
 
 #include "host/activity.h"
+#include "host/clock_peer.h"
+#include "host/link.h"
 #include "measure/log.h"
 #include "util.h"
+#include "wire/socket.h"
 
 #include <glob.h>
 
@@ -16,6 +19,8 @@
 
 static struct options options;
 static struct exchange exchange;
+static struct channel channel;
+static struct link_watch wire; /* as if it was up all the time */
 static struct histogram histogram, stage;
 static struct log transactions;
 static struct clock_watch clocks;
@@ -79,6 +84,9 @@ static int set_up(void **state)
 	memset(&stage, 0, sizeof(stage));
 	memset(&transactions, 0, sizeof(transactions));
 	memset(&clocks, 0, sizeof(clocks));
+	channel.dropped = 0;
+	exchange.channel = &channel;
+	wire.before = wire.after = (struct link_state){ .up = true, .downs_known = true };
 	tolds = 0;
 	clocks.readings = 100;
 	options.stamp = SOURCE_HARDWARE;
@@ -93,7 +101,7 @@ static int set_up(void **state)
 	activity.unreadables = 0;
 	facts = (struct verdict_facts){
 		.options = &options, .exchange = &exchange, .histogram = &histogram, .log = &transactions, .clocks = &clocks,
-		.activity = &activity, .activity_start = &reading, .activity_end = &reading,
+		.link = &wire, .activity = &activity, .activity_start = &reading, .activity_end = &reading,
 		.thread = { { .known = true, .minor_faults = 50, .major_faults = 2, .switches = 9, .at_ns = 6 * NS_PER_S, .cpu = 3 },
 			    { .known = true, .minor_faults = 50, .major_faults = 2, .switches = 30, .at_ns = 16 * NS_PER_S, .cpu = 3 } },
 		.setting = { { 0, 1, 1 }, { 0, 1, 1 } },
@@ -215,13 +223,65 @@ static void negative(void **state)
 	assert_doubtful("latencies were negative (1 not recorded)");
 }
 
-static void stages_negative(void **state)
+static void times_out_of_order(void **state)
 {
 	(void)state;
-	set(&exchange.account.stage_negative, 1);
-	assert_doubtful("stages were negative (1 by more than their bound)");
+	set(&exchange.account.disordered, 1);
+	static struct histogram network = { .negatives = 3 };
+
+	assert_doubtful("times were out of order (1 samples left out of the stages)");
+	options.role = ROLE_EMIT;
+	exchange.stage[STAGE_NETWORK] = &network;
+	assert_doubtful("times were out of order (1 samples left out of the stages, 3 negative times of response or network)");
+	exchange.stage[STAGE_NETWORK] = NULL;
 	exchange.has_stages = false;
 	assert_trusted();
+}
+
+/* ---- The reflector's clock ---------------------------------------------------------------------------------------------- */
+
+static struct clock_peer peer;
+
+static void peer_event(enum clock_peer_kind kind, uint64_t *counter_of)
+{
+	memset(&peer, 0, sizeof(peer));
+	exchange.peer = &peer;
+	peer.events = 1;
+	peer.event[0] = (struct clock_peer_event){ .kind = kind, .mono_ns = { 5 * NS_PER_S, 6 * NS_PER_S }, .stood_ns = 2 * NS_PER_S };
+	*counter_of = 1;
+}
+
+static void the_reflectors_clock(void **state)
+{
+	(void)state;
+	memset(&peer, 0, sizeof(peer));
+	exchange.peer = &peer;
+	assert_trusted();
+	peer_event(PEER_JUMPED, &peer.jumps);
+	set(&exchange.account.follow_up[FOLLOW_UP_STEPPED], 17);
+	assert_doubtful("the reflector's clock was set (1 times, 17 samples left out of response and network)");
+	peer_event(PEER_STOOD, &peer.stands);
+	reached();
+	assert_int_equal(verdict.level, VERDICT_VOID);
+	assert_string_equal(verdict.reason[0].name, "the reflector's clock stood still");
+	assert_string_equal(verdict.reason[0].text, "1 times, 2.000 s or more in all");
+	peer_event(PEER_WRONG_RATE, &peer.wrong_rates);
+	reached();
+	assert_int_equal(verdict.level, VERDICT_VOID);
+	assert_string_equal(verdict.reason[0].name, "the reflector's clock runs at a wrong rate");
+	/* What was left out without an event is a reason too: T3 that was no part of the round trip. */
+	memset(&peer, 0, sizeof(peer));
+	assert_doubtful("the reflector's stamps contradict each other (17 samples left out of response and network)");
+	/* Of what this host's clock did it is not the reason. */
+	peer_event(PEER_JUMPED, &peer.jumps);
+	clocks.steps_kept = 1;
+	clocks.step[0] = (struct clock_jump){ .which = CLOCK_OF_NIC, .mono_ns = { 5 * NS_PER_S, 5 * NS_PER_S + 1 } };
+	assert_trusted();
+	clocks.steps_kept = 0;
+	exchange.peer = NULL;
+	set(&exchange.account.doubted, 4);
+	exchange.doubted_seq = 77;
+	assert_doubtful("the reflector doubts its clock (4 replies, the first to packet 77)");
 }
 
 static void threshold_not_judged(void **state)
@@ -257,6 +317,13 @@ static void log_incomplete(void **state)
 	(void)state;
 	transactions.left_out = 1;
 	assert_doubtful("the log is incomplete (1 records left out)");
+	facts.log_unwritten = 41;
+	assert_doubtful("the log is incomplete (42 records left out)");
+	transactions.left_out = 0;
+	assert_doubtful("the log is incomplete (41 records left out)");
+	facts.log_unwritten = 0;
+	assert_trusted();
+	transactions.left_out = 1;
 	transactions.circular = true;
 	assert_trusted();
 	facts.log = NULL;
@@ -396,7 +463,8 @@ static void clocks_unwatched(void **state)
 	(void)state;
 	facts.clocks = NULL;
 	assert_trusted();
-	assert_string_equal(unjudged(), "a clock was set; the NIC's clock stood still; the NIC's clock could not be read");
+	assert_string_equal(unjudged(), "a clock was set; the NIC's clock stood still; the NIC's clock runs at a wrong rate; the "
+			    "NIC's clock could not be read");
 	set(&exchange.account.stepped, 1);
 	assert_doubtful("a clock was set (1 samples left out)");
 }
@@ -412,7 +480,37 @@ static void standstill(void **state)
 	options.stamp = SOURCE_HARDWARE;
 	clocks.phc_fd = -1;
 	assert_trusted();
-	assert_string_equal(unjudged(), "the NIC's clock stood still; the NIC's clock could not be read");
+	assert_string_equal(unjudged(), "the NIC's clock stood still; the NIC's clock runs at a wrong rate; the NIC's clock could "
+			    "not be read");
+}
+
+static void spell(double ppb, int64_t from_ns, int64_t to_ns)
+{
+	clocks.spell[clocks.spells_kept++] = (struct clock_spell){
+		.rate = { .measured = true, .known = true, .ppb = ppb, .bound_ppb = 1000 }, .over = true,
+		.began_ns = { from_ns - 5, from_ns }, .ended_ns = { to_ns, to_ns + 5 } };
+	set(&clocks.track[CLOCK_OF_NIC].wrong_rates, clocks.spells_kept);
+}
+
+/* The worst, and how long it was in all; that stamps do not fit is no sign of a step then. */
+static void wrong_rate(void **state)
+{
+	(void)state;
+	spell(-2e8, NS_PER_S, 3 * NS_PER_S + 100 * NS_PER_MS);
+	assert_void("the NIC's clock runs at a wrong rate (20.0 % slow, for 2.1 s at least)");
+	set(&exchange.account.stepped, 7);
+	assert_void("the NIC's clock runs at a wrong rate (20.0 % slow, for 2.1 s at least)");
+	set(&clocks.track[CLOCK_OF_SYSTEM].steps, 1);
+	assert_void("a clock was set (CLOCK_REALTIME 1 times); the NIC's clock runs at a wrong rate (20.0 % slow, for 2.1 s at "
+		    "least)");
+	set(&clocks.track[CLOCK_OF_SYSTEM].steps, 0);
+	spell(5e6, 10 * NS_PER_S, 11 * NS_PER_S);
+	assert_void("the NIC's clock runs at a wrong rate (20.0 % slow, for 3.1 s at least)");
+	spell(1e9, 20 * NS_PER_S, 21 * NS_PER_S);
+	assert_void("the NIC's clock runs at a wrong rate (100.0 % fast, for 4.1 s at least)");
+	options.stamp = SOURCE_KERNEL;
+	set(&exchange.account.stepped, 0);
+	assert_trusted();
 }
 
 static void clock_unread(void **state)
@@ -423,6 +521,8 @@ static void clock_unread(void **state)
 	assert_trusted();
 	clocks.readings = 99;
 	assert_doubtful("the NIC's clock could not be read (10 of 99 readings failed, the last: Device or resource busy)");
+	clocks.failure = ESTALE;
+	assert_doubtful("the NIC's clock could not be read (10 of 99 readings failed, the last: a clock was set while it was read)");
 	options.stamp = SOURCE_KERNEL;
 	assert_trusted();
 }
@@ -598,29 +698,38 @@ static void all_together(void **state)
 	set(&a->negative, 1);
 	set(&a->stepped, 1);
 	set(&a->stamp_unmatched, 1);
-	set(&a->stage_negative, 1);
+	set(&a->disordered, 1);
 	set(&a->unjudged, 1);
-	options.threshold_ns = 1;
+	set(&a->doubted, 1);
+	memset(&peer, 0, sizeof(peer));
+	peer.jumps = peer.stands = peer.wrong_rates = options.threshold_ns = 1;
+	exchange.peer = &peer;
 	options.threshold_on = FIGURE_NETWORK;
 	facts.setting[0][2] = 0;
 	set(&clocks.track[CLOCK_OF_NIC].standstills, 1);
+	set(&clocks.track[CLOCK_OF_NIC].steps, 1);
+	spell(-2e8, NS_PER_S, 2 * NS_PER_S);
 	clocks.failures = 50;
 	facts.balanced = false;
-	transactions.left_out = histogram.overflows = 1;
+	transactions.left_out = histogram.overflows = (uint64_t)(channel.dropped = 1);
 	facts.thread[1].cpu = 0;
 	facts.thread[1].minor_faults++;
 	facts.lock_error = -EPERM;
 	facts.absent_bytes = 1;
+	exchange.outages.total_ns = 6 * NS_PER_S;
+	wire.after.up = false;
 	tell_counted("driver statistics of eth0", "tx_hwtstamp_timeouts", 1);
 	tell_counted("interface eth0", "receive drops", 100);
 	tell("CPU 3", "frequency", "kHz", ACTIVITY_CHANGED, 0, 2, 1);
 	tell("measuring thread", "waited for the CPU", "ns", ACTIVITY_COUNTED, NS_PER_S, 0, 0);
 	verdict_reach(&verdict, &facts);
 	assert_int_equal(verdict.level, VERDICT_VOID);
-	/* All but drops and heat, for which told[] has no room. */
-	assert_int_equal(verdict.reasons, ROWS - 2);
+	/* All but drops and heat, for which told[] has no room, a silence of less than half of the run, and wrong stamps there,
+	 * which are a reason only where nothing happened to a clock. */
+	assert_int_equal(verdict.reasons, ROWS - 4);
 	for (unsigned i = 0, k = 0; i < ROWS; i++) {
-		if (table[i].look == verdict_look_drops || table[i].look == verdict_look_heat)
+		if (table[i].look == verdict_look_drops || table[i].look == verdict_look_heat ||
+		    table[i].look == verdict_look_silence || table[i].look == verdict_look_outliers_there)
 			continue;
 		assert_string_equal(verdict.reason[k].name, table[i].name);
 		assert_string_equal(verdict.reason[k].why, table[i].why);
@@ -747,7 +856,8 @@ int main(void)
 		cmocka_unit_test_setup(most_stamps_missing, set_up),
 		cmocka_unit_test_setup(unmatched, set_up),
 		cmocka_unit_test_setup(negative, set_up),
-		cmocka_unit_test_setup(stages_negative, set_up),
+		cmocka_unit_test_setup(times_out_of_order, set_up),
+		cmocka_unit_test_setup(the_reflectors_clock, set_up),
 		cmocka_unit_test_setup(threshold_not_judged, set_up),
 		cmocka_unit_test_setup(unbalanced, set_up),
 		cmocka_unit_test_setup(log_incomplete, set_up),
@@ -763,6 +873,7 @@ int main(void)
 		cmocka_unit_test_setup(clock_steps_that_matter, set_up),
 		cmocka_unit_test_setup(clocks_unwatched, set_up),
 		cmocka_unit_test_setup(standstill, set_up),
+		cmocka_unit_test_setup(wrong_rate, set_up),
 		cmocka_unit_test_setup(clock_unread, set_up),
 		cmocka_unit_test_setup(moved, set_up),
 		cmocka_unit_test_setup(moved_by_its_cpu, set_up),

@@ -1,4 +1,4 @@
-/* build: wraps=fopen,sched_getaffinity,sched_getcpu,sysconf,pthread_create,trace_is_frozen,trace_save,trace_rearm sources=measure/[a-z]*.c,report/progress.c,wire/packet.c,wire/tlv.c,wire/timestamping.c,wire/hmac.c,wire/session.c,wire/sequence.c,histogram.c,tracefs.c,host/trace_*.c,host/pmc.c,host/memory.c,host/clock*.c libs=-lm */
+/* build: wraps=fopen,sched_getaffinity,sched_getcpu,sysconf,pthread_create,unshare,trace_is_frozen,trace_save,trace_rearm sources=measure/[a-z]*.c,report/progress.c,wire/packet.c,wire/tlv.c,wire/timestamping.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,tracefs.c,host/trace_*.c,host/pmc.c,host/memory.c,host/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The housekeeping thread: where it may run, and its duties: what is drawn, which breaches are told, when a trace is saved. */
 #include "host/watch.c"
@@ -12,6 +12,7 @@
 #include "util.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 
 /* The exchange here is not one that sends. */
 int socket_want_tos(struct channel *c)
@@ -104,7 +105,7 @@ static void the_cpus_that_are_left(void **state)
 		fake.isolated = rows[i].isolated;
 		fake.mine = rows[i].mine;
 		fake.current = rows[i].current;
-		int error = choose_cpus(&cpus);
+		int error = watch_choose_cpus(&cpus);
 
 		fake.on = false;
 		for (size_t cpu = 0; cpu < 10; cpu++)
@@ -208,6 +209,163 @@ static void it_never_runs_where_is_measured(void **state)
 	CPU_AND(&pinned, &pinned, &thread);
 	assert_int_equal(CPU_COUNT(&pinned), 0);
 	assert_int_equal(policy, SCHED_OTHER);
+}
+
+static unsigned begun_at; /* in the order of calls; 0: never */
+static unsigned calls;
+static pid_t begun_by;
+
+static void begin_thread(void *context)
+{
+	begun_by = gettid();
+	begun_at = ++*(unsigned *)context;
+}
+
+static void count_call(void *context)
+{
+	++*(unsigned *)context;
+}
+
+/* What a thread gives up it must give up before it does anything. */
+static void its_beginning_comes_first(void **state)
+{
+	struct watch w = { .begin = begin_thread, .context = &calls };
+
+	(void)state;
+	watch_add(&w, (struct watch_duty){ NS_PER_MS, .early = 1000, .at_end = true, .act = count_call, .context = &calls });
+	int error = watch_start(&w);
+
+	for (int i = 0; i < 500 && !error && calls < 2; i++)
+		usleep(10000);
+	watch_stop(&w);
+	if (error == -ENODEV) {
+		print_message("no CPU but this one may be used here\n");
+		skip();
+	}
+	assert_int_equal(error, 0);
+	assert_int_equal(begun_at, 1);
+	assert_int_not_equal(begun_by, gettid());
+}
+
+/* ---- The end of the thread, and its files ---------------------------------------------------------------------------- */
+
+static struct {
+	unsigned turns, turns_at_end, ends;
+	pid_t ended_by, turned_by;
+	int file, opened; /* opened: by the thread */
+	bool had_file;
+} life;
+
+static void turn(void *context)
+{
+	(void)context;
+	life.turns++;
+	life.turned_by = gettid();
+}
+
+static void end_thread(void *context)
+{
+	*(unsigned *)context += 1;
+	life.ended_by = gettid();
+	life.turns_at_end = life.turns;
+	life.had_file = fcntl(life.file, F_GETFD) >= 0;
+	life.opened = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static int unshare_error;
+
+int __real_unshare(int what);
+int __wrap_unshare(int what);
+int __wrap_unshare(int what)
+{
+	assert_int_equal(what, CLONE_FILES);
+	errno = unshare_error;
+	return unshare_error ? -1 : __real_unshare(what);
+}
+
+static struct watch life_watch(void)
+{
+	struct watch w = { .end = end_thread, .context = &life.ends };
+
+	memset(&life, 0, sizeof(life));
+	unshare_error = 0;
+	watch_add(&w, (struct watch_duty){ NS_PER_MS, .act = turn, .context = &life });
+	return w;
+}
+
+/* By the thread itself, when it does nothing else any more; and not without one. */
+static void its_end_comes_last(void **state)
+{
+	struct watch w = life_watch();
+
+	(void)state;
+	watch_stop(&w);
+	assert_int_equal(life.ends, 0);
+	int error = watch_start(&w);
+
+	if (error == -ENODEV) {
+		print_message("no CPU but this one may be used here\n");
+		skip();
+	}
+	assert_int_equal(error, 0);
+	watch_stop(&w);
+	assert_int_equal(life.ends, 1);
+	assert_int_equal(life.turns_at_end, life.turns);
+	assert_int_not_equal(life.ended_by, gettid());
+	if (life.turns)
+		assert_int_equal(life.ended_by, life.turned_by);
+	watch_stop(&w);
+	assert_int_equal(life.ends, 1);
+}
+
+/* From watch_start() on: what is closed here stays open there, and what is opened there is not open here. */
+static void it_has_files_of_its_own(void **state)
+{
+	struct watch w = life_watch();
+
+	(void)state;
+	life.file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int error = watch_start(&w);
+
+	if (error == -ENODEV) {
+		print_message("no CPU but this one may be used here\n");
+		skip();
+	}
+	assert_int_equal(error, 0);
+	assert_false(w.shares_files);
+	close(life.file);
+	watch_stop(&w);
+	assert_true(life.had_file);
+	assert_int_equal(fcntl(life.file, F_GETFD), -1);
+	assert_true(life.opened >= 0);
+	assert_int_equal(fcntl(life.opened, F_GETFD), -1);
+}
+
+static void without_files_of_its_own_it_says_so(void **state)
+{
+	struct util_capture c;
+	struct watch w = life_watch();
+	char said[512];
+
+	(void)state;
+	unshare_error = EPERM;
+	life.file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	util_capture_begin(&c);
+	int error = watch_start(&w);
+
+	util_capture_end(&c, said, sizeof(said));
+	unshare_error = 0;
+	if (error == -ENODEV) {
+		print_message("no CPU but this one may be used here\n");
+		skip();
+	}
+	/* The line is there, and this is known, when watch_start() returns. */
+	assert_true(w.shares_files);
+	assert_non_null(strstr(said, "the housekeeping thread shares its files with the measuring one (Operation not permitted)"));
+	watch_stop(&w);
+	assert_true(life.had_file);
+	assert_int_equal(close(life.opened), 0);
+	close(life.file);
 }
 
 /* ---- Breaches that are told ------------------------------------------------------------------------------------------ */
@@ -679,6 +837,10 @@ int main(void)
 		cmocka_unit_test_setup(the_cpus_that_are_left, real_machine),
 		cmocka_unit_test_setup(a_line_a_second_and_none_at_the_end, real_machine),
 		cmocka_unit_test_setup(it_never_runs_where_is_measured, real_machine),
+		cmocka_unit_test_setup(its_beginning_comes_first, real_machine),
+		cmocka_unit_test_setup(its_end_comes_last, real_machine),
+		cmocka_unit_test_setup(it_has_files_of_its_own, real_machine),
+		cmocka_unit_test_setup(without_files_of_its_own_it_says_so, real_machine),
 		cmocka_unit_test_setup(breaches_are_told_in_order_and_once, real_machine),
 		cmocka_unit_test_setup(breaches_that_came_too_fast_are_counted, real_machine),
 		cmocka_unit_test_setup(the_thread_tells_and_the_caller_tells_the_rest, real_machine),

@@ -21,8 +21,8 @@
  * Each device sees true time t by its own PHC. With period_ns
  *	phc(t) = t + phc_offset_ns[device] + steps + (t - epoch_ns) * drift_ppb[device] / 10^9      rounded to zero
  * so that a test can compute each stamp; with period_ns 0 the PHC that /dev/ptpN reads, which adjfine and drift_ppb steer.
- * Steps: settime and adjtime; "DEVICE NS" written to the parameter `step`; and step_ns on the clock of the emitter between
- * T1 and T4 of exchange step_at, which spoils exactly one round trip.
+ * Steps: settime and adjtime; "DEVICE NS" written to the parameter `step`; and step_ns at the place step_where of exchange
+ * step_at and the step_times - 1 after it. A drift of -10^9 is a clock that stands.
  *
  * Faults hit STAMP packets by sequence number: "X_every = m" hits n with n >= from and n % m == m - 1, in the directions
  * that `directions` names (1 probes, 2 replies; spikes belong to exchanges). What was really done is counted in
@@ -31,6 +31,7 @@
  * are "sim0,sim1".
  */
 #include "simnic.h"
+#include "simnic_clock.h"
 
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
@@ -52,17 +53,6 @@ static bool is_hit(unsigned int every, u32 seq)
 
 /* ---- Devices ------------------------------------------------------------------------------------------------------- */
 
-struct clock {
-	struct ptp_clock_info info;
-	struct ptp_clock *ptp;
-	int index; /* of the device */
-	spinlock_t lock;
-	s64 at, phc; /* true time of the last look, and what the clock read then */
-	s64 rest; /* of phc, in 10^-9 ns */
-	s64 adjusted_ppb; /* by adjfine */
-	s64 stepped; /* all steps so far */
-};
-
 struct sim {
 	struct net_device *dev;
 	struct sim *peer;
@@ -77,6 +67,9 @@ struct sim {
 	struct list_head events; /* by time */
 	unsigned int outstanding; /* transmit stamps */
 	bool running;
+
+	u32 last_seq; /* STAMP; only the transmit path has these two */
+	unsigned int copies; /* with this number, one after the other */
 };
 
 static struct sim *sims[2];
@@ -109,125 +102,6 @@ static const struct kernel_param_ops state_ops = { .get = state_get };
 module_param_cb(state, &state_ops, NULL, 0444);
 MODULE_PARM_DESC(state, "what each device is set to, and has counted");
 
-/* ---- Clocks ------------------------------------------------------------------------------------------------------- */
-
-static s64 real_minus_raw; /* a PHC starts as CLOCK_REALTIME, like most */
-
-static s64 true_now(void)
-{
-	return (s64)ktime_get_raw_ns() + real_minus_raw;
-}
-
-/* What the rate adds in `part` ns of true time, rounded down; *rest: what the last rounding left, and this one leaves. So each
- * reading is rounded once. */
-static s64 clock_gain(s64 part, s64 rate_ppb, s64 *rest)
-{
-	s64 product = part * rate_ppb + *rest;
-	s64 whole = div_s64(product, NSEC_PER_SEC);
-
-	whole -= whole * NSEC_PER_SEC > product;
-	*rest = product - whole * NSEC_PER_SEC;
-	return whole;
-}
-
-/* Brings the clock to true time t; a part of 100 s at a time, since ns * ppb must fit 64 bits. */
-static void clock_advance(struct clock *c, s64 t)
-{
-	const s64 rate_ppb = c->adjusted_ppb + READ_ONCE(drift_ppb[c->index]);
-
-	while (t > c->at) {
-		s64 part = min_t(s64, t - c->at, 100LL * NSEC_PER_SEC);
-
-		c->phc += part + clock_gain(part, rate_ppb, &c->rest);
-		c->at += part;
-	}
-}
-
-/* What the clock reads at true time t, which is close to now. */
-static s64 clock_read_at(struct clock *c, s64 t)
-{
-	unsigned long flags;
-	s64 value, rest;
-
-	spin_lock_irqsave(&c->lock, flags);
-	clock_advance(c, true_now());
-	rest = c->rest;
-	value = c->phc + t - c->at + clock_gain(t - c->at, c->adjusted_ppb + READ_ONCE(drift_ppb[c->index]), &rest) +
-		READ_ONCE(phc_offset_ns[c->index]);
-	spin_unlock_irqrestore(&c->lock, flags);
-	return value;
-}
-
-/* The stamp of true time t by this device's PHC. */
-static s64 clock_stamp(struct clock *c, s64 t, bool scripted, s64 epoch)
-{
-	if (!scripted)
-		return clock_read_at(c, t);
-	return t + READ_ONCE(phc_offset_ns[c->index]) + READ_ONCE(c->stepped) +
-	       div_s64((t - epoch) * READ_ONCE(drift_ppb[c->index]), NSEC_PER_SEC);
-}
-
-static void clock_step(struct clock *c, s64 ns)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&c->lock, flags);
-	c->phc += ns;
-	c->stepped += ns;
-	spin_unlock_irqrestore(&c->lock, flags);
-}
-
-static struct clock *clock_of(struct ptp_clock_info *info)
-{
-	return container_of(info, struct clock, info);
-}
-
-static int sim_adjfine(struct ptp_clock_info *info, long scaled_ppm)
-{
-	struct clock *c = clock_of(info);
-	unsigned long flags;
-
-	spin_lock_irqsave(&c->lock, flags);
-	clock_advance(c, true_now());
-	c->adjusted_ppb = ((s64)scaled_ppm * 1000) >> 16;
-	spin_unlock_irqrestore(&c->lock, flags);
-	return 0;
-}
-
-static int sim_adjtime(struct ptp_clock_info *info, s64 ns)
-{
-	clock_step(clock_of(info), ns);
-	return 0;
-}
-
-static int sim_gettimex64(struct ptp_clock_info *info, struct timespec64 *ts, struct ptp_system_timestamp *sts)
-{
-	s64 t;
-
-	ptp_read_system_prets(sts);
-	t = true_now();
-	ptp_read_system_postts(sts);
-	*ts = ns_to_timespec64(clock_read_at(clock_of(info), t));
-	return 0;
-}
-
-static int sim_settime64(struct ptp_clock_info *info, const struct timespec64 *ts)
-{
-	struct clock *c = clock_of(info);
-
-	clock_step(c, timespec64_to_ns(ts) - clock_read_at(c, true_now()));
-	return 0;
-}
-
-static const struct ptp_clock_info clock_info = {
-	.owner = THIS_MODULE,
-	.max_adj = 1000000,
-	.adjfine = sim_adjfine,
-	.adjtime = sim_adjtime,
-	.gettimex64 = sim_gettimex64,
-	.settime64 = sim_settime64,
-};
-
 static int step_set(const char *text, const struct kernel_param *kp)
 {
 	unsigned int index;
@@ -244,19 +118,6 @@ static int step_set(const char *text, const struct kernel_param *kp)
 static const struct kernel_param_ops step_ops = { .set = step_set };
 module_param_cb(step, &step_ops, NULL, 0200);
 MODULE_PARM_DESC(step, "\"DEVICE NS\": the clock steps now");
-
-static int clock_open(struct clock *c, int index)
-{
-	c->index = index;
-	spin_lock_init(&c->lock);
-	c->at = c->phc = true_now();
-	c->info = clock_info;
-	snprintf(c->info.name, sizeof(c->info.name), "sim%d", index);
-	c->ptp = ptp_clock_register(&c->info, NULL);
-	if (IS_ERR(c->ptp))
-		return PTR_ERR(c->ptp);
-	return c->ptp ? 0 : -EOPNOTSUPP;
-}
 
 /* ---- The script: the true times of exchanges ------------------------------------------------------------------------ */
 
@@ -358,6 +219,21 @@ static bool is_struck(unsigned int every, const struct packet *p)
 	return is_hit(every, p->seq) && (!READ_ONCE(alternate) || (p->seq / every & 1) == !p->probe);
 }
 
+/* Is it time for a step of the script, before or after the packet is stamped on its way out? Once, although a duplicated
+ * probe has two replies. */
+static void script_step(struct sim *s, const struct packet *p, bool after)
+{
+	const struct step_place *place = &step_places[READ_ONCE(step_where) % ARRAY_SIZE(step_places)];
+
+	const long at = READ_ONCE(step_at);
+
+	if ((at != p->seq && at != STEP_AT_NEXT) || place->probe != p->probe || place->after != after ||
+	    cmpxchg(&step_at, at, READ_ONCE(step_times) > 1 ? (long)p->seq + 1 : -1L) != at)
+		return;
+	step_times -= step_times > 1;
+	clock_step(after ? &s->peer->clock : &s->clock, READ_ONCE(step_ns));
+}
+
 static void compute_stamps(struct sim *s, struct packet *p)
 {
 	struct exchange x;
@@ -374,10 +250,9 @@ static void compute_stamps(struct sim *s, struct packet *p)
 		x.time[2] = true_now() + x.delay[2];
 		x.time[3] = x.time[2] + x.delay[3];
 	}
+	script_step(s, p, false);
 	p->tx = clock_stamp(&s->clock, x.time[p->probe ? 0 : 2], x.scripted, x.epoch);
-	/* Once, although a duplicated probe has two replies. */
-	if (!p->probe && p->seq == READ_ONCE(step_at) && cmpxchg(&step_at, (long)p->seq, -1L) == p->seq)
-		clock_step(&x.emitter->clock, READ_ONCE(step_ns));
+	script_step(s, p, true);
 	p->rx = clock_stamp(&s->peer->clock, x.time[p->probe ? 1 : 3], x.scripted, x.epoch);
 }
 
@@ -606,7 +481,10 @@ static netdev_tx_t sim_start_xmit(struct sk_buff *skb, struct net_device *dev)
 	else if (times && !later(s, GIVE_STAMP, skb_get(skb), after, p.tx, times))
 		dev_kfree_skb_any(skb); /* the reference for the stamp */
 
-	if (faulty && is_struck(READ_ONCE(drop_every), &p)) {
+	s->copies = p.stamp && s->last_seq == p.seq ? s->copies + 1 : 1;
+	s->last_seq = p.seq;
+	if (faulty && is_struck(READ_ONCE(drop_every), &p) &&
+	    (p.probe || !READ_ONCE(drop_reply) || s->copies == READ_ONCE(drop_reply))) {
 		count(s, DROPPED);
 	} else {
 		deliver(s->peer, skb, &p, faulty);

@@ -39,6 +39,7 @@ PARAM(uint, spike_every, 0, "");
 PARAM(long, spike_ns, 0, "may be negative");
 PARAM(uint, spike_stage, 1, "0 before, 1 wire there, 2 response, 3 wire back, 4 after (delivery only)");
 PARAM(uint, drop_every, 0, "");
+PARAM(uint, drop_reply, 0, "1, 2: of the replies to one probe only the first or the second");
 PARAM(uint, dup_every, 0, "");
 PARAM(uint, reorder_every, 0, "hold the packet until the next STAMP packet has passed");
 PARAM(uint, hold_ms, 1000, "or until then");
@@ -54,10 +55,20 @@ PARAM(bool, filter_all, true, "N: only PTP packets can be stamped on receipt, AL
 PARAM(bool, has_phc, true, "N: no hardware clock and no hardware stamps are told by ethtool");
 PARAM_PAIR(phc_offset_ns, "");
 PARAM_PAIR(drift_ppb, "");
-PARAM(long, step_at, -1, "sequence number of the exchange between whose T1 and T4 the emitter's clock steps");
+#define STEP_AT_NEXT -2
+PARAM(long, step_at, -1, "sequence number of the exchange in which a clock steps; -2: the next one");
 PARAM(long, step_ns, 0, "by this");
+PARAM(uint, step_where, 0, "0 the emitter's between T1 and T4, 1 the reflector's between T2 and T3, 2 and 3 before T1 and T2");
+PARAM(uint, step_times, 1, "in so many exchanges, one after another");
+PARAM(uint, read_error_every, 0, "reads of a PHC that fail; 1: all");
+PARAM(int, read_error, 16, "with this errno");
 
 #define HOLD_MS_MAX 60000
+
+/* By step_where. The clock of the sender steps before its stamp, that of the receiver after it. */
+static const struct step_place {
+	bool probe, after;
+} step_places[] = { { false, true }, { false, false }, { true, false }, { true, true } };
 
 /* ---- Counts, of "ethtool -S" and of the parameter state --------------------------------------------------------------- */
 

@@ -217,6 +217,26 @@ def check_statistics(side, text):
         check_histogram(f"{side}.out, Histogram Summary", section(text, "Histogram Summary"), values, lines, column)
 
 
+SHOWN = ["50th", "90th", "95th", "99th", "99.9th", "99.99th"]
+
+
+class Part:
+    """A row: samples, negative, and what is shown in ns: percentiles by SHOWN, "max", "mean"; None for a bound."""
+    def __init__(self, words):
+        self.name, self.formula, self.samples, self.negative = words[0], words[1], int(words[2]), int(words[3])
+        values = [None if word.startswith(">=") else round(float(word) * 1000) for word in words[4:]]
+        self.ns = dict(zip([*SHOWN, "max", "mean"], values))
+
+
+def read_stages():
+    rows = {}
+    for line in section(text_e, r"Stages \(us\):").splitlines():
+        words = re.split(r"\s{2,}", line.strip(), maxsplit=2)
+        if len(words) == 3:
+            rows[words[0]] = Part(words[:2] + words[2].split())
+    return rows
+
+
 def check_accounts(e, r):
     """The identities of docs/report.md."""
     def equal(what, left, right):
@@ -225,6 +245,8 @@ def check_accounts(e, r):
     try:
         equal("emitter, sent", e["Sent"], sum(e[k] for k in ("Warm-up", "Recorded", "Lost", "Unstamped", "Negative",
                                                              "Stepped", "Unfinished", "Closing")))
+        equal("emitter, received", e["Received"], sum(e[k] for k in ("Answered", "Late", "Duplicate", "Foreign", "Malformed",
+                                                                     "Unverified")))
         equal("reflector, received", r["Received"], sum(r[k] for k in ("Sent", "Unanswered", "Foreign", "Malformed")))
         equal("reflector, sent", r["Sent"], sum(r[k] for k in ("Warm-up", "Recorded", "Unstamped", "Negative", "Stepped")))
         equal("emitter's sends by the NIC", e["Sent"], a.stamp_probes_sent)
@@ -272,7 +294,8 @@ def finish():
     for line in complaints[:20]:
         print("# " + line)
     for name in ("e.err", "e.out", "r.err", "r.out") if complaints and not wrong else ():
-        print(f"# {name}:", *read(name).splitlines()[:30], sep="\n#   ")
+        shown = read(name).splitlines()
+        print(f"# {name}:", *(shown if len(shown) <= 50 else shown[:30] + ["..."] + shown[-20:]), sep="\n#   ")
     sys.exit(1 if complaints else 0)
 
 

@@ -5,10 +5,10 @@ What an emitter knows of both hosts (--log-full), compared with the truth. Besid
 arguments and expectations these are:
 
 Every line of the emitter's log: T2_HW, T3_HW, RESPONSE, NETWORK by the parameters of simnic and by the reflector's own log;
-FLAGS, and the counts of "Reflector's stamps" and "Directions", by a simulation of what the faults do to the packets on their
-way and to the times that the next reply tells (simulate()). The table of stages by the columns of the log; Forward and
-Backward by the parameters, within the bound that is printed. With --sw-timestamps and live=Y all eight times of a packet are
-put on one time line: they must be in order, and add up.
+FLAGS (why T3 is missing), and the counts of "Reflector's stamps" and "Directions", by a simulation of what the faults do to
+the packets on their way and to the times that the next reply tells (simulate()); "unplaced" by the columns that are empty.
+The table of stages by the columns of the log; Forward and Backward by the parameters, within the bound that is printed. With
+--sw-timestamps and live=Y all eight times of a packet are put on one time line: they must be in order, and add up.
 
 More for expectations:
     T                  lines of the emitter's log, {seq: {column: text}}
@@ -35,9 +35,11 @@ simulated = t.told.get("one_in_flight") != "Y" and not t.par("tx_stamp_delay_us"
 
 def travel(packets, direction):
     """Packets (seq, ...) in the order of their arrival. A copy that the wire made has the mark True behind it."""
-    arrived, held = [], []
+    arrived, held, copies = [], [], Counter()
     for packet in packets:
-        if t.strikes("drop_every", packet[0], direction):
+        copies[packet[0]] += 1
+        spared = direction == BACK and t.par("drop_reply") not in (0, copies[packet[0]])
+        if t.strikes("drop_every", packet[0], direction) and not spared:
             continue
         if t.strikes("reorder_every", packet[0], direction):
             held.append((*packet, False))
@@ -48,6 +50,27 @@ def travel(packets, direction):
             arrived += [(*packet, True), *held]
             held = []
     return arrived + held
+
+
+def count_losses(way, probes, arrived, answered, seen):
+    """
+    Each has its direction up to the last answer, unless the replies show a probe that came twice: then a number that is missing
+    between those of two neighbours may be of its second reply. arrived: probes; answered: {seq: number}; seen: numbers.
+    """
+    lost = set(range(probes)) - set(answered)
+    neighbours = [(-1, -1), *sorted(answered.items())]
+    if any(one[1] > other[1] for one, other in zip(neighbours, neighbours[1:])):
+        neighbours = [neighbours[0], (neighbours[-1][0], max(seen))]
+    there, hidden = 0, 0
+    for (first, early), (last, late) in zip(neighbours, neighbours[1:]):
+        more = len(lost & set(range(first, last))) - len(set(range(early + 1, late)) - seen)
+        there, hidden = there + max(0, more), hidden + max(0, -more)
+    if way["Two there"] or hidden:
+        way.update({"Two there": hidden, "Lost there": there, "Either way": len(lost) - there})
+        return
+    newest = max(answered, default=-1)
+    for seq in lost:
+        way["Either way" if seq > newest else "Lost back" if seq in arrived else "Lost there"] += 1
 
 
 def simulate(probes, closing):
@@ -61,7 +84,7 @@ def simulate(probes, closing):
     for number, (seq, copy) in enumerate(there):
         replies.append((seq, number, copy or not t.strikes("rx_stamp_missing_every", seq, THERE)))
         t3.append(not t.strikes("tx_stamp_missing_every", seq, BACK) and not t.strikes("tx_stamp_late_every", seq, BACK))
-    waiting, answered, newest, last = None, set(), -1, -1
+    waiting, answered, newest, last = None, {}, -1, -1
     seen = set()
     for seq, number, t2, copy in travel(replies, BACK):
         if closing and newest == probes - 1:
@@ -86,15 +109,23 @@ def simulate(probes, closing):
                 (copy or not t.strikes("rx_stamp_missing_every", seq, BACK))
             waiting = SimpleNamespace(seq=seq, number=number, t2=t2) if stamped else None
             newest = seq
-        answered.add(seq)
+        answered.setdefault(seq, number)
         seen.add(number)
         last = max(last, number)
     if waiting:
         known.flags[waiting.seq] = "end"
-    arrived = {seq for seq, _ in there}
-    for seq in set(range(probes)) - answered:
-        known.way["Either way" if seq > newest else "Lost back" if seq in arrived else "Lost there"] += 1
+    count_losses(known.way, probes, {seq for seq, _ in there}, answered, seen)
     return known
+
+
+def words_of(line):
+    """Of FLAGS; "-" is none of them, but means that T3 came."""
+    words = set(line["FLAGS"].split(","))
+    return words if words != {"unplaced"} else words | {"-"}
+
+
+def why_no_t3(line):
+    return ",".join(words_of(line) - {"unplaced"})
 
 
 def check_flags():
@@ -107,7 +138,7 @@ def check_flags():
             allowed.add("-")
         if seq + 1 in stalled:
             allowed |= {"-", "lost"}
-        if line["FLAGS"] not in allowed:
+        if why_no_t3(line) not in allowed:
             wrong.append(f"e.log: #{seq} has the flag {line['FLAGS']}, not {' or '.join(sorted(map(str, allowed)))}")
     t.complaints.extend(wrong[:3])
     if len(wrong) > 3:
@@ -116,7 +147,7 @@ def check_flags():
 
 
 def check_counts(stalled):
-    flags = Counter(line["FLAGS"] for line in T.values())
+    flags = Counter(why_no_t3(line) for line in T.values())
     for row, flag in FLAGS.items():
         if not t.e.get("Negative") and stamps[row] != flags[flag] + (1 if t.wrong else 0):
             t.complain(f"Reflector's stamps: {row} {stamps[row]}, but {flags[flag]} lines have the flag {flag}")
@@ -135,8 +166,9 @@ def check_counts(stalled):
 # ---- What each line says ---------------------------------------------------------------------------------------------
 
 def on_the_wire(ns):
-    """A packet has 32 bits for the seconds (IEEE 1588 truncated, RFC 8186)."""
-    return ns % (2**32 * t.NS)
+    """A packet has 32 bits for the seconds (IEEE 1588 truncated, RFC 8186). The first time is read as one after 1970; a clock that
+    passes the end of that goes on."""
+    return ns - first_ns // (2**32 * t.NS) * 2**32 * t.NS
 
 
 def true_network(line, response):
@@ -156,10 +188,14 @@ def faults_of(line):
     t2, t3 = (t.optional(line[name], t.ns) for name in ("T2_HW", "T3_HW"))
     response, network = (t.optional(line[name]) for name in ("RESPONSE", "NETWORK"))
     own = own_log.get(seq, set())
-    missing = t.strikes("rx_stamp_missing_every", seq, THERE) and line["FLAGS"] != "-"
+    # T2_SW has no place where T3_SW has none, but may also not have been asked for.
+    empty = [name for name in ("T1_SW", "T4_SW", "T3_SW") if line.get(name) == "-"]
+    if ("unplaced" in words_of(line)) != bool(empty) and "stepped" not in words_of(line):
+        yield f"flags {line['FLAGS']}, but the columns that are empty are: {' '.join(empty)}"
+    missing = t.strikes("rx_stamp_missing_every", seq, THERE) and why_no_t3(line) != "-"
     if (t2 is None) != missing:
         yield f"T2_HW is {line['T2_HW']}"
-    if line["FLAGS"] != "-":
+    if why_no_t3(line) != "-":
         if (t3, response, network) != (None, None, None):
             yield f"flag {line['FLAGS']}, but there is T3_HW, RESPONSE or NETWORK"
         if t2 is not None and own and t2 not in {on_the_wire(one) for one, _ in own}:
@@ -225,7 +261,9 @@ def out_of_line(line, bound, own_bound):
             yield f"{late} is {one - other} ns before {early}, the bound is {slack}"
     for name in ("T2_SW", "T3_SW"):
         # What the reflector has no stamp of is not in its log, but a second answer to the same probe may be.
-        own = own_lines.get(int(line["SEQ"]), []) if line["T2_HW"] != "-" else []
+        own = own_lines.get(int(line["SEQ"]), []) if "-" not in (line["T2_HW"], line[name]) else []
+        # Both place them, but the reflector looks later: just at a step one may know what the other does not.
+        own = [one for one in own if one[name] != "-"]
         if own and all(abs(t.ns(line[name]) - t.ns(one[name])) > bound[name[1]] + own_bound for one in own):
             yield f"{name} {line[name]} is not that of the reflector's log"
     if not steady or len(at) < len(TIMES):
@@ -253,26 +291,6 @@ def check_line_up():
 
 
 # ---- The table of stages ---------------------------------------------------------------------------------------------
-
-SHOWN = ["50th", "90th", "95th", "99th", "99.9th", "99.99th"]
-
-
-class Part:
-    """A row: samples, negative, and what is shown in ns: percentiles by SHOWN, "max", "mean"; None for a bound."""
-    def __init__(self, words):
-        self.name, self.formula, self.samples, self.negative = words[0], words[1], int(words[2]), int(words[3])
-        values = [None if word.startswith(">=") else round(float(word) * 1000) for word in words[4:]]
-        self.ns = dict(zip([*SHOWN, "max", "mean"], values))
-
-
-def read_stages():
-    rows = {}
-    for line in t.section(t.text_e, r"Stages \(us\):").splitlines():
-        words = re.split(r"\s{2,}", line.strip(), maxsplit=2)
-        if len(words) == 3:
-            rows[words[0]] = Part(words[:2] + words[2].split())
-    return rows
-
 
 def value_of(line, column):
     text = line.get(column, "-")
@@ -335,7 +353,7 @@ def check_one_way():
     if one_way_bound is None:
         return
     for name, first in (("Forward", 0), ("Backward", 2)):
-        times = [t.true_times(seq) for seq, line in T.items() if line["FLAGS"] == "-"]
+        times = [t.true_times(seq) for seq, line in T.items() if why_no_t3(line) == "-"]
         slack = one_way_bound + (2 if "drift_ppb" in t.P else 0)
         compare_part(stage[name], sorted(at[first + 1] - at[first] for at in times), slack, 10)
 
@@ -345,13 +363,14 @@ def check_one_way():
 lines = t.lines_of("e")
 columns = list(lines[0]) if lines else []
 T = {int(line["SEQ"]): line for line in lines}
-own_lines, own_log = {}, {}
+own_lines, own_log, first_ns = {}, {}, None
 for own_line in t.lines_of("r"):
+    first_ns = t.ns(own_line["T2_HW"]) if first_ns is None else first_ns
     own_lines.setdefault(int(own_line["SEQ"]), []).append(own_line)
     own_log.setdefault(int(own_line["SEQ"]), set()).add((t.ns(own_line["T2_HW"]), t.ns(own_line["T3_HW"])))
 stamps = Counter(t.rows_of(t.section(t.text_e, "Reflector's stamps")))
 way = Counter(t.rows_of(t.section(t.text_e, "Directions")))
-stage = read_stages()
+stage = t.read_stages()
 found = re.search(r"^  Forward and backward are within \+-(\d+) ns", t.text_e, re.M)
 one_way_bound = int(found.group(1)) if found else None
 # All but the probe after the end, and what the warm-up left out.
@@ -368,6 +387,6 @@ if not t.complaints or "FLAGS" in columns:
     check_one_way()
     check_line_up()
 t.names.update({"T": T, "stamps": stamps, "way": way, "stage": stage, "one_way_bound": one_way_bound,
-                "flagged": lambda flag: {seq for seq, line in T.items() if line["FLAGS"] == flag},
+                "flagged": lambda flag: {seq for seq, line in T.items() if flag in words_of(line)},
                 "struck": lambda name, direction: {seq for seq in range(t.N) if t.strikes(name, seq, direction)}})
 t.finish()

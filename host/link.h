@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The link of the interface before and after a run, and an interface that is gone. */
+#ifndef HOST_LINK_H
+#define HOST_LINK_H
+
+#include "host/nic.h"
+#include "rant.h"
+
+struct link_state {
+	int error; /* 0, -ENODEV: there is no such interface in this namespace any more, or another -errno: not known */
+	bool up; /* it is switched on, and has a carrier */
+	bool downs_known;
+	uint32_t downs; /* how often the kernel lost the carrier; modulo 2^32 */
+};
+
+struct link_watch {
+	const struct nic *nic;
+	struct link_state before, after;
+	void (*on_gone)(void);
+};
+
+/* The state now, by RTM_GETLINK: works in any network namespace. Allocates. */
+void link_read(const struct nic *n, struct link_state *s);
+
+/* Is it deleted, or in another namespace? One ioctl without a lock. */
+bool link_is_gone(const struct nic *n);
+
+/* For the housekeeping thread: calls on_gone() of the struct link_watch when the interface is gone. */
+void link_look(void *watch);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What rant may do. When everything is open, the capabilities go that putting things back does not need, and with them the
+ * way to new ones (no_new_privs). Capabilities and no_new_privs are of a thread, and go on to those that it starts.
+ */
+#ifndef HOST_RIGHTS_H
+#define HOST_RIGHTS_H
+
+#include "rant.h"
+
+struct rights {
+	const char *user; /* the caller's; NULL: who started rant stays */
+	uid_t uid;
+	gid_t gid;
+	uint64_t keep; /* a bit for each capability, linux/capability.h */
+};
+
+/* What is done when the rights are gone. */
+struct rights_needs {
+	bool nic; /* it is put back */
+	const char *log_path; /* gets a file of this name; NULL: none */
+	const char *save_path; /* folders are made in it; NULL: none */
+	const char *trace_path; /* where the kernel traces; read if there is a save_path */
+	bool trace_made; /* and to be removed */
+};
+
+/* First of all: where stdin, stdout or stderr are closed, nothing else may get their numbers, and what is written there fails. */
+void rights_guard_streams(void);
+
+/* Looks the user up (NULL: none), whose groups rant has from now on. 0, or -errno after one line. */
+int rights_open(struct rights *r, const char *user);
+
+/*
+ * What is to be kept for that: CAP_NET_ADMIN for the NIC; CAP_DAC_OVERRIDE where a folder is closed to who goes on without
+ * capabilities, and CAP_FOWNER where it is sticky and the log replaces another's file. With a user such a folder is
+ * refused: -EACCES after one line.
+ */
+int rights_plan(struct rights *r, const struct rights_needs *n);
+
+/* In the measuring thread, when everything is open: becomes the user, who is to own log_fd (-1: none) too, and keeps no more
+ * than what is to be kept. 0, or -errno after one line. */
+int rights_drop(const struct rights *r, int log_fd);
+
+/* In the housekeeping thread: the user too, and no more than what writing needs. */
+void rights_drop_beside(void *rights);
+
+/* In a thread that is to have no capability at all, nor what it starts. 0 or -errno. */
+int rights_give_up(void);
+
+#endif

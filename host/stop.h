@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The signals that end a run. */
+#ifndef HOST_STOP_H
+#define HOST_STOP_H
+
+#include "rant.h"
+
+#include <signal.h>
+
+#define STOP_SAME_NS (500 * NS_PER_MS)
+
+/*
+ * From now on the first SIGINT, SIGTERM or SIGHUP (unless that one is ignored) makes the result 1, and no more. One that
+ * comes within STOP_SAME_NS of it is the same: timeout(1) signals its child and then the group of it, and so does a
+ * terminal whose shell signals too. A later one calls clean_up in the signal handler, and ends the program by that signal.
+ * A call that a signal interrupts goes on, where it can. SIGPIPE is ignored. A system call that the filter forbids (SIGSYS)
+ * is told, and ends the program in the same way as the later one.
+ */
+const volatile sig_atomic_t *stop_catch_signals(void (*clean_up)(void));
+
+/* Makes it 1 as a signal would, but the first signal after this is still the first. For any thread. */
+void stop_now(void);
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Whose is a transmit stamp (hot): the parts that are rare. */
+#include "measure/witness.h"
+
+
+/* A packet that was refused may have left its id in the queue. That of the last one comes after it. */
+void witness_learn_id(struct exchange *x, uint32_t id)
+{
+	struct flight *f = &x->flight[(x->next_key - 1) % FLIGHTS];
+
+	if (!x->channel->id_asked || f->key != x->next_key - 1 || f->state == FLIGHT_NONE)
+		return;
+	f->id = id;
+	x->ids_ahead = id - f->key;
+	x->channel->id_doubted = false;
+}
+
+struct flight *witness_search(struct exchange *x, uint32_t id)
+{
+	if (x->channel->id_by_message)
+		return NULL;
+	for (unsigned i = 0; i < FLIGHTS; i++)
+		if (x->flight[i].id == id && x->flight[i].state != FLIGHT_NONE)
+			return &x->flight[i];
+	return NULL;
+}
+
+/* What the NIC's clock shows. False: it cannot be read, or shows something else than it should by the relation of the clocks, which
+ * is worth nothing then until the next comparison. */
+static bool read_phc(const struct exchange *x, int64_t *now_ns)
+{
+	int64_t least_ns, most_ns, least_bound_ns, most_bound_ns;
+	const int64_t before_ns = clock_read_ns(CLOCK_REALTIME);
+	struct timespec t;
+
+	if (x->clocks->phc_fd < 0 || clock_gettime(clock_of_fd(x->clocks->phc_fd), &t))
+		return false;
+	*now_ns = t.tv_sec * NS_PER_S + t.tv_nsec;
+	return clock_to_phc(x->clocks, before_ns, &least_ns, &least_bound_ns) &&
+	       clock_to_phc(x->clocks, clock_read_ns(CLOCK_REALTIME), &most_ns, &most_bound_ns) &&
+	       *now_ns >= least_ns - least_bound_ns && *now_ns <= most_ns + most_bound_ns;
+}
+
+bool witness_explains(struct exchange *x, struct flight *f, int64_t stamp_ns, int64_t sent_ns, int64_t bound_ns)
+{
+	int64_t now_ns;
+
+	if (x->clocks) {
+		if (!read_phc(x, &now_ns))
+			return true;
+	} else {
+		f->set = x->check_set && sample_was_spoilt(x, f);
+		if (f->set)
+			return true;
+		now_ns = clock_read_ns(CLOCK_REALTIME);
+	}
+	return stamp_ns >= sent_ns - bound_ns && stamp_ns <= now_ns;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reasons about what was not there for a while. For report/verdict.c alone. */
+#ifndef REPORT_VERDICT_OUTAGE_H
+#define REPORT_VERDICT_OUTAGE_H
+
+#include "report/verdict_finding.h"
+
+/* What the kernel dropped of what came for our own socket. */
+enum verdict_outcome verdict_look_dropped(const struct verdict_facts *f, struct verdict_finding *found);
+
+/* For how long nothing answered, of an emitter: in 1/1000 of the run, up to half of it, and in percent; rounded up. */
+enum verdict_outcome verdict_look_silence(const struct verdict_facts *f, struct verdict_finding *found);
+enum verdict_outcome verdict_look_most_silence(const struct verdict_facts *f, struct verdict_finding *found);
+
+/* What became of the link. */
+enum verdict_outcome verdict_look_link(const struct verdict_facts *f, struct verdict_finding *found);
+
+#endif

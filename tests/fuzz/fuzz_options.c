@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Anything at all as a command line, for libFuzzer (make fuzz); tests/unit/test_fuzz_options.c runs the kept inputs in
+ * every check. A zero octet ends an argument. It holds what options.h promises, whatever the table has.
+ */
+#include "options.c"
+
+#include "tests/fuzz/insist.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+#define ARGS_MAX 128
+#define SAID_MAX 300 /* octets of a message: the values in it are shortened */
+
+/* ---- A command line ---------------------------------------------------------------------------------------------- */
+
+struct line {
+	int argc;
+	char *argv[ARGS_MAX + 3]; /* rant, at most one more, NULL */
+};
+
+/* Each argument in memory of its own, so that what is read behind its end is seen. */
+static struct line line_of(const uint8_t *data, size_t bytes)
+{
+	struct line l = { 1, { (char *)"rant" } };
+
+	while (bytes && l.argc <= ARGS_MAX) {
+		char *argument = strndup((const char *)data, bytes);
+		size_t used = strlen(argument);
+
+		l.argv[l.argc++] = argument;
+		used += used < bytes;
+		data += used;
+		bytes -= used;
+	}
+	return l;
+}
+
+static void free_line(struct line *l)
+{
+	while (--l->argc)
+		free(l->argv[l->argc]);
+}
+
+struct outcome {
+	int error;
+	struct options o;
+	char said[SAID_MAX + 2]; /* on stderr */
+};
+
+/* `l` is a copy: getopt reorders it. */
+static void parse(struct line l, struct outcome *out)
+{
+	FILE *const caught = fmemopen(out->said, sizeof(out->said), "w"), *const before = stderr;
+
+	INSIST(caught);
+	memset(&out->o, 0xa5, sizeof(out->o));
+	out->said[0] = '\0';
+	stderr = caught; /* in glibc it is a variable; what the sanitizers and libFuzzer say goes its own way */
+	out->error = options_parse(&out->o, l.argc, l.argv);
+	stderr = before;
+	INSIST(!fclose(caught));
+}
+
+/* ---- What must hold ---------------------------------------------------------------------------------------------- */
+
+static void check_refused(const struct outcome *out)
+{
+	const size_t end = strcspn(out->said, "\n");
+
+	INSIST(out->error == -EINVAL);
+	INSIST(!strncmp(out->said, "rant: ", 6));
+	INSIST(end > 6 && end < SAID_MAX && !strcmp(out->said + end, "\n"));
+	for (size_t i = 0; i < end; i++)
+		INSIST(text_shown(out->said[i]) == out->said[i]);
+}
+
+/* Is it an argument, or the end of one? */
+static bool is_given(const struct line *l, const char *text)
+{
+	for (int i = 1; i < l->argc; i++)
+		if (text >= l->argv[i] && text < l->argv[i] + strlen(l->argv[i]))
+			return true;
+	return false;
+}
+
+static bool is_choice(const struct option_row *row, int64_t value)
+{
+	for (const struct choice *c = row->choice; c->name; c++)
+		if (c->value == value)
+			return true;
+	return false;
+}
+
+static void check_row(const struct line *l, const struct option_row *row, const void *field)
+{
+	const char *text;
+	int64_t number;
+
+	switch (row->kind) {
+	case KIND_NUMBER:
+		number = *(const int64_t *)field;
+		INSIST((number >= row->min && number <= row->max) || number == row->initial);
+		break;
+	case KIND_CHOICE:
+		INSIST(is_choice(row, *(const int64_t *)field));
+		break;
+	case KIND_FILE:
+	case KIND_FOLDER:
+	case KIND_USER:
+	case KIND_INTERFACE:
+		text = *(const char *const *)field;
+		INSIST(!text || is_given(l, text)); /* which is not empty, then */
+		INSIST(row->kind != KIND_INTERFACE || !text || strlen(text) < IFNAMSIZ);
+		break;
+	default: /* below */
+		break;
+	}
+}
+
+static void check_lists(const struct line *l, const struct options *o)
+{
+	const struct allow_list *allow = &o->allow;
+
+	INSIST(o->on_breach.commands >= 0 && o->on_breach.commands <= BREACH_COMMANDS_MAX);
+	for (int i = 0; i < o->on_breach.commands; i++)
+		INSIST(is_given(l, o->on_breach.command[i]));
+	INSIST(allow->prefixes >= 0 && allow->prefixes <= ALLOW_MAX);
+	for (int i = 0; i < allow->prefixes; i++)
+		for (int half = 0; half < 2; half++)
+			INSIST(!(allow->prefix[i].address[half] & ~allow->prefix[i].mask[half]));
+}
+
+static void check_taken(const struct line *l, const struct outcome *out)
+{
+	const struct options *o = &out->o;
+
+	INSIST(!*out->said);
+	for (const struct option_row *row = table; row < table + ROWS; row++)
+		check_row(l, row, (const char *)o + row->offset);
+	check_lists(l, o);
+	if (o->help || o->version)
+		return;
+	INSIST(o->interface);
+	INSIST((o->role == ROLE_EMIT) == (o->server.any.sa_family == AF_INET));
+	INSIST(o->overflow_ns >= o->bucket_ns);
+	INSIST(!(o->on_breach.stop && o->keep_going));
+	INSIST(o->role == ROLE_REFLECT || !(o->once || o->no_tx_stamps || o->allow.prefixes));
+}
+
+/* Who asks for help first gets it, whatever follows. */
+static void check_help(struct line l)
+{
+	struct outcome out;
+
+	memmove(l.argv + 2, l.argv + 1, (size_t)l.argc * sizeof(l.argv[0]));
+	l.argv[1] = (char *)"--help";
+	l.argc++;
+	parse(l, &out);
+	INSIST(!out.error && !*out.said && out.o.help && !out.o.version);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	struct line l = line_of(data, bytes);
+	struct outcome first, second;
+
+	program_invocation_short_name = (char *)"rant";
+	parse(l, &first);
+	if (first.error)
+		check_refused(&first);
+	else
+		check_taken(&l, &first);
+	check_help(l);
+	parse(l, &second); /* nothing is left of the others, in getopt's variables */
+	INSIST(first.error == second.error && !strcmp(first.said, second.said));
+	INSIST(first.error || !memcmp(&first.o, &second.o, sizeof(first.o)));
+	free_line(&l);
+	return 0;
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""
+Runs in which a clock is set, stands or runs at a wrong rate, by the running clocks (live=Y), compared with the truth. Beside what
+truth.py compares of accounts and statistics, whose arguments and expectations these are:
+
+Every NETWORK of the emitter's log is what the wires take; every RESPONSE fits into its round trip; Forward and Backward are within
+the bound that is printed. RATE_PPM, a word beside the parameters: how far NETWORK may be off for each ns of the response. With it
+NETWORK may also be off by as much as is not seen (docs/clocks.md): the time on the wires and 1 us.
+
+More for expectations:
+    T                  lines of the emitter's log, {seq: {column: text}}        stage["Row"]   see Part in truth.py
+    stamps["Row"]      counts below "Reflector's stamps"                        says(REGEX)    the report does, somewhere
+    flagged("word")    sequence numbers that have this flag
+    verdict(REGEX)     the last line of the emitter's report, behind "Measurement: ", matches from its beginning; that the
+                       thread had to wait for its CPU, which is common in the guest, is left out
+"""
+import re
+from collections import Counter
+
+import truth as t
+
+WAITED = r"the measuring thread had to wait for its CPU \([^;]*\)"
+
+
+def verdict(regex):
+    line = t.text_e.splitlines()[-1]
+    said = re.sub(rf"(: |; ){WAITED}(; )?", r"\1", line).rstrip("; ")
+    return re.match("Measurement: " + regex, said) is not None
+
+
+def check_lines():
+    wrong = []
+    wires = t.par("wire_ns") + t.par("wire_back_ns") + (1 if t.wrong else 0)
+    for seq, line in T.items():
+        response, network = (t.optional(line[name]) for name in ("RESPONSE", "NETWORK"))
+        if network is None:
+            continue
+        unseen = wires + 1000 + response * t.par("RATE_PPM") // 10**6 if t.par("RATE_PPM") else 0
+        if abs(network - wires) > 2 + unseen:
+            wrong.append(f"e.log: #{seq}: NETWORK {network}, but the truth is {wires}")
+    t.complaints.extend(wrong[:3])
+    if len(wrong) > 3:
+        t.complain(f"e.log: {len(wrong)} of {len(T)} network times are wrong")
+
+
+def check_one_way():
+    found = re.search(r"^  Forward and backward are within \+-(\d+) ns", t.text_e, re.M)
+    if not found:
+        return
+    bound = int(found.group(1))
+    for name, true in (("Forward", t.par("wire_ns")), ("Backward", t.par("wire_back_ns"))):
+        part = t.read_stages()[name]
+        if part.ns["max"] > true + bound or part.ns["50th"] < true - bound or part.negative and true > bound:
+            t.complain(f"{name}: {part.ns}, {part.negative} negative; the truth is {true} +-{bound}")
+
+
+lines = t.lines_of("e")
+T = {int(line["SEQ"]): line for line in lines}
+check_lines()
+check_one_way()
+t.names.update({"T": T, "stage": t.read_stages(), "verdict": verdict,
+                "says": lambda regex: re.search(regex, t.text_e) is not None,
+                "flagged": lambda flag: {seq for seq, line in T.items() if flag in line["FLAGS"].split(",")},
+                "stamps": Counter(t.rows_of(t.section(t.text_e, "Reflector's stamps")))})
+t.finish()

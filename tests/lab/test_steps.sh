@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The reflector's clock, or the emitter's, is set, stands, or runs at a wrong rate during a run: no network time, response or one-way
+# time that is recorded is wrong, what is left out is counted, and the report says what happened (simnic/truth_steps.py).
+#
+#   ONLY, SELF  see test_eight.sh
+#
+# Text in single quotes is for truth_steps.py. Functions are called by slow(), too.
+# shellcheck disable=SC2016,SC2317
+set -uo pipefail
+
+if [ -z "${SIMNIC:-}" ]; then
+	echo "ok - steps # SKIP the module of the simulated NIC was not built"
+	exit 0
+fi
+family=steps truth=simnic/truth_steps.py step_check=''
+emitter_options=(--log-full)
+# shellcheck source=tests/lab/simnic.sh
+. "$(dirname "${BASH_SOURCE[0]}")/simnic.sh"
+
+L='period_ns=0 live=Y wire_ns=3000 wire_back_ns=2500 response_ns=0 phc_offset_ns=37000000000,-123456789'
+
+# run NAME "PARAMETERS" "E_ARGUMENTS" "ACTION" EXPECTATION...: the action after a second and some packets; then 300 more. The
+# exit statuses that are expected: STATUS_E, STATUS_R.
+run() {
+	local name=$1 action=$4
+	local -a words
+
+	read -rd '' -a words <<<"$L $2"
+	wanted "$name" || return 0
+	begin "$family: $name"
+	reset
+	set_parameters "${words[@]}"
+	told[RATE_PPM]=${RATE_PPM:-0}
+	start_pair "${R_ARGUMENTS:-}" "--timeout 2000 --histogram $3"
+	poll has_sent_or_ended 300
+	pause 1
+	eval "$action"
+	take_counters now
+	poll has_sent_or_ended $(($(sent_of now) - $(sent_of before) + 300))
+	stop e
+	finish_reflector
+	expect_status e "${STATUS_E:-0}"
+	[ "${STATUS_R:-0}" = any ] || expect_status r "${STATUS_R:-0}"
+	shift 4
+	compare "$@"
+}
+
+has_sent_or_ended() {
+	is_gone e || has_sent "$1"
+}
+
+drift() { # SIDE PPB SECONDS
+	local -A by=([a]="$2,0" [b]="0,$2")
+
+	echo "${by[$1]}" >"$parameters/drift_ppb"
+	pause "$3"
+	echo 0,0 >"$parameters/drift_ppb"
+}
+
+# A step in the next exchange: WHERE in it, by so much, and in so many after one another.
+step_in() { # WHERE NS [TIMES]
+	set_parameters "step_where=$1" "step_ns=$2" "step_times=${3:-1}" step_at=-2
+	take_counters now
+	poll has_sent_or_ended $(($(sent_of now) - $(sent_of before) + 100))
+}
+IN_ROUND_TRIP=0 IN_RESPONSE=1 BEFORE_T1=2 BEFORE_T2=3
+
+# ---- The reflector's clock is set --------------------------------------------------------------------------------------
+
+JUMPED='verdict("doubtful: .*the reflector.s clock was set \(1 times, ")'
+LEFT_OUT='0 < stamps["Stepped there"] < 40'
+
+NOT_AT='{T[n][column] for n in flagged("stepped") for column in ("T2_HW", "T3_HW", "RESPONSE", "NETWORK")} == {"-"}'
+run 'the reflector, -100 us within a response' '' '' "step_in $IN_RESPONSE -100000" "$JUMPED" "$LEFT_OUT" "$NOT_AT" \
+	'len(flagged("stepped")) == stamps["Stepped there"]' 'says(r"jumped by -(99|100)\d{3} ns")' 'says("The reflector says that its clock was set")'
+for ns in -15000 15000 -1000000 100000000 -1000000000 1000000000; do
+	slow run "the reflector, $ns ns within a response" '' '' "step_in $IN_RESPONSE $ns" "$JUMPED" "$LEFT_OUT" "$NOT_AT"
+done
+for ns in -100000 100000 1000000000; do
+	slow run "the reflector, $ns ns between exchanges" '' '' "step_in $BEFORE_T2 $ns" "$JUMPED" "$LEFT_OUT"
+done
+# It spoils no sample, and where the guest stops for some 0.1 s between two exchanges the clocks may have parted by as much.
+for ns in -15000 15000; do
+	slow run "the reflector, $ns ns between exchanges" '' '' "step_in $BEFORE_T2 $ns" 'stamps["Stepped there"] < 40' 'len(T) > 300'
+done
+slow run 'the reflector, twice' '' '' "step_in $IN_RESPONSE -100000 2" 'verdict("doubtful: .*the reflector.s clock was set \(")' "$LEFT_OUT"
+STATUS_E=3 slow run 'the reflector, a burst' '' '' "step_in $IN_RESPONSE -100000 20" 'verdict("void: .*the reflector.s clock ")' \
+	'20 <= stamps["Stepped there"] < 60'
+slow run 'the reflector, again and again' '' '' 'for i in 1 2 3 4 5 6 7; do step_in $IN_RESPONSE 100000; done' \
+	'verdict("doubtful: .*the reflector.s clock was set \(7 times, ")' '7 <= stamps["Stepped there"] < 150'
+slow run 'the reflector, to and fro' '' '' "step_in $BEFORE_T2 1000000; step_in $BEFORE_T2 -1000000" \
+	'verdict("doubtful: .*the reflector.s clock was set \(2 times, ")'
+slow run 'a threshold on the network is not judged where that is not known' '' '-t 50 --threshold-on network' \
+	"step_in $IN_RESPONSE -100000" 'e["Breaches"] == 0' 'stamps["Not judged"] >= stamps["Stepped there"] > 0' \
+	'verdict("doubtful: .*a threshold was not judged ")'
+
+# ---- It stands ------------------------------------------------------------------------------------------------------------
+
+STOOD='verdict("void: .*the reflector.s clock stood still \(")'
+export STATUS_E=3 STATUS_R=3
+run 'the reflector stands for 2 s' '' '' 'drift b -1000000000 2' "$STOOD" 'stamps["Stepped there"] > 20'
+# It takes two readings of the reflector, a tenth of a second apart, to tell that from a step.
+STATUS_R=any slow run 'the reflector stands for 0.1 s' '' '' 'drift b -1000000000 0.1' "$STOOD" 'stamps["Stepped there"] > 2'
+slow run 'the reflector stands for 5 s' '' '' 'drift b -1000000000 5' "$STOOD"
+slow run 'the reflector stands from the beginning' 'drift_ppb=0,-1000000000' '' '' "$STOOD" 'stamps["Complete"] == 0'
+
+# ---- It runs at a wrong rate ---------------------------------------------------------------------------------------------------
+
+export RATE_PPM=2000
+for ppb in -500000000 -200000000 -50000000 50000000 200000000 500000000; do
+	slow run "the reflector runs $((ppb / 10000000)) % fast" "drift_ppb=0,$ppb" '' '' \
+		'verdict("void: .*the reflector.s clock runs at a wrong rate \(")'
+done
+slow run 'the reflector runs 20 % slow for a second' '' '' 'drift b -200000000 1' \
+	'verdict("void: .*the reflector.s clock runs at a wrong rate \(")'
+unset STATUS_E STATUS_R RATE_PPM
+
+# ---- The emitter's own -----------------------------------------------------------------------------------------------------------
+
+OURS='verdict("doubtful: .*a clock was set \(the NIC.s clock")' NOT_THEIRS='"the reflector\x27s clock" not in text_e.splitlines()[-1]'
+for ns in -15000 15000 -100000 100000 1000000000 -1000000000; do
+	slow run "the emitter, $ns ns within a round trip" '' '' "step_in $IN_ROUND_TRIP $ns" "$OURS" "$NOT_THEIRS"
+	slow run "the emitter, $ns ns between exchanges" '' '' "step_in $BEFORE_T1 $ns" "$OURS" "$NOT_THEIRS"
+done
+STATUS_E=3 slow run 'the emitter stands for a second' '' '' 'drift a -1000000000 1' 'verdict("void: .*the NIC.s clock stood still")' \
+	"$NOT_THEIRS"
+
+close_simnic
+exit "$failed"

@@ -1,0 +1,163 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What a run is told when packets, the peer or the interface are not there for a while, and how --once tells an emitter that is
+# gone. Run by namespace.sh, or alone.
+# shellcheck source=tests/link/link.sh
+. "$(dirname "$0")/link.sh"
+
+# Far fewer packets than an emitter sends, and a silence that would be long enough.
+once_and_strays() {
+	begin '--once: a few stray packets neither begin the wait nor end it' || return 0
+	start_reflector r "$K --once --once-silence 0.3"
+	start h e "$hostile" emit good "$ip_r" --count 5
+	finish h
+	sleep 1
+	is_running r || complain 'the reflector ended after the stray packets'
+	start_emitter e "$K --count 30 --timeout 5000"
+	finish e
+	finish r
+	for one in '@expect_status h 0' '@expect_status e 0' '@expect_status r 0' '@audit e' '@audit r' 'r:Sent -eq 37' \
+		'r:Sessions -eq 3'; do
+		check "$one"
+	done
+	verdict
+}
+once_and_strays
+
+# is_near WHAT HAVE LEAST MOST: in seconds or percent, as awk compares.
+is_near() {
+	awk -v have="${2:-none}" -v least="$3" -v most="$4" 'BEGIN { exit !(have ~ /^[0-9.]+$/ && have + 0 >= least && have + 0 <= most) }' ||
+		complain "$1 is ${2:-not told}, not $3 to $4"
+}
+
+# silence_of NAME: the seconds of "No answer for", their share in percent, how often, and the longest.
+silence_of() {
+	sed -n 's/^  No answer for:  \([0-9.]*\) s  (\([0-9.]*\) % of the run, \([0-9]*\) times, the longest \([0-9.]*\) s, .*/\1 \2 \3 \4/p' \
+		"$work/$1.out"
+}
+
+# Stopped between two probes, so that it answers nothing at all; what waits in its socket is late when it goes on.
+stopped_peer() {
+	local total share times longest
+
+	begin 'a peer that is stopped for a second' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K --timeout 50 --duration 6"
+	wait_for_packets e e 20
+	send STOP r
+	sleep 1
+	send CONT r
+	finish e
+	terminate r
+	for one in '@expect_status e 0' '@expect_status r 0' '@audit e' '@audit r' 'e:Lost -ge 10' 'e:Recorded -ge 20' \
+		'e.out ~ ^Measurement: (doubtful|void): the peer did not answer for [0-9.]+ s \([0-9.]+ %\)'; do
+		check "$one"
+	done
+	read -r total share times longest <<<"$(silence_of e)"
+	is_near 'the longest silence' "$longest" 0.9 6
+	is_near 'all silence' "$total" "${longest:-0}" 7
+	is_near 'its share' "$share" 15 100
+	is_near 'how often' "$times" 1 100
+	verdict
+}
+stopped_peer
+
+has_read_all() {
+	awk '$2 ~ /:035E$/ { split($5, queue, ":"); waiting += queue[2] != "00000000" } END { exit waiting }' \
+		"/proc/$(pid_of "$1")/net/udp"
+}
+
+# The kernel keeps only so much for a program that does not read.
+dropped_by_us() {
+	begin 'a reflector that is stopped while packets come: what its socket has no room for is told' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K"
+	wait_for_packets e e 20
+	terminate e
+	send STOP r
+	start h e "$hostile" emit good "$ip_r" --count 20000 --rate max
+	finish h
+	send CONT r
+	poll has_read_all r
+	terminate r
+	for one in '@expect_status r 0' '@audit r' 'r:Dropped_by_this_host -ge 100' \
+		'r.out ~ ^Measurement: doubtful: (.*; )?this host dropped packets \([0-9]+\)'; do
+		check "$one"
+	done
+	check "r:Dropped_by_this_host -eq $((20000 + $(row e Sent) - $(row r Received)))"
+	verdict
+}
+dropped_by_us
+
+link_down_and_up() {
+	begin 'a link that goes down and comes back is told' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K --timeout 20"
+	wait_for_packets e e 20
+	ip -n "${ns[e]}" link set "$link_e" down
+	sleep 0.3
+	ip -n "${ns[e]}" link set "$link_e" up
+	know_neighbours
+	wait_for_packets e e $(($(sent_by e) - moved[e] + 20))
+	# At the other end it is up, without a carrier, for the rest of the run.
+	ip -n "${ns[r]}" link set "$link_r" down
+	sleep 0.3
+	terminate e
+	ip -n "${ns[r]}" link set "$link_r" up
+	know_neighbours
+	terminate r
+	for one in '@audit e' '@audit r' 'e:Refused -ge 1' 'e:Recorded -ge 20' \
+		'e.out ~ ^Measurement: .*the link went down \(2 times, down at the end\)' \
+		'e.out ~ ^Measurement: .*the peer did not answer for [0-9.]+ s' 'r.out ~ ^Measurement: .*the link went down \(2 times\)'; do
+		check "$one"
+	done
+	verdict
+}
+link_down_and_up
+
+# Of a pair of its own, between the same two sides: to delete one end is to delete both.
+make_other_link() {
+	ip link add name "oe$$" netns "${ns[e]}" type veth peer name "or$$" netns "${ns[r]}" &&
+		ip -n "${ns[e]}" address add 10.78.0.1/24 dev "oe$$" && ip -n "${ns[r]}" address add 10.78.0.2/24 dev "or$$" &&
+		ip -n "${ns[e]}" link set "oe$$" up && ip -n "${ns[r]}" link set "or$$" up
+}
+
+deleted_interface() { # WHAT COMMAND...
+	local one began
+
+	begin "an interface that is $1 ends the run at both ends, with a report and status 1" || return 0
+	shift
+	make_other_link || complain 'no other link'
+	link=or$$ start_reflector r "$K"
+	link=oe$$ server=10.78.0.2 start_emitter e "$K --timeout 60000"
+	wait_for_packets e e 50
+	began=$SECONDS
+	"$@"
+	finish e r
+	[ $((SECONDS - began)) -le 10 ] || complain "it took $((SECONDS - began)) s to end"
+	for one in e r; do
+		expect_status $one 1
+		audit $one
+		one_line $one
+		check "$one:Recorded -ge 10"
+		check "$one.err ~ ^rant: interface 'o[er]$$' was deleted during the run, or moved to another namespace"
+		check "$one.out ~ ^Measurement: .*the link went down \\(the interface is gone\\)"
+	done
+	verdict
+}
+deleted_interface deleted ip -n "${ns[e]}" link del "oe$$"
+
+# Nothing is sent by a reflector to which nothing comes.
+deleted_idle() {
+	begin 'an interface that is deleted ends a reflector that nobody asks' || return 0
+	make_other_link || complain 'no other link'
+	link=or$$ start_reflector r "$K"
+	ip -n "${ns[r]}" link del "or$$"
+	finish r
+	expect_status r 1
+	one_line r
+	check "r.err ~ ^rant: interface 'or$$' was deleted"
+	verdict
+}
+deleted_idle

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Logs, without a file: what the forms make of the records in the ring. A test includes its room first, then this; it is
+ * linked with all forms.
+ */
+#ifndef LOG_BENCH_H
+#define LOG_BENCH_H
+
+#include "fake_report.h"
+
+#include "report/log_form.h"
+#include "report/log_npy.h"
+#include "report/log_text.h"
+
+static inline int set_up_log(void **state)
+{
+	set_up(state);
+	place_records(RECORDS, false, false);
+	return 0;
+}
+
+/* An emitter with a full log. split: with all times of user space. */
+static inline void full_log(enum source here, enum source there, bool split, uint64_t capacity)
+{
+	joined_run(here, there, split);
+	options.log_full = true;
+	place_records(capacity, false, true);
+}
+
+/* The room that a writer has, and no more; what was there before shows where nothing is written. */
+static inline void put_exact(FILE *out, size_t room, const struct log_form *form, struct log_columns *c, const struct sample *s)
+{
+	char *at = malloc(room), *end;
+
+	memset(at, '?', room);
+	end = s ? form->record(at, c, s, 0) : form->begin(at, c, 0);
+	fwrite(at, 1, (size_t)(end - at), out);
+	free(at);
+}
+
+/* A file with all that is in the ring, in `text`. */
+static inline const char *logged_as(enum log_format format)
+{
+	struct log_columns c;
+	size_t bytes;
+
+	free(text);
+	FILE *out = open_memstream(&text, &bytes);
+
+	log_columns_choose(&c, &options, exchange.there);
+	put_exact(out, LOG_BEGIN_BYTES, &log_forms[format], &c, NULL);
+	for (uint64_t i = 0; i < log_ready(&transactions); i++)
+		put_exact(out, LOG_RECORD_BYTES, &log_forms[format], &c, log_at(&transactions, i));
+	fclose(out);
+	return text;
+}
+
+/* The fields of the last line. */
+static inline const char *last_fields(enum log_format format)
+{
+	static char fields[512];
+	char *line = (char *)logged_as(format);
+
+	line[strlen(line) - 1] = '\0';
+	line = strrchr(line, '\n') + 1;
+	*fields = '\0';
+	for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
+		sprintf(fields + strlen(fields), "%s%s", *fields ? " " : "", word);
+	return fields;
+}
+
+#endif

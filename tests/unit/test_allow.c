@@ -1,0 +1,196 @@
+/* build: wraps= sources=wire/allow.c libs= */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Whom a reflector answers: --allow and the limits as options, and membership against an oracle that goes bit by bit. */
+#include "options.c"
+
+#include "util.h"
+
+#include "wire/allow.h"
+
+static struct options o;
+static char said[1024]; /* what the last parse() wrote to stderr */
+
+static int parse(const char *const *args, int count)
+{
+	char *argv[80] = { (char *)"rant", (char *)"-i", (char *)"eth0" };
+	struct util_capture c;
+	int error;
+
+	assert_true(count + 4 <= (int)COUNT_OF(argv));
+	for (int i = 0; i < count; i++)
+		argv[3 + i] = (char *)args[i];
+	util_capture_begin(&c);
+	error = options_parse(&o, 3 + count, argv);
+	util_capture_end(&c, said, sizeof(said));
+	return error;
+}
+
+#define PARSE(...) parse((const char *const[]){ __VA_ARGS__ }, COUNT_OF(((const char *const[]){ __VA_ARGS__ })))
+
+static bool has(const char *text)
+{
+	union address a = { .in.sin_family = AF_INET };
+
+	if (inet_pton(AF_INET, text, &a.in.sin_addr) != 1) {
+		a = (union address){ .in6.sin6_family = AF_INET6 };
+		assert_int_equal(inet_pton(AF_INET6, text, &a.in6.sin6_addr), 1);
+	}
+	return allow_has(&o.allow, &a);
+}
+
+static void what_is_asked_for(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("--verbose"), 0);
+	assert_int_equal(o.allow.prefixes, 0);
+	assert_false(o.allow_short);
+	assert_int_equal(o.rate_limit, 0);
+	assert_int_equal(o.sessions, 1024);
+	assert_int_equal(PARSE("--rate-limit", "500", "--sessions", "3", "--allow-short", "--allow", "10.0.0.0/8"), 0);
+	assert_int_equal(o.allow.prefixes, 1);
+	assert_true(o.allow_short);
+	assert_int_equal(o.rate_limit, 500);
+	assert_int_equal(o.sessions, 3);
+}
+
+static void some_prefixes(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("--allow", "192.0.2.0/24", "--allow", "198.51.100.7", "--allow", "203.0.113.128/25"), 0);
+	assert_true(has("192.0.2.0") && has("192.0.2.255") && has("198.51.100.7") && has("203.0.113.128"));
+	assert_false(has("192.0.1.255") || has("192.0.3.0") || has("198.51.100.6") || has("203.0.113.127"));
+	/* The octets of 192.0.2.1, but no IPv4 address. */
+	assert_false(has("c000:201::") || has("::192.0.2.1") || has("2001:db8::192.0.2.1"));
+	assert_false(has("2001:db8::ffff:192.0.2.1") || has("::1:ffff:192.0.2.1"));
+	assert_true(has("::ffff:192.0.2.1"));
+	assert_int_equal(PARSE("--allow", "0.0.0.0/0"), 0);
+	assert_true(has("0.0.0.0") && has("255.255.255.255"));
+	assert_false(has("::1") || has("2001:db8::1"));
+	assert_int_equal(PARSE("--allow", "255.255.255.255/32"), 0);
+	assert_false(has("255.255.255.254"));
+}
+
+/* Random prefixes and neighbours of them, by comparing one bit after the other. */
+static void against_the_oracle(void **state)
+{
+	uint32_t at[ALLOW_MAX];
+	int bits[ALLOW_MAX];
+	unsigned in = 0, out = 0;
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		char text[ALLOW_MAX][32];
+		const char *args[2 * ALLOW_MAX];
+		int n = 1 + (int)util_below(ALLOW_MAX);
+
+		for (int i = 0; i < n; i++) {
+			bits[i] = 1 + (int)util_below(32);
+			at[i] = (uint32_t)util_random() >> (32 - bits[i]) << (32 - bits[i]);
+			snprintf(text[i], sizeof(text[i]), "%u.%u.%u.%u/%d", at[i] >> 24, at[i] >> 16 & 255,
+				 at[i] >> 8 & 255, at[i] & 255, bits[i]);
+			args[2 * i] = "--allow";
+			args[2 * i + 1] = text[i];
+		}
+		assert_int_equal(parse(args, 2 * n), 0);
+		assert_int_equal(o.allow.prefixes, n);
+		for (int k = 0; k < 500; k++) {
+			/* One bit beside what is in one of them. */
+			uint32_t host = at[util_below((uint64_t)n)] ^ (1U << util_below(32));
+			union address a = { .in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(host) } };
+			bool want = false;
+
+			for (int i = 0; i < n; i++) {
+				int same = 0;
+
+				while (same < bits[i] && (host >> (31 - same) & 1) == (at[i] >> (31 - same) & 1))
+					same++;
+				want |= same == bits[i];
+			}
+			assert_int_equal(allow_has(&o.allow, &a), want);
+			in += want;
+			out += !want;
+		}
+	}
+	assert_true(in > 10000 && out > 10000);
+}
+
+static void what_is_refused(void **state)
+{
+	static const struct {
+		const char *option, *value, *says;
+	} rows[] = {
+		{ "--allow", "", "--allow: '' is not an IPv4 prefix: give an IPv4 address, or a prefix such as 192.0.2.0/24\n" },
+		{ "--allow", "/8", "is not an IPv4 prefix" },
+		{ "--allow", "10.0.0/8", "is not an IPv4 prefix" },
+		{ "--allow", "10.0.0.0.0/8", "is not an IPv4 prefix" },
+		{ "--allow", " 10.0.0.0/8", "is not an IPv4 prefix" },
+		{ "--allow", "example.org", "is not an IPv4 prefix" },
+		{ "--allow", "100.100.100.1000", "is not an IPv4 prefix" },
+		{ "--allow", "1111111111111111111111111111/8", "is not an IPv4 prefix" },
+		{ "--allow", "::/0", "is an IPv6 prefix" },
+		{ "--allow", "2001:db8::/32", "is an IPv6 prefix" },
+		{ "--allow", "10.0.0.0/", "has no length of 0 to 32" },
+		{ "--allow", "10.0.0.0/33", "has no length of 0 to 32" },
+		{ "--allow", "10.0.0.0/-1", "has no length of 0 to 32" },
+		{ "--allow", "10.0.0.0/008", "has no length of 0 to 32" },
+		{ "--allow", "10.0.0.0/8/8", "has no length of 0 to 32" },
+		{ "--allow", "10.0.0.0/4294967304", "has no length of 0 to 32" },
+		{ "--allow", "10.0.0.0/255.0.0.0", "has no length of 0 to 32" },
+		{ "--allow", "10.0.0.1/24", "'10.0.0.1/24' has bits set behind its length: give" },
+		{ "--allow", "0.0.0.1/0", "has bits set behind its length" },
+		{ "--rate-limit", "0", "--rate-limit: '0' is out of range: give 1 to 1000000 requests/s\n" },
+		{ "--rate-limit", "1000001", "is out of range" },
+		{ "--sessions", "0", "--sessions: '0' is out of range: give 1 to 1024\n" },
+		{ "--sessions", "1025", "is out of range" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		assert_int_equal(PARSE(rows[i].option, rows[i].value), -EINVAL);
+		if (!strstr(said, rows[i].says) || strchr(said, '\n')[1])
+			fail_msg("'%s' says %s", rows[i].value, said);
+	}
+}
+
+static void at_most_32_prefixes(void **state)
+{
+	const char *args[66];
+
+	(void)state;
+	for (int i = 0; i < 66; i++)
+		args[i] = i % 2 ? "10.1.0.0/16" : "--allow";
+	assert_int_equal(parse(args, 64), 0);
+	assert_int_equal(o.allow.prefixes, 32);
+	assert_int_equal(parse(args, 66), -EINVAL);
+	assert_non_null(strstr(said, "'10.1.0.0/16' is one more than the 32 that are allowed"));
+}
+
+static void only_for_a_reflector(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("-a", "10.0.0.1", "--allow", "10.0.0.0/8"), -EINVAL);
+	assert_non_null(strstr(said, "--allow 10.0.0.0/8 with --address 10.0.0.1: only a reflector answers\n"));
+	assert_int_equal(PARSE("-a", "10.0.0.1", "--rate-limit", "5"), -EINVAL);
+	assert_non_null(strstr(said, "--rate-limit 5 with --address 10.0.0.1: only a reflector answers\n"));
+	assert_int_equal(PARSE("-a", "10.0.0.1", "--sessions", "5"), -EINVAL);
+	assert_non_null(strstr(said, "--sessions 5 with --address 10.0.0.1: only a reflector answers\n"));
+	assert_int_equal(PARSE("-a", "10.0.0.1", "--allow-short"), -EINVAL);
+	assert_non_null(strstr(said, "--allow-short with --address 10.0.0.1: only a reflector answers\n"));
+	assert_int_equal(PARSE("--key", "k", "--allow-short"), -EINVAL);
+	assert_non_null(strstr(said, "--allow-short with --key k: an authenticated request has 112 octets or more\n"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_asked_for),
+		cmocka_unit_test(some_prefixes),
+		cmocka_unit_test(against_the_oracle),
+		cmocka_unit_test(what_is_refused),
+		cmocka_unit_test(at_most_32_prefixes),
+		cmocka_unit_test(only_for_a_reflector),
+	};
+
+	util_seed();
+	return cmocka_run_group_tests_name("allow", tests, NULL, NULL);
+}

@@ -1,0 +1,346 @@
+/* build: wraps=dlopen sources=host/stop.c,host/rights.c,host/watch.c libs=-lpthread */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The filter: what it lets through, how what it forbids ends, and that the rest is done outside of it. */
+#include "host/filter.c"
+
+#include "host/rights.h"
+#include "host/stop.h"
+#include "util.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#ifdef WITH_SECCOMP
+
+static bool no_library;
+
+void *__real_dlopen(const char *name, int flags);
+void *__wrap_dlopen(const char *name, int flags);
+void *__wrap_dlopen(const char *name, int flags)
+{
+	return no_library ? NULL : __real_dlopen(name, flags);
+}
+
+static char said[1024]; /* by the child, on stderr */
+static int told[2]; /* a pipe: what the child has to tell */
+static char tales[64];
+
+static void tell(char c)
+{
+	if (write(told[1], &c, 1) < 0)
+		_exit(90);
+}
+
+static void clean_up(void)
+{
+	tell('c');
+}
+
+static void read_all(int fd, char *text, size_t bytes)
+{
+	ssize_t got;
+
+	while (bytes > 1 && (got = read(fd, text, bytes - 1)) > 0) {
+		text += got;
+		bytes -= (size_t)got;
+	}
+	*text = 0;
+}
+
+/* As of waitpid(2), of a process in which `body` ran. */
+static int in_child(void (*body)(void))
+{
+	int err[2], status;
+	pid_t pid;
+
+	assert_int_equal(pipe(err) | pipe(told), 0);
+	fflush(NULL);
+	pid = fork();
+	if (!pid) {
+		dup2(err[1], STDERR_FILENO);
+		close(err[1]);
+		close(err[0]);
+		close(told[0]);
+		stop_catch_signals(clean_up);
+		if (rights_give_up())
+			_exit(91);
+		filter_open();
+		body();
+		_exit(92);
+	}
+	close(err[1]);
+	close(told[1]);
+	read_all(err[0], said, sizeof(said));
+	read_all(told[0], tales, sizeof(tales));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	close(err[0]);
+	close(told[0]);
+	return status;
+}
+
+static int seccomp_mode(void)
+{
+	char text[4096], *at;
+	int fd = open("/proc/thread-self/status", O_RDONLY);
+	ssize_t got = read(fd, text, sizeof(text) - 1);
+
+	close(fd);
+	if (got < 0)
+		return -1;
+	text[got] = 0;
+	at = strstr(text, "\nSeccomp:\t");
+	return at ? atoi(at + 10) : -1;
+}
+
+static void leave_with(void *status)
+{
+	_exit((int)(intptr_t)status);
+}
+
+/* ---- What goes through ------------------------------------------------------------------------------------------- */
+
+static void use_all(void)
+{
+	struct timespec t, at_once = { 0 };
+	struct pollfd p = { .fd = -1 };
+	struct msghdr m = { .msg_iovlen = 0 };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0), one = 1, zero = open("/dev/zero", O_RDWR);
+	struct rusage usage;
+	char c = 0;
+
+	filter_begin();
+	if (sendmsg(fd, &m, MSG_DONTWAIT) >= 0 || errno != EDESTADDRREQ)
+		leave_with((void *)1);
+	if (recvmsg(fd, &m, MSG_DONTWAIT) >= 0 || errno != EAGAIN)
+		leave_with((void *)2);
+	if (syscall(SYS_clock_gettime, CLOCK_REALTIME, &t) || ppoll(&p, 1, &at_once, NULL))
+		leave_with((void *)3);
+	if (read(zero, &c, 1) != 1 || write(zero, &c, 1) != 1 || pread(zero, &c, 1, 0) != 1 || pwrite(zero, &c, 1, 0) != 1)
+		leave_with((void *)4);
+	if (setsockopt(fd, SOL_IP, IP_RECVTOS, &one, sizeof(one)) || getrusage(RUSAGE_THREAD, &usage))
+		leave_with((void *)5);
+	filter_leave(leave_with, (void *)7);
+}
+
+static void what_the_loop_needs_goes_through(void **state)
+{
+	int status = in_child(use_all);
+
+	(void)state;
+	assert_string_equal(said, "");
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+}
+
+/* ---- What does not ----------------------------------------------------------------------------------------------- */
+
+static void ask_for_parent(void)
+{
+	filter_begin();
+	syscall(SYS_getppid);
+	tell('!');
+}
+
+static void open_a_file(void)
+{
+	filter_begin();
+	tell(open("/dev/null", O_RDONLY) < 0 ? '-' : '!');
+}
+
+static void run_a_program(void)
+{
+	filter_begin();
+	execl("/bin/true", "true", (char *)NULL);
+	tell('!');
+}
+
+static void open_a_socket(void)
+{
+	filter_begin();
+	tell(socket(AF_INET, SOCK_STREAM, 0) < 0 ? '-' : '!');
+}
+
+static void set_another_level(void)
+{
+	int one = 1;
+
+	filter_begin();
+	setsockopt(0, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one));
+	tell('!');
+}
+
+static void the_rest_ends_the_program(void **state)
+{
+	static const struct {
+		void (*body)(void);
+		int number;
+	} rows[] = {
+		{ ask_for_parent, SYS_getppid }, { open_a_file, SYS_openat }, { run_a_program, SYS_execve },
+		{ open_a_socket, SYS_socket }, { set_another_level, SYS_setsockopt },
+	};
+	char number[96];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		int status = in_child(rows[i].body);
+
+		snprintf(number, sizeof(number), "rant: the measuring thread asked for a forbidden system call, number %04d\n",
+			 rows[i].number);
+		assert_string_equal(said, number);
+		assert_string_equal(tales, "c"); /* the NIC is put back, outside */
+		assert_true(WIFSIGNALED(status));
+		assert_int_equal(WTERMSIG(status), SIGSYS);
+	}
+}
+
+/* ---- Outside ------------------------------------------------------------------------------------------------------ */
+
+static int held[2];
+
+static void end_outside(void *context)
+{
+	char c;
+
+	tell(seccomp_mode() == 0 ? 'o' : 'f');
+	tell(gettid() != getpid() ? 't' : 'm');
+	/* The files are here, and nowhere else: the last one to close the pipe ends it. */
+	tell(fcntl(held[1], F_GETFD) >= 0 ? 'h' : '-');
+	close(held[1]);
+	tell(read(held[0], &c, 1) == 0 ? 'e' : 'w');
+	tell(*(int *)context == 5 ? '5' : '-');
+	/* A signal is taken here now. */
+	raise(SIGTERM);
+	tell('s');
+	_exit(3);
+}
+
+static void leave(void)
+{
+	int five = 5;
+
+	tell(seccomp_mode() == 0 ? 'n' : 'y');
+	if (pipe2(held, O_NONBLOCK))
+		_exit(1);
+	filter_begin();
+	filter_leave(end_outside, &five);
+}
+
+static void what_comes_after_is_outside(void **state)
+{
+	int status = in_child(leave);
+
+	(void)state;
+	assert_string_equal(said, "");
+	assert_string_equal(tales, "nothe5s");
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 3);
+}
+
+static void signal_twice(void)
+{
+	struct timespec pause = { .tv_nsec = 600 * NS_PER_MS };
+	pid_t me = getpid();
+
+	if (!fork()) {
+		nanosleep(&pause, NULL);
+		kill(me, SIGTERM);
+		nanosleep(&pause, NULL);
+		kill(me, SIGINT);
+		_exit(0);
+	}
+	filter_begin();
+	for (;;)
+		ppoll(NULL, 0, NULL, NULL);
+}
+
+static void a_second_signal_cleans_up_outside(void **state)
+{
+	int status = in_child(signal_twice);
+
+	(void)state;
+	assert_string_equal(said, "");
+	assert_string_equal(tales, "c");
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGINT);
+}
+
+/* ---- None ---------------------------------------------------------------------------------------------------------- */
+
+static void *end_here(void *context)
+{
+	return context;
+}
+
+static void call(void *context)
+{
+	tell(gettid() == getpid() && end_here(context) ? 'm' : 't');
+}
+
+static void without_library(void)
+{
+	no_library = true;
+	filter_open();
+	filter_begin();
+	tell(seccomp_mode() == 0 && getppid() ? 'n' : 'y');
+	filter_leave(call, said);
+	tell('r');
+	_exit(0);
+}
+
+static void without_the_library_it_is_said(void **state)
+{
+	int status = in_child(without_library);
+
+	(void)state;
+	assert_non_null(strstr(said, "it is measured without a filter of system calls (libseccomp.so.2 is not there: install "
+			       "libseccomp)\n"));
+	assert_string_equal(tales, "nmr");
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_the_loop_needs_goes_through), cmocka_unit_test(the_rest_ends_the_program),
+		cmocka_unit_test(what_comes_after_is_outside), cmocka_unit_test(a_second_signal_cleans_up_outside),
+		cmocka_unit_test(without_the_library_it_is_said),
+	};
+
+	return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
+}
+
+#else
+
+void *__wrap_dlopen(const char *name, int flags);
+void *__wrap_dlopen(const char *name, int flags)
+{
+	(void)name, (void)flags;
+	return NULL;
+}
+
+static void call(void *context)
+{
+	*(int *)context += 1;
+}
+
+static void without_a_filter_the_rest_is_called(void **state)
+{
+	int calls = 0;
+
+	(void)state;
+	filter_open();
+	filter_begin();
+	filter_leave(call, &calls);
+	assert_int_equal(calls, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(without_a_filter_the_rest_is_called) };
+
+	return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
+}
+
+#endif

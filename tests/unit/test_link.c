@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* build: wraps=ioctl,genl_ctrl_resolve,nl_connect sources=host/nic.c,host/nic_abilities.c,host/nic_address.c,host/nic_names.c,host/nic_netlink.c,host/nic_share.c,host/nic_stamp.c libs=-lnl-3 -lnl-genl-3 */
+/* The link before and after a run: a netlink that fails, and, as root, the real kernel's in a network namespace. */
+#include "host/link.c"
+
+#include "host/nic_stamp.h"
+#include "util.h"
+
+#include "nic_bench.h"
+#include "nic_namespace.h"
+
+static void a_netlink_that_fails(void **state)
+{
+	struct nic n = { .name = "lo", .index = 1 };
+	struct link_state s;
+	int fd = lowest_free_fd();
+
+	(void)state;
+	netlink_broken = true;
+	link_read(&n, &s);
+	netlink_broken = false;
+	assert_int_equal(s.error, -EIO);
+	assert_false(s.up || s.downs_known);
+	assert_int_equal(lowest_free_fd(), fd);
+}
+
+static struct link_state now(const struct nic *n)
+{
+	struct link_state s;
+
+	link_read(n, &s);
+	return s;
+}
+
+static void a_link_that_goes_down(void **state)
+{
+	struct link_state before, after;
+	struct nic n;
+
+	(void)state;
+	make_links();
+	n = opened("va");
+	before = now(&n);
+	assert_int_equal(before.error, 0);
+	assert_true(before.up && before.downs_known);
+
+	/* Switched off, and on again. */
+	ip("link set va down");
+	after = now(&n);
+	assert_false(after.error || after.up);
+	assert_int_equal(after.downs - before.downs, 1);
+	ip("link set va up");
+	after = now(&n);
+	assert_true(after.up);
+	assert_int_equal(after.downs - before.downs, 1);
+
+	/* At the other end: up, without a carrier. */
+	ip("link set vb down");
+	after = now(&n);
+	assert_false(after.error || after.up);
+	assert_int_equal(after.downs - before.downs, 2);
+	ip("link set vb up");
+	assert_true(now(&n).up);
+	assert_int_equal(now(&n).downs - before.downs, 2);
+	/* What happens to others is not told of it. */
+	ip("link set vc down");
+	assert_int_equal(now(&n).downs - before.downs, 2);
+	nic_close(&n);
+}
+
+static int calls;
+
+static void on_gone(void)
+{
+	calls++;
+}
+
+static void look(const struct nic *n, int times)
+{
+	struct link_watch w = { .nic = n, .on_gone = on_gone };
+
+	calls = 0;
+	link_look(&w);
+	assert_int_equal(calls, times);
+	assert_int_equal(link_is_gone(n), times);
+	assert_int_equal(now(n).error, times ? -ENODEV : 0);
+}
+
+static void an_interface_that_is_gone(void **state)
+{
+	struct nic n, other;
+
+	(void)state;
+	make_links();
+	n = opened("va");
+	look(&n, 0);
+	ip("link set va down");
+	look(&n, 0);
+	ip("link set va name renamed");
+	look(&n, 0);
+	ip("link del renamed");
+	look(&n, 1);
+	/* Another one of that name is another one. */
+	ip("link add va type veth peer name vb");
+	look(&n, 1);
+	nic_close(&n);
+
+	other = opened("vc");
+	look(&other, 0);
+	assert_int_equal(unshare(CLONE_NEWNET), 0); /* the socket for ioctls stays where it is */
+	assert_false(link_is_gone(&other));
+	nic_close(&other);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_netlink_that_fails),
+		IN_NAMESPACE(a_link_that_goes_down),
+		IN_NAMESPACE(an_interface_that_is_gone),
+	};
+
+	return cmocka_run_group_tests_name("link", tests, NULL, NULL);
+}

@@ -1,0 +1,209 @@
+/* build: wraps= sources= libs= */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the times of a sample must obey: each rule at its limit, and what becomes of the times that break it. */
+#include "measure/rules.c"
+
+#include "util.h"
+
+#include <string.h>
+
+#define T2 (THERE + REFLECT_T2_WIRE)
+#define T2_USER (THERE + REFLECT_T2_USER)
+#define T3_USER (THERE + REFLECT_T3_USER)
+#define T3 (THERE + REFLECT_T3_WIRE)
+
+static struct options options;
+static struct exchange x;
+static struct flight f;
+
+/* A sample with all its times, a microsecond apart, in their order. */
+static void begin(enum role role)
+{
+	static const uint8_t order[] = { EMIT_T1_USER, EMIT_T1_WIRE, T2, T2_USER, T3_USER, T3, EMIT_T4_WIRE, EMIT_T4_USER };
+
+	memset(&x, 0, sizeof(x));
+	memset(&f, 0, sizeof(f));
+	options.role = role;
+	x.options = &options;
+	x.one_scale = true;
+	f.sample = (struct sample){ .seq = 7, .one_scale = true, .follow_up = FOLLOW_UP_THERE, .latency_ns = 5000 };
+	f.bound_ns[BOUND_HERE] = 100;
+	f.bound_ns[BOUND_THERE] = 200;
+	for (int i = 0; i < (role == ROLE_EMIT ? ALL_TIMES : TIMES); i++) {
+		int at = role == ROLE_EMIT ? order[i] : i;
+		bool user = role == ROLE_EMIT ? i == 0 || i == 7 || i == 3 || i == 4 : i == 1 || i == 2;
+
+		f.sample.time_ns[at] = NS_PER_S + i * NS_PER_US;
+		f.sample.source[at] = user ? SOURCE_USER : SOURCE_HARDWARE;
+	}
+}
+
+static unsigned known(void)
+{
+	unsigned bits = 0;
+
+	for (int i = 0; i < ALL_TIMES; i++)
+		bits |= f.sample.source[i] ? 1U << (i) : 0;
+	return bits;
+}
+
+static void order_within_the_bound(void **state)
+{
+	static const struct {
+		enum role role;
+		unsigned first, second, out;
+		int64_t bound_ns;
+	} cases[] = {
+		{ ROLE_EMIT, EMIT_T1_USER, EMIT_T1_WIRE, 1U << (EMIT_T1_USER) | 1U << (EMIT_T4_USER), 100 },
+		{ ROLE_EMIT, EMIT_T4_WIRE, EMIT_T4_USER, 1U << (EMIT_T1_USER) | 1U << (EMIT_T4_USER), 100 },
+		{ ROLE_EMIT, T2, T2_USER, 1U << (T2_USER) | 1U << (T3_USER), 200 },
+		{ ROLE_EMIT, T2_USER, T3_USER, 1U << (T2_USER) | 1U << (T3_USER), 0 },
+		{ ROLE_EMIT, T3_USER, T3, 1U << (T2_USER) | 1U << (T3_USER), 200 },
+		{ ROLE_REFLECT, REFLECT_T2_WIRE, REFLECT_T2_USER, 1U << (REFLECT_T2_USER) | 1U << (REFLECT_T3_USER), 100 },
+		{ ROLE_REFLECT, REFLECT_T2_USER, REFLECT_T3_USER, 1U << (REFLECT_T2_USER) | 1U << (REFLECT_T3_USER), 0 },
+		{ ROLE_REFLECT, REFLECT_T3_USER, REFLECT_T3_WIRE, 1U << (REFLECT_T2_USER) | 1U << (REFLECT_T3_USER), 100 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		for (int64_t over_ns = -2; over_ns <= 2; over_ns++) {
+			const int64_t by_ns = cases[i].bound_ns + over_ns;
+			unsigned all;
+
+			begin(cases[i].role);
+			/* Only this pair is there. */
+			for (unsigned k = 0; k < ALL_TIMES; k++)
+				if (k != cases[i].first && k != cases[i].second)
+					f.sample.source[k] = SOURCE_NONE;
+			f.sample.time_ns[cases[i].second] = f.sample.time_ns[cases[i].first] - by_ns;
+			all = known();
+			rules_check(&x, &f, true, options.role == ROLE_EMIT);
+			assert_int_equal(counter_get(&x.account.disordered), over_ns > 0);
+			/* Those of the other host are not on the scale of its stamps then. */
+			if (cases[i].first >= THERE) {
+				assert_int_equal(known(), all);
+				assert_int_equal(f.sample.off_scale, over_ns > 0);
+				assert_int_equal(f.sample.one_scale, over_ns <= 0);
+			} else {
+				assert_int_equal(known(), over_ns > 0 ? all & ~cases[i].out : all);
+			}
+			assert_int_equal(x.rules_broken, over_ns > 0);
+			if (over_ns > 0) {
+				assert_int_equal(x.broken[0].seq, 7);
+				assert_int_equal(x.broken[0].by_ns, by_ns);
+				assert_int_equal(rules_of_order[cases[i].role][x.broken[0].rule].first, cases[i].first);
+			}
+			assert_int_equal(f.sample.follow_up, FOLLOW_UP_THERE);
+		}
+	}
+}
+
+static void a_good_sample_is_left_alone(void **state)
+{
+	(void)state;
+	for (int role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		begin(role);
+		const unsigned all = known();
+
+		rules_check(&x, &f, true, options.role == ROLE_EMIT);
+		assert_int_equal(known(), all);
+		assert_int_equal(x.rules_broken, 0);
+		/* Where there is no relation of the clocks nothing is known of their order. */
+		if (role == ROLE_REFLECT) {
+			x.one_scale = false;
+			f.sample.time_ns[REFLECT_T2_WIRE] = INT64_MAX / 2;
+			rules_check(&x, &f, true, options.role == ROLE_EMIT);
+			assert_int_equal(known(), all);
+			continue;
+		}
+		/* The reflector's times of user space may be of another clock than its stamps. */
+		f.sample.one_scale = false;
+		f.sample.time_ns[T2_USER] = 0;
+		f.sample.time_ns[T3_USER] = NS_PER_S * 2;
+		rules_check(&x, &f, true, options.role == ROLE_EMIT);
+		assert_int_equal(known(), all);
+	}
+}
+
+/* Nothing of the other host is left; this host's own times are. */
+static void what_contradicts_the_clocks(void **state)
+{
+	const unsigned here = 1U << (EMIT_T1_USER) | 1U << (EMIT_T1_WIRE) | 1U << (EMIT_T4_WIRE) | 1U << (EMIT_T4_USER);
+
+	(void)state;
+	begin(ROLE_EMIT);
+	rules_check(&x, &f, false, true);
+	assert_int_equal(known(), here);
+	assert_int_equal(f.sample.follow_up, FOLLOW_UP_STEPPED);
+	assert_int_equal(x.broken[0].rule, RULE_RELATION);
+	begin(ROLE_EMIT);
+	f.sample.time_ns[T3] = f.sample.time_ns[T2] + 7000;
+	rules_check(&x, &f, true, options.role == ROLE_EMIT);
+	assert_int_equal(known(), here);
+	assert_int_equal(f.sample.follow_up, FOLLOW_UP_STEPPED);
+	assert_int_equal(x.broken[0].rule, RULE_RESPONSE);
+	/* Without T3 there is no response, and without T2 nothing to contradict. */
+	begin(ROLE_EMIT);
+	f.sample.source[T3] = SOURCE_NONE;
+	f.sample.follow_up = FOLLOW_UP_LOST;
+	rules_check(&x, &f, true, options.role == ROLE_EMIT);
+	assert_int_equal(f.sample.follow_up, FOLLOW_UP_LOST);
+	f.sample.source[T2] = SOURCE_NONE;
+	rules_check(&x, &f, false, true);
+	assert_int_equal(f.sample.follow_up, FOLLOW_UP_LOST);
+}
+
+/* The response is a part of the round trip, but for 1 us and 1/512 of it. */
+static void the_slack_of_a_response(void **state)
+{
+	static const struct {
+		int64_t latency_ns, response_ns;
+		bool possible;
+	} cases[] = {
+		{ 5000, 5000, true }, { 5000, 6000, true }, { 5000, 6011, true }, { 5000, 6012, false },
+		{ 5000, 0, true }, { 5000, -1000, true }, { 5000, -1001, false }, { -50, 950, true },
+		{ -50, 951, true }, { -50, 952, false }, { NS_PER_S, NS_PER_S, true },
+		/* 1/512 of 1.002 s is 1.957 ms. */
+		{ NS_PER_S, NS_PER_S + 1957 * NS_PER_US, true }, { NS_PER_S, NS_PER_S + 1959 * NS_PER_US, false },
+		{ 5000, INT32_MAX, false }, { 5000, INT64_MIN / 4, false }, { 5000, INT64_MAX / 4, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct sample s = { .latency_ns = cases[i].latency_ns };
+
+		s.time_ns[T2] = 1600 * NS_PER_S;
+		s.time_ns[T3] = s.time_ns[T2] + cases[i].response_ns;
+		if (rules_is_response(&s) != cases[i].possible)
+			fail_msg("case %zu", i);
+	}
+}
+
+/* The first ones are kept, all are counted. */
+static void many_broken_rules(void **state)
+{
+	struct exchange *const all = &x;
+
+	(void)state;
+	begin(ROLE_EMIT);
+	for (uint32_t i = 0; i < 3 * BROKEN_KEPT; i++) {
+		f.sample.seq = i;
+		f.sample.source[T2] = SOURCE_HARDWARE;
+		rules_check(all, &f, false, true);
+	}
+	assert_int_equal(all->rules_broken, 3 * BROKEN_KEPT);
+	assert_int_equal(all->broken[BROKEN_KEPT - 1].seq, BROKEN_KEPT - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(order_within_the_bound),
+		cmocka_unit_test(a_good_sample_is_left_alone),
+		cmocka_unit_test(what_contradicts_the_clocks),
+		cmocka_unit_test(the_slack_of_a_response),
+		cmocka_unit_test(many_broken_rules),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

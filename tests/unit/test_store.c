@@ -1,0 +1,218 @@
+/* build: wraps=memory_free_bytes,memory_map sources=histogram.c,measure/log.c,measure/stages.c,host/memory.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The memory of the log: how large its ring is, by what was asked for and by who empties it. */
+#include "measure/store.c"
+
+#include "util.h"
+
+/* ---- A machine with so much memory ----------------------------------------------------------------------------------- */
+
+#define PLENTY (1ULL << 41)
+
+static struct {
+	uint64_t free_bytes;
+	int map_error;
+	size_t mapped; /* octets, by the last call */
+	unsigned maps;
+} fake;
+
+uint64_t __wrap_memory_free_bytes(void);
+uint64_t __wrap_memory_free_bytes(void)
+{
+	return fake.free_bytes;
+}
+
+/* Nothing is mapped: nobody looks into it here. */
+int __wrap_memory_map(struct memory *m, size_t bytes, bool huge);
+int __wrap_memory_map(struct memory *m, size_t bytes, bool huge)
+{
+	(void)m;
+	(void)huge;
+	fake.mapped = bytes;
+	fake.maps++;
+	return fake.map_error;
+}
+
+static struct options options;
+static struct store store;
+static struct exchange exchange;
+static struct util_capture capture;
+static char said[1024];
+
+static int set_up(void **state)
+{
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	fake.free_bytes = PLENTY;
+	options = (struct options){ .log_path = "log" };
+	memset(&store, 0, sizeof(store));
+	memset(&exchange, 0, sizeof(exchange));
+	return 0;
+}
+
+static int open_log(bool emptied)
+{
+	util_capture_begin(&capture);
+	int error = store_open_log(&store, &options, &exchange, emptied);
+
+	util_capture_end(&capture, said, sizeof(said));
+	return error;
+}
+
+/* ---- Sizes ----------------------------------------------------------------------------------------------------------- */
+
+#define RING (LOG_RING_BYTES / 56)
+#define RING_FULL (LOG_RING_BYTES / 88)
+
+static void sizes(void **state)
+{
+	static const struct {
+		const char *name;
+		struct options options;
+		uint64_t capacity, without; /* a thread that empties it */
+		bool circular_without;
+	} rows[] = {
+		{ "endless: an hour without a thread", { .duration_ns = 0 }, RING, 207000000, false },
+		{ "a minute", { .duration_ns = 60 * NS_PER_S }, RING, 3450000, false },
+		{ "a second: the rate may be higher", { .duration_ns = NS_PER_S }, RING, 57500, false },
+		{ "a few packets", { .count = 100 }, 100, 100, false },
+		{ "one: a mark and a record", { .count = 1 }, 2, 2, false },
+		{ "many packets", { .count = 10000000 }, RING, 10000000, false },
+		{ "as many as the ring has", { .count = RING }, RING, RING, false },
+		{ "a count that the duration ends", { .count = 1000000, .duration_ns = NS_PER_S }, 57500, 57500, false },
+		{ "full", { .log_full = true }, RING_FULL, 207000000, false },
+		{ "--snapshot", { .snapshot = true }, 299593, 500000, true },
+		{ "--snapshot of a few", { .snapshot = true, .count = 10 }, 10, 10, true },
+		{ "--snapshot and rotation", { .snapshot = true, .log_rotate = { 1 << 20, 3 } }, RING, 207000000, false },
+		{ "--log-last 1", { .log_last_ns = NS_PER_S }, RING, 100000, true },
+		{ "--log-last 0.1 is as a second", { .log_last_ns = 100 * NS_PER_MS }, RING, 100000, true },
+		{ "--log-last 60", { .log_last_ns = 60 * NS_PER_S }, 6000000, 6000000, true },
+		{ "--log-last 59.001", { .log_last_ns = 59001 * NS_PER_MS }, 6000000, 6000000, true },
+		{ "--log-last longer than the run", { .log_last_ns = 60 * NS_PER_S, .duration_ns = 10 * NS_PER_S }, 575000, 575000, true },
+		{ "--log-last and few packets", { .log_last_ns = 60 * NS_PER_S, .count = 100 }, 100, 100, true },
+		{ "--log-last and --snapshot", { .log_last_ns = 60 * NS_PER_S, .snapshot = true }, 6000000, 6000000, true },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		for (int emptied = 0; emptied < 2; emptied++) {
+			const uint64_t wanted = emptied ? rows[i].capacity : rows[i].without;
+
+			set_up(state);
+			options = rows[i].options;
+			options.log_path = "log";
+			assert_int_equal(open_log(emptied), 0);
+			assert_string_equal(said, "");
+			if (store.log.capacity != wanted || store.log.circular != (!emptied && rows[i].circular_without))
+				fail_msg("%s, %s: %llu%s, not %llu", rows[i].name, emptied ? "emptied" : "not emptied",
+					 (unsigned long long)store.log.capacity, store.log.circular ? " circular" : "",
+					 (unsigned long long)wanted);
+			assert_int_equal(store.log.record_bytes, options.log_full ? 88 : 56);
+			assert_int_equal(fake.mapped, wanted * store.log.record_bytes);
+			assert_ptr_equal(exchange.log, &store.log);
+		}
+}
+
+static void only_the_last_of_a_snapshot(void **state)
+{
+	(void)state;
+	assert_false(store_log_is_circular(&options));
+	options.log_last_ns = NS_PER_S;
+	assert_false(store_log_is_circular(&options));
+	options.snapshot = true;
+	assert_false(store_log_is_circular(&options));
+	options.log_last_ns = 0;
+	assert_true(store_log_is_circular(&options));
+	options.log_rotate.bytes = 1 << 20;
+	assert_false(store_log_is_circular(&options));
+}
+
+static void without_a_log_there_is_no_ring(void **state)
+{
+	(void)state;
+	options.log_path = NULL;
+	assert_int_equal(open_log(true), 0);
+	assert_int_equal(fake.maps, 0);
+	assert_null(exchange.log);
+}
+
+/* ---- Little memory --------------------------------------------------------------------------------------------------- */
+
+/* What the run needs is not taken away from it: a quarter of what is free at most. */
+static void a_quarter_of_the_free_memory(void **state)
+{
+	(void)state;
+	fake.free_bytes = 4 * 56 * 1000000;
+	assert_int_equal(open_log(false), 0);
+	assert_int_equal(store.log.capacity, 1000000);
+	assert_string_equal(said, "");
+	options.verbose = true;
+	assert_int_equal(open_log(false), 0);
+	assert_non_null(strstr(said, "the log is limited to a quarter of the free memory: 1000000 records\n"));
+	/* The ring that is emptied is small, and has its size. */
+	assert_int_equal(open_log(true), 0);
+	assert_int_equal(store.log.capacity, RING);
+	assert_string_equal(said, "");
+	/* A count that does not fit. */
+	options.count = 2000000;
+	assert_int_equal(open_log(false), 0);
+	assert_int_equal(store.log.capacity, 1000000);
+	options.count = 1000000;
+	assert_int_equal(open_log(false), 0);
+	assert_string_equal(said, "");
+	/* And there is always room for a mark and a record. */
+	fake.free_bytes = 0;
+	assert_int_equal(open_log(false), 0);
+	assert_int_equal(store.log.capacity, 2);
+}
+
+/* It would hold less than was asked for, and nobody would know before the breach. */
+static void seconds_that_do_not_fit_are_refused(void **state)
+{
+	(void)state;
+	for (int emptied = 0; emptied < 2; emptied++) {
+		set_up(state);
+		options.log_last_ns = 60 * NS_PER_S;
+		fake.free_bytes = 4ULL * 56 * 6000000;
+		assert_int_equal(open_log(emptied), 0);
+		assert_string_equal(said, "");
+		assert_int_equal(store.log.capacity, 6000000);
+		set_up(state);
+		options.log_last_ns = 60 * NS_PER_S;
+		fake.free_bytes = 4ULL * 56 * 6000000 - 1;
+		assert_int_equal(open_log(emptied), -ENOMEM);
+		assert_non_null(strstr(said, "--log-last 60: so many seconds take more than a quarter of the free memory: use fewer\n"));
+		assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
+		assert_int_equal(fake.maps, 0);
+		assert_null(exchange.log);
+		/* A run that is short needs no more than it has packets. */
+		options.count = 1000;
+		assert_int_equal(open_log(emptied), 0);
+		assert_int_equal(store.log.capacity, 1000);
+	}
+}
+
+static void no_memory_at_all(void **state)
+{
+	(void)state;
+	fake.map_error = -ENOMEM;
+	options.count = 1000;
+	assert_int_equal(open_log(true), -ENOMEM);
+	assert_non_null(strstr(said, "no memory for a log of 1000 records: Cannot allocate memory: use a shorter --duration or a --count\n"));
+	assert_null(exchange.log);
+}
+
+#define STORE_TEST(function) cmocka_unit_test_setup(function, set_up)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		STORE_TEST(sizes),
+		STORE_TEST(only_the_last_of_a_snapshot),
+		STORE_TEST(without_a_log_there_is_no_ring),
+		STORE_TEST(a_quarter_of_the_free_memory),
+		STORE_TEST(seconds_that_do_not_fit_are_refused),
+		STORE_TEST(no_memory_at_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,146 @@
+/* build: sources=report/verdict_finding.c libs= */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The verdict on what was not there for a while: each look at its limit and beside it. */
+#include "report/verdict_outage.c"
+
+#include "util.h"
+
+#include <string.h>
+
+static struct options options;
+static struct channel channel;
+static struct exchange exchange;
+static struct link_watch wire;
+static const struct verdict_facts facts = { .options = &options, .exchange = &exchange, .link = &wire };
+static struct verdict_finding found;
+
+/* A run of ten seconds. */
+static int set_up(void **state)
+{
+	(void)state;
+	memset(&options, 0, sizeof(options));
+	memset(&exchange, 0, sizeof(exchange));
+	channel.dropped = 0;
+	exchange.channel = &channel;
+	exchange.began_ns = 7 * NS_PER_S;
+	exchange.ended_ns = 17 * NS_PER_S;
+	wire.before = wire.after = (struct link_state){ .up = true, .downs_known = true, .downs = 4 };
+	return 0;
+}
+
+static enum verdict_outcome look(enum verdict_outcome (*by)(const struct verdict_facts *f, struct verdict_finding *found))
+{
+	memset(&found, 0, sizeof(found));
+	return by(&facts, &found);
+}
+
+static void expect(enum verdict_outcome (*by)(const struct verdict_facts *f, struct verdict_finding *found), uint64_t number,
+		   const char *more, const char *text)
+{
+	assert_int_equal(look(by), JUDGED);
+	assert_int_equal(found.number, number);
+	assert_string_equal(found.more, more);
+	assert_string_equal(found.text, text);
+}
+
+static void dropped(void **state)
+{
+	(void)state;
+	expect(verdict_look_dropped, 0, "", "0");
+	channel.dropped = 37935;
+	expect(verdict_look_dropped, 37935, "", "37935");
+	options.role = ROLE_REFLECT;
+	expect(verdict_look_dropped, 37935, "", "37935");
+	channel.dropped = -1;
+	assert_int_equal(look(verdict_look_dropped), CANNOT_TELL);
+}
+
+/* More than 1/1000 of the run is doubtful, more than half of it is void; never both. */
+static void silence(void **state)
+{
+	(void)state;
+	expect(verdict_look_silence, 0, " for 0.000 s", "0.00 %");
+	exchange.outages.total_ns = 10 * NS_PER_MS;
+	expect(verdict_look_silence, 1, " for 0.010 s", "0.10 %");
+	exchange.outages.total_ns++;
+	expect(verdict_look_silence, 2, " for 0.010 s", "0.10 %");
+	exchange.outages.total_ns = 1104 * NS_PER_MS;
+	expect(verdict_look_silence, 111, " for 1.104 s", "11.04 %");
+	exchange.outages.total_ns = 5 * NS_PER_S;
+	expect(verdict_look_silence, 500, " for 5.000 s", "50.00 %");
+	assert_int_equal(look(verdict_look_most_silence), NOT_ASKED);
+	exchange.outages.total_ns++;
+	assert_int_equal(look(verdict_look_silence), NOT_ASKED);
+	expect(verdict_look_most_silence, 51, " for 5.000 s", "50.00 %");
+	exchange.outages.total_ns = 10 * NS_PER_S;
+	expect(verdict_look_most_silence, 100, " for 10.000 s", "100.00 %");
+
+	options.role = ROLE_REFLECT;
+	assert_int_equal(look(verdict_look_silence), NOT_ASKED);
+	assert_int_equal(look(verdict_look_most_silence), NOT_ASKED);
+}
+
+/* The last reading of the clock may be older than the one that ended an outage. A run of no length has no shares. */
+static void silence_of_a_short_run(void **state)
+{
+	(void)state;
+	exchange.outages.total_ns = 11 * NS_PER_S;
+	expect(verdict_look_most_silence, 100, " for 11.000 s", "100.00 %");
+	exchange.ended_ns = exchange.began_ns;
+	expect(verdict_look_most_silence, 100, " for 11.000 s", "100.00 %");
+	exchange.outages.total_ns = 0;
+	expect(verdict_look_silence, 0, " for 0.000 s", "0.00 %");
+	exchange.ended_ns = exchange.began_ns = 0;
+	exchange.outages.total_ns = 315360000 * NS_PER_S; /* the longest duration */
+	exchange.ended_ns = 2 * exchange.outages.total_ns;
+	expect(verdict_look_silence, 500, " for 315360000.000 s", "50.00 %");
+}
+
+static void a_link(void **state)
+{
+	(void)state;
+	expect(verdict_look_link, 0, "", "");
+	wire.after.downs = 6;
+	expect(verdict_look_link, 2, "", "2 times");
+	wire.after.up = false;
+	expect(verdict_look_link, 3, "", "2 times, down at the end");
+	wire.after.downs = 4;
+	expect(verdict_look_link, 1, "", "down at the end");
+	wire.after.up = true;
+	wire.before.downs = UINT32_MAX;
+	expect(verdict_look_link, 5, "", "5 times");
+	wire.after = (struct link_state){ .error = -ENODEV };
+	expect(verdict_look_link, 1, "", "the interface is gone");
+	wire.before.error = -EIO;
+	expect(verdict_look_link, 1, "", "the interface is gone");
+}
+
+static void a_link_that_does_not_tell(void **state)
+{
+	(void)state;
+	wire.after.error = -EIO;
+	assert_int_equal(look(verdict_look_link), CANNOT_TELL);
+	wire.after.error = 0;
+	wire.before.error = -EIO;
+	assert_int_equal(look(verdict_look_link), CANNOT_TELL);
+	/* Without the count: what is seen at the end is told, and an end that is well says nothing of what was before. */
+	wire.before.error = 0;
+	wire.after.downs_known = false;
+	wire.after.downs = 0;
+	assert_int_equal(look(verdict_look_link), CANNOT_TELL);
+	wire.after.up = false;
+	expect(verdict_look_link, 1, "", "down at the end");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(dropped, set_up),
+		cmocka_unit_test_setup(silence, set_up),
+		cmocka_unit_test_setup(silence_of_a_short_run, set_up),
+		cmocka_unit_test_setup(a_link, set_up),
+		cmocka_unit_test_setup(a_link_that_does_not_tell, set_up),
+	};
+
+	return cmocka_run_group_tests_name("verdict_outage", tests, NULL, NULL);
+}
