@@ -39,6 +39,7 @@ make -s -C "$tree" rant build/hostile build/spike.so || exit 1
 mount -t tmpfs -o size=1g none "$logs" && trap 'umount -l "$logs"; remove_all; exit "$failed"' EXIT
 chmod 1777 "$logs"
 
+GUARD_S=600 # the machine may have other work, and this gives way to it: nice tests/soak.sh
 MEMORY_KB=2048 # by which a process may grow after its first look: the stack of a thread, buffers of libc
 # Looks, and how many of them between two restarts.
 interval_s=$((total_s / 6)) every=2

@@ -4,6 +4,8 @@
 # Hardware stamps, a spike at each stage in turn, and what rant makes of it: the stage it blames, the kernel's snapshot,
 # and the circular log. On the simulated NIC, whose clock runs like the system's but is offset and drifts.
 #
+# lab: rt, so that both guests take about as long
+#
 #   SPIKES=N    of each stage, each is a run of its own: 5, or 2 if only quick tests are wanted
 set -uo pipefail
 # shellcheck source=tests/lab/guest.sh
