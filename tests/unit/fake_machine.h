@@ -109,6 +109,7 @@ static struct {
 	int phc_error;
 	long phc_error_from, phc_error_every; /* of the readings; 0: each */
 	int64_t phc_error_ns; /* that such a reading takes */
+	int64_t phc_stall_ns; /* of the 30th reading */
 	long phc_readings;
 } fake;
 
@@ -171,6 +172,7 @@ static int fake_phc(struct timespec *t)
 	ns += 1000000000 * NS_PER_S;
 	*t = (struct timespec){ ns / NS_PER_S, ns % NS_PER_S };
 	fake.now_ns += fake.phc_error && fails ? fake.phc_error_ns : 0;
+	fake.now_ns += fake.phc_readings == 30 ? fake.phc_stall_ns : 0;
 	return fail_with(fails ? fake.phc_error : 0);
 }
 

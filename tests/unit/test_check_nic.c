@@ -538,6 +538,13 @@ static void test_phc_wrong(void **state)
 	fake.phc_ppm = 11000;
 	look("NIC clock");
 	assert_non_null(strstr(said, "fail  NIC clock: went on 10"));
+	/* A thread that was held up for one reading of many knows as much as before. */
+	fake.phc_ppm = 50000;
+	fake.phc_stall_ns = 20 * NS_PER_MS;
+	fake.phc_readings = 0;
+	look("NIC clock");
+	assert_non_null(strstr(said, "fail  NIC clock: went on "));
+	fake.phc_stall_ns = 0;
 	fake.phc_ppm = 0;
 	for (fake.phc_jump_ns = -NS_PER_S; fake.phc_jump_ns <= NS_PER_S; fake.phc_jump_ns += 2 * NS_PER_S) {
 		fake.phc_readings = 0;
