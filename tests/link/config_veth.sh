@@ -97,7 +97,8 @@ dump() {
 	done
 	{ ip -4 neigh show proxy; ip -6 neigh show proxy; ip neigh show nud permanent; bridge fdb show; ip -o maddr show; } | sort
 	ip netns list 2>/dev/null | grep -F "$$"
-	ls /sys/kernel/tracing/instances | grep -v '^rant_test_' # of a unit test that runs beside this
+	# Without those of a unit test that runs beside this.
+	find /sys/kernel/tracing/instances -mindepth 1 -maxdepth 1 ! -name 'rant_test_*' | sort
 	# shellcheck disable=SC2009 # their scheduling is wanted, too
 	ps -eLo comm,cls,rtprio,ni | grep -E '^(irq/|ksoftirqd/)' | sort
 	grep -s '' /proc/irq/*/smp_affinity_list /proc/irq/default_smp_affinity
