@@ -88,7 +88,7 @@ static struct run {
 	struct report report;
 } run = {
 	.awake_fd = -1, .clocks = { .phc_fd = -1, .dial_fd = -1 }, .clock_set.fd = -1, .nic.control_fd = -1, .log_writer.file.fd = -1,
-	.channel = { .fd = -1, .stray_fd = -1 },
+	.channel = CHANNEL_CLOSED,
 };
 
 /* In a signal handler, before a second signal ends the program at once: nothing is left behind but what is written of the

@@ -66,7 +66,7 @@ static void look_at_address(struct check *c)
 
 static int ask_socket(const struct check *c)
 {
-	struct channel channel = { .fd = -1, .stray_fd = -1 };
+	struct channel channel = CHANNEL_CLOSED;
 	int error = socket_open(&channel, c->options);
 
 	if (!error)

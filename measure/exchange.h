@@ -140,7 +140,6 @@ struct exchange {
 	uint64_t set_received;
 	unsigned turn; /* of the loop: every so many read the clock */
 	uint32_t next_key;
-	uint32_t ids_ahead; /* id of a transmit stamp less the key of its packet, now: those before may have had less */
 	uint32_t oldest_key; /* reflector: flights from it to next_key - 1 may wait for stamps */
 	uint32_t highest_answered; /* emitter */
 	uint64_t lost_total;

@@ -83,9 +83,10 @@ INLINE struct flight *verb_open(struct exchange *x, const bool emit)
 INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, size_t bytes,
 		      const struct arrival *answering)
 {
+	struct lane *at = x->channel->at;
 	int error;
 
-	f->id = f->key + x->ids_ahead;
+	f->id = x->channel->id_by_message ? f->key : at->next_id;
 	error = stamp_send(x->channel, packet, bytes, f->id, answering);
 	if (error) {
 		counter_add(&x->account.refused, 1);
@@ -94,7 +95,10 @@ INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, 
 			x->end = END_GONE;
 		return false;
 	}
-	if (x->channel->id_asked)
+	at->next_id = f->id + 1;
+	at->last_key = f->key;
+	at->ids_ahead = f->id - f->key;
+	if (at->id_asked)
 		f->id ^= WITNESS_UNKNOWN_ID;
 	x->next_key++;
 	f->sent_ns = x->now_ns;
@@ -122,7 +126,7 @@ INLINE struct flight *verb_fetch(struct exchange *x, const bool emit, bool *more
 
 	if (!f || (f->state == FLIGHT_WAITING && !witness_agrees(x, f, d.time_ns, emit))) {
 		counter_add(&x->account.stamp_unmatched, 1);
-		stamp_doubt(x->channel);
+		stamp_doubt(x->channel, x->channel->at);
 	} else if (f->state == FLIGHT_WAITING) {
 		f->sample.time_ns[at] = d.time_ns;
 		f->sample.source[at] = (uint8_t)x->channel->wire;

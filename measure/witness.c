@@ -6,13 +6,15 @@
 /* A packet that was refused may have left its id in the queue. That of the last one comes after it. */
 void witness_learn_id(struct exchange *x, uint32_t id)
 {
-	struct flight *f = &x->flight[(x->next_key - 1) % FLIGHTS];
+	struct lane *at = x->channel->at;
+	struct flight *f = &x->flight[at->last_key % FLIGHTS];
 
-	if (!x->channel->id_asked || f->key != x->next_key - 1 || f->state == FLIGHT_NONE)
+	if (!at->id_asked || f->key != at->last_key || f->state == FLIGHT_NONE)
 		return;
 	f->id = id;
-	x->ids_ahead = id - f->key;
-	x->channel->id_doubted = false;
+	at->next_id = id + 1;
+	at->ids_ahead = id - f->key;
+	at->id_doubted = false;
 }
 
 struct flight *witness_search(struct exchange *x, uint32_t id)

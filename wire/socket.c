@@ -136,7 +136,7 @@ static bool takes_id_by_message(const struct transport *t)
 	return takes;
 }
 
-static int set_timestamping(struct channel *c)
+static int set_timestamping(struct channel *c, int fd)
 {
 	int flags = 0;
 
@@ -154,8 +154,8 @@ static int set_timestamping(struct channel *c)
 		c->id_by_message = takes_id_by_message(c->transport);
 	}
 
-	int error = set_int(c->fd, SOL_SOCKET, SO_TIMESTAMPING, flags);
-	int granted = get_int(c->fd, SOL_SOCKET, SO_TIMESTAMPING);
+	int error = set_int(fd, SOL_SOCKET, SO_TIMESTAMPING, flags);
+	int granted = get_int(fd, SOL_SOCKET, SO_TIMESTAMPING);
 
 	if (error || granted != flags) {
 		warnx("SO_TIMESTAMPING 0x%x: %s: this needs Linux 5.10 or newer; --stamp user works without it", flags,
@@ -218,20 +218,20 @@ static int connect_once(int fd, const struct options *o, const struct nic *n, st
 static int connect_to_server(struct channel *c, const struct options *o, const struct nic *n)
 {
 	struct sockaddr_in local = { .sin_family = AF_INET };
-	int error = connect_once(c->fd, o, n, &local);
+	int error = connect_once(c->lane[0].fd, o, n, &local);
 
 	if (error)
 		return error;
-	c->connected = true;
+	c->lane[0].connected = true;
 	error = open_socket(c->transport, &c->stray_fd);
 	if (error)
 		return error;
 	set_int(c->stray_fd, SOL_SOCKET, SO_REUSEPORT, 1);
 	error = bind_to(c->stray_fd, n, &local);
-	return error ? error : connect_once(c->fd, o, n, &local);
+	return error ? error : connect_once(c->lane[0].fd, o, n, &local);
 }
 
-static int set_options(struct channel *c, const struct options *o)
+static int set_options(struct channel *c, int fd, const struct options *o)
 {
 	const struct transport *t = c->transport;
 	const char *cure = "this kernel is too old or too bare: rant needs Linux 5.10 or newer";
@@ -253,13 +253,13 @@ static int set_options(struct channel *c, const struct options *o)
 	};
 
 	/* FORCE needs CAP_NET_ADMIN; without it the limit is net.core.rmem_max, and what was granted is reported. */
-	if (set_int(c->fd, SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER_BYTES / 2))
-		set_int(c->fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES / 2);
-	c->receive_buffer_bytes = get_int(c->fd, SOL_SOCKET, SO_RCVBUF);
+	if (set_int(fd, SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER_BYTES / 2))
+		set_int(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES / 2);
+	c->receive_buffer_bytes = get_int(fd, SOL_SOCKET, SO_RCVBUF);
 
-	int error = apply(c->fd, rows, sizeof(rows) / sizeof(rows[0]));
+	int error = apply(fd, rows, sizeof(rows) / sizeof(rows[0]));
 
-	return error ? error : set_busy_poll(c->fd, o);
+	return error ? error : set_busy_poll(fd, o);
 }
 
 int socket_open(struct channel *c, const struct options *o)
@@ -270,12 +270,13 @@ int socket_open(struct channel *c, const struct options *o)
 	c->wire = (enum source)o->stamp;
 	c->tx_stamps = c->wire != SOURCE_USER && !o->no_tx_stamps;
 	c->stray_fd = -1;
-	error = open_socket(c->transport, &c->fd);
+	c->at = &c->lane[0];
+	error = open_socket(c->transport, &c->at->fd);
 	if (error)
 		return error;
-	error = set_options(c, o);
+	error = set_options(c, c->at->fd, o);
 	if (!error)
-		error = set_timestamping(c);
+		error = set_timestamping(c, c->at->fd);
 	if (error)
 		socket_close(c);
 	return error;
@@ -326,7 +327,7 @@ int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 		local.sin_port = htons((uint16_t)o->port);
 	if (c->wire == SOURCE_KERNEL)
 		wait_for_kernel_stamps();
-	error = bind_to(c->fd, n, &local);
+	error = bind_to(c->lane[0].fd, n, &local);
 	if (!error && o->role == ROLE_EMIT)
 		error = connect_to_server(c, o, n);
 	if (!error && o->role == ROLE_EMIT)
@@ -334,7 +335,7 @@ int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 	if (error)
 		socket_close(c);
 	else
-		c->dropped = read_drops(c->fd, &c->drops_before) ? -1 : 0;
+		c->dropped = read_drops(c->lane[0].fd, &c->lane[0].drops_before) ? -1 : 0;
 	return error;
 }
 
@@ -342,16 +343,16 @@ void socket_note_drops(struct channel *c)
 {
 	uint32_t now;
 
-	if (c->dropped < 0 || read_drops(c->fd, &now))
+	if (c->dropped < 0 || read_drops(c->lane[0].fd, &now))
 		c->dropped = -1;
 	else
-		c->dropped = (uint32_t)(now - c->drops_before);
+		c->dropped = (uint32_t)(now - c->lane[0].drops_before);
 }
 
 int socket_want_tos(struct channel *c)
 {
 	c->tos_wanted = true;
-	return set_int(c->fd, c->transport->ip_level, c->transport->want_tos, 1);
+	return set_int(c->lane[0].fd, c->transport->ip_level, c->transport->want_tos, 1);
 }
 
 uint64_t socket_count_strays(struct channel *c)
@@ -379,7 +380,7 @@ void socket_close(struct channel *c)
 {
 	if (c->stray_fd >= 0)
 		close(c->stray_fd);
-	if (c->fd >= 0)
-		close(c->fd);
-	c->fd = c->stray_fd = -1;
+	if (c->lane[0].fd >= 0)
+		close(c->lane[0].fd);
+	c->lane[0].fd = c->stray_fd = -1;
 }

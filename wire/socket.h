@@ -30,29 +30,43 @@ struct transport {
 
 #define DATAGRAM_MAX 65536 /* more than UDP can carry, so that MSG_TRUNC stays a surprise */
 
-/* Socket and buffers of the measuring loop: made by socket.c, used by timestamping.c. */
+#define LANES 1
+
+/* One of the sockets that are measured on. */
+struct lane {
+	int fd; /* -1: it is not open */
+	bool connected; /* no addresses in its messages */
+	/* Where the kernel counts ids of stamps by itself, it does for each socket; and whether it has counted a packet that it did not
+	 * send, it does not say. */
+	bool id_doubted; /* so the next packet asks for its id, */
+	bool id_asked; /* as the last one did, */
+	bool id_told; /* or some packet before */
+	uint32_t next_id; /* of the next packet, */
+	uint32_t last_key, ids_ahead; /* and the caller's number of the last one, and what its id was ahead of that */
+	uint32_t drops_before; /* by the kernel, when the run began */
+};
+
+/* Sockets and buffers of the measuring loop: made by socket.c, used by timestamping.c. */
 struct channel {
 	const struct transport *transport;
-	int fd;
+	struct lane lane[LANES];
+	struct lane *at; /* what is received from, sent by and fetched from */
 	int stray_fd; /* emitter: bound to the same port, gets what others than the server send; -1 if none */
 	enum source wire; /* of the stamps asked for; SOURCE_USER: none */
 	bool tx_stamps; /* asked for and granted */
 	bool id_by_message; /* the kernel takes the id of a transmit stamp from us (SCM_TS_OPT_ID, Linux 6.13) */
-	/* Else it counts by itself, and whether it has counted a packet that it did not send, it does not say. */
-	bool id_doubted; /* so the next packet asks for its id, */
-	bool id_asked; /* as the last one did, */
-	bool id_told; /* or some packet before */
-	bool connected; /* emitter: no addresses in the messages */
 	bool tos_wanted; /* by socket_want_tos() */
 	int receive_buffer_bytes; /* granted */
-	uint32_t drops_before; /* by the kernel, when the run began */
 	int64_t dropped; /* by socket_note_drops(); -1: not known */
 	counter error_other; /* entries of the error queue that are no transmit stamp of the kind asked for */
 	counter control_truncated;
 	uint8_t datagram[DATAGRAM_MAX]; /* last received; the reflector turns it into the reply in place */
 };
 
-/* Opens the socket and sets every option, reading back what was granted. *c is all zeros before. 0; or -errno after one
+/* A channel before it is opened. */
+#define CHANNEL_CLOSED { .lane = { [0 ... LANES - 1] = { .fd = -1 } }, .stray_fd = -1 }
+
+/* Opens the socket and sets every option, reading back what was granted. *c is CHANNEL_CLOSED before. 0; or -errno after one
  * line, and nothing is open. */
 int socket_open(struct channel *c, const struct options *o);
 

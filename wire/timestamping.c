@@ -58,17 +58,17 @@ static struct cmsghdr *put_message(struct cmsghdr *m, int level, int type, const
  * build, since then what is built (and, say, an output firewall drops). So the packet after it also asks for a stamp at the door of
  * the queueing discipline: that comes before the call returns, with the id that the packet got, and no other packet asks for it.
  */
-static struct cmsghdr *put_id(struct channel *c, struct cmsghdr *m, uint32_t id)
+static struct cmsghdr *put_id(const struct channel *c, struct cmsghdr *m, uint32_t id)
 {
 	const uint32_t asked = SOF_TIMESTAMPING_TX_SCHED |
 			       (c->wire == SOURCE_HARDWARE ? SOF_TIMESTAMPING_TX_HARDWARE : SOF_TIMESTAMPING_TX_SOFTWARE);
 
 	if (c->id_by_message)
 		return put_message(m, SOL_SOCKET, SCM_TS_OPT_ID, &id, sizeof(id));
-	c->id_asked = c->id_doubted;
-	if (!c->id_asked)
+	c->at->id_asked = c->at->id_doubted;
+	if (!c->at->id_asked)
 		return m;
-	c->id_told = true;
+	c->at->id_told = true;
 	return put_message(m, SOL_SOCKET, SO_TIMESTAMPING, &asked, sizeof(asked));
 }
 
@@ -94,11 +94,11 @@ int stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t id,
 	if (m.msg_controllen)
 		m.msg_control = &control;
 
-	while (sendmsg(c->fd, &m, MSG_DONTWAIT) < 0) {
+	while (sendmsg(c->at->fd, &m, MSG_DONTWAIT) < 0) {
 		if (errno == EINTR)
 			continue; /* before anything was counted: nothing here waits */
-		stamp_doubt(c);
-		c->id_asked = false;
+		stamp_doubt(c, c->at);
+		c->at->id_asked = false;
 		return -errno;
 	}
 	return 0;
@@ -139,11 +139,11 @@ int stamp_receive(struct channel *c, struct arrival *a)
 			    .msg_controllen = sizeof(control) };
 	const struct transport *t = c->transport;
 
-	if (!c->connected) {
+	if (!c->at->connected) {
 		m.msg_name = &a->from;
 		m.msg_namelen = sizeof(a->from);
 	}
-	ssize_t bytes = recvmsg(c->fd, &m, MSG_DONTWAIT);
+	ssize_t bytes = recvmsg(c->at->fd, &m, MSG_DONTWAIT);
 
 	if (bytes < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
@@ -181,7 +181,7 @@ static enum fetch read_extended_error(const struct channel *c, const struct cmsg
 	d->id = e.ee_data;
 	if (e.ee_errno != ENOMSG || e.ee_origin != SO_EE_ORIGIN_TIMESTAMPING)
 		return FETCH_OTHER;
-	if (e.ee_info == SCM_TSTAMP_SCHED && c->id_told)
+	if (e.ee_info == SCM_TSTAMP_SCHED && c->at->id_told)
 		return FETCH_ID;
 	return e.ee_info == SCM_TSTAMP_SND ? FETCH_STAMP : FETCH_OTHER;
 }
@@ -194,7 +194,7 @@ enum fetch stamp_fetch(struct channel *c, struct departure *d)
 	enum fetch entry = FETCH_OTHER;
 	bool stamped = false;
 
-	if (recvmsg(c->fd, &m, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+	if (recvmsg(c->at->fd, &m, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
 		return FETCH_EMPTY;
 	if (m.msg_flags & MSG_CTRUNC) {
 		counter_add(&c->control_truncated, 1);
@@ -217,9 +217,11 @@ enum fetch stamp_fetch(struct channel *c, struct departure *d)
 
 void stamp_wait(struct channel *c, bool receive, int64_t limit_ns)
 {
-	/* The error queue shows as POLLERR, which poll reports without being asked. */
-	struct pollfd p = { .fd = c->fd, .events = receive ? POLLIN : 0 };
+	/* The error queue shows as POLLERR, which poll reports without being asked. Of -1 it takes no notice. */
+	struct pollfd p[LANES];
 	struct timespec limit = { .tv_sec = limit_ns / NS_PER_S, .tv_nsec = limit_ns % NS_PER_S };
 
-	ppoll(&p, 1, &limit, NULL);
+	for (int i = 0; i < LANES; i++)
+		p[i] = (struct pollfd){ .fd = c->lane[i].fd, .events = receive ? POLLIN : 0 };
+	ppoll(p, LANES, &limit, NULL);
 }

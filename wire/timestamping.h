@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Send one, receive one, fetch transmit stamps (hot). */
+/* Send one, receive one, fetch transmit stamps (hot): all on c->at. */
 #ifndef WIRE_TIMESTAMPING_H
 #define WIRE_TIMESTAMPING_H
 
@@ -30,15 +30,15 @@ struct departure {
 
 /*
  * Sends one packet. `id` becomes that of its transmit stamp, or the kernel counts from 0 by itself: what it has sent, and some of what
- * it has refused. After a packet that was refused, c->id_doubted, the next one asks for its own (c->id_asked): stamp_fetch() has it
+ * it has refused. After a packet that was refused, id_doubted, the next one asks for its own (id_asked): stamp_fetch() has it
  * before any stamp of that packet. `answering` is the arrival that is answered, NULL on a connected socket. 0 or -errno.
  */
 int stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t id, const struct arrival *answering);
 
 /* What its stamps say may not be true of the kernel's count: see stamp_send(). */
-static inline void stamp_doubt(struct channel *c)
+static inline void stamp_doubt(const struct channel *c, struct lane *l)
 {
-	c->id_doubted = c->tx_stamps && !c->id_by_message;
+	l->id_doubted = c->tx_stamps && !c->id_by_message;
 }
 
 /* Receives one datagram into c->datagram without waiting. 1: *a is filled; 0: nothing there; -errno. */
@@ -50,7 +50,7 @@ enum fetch { FETCH_EMPTY, FETCH_STAMP, FETCH_ID, FETCH_OTHER };
  * stamp of ours, and is counted in *c. */
 enum fetch stamp_fetch(struct channel *c, struct departure *d);
 
-/* Sleeps until there is something to fetch, or with `receive` to receive, at most limit_ns. */
+/* Sleeps until there is something to fetch on any lane, or with `receive` to receive, at most limit_ns. */
 void stamp_wait(struct channel *c, bool receive, int64_t limit_ns);
 
 #endif

@@ -236,11 +236,12 @@ static inline void bench_start(enum role role, enum source wire)
 				      .overflow_ns = OVERFLOW_NS, .bucket_ns = NS_PER_US, .stamp = wire, .plain = true,
 				      .ttl = FAKE_TTL, .dscp = -1, .synced_ns = -1 };
 	b.plan = (struct packet_plan){ .ssid = FAKE_SSID };
-	b.channel.fd = FAKE_FD;
+	b.channel.at = &b.channel.lane[0];
+	b.channel.at->fd = FAKE_FD;
 	b.channel.stray_fd = -1;
 	b.channel.wire = wire;
 	b.channel.tx_stamps = wire != SOURCE_USER;
-	b.channel.connected = role == ROLE_EMIT;
+	b.channel.at->connected = role == ROLE_EMIT;
 	b.x = (struct exchange){ .channel = &b.channel, .histogram = &b.histogram, .log = &b.log, .sessions = &b.sessions,
 				 .options = &b.options, .stop = &b.stop, .plan = &b.plan, .on_breach = on_breach,
 				 .on_silence = on_silence, .context = &b };
@@ -670,7 +671,7 @@ static inline struct fake_account bench_run(const char *name)
 	fake.threshold_on = (enum figure)b.options.threshold_on;
 	fake.place = b.x.clocks ? place_by_hand : NULL;
 	fake.phc_readable = b.x.clocks && clocks.phc_fd == FAKE_PHC_FD;
-	fake.first_id = b.x.next_key = b.x.oldest_key = fake.first_id;
+	b.channel.at->next_id = b.x.next_key = b.x.oldest_key = fake.first_id;
 	fake.tx_stamps = b.channel.tx_stamps;
 	fake.check_steps = b.channel.tx_stamps && b.channel.wire == SOURCE_HARDWARE && !b.options.no_step_check;
 	fake.check_set = !fake.check_steps && !b.options.no_step_check;

@@ -24,8 +24,7 @@ static void prepare(enum role role, enum source stamp)
 	memset(&fake, 0, sizeof(fake));
 	fake.granted_mask = -1;
 	fake.send_error = EACCES;
-	memset(&c, 0, sizeof(c));
-	c.fd = c.stray_fd = -1;
+	c = (struct channel)CHANNEL_CLOSED;
 	lo.mtu = 0;
 	o = (struct options){ .role = role, .stamp = stamp, .port = 8620, .ttl = 255, .dscp = -1, .priority = -1 };
 	o.server.in = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -79,7 +78,7 @@ static void check_refused(int error, const char *what)
 	assert_int_equal(open_it(true), -error);
 	if (lines() != 1 || !strstr(line, what))
 		fail_msg("stderr for %s: '%s'", what, line);
-	assert_int_equal(c.fd, -1);
+	assert_int_equal(c.lane[0].fd, -1);
 	assert_int_equal(c.stray_fd, -1);
 	assert_int_equal(lowest_free_fd(), free_fd);
 }
@@ -171,7 +170,7 @@ static void what_is_set(void **state)
 		assert_false(was_touched(SOL_IP, IP_RECVTOS));
 		/* An ICMP error in the error queue is of no use to anyone. */
 		assert_false(was_touched(SOL_IP, IP_RECVERR));
-		assert_int_equal(c.connected, !reflect);
+		assert_int_equal(c.lane[0].connected, !reflect);
 		assert_int_equal(c.stray_fd >= 0, !reflect);
 		assert_int_equal(ntohs(fake.bound[0].sin_port), reflect ? 8620 : 0);
 		socket_close(&c);
@@ -453,7 +452,7 @@ static void strays_are_counted(void **state)
 		close(stranger);
 		skip();
 	}
-	uint16_t port = port_of(c.fd);
+	uint16_t port = port_of(c.lane[0].fd);
 
 	assert_int_equal(port_of(c.stray_fd), port);
 	/* What the server sends is no stray. */
@@ -462,8 +461,8 @@ static void strays_are_counted(void **state)
 	for (int i = 0; i < 5; i++)
 		send_to(stranger, port);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(recv(c.fd, octet, sizeof(octet), MSG_DONTWAIT), 1);
-	assert_int_equal(recv(c.fd, octet, sizeof(octet), MSG_DONTWAIT), -1);
+		assert_int_equal(recv(c.lane[0].fd, octet, sizeof(octet), MSG_DONTWAIT), 1);
+	assert_int_equal(recv(c.lane[0].fd, octet, sizeof(octet), MSG_DONTWAIT), -1);
 	assert_int_equal(socket_count_strays(&c), 5);
 	close(server);
 	close(stranger);
@@ -484,7 +483,7 @@ static void strays_that_found_no_room_are_counted_too(void **state)
 	}
 	set_int(c.stray_fd, SOL_SOCKET, SO_RCVBUF, 2304);
 	for (int i = 0; i < 300; i++)
-		send_to(stranger, port_of(c.fd));
+		send_to(stranger, port_of(c.lane[0].fd));
 	assert_int_equal(socket_count_strays(&c), 300);
 	close(server);
 	close(stranger);
@@ -522,7 +521,7 @@ static void strays_that_do_not_end_are_counted_up_to_now(void **state)
 		close(stranger);
 		skip();
 	}
-	flood.port = port_of(c.fd);
+	flood.port = port_of(c.lane[0].fd);
 	for (int i = 0; i < queued; i++)
 		send_to(stranger, flood.port);
 	flood.fd = stranger;
@@ -554,15 +553,15 @@ static void own_drops_are_counted(void **state)
 		}
 		socket_note_drops(&c);
 		assert_int_equal(c.dropped, 0);
-		set_int(c.fd, SOL_SOCKET, SO_RCVBUF, 2304);
+		set_int(c.lane[0].fd, SOL_SOCKET, SO_RCVBUF, 2304);
 		if (c.stray_fd >= 0)
 			set_int(c.stray_fd, SOL_SOCKET, SO_RCVBUF, 2304);
 		for (int i = 0; i < 300; i++)
-			send_to(server, port_of(c.fd));
+			send_to(server, port_of(c.lane[0].fd));
 		for (int i = 0; c.stray_fd >= 0 && i < 50; i++)
-			send_to(stranger, port_of(c.fd));
+			send_to(stranger, port_of(c.lane[0].fd));
 		socket_note_drops(&c);
-		for (char octet; recv(c.fd, &octet, sizeof(octet), MSG_DONTWAIT) >= 0; taken++)
+		for (char octet; recv(c.lane[0].fd, &octet, sizeof(octet), MSG_DONTWAIT) >= 0; taken++)
 			;
 		assert_true(taken > 0 && taken < 300);
 		assert_int_equal(c.dropped, 300 - taken);
@@ -616,7 +615,7 @@ static void a_port_that_is_taken(void **state)
 	if (!really_open())
 		skip();
 	first = c;
-	o.port = port_of(first.fd);
+	o.port = port_of(first.lane[0].fd);
 	assert_int_equal(open_it(false), -EADDRINUSE);
 	assert_int_equal(lines(), 1);
 	assert_non_null(strstr(line, "taken"));
@@ -677,10 +676,10 @@ static void ids_count_from_zero(void **state)
 		close(server);
 		skip();
 	}
-	assert_int_equal(recvmsg(c.fd, &(struct msghdr){ 0 }, MSG_ERRQUEUE | MSG_DONTWAIT), -1);
+	assert_int_equal(recvmsg(c.lane[0].fd, &(struct msghdr){ 0 }, MSG_ERRQUEUE | MSG_DONTWAIT), -1);
 	assert_int_equal(recv(server, octet, sizeof(octet), MSG_DONTWAIT), -1);
-	assert_int_equal(send(c.fd, "x", 1, 0), 1);
-	assert_int_equal(first_id(c.fd), 0);
+	assert_int_equal(send(c.lane[0].fd, "x", 1, 0), 1);
+	assert_int_equal(first_id(c.lane[0].fd), 0);
 	close(server);
 }
 
@@ -691,9 +690,9 @@ static void the_reply_has_the_right_ttl(void **state)
 	o.port = 0;
 	if (!really_open())
 		skip();
-	assert_int_equal(get_int(c.fd, SOL_IP, IP_TTL), 255);
-	assert_int_equal(get_int(c.fd, SOL_IP, IP_RECVTTL), 1);
-	assert_int_equal(get_int(c.fd, SOL_IP, IP_PKTINFO), 1);
+	assert_int_equal(get_int(c.lane[0].fd, SOL_IP, IP_TTL), 255);
+	assert_int_equal(get_int(c.lane[0].fd, SOL_IP, IP_RECVTTL), 1);
+	assert_int_equal(get_int(c.lane[0].fd, SOL_IP, IP_PKTINFO), 1);
 }
 
 static void the_priority_is_not_that_of_the_tos(void **state)
@@ -704,8 +703,8 @@ static void the_priority_is_not_that_of_the_tos(void **state)
 	o.priority = 3;
 	if (!really_open())
 		skip();
-	assert_int_equal(get_int(c.fd, SOL_IP, IP_TOS), 46 << 2);
-	assert_int_equal(get_int(c.fd, SOL_SOCKET, SO_PRIORITY), 3);
+	assert_int_equal(get_int(c.lane[0].fd, SOL_IP, IP_TOS), 46 << 2);
+	assert_int_equal(get_int(c.lane[0].fd, SOL_SOCKET, SO_PRIORITY), 3);
 }
 
 /* With the MTU that lo really has. */
@@ -722,11 +721,11 @@ static void a_size_at_the_limit(void **state)
 		close(server);
 		skip();
 	}
-	mtu = get_int(c.fd, SOL_IP, IP_MTU);
+	mtu = get_int(c.lane[0].fd, SOL_IP, IP_MTU);
 	assert_true(mtu > 28);
 	limit = mtu - 28 < 65507 ? mtu - 28 : 65507; /* what the option takes */
-	assert_int_equal(send(c.fd, packet, (size_t)limit, 0), limit);
-	assert_int_equal(send(c.fd, packet, (size_t)limit + 1, 0), -1);
+	assert_int_equal(send(c.lane[0].fd, packet, (size_t)limit, 0), limit);
+	assert_int_equal(send(c.lane[0].fd, packet, (size_t)limit + 1, 0), -1);
 	assert_int_equal(errno, EMSGSIZE);
 	socket_close(&c);
 	lo.mtu = mtu;
@@ -738,7 +737,7 @@ static void a_size_at_the_limit(void **state)
 /* What c makes of a datagram. */
 static struct arrival arrival_of(int from, uint16_t port)
 {
-	struct pollfd p = { .fd = c.fd, .events = POLLIN };
+	struct pollfd p = { .fd = c.lane[0].fd, .events = POLLIN };
 	struct arrival a = { 0 };
 
 	send_to(from, port);
@@ -779,9 +778,9 @@ static void the_tos_comes_and_goes(void **state)
 	}
 	assert_int_equal(set_int(peer, SOL_IP, IP_RECVTOS, 1), 0);
 	assert_int_equal(set_int(peer, SOL_IP, IP_TOS, 0xb9), 0);
-	assert_int_equal(arrival_of(peer, port_of(c.fd)).tos, -1);
+	assert_int_equal(arrival_of(peer, port_of(c.lane[0].fd)).tos, -1);
 	assert_int_equal(socket_want_tos(&c), 0);
-	a = arrival_of(peer, port_of(c.fd));
+	a = arrival_of(peer, port_of(c.lane[0].fd));
 	assert_int_equal(a.tos, 0xb9);
 	assert_int_equal(stamp_send(&c, "x", 1, 0, &a), 0);
 	assert_int_equal(received_tos(peer), 0);
@@ -789,7 +788,7 @@ static void the_tos_comes_and_goes(void **state)
 	assert_int_equal(stamp_send(&c, "x", 1, 0, &a), 0);
 	assert_int_equal(received_tos(peer), 0xb8);
 	assert_int_equal(set_int(peer, SOL_IP, IP_TOS, 0), 0);
-	assert_int_equal(arrival_of(peer, port_of(c.fd)).tos, 0);
+	assert_int_equal(arrival_of(peer, port_of(c.lane[0].fd)).tos, 0);
 	close(peer);
 }
 
@@ -799,7 +798,7 @@ static void closing_twice(void **state)
 	prepare(ROLE_EMIT, SOURCE_USER);
 	assert_int_equal(open_it(true), 0);
 	socket_close(&c);
-	assert_int_equal(c.fd, -1);
+	assert_int_equal(c.lane[0].fd, -1);
 	assert_int_equal(c.stray_fd, -1);
 	socket_close(&c);
 }

@@ -221,6 +221,7 @@ static void begin(enum source wire, bool tells)
 	sessions_init(&sessions, SESSIONS_MAX, 0, (const uint64_t[SESSION_SECRETS]){ 1, 2 });
 	options = (struct options){ .role = ROLE_REFLECT, .timeout_ns = 100 * NS_PER_MS, .port = STAMP_PORT, .overflow_ns = 100 * NS_PER_US,
 				    .bucket_ns = NS_PER_US, .stamp = wire, .plain = true, .ttl = 64, .dscp = -1, .synced_ns = -1 };
+	channel.at = &channel.lane[0];
 	channel.transport = &ipv4;
 	channel.wire = wire;
 	channel.tx_stamps = wire != SOURCE_USER;

@@ -29,7 +29,8 @@ static void begin(enum source wire)
 {
 	memset(&c, 0, sizeof(c));
 	c.transport = &ipv4;
-	c.fd = FAKE_FD;
+	c.at = &c.lane[0];
+	c.at->fd = FAKE_FD;
 	c.wire = wire;
 	fake_start(ROLE_REFLECT, wire);
 	fake.manual = true;
@@ -179,7 +180,7 @@ static void an_entry_with_an_id(void **state)
 		struct departure d = { .id = 1 };
 
 		begin(SOURCE_HARDWARE);
-		c.id_told = true;
+		c.lane[0].id_told = true;
 		fake_put(&fake.error_queue, &m);
 		assert_int_equal(stamp_fetch(&c, &d), cases[i].got);
 		assert_int_equal(counter_get(&c.error_other), cases[i].got == FETCH_OTHER);
@@ -500,7 +501,7 @@ static void a_connected_socket(void **state)
 
 	(void)state;
 	begin(SOURCE_KERNEL);
-	c.connected = true;
+	c.lane[0].connected = true;
 	memset(&a, 0, sizeof(a));
 	fake_put(&fake.receive_queue, &m);
 	assert_int_equal(stamp_receive(&c, &a), 1);
@@ -541,10 +542,10 @@ static void an_id_is_asked_for(void **state)
 		c.id_by_message = by_message;
 		fake.send_errors[0] = EPERM;
 		assert_int_equal(stamp_send(&c, "x", 1, KEY, NULL), -EPERM);
-		assert_int_equal(c.id_doubted, !by_message);
-		assert_false(c.id_asked);
+		assert_int_equal(c.lane[0].id_doubted, !by_message);
+		assert_false(c.lane[0].id_asked);
 		assert_int_equal(stamp_send(&c, "x", 1, KEY, NULL), 0);
-		assert_int_equal(c.id_asked, !by_message);
+		assert_int_equal(c.lane[0].id_asked, !by_message);
 		struct cmsghdr *h = (struct cmsghdr *)fake.last_sent.control;
 
 		assert_int_equal(fake.last_sent.header.msg_controllen, CMSG_SPACE(4));
@@ -555,10 +556,10 @@ static void an_id_is_asked_for(void **state)
 			assert_int_equal(flags, SOF_TIMESTAMPING_TX_SCHED |
 						(by_nic ? SOF_TIMESTAMPING_TX_HARDWARE : SOF_TIMESTAMPING_TX_SOFTWARE));
 		/* Until it is known. */
-		assert_int_equal(c.id_doubted, !by_message);
-		c.id_doubted = false;
+		assert_int_equal(c.lane[0].id_doubted, !by_message);
+		c.lane[0].id_doubted = false;
 		assert_int_equal(stamp_send(&c, "x", 1, KEY, NULL), 0);
-		assert_false(c.id_asked);
+		assert_false(c.lane[0].id_asked);
 	}
 }
 

@@ -34,7 +34,7 @@ static void sends_that_are_refused(void **state)
 				assert_int_equal(got.unstamped + got.stamp_unmatched + got.error_other, 0);
 				/* After each run of refusals once. */
 				assert_in_range(fake.ids_asked, 5, 8);
-				assert_int_equal(b.x.ids_ahead, counts ? 8 : 0);
+				assert_int_equal(b.channel.at->ids_ahead, counts ? 8 : 0);
 			}
 		}
 	}
@@ -78,7 +78,7 @@ static void an_id_that_does_not_come(void **state)
 		assert_int_equal(got.stamp_unmatched, 1);
 		assert_int_equal(got.recorded, PACKETS - 1 - (role == ROLE_REFLECT));
 		assert_int_equal(fake.ids_asked, 2);
-		assert_int_equal(b.x.ids_ahead, 1);
+		assert_int_equal(b.channel.at->ids_ahead, 1);
 	}
 }
 
