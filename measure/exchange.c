@@ -34,7 +34,7 @@ void exchange_run(struct exchange *x)
 	x->read_both = x->check_set && o->role == ROLE_REFLECT;
 	x->want_user_rx = o->sw_timestamps || !x->channel->tx_stamps || x->check_steps;
 	x->digest_at_once = x->pmc || o->threshold_on != FIGURE_RTT;
-	x->set_ns = x->empty_ns = INT64_MIN;
+	x->set_ns = INT64_MIN;
 	x->warmup_left = (uint64_t)o->warmup;
 	if (o->role == ROLE_EMIT)
 		emit_run(x);

@@ -53,6 +53,7 @@ struct flight {
 	bool weighed; /* emitter: its T1 and T2 were held against the two hosts' clocks */
 	int64_t bound_ns[BOUNDS]; /* of its times of user space */
 	uint16_t session; /* reflector: of the packet that is answered */
+	uint8_t lane; /* that it was sent by */
 };
 
 enum one_way { ONE_WAY_FORWARD, ONE_WAY_BACKWARD, ONE_WAYS };
@@ -134,10 +135,14 @@ struct exchange {
 	int64_t now_ns; /* CLOCK_MONOTONIC, as last read */
 	/* With check_set: CLOCK_REALTIME was set at some time before this reading of the clock (now_ns), when the kernel was asked. */
 	int64_t set_ns, asked_ns;
-	/* Reflector, with read_both: CLOCK_REALTIME, and CLOCK_MONOTONIC again, read after now_ns; the last now_ns before the socket
-	 * was seen empty, and how many datagrams had been received at set_ns. */
-	int64_t now_real_ns, now_by_ns, empty_ns;
-	uint64_t set_received;
+	/* Reflector, with read_both: CLOCK_REALTIME, and CLOCK_MONOTONIC again, read after now_ns. */
+	int64_t now_real_ns, now_by_ns;
+	/* Reflector: so many datagrams of the first lane may have come before the newest was its sender's; */
+	unsigned unread;
+	/* the lanes that were used of late, and the one that is asked next of these, and of all. */
+	uint64_t first_received; /* by the first lane, when that was decided */
+	struct lane *hot[LANES];
+	unsigned hots, next_hot, next_cold;
 	unsigned turn; /* of the loop: every so many read the clock */
 	uint32_t next_key;
 	uint32_t oldest_key; /* reflector: flights from it to next_key - 1 may wait for stamps */

@@ -4,10 +4,73 @@
 
 #include "measure/verbs.h"
 #include "wire/allow.h"
+#include "wire/lane.h"
 
 /* The clock is read in every so many turns of the loop; a turn is at least one system call, so it is never old. */
 #define CLOCK_TURNS 64
+#define FIRST_TURNS 16 /* while only others are in use, the first lane is asked in every so many: who is new waits microseconds */
+#define UNREAD_MAX 64 /* datagrams of the first lane for which the others wait while one is given to a sender */
 #define ONCE_PROBES 10 /* of one session: it is an emitter's, and not a stray packet or two */
+
+/* ---- Lanes ------------------------------------------------------------------------------------------------------------ */
+
+/* A busy session gets a lane. What its sender has sent before that waits in the first one, and comes before what is in the new one: if
+ * too much does, another time. */
+static void hand_over(struct exchange *x)
+{
+	struct channel *c = x->channel;
+	struct lane *l;
+
+	if (lane_backlog(&c->lane[0]) > UNREAD_MAX)
+		return;
+	l = lane_take(c, &x->arrival.from, x->now_ns);
+	if (!l)
+		return;
+	x->hot[x->hots++] = l;
+	x->unread = lane_backlog(&c->lane[0]) + 1;
+}
+
+/* Of every so many requests of a session that came by the first lane. */
+static void look_if_busy(struct exchange *x, struct session *session)
+{
+	const bool is_busy = x->now_ns - session->counted_ns <= NS_PER_S;
+
+	session->counted_ns = x->now_ns;
+	if (is_busy && lane_fits(x->channel, &x->arrival))
+		hand_over(x);
+}
+
+/* Those by which something came of late; by the first, since it was looked: who is new gets a lane, or there is none for him. The others
+ * are asked too, but seldom. */
+static void choose_hot_lanes(struct exchange *x)
+{
+	struct channel *c = x->channel;
+
+	x->hots = 0;
+	if (c->lane[0].received != x->first_received)
+		x->hot[x->hots++] = &c->lane[0];
+	x->first_received = c->lane[0].received;
+	for (struct lane *l = &c->lane[1]; l < &c->lane[c->lanes]; l++)
+		if (x->now_ns - l->used_ns < LANE_IDLE_NS)
+			x->hot[x->hots++] = l;
+}
+
+/* The lane that is asked in this turn. */
+INLINE struct lane *choose_lane(struct exchange *x)
+{
+	struct channel *c = x->channel;
+
+	if (!x->unread && x->turn % CLOCK_TURNS == 0) {
+		x->next_cold = x->next_cold + 1 < (unsigned)c->lanes ? x->next_cold + 1 : 0;
+		return &c->lane[x->next_cold];
+	}
+	if (!x->hots || x->unread || x->turn % FIRST_TURNS == 0)
+		return &c->lane[0];
+	x->next_hot = x->next_hot + 1 < x->hots ? x->next_hot + 1 : 0;
+	return x->hot[x->next_hot];
+}
+
+/* ---- Requests --------------------------------------------------------------------------------------------------------- */
 
 /* What must not be answered, or two reflectors would talk to each other for ever: replies, what comes from our own port
  * (a reflector's), what has our own address as source, and what was sent to more than one host. */
@@ -133,9 +196,9 @@ INLINE void note_departure(struct exchange *x, const struct flight *f)
 /* A stamp of the kernel is from before the request was received: as long before as it waited, if this thread did not run. But
  * not from before the socket was empty. Requests that waited are looked at before the first of them is concluded: a step may hide
  * for how long they did. */
-INLINE void note_base(struct exchange *x, struct flight *f)
+INLINE void note_base(struct exchange *x, struct flight *f, const struct lane *from)
 {
-	f->base_ns = x->channel->tx_stamps ? x->empty_ns : x->now_ns;
+	f->base_ns = x->channel->tx_stamps ? from->empty_ns : x->now_ns;
 	if (x->read_both && x->channel->tx_stamps &&
 	    (uint64_t)(f->sample.time_ns[REFLECT_T3_USER] - x->now_real_ns) > PAUSE_NS)
 		sample_read_clocks(x, true);
@@ -222,14 +285,33 @@ INLINE struct session *admit(struct exchange *x)
 	return NULL;
 }
 
+/* The first answer, and the first that is measured. */
+INLINE void note_start(struct exchange *x, struct flight *f)
+{
+	if (!x->started) {
+		x->started = true;
+		verb_read_clock(x);
+		x->began_ns = f->sent_ns = x->now_ns;
+	}
+	if (!x->measuring && !f->warmup) {
+		x->measuring = true;
+		if (x->on_start)
+			x->on_start(x->context);
+	}
+}
+
 INLINE void reflect_answer(struct exchange *x)
 {
 	struct account *a = &x->account;
 	const struct request *r = &x->request;
 	struct session *session = admit(x);
+	struct lane *from = x->channel->at;
 
+	from->used_ns = x->now_ns;
 	if (!session)
 		return;
+	if (x->arrival.strays)
+		x->channel->at = x->channel->lane; /* which is nobody's */
 	if (x->pmc)
 		pmc_begin(x->pmc);
 	struct flight *f = verb_open(x, false);
@@ -248,26 +330,19 @@ INLINE void reflect_answer(struct exchange *x)
 		return;
 	}
 	note_reply(x, session, f);
-	note_base(x, f);
+	note_base(x, f, from);
 	counter_add(&a->repeated, order == ORDER_DUPLICATE);
 	counter_add(&a->reordered, order == ORDER_REORDERED);
 	counter_add(&a->malformed_tlv, malformed_tlv);
 	x->warmup_left -= f->warmup;
 	counter_add(&a->answered, 1);
-	if (!x->started) {
-		x->started = true;
-		verb_read_clock(x);
-		x->began_ns = f->sent_ns = x->now_ns;
-	}
-	if (!x->measuring && !f->warmup) {
-		x->measuring = true;
-		if (x->on_start)
-			x->on_start(x->context);
-	}
+	note_start(x, f);
 	if (f->state == FLIGHT_STAMPED) {
 		finish_answer(x, f);
 		x->oldest_key = x->next_key;
 	}
+	if (from == x->channel->lane && session->requests % LANE_REQUESTS == 0)
+		look_if_busy(x, session);
 }
 
 INLINE bool is_waiting(const struct exchange *x)
@@ -293,10 +368,11 @@ static void expire(struct exchange *x, int64_t limit_ns)
 
 /* All that is there, as long as something waits: a late stamp or one that came twice must not hold up that of the last
  * reply, since the next request may be there already, and its reply is to tell of it. */
-INLINE void reflect_fetch(struct exchange *x)
+INLINE void fetch(struct exchange *x, uint8_t lane, bool all)
 {
 	bool more;
 
+	x->channel->at = &x->channel->lane[lane];
 	do {
 		struct flight *f = verb_fetch(x, false, &more);
 
@@ -306,7 +382,30 @@ INLINE void reflect_fetch(struct exchange *x)
 		finish_answer(x, f);
 		while (is_waiting(x) && verb_flight_of(x, x->oldest_key)->state != FLIGHT_WAITING)
 			x->oldest_key++;
-	} while (more && is_waiting(x));
+	} while (more && (all || is_waiting(x)));
+}
+
+/* The newest first, for it may be there already. */
+INLINE void reflect_fetch(struct exchange *x)
+{
+	fetch(x, verb_flight_of(x, x->next_key - 1)->lane, false);
+	if (is_waiting(x) && verb_flight_of(x, x->oldest_key)->lane != x->channel->at - x->channel->lane)
+		fetch(x, verb_flight_of(x, x->oldest_key)->lane, false);
+}
+
+/* Also what came twice, or late, by a lane that nothing waits for. */
+static void fetch_all(struct exchange *x)
+{
+	for (int i = 0; i < x->channel->lanes; i++)
+		fetch(x, (uint8_t)i, true);
+}
+
+/* What is in an error queue would wake us at once. */
+static void reflect_wait(struct exchange *x, bool receive)
+{
+	fetch_all(x);
+	if (is_waiting(x))
+		stamp_wait(x->channel, receive, STAMP_SLEEP_NS);
 }
 
 /* --once: nothing comes from any emitter that was here, and one that is cut off for a while has had the time to come back.
@@ -332,8 +431,9 @@ static void reflect_clock(struct exchange *x, bool idle)
 	if (verb_is_over(x))
 		return;
 	expire(x, x->options->timeout_ns);
+	choose_hot_lanes(x);
 	if (idle && is_waiting(x) && x->now_ns - verb_flight_of(x, x->oldest_key)->sent_ns > STAMP_SPIN_NS) {
-		stamp_wait(x->channel, true, STAMP_SLEEP_NS);
+		reflect_wait(x, true);
 		verb_read_clock(x);
 	}
 }
@@ -348,8 +448,10 @@ static void reflect_drain(struct exchange *x)
 	while (is_waiting(x) && clock_read_ns(CLOCK_MONOTONIC) < until_ns) {
 		reflect_fetch(x);
 		if (is_waiting(x))
-			stamp_wait(x->channel, false, STAMP_SLEEP_NS);
+			reflect_wait(x, false);
 	}
+	if (counter_get(&x->channel->lanes_taken))
+		fetch_all(x);
 	expire(x, INT64_MIN);
 	x->now_ns = ended_ns;
 }
@@ -358,8 +460,11 @@ void reflect_run(struct exchange *x)
 {
 	verb_read_clock(x);
 	while (!x->end) {
+		x->channel->at = choose_lane(x);
 		bool got = verb_receive(x);
 
+		if (x->unread && x->channel->at == x->channel->lane)
+			x->unread = got ? x->unread - 1 : 0;
 		if (got)
 			reflect_answer(x);
 		if (is_waiting(x))

@@ -14,7 +14,7 @@ static bool is_step(int64_t real_ns, int64_t least_ns, int64_t most_ns)
 void sample_read_clocks(struct exchange *x, bool odd)
 {
 	const int64_t ns = x->now_ns, real_ns = x->now_real_ns, by_ns = x->now_by_ns;
-	const uint64_t received = counter_get(&x->account.received);
+	struct channel *c = x->channel;
 	bool set;
 
 	x->now_ns = clock_read_ns(CLOCK_MONOTONIC);
@@ -25,11 +25,13 @@ void sample_read_clocks(struct exchange *x, bool odd)
 	if (set)
 		x->set_ns = x->now_ns;
 	sample_ask(x, set ? 0 : odd ? PAUSE_NS : ASK_NS);
-	if (x->set_ns == x->now_ns)
-		x->set_received = received;
-	/* A socket that is never empty: what had waited then has been received since. */
-	if (x->empty_ns < x->set_ns && received - x->set_received >= QUEUE_MAX)
-		x->empty_ns = x->set_ns;
+	for (struct lane *l = c->lane; l < &c->lane[c->lanes]; l++) {
+		if (x->set_ns == x->now_ns)
+			l->set_received = l->received;
+		/* A socket that is never empty: what had waited then has been received since. */
+		if (l->empty_ns < x->set_ns && l->received - l->set_received >= QUEUE_MAX)
+			l->empty_ns = x->set_ns;
+	}
 }
 
 bool sample_was_spoilt(struct exchange *x, const struct flight *f)

@@ -49,12 +49,13 @@ INLINE bool verb_receive(struct exchange *x)
 		if (x->want_user_rx || !x->arrival.source)
 			x->arrival_user_ns = clock_read_ns(CLOCK_REALTIME);
 		counter_add(&x->account.received, 1);
+		x->channel->at->received++;
 		return true;
 	}
 	if (got < 0)
 		counter_add(&x->account.refused, 1);
 	else
-		x->empty_ns = x->now_ns;
+		x->channel->at->empty_ns = x->now_ns;
 	return false;
 }
 
@@ -102,6 +103,7 @@ INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, 
 		f->id ^= WITNESS_UNKNOWN_ID;
 	x->next_key++;
 	f->sent_ns = x->now_ns;
+	f->lane = (uint8_t)(at - x->channel->lane);
 	f->state = x->channel->tx_stamps ? FLIGHT_WAITING : FLIGHT_STAMPED;
 	counter_add(&x->account.sent, 1);
 	if (!f->warmup)

@@ -29,7 +29,7 @@ INLINE struct flight *witness_flight_of(struct exchange *x, uint32_t id)
 {
 	struct flight *f = &x->flight[(id - x->channel->at->ids_ahead) % FLIGHTS];
 
-	if (f->id != id)
+	if (f->id != id || f->lane != x->channel->at - x->channel->lane)
 		return witness_search(x, id);
 	return f->state == FLIGHT_NONE ? NULL : f;
 }

@@ -20,6 +20,7 @@ struct session {
 	struct sequence_window numbers; /* of the requests, since it began again */
 	uint64_t requests; /* but for those that were replayed */
 	int64_t used_ns; /* when it was last looked for */
+	int64_t counted_ns; /* reflector: when the number of its requests was last a multiple of LANE_REQUESTS */
 	int64_t due_ns; /* with a rate limit: when its next request would be due, if they came evenly */
 	int64_t t1_ns, first_t1_ns; /* with a key: the newest T1, and that at which its numbers began */
 	uint32_t doubts; /* clock_doubts() at its first request */

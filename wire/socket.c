@@ -8,12 +8,15 @@
 #include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/errqueue.h>
 #include <linux/filter.h>
 #include <linux/net_tstamp.h>
 #include <linux/sock_diag.h>
+#include <net/if.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,6 +25,9 @@
  * entry costs about 1 kB, so this holds thousands of both; it is a limit, not an allocation.
  */
 #define RECEIVE_BUFFER_BYTES (8 << 20)
+
+#define NOBODYS_PORT 1
+#define DESCRIPTORS_SPARE 4 /* left for what else needs them */
 
 static const struct transport transports[] = {
 	{
@@ -136,7 +142,7 @@ static bool takes_id_by_message(const struct transport *t)
 	return takes;
 }
 
-static int set_timestamping(struct channel *c, int fd)
+static int set_timestamping(const struct channel *c, int fd)
 {
 	int flags = 0;
 
@@ -149,10 +155,8 @@ static int set_timestamping(struct channel *c, int fd)
 	if (!flags)
 		return 0;
 	/* OPT_TSONLY: no payload comes back, and net.core.tstamp_allow_data has no say. */
-	if (c->tx_stamps) {
+	if (c->tx_stamps)
 		flags |= SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY;
-		c->id_by_message = takes_id_by_message(c->transport);
-	}
 
 	int error = set_int(fd, SOL_SOCKET, SO_TIMESTAMPING, flags);
 	int granted = get_int(fd, SOL_SOCKET, SO_TIMESTAMPING);
@@ -231,7 +235,8 @@ static int connect_to_server(struct channel *c, const struct options *o, const s
 	return error ? error : connect_once(c->lane[0].fd, o, n, &local);
 }
 
-static int set_options(struct channel *c, int fd, const struct options *o)
+/* listens: whoever sends; else it will know its sender. */
+static int set_options(const struct channel *c, int fd, const struct options *o, bool listens)
 {
 	const struct transport *t = c->transport;
 	const char *cure = "this kernel is too old or too bare: rant needs Linux 5.10 or newer";
@@ -249,13 +254,12 @@ static int set_options(struct channel *c, int fd, const struct options *o)
 		{ SOL_SOCKET, SO_PRIORITY, (int)o->priority, o->priority >= 0, "--priority",
 		  "above 6 it needs CAP_NET_ADMIN (sudo)" },
 		{ t->ip_level, t->want_ttl, 1, reflect, "IP_RECVTTL", cure },
-		{ t->ip_level, t->want_pktinfo, 1, reflect, "IP_PKTINFO", cure },
+		{ t->ip_level, t->want_pktinfo, 1, reflect && listens, "IP_PKTINFO", cure },
 	};
 
 	/* FORCE needs CAP_NET_ADMIN; without it the limit is net.core.rmem_max, and what was granted is reported. */
 	if (set_int(fd, SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER_BYTES / 2))
 		set_int(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES / 2);
-	c->receive_buffer_bytes = get_int(fd, SOL_SOCKET, SO_RCVBUF);
 
 	int error = apply(fd, rows, sizeof(rows) / sizeof(rows[0]));
 
@@ -271,10 +275,15 @@ int socket_open(struct channel *c, const struct options *o)
 	c->tx_stamps = c->wire != SOURCE_USER && !o->no_tx_stamps;
 	c->stray_fd = -1;
 	c->at = &c->lane[0];
+	c->lanes = 1;
+	for (int i = 0; i < LANES; i++)
+		c->lane[i].empty_ns = INT64_MIN;
 	error = open_socket(c->transport, &c->at->fd);
 	if (error)
 		return error;
-	error = set_options(c, c->at->fd, o);
+	c->id_by_message = c->tx_stamps && takes_id_by_message(c->transport);
+	error = set_options(c, c->at->fd, o, true);
+	c->receive_buffer_bytes = get_int(c->at->fd, SOL_SOCKET, SO_RCVBUF);
 	if (!error)
 		error = set_timestamping(c, c->at->fd);
 	if (error)
@@ -318,6 +327,85 @@ static int read_drops(int fd, uint32_t *drops)
 	return 0;
 }
 
+/* From now on nothing is queued, and the kernel counts it as dropped. 0 or -errno. */
+static int take_nothing(int fd)
+{
+	struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+	const struct sock_fprog filter = { .len = 1, .filter = &nothing };
+
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) ? -errno : 0;
+}
+
+/* The first address of the interface, with our port. 0 or -errno. */
+static int find_own(struct channel *c, const struct options *o, const struct nic *n)
+{
+	struct ifreq r = { 0 };
+
+	memcpy(r.ifr_name, n->name, sizeof(r.ifr_name));
+	if (ioctl(c->lane[0].fd, SIOCGIFADDR, &r))
+		return -errno;
+	memcpy(&c->own.in, &r.ifr_addr, sizeof(c->own.in));
+	c->own.in.sin_port = htons((uint16_t)o->port);
+	return 0;
+}
+
+/* Connected to a port of our own address from which nothing comes. Until it is, all that comes to that address would be its. */
+static int open_lane(const struct channel *c, struct lane *l, const struct options *o, const struct nic *n)
+{
+	struct sockaddr_in nobody = c->own.in;
+	int error;
+
+	nobody.sin_port = htons(NOBODYS_PORT);
+	l->fd = socket(c->transport->domain, c->transport->type | SOCK_CLOEXEC, c->transport->protocol);
+	if (l->fd < 0)
+		return -errno;
+	error = set_options(c, l->fd, o, false);
+	if (!error)
+		error = set_timestamping(c, l->fd);
+	if (!error)
+		error = set_int(l->fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	if (!error)
+		error = take_nothing(l->fd);
+	if (!error && (setsockopt(l->fd, SOL_SOCKET, SO_BINDTODEVICE, n->name, (socklen_t)strlen(n->name) + 1) ||
+		       bind(l->fd, &c->own.any, sizeof(c->own.in)) ||
+		       connect(l->fd, (struct sockaddr *)&nobody, sizeof(nobody)) ||
+		       setsockopt(l->fd, SOL_SOCKET, SO_DETACH_FILTER, &(int){ 0 }, sizeof(int)) ||
+		       read_drops(l->fd, &l->drops_before)))
+		error = -errno;
+	if (!error) {
+		l->connected = true;
+		return 0;
+	}
+	close(l->fd);
+	l->fd = -1;
+	return error;
+}
+
+/*
+ * As many as there can be; without them all is served by the first. That one was bound alone, so that it is refused where anybody else
+ * has the port, also one who would share it; and it shares it itself only while the others are bound, so that another is refused.
+ */
+static void open_lanes(struct channel *c, const struct options *o, const struct nic *n)
+{
+	int error = find_own(c, o, n), spare[DESCRIPTORS_SPARE];
+
+	for (int i = 0; i < DESCRIPTORS_SPARE; i++)
+		spare[i] = fcntl(c->lane[0].fd, F_DUPFD_CLOEXEC, 0);
+	if (!error)
+		error = set_int(c->lane[0].fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	while (!error && c->lanes < LANES) {
+		error = open_lane(c, &c->lane[c->lanes], o, n);
+		c->lanes += !error;
+	}
+	set_int(c->lane[0].fd, SOL_SOCKET, SO_REUSEPORT, 0);
+	for (int i = 0; i < DESCRIPTORS_SPARE; i++)
+		if (spare[i] >= 0)
+			close(spare[i]);
+	if (error && o->verbose)
+		warnx("only %d busy sessions can have a socket of their own, not %d (%s): the others are a little slower", c->lanes - 1,
+		      LANES - 1, strerror(-error));
+}
+
 int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 {
 	struct sockaddr_in local = { .sin_family = AF_INET };
@@ -332,6 +420,8 @@ int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 		error = connect_to_server(c, o, n);
 	if (!error && o->role == ROLE_EMIT)
 		error = check_size(c, o, n);
+	if (!error && o->role == ROLE_REFLECT)
+		open_lanes(c, o, n);
 	if (error)
 		socket_close(c);
 	else
@@ -343,31 +433,34 @@ void socket_note_drops(struct channel *c)
 {
 	uint32_t now;
 
-	if (c->dropped < 0 || read_drops(c->lane[0].fd, &now))
-		c->dropped = -1;
-	else
-		c->dropped = (uint32_t)(now - c->lane[0].drops_before);
+	for (int i = 0; i < c->lanes && c->dropped >= 0; i++) {
+		if (read_drops(c->lane[i].fd, &now))
+			c->dropped = -1;
+		else
+			c->dropped += (uint32_t)(now - c->lane[i].drops_before);
+	}
 }
 
 int socket_want_tos(struct channel *c)
 {
+	int error = 0;
+
 	c->tos_wanted = true;
-	return set_int(c->lane[0].fd, c->transport->ip_level, c->transport->want_tos, 1);
+	for (int i = 0; i < c->lanes && !error; i++)
+		error = set_int(c->lane[i].fd, c->transport->ip_level, c->transport->want_tos, 1);
+	return error;
 }
 
 uint64_t socket_count_strays(struct channel *c)
 {
-	/* From now on nothing is queued, and the kernel counts it as dropped: who sends as fast as we read cannot keep us
-	 * here. */
-	struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
-	const struct sock_fprog filter = { .len = 1, .filter = &nothing };
 	uint32_t drops;
 	uint64_t count = 0;
 	char octet;
 
 	if (c->stray_fd < 0)
 		return 0;
-	if (!setsockopt(c->stray_fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)))
+	/* Who sends as fast as we read cannot keep us here. */
+	if (!take_nothing(c->stray_fd))
 		while (recv(c->stray_fd, &octet, sizeof(octet), MSG_DONTWAIT | MSG_TRUNC) >= 0)
 			count++;
 	/* What found no room in the buffer was dropped too. */
@@ -380,7 +473,10 @@ void socket_close(struct channel *c)
 {
 	if (c->stray_fd >= 0)
 		close(c->stray_fd);
-	if (c->lane[0].fd >= 0)
-		close(c->lane[0].fd);
-	c->lane[0].fd = c->stray_fd = -1;
+	for (int i = 0; i < LANES; i++) {
+		if (c->lane[i].fd >= 0)
+			close(c->lane[i].fd);
+		c->lane[i].fd = -1;
+	}
+	c->stray_fd = -1;
 }

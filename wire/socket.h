@@ -30,9 +30,9 @@ struct transport {
 
 #define DATAGRAM_MAX 65536 /* more than UDP can carry, so that MSG_TRUNC stays a surprise */
 
-#define LANES 1
+#define LANES 9
 
-/* One of the sockets that are measured on. */
+/* One of the sockets that are measured on: an emitter's only one; see wire/lane.h. */
 struct lane {
 	int fd; /* -1: it is not open */
 	bool connected; /* no addresses in its messages */
@@ -44,12 +44,24 @@ struct lane {
 	uint32_t next_id; /* of the next packet, */
 	uint32_t last_key, ids_ahead; /* and the caller's number of the last one, and what its id was ahead of that */
 	uint32_t drops_before; /* by the kernel, when the run began */
+	/* The last reading of the clock (CLOCK_MONOTONIC) before it was seen empty; how many datagrams it has had, in all and when the
+	 * system's clock was last seen to be set. */
+	int64_t empty_ns;
+	uint64_t received, set_received;
+	/* Of those after the first: */
+	union address peer; /* whose it is; no family: nobody's */
+	bool from_self; /* that is an address of this host */
+	bool is_new; /* it was not empty since it is that sender's: what comes may be another's */
+	int64_t used_ns;
 };
 
 /* Sockets and buffers of the measuring loop: made by socket.c, used by timestamping.c. */
 struct channel {
 	const struct transport *transport;
 	struct lane lane[LANES];
+	int lanes; /* open */
+	union address own; /* the address and the port that lanes after the first are bound to */
+	counter lanes_taken, lanes_refused;
 	struct lane *at; /* what is received from, sent by and fetched from */
 	int stray_fd; /* emitter: bound to the same port, gets what others than the server send; -1 if none */
 	enum source wire; /* of the stamps asked for; SOURCE_USER: none */
@@ -70,13 +82,13 @@ struct channel {
  * line, and nothing is open. */
 int socket_open(struct channel *c, const struct options *o);
 
-/* Binds to the interface and the port, and connects (emitter). Datagrams queue up from here on, so it comes right
+/* Binds to the interface and the port, and connects (emitter), or opens the other lanes, as many as there can be (reflector). Datagrams queue up from here on, so it comes right
  * before the loop: what waited for the rest of the start would show as slow. 0; or -errno after one line, and *c is
  * closed. */
 int socket_bind(struct channel *c, const struct options *o, const struct nic *n);
 
 /* From now on arrivals have their `tos`, each for the price of a control message; so not before somebody asks for it.
- * Silent, and one system call: the loop may call it, once (c->tos_wanted). 0 or -errno. */
+ * Silent, and one system call a lane: the loop may call it, once (c->tos_wanted). 0 or -errno. */
 int socket_want_tos(struct channel *c);
 
 /* Notes in c->dropped how many datagrams the kernel dropped between socket_bind() and now, because the socket had no room for

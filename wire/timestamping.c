@@ -28,6 +28,12 @@ union control {
 	struct cmsghdr align;
 };
 
+/* A lane of its sender's alone? */
+static bool is_senders(const struct lane *l)
+{
+	return l->peer.any.sa_family != AF_UNSPEC;
+}
+
 static bool is_message(const struct cmsghdr *m, int level, int type, size_t bytes)
 {
 	return m->cmsg_level == level && m->cmsg_type == type && m->cmsg_len == CMSG_LEN(bytes);
@@ -72,22 +78,23 @@ static struct cmsghdr *put_id(const struct channel *c, struct cmsghdr *m, uint32
 	return put_message(m, SOL_SOCKET, SO_TIMESTAMPING, &asked, sizeof(asked));
 }
 
-int stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t id, const struct arrival *answering)
+static int send_once(struct channel *c, const void *packet, size_t bytes, uint32_t id, const struct arrival *answering)
 {
 	union control control;
 	struct cmsghdr *end = &control.align;
 	struct iovec payload = { .iov_base = (void *)packet, .iov_len = bytes };
 	struct msghdr m = { .msg_iov = &payload, .msg_iovlen = 1 };
+	const struct transport *t = c->transport;
 
-	if (answering) {
-		const struct transport *t = c->transport;
-		int tos = answering->tos & ~TOS_ECN;
-
+	if (!c->at->connected) {
 		m.msg_name = (void *)&answering->from;
 		m.msg_namelen = sizeof(answering->from);
 		end = put_message(end, t->ip_level, t->pktinfo_type, answering->local, t->pktinfo_bytes);
-		if (answering->in_class)
-			end = put_message(end, t->ip_level, t->tos_type, &tos, sizeof(tos));
+	}
+	if (answering && answering->in_class) {
+		int tos = answering->tos & ~TOS_ECN;
+
+		end = put_message(end, t->ip_level, t->tos_type, &tos, sizeof(tos));
 	}
 	end = put_id(c, end, id);
 	m.msg_controllen = (size_t)((char *)end - control.octets);
@@ -102,6 +109,14 @@ int stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t id,
 		return -errno;
 	}
 	return 0;
+}
+
+/* A connected socket is told of what ICMP messages say (udp(7)), by the next call: that is no fault of this one. */
+int stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t id, const struct arrival *answering)
+{
+	int error = send_once(c, packet, bytes, id, answering);
+
+	return error && is_senders(c->at) ? send_once(c, packet, bytes, id, answering) : error;
 }
 
 /* IPv4: ipi_ifindex, ipi_spec_dst (where to answer from), ipi_addr (where it was sent to). The answer goes out by the
@@ -131,6 +146,23 @@ static int read_tos(const struct cmsghdr *m, size_t bytes)
 	return number;
 }
 
+/* What the messages of a lane do not say; of a new one they say who sent it. */
+static void note_sender(const struct channel *c, struct arrival *a)
+{
+	const struct lane *l = c->at;
+	const struct in_pktinfo info = { .ipi_spec_dst = c->own.in.sin_addr };
+
+	a->to_unicast = true;
+	a->strays = l->is_new && memcmp(&a->from, &l->peer, sizeof(a->from.in));
+	if (a->strays) {
+		a->from_self = a->from.in.sin_addr.s_addr == c->own.in.sin_addr.s_addr;
+		memcpy(a->local, &info, sizeof(info));
+	} else {
+		a->from_self = l->from_self;
+		a->from = l->peer;
+	}
+}
+
 int stamp_receive(struct channel *c, struct arrival *a)
 {
 	union control control;
@@ -139,20 +171,24 @@ int stamp_receive(struct channel *c, struct arrival *a)
 			    .msg_controllen = sizeof(control) };
 	const struct transport *t = c->transport;
 
-	if (!c->at->connected) {
+	if (!c->at->connected || c->at->is_new) {
 		m.msg_name = &a->from;
 		m.msg_namelen = sizeof(a->from);
 	}
 	ssize_t bytes = recvmsg(c->at->fd, &m, MSG_DONTWAIT);
 
+	if (bytes < 0 && errno == EAGAIN)
+		c->at->is_new = false;
 	if (bytes < 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+		return errno == EAGAIN || errno == EINTR || is_senders(c->at) ? 0 : -errno;
 	a->bytes = (size_t)bytes;
 	a->source = SOURCE_NONE;
 	a->ttl = a->tos = -1;
-	a->in_class = a->to_unicast = false;
+	a->in_class = a->to_unicast = a->strays = false;
 	a->truncated = m.msg_flags & MSG_TRUNC;
 	a->cut_short = m.msg_flags & MSG_CTRUNC;
+	if (is_senders(c->at))
+		note_sender(c, a);
 	if (a->cut_short) {
 		counter_add(&c->control_truncated, 1);
 		return 1;
@@ -217,11 +253,11 @@ enum fetch stamp_fetch(struct channel *c, struct departure *d)
 
 void stamp_wait(struct channel *c, bool receive, int64_t limit_ns)
 {
-	/* The error queue shows as POLLERR, which poll reports without being asked. Of -1 it takes no notice. */
+	/* The error queue shows as POLLERR, which poll reports without being asked. */
 	struct pollfd p[LANES];
 	struct timespec limit = { .tv_sec = limit_ns / NS_PER_S, .tv_nsec = limit_ns % NS_PER_S };
 
-	for (int i = 0; i < LANES; i++)
+	for (int i = 0; i < c->lanes; i++)
 		p[i] = (struct pollfd){ .fd = c->lane[i].fd, .events = receive ? POLLIN : 0 };
-	ppoll(p, LANES, &limit, NULL);
+	ppoll(p, (nfds_t)c->lanes, &limit, NULL);
 }

@@ -19,6 +19,7 @@ struct arrival {
 	/* The answer goes out with the DSCP of `tos` and without its ECN bits, and the kernel derives the priority from
 	 * that, whatever SO_PRIORITY is. False, as stamp_receive() leaves it: as the socket is set. */
 	bool in_class;
+	bool strays; /* it came by a lane that is not its sender's (any more), and is answered by the first */
 	uint8_t source; /* enum source of time_ns */
 	int64_t time_ns;
 };

@@ -237,6 +237,7 @@ static inline void bench_start(enum role role, enum source wire)
 				      .ttl = FAKE_TTL, .dscp = -1, .synced_ns = -1 };
 	b.plan = (struct packet_plan){ .ssid = FAKE_SSID };
 	b.channel.at = &b.channel.lane[0];
+	b.channel.lanes = 1;
 	b.channel.at->fd = FAKE_FD;
 	b.channel.stray_fd = -1;
 	b.channel.wire = wire;

@@ -224,13 +224,13 @@ int __wrap_nic_check_address(const struct nic *n, const union address *server)
 int socket_open(struct channel *channel, const struct options *o)
 {
 	(void)o;
-	channel->fd = 77;
+	channel->lane[0].fd = 77;
 	return refuse(fake.socket_refused);
 }
 
 void socket_close(struct channel *channel)
 {
-	assert_int_equal(channel->fd, 77);
+	assert_int_equal(channel->lane[0].fd, 77);
 }
 
 /* ---- A check of a machine ---------------------------------------------------------------------------------------- */

@@ -26,7 +26,7 @@ ssize_t __wrap_recv(int fd, void *to, size_t bytes, int flags);
 
 /* ---- A kernel that grants everything but one thing ----------------------------------------------------------------- */
 
-#define SET_MAX 64
+#define SET_MAX 256
 
 static struct {
 	bool on;

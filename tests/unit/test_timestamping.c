@@ -30,6 +30,7 @@ static void begin(enum source wire)
 	memset(&c, 0, sizeof(c));
 	c.transport = &ipv4;
 	c.at = &c.lane[0];
+	c.lanes = 1;
 	c.at->fd = FAKE_FD;
 	c.wire = wire;
 	fake_start(ROLE_REFLECT, wire);
@@ -517,6 +518,7 @@ static void errors_of_send(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(errors); i++) {
 		begin(SOURCE_KERNEL);
+		c.at->connected = true;
 		fake.send_errors[0] = EINTR;
 		fake.send_errors[1] = EINTR;
 		fake.send_errors[2] = errors[i];
@@ -524,6 +526,7 @@ static void errors_of_send(void **state)
 		assert_int_equal(fake.send_calls, 3);
 	}
 	begin(SOURCE_KERNEL);
+	c.at->connected = true;
 	fake.send_errors[0] = EINTR;
 	assert_int_equal(stamp_send(&c, "x", 1, 0, NULL), 0);
 	assert_int_equal(fake.send_calls, 2);
@@ -538,7 +541,7 @@ static void an_id_is_asked_for(void **state)
 		uint32_t flags = 0;
 
 		begin(by_nic ? SOURCE_HARDWARE : SOURCE_KERNEL);
-		c.tx_stamps = true;
+		c.tx_stamps = c.at->connected = true;
 		c.id_by_message = by_message;
 		fake.send_errors[0] = EPERM;
 		assert_int_equal(stamp_send(&c, "x", 1, KEY, NULL), -EPERM);
@@ -567,6 +570,7 @@ static void send_one(bool id_by_message, const struct arrival *answering)
 {
 	begin(SOURCE_KERNEL);
 	c.id_by_message = id_by_message;
+	c.at->connected = !answering;
 	assert_int_equal(stamp_send(&c, "packet", 6, KEY, answering), 0);
 	assert_int_equal(fake.send_calls, 1);
 	assert_int_equal(fake.last_sent.bytes, 6);

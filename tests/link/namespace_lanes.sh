@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Busy sessions get a socket of their own at the reflector: nothing is lost or counted twice on the way there. Run by namespace.sh, or
+# alone.
+# shellcheck source=tests/link/link.sh
+. "$(dirname "$0")/link.sh"
+
+pair 'lanes: a busy emitter gets one' '0 0' "$K -v -s -l LOG" "$K --count 5000 -l LOG" 'r:Lanes -eq 1' \
+	'r:No_lane -eq 0' 'e:Recorded -eq 5000' 'e:Lost -eq 0' 'r:Recorded -eq 5001' 'r:Reordered -eq 0' 'r:Duplicate -eq 0' \
+	'r:Unstamped -eq 0' 'r:Refused -eq 0' '@log_agrees e T1_KERNEL T4_KERNEL'
+pair 'lanes: with stamps of user space' '0 0' "$U -v" "$U --count 5000" 'r:Lanes -eq 1' 'e:Recorded -eq 5000' 'r:Recorded -eq 5001'
+pair 'lanes: a few packets are no busy session' '0 0' "$K -v" "$K --count 60" 'r:Lanes -eq 0' 'e:Recorded -eq 60'
+
+emitters_at_once() {
+	begin 'lanes: each of three emitters at once gets one' || return 0
+	start_reflector r "$K -v -s"
+	for one in e e2 e3; do
+		start_emitter $one "$K --timeout 5000 --count 3000"
+	done
+	finish e e2 e3
+	terminate r
+	for one in e e2 e3; do
+		expect_status $one 0
+		audit $one
+		check "$one:Recorded -eq 3000"
+		check "$one:Lost -eq 0"
+		check "$one:Foreign -eq 0"
+		check "$one:Strays -eq 0"
+	done
+	audit r
+	for one in '@expect_status r 0' 'r:Lanes -eq 3' 'r:Sessions -eq 3' 'r:Reordered -eq 0' 'r:Duplicate -eq 0' 'r:Unstamped -eq 0'; do
+		check "$one"
+	done
+	[ "$(row r Received)" -eq $(($(row e Sent) + $(row e2 Sent) + $(row e3 Sent))) ] || complain 'not all that was sent was received'
+	verdict
+}
+emitters_at_once
+
+# 1,000 senders of one packet each and two of others, beside the one that is measured.
+flood_beside_a_measurement() {
+	begin 'lanes: a flood of others costs a measurement no sample' || return 0
+	start_reflector r "$K -v -s"
+	start_emitter e "$K --timeout 5000 --count 20000"
+	wait_for_packets e e 1000
+	start h e "$hostile" emit ports "$ip_r" --count 1000 --for 50
+	finish h e
+	terminate r
+	for one in '@expect_status h 0' '@expect_status e 0' '@expect_status r 0' '@audit e' '@audit r' 'r:Lanes -eq 1' \
+		'r:Sessions -eq 1002' 'e:Recorded -eq 20000' 'e:Lost -eq 0' 'r:Unstamped -eq 0' 'r:Reordered -eq 0'; do
+		check "$one"
+	done
+	[ "$(row r Received)" -eq $(($(row e Sent) + 1002)) ] || complain 'not all that was sent was received'
+	grep -q 'sent=1002 .* exact=1002$' "$work/h.out" || complain "not every packet had an exact answer: $(cat "$work/h.out")"
+	verdict
+}
+flood_beside_a_measurement
+
+# As many as the lanes that it has opened: the last descriptors that it has.
+few_descriptors() {
+	local highest
+
+	begin 'lanes: too few descriptors: served as well, and told' || return 0
+	start_reflector r "$K -v"
+	poll has_lanes r
+	highest=$(find "/proc/$(pid_of r)/fd" -lname 'socket:*' -printf '%f\n' | sort -n | tail -n 1)
+	terminate r
+	as="prlimit --nofile=$((highest - 2))" start_reflector r "$K -v"
+	start_emitter e "$K --timeout 5000 --count 2000"
+	finish e
+	terminate r
+	for one in '@expect_status e 0' '@expect_status r 0' '@audit e' '@audit r' 'e:Recorded -eq 2000' 'r:Recorded -eq 2001' \
+		'r.err ~ ^rant: only [0-7] busy sessions can have a socket of their own, not 8 \(Too many open files\)'; do
+		check "$one"
+	done
+	verdict
+}
+
+has_lanes() {
+	! is_running "$1" || [ "$(grep -c ":035E .*:0001 " "/proc/$(pid_of "$1")/net/udp")" -eq 8 ]
+}
+few_descriptors
+
+same_port() {
+	begin 'lanes: another reflector on the port is refused as before' || return 0
+	start_reflector r "$K"
+	poll has_lanes r
+	alone_r2=$(as='' inside r timeout 20 "$rant" -i "$link_r" --stamp user -d 1 2>&1)
+	[[ $alone_r2 == *'port 862: taken by another program on'* ]] || complain "the other says: $alone_r2"
+	start_emitter e "$K --timeout 5000 --count 500"
+	finish e
+	terminate r
+	for one in '@expect_status e 0' '@expect_status r 0' '@audit e' '@audit r' 'e:Recorded -eq 500'; do
+		check "$one"
+	done
+	verdict
+}
+same_port

@@ -1,0 +1,385 @@
+/* build: sources=wire/socket.c,wire/timestamping.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Lanes of a reflector, with real sockets on the loopback interface. */
+#include "wire/lane.c"
+
+#include "host/nic.h"
+#include "options.h"
+#include "util.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define START_NS (1000 * NS_PER_S)
+
+static struct channel c;
+static struct options o;
+static struct nic lo = { .name = "lo", .index = 1 };
+static struct arrival a;
+static char said[1024];
+
+/* ---- Who sends ------------------------------------------------------------------------------------------------------ */
+
+static union address address_of(int fd)
+{
+	union address name = { 0 };
+	socklen_t bytes = sizeof(name.in);
+
+	assert_int_equal(getsockname(fd, &name.any, &bytes), 0);
+	return name;
+}
+
+/* On a port of its own. */
+static int sender(void)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&any, sizeof(any)), 0);
+	return fd;
+}
+
+static void send_one(int fd, const char *text)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t)o.port),
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+	assert_int_equal(sendto(fd, text, strlen(text), 0, (struct sockaddr *)&to, sizeof(to)), strlen(text));
+}
+
+static bool is_from(int fd)
+{
+	const union address from = address_of(fd);
+
+	return !memcmp(&a.from.in, &from.in, sizeof(from.in));
+}
+
+/* ---- The reflector -------------------------------------------------------------------------------------------------- */
+
+/* With so many descriptors; 0: as many as there are. */
+static int open_it(int descriptors)
+{
+	struct util_capture capture;
+	struct rlimit before, few;
+	int error, fd[8];
+
+	util_capture_begin(&capture);
+	getrlimit(RLIMIT_NOFILE, &before);
+	for (int i = 0; i < descriptors; i++)
+		fd[i] = dup(STDIN_FILENO);
+	for (int i = 0; i < descriptors; i++)
+		close(fd[i]);
+	few = (struct rlimit){ .rlim_max = before.rlim_max };
+	if (descriptors) {
+		few.rlim_cur = (rlim_t)fd[descriptors - 1] + 1;
+		setrlimit(RLIMIT_NOFILE, &few);
+	}
+	error = socket_open(&c, &o);
+	if (!error)
+		error = socket_bind(&c, &o, &lo);
+	setrlimit(RLIMIT_NOFILE, &before);
+	util_capture_end(&capture, said, sizeof(said));
+	return error;
+}
+
+static void prepare(void)
+{
+	int fd = sender();
+
+	c = (struct channel)CHANNEL_CLOSED;
+	o = (struct options){ .role = ROLE_REFLECT, .stamp = SOURCE_USER, .ttl = 255, .dscp = -1, .priority = -1 };
+	o.port = ntohs(address_of(fd).in.sin_port);
+	close(fd);
+}
+
+static bool begin(void)
+{
+	prepare();
+	if (!open_it(0))
+		return true;
+	print_message("SKIP: no socket on lo here: %s", said);
+	return false;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	socket_close(&c);
+	return 0;
+}
+
+static int receive(struct lane *l)
+{
+	c.at = l;
+	return stamp_receive(&c, &a);
+}
+
+static struct lane *take(int fd, int64_t now_ns)
+{
+	const union address from = address_of(fd);
+
+	return lane_take(&c, &from, now_ns);
+}
+
+/* ---- Tests ---------------------------------------------------------------------------------------------------------- */
+
+static void what_a_sender_sends_is_in_its_lane(void **state)
+{
+	int busy = sender(), other = sender();
+	char text[8];
+	struct lane *l;
+
+	(void)state;
+	if (!begin())
+		skip();
+	assert_int_equal(c.lanes, LANES);
+	send_one(busy, "a");
+	l = take(busy, START_NS);
+	assert_non_null(l);
+	assert_int_equal(counter_get(&c.lanes_taken), 1);
+	send_one(busy, "b");
+	send_one(other, "c");
+	/* What came before is where it was. */
+	assert_int_equal(receive(&c.lane[0]), 1);
+	assert_true(is_from(busy));
+	assert_int_equal(c.datagram[0], 'a');
+	assert_int_equal(receive(&c.lane[0]), 1);
+	assert_true(is_from(other));
+	assert_true(a.from_self && a.to_unicast && !a.strays);
+	assert_int_equal(receive(&c.lane[0]), 0);
+	for (int i = 0; i < 2; i++) { /* a new one, and one that was empty since */
+		assert_int_equal(receive(l), 1);
+		assert_int_equal(c.datagram[0], 'b');
+		assert_true(is_from(busy));
+		assert_true(a.from_self && a.to_unicast && !a.strays);
+		assert_int_equal(a.ttl, 64);
+		assert_int_equal(receive(l), 0);
+		send_one(busy, "b");
+	}
+	/* The answer comes from the port that was asked. */
+	assert_int_equal(stamp_send(&c, "answer", 6, 0, &a), 0);
+	struct sockaddr_in from;
+	assert_int_equal(recvfrom(busy, text, sizeof(text), MSG_DONTWAIT, (struct sockaddr *)&from, &(socklen_t){ sizeof(from) }), 6);
+	assert_int_equal(ntohs(from.sin_port), o.port);
+	assert_int_equal(from.sin_addr.s_addr, htonl(INADDR_LOOPBACK));
+	close(busy);
+	close(other);
+}
+
+static void there_are_few(void **state)
+{
+	int fd[LANES + 1];
+	struct lane *l[LANES + 1];
+
+	(void)state;
+	for (int i = 0; i <= LANES; i++)
+		fd[i] = sender();
+	if (!begin())
+		skip();
+	for (int i = 1; i < LANES; i++) {
+		l[i] = take(fd[i], START_NS + i);
+		assert_non_null(l[i]);
+		for (int j = 1; j < i; j++)
+			assert_ptr_not_equal(l[i], l[j]);
+	}
+	assert_null(take(fd[0], START_NS + LANES));
+	assert_int_equal(counter_get(&c.lanes_refused), 1);
+	/* Whoever is silent for long enough loses his; but nobody gets two. */
+	l[1]->used_ns = START_NS + NS_PER_S;
+	assert_null(take(fd[0], START_NS + 2 + LANE_IDLE_NS - 1));
+	assert_null(take(fd[3], START_NS + 2 + LANE_IDLE_NS));
+	assert_ptr_equal(take(fd[0], START_NS + 2 + LANE_IDLE_NS), l[2]);
+	assert_null(take(fd[2], START_NS + 2 + LANE_IDLE_NS));
+	for (int i = 0; i <= LANES; i++)
+		close(fd[i]);
+}
+
+/* Between the last look into a lane and its new sender something came from the old one. */
+static void a_datagram_of_the_one_before(void **state)
+{
+	int old = sender(), new = sender();
+	struct lane *l;
+	char octet;
+
+	(void)state;
+	if (!begin())
+		skip();
+	c.lanes = 2;
+	l = take(old, START_NS);
+	send_one(old, "o");
+	assert_ptr_equal(take(new, START_NS + LANE_IDLE_NS), l);
+	send_one(new, "n");
+	send_one(old, "p");
+	assert_int_equal(receive(l), 1);
+	assert_true(a.strays && is_from(old) && a.from_self && a.to_unicast);
+	assert_int_equal(c.datagram[0], 'o');
+	/* It is answered by the first, from the right address. */
+	c.at = &c.lane[0];
+	assert_int_equal(stamp_send(&c, "x", 1, 0, &a), 0);
+	assert_int_equal(recv(old, &octet, 1, MSG_DONTWAIT), 1);
+	assert_int_equal(receive(l), 1);
+	assert_true(!a.strays && is_from(new));
+	assert_int_equal(receive(l), 0);
+	assert_false(l->is_new);
+	assert_int_equal(receive(&c.lane[0]), 1);
+	assert_true(is_from(old));
+	close(old);
+	close(new);
+}
+
+static void who_can_have_one(void **state)
+{
+	int fd = sender();
+
+	(void)state;
+	if (!begin())
+		skip();
+	send_one(fd, "a");
+	assert_int_equal(receive(&c.lane[0]), 1);
+	assert_true(lane_fits(&c, &a));
+	a.to_unicast = false;
+	assert_false(lane_fits(&c, &a));
+	a.to_unicast = true;
+	c.own.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+	assert_false(lane_fits(&c, &a));
+	c.own.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	c.lanes = 1;
+	assert_false(lane_fits(&c, &a));
+	close(fd);
+}
+
+/* Its sender has gone: the kernel says so by the next call, which has done nothing wrong. */
+static void nobody_is_there_any_more(void **state)
+{
+	int fd = sender();
+	struct lane *l;
+
+	(void)state;
+	if (!begin())
+		skip();
+	l = take(fd, START_NS);
+	close(fd);
+	c.at = l;
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(stamp_send(&c, "x", 1, 0, &a), 0);
+	assert_int_equal(receive(l), 0);
+	assert_int_equal(receive(l), 0);
+}
+
+static void drops_of_all_lanes(void **state)
+{
+	int fd = sender(), other = sender(), small = 2304, got = 0;
+	struct lane *l;
+
+	(void)state;
+	if (!begin())
+		skip();
+	l = take(fd, START_NS);
+	setsockopt(l->fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	setsockopt(c.lane[0].fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	for (int i = 0; i < 100; i++) {
+		send_one(fd, "x");
+		send_one(other, "y");
+	}
+	socket_note_drops(&c);
+	while (receive(l) || receive(&c.lane[0]))
+		got++;
+	assert_int_equal(c.dropped + got, 200);
+	assert_true(c.dropped > 100);
+	close(fd);
+	close(other);
+}
+
+static void the_class_of_a_packet(void **state)
+{
+	int fd = sender(), tos = 46 << 2;
+	struct lane *l;
+
+	(void)state;
+	if (!begin())
+		skip();
+	setsockopt(fd, SOL_IP, IP_TOS, &tos, sizeof(tos));
+	l = take(fd, START_NS);
+	send_one(fd, "x");
+	assert_int_equal(receive(l), 1);
+	assert_int_equal(a.tos, -1);
+	assert_int_equal(socket_want_tos(&c), 0);
+	send_one(fd, "x");
+	assert_int_equal(receive(l), 1);
+	assert_int_equal(a.tos, tos);
+	/* And so it is answered. */
+	int on = 1;
+	setsockopt(fd, SOL_IP, IP_RECVTOS, &on, sizeof(on));
+	a.in_class = true;
+	assert_int_equal(stamp_send(&c, "x", 1, 0, &a), 0);
+	char octet, control[64];
+	struct iovec payload = { &octet, 1 };
+	struct msghdr m = { .msg_iov = &payload, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control) };
+	assert_int_equal(recvmsg(fd, &m, MSG_DONTWAIT), 1);
+	assert_non_null(CMSG_FIRSTHDR(&m));
+	assert_int_equal(*CMSG_DATA(CMSG_FIRSTHDR(&m)), tos);
+	close(fd);
+}
+
+/* Whatever is missing, the first lane serves all. */
+static void few_descriptors(void **state)
+{
+	int fd = sender();
+
+	(void)state;
+	for (int left = 4; left < 8; left++) { /* some are spared */
+		const int lanes = left < 6 ? 1 : left - 4;
+
+		prepare();
+		o.verbose = true;
+		if (open_it(left))
+			skip();
+		assert_int_equal(c.lanes, lanes);
+		char *line = strstr(said, "only ");
+		assert_non_null(line);
+		assert_int_equal(line[5], '0' + lanes - 1);
+		assert_non_null(strstr(line, "busy sessions can have a socket of their own, not 8 (Too many open files)"));
+		send_one(fd, "x");
+		assert_int_equal(receive(&c.lane[0]), 1);
+		assert_int_equal(take(fd, START_NS) != NULL, lanes > 1);
+		socket_close(&c);
+	}
+	close(fd);
+}
+
+/* An error queue wakes whoever waits, whose ever it is; so does a datagram, if it is waited for. */
+static void waiting_for_all(void **state)
+{
+	int fd = sender();
+	int64_t began_ns;
+
+	(void)state;
+	if (!begin())
+		skip();
+	take(fd, START_NS);
+	send_one(fd, "x");
+	began_ns = clock_read_ns(CLOCK_MONOTONIC);
+	stamp_wait(&c, false, 20 * NS_PER_MS);
+	assert_true(clock_read_ns(CLOCK_MONOTONIC) - began_ns >= 20 * NS_PER_MS);
+	began_ns = clock_read_ns(CLOCK_MONOTONIC);
+	stamp_wait(&c, true, 600 * NS_PER_S);
+	assert_true(clock_read_ns(CLOCK_MONOTONIC) - began_ns < 600 * NS_PER_S);
+	close(fd);
+}
+
+#define TEST(f) cmocka_unit_test_teardown(f, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_a_sender_sends_is_in_its_lane), TEST(there_are_few), TEST(a_datagram_of_the_one_before),
+		TEST(who_can_have_one), TEST(nobody_is_there_any_more), TEST(drops_of_all_lanes),
+		TEST(the_class_of_a_packet), TEST(few_descriptors), TEST(waiting_for_all),
+	};
+
+	return cmocka_run_group_tests_name("lane", tests, NULL, NULL);
+}

@@ -1,0 +1,296 @@
+/* build: wraps=connect,recvmsg sources=wire/socket.c,wire/lane.c,wire/timestamping.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/join.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A reflector whose busy sessions get lanes, with real sockets on the loopback interface. The senders run in the same thread, before
+ * each receive; so it is known what must be answered, in which order, and between which two moments each reply left.
+ */
+#include "measure/reflect.c"
+
+#include "host/nic.h"
+#include "options.h"
+#include "util.h"
+#include "wire/packet.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define SENDERS_MAX 12
+#define EACH 600 /* requests */
+#define RECORDS (SENDERS_MAX * EACH)
+
+int __real_connect(int fd, const struct sockaddr *address, socklen_t bytes);
+int __wrap_connect(int fd, const struct sockaddr *address, socklen_t bytes);
+ssize_t __real_recvmsg(int fd, struct msghdr *m, int flags);
+ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags);
+
+struct sender {
+	int fd;
+	union address name;
+	unsigned sent, answered;
+	int64_t told_ns[EACH]; /* by the reply after it: when this reply left */
+};
+
+static struct sender sender[SENDERS_MAX];
+static unsigned senders, most_at_once, connects;
+static bool runs;
+static volatile sig_atomic_t stop;
+static struct packet_plan plan;
+static struct options options;
+static struct channel channel = CHANNEL_CLOSED;
+static struct nic lo = { .name = "lo", .index = 1 };
+static struct histogram histogram;
+static struct log log_of_run;
+static struct sessions sessions;
+static struct exchange x;
+static struct sample record[RECORDS];
+static void *memory;
+
+/* ---- The senders ---------------------------------------------------------------------------------------------------- */
+
+static void send_one(struct sender *s)
+{
+	const struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t)options.port),
+					.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	uint8_t probe[DATAGRAM_MAX];
+	const size_t bytes = packet_plan_bytes(&plan);
+
+	if (s->sent == EACH)
+		return;
+	packet_prepare(probe, &plan);
+	packet_probe(probe, &plan, s->sent++, 1700 * NS_PER_S);
+	assert_int_equal(sendto(s->fd, probe, bytes, 0, (const struct sockaddr *)&to, sizeof(to)), bytes);
+}
+
+/* Each once, in its order, from where it was asked. */
+static void take_replies(struct sender *s)
+{
+	uint8_t octets[2048];
+	struct sockaddr_in from;
+	socklen_t bytes = sizeof(from);
+	struct reply r;
+	ssize_t got;
+
+	while ((got = recvfrom(s->fd, octets, sizeof(octets), MSG_DONTWAIT, (struct sockaddr *)&from, &bytes)) > 0) {
+		assert_int_equal(ntohs(from.sin_port), options.port);
+		assert_int_equal(from.sin_addr.s_addr, htonl(INADDR_LOOPBACK));
+		memset(&r, 0, sizeof(r));
+		assert_int_equal(packet_read_reply(octets, (size_t)got, NULL, &r), PACKET_GOOD);
+		packet_read_tlvs(octets, (size_t)got, NULL, &r);
+		assert_int_equal(r.sender_seq, s->answered);
+		assert_int_equal(r.seq, s->answered);
+		if (r.follow_up_method != PACKET_METHOD_NONE)
+			s->told_ns[r.follow_up_seq] = r.follow_up_ns;
+		s->answered++;
+	}
+}
+
+static void let_them_send(void)
+{
+	bool over = true;
+
+	for (unsigned i = 0; i < senders; i++) {
+		struct sender *s = &sender[i];
+
+		take_replies(s);
+		for (unsigned n = (unsigned)rand() % (most_at_once + 1); n && s->sent - s->answered < most_at_once; n--)
+			send_one(s);
+		over &= s->answered == EACH;
+	}
+	stop = over;
+}
+
+ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags)
+{
+	if (runs && !(flags & MSG_ERRQUEUE))
+		let_them_send();
+	return __real_recvmsg(fd, m, flags);
+}
+
+/* Just before and just after a lane is its sender's. */
+int __wrap_connect(int fd, const struct sockaddr *address, socklen_t bytes)
+{
+	struct sender *s = NULL;
+	int result;
+
+	for (unsigned i = 0; i < senders && runs; i++)
+		if (!memcmp(&sender[i].name.in, address, sizeof(sender[i].name.in)))
+			s = &sender[i];
+	for (int i = 0; s && i < 3; i++)
+		send_one(s);
+	result = __real_connect(fd, address, bytes);
+	for (int i = 0; s && i < 3; i++)
+		send_one(s);
+	connects += s != NULL;
+	return result;
+}
+
+/* ---- The reflector -------------------------------------------------------------------------------------------------- */
+
+static bool open_it(enum source stamp)
+{
+	struct util_capture capture;
+	char said[1024];
+	int error;
+
+	options = (struct options){ .role = ROLE_REFLECT, .timeout_ns = 10 * NS_PER_S, .overflow_ns = 100 * NS_PER_US, .ttl = 64,
+				    .bucket_ns = NS_PER_US, .stamp = stamp, .plain = true, .dscp = -1, .synced_ns = -1,
+				    .allow_short = true };
+	options.priority = -1;
+	options.port = 20000 + getpid() % 20000;
+	channel = (struct channel)CHANNEL_CLOSED;
+	util_capture_begin(&capture);
+	error = socket_open(&channel, &options);
+	if (!error)
+		error = socket_bind(&channel, &options, &lo);
+	util_capture_end(&capture, said, sizeof(said));
+	if (error)
+		print_message("SKIP: no socket on lo here: %s", said);
+	return !error;
+}
+
+static void make_senders(unsigned n)
+{
+	senders = n;
+	for (unsigned i = 0; i < n; i++) {
+		struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+		socklen_t bytes = sizeof(any);
+
+		sender[i] = (struct sender){ .fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0) };
+		assert_int_equal(bind(sender[i].fd, (struct sockaddr *)&any, sizeof(any)), 0);
+		assert_int_equal(getsockname(sender[i].fd, &sender[i].name.any, &bytes), 0);
+	}
+}
+
+static int compare_records(const void *a, const void *b)
+{
+	const int64_t one_ns = ((const struct sample *)a)->time_ns[REFLECT_T3_USER];
+	const int64_t other_ns = ((const struct sample *)b)->time_ns[REFLECT_T3_USER];
+
+	return (one_ns > other_ns) - (one_ns < other_ns);
+}
+
+/* One thread: a reply left after its T3, and before the T3 of the next one. So no stamp is another's. */
+static void check_stamps(unsigned records)
+{
+	qsort(record, records, sizeof(record[0]), compare_records);
+	for (unsigned i = 0; i < records && channel.tx_stamps; i++) {
+		assert_true(record[i].time_ns[REFLECT_T3_WIRE] >= record[i].time_ns[REFLECT_T3_USER]);
+		assert_true(record[i].time_ns[REFLECT_T2_WIRE] <= record[i].time_ns[REFLECT_T3_USER]);
+		if (i + 1 < records)
+			assert_true(record[i].time_ns[REFLECT_T3_WIRE] <= record[i + 1].time_ns[REFLECT_T3_USER]);
+	}
+}
+
+/* What a sender was told of a reply is in the log, of a packet with that number. */
+static void check_told(unsigned records)
+{
+	unsigned told = 0;
+
+	for (unsigned i = 0; i < records && channel.tx_stamps; i++)
+		for (unsigned n = 0; n < senders; n++)
+			told += sender[n].told_ns[record[i].seq] == record[i].time_ns[REFLECT_T3_WIRE];
+	if (channel.tx_stamps)
+		assert_in_range(told, (EACH - 1) * senders - senders * 8, EACH * senders);
+}
+
+static void check_run(unsigned n, unsigned at_once, enum source stamp, bool by_message)
+{
+	const struct account *a = &x.account;
+	const unsigned all = n * EACH, lanes = n < LANES ? n : LANES - 1;
+
+	if (!open_it(stamp))
+		skip();
+	if (!by_message)
+		channel.id_by_message = false; /* then the kernel counts, of any version */
+	memset(memory, 0, histogram_layout(&histogram, options.overflow_ns, 1, HISTOGRAM_OVERFLOW_STORE));
+	histogram_place(&histogram, memory);
+	log_place(&log_of_run, record, RECORDS, false, true);
+	sessions_init(&sessions, SESSIONS_MAX, 0, (const uint64_t[SESSION_SECRETS]){ 1, 2 });
+	x = (struct exchange){ .channel = &channel, .histogram = &histogram, .log = &log_of_run, .sessions = &sessions,
+			       .options = &options, .stop = &stop, .loopback = true };
+	plan = (struct packet_plan){ .ssid = 7, .stages = true };
+	make_senders(n);
+	most_at_once = at_once;
+	connects = 0;
+	stop = 0;
+	runs = true;
+	exchange_run(&x);
+	runs = false;
+
+	assert_int_equal(counter_get(&a->received), all);
+	assert_int_equal(counter_get(&a->answered), all);
+	assert_int_equal(counter_get(&a->recorded), all);
+	assert_int_equal(counter_get(&a->unstamped), 0);
+	assert_int_equal(counter_get(&a->reordered), 0);
+	assert_int_equal(counter_get(&a->repeated), 0);
+	assert_int_equal(counter_get(&a->refused), 0);
+	assert_int_equal(counter_get(&a->foreign), 0);
+	assert_int_equal(counter_get(&a->stamp_unmatched), 0);
+	assert_int_equal(counter_get(&a->stamp_late), 0);
+	assert_int_equal(counter_get(&sessions.opened), n);
+	/* Where too much waits there is another time, if they come to it. */
+	assert_in_range(counter_get(&channel.lanes_taken), at_once > 1 ? 0 : lanes, lanes);
+	assert_int_equal(connects, counter_get(&channel.lanes_taken));
+	assert_true(at_once > 1 || (counter_get(&channel.lanes_refused) > 0) == (n >= LANES));
+	socket_note_drops(&channel);
+	assert_int_equal(channel.dropped, 0);
+	check_stamps(all);
+	check_told(all);
+	for (unsigned i = 0; i < n; i++)
+		close(sender[i].fd);
+	socket_close(&channel);
+}
+
+static void with_stamps(enum source stamp, bool by_message)
+{
+	static const unsigned some[] = { 1, 2, 3, LANES - 1, LANES, SENDERS_MAX };
+
+	for (size_t i = 0; i < COUNT_OF(some); i++)
+		for (unsigned at_once = 1; at_once <= 4; at_once += 3)
+			check_run(some[i], at_once, stamp, by_message);
+}
+
+static void stamps_of_the_kernel(void **state)
+{
+	(void)state;
+	with_stamps(SOURCE_KERNEL, true);
+}
+
+static void stamps_of_the_kernel_that_it_counts(void **state)
+{
+	(void)state;
+	with_stamps(SOURCE_KERNEL, false);
+}
+
+static void stamps_of_user_space(void **state)
+{
+	(void)state;
+	with_stamps(SOURCE_USER, true);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	runs = false;
+	socket_close(&channel);
+	return 0;
+}
+
+#define TEST(f) cmocka_unit_test_teardown(f, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(stamps_of_the_kernel), TEST(stamps_of_the_kernel_that_it_counts), TEST(stamps_of_user_space),
+	};
+
+	util_seed();
+	memory = malloc(histogram_layout(&histogram, 100 * NS_PER_US, 1, HISTOGRAM_OVERFLOW_STORE));
+	const int failed = cmocka_run_group_tests_name("lane_run", tests, NULL, NULL);
+	free(memory);
+	return failed;
+}
