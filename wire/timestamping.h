@@ -32,7 +32,7 @@ struct departure {
 /*
  * Sends one packet. `id` becomes that of its transmit stamp, or the kernel counts from 0 by itself: what it has sent, and some of what
  * it has refused. After a packet that was refused, id_doubted, the next one asks for its own (id_asked): stamp_fetch() has it
- * before any stamp of that packet. `answering` is the arrival that is answered, NULL on a connected socket. 0 or -errno.
+ * before any stamp of that packet. `answering` is the arrival that is answered; an emitter has none (NULL). 0 or -errno.
  */
 int stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t id, const struct arrival *answering);
 
