@@ -170,6 +170,29 @@ static void no_witness_without_a_check_of_steps(void **state)
 	assert_int_equal(bench_run("simulated").recorded, PACKETS);
 }
 
+/* The kernel counts for each socket by itself: two packets may have one id. */
+static void ids_of_two_sockets(void **state)
+{
+	struct lane *lane = b.channel.lane;
+
+	(void)state;
+	bench_start(ROLE_REFLECT, SOURCE_KERNEL);
+	b.channel.id_by_message = false;
+	for (uint32_t i = 0; i < 2; i++)
+		b.x.flight[5 + i] = (struct flight){ .key = 5 + i, .id = 5, .lane = (uint8_t)i, .state = FLIGHT_WAITING };
+	/* Also where it is not as far ahead as it was when that packet was sent. */
+	for (uint32_t ahead = 0; ahead < 4; ahead++) {
+		for (int i = 0; i < 2; i++) {
+			b.channel.at = &lane[i];
+			lane[i].ids_ahead = 1 - ahead;
+			assert_ptr_equal(witness_flight_of(&b.x, 5), &b.x.flight[5 + i]);
+			assert_null(witness_flight_of(&b.x, 6));
+		}
+	}
+	b.channel.at = &lane[2];
+	assert_null(witness_flight_of(&b.x, 5));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +203,7 @@ int main(void)
 		TEST(a_time_of_the_nic_that_cannot_be),
 		TEST(a_clock_that_was_set_is_no_wrong_stamp),
 		TEST(no_witness_without_a_check_of_steps),
+		TEST(ids_of_two_sockets),
 	};
 
 	util_seed();
