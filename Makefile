@@ -75,7 +75,9 @@ comma = ,
 field = $(subst $(comma), ,$(shell sed -n 's|^/\* build:.* $(2)=\([^ ]*\).*|\1|p' tests/unit/test_$(1).c))
 objects_of = $(patsubst %.c,build/sanitized/%.o,$(wildcard $(call field,$(1),sources)))
 
-.SECONDARY:
+# Made on the way to a test, and kept.
+.PRECIOUS: build/sanitized/%.o
+
 .SECONDEXPANSION:
 build/test_%: build/sanitized/tests/unit/test_%.o $$(call objects_of,$$*)
 	$(CC) $(SANITIZE) $(foreach w,$(call field,$*,wraps),-Wl$(comma)--wrap=$(w)) $^ -o $@ -lcmocka $(LIBRARIES)

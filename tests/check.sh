@@ -124,6 +124,11 @@ compile() {
 	[ -z "$output" ] || { echo "$line: $output" && return 1; }
 }
 
+# As with other libraries than there are.
+rebuilds() {
+	[ "$(make -n CRYPTO=x SECCOMP=x build/host/filter.o build/wire/hmac.o | grep -cE ' -c (host/filter|wire/hmac)\.c ')" -eq 2 ]
+}
+
 scripts() {
 	shellcheck -x .ci/run config.sh config/*.sh tests/*.sh tests/*/*.sh tests/unit/config/stub
 }
@@ -131,6 +136,7 @@ scripts() {
 declare -A title=(
 	[compile]='the sources compile without the Makefile'
 	[analyze]='gcc -fanalyzer finds nothing'
+	[rebuilds]='what CRYPTO and SECCOMP change is built again'
 	[shellcheck]='shellcheck finds nothing'
 	[symbols]='hot rooms call only what is allowed'
 	[house_arrows]='includes go one way, and each file has its place'
@@ -171,6 +177,7 @@ offer_quick() {
 
 	offer static compile none compile
 	offer static analyze none analyze
+	offer static rebuilds rant rebuilds
 	offer static shellcheck none scripts
 	offer static symbols rant tests/symbols.sh
 	for file in arrows headers sizes; do
