@@ -186,8 +186,8 @@ void account_write(FILE *out, const struct report *r)
 	else
 		account_count(out, "Sessions", counter_get(&x->sessions->opened), NULL);
 	if (r->options->role == ROLE_REFLECT && r->options->verbose) {
-		account_count(out, "Lanes", counter_get(&r->channel->lanes_taken), "times a busy session got a socket of its own,");
-		account_count(out, "No lane", counter_get(&r->channel->lanes_refused), "times there was none");
+		account_count(out, "Lanes", counter_get(&r->channel->lanes_taken), "times a busy session got a socket of its own");
+		account_count(out, "No lane", counter_get(&r->channel->lanes_refused), "times a busy session got none");
 	}
 	if (counter_get(&x->account.cut_short))
 		account_count(out, "Cut short", counter_get(&x->account.cut_short),

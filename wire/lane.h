@@ -21,7 +21,7 @@ bool lane_fits(const struct channel *c, const struct arrival *a);
 /* At most so many datagrams wait there (one system call). */
 unsigned lane_backlog(const struct lane *l);
 
-/* Connects one to a sender; NULL: all are in use, or it cannot be (both counted). Two system calls at most. now_ns: CLOCK_MONOTONIC. */
+/* Connects one to a sender; NULL: all are in use, or it cannot be (both counted). One system call at most. now_ns: CLOCK_MONOTONIC. */
 struct lane *lane_take(struct channel *c, const union address *peer, int64_t now_ns);
 
 #endif
