@@ -400,6 +400,13 @@ static void fetch_all(struct exchange *x)
 		fetch(x, (uint8_t)i, true);
 }
 
+/* What still comes by the first lane for a session that has left it: nothing may wait for it, and soon its flight is another's. */
+static void fetch_left_behind(struct exchange *x)
+{
+	if (x->turn % CLOCK_TURNS == 0 && x->channel->tx_stamps && counter_get(&x->channel->lanes_taken))
+		fetch(x, 0, true);
+}
+
 /* What is in an error queue would wake us at once. */
 static void reflect_wait(struct exchange *x, bool receive)
 {
@@ -430,6 +437,7 @@ static void reflect_clock(struct exchange *x, bool idle)
 		check_once(x);
 	if (verb_is_over(x))
 		return;
+	fetch_left_behind(x);
 	expire(x, x->options->timeout_ns);
 	choose_hot_lanes(x);
 	if (idle && is_waiting(x) && x->now_ns - verb_flight_of(x, x->oldest_key)->sent_ns > STAMP_SPIN_NS) {
