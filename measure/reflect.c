@@ -400,11 +400,15 @@ static void fetch_all(struct exchange *x)
 		fetch(x, (uint8_t)i, true);
 }
 
-/* What still comes by the first lane for a session that has left it: nothing may wait for it, and soon its flight is another's. */
+/* What still comes by lanes that others than the newest reply went by: nothing may wait for it, and soon its flight is another's. */
 static void fetch_left_behind(struct exchange *x)
 {
-	if (x->turn % CLOCK_TURNS == 0 && x->channel->tx_stamps && counter_get(&x->channel->lanes_taken))
-		fetch(x, 0, true);
+	struct channel *c = x->channel;
+	const int newest = verb_flight_of(x, x->next_key - 1)->lane;
+
+	for (int i = 0; i < c->lanes; i++)
+		if (i != newest && x->next_key - c->lane[i].last_key <= FLIGHTS)
+			fetch(x, (uint8_t)i, true);
 }
 
 /* What is in an error queue would wake us at once. */
@@ -437,7 +441,8 @@ static void reflect_clock(struct exchange *x, bool idle)
 		check_once(x);
 	if (verb_is_over(x))
 		return;
-	fetch_left_behind(x);
+	if (x->turn % CLOCK_TURNS == 0 && x->channel->tx_stamps)
+		fetch_left_behind(x);
 	expire(x, x->options->timeout_ns);
 	choose_hot_lanes(x);
 	if (idle && is_waiting(x) && x->now_ns - verb_flight_of(x, x->oldest_key)->sent_ns > STAMP_SPIN_NS) {
@@ -458,7 +463,7 @@ static void reflect_drain(struct exchange *x)
 		if (is_waiting(x))
 			reflect_wait(x, false);
 	}
-	if (counter_get(&x->channel->lanes_taken))
+	if (x->channel->tx_stamps)
 		fetch_all(x);
 	expire(x, INT64_MIN);
 	x->now_ns = ended_ns;

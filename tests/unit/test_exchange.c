@@ -78,6 +78,7 @@ static const struct row rows[] = {
 	{ "a slow reply, and a stamp that comes within its own wait",
 	  { { 10, 0, LATENCY, 4 * NS_PER_MS, 0 }, { 10, 0, TX_SLOW, 7 * NS_PER_MS, 0 } }, .only = EMIT_ONLY, .sleeps = true },
 	{ "a transmit stamp twice", { { 10, 0, TX_TWICE, 0, 0 } }, SAME({ .stamp_duplicate = 1 }) },
+	{ "the last transmit stamp twice", { { 39, 0, TX_TWICE, 0, 0 } }, .reflect = { .stamp_duplicate = 1 }, .only = REFLECT_ONLY },
 	{ "a stamp only while asleep", { { 10, 0, TX_ASLEEP, 0, 0 } }, .sleeps = true },
 	{ "all stamps only while asleep", { { 0, 39, TX_ASLEEP, 0, 0 } }, .sleeps = true },
 	{ "the id of the packet before", { { 10, 0, TX_ID, -1, 0 } }, SAME(NO_TX(.stamp_duplicate = 1)), .sleeps = true },
@@ -253,7 +254,8 @@ static void system_calls_of_a_round_trip(void **state)
 		bench_start(role, SOURCE_HARDWARE);
 		bench_run("good");
 		assert_int_equal(fake.send_calls, PACKETS);
-		assert_int_equal(fake.fetch_calls, PACKETS);
+		/* And once at the end of the run: the last stamp of a reflector may have come twice. */
+		assert_int_equal(fake.fetch_calls, PACKETS + (role == ROLE_REFLECT));
 		assert_int_equal(fake.poll_calls, 0);
 		assert_int_equal(counter_get(&b.x.account.recorded), PACKETS);
 	}
