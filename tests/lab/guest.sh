@@ -79,7 +79,7 @@ poll() {
 
 # ---- Namespaces ------------------------------------------------------------------------------------------------------
 
-declare -A link=() address=([a]=10.78.0.1 [b]=10.78.0.2)
+declare -A link=() address=([a]=10.78.0.1 [b]=10.78.0.2 [c]=10.78.0.3)
 
 # By nsenter and not by ip netns exec, which hides tracefs.
 at() {
@@ -97,23 +97,31 @@ mac_of() {
 	at "$1" ip -o link show dev "${link[$1]}" | sed 's/.*link.ether \([^ ]*\).*/\1/'
 }
 
-# apart IFACE IFACE: each into its namespace, up, with an address; neighbours are static, for ARP would send packets.
-apart() {
-	local side
+# Its interface into its namespace, up, with an address.
+settle() { # SIDE
+	local side=$1
 
+	ip netns add "$side"
+	ip link set "${link[$side]}" netns "$side"
+	# shellcheck disable=SC2016 # for the inner shell
+	at "$side" sh -c 'for f in /proc/sys/net/ipv6/conf/*/disable_ipv6; do echo 1 >"$f"; done'
+	at "$side" ip link set lo up
+	at "$side" ip address add "${address[$side]}/24" dev "${link[$side]}"
+	at "$side" ip link set "${link[$side]}" up
+}
+
+# Neighbours are static, for ARP would send packets.
+acquaint() { # SIDE SIDE
+	poll has_carrier "$1" && poll has_carrier "$2"
+	at "$1" ip neigh replace "${address[$2]}" lladdr "$(mac_of "$2")" nud permanent dev "${link[$1]}"
+	at "$2" ip neigh replace "${address[$1]}" lladdr "$(mac_of "$1")" nud permanent dev "${link[$2]}"
+}
+
+apart() { # IFACE IFACE
 	link=([a]=$1 [b]=$2)
-	for side in a b; do
-		ip netns add "$side"
-		ip link set "${link[$side]}" netns "$side"
-		# shellcheck disable=SC2016 # for the inner shell
-		at "$side" sh -c 'for f in /proc/sys/net/ipv6/conf/*/disable_ipv6; do echo 1 >"$f"; done'
-		at "$side" ip link set lo up
-		at "$side" ip address add "${address[$side]}/24" dev "${link[$side]}"
-		at "$side" ip link set "${link[$side]}" up
-	done
-	poll has_carrier a && poll has_carrier b
-	at a ip neigh replace "${address[b]}" lladdr "$(mac_of b)" nud permanent dev "${link[a]}"
-	at b ip neigh replace "${address[a]}" lladdr "$(mac_of a)" nud permanent dev "${link[b]}"
+	settle a
+	settle b
+	acquaint a b
 }
 
 together() {

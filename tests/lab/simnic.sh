@@ -7,6 +7,7 @@
 #   truth=PROGRAM           of this folder, that compares
 #   emitter_options=(...)   of every emitter that start_pair starts
 #   step_check=''           where the times of user space mean something; else --no-step-check
+#   devices=3               sim2 is wanted too
 #
 #   pair NAME "PARAMETERS" "R_ARGUMENTS" "E_ARGUMENTS" EXPECTATION...
 #   ONLY=REGEX, SELF=1      see test_simnic.sh
@@ -32,7 +33,7 @@ reset() {
 		response_ns=5000 after_ns=0 vary_stage=1 vary_steps=0 vary_ns=1 from=0 directions=3 alternate=N spike_every=0 \
 		spike_ns=0 spike_stage=1 drop_every=0 drop_reply=0 dup_every=0 reorder_every=0 hold_ms=1000 tx_stamp_missing_every=0 \
 		tx_stamp_late_every=0 late_us=0 tx_stamp_twice_every=0 tx_stamp_delay_us=0 rx_stamp_missing_every=0 \
-		one_in_flight=N filter_all=Y has_phc=Y phc_offset_ns=0,0 drift_ppb=0,0 step_at=-1 step_ns=0 step_where=0 step_times=1 \
+		one_in_flight=N filter_all=Y has_phc=Y phc_offset_ns=0,0,0 drift_ppb=0,0,0 third_ns=0 step_at=-1 step_ns=0 step_where=0 step_times=1 \
 		read_error_every=0 read_error=16; do
 		echo "${pair#*=}" >"$parameters/${pair%%=*}"
 	done
@@ -48,9 +49,10 @@ set_parameters() {
 	done
 }
 
-declare -A index=([a]=0 [b]=1)
+declare -A index=([a]=0 [b]=1 [c]=2)
+as=() # words before the reflector's command
 
-# Lines "DEVICE NAME: VALUE" of both, as ethtool has them too: see the test of that.
+# Lines "DEVICE NAME: VALUE" of all, as ethtool has them too: see the test of that.
 take_counters() {
 	printf '%s\n' "$(<"$parameters/state")" >"$work/$1"
 }
@@ -90,7 +92,7 @@ start_pair() {
 	take_counters before
 	read -ra words <<<"$1"
 	# The count is never reached, however fast the machine is: it makes the log small, which would fill a quarter of the memory.
-	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware ${step_check:+"$step_check"} --log "$work/r.log" --count 1000000 "${words[@]}"
+	start r b "${as[@]}" taskset -c 1 "$RANT" -i sim1 --stamp hardware ${step_check:+"$step_check"} --log "$work/r.log" --count 1000000 "${words[@]}"
 	poll has_port r
 	read -ra words <<<"$2"
 	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware ${step_check:+"$step_check"} --log "$work/e.log" \
@@ -140,7 +142,7 @@ pair() {
 
 # With both clocks at the time of day.
 open_simnic() {
-	insmod "$SIMNIC" || {
+	insmod "$SIMNIC" ${devices:+devices="$devices"} || {
 		echo "not ok - $family: the module loads"
 		exit 1
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * simnic: a back-to-back pair of simulated NICs, sim0 and sim1, whose hardware timestamps are computed, not measured.
- * What a program prints of them can be compared with the truth to the nanosecond, whatever the machine does to time.
+ * What a program prints of them can be compared with the truth to the nanosecond, whatever the machine does to time. Loaded with
+ * devices=3 there is sim2, too: what it sends goes to sim1, which sends to it what has its address, and all else to sim0.
  *
  * The unit is the exchange: a STAMP probe (UDP to `port`) and its reply (UDP from `port`), both with the sequence number
  * n of the probe. Its four true times are fixed when the probe is sent, from the parameters of that moment:
@@ -10,6 +11,8 @@
  *	T2 = T1 + wire_ns
  *	T3 = T2 + response_ns
  *	T4 = T3 + wire_back_ns          (-1: as wire_ns)
+ *
+ * Where the probe is sim2's, each wire takes third_ns more.
  *
  * With live=Y (and period_ns 0) T3 is not fixed in advance: it is response_ns after the reply was really sent, so that what
  * programs and the machine do in between shows; T2 is not after the delivery if wire_ns is short.
@@ -27,8 +30,8 @@
  * Faults hit STAMP packets by sequence number: "X_every = m" hits n with n >= from and n % m == m - 1, in the directions
  * that `directions` names (1 probes, 2 replies; spikes belong to exchanges). What was really done is counted in
  * "ethtool -S", on the device that sent the packet; rx_stamp_* and reordered on the one that received it; and in the parameter
- * `state`, for shells that have no time to start programs. All other parameters may be changed at any time; those of type array
- * are "sim0,sim1".
+ * `state`, for shells that have no time to start programs. All other parameters but `devices` may be changed at any time; those of
+ * type array are "sim0,sim1,sim2".
  */
 #include "simnic.h"
 #include "simnic_clock.h"
@@ -72,7 +75,7 @@ struct sim {
 	unsigned int copies; /* with this number, one after the other */
 };
 
-static struct sim *sims[2];
+static struct sim *sims[SIMS];
 
 static void count(struct sim *s, enum count c)
 {
@@ -84,7 +87,7 @@ static int state_get(char *text, const struct kernel_param *kp)
 {
 	int bytes = 0;
 
-	for (int index = 0; index < 2; index++) {
+	for (int index = 0; index < SIMS; index++) {
 		struct sim *s = sims[index];
 
 		if (!s)
@@ -107,7 +110,7 @@ static int step_set(const char *text, const struct kernel_param *kp)
 	unsigned int index;
 	long long ns;
 
-	if (sscanf(text, "%u %lld", &index, &ns) != 2 || index > 1)
+	if (sscanf(text, "%u %lld", &index, &ns) != 2 || index >= SIMS)
 		return -EINVAL;
 	if (!sims[index])
 		return -ENODEV;
@@ -132,18 +135,19 @@ struct exchange {
 	struct sim *emitter;
 };
 
-static struct exchange exchanges[EXCHANGES];
+static struct exchange exchanges[SIMS][EXCHANGES]; /* by their emitters */
 static DEFINE_SPINLOCK(script_lock);
 
 static struct exchange script_write(u32 seq, struct sim *emitter)
 {
 	const unsigned int stage = READ_ONCE(spike_stage);
 	const s64 period = READ_ONCE(period_ns), back = READ_ONCE(wire_back_ns);
+	const s64 more = emitter->clock.index == 2 ? READ_ONCE(third_ns) : 0;
 	const bool spike = is_hit(READ_ONCE(spike_every), seq);
 	struct exchange x = { .known = true, .scripted = period, .live = !period && READ_ONCE(live), .seq = seq,
 			      .epoch = READ_ONCE(epoch_ns), .emitter = emitter,
-			      .delay = { READ_ONCE(before_ns), READ_ONCE(wire_ns), READ_ONCE(response_ns),
-					 back < 0 ? READ_ONCE(wire_ns) : back } };
+			      .delay = { READ_ONCE(before_ns), READ_ONCE(wire_ns) + more, READ_ONCE(response_ns),
+					 (back < 0 ? READ_ONCE(wire_ns) : back) + more } };
 	const unsigned int steps = READ_ONCE(vary_steps), vary_at = READ_ONCE(vary_stage);
 	const s64 vary = steps ? READ_ONCE(vary_ns) * (((seq * 2654435761U) >> 16) % steps) : 0;
 	s64 t = period ? x.epoch + seq * period : true_now();
@@ -158,13 +162,13 @@ static struct exchange script_write(u32 seq, struct sim *emitter)
 }
 
 /* Of a probe: written now. Of a reply: as the probe wrote it. */
-static struct exchange script_of(struct sim *sender, bool probe, u32 seq)
+static struct exchange script_of(struct sim *emitter, bool probe, u32 seq)
 {
-	struct exchange *kept = &exchanges[seq % EXCHANGES], x;
+	struct exchange *kept = &exchanges[emitter->clock.index][seq % EXCHANGES], x;
 
 	spin_lock_bh(&script_lock);
 	if (probe || !kept->known || kept->seq != seq)
-		*kept = script_write(seq, probe ? sender : sender->peer);
+		*kept = script_write(seq, emitter);
 	x = *kept;
 	spin_unlock_bh(&script_lock);
 	return x;
@@ -173,13 +177,14 @@ static struct exchange script_of(struct sim *sender, bool probe, u32 seq)
 /* ---- Packets ---------------------------------------------------------------------------------------------------- */
 
 struct packet {
+	struct sim *to;
 	bool stamp, probe, ptp; /* a STAMP packet; a probe; one that a PTP-only filter stamps */
 	u32 seq;
 	u64 tx, rx; /* hardware stamps */
 };
 
 /* Octets 0..3 of a probe are its sequence number; a reply has it at 24..27 (RFC 8762). */
-static void read_packet(const struct sk_buff *skb, struct packet *p)
+static void read_packet(const struct sim *s, const struct sk_buff *skb, struct packet *p)
 {
 	struct {
 		struct ethhdr eth;
@@ -190,9 +195,12 @@ static void read_packet(const struct sk_buff *skb, struct packet *p)
 	int at;
 
 	memset(p, 0, sizeof(*p));
+	p->to = s->peer;
 	head = skb_header_pointer(skb, 0, sizeof(head_buffer), &head_buffer);
 	if (!head)
 		return;
+	if (s == sims[1] && sims[2] && ether_addr_equal(head->eth.h_dest, sims[2]->dev->dev_addr))
+		p->to = sims[2];
 	p->ptp = head->eth.h_proto == htons(ETH_P_1588);
 	if (head->eth.h_proto != htons(ETH_P_IP) || head->ip.protocol != IPPROTO_UDP ||
 	    head->ip.frag_off & htons(IP_OFFSET))
@@ -231,7 +239,7 @@ static void script_step(struct sim *s, const struct packet *p, bool after)
 	    cmpxchg(&step_at, at, READ_ONCE(step_times) > 1 ? (long)p->seq + 1 : -1L) != at)
 		return;
 	step_times -= step_times > 1;
-	clock_step(after ? &s->peer->clock : &s->clock, READ_ONCE(step_ns));
+	clock_step(after ? &p->to->clock : &s->clock, READ_ONCE(step_ns));
 }
 
 static void compute_stamps(struct sim *s, struct packet *p)
@@ -242,10 +250,10 @@ static void compute_stamps(struct sim *s, struct packet *p)
 	if (!p->stamp) {
 		t = true_now();
 		p->tx = clock_read_at(&s->clock, t);
-		p->rx = clock_read_at(&s->peer->clock, t + READ_ONCE(wire_ns));
+		p->rx = clock_read_at(&p->to->clock, t + READ_ONCE(wire_ns));
 		return;
 	}
-	x = script_of(s, p->probe, p->seq);
+	x = script_of(p->probe ? s : p->to, p->probe, p->seq);
 	if (x.live && !p->probe) {
 		x.time[2] = true_now() + x.delay[2];
 		x.time[3] = x.time[2] + x.delay[3];
@@ -253,7 +261,7 @@ static void compute_stamps(struct sim *s, struct packet *p)
 	script_step(s, p, false);
 	p->tx = clock_stamp(&s->clock, x.time[p->probe ? 0 : 2], x.scripted, x.epoch);
 	script_step(s, p, true);
-	p->rx = clock_stamp(&s->peer->clock, x.time[p->probe ? 1 : 3], x.scripted, x.epoch);
+	p->rx = clock_stamp(&p->to->clock, x.time[p->probe ? 1 : 3], x.scripted, x.epoch);
 }
 
 /* ---- What happens later -------------------------------------------------------------------------------------------- */
@@ -353,15 +361,15 @@ static enum hrtimer_restart on_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* A STAMP packet has passed: what was held for that follows. */
-static void release_held(struct sim *s)
+/* A STAMP packet of this sender has passed: what of it was held for that follows. */
+static void release_held(struct sim *s, const struct sim *from)
 {
 	struct event *e, *next;
 	LIST_HEAD(held);
 
 	spin_lock_bh(&s->lock);
 	list_for_each_entry_safe(e, next, &s->events, node)
-		if (e->what == RELEASE)
+		if (e->what == RELEASE && ether_addr_equal(eth_hdr(e->skb)->h_source, from->dev->dev_addr))
 			list_move_tail(&e->node, &held);
 	spin_unlock_bh(&s->lock);
 	list_for_each_entry_safe(e, next, &held, node) {
@@ -385,15 +393,16 @@ static bool stamps_receipt(const struct sim *s, const struct packet *p)
 	}
 }
 
-static void deliver(struct sim *to, const struct sk_buff *skb, const struct packet *p, bool faulty)
+static void deliver(struct sim *from, const struct sk_buff *skb, const struct packet *p, bool faulty)
 {
+	struct sim *to = p->to;
 	struct sk_buff *copy = skb_copy(skb, GFP_ATOMIC);
 	const bool spiked = p->stamp && READ_ONCE(spike_stage) == 4 && is_hit(READ_ONCE(spike_every), p->seq);
 	s64 delay = READ_ONCE(after_ns) + (spiked ? READ_ONCE(spike_ns) : 0);
 
 	/* It frees the copy when it fails: the peer is down, or the packet too long. */
 	if (!copy || __dev_forward_skb(to->dev, copy) != NET_RX_SUCCESS) {
-		count(to->peer, UNDELIVERED);
+		count(from, UNDELIVERED);
 		return;
 	}
 	if (!stamps_receipt(to, p)) {
@@ -412,7 +421,7 @@ static void deliver(struct sim *to, const struct sk_buff *skb, const struct pack
 		return;
 	receive(to, copy);
 	if (p->stamp)
-		release_held(to);
+		release_held(to, from);
 }
 
 static bool is_busy(struct sim *s)
@@ -467,7 +476,7 @@ static netdev_tx_t sim_start_xmit(struct sk_buff *skb, struct net_device *dev)
 	bool faulty;
 	u64 after = 0;
 
-	read_packet(skb, &p);
+	read_packet(s, skb, &p);
 	faulty = p.stamp && READ_ONCE(directions) & (p.probe ? 1 : 2);
 	count(s, !p.stamp ? OTHERS : p.probe ? STAMP_PROBES : STAMP_REPLIES);
 	dev->stats.tx_packets++;
@@ -487,10 +496,10 @@ static netdev_tx_t sim_start_xmit(struct sk_buff *skb, struct net_device *dev)
 	    (p.probe || !READ_ONCE(drop_reply) || s->copies == READ_ONCE(drop_reply))) {
 		count(s, DROPPED);
 	} else {
-		deliver(s->peer, skb, &p, faulty);
+		deliver(s, skb, &p, faulty);
 		if (faulty && is_struck(READ_ONCE(dup_every), &p)) {
 			count(s, DUPLICATED);
-			deliver(s->peer, skb, &p, false);
+			deliver(s, skb, &p, false);
 		}
 	}
 	dev_consume_skb_any(skb);
@@ -719,12 +728,12 @@ static struct sim *sim_make(int index)
 	return s;
 }
 
-/* Both devices leave before either is freed: each delivers to the other. One in another namespace leaves from there. */
+/* All devices leave before one is freed: each delivers to others. One in another namespace leaves from there. */
 static void close_all(int registered)
 {
 	for (int i = 0; i < registered; i++)
 		unregister_netdev(sims[i]->dev);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < SIMS; i++) {
 		if (!sims[i])
 			continue;
 		if (!IS_ERR_OR_NULL(sims[i]->clock.ptp))
@@ -737,18 +746,16 @@ static void close_all(int registered)
 
 static int __init simnic_init(void)
 {
-	int error = 0, registered = 0;
+	int error = devices < 2 || devices > SIMS ? -EINVAL : 0, registered = 0;
 
 	real_minus_raw = (s64)ktime_get_real_ns() - (s64)ktime_get_raw_ns();
-	for (int i = 0; i < 2 && !error; i++) {
+	for (int i = 0; i < devices && !error; i++) {
 		sims[i] = sim_make(i);
 		error = sims[i] ? clock_open(&sims[i]->clock, i) : -ENOMEM;
 	}
-	if (!error) {
-		sims[0]->peer = sims[1];
-		sims[1]->peer = sims[0];
-	}
-	for (int i = 0; i < 2 && !error; i++) {
+	for (int i = 0; i < devices && !error; i++)
+		sims[i]->peer = sims[i != 1];
+	for (int i = 0; i < devices && !error; i++) {
 		error = register_netdev(sims[i]->dev);
 		registered += !error;
 	}
@@ -759,7 +766,7 @@ static int __init simnic_init(void)
 
 static void __exit simnic_exit(void)
 {
-	close_all(2);
+	close_all(devices);
 }
 
 module_init(simnic_init);

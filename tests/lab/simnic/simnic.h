@@ -13,10 +13,15 @@
 	module_param(name, type, 0644);    \
 	MODULE_PARM_DESC(name, text)
 
-#define PARAM_PAIR(name, text)                             \
-	static long name[2];                               \
+#define SIMS 3 /* at most */
+#define PARAM_EACH(name, text)                             \
+	static long name[SIMS];                            \
 	module_param_array(name, long, NULL, 0644);        \
 	MODULE_PARM_DESC(name, text)
+
+static uint devices = 2;
+module_param(devices, uint, 0444);
+MODULE_PARM_DESC(devices, "2, or 3 for another emitter");
 
 PARAM(uint, port, 862, "UDP port of the reflector");
 PARAM(long, epoch_ns, 1600000000000000000, "true time of exchange 0");
@@ -25,6 +30,7 @@ PARAM(bool, live, false, "with period_ns 0: T3 is when the reply is really sent,
 PARAM(long, before_ns, 0, "from the send to the wire");
 PARAM(long, wire_ns, 1000, "wire, probe");
 PARAM(long, wire_back_ns, -1, "wire, reply; -1: as wire_ns");
+PARAM(long, third_ns, 0, "wire, each way, of sim2's exchanges: so much more");
 PARAM(long, response_ns, 5000, "from the probe's end at the wire to the reply's");
 PARAM(long, after_ns, 0, "real delay of delivery after the receive stamp");
 
@@ -53,8 +59,8 @@ PARAM(bool, one_in_flight, false, "no transmit stamp while one is outstanding");
 
 PARAM(bool, filter_all, true, "N: only PTP packets can be stamped on receipt, ALL answers ERANGE");
 PARAM(bool, has_phc, true, "N: no hardware clock and no hardware stamps are told by ethtool");
-PARAM_PAIR(phc_offset_ns, "");
-PARAM_PAIR(drift_ppb, "");
+PARAM_EACH(phc_offset_ns, "");
+PARAM_EACH(drift_ppb, "");
 #define STEP_AT_NEXT -2
 PARAM(long, step_at, -1, "sequence number of the exchange in which a clock steps; -2: the next one");
 PARAM(long, step_ns, 0, "by this");

@@ -8,13 +8,16 @@ Compares what two runs of rant printed with the truth, which is computed from th
 FOLDER holds e.out, e.log (emitter, on sim0), r.out, r.log (reflector, on sim1); before and after, the states of simnic
 around the run; and judge.name, judge.complaints, judge.words: the name of the test, what it complains about
 already, and a line each NAME=VALUE... -- EXPECTATION... NAME=VALUE are the parameters of simnic; SELF=1 makes the truth wrong
-on purpose, so that each comparison that means anything fails.
+on purpose, so that each comparison that means anything fails. EMITTER=0 or EMITTER=2 says that another emitter ran beside this one,
+and which of sim0 and sim2 this one was on. The reflector's report and log are of both then: each of its lines must be true for one
+of them.
 
 Always compared, for every line of both logs: each stamp, the latency, that no sequence number is there twice; the accounts;
 minimum, maximum, mean, percentiles and the number of lines. An expectation is an expression that must be true, of:
     e["Row"], r["Row"]   counts of the reports               a.name, b.name   counters of sim0, sim1 during the run
     E, R                 logs: {seq: latency}                hit("X_every")   sequence numbers of E's run that X hit
-    N                    probes sent
+    N                    probes sent                         c.name           with EMITTER: counters of the other one
+    beside               with EMITTER: lines of the other one between the first and the last of R
 Prints "ok - NAME", or "not ok - NAME" and the complaints. truth_eight.py takes all this from here and adds to it.
 """
 import os
@@ -61,8 +64,10 @@ middle = words.index("--")
 told = dict(word.split("=", 1) for word in words[:middle])
 expectations = words[middle + 1:]
 wrong = told.pop("SELF", "0") == "1"
+is_one_of_two = "EMITTER" in told
+emitter = int(told.pop("EMITTER", "0"))
 P = {name: [int(v) for v in value.split(",")] if "," in value else int(value)
-     for name, value in told.items() if re.fullmatch(r"-?\d+(,-?\d+)?", value)}
+     for name, value in told.items() if re.fullmatch(r"-?\d+(,-?\d+)*", value)}
 
 
 def par(name, default=0):
@@ -81,11 +86,12 @@ def strikes(name, seq, direction):
             (not by_turns or seq // par(name) % 2 == direction - 1))
 
 
-def true_times(seq):
-    """T1 .. T4 in true time."""
+def true_times(seq, device=emitter):
+    """T1 .. T4 in true time, of an exchange that the device has begun."""
+    more = par("third_ns") if device == 2 else 0
     wire = par("wire_ns", 1000)
     back = par("wire_back_ns", -1)
-    delays = [par("before_ns"), wire, par("response_ns", 5000), wire if back < 0 else back]
+    delays = [par("before_ns"), wire + more, par("response_ns", 5000), (wire if back < 0 else back) + more]
     if par("vary_steps"):
         delays[par("vary_stage", 1)] += par("vary_ns", 1) * (((seq * 2654435761 & 0xFFFFFFFF) >> 16) % par("vary_steps"))
     if hits("spike_every", seq) and par("spike_stage", 1) < 4:
@@ -98,19 +104,19 @@ def true_times(seq):
 
 
 def stamp(device, t, steps):
-    offset = P.get("phc_offset_ns", [0, 0])[device]
-    drift = P.get("drift_ppb", [0, 0])[device]
+    offset = P.get("phc_offset_ns", [0, 0, 0])[device]
+    drift = P.get("drift_ppb", [0, 0, 0])[device]
     return t + offset + steps + truncated((t - par("epoch_ns", 1600000000 * NS)) * drift, NS)
 
 
-def true_stamps(side, seq):
+def true_stamps(side, seq, device=emitter):
     """(first, second) of the side's latency, by its own PHC."""
-    t = true_times(seq)
+    t = true_times(seq, device)
     if side == "r":
         return stamp(1, t[1], 0), stamp(1, t[2], 0)
     at = par("step_at", -1)
     step = par("step_ns") if at >= 0 else 0
-    return stamp(0, t[0], step if seq > at else 0), stamp(0, t[3], step if seq >= at else 0)
+    return stamp(device, t[0], step if seq > at else 0), stamp(device, t[3], step if seq >= at else 0)
 
 
 def section(text, title):
@@ -143,12 +149,27 @@ def lines_of(side):
     return [dict(zip(names, line.split())) for line in lines[2:]]
 
 
+def is_of_other(line):
+    """Is this line of the reflector's log of the other emitter?"""
+    stamps = ns(line["T2_HW"]), ns(line["T3_HW"])
+    return is_one_of_two and stamps == true_stamps("r", int(line["SEQ"]), 2 - emitter)
+
+
+def count_beside():
+    """Lines of the other emitter between the first and the last of this one."""
+    order = [is_of_other(line) for line in lines_of("r")]
+    own = [place for place, other in enumerate(order) if not other]
+    return sum(order[own[0]:own[-1]]) if own else 0
+
+
 def check_log(side):
     """{seq: latency}. Every line against the truth; the first wrong ones are shown."""
     log, faults = {}, 0
     one, other, difference = COLUMNS[side]
     for line in lines_of(side):
         seq, first, second, latency = int(line["SEQ"]), ns(line[one]), ns(line[other]), int(line[difference])
+        if side == "r" and is_of_other(line) and second - first == latency:
+            continue
         if seq in log and not par("dup_every"):
             complain(f"{side}.log: #{seq} is there twice")
         log[seq] = latency
@@ -252,7 +273,7 @@ def check_accounts(e, r):
         equal("emitter's sends by the NIC", e["Sent"], a.stamp_probes_sent)
         equal("reflector's sends by the NIC", r["Sent"], b.stamp_replies_sent)
         equal("reflector, received from the wire", r["Received"],
-              a.stamp_probes_sent - a.dropped + a.duplicated)
+              sum(one.stamp_probes_sent - one.dropped + one.duplicated for one in ([a, c] if is_one_of_two else [a])))
         for name, rows in (("emitter", e), ("reflector", r)):
             for row in ("Foreign", "Malformed", "Unverified", "Bad TLVs", "Refused", "Truncated"):
                 equal(f"{name}, {row}", rows[row], 0)
@@ -267,13 +288,14 @@ def accounts_of(text):
 
 text_e, text_r = read("e.out"), read("r.out")
 e, r = accounts_of(text_e), accounts_of(text_r)
-a, b = counters_of(0), counters_of(1)
+a, b, c = counters_of(emitter), counters_of(1), counters_of(2 - emitter)
 E, R = check_log("e"), check_log("r")
 N = e.get("Sent", 0)
 check_statistics("e", text_e)
 check_statistics("r", text_r)
 check_accounts(e, r)
-names = {"e": e, "r": r, "a": a, "b": b, "E": E, "R": R, "N": N, "text_e": text_e, "text_r": text_r,
+names = {"e": e, "r": r, "a": a, "b": b, "c": c, "beside": count_beside() if is_one_of_two else 0,
+         "E": E, "R": R, "N": N, "text_e": text_e, "text_r": text_r,
          "hit": lambda name: {n for n in range(N) if hits(name, n)}}
 
 
@@ -282,7 +304,7 @@ def check_expectations():
         try:
             if not eval(expectation, names):  # the tests are the only authors
                 values = [f"{word} = {eval(word, names)}" for word in
-                          dict.fromkeys(re.findall(r'\b[a-z]+\["[^"]+"\]|\b[ab]\.\w+|\blen\(\w+\)', expectation))]
+                          dict.fromkeys(re.findall(r'\b[a-z]+\["[^"]+"\]|\b[abc]\.\w+|\bbeside\b|\blen\(\w+\)', expectation))]
                 complain(f"not so: {expectation}   ({', '.join(values)})")
         except (KeyError, AttributeError, NameError, ValueError) as missing:
             complain(f"{expectation}: {type(missing).__name__} {missing}")

@@ -179,11 +179,11 @@ def true_network(line, response):
     if not live:
         first, last = t.true_stamps("e", int(line["SEQ"]))
         return last - first - response
-    rates = [1 + ppb / 1e9 for ppb in t.P.get("drift_ppb", [0, 0])]
+    rates = [1 + ppb / 1e9 for ppb in t.P.get("drift_ppb", [0, 0, 0])]
     times = t.true_times(int(line["SEQ"]))
     wires = times[1] - times[0] + times[3] - times[2]
     true_response = response / rates[1]
-    return (wires + true_response) * rates[0] - response
+    return (wires + true_response) * rates[t.emitter] - response
 
 
 def faults_of(line):
@@ -248,7 +248,8 @@ TIMES = ("T1_SW", "T1_HW", "T2_HW", "T2_SW", "T3_SW", "T3_HW", "T4_HW", "T4_SW")
 
 def line_up(line):
     """The times that there are, those there by the clock of here. Without drift, the offsets are known."""
-    here, there = t.P.get("phc_offset_ns", [0, 0])
+    offset = t.P.get("phc_offset_ns", [0, 0, 0])
+    here, there = offset[t.emitter], offset[1]
     offsets = {"1": here, "2": there, "3": there, "4": here}
     return {name: t.ns(line[name]) - offsets[name[1]] for name in TIMES if line[name] != "-"}
 
