@@ -46,6 +46,7 @@ static const struct {
 	unsigned level; /* the second argument must be this */
 } allowed[] = {
 	{ .number = SCMP_SYS(sendmsg) }, { .number = SCMP_SYS(recvmsg) }, { .number = SCMP_SYS(ppoll) },
+	{ .number = SCMP_SYS(sendto) }, { .number = SCMP_SYS(recvfrom) }, /* send(), recv() */
 	/* Where the vDSO cannot tell, and of a PHC. */
 	{ .number = SCMP_SYS(clock_gettime) },
 	/* Counters of --pmc; markers, the switch and the snapshot of the trace; one line after 3 s of silence. */

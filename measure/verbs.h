@@ -87,7 +87,7 @@ INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, 
 	struct lane *at = x->channel->at;
 	int error;
 
-	f->id = x->channel->id_by_message ? f->key : at->next_id;
+	f->id = at->id_by_message ? f->key : at->next_id;
 	error = stamp_send(x->channel, packet, bytes, f->id, answering);
 	if (error) {
 		counter_add(&x->account.refused, 1);

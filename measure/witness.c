@@ -19,7 +19,7 @@ void witness_learn_id(struct exchange *x, uint32_t id)
 
 struct flight *witness_search(struct exchange *x, uint32_t id)
 {
-	if (x->channel->id_by_message)
+	if (x->channel->at->id_by_message)
 		return NULL;
 	for (unsigned i = 0; i < FLIGHTS; i++)
 		if (x->flight[i].id == id && x->flight[i].lane == x->channel->at - x->channel->lane && x->flight[i].state != FLIGHT_NONE)

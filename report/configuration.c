@@ -41,7 +41,9 @@ void report_configuration(FILE *out, const struct report *r, const struct nic *n
 			n->changed ? "changed for this run, restored at its end" : "as found");
 	if (c->tx_stamps)
 		fprintf(out, "Transmit stamps are matched by %s\n",
-			c->id_by_message ? "an id sent with each packet" : "the kernel's own count");
+			!c->lane[0].id_by_message ? "the kernel's own count" :
+			c->lanes > 1 ? "an id sent with each packet; those of busy sessions, by the kernel's own count" :
+				       "an id sent with each packet");
 	fprintf(out, "Socket receive buffer: %d bytes granted\n", c->receive_buffer_bytes);
 	if (o->busy_poll_us)
 		fprintf(out, "Busy polling: %" PRId64 " us%s\n", o->busy_poll_us,

@@ -194,14 +194,12 @@ static int bind_to(int fd, const struct nic *n, const struct sockaddr_in *local)
 	return 0;
 }
 
-static int connect_once(int fd, const struct options *o, const struct nic *n, struct sockaddr_in *local)
+static int connect_to(int fd, const struct options *o, const struct nic *n)
 {
 	struct sockaddr_in server = o->server.in;
-	socklen_t bytes = sizeof(*local);
 
 	server.sin_port = htons((uint16_t)o->port);
-	if (connect(fd, (struct sockaddr *)&server, sizeof(server)) ||
-	    getsockname(fd, (struct sockaddr *)local, &bytes)) {
+	if (connect(fd, (struct sockaddr *)&server, sizeof(server))) {
 		int error = errno;
 
 		warnx("--address %s: cannot connect through %s: %s: check 'ip address' and 'ip route'",
@@ -211,28 +209,50 @@ static int connect_once(int fd, const struct options *o, const struct nic *n, st
 	return 0;
 }
 
+static int open_shared(const struct channel *c, int *fd)
+{
+	int error = open_socket(c->transport, fd);
+
+	return error ? error : set_int(*fd, SOL_SOCKET, SO_REUSEPORT, 1);
+}
+
+/* The address that the kernel sends from to the server, and a free port of it. *fd: a socket that holds it. */
+static int choose_local(const struct channel *c, const struct options *o, const struct nic *n, int *fd, struct sockaddr_in *local)
+{
+	socklen_t bytes = sizeof(*local);
+	int error = open_shared(c, fd);
+
+	if (!error)
+		error = bind_to(*fd, n, local);
+	if (!error)
+		error = connect_to(*fd, o, n);
+	return error || !getsockname(*fd, (struct sockaddr *)local, &bytes) ? error : -errno;
+}
+
 /*
  * The emitter's socket is connected, so that it follows the NAPI instance of its packets (busy polling) and hears of
  * refused ports. Datagrams from others would vanish uncounted in the kernel; so a second socket, never read during the
- * run, holds the same port for them. The kernel prefers the connected one for what the server sends, but only if their
- * reuseport group knows of a connection. The first connect() fixes the local address, and takes the socket out of its
- * group; the second bind() makes a new group of the two; so it is connected once more (udp_lib_rehash() and
- * reuseport_has_conns_set() in the kernel; without this Linux 6.12 gives all replies to the second socket).
+ * run, holds the same port for them. The kernel prefers the connected one for what the server sends if their reuseport group knows of
+ * a connection: so it is connected when both are bound (reuseport_has_conns_set()). And it is bound last, which makes it the first in its
+ * chain: only for that one the route of what comes is spared (__udp4_lib_demux_lookup()).
  */
 static int connect_to_server(struct channel *c, const struct options *o, const struct nic *n)
 {
 	struct sockaddr_in local = { .sin_family = AF_INET };
-	int error = connect_once(c->lane[0].fd, o, n, &local);
+	int finder = -1, error = choose_local(c, o, n, &finder, &local);
 
-	if (error)
-		return error;
-	c->lane[0].connected = true;
-	error = open_socket(c->transport, &c->stray_fd);
-	if (error)
-		return error;
-	set_int(c->stray_fd, SOL_SOCKET, SO_REUSEPORT, 1);
-	error = bind_to(c->stray_fd, n, &local);
-	return error ? error : connect_once(c->lane[0].fd, o, n, &local);
+	if (!error)
+		error = open_shared(c, &c->stray_fd);
+	if (!error)
+		error = bind_to(c->stray_fd, n, &local);
+	if (!error)
+		error = bind_to(c->lane[0].fd, n, &local);
+	if (!error)
+		error = connect_to(c->lane[0].fd, o, n);
+	c->lane[0].connected = !error;
+	if (finder >= 0)
+		close(finder);
+	return error;
 }
 
 /* listens: whoever sends; else it will know its sender. */
@@ -281,7 +301,9 @@ int socket_open(struct channel *c, const struct options *o)
 	error = open_socket(c->transport, &c->at->fd);
 	if (error)
 		return error;
-	c->id_by_message = c->tx_stamps && takes_id_by_message(c->transport);
+	/* A connected socket is better off without any message. */
+	c->at->id_by_message = c->tx_stamps && o->role == ROLE_REFLECT && takes_id_by_message(c->transport);
+	c->at->bare = c->wire == SOURCE_USER && o->role == ROLE_EMIT;
 	error = set_options(c, c->at->fd, o, true);
 	c->receive_buffer_bytes = get_int(c->at->fd, SOL_SOCKET, SO_RCVBUF);
 	if (!error)
@@ -408,16 +430,12 @@ static void open_lanes(struct channel *c, const struct options *o, const struct 
 
 int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 {
-	struct sockaddr_in local = { .sin_family = AF_INET };
+	const struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons((uint16_t)o->port) };
 	int error;
 
-	if (o->role == ROLE_REFLECT)
-		local.sin_port = htons((uint16_t)o->port);
 	if (c->wire == SOURCE_KERNEL)
 		wait_for_kernel_stamps();
-	error = bind_to(c->lane[0].fd, n, &local);
-	if (!error && o->role == ROLE_EMIT)
-		error = connect_to_server(c, o, n);
+	error = o->role == ROLE_EMIT ? connect_to_server(c, o, n) : bind_to(c->lane[0].fd, n, &any);
 	if (!error && o->role == ROLE_EMIT)
 		error = check_size(c, o, n);
 	if (!error && o->role == ROLE_REFLECT)

@@ -35,7 +35,9 @@ struct transport {
 /* One of the sockets that are measured on: an emitter's only one; see wire/lane.h. */
 struct lane {
 	int fd; /* -1: it is not open */
-	bool connected; /* no addresses in its messages */
+	bool connected; /* no addresses in its messages; without any message no route is looked up for a packet either */
+	bool bare; /* nothing is told beside a datagram: no stamp, no TTL */
+	bool id_by_message; /* the kernel takes the id of a transmit stamp from us (SCM_TS_OPT_ID, Linux 6.13) */
 	/* Where the kernel counts ids of stamps by itself, it does for each socket; and whether it has counted a packet that it did not
 	 * send, it does not say. */
 	bool id_doubted; /* so the next packet asks for its id, */
@@ -66,7 +68,6 @@ struct channel {
 	int stray_fd; /* emitter: bound to the same port, gets what others than the server send; -1 if none */
 	enum source wire; /* of the stamps asked for; SOURCE_USER: none */
 	bool tx_stamps; /* asked for and granted */
-	bool id_by_message; /* the kernel takes the id of a transmit stamp from us (SCM_TS_OPT_ID, Linux 6.13) */
 	bool tos_wanted; /* by socket_want_tos() */
 	int receive_buffer_bytes; /* granted */
 	int64_t dropped; /* by socket_note_drops(); -1: not known */

@@ -69,13 +69,21 @@ static struct cmsghdr *put_id(const struct channel *c, struct cmsghdr *m, uint32
 	const uint32_t asked = SOF_TIMESTAMPING_TX_SCHED |
 			       (c->wire == SOURCE_HARDWARE ? SOF_TIMESTAMPING_TX_HARDWARE : SOF_TIMESTAMPING_TX_SOFTWARE);
 
-	if (c->id_by_message)
+	if (c->at->id_by_message)
 		return put_message(m, SOL_SOCKET, SCM_TS_OPT_ID, &id, sizeof(id));
 	c->at->id_asked = c->at->id_doubted;
 	if (!c->at->id_asked)
 		return m;
 	c->at->id_told = true;
 	return put_message(m, SOL_SOCKET, SO_TIMESTAMPING, &asked, sizeof(asked));
+}
+
+/* The kernel reads less where there is no message with the packet, and looks up no route on a connected socket. */
+static ssize_t send_message(int fd, const struct msghdr *m)
+{
+	if (m->msg_name || m->msg_controllen)
+		return sendmsg(fd, m, MSG_DONTWAIT);
+	return send(fd, m->msg_iov->iov_base, m->msg_iov->iov_len, MSG_DONTWAIT);
 }
 
 static int send_once(struct channel *c, const void *packet, size_t bytes, uint32_t id, const struct arrival *answering)
@@ -101,7 +109,7 @@ static int send_once(struct channel *c, const void *packet, size_t bytes, uint32
 	if (m.msg_controllen)
 		m.msg_control = &control;
 
-	while (sendmsg(c->at->fd, &m, MSG_DONTWAIT) < 0) {
+	while (send_message(c->at->fd, &m) < 0) {
 		if (errno == EINTR)
 			continue; /* before anything was counted: nothing here waits */
 		stamp_doubt(c, c->at);
@@ -163,6 +171,15 @@ static void note_sender(const struct channel *c, struct arrival *a)
 	}
 }
 
+/* The kernel reads less where it has nothing to tell but the datagram. */
+static ssize_t receive_message(struct channel *c, struct msghdr *m)
+{
+	if (!c->at->bare)
+		return recvmsg(c->at->fd, m, MSG_DONTWAIT);
+	m->msg_controllen = 0;
+	return recv(c->at->fd, c->datagram, sizeof(c->datagram), MSG_DONTWAIT);
+}
+
 int stamp_receive(struct channel *c, struct arrival *a)
 {
 	union control control;
@@ -175,7 +192,7 @@ int stamp_receive(struct channel *c, struct arrival *a)
 		m.msg_name = &a->from;
 		m.msg_namelen = sizeof(a->from);
 	}
-	ssize_t bytes = recvmsg(c->at->fd, &m, MSG_DONTWAIT);
+	ssize_t bytes = receive_message(c, &m);
 
 	if (bytes < 0 && errno == EAGAIN)
 		c->at->is_new = false;

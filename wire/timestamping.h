@@ -39,7 +39,7 @@ int stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t id,
 /* What its stamps say may not be true of the kernel's count: see stamp_send(). */
 static inline void stamp_doubt(const struct channel *c, struct lane *l)
 {
-	l->id_doubted = c->tx_stamps && !c->id_by_message;
+	l->id_doubted = c->tx_stamps && !l->id_by_message;
 }
 
 /* Receives one datagram into c->datagram without waiting. 1: *a is filled; 0: nothing there; -errno. */

@@ -68,6 +68,8 @@ static int (*real_mlockall)(int);
 static int (*real_bind)(int, const struct sockaddr *, socklen_t);
 static ssize_t (*real_recvmsg)(int, struct msghdr *, int);
 static ssize_t (*real_sendmsg)(int, const struct msghdr *, int);
+static ssize_t (*real_recv)(int, void *, size_t, int);
+static ssize_t (*real_send)(int, const void *, size_t, int);
 static ssize_t (*real_read)(int, void *, size_t);
 static int (*real_clock_gettime)(clockid_t, struct timespec *);
 
@@ -116,6 +118,8 @@ __attribute__((constructor)) static void begin(void)
 
 	real_recvmsg = real("recvmsg");
 	real_sendmsg = real("sendmsg");
+	real_recv = real("recv");
+	real_send = real("send");
 	real_read = real("read");
 	real_clock_gettime = real("clock_gettime");
 	begin_fault();
@@ -201,7 +205,6 @@ int bind(int fd, const struct sockaddr *address, socklen_t bytes)
 	return real_bind(fd, address, bytes);
 }
 
-/* Not by sendto(2), which the filter does not allow. */
 static void send_strange(void)
 {
 	struct iovec text = { .iov_base = "strange", .iov_len = 7 };
@@ -230,6 +233,14 @@ static void set_back(struct msghdr *m)
 			((struct timespec *)(void *)CMSG_DATA(h))->tv_sec--;
 }
 
+static void note_received(void)
+{
+	spike.received++;
+	spike.reads = 0;
+	if (spike.stage == RX)
+		maybe_spin(spike.received);
+}
+
 ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
 	ssize_t got = real_recvmsg(fd, m, flags);
@@ -239,20 +250,24 @@ ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 	/* Not the error queue, and not libnl's answers, which are waited for. */
 	if (got <= 0 || flags & MSG_ERRQUEUE || !(flags & MSG_DONTWAIT))
 		return got;
-	spike.received++;
-	spike.reads = 0;
+	note_received();
 	if (is_due(BACK))
 		set_back(m);
-	if (spike.stage == RX)
-		maybe_spin(spike.received);
 	return got;
 }
 
-ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+/* Where there is nothing to set back. */
+ssize_t recv(int fd, void *to, size_t bytes, int flags)
 {
-	/* Not libnl's questions. */
-	if (!(flags & MSG_DONTWAIT))
-		return real_sendmsg(fd, m, flags);
+	ssize_t got = real_recv(fd, to, bytes, flags);
+
+	if (got > 0 && flags & MSG_DONTWAIT)
+		note_received();
+	return got;
+}
+
+static void note_sending(void)
+{
 	spike.sent++;
 	if (spike.stage == TX)
 		maybe_spin(spike.sent);
@@ -266,7 +281,21 @@ ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 		fault.set_s = 1000 - fault.set_s;
 		fault.set_untold = 1;
 	}
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+{
+	/* Not libnl's questions. */
+	if (flags & MSG_DONTWAIT)
+		note_sending();
 	return real_sendmsg(fd, m, flags);
+}
+
+ssize_t send(int fd, const void *packet, size_t bytes, int flags)
+{
+	if (flags & MSG_DONTWAIT)
+		note_sending();
+	return real_send(fd, packet, bytes, flags);
 }
 
 int timerfd_create(clockid_t clock, int flags)

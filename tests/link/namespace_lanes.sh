@@ -96,3 +96,55 @@ same_port() {
 	verdict
 }
 same_port
+
+# Stamps of the kernel are of one clock, and round trips come one after the other: who has the stamp of another packet is found here. LOG
+wrong_stamps() {
+	awk 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+		FNR > 2 && $at["T3_KERNEL"] ~ /[0-9]/ {
+			known++
+			wrong += $at["T1_KERNEL"] < last || $at["T4_KERNEL"] < $at["T3_KERNEL"] || $at["T3_KERNEL"] < $at["T1_KERNEL"]
+			last = $at["T4_KERNEL"] ""
+		}
+		END { print wrong + 0, known + 0 }' "$1"
+}
+
+# A program of the control group refuses as an output firewall does, when the kernel has counted the packet or has not: connected
+# sockets send no ids.
+refused_sends() { # SIDE REFUSED
+	local as_e='' as_r='' wrong known
+
+	begin "lanes: sends that a program of the kernel refuses at side $1: no stamp is another's" || return 0
+	if ! make_refuser; then
+		skip 'this kernel refuses nothing by control group, or there is no compiler'
+		return
+	fi
+	printf -v "as_$1" %s "$work/refuser"
+	as=$as_r start_reflector r "$K -v -s"
+	as=$as_e start_emitter e "$K --timeout 200 -d 5 --log-full -l $work/e.log"
+	wait_for_packets e e 1000
+	echo >&"$refuse"
+	finish e
+	terminate r
+	read -r wrong known < <(wrong_stamps "$work/e.log")
+	for one in '@expect_status e 0' '@expect_status r 0' '@audit e' '@audit r' 'r:Lanes -eq 1' \
+		"$1:Refused -eq $2" 'e:Transmit -eq 0' 'e:Unmatched -eq 0' 'r:Transmit -eq 0' 'r:Unmatched -eq 0'; do
+		check "$one"
+	done
+	[ "$wrong" -eq 0 ] || complain "$wrong stamps are of another packet"
+	[ "$known" -gt 4000 ] || complain "only $known replies have told of their stamp"
+	verdict
+}
+
+make_refuser() {
+	local tap=$work/tap
+
+	[ ! -x "$work/refuser" ] || return 0
+	"${CC:-cc}" -O2 "$(dirname "$0")/../lab/ids.c" -o "$work/ids" 2>/dev/null || return 1
+	[ -p "$tap" ] || mkfifo "$tap"
+	exec {refuse}<>"$tap"
+	inside e "$work/ids" hold 8 true </dev/null 2>/dev/null || return 1
+	printf '#!/bin/sh\nexec %s hold 8 "$@" <%s\n' "$work/ids" "$tap" >"$work/refuser"
+	chmod +x "$work/refuser"
+}
+refused_sends e 8
+refused_sends r 4 # a busy session's socket tries twice

@@ -676,7 +676,8 @@ static inline struct fake_account bench_run(const char *name)
 	fake.tx_stamps = b.channel.tx_stamps;
 	fake.check_steps = b.channel.tx_stamps && b.channel.wire == SOURCE_HARDWARE && !b.options.no_step_check;
 	fake.check_set = !fake.check_steps && !b.options.no_step_check;
-	b.channel.id_by_message = fake.id_by_message;
+	b.channel.lane[0].id_by_message = fake.id_by_message;
+	b.channel.lane[0].bare = fake.bare;
 	/* Transports differ in data only; here, what exchange and timestamping need of socket.c's row. */
 	static const struct transport ipv4 = { .ip_level = SOL_IP, .recverr_type = IP_RECVERR, .recverr_bytes = 16 + 16,
 					       .ttl_type = IP_TTL, .pktinfo_type = IP_PKTINFO,

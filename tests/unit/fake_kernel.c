@@ -384,6 +384,14 @@ ssize_t __wrap_sendmsg(int fd, const struct msghdr *m, int flags)
 	return (ssize_t)m->msg_iov[0].iov_len;
 }
 
+ssize_t __wrap_send(int fd, const void *packet, size_t bytes, int flags)
+{
+	struct iovec payload = { .iov_base = (void *)packet, .iov_len = bytes };
+	const struct msghdr m = { .msg_iov = &payload, .msg_iovlen = 1 };
+
+	return __wrap_sendmsg(fd, &m, flags);
+}
+
 static int64_t idle_step(void)
 {
 	int64_t step = CALL_NS + fake.empty_turns++ * 10;
@@ -407,7 +415,8 @@ static ssize_t hand_over(struct msghdr *m, const struct fake_message *q)
 		m->msg_flags |= MSG_CTRUNC;
 	else
 		m->msg_controllen = q->control_bytes;
-	memcpy(m->msg_control, q->control.octets, m->msg_controllen);
+	if (m->msg_control)
+		memcpy(m->msg_control, q->control.octets, m->msg_controllen);
 	if (m->msg_name) {
 		assert_true(m->msg_namelen >= sizeof(q->from.in));
 		memcpy(m->msg_name, &q->from, sizeof(q->from.in));
@@ -480,6 +489,17 @@ ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags)
 		return -1;
 	}
 	return take(m, q, error_queue);
+}
+
+ssize_t __wrap_recv(int fd, void *to, size_t bytes, int flags)
+{
+	struct iovec payload = { .iov_base = to, .iov_len = bytes };
+	struct msghdr m = { .msg_iov = &payload, .msg_iovlen = 1 };
+	ssize_t got = __wrap_recvmsg(fd, &m, flags);
+
+	assert_true(!fake.on || got < 0 || fake.bare);
+	assert_int_equal(got < 0 ? 0 : m.msg_flags, 0); /* of which nobody would hear */
+	return got;
 }
 
 /* The first thing that wakes the task up. */

@@ -237,7 +237,7 @@ struct fake {
 	/* Set after fake_start(). */
 	enum role role;
 	enum source wire;
-	bool tx_stamps, id_by_message, loopback, check_steps, check_set;
+	bool tx_stamps, id_by_message, bare, loopback, check_steps, check_set;
 	unsigned peers;
 	uint32_t packets; /* how many requests the peers make */
 	int64_t gap_ns; /* of a peer that waits for replies: from reply to next request; 0: 3 us */
@@ -365,6 +365,8 @@ void fake_put(struct fake_queue *queue, const struct fake_message *m);
 
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *m, int flags);
 ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags);
+ssize_t __wrap_send(int fd, const void *packet, size_t bytes, int flags);
+ssize_t __wrap_recv(int fd, void *to, size_t bytes, int flags);
 int __wrap_ppoll(struct pollfd *p, nfds_t n, const struct timespec *limit, const sigset_t *mask);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 

@@ -236,7 +236,7 @@ static void check_run(unsigned n, unsigned at_once, enum source stamp, bool by_m
 	if (!open_it(stamp))
 		skip();
 	if (!by_message)
-		channel.id_by_message = false; /* then the kernel counts, of any version */
+		channel.lane[0].id_by_message = false; /* then the kernel counts, of any version */
 	memset(memory, 0, histogram_layout(&histogram, options.overflow_ns, 1, HISTOGRAM_OVERFLOW_STORE));
 	histogram_place(&histogram, memory);
 	log_place(&log_of_run, record, RECORDS, false, true);

@@ -307,9 +307,10 @@ static void flags_of_each_mode(void **state)
 		assert_int_equal(was_touched(SOL_SOCKET, SO_TIMESTAMPING), modes[mode].flags != 0);
 		assert_int_equal(c.wire, modes[mode].stamp);
 		assert_int_equal(c.tx_stamps, modes[mode].tx);
-		/* Only one whose stamps have ids asks who counts them. */
-		assert_int_equal(fake.sends, modes[mode].tx);
-		assert_int_equal(c.id_by_message, modes[mode].tx);
+		/* Only one whose stamps have ids asks who counts them, and a connected one lets the kernel. */
+		assert_int_equal(fake.sends, modes[mode].tx && o.role == ROLE_REFLECT);
+		assert_int_equal(c.lane[0].id_by_message, modes[mode].tx && o.role == ROLE_REFLECT);
+		assert_int_equal(c.lane[0].bare, modes[mode].stamp == SOURCE_USER && o.role == ROLE_EMIT);
 		socket_close(&c);
 	}
 }
@@ -341,7 +342,7 @@ static void who_counts_the_ids(void **state)
 		prepare(ROLE_REFLECT, SOURCE_KERNEL);
 		fake.send_error = answers[i].error;
 		assert_int_equal(open_it(true), 0);
-		assert_int_equal(c.id_by_message, answers[i].by_message);
+		assert_int_equal(c.lane[0].id_by_message, answers[i].by_message);
 		socket_close(&c);
 	}
 }

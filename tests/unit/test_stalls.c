@@ -226,7 +226,7 @@ static void begin(enum source wire, bool tells)
 	channel.transport = &ipv4;
 	channel.wire = wire;
 	channel.tx_stamps = wire != SOURCE_USER;
-	channel.id_by_message = true; /* this kernel tells no id that is asked for */
+	channel.lane[0].id_by_message = true; /* this kernel tells no id that is asked for */
 	x = (struct exchange){ .channel = &channel, .histogram = &histogram, .log = &log_of_run, .sessions = &sessions,
 			       .options = &options, .stop = &kernel.stop };
 	x.clock_set = tells ? &clock_set : NULL;

@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/packet.c,wire/tlv.c,wire/hmac.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/packet.c,wire/tlv.c,wire/hmac.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Each check of a control message by itself: the message is as the kernel sends it, but for one thing. */
 #include "wire/timestamping.c"
@@ -542,7 +542,7 @@ static void an_id_is_asked_for(void **state)
 
 		begin(by_nic ? SOURCE_HARDWARE : SOURCE_KERNEL);
 		c.tx_stamps = c.at->connected = true;
-		c.id_by_message = by_message;
+		c.lane[0].id_by_message = by_message;
 		fake.send_errors[0] = EPERM;
 		assert_int_equal(stamp_send(&c, "x", 1, KEY, NULL), -EPERM);
 		assert_int_equal(c.lane[0].id_doubted, !by_message);
@@ -569,7 +569,7 @@ static void an_id_is_asked_for(void **state)
 static void send_one(bool id_by_message, const struct arrival *answering)
 {
 	begin(SOURCE_KERNEL);
-	c.id_by_message = id_by_message;
+	c.lane[0].id_by_message = id_by_message;
 	c.at->connected = !answering;
 	assert_int_equal(stamp_send(&c, "packet", 6, KEY, answering), 0);
 	assert_int_equal(fake.send_calls, 1);
