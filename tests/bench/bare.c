@@ -4,14 +4,15 @@
  * else. No clock is read, no packet is looked at, nothing is recorded but a count. A timer's signal ends the emitter,
  * two seconds of silence the reflector. What comes out is the rate that the kernel allows.
  *
- *   kernel   emitter: sendmsg, recvmsg until the reply is there, recvmsg of the error queue until the stamp is there;
+ *   kernel   emitter: send, recvmsg until the reply is there, recvmsg of the error queue until the stamp is there;
  *            reflector: recvmsg, sendmsg, error queue. Options, control messages and their order are those of rant.
- *   messages the same without stamps: sendmsg and recvmsg with the control messages that a reflector needs, no error
- *            queue. Between this and user lies what they cost.
+ *   messages the same without stamps: with the control messages that a reflector needs, no error queue. Between this and user
+ *            lies what they cost.
  *   user     no stamps and no control messages: send and recv, recvfrom and sendto.
  *
  * A reflector connects its socket to the first sender once it has answered it, if it is told to. Then the kernel looks up
- * neither route nor address for a reply; only the TTL is asked for, for the local address is known.
+ * neither route nor address for a reply, as long as no control message goes with it: the id of its stamp is counted then. Only the TTL
+ * is asked for, for the local address is known.
  *
  * Both ends also print for how long they were ready and had no CPU. They never sleep, so others had it meanwhile.
  */
@@ -132,7 +133,7 @@ static void open_end(bool emitter, const char *interface, const char *address, i
 		set_int(SOL_SOCKET, SO_TIMESTAMPING,
 			SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_TX_SOFTWARE |
 				SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY);
-		end.id_by_message = takes_id_by_message();
+		end.id_by_message = !emitter && takes_id_by_message();
 	}
 }
 
@@ -144,6 +145,7 @@ static void connect_to_peer(void)
 	if (messages)
 		set_int(SOL_IP, IP_PKTINFO, 0);
 	end.connected = true;
+	end.id_by_message = false;
 }
 
 /* ---- What the loops had of their CPU ----------------------------------------------------------------------------- */
@@ -212,7 +214,8 @@ static bool send_message(struct outgoing *o)
 {
 	if (o->key)
 		memcpy(o->key, &end.key, sizeof(end.key));
-	if (sendmsg(end.fd, &o->m, MSG_DONTWAIT) < 0)
+	if ((o->m.msg_controllen ? sendmsg(end.fd, &o->m, MSG_DONTWAIT) :
+				   send(end.fd, o->payload.iov_base, o->payload.iov_len, MSG_DONTWAIT)) < 0)
 		return false;
 	end.key++;
 	return true;
