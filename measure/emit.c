@@ -206,6 +206,9 @@ INLINE enum wait emit_await(struct exchange *x, struct flight *f, bool *answered
 	bool more;
 
 	*answered = false;
+	/* One of the kernel is mostly there when the send returns; the reply takes longer than to read it. */
+	if (f && f->state == FLIGHT_WAITING && x->channel->wire == SOURCE_KERNEL)
+		verb_fetch(x, true, &more);
 	for (;;) {
 		join_digest(x);
 		bool got = verb_receive(x);
