@@ -17,7 +17,7 @@
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
-enum kind { KIND_FLAG, KIND_NUMBER, KIND_CHOICE, KIND_FILE, KIND_FOLDER, KIND_USER, KIND_INTERFACE, KIND_ADDRESS, KIND_PREFIX,
+enum kind { KIND_FLAG, KIND_NUMBER, KIND_TIME, KIND_CHOICE, KIND_FILE, KIND_FOLDER, KIND_USER, KIND_INTERFACE, KIND_ADDRESS, KIND_PREFIX,
 	    KIND_ACTION, KIND_ROTATION };
 
 struct choice {
@@ -46,6 +46,7 @@ struct option_row {
 #define AT(type, field) _Generic(((struct options *)0)->field, type: offsetof(struct options, field))
 #define FLAG(field) .kind = KIND_FLAG, .offset = AT(bool, field)
 #define NUMBER(field) .kind = KIND_NUMBER, .offset = AT(int64_t, field)
+#define DURATION(field) .kind = KIND_TIME, .offset = AT(int64_t, field), .unit = "us", .unit_size = NS_PER_US, .decimals = 3
 #define CHOICE(field) .kind = KIND_CHOICE, .offset = AT(int64_t, field)
 #define TEXT(text_kind, field) .kind = (text_kind), .offset = AT(const char *, field)
 #define ACTION(field) .kind = KIND_ACTION, .offset = AT(struct breach_actions, field)
@@ -80,6 +81,13 @@ static const struct choice figures[] = {
 	{ 0 },
 };
 
+static const struct choice pacings[] = {
+	{ "hybrid", PACING_HYBRID },
+	{ "sleep", PACING_SLEEP },
+	{ "spin", PACING_SPIN },
+	{ 0 },
+};
+
 static const struct option_row table[] = {
 	{ "What to measure", 'i', "interface", "IFACE", TEXT(KIND_INTERFACE, interface),
 	  .help = "network interface to use; required" },
@@ -108,6 +116,16 @@ static const struct option_row table[] = {
 	  .help = "SO_PRIORITY of the socket, for the queues of this host" },
 	{ NULL, 0, "ttl", "N", NUMBER(ttl), .unit_size = 1, .min = 1, .max = 255, .initial = 255,
 	  .help = "time to live in the IP header" },
+
+	{ "When to send", 0, "interval", "TIME", DURATION(interval_ns), .min = NS_PER_US, .max = 3600 * NS_PER_S,
+	  .help = "emitter: probes by the clock, e.g. 50us, 10ms or 0.5s apart" },
+	{ NULL, 0, "pacing", "HOW", CHOICE(pacing), .initial = PACING_HYBRID, .choice = pacings,
+	  .help = "how it waits for that" },
+	{ NULL, 0, "jitter", "PCT", NUMBER(jitter_percent), .unit = "%", .unit_size = 1, .min = 1, .max = 100,
+	  .help = "each up to so much of the interval later, by chance" },
+	{ NULL, 0, "poisson", NULL, FLAG(poisson), .help = "intervals by chance, exponentially distributed" },
+	{ NULL, 0, "seed", "N", NUMBER(seed), .unit_size = 1, .min = 0, .max = INT64_MAX / 2, .initial = -1,
+	  .help = "of that chance; the report tells the one that was used" },
 
 	{ "Whom to answer", 0, "allow", "PREFIX", PREFIX(allow),
 	  .help = "reflector: only who is in it, e.g. 192.0.2.0/24; may be repeated" },
@@ -270,6 +288,9 @@ static struct phrase allowed(const struct option_row *row)
 		if (row->unit)
 			append(&p, " %s", row->unit);
 		break;
+	case KIND_TIME:
+		append(&p, "1us to 3600s, e.g. 50us, 10ms, 0.5s; without a unit it is in us");
+		break;
 	case KIND_CHOICE:
 		for (const struct choice *c = row->choice; c->name; c++)
 			append_word(&p, "", c->name, c[1].name != NULL);
@@ -364,6 +385,31 @@ static int set_number(const struct option_row *row, const char *text, void *fiel
 		return refuse(row, text, "is not a whole number");
 	append(&why, "has too many decimals, at most %d are allowed", row->decimals);
 	return refuse(row, text, why.text);
+}
+
+/* A number with the unit behind it. */
+static int set_time(const struct option_row *row, const char *text, void *field)
+{
+	static const struct {
+		const char *unit;
+		int64_t size;
+		int decimals;
+	} units[] = { { "us", NS_PER_US, 3 }, { "ms", NS_PER_MS, 6 }, { "s", NS_PER_S, 9 }, { "", NS_PER_US, 3 } };
+	const char *unit = text + strspn(text, "-.0123456789");
+	struct option_row in_unit = *row;
+	struct phrase digits = { "" };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(unit, units[i].unit))
+			continue;
+		in_unit.unit_size = units[i].size;
+		in_unit.decimals = units[i].decimals;
+		if (unit - text >= (ptrdiff_t)sizeof(digits.text))
+			return refuse(row, text, "is out of range");
+		append(&digits, "%.*s", (int)(unit - text), text);
+		return set_number(&in_unit, digits.text, field);
+	}
+	return refuse(row, text, "has no unit of time");
 }
 
 static int set_flag(const struct option_row *row, const char *text, void *field)
@@ -517,6 +563,7 @@ static int set_rotation(const struct option_row *row, const char *text, void *fi
 static int (*const set[])(const struct option_row *row, const char *text, void *field) = {
 	[KIND_FLAG] = set_flag,
 	[KIND_NUMBER] = set_number,
+	[KIND_TIME] = set_time,
 	[KIND_CHOICE] = set_choice,
 	[KIND_FILE] = set_path,
 	[KIND_FOLDER] = set_path,
@@ -590,6 +637,11 @@ static bool preference_without_busy_poll(const struct parse *p)
 	return p->o->prefer_busy_poll && given(p, "busy-poll-us") && !p->o->busy_poll_us;
 }
 
+static bool seed_without_chance(const struct parse *p)
+{
+	return p->o->seed >= 0 && !p->o->jitter_percent && !p->o->poisson;
+}
+
 static bool plain_figure(const struct parse *p)
 {
 	return p->o->plain && p->o->threshold_on != FIGURE_RTT;
@@ -615,6 +667,12 @@ static const struct rule {
 	{ NULL, "once-silence", "once", "without", "nothing else waits for a silence" },
 	{ NULL, "size", "address", "without", "a reply is as long as its request" },
 	{ NULL, "plain", "address", "without", "a reply is as its request asks" },
+	{ NULL, "interval", "address", "without", "a reflector answers when it is asked" },
+	{ NULL, "pacing", "interval", "without", "there is nothing to wait for, give --interval TIME" },
+	{ NULL, "jitter", "interval", "without", "there is no interval, give --interval TIME" },
+	{ NULL, "poisson", "interval", "without", "there is no interval, give --interval TIME" },
+	{ NULL, "poisson", "jitter", "with", "its intervals are by chance already" },
+	{ seed_without_chance, "seed", "jitter", "without", "nothing is left to chance, give --jitter PCT or --poisson" },
 	{ NULL, "synced", "address", "without", "only an emitter has the times of both ends" },
 	{ NULL, "threshold-on", "address", "without", "the threshold of a reflector is for its response" },
 	{ NULL, "log-full", "address", "without", "only an emitter has the times of both ends" },
@@ -808,6 +866,8 @@ static void derive(struct parse *p)
 		o->stamp = SOURCE_USER;
 	o->keep_going |= o->on_breach.keep_going;
 	o->trace_marker |= o->snapshot;
+	if (o->seed < 0 && (o->jitter_percent || o->poisson))
+		o->seed = clock_read_ns(CLOCK_REALTIME);
 	/* The kernel looks at neither while SO_BUSY_POLL is 0. */
 	if ((o->busy_poll_budget || o->prefer_busy_poll) && !given(p, "busy-poll-us")) {
 		o->busy_poll_us = BUSY_POLL_IMPLIED_US;

@@ -41,6 +41,9 @@ struct log_rotation {
 /* What the threshold of an emitter can be for. */
 enum figure { FIGURE_RTT, FIGURE_RESPONSE, FIGURE_NETWORK };
 
+/* How an emitter waits for the time to send. */
+enum pacing { PACING_HYBRID, PACING_SLEEP, PACING_SPIN };
+
 struct options {
 	const char *interface;
 	union address server; /* any.sa_family is AF_UNSPEC without --address */
@@ -55,6 +58,9 @@ struct options {
 	int64_t log_last_ns; /* of the log, before and after a breach and before the end; 0: all of it */
 	struct log_rotation log_rotate;
 	int64_t duration_ns; /* 0: until interrupted */
+	int64_t interval_ns; /* emitter: from probe to probe; 0: when the one before is over */
+	int64_t pacing; /* enum pacing */
+	int64_t jitter_percent, seed; /* seed -1: not given */
 	int64_t timeout_ns;
 	int64_t once_silence_ns; /* of `once`; reflector */
 	int64_t warmup, count; /* packets; count 0: no limit */
@@ -72,7 +78,7 @@ struct options {
 	bool trace_marker, snapshot, trace_rearm, pmc;
 	bool sw_timestamps, histogram, hugepages, prefer_busy_poll, keep_going, no_tx_stamps, no_hw_stamps, once;
 	bool no_cpu_dma_latency, no_step_check;
-	bool log_full, plain; /* emitter */
+	bool log_full, plain, poisson; /* emitter */
 	bool allow_short; /* reflector */
 	bool strict;
 	bool quiet, verbose, help, version, check;

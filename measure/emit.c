@@ -138,6 +138,28 @@ static void end_wait(struct exchange *x)
 		join_end(x, FOLLOW_UP_LOST, NULL);
 }
 
+/* Waits for the next slot, and takes it. What comes meanwhile is late, or no reply. False: the run is over before. */
+static bool emit_pause(struct exchange *x)
+{
+	const struct options *o = x->options;
+	const int64_t end_ns = x->started && o->duration_ns ? x->began_ns + o->duration_ns : INT64_MAX;
+
+	join_digest(x);
+	for (;;) {
+		verb_read_clock(x);
+		if (verb_is_over(x))
+			return false;
+		if (x->now_ns >= x->pace.due_ns)
+			break;
+		if (o->pacing != PACING_SPIN && pace_sleep(&x->pace, o->pacing == PACING_HYBRID, x->now_ns, end_ns))
+			continue;
+		if (verb_receive(x))
+			take_reply(x, NULL, false);
+	}
+	x->due_ns = pace_take(&x->pace, x->now_ns);
+	return true;
+}
+
 /* Sends the next probe; NULL if the kernel did not take it. */
 INLINE struct flight *emit_probe(struct exchange *x)
 {
@@ -158,6 +180,8 @@ INLINE struct flight *emit_probe(struct exchange *x)
 		x->began_ns = x->now_ns;
 	}
 	f->warmup = x->warmup_left > 0;
+	if (x->pace.interval_ns)
+		f->late_ns = clock_read_ns(CLOCK_MONOTONIC) - x->due_ns;
 	s->seq = x->next_key;
 	s->time_ns[EMIT_T1_USER] = clock_read_ns(CLOCK_REALTIME);
 	s->source[EMIT_T1_USER] = SOURCE_USER;
@@ -293,6 +317,8 @@ void emit_run(struct exchange *x)
 	packet_prepare(x->probe, x->plan);
 	x->probe_bytes = packet_plan_bytes(x->plan);
 	while (!verb_is_over(x)) {
+		if (x->pace.interval_ns && !emit_pause(x))
+			break;
 		if (x->pmc)
 			pmc_begin(x->pmc);
 		struct flight *f = emit_probe(x);

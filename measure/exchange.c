@@ -36,9 +36,15 @@ void exchange_run(struct exchange *x)
 	x->digest_at_once = x->pmc || o->threshold_on != FIGURE_RTT;
 	x->set_ns = INT64_MIN;
 	x->warmup_left = (uint64_t)o->warmup;
+	x->pace = (struct pace){ .interval_ns = o->interval_ns, .jitter_percent = o->jitter_percent, .poisson = o->poisson,
+				 .random = (uint64_t)o->seed };
+	if (o->interval_ns)
+		pace_begin(&x->pace, clock_read_ns(CLOCK_MONOTONIC));
 	if (o->role == ROLE_EMIT)
 		emit_run(x);
 	else
 		reflect_run(x);
+	if (o->interval_ns)
+		pace_end(&x->pace, x->now_ns);
 	x->ended_ns = x->now_ns;
 }

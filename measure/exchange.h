@@ -10,6 +10,7 @@
 #include "measure/account.h"
 #include "measure/log.h"
 #include "measure/outage.h"
+#include "measure/pace.h"
 #include "measure/stages.h"
 #include "options.h"
 #include "rant.h"
@@ -40,6 +41,7 @@ struct flight {
 	int64_t base_ns; /* with check_set: the last exchange.now_ns that is known to be before the first of its two times */
 	int64_t sent_real_ns; /* emitter, with check_set: CLOCK_REALTIME, read between sent_ns and sent_by_ns */
 	int64_t sent_by_ns; /* emitter: CLOCK_MONOTONIC, as read next; 0: not yet */
+	int64_t late_ns; /* emitter, by the clock: sent so long after it was due */
 	uint32_t key;
 	uint32_t id; /* of its transmit stamp */
 	uint32_t reply_seq; /* emitter: the reflector's number of the reply */
@@ -55,6 +57,9 @@ struct flight {
 	uint16_t session; /* reflector: of the packet that is answered */
 	uint8_t lane; /* that it was sent by */
 };
+
+/* By the clock: how late a probe was sent, and the round trip with that, from when it was due. */
+enum planned { PLANNED_LATE, PLANNED_RTT, PLANNED };
 
 enum one_way { ONE_WAY_FORWARD, ONE_WAY_BACKWARD, ONE_WAYS };
 
@@ -89,6 +94,8 @@ struct exchange {
 	/* Of each stage of the role; NULL: it is not collected, or its times are on different scales. */
 	struct histogram *stage[STAGES];
 	struct histogram *one_way[ONE_WAYS]; /* NULL: not collected */
+	struct histogram *planned[PLANNED]; /* emitter; NULL: it does not send by the clock */
+	struct pace pace; /* emitter; interval_ns 0: the next probe leaves when the one before is over */
 	const struct packet_plan *plan; /* emitter: what a probe is like */
 	const struct hmac *key; /* NULL: no authenticated mode */
 	uint8_t sync_source; /* of this host's stamps, RFC 8972 table 7 */
@@ -126,6 +133,7 @@ struct exchange {
 	bool read_both; /* reflector, with check_set: at a reading of the clock */
 	bool want_user_rx, started, measuring, silence_told, has_stages, closing;
 	int64_t era_ns; /* emitter: the reflector's times are within 2^32 s from here on: half of that before its last T2, at first 1970 */
+	int64_t due_ns; /* emitter, by the clock: of the probe that is sent next */
 	bool ssid_told; /* emitter: a reply had our SSID, so this peer knows of SSIDs */
 	bool digest_at_once; /* emitter: what its reply tells is wanted before the next probe */
 	/* Emitter, NULL for none: its reply is in the channel's datagram and read as far as the base; */

@@ -33,7 +33,13 @@ INLINE void finish_probe(struct exchange *x, struct flight *f, bool agrees)
 	/* The counters are still those of its exchange: the next one is not over, and none was lost in between. */
 	if (f->counted && x->next_key - f->key <= 2)
 		pmc_account(x->pmc, sample_is_slow(x, &f->sample));
-	if (sample_record(x, f, true) && x->peer && f->sample.source[THERE + REFLECT_T3_WIRE])
+	if (!sample_record(x, f, true))
+		return;
+	if (x->planned[PLANNED_LATE]) {
+		histogram_add(x->planned[PLANNED_LATE], f->late_ns, f->sample.seq);
+		histogram_add(x->planned[PLANNED_RTT], f->late_ns + f->sample.latency_ns, f->sample.seq);
+	}
+	if (x->peer && f->sample.source[THERE + REFLECT_T3_WIRE])
 		record_ways(x, &f->sample);
 }
 

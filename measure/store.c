@@ -17,7 +17,7 @@ struct part_row {
 };
 
 /* What is collected beside the latency itself. */
-static int parts_of(struct store *s, const struct options *o, struct exchange *x, struct part_row rows[STAGES + ONE_WAYS])
+static int parts_of(struct store *s, const struct options *o, struct exchange *x, struct part_row rows[STAGES + ONE_WAYS + PLANNED])
 {
 	const bool peer = options_joined(o);
 	struct stage stages[STAGES];
@@ -29,6 +29,8 @@ static int parts_of(struct store *s, const struct options *o, struct exchange *x
 			rows[n++] = (struct part_row){ &s->stage[i], &x->stage[i], 1 };
 	for (int i = 0; i < ONE_WAYS && peer; i++)
 		rows[n++] = (struct part_row){ &s->one_way[i], &x->one_way[i], ONE_WAY_WIDTH_NS };
+	for (int i = 0; i < PLANNED && o->interval_ns; i++)
+		rows[n++] = (struct part_row){ &s->planned[i], &x->planned[i], 1 };
 	return n;
 }
 
@@ -52,7 +54,7 @@ static void place(struct store *s, const struct part_row *parts, int n)
 
 int store_open_histograms(struct store *s, const struct options *o, struct exchange *x)
 {
-	struct part_row parts[STAGES + ONE_WAYS];
+	struct part_row parts[STAGES + ONE_WAYS + PLANNED];
 	const int n = parts_of(s, o, x, parts);
 	size_t all = aligned(histogram_layout(&s->latency, o->overflow_ns, 1, HISTOGRAM_OVERFLOW_STORE));
 	int error;
@@ -167,6 +169,9 @@ void store_finish(struct store *s, const struct exchange *x)
 	for (int i = 0; i < ONE_WAYS; i++)
 		if (x->one_way[i])
 			histogram_finish(x->one_way[i]);
+	for (int i = 0; i < PLANNED; i++)
+		if (x->planned[i])
+			histogram_finish(x->planned[i]);
 }
 
 void store_close(struct store *s)

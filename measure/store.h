@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The memory of what is collected: the histograms of the latency, of its stages and of each way, and the log. */
+/* The memory of what is collected: the histograms of the latency, of its stages, of each way and of the schedule, and the log. */
 #ifndef MEASURE_STORE_H
 #define MEASURE_STORE_H
 
@@ -8,7 +8,7 @@
 
 struct store {
 	struct memory histogram_memory, log_memory;
-	struct histogram latency, stage[STAGES], one_way[ONE_WAYS];
+	struct histogram latency, stage[STAGES], one_way[ONE_WAYS], planned[PLANNED];
 	struct log log;
 };
 

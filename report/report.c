@@ -55,6 +55,7 @@ void report_write(FILE *out, const struct report *r, int columns)
 	if (r->options->histogram)
 		statistics_write_histograms(out, r, columns);
 	statistics_write_stages(out, r, columns);
+	statistics_write_schedule(out, r, columns);
 	label_latency(r->options, latency, sizeof(latency));
 	fprintf(out, "\nLatency: %s (%s)\n", latency,
 		label_stamps[options_on_wire(r->options) ? r->options->stamp : SOURCE_USER].clock);

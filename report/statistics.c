@@ -175,7 +175,7 @@ struct table {
 	bool shown[CELLS];
 };
 
-static void begin_table(FILE *out, struct table *t, const struct options *o, int columns)
+static void begin_table(FILE *out, struct table *t, const char *title, const struct options *o, int columns)
 {
 	int width = 2;
 
@@ -191,7 +191,7 @@ static void begin_table(FILE *out, struct table *t, const struct options *o, int
 			break;
 		t->shown[cell] = true;
 	}
-	fprintf(out, "\n%-*s", 2 + t->name_width, "Stages (us):");
+	fprintf(out, "\n%-*s", 2 + t->name_width, title);
 	for (int i = 0; i < CELLS; i++)
 		if (t->shown[i])
 			fprintf(out, " %*s", cells[i].width, cells[i].title);
@@ -314,7 +314,7 @@ void statistics_write_stages(FILE *out, const struct report *r, int columns)
 		if (!part_is_collected(r, i, &stages[i]))
 			continue;
 		if (!any++)
-			begin_table(out, &t, r->options, columns);
+			begin_table(out, &t, "Stages (us):", r->options, columns);
 		part_name(&p, r, &stages[i]);
 		write_stage(out, &t, p.name, p.formula, x->stage[i], 0);
 	}
@@ -328,4 +328,38 @@ void statistics_write_stages(FILE *out, const struct report *r, int columns)
 		write_no_response(out, x);
 	if (x->stage[STAGE_REMOTE_APP] && !part_is_split(r))
 		write_no_remote_stages(out, x);
+}
+
+static void write_interval(FILE *out, const struct options *o)
+{
+	static const char *const how[] = { [PACING_HYBRID] = "hybrid", [PACING_SLEEP] = "sleep", [PACING_SPIN] = "spin" };
+
+	fprintf(out, "\nSchedule: a probe every %.3f us", label_us(o->interval_ns));
+	if (o->poisson)
+		fprintf(out, " on average (Poisson, --seed %" PRId64 ")", o->seed);
+	else if (o->jitter_percent)
+		fprintf(out, ", up to %" PRId64 " %% of that later (--seed %" PRId64 ")", o->jitter_percent, o->seed);
+	fprintf(out, "; pacing: %s\n", how[o->pacing]);
+}
+
+void statistics_write_schedule(FILE *out, const struct report *r, int columns)
+{
+	static const char *const rows[PLANNED][2] = { [PLANNED_LATE] = { "Sent late", "T1 - slot" },
+						      [PLANNED_RTT] = { "RTT from slot", "RTT + sent late" } };
+	const struct exchange *x = r->exchange;
+	const uint64_t slots = counter_get(&x->pace.slots), missed = counter_get(&x->pace.missed);
+	struct table t;
+
+	if (!r->options->interval_ns)
+		return;
+	write_interval(out, r->options);
+	fprintf(out, "  Slots     :  %" PRIu64 "\n", slots);
+	fprintf(out, "  Missed    :  %" PRIu64, missed);
+	if (missed)
+		fprintf(out, "  (%.3f %%: the probe before was not over, or this thread had no CPU)", 100.0 * (double)missed / (double)slots);
+	fputc('\n', out);
+	begin_table(out, &t, "Schedule (us):", r->options, columns);
+	for (int i = 0; i < PLANNED; i++)
+		if (x->planned[i])
+			write_stage(out, &t, rows[i][0], rows[i][1], x->planned[i], 0);
 }

@@ -322,6 +322,8 @@ static const struct reason table[] = {
 	  "of most of the run nothing is known: a lost probe stands for its --timeout; limit in % of the run" },
 	{ "the peer did not answer", VERDICT_DOUBTFUL, 1, verdict_look_silence,
 	  "nothing is known of that time, and what was late may have been in it; limit in 1/1000 of the run" },
+	{ "slots of --interval were missed", VERDICT_DOUBTFUL, 1, verdict_look_schedule,
+	  "what their probes would have met is not known: give a longer --interval; limit in 1/1000 of the slots" },
 	{ "most stamps are missing", VERDICT_VOID, 50, look_most_stamps,
 	  "what is left was chosen by the driver and is no picture of the whole; limit in % of the samples" },
 	{ "stamps are missing", VERDICT_DOUBTFUL, 0, look_stamps,

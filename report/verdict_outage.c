@@ -57,6 +57,18 @@ enum verdict_outcome verdict_look_most_silence(const struct verdict_facts *f, st
 	return look_silence(f, found, true);
 }
 
+enum verdict_outcome verdict_look_schedule(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	const uint64_t slots = counter_get(&f->exchange->pace.slots), missed = counter_get(&f->exchange->pace.missed);
+	const uint64_t all = slots ? slots : 1;
+
+	if (!f->options->interval_ns)
+		return NOT_ASKED;
+	found->number = (missed * 1000 + all - 1) / all;
+	verdict_say(found, "%" PRIu64 " of %" PRIu64 ", %.2f %%", missed, slots, 100.0 * (double)missed / (double)all);
+	return JUDGED;
+}
+
 enum verdict_outcome verdict_look_link(const struct verdict_facts *f, struct verdict_finding *found)
 {
 	const struct link_state *from = &f->link->before, *to = &f->link->after;

@@ -10,6 +10,7 @@ enum verdict_outcome verdict_look_dropped(const struct verdict_facts *f, struct 
 
 /* For how long nothing answered, of an emitter: in 1/1000 of the run, up to half of it, and in percent; rounded up. */
 enum verdict_outcome verdict_look_silence(const struct verdict_facts *f, struct verdict_finding *found);
+enum verdict_outcome verdict_look_schedule(const struct verdict_facts *f, struct verdict_finding *found);
 enum verdict_outcome verdict_look_most_silence(const struct verdict_facts *f, struct verdict_finding *found);
 
 /* What became of the link. */

@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/pace.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The run of both loops: how it begins and ends, silence, thresholds, and the breaches that are kept. */
 #include "exchange_bench.h"
@@ -657,9 +657,36 @@ static void the_hook_gets_the_times_as_they_were_read(void **state)
 	}
 }
 
+/* ---- By the clock --------------------------------------------------------------------------------------------------- */
+
+#define SLOT_NS NS_PER_MS
+#define TURN_NS (10 * NS_PER_US) /* of the loop that waits, at most */
+
+static void probes_leave_in_their_slots(void **state)
+{
+	(void)state;
+	bench_start(ROLE_EMIT, SOURCE_KERNEL);
+	b.options.interval_ns = SLOT_NS;
+	b.options.pacing = PACING_SPIN;
+	fake.idle_ns_max = TURN_NS / 2;
+	/* A lost one covers the slots of its timeout, and one that takes long those that it takes. */
+	SCRIPT({ 10, 0, LOST, 0, 0 }, { 20, 0, LATENCY, 2500 * NS_PER_US, 0 });
+	bench_run("by the clock");
+	for (unsigned n = 1, slot = 1; n < PACKETS; n++, slot++) {
+		const int64_t at_ns = fake.packet[n].sent_ns - fake.packet[0].sent_ns;
+
+		slot += n == 11 ? TIMEOUT_NS / SLOT_NS - 1 : n == 21 ? 1 : 0;
+		assert_true(at_ns >= slot * SLOT_NS - TURN_NS);
+		assert_true(at_ns <= slot * SLOT_NS + (n == 11 || n == 21 ? SLOT_NS : TURN_NS));
+	}
+	assert_int_equal(counter_get(&b.x.pace.missed), TIMEOUT_NS / SLOT_NS - 1 + 1);
+	assert_int_equal(counter_get(&b.x.pace.slots), PACKETS + counter_get(&b.x.pace.missed));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(probes_leave_in_their_slots),
 		TEST(count_is_exact),
 		TEST(count_without_warmup),
 		TEST(warmup_is_not_in_the_numbers),

@@ -254,6 +254,11 @@ static const struct good {
 	  { EMITS("10.0.0.1"), NUM(threshold_ns, 5000), NUM(threshold_on, FIGURE_RESPONSE) } },
 	{ { A, "-l", "f", "--log-full" }, { EMITS("10.0.0.1"), TXT(log_path, "f"), YES(log_full) } },
 	{ { A, "--synced", "0" }, { EMITS("10.0.0.1"), NUM(synced_ns, 0) } },
+	{ { A, "--interval", "50" }, { EMITS("10.0.0.1"), NUM(interval_ns, 50000) } },
+	{ { A, "--interval", "0.5s", "--pacing", "sleep" }, { EMITS("10.0.0.1"), NUM(interval_ns, 500000000), NUM(pacing, PACING_SLEEP) } },
+	{ { A, "--interval", "10.000001ms", "--jitter", "5", "--seed", "7" },
+	  { EMITS("10.0.0.1"), NUM(interval_ns, 10000001), NUM(jitter_percent, 5), NUM(seed, 7) } },
+	{ { A, "--interval=2.5us", "--poisson", "--seed", "0" }, { EMITS("10.0.0.1"), NUM(interval_ns, 2500), YES(poisson), NUM(seed, 0) } },
 	{ { E, "--allow-short", "--rate-limit", "5", "--sessions", "7", "--allow", "10.0.0.1" },
 	  { YES(allow_short), NUM(rate_limit, 5), NUM(sessions, 7) } },
 	{ { E, "--key", "a key" }, { TXT(key_path, "a key") } },
@@ -309,7 +314,7 @@ static void set_wanted_defaults(struct options *o)
 	o->bucket_ns = 1000;
 	o->trace_interval_ns = 10000000000;
 	o->once_silence_ns = 10000000000;
-	o->dscp = o->priority = o->synced_ns = -1;
+	o->dscp = o->priority = o->synced_ns = o->seed = -1;
 	o->ttl = 255;
 	o->sessions = 1024;
 	o->role = ROLE_REFLECT;
@@ -407,7 +412,7 @@ static const char *const contract[] = {
 	"      --size N ", "      --plain ", "      --key FILE ", "      --dscp N ", "      --priority N ",
 	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --log-format FORM ", "      --log-last S ",
 	"      --log-rotate SIZE,N ", "      --synced NS ", "      --sessions N ", "      --rate-limit PPS ",
-	"      --once-silence S ",
+	"      --once-silence S ", "      --interval TIME ", "      --pacing HOW ", "      --jitter PCT ", "      --poisson ", "      --seed N ",
 	"      --user NAME ",
 };
 
@@ -420,6 +425,7 @@ static const struct {
 	{ "--warmup PACKETS", "(0 packets)" }, { "--busy-poll-us US", "(0 us)" }, { "--trace-interval S", "(10 s)" },
 	{ "--once-silence S", "(10 s)" }, { "--log-format FORM", ": text, npy or csv (text)" },
 	{ "--ttl N", "(255)" }, { "--threshold-on WHICH", ": rtt, network or response (rtt)" }, { "--sessions N", "(1024)" },
+	{ "--pacing HOW", ": hybrid, sleep or spin (hybrid)" },
 };
 
 static bool used_somewhere(const char *word)
@@ -562,7 +568,9 @@ static void assert_boundary(const struct option_row *row, int64_t value, bool go
 {
 	char name[NUMBER_TEXT_MAX], text[NUMBER_TEXT_MAX];
 	const char *role = strstr(row->help, "reflector: ") ? NULL : strcmp(row->name, "once-silence") ? "--address=127.0.0.1" : "--once";
-	const char *const args[ARGS] = { E, "-b", "0.001", "-o", "10000000", "-l", "f", name, text, role };
+	const bool seed = !strcmp(row->name, "seed"), chance = seed || !strcmp(row->name, "jitter");
+	const char *const args[ARGS] = { E, "-b", "0.001", "-o", "10000000", "-l", "f", name, text, role,
+					 chance ? "--interval=1" : NULL, seed ? "--poisson" : NULL };
 	const char *const words[WORDS] = { name, "is out of range: give ", allowed(row).text };
 	struct options o;
 
@@ -593,7 +601,7 @@ static void test_boundaries(void **state)
 		assert_boundary(row, row->max, true);
 		assert_boundary(row, row->max + step_of(row), false);
 	}
-	assert_int_equal(numbers, 21);
+	assert_int_equal(numbers, 23);
 }
 
 static uint64_t random_state;

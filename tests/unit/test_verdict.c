@@ -710,14 +710,14 @@ static void all_together(void **state)
 	set(&clocks.track[CLOCK_OF_NIC].steps, 1);
 	spell(-2e8, NS_PER_S, 2 * NS_PER_S);
 	clocks.failures = 50;
-	facts.balanced = false;
-	transactions.left_out = histogram.overflows = (uint64_t)(channel.dropped = 1);
+	facts.balanced = wire.after.up = false;
+	transactions.left_out = histogram.overflows = (uint64_t)(options.interval_ns = channel.dropped = 1);
+	set(&exchange.pace.missed, 1);
 	facts.thread[1].cpu = 0;
 	facts.thread[1].minor_faults++;
 	facts.lock_error = -EPERM;
 	facts.absent_bytes = 1;
 	exchange.outages.total_ns = 6 * NS_PER_S;
-	wire.after.up = false;
 	tell_counted("driver statistics of eth0", "tx_hwtstamp_timeouts", 1);
 	tell_counted("interface eth0", "receive drops", 100);
 	tell("CPU 3", "frequency", "kHz", ACTIVITY_CHANGED, 0, 2, 1);

@@ -96,6 +96,19 @@ static void silence_of_a_short_run(void **state)
 	expect(verdict_look_silence, 500, " for 315360000.000 s", "50.00 %");
 }
 
+static void slots(void **state)
+{
+	(void)state;
+	assert_int_equal(look(verdict_look_schedule), NOT_ASKED);
+	options.interval_ns = NS_PER_MS;
+	expect(verdict_look_schedule, 0, "", "0 of 0, 0.00 %");
+	counter_add(&exchange.pace.slots, 2000);
+	counter_add(&exchange.pace.missed, 2);
+	expect(verdict_look_schedule, 1, "", "2 of 2000, 0.10 %");
+	counter_add(&exchange.pace.missed, 1);
+	expect(verdict_look_schedule, 2, "", "3 of 2000, 0.15 %");
+}
+
 static void a_link(void **state)
 {
 	(void)state;
@@ -138,6 +151,7 @@ int main(void)
 		cmocka_unit_test_setup(dropped, set_up),
 		cmocka_unit_test_setup(silence, set_up),
 		cmocka_unit_test_setup(silence_of_a_short_run, set_up),
+		cmocka_unit_test_setup(slots, set_up),
 		cmocka_unit_test_setup(a_link, set_up),
 		cmocka_unit_test_setup(a_link_that_does_not_tell, set_up),
 	};

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Slots. */
+#include "measure/pace.h"
+
+#include <math.h>
+#include <time.h>
+
+#define SLEEP_MOST_NS (50 * NS_PER_MS)
+#define MARGIN_FIRST_NS (100 * NS_PER_US)
+#define MARGIN_MOST_NS (2 * NS_PER_MS)
+
+/* splitmix64: all 2^64 numbers, in an order that looks like none. */
+static uint64_t draw(struct pace *p)
+{
+	uint64_t z = p->random += 0x9e3779b97f4a7c15;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return z ^ (z >> 31);
+}
+
+/* 0 <= r < 1, in steps of 2^-53. */
+static double draw_part(struct pace *p)
+{
+	return (double)(draw(p) >> 11) * 0x1p-53;
+}
+
+/* When the probe of the slot is due; p->slot_ns is that of the slot after it then. */
+static int64_t next_due(struct pace *p)
+{
+	const int64_t slot_ns = p->slot_ns;
+
+	if (p->poisson) {
+		p->slot_ns += llround(-log1p(-draw_part(p)) * (double)p->interval_ns);
+		return slot_ns;
+	}
+	p->slot_ns += p->interval_ns;
+	return p->jitter_percent ? slot_ns + (int64_t)(draw_part(p) * (double)p->jitter_percent / 100 * (double)p->interval_ns) : slot_ns;
+}
+
+void pace_begin(struct pace *p, int64_t now_ns)
+{
+	p->slot_ns = now_ns;
+	p->due_ns = next_due(p);
+	p->after_ns = next_due(p);
+	p->margin_ns = MARGIN_FIRST_NS;
+}
+
+static void step(struct pace *p)
+{
+	counter_add(&p->slots, 1);
+	p->due_ns = p->after_ns;
+	p->after_ns = next_due(p);
+}
+
+static void pass_over(struct pace *p, int64_t now_ns)
+{
+	while (p->after_ns <= now_ns) {
+		step(p);
+		counter_add(&p->missed, 1);
+	}
+}
+
+int64_t pace_take(struct pace *p, int64_t now_ns)
+{
+	int64_t due_ns;
+
+	pass_over(p, now_ns);
+	due_ns = p->due_ns;
+	step(p);
+	return due_ns;
+}
+
+void pace_end(struct pace *p, int64_t now_ns)
+{
+	pass_over(p, now_ns);
+}
+
+bool pace_sleep(struct pace *p, bool hybrid, int64_t now_ns, int64_t end_ns)
+{
+	const int64_t margin_ns = hybrid ? p->margin_ns : 0;
+	int64_t until_ns = p->due_ns - margin_ns, late_ns;
+
+	if (until_ns <= now_ns)
+		return false;
+	if (until_ns > end_ns)
+		until_ns = end_ns;
+	if (until_ns - now_ns > SLEEP_MOST_NS)
+		until_ns = now_ns + SLEEP_MOST_NS;
+
+	const struct timespec until = { .tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S };
+
+	if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL))
+		return true; /* a signal */
+	late_ns = clock_read_ns(CLOCK_MONOTONIC) - until_ns;
+	late_ns += late_ns / 2;
+	p->margin_ns -= p->margin_ns / 64;
+	if (late_ns > p->margin_ns)
+		p->margin_ns = late_ns < MARGIN_MOST_NS ? late_ns : MARGIN_MOST_NS;
+	return true;
+}

@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Probes that are sent by the clock. How late they are on this machine decides nothing. Run by namespace.sh, or alone.
+# shellcheck source=tests/link/link.sh
+. "$(dirname "$0")/link.sh"
+
+# on_schedule NAME: each slot has a probe that was sent, or is missed; those that were recorded have a delay.
+on_schedule() {
+	local name=$1 slots missed sent recorded late
+
+	slots=$(row "$name" Slots) missed=$(row "$name" Missed)
+	sent=$(($(row "$name" Sent) - $(row "$name" Closing)))
+	recorded=$(row "$name" Recorded)
+	[ "$slots" -eq $((sent + missed)) ] || complain "$slots slots, $missed missed and $sent probes"
+	late=$(awk '/^  (Sent late|RTT from slot) / { sub(/.*(slot|late)  */, ""); print $1 + $2 }' "$work/$name.out" | sort -u)
+	[ "$late" = "$recorded" ] || complain "of $recorded samples these are in the schedule: $late"
+}
+
+# not_before_slots NAME US: the n-th probe after the first left no earlier than n slots after it, less the one that the first one had.
+not_before_slots() {
+	awk -v us="$2" 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+		FNR > 2 {
+			split($at["T1_SW"], t, ".")
+			now = t[1] % 100000 * 1e6 + t[2] / 1e3
+			if (FNR == 3) { first = now; number = $1 }
+			early += now - first < ($1 - number - 1) * us
+		}
+		END { exit early > 0 }' "$logs/$1.log" || complain 'probes left before their slots'
+}
+
+pair 'schedule: a probe each millisecond' '0 0' "$K" "$K -s -l LOG --interval 1ms --count 300" 'e:Recorded -eq 300' 'e:Slots -ge 300' \
+	'@on_schedule e' '@not_before_slots e 1000' 'e.out ~ ^Schedule: a probe every 1000\.000 us; pacing: hybrid$' \
+	'e.out ~ ^  RTT from slot +RTT \+ sent late +300 '
+pair 'schedule: stamps of user space, sleeping' '0 0' "$U" "$U --interval 2ms --pacing sleep --count 100" 'e:Recorded -eq 100' \
+	'@on_schedule e' 'e.out ~ ; pacing: sleep$'
+pair 'schedule: spinning, by chance' '0 0' "$K" "$K --interval 500 --jitter 50 --seed 7 --pacing spin --count 300" 'e:Recorded -eq 300' \
+	'@on_schedule e' 'e.out ~ ^Schedule: a probe every 500\.000 us, up to 50 % of that later \(--seed 7\); pacing: spin$'
+pair 'schedule: Poisson' '0 0' "$K" "$K --interval 1ms --poisson --count 200 --plain" 'e:Recorded -eq 200' '@on_schedule e' \
+	'e.out ~ ^Schedule: a probe every 1000\.000 us on average \(Poisson, --seed [0-9]+\); pacing: hybrid$'
+# The path takes longer than a slot.
+pair 'schedule: what cannot be kept is missed, and told' '0 0' "$K" "$K --interval 1us --count 2000" 'e:Missed -ge 2000' '@on_schedule e' \
+	'e.out ~ ^Measurement: doubtful: .*slots of --interval were missed \('
+pair 'schedule: without one there is none' '0 0' "$K" "$K --count 20" 'e.out !~ Schedule|Slots|RTT from slot'
+emitter_signal=TERM pair 'schedule: a signal ends a long sleep' '0 0' "$K" "$K --interval 20ms" '@on_schedule e' \
+	'e.out ~ ^Test is complete'
+
+# Nobody answers: each wait has its limit, and covers slots.
+lost() {
+	begin 'schedule: slots that a lost probe covers are missed' || return 0
+	start_emitter e "$K --timeout 20 --interval 1ms --count 5"
+	finish e
+	for one in '@on_schedule e' 'e:Recorded -eq 0' 'e:Missed -ge 76'; do
+		check "$one"
+	done
+	verdict
+}
+lost
