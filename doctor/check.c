@@ -38,39 +38,42 @@ static void plural(char text[static 32], unsigned n, const char *one, const char
 	snprintf(text, 32, "%u %s", n, n == 1 ? one : many);
 }
 
+/* Too large for a stack, and in memory that a run locks: so one for both ways to look, of which a program goes one. */
+static struct check checked;
+
 int check_machine(FILE *out, const struct options *o)
 {
-	static struct check c;
+	struct check *const c = &checked;
 	char notes[32], warnings[32], failures[32];
 	int error;
 
-	c = (struct check){ .out = out, .options = o };
-	error = nic_find(&c.nic, o->interface);
+	*c = (struct check){ .out = out, .options = o };
+	error = nic_find(&c->nic, o->interface);
 	if (error)
 		return error;
-	check_gather(&c);
-	look_at_all(&c);
-	nic_close(&c.nic);
-	plural(notes, c.found[NOTE], "note", "notes");
-	plural(warnings, c.found[WARN], "warning", "warnings");
-	plural(failures, c.found[FAIL], "failure", "failures");
+	check_gather(c);
+	look_at_all(c);
+	nic_close(&c->nic);
+	plural(notes, c->found[NOTE], "note", "notes");
+	plural(warnings, c->found[WARN], "warning", "warnings");
+	plural(failures, c->found[FAIL], "failure", "failures");
 	if (!out)
-		return (int)c.found[FAIL];
-	fprintf(out, "\n%u ok, %s, %s, %s\n", c.found[OK], notes, warnings, failures);
+		return (int)c->found[FAIL];
+	fprintf(out, "\n%u ok, %s, %s, %s\n", c->found[OK], notes, warnings, failures);
 	if (fflush(out) || ferror(out)) {
 		error = errno ? -errno : -EIO;
 		warnx("the findings could not be written to stdout: %s", strerror(-error));
 		return error;
 	}
-	return (int)c.found[FAIL];
+	return (int)c->found[FAIL];
 }
 
 void check_short(FILE *out, const struct options *o, const struct nic *n)
 {
-	static struct check c;
+	struct check *const c = &checked;
 
-	c = (struct check){ .out = out, .brief = true, .options = o, .nic = *n };
-	c.nic.changed = false; /* what was changed is put back from the other one */
-	check_gather(&c);
-	look_at_all(&c);
+	*c = (struct check){ .out = out, .brief = true, .options = o, .nic = *n };
+	c->nic.changed = false; /* what was changed is put back from the other one */
+	check_gather(c);
+	look_at_all(c);
 }

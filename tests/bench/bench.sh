@@ -538,7 +538,7 @@ write_machine() {
 	say '%s.\n\n' "$busy_line"
 }
 
-# Counts the calls of a run of N probes by kind: sendmsg, error queue, receives that got something, those that did not,
+# Counts the calls of a run of N probes by kind: sends, error queue, receives that got something, those that did not,
 # all others; of the measuring thread, whose line is the first. Under strace the reply is mostly there before the first receive.
 count_calls() {
 	start_reflector "$rant" -i "$if_r" --stamp kernel -q -d 60
@@ -549,7 +549,7 @@ count_calls() {
 		$1 != measuring { next }
 		{ call = $2; sub(/\(.*/, "", call) }
 		call !~ /^[a-z0-9_]+$/ { next }
-		call == "sendmsg" { send++; next }
+		call == "sendmsg" || call == "sendto" { send++; next }
 		call == "recvmsg" && /MSG_ERRQUEUE/ { queue++; next }
 		call == "recvmsg" { if (/= -1 EAGAIN/) empty++; else got++; next }
 		{ other++ }
@@ -574,7 +574,7 @@ calls_per_round_trip() {
 	done
 	say 'System calls per round trip of the emitter, kernel stamps, log and histogram on (strace; a run of %d probes less\n' $((2 * n))
 	say 'one of %d, which takes set-up out):\n' $n
-	say '  sendmsg %s, error queue %s, receives with a reply %s, receives without %s, all others %s\n\n' "${calls[@]}"
+	say '  sends %s, error queue %s, receives with a reply %s, receives without %s, all others %s\n\n' "${calls[@]}"
 }
 
 # Milliseconds from just before exec to T1_SW of the first probe. "$@": options of rant; the emitter is ended after $1 s.
