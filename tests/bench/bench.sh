@@ -6,7 +6,7 @@
 # bench.sh RANT OLD: RANT beside another rant, in the same way, and the instructions of both per round trip.
 #
 # A report, not a test: the exit status is 0 whatever the figures, and 1 if it could not run. Needs root and a C compiler.
-# ROUNDS (5) and SECONDS_EACH (2) set how long it takes: under four minutes as they stand. Other work on the machine shows
+# ROUNDS (5) and SECONDS_EACH (2) set how long it takes: about four minutes as they stand. Other work on the machine shows
 # in every figure; the ratios, taken between neighbours in time, suffer least. One line says whether it was too much: then
 # no ratio is judged.
 set -euo pipefail
