@@ -45,6 +45,6 @@ void exchange_run(struct exchange *x)
 	else
 		reflect_run(x);
 	if (o->interval_ns)
-		pace_end(&x->pace, x->now_ns);
+		pace_pass(&x->pace, x->now_ns);
 	x->ended_ns = x->now_ns;
 }

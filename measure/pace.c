@@ -53,7 +53,7 @@ static void step(struct pace *p)
 	p->after_ns = next_due(p);
 }
 
-static void pass_over(struct pace *p, int64_t now_ns)
+void pace_pass(struct pace *p, int64_t now_ns)
 {
 	while (p->after_ns <= now_ns) {
 		step(p);
@@ -65,15 +65,10 @@ int64_t pace_take(struct pace *p, int64_t now_ns)
 {
 	int64_t due_ns;
 
-	pass_over(p, now_ns);
+	pace_pass(p, now_ns);
 	due_ns = p->due_ns;
 	step(p);
 	return due_ns;
-}
-
-void pace_end(struct pace *p, int64_t now_ns)
-{
-	pass_over(p, now_ns);
 }
 
 bool pace_sleep(struct pace *p, bool hybrid, int64_t now_ns, int64_t end_ns)

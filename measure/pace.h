@@ -24,12 +24,12 @@ struct pace {
 /* The first slot begins now (CLOCK_MONOTONIC). */
 void pace_begin(struct pace *p, int64_t now_ns);
 
-/* Takes the slot that is due, p->due_ns <= now_ns. Those whose next one is due too are missed. Returns when the probe should have
- * left, at most one slot before now_ns. */
-int64_t pace_take(struct pace *p, int64_t now_ns);
+/* Slots that had no probe are missed when the next one is due: also at the end of the run. */
+void pace_pass(struct pace *p, int64_t now_ns);
 
-/* At the end of the run: slots that are over by then, and had no probe, are missed. */
-void pace_end(struct pace *p, int64_t now_ns);
+/* Takes the slot that is due, p->due_ns <= now_ns, after pace_pass(). Returns when the probe should have left, at most one slot before
+ * now_ns. */
+int64_t pace_take(struct pace *p, int64_t now_ns);
 
 /*
  * Sleeps until p->due_ns less a margin, but not beyond end_ns, and not for long, since a signal may have ended the run. False: it is too

@@ -83,9 +83,9 @@ struct channel {
  * line, and nothing is open. */
 int socket_open(struct channel *c, const struct options *o);
 
-/* Binds to the interface and the port, and connects (emitter), or opens the other lanes, as many as there can be (reflector). Datagrams queue up from here on, so it comes right
- * before the loop: what waited for the rest of the start would show as slow. 0; or -errno after one line, and *c is
- * closed. */
+/* Binds to the interface and the port, and connects (emitter), or opens the other lanes, as many as there can be (reflector).
+ * Datagrams queue up from here on, so it comes right before the loop: what waited for the rest of the start would show as slow.
+ * 0; or -errno after one line, and *c is closed. */
 int socket_bind(struct channel *c, const struct options *o, const struct nic *n);
 
 /* From now on arrivals have their `tos`, each for the price of a control message; so not before somebody asks for it.
