@@ -33,7 +33,7 @@ static void hand_over(struct exchange *x)
 /* Of every so many requests of a session that came by the first lane. */
 static void look_if_busy(struct exchange *x, struct session *session)
 {
-	const bool is_busy = x->now_ns - session->counted_ns <= NS_PER_S;
+	const bool is_busy = x->now_ns - session->counted_ns <= LANE_IDLE_NS;
 
 	session->counted_ns = x->now_ns;
 	if (is_busy && lane_fits(x->channel, &x->arrival))

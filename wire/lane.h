@@ -12,8 +12,8 @@
 
 struct arrival;
 
-#define LANE_REQUESTS 64 /* within a second: so busy is a session that gets a lane, a power of two */
 #define LANE_IDLE_NS (10 * NS_PER_S) /* a lane that was used since then is not taken away */
+#define LANE_REQUESTS 64 /* within that time: so busy is a session that gets a lane, a power of two */
 
 /* Was it sent to the address that lanes are bound to, by somebody who can have one? */
 bool lane_fits(const struct channel *c, const struct arrival *a);
