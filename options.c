@@ -119,6 +119,8 @@ static const struct option_row table[] = {
 
 	{ "When to send", 0, "interval", "TIME", DURATION(interval_ns), .min = NS_PER_US, .max = 3600 * NS_PER_S,
 	  .help = "emitter: probes by the clock, e.g. 50us, 10ms or 0.5s apart" },
+	{ NULL, 0, "window", "N", NUMBER(window), .unit = "probes", .unit_size = 1, .min = 1, .max = WINDOW_MAX, .initial = 1,
+	  .help = "emitter: in flight at most; by the clock what --timeout needs" },
 	{ NULL, 0, "pacing", "HOW", CHOICE(pacing), .initial = PACING_HYBRID, .choice = pacings,
 	  .help = "how it waits for that" },
 	{ NULL, 0, "jitter", "PCT", NUMBER(jitter_percent), .unit = "%", .unit_size = 1, .min = 1, .max = 100,
@@ -642,6 +644,11 @@ static bool seed_without_chance(const struct parse *p)
 	return p->o->seed >= 0 && !p->o->jitter_percent && !p->o->poisson;
 }
 
+static bool window_with_counters(const struct parse *p)
+{
+	return p->o->pmc && p->o->window > 1;
+}
+
 static bool plain_figure(const struct parse *p)
 {
 	return p->o->plain && p->o->threshold_on != FIGURE_RTT;
@@ -668,6 +675,8 @@ static const struct rule {
 	{ NULL, "size", "address", "without", "a reply is as long as its request" },
 	{ NULL, "plain", "address", "without", "a reply is as its request asks" },
 	{ NULL, "interval", "address", "without", "a reflector answers when it is asked" },
+	{ NULL, "window", "address", "without", "a reflector answers when it is asked" },
+	{ window_with_counters, "pmc", "window", "with", "the counters are of one exchange at a time, give --window 1" },
 	{ NULL, "pacing", "interval", "without", "there is nothing to wait for, give --interval TIME" },
 	{ NULL, "jitter", "interval", "without", "there is no interval, give --interval TIME" },
 	{ NULL, "poisson", "interval", "without", "there is no interval, give --interval TIME" },
@@ -855,6 +864,14 @@ static bool wants_help(struct options *o, const struct getopt_tables *t, int arg
 	return o->help || o->version;
 }
 
+/* Probes that are sent within the timeout, and some more where chance has a say. */
+static int64_t window_by_clock(const struct options *o)
+{
+	const int64_t n = o->timeout_ns / o->interval_ns * (o->poisson ? 2 : 1) + 1;
+
+	return n < WINDOW_MAX ? n : WINDOW_MAX;
+}
+
 /* What follows from several options together. */
 static void derive(struct parse *p)
 {
@@ -868,6 +885,8 @@ static void derive(struct parse *p)
 	o->trace_marker |= o->snapshot;
 	if (o->seed < 0 && (o->jitter_percent || o->poisson))
 		o->seed = clock_read_ns(CLOCK_REALTIME);
+	if (o->interval_ns && !o->pmc && !given(p, "window"))
+		o->window = window_by_clock(o);
 	/* The kernel looks at neither while SO_BUSY_POLL is 0. */
 	if ((o->busy_poll_budget || o->prefer_busy_poll) && !given(p, "busy-poll-us")) {
 		o->busy_poll_us = BUSY_POLL_IMPLIED_US;

@@ -44,6 +44,8 @@ enum figure { FIGURE_RTT, FIGURE_RESPONSE, FIGURE_NETWORK };
 /* How an emitter waits for the time to send. */
 enum pacing { PACING_HYBRID, PACING_SLEEP, PACING_SPIN };
 
+#define WINDOW_MAX 65536
+
 struct options {
 	const char *interface;
 	union address server; /* any.sa_family is AF_UNSPEC without --address */
@@ -59,6 +61,7 @@ struct options {
 	struct log_rotation log_rotate;
 	int64_t duration_ns; /* 0: until interrupted */
 	int64_t interval_ns; /* emitter: from probe to probe; 0: when the one before is over */
+	int64_t window; /* emitter: probes in flight at most */
 	int64_t pacing; /* enum pacing */
 	int64_t jitter_percent, seed; /* seed -1: not given */
 	int64_t timeout_ns;

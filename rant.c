@@ -327,7 +327,7 @@ static int open_all(struct run *r)
 	if (rights_open(&r->rights, o->user) ||
 	    (o->key_path && hmac_open(&r->key, o->key_path)) ||
 	    plan_probes(&r->plan, o, r->key) ||
-	    store_open_histograms(&r->store, o, &r->exchange) ||
+	    store_open(&r->store, o, &r->exchange) ||
 	    nic_open(&r->nic, o->interface) ||
 	    nic_check_address(&r->nic, server) ||
 	    (options_by_nic(o) && nic_stamp(&r->nic)) ||

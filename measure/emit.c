@@ -2,103 +2,11 @@
 /* The emitter: send, receive, fetch. Lost, late and repeated replies are told apart here. */
 #include "measure/emit.h"
 
-#include "measure/join.h"
-#include "measure/verbs.h"
+#include "measure/probe.h"
 
 /* The clock is read in every so many turns of the loop; a turn is at least one system call, so it is never old. */
 #define CLOCK_TURNS 16
-#define SILENCE_NS (3 * NS_PER_S) /* until it is said that nothing answers */
 #define CUT_SHORT_NS NS_PER_S /* a wait that the end cut short is an outage from then on */
-
-#define LOST_ANSWERED (-1) /* no sequence number */
-
-/* Only of a reply that names the T1 of its probe: what it says is not made up. */
-INLINE void note_ssid(struct exchange *x)
-{
-	x->ssid_told |= x->reply.ssid == x->plan->ssid;
-}
-
-INLINE uint64_t *t1_of(struct exchange *x, uint32_t seq)
-{
-	return &x->t1[seq % T1_REMEMBERED];
-}
-
-/* Remembers a probe that was given up, so that its reply, should it come, is late and not a duplicate. */
-static void remember_lost(struct exchange *x, uint32_t seq)
-{
-	x->lost[x->lost_total++ % LOST_REMEMBERED] = (struct lost_probe){ .seq = seq, .t1 = *t1_of(x, seq) };
-}
-
-/* NULL: it was not given up, or so long ago that it is forgotten. */
-static struct lost_probe *find_lost(struct exchange *x, uint32_t seq)
-{
-	uint64_t known = x->lost_total < LOST_REMEMBERED ? x->lost_total : LOST_REMEMBERED;
-
-	for (uint64_t i = 0; i < known; i++) {
-		struct lost_probe *lost = &x->lost[(x->lost_total - 1 - i) % LOST_REMEMBERED];
-
-		if (lost->seq == seq)
-			return lost;
-	}
-	return NULL;
-}
-
-/* Is it the reply to a probe that is no longer in flight? Whoever sees no probe can guess its number, but not its T1. Where that
- * is not known any more its SSID has to do. */
-static bool is_old_reply(const struct exchange *x, uint32_t seq, const struct lost_probe *lost)
-{
-	const uint8_t *packet = x->channel->datagram;
-
-	if (x->next_key - seq <= T1_REMEMBERED)
-		return packet_has_t1(packet, x->t1[seq % T1_REMEMBERED], x->key);
-	return lost ? packet_has_t1(packet, lost->t1, x->key) : x->reply.ssid == x->plan->ssid;
-}
-
-/* A reply to a probe that is no longer in flight, or so it says. */
-static void take_old_reply(struct exchange *x)
-{
-	const uint32_t seq = x->reply.sender_seq;
-	struct lost_probe *lost = find_lost(x, seq);
-	struct account *a = &x->account;
-
-	if (!is_old_reply(x, seq, lost)) {
-		counter_add(&a->foreign, 1);
-		return;
-	}
-	note_ssid(x);
-	if (counter_get(&a->answered) && (int32_t)(x->highest_answered - seq) > 0)
-		counter_add(&a->reordered, 1);
-	counter_add(lost ? &a->late : &a->duplicate, 1);
-	if (lost)
-		lost->seq = LOST_ANSWERED;
-	join_again(x, !lost);
-}
-
-/* Reads what was received into x->reply. False: it is no reply to any probe of this run, and counted. */
-INLINE bool read_reply(struct exchange *x)
-{
-	struct account *a = &x->account;
-	struct reply *r = &x->reply;
-	enum packet_verdict verdict = packet_read_reply(x->channel->datagram, join_reply_bytes(x), x->key, r);
-
-	if (verdict == PACKET_UNVERIFIED) {
-		counter_add(&a->unverified, 1);
-		return false;
-	}
-	if (x->arrival.truncated || verdict != PACKET_GOOD) {
-		counter_add(&a->malformed, 1);
-		return false;
-	}
-	/* What was never sent is foreign; so is another session. A peer without SSIDs says 0 (RFC 8972 section 3), always. */
-	uint32_t age = x->next_key - r->sender_seq;
-
-	if ((r->ssid != x->plan->ssid && (r->ssid || x->ssid_told)) || age == 0 || age > counter_get(&a->sent) ||
-	    age > INT32_MAX) {
-		counter_add(&a->foreign, 1);
-		return false;
-	}
-	return true;
-}
 
 /* Takes what was received. True: it answers the probe in flight, which has its arrival now. */
 INLINE bool take_reply(struct exchange *x, struct flight *f, bool answered)
@@ -106,17 +14,17 @@ INLINE bool take_reply(struct exchange *x, struct flight *f, bool answered)
 	struct account *a = &x->account;
 	const struct reply *r = &x->reply;
 
-	if (!read_reply(x))
+	if (!probe_read_reply(x))
 		return false;
 	if (x->next_key - r->sender_seq != 1 || !f || answered) {
-		take_old_reply(x);
+		probe_take_old_reply(x);
 		return false;
 	}
 	if (!packet_answers(x->channel->datagram, x->probe, x->key)) {
 		counter_add(&a->foreign, 1);
 		return false;
 	}
-	note_ssid(x);
+	probe_note_ssid(x);
 	counter_add(&a->answered, 1);
 	if (x->outages.since_ns)
 		outage_end(&x->outages, clock_read_ns(CLOCK_MONOTONIC), !f->warmup);
@@ -165,43 +73,7 @@ INLINE struct flight *emit_probe(struct exchange *x)
 {
 	if (x->joining == verb_flight_of(x, x->next_key))
 		end_wait(x);
-
-	struct flight *f = verb_open(x, true);
-	struct sample *s = &f->sample;
-
-	/* The duration counts from the first probe after the warm-up; until then from the last answer, so that a peer
-	 * that never answers cannot keep the run from ending. */
-	if (!x->started || (!x->measuring && x->warmup_left == 0)) {
-		x->started = true;
-		x->measuring = x->warmup_left == 0;
-		if (x->measuring && x->on_start)
-			x->on_start(x->context);
-		verb_read_clock(x);
-		x->began_ns = x->now_ns;
-	}
-	f->warmup = x->warmup_left > 0;
-	if (x->pace.interval_ns)
-		f->late_ns = clock_read_ns(CLOCK_MONOTONIC) - x->due_ns;
-	s->seq = x->next_key;
-	s->time_ns[EMIT_T1_USER] = clock_read_ns(CLOCK_REALTIME);
-	s->source[EMIT_T1_USER] = SOURCE_USER;
-	f->base_ns = x->now_ns;
-	f->sent_real_ns = s->time_ns[EMIT_T1_USER];
-	f->sent_by_ns = 0;
-	packet_probe(x->probe, x->plan, s->seq, s->time_ns[EMIT_T1_USER]);
-	if (!verb_send(x, f, x->probe, x->probe_bytes, NULL))
-		return NULL;
-	*t1_of(x, s->seq) = packet_t1(x->probe, x->key);
-	return f;
-}
-
-INLINE void emit_silence(struct exchange *x)
-{
-	if (!counter_get(&x->account.answered) && !x->silence_told && x->on_silence &&
-	    x->now_ns - x->began_ns >= SILENCE_NS) {
-		x->silence_told = true;
-		x->on_silence(x->context);
-	}
+	return probe_send(x);
 }
 
 #define NOT_YET INT64_MIN
@@ -253,7 +125,7 @@ INLINE enum wait emit_await(struct exchange *x, struct flight *f, bool *answered
 		verb_read_clock(x);
 		if (f && !f->sent_by_ns)
 			f->sent_by_ns = x->now_ns;
-		emit_silence(x);
+		probe_note_silence(x);
 		if (since_ns == NOT_YET)
 			since_ns = x->now_ns;
 
@@ -343,7 +215,7 @@ void emit_run(struct exchange *x)
 		if (f->state == FLIGHT_WAITING)
 			emit_give_up(x, f);
 		if (!answered)
-			remember_lost(x, f->sample.seq);
+			probe_remember_lost(x, f->sample.seq);
 		if (wait == WAIT_CUT_SHORT) {
 			counter_add(&x->account.unfinished, 1);
 		} else if (!answered) {
@@ -358,6 +230,8 @@ void emit_run(struct exchange *x)
 				join_keep(x, f);
 		}
 	}
+	if (x->pace.interval_ns)
+		pace_pass(&x->pace, x->now_ns);
 	outage_end(&x->outages, x->now_ns, true);
 	emit_close(x);
 }

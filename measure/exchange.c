@@ -35,16 +35,22 @@ void exchange_run(struct exchange *x)
 	x->want_user_rx = o->sw_timestamps || !x->channel->tx_stamps || x->check_steps;
 	x->digest_at_once = x->pmc || o->threshold_on != FIGURE_RTT;
 	x->set_ns = INT64_MIN;
+	if (!x->flight) {
+		x->flight = x->few;
+		x->flight_mask = FLIGHTS - 1;
+		x->t1 = x->few_t1;
+		x->t1_mask = T1_REMEMBERED - 1;
+	}
 	x->warmup_left = (uint64_t)o->warmup;
 	x->pace = (struct pace){ .interval_ns = o->interval_ns, .jitter_percent = o->jitter_percent, .poisson = o->poisson,
 				 .random = (uint64_t)o->seed };
 	if (o->interval_ns)
 		pace_begin(&x->pace, clock_read_ns(CLOCK_MONOTONIC));
-	if (o->role == ROLE_EMIT)
+	if (x->window.most > 1)
+		window_run(x);
+	else if (o->role == ROLE_EMIT)
 		emit_run(x);
 	else
 		reflect_run(x);
-	if (o->interval_ns)
-		pace_pass(&x->pace, x->now_ns);
 	x->ended_ns = x->now_ns;
 }

@@ -8,10 +8,12 @@
 #include "host/clock_set.h"
 #include "host/pmc.h"
 #include "measure/account.h"
+#include "measure/flight.h"
 #include "measure/log.h"
 #include "measure/outage.h"
 #include "measure/pace.h"
 #include "measure/stages.h"
+#include "measure/window.h"
 #include "options.h"
 #include "rant.h"
 #include "wire/packet.h"
@@ -22,41 +24,6 @@
 
 /* For what is part of a loop, with the role as a constant. */
 #define INLINE static inline __attribute__((always_inline))
-
-#define FLIGHTS 256 /* packets whose transmit stamp may still come, a power of two */
-#define LOST_REMEMBERED 1024 /* lost probes whose late reply is still told from a duplicate */
-#define T1_REMEMBERED 1024 /* probes whose T1 a late or second reply must name, a power of two */
-
-/* A probe that was given up. */
-struct lost_probe {
-	int64_t seq; /* negative: its reply came */
-	uint64_t t1; /* packet_t1() */
-};
-
-enum flight_state { FLIGHT_NONE, FLIGHT_WAITING, FLIGHT_STAMPED, FLIGHT_GIVEN_UP };
-
-struct flight {
-	struct sample sample;
-	int64_t sent_ns; /* CLOCK_MONOTONIC, as last read */
-	int64_t base_ns; /* with check_set: the last exchange.now_ns that is known to be before the first of its two times */
-	int64_t sent_real_ns; /* emitter, with check_set: CLOCK_REALTIME, read between sent_ns and sent_by_ns */
-	int64_t sent_by_ns; /* emitter: CLOCK_MONOTONIC, as read next; 0: not yet */
-	int64_t late_ns; /* emitter, by the clock: sent so long after it was due */
-	uint32_t key;
-	uint32_t id; /* of its transmit stamp */
-	uint32_t reply_seq; /* emitter: the reflector's number of the reply */
-	uint8_t state; /* enum flight_state */
-	uint8_t t2_method; /* emitter: enum packet_method */
-	bool told; /* emitter: the reply had an answered Follow-Up TLV */
-	bool warmup, breach;
-	bool kept; /* emitter: concluded, and to be recorded */
-	bool counted; /* pmc_end() was true */
-	bool set; /* CLOCK_REALTIME was set while it was on its way */
-	bool weighed; /* emitter: its T1 and T2 were held against the two hosts' clocks */
-	int64_t bound_ns[BOUNDS]; /* of its times of user space */
-	uint16_t session; /* reflector: of the packet that is answered */
-	uint8_t lane; /* that it was sent by */
-};
 
 /* By the clock: how late a probe was sent, and the round trip with that, from when it was due. */
 enum planned { PLANNED_LATE, PLANNED_RTT, PLANNED };
@@ -96,6 +63,7 @@ struct exchange {
 	struct histogram *one_way[ONE_WAYS]; /* NULL: not collected */
 	struct histogram *planned[PLANNED]; /* emitter; NULL: it does not send by the clock */
 	struct pace pace; /* emitter; interval_ns 0: the next probe leaves when the one before is over */
+	struct window window; /* emitter */
 	const struct packet_plan *plan; /* emitter: what a probe is like */
 	const struct hmac *key; /* NULL: no authenticated mode */
 	uint8_t sync_source; /* of this host's stamps, RFC 8972 table 7 */
@@ -153,7 +121,7 @@ struct exchange {
 	unsigned hots, next_hot, next_cold;
 	unsigned turn; /* of the loop: every so many read the clock */
 	uint32_t next_key;
-	uint32_t oldest_key; /* reflector: flights from it to next_key - 1 may wait for stamps */
+	uint32_t oldest_key; /* reflector, and with a window: flights from it to next_key - 1 may wait for stamps, or for more */
 	uint32_t highest_answered; /* emitter */
 	uint64_t lost_total;
 	/* Reflector, --once: probes of the sessions that are an emitter's, how many of them were seen, and when the last was. */
@@ -167,8 +135,12 @@ struct exchange {
 	uint8_t probe[DATAGRAM_MAX];
 	struct sample kept[BREACHES_KEPT]; /* the last breaches, for breach_read() */
 	struct lost_probe lost[LOST_REMEMBERED];
-	uint64_t t1[T1_REMEMBERED]; /* emitter: packet_t1() of the last probes, by sequence number */
-	struct flight flight[FLIGHTS];
+	/* By sequence number, as many as the mask says and one more: those below, or with a window of the caller's memory. */
+	uint64_t *t1; /* emitter: packet_t1() of the last probes */
+	struct flight *flight;
+	uint32_t t1_mask, flight_mask;
+	uint64_t few_t1[T1_REMEMBERED];
+	struct flight few[FLIGHTS];
 };
 
 /* Are stages collected that have a time of user space of this host in them? */

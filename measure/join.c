@@ -129,24 +129,30 @@ INLINE int64_t in_era(const struct exchange *x, int64_t ns)
 	return ns;
 }
 
-/* T3 on the wire of the reply before, if it is what the sample before is waiting for. */
-INLINE bool join(struct exchange *x, const struct reply *r)
+/* T3 on the wire of its reply, as a later one tells it. */
+INLINE void take_t3(struct exchange *x, struct flight *f, const struct reply *r, uint8_t method, int64_t ns)
 {
 	const unsigned t2 = THERE + REFLECT_T2_WIRE, t3 = THERE + REFLECT_T3_WIRE;
+
+	/* Also where only this reply tells that there are better stamps than T2 was; in one that misses T2 itself it is told
+	 * less of than there is. */
+	if (method != f->t2_method || !f->sample.source[t2] || source_told(r, method) > f->sample.source[t2]) {
+		f->sample.follow_up = FOLLOW_UP_MIXED;
+		return;
+	}
+	f->sample.time_ns[t3] = in_era(x, ns);
+	f->sample.source[t3] = f->sample.source[t2];
+	f->sample.follow_up = FOLLOW_UP_THERE;
+}
+
+/* Of the reply before, if that is what the sample before is waiting for. */
+INLINE bool join(struct exchange *x, const struct reply *r)
+{
 	struct flight *f = x->joining;
 
 	if (!join_waits_for_t3(x) || !r->follow_up_told || r->follow_up_method == PACKET_METHOD_NONE || r->follow_up_seq != f->reply_seq)
 		return false;
-	/* Also where only this reply tells that there are better stamps than T2 was; in one that misses T2 itself it is told
-	 * less of than there is. */
-	if (r->follow_up_method != f->t2_method || !f->sample.source[t2] ||
-	    source_told(r, r->follow_up_method) > f->sample.source[t2]) {
-		decide(x, FOLLOW_UP_MIXED);
-		return true;
-	}
-	f->sample.time_ns[t3] = in_era(x, r->follow_up_ns);
-	f->sample.source[t3] = f->sample.source[t2];
-	decide(x, FOLLOW_UP_THERE);
+	take_t3(x, f, r, r->follow_up_method, r->follow_up_ns);
 	return true;
 }
 
@@ -269,12 +275,88 @@ void join_keep(struct exchange *x, struct flight *f)
 	keep(x, f);
 }
 
+/* ---- With many in flight ---------------------------------------------------------------------------------------------- */
+
+#define T3_REACH 16 /* replies after it of which one may still tell T3: some are behind others */
+
+/* NULL: no flight that is known has this reply. */
+INLINE struct flight *flight_of_reply(struct exchange *x, uint32_t reply_seq)
+{
+	struct flight *f = verb_flight_of(x, x->window.reply_key[reply_seq & x->flight_mask]);
+
+	return f->fate == FATE_ANSWERED && f->reply_seq == reply_seq ? f : NULL;
+}
+
+/* Each T3 is told by several replies, of which one is enough. */
+static void take_one(struct exchange *x, const struct reply *r, uint32_t reply_seq, uint8_t method, int64_t ns)
+{
+	struct flight *f = flight_of_reply(x, reply_seq);
+
+	if (!f)
+		return;
+	if (f->sample.follow_up == FOLLOW_UP_NONE) {
+		take_t3(x, f, r, method, ns);
+	} else if (f->told && (f->sample.follow_up == FOLLOW_UP_LOST || f->sample.follow_up == FOLLOW_UP_UNKNOWN)) {
+		counter_add(&x->account.follow_up_late, 1);
+		f->told = false; /* once */
+	}
+}
+
+/* All that a reply tells of those before it. */
+static void take_follow_ups(struct exchange *x, const struct reply *r)
+{
+	if (!r->follow_up_told)
+		return;
+	if (r->follow_up_method != PACKET_METHOD_NONE) {
+		directions_stateful(&x->directions);
+		take_one(x, r, r->follow_up_seq, r->follow_up_method, r->follow_up_ns);
+	} else {
+		struct flight *f = flight_of_reply(x, r->seq - 1);
+
+		if (f)
+			f->t3_untold = true;
+	}
+}
+
+void join_digest_of(struct exchange *x, struct flight *f)
+{
+	const struct reply *r = &x->reply;
+	struct window *w = &x->window;
+
+	read_tlvs(x);
+	directions_note(&x->directions, r->sender_seq, r->seq, false);
+	note_there(x, f, r);
+	note_state(x, r);
+	w->reply_key[r->seq & x->flight_mask] = f->key;
+	if (!w->has_reply || (int32_t)(r->seq - w->highest_reply) > 0)
+		w->highest_reply = r->seq;
+	w->has_reply = true;
+	take_follow_ups(x, r);
+}
+
+bool join_has_t3(struct exchange *x, struct flight *f)
+{
+	const int32_t after = (int32_t)(x->window.highest_reply - f->reply_seq);
+
+	if (!f->told || f->sample.follow_up != FOLLOW_UP_NONE)
+		return true;
+	/* A reflector that began its numbers again tells nothing of those before. */
+	if (after >= 0 && after <= T3_REACH)
+		return false;
+	f->sample.follow_up = f->t3_untold ? FOLLOW_UP_UNKNOWN : FOLLOW_UP_LOST;
+	return true;
+}
+
 void join_again(struct exchange *x, bool again)
 {
 	const struct reply *r = &x->reply;
 
 	read_tlvs(x);
 	directions_note(&x->directions, r->sender_seq, r->seq, again);
+	if (x->window.most > 1) {
+		take_follow_ups(x, r);
+		return;
+	}
 	if (!r->follow_up_told || join(x, r))
 		return;
 	if (r->follow_up_method != PACKET_METHOD_NONE)

@@ -34,6 +34,11 @@ static int parts_of(struct store *s, const struct options *o, struct exchange *x
 	return n;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 static size_t aligned(size_t bytes)
 {
 	return (bytes + 63) / 64 * 64;
@@ -52,7 +57,7 @@ static void place(struct store *s, const struct part_row *parts, int n)
 	}
 }
 
-int store_open_histograms(struct store *s, const struct options *o, struct exchange *x)
+static int open_histograms(struct store *s, const struct options *o, struct exchange *x)
 {
 	struct part_row parts[STAGES + ONE_WAYS + PLANNED];
 	const int n = parts_of(s, o, x, parts);
@@ -78,17 +83,53 @@ int store_open_histograms(struct store *s, const struct options *o, struct excha
 	return 0;
 }
 
+/* ---- The window ----------------------------------------------------------------------------------------------------- */
+
+/* By the clock a flight has its place for as long as the timeout is; as fast as it goes, nobody knows how many come in that time. */
+static uint32_t flights_of(const struct options *o)
+{
+	const uint64_t window = (uint64_t)o->window, least = (o->interval_ns ? window : larger(window, WINDOW_MAX)) + WINDOW_BESIDE;
+	uint32_t flights = FLIGHTS;
+
+	while (flights < least)
+		flights *= 2;
+	return flights;
+}
+
+static int open_flights(struct store *s, const struct options *o, struct exchange *x)
+{
+	const uint32_t flights = flights_of(o), t1s = flights < T1_REMEMBERED ? T1_REMEMBERED : flights;
+	int error;
+
+	if (o->window < 2)
+		return 0;
+	error = memory_map(&s->flight_memory, flights * (sizeof(*x->flight) + sizeof(*x->window.reply_key)) + t1s * sizeof(*x->t1), o->hugepages);
+	if (error) {
+		warnx("no memory for %u probes in flight: %s: use a smaller --window", flights, strerror(-error));
+		return error;
+	}
+	x->flight = s->flight_memory.start;
+	x->flight_mask = flights - 1;
+	x->t1 = (uint64_t *)(x->flight + flights);
+	x->t1_mask = t1s - 1;
+	x->window.reply_key = (uint32_t *)(x->t1 + t1s);
+	x->window.most = (uint32_t)o->window;
+	return 0;
+}
+
+int store_open(struct store *s, const struct options *o, struct exchange *x)
+{
+	int error = open_histograms(s, o, x);
+
+	return error ? error : open_flights(s, o, x);
+}
+
 /* ---- The log -------------------------------------------------------------------------------------------------------- */
 
 /* For --log-last: as many as come in this time, at twice the rate that others are sized for. */
 static uint64_t records_of(int64_t last_ns)
 {
 	return (uint64_t)((last_ns + NS_PER_S - 1) / NS_PER_S) * 2 * LOG_RATE;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
 }
 
 /* Beside the run it is emptied as it fills. A buffer that nobody empties holds all, or the last of it. */
@@ -155,9 +196,17 @@ int store_lock(const struct store *s, const struct options *o)
 
 int64_t store_absent_bytes(const struct store *s)
 {
-	int64_t histogram_bytes = memory_absent_bytes(&s->histogram_memory), log_bytes = memory_absent_bytes(&s->log_memory);
+	const struct memory *const all[] = { &s->histogram_memory, &s->log_memory, &s->flight_memory };
+	int64_t absent = 0;
 
-	return histogram_bytes < 0 || log_bytes < 0 ? -1 : histogram_bytes + log_bytes;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		const int64_t bytes = memory_absent_bytes(all[i]);
+
+		if (bytes < 0)
+			return -1;
+		absent += bytes;
+	}
+	return absent;
 }
 
 void store_finish(struct store *s, const struct exchange *x)
@@ -176,6 +225,7 @@ void store_finish(struct store *s, const struct exchange *x)
 
 void store_close(struct store *s)
 {
+	memory_unmap(&s->flight_memory);
 	memory_unmap(&s->log_memory);
 	memory_unmap(&s->histogram_memory);
 }

@@ -36,7 +36,7 @@ INLINE void verb_read_clock(struct exchange *x)
 
 INLINE struct flight *verb_flight_of(struct exchange *x, uint32_t key)
 {
-	return &x->flight[key % FLIGHTS];
+	return &x->flight[key & x->flight_mask];
 }
 
 /* Receives one datagram if there is one. Errors that the kernel reports here, such as a refused port, are counted. */

@@ -2,12 +2,11 @@
 /* Whose is a transmit stamp (hot): the parts that are rare. */
 #include "measure/witness.h"
 
-
 /* A packet that was refused may have left its id in the queue. That of the last one comes after it. */
 void witness_learn_id(struct exchange *x, uint32_t id)
 {
 	struct lane *at = x->channel->at;
-	struct flight *f = &x->flight[at->last_key % FLIGHTS];
+	struct flight *f = &x->flight[at->last_key & x->flight_mask];
 
 	if (!at->id_asked || f->key != at->last_key || f->state == FLIGHT_NONE)
 		return;
@@ -21,7 +20,7 @@ struct flight *witness_search(struct exchange *x, uint32_t id)
 {
 	if (x->channel->at->id_by_message)
 		return NULL;
-	for (unsigned i = 0; i < FLIGHTS; i++)
+	for (unsigned i = 0; i <= x->flight_mask; i++)
 		if (x->flight[i].id == id && x->flight[i].lane == x->channel->at - x->channel->lane && x->flight[i].state != FLIGHT_NONE)
 			return &x->flight[i];
 	return NULL;

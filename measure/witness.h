@@ -27,7 +27,7 @@ bool witness_explains(struct exchange *x, struct flight *f, int64_t stamp_ns, in
 
 INLINE struct flight *witness_flight_of(struct exchange *x, uint32_t id)
 {
-	struct flight *f = &x->flight[(id - x->channel->at->ids_ahead) % FLIGHTS];
+	struct flight *f = &x->flight[(id - x->channel->at->ids_ahead) & x->flight_mask];
 
 	if (f->id != id || f->lane != x->channel->at - x->channel->lane)
 		return witness_search(x, id);

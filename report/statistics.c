@@ -342,6 +342,19 @@ static void write_interval(FILE *out, const struct options *o)
 	fprintf(out, "; pacing: %s\n", how[o->pacing]);
 }
 
+static void write_window(FILE *out, const struct report *r)
+{
+	const struct window *w = &r->exchange->window;
+
+	if (w->most < 2)
+		return;
+	fprintf(out, "\nWindow: up to %" PRIu32 " probes in flight, %" PRIu32 " at most were\n", w->most, w->reached);
+	if (r->exchange->channel->tx_stamps && r->exchange->channel->wire == SOURCE_HARDWARE)
+		fprintf(out, "  Transmit stamps at once:  %" PRIu32 "%s\n", w->stamps_most,
+			w->stamps_limited ? "  (with one more some were missing: that is how many this NIC takes)" :
+			w->stamps_most < w->most ? "  (no more were tried)" : "");
+}
+
 void statistics_write_schedule(FILE *out, const struct report *r, int columns)
 {
 	static const char *const rows[PLANNED][2] = { [PLANNED_LATE] = { "Sent late", "T1 - slot" },
@@ -350,13 +363,15 @@ void statistics_write_schedule(FILE *out, const struct report *r, int columns)
 	const uint64_t slots = counter_get(&x->pace.slots), missed = counter_get(&x->pace.missed);
 	struct table t;
 
+	write_window(out, r);
 	if (!r->options->interval_ns)
 		return;
 	write_interval(out, r->options);
 	fprintf(out, "  Slots     :  %" PRIu64 "\n", slots);
 	fprintf(out, "  Missed    :  %" PRIu64, missed);
 	if (missed)
-		fprintf(out, "  (%.3f %%: the probe before was not over, or this thread had no CPU)", 100.0 * (double)missed / (double)slots);
+		fprintf(out, "  (%.3f %%: %s, or this thread had no CPU)", 100.0 * (double)missed / (double)slots,
+			x->window.most > 1 ? "the window was full" : "the probe before was not over");
 	fputc('\n', out);
 	begin_table(out, &t, "Schedule (us):", r->options, columns);
 	for (int i = 0; i < PLANNED; i++)

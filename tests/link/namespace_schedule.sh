@@ -38,6 +38,7 @@ pair 'schedule: spinning, by chance' '0 0' "$K" "$K --interval 500 --jitter 50 -
 	'@on_schedule e' 'e.out ~ ^Schedule: a probe every 500\.000 us, up to 50 % of that later \(--seed 7\); pacing: spin$'
 pair 'schedule: Poisson' '0 0' "$K" "$K --interval 1ms --poisson --count 200 --plain" 'e:Recorded -eq 200' '@on_schedule e' \
 	'e.out ~ ^Schedule: a probe every 1000\.000 us on average \(Poisson, --seed [0-9]+\); pacing: hybrid$'
+pair 'schedule: one probe in flight' '0 0' "$K" "$K --interval 1ms --window 1 --count 100" 'e:Recorded -eq 100' '@on_schedule e' 'e.out !~ ^Window'
 # The path takes longer than a slot.
 pair 'schedule: what cannot be kept is missed, and told' '0 0' "$K" "$K --interval 1us --count 2000" 'e:Missed -ge 2000' '@on_schedule e' \
 	'e.out ~ ^Measurement: doubtful: .*slots of --interval were missed \('
@@ -48,9 +49,17 @@ emitter_signal=TERM pair 'schedule: a signal ends a long sleep' '0 0' "$K" "$K -
 # Nobody answers: each wait has its limit, and covers slots.
 lost() {
 	begin 'schedule: slots that a lost probe covers are missed' || return 0
-	start_emitter e "$K --timeout 20 --interval 1ms --count 5"
+	start_emitter e "$K --timeout 20 --interval 1ms --window 1 --count 5"
 	finish e
 	for one in '@on_schedule e' 'e:Recorded -eq 0' 'e:Missed -ge 76'; do
+		check "$one"
+	done
+	verdict
+
+	begin 'schedule: a lost probe holds up no other' || return 0
+	start_emitter e "$K --timeout 200 --interval 5ms --count 30"
+	finish e
+	for one in '@on_schedule e' 'e:Recorded -eq 0' 'e:Lost -eq 30' 'e:Missed -le 20' 'e.out ~ ^Window: up to 41 probes in flight, [0-9]+ at most were$'; do
 		check "$one"
 	done
 	verdict

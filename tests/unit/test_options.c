@@ -125,7 +125,7 @@ struct change {
 	const char *text;
 };
 
-#define CHANGES 5
+#define CHANGES 6
 #define YES(field) { BOOL, AT(bool, field), true, NULL }
 #define NUM(field, value) { INT64, AT(int64_t, field), value, NULL }
 #define TXT(field, value) { STRING, AT(const char *, field), 0, value }
@@ -254,11 +254,16 @@ static const struct good {
 	  { EMITS("10.0.0.1"), NUM(threshold_ns, 5000), NUM(threshold_on, FIGURE_RESPONSE) } },
 	{ { A, "-l", "f", "--log-full" }, { EMITS("10.0.0.1"), TXT(log_path, "f"), YES(log_full) } },
 	{ { A, "--synced", "0" }, { EMITS("10.0.0.1"), NUM(synced_ns, 0) } },
-	{ { A, "--interval", "50" }, { EMITS("10.0.0.1"), NUM(interval_ns, 50000) } },
+	{ { A, "--interval", "50" }, { EMITS("10.0.0.1"), NUM(interval_ns, 50000), NUM(window, 2001) } },
 	{ { A, "--interval", "0.5s", "--pacing", "sleep" }, { EMITS("10.0.0.1"), NUM(interval_ns, 500000000), NUM(pacing, PACING_SLEEP) } },
+	{ { A, "--interval", "10us", "--window", "7" }, { EMITS("10.0.0.1"), NUM(interval_ns, 10000), NUM(window, 7) } },
+	{ { A, "--interval", "1us" }, { EMITS("10.0.0.1"), NUM(interval_ns, 1000), NUM(window, 65536) } },
+	{ { A, "--interval", "1ms", "-M" }, { EMITS("10.0.0.1"), NUM(interval_ns, 1000000), YES(pmc) } },
+	{ { A, "--window", "64" }, { EMITS("10.0.0.1"), NUM(window, 64) } },
+	{ { A, "--window", "1", "--pmc" }, { EMITS("10.0.0.1"), YES(pmc) } },
 	{ { A, "--interval", "10.000001ms", "--jitter", "5", "--seed", "7" },
-	  { EMITS("10.0.0.1"), NUM(interval_ns, 10000001), NUM(jitter_percent, 5), NUM(seed, 7) } },
-	{ { A, "--interval=2.5us", "--poisson", "--seed", "0" }, { EMITS("10.0.0.1"), NUM(interval_ns, 2500), YES(poisson), NUM(seed, 0) } },
+	  { EMITS("10.0.0.1"), NUM(interval_ns, 10000001), NUM(window, 10), NUM(jitter_percent, 5), NUM(seed, 7) } },
+	{ { A, "--interval=2.5us", "--poisson", "--seed", "0" }, { EMITS("10.0.0.1"), NUM(interval_ns, 2500), NUM(window, 65536), YES(poisson), NUM(seed, 0) } },
 	{ { E, "--allow-short", "--rate-limit", "5", "--sessions", "7", "--allow", "10.0.0.1" },
 	  { YES(allow_short), NUM(rate_limit, 5), NUM(sessions, 7) } },
 	{ { E, "--key", "a key" }, { TXT(key_path, "a key") } },
@@ -317,6 +322,7 @@ static void set_wanted_defaults(struct options *o)
 	o->dscp = o->priority = o->synced_ns = o->seed = -1;
 	o->ttl = 255;
 	o->sessions = 1024;
+	o->window = 1;
 	o->role = ROLE_REFLECT;
 }
 
@@ -413,7 +419,7 @@ static const char *const contract[] = {
 	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --log-format FORM ", "      --log-last S ",
 	"      --log-rotate SIZE,N ", "      --synced NS ", "      --sessions N ", "      --rate-limit PPS ",
 	"      --once-silence S ", "      --interval TIME ", "      --pacing HOW ", "      --jitter PCT ", "      --poisson ", "      --seed N ",
-	"      --user NAME ",
+	"      --window N ", "      --user NAME ",
 };
 
 /* By hand: the defaults, in the line of their option. */
@@ -425,7 +431,7 @@ static const struct {
 	{ "--warmup PACKETS", "(0 packets)" }, { "--busy-poll-us US", "(0 us)" }, { "--trace-interval S", "(10 s)" },
 	{ "--once-silence S", "(10 s)" }, { "--log-format FORM", ": text, npy or csv (text)" },
 	{ "--ttl N", "(255)" }, { "--threshold-on WHICH", ": rtt, network or response (rtt)" }, { "--sessions N", "(1024)" },
-	{ "--pacing HOW", ": hybrid, sleep or spin (hybrid)" },
+	{ "--window N", "(1 probes)" }, { "--pacing HOW", ": hybrid, sleep or spin (hybrid)" },
 };
 
 static bool used_somewhere(const char *word)
@@ -601,7 +607,7 @@ static void test_boundaries(void **state)
 		assert_boundary(row, row->max, true);
 		assert_boundary(row, row->max + step_of(row), false);
 	}
-	assert_int_equal(numbers, 23);
+	assert_int_equal(numbers, 24);
 }
 
 static uint64_t random_state;

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Replies to probes that are no longer on their way (hot): late, or again, or not to any probe of ours. */
+#include "measure/probe.h"
+
+#define LOST_ANSWERED (-1) /* no sequence number */
+
+void probe_remember_lost(struct exchange *x, uint32_t seq)
+{
+	x->lost[x->lost_total++ % LOST_REMEMBERED] = (struct lost_probe){ .seq = seq, .t1 = *probe_t1(x, seq) };
+}
+
+/* NULL: it was not given up, or so long ago that it is forgotten. */
+static struct lost_probe *find_lost(struct exchange *x, uint32_t seq)
+{
+	uint64_t known = x->lost_total < LOST_REMEMBERED ? x->lost_total : LOST_REMEMBERED;
+
+	for (uint64_t i = 0; i < known; i++) {
+		struct lost_probe *lost = &x->lost[(x->lost_total - 1 - i) % LOST_REMEMBERED];
+
+		if (lost->seq == seq)
+			return lost;
+	}
+	return NULL;
+}
+
+/* Is it the reply to a probe that is no longer in flight? Whoever sees no probe can guess its number, but not its T1. Where that
+ * is not known any more its SSID has to do. */
+static bool is_old_reply(const struct exchange *x, uint32_t seq, const struct lost_probe *lost)
+{
+	const uint8_t *packet = x->channel->datagram;
+
+	if (x->next_key - seq <= x->t1_mask + 1)
+		return packet_has_t1(packet, x->t1[seq & x->t1_mask], x->key);
+	return lost ? packet_has_t1(packet, lost->t1, x->key) : x->reply.ssid == x->plan->ssid;
+}
+
+void probe_take_old_reply(struct exchange *x)
+{
+	const uint32_t seq = x->reply.sender_seq;
+	struct lost_probe *lost = find_lost(x, seq);
+	struct account *a = &x->account;
+
+	if (!is_old_reply(x, seq, lost)) {
+		counter_add(&a->foreign, 1);
+		return;
+	}
+	probe_note_ssid(x);
+	if (counter_get(&a->answered) && (int32_t)(x->highest_answered - seq) > 0)
+		counter_add(&a->reordered, 1);
+	counter_add(lost ? &a->late : &a->duplicate, 1);
+	if (lost)
+		lost->seq = LOST_ANSWERED;
+	join_again(x, !lost);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A probe that leaves, and the reply that comes (hot): what an emitter does with one in flight as with many. */
+#ifndef MEASURE_PROBE_H
+#define MEASURE_PROBE_H
+
+#include "measure/join.h"
+#include "measure/verbs.h"
+
+#define SILENCE_NS (3 * NS_PER_S) /* until it is said that nothing answers */
+
+/* Remembers a probe that was given up, so that its reply, should it come, is late and not a duplicate. */
+void probe_remember_lost(struct exchange *x, uint32_t seq);
+
+/* A reply, as read, to a probe that is no longer in flight, or so it says: counted for what it is. */
+void probe_take_old_reply(struct exchange *x);
+
+/* Only of a reply that names the T1 of its probe: what it says is not made up. */
+INLINE void probe_note_ssid(struct exchange *x)
+{
+	x->ssid_told |= x->reply.ssid == x->plan->ssid;
+}
+
+INLINE uint64_t *probe_t1(struct exchange *x, uint32_t seq)
+{
+	return &x->t1[seq & x->t1_mask];
+}
+
+/* Reads what was received into x->reply. False: it is no reply to any probe of this run, and counted. */
+INLINE bool probe_read_reply(struct exchange *x)
+{
+	struct account *a = &x->account;
+	struct reply *r = &x->reply;
+	enum packet_verdict verdict = packet_read_reply(x->channel->datagram, join_reply_bytes(x), x->key, r);
+
+	if (verdict == PACKET_UNVERIFIED) {
+		counter_add(&a->unverified, 1);
+		return false;
+	}
+	if (x->arrival.truncated || verdict != PACKET_GOOD) {
+		counter_add(&a->malformed, 1);
+		return false;
+	}
+	/* What was never sent is foreign; so is another session. A peer without SSIDs says 0 (RFC 8972 section 3), always. */
+	uint32_t age = x->next_key - r->sender_seq;
+
+	if ((r->ssid != x->plan->ssid && (r->ssid || x->ssid_told)) || age == 0 || age > counter_get(&a->sent) ||
+	    age > INT32_MAX) {
+		counter_add(&a->foreign, 1);
+		return false;
+	}
+	return true;
+}
+
+/* Sends the next probe; NULL if the kernel did not take it. */
+INLINE struct flight *probe_send(struct exchange *x)
+{
+	struct flight *f = verb_open(x, true);
+	struct sample *s = &f->sample;
+
+	/* The duration counts from the first probe after the warm-up; until then from the last answer, so that a peer
+	 * that never answers cannot keep the run from ending. */
+	if (!x->started || (!x->measuring && x->warmup_left == 0)) {
+		x->started = true;
+		x->measuring = x->warmup_left == 0;
+		if (x->measuring && x->on_start)
+			x->on_start(x->context);
+		verb_read_clock(x);
+		x->began_ns = x->now_ns;
+	}
+	f->warmup = x->warmup_left > 0;
+	if (x->pace.interval_ns)
+		f->late_ns = clock_read_ns(CLOCK_MONOTONIC) - x->due_ns;
+	s->seq = x->next_key;
+	s->time_ns[EMIT_T1_USER] = clock_read_ns(CLOCK_REALTIME);
+	s->source[EMIT_T1_USER] = SOURCE_USER;
+	f->base_ns = x->now_ns;
+	f->sent_real_ns = s->time_ns[EMIT_T1_USER];
+	f->sent_by_ns = 0;
+	packet_probe(x->probe, x->plan, s->seq, s->time_ns[EMIT_T1_USER]);
+	if (!verb_send(x, f, x->probe, x->probe_bytes, NULL))
+		return NULL;
+	*probe_t1(x, s->seq) = packet_t1(x->probe, x->key);
+	return f;
+}
+
+/* By the clock as just read. */
+INLINE void probe_note_silence(struct exchange *x)
+{
+	if (!counter_get(&x->account.answered) && !x->silence_told && x->on_silence &&
+	    x->now_ns - x->began_ns >= SILENCE_NS) {
+		x->silence_told = true;
+		x->on_silence(x->context);
+	}
+}
+
+#endif

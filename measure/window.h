@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The emitter with more than one probe in flight (hot): sent by the clock, or as soon as there is room in the window. Flights are in a
+ * ring by sequence number and leave it in that order, so that what is recorded and what is compared with the other host's clock
+ * comes in the order in which it was sent. A ring that is full holds up the sending; nothing is given up for it.
+ */
+#ifndef MEASURE_WINDOW_H
+#define MEASURE_WINDOW_H
+
+#include "rant.h"
+
+struct exchange;
+
+#define WINDOW_BESIDE 64 /* flights of the ring beyond the window: answered, but the reflector's T3 is still to be told */
+
+struct window {
+	/* Set by the caller, with the rings of the exchange (see there); most is 0 or 1 without a window. */
+	uint32_t most; /* probes that may be in flight, up to WINDOW_MAX */
+	uint32_t *reply_key; /* probes by the number of their reply: as many as flights */
+
+	/* Results. */
+	uint32_t reached; /* so many were in flight at once */
+	uint32_t stamps_most; /* transmit stamps that are waited for at once: of a NIC as many as it was found to take */
+	bool stamps_limited; /* with one more some were missing */
+
+	/* Its own. */
+	uint32_t in_flight; /* sent, neither answered nor given up */
+	uint32_t stamps_out, stamps_good; /* that are waited for, and that came since there may be so many */
+	bool stamps_held; /* they held up a probe since then */
+	uint32_t stamp_key; /* of all flights before it the stamp came, or is overdue */
+	uint32_t dated_key, expire_key; /* all flights before it have sent_by_ns; none of them is open */
+	bool has_reply;
+	uint32_t highest_reply; /* number of the reflector */
+	int64_t answered_ns, retry_ns; /* CLOCK_MONOTONIC: the last answer; the next try after a refused send */
+};
+
+void window_run(struct exchange *x);
+
+#endif
