@@ -1,4 +1,4 @@
-/* build: wraps= sources=wire/tlv.c,wire/hmac.c libs=-lm */
+/* build: wraps= sources=wire/tlv*.c,wire/hmac.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* STAMP packets against the RFC's figures and the vectors: the base, and whole packets there and back. */
 #include "wire/packet.c"

@@ -1,4 +1,4 @@
-/* build: wraps= sources=wire/packet.c,wire/hmac.c libs=-lm */
+/* build: wraps= sources=wire/packet.c,wire/tlv_rant.c,wire/hmac.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* TLVs against the figures of RFC 8972, docs/protocol.md and the vectors: in probes, in requests and in replies. */
 #include "wire/tlv.c"
