@@ -66,7 +66,7 @@ static void check_structure(void)
 	for (unsigned slot = 0; slot < SESSION_SLOTS; slot++) {
 		for (uint16_t i = table.slot[slot]; i != NONE; i = table.session[i].chain) {
 			assert_true(i < table.used && !chained[i]);
-			assert_int_equal(hash(&table, &table.session[i]), slot);
+			assert_int_equal(hash(&table, &table.session[i].sender), slot);
 			chained[i] = true;
 			in_chains++;
 		}
@@ -222,7 +222,7 @@ static double probes_each(void)
 /* What whoever has read a program with constants in its hash would choose: senders of one slot of it, 512 probes each. */
 static unsigned constant_hash(uint32_t host, uint16_t port, uint16_t ssid)
 {
-	struct session key = { .port = htons(port), .ssid = ssid };
+	struct session_sender key = { .port = htons(port), .ssid = ssid };
 	const union address a = peer_ipv4(host, port);
 	uint64_t h;
 
@@ -460,7 +460,7 @@ static void one_chain_against_the_model(void **state)
 		struct key key = { peer_ipv4(0x0a000000 + (n >> 16), 862), (uint16_t)n };
 
 		assert_true(n < 100000000); /* one in SESSION_SLOTS is to be expected */
-		struct session probe = { .port = key.peer.in.sin_port, .ssid = key.ssid };
+		struct session_sender probe = { .port = key.peer.in.sin_port, .ssid = key.ssid };
 
 		address_as_ipv6(&key.peer, probe.address);
 		if (hash(&table, &probe) == 3)
