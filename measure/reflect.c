@@ -136,6 +136,7 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, const struct sess
 	struct sample *s = &f->sample;
 	const uint8_t wire = s->source[REFLECT_T2_WIRE];
 	const struct session_reply *last = session_last_reply(session);
+	struct packet_departure departures[FOLLOW_UPS_MAX];
 	struct answer answer = {
 		.seq = session->reply_seq,
 		.t2_ns = s->time_ns[REFLECT_T2_WIRE],
@@ -159,6 +160,10 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, const struct sess
 	if (x->request.wants_t2_user) {
 		answer.t2_user_known = true;
 		answer.t2_user_ns = on_scale(x, x->arrival_user_ns, &answer.software_bound_ns);
+	}
+	if (x->request.wants_follow_ups) {
+		answer.follow_up = departures;
+		answer.follow_ups = (uint8_t)session_departures(session, departures);
 	}
 	s->time_ns[REFLECT_T3_USER] = clock_read_ns(CLOCK_REALTIME);
 	s->source[REFLECT_T3_USER] = SOURCE_USER;

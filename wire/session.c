@@ -176,3 +176,17 @@ enum order session_note(struct session *s, uint32_t seq)
 	sequence_note(&s->numbers, seq);
 	return seq == 0 ? ORDER_NEXT : ORDER_REORDERED;
 }
+
+unsigned session_departures(const struct session *s, struct packet_departure to[FOLLOW_UPS_MAX])
+{
+	unsigned count = 0;
+
+	for (uint32_t back = 1; back <= SESSION_REPLIES && count < FOLLOW_UPS_MAX; back++) {
+		const uint32_t seq = s->reply_seq - back;
+		const struct session_reply *reply = &s->reply[seq % SESSION_REPLIES];
+
+		if (reply->method != PACKET_METHOD_NONE)
+			to[count++] = (struct packet_departure){ .seq = seq, .method = reply->method, .ns = reply->ns };
+	}
+	return count;
+}

@@ -103,4 +103,7 @@ static inline const struct session_reply *session_last_reply(const struct sessio
 	return &s->reply[(s->reply_seq - 1) % SESSION_REPLIES];
 }
 
+/* Fills `to`: the last replies of which it is known when they left, newest first. Returns how many, at most FOLLOW_UPS_MAX. */
+unsigned session_departures(const struct session *s, struct packet_departure to[FOLLOW_UPS_MAX]);
+
 #endif

@@ -131,7 +131,13 @@ static const struct tlv_rule {
 	[TLV_FOLLOW_UP] = { FOLLOW_UP_BYTES, FOLLOW_UP_BYTES, answer_follow_up, read_follow_up },
 	[TLV_HMAC] = { HMAC_BYTES, HMAC_BYTES, answer_with_itself, NULL }, /* and signed at the end */
 	[TLV_RANT] = { TLV_RANT_BYTES, TLV_RANT_BYTES, tlv_rant_answer, tlv_rant_read },
+	[TLV_FOLLOW_UPS] = { TLV_RANT_MAGIC_BYTES + TLV_RANT_DEPARTURE_BYTES,
+			     TLV_RANT_MAGIC_BYTES + FOLLOW_UPS_MAX * TLV_RANT_DEPARTURE_BYTES, tlv_rant_answer_follow_ups,
+			     tlv_rant_read_follow_ups },
 };
+
+/* In place of the row of a type whose Length may be this or that, but not what it is: no Length is right. */
+static const struct tlv_rule wrong_length = { .smallest = 1, .largest = 0 };
 
 /* ---- The walk over the TLVs -------------------------------------------------------------------------------------- */
 
@@ -149,13 +155,18 @@ struct tlv {
 	const struct tlv_rule *rule; /* NULL: not understood */
 };
 
-/* Of the types from TLV_HMAC on. Without our magic a TLV of our type is another experiment, of somebody else. */
-INLINE bool is_ours(const struct tlv *t, const uint8_t *p, size_t left, const struct hmac *key)
+/* The row of a type from TLV_HMAC on that has one. NULL: it is not understood after all. Without our magic a TLV of our types is
+ * another experiment, of somebody else. */
+INLINE const struct tlv_rule *rule_of(const struct tlv *t, const uint8_t *p, size_t left, const struct hmac *key)
 {
 	if (t->type == TLV_HMAC)
-		return key;
-	return t->type == TLV_RANT && t->bytes >= TLV_RANT_MAGIC_BYTES && left >= TLV_HEADER_BYTES + TLV_RANT_MAGIC_BYTES &&
-	       !memcmp(p + TLV_HEADER_BYTES, TLV_RANT_MAGIC, TLV_RANT_MAGIC_BYTES);
+		return key ? t->rule : NULL;
+	if (t->bytes < TLV_RANT_MAGIC_BYTES || left < TLV_HEADER_BYTES + TLV_RANT_MAGIC_BYTES ||
+	    memcmp(p + TLV_HEADER_BYTES, TLV_RANT_MAGIC, TLV_RANT_MAGIC_BYTES))
+		return NULL;
+	if (t->type == TLV_FOLLOW_UPS && (t->bytes - TLV_RANT_MAGIC_BYTES) % TLV_RANT_DEPARTURE_BYTES)
+		return &wrong_length;
+	return t->rule;
 }
 
 /* The TLV at p, with `left` octets from there to the end, at least a header. */
@@ -164,8 +175,10 @@ INLINE struct tlv look_at(const uint8_t *p, size_t left, const struct hmac *key)
 	struct tlv t = { .type = p[1], .bytes = get16(p + 2), .rule = &tlv_rules[p[1]] };
 
 	t.cut = t.bytes > left - TLV_HEADER_BYTES;
-	if (!t.rule->answer || (t.type >= TLV_HMAC && !is_ours(&t, p, left, key)))
+	if (!t.rule->answer)
 		t.rule = NULL;
+	else if (t.type >= TLV_HMAC)
+		t.rule = rule_of(&t, p, left, key);
 	return t;
 }
 
@@ -213,6 +226,8 @@ static size_t bytes_before_hmac(const struct packet_plan *plan)
 		bytes += 2 * TLV_HEADER_BYTES + TIMESTAMP_INFORMATION_BYTES + FOLLOW_UP_BYTES;
 	if (plan->software)
 		bytes += TLV_HEADER_BYTES + TLV_RANT_BYTES;
+	if (plan->follow_ups)
+		bytes += TLV_HEADER_BYTES + tlv_rant_follow_ups_bytes(plan->follow_ups);
 	if (plan->class_of_service)
 		bytes += TLV_HEADER_BYTES + CLASS_OF_SERVICE_BYTES;
 	return bytes;
@@ -261,6 +276,8 @@ void tlv_prepare(uint8_t *p, const uint8_t *end, const struct packet_plan *plan)
 	}
 	if (plan->software)
 		tlv_rant_ask(put_tlv(&p, TLV_RANT, TLV_RANT_BYTES), plan);
+	if (plan->follow_ups)
+		tlv_rant_ask_follow_ups(put_tlv(&p, TLV_FOLLOW_UPS, tlv_rant_follow_ups_bytes(plan->follow_ups)));
 	if (plan->class_of_service)
 		*put_tlv(&p, TLV_CLASS_OF_SERVICE, CLASS_OF_SERVICE_BYTES) = (uint8_t)(plan->dscp << 2);
 	if (plan->key && p != start)
@@ -296,7 +313,8 @@ enum packet_verdict tlv_read_wishes(const uint8_t *packet, size_t bytes, const s
 
 		if (is_malformed(&t))
 			break;
-		r->wants_t2_user |= t.type == TLV_RANT && t.rule && tlv_rant_wants_t2_user(p + TLV_HEADER_BYTES);
+		if (t.type >= TLV_RANT && t.rule)
+			tlv_rant_read_wishes(t.type, p + TLV_HEADER_BYTES, r);
 		r->wants_class |= t.type == TLV_CLASS_OF_SERVICE;
 		p += TLV_HEADER_BYTES + t.bytes;
 		left -= TLV_HEADER_BYTES + t.bytes;
@@ -384,10 +402,11 @@ void tlv_answer(uint8_t *packet, size_t bytes, const struct hmac *key, const str
 
 /* ---- Replies ----------------------------------------------------------------------------------------------------- */
 
-/* What a reply without TLVs says of what they would tell. All of it is behind the fields of the base. */
+/* What a reply without TLVs says of what they would tell. All of it is behind the fields of the base; of the list at the end the
+ * count is enough. */
 INLINE void forget_tlvs(struct reply *r)
 {
-	memset((uint8_t *)r + offsetof(struct reply, t2_method), 0, sizeof(*r) - offsetof(struct reply, t2_method));
+	memset((uint8_t *)r + offsetof(struct reply, t2_method), 0, offsetof(struct reply, follow_up) - offsetof(struct reply, t2_method));
 	r->software_bound_ns = -1;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What our own TLVs ask and tell (hot, but for tlv_rant_ask()). */
+/* What our own TLVs ask and tell (hot, but for what a probe asks: that is written once). */
 #include "wire/tlv_rant.h"
 
 #include "wire/octets.h"
@@ -10,6 +10,8 @@
 #define RANT_ON_SCALE 0x40 /* T2_SW and T3 are on the scale of T2, within the bound */
 #define RANT_CLOCK_DOUBTED 0x20 /* the clock of T2 was set or stood in this session, or does not run right */
 #define RANT_NO_BOUND UINT32_MAX
+
+/* ---- Type 240: what took the stamps, and in which state ----------------------------------------------------------- */
 
 void tlv_rant_ask(uint8_t *value, const struct packet_plan *plan)
 {
@@ -45,4 +47,51 @@ void tlv_rant_read(const uint8_t *value, bool ptp, struct reply *r)
 	r->t2_user_ns = r->t2_user_known ? get_ns(value + 12, ptp) : 0;
 	/* The largest number stands for all that are larger, and so bounds nothing. */
 	r->software_bound_ns = value[4] & RANT_ON_SCALE && bound_ns != RANT_NO_BOUND ? (int64_t)bound_ns : -1;
+}
+
+/* ---- Type 241: when the last replies left ------------------------------------------------------------------------- */
+
+/* docs/protocol.md: magic; then of each reply its number, method, 3 of zero, time. The Length, which was found right, is in the
+ * two octets before the value. */
+INLINE unsigned departures_of(const uint8_t *value)
+{
+	return (get16(value - 2) - TLV_RANT_MAGIC_BYTES) / TLV_RANT_DEPARTURE_BYTES;
+}
+
+void tlv_rant_ask_follow_ups(uint8_t *value)
+{
+	memcpy(value, TLV_RANT_MAGIC, TLV_RANT_MAGIC_BYTES);
+}
+
+bool tlv_rant_answer_follow_ups(uint8_t *value, const struct tlv_answering *with)
+{
+	const unsigned room = departures_of(value);
+	const unsigned told = with->a->follow_ups < room ? with->a->follow_ups : room;
+	uint8_t *p = value + TLV_RANT_MAGIC_BYTES;
+
+	memset(p, 0, room * TLV_RANT_DEPARTURE_BYTES);
+	for (unsigned i = 0; i < told; i++, p += TLV_RANT_DEPARTURE_BYTES) {
+		const struct packet_departure *d = &with->a->follow_up[i];
+
+		put32(p, d->seq);
+		p[4] = d->method;
+		put_ns(p + 8, d->ns, with->ptp);
+	}
+	return true;
+}
+
+void tlv_rant_read_follow_ups(const uint8_t *value, bool ptp, struct reply *r)
+{
+	const uint8_t *p = value + TLV_RANT_MAGIC_BYTES;
+
+	r->follow_ups = 0;
+	for (unsigned left = departures_of(value); left; left--, p += TLV_RANT_DEPARTURE_BYTES) {
+		const uint8_t method = tlv_known_method(p[4]);
+
+		/* Any number is a legal one, so that only method and time tell whether there is one. */
+		if (method == PACKET_METHOD_NONE || !is_time(p + 8))
+			continue;
+		r->follow_up[r->follow_ups++] = (struct packet_departure){ .seq = get32(p), .method = method,
+									   .ns = get_ns(p + 8, ptp) };
+	}
 }
