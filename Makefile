@@ -107,7 +107,7 @@ lab-programs: rant $(filter build/test_clock build/test_trace%,$(TESTS))
 SECONDS ?= 600
 FUZZING = -max_total_time=$(SECONDS) -max_len=600 -artifact_prefix=build/
 
-build/fuzz_packet: wire/packet.c wire/tlv.c $(wildcard wire/*.h) tests/unit/reply.h
+build/fuzz_packet: wire/packet.c wire/tlv.c wire/tlv_rant.c $(wildcard wire/*.h) tests/unit/reply.h
 build/fuzz_options: options.c # which it includes
 build/fuzz_packet build/fuzz_options: build/%: tests/fuzz/%.c tests/fuzz/insist.h $(wildcard *.h) Makefile
 	@mkdir -p $(@D)

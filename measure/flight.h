@@ -27,7 +27,7 @@ struct flight {
 	int64_t late_ns; /* emitter, by the clock: sent so long after it was due */
 	uint32_t key;
 	uint32_t id; /* of its transmit stamp */
-	uint32_t reply_seq; /* emitter: the reflector's number of the reply */
+	uint32_t reply_seq; /* the reflector's number of the reply, in both roles */
 	uint8_t state; /* enum flight_state */
 	uint8_t t2_method; /* emitter: enum packet_method */
 	bool told; /* emitter: the reply had an answered Follow-Up TLV */

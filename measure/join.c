@@ -305,17 +305,18 @@ static void take_one(struct exchange *x, const struct reply *r, uint32_t reply_s
 /* All that a reply tells of those before it. */
 static void take_follow_ups(struct exchange *x, const struct reply *r)
 {
+	struct flight *before = flight_of_reply(x, r->seq - 1);
+
 	if (!r->follow_up_told)
 		return;
 	if (r->follow_up_method != PACKET_METHOD_NONE) {
 		directions_stateful(&x->directions);
 		take_one(x, r, r->follow_up_seq, r->follow_up_method, r->follow_up_ns);
-	} else {
-		struct flight *f = flight_of_reply(x, r->seq - 1);
-
-		if (f)
-			f->t3_untold = true;
+	} else if (before) {
+		before->t3_untold = true;
 	}
+	for (unsigned i = 0; i < r->follow_ups; i++)
+		take_one(x, r, r->follow_up[i].seq, r->follow_up[i].method, r->follow_up[i].ns);
 }
 
 void join_digest_of(struct exchange *x, struct flight *f)

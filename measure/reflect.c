@@ -135,6 +135,8 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, const struct sess
 	const struct arrival *a = &x->arrival;
 	struct sample *s = &f->sample;
 	const uint8_t wire = s->source[REFLECT_T2_WIRE];
+	const struct session_reply *last = session_last_reply(session);
+	struct packet_departure departures[FOLLOW_UPS_MAX];
 	struct answer answer = {
 		.seq = session->reply_seq,
 		.t2_ns = s->time_ns[REFLECT_T2_WIRE],
@@ -146,20 +148,22 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, const struct sess
 		.tos = (uint8_t)a->tos,
 		.received = (uint32_t)session->requests,
 		.sent = session->reply_seq + 1,
+		.follow_up_seq = session->reply_seq - 1,
+		.follow_up_ns = last->ns,
+		.follow_up_method = last->method,
 		.wire_source = source_to_tell(x, wire),
 	};
 
 	/* Of a stamp that is missing the program's time takes the place, on the same scale. */
 	if (!wire)
 		answer.t2_ns = on_scale(x, x->arrival_user_ns, &answer.software_bound_ns);
-	if (session->has_last && session->last_source) {
-		answer.follow_up_seq = session->last_seq;
-		answer.follow_up_ns = session->last_ns;
-		answer.follow_up_method = method_of(session->last_source);
-	}
 	if (x->request.wants_t2_user) {
 		answer.t2_user_known = true;
 		answer.t2_user_ns = on_scale(x, x->arrival_user_ns, &answer.software_bound_ns);
+	}
+	if (x->request.wants_follow_ups) {
+		answer.follow_up = departures;
+		answer.follow_ups = (uint8_t)session_departures(session, departures);
 	}
 	s->time_ns[REFLECT_T3_USER] = clock_read_ns(CLOCK_REALTIME);
 	s->source[REFLECT_T3_USER] = SOURCE_USER;
@@ -168,29 +172,21 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, const struct sess
 	return packet_reply(x->channel->datagram, a->bytes, x->key, &answer, malformed_tlv);
 }
 
-/* So that the next reply can say when this one left. Where no transmit stamps are taken, T3 of user space is all there is. */
+/* So that the next replies can say when this one left. Where no transmit stamps are taken, T3 of user space is all there is. */
 INLINE void note_reply(struct exchange *x, struct session *session, struct flight *f)
 {
-	session->has_last = true;
-	session->last_key = f->key;
-	session->last_seq = session->reply_seq++;
-	session->last_source = SOURCE_NONE;
+	const bool told = !x->channel->tx_stamps;
+
 	f->session = (uint16_t)(session - x->sessions->session);
-	if (x->channel->tx_stamps)
-		return;
-	session->last_source = SOURCE_USER;
-	session->last_ns = f->sample.time_ns[REFLECT_T3_USER];
+	f->reply_seq = session->reply_seq;
+	session_note_reply(session, f->key, told ? PACKET_METHOD_SOFTWARE : PACKET_METHOD_NONE, f->sample.time_ns[REFLECT_T3_USER]);
 }
 
-/* What the next reply of this session will say of this one; if the session is still that one. */
+/* What the next replies of this session will say of this one. */
 INLINE void note_departure(struct exchange *x, const struct flight *f)
 {
-	struct session *session = &x->sessions->session[f->session];
-
-	if (!session->has_last || session->last_key != f->key)
-		return;
-	session->last_ns = f->sample.time_ns[REFLECT_T3_WIRE];
-	session->last_source = (uint8_t)x->channel->wire;
+	session_note_departure(&x->sessions->session[f->session], f->reply_seq, f->key, method_of((uint8_t)x->channel->wire),
+			       f->sample.time_ns[REFLECT_T3_WIRE]);
 }
 
 /* A stamp of the kernel is from before the request was received: as long before as it waited, if this thread did not run. But

@@ -18,6 +18,15 @@ enum packet_verdict { PACKET_GOOD, PACKET_MALFORMED, PACKET_IS_REPLY, PACKET_UNV
 /* How a time was taken: RFC 8972 section 4.3, table 9. NONE: not told. */
 enum packet_method { PACKET_METHOD_NONE, PACKET_METHOD_HARDWARE, PACKET_METHOD_SOFTWARE, PACKET_METHOD_CONTROL_PLANE };
 
+#define FOLLOW_UPS_MAX 6 /* replies that one reply tells of by our second TLV */
+
+/* When a reply left, and how that was taken. */
+struct packet_departure {
+	uint32_t seq; /* of the reply, by the reflector's count */
+	uint8_t method; /* enum packet_method, not NONE */
+	int64_t ns; /* as t2_ns and t3_ns */
+};
+
 /* What every probe of a run has in common. */
 struct packet_plan {
 	const struct hmac *key; /* NULL: unauthenticated */
@@ -25,6 +34,7 @@ struct packet_plan {
 	bool stages; /* ask how and when the reply was stamped: Timestamp Information and Follow-Up TLVs */
 	bool software; /* and what took the stamps there, and in which state: our own TLV (docs/protocol.md); */
 	bool t2_user; /* in it, also for T2_SW */
+	uint8_t follow_ups; /* ask when up to so many of the last replies left, by our second TLV; 0: it is not sent. At most FOLLOW_UPS_MAX */
 	bool class_of_service; /* CoS TLV, asking for `dscp` */
 	uint8_t dscp; /* 0..63 */
 	size_t bytes; /* up to what UDP can carry: of the whole packet, by an Extra Padding TLV; 0: no padding */
@@ -46,6 +56,7 @@ struct request {
 	uint16_t error_estimate;
 	int64_t t1_ns; /* with a key: since 1970, in the sender's clock */
 	bool wants_t2_user; /* our TLV asks for it */
+	bool wants_follow_ups; /* it has our second TLV */
 	bool wants_class; /* it has a Class of Service TLV */
 };
 
@@ -72,6 +83,9 @@ struct answer {
 	int64_t t2_user_ns;
 	int64_t software_bound_ns; /* T2_SW and T3 are on the scale of T2 within this; -1: they are not on it */
 	bool clock_doubted; /* the clock of T2 was set or stood since this session began, or is not running right */
+	/* Our second TLV: of the last replies those of which it is known when they left, newest first. As many are told as are asked for. */
+	uint8_t follow_ups; /* at most FOLLOW_UPS_MAX */
+	const struct packet_departure *follow_up; /* so many; the caller's */
 };
 
 /* Turns the request in `packet` into its reply, in place. The buffer holds at least the base of its kind. Times are
@@ -104,6 +118,8 @@ struct reply {
 	bool tlv_unrecognized, tlv_malformed; /* some TLV came back with U, with M or a wrong length */
 	bool tlv_integrity; /* I set, or the HMAC TLV is wrong, or not there where it must be: no TLV was used */
 	int64_t t2_user_ns, software_bound_ns; /* as in struct answer */
+	uint8_t follow_ups; /* how many of follow_up[], newest first, were told; behind them stands anything */
+	struct packet_departure follow_up[FOLLOW_UPS_MAX];
 };
 
 /* Fills what is in the base when it is PACKET_GOOD. With a key, nothing but PACKET_UNVERIFIED is said of a packet whose

@@ -34,6 +34,7 @@ int plan_probes(struct packet_plan *plan, const struct options *o, const struct 
 	*plan = (struct packet_plan){ .key = key, .stages = options_joined(o),
 				      .software = options_joined(o),
 				      .t2_user = o->sw_timestamps,
+				      .follow_ups = options_joined(o) && o->window > 1 ? FOLLOW_UPS_MAX : 0,
 				      .class_of_service = o->dscp >= 0, .dscp = (uint8_t)(o->dscp > 0 ? o->dscp : 0),
 				      .bytes = (size_t)o->size_bytes };
 	/* 0 means that there is no SSID (RFC 8972 section 3). */

@@ -6,8 +6,8 @@
 #include "options.h"
 #include "wire/packet.h"
 
-/* Fills *plan, with a random SSID. `key` stays the caller's; NULL: unauthenticated. 0, or -EINVAL after one line: an emitter's
- * --size cannot be had. */
+/* Fills *plan, with a random SSID. It asks for no follow_ups: those are the caller's to add. `key` stays the caller's; NULL:
+ * unauthenticated. 0, or -EINVAL after one line: an emitter's --size cannot be had. */
 int plan_probes(struct packet_plan *plan, const struct options *o, const struct hmac *key);
 
 /* Fills `to` with what nobody can guess. 0, or -EIO after one line. */

@@ -16,7 +16,7 @@
  * they share a slot with a chance of 1 in SESSION_SLOTS. What follows, the same for all, leaves that as it is: it is a
  * permutation, so that ports in a row, which have sums in a row, do not stand in a row of slots that meets itself.
  */
-static unsigned hash(const struct sessions *s, const struct session *key)
+static unsigned hash(const struct sessions *s, const struct session_sender *key)
 {
 	const uint64_t *secret = s->secret;
 	uint64_t sum = secret[0] + secret[1] * (uint32_t)key->address[0] + secret[2] * (key->address[0] >> 32) +
@@ -30,7 +30,7 @@ static unsigned hash(const struct sessions *s, const struct session *key)
 	return h >> (32 - 11);
 }
 
-static bool same(const struct session *a, const struct session *b)
+static bool same(const struct session_sender *a, const struct session_sender *b)
 {
 	return a->address[0] == b->address[0] && a->address[1] == b->address[1] && a->port == b->port &&
 	       a->ssid == b->ssid;
@@ -64,7 +64,7 @@ static void link_newest(struct sessions *s, uint16_t i)
 static uint16_t evict_oldest(struct sessions *s)
 {
 	uint16_t i = s->oldest;
-	uint16_t *link = &s->slot[hash(s, &s->session[i])];
+	uint16_t *link = &s->slot[hash(s, &s->session[i].sender)];
 
 	while (*link != i)
 		link = &s->session[*link].chain;
@@ -85,18 +85,17 @@ void sessions_init(struct sessions *s, uint32_t limit, int64_t rate_limit, const
 }
 
 /* A new session in the slot, or NULL. */
-static struct session *open_session(struct sessions *s, const struct session *key, uint16_t *head)
+static struct session *open_session(struct sessions *s, const struct session_sender *sender, uint16_t *head, int64_t now_ns)
 {
 	uint16_t i;
 
 	if (s->used < s->limit)
 		i = (uint16_t)s->used++;
-	else if (key->used_ns - s->session[s->oldest].used_ns >= SESSION_IDLE_NS)
+	else if (now_ns - s->session[s->oldest].used_ns >= SESSION_IDLE_NS)
 		i = evict_oldest(s);
 	else
 		return NULL;
-	s->session[i] = *key;
-	s->session[i].chain = *head;
+	s->session[i] = (struct session){ .sender = *sender, .chain = *head, .used_ns = now_ns };
 	*head = i;
 	link_newest(s, i);
 	counter_add(&s->opened, 1);
@@ -105,27 +104,27 @@ static struct session *open_session(struct sessions *s, const struct session *ke
 
 struct session *session_find(struct sessions *s, const union address *peer, uint16_t ssid, int64_t now_ns)
 {
-	struct session key = { .ssid = ssid, .used_ns = now_ns };
+	struct session_sender sender = { .ssid = ssid };
 
-	address_as_ipv6(peer, key.address);
-	key.port = peer->any.sa_family == AF_INET6 ? peer->in6.sin6_port : peer->in.sin_port;
+	address_as_ipv6(peer, sender.address);
+	sender.port = peer->any.sa_family == AF_INET6 ? peer->in6.sin6_port : peer->in.sin_port;
 	/* Ping-pong with one emitter finds its session here. */
-	if (s->newest != NONE && same(&s->session[s->newest], &key)) {
+	if (s->newest != NONE && same(&s->session[s->newest].sender, &sender)) {
 		s->session[s->newest].used_ns = now_ns;
 		return &s->session[s->newest];
 	}
 
-	uint16_t *head = &s->slot[hash(s, &key)];
+	uint16_t *head = &s->slot[hash(s, &sender)];
 
 	for (uint16_t i = *head; i != NONE; i = s->session[i].chain) {
-		if (same(&s->session[i], &key)) {
+		if (same(&s->session[i].sender, &sender)) {
 			unlink_use(s, i);
 			link_newest(s, i);
 			s->session[i].used_ns = now_ns;
 			return &s->session[i];
 		}
 	}
-	return open_session(s, &key, head);
+	return open_session(s, &sender, head, now_ns);
 }
 
 bool session_replayed(struct session *s, uint32_t seq, int64_t t1_ns)
@@ -176,4 +175,18 @@ enum order session_note(struct session *s, uint32_t seq)
 	s->numbers.noted = 0;
 	sequence_note(&s->numbers, seq);
 	return seq == 0 ? ORDER_NEXT : ORDER_REORDERED;
+}
+
+unsigned session_departures(const struct session *s, struct packet_departure to[FOLLOW_UPS_MAX])
+{
+	unsigned count = 0;
+
+	for (uint32_t back = 1; back <= SESSION_REPLIES && count < FOLLOW_UPS_MAX; back++) {
+		const uint32_t seq = s->reply_seq - back;
+		const struct session_reply *reply = &s->reply[seq % SESSION_REPLIES];
+
+		if (reply->method != PACKET_METHOD_NONE)
+			to[count++] = (struct packet_departure){ .seq = seq, .method = reply->method, .ns = reply->ns };
+	}
+	return count;
 }

@@ -4,16 +4,30 @@
 #define WIRE_SESSION_H
 
 #include "rant.h"
+#include "wire/packet.h"
 #include "wire/sequence.h"
 
 #define SESSION_SLOTS 2048 /* hash heads, a power of two */
 #define SESSION_SECRETS 6 /* words of the key of the hash */
+#define SESSION_REPLIES 8 /* that are remembered, a power of two */
 #define SESSION_IDLE_NS (10 * NS_PER_S) /* a session that was used since then is not forgotten for a new one */
 #define SESSION_AHEAD_NS (100 * NS_PER_MS) /* of --rate-limit: what a session may send in advance */
 
+/* Whose session it is. */
+struct session_sender {
+	uint64_t address[2]; /* as IPv6 writes it */
+	uint16_t port, ssid; /* the port: octets as in the packet */
+};
+
+/* When one of the last replies left, as far as that is known by now. */
+struct session_reply {
+	int64_t ns;
+	uint32_t key; /* of its flight */
+	uint8_t method; /* enum packet_method of ns; NONE: not known */
+};
+
 struct session {
-	uint64_t address[2]; /* of the sender, as IPv6 writes it, */
-	uint16_t port, ssid; /* and its port: octets as in the packet */
+	struct session_sender sender;
 	uint16_t chain; /* next of the same hash */
 	uint16_t older, newer; /* order of use */
 	uint32_t reply_seq; /* of the next reply */
@@ -24,11 +38,7 @@ struct session {
 	int64_t due_ns; /* with a rate limit: when its next request would be due, if they came evenly */
 	int64_t t1_ns, first_t1_ns; /* with a key: the newest T1, and that at which its numbers began */
 	uint32_t doubts; /* clock_doubts() at its first request */
-	/* The last reply, for the one after it: when it was sent, as far as that is known by now. */
-	uint32_t last_key, last_seq; /* of its flight; its number */
-	uint8_t last_source; /* enum source of last_ns; SOURCE_NONE: not known */
-	bool has_last;
-	int64_t last_ns;
+	struct session_reply reply[SESSION_REPLIES]; /* the last ones, each at its number modulo their number */
 };
 
 struct sessions {
@@ -65,5 +75,35 @@ bool session_over_rate(const struct sessions *sessions, struct session *s, int64
 /* Notes the sequence number of a request as sequence_note() does. But what is ORDER_OLD there is a sender that began
  * again here: ORDER_NEXT when the number is 0, else ORDER_REORDERED. */
 enum order session_note(struct session *s, uint32_t seq);
+
+/* A reply was sent, by the flight of this key; its number is what s->reply_seq was. When it left is known with `method`, or
+ * later (NONE): session_note_departure(). */
+static inline void session_note_reply(struct session *s, uint32_t key, uint8_t method, int64_t ns)
+{
+	s->reply[s->reply_seq++ % SESSION_REPLIES] = (struct session_reply){ .ns = ns, .key = key, .method = method };
+}
+
+/*
+ * Reply `seq` of the flight of this key left at that time. Not noted if it is not one of the last SESSION_REPLIES of this
+ * session, or if the session is another's by now: what is within them is of this session, and there no two have one key.
+ */
+static inline void session_note_departure(struct session *s, uint32_t seq, uint32_t key, uint8_t method, int64_t ns)
+{
+	struct session_reply *reply = &s->reply[seq % SESSION_REPLIES];
+
+	if (s->reply_seq - seq - 1 >= SESSION_REPLIES || reply->key != key)
+		return;
+	reply->ns = ns;
+	reply->method = method;
+}
+
+/* The last reply, s->reply_seq - 1. One that was never sent has method NONE. */
+static inline const struct session_reply *session_last_reply(const struct session *s)
+{
+	return &s->reply[(s->reply_seq - 1) % SESSION_REPLIES];
+}
+
+/* Fills `to`: the last replies of which it is known when they left, newest first. Returns how many, at most FOLLOW_UPS_MAX. */
+unsigned session_departures(const struct session *s, struct packet_departure to[FOLLOW_UPS_MAX]);
 
 #endif

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* TLVs of RFC 8972 section 4, and one of our own (docs/protocol.md): written, answered, read and signed (hot). */
+/* TLVs of RFC 8972 section 4, and our own (tlv_rant.c): written, answered, read and signed (hot). */
 #include "wire/tlv.h"
 
 #include "wire/hmac.h"
 #include "wire/octets.h"
+#include "wire/tlv_rant.h"
 
 #include <string.h>
 
@@ -18,7 +19,6 @@ enum {
 	TLV_DIRECT_MEASUREMENT = 5,
 	TLV_FOLLOW_UP = 7,
 	TLV_HMAC = 8,
-	TLV_RANT = 240, /* of the experimental range, RFC 8972 section 5.1 */
 };
 
 /* Lengths of the values that are always the same, and what they begin with. */
@@ -27,30 +27,16 @@ enum {
 #define DIRECT_MEASUREMENT_BYTES 12
 #define FOLLOW_UP_BYTES 16
 #define FOLLOW_UP_KNOWN_BYTES 12 /* sequence number and timestamp */
-#define RANT_BYTES 20
-#define RANT_MAGIC "RANT"
-#define RANT_MAGIC_BYTES 4
-#define RANT_T2_USER 0x80 /* flags: T2_SW is wanted (request), is there (reply); */
-#define RANT_ON_SCALE 0x40 /* T2_SW and T3 are on the scale of T2, within the bound */
-#define RANT_CLOCK_DOUBTED 0x20 /* the clock of T2 was set or stood in this session, or does not run right */
-#define RANT_NO_BOUND UINT32_MAX
 
 /* ---- What each type of TLV is answered with, and what an answer says --------------------------------------------- */
 
-/* What all TLVs of one reply share. */
-struct answering {
-	const struct answer *a;
-	const struct hmac *key;
-	bool ptp;
-};
-
 /* Fills the value; false: it cannot be answered. */
-typedef bool answer_tlv(uint8_t *value, const struct answering *with);
+typedef bool answer_tlv(uint8_t *value, const struct tlv_answering *with);
 
 /* Takes the value of a reply's TLV over into *r. */
 typedef void read_tlv(const uint8_t *value, bool ptp, struct reply *r);
 
-static bool answer_with_itself(uint8_t *value, const struct answering *with)
+static bool answer_with_itself(uint8_t *value, const struct tlv_answering *with)
 {
 	(void)value;
 	(void)with;
@@ -58,7 +44,7 @@ static bool answer_with_itself(uint8_t *value, const struct answering *with)
 }
 
 /* RFC 8972 section 4.3. Sub-TLVs behind the four octets are not understood and keep their U flags. */
-static bool answer_timestamp_information(uint8_t *value, const struct answering *with)
+static bool answer_timestamp_information(uint8_t *value, const struct tlv_answering *with)
 {
 	value[0] = value[2] = with->a->sync_source;
 	value[1] = with->a->t2_method;
@@ -66,21 +52,15 @@ static bool answer_timestamp_information(uint8_t *value, const struct answering 
 	return true;
 }
 
-/* A peer may know methods that we do not: not told. */
-static uint8_t known_method(uint8_t method)
-{
-	return method <= PACKET_METHOD_CONTROL_PLANE ? method : PACKET_METHOD_NONE;
-}
-
 static void read_timestamp_information(const uint8_t *value, bool ptp, struct reply *r)
 {
 	(void)ptp;
-	r->t2_method = known_method(value[1]);
-	r->t3_method = known_method(value[3]);
+	r->t2_method = tlv_known_method(value[1]);
+	r->t3_method = tlv_known_method(value[3]);
 }
 
 /* RFC 8972 section 4.4: DSCP1 (6 bits), DSCP2 (6), ECN (2), RP (2), reserved (16). */
-static bool answer_class_of_service(uint8_t *value, const struct answering *with)
+static bool answer_class_of_service(uint8_t *value, const struct tlv_answering *with)
 {
 	uint8_t tos = with->a->tos;
 
@@ -103,7 +83,7 @@ static void read_class_of_service(const uint8_t *value, bool ptp, struct reply *
 }
 
 /* RFC 8972 section 4.5: S_TxC comes back as it was, R_RxC, R_TxC. */
-static bool answer_direct_measurement(uint8_t *value, const struct answering *with)
+static bool answer_direct_measurement(uint8_t *value, const struct tlv_answering *with)
 {
 	put32(value + 4, with->a->received);
 	put32(value + 8, with->a->sent);
@@ -111,7 +91,7 @@ static bool answer_direct_measurement(uint8_t *value, const struct answering *wi
 }
 
 /* RFC 8972 section 4.7. */
-static bool answer_follow_up(uint8_t *value, const struct answering *with)
+static bool answer_follow_up(uint8_t *value, const struct tlv_answering *with)
 {
 	const struct answer *a = with->a;
 
@@ -129,40 +109,10 @@ static void read_follow_up(const uint8_t *value, bool ptp, struct reply *r)
 	r->follow_up_told = true;
 	r->follow_up_seq = get32(value);
 	r->follow_up_ns = get_ns(value + 4, ptp);
-	r->follow_up_method = known_method(value[12]);
+	r->follow_up_method = tlv_known_method(value[12]);
 	/* Any sequence number is a legal one, so that only the time tells whether there is one. */
 	if (!is_time(value + 4))
 		r->follow_up_method = PACKET_METHOD_NONE;
-}
-
-/* docs/protocol.md: magic, flags, source of T2 and of the follow-up, 2 of zero, bound, T2_SW. */
-static bool answer_rant(uint8_t *value, const struct answering *with)
-{
-	const struct answer *a = with->a;
-	bool on_scale = a->software_bound_ns >= 0;
-
-	memset(value + RANT_MAGIC_BYTES, 0, RANT_BYTES - RANT_MAGIC_BYTES);
-	value[4] = (uint8_t)((a->t2_user_known ? RANT_T2_USER : 0) | (on_scale ? RANT_ON_SCALE : 0) |
-			     (a->clock_doubted ? RANT_CLOCK_DOUBTED : 0));
-	value[5] = a->wire_source;
-	if (on_scale)
-		put32(value + 8, a->software_bound_ns < RANT_NO_BOUND ? (uint32_t)a->software_bound_ns : RANT_NO_BOUND);
-	if (a->t2_user_known)
-		put_ns(value + 12, a->t2_user_ns, with->ptp);
-	return true;
-}
-
-static void read_rant(const uint8_t *value, bool ptp, struct reply *r)
-{
-	uint32_t bound_ns = get32(value + 8);
-
-	r->software_told = true;
-	r->wire_source = value[5] <= SOURCE_HARDWARE ? value[5] : SOURCE_NONE;
-	r->t2_user_known = value[4] & RANT_T2_USER;
-	r->clock_doubted = value[4] & RANT_CLOCK_DOUBTED;
-	r->t2_user_ns = r->t2_user_known ? get_ns(value + 12, ptp) : 0;
-	/* The largest number stands for all that are larger, and so bounds nothing. */
-	r->software_bound_ns = value[4] & RANT_ON_SCALE && bound_ns != RANT_NO_BOUND ? (int64_t)bound_ns : -1;
 }
 
 /* All types that are understood. What has no row is not, and comes back with its U flag. */
@@ -180,8 +130,14 @@ static const struct tlv_rule {
 				     NULL },
 	[TLV_FOLLOW_UP] = { FOLLOW_UP_BYTES, FOLLOW_UP_BYTES, answer_follow_up, read_follow_up },
 	[TLV_HMAC] = { HMAC_BYTES, HMAC_BYTES, answer_with_itself, NULL }, /* and signed at the end */
-	[TLV_RANT] = { RANT_BYTES, RANT_BYTES, answer_rant, read_rant },
+	[TLV_RANT] = { TLV_RANT_BYTES, TLV_RANT_BYTES, tlv_rant_answer, tlv_rant_read },
+	[TLV_FOLLOW_UPS] = { TLV_RANT_MAGIC_BYTES + TLV_RANT_DEPARTURE_BYTES,
+			     TLV_RANT_MAGIC_BYTES + FOLLOW_UPS_MAX * TLV_RANT_DEPARTURE_BYTES, tlv_rant_answer_follow_ups,
+			     tlv_rant_read_follow_ups },
 };
+
+/* In place of the row of a type whose Length may be this or that, but not what it is: no Length is right. */
+static const struct tlv_rule wrong_length = { .smallest = 1, .largest = 0 };
 
 /* ---- The walk over the TLVs -------------------------------------------------------------------------------------- */
 
@@ -199,13 +155,18 @@ struct tlv {
 	const struct tlv_rule *rule; /* NULL: not understood */
 };
 
-/* Of the types from TLV_HMAC on. Without our magic a TLV of our type is another experiment, of somebody else. */
-INLINE bool is_ours(const struct tlv *t, const uint8_t *p, size_t left, const struct hmac *key)
+/* The row of a type from TLV_HMAC on that has one. NULL: it is not understood after all. Without our magic a TLV of our types is
+ * another experiment, of somebody else. */
+INLINE const struct tlv_rule *rule_of(const struct tlv *t, const uint8_t *p, size_t left, const struct hmac *key)
 {
 	if (t->type == TLV_HMAC)
-		return key;
-	return t->type == TLV_RANT && t->bytes >= RANT_MAGIC_BYTES && left >= TLV_HEADER_BYTES + RANT_MAGIC_BYTES &&
-	       !memcmp(p + TLV_HEADER_BYTES, RANT_MAGIC, RANT_MAGIC_BYTES);
+		return key ? t->rule : NULL;
+	if (t->bytes < TLV_RANT_MAGIC_BYTES || left < TLV_HEADER_BYTES + TLV_RANT_MAGIC_BYTES ||
+	    memcmp(p + TLV_HEADER_BYTES, TLV_RANT_MAGIC, TLV_RANT_MAGIC_BYTES))
+		return NULL;
+	if (t->type == TLV_FOLLOW_UPS && (t->bytes - TLV_RANT_MAGIC_BYTES) % TLV_RANT_DEPARTURE_BYTES)
+		return &wrong_length;
+	return t->rule;
 }
 
 /* The TLV at p, with `left` octets from there to the end, at least a header. */
@@ -214,8 +175,10 @@ INLINE struct tlv look_at(const uint8_t *p, size_t left, const struct hmac *key)
 	struct tlv t = { .type = p[1], .bytes = get16(p + 2), .rule = &tlv_rules[p[1]] };
 
 	t.cut = t.bytes > left - TLV_HEADER_BYTES;
-	if (!t.rule->answer || (t.type >= TLV_HMAC && !is_ours(&t, p, left, key)))
+	if (!t.rule->answer)
 		t.rule = NULL;
+	else if (t.type >= TLV_HMAC)
+		t.rule = rule_of(&t, p, left, key);
 	return t;
 }
 
@@ -262,7 +225,9 @@ static size_t bytes_before_hmac(const struct packet_plan *plan)
 	if (plan->stages)
 		bytes += 2 * TLV_HEADER_BYTES + TIMESTAMP_INFORMATION_BYTES + FOLLOW_UP_BYTES;
 	if (plan->software)
-		bytes += TLV_HEADER_BYTES + RANT_BYTES;
+		bytes += TLV_HEADER_BYTES + TLV_RANT_BYTES;
+	if (plan->follow_ups)
+		bytes += TLV_HEADER_BYTES + tlv_rant_follow_ups_bytes(plan->follow_ups);
 	if (plan->class_of_service)
 		bytes += TLV_HEADER_BYTES + CLASS_OF_SERVICE_BYTES;
 	return bytes;
@@ -309,12 +274,10 @@ void tlv_prepare(uint8_t *p, const uint8_t *end, const struct packet_plan *plan)
 		put_tlv(&p, TLV_TIMESTAMP_INFORMATION, TIMESTAMP_INFORMATION_BYTES);
 		put_tlv(&p, TLV_FOLLOW_UP, FOLLOW_UP_BYTES);
 	}
-	if (plan->software) {
-		uint8_t *value = put_tlv(&p, TLV_RANT, RANT_BYTES);
-
-		memcpy(value, RANT_MAGIC, RANT_MAGIC_BYTES);
-		value[4] = plan->t2_user ? RANT_T2_USER : 0;
-	}
+	if (plan->software)
+		tlv_rant_ask(put_tlv(&p, TLV_RANT, TLV_RANT_BYTES), plan);
+	if (plan->follow_ups)
+		tlv_rant_ask_follow_ups(put_tlv(&p, TLV_FOLLOW_UPS, tlv_rant_follow_ups_bytes(plan->follow_ups)));
 	if (plan->class_of_service)
 		*put_tlv(&p, TLV_CLASS_OF_SERVICE, CLASS_OF_SERVICE_BYTES) = (uint8_t)(plan->dscp << 2);
 	if (plan->key && p != start)
@@ -350,7 +313,8 @@ enum packet_verdict tlv_read_wishes(const uint8_t *packet, size_t bytes, const s
 
 		if (is_malformed(&t))
 			break;
-		r->wants_t2_user |= t.type == TLV_RANT && t.rule && p[TLV_HEADER_BYTES + 4] & RANT_T2_USER;
+		if (t.type >= TLV_RANT && t.rule)
+			tlv_rant_read_wishes(t.type, p + TLV_HEADER_BYTES, r);
 		r->wants_class |= t.type == TLV_CLASS_OF_SERVICE;
 		p += TLV_HEADER_BYTES + t.bytes;
 		left -= TLV_HEADER_BYTES + t.bytes;
@@ -368,7 +332,7 @@ static void clear_follow_up(uint8_t *value, size_t bytes)
 
 /* RFC 8972 section 4: what is not understood keeps its U flag (set, if the sender left it clear); at a TLV of a wrong
  * length, or at octets too few for a header, processing stops and the rest goes back as it came. */
-static bool fill_tlvs(uint8_t *p, size_t left, const struct answering *with)
+static bool fill_tlvs(uint8_t *p, size_t left, const struct tlv_answering *with)
 {
 	while (left >= TLV_HEADER_BYTES) {
 		struct tlv t = look_at(p, left, with->key);
@@ -406,7 +370,7 @@ static bool refuse_tlvs(uint8_t *p, size_t left, const struct hmac *key)
 }
 
 /* With a key. Returns whether one is malformed. */
-COLD bool fill_and_sign_tlvs(uint8_t *packet, size_t bytes, const struct answering *with)
+COLD bool fill_and_sign_tlvs(uint8_t *packet, size_t bytes, const struct tlv_answering *with)
 {
 	uint8_t *tlvs = packet + STAMP_AUTHENTICATED_BYTES, seq[sizeof(uint32_t)];
 	size_t left = bytes - STAMP_AUTHENTICATED_BYTES, hmac_at;
@@ -428,7 +392,7 @@ COLD bool fill_and_sign_tlvs(uint8_t *packet, size_t bytes, const struct answeri
 void tlv_answer(uint8_t *packet, size_t bytes, const struct hmac *key, const struct answer *a, bool ptp,
 		bool *malformed)
 {
-	const struct answering with = { .a = a, .key = key, .ptp = ptp };
+	const struct tlv_answering with = { .a = a, .key = key, .ptp = ptp };
 
 	if (key)
 		*malformed = fill_and_sign_tlvs(packet, bytes, &with);
@@ -438,10 +402,11 @@ void tlv_answer(uint8_t *packet, size_t bytes, const struct hmac *key, const str
 
 /* ---- Replies ----------------------------------------------------------------------------------------------------- */
 
-/* What a reply without TLVs says of what they would tell. All of it is behind the fields of the base. */
+/* What a reply without TLVs says of what they would tell. All of it is behind the fields of the base; of the list at the end the
+ * count is enough. */
 INLINE void forget_tlvs(struct reply *r)
 {
-	memset((uint8_t *)r + offsetof(struct reply, t2_method), 0, sizeof(*r) - offsetof(struct reply, t2_method));
+	memset((uint8_t *)r + offsetof(struct reply, t2_method), 0, offsetof(struct reply, follow_up) - offsetof(struct reply, t2_method));
 	r->software_bound_ns = -1;
 }
 

@@ -71,6 +71,10 @@ static uint8_t *copy_of(const uint8_t *data, size_t bytes, size_t room)
 	return p;
 }
 
+static const struct packet_departure departures[FOLLOW_UPS_MAX] = {
+	{ 0xffffffff, 1, 1700000000123456789 }, { 7, 2, 1 }, { 5, 3, 4000000000999999999 }, { 5, 1, 2 }, { 1, 2, 5000000000 }, { 0, 3, 9 },
+};
+
 static struct answer answer_of(uint8_t choice)
 {
 	return (struct answer){
@@ -80,6 +84,7 @@ static struct answer answer_of(uint8_t choice)
 		.follow_up_seq = 0x12345678, .follow_up_ns = 1, .follow_up_method = choice >> 4 & 3,
 		.wire_source = choice & 3, .t2_user_known = choice & 64, .t2_user_ns = 5,
 		.software_bound_ns = choice & 128 ? 77 : -1, .clock_doubted = choice & 8,
+		.follow_ups = choice % (FOLLOW_UPS_MAX + 1), .follow_up = departures,
 	};
 }
 
@@ -94,7 +99,7 @@ static void check_tlvs(const uint8_t *before, const uint8_t *after, size_t bytes
 		at += 4;
 		if (length > bytes - at)
 			length = bytes - at;
-		if (type != 3 && type != 4 && type != 5 && type != 7 && type != 8 && type != 240)
+		if (type != 3 && type != 4 && type != 5 && type != 7 && type != 8 && type != 240 && type != 241)
 			INSIST(!memcmp(before + at, after + at, length));
 		at += length;
 	}
@@ -115,6 +120,10 @@ static void check_told(const struct answer *a, const struct reply *r)
 		INSIST(r->t2_user_known == a->t2_user_known && r->clock_doubted == a->clock_doubted);
 		INSIST(!r->t2_user_known || r->t2_user_ns == a->t2_user_ns);
 	}
+	INSIST(r->follow_ups <= a->follow_ups);
+	for (int i = 0; i < r->follow_ups; i++)
+		INSIST(r->follow_up[i].seq == departures[i].seq && r->follow_up[i].method == departures[i].method &&
+		       r->follow_up[i].ns == departures[i].ns);
 }
 
 static void check_answer(const struct kind *k, const struct hmac *key, const uint8_t *request, size_t bytes,
@@ -145,6 +154,7 @@ static void check_answer(const struct kind *k, const struct hmac *key, const uin
 	INSIST(r.t2_ns == a.t2_ns && r.t3_ns == a.t3_ns);
 	INSIST(r.tlv_integrity ? (bool)key : r.tlv_malformed == malformed);
 	INSIST(!q->wants_t2_user || malformed || r.software_told);
+	INSIST(!q->wants_follow_ups || malformed || !a.follow_ups || r.follow_ups);
 	INSIST(!q->wants_class || malformed || r.class_told == a.tos_known);
 	check_told(&a, &r);
 	strict = false;
@@ -185,7 +195,10 @@ static void check_as_reply(const struct hmac *key, const uint8_t *data, size_t b
 		INSIST(r.t2_user_known || !r.t2_user_ns);
 		INSIST(r.software_told || !(r.t2_user_known || r.clock_doubted));
 		INSIST(!r.follow_up_method || r.follow_up_told);
-		INSIST(!r.tlv_integrity || !(r.follow_up_told || r.class_told || r.software_told || r.t2_method));
+		INSIST(r.follow_ups <= FOLLOW_UPS_MAX);
+		for (int i = 0; i < r.follow_ups; i++)
+			INSIST(r.follow_up[i].method >= 1 && r.follow_up[i].method <= 3);
+		INSIST(!r.tlv_integrity || !(r.follow_up_told || r.class_told || r.software_told || r.t2_method || r.follow_ups));
 		INSIST(packet_answers(packet, probe, key) <= packet_has_t1(packet, packet_t1(probe, key), key));
 	}
 	free(packet);

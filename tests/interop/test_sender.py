@@ -232,8 +232,8 @@ def access_report(mode):
 
 
 def unknown(mode):
-    """Of later RFCs, of all ranges, reserved; 240 is ours, but only with our magic."""
-    kinds = (200, 0, 9, 10, 11, 12, 175, 176, 239, 240, 251, 252, 254, 255)
+    """Of later RFCs, of all ranges, reserved; 240 and 241 are ours, but only with our magic."""
+    kinds = (200, 0, 9, 10, 11, 12, 175, 176, 239, 240, 241, 242, 251, 252, 254, 255)
     verbatim(mode, *(tlv(kind, struct.pack("!I", kind) + b"\1\2\3") for kind in kinds), tlv(200), flags=U)
 
 
@@ -331,6 +331,36 @@ def follow_up_of_others(mode):
         same(f"after #{previous}: number and time", (number, t3), (previous, t3_of(r.log[previous])))
 
 
+def our_follow_ups(mode, ptp):
+    """docs/protocol.md: the last replies, as many as are asked for, newest first; compared with the log."""
+    told = []
+    with Reflecting(mode) as r:
+        sender = Sender(ptp=ptp)
+        for seq in range(20):
+            wanted = 1 + seq % 6
+            sent = os.urandom(16 * wanted) if seq % 2 else bytes(16 * wanted)
+            (flags, _, value), = sender.tlvs(seq, tlv(241, b"RANT" + sent))
+            same(f"#{seq}: flags and magic", (flags, value[:4]), (0, b"RANT"))
+            entries = list(struct.iter_unpack("!IB3s8s", value[4:]))
+            there = min(wanted, seq)
+            same(f"#{seq}: numbers, methods and reserved", [entry[:3] for entry in entries[:there]],
+                 [(seq - 1 - back, SOFTWARE, bytes(3)) for back in range(there)])
+            same(f"#{seq}: the rest", value[4 + 16 * there:], bytes(16 * (wanted - there)))
+            told += [(number, stamp.time_ns(octets, ptp)) for number, _, _, octets in entries[:there]]
+    for number, t3 in told:
+        same(f"#{number}: when it left, and T3 of the log", t3, t3_of(r.log[number]))
+
+
+def our_follow_ups_malformed(mode):
+    sizes = (4, 5, 19, 21, 28, 101, 116)
+    with Reflecting(mode) as r:
+        sender = Sender()
+        for seq, size in enumerate(sizes):
+            got, sent = damaged(sender, seq, stamp.tlv(241, b"RANT" + bytes(size - 4)) + TAIL)
+            same(f"Length {size}", got, bytes([M]) + sent[1:])
+    r.report.rows("Packets", Bad_TLVs=len(sizes))
+
+
 def hmac_without_key(mode):
     """RFC 8972 section 4.8 in the unauthenticated mode, for a reflector that has no key."""
     verbatim(mode, tlv(HMAC, os.urandom(16)), flags=U)
@@ -424,7 +454,7 @@ def random_tlvs(mode):
     with Reflecting(mode) as r:
         sender = Sender()
         for seq in range(300):
-            tail = b"".join(stamp.tlv(generator.choice((0, 1, 2, 3, 4, 5, 6, 7, 8, 200, 240, 255)),
+            tail = b"".join(stamp.tlv(generator.choice((0, 1, 2, 3, 4, 5, 6, 7, 8, 200, 240, 241, 255)),
                                       generator.randbytes(generator.choice((0, 3, 4, 12, 16, 20))),
                                       generator.randrange(256)) for _ in range(generator.randrange(8)))
             sender.ask(seq, tail=tail + generator.randbytes(generator.randrange(12)))
@@ -565,6 +595,9 @@ TESTS = (
     ("Follow-Up, PTP format", lambda mode: follow_up(mode, True)),
     ("Follow-Up, NTP format", lambda mode: follow_up(mode, False)),
     ("Follow-Up, with other sessions between", follow_up_of_others),
+    ("our own follow-ups, PTP format", lambda mode: our_follow_ups(mode, True)),
+    ("our own follow-ups, NTP format", lambda mode: our_follow_ups(mode, False)),
+    ("our own follow-ups, of a wrong length", our_follow_ups_malformed),
     ("HMAC without a key", hmac_without_key),
     ("types that are not understood", unknown),
     ("all TLVs in one packet", all_at_once),

@@ -196,14 +196,50 @@ static int64_t expected_time(int64_t real_ns, bool place, int64_t *bound_ns)
 	return placed_ns;
 }
 
+/* The reply to this peer `back` before the one that is checked, if its stamp has been delivered by now; else NULL. */
+static struct fake_packet *departed(uint32_t back)
+{
+	const unsigned peer = fake.current.peer;
+	struct fake_packet *p = fake.peer_last[peer][(fake.peer_replies[peer] - back) % FAKE_LAST];
+
+	return !fake.forgetful && back <= fake.peer_replies[peer] && (!fake.tx_stamps || p->stamped) ? p : NULL;
+}
+
+static uint8_t departed_method(void)
+{
+	return fake.tx_stamps && fake.wire == SOURCE_HARDWARE ? PACKET_METHOD_HARDWARE : PACKET_METHOD_SOFTWARE;
+}
+
+/* docs/protocol.md: all of the last eight that are known, newest first, up to as many as were asked for. */
+static void check_follow_ups(const struct reply *r)
+{
+	const unsigned wanted = fake.plan ? fake.plan->follow_ups : 0;
+	unsigned told = 0;
+
+	for (uint32_t back = 1; back <= FAKE_LAST && told < wanted; back++) {
+		struct fake_packet *p = departed(back);
+
+		if (!p)
+			continue;
+		assert_true(told < r->follow_ups);
+		assert_int_equal(r->follow_up[told].seq, p->reply_seq);
+		assert_int_equal(r->follow_up[told].ns, fake.tx_stamps ? p->tx_wire_ns : p->tx_user_ns);
+		assert_int_equal(r->follow_up[told].method, departed_method());
+		told++;
+		fake.listed += !p->listed;
+		fake.listed_late += !p->listed && back > 1;
+		p->listed = true;
+	}
+	assert_int_equal(r->follow_ups, told);
+}
+
 /* RFC 8972 section 4.7: the last reply of the session, as far as its stamp has been delivered by now. */
 static void check_follow_up(const struct reply *r)
 {
-	const struct fake_packet *p = fake.peer_last[fake.current.peer];
-	bool known = !fake.forgetful && p && (!fake.tx_stamps || p->stamped);
+	const struct fake_packet *p = departed(1);
 
 	assert_true(r->follow_up_told);
-	if (!known) {
+	if (!p) {
 		assert_int_equal(r->follow_up_method, PACKET_METHOD_NONE);
 		assert_int_equal(r->follow_up_seq, 0);
 		assert_int_equal(r->follow_up_ns, 0);
@@ -212,8 +248,7 @@ static void check_follow_up(const struct reply *r)
 	fake.follow_ups++;
 	assert_int_equal(r->follow_up_seq, p->reply_seq);
 	assert_int_equal(r->follow_up_ns, fake.tx_stamps ? p->tx_wire_ns : p->tx_user_ns);
-	assert_int_equal(r->follow_up_method, fake.tx_stamps && fake.wire == SOURCE_HARDWARE ? PACKET_METHOD_HARDWARE :
-										       PACKET_METHOD_SOFTWARE);
+	assert_int_equal(r->follow_up_method, departed_method());
 }
 
 /* What the TLVs were to be answered with, and T2 and T3, which go by the same rule: a time of user space is on the
@@ -264,6 +299,7 @@ static void check_reply(const uint8_t *reply, size_t bytes, const struct fake_pa
 		assert_int_equal(r.reverse_dscp_refused, c->tos >> 2 != fake.plan->dscp);
 	}
 	check_times_told(&r, p);
+	check_follow_ups(&r);
 	if (fake_joins())
 		check_follow_up(&r);
 	else
@@ -302,7 +338,7 @@ void fake_reply_sent(const uint8_t *reply, size_t bytes, uint32_t id, const stru
 	fake.expect.malformed_tlv += c->bad_tlv;
 	fake.warmup_left -= p->warmup;
 	p->reply_seq = fake.peer_replies[c->peer]++;
-	fake.peer_last[c->peer] = p;
+	fake.peer_last[c->peer][p->reply_seq % FAKE_LAST] = p;
 	fake_put_stamps(f, id, p->tx_wire_ns);
 	if (!fake.tx_stamps)
 		fake_conclude(n, false);

@@ -21,7 +21,8 @@
 #define FAKE_QUEUE 1024
 #define FAKE_PACKETS 8192
 #define FAKE_PEERS 1100 /* more than a reflector has sessions */
-#define FAKE_DATA_BYTES 256 /* of the packets with the most TLVs */
+#define FAKE_DATA_BYTES 320 /* of the packets with the most TLVs */
+#define FAKE_LAST 8 /* replies of which a reflector remembers when they left */
 #define FAKE_FIRST_PORT 40000 /* of the peers that probe */
 #define FAKE_PORT 862
 #define FAKE_SSID 0x1234 /* of the first peer, and of the emitter under test */
@@ -218,6 +219,7 @@ struct fake_packet {
 	unsigned answers;
 	/* Of a reflector's reply: what the one after it should say of it. */
 	uint32_t reply_seq;
+	bool listed; /* some reply has told it by our second TLV */
 };
 
 /* A probe on its way to the peer. */
@@ -319,7 +321,7 @@ struct fake {
 	uint64_t highest_answered;
 	uint32_t peer_highest[FAKE_PEERS], peer_replies[FAKE_PEERS];
 	uint64_t peer_requests[FAKE_PEERS];
-	const struct fake_packet *peer_last[FAKE_PEERS]; /* the last reply to it */
+	struct fake_packet *peer_last[FAKE_PEERS][FAKE_LAST]; /* the last replies to it, each at its number modulo theirs */
 	uint8_t seen[FAKE_PACKETS];
 	/* The reflector's session. */
 	struct {
@@ -336,7 +338,8 @@ struct fake {
 	struct fake_packet *waiting; /* its record waits for a follow-up; NULL: none */
 	enum source best_there; /* that a reply which was taken told of */
 	uint64_t restarts, accidents;
-	uint64_t follow_ups; /* that the reflector under test told */
+	uint64_t follow_ups; /* that the reflector under test told; */
+	uint64_t listed, listed_late; /* of how many replies it told by our second TLV; not at once in the next reply */
 	uint32_t refused_ids; /* ids that were given to refused packets */
 	bool id_asked; /* by the packet that is sent */
 	uint64_t ids_asked;

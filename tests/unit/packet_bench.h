@@ -137,6 +137,7 @@ static inline void assert_nothing_told(const struct reply *r)
 	assert_false(r->t2_user_known);
 	assert_int_equal(r->t2_user_ns, 0);
 	assert_int_equal(r->software_bound_ns, -1);
+	assert_int_equal(r->follow_ups, 0);
 }
 
 /* One test for each kind of packet. */

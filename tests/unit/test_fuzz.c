@@ -1,4 +1,4 @@
-/* build: wraps= sources=wire/packet.c,wire/tlv.c libs= */
+/* build: wraps= sources=wire/packet.c,wire/tlv*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Packets that fuzzing has kept. */
 #include "tests/fuzz/fuzz_packet.c"

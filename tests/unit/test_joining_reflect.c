@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/window.c,measure/pace.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/window.c,measure/pace.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a reflector tells of itself, so that an emitter can join it; the bench holds every reply against the truth. */
 #include "exchange_bench.h"
@@ -58,8 +58,10 @@ static void a_session_that_was_forgotten(void **state)
 	fake.idle_ns_max = NS_PER_MS;
 	fake.idle_stop_ns = 4 * fake.gap_ns;
 	fake.forgetful = true;
+	b.plan.follow_ups = FOLLOW_UPS_MAX;
 	assert_int_equal(bench_run("1025 sessions").sent, 3 * (SESSIONS_MAX + 1));
 	assert_int_equal(fake.follow_ups, 0);
+	assert_int_equal(fake.listed, 0);
 	assert_int_equal(counter_get(&b.sessions.evicted), 2 * (SESSIONS_MAX + 1) + 1);
 
 	/* As many as there is room for are all remembered. */
@@ -129,11 +131,87 @@ static void a_stamp_of_an_earlier_reply(void **state)
 	}
 }
 
+/* Our second TLV tells of the last eight replies, as far as their stamps have come: check_follow_ups() of the fake has held each list
+ * against the truth. */
+static void many_follow_ups(void **state)
+{
+	static const enum source kinds[] = { SOURCE_USER, SOURCE_KERNEL, SOURCE_HARDWARE };
+
+	(void)state;
+	for (int mode = 0; mode < 3 * FOLLOW_UPS_MAX; mode++) {
+		bench_join(ROLE_REFLECT, kinds[mode % 3]);
+		b.plan.follow_ups = (uint8_t)(1 + mode / 3);
+		assert_int_equal(bench_run("many follow-ups").sent, PACKETS);
+		assert_int_equal(fake.follow_ups, PACKETS - 1);
+		assert_int_equal(fake.listed, PACKETS - 1);
+		assert_int_equal(fake.listed_late, 0);
+	}
+	/* Nothing else that a probe may ask for is needed. */
+	bench_start(ROLE_REFLECT, SOURCE_HARDWARE);
+	b.plan.follow_ups = 2;
+	bench_run("follow-ups alone");
+	assert_int_equal(fake.listed, PACKETS - 1);
+
+	bench_join(ROLE_REFLECT, SOURCE_KERNEL);
+	b.plan.follow_ups = 3;
+	b.channel.tx_stamps = false;
+	b.options.no_tx_stamps = true;
+	bench_run("follow-ups without transmit stamps");
+	assert_int_equal(fake.listed, PACKETS - 1);
+}
+
+/* Every stamp comes so many replies late, and is told then; that of the ninth reply before is too late. */
+static void follow_ups_that_come_late(void **state)
+{
+	enum { REQUESTS = 300 };
+
+	(void)state;
+	for (int late = 0; late <= 9; late++) {
+		bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+		b.plan.follow_ups = FOLLOW_UPS_MAX;
+		fake.open_loop_ns = 20 * NS_PER_US;
+		fake.packets = REQUESTS;
+		const struct fake_event slow = { 0, REQUESTS, TX_SLOW, late * 20 * NS_PER_US + 5 * NS_PER_US, 0 };
+
+		fake.events = &slow;
+		fake.event_count = 1;
+		bench_run("late stamps");
+		/* The last `late` and one have nothing behind them that could tell. */
+		assert_int_equal(fake.listed, late < FAKE_LAST ? REQUESTS - 1 - late : 0);
+		assert_int_equal(fake.listed_late, late ? fake.listed : 0);
+		assert_int_equal(fake.follow_ups, late ? 0 : REQUESTS - 1);
+	}
+}
+
+/* Stamps in any order, some of which never come, of one to three sessions, and of requests that come in bursts. */
+static void follow_ups_in_any_order(void **state)
+{
+	(void)state;
+	for (unsigned run = 0; run < 60; run++) {
+		struct fake_event script[100];
+
+		bench_join(ROLE_REFLECT, run % 2 ? SOURCE_HARDWARE : SOURCE_KERNEL);
+		b.plan.follow_ups = (uint8_t)(run % 4 ? FOLLOW_UPS_MAX : 1 + util_below(FOLLOW_UPS_MAX));
+		fake.peers = 1 + run % 3;
+		fake.open_loop_ns = run % 5 ? 20 * NS_PER_US : 3 * NS_PER_US;
+		fake.packets = 400;
+		for (uint32_t i = 0; i < COUNT_OF(script); i++)
+			script[i] = (struct fake_event){ 4 * i, 4 * i + (uint32_t)util_below(4), util_below(10) ? TX_SLOW : TX_NONE,
+							 (int64_t)util_below(12 * (uint64_t)fake.open_loop_ns), 0 };
+		fake.events = script;
+		fake.event_count = COUNT_OF(script);
+		bench_run("stamps in any order");
+		assert_in_range(fake.listed_late, 10, 400);
+		assert_true(fake.listed > fake.follow_ups);
+	}
+}
+
 /* A reply that the kernel did not take was not sent: the next one tells of the one before. */
 static void a_reply_that_was_refused(void **state)
 {
 	(void)state;
 	bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+	b.plan.follow_ups = FOLLOW_UPS_MAX;
 	SCRIPT({ 10, 11, SEND_ERROR, ENOBUFS, 1 });
 	assert_int_equal(bench_run("refused").unanswered, 2);
 	assert_int_equal(fake.follow_ups, PACKETS - 3);
@@ -305,6 +383,9 @@ int main(void)
 		TEST(a_stamp_that_is_not_known_in_time),
 		TEST(nothing_holds_up_the_stamp_of_the_last_reply),
 		TEST(a_stamp_of_an_earlier_reply),
+		TEST(many_follow_ups),
+		TEST(follow_ups_that_come_late),
+		TEST(follow_ups_in_any_order),
 		TEST(a_reply_that_was_refused),
 		TEST(times_of_user_space_are_placed),
 		TEST(times_that_have_no_place),

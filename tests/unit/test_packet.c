@@ -1,4 +1,4 @@
-/* build: wraps= sources=wire/tlv.c,wire/hmac.c libs=-lm */
+/* build: wraps= sources=wire/tlv*.c,wire/hmac.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* STAMP packets against the RFC's figures and the vectors: the base, and whole packets there and back. */
 #include "wire/packet.c"
@@ -61,7 +61,7 @@ static void vector_1_is_read(void **state)
 	assert_int_equal(r.seq, 5);
 	assert_int_equal(r.ssid, 0x1234);
 	assert_int_equal(r.error_estimate, 0x8001);
-	assert_false(r.wants_t2_user);
+	assert_false(r.wants_t2_user || r.wants_follow_ups);
 	assert_false(r.wants_class);
 	assert_true(get_ns(bytes + 4, false) == VECTOR_T1_NS);
 }
@@ -149,7 +149,7 @@ static void vector_4_is_verified_and_read(void **state)
 {
 	const struct hmac *key = key_of(&authenticated_kind);
 	uint8_t bytes[STAMP_AUTHENTICATED_BYTES], made[HMAC_BYTES];
-	struct request r = { .wants_class = true, .wants_t2_user = true };
+	struct request r = { .wants_class = true, .wants_t2_user = true, .wants_follow_ups = true };
 
 	(void)state;
 	assert_int_equal(util_hex(bytes, sizeof(bytes), vector_4), sizeof(bytes));
@@ -160,7 +160,7 @@ static void vector_4_is_verified_and_read(void **state)
 	assert_int_equal(r.ssid, 0x1234);
 	assert_int_equal(r.error_estimate, 0x8001);
 	assert_false(r.wants_class);
-	assert_false(r.wants_t2_user);
+	assert_false(r.wants_t2_user || r.wants_follow_ups);
 }
 
 /* Whatever the fields say: what is not verified is not looked at. */
@@ -517,12 +517,16 @@ static struct packet_plan random_plan(const struct hmac *key)
 {
 	return (struct packet_plan){
 		.key = key, .ssid = (uint16_t)util_random(), .stages = util_below(2), .software = util_below(2),
-		.t2_user = util_below(2), .class_of_service = util_below(2), .dscp = (uint8_t)util_below(64), .bytes = util_below(400),
+		.t2_user = util_below(2), .follow_ups = (uint8_t)util_below(FOLLOW_UPS_MAX + 1), .class_of_service = util_below(2), .dscp = (uint8_t)util_below(64), .bytes = util_below(400),
 	};
 }
 
 static struct answer random_answer(void)
 {
+	static struct packet_departure departures[FOLLOW_UPS_MAX];
+
+	for (int i = 0; i < FOLLOW_UPS_MAX; i++)
+		departures[i] = (struct packet_departure){ (uint32_t)util_random(), (uint8_t)(1 + util_below(3)), random_time_ns() };
 	return (struct answer){
 		.seq = (uint32_t)util_random(), .t2_ns = random_time_ns(), .t3_ns = random_time_ns(),
 		.ttl = (uint8_t)util_random(),
@@ -534,6 +538,7 @@ static struct answer random_answer(void)
 		.follow_up_method = (uint8_t)util_below(4),
 		.wire_source = (uint8_t)util_below(4), .t2_user_known = util_below(2), .t2_user_ns = random_time_ns(),
 		.software_bound_ns = util_below(2) ? -1 : (int64_t)util_below(UINT32_MAX),
+		.follow_ups = (uint8_t)util_below(FOLLOW_UPS_MAX + 1), .follow_up = departures,
 	};
 }
 
@@ -558,6 +563,12 @@ static void check_told(const struct packet_plan *plan, const struct answer *a, c
 	assert_int_equal(r->t2_user_known, plan->software && a->t2_user_known);
 	assert_true(r->t2_user_ns == (r->t2_user_known ? a->t2_user_ns : 0));
 	assert_true(r->software_bound_ns == (plan->software ? a->software_bound_ns : -1));
+	assert_int_equal(r->follow_ups, plan->follow_ups < a->follow_ups ? plan->follow_ups : a->follow_ups);
+	for (int i = 0; i < r->follow_ups; i++) {
+		assert_int_equal(r->follow_up[i].seq, a->follow_up[i].seq);
+		assert_int_equal(r->follow_up[i].method, a->follow_up[i].method);
+		assert_true(r->follow_up[i].ns == a->follow_up[i].ns);
+	}
 	assert_int_equal(r->tlv_unrecognized, plan->class_of_service && !a->tos_known);
 	assert_false(r->tlv_malformed);
 	assert_false(r->tlv_integrity);
@@ -587,6 +598,7 @@ static void one_there_and_back(const struct kind *k, const struct hmac *key)
 	assert_int_equal(q.error_estimate, get16(probe + k->estimate));
 	assert_int_equal(q.wants_t2_user, plan.software && plan.t2_user);
 	assert_int_equal(q.wants_class, plan.class_of_service);
+	assert_int_equal(q.wants_follow_ups, plan.follow_ups > 0);
 
 	answered = util_exact(probe, bytes);
 	assert_int_equal(packet_reply(answered, bytes, key, &a, &malformed), bytes);

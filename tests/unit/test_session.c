@@ -66,7 +66,7 @@ static void check_structure(void)
 	for (unsigned slot = 0; slot < SESSION_SLOTS; slot++) {
 		for (uint16_t i = table.slot[slot]; i != NONE; i = table.session[i].chain) {
 			assert_true(i < table.used && !chained[i]);
-			assert_int_equal(hash(&table, &table.session[i]), slot);
+			assert_int_equal(hash(&table, &table.session[i].sender), slot);
 			chained[i] = true;
 			in_chains++;
 		}
@@ -222,7 +222,7 @@ static double probes_each(void)
 /* What whoever has read a program with constants in its hash would choose: senders of one slot of it, 512 probes each. */
 static unsigned constant_hash(uint32_t host, uint16_t port, uint16_t ssid)
 {
-	struct session key = { .port = htons(port), .ssid = ssid };
+	struct session_sender key = { .port = htons(port), .ssid = ssid };
 	const union address a = peer_ipv4(host, port);
 	uint64_t h;
 
@@ -460,7 +460,7 @@ static void one_chain_against_the_model(void **state)
 		struct key key = { peer_ipv4(0x0a000000 + (n >> 16), 862), (uint16_t)n };
 
 		assert_true(n < 100000000); /* one in SESSION_SLOTS is to be expected */
-		struct session probe = { .port = key.peer.in.sin_port, .ssid = key.ssid };
+		struct session_sender probe = { .port = key.peer.in.sin_port, .ssid = key.ssid };
 
 		address_as_ipv6(&key.peer, probe.address);
 		if (hash(&table, &probe) == 3)
@@ -717,6 +717,112 @@ static void what_the_network_reorders_is_answered(void **state)
 	}
 }
 
+/* ---- The last replies -------------------------------------------------------------------------------------------- */
+
+#define NEVER_NS INT64_MIN
+
+/* What a session must tell: the newest six of its last eight replies that are known to have left. */
+static void check_departures(const struct session *s, const int64_t *left_ns, uint32_t first_seq, uint32_t sent)
+{
+	struct packet_departure told[FOLLOW_UPS_MAX];
+	unsigned count = session_departures(s, told), expected = 0;
+
+	for (uint32_t back = 1; back <= 8 && back <= sent && expected < 6; back++) {
+		if (left_ns[sent - back] == NEVER_NS)
+			continue;
+		assert_true(expected < count);
+		assert_int_equal(told[expected].seq, first_seq + sent - back);
+		assert_int_equal(told[expected].ns, left_ns[sent - back]);
+		assert_int_equal(told[expected].method, PACKET_METHOD_HARDWARE);
+		expected++;
+	}
+	assert_int_equal(count, expected);
+	assert_int_equal(session_last_reply(s)->method,
+			 sent && left_ns[sent - 1] != NEVER_NS ? PACKET_METHOD_HARDWARE : PACKET_METHOD_NONE);
+}
+
+/* Departures that come 0 to 12 replies late, in any order, or not at all: those of the last eight are told, from then on. */
+static void departures_come_late(void **state)
+{
+	enum { REPLIES = 400 };
+	static const uint32_t firsts[] = { 0, 1, UINT32_MAX - 200, 0x7fffff00 };
+
+	(void)state;
+	for (int run = 0; run < 400; run++) {
+		const uint32_t first = firsts[run % 4], first_key = (uint32_t)util_random();
+		struct session s = { .reply_seq = first };
+		int64_t left_ns[REPLIES];
+		uint32_t due[REPLIES]; /* when it comes: after that many replies */
+		const uint64_t latest = run % 13;
+
+		for (uint32_t n = 0; n < REPLIES; n++) {
+			session_note_reply(&s, first_key + n, PACKET_METHOD_NONE, 5);
+			left_ns[n] = NEVER_NS;
+			due[n] = util_below(10) ? n + (uint32_t)util_below(latest + 1) : UINT32_MAX;
+			check_departures(&s, left_ns, first, n + 1);
+			/* Both ways round: the oldest first, the newest first. */
+			for (uint32_t k = 0; k <= n && k <= latest; k++) {
+				const uint32_t i = run % 2 ? n - k : n - (n < latest ? n : (uint32_t)latest) + k;
+
+				if (i > n || due[i] != n)
+					continue;
+				session_note_departure(&s, first + i, first_key + i, PACKET_METHOD_HARDWARE, 1000 + i);
+				if (n - i < 8)
+					left_ns[i] = 1000 + i;
+				check_departures(&s, left_ns, first, n + 1);
+			}
+		}
+	}
+}
+
+/* What is told at once, as where no transmit stamps are taken. */
+static void departures_that_are_known_at_once(void **state)
+{
+	struct session s = { 0 };
+	struct packet_departure told[FOLLOW_UPS_MAX];
+
+	(void)state;
+	assert_int_equal(session_departures(&s, told), 0);
+	for (uint32_t n = 0; n < 20; n++) {
+		session_note_reply(&s, 3 * n, PACKET_METHOD_SOFTWARE, 77 + n);
+		assert_int_equal(session_departures(&s, told), n < 6 ? n + 1 : 6);
+		assert_int_equal(told[0].seq, n);
+		assert_int_equal(told[0].method, PACKET_METHOD_SOFTWARE);
+		assert_int_equal(told[0].ns, 77 + n);
+	}
+}
+
+/* The stamp of a reply of a sender that was forgotten comes when its place is another's, of as many replies or fewer. */
+static void a_departure_of_who_was_forgotten(void **state)
+{
+	(void)state;
+	for (uint32_t had = 1; had <= 20; had++) {
+		for (uint32_t has = 0; has <= 20; has++) {
+			struct packet_departure told[FOLLOW_UPS_MAX];
+			struct session *s;
+
+			make_table(1, 0);
+			s = find_ipv4(1, 1, 1);
+			for (uint32_t n = 0; n < had; n++)
+				session_note_reply(s, n, PACKET_METHOD_NONE, 0); /* its keys begin at 0, which a new record has too */
+			for (uint32_t n = 0; n < had; n += 2)
+				session_note_departure(s, n, n, PACKET_METHOD_HARDWARE, 4);
+			now_ns += SESSION_IDLE_NS;
+			assert_ptr_equal(find_ipv4(2, 1, 1), s);
+			assert_int_equal(session_departures(s, told), 0);
+			for (uint32_t n = 0; n < has; n++)
+				session_note_reply(s, had + n, PACKET_METHOD_NONE, 0);
+			for (uint32_t n = 0; n < had; n++)
+				session_note_departure(s, n, n, PACKET_METHOD_HARDWARE, 5);
+			assert_int_equal(session_departures(s, told), 0);
+			assert_int_equal(s->reply_seq, has);
+			for (uint32_t n = 0; n < has; n++)
+				session_note_departure(s, n, had + n, PACKET_METHOD_HARDWARE, 5);
+			assert_int_equal(session_departures(s, told), has < 6 ? has : 6);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -741,6 +847,9 @@ int main(void)
 		cmocka_unit_test(what_is_a_replay),
 		cmocka_unit_test(nothing_is_answered_twice),
 		cmocka_unit_test(what_the_network_reorders_is_answered),
+		cmocka_unit_test(departures_come_late),
+		cmocka_unit_test(departures_that_are_known_at_once),
+		cmocka_unit_test(a_departure_of_who_was_forgotten),
 	};
 
 	util_seed();

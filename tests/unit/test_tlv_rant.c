@@ -1,0 +1,211 @@
+/* build: wraps= sources=wire/tlv.c,wire/packet.c,wire/hmac.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What our own TLVs say, against docs/protocol.md. */
+#include "wire/tlv_rant.c"
+
+#include "tlv_bench.h"
+
+/* ---- That arrive at a reflector ---------------------------------------------------------------------------------- */
+
+static void t2_user_unknown(struct answer *a)
+{
+	a->t2_user_known = false;
+}
+
+static void not_on_scale(struct answer *a)
+{
+	a->software_bound_ns = -1;
+}
+
+static void clock_in_doubt(struct answer *a)
+{
+	a->clock_doubted = true;
+}
+
+static void bound_0(struct answer *a)
+{
+	a->software_bound_ns = 0;
+}
+
+static void bound_largest(struct answer *a)
+{
+	a->software_bound_ns = UINT32_MAX - 1LL;
+}
+
+static void bound_too_large(struct answer *a)
+{
+	a->software_bound_ns = 5 * NS_PER_S;
+}
+
+static void no_departures(struct answer *a)
+{
+	a->follow_ups = 0;
+	a->follow_up = NULL;
+}
+
+#define ENTRY_7 "00000007 01000000 e8fe6f801f9add37"
+#define ENTRY_5 "00000005 02000000 e8fe6f801f9a8954"
+#define ANSWERED_FOLLOW_UPS "00f10034 52414e54" ENTRY_7 ENTRY_5 ENTRY_0
+#define ANSWERED_RANT "00f00014 52414e54 c0 03 0000 11223344 e8fe6f801f9add37"
+
+static const struct tlv_row rows[] = {
+	/* Our own. */
+	{ .name = "ours", .request = ASK_SOFTWARE, .reply = ANSWERED_RANT },
+	{ .name = "ours, content is ignored", .request = "80f00014 52414e54 a1a2a3a4a5a6a7a8a9aaabacadaeafa0",
+	  .reply = ANSWERED_RANT },
+	{ .name = "ours in PTP format", .request = ASK_SOFTWARE,
+	  .reply = "00f00014 52414e54 c0 03 0000 11223344 6553f100075bcd15", .ptp = true },
+	{ .name = "ours, T2 of user space not known", .request = ASK_SOFTWARE,
+	  .reply = "00f00014 52414e54 40 03 0000 11223344 0000000000000000", .adjust = t2_user_unknown },
+	{ .name = "ours, not on the scale", .request = ASK_SOFTWARE,
+	  .reply = "00f00014 52414e54 80 03 0000 00000000 e8fe6f801f9add37", .adjust = not_on_scale },
+	{ .name = "ours, the clock in doubt", .request = ASK_SOFTWARE,
+	  .reply = "00f00014 52414e54 e0 03 0000 11223344 e8fe6f801f9add37", .adjust = clock_in_doubt },
+	{ .name = "ours, bound 0", .request = ASK_SOFTWARE,
+	  .reply = "00f00014 52414e54 c0 03 0000 00000000 e8fe6f801f9add37", .adjust = bound_0 },
+	{ .name = "ours, largest bound", .request = ASK_SOFTWARE,
+	  .reply = "00f00014 52414e54 c0 03 0000 fffffffe e8fe6f801f9add37", .adjust = bound_largest },
+	{ .name = "ours, bound past the largest", .request = ASK_SOFTWARE,
+	  .reply = "00f00014 52414e54 c0 03 0000 ffffffff e8fe6f801f9add37", .adjust = bound_too_large },
+	{ .name = "ours, 1 too short", .request = "80f00013 52414e54 000000000000000000000000000000",
+	  .reply = "40f00013 52414e54 000000000000000000000000000000", .malformed = true },
+	{ .name = "ours, 1 too long", .request = "80f00015 52414e54 0000000000000000000000000000000000",
+	  .reply = "40f00015 52414e54 0000000000000000000000000000000000", .malformed = true },
+	{ .name = "ours, nothing but the magic", .request = "80f00004 52414e54", .reply = "40f00004 52414e54",
+	  .malformed = true },
+	{ .name = "not ours, of our length", .request = "80f00014 52414e55 00000000000000000000000000000000",
+	  .reply = "80f00014 52414e55 00000000000000000000000000000000" },
+	{ .name = "not ours, of another length", .request = "80f00005 52414e55 00", .reply = "80f00005 52414e55 00" },
+	{ .name = "not ours, too short for a magic", .request = "80f00003 52414e", .reply = "80f00003 52414e" },
+	{ .name = "not ours, the magic is behind it", .request = "80f00000 52414e5400", .malformed = true,
+	  .reply = "80f00000 c0414e5400" },
+	{ .name = "not to be told whose, cut off", .request = "80f00014 52414e", .reply = "c0f00014 52414e",
+	  .malformed = true },
+	{ .name = "ours, cut off", .request = "80f00014 52414e54", .reply = "40f00014 52414e54", .malformed = true },
+	/* Our second. */
+	{ .name = "follow-ups", .request = ASK_FOLLOW_UPS_3, .reply = ANSWERED_FOLLOW_UPS },
+	{ .name = "follow-ups, content is ignored", .reply = "00f10024 52414e54" ENTRY_7 ENTRY_5,
+	  .request = "fff10024 52414e54 a1a2a3a4a5a6a7a8a9aaabacadaeafa0 b1b2b3b4b5b6b7b8b9babbbcbdbebfb0" },
+	{ .name = "follow-ups in PTP format", .request = ASK_FOLLOW_UPS_1,
+	  .reply = "00f10014 52414e54 00000007 01000000 6553f100075bcd15", .ptp = true },
+	{ .name = "follow-ups, one is asked for", .request = ASK_FOLLOW_UPS_1, .reply = "00f10014 52414e54" ENTRY_7 },
+	{ .name = "follow-ups, as many as can be", .request = ASK_FOLLOW_UPS_6,
+	  .reply = "00f10064 52414e54" ENTRY_7 ENTRY_5 ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0 },
+	{ .name = "follow-ups, none is known", .reply = "00f10014 52414e54" ENTRY_0, .adjust = no_departures,
+	  .request = "80f10014 52414e54 a1a2a3a4a5a6a7a8a9aaabacadaeafa0" },
+	{ .name = "follow-ups, one too many", .request = "80f10074 52414e54" ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0,
+	  .reply = "40f10074 52414e54" ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0, .malformed = true },
+	{ .name = "follow-ups, 1 too short", .request = "80f10013 52414e54 000000000000000000000000000000",
+	  .reply = "40f10013 52414e54 000000000000000000000000000000", .malformed = true },
+	{ .name = "follow-ups, 1 too long", .request = "80f10015 52414e54" ENTRY_0 "00 80030004 00000000",
+	  .reply = "40f10015 52414e54" ENTRY_0 "00 80030004 00000000", .malformed = true },
+	{ .name = "follow-ups, one and a half", .request = "80f1001c 52414e54" ENTRY_0 "0000000000000000",
+	  .reply = "40f1001c 52414e54" ENTRY_0 "0000000000000000", .malformed = true },
+	{ .name = "follow-ups, nothing but the magic", .request = "80f10004 52414e54", .reply = "40f10004 52414e54", .malformed = true },
+	{ .name = "follow-ups cut off", .request = "80f10014 52414e54 00", .reply = "40f10014 52414e54 00", .malformed = true },
+	{ .name = "no follow-ups of ours", .request = "80f10014 52414e55" ENTRY_0, .reply = "80f10014 52414e55" ENTRY_0 },
+	{ .name = "no follow-ups of ours, of another length", .request = "00f10005 52414e55 00", .reply = "80f10005 52414e55 00" },
+	{ .name = "no follow-ups of ours, too short for a magic", .request = "80f10003 52414e", .reply = "80f10003 52414e" },
+};
+
+static void ours_are_answered(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		check_tlvs(&rows[i]);
+}
+
+/* ---- That come back ---------------------------------------------------------------------------------------------- */
+
+static void our_own_is_read(void **state)
+{
+	struct reply r = read_with(ANSWERED_RANT);
+
+	(void)state;
+	assert_true(r.software_told);
+	assert_true(r.t2_user_known);
+	assert_int_equal(r.wire_source, SOURCE_HARDWARE);
+	assert_true(r.t2_user_ns == VECTOR_T1_NS);
+	assert_true(r.software_bound_ns == 0x11223344);
+	assert_false(r.clock_doubted);
+	r = read_with("00f00014 52414e54 20 03 0000 00000000 0000000000000000");
+	assert_true(r.clock_doubted);
+	r = read_with("00f00014 52414e54 40 02 ffff 00000000 e8fe6f801f9add37");
+	assert_true(r.software_told);
+	assert_false(r.t2_user_known);
+	assert_int_equal(r.wire_source, SOURCE_KERNEL);
+	assert_true(r.t2_user_ns == 0);
+	assert_true(r.software_bound_ns == 0);
+	r = read_with("00f00014 52414e54 80 04 0000 00000005 e8fe6f801f9add37");
+	assert_true(r.t2_user_known);
+	assert_int_equal(r.wire_source, SOURCE_NONE);
+	assert_true(r.software_bound_ns == -1);
+	/* The largest number stands for all that do not fit, and bounds nothing. */
+	r = read_with("00f00014 52414e54 c0 03 0000 ffffffff e8fe6f801f9add37");
+	assert_true(r.software_bound_ns == -1);
+	r = read_with("00f00014 52414e54 c0 03 0000 fffffffe e8fe6f801f9add37");
+	assert_true(r.software_bound_ns == UINT32_MAX - 1LL);
+	r = read_with("00f00014 52414e55 c0 03 0000 00000005 e8fe6f801f9add37");
+	assert_nothing_told(&r);
+}
+
+static void assert_departure(const struct packet_departure *d, uint32_t seq, uint8_t method, int64_t ns)
+{
+	assert_int_equal(d->seq, seq);
+	assert_int_equal(d->method, method);
+	assert_true(d->ns == ns);
+}
+
+static void our_follow_ups_are_read(void **state)
+{
+	struct reply r = read_with(ANSWERED_FOLLOW_UPS);
+
+	(void)state;
+	assert_int_equal(r.follow_ups, 2);
+	assert_departure(&r.follow_up[0], 7, PACKET_METHOD_HARDWARE, VECTOR_T1_NS);
+	assert_departure(&r.follow_up[1], 5, PACKET_METHOD_SOFTWARE, VECTOR_T1_NS - 5 * NS_PER_US);
+	assert_false(r.follow_up_told || r.software_told || r.tlv_unrecognized || r.tlv_malformed);
+	/* What is no entry: no time, no method, a method of later times. What comes behind is; each half of a time may be zero. */
+	r = read_with("00f10064 52414e54 00000009 01000000 0000000000000000 00000008 00000000 e8fe6f801f9add37"
+		      "00000007 04000000 e8fe6f801f9add37 00000006 ff000000 e8fe6f801f9add37"
+		      "00000000 03ffffff e8fe6f8000000000 ffffffff 02000000 0000000000000005");
+	assert_int_equal(r.follow_ups, 2);
+	assert_departure(&r.follow_up[0], 0, PACKET_METHOD_CONTROL_PLANE, 1700000000 * NS_PER_S);
+	assert_departure(&r.follow_up[1], UINT32_MAX, PACKET_METHOD_SOFTWARE, 2085978496 * NS_PER_S + 1);
+	r = read_with("00f10064 52414e54" ENTRY_7 ENTRY_7 ENTRY_7 ENTRY_7 ENTRY_7 ENTRY_5);
+	assert_int_equal(r.follow_ups, FOLLOW_UPS_MAX);
+	assert_departure(&r.follow_up[5], 5, PACKET_METHOD_SOFTWARE, VECTOR_T1_NS - 5 * NS_PER_US);
+	/* None; of two TLVs the last. */
+	r = read_with(ANSWERED_FOLLOW_UPS "00f10014 52414e54" ENTRY_0);
+	assert_nothing_told(&r);
+	/* That are not used. */
+	r = read_with("80f10014 52414e54" ENTRY_7);
+	assert_nothing_told(&r);
+	assert_true(r.tlv_unrecognized);
+	r = read_with("00f10014 52414e55" ENTRY_7);
+	assert_nothing_told(&r);
+	r = read_with("40f10014 52414e54" ENTRY_7);
+	assert_nothing_told(&r);
+	assert_true(r.tlv_malformed);
+	r = read_with("00f1001c 52414e54" ENTRY_7 "0000000000000000");
+	assert_nothing_told(&r);
+	assert_true(r.tlv_malformed);
+	r = read_with("00f10074 52414e54" ENTRY_7 ENTRY_7 ENTRY_7 ENTRY_7 ENTRY_7 ENTRY_7 ENTRY_7);
+	assert_nothing_told(&r);
+	assert_true(r.tlv_malformed);
+	r = read_with(ANSWERED_FOLLOW_UPS "20c80000");
+	assert_nothing_told(&r);
+	assert_true(r.tlv_integrity);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ours_are_answered),
+		cmocka_unit_test(our_own_is_read),
+		cmocka_unit_test(our_follow_ups_are_read),
+	};
+
+	util_seed();
+	return cmocka_run_group_tests_name("tlv_rant", tests, open_key, close_key);
+}

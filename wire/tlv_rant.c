@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What our own TLVs ask and tell (hot, but for what a probe asks: that is written once). */
+#include "wire/tlv_rant.h"
+
+#include "wire/octets.h"
+
+#include <string.h>
+
+/* Flags, beside TLV_RANT_T2_USER. */
+#define RANT_ON_SCALE 0x40 /* T2_SW and T3 are on the scale of T2, within the bound */
+#define RANT_CLOCK_DOUBTED 0x20 /* the clock of T2 was set or stood in this session, or does not run right */
+#define RANT_NO_BOUND UINT32_MAX
+
+/* ---- Type 240: what took the stamps, and in which state ----------------------------------------------------------- */
+
+void tlv_rant_ask(uint8_t *value, const struct packet_plan *plan)
+{
+	memcpy(value, TLV_RANT_MAGIC, TLV_RANT_MAGIC_BYTES);
+	value[4] = plan->t2_user ? TLV_RANT_T2_USER : 0;
+}
+
+/* docs/protocol.md: magic, flags, source of T2 and of the follow-up, 2 of zero, bound, T2_SW. */
+bool tlv_rant_answer(uint8_t *value, const struct tlv_answering *with)
+{
+	const struct answer *a = with->a;
+	bool on_scale = a->software_bound_ns >= 0;
+
+	memset(value + TLV_RANT_MAGIC_BYTES, 0, TLV_RANT_BYTES - TLV_RANT_MAGIC_BYTES);
+	value[4] = (uint8_t)((a->t2_user_known ? TLV_RANT_T2_USER : 0) | (on_scale ? RANT_ON_SCALE : 0) |
+			     (a->clock_doubted ? RANT_CLOCK_DOUBTED : 0));
+	value[5] = a->wire_source;
+	if (on_scale)
+		put32(value + 8, a->software_bound_ns < RANT_NO_BOUND ? (uint32_t)a->software_bound_ns : RANT_NO_BOUND);
+	if (a->t2_user_known)
+		put_ns(value + 12, a->t2_user_ns, with->ptp);
+	return true;
+}
+
+void tlv_rant_read(const uint8_t *value, bool ptp, struct reply *r)
+{
+	uint32_t bound_ns = get32(value + 8);
+
+	r->software_told = true;
+	r->wire_source = value[5] <= SOURCE_HARDWARE ? value[5] : SOURCE_NONE;
+	r->t2_user_known = value[4] & TLV_RANT_T2_USER;
+	r->clock_doubted = value[4] & RANT_CLOCK_DOUBTED;
+	r->t2_user_ns = r->t2_user_known ? get_ns(value + 12, ptp) : 0;
+	/* The largest number stands for all that are larger, and so bounds nothing. */
+	r->software_bound_ns = value[4] & RANT_ON_SCALE && bound_ns != RANT_NO_BOUND ? (int64_t)bound_ns : -1;
+}
+
+/* ---- Type 241: when the last replies left ------------------------------------------------------------------------- */
+
+/* docs/protocol.md: magic; then of each reply its number, method, 3 of zero, time. The Length, which was found right, is in the
+ * two octets before the value. */
+INLINE unsigned departures_of(const uint8_t *value)
+{
+	return (get16(value - 2) - TLV_RANT_MAGIC_BYTES) / TLV_RANT_DEPARTURE_BYTES;
+}
+
+void tlv_rant_ask_follow_ups(uint8_t *value)
+{
+	memcpy(value, TLV_RANT_MAGIC, TLV_RANT_MAGIC_BYTES);
+}
+
+bool tlv_rant_answer_follow_ups(uint8_t *value, const struct tlv_answering *with)
+{
+	const unsigned room = departures_of(value);
+	const unsigned told = with->a->follow_ups < room ? with->a->follow_ups : room;
+	uint8_t *p = value + TLV_RANT_MAGIC_BYTES;
+
+	memset(p, 0, room * TLV_RANT_DEPARTURE_BYTES);
+	for (unsigned i = 0; i < told; i++, p += TLV_RANT_DEPARTURE_BYTES) {
+		const struct packet_departure *d = &with->a->follow_up[i];
+
+		put32(p, d->seq);
+		p[4] = d->method;
+		put_ns(p + 8, d->ns, with->ptp);
+	}
+	return true;
+}
+
+void tlv_rant_read_follow_ups(const uint8_t *value, bool ptp, struct reply *r)
+{
+	const uint8_t *p = value + TLV_RANT_MAGIC_BYTES;
+
+	r->follow_ups = 0;
+	for (unsigned left = departures_of(value); left; left--, p += TLV_RANT_DEPARTURE_BYTES) {
+		const uint8_t method = tlv_known_method(p[4]);
+
+		/* Any number is a legal one, so that only method and time tell whether there is one. */
+		if (method == PACKET_METHOD_NONE || !is_time(p + 8))
+			continue;
+		r->follow_up[r->follow_ups++] = (struct packet_departure){ .seq = get32(p), .method = method,
+									   .ns = get_ns(p + 8, ptp) };
+	}
+}
