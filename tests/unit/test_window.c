@@ -68,6 +68,7 @@ static struct {
 	} reply[2 * PROBES];
 	unsigned in_flight, most;
 	unsigned stop_at; /* probes; 0: never */
+	uint8_t follow_ups; /* that are asked for */
 	bool silent; /* the T3 of nobody is told: the TLV comes back as unknown */
 } sim;
 
@@ -116,6 +117,7 @@ static void reflect(struct event *e)
 	struct answer a = { .seq = sim.replies, .t2_ns = t->t2_ns, .t3_ns = t->t3_ns, .ttl = 255, .t2_method = PACKET_METHOD_SOFTWARE,
 			    .t3_method = PACKET_METHOD_SOFTWARE, .wire_source = SOURCE_KERNEL };
 	struct event back = { .what = ARRIVES_HERE, .seq = e->seq, .bytes = e->bytes };
+	struct packet_departure told[FOLLOW_UPS_MAX];
 	bool malformed;
 
 	if (sim.replies && sim.reply[sim.replies - 1].known_ns <= e->at_ns) {
@@ -123,6 +125,10 @@ static void reflect(struct event *e)
 		a.follow_up_ns = sim.reply[sim.replies - 1].t3_ns;
 		a.follow_up_method = PACKET_METHOD_SOFTWARE;
 	}
+	for (uint32_t n = sim.replies; n-- && sim.replies - n <= FOLLOW_UPS_MAX;)
+		if (sim.reply[n].known_ns <= e->at_ns)
+			told[a.follow_ups++] = (struct packet_departure){ n, PACKET_METHOD_SOFTWARE, sim.reply[n].t3_ns };
+	a.follow_up = told;
 	sim.reply[sim.replies].t3_ns = t->t3_ns;
 	sim.reply[sim.replies++].known_ns = f->known_ns < 0 ? INT64_MAX : e->at_ns + RESPONSE_NS + f->known_ns;
 	memcpy(back.packet, e->packet, e->bytes);
@@ -312,7 +318,7 @@ static void run(void)
 {
 	store = (struct store){ 0 };
 	assert_int_equal(store_open(&store, &options, &x), 0);
-	plan = (struct packet_plan){ .ssid = 7, .stages = !sim.silent, .software = !sim.silent };
+	plan = (struct packet_plan){ .ssid = 7, .stages = !sim.silent, .software = !sim.silent, .follow_ups = sim.follow_ups };
 	log_place(&log_of_run, record, PROBES, false, true);
 	x.channel = &channel;
 	x.log = &log_of_run;
@@ -561,6 +567,22 @@ static void what_the_reflector_does_not_know(void **state)
 	assert_int_equal(COUNT(closing), 1);
 }
 
+/* Its thread has not fetched the stamp when it makes the next reply, nor the ones after that; and of those that tell some are lost. */
+static void one_of_several_follow_ups_is_enough(void **state)
+{
+	(void)state;
+	sim.follow_ups = FOLLOW_UPS_MAX;
+	for (unsigned i = 0; i < 3000; i++) {
+		sim.fate[i].known_ns = chance(3000);
+		if (i % 20 == 10)
+			sim.fate[i].back_ns = -1;
+	}
+	run();
+	assert_int_equal(check_records(), 3000 - 150);
+	assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]), 3000 - 150);
+	assert_int_equal(COUNT(follow_up_late), 0);
+}
+
 static void a_plain_reflector(void **state)
 {
 	(void)state;
@@ -620,7 +642,8 @@ int main(void)
 		cmocka_unit_test(each_has_its_own_times), TEST(what_is_lost_is_counted), TEST(a_stall_is_in_every_probe_that_it_covers),
 		TEST(a_full_window_misses_slots), TEST(nobody_answers_for_a_while), TEST(nobody_answers_at_all),
 		TEST(all_that_were_lost_are_late), cmocka_unit_test(the_slots_of_a_nic_are_found), TEST(stamps_that_are_missing_or_late),
-		TEST(what_the_reflector_does_not_know), TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
+		TEST(what_the_reflector_does_not_know), TEST(one_of_several_follow_ups_is_enough),
+		TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
 		TEST(refused_sends_are_tried_again), TEST(a_warmup),
 	};
 
