@@ -26,7 +26,6 @@ static const struct {
 struct table {
 	FILE *out;
 	bool samples; /* as a column */
-	int64_t width_ns; /* of the widest bucket so far */
 };
 
 /* bound: the value of this cell is that or more. */
@@ -41,6 +40,7 @@ static void write_row(const struct table *t, const char *name, uint64_t count, c
 		snprintf(text, sizeof(text), "%s%.3f", bound[i] ? ">=" : "", us[i]);
 		fprintf(t->out, " %*s", cells[i].width, text);
 	}
+	fputc('\n', t->out);
 }
 
 static void write_title(const struct table *t)
@@ -53,25 +53,15 @@ static void write_title(const struct table *t)
 	fputc('\n', t->out);
 }
 
-/* h: NULL: not collected. What is negative is in no histogram. */
-static bool write_delay(struct table *t, const char *name, const struct histogram *h)
+/* h: not NULL, and not empty. */
+static void write_delay(const struct table *t, const char *name, const struct histogram *h)
 {
-	struct percentile median, high;
+	const struct percentile median = histogram_percentile(h, 50, 100), high = histogram_percentile(h, 99, 100);
 
-	if (!h || !h->count)
-		return false;
-	median = histogram_percentile(h, 50, 100);
-	high = histogram_percentile(h, 99, 100);
 	write_row(t, name, h->count,
 		  (const double[CELLS]){ label_us(h->min_ns), histogram_mean_ns(h) / NS_PER_US, label_us(median.value_ns),
 					 label_us(high.value_ns), label_us(h->max_ns), histogram_deviation_ns(h) / NS_PER_US },
 		  (const bool[CELLS]){ [CELL_MEDIAN] = median.bound, [CELL_99] = high.bound });
-	if (h->negatives)
-		fprintf(t->out, "  (without %" PRIu64 " that are negative)", h->negatives);
-	fputc('\n', t->out);
-	if (h->width_ns > t->width_ns)
-		t->width_ns = h->width_ns;
-	return true;
 }
 
 static double ns_as_us(double ns)
@@ -89,49 +79,78 @@ static bool write_variation(const struct table *t, const char *name, const struc
 					 ns_as_us((double)variation_percentile(f, 99, 100)), ns_as_us((double)f->max_ns),
 					 ns_as_us(histogram_deviation(f->count, f->sum, f->sum_of_squares)) },
 		  (const bool[CELLS]){ false });
-	fputc('\n', t->out);
 	return true;
 }
 
-/* What the numbers are, how exact, and what is not in them. */
-static void write_notes(FILE *out, const struct report *r, bool variations, bool ways_unknown, int64_t width_ns)
-{
-	const struct variation *v = &r->exchange->variation;
-	uint64_t beyond = 0;
+/* The rows of delays; those without a sample are left out. */
+enum delay { DELAY_RTT, DELAY_SEND, DELAY_RECEIVE, DELAY_RESPONSE, DELAY_TIMER, DELAYS };
 
-	for (int i = 0; i < VARIATIONS; i++)
-		beyond += v->of[i].beyond;
+struct delay_row {
+	const char *name;
+	const struct histogram *histogram; /* NULL: not collected */
+};
+
+/* How exact the delays are, and what is not in them. That of the round trip is told by the accounts. */
+static void write_notes_of_delays(FILE *out, const struct delay_row rows[DELAYS])
+{
+	int64_t width_ns = 1;
+
+	for (int i = 0; i < DELAYS; i++)
+		if (rows[i].histogram && rows[i].histogram->count && rows[i].histogram->width_ns > width_ns)
+			width_ns = rows[i].histogram->width_ns;
 	if (width_ns > 1)
 		fprintf(out, "  Median and 99th of delays are lower edges of at most %.3f us\n", label_us(width_ns));
-	if (variations)
-		fprintf(out, "  IPDV: the difference between the delays of consecutive probes (RFC 3393); its median and 99th are "
-			"within 1.6 %%\n");
-	if (ways_unknown)
-		fprintf(out, "  Send and receive delay: not known, only their variation\n");
+	for (int i = DELAY_SEND; i < DELAYS; i++)
+		if (rows[i].histogram && rows[i].histogram->negatives)
+			fprintf(out, "  Not in %s: %" PRIu64 " that are negative\n", rows[i].name, rows[i].histogram->negatives);
+}
+
+/* The same of IPDV. */
+static void write_notes_of_variations(FILE *out, const struct variation *v)
+{
+	uint64_t count = 0, beyond = 0;
+
+	for (int i = 0; i < VARIATIONS; i++) {
+		count += v->of[i].count;
+		beyond += v->of[i].beyond;
+	}
+	if (count)
+		fprintf(out, "  IPDV: between the delays of consecutive probes (RFC 3393); median and 99th within 1.6 %%\n");
 	if (v->left_out)
-		fprintf(out, "  Not in the IPDV of send and receive: %" PRIu64 " samples around a clock that was set or is in doubt\n",
+		fprintf(out, "  Not in Send and Receive IPDV: %" PRIu64 " samples around a clock that was set or is in doubt\n",
 			v->left_out);
 	if (beyond)
-		fprintf(out, "  Not in the IPDV: %" PRIu64 " differences of more than 18 minutes\n", beyond);
+		fprintf(out, "  Not in IPDV: %" PRIu64 " differences of more than 18 minutes\n", beyond);
 }
 
 void variation_write(FILE *out, const struct report *r, int columns)
 {
 	const struct exchange *x = r->exchange;
 	const struct variation_figure *f = x->variation.of;
-	struct table t = { .out = out, .samples = !columns || columns >= ALL_COLUMNS };
-	bool ways, any, any_way;
+	const struct table t = { .out = out, .samples = !columns || columns >= ALL_COLUMNS };
+	const struct delay_row rows[DELAYS] = {
+		[DELAY_RTT] = { "RTT", r->histogram },
+		[DELAY_SEND] = { "Send delay", x->one_way[ONE_WAY_FORWARD] },
+		[DELAY_RECEIVE] = { "Receive delay", x->one_way[ONE_WAY_BACKWARD] },
+		[DELAY_RESPONSE] = { "Response", x->stage[STAGE_RESPONSE] },
+		[DELAY_TIMER] = { "Timer error", x->planned[PLANNED_LATE] },
+	};
+	bool way_known = false, way_varies;
 
 	if (r->options->role != ROLE_EMIT || !r->histogram->count)
 		return;
 	write_title(&t);
-	write_delay(&t, "RTT", r->histogram);
-	ways = write_delay(&t, "Send delay", x->one_way[ONE_WAY_FORWARD]);
-	ways |= write_delay(&t, "Receive delay", x->one_way[ONE_WAY_BACKWARD]);
-	write_delay(&t, "Response", x->stage[STAGE_RESPONSE]);
-	write_delay(&t, "Timer error", x->planned[PLANNED_LATE]);
-	any = write_variation(&t, "RTT IPDV", &f[VARIATION_RTT]);
-	any_way = write_variation(&t, "Send IPDV", &f[VARIATION_FORWARD]);
-	any_way |= write_variation(&t, "Receive IPDV", &f[VARIATION_BACKWARD]);
-	write_notes(out, r, any || any_way, any_way && !ways, t.width_ns);
+	for (int i = 0; i < DELAYS; i++) {
+		if (!rows[i].histogram || !rows[i].histogram->count)
+			continue;
+		write_delay(&t, rows[i].name, rows[i].histogram);
+		way_known |= i == DELAY_SEND || i == DELAY_RECEIVE;
+	}
+	write_variation(&t, "RTT IPDV", &f[VARIATION_RTT]);
+	way_varies = write_variation(&t, "Send IPDV", &f[VARIATION_FORWARD]);
+	way_varies |= write_variation(&t, "Receive IPDV", &f[VARIATION_BACKWARD]);
+	write_notes_of_delays(out, rows);
+	if (way_varies && !way_known)
+		fprintf(out, "  Send and receive delay: not known, only their variation\n");
+	write_notes_of_variations(out, &x->variation);
 }

@@ -110,12 +110,13 @@ delays_template() {
 	echo '^$'
 	echo '^Delays \(us\): +Samples +Min +Mean +Median +99th +Max +Stddev$'
 	for row in RTT 'Send delay' 'Receive delay' Response 'RTT IPDV' 'Send IPDV' 'Receive IPDV'; do
-		echo "^  $row +[0-9]+( +[0-9]+\\.[0-9]{3}){6}(  \\(without [0-9]+ that are negative\\))?\$"
+		echo "^  $row +[0-9]+( +[0-9]+\\.[0-9]{3}){6}\$"
 	done
 	cat <<-END
 		^  Median and 99th of delays are lower edges of at most 0\.010 us$
-		^  IPDV: the difference between the delays of consecutive probes \(RFC 3393\); its median and 99th are within 1\.6 %$
-		* ^  Not in the IPDV of send and receive: .*$
+		* ^  Not in (Send|Receive) delay: [0-9]+ that are negative$
+		^  IPDV: between the delays of consecutive probes \(RFC 3393\); median and 99th within 1\.6 %$
+		* ^  Not in Send and Receive IPDV: .*$
 	END
 }
 
