@@ -109,15 +109,21 @@ double histogram_mean_ns(const struct histogram *h)
 	return (double)h->sum / (double)h->count;
 }
 
-double histogram_deviation_ns(const struct histogram *h)
+double histogram_deviation(uint64_t count, unsigned __int128 sum, unsigned __int128 sum_of_squares)
 {
 	/* count * sum(x^2) - sum(x)^2 would pass 128 bits at 10^12 samples, and a difference of two large doubles loses
-	 * what is looked for; so the whole part of the mean is taken out first, in integers. */
-	__int128 n = (__int128)h->count, mean = h->sum / n;
-	__int128 rest = h->sum - mean * n; /* 0 .. n - 1 */
-	__int128 squares = h->sum_of_squares - 2 * mean * h->sum + mean * mean * n;
+	 * what is looked for; so the whole part of the mean is taken out first, in integers. What is between may pass 128 bits, but
+	 * not what is left. */
+	unsigned __int128 n = count, mean = sum / n;
+	unsigned __int128 rest = sum - mean * n; /* 0 .. n - 1 */
+	unsigned __int128 squares = sum_of_squares - 2 * mean * sum + mean * mean * n;
 	double fraction = (double)rest / (double)n;
 	double variance = (double)squares / (double)n - fraction * fraction;
 
 	return variance > 0 ? sqrt(variance) : 0;
+}
+
+double histogram_deviation_ns(const struct histogram *h)
+{
+	return histogram_deviation(h->count, (unsigned __int128)h->sum, (unsigned __int128)h->sum_of_squares);
 }

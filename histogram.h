@@ -55,4 +55,7 @@ struct percentile histogram_percentile(const struct histogram *h, uint64_t numer
 double histogram_mean_ns(const struct histogram *h);
 double histogram_deviation_ns(const struct histogram *h); /* of the population */
 
+/* The standard deviation of the population from its sums. count > 0. */
+double histogram_deviation(uint64_t count, unsigned __int128 sum, unsigned __int128 sum_of_squares);
+
 #endif

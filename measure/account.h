@@ -36,6 +36,7 @@ struct account {
 	counter follow_up_late; /* came when its record had been closed without it */
 	counter unjudged; /* --threshold-on something that this sample does not have */
 	counter other_ttl, other_class; /* emitter, of answered: the probe arrived with another TTL or DSCP than it was sent with */
+	counter timed_packets, timed_bytes; /* emitter: received after the warm-up and before the closing probe; UDP payload */
 	counter refused; /* sends that the kernel did not take, and errors it reported, e.g. port unreachable */
 	counter missing_tx, missing_rx; /* stamps, by kind, after warm-up */
 	counter stamp_late, stamp_duplicate, stamp_unmatched; /* transmit stamps that completed no sample */

@@ -230,8 +230,7 @@ void emit_run(struct exchange *x)
 				join_keep(x, f);
 		}
 	}
-	if (x->pace.interval_ns)
-		pace_pass(&x->pace, x->now_ns);
+	probe_end_slots(x);
 	outage_end(&x->outages, x->now_ns, true);
 	emit_close(x);
 }

@@ -13,6 +13,7 @@
 #include "measure/outage.h"
 #include "measure/pace.h"
 #include "measure/stages.h"
+#include "measure/variation.h"
 #include "measure/window.h"
 #include "options.h"
 #include "rant.h"
@@ -84,6 +85,7 @@ struct exchange {
 	int64_t one_way_bound_ns[2]; /* of the offset between the two hosts' clocks: the largest, and the last */
 	struct directions directions; /* emitter */
 	struct outages outages; /* emitter */
+	struct variation variation; /* emitter */
 	_Atomic uint8_t there; /* emitter: enum source of the reflector's stamps, the best that a reply told of; read at any time */
 	uint8_t arrived_ttl, arrived_dscp; /* the last that differed from what was sent */
 	struct sample breach, worst; /* the first one and the largest, when account.breaches is not 0 */
@@ -107,7 +109,7 @@ struct exchange {
 	/* Emitter, NULL for none: its reply is in the channel's datagram and read as far as the base; */
 	struct flight *undigested;
 	struct flight *joining; /* waits for its T3_WIRE */
-	uint64_t warmup_left, measured;
+	uint64_t warmup_left, measured, lost_total;
 	int64_t now_ns; /* CLOCK_MONOTONIC, as last read */
 	/* With check_set: CLOCK_REALTIME was set at some time before this reading of the clock (now_ns), when the kernel was asked. */
 	int64_t set_ns, asked_ns;
@@ -123,7 +125,6 @@ struct exchange {
 	uint32_t next_key;
 	uint32_t oldest_key; /* reflector, and with a window: flights from it to next_key - 1 may wait for stamps, or for more */
 	uint32_t highest_answered; /* emitter */
-	uint64_t lost_total;
 	/* Reflector, --once: probes of the sessions that are an emitter's, how many of them were seen, and when the last was. */
 	uint64_t emitters_probes, emitters_probes_seen;
 	int64_t emitters_silent_since_ns;

@@ -35,6 +35,7 @@ INLINE void finish_probe(struct exchange *x, struct flight *f, bool agrees)
 		pmc_account(x->pmc, sample_is_slow(x, &f->sample));
 	if (!sample_record(x, f, true))
 		return;
+	variation_note(x, &f->sample);
 	if (x->planned[PLANNED_LATE]) {
 		histogram_add(x->planned[PLANNED_LATE], f->late_ns, f->sample.seq);
 		histogram_add(x->planned[PLANNED_RTT], f->late_ns + f->sample.latency_ns, f->sample.seq);

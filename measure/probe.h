@@ -83,6 +83,13 @@ INLINE struct flight *probe_send(struct exchange *x)
 	return f;
 }
 
+/* No more probes are sent: slots that begin from now on are none. */
+INLINE void probe_end_slots(struct exchange *x)
+{
+	if (x->pace.interval_ns)
+		pace_pass(&x->pace, x->now_ns);
+}
+
 /* By the clock as just read. */
 INLINE void probe_note_silence(struct exchange *x)
 {

@@ -350,8 +350,7 @@ void window_run(struct exchange *x)
 		turn(x, true);
 		rest(x);
 	}
-	if (x->pace.interval_ns)
-		pace_pass(&x->pace, x->now_ns);
+	probe_end_slots(x);
 	drain(x);
 	outage_end(&x->outages, x->now_ns, true);
 	close_window(x);

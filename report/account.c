@@ -173,6 +173,41 @@ static void write_arrived(FILE *out, const struct report *r)
 			r->options->dscp, x->arrived_dscp);
 }
 
+static void write_traffic_row(FILE *out, const char *name, uint64_t count, uint64_t octets, int64_t ns)
+{
+	fprintf(out, "  %-10s:  %" PRIu64 " octets in %" PRIu64 " packets", name, octets, count);
+	if (count > 1 && ns > 0)
+		fprintf(out, ", %.1f packets/s, %.0f bit/s", (double)count / label_seconds(ns), 8.0 * (double)octets / label_seconds(ns));
+	fputc('\n', out);
+}
+
+/* All probes have one length. One that is sent after the warm-up is measured; the closing one is sent last. */
+static void write_traffic(FILE *out, const struct exchange *x)
+{
+	const uint64_t count = x->measured ? x->measured - counter_get(&x->account.closing) : 0;
+	const int64_t ns = x->ended_ns - x->began_ns;
+
+	fprintf(out, "\nTraffic (UDP payload, after the warm-up):\n");
+	write_traffic_row(out, "To there", count, count * x->probe_bytes, ns);
+	write_traffic_row(out, "From there", counter_get(&x->account.timed_packets), counter_get(&x->account.timed_bytes), ns);
+}
+
+/* On one way at least so much was lost, where it is not known of all. */
+static void write_shares(FILE *out, const struct exchange *x)
+{
+	const struct account *a = &x->account;
+	const struct directions *d = &x->directions;
+	const char *least = d->lost_unknown ? ">= " : "";
+	const double percent = 100.0 / (double)(counter_get(&a->sent) - counter_get(&a->closing));
+
+	fprintf(out, "  Of all probes:  %.3f %% lost", percent * (double)counter_get(&a->lost));
+	if (d->told)
+		fprintf(out, " (%s%.3f %% there, %s%.3f %% back)", least, percent * (double)d->lost_forward, least,
+			percent * (double)d->lost_backward);
+	fprintf(out, ", %.3f %% answered late, %.3f %% again\n", percent * (double)counter_get(&a->late),
+		percent * (double)counter_get(&a->duplicate));
+}
+
 void account_write(FILE *out, const struct report *r)
 {
 	const struct exchange *x = r->exchange;
@@ -213,6 +248,10 @@ void account_write(FILE *out, const struct report *r)
 	if (r->histogram->count > 1 && active_ns > 0)
 		fprintf(out, "\nRate: %.0f %s/s\n", (double)r->histogram->count / label_seconds(active_ns),
 			label_roles[r->options->role].done);
+	if (r->options->role != ROLE_EMIT || counter_get(&x->account.sent) <= counter_get(&x->account.closing))
+		return;
+	write_traffic(out, x);
+	write_shares(out, x);
 }
 
 void account_write_log(FILE *out, const struct report *r)

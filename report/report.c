@@ -16,6 +16,7 @@
 #include "report/machine.h"
 #include "report/part.h"
 #include "report/statistics.h"
+#include "report/variation.h"
 #include "report/verdict.h"
 
 #include <err.h>
@@ -56,6 +57,7 @@ void report_write(FILE *out, const struct report *r, int columns)
 		statistics_write_histograms(out, r, columns);
 	statistics_write_stages(out, r, columns);
 	statistics_write_schedule(out, r, columns);
+	variation_write(out, r, columns);
 	label_latency(r->options, latency, sizeof(latency));
 	fprintf(out, "\nLatency: %s (%s)\n", latency,
 		label_stamps[options_on_wire(r->options) ? r->options->stamp : SOURCE_USER].clock);

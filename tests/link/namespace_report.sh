@@ -103,6 +103,34 @@ packets_template() { # e or r
 	fi
 }
 
+# What an emitter has of all delays, after the stages.
+delays_template() {
+	local row
+
+	echo '^$'
+	echo '^Delays \(us\): +Samples +Min +Mean +Median +99th +Max +Stddev$'
+	for row in RTT 'Send delay' 'Receive delay' Response 'RTT IPDV' 'Send IPDV' 'Receive IPDV'; do
+		echo "^  $row +[0-9]+( +[0-9]+\\.[0-9]{3}){6}\$"
+	done
+	cat <<-END
+		^  Median and 99th of delays are lower edges of at most 0\.010 us$
+		* ^  Not in (Send|Receive) delay: [0-9]+ that are negative$
+		^  IPDV: between the delays of consecutive probes \(RFC 3393\); median and 99th within 1\.6 %$
+		* ^  Not in Send and Receive IPDV: .*$
+	END
+}
+
+traffic_template() {
+	local name
+
+	echo '^$'
+	echo '^Traffic \(UDP payload, after the warm-up\):$'
+	for name in 'To there ' 'From there'; do
+		echo "^  $name ?:  [0-9]+ octets in [0-9]+ packets, [0-9]+\\.[0-9] packets/s, [0-9]+ bit/s\$"
+	done
+	echo '^  Of all probes:  [0-9.]+ % lost( \((>= )?[0-9.]+ % there, (>= )?[0-9.]+ % back\))?, [0-9.]+ % answered late, [0-9.]+ % again$'
+}
+
 missing_template() {
 	echo '^Missing stamps:$'
 	count_line Transmit
@@ -141,7 +169,7 @@ report_template() {
 		* ^  [ 0-9]{8}\.[0-9]{3} - [ 0-9]{8}\.[0-9]{3} : [ 0-9]{12} [ 0-9]{3}\.[0-9]{4}%$
 		^  [ 0-9]{8}\.[0-9]{3} -   \(overflow\) : [ 0-9]{12} [ 0-9]{3}\.[0-9]{4}%$
 	END
-	[ "$role" = r ] || parts_template
+	[ "$role" = r ] || { parts_template && delays_template; }
 	cat <<-END
 		^$
 		^Latency: $latency$
@@ -153,6 +181,7 @@ report_template() {
 	missing_template
 	echo '^$'
 	echo "^Rate: [0-9]+ $([ "$role" = e ] && echo 'round trips' || echo responses)/s\$"
+	[ "$role" = r ] || traffic_template
 	echo '^$'
 	echo '* ^Note: tracing is on \(.*\): it moves what is measured$'
 	echo '^Measurement: (trusted|doubtful: .*)$'

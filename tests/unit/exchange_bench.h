@@ -608,6 +608,43 @@ static inline void check_sample(const struct sample *s)
 	check_time(s, emit ? EMIT_T4_WIRE : REFLECT_T2_WIRE, p->rx_wire_ns, p->rx_stamped ? b.channel.wire : SOURCE_NONE);
 }
 
+static inline void add_variation(struct variation_figure *f, const struct sample *s, const struct sample *before, int from, int to)
+{
+	const int64_t by_ns = s->time_ns[to] - s->time_ns[from] - (before->time_ns[to] - before->time_ns[from]);
+
+	if (s->seq - before->seq != 1 || !s->source[from] || !s->source[to] || s->source[from] != before->source[from] ||
+	    s->source[to] != before->source[to] || llabs(by_ns) >> VARIATION_BITS)
+		return;
+	f->count++;
+	f->sum += (uint64_t)llabs(by_ns);
+}
+
+/* From one record to the next, where no number is between them; of one way where both tell of it, and no clock is in doubt. */
+static inline void check_variation(void)
+{
+	const bool undoubted = !b.x.account.doubted && b.x.set_ns == INT64_MIN;
+	struct variation_figure expect[VARIATIONS] = { 0 };
+
+	for (uint64_t i = 1; i < log_ready(&b.log); i++) {
+		add_variation(&expect[VARIATION_RTT], logged(i), logged(i - 1), b.x.from, b.x.to);
+		add_variation(&expect[VARIATION_FORWARD], logged(i), logged(i - 1), b.x.from, THERE + REFLECT_T2_WIRE);
+		add_variation(&expect[VARIATION_BACKWARD], logged(i), logged(i - 1), THERE + REFLECT_T3_WIRE, b.x.to);
+	}
+	for (int i = 0; i < VARIATIONS; i++) {
+		const struct variation_figure *f = &b.x.variation.of[i];
+
+		if (i != VARIATION_RTT && !b.x.peer) {
+			assert_int_equal(f->count, 0);
+		} else if (i == VARIATION_RTT || undoubted) {
+			assert_int_equal(f->count, expect[i].count);
+			assert_true(f->sum == expect[i].sum);
+		} else {
+			assert_true(f->count <= expect[i].count && f->sum <= expect[i].sum);
+		}
+	}
+	assert_true(!undoubted || !b.x.variation.left_out);
+}
+
 static inline void check_samples(void)
 {
 	__int128 sum = 0;
@@ -622,6 +659,8 @@ static inline void check_samples(void)
 		sum += logged(i)->latency_ns;
 	}
 	assert_true(sum == b.histogram.sum);
+	if (b.options.role == ROLE_EMIT)
+		check_variation();
 }
 
 /* One more, after the run and no part of it, whenever a record waited for what only one more could tell. */

@@ -1,4 +1,4 @@
-/* build: sources=report/log_file.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/report.c,report/statistics.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+/* build: sources=report/log_file.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/report.c,report/statistics.c,report/variation.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The accounts: each counter in its row, and none where there is nothing to tell. */
 #include "report/account.c"
@@ -163,6 +163,65 @@ static void probes_that_arrived_in_another_state(void **state)
 	assert_no(written(0), "TTL");
 }
 
+/* ---- Traffic and shares -------------------------------------------------------------------------------------------- */
+
+#define TRAFFIC "\nTraffic (UDP payload, after the warm-up):\n"
+
+/* 2000 probes of 44 octets in 4 s; some replies were longer. */
+static void packets_and_octets_by_time(void **state)
+{
+	struct account *a = &exchange.account;
+
+	(void)state;
+	assert_no(written(0), "Traffic");
+	counter_add(&a->sent, 2101);
+	counter_add(&a->closing, 1);
+	counter_add(&a->timed_packets, 1900);
+	counter_add(&a->timed_bytes, 1900 * 60);
+	counter_add(&a->lost, 105);
+	counter_add(&a->late, 21);
+	counter_add(&a->duplicate, 42);
+	exchange.measured = 2001;
+	exchange.probe_bytes = 44;
+	exchange.began_ns = NS_PER_S;
+	exchange.ended_ns = 5 * NS_PER_S;
+	assert_section(TRAFFIC, "  To there  :  88000 octets in 2000 packets, 500.0 packets/s, 176000 bit/s\n"
+		       "  From there:  114000 octets in 1900 packets, 475.0 packets/s, 228000 bit/s\n"
+		       "  Of all probes:  5.000 % lost, 1.000 % answered late, 2.000 % again\n");
+	exchange.directions = (struct directions){ .told = true, .lost_forward = 84, .lost_backward = 21 };
+	assert_non_null(strstr(written(0), "  Of all probes:  5.000 % lost (4.000 % there, 1.000 % back), 1.000 % answered late,"));
+	exchange.directions.lost_unknown = 1;
+	assert_non_null(strstr(written(0), "  Of all probes:  5.000 % lost (>= 4.000 % there, >= 1.000 % back), 1.000 % answered"));
+	options.role = ROLE_REFLECT;
+	assert_no(written(0), "Traffic");
+	assert_no(text, "Of all probes");
+}
+
+/* A rate needs two, and time. The closing probe is no part of it. */
+static void traffic_of_next_to_nothing(void **state)
+{
+	struct account *a = &exchange.account;
+
+	(void)state;
+	counter_add(&a->sent, 1);
+	counter_add(&a->timed_packets, 2);
+	counter_add(&a->timed_bytes, 88);
+	exchange.measured = 1;
+	exchange.probe_bytes = 44;
+	assert_non_null(strstr(written(0), "  From there:  88 octets in 2 packets\n"));
+	exchange.ended_ns = NS_PER_S;
+	assert_section(TRAFFIC, "  To there  :  44 octets in 1 packets\n"
+		       "  From there:  88 octets in 2 packets, 2.0 packets/s, 704 bit/s\n"
+		       "  Of all probes:  0.000 % lost, 0.000 % answered late, 0.000 % again\n");
+	/* All was warm-up, as the closing probe was. */
+	exchange.measured = 0;
+	counter_add(&a->sent, 1);
+	counter_add(&a->closing, 1);
+	assert_non_null(strstr(written(0), "  To there  :  0 octets in 0 packets\n"));
+	a->sent = a->closing;
+	assert_no(written(0), "Traffic");
+}
+
 /* ---- The log ----------------------------------------------------------------------------------------------------- */
 
 static int set_up_records(void **state)
@@ -255,6 +314,8 @@ int main(void)
 		TEST(losses_by_direction),
 		TEST(the_account_of_the_reflectors_stamps),
 		TEST(probes_that_arrived_in_another_state),
+		TEST(packets_and_octets_by_time),
+		TEST(traffic_of_next_to_nothing),
 		RECORDS_TEST(accounts_of_a_log),
 		RECORDS_TEST(accounts_of_what_is_not_in_the_file),
 		RECORDS_TEST(how_a_log_was_written),

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The delays and how they vary, in one table. */
+#include "report/variation.h"
+
+#include "histogram.h"
+#include "measure/exchange.h"
+#include "options.h"
+#include "report/label.h"
+#include "report/report.h"
+
+#include <inttypes.h>
+
+/* With all columns; a terminal that is narrower gets those that are left without the samples. */
+#define ALL_COLUMNS 90
+
+enum cell { CELL_MIN, CELL_MEAN, CELL_MEDIAN, CELL_99, CELL_MAX, CELL_DEVIATION, CELLS };
+
+static const struct {
+	const char *title;
+	int width;
+} cells[CELLS] = {
+	[CELL_MIN] = { "Min", 10 },	[CELL_MEAN] = { "Mean", 10 }, [CELL_MEDIAN] = { "Median", 10 },
+	[CELL_99] = { "99th", 10 },	[CELL_MAX] = { "Max", 10 },   [CELL_DEVIATION] = { "Stddev", 9 },
+};
+
+struct table {
+	FILE *out;
+	bool samples; /* as a column */
+};
+
+/* bound: the value of this cell is that or more. */
+static void write_row(const struct table *t, const char *name, uint64_t count, const double us[CELLS], const bool bound[CELLS])
+{
+	fprintf(t->out, "  %-13s", name);
+	if (t->samples)
+		fprintf(t->out, " %9" PRIu64, count);
+	for (int i = 0; i < CELLS; i++) {
+		char text[40];
+
+		snprintf(text, sizeof(text), "%s%.3f", bound[i] ? ">=" : "", us[i]);
+		fprintf(t->out, " %*s", cells[i].width, text);
+	}
+	fputc('\n', t->out);
+}
+
+static void write_title(const struct table *t)
+{
+	fprintf(t->out, "\n%-15s", "Delays (us):");
+	if (t->samples)
+		fprintf(t->out, " %9s", "Samples");
+	for (int i = 0; i < CELLS; i++)
+		fprintf(t->out, " %*s", cells[i].width, cells[i].title);
+	fputc('\n', t->out);
+}
+
+/* h: not NULL, and not empty. */
+static void write_delay(const struct table *t, const char *name, const struct histogram *h)
+{
+	const struct percentile median = histogram_percentile(h, 50, 100), high = histogram_percentile(h, 99, 100);
+
+	write_row(t, name, h->count,
+		  (const double[CELLS]){ label_us(h->min_ns), histogram_mean_ns(h) / NS_PER_US, label_us(median.value_ns),
+					 label_us(high.value_ns), label_us(h->max_ns), histogram_deviation_ns(h) / NS_PER_US },
+		  (const bool[CELLS]){ [CELL_MEDIAN] = median.bound, [CELL_99] = high.bound });
+}
+
+static double ns_as_us(double ns)
+{
+	return ns / NS_PER_US;
+}
+
+static bool write_variation(const struct table *t, const char *name, const struct variation_figure *f)
+{
+	if (!f->count)
+		return false;
+	write_row(t, name, f->count,
+		  (const double[CELLS]){ ns_as_us((double)f->min_ns), ns_as_us((double)f->sum / (double)f->count),
+					 ns_as_us((double)variation_percentile(f, 50, 100)),
+					 ns_as_us((double)variation_percentile(f, 99, 100)), ns_as_us((double)f->max_ns),
+					 ns_as_us(histogram_deviation(f->count, f->sum, f->sum_of_squares)) },
+		  (const bool[CELLS]){ false });
+	return true;
+}
+
+/* The rows of delays; those without a sample are left out. */
+enum delay { DELAY_RTT, DELAY_SEND, DELAY_RECEIVE, DELAY_RESPONSE, DELAY_TIMER, DELAYS };
+
+struct delay_row {
+	const char *name;
+	const struct histogram *histogram; /* NULL: not collected */
+};
+
+/* How exact the delays are, and what is not in them. That of the round trip is told by the accounts. */
+static void write_notes_of_delays(FILE *out, const struct delay_row rows[DELAYS])
+{
+	int64_t width_ns = 1;
+
+	for (int i = 0; i < DELAYS; i++)
+		if (rows[i].histogram && rows[i].histogram->count && rows[i].histogram->width_ns > width_ns)
+			width_ns = rows[i].histogram->width_ns;
+	if (width_ns > 1)
+		fprintf(out, "  Median and 99th of delays are lower edges of at most %.3f us\n", label_us(width_ns));
+	for (int i = DELAY_SEND; i < DELAYS; i++)
+		if (rows[i].histogram && rows[i].histogram->negatives)
+			fprintf(out, "  Not in %s: %" PRIu64 " that are negative\n", rows[i].name, rows[i].histogram->negatives);
+}
+
+/* The same of IPDV. */
+static void write_notes_of_variations(FILE *out, const struct variation *v)
+{
+	uint64_t count = 0, beyond = 0;
+
+	for (int i = 0; i < VARIATIONS; i++) {
+		count += v->of[i].count;
+		beyond += v->of[i].beyond;
+	}
+	if (count)
+		fprintf(out, "  IPDV: between the delays of consecutive probes (RFC 3393); median and 99th within 1.6 %%\n");
+	if (v->left_out)
+		fprintf(out, "  Not in Send and Receive IPDV: %" PRIu64 " samples around a clock that was set or is in doubt\n",
+			v->left_out);
+	if (beyond)
+		fprintf(out, "  Not in IPDV: %" PRIu64 " differences of more than 18 minutes\n", beyond);
+}
+
+void variation_write(FILE *out, const struct report *r, int columns)
+{
+	const struct exchange *x = r->exchange;
+	const struct variation_figure *f = x->variation.of;
+	const struct table t = { .out = out, .samples = !columns || columns >= ALL_COLUMNS };
+	const struct delay_row rows[DELAYS] = {
+		[DELAY_RTT] = { "RTT", r->histogram },
+		[DELAY_SEND] = { "Send delay", x->one_way[ONE_WAY_FORWARD] },
+		[DELAY_RECEIVE] = { "Receive delay", x->one_way[ONE_WAY_BACKWARD] },
+		[DELAY_RESPONSE] = { "Response", x->stage[STAGE_RESPONSE] },
+		[DELAY_TIMER] = { "Timer error", x->planned[PLANNED_LATE] },
+	};
+	bool way_known = false, way_varies;
+
+	if (r->options->role != ROLE_EMIT || !r->histogram->count)
+		return;
+	write_title(&t);
+	for (int i = 0; i < DELAYS; i++) {
+		if (!rows[i].histogram || !rows[i].histogram->count)
+			continue;
+		write_delay(&t, rows[i].name, rows[i].histogram);
+		way_known |= i == DELAY_SEND || i == DELAY_RECEIVE;
+	}
+	write_variation(&t, "RTT IPDV", &f[VARIATION_RTT]);
+	way_varies = write_variation(&t, "Send IPDV", &f[VARIATION_FORWARD]);
+	way_varies |= write_variation(&t, "Receive IPDV", &f[VARIATION_BACKWARD]);
+	write_notes_of_delays(out, rows);
+	if (way_varies && !way_known)
+		fprintf(out, "  Send and receive delay: not known, only their variation\n");
+	write_notes_of_variations(out, &x->variation);
+}

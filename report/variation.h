@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The delays and how they vary, in one table. For report/ only. */
+#ifndef REPORT_VARIATION_H
+#define REPORT_VARIATION_H
+
+#include "rant.h"
+
+struct report;
+
+/* Of an emitter that has a sample. Rows of what is not known are left out. columns: width of the terminal, 0 when out is none. */
+void variation_write(FILE *out, const struct report *r, int columns);
+
+#endif

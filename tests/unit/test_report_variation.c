@@ -1,0 +1,174 @@
+/* build: sources=report/log_file.c,report/account.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/statistics.c,report/report.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of delays and how they vary: golden text, with numbers by hand. */
+#include "report/variation.c"
+
+#include "fake_report.h"
+
+#define TITLE "\nDelays (us):      Samples        Min       Mean     Median       99th        Max    Stddev\n"
+#define RTT "  RTT                   4     10.000     16.500     12.000     30.000     30.000     7.921\n"
+#define IPDV "  RTT IPDV              3      2.000      6.667      2.000     16.000     16.000     6.600\n"
+#define LEGEND "  IPDV: between the delays of consecutive probes (RFC 3393); median and 99th within 1.6 %\n"
+
+static struct histogram planned[PLANNED];
+
+static void forget_planned(void)
+{
+	for (int i = 0; i < PLANNED; i++) {
+		free(planned[i].overflow);
+		planned[i].overflow = NULL;
+	}
+}
+
+static int end(void **state)
+{
+	forget_planned();
+	return tear_down(state);
+}
+
+/* Four round trips of 10, 12, 14 and 30 us: mean 16.5, squares of what they are off by 42.25 + 20.25 + 6.25 + 182.25 = 4 * 62.75;
+ * from one to the next 2, 2 and 16: mean 20 / 3, squares 4 + 4 + 256 = 3 * 88, less 400 / 9. */
+static void four_round_trips(void)
+{
+	static const int64_t us[] = { 10, 12, 14, 30 };
+
+	options.role = ROLE_EMIT;
+	options.histogram = false;
+	for (uint32_t i = 0; i < COUNT_OF(us); i++) {
+		histogram_add(&histogram, us[i] * NS_PER_US, 7 + i);
+		variation_add(&exchange.variation.of[VARIATION_RTT], us[i] * NS_PER_US, 7 + i, SOURCE_KERNEL);
+	}
+}
+
+/* 3, 5 and 4 us there; 2, 2 and 1 us back. */
+static void three_ways(bool known)
+{
+	static const int64_t us[ONE_WAYS][3] = { { 3, 5, 4 }, { 2, 2, 1 } };
+
+	for (int way = 0; way < ONE_WAYS; way++) {
+		place(&one_way[way], 10);
+		exchange.one_way[way] = &one_way[way];
+		for (uint32_t i = 0; i < 3; i++) {
+			if (known)
+				histogram_add(&one_way[way], us[way][i] * NS_PER_US + 7, i);
+			variation_add(&exchange.variation.of[VARIATION_FORWARD + way], us[way][i] * NS_PER_US + 7, i, SOURCE_KERNEL);
+		}
+	}
+}
+
+#define WAYS                                                                                          \
+	"  Send delay            3      3.007      4.007      4.000      5.000      5.007     0.816\n" \
+	"  Receive delay         3      1.007      1.674      2.000      2.000      2.007     0.471\n"
+#define WAYS_IPDV                                                                                     \
+	"  Send IPDV             2      1.000      1.500      1.000      2.000      2.000     0.500\n" \
+	"  Receive IPDV          2      0.000      0.500      0.000      1.000      1.000     0.500\n"
+
+static void the_round_trip_alone(void **state)
+{
+	(void)state;
+	four_round_trips();
+	assert_section(TITLE, RTT IPDV LEGEND);
+	/* Neither at the other end, nor where there is nothing. */
+	options.role = ROLE_REFLECT;
+	assert_no(written(0), "Delays (us)");
+	options.role = ROLE_EMIT;
+	forget_samples(&histogram, 0, 0);
+	assert_no(written(0), "Delays (us)");
+}
+
+static void one_sample_does_not_vary(void **state)
+{
+	(void)state;
+	options.role = ROLE_EMIT;
+	histogram_add(&histogram, 10000, 0);
+	variation_add(&exchange.variation.of[VARIATION_RTT], 10000, 0, SOURCE_KERNEL);
+	assert_section(TITLE, "  RTT                   1     10.000     10.000     10.000     10.000     10.000     0.000\n");
+}
+
+static void all_that_there_is(void **state)
+{
+	(void)state;
+	four_round_trips();
+	three_ways(true);
+	options.interval_ns = NS_PER_MS;
+	place(&stage[STAGE_RESPONSE], 1);
+	exchange.stage[STAGE_RESPONSE] = &stage[STAGE_RESPONSE];
+	histogram_add(&stage[STAGE_RESPONSE], 1000, 0);
+	histogram_add(&stage[STAGE_RESPONSE], 3000, 0);
+	for (int i = 0; i < PLANNED; i++) {
+		place(&planned[i], 1);
+		exchange.planned[i] = &planned[i];
+	}
+	histogram_add(&planned[PLANNED_LATE], 250, 0);
+	histogram_add(&planned[PLANNED_RTT], 99999, 0);
+	assert_section(TITLE, RTT WAYS
+		       "  Response              2      1.000      2.000      1.000      3.000      3.000     1.000\n"
+		       "  Timer error           1      0.250      0.250      0.250      0.250      0.250     0.000\n"
+		       IPDV WAYS_IPDV
+		       "  Median and 99th of delays are lower edges of at most 0.010 us\n" LEGEND);
+}
+
+/* Where the clocks are not related. */
+static void ways_of_which_only_the_variation_is_known(void **state)
+{
+	(void)state;
+	four_round_trips();
+	three_ways(false);
+	assert_section(TITLE, RTT IPDV WAYS_IPDV "  Send and receive delay: not known, only their variation\n" LEGEND);
+	exchange.one_way[0] = exchange.one_way[1] = NULL;
+	assert_section(TITLE, RTT IPDV WAYS_IPDV "  Send and receive delay: not known, only their variation\n" LEGEND);
+}
+
+static void what_is_not_in_it(void **state)
+{
+	(void)state;
+	four_round_trips();
+	three_ways(true);
+	histogram_add(&one_way[0], -1, 3);
+	histogram_add(&histogram, -1, 3); /* which the accounts tell */
+	exchange.variation.left_out = 41;
+	variation_add(&exchange.variation.of[VARIATION_RTT], INT64_MAX, 11, SOURCE_KERNEL);
+	assert_section(TITLE, RTT
+		       WAYS IPDV WAYS_IPDV
+		       "  Median and 99th of delays are lower edges of at most 0.010 us\n  Not in Send delay: 1 that are negative\n" LEGEND
+		       "  Not in Send and Receive IPDV: 41 samples around a clock that was set or is in doubt\n"
+		       "  Not in IPDV: 1 differences of more than 18 minutes\n");
+}
+
+static void a_full_overflow_store(void **state)
+{
+	(void)state;
+	options.role = ROLE_EMIT;
+	options.histogram = false;
+	forget_samples(&histogram, 200 * NS_PER_US, HISTOGRAM_OVERFLOW_STORE + 1);
+	assert_section(TITLE, "  RTT              131073    200.000    200.000  >=100.000  >=100.000    200.000     0.000\n");
+}
+
+static void it_fits_the_terminal(void **state)
+{
+	(void)state;
+	four_round_trips();
+	width = 90;
+	assert_section(TITLE, RTT IPDV LEGEND);
+	width = 80;
+	assert_section("\nDelays (us):           Min       Mean     Median       99th        Max    Stddev\n",
+		       "  RTT               10.000     16.500     12.000     30.000     30.000     7.921\n"
+		       "  RTT IPDV           2.000      6.667      2.000     16.000     16.000     6.600\n" LEGEND);
+}
+
+#define ENDED(function) cmocka_unit_test_setup_teardown(function, set_up, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ENDED(the_round_trip_alone),
+		ENDED(one_sample_does_not_vary),
+		ENDED(all_that_there_is),
+		ENDED(ways_of_which_only_the_variation_is_known),
+		ENDED(what_is_not_in_it),
+		ENDED(a_full_overflow_store),
+		ENDED(it_fits_the_terminal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

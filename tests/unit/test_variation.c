@@ -1,0 +1,413 @@
+/* build: wraps= sources=histogram.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How delays differ: by hand, against a sorted array, and which samples have a difference. */
+#include "measure/variation.c"
+
+#include "host/clock_peer.h"
+#include "util.h"
+
+#define T2 (THERE + REFLECT_T2_WIRE)
+#define T3 (THERE + REFLECT_T3_WIRE)
+
+static struct variation_figure f;
+static struct exchange x;
+static struct clock_peer peer;
+
+static int set_up(void **state)
+{
+	(void)state;
+	memset(&f, 0, sizeof(f));
+	memset(&x, 0, sizeof(x));
+	x.peer = &peer;
+	x.from = EMIT_T1_WIRE;
+	x.to = EMIT_T4_WIRE;
+	x.set_ns = INT64_MIN;
+	return 0;
+}
+
+/* Delays of packets that follow each other, from `seq` on. */
+static void follow_all(uint32_t seq, const int64_t *delay_ns, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		variation_add(&f, delay_ns[i], seq + (uint32_t)i, SOURCE_KERNEL);
+}
+
+#define FOLLOW(seq, ...) follow_all(seq, (const int64_t[]){ __VA_ARGS__ }, sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
+
+static double mean(void)
+{
+	return (double)f.sum / (double)f.count;
+}
+
+static double deviation(void)
+{
+	return histogram_deviation(f.count, f.sum, f.sum_of_squares);
+}
+
+/* ---- One figure ---------------------------------------------------------------------------------------------------- */
+
+/* Differences 10, 20, 30, 0, 40: sum 100, of squares 3000; 600 - 20 * 20 = 200. */
+static void six_delays_by_hand(void **state)
+{
+	(void)state;
+	FOLLOW(7, 100, 110, 90, 60, 60, 100);
+	assert_int_equal(f.count, 5);
+	assert_int_equal(f.min_ns, 0);
+	assert_int_equal(f.max_ns, 40);
+	assert_true(mean() == 20);
+	assert_float_equal(deviation(), 14.142135623730951, 1e-12);
+	assert_int_equal(variation_percentile(&f, 50, 100), 20);
+	assert_int_equal(variation_percentile(&f, 99, 100), 40);
+	assert_int_equal(variation_percentile(&f, 40, 100), 10);
+	assert_int_equal(variation_percentile(&f, 41, 100), 20);
+	assert_int_equal(variation_percentile(&f, 0, 100), 0);
+	assert_int_equal(f.beyond, 0);
+}
+
+static void one_delay_has_no_difference(void **state)
+{
+	(void)state;
+	assert_int_equal(f.count, 0);
+	/* Number 1 follows 0, but there was no 0. */
+	variation_add(&f, 100, 1, SOURCE_KERNEL);
+	assert_int_equal(f.count, 0);
+	variation_add(&f, 103, 2, SOURCE_KERNEL);
+	assert_int_equal(f.count, 1);
+	assert_int_equal(f.min_ns, 3);
+	assert_int_equal(f.max_ns, 3);
+	assert_true(deviation() == 0);
+	assert_int_equal(variation_percentile(&f, 50, 100), 3);
+}
+
+static void a_gap_has_no_difference(void **state)
+{
+	(void)state;
+	FOLLOW(10, 100, 105);
+	FOLLOW(13, 1000, 1007); /* 12 is missing */
+	assert_int_equal(f.count, 2);
+	assert_int_equal(f.sum, 12);
+	/* Late, again, and back to where it was. */
+	FOLLOW(12, 5000);
+	FOLLOW(12, 6000);
+	FOLLOW(15, 7000, 7001);
+	assert_int_equal(f.count, 3);
+	assert_int_equal(f.sum, 13);
+}
+
+/* 13 after 12, whatever came before. */
+static void what_comes_out_of_order_is_the_last_one(void **state)
+{
+	(void)state;
+	FOLLOW(14, 100);
+	FOLLOW(12, 200, 230);
+	FOLLOW(14, 250);
+	assert_int_equal(f.count, 2);
+	assert_int_equal(f.sum, 50);
+}
+
+static void numbers_wrap(void **state)
+{
+	(void)state;
+	FOLLOW(UINT32_MAX - 1, 1, 2, 4, 8);
+	assert_int_equal(f.count, 3);
+	assert_int_equal(f.sum, 7);
+}
+
+static void kinds_are_not_compared(void **state)
+{
+	(void)state;
+	variation_add(&f, 100, 1, SOURCE_LOCAL);
+	variation_add(&f, 37000000000, 2, SOURCE_HARDWARE);
+	assert_int_equal(f.count, 0);
+	variation_add(&f, 37000000001, 3, SOURCE_HARDWARE);
+	assert_int_equal(f.count, 1);
+	assert_int_equal(f.max_ns, 1);
+}
+
+/* The last value that is taken, the first that is not, and what is in no 64 bits. */
+static void values_beyond_all(void **state)
+{
+	const int64_t last_ns = (1LL << VARIATION_BITS) - 1;
+
+	(void)state;
+	FOLLOW(1, 0, last_ns, 0);
+	assert_int_equal(f.count, 2);
+	assert_int_equal(f.max_ns, last_ns);
+	assert_int_equal(f.beyond, 0);
+	assert_int_equal(f.low[VARIATION_BUCKETS - 1], 2);
+	assert_in_range(variation_percentile(&f, 99, 100), last_ns - last_ns / 64, last_ns);
+	FOLLOW(4, last_ns + 1, 0, INT64_MAX, INT64_MIN, INT64_MAX);
+	assert_int_equal(f.count, 2);
+	assert_int_equal(f.beyond, 5);
+	assert_true(f.sum == 2 * (unsigned __int128)last_ns);
+	assert_true(f.sum_of_squares == 2 * (unsigned __int128)last_ns * (unsigned __int128)last_ns);
+}
+
+/* The sums stay exact where those of doubles do not: a difference of 1 ns beside 2^48 of 18 minutes. */
+static void sums_are_exact(void **state)
+{
+	const uint64_t n = 1ULL << 48, ns = (1ULL << VARIATION_BITS) - 1;
+
+	(void)state;
+	f.count = n;
+	f.sum = (unsigned __int128)n * ns;
+	f.sum_of_squares = (unsigned __int128)n * ns * ns;
+	f.min_ns = f.max_ns = ns;
+	assert_true(deviation() == 0);
+	FOLLOW(1, 0, 1);
+	assert_true(f.sum == (unsigned __int128)n * ns + 1);
+	assert_true(f.sum_of_squares == (unsigned __int128)n * ns * ns + 1);
+	/* (ns - 1) / sqrt(n) */
+	assert_float_equal(deviation(), 65536, 0.001);
+}
+
+static void counts_pass_a_byte(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i <= 70000; i++)
+		variation_add(&f, i % 2 ? 5 : 0, i, SOURCE_KERNEL);
+	assert_int_equal(f.count, 70000);
+	assert_int_equal(f.carry[5] * 256 + f.low[5], 70000);
+	variation_add(&f, 1000000, 70001, SOURCE_KERNEL);
+	assert_int_equal(variation_percentile(&f, 99, 100), 5);
+	assert_int_equal(variation_percentile(&f, 1, 1), 1000000);
+}
+
+/* Each value is in a bucket of its own, or within 1/64 of its middle. */
+static void buckets_are_as_fine_as_told(void **state)
+{
+	unsigned before = 0;
+
+	(void)state;
+	for (unsigned bit = 0; bit < VARIATION_BITS; bit++) {
+		for (int by = -2; by <= 2; by++) {
+			const int64_t ns = (1LL << bit) + by;
+			uint64_t told_ns;
+
+			if (ns < 0)
+				continue;
+			set_up(NULL);
+			FOLLOW(1, 0, ns);
+			f.min_ns = 0; /* what follows is of the bucket alone */
+			f.max_ns = UINT64_MAX;
+			told_ns = variation_percentile(&f, 1, 1);
+			if (ns < 64)
+				assert_int_equal(told_ns, ns);
+			assert_true(llabs((int64_t)told_ns - ns) <= ns / 64);
+		}
+	}
+	/* They go up one by one, each with its own values. */
+	for (unsigned i = 1; i < VARIATION_BUCKETS; i++) {
+		assert_true(value_of(i) > value_of(before));
+		set_up(NULL);
+		FOLLOW(1, 0, (int64_t)value_of(i));
+		assert_int_equal(f.low[i], 1);
+		before = i;
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	return compare_ns(a, b);
+}
+
+/* Percentiles against a sorted array; mean and deviation against long doubles. */
+static void random_delays(void **state)
+{
+	enum { N = 2000 };
+	static int64_t by_ns[N];
+
+	(void)state;
+	for (int round = 0; round < 20; round++) {
+		const unsigned bits = 4 + (unsigned)util_below(35);
+		int64_t at_ns = (int64_t)(util_random() >> 2), sum = 0;
+		long double squares = 0;
+
+		set_up(NULL);
+		variation_add(&f, at_ns, 0, SOURCE_USER);
+		for (int i = 0; i < N; i++) {
+			by_ns[i] = (int64_t)util_below(1ULL << bits);
+			at_ns += util_below(2) ? by_ns[i] : -by_ns[i];
+			variation_add(&f, at_ns, (uint32_t)i + 1, SOURCE_USER);
+			sum += by_ns[i];
+		}
+		qsort(by_ns, N, sizeof(by_ns[0]), compare);
+		for (int i = 0; i < N; i++)
+			squares += ((long double)by_ns[i] - (long double)sum / N) * ((long double)by_ns[i] - (long double)sum / N);
+		assert_int_equal(f.count, N);
+		assert_int_equal(f.min_ns, by_ns[0]);
+		assert_int_equal(f.max_ns, by_ns[N - 1]);
+		assert_true(f.sum == (unsigned __int128)sum);
+		assert_true(llabs((int64_t)(deviation() * deviation() - (double)(squares / N))) <= (double)(squares / N) * 1e-9 + 1e-6);
+		for (uint64_t percent = 1; percent <= 100; percent++) {
+			const int64_t exact_ns = by_ns[percent * N / 100 - 1];
+
+			assert_true(llabs((int64_t)variation_percentile(&f, percent, 100) - exact_ns) <= exact_ns / 64);
+		}
+	}
+}
+
+/* ---- Samples ------------------------------------------------------------------------------------------------------- */
+
+/* Probe seq took so long there, in the response and back; the reflector's clock is ahead by 5 s. */
+static struct sample sample_of(uint32_t seq, int64_t there_ns, int64_t response_ns, int64_t back_ns)
+{
+	const int64_t t1_ns = NS_PER_S + seq * 100 * NS_PER_US, t2_ns = t1_ns + 5 * NS_PER_S + there_ns;
+	struct sample s = { .seq = seq, .latency_ns = there_ns + response_ns + back_ns };
+
+	s.time_ns[x.from] = t1_ns;
+	s.time_ns[T2] = t2_ns;
+	s.time_ns[T3] = t2_ns + response_ns;
+	s.time_ns[x.to] = t1_ns + s.latency_ns;
+	s.source[x.from] = s.source[x.to] = s.source[T2] = s.source[T3] = SOURCE_KERNEL;
+	return s;
+}
+
+static void note(struct sample s)
+{
+	variation_note(&x, &s);
+}
+
+static void assert_figures(uint64_t rtt, uint64_t forward, uint64_t backward)
+{
+	assert_int_equal(x.variation.of[VARIATION_RTT].count, rtt);
+	assert_int_equal(x.variation.of[VARIATION_FORWARD].count, forward);
+	assert_int_equal(x.variation.of[VARIATION_BACKWARD].count, backward);
+}
+
+static void the_ways_of_two_samples(void **state)
+{
+	(void)state;
+	note(sample_of(1, 1000, 5000, 700));
+	note(sample_of(2, 1010, 5400, 640));
+	assert_figures(1, 1, 1);
+	assert_int_equal(x.variation.of[VARIATION_RTT].sum, 350);
+	assert_int_equal(x.variation.of[VARIATION_FORWARD].sum, 10);
+	assert_int_equal(x.variation.of[VARIATION_BACKWARD].sum, 60);
+	assert_int_equal(x.variation.left_out, 0);
+}
+
+/* What a rule took out, or what was never told, is a gap in that figure alone. */
+static void a_way_that_is_not_known(void **state)
+{
+	struct sample s = sample_of(2, 1000, 5000, 700), none = sample_of(4, 1000, 5000, 700);
+
+	(void)state;
+	s.source[T3] = SOURCE_NONE;
+	none.source[T2] = none.source[T3] = SOURCE_NONE;
+	note(sample_of(1, 1000, 5000, 700));
+	note(s);
+	assert_figures(1, 1, 0);
+	note(sample_of(3, 1000, 5000, 700));
+	assert_figures(2, 2, 0);
+	note(none);
+	note(sample_of(5, 1000, 5000, 700));
+	assert_figures(4, 2, 0);
+	note(sample_of(6, 1000, 5000, 700));
+	assert_figures(5, 3, 1);
+	assert_int_equal(x.variation.left_out, 0);
+}
+
+/* Nothing held its times against the others'. */
+static void without_a_peer_there_are_no_ways(void **state)
+{
+	(void)state;
+	x.peer = NULL;
+	note(sample_of(1, 1000, 5000, 700));
+	note(sample_of(2, 1000, 5000, 700));
+	assert_figures(1, 0, 0);
+}
+
+/* Times of other kinds: a reflector whose stamps became better. */
+static void a_reflector_with_other_stamps(void **state)
+{
+	struct sample s = sample_of(1, 1000, 5000, 700);
+
+	(void)state;
+	s.source[T2] = s.source[T3] = SOURCE_LOCAL;
+	note(s);
+	note(sample_of(2, 1000, 5000, 700));
+	assert_figures(1, 0, 0);
+}
+
+/* That it was set, or is in doubt, is seen while a sample waits: neither it nor the one after has a difference of one way. */
+static void a_clock_that_was_set(void **state)
+{
+	(void)state;
+	for (int doubt = 0; doubt < 2; doubt++) {
+		set_up(NULL);
+		note(sample_of(1, 1000, 5000, 700));
+		note(sample_of(2, 1000, 5000, 700));
+		assert_figures(1, 1, 1);
+		if (doubt)
+			counter_add(&x.account.doubted, 1);
+		else
+			x.set_ns = 77;
+		note(sample_of(3, 1000, 5000, 700));
+		note(sample_of(4, 1000, 5000, 700));
+		note(sample_of(5, 1000, 5000, 700));
+		assert_figures(4, 1, 1);
+		note(sample_of(6, 1000, 5000, 700));
+		assert_figures(5, 2, 2);
+		assert_int_equal(x.variation.left_out, 2);
+	}
+	/* A doubt that stays. */
+	for (uint32_t seq = 7; seq < 17; seq++) {
+		counter_add(&x.account.doubted, 1);
+		note(sample_of(seq, 1000, 5000, 700));
+	}
+	assert_figures(15, 2, 2);
+	assert_int_equal(x.variation.left_out, 12);
+	/* What told nothing of its ways is not left out. */
+	struct sample none = sample_of(17, 1000, 5000, 700);
+
+	none.source[T2] = none.source[T3] = SOURCE_NONE;
+	note(none);
+	assert_int_equal(x.variation.left_out, 12);
+}
+
+/* Times of clocks that have nothing in common, at the ends of 64 bits. */
+static void times_beyond_64_bits(void **state)
+{
+	struct sample s = sample_of(1, 1000, 5000, 700);
+
+	(void)state;
+	s.time_ns[T2] = INT64_MIN;
+	s.time_ns[T3] = INT64_MIN;
+	note(s);
+	s.seq = 2;
+	s.time_ns[T2] = s.time_ns[T3] = INT64_MAX;
+	note(s);
+	s.seq = 3;
+	note(s);
+	assert_figures(2, 1, 1);
+	assert_int_equal(x.variation.of[VARIATION_FORWARD].max_ns, 0);
+}
+
+#define TEST(function) cmocka_unit_test_setup(function, set_up)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(six_delays_by_hand),
+		TEST(one_delay_has_no_difference),
+		TEST(a_gap_has_no_difference),
+		TEST(what_comes_out_of_order_is_the_last_one),
+		TEST(numbers_wrap),
+		TEST(kinds_are_not_compared),
+		TEST(values_beyond_all),
+		TEST(sums_are_exact),
+		TEST(counts_pass_a_byte),
+		TEST(buckets_are_as_fine_as_told),
+		TEST(random_delays),
+		TEST(the_ways_of_two_samples),
+		TEST(a_way_that_is_not_known),
+		TEST(without_a_peer_there_are_no_ways),
+		TEST(a_reflector_with_other_stamps),
+		TEST(a_clock_that_was_set),
+		TEST(times_beyond_64_bits),
+	};
+
+	util_seed();
+	return cmocka_run_group_tests_name("variation", tests, NULL, NULL);
+}
