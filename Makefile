@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# rant: make, sudo make demo, sudo make check, sudo make check-all, make lab, sudo make fuzz, sudo make bench, sudo make install
+# rant: make, sudo make demo, sudo make check, sudo make check-all, make lab, sudo make fuzz, sudo make bench,
+# sudo make sweep, sudo make install
 
 CC ?= cc
 CFLAGS ?= -O2 -g
@@ -127,6 +128,12 @@ bench:
 	$(MAKE) rant
 	tests/bench/bench.sh ./rant $(OLD)
 
+# OPTIONS="OPTION...": of the emitter, too. RATES, SECONDS_EACH: see sweep.sh.
+sweep:
+	tests/packages.sh build demo bench
+	$(MAKE) rant
+	tests/bench/sweep.sh ./rant $(if $(OPTIONS),-- $(OPTIONS))
+
 install: rant
 	install -D -m 0755 rant $(DESTDIR)$(PREFIX)/bin/rant
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/rant/config $(wildcard config/*.sh)
@@ -139,4 +146,4 @@ uninstall:
 clean:
 	rm -rf build rant
 
-.PHONY: all demo check check-all lab lab-programs fuzz bench install uninstall clean
+.PHONY: all demo check check-all lab lab-programs fuzz bench sweep install uninstall clean

@@ -2,6 +2,8 @@
 /* The file of the log, and how it is gentle to the machine: space is taken ahead, and what is on the disk leaves the memory. */
 #include "report/log_file.h"
 
+#include "report/log_mend.h"
+
 #include <dirent.h>
 #include <err.h>
 #include <errno.h>
@@ -76,10 +78,51 @@ static int rename_new(const char *from, const char *to)
 	return -1;
 }
 
-/* What an earlier run left gets a number. 0, or -errno; -EBUSY: that run is still writing. */
-static int move_aside(const struct log_file *f)
+static bool is_at(const char *path, int fd)
+{
+	struct stat here, held;
+
+	return !lstat(path, &here) && !fstat(fd, &held) && here.st_dev == held.st_dev && here.st_ino == held.st_ino;
+}
+
+/* What an earlier run left, held so that no other run moves it; -1: it may not be read, or is a link; -EBUSY: that run is still
+ * writing, or another has just moved it. */
+static int hold(const char *path)
+{
+	const int how = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	int fd = open(path, O_RDWR | how);
+
+	if (fd < 0)
+		fd = open(path, O_RDONLY | how);
+	if (fd < 0)
+		return -1;
+	if (!(flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) && is_at(path, fd))
+		return fd;
+	close(fd);
+	return -EBUSY;
+}
+
+static int give_number(const struct log_file *f, const char *mended)
 {
 	char aside[NUMBERED_MAX];
+
+	for (uint64_t n = 1;; n++) {
+		numbered(aside, f->partial, n);
+		if (!rename_new(f->partial, aside))
+			break;
+		if (errno != EEXIST)
+			return -errno;
+	}
+	warnx("--log %s: an earlier run did not end and has left %s, which is now %s%s%s", f->path, f->partial, aside,
+	      *mended ? ": " : "", mended);
+	return 0;
+}
+
+/* What an earlier run left gets a number, and loses what is no whole line or record: before that, so that it happens at the next
+ * run if this one is killed. 0, or -errno; -EBUSY: that run is still writing. */
+static int move_aside(const struct log_file *f)
+{
+	char mended[LOG_MEND_BYTES] = "";
 	struct stat s;
 	int fd, error;
 
@@ -87,19 +130,14 @@ static int move_aside(const struct log_file *f)
 		return errno == ENOENT ? 0 : -errno;
 	if (!S_ISREG(s.st_mode) && !S_ISLNK(s.st_mode))
 		return -EEXIST;
-	fd = open(f->partial, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	error = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK ? -EBUSY : 0;
+	fd = hold(f->partial);
+	if (fd == -EBUSY)
+		return fd;
+	if (fd >= 0)
+		log_mend(fd, mended);
+	error = give_number(f, mended);
 	if (fd >= 0)
 		close(fd);
-	for (uint64_t n = 1; !error; n++) {
-		numbered(aside, f->partial, n);
-		if (!rename_new(f->partial, aside)) {
-			warnx("--log %s: an earlier run did not end and has left %s, which is now %s", f->path, f->partial, aside);
-			return 0;
-		}
-		if (errno != EEXIST)
-			error = -errno;
-	}
 	return error;
 }
 

@@ -28,9 +28,10 @@ struct log_file {
 bool log_file_is_stdout(const char *path);
 
 /*
- * Makes PATH.partial; a device or a pipe is opened itself, and "-" is stdout. PATH.partial of an earlier run is moved aside, which
- * a line says; another run's that still writes it is -EBUSY. Only its owner may write the file, and nobody may do more with it than
- * with the file of that path. rotate_bytes, keep: see struct log_file. 0, or -errno after one line: then nothing is left.
+ * Makes PATH.partial; a device or a pipe is opened itself, and "-" is stdout. PATH.partial of an earlier run loses what is no whole
+ * line or record (log_mend.h) and is moved aside, which a line says; another run's that still writes it is -EBUSY. Only its owner may
+ * write the file, and nobody may do more with it than with the file of that path. rotate_bytes, keep: see struct log_file. 0, or
+ * -errno after one line: then nothing is left.
  */
 int log_file_open(struct log_file *f, const char *path, int64_t rotate_bytes, int64_t keep);
 

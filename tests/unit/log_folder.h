@@ -86,8 +86,9 @@ int __wrap_rename(const char *from, const char *to)
 	return kernel.rename_error ? -1 : __real_rename(from, to);
 }
 
-/* What somebody else does just before the path that rant was given is opened, and right after PATH.partial was made. */
-static void (*before_open)(void), (*before_partial)(void), (*after_partial)(void);
+/* What somebody else does just before the path that rant was given is opened, and right after PATH.partial was made; and right after
+ * one that was there was opened. */
+static void (*before_open)(void), (*before_partial)(void), (*after_partial)(void), (*after_left)(void);
 
 static char folder[] = "/tmp/rant-report-XXXXXX", path[64], partial[80];
 
@@ -123,6 +124,8 @@ int __wrap_open(const char *name, int flags, ...)
 	fd = __real_open(name, flags, mode);
 	if (makes)
 		call(&after_partial);
+	else if (!strcmp(name, partial))
+		call(&after_left);
 	return fd;
 }
 
@@ -136,7 +139,7 @@ static inline int set_up_folder(void **state)
 	(void)state;
 	memset(&kernel, 0, sizeof(kernel));
 	kernel.until = -1;
-	before_open = before_partial = after_partial = NULL;
+	before_open = before_partial = after_partial = after_left = NULL;
 	strcpy(folder, "/tmp/rant-report-XXXXXX");
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/log.txt", folder);

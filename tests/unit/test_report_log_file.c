@@ -1,4 +1,4 @@
-/* build: wraps=write,pwrite,open,rename,poll sources= libs= */
+/* build: wraps=write,pwrite,open,rename,poll sources=report/log_mend.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The log file: that it is whole or not there, whatever becomes of the disk, of its reader and of the program. */
 #include "report/log_file.c"
@@ -270,6 +270,59 @@ static void what_an_earlier_run_left_is_moved_aside(void **state)
 	log_file_abandon(&f);
 }
 
+/* More of it is in test_report_log_mend.c. Where a link leads is not what an earlier run left. */
+static void a_cut_line_does_not_move_aside(void **state)
+{
+	static const char cut[] = "SEQ,RTT\n1,23\n2,3";
+	char aside[96], words[256];
+	struct log_file f;
+
+	(void)state;
+	for (int n = 1; n <= 2; n++) {
+		snprintf(aside, sizeof(aside), "%s.%d", partial, n);
+		snprintf(words, sizeof(words), "%s, which is now %s%s\n", partial, aside,
+			 n == 1 ? ": 3 octets behind its last whole line were removed" : "");
+		put_file(n == 1 ? partial : path, cut);
+		if (n == 2)
+			assert_int_equal(symlink(path, partial), 0);
+		listen_from_here();
+		int error = log_file_open(&f, path, 0, 0);
+
+		log_file_abandon(&f);
+		assert_said(words);
+		assert_int_equal(error, 0);
+		assert_file(aside, n == 1 ? "SEQ,RTT\n1,23\n" : cut);
+	}
+	assert_file(path, cut);
+}
+
+static void exchange_partial(void)
+{
+	assert_int_equal(rename(partial, victim), 0);
+	put_file(partial, "SEQ,RTT\n4,5");
+}
+
+/* Two runs find what an earlier one left: the other one has moved it and writes its own by now. */
+static void what_is_moved_is_what_was_held(void **state)
+{
+	char words[160];
+	struct log_file f;
+
+	(void)state;
+	snprintf(victim, sizeof(victim), "%s/victim", folder);
+	snprintf(words, sizeof(words), "another rant is writing %s: choose another place", partial);
+	put_file(partial, "SEQ,RTT\n1,2");
+	after_left = exchange_partial;
+	listen_from_here();
+	int error = log_file_open(&f, path, 0, 0);
+
+	assert_said(words);
+	assert_int_equal(error, -EBUSY);
+	assert_file(victim, "SEQ,RTT\n1,2");
+	assert_file(partial, "SEQ,RTT\n4,5");
+	assert_int_equal(files_in_folder(), 2);
+}
+
 static void another_run_that_still_writes_is_left_alone(void **state)
 {
 	struct log_file f, other;
@@ -481,7 +534,7 @@ static void space_ahead_is_given_back(void **state)
 
 	(void)state;
 	for (int how = 0; how < 4; how++) {
-		assert_int_equal(log_file_open(&f, path, how ? 1000 : 0, 3), 0);
+		assert_int_equal(log_file_open(&f, path, how ? AHEAD_BYTES : 0, 3), 0);
 		assert_int_equal(put(&f, "abc\n"), 0);
 		if (octets_on_disk(partial) < AHEAD_BYTES) {
 			log_file_finish(&f);
@@ -601,6 +654,8 @@ int main(void)
 		LOG_TEST(a_pipe_without_a_reader),
 		LOG_TEST(the_old_log_stays_until_the_new_one_is_whole),
 		LOG_TEST(what_an_earlier_run_left_is_moved_aside),
+		LOG_TEST(a_cut_line_does_not_move_aside),
+		LOG_TEST(what_is_moved_is_what_was_held),
 		LOG_TEST(another_run_that_still_writes_is_left_alone),
 		LOG_TEST(short_writes_make_a_whole_file),
 		LOG_TEST(a_full_disk_leaves_whole_records),

@@ -1,4 +1,4 @@
-/* build: wraps=write,pwrite,open,rename,poll,clock_gettime sources=report/log_file.c,report/log_form.c,report/log_text.c,report/log_npy.c,report/label.c,host/watch.c,histogram.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/clock*.c,host/pm*.c libs=-lm */
+/* build: wraps=write,pwrite,open,rename,poll,clock_gettime sources=report/log_file.c,report/log_mend.c,report/log_form.c,report/log_text.c,report/log_npy.c,report/label.c,host/watch.c,histogram.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/clock*.c,host/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --log-last: what is kept before and after a breach and before the end, by a clock of this test's own. */
 #include "report/log_writer.c"

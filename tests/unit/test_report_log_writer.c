@@ -1,4 +1,4 @@
-/* build: wraps=write,pwrite,open,rename,poll,clock_gettime sources=report/log_file.c,report/log_form.c,report/log_text.c,report/log_npy.c,report/label.c,host/watch.c,histogram.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/clock*.c,host/pm*.c libs=-lm */
+/* build: wraps=write,pwrite,open,rename,poll,clock_gettime sources=report/log_file.c,report/log_mend.c,report/log_form.c,report/log_text.c,report/log_npy.c,report/label.c,host/watch.c,histogram.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/clock*.c,host/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* From the ring to the file: every record once and in order, or told to be missing, beside the run and after it. */
 #include "report/log_writer.c"
