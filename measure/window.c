@@ -6,7 +6,9 @@
 
 #define CLOCK_TURNS 16 /* as in emit.c; by the clock each turn reads it */
 #define RETRY_NS NS_PER_MS /* after a refused send: a queue of this host may be full */
-#define OVERDUE_NS (10 * NS_PER_MS) /* a transmit stamp that takes longer is taken for missing; should it come, it is used */
+/* A transmit stamp that takes longer, and so many times as long as any before, is taken for missing; should it come, it is used. */
+#define OVERDUE_NS (10 * NS_PER_MS)
+#define OVERDUE_TIMES 4
 #define STAMPS_ENOUGH 64 /* so many came: there may be one more at once */
 
 INLINE bool is_open(const struct flight *f)
@@ -54,11 +56,18 @@ static void note_stamp_overdue(struct window *w, const struct flight *f)
 	w->stamps_most = f->stamps_out - 1;
 }
 
+static int64_t overdue_after(const struct exchange *x)
+{
+	const int64_t slow_ns = OVERDUE_TIMES * x->window.slowest_stamp_ns, ns = slow_ns > OVERDUE_NS ? slow_ns : OVERDUE_NS;
+
+	return ns < x->options->timeout_ns ? ns : x->options->timeout_ns;
+}
+
 /* By the clock as just read. */
 static void look_for_overdue(struct exchange *x)
 {
 	struct window *w = &x->window;
-	const int64_t overdue_ns = x->options->timeout_ns < OVERDUE_NS ? x->options->timeout_ns : OVERDUE_NS;
+	const int64_t overdue_ns = overdue_after(x);
 
 	for (pass_stamps(x); w->stamp_key != x->next_key; pass_stamps(x)) {
 		const struct flight *f = verb_flight_of(x, w->stamp_key);
@@ -126,7 +135,7 @@ static bool is_over(struct exchange *x, struct flight *f, bool force)
 	if (f->fate != FATE_ANSWERED)
 		return f->fate == FATE_LOST || f->fate == FATE_DONE || force;
 	if (f->state == FLIGHT_WAITING) {
-		const int64_t patience_ns = is_crowded(x) ? OVERDUE_NS : x->options->timeout_ns;
+		const int64_t patience_ns = is_crowded(x) ? overdue_after(x) : x->options->timeout_ns;
 
 		if (x->now_ns - f->sent_ns < patience_ns && !force)
 			return false;
@@ -246,6 +255,8 @@ static void fetch(struct exchange *x)
 
 	if (!f)
 		return;
+	if (x->now_ns - f->sent_ns > w->slowest_stamp_ns)
+		w->slowest_stamp_ns = x->now_ns - f->sent_ns;
 	w->stamps_out -= f->key - w->stamp_key < x->next_key - w->stamp_key; /* or it was overdue */
 	pass_stamps(x);
 	if (f->fate != FATE_ANSWERED)
@@ -301,12 +312,15 @@ static bool is_cut_short(const struct exchange *x)
 	return *x->stop || x->end == END_GONE;
 }
 
-/* Is there a probe without its reply or its stamp? */
+/* Is there a probe without its reply or its stamp, and time left for it? */
 static bool is_waited_for(struct exchange *x)
 {
-	for (uint32_t key = x->oldest_key; key != x->next_key && !x->window.in_flight; key++)
-		if (verb_flight_of(x, key)->state == FLIGHT_WAITING)
+	for (uint32_t key = x->oldest_key; key != x->next_key && !x->window.in_flight; key++) {
+		const struct flight *f = verb_flight_of(x, key);
+
+		if (f->state == FLIGHT_WAITING && x->now_ns - f->sent_ns < x->options->timeout_ns)
 			return true;
+	}
 	return x->window.in_flight;
 }
 

@@ -159,6 +159,22 @@ run_sockperf() {
 	stop_reflector
 }
 
+# 64 probes in flight, with stamps.
+run_flood() {
+	local of_emitter=(--window 64)
+
+	run_rant kernel
+}
+
+# As fast as it can send, each message answered; most of what it sends may be dropped on the way.
+run_sockperf_load() {
+	start_reflector sockperf server -i "$ip_r" --port "$port" --nonblocked
+	start_emitter sockperf under-load -i "$ip_r" --port "$port" -t $((seconds + 1)) -m "$payload_flood" --mps=max --reply-every=1 \
+		--full-rtt --nonblocked
+	wait_for_emitter
+	stop_reflector
+}
+
 run_subject() {
 	case $1 in
 	control) run_bare "${control#*-}" ;;
@@ -166,6 +182,7 @@ run_subject() {
 	rant-traced) run_traced ;;
 	rant-plain) run_plain ;;
 	rant-full) run_full ;;
+	rant-flood) run_flood ;;
 	rant-unlogged) run_unlogged ;;
 	rant-all) run_unlogged -s ;;
 	rant-*) run_rant "${1#*-}" ;;
@@ -173,6 +190,7 @@ run_subject() {
 	bare-*) run_bare "${1#*-}" ;;
 	sockperf) run_sockperf ;;
 	sockperf-spin) run_sockperf --nonblocked ;;
+	sockperf-load) run_sockperf_load ;;
 	esac
 }
 
@@ -307,10 +325,10 @@ compare() {
 
 # All that can be measured here. What is compared stands side by side.
 choose_subjects() {
-	subjects=(bare-kernel bare-kernel-connected rant-kernel control rant-two rant-unlogged rant-plain rant-full rant-all
+	subjects=(bare-kernel bare-kernel-connected rant-kernel control rant-two rant-unlogged rant-plain rant-full rant-all rant-flood
 		bare-messages bare-user bare-user-connected rant-user)
 	if have sockperf; then
-		subjects+=(sockperf-spin sockperf)
+		subjects+=(sockperf-spin sockperf sockperf-load)
 	else
 		say 'sockperf is not installed: left out.\n\n'
 	fi
@@ -320,16 +338,16 @@ choose_subjects() {
 	fi
 }
 
-# What rant's probe takes: sockperf's gets as many octets.
+# What rant's probe takes, with these options: sockperf's gets as many octets.
 measure_payload() {
 	local sent
 
 	sent=$(sent_so_far)
 	start_reflector "$rant" -i "$if_r" --stamp user -q -d 60
-	start_emitter "$rant" -i "$if_e" -a "$ip_r" --stamp user -q --count 1000 -d 30
+	start_emitter "$rant" -i "$if_e" -a "$ip_r" --stamp user -q --count 1000 -d 30 "$@"
 	wait_for_emitter
 	stop_reflector
-	payload=$(payload_since "$sent")
+	payload_since "$sent"
 }
 
 # measure_rates SUBJECT...
@@ -410,7 +428,7 @@ write_all_ratios() {
 		'rant-user bare-messages' 'bare-messages bare-user' 'bare-user bare-user-connected' 'rant-user sockperf-spin' \
 		'rant-user sockperf' 'rant-two rant-kernel' 'rant-kernel rant-unlogged' 'rant-full rant-all' \
 		'rant-kernel rant-plain' 'rant-traced rant-kernel' 'rant-kernel old-kernel' 'rant-user old-user' \
-		'rant-two old-two' 'old-two old-kernel'
+		'rant-two old-two' 'old-two old-kernel' 'rant-flood sockperf-load'
 	write_ratios p50 'rant-user sockperf-spin' 'rant-user sockperf' 'rant-kernel old-kernel' 'rant-user old-user'
 	write_ratios p999 'rant-user sockperf-spin' 'rant-user sockperf' 'rant-kernel old-kernel' 'rant-user old-user'
 	say '\n'
@@ -645,6 +663,7 @@ write_budgets() {
 	judge_ratio '  : bare, not connected, with control messages' '' rant-user bare-messages
 	judge_ratio "  : sockperf ping-pong --nonblocked, $payload octets" 1.05 rant-user sockperf-spin
 	judge_ratio "  : sockperf ping-pong, $payload octets" '' rant-user sockperf
+	judge_ratio "--window 64, kernel stamps : sockperf under-load, $payload_flood octets" 1 rant-flood sockperf-load
 	unmeasured "kernel stamps : the public rant's -R" '>= 6'
 	judge_ratio 'two emitters on one reflector : one (compare OLD=)' '' rant-two rant-kernel
 	judge_ratio 'with the stamps of the reflector : --plain' 0.97 rant-kernel rant-plain
@@ -678,7 +697,7 @@ against_bare_loops() {
 	local subjects
 
 	choose_subjects
-	measure_payload
+	payload=$(measure_payload) payload_flood=$(measure_payload --window 64)
 	measure_rates "${subjects[@]}"
 	write_round_trips
 	write_all_ratios

@@ -86,7 +86,7 @@ slow pair 'every stamp comes 100 us after its packet' 'tx_stamp_delay_us=100 var
 	'len(T) == 2000 == stamps["Complete"] + stamps["Unknown"]' 'len(R) == N'
 slow pair 'every stamp comes 100 us after its packet, and packets come twice' 'tx_stamp_delay_us=100 dup_every=3' \
 	'--timeout 2000' "$C 1500" 'len(T) == 1500'
-slow pair 'one stamp in flight, probes that come twice' 'one_in_flight=Y tx_stamp_delay_us=1000 directions=1 dup_every=5' \
+slow pair 'one stamp in flight, probes that come twice' 'stamp_slots=1,1,1 tx_stamp_delay_us=1000 directions=1 dup_every=5' \
 	'--timeout 2000' "$C 1000" 'b.tx_hwtstamp_skipped > 100' 'len(T) == 1000' 'stamps["Complete"] > 0' \
 	'way["Two there"] == a.duplicated == 200'
 pair 'all faults at once' 'drop_every=97 dup_every=31 tx_stamp_missing_every=83 tx_stamp_twice_every=13 rx_stamp_missing_every=17

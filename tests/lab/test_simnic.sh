@@ -122,7 +122,7 @@ slow pair 'T1 twice' 'directions=1 tx_stamp_twice_every=3' '' "$C 2000" "$ALL" \
 slow pair 'T3 twice' 'directions=2 tx_stamp_twice_every=3' '' "$C 2000" "$ALL" \
 	'r["Came twice"] == b.tx_stamp_twice == 666' 'r["Other"] == 0'
 pair 'one stamp in flight, probes that come twice' \
-	'one_in_flight=Y tx_stamp_delay_us=1000 directions=1 dup_every=5' "$S" "$C 1000" \
+	'stamp_slots=1,1,1 tx_stamp_delay_us=1000 directions=1 dup_every=5' "$S" "$C 1000" \
 	'r["Transmit"] == r["Unstamped"] == b.tx_hwtstamp_skipped > 100' 'a.tx_hwtstamp_skipped == e["Transmit"] == 0' \
 	'r["Duplicate"] == a.duplicated == 200' 'len(E) == 1000'
 pair 'all faults at once' 'drop_every=1009 dup_every=31 tx_stamp_missing_every=877 tx_stamp_twice_every=13

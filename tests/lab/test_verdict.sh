@@ -61,11 +61,11 @@ at a hwstamp_ctl -i sim0 -t 0 -r 0 >/dev/null
 verdict
 
 begin 'verdict: a NIC that stamps one packet at a time and skips others'
-set_parameters one_in_flight=Y tx_stamp_delay_us=1000 directions=1 dup_every=5
+set_parameters stamp_slots=1,1,1 tx_stamp_delay_us=1000 directions=1 dup_every=5
 run '' '--count 100'
 verdict_is e trusted 0
 verdict_is r doubtful 0 'stamps are missing \(.*\); the driver lost stamps \(tx_hwtstamp_skipped [0-9]+\)'
-set_parameters one_in_flight=N tx_stamp_delay_us=0 dup_every=0
+set_parameters stamp_slots=0,0,0 tx_stamp_delay_us=0 dup_every=0
 verdict
 
 begin 'verdict: a step of 1 ms in the middle is found at its place, and the statistics are clean'

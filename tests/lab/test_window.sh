@@ -35,5 +35,14 @@ pair 'T1 late, and twice' 'directions=1 tx_stamp_late_every=19 late_us=20000 tx_
 pair 'all faults at once' 'drop_every=61 dup_every=29 tx_stamp_missing_every=43 tx_stamp_twice_every=2 rx_stamp_missing_every=17
 	reorder_every=71 alternate=Y' '' "$T 1500" 'e["Lost"] - e["Late"] == len(struck("drop_every", 1) | struck("drop_every", 2))'
 pair 'by the clock' 'vary_steps=997' '' '--histogram --timeout 2000 --interval 5ms --count 300' "$WHOLE" 'len(T) == 300'
+
+# Whoever sends more than the NIC has places for its stamps gets none for some; how many places there are is found.
+slots() { # N
+	pair "a NIC with $1 places for stamps" "stamp_slots=$1,0,0 tx_stamp_delay_us=1000" '' \
+		'--histogram --timeout 1000 --window 64 --count 2000' '1 <= e["Unstamped"] == a.tx_hwtstamp_skipped <= 3' 'len(T) == 2000 - e["Unstamped"]' \
+		"stamp_slots == $1"
+}
+slots 1
+slots 4
 close_simnic
 exit "$failed"

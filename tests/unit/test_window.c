@@ -45,7 +45,7 @@ struct truth {
 	bool sent, tried;
 };
 
-enum what { ARRIVES_THERE, ARRIVES_HERE, STAMP };
+enum what { ARRIVES_THERE, ARRIVES_HERE, STAMP, PLACE_IS_FREE };
 
 struct event {
 	int64_t at_ns;
@@ -62,6 +62,7 @@ static struct {
 	struct event event[EVENTS];
 	unsigned events;
 	unsigned slots, taken; /* of transmit stamps; 0: any number */
+	int64_t free_ns; /* a place is free so long after its stamp was fetched */
 	uint32_t replies; /* the reflector's count */
 	struct {
 		int64_t t3_ns, known_ns;
@@ -155,6 +156,10 @@ static void pass(int64_t ns)
 
 		is_over(e);
 		reflect(&arrived);
+	}
+	while ((e = due(PLACE_IS_FREE))) {
+		is_over(e);
+		sim.taken--;
 	}
 }
 
@@ -259,7 +264,7 @@ enum fetch __wrap_stamp_fetch(struct channel *c, struct departure *d)
 		return FETCH_EMPTY;
 	*d = (struct departure){ .id = e->id, .time_ns = sim.truth[e->seq].t1_ns };
 	is_over(e);
-	sim.taken--;
+	happens(sim.now_ns + sim.free_ns, (struct event){ .what = PLACE_IS_FREE });
 	return FETCH_STAMP;
 }
 
@@ -535,6 +540,23 @@ static void the_slots_of_a_nic_are_found(void **state)
 	}
 }
 
+/* Some are missing then for no fault of ours. */
+static void a_nic_that_is_slow_to_free_its_place(void **state)
+{
+	(void)state;
+	sim.slots = 1;
+	sim.free_ns = 3000;
+	channel.wire = options.stamp = SOURCE_HARDWARE;
+	options.no_step_check = true;
+	options.count = 500;
+	for (unsigned n = 0; n < PROBES; n++)
+		sim.fate[n].stamp_ns = 20 * NS_PER_US;
+	run();
+	assert_int_equal(x.window.stamps_most, 1);
+	assert_int_equal(COUNT(recorded), 500 - COUNT(unstamped));
+	assert_int_equal(check_records(), COUNT(recorded));
+}
+
 static void stamps_that_are_missing_or_late(void **state)
 {
 	unsigned missing = 0;
@@ -565,6 +587,18 @@ static void what_the_reflector_does_not_know(void **state)
 	assert_int_equal(COUNT(follow_up[FOLLOW_UP_UNKNOWN]), unknown);
 	assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]), 3000 - unknown);
 	assert_int_equal(COUNT(closing), 1);
+}
+
+/* At the end one waits for T3, and behind it one for its stamp: neither comes. */
+static void nothing_more_comes_at_the_end(void **state)
+{
+	(void)state;
+	sim.fate[2990].known_ns = -1;
+	sim.fate[2995].stamp_ns = -1;
+	run();
+	assert_int_equal(COUNT(unstamped), 1);
+	assert_int_equal(COUNT(follow_up[FOLLOW_UP_UNKNOWN]), 1);
+	assert_int_equal(check_records(), 2999);
 }
 
 /* Its thread has not fetched the stamp when it makes the next reply, nor the ones after that; and of those that tell some are lost. */
@@ -641,8 +675,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_has_its_own_times), TEST(what_is_lost_is_counted), TEST(a_stall_is_in_every_probe_that_it_covers),
 		TEST(a_full_window_misses_slots), TEST(nobody_answers_for_a_while), TEST(nobody_answers_at_all),
-		TEST(all_that_were_lost_are_late), cmocka_unit_test(the_slots_of_a_nic_are_found), TEST(stamps_that_are_missing_or_late),
-		TEST(what_the_reflector_does_not_know), TEST(one_of_several_follow_ups_is_enough),
+		TEST(all_that_were_lost_are_late), cmocka_unit_test(the_slots_of_a_nic_are_found), TEST(a_nic_that_is_slow_to_free_its_place), TEST(stamps_that_are_missing_or_late),
+		TEST(what_the_reflector_does_not_know), TEST(nothing_more_comes_at_the_end), TEST(one_of_several_follow_ups_is_enough),
 		TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
 		TEST(refused_sends_are_tried_again), TEST(a_warmup),
 	};

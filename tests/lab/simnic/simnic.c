@@ -346,11 +346,12 @@ static enum hrtimer_restart on_timer(struct hrtimer *timer)
 
 	list_for_each_entry_safe(e, next, &due, node) {
 		if (e->what == GIVE_STAMP) {
-			give_stamp(e->skb, e->stamp, e->times);
-			dev_consume_skb_any(e->skb);
+			/* Its place is free before anybody can know of the stamp, as in drivers (igb_ptp_tx_hwtstamp()). */
 			spin_lock_bh(&s->lock);
 			s->outstanding--;
 			spin_unlock_bh(&s->lock);
+			give_stamp(e->skb, e->stamp, e->times);
+			dev_consume_skb_any(e->skb);
 		} else {
 			if (e->what == RELEASE)
 				count(s, HELD_TO_LIMIT);
@@ -424,12 +425,12 @@ static void deliver(struct sim *from, const struct sk_buff *skb, const struct pa
 		release_held(to, from);
 }
 
-static bool is_busy(struct sim *s)
+static bool is_busy(struct sim *s, long slots)
 {
 	bool busy;
 
 	spin_lock_bh(&s->lock);
-	busy = s->outstanding > 0;
+	busy = slots && s->outstanding >= slots;
 	spin_unlock_bh(&s->lock);
 	return busy;
 }
@@ -444,7 +445,7 @@ static bool takes_stamp(struct sim *s, struct sk_buff *skb, const struct packet 
 		count(s, TX_STAMP_OFF);
 		return false;
 	}
-	if (READ_ONCE(one_in_flight) && is_busy(s)) {
+	if (is_busy(s, READ_ONCE(stamp_slots[s->clock.index]))) {
 		count(s, TX_SKIPPED);
 		return false;
 	}

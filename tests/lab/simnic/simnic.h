@@ -55,7 +55,7 @@ PARAM(uint, late_us, 0, "how late");
 PARAM(uint, tx_stamp_twice_every, 0, "");
 PARAM(uint, tx_stamp_delay_us, 0, "of every transmit stamp; 0: given within the send");
 PARAM(uint, rx_stamp_missing_every, 0, "");
-PARAM(bool, one_in_flight, false, "no transmit stamp while one is outstanding");
+PARAM_EACH(stamp_slots, "no transmit stamp while so many are outstanding; 0: always");
 
 PARAM(bool, filter_all, true, "N: only PTP packets can be stamped on receipt, ALL answers ERANGE");
 PARAM(bool, has_phc, true, "N: no hardware clock and no hardware stamps are told by ethtool");

@@ -16,6 +16,7 @@ More for expectations:
     flagged("word")    sequence numbers that have this flag    stage["Row"] counts and percentiles of a stage, see Part
     struck("X_every", DIRECTION)   sequence numbers that this fault hit on their way there (1) or back (2)
     one_way_bound      ns, None if it is not printed
+    stamp_slots        how many transmit stamps the NIC was found to take at once, None if no limit was found
 """
 import re
 from collections import Counter
@@ -28,7 +29,7 @@ FLAGS = {"Complete": "-", "Reply lost": "lost", "Unknown": "unknown", "Untold": 
 live = t.told.get("live") == "Y"
 scripted = t.par("period_ns", 100000) != 0
 # Who knows when a stamp comes where every one is late, or which packet is sent before which of many is answered.
-simulated = t.told.get("one_in_flight") != "Y" and not t.par("tx_stamp_delay_us") and "\nWindow: " not in t.text_e
+simulated = not t.par("tx_stamp_delay_us") and "\nWindow: " not in t.text_e
 
 
 # ---- What must become of each packet ---------------------------------------------------------------------------------
@@ -390,7 +391,9 @@ if not t.complaints or "FLAGS" in columns:
     check_stages()
     check_one_way()
     check_line_up()
+found = re.search(r"^  Transmit stamps at once: +(\d+)  \(with one more some were missing", t.text_e, re.M)
 t.names.update({"T": T, "stamps": stamps, "way": way, "stage": stage, "one_way_bound": one_way_bound,
+                "stamp_slots": int(found.group(1)) if found else None,
                 "flagged": lambda flag: {seq for seq, line in T.items() if flag in words_of(line)},
                 "struck": lambda name, direction: {seq for seq in range(t.N) if t.strikes(name, seq, direction)}})
 t.finish()
