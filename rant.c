@@ -61,7 +61,6 @@ static struct run {
 	struct link_watch link;
 	struct channel channel;
 	struct log_writer log_writer;
-	struct sessions sessions;
 	struct exchange exchange;
 
 	struct clock_watch clocks;
@@ -231,7 +230,6 @@ static void open_exchange(struct run *r)
 	struct exchange *x = &r->exchange;
 
 	x->channel = &r->channel;
-	x->sessions = &r->sessions;
 	x->options = &r->options;
 	x->clock_set = &r->clock_set;
 	x->stop = r->stop;
@@ -252,9 +250,11 @@ static int open_sessions(struct run *r)
 {
 	uint64_t secret[SESSION_SECRETS];
 
+	if (r->options.role == ROLE_EMIT)
+		return 0;
 	if (plan_random(secret, sizeof(secret)))
 		return -EIO;
-	sessions_init(&r->sessions, (uint32_t)r->options.sessions, r->options.rate_limit, secret);
+	sessions_init(r->exchange.sessions, (uint32_t)r->options.sessions, r->options.rate_limit, secret);
 	return 0;
 }
 

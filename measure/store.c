@@ -117,10 +117,28 @@ static int open_flights(struct store *s, const struct options *o, struct exchang
 	return 0;
 }
 
+/* ---- Sessions ------------------------------------------------------------------------------------------------------- */
+
+/* Of a reflector alone: what an emitter has no use for would be locked in its memory, too. */
+static int open_sessions(struct store *s, const struct options *o, struct exchange *x)
+{
+	int error;
+
+	if (o->role == ROLE_EMIT)
+		return 0;
+	error = memory_map(&s->session_memory, sizeof(*x->sessions), false);
+	if (error)
+		warnx("no memory for the table of senders: %s: raise 'ulimit -v'", strerror(-error));
+	x->sessions = s->session_memory.start;
+	return error;
+}
+
 int store_open(struct store *s, const struct options *o, struct exchange *x)
 {
 	int error = open_histograms(s, o, x);
 
+	if (!error)
+		error = open_sessions(s, o, x);
 	return error ? error : open_flights(s, o, x);
 }
 
@@ -196,7 +214,7 @@ int store_lock(const struct store *s, const struct options *o)
 
 int64_t store_absent_bytes(const struct store *s)
 {
-	const struct memory *const all[] = { &s->histogram_memory, &s->log_memory, &s->flight_memory };
+	const struct memory *const all[] = { &s->histogram_memory, &s->log_memory, &s->flight_memory, &s->session_memory };
 	int64_t absent = 0;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -225,6 +243,7 @@ void store_finish(struct store *s, const struct exchange *x)
 
 void store_close(struct store *s)
 {
+	memory_unmap(&s->session_memory);
 	memory_unmap(&s->flight_memory);
 	memory_unmap(&s->log_memory);
 	memory_unmap(&s->histogram_memory);

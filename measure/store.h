@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The memory of what is collected: the histograms of the latency, of its stages, of each way and of the schedule, and the log; and of
- * the probes in a window. */
+ * the senders of a reflector, or the probes in a window. */
 #ifndef MEASURE_STORE_H
 #define MEASURE_STORE_H
 
@@ -8,13 +8,13 @@
 #include "measure/exchange.h"
 
 struct store {
-	struct memory histogram_memory, log_memory, flight_memory;
+	struct memory histogram_memory, log_memory, flight_memory, session_memory;
 	struct histogram latency, stage[STAGES], one_way[ONE_WAYS], planned[PLANNED];
 	struct log log;
 };
 
-/* Lays out and maps the histograms that these options ask for, and with a window the flights, and points x at them. 0, or -errno after
- * one line: -EINVAL for a --bucket-size that the finest bucket does not divide. */
+/* Lays out and maps the histograms that these options ask for, the table of sessions of a reflector, and with a window the flights, and
+ * points x at them. 0, or -errno after one line: -EINVAL for a --bucket-size that the finest bucket does not divide. */
 int store_open(struct store *s, const struct options *o, struct exchange *x);
 
 /* Is the log to have no more than the last samples of the run, as with --snapshot? Then nothing is written before its end. */

@@ -10,7 +10,7 @@ demo:  iproute2 util-linux | iproute util-linux
 check: libcmocka-dev shellcheck strace bsdutils procps ethtool tshark python3-scapy python3-numpy libcap2-bin | libcmocka-devel ShellCheck strace util-linux-script procps-ng ethtool libasan libubsan wireshark-cli python3-scapy python3-numpy libcap
 lab:   libelf1 python3 |
 fuzz:  clang libclang-rt-dev | clang compiler-rt
-bench: sockperf strace valgrind | sockperf strace valgrind
+bench: sockperf irtt strace valgrind | sockperf strace valgrind
 '
 
 die() {

@@ -166,6 +166,20 @@ run_flood() {
 	run_rant kernel
 }
 
+# By the clock, as irtt sends.
+run_clock() {
+	local of_emitter=(--interval 1ms)
+
+	run_rant user
+}
+
+run_irtt() {
+	start_reflector irtt server -i 0 -b "$ip_r:$port"
+	start_emitter irtt client -i 1ms -d "${seconds}s" -l "$payload_flood" -q "$ip_r:$port"
+	wait_for_emitter
+	stop_reflector
+}
+
 # As fast as it can send, each message answered; most of what it sends may be dropped on the way.
 run_sockperf_load() {
 	start_reflector sockperf server -i "$ip_r" --port "$port" --nonblocked
@@ -183,6 +197,7 @@ run_subject() {
 	rant-plain) run_plain ;;
 	rant-full) run_full ;;
 	rant-flood) run_flood ;;
+	rant-clock) run_clock ;;
 	rant-unlogged) run_unlogged ;;
 	rant-all) run_unlogged -s ;;
 	rant-*) run_rant "${1#*-}" ;;
@@ -191,6 +206,7 @@ run_subject() {
 	sockperf) run_sockperf ;;
 	sockperf-spin) run_sockperf --nonblocked ;;
 	sockperf-load) run_sockperf_load ;;
+	irtt) run_irtt ;;
 	esac
 }
 
@@ -199,6 +215,13 @@ run_subject() {
 # where it had no CPU at the end, the whole duration is what counts. That is told in 0.01 s.
 figures_of() {
 	awk '
+		# Of irtt: a number with its unit behind it.
+		function in_us(text) {
+			return text * (text ~ /ns$/ ? 1e-3 : text ~ /ms$/ ? 1e3 : text ~ /[0-9]s$/ ? 1e6 : 1)
+		}
+		/^ +RTT +[0-9]/ && NF == 6 { avg = in_us($3); p50 = in_us($4) }
+		/^ +duration: / { duration = in_us($2) / 1e6 }
+		/^ +packets sent\/received: / { split($3, sent, "/"); samples = sent[2]; rate = duration > 0 ? samples / duration : 0 }
 		/^Test is complete. Duration:/ { duration = $5 }
 		/^MIN:.* Total Samples:/ { samples = $NF; for (i = 1; i < NF; i++) if ($i == "AVG:") avg = $(i + 1) / 1e3 }
 		/^ +50th +:/ && p50 == "" { p50 = $3 == ">=" ? $4 : $3 }
@@ -332,6 +355,11 @@ choose_subjects() {
 	else
 		say 'sockperf is not installed: left out.\n\n'
 	fi
+	if have irtt; then
+		subjects+=(rant-clock irtt)
+	else
+		say 'irtt is not installed: left out.\n\n'
+	fi
 	if [[ -d /sys/kernel/tracing ]]; then
 		subjects+=(rant-traced)
 		[[ ! -e /sys/kernel/tracing/snapshot ]] || snapshot=-S
@@ -388,7 +416,7 @@ write_round_trips() {
 
 	say 'Round trips in us and wire duty (all round trips together, of the duration), medians of the rounds\n\n'
 	say '  %-23s %6s %10s %10s %10s %10s\n' subject octets 50th 99.9th average duty
-	for subject in rant-kernel old-kernel rant-user old-user sockperf-spin sockperf; do
+	for subject in rant-kernel old-kernel rant-user old-user sockperf-spin sockperf rant-clock irtt; do
 		has "duty/$subject" || continue
 		say '  %-23s %6d' "$subject" "${octets[$subject]}"
 		for kind in p50 p999 avg duty; do
@@ -428,8 +456,8 @@ write_all_ratios() {
 		'rant-user bare-messages' 'bare-messages bare-user' 'bare-user bare-user-connected' 'rant-user sockperf-spin' \
 		'rant-user sockperf' 'rant-two rant-kernel' 'rant-kernel rant-unlogged' 'rant-full rant-all' \
 		'rant-kernel rant-plain' 'rant-traced rant-kernel' 'rant-kernel old-kernel' 'rant-user old-user' \
-		'rant-two old-two' 'old-two old-kernel' 'rant-flood sockperf-load'
-	write_ratios p50 'rant-user sockperf-spin' 'rant-user sockperf' 'rant-kernel old-kernel' 'rant-user old-user'
+		'rant-two old-two' 'old-two old-kernel' 'rant-flood sockperf-load' 'rant-clock irtt'
+	write_ratios p50 'rant-user sockperf-spin' 'rant-user sockperf' 'rant-clock irtt' 'rant-kernel old-kernel' 'rant-user old-user'
 	write_ratios p999 'rant-user sockperf-spin' 'rant-user sockperf' 'rant-kernel old-kernel' 'rant-user old-user'
 	say '\n'
 	if [[ ${left_out:-} ]]; then
@@ -664,6 +692,7 @@ write_budgets() {
 	judge_ratio "  : sockperf ping-pong --nonblocked, $payload octets" 1.05 rant-user sockperf-spin
 	judge_ratio "  : sockperf ping-pong, $payload octets" '' rant-user sockperf
 	judge_ratio "--window 64, kernel stamps : sockperf under-load, $payload_flood octets" 1 rant-flood sockperf-load
+	judge_ratio 'a probe each ms, kept : irtt' 1 rant-clock irtt
 	unmeasured "kernel stamps : the public rant's -R" '>= 6'
 	judge_ratio 'two emitters on one reflector : one (compare OLD=)' '' rant-two rant-kernel
 	judge_ratio 'with the stamps of the reflector : --plain' 0.97 rant-kernel rant-plain
