@@ -289,14 +289,14 @@ INLINE struct flight *flight_of_reply(struct exchange *x, uint32_t reply_seq)
 }
 
 /* Each T3 is told by several replies, of which one is enough. */
-static void take_one(struct exchange *x, const struct reply *r, uint32_t reply_seq, uint8_t method, int64_t ns)
+static void take_one(struct exchange *x, const struct reply *r, const struct packet_departure *d)
 {
-	struct flight *f = flight_of_reply(x, reply_seq);
+	struct flight *f = flight_of_reply(x, d->seq);
 
-	if (!f)
-		return;
-	if (f->sample.follow_up == FOLLOW_UP_NONE) {
-		take_t3(x, f, r, method, ns);
+	if (!f) {
+		x->window.early[d->seq % EARLY_T3S] = *d;
+	} else if (f->sample.follow_up == FOLLOW_UP_NONE) {
+		take_t3(x, f, r, d->method, d->ns);
 	} else if (f->told && (f->sample.follow_up == FOLLOW_UP_LOST || f->sample.follow_up == FOLLOW_UP_UNKNOWN)) {
 		counter_add(&x->account.follow_up_late, 1);
 		f->told = false; /* once */
@@ -312,18 +312,19 @@ static void take_follow_ups(struct exchange *x, const struct reply *r)
 		return;
 	if (r->follow_up_method != PACKET_METHOD_NONE) {
 		directions_stateful(&x->directions);
-		take_one(x, r, r->follow_up_seq, r->follow_up_method, r->follow_up_ns);
+		take_one(x, r, &(struct packet_departure){ r->follow_up_seq, r->follow_up_method, r->follow_up_ns });
 	} else if (before) {
 		before->t3_untold = true;
 	}
 	for (unsigned i = 0; i < r->follow_ups; i++)
-		take_one(x, r, r->follow_up[i].seq, r->follow_up[i].method, r->follow_up[i].ns);
+		take_one(x, r, &r->follow_up[i]);
 }
 
 void join_digest_of(struct exchange *x, struct flight *f)
 {
 	const struct reply *r = &x->reply;
 	struct window *w = &x->window;
+	const struct packet_departure *early = &w->early[r->seq % EARLY_T3S];
 
 	read_tlvs(x);
 	directions_note(&x->directions, r->sender_seq, r->seq, false);
@@ -333,6 +334,8 @@ void join_digest_of(struct exchange *x, struct flight *f)
 	if (!w->has_reply || (int32_t)(r->seq - w->highest_reply) > 0)
 		w->highest_reply = r->seq;
 	w->has_reply = true;
+	if (early->seq == r->seq && early->method != PACKET_METHOD_NONE)
+		take_one(x, r, early);
 	take_follow_ups(x, r);
 }
 

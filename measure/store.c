@@ -85,10 +85,12 @@ static int open_histograms(struct store *s, const struct options *o, struct exch
 
 /* ---- The window ----------------------------------------------------------------------------------------------------- */
 
-/* By the clock a flight has its place for as long as the timeout is; as fast as it goes, nobody knows how many come in that time. */
+/* By the clock a flight has its place for as long as the timeout is, however small the window; as fast as it goes, nobody knows how many
+ * come in that time. */
 static uint32_t flights_of(const struct options *o)
 {
-	const uint64_t window = (uint64_t)o->window, least = (o->interval_ns ? window : larger(window, WINDOW_MAX)) + WINDOW_BESIDE;
+	const uint64_t in_time = o->interval_ns ? (uint64_t)(o->timeout_ns / o->interval_ns + 1) : WINDOW_MAX;
+	const uint64_t least = larger((uint64_t)o->window, in_time < WINDOW_MAX ? in_time : WINDOW_MAX) + WINDOW_BESIDE;
 	uint32_t flights = FLIGHTS;
 
 	while (flights < least)

@@ -8,8 +8,11 @@
 #define MEASURE_WINDOW_H
 
 #include "rant.h"
+#include "wire/packet.h"
 
 struct exchange;
+
+#define EARLY_T3S 64 /* a power of two */
 
 #define WINDOW_BESIDE 64 /* flights of the ring beyond the window: answered, but the reflector's T3 is still to be told */
 
@@ -30,6 +33,8 @@ struct window {
 	int64_t slowest_stamp_ns; /* from its send to its fetch, as far as it is known by the clock */
 	uint32_t stamp_key; /* of all flights before it the stamp came, or is overdue */
 	uint32_t dated_key, expire_key; /* all flights before it have sent_by_ns; none of them is open */
+	/* T3 of replies that have not come, by their number: those after them came before. */
+	struct packet_departure early[EARLY_T3S];
 	bool has_reply;
 	uint32_t highest_reply; /* number of the reflector */
 	int64_t answered_ns, retry_ns; /* CLOCK_MONOTONIC: the last answer; the next try after a refused send */
