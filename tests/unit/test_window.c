@@ -818,6 +818,7 @@ static void what_is_late_comes_by_its_port(void **state)
 		assert_int_equal(COUNT(lost), 50);
 		assert_int_equal(COUNT(late), 50);
 		assert_int_equal(COUNT(duplicate), 50);
+		assert_int_equal(x.directions.lost_forward + x.directions.lost_backward + x.directions.lost_unknown, 0);
 		assert_int_equal(check_records(), 2950);
 		check_ports();
 		teardown(state);
