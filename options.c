@@ -114,6 +114,8 @@ static const struct option_row table[] = {
 	  .help = "differentiated services code point in the IP header" },
 	{ NULL, 0, "priority", "N", NUMBER(priority), .unit_size = 1, .min = 0, .max = 15, .initial = -1,
 	  .help = "SO_PRIORITY of the socket, for the queues of this host" },
+	{ NULL, 0, "source-ports", "N", NUMBER(source_ports), .unit_size = 1, .min = 1, .max = SOURCE_PORTS_MAX, .initial = 1,
+	  .help = "emitter: from N ports in turn, e.g. to see each path of a fabric" },
 	{ NULL, 0, "ttl", "N", NUMBER(ttl), .unit_size = 1, .min = 1, .max = 255, .initial = 255,
 	  .help = "time to live in the IP header" },
 
@@ -649,6 +651,11 @@ static bool window_with_counters(const struct parse *p)
 	return p->o->pmc && p->o->window > 1;
 }
 
+static bool ports_with_counters(const struct parse *p)
+{
+	return p->o->pmc && p->o->source_ports > 1;
+}
+
 static bool plain_figure(const struct parse *p)
 {
 	return p->o->plain && p->o->threshold_on != FIGURE_RTT;
@@ -677,6 +684,8 @@ static const struct rule {
 	{ NULL, "interval", "address", "without", "a reflector answers when it is asked" },
 	{ NULL, "window", "address", "without", "a reflector answers when it is asked" },
 	{ window_with_counters, "pmc", "window", "with", "the counters are of one exchange at a time, give --window 1" },
+	{ NULL, "source-ports", "address", "without", "a reflector answers by the port that was asked" },
+	{ ports_with_counters, "pmc", "source-ports", "with", "the counters are of one socket, give --source-ports 1" },
 	{ NULL, "pacing", "interval", "without", "there is nothing to wait for, give --interval TIME" },
 	{ NULL, "jitter", "interval", "without", "there is no interval, give --interval TIME" },
 	{ NULL, "poisson", "interval", "without", "there is no interval, give --interval TIME" },

@@ -45,6 +45,7 @@ enum figure { FIGURE_RTT, FIGURE_RESPONSE, FIGURE_NETWORK };
 enum pacing { PACING_HYBRID, PACING_SLEEP, PACING_SPIN };
 
 #define WINDOW_MAX 65536
+#define SOURCE_PORTS_MAX 128
 
 struct options {
 	const char *interface;
@@ -62,6 +63,7 @@ struct options {
 	int64_t duration_ns; /* 0: until interrupted */
 	int64_t interval_ns; /* emitter: from probe to probe; 0: when the one before is over */
 	int64_t window; /* emitter: probes in flight at most */
+	int64_t source_ports; /* emitter: sent from in turn */
 	int64_t pacing; /* enum pacing */
 	int64_t jitter_percent, seed; /* seed -1: not given */
 	int64_t timeout_ns;

@@ -421,7 +421,7 @@ static void finish(struct run *r)
 	r->report.breaches_missed = r->breaches.missed;
 	store_finish(&r->store, &r->exchange);
 	clock_peer_finish(&r->peer);
-	directions_finish(&r->exchange.directions, counter_get(&r->exchange.account.sent));
+	source_ports_finish(&r->exchange);
 }
 
 /* ---- Report ---------------------------------------------------------------------------------------------------------- */

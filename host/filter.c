@@ -54,6 +54,7 @@ static const struct {
 	{ .number = SCMP_SYS(pread64) }, { .number = SCMP_SYS(pwrite64) },
 	{ .number = SCMP_SYS(futex) }, /* when another thread writes a line at the same time */
 	{ .number = SCMP_SYS(clock_nanosleep) }, /* --interval */
+	{ .number = SCMP_SYS(epoll_pwait) }, /* --source-ports */
 	{ .number = SCMP_SYS(connect) }, /* lane_take() */
 	{ .number = SCMP_SYS(getsockopt), .has_level = true, .level = SOL_SOCKET }, /* lane_backlog() */
 	{ .number = SCMP_SYS(setsockopt), .has_level = true, .level = SOL_IP }, /* socket_want_tos() */

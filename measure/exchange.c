@@ -46,7 +46,7 @@ void exchange_run(struct exchange *x)
 				 .random = (uint64_t)o->seed };
 	if (o->interval_ns)
 		pace_begin(&x->pace, clock_read_ns(CLOCK_MONOTONIC));
-	if (x->window.most > 1)
+	if (x->window.most)
 		window_run(x);
 	else if (o->role == ROLE_EMIT)
 		emit_run(x);

@@ -12,6 +12,7 @@
 #include "measure/log.h"
 #include "measure/outage.h"
 #include "measure/pace.h"
+#include "measure/source_port.h"
 #include "measure/stages.h"
 #include "measure/variation.h"
 #include "measure/window.h"
@@ -65,6 +66,8 @@ struct exchange {
 	struct histogram *planned[PLANNED]; /* emitter; NULL: it does not send by the clock */
 	struct pace pace; /* emitter; interval_ns 0: the next probe leaves when the one before is over */
 	struct window window; /* emitter */
+	struct source_port *port; /* emitter, as many as channel->ports; NULL: it has one */
+	unsigned ports; /* 0: the same */
 	const struct packet_plan *plan; /* emitter: what a probe is like */
 	const struct hmac *key; /* NULL: no authenticated mode */
 	uint8_t sync_source; /* of this host's stamps, RFC 8972 table 7 */

@@ -42,6 +42,7 @@ struct flight {
 	/* With a window: */
 	uint8_t fate; /* enum fate */
 	bool t3_untold; /* the reply after its reply did not know when that left */
+	uint32_t port_seq; /* with source ports: its number among those of its port */
 	uint32_t stamps_out; /* so many transmit stamps were waited for when it was sent, its own included */
 };
 

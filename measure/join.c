@@ -36,6 +36,8 @@ INLINE void finish_probe(struct exchange *x, struct flight *f, bool agrees)
 	if (!sample_record(x, f, true))
 		return;
 	variation_note(x, &f->sample);
+	if (x->port)
+		source_port_note(x, f);
 	if (x->planned[PLANNED_LATE]) {
 		histogram_add(x->planned[PLANNED_LATE], f->late_ns, f->sample.seq);
 		histogram_add(x->planned[PLANNED_RTT], f->late_ns + f->sample.latency_ns, f->sample.seq);
@@ -278,14 +280,24 @@ void join_keep(struct exchange *x, struct flight *f)
 
 /* ---- With many in flight ---------------------------------------------------------------------------------------------- */
 
-#define T3_REACH 16 /* replies after it of which one may still tell T3: some are behind others */
+/* Of the session of what was received. */
+INLINE struct replies *replies_here(struct exchange *x)
+{
+	return x->port ? &x->port[x->channel->at->number].replies : &x->window.replies;
+}
+
+INLINE struct directions *directions_here(struct exchange *x)
+{
+	return x->port ? &x->port[x->channel->at->number].directions : &x->directions;
+}
 
 /* NULL: no flight that is known has this reply. */
 INLINE struct flight *flight_of_reply(struct exchange *x, uint32_t reply_seq)
 {
-	struct flight *f = verb_flight_of(x, x->window.reply_key[reply_seq & x->flight_mask]);
+	const struct replies *replies = replies_here(x);
+	struct flight *f = verb_flight_of(x, replies->key[reply_seq & replies->mask]);
 
-	return f->fate == FATE_ANSWERED && f->reply_seq == reply_seq ? f : NULL;
+	return f->fate == FATE_ANSWERED && f->reply_seq == reply_seq && f->lane == x->channel->at->number ? f : NULL;
 }
 
 /* Each T3 is told by several replies, of which one is enough. */
@@ -294,7 +306,7 @@ static void take_one(struct exchange *x, const struct reply *r, const struct pac
 	struct flight *f = flight_of_reply(x, d->seq);
 
 	if (!f) {
-		x->window.early[d->seq % EARLY_T3S] = *d;
+		replies_here(x)->early[d->seq % EARLY_T3S] = *d;
 	} else if (f->sample.follow_up == FOLLOW_UP_NONE) {
 		take_t3(x, f, r, d->method, d->ns);
 	} else if (f->told && (f->sample.follow_up == FOLLOW_UP_LOST || f->sample.follow_up == FOLLOW_UP_UNKNOWN)) {
@@ -311,7 +323,7 @@ static void take_follow_ups(struct exchange *x, const struct reply *r)
 	if (!r->follow_up_told)
 		return;
 	if (r->follow_up_method != PACKET_METHOD_NONE) {
-		directions_stateful(&x->directions);
+		directions_stateful(directions_here(x));
 		take_one(x, r, &(struct packet_departure){ r->follow_up_seq, r->follow_up_method, r->follow_up_ns });
 	} else if (before) {
 		before->t3_untold = true;
@@ -323,17 +335,17 @@ static void take_follow_ups(struct exchange *x, const struct reply *r)
 void join_digest_of(struct exchange *x, struct flight *f)
 {
 	const struct reply *r = &x->reply;
-	struct window *w = &x->window;
-	const struct packet_departure *early = &w->early[r->seq % EARLY_T3S];
+	struct replies *replies = replies_here(x);
+	const struct packet_departure *early = &replies->early[r->seq % EARLY_T3S];
 
 	read_tlvs(x);
-	directions_note(&x->directions, r->sender_seq, r->seq, false);
+	directions_note(directions_here(x), x->port ? f->port_seq : r->sender_seq, r->seq, false);
 	note_there(x, f, r);
 	note_state(x, r);
-	w->reply_key[r->seq & x->flight_mask] = f->key;
-	if (!w->has_reply || (int32_t)(r->seq - w->highest_reply) > 0)
-		w->highest_reply = r->seq;
-	w->has_reply = true;
+	replies->key[r->seq & replies->mask] = f->key;
+	if (!replies->any || (int32_t)(r->seq - replies->highest) > 0)
+		replies->highest = r->seq;
+	replies->any = true;
 	if (early->seq == r->seq && early->method != PACKET_METHOD_NONE)
 		take_one(x, r, early);
 	take_follow_ups(x, r);
@@ -341,15 +353,28 @@ void join_digest_of(struct exchange *x, struct flight *f)
 
 bool join_has_t3(struct exchange *x, struct flight *f)
 {
-	const int32_t after = (int32_t)(x->window.highest_reply - f->reply_seq);
+	const struct replies *replies = x->port ? &x->port[f->lane].replies : &x->window.replies;
+	const int32_t after = (int32_t)(replies->highest - f->reply_seq);
 
 	if (!f->told || f->sample.follow_up != FOLLOW_UP_NONE)
 		return true;
 	/* A reflector that began its numbers again tells nothing of those before. */
-	if (after >= 0 && after <= T3_REACH)
+	if (after >= 0 && after <= WINDOW_T3_REACH)
 		return false;
 	f->sample.follow_up = f->t3_untold ? FOLLOW_UP_UNKNOWN : FOLLOW_UP_LOST;
 	return true;
+}
+
+/* Where its port counted a probe is known for as long as its flight is. */
+static void note_again(struct exchange *x, bool again)
+{
+	const struct reply *r = &x->reply;
+	const struct flight *f = verb_flight_of(x, r->sender_seq);
+
+	if (!x->port)
+		directions_note(&x->directions, r->sender_seq, r->seq, again);
+	else if (f->key == r->sender_seq && f->lane == x->channel->at->number)
+		directions_note(directions_here(x), f->port_seq, r->seq, again);
 }
 
 void join_again(struct exchange *x, bool again)
@@ -357,8 +382,8 @@ void join_again(struct exchange *x, bool again)
 	const struct reply *r = &x->reply;
 
 	read_tlvs(x);
-	directions_note(&x->directions, r->sender_seq, r->seq, again);
-	if (x->window.most > 1) {
+	note_again(x, again);
+	if (x->window.most) {
 		take_follow_ups(x, r);
 		return;
 	}

@@ -385,7 +385,7 @@ INLINE void fetch(struct exchange *x, uint8_t lane, bool all)
 INLINE void reflect_fetch(struct exchange *x)
 {
 	fetch(x, verb_flight_of(x, x->next_key - 1)->lane, false);
-	if (is_waiting(x) && verb_flight_of(x, x->oldest_key)->lane != x->channel->at - x->channel->lane)
+	if (is_waiting(x) && verb_flight_of(x, x->oldest_key)->lane != x->channel->at->number)
 		fetch(x, verb_flight_of(x, x->oldest_key)->lane, false);
 }
 

@@ -90,7 +90,10 @@ static int open_histograms(struct store *s, const struct options *o, struct exch
 static uint32_t flights_of(const struct options *o)
 {
 	const uint64_t in_time = o->interval_ns ? (uint64_t)(o->timeout_ns / o->interval_ns + 1) : WINDOW_MAX;
-	const uint64_t least = larger((uint64_t)o->window, in_time < WINDOW_MAX ? in_time : WINDOW_MAX) + WINDOW_BESIDE;
+	const uint64_t window = (uint64_t)o->window, ports = o->source_ports > 1 ? (uint64_t)o->source_ports : 0;
+	/* What waits for T3 waits for replies by its own port, and may fill half of the ring. */
+	const uint64_t beside = WINDOW_BESIDE + ports * 2 * (WINDOW_T3_REACH + 1);
+	const uint64_t least = (window == 1 ? window : larger(window, in_time < WINDOW_MAX ? in_time : WINDOW_MAX)) + beside;
 	uint32_t flights = FLIGHTS;
 
 	while (flights < least)
@@ -103,9 +106,9 @@ static int open_flights(struct store *s, const struct options *o, struct exchang
 	const uint32_t flights = flights_of(o), t1s = flights < T1_REMEMBERED ? T1_REMEMBERED : flights;
 	int error;
 
-	if (o->window < 2)
+	if (o->window < 2 && o->source_ports < 2)
 		return 0;
-	error = memory_map(&s->flight_memory, flights * (sizeof(*x->flight) + sizeof(*x->window.reply_key)) + t1s * sizeof(*x->t1), o->hugepages);
+	error = memory_map(&s->flight_memory, flights * (sizeof(*x->flight) + sizeof(*x->window.replies.key)) + t1s * sizeof(*x->t1), o->hugepages);
 	if (error) {
 		warnx("no memory for %u probes in flight: %s: use a smaller --window", flights, strerror(-error));
 		return error;
@@ -114,7 +117,7 @@ static int open_flights(struct store *s, const struct options *o, struct exchang
 	x->flight_mask = flights - 1;
 	x->t1 = (uint64_t *)(x->flight + flights);
 	x->t1_mask = t1s - 1;
-	x->window.reply_key = (uint32_t *)(x->t1 + t1s);
+	x->window.replies = (struct replies){ .key = (uint32_t *)(x->t1 + t1s), .mask = x->flight_mask };
 	x->window.most = (uint32_t)o->window;
 	return 0;
 }
@@ -135,13 +138,30 @@ static int open_sessions(struct store *s, const struct options *o, struct exchan
 	return error;
 }
 
+static int open_ports(struct store *s, const struct options *o, struct exchange *x)
+{
+	const unsigned ports = (unsigned)o->source_ports;
+	int error;
+
+	if (o->source_ports < 2)
+		return 0;
+	error = memory_map(&s->port_memory, source_ports_bytes(ports, x->flight_mask + 1), o->hugepages);
+	if (error)
+		warnx("no memory for %u source ports: %s: use fewer --source-ports", ports, strerror(-error));
+	else
+		source_ports_place(x, ports, x->flight_mask + 1, s->port_memory.start);
+	return error;
+}
+
 int store_open(struct store *s, const struct options *o, struct exchange *x)
 {
 	int error = open_histograms(s, o, x);
 
 	if (!error)
 		error = open_sessions(s, o, x);
-	return error ? error : open_flights(s, o, x);
+	if (!error)
+		error = open_flights(s, o, x);
+	return error ? error : open_ports(s, o, x);
 }
 
 /* ---- The log -------------------------------------------------------------------------------------------------------- */
@@ -216,7 +236,8 @@ int store_lock(const struct store *s, const struct options *o)
 
 int64_t store_absent_bytes(const struct store *s)
 {
-	const struct memory *const all[] = { &s->histogram_memory, &s->log_memory, &s->flight_memory, &s->session_memory };
+	const struct memory *const all[] = { &s->histogram_memory, &s->log_memory, &s->flight_memory, &s->session_memory,
+					     &s->port_memory };
 	int64_t absent = 0;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -246,6 +267,7 @@ void store_finish(struct store *s, const struct exchange *x)
 void store_close(struct store *s)
 {
 	memory_unmap(&s->session_memory);
+	memory_unmap(&s->port_memory);
 	memory_unmap(&s->flight_memory);
 	memory_unmap(&s->log_memory);
 	memory_unmap(&s->histogram_memory);

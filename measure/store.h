@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The memory of what is collected: the histograms of the latency, of its stages, of each way and of the schedule, and the log; and of
- * the senders of a reflector, or the probes in a window. */
+ * the senders of a reflector, or the probes in a window and their source ports. */
 #ifndef MEASURE_STORE_H
 #define MEASURE_STORE_H
 
@@ -8,7 +8,7 @@
 #include "measure/exchange.h"
 
 struct store {
-	struct memory histogram_memory, log_memory, flight_memory, session_memory;
+	struct memory histogram_memory, log_memory, flight_memory, session_memory, port_memory;
 	struct histogram latency, stage[STAGES], one_way[ONE_WAYS], planned[PLANNED];
 	struct log log;
 };

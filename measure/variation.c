@@ -45,6 +45,11 @@ INLINE void follow(struct variation_figure *f, int64_t delay_ns, uint32_t seq, u
 	f->kind = kind;
 }
 
+void variation_count(struct variation_figure *f, uint64_t ns)
+{
+	add(f, ns);
+}
+
 void variation_add(struct variation_figure *f, int64_t delay_ns, uint32_t seq, uint8_t kind)
 {
 	follow(f, delay_ns, seq, kind);

@@ -47,6 +47,9 @@ struct variation {
 /* The delay of packet seq, in the order in which they are known. kind: not 0; delays of different kinds are not compared. */
 void variation_add(struct variation_figure *f, int64_t delay_ns, uint32_t seq, uint8_t kind);
 
+/* Counts a difference; or, in a figure of its own, anything whose distribution is wanted. */
+void variation_count(struct variation_figure *f, uint64_t ns);
+
 /* Takes a sample that was recorded, once: its latency, and of its ways what is known and obeys the rules of measure/rules.h. */
 void variation_note(struct exchange *x, const struct sample *s);
 

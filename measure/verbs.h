@@ -105,7 +105,7 @@ INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, 
 		f->id ^= WITNESS_UNKNOWN_ID;
 	x->next_key++;
 	f->sent_ns = x->now_ns;
-	f->lane = (uint8_t)(at - x->channel->lane);
+	f->lane = at->number;
 	f->state = x->channel->tx_stamps ? FLIGHT_WAITING : FLIGHT_STAMPED;
 	counter_add(&x->account.sent, 1);
 	if (!f->warmup)

@@ -9,6 +9,7 @@
 /* A transmit stamp that takes longer, and so many times as long as any before, is taken for missing; should it come, it is used. */
 #define OVERDUE_NS (10 * NS_PER_MS)
 #define OVERDUE_TIMES 4
+#define PORT_TURNS 64 /* with one in flight other ports than its own are looked at in every so many */
 #define STAMPS_ENOUGH 64 /* so many came: there may be one more at once */
 
 INLINE bool is_open(const struct flight *f)
@@ -98,6 +99,8 @@ static void give_up(struct exchange *x, struct flight *f, bool unfinished)
 
 	w->in_flight--;
 	counter_add(unfinished ? &x->account.unfinished : &x->account.lost, 1);
+	if (x->port && !unfinished)
+		x->port[f->lane].lost++;
 	if (!unfinished && w->answered_ns < f->sent_ns)
 		outage_begin(&x->outages, f->sent_ns);
 	if (f->state == FLIGHT_WAITING)
@@ -175,6 +178,34 @@ static bool may_send(struct exchange *x)
 	return false;
 }
 
+/* The next try is by the next port, for one that nothing leaves by holds up no other; and not at once where it is all of them. */
+static void note_refused(struct exchange *x)
+{
+	struct window *w = &x->window;
+
+	if (x->port)
+		x->port[x->channel->at->number].refused++;
+	if (x->port && ++w->refused < x->ports)
+		return;
+	w->refused = 0;
+	w->retry_ns = x->now_ns + RETRY_NS;
+}
+
+INLINE void choose_port(struct exchange *x)
+{
+	struct window *w = &x->window;
+
+	x->channel->at = &x->channel->port[w->next_port];
+	w->next_port = w->next_port + 1 < x->ports ? w->next_port + 1 : 0;
+}
+
+static void note_sent(struct exchange *x, struct flight *f)
+{
+	source_port_note_sent(x, f);
+	x->window.last_port = f->lane;
+	x->window.refused = 0;
+}
+
 static struct flight *send_probe(struct exchange *x)
 {
 	struct window *w = &x->window;
@@ -187,9 +218,11 @@ static struct flight *send_probe(struct exchange *x)
 		join_end(x, FOLLOW_UP_LOST, NULL);
 	f->fate = FATE_CLOSING;
 	if (!probe_send(x)) {
-		w->retry_ns = x->now_ns + RETRY_NS;
+		note_refused(x);
 		return NULL;
 	}
+	if (x->port)
+		note_sent(x, f);
 	f->fate = FATE_OPEN;
 	f->t3_untold = false;
 	w->in_flight++;
@@ -209,7 +242,7 @@ static void take_answer(struct exchange *x, struct flight *f)
 
 	probe_note_ssid(x);
 	if (counter_get(&a->answered) && (int32_t)(x->highest_answered - seq) > 0)
-		counter_add(&a->reordered, 1);
+		counter_add(&a->reordered, f->fate == FATE_OPEN);
 	else
 		x->highest_answered = seq;
 	counter_add(&a->answered, 1);
@@ -235,6 +268,11 @@ static void take(struct exchange *x)
 	const uint32_t seq = x->reply.sender_seq;
 	struct flight *f = verb_flight_of(x, seq);
 
+	/* A port answers for itself. */
+	if (f->key == seq && f->lane != x->channel->at->number) {
+		counter_add(&x->account.foreign, 1);
+		return;
+	}
 	if (f->key == seq && f->fate == FATE_LOST) {
 		probe_remember_lost(x, seq);
 		f->fate = FATE_DONE;
@@ -247,22 +285,61 @@ static void take(struct exchange *x)
 		take_answer(x, f);
 }
 
-static void fetch(struct exchange *x)
+/* False: nothing was there. */
+static bool fetch(struct exchange *x)
 {
 	struct window *w = &x->window;
 	bool more;
 	struct flight *f = verb_fetch(x, true, &more);
 
 	if (!f)
-		return;
+		return more;
 	if (x->now_ns - f->sent_ns > w->slowest_stamp_ns)
 		w->slowest_stamp_ns = x->now_ns - f->sent_ns;
 	w->stamps_out -= f->key - w->stamp_key < x->next_key - w->stamp_key; /* or it was overdue */
 	pass_stamps(x);
-	if (f->fate != FATE_ANSWERED)
+	if (f->fate == FATE_ANSWERED) {
+		conclude(x, f);
+		retire(x, false);
+	}
+	return more;
+}
+
+INLINE void receive(struct exchange *x)
+{
+	if (verb_receive(x) && probe_read_reply(x))
+		take(x);
+}
+
+/* What waits at any port, some of it. False: nothing does. */
+static bool look_at_all(struct exchange *x)
+{
+	struct stamp_ready ready[STAMP_READY];
+	const unsigned n = stamp_look(x->channel, ready);
+
+	for (unsigned i = 0; i < n; i++) {
+		x->channel->at = &x->channel->port[ready[i].number];
+		if ((ready[i].fetch && !fetch(x)) || ready[i].receive)
+			receive(x);
+	}
+	return n > 0;
+}
+
+/* With one in flight its port is read as if there were no other; and so are all in turn where reading one makes the kernel look at the
+ * NIC. */
+static void look_at_ports(struct exchange *x)
+{
+	struct window *w = &x->window;
+	const bool alone = w->most == 1 && x->turn % PORT_TURNS;
+
+	if (!alone)
+		look_at_all(x);
+	if (!alone && !x->options->busy_poll_us)
 		return;
-	conclude(x, f);
-	retire(x, false);
+	x->channel->at = &x->channel->port[alone ? w->last_port : x->turn % x->ports];
+	receive(x);
+	if (w->stamps_out)
+		fetch(x);
 }
 
 static void look_at_clock(struct exchange *x)
@@ -295,12 +372,17 @@ INLINE void turn(struct exchange *x, bool sends)
 	if (sends && may_send(x)) {
 		if (x->pace.interval_ns)
 			x->due_ns = pace_take(&x->pace, x->now_ns);
+		if (x->port)
+			choose_port(x);
 		send_probe(x);
 	}
-	if (verb_receive(x) && probe_read_reply(x))
-		take(x);
-	if (x->window.stamps_out || x->turn % CLOCK_TURNS == 0)
-		fetch(x);
+	if (x->port) {
+		look_at_ports(x);
+	} else {
+		receive(x);
+		if (x->window.stamps_out || x->turn % CLOCK_TURNS == 0)
+			fetch(x);
+	}
 	if (++x->turn % CLOCK_TURNS == 0 || x->pace.interval_ns)
 		look_at_clock(x);
 }
@@ -333,23 +415,71 @@ static void drain(struct exchange *x)
 		turn(x, false);
 }
 
+/* What came twice, or late, by a port that was not looked at; not for ever, whoever sends. */
+static void look_at_rest(struct exchange *x)
+{
+	for (unsigned i = 0; i < x->ports * PORT_TURNS && look_at_all(x); i++)
+		;
+}
+
+/* Does a sample wait for T3 of its reply by this port? */
+static bool is_joining(struct exchange *x, unsigned lane)
+{
+	for (uint32_t key = x->oldest_key; key != x->next_key; key++) {
+		struct flight *f = verb_flight_of(x, key);
+
+		if (f->lane == lane && f->fate == FATE_ANSWERED && f->kept && !join_has_t3(x, f))
+			return true;
+	}
+	return false;
+}
+
+/* One more by each port; returns how many. */
+static unsigned send_closing(struct exchange *x)
+{
+	unsigned sent = 0;
+
+	for (unsigned lane = 0; lane < (x->port ? x->ports : 1); lane++) {
+		struct flight *f;
+
+		if ((x->port && !is_joining(x, lane)) || x->next_key - x->oldest_key >= x->flight_mask)
+			continue;
+		if (x->port)
+			x->channel->at = &x->channel->port[lane];
+		f = send_probe(x);
+		if (!f)
+			continue;
+		f->fate = FATE_CLOSING;
+		counter_add(&x->account.closing, 1);
+		sent++;
+	}
+	return sent;
+}
+
+/* The last ones that were sent. */
+static bool is_closing(struct exchange *x, unsigned sent)
+{
+	for (unsigned i = 1; i <= sent; i++)
+		if (verb_flight_of(x, x->next_key - i)->fate == FATE_CLOSING)
+			return true;
+	return false;
+}
+
 /* The last samples still wait for T3 of their replies, which only a reply to one more probe can tell. */
 static void close_window(struct exchange *x)
 {
 	const int64_t last_ns = x->last_ns, now_ns = x->now_ns;
-	struct flight *f = NULL;
+	const uint32_t reached = x->window.reached;
+	unsigned sent = 0;
 
-	if (x->oldest_key != x->next_key && !x->window.in_flight && x->window.has_reply)
-		f = send_probe(x);
-	if (f) {
-		f->fate = FATE_CLOSING;
-		counter_add(&x->account.closing, 1);
-	}
-	while (f && f->fate == FATE_CLOSING && x->now_ns - now_ns < PATIENCE_NS && x->now_ns - now_ns < x->options->timeout_ns)
+	if (x->oldest_key != x->next_key && !x->window.in_flight && (x->port || x->window.replies.any))
+		sent = send_closing(x);
+	while (is_closing(x, sent) && x->now_ns - now_ns < PATIENCE_NS && x->now_ns - now_ns < x->options->timeout_ns)
 		turn(x, false);
 	retire(x, true);
 	join_end(x, FOLLOW_UP_END, NULL);
 	/* It is no part of the run. */
+	x->window.reached = reached;
 	x->last_ns = last_ns;
 	x->now_ns = now_ns;
 }
@@ -366,6 +496,7 @@ void window_run(struct exchange *x)
 	}
 	probe_end_slots(x);
 	drain(x);
+	look_at_rest(x);
 	outage_end(&x->outages, x->now_ns, true);
 	close_window(x);
 }

@@ -13,13 +13,22 @@
 struct exchange;
 
 #define EARLY_T3S 64 /* a power of two */
-
+#define WINDOW_T3_REACH 16 /* replies after it of which one may still tell T3: some are behind others */
 #define WINDOW_BESIDE 64 /* flights of the ring beyond the window: answered, but the reflector's T3 is still to be told */
 
+/* Probes by the number of their reply, which the reflector counts for each session. */
+struct replies {
+	uint32_t *key; /* as many as the mask says, and one more */
+	uint32_t mask;
+	bool any;
+	uint32_t highest;
+	struct packet_departure early[EARLY_T3S]; /* T3 of replies that have not come, by their number: those after them came before */
+};
+
 struct window {
-	/* Set by the caller, with the rings of the exchange (see there); most is 0 or 1 without a window. */
+	/* Set by the caller, with the rings of the exchange (see there); most is 0 without a window, which several source ports need. */
 	uint32_t most; /* probes that may be in flight, up to WINDOW_MAX */
-	uint32_t *reply_key; /* probes by the number of their reply: as many as flights */
+	struct replies replies; /* as many as flights; of several source ports see measure/source_port.h */
 
 	/* Results. */
 	uint32_t reached; /* so many were in flight at once */
@@ -33,10 +42,8 @@ struct window {
 	int64_t slowest_stamp_ns; /* from its send to its fetch, as far as it is known by the clock */
 	uint32_t stamp_key; /* of all flights before it the stamp came, or is overdue */
 	uint32_t dated_key, expire_key; /* all flights before it have sent_by_ns; none of them is open */
-	/* T3 of replies that have not come, by their number: those after them came before. */
-	struct packet_departure early[EARLY_T3S];
-	bool has_reply;
-	uint32_t highest_reply; /* number of the reflector */
+	uint32_t next_port, last_port; /* that is sent from next, and that was last */
+	uint32_t refused; /* ports that the kernel sent nothing from, one after the other */
 	int64_t answered_ns, retry_ns; /* CLOCK_MONOTONIC: the last answer; the next try after a refused send */
 };
 

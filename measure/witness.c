@@ -14,14 +14,18 @@ void witness_learn_id(struct exchange *x, uint32_t id)
 	at->next_id = id + 1;
 	at->ids_ahead = id - f->key;
 	at->id_doubted = false;
+	if (x->port)
+		source_port_note_id(x, f);
 }
 
 struct flight *witness_search(struct exchange *x, uint32_t id)
 {
-	if (x->channel->at->id_by_message)
-		return NULL;
+	struct flight *f = x->port ? source_port_flight(x, id) : NULL;
+
+	if (f || x->channel->at->id_by_message)
+		return f;
 	for (unsigned i = 0; i <= x->flight_mask; i++)
-		if (x->flight[i].id == id && x->flight[i].lane == x->channel->at - x->channel->lane && x->flight[i].state != FLIGHT_NONE)
+		if (x->flight[i].id == id && x->flight[i].lane == x->channel->at->number && x->flight[i].state != FLIGHT_NONE)
 			return &x->flight[i];
 	return NULL;
 }

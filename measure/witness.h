@@ -29,7 +29,7 @@ INLINE struct flight *witness_flight_of(struct exchange *x, uint32_t id)
 {
 	struct flight *f = &x->flight[(id - x->channel->at->ids_ahead) & x->flight_mask];
 
-	if (f->id != id || f->lane != x->channel->at - x->channel->lane)
+	if (f->id != id || f->lane != x->channel->at->number)
 		return witness_search(x, id);
 	return f->state == FLIGHT_NONE ? NULL : f;
 }

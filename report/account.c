@@ -216,7 +216,9 @@ void account_write(FILE *out, const struct report *r)
 	fprintf(out, "\nPackets:\n");
 	write_rows(out, r, packets, sizeof(packets) / sizeof(packets[0]));
 	write_outside(out, r);
-	if (r->options->role == ROLE_EMIT)
+	if (x->port)
+		fputs("  Strays    :  not counted with --source-ports\n", out);
+	else if (r->options->role == ROLE_EMIT)
 		account_count(out, "Strays", r->strays, "to our port from others than the server, dropped");
 	else
 		account_count(out, "Sessions", counter_get(&x->sessions->opened), NULL);

@@ -15,6 +15,7 @@
 #include "report/log_file.h"
 #include "report/machine.h"
 #include "report/part.h"
+#include "report/source_ports.h"
 #include "report/statistics.h"
 #include "report/variation.h"
 #include "report/verdict.h"
@@ -58,6 +59,7 @@ void report_write(FILE *out, const struct report *r, int columns)
 	statistics_write_stages(out, r, columns);
 	statistics_write_schedule(out, r, columns);
 	variation_write(out, r, columns);
+	source_ports_write(out, r);
 	label_latency(r->options, latency, sizeof(latency));
 	fprintf(out, "\nLatency: %s (%s)\n", latency,
 		label_stamps[options_on_wire(r->options) ? r->options->stamp : SOURCE_USER].clock);

@@ -7,14 +7,14 @@ shopt -s nullglob
 
 # A function that waits at most as long as it is told (ppoll), or not at all.
 allowed='
-sendmsg recvmsg send recv ppoll connect getsockopt clock_gettime clock_nanosleep log1p llround read __errno_location
+sendmsg recvmsg send recv ppoll epoll_pwait connect getsockopt clock_gettime clock_nanosleep log1p llround read __errno_location
 memcpy memset memcmp
 hmac_sign hmac_verify socket_want_tos
 clock_to_phc clock_set_seen
 histogram_add histogram_bucket
 '
 # These set up before the loop; of the first two the functions in the list are all that a hot room calls.
-cold=' wire/hmac.c wire/socket.c wire/plan.c measure/store.c '
+cold=' wire/hmac.c wire/socket.c wire/ports.c wire/kernel_stamps.c wire/plan.c measure/store.c '
 
 cd "$(dirname "$0")/.."
 hot=()

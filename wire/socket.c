@@ -4,6 +4,8 @@
 
 #include "host/nic.h"
 #include "options.h"
+#include "wire/kernel_stamps.h"
+#include "wire/ports.h"
 
 #include <arpa/inet.h>
 #include <err.h>
@@ -113,35 +115,6 @@ static int open_socket(const struct transport *t, int *fd)
 	return 0;
 }
 
-/*
- * Does the kernel take SCM_TS_OPT_ID? It reads control messages before it looks for a route: an unknown one is EINVAL,
- * while a known one gets as far as the broadcast address, which needs SO_BROADCAST: EACCES, or no route. Nothing is
- * sent.
- */
-static bool takes_id_by_message(const struct transport *t)
-{
-	struct sockaddr_in broadcast = { .sin_family = AF_INET, .sin_port = htons(9),
-					 .sin_addr.s_addr = htonl(INADDR_BROADCAST) };
-	union {
-		char octets[CMSG_SPACE(sizeof(uint32_t))];
-		struct cmsghdr header;
-	} control = { .header = { .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_TS_OPT_ID,
-				  .cmsg_len = CMSG_LEN(sizeof(uint32_t)) } };
-	struct iovec empty = { .iov_base = &control, .iov_len = 0 };
-	struct msghdr m = { .msg_name = &broadcast, .msg_namelen = sizeof(broadcast), .msg_iov = &empty,
-			    .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
-
-	int fd = socket(t->domain, t->type | SOCK_CLOEXEC, t->protocol); /* its own: a send gives a socket a port */
-	bool takes;
-
-	if (fd < 0)
-		return false;
-	takes = !set_int(fd, SOL_SOCKET, SO_TIMESTAMPING, SOF_TIMESTAMPING_OPT_ID) &&
-		sendmsg(fd, &m, MSG_DONTWAIT) < 0 && errno != EINVAL;
-	close(fd);
-	return takes;
-}
-
 static int set_timestamping(const struct channel *c, int fd)
 {
 	int flags = 0;
@@ -181,7 +154,9 @@ static int bind_to(int fd, const struct nic *n, const struct sockaddr_in *local)
 	if (bind(fd, (const struct sockaddr *)local, sizeof(*local))) {
 		int error = errno;
 
-		if (error == EADDRINUSE)
+		if (!local->sin_port)
+			warnx("no free source port on %s (%s): see 'sysctl net.ipv4.ip_local_port_range'", n->name, strerror(error));
+		else if (error == EADDRINUSE)
 			warnx("port %d: taken by another program on %s (see 'ss -ulpn'): end it, or choose another --port",
 			      ntohs(local->sin_port), n->name);
 		else if (error == EACCES)
@@ -296,13 +271,15 @@ int socket_open(struct channel *c, const struct options *o)
 	c->stray_fd = -1;
 	c->at = &c->lane[0];
 	c->lanes = 1;
-	for (int i = 0; i < LANES; i++)
+	for (int i = 0; i < LANES; i++) {
 		c->lane[i].empty_ns = INT64_MIN;
+		c->lane[i].number = (uint8_t)i;
+	}
 	error = open_socket(c->transport, &c->at->fd);
 	if (error)
 		return error;
 	/* A connected socket is better off without any message. */
-	c->at->id_by_message = c->tx_stamps && o->role == ROLE_REFLECT && takes_id_by_message(c->transport);
+	c->at->id_by_message = c->tx_stamps && o->role == ROLE_REFLECT && kernel_stamps_take_id(c->transport);
 	c->at->bare = c->wire == SOURCE_USER && o->role == ROLE_EMIT;
 	error = set_options(c, c->at->fd, o, true);
 	c->receive_buffer_bytes = get_int(c->at->fd, SOL_SOCKET, SO_RCVBUF);
@@ -311,18 +288,6 @@ int socket_open(struct channel *c, const struct options *o)
 	if (error)
 		socket_close(c);
 	return error;
-}
-
-/*
- * The kernel begins to stamp what is received when a worker has run: up to 2 ms (measured) after the first socket on
- * the machine asked for it (net_enable_timestamp() in net/core/dev.c). On this CPU the worker cannot run while a
- * real-time task spins. Nothing tells when it has run.
- */
-static void wait_for_kernel_stamps(void)
-{
-	const struct timespec enough = { .tv_nsec = 5 * NS_PER_MS };
-
-	nanosleep(&enough, NULL);
 }
 
 /* Does --size fit the interface? Of the path ICMP messages tell the kernel, and these anybody can send. */
@@ -403,6 +368,35 @@ static int open_lane(const struct channel *c, struct lane *l, const struct optio
 	return error;
 }
 
+int socket_open_port(const struct channel *c, struct lane *l, const struct options *o, const struct nic *n)
+{
+	struct sockaddr_in local = { .sin_family = AF_INET };
+	socklen_t bytes = sizeof(local);
+	int error = 0;
+
+	if (l->fd < 0) {
+		error = open_socket(c->transport, &l->fd);
+		if (!error)
+			error = set_options(c, l->fd, o, true);
+		if (!error)
+			error = set_timestamping(c, l->fd);
+	}
+	/* To those that share their ports the kernel may give one port twice. */
+	if (!error)
+		error = set_int(l->fd, SOL_SOCKET, SO_REUSEPORT, 0);
+	if (!error)
+		error = bind_to(l->fd, n, &local);
+	if (!error)
+		error = connect_to(l->fd, o, n);
+	if (error)
+		return error;
+	getsockname(l->fd, (struct sockaddr *)&local, &bytes);
+	l->own_port = ntohs(local.sin_port);
+	l->connected = true;
+	read_drops(l->fd, &l->drops_before); /* should it fail, it will again */
+	return 0;
+}
+
 /*
  * As many as there can be; without them all is served by the first. That one was bound alone, so that it is refused where anybody else
  * has the port, also one who would share it; and it shares it itself only while the others are bound, so that another is refused.
@@ -434,8 +428,10 @@ int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 	int error;
 
 	if (c->wire == SOURCE_KERNEL)
-		wait_for_kernel_stamps();
-	error = o->role == ROLE_EMIT ? connect_to_server(c, o, n) : bind_to(c->lane[0].fd, n, &any);
+		kernel_stamps_wait();
+	error = o->role == ROLE_REFLECT ? bind_to(c->lane[0].fd, n, &any) :
+		o->source_ports > 1	? ports_open(c, o, n) :
+					  connect_to_server(c, o, n);
 	if (!error && o->role == ROLE_EMIT)
 		error = check_size(c, o, n);
 	if (!error && o->role == ROLE_REFLECT)
@@ -451,11 +447,13 @@ void socket_note_drops(struct channel *c)
 {
 	uint32_t now;
 
-	for (int i = 0; i < c->lanes && c->dropped >= 0; i++) {
-		if (read_drops(c->lane[i].fd, &now))
+	for (int i = 0; i < (c->port ? c->ports : c->lanes) && c->dropped >= 0; i++) {
+		const struct lane *l = c->port ? &c->port[i] : &c->lane[i];
+
+		if (read_drops(l->fd, &now))
 			c->dropped = -1;
 		else
-			c->dropped += (uint32_t)(now - c->lane[i].drops_before);
+			c->dropped += (uint32_t)(now - l->drops_before);
 	}
 }
 
@@ -491,6 +489,7 @@ void socket_close(struct channel *c)
 {
 	if (c->stray_fd >= 0)
 		close(c->stray_fd);
+	ports_close(c);
 	for (int i = 0; i < LANES; i++) {
 		if (c->lane[i].fd >= 0)
 			close(c->lane[i].fd);

@@ -32,9 +32,10 @@ struct transport {
 
 #define LANES 9
 
-/* One of the sockets that are measured on: an emitter's only one; see wire/lane.h. */
+/* One of the sockets that are measured on: an emitter's only one, or one of its source ports; of a reflector see wire/lane.h. */
 struct lane {
 	int fd; /* -1: it is not open */
+	uint8_t number; /* among its like */
 	bool connected; /* no addresses in its messages; without any message no route is looked up for a packet either */
 	bool bare; /* nothing is told beside a datagram: no stamp, no TTL */
 	bool id_by_message; /* the kernel takes the id of a transmit stamp from us (SCM_TS_OPT_ID, Linux 6.13) */
@@ -54,6 +55,7 @@ struct lane {
 	union address peer; /* whose it is; no family: nobody's */
 	bool from_self; /* that is an address of this host */
 	bool is_new; /* it was not empty since it is that sender's: what comes may be another's */
+	uint16_t own_port; /* of an emitter's source port */
 	int64_t used_ns;
 };
 
@@ -64,6 +66,9 @@ struct channel {
 	int lanes; /* open */
 	union address own; /* the address and the port that lanes after the first are bound to */
 	counter lanes_taken, lanes_refused;
+	struct lane *port; /* an emitter's source ports, instead of lane[0]: see wire/ports.h; NULL: it has one */
+	int ports; /* open */
+	int ready_fd; /* of them: epoll(7) */
 	struct lane *at; /* what is received from, sent by and fetched from */
 	int stray_fd; /* emitter: bound to the same port, gets what others than the server send; -1 if none */
 	enum source wire; /* of the stamps asked for; SOURCE_USER: none */
@@ -87,6 +92,10 @@ int socket_open(struct channel *c, const struct options *o);
  * Datagrams queue up from here on, so it comes right before the loop: what waited for the rest of the start would show as slow.
  * 0; or -errno after one line, and *c is closed. */
 int socket_bind(struct channel *c, const struct options *o, const struct nic *n);
+
+/* Opens one more socket as an emitter's first, unless l->fd is open, and binds and connects it: to a source port of its own, which the
+ * kernel chooses (l->own_port). 0; or -errno after one line: what is open is the caller's to close. */
+int socket_open_port(const struct channel *c, struct lane *l, const struct options *o, const struct nic *n);
 
 /* From now on arrivals have their `tos`, each for the price of a control message; so not before somebody asks for it.
  * Silent, and one system call a lane: the loop may call it, once (c->tos_wanted). 0 or -errno. */

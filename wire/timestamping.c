@@ -13,6 +13,7 @@
 #include <linux/net_tstamp.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #define TOS_ECN 3 /* RFC 3168: two bits about congestion, to which this transport does not react */
@@ -266,6 +267,18 @@ enum fetch stamp_fetch(struct channel *c, struct departure *d)
 		return entry;
 	counter_add(&c->error_other, 1);
 	return FETCH_OTHER;
+}
+
+unsigned stamp_look(const struct channel *c, struct stamp_ready ready[STAMP_READY])
+{
+	struct epoll_event e[STAMP_READY];
+	/* As epoll_wait(), which some machines do not have. */
+	const int n = epoll_pwait(c->ready_fd, e, STAMP_READY, 0, NULL);
+
+	for (int i = 0; i < n; i++)
+		ready[i] = (struct stamp_ready){ .number = (uint8_t)e[i].data.u32, .receive = e[i].events & EPOLLIN,
+						 .fetch = e[i].events & EPOLLERR };
+	return n < 0 ? 0 : (unsigned)n;
 }
 
 void stamp_wait(struct channel *c, bool receive, int64_t limit_ns)

@@ -51,6 +51,18 @@ enum fetch { FETCH_EMPTY, FETCH_STAMP, FETCH_ID, FETCH_OTHER };
  * stamp of ours, and is counted in *c. */
 enum fetch stamp_fetch(struct channel *c, struct departure *d);
 
+#define STAMP_READY 4
+
+/* A source port (wire/ports.h) where something waits. */
+struct stamp_ready {
+	uint8_t number;
+	bool receive; /* a datagram */
+	bool fetch; /* a transmit stamp; or an error that the kernel reports, which the next stamp_receive() takes away */
+};
+
+/* Where something waits, without waiting: at most STAMP_READY at a time, all of them in turn. Returns how many. */
+unsigned stamp_look(const struct channel *c, struct stamp_ready ready[STAMP_READY]);
+
 /* Sleeps until there is something to fetch on any lane, or with `receive` to receive, at most limit_ns. */
 void stamp_wait(struct channel *c, bool receive, int64_t limit_ns);
 

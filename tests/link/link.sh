@@ -78,6 +78,7 @@ remove_all() {
 	[ -z "${trace_instance:-}" ] || rmdir "$trace_instance" 2>/dev/null
 	ip netns del "${ns[e]}" 2>/dev/null
 	ip netns del "${ns[r]}" 2>/dev/null
+	[ -z "${ns[m]:-}" ] || ip netns del "${ns[m]}" 2>/dev/null
 	rm -rf "$work"
 }
 # Of the whole program: 1 until it is set up, and when a test failed.

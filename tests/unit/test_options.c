@@ -259,6 +259,8 @@ static const struct good {
 	{ { A, "--interval", "10us", "--window", "7" }, { EMITS("10.0.0.1"), NUM(interval_ns, 10000), NUM(window, 7) } },
 	{ { A, "--interval", "1us" }, { EMITS("10.0.0.1"), NUM(interval_ns, 1000), NUM(window, 65536) } },
 	{ { A, "--interval", "1ms", "-M" }, { EMITS("10.0.0.1"), NUM(interval_ns, 1000000), YES(pmc) } },
+	{ { A, "--source-ports", "128" }, { EMITS("10.0.0.1"), NUM(source_ports, 128) } },
+	{ { A, "--source-ports", "1", "--pmc" }, { EMITS("10.0.0.1"), YES(pmc) } },
 	{ { A, "--window", "64" }, { EMITS("10.0.0.1"), NUM(window, 64) } },
 	{ { A, "--window", "1", "--pmc" }, { EMITS("10.0.0.1"), YES(pmc) } },
 	{ { A, "--interval", "10.000001ms", "--jitter", "5", "--seed", "7" },
@@ -322,7 +324,7 @@ static void set_wanted_defaults(struct options *o)
 	o->dscp = o->priority = o->synced_ns = o->seed = -1;
 	o->ttl = 255;
 	o->sessions = 1024;
-	o->window = 1;
+	o->window = o->source_ports = 1;
 	o->role = ROLE_REFLECT;
 }
 
@@ -419,7 +421,7 @@ static const char *const contract[] = {
 	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --log-format FORM ", "      --log-last S ",
 	"      --log-rotate SIZE,N ", "      --synced NS ", "      --sessions N ", "      --rate-limit PPS ",
 	"      --once-silence S ", "      --interval TIME ", "      --pacing HOW ", "      --jitter PCT ", "      --poisson ", "      --seed N ",
-	"      --window N ", "      --user NAME ",
+	"      --window N ", "      --source-ports N ", "      --user NAME ",
 };
 
 /* By hand: the defaults, in the line of their option. */
@@ -431,7 +433,7 @@ static const struct {
 	{ "--warmup PACKETS", "(0 packets)" }, { "--busy-poll-us US", "(0 us)" }, { "--trace-interval S", "(10 s)" },
 	{ "--once-silence S", "(10 s)" }, { "--log-format FORM", ": text, npy or csv (text)" },
 	{ "--ttl N", "(255)" }, { "--threshold-on WHICH", ": rtt, network or response (rtt)" }, { "--sessions N", "(1024)" },
-	{ "--window N", "(1 probes)" }, { "--pacing HOW", ": hybrid, sleep or spin (hybrid)" },
+	{ "--window N", "(1 probes)" }, { "--source-ports N", "(1)" }, { "--pacing HOW", ": hybrid, sleep or spin (hybrid)" },
 };
 
 static bool used_somewhere(const char *word)
@@ -607,7 +609,7 @@ static void test_boundaries(void **state)
 		assert_boundary(row, row->max, true);
 		assert_boundary(row, row->max + step_of(row), false);
 	}
-	assert_int_equal(numbers, 24);
+	assert_int_equal(numbers, 25);
 }
 
 static uint64_t random_state;

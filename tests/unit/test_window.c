@@ -1,4 +1,4 @@
-/* build: wraps=stamp_send,stamp_receive,stamp_fetch,stamp_wait,clock_gettime,clock_nanosleep sources=wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/window.c,measure/probe.c,measure/join.c,measure/reflect.c,measure/pace.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,measure/store.c,host/pmc.c,host/memory.c,host/clock*.c libs=-lm */
+/* build: wraps=stamp_send,stamp_receive,stamp_fetch,stamp_look,stamp_wait,clock_gettime,clock_nanosleep sources=wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/window.c,measure/probe.c,measure/join.c,measure/reflect.c,measure/pace.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,measure/store.c,host/pmc.c,host/memory.c,host/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The emitter with many probes in flight, against a network whose time is that of this file: what happens to each probe on its way is
@@ -20,6 +20,7 @@
 
 #define PROBES 6000
 #define EVENTS 16384
+#define PORTS 128
 #define BEGIN_NS (1000 * NS_PER_S)
 #define EPOCH_NS (1700000000 * NS_PER_S) /* CLOCK_REALTIME is so much ahead */
 #define THERE_NS (1234567 * NS_PER_S) /* and the reflector's clock of that */
@@ -36,23 +37,27 @@ struct fate_of {
 	int64_t known_ns; /* the reflector knows T3 so much later; negative: never */
 	unsigned refused; /* so often */
 	bool forged; /* before its reply comes one that does not know its T1 */
+	bool astray; /* the reply comes first to another port than it was sent from */
 };
 
 /* and what did. */
 struct truth {
 	int64_t t1_ns, t2_ns, t3_ns, t4_ns;
 	int64_t tried_ns; /* for the first time */
-	unsigned tries;
+	unsigned tries, port;
 	bool sent;
 };
 
 enum what { ARRIVES_THERE, ARRIVES_HERE, STAMP, PLACE_IS_FREE };
+
+#define ASKED UINT32_MAX /* no packet: only its id */
 
 struct event {
 	int64_t at_ns;
 	enum what what;
 	uint32_t seq, id;
 	bool forged;
+	unsigned port;
 	size_t bytes;
 	uint8_t packet[256];
 };
@@ -65,14 +70,21 @@ static struct {
 	unsigned events;
 	unsigned slots, taken; /* of transmit stamps; 0: any number */
 	int64_t free_ns; /* a place is free so long after its stamp was fetched */
-	uint32_t replies; /* the reflector's count */
-	struct {
-		int64_t t3_ns, known_ns;
-	} reply[2 * PROBES];
 	unsigned reordered; /* replies that came after a later one */
 	uint32_t highest;
 	bool replied;
 	uint32_t ring; /* flights; 0: as they come */
+	struct session_there {
+		uint32_t replies; /* the reflector's count */
+		struct {
+			int64_t t3_ns, known_ns;
+		} reply[2 * PROBES];
+	} session[PORTS]; /* of each source port */
+	unsigned refuses; /* packets that this port has still to refuse, */
+	unsigned refusing; /* and which one it is */
+	bool counts_refused; /* an older kernel: a packet that it refused has taken an id */
+	uint32_t next_id[PORTS]; /* the kernel's count */
+	unsigned sent[PORTS];
 	unsigned stop_at; /* probes; 0: never */
 	uint8_t follow_ups; /* that are asked for */
 	bool silent; /* the T3 of nobody is told: the TLV comes back as unknown */
@@ -80,6 +92,7 @@ static struct {
 
 static struct options options;
 static struct channel channel;
+static struct lane lane[PORTS];
 static struct exchange x;
 static struct store store;
 static struct clock_peer peer;
@@ -97,15 +110,17 @@ static void happens(int64_t at_ns, struct event e)
 	sim.event[sim.events++] = e;
 }
 
-/* The next event of a kind that is due; NULL: none is. */
-static struct event *due(enum what what)
+#define ANY_PORT PORTS
+
+/* The next event of a kind that is due, by one port or any; NULL: none is. */
+static struct event *due(enum what what, unsigned port)
 {
 	struct event *first = NULL;
 
 	for (unsigned i = 0; i < sim.events; i++) {
 		struct event *e = &sim.event[i];
 
-		if (e->what == what && e->at_ns <= sim.now_ns && (!first || e->at_ns < first->at_ns))
+		if (e->what == what && e->at_ns <= sim.now_ns && (port == ANY_PORT || e->port == port) && (!first || e->at_ns < first->at_ns))
 			first = e;
 	}
 	return first;
@@ -119,24 +134,25 @@ static void is_over(struct event *e)
 static void reflect(struct event *e)
 {
 	const struct fate_of *f = &sim.fate[e->seq];
+	struct session_there *s = &sim.session[e->port];
 	struct truth *t = &sim.truth[e->seq];
-	struct answer a = { .seq = sim.replies, .t2_ns = t->t2_ns, .t3_ns = t->t3_ns, .ttl = 255, .t2_method = PACKET_METHOD_SOFTWARE,
+	struct answer a = { .seq = s->replies, .t2_ns = t->t2_ns, .t3_ns = t->t3_ns, .ttl = 255, .t2_method = PACKET_METHOD_SOFTWARE,
 			    .t3_method = PACKET_METHOD_SOFTWARE, .wire_source = SOURCE_KERNEL };
-	struct event back = { .what = ARRIVES_HERE, .seq = e->seq, .bytes = e->bytes };
+	struct event back = { .what = ARRIVES_HERE, .seq = e->seq, .bytes = e->bytes, .port = e->port };
 	struct packet_departure told[FOLLOW_UPS_MAX];
 	bool malformed;
 
-	if (sim.replies && sim.reply[sim.replies - 1].known_ns <= e->at_ns) {
-		a.follow_up_seq = sim.replies - 1;
-		a.follow_up_ns = sim.reply[sim.replies - 1].t3_ns;
+	if (s->replies && s->reply[s->replies - 1].known_ns <= e->at_ns) {
+		a.follow_up_seq = s->replies - 1;
+		a.follow_up_ns = s->reply[s->replies - 1].t3_ns;
 		a.follow_up_method = PACKET_METHOD_SOFTWARE;
 	}
-	for (uint32_t n = sim.replies; n-- && sim.replies - n <= FOLLOW_UPS_MAX;)
-		if (sim.reply[n].known_ns <= e->at_ns)
-			told[a.follow_ups++] = (struct packet_departure){ n, PACKET_METHOD_SOFTWARE, sim.reply[n].t3_ns };
+	for (uint32_t n = s->replies; n-- && s->replies - n <= FOLLOW_UPS_MAX;)
+		if (s->reply[n].known_ns <= e->at_ns)
+			told[a.follow_ups++] = (struct packet_departure){ n, PACKET_METHOD_SOFTWARE, s->reply[n].t3_ns };
 	a.follow_up = told;
-	sim.reply[sim.replies].t3_ns = t->t3_ns;
-	sim.reply[sim.replies++].known_ns = f->known_ns < 0 ? INT64_MAX : e->at_ns + RESPONSE_NS + f->known_ns;
+	s->reply[s->replies].t3_ns = t->t3_ns;
+	s->reply[s->replies++].known_ns = f->known_ns < 0 ? INT64_MAX : e->at_ns + RESPONSE_NS + f->known_ns;
 	memcpy(back.packet, e->packet, e->bytes);
 	packet_reply(back.packet, e->bytes, NULL, &a, &malformed);
 	assert_false(malformed);
@@ -145,6 +161,11 @@ static void reflect(struct event *e)
 	happens(e->at_ns + RESPONSE_NS + f->back_ns, back);
 	if (f->again_ns)
 		happens(e->at_ns + RESPONSE_NS + f->back_ns + f->again_ns, back);
+	if (f->astray) {
+		back.port = (e->port + 1) % (unsigned)options.source_ports;
+		happens(e->at_ns + RESPONSE_NS + f->back_ns - 1, back);
+		back.port = e->port;
+	}
 	if (f->forged) {
 		back.packet[24 + 4 + 7] ^= 1; /* T1 as the reply names it */
 		back.forged = true;
@@ -157,13 +178,13 @@ static void pass(int64_t ns)
 	struct event *e;
 
 	sim.now_ns += ns;
-	while ((e = due(ARRIVES_THERE))) {
+	while ((e = due(ARRIVES_THERE, ANY_PORT))) {
 		struct event arrived = *e;
 
 		is_over(e);
 		reflect(&arrived);
 	}
-	while ((e = due(PLACE_IS_FREE))) {
+	while ((e = due(PLACE_IS_FREE, ANY_PORT))) {
 		is_over(e);
 		sim.taken--;
 	}
@@ -195,13 +216,14 @@ int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *un
 	return 0;
 }
 
-static void note_sent(uint32_t seq, uint32_t id, const uint8_t *packet, size_t bytes)
+static void note_sent(unsigned port, uint32_t seq, uint32_t id, const uint8_t *packet, size_t bytes)
 {
 	const struct fate_of *f = &sim.fate[seq];
 	struct truth *t = &sim.truth[seq];
-	struct event there = { .what = ARRIVES_THERE, .seq = seq, .bytes = bytes }, stamp = { .what = STAMP, .seq = seq, .id = id };
+	struct event there = { .what = ARRIVES_THERE, .seq = seq, .bytes = bytes, .port = port };
+	struct event stamp = { .what = STAMP, .seq = seq, .id = id, .port = port };
 
-	*t = (struct truth){ .sent = true, .tried_ns = t->tried_ns, .tries = t->tries, .t1_ns = sim.now_ns + EPOCH_NS + WIRE_NS };
+	*t = (struct truth){ .sent = true, .tried_ns = t->tried_ns, .tries = t->tries, .port = port, .t1_ns = sim.now_ns + EPOCH_NS + WIRE_NS };
 	t->t2_ns = t->t1_ns + f->there_ns + THERE_NS;
 	t->t3_ns = t->t2_ns + RESPONSE_NS;
 	t->t4_ns = t->t1_ns + f->there_ns + RESPONSE_NS + f->back_ns;
@@ -227,10 +249,21 @@ int __wrap_stamp_send(struct channel *c, const void *packet, size_t bytes, uint3
 	pass(CALL_NS);
 	if (!sim.truth[seq].tries)
 		sim.truth[seq].tried_ns = sim.now_ns;
-	if (sim.truth[seq].tries++ < sim.fate[seq].refused)
+	if (sim.truth[seq].tries++ < sim.fate[seq].refused || (sim.refuses && c->at->number == sim.refusing)) {
+		sim.refuses -= sim.refuses && c->at->number == sim.refusing;
+		sim.next_id[c->at->number] += sim.counts_refused;
+		stamp_doubt(c, c->at);
+		c->at->id_asked = false;
 		return -EAGAIN;
+	}
 	assert_false(sim.truth[seq].sent);
-	note_sent(seq, id, packet, bytes);
+	c->at->id_asked = c->at->id_doubted;
+	assert_true(c->at->id_asked || id == sim.next_id[c->at->number]);
+	id = sim.next_id[c->at->number]++;
+	if (c->at->id_asked)
+		happens(sim.now_ns, (struct event){ .what = STAMP, .seq = ASKED, .id = id, .port = c->at->number });
+	note_sent(c->at->number, seq, id, packet, bytes);
+	sim.sent[c->at->number]++;
 	if (sim.stop_at && seq + 1 == sim.stop_at)
 		stop = 1;
 	return 0;
@@ -242,13 +275,13 @@ int __wrap_stamp_receive(struct channel *c, struct arrival *a)
 	struct event *e;
 
 	pass(CALL_NS);
-	e = due(ARRIVES_HERE);
+	e = due(ARRIVES_HERE, c->at->number);
 	if (!e)
 		return 0;
 	*a = (struct arrival){ .bytes = e->bytes, .to_unicast = true, .ttl = 255, .tos = -1, .source = SOURCE_KERNEL,
 			       .time_ns = e->at_ns + EPOCH_NS };
 	memcpy(c->datagram, e->packet, e->bytes);
-	if (!e->forged) {
+	if (!e->forged && e->port == sim.truth[e->seq].port) {
 		sim.reordered += sim.replied && e->seq < sim.highest;
 		sim.highest = sim.replied && sim.highest > e->seq ? sim.highest : e->seq;
 		sim.replied = true;
@@ -262,15 +295,37 @@ enum fetch __wrap_stamp_fetch(struct channel *c, struct departure *d)
 {
 	struct event *e;
 
-	(void)c;
 	pass(CALL_NS);
-	e = due(STAMP);
+	e = due(STAMP, c->at->number);
 	if (!e)
 		return FETCH_EMPTY;
+	if (e->seq == ASKED) {
+		*d = (struct departure){ .id = e->id };
+		is_over(e);
+		return FETCH_ID;
+	}
 	*d = (struct departure){ .id = e->id, .time_ns = sim.truth[e->seq].t1_ns };
 	is_over(e);
 	happens(sim.now_ns + sim.free_ns, (struct event){ .what = PLACE_IS_FREE });
 	return FETCH_STAMP;
+}
+
+unsigned __wrap_stamp_look(const struct channel *c, struct stamp_ready ready[STAMP_READY]);
+unsigned __wrap_stamp_look(const struct channel *c, struct stamp_ready ready[STAMP_READY])
+{
+	static unsigned first;
+	unsigned n = 0;
+
+	pass(CALL_NS);
+	for (unsigned i = 0; i < (unsigned)c->ports && n < STAMP_READY; i++) {
+		const unsigned port = (first + i) % (unsigned)c->ports;
+		const bool receive = due(ARRIVES_HERE, port), fetch = due(STAMP, port);
+
+		if (receive || fetch)
+			ready[n++] = (struct stamp_ready){ .number = (uint8_t)port, .receive = receive, .fetch = fetch };
+	}
+	first++;
+	return n;
 }
 
 void __wrap_stamp_wait(struct channel *c, bool receive, int64_t limit_ns);
@@ -305,7 +360,7 @@ static int setup(void **state)
 		sim.fate[i] = (struct fate_of){ .there_ns = 3000, .back_ns = 4000, .stamp_ns = 200, .known_ns = 100 };
 	options = (struct options){ .role = ROLE_EMIT, .timeout_ns = TIMEOUT_NS, .overflow_ns = 100 * NS_PER_US, .bucket_ns = NS_PER_US,
 				    .ttl = 255, .stamp = SOURCE_KERNEL, .dscp = -1, .priority = -1, .synced_ns = -1, .count = 3000,
-				    .window = 64, .seed = 1 };
+				    .window = 64, .source_ports = 1, .seed = 1 };
 	channel = (struct channel)CHANNEL_CLOSED;
 	channel.lanes = 1;
 	channel.at = channel.lane;
@@ -330,6 +385,14 @@ static void run(void)
 	assert_int_equal(store_open(&store, &options, &x), 0);
 	plan = (struct packet_plan){ .ssid = 7, .stages = !sim.silent, .software = !sim.silent, .follow_ups = sim.follow_ups };
 	log_place(&log_of_run, record, PROBES, false, true);
+	if (options.source_ports > 1) {
+		memset(lane, 0, sizeof(lane));
+		for (unsigned i = 0; i < PORTS; i++)
+			lane[i].number = (uint8_t)i;
+		channel.port = lane;
+		channel.ports = (int)options.source_ports;
+		channel.at = lane;
+	}
 	x.channel = &channel;
 	x.log = &log_of_run;
 	x.options = &options;
@@ -339,13 +402,13 @@ static void run(void)
 	if (sim.ring)
 		x.flight_mask = sim.ring - 1;
 	exchange_run(&x);
-	directions_finish(&x.directions, counter_get(&x.account.sent));
+	source_ports_finish(&x);
 	assert_true(account_balances(&x.account, ROLE_EMIT, x.histogram, NULL));
 	assert_true(x.window.reached <= options.window);
 	assert_int_equal(x.window.in_flight, 0);
-	assert_true(x.window.stamps_out <= x.window.most);
+	assert_true(x.window.stamps_out <= x.window.most + x.ports); /* a closing probe by each */
 	assert_true(x.window.stamps_most <= x.window.most);
-	assert_int_equal(counter_get(&x.account.reordered), sim.reordered);
+	assert_true(options.source_ports > 1 || counter_get(&x.account.reordered) == sim.reordered);
 }
 
 #define COUNT(name) counter_get(&x.account.name)
@@ -371,6 +434,26 @@ static unsigned check_records(void)
 		assert_int_equal(s->source[THERE + REFLECT_T3_WIRE] != SOURCE_NONE, s->follow_up == FOLLOW_UP_THERE);
 	}
 	return n;
+}
+
+/* Of each port what was recorded, by its own numbers; and no port has what is another's. */
+static void check_ports(void)
+{
+	uint64_t samples[PORTS] = { 0 }, lost = 0, directions = 0;
+
+	for (unsigned n = 0; n < COUNT(recorded); n++)
+		samples[sim.truth[record[n].seq].port]++;
+	for (unsigned i = 0; i < options.source_ports; i++) {
+		const struct source_port *p = &x.port[i];
+
+		assert_int_equal(p->rtt.count, samples[i]);
+		assert_int_equal(p->sent, sim.sent[i]);
+		lost += p->lost;
+		directions += p->directions.lost_forward + p->directions.lost_backward + p->directions.lost_unknown;
+	}
+	assert_int_equal(lost, COUNT(lost));
+	assert_int_equal(directions, x.directions.lost_forward + x.directions.lost_backward + x.directions.lost_unknown);
+	assert_int_equal(COUNT(stamp_unmatched) + COUNT(unstamped), 0);
 }
 
 /* ---- Tests ---------------------------------------------------------------------------------------------------------- */
@@ -817,6 +900,140 @@ static void a_warmup(void **state)
 	assert_int_equal(record[0].seq, COUNT(warmup));
 }
 
+static void each_port_is_a_session(void **state)
+{
+	static const int64_t ports[] = { 2, 3, 64, 128 }, windows[] = { 1, 2, 64, 1000 };
+
+	for (size_t i = 0; i < COUNT_OF(ports) * COUNT_OF(windows); i++) {
+		setup(state);
+		options.source_ports = ports[i / COUNT_OF(windows)];
+		options.window = windows[i % COUNT_OF(windows)];
+		options.timeout_ns = 100 * NS_PER_MS;
+		for (unsigned n = 0; n < PROBES; n++) {
+			sim.fate[n].there_ns = 100 + chance(500 * NS_PER_US);
+			sim.fate[n].back_ns = 100 + chance(500 * NS_PER_US);
+			sim.fate[n].again_ns = n % 7 ? 0 : 1 + chance(NS_PER_MS);
+			sim.fate[n].stamp_ns = chance(900 * NS_PER_US);
+			sim.fate[n].astray = n % 5 == 0;
+		}
+		run();
+		assert_int_equal(check_records(), 3000);
+		check_ports();
+		assert_int_equal(COUNT(lost) + COUNT(late), 0);
+		assert_in_range(COUNT(duplicate), (3000 - options.window) / 7 - 1, 3000 / 7 + 20);
+		assert_in_range(COUNT(foreign), 3000 / 5 - 20, 3000 / 5 + 26);
+		for (int64_t n = 0; n < options.source_ports; n++)
+			assert_in_range(x.port[n].rtt.count, 3000 / options.source_ports, 3000 / options.source_ports + 1);
+		teardown(state);
+	}
+}
+
+/* No T3 is missing, nor is one another's, as long as replies by one port keep their order; the last ones have theirs by a closing probe
+ * for each port. */
+static void t3_comes_by_its_own_port(void **state)
+{
+	static const int64_t windows[] = { 1, 64 };
+
+	for (size_t i = 0; i < COUNT_OF(windows); i++) {
+		setup(state);
+		options.source_ports = 128;
+		options.window = windows[i];
+		options.count = 2999;
+		run();
+		assert_int_equal(check_records(), 2999);
+		check_ports();
+		assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]), 2999);
+		assert_int_equal(COUNT(closing), 128);
+		assert_true(x.directions.told);
+		teardown(state);
+	}
+}
+
+static void what_a_port_loses_is_its_own(void **state)
+{
+	unsigned there = 0, back = 0;
+
+	(void)state;
+	options.source_ports = 16;
+	options.window = 32;
+	for (unsigned i = 0; i < 2000; i++) {
+		if (i % 16 == 5 && i / 16 % 3 == 1) {
+			sim.fate[i].there_ns = -1;
+			there++;
+		} else if (i % 16 == 9 && i / 16 % 4 == 1) {
+			sim.fate[i].back_ns = -1;
+			back++;
+		} else if (i % 16 == 11) {
+			sim.fate[i].back_ns = 300 * NS_PER_US;
+		}
+	}
+	run();
+	assert_int_equal(check_records(), 3000 - there - back);
+	check_ports();
+	assert_int_equal(x.port[5].lost, there);
+	assert_int_equal(x.port[5].directions.lost_forward, there);
+	assert_int_equal(x.port[9].lost, back);
+	assert_int_equal(x.port[9].directions.lost_backward, back);
+	assert_int_equal(x.directions.lost_forward, there);
+	assert_int_equal(x.directions.lost_backward, back);
+	assert_int_equal(source_ports_worst(&x), 5);
+	x.port[5].lost = x.port[9].lost = 0;
+	assert_int_equal(source_ports_worst(&x), 11);
+	assert_true(source_ports_by_network(&x));
+	assert_in_range(x.port[11].network.max_ns, 300 * NS_PER_US, 304 * NS_PER_US);
+}
+
+/* Late or again by a port that nothing is in flight of: none is missed at the end. */
+static void what_is_late_comes_by_its_port(void **state)
+{
+	static const int64_t windows[] = { 1, 64 };
+
+	for (size_t i = 0; i < COUNT_OF(windows); i++) {
+		setup(state);
+		options.source_ports = 64;
+		options.window = windows[i];
+		options.timeout_ns = 2 * NS_PER_MS;
+		for (unsigned n = 0; n < 500; n += 10) {
+			sim.fate[n].back_ns = 3 * NS_PER_MS;
+			sim.fate[n].again_ns = 1000;
+		}
+		run();
+		assert_int_equal(COUNT(lost), 50);
+		assert_int_equal(COUNT(late), 50);
+		assert_int_equal(COUNT(duplicate), 50);
+		assert_int_equal(x.directions.lost_forward + x.directions.lost_backward + x.directions.lost_unknown, 0);
+		assert_int_equal(check_records(), 2950);
+		check_ports();
+		teardown(state);
+	}
+}
+
+/* Of either kind of kernel. The next probe leaves by the next port at once, and that of the refused one asks for its id. */
+static void a_port_that_refuses_holds_up_no_other(void **state)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		setup(state);
+		options.source_ports = 3;
+		options.window = i % 2 ? 64 : 1;
+		options.timeout_ns = 100 * NS_PER_MS;
+		sim.counts_refused = i / 2;
+		sim.refusing = 1;
+		sim.refuses = 200;
+		for (unsigned n = 0; n < PROBES; n++) {
+			sim.fate[n].refused = n % 11 == 3;
+			sim.fate[n].stamp_ns = chance(900 * NS_PER_US);
+		}
+		run();
+		assert_int_equal(check_records(), 3000);
+		check_ports();
+		assert_int_equal(x.port[0].refused + x.port[1].refused + x.port[2].refused, COUNT(refused));
+		assert_true(x.port[1].refused >= 200);
+		assert_true(x.port[1].rtt.count > 500);
+		assert_true(x.port[0].rtt.count > x.port[1].rtt.count);
+		teardown(state);
+	}
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -829,7 +1046,9 @@ int main(void)
 		TEST(all_that_were_lost_are_late), cmocka_unit_test(the_slots_of_a_nic_are_found), TEST(a_nic_that_is_slow_to_free_its_place), TEST(stamps_that_are_missing_or_late),
 		TEST(what_the_reflector_does_not_know), TEST(nothing_more_comes_at_the_end), TEST(one_of_several_follow_ups_is_enough),
 		TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
-		TEST(refused_sends_are_tried_again), TEST(a_warmup),
+		TEST(refused_sends_are_tried_again), TEST(a_warmup), cmocka_unit_test(each_port_is_a_session),
+		cmocka_unit_test(t3_comes_by_its_own_port), TEST(what_a_port_loses_is_its_own),
+		cmocka_unit_test(what_is_late_comes_by_its_port), cmocka_unit_test(a_port_that_refuses_holds_up_no_other),
 	};
 
 	util_seed();

@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/window.c,measure/pace.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/window.c,measure/pace.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Whose is a transmit stamp: the kernel counts what it refuses, or not, or says no id; and a stamp has the right id and the time of
@@ -186,11 +186,13 @@ static void ids_of_two_sockets(void **state)
 	for (uint32_t ahead = 0; ahead < 4; ahead++) {
 		for (int i = 0; i < 2; i++) {
 			b.channel.at = &lane[i];
+			lane[i].number = (uint8_t)i;
 			lane[i].ids_ahead = 1 - ahead;
 			assert_ptr_equal(witness_flight_of(&b.x, 5), &b.x.flight[5 + i]);
 			assert_null(witness_flight_of(&b.x, 6));
 		}
 	}
+	lane[2].number = 2;
 	b.channel.at = &lane[2];
 	assert_null(witness_flight_of(&b.x, 5));
 }
