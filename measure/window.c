@@ -16,6 +16,12 @@ INLINE bool is_open(const struct flight *f)
 	return f->fate == FATE_OPEN || f->fate == FATE_CLOSING;
 }
 
+/* For how long it has been on its way, at least: by the clock as read before and after the send. */
+INLINE int64_t age(const struct flight *f, int64_t now_ns)
+{
+	return f->sent_by_ns ? now_ns - f->sent_by_ns : 0;
+}
+
 /* ---- How many transmit stamps the NIC takes --------------------------------------------------------------------------- */
 
 /* Many NICs keep one stamp at a time, others four. What they do not take has none, and nobody says so. */
@@ -69,10 +75,10 @@ static void look_for_overdue(struct exchange *x)
 	struct window *w = &x->window;
 	const int64_t overdue_ns = overdue_after(x);
 
-	for (pass_stamps(x); w->stamp_key != x->next_key; pass_stamps(x)) {
+	for (pass_stamps(x); w->stamp_key != x->next_key && !w->unfetched; pass_stamps(x)) {
 		const struct flight *f = verb_flight_of(x, w->stamp_key);
 
-		if (x->now_ns - f->sent_ns < overdue_ns)
+		if (age(f, x->now_ns) < overdue_ns)
 			return;
 		note_stamp_overdue(w, f);
 		w->stamp_key++;
@@ -116,12 +122,12 @@ static void expire(struct exchange *x)
 {
 	struct window *w = &x->window;
 
-	for (; w->expire_key != x->next_key; w->expire_key++) {
+	for (; w->expire_key != x->next_key && !w->unread; w->expire_key++) {
 		struct flight *f = verb_flight_of(x, w->expire_key);
 
 		if (f->fate != FATE_OPEN)
 			continue;
-		if (x->now_ns - f->sent_ns < x->options->timeout_ns)
+		if (age(f, x->now_ns) < x->options->timeout_ns)
 			return;
 		give_up(x, f, false);
 	}
@@ -137,7 +143,7 @@ static bool is_over(struct exchange *x, struct flight *f, bool force)
 	if (f->state == FLIGHT_WAITING) {
 		const int64_t patience_ns = is_crowded(x) ? overdue_after(x) : x->options->timeout_ns;
 
-		if (x->now_ns - f->sent_ns < patience_ns && !force)
+		if ((x->window.unfetched || age(f, x->window.looked_ns) < patience_ns) && !force)
 			return false;
 		f->state = FLIGHT_GIVEN_UP;
 		conclude(x, f);
@@ -253,10 +259,11 @@ static void fetch(struct exchange *x)
 	bool more;
 	struct flight *f = verb_fetch(x, true, &more);
 
+	w->unfetched = more && w->unfetched ? w->unfetched - 1 : 0;
 	if (!f)
 		return;
-	if (x->now_ns - f->sent_ns > w->slowest_stamp_ns)
-		w->slowest_stamp_ns = x->now_ns - f->sent_ns;
+	if (!w->unfetched && age(f, x->now_ns) > w->slowest_stamp_ns)
+		w->slowest_stamp_ns = age(f, x->now_ns);
 	w->stamps_out -= f->key - w->stamp_key < x->next_key - w->stamp_key; /* or it was overdue */
 	pass_stamps(x);
 	if (f->fate != FATE_ANSWERED)
@@ -265,11 +272,26 @@ static void fetch(struct exchange *x)
 	retire(x, false);
 }
 
+static void receive(struct exchange *x)
+{
+	struct window *w = &x->window;
+	const bool got = verb_receive(x);
+
+	w->unread = got && w->unread ? w->unread - 1 : 0;
+	if (got && probe_read_reply(x))
+		take(x);
+}
+
 static void look_at_clock(struct exchange *x)
 {
 	struct window *w = &x->window;
 
 	verb_read_clock(x);
+	if (x->now_ns - w->looked_ns > PAUSE_NS) {
+		w->unread = w->in_flight;
+		w->unfetched = w->stamps_out;
+	}
+	w->looked_ns = x->now_ns;
 	for (; w->dated_key != x->next_key; w->dated_key++)
 		verb_flight_of(x, w->dated_key)->sent_by_ns = x->now_ns;
 	probe_note_silence(x);
@@ -297,8 +319,7 @@ INLINE void turn(struct exchange *x, bool sends)
 			x->due_ns = pace_take(&x->pace, x->now_ns);
 		send_probe(x);
 	}
-	if (verb_receive(x) && probe_read_reply(x))
-		take(x);
+	receive(x);
 	if (x->window.stamps_out || x->turn % CLOCK_TURNS == 0)
 		fetch(x);
 	if (++x->turn % CLOCK_TURNS == 0 || x->pace.interval_ns)
@@ -318,7 +339,7 @@ static bool is_waited_for(struct exchange *x)
 	for (uint32_t key = x->oldest_key; key != x->next_key && !x->window.in_flight; key++) {
 		const struct flight *f = verb_flight_of(x, key);
 
-		if (f->state == FLIGHT_WAITING && x->now_ns - f->sent_ns < x->options->timeout_ns)
+		if (f->state == FLIGHT_WAITING && (x->window.unfetched || age(f, x->now_ns) < x->options->timeout_ns))
 			return true;
 	}
 	return x->window.in_flight;

@@ -30,6 +30,9 @@ struct window {
 	uint32_t in_flight; /* sent, neither answered nor given up */
 	uint32_t stamps_out, stamps_good; /* that are waited for, and that came since there may be so many */
 	bool stamps_held; /* they held up a probe since then */
+	int64_t looked_ns; /* the last reading of the clock by which something may be given up */
+	/* This thread had no CPU for a while: so many replies and stamps may have come meanwhile, and until they are read nothing is given up. */
+	uint32_t unread, unfetched;
 	int64_t slowest_stamp_ns; /* from its send to its fetch, as far as it is known by the clock */
 	uint32_t stamp_key; /* of all flights before it the stamp came, or is overdue */
 	uint32_t dated_key, expire_key; /* all flights before it have sent_by_ns; none of them is open */

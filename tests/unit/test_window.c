@@ -74,6 +74,8 @@ static struct {
 	bool replied;
 	uint32_t ring; /* flights; 0: as they come */
 	unsigned stop_at; /* probes; 0: never */
+	unsigned stall_at; /* the thread has no CPU after this probe, */
+	int64_t stall_ns; /* for so long */
 	uint8_t follow_ups; /* that are asked for */
 	bool silent; /* the T3 of nobody is told: the TLV comes back as unknown */
 } sim;
@@ -233,6 +235,8 @@ int __wrap_stamp_send(struct channel *c, const void *packet, size_t bytes, uint3
 	note_sent(seq, id, packet, bytes);
 	if (sim.stop_at && seq + 1 == sim.stop_at)
 		stop = 1;
+	if (sim.stall_at && seq == sim.stall_at)
+		pass(sim.stall_ns);
 	return 0;
 }
 
@@ -621,6 +625,27 @@ static void the_slots_of_a_nic_are_found(void **state)
 	}
 }
 
+/* What came meanwhile waits in the queues of the socket: nothing of it is lost or missing. */
+static void a_thread_without_a_cpu(void **state)
+{
+	for (int hardware = 0; hardware < 2; hardware++) {
+		setup(state);
+		sim.stall_at = 2000;
+		sim.stall_ns = 300 * NS_PER_MS;
+		if (hardware) {
+			channel.wire = options.stamp = SOURCE_HARDWARE;
+			options.no_step_check = true;
+		}
+		for (unsigned i = 0; i < PROBES; i++)
+			sim.fate[i].there_ns = sim.fate[i].stamp_ns = 100 * NS_PER_US;
+		run();
+		assert_int_equal(check_records(), 3000);
+		assert_int_equal(COUNT(lost) + COUNT(late) + COUNT(unstamped), 0);
+		assert_false(x.window.stamps_limited);
+		teardown(state);
+	}
+}
+
 /* Stamps are slow here, and none is taken for missing for that. */
 static void a_nic_with_slow_stamps(void **state)
 {
@@ -823,7 +848,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_has_its_own_times), cmocka_unit_test(what_is_lost_is_counted), TEST(what_comes_long_after_it_was_lost_is_late), TEST(a_ring_that_is_full),
-		TEST(slots_that_are_missed_at_the_end), TEST(a_small_window_by_the_clock), TEST(a_nic_with_slow_stamps),
+		TEST(slots_that_are_missed_at_the_end), TEST(a_small_window_by_the_clock), cmocka_unit_test(a_thread_without_a_cpu), TEST(a_nic_with_slow_stamps),
 		TEST(a_nic_that_takes_any_number), TEST(what_was_not_told), TEST(replies_out_of_order), TEST(a_stall_is_in_every_probe_that_it_covers),
 		TEST(a_full_window_misses_slots), TEST(nobody_answers_for_a_while), TEST(nobody_answers_at_all),
 		TEST(all_that_were_lost_are_late), cmocka_unit_test(the_slots_of_a_nic_are_found), TEST(a_nic_that_is_slow_to_free_its_place), TEST(stamps_that_are_missing_or_late),
