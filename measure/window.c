@@ -22,6 +22,27 @@ INLINE int64_t age(const struct flight *f, int64_t now_ns)
 	return f->sent_by_ns ? now_ns - f->sent_by_ns : 0;
 }
 
+/* ---- What waits to be read ---------------------------------------------------------------------------------------------- */
+
+/* By the clock as just read: so many may have come, and each twice. Before all of them are read, or the queue was empty, none is given up:
+ * this thread may have had no CPU. */
+static void mark(struct window_queue *q, uint32_t waiting, int64_t now_ns)
+{
+	if (q->unread)
+		return;
+	q->unread = 2 * waiting + 1;
+	q->marked_ns = now_ns;
+}
+
+INLINE void note_read(struct window_queue *q, bool got)
+{
+	if (!q->unread)
+		return;
+	q->unread = got ? q->unread - 1 : 0;
+	if (!q->unread)
+		q->read_ns = q->marked_ns;
+}
+
 /* ---- How many transmit stamps the NIC takes --------------------------------------------------------------------------- */
 
 /* Many NICs keep one stamp at a time, others four. What they do not take has none, and nobody says so. */
@@ -75,10 +96,10 @@ static void look_for_overdue(struct exchange *x)
 	struct window *w = &x->window;
 	const int64_t overdue_ns = overdue_after(x);
 
-	for (pass_stamps(x); w->stamp_key != x->next_key && !w->unfetched; pass_stamps(x)) {
+	for (pass_stamps(x); w->stamp_key != x->next_key; pass_stamps(x)) {
 		const struct flight *f = verb_flight_of(x, w->stamp_key);
 
-		if (age(f, x->now_ns) < overdue_ns)
+		if (age(f, w->stamps.read_ns) < overdue_ns)
 			return;
 		note_stamp_overdue(w, f);
 		w->stamp_key++;
@@ -122,12 +143,12 @@ static void expire(struct exchange *x)
 {
 	struct window *w = &x->window;
 
-	for (; w->expire_key != x->next_key && !w->unread; w->expire_key++) {
+	for (; w->expire_key != x->next_key; w->expire_key++) {
 		struct flight *f = verb_flight_of(x, w->expire_key);
 
 		if (f->fate != FATE_OPEN)
 			continue;
-		if (age(f, x->now_ns) < x->options->timeout_ns)
+		if (age(f, w->replies.read_ns) < x->options->timeout_ns)
 			return;
 		give_up(x, f, false);
 	}
@@ -143,7 +164,7 @@ static bool is_over(struct exchange *x, struct flight *f, bool force)
 	if (f->state == FLIGHT_WAITING) {
 		const int64_t patience_ns = is_crowded(x) ? overdue_after(x) : x->options->timeout_ns;
 
-		if ((x->window.unfetched || age(f, x->window.looked_ns) < patience_ns) && !force)
+		if (age(f, x->window.stamps.read_ns) < patience_ns && !force)
 			return false;
 		f->state = FLIGHT_GIVEN_UP;
 		conclude(x, f);
@@ -259,10 +280,10 @@ static void fetch(struct exchange *x)
 	bool more;
 	struct flight *f = verb_fetch(x, true, &more);
 
-	w->unfetched = more && w->unfetched ? w->unfetched - 1 : 0;
+	note_read(&w->stamps, more);
 	if (!f)
 		return;
-	if (!w->unfetched && age(f, x->now_ns) > w->slowest_stamp_ns)
+	if (age(f, x->now_ns) > w->slowest_stamp_ns)
 		w->slowest_stamp_ns = age(f, x->now_ns);
 	w->stamps_out -= f->key - w->stamp_key < x->next_key - w->stamp_key; /* or it was overdue */
 	pass_stamps(x);
@@ -274,10 +295,9 @@ static void fetch(struct exchange *x)
 
 static void receive(struct exchange *x)
 {
-	struct window *w = &x->window;
 	const bool got = verb_receive(x);
 
-	w->unread = got && w->unread ? w->unread - 1 : 0;
+	note_read(&x->window.replies, got);
 	if (got && probe_read_reply(x))
 		take(x);
 }
@@ -287,11 +307,8 @@ static void look_at_clock(struct exchange *x)
 	struct window *w = &x->window;
 
 	verb_read_clock(x);
-	if (x->now_ns - w->looked_ns > PAUSE_NS) {
-		w->unread = w->in_flight;
-		w->unfetched = w->stamps_out;
-	}
-	w->looked_ns = x->now_ns;
+	mark(&w->replies, w->in_flight, x->now_ns);
+	mark(&w->stamps, w->stamps_out, x->now_ns);
 	for (; w->dated_key != x->next_key; w->dated_key++)
 		verb_flight_of(x, w->dated_key)->sent_by_ns = x->now_ns;
 	probe_note_silence(x);
@@ -339,7 +356,7 @@ static bool is_waited_for(struct exchange *x)
 	for (uint32_t key = x->oldest_key; key != x->next_key && !x->window.in_flight; key++) {
 		const struct flight *f = verb_flight_of(x, key);
 
-		if (f->state == FLIGHT_WAITING && (x->window.unfetched || age(f, x->now_ns) < x->options->timeout_ns))
+		if (f->state == FLIGHT_WAITING && age(f, x->window.stamps.read_ns) < x->options->timeout_ns)
 			return true;
 	}
 	return x->window.in_flight;

@@ -16,6 +16,13 @@ struct exchange;
 
 #define WINDOW_BESIDE 64 /* flights of the ring beyond the window: answered, but the reflector's T3 is still to be told */
 
+/* Replies or stamps, which wait in a queue of the kernel. */
+struct window_queue {
+	int64_t read_ns; /* all that came before this moment (CLOCK_MONOTONIC) has been read */
+	int64_t marked_ns; /* so has all that came before this one when so many more are read, or there are none */
+	uint32_t unread;
+};
+
 struct window {
 	/* Set by the caller, with the rings of the exchange (see there); most is 0 or 1 without a window. */
 	uint32_t most; /* probes that may be in flight, up to WINDOW_MAX */
@@ -30,9 +37,7 @@ struct window {
 	uint32_t in_flight; /* sent, neither answered nor given up */
 	uint32_t stamps_out, stamps_good; /* that are waited for, and that came since there may be so many */
 	bool stamps_held; /* they held up a probe since then */
-	int64_t looked_ns; /* the last reading of the clock by which something may be given up */
-	/* This thread had no CPU for a while: so many replies and stamps may have come meanwhile, and until they are read nothing is given up. */
-	uint32_t unread, unfetched;
+	struct window_queue replies, stamps;
 	int64_t slowest_stamp_ns; /* from its send to its fetch, as far as it is known by the clock */
 	uint32_t stamp_key; /* of all flights before it the stamp came, or is overdue */
 	uint32_t dated_key, expire_key; /* all flights before it have sent_by_ns; none of them is open */

@@ -424,7 +424,7 @@ static void check_what_is_lost(void **state, uint32_t ring)
 		} else if (i % 41 == 7) {
 			f->back_ns = -1;
 		} else if (i % 43 == 9) {
-			f->back_ns = TIMEOUT_NS + 100 * NS_PER_US;
+			f->back_ns = TIMEOUT_NS + 400 * NS_PER_US;
 			f->again_ns = i % 2 * 1000;
 			late++;
 			duplicate += i % 2;
