@@ -198,8 +198,9 @@ limit_lanes() { # N
 	told_of_lanes="^rant[^:]*: only $1 busy sessions can have a socket of their own, not 8 \\(Too many open files\\)"
 }
 
+# The other session gets it when the first one has ended for so long, which on a slow machine it may have.
 limit_lanes 1
-suffix='one socket for two sessions: ' expected=('r["Lanes"] == 1' 'r["No lane"] > 0')
+suffix='one socket for two sessions: ' expected=('1 <= r["Lanes"] <= 2' 'r["No lane"] > 0')
 stamps_twice
 all_at_once
 
