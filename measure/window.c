@@ -377,6 +377,7 @@ static void close_window(struct exchange *x)
 	const int64_t last_ns = x->last_ns, now_ns = x->now_ns;
 	struct flight *f = NULL;
 
+	x->closing = true;
 	if (x->oldest_key != x->next_key && !x->window.in_flight && x->window.has_reply)
 		f = send_probe(x);
 	if (f) {

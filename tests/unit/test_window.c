@@ -723,6 +723,8 @@ static void what_the_reflector_does_not_know(void **state)
 	assert_int_equal(COUNT(follow_up[FOLLOW_UP_UNKNOWN]), unknown);
 	assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]), 3000 - unknown);
 	assert_int_equal(COUNT(closing), 1);
+	assert_int_equal(COUNT(timed_packets), 3000);
+	assert_int_equal(COUNT(timed_bytes), 3000 * x.probe_bytes);
 }
 
 /* Its place in the ring was one's that was told. */
