@@ -331,25 +331,19 @@ void join_digest_of(struct exchange *x, struct flight *f)
 	note_there(x, f, r);
 	note_state(x, r);
 	w->reply_key[r->seq & x->flight_mask] = f->key;
-	if (!w->has_reply || (int32_t)(r->seq - w->highest_reply) > 0)
+	if (counter_get(&x->account.answered) == 1 || (int32_t)(r->seq - w->highest_reply) > 0)
 		w->highest_reply = r->seq;
-	w->has_reply = true;
 	if (early->seq == r->seq && early->method != PACKET_METHOD_NONE)
 		take_one(x, r, early);
 	take_follow_ups(x, r);
 }
 
-bool join_has_t3(struct exchange *x, struct flight *f)
+bool join_awaits_t3(const struct exchange *x, const struct flight *f)
 {
 	const int32_t after = (int32_t)(x->window.highest_reply - f->reply_seq);
 
-	if (!f->told || f->sample.follow_up != FOLLOW_UP_NONE)
-		return true;
 	/* A reflector that began its numbers again tells nothing of those before. */
-	if (after >= 0 && after <= T3_REACH)
-		return false;
-	f->sample.follow_up = f->t3_untold ? FOLLOW_UP_UNKNOWN : FOLLOW_UP_LOST;
-	return true;
+	return f->told && f->sample.follow_up == FOLLOW_UP_NONE && after >= 0 && after <= T3_REACH;
 }
 
 void join_again(struct exchange *x, bool again)

@@ -89,8 +89,8 @@ static int open_histograms(struct store *s, const struct options *o, struct exch
  * come in that time. */
 static uint32_t flights_of(const struct options *o)
 {
-	const uint64_t in_time = o->interval_ns ? (uint64_t)(o->timeout_ns / o->interval_ns + 1) : WINDOW_MAX;
-	const uint64_t least = larger((uint64_t)o->window, in_time < WINDOW_MAX ? in_time : WINDOW_MAX) + WINDOW_BESIDE;
+	const uint64_t in_timeout = o->interval_ns ? (uint64_t)options_in_timeout(o) : WINDOW_MAX;
+	const uint64_t least = larger((uint64_t)o->window, in_timeout) + WINDOW_BESIDE;
 	uint32_t flights = FLIGHTS;
 
 	while (flights < least)

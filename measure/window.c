@@ -4,7 +4,6 @@
 
 #include "measure/probe.h"
 
-#define CLOCK_TURNS 16 /* as in emit.c; by the clock each turn reads it */
 #define RETRY_NS NS_PER_MS /* after a refused send: a queue of this host may be full */
 /* A transmit stamp that takes longer, and so many times as long as any before, is taken for missing; should it come, it is used. */
 #define OVERDUE_NS (10 * NS_PER_MS)
@@ -171,10 +170,13 @@ static bool is_over(struct exchange *x, struct flight *f, bool force)
 	}
 	if (!f->kept)
 		return true;
-	if (!join_has_t3(x, f) && !force && !is_crowded(x))
+
+	const bool awaits_t3 = join_awaits_t3(x, f);
+
+	if (awaits_t3 && !force && !is_crowded(x))
 		return false;
 	if (f->told && f->sample.follow_up == FOLLOW_UP_NONE)
-		f->sample.follow_up = f->t3_untold ? FOLLOW_UP_UNKNOWN : force ? FOLLOW_UP_END : FOLLOW_UP_LOST;
+		f->sample.follow_up = f->t3_untold ? FOLLOW_UP_UNKNOWN : awaits_t3 && force ? FOLLOW_UP_END : FOLLOW_UP_LOST;
 	join_keep(x, f);
 	return true;
 }
@@ -206,13 +208,12 @@ static struct flight *send_probe(struct exchange *x)
 {
 	struct window *w = &x->window;
 	struct flight *f = verb_flight_of(x, x->next_key);
-	const struct flight before = { .key = f->key, .fate = f->fate, .state = f->state };
 
-	if (before.fate == FATE_LOST)
-		probe_remember_lost(x, before.key);
+	if (f->fate == FATE_LOST)
+		probe_remember_lost(x, f->key);
 	if (x->joining == f)
 		join_end(x, FOLLOW_UP_LOST, NULL);
-	f->fate = FATE_CLOSING;
+	f->fate = FATE_DONE;
 	if (!probe_send(x)) {
 		w->retry_ns = x->now_ns + RETRY_NS;
 		return NULL;
@@ -230,21 +231,16 @@ static struct flight *send_probe(struct exchange *x)
 /* A reply to a probe that is in flight. */
 static void take_answer(struct exchange *x, struct flight *f)
 {
-	struct account *a = &x->account;
 	struct window *w = &x->window;
 	const uint32_t seq = x->reply.sender_seq;
 
-	probe_note_ssid(x);
-	if (counter_get(&a->answered) && (int32_t)(x->highest_answered - seq) > 0)
-		counter_add(&a->reordered, 1);
+	if (probe_is_behind(x, seq))
+		counter_add(&x->account.reordered, 1);
 	else
 		x->highest_answered = seq;
-	counter_add(&a->answered, 1);
-	if (x->outages.since_ns)
-		outage_end(&x->outages, clock_read_ns(CLOCK_MONOTONIC), !f->warmup);
+	probe_note_answer(x, f);
 	w->answered_ns = x->now_ns;
 	w->in_flight--;
-	verb_note_arrival(x, &f->sample, EMIT_T4_WIRE, EMIT_T4_USER);
 	if (f->fate == FATE_OPEN) {
 		f->fate = FATE_ANSWERED;
 		join_digest_of(x, f);
@@ -320,13 +316,10 @@ static void look_at_clock(struct exchange *x)
 /* Nothing is on its way, and nothing due: there is time to sleep. */
 static void rest(struct exchange *x)
 {
-	const struct options *o = x->options;
 	const struct window *w = &x->window;
-	const int64_t end_ns = x->started && o->duration_ns ? x->began_ns + o->duration_ns : INT64_MAX;
 
-	if (!x->pace.interval_ns || o->pacing == PACING_SPIN || w->in_flight || w->stamps_out)
-		return;
-	pace_sleep(&x->pace, o->pacing == PACING_HYBRID, x->now_ns, end_ns);
+	if (x->pace.interval_ns && !w->in_flight && !w->stamps_out)
+		probe_sleep(x);
 }
 
 INLINE void turn(struct exchange *x, bool sends)
@@ -378,7 +371,7 @@ static void close_window(struct exchange *x)
 	struct flight *f = NULL;
 
 	x->closing = true;
-	if (x->oldest_key != x->next_key && !x->window.in_flight && x->window.has_reply)
+	if (x->oldest_key != x->next_key && !x->window.in_flight && counter_get(&x->account.answered))
 		f = send_probe(x);
 	if (f) {
 		f->fate = FATE_CLOSING;

@@ -43,7 +43,6 @@ struct window {
 	uint32_t dated_key, expire_key; /* all flights before it have sent_by_ns; none of them is open */
 	/* T3 of replies that have not come, by their number: those after them came before. */
 	struct packet_departure early[EARLY_T3S];
-	bool has_reply;
 	uint32_t highest_reply; /* number of the reflector */
 	int64_t answered_ns, retry_ns; /* CLOCK_MONOTONIC: the last answer; the next try after a refused send */
 };

@@ -352,6 +352,19 @@ static void run(void)
 	assert_int_equal(counter_get(&x.account.reordered), sim.reordered);
 }
 
+static void all_stamps_take(int64_t ns)
+{
+	for (unsigned i = 0; i < PROBES; i++)
+		sim.fate[i].stamp_ns = ns;
+}
+
+/* Nothing tells how its clock relates to that of user space. */
+static void by_nic(void)
+{
+	channel.wire = options.stamp = SOURCE_HARDWARE;
+	options.no_step_check = true;
+}
+
 #define COUNT(name) counter_get(&x.account.name)
 
 /* Each record is of its own packet, and in the order of sending. Returns how many there are. */
@@ -609,8 +622,7 @@ static void the_slots_of_a_nic_are_found(void **state)
 	for (size_t i = 0; i < COUNT_OF(slots); i++) {
 		setup(state);
 		sim.slots = slots[i];
-		channel.wire = options.stamp = SOURCE_HARDWARE;
-		options.no_step_check = true;
+		by_nic();
 		options.timeout_ns = 100 * NS_PER_MS;
 		for (unsigned n = 0; n < PROBES; n++) {
 			sim.fate[n].there_ns = 100 * NS_PER_US;
@@ -632,10 +644,8 @@ static void a_thread_without_a_cpu(void **state)
 		setup(state);
 		sim.stall_at = 2000;
 		sim.stall_ns = 300 * NS_PER_MS;
-		if (hardware) {
-			channel.wire = options.stamp = SOURCE_HARDWARE;
-			options.no_step_check = true;
-		}
+		if (hardware)
+			by_nic();
 		for (unsigned i = 0; i < PROBES; i++)
 			sim.fate[i].there_ns = sim.fate[i].stamp_ns = 100 * NS_PER_US;
 		run();
@@ -651,12 +661,10 @@ static void a_nic_with_slow_stamps(void **state)
 {
 	(void)state;
 	sim.slots = 1;
-	channel.wire = options.stamp = SOURCE_HARDWARE;
-	options.no_step_check = true;
+	by_nic();
 	options.timeout_ns = 200 * NS_PER_MS;
 	options.count = 200;
-	for (unsigned n = 0; n < PROBES; n++)
-		sim.fate[n].stamp_ns = 15 * NS_PER_MS;
+	all_stamps_take(15 * NS_PER_MS);
 	run();
 	assert_in_range(COUNT(unstamped), 1, 3);
 	assert_int_equal(x.window.stamps_most, 1);
@@ -665,11 +673,9 @@ static void a_nic_with_slow_stamps(void **state)
 static void a_nic_that_takes_any_number(void **state)
 {
 	(void)state;
-	channel.wire = options.stamp = SOURCE_HARDWARE;
-	options.no_step_check = true;
+	by_nic();
 	options.window = 8;
-	for (unsigned n = 0; n < PROBES; n++)
-		sim.fate[n].stamp_ns = 20 * NS_PER_US;
+	all_stamps_take(20 * NS_PER_US);
 	run();
 	assert_int_equal(COUNT(recorded), 3000);
 	assert_int_equal(x.window.stamps_most, 8);
@@ -682,11 +688,9 @@ static void a_nic_that_is_slow_to_free_its_place(void **state)
 	(void)state;
 	sim.slots = 1;
 	sim.free_ns = 3000;
-	channel.wire = options.stamp = SOURCE_HARDWARE;
-	options.no_step_check = true;
+	by_nic();
 	options.count = 500;
-	for (unsigned n = 0; n < PROBES; n++)
-		sim.fate[n].stamp_ns = 20 * NS_PER_US;
+	all_stamps_take(20 * NS_PER_US);
 	run();
 	assert_int_equal(x.window.stamps_most, 1);
 	assert_int_equal(COUNT(recorded), 500 - COUNT(unstamped));
