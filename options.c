@@ -873,14 +873,6 @@ static bool wants_help(struct options *o, const struct getopt_tables *t, int arg
 	return o->help || o->version;
 }
 
-/* Probes that are sent within the timeout, and some more where chance has a say. */
-static int64_t window_by_clock(const struct options *o)
-{
-	const int64_t n = o->timeout_ns / o->interval_ns * (o->poisson ? 2 : 1) + 1;
-
-	return n < WINDOW_MAX ? n : WINDOW_MAX;
-}
-
 /* What follows from several options together. */
 static void derive(struct parse *p)
 {
@@ -895,7 +887,7 @@ static void derive(struct parse *p)
 	if (o->seed < 0 && (o->jitter_percent || o->poisson))
 		o->seed = clock_read_ns(CLOCK_REALTIME);
 	if (o->interval_ns && !o->pmc && !given(p, "window"))
-		o->window = window_by_clock(o);
+		o->window = options_in_timeout(o);
 	/* The kernel looks at neither while SO_BUSY_POLL is 0. */
 	if ((o->busy_poll_budget || o->prefer_busy_poll) && !given(p, "busy-poll-us")) {
 		o->busy_poll_us = BUSY_POLL_IMPLIED_US;

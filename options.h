@@ -45,7 +45,7 @@ enum figure { FIGURE_RTT, FIGURE_RESPONSE, FIGURE_NETWORK };
 enum pacing { PACING_HYBRID, PACING_SLEEP, PACING_SPIN };
 
 #define WINDOW_MAX 65536
-#define SOURCE_PORTS_MAX 128
+#define SOURCE_PORTS_MAX 256
 
 struct options {
 	const char *interface;
@@ -101,6 +101,14 @@ static inline bool options_on_wire(const struct options *o)
 static inline bool options_by_nic(const struct options *o)
 {
 	return o->stamp == SOURCE_HARDWARE && !o->no_tx_stamps;
+}
+
+/* With --interval: probes that are sent within the timeout, and some more where chance has a say; at most WINDOW_MAX. */
+static inline int64_t options_in_timeout(const struct options *o)
+{
+	const int64_t n = o->timeout_ns / o->interval_ns * (o->poisson ? 2 : 1) + 1;
+
+	return n < WINDOW_MAX ? n : WINDOW_MAX;
 }
 
 /* Does an emitter ask the reflector for its times? */

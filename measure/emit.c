@@ -4,14 +4,11 @@
 
 #include "measure/probe.h"
 
-/* The clock is read in every so many turns of the loop; a turn is at least one system call, so it is never old. */
-#define CLOCK_TURNS 16
 #define CUT_SHORT_NS NS_PER_S /* a wait that the end cut short is an outage from then on */
 
 /* Takes what was received. True: it answers the probe in flight, which has its arrival now. */
 INLINE bool take_reply(struct exchange *x, struct flight *f, bool answered)
 {
-	struct account *a = &x->account;
 	const struct reply *r = &x->reply;
 
 	if (!probe_read_reply(x))
@@ -21,15 +18,11 @@ INLINE bool take_reply(struct exchange *x, struct flight *f, bool answered)
 		return false;
 	}
 	if (!packet_answers(x->channel->datagram, x->probe, x->key)) {
-		counter_add(&a->foreign, 1);
+		counter_add(&x->account.foreign, 1);
 		return false;
 	}
-	probe_note_ssid(x);
-	counter_add(&a->answered, 1);
-	if (x->outages.since_ns)
-		outage_end(&x->outages, clock_read_ns(CLOCK_MONOTONIC), !f->warmup);
+	probe_note_answer(x, f);
 	x->highest_answered = r->sender_seq;
-	verb_note_arrival(x, &f->sample, EMIT_T4_WIRE, EMIT_T4_USER);
 	x->undigested = f;
 	if (x->digest_at_once)
 		join_digest_reply(x);
@@ -49,9 +42,6 @@ static void end_wait(struct exchange *x)
 /* Waits for the next slot, and takes it. What comes meanwhile is late, or no reply. False: the run is over before. */
 static bool emit_pause(struct exchange *x)
 {
-	const struct options *o = x->options;
-	const int64_t end_ns = x->started && o->duration_ns ? x->began_ns + o->duration_ns : INT64_MAX;
-
 	join_digest(x);
 	for (;;) {
 		verb_read_clock(x);
@@ -59,7 +49,7 @@ static bool emit_pause(struct exchange *x)
 			return false;
 		if (x->now_ns >= x->pace.due_ns)
 			break;
-		if (o->pacing != PACING_SPIN && pace_sleep(&x->pace, o->pacing == PACING_HYBRID, x->now_ns, end_ns))
+		if (probe_sleep(x))
 			continue;
 		if (verb_receive(x))
 			take_reply(x, NULL, false);

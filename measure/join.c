@@ -351,18 +351,13 @@ void join_digest_of(struct exchange *x, struct flight *f)
 	take_follow_ups(x, r);
 }
 
-bool join_has_t3(struct exchange *x, struct flight *f)
+bool join_awaits_t3(const struct exchange *x, const struct flight *f)
 {
 	const struct replies *replies = x->port ? &x->port[f->lane].replies : &x->window.replies;
 	const int32_t after = (int32_t)(replies->highest - f->reply_seq);
 
-	if (!f->told || f->sample.follow_up != FOLLOW_UP_NONE)
-		return true;
 	/* A reflector that began its numbers again tells nothing of those before. */
-	if (after >= 0 && after <= WINDOW_T3_REACH)
-		return false;
-	f->sample.follow_up = f->t3_untold ? FOLLOW_UP_UNKNOWN : FOLLOW_UP_LOST;
-	return true;
+	return f->told && f->sample.follow_up == FOLLOW_UP_NONE && after >= 0 && after <= WINDOW_T3_REACH;
 }
 
 /* Where its port counted a probe is known for as long as its flight is. */

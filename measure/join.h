@@ -26,8 +26,8 @@ static inline void join_digest(struct exchange *x)
 /* The same at once, of a reply to f, one of many in flight: see measure/window.h. */
 void join_digest_of(struct exchange *x, struct flight *f);
 
-/* Has T3 of this answered flight been told, or will it not be any more? With many in flight. */
-bool join_has_t3(struct exchange *x, struct flight *f);
+/* With many in flight: may T3 of this answered one still be told? */
+bool join_awaits_t3(const struct exchange *x, const struct flight *f);
 
 /* A reply that comes too late, or again, may still have the follow-up that is waited for. again: its probe was answered
  * before. */

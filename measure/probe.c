@@ -45,8 +45,7 @@ void probe_take_old_reply(struct exchange *x)
 		return;
 	}
 	probe_note_ssid(x);
-	if (counter_get(&a->answered) && (int32_t)(x->highest_answered - seq) > 0)
-		counter_add(&a->reordered, 1);
+	counter_add(&a->reordered, probe_is_behind(x, seq));
 	counter_add(lost ? &a->late : &a->duplicate, 1);
 	if (lost)
 		lost->seq = LOST_ANSWERED;

@@ -6,6 +6,8 @@
 #include "measure/join.h"
 #include "measure/verbs.h"
 
+/* The clock is read in every so many turns of the loop; a turn is at least one system call, so it is never old. */
+#define CLOCK_TURNS 16
 #define SILENCE_NS (3 * NS_PER_S) /* until it is said that nothing answers */
 
 /* Remembers a probe that was given up, so that its reply, should it come, is late and not a duplicate. */
@@ -31,7 +33,10 @@ INLINE bool probe_read_reply(struct exchange *x)
 	struct account *a = &x->account;
 	struct reply *r = &x->reply;
 	enum packet_verdict verdict = packet_read_reply(x->channel->datagram, join_reply_bytes(x), x->key, r);
+	const bool timed = x->measuring && !x->closing;
 
+	counter_add(&a->timed_packets, timed);
+	counter_add(&a->timed_bytes, timed ? x->arrival.bytes : 0);
 	if (verdict == PACKET_UNVERIFIED) {
 		counter_add(&a->unverified, 1);
 		return false;
@@ -49,6 +54,22 @@ INLINE bool probe_read_reply(struct exchange *x)
 		return false;
 	}
 	return true;
+}
+
+/* Is it the reply to a probe before one that was answered? */
+INLINE bool probe_is_behind(const struct exchange *x, uint32_t seq)
+{
+	return counter_get(&x->account.answered) && (int32_t)(x->highest_answered - seq) > 0;
+}
+
+/* The reply that was read answers the probe in flight, which has its arrival now. */
+INLINE void probe_note_answer(struct exchange *x, struct flight *f)
+{
+	probe_note_ssid(x);
+	counter_add(&x->account.answered, 1);
+	if (x->outages.since_ns)
+		outage_end(&x->outages, clock_read_ns(CLOCK_MONOTONIC), !f->warmup);
+	verb_note_arrival(x, &f->sample, EMIT_T4_WIRE, EMIT_T4_USER);
 }
 
 /* Sends the next probe; NULL if the kernel did not take it. */
@@ -81,6 +102,15 @@ INLINE struct flight *probe_send(struct exchange *x)
 		return NULL;
 	*probe_t1(x, s->seq) = packet_t1(x->probe, x->key);
 	return f;
+}
+
+/* With --interval, by the clock as just read: sleeps until shortly before the next slot. False: not at all, it is too late or not wanted. */
+INLINE bool probe_sleep(struct exchange *x)
+{
+	const struct options *o = x->options;
+	const int64_t end_ns = x->started && o->duration_ns ? x->began_ns + o->duration_ns : INT64_MAX;
+
+	return o->pacing != PACING_SPIN && pace_sleep(&x->pace, o->pacing == PACING_HYBRID, x->now_ns, end_ns);
 }
 
 /* No more probes are sent: slots that begin from now on are none. */

@@ -49,8 +49,6 @@ INLINE bool verb_receive(struct exchange *x)
 		if (x->want_user_rx || !x->arrival.source)
 			x->arrival_user_ns = clock_read_ns(CLOCK_REALTIME);
 		counter_add(&x->account.received, 1);
-		counter_add(&x->account.timed_packets, x->measuring && !x->closing);
-		counter_add(&x->account.timed_bytes, x->measuring && !x->closing ? x->arrival.bytes : 0);
 		x->channel->at->received++;
 		return true;
 	}

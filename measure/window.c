@@ -3,81 +3,36 @@
 #include "measure/window.h"
 
 #include "measure/probe.h"
+#include "measure/window_stamps.h"
 
-#define CLOCK_TURNS 16 /* as in emit.c; by the clock each turn reads it */
 #define RETRY_NS NS_PER_MS /* after a refused send: a queue of this host may be full */
-/* A transmit stamp that takes longer, and so many times as long as any before, is taken for missing; should it come, it is used. */
-#define OVERDUE_NS (10 * NS_PER_MS)
-#define OVERDUE_TIMES 4
 #define PORT_TURNS 64 /* with one in flight other ports than its own are looked at in every so many */
-#define STAMPS_ENOUGH 64 /* so many came: there may be one more at once */
 
 INLINE bool is_open(const struct flight *f)
 {
 	return f->fate == FATE_OPEN || f->fate == FATE_CLOSING;
 }
 
-/* ---- How many transmit stamps the NIC takes --------------------------------------------------------------------------- */
+/* ---- What waits to be read ---------------------------------------------------------------------------------------------- */
 
-/* Many NICs keep one stamp at a time, others four. What they do not take has none, and nobody says so. */
-static void begin_stamps(struct exchange *x)
+/* By the clock as just read: so many may have come, and each twice. Before all of them are read, or the queue was empty, none is given up:
+ * this thread may have had no CPU. */
+static void mark(struct window_queue *q, uint32_t waiting, int64_t now_ns)
 {
-	struct window *w = &x->window;
-	const bool unlimited = !x->channel->tx_stamps || x->channel->wire != SOURCE_HARDWARE;
-
-	w->stamps_most = unlimited ? w->most : 1;
-}
-
-/* Past all whose stamps have come: one that is late, and may be missing, holds up those behind it. */
-static void pass_stamps(struct exchange *x)
-{
-	struct window *w = &x->window;
-
-	for (; w->stamp_key != x->next_key; w->stamp_key++) {
-		const struct flight *f = verb_flight_of(x, w->stamp_key);
-
-		if (f->state == FLIGHT_WAITING)
-			break;
-		w->stamps_good += f->state == FLIGHT_STAMPED;
-	}
-	if (!w->stamps_held || w->stamps_limited || w->stamps_good < STAMPS_ENOUGH)
+	if (q->unread)
 		return;
-	w->stamps_most += w->stamps_most < w->most;
-	w->stamps_good = 0;
-	w->stamps_held = false;
+	q->unread = 2 * waiting + 1;
+	q->marked_ns = now_ns;
 }
 
-static void note_stamp_overdue(struct window *w, const struct flight *f)
+/* got: one was read; else there were none, at any port. */
+INLINE void note_read(struct window_queue *q, bool got)
 {
-	w->stamps_out--;
-	w->stamps_good = 0;
-	if (f->stamps_out < 2 || f->stamps_out > w->stamps_most)
-		return; /* not for others; or when more were tried */
-	w->stamps_limited = true;
-	w->stamps_most = f->stamps_out - 1;
-}
-
-static int64_t overdue_after(const struct exchange *x)
-{
-	const int64_t slow_ns = OVERDUE_TIMES * x->window.slowest_stamp_ns, ns = slow_ns > OVERDUE_NS ? slow_ns : OVERDUE_NS;
-
-	return ns < x->options->timeout_ns ? ns : x->options->timeout_ns;
-}
-
-/* By the clock as just read. */
-static void look_for_overdue(struct exchange *x)
-{
-	struct window *w = &x->window;
-	const int64_t overdue_ns = overdue_after(x);
-
-	for (pass_stamps(x); w->stamp_key != x->next_key; pass_stamps(x)) {
-		const struct flight *f = verb_flight_of(x, w->stamp_key);
-
-		if (x->now_ns - f->sent_ns < overdue_ns)
-			return;
-		note_stamp_overdue(w, f);
-		w->stamp_key++;
-	}
+	if (!q->unread)
+		return;
+	q->unread = got ? q->unread - 1 : 0;
+	if (!q->unread)
+		q->read_ns = q->marked_ns;
 }
 
 /* ---- What becomes of a probe ---------------------------------------------------------------------------------------- */
@@ -124,7 +79,7 @@ static void expire(struct exchange *x)
 
 		if (f->fate != FATE_OPEN)
 			continue;
-		if (x->now_ns - f->sent_ns < x->options->timeout_ns)
+		if (window_age(f, w->reply_queue.read_ns) < x->options->timeout_ns)
 			return;
 		give_up(x, f, false);
 	}
@@ -138,19 +93,22 @@ static bool is_over(struct exchange *x, struct flight *f, bool force)
 	if (f->fate != FATE_ANSWERED)
 		return f->fate == FATE_LOST || f->fate == FATE_DONE || force;
 	if (f->state == FLIGHT_WAITING) {
-		const int64_t patience_ns = is_crowded(x) ? overdue_after(x) : x->options->timeout_ns;
+		const int64_t patience_ns = is_crowded(x) ? window_stamps_patience_ns(x) : x->options->timeout_ns;
 
-		if (x->now_ns - f->sent_ns < patience_ns && !force)
+		if (window_age(f, x->window.stamp_queue.read_ns) < patience_ns && !force)
 			return false;
 		f->state = FLIGHT_GIVEN_UP;
 		conclude(x, f);
 	}
 	if (!f->kept)
 		return true;
-	if (!join_has_t3(x, f) && !force && !is_crowded(x))
+
+	const bool awaits_t3 = join_awaits_t3(x, f);
+
+	if (awaits_t3 && !force && !is_crowded(x))
 		return false;
 	if (f->told && f->sample.follow_up == FOLLOW_UP_NONE)
-		f->sample.follow_up = f->t3_untold ? FOLLOW_UP_UNKNOWN : force ? FOLLOW_UP_END : FOLLOW_UP_LOST;
+		f->sample.follow_up = f->t3_untold ? FOLLOW_UP_UNKNOWN : awaits_t3 && force ? FOLLOW_UP_END : FOLLOW_UP_LOST;
 	join_keep(x, f);
 	return true;
 }
@@ -187,7 +145,6 @@ static void note_refused(struct exchange *x)
 		x->port[x->channel->at->number].refused++;
 	if (x->port && ++w->refused < x->ports)
 		return;
-	w->refused = 0;
 	w->retry_ns = x->now_ns + RETRY_NS;
 }
 
@@ -210,13 +167,12 @@ static struct flight *send_probe(struct exchange *x)
 {
 	struct window *w = &x->window;
 	struct flight *f = verb_flight_of(x, x->next_key);
-	const struct flight before = { .key = f->key, .fate = f->fate, .state = f->state };
 
-	if (before.fate == FATE_LOST)
-		probe_remember_lost(x, before.key);
+	if (f->fate == FATE_LOST)
+		probe_remember_lost(x, f->key);
 	if (x->joining == f)
 		join_end(x, FOLLOW_UP_LOST, NULL);
-	f->fate = FATE_CLOSING;
+	f->fate = FATE_DONE;
 	if (!probe_send(x)) {
 		note_refused(x);
 		return NULL;
@@ -236,21 +192,16 @@ static struct flight *send_probe(struct exchange *x)
 /* A reply to a probe that is in flight. */
 static void take_answer(struct exchange *x, struct flight *f)
 {
-	struct account *a = &x->account;
 	struct window *w = &x->window;
 	const uint32_t seq = x->reply.sender_seq;
 
-	probe_note_ssid(x);
-	if (counter_get(&a->answered) && (int32_t)(x->highest_answered - seq) > 0)
-		counter_add(&a->reordered, f->fate == FATE_OPEN);
+	if (probe_is_behind(x, seq))
+		counter_add(&x->account.reordered, f->fate == FATE_OPEN);
 	else
 		x->highest_answered = seq;
-	counter_add(&a->answered, 1);
-	if (x->outages.since_ns)
-		outage_end(&x->outages, clock_read_ns(CLOCK_MONOTONIC), !f->warmup);
+	probe_note_answer(x, f);
 	w->answered_ns = x->now_ns;
 	w->in_flight--;
-	verb_note_arrival(x, &f->sample, EMIT_T4_WIRE, EMIT_T4_USER);
 	if (f->fate == FATE_OPEN) {
 		f->fate = FATE_ANSWERED;
 		join_digest_of(x, f);
@@ -292,12 +243,14 @@ static bool fetch(struct exchange *x)
 	bool more;
 	struct flight *f = verb_fetch(x, true, &more);
 
+	if (more || !x->port)
+		note_read(&w->stamp_queue, more);
 	if (!f)
 		return more;
-	if (x->now_ns - f->sent_ns > w->slowest_stamp_ns)
-		w->slowest_stamp_ns = x->now_ns - f->sent_ns;
+	if (window_age(f, x->now_ns) > w->slowest_stamp_ns)
+		w->slowest_stamp_ns = window_age(f, x->now_ns);
 	w->stamps_out -= f->key - w->stamp_key < x->next_key - w->stamp_key; /* or it was overdue */
-	pass_stamps(x);
+	window_stamps_pass(x);
 	if (f->fate == FATE_ANSWERED) {
 		conclude(x, f);
 		retire(x, false);
@@ -307,7 +260,11 @@ static bool fetch(struct exchange *x)
 
 INLINE void receive(struct exchange *x)
 {
-	if (verb_receive(x) && probe_read_reply(x))
+	const bool got = verb_receive(x);
+
+	if (got || !x->port)
+		note_read(&x->window.reply_queue, got);
+	if (got && probe_read_reply(x))
 		take(x);
 }
 
@@ -321,6 +278,10 @@ static bool look_at_all(struct exchange *x)
 		x->channel->at = &x->channel->port[ready[i].number];
 		if ((ready[i].fetch && !fetch(x)) || ready[i].receive)
 			receive(x);
+	}
+	if (!n) {
+		note_read(&x->window.reply_queue, false);
+		note_read(&x->window.stamp_queue, false);
 	}
 	return n > 0;
 }
@@ -347,10 +308,12 @@ static void look_at_clock(struct exchange *x)
 	struct window *w = &x->window;
 
 	verb_read_clock(x);
+	mark(&w->reply_queue, w->in_flight, x->now_ns);
+	mark(&w->stamp_queue, w->stamps_out, x->now_ns);
 	for (; w->dated_key != x->next_key; w->dated_key++)
 		verb_flight_of(x, w->dated_key)->sent_by_ns = x->now_ns;
 	probe_note_silence(x);
-	look_for_overdue(x);
+	window_stamps_look(x);
 	expire(x);
 	retire(x, false);
 }
@@ -358,13 +321,10 @@ static void look_at_clock(struct exchange *x)
 /* Nothing is on its way, and nothing due: there is time to sleep. */
 static void rest(struct exchange *x)
 {
-	const struct options *o = x->options;
 	const struct window *w = &x->window;
-	const int64_t end_ns = x->started && o->duration_ns ? x->began_ns + o->duration_ns : INT64_MAX;
 
-	if (!x->pace.interval_ns || o->pacing == PACING_SPIN || w->in_flight || w->stamps_out)
-		return;
-	pace_sleep(&x->pace, o->pacing == PACING_HYBRID, x->now_ns, end_ns);
+	if (x->pace.interval_ns && !w->in_flight && !w->stamps_out)
+		probe_sleep(x);
 }
 
 INLINE void turn(struct exchange *x, bool sends)
@@ -400,7 +360,7 @@ static bool is_waited_for(struct exchange *x)
 	for (uint32_t key = x->oldest_key; key != x->next_key && !x->window.in_flight; key++) {
 		const struct flight *f = verb_flight_of(x, key);
 
-		if (f->state == FLIGHT_WAITING && x->now_ns - f->sent_ns < x->options->timeout_ns)
+		if (f->state == FLIGHT_WAITING && window_age(f, x->window.stamp_queue.read_ns) < x->options->timeout_ns)
 			return true;
 	}
 	return x->window.in_flight;
@@ -428,7 +388,7 @@ static bool is_joining(struct exchange *x, unsigned lane)
 	for (uint32_t key = x->oldest_key; key != x->next_key; key++) {
 		struct flight *f = verb_flight_of(x, key);
 
-		if (f->lane == lane && f->fate == FATE_ANSWERED && f->kept && !join_has_t3(x, f))
+		if (f->lane == lane && f->fate == FATE_ANSWERED && f->kept && join_awaits_t3(x, f))
 			return true;
 	}
 	return false;
@@ -472,7 +432,8 @@ static void close_window(struct exchange *x)
 	const uint32_t reached = x->window.reached;
 	unsigned sent = 0;
 
-	if (x->oldest_key != x->next_key && !x->window.in_flight && (x->port || x->window.replies.any))
+	x->closing = true;
+	if (x->oldest_key != x->next_key && !x->window.in_flight && counter_get(&x->account.answered))
 		sent = send_closing(x);
 	while (is_closing(x, sent) && x->now_ns - now_ns < PATIENCE_NS && x->now_ns - now_ns < x->options->timeout_ns)
 		turn(x, false);
@@ -488,7 +449,7 @@ void window_run(struct exchange *x)
 {
 	packet_prepare(x->probe, x->plan);
 	x->probe_bytes = packet_plan_bytes(x->plan);
-	begin_stamps(x);
+	window_stamps_begin(x);
 	verb_read_clock(x);
 	while (!verb_is_over(x)) {
 		turn(x, true);

@@ -25,6 +25,13 @@ struct replies {
 	struct packet_departure early[EARLY_T3S]; /* T3 of replies that have not come, by their number: those after them came before */
 };
 
+/* Replies or stamps, which wait in queues of the kernel. */
+struct window_queue {
+	int64_t read_ns; /* all that came before this moment (CLOCK_MONOTONIC) has been read */
+	int64_t marked_ns; /* so has all that came before this one when so many more are read, or there are none */
+	uint32_t unread;
+};
+
 struct window {
 	/* Set by the caller, with the rings of the exchange (see there); most is 0 without a window, which several source ports need. */
 	uint32_t most; /* probes that may be in flight, up to WINDOW_MAX */
@@ -39,6 +46,7 @@ struct window {
 	uint32_t in_flight; /* sent, neither answered nor given up */
 	uint32_t stamps_out, stamps_good; /* that are waited for, and that came since there may be so many */
 	bool stamps_held; /* they held up a probe since then */
+	struct window_queue reply_queue, stamp_queue;
 	int64_t slowest_stamp_ns; /* from its send to its fetch, as far as it is known by the clock */
 	uint32_t stamp_key; /* of all flights before it the stamp came, or is overdue */
 	uint32_t dated_key, expire_key; /* all flights before it have sent_by_ns; none of them is open */

@@ -46,6 +46,13 @@ have_begun() {
 	done
 }
 
+# So many sockets of sessions are open, and nobody's yet. What comes while one is bound and not yet that is dropped.
+# shellcheck disable=SC2317 # by poll
+has_lanes() {
+	has_port r && { is_gone r || [ "$(grep -c ':035E .*:0001 ' "/proc/${pid[r]}/net/udp")" -eq "$lanes" ]; }
+}
+is_ready=has_lanes lanes=8
+
 # two NAME "PARAMETERS" "R_ARGUMENTS" "E_ARGUMENTS" EXPECTATION...: of each emitter. FIRST: more arguments of the first one. Where
 # nothing is lost the reflector waits for both.
 two() {
@@ -179,11 +186,6 @@ flooded 'a thousand spoofed senders beside a measurement'
 
 # ---- Too few sockets ---------------------------------------------------------------------------------------------------
 
-# shellcheck disable=SC2317 # by poll
-has_lanes() {
-	is_gone r || [ "$(grep -c ':035E .*:0001 ' "/proc/${pid[r]}/net/udp")" -eq 8 ]
-}
-
 # How many descriptors there may be for so many sockets of sessions; those are the last of them that a reflector opens.
 limit_lanes() { # N
 	local highest
@@ -191,15 +193,18 @@ limit_lanes() { # N
 	begin limit
 	as=()
 	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware --no-step-check --log "$work/r.log"
+	lanes=8
 	poll has_lanes
 	highest=$(find "/proc/${pid[r]}/fd" -lname 'socket:*' -printf '%f\n' | sort -n | tail -n 1)
 	stop r
-	as=(prlimit --nofile=$((highest - 7 + $1)))
+	lanes=$1
+	as=(prlimit --nofile=$((highest - 7 + lanes)))
 	told_of_lanes="^rant[^:]*: only $1 busy sessions can have a socket of their own, not 8 \\(Too many open files\\)"
 }
 
+# The other session gets it when the first one has ended for so long, which on a slow machine it may have.
 limit_lanes 1
-suffix='one socket for two sessions: ' expected=('r["Lanes"] == 1' 'r["No lane"] > 0')
+suffix='one socket for two sessions: ' expected=('1 <= r["Lanes"] <= 2' 'r["No lane"] > 0')
 stamps_twice
 all_at_once
 

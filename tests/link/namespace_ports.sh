@@ -46,8 +46,8 @@ for window in 1 64; do
 		'e:Recorded -eq 6400' 'e:Lost -eq 0' 'e:Closing -eq 0' '@table_agrees e 64' '@even e 100' 'e.out ~ ^Source ports \(us, of the round trip\):$'
 done
 pair 'ports: by the clock' '0 0' "$K" "$K --source-ports 16 --interval 1ms --count 800" 'e:Recorded -eq 800' '@table_agrees e 16' '@even e 50'
-pair 'ports: a warm-up, and as many as there may be' '0 0' "$K" "$K --source-ports 128 --warmup 100 --count 1280" 'e:Recorded -eq 1280' 'e:Warm-up -eq 100' \
-	'@table_agrees e 128'
+pair 'ports: a warm-up, and as many as there may be' '0 0' "$K" "$K --source-ports 256 --warmup 100 --count 2560" 'e:Recorded -eq 2560' 'e:Warm-up -eq 100' \
+	'@table_agrees e 256'
 pair 'ports: one is no table' '0 0' "$K" "$K --source-ports 1 --count 100" 'e:Recorded -eq 100' 'e.out !~ Source.ports' 'e:Strays -eq 0'
 emitter_signal=INT pair 'ports: a signal ends it' '0 0' "$K" "$K --source-ports 8 --window 100" 'e:Recorded -ge 1' '@table_agrees e 8'
 
@@ -110,7 +110,7 @@ slow_path() {
 		skip "$name" 'no tc, or no tbf in this kernel'
 		return
 	}
-	link_there "$name" "$K --source-ports 32 --count 640 --timeout 5000" 'e:Recorded -eq 640' 'e:Lost -eq 0' '@both_paths e 6 3000'
+	link_there "$name" "$K --source-ports 256 --count 768 --timeout 5000" 'e:Recorded -eq 768' 'e:Lost -eq 0' '@both_paths e 6 3000'
 	inside m tc qdisc del dev second root
 }
 
@@ -125,7 +125,7 @@ link_there() {
 	finish e
 	send TERM r
 	finish r
-	for one in '@audit e' '@table_agrees e 32' 'e:Unmatched -eq 0' "$@"; do
+	for one in '@audit e' '@table_agrees e 256' 'e:Unmatched -eq 0' "$@"; do
 		check "$one"
 	done
 	verdict
@@ -137,11 +137,11 @@ marked() {
 }
 
 if two_paths 2>"$work/two.err"; then
-	link_there 'ports: two good paths' "$K --source-ports 32 --count 640 --timeout 5000" 'e:Recorded -eq 640' 'e:Lost -eq 0'
+	link_there 'ports: two good paths' "$K --source-ports 256 --count 768 --timeout 5000" 'e:Recorded -eq 768' 'e:Lost -eq 0'
 	slow_path
 	# The second path ends at an address of nobody's.
 	ip -n "${ns[m]}" neigh replace 10.88.2.2 lladdr 02:00:00:00:00:99 nud permanent dev second
-	link_there 'ports: those of a broken path show' "$K --source-ports 32 --window 32 --count 160 --timeout 500" 'e:Lost -ge 5' 'e:Recorded -ge 5' \
+	link_there 'ports: those of a broken path show' "$K --source-ports 256 --window 32 --count 1280 --timeout 500" 'e:Lost -ge 5' 'e:Recorded -ge 5' \
 		'@both_paths e 3 4' '@marked e 5' 'e.out ~ \* the worst: the largest share of its probes was lost'
 else
 	for name in 'two good paths' 'those of a slow path show' 'those of a broken path show'; do

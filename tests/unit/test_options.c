@@ -259,7 +259,7 @@ static const struct good {
 	{ { A, "--interval", "10us", "--window", "7" }, { EMITS("10.0.0.1"), NUM(interval_ns, 10000), NUM(window, 7) } },
 	{ { A, "--interval", "1us" }, { EMITS("10.0.0.1"), NUM(interval_ns, 1000), NUM(window, 65536) } },
 	{ { A, "--interval", "1ms", "-M" }, { EMITS("10.0.0.1"), NUM(interval_ns, 1000000), YES(pmc) } },
-	{ { A, "--source-ports", "128" }, { EMITS("10.0.0.1"), NUM(source_ports, 128) } },
+	{ { A, "--source-ports", "256" }, { EMITS("10.0.0.1"), NUM(source_ports, 256) } },
 	{ { A, "--source-ports", "1", "--pmc" }, { EMITS("10.0.0.1"), YES(pmc) } },
 	{ { A, "--window", "64" }, { EMITS("10.0.0.1"), NUM(window, 64) } },
 	{ { A, "--window", "1", "--pmc" }, { EMITS("10.0.0.1"), YES(pmc) } },

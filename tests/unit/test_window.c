@@ -1,480 +1,28 @@
-/* build: wraps=stamp_send,stamp_receive,stamp_fetch,stamp_look,stamp_wait,clock_gettime,clock_nanosleep sources=wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/window.c,measure/probe.c,measure/join.c,measure/reflect.c,measure/pace.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,measure/store.c,host/pmc.c,host/memory.c,host/clock*.c libs=-lm */
+/* build: wraps=stamp_send,stamp_receive,stamp_fetch,stamp_look,stamp_wait,clock_gettime,clock_nanosleep sources=tests/unit/fake_network.c,wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/window*.c,measure/probe.c,measure/join.c,measure/reflect.c,measure/pace.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,measure/store.c,host/pmc.c,host/memory.c,host/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The emitter with many probes in flight, against a network whose time is that of this file: what happens to each probe on its way is
- * written down before, so that every record and every count can be compared with it.
- */
+/* The emitter with many probes in flight. */
 #include "measure/window.h"
 
-#include "host/clock_peer.h"
-#include "measure/exchange.h"
-#include "measure/store.h"
+#include "fake_network.h"
 #include "util.h"
-#include "wire/packet.h"
-#include "wire/timestamping.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#define PROBES 6000
-#define EVENTS 16384
-#define PORTS 128
-#define BEGIN_NS (1000 * NS_PER_S)
-#define EPOCH_NS (1700000000 * NS_PER_S) /* CLOCK_REALTIME is so much ahead */
-#define THERE_NS (1234567 * NS_PER_S) /* and the reflector's clock of that */
-#define CALL_NS 300 /* of a system call */
-#define WIRE_NS 700 /* from the send to the stamp */
-#define RESPONSE_NS 200 /* less than a turn of the loop */
-#define TIMEOUT_NS (20 * NS_PER_MS)
-
-/* What is to happen to a probe, */
-struct fate_of {
-	int64_t there_ns, back_ns; /* its ways; negative: lost */
-	int64_t again_ns; /* its reply comes again, so much later; 0: once */
-	int64_t stamp_ns; /* the transmit stamp comes so much later than its time; negative: never */
-	int64_t known_ns; /* the reflector knows T3 so much later; negative: never */
-	unsigned refused; /* so often */
-	bool forged; /* before its reply comes one that does not know its T1 */
-	bool astray; /* the reply comes first to another port than it was sent from */
-};
-
-/* and what did. */
-struct truth {
-	int64_t t1_ns, t2_ns, t3_ns, t4_ns;
-	int64_t tried_ns; /* for the first time */
-	unsigned tries, port;
-	bool sent;
-};
-
-enum what { ARRIVES_THERE, ARRIVES_HERE, STAMP, PLACE_IS_FREE };
-
-#define ASKED UINT32_MAX /* no packet: only its id */
-
-struct event {
-	int64_t at_ns;
-	enum what what;
-	uint32_t seq, id;
-	bool forged;
-	unsigned port;
-	size_t bytes;
-	uint8_t packet[256];
-};
-
-static struct {
-	int64_t now_ns;
-	struct fate_of fate[PROBES];
-	struct truth truth[PROBES];
-	struct event event[EVENTS];
-	unsigned events;
-	unsigned slots, taken; /* of transmit stamps; 0: any number */
-	int64_t free_ns; /* a place is free so long after its stamp was fetched */
-	unsigned reordered; /* replies that came after a later one */
-	uint32_t highest;
-	bool replied;
-	uint32_t ring; /* flights; 0: as they come */
-	struct session_there {
-		uint32_t replies; /* the reflector's count */
-		struct {
-			int64_t t3_ns, known_ns;
-		} reply[2 * PROBES];
-	} session[PORTS]; /* of each source port */
-	unsigned refuses; /* packets that this port has still to refuse, */
-	unsigned refusing; /* and which one it is */
-	bool counts_refused; /* an older kernel: a packet that it refused has taken an id */
-	uint32_t next_id[PORTS]; /* the kernel's count */
-	unsigned sent[PORTS];
-	unsigned stop_at; /* probes; 0: never */
-	uint8_t follow_ups; /* that are asked for */
-	bool silent; /* the T3 of nobody is told: the TLV comes back as unknown */
-} sim;
-
-static struct options options;
-static struct channel channel;
-static struct lane lane[PORTS];
-static struct exchange x;
-static struct store store;
-static struct clock_peer peer;
-static struct packet_plan plan;
-static struct sample record[PROBES];
-static struct log log_of_run;
-static volatile sig_atomic_t stop;
-
-/* ---- The network ---------------------------------------------------------------------------------------------------- */
-
-static void happens(int64_t at_ns, struct event e)
-{
-	assert_in_range(sim.events, 0, EVENTS - 1);
-	e.at_ns = at_ns;
-	sim.event[sim.events++] = e;
-}
-
-#define ANY_PORT PORTS
-
-/* The next event of a kind that is due, by one port or any; NULL: none is. */
-static struct event *due(enum what what, unsigned port)
-{
-	struct event *first = NULL;
-
-	for (unsigned i = 0; i < sim.events; i++) {
-		struct event *e = &sim.event[i];
-
-		if (e->what == what && e->at_ns <= sim.now_ns && (port == ANY_PORT || e->port == port) && (!first || e->at_ns < first->at_ns))
-			first = e;
-	}
-	return first;
-}
-
-static void is_over(struct event *e)
-{
-	*e = sim.event[--sim.events];
-}
-
-static void reflect(struct event *e)
-{
-	const struct fate_of *f = &sim.fate[e->seq];
-	struct session_there *s = &sim.session[e->port];
-	struct truth *t = &sim.truth[e->seq];
-	struct answer a = { .seq = s->replies, .t2_ns = t->t2_ns, .t3_ns = t->t3_ns, .ttl = 255, .t2_method = PACKET_METHOD_SOFTWARE,
-			    .t3_method = PACKET_METHOD_SOFTWARE, .wire_source = SOURCE_KERNEL };
-	struct event back = { .what = ARRIVES_HERE, .seq = e->seq, .bytes = e->bytes, .port = e->port };
-	struct packet_departure told[FOLLOW_UPS_MAX];
-	bool malformed;
-
-	if (s->replies && s->reply[s->replies - 1].known_ns <= e->at_ns) {
-		a.follow_up_seq = s->replies - 1;
-		a.follow_up_ns = s->reply[s->replies - 1].t3_ns;
-		a.follow_up_method = PACKET_METHOD_SOFTWARE;
-	}
-	for (uint32_t n = s->replies; n-- && s->replies - n <= FOLLOW_UPS_MAX;)
-		if (s->reply[n].known_ns <= e->at_ns)
-			told[a.follow_ups++] = (struct packet_departure){ n, PACKET_METHOD_SOFTWARE, s->reply[n].t3_ns };
-	a.follow_up = told;
-	s->reply[s->replies].t3_ns = t->t3_ns;
-	s->reply[s->replies++].known_ns = f->known_ns < 0 ? INT64_MAX : e->at_ns + RESPONSE_NS + f->known_ns;
-	memcpy(back.packet, e->packet, e->bytes);
-	packet_reply(back.packet, e->bytes, NULL, &a, &malformed);
-	assert_false(malformed);
-	if (f->back_ns < 0)
-		return;
-	happens(e->at_ns + RESPONSE_NS + f->back_ns, back);
-	if (f->again_ns)
-		happens(e->at_ns + RESPONSE_NS + f->back_ns + f->again_ns, back);
-	if (f->astray) {
-		back.port = (e->port + 1) % (unsigned)options.source_ports;
-		happens(e->at_ns + RESPONSE_NS + f->back_ns - 1, back);
-		back.port = e->port;
-	}
-	if (f->forged) {
-		back.packet[24 + 4 + 7] ^= 1; /* T1 as the reply names it */
-		back.forged = true;
-		happens(e->at_ns + RESPONSE_NS + f->back_ns - 1, back);
-	}
-}
-
-static void pass(int64_t ns)
-{
-	struct event *e;
-
-	sim.now_ns += ns;
-	while ((e = due(ARRIVES_THERE, ANY_PORT))) {
-		struct event arrived = *e;
-
-		is_over(e);
-		reflect(&arrived);
-	}
-	while ((e = due(PLACE_IS_FREE, ANY_PORT))) {
-		is_over(e);
-		sim.taken--;
-	}
-}
-
-/* ---- The kernel ----------------------------------------------------------------------------------------------------- */
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
-{
-	const int64_t ns = sim.now_ns + (clock == CLOCK_REALTIME ? EPOCH_NS : 0);
-
-	pass(20);
-	t->tv_sec = ns / NS_PER_S;
-	t->tv_nsec = ns % NS_PER_S;
-	return 0;
-}
-
-int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until, struct timespec *left);
-int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until, struct timespec *left)
-{
-	const int64_t ns = until->tv_sec * NS_PER_S + until->tv_nsec;
-
-	(void)left;
-	assert_int_equal(clock, CLOCK_MONOTONIC);
-	assert_int_equal(flags, TIMER_ABSTIME);
-	if (ns > sim.now_ns)
-		pass(ns - sim.now_ns + 3000);
-	return 0;
-}
-
-static void note_sent(unsigned port, uint32_t seq, uint32_t id, const uint8_t *packet, size_t bytes)
-{
-	const struct fate_of *f = &sim.fate[seq];
-	struct truth *t = &sim.truth[seq];
-	struct event there = { .what = ARRIVES_THERE, .seq = seq, .bytes = bytes, .port = port };
-	struct event stamp = { .what = STAMP, .seq = seq, .id = id, .port = port };
-
-	*t = (struct truth){ .sent = true, .tried_ns = t->tried_ns, .tries = t->tries, .port = port, .t1_ns = sim.now_ns + EPOCH_NS + WIRE_NS };
-	t->t2_ns = t->t1_ns + f->there_ns + THERE_NS;
-	t->t3_ns = t->t2_ns + RESPONSE_NS;
-	t->t4_ns = t->t1_ns + f->there_ns + RESPONSE_NS + f->back_ns;
-	assert_true(bytes <= sizeof(there.packet));
-	memcpy(there.packet, packet, bytes);
-	if (f->there_ns >= 0)
-		happens(sim.now_ns + WIRE_NS + f->there_ns, there);
-	if (f->stamp_ns >= 0 && (!sim.slots || sim.taken < sim.slots)) {
-		happens(sim.now_ns + WIRE_NS + f->stamp_ns, stamp);
-		sim.taken++;
-	}
-}
-
-int __wrap_stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t id, const struct arrival *answering);
-int __wrap_stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t id, const struct arrival *answering)
-{
-	const uint8_t *p = packet;
-	const uint32_t seq = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-
-	assert_ptr_equal(c, &channel);
-	assert_null(answering);
-	assert_in_range(seq, 0, PROBES - 1);
-	pass(CALL_NS);
-	if (!sim.truth[seq].tries)
-		sim.truth[seq].tried_ns = sim.now_ns;
-	if (sim.truth[seq].tries++ < sim.fate[seq].refused || (sim.refuses && c->at->number == sim.refusing)) {
-		sim.refuses -= sim.refuses && c->at->number == sim.refusing;
-		sim.next_id[c->at->number] += sim.counts_refused;
-		stamp_doubt(c, c->at);
-		c->at->id_asked = false;
-		return -EAGAIN;
-	}
-	assert_false(sim.truth[seq].sent);
-	c->at->id_asked = c->at->id_doubted;
-	assert_true(c->at->id_asked || id == sim.next_id[c->at->number]);
-	id = sim.next_id[c->at->number]++;
-	if (c->at->id_asked)
-		happens(sim.now_ns, (struct event){ .what = STAMP, .seq = ASKED, .id = id, .port = c->at->number });
-	note_sent(c->at->number, seq, id, packet, bytes);
-	sim.sent[c->at->number]++;
-	if (sim.stop_at && seq + 1 == sim.stop_at)
-		stop = 1;
-	return 0;
-}
-
-int __wrap_stamp_receive(struct channel *c, struct arrival *a);
-int __wrap_stamp_receive(struct channel *c, struct arrival *a)
-{
-	struct event *e;
-
-	pass(CALL_NS);
-	e = due(ARRIVES_HERE, c->at->number);
-	if (!e)
-		return 0;
-	*a = (struct arrival){ .bytes = e->bytes, .to_unicast = true, .ttl = 255, .tos = -1, .source = SOURCE_KERNEL,
-			       .time_ns = e->at_ns + EPOCH_NS };
-	memcpy(c->datagram, e->packet, e->bytes);
-	if (!e->forged && e->port == sim.truth[e->seq].port) {
-		sim.reordered += sim.replied && e->seq < sim.highest;
-		sim.highest = sim.replied && sim.highest > e->seq ? sim.highest : e->seq;
-		sim.replied = true;
-	}
-	is_over(e);
-	return 1;
-}
-
-enum fetch __wrap_stamp_fetch(struct channel *c, struct departure *d);
-enum fetch __wrap_stamp_fetch(struct channel *c, struct departure *d)
-{
-	struct event *e;
-
-	pass(CALL_NS);
-	e = due(STAMP, c->at->number);
-	if (!e)
-		return FETCH_EMPTY;
-	if (e->seq == ASKED) {
-		*d = (struct departure){ .id = e->id };
-		is_over(e);
-		return FETCH_ID;
-	}
-	*d = (struct departure){ .id = e->id, .time_ns = sim.truth[e->seq].t1_ns };
-	is_over(e);
-	happens(sim.now_ns + sim.free_ns, (struct event){ .what = PLACE_IS_FREE });
-	return FETCH_STAMP;
-}
-
-unsigned __wrap_stamp_look(const struct channel *c, struct stamp_ready ready[STAMP_READY]);
-unsigned __wrap_stamp_look(const struct channel *c, struct stamp_ready ready[STAMP_READY])
-{
-	static unsigned first;
-	unsigned n = 0;
-
-	pass(CALL_NS);
-	for (unsigned i = 0; i < (unsigned)c->ports && n < STAMP_READY; i++) {
-		const unsigned port = (first + i) % (unsigned)c->ports;
-		const bool receive = due(ARRIVES_HERE, port), fetch = due(STAMP, port);
-
-		if (receive || fetch)
-			ready[n++] = (struct stamp_ready){ .number = (uint8_t)port, .receive = receive, .fetch = fetch };
-	}
-	first++;
-	return n;
-}
-
-void __wrap_stamp_wait(struct channel *c, bool receive, int64_t limit_ns);
-void __wrap_stamp_wait(struct channel *c, bool receive, int64_t limit_ns)
-{
-	(void)c;
-	(void)receive;
-	pass(limit_ns);
-}
-
-/* Only a reflector does. */
-int socket_want_tos(struct channel *c)
-{
-	(void)c;
-	fail();
-	return -EINVAL;
-}
-
-/* ---- A run ---------------------------------------------------------------------------------------------------------- */
-
-static int64_t chance(int64_t below)
-{
-	return rand() % below;
-}
-
-static int setup(void **state)
-{
-	(void)state;
-	memset(&sim, 0, sizeof(sim));
-	sim.now_ns = BEGIN_NS;
-	for (unsigned i = 0; i < PROBES; i++)
-		sim.fate[i] = (struct fate_of){ .there_ns = 3000, .back_ns = 4000, .stamp_ns = 200, .known_ns = 100 };
-	options = (struct options){ .role = ROLE_EMIT, .timeout_ns = TIMEOUT_NS, .overflow_ns = 100 * NS_PER_US, .bucket_ns = NS_PER_US,
-				    .ttl = 255, .stamp = SOURCE_KERNEL, .dscp = -1, .priority = -1, .synced_ns = -1, .count = 3000,
-				    .window = 64, .source_ports = 1, .seed = 1 };
-	channel = (struct channel)CHANNEL_CLOSED;
-	channel.lanes = 1;
-	channel.at = channel.lane;
-	channel.wire = SOURCE_KERNEL;
-	channel.tx_stamps = true;
-	peer = (struct clock_peer){ 0 };
-	stop = 0;
-	x = (struct exchange){ 0 };
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	store_close(&store);
-	return 0;
-}
-
-static void run(void)
-{
-	store = (struct store){ 0 };
-	assert_int_equal(store_open(&store, &options, &x), 0);
-	plan = (struct packet_plan){ .ssid = 7, .stages = !sim.silent, .software = !sim.silent, .follow_ups = sim.follow_ups };
-	log_place(&log_of_run, record, PROBES, false, true);
-	if (options.source_ports > 1) {
-		memset(lane, 0, sizeof(lane));
-		for (unsigned i = 0; i < PORTS; i++)
-			lane[i].number = (uint8_t)i;
-		channel.port = lane;
-		channel.ports = (int)options.source_ports;
-		channel.at = lane;
-	}
-	x.channel = &channel;
-	x.log = &log_of_run;
-	x.options = &options;
-	x.stop = &stop;
-	x.plan = &plan;
-	x.peer = &peer;
-	if (sim.ring)
-		x.flight_mask = sim.ring - 1;
-	exchange_run(&x);
-	source_ports_finish(&x);
-	assert_true(account_balances(&x.account, ROLE_EMIT, x.histogram, NULL));
-	assert_true(x.window.reached <= options.window);
-	assert_int_equal(x.window.in_flight, 0);
-	assert_true(x.window.stamps_out <= x.window.most + x.ports); /* a closing probe by each */
-	assert_true(x.window.stamps_most <= x.window.most);
-	assert_true(options.source_ports > 1 || counter_get(&x.account.reordered) == sim.reordered);
-}
-
-#define COUNT(name) counter_get(&x.account.name)
-
-/* Each record is of its own packet, and in the order of sending. Returns how many there are. */
-static unsigned check_records(void)
-{
-	unsigned n = 0;
-
-	for (; n < COUNT(recorded); n++) {
-		const struct sample *s = &record[n];
-		const struct truth *t = &sim.truth[s->seq];
-		const int64_t *at = s->time_ns;
-
-		assert_true(n == 0 || s->seq > record[n - 1].seq);
-		assert_int_equal(at[EMIT_T1_WIRE], t->t1_ns);
-		assert_int_equal(at[EMIT_T4_WIRE], t->t4_ns);
-		assert_int_equal(s->latency_ns, t->t4_ns - t->t1_ns);
-		if (plan.stages)
-			assert_int_equal(at[THERE + REFLECT_T2_WIRE], t->t2_ns);
-		if (s->source[THERE + REFLECT_T3_WIRE])
-			assert_int_equal(at[THERE + REFLECT_T3_WIRE], t->t3_ns);
-		assert_int_equal(s->source[THERE + REFLECT_T3_WIRE] != SOURCE_NONE, s->follow_up == FOLLOW_UP_THERE);
-	}
-	return n;
-}
-
-/* Of each port what was recorded, by its own numbers; and no port has what is another's. */
-static void check_ports(void)
-{
-	uint64_t samples[PORTS] = { 0 }, lost = 0, directions = 0;
-
-	for (unsigned n = 0; n < COUNT(recorded); n++)
-		samples[sim.truth[record[n].seq].port]++;
-	for (unsigned i = 0; i < options.source_ports; i++) {
-		const struct source_port *p = &x.port[i];
-
-		assert_int_equal(p->rtt.count, samples[i]);
-		assert_int_equal(p->sent, sim.sent[i]);
-		lost += p->lost;
-		directions += p->directions.lost_forward + p->directions.lost_backward + p->directions.lost_unknown;
-	}
-	assert_int_equal(lost, COUNT(lost));
-	assert_int_equal(directions, x.directions.lost_forward + x.directions.lost_backward + x.directions.lost_unknown);
-	assert_int_equal(COUNT(stamp_unmatched) + COUNT(unstamped), 0);
-}
-
-/* ---- Tests ---------------------------------------------------------------------------------------------------------- */
 
 static void each_has_its_own_times(void **state)
 {
 	static const int64_t windows[] = { 2, 3, 64, 1000 };
 
 	for (size_t w = 0; w < COUNT_OF(windows); w++) {
-		setup(state);
+		network_setup(state);
 		options.window = windows[w];
 		options.timeout_ns = 100 * NS_PER_MS;
 		for (unsigned i = 0; i < PROBES; i++) {
-			sim.fate[i].there_ns = 100 + chance(500 * NS_PER_US);
-			sim.fate[i].back_ns = 100 + chance(500 * NS_PER_US);
-			sim.fate[i].again_ns = i % 7 ? 0 : 1 + chance(NS_PER_MS);
-			sim.fate[i].stamp_ns = chance(900 * NS_PER_US);
+			sim.fate[i].there_ns = 100 + network_chance(500 * NS_PER_US);
+			sim.fate[i].back_ns = 100 + network_chance(500 * NS_PER_US);
+			sim.fate[i].again_ns = i % 7 ? 0 : 1 + network_chance(NS_PER_MS);
+			sim.fate[i].stamp_ns = network_chance(900 * NS_PER_US);
 			sim.fate[i].forged = i % 5 == 0;
 		}
-		run();
-		assert_int_equal(check_records(), 3000);
+		network_run();
+		assert_int_equal(network_check_records(), 3000);
 		assert_int_equal(x.window.reached, windows[w]);
 		assert_int_equal(COUNT(sent), 3000 + COUNT(closing));
 		assert_int_equal(COUNT(lost) + COUNT(late) + COUNT(unstamped) + COUNT(stamp_unmatched) + COUNT(unfinished), 0);
@@ -482,7 +30,7 @@ static void each_has_its_own_times(void **state)
 		assert_in_range(COUNT(foreign), 3000 / 5, 3000 / 5 + 1);
 		assert_true(windows[w] < 64 || COUNT(reordered) > 100);
 		assert_int_equal(x.outages.count, 0);
-		teardown(state);
+		network_teardown(state);
 	}
 }
 
@@ -490,7 +38,7 @@ static void check_what_is_lost(void **state, uint32_t ring)
 {
 	unsigned lost = 0, there = 0, late = 0, duplicate = 0;
 
-	setup(state);
+	network_setup(state);
 	sim.ring = ring;
 	/* What is late comes before the end. */
 	sim.fate[2999].back_ns = TIMEOUT_NS - 500 * NS_PER_US;
@@ -503,7 +51,7 @@ static void check_what_is_lost(void **state, uint32_t ring)
 		} else if (i % 41 == 7) {
 			f->back_ns = -1;
 		} else if (i % 43 == 9) {
-			f->back_ns = TIMEOUT_NS + 100 * NS_PER_US;
+			f->back_ns = TIMEOUT_NS + 400 * NS_PER_US;
 			f->again_ns = i % 2 * 1000;
 			late++;
 			duplicate += i % 2;
@@ -512,8 +60,8 @@ static void check_what_is_lost(void **state, uint32_t ring)
 		}
 		lost++;
 	}
-	run();
-	assert_int_equal(check_records(), 3000 - lost);
+	network_run();
+	assert_int_equal(network_check_records(), 3000 - lost);
 	assert_int_equal(COUNT(lost), lost);
 	assert_int_equal(COUNT(late), late);
 	assert_int_equal(COUNT(duplicate), duplicate);
@@ -522,7 +70,7 @@ static void check_what_is_lost(void **state, uint32_t ring)
 	assert_int_equal(x.outages.count, 0);
 	assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]) + COUNT(follow_up[FOLLOW_UP_LOST]) + COUNT(follow_up[FOLLOW_UP_END]), 3000 - lost);
 	assert_in_range(COUNT(follow_up[FOLLOW_UP_LOST]), 1, lost);
-	teardown(state);
+	network_teardown(state);
 }
 
 /* Also where the ring is too small for what is sent within the timeout: sending waits. */
@@ -543,11 +91,11 @@ static void what_comes_long_after_it_was_lost_is_late(void **state)
 		sim.fate[i].back_ns = 5 * NS_PER_MS;
 		sim.fate[i].again_ns = 1000;
 	}
-	run();
+	network_run();
 	assert_int_equal(COUNT(lost), 20);
 	assert_int_equal(COUNT(late), 20);
 	assert_int_equal(COUNT(duplicate), 20);
-	assert_int_equal(check_records(), 3000 - 20);
+	assert_int_equal(network_check_records(), 3000 - 20);
 }
 
 /* The ring is full of those, and the oldest one waits for T3. */
@@ -558,9 +106,9 @@ static void a_ring_that_is_full(void **state)
 	sim.fate[499].known_ns = -1;
 	for (unsigned i = 500; i < 900; i++)
 		sim.fate[i].there_ns = -1;
-	run();
+	network_run();
 	assert_int_equal(COUNT(lost), 400);
-	assert_int_equal(check_records(), 2600);
+	assert_int_equal(network_check_records(), 2600);
 }
 
 /* A stall of the peer is seen by all probes that it covers. */
@@ -575,8 +123,8 @@ static void a_stall_is_in_every_probe_that_it_covers(void **state)
 	options.window = options.timeout_ns / slot_ns + 1;
 	for (int64_t i = 0; i < stall_ns / slot_ns; i++)
 		sim.fate[1000 + i].there_ns = stall_ns - i * slot_ns;
-	run();
-	assert_int_equal(check_records(), 3000);
+	network_run();
+	assert_int_equal(network_check_records(), 3000);
 	for (unsigned i = 0; i < 3000; i++) {
 		slow += record[i].latency_ns > 50 * NS_PER_US;
 		assert_true(sim.truth[i].t1_ns - sim.truth[0].t1_ns >= i * slot_ns - 5000);
@@ -596,8 +144,8 @@ static void a_full_window_misses_slots(void **state)
 	options.window = 10;
 	for (unsigned i = 0; i < 10; i++)
 		sim.fate[100 + i].there_ns = 5 * NS_PER_MS;
-	run();
-	assert_int_equal(check_records(), 3000);
+	network_run();
+	assert_int_equal(network_check_records(), 3000);
 	assert_int_equal(x.window.reached, 10);
 	assert_in_range(counter_get(&x.pace.missed), 39, 42);
 	assert_int_equal(counter_get(&x.pace.slots) - counter_get(&x.pace.missed), 3000);
@@ -613,7 +161,7 @@ static void slots_that_are_missed_at_the_end(void **state)
 	options.count = 0;
 	options.duration_ns = 100 * NS_PER_MS;
 	sim.fate[0].back_ns = sim.fate[1].back_ns = -1;
-	run();
+	network_run();
 	assert_int_equal(COUNT(lost), 2);
 	assert_in_range(counter_get(&x.pace.slots), 99, 101);
 	assert_int_equal(counter_get(&x.pace.missed), counter_get(&x.pace.slots) - 2);
@@ -627,9 +175,9 @@ static void a_small_window_by_the_clock(void **state)
 	options.window = 10;
 	for (unsigned i = 0; i < 3000; i += 1000)
 		sim.fate[i].back_ns = -1;
-	run();
+	network_run();
 	assert_int_equal(counter_get(&x.pace.missed), 0);
-	assert_int_equal(check_records(), 2997);
+	assert_int_equal(network_check_records(), 2997);
 }
 
 static void nobody_answers_for_a_while(void **state)
@@ -638,8 +186,8 @@ static void nobody_answers_for_a_while(void **state)
 	sim.ring = 256;
 	for (unsigned i = 500; i < 2900; i++)
 		sim.fate[i].there_ns = -1;
-	run();
-	assert_int_equal(check_records(), 3000 - 2400);
+	network_run();
+	assert_int_equal(network_check_records(), 3000 - 2400);
 	assert_int_equal(COUNT(lost), 2400);
 	assert_int_equal(COUNT(unfinished), 0);
 	assert_int_equal(x.outages.count, 1);
@@ -653,7 +201,7 @@ static void nobody_answers_at_all(void **state)
 	options.count = 300;
 	for (unsigned i = 0; i < 300; i++)
 		sim.fate[i].there_ns = -1;
-	run();
+	network_run();
 	assert_int_equal(COUNT(lost), 300);
 	assert_int_equal(COUNT(sent), 300);
 	assert_int_equal(x.outages.count, 1);
@@ -673,12 +221,12 @@ static void all_that_were_lost_are_late(void **state)
 	for (unsigned i = 2000; i < 3000; i++)
 		sim.fate[i] = (struct fate_of){ .there_ns = 3000, .back_ns = 4000, .stamp_ns = 200, .known_ns = 100 };
 	options.count = 5000;
-	run();
+	network_run();
 	assert_int_equal(COUNT(lost), 2000);
 	assert_int_equal(COUNT(late), 2000);
 	assert_int_equal(COUNT(duplicate), 2000);
 	assert_int_equal(COUNT(foreign), 0);
-	assert_int_equal(check_records(), 3000);
+	assert_int_equal(network_check_records(), 3000);
 }
 
 static void the_slots_of_a_nic_are_found(void **state)
@@ -686,21 +234,39 @@ static void the_slots_of_a_nic_are_found(void **state)
 	static const unsigned slots[] = { 1, 2, 4, 7 };
 
 	for (size_t i = 0; i < COUNT_OF(slots); i++) {
-		setup(state);
+		network_setup(state);
 		sim.slots = slots[i];
-		channel.wire = options.stamp = SOURCE_HARDWARE;
-		options.no_step_check = true;
+		network_by_nic();
 		options.timeout_ns = 100 * NS_PER_MS;
 		for (unsigned n = 0; n < PROBES; n++) {
 			sim.fate[n].there_ns = 100 * NS_PER_US;
 			sim.fate[n].stamp_ns = 20 * NS_PER_US;
 		}
-		run();
+		network_run();
 		assert_int_equal(x.window.stamps_most, slots[i]);
 		assert_true(x.window.stamps_limited);
 		assert_in_range(COUNT(unstamped), 1, 2);
 		assert_int_equal(COUNT(recorded), 3000 - COUNT(unstamped));
-		teardown(state);
+		network_teardown(state);
+	}
+}
+
+/* What came meanwhile waits in the queues of the socket: nothing of it is lost or missing. */
+static void a_thread_without_a_cpu(void **state)
+{
+	for (int hardware = 0; hardware < 2; hardware++) {
+		network_setup(state);
+		sim.stall_at = 2000;
+		sim.stall_ns = 300 * NS_PER_MS;
+		if (hardware)
+			network_by_nic();
+		for (unsigned i = 0; i < PROBES; i++)
+			sim.fate[i].there_ns = sim.fate[i].stamp_ns = 100 * NS_PER_US;
+		network_run();
+		assert_int_equal(network_check_records(), 3000);
+		assert_int_equal(COUNT(lost) + COUNT(late) + COUNT(unstamped), 0);
+		assert_false(x.window.stamps_limited);
+		network_teardown(state);
 	}
 }
 
@@ -709,13 +275,11 @@ static void a_nic_with_slow_stamps(void **state)
 {
 	(void)state;
 	sim.slots = 1;
-	channel.wire = options.stamp = SOURCE_HARDWARE;
-	options.no_step_check = true;
+	network_by_nic();
 	options.timeout_ns = 200 * NS_PER_MS;
 	options.count = 200;
-	for (unsigned n = 0; n < PROBES; n++)
-		sim.fate[n].stamp_ns = 15 * NS_PER_MS;
-	run();
+	network_all_stamps_take(15 * NS_PER_MS);
+	network_run();
 	assert_in_range(COUNT(unstamped), 1, 3);
 	assert_int_equal(x.window.stamps_most, 1);
 }
@@ -723,12 +287,10 @@ static void a_nic_with_slow_stamps(void **state)
 static void a_nic_that_takes_any_number(void **state)
 {
 	(void)state;
-	channel.wire = options.stamp = SOURCE_HARDWARE;
-	options.no_step_check = true;
+	network_by_nic();
 	options.window = 8;
-	for (unsigned n = 0; n < PROBES; n++)
-		sim.fate[n].stamp_ns = 20 * NS_PER_US;
-	run();
+	network_all_stamps_take(20 * NS_PER_US);
+	network_run();
 	assert_int_equal(COUNT(recorded), 3000);
 	assert_int_equal(x.window.stamps_most, 8);
 	assert_false(x.window.stamps_limited);
@@ -740,15 +302,13 @@ static void a_nic_that_is_slow_to_free_its_place(void **state)
 	(void)state;
 	sim.slots = 1;
 	sim.free_ns = 3000;
-	channel.wire = options.stamp = SOURCE_HARDWARE;
-	options.no_step_check = true;
+	network_by_nic();
 	options.count = 500;
-	for (unsigned n = 0; n < PROBES; n++)
-		sim.fate[n].stamp_ns = 20 * NS_PER_US;
-	run();
+	network_all_stamps_take(20 * NS_PER_US);
+	network_run();
 	assert_int_equal(x.window.stamps_most, 1);
 	assert_int_equal(COUNT(recorded), 500 - COUNT(unstamped));
-	assert_int_equal(check_records(), COUNT(recorded));
+	assert_int_equal(network_check_records(), COUNT(recorded));
 }
 
 static void stamps_that_are_missing_or_late(void **state)
@@ -761,10 +321,10 @@ static void stamps_that_are_missing_or_late(void **state)
 		sim.fate[i].stamp_ns = i % 100 ? -1 : 30 * NS_PER_MS;
 		missing += i % 100 != 0;
 	}
-	run();
+	network_run();
 	assert_int_equal(COUNT(unstamped), missing);
 	assert_int_equal(COUNT(missing_tx), missing);
-	assert_int_equal(check_records(), 3000 - missing);
+	assert_int_equal(network_check_records(), 3000 - missing);
 }
 
 static void what_the_reflector_does_not_know(void **state)
@@ -776,11 +336,13 @@ static void what_the_reflector_does_not_know(void **state)
 		sim.fate[i].known_ns = -1;
 		unknown++;
 	}
-	run();
-	assert_int_equal(check_records(), 3000);
+	network_run();
+	assert_int_equal(network_check_records(), 3000);
 	assert_int_equal(COUNT(follow_up[FOLLOW_UP_UNKNOWN]), unknown);
 	assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]), 3000 - unknown);
 	assert_int_equal(COUNT(closing), 1);
+	assert_int_equal(COUNT(timed_packets), 3000);
+	assert_int_equal(COUNT(timed_bytes), 3000 * x.probe_bytes);
 }
 
 /* Its place in the ring was one's that was told. */
@@ -792,8 +354,8 @@ static void what_was_not_told(void **state)
 		sim.fate[i].known_ns = -1;
 	for (unsigned i = 301 + 256; i < 311 + 256; i += 2)
 		sim.fate[i].back_ns = -1;
-	run();
-	assert_int_equal(check_records(), 3000 - 5);
+	network_run();
+	assert_int_equal(network_check_records(), 3000 - 5);
 	assert_int_equal(COUNT(follow_up[FOLLOW_UP_UNKNOWN]), 10);
 	assert_int_equal(COUNT(follow_up[FOLLOW_UP_LOST]), 5);
 }
@@ -804,16 +366,16 @@ static void replies_out_of_order(void **state)
 	(void)state;
 	sim.follow_ups = FOLLOW_UPS_MAX;
 	sim.fate[500].back_ns += 100 * NS_PER_US;
-	run();
-	assert_int_equal(check_records(), 3000);
+	network_run();
+	assert_int_equal(network_check_records(), 3000);
 	assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]), 3000);
 	assert_int_equal(COUNT(reordered), 1);
 
-	teardown(state);
-	setup(state);
+	network_teardown(state);
+	network_setup(state);
 	sim.fate[500].back_ns += 100 * NS_PER_US;
-	run();
-	assert_int_equal(check_records(), 3000);
+	network_run();
+	assert_int_equal(network_check_records(), 3000);
 	assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]), 2999);
 	assert_int_equal(COUNT(follow_up[FOLLOW_UP_LOST]), 1);
 	assert_int_equal(COUNT(follow_up_late), 1);
@@ -825,10 +387,10 @@ static void nothing_more_comes_at_the_end(void **state)
 	(void)state;
 	sim.fate[2990].known_ns = -1;
 	sim.fate[2995].stamp_ns = -1;
-	run();
+	network_run();
 	assert_int_equal(COUNT(unstamped), 1);
 	assert_int_equal(COUNT(follow_up[FOLLOW_UP_UNKNOWN]), 1);
-	assert_int_equal(check_records(), 2999);
+	assert_int_equal(network_check_records(), 2999);
 }
 
 /* Its thread has not fetched the stamp when it makes the next reply, nor the ones after that; and of those that tell some are lost. */
@@ -837,12 +399,12 @@ static void one_of_several_follow_ups_is_enough(void **state)
 	(void)state;
 	sim.follow_ups = FOLLOW_UPS_MAX;
 	for (unsigned i = 0; i < 3000; i++) {
-		sim.fate[i].known_ns = chance(3000);
+		sim.fate[i].known_ns = network_chance(3000);
 		if (i % 20 == 10)
 			sim.fate[i].back_ns = -1;
 	}
-	run();
-	assert_int_equal(check_records(), 3000 - 150);
+	network_run();
+	assert_int_equal(network_check_records(), 3000 - 150);
 	assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]), 3000 - 150);
 	assert_int_equal(COUNT(follow_up_late), 0);
 }
@@ -851,8 +413,8 @@ static void a_plain_reflector(void **state)
 {
 	(void)state;
 	sim.silent = options.plain = true;
-	run();
-	assert_int_equal(check_records(), 3000);
+	network_run();
+	assert_int_equal(network_check_records(), 3000);
 	assert_int_equal(COUNT(closing), 0);
 	assert_int_equal(COUNT(sent), 3000);
 }
@@ -868,11 +430,11 @@ static void a_stop_in_the_middle(void **state)
 	for (unsigned i = 990; i < 1100; i += 2)
 		sim.fate[i].back_ns = -1;
 	began_ns = sim.now_ns;
-	run();
+	network_run();
 	assert_int_equal(x.end, END_SIGNAL);
 	assert_in_range(COUNT(unfinished), 5, 40);
 	assert_int_equal(COUNT(lost), 0);
-	assert_int_equal(check_records(), COUNT(sent) - COUNT(closing) - COUNT(unfinished));
+	assert_int_equal(network_check_records(), COUNT(sent) - COUNT(closing) - COUNT(unfinished));
 	assert_true(sim.now_ns - began_ns < 400 * NS_PER_MS);
 }
 
@@ -881,174 +443,36 @@ static void refused_sends_are_tried_again(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 3000; i += 100)
 		sim.fate[i].refused = 3;
-	run();
+	network_run();
 	assert_int_equal(COUNT(refused), 90);
 	for (unsigned i = 0; i < 3000; i += 100)
 		assert_true(sim.truth[i].t1_ns - EPOCH_NS - sim.truth[i].tried_ns >= 3 * NS_PER_MS);
 	assert_int_equal(COUNT(sent), 3000 + COUNT(closing));
-	assert_int_equal(check_records(), 3000);
+	assert_int_equal(network_check_records(), 3000);
 }
 
 static void a_warmup(void **state)
 {
 	(void)state;
 	options.warmup = 100;
-	run();
+	network_run();
 	assert_in_range(COUNT(warmup), 100, 100 + options.window);
 	assert_int_equal(COUNT(recorded), 3000);
-	assert_int_equal(check_records(), 3000);
+	assert_int_equal(network_check_records(), 3000);
 	assert_int_equal(record[0].seq, COUNT(warmup));
 }
-
-static void each_port_is_a_session(void **state)
-{
-	static const int64_t ports[] = { 2, 3, 64, 128 }, windows[] = { 1, 2, 64, 1000 };
-
-	for (size_t i = 0; i < COUNT_OF(ports) * COUNT_OF(windows); i++) {
-		setup(state);
-		options.source_ports = ports[i / COUNT_OF(windows)];
-		options.window = windows[i % COUNT_OF(windows)];
-		options.timeout_ns = 100 * NS_PER_MS;
-		for (unsigned n = 0; n < PROBES; n++) {
-			sim.fate[n].there_ns = 100 + chance(500 * NS_PER_US);
-			sim.fate[n].back_ns = 100 + chance(500 * NS_PER_US);
-			sim.fate[n].again_ns = n % 7 ? 0 : 1 + chance(NS_PER_MS);
-			sim.fate[n].stamp_ns = chance(900 * NS_PER_US);
-			sim.fate[n].astray = n % 5 == 0;
-		}
-		run();
-		assert_int_equal(check_records(), 3000);
-		check_ports();
-		assert_int_equal(COUNT(lost) + COUNT(late), 0);
-		assert_in_range(COUNT(duplicate), (3000 - options.window) / 7 - 1, 3000 / 7 + 20);
-		assert_in_range(COUNT(foreign), 3000 / 5 - 20, 3000 / 5 + 26);
-		for (int64_t n = 0; n < options.source_ports; n++)
-			assert_in_range(x.port[n].rtt.count, 3000 / options.source_ports, 3000 / options.source_ports + 1);
-		teardown(state);
-	}
-}
-
-/* No T3 is missing, nor is one another's, as long as replies by one port keep their order; the last ones have theirs by a closing probe
- * for each port. */
-static void t3_comes_by_its_own_port(void **state)
-{
-	static const int64_t windows[] = { 1, 64 };
-
-	for (size_t i = 0; i < COUNT_OF(windows); i++) {
-		setup(state);
-		options.source_ports = 128;
-		options.window = windows[i];
-		options.count = 2999;
-		run();
-		assert_int_equal(check_records(), 2999);
-		check_ports();
-		assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]), 2999);
-		assert_int_equal(COUNT(closing), 128);
-		assert_true(x.directions.told);
-		teardown(state);
-	}
-}
-
-static void what_a_port_loses_is_its_own(void **state)
-{
-	unsigned there = 0, back = 0;
-
-	(void)state;
-	options.source_ports = 16;
-	options.window = 32;
-	for (unsigned i = 0; i < 2000; i++) {
-		if (i % 16 == 5 && i / 16 % 3 == 1) {
-			sim.fate[i].there_ns = -1;
-			there++;
-		} else if (i % 16 == 9 && i / 16 % 4 == 1) {
-			sim.fate[i].back_ns = -1;
-			back++;
-		} else if (i % 16 == 11) {
-			sim.fate[i].back_ns = 300 * NS_PER_US;
-		}
-	}
-	run();
-	assert_int_equal(check_records(), 3000 - there - back);
-	check_ports();
-	assert_int_equal(x.port[5].lost, there);
-	assert_int_equal(x.port[5].directions.lost_forward, there);
-	assert_int_equal(x.port[9].lost, back);
-	assert_int_equal(x.port[9].directions.lost_backward, back);
-	assert_int_equal(x.directions.lost_forward, there);
-	assert_int_equal(x.directions.lost_backward, back);
-	assert_int_equal(source_ports_worst(&x), 5);
-	x.port[5].lost = x.port[9].lost = 0;
-	assert_int_equal(source_ports_worst(&x), 11);
-	assert_true(source_ports_by_network(&x));
-	assert_in_range(x.port[11].network.max_ns, 300 * NS_PER_US, 304 * NS_PER_US);
-}
-
-/* Late or again by a port that nothing is in flight of: none is missed at the end. */
-static void what_is_late_comes_by_its_port(void **state)
-{
-	static const int64_t windows[] = { 1, 64 };
-
-	for (size_t i = 0; i < COUNT_OF(windows); i++) {
-		setup(state);
-		options.source_ports = 64;
-		options.window = windows[i];
-		options.timeout_ns = 2 * NS_PER_MS;
-		for (unsigned n = 0; n < 500; n += 10) {
-			sim.fate[n].back_ns = 3 * NS_PER_MS;
-			sim.fate[n].again_ns = 1000;
-		}
-		run();
-		assert_int_equal(COUNT(lost), 50);
-		assert_int_equal(COUNT(late), 50);
-		assert_int_equal(COUNT(duplicate), 50);
-		assert_int_equal(x.directions.lost_forward + x.directions.lost_backward + x.directions.lost_unknown, 0);
-		assert_int_equal(check_records(), 2950);
-		check_ports();
-		teardown(state);
-	}
-}
-
-/* Of either kind of kernel. The next probe leaves by the next port at once, and that of the refused one asks for its id. */
-static void a_port_that_refuses_holds_up_no_other(void **state)
-{
-	for (unsigned i = 0; i < 4; i++) {
-		setup(state);
-		options.source_ports = 3;
-		options.window = i % 2 ? 64 : 1;
-		options.timeout_ns = 100 * NS_PER_MS;
-		sim.counts_refused = i / 2;
-		sim.refusing = 1;
-		sim.refuses = 200;
-		for (unsigned n = 0; n < PROBES; n++) {
-			sim.fate[n].refused = n % 11 == 3;
-			sim.fate[n].stamp_ns = chance(900 * NS_PER_US);
-		}
-		run();
-		assert_int_equal(check_records(), 3000);
-		check_ports();
-		assert_int_equal(x.port[0].refused + x.port[1].refused + x.port[2].refused, COUNT(refused));
-		assert_true(x.port[1].refused >= 200);
-		assert_true(x.port[1].rtt.count > 500);
-		assert_true(x.port[0].rtt.count > x.port[1].rtt.count);
-		teardown(state);
-	}
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_has_its_own_times), cmocka_unit_test(what_is_lost_is_counted), TEST(what_comes_long_after_it_was_lost_is_late), TEST(a_ring_that_is_full),
-		TEST(slots_that_are_missed_at_the_end), TEST(a_small_window_by_the_clock), TEST(a_nic_with_slow_stamps),
+		TEST(slots_that_are_missed_at_the_end), TEST(a_small_window_by_the_clock), cmocka_unit_test(a_thread_without_a_cpu), TEST(a_nic_with_slow_stamps),
 		TEST(a_nic_that_takes_any_number), TEST(what_was_not_told), TEST(replies_out_of_order), TEST(a_stall_is_in_every_probe_that_it_covers),
 		TEST(a_full_window_misses_slots), TEST(nobody_answers_for_a_while), TEST(nobody_answers_at_all),
 		TEST(all_that_were_lost_are_late), cmocka_unit_test(the_slots_of_a_nic_are_found), TEST(a_nic_that_is_slow_to_free_its_place), TEST(stamps_that_are_missing_or_late),
 		TEST(what_the_reflector_does_not_know), TEST(nothing_more_comes_at_the_end), TEST(one_of_several_follow_ups_is_enough),
 		TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
-		TEST(refused_sends_are_tried_again), TEST(a_warmup), cmocka_unit_test(each_port_is_a_session),
-		cmocka_unit_test(t3_comes_by_its_own_port), TEST(what_a_port_loses_is_its_own),
-		cmocka_unit_test(what_is_late_comes_by_its_port), cmocka_unit_test(a_port_that_refuses_holds_up_no_other),
+		TEST(refused_sends_are_tried_again), TEST(a_warmup),
 	};
 
 	util_seed();

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How many transmit stamps a NIC takes at once (hot). */
+#include "measure/window_stamps.h"
+
+#include "measure/verbs.h"
+
+/* A stamp that takes longer, and so many times as long as any before, is taken for missing; should it come, it is used. */
+#define OVERDUE_NS (10 * NS_PER_MS)
+#define OVERDUE_TIMES 4
+#define STAMPS_ENOUGH 64 /* so many came: there may be one more at once */
+
+void window_stamps_begin(struct exchange *x)
+{
+	struct window *w = &x->window;
+	const bool unlimited = !x->channel->tx_stamps || x->channel->wire != SOURCE_HARDWARE;
+
+	w->stamps_most = unlimited ? w->most : 1;
+}
+
+void window_stamps_pass(struct exchange *x)
+{
+	struct window *w = &x->window;
+
+	for (; w->stamp_key != x->next_key; w->stamp_key++) {
+		const struct flight *f = verb_flight_of(x, w->stamp_key);
+
+		if (f->state == FLIGHT_WAITING)
+			break;
+		w->stamps_good += f->state == FLIGHT_STAMPED;
+	}
+	if (!w->stamps_held || w->stamps_limited || w->stamps_good < STAMPS_ENOUGH)
+		return;
+	w->stamps_most += w->stamps_most < w->most;
+	w->stamps_good = 0;
+	w->stamps_held = false;
+}
+
+static void note_stamp_overdue(struct window *w, const struct flight *f)
+{
+	w->stamps_out--;
+	w->stamps_good = 0;
+	if (f->stamps_out < 2 || f->stamps_out > w->stamps_most)
+		return; /* not for others; or when more were tried */
+	w->stamps_limited = true;
+	w->stamps_most = f->stamps_out - 1;
+}
+
+int64_t window_stamps_patience_ns(const struct exchange *x)
+{
+	const int64_t slow_ns = OVERDUE_TIMES * x->window.slowest_stamp_ns, ns = slow_ns > OVERDUE_NS ? slow_ns : OVERDUE_NS;
+
+	return ns < x->options->timeout_ns ? ns : x->options->timeout_ns;
+}
+
+void window_stamps_look(struct exchange *x)
+{
+	struct window *w = &x->window;
+	const int64_t overdue_ns = window_stamps_patience_ns(x);
+
+	for (window_stamps_pass(x); w->stamp_key != x->next_key; window_stamps_pass(x)) {
+		const struct flight *f = verb_flight_of(x, w->stamp_key);
+
+		if (window_age(f, w->stamp_queue.read_ns) < overdue_ns)
+			return;
+		note_stamp_overdue(w, f);
+		w->stamp_key++;
+	}
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A network whose time is that of this file, with an emitter's kernel before it and a reflector behind it: what happens to each probe on
+ * its way is written down before, so that every record and every count can be compared with it.
+ */
+#ifndef TESTS_UNIT_FAKE_NETWORK_H
+#define TESTS_UNIT_FAKE_NETWORK_H
+
+#include "host/clock_peer.h"
+#include "measure/exchange.h"
+#include "measure/store.h"
+#include "wire/packet.h"
+#include "wire/timestamping.h"
+
+#define PROBES 6000
+#define EVENTS 16384
+#define PORTS 128
+#define BEGIN_NS (1000 * NS_PER_S)
+#define EPOCH_NS (1700000000 * NS_PER_S) /* CLOCK_REALTIME is so much ahead */
+#define THERE_NS (1234567 * NS_PER_S) /* and the reflector's clock of that */
+#define CALL_NS 300 /* of a system call */
+#define WIRE_NS 700 /* from the send to the stamp */
+#define RESPONSE_NS 200 /* less than a turn of the loop */
+#define TIMEOUT_NS (20 * NS_PER_MS)
+
+/* What is to happen to a probe, */
+struct fate_of {
+	int64_t there_ns, back_ns; /* its ways; negative: lost */
+	int64_t again_ns; /* its reply comes again, so much later; 0: once */
+	int64_t stamp_ns; /* the transmit stamp comes so much later than its time; negative: never */
+	int64_t known_ns; /* the reflector knows T3 so much later; negative: never */
+	unsigned refused; /* so often */
+	bool forged; /* before its reply comes one that does not know its T1 */
+	bool astray; /* the reply comes first to another port than it was sent from */
+};
+
+/* and what did. */
+struct truth {
+	int64_t t1_ns, t2_ns, t3_ns, t4_ns;
+	int64_t tried_ns; /* for the first time */
+	unsigned tries, port;
+	bool sent, closing;
+};
+
+enum what { ARRIVES_THERE, ARRIVES_HERE, STAMP, PLACE_IS_FREE };
+
+#define ASKED UINT32_MAX /* no packet: only its id */
+
+struct event {
+	int64_t at_ns;
+	enum what what;
+	uint32_t seq, id;
+	bool forged;
+	unsigned port;
+	size_t bytes;
+	uint8_t packet[256];
+};
+
+extern struct network {
+	int64_t now_ns;
+	struct fate_of fate[PROBES];
+	struct truth truth[PROBES];
+	struct event event[EVENTS];
+	unsigned events;
+	unsigned slots, taken; /* of transmit stamps; 0: any number */
+	int64_t free_ns; /* a place is free so long after its stamp was fetched */
+	unsigned reordered; /* replies that came after a later one */
+	uint32_t highest;
+	bool replied;
+	uint32_t ring; /* flights; 0: as they come */
+	struct session_there {
+		uint32_t replies; /* the reflector's count */
+		struct {
+			int64_t t3_ns, known_ns;
+		} reply[2 * PROBES];
+	} session[PORTS]; /* of each source port */
+	unsigned refuses; /* packets that this port has still to refuse, */
+	unsigned refusing; /* and which one it is */
+	bool counts_refused; /* an older kernel: a packet that it refused has taken an id */
+	uint32_t next_id[PORTS]; /* the kernel's count */
+	unsigned sent[PORTS];
+	unsigned stop_at; /* probes; 0: never */
+	unsigned stall_at; /* the thread has no CPU after this probe, */
+	int64_t stall_ns; /* for so long */
+	uint8_t follow_ups; /* that are asked for */
+	bool silent; /* the T3 of nobody is told: the TLV comes back as unknown */
+} sim;
+
+extern struct options options;
+extern struct channel channel;
+extern struct exchange x;
+extern struct packet_plan plan;
+extern struct sample record[PROBES];
+extern volatile sig_atomic_t stop;
+
+/* From 0 to one less. */
+int64_t network_chance(int64_t below);
+
+/* An emitter of 3,000 probes with 64 in flight, to which nothing happens. */
+int network_setup(void **state);
+int network_teardown(void **state);
+
+/* Runs it, and looks whether its accounts balance. */
+void network_run(void);
+
+void network_all_stamps_take(int64_t ns);
+
+/* Nothing tells how its clock relates to that of user space. */
+void network_by_nic(void);
+
+#define COUNT(name) counter_get(&x.account.name)
+
+/* Each record is of its own packet, and in the order of sending. Returns how many there are. */
+unsigned network_check_records(void);
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, network_setup, network_teardown)
+
+#endif
