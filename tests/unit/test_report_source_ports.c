@@ -75,6 +75,7 @@ static void nothing_was_sent(void **state)
 	memset(port, 0, sizeof(port));
 	assert_no(written(0), "the worst");
 	exchange.port = NULL;
+	exchange.ports = 0;
 	assert_no(written(0), "Source ports");
 }
 
