@@ -123,6 +123,8 @@ static const struct option_row table[] = {
 	  .help = "emitter: probes by the clock, e.g. 50us, 10ms or 0.5s apart" },
 	{ NULL, 0, "window", "N", NUMBER(window), .unit = "probes", .unit_size = 1, .min = 1, .max = WINDOW_MAX, .initial = 1,
 	  .help = "emitter: in flight at most; by the clock what --timeout needs" },
+	{ NULL, 0, "stamp-every", "N", NUMBER(stamp_every), .unit = "probes", .unit_size = 1, .min = 1, .max = 1000000, .initial = 1,
+	  .help = "of a window: stamp and record only each Nth" },
 	{ NULL, 0, "pacing", "HOW", CHOICE(pacing), .initial = PACING_HYBRID, .choice = pacings,
 	  .help = "how it waits for that" },
 	{ NULL, 0, "jitter", "PCT", NUMBER(jitter_percent), .unit = "%", .unit_size = 1, .min = 1, .max = 100,
@@ -656,6 +658,16 @@ static bool ports_with_counters(const struct parse *p)
 	return p->o->pmc && p->o->source_ports > 1;
 }
 
+static bool load_without_window(const struct parse *p)
+{
+	return p->o->stamp_every > 1 && p->o->window < 2 && p->o->source_ports < 2;
+}
+
+static bool load_by_user(const struct parse *p)
+{
+	return p->o->stamp_every > 1 && p->o->stamp == SOURCE_USER;
+}
+
 static bool plain_figure(const struct parse *p)
 {
 	return p->o->plain && p->o->threshold_on != FIGURE_RTT;
@@ -686,6 +698,9 @@ static const struct rule {
 	{ window_with_counters, "pmc", "window", "with", "the counters are of one exchange at a time, give --window 1" },
 	{ NULL, "source-ports", "address", "without", "a reflector answers by the port that was asked" },
 	{ ports_with_counters, "pmc", "source-ports", "with", "the counters are of one socket, give --source-ports 1" },
+	{ NULL, "stamp-every", "address", "without", "a reflector stamps all replies, or none with --no-tx-ts" },
+	{ load_without_window, "stamp-every", "window", "without", "one probe at a time is no load, give --window N or --interval TIME" },
+	{ load_by_user, "stamp-every", NULL, NULL, "is for stamps of the NIC or the kernel: what user space reads keeps nothing waiting, leave it out" },
 	{ NULL, "pacing", "interval", "without", "there is nothing to wait for, give --interval TIME" },
 	{ NULL, "jitter", "interval", "without", "there is no interval, give --interval TIME" },
 	{ NULL, "poisson", "interval", "without", "there is no interval, give --interval TIME" },

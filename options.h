@@ -64,6 +64,7 @@ struct options {
 	int64_t interval_ns; /* emitter: from probe to probe; 0: when the one before is over */
 	int64_t window; /* emitter: probes in flight at most */
 	int64_t source_ports; /* emitter: sent from in turn */
+	int64_t stamp_every; /* emitter: so many probes to one whose stamp is asked for; below 2: all are */
 	int64_t pacing; /* enum pacing */
 	int64_t jitter_percent, seed; /* seed -1: not given */
 	int64_t timeout_ns;

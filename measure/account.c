@@ -12,7 +12,7 @@ bool account_balances(const struct account *a, enum role role, const struct hist
 {
 	uint64_t concluded = counter_get(&a->warmup) + counter_get(&a->recorded) + counter_get(&a->lost) +
 			     counter_get(&a->unstamped) + counter_get(&a->negative) + counter_get(&a->stepped) +
-			     counter_get(&a->unfinished) + counter_get(&a->closing);
+			     counter_get(&a->unfinished) + counter_get(&a->closing) + counter_get(&a->unasked);
 	uint64_t taken = counter_get(&a->answered) + counter_get(&a->unanswered) + counter_get(&a->late) +
 			 counter_get(&a->duplicate) + counter_get(&a->foreign) + counter_get(&a->malformed) +
 			 counter_get(&a->unverified) + counter_get(&a->cut_short) +

@@ -9,7 +9,7 @@
 
 /*
  * Every packet is in one place of each line (account_balances() holds them together):
- *   sent     = warmup + recorded + lost + unstamped + negative + stepped + unfinished + closing
+ *   sent     = warmup + recorded + lost + unasked + unstamped + negative + stepped + unfinished + closing
  *   received = answered + late + duplicate + foreign + malformed + unverified
  *              (a reflector: answered + unanswered + foreign + malformed + unverified + cut_short +
  *               disallowed + too_short + no_session + replayed + over_rate)
@@ -17,6 +17,7 @@
  */
 struct account {
 	counter sent, received;
+	counter unasked; /* emitter, of those answered: --stamp-every */
 	counter warmup, recorded, lost, unstamped, negative, unfinished;
 	counter closing; /* emitter: sent after the end, to hear of the last reply's T3 */
 	counter answered, unanswered, late, duplicate, foreign, malformed;

@@ -33,6 +33,7 @@ struct flight {
 	bool told; /* emitter: the reply had an answered Follow-Up TLV */
 	bool warmup, breach;
 	bool kept; /* emitter: concluded, and to be recorded */
+	bool unasked; /* emitter: for its stamp, so it is not recorded */
 	bool counted; /* pmc_end() was true */
 	bool set; /* CLOCK_REALTIME was set while it was on its way */
 	bool weighed; /* emitter: its T1 and T2 were held against the two hosts' clocks */

@@ -105,6 +105,10 @@ INLINE bool sample_conclude(struct exchange *x, struct flight *f, const bool emi
 		counter_add(&a->warmup, 1);
 		return false;
 	}
+	if (emit && f->unasked) {
+		counter_add(&a->unasked, 1);
+		return false;
+	}
 	if (!s->source[x->from] || !s->source[x->to]) {
 		counter_add(&a->unstamped, 1);
 		counter_add(&a->missing_tx, !s->source[emit ? x->from : x->to]);

@@ -48,7 +48,8 @@ void source_port_note_id(struct exchange *x, const struct flight *f)
 void source_port_note_sent(struct exchange *x, struct flight *f)
 {
 	f->port_seq = (uint32_t)x->port[f->lane].sent++;
-	source_port_note_id(x, f);
+	if (!f->unasked)
+		source_port_note_id(x, f);
 }
 
 struct flight *source_port_flight(struct exchange *x, uint32_t id)

@@ -80,6 +80,14 @@ INLINE struct flight *verb_open(struct exchange *x, const bool emit)
 	return f;
 }
 
+/* Is the stamp of the next packet not asked for, if it leaves by this port? Of each as many are. */
+INLINE bool verb_is_load(const struct exchange *x, unsigned port)
+{
+	const int64_t every = x->options->stamp_every;
+
+	return every > 1 && (x->port ? x->port[port].sent : x->next_key) % (uint64_t)every;
+}
+
 /* Sends. On success the flight waits for its stamp, or is complete as far as sending goes if none was asked for. */
 INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, size_t bytes,
 		      const struct arrival *answering)
@@ -88,6 +96,7 @@ INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, 
 	int error;
 
 	f->id = at->id_by_message ? f->key : at->next_id;
+	f->unasked = x->channel->unasked = verb_is_load(x, at->number);
 	error = stamp_send(x->channel, packet, bytes, f->id, answering);
 	if (error) {
 		counter_add(&x->account.refused, 1);
@@ -96,15 +105,17 @@ INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, 
 			x->end = END_GONE;
 		return false;
 	}
-	at->next_id = f->id + 1;
-	at->last_key = f->key;
-	at->ids_ahead = f->id - f->key;
-	if (at->id_asked)
+	if (!f->unasked) {
+		at->next_id = f->id + 1;
+		at->last_key = f->key;
+		at->ids_ahead = f->id - f->key;
+	}
+	if (at->id_asked || f->unasked)
 		f->id ^= WITNESS_UNKNOWN_ID;
 	x->next_key++;
 	f->sent_ns = x->now_ns;
 	f->lane = at->number;
-	f->state = x->channel->tx_stamps ? FLIGHT_WAITING : FLIGHT_STAMPED;
+	f->state = x->channel->tx_stamps && !f->unasked ? FLIGHT_WAITING : FLIGHT_STAMPED;
 	counter_add(&x->account.sent, 1);
 	if (!f->warmup)
 		x->measured++;

@@ -130,7 +130,7 @@ static bool may_send(struct exchange *x)
 	if (w->in_flight >= w->most || (x->pace.interval_ns && x->now_ns < x->pace.due_ns) || x->now_ns < w->retry_ns ||
 	    (o->count && x->measured >= (uint64_t)o->count) || x->next_key - x->oldest_key >= x->flight_mask)
 		return false;
-	if (w->stamps_out < w->stamps_most)
+	if (w->stamps_out < w->stamps_most || verb_is_load(x, w->next_port))
 		return true;
 	w->stamps_held = true;
 	return false;

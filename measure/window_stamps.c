@@ -26,7 +26,7 @@ void window_stamps_pass(struct exchange *x)
 
 		if (f->state == FLIGHT_WAITING)
 			break;
-		w->stamps_good += f->state == FLIGHT_STAMPED;
+		w->stamps_good += f->state == FLIGHT_STAMPED && !f->unasked;
 	}
 	if (!w->stamps_held || w->stamps_limited || w->stamps_good < STAMPS_ENOUGH)
 		return;

@@ -24,9 +24,12 @@ struct flight *witness_search(struct exchange *x, uint32_t id)
 
 	if (f || x->channel->at->id_by_message)
 		return f;
-	for (unsigned i = 0; i <= x->flight_mask; i++)
-		if (x->flight[i].id == id && x->flight[i].lane == x->channel->at->number && x->flight[i].state != FLIGHT_NONE)
-			return &x->flight[i];
+	/* With --stamp-every it is the oldest that waits for a stamp, or close behind it. */
+	for (uint32_t i = 0; i <= x->flight_mask; i++) {
+		f = &x->flight[(x->window.stamp_key + i) & x->flight_mask];
+		if (f->id == id && f->lane == x->channel->at->number && f->state != FLIGHT_NONE)
+			return f;
+	}
 	return NULL;
 }
 

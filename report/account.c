@@ -16,7 +16,7 @@
 
 #include <inttypes.h>
 
-enum { EMITTER = 1, REFLECTOR = 2, BOTH = 3 };
+enum { EMITTER = 1, REFLECTOR = 2, BOTH = 3, WITH_LOAD = 4 };
 
 struct account_row {
 	const char *name, *meaning;
@@ -32,6 +32,7 @@ static const struct account_row packets[] = {
 	ROW("Warm-up", warmup, BOTH, "answered, left out of the statistics"),
 	ROW("Recorded", recorded, BOTH, NULL),
 	ROW("Lost", lost, EMITTER, "no reply within --timeout"),
+	ROW("Not asked", unasked, WITH_LOAD, "answered, for no stamp was asked (--stamp-every): not recorded"),
 	ROW("Unstamped", unstamped, BOTH, "answered, but a stamp is missing: not recorded"),
 	ROW("Negative", negative, BOTH, "the clock went back: not recorded"),
 	ROW("Stepped", stepped, BOTH, "a clock was set in between: not recorded"),
@@ -78,8 +79,10 @@ static void write_rows(FILE *out, const struct report *r, const struct account_r
 {
 	const char *account = (const char *)&r->exchange->account;
 
+	const int role = r->options->role == ROLE_EMIT ? EMITTER : REFLECTOR, load = r->options->stamp_every > 1 ? WITH_LOAD : 0;
+
 	for (size_t i = 0; i < n; i++)
-		if (rows[i].roles & (r->options->role == ROLE_EMIT ? EMITTER : REFLECTOR))
+		if (rows[i].roles & (role | load))
 			account_count(out, rows[i].name, counter_get((const counter *)(account + rows[i].offset)),
 				    rows[i].meaning);
 }

@@ -353,6 +353,8 @@ static void write_window(FILE *out, const struct report *r)
 		fprintf(out, "  Transmit stamps at once:  %" PRIu32 "%s\n", w->stamps_most,
 			w->stamps_limited ? "  (with one more some were missing: that is how many this NIC takes)" :
 			w->stamps_most < w->most ? "  (no more were tried)" : "");
+	if (r->options->stamp_every > 1)
+		fprintf(out, "  Stamped and recorded:     one of %" PRId64 " probes\n", r->options->stamp_every);
 }
 
 void statistics_write_schedule(FILE *out, const struct report *r, int columns)

@@ -117,14 +117,13 @@ static int open_socket(const struct transport *t, int *fd)
 
 static int set_timestamping(const struct channel *c, int fd)
 {
+	const bool by_socket = c->tx_stamps && !c->some_stamps;
 	int flags = 0;
 
 	if (c->wire == SOURCE_HARDWARE)
-		flags = SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE |
-			(c->tx_stamps ? SOF_TIMESTAMPING_TX_HARDWARE : 0);
+		flags = SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE | (by_socket ? SOF_TIMESTAMPING_TX_HARDWARE : 0);
 	else if (c->wire == SOURCE_KERNEL)
-		flags = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE |
-			(c->tx_stamps ? SOF_TIMESTAMPING_TX_SOFTWARE : 0);
+		flags = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE | (by_socket ? SOF_TIMESTAMPING_TX_SOFTWARE : 0);
 	if (!flags)
 		return 0;
 	/* OPT_TSONLY: no payload comes back, and net.core.tstamp_allow_data has no say. */
@@ -268,6 +267,7 @@ int socket_open(struct channel *c, const struct options *o)
 	c->transport = &transports[0];
 	c->wire = (enum source)o->stamp;
 	c->tx_stamps = c->wire != SOURCE_USER && !o->no_tx_stamps;
+	c->some_stamps = c->tx_stamps && o->stamp_every > 1;
 	c->stray_fd = -1;
 	c->at = &c->lane[0];
 	c->lanes = 1;

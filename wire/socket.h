@@ -73,6 +73,8 @@ struct channel {
 	int stray_fd; /* emitter: bound to the same port, gets what others than the server send; -1 if none */
 	enum source wire; /* of the stamps asked for; SOURCE_USER: none */
 	bool tx_stamps; /* asked for and granted */
+	bool some_stamps; /* by a message with each packet whose stamp is wanted, not for all by the socket */
+	bool unasked; /* not for the next packet */
 	bool tos_wanted; /* by socket_want_tos() */
 	int receive_buffer_bytes; /* granted */
 	int64_t dropped; /* by socket_note_drops(); -1: not known */

@@ -67,15 +67,18 @@ static struct cmsghdr *put_message(struct cmsghdr *m, int level, int type, const
  */
 static struct cmsghdr *put_id(const struct channel *c, struct cmsghdr *m, uint32_t id)
 {
-	const uint32_t asked = SOF_TIMESTAMPING_TX_SCHED |
-			       (c->wire == SOURCE_HARDWARE ? SOF_TIMESTAMPING_TX_HARDWARE : SOF_TIMESTAMPING_TX_SOFTWARE);
+	uint32_t asked = c->wire == SOURCE_HARDWARE ? SOF_TIMESTAMPING_TX_HARDWARE : SOF_TIMESTAMPING_TX_SOFTWARE;
 
 	if (c->at->id_by_message)
 		return put_message(m, SOL_SOCKET, SCM_TS_OPT_ID, &id, sizeof(id));
+	if (c->unasked)
+		return m; /* it gets no id */
 	c->at->id_asked = c->at->id_doubted;
-	if (!c->at->id_asked)
+	if (!c->at->id_asked && !c->some_stamps)
 		return m;
-	c->at->id_told = true;
+	if (c->at->id_asked)
+		asked |= SOF_TIMESTAMPING_TX_SCHED;
+	c->at->id_told |= c->at->id_asked;
 	return put_message(m, SOL_SOCKET, SO_TIMESTAMPING, &asked, sizeof(asked));
 }
 

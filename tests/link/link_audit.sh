@@ -32,10 +32,10 @@ audit() {
 		END {
 			placed = n["Warm-up"] + n["Recorded"] + n["Unstamped"] + n["Negative"] + n["Stepped"]
 			if ("Lost" in n) {
-				same("Sent", n["Sent"], placed + n["Lost"] + n["Unfinished"] + n["Closing"])
+				same("Sent", n["Sent"], placed + n["Lost"] + n["Not asked"] + n["Unfinished"] + n["Closing"])
 				if (!("Answered" in n)) print "there is no row Answered"
 				same("Received", n["Received"], n["Answered"] + n["Late"] + n["Duplicate"] + n["Foreign"] + n["Malformed"] + n["Unverified"])
-				rest = n["Answered"] - placed
+				rest = n["Answered"] - placed - n["Not asked"]
 				if (rest < 0 || rest > n["Unfinished"] + n["Closing"]) print "Answered: " n["Answered"] ", of these " rest " nowhere"
 			} else {
 				same("Sent", n["Sent"], placed)

@@ -48,6 +48,8 @@ done
 pair 'ports: by the clock' '0 0' "$K" "$K --source-ports 16 --interval 1ms --count 800" 'e:Recorded -eq 800' '@table_agrees e 16' '@even e 50'
 pair 'ports: a warm-up, and as many as there may be' '0 0' "$K" "$K --source-ports 256 --warmup 100 --count 2560" 'e:Recorded -eq 2560' 'e:Warm-up -eq 100' \
 	'@table_agrees e 256'
+pair 'ports: one of three is stamped' '0 0' "$K" "$K --source-ports 6 --window 32 --stamp-every 3 --count 3600" 'e:Recorded -eq 1200' 'e.out ~ ^  Not asked +: +2400 ' \
+	'e:Unmatched -eq 0' '@table_agrees e 6' '@even e 200'
 pair 'ports: one is no table' '0 0' "$K" "$K --source-ports 1 --count 100" 'e:Recorded -eq 100' 'e.out !~ Source.ports' 'e:Strays -eq 0'
 emitter_signal=INT pair 'ports: a signal ends it' '0 0' "$K" "$K --source-ports 8 --window 100" 'e:Recorded -ge 1' '@table_agrees e 8'
 

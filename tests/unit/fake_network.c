@@ -140,8 +140,9 @@ int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *un
 	return 0;
 }
 
-static void note_sent(unsigned port, uint32_t seq, uint32_t id, const uint8_t *packet, size_t bytes)
+static void note_sent(const struct channel *c, uint32_t seq, uint32_t id, const uint8_t *packet, size_t bytes)
 {
+	const unsigned port = c->at->number;
 	const struct fate_of *f = &sim.fate[seq];
 	struct truth *t = &sim.truth[seq];
 	struct event there = { .what = ARRIVES_THERE, .seq = seq, .bytes = bytes, .port = port };
@@ -155,7 +156,7 @@ static void note_sent(unsigned port, uint32_t seq, uint32_t id, const uint8_t *p
 	memcpy(there.packet, packet, bytes);
 	if (f->there_ns >= 0)
 		happens(sim.now_ns + WIRE_NS + f->there_ns, there);
-	if (f->stamp_ns >= 0 && (!sim.slots || sim.taken < sim.slots)) {
+	if (!c->unasked && f->stamp_ns >= 0 && (!sim.slots || sim.taken < sim.slots)) {
 		happens(sim.now_ns + WIRE_NS + f->stamp_ns, stamp);
 		sim.taken++;
 	}
@@ -175,18 +176,20 @@ int __wrap_stamp_send(struct channel *c, const void *packet, size_t bytes, uint3
 		sim.truth[seq].tried_ns = sim.now_ns;
 	if (sim.truth[seq].tries++ < sim.fate[seq].refused || (sim.refuses && c->at->number == sim.refusing)) {
 		sim.refuses -= sim.refuses && c->at->number == sim.refusing;
-		sim.next_id[c->at->number] += sim.counts_refused;
+		sim.next_id[c->at->number] += sim.counts_refused && !c->unasked;
 		stamp_doubt(c, c->at);
 		c->at->id_asked = false;
 		return -EAGAIN;
 	}
 	assert_false(sim.truth[seq].sent);
-	c->at->id_asked = c->at->id_doubted;
-	assert_true(c->at->id_asked || id == sim.next_id[c->at->number]);
-	id = sim.next_id[c->at->number]++;
-	if (c->at->id_asked)
-		happens(sim.now_ns, (struct event){ .what = STAMP, .seq = ASKED, .id = id, .port = c->at->number });
-	note_sent(c->at->number, seq, id, packet, bytes);
+	if (!c->unasked) {
+		c->at->id_asked = c->at->id_doubted;
+		assert_true(c->at->id_asked || id == sim.next_id[c->at->number]);
+		id = sim.next_id[c->at->number]++;
+		if (c->at->id_asked)
+			happens(sim.now_ns, (struct event){ .what = STAMP, .seq = ASKED, .id = id, .port = c->at->number });
+	}
+	note_sent(c, seq, id, packet, bytes);
 	sim.sent[c->at->number]++;
 	if (sim.stop_at && seq + 1 == sim.stop_at)
 		stop = 1;
@@ -243,13 +246,20 @@ unsigned __wrap_stamp_look(const struct channel *c, struct stamp_ready ready[STA
 	static unsigned first;
 	unsigned n = 0;
 
+	bool receive[PORTS] = { false }, fetch[PORTS] = { false };
+
 	pass(CALL_NS);
+	for (unsigned i = 0; i < sim.events; i++) {
+		const struct event *e = &sim.event[i];
+
+		receive[e->port] |= e->what == ARRIVES_HERE && e->at_ns <= sim.now_ns;
+		fetch[e->port] |= e->what == STAMP && e->at_ns <= sim.now_ns;
+	}
 	for (unsigned i = 0; i < (unsigned)c->ports && n < STAMP_READY; i++) {
 		const unsigned port = (first + i) % (unsigned)c->ports;
-		const bool receive = due(ARRIVES_HERE, port), fetch = due(STAMP, port);
 
-		if (receive || fetch)
-			ready[n++] = (struct stamp_ready){ .number = (uint8_t)port, .receive = receive, .fetch = fetch };
+		if (receive[port] || fetch[port])
+			ready[n++] = (struct stamp_ready){ .number = (uint8_t)port, .receive = receive[port], .fetch = fetch[port] };
 	}
 	first++;
 	return n;

@@ -262,6 +262,10 @@ static const struct good {
 	{ { A, "--source-ports", "256" }, { EMITS("10.0.0.1"), NUM(source_ports, 256) } },
 	{ { A, "--source-ports", "1", "--pmc" }, { EMITS("10.0.0.1"), YES(pmc) } },
 	{ { A, "--window", "64" }, { EMITS("10.0.0.1"), NUM(window, 64) } },
+	{ { A, "--window", "2", "--stamp-every", "1000000" }, { EMITS("10.0.0.1"), NUM(window, 2), NUM(stamp_every, 1000000) } },
+	{ { A, "--source-ports", "2", "--stamp-every", "3" }, { EMITS("10.0.0.1"), NUM(source_ports, 2), NUM(stamp_every, 3) } },
+	{ { A, "--interval", "1us", "--stamp-every", "3" }, { EMITS("10.0.0.1"), NUM(interval_ns, 1000), NUM(window, 65536), NUM(stamp_every, 3) } },
+	{ { A, "--stamp-every", "1" }, { EMITS("10.0.0.1") } },
 	{ { A, "--window", "1", "--pmc" }, { EMITS("10.0.0.1"), YES(pmc) } },
 	{ { A, "--interval", "10.000001ms", "--jitter", "5", "--seed", "7" },
 	  { EMITS("10.0.0.1"), NUM(interval_ns, 10000001), NUM(window, 10), NUM(jitter_percent, 5), NUM(seed, 7) } },
@@ -324,7 +328,7 @@ static void set_wanted_defaults(struct options *o)
 	o->dscp = o->priority = o->synced_ns = o->seed = -1;
 	o->ttl = 255;
 	o->sessions = 1024;
-	o->window = o->source_ports = 1;
+	o->window = o->source_ports = o->stamp_every = 1;
 	o->role = ROLE_REFLECT;
 }
 
@@ -421,7 +425,7 @@ static const char *const contract[] = {
 	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --log-format FORM ", "      --log-last S ",
 	"      --log-rotate SIZE,N ", "      --synced NS ", "      --sessions N ", "      --rate-limit PPS ",
 	"      --once-silence S ", "      --interval TIME ", "      --pacing HOW ", "      --jitter PCT ", "      --poisson ", "      --seed N ",
-	"      --window N ", "      --source-ports N ", "      --user NAME ",
+	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ",
 };
 
 /* By hand: the defaults, in the line of their option. */
@@ -433,7 +437,7 @@ static const struct {
 	{ "--warmup PACKETS", "(0 packets)" }, { "--busy-poll-us US", "(0 us)" }, { "--trace-interval S", "(10 s)" },
 	{ "--once-silence S", "(10 s)" }, { "--log-format FORM", ": text, npy or csv (text)" },
 	{ "--ttl N", "(255)" }, { "--threshold-on WHICH", ": rtt, network or response (rtt)" }, { "--sessions N", "(1024)" },
-	{ "--window N", "(1 probes)" }, { "--source-ports N", "(1)" }, { "--pacing HOW", ": hybrid, sleep or spin (hybrid)" },
+	{ "--window N", "(1 probes)" }, { "--source-ports N", "(1)" }, { "--stamp-every N", "(1 probes)" }, { "--pacing HOW", ": hybrid, sleep or spin (hybrid)" },
 };
 
 static bool used_somewhere(const char *word)
@@ -578,7 +582,7 @@ static void assert_boundary(const struct option_row *row, int64_t value, bool go
 	const char *role = strstr(row->help, "reflector: ") ? NULL : strcmp(row->name, "once-silence") ? "--address=127.0.0.1" : "--once";
 	const bool seed = !strcmp(row->name, "seed"), chance = seed || !strcmp(row->name, "jitter");
 	const char *const args[ARGS] = { E, "-b", "0.001", "-o", "10000000", "-l", "f", name, text, role,
-					 chance ? "--interval=1" : NULL, seed ? "--poisson" : NULL };
+					 chance ? "--interval=1" : !strcmp(row->name, "stamp-every") ? "--window=9" : NULL, seed ? "--poisson" : NULL };
 	const char *const words[WORDS] = { name, "is out of range: give ", allowed(row).text };
 	struct options o;
 
@@ -609,7 +613,7 @@ static void test_boundaries(void **state)
 		assert_boundary(row, row->max, true);
 		assert_boundary(row, row->max + step_of(row), false);
 	}
-	assert_int_equal(numbers, 25);
+	assert_int_equal(numbers, 26);
 }
 
 static uint64_t random_state;

@@ -315,6 +315,27 @@ static void flags_of_each_mode(void **state)
 	}
 }
 
+/* With --stamp-every each packet says by itself. */
+static void some_stamps_only(void **state)
+{
+	static const int flags[] = { [SOURCE_KERNEL] = KERNEL_RX | TX_OPTIONS, [SOURCE_HARDWARE] = HARDWARE_RX | TX_OPTIONS };
+
+	(void)state;
+	for (enum source stamp = SOURCE_KERNEL; stamp <= SOURCE_HARDWARE; stamp++) {
+		prepare(ROLE_EMIT, stamp);
+		o.stamp_every = 2;
+		assert_int_equal(open_it(true), 0);
+		assert_int_equal(fake.flags, flags[stamp]);
+		assert_true(c.tx_stamps && c.some_stamps);
+		socket_close(&c);
+	}
+	prepare(ROLE_EMIT, SOURCE_KERNEL);
+	o.stamp_every = 1;
+	assert_int_equal(open_it(true), 0);
+	assert_false(c.some_stamps);
+	socket_close(&c);
+}
+
 static void less_than_was_asked_for(void **state)
 {
 	(void)state;
@@ -811,7 +832,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(each_refused_option), TEST(what_is_set), TEST(busy_polling), TEST(a_smaller_buffer_without_rights),
-		TEST(flags_of_each_mode), TEST(less_than_was_asked_for), TEST(who_counts_the_ids), TEST(errors_of_bind),
+		TEST(flags_of_each_mode), TEST(some_stamps_only), TEST(less_than_was_asked_for), TEST(who_counts_the_ids), TEST(errors_of_bind),
 		TEST(errors_of_connect), TEST(no_socket), TEST(no_second_socket), TEST(strays_are_counted),
 		TEST(strays_that_found_no_room_are_counted_too), TEST(a_reflector_has_no_strays),
 		TEST(strays_that_do_not_end_are_counted_up_to_now),

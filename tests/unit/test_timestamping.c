@@ -566,6 +566,34 @@ static void an_id_is_asked_for(void **state)
 	}
 }
 
+/* Of each packet whose stamp is wanted, and an id with it only where that is in doubt. Of another neither is. */
+static void a_stamp_is_asked_for(void **state)
+{
+	(void)state;
+	for (int mode = 0; mode < 8; mode++) {
+		const bool by_nic = mode & 1, unasked = mode & 2, doubted = mode & 4;
+		uint32_t flags = 0;
+
+		begin(by_nic ? SOURCE_HARDWARE : SOURCE_KERNEL);
+		c.tx_stamps = c.some_stamps = c.at->connected = true;
+		c.unasked = unasked;
+		c.at->id_doubted = doubted;
+		c.at->id_asked = !doubted; /* by the one before, whose id may still come */
+		assert_int_equal(stamp_send(&c, "x", 1, KEY, NULL), 0);
+		assert_int_equal(c.at->id_doubted, doubted);
+		assert_int_equal(c.at->id_asked, unasked ? !doubted : doubted);
+		assert_int_equal(fake.last_sent.header.msg_controllen, unasked ? 0 : CMSG_SPACE(4));
+		if (unasked)
+			continue;
+		struct cmsghdr *h = (struct cmsghdr *)fake.last_sent.control;
+
+		assert_int_equal(h->cmsg_type, SO_TIMESTAMPING);
+		memcpy(&flags, CMSG_DATA(h), sizeof(flags));
+		assert_int_equal(flags, (doubted ? SOF_TIMESTAMPING_TX_SCHED : 0) |
+					(by_nic ? SOF_TIMESTAMPING_TX_HARDWARE : SOF_TIMESTAMPING_TX_SOFTWARE));
+	}
+}
+
 static void send_one(bool id_by_message, const struct arrival *answering)
 {
 	begin(SOURCE_KERNEL);
@@ -684,7 +712,7 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(an_entry_with_an_id), TEST(an_id_is_asked_for),
+		TEST(an_entry_with_an_id), TEST(an_id_is_asked_for), TEST(a_stamp_is_asked_for),
 		TEST(each_check_of_a_transmit_stamp), TEST(truncated_control_data_of_a_stamp), TEST(the_error_queue),
 		TEST(the_control_buffer_is_large_enough), TEST(nonsense_control_data), TEST(a_good_datagram),
 		TEST(the_stamp_is_of_the_kind_asked_for), TEST(each_check_of_an_arrival), TEST(where_it_was_sent_to),

@@ -462,6 +462,50 @@ static void a_warmup(void **state)
 	assert_int_equal(record[0].seq, COUNT(warmup));
 }
 
+/* The NIC has one place, and its stamps are slow: only the probes that are stamped wait for it. */
+static void load_beside_what_is_stamped(void **state)
+{
+	static const int64_t ports[] = { 1, 8 };
+
+	for (size_t i = 0; i < COUNT_OF(ports); i++) {
+		network_setup(state);
+		network_by_nic();
+		options.source_ports = ports[i];
+		options.stamp_every = 10;
+		options.timeout_ns = 100 * NS_PER_MS;
+		sim.slots = 1;
+		network_all_stamps_take(NS_PER_MS);
+		for (unsigned n = 5; n < 3000; n += 7)
+			sim.fate[n].back_ns = -1;
+		for (unsigned n = 0; n < 3000; n += 11)
+			sim.fate[n].refused = 1;
+		sim.counts_refused = true;
+		network_run();
+		assert_int_equal(COUNT(lost), 428);
+		assert_int_equal(COUNT(recorded) + COUNT(unasked), 3000 - 428);
+		assert_in_range(COUNT(recorded), 250, 300);
+		assert_int_equal(COUNT(unstamped) + COUNT(stamp_unmatched), 0);
+		assert_int_equal(network_check_records(), COUNT(recorded));
+		for (unsigned n = 0; n < COUNT(recorded) && ports[i] == 1; n++)
+			assert_int_equal(record[n].seq % 10, 0);
+		network_teardown(state);
+	}
+}
+
+static void load_does_not_wait_for_stamps(void **state)
+{
+	(void)state;
+	network_by_nic();
+	options.stamp_every = 100;
+	options.window = 1000;
+	sim.slots = 1;
+	network_all_stamps_take(60 * NS_PER_US);
+	network_run();
+	assert_int_equal(network_check_records(), 30);
+	assert_int_equal(COUNT(unasked), 2970);
+	assert_in_range(sim.now_ns - BEGIN_NS, 2 * NS_PER_MS, 3 * NS_PER_MS); /* else it is more */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -472,7 +516,7 @@ int main(void)
 		TEST(all_that_were_lost_are_late), cmocka_unit_test(the_slots_of_a_nic_are_found), TEST(a_nic_that_is_slow_to_free_its_place), TEST(stamps_that_are_missing_or_late),
 		TEST(what_the_reflector_does_not_know), TEST(nothing_more_comes_at_the_end), TEST(one_of_several_follow_ups_is_enough),
 		TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
-		TEST(refused_sends_are_tried_again), TEST(a_warmup),
+		TEST(refused_sends_are_tried_again), TEST(a_warmup), cmocka_unit_test(load_beside_what_is_stamped), TEST(load_does_not_wait_for_stamps),
 	};
 
 	util_seed();
