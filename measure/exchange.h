@@ -27,8 +27,8 @@
 /* For what is part of a loop, with the role as a constant. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* By the clock: how late a probe was sent, and the round trip with that, from when it was due. */
-enum planned { PLANNED_LATE, PLANNED_RTT, PLANNED };
+/* By the clock: how late a probe was sent, the round trip with that, from when it was due, and how long the kernel took to send it. */
+enum planned { PLANNED_LATE, PLANNED_RTT, PLANNED_CALL, PLANNED };
 
 enum one_way { ONE_WAY_FORWARD, ONE_WAY_BACKWARD, ONE_WAYS };
 

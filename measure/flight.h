@@ -25,6 +25,7 @@ struct flight {
 	int64_t sent_real_ns; /* emitter, with check_set: CLOCK_REALTIME, read between sent_ns and sent_by_ns */
 	int64_t sent_by_ns; /* emitter: CLOCK_MONOTONIC, as read next; 0: not yet */
 	int64_t late_ns; /* emitter, by the clock: sent so long after it was due */
+	int64_t call_ns; /* emitter, by the clock: of the send */
 	uint32_t key;
 	uint32_t id; /* of its transmit stamp */
 	uint32_t reply_seq; /* the reflector's number of the reply, in both roles */

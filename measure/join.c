@@ -41,6 +41,7 @@ INLINE void finish_probe(struct exchange *x, struct flight *f, bool agrees)
 	if (x->planned[PLANNED_LATE]) {
 		histogram_add(x->planned[PLANNED_LATE], f->late_ns, f->sample.seq);
 		histogram_add(x->planned[PLANNED_RTT], f->late_ns + f->sample.latency_ns, f->sample.seq);
+		histogram_add(x->planned[PLANNED_CALL], f->call_ns, f->sample.seq);
 	}
 	if (x->peer && f->sample.source[THERE + REFLECT_T3_WIRE])
 		record_ways(x, &f->sample);

@@ -98,8 +98,12 @@ INLINE struct flight *probe_send(struct exchange *x)
 	f->sent_real_ns = s->time_ns[EMIT_T1_USER];
 	f->sent_by_ns = 0;
 	packet_probe(x->probe, x->plan, s->seq, s->time_ns[EMIT_T1_USER]);
+	/* As fast as it goes these readings would be more than the figure is worth: two of a few that a round trip has. */
+	const int64_t called_ns = x->pace.interval_ns ? clock_read_ns(CLOCK_MONOTONIC) : 0;
+
 	if (!verb_send(x, f, x->probe, x->probe_bytes, NULL))
 		return NULL;
+	f->call_ns = x->pace.interval_ns ? clock_read_ns(CLOCK_MONOTONIC) - called_ns : 0;
 	*probe_t1(x, s->seq) = packet_t1(x->probe, x->key);
 	return f;
 }

@@ -366,12 +366,20 @@ static bool is_waited_for(struct exchange *x)
 	return x->window.in_flight;
 }
 
+/* May what was given up at the end still come, to be late and not lost for good? As irtt, for three times the slowest round trip. */
+static bool may_be_late(struct exchange *x)
+{
+	const struct flight *f = verb_flight_of(x, x->next_key - 1);
+
+	return counter_get(&x->account.lost) && !is_cut_short(x) && window_age(f, x->now_ns) < 3 * x->histogram->max_ns;
+}
+
 /* What is in flight at the end is waited for as any other, but not long if somebody wants it to end. */
 static void drain(struct exchange *x)
 {
 	const int64_t since_ns = x->now_ns;
 
-	while (is_waited_for(x) && !(is_cut_short(x) && x->now_ns - since_ns >= PATIENCE_NS))
+	while ((is_waited_for(x) || may_be_late(x)) && !(is_cut_short(x) && x->now_ns - since_ns >= PATIENCE_NS))
 		turn(x, false);
 }
 

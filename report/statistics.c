@@ -360,7 +360,8 @@ static void write_window(FILE *out, const struct report *r)
 void statistics_write_schedule(FILE *out, const struct report *r, int columns)
 {
 	static const char *const rows[PLANNED][2] = { [PLANNED_LATE] = { "Sent late", "T1 - slot" },
-						      [PLANNED_RTT] = { "RTT from slot", "RTT + sent late" } };
+						      [PLANNED_RTT] = { "RTT from slot", "RTT + sent late" },
+						      [PLANNED_CALL] = { "Send call", "in the kernel" } };
 	const struct exchange *x = r->exchange;
 	const uint64_t slots = counter_get(&x->pace.slots), missed = counter_get(&x->pace.missed);
 	struct table t;

@@ -83,7 +83,7 @@ static bool write_variation(const struct table *t, const char *name, const struc
 }
 
 /* The rows of delays; those without a sample are left out. */
-enum delay { DELAY_RTT, DELAY_SEND, DELAY_RECEIVE, DELAY_RESPONSE, DELAY_TIMER, DELAYS };
+enum delay { DELAY_RTT, DELAY_SEND, DELAY_RECEIVE, DELAY_RESPONSE, DELAY_TIMER, DELAY_CALL, DELAYS };
 
 struct delay_row {
 	const char *name;
@@ -134,6 +134,7 @@ void variation_write(FILE *out, const struct report *r, int columns)
 		[DELAY_RECEIVE] = { "Receive delay", x->one_way[ONE_WAY_BACKWARD] },
 		[DELAY_RESPONSE] = { "Response", x->stage[STAGE_RESPONSE] },
 		[DELAY_TIMER] = { "Timer error", x->planned[PLANNED_LATE] },
+		[DELAY_CALL] = { "Send call", x->planned[PLANNED_CALL] },
 	};
 	bool way_known = false, way_varies;
 

@@ -101,9 +101,11 @@ static void all_that_there_is(void **state)
 	}
 	histogram_add(&planned[PLANNED_LATE], 250, 0);
 	histogram_add(&planned[PLANNED_RTT], 99999, 0);
+	histogram_add(&planned[PLANNED_CALL], 1234, 0);
 	assert_section(TITLE, RTT WAYS
 		       "  Response              2      1.000      2.000      1.000      3.000      3.000     1.000\n"
 		       "  Timer error           1      0.250      0.250      0.250      0.250      0.250     0.000\n"
+		       "  Send call             1      1.234      1.234      1.234      1.234      1.234     0.000\n"
 		       IPDV WAYS_IPDV
 		       "  Median and 99th of delays are lower edges of at most 0.010 us\n" LEGEND);
 }

@@ -134,6 +134,9 @@ static void a_stall_is_in_every_probe_that_it_covers(void **state)
 	assert_int_equal(counter_get(&x.pace.missed), 0);
 	assert_in_range(x.window.reached, stall_ns / slot_ns, stall_ns / slot_ns + 1);
 	assert_int_equal(x.planned[PLANNED_RTT]->count, 3000);
+	assert_int_equal(x.planned[PLANNED_CALL]->count, 3000);
+	assert_in_range(x.planned[PLANNED_CALL]->min_ns, CALL_NS, CALL_NS + 100);
+	assert_in_range(x.planned[PLANNED_CALL]->max_ns, CALL_NS, CALL_NS + 100);
 }
 
 /* The window is full, then there is room again. */
@@ -506,6 +509,19 @@ static void load_does_not_wait_for_stamps(void **state)
 	assert_in_range(sim.now_ns - BEGIN_NS, 2 * NS_PER_MS, 3 * NS_PER_MS); /* else it is more */
 }
 
+/* As slow as three times the slowest that was in time. */
+static void what_is_late_at_the_end(void **state)
+{
+	(void)state;
+	sim.fate[100].back_ns = 15 * NS_PER_MS;
+	sim.fate[2998].back_ns = 40 * NS_PER_MS;
+	sim.fate[2999].back_ns = 50 * NS_PER_MS;
+	network_run();
+	assert_int_equal(network_check_records(), 2998);
+	assert_int_equal(COUNT(lost), 2);
+	assert_int_equal(COUNT(late), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -516,7 +532,7 @@ int main(void)
 		TEST(all_that_were_lost_are_late), cmocka_unit_test(the_slots_of_a_nic_are_found), TEST(a_nic_that_is_slow_to_free_its_place), TEST(stamps_that_are_missing_or_late),
 		TEST(what_the_reflector_does_not_know), TEST(nothing_more_comes_at_the_end), TEST(one_of_several_follow_ups_is_enough),
 		TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
-		TEST(refused_sends_are_tried_again), TEST(a_warmup), cmocka_unit_test(load_beside_what_is_stamped), TEST(load_does_not_wait_for_stamps),
+		TEST(refused_sends_are_tried_again), TEST(a_warmup), TEST(what_is_late_at_the_end), cmocka_unit_test(load_beside_what_is_stamped), TEST(load_does_not_wait_for_stamps),
 	};
 
 	util_seed();
