@@ -39,6 +39,7 @@ struct account {
 	counter other_ttl, other_class; /* emitter, of answered: the probe arrived with another TTL or DSCP than it was sent with */
 	counter timed_packets, timed_bytes; /* emitter: received after the warm-up and before the closing probe; UDP payload */
 	counter refused; /* sends that the kernel did not take, and errors it reported, e.g. port unreachable */
+	counter port_closed; /* of refused: nobody listens on that port (ECONNREFUSED, of an ICMP port unreachable) */
 	counter missing_tx, missing_rx; /* stamps, by kind, after warm-up */
 	counter stamp_late, stamp_duplicate, stamp_unmatched; /* transmit stamps that completed no sample */
 	counter breaches;

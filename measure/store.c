@@ -57,17 +57,30 @@ static void place(struct store *s, const struct part_row *parts, int n)
 	}
 }
 
+/* As a person writes it: without an exponent, and without zeros at its end. Up to 15 digits before the point. */
+static const char *plain(char text[24], int64_t value, int64_t unit)
+{
+	char *end = text + snprintf(text, 24, "%.3f", (double)value / (double)unit);
+
+	while (end[-1] == '0')
+		*--end = 0;
+	if (end[-1] == '.')
+		*--end = 0;
+	return text;
+}
+
 static int open_histograms(struct store *s, const struct options *o, struct exchange *x)
 {
 	struct part_row parts[STAGES + ONE_WAYS + PLANNED];
 	const int n = parts_of(s, o, x, parts);
+	char bucket[24], overflow[24], finest[24];
 	size_t all = aligned(histogram_layout(&s->latency, o->overflow_ns, 1, HISTOGRAM_OVERFLOW_STORE));
 	int error;
 
 	if (o->bucket_ns % s->latency.width_ns) {
-		warnx("--bucket-size %g us: with --overflow %g us the finest bucket is %g us: give a multiple of that",
-		      (double)o->bucket_ns / NS_PER_US, (double)o->overflow_ns / NS_PER_US,
-		      (double)s->latency.width_ns / NS_PER_US);
+		warnx("--bucket-size %s us: with --overflow %s us the finest bucket is %s us: give a multiple of that",
+		      plain(bucket, o->bucket_ns, NS_PER_US), plain(overflow, o->overflow_ns, NS_PER_US),
+		      plain(finest, s->latency.width_ns, NS_PER_US));
 		return -EINVAL;
 	}
 	for (int i = 0; i < n; i++)
@@ -196,14 +209,15 @@ int store_open_log(struct store *s, const struct options *o, struct exchange *x,
 {
 	bool limited;
 	uint64_t capacity;
+	char last[24];
 	int error;
 
 	if (!o->log_path)
 		return 0;
 	capacity = choose_log_capacity(o, emptied, &limited);
 	if (limited && o->log_last_ns) {
-		warnx("--log-last %g: so many seconds take more than a quarter of the free memory: use fewer",
-		      (double)o->log_last_ns / NS_PER_S);
+		warnx("--log-last %s: so many seconds take more than a quarter of the free memory: use fewer",
+		      plain(last, o->log_last_ns, NS_PER_S));
 		return -ENOMEM;
 	}
 	error = memory_map(&s->log_memory, capacity * log_record_bytes(o->log_full), o->hugepages);

@@ -71,8 +71,9 @@ INLINE bool is_disturbed(struct exchange *x)
 	return now || before;
 }
 
-/* Times that broke a rule are no longer in the sample; nothing holds them against each other without a peer. */
-INLINE void note_ways(struct exchange *x, const struct sample *s)
+/* Times that broke a rule are no longer in the sample; nothing holds them against each other without a peer. T2 and T3 that are of
+ * different kinds are no response. */
+INLINE void note_there(struct exchange *x, const struct sample *s)
 {
 	const unsigned t2 = THERE + REFLECT_T2_WIRE, t3 = THERE + REFLECT_T3_WIRE;
 	struct variation_figure *forward = &x->variation.of[VARIATION_FORWARD], *backward = &x->variation.of[VARIATION_BACKWARD];
@@ -86,13 +87,17 @@ INLINE void note_ways(struct exchange *x, const struct sample *s)
 		follow(forward, delay_ns, s->seq, s->source[t2]);
 	if (s->source[t3] && !__builtin_sub_overflow(s->time_ns[x->to], s->time_ns[t3], &delay_ns))
 		follow(backward, delay_ns, s->seq, s->source[t3]);
+	if (stages_value(&x->stages[STAGE_RESPONSE], s, &delay_ns))
+		follow(&x->variation.of[VARIATION_RESPONSE], delay_ns, s->seq, s->source[t3]);
+	if (stages_value(&x->stages[STAGE_NETWORK], s, &delay_ns))
+		follow(&x->variation.of[VARIATION_NETWORK], delay_ns, s->seq, s->source[t3]);
 }
 
 void variation_note(struct exchange *x, const struct sample *s)
 {
 	follow(&x->variation.of[VARIATION_RTT], s->latency_ns, s->seq, SOURCE_USER);
 	if (x->peer)
-		note_ways(x, s);
+		note_there(x, s);
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------------------- */

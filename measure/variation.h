@@ -19,7 +19,7 @@ struct exchange;
 #define VARIATION_FINE_BITS 5
 #define VARIATION_BUCKETS ((VARIATION_BITS - VARIATION_FINE_BITS + 1) << VARIATION_FINE_BITS)
 
-enum variation_of { VARIATION_RTT, VARIATION_FORWARD, VARIATION_BACKWARD, VARIATIONS };
+enum variation_of { VARIATION_RTT, VARIATION_FORWARD, VARIATION_BACKWARD, VARIATION_RESPONSE, VARIATION_NETWORK, VARIATIONS };
 
 /* All zeros to begin with. */
 struct variation_figure {
@@ -38,7 +38,7 @@ struct variation_figure {
 /* All zeros to begin with. */
 struct variation {
 	struct variation_figure of[VARIATIONS];
-	uint64_t left_out; /* samples whose ways were known, around a clock that was set or is in doubt: in no figure of one way */
+	uint64_t left_out; /* samples whose ways were known, around a clock that was set or is in doubt: in no figure but that of the round trip */
 	uint64_t doubted; /* as account.doubted was last seen, */
 	int64_t set_ns; /* and exchange.set_ns */
 	bool disturbed; /* one of them had changed */
@@ -50,7 +50,8 @@ void variation_add(struct variation_figure *f, int64_t delay_ns, uint32_t seq, u
 /* Counts a difference; or, in a figure of its own, anything whose distribution is wanted. */
 void variation_count(struct variation_figure *f, uint64_t ns);
 
-/* Takes a sample that was recorded, once: its latency, and of its ways what is known and obeys the rules of measure/rules.h. */
+/* Takes a sample that was recorded, once: its latency; and of its ways, its response and its network what is known and obeys the rules
+ * of measure/rules.h. */
 void variation_note(struct exchange *x, const struct sample *s);
 
 /* Smallest difference with at least numerator/denominator of all at or below it (nearest rank), within 1/64 of it. Needs

@@ -39,6 +39,14 @@ INLINE struct flight *verb_flight_of(struct exchange *x, uint32_t key)
 	return &x->flight[key & x->flight_mask];
 }
 
+/* The kernel refused: at once, or it tells here of what came back. */
+INLINE void verb_refused(struct exchange *x, int error)
+{
+	counter_add(&x->account.refused, 1);
+	if (error == -ECONNREFUSED)
+		counter_add(&x->account.port_closed, 1);
+}
+
 /* Receives one datagram if there is one. Errors that the kernel reports here, such as a refused port, are counted. */
 INLINE bool verb_receive(struct exchange *x)
 {
@@ -53,7 +61,7 @@ INLINE bool verb_receive(struct exchange *x)
 		return true;
 	}
 	if (got < 0)
-		counter_add(&x->account.refused, 1);
+		verb_refused(x, got);
 	else
 		x->channel->at->empty_ns = x->now_ns;
 	return false;
@@ -99,7 +107,7 @@ INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, 
 	f->unasked = x->channel->unasked = verb_is_load(x, at->number);
 	error = stamp_send(x->channel, packet, bytes, f->id, answering);
 	if (error) {
-		counter_add(&x->account.refused, 1);
+		verb_refused(x, error);
 		/* The socket is bound to the interface, and there is none with its number any more: there never will be. */
 		if (error == -ENODEV && !x->end)
 			x->end = END_GONE;

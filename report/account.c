@@ -16,7 +16,8 @@
 
 #include <inttypes.h>
 
-enum { EMITTER = 1, REFLECTOR = 2, BOTH = 3, WITH_LOAD = 4 };
+/* ALWAYS: also when it is 0. */
+enum { EMITTER = 1, REFLECTOR = 2, BOTH = 3, WITH_LOAD = 4, ALWAYS = 8 };
 
 struct account_row {
 	const char *name, *meaning;
@@ -27,11 +28,11 @@ struct account_row {
 #define ROW(name, field, roles, meaning) { name, meaning, offsetof(struct account, field), roles }
 
 static const struct account_row packets[] = {
-	ROW("Sent", sent, BOTH, NULL),
-	ROW("Received", received, BOTH, NULL),
+	ROW("Sent", sent, BOTH | ALWAYS, NULL),
+	ROW("Received", received, BOTH | ALWAYS, NULL),
 	ROW("Warm-up", warmup, BOTH, "answered, left out of the statistics"),
-	ROW("Recorded", recorded, BOTH, NULL),
-	ROW("Lost", lost, EMITTER, "no reply within --timeout"),
+	ROW("Recorded", recorded, BOTH | ALWAYS, NULL),
+	ROW("Lost", lost, EMITTER | ALWAYS, "no reply within --timeout"),
 	ROW("Not asked", unasked, WITH_LOAD, "answered, for no stamp was asked (--stamp-every): not recorded"),
 	ROW("Unstamped", unstamped, BOTH, "answered, but a stamp is missing: not recorded"),
 	ROW("Negative", negative, BOTH, "the clock went back: not recorded"),
@@ -75,16 +76,50 @@ void account_count(FILE *out, const char *name, uint64_t count, const char *mean
 	fputc('\n', out);
 }
 
-static void write_rows(FILE *out, const struct report *r, const struct account_row *rows, size_t n)
+/* Rows of one table: without --verbose those that are 0 become one line at its end. */
+struct fold {
+	FILE *out; /* NULL: nothing is written, to see what there is */
+	bool all;
+	unsigned shown, folded;
+};
+
+static struct fold fold_begin(FILE *out, const struct report *r)
+{
+	return (struct fold){ .out = out, .all = r->options->verbose };
+}
+
+static void count_row(struct fold *f, const char *name, uint64_t count, const char *meaning)
+{
+	if (!count && !f->all) {
+		f->folded++;
+		return;
+	}
+	f->shown++;
+	if (f->out)
+		account_count(f->out, name, count, meaning);
+}
+
+static void fold_end(struct fold *f)
+{
+	if (f->folded)
+		fprintf(f->out, "  all others 0\n");
+}
+
+static void count_rows(struct fold *f, const struct report *r, const struct account_row *rows, size_t n)
 {
 	const char *account = (const char *)&r->exchange->account;
-
 	const int role = r->options->role == ROLE_EMIT ? EMITTER : REFLECTOR, load = r->options->stamp_every > 1 ? WITH_LOAD : 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (rows[i].roles & (role | load))
-			account_count(out, rows[i].name, counter_get((const counter *)(account + rows[i].offset)),
-				    rows[i].meaning);
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t count = counter_get((const counter *)(account + rows[i].offset));
+
+		if (!(rows[i].roles & (role | load)))
+			continue;
+		if (rows[i].roles & ALWAYS)
+			account_count(f->out, rows[i].name, count, rows[i].meaning);
+		else
+			count_row(f, rows[i].name, count, rows[i].meaning);
+	}
 }
 
 struct direction_row {
@@ -107,24 +142,26 @@ static const struct direction_row direction_rows[] = {
 };
 
 /* What was in no packet of these rows: for how long there was nothing, and what this host did not hand over. */
-static void write_outside(FILE *out, const struct report *r)
+static void write_outside(struct fold *f, const struct report *r)
 {
 	const struct exchange *x = r->exchange;
 	const struct outages *o = &x->outages;
 	const int64_t dropped = r->channel->dropped;
 
-	if (r->options->role == ROLE_EMIT) {
-		fprintf(out, "  No answer for:  %.3f s", label_seconds(o->total_ns));
+	if (r->options->role == ROLE_EMIT && !o->total_ns && !f->all) {
+		f->folded++;
+	} else if (r->options->role == ROLE_EMIT) {
+		fprintf(f->out, "  No answer for:  %.3f s", label_seconds(o->total_ns));
 		if (o->count)
-			fprintf(out, "  (%.2f %% of the run, %" PRIu64 " times, the longest %.3f s, %.3f s after the start)",
+			fprintf(f->out, "  (%.2f %% of the run, %" PRIu64 " times, the longest %.3f s, %.3f s after the start)",
 				outage_percent(o, x->ended_ns - x->began_ns), o->count, label_seconds(o->longest_ns),
 				label_seconds(o->longest_at_ns - x->began_ns));
-		fputc('\n', out);
+		fputc('\n', f->out);
 	}
 	if (dropped < 0)
-		fprintf(out, "  Dropped by this host:  not known\n");
+		fprintf(f->out, "  Dropped by this host:  not known\n");
 	else
-		account_count(out, "Dropped by this host", (uint64_t)dropped, "our socket had no room, or the checksum was wrong");
+		count_row(f, "Dropped by this host", (uint64_t)dropped, "our socket had no room, or the checksum was wrong");
 }
 
 /* On which way packets were lost, by the reflector's own numbers. */
@@ -147,15 +184,16 @@ static void write_follow_ups(FILE *out, const struct report *r)
 {
 	const struct exchange *x = r->exchange;
 	const struct account *a = &x->account;
+	struct fold f = fold_begin(out, r);
 
 	if (!counter_get(&a->answered))
 		return;
 	fprintf(out, "\nReflector's stamps, %s (T3_%s comes with the next reply):\n", label_stamps[x->there].taken,
 		label_stamps[x->there].suffix);
-	for (int i = 0; i < FOLLOW_UPS; i++)
-		if (label_follow_ups[i].name)
-			account_count(out, label_follow_ups[i].name, counter_get(&a->follow_up[i]),
-				      label_follow_ups[i].meaning);
+	account_count(out, label_follow_ups[FOLLOW_UP_THERE].name, counter_get(&a->follow_up[FOLLOW_UP_THERE]), NULL);
+	for (int i = FOLLOW_UP_THERE + 1; i < FOLLOW_UPS; i++)
+		count_row(&f, label_follow_ups[i].name, counter_get(&a->follow_up[i]), label_follow_ups[i].meaning);
+	fold_end(&f);
 	if (counter_get(&a->follow_up_late))
 		account_count(out, "Too late", counter_get(&a->follow_up_late), "came in late replies: not used");
 	if (counter_get(&a->unjudged))
@@ -211,48 +249,84 @@ static void write_shares(FILE *out, const struct exchange *x)
 		percent * (double)counter_get(&a->duplicate));
 }
 
-void account_write(FILE *out, const struct report *r)
+static void write_packets(FILE *out, const struct report *r)
 {
 	const struct exchange *x = r->exchange;
-	int64_t active_ns = x->last_ns - x->began_ns;
+	const bool emits = r->options->role == ROLE_EMIT;
+	struct fold f = fold_begin(out, r);
 
 	fprintf(out, "\nPackets:\n");
-	write_rows(out, r, packets, sizeof(packets) / sizeof(packets[0]));
-	write_outside(out, r);
+	count_rows(&f, r, packets, sizeof(packets) / sizeof(packets[0]));
+	write_outside(&f, r);
 	if (x->port)
 		fputs("  Strays    :  not counted with --source-ports\n", out);
-	else if (r->options->role == ROLE_EMIT)
-		account_count(out, "Strays", r->strays, "to our port from others than the server, dropped");
+	else if (emits)
+		count_row(&f, "Strays", r->strays, "to our port from others than the server, dropped");
 	else
 		account_count(out, "Sessions", counter_get(&x->sessions->opened), NULL);
-	if (r->options->role == ROLE_REFLECT && r->options->verbose) {
+	if (!emits && r->options->verbose) {
 		account_count(out, "Lanes", counter_get(&r->channel->lanes_taken), "times a busy session got a socket of its own");
 		account_count(out, "No lane", counter_get(&r->channel->lanes_refused), "times a busy session got none");
 	}
 	if (counter_get(&x->account.cut_short))
 		account_count(out, "Cut short", counter_get(&x->account.cut_short),
 			      "not answered: the kernel's control messages were truncated");
-	if (r->options->role == ROLE_REFLECT)
-		account_count(out, "Evicted", counter_get(&x->sessions->evicted), "idle sessions forgotten for newer ones");
+	if (!emits)
+		count_row(&f, "Evicted", counter_get(&x->sessions->evicted), "idle sessions forgotten for newer ones");
 	if (r->options->threshold_ns)
 		account_count(out, "Breaches", counter_get(&x->account.breaches), "samples above the threshold");
+	fold_end(&f);
+}
 
+static void count_missing(struct fold *f, const struct report *r)
+{
+	count_rows(f, r, stamps, sizeof(stamps) / sizeof(stamps[0]));
+	count_row(f, "Truncated", counter_get(&r->channel->control_truncated), "control messages");
+	count_row(f, "Other", counter_get(&r->channel->error_other), "entries of the error queue, not our stamps");
+}
+
+static void write_missing(FILE *out, const struct report *r)
+{
+	struct fold any = fold_begin(NULL, r), f = fold_begin(out, r);
+
+	count_missing(&any, r);
+	fprintf(out, "\nMissing stamps:%s\n", any.shown ? "" : " none");
+	if (!any.shown)
+		return;
+	count_missing(&f, r);
+	fold_end(&f);
+}
+
+/* Since the start, as the duration is; and beside it without what nothing is known of, where that is another number. On a reflector
+ * that is the time after its last response, of an emitter the time without an answer. */
+static void write_rate(FILE *out, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+	const int64_t all_ns = x->ended_ns - x->began_ns, to_last_ns = x->last_ns - x->began_ns;
+	const int64_t answered_ns = to_last_ns < all_ns - x->outages.total_ns ? to_last_ns : all_ns - x->outages.total_ns;
+	const double samples = (double)r->histogram->count;
+
+	if (r->histogram->count < 2 || all_ns <= 0)
+		return;
+	fprintf(out, "\nRate: %.0f %s/s", samples / label_seconds(all_ns), label_roles[r->options->role].done);
+	if (answered_ns > 0 && (double)all_ns > 1.01 * (double)answered_ns)
+		fprintf(out, " (%.0f while answered)", samples / label_seconds(answered_ns));
+	fputc('\n', out);
+}
+
+void account_write(FILE *out, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+
+	write_packets(out, r);
 	if (r->options->role == ROLE_EMIT) {
 		write_arrived(out, r);
 		write_directions(out, &x->directions);
 		if (options_joined(r->options))
 			write_follow_ups(out, r);
 	}
-
-	fprintf(out, "\nMissing stamps:\n");
-	write_rows(out, r, stamps, sizeof(stamps) / sizeof(stamps[0]));
-	account_count(out, "Truncated", counter_get(&r->channel->control_truncated), "control messages");
-	account_count(out, "Other", counter_get(&r->channel->error_other),
-		      "entries of the error queue, not our stamps");
-
-	if (r->histogram->count > 1 && active_ns > 0)
-		fprintf(out, "\nRate: %.0f %s/s\n", (double)r->histogram->count / label_seconds(active_ns),
-			label_roles[r->options->role].done);
+	write_missing(out, r);
+	write_rate(out, r);
 	if (r->options->role != ROLE_EMIT || counter_get(&x->account.sent) <= counter_get(&x->account.closing))
 		return;
 	write_traffic(out, x);
@@ -281,6 +355,8 @@ void account_write_log(FILE *out, const struct report *r)
 		if (rows[i].records)
 			fprintf(out, ", %" PRIu64 " %s", rows[i].records, rows[i].why);
 	fprintf(out, "; %s, %" PRId64 " octets", w->form->name, w->octets);
+	if (w->file.error && !w->unwritten)
+		fprintf(out, "; the file could not be finished (%s)", strerror(-w->file.error));
 	if (w->file.rotate_bytes)
 		fprintf(out, ", the last in file %" PRIu64, w->file.next);
 	if (!w->beside && !store_log_is_circular(r->options))

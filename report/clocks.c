@@ -12,19 +12,21 @@
 #include "report/report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const clock_labels[CLOCKS] = { [CLOCK_OF_NIC] = "NIC clock", [CLOCK_OF_SYSTEM] = "system clock" };
 
+/* A bound is rounded up: it is never nothing. */
 static void write_rate(FILE *out, const struct clock_rate *r)
 {
 	if (!r->measured)
 		fprintf(out, "rate unknown: too few readings");
 	else if (!r->known)
-		fprintf(out, "rate unknown: within +-%.0f ppb", r->bound_ppb);
+		fprintf(out, "rate within +-%.0f ppb", fmax(1, ceil(r->bound_ppb)));
 	else
-		fprintf(out, "rate %+.0f ppb (+-%.0f)", r->ppb, r->bound_ppb);
+		fprintf(out, "rate %+.0f ppb (+-%.0f)", r->ppb, fmax(1, ceil(r->bound_ppb)));
 }
 
 static void write_wrong_rate(FILE *out, const char *verb, const struct clock_rate *rate)

@@ -33,7 +33,7 @@ static void write_what(FILE *out, const struct clock_peer_event *e)
 	if (e->kind == PEER_STOOD) {
 		fprintf(out, "stood still for %.3f s or more", label_seconds(e->stood_ns));
 	} else if (e->kind == PEER_WRONG_RATE) {
-		fprintf(out, "ran %.3g %% %s", (ppb < 0 ? -ppb : ppb) / 1e7, ppb < 0 ? "slow" : "fast");
+		fprintf(out, ppb < 1e9 ? "ran %.3g %% %s" : "ran %.0f %% %s", (ppb < 0 ? -ppb : ppb) / 1e7, ppb < 0 ? "slow" : "fast");
 	} else if (e->has_before) {
 		fprintf(out, "jumped by %+" PRId64 " ns (+-%" PRId64 ")", e->after.offset_ns - e->before.offset_ns,
 			e->after.bound_ns + e->before.bound_ns);

@@ -80,6 +80,12 @@ char *label_time_digits(char *end, int64_t ns); /* seconds.nanoseconds, 21 bytes
 /* "20.0 % slow" or "5000 ppm fast", for a clock that is off by much; with its bound: " (+-0.1)". 48 bytes at most. */
 void label_rate(char *text, size_t bytes, const struct clock_rate *rate, bool with_bound);
 
+/* Of so many samples, do fewer than ten lie above this percentile, so that the next run may show quite another one? */
+static inline bool label_is_few(uint64_t count, uint64_t numerator, uint64_t denominator)
+{
+	return (unsigned __int128)count * (denominator - numerator) < (unsigned __int128)10 * denominator;
+}
+
 static inline double label_us(int64_t ns)
 {
 	return (double)ns / NS_PER_US;

@@ -11,6 +11,7 @@
 #include "report/clocks.h"
 #include "report/clocks_there.h"
 #include "report/evidence.h"
+#include "report/headline.h"
 #include "report/label.h"
 #include "report/log_file.h"
 #include "report/machine.h"
@@ -28,21 +29,17 @@
 
 static void write_verdict(FILE *out, const struct report *r)
 {
-	static const char *const levels[] = { [VERDICT_TRUSTED] = "trusted", [VERDICT_DOUBTFUL] = "doubtful",
-					      [VERDICT_VOID] = "void" };
 	const struct verdict *v = r->verdict;
 
+	fputs("Measurement: ", out);
+	verdict_write(out, v);
 	fputc('\n', out);
-	for (unsigned i = 0; r->options->verbose && i < v->unjudgeds; i++)
-		fprintf(out, "Not judged, cannot be read: %s\n", v->unjudged[i].name);
 	for (unsigned i = 0; r->options->verbose && i < v->reasons; i++)
 		fprintf(out, "Why it matters: %s: %s\n", v->reason[i].name, v->reason[i].why);
+	for (unsigned i = 0; r->options->verbose && i < v->unjudgeds; i++)
+		fprintf(out, "Not judged, cannot be read: %s\n", v->unjudged[i].name);
 	if (r->tracing)
 		fprintf(out, "Note: tracing is on (%s): it moves what is measured\n", r->tracing);
-	fprintf(out, "Measurement: %s", levels[v->level]);
-	for (unsigned i = 0; i < v->reasons; i++)
-		fprintf(out, "%s%s%s (%s)", i ? "; " : ": ", v->reason[i].name, v->reason[i].more, v->reason[i].text);
-	fputc('\n', out);
 }
 
 void report_write(FILE *out, const struct report *r, int columns)
@@ -50,6 +47,10 @@ void report_write(FILE *out, const struct report *r, int columns)
 	const struct exchange *x = r->exchange;
 	char latency[64];
 
+	headline_write(out, r);
+	if (r->verdict)
+		write_verdict(out, r);
+	fputc('\n', out);
 	breach_write(out, r);
 	fprintf(out, "Test is complete. Duration: %.2f s\n\n",
 		x->started ? label_seconds(x->ended_ns - x->began_ns) : 0.0);
@@ -81,8 +82,6 @@ void report_write(FILE *out, const struct report *r, int columns)
 	if (r->no_other_cpu)
 		fprintf(out, "\nNothing was done beside the measurement (progress, commands, comparing the clocks): no CPU but "
 			"the measuring one may be used.\n");
-	if (r->verdict)
-		write_verdict(out, r);
 }
 
 static int terminal_columns(FILE *out)

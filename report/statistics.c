@@ -6,6 +6,7 @@
 #include "measure/exchange.h"
 #include "measure/stages.h"
 #include "options.h"
+#include "report/buckets.h"
 #include "report/label.h"
 #include "report/part.h"
 #include "report/report.h"
@@ -43,6 +44,21 @@ static bool is_fit(const struct histogram *h, size_t i)
 	return !percentiles[i].rare || h->count / percentiles[i].denominator >= 10;
 }
 
+/* On a line below them: each of theirs is one that scripts match. */
+static void write_few(FILE *out, const struct histogram *h)
+{
+	const char *before = "    fewer than ten samples are above: ";
+
+	for (size_t i = 0; i < PERCENTILES && is_fit(h, i); i++) {
+		if (!label_is_few(h->count, percentiles[i].numerator, percentiles[i].denominator))
+			continue;
+		fprintf(out, "%s%s", before, percentiles[i].name);
+		before = ", ";
+	}
+	if (*before == ',')
+		fputc('\n', out);
+}
+
 static void write_percentiles(FILE *out, const struct histogram *h)
 {
 	fprintf(out, "  Percentiles (us):\n");
@@ -52,46 +68,7 @@ static void write_percentiles(FILE *out, const struct histogram *h)
 		fprintf(out, "    %-8s:  %s%.3f%s%s\n", percentiles[i].name, p.bound ? ">= " : "", label_us(p.value_ns),
 			i == 0 ? " (Median)" : "", p.bound ? " (bound: overflow store full)" : "");
 	}
-}
-
-static void write_bar(FILE *out, uint64_t count, uint64_t largest, int room)
-{
-	int length = room > 0 ? (int)((double)count / (double)largest * room + 0.5) : 0;
-
-	if (length > 0)
-		fputs("  ", out);
-	while (length-- > 0)
-		fputc('#', out);
-	fputc('\n', out);
-}
-
-/* Buckets of --bucket-size, added up from the fine ones; the empty ones are left out. */
-static void write_buckets(FILE *out, const struct histogram *h, int64_t size_ns, int columns)
-{
-	const uint32_t per = (uint32_t)(size_ns / h->width_ns);
-	const int width_used = 54; /* columns before a bar */
-	uint64_t largest = h->overflows;
-
-	for (int pass = 0; pass < 2; pass++) {
-		for (uint32_t i = 0; i < h->buckets; i += per) {
-			uint64_t count = 0;
-			int64_t upper_ns = (int64_t)(i + per) * h->width_ns;
-
-			for (uint32_t k = i; k < i + per && k < h->buckets; k++)
-				count += histogram_bucket(h, k);
-			if (pass == 0 && count > largest)
-				largest = count;
-			if (pass == 0 || !count)
-				continue;
-			fprintf(out, "  %12.3f - %12.3f : %12" PRIu64 " %8.4f%%", label_us(i * h->width_ns),
-				label_us(upper_ns < h->limit_ns ? upper_ns : h->limit_ns), count,
-				100.0 * (double)count / (double)h->count);
-			write_bar(out, count, largest, columns - width_used - 2);
-		}
-	}
-	fprintf(out, "  %12.3f - %12s : %12" PRIu64 " %8.4f%%", label_us(h->limit_ns), "(overflow)", h->overflows,
-		100.0 * (double)h->overflows / (double)h->count);
-	write_bar(out, h->overflows, largest ? largest : 1, columns - width_used - 2);
+	write_few(out, h);
 }
 
 static void write_histogram(FILE *out, const struct report *r, int columns)
@@ -108,8 +85,8 @@ static void write_histogram(FILE *out, const struct report *r, int columns)
 	fprintf(out, "  Std dev   :  %.3f us\n", histogram_deviation_ns(h) / NS_PER_US);
 	if (h->width_ns > 1)
 		fprintf(out, "  Resolution:  %.3f us (percentiles are lower edges)\n", label_us(h->width_ns));
-	fprintf(out, "  Buckets (us):\n");
-	write_buckets(out, h, r->options->bucket_ns, columns);
+	fprintf(out, "  Buckets (us):%s\n", buckets_are_folded(h, r->options) ? "  (folded; -v has all)" : "");
+	buckets_write(out, h, r->options, columns);
 }
 
 /* Worded unlike the histogram of the latency, so that a script that looks for those lines finds them once. */
@@ -130,7 +107,8 @@ static void write_part_histogram(FILE *out, const struct report *r, const char *
 			label_us(v.value_ns));
 	}
 	fputc('\n', out);
-	write_buckets(out, h, r->options->bucket_ns, columns);
+	write_few(out, h);
+	buckets_write(out, h, r->options, columns);
 }
 
 void statistics_write_histograms(FILE *out, const struct report *r, int columns)
@@ -145,8 +123,8 @@ void statistics_write_histograms(FILE *out, const struct report *r, int columns)
 /* ---- The table of parts ---------------------------------------------------------------------------------------- */
 
 /* The columns of the table of stages, after the name. */
-enum cell { CELL_FORMULA, CELL_SAMPLES, CELL_NEGATIVE, CELL_50, CELL_90, CELL_95, CELL_99, CELL_99_9, CELL_99_99, CELL_MAXIMUM,
-	    CELL_AVERAGE, CELLS };
+enum cell { CELL_FORMULA, CELL_SAMPLES, CELL_NEGATIVE, CELL_50, CELL_90, CELL_95, CELL_99, CELL_99_9, CELL_99_99,
+	    CELL_99_999, CELL_99_9999, CELL_MAXIMUM, CELL_AVERAGE, CELLS };
 
 static const struct {
 	const char *title;
@@ -162,29 +140,41 @@ static const struct {
 	[CELL_99] = { "99th", 10, 99, 100 },
 	[CELL_99_9] = { "99.9th", 10, 999, 1000 },
 	[CELL_99_99] = { "99.99th", 10, 9999, 10000 },
+	[CELL_99_999] = { "99.999th", 10, 99999, 100000 },
+	[CELL_99_9999] = { "99.9999th", 10, 999999, 1000000 },
 	[CELL_MAXIMUM] = { "Maximum", 10, 0, 0 },
 	[CELL_AVERAGE] = { "Average", 10, 0, 0 },
 };
 
 /* The most important column first: a terminal that is too narrow gets the first ones, a file gets all. */
 static const uint8_t cell_ranks[CELLS] = { CELL_SAMPLES, CELL_MAXIMUM, CELL_50, CELL_99, CELL_99_9, CELL_NEGATIVE, CELL_99_99,
-					   CELL_90, CELL_AVERAGE, CELL_FORMULA, CELL_95 };
+					   CELL_99_999, CELL_99_9999, CELL_90, CELL_AVERAGE, CELL_FORMULA, CELL_95 };
 
 struct table {
 	int name_width;
 	bool shown[CELLS];
+	bool few; /* a cell was marked */
 };
 
-static void begin_table(FILE *out, struct table *t, const char *title, const struct options *o, int columns)
+/* The last two are for runs that are long enough. */
+static bool is_wanted(const struct report *r, enum cell cell)
+{
+	if (cell == CELL_AVERAGE)
+		return options_joined(r->options);
+	return (cell != CELL_99_999 && cell != CELL_99_9999) ||
+	       !label_is_few(r->histogram->count, cells[cell].numerator, cells[cell].denominator);
+}
+
+static void begin_table(FILE *out, struct table *t, const char *title, const struct report *r, int columns)
 {
 	int width = 2;
 
-	*t = (struct table){ .name_width = options_joined(o) ? 22 : 15 };
+	*t = (struct table){ .name_width = options_joined(r->options) ? 22 : 15 };
 	width += t->name_width;
 	for (int i = 0; i < CELLS; i++) {
 		const enum cell cell = cell_ranks[i];
 
-		if (cell == CELL_AVERAGE && !options_joined(o))
+		if (!is_wanted(r, cell))
 			continue;
 		width += 1 + abs(cells[cell].width);
 		if (columns && width > columns)
@@ -215,9 +205,12 @@ static void cell_text(char *text, size_t bytes, const struct histogram *h, int c
 	}
 }
 
-static void write_stage(FILE *out, const struct table *t, const char *name, const char *formula,
+/* What fewer than ten samples are above has a mark behind it, where else there is a blank. */
+static void write_stage(FILE *out, struct table *t, const char *name, const char *formula,
 			const struct histogram *h, int64_t less_ns)
 {
+	char after = ' ';
+
 	fprintf(out, "  %-*s", t->name_width, name);
 	if (t->shown[CELL_FORMULA])
 		fprintf(out, " %*s", cells[CELL_FORMULA].width, formula);
@@ -227,14 +220,22 @@ static void write_stage(FILE *out, const struct table *t, const char *name, cons
 		if (!t->shown[i])
 			continue;
 		cell_text(text, sizeof(text), h, i, less_ns);
-		fprintf(out, " %*s", cells[i].width, text);
+		fprintf(out, "%c%*s", after, cells[i].width, text);
+		after = cells[i].numerator && label_is_few(h->count, cells[i].numerator, cells[i].denominator) ? '*' : ' ';
+		t->few |= after == '*';
 	}
 	fputc('\n', out);
 }
 
+static void end_table(FILE *out, const struct table *t)
+{
+	if (t->few)
+		fprintf(out, "  * fewer than ten samples are above it\n");
+}
+
 /* The time of one way needs the difference of the two hosts' clocks. Its variation does not: it is what is above the
  * minimum, which is not known where samples were negative. */
-static void write_one_way(FILE *out, const struct report *r, const struct table *t)
+static void write_one_way(FILE *out, const struct report *r, struct table *t)
 {
 	static const char *const names[ONE_WAYS][2] = { { "Forward", "Forward, variation" },
 							{ "Backward", "Backward, variation" } };
@@ -285,17 +286,13 @@ static void write_no_remote_stages(FILE *out, const struct exchange *x)
 		"the reflector's times are not complete");
 }
 
-/* An emitter that hears of the other host has the table always, others with --histogram. */
-static bool wants_stages(const struct report *r)
+/* All of what is measured, the first row of the table. */
+static void write_whole(FILE *out, const struct report *r, struct table *t)
 {
-	const struct exchange *x = r->exchange;
+	char latency[64];
 
-	if (!options_joined(r->options))
-		return r->options->histogram && exchange_has_stages(x);
-	for (int i = 0; i < STAGES; i++)
-		if (x->stage[i] && r->histogram->count)
-			return true;
-	return false;
+	label_latency(r->options, latency, sizeof(latency));
+	write_stage(out, t, r->options->role == ROLE_EMIT ? "Round trip" : "Response", strstr(latency, "= ") + 2, r->histogram, 0);
 }
 
 void statistics_write_stages(FILE *out, const struct report *r, int columns)
@@ -303,25 +300,22 @@ void statistics_write_stages(FILE *out, const struct report *r, int columns)
 	const struct exchange *x = r->exchange;
 	struct stage stages[STAGES];
 	struct table t;
-	int any = 0;
 
-	if (!wants_stages(r))
+	if (!r->histogram->count)
 		return;
 	stages_of_role(r->options->role, options_on_wire(r->options), stages);
+	begin_table(out, &t, "Stages (us):", r, columns);
+	write_whole(out, r, &t);
 	for (int i = 0; i < STAGES; i++) {
 		struct part p;
 
 		if (!part_is_collected(r, i, &stages[i]))
 			continue;
-		if (!any++)
-			begin_table(out, &t, "Stages (us):", r->options, columns);
 		part_name(&p, r, &stages[i]);
 		write_stage(out, &t, p.name, p.formula, x->stage[i], 0);
 	}
-	if (any)
-		write_one_way(out, r, &t);
-	else
-		fprintf(out, "\nStages:\n");
+	write_one_way(out, r, &t);
+	end_table(out, &t);
 	if (!options_joined(r->options))
 		return;
 	if (x->stage[STAGE_RESPONSE] && !part_is_collected(r, STAGE_RESPONSE, &stages[STAGE_RESPONSE]))
@@ -376,8 +370,9 @@ void statistics_write_schedule(FILE *out, const struct report *r, int columns)
 		fprintf(out, "  (%.3f %%: %s, or this thread had no CPU)", 100.0 * (double)missed / (double)slots,
 			x->window.most > 1 ? "the window was full" : "the probe before was not over");
 	fputc('\n', out);
-	begin_table(out, &t, "Schedule (us):", r->options, columns);
+	begin_table(out, &t, "Schedule (us):", r, columns);
 	for (int i = 0; i < PLANNED; i++)
 		if (x->planned[i])
 			write_stage(out, &t, rows[i][0], rows[i][1], x->planned[i], 0);
+	end_table(out, &t);
 }

@@ -8,6 +8,51 @@
 
 #include <err.h>
 #include <errno.h>
+#include <stdlib.h>
+
+/* No probe of the run was answered in time: what came instead, by what says most. */
+static void tell_nothing(const struct report *r, const char *server)
+{
+	const struct account *a = &r->exchange->account;
+	const int port = (int)r->options->port;
+
+	if (counter_get(&a->unverified))
+		warnx("nothing was measured: %s port %d answers, but the HMAC of its replies is wrong or missing: does it have this --key?",
+		      server, port);
+	else if (counter_get(&a->late))
+		warnx("nothing was measured: %s port %d answers, but always after --timeout: give a longer one", server, port);
+	else if (counter_get(&a->malformed) || counter_get(&a->foreign))
+		warnx("nothing was measured: %s port %d answers, but is no STAMP reflector: what came is no reply to any of our probes",
+		      server, port);
+	else if (counter_get(&a->port_closed))
+		warnx("nothing was measured: nobody listens on %s port %d (ICMP port unreachable): start a reflector there, or give its "
+		      "--port", server, port);
+	else
+		warnx("nothing was measured: %s port %d never answered", server, port);
+}
+
+/* The report would have said it. */
+static void tell_quiet(const struct verdict *v)
+{
+	size_t bytes;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (out) {
+		verdict_write(out, v);
+		fclose(out);
+	}
+	warnx("the measurement is %s", text ? text : verdict_levels[v->level]);
+	free(text);
+}
+
+/* Whoever ends a reflector that nobody has used so far has what he wanted. */
+static bool was_only_waiting(const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+
+	return r->options->role == ROLE_REFLECT && x->end == END_SIGNAL && !counter_get(&x->account.received);
+}
 
 enum status status_judge(const struct report *r, const struct verdict_facts *f, const char *server, int write_error)
 {
@@ -22,7 +67,7 @@ enum status status_judge(const struct report *r, const struct verdict_facts *f, 
 		return STATUS_FAILED;
 	}
 	if (o->role == ROLE_EMIT && !counter_get(&a->answered)) {
-		warnx("nothing was measured: %s port %d never answered", server, (int)o->port);
+		tell_nothing(r, server);
 		return STATUS_FAILED;
 	}
 	if (counter_get(&a->unstamped) && !counter_get(&a->recorded)) {
@@ -32,5 +77,9 @@ enum status status_judge(const struct report *r, const struct verdict_facts *f, 
 	}
 	if (write_error)
 		return STATUS_FAILED;
-	return verdict_fails(r->verdict, o->strict) ? STATUS_UNTRUSTED : STATUS_DONE;
+	if (was_only_waiting(r) || !verdict_fails(r->verdict, o->strict))
+		return STATUS_DONE;
+	if (o->quiet)
+		tell_quiet(r->verdict);
+	return STATUS_UNTRUSTED;
 }

@@ -26,11 +26,23 @@ static const struct {
 struct table {
 	FILE *out;
 	bool samples; /* as a column */
+	bool few; /* a cell was marked */
 };
 
-/* bound: the value of this cell is that or more. */
-static void write_row(const struct table *t, const char *name, uint64_t count, const double us[CELLS], const bool bound[CELLS])
+/* Where fewer than ten samples are above a cell of theirs. */
+static char mark_of(struct table *t, uint64_t count, int cell)
 {
+	const bool few = (cell == CELL_MEDIAN && label_is_few(count, 50, 100)) || (cell == CELL_99 && label_is_few(count, 99, 100));
+
+	t->few |= few;
+	return few ? '*' : ' ';
+}
+
+/* bound: the value of this cell is that or more. A mark stands where else there is a blank. */
+static void write_row(struct table *t, const char *name, uint64_t count, const double us[CELLS], const bool bound[CELLS])
+{
+	char after = ' ';
+
 	fprintf(t->out, "  %-13s", name);
 	if (t->samples)
 		fprintf(t->out, " %9" PRIu64, count);
@@ -38,7 +50,8 @@ static void write_row(const struct table *t, const char *name, uint64_t count, c
 		char text[40];
 
 		snprintf(text, sizeof(text), "%s%.3f", bound[i] ? ">=" : "", us[i]);
-		fprintf(t->out, " %*s", cells[i].width, text);
+		fprintf(t->out, "%c%*s", after, cells[i].width, text);
+		after = mark_of(t, count, i);
 	}
 	fputc('\n', t->out);
 }
@@ -54,7 +67,7 @@ static void write_title(const struct table *t)
 }
 
 /* h: not NULL, and not empty. */
-static void write_delay(const struct table *t, const char *name, const struct histogram *h)
+static void write_delay(struct table *t, const char *name, const struct histogram *h)
 {
 	const struct percentile median = histogram_percentile(h, 50, 100), high = histogram_percentile(h, 99, 100);
 
@@ -69,7 +82,7 @@ static double ns_as_us(double ns)
 	return ns / NS_PER_US;
 }
 
-static bool write_variation(const struct table *t, const char *name, const struct variation_figure *f)
+static bool write_variation(struct table *t, const char *name, const struct variation_figure *f)
 {
 	if (!f->count)
 		return false;
@@ -83,7 +96,7 @@ static bool write_variation(const struct table *t, const char *name, const struc
 }
 
 /* The rows of delays; those without a sample are left out. */
-enum delay { DELAY_RTT, DELAY_SEND, DELAY_RECEIVE, DELAY_RESPONSE, DELAY_TIMER, DELAY_CALL, DELAYS };
+enum delay { DELAY_RTT, DELAY_SEND, DELAY_RECEIVE, DELAY_RESPONSE, DELAY_NETWORK, DELAY_TIMER, DELAY_CALL, DELAYS };
 
 struct delay_row {
 	const char *name;
@@ -117,7 +130,7 @@ static void write_notes_of_variations(FILE *out, const struct variation *v)
 	if (count)
 		fprintf(out, "  IPDV: between the delays of consecutive probes (RFC 3393); median and 99th within 1.6 %%\n");
 	if (v->left_out)
-		fprintf(out, "  Not in Send and Receive IPDV: %" PRIu64 " samples around a clock that was set or is in doubt\n",
+		fprintf(out, "  In no IPDV but that of RTT: %" PRIu64 " samples around a clock that was set or is in doubt\n",
 			v->left_out);
 	if (beyond)
 		fprintf(out, "  Not in IPDV: %" PRIu64 " differences of more than 18 minutes\n", beyond);
@@ -127,12 +140,13 @@ void variation_write(FILE *out, const struct report *r, int columns)
 {
 	const struct exchange *x = r->exchange;
 	const struct variation_figure *f = x->variation.of;
-	const struct table t = { .out = out, .samples = !columns || columns >= ALL_COLUMNS };
+	struct table t = { .out = out, .samples = !columns || columns >= ALL_COLUMNS };
 	const struct delay_row rows[DELAYS] = {
 		[DELAY_RTT] = { "RTT", r->histogram },
 		[DELAY_SEND] = { "Send delay", x->one_way[ONE_WAY_FORWARD] },
 		[DELAY_RECEIVE] = { "Receive delay", x->one_way[ONE_WAY_BACKWARD] },
 		[DELAY_RESPONSE] = { "Response", x->stage[STAGE_RESPONSE] },
+		[DELAY_NETWORK] = { "Network", x->stage[STAGE_NETWORK] },
 		[DELAY_TIMER] = { "Timer error", x->planned[PLANNED_LATE] },
 		[DELAY_CALL] = { "Send call", x->planned[PLANNED_CALL] },
 	};
@@ -150,6 +164,10 @@ void variation_write(FILE *out, const struct report *r, int columns)
 	write_variation(&t, "RTT IPDV", &f[VARIATION_RTT]);
 	way_varies = write_variation(&t, "Send IPDV", &f[VARIATION_FORWARD]);
 	way_varies |= write_variation(&t, "Receive IPDV", &f[VARIATION_BACKWARD]);
+	write_variation(&t, "Response IPDV", &f[VARIATION_RESPONSE]);
+	write_variation(&t, "Network IPDV", &f[VARIATION_NETWORK]);
+	if (t.few)
+		fprintf(out, "  * fewer than ten samples are above it\n");
 	write_notes_of_delays(out, rows);
 	if (way_varies && !way_known)
 		fprintf(out, "  Send and receive delay: not known, only their variation\n");

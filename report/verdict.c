@@ -59,9 +59,11 @@ static enum verdict_outcome look_stamps(const struct verdict_facts *f, struct ve
 	const struct account *a = &f->exchange->account;
 	uint64_t missing = counter_get(&a->unstamped), all = measured(a);
 
+	const double percent = all ? 100.0 * (double)missing / (double)all : 0;
+
 	found->number = missing;
-	verdict_say(found, "%" PRIu64 " of %" PRIu64 " samples, %.2g %%", missing, all,
-		    all ? 100.0 * (double)missing / (double)all : 0.0);
+	verdict_say(found, "%" PRIu64 " of %" PRIu64 " samples, ", missing, all);
+	verdict_say(found, percent < 0.0001 ? "less than 0.0001 %%" : percent < 10 ? "%.2g %%" : "%.0f %%", percent);
 	return f->options->stamp == SOURCE_USER ? NOT_ASKED : JUDGED;
 }
 

@@ -54,6 +54,11 @@ struct verdict {
 	struct verdict_reason unjudged[VERDICT_REASONS]; /* asked, but could not be read; no numbers */
 };
 
+extern const char *const verdict_levels[]; /* by enum verdict_level: "trusted" and so on */
+
+/* The level and the reasons, each with its numbers: "doubtful: stamps are missing (3 of 9)". No newline. */
+void verdict_write(FILE *out, const struct verdict *v);
+
 /* For the measuring thread: two system calls. */
 void verdict_read_thread(struct verdict_thread *t);
 

@@ -171,11 +171,15 @@ enum verdict_outcome verdict_look_moved(const struct verdict_facts *f, struct ve
 		found->number = to->switches - from->switches;
 	if (from->cpu >= 0 && to->cpu >= 0 && from->cpu != to->cpu && !found->number)
 		found->number = 1;
-	verdict_say(found, "%" PRIu64 " times, from CPU %d to CPU %d", found->number, from->cpu, to->cpu);
+	verdict_say(found, "%" PRIu64 " times", found->number);
+	if (from->cpu >= 0 && from->cpu == to->cpu)
+		verdict_say(found, ", on CPU %d at the start and at the end", to->cpu);
+	else if (from->cpu >= 0 && to->cpu >= 0)
+		verdict_say(found, ", from CPU %d to CPU %d", from->cpu, to->cpu);
 	return known || found->number ? JUDGED : CANNOT_TELL;
 }
 
-/* A shorter wait says nothing, however large a part of a short run it is. */
+/* A shorter wait says nothing, however large a part of a short run it is. The count covers a little more than the loop. */
 #define WAIT_LEAST_NS (10 * NS_PER_MS)
 
 enum verdict_outcome verdict_look_waited(const struct verdict_facts *f, struct verdict_finding *found)
@@ -188,6 +192,12 @@ enum verdict_outcome verdict_look_waited(const struct verdict_facts *f, struct v
 		return CANNOT_TELL;
 	if (ns < (uint64_t)WAIT_LEAST_NS || run_ns <= 0)
 		return JUDGED;
+	if (ns > (uint64_t)run_ns) {
+		found->number = 100;
+		verdict_say(found, "%.3f s, in a run of %.3f s and right before and after it", (double)ns / NS_PER_S,
+			    (double)run_ns / NS_PER_S);
+		return JUDGED;
+	}
 	found->number = (uint64_t)(((unsigned __int128)ns * 100 + (uint64_t)run_ns - 1) / (uint64_t)run_ns);
 	verdict_say(found, "%.3f s, %.1f %% of the run", (double)ns / NS_PER_S, 100.0 * (double)ns / (double)run_ns);
 	return JUDGED;

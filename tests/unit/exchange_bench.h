@@ -608,9 +608,16 @@ static inline void check_sample(const struct sample *s)
 	check_time(s, emit ? EMIT_T4_WIRE : REFLECT_T2_WIRE, p->rx_wire_ns, p->rx_stamped ? b.channel.wire : SOURCE_NONE);
 }
 
-static inline void add_variation(struct variation_figure *f, const struct sample *s, const struct sample *before, int from, int to)
+static inline int64_t took_ns(const struct sample *s, int from, int to)
 {
-	const int64_t by_ns = s->time_ns[to] - s->time_ns[from] - (before->time_ns[to] - before->time_ns[from]);
+	return s->time_ns[to] - s->time_ns[from];
+}
+
+/* without_ns: what each of the two took that is not in it. */
+static inline void add_variation(struct variation_figure *f, const struct sample *s, const struct sample *before, int from, int to,
+				 int64_t without_ns, int64_t without_before_ns)
+{
+	const int64_t by_ns = took_ns(s, from, to) - without_ns - (took_ns(before, from, to) - without_before_ns);
 
 	if (s->seq - before->seq != 1 || !s->source[from] || !s->source[to] || s->source[from] != before->source[from] ||
 	    s->source[to] != before->source[to] || llabs(by_ns) >> VARIATION_BITS)
@@ -626,9 +633,15 @@ static inline void check_variation(void)
 	struct variation_figure expect[VARIATIONS] = { 0 };
 
 	for (uint64_t i = 1; i < log_ready(&b.log); i++) {
-		add_variation(&expect[VARIATION_RTT], logged(i), logged(i - 1), b.x.from, b.x.to);
-		add_variation(&expect[VARIATION_FORWARD], logged(i), logged(i - 1), b.x.from, THERE + REFLECT_T2_WIRE);
-		add_variation(&expect[VARIATION_BACKWARD], logged(i), logged(i - 1), THERE + REFLECT_T3_WIRE, b.x.to);
+		const int t2 = THERE + REFLECT_T2_WIRE, t3 = THERE + REFLECT_T3_WIRE;
+		const struct sample *now = logged(i), *before = logged(i - 1);
+
+		add_variation(&expect[VARIATION_RTT], now, before, b.x.from, b.x.to, 0, 0);
+		add_variation(&expect[VARIATION_FORWARD], now, before, b.x.from, t2, 0, 0);
+		add_variation(&expect[VARIATION_BACKWARD], now, before, t3, b.x.to, 0, 0);
+		add_variation(&expect[VARIATION_RESPONSE], now, before, t2, t3, 0, 0);
+		if (now->source[t2] && now->source[t3] && before->source[t2] && before->source[t3])
+			add_variation(&expect[VARIATION_NETWORK], now, before, b.x.from, b.x.to, took_ns(now, t2, t3), took_ns(before, t2, t3));
 	}
 	for (int i = 0; i < VARIATIONS; i++) {
 		const struct variation_figure *f = &b.x.variation.of[i];

@@ -130,6 +130,12 @@ static inline void assert_text(const char *from, size_t bytes, const char *lines
 		fail_msg("not\n%s\nbut\n%.*s", lines, (int)bytes, from);
 }
 
+/* What follows the line on top and the verdict. */
+static inline const char *below_the_top(const char *all)
+{
+	return strstr(all, "\n\n") + 2;
+}
+
 /* From the title of the section to its end. */
 static inline void assert_section(const char *title, const char *lines)
 {

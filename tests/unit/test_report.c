@@ -1,4 +1,4 @@
-/* build: sources=report/log_file.c,report/log_mend.c,report/account.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/statistics.c,report/variation.c,report/source_ports.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+/* build: sources=report/headline.c,report/buckets.c,report/verdict_finding.c,report/log_file.c,report/log_mend.c,report/account.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/statistics.c,report/variation.c,report/source_ports.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The report as a whole: a run with one of everything, the last lines, and the configuration before it. */
 #include "report/report.c"
@@ -9,6 +9,7 @@
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 static const char all_of_a_reflector[] =
+	"Response p50 16.5 us, p99.9 16.5 us, max 16.5 us (#0) of 101 samples (too few for p99.9) in 10 s\n\n"
 	"Response latency (330151 ns) exceeds threshold (100000 ns).\n  Sequence number: 7\n"
 	"  T2_KERNEL (kernel rx): 1773883524.780127138\n  T3_KERNEL (kernel tx): 1773883524.780457289\n"
 	"  T2_SW (app rx): 1773883524.780430176\n  T3_SW (app tx): 1773883524.780430768\n"
@@ -20,17 +21,20 @@ static const char all_of_a_reflector[] =
 	"  Samples   :  101\n  Minimum   :  16.50 us (#0)\n  Maximum   :  16.50 us (#0)\n"
 	"  Average   :  16.50 us\n  Percentiles (us):\n    50th    :  16.500 (Median)\n"
 	"    90th    :  16.500\n    95th    :  16.500\n    99th    :  16.500\n    99.9th  :  16.500\n"
-	"    99.99th :  16.500\n  Std dev   :  0.000 us\n  Buckets (us):\n"
+	"    99.99th :  16.500\n    fewer than ten samples are above: 95th, 99th, 99.9th, 99.99th\n  Std dev   :  0.000 us\n  Buckets (us):\n"
 	"        16.000 -       17.000 :          101 100.0000%\n"
 	"       100.000 -   (overflow) :            0   0.0000%\n\n"
 	"Stages (us):                               Samples Negative       50th       90th       95th       99th"
 	"     99.9th    99.99th    Maximum\n"
-	"  Kernel-to-app   T2_SW - T2_KERNEL            101        0      7.900      7.900      7.900      7.900"
-	"      7.900      7.900      7.900\n"
-	"  App-to-kernel   T3_KERNEL - T3_SW            101        0      8.000      8.000      8.000      8.000"
-	"      8.000      8.000      8.000\n"
-	"  App processing  T3_SW - T2_SW                101        0      0.600      0.600      0.600      0.600"
-	"      0.600      0.600      0.600\n\n"
+	"  Response        T3_KERNEL - T2_KERNEL        101        0     16.500     16.500     16.500*    16.500*"
+	"    16.500*    16.500*    16.500\n"
+	"  Kernel-to-app   T2_SW - T2_KERNEL            101        0      7.900      7.900      7.900*     7.900*"
+	"     7.900*     7.900*     7.900\n"
+	"  App-to-kernel   T3_KERNEL - T3_SW            101        0      8.000      8.000      8.000*     8.000*"
+	"     8.000*     8.000*     8.000\n"
+	"  App processing  T3_SW - T2_SW                101        0      0.600      0.600      0.600*     0.600*"
+	"     0.600*     0.600*     0.600\n"
+	"  * fewer than ten samples are above it\n\n"
 	"Latency: RESPONSE = T3_KERNEL - T2_KERNEL (CLOCK_REALTIME, read by the kernel)\n\nPackets:\n"
 	"  Sent      :  101\n  Received  :  102\n  Warm-up   :  103  (answered, left out of the statistics)\n"
 	"  Recorded  :  104\n  Unstamped :  105  (answered, but a stamp is missing: not recorded)\n"
@@ -47,12 +51,10 @@ static const char all_of_a_reflector[] =
 	"  Over rate :  117  (not answered: beyond --rate-limit)\n"
 	"  Bad TLVs  :  118  (answered, marked as malformed)\n"
 	"  Unanswered:  119  (the kernel did not take the reply)\n"
-	"  Refused   :  120  (by the kernel: sends, and errors it reported)\n  Dropped by this host:  0\n"
+	"  Refused   :  120  (by the kernel: sends, and errors it reported)\n"
 	"  Sessions  :  121\n"
 	"  Evicted   :  122  (idle sessions forgotten for newer ones)\n"
-	"  Breaches  :  1  (samples above the threshold)\n\nMissing stamps:\n  Transmit  :  0\n"
-	"  Receive   :  0\n  Came late :  0\n  Came twice:  0\n  Unmatched :  0\n  Truncated :  0\n"
-	"  Other     :  0\n\nRate: 10 responses/s\n";
+	"  Breaches  :  1  (samples above the threshold)\n  all others 0\n\nMissing stamps: none\n\nRate: 10 responses/s\n";
 
 /* All that a reflector writes. Options about the other host, which an emitter has, change nothing in it. */
 static void the_report_of_a_reflector(void **state)
@@ -82,6 +84,7 @@ static void no_two_rows_have_one_name(void **state)
 	int n = 0;
 
 	(void)state;
+	options.verbose = true;
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
 	exchange.directions = (struct directions){ .told = true, .lost_unknown = 1, .duplicate_forward = 1,
 						   .duplicate_backward = 1, .reordered_forward = 1, .reordered_backward = 1,
@@ -134,28 +137,35 @@ static void give_verdict(enum verdict_level level, unsigned reasons)
 	report.verdict = &verdict;
 }
 
-/* Of the whole report. */
-static void assert_end(const char *all, const char *end)
+/* Its first lines, up to a blank one, below the one on top. */
+static void assert_top(const char *all, const char *lines)
 {
-	size_t n = strlen(all), bytes = strlen(end);
+	const char *second = strchr(all, '\n') + 1;
 
-	if (n < bytes || strcmp(all + n - bytes, end))
-		fail_msg("'%s' is not the end of:\n%s", end, all);
+	assert_text(second, (size_t)(below_the_top(all) - 1 - second), lines);
 }
 
-static void the_verdict_is_the_last_line(void **state)
+static void the_verdict_is_on_top(void **state)
 {
 	(void)state;
 	report.no_other_cpu = true;
 	give_verdict(VERDICT_TRUSTED, 0);
-	assert_end(written(0), "\n\nMeasurement: trusted\n");
+	assert_top(written(0), "Measurement: trusted\n");
+	assert_int_equal(strncmp(text, "RTT not known: no samples in 0 s, 0 lost: trusted\n", 50), 0);
 	give_verdict(VERDICT_DOUBTFUL, 1);
 	strcpy(verdict.reason[0].more, " for 1.104 s");
-	assert_end(written(0), "\n\nMeasurement: doubtful: stamps are missing for 1.104 s (3 of 9)\n");
+	assert_top(written(0), "Measurement: doubtful: stamps are missing for 1.104 s (3 of 9)\n");
 	*verdict.reason[0].more = '\0';
-	assert_end(written(0), "\n\nMeasurement: doubtful: stamps are missing (3 of 9)\n");
+	assert_top(written(0), "Measurement: doubtful: stamps are missing (3 of 9)\n");
 	give_verdict(VERDICT_VOID, 2);
-	assert_end(written(0), "\n\nMeasurement: void: stamps are missing (3 of 9); page faults during the run (2)\n");
+	assert_top(written(0), "Measurement: void: stamps are missing (3 of 9); page faults during the run (2)\n");
+	assert_int_equal(times_in(text, "Measurement: "), 1);
+	/* Before what made it so, too. */
+	options.threshold_ns = 100000;
+	histogram_add(&histogram, 200000, 7);
+	breach_at(7, 1, 200000, 1);
+	written(0);
+	assert_int_equal(strncmp(below_the_top(text), "Round-trip latency (200000 ns) exceeds", 38), 0);
 	report.verdict = NULL;
 	assert_no(written(0), "Measurement");
 }
@@ -165,10 +175,10 @@ static void why_a_reason_matters(void **state)
 	(void)state;
 	options.verbose = true;
 	give_verdict(VERDICT_DOUBTFUL, 2);
-	assert_end(written(0), "\n\nNot judged, cannot be read: the CPU's frequency changed\n"
+	assert_top(written(0), "Measurement: doubtful: stamps are missing (3 of 9); page faults during the run (2)\n"
 		   "Why it matters: stamps are missing: they may have been slow\n"
 		   "Why it matters: page faults during the run: each stops the thread\n"
-		   "Measurement: doubtful: stamps are missing (3 of 9); page faults during the run (2)\n");
+		   "Not judged, cannot be read: the CPU's frequency changed\n");
 }
 
 static void tracing_is_a_note(void **state)
@@ -176,7 +186,7 @@ static void tracing_is_a_note(void **state)
 	(void)state;
 	give_verdict(VERDICT_TRUSTED, 0);
 	report.tracing = "/t/instances/rant";
-	assert_end(written(0), "\n\nNote: tracing is on (/t/instances/rant): it moves what is measured\nMeasurement: trusted\n");
+	assert_top(written(0), "Measurement: trusted\nNote: tracing is on (/t/instances/rant): it moves what is measured\n");
 }
 
 /* ---- The configuration ------------------------------------------------------------------------------------------- */
@@ -231,7 +241,7 @@ int main(void)
 		TEST(the_report_of_a_reflector),
 		TEST(no_two_rows_have_one_name),
 		TEST(what_no_other_cpu_means),
-		TEST(the_verdict_is_the_last_line),
+		TEST(the_verdict_is_on_top),
 		TEST(why_a_reason_matters),
 		TEST(tracing_is_a_note),
 		TEST(the_trace_in_the_configuration),

@@ -1,9 +1,11 @@
-/* build: sources=report/log_file.c,report/log_mend.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/report.c,report/statistics.c,report/variation.c,report/source_ports.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+/* build: sources=report/headline.c,report/buckets.c,report/verdict_finding.c,report/log_file.c,report/log_mend.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/report.c,report/statistics.c,report/variation.c,report/source_ports.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The accounts: each counter in its row, and none where there is nothing to tell. */
 #include "report/account.c"
 
 #include "fake_report.h"
+
+#include <errno.h>
 
 /* ---- Packets ----------------------------------------------------------------------------------------------------- */
 
@@ -38,9 +40,38 @@ static void the_accounts_of_an_emitter(void **state)
 		       "  Bad TLVs  :  118  (of replies: malformed, or marked so)\n"
 		       "  Bad HMACs :  119  (of replies: failed their integrity check, not used)\n"
 		       "  Refused   :  120  (by the kernel: sends, and errors it reported)\n"
-		       "  No answer for:  0.000 s\n"
 		       "  Dropped by this host:  122  (our socket had no room, or the checksum was wrong)\n"
-		       "  Strays    :  121  (to our port from others than the server, dropped)\n");
+		       "  Strays    :  121  (to our port from others than the server, dropped)\n  all others 0\n");
+	options.verbose = true;
+	assert_non_null(strstr(written(0), "reported)\n  No answer for:  0.000 s\n  Dropped by this host:  122"));
+	assert_no(text, "all others");
+}
+
+/* But what is looked for first. With -v each has its row. */
+static void what_is_0_is_one_line(void **state)
+{
+	(void)state;
+	counter_add(&exchange.account.sent, 10);
+	counter_add(&exchange.account.late, 3);
+	assert_section(PACKETS, "  Sent      :  10\n  Received  :  0\n  Recorded  :  0\n  Lost      :  0\n"
+		       "  Late      :  3  (replies to probes that were given up)\n  all others 0\n");
+	assert_line(text, "Missing stamps: none");
+	counter_add(&exchange.account.missing_rx, 4);
+	assert_section("\nMissing stamps:\n", "  Receive   :  4\n  all others 0\n");
+	options.threshold_ns = 1;
+	assert_line(written(0), "  Breaches  :  0");
+	options.verbose = true;
+	assert_section("\nMissing stamps:\n", "  Transmit  :  0\n  Receive   :  4\n  Came late :  0\n  Came twice:  0\n"
+		       "  Unmatched :  0\n  Truncated :  0\n  Other     :  0\n");
+	assert_line(text, "  Strays    :  0");
+	assert_line(text, "  Duplicate :  0");
+	assert_no(text, "all others");
+	/* A reflector's, where nothing was sent. */
+	options.verbose = false;
+	options.role = ROLE_REFLECT;
+	options.threshold_ns = 0;
+	memset(&exchange.account, 0, sizeof(exchange.account));
+	assert_section(PACKETS, "  Sent      :  0\n  Received  :  0\n  Recorded  :  0\n  Sessions  :  0\n  all others 0\n");
 }
 
 /* What never happens has a row only when it does. */
@@ -63,7 +94,7 @@ static void what_was_not_there_for_a_while(void **state)
 	exchange.outages = (struct outages){ .count = 2, .total_ns = 1104 * NS_PER_MS, .longest_ns = 1003 * NS_PER_MS,
 					     .longest_at_ns = 19 * NS_PER_S + 345 * NS_PER_MS };
 	assert_line(written(0), "  No answer for:  1.104 s  (1.84 % of the run, 2 times, the longest 1.003 s, 12.345 s after the start)");
-	assert_line(text, "  Dropped by this host:  0");
+	assert_no(text, "Dropped by this host");
 	channel.dropped = -1;
 	assert_line(written(0), "  Dropped by this host:  not known");
 	/* A reflector has no probes, and does not know what it should have got. */
@@ -118,8 +149,7 @@ static void the_account_of_the_reflectors_stamps(void **state)
 	a->answered = 0;
 	assert_no(written(0), "Reflector's stamps");
 	counter_add(&a->answered, 1);
-#define NONE_OF "  Reply lost:  0\n  Unknown   :  0\n  Untold    :  0\n  Mixed     :  0\n  At the end:  0\n" \
-		"  Stepped there:  0\n"
+#define NONE_OF "  all others 0\n"
 	assert_section("\nReflector's stamps, by its NIC (T3_HW comes with the next reply):\n", "  Complete  :  0\n" NONE_OF);
 	exchange.there = SOURCE_KERNEL;
 	counter_add(&a->follow_up[FOLLOW_UP_THERE], 5);
@@ -222,6 +252,41 @@ static void traffic_of_next_to_nothing(void **state)
 	assert_no(written(0), "Traffic");
 }
 
+/* ---- The rate ------------------------------------------------------------------------------------------------------ */
+
+/* As the duration has it; and where it was otherwise by more than 1 % while there were answers, that too. */
+static void rate_of_all_the_time(void **state)
+{
+	(void)state;
+	options.role = ROLE_REFLECT;
+	exchange.started = true;
+	exchange.began_ns = NS_PER_S;
+	exchange.last_ns = exchange.ended_ns = 11 * NS_PER_S;
+	histogram_add(&histogram, 1, 0);
+	assert_no(written(0), "Rate:");
+	for (uint32_t i = 1; i < 1000; i++)
+		histogram_add(&histogram, 1, i);
+	assert_line(written(0), "Rate: 100 responses/s");
+	/* The last 2 s had none: 1000 in 8 s. */
+	exchange.last_ns = 9 * NS_PER_S;
+	assert_line(written(0), "Rate: 100 responses/s (125 while answered)");
+	assert_line(text, "Test is complete. Duration: 10.00 s");
+	exchange.last_ns = 11 * NS_PER_S - 99 * NS_PER_MS;
+	assert_line(written(0), "Rate: 100 responses/s");
+	exchange.last_ns = 11 * NS_PER_S - 100 * NS_PER_MS;
+	assert_line(written(0), "Rate: 100 responses/s (101 while answered)");
+	/* An outage in the middle; at the end it is both. */
+	options.role = ROLE_EMIT;
+	exchange.last_ns = 11 * NS_PER_S;
+	exchange.outages = (struct outages){ .count = 1, .total_ns = 5 * NS_PER_S };
+	assert_line(written(0), "Rate: 100 round trips/s (200 while answered)");
+	exchange.last_ns = 6 * NS_PER_S;
+	assert_line(written(0), "Rate: 100 round trips/s (200 while answered)");
+	/* No time is left. */
+	exchange.outages.total_ns = 11 * NS_PER_S;
+	assert_line(written(0), "Rate: 100 round trips/s");
+}
+
 /* ---- The log ----------------------------------------------------------------------------------------------------- */
 
 static int set_up_records(void **state)
@@ -271,6 +336,13 @@ static void how_a_log_was_written(void **state)
 	writer.file = (struct log_file){ .rotate_bytes = 1000, .next = 12 };
 	assert_line(written(0), "Log: 8 of 8 records; text, 1200 octets, the last in file 12");
 	writer.file.rotate_bytes = 0;
+	/* All is written, and still it is no whole file. */
+	writer.file.error = -ENOSPC;
+	assert_line(written(0), "Log: 8 of 8 records; text, 1200 octets; the file could not be finished (No space left on device)");
+	writer.unwritten = 1;
+	assert_no(written(0), "finished");
+	writer.unwritten = 0;
+	writer.file.error = 0;
 	writer.shortest_ns = 1250 * NS_PER_MS;
 	assert_line(written(0), "Log: 8 of 8 records; text, 1200 octets; at times the ring held 1.2 s of --log-last");
 	writer.shortest_ns = 0;
@@ -309,7 +381,9 @@ static void accounts_of_a_circular_log(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_accounts_of_an_emitter), TEST(what_was_not_there_for_a_while),
+		TEST(the_accounts_of_an_emitter),
+		TEST(what_is_0_is_one_line),
+		TEST(rate_of_all_the_time), TEST(what_was_not_there_for_a_while),
 		TEST(requests_that_were_cut_short),
 		TEST(losses_by_direction),
 		TEST(the_account_of_the_reflectors_stamps),

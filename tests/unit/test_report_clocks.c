@@ -1,4 +1,4 @@
-/* build: sources=report/log_file.c,report/log_mend.c,report/account.c,report/breach.c,report/clocks_there.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/report.c,report/statistics.c,report/variation.c,report/source_ports.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+/* build: sources=report/headline.c,report/buckets.c,report/verdict_finding.c,report/log_file.c,report/log_mend.c,report/account.c,report/breach.c,report/clocks_there.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/report.c,report/statistics.c,report/variation.c,report/source_ports.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The clocks: offsets, rates, steps, and whether stages may be compared. */
 #include "report/clocks.c"
@@ -108,13 +108,17 @@ static void a_rate_is_known_only_above_its_bound(void **state)
 	} rows[] = {
 		{ 12345, 20, "  NIC clock     : rate +12345 ppb (+-20)\n" },
 		{ -50000, 3, "  NIC clock     : rate -50000 ppb (+-3)\n" },
-		{ 19, 20, "  NIC clock     : rate unknown: within +-20 ppb\n" },
+		{ 19, 20, "  NIC clock     : rate within +-20 ppb\n" },
+		{ 0, 0, "  NIC clock     : rate within +-1 ppb\n" },
+		{ 0.2, 0.3, "  NIC clock     : rate within +-1 ppb\n" },
+		{ 7, 2.1, "  NIC clock     : rate +7 ppb (+-3)\n" },
+		{ 7, 0.1, "  NIC clock     : rate +7 ppb (+-1)\n" },
 		{ 100000, 1, "  NIC clock     : rate +100000 ppb (+-1)\n" },
 		{ -100000, 1, "  NIC clock     : rate -100000 ppb (+-1)\n" },
 		{ 100001, 1, "  NIC clock     : rate +100001 ppb (+-1)\n" OFF },
 		{ -100001, 1, "  NIC clock     : rate -100001 ppb (+-1)\n" OFF },
 		/* It may be, or not. */
-		{ 150000, 200000, "  NIC clock     : rate unknown: within +-200000 ppb\n" },
+		{ 150000, 200000, "  NIC clock     : rate within +-200000 ppb\n" },
 	};
 
 	(void)state;
@@ -312,7 +316,7 @@ static void the_offset_of_the_reflector(void **state)
 	peer.belief.first = (struct clock_relation){ .at_ns = 0, .offset_ns = 1000, .bound_ns = 10 };
 	peer.belief.window = (struct clock_relation){ .at_ns = 10 * NS_PER_S, .offset_ns = 3000, .bound_ns = 10 };
 	assert_section(CLOCKS_TITLE, NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN
-		       "  Reflector     : its receive stamps minus this clock 0.000003000 s (+-10 ns), rate +200 ppb (+-2)\n");
+		       "  Reflector     : its receive stamps minus this clock 0.000003000 s (+-10 ns), rate +200 ppb (+-3)\n");
 }
 
 static void add_event(enum clock_peer_kind kind, int64_t mono_ns, struct clock_peer_event e)

@@ -1,4 +1,4 @@
-/* build: sources=report/log_file.c,report/log_mend.c,report/account.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/variation.c,report/source_ports.c,report/report.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+/* build: sources=report/headline.c,report/buckets.c,report/verdict_finding.c,report/log_file.c,report/log_mend.c,report/account.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/variation.c,report/source_ports.c,report/report.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Histograms, percentiles and the table of parts: the lines that scripts parse, and what must not be in them. */
 #include "report/statistics.c"
@@ -86,6 +86,8 @@ static void bars_only_on_a_terminal(void **state)
 
 	written(80);
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		if (!strstr(line, "% "))
+			continue;
 		if (strstr(line, "5.000 -"))
 			whole = strspn(strchr(line, '#'), "#");
 		if (strstr(line, "7.000 -"))
@@ -118,7 +120,7 @@ static void assert_aligned(const char *header, const char *row)
 		bool last = *end != ' ' && (end[1] == ' ' || !end[1]);
 		const char *below = row + (end - header);
 
-		if (last && (*below == ' ' || (below[1] && below[1] != ' ')))
+		if (last && (*below == ' ' || (below[1] && below[1] != ' ' && below[1] != '*')))
 			fail_msg("not below each other, at '%s':\n%s\n%s", end, header, row);
 	}
 }
@@ -167,10 +169,10 @@ static void the_numbers_of_the_stages(void **state)
 	histogram_add(&stage[2], 123456789, 0);
 	written(0);
 	assert_line(text, "  Kernel-to-app   T2_SW - T2_KERNEL          20000        0     10.000     18.000     19.000"
-		    "     19.800     19.980     19.998     20.000");
+		    "     19.800     19.980     19.998*    20.000");
 	assert_line(text, "  App-to-kernel   T3_KERNEL - T3_SW              0    12345");
-	assert_line(text, "  App processing  T3_SW - T2_SW                  1        0 123456.789 123456.789 123456.789"
-		    " 123456.789 123456.789 123456.789 123456.789");
+	assert_line(text, "  App processing  T3_SW - T2_SW                  1        0 123456.789*123456.789*123456.789"
+		    "*123456.789*123456.789*123456.789*123456.789");
 	assert_line(text, "Stages (us):                               Samples Negative       50th       90th       95th"
 		    "       99th     99.9th    99.99th    Maximum");
 }
@@ -185,45 +187,111 @@ static void a_stage_with_a_full_overflow_store(void **state)
 		    "  >=100.000  >=100.000  >=100.000    200.000");
 }
 
-static void the_stages_belong_to_the_histogram(void **state)
+/* With and without -H, at both roles, and also where nothing of it was told apart. */
+static void all_of_it_is_the_first_stage(void **state)
 {
+	static const char rtt[] = "  Round trip      T4_KERNEL - T1_KERNEL        101        0      6.000      6.000      6.000*     6.000"
+				  "*     6.000*     6.000*     6.000";
+	static const char response[] = "  Response        T3_KERNEL - T2_KERNEL        101        0      6.000      6.000      6.000"
+				       "*     6.000*     6.000*     6.000*     6.000";
+
 	(void)state;
 	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 6000, 1, 1, 1);
-	options.histogram = false;
-	assert_no(written(0), "Stages (us)");
-	options.role = ROLE_EMIT;
-	assert_no(written(0), "Stages (us)");
+	for (int i = 0; i < 2; i++) {
+		options.histogram = i;
+		options.role = ROLE_REFLECT;
+		assert_line(written(0), response);
+		assert_line(text, "  * fewer than ten samples are above it");
+		assert_non_null(strstr(text, "\n  Kernel-to-app "));
+		options.role = ROLE_EMIT;
+		assert_line(written(0), rtt);
+	}
+	for (int i = 0; i < STAGES; i++)
+		exchange.stage[i] = NULL;
+	assert_line(written(0), rtt);
+	assert_no(text, "-to-app");
+	forget_samples(&histogram, 0, 0);
+	assert_no(written(0), "Stages");
+}
+
+/* The last percentile that ten samples are above has no mark, nor have those before it. */
+static void what_few_samples_support_is_marked(void **state)
+{
+	static const struct {
+		unsigned samples;
+		const char *marks; /* behind 50th, 90th ... 99.99th */
+		const char *names; /* NULL: none */
+	} rows[] = {
+		{ 19, "******", "50th, 90th, 95th, 99th, 99.9th, 99.99th" }, { 20, " *****", "90th, 95th, 99th, 99.9th, 99.99th" },
+		{ 199, "  ****", "95th, 99th, 99.9th, 99.99th" }, { 200, "   ***", "99th, 99.9th, 99.99th" },
+		{ 1000, "    **", "99.9th, 99.99th" }, { 99999, "     *", "99.99th" }, { 100000, "      ", NULL },
+	};
+
+	(void)state;
+	options.role = ROLE_REFLECT;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char line[256], few[128];
+
+		forget_samples(&histogram, 6000, rows[i].samples);
+		snprintf(line, sizeof(line), "  Response        T3_KERNEL - T2_KERNEL  %9u        0      6.000", rows[i].samples);
+		for (int k = 0; k < 6; k++)
+			snprintf(line + strlen(line), sizeof(line) - strlen(line), "%c     6.000", rows[i].marks[k]);
+		assert_line(written(0), line);
+		snprintf(few, sizeof(few), "    fewer than ten samples are above: %s", rows[i].names ? rows[i].names : "");
+		if (rows[i].names)
+			assert_line(text, few);
+		else
+			assert_no(text, "fewer than ten");
+	}
+}
+
+/* 100,000 samples for each sample above; a terminal gets them where they fit. */
+static void long_runs_have_more_columns(void **state)
+{
+	(void)state;
+	options.role = ROLE_REFLECT;
+	forget_samples(&histogram, 6000, 999999);
+	assert_no(written(0), "99.999th");
+	histogram_add(&histogram, 7000, 0);
+	assert_non_null(strstr(written(0), "    99.99th   99.999th    Maximum\n"));
+	assert_line(text, "  Response        T3_KERNEL - T2_KERNEL    1000000        0      6.000      6.000      6.000      6.000      6.000"
+		    "      6.000      6.000      7.000");
+	assert_no(text, "fewer than ten");
+	written(80);
+	assert_line(text, "Stages (us):        Samples Negative       50th       99th     99.9th    Maximum");
 }
 
 /* ---- The table of stages, of both hosts -------------------------------------------------------------------------- */
 
 #define STAGES_TITLE "\nStages (us):                                      Samples Negative       50th       90th       95th" \
 		     "       99th     99.9th    99.99th    Maximum    Average\n"
-/* Of `USUAL` samples that are all the same. */
-#define SAME(value) "        101        0" value value value value value value value value "\n"
+/* Of `USUAL` samples that are all the same: fewer than ten are above the 95th and what follows. */
+#define SAME(value) "        101        0 " value " " value " " value "*" value "*" value "*" value "*" value " " value "\n"
+#define WHOLE_ROW "  Round trip             T4_HW - T1_HW        " SAME("    15.000")
+#define FEW "  * fewer than ten samples are above it\n"
 #define HERE_ROWS                                                          \
-	"  App-to-NIC             T1_HW - T1_SW        " SAME("      3.000") \
-	"  NIC-to-app             T4_SW - T4_HW        " SAME("      2.000")
+	"  App-to-NIC             T1_HW - T1_SW        " SAME("     3.000") \
+	"  NIC-to-app             T4_SW - T4_HW        " SAME("     2.000")
 #define PEER_ROWS                                                          \
-	"  Response               T3_HW - T2_HW        " SAME("     10.000") \
-	"  Network                RTT - RESPONSE       " SAME("      5.000")
+	"  Response               T3_HW - T2_HW        " SAME("    10.000") \
+	"  Network                RTT - RESPONSE       " SAME("     5.000")
 #define REMOTE_ROWS                                                        \
-	"  Remote NIC-to-app      T2_SW - T2_HW        " SAME("      2.100") \
-	"  Remote app processing  T3_SW - T2_SW        " SAME("      0.900") \
-	"  Remote app-to-NIC      T3_HW - T3_SW        " SAME("      7.000")
+	"  Remote NIC-to-app      T2_SW - T2_HW        " SAME("     2.100") \
+	"  Remote app processing  T3_SW - T2_SW        " SAME("     0.900") \
+	"  Remote app-to-NIC      T3_HW - T3_SW        " SAME("     7.000")
 
 static void the_stages_of_both_hosts(void **state)
 {
 	(void)state;
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
-	assert_section(STAGES_TITLE, HERE_ROWS PEER_ROWS REMOTE_ROWS);
+	assert_section(STAGES_TITLE, WHOLE_ROW HERE_ROWS PEER_ROWS REMOTE_ROWS FEW);
 	/* They are no part of the histogram. */
 	options.histogram = false;
-	assert_section(STAGES_TITLE, HERE_ROWS PEER_ROWS REMOTE_ROWS);
+	assert_section(STAGES_TITLE, WHOLE_ROW HERE_ROWS PEER_ROWS REMOTE_ROWS FEW);
 	tear_down(state);
 	set_up(state);
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, false);
-	assert_section(STAGES_TITLE, PEER_ROWS);
+	assert_section(STAGES_TITLE, WHOLE_ROW PEER_ROWS FEW);
 	/* Nothing was recorded. */
 	forget_samples(&histogram, 0, 0);
 	assert_no(written(0), "Stages");
@@ -326,16 +394,14 @@ static void stages_that_the_reflector_did_not_tell(void **state)
 		exchange.account.follow_up[FOLLOW_UP_THERE] = 0;
 		counter_add(&exchange.account.follow_up[unknowns[i].why], 95);
 		counter_add(&exchange.account.follow_up[unknowns[(i + 1) % COUNT_OF(unknowns)].why], 6);
-		snprintf(lines, sizeof(lines), HERE_ROWS "  Response and network: not known: %s\n"
+		snprintf(lines, sizeof(lines), WHOLE_ROW HERE_ROWS FEW "  Response and network: not known: %s\n"
 			 "  Remote stages: not known: the reflector does not tell when its program had the probe\n",
 			 unknowns[i].words);
 		assert_section(STAGES_TITLE, lines);
-		/* Nor is there a table without a row. */
 		exchange.stage[STAGE_APP_TO_WIRE] = exchange.stage[STAGE_WIRE_TO_APP] = NULL;
 		exchange.stage[STAGE_REMOTE_APP] = NULL;
-		snprintf(lines, sizeof(lines), "  Response and network: not known: %s\n", unknowns[i].words);
-		assert_section("\nStages:\n", lines);
-		assert_no(text, "Stages (us)");
+		snprintf(lines, sizeof(lines), WHOLE_ROW FEW "  Response and network: not known: %s\n", unknowns[i].words);
+		assert_section(STAGES_TITLE, lines);
 	}
 }
 
@@ -360,7 +426,7 @@ static void why_remote_stages_are_not_known(void **state)
 		char lines[2048];
 
 		exchange.reply = rows[i].last;
-		snprintf(lines, sizeof(lines), HERE_ROWS PEER_ROWS "  Remote stages: not known: %s\n", rows[i].words);
+		snprintf(lines, sizeof(lines), WHOLE_ROW HERE_ROWS PEER_ROWS FEW "  Remote stages: not known: %s\n", rows[i].words);
 		assert_section(STAGES_TITLE, lines);
 	}
 	/* A stage that was only negative was told. */
@@ -399,11 +465,12 @@ static void one_way_run(void)
 	exchange.one_way_bound_ns[1] = 93;
 }
 
+/* One of a thousand is above the 99.9th. */
 #define ONE_WAY_ROWS                                                                                                      \
-	FORWARD "       1000        0      1.000      1.000      1.000      1.000      1.000    700.505    700.505      1.704\n"    \
-	FORWARD_MORE "       1000        0      0.000      0.000      0.000      0.000      0.000    699.500    699.500      0.700\n" \
-	BACKWARD "       1000        0      2.000      2.000      2.000      2.000      2.000      2.000      2.000      2.000\n"   \
-	BACKWARD_MORE "       1000        0      0.000      0.000      0.000      0.000      0.000      0.000      0.000      0.000\n"
+	FORWARD "       1000        0      1.000      1.000      1.000      1.000      1.000*   700.505*   700.505      1.704\n"    \
+	FORWARD_MORE "       1000        0      0.000      0.000      0.000      0.000      0.000*   699.500*   699.500      0.700\n" \
+	BACKWARD "       1000        0      2.000      2.000      2.000      2.000      2.000*     2.000*     2.000      2.000\n"   \
+	BACKWARD_MORE "       1000        0      0.000      0.000      0.000      0.000      0.000*     0.000*     0.000      0.000\n"
 #define WITHIN "  Forward and backward are within +-1269 ns"
 
 /* The bound stands beside the numbers, and where it comes from below. */
@@ -411,19 +478,19 @@ static void each_way_by_itself(void **state)
 {
 	(void)state;
 	one_way_run();
-	assert_section(STAGES_TITLE, PEER_ROWS ONE_WAY_ROWS
-		       WITHIN " (at the end +-93): the clocks were compared by the exchanges themselves\n");
+	assert_section(STAGES_TITLE, WHOLE_ROW PEER_ROWS ONE_WAY_ROWS
+		       WITHIN " (at the end +-93): the clocks were compared by the exchanges themselves\n" FEW);
 	options.synced_ns = 1269;
-	assert_section(STAGES_TITLE, PEER_ROWS ONE_WAY_ROWS WITHIN ", if the two NICs' clocks are, as --synced says\n");
+	assert_section(STAGES_TITLE, WHOLE_ROW PEER_ROWS ONE_WAY_ROWS WITHIN ", if the two NICs' clocks are, as --synced says\n" FEW);
 	options.synced_ns = exchange.one_way_bound_ns[0] = 0;
 	assert_no(written(0), "compared by the exchanges");
 	assert_line(text, "  Forward and backward are within +-0 ns, if the two NICs' clocks are, as --synced says");
 	assert_non_null(strstr(text, "\n  Backward               +-0.000 us "));
 	/* It was not known. */
 	one_way[0].count = one_way[1].count = 0;
-	assert_section(STAGES_TITLE, PEER_ROWS);
+	assert_section(STAGES_TITLE, WHOLE_ROW PEER_ROWS FEW);
 	exchange.one_way[0] = exchange.one_way[1] = NULL;
-	assert_section(STAGES_TITLE, PEER_ROWS);
+	assert_section(STAGES_TITLE, WHOLE_ROW PEER_ROWS FEW);
 }
 
 /* Clocks that are further apart than --synced says: then there is no minimum to vary above. */
@@ -455,12 +522,14 @@ static void histograms_of_response_and_network(void **state)
 	assert_section("\nResponse Histogram (us):\n", "  1001 samples from 10.000 (#0) to 123.456 (#4294967295)\n"
 		       "  average 19.094, standard deviation 4.468\n"
 		       "  50th 20.000, 90th 20.000, 95th 20.000, 99th 20.000, 99.9th 20.000, 99.99th 123.456\n"
+		       "    fewer than ten samples are above: 99.9th, 99.99th\n"
 		       "        10.000 -       11.000 :          101  10.0899%\n"
 		       "        20.000 -       21.000 :          899  89.8102%\n"
 		       "       100.000 -   (overflow) :            1   0.0999%\n");
 	assert_section("\nNetwork Histogram (us):\n", "  101 samples from 5.000 (#0) to 5.000 (#0)\n"
 		       "  average 5.000, standard deviation 0.000\n"
 		       "  50th 5.000, 90th 5.000, 95th 5.000, 99th 5.000, 99.9th 5.000, 99.99th 5.000\n"
+		       "    fewer than ten samples are above: 95th, 99th, 99.9th, 99.99th\n"
 		       "         5.000 -        6.000 :          101 100.0000%\n"
 		       "       100.000 -   (overflow) :            0   0.0000%\n");
 	/* A store that is full, and bars on a terminal. */
@@ -506,7 +575,9 @@ int main(void)
 		TEST(the_columns_of_the_stages_stand_in_line),
 		TEST(the_numbers_of_the_stages),
 		TEST(a_stage_with_a_full_overflow_store),
-		TEST(the_stages_belong_to_the_histogram),
+		TEST(all_of_it_is_the_first_stage),
+		TEST(what_few_samples_support_is_marked),
+		TEST(long_runs_have_more_columns),
 		TEST(the_stages_of_both_hosts),
 		TEST(the_names_of_remote_stages),
 		TEST(the_table_fits_the_terminal),

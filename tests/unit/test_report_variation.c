@@ -1,4 +1,4 @@
-/* build: sources=report/log_file.c,report/log_mend.c,report/account.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/statistics.c,report/source_ports.c,report/report.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+/* build: sources=report/headline.c,report/buckets.c,report/verdict_finding.c,report/log_file.c,report/log_mend.c,report/account.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/statistics.c,report/source_ports.c,report/report.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of delays and how they vary: golden text, with numbers by hand. */
 #include "report/variation.c"
@@ -6,8 +6,9 @@
 #include "fake_report.h"
 
 #define TITLE "\nDelays (us):      Samples        Min       Mean     Median       99th        Max    Stddev\n"
-#define RTT "  RTT                   4     10.000     16.500     12.000     30.000     30.000     7.921\n"
-#define IPDV "  RTT IPDV              3      2.000      6.667      2.000     16.000     16.000     6.600\n"
+#define RTT "  RTT                   4     10.000     16.500     12.000*    30.000*    30.000     7.921\n"
+#define IPDV "  RTT IPDV              3      2.000      6.667      2.000*    16.000*    16.000     6.600\n"
+#define FEW "  * fewer than ten samples are above it\n"
 #define LEGEND "  IPDV: between the delays of consecutive probes (RFC 3393); median and 99th within 1.6 %\n"
 
 static struct histogram planned[PLANNED];
@@ -57,17 +58,21 @@ static void three_ways(bool known)
 }
 
 #define WAYS                                                                                          \
-	"  Send delay            3      3.007      4.007      4.000      5.000      5.007     0.816\n" \
-	"  Receive delay         3      1.007      1.674      2.000      2.000      2.007     0.471\n"
+	"  Send delay            3      3.007      4.007      4.000*     5.000*     5.007     0.816\n" \
+	"  Receive delay         3      1.007      1.674      2.000*     2.000*     2.007     0.471\n"
 #define WAYS_IPDV                                                                                     \
-	"  Send IPDV             2      1.000      1.500      1.000      2.000      2.000     0.500\n" \
-	"  Receive IPDV          2      0.000      0.500      0.000      1.000      1.000     0.500\n"
+	"  Send IPDV             2      1.000      1.500      1.000*     2.000*     2.000     0.500\n" \
+	"  Receive IPDV          2      0.000      0.500      0.000*     1.000*     1.000     0.500\n"
+
+#define PARTS_IPDV                                                                                    \
+	"  Response IPDV         1      2.000      2.000      2.000*     2.000*     2.000     0.000\n" \
+	"  Network IPDV          1      0.050      0.050      0.050*     0.050*     0.050     0.000\n"
 
 static void the_round_trip_alone(void **state)
 {
 	(void)state;
 	four_round_trips();
-	assert_section(TITLE, RTT IPDV LEGEND);
+	assert_section(TITLE, RTT IPDV FEW LEGEND);
 	/* Neither at the other end, nor where there is nothing. */
 	options.role = ROLE_REFLECT;
 	assert_no(written(0), "Delays (us)");
@@ -82,7 +87,7 @@ static void one_sample_does_not_vary(void **state)
 	options.role = ROLE_EMIT;
 	histogram_add(&histogram, 10000, 0);
 	variation_add(&exchange.variation.of[VARIATION_RTT], 10000, 0, SOURCE_KERNEL);
-	assert_section(TITLE, "  RTT                   1     10.000     10.000     10.000     10.000     10.000     0.000\n");
+	assert_section(TITLE, "  RTT                   1     10.000     10.000     10.000*    10.000*    10.000     0.000\n" FEW);
 }
 
 static void all_that_there_is(void **state)
@@ -95,6 +100,14 @@ static void all_that_there_is(void **state)
 	exchange.stage[STAGE_RESPONSE] = &stage[STAGE_RESPONSE];
 	histogram_add(&stage[STAGE_RESPONSE], 1000, 0);
 	histogram_add(&stage[STAGE_RESPONSE], 3000, 0);
+	place(&stage[STAGE_NETWORK], 1);
+	exchange.stage[STAGE_NETWORK] = &stage[STAGE_NETWORK];
+	histogram_add(&stage[STAGE_NETWORK], 9000, 0);
+	histogram_add(&stage[STAGE_NETWORK], 9500, 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		variation_add(&exchange.variation.of[VARIATION_RESPONSE], 1000 + 2000 * i, i, SOURCE_KERNEL);
+		variation_add(&exchange.variation.of[VARIATION_NETWORK], 9000 + 50 * i, i, SOURCE_KERNEL);
+	}
 	for (int i = 0; i < PLANNED; i++) {
 		place(&planned[i], 1);
 		exchange.planned[i] = &planned[i];
@@ -103,10 +116,11 @@ static void all_that_there_is(void **state)
 	histogram_add(&planned[PLANNED_RTT], 99999, 0);
 	histogram_add(&planned[PLANNED_CALL], 1234, 0);
 	assert_section(TITLE, RTT WAYS
-		       "  Response              2      1.000      2.000      1.000      3.000      3.000     1.000\n"
-		       "  Timer error           1      0.250      0.250      0.250      0.250      0.250     0.000\n"
-		       "  Send call             1      1.234      1.234      1.234      1.234      1.234     0.000\n"
-		       IPDV WAYS_IPDV
+		       "  Response              2      1.000      2.000      1.000*     3.000*     3.000     1.000\n"
+		       "  Network               2      9.000      9.250      9.000*     9.500*     9.500     0.250\n"
+		       "  Timer error           1      0.250      0.250      0.250*     0.250*     0.250     0.000\n"
+		       "  Send call             1      1.234      1.234      1.234*     1.234*     1.234     0.000\n"
+		       IPDV WAYS_IPDV PARTS_IPDV FEW
 		       "  Median and 99th of delays are lower edges of at most 0.010 us\n" LEGEND);
 }
 
@@ -116,9 +130,9 @@ static void ways_of_which_only_the_variation_is_known(void **state)
 	(void)state;
 	four_round_trips();
 	three_ways(false);
-	assert_section(TITLE, RTT IPDV WAYS_IPDV "  Send and receive delay: not known, only their variation\n" LEGEND);
+	assert_section(TITLE, RTT IPDV WAYS_IPDV FEW "  Send and receive delay: not known, only their variation\n" LEGEND);
 	exchange.one_way[0] = exchange.one_way[1] = NULL;
-	assert_section(TITLE, RTT IPDV WAYS_IPDV "  Send and receive delay: not known, only their variation\n" LEGEND);
+	assert_section(TITLE, RTT IPDV WAYS_IPDV FEW "  Send and receive delay: not known, only their variation\n" LEGEND);
 }
 
 static void what_is_not_in_it(void **state)
@@ -131,9 +145,9 @@ static void what_is_not_in_it(void **state)
 	exchange.variation.left_out = 41;
 	variation_add(&exchange.variation.of[VARIATION_RTT], INT64_MAX, 11, SOURCE_KERNEL);
 	assert_section(TITLE, RTT
-		       WAYS IPDV WAYS_IPDV
+		       WAYS IPDV WAYS_IPDV FEW
 		       "  Median and 99th of delays are lower edges of at most 0.010 us\n  Not in Send delay: 1 that are negative\n" LEGEND
-		       "  Not in Send and Receive IPDV: 41 samples around a clock that was set or is in doubt\n"
+		       "  In no IPDV but that of RTT: 41 samples around a clock that was set or is in doubt\n"
 		       "  Not in IPDV: 1 differences of more than 18 minutes\n");
 }
 
@@ -151,11 +165,11 @@ static void it_fits_the_terminal(void **state)
 	(void)state;
 	four_round_trips();
 	width = 90;
-	assert_section(TITLE, RTT IPDV LEGEND);
+	assert_section(TITLE, RTT IPDV FEW LEGEND);
 	width = 80;
 	assert_section("\nDelays (us):           Min       Mean     Median       99th        Max    Stddev\n",
-		       "  RTT               10.000     16.500     12.000     30.000     30.000     7.921\n"
-		       "  RTT IPDV           2.000      6.667      2.000     16.000     16.000     6.600\n" LEGEND);
+		       "  RTT               10.000     16.500     12.000*    30.000*    30.000     7.921\n"
+		       "  RTT IPDV           2.000      6.667      2.000*    16.000*    16.000     6.600\n" FEW LEGEND);
 }
 
 #define ENDED(function) cmocka_unit_test_setup_teardown(function, set_up, end)

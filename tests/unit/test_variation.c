@@ -1,4 +1,4 @@
-/* build: wraps= sources=histogram.c libs=-lm */
+/* build: wraps= sources=histogram.c,measure/stages.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How delays differ: by hand, against a sorted array, and which samples have a difference. */
 #include "measure/variation.c"
@@ -21,6 +21,7 @@ static int set_up(void **state)
 	x.peer = &peer;
 	x.from = EMIT_T1_WIRE;
 	x.to = EMIT_T4_WIRE;
+	stages_of_role(ROLE_EMIT, true, x.stages);
 	x.set_ns = INT64_MIN;
 	return 0;
 }
@@ -268,8 +269,11 @@ static void note(struct sample s)
 	variation_note(&x, &s);
 }
 
+/* Response and network need T2 and T3, as the way back needs T3. */
 static void assert_figures(uint64_t rtt, uint64_t forward, uint64_t backward)
 {
+	assert_int_equal(x.variation.of[VARIATION_RESPONSE].count, backward);
+	assert_int_equal(x.variation.of[VARIATION_NETWORK].count, backward);
 	assert_int_equal(x.variation.of[VARIATION_RTT].count, rtt);
 	assert_int_equal(x.variation.of[VARIATION_FORWARD].count, forward);
 	assert_int_equal(x.variation.of[VARIATION_BACKWARD].count, backward);
@@ -284,6 +288,8 @@ static void the_ways_of_two_samples(void **state)
 	assert_int_equal(x.variation.of[VARIATION_RTT].sum, 350);
 	assert_int_equal(x.variation.of[VARIATION_FORWARD].sum, 10);
 	assert_int_equal(x.variation.of[VARIATION_BACKWARD].sum, 60);
+	assert_int_equal(x.variation.of[VARIATION_RESPONSE].sum, 400);
+	assert_int_equal(x.variation.of[VARIATION_NETWORK].sum, 50);
 	assert_int_equal(x.variation.left_out, 0);
 }
 
@@ -380,7 +386,10 @@ static void times_beyond_64_bits(void **state)
 	note(s);
 	s.seq = 3;
 	note(s);
-	assert_figures(2, 1, 1);
+	assert_int_equal(x.variation.of[VARIATION_RTT].count, 2);
+	assert_int_equal(x.variation.of[VARIATION_FORWARD].count, 1);
+	assert_int_equal(x.variation.of[VARIATION_BACKWARD].count, 1);
+	assert_int_equal(x.variation.of[VARIATION_RESPONSE].count, 2); /* none of them is far from T2 */
 	assert_int_equal(x.variation.of[VARIATION_FORWARD].max_ns, 0);
 }
 

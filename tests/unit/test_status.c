@@ -1,0 +1,144 @@
+/* build: wraps=warnx sources=report/verdict.c,histogram.c,report/label.c,report/verdict_activity.c,report/verdict_finding.c,report/verdict_outage.c,report/verdict_there.c,report/clocks_there.c,measure/rules.c,host/activity*.c,host/clock*.c,host/nic*.c,measure/account.c,measure/stages.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The exit status, and the words of what is a failure: what came instead of an answer, and why -q ends with 3. */
+#include "report/status.c"
+
+#include "util.h"
+
+#include <stdarg.h>
+
+static struct options options;
+static struct exchange exchange;
+static struct link_watch wire;
+static struct verdict verdict;
+static struct verdict_facts facts = { .link = &wire };
+static struct report report = { .options = &options, .exchange = &exchange, .verdict = &verdict };
+static char said[1024];
+
+void __wrap_warnx(const char *format, ...);
+void __wrap_warnx(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(said + strlen(said), sizeof(said) - strlen(said), format, arguments);
+	va_end(arguments);
+	strcat(said, "\n");
+}
+
+/* An emitter to whom all was answered. */
+static int set_up(void **state)
+{
+	(void)state;
+	memset(&options, 0, sizeof(options));
+	memset(&exchange, 0, sizeof(exchange));
+	memset(&verdict, 0, sizeof(verdict));
+	options.port = 862;
+	options.stamp = SOURCE_KERNEL;
+	counter_add(&exchange.account.answered, 10);
+	counter_add(&exchange.account.recorded, 10);
+	return 0;
+}
+
+static void expect(enum status status, const char *words)
+{
+	*said = 0;
+	assert_int_equal(status_judge(&report, &facts, "10.0.0.2", 0), status);
+	assert_string_equal(said, words);
+}
+
+#define NOTHING "nothing was measured: 10.0.0.2 port 862 "
+
+/* By what says most: the rows are in the order in which one outdoes the one before. */
+static void nobody_answered(void **state)
+{
+	struct account *a = &exchange.account;
+	struct {
+		counter *count;
+		const char *words;
+	} rows[] = {
+		{ &a->refused, NOTHING "never answered\n" },
+		{ &a->port_closed, "nothing was measured: nobody listens on 10.0.0.2 port 862 (ICMP port unreachable): start a reflector "
+				   "there, or give its --port\n" },
+		{ &a->foreign, NOTHING "answers, but is no STAMP reflector: what came is no reply to any of our probes\n" },
+		{ &a->malformed, NOTHING "answers, but is no STAMP reflector: what came is no reply to any of our probes\n" },
+		{ &a->late, NOTHING "answers, but always after --timeout: give a longer one\n" },
+		{ &a->unverified, NOTHING "answers, but the HMAC of its replies is wrong or missing: does it have this --key?\n" },
+	};
+
+	(void)state;
+	a->answered = a->recorded = 0;
+	expect(STATUS_FAILED, NOTHING "never answered\n");
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		counter_add(rows[i].count, 1);
+		expect(STATUS_FAILED, rows[i].words);
+	}
+	a->foreign = 0; /* what is malformed is enough */
+	a->late = a->unverified = 0;
+	expect(STATUS_FAILED, rows[3].words);
+	/* A reflector asks nobody. */
+	options.role = ROLE_REFLECT;
+	expect(STATUS_DONE, "");
+}
+
+static void why_the_status_is_3(void **state)
+{
+	(void)state;
+	verdict = (struct verdict){ .level = VERDICT_DOUBTFUL, .reasons = 2,
+				    .reason = { { VERDICT_DOUBTFUL, "stamps are missing", "", "3 of 9", "" },
+						{ VERDICT_DOUBTFUL, "the peer did not answer", "", "2.00 %", " for 1.0 s" } } };
+	expect(STATUS_DONE, "");
+	options.quiet = true;
+	expect(STATUS_DONE, "");
+	/* Who reads the report has read it there. */
+	options.strict = true;
+	expect(STATUS_UNTRUSTED, "the measurement is doubtful: stamps are missing (3 of 9); the peer did not answer for 1.0 s (2.00 %)\n");
+	options.quiet = false;
+	expect(STATUS_UNTRUSTED, "");
+	verdict.level = VERDICT_VOID;
+	options.strict = false;
+	expect(STATUS_UNTRUSTED, "");
+}
+
+/* Only a reflector, only by a signal, and only where nothing came. */
+static void a_reflector_that_nobody_used(void **state)
+{
+	(void)state;
+	exchange.account.answered = exchange.account.recorded = 0;
+	verdict.level = VERDICT_VOID;
+	options.role = ROLE_REFLECT;
+	exchange.end = END_DURATION;
+	expect(STATUS_UNTRUSTED, "");
+	exchange.end = END_SIGNAL;
+	expect(STATUS_DONE, "");
+	options.strict = options.quiet = true;
+	expect(STATUS_DONE, "");
+	counter_add(&exchange.account.received, 1);
+	options.quiet = false;
+	expect(STATUS_UNTRUSTED, "");
+}
+
+static void what_comes_first(void **state)
+{
+	(void)state;
+	verdict.level = VERDICT_VOID;
+	counter_add(&exchange.account.breaches, 1);
+	expect(STATUS_BREACH, "");
+	options.keep_going = true;
+	assert_int_equal(status_judge(&report, &facts, "", -EIO), STATUS_FAILED);
+	expect(STATUS_UNTRUSTED, "");
+}
+
+#define TEST(function) cmocka_unit_test_setup(function, set_up)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(nobody_answered),
+		TEST(why_the_status_is_3),
+		TEST(a_reflector_that_nobody_used),
+		TEST(what_comes_first),
+	};
+
+	return cmocka_run_group_tests_name("status", tests, NULL, NULL);
+}
