@@ -189,5 +189,5 @@ failed=$((${#complaints[@]} > 0))
 printf 'soak: %s: %d s, %s packets recorded, %s lost, %d restarts, %d balances; emitter: kB, descriptors, threads %s -> %s; %s%s\n' \
 	"$([ "$failed" -eq 0 ] && echo ok || echo "FAILED, ${#complaints[@]} complaints")" "$((SECONDS - began))" "$(row e Recorded)" \
 	"$(row e Lost)" "$restarts" "$balances" "${first[e]:-gone}" "${last[e]:-gone}" \
-	"$(tail -n 1 "$work/e.out" | cut -c 1-200)" "${missing:+; without${missing%,}}"
+	"$(sed -n 2p "$work/e.out" | cut -c 1-200)" "${missing:+; without${missing%,}}"
 exit "$failed"

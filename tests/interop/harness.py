@@ -198,7 +198,7 @@ class Report:
 
     def __init__(self, program):
         self.name, self.text = program.name, program.text("out")
-        self.sections, self.stages, section = {}, {}, None
+        self.sections, self.stages, self.folded, section = {}, {}, [], None
         for line in self.text.splitlines():
             heading = re.match(r"([A-Z][A-Za-z' ]*?)(?: *[,(].*)?:$", line)
             if heading:
@@ -206,6 +206,8 @@ class Report:
             row = re.match(r"  ([A-Z][A-Za-z -]*?) *:  (\d+)", line)
             if row and section is not None:
                 section[row[1]] = int(row[2])
+            if line == "  all others 0":
+                self.folded.append(section)
             stage = re.match(r"  ([A-Z].{21}) .{22} +(\d+) +\d+", line)
             if stage:
                 self.stages[stage[1].strip()] = int(stage[2])
@@ -214,7 +216,8 @@ class Report:
 
     def row(self, section, name):
         try:
-            return self.sections[section][name]
+            rows = self.sections[section]
+            return rows[name] if name in rows or not any(rows is folded for folded in self.folded) else 0
         except KeyError:
             complain(f"the report of {self.name} has no row '{name}' in '{section}'")
             return 0

@@ -48,9 +48,9 @@ verdict_is() {
 	shift 3
 	expect_status "$name" "$want"
 	want="^Measurement: $level${1:+: $1}\$"
-	line=$(tail -n 1 "$work/$name.out" |
+	line=$(grep '^Measurement: ' "$work/$name.out" |
 		sed -E ":again; s/(: |; )$waited(; |$)/\1/; t again; s/; $//; s/doubtful: $/trusted/")
-	[[ $line =~ $want ]] || complain "$name says: $(tail -n 1 "$work/$name.out")"
+	[[ $line =~ $want ]] || complain "$name says: $(grep '^Measurement: ' "$work/$name.out")"
 }
 
 # shellcheck disable=SC2317 # by poll

@@ -171,7 +171,7 @@ for name in e r; do
 	fi
 done
 expect "$(row e Recorded)" -ge 30 'recorded by the emitter'
-echo "# $(grep '^MIN' "$work/e.out"); $(tail -n 1 "$work/e.out"); reflector: $(tail -n 1 "$work/r.out")"
+echo "# $(grep '^MIN' "$work/e.out"); $(head -n 1 "$work/e.out"); reflector: $(head -n 1 "$work/r.out")"
 verdict
 
 begin 'config.sh: --verify finds all in force, then exactly the five that were broken by hand'

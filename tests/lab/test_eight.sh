@@ -79,7 +79,7 @@ slow pair 'each way by clocks that are said to be synchronised within 300 ns' \
 # ---- A threshold on any figure ---------------------------------------------------------------------------------------
 
 F='spike_every=100 spike_ns=40000 from=400'
-BREACH='text_e.startswith'
+BREACH='below_the_top(text_e).startswith'
 STATUS_E=2 pair 'the first slow network stops the run' "$F" '' "$C 2000 -t 41.999 --threshold-on network" 'max(T) == 500' \
 	"$BREACH"'("Network time (42000 ns) exceeds threshold (41999 ns).\n  Sequence number: 499\n")' 'e["Breaches"] == 1' \
 	'"  Blame: Network 42.000 us, typical 2.000 us, 100 % of the excess\n" in text_e' 'N == 502'

@@ -172,7 +172,7 @@ without_ptp() {
 	# These are differences of stamps of one NIC.
 	expect_line e.out '^  Response +T3_HW - T2_HW +200 '
 	expect_line e.out '^  Network +RTT - RESPONSE +200 '
-	expect "$(grep -c '^Stages (us)' "$work/r.out")" -eq 0 'tables of stages at the reflector'
+	expect_line r.out '^  Response +T3_HW - T2_HW +[0-9]+ '
 	verdict
 }
 without_ptp

@@ -212,7 +212,7 @@ bad_reflector twice '' 100 0 "$PATIENT" 'e:Duplicate -eq 99' 'e:Recorded -eq 100
 bad_reflector late '--every 10' 40 0 '--plain --timeout 100' 'e:Late -ge 4' 'e:Lost -ge 4'
 bad_reflector swapped '--every 10' 40 0 '--plain --timeout 100' 'e:Late -ge 4' 'e:Reordered -ge 4'
 bad_reflector future '' 100 0 "$PATIENT" 'e:Foreign -eq 100' 'e:Recorded -eq 100'
-bad_reflector future '--instead' 5 1 '--timeout 100' 'e:Foreign -ge 4' 'e:Lost -eq 5' 'e.err ~ never answered'
+bad_reflector future '--instead' 5 1 '--timeout 100' 'e:Foreign -ge 4' 'e:Lost -eq 5' 'e.err ~ answers, but is no STAMP reflector'
 bad_reflector ssid '' 100 0 "$PATIENT" 'e:Foreign -eq 100' 'e:Recorded -eq 100'
 bad_reflector old '' 100 0 "$PATIENT" 'e:Foreign -eq 100' 'e:Recorded -eq 100' 'e:Duplicate -eq 0' 'e:Late -eq 0'
 bad_reflector unnamed '' 100 0 "$PATIENT" 'e:Foreign -eq 99' 'e:Recorded -eq 100'

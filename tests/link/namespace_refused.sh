@@ -44,6 +44,7 @@ done <<-'END'
 	-t 1e9999|--threshold: '1e9999' is not a number: give
 	-b 0|--bucket-size: '0' is out of range: give 0\.001 to
 	-o 1 -b 2|--overflow 1 with --bucket-size 2
+	-o 10000000 -b 0.001|--bucket-size 0\.001 us: with --overflow 10000000 us the finest bucket is 10 us: give a multiple of that
 	--port 65536|--port: '65536' is out of range: give 1 to 65535
 	--stamp soft|--stamp: 'soft' is not a choice: give hardware, kernel or user
 	-l|--log: FILE is missing

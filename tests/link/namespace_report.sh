@@ -9,10 +9,17 @@ count_line() { # name, meaning, which a count of 0 need not have
 	printf '^  %-10s:  (0|[0-9]+%s)$\n' "$1" "${2:+  \\($2\\)}"
 }
 
+# There only when it is not 0.
+folded_line() {
+	printf '* ^  %-10s:  [1-9][0-9]*%s$\n' "$1" "${2:+  \\($2\\)}"
+}
+
 # What an emitter's report has of the reflector, with -H.
 parts_template() {
-	local number='[0-9]+' us='[0-9]+\.[0-9]{3}' name
+	local number='[0-9]+' us='[0-9]+\.[0-9]{3}' name percentiles
 
+	# Of 100 samples ten are above the 90th; where some are negative fewer are.
+	percentiles=" +$us +$us\\*?( +$us\\*){4}( +$us){2}"
 	for name in Response Network; do
 		cat <<-END
 			^$
@@ -20,6 +27,7 @@ parts_template() {
 			^  $number samples from $us \(#$number\) to $us \(#$number\)$
 			^  average $us, standard deviation $us$
 			^  50th $us, 90th $us, 95th $us, 99th $us, 99\.9th $us, 99\.99th $us$
+			^    fewer than ten samples are above: 95th, 99th, 99\.9th, 99\.99th$
 			* ^  [ 0-9]{8}\.[0-9]{3} - [ 0-9]{8}\.[0-9]{3} : [ 0-9]{12} [ 0-9]{3}\.[0-9]{4}%$
 			^  [ 0-9]{8}\.[0-9]{3} -   \(overflow\) : [ 0-9]{12} [ 0-9]{3}\.[0-9]{4}%$
 		END
@@ -27,13 +35,15 @@ parts_template() {
 	cat <<-END
 		^$
 		^Stages \(us\): +Samples +Negative +50th +90th +95th +99th +99\.9th +99\.99th +Maximum +Average$
-		^  Response +T3_KERNEL - T2_KERNEL( +$number){2}( +$us){8}$
-		^  Network +RTT - RESPONSE( +$number){2}( +$us){8}$
-		^  Forward +\+-$us us( +$number){2}( +$us){8}$
-		* ^  Forward, variation +above its minimum( +$number){2}( +$us){8}$
-		^  Backward +\+-$us us( +$number){2}( +$us){8}$
-		* ^  Backward, variation +above its minimum( +$number){2}( +$us){8}$
+		^  Round trip +T4_KERNEL - T1_KERNEL( +$number){2}$percentiles$
+		^  Response +T3_KERNEL - T2_KERNEL( +$number){2}$percentiles$
+		^  Network +RTT - RESPONSE( +$number){2}$percentiles$
+		^  Forward +\+-$us us( +$number){2}$percentiles$
+		* ^  Forward, variation +above its minimum( +$number){2}$percentiles$
+		^  Backward +\+-$us us( +$number){2}$percentiles$
+		* ^  Backward, variation +above its minimum( +$number){2}$percentiles$
 		^  Forward and backward are within \+-$number ns \(at the end \+-$number\): the clocks were compared by the exchanges themselves$
+		^  \* fewer than ten samples are above it$
 	END
 }
 
@@ -45,12 +55,13 @@ directions_template() {
 	echo '^$'
 	echo "^Reflector's stamps, by its kernel \(T3_KERNEL comes with the next reply\):\$"
 	count_line Complete
-	count_line 'Reply lost' '.*'
-	count_line Unknown '.*'
-	count_line Untold '.*'
-	count_line Mixed '.*'
-	count_line 'At the end' '.*'
-	count_line 'Stepped there' '.*'
+	folded_line 'Reply lost' '.*'
+	folded_line Unknown '.*'
+	folded_line Untold '.*'
+	folded_line Mixed '.*'
+	folded_line 'At the end' '.*'
+	folded_line 'Stepped there' '.*'
+	echo '^  all others 0$'
 }
 
 # The tables of an emitter's report have rows that a reflector's has not, and the other way round.
@@ -58,49 +69,50 @@ packets_template() { # e or r
 	echo '^Packets:$'
 	count_line Sent
 	count_line Received
-	count_line Warm-up 'answered, left out of the statistics'
+	folded_line Warm-up 'answered, left out of the statistics'
 	count_line Recorded
 	[ "$1" = r ] || count_line Lost 'no reply within --timeout'
-	count_line Unstamped 'answered, but a stamp is missing: not recorded'
-	count_line Negative 'the clock went back: not recorded'
-	count_line Stepped 'a clock was set in between: not recorded'
+	folded_line Unstamped 'answered, but a stamp is missing: not recorded'
+	folded_line Negative 'the clock went back: not recorded'
+	folded_line Stepped 'a clock was set in between: not recorded'
 	if [ "$1" = e ]; then
-		count_line Unfinished interrupted
-		count_line Closing 'sent after the end, to hear when the last reply left'
-		count_line Answered 'by replies in time'
-		count_line Late 'replies to probes that were given up'
-		count_line Duplicate 'replies that came again'
+		folded_line Unfinished interrupted
+		folded_line Closing 'sent after the end, to hear when the last reply left'
+		folded_line Answered 'by replies in time'
+		folded_line Late 'replies to probes that were given up'
+		folded_line Duplicate 'replies that came again'
 	else
-		count_line Duplicate 'requests that came again, answered'
+		folded_line Duplicate 'requests that came again, answered'
 	fi
-	count_line Reordered 'came after a later one'
+	folded_line Reordered 'came after a later one'
 	if [ "$1" = e ]; then
-		count_line Foreign 'not an answer to a probe of this run'
-		count_line Malformed
-		count_line Unverified 'the HMAC is wrong or missing: not used'
-		count_line 'Bad TLVs' 'of replies: malformed, or marked so'
-		count_line 'Bad HMACs' 'of replies: .*'
+		folded_line Foreign 'not an answer to a probe of this run'
+		folded_line Malformed
+		folded_line Unverified 'the HMAC is wrong or missing: not used'
+		folded_line 'Bad TLVs' 'of replies: malformed, or marked so'
+		folded_line 'Bad HMACs' 'of replies: .*'
 	else
-		count_line Foreign "not answered: .*"
-		count_line Malformed
-		count_line Unverified 'the HMAC is wrong or missing: not used'
-		count_line Disallowed 'not answered: .*'
-		count_line 'Too short' 'not answered: .*'
-		count_line 'No session' 'not answered: .*'
-		count_line Replayed 'not answered: .*'
-		count_line 'Over rate' 'not answered: .*'
-		count_line 'Bad TLVs' 'answered, marked as malformed'
-		count_line Unanswered 'the kernel did not take the reply'
+		folded_line Foreign "not answered: .*"
+		folded_line Malformed
+		folded_line Unverified 'the HMAC is wrong or missing: not used'
+		folded_line Disallowed 'not answered: .*'
+		folded_line 'Too short' 'not answered: .*'
+		folded_line 'No session' 'not answered: .*'
+		folded_line Replayed 'not answered: .*'
+		folded_line 'Over rate' 'not answered: .*'
+		folded_line 'Bad TLVs' 'answered, marked as malformed'
+		folded_line Unanswered 'the kernel did not take the reply'
 	fi
-	count_line Refused 'by the kernel: sends, and errors it reported'
-	[ "$1" = r ] || echo '^  No answer for:  [0-9]+\.[0-9]{3} s(  \([0-9.]+ % of the run, .* after the start\))?$'
-	count_line 'Dropped by this host' 'our socket had no room, or the checksum was wrong'
+	folded_line Refused 'by the kernel: sends, and errors it reported'
+	[ "$1" = r ] || echo '* ^  No answer for:  [0-9]+\.[0-9]{3} s(  \([0-9.]+ % of the run, .* after the start\))?$'
+	folded_line 'Dropped by this host' 'our socket had no room, or the checksum was wrong'
 	if [ "$1" = e ]; then
-		count_line Strays 'to our port from others than the server, dropped'
+		folded_line Strays 'to our port from others than the server, dropped'
 	else
 		count_line Sessions
-		count_line Evicted 'idle sessions forgotten for newer ones'
+		folded_line Evicted 'idle sessions forgotten for newer ones'
 	fi
+	echo '^  all others 0$'
 }
 
 # What an emitter has of all delays, after the stages.
@@ -109,14 +121,15 @@ delays_template() {
 
 	echo '^$'
 	echo '^Delays \(us\): +Samples +Min +Mean +Median +99th +Max +Stddev$'
-	for row in RTT 'Send delay' 'Receive delay' Response 'RTT IPDV' 'Send IPDV' 'Receive IPDV'; do
-		echo "^  $row +[0-9]+( +[0-9]+\\.[0-9]{3}){6}\$"
+	for row in RTT 'Send delay' 'Receive delay' Response Network 'RTT IPDV' 'Send IPDV' 'Receive IPDV' 'Response IPDV' 'Network IPDV'; do
+		echo "^  $row +[0-9]+( +[0-9]+\\.[0-9]{3}){4}\\*( +[0-9]+\\.[0-9]{3}){2}\$"
 	done
 	cat <<-END
+		^  \* fewer than ten samples are above it$
 		^  Median and 99th of delays are lower edges of at most 0\.010 us$
 		* ^  Not in (Send|Receive) delay: [0-9]+ that are negative$
 		^  IPDV: between the delays of consecutive probes \(RFC 3393\); median and 99th within 1\.6 %$
-		* ^  Not in Send and Receive IPDV: .*$
+		* ^  In no IPDV but that of RTT: .*$
 	END
 }
 
@@ -132,21 +145,50 @@ traffic_template() {
 }
 
 missing_template() {
-	echo '^Missing stamps:$'
-	count_line Transmit
-	count_line Receive
-	count_line 'Came late' 'transmit stamps after --timeout'
-	count_line 'Came twice' 'transmit stamps'
-	count_line Unmatched 'transmit stamps of no packet in flight'
-	count_line Truncated 'control messages'
-	count_line Other 'entries of the error queue, not our stamps'
+	echo '^Missing stamps:( none)?$'
+	folded_line Transmit
+	folded_line Receive
+	folded_line 'Came late' 'transmit stamps after --timeout'
+	folded_line 'Came twice' 'transmit stamps'
+	folded_line Unmatched 'transmit stamps of no packet in flight'
+	folded_line Truncated 'control messages'
+	folded_line Other 'entries of the error queue, not our stamps'
+	echo '* ^  all others 0$'
+}
+
+# The line on top, which is quoted.
+top_template() { # e or r
+	local quoted='[0-9]+\.[0-9]{1,2} us'
+	local figures="p50 $quoted, p99\\.9 $quoted, max $quoted \\(#[0-9]+\\) of"
+
+	if [ "$1" = e ]; then
+		echo "^RTT $figures 100 samples \\(too few for p99\\.9\\) in [0-9.]+ s, 0 lost: (trusted|doubtful)\$"
+	else
+		echo "^Response $figures 101 samples \\(too few for p99\\.9\\) in [0-9.]+ s: (trusted|doubtful)\$"
+	fi
+}
+
+# A reflector's table of stages, without -s.
+response_template() {
+	local number='[0-9]+' us='[0-9]+\.[0-9]{3}'
+
+	cat <<-END
+		^$
+		^Stages \(us\): +Samples +Negative +50th +90th +95th +99th +99\.9th +99\.99th +Maximum$
+		^  Response +T3_KERNEL - T2_KERNEL( +$number){2}( +$us){2}( +$us\*){4} +$us$
+		^  \* fewer than ten samples are above it$
+	END
 }
 
 # The lines of a report with -H, in order. "* REGEX": any number of such lines.
 report_template() {
 	local role=$1 latency=$2 number='[0-9]+' p
 
+	top_template "$role"
 	cat <<-END
+		^Measurement: (trusted|doubtful: .*)$
+		* ^Note: tracing is on \(.*\): it moves what is measured$
+		^$
 		^Test is complete\. Duration: [0-9]+\.[0-9]{2} s$
 		^$
 		^--- Latency Statistics ---$
@@ -164,12 +206,18 @@ report_template() {
 		echo "^    $p ?:  $number\\.[0-9]{3}\$"
 	done
 	cat <<-END
+		^    fewer than ten samples are above: 95th, 99th, 99\.9th, 99\.99th$
 		^  Std dev   :  $number\.[0-9]{3} us$
 		^  Buckets \(us\):$
 		* ^  [ 0-9]{8}\.[0-9]{3} - [ 0-9]{8}\.[0-9]{3} : [ 0-9]{12} [ 0-9]{3}\.[0-9]{4}%$
 		^  [ 0-9]{8}\.[0-9]{3} -   \(overflow\) : [ 0-9]{12} [ 0-9]{3}\.[0-9]{4}%$
 	END
-	[ "$role" = r ] || { parts_template && delays_template; }
+	if [ "$role" = e ]; then
+		parts_template
+		delays_template
+	else
+		response_template
+	fi
 	cat <<-END
 		^$
 		^Latency: $latency$
@@ -180,11 +228,8 @@ report_template() {
 	echo '^$'
 	missing_template
 	echo '^$'
-	echo "^Rate: [0-9]+ $([ "$role" = e ] && echo 'round trips' || echo responses)/s\$"
+	echo "^Rate: [0-9]+ $([ "$role" = e ] && echo 'round trips' || echo responses)/s( \\([0-9]+ while answered\\))?\$"
 	[ "$role" = r ] || traffic_template
-	echo '^$'
-	echo '* ^Note: tracing is on \(.*\): it moves what is measured$'
-	echo '^Measurement: (trusted|doubtful: .*)$'
 }
 
 report_is() { # name, words of the latency line
@@ -211,4 +256,4 @@ report_is() { # name, words of the latency line
 pair 'the report is line by line what it must be' '0 0' "$K -H" "$K -H --count 100" \
 	"@report_is e RTT = T4_KERNEL - T1_KERNEL $KERNEL" "@report_is r RESPONSE = T3_KERNEL - T2_KERNEL $KERNEL"
 pair 'without -H there is no histogram' '0 0' "$K" "$K --count 20" 'e.out !~ Histogram|Percentiles|Buckets' \
-	'r.out !~ Histogram|Percentiles|Buckets' 'e.out ~ ^MIN: [0-9]+ ns \| MAX: ' 'r.out ~ ^MIN: [0-9]+ ns \| MAX: '
+	'r.out !~ Histogram|Percentiles|Buckets' 'e.out ~ ^  Round trip +T4' 'r.out ~ ^  Response +T3' 'e.out ~ ^MIN: [0-9]+ ns \| MAX: ' 'r.out ~ ^MIN: [0-9]+ ns \| MAX: '

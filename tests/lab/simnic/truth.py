@@ -125,8 +125,19 @@ def section(text, title):
     return found.group(1) if found else ""
 
 
+class Rows(dict):
+    """Counts of a report by row: 0 where it folds those."""
+    folded = False
+
+    def __missing__(self, name):
+        if self.folded:
+            return 0
+        raise KeyError(name)
+
+
 def rows_of(text):
-    rows = {}
+    rows = Rows()
+    rows.folded = "\n  all others 0\n" in text
     for name, value in re.findall(r"^  (\S[\w -]*?) *:  (\d+)(?:  \(.*)?$", text, re.M):
         rows.setdefault(name, int(value))
     return rows
@@ -245,7 +256,8 @@ class Part:
     """A row: samples, negative, and what is shown in ns: percentiles by SHOWN, "max", "mean"; None for a bound."""
     def __init__(self, words):
         self.name, self.formula, self.samples, self.negative = words[0], words[1], int(words[2]), int(words[3])
-        values = [None if word.startswith(">=") else round(float(word) * 1000) for word in words[4:]]
+        values = [None if word.startswith(">=") else round(float(word) * 1000)
+                  for word in " ".join(words[4:]).replace("*", " ").split()]
         self.ns = dict(zip([*SHOWN, "max", "mean"], values))
 
 
@@ -286,6 +298,11 @@ def accounts_of(text):
     return rows_of(section(text, "Packets:") + section(text, "Missing stamps:"))
 
 
+def below_the_top(text):
+    """What follows the line on top and the verdict."""
+    return text.partition("\n\n")[2]
+
+
 text_e, text_r = read("e.out"), read("r.out")
 e, r = accounts_of(text_e), accounts_of(text_r)
 a, b, c = counters_of(emitter), counters_of(1), counters_of(2 - emitter)
@@ -295,7 +312,7 @@ check_statistics("e", text_e)
 check_statistics("r", text_r)
 check_accounts(e, r)
 names = {"e": e, "r": r, "a": a, "b": b, "c": c, "beside": count_beside() if is_one_of_two else 0,
-         "E": E, "R": R, "N": N, "text_e": text_e, "text_r": text_r,
+         "E": E, "R": R, "N": N, "text_e": text_e, "text_r": text_r, "below_the_top": below_the_top,
          "hit": lambda name: {n for n in range(N) if hits(name, n)}}
 
 
