@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A report beside one that was read and found good.
+
+    compare_report.py GOOD REPORT
+
+GOOD is a report as it was printed once. Any number stands for any other, and so many blanks for so many others. A line
+that begins with "?" there may be missing, or be there several times; behind a line "?..." anything may come. What hangs on
+the machine is left out of both: how few samples support something, the rate while answered, and reasons of the verdict that
+a busy machine has. Prints the first line that differs; exit status 1 if one does.
+"""
+import re
+import sys
+
+NUMBER = re.compile(r"(?<![\w.])[+-]?\d[\d,]*(\.\d+)?(?![\d]*(th\b|\w))\*?")
+BUSY = re.compile("the measuring thread|slots of|page faults|the CPU|packets were dropped on receipt|memory of histogram|the NIC counted")
+
+
+def shape_of(line):
+    line = line.replace(" (too few for p99.9)", "")
+    line = re.sub(r" \(\d+ while answered\)$", "", line)
+    line = line.replace("  (folded; -v has all)", "")
+    line = re.sub(r"  #+$", "", line)
+    line = re.sub(r"(\d)\*", r"\1 ", line)
+    return re.sub(r"\s+", " ", NUMBER.sub("0", line)).rstrip()
+
+
+def without_busy(lines):
+    """The verdict, and the level in the line above it, as a machine with nothing else to do would have them."""
+    found = re.match(r"Measurement: (\w+)(: .*)?$", lines[1])
+    if not found or not lines[0].endswith(": " + found[1]):
+        return lines
+    reasons = [one for one in (found[2] or "")[2:].split("; ") if one and not BUSY.match(one)]
+    level = found[1] if reasons else "trusted"
+    return [lines[0][:-len(found[1])] + level, f"Measurement: {level}" + (": " if reasons else "") + "; ".join(reasons),
+            *lines[2:]]
+
+
+def read(path):
+    with open(path, encoding="ascii") as f:
+        lines = without_busy(f.read().splitlines())
+    return [shape_of(line) for line in lines if "fewer than ten samples are above" not in line]
+
+
+def compare(good, report):
+    at = 0
+    for line in report:
+        options = []
+        while at + len(options) < len(good) and good[at + len(options)].startswith("?"):
+            options.append(good[at + len(options)][1:])
+        if "..." in options or line in options:
+            continue
+        at += len(options)
+        if at == len(good):
+            return f"'{line}' is behind the end"
+        if good[at] != line:
+            return f"'{line}' is not '{good[at]}'"
+        at += 1
+    rest = [line for line in good[at:] if not line.startswith("?")]
+    return f"it ends before '{rest[0]}'" if rest else ""
+
+
+def main():
+    wrong = compare(read(sys.argv[1]), read(sys.argv[2]))
+    if wrong:
+        print(wrong)
+    sys.exit(1 if wrong else 0)
+
+
+main()
