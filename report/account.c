@@ -211,6 +211,28 @@ static void write_shares(FILE *out, const struct exchange *x)
 		percent * (double)counter_get(&a->duplicate));
 }
 
+bool account_row(const struct report *r, enum account_table which, unsigned index, const char **name, uint64_t *count)
+{
+	const struct account_row *rows = which == ACCOUNT_PACKETS ? packets : stamps;
+	const size_t n = which == ACCOUNT_PACKETS ? sizeof(packets) / sizeof(packets[0]) : sizeof(stamps) / sizeof(stamps[0]);
+
+	if (which == ACCOUNT_DIRECTIONS) {
+		if (index >= sizeof(direction_rows) / sizeof(direction_rows[0]))
+			return false;
+		*name = direction_rows[index].name;
+		*count = *(const uint64_t *)((const char *)&r->exchange->directions + direction_rows[index].offset);
+		return true;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!(rows[i].roles & (r->options->role == ROLE_EMIT ? EMITTER : REFLECTOR)) || index--)
+			continue;
+		*name = rows[i].name;
+		*count = counter_get((const counter *)((const char *)&r->exchange->account + rows[i].offset));
+		return true;
+	}
+	return false;
+}
+
 void account_write(FILE *out, const struct report *r)
 {
 	const struct exchange *x = r->exchange;
