@@ -189,6 +189,8 @@ static const struct option_row table[] = {
 	{ NULL, 0, "log-rotate", "SIZE,N", ROTATION(log_rotate),
 	  .help = "write files of this size, FILE.1 and so on, and keep N of them" },
 	{ NULL, 0, "json", "FILE", TEXT(KIND_FILE, json_path), .help = "write all results to FILE as JSON, or - for stdout" },
+	{ NULL, 0, "jsonl", "FILE", TEXT(KIND_FILE, jsonl_path),
+	  .help = "write a line of JSON each second and at each breach, in the same way" },
 	{ NULL, 'q', "quiet", NULL, FLAG(quiet), .help = "nothing on stdout" },
 	{ NULL, 'v', "verbose", NULL, FLAG(verbose), .help = "show configuration, allocation and what was granted" },
 

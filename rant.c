@@ -303,6 +303,7 @@ static int start_log(struct run *r)
 	const bool beside = !store_log_is_circular(o) && !r->report.no_other_cpu &&
 			    !log_writer_start(&r->outputs.log, rights_drop_beside, &r->rights);
 
+	r->exchange.tally = outputs_start(&r->outputs, rights_drop_beside, &r->rights);
 	return store_open_log(&r->store, o, &r->exchange, beside);
 }
 

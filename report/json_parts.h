@@ -6,7 +6,6 @@
 #include "rant.h"
 #include "report/json.h"
 
-struct histogram;
 struct report;
 
 #define JSON_SCHEMA_VERSION 1
@@ -24,11 +23,8 @@ void json_host(struct json *j, const struct report *r);
 void json_clocks(struct json *j, const struct report *r);
 void json_accounts(struct json *j, const struct report *r);
 
-/* Latency, stages, ways and the schedule, each with its histogram; how consecutive delays differ. */
-void json_statistics(struct json *j, const struct report *r);
-
-/* The buckets of a histogram that have a sample, as pairs of where it begins and how many are in it. */
-void json_buckets(struct json *j, const char *name, const struct histogram *h);
+/* Latency, stages, ways and the schedule; how consecutive delays differ. histograms: each with its histogram. */
+void json_statistics(struct json *j, const struct report *r, bool histograms);
 
 void json_breaches(struct json *j, const struct report *r);
 

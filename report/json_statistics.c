@@ -22,9 +22,9 @@ static void put_pair(struct json *j, int64_t start_ns, uint64_t count)
 	json_end(j);
 }
 
-void json_buckets(struct json *j, const char *name, const struct histogram *h)
+static void put_buckets(struct json *j, const struct histogram *h)
 {
-	json_array(j, name);
+	json_array(j, "buckets");
 	for (uint32_t i = 0; i < h->buckets; i++)
 		if (histogram_bucket(h, i))
 			put_pair(j, i * h->width_ns, histogram_bucket(h, i));
@@ -56,7 +56,7 @@ static void put_histogram(struct json *j, const struct histogram *h)
 	json_integer(j, "overflow_from_ns", h->limit_ns);
 	json_count(j, "overflow_samples", h->overflows);
 	json_count(j, "overflow_not_kept", h->overflows - kept);
-	json_buckets(j, "buckets", h);
+	put_buckets(j, h);
 	put_overflow(j, h);
 	json_end(j);
 }
@@ -106,6 +106,7 @@ struct statistic {
 	const char *label; /* of the report */
 	const char *formula;
 	const struct histogram *histogram;
+	bool with_histogram;
 	int64_t within_ns; /* each value may be off by so much; -1: by no clock */
 };
 
@@ -122,7 +123,8 @@ static void put_figure(struct json *j, const struct statistic *f)
 		json_integer(j, "within_ns", f->within_ns);
 	put_extremes(j, h);
 	put_percentiles(j, h);
-	put_histogram(j, h);
+	if (f->with_histogram)
+		put_histogram(j, h);
 	json_end(j);
 }
 
@@ -133,7 +135,7 @@ static int64_t bound_of(const struct exchange *x, const struct stage *s)
 	return s->bound == BOUND_HERE && x->clocks ? clocks_stages_bound(x) : x->bound_ns[s->bound];
 }
 
-static void put_stages(struct json *j, const struct report *r)
+static void put_stages(struct json *j, const struct report *r, bool histograms)
 {
 	const struct exchange *x = r->exchange;
 	struct stage stages[STAGES];
@@ -148,11 +150,11 @@ static void put_stages(struct json *j, const struct report *r)
 		if (!part_is_collected(r, i, s))
 			continue;
 		part_name(&p, r, s);
-		put_figure(j, &(struct statistic){ p.name, p.formula, x->stage[i], bound_of(x, s) });
+		put_figure(j, &(struct statistic){ p.name, p.formula, x->stage[i], histograms, bound_of(x, s) });
 	}
 }
 
-static void put_figures(struct json *j, const struct report *r)
+static void put_figures(struct json *j, const struct report *r, bool histograms)
 {
 	const struct exchange *x = r->exchange;
 	char formula[64];
@@ -161,17 +163,17 @@ static void put_figures(struct json *j, const struct report *r)
 	label_latency(r->options, formula, sizeof(formula));
 	equals = strstr(formula, " = ");
 	json_object(j, "statistics");
-	put_figure(j, &(struct statistic){ label_roles[r->options->role].latency, equals ? equals + 3 : NULL, r->histogram, -1 });
-	put_stages(j, r);
+	put_figure(j, &(struct statistic){ label_roles[r->options->role].latency, equals ? equals + 3 : NULL, r->histogram, histograms, -1 });
+	put_stages(j, r, histograms);
 	for (int i = 0; i < ONE_WAYS; i++)
 		if (x->one_way[i] && x->one_way[i]->count + x->one_way[i]->negatives)
 			put_figure(j, &(struct statistic){ i == ONE_WAY_FORWARD ? "Forward" : "Backward",
-							i == ONE_WAY_FORWARD ? "T2 - T1" : "T4 - T3", x->one_way[i],
+							i == ONE_WAY_FORWARD ? "T2 - T1" : "T4 - T3", x->one_way[i], histograms,
 							x->one_way_bound_ns[0] });
 	if (x->planned[PLANNED_LATE])
-		put_figure(j, &(struct statistic){ "Sent late", "T1 - slot", x->planned[PLANNED_LATE], -1 });
+		put_figure(j, &(struct statistic){ "Sent late", "T1 - slot", x->planned[PLANNED_LATE], histograms, -1 });
 	if (x->planned[PLANNED_RTT])
-		put_figure(j, &(struct statistic){ "RTT from slot", "RTT + sent late", x->planned[PLANNED_RTT], -1 });
+		put_figure(j, &(struct statistic){ "RTT from slot", "RTT + sent late", x->planned[PLANNED_RTT], histograms, -1 });
 	json_end(j);
 }
 
@@ -238,9 +240,9 @@ static void put_schedule(struct json *j, const struct report *r)
 	}
 }
 
-void json_statistics(struct json *j, const struct report *r)
+void json_statistics(struct json *j, const struct report *r, bool histograms)
 {
-	put_figures(j, r);
+	put_figures(j, r, histograms);
 	put_variations(j, r);
 	put_schedule(j, r);
 }

@@ -21,7 +21,7 @@ struct output {
 	const struct log_file *file;
 };
 
-#define OUTPUTS 2
+#define OUTPUTS 3
 
 static void list_outputs(const struct outputs *o, struct output list[OUTPUTS])
 {
@@ -29,6 +29,7 @@ static void list_outputs(const struct outputs *o, struct output list[OUTPUTS])
 	const struct output all[OUTPUTS] = {
 		{ "log", from->log_path, &o->log.file },
 		{ "json", from->json_path, &o->json },
+		{ "jsonl", from->jsonl_path, &o->lines_file },
 	};
 
 	memcpy(list, all, sizeof(all));
@@ -87,6 +88,10 @@ static int open_files(struct outputs *o, struct log *log)
 
 	if (!error && from->json_path)
 		error = log_file_open_of(&o->json, "json", from->json_path);
+	if (!error && from->jsonl_path)
+		error = log_file_open_of(&o->lines_file, "jsonl", from->jsonl_path);
+	if (!error && from->jsonl_path)
+		error = jsonl_open(&o->lines, o->report, &o->lines_file);
 	return error;
 }
 
@@ -105,6 +110,24 @@ int outputs_open(struct outputs *o, struct report *r, struct log *log)
 	if (error)
 		outputs_close(o);
 	return error;
+}
+
+static void begin_thread(void *outputs)
+{
+	struct outputs *o = outputs;
+
+	o->begin(o->context);
+}
+
+struct tally *outputs_start(struct outputs *o, void (*begin)(void *context), void *context)
+{
+	if (!o->lines_file.path || o->report->no_other_cpu)
+		return NULL;
+	o->begin = begin;
+	o->context = context;
+	o->watch = (struct watch){ .begin = begin_thread, .context = o };
+	watch_add(&o->watch, (struct watch_duty){ .period_ns = JSONL_PERIOD_NS, .act = jsonl_look, .context = &o->lines });
+	return watch_start(&o->watch) ? NULL : &o->lines.tally;
 }
 
 void outputs_need(const struct outputs *o, struct rights_needs *n)
@@ -154,6 +177,8 @@ void outputs_look(struct outputs *o, const struct nic *n)
 {
 	if (o->json.path)
 		check_tell(keep_finding, o, o->report->options, n);
+	if (o->lines_file.path)
+		jsonl_begin(&o->lines);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------------ */
@@ -196,7 +221,7 @@ static void write_object(struct json *j, const struct outputs *o, enum status st
 	json_host(j, r);
 	json_clocks(j, r);
 	json_accounts(j, r);
-	json_statistics(j, r);
+	json_statistics(j, r, true);
 	json_breaches(j, r);
 	json_machine(j, r);
 	write_findings(j, o);
@@ -219,19 +244,36 @@ static int write_json(struct outputs *o, enum status status)
 
 /* ---- After the run --------------------------------------------------------------------------------------------------- */
 
+static int end_lines(struct outputs *o, enum status status)
+{
+	if (!o->lines_file.path)
+		return 0;
+	jsonl_end(&o->lines, status);
+	return log_file_finish(&o->lines_file);
+}
+
 enum status outputs_write(struct outputs *o, enum status status)
 {
-	return write_json(o, status) && status != STATUS_BREACH ? STATUS_FAILED : status;
+	int error;
+
+	watch_stop(&o->watch);
+	error = end_lines(o, status);
+	error |= write_json(o, status);
+	return error && status != STATUS_BREACH ? STATUS_FAILED : status;
 }
 
 void outputs_cut_off(struct outputs *o)
 {
 	log_file_cut_off(&o->log.file);
 	log_file_cut_off(&o->json);
+	log_file_cut_off(&o->lines_file);
 }
 
 void outputs_close(struct outputs *o)
 {
 	log_writer_close(&o->log);
 	log_file_abandon(&o->json);
+	watch_stop(&o->watch);
+	log_file_abandon(&o->lines_file);
+	jsonl_close(&o->lines);
 }

@@ -63,6 +63,61 @@ json_to_stdout() {
 	verdict
 }
 
+lines_agree() { # NAME [SECONDS [LINES [REPORT]]]
+	local line
+
+	while read -r line; do
+		complain "$1.jsonl: $line"
+	done < <(python3 "$here/read_jsonl.py" "$here/../../docs/rant.schema.json" "${3:-$logs/$1.jsonl}" "${4:-$work/$1.out}" "${2:-1}" 2>&1)
+}
+
+line_tests() {
+	local R="--jsonl $logs/r.jsonl" M="--jsonl $logs/e.jsonl"
+
+	pair 'jsonl: the seconds of both ends make the run' '0 0' "$K $R" "$K -d 3.2 -t 1000 -C $M" '@lines_agree e 3' '@lines_agree r 3'
+	pair 'jsonl: by the clock, with user stamps and a warm-up' '0 0' "$U $R" "$U -w 20 --count 200 --interval 100us $M" \
+		'@lines_agree e' '@lines_agree r'
+	emitter_signal=INT pair 'jsonl: an interrupted run has its summary' '0 0' "$K $R" "$K --count 1000000 $M" '@lines_agree e'
+	alone 'jsonl: nothing that ever answered' 1 e "$E -d 0.3 --timeout 10 $M" '@lines_agree e'
+}
+
+lines_come_while_it_runs() {
+	begin 'jsonl: lines are there while the run goes on, and a breach is told at once' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K --timeout 5000 -t 0.001 -C --interval 100ms --jsonl $logs/e.jsonl"
+	poll grep -qs '"type":"second"' "$logs/e.jsonl.partial"
+	grep -q '"type":"breach"' "$logs/e.jsonl.partial" || complain 'no breach is told yet'
+	is_running e || complain 'the run was over'
+	terminate e r
+	lines_agree e
+	verdict
+}
+
+lines_through_a_pipe() {
+	local name='jsonl: through a pipe into jq'
+
+	command -v jq >/dev/null || { skip "$name" "'jq' is not installed"; return; }
+	begin "$name" || return 0
+	start_reflector r "$K"
+	start e e sh -c "$rant $E --timeout 5000 -d 2.2 --jsonl - 2>$work/text | jq -c 'select(.type == \"second\") | .samples'"
+	finish e
+	terminate r
+	[ "$(grep -cE '^[0-9]+$' "$work/e.out")" -ge 2 ] || complain 'jq has not seen two seconds'
+	grep -q '^Measurement: ' "$work/text" || complain 'the report is not on stderr'
+	verdict
+}
+
+reader_goes() {
+	begin 'jsonl: a reader that goes away is one line and status 1' || return 0
+	start_reflector r "$K"
+	start e e sh -c "{ $rant $E --timeout 5000 -q -d 2.2 --jsonl - 2>$work/text; echo \$? >$work/status; } | head -n 1"
+	finish e
+	terminate r
+	[ "$(cat "$work/status")" = 1 ] || complain "status $(cat "$work/status")"
+	[ "$(cat "$work/text")" = 'rant: --jsonl -: its reader has gone away: the rest of it is left out' ] || complain "$(cat "$work/text")"
+	verdict
+}
+
 json_refused() {
 	local S="with --json .* both would write to the same place: give each a file of its own$"
 
@@ -70,6 +125,8 @@ json_refused() {
 		"e.err ~ ^rant: --log .* $S" '@silent' '@nothing_there'
 	alone 'json: two outputs on stdout are refused' 1 e "$E -d 1 -l - --json /dev/stdout" '@one_line e' \
 		"e.err ~ ^rant: --log - $S" '@silent'
+	alone 'jsonl: the same file as the log or --json is refused' 1 e "$E -d 1 --jsonl $logs/x --json $logs/x" '@one_line e' \
+		"e.err ~ ^rant: --json $logs/x with --jsonl $logs/x: both would" '@silent' '@nothing_there'
 	alone 'json: a place that cannot be written is told before the run' 1 e "$E -d 1 --json $logs/none/x" '@one_line e' \
 		"e.err ~ ^rant: --json $logs/none/x: cannot write there \(No such file or directory\): choose another place$" '@silent'
 	prepare=make_link alone 'json: a symbolic link is not followed' 1 e "$E -d 1 --json $logs/link" '@one_line e' \
@@ -104,7 +161,11 @@ if python3 -c 'import jsonschema' 2>/dev/null; then
 	json_tests
 	json_to_stdout
 	json_of_an_earlier_run_stays_until_it_is_replaced
+	line_tests
+	lines_come_while_it_runs
 else
 	skip 'json: its contents' "'python3-jsonschema' is not installed"
 fi
+lines_through_a_pipe
+reader_goes
 json_refused
