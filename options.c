@@ -191,6 +191,10 @@ static const struct option_row table[] = {
 	{ NULL, 0, "json", "FILE", TEXT(KIND_FILE, json_path), .help = "write all results to FILE as JSON, or - for stdout" },
 	{ NULL, 0, "jsonl", "FILE", TEXT(KIND_FILE, jsonl_path),
 	  .help = "write a line of JSON each second and at each breach, in the same way" },
+	{ NULL, 0, "hgrm", "FILE", TEXT(KIND_FILE, hgrm_path),
+	  .help = "write the percentile distribution for plotters of HdrHistogram" },
+	{ NULL, 0, "prometheus", "FILE", TEXT(KIND_FILE, prometheus_path),
+	  .help = "replace FILE.prom of node_exporter every 10 s" },
 	{ NULL, 'q', "quiet", NULL, FLAG(quiet), .help = "nothing on stdout" },
 	{ NULL, 'v', "verbose", NULL, FLAG(verbose), .help = "show configuration, allocation and what was granted" },
 

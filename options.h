@@ -52,7 +52,7 @@ struct options {
 	union address server; /* any.sa_family is AF_UNSPEC without --address */
 	const char *log_path, *save_trace_path;
 	const char *key_path; /* NULL: unauthenticated */
-	const char *json_path, *jsonl_path; /* NULL: none */
+	const char *json_path, *jsonl_path, *hgrm_path, *prometheus_path; /* NULL: none */
 	const char *user; /* NULL: who started rant */
 	struct breach_actions on_breach;
 	struct allow_list allow; /* reflector */

@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define TAKEN_AT_ONCE 1024
-
 /* ---- A line ---------------------------------------------------------------------------------------------------------- */
 
 static int put_line(void *file, const char *from, size_t bytes)
@@ -40,20 +38,15 @@ static void end_line(struct json *j)
 
 /* ---- A second -------------------------------------------------------------------------------------------------------- */
 
-static void take(struct jsonl *l)
+void jsonl_add(struct jsonl *l, const int64_t *value_ns, size_t n)
 {
-	int64_t some[TAKEN_AT_ONCE];
-	size_t n;
-
-	while ((n = tally_take(&l->tally, some, TAKEN_AT_ONCE))) {
-		for (size_t i = 0; i < n; i++) {
-			if (!l->samples++ || some[i] > l->max_ns)
-				l->max_ns = some[i];
-			if (l->values < JSONL_VALUES)
-				l->value[l->values++] = some[i];
-			else
-				l->left_out++;
-		}
+	for (size_t i = 0; i < n; i++) {
+		if (!l->samples++ || value_ns[i] > l->max_ns)
+			l->max_ns = value_ns[i];
+		if (l->values < JSONL_VALUES)
+			l->value[l->values++] = value_ns[i];
+		else
+			l->left_out++;
 	}
 }
 
@@ -70,7 +63,7 @@ static void put_percentile(struct json *j, const struct jsonl *l, const char *na
 
 static void put_gap(struct json *j, struct jsonl *l, int64_t now_ns)
 {
-	const int64_t gap_ns = tally_take_gap(&l->tally, now_ns);
+	const int64_t gap_ns = tally_take_gap(l->tally, now_ns);
 
 	if (gap_ns < 0)
 		json_null(j, "longest_gap_ns");
@@ -82,7 +75,7 @@ static void put_gap(struct json *j, struct jsonl *l, int64_t now_ns)
 static void write_second(struct jsonl *l, int64_t now_ns)
 {
 	const struct account *a = &l->report->exchange->account;
-	const uint64_t sent = counter_get(&a->sent), lost = counter_get(&a->lost), unheard = counter_get(&l->tally.left_out);
+	const uint64_t sent = counter_get(&a->sent), lost = counter_get(&a->lost), unheard = counter_get(&l->tally->left_out);
 	struct json *j = begin_line(l, "second");
 
 	qsort(l->value, l->values, sizeof(*l->value), compare_ns);
@@ -125,16 +118,14 @@ static void write_breach(void *lines, const struct sample *s, uint64_t number)
 
 /* ---- Doors ----------------------------------------------------------------------------------------------------------- */
 
-int jsonl_open(struct jsonl *l, const struct report *r, struct log_file *file)
+int jsonl_open(struct jsonl *l, const struct report *r, struct log_file *file, struct tally *tally)
 {
-	*l = (struct jsonl){ .report = r, .file = file, .number = 1 };
+	*l = (struct jsonl){ .report = r, .file = file, .tally = tally, .number = 1 };
 	l->breaches = (struct breach_teller){ .exchange = r->exchange, .act = write_breach, .context = l };
-	l->tally.value = calloc(TALLY_VALUES, sizeof(*l->tally.value));
 	l->value = calloc(JSONL_VALUES, sizeof(*l->value));
-	if (l->tally.value && l->value)
+	if (l->value)
 		return 0;
 	warnx("no memory for --jsonl");
-	jsonl_close(l);
 	return -ENOMEM;
 }
 
@@ -150,18 +141,12 @@ void jsonl_begin(struct jsonl *l)
 	json_host(j, l->report);
 	end_line(j);
 	l->start_ns = l->from_ns = clock_read_ns(CLOCK_MONOTONIC);
-	atomic_store_explicit(&l->begun, true, memory_order_release);
 }
 
-void jsonl_look(void *lines)
+void jsonl_look(struct jsonl *l)
 {
-	struct jsonl *l = lines;
-	int64_t now_ns;
+	const int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
 
-	if (!atomic_load_explicit(&l->begun, memory_order_acquire))
-		return;
-	now_ns = clock_read_ns(CLOCK_MONOTONIC);
-	take(l);
 	breach_tell(&l->breaches);
 	/* From the start on, so that they do not drift; after a halt one stands for the time that it took. */
 	if ((now_ns - l->start_ns) / NS_PER_S > (l->from_ns - l->start_ns) / NS_PER_S)
@@ -174,9 +159,6 @@ void jsonl_end(struct jsonl *l, int status)
 	const int64_t ended_ns = r->exchange->ended_ns;
 	struct json *j;
 
-	if (!l->begun)
-		return;
-	take(l);
 	breach_tell(&l->breaches);
 	/* Without another thread the samples of the run are not known one by one. */
 	if (r->exchange->tally && (ended_ns > l->from_ns || l->samples))
@@ -194,7 +176,6 @@ void jsonl_end(struct jsonl *l, int status)
 
 void jsonl_close(struct jsonl *l)
 {
-	free(l->tally.value);
 	free(l->value);
-	l->tally.value = l->value = NULL;
+	l->value = NULL;
 }

@@ -8,19 +8,17 @@
 #include "report/json.h"
 #include "report/log_file.h"
 
-#define JSONL_PERIOD_NS (100 * NS_PER_MS) /* so often at least jsonl_look() is called */
 #define JSONL_VALUES 1048576 /* of a second; what is beyond is counted and in no percentile */
 
 struct jsonl {
 	/* Set by jsonl_open(). */
 	const struct report *report;
 	struct log_file *file;
-	struct tally tally;
+	struct tally *tally; /* what is in none of the values, and the gaps */
 	int64_t *value; /* of this second */
 
 	struct json json;
 	struct breach_teller breaches;
-	_Atomic bool begun; /* the first line is there: from now on it is who calls jsonl_look() that writes */
 	size_t values;
 	uint64_t samples, left_out; /* of this second, in all and not in value[] */
 	int64_t max_ns;
@@ -29,16 +27,19 @@ struct jsonl {
 	uint64_t sent, lost, unheard; /* the counts when it began; the last one of the tally */
 };
 
-/* Memory for all of it; the file is open, and stays the caller's. 0, or -ENOMEM after one line. */
-int jsonl_open(struct jsonl *l, const struct report *r, struct log_file *file);
+/* Memory for all of it; the file is open, and stays the caller's, as the tally. 0, or -ENOMEM after one line. */
+int jsonl_open(struct jsonl *l, const struct report *r, struct log_file *file, struct tally *tally);
 
 /* Right before the run: the first line, which tells what is about to run. */
 void jsonl_begin(struct jsonl *l);
 
-/* Beside the run, as a duty of host/watch.h: takes what is there, and writes the lines of breaches and of a second that is over. */
-void jsonl_look(void *lines);
+/* Beside the run: latencies of this second. */
+void jsonl_add(struct jsonl *l, const int64_t *value_ns, size_t n);
 
-/* After the run, when nobody looks any more: what is left, and the summary. */
+/* Beside the run, when all that there was is added: the lines of breaches, and of a second that is over. */
+void jsonl_look(struct jsonl *l);
+
+/* After the run, when all is added: what is left, and the summary. */
 void jsonl_end(struct jsonl *l, int status);
 
 void jsonl_close(struct jsonl *l);

@@ -6,6 +6,7 @@
 #include "doctor/finding.h"
 #include "host/rights.h"
 #include "options.h"
+#include "report/hgrm.h"
 #include "report/json_parts.h"
 #include "report/report.h"
 
@@ -18,10 +19,12 @@
 
 struct output {
 	const char *option, *path; /* NULL: not asked for */
-	const struct log_file *file;
+	const struct log_file *file; /* NULL: a new one is made each time */
 };
 
-#define OUTPUTS 3
+#define OUTPUTS 5
+#define LOOK_NS (100 * NS_PER_MS) /* so often what is told while the run goes on is looked at */
+#define TAKEN_AT_ONCE 1024
 
 static void list_outputs(const struct outputs *o, struct output list[OUTPUTS])
 {
@@ -30,6 +33,8 @@ static void list_outputs(const struct outputs *o, struct output list[OUTPUTS])
 		{ "log", from->log_path, &o->log.file },
 		{ "json", from->json_path, &o->json },
 		{ "jsonl", from->jsonl_path, &o->lines_file },
+		{ "hgrm", from->hgrm_path, &o->hgrm },
+		{ "prometheus", from->prometheus_path, NULL },
 	};
 
 	memcpy(list, all, sizeof(all));
@@ -88,11 +93,29 @@ static int open_files(struct outputs *o, struct log *log)
 
 	if (!error && from->json_path)
 		error = log_file_open_of(&o->json, "json", from->json_path);
+	if (!error && from->hgrm_path)
+		error = log_file_open_of(&o->hgrm, "hgrm", from->hgrm_path);
 	if (!error && from->jsonl_path)
 		error = log_file_open_of(&o->lines_file, "jsonl", from->jsonl_path);
-	if (!error && from->jsonl_path)
-		error = jsonl_open(&o->lines, o->report, &o->lines_file);
+	if (!error && from->prometheus_path)
+		error = prometheus_open(&o->prometheus, o->report, &o->tally);
 	return error;
+}
+
+static bool tells_meanwhile(const struct outputs *o)
+{
+	return o->lines_file.path || o->prometheus.report;
+}
+
+static int open_tally(struct outputs *o)
+{
+	if (!tells_meanwhile(o))
+		return 0;
+	o->tally.value = calloc(TALLY_VALUES, sizeof(*o->tally.value));
+	if (o->tally.value)
+		return o->lines_file.path ? jsonl_open(&o->lines, o->report, &o->lines_file, &o->tally) : 0;
+	warnx("no memory for what is told while the run goes on");
+	return -ENOMEM;
 }
 
 int outputs_open(struct outputs *o, struct report *r, struct log *log)
@@ -107,6 +130,8 @@ int outputs_open(struct outputs *o, struct report *r, struct log *log)
 	error = refuse_same(list);
 	if (!error)
 		error = open_files(o, log);
+	if (!error)
+		error = open_tally(o);
 	if (error)
 		outputs_close(o);
 	return error;
@@ -119,15 +144,43 @@ static void begin_thread(void *outputs)
 	o->begin(o->context);
 }
 
+/* ---- Beside the run -------------------------------------------------------------------------------------------------- */
+
+static void take(struct outputs *o)
+{
+	int64_t some[TAKEN_AT_ONCE];
+	size_t n;
+
+	while ((n = tally_take(&o->tally, some, TAKEN_AT_ONCE))) {
+		if (o->lines_file.path)
+			jsonl_add(&o->lines, some, n);
+		if (o->prometheus.report)
+			prometheus_add(&o->prometheus, some, n);
+	}
+}
+
+static void look(void *outputs)
+{
+	struct outputs *o = outputs;
+
+	if (!atomic_load_explicit(&o->begun, memory_order_acquire))
+		return;
+	take(o);
+	if (o->lines_file.path)
+		jsonl_look(&o->lines);
+	if (o->prometheus.report)
+		prometheus_look(&o->prometheus);
+}
+
 struct tally *outputs_start(struct outputs *o, void (*begin)(void *context), void *context)
 {
-	if (!o->lines_file.path || o->report->no_other_cpu)
+	if (!tells_meanwhile(o) || o->report->no_other_cpu)
 		return NULL;
 	o->begin = begin;
 	o->context = context;
 	o->watch = (struct watch){ .begin = begin_thread, .context = o };
-	watch_add(&o->watch, (struct watch_duty){ .period_ns = JSONL_PERIOD_NS, .act = jsonl_look, .context = &o->lines });
-	return watch_start(&o->watch) ? NULL : &o->lines.tally;
+	watch_add(&o->watch, (struct watch_duty){ .period_ns = LOOK_NS, .act = look, .context = o });
+	return watch_start(&o->watch) ? NULL : &o->tally;
 }
 
 void outputs_need(const struct outputs *o, struct rights_needs *n)
@@ -137,7 +190,7 @@ void outputs_need(const struct outputs *o, struct rights_needs *n)
 	_Static_assert(OUTPUTS <= RIGHTS_FILES_MAX, "there is room for all");
 	list_outputs(o, list);
 	for (int i = 0; i < OUTPUTS; i++) {
-		if (!list[i].path || !*list[i].file->partial)
+		if (!list[i].path || (list[i].file && !*list[i].file->partial))
 			continue;
 		n->file[n->files].option = list[i].option;
 		n->file[n->files++].path = list[i].path;
@@ -151,7 +204,7 @@ int outputs_hand_over(struct outputs *o, const struct rights *r)
 
 	list_outputs(o, list);
 	for (int i = 0; i < OUTPUTS && !error; i++)
-		if (list[i].path && *list[i].file->partial)
+		if (list[i].path && list[i].file && *list[i].file->partial)
 			error = rights_give(r, list[i].option, list[i].file->fd);
 	if (!error)
 		log_writer_hand_over(&o->log);
@@ -179,6 +232,7 @@ void outputs_look(struct outputs *o, const struct nic *n)
 		check_tell(keep_finding, o, o->report->options, n);
 	if (o->lines_file.path)
 		jsonl_begin(&o->lines);
+	atomic_store_explicit(&o->begun, true, memory_order_release);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------------ */
@@ -252,12 +306,38 @@ static int end_lines(struct outputs *o, enum status status)
 	return log_file_finish(&o->lines_file);
 }
 
+static int write_hgrm(struct outputs *o)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out;
+	int error;
+
+	if (!o->hgrm.path)
+		return 0;
+	out = open_memstream(&text, &bytes);
+	if (out)
+		hgrm_write(out, o->report->histogram);
+	if (!out || fclose(out)) {
+		warnx("no memory for --hgrm");
+		return -ENOMEM;
+	}
+	error = log_file_write(&o->hgrm, text, bytes);
+	free(text);
+	return error | log_file_finish(&o->hgrm);
+}
+
 enum status outputs_write(struct outputs *o, enum status status)
 {
 	int error;
 
 	watch_stop(&o->watch);
+	if (tells_meanwhile(o))
+		take(o);
 	error = end_lines(o, status);
+	if (o->prometheus.report)
+		error |= prometheus_end(&o->prometheus);
+	error |= write_hgrm(o);
 	error |= write_json(o, status);
 	return error && status != STATUS_BREACH ? STATUS_FAILED : status;
 }
@@ -266,7 +346,9 @@ void outputs_cut_off(struct outputs *o)
 {
 	log_file_cut_off(&o->log.file);
 	log_file_cut_off(&o->json);
+	log_file_cut_off(&o->hgrm);
 	log_file_cut_off(&o->lines_file);
+	log_file_cut_off(&o->prometheus.file);
 }
 
 void outputs_close(struct outputs *o)
@@ -274,6 +356,9 @@ void outputs_close(struct outputs *o)
 	log_writer_close(&o->log);
 	log_file_abandon(&o->json);
 	watch_stop(&o->watch);
+	log_file_abandon(&o->hgrm);
 	log_file_abandon(&o->lines_file);
 	jsonl_close(&o->lines);
+	free(o->tally.value);
+	o->tally.value = NULL;
 }

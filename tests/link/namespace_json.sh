@@ -118,6 +118,33 @@ reader_goes() {
 	verdict
 }
 
+prom_agrees() { # NAME
+	local line
+
+	while read -r line; do
+		complain "$1: $line"
+	done < <("$prom_python" "$here/read_prom.py" "$logs/$1.json" "$logs/$1.prom" "$logs/$1.hgrm" 2>&1)
+}
+
+prom_tests() {
+	local R="--json $logs/r.json --prometheus $logs/r.prom --hgrm $logs/r.hgrm"
+
+	pair 'prometheus and hgrm: both ends agree with json' '0 0' "$K $R" "$K --count 3000 ${R//r\./e.}" '@prom_agrees e' '@prom_agrees r'
+}
+
+prom_while_it_runs() {
+	begin 'prometheus: the file is there while it runs, without a verdict, and the one of before is replaced' || return 0
+	echo old >"$logs/e.prom"
+	start_reflector r "$K"
+	start_emitter e "$K --timeout 5000 --prometheus $logs/e.prom"
+	poll grep -q '^rant_running{.*} 1$' "$logs/e.prom"
+	grep -qE '^rant_verdict\{.*\} 1$' "$logs/e.prom" && complain 'there is a verdict'
+	[ "$(ls -A "$logs")" = e.prom ] || complain "there is: $(ls -A "$logs")"
+	terminate e r
+	grep -qE '^rant_verdict\{.*\} 1$' "$logs/e.prom" || complain 'there is no verdict'
+	verdict
+}
+
 json_refused() {
 	local S="with --json .* both would write to the same place: give each a file of its own$"
 
@@ -127,6 +154,12 @@ json_refused() {
 		"e.err ~ ^rant: --log - $S" '@silent'
 	alone 'jsonl: the same file as the log or --json is refused' 1 e "$E -d 1 --jsonl $logs/x --json $logs/x" '@one_line e' \
 		"e.err ~ ^rant: --json $logs/x with --jsonl $logs/x: both would" '@silent' '@nothing_there'
+	alone 'prometheus: what is no file is refused' 1 e "$E -d 1 --prometheus /dev/null" '@one_line e' \
+		'e.err ~ ^rant: --prometheus /dev/null: is no file that can be replaced: give the path of one$' '@silent'
+	alone 'hgrm: a place that cannot be written is told before the run' 1 e "$E -d 1 --hgrm $logs/none/x" '@one_line e' \
+		"e.err ~ ^rant: --hgrm $logs/none/x: cannot write there" '@silent'
+	alone 'prometheus: a place that cannot be written is told before the run' 1 e "$E -d 1 --prometheus $logs/none/x" '@one_line e' \
+		"e.err ~ ^rant: --prometheus $logs/none/x: cannot write there" '@silent'
 	alone 'json: a place that cannot be written is told before the run' 1 e "$E -d 1 --json $logs/none/x" '@one_line e' \
 		"e.err ~ ^rant: --json $logs/none/x: cannot write there \(No such file or directory\): choose another place$" '@silent'
 	prepare=make_link alone 'json: a symbolic link is not followed' 1 e "$E -d 1 --json $logs/link" '@one_line e' \
@@ -166,6 +199,17 @@ if python3 -c 'import jsonschema' 2>/dev/null; then
 else
 	skip 'json: its contents' "'python3-jsonschema' is not installed"
 fi
+# The distribution's package is for its own Python.
+prom_python=
+for python in python3 /usr/bin/python3; do
+	[ -n "$prom_python" ] || ! "$python" -c 'import prometheus_client' 2>/dev/null || prom_python=$python
+done
+if [ -n "$prom_python" ]; then
+	prom_tests
+else
+	skip 'prometheus: its contents' "'python3-prometheus-client' is not installed"
+fi
+prom_while_it_runs
 lines_through_a_pipe
 reader_goes
 json_refused
