@@ -32,7 +32,10 @@ static void put_packets(struct json *j, const struct report *r)
 	else
 		json_integer(j, "dropped_by_this_host", r->channel->dropped);
 	if (r->options->role == ROLE_EMIT) {
-		json_count(j, "strays", r->strays);
+		if (x->port) /* who else sends to one of them is not looked at */
+			json_null(j, "strays");
+		else
+			json_count(j, "strays", r->strays);
 	} else {
 		json_count(j, "sessions", counter_get(&x->sessions->opened));
 		json_count(j, "evicted", counter_get(&x->sessions->evicted));

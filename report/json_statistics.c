@@ -2,6 +2,7 @@
 /* Every statistic in whole nanoseconds, with what it rests on. */
 #include "histogram.h"
 #include "measure/exchange.h"
+#include "measure/source_port.h"
 #include "measure/stages.h"
 #include "measure/variation.h"
 #include "options.h"
@@ -11,6 +12,7 @@
 #include "report/part.h"
 #include "report/report.h"
 #include "report/statistics.h"
+#include "wire/socket.h"
 
 /* ---- Histograms ------------------------------------------------------------------------------------------------------ */
 
@@ -240,9 +242,67 @@ static void put_schedule(struct json *j, const struct report *r)
 	}
 }
 
+/* ---- Source ports ---------------------------------------------------------------------------------------------------- */
+
+static void put_port(struct json *j, unsigned number, const struct source_port *p, bool by_network)
+{
+	const struct variation_figure *f = source_port_figure(p, by_network);
+
+	json_object(j, NULL);
+	json_count(j, "port", number);
+	json_count(j, "samples", p->rtt.count);
+	json_count(j, "sent", p->sent);
+	json_count(j, "lost", p->lost);
+	json_count(j, "refused", p->refused);
+	if (p->directions.told) {
+		json_count(j, "lost_there", p->directions.lost_forward);
+		json_count(j, "lost_back", p->directions.lost_backward);
+	} else {
+		json_null(j, "lost_there");
+		json_null(j, "lost_back");
+	}
+	if (f->count) {
+		json_count(j, "p50_ns", variation_percentile(f, 50, 100));
+		json_count(j, "p99_ns", variation_percentile(f, 99, 100));
+		json_count(j, "max_ns", f->max_ns);
+	} else {
+		json_null(j, "p50_ns");
+		json_null(j, "p99_ns");
+		json_null(j, "max_ns");
+	}
+	json_end(j);
+}
+
+static void put_ports(struct json *j, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+	const struct lane *lane = r->channel->port;
+	const bool by_network = x->port && source_ports_by_network(x);
+	const int worst = x->port ? source_ports_worst(x) : -1;
+
+	if (r->options->role != ROLE_EMIT)
+		return;
+	if (!x->port || !lane) {
+		json_null(j, "source_ports");
+		return;
+	}
+	json_object(j, "source_ports");
+	json_text(j, "figure", by_network ? "network_ns" : "rtt_ns");
+	if (worst >= 0)
+		json_count(j, "worst_port", lane[worst].own_port);
+	else
+		json_null(j, "worst_port");
+	json_array(j, "each");
+	for (unsigned i = 0; i < x->ports; i++)
+		put_port(j, lane[i].own_port, &x->port[i], by_network);
+	json_end(j);
+	json_end(j);
+}
+
 void json_statistics(struct json *j, const struct report *r, bool histograms)
 {
 	put_figures(j, r, histograms);
 	put_variations(j, r);
 	put_schedule(j, r);
+	put_ports(j, r);
 }

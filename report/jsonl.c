@@ -61,6 +61,26 @@ static void put_percentile(struct json *j, const struct jsonl *l, const char *na
 		json_null(j, name);
 }
 
+/* Of the width of those that are printed: as fine as those of the whole run these would be too many for a line. */
+static void put_buckets(struct json *j, const struct jsonl *l)
+{
+	const int64_t width_ns = l->report->options->bucket_ns;
+	size_t from = 0;
+
+	json_integer(j, "bucket_ns", width_ns);
+	json_array(j, "buckets");
+	for (size_t i = 0; i < l->values; i++) {
+		if (i + 1 < l->values && l->value[i + 1] / width_ns == l->value[i] / width_ns)
+			continue;
+		json_pair(j, NULL);
+		json_integer(j, NULL, l->value[i] / width_ns * width_ns);
+		json_count(j, NULL, i + 1 - from);
+		json_end(j);
+		from = i + 1;
+	}
+	json_end(j);
+}
+
 static void put_gap(struct json *j, struct jsonl *l, int64_t now_ns)
 {
 	const int64_t gap_ns = tally_take_gap(l->tally, now_ns);
@@ -96,6 +116,7 @@ static void write_second(struct jsonl *l, int64_t now_ns)
 	else
 		json_null(j, "max_ns");
 	put_gap(j, l, now_ns);
+	put_buckets(j, l);
 	end_line(j);
 	l->from_ns = now_ns;
 	l->sent = sent;

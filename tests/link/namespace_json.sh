@@ -41,6 +41,8 @@ json_tests() {
 		'@json_agrees e' '@json_agrees r' "@json_has e JSON['run']['stamp'] == 'user' and JSON['breaches'] is None"
 	pair 'json: by the clock, with a window' '0 0' "$K $R" "$K --count 100 --interval 1ms $M" '@json_agrees e' \
 		"@json_has e JSON['schedule']['slots'] >= 100 and 'sent_late_ns' in JSON['statistics'] and JSON['window']['most'] > 1"
+	pair 'json: many source ports' '0 0' "$K $R" "$K --count 400 --source-ports 4 $M" '@json_agrees e' \
+		"@json_has e len(JSON['source_ports']['each']) == 4 and JSON['accounts']['packets']['strays'] is None"
 	emitter_signal=INT pair 'json: an interrupted run is whole' '0 0' "$K $R" "$K --count 1000000 $M" '@json_agrees e' \
 		'@json_agrees r' "@json_has e JSON['run']['end'] == 'signal' and JSON['statistics']['rtt_ns']['samples'] > 0"
 	pair 'json: a breach that ends the run' '0 2' "$K $R" "$K -t 0.001 $M" '@json_agrees e' \
@@ -145,6 +147,11 @@ prom_while_it_runs() {
 	verdict
 }
 
+theirs() {
+	[ "$(stat -c %U "$logs"/* | sort -u)" = nobody ] || complain "not nobody's: $(stat -c '%n %U' "$logs"/*)"
+	[ "$(find "$logs" -type f | wc -l)" -eq 4 ] || complain "there is: $(ls "$logs")"
+}
+
 json_refused() {
 	local S="with --json .* both would write to the same place: give each a file of its own$"
 
@@ -212,4 +219,8 @@ fi
 prom_while_it_runs
 lines_through_a_pipe
 reader_goes
+if getent passwd nobody >/dev/null; then
+	pair 'json: with --user all files are theirs' '0 0' "$K" \
+		"$K --count 100 --user nobody --json $logs/a --jsonl $logs/b --hgrm $logs/c --prometheus $logs/d" @theirs
+fi
 json_refused

@@ -180,13 +180,24 @@ def compare_breaches(report, data):
         fault("the report blames another part, or says other numbers")
 
 
+def compare_ports(report, data):
+    ports = data.get("source_ports")
+    for p in ports["each"] if ports else []:
+        row = [str(p["port"]), str(p["samples"]), str(p["lost"])]
+        row += ["-" if p[name] is None else str(p[name]) for name in ("lost_there", "lost_back")]
+        row += ["-" if p[name] is None else us(p[name]) for name in ("p50_ns", "p99_ns", "max_ns")]
+        row += ["*"] * (p["port"] == ports["worst_port"])
+        if not any(line.split() == row for line in report.text.split("\n")):
+            fault(f"no row of the report is {row}")
+
+
 def main():
     schema, path, report_path = sys.argv[1:]
     with open(path, encoding="utf-8") as file:
         data = json.load(file, parse_constant=no_constant, object_pairs_hook=no_twin)
     validate(schema, data)
     report = Report(report_path)
-    for part in (compare_counts, compare_latency, compare_stages, compare_verdict, compare_breaches):
+    for part in (compare_counts, compare_latency, compare_stages, compare_verdict, compare_breaches, compare_ports):
         part(report, data)
     check_histograms(data)
     if data["statistics"].get("network_ns", {}).get("samples") and compare_stages.rows < 2:

@@ -15,6 +15,22 @@ import jsonschema
 from read_json import faults, fault, no_constant, no_twin, strict
 
 
+def check_buckets(seconds):
+    for one in seconds:
+        starts = [start for start, _ in one["buckets"]]
+        if starts != sorted(set(starts)) or any(start % one["bucket_ns"] for start in starts):
+            fault(f"second {one['number']}: buckets are not in order, or begin at a wrong place")
+        if sum(count for _, count in one["buckets"]) != one["samples"] - one["not_in_percentiles"]:
+            fault(f"second {one['number']}: the buckets have not all samples")
+        if one["samples"] and starts[-1] != one["max_ns"] // one["bucket_ns"] * one["bucket_ns"]:
+            fault(f"second {one['number']}: the last bucket has not the maximum")
+        below = 0
+        for start, count in one["buckets"]:
+            if below < (one["samples"] + 1) // 2 <= below + count and start != one["p50_ns"] // one["bucket_ns"] * one["bucket_ns"]:
+                fault(f"second {one['number']}: the median is not in its bucket")
+            below += count
+
+
 def main():
     schema_path, path, report_path = sys.argv[1:4]
     least = int(sys.argv[4]) if len(sys.argv) > 4 else 1
@@ -60,6 +76,7 @@ def main():
     for one in seconds:
         if one["samples"] and not one["p50_ns"] <= one["p99_ns"] <= one["p99_9_ns"] <= one["max_ns"]:
             fault(f"second {one['number']}: percentiles are not in order")
+    check_buckets(seconds)
     breaches = [line["breach"]["number"] for line in lines if line["type"] == "breach"]
     if len(breaches) + last["breaches_not_told"] != packets["breaches"] or breaches != sorted(set(breaches)):
         fault(f"{len(breaches)} lines of breaches and {last['breaches_not_told']} not told, of {packets['breaches']}")
