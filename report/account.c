@@ -75,14 +75,17 @@ void account_count(FILE *out, const char *name, uint64_t count, const char *mean
 	fputc('\n', out);
 }
 
+static bool is_row_of(const struct account_row *row, const struct options *o)
+{
+	return row->roles & ((o->role == ROLE_EMIT ? EMITTER : REFLECTOR) | (o->stamp_every > 1 ? WITH_LOAD : 0));
+}
+
 static void write_rows(FILE *out, const struct report *r, const struct account_row *rows, size_t n)
 {
 	const char *account = (const char *)&r->exchange->account;
 
-	const int role = r->options->role == ROLE_EMIT ? EMITTER : REFLECTOR, load = r->options->stamp_every > 1 ? WITH_LOAD : 0;
-
 	for (size_t i = 0; i < n; i++)
-		if (rows[i].roles & (role | load))
+		if (is_row_of(&rows[i], r->options))
 			account_count(out, rows[i].name, counter_get((const counter *)(account + rows[i].offset)),
 				    rows[i].meaning);
 }
@@ -224,7 +227,7 @@ bool account_row(const struct report *r, enum account_table which, unsigned inde
 		return true;
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (!(rows[i].roles & (r->options->role == ROLE_EMIT ? EMITTER : REFLECTOR)) || index--)
+		if (!is_row_of(&rows[i], r->options) || index--)
 			continue;
 		*name = rows[i].name;
 		*count = counter_get((const counter *)((const char *)&r->exchange->account + rows[i].offset));

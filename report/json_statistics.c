@@ -236,6 +236,7 @@ static void put_schedule(struct json *j, const struct report *r)
 		json_count(j, "reached", x->window.reached);
 		json_count(j, "transmit_stamps_at_once", x->window.stamps_most);
 		json_bool(j, "transmit_stamps_limited", x->window.stamps_limited);
+		json_integer(j, "stamp_every", r->options->stamp_every);
 		json_end(j);
 	} else {
 		json_null(j, "window");

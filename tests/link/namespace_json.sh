@@ -41,6 +41,8 @@ json_tests() {
 		'@json_agrees e' '@json_agrees r' "@json_has e JSON['run']['stamp'] == 'user' and JSON['breaches'] is None"
 	pair 'json: by the clock, with a window' '0 0' "$K $R" "$K --count 100 --interval 1ms $M" '@json_agrees e' \
 		"@json_has e JSON['schedule']['slots'] >= 100 and 'sent_late_ns' in JSON['statistics'] and JSON['window']['most'] > 1"
+	pair 'json: one of four probes is stamped' '0 0' "$K $R" "$K --count 400 --window 8 --stamp-every 4 $M --jsonl $logs/e.jsonl" \
+		'@json_agrees e' '@lines_agree e' "@json_has e JSON['accounts']['packets']['not_asked'] >= 200"
 	pair 'json: many source ports' '0 0' "$K $R" "$K --count 400 --source-ports 4 $M" '@json_agrees e' \
 		"@json_has e len(JSON['source_ports']['each']) == 4 and JSON['accounts']['packets']['strays'] is None"
 	emitter_signal=INT pair 'json: an interrupted run is whole' '0 0' "$K $R" "$K --count 1000000 $M" '@json_agrees e' \
