@@ -149,6 +149,28 @@ prom_while_it_runs() {
 	verdict
 }
 
+# As on a machine where all other CPUs are set aside: see namespace_log.sh.
+without_another_cpu() {
+	printf 'mount --bind %s /sys/devices/system/cpu/isolated && exec "$@"\n' "$work/isolated" >"$work/alone.sh"
+	echo 0-1023 >"$work/isolated"
+	if ! unshare -m sh "$work/alone.sh" true 2>/dev/null; then
+		skip 'json: without a second CPU' 'no mount namespace can be made here, or nothing tells of isolated CPUs'
+		return
+	fi
+	begin 'json: without a second CPU there are no seconds, and all else at the end' || return 0
+	start_reflector r "$K"
+	as="unshare -m sh $work/alone.sh" start_emitter e "$K --timeout 5000 --count 20 -t 0.001 -C \
+		--json $logs/e.json --jsonl $logs/e.jsonl --prometheus $logs/e.prom"
+	finish e
+	terminate r
+	expect_status e 0
+	check "@json_has e JSON['configuration']['granted']['other_cpu'] is False and JSON['breaches']['count'] == 20"
+	[ "$(sed 's/^{"type":"\([a-z]*\)".*/\1/' "$logs/e.jsonl" | uniq -c | xargs)" = '1 configuration 20 breach 1 summary' ] ||
+		complain "lines: $(cut -c 1-30 "$logs/e.jsonl")"
+	grep -qE '^rant_samples_not_in_histogram_total\{.*\} 20$' "$logs/e.prom" || complain 'samples are in no histogram, and that is not told'
+	verdict
+}
+
 theirs() {
 	[ "$(stat -c %U "$logs"/* | sort -u)" = nobody ] || complain "not nobody's: $(stat -c '%n %U' "$logs"/*)"
 	[ "$(find "$logs" -type f | wc -l)" -eq 4 ] || complain "there is: $(ls "$logs")"
@@ -221,6 +243,7 @@ fi
 prom_while_it_runs
 lines_through_a_pipe
 reader_goes
+without_another_cpu
 if getent passwd nobody >/dev/null; then
 	pair 'json: with --user all files are theirs' '0 0' "$K" \
 		"$K --count 100 --user nobody --json $logs/a --jsonl $logs/b --hgrm $logs/c --prometheus $logs/d" @theirs
