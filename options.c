@@ -188,6 +188,13 @@ static const struct option_row table[] = {
 	  .help = "log only so long before and after a breach, and before the end" },
 	{ NULL, 0, "log-rotate", "SIZE,N", ROTATION(log_rotate),
 	  .help = "write files of this size, FILE.1 and so on, and keep N of them" },
+	{ NULL, 0, "json", "FILE", TEXT(KIND_FILE, json_path), .help = "write all results to FILE as JSON, or - for stdout" },
+	{ NULL, 0, "jsonl", "FILE", TEXT(KIND_FILE, jsonl_path),
+	  .help = "write a line of JSON each second and at each breach, in the same way" },
+	{ NULL, 0, "hgrm", "FILE", TEXT(KIND_FILE, hgrm_path),
+	  .help = "write the percentile distribution for plotters of HdrHistogram" },
+	{ NULL, 0, "prometheus", "FILE", TEXT(KIND_FILE, prometheus_path),
+	  .help = "replace FILE.prom of node_exporter every 10 s" },
 	{ NULL, 'q', "quiet", NULL, FLAG(quiet), .help = "nothing on stdout" },
 	{ NULL, 'v', "verbose", NULL, FLAG(verbose), .help = "show configuration, allocation and what was granted" },
 
@@ -932,6 +939,56 @@ int options_parse(struct options *o, int argc, char **argv)
 	}
 	derive(&p);
 	return check_rules(&p);
+}
+
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
+
+static void set_value(struct option_value *v, const struct option_row *row, const void *field)
+{
+	if (row->kind == KIND_NUMBER || row->kind == KIND_TIME) {
+		v->number = *(const int64_t *)field;
+		v->unit = row->kind == KIND_TIME || row->unit_size > 1 ? "ns" : row->unit;
+		v->kind = v->number < row->min || v->number > row->max ? OPTION_NONE : OPTION_NUMBER;
+		return;
+	}
+	if (row->kind == KIND_CHOICE) {
+		for (const struct choice *c = row->choice; c->name; c++)
+			v->text = c->value == *(const int64_t *)field ? c->name : v->text;
+	} else {
+		v->text = *(const char *const *)field;
+	}
+	v->kind = v->text ? OPTION_TEXT : OPTION_NONE;
+}
+
+bool options_value(const struct options *o, unsigned index, struct option_value *v)
+{
+	const struct option_row *row = &table[index];
+	const void *field = (const char *)o + (index < ROWS ? row->offset : 0);
+
+	if (index >= ROWS)
+		return false;
+	*v = (struct option_value){ .name = row->name };
+	switch (row->kind) {
+	case KIND_FLAG:
+		v->kind = OPTION_FLAG;
+		v->number = *(const bool *)field;
+		break;
+	case KIND_ADDRESS:
+		v->kind = o->server.any.sa_family == AF_UNSPEC ? OPTION_NONE : OPTION_ADDRESS;
+		break;
+	case KIND_PREFIX:
+		v->kind = OPTION_PREFIXES;
+		break;
+	case KIND_ACTION:
+		v->kind = OPTION_ACTIONS;
+		break;
+	case KIND_ROTATION:
+		v->kind = o->log_rotate.bytes ? OPTION_ROTATION : OPTION_NONE;
+		break;
+	default:
+		set_value(v, row, field);
+	}
+	return true;
 }
 
 /* ---- Help -------------------------------------------------------------------------------------------------------- */

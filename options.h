@@ -52,6 +52,7 @@ struct options {
 	union address server; /* any.sa_family is AF_UNSPEC without --address */
 	const char *log_path, *save_trace_path;
 	const char *key_path; /* NULL: unauthenticated */
+	const char *json_path, *jsonl_path, *hgrm_path, *prometheus_path; /* NULL: none */
 	const char *user; /* NULL: who started rant */
 	struct breach_actions on_breach;
 	struct allow_list allow; /* reflector */
@@ -121,6 +122,19 @@ static inline bool options_joined(const struct options *o)
 /* Reads argv into *o, defaults first, and checks each value and the rules across options. 0, or -EINVAL after one line
  * on stderr that names the option, the value and what is allowed. Strings point into argv. */
 int options_parse(struct options *o, int argc, char **argv);
+
+/* What an option is now: as it was given, by default, or as it follows from others. */
+struct option_value {
+	const char *name; /* without the dashes */
+	enum { OPTION_NONE, OPTION_FLAG, OPTION_NUMBER, OPTION_TEXT, OPTION_ADDRESS, OPTION_PREFIXES, OPTION_ACTIONS, OPTION_ROTATION } kind;
+	int64_t number; /* of a flag: 0 or 1 */
+	const char *unit; /* of a number: "ns" of all times, "octets" and the like; NULL: it has none */
+	const char *text;
+};
+
+/* Option `index` of the table; what is no number, flag or text is in *o. OPTION_NONE: it was not given and has no default. False: there
+ * are no more. */
+bool options_value(const struct options *o, unsigned index, struct option_value *v);
 
 /* Writes the help text, made from the same table that parses. */
 void options_usage(FILE *out);

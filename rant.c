@@ -28,7 +28,7 @@
 #include "options.h"
 #include "report/configuration.h"
 #include "report/environment.h"
-#include "report/log_writer.h"
+#include "report/outputs.h"
 #include "report/progress.h"
 #include "report/report.h"
 #include "report/status.h"
@@ -60,7 +60,7 @@ static struct run {
 	struct nic nic;
 	struct link_watch link;
 	struct channel channel;
-	struct log_writer log_writer;
+	struct outputs outputs;
 	struct exchange exchange;
 
 	struct clock_watch clocks;
@@ -86,8 +86,8 @@ static struct run {
 	char tracing[256]; /* where the kernel traces */
 	struct report report;
 } run = {
-	.awake_fd = -1, .clocks = { .phc_fd = -1, .dial_fd = -1 }, .clock_set.fd = -1, .nic.control_fd = -1, .log_writer.file.fd = -1,
-	.channel = CHANNEL_CLOSED,
+	.awake_fd = -1, .clocks = { .phc_fd = -1, .dial_fd = -1 }, .clock_set.fd = -1, .nic.control_fd = -1,
+	.channel = CHANNEL_CLOSED, .outputs = OUTPUTS_CLOSED,
 };
 
 /* In a signal handler, before a second signal ends the program at once: nothing is left behind but what is written of the
@@ -95,7 +95,7 @@ static struct run {
 static void clean_up(void)
 {
 	nic_restore(&run.nic);
-	log_file_cut_off(&run.log_writer.file);
+	outputs_cut_off(&run.outputs);
 	trace_close(&run.trace);
 }
 
@@ -147,11 +147,6 @@ static void measure_clocks(void *context)
 	clock_measure(&r->clocks, counter_get(&r->exchange.account.sent));
 }
 
-static void keep_trace(void *context)
-{
-	trace_keep(context, clock_read_ns(CLOCK_MONOTONIC));
-}
-
 static void add_duties(struct run *r)
 {
 	const struct options *o = &r->options;
@@ -160,7 +155,7 @@ static void add_duties(struct run *r)
 		struct watch_duty duty;
 	} rows[] = {
 		{ o->threshold_ns, { DUTY_PERIOD_NS, .at_end = true, .act = breach_tell, .context = &r->breaches } },
-		{ o->trace_rearm, { DUTY_PERIOD_NS, .act = keep_trace, .context = &r->keeper } },
+		{ o->trace_rearm, { DUTY_PERIOD_NS, .act = trace_keep_now, .context = &r->keeper } },
 		{ true, { DUTY_PERIOD_NS, .act = link_look, .context = &r->link } },
 		{ true, { DUTY_PERIOD_NS, .early = CLOCK_EARLY, .act = measure_clocks, .context = r } },
 		{ r->draws, { PROGRESS_PERIOD_NS, .act = progress_draw, .context = &r->progress } },
@@ -242,7 +237,8 @@ static void open_exchange(struct run *r)
 	if (r->options.role == ROLE_EMIT)
 		x->peer = &r->peer;
 	r->report = (struct report){ .options = &r->options, .exchange = x, .channel = &r->channel,
-				     .histogram = x->histogram, .actions = &r->actions, .peer = x->peer };
+				     .histogram = x->histogram, .actions = &r->actions, .peer = x->peer,
+				     .nic = &r->nic, .facts = &r->facts };
 	r->actions.wanted = &r->options.on_breach;
 }
 
@@ -305,17 +301,20 @@ static int start_log(struct run *r)
 {
 	const struct options *o = &r->options;
 	const bool beside = !store_log_is_circular(o) && !r->report.no_other_cpu &&
-			    !log_writer_start(&r->log_writer, rights_drop_beside, &r->rights);
+			    !log_writer_start(&r->outputs.log, rights_drop_beside, &r->rights);
 
+	r->exchange.tally = outputs_start(&r->outputs, rights_drop_beside, &r->rights);
 	return store_open_log(&r->store, o, &r->exchange, beside);
 }
 
 /* What is still to be done when the rights are gone. */
 static int plan_rights(struct run *r)
 {
-	return rights_plan(&r->rights, &(struct rights_needs){
-		.nic = r->nic.changed, .log_path = *r->log_writer.file.partial ? r->options.log_path : NULL,
-		.save_path = r->options.save_trace_path, .trace_path = r->trace.path, .trace_made = r->trace.created });
+	struct rights_needs needs = { .nic = r->nic.changed, .save_path = r->options.save_trace_path,
+				      .trace_path = r->trace.path, .trace_made = r->trace.created };
+
+	outputs_need(&r->outputs, &needs);
+	return rights_plan(&r->rights, &needs);
 }
 
 static int open_all(struct run *r)
@@ -337,7 +336,7 @@ static int open_all(struct run *r)
 		return -1;
 	open_exchange(r);
 	open_clocks(r);
-	if (log_writer_open(&r->log_writer, &r->report, &r->store.log) ||
+	if (outputs_open(&r->outputs, &r->report, &r->store.log) ||
 	    open_counters(r) ||
 	    open_trace(r) ||
 	    plan_rights(r) ||
@@ -360,7 +359,7 @@ static void close_all(struct run *r)
 	pmc_close(&r->pmc);
 	clock_set_close(&r->clock_set);
 	clock_close(&r->clocks);
-	log_writer_close(&r->log_writer);
+	outputs_close(&r->outputs);
 	socket_close(&r->channel);
 	nic_restore(&r->nic);
 	nic_close(&r->nic);
@@ -370,16 +369,11 @@ static void close_all(struct run *r)
 
 /* ---- Run, and what is read before and after it ----------------------------------------------------------------------- */
 
-static void read_setting(struct run *r, int when)
-{
-	r->facts.setting_error[when] = nic_read_setting(&r->nic, r->facts.setting[when]);
-}
-
 static void read_before(struct run *r)
 {
 	activity_read(&r->activity.activity, &r->activity.start, false);
 	r->report.activity_start = &r->activity.start;
-	read_setting(r, 0);
+	r->facts.setting_error[0] = nic_read_setting(&r->nic, r->facts.setting[0]);
 	link_read(&r->nic, &r->link.before);
 }
 
@@ -407,7 +401,7 @@ static void read_after(struct run *r)
 	r->report.activity_worst = a->has_worst ? &a->worst : NULL;
 	if (r->report.pmc)
 		pmc_finish(&r->pmc);
-	read_setting(r, 1);
+	r->facts.setting_error[1] = nic_read_setting(&r->nic, r->facts.setting[1]);
 	nic_restore(&r->nic);
 	munlockall(); /* the report may allocate */
 	note_tracing(r);
@@ -448,11 +442,11 @@ static void conclude(void *context)
 	read_after(r);
 	error = trace_keep_last(&r->keeper);
 	finish(r);
-	error |= log_writer_finish(&r->log_writer);
+	error |= log_writer_finish(&r->outputs.log);
 	reach_verdict(r);
 	if (!r->options.quiet)
 		error |= report_print(&r->report);
-	status = status_judge(&r->report, &r->facts, r->server, error);
+	status = outputs_write(&r->outputs, status_judge(&r->report, &r->facts, r->server, error));
 	close_all(r);
 	exit(status);
 }
@@ -464,11 +458,12 @@ static void measure(struct run *r)
 		report_configuration(stderr, &r->report, &r->nic, &r->store.histogram_memory, &r->store.log_memory);
 		check_short(stderr, &r->options, &r->nic);
 	}
+	outputs_look(&r->outputs, &r->nic);
 	read_before(r);
 	if (socket_bind(&r->channel, &r->options, &r->nic) ||
-	    rights_drop(&r->rights, *r->log_writer.file.partial ? r->log_writer.file.fd : -1))
+	    outputs_hand_over(&r->outputs, &r->rights) ||
+	    rights_drop(&r->rights))
 		return;
-	log_writer_hand_over(&r->log_writer);
 	filter_begin();
 	verdict_read_thread(&r->facts.thread[0]);
 	exchange_run(&r->exchange);

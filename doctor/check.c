@@ -68,12 +68,23 @@ int check_machine(FILE *out, const struct options *o)
 	return (int)c->found[FAIL];
 }
 
-void check_short(FILE *out, const struct options *o, const struct nic *n)
+static void look_briefly(struct check *c, const struct nic *n)
 {
-	struct check *const c = &checked;
-
-	*c = (struct check){ .out = out, .brief = true, .options = o, .nic = *n };
+	c->brief = true;
+	c->nic = *n;
 	c->nic.changed = false; /* what was changed is put back from the other one */
 	check_gather(c);
 	look_at_all(c);
+}
+
+void check_short(FILE *out, const struct options *o, const struct nic *n)
+{
+	checked = (struct check){ .out = out, .options = o };
+	look_briefly(&checked, n);
+}
+
+void check_tell(void (*tell)(void *context, const struct check_told *told), void *context, const struct options *o, const struct nic *n)
+{
+	checked = (struct check){ .tell = tell, .context = context, .options = o };
+	look_briefly(&checked, n);
 }

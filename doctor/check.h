@@ -18,4 +18,9 @@ int check_machine(FILE *out, const struct options *o);
  * open, and left as it is. */
 void check_short(FILE *out, const struct options *o, const struct nic *n);
 
+struct check_told;
+
+/* The same for a program (doctor/finding.h), and not a word. */
+void check_tell(void (*tell)(void *context, const struct check_told *told), void *context, const struct options *o, const struct nic *n);
+
 #endif

@@ -37,6 +37,8 @@ struct check_user {
 
 struct check {
 	FILE *out; /* NULL: only counted */
+	void (*tell)(void *context, const struct check_told *told); /* of warn and fail; NULL: nobody is told */
+	void *context;
 	bool brief; /* warn and fail only, and nothing that takes long */
 	const struct options *options;
 	struct nic nic; /* a copy: never restored from here */

@@ -28,11 +28,15 @@ void check_say(struct check *c, enum finding f, const char *where, const char *w
 	va_list ap;
 
 	c->found[f]++;
-	if (!c->out || (c->brief && f < WARN))
+	if ((!c->out && !c->tell) || (c->brief && f < WARN))
 		return;
 	va_start(ap, format);
 	vsnprintf(what, sizeof(what), format, ap);
 	va_end(ap);
+	if (c->tell && f >= WARN)
+		c->tell(c->context, &(struct check_told){ f == FAIL, c->row->subject, what, where, why, cure });
+	if (!c->out)
+		return;
 	snprintf(line, sizeof(line), "%-4s  %s: %s (%s)%s%s%s%s", finding_names[f], c->row->subject, what, where,
 		 why ? ": " : "", why ? why : "", cure ? ": " : "", cure ? cure : "");
 	print_clean(c->out, line);

@@ -11,6 +11,12 @@ struct check;
 
 #define CHECK_NOW "measured now" /* a `where` of what was read nowhere */
 
+/* A finding for a program: as text, until the call returns. why, cure: NULL where there is none. */
+struct check_told {
+	bool fail; /* else warn */
+	const char *subject, *what, *where, *why, *cure;
+};
+
 /* Counts the finding, and writes one line of it where one is wanted. `where`: what was read. `why` it matters and
  * `cure`, a command: NULL where there is nothing to do. */
 __attribute__((format(printf, 6, 7)))

@@ -134,7 +134,7 @@ static void look_as_later(const struct rights *r, bool later, uint64_t effective
 }
 
 struct folder {
-	const char *option; /* as the user knows it */
+	const char *option; /* without its dashes */
 	const char *path; /* NULL: nothing is written */
 	bool is_file; /* the folder is the one that it is in, and the file there is replaced or removed */
 	const char *cure; /* for a user who may not write there */
@@ -179,7 +179,7 @@ static int keep_folder(struct rights *r, const struct folder *f)
 	look_as_later(r, false, effective);
 	sticky = is_anothers(r, f, folder);
 	if (r->user && (closed || sticky)) {
-		warnx("%s: user %s may not write to %s: %s", f->option, r->user, sticky ? f->path : folder, f->cure);
+		warnx("--%s: user %s may not write to %s: %s", f->option, r->user, sticky ? f->path : folder, f->cure);
 		return -EACCES;
 	}
 	r->keep |= (closed || sticky ? BIT(CAP_DAC_OVERRIDE) : 0) | (sticky ? BIT(CAP_FOWNER) : 0);
@@ -189,15 +189,16 @@ static int keep_folder(struct rights *r, const struct folder *f)
 int rights_plan(struct rights *r, const struct rights_needs *n)
 {
 	const struct folder folders[] = {
-		{ "--log", n->log_path, true, "choose another place" },
-		{ "--save-trace", n->save_path, false, "choose another folder" },
-		{ "--save-trace", n->save_path ? n->trace_path : NULL, false, "leave one of --user and --save-trace out" },
-		{ "--trace-marker", n->trace_made ? n->trace_path : NULL, true,
+		{ "save-trace", n->save_path, false, "choose another folder" },
+		{ "save-trace", n->save_path ? n->trace_path : NULL, false, "leave one of --user and --save-trace out" },
+		{ "trace-marker", n->trace_made ? n->trace_path : NULL, true,
 		  "to remove the instance of the trace takes that: make it first, by mkdir, then it stays" },
 	};
 	int error = 0;
 
 	r->keep = n->nic ? BIT(CAP_NET_ADMIN) : 0;
+	for (unsigned i = 0; i < n->files && !error; i++)
+		error = keep_folder(r, &(struct folder){ n->file[i].option, n->file[i].path, true, "choose another place" });
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && !error; i++)
 		error = keep_folder(r, &folders[i]);
 	return error;
@@ -228,15 +229,20 @@ static int drop(const struct rights *r, uint64_t keep)
 	return error;
 }
 
-int rights_drop(const struct rights *r, int log_fd)
+int rights_give(const struct rights *r, const char *option, int fd)
 {
-	if (r->user && log_fd >= 0 && fchown(log_fd, r->uid, r->gid)) {
-		int error = errno;
+	int error;
 
-		warnx("--user %s: cannot be made the owner of the log (%s): choose another place for it", r->user,
-		      strerror(error));
-		return -error;
-	}
+	if (!r->user || !fchown(fd, r->uid, r->gid))
+		return 0;
+	error = errno;
+	warnx("--user %s: cannot be made the owner of the file of --%s (%s): choose another place for it", r->user, option,
+	      strerror(error));
+	return -error;
+}
+
+int rights_drop(const struct rights *r)
+{
 	return drop(r, r->keep);
 }
 

@@ -15,10 +15,15 @@ struct rights {
 	uint64_t keep; /* a bit for each capability, linux/capability.h */
 };
 
+#define RIGHTS_FILES_MAX 8
+
 /* What is done when the rights are gone. */
 struct rights_needs {
 	bool nic; /* it is put back */
-	const char *log_path; /* gets a file of this name; NULL: none */
+	struct {
+		const char *option, *path; /* gets a file of this name */
+	} file[RIGHTS_FILES_MAX];
+	unsigned files;
 	const char *save_path; /* folders are made in it; NULL: none */
 	const char *trace_path; /* where the kernel traces; read if there is a save_path */
 	bool trace_made; /* and to be removed */
@@ -37,9 +42,12 @@ int rights_open(struct rights *r, const char *user);
  */
 int rights_plan(struct rights *r, const struct rights_needs *n);
 
-/* In the measuring thread, when everything is open: becomes the user, who is to own log_fd (-1: none) too, and keeps no more
- * than what is to be kept. 0, or -errno after one line. */
-int rights_drop(const struct rights *r, int log_fd);
+/* Makes the user the owner of a file of the option, if there is a user. 0, or -errno after one line. */
+int rights_give(const struct rights *r, const char *option, int fd);
+
+/* In the measuring thread, when everything is open: becomes the user, and keeps no more than what is to be kept. 0, or -errno
+ * after one line. */
+int rights_drop(const struct rights *r);
 
 /* In the housekeeping thread: the user too, and no more than what writing needs. */
 void rights_drop_beside(void *rights);

@@ -17,6 +17,11 @@ void trace_keep(struct trace_keeper *k, int64_t now_ns)
 	k->rearmed_ns = now_ns;
 }
 
+void trace_keep_now(void *keeper)
+{
+	trace_keep(keeper, clock_read_ns(CLOCK_MONOTONIC));
+}
+
 int trace_keep_last(struct trace_keeper *k)
 {
 	struct trace_saved last = { .path = "" };

@@ -22,6 +22,9 @@ struct trace_keeper {
  * stays frozen, for it is the evidence, and is not tried again. now_ns: of CLOCK_MONOTONIC. */
 void trace_keep(struct trace_keeper *k, int64_t now_ns);
 
+/* The same now, as a duty of host/watch.h: the context is a struct trace_keeper. */
+void trace_keep_now(void *keeper);
+
 /* After the run: saves the trace of the last breach, if `folder` is given and it was not saved already. k->saved is then what
  * was saved last. 0, or -errno: something could not be saved or switched on again, which was said. */
 int trace_keep_last(struct trace_keeper *k);

@@ -14,6 +14,7 @@
 #include "measure/pace.h"
 #include "measure/source_port.h"
 #include "measure/stages.h"
+#include "measure/tally.h"
 #include "measure/variation.h"
 #include "measure/window.h"
 #include "options.h"
@@ -50,6 +51,7 @@ struct exchange {
 	struct channel *channel;
 	struct histogram *histogram;
 	struct log *log; /* NULL: none */
+	struct tally *tally; /* NULL: none */
 	struct sessions *sessions; /* reflector */
 	struct pmc *pmc; /* NULL: none */
 	/* Puts the times of user space on the scale of the NIC's clock; NULL: they stay as they are. */

@@ -178,6 +178,8 @@ INLINE bool sample_record(struct exchange *x, const struct flight *f, const bool
 		atomic_store_explicit(&a->recent_max_ns, s->latency_ns, memory_order_relaxed);
 	if (x->log && (!o->log_threshold_ns || s->latency_ns > o->log_threshold_ns))
 		log_add(x->log, s);
+	if (x->tally)
+		tally_add(x->tally, s->latency_ns, x->now_ns);
 	return true;
 }
 

@@ -76,6 +76,11 @@ void account_count(FILE *out, const char *name, uint64_t count, const char *mean
 	fputc('\n', out);
 }
 
+static bool is_row_of(const struct account_row *row, const struct options *o)
+{
+	return row->roles & ((o->role == ROLE_EMIT ? EMITTER : REFLECTOR) | (o->stamp_every > 1 ? WITH_LOAD : 0));
+}
+
 /* Rows of one table: without --verbose those that are 0 become one line at its end. */
 struct fold {
 	FILE *out; /* NULL: nothing is written, to see what there is */
@@ -108,12 +113,11 @@ static void fold_end(struct fold *f)
 static void count_rows(struct fold *f, const struct report *r, const struct account_row *rows, size_t n)
 {
 	const char *account = (const char *)&r->exchange->account;
-	const int role = r->options->role == ROLE_EMIT ? EMITTER : REFLECTOR, load = r->options->stamp_every > 1 ? WITH_LOAD : 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t count = counter_get((const counter *)(account + rows[i].offset));
 
-		if (!(rows[i].roles & (role | load)))
+		if (!is_row_of(&rows[i], r->options))
 			continue;
 		if (rows[i].roles & ALWAYS)
 			account_count(f->out, rows[i].name, count, rows[i].meaning);
@@ -247,6 +251,28 @@ static void write_shares(FILE *out, const struct exchange *x)
 			percent * (double)d->lost_backward);
 	fprintf(out, ", %.3f %% answered late, %.3f %% again\n", percent * (double)counter_get(&a->late),
 		percent * (double)counter_get(&a->duplicate));
+}
+
+bool account_row(const struct report *r, enum account_table which, unsigned index, const char **name, uint64_t *count)
+{
+	const struct account_row *rows = which == ACCOUNT_PACKETS ? packets : stamps;
+	const size_t n = which == ACCOUNT_PACKETS ? sizeof(packets) / sizeof(packets[0]) : sizeof(stamps) / sizeof(stamps[0]);
+
+	if (which == ACCOUNT_DIRECTIONS) {
+		if (index >= sizeof(direction_rows) / sizeof(direction_rows[0]))
+			return false;
+		*name = direction_rows[index].name;
+		*count = *(const uint64_t *)((const char *)&r->exchange->directions + direction_rows[index].offset);
+		return true;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!is_row_of(&rows[i], r->options) || index--)
+			continue;
+		*name = rows[i].name;
+		*count = counter_get((const counter *)((const char *)&r->exchange->account + rows[i].offset));
+		return true;
+	}
+	return false;
 }
 
 static void write_packets(FILE *out, const struct report *r)

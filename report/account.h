@@ -16,4 +16,9 @@ void account_write_log(FILE *out, const struct report *r);
 /* A row: scripts look it up by its name. meaning: told beside a count that is not 0; NULL: nothing to tell. */
 void account_count(FILE *out, const char *name, uint64_t count, const char *meaning);
 
+enum account_table { ACCOUNT_PACKETS, ACCOUNT_DIRECTIONS, ACCOUNT_STAMPS };
+
+/* Row `index` of a table, as the report has it of this role; the name is unique in its table. False: there are no more. */
+bool account_row(const struct report *r, enum account_table which, unsigned index, const char **name, uint64_t *count);
+
 #endif

@@ -61,19 +61,6 @@ static int64_t excess_of(const struct part *p)
 
 /* ---- What is not known ----------------------------------------------------------------------------------------- */
 
-/* Parts of which a sample does not tell, for one reason. */
-struct gap {
-	const char *part[PARTS_MAX];
-	int parts;
-	bool candidate; /* one of them may be to blame */
-	char why[160];
-};
-
-struct gaps {
-	struct gap gap[PARTS_MAX];
-	int used;
-};
-
 static void add_gap(struct gaps *g, const char *part, bool candidate, const char *why)
 {
 	int i = 0;
@@ -184,14 +171,7 @@ static int64_t figure_excess(const struct report *r, const struct sample *s)
 	return exchange_figure(r->exchange, s, &value_ns) && typical_ns != INT64_MAX ? value_ns - typical_ns : INT64_MAX;
 }
 
-struct blame {
-	const struct part *part; /* the candidate that is furthest above what it typically takes; NULL: there is none */
-	bool unknown; /* it may be one of those in the gaps */
-	struct gaps gaps;
-};
-
-/* Sets the values of the parts for a sample. */
-static void find_blame(const struct report *r, struct part *parts, int n, const struct sample *s, struct blame *b)
+void breach_find_blame(const struct report *r, struct part *parts, int n, const struct sample *s, struct blame *b)
 {
 	const struct part *worst = NULL, *whole = n && parts[n - 1].index == STAGES ? &parts[n - 1] : NULL;
 
@@ -287,7 +267,7 @@ static void write_parts(FILE *out, const struct report *r, const struct sample *
 	int n = part_find(r, parts);
 	struct blame blame;
 
-	find_blame(r, parts, n, s, &blame);
+	breach_find_blame(r, parts, n, s, &blame);
 	for (int i = 0; i < n; i++)
 		if (parts[i].known && (parts[i].index != STAGES || parts[i].candidate))
 			fprintf(out, "  %s (%s): %" PRId64 " ns%s\n", parts[i].name, parts[i].formula,
@@ -355,7 +335,7 @@ static void write_blames(FILE *out, const struct report *r)
 	for (uint64_t i = first; i < breaches; i++) {
 		if (!breach_read(x, i, &s))
 			continue;
-		find_blame(r, parts, n, &s, &blame);
+		breach_find_blame(r, parts, n, &s, &blame);
 		for (int k = 0; k < n; k++)
 			candidate[k] |= parts[k].candidate;
 		if (blame.part)

@@ -171,10 +171,9 @@ static void write_no_stages(FILE *out, const struct report *r)
 	fprintf(out, " are times of CLOCK_REALTIME\n");
 }
 
-/* How far off times of user space may be that were placed: by the largest bound, or by what was found later of the clocks.
- * The latter shifts one of the two stages next to the wire up and the other one down; none was recorded below 0 by more
+/* By the largest bound, or by what was found later of the clocks. The latter shifts one of the two stages next to the wire up and the other one down; none was recorded below 0 by more
  * than its bound, so it cannot be more than the two together. */
-static int64_t stages_bound(const struct exchange *x)
+int64_t clocks_stages_bound(const struct exchange *x)
 {
 	const int64_t bound_ns = x->bound_ns[BOUND_HERE], late_ns = clock_misplaced_since(x->clocks, x->began_ns);
 	int64_t most_ns = bound_ns;
@@ -209,7 +208,7 @@ void clocks_write(FILE *out, const struct report *r)
 		fputc('\n', out);
 	}
 	if (exchange_has_stages(x) && x->clocks && x->bound_ns[BOUND_HERE])
-		fprintf(out, "  Stages        : user-space times are on the NIC's scale within +-%" PRId64 " ns\n", stages_bound(x));
+		fprintf(out, "  Stages        : user-space times are on the NIC's scale within +-%" PRId64 " ns\n", clocks_stages_bound(x));
 	if (part_is_split(r) && (x->there == SOURCE_HARDWARE || x->bound_ns[BOUND_THERE]))
 		fprintf(out, "  Remote stages : user-space times are on the scale of the reflector's stamps within +-%" PRId64
 			" ns\n", x->bound_ns[BOUND_THERE]);

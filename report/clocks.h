@@ -5,9 +5,13 @@
 
 #include "rant.h"
 
+struct exchange;
 struct report;
 
 /* The clocks must have been watched. */
 void clocks_write(FILE *out, const struct report *r);
+
+/* How far off times of user space may be that were placed on the scale of the stamps; x->clocks is not NULL. */
+int64_t clocks_stages_bound(const struct exchange *x);
 
 #endif

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LOG_OPTION "log"
 #define MODE_MOST 0644 /* less what the umask and the log that it replaces do not permit */
 #define AHEAD_BYTES (16 << 20)
 #define COLD_BYTES (8 << 20)
@@ -34,14 +35,16 @@ static void numbered(char name[NUMBERED_MAX], const char *path, uint64_t number)
 
 /* ---- Opening --------------------------------------------------------------------------------------------------------- */
 
-static int say_refused(const char *path, int error)
+static int say_refused(const struct log_file *f, int error)
 {
+	const char *option = f->option, *path = f->path;
+
 	if (error == -EISDIR || error == -ELOOP)
-		warnx("--log %s: is a %s: give the path of a file", path, error == -EISDIR ? "directory" : "symbolic link");
+		warnx("--%s %s: is a %s: give the path of a file", option, path, error == -EISDIR ? "directory" : "symbolic link");
 	else if (error == -EBUSY)
-		warnx("--log %s: another rant is writing %s" LOG_FILE_PARTIAL ": choose another place", path, path);
+		warnx("--%s %s: another rant is writing %s" LOG_FILE_PARTIAL ": choose another place", option, path, path);
 	else
-		warnx("--log %s: cannot write there (%s): choose another place", path, strerror(-error));
+		warnx("--%s %s: cannot write there (%s): choose another place", option, path, strerror(-error));
 	return error;
 }
 
@@ -113,7 +116,7 @@ static int give_number(const struct log_file *f, const char *mended)
 		if (errno != EEXIST)
 			return -errno;
 	}
-	warnx("--log %s: an earlier run did not end and has left %s, which is now %s%s%s", f->path, f->partial, aside,
+	warnx("--%s %s: an earlier run did not end and has left %s, which is now %s%s%s", f->option, f->path, f->partial, aside,
 	      *mended ? ": " : "", mended);
 	return 0;
 }
@@ -206,11 +209,11 @@ static int open_file(struct log_file *f)
 	return error;
 }
 
-int log_file_open(struct log_file *f, const char *path, int64_t rotate_bytes, int64_t keep)
+static int open_of(struct log_file *f, const char *option, const char *path, int64_t rotate_bytes, int64_t keep)
 {
 	int error = 0;
 
-	*f = (struct log_file){ .path = path, .fd = -1, .mode = MODE_MOST, .rotate_bytes = rotate_bytes, .keep = keep };
+	*f = (struct log_file){ .option = option, .path = path, .fd = -1, .mode = MODE_MOST, .rotate_bytes = rotate_bytes, .keep = keep };
 	if (log_file_is_stdout(path)) {
 		f->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 		error = f->fd < 0 ? -errno : 0;
@@ -227,22 +230,34 @@ int log_file_open(struct log_file *f, const char *path, int64_t rotate_bytes, in
 	if (!error)
 		return 0;
 	log_file_abandon(f);
-	return say_refused(path, error);
+	return say_refused(f, error);
+}
+
+int log_file_open(struct log_file *f, const char *path, int64_t rotate_bytes, int64_t keep)
+{
+	return open_of(f, LOG_OPTION, path, rotate_bytes, keep);
+}
+
+int log_file_open_of(struct log_file *f, const char *option, const char *path)
+{
+	return open_of(f, option, path, 0, 0);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------------------------------- */
 
 static int fail(struct log_file *f, int error)
 {
+	const char *rest = strcmp(f->option, LOG_OPTION) ? "the rest of it" : "the rest of the log";
+
 	f->error = error;
 	if (error == -EPIPE)
-		warnx("--log %s: its reader has gone away: the rest of the log is left out", f->path);
+		warnx("--%s %s: its reader has gone away: %s is left out", f->option, f->path, rest);
 	else if (*f->partial && f->whole_bytes)
-		warnx("--log %s: could not be written (%s): the rest of the log is left out, and what is written stays as %s: "
-		      "free space or choose another place", f->path, strerror(-error), f->partial);
+		warnx("--%s %s: could not be written (%s): %s is left out, and what is written stays as %s: "
+		      "free space or choose another place", f->option, f->path, strerror(-error), rest, f->partial);
 	else
-		warnx("--log %s: could not be written (%s): the rest of the log is left out: choose another place", f->path,
-		      strerror(-error));
+		warnx("--%s %s: could not be written (%s): %s is left out: choose another place", f->option, f->path,
+		      strerror(-error), rest);
 	return error;
 }
 

@@ -9,6 +9,7 @@
 #define LOG_FILE_STDOUT "-"
 
 struct log_file {
+	const char *option; /* that names it, in messages: without the dashes */
 	const char *path; /* stays the caller's */
 	char partial[PATH_MAX]; /* empty: path itself is written, a device, a pipe or stdout */
 	int fd; /* -1: closed; of the thread that writes, once it has begun */
@@ -34,6 +35,9 @@ bool log_file_is_stdout(const char *path);
  * -errno after one line: then nothing is left.
  */
 int log_file_open(struct log_file *f, const char *path, int64_t rotate_bytes, int64_t keep);
+
+/* The same for the file of another option, a constant, without rotation. */
+int log_file_open_of(struct log_file *f, const char *option, const char *path);
 
 /* Whole records, which stay when it is cut off. 0; or -errno after one line, at the first time: what came before stays. */
 int log_file_write(struct log_file *f, const char *from, size_t bytes);

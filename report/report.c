@@ -13,7 +13,6 @@
 #include "report/evidence.h"
 #include "report/headline.h"
 #include "report/label.h"
-#include "report/log_file.h"
 #include "report/machine.h"
 #include "report/part.h"
 #include "report/source_ports.h"
@@ -95,7 +94,7 @@ static int terminal_columns(FILE *out)
 
 int report_print(const struct report *r)
 {
-	FILE *out = r->options->log_path && log_file_is_stdout(r->options->log_path) ? stderr : stdout;
+	FILE *out = r->stdout_taken ? stderr : stdout;
 
 	report_write(out, r, terminal_columns(out));
 	if (!fflush(out) && !ferror(out))

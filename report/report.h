@@ -10,6 +10,8 @@ struct report {
 	const struct options *options;
 	const struct exchange *exchange;
 	const struct channel *channel;
+	const struct nic *nic; /* NULL: not told */
+	const struct verdict_facts *facts; /* NULL: not told */
 	const struct histogram *histogram;
 	const struct log *log; /* NULL: none, nor a log_writer */
 	const struct log_writer *log_writer;
@@ -26,6 +28,7 @@ struct report {
 	const struct activity_reading *activity_worst, *activity_before_worst;
 	uint64_t strays;
 	uint64_t breaches_missed; /* of struct watch */
+	bool stdout_taken; /* a log or another output is there */
 	bool no_other_cpu; /* the housekeeping thread had to be left out */
 	const struct verdict *verdict; /* NULL: not reached */
 	const char *tracing; /* where the kernel is tracing; NULL: nowhere that can be seen */
@@ -34,7 +37,7 @@ struct report {
 /* The whole text. columns: width of the terminal, 0 when out is none. */
 void report_write(FILE *out, const struct report *r, int columns);
 
-/* The same to stdout, in the width of the terminal if it is one; to stderr if the log is there. 0, or -EIO after one line. */
+/* The same to stdout, in the width of the terminal if it is one; to stderr if something else is there. 0, or -EIO after one line. */
 int report_print(const struct report *r);
 
 #endif

@@ -59,6 +59,22 @@ static void write_few(FILE *out, const struct histogram *h)
 		fputc('\n', out);
 }
 
+bool statistics_percentile(const struct histogram *h, unsigned index, struct statistics_percentile *p)
+{
+	struct percentile v;
+	uint64_t above;
+
+	if (index >= PERCENTILES || !is_fit(h, index))
+		return false;
+	v = histogram_percentile(h, percentiles[index].numerator, percentiles[index].denominator);
+	/* Rounded down, where the rank is rounded up. */
+	above = (uint64_t)((unsigned __int128)h->count * (percentiles[index].denominator - percentiles[index].numerator) /
+			   percentiles[index].denominator);
+	*p = (struct statistics_percentile){ 100.0 * (double)percentiles[index].numerator / (double)percentiles[index].denominator,
+					     v.value_ns, v.bound, above };
+	return true;
+}
+
 static void write_percentiles(FILE *out, const struct histogram *h)
 {
 	fprintf(out, "  Percentiles (us):\n");

@@ -8,6 +8,17 @@
 struct histogram;
 struct report;
 
+/* One of those that the report has. */
+struct statistics_percentile {
+	double percent;
+	int64_t value_ns;
+	bool bound; /* the true value is this or more */
+	uint64_t above; /* samples of a higher rank: what the value rests on */
+};
+
+/* The one of this index, of a histogram that is not empty. False: there are no more, or too few samples for it. */
+bool statistics_percentile(const struct histogram *h, unsigned index, struct statistics_percentile *p);
+
 /* columns: width of the terminal, 0 when out is none. */
 
 /* Minimum, maximum and average in one line, which scripts read. */

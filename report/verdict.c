@@ -422,7 +422,8 @@ void verdict_reach(struct verdict *v, const struct verdict_facts *f)
 		if (answer == NOT_ASKED || (answer == JUDGED && found.number <= row->limit))
 			continue;
 		r = answer == JUDGED ? &v->reason[v->reasons++] : &v->unjudged[v->unjudgeds++];
-		*r = (struct verdict_reason){ .level = row->level, .name = row->name, .why = row->why };
+		*r = (struct verdict_reason){ .level = row->level, .name = row->name, .why = row->why,
+					      .number = found.number, .limit = row->limit };
 		if (answer != JUDGED)
 			continue;
 		memcpy(r->text, found.text, sizeof(r->text));

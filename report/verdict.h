@@ -45,6 +45,7 @@ struct verdict_reason {
 	const char *name, *why;
 	char text[VERDICT_TEXT_BYTES]; /* the numbers */
 	char more[VERDICT_MORE_BYTES]; /* follows the name; empty for most */
+	uint64_t number, limit; /* what was found, and what is no reason yet; the unit of both is told in `why` */
 };
 
 struct verdict {

@@ -25,6 +25,7 @@ at_the_top='rant.c rant.h options.c options.h histogram.c histogram.h tracefs.c 
 
 # A .c without a header of its name: the one that has its contract, which it includes, and why.
 contract_elsewhere='
+report/json_*.c   report/json_parts.h  the parts of one object, in the order in which they are written
 doctor/check_*.c  doctor/rows.h  the rows of one table, in the order in which they are printed
 '
 

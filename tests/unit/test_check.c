@@ -220,11 +220,52 @@ static void test_short(void **state)
 	nic_close(&n);
 }
 
+static unsigned told, told_fails;
+
+static void tell(void *context, const struct check_told *t)
+{
+	assert_ptr_equal(context, &told);
+	told++;
+	told_fails += t->fail;
+	assert_non_null(t->what);
+	if (strcmp(t->subject, "watchdog"))
+		return;
+	assert_false(t->fail);
+	assert_memory_equal(t->what, "nmi_watchdog 1", 14);
+	assert_non_null(strstr(t->where, "nmi_watchdog"));
+	assert_non_null(t->cure);
+	assert_null(strstr(t->what, t->cure));
+}
+
+/* A program is told what check_short() writes, finding by finding. */
+static void test_tell(void **state)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out;
+	struct nic n;
+
+	(void)state;
+	set_up();
+	assert_int_equal(nic_find(&n, "fake0"), 0);
+	put("/sys/devices/system/cpu/isolated", "\n");
+	put("/proc/sys/kernel/nmi_watchdog", "1\n");
+	begin_capture(&out, &text, &bytes);
+	check_short(out, &options, &n);
+	end_capture(out, &text);
+	told = told_fails = 0;
+	check_tell(tell, &told, &options, &n);
+	assert_true(told >= 2);
+	assert_int_equal(told - told_fails, count_lines("warn"));
+	assert_int_equal(told_fails, count_lines("fail"));
+	nic_close(&n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_cpu_lists), TEST(test_cpu_lists_random), TEST(test_cpu_lists_garbage), TEST(test_read),
-		TEST(test_whole), TEST(test_whole_without_interface), TEST(test_short),
+		TEST(test_whole), TEST(test_whole_without_interface), TEST(test_short), TEST(test_tell),
 	};
 
 	util_seed();

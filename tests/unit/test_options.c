@@ -209,6 +209,10 @@ static const struct good {
 	{ { E, "-L", "3", "-l", "f" }, { TXT(log_path, "f"), NUM(log_threshold_ns, 3000) } },
 	{ { E, "--log-threshold=3", "--log=f" }, { TXT(log_path, "f"), NUM(log_threshold_ns, 3000) } },
 	{ { E, "-l", "-" }, { TXT(log_path, "-") } },
+	{ { E, "--json", "f" }, { TXT(json_path, "f") } },
+	{ { E, "--json=-" }, { TXT(json_path, "-") } },
+	{ { E, "--hgrm", "f", "--prometheus", "g" }, { TXT(hgrm_path, "f"), TXT(prometheus_path, "g") } },
+	{ { E, "--jsonl", "f", "--json", "g" }, { TXT(jsonl_path, "f"), TXT(json_path, "g") } },
 	{ { E, "-l", "f", "--log-format", "text" }, { TXT(log_path, "f"), NUM(log_format, LOG_TEXT) } },
 	{ { E, "-l", "f", "--log-format", "npy" }, { TXT(log_path, "f"), NUM(log_format, LOG_NPY) } },
 	{ { E, "-l", "f", "--log-format=csv" }, { TXT(log_path, "f"), NUM(log_format, LOG_CSV) } },
@@ -350,7 +354,9 @@ static void assert_same(const char *const *args, const struct options *got, stru
 {
 	bool same = same_string(got->interface, want->interface) && same_string(got->log_path, want->log_path) &&
 		    same_string(got->save_trace_path, want->save_trace_path) &&
-		    same_string(got->key_path, want->key_path);
+		    same_string(got->key_path, want->key_path) && same_string(got->json_path, want->json_path) &&
+		    same_string(got->jsonl_path, want->jsonl_path) &&
+		    same_string(got->hgrm_path, want->hgrm_path) && same_string(got->prometheus_path, want->prometheus_path);
 
 	for (int i = 0; i < BREACH_COMMANDS_MAX; i++) {
 		same = same && same_string(got->on_breach.command[i], want->on_breach.command[i]);
@@ -360,6 +366,10 @@ static void assert_same(const char *const *args, const struct options *got, stru
 	want->log_path = got->log_path;
 	want->save_trace_path = got->save_trace_path;
 	want->key_path = got->key_path;
+	want->json_path = got->json_path;
+	want->jsonl_path = got->jsonl_path;
+	want->hgrm_path = got->hgrm_path;
+	want->prometheus_path = got->prometheus_path;
 	want->allow = used(args, "--allow") ? got->allow : want->allow; /* test_allow looks into it */
 	for (size_t i = 0; i < sizeof(*got) && same; i++) {
 		same = ((const char *)got)[i] == ((const char *)want)[i];
@@ -408,6 +418,58 @@ static void test_parses_again_after_an_error(void **state)
 	}
 }
 
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
+
+static struct option_value value_of(const struct options *o, const char *name)
+{
+	struct option_value v;
+
+	for (unsigned i = 0; options_value(o, i, &v); i++)
+		if (!strcmp(v.name, name))
+			return v;
+	fail_msg("no option --%s", name);
+	return v;
+}
+
+static void assert_number(const struct options *o, const char *name, int64_t number, const char *unit)
+{
+	const struct option_value v = value_of(o, name);
+
+	assert_int_equal(v.kind, OPTION_NUMBER);
+	assert_int_equal(v.number, number);
+	assert_true(same_string(v.unit, unit));
+}
+
+static void assert_kind(const struct options *o, const char *name, int kind)
+{
+	assert_int_equal(value_of(o, name).kind, kind);
+}
+
+static void test_values(void **state)
+{
+	const char *const args[ARGS] = { "-i", "eth0", "-d", "5", "--interval", "1ms", "-a", "10.0.0.1", "--stamp", "kernel", "-b", "2" };
+	struct options o;
+
+	(void)state;
+	assert_int_equal(parse(&o, args), 0);
+	assert_number(&o, "duration", 5000000000, "ns");
+	assert_number(&o, "interval", 1000000, "ns");
+	assert_number(&o, "bucket-size", 2000, "ns");
+	assert_number(&o, "port", 862, NULL);
+	assert_number(&o, "busy-poll-us", 0, "us");
+	assert_string_equal(value_of(&o, "stamp").text, "kernel");
+	assert_string_equal(value_of(&o, "interface").text, "eth0");
+	assert_kind(&o, "address", OPTION_ADDRESS);
+	/* What is not given and has no default is no 0. */
+	assert_kind(&o, "threshold", OPTION_NONE);
+	assert_kind(&o, "count", OPTION_NONE);
+	assert_kind(&o, "dscp", OPTION_NONE);
+	assert_kind(&o, "log", OPTION_NONE);
+	assert_kind(&o, "log-rotate", OPTION_NONE);
+	assert_int_equal(value_of(&o, "histogram").kind, OPTION_FLAG);
+	assert_int_equal(value_of(&o, "histogram").number, 0);
+}
+
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
 /* By hand: every option there must be, as the help text shows it. */
@@ -422,7 +484,7 @@ static const char *const contract[] = {
 	"      --save-trace DIR ", "      --trace-rearm ", "      --trace-interval S ", "      --allow PREFIX ",
 	"      --check ", "      --no-cpu-dma-latency ", "      --strict ", "      --no-step-check ", "      --allow-short ",
 	"      --size N ", "      --plain ", "      --key FILE ", "      --dscp N ", "      --priority N ",
-	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --log-format FORM ", "      --log-last S ",
+	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --json FILE ", "      --jsonl FILE ", "      --hgrm FILE ", "      --prometheus FILE ", "      --log-format FORM ", "      --log-last S ",
 	"      --log-rotate SIZE,N ", "      --synced NS ", "      --sessions N ", "      --rate-limit PPS ",
 	"      --once-silence S ", "      --interval TIME ", "      --pacing HOW ", "      --jitter PCT ", "      --poisson ", "      --seed N ",
 	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ",
@@ -743,6 +805,7 @@ int main(void)
 		cmocka_unit_test(test_parses_again_after_an_error),
 		cmocka_unit_test(test_every_name_is_tested),
 		cmocka_unit_test(test_names_are_unique),
+		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_help_names_every_option),
 		cmocka_unit_test(test_help_shows_the_defaults),
 		cmocka_unit_test(test_help_is_complete_and_narrow),

@@ -109,14 +109,14 @@ static int drop_all(void)
 {
 	const struct rights r = { .keep = 0 };
 
-	return rights_drop(&r, -1) ? 1 : has_only(0);
+	return rights_drop(&r) ? 1 : has_only(0);
 }
 
 static int drop_but_nic(void)
 {
 	struct rights r = { .keep = 0 };
 
-	if (rights_plan(&r, &(struct rights_needs){ .nic = true }) || rights_drop(&r, -1))
+	if (rights_plan(&r, &(struct rights_needs){ .nic = true }) || rights_drop(&r))
 		return 1;
 	return has_only(BIT(CAP_NET_ADMIN));
 }
@@ -166,7 +166,7 @@ static int drop_of_nothing(void)
 
 	if (set_capabilities(&none))
 		return 1;
-	if (rights_drop(&r, -1))
+	if (rights_drop(&r))
 		return 2;
 	return read_capabilities().permitted || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
 }
@@ -188,7 +188,8 @@ static int become(void)
 	gid_t groups[32];
 
 	if (chown(folder, SOMEBODY, SOMEBODY) || rights_open(&r, "somebody") ||
-	    rights_plan(&r, &(struct rights_needs){ .nic = true, .log_path = in_folder("file") }) || rights_drop(&r, fd))
+	    rights_plan(&r, &(struct rights_needs){ .nic = true, .file[0] = { "log", in_folder("file") }, .files = 1 }) || rights_give(&r, "log", fd) ||
+	    rights_drop(&r))
 		return 1;
 	if (getuid() != SOMEBODY || geteuid() != SOMEBODY || getgid() != SOMEBODY || getegid() != SOMEBODY)
 		return 2;
@@ -288,7 +289,7 @@ static void a_folder_of_others_is_written_by_capability(void **state)
 	if (!is_root())
 		skip();
 	snprintf(own, sizeof(own), "%s", in_folder("log"));
-	needs = (struct rights_needs){ .log_path = own };
+	needs = (struct rights_needs){ .file[0] = { "log", own }, .files = 1 };
 	expect_kept(NULL, 0);
 	expect_refused("--log: user somebody may not write to /tmp/rant-rights-");
 	assert_int_equal(chown(folder, SOMEBODY, SOMEBODY), 0);
@@ -311,7 +312,7 @@ static void a_file_of_others_in_a_sticky_folder(void **state)
 	if (!is_root())
 		skip();
 	snprintf(file, sizeof(file), "%s", in_folder("file"));
-	needs = (struct rights_needs){ .log_path = file };
+	needs = (struct rights_needs){ .file[0] = { "log", file }, .files = 1 };
 	assert_int_equal(chown(folder, 65530, 65530) | chmod(folder, 01777), 0);
 	expect_kept(NULL, 0);
 	expect_kept("somebody", 0);

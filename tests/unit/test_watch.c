@@ -606,11 +606,6 @@ int __wrap_trace_rearm(struct trace *t)
 static struct trace trace;
 static struct trace_keeper keeper;
 
-static void keep(void *context)
-{
-	trace_keep(context, clock_read_ns(CLOCK_MONOTONIC));
-}
-
 static struct watch trace_watch(void)
 {
 	struct watch w = { .duties = 0 };
@@ -622,7 +617,7 @@ static struct watch trace_watch(void)
 	fake_trace.trace = &trace;
 	fake_trace.save_result = 1;
 	keeper = (struct trace_keeper){ .trace = &trace, .folder = "/folder", .interval_ns = INTERVAL_NS };
-	watch_add(&w, (struct watch_duty){ PERIOD_NS, .act = keep, .context = &keeper });
+	watch_add(&w, (struct watch_duty){ PERIOD_NS, .act = trace_keep_now, .context = &keeper });
 	return w;
 }
 

@@ -1,0 +1,251 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What programs read of a run: valid by its schema, and the figures of the text report to the digit. Run by namespace.sh, or
+# alone.
+# shellcheck source=tests/link/link.sh
+. "$(dirname "$0")/link.sh"
+
+here=$(dirname "${BASH_SOURCE[0]}")
+
+# json_agrees NAME [JSON [REPORT]]: of this program.
+json_agrees() {
+	local line
+
+	while read -r line; do
+		complain "$1.json: $line"
+	done < <(python3 "$here/read_json.py" "$here/../../docs/rant.schema.json" "${2:-$logs/$1.json}" "${3:-$work/$1.out}" 2>&1)
+}
+
+json_has() { # NAME PYTHON: true of JSON, the object
+	python3 -c 'import json, sys; JSON = json.load(open(sys.argv[1])); sys.exit(not eval(sys.argv[2]))' "$logs/$1.json" "${*:2}" ||
+		complain "$1.json: not so: ${*:2}"
+}
+
+nothing_there() {
+	[ -z "$(ls -A "$logs")" ] || complain "there is: $(ls -A "$logs")"
+}
+
+json_tests() {
+	local R="-H --json $logs/r.json" M="-H --json $logs/e.json"
+
+	pair 'json: both ends with kernel stamps, stages and breaches agree with the report' '0 0' \
+		"$K -s -t 0.001 -C $R" "$K -s -t 0.001 -C --count 300 $M" '@json_agrees e' '@json_agrees r' \
+		"@json_has e JSON['run']['role'] == 'emit' and JSON['run']['end'] == 'count' and JSON['exit_status'] == 0" \
+		"@json_has e JSON['breaches']['count'] == 300 and JSON['breaches']['first']['stamps']['t4_kernel_ns'] > 10**18" \
+		"@json_has e {'rtt_ns', 'response_ns', 'network_ns', 'app_to_kernel_ns', 'forward_ns'} <= set(JSON['statistics'])" \
+		"@json_has r {'response_ns', 'kernel_to_app_ns'} <= set(JSON['statistics']) and JSON['run']['end'] == 'signal'" \
+		"@json_has e JSON['configuration']['options']['threshold_ns'] == 1 and JSON['configuration']['options']['count'] == 300" \
+		"@json_has e '--json' in JSON['configuration']['command_line'] and JSON['nic']['driver'] == 'veth'"
+	pair 'json: both ends with user stamps agree with the report' '0 0' "$U $R" "$U --count 100 $M" \
+		'@json_agrees e' '@json_agrees r' "@json_has e JSON['run']['stamp'] == 'user' and JSON['breaches'] is None"
+	pair 'json: by the clock, with a window' '0 0' "$K $R" "$K --count 100 --interval 1ms $M" '@json_agrees e' \
+		"@json_has e JSON['schedule']['slots'] >= 100 and 'sent_late_ns' in JSON['statistics'] and JSON['window']['most'] > 1"
+	pair 'json: one of four probes is stamped' '0 0' "$K $R" "$K --count 400 --window 8 --stamp-every 4 $M --jsonl $logs/e.jsonl" \
+		'@json_agrees e' '@lines_agree e' "@json_has e JSON['accounts']['packets']['not_asked'] >= 200"
+	pair 'json: many source ports' '0 0' "$K $R" "$K --count 400 --source-ports 4 $M" '@json_agrees e' \
+		"@json_has e len(JSON['source_ports']['each']) == 4 and JSON['accounts']['packets']['strays'] is None"
+	emitter_signal=INT pair 'json: an interrupted run is whole' '0 0' "$K $R" "$K --count 1000000 $M" '@json_agrees e' \
+		'@json_agrees r' "@json_has e JSON['run']['end'] == 'signal' and JSON['statistics']['rtt_ns']['samples'] > 0"
+	pair 'json: a breach that ends the run' '0 2' "$K $R" "$K -t 0.001 $M" '@json_agrees e' \
+		"@json_has e JSON['exit_status'] == 2 and JSON['run']['end'] == 'breach'"
+	alone 'json: nothing that ever answered is null and not 0' 1 e "$E -d 0.3 --timeout 10 $M" '@json_agrees e' \
+		"@json_has e JSON['exit_status'] == 1 and JSON['statistics']['rtt_ns']['min_ns'] is None" \
+		"@json_has e JSON['accounts']['directions']['lost_there'] is None and JSON['verdict']['level'] == 'void'"
+}
+
+# The text is then on stderr.
+json_to_stdout() {
+	begin 'json: with - it is alone on stdout' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K -H --count 100 --timeout 5000 --json -"
+	finish e
+	terminate r
+	expect_status e 0
+	json_agrees e "$work/e.out" "$work/e.err"
+	check 'e.err ~ ^Measurement: '
+	verdict
+}
+
+lines_agree() { # NAME [SECONDS [LINES [REPORT]]]
+	local line
+
+	while read -r line; do
+		complain "$1.jsonl: $line"
+	done < <(python3 "$here/read_jsonl.py" "$here/../../docs/rant.schema.json" "${3:-$logs/$1.jsonl}" "${4:-$work/$1.out}" "${2:-1}" 2>&1)
+}
+
+line_tests() {
+	local R="--jsonl $logs/r.jsonl" M="--jsonl $logs/e.jsonl"
+
+	pair 'jsonl: the seconds of both ends make the run' '0 0' "$K $R" "$K -d 3.2 -t 1000 -C $M" '@lines_agree e 3' '@lines_agree r 3'
+	pair 'jsonl: by the clock, with user stamps and a warm-up' '0 0' "$U $R" "$U -w 20 --count 200 --interval 100us $M" \
+		'@lines_agree e' '@lines_agree r'
+	emitter_signal=INT pair 'jsonl: an interrupted run has its summary' '0 0' "$K $R" "$K --count 1000000 $M" '@lines_agree e'
+	alone 'jsonl: nothing that ever answered' 1 e "$E -d 0.3 --timeout 10 $M" '@lines_agree e'
+}
+
+lines_come_while_it_runs() {
+	begin 'jsonl: lines are there while the run goes on, and a breach is told at once' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K --timeout 5000 -t 0.001 -C --interval 100ms --jsonl $logs/e.jsonl"
+	poll grep -qs '"type":"second"' "$logs/e.jsonl.partial"
+	grep -q '"type":"breach"' "$logs/e.jsonl.partial" || complain 'no breach is told yet'
+	is_running e || complain 'the run was over'
+	terminate e r
+	lines_agree e
+	verdict
+}
+
+lines_through_a_pipe() {
+	local name='jsonl: through a pipe into jq'
+
+	command -v jq >/dev/null || { skip "$name" "'jq' is not installed"; return; }
+	begin "$name" || return 0
+	start_reflector r "$K"
+	start e e sh -c "$rant $E --timeout 5000 -d 2.2 --jsonl - 2>$work/text | jq -c 'select(.type == \"second\") | .samples'"
+	finish e
+	terminate r
+	[ "$(grep -cE '^[0-9]+$' "$work/e.out")" -ge 2 ] || complain 'jq has not seen two seconds'
+	grep -q '^Measurement: ' "$work/text" || complain 'the report is not on stderr'
+	verdict
+}
+
+reader_goes() {
+	begin 'jsonl: a reader that goes away is one line and status 1' || return 0
+	start_reflector r "$K"
+	start e e sh -c "{ $rant $E --timeout 5000 -q -d 2.2 --jsonl - 2>$work/text; echo \$? >$work/status; } | head -n 1"
+	finish e
+	terminate r
+	[ "$(cat "$work/status")" = 1 ] || complain "status $(cat "$work/status")"
+	[ "$(cat "$work/text")" = 'rant: --jsonl -: its reader has gone away: the rest of it is left out' ] || complain "$(cat "$work/text")"
+	verdict
+}
+
+prom_agrees() { # NAME
+	local line
+
+	while read -r line; do
+		complain "$1: $line"
+	done < <("$prom_python" "$here/read_prom.py" "$logs/$1.json" "$logs/$1.prom" "$logs/$1.hgrm" 2>&1)
+}
+
+prom_tests() {
+	local R="--json $logs/r.json --prometheus $logs/r.prom --hgrm $logs/r.hgrm"
+
+	pair 'prometheus and hgrm: both ends agree with json' '0 0' "$K $R" "$K --count 3000 ${R//r\./e.}" '@prom_agrees e' '@prom_agrees r'
+}
+
+prom_while_it_runs() {
+	begin 'prometheus: the file is there while it runs, without a verdict, and the one of before is replaced' || return 0
+	echo old >"$logs/e.prom"
+	start_reflector r "$K"
+	start_emitter e "$K --timeout 5000 --prometheus $logs/e.prom"
+	poll grep -q '^rant_running{.*} 1$' "$logs/e.prom"
+	grep -qE '^rant_verdict\{.*\} 1$' "$logs/e.prom" && complain 'there is a verdict'
+	[ "$(ls -A "$logs")" = e.prom ] || complain "there is: $(ls -A "$logs")"
+	terminate e r
+	grep -qE '^rant_verdict\{.*\} 1$' "$logs/e.prom" || complain 'there is no verdict'
+	verdict
+}
+
+# As on a machine where all other CPUs are set aside: see namespace_log.sh.
+without_another_cpu() {
+	printf 'mount --bind %s /sys/devices/system/cpu/isolated && exec "$@"\n' "$work/isolated" >"$work/alone.sh"
+	echo 0-1023 >"$work/isolated"
+	if ! unshare -m sh "$work/alone.sh" true 2>/dev/null; then
+		skip 'json: without a second CPU' 'no mount namespace can be made here, or nothing tells of isolated CPUs'
+		return
+	fi
+	begin 'json: without a second CPU there are no seconds, and all else at the end' || return 0
+	start_reflector r "$K"
+	as="unshare -m sh $work/alone.sh" start_emitter e "$K --timeout 5000 --count 20 -t 0.001 -C \
+		--json $logs/e.json --jsonl $logs/e.jsonl --prometheus $logs/e.prom"
+	finish e
+	terminate r
+	expect_status e 0
+	check "@json_has e JSON['configuration']['granted']['other_cpu'] is False and JSON['breaches']['count'] == 20"
+	[ "$(sed 's/^{"type":"\([a-z]*\)".*/\1/' "$logs/e.jsonl" | uniq -c | xargs)" = '1 configuration 20 breach 1 summary' ] ||
+		complain "lines: $(cut -c 1-30 "$logs/e.jsonl")"
+	grep -qE '^rant_samples_not_in_histogram_total\{.*\} 20$' "$logs/e.prom" || complain 'samples are in no histogram, and that is not told'
+	verdict
+}
+
+theirs() {
+	[ "$(stat -c %U "$logs"/* | sort -u)" = nobody ] || complain "not nobody's: $(stat -c '%n %U' "$logs"/*)"
+	[ "$(find "$logs" -type f | wc -l)" -eq 4 ] || complain "there is: $(ls "$logs")"
+}
+
+json_refused() {
+	local S="with --json .* both would write to the same place: give each a file of its own$"
+
+	alone 'json: the same file twice is refused' 1 e "$E -d 1 -l $logs/x --json $logs/../logs/x" '@one_line e' \
+		"e.err ~ ^rant: --log .* $S" '@silent' '@nothing_there'
+	alone 'json: two outputs on stdout are refused' 1 e "$E -d 1 -l - --json /dev/stdout" '@one_line e' \
+		"e.err ~ ^rant: --log - $S" '@silent'
+	alone 'jsonl: the same file as the log or --json is refused' 1 e "$E -d 1 --jsonl $logs/x --json $logs/x" '@one_line e' \
+		"e.err ~ ^rant: --json $logs/x with --jsonl $logs/x: both would" '@silent' '@nothing_there'
+	alone 'prometheus: what is no file is refused' 1 e "$E -d 1 --prometheus /dev/null" '@one_line e' \
+		'e.err ~ ^rant: --prometheus /dev/null: is no file that can be replaced: give the path of one$' '@silent'
+	alone 'hgrm: a place that cannot be written is told before the run' 1 e "$E -d 1 --hgrm $logs/none/x" '@one_line e' \
+		"e.err ~ ^rant: --hgrm $logs/none/x: cannot write there" '@silent'
+	alone 'prometheus: a place that cannot be written is told before the run' 1 e "$E -d 1 --prometheus $logs/none/x" '@one_line e' \
+		"e.err ~ ^rant: --prometheus $logs/none/x: cannot write there" '@silent'
+	alone 'json: a place that cannot be written is told before the run' 1 e "$E -d 1 --json $logs/none/x" '@one_line e' \
+		"e.err ~ ^rant: --json $logs/none/x: cannot write there \(No such file or directory\): choose another place$" '@silent'
+	prepare=make_link alone 'json: a symbolic link is not followed' 1 e "$E -d 1 --json $logs/link" '@one_line e' \
+		"e.err ~ ^rant: --json $logs/link: is a symbolic link: give the path of a file$" '@silent' '@link_stays'
+	pair 'json: what cannot be written at the end is one line and status 1' '0 1' "$K" "$K --count 20 --json /dev/full" '@one_line e' \
+		'e.err ~ ^rant: --json /dev/full: could not be written \(No space left on device\)' 'e.out ~ ^Measurement: '
+}
+
+make_link() {
+	ln -s "$logs/target" "$logs/link"
+}
+
+link_stays() {
+	[ "$(ls -A "$logs")" = link ] || complain "there is: $(ls -A "$logs")"
+}
+
+json_of_an_earlier_run_stays_until_it_is_replaced() {
+	begin 'json: the file of an earlier run stays until there is another' || return 0
+	echo old >"$logs/e.json"
+	chmod 600 "$logs/e.json"
+	start_reflector r "$K"
+	start_emitter e "$K -H --count 1000000 --json $logs/e.json"
+	wait_for_packets e e 20
+	[ "$(cat "$logs/e.json")" = old ] || complain 'it was replaced before the end'
+	terminate e r
+	json_agrees e
+	[ "$(stat -c %a "$logs/e.json")" = 600 ] || complain "its mode is $(stat -c %a "$logs/e.json")"
+	verdict
+}
+
+if python3 -c 'import jsonschema' 2>/dev/null; then
+	json_tests
+	json_to_stdout
+	json_of_an_earlier_run_stays_until_it_is_replaced
+	line_tests
+	lines_come_while_it_runs
+else
+	skip 'json: its contents' "'python3-jsonschema' is not installed"
+fi
+# The distribution's package is for its own Python.
+prom_python=
+for python in python3 /usr/bin/python3; do
+	[ -n "$prom_python" ] || ! "$python" -c 'import prometheus_client' 2>/dev/null || prom_python=$python
+done
+if [ -n "$prom_python" ]; then
+	prom_tests
+else
+	skip 'prometheus: its contents' "'python3-prometheus-client' is not installed"
+fi
+prom_while_it_runs
+lines_through_a_pipe
+reader_goes
+without_another_cpu
+if getent passwd nobody >/dev/null; then
+	pair 'json: with --user all files are theirs' '0 0' "$K" \
+		"$K --count 100 --user nobody --json $logs/a --jsonl $logs/b --hgrm $logs/c --prometheus $logs/d" @theirs
+fi
+json_refused

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reads what rant --json has written: is it as the schema says, does it agree with itself and with the text report of the
+same run, to the digit? Prints a line for each fault.
+
+  read_json.py SCHEMA JSON REPORT
+
+The report is one with --histogram. Without jsonschema the schema is not asked, which is a fault.
+"""
+import json
+import re
+import sys
+
+faults = []
+
+
+def fault(text):
+    faults.append(text)
+
+
+def no_constant(text):
+    raise ValueError(f"{text} is no number")
+
+
+def no_twin(pairs):
+    names = [name for name, _ in pairs]
+    for name in set(names):
+        if names.count(name) > 1:
+            fault(f"a name is there twice: {name}")
+    return dict(pairs)
+
+
+def strict(schema):
+    """The same, in which what the schema does not name is an error: so that it names all that there is."""
+    if isinstance(schema, dict):
+        if "properties" in schema and "additionalProperties" not in schema:
+            schema["additionalProperties"] = False
+        for part in schema.values():
+            strict(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            strict(part)
+    return schema
+
+
+def validate(schema_path, data):
+    import jsonschema
+    with open(schema_path, encoding="utf-8") as file:
+        schema = json.load(file)
+    jsonschema.Draft7Validator.check_schema(schema)
+    for error in jsonschema.Draft7Validator(strict(schema)).iter_errors(data):
+        fault("schema: " + "/".join(map(str, error.absolute_path)) + ": " + error.message[:200])
+
+
+def us(ns, digits=3):
+    return f"{ns / 1000:.{digits}f}"
+
+
+class Report:
+    """Rows of the text, by section and name."""
+
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as file:
+            self.text = file.read()
+        self.rows = {}
+        section = ""
+        for line in self.text.split("\n"):
+            if line and not line.startswith(" "):
+                section = line.split(":")[0].split(",")[0]
+            row = re.match(r"  (\S.*?) *:  (\d+)(?:  \(|$)", line)
+            if row:
+                self.rows[section, row[1]] = int(row[2])
+
+
+def name_of(label):
+    return re.sub("[^a-z0-9]+", "_", label.lower()).strip("_")
+
+
+def compare_counts(report, data):
+    """Each row of the report is in the object, with the same number."""
+    where = {"Packets": "packets", "Directions": "directions", "Reflector's stamps": "reflector_stamps",
+             "Missing stamps": "missing_stamps"}
+    compared = 0
+    for (section, label), count in report.rows.items():
+        if section not in where:
+            continue
+        have = (data["accounts"].get(where[section]) or {}).get(name_of(label))
+        compared += 1
+        if have != count:
+            fault(f"{section}, {label}: {count} in the report, {have} in JSON")
+    if compared < 15:
+        fault(f"only {compared} rows of the accounts could be compared")
+
+
+def compare_latency(report, data):
+    name = "rtt_ns" if data["run"]["role"] == "emit" else "response_ns"
+    s = data["statistics"][name]
+    if not s["samples"]:
+        if "MIN: n/a" not in report.text or s["min_ns"] is not None or s["percentiles"]:
+            fault("no sample, but a number")
+        return
+    lines = [f"MIN: {s['min_ns']} ns | MAX: {s['max_ns']} ns | AVG: {s['mean_ns']} ns | Total Samples: {s['samples']}",
+             f"  Minimum   :  {us(s['min_ns'], 2)} us (#{s['min_seq']})",
+             f"  Maximum   :  {us(s['max_ns'], 2)} us (#{s['max_seq']})",
+             f"  Std dev   :  {us(s['stddev_ns'])} us"]
+    for p in s["percentiles"]:
+        row = re.search(rf"^    {p['percent']:g}th *:  (>= )?([0-9.]+)", report.text, re.M)
+        if not row or row[2] != us(p["value_ns"]) or bool(row[1]) != p["bound"]:
+            fault(f"{name}, {p['percent']} %: {p['value_ns']} ns in JSON, in the report {row and row[0]}")
+    shown = len(re.findall(r"^    [0-9.]+th *:", report.text, re.M))
+    if shown != len(s["percentiles"]):
+        fault(f"{shown} percentiles in the report, {len(s['percentiles'])} in JSON")
+    for line in lines:
+        if line not in report.text.split("\n"):
+            fault(f"the report has no line: {line}")
+
+
+def compare_stages(report, data):
+    """The table of the stages: samples, negative, median, 99th, maximum."""
+    for name, s in data["statistics"].items():
+        row = next((line for line in report.text.split("\n") if re.match(r"  [A-Z]", line) and s["formula"]
+                    and f"{s['formula']} " in line and name_of(line.split("  ")[1]) + "_ns" == name), None)
+        if row is None:
+            continue
+        cells = row.split(s["formula"], 1)[1].split()
+        p = {q["percent"]: us(q["value_ns"]) for q in s["percentiles"]}
+        want = [str(s["samples"]), str(s["negative"])]
+        if s["samples"]:
+            want += [p[50], p[90], p[95], p[99], p[99.9], p[99.99], us(s["max_ns"])]
+        if cells[:len(want)] != want:
+            fault(f"{name}: in the report {cells}, in JSON {want}")
+        compare_stages.rows += 1
+
+
+compare_stages.rows = 0
+
+
+def check_histograms(data):
+    for name, s in data["statistics"].items():
+        h = s["histogram"]
+        counts = h["buckets"] + h["overflow"]
+        if sum(n for _, n in counts) + h["overflow_not_kept"] != s["samples"]:
+            fault(f"{name}: the histogram has not as many samples as there are")
+        if any(n <= 0 for _, n in counts) or [v for v, _ in counts] != sorted({v for v, _ in counts}):
+            fault(f"{name}: an empty bucket, or one that is not in its place")
+        if s["samples"] and h["bucket_ns"] == 1 and not h["overflow_not_kept"]:
+            values = [v for v, n in counts for _ in range(n)]
+            if (values[0], values[-1], sum(values)) != (s["min_ns"], s["max_ns"], s["sum_ns"]):
+                fault(f"{name}: minimum, maximum or sum are not those of the histogram")
+            for p in s["percentiles"]:
+                rank = len(values) - p["samples_above"]
+                if values[max(rank, 1) - 1] != p["value_ns"]:
+                    fault(f"{name}: the {p['percent']} % is not the sample with {p['samples_above']} above it")
+
+
+def compare_verdict(report, data):
+    v = data["verdict"]
+    words = "; ".join(f"{r['name']} ({r['found']})" for r in v["reasons"])
+    line = f"Measurement: {v['level']}" + (f": {words}" if words else "")
+    if line not in report.text.split("\n"):
+        fault(f"the report has no line: {line}")
+    for r in v["reasons"]:
+        if r["number"] <= r["limit"]:
+            fault(f"{r['name']}: {r['number']} is not above its limit {r['limit']}")
+
+
+def compare_breaches(report, data):
+    b = data["breaches"]
+    if b is None or not b["first"]:
+        return
+    stamps = {name.upper()[:-3]: f"{ns // 10**9}.{ns % 10**9:09}" for name, ns in b["first"]["stamps"].items()}
+    for name, seconds in stamps.items():
+        if not re.search(rf"^  {name} \(.*\): {seconds}$", report.text, re.M):
+            fault(f"the first breach has {name} {seconds} in JSON, and not in the report")
+    if f"  Sequence number: {b['first']['seq']}\n" not in report.text:
+        fault("the first breach has another sequence number in the report")
+    if len(b["last"]) != min(b["count"], 63):
+        fault(f"{len(b['last'])} breaches are kept of {b['count']}")
+    blame = b["first"]["blame"]
+    if blame and blame["part"] and f"{us(blame['value_ns'])} us, typical {us(blame['typical_ns'])} us" not in report.text:
+        fault("the report blames another part, or says other numbers")
+
+
+def compare_ports(report, data):
+    ports = data.get("source_ports")
+    for p in ports["each"] if ports else []:
+        row = [str(p["port"]), str(p["samples"]), str(p["lost"])]
+        row += ["-" if p[name] is None else str(p[name]) for name in ("lost_there", "lost_back")]
+        row += ["-" if p[name] is None else us(p[name]) for name in ("p50_ns", "p99_ns", "max_ns")]
+        row += ["*"] * (p["port"] == ports["worst_port"])
+        if not any(line.split() == row for line in report.text.split("\n")):
+            fault(f"no row of the report is {row}")
+
+
+def main():
+    schema, path, report_path = sys.argv[1:]
+    with open(path, encoding="utf-8") as file:
+        data = json.load(file, parse_constant=no_constant, object_pairs_hook=no_twin)
+    validate(schema, data)
+    report = Report(report_path)
+    for part in (compare_counts, compare_latency, compare_stages, compare_verdict, compare_breaches, compare_ports):
+        part(report, data)
+    check_histograms(data)
+    if data["statistics"].get("network_ns", {}).get("samples") and compare_stages.rows < 2:
+        fault("no stage could be compared")
+    for text in faults[:20]:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()
