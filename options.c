@@ -12,12 +12,13 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
+#include <strings.h>
 
 #define BUSY_POLL_IMPLIED_US 50 /* recommended for busy_read in Documentation/admin-guide/sysctl/net.rst */
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
-enum kind { KIND_FLAG, KIND_NUMBER, KIND_TIME, KIND_CHOICE, KIND_FILE, KIND_FOLDER, KIND_USER, KIND_INTERFACE, KIND_ADDRESS, KIND_PREFIX,
+enum kind { KIND_FLAG, KIND_NUMBER, KIND_DSCP, KIND_CHOICE, KIND_FILE, KIND_FOLDER, KIND_USER, KIND_INTERFACE, KIND_ADDRESS, KIND_PREFIX,
 	    KIND_ACTION, KIND_ROTATION };
 
 struct choice {
@@ -36,6 +37,7 @@ struct option_row {
 	const char *unit;
 	int64_t unit_size; /* what 1 on the command line is stored as */
 	int decimals; /* allowed */
+	int64_t ns; /* of a time: what a stored 1 is, so that a number may have another unit behind it; 0: it is no time */
 	int64_t min, max;
 	int64_t initial; /* default; a number outside of its range is none */
 	const struct choice *choice; /* the last has no name */
@@ -46,16 +48,16 @@ struct option_row {
 #define AT(type, field) _Generic(((struct options *)0)->field, type: offsetof(struct options, field))
 #define FLAG(field) .kind = KIND_FLAG, .offset = AT(bool, field)
 #define NUMBER(field) .kind = KIND_NUMBER, .offset = AT(int64_t, field)
-#define DURATION(field) .kind = KIND_TIME, .offset = AT(int64_t, field), .unit = "us", .unit_size = NS_PER_US, .decimals = 3
 #define CHOICE(field) .kind = KIND_CHOICE, .offset = AT(int64_t, field)
 #define TEXT(text_kind, field) .kind = (text_kind), .offset = AT(const char *, field)
 #define ACTION(field) .kind = KIND_ACTION, .offset = AT(struct breach_actions, field)
+#define DSCP(field) .kind = KIND_DSCP, .offset = AT(int64_t, field)
 #define PREFIX(field) .kind = KIND_PREFIX, .offset = AT(struct allow_list, field)
 #define ROTATION(field) .kind = KIND_ROTATION, .offset = AT(struct log_rotation, field)
 #define ADDRESS(field) .kind = KIND_ADDRESS, .offset = AT(union address, field)
-#define IN_US .unit = "us", .unit_size = NS_PER_US, .decimals = 3
-#define IN_MS .unit = "ms", .unit_size = NS_PER_MS, .decimals = 3
-#define IN_S .unit = "s", .unit_size = NS_PER_S, .decimals = 3
+#define IN_US .unit = "us", .unit_size = NS_PER_US, .decimals = 3, .ns = 1
+#define IN_MS .unit = "ms", .unit_size = NS_PER_MS, .decimals = 3, .ns = 1
+#define IN_S .unit = "s", .unit_size = NS_PER_S, .decimals = 3, .ns = 1
 #define IN_PACKETS .unit = "packets", .unit_size = 1
 #define PACKETS_MAX 1000000000000LL
 #define SIZE_MAX_BYTES (65535 - 20 - 8) /* UDP in IPv4 */
@@ -102,7 +104,7 @@ static const struct option_row table[] = {
 	  .help = "reflector: no transmit stamps; the setting of the NIC stays" },
 	{ NULL, 's', "sw-timestamps", NULL, FLAG(sw_timestamps), .help = "collect the times of user space too" },
 
-	{ NULL, 0, "synced", "NS", NUMBER(synced_ns), .unit = "ns", .unit_size = 1, .min = 0, .max = NS_PER_S,
+	{ NULL, 0, "synced", "NS", NUMBER(synced_ns), .unit = "ns", .unit_size = 1, .ns = 1, .min = 0, .max = NS_PER_S,
 	  .initial = -1, .help = "emitter: the clocks of both NICs agree within this, e.g. by PTP" },
 
 	{ "What to send", 0, "size", "N", NUMBER(size_bytes), .unit = "octets", .unit_size = 1, .min = STAMP_BASE_BYTES,
@@ -110,8 +112,8 @@ static const struct option_row table[] = {
 	{ NULL, 0, "plain", NULL, FLAG(plain), .help = "emitter: send 44 octets, and ask the reflector for no times" },
 	{ NULL, 0, "key", "FILE", TEXT(KIND_FILE, key_path),
 	  .help = "authenticate with the key in FILE, at both ends" },
-	{ NULL, 0, "dscp", "N", NUMBER(dscp), .unit_size = 1, .min = 0, .max = 63, .initial = -1,
-	  .help = "differentiated services code point in the IP header" },
+	{ NULL, 0, "dscp", "N", DSCP(dscp), .unit_size = 1, .min = 0, .max = 63, .initial = -1,
+	  .help = "code point in the IP header: 46, 0x2e, EF, AF41, CS5" },
 	{ NULL, 0, "priority", "N", NUMBER(priority), .unit_size = 1, .min = 0, .max = 15, .initial = -1,
 	  .help = "SO_PRIORITY of the socket, for the queues of this host" },
 	{ NULL, 0, "source-ports", "N", NUMBER(source_ports), .unit_size = 1, .min = 1, .max = SOURCE_PORTS_MAX, .initial = 1,
@@ -119,7 +121,7 @@ static const struct option_row table[] = {
 	{ NULL, 0, "ttl", "N", NUMBER(ttl), .unit_size = 1, .min = 1, .max = 255, .initial = 255,
 	  .help = "time to live in the IP header" },
 
-	{ "When to send", 0, "interval", "TIME", DURATION(interval_ns), .min = NS_PER_US, .max = 3600 * NS_PER_S,
+	{ "When to send", 0, "interval", "TIME", NUMBER(interval_ns), IN_US, .min = NS_PER_US, .max = 3600 * NS_PER_S,
 	  .help = "emitter: probes by the clock, e.g. 50us, 10ms or 0.5s apart" },
 	{ NULL, 0, "window", "N", NUMBER(window), .unit = "probes", .unit_size = 1, .min = 1, .max = WINDOW_MAX, .initial = 1,
 	  .help = "emitter: in flight at most; by the clock what --timeout needs" },
@@ -192,8 +194,8 @@ static const struct option_row table[] = {
 	{ NULL, 'v', "verbose", NULL, FLAG(verbose), .help = "show configuration, allocation and what was granted" },
 
 	{ "How to run", 'G', "hugepages", NULL, FLAG(hugepages), .help = "huge pages for log and histogram" },
-	{ NULL, 'p', "busy-poll-us", "US", NUMBER(busy_poll_us), .unit = "us", .unit_size = 1, .min = 0, .max = 1000000,
-	  .help = "busy-poll time of the socket" },
+	{ NULL, 'p', "busy-poll-us", "US", NUMBER(busy_poll_us), .unit = "us", .unit_size = 1, .ns = NS_PER_US, .min = 0,
+	  .max = 1000000, .help = "busy-poll time of the socket" },
 	{ NULL, 'B', "budget", "N", NUMBER(busy_poll_budget), .unit_size = 1, .min = 1, .max = 65535,
 	  .help = "packets per busy poll; sets a busy-poll time too" },
 	{ NULL, 'P', "prefer-busypoll", NULL, FLAG(prefer_busy_poll),
@@ -269,6 +271,18 @@ static struct phrase number_text(const struct option_row *row, int64_t value)
 	return p;
 }
 
+/* What may stand behind the number of an option that is a time. */
+static const struct time_unit {
+	const char *name;
+	int64_t ns;
+	int decimals; /* finer is nothing that is stored */
+} time_units[] = {
+	{ "ns", 1, 0 }, { "us", NS_PER_US, 3 }, { "ms", NS_PER_MS, 6 }, { "s", NS_PER_S, 9 }, { "m", 60 * NS_PER_S, 9 },
+	{ "h", 3600 * NS_PER_S, 9 }, { "d", 86400 * NS_PER_S, 9 },
+};
+
+#define TIME_UNITS ((int)(sizeof(time_units) / sizeof(time_units[0])))
+
 /* The default as it is written on the command line; empty if there is none. */
 static struct phrase default_text(const struct option_row *row)
 {
@@ -293,9 +307,11 @@ static struct phrase allowed(const struct option_row *row)
 		append(&p, "%s to %s", number_text(row, row->min).text, number_text(row, row->max).text);
 		if (row->unit)
 			append(&p, " %s", row->unit);
+		if (row->ns)
+			append(&p, ", or with ns, us, ms, s, m, h or d");
 		break;
-	case KIND_TIME:
-		append(&p, "1us to 3600s, e.g. 50us, 10ms, 0.5s; without a unit it is in us");
+	case KIND_DSCP:
+		append(&p, "0 to 63, 0x0 to 0x3f, CS0 to CS7, AF11 to AF43, EF, VA, LE or DF");
 		break;
 	case KIND_CHOICE:
 		for (const struct choice *c = row->choice; c->name; c++)
@@ -342,9 +358,9 @@ static int refuse(const struct option_row *row, const char *text, const char *wh
 
 enum number { NUMBER_GOOD, NUMBER_MALFORMED, NUMBER_TOO_FINE, NUMBER_OUT_OF_RANGE };
 
-/* Digits, with a point among or before them where decimals are allowed: no exponent, no blank, no sign but the minus
- * that is always out of range. In integers, so that 0.1 us is 100 ns. *value is set when the number is good. */
-static enum number number_read(const struct option_row *row, const char *text, int64_t *value)
+/* Up to `stop`: digits, with a point among or before them where decimals are allowed: no exponent, no blank, no sign but the
+ * minus that is always out of range. In integers, so that 0.1 us is 100 ns. *value is set when the number is good. */
+static enum number digits_read(const struct option_row *row, const char *text, const char *stop, int64_t *value)
 {
 	const char *start = text + (*text == '-'), *end = start + strspn(start, "0123456789");
 	int places = 0;
@@ -359,7 +375,7 @@ static enum number number_read(const struct option_row *row, const char *text, i
 		places = length > INT_MAX ? INT_MAX : (int)length;
 		end += length;
 	}
-	if (*end || end == start)
+	if (end != stop || end == start)
 		return NUMBER_MALFORMED;
 	if (places > row->decimals)
 		return NUMBER_TOO_FINE;
@@ -373,10 +389,55 @@ static enum number number_read(const struct option_row *row, const char *text, i
 	return NUMBER_GOOD;
 }
 
-static int set_number(const struct option_row *row, const char *text, void *field)
+/* The unit of a time, which is all that is behind the number; NULL: there is none. */
+static const struct time_unit *unit_of(const struct option_row *row, const char *text, const char **at)
+{
+	*at = text + strspn(text, "-.0123456789");
+	for (int i = 0; i < TIME_UNITS && row->ns; i++)
+		if (!strcmp(*at, time_units[i].name))
+			return &time_units[i];
+	return NULL;
+}
+
+/* *value is set when the number is good: as stored, and exactly what was given. */
+static enum number number_read(const struct option_row *row, const char *text, int64_t *value)
+{
+	const char *at;
+	const struct time_unit *unit = unit_of(row, text, &at);
+	struct option_row in_ns = *row;
+	enum number verdict;
+	int64_t ns;
+
+	if (!unit)
+		return digits_read(row, text, text + strlen(text), value);
+	in_ns.unit_size = unit->ns;
+	in_ns.decimals = unit->decimals;
+	in_ns.min *= row->ns;
+	in_ns.max *= row->ns;
+	verdict = digits_read(&in_ns, text, at, &ns);
+	if (verdict != NUMBER_GOOD)
+		return verdict;
+	if (ns % row->ns)
+		return NUMBER_TOO_FINE;
+	*value = ns / row->ns;
+	return NUMBER_GOOD;
+}
+
+static int refuse_fineness(const struct option_row *row, const char *text)
 {
 	struct phrase why = { "" };
+	const char *at;
 
+	if (unit_of(row, text, &at))
+		return refuse(row, text, row->ns == 1 ? "is finer than a nanosecond" : "is finer than a microsecond");
+	if (!row->decimals)
+		return refuse(row, text, "is not a whole number");
+	append(&why, "has too many decimals, at most %d are allowed", row->decimals);
+	return refuse(row, text, why.text);
+}
+
+static int set_number(const struct option_row *row, const char *text, void *field)
+{
 	switch (number_read(row, text, field)) {
 	case NUMBER_GOOD:
 		return 0;
@@ -387,35 +448,43 @@ static int set_number(const struct option_row *row, const char *text, void *fiel
 	case NUMBER_TOO_FINE:
 		break;
 	}
-	if (!row->decimals)
-		return refuse(row, text, "is not a whole number");
-	append(&why, "has too many decimals, at most %d are allowed", row->decimals);
-	return refuse(row, text, why.text);
+	return refuse_fineness(row, text);
 }
 
-/* A number with the unit behind it. */
-static int set_time(const struct option_row *row, const char *text, void *field)
+/* By name, of either case; -1: there is no such. RFC 2474 (CS, DF), 2597 (AF), 3246 (EF), 5865 (VA), 8622 (LE). */
+static int dscp_named(const char *text)
 {
-	static const struct {
-		const char *unit;
-		int64_t size;
-		int decimals;
-	} units[] = { { "us", NS_PER_US, 3 }, { "ms", NS_PER_MS, 6 }, { "s", NS_PER_S, 9 }, { "", NS_PER_US, 3 } };
-	const char *unit = text + strspn(text, "-.0123456789");
-	struct option_row in_unit = *row;
-	struct phrase digits = { "" };
+	static const struct choice names[] = { { "EF", 46 }, { "VA", 44 }, { "LE", 1 }, { "DF", 0 } };
+	const size_t length = strlen(text);
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(unit, units[i].unit))
-			continue;
-		in_unit.unit_size = units[i].size;
-		in_unit.decimals = units[i].decimals;
-		if (unit - text >= (ptrdiff_t)sizeof(digits.text))
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcasecmp(text, names[i].name))
+			return (int)names[i].value;
+	if (length == 3 && !strncasecmp(text, "CS", 2) && text[2] >= '0' && text[2] <= '7')
+		return 8 * (text[2] - '0');
+	if (length == 4 && !strncasecmp(text, "AF", 2) && text[2] >= '1' && text[2] <= '4' && text[3] >= '1' && text[3] <= '3')
+		return 8 * (text[2] - '0') + 2 * (text[3] - '0');
+	return -1;
+}
+
+static int set_dscp(const struct option_row *row, const char *text, void *field)
+{
+	const bool hex = !strncasecmp(text, "0x", 2);
+	const char *digits = text + 2;
+	int64_t number = dscp_named(text);
+
+	if (!hex && number < 0)
+		return set_number(row, text, field);
+	if (hex) {
+		if (!*digits || digits[strspn(digits, "0123456789abcdefABCDEF")])
+			return refuse(row, text, "is not a number");
+		for (number = 0; *digits && number <= row->max; digits++)
+			number = 16 * number + (*digits <= '9' ? *digits - '0' : (*digits & 0xf) + 9);
+		if (number > row->max)
 			return refuse(row, text, "is out of range");
-		append(&digits, "%.*s", (int)(unit - text), text);
-		return set_number(&in_unit, digits.text, field);
 	}
-	return refuse(row, text, "has no unit of time");
+	*(int64_t *)field = number;
+	return 0;
 }
 
 static int set_flag(const struct option_row *row, const char *text, void *field)
@@ -467,10 +536,10 @@ static bool is_ipv6(const char *text)
 
 static int set_address(const struct option_row *row, const char *text, void *field)
 {
-	union address *server = field;
+	union address *address = field;
 
-	if (inet_pton(AF_INET, text, &server->in.sin_addr) == 1) {
-		server->in.sin_family = AF_INET;
+	if (inet_pton(AF_INET, text, &address->in.sin_addr) == 1) {
+		address->in.sin_family = AF_INET;
 		return 0;
 	}
 	return refuse(row, text, is_ipv6(text) ? "is an IPv6 address" : "is not an IPv4 address");
@@ -569,7 +638,7 @@ static int set_rotation(const struct option_row *row, const char *text, void *fi
 static int (*const set[])(const struct option_row *row, const char *text, void *field) = {
 	[KIND_FLAG] = set_flag,
 	[KIND_NUMBER] = set_number,
-	[KIND_TIME] = set_time,
+	[KIND_DSCP] = set_dscp,
 	[KIND_CHOICE] = set_choice,
 	[KIND_FILE] = set_path,
 	[KIND_FOLDER] = set_path,
@@ -587,7 +656,7 @@ static void set_defaults(struct options *o)
 	o->server.any.sa_family = AF_UNSPEC;
 	o->role = ROLE_REFLECT;
 	for (const struct option_row *row = table; row < table + ROWS; row++)
-		if (row->kind == KIND_NUMBER || row->kind == KIND_CHOICE)
+		if (row->kind == KIND_NUMBER || row->kind == KIND_DSCP || row->kind == KIND_CHOICE)
 			*(int64_t *)((char *)o + row->offset) = row->initial;
 }
 
@@ -817,24 +886,91 @@ static const struct option_row *row_of(int code)
 	return row;
 }
 
+#define TYPOS_MAX 32 /* octets of a name that is compared */
+
+/* How many octets must be put in, left out or changed to make one of the other (Levenshtein). */
+static unsigned distance(const char *a, size_t bytes, const char *b)
+{
+	unsigned row[TYPOS_MAX + 1];
+
+	for (unsigned j = 0; j <= bytes; j++)
+		row[j] = j;
+	for (unsigned i = 1; *b; i++, b++) {
+		unsigned corner = row[0];
+
+		row[0] = i;
+		for (unsigned j = 1; j <= bytes; j++) {
+			unsigned best = corner + (a[j - 1] != *b);
+
+			corner = row[j];
+			best = best < corner + 1 ? best : corner + 1;
+			row[j] = best < row[j - 1] + 1 ? best : row[j - 1] + 1;
+		}
+	}
+	return row[bytes];
+}
+
+/* What may have been meant: at most a quarter of it is wrong, and one octet. NULL: nothing is so near. */
+static const char *nearest(const char *name, size_t bytes)
+{
+	unsigned least = 2 + (unsigned)bytes / 4;
+	const char *found = NULL;
+
+	if (bytes > TYPOS_MAX)
+		return NULL;
+	for (const struct option_row *row = table; row < table + ROWS; row++) {
+		const unsigned n = distance(name, bytes, row->name);
+
+		if (n >= least)
+			continue;
+		least = n;
+		found = row->name;
+	}
+	return found;
+}
+
+static int refuse_unknown(const char *option, const char *meant)
+{
+	if (meant)
+		warnx("%s: unknown option: did you mean %s? 'rant --help' lists the options", option, meant);
+	else
+		warnx("%s: unknown option: 'rant --help' lists the options", option);
+	return -EINVAL;
+}
+
 /* A long option that getopt did not take: unknown, or the beginning of several. */
 static int refuse_long(const char *argument)
 {
 	size_t bytes = strcspn(argument + 2, "=");
-	struct phrase candidates = { "" };
+	struct phrase candidates = { "" }, meant = { "" };
 	int left = 0;
 
 	for (size_t i = 0; bytes && i < ROWS; i++)
 		left += !strncmp(table[i].name, argument + 2, bytes);
 	if (!left) {
-		warnx("%s: unknown option: 'rant --help' lists the options", excerpt(argument).text);
-		return -EINVAL;
+		const char *name = nearest(argument + 2, bytes);
+
+		if (name)
+			append(&meant, "--%s", name);
+		return refuse_unknown(excerpt(argument).text, name ? meant.text : NULL);
 	}
 	for (size_t i = 0; i < ROWS; i++)
 		if (!strncmp(table[i].name, argument + 2, bytes))
 			append_word(&candidates, "--", table[i].name, --left);
 	warnx("%s: ambiguous option: give %s", excerpt(argument).text, candidates.text);
 	return -EINVAL;
+}
+
+/* The nearest to a letter is the same one of the other case. */
+static int refuse_letter(int letter)
+{
+	struct phrase option = { "" }, meant = { "" };
+
+	append(&option, "-%c", letter > ' ' && letter < 0x7f ? letter : '?');
+	for (const struct option_row *row = table; row < table + ROWS; row++)
+		if (row->letter && row->letter == (letter ^ ('a' ^ 'A')) && ((letter | 0x20) >= 'a' && (letter | 0x20) <= 'z'))
+			append(&meant, "-%c, --%s", row->letter, row->name);
+	return refuse_unknown(option.text, *meant.text ? meant.text : NULL);
 }
 
 /* getopt said '?'. optopt is 0 for a long name it does not know, the code of a known one that takes no argument, or
@@ -848,8 +984,7 @@ static int refuse_option(const char *argument)
 		      excerpt(strchr(argument, '=') + 1).text);
 		return -EINVAL;
 	}
-	warnx("-%c: unknown option: 'rant --help' lists the options", optopt > ' ' && optopt < 0x7f ? optopt : '?');
-	return -EINVAL;
+	return refuse_letter(optopt);
 }
 
 static int read_option(struct parse *p, int code, char **argv)
@@ -961,7 +1096,8 @@ void options_usage(FILE *out)
 	fputs("rant measures network latency, stamped where packets cross the wire.\n\n"
 	      "usage: rant -i IFACE -a IP [options]   emit: send probes to the reflector at IP\n"
 	      "       rant -i IFACE [options]         reflect: answer probes\n"
-	      "       rant -i IFACE --check           look at the NIC and this machine\n", out);
+	      "       rant -i IFACE --check           look at the NIC and this machine\n\n"
+	      "A time may have its unit behind it, whatever unit is meant without one: 30us, 50ms, 10m.\n", out);
 	for (const struct option_row *row = table; row < table + ROWS; row++) {
 		if (row->heading)
 			fprintf(out, "\n%s:\n", row->heading);

@@ -99,6 +99,7 @@ static void check_row(const struct line *l, const struct option_row *row, const 
 
 	switch (row->kind) {
 	case KIND_NUMBER:
+	case KIND_DSCP:
 		number = *(const int64_t *)field;
 		INSIST((number >= row->min && number <= row->max) || number == row->initial);
 		break;

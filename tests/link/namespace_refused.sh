@@ -50,6 +50,7 @@ done <<-'END'
 	-C|--continue without --threshold
 	--nosuch|--nosuch: unknown option
 	extra|extra
+	--timout 5|--timout: unknown option: did you mean --timeout[?]
 END
 alone '--help' 0 e '--help' '@silent' 'e.err empty' 'e.out ~ ^usage: rant -i IFACE -a IP' 'e.out ~ --warmup PACKETS'
 alone '--version' 0 e '--version' '@silent' 'e.err empty' 'e.out ~ ^rant [0-9]+\.[0-9]+'

@@ -119,7 +119,7 @@ static void test_long_values_keep_the_line_short(void **state)
 /* ---- Good command lines ------------------------------------------------------------------------------------------ */
 
 struct change {
-	enum { NOTHING, BOOL, INT, INT64, ROLE, STRING, SERVER } type;
+	enum { NOTHING, BOOL, INT, INT64, ROLE, STRING, ADDRESS_OF } type;
 	size_t offset;
 	int64_t number;
 	const char *text;
@@ -129,7 +129,7 @@ struct change {
 #define YES(field) { BOOL, AT(bool, field), true, NULL }
 #define NUM(field, value) { INT64, AT(int64_t, field), value, NULL }
 #define TXT(field, value) { STRING, AT(const char *, field), 0, value }
-#define EMITS(address) { SERVER, offsetof(struct options, server), 0, address }, \
+#define EMITS(address) { ADDRESS_OF, offsetof(struct options, server), 0, address }, \
 		       { ROLE, offsetof(struct options, role), ROLE_EMIT, NULL }
 
 static const struct good {
@@ -164,6 +164,23 @@ static const struct good {
 	{ { E, "--duration", "1.5" }, { NUM(duration_ns, 1500000000) } },
 	{ { E, "--dur=.25" }, { NUM(duration_ns, 250000000) } },
 	{ { E, "-d", "5", "-d", "6" }, { NUM(duration_ns, 6000000000) } },
+	{ { E, "-d", "10m" }, { NUM(duration_ns, 600000000000) } },
+	{ { E, "-d", "1.5h" }, { NUM(duration_ns, 5400000000000) } },
+	{ { E, "-d", "3650d" }, { NUM(duration_ns, 315360000000000000) } },
+	{ { E, "-d", "1500000us" }, { NUM(duration_ns, 1500000000) } },
+	{ { E, "-d", "1.000000001s" }, { NUM(duration_ns, 1000000001) } },
+	{ { E, "--timeout", "50ms" }, { NUM(timeout_ns, 50000000) } },
+	{ { E, "--timeout", "1000ns" }, { NUM(timeout_ns, 1000) } },
+	{ { E, "--timeout=.000000050m" }, { NUM(timeout_ns, 3000) } },
+	{ { E, "-t", "30us" }, { NUM(threshold_ns, 30000) } },
+	{ { E, "-t1ns" }, { NUM(threshold_ns, 1) } },
+	{ { E, "-o1ms", "-b", "10us" }, { NUM(overflow_ns, 1000000), NUM(bucket_ns, 10000) } },
+	{ { E, "-l", "f", "--log-last", "1m", "-L2ms" }, { TXT(log_path, "f"), NUM(log_last_ns, 60000000000), NUM(log_threshold_ns, 2000000) } },
+	{ { E, "--once", "--once-silence", "1d" }, { YES(once), NUM(once_silence_ns, 86400000000000) } },
+	{ { E, "--trace-interval", "0.1s" }, { NUM(trace_interval_ns, 100000000) } },
+	{ { E, "-p", "0.5ms" }, { NUM(busy_poll_us, 500) } },
+	{ { E, "-p", "1s" }, { NUM(busy_poll_us, 1000000) } },
+	{ { E, "-p", "2000ns" }, { NUM(busy_poll_us, 2) } },
 	{ { E, "--count", "7" }, { NUM(count, 7) } },
 	{ { E, "--once" }, { YES(once) } },
 	{ { E, "--once", "--once-silence", "0.1" }, { YES(once), NUM(once_silence_ns, 100000000) } },
@@ -275,6 +292,21 @@ static const struct good {
 	{ { E, "--key", "a key" }, { TXT(key_path, "a key") } },
 	{ { E, "--dscp", "0" }, { NUM(dscp, 0) } },
 	{ { E, "--dscp=46" }, { NUM(dscp, 46) } },
+	{ { E, "--dscp", "EF" }, { NUM(dscp, 46) } },
+	{ { E, "--dscp", "ef" }, { NUM(dscp, 46) } },
+	{ { E, "--dscp", "0x2e" }, { NUM(dscp, 46) } },
+	{ { E, "--dscp", "0X3F" }, { NUM(dscp, 63) } },
+	{ { E, "--dscp", "0x0" }, { NUM(dscp, 0) } },
+	{ { E, "--dscp", "63" }, { NUM(dscp, 63) } },
+	{ { E, "--dscp", "CS0" }, { NUM(dscp, 0) } },
+	{ { E, "--dscp", "cs5" }, { NUM(dscp, 40) } },
+	{ { E, "--dscp", "CS7" }, { NUM(dscp, 56) } },
+	{ { E, "--dscp", "AF41" }, { NUM(dscp, 34) } },
+	{ { E, "--dscp", "AF11" }, { NUM(dscp, 10) } },
+	{ { E, "--dscp", "AF43" }, { NUM(dscp, 38) } },
+	{ { E, "--dscp", "VA" }, { NUM(dscp, 44) } },
+	{ { E, "--dscp", "LE" }, { NUM(dscp, 1) } },
+	{ { E, "--dscp", "DF" }, { NUM(dscp, 0) } },
 	{ { E, "--priority", "6" }, { NUM(priority, 6) } },
 	{ { E, "--ttl", "64" }, { NUM(ttl, 64) } },
 
@@ -308,9 +340,9 @@ static void apply(struct options *o, const struct change *c)
 		*(enum role *)field = (enum role)c->number;
 	if (c->type == STRING)
 		*(const char **)field = c->text;
-	if (c->type == SERVER) {
-		o->server.in.sin_family = AF_INET;
-		o->server.in.sin_addr.s_addr = inet_addr(c->text);
+	if (c->type == ADDRESS_OF) {
+		((union address *)field)->in.sin_family = AF_INET;
+		((union address *)field)->in.sin_addr.s_addr = inet_addr(c->text);
 	}
 }
 
@@ -733,6 +765,37 @@ static void test_numbers_against_oracle(void **state)
 		assert_true(verdicts[i] > 1000);
 }
 
+/* Every time that a unit can say exactly is read as what it is. */
+static void test_units_say_the_same(void **state)
+{
+	unsigned tried = 0;
+
+	(void)state;
+	for (int i = 0; i < 200000; i++) {
+		const struct option_row *row = &table[random_below(ROWS)];
+		const struct time_unit *unit = &time_units[random_below((uint64_t)TIME_UNITS)];
+		const int64_t fine_ns = unit->ns / power_of_ten(unit->decimals);
+		int64_t want, ns, got = -12345;
+		char text[NUMBER_TEXT_MAX];
+		int length;
+
+		if (!row->ns)
+			continue;
+		want = row->min + (int64_t)random_below((uint64_t)(row->max - row->min + 1));
+		ns = want * row->ns;
+		if (ns % fine_ns)
+			continue;
+		length = snprintf(text, sizeof(text), "%" PRId64, ns / unit->ns);
+		if (unit->decimals)
+			length += snprintf(text + length, sizeof(text) - (size_t)length, ".%0*" PRId64, unit->decimals, ns % unit->ns / fine_ns);
+		snprintf(text + length, sizeof(text) - (size_t)length, "%s", unit->name);
+		if (number_read(row, text, &got) != NUMBER_GOOD || got != want)
+			fail_msg("--%s '%s': %" PRId64 ", but should be %" PRId64, row->name, text, got, want);
+		tried++;
+	}
+	assert_true(tried > 5000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -748,6 +811,7 @@ int main(void)
 		cmocka_unit_test(test_help_is_complete_and_narrow),
 		cmocka_unit_test(test_boundaries),
 		cmocka_unit_test(test_numbers_against_oracle),
+		cmocka_unit_test(test_units_say_the_same),
 	};
 
 	unsetenv("POSIXLY_CORRECT"); /* would end the options at the first argument that is none */
