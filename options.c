@@ -95,6 +95,8 @@ static const struct option_row table[] = {
 	  .help = "network interface to use; required" },
 	{ NULL, 'a', "address", "IP", ADDRESS(server),
 	  .help = "emit to the reflector at this IPv4 address; without it, reflect" },
+	{ NULL, 0, "bind", "IP", ADDRESS(own),
+	  .help = "send from this address of the interface; a reflector answers only there" },
 	{ NULL, 0, "port", "PORT", NUMBER(port), .unit_size = 1, .min = 1, .max = 65535, .initial = STAMP_PORT,
 	  .help = "UDP port of the reflector" },
 	{ NULL, 0, "stamp", "SOURCE", CHOICE(stamp), .initial = SOURCE_HARDWARE, .choice = sources,

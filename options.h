@@ -50,6 +50,7 @@ enum pacing { PACING_HYBRID, PACING_SLEEP, PACING_SPIN };
 struct options {
 	const char *interface;
 	union address server; /* any.sa_family is AF_UNSPEC without --address */
+	union address own; /* of the interface, --bind; AF_UNSPEC without, and zeros */
 	const char *log_path, *save_trace_path;
 	const char *key_path; /* NULL: unauthenticated */
 	const char *user; /* NULL: who started rant */
@@ -91,6 +92,15 @@ struct options {
 	enum role role;
 	bool busy_poll_implied; /* --budget or --prefer-busypoll set the busy-poll time */
 };
+
+/* What the socket is bound to, without a port: any address where none was asked for. */
+static inline struct sockaddr_in options_own(const struct options *o)
+{
+	struct sockaddr_in own = o->own.in;
+
+	own.sin_family = AF_INET;
+	return own;
+}
 
 /* Is a latency stamped on the wire at both ends, by the kernel or the NIC? */
 static inline bool options_on_wire(const struct options *o)

@@ -329,7 +329,7 @@ static int open_all(struct run *r)
 	    plan_probes(&r->plan, o, r->key) ||
 	    store_open(&r->store, o, &r->exchange) ||
 	    nic_open(&r->nic, o->interface) ||
-	    nic_check_address(&r->nic, server) ||
+	    nic_check_address(&r->nic, server) || nic_check_own(&r->nic, &o->own) ||
 	    (options_by_nic(o) && nic_stamp(&r->nic)) ||
 	    socket_open(&r->channel, o) ||
 	    (!o->no_step_check && !options_by_nic(o) && clock_set_open(&r->clock_set)) ||

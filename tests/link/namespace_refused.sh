@@ -50,6 +50,7 @@ done <<-'END'
 	-C|--continue without --threshold
 	--nosuch|--nosuch: unknown option
 	extra|extra
+	--bind 10.77.0.99|--bind 10\.77\.0\.99: no address of interface .*such as 10\.77\.0\.1,
 	--timout 5|--timout: unknown option: did you mean --timeout[?]
 END
 alone '--help' 0 e '--help' '@silent' 'e.err empty' 'e.out ~ ^usage: rant -i IFACE -a IP' 'e.out ~ --warmup PACKETS'

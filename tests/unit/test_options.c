@@ -129,6 +129,7 @@ struct change {
 #define YES(field) { BOOL, AT(bool, field), true, NULL }
 #define NUM(field, value) { INT64, AT(int64_t, field), value, NULL }
 #define TXT(field, value) { STRING, AT(const char *, field), 0, value }
+#define OWN(address) { ADDRESS_OF, offsetof(struct options, own), 0, address }
 #define EMITS(address) { ADDRESS_OF, offsetof(struct options, server), 0, address }, \
 		       { ROLE, offsetof(struct options, role), ROLE_EMIT, NULL }
 
@@ -307,6 +308,8 @@ static const struct good {
 	{ { E, "--dscp", "VA" }, { NUM(dscp, 44) } },
 	{ { E, "--dscp", "LE" }, { NUM(dscp, 1) } },
 	{ { E, "--dscp", "DF" }, { NUM(dscp, 0) } },
+	{ { E, "--bind", "10.9.8.7" }, { OWN("10.9.8.7") } },
+	{ { A, "--bind=10.9.8.7" }, { EMITS("10.0.0.1"), OWN("10.9.8.7") } },
 	{ { E, "--priority", "6" }, { NUM(priority, 6) } },
 	{ { E, "--ttl", "64" }, { NUM(ttl, 64) } },
 
@@ -457,7 +460,7 @@ static const char *const contract[] = {
 	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --log-format FORM ", "      --log-last S ",
 	"      --log-rotate SIZE,N ", "      --synced NS ", "      --sessions N ", "      --rate-limit PPS ",
 	"      --once-silence S ", "      --interval TIME ", "      --pacing HOW ", "      --jitter PCT ", "      --poisson ", "      --seed N ",
-	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ",
+	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ", "      --bind IP ",
 };
 
 /* By hand: the defaults, in the line of their option. */
