@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <string.h>
 #include <strings.h>
@@ -195,7 +196,11 @@ static const struct option_row table[] = {
 	{ NULL, 'q', "quiet", NULL, FLAG(quiet), .help = "nothing on stdout" },
 	{ NULL, 'v', "verbose", NULL, FLAG(verbose), .help = "show configuration, allocation and what was granted" },
 
-	{ "How to run", 'G', "hugepages", NULL, FLAG(hugepages), .help = "huge pages for log and histogram" },
+	{ "How to run", 0, "cpu", "N", NUMBER(cpu), .unit_size = 1, .min = 0, .max = CPU_SETSIZE - 1, .initial = -1,
+	  .help = "measure on this CPU, as with taskset -c N" },
+	{ NULL, 0, "fifo", "N", NUMBER(fifo), .unit_size = 1, .min = 1, .max = 99,
+	  .help = "and at this real-time priority, as with chrt -f N" },
+	{ NULL, 'G', "hugepages", NULL, FLAG(hugepages), .help = "huge pages for log and histogram" },
 	{ NULL, 'p', "busy-poll-us", "US", NUMBER(busy_poll_us), .unit = "us", .unit_size = 1, .ns = NS_PER_US, .min = 0,
 	  .max = 1000000, .help = "busy-poll time of the socket" },
 	{ NULL, 'B', "budget", "N", NUMBER(busy_poll_budget), .unit_size = 1, .min = 1, .max = 65535,

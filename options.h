@@ -81,6 +81,8 @@ struct options {
 	int64_t rate_limit; /* reflector: requests of a session in a second; 0: no limit */
 	int64_t sessions; /* reflector: at most so many */
 	int64_t threshold_on; /* enum figure; emitter */
+	int64_t cpu; /* of the measuring thread; -1: as taskset says */
+	int64_t fifo; /* its priority, SCHED_FIFO; 0: as chrt says */
 	int64_t synced_ns; /* the clocks of both NICs differ by at most this; -1: nobody says so */
 	bool trace_marker, snapshot, trace_rearm, pmc;
 	bool sw_timestamps, histogram, hugepages, prefer_busy_poll, keep_going, no_tx_stamps, no_hw_stamps, once;

@@ -14,6 +14,7 @@
 #include "host/nic.h"
 #include "host/nic_address.h"
 #include "host/nic_stamp.h"
+#include "host/place.h"
 #include "host/pmc.h"
 #include "host/pmu.h"
 #include "host/rights.h"
@@ -36,7 +37,6 @@
 #include "tracefs.h"
 #include "wire/hmac.h"
 #include "wire/plan.h"
-#include "wire/session.h"
 #include "wire/socket.h"
 
 #include <arpa/inet.h>
@@ -72,6 +72,7 @@ static struct run {
 	struct actions actions;
 	int awake_fd;
 	struct rights rights;
+	struct place place;
 
 	struct watch watch;
 	struct breach_teller breaches;
@@ -242,20 +243,9 @@ static void open_exchange(struct run *r)
 	if (r->options.role == ROLE_EMIT)
 		x->peer = &r->peer;
 	r->report = (struct report){ .options = &r->options, .exchange = x, .channel = &r->channel,
-				     .histogram = x->histogram, .actions = &r->actions, .peer = x->peer };
+				     .histogram = x->histogram, .actions = &r->actions, .peer = x->peer,
+				     .place = &r->place };
 	r->actions.wanted = &r->options.on_breach;
-}
-
-static int open_sessions(struct run *r)
-{
-	uint64_t secret[SESSION_SECRETS];
-
-	if (r->options.role == ROLE_EMIT)
-		return 0;
-	if (plan_random(secret, sizeof(secret)))
-		return -EIO;
-	sessions_init(r->exchange.sessions, (uint32_t)r->options.sessions, r->options.rate_limit, secret);
-	return 0;
 }
 
 /* The relation of the NIC's clock to the system's: for the report, and to put the times of user space on its scale. */
@@ -333,7 +323,7 @@ static int open_all(struct run *r)
 	    (options_by_nic(o) && nic_stamp(&r->nic)) ||
 	    socket_open(&r->channel, o) ||
 	    (!o->no_step_check && !options_by_nic(o) && clock_set_open(&r->clock_set)) ||
-	    open_sessions(r))
+	    plan_sessions(r->exchange.sessions, o))
 		return -1;
 	open_exchange(r);
 	open_clocks(r);
@@ -489,6 +479,8 @@ int main(int argc, char **argv)
 		puts("rant " RANT_VERSION);
 		return STATUS_DONE;
 	}
+	if (place_take(&run.place, &run.options))
+		return STATUS_FAILED;
 	if (run.options.check)
 		return check_machine(run.options.quiet ? NULL : stdout, &run.options) ? STATUS_FAILED : STATUS_DONE;
 	inet_ntop(AF_INET, &run.options.server.in.sin_addr, run.server, sizeof(run.server));

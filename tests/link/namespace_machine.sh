@@ -52,6 +52,45 @@ port_taken() {
 }
 port_taken
 
+# The measuring thread is there alone, and nothing else of rant is.
+placed() { # NAME CPU
+	local task cpus
+
+	for task in "/proc/$(pid_of "$1")/task"/*; do
+		cpus=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "$task/status")
+		if [ "${task##*/}" = "$(pid_of "$1")" ]; then
+			[ "$cpus" = "$2" ] || complain "the measuring thread may run on $cpus"
+			[ "$(awk '{ print $40, $41 }' "$task/stat")" = '3 1' ] || complain 'the measuring thread is not at SCHED_FIFO 3'
+		else
+			[[ ",$cpus," != *",$2,"* ]] || complain "another thread may run on $cpus"
+			[ "$(awk '{ print $40, $41 }' "$task/stat")" = '0 0' ] || complain 'another thread is real-time too'
+		fi
+	done
+}
+
+cpu_and_fifo() {
+	begin '--cpu and --fifo: where and how the measuring thread runs, and that alone' || return 0
+	start_reflector r "$K"
+	as="taskset -c $last_cpu chrt -b 0" start_emitter e "$K --interval 1ms --pacing sleep --cpu $first_cpu --fifo 3 -d 60"
+	wait_for_packets e e 20
+	placed e "$first_cpu"
+	terminate e r
+	for one in '@expect_status e 0' "e.out ~ ^Measuring thread: CPU $first_cpu, SCHED_FIFO 3\$" \
+		"r.out ~ ^Measuring thread: CPU $last_cpu, SCHED_OTHER\$"; do
+		check "$one"
+	done
+	verdict
+}
+if chrt -f 3 true 2>/dev/null && [ "$first_cpu" != "$last_cpu" ]; then
+	cpu_and_fifo
+else
+	skip '--cpu and --fifo: where and how the measuring thread runs, and that alone' 'it takes two CPUs, and real-time priorities'
+fi
+alone '--cpu that is none' 1 e "-i $link_e -a $ip_r $K --cpu 1023" '@silent' '@one_line e' 'e.err ~ --cpu 1023: there is no such CPU'
+if command -v setpriv >/dev/null; then
+	as='setpriv --reuid=65534 --regid=65534 --clear-groups' alone '--fifo without the right' 1 e "-i $link_e -a $ip_r $K --fifo 3" \
+		'@silent' '@one_line e' 'e.err ~ --fifo 3: refused by the kernel \(Operation not permitted\): use sudo, '
+fi
 if command -v setpriv >/dev/null; then
 	NOBODY='setpriv --reuid=65534 --regid=65534 --clear-groups'
 	unlocked='NAME.err ~ memory is not locked .*ulimit -l'

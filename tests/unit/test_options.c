@@ -249,6 +249,8 @@ static const struct good {
 	{ { E, "--check" }, { YES(check) } },
 	{ { E, "--no-cpu-dma-latency" }, { YES(no_cpu_dma_latency) } },
 	{ { E, "--strict" }, { YES(strict) } },
+	{ { E, "--cpu", "0" }, { NUM(cpu, 0) } },
+	{ { E, "--cpu=3", "--fifo", "22" }, { NUM(cpu, 3), NUM(fifo, 22) } },
 	{ { E, "-G" }, { YES(hugepages) } },
 	{ { E, "--hugepages" }, { YES(hugepages) } },
 	{ { E, "-p", "20" }, { NUM(busy_poll_us, 20) } },
@@ -360,7 +362,7 @@ static void set_wanted_defaults(struct options *o)
 	o->bucket_ns = 1000;
 	o->trace_interval_ns = 10000000000;
 	o->once_silence_ns = 10000000000;
-	o->dscp = o->priority = o->synced_ns = o->seed = -1;
+	o->cpu = o->dscp = o->priority = o->synced_ns = o->seed = -1;
 	o->ttl = 255;
 	o->sessions = 1024;
 	o->window = o->source_ports = o->stamp_every = 1;
@@ -460,7 +462,7 @@ static const char *const contract[] = {
 	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --log-format FORM ", "      --log-last S ",
 	"      --log-rotate SIZE,N ", "      --synced NS ", "      --sessions N ", "      --rate-limit PPS ",
 	"      --once-silence S ", "      --interval TIME ", "      --pacing HOW ", "      --jitter PCT ", "      --poisson ", "      --seed N ",
-	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ", "      --bind IP ",
+	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ", "      --bind IP ", "      --cpu N ", "      --fifo N ",
 };
 
 /* By hand: the defaults, in the line of their option. */
@@ -648,7 +650,7 @@ static void test_boundaries(void **state)
 		assert_boundary(row, row->max, true);
 		assert_boundary(row, row->max + step_of(row), false);
 	}
-	assert_int_equal(numbers, 26);
+	assert_int_equal(numbers, 28);
 }
 
 static uint64_t random_state;
