@@ -40,6 +40,7 @@ struct option_row {
 	int decimals; /* allowed */
 	int64_t ns; /* of a time: what a stored 1 is, so that a number may have another unit behind it; 0: it is no time */
 	int64_t min, max;
+	bool zero; /* 0 is taken too, though it is out of range: as if it was not given */
 	int64_t initial; /* default; a number outside of its range is none */
 	const struct choice *choice; /* the last has no name */
 	const char *help;
@@ -148,6 +149,7 @@ static const struct option_row table[] = {
 	  .initial = SESSIONS_MAX, .help = "reflector: answer at most so many senders at a time" },
 
 	{ "How long", 'd', "duration", "S", NUMBER(duration_ns), IN_S, .min = NS_PER_MS, .max = 315360000 * NS_PER_S,
+	  .zero = true,
 	  .help = "end after this time; without it, when interrupted" },
 	{ NULL, 0, "count", "N", NUMBER(count), IN_PACKETS, .min = 1, .max = PACKETS_MAX,
 	  .help = "end after this many packets past the warm-up" },
@@ -210,6 +212,8 @@ static const struct option_row table[] = {
 	{ NULL, 0, "no-cpu-dma-latency", NULL, FLAG(no_cpu_dma_latency),
 	  .help = "let idle CPUs sleep as deep as they like" },
 	{ NULL, 0, "user", "NAME", TEXT(KIND_USER, user), .help = "become this user when everything is open" },
+	{ NULL, 'F', "fast-path", NULL, FLAG(fast_path), .help = "nothing: the loop is as short as it can be" },
+	{ NULL, '2', "threaded", NULL, FLAG(threaded), .help = "nothing: one thread waits for nothing here" },
 	{ NULL, 0, "strict", NULL, FLAG(strict), .help = "exit status 3 also when the measurement is doubtful" },
 
 	{ "About rant", 'h', "help", NULL, FLAG(help), .help = "show this" },
@@ -445,8 +449,15 @@ static int refuse_fineness(const struct option_row *row, const char *text)
 
 static int set_number(const struct option_row *row, const char *text, void *field)
 {
-	switch (number_read(row, text, field)) {
+	struct option_row wide = *row;
+	int64_t number;
+
+	wide.min = row->zero ? 0 : row->min;
+	switch (number_read(&wide, text, &number)) {
 	case NUMBER_GOOD:
+		if (number < row->min && !(row->zero && number == 0))
+			return refuse(row, text, "is out of range");
+		*(int64_t *)field = number;
 		return 0;
 	case NUMBER_MALFORMED:
 		return refuse(row, text, "is not a number");
@@ -749,6 +760,21 @@ static bool plain_figure(const struct parse *p)
 	return p->o->plain && p->o->threshold_on != FIGURE_RTT;
 }
 
+static bool duration_zero(const struct parse *p)
+{
+	return given(p, "duration") && !p->o->duration_ns;
+}
+
+static bool has_fast_path(const struct parse *p)
+{
+	return p->o->fast_path;
+}
+
+static bool has_threaded(const struct parse *p)
+{
+	return p->o->threaded;
+}
+
 static const struct rule {
 	bool (*broken)(const struct parse *p); /* NULL: it is, when the first is given with, or without, the second */
 	const char *first;
@@ -758,8 +784,6 @@ static const struct rule {
 } rules[] = {
 	{ NULL, "interface", NULL, NULL,
 	  "is missing: give the name of a network interface ('ip link' lists them)" },
-	{ NULL, "no-tx-ts", "address", "with",
-	  "the round trip starts at a transmit stamp, only a reflector can do without" },
 	{ NULL, "once", "address", "with", "only a reflector waits for emitters, use --count or --duration" },
 	{ NULL, "allow", "address", "with", "only a reflector answers" },
 	{ NULL, "allow-short", "address", "with", "only a reflector answers" },
@@ -793,13 +817,10 @@ static const struct rule {
 	{ NULL, "plain", "size", "with", "a plain packet has 44 octets" },
 	{ user_stamps_and_others, "no-hw-ts", "stamp", "with", "it means --stamp user, give one of the two" },
 	{ NULL, "on-breach", "threshold", "without", "there is no breach to act on" },
-	{ NULL, "continue", "threshold", "without", "there is no breach to go on after" },
 	{ stop_and_continue, "on-breach", "continue", "with", "give stop or continue" },
-	{ NULL, "snapshot", "threshold", "without", "there is no breach to take it at" },
 	{ save_without_trace, "save-trace", "trace-marker", "without", "there is no trace to save, give -T or -S" },
 	{ NULL, "trace-rearm", "save-trace", "without", "what is not saved would be overwritten" },
 	{ rearm_without_continue, "trace-rearm", "continue", "without", "the run ends at the first breach" },
-	{ NULL, "log-threshold", "log", "without", "there is no log, give --log FILE" },
 	{ NULL, "log-format", "log", "without", "there is no log, give --log FILE" },
 	{ NULL, "log-last", "log", "without", "there is no log, give --log FILE" },
 	{ NULL, "log-rotate", "log", "without", "there is no log, give --log FILE" },
@@ -809,6 +830,19 @@ static const struct rule {
 	  "without a busy-poll time the kernel ignores it" },
 	{ preference_without_busy_poll, "prefer-busypoll", "busy-poll-us", "with",
 	  "without a busy-poll time the kernel ignores it" },
+};
+
+/* What is said of options that are taken and do nothing, when no rule is broken; see derive(). */
+static const struct rule notes[] = {
+	{ NULL, "continue", "threshold", "without", "ignored, there is no breach to go on after" },
+	{ NULL, "snapshot", "threshold", "without", "ignored but for the -T in it, there is no breach to take it at" },
+	{ NULL, "log-threshold", "log", "without", "ignored, there is no log, give --log FILE" },
+	{ NULL, "no-tx-ts", "address", "with", "ignored, the round trip starts at a transmit stamp, only a reflector can do without" },
+	{ duration_zero, "duration", NULL, NULL, "of 0 is no limit: it is measured until interrupted" },
+	{ has_fast_path, "fast-path", NULL, NULL,
+	  "is not needed: between sending and receiving there is nothing to leave out, with or without it" },
+	{ has_threaded, "threaded", NULL, NULL,
+	  "is not needed: one thread sends, receives and fetches stamps, and never waits for one of them; the rest is on another CPU" },
 };
 
 /* The option with its value, as it was given or is by default. */
@@ -833,20 +867,25 @@ static bool is_broken(const struct parse *p, const struct rule *r)
 	return given(p, r->first) && without == !given(p, r->second);
 }
 
+static void say_rule(const struct parse *p, const struct rule *r, const char *prefix)
+{
+	if (r->second)
+		warnx("%s%s %s %s: %s", prefix, as_given(p, r->first).text, r->joint, as_given(p, r->second).text, r->why);
+	else
+		warnx("--%s %s", r->first, r->why);
+}
+
 static int check_rules(const struct parse *p)
 {
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		const struct rule *r = &rules[i];
-
-		if (!is_broken(p, r))
+		if (!is_broken(p, &rules[i]))
 			continue;
-		if (r->second)
-			warnx("%s %s %s: %s", as_given(p, r->first).text, r->joint, as_given(p, r->second).text,
-			      r->why);
-		else
-			warnx("--%s %s", r->first, r->why);
+		say_rule(p, &rules[i], "");
 		return -EINVAL;
 	}
+	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+		if (is_broken(p, &notes[i]))
+			say_rule(p, &notes[i], "warning: ");
 	return 0;
 }
 
@@ -1041,6 +1080,11 @@ static void derive(struct parse *p)
 		o->stamp = SOURCE_USER;
 	o->keep_going |= o->on_breach.keep_going;
 	o->trace_marker |= o->snapshot;
+	/* What is ignored: see notes[]. */
+	o->snapshot &= o->threshold_ns > 0;
+	o->no_tx_stamps &= o->role == ROLE_REFLECT;
+	if (!o->log_path)
+		o->log_threshold_ns = 0;
 	if (o->seed < 0 && (o->jitter_percent || o->poisson))
 		o->seed = clock_read_ns(CLOCK_REALTIME);
 	if (o->interval_ns && !o->pmc && !given(p, "window"))

@@ -90,6 +90,7 @@ struct options {
 	bool log_full, plain, poisson; /* emitter */
 	bool allow_short; /* reflector */
 	bool strict;
+	bool fast_path, threaded; /* of another rant: taken, and needed by nothing */
 	bool quiet, verbose, help, version, check;
 	enum role role;
 	bool busy_poll_implied; /* --budget or --prefer-busypoll set the busy-poll time */

@@ -47,7 +47,7 @@ done <<-'END'
 	--port 65536|--port: '65536' is out of range: give 1 to 65535
 	--stamp soft|--stamp: 'soft' is not a choice: give hardware, kernel or user
 	-l|--log: FILE is missing
-	-C|--continue without --threshold
+	--on-breach stop|--on-breach stop without --threshold
 	--nosuch|--nosuch: unknown option
 	extra|extra
 	--bind 10.77.0.99|--bind 10\.77\.0\.99: no address of interface .*such as 10\.77\.0\.1,

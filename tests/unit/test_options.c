@@ -101,7 +101,7 @@ static void test_long_values_keep_the_line_short(void **state)
 		{ { "-i", "eth0", option }, { "--999", "...: unknown option" } },
 		{ { "-i", "eth0", nines }, { "'999", "...': belongs to no option" } },
 		{ { "-i", "eth0", flag }, { "--pmc: takes no argument, not even '999", "...'" } },
-		{ { "-i", "eth0", "-L", zeros }, { "--log-threshold 000", "... without --log: " } },
+		{ { "-i", "eth0", "--log-last", zeros }, { "--log-last 000", "... without --log: " } },
 	};
 
 	(void)state;
@@ -428,6 +428,63 @@ static void test_good(void **state)
 	}
 }
 
+/* Taken with a word on what becomes of it, and a run follows. */
+static const struct ignored {
+	const char *args[ARGS], *says;
+	struct change changes[CHANGES];
+} ignored[] = {
+	{ { E, "-C" }, "rant: warning: --continue without --threshold: ignored, there is no breach to go on after\n", { YES(keep_going) } },
+	{ { E, "-S" }, "rant: warning: --snapshot without --threshold: ignored but for the -T in it, there is no breach to take it at\n",
+	  { YES(trace_marker) } },
+	{ { E, "-L", "5" }, "rant: warning: --log-threshold 5 without --log: ignored, there is no log, give --log FILE\n", { { 0 } } },
+	{ { A, "-N" }, "rant: warning: --no-tx-ts with --address 10.0.0.1: ignored, the round trip starts at a transmit stamp, "
+	  "only a reflector can do without\n", { EMITS("10.0.0.1") } },
+	{ { "-N", "-a", "10.0.0.1", E }, "rant: warning: --no-tx-ts with --address 10.0.0.1: ignored, the round trip starts at a transmit "
+	  "stamp, only a reflector can do without\n", { EMITS("10.0.0.1") } },
+	{ { E, "-d", "0" }, "rant: --duration of 0 is no limit: it is measured until interrupted\n", { { 0 } } },
+	{ { E, "-d", "0.000s" }, "rant: --duration of 0 is no limit: it is measured until interrupted\n", { { 0 } } },
+	{ { E, "-F" }, "rant: --fast-path is not needed: between sending and receiving there is nothing to leave out, with or without it\n",
+	  { YES(fast_path) } },
+	{ { E, "--fast-path", "-2" }, "rant: --fast-path is not needed: between sending and receiving there is nothing to leave out, "
+	  "with or without it\nrant: --threaded is not needed: one thread sends, receives and fetches stamps, and never waits for one of "
+	  "them; the rest is on another CPU\n", { YES(fast_path), YES(threaded) } },
+	{ { A, "-NCd0", "--threaded" }, "rant: warning: --continue without --threshold: ignored, there is no breach to go on after\n"
+	  "rant: warning: --no-tx-ts with --address 10.0.0.1: ignored, the round trip starts at a transmit stamp, only a reflector can do "
+	  "without\nrant: --duration of 0 is no limit: it is measured until interrupted\nrant: --threaded is not needed: one thread sends, "
+	  "receives and fetches stamps, and never waits for one of them; the rest is on another CPU\n",
+	  { EMITS("10.0.0.1"), YES(keep_going), YES(threaded) } },
+};
+
+#define IGNOREDS (sizeof(ignored) / sizeof(ignored[0]))
+
+static void test_ignored(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < IGNOREDS; i++) {
+		struct options got, want;
+
+		memset(&got, 0xa5, sizeof(got));
+		assert_int_equal(parse(&got, ignored[i].args), 0);
+		assert_string_equal(said, ignored[i].says);
+		set_wanted_defaults(&want);
+		for (int c = 0; c < CHANGES; c++)
+			apply(&want, &ignored[i].changes[c]);
+		assert_same(ignored[i].args, &got, &want);
+	}
+}
+
+static void test_each_note_is_seen(void **state)
+{
+	(void)state;
+	for (size_t n = 0; n < sizeof(notes) / sizeof(notes[0]); n++) {
+		bool seen = false;
+
+		for (size_t i = 0; i < IGNOREDS; i++)
+			seen |= strstr(ignored[i].says, notes[n].why) != NULL;
+		assert_true(seen);
+	}
+}
+
 /* getopt keeps its place in global variables; the first line leaves it within a cluster. */
 static void test_parses_again_after_an_error(void **state)
 {
@@ -462,7 +519,7 @@ static const char *const contract[] = {
 	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --log-format FORM ", "      --log-last S ",
 	"      --log-rotate SIZE,N ", "      --synced NS ", "      --sessions N ", "      --rate-limit PPS ",
 	"      --once-silence S ", "      --interval TIME ", "      --pacing HOW ", "      --jitter PCT ", "      --poisson ", "      --seed N ",
-	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ", "      --bind IP ", "      --cpu N ", "      --fifo N ",
+	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ", "      --bind IP ", "      --cpu N ", "      --fifo N ", "  -F, --fast-path ", "  -2, --threaded ",
 };
 
 /* By hand: the defaults, in the line of their option. */
@@ -483,6 +540,8 @@ static bool used_somewhere(const char *word)
 
 	for (size_t i = 0; i < GOODS; i++)
 		found |= used(good[i].args, word);
+	for (size_t i = 0; i < IGNOREDS; i++)
+		found |= used(ignored[i].args, word);
 	for (size_t i = 0; i < BADS; i++)
 		found |= strstr(bad[i].says[0], "not available") && used(bad[i].args, word);
 	return found;
@@ -646,7 +705,8 @@ static void test_boundaries(void **state)
 		numbers++;
 		assert_true(row->min < row->max);
 		assert_boundary(row, row->min, true);
-		assert_boundary(row, row->min - step_of(row), false);
+		if (!row->zero || row->min != step_of(row))
+			assert_boundary(row, row->min - step_of(row), false);
 		assert_boundary(row, row->max, true);
 		assert_boundary(row, row->max + step_of(row), false);
 	}
@@ -808,6 +868,8 @@ int main(void)
 		cmocka_unit_test(test_each_rule_is_seen_broken),
 		cmocka_unit_test(test_long_values_keep_the_line_short),
 		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_ignored),
+		cmocka_unit_test(test_each_note_is_seen),
 		cmocka_unit_test(test_parses_again_after_an_error),
 		cmocka_unit_test(test_every_name_is_tested),
 		cmocka_unit_test(test_names_are_unique),
