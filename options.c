@@ -160,6 +160,8 @@ static const struct option_row table[] = {
 	  .help = "leave the first packets out of all figures" },
 	{ NULL, 0, "timeout", "MS", NUMBER(timeout_ns), IN_MS, .min = NS_PER_US, .max = 60000 * NS_PER_MS,
 	  .initial = 100 * NS_PER_MS, .help = "a reply that takes longer is lost" },
+	{ NULL, 0, "give-up", "S", NUMBER(give_up_ns), IN_S, .min = 100 * NS_PER_MS, .max = 86400 * NS_PER_S,
+	  .help = "emitter: end when nothing has answered for so long" },
 	{ NULL, 0, "no-step-check", NULL, FLAG(no_step_check),
 	  .help = "record also what a clock that was set must have spoilt" },
 
@@ -710,6 +712,11 @@ static bool stop_and_continue(const struct parse *p)
 	return p->o->on_breach.stop && p->o->keep_going;
 }
 
+static bool give_up_before_timeout(const struct parse *p)
+{
+	return p->o->give_up_ns && p->o->give_up_ns < p->o->timeout_ns;
+}
+
 static bool user_stamps_and_others(const struct parse *p)
 {
 	return p->o->no_hw_stamps && given(p, "stamp") && strcmp(given(p, "stamp"), "user");
@@ -791,6 +798,8 @@ static const struct rule {
 	{ NULL, "sessions", "address", "with", "only a reflector answers" },
 	{ NULL, "allow-short", "key", "with", "an authenticated request has 112 octets or more" },
 	{ NULL, "once-silence", "once", "without", "nothing else waits for a silence" },
+	{ NULL, "give-up", "address", "without", "a reflector waits for whoever comes, see --once" },
+	{ give_up_before_timeout, "give-up", "timeout", "with", "a reply may still come in time, give at least as much" },
 	{ NULL, "size", "address", "without", "a reply is as long as its request" },
 	{ NULL, "plain", "address", "without", "a reply is as its request asks" },
 	{ NULL, "interval", "address", "without", "a reflector answers when it is asked" },

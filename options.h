@@ -69,6 +69,7 @@ struct options {
 	int64_t pacing; /* enum pacing */
 	int64_t jitter_percent, seed; /* seed -1: not given */
 	int64_t timeout_ns;
+	int64_t give_up_ns; /* emitter: the run ends after a silence of so long; 0: never */
 	int64_t once_silence_ns; /* of `once`; reflector */
 	int64_t warmup, count; /* packets; count 0: no limit */
 	int64_t overflow_ns, bucket_ns;

@@ -163,15 +163,17 @@ static void add_duties(struct run *r)
 		{ o->threshold_ns, { DUTY_PERIOD_NS, .at_end = true, .act = breach_tell, .context = &r->breaches } },
 		{ o->trace_rearm, { DUTY_PERIOD_NS, .act = keep_trace, .context = &r->keeper } },
 		{ true, { DUTY_PERIOD_NS, .act = link_look, .context = &r->link } },
+		{ o->role == ROLE_EMIT, { DUTY_PERIOD_NS, .act = progress_tell_outage, .context = &r->progress } },
 		{ true, { DUTY_PERIOD_NS, .early = CLOCK_EARLY, .act = measure_clocks, .context = r } },
 		{ r->draws, { PROGRESS_PERIOD_NS, .act = progress_draw, .context = &r->progress } },
 	};
 
-	r->link = (struct link_watch){ .nic = &r->nic, .on_gone = stop_now };
+	r->link = (struct link_watch){ .nic = &r->nic, .on_gone = stop_now, .on_change = progress_tell_link, .context = &r->progress };
+	link_look(&r->link); /* as it is before the run */
 	r->breaches = (struct breach_teller){ .exchange = &r->exchange, .act = act_on_breach, .context = r };
 	r->keeper = (struct trace_keeper){ .trace = &r->trace, .folder = o->save_trace_path,
 					   .interval_ns = o->trace_interval_ns };
-	r->progress.exchange = &r->exchange;
+	r->progress = (struct progress){ .exchange = &r->exchange, .server = r->server };
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].wanted)
 			watch_add(&r->watch, rows[i].duty);

@@ -9,6 +9,7 @@
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
+#include <sys/ioctl.h>
 
 static int read_answer(struct nl_msg *m, void *context)
 {
@@ -50,10 +51,29 @@ bool link_is_gone(const struct nic *n)
 	return nic_ioctl(n, SIOCGIFNAME, &r) == -ENODEV;
 }
 
+/* By its index, as it may have another name by now. False: it cannot be told. */
+static bool link_flags(const struct nic *n, bool *up)
+{
+	struct ifreq r = { .ifr_ifindex = n->index };
+
+	if (nic_ioctl(n, SIOCGIFNAME, &r) || ioctl(n->control_fd, SIOCGIFFLAGS, &r) < 0)
+		return false;
+	*up = (r.ifr_flags & IFF_UP) && (r.ifr_flags & IFF_RUNNING);
+	return true;
+}
+
 void link_look(void *watch)
 {
-	const struct link_watch *w = watch;
+	struct link_watch *w = watch;
+	bool up;
 
-	if (link_is_gone(w->nic))
+	if (link_is_gone(w->nic)) {
 		w->on_gone();
+		return;
+	}
+	if (!w->on_change || !link_flags(w->nic, &up))
+		return;
+	if (w->seen != LINK_NOT_SEEN && (w->seen == LINK_SEEN_UP) != up)
+		w->on_change(w->context, up);
+	w->seen = up ? LINK_SEEN_UP : LINK_SEEN_DOWN;
 }

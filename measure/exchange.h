@@ -43,7 +43,7 @@ struct broken_rule {
 	int64_t by_ns; /* the first time is so much after the second; else the response */
 };
 
-enum end { END_NOT_YET, END_DURATION, END_COUNT, END_SIGNAL, END_BREACH, END_ONCE, END_GONE };
+enum end { END_NOT_YET, END_DURATION, END_COUNT, END_SIGNAL, END_BREACH, END_ONCE, END_GONE, END_GIVEN_UP };
 
 struct exchange {
 	/* Set by the caller. */

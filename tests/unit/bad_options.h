@@ -228,6 +228,8 @@ static const struct bad {
 	/* Rules across options. */
 	{ { "-i", "eth0", "--once", "-a", "10.0.0.1" }, { "--once with --address 10.0.0.1: " } },
 	{ { E, "--once-silence", "3" }, { "--once-silence 3 without --once: nothing else waits for a silence" } },
+	{ { E, "--give-up", "3" }, { "--give-up 3 without --address: a reflector waits for whoever comes, see --once" } },
+	{ { A, "--give-up", "3", "--timeout", "3000.001" }, { "--give-up 3 with --timeout 3000.001: a reply may still come in time" } },
 	{ { E, "--size", "100" }, { "--size 100 without --address: " } },
 	{ { E, "--plain" }, { "--plain without --address: " } },
 	{ { E, "--synced", "0" }, { "--synced 0 without --address: " } },

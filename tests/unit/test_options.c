@@ -249,6 +249,8 @@ static const struct good {
 	{ { E, "--check" }, { YES(check) } },
 	{ { E, "--no-cpu-dma-latency" }, { YES(no_cpu_dma_latency) } },
 	{ { E, "--strict" }, { YES(strict) } },
+	{ { A, "--give-up", "0.1" }, { EMITS("10.0.0.1"), NUM(give_up_ns, 100000000) } },
+	{ { A, "--give-up=1m", "--timeout", "60000" }, { EMITS("10.0.0.1"), NUM(give_up_ns, 60000000000), NUM(timeout_ns, 60000000000) } },
 	{ { E, "--cpu", "0" }, { NUM(cpu, 0) } },
 	{ { E, "--cpu=3", "--fifo", "22" }, { NUM(cpu, 3), NUM(fifo, 22) } },
 	{ { E, "-G" }, { YES(hugepages) } },
@@ -519,7 +521,7 @@ static const char *const contract[] = {
 	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --log-format FORM ", "      --log-last S ",
 	"      --log-rotate SIZE,N ", "      --synced NS ", "      --sessions N ", "      --rate-limit PPS ",
 	"      --once-silence S ", "      --interval TIME ", "      --pacing HOW ", "      --jitter PCT ", "      --poisson ", "      --seed N ",
-	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ", "      --bind IP ", "      --cpu N ", "      --fifo N ", "  -F, --fast-path ", "  -2, --threaded ",
+	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ", "      --bind IP ", "      --cpu N ", "      --fifo N ", "  -F, --fast-path ", "  -2, --threaded ", "      --give-up S ",
 };
 
 /* By hand: the defaults, in the line of their option. */
@@ -710,7 +712,7 @@ static void test_boundaries(void **state)
 		assert_boundary(row, row->max, true);
 		assert_boundary(row, row->max + step_of(row), false);
 	}
-	assert_int_equal(numbers, 28);
+	assert_int_equal(numbers, 29);
 }
 
 static uint64_t random_state;
