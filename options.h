@@ -89,7 +89,7 @@ struct options {
 	bool sw_timestamps, histogram, hugepages, prefer_busy_poll, keep_going, no_tx_stamps, no_hw_stamps, once;
 	bool no_cpu_dma_latency, no_step_check;
 	bool log_full, plain, poisson; /* emitter */
-	bool allow_short; /* reflector */
+	bool allow_short, spin; /* reflector */
 	bool strict;
 	bool fast_path, threaded; /* of another rant: taken, and needed by nothing */
 	bool quiet, verbose, help, version, check;

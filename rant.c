@@ -202,6 +202,7 @@ static int start_watch(struct run *r)
 	r->draws = isatty(STDERR_FILENO) && !r->options.quiet;
 	r->watch.begin = rights_drop_beside;
 	r->watch.context = &r->rights;
+	r->watch.idle = &r->exchange.dozing.asleep;
 	add_duties(r);
 	clock_measure(&r->clocks, 0); /* the second one: their rates are known from the first packet on */
 	error = watch_start(&r->watch);

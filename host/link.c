@@ -51,28 +51,19 @@ bool link_is_gone(const struct nic *n)
 	return nic_ioctl(n, SIOCGIFNAME, &r) == -ENODEV;
 }
 
-/* By its index, as it may have another name by now. False: it cannot be told. */
-static bool link_flags(const struct nic *n, bool *up)
-{
-	struct ifreq r = { .ifr_ifindex = n->index };
-
-	if (nic_ioctl(n, SIOCGIFNAME, &r) || ioctl(n->control_fd, SIOCGIFFLAGS, &r) < 0)
-		return false;
-	*up = (r.ifr_flags & IFF_UP) && (r.ifr_flags & IFF_RUNNING);
-	return true;
-}
-
 void link_look(void *watch)
 {
 	struct link_watch *w = watch;
+	struct ifreq r = { .ifr_ifindex = w->nic->index };
+	int error = nic_ioctl(w->nic, SIOCGIFNAME, &r);
 	bool up;
 
-	if (link_is_gone(w->nic)) {
+	if (error == -ENODEV)
 		w->on_gone();
+	/* By the name that it has by now. */
+	if (error || !w->on_change || ioctl(w->nic->control_fd, SIOCGIFFLAGS, &r) < 0)
 		return;
-	}
-	if (!w->on_change || !link_flags(w->nic, &up))
-		return;
+	up = (r.ifr_flags & IFF_UP) && (r.ifr_flags & IFF_RUNNING);
 	if (w->seen != LINK_NOT_SEEN && (w->seen == LINK_SEEN_UP) != up)
 		w->on_change(w->context, up);
 	w->seen = up ? LINK_SEEN_UP : LINK_SEEN_DOWN;

@@ -290,6 +290,7 @@ static const struct bad {
 	{ { A, "--allow", "10.0.0.0/8" }, { "--allow 10.0.0.0/8 with --address 10.0.0.1: only a reflector answers" } },
 	{ { A, "--allow-short" }, { "--allow-short with --address 10.0.0.1: only a reflector answers" } },
 	{ { A, "--rate-limit", "5" }, { "--rate-limit 5 with --address 10.0.0.1: only a reflector answers" } },
+	{ { A, "--spin" }, { "--spin with --address 10.0.0.1: only a reflector sleeps when nothing comes" } },
 	{ { A, "--sessions", "5" }, { "--sessions 5 with --address 10.0.0.1: only a reflector answers" } },
 	{ { E, "--allow-short", "--key", "k" }, { "--allow-short with --key k: an authenticated request has 112 octets" } },
 	{ { E, "--log-format", "text" }, { "--log-format text without --log: ", "give --log FILE" } },

@@ -251,6 +251,7 @@ static const struct good {
 	{ { E, "--strict" }, { YES(strict) } },
 	{ { A, "--give-up", "0.1" }, { EMITS("10.0.0.1"), NUM(give_up_ns, 100000000) } },
 	{ { A, "--give-up=1m", "--timeout", "60000" }, { EMITS("10.0.0.1"), NUM(give_up_ns, 60000000000), NUM(timeout_ns, 60000000000) } },
+	{ { E, "--spin" }, { YES(spin) } },
 	{ { E, "--cpu", "0" }, { NUM(cpu, 0) } },
 	{ { E, "--cpu=3", "--fifo", "22" }, { NUM(cpu, 3), NUM(fifo, 22) } },
 	{ { E, "-G" }, { YES(hugepages) } },
@@ -521,7 +522,7 @@ static const char *const contract[] = {
 	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --log-format FORM ", "      --log-last S ",
 	"      --log-rotate SIZE,N ", "      --synced NS ", "      --sessions N ", "      --rate-limit PPS ",
 	"      --once-silence S ", "      --interval TIME ", "      --pacing HOW ", "      --jitter PCT ", "      --poisson ", "      --seed N ",
-	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ", "      --bind IP ", "      --cpu N ", "      --fifo N ", "  -F, --fast-path ", "  -2, --threaded ", "      --give-up S ",
+	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ", "      --bind IP ", "      --cpu N ", "      --fifo N ", "  -F, --fast-path ", "  -2, --threaded ", "      --give-up S ", "      --spin ",
 };
 
 /* By hand: the defaults, in the line of their option. */

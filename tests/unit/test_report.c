@@ -47,6 +47,7 @@ static const char all_of_a_reflector[] =
 	"  Over rate :  117  (not answered: beyond --rate-limit)\n"
 	"  Bad TLVs  :  118  (answered, marked as malformed)\n"
 	"  Unanswered:  119  (the kernel did not take the reply)\n"
+	"  Woken     :  123  (of the answered: after a second without a packet, when rant slept; see --spin)\n"
 	"  Refused   :  120  (by the kernel: sends, and errors it reported)\n  Dropped by this host:  0\n"
 	"  Sessions  :  121\n"
 	"  Evicted   :  122  (idle sessions forgotten for newer ones)\n"
@@ -61,7 +62,7 @@ static void the_report_of_a_reflector(void **state)
 	counter *const counters[] = { &a->sent, &a->received, &a->warmup, &a->recorded, &a->unstamped, &a->negative, &a->stepped,
 				      &a->repeated, &a->reordered, &a->foreign, &a->malformed, &a->unverified, &a->disallowed,
 				      &a->too_short, &a->no_session, &a->replayed, &a->over_rate, &a->malformed_tlv,
-				      &a->unanswered, &a->refused, &sessions.opened, &sessions.evicted };
+				      &a->unanswered, &a->refused, &sessions.opened, &sessions.evicted, &a->woken };
 
 	(void)state;
 	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 16500, 7900, 8000, 600);
