@@ -10,14 +10,16 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <string.h>
+#include <strings.h>
 
 #define BUSY_POLL_IMPLIED_US 50 /* recommended for busy_read in Documentation/admin-guide/sysctl/net.rst */
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
-enum kind { KIND_FLAG, KIND_NUMBER, KIND_TIME, KIND_CHOICE, KIND_FILE, KIND_FOLDER, KIND_USER, KIND_INTERFACE, KIND_ADDRESS, KIND_PREFIX,
+enum kind { KIND_FLAG, KIND_NUMBER, KIND_DSCP, KIND_CHOICE, KIND_FILE, KIND_FOLDER, KIND_USER, KIND_INTERFACE, KIND_ADDRESS, KIND_PREFIX,
 	    KIND_ACTION, KIND_ROTATION };
 
 struct choice {
@@ -36,7 +38,9 @@ struct option_row {
 	const char *unit;
 	int64_t unit_size; /* what 1 on the command line is stored as */
 	int decimals; /* allowed */
+	int64_t ns; /* of a time: what a stored 1 is, so that a number may have another unit behind it; 0: it is no time */
 	int64_t min, max;
+	bool zero; /* 0 is taken too, though it is out of range: as if it was not given */
 	int64_t initial; /* default; a number outside of its range is none */
 	const struct choice *choice; /* the last has no name */
 	const char *help;
@@ -46,16 +50,16 @@ struct option_row {
 #define AT(type, field) _Generic(((struct options *)0)->field, type: offsetof(struct options, field))
 #define FLAG(field) .kind = KIND_FLAG, .offset = AT(bool, field)
 #define NUMBER(field) .kind = KIND_NUMBER, .offset = AT(int64_t, field)
-#define DURATION(field) .kind = KIND_TIME, .offset = AT(int64_t, field), .unit = "us", .unit_size = NS_PER_US, .decimals = 3
 #define CHOICE(field) .kind = KIND_CHOICE, .offset = AT(int64_t, field)
 #define TEXT(text_kind, field) .kind = (text_kind), .offset = AT(const char *, field)
 #define ACTION(field) .kind = KIND_ACTION, .offset = AT(struct breach_actions, field)
+#define DSCP(field) .kind = KIND_DSCP, .offset = AT(int64_t, field)
 #define PREFIX(field) .kind = KIND_PREFIX, .offset = AT(struct allow_list, field)
 #define ROTATION(field) .kind = KIND_ROTATION, .offset = AT(struct log_rotation, field)
 #define ADDRESS(field) .kind = KIND_ADDRESS, .offset = AT(union address, field)
-#define IN_US .unit = "us", .unit_size = NS_PER_US, .decimals = 3
-#define IN_MS .unit = "ms", .unit_size = NS_PER_MS, .decimals = 3
-#define IN_S .unit = "s", .unit_size = NS_PER_S, .decimals = 3
+#define IN_US .unit = "us", .unit_size = NS_PER_US, .decimals = 3, .ns = 1
+#define IN_MS .unit = "ms", .unit_size = NS_PER_MS, .decimals = 3, .ns = 1
+#define IN_S .unit = "s", .unit_size = NS_PER_S, .decimals = 3, .ns = 1
 #define IN_PACKETS .unit = "packets", .unit_size = 1
 #define PACKETS_MAX 1000000000000LL
 #define SIZE_MAX_BYTES (65535 - 20 - 8) /* UDP in IPv4 */
@@ -93,6 +97,8 @@ static const struct option_row table[] = {
 	  .help = "network interface to use; required" },
 	{ NULL, 'a', "address", "IP", ADDRESS(server),
 	  .help = "emit to the reflector at this IPv4 address; without it, reflect" },
+	{ NULL, 0, "bind", "IP", ADDRESS(own),
+	  .help = "send from this address of the interface; a reflector answers only there" },
 	{ NULL, 0, "port", "PORT", NUMBER(port), .unit_size = 1, .min = 1, .max = 65535, .initial = STAMP_PORT,
 	  .help = "UDP port of the reflector" },
 	{ NULL, 0, "stamp", "SOURCE", CHOICE(stamp), .initial = SOURCE_HARDWARE, .choice = sources,
@@ -102,7 +108,7 @@ static const struct option_row table[] = {
 	  .help = "reflector: no transmit stamps; the setting of the NIC stays" },
 	{ NULL, 's', "sw-timestamps", NULL, FLAG(sw_timestamps), .help = "collect the times of user space too" },
 
-	{ NULL, 0, "synced", "NS", NUMBER(synced_ns), .unit = "ns", .unit_size = 1, .min = 0, .max = NS_PER_S,
+	{ NULL, 0, "synced", "NS", NUMBER(synced_ns), .unit = "ns", .unit_size = 1, .ns = 1, .min = 0, .max = NS_PER_S,
 	  .initial = -1, .help = "emitter: the clocks of both NICs agree within this, e.g. by PTP" },
 
 	{ "What to send", 0, "size", "N", NUMBER(size_bytes), .unit = "octets", .unit_size = 1, .min = STAMP_BASE_BYTES,
@@ -110,8 +116,8 @@ static const struct option_row table[] = {
 	{ NULL, 0, "plain", NULL, FLAG(plain), .help = "emitter: send 44 octets, and ask the reflector for no times" },
 	{ NULL, 0, "key", "FILE", TEXT(KIND_FILE, key_path),
 	  .help = "authenticate with the key in FILE, at both ends" },
-	{ NULL, 0, "dscp", "N", NUMBER(dscp), .unit_size = 1, .min = 0, .max = 63, .initial = -1,
-	  .help = "differentiated services code point in the IP header" },
+	{ NULL, 0, "dscp", "N", DSCP(dscp), .unit_size = 1, .min = 0, .max = 63, .initial = -1,
+	  .help = "code point in the IP header: 46, 0x2e, EF, AF41, CS5" },
 	{ NULL, 0, "priority", "N", NUMBER(priority), .unit_size = 1, .min = 0, .max = 15, .initial = -1,
 	  .help = "SO_PRIORITY of the socket, for the queues of this host" },
 	{ NULL, 0, "source-ports", "N", NUMBER(source_ports), .unit_size = 1, .min = 1, .max = SOURCE_PORTS_MAX, .initial = 1,
@@ -119,7 +125,7 @@ static const struct option_row table[] = {
 	{ NULL, 0, "ttl", "N", NUMBER(ttl), .unit_size = 1, .min = 1, .max = 255, .initial = 255,
 	  .help = "time to live in the IP header" },
 
-	{ "When to send", 0, "interval", "TIME", DURATION(interval_ns), .min = NS_PER_US, .max = 3600 * NS_PER_S,
+	{ "When to send", 0, "interval", "TIME", NUMBER(interval_ns), IN_US, .min = NS_PER_US, .max = 3600 * NS_PER_S,
 	  .help = "emitter: probes by the clock, e.g. 50us, 10ms or 0.5s apart" },
 	{ NULL, 0, "window", "N", NUMBER(window), .unit = "probes", .unit_size = 1, .min = 1, .max = WINDOW_MAX, .initial = 1,
 	  .help = "emitter: in flight at most; by the clock what --timeout needs" },
@@ -143,6 +149,7 @@ static const struct option_row table[] = {
 	  .initial = SESSIONS_MAX, .help = "reflector: answer at most so many senders at a time" },
 
 	{ "How long", 'd', "duration", "S", NUMBER(duration_ns), IN_S, .min = NS_PER_MS, .max = 315360000 * NS_PER_S,
+	  .zero = true,
 	  .help = "end after this time; without it, when interrupted" },
 	{ NULL, 0, "count", "N", NUMBER(count), IN_PACKETS, .min = 1, .max = PACKETS_MAX,
 	  .help = "end after this many packets past the warm-up" },
@@ -153,6 +160,8 @@ static const struct option_row table[] = {
 	  .help = "leave the first packets out of all figures" },
 	{ NULL, 0, "timeout", "MS", NUMBER(timeout_ns), IN_MS, .min = NS_PER_US, .max = 60000 * NS_PER_MS,
 	  .initial = 100 * NS_PER_MS, .help = "a reply that takes longer is lost" },
+	{ NULL, 0, "give-up", "S", NUMBER(give_up_ns), IN_S, .min = 100 * NS_PER_MS, .max = 86400 * NS_PER_S,
+	  .help = "emitter: end when nothing has answered for so long" },
 	{ NULL, 0, "no-step-check", NULL, FLAG(no_step_check),
 	  .help = "record also what a clock that was set must have spoilt" },
 
@@ -198,9 +207,14 @@ static const struct option_row table[] = {
 	{ NULL, 'q', "quiet", NULL, FLAG(quiet), .help = "nothing on stdout" },
 	{ NULL, 'v', "verbose", NULL, FLAG(verbose), .help = "show configuration, allocation and what was granted" },
 
-	{ "How to run", 'G', "hugepages", NULL, FLAG(hugepages), .help = "huge pages for log and histogram" },
-	{ NULL, 'p', "busy-poll-us", "US", NUMBER(busy_poll_us), .unit = "us", .unit_size = 1, .min = 0, .max = 1000000,
-	  .help = "busy-poll time of the socket" },
+	{ "How to run", 0, "cpu", "N", NUMBER(cpu), .unit_size = 1, .min = 0, .max = CPU_SETSIZE - 1, .initial = -1,
+	  .help = "measure on this CPU, as with taskset -c N" },
+	{ NULL, 0, "fifo", "N", NUMBER(fifo), .unit_size = 1, .min = 1, .max = 99,
+	  .help = "and at this real-time priority, as with chrt -f N" },
+	{ NULL, 0, "spin", NULL, FLAG(spin), .help = "reflector: keep its CPU busy also when nothing comes for a second" },
+	{ NULL, 'G', "hugepages", NULL, FLAG(hugepages), .help = "huge pages for log and histogram" },
+	{ NULL, 'p', "busy-poll-us", "US", NUMBER(busy_poll_us), .unit = "us", .unit_size = 1, .ns = NS_PER_US, .min = 0,
+	  .max = 1000000, .help = "busy-poll time of the socket" },
 	{ NULL, 'B', "budget", "N", NUMBER(busy_poll_budget), .unit_size = 1, .min = 1, .max = 65535,
 	  .help = "packets per busy poll; sets a busy-poll time too" },
 	{ NULL, 'P', "prefer-busypoll", NULL, FLAG(prefer_busy_poll),
@@ -208,6 +222,8 @@ static const struct option_row table[] = {
 	{ NULL, 0, "no-cpu-dma-latency", NULL, FLAG(no_cpu_dma_latency),
 	  .help = "let idle CPUs sleep as deep as they like" },
 	{ NULL, 0, "user", "NAME", TEXT(KIND_USER, user), .help = "become this user when everything is open" },
+	{ NULL, 'F', "fast-path", NULL, FLAG(fast_path), .help = "nothing: the loop is as short as it can be" },
+	{ NULL, '2', "threaded", NULL, FLAG(threaded), .help = "nothing: one thread waits for nothing here" },
 	{ NULL, 0, "strict", NULL, FLAG(strict), .help = "exit status 3 also when the measurement is doubtful" },
 
 	{ "About rant", 'h', "help", NULL, FLAG(help), .help = "show this" },
@@ -276,6 +292,18 @@ static struct phrase number_text(const struct option_row *row, int64_t value)
 	return p;
 }
 
+/* What may stand behind the number of an option that is a time. */
+static const struct time_unit {
+	const char *name;
+	int64_t ns;
+	int decimals; /* finer is nothing that is stored */
+} time_units[] = {
+	{ "ns", 1, 0 }, { "us", NS_PER_US, 3 }, { "ms", NS_PER_MS, 6 }, { "s", NS_PER_S, 9 }, { "m", 60 * NS_PER_S, 9 },
+	{ "h", 3600 * NS_PER_S, 9 }, { "d", 86400 * NS_PER_S, 9 },
+};
+
+#define TIME_UNITS ((int)(sizeof(time_units) / sizeof(time_units[0])))
+
 /* The default as it is written on the command line; empty if there is none. */
 static struct phrase default_text(const struct option_row *row)
 {
@@ -300,9 +328,11 @@ static struct phrase allowed(const struct option_row *row)
 		append(&p, "%s to %s", number_text(row, row->min).text, number_text(row, row->max).text);
 		if (row->unit)
 			append(&p, " %s", row->unit);
+		if (row->ns)
+			append(&p, ", or with ns, us, ms, s, m, h or d");
 		break;
-	case KIND_TIME:
-		append(&p, "1us to 3600s, e.g. 50us, 10ms, 0.5s; without a unit it is in us");
+	case KIND_DSCP:
+		append(&p, "0 to 63, 0x0 to 0x3f, CS0 to CS7, AF11 to AF43, EF, VA, LE or DF");
 		break;
 	case KIND_CHOICE:
 		for (const struct choice *c = row->choice; c->name; c++)
@@ -349,9 +379,9 @@ static int refuse(const struct option_row *row, const char *text, const char *wh
 
 enum number { NUMBER_GOOD, NUMBER_MALFORMED, NUMBER_TOO_FINE, NUMBER_OUT_OF_RANGE };
 
-/* Digits, with a point among or before them where decimals are allowed: no exponent, no blank, no sign but the minus
- * that is always out of range. In integers, so that 0.1 us is 100 ns. *value is set when the number is good. */
-static enum number number_read(const struct option_row *row, const char *text, int64_t *value)
+/* Up to `stop`: digits, with a point among or before them where decimals are allowed: no exponent, no blank, no sign but the
+ * minus that is always out of range. In integers, so that 0.1 us is 100 ns. *value is set when the number is good. */
+static enum number digits_read(const struct option_row *row, const char *text, const char *stop, int64_t *value)
 {
 	const char *start = text + (*text == '-'), *end = start + strspn(start, "0123456789");
 	int places = 0;
@@ -366,7 +396,7 @@ static enum number number_read(const struct option_row *row, const char *text, i
 		places = length > INT_MAX ? INT_MAX : (int)length;
 		end += length;
 	}
-	if (*end || end == start)
+	if (end != stop || end == start)
 		return NUMBER_MALFORMED;
 	if (places > row->decimals)
 		return NUMBER_TOO_FINE;
@@ -380,12 +410,64 @@ static enum number number_read(const struct option_row *row, const char *text, i
 	return NUMBER_GOOD;
 }
 
-static int set_number(const struct option_row *row, const char *text, void *field)
+/* The unit of a time, which is all that is behind the number; NULL: there is none. */
+static const struct time_unit *unit_of(const struct option_row *row, const char *text, const char **at)
+{
+	*at = text + strspn(text, "-.0123456789");
+	for (int i = 0; i < TIME_UNITS && row->ns; i++)
+		if (!strcmp(*at, time_units[i].name))
+			return &time_units[i];
+	return NULL;
+}
+
+/* *value is set when the number is good: as stored, and exactly what was given. */
+static enum number number_read(const struct option_row *row, const char *text, int64_t *value)
+{
+	const char *at;
+	const struct time_unit *unit = unit_of(row, text, &at);
+	struct option_row in_ns = *row;
+	enum number verdict;
+	int64_t ns;
+
+	if (!unit)
+		return digits_read(row, text, text + strlen(text), value);
+	in_ns.unit_size = unit->ns;
+	in_ns.decimals = unit->decimals;
+	in_ns.min *= row->ns;
+	in_ns.max *= row->ns;
+	verdict = digits_read(&in_ns, text, at, &ns);
+	if (verdict != NUMBER_GOOD)
+		return verdict;
+	if (ns % row->ns)
+		return NUMBER_TOO_FINE;
+	*value = ns / row->ns;
+	return NUMBER_GOOD;
+}
+
+static int refuse_fineness(const struct option_row *row, const char *text)
 {
 	struct phrase why = { "" };
+	const char *at;
 
-	switch (number_read(row, text, field)) {
+	if (unit_of(row, text, &at))
+		return refuse(row, text, row->ns == 1 ? "is finer than a nanosecond" : "is finer than a microsecond");
+	if (!row->decimals)
+		return refuse(row, text, "is not a whole number");
+	append(&why, "has too many decimals, at most %d are allowed", row->decimals);
+	return refuse(row, text, why.text);
+}
+
+static int set_number(const struct option_row *row, const char *text, void *field)
+{
+	struct option_row wide = *row;
+	int64_t number;
+
+	wide.min = row->zero ? 0 : row->min;
+	switch (number_read(&wide, text, &number)) {
 	case NUMBER_GOOD:
+		if (number < row->min && !(row->zero && number == 0))
+			return refuse(row, text, "is out of range");
+		*(int64_t *)field = number;
 		return 0;
 	case NUMBER_MALFORMED:
 		return refuse(row, text, "is not a number");
@@ -394,35 +476,43 @@ static int set_number(const struct option_row *row, const char *text, void *fiel
 	case NUMBER_TOO_FINE:
 		break;
 	}
-	if (!row->decimals)
-		return refuse(row, text, "is not a whole number");
-	append(&why, "has too many decimals, at most %d are allowed", row->decimals);
-	return refuse(row, text, why.text);
+	return refuse_fineness(row, text);
 }
 
-/* A number with the unit behind it. */
-static int set_time(const struct option_row *row, const char *text, void *field)
+/* By name, of either case; -1: there is no such. RFC 2474 (CS, DF), 2597 (AF), 3246 (EF), 5865 (VA), 8622 (LE). */
+static int dscp_named(const char *text)
 {
-	static const struct {
-		const char *unit;
-		int64_t size;
-		int decimals;
-	} units[] = { { "us", NS_PER_US, 3 }, { "ms", NS_PER_MS, 6 }, { "s", NS_PER_S, 9 }, { "", NS_PER_US, 3 } };
-	const char *unit = text + strspn(text, "-.0123456789");
-	struct option_row in_unit = *row;
-	struct phrase digits = { "" };
+	static const struct choice names[] = { { "EF", 46 }, { "VA", 44 }, { "LE", 1 }, { "DF", 0 } };
+	const size_t length = strlen(text);
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(unit, units[i].unit))
-			continue;
-		in_unit.unit_size = units[i].size;
-		in_unit.decimals = units[i].decimals;
-		if (unit - text >= (ptrdiff_t)sizeof(digits.text))
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcasecmp(text, names[i].name))
+			return (int)names[i].value;
+	if (length == 3 && !strncasecmp(text, "CS", 2) && text[2] >= '0' && text[2] <= '7')
+		return 8 * (text[2] - '0');
+	if (length == 4 && !strncasecmp(text, "AF", 2) && text[2] >= '1' && text[2] <= '4' && text[3] >= '1' && text[3] <= '3')
+		return 8 * (text[2] - '0') + 2 * (text[3] - '0');
+	return -1;
+}
+
+static int set_dscp(const struct option_row *row, const char *text, void *field)
+{
+	const bool hex = !strncasecmp(text, "0x", 2);
+	const char *digits = text + 2;
+	int64_t number = dscp_named(text);
+
+	if (!hex && number < 0)
+		return set_number(row, text, field);
+	if (hex) {
+		if (!*digits || digits[strspn(digits, "0123456789abcdefABCDEF")])
+			return refuse(row, text, "is not a number");
+		for (number = 0; *digits && number <= row->max; digits++)
+			number = 16 * number + (*digits <= '9' ? *digits - '0' : (*digits & 0xf) + 9);
+		if (number > row->max)
 			return refuse(row, text, "is out of range");
-		append(&digits, "%.*s", (int)(unit - text), text);
-		return set_number(&in_unit, digits.text, field);
 	}
-	return refuse(row, text, "has no unit of time");
+	*(int64_t *)field = number;
+	return 0;
 }
 
 static int set_flag(const struct option_row *row, const char *text, void *field)
@@ -474,10 +564,10 @@ static bool is_ipv6(const char *text)
 
 static int set_address(const struct option_row *row, const char *text, void *field)
 {
-	union address *server = field;
+	union address *address = field;
 
-	if (inet_pton(AF_INET, text, &server->in.sin_addr) == 1) {
-		server->in.sin_family = AF_INET;
+	if (inet_pton(AF_INET, text, &address->in.sin_addr) == 1) {
+		address->in.sin_family = AF_INET;
 		return 0;
 	}
 	return refuse(row, text, is_ipv6(text) ? "is an IPv6 address" : "is not an IPv4 address");
@@ -576,7 +666,7 @@ static int set_rotation(const struct option_row *row, const char *text, void *fi
 static int (*const set[])(const struct option_row *row, const char *text, void *field) = {
 	[KIND_FLAG] = set_flag,
 	[KIND_NUMBER] = set_number,
-	[KIND_TIME] = set_time,
+	[KIND_DSCP] = set_dscp,
 	[KIND_CHOICE] = set_choice,
 	[KIND_FILE] = set_path,
 	[KIND_FOLDER] = set_path,
@@ -594,7 +684,7 @@ static void set_defaults(struct options *o)
 	o->server.any.sa_family = AF_UNSPEC;
 	o->role = ROLE_REFLECT;
 	for (const struct option_row *row = table; row < table + ROWS; row++)
-		if (row->kind == KIND_NUMBER || row->kind == KIND_CHOICE)
+		if (row->kind == KIND_NUMBER || row->kind == KIND_DSCP || row->kind == KIND_CHOICE)
 			*(int64_t *)((char *)o + row->offset) = row->initial;
 }
 
@@ -628,6 +718,11 @@ static bool rearm_without_continue(const struct parse *p)
 static bool stop_and_continue(const struct parse *p)
 {
 	return p->o->on_breach.stop && p->o->keep_going;
+}
+
+static bool give_up_before_timeout(const struct parse *p)
+{
+	return p->o->give_up_ns && p->o->give_up_ns < p->o->timeout_ns;
 }
 
 static bool user_stamps_and_others(const struct parse *p)
@@ -680,6 +775,21 @@ static bool plain_figure(const struct parse *p)
 	return p->o->plain && p->o->threshold_on != FIGURE_RTT;
 }
 
+static bool duration_zero(const struct parse *p)
+{
+	return given(p, "duration") && !p->o->duration_ns;
+}
+
+static bool has_fast_path(const struct parse *p)
+{
+	return p->o->fast_path;
+}
+
+static bool has_threaded(const struct parse *p)
+{
+	return p->o->threaded;
+}
+
 static const struct rule {
 	bool (*broken)(const struct parse *p); /* NULL: it is, when the first is given with, or without, the second */
 	const char *first;
@@ -689,15 +799,16 @@ static const struct rule {
 } rules[] = {
 	{ NULL, "interface", NULL, NULL,
 	  "is missing: give the name of a network interface ('ip link' lists them)" },
-	{ NULL, "no-tx-ts", "address", "with",
-	  "the round trip starts at a transmit stamp, only a reflector can do without" },
 	{ NULL, "once", "address", "with", "only a reflector waits for emitters, use --count or --duration" },
 	{ NULL, "allow", "address", "with", "only a reflector answers" },
 	{ NULL, "allow-short", "address", "with", "only a reflector answers" },
 	{ NULL, "rate-limit", "address", "with", "only a reflector answers" },
 	{ NULL, "sessions", "address", "with", "only a reflector answers" },
+	{ NULL, "spin", "address", "with", "only a reflector sleeps when nothing comes" },
 	{ NULL, "allow-short", "key", "with", "an authenticated request has 112 octets or more" },
 	{ NULL, "once-silence", "once", "without", "nothing else waits for a silence" },
+	{ NULL, "give-up", "address", "without", "a reflector waits for whoever comes, see --once" },
+	{ give_up_before_timeout, "give-up", "timeout", "with", "a reply may still come in time, give at least as much" },
 	{ NULL, "size", "address", "without", "a reply is as long as its request" },
 	{ NULL, "plain", "address", "without", "a reply is as its request asks" },
 	{ NULL, "interval", "address", "without", "a reflector answers when it is asked" },
@@ -724,13 +835,10 @@ static const struct rule {
 	{ NULL, "plain", "size", "with", "a plain packet has 44 octets" },
 	{ user_stamps_and_others, "no-hw-ts", "stamp", "with", "it means --stamp user, give one of the two" },
 	{ NULL, "on-breach", "threshold", "without", "there is no breach to act on" },
-	{ NULL, "continue", "threshold", "without", "there is no breach to go on after" },
 	{ stop_and_continue, "on-breach", "continue", "with", "give stop or continue" },
-	{ NULL, "snapshot", "threshold", "without", "there is no breach to take it at" },
 	{ save_without_trace, "save-trace", "trace-marker", "without", "there is no trace to save, give -T or -S" },
 	{ NULL, "trace-rearm", "save-trace", "without", "what is not saved would be overwritten" },
 	{ rearm_without_continue, "trace-rearm", "continue", "without", "the run ends at the first breach" },
-	{ NULL, "log-threshold", "log", "without", "there is no log, give --log FILE" },
 	{ NULL, "log-format", "log", "without", "there is no log, give --log FILE" },
 	{ NULL, "log-last", "log", "without", "there is no log, give --log FILE" },
 	{ NULL, "log-rotate", "log", "without", "there is no log, give --log FILE" },
@@ -740,6 +848,19 @@ static const struct rule {
 	  "without a busy-poll time the kernel ignores it" },
 	{ preference_without_busy_poll, "prefer-busypoll", "busy-poll-us", "with",
 	  "without a busy-poll time the kernel ignores it" },
+};
+
+/* What is said of options that are taken and do nothing, when no rule is broken; see derive(). */
+static const struct rule notes[] = {
+	{ NULL, "continue", "threshold", "without", "ignored, there is no breach to go on after" },
+	{ NULL, "snapshot", "threshold", "without", "ignored but for the -T in it, there is no breach to take it at" },
+	{ NULL, "log-threshold", "log", "without", "ignored, there is no log, give --log FILE" },
+	{ NULL, "no-tx-ts", "address", "with", "ignored, the round trip starts at a transmit stamp, only a reflector can do without" },
+	{ duration_zero, "duration", NULL, NULL, "of 0 is no limit: it is measured until interrupted" },
+	{ has_fast_path, "fast-path", NULL, NULL,
+	  "is not needed: between sending and receiving there is nothing to leave out, with or without it" },
+	{ has_threaded, "threaded", NULL, NULL,
+	  "is not needed: one thread sends, receives and fetches stamps, and never waits for one of them; the rest is on another CPU" },
 };
 
 /* The option with its value, as it was given or is by default. */
@@ -764,20 +885,25 @@ static bool is_broken(const struct parse *p, const struct rule *r)
 	return given(p, r->first) && without == !given(p, r->second);
 }
 
+static void say_rule(const struct parse *p, const struct rule *r, const char *prefix)
+{
+	if (r->second)
+		warnx("%s%s %s %s: %s", prefix, as_given(p, r->first).text, r->joint, as_given(p, r->second).text, r->why);
+	else
+		warnx("--%s %s", r->first, r->why);
+}
+
 static int check_rules(const struct parse *p)
 {
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		const struct rule *r = &rules[i];
-
-		if (!is_broken(p, r))
+		if (!is_broken(p, &rules[i]))
 			continue;
-		if (r->second)
-			warnx("%s %s %s: %s", as_given(p, r->first).text, r->joint, as_given(p, r->second).text,
-			      r->why);
-		else
-			warnx("--%s %s", r->first, r->why);
+		say_rule(p, &rules[i], "");
 		return -EINVAL;
 	}
+	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+		if (is_broken(p, &notes[i]))
+			say_rule(p, &notes[i], "warning: ");
 	return 0;
 }
 
@@ -824,24 +950,91 @@ static const struct option_row *row_of(int code)
 	return row;
 }
 
+#define TYPOS_MAX 32 /* octets of a name that is compared */
+
+/* How many octets must be put in, left out or changed to make one of the other (Levenshtein). */
+static unsigned distance(const char *a, size_t bytes, const char *b)
+{
+	unsigned row[TYPOS_MAX + 1];
+
+	for (unsigned j = 0; j <= bytes; j++)
+		row[j] = j;
+	for (unsigned i = 1; *b; i++, b++) {
+		unsigned corner = row[0];
+
+		row[0] = i;
+		for (unsigned j = 1; j <= bytes; j++) {
+			unsigned best = corner + (a[j - 1] != *b);
+
+			corner = row[j];
+			best = best < corner + 1 ? best : corner + 1;
+			row[j] = best < row[j - 1] + 1 ? best : row[j - 1] + 1;
+		}
+	}
+	return row[bytes];
+}
+
+/* What may have been meant: at most a quarter of it is wrong, and one octet. NULL: nothing is so near. */
+static const char *nearest(const char *name, size_t bytes)
+{
+	unsigned least = 2 + (unsigned)bytes / 4;
+	const char *found = NULL;
+
+	if (bytes > TYPOS_MAX)
+		return NULL;
+	for (const struct option_row *row = table; row < table + ROWS; row++) {
+		const unsigned n = distance(name, bytes, row->name);
+
+		if (n >= least)
+			continue;
+		least = n;
+		found = row->name;
+	}
+	return found;
+}
+
+static int refuse_unknown(const char *option, const char *meant)
+{
+	if (meant)
+		warnx("%s: unknown option: did you mean %s? 'rant --help' lists the options", option, meant);
+	else
+		warnx("%s: unknown option: 'rant --help' lists the options", option);
+	return -EINVAL;
+}
+
 /* A long option that getopt did not take: unknown, or the beginning of several. */
 static int refuse_long(const char *argument)
 {
 	size_t bytes = strcspn(argument + 2, "=");
-	struct phrase candidates = { "" };
+	struct phrase candidates = { "" }, meant = { "" };
 	int left = 0;
 
 	for (size_t i = 0; bytes && i < ROWS; i++)
 		left += !strncmp(table[i].name, argument + 2, bytes);
 	if (!left) {
-		warnx("%s: unknown option: 'rant --help' lists the options", excerpt(argument).text);
-		return -EINVAL;
+		const char *name = nearest(argument + 2, bytes);
+
+		if (name)
+			append(&meant, "--%s", name);
+		return refuse_unknown(excerpt(argument).text, name ? meant.text : NULL);
 	}
 	for (size_t i = 0; i < ROWS; i++)
 		if (!strncmp(table[i].name, argument + 2, bytes))
 			append_word(&candidates, "--", table[i].name, --left);
 	warnx("%s: ambiguous option: give %s", excerpt(argument).text, candidates.text);
 	return -EINVAL;
+}
+
+/* The nearest to a letter is the same one of the other case. */
+static int refuse_letter(int letter)
+{
+	struct phrase option = { "" }, meant = { "" };
+
+	append(&option, "-%c", letter > ' ' && letter < 0x7f ? letter : '?');
+	for (const struct option_row *row = table; row < table + ROWS; row++)
+		if (row->letter && row->letter == (letter ^ ('a' ^ 'A')) && ((letter | 0x20) >= 'a' && (letter | 0x20) <= 'z'))
+			append(&meant, "-%c, --%s", row->letter, row->name);
+	return refuse_unknown(option.text, *meant.text ? meant.text : NULL);
 }
 
 /* getopt said '?'. optopt is 0 for a long name it does not know, the code of a known one that takes no argument, or
@@ -855,8 +1048,7 @@ static int refuse_option(const char *argument)
 		      excerpt(strchr(argument, '=') + 1).text);
 		return -EINVAL;
 	}
-	warnx("-%c: unknown option: 'rant --help' lists the options", optopt > ' ' && optopt < 0x7f ? optopt : '?');
-	return -EINVAL;
+	return refuse_letter(optopt);
 }
 
 static int read_option(struct parse *p, int code, char **argv)
@@ -906,6 +1098,11 @@ static void derive(struct parse *p)
 		o->stamp = SOURCE_USER;
 	o->keep_going |= o->on_breach.keep_going;
 	o->trace_marker |= o->snapshot;
+	/* What is ignored: see notes[]. */
+	o->snapshot &= o->threshold_ns > 0;
+	o->no_tx_stamps &= o->role == ROLE_REFLECT;
+	if (!o->log_path)
+		o->log_threshold_ns = 0;
 	if (o->seed < 0 && (o->jitter_percent || o->poisson))
 		o->seed = clock_read_ns(CLOCK_REALTIME);
 	if (o->interval_ns && !o->pmc && !given(p, "window"))
@@ -945,9 +1142,9 @@ int options_parse(struct options *o, int argc, char **argv)
 
 static void set_value(struct option_value *v, const struct option_row *row, const void *field)
 {
-	if (row->kind == KIND_NUMBER || row->kind == KIND_TIME) {
+	if (row->kind == KIND_NUMBER || row->kind == KIND_DSCP) {
 		v->number = *(const int64_t *)field;
-		v->unit = row->kind == KIND_TIME || row->unit_size > 1 ? "ns" : row->unit;
+		v->unit = row->unit_size > 1 ? "ns" : row->unit;
 		v->kind = v->number < row->min || v->number > row->max ? OPTION_NONE : OPTION_NUMBER;
 		return;
 	}
@@ -974,7 +1171,8 @@ bool options_value(const struct options *o, unsigned index, struct option_value 
 		v->number = *(const bool *)field;
 		break;
 	case KIND_ADDRESS:
-		v->kind = o->server.any.sa_family == AF_UNSPEC ? OPTION_NONE : OPTION_ADDRESS;
+		v->address = field;
+		v->kind = v->address->any.sa_family == AF_UNSPEC ? OPTION_NONE : OPTION_ADDRESS;
 		break;
 	case KIND_PREFIX:
 		v->kind = OPTION_PREFIXES;
@@ -1018,7 +1216,8 @@ void options_usage(FILE *out)
 	fputs("rant measures network latency, stamped where packets cross the wire.\n\n"
 	      "usage: rant -i IFACE -a IP [options]   emit: send probes to the reflector at IP\n"
 	      "       rant -i IFACE [options]         reflect: answer probes\n"
-	      "       rant -i IFACE --check           look at the NIC and this machine\n", out);
+	      "       rant -i IFACE --check           look at the NIC and this machine\n\n"
+	      "A time may have its unit behind it, whatever unit is meant without one: 30us, 50ms, 10m.\n", out);
 	for (const struct option_row *row = table; row < table + ROWS; row++) {
 		if (row->heading)
 			fprintf(out, "\n%s:\n", row->heading);

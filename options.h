@@ -50,6 +50,7 @@ enum pacing { PACING_HYBRID, PACING_SLEEP, PACING_SPIN };
 struct options {
 	const char *interface;
 	union address server; /* any.sa_family is AF_UNSPEC without --address */
+	union address own; /* of the interface, --bind; AF_UNSPEC without, and zeros */
 	const char *log_path, *save_trace_path;
 	const char *key_path; /* NULL: unauthenticated */
 	const char *json_path, *jsonl_path, *hgrm_path, *prometheus_path; /* NULL: none */
@@ -69,6 +70,7 @@ struct options {
 	int64_t pacing; /* enum pacing */
 	int64_t jitter_percent, seed; /* seed -1: not given */
 	int64_t timeout_ns;
+	int64_t give_up_ns; /* emitter: the run ends after a silence of so long; 0: never */
 	int64_t once_silence_ns; /* of `once`; reflector */
 	int64_t warmup, count; /* packets; count 0: no limit */
 	int64_t overflow_ns, bucket_ns;
@@ -81,17 +83,29 @@ struct options {
 	int64_t rate_limit; /* reflector: requests of a session in a second; 0: no limit */
 	int64_t sessions; /* reflector: at most so many */
 	int64_t threshold_on; /* enum figure; emitter */
+	int64_t cpu; /* of the measuring thread; -1: as taskset says */
+	int64_t fifo; /* its priority, SCHED_FIFO; 0: as chrt says */
 	int64_t synced_ns; /* the clocks of both NICs differ by at most this; -1: nobody says so */
 	bool trace_marker, snapshot, trace_rearm, pmc;
 	bool sw_timestamps, histogram, hugepages, prefer_busy_poll, keep_going, no_tx_stamps, no_hw_stamps, once;
 	bool no_cpu_dma_latency, no_step_check;
 	bool log_full, plain, poisson; /* emitter */
-	bool allow_short; /* reflector */
+	bool allow_short, spin; /* reflector */
 	bool strict;
+	bool fast_path, threaded; /* of another rant: taken, and needed by nothing */
 	bool quiet, verbose, help, version, check;
 	enum role role;
 	bool busy_poll_implied; /* --budget or --prefer-busypoll set the busy-poll time */
 };
+
+/* What the socket is bound to, without a port: any address where none was asked for. */
+static inline struct sockaddr_in options_own(const struct options *o)
+{
+	struct sockaddr_in own = o->own.in;
+
+	own.sin_family = AF_INET;
+	return own;
+}
 
 /* Is a latency stamped on the wire at both ends, by the kernel or the NIC? */
 static inline bool options_on_wire(const struct options *o)
@@ -130,6 +144,7 @@ struct option_value {
 	int64_t number; /* of a flag: 0 or 1 */
 	const char *unit; /* of a number: "ns" of all times, "octets" and the like; NULL: it has none */
 	const char *text;
+	const union address *address;
 };
 
 /* Option `index` of the table; what is no number, flag or text is in *o. OPTION_NONE: it was not given and has no default. False: there

@@ -14,6 +14,7 @@
 #include "host/nic.h"
 #include "host/nic_address.h"
 #include "host/nic_stamp.h"
+#include "host/place.h"
 #include "host/pmc.h"
 #include "host/pmu.h"
 #include "host/rights.h"
@@ -36,7 +37,6 @@
 #include "tracefs.h"
 #include "wire/hmac.h"
 #include "wire/plan.h"
-#include "wire/session.h"
 #include "wire/socket.h"
 
 #include <arpa/inet.h>
@@ -72,6 +72,7 @@ static struct run {
 	struct actions actions;
 	int awake_fd;
 	struct rights rights;
+	struct place place;
 
 	struct watch watch;
 	struct breach_teller breaches;
@@ -157,15 +158,17 @@ static void add_duties(struct run *r)
 		{ o->threshold_ns, { DUTY_PERIOD_NS, .at_end = true, .act = breach_tell, .context = &r->breaches } },
 		{ o->trace_rearm, { DUTY_PERIOD_NS, .act = trace_keep_now, .context = &r->keeper } },
 		{ true, { DUTY_PERIOD_NS, .act = link_look, .context = &r->link } },
+		{ o->role == ROLE_EMIT, { DUTY_PERIOD_NS, .act = progress_tell_outage, .context = &r->progress } },
 		{ true, { DUTY_PERIOD_NS, .early = CLOCK_EARLY, .act = measure_clocks, .context = r } },
 		{ r->draws, { PROGRESS_PERIOD_NS, .act = progress_draw, .context = &r->progress } },
 	};
 
-	r->link = (struct link_watch){ .nic = &r->nic, .on_gone = stop_now };
+	r->link = (struct link_watch){ .nic = &r->nic, .on_gone = stop_now, .on_change = progress_tell_link, .context = &r->progress };
+	link_look(&r->link); /* as it is before the run */
 	r->breaches = (struct breach_teller){ .exchange = &r->exchange, .act = act_on_breach, .context = r };
 	r->keeper = (struct trace_keeper){ .trace = &r->trace, .folder = o->save_trace_path,
 					   .interval_ns = o->trace_interval_ns };
-	r->progress.exchange = &r->exchange;
+	r->progress = (struct progress){ .exchange = &r->exchange, .server = r->server };
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].wanted)
 			watch_add(&r->watch, rows[i].duty);
@@ -194,6 +197,7 @@ static int start_watch(struct run *r)
 	r->draws = isatty(STDERR_FILENO) && !r->options.quiet;
 	r->watch.begin = rights_drop_beside;
 	r->watch.context = &r->rights;
+	r->watch.idle = &r->exchange.dozing.asleep;
 	add_duties(r);
 	clock_measure(&r->clocks, 0); /* the second one: their rates are known from the first packet on */
 	error = watch_start(&r->watch);
@@ -238,20 +242,8 @@ static void open_exchange(struct run *r)
 		x->peer = &r->peer;
 	r->report = (struct report){ .options = &r->options, .exchange = x, .channel = &r->channel,
 				     .histogram = x->histogram, .actions = &r->actions, .peer = x->peer,
-				     .nic = &r->nic, .facts = &r->facts };
+				     .nic = &r->nic, .facts = &r->facts, .place = &r->place };
 	r->actions.wanted = &r->options.on_breach;
-}
-
-static int open_sessions(struct run *r)
-{
-	uint64_t secret[SESSION_SECRETS];
-
-	if (r->options.role == ROLE_EMIT)
-		return 0;
-	if (plan_random(secret, sizeof(secret)))
-		return -EIO;
-	sessions_init(r->exchange.sessions, (uint32_t)r->options.sessions, r->options.rate_limit, secret);
-	return 0;
 }
 
 /* The relation of the NIC's clock to the system's: for the report, and to put the times of user space on its scale. */
@@ -328,11 +320,11 @@ static int open_all(struct run *r)
 	    plan_probes(&r->plan, o, r->key) ||
 	    store_open(&r->store, o, &r->exchange) ||
 	    nic_open(&r->nic, o->interface) ||
-	    nic_check_address(&r->nic, server) ||
+	    nic_check_address(&r->nic, server) || nic_check_own(&r->nic, &o->own) ||
 	    (options_by_nic(o) && nic_stamp(&r->nic)) ||
 	    socket_open(&r->channel, o) ||
 	    (!o->no_step_check && !options_by_nic(o) && clock_set_open(&r->clock_set)) ||
-	    open_sessions(r))
+	    plan_sessions(r->exchange.sessions, o))
 		return -1;
 	open_exchange(r);
 	open_clocks(r);
@@ -484,6 +476,8 @@ int main(int argc, char **argv)
 		puts("rant " RANT_VERSION);
 		return STATUS_DONE;
 	}
+	if (place_take(&run.place, &run.options))
+		return STATUS_FAILED;
 	if (run.options.check)
 		return check_machine(run.options.quiet ? NULL : stdout, &run.options) ? STATUS_FAILED : STATUS_DONE;
 	inet_ntop(AF_INET, &run.options.server.in.sin_addr, run.server, sizeof(run.server));

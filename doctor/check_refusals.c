@@ -53,7 +53,9 @@ static void look_at(struct check *c, int (*ask)(const struct check *), const cha
 
 static int ask_address(const struct check *c)
 {
-	return nic_check_address(&c->nic, c->options->role == ROLE_EMIT ? &c->options->server : NULL);
+	int error = nic_check_address(&c->nic, c->options->role == ROLE_EMIT ? &c->options->server : NULL);
+
+	return error ? error : nic_check_own(&c->nic, &c->options->own);
 }
 
 static void look_at_address(struct check *c)

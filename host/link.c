@@ -9,6 +9,7 @@
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
+#include <sys/ioctl.h>
 
 static int read_answer(struct nl_msg *m, void *context)
 {
@@ -52,8 +53,18 @@ bool link_is_gone(const struct nic *n)
 
 void link_look(void *watch)
 {
-	const struct link_watch *w = watch;
+	struct link_watch *w = watch;
+	struct ifreq r = { .ifr_ifindex = w->nic->index };
+	int error = nic_ioctl(w->nic, SIOCGIFNAME, &r);
+	bool up;
 
-	if (link_is_gone(w->nic))
+	if (error == -ENODEV)
 		w->on_gone();
+	/* By the name that it has by now. */
+	if (error || !w->on_change || ioctl(w->nic->control_fd, SIOCGIFFLAGS, &r) < 0)
+		return;
+	up = (r.ifr_flags & IFF_UP) && (r.ifr_flags & IFF_RUNNING);
+	if (w->seen != LINK_NOT_SEEN && (w->seen == LINK_SEEN_UP) != up)
+		w->on_change(w->context, up);
+	w->seen = up ? LINK_SEEN_UP : LINK_SEEN_DOWN;
 }

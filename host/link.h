@@ -17,6 +17,9 @@ struct link_watch {
 	const struct nic *nic;
 	struct link_state before, after;
 	void (*on_gone)(void);
+	void (*on_change)(void *context, bool up); /* of the link, as it was seen when it was first looked; NULL: nobody cares */
+	void *context;
+	enum { LINK_NOT_SEEN, LINK_SEEN_DOWN, LINK_SEEN_UP } seen;
 };
 
 /* The state now, by RTM_GETLINK: works in any network namespace. Allocates. */
@@ -25,7 +28,8 @@ void link_read(const struct nic *n, struct link_state *s);
 /* Is it deleted, or in another namespace? One ioctl without a lock. */
 bool link_is_gone(const struct nic *n);
 
-/* For the housekeeping thread: calls on_gone() of the struct link_watch when the interface is gone. */
+/* For the housekeeping thread: calls on_gone() of the struct link_watch when the interface is gone, and on_change() when its link went
+ * down or up since the last call. What was over in between shows in link_read() alone. Two ioctls without a lock. */
 void link_look(void *watch);
 
 #endif

@@ -100,41 +100,80 @@ static int check_server(const struct nic *n, struct in_addr to)
 	return through.error ? say_no_route(n, server, &through, &any) : 0;
 }
 
-struct own_address {
+struct own_addresses {
 	uint32_t index;
-	bool found;
+	struct in_addr first, wanted; /* the first one that the kernel lists; this one, if any */
+	bool found, has_wanted;
 };
 
 static int read_address(struct nl_msg *m, void *context)
 {
 	struct nlmsghdr *h = nlmsg_hdr(m);
 	const struct ifaddrmsg *a = nlmsg_data(h);
-	struct own_address *own = context;
+	struct own_addresses *own = context;
+	const struct nlattr *local;
+	struct in_addr address;
 
-	if (h->nlmsg_type == RTM_NEWADDR && nlmsg_valid_hdr(h, sizeof(*a)) && a->ifa_family == AF_INET &&
-	    a->ifa_index == own->index)
-		own->found = true;
+	if (h->nlmsg_type != RTM_NEWADDR || !nlmsg_valid_hdr(h, sizeof(*a)) || a->ifa_family != AF_INET || a->ifa_index != own->index)
+		return NL_OK;
+	local = nlmsg_find_attr(h, sizeof(*a), IFA_LOCAL);
+	if (!local || nla_len(local) != sizeof(address))
+		return NL_OK;
+	memcpy(&address, nla_data(local), sizeof(address));
+	if (!own->found)
+		own->first = address;
+	own->found = true;
+	own->has_wanted |= address.s_addr == own->wanted.s_addr;
 	return NL_OK;
 }
 
-static int check_own_address(const struct nic *n)
+static int list_addresses(const struct nic *n, struct own_addresses *own)
 {
 	/* Not getifaddrs(): it gives an address the name of its label ("eth0:1"), where there is one. */
 	struct ifaddrmsg request = { .ifa_family = AF_INET };
-	struct own_address own = { .index = (uint32_t)n->index };
 	struct nl_sock *s = nic_netlink_open(NETLINK_ROUTE);
 	struct nl_msg *m = nlmsg_alloc_simple(RTM_GETADDR, NLM_F_DUMP);
 	int error = -EIO;
 
+	own->index = (uint32_t)n->index;
 	if (s && m && !nlmsg_append(m, &request, sizeof(request), NLMSG_ALIGNTO))
-		error = nic_netlink_ask(s, m, read_address, &own);
+		error = nic_netlink_ask(s, m, read_address, own);
 	nlmsg_free(m);
 	nl_socket_free(s);
-	if (error)
-		return nic_say_io(n, "list the addresses of", error);
-	if (own.found)
-		return 0;
+	return error ? nic_say_io(n, "list the addresses of", error) : 0;
+}
+
+static int say_no_address(const struct nic *n)
+{
 	warnx("interface '%s' has no IPv4 address: 'ip address add ADDRESS/PREFIX dev %s'", n->name, n->name);
+	return -EADDRNOTAVAIL;
+}
+
+static int check_own_address(const struct nic *n)
+{
+	struct own_addresses own = { .found = false };
+	int error = list_addresses(n, &own);
+
+	return error || own.found ? error : say_no_address(n);
+}
+
+int nic_check_own(const struct nic *n, const union address *address)
+{
+	struct own_addresses own = { .wanted = address->in.sin_addr };
+	char wanted[INET_ADDRSTRLEN], first[INET_ADDRSTRLEN];
+	int error;
+
+	if (address->any.sa_family == AF_UNSPEC)
+		return 0;
+	error = list_addresses(n, &own);
+	if (error || own.has_wanted)
+		return error;
+	if (!own.found)
+		return say_no_address(n);
+	inet_ntop(AF_INET, &own.wanted, wanted, sizeof(wanted));
+	inet_ntop(AF_INET, &own.first, first, sizeof(first));
+	warnx("--bind %s: no address of interface '%s': give one that it has, such as %s, or 'ip address add %s/PREFIX dev %s'",
+	      wanted, n->name, first, wanted, n->name);
 	return -EADDRNOTAVAIL;
 }
 

@@ -5,6 +5,7 @@
 #include "host/filter.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@ static volatile sig_atomic_t stop;
 static bool signalled; /* these two only the handler uses, and that never interrupts itself */
 static int64_t first_ns; /* when it was asked for */
 static void (*at_once)(void);
+static pthread_t measuring;
 
 /* Blocked in its handler: the program then ends with the return. */
 static void end_by(void *signal_number)
@@ -35,9 +37,15 @@ static void on_signal(int signal_number)
 	errno = saved_errno;
 }
 
+static void on_wake(int signal_number)
+{
+	(void)signal_number;
+}
+
 void stop_now(void)
 {
 	stop = 1;
+	pthread_kill(measuring, SIGURG); /* which may be asleep */
 }
 
 /* Of the filter: somebody who is inside wants out, or the list is too short. */
@@ -59,9 +67,12 @@ const volatile sig_atomic_t *stop_catch_signals(void (*clean_up)(void))
 {
 	/* Restarted, for the same signal a second time must not cost a report that waits for its reader. */
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, before;
+	const struct sigaction wake = { .sa_handler = on_wake, .sa_flags = SA_RESTART }; /* all but ppoll goes on */
 	const struct sigaction forbidden = { .sa_sigaction = on_forbidden, .sa_flags = SA_SIGINFO };
 
 	at_once = clean_up;
+	measuring = pthread_self();
+	sigaction(SIGURG, &wake, NULL);
 	sigaddset(&action.sa_mask, SIGINT);
 	sigaddset(&action.sa_mask, SIGTERM);
 	sigaddset(&action.sa_mask, SIGHUP);

@@ -18,7 +18,8 @@
  */
 const volatile sig_atomic_t *stop_catch_signals(void (*clean_up)(void));
 
-/* Makes it 1 as a signal would, but the first signal after this is still the first. For any thread. */
+/* Makes it 1 as a signal would, but the first signal after this is still the first. For any thread; the one that asked for the signals,
+ * which must be there still, is woken by SIGURG if it sleeps. */
 void stop_now(void);
 
 #endif

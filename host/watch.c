@@ -17,6 +17,7 @@
 
 #define STACK_BYTES (128 * 1024) /* locked in memory like all else: the default of 8 MB would be too */
 #define EARLY_NS (10 * NS_PER_MS)
+#define IDLE_NS (500 * NS_PER_MS) /* less than CLOCK_FRESH_NS, so that what comes then finds relations of clocks that hold */
 
 /* CPUs that were set aside at boot may be another measurement's; the file is empty or absent where there are none. */
 static void remove_isolated(cpu_set_t *cpus)
@@ -65,9 +66,13 @@ struct schedule {
 	unsigned calls[WATCH_DUTIES_MAX];
 };
 
-static int64_t gap_ns(const struct watch_duty *d, unsigned calls)
+static int64_t gap_ns(const struct watch *w, const struct watch_duty *d, unsigned calls)
 {
-	return calls < d->early ? EARLY_NS : d->period_ns;
+	if (calls < d->early)
+		return EARLY_NS;
+	if (w->idle && atomic_load_explicit(w->idle, memory_order_relaxed) && d->period_ns < IDLE_NS)
+		return IDLE_NS;
+	return d->period_ns;
 }
 
 /* Does those that are due. Returns when the next one is. */
@@ -80,7 +85,7 @@ static int64_t do_duties(const struct watch *w, struct schedule *s)
 
 		if (s->next_ns[i] <= clock_read_ns(CLOCK_MONOTONIC)) {
 			d->act(d->context);
-			s->next_ns[i] = clock_read_ns(CLOCK_MONOTONIC) + gap_ns(d, ++s->calls[i]);
+			s->next_ns[i] = clock_read_ns(CLOCK_MONOTONIC) + gap_ns(w, d, ++s->calls[i]);
 		}
 		if (s->next_ns[i] < first_ns)
 			first_ns = s->next_ns[i];
@@ -111,7 +116,7 @@ static void *run(void *argument)
 		      "percent", strerror(errno));
 	sem_post(&w->begun);
 	for (unsigned i = 0; i < w->duties; i++)
-		s.next_ns[i] = clock_read_ns(CLOCK_MONOTONIC) + gap_ns(&w->duty[i], 0);
+		s.next_ns[i] = clock_read_ns(CLOCK_MONOTONIC) + gap_ns(w, &w->duty[i], 0);
 	do
 		next_ns = do_duties(w, &s);
 	while (!is_over(w, next_ns));

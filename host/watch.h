@@ -27,6 +27,7 @@ struct watch {
 	void (*begin)(void *context); /* NULL: nothing; the first thing that the thread does */
 	void (*end)(void *context); /* NULL: nothing; the last one */
 	void *context;
+	const _Atomic bool *idle; /* NULL: never; the measuring thread sleeps: all duties are done twice a second at most */
 
 	/* Its own. */
 	bool running;

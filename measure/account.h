@@ -30,6 +30,7 @@ struct account {
 	counter replayed; /* with a key: it was, or may have been, answered before */
 	counter over_rate; /* beyond --rate-limit */
 	counter reordered; /* of answered, late or duplicate: came after a later one */
+	counter woken; /* reflector, of answered: it came while nobody looked, see measure/doze.h */
 	counter repeated; /* reflector, of answered: a sequence number for the second time */
 	counter malformed_tlv; /* of answered: a TLV was malformed */
 	counter unusable_tlv; /* emitter, of answered: TLVs failed their integrity check and were not used */

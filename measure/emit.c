@@ -77,7 +77,7 @@ static enum wait emit_patience(struct exchange *x, const struct flight *f, int64
 
 	if (x->closing)
 		return waited_ns >= limit_ns || waited_ns >= PATIENCE_NS ? WAIT_CUT_SHORT : WAIT_ANSWERED;
-	if (*x->stop || x->end == END_GONE)
+	if (*x->stop || x->end == END_GONE || x->end == END_GIVEN_UP)
 		return WAIT_CUT_SHORT;
 	if (waited_ns >= limit_ns)
 		return WAIT_TIMED_OUT;

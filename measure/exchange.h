@@ -8,6 +8,7 @@
 #include "host/clock_set.h"
 #include "host/pmc.h"
 #include "measure/account.h"
+#include "measure/dozing.h"
 #include "measure/flight.h"
 #include "measure/log.h"
 #include "measure/outage.h"
@@ -44,7 +45,7 @@ struct broken_rule {
 	int64_t by_ns; /* the first time is so much after the second; else the response */
 };
 
-enum end { END_NOT_YET, END_DURATION, END_COUNT, END_SIGNAL, END_BREACH, END_ONCE, END_GONE };
+enum end { END_NOT_YET, END_DURATION, END_COUNT, END_SIGNAL, END_BREACH, END_ONCE, END_GONE, END_GIVEN_UP };
 
 struct exchange {
 	/* Set by the caller. */
@@ -91,6 +92,7 @@ struct exchange {
 	struct directions directions; /* emitter */
 	struct outages outages; /* emitter */
 	struct variation variation; /* emitter */
+	struct dozing dozing; /* reflector */
 	_Atomic uint8_t there; /* emitter: enum source of the reflector's stamps, the best that a reply told of; read at any time */
 	uint8_t arrived_ttl, arrived_dscp; /* the last that differed from what was sent */
 	struct sample breach, worst; /* the first one and the largest, when account.breaches is not 0 */

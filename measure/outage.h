@@ -15,6 +15,9 @@ struct outages {
 	int64_t total_ns, longest_ns;
 	int64_t longest_at_ns; /* when the longest one began */
 	int64_t since_ns; /* the one that lasts began then; 0: none */
+	/* For another thread to tell of while it lasts, when it is long: since_ns then, and the last sequence number that was answered. */
+	_Atomic int64_t long_since_ns; /* 0: none */
+	_Atomic uint32_t long_after;
 };
 
 static inline void outage_begin(struct outages *o, int64_t at_ns)
@@ -23,12 +26,20 @@ static inline void outage_begin(struct outages *o, int64_t at_ns)
 		o->since_ns = at_ns;
 }
 
+/* The one that lasts is long. */
+static inline void outage_publish(struct outages *o, uint32_t after)
+{
+	atomic_store_explicit(&o->long_after, after, memory_order_relaxed);
+	atomic_store_explicit(&o->long_since_ns, o->since_ns, memory_order_release);
+}
+
 /* counts: it was not in the warm-up. */
 static inline void outage_end(struct outages *o, int64_t at_ns, bool counts)
 {
 	const int64_t began_ns = o->since_ns, ns = at_ns - began_ns;
 
 	o->since_ns = 0;
+	atomic_store_explicit(&o->long_since_ns, 0, memory_order_relaxed);
 	if (!began_ns || !counts)
 		return;
 	o->count++;

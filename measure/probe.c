@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Replies to probes that are no longer on their way (hot): late, or again, or not to any probe of ours. */
+/* Replies to probes that are no longer on their way (hot): late, or again, or not to any probe of ours; and when none come. */
 #include "measure/probe.h"
 
 #define LOST_ANSWERED (-1) /* no sequence number */
@@ -32,6 +32,17 @@ static bool is_old_reply(const struct exchange *x, uint32_t seq, const struct lo
 	if (x->next_key - seq <= x->t1_mask + 1)
 		return packet_has_t1(packet, x->t1[seq & x->t1_mask], x->key);
 	return lost ? packet_has_t1(packet, lost->t1, x->key) : x->reply.ssid == x->plan->ssid;
+}
+
+void probe_note_outage(struct exchange *x)
+{
+	const int64_t ns = x->now_ns - x->outages.since_ns, give_up_ns = x->options->give_up_ns;
+
+	if (ns >= SILENCE_NS && counter_get(&x->account.answered) &&
+	    !atomic_load_explicit(&x->outages.long_since_ns, memory_order_relaxed))
+		outage_publish(&x->outages, x->highest_answered);
+	if (give_up_ns && ns >= give_up_ns && !x->end && !x->closing)
+		x->end = END_GIVEN_UP;
 }
 
 void probe_take_old_reply(struct exchange *x)

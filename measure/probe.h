@@ -8,7 +8,7 @@
 
 /* The clock is read in every so many turns of the loop; a turn is at least one system call, so it is never old. */
 #define CLOCK_TURNS 16
-#define SILENCE_NS (3 * NS_PER_S) /* until it is said that nothing answers */
+#define SILENCE_NS (3 * NS_PER_S) /* until it is said that nothing answers, or nothing any more */
 
 /* Remembers a probe that was given up, so that its reply, should it come, is late and not a duplicate. */
 void probe_remember_lost(struct exchange *x, uint32_t seq);
@@ -124,9 +124,14 @@ INLINE void probe_end_slots(struct exchange *x)
 		pace_pass(&x->pace, x->now_ns);
 }
 
+/* Probes are lost in a row, by the clock as just read: when that is long another thread has to tell it, or the run ends. */
+void probe_note_outage(struct exchange *x);
+
 /* By the clock as just read. */
 INLINE void probe_note_silence(struct exchange *x)
 {
+	if (x->outages.since_ns)
+		probe_note_outage(x);
 	if (!counter_get(&x->account.answered) && !x->silence_told && x->on_silence &&
 	    x->now_ns - x->began_ns >= SILENCE_NS) {
 		x->silence_told = true;

@@ -2,6 +2,7 @@
 /* The reflector: receive, send, fetch. Any number of emitters are answered, and none that could be a reflector too. */
 #include "measure/reflect.h"
 
+#include "measure/doze.h"
 #include "measure/verbs.h"
 #include "wire/allow.h"
 #include "wire/lane.h"
@@ -415,6 +416,15 @@ static void reflect_wait(struct exchange *x, bool receive)
 		stamp_wait(x->channel, receive, STAMP_SLEEP_NS);
 }
 
+/* If nothing came, the next turn is enough to see it. */
+static void reflect_doze(struct exchange *x)
+{
+	fetch_all(x);
+	if (!doze(x))
+		x->turn |= CLOCK_TURNS - 1;
+	verb_read_clock(x);
+}
+
 /* --once: nothing comes from any emitter that was here, and one that is cut off for a while has had the time to come back.
  * A session of a few packets is nobody to wait for, and nobody whose silence ends the run. */
 static void check_once(struct exchange *x)
@@ -441,6 +451,10 @@ static void reflect_clock(struct exchange *x, bool idle)
 		fetch_left_behind(x);
 	expire(x, x->options->timeout_ns);
 	choose_hot_lanes(x);
+	if (doze_is_due(x, is_waiting(x)) && idle && !x->unread) {
+		reflect_doze(x);
+		return;
+	}
 	if (idle && is_waiting(x) && x->now_ns - verb_flight_of(x, x->oldest_key)->sent_ns > STAMP_SPIN_NS) {
 		reflect_wait(x, true);
 		verb_read_clock(x);

@@ -57,6 +57,7 @@ static const struct account_row packets[] = {
 	ROW("Bad TLVs", malformed_tlv, EMITTER, "of replies: malformed, or marked so"),
 	ROW("Bad HMACs", unusable_tlv, EMITTER, "of replies: failed their integrity check, not used"),
 	ROW("Unanswered", unanswered, REFLECTOR, "the kernel did not take the reply"),
+	ROW("Woken", woken, REFLECTOR, "of the answered: after a second without a packet, when rant slept; see --spin"),
 	ROW("Refused", refused, BOTH, "by the kernel: sends, and errors it reported"),
 };
 
@@ -299,6 +300,8 @@ static void write_packets(FILE *out, const struct report *r)
 			      "not answered: the kernel's control messages were truncated");
 	if (!emits)
 		count_row(&f, "Evicted", counter_get(&x->sessions->evicted), "idle sessions forgotten for newer ones");
+	if (x->dozing.slowest_ns)
+		fprintf(out, "  Slowest of the woken:  %.3f us  (#%" PRIu32 ")\n", (double)x->dozing.slowest_ns / NS_PER_US, x->dozing.slowest_seq);
 	if (r->options->threshold_ns)
 		account_count(out, "Breaches", counter_get(&x->account.breaches), "samples above the threshold");
 	fold_end(&f);

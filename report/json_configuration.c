@@ -17,14 +17,14 @@
 /* ---- The run --------------------------------------------------------------------------------------------------------- */
 
 static const char *const ends[] = { [END_NOT_YET] = NULL, [END_DURATION] = "duration", [END_COUNT] = "count", [END_SIGNAL] = "signal",
-				    [END_BREACH] = "breach", [END_ONCE] = "once", [END_GONE] = "interface_gone" };
+				    [END_BREACH] = "breach", [END_ONCE] = "once", [END_GONE] = "interface_gone",
+				    [END_GIVEN_UP] = "given_up" };
 
-static void put_server(struct json *j, const char *name, const struct options *o)
+static void put_address(struct json *j, const char *name, const union address *a)
 {
 	char text[INET_ADDRSTRLEN] = "";
 
-	json_text(j, name, o->server.any.sa_family == AF_INET ?
-		  inet_ntop(AF_INET, &o->server.in.sin_addr, text, sizeof(text)) : NULL);
+	json_text(j, name, a->any.sa_family == AF_INET ? inet_ntop(AF_INET, &a->in.sin_addr, text, sizeof(text)) : NULL);
 }
 
 void json_run(struct json *j, const struct report *r, bool over)
@@ -36,7 +36,7 @@ void json_run(struct json *j, const struct report *r, bool over)
 	json_object(j, "run");
 	json_text(j, "role", o->role == ROLE_EMIT ? "emit" : "reflect");
 	json_text(j, "interface", o->interface);
-	put_server(j, "server", o);
+	put_address(j, "server", &o->server);
 	json_integer(j, "port", o->port);
 	json_text(j, "stamp", label_stamps[options_on_wire(o) ? o->stamp : SOURCE_USER].option);
 	label_latency(o, latency, sizeof(latency));
@@ -118,7 +118,7 @@ static void put_option(struct json *j, const struct options *o, const struct opt
 	else if (v->kind == OPTION_TEXT)
 		json_text(j, name, v->text);
 	else if (v->kind == OPTION_ADDRESS)
-		put_server(j, name, o);
+		put_address(j, name, v->address);
 	else if (v->kind == OPTION_PREFIXES)
 		put_prefixes(j, name, &o->allow);
 	else if (v->kind == OPTION_ACTIONS)

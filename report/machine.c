@@ -3,6 +3,7 @@
 #include "report/machine.h"
 
 #include "host/activity.h"
+#include "host/place.h"
 #include "host/pmc.h"
 #include "host/pmu.h"
 #include "options.h"
@@ -10,6 +11,13 @@
 
 #include <inttypes.h>
 #include <string.h>
+
+void machine_write_place(FILE *out, const struct place *p)
+{
+	char text[PLACE_TEXT_BYTES];
+
+	fprintf(out, "\nMeasuring thread: %s\n", place_text(p, text));
+}
 
 void machine_write_counters(FILE *out, const struct pmc *p)
 {

@@ -5,8 +5,12 @@
 
 #include "rant.h"
 
+struct place;
 struct pmc;
 struct report;
+
+/* One line: where the measuring thread ran. */
+void machine_write_place(FILE *out, const struct place *p);
 
 /* Hardware counters of a quick exchange beside those of the spike. */
 void machine_write_counters(FILE *out, const struct pmc *p);

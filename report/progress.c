@@ -6,6 +6,7 @@
 
 #include <err.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <unistd.h>
 
 #define WIPE "\r\033[K"
@@ -29,6 +30,54 @@ void progress_draw(void *progress)
 			   WIPE "%" PRIu64 " s  %" PRIu64 " samples  %" PRIu64 "/s  max %.3f us  lost %" PRIu64, p->seconds,
 			   samples, samples - p->last_samples, (double)max_ns / NS_PER_US, counter_get(&a->lost)));
 	p->last_samples = samples;
+}
+
+/* A line on stderr, where a line of progress may be. */
+__attribute__((format(printf, 1, 2)))
+static void say(const char *format, ...)
+{
+	va_list arguments;
+
+	if (isatty(STDERR_FILENO))
+		put(WIPE, sizeof(WIPE) - 1);
+	va_start(arguments, format);
+	vwarnx(format, arguments);
+	va_end(arguments);
+}
+
+static double seconds_since(int64_t since_ns)
+{
+	return (double)(clock_read_ns(CLOCK_MONOTONIC) - since_ns) / NS_PER_S;
+}
+
+void progress_tell_outage(void *progress)
+{
+	struct progress *p = progress;
+	struct outages *o = &p->exchange->outages;
+	const int64_t since_ns = atomic_load_explicit(&o->long_since_ns, memory_order_acquire);
+
+	if (since_ns == p->gone_since_ns)
+		return;
+	if (p->gone_since_ns)
+		say("%s answers again, after %.1f s", p->server, seconds_since(p->gone_since_ns));
+	if (since_ns)
+		say("no answer from %s for %.0f s, last at #%" PRIu32 "; still trying", p->server, seconds_since(since_ns),
+		    atomic_load_explicit(&o->long_after, memory_order_relaxed));
+	p->gone_since_ns = since_ns;
+}
+
+void progress_tell_link(void *progress, bool up)
+{
+	struct progress *p = progress;
+	const char *interface = p->exchange->options->interface;
+
+	if (!up)
+		say("the link of %s went down; still trying", interface);
+	else if (p->down_since_ns)
+		say("the link of %s is up again, after %.1f s", interface, seconds_since(p->down_since_ns));
+	else
+		say("the link of %s is up", interface);
+	p->down_since_ns = up ? 0 : clock_read_ns(CLOCK_MONOTONIC);
 }
 
 void progress_end(void)

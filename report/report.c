@@ -70,6 +70,8 @@ void report_write(FILE *out, const struct report *r, int columns)
 			  counter_get(&r->clocks->track[CLOCK_OF_SYSTEM].steps) || clocks_there_has_news(r) ||
 			  (part_is_split(r) && x->bound_ns[BOUND_THERE])))
 		clocks_write(out, r);
+	if (r->place)
+		machine_write_place(out, r->place);
 	if (r->pmc)
 		machine_write_counters(out, r->pmc);
 	if (r->activity && (r->activity_breach || r->options->verbose))

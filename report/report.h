@@ -20,6 +20,7 @@ struct report {
 	const struct actions *actions; /* NULL: none */
 	struct clock_watch *clocks; /* NULL: not watched */
 	const struct clock_peer *peer; /* NULL: not looked at */
+	const struct place *place; /* of the measuring thread; NULL: not looked at */
 	const char *stages_why; /* why there are no stages although user-space times were asked for; NULL: there are */
 	const struct pmc *pmc; /* NULL: none */
 	const struct activity *activity; /* NULL: none */

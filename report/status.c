@@ -70,6 +70,11 @@ enum status status_judge(const struct report *r, const struct verdict_facts *f, 
 		tell_nothing(r, server);
 		return STATUS_FAILED;
 	}
+	if (r->exchange->end == END_GIVEN_UP) {
+		warnx("gave up: %s port %d has not answered for %g s: the report has what was measured until then", server, (int)o->port,
+		      (double)o->give_up_ns / NS_PER_S);
+		return STATUS_FAILED;
+	}
 	if (counter_get(&a->unstamped) && !counter_get(&a->recorded)) {
 		warnx("nothing was recorded: a stamp is missing from every exchange (see 'Missing stamps'): try %s",
 		      o->stamp == SOURCE_HARDWARE ? "--stamp kernel" : "a --warmup, or --stamp user");

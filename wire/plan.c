@@ -20,12 +20,24 @@ static int check_size(const struct packet_plan *plan)
 	return -EINVAL;
 }
 
-int plan_random(void *to, size_t bytes)
+static int plan_random(void *to, size_t bytes)
 {
 	if (getrandom(to, bytes, 0) == (ssize_t)bytes)
 		return 0;
 	warnx("no random numbers for the table of senders: getrandom: %s: let rant call it", strerror(errno));
 	return -EIO;
+}
+
+int plan_sessions(struct sessions *s, const struct options *o)
+{
+	uint64_t secret[SESSION_SECRETS];
+
+	if (o->role == ROLE_EMIT)
+		return 0;
+	if (plan_random(secret, sizeof(secret)))
+		return -EIO;
+	sessions_init(s, (uint32_t)o->sessions, o->rate_limit, secret);
+	return 0;
 }
 
 int plan_probes(struct packet_plan *plan, const struct options *o, const struct hmac *key)

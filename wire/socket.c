@@ -63,9 +63,8 @@ static int set_int(int fd, int level, int name, int value)
 static int get_int(int fd, int level, int name)
 {
 	int value = 0;
-	socklen_t bytes = sizeof(value);
 
-	return getsockopt(fd, level, name, &value, &bytes) ? -errno : value;
+	return getsockopt(fd, level, name, &value, &(socklen_t){ sizeof(value) }) ? -errno : value;
 }
 
 /* A row: an option that must be set for the run to mean what was asked. */
@@ -190,7 +189,7 @@ static int open_shared(const struct channel *c, int *fd)
 	return error ? error : set_int(*fd, SOL_SOCKET, SO_REUSEPORT, 1);
 }
 
-/* The address that the kernel sends from to the server, and a free port of it. *fd: a socket that holds it. */
+/* The address to send from, or what the kernel sends from to the server, and a free port of it. *fd: a socket that holds it. */
 static int choose_local(const struct channel *c, const struct options *o, const struct nic *n, int *fd, struct sockaddr_in *local)
 {
 	socklen_t bytes = sizeof(*local);
@@ -212,7 +211,7 @@ static int choose_local(const struct channel *c, const struct options *o, const 
  */
 static int connect_to_server(struct channel *c, const struct options *o, const struct nic *n)
 {
-	struct sockaddr_in local = { .sin_family = AF_INET };
+	struct sockaddr_in local = options_own(o);
 	int finder = -1, error = choose_local(c, o, n, &finder, &local);
 
 	if (!error)
@@ -293,7 +292,7 @@ int socket_open(struct channel *c, const struct options *o)
 /* Does --size fit the interface? Of the path ICMP messages tell the kernel, and these anybody can send. */
 static int check_size(const struct channel *c, const struct options *o, const struct nic *n)
 {
-	int most = n->mtu - c->transport->header_bytes;
+	const int most = n->mtu - c->transport->header_bytes;
 
 	if (!n->mtu || o->size_bytes <= most)
 		return 0;
@@ -323,13 +322,13 @@ static int take_nothing(int fd)
 	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) ? -errno : 0;
 }
 
-/* The first address of the interface, with our port. 0 or -errno. */
+/* The address to answer on, or the first one of the interface, with our port. 0 or -errno. */
 static int find_own(struct channel *c, const struct options *o, const struct nic *n)
 {
-	struct ifreq r = { 0 };
+	struct ifreq r = { .ifr_addr = o->own.any };
 
 	memcpy(r.ifr_name, n->name, sizeof(r.ifr_name));
-	if (ioctl(c->lane[0].fd, SIOCGIFADDR, &r))
+	if (!o->own.any.sa_family && ioctl(c->lane[0].fd, SIOCGIFADDR, &r))
 		return -errno;
 	memcpy(&c->own.in, &r.ifr_addr, sizeof(c->own.in));
 	c->own.in.sin_port = htons((uint16_t)o->port);
@@ -370,7 +369,7 @@ static int open_lane(const struct channel *c, struct lane *l, const struct optio
 
 int socket_open_port(const struct channel *c, struct lane *l, const struct options *o, const struct nic *n)
 {
-	struct sockaddr_in local = { .sin_family = AF_INET };
+	struct sockaddr_in local = options_own(o);
 	socklen_t bytes = sizeof(local);
 	int error = 0;
 
@@ -424,12 +423,13 @@ static void open_lanes(struct channel *c, const struct options *o, const struct 
 
 int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 {
-	const struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons((uint16_t)o->port) };
+	struct sockaddr_in own = options_own(o);
 	int error;
 
+	own.sin_port = htons((uint16_t)o->port);
 	if (c->wire == SOURCE_KERNEL)
 		kernel_stamps_wait();
-	error = o->role == ROLE_REFLECT ? bind_to(c->lane[0].fd, n, &any) :
+	error = o->role == ROLE_REFLECT ? bind_to(c->lane[0].fd, n, &own) :
 		o->source_ports > 1	? ports_open(c, o, n) :
 					  connect_to_server(c, o, n);
 	if (!error && o->role == ROLE_EMIT)

@@ -284,7 +284,7 @@ unsigned stamp_look(const struct channel *c, struct stamp_ready ready[STAMP_READ
 	return n < 0 ? 0 : (unsigned)n;
 }
 
-void stamp_wait(struct channel *c, bool receive, int64_t limit_ns)
+bool stamp_wait(struct channel *c, bool receive, int64_t limit_ns)
 {
 	/* The error queue shows as POLLERR, which poll reports without being asked. */
 	struct pollfd p[LANES];
@@ -292,5 +292,5 @@ void stamp_wait(struct channel *c, bool receive, int64_t limit_ns)
 
 	for (int i = 0; i < c->lanes; i++)
 		p[i] = (struct pollfd){ .fd = c->lane[i].fd, .events = receive ? POLLIN : 0 };
-	ppoll(p, (nfds_t)c->lanes, &limit, NULL);
+	return ppoll(p, (nfds_t)c->lanes, &limit, NULL) > 0;
 }

@@ -63,7 +63,8 @@ struct stamp_ready {
 /* Where something waits, without waiting: at most STAMP_READY at a time, all of them in turn. Returns how many. */
 unsigned stamp_look(const struct channel *c, struct stamp_ready ready[STAMP_READY]);
 
-/* Sleeps until there is something to fetch on any lane, or with `receive` to receive, at most limit_ns. */
-void stamp_wait(struct channel *c, bool receive, int64_t limit_ns);
+/* Sleeps until there is something to fetch on any lane, or with `receive` to receive, or a signal comes, at most limit_ns. False: there
+ * was nothing when it began, nor has anything come. */
+bool stamp_wait(struct channel *c, bool receive, int64_t limit_ns);
 
 #endif

@@ -11,6 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 #define ARGS_MAX 128
 #define SAID_MAX 300 /* octets of a message: the values in it are shortened */
+#define NOTES_MAX 8
 
 /* ---- A command line ---------------------------------------------------------------------------------------------- */
 
@@ -45,7 +46,7 @@ static void free_line(struct line *l)
 struct outcome {
 	int error;
 	struct options o;
-	char said[SAID_MAX + 2]; /* on stderr */
+	char said[NOTES_MAX * SAID_MAX + 2]; /* on stderr */
 };
 
 /* `l` is a copy: getopt reorders it. */
@@ -64,15 +65,22 @@ static void parse(struct line l, struct outcome *out)
 
 /* ---- What must hold ---------------------------------------------------------------------------------------------- */
 
+/* What is behind the line. */
+static const char *check_line(const char *line)
+{
+	const size_t end = strcspn(line, "\n");
+
+	INSIST(!strncmp(line, "rant: ", 6));
+	INSIST(end > 6 && end < SAID_MAX && line[end] == '\n');
+	for (size_t i = 0; i < end; i++)
+		INSIST(text_shown(line[i]) == line[i]);
+	return line + end + 1;
+}
+
 static void check_refused(const struct outcome *out)
 {
-	const size_t end = strcspn(out->said, "\n");
-
 	INSIST(out->error == -EINVAL);
-	INSIST(!strncmp(out->said, "rant: ", 6));
-	INSIST(end > 6 && end < SAID_MAX && !strcmp(out->said + end, "\n"));
-	for (size_t i = 0; i < end; i++)
-		INSIST(text_shown(out->said[i]) == out->said[i]);
+	INSIST(!*check_line(out->said));
 }
 
 /* Is it an argument, or the end of one? */
@@ -99,6 +107,7 @@ static void check_row(const struct line *l, const struct option_row *row, const 
 
 	switch (row->kind) {
 	case KIND_NUMBER:
+	case KIND_DSCP:
 		number = *(const int64_t *)field;
 		INSIST((number >= row->min && number <= row->max) || number == row->initial);
 		break;
@@ -134,8 +143,11 @@ static void check_lists(const struct line *l, const struct options *o)
 static void check_taken(const struct line *l, const struct outcome *out)
 {
 	const struct options *o = &out->o;
+	unsigned lines = 0;
 
-	INSIST(!*out->said);
+	for (const char *line = out->said; *line; lines++)
+		line = check_line(line);
+	INSIST(lines <= sizeof(notes) / sizeof(notes[0]));
 	for (const struct option_row *row = table; row < table + ROWS; row++)
 		check_row(l, row, (const char *)o + row->offset);
 	check_lists(l, o);

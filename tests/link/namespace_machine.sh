@@ -52,6 +52,100 @@ port_taken() {
 }
 port_taken
 
+# The measuring thread is there alone, and nothing else of rant is.
+placed() { # NAME CPU
+	local task cpus
+
+	for task in "/proc/$(pid_of "$1")/task"/*; do
+		cpus=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "$task/status")
+		if [ "${task##*/}" = "$(pid_of "$1")" ]; then
+			[ "$cpus" = "$2" ] || complain "the measuring thread may run on $cpus"
+			[ "$(awk '{ print $40, $41 }' "$task/stat")" = '3 1' ] || complain 'the measuring thread is not at SCHED_FIFO 3'
+		else
+			[[ ",$cpus," != *",$2,"* ]] || complain "another thread may run on $cpus"
+			[ "$(awk '{ print $40, $41 }' "$task/stat")" = '0 0' ] || complain 'another thread is real-time too'
+		fi
+	done
+}
+
+cpu_and_fifo() {
+	begin '--cpu and --fifo: where and how the measuring thread runs, and that alone' || return 0
+	start_reflector r "$K"
+	as="taskset -c $last_cpu chrt -b 0" start_emitter e "$K --interval 1ms --pacing sleep --cpu $first_cpu --fifo 3 -d 60"
+	wait_for_packets e e 20
+	placed e "$first_cpu"
+	terminate e r
+	for one in '@expect_status e 0' "e.out ~ ^Measuring thread: CPU $first_cpu, SCHED_FIFO 3\$" \
+		"r.out ~ ^Measuring thread: CPU $last_cpu, SCHED_OTHER\$"; do
+		check "$one"
+	done
+	verdict
+}
+# cpu_of NAME: time on a CPU so far of all its threads, in ns. /proc/PID/stat has it in ticks of 10 ms.
+cpu_of() {
+	cat "/proc/$(pid_of "$1")/task"/*/schedstat | awk '{ sum += $1 } END { printf "%.0f\n", sum }'
+}
+
+# Less than 0.1 % of a CPU, all threads together, also of one that has had a busy session, whose lane can wake it too.
+idle_reflector() {
+	local before after
+
+	begin 'a reflector to which nothing comes takes less than 0.1 % of a CPU, and answers what wakes it' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K --count 2000"
+	finish e
+	status[e1]=${status[e]}
+	sleep 1.5
+	before=$(cpu_of r)
+	sleep 10
+	after=$(cpu_of r)
+	[ $((after - before)) -lt 10000000 ] || complain "it took $(((after - before) / 1000)) us of CPU time in 10 s"
+	start_emitter e "$K --timeout 1000 --count 200"
+	finish e
+	terminate r
+	for one in '@expect_status e1 0' '@expect_status e 0' 'e:Recorded -eq 200' 'e:Lost -eq 0' 'r:Sent -eq 2202' 'r:Woken -ge 1' \
+		'r:Woken -le 2' '@audit r' '@audit e' 'r.out ~ ^  Slowest of the woken:  [0-9.]+ us  [(]#[0-9]+[)]$'; do
+		check "$one"
+	done
+	verdict
+}
+
+# One that is asleep ends at once; --spin sleeps never.
+idle_ends() {
+	local began ms
+
+	begin 'a signal ends a reflector that sleeps at once, and --spin keeps one awake' || return 0
+	start_reflector r "$K"
+	sleep 1.5
+	began=$(date +%s%N)
+	terminate r
+	ms=$((($(date +%s%N) - began) / 1000000))
+	[ "$ms" -le 2000 ] || complain "it took $ms ms to end"
+	start_reflector r "$K --spin"
+	sleep 1.5
+	began=$(cpu_of r)
+	sleep 1
+	[ $(($(cpu_of r) - began)) -gt 100000000 ] || complain 'it slept'
+	terminate r
+	verdict
+}
+if [ -r /proc/self/schedstat ]; then
+	idle_reflector
+	idle_ends
+else
+	skip 'a reflector to which nothing comes' 'this kernel has no /proc/PID/schedstat'
+fi
+
+if chrt -f 3 true 2>/dev/null && [ "$first_cpu" != "$last_cpu" ]; then
+	cpu_and_fifo
+else
+	skip '--cpu and --fifo: where and how the measuring thread runs, and that alone' 'it takes two CPUs, and real-time priorities'
+fi
+alone '--cpu that is none' 1 e "-i $link_e -a $ip_r $K --cpu 1023" '@silent' '@one_line e' 'e.err ~ --cpu 1023: there is no such CPU'
+if command -v setpriv >/dev/null; then
+	as='setpriv --reuid=65534 --regid=65534 --clear-groups' alone '--fifo without the right' 1 e "-i $link_e -a $ip_r $K --fifo 3" \
+		'@silent' '@one_line e' 'e.err ~ --fifo 3: refused by the kernel \(Operation not permitted\): use sudo, '
+fi
 if command -v setpriv >/dev/null; then
 	NOBODY='setpriv --reuid=65534 --regid=65534 --clear-groups'
 	unlocked='NAME.err ~ memory is not locked .*ulimit -l'

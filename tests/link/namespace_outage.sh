@@ -63,6 +63,52 @@ stopped_peer() {
 }
 stopped_peer
 
+is_told() { # NAME REGEX
+	grep -Eq -- "$2" "$work/$1.err"
+}
+
+# One in flight, and many: both loops tell it.
+peer_gone_and_back() { # WHAT OPTIONS
+	begin "a peer that goes away is told within 4 s, and when it comes back: $1" || return 0
+	start_reflector r "$K"
+	start_emitter e "$K --timeout 50 $2"
+	wait_for_packets e e 20
+	send STOP r
+	poll is_told e "^rant: no answer from $ip_r for [34] s, last at #[0-9]+; still trying\$"
+	is_told e 'answers again' && complain 'it is said to be back too early'
+	send CONT r
+	poll is_told e "^rant: $ip_r answers again, after [0-9.]+ s\$"
+	terminate e r
+	for one in '@audit e' '@audit r' 'e:Recorded -ge 20'; do
+		check "$one"
+	done
+	[ "$(wc -l <"$work/e.err")" -eq 2 ] || complain 'something else was said'
+	verdict
+}
+peer_gone_and_back 'one in flight' ''
+peer_gone_and_back 'many in flight' '--window 8'
+
+gives_up() { # WHAT OPTIONS
+	begin "--give-up ends the run with its report and status 1: $1" || return 0
+	start_reflector r "$K"
+	start_emitter e "$K --timeout 50 --give-up 500ms -d 50 $2"
+	wait_for_packets e e 20
+	send STOP r
+	finish e
+	send CONT r
+	terminate r
+	for one in '@expect_status e 1' '@audit e' '@audit r' 'e:Recorded -ge 20' 'e.out ~ ^Measurement: ' \
+		"e.err ~ ^rant: gave up: $ip_r port 862 has not answered for 0[.]5 s: the report has what was measured until then\$"; do
+		check "$one"
+	done
+	verdict
+}
+gives_up 'one in flight' ''
+gives_up 'many in flight' '--window 8'
+gives_up 'by the clock' '--interval 1ms --window 1'
+alone '--give-up of a peer that never was there' 1 e "$E --timeout 50 --give-up 0.3 -d 50" '@one_line e' 'e.err ~ never answered' \
+	'e.out ~ ^Test is complete[.] Duration: 0[.]'
+
 has_read_all() {
 	awk '$2 ~ /:035E$/ { split($5, queue, ":"); waiting += queue[2] != "00000000" } END { exit waiting }' \
 		"/proc/$(pid_of "$1")/net/udp"
@@ -97,9 +143,11 @@ link_down_and_up() {
 	wait_for_packets e e 20
 	ip -n "${ns[e]}" link set "$link_e" down
 	sleep 0.3
+	poll is_told e "^rant: the link of $link_e went down; still trying\$"
 	ip -n "${ns[e]}" link set "$link_e" up
 	know_neighbours
 	wait_for_packets e e $(($(sent_by e) - moved[e] + 20))
+	poll is_told e "^rant: the link of $link_e is up again, after [0-9.]+ s\$"
 	# At the other end it is up, without a carrier, for the rest of the run.
 	ip -n "${ns[r]}" link set "$link_r" down
 	sleep 0.3

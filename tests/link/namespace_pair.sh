@@ -55,6 +55,18 @@ pair '--port at both ends' '0 0' "$K --port 862" "$K --port 862 --count 20" 'e:R
 port=10862 pair '--port other than 862' '0 0' "$K --port 10862" "$K --port 10862 --count 20" 'e:Recorded -eq 20'
 server=$ip_second pair 'the answer comes from the address that was asked' '0 0' "$K" "$K --count 20" \
 	'e:Recorded -eq 20' 'e:Strays -eq 0'
+pair 'what has no use is told, and the run goes on' '0 0' "$K -L 5 -S -d 0" "$K -N -C -F -2 --count 20" 'e:Recorded -eq 20' \
+	'e.out ~ ^Latency: RTT = T4_KERNEL - T1_KERNEL ' 'e.err ~ ^rant: warning: --no-tx-ts with --address' \
+	'e.err ~ ^rant: --fast-path is not needed: ' 'e.err ~ ^rant: --threaded is not needed: ' \
+	'e.err ~ ^rant: warning: --continue without --threshold: ignored' 'r.err ~ ^rant: warning: --log-threshold 5 without --log: ignored' \
+	'r.err ~ ^rant: warning: --snapshot without --threshold: ignored' 'r.err ~ ^rant: --duration of 0 is no limit'
+port=10862 server=$ip_second pair '--bind: a reflector answers on that address' '0 0' "$K --bind $ip_second --port 10862" \
+	"$K --port 10862 --count 200" 'e:Recorded -eq 200' 'r:Sent -eq 201'
+port=10862 server=$ip_r pair 'and on no other' '3 1' "$K --bind $ip_second --port 10862" \
+	"$K --port 10862 --timeout 20 --count 5" 'r:Sent -eq 0' 'e:Refused -gt 0'
+prepare='ip -n '${ns[e]}' address add 10.77.0.7/24 dev '$link_e pair '--bind: an emitter sends from that address' '0 0' \
+	"$K --allow 10.77.0.7" "$K --bind 10.77.0.7 --count 20" 'e:Recorded -eq 20' 'r:Disallowed -eq 0'
+ip -n "${ns[e]}" address del 10.77.0.7/24 dev "$link_e" 2>/dev/null
 emitter_side=r server=127.0.0.1 link=lo pair 'both ends on the loopback' '0 0' "$K" "$K --count 20" \
 	'e:Recorded -eq 20' 'r:Sent -eq 21'
 

@@ -48,9 +48,11 @@ done <<-'END'
 	--port 65536|--port: '65536' is out of range: give 1 to 65535
 	--stamp soft|--stamp: 'soft' is not a choice: give hardware, kernel or user
 	-l|--log: FILE is missing
-	-C|--continue without --threshold
+	--on-breach stop|--on-breach stop without --threshold
 	--nosuch|--nosuch: unknown option
 	extra|extra
+	--bind 10.77.0.99|--bind 10\.77\.0\.99: no address of interface .*such as 10\.77\.0\.1,
+	--timout 5|--timout: unknown option: did you mean --timeout[?]
 END
 alone '--help' 0 e '--help' '@silent' 'e.err empty' 'e.out ~ ^usage: rant -i IFACE -a IP' 'e.out ~ --warmup PACKETS'
 alone '--version' 0 e '--version' '@silent' 'e.err empty' 'e.out ~ ^rant [0-9]+\.[0-9]+'

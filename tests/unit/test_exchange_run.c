@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/window*.c,measure/pace.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/doze.c,measure/window*.c,measure/pace.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The run of both loops: how it begins and ends, silence, thresholds, and the breaches that are kept. */
 #include "exchange_bench.h"
@@ -125,6 +125,79 @@ static void a_reflector_that_hears_nothing_goes_on(void **state)
 	bench_run("no emitter");
 	assert_int_equal(b.x.end, END_SIGNAL);
 	assert_int_equal(b.x.account.sent, 0);
+}
+
+/* ---- A reflector to which nothing comes --------------------------------------------------------------------------- */
+
+#define REQUESTS 20
+
+static void idle(enum source wire, bool spin, int64_t gap_ns)
+{
+	bench_start(ROLE_REFLECT, wire);
+	b.options.spin = spin;
+	fake.packets = REQUESTS;
+	fake.gap_ns = gap_ns;
+	fake.idle_stop_ns = gap_ns + NS_PER_S;
+	bench_run(spin ? "idle, spinning" : "idle");
+	assert_int_equal(b.x.account.answered, REQUESTS);
+	assert_int_equal(b.x.end, END_SIGNAL);
+}
+
+/* Asleep it reads no clock and asks for nothing, but once a second. */
+static void a_reflector_sleeps_when_nothing_comes(void **state)
+{
+	(void)state;
+	for (enum source wire = SOURCE_USER; wire <= SOURCE_HARDWARE; wire++) {
+		idle(wire, false, 5 * NS_PER_S);
+		assert_int_equal(b.x.account.woken, REQUESTS);
+		assert_true(b.x.dozing.slowest_ns > 0);
+		assert_in_range(b.x.dozing.slowest_seq, 0, REQUESTS - 1);
+		assert_in_range(fake.slept_ns, (4 * REQUESTS + 4) * NS_PER_S, (4 * REQUESTS + 6) * NS_PER_S);
+		assert_in_range(fake.poll_calls, 4 * REQUESTS + 4, 5 * REQUESTS + 9);
+		assert_int_equal(fake.poll_events, POLLIN);
+		assert_int_equal(fake.poll_limit_ns, NS_PER_S);
+		/* What comes in time finds it awake; so does what comes at any time with --spin. */
+		idle(wire, false, 900 * NS_PER_MS);
+		assert_int_equal(b.x.account.woken, 0);
+		assert_true(fake.slept_ns <= NS_PER_S);
+		idle(wire, true, 2 * NS_PER_S);
+		assert_int_equal(b.x.account.woken, 0);
+		assert_int_equal(fake.slept_ns, 0);
+		assert_int_equal(b.x.dozing.slowest_ns, 0);
+	}
+}
+
+/* What wakes it and is not answered is not counted, nor is the answer after it. */
+static void what_wakes_it_may_be_no_request(void **state)
+{
+	(void)state;
+	bench_start(ROLE_REFLECT, SOURCE_KERNEL);
+	fake.packets = 4;
+	fake.gap_ns = 2 * NS_PER_S;
+	fake.idle_stop_ns = 6 * NS_PER_S;
+	SCRIPT({ 2, 0, LOST, 0, 0 }, { 2, 0, EXTRA, EXTRA_SHORT, 0 });
+	assert_int_equal(bench_run("something else wakes it").malformed, 1);
+	assert_int_equal(b.x.account.answered, 3);
+	assert_int_equal(b.x.account.woken, 3);
+}
+
+/* Nor does it sleep longer than it is to run. */
+static void the_end_comes_in_its_sleep(void **state)
+{
+	(void)state;
+	for (int once = 0; once < 2; once++) {
+		bench_start(ROLE_REFLECT, SOURCE_KERNEL);
+		fake.packets = REQUESTS;
+		fake.idle_stop_ns = 20 * NS_PER_S;
+		b.options.once = once;
+		b.options.once_silence_ns = 2345 * NS_PER_MS;
+		b.options.duration_ns = once ? 0 : 5432 * NS_PER_MS;
+		bench_run("an end in its sleep");
+		assert_int_equal(b.x.end, once ? END_ONCE : END_DURATION);
+		assert_in_range(fake.now_ns - fake.packet[once ? REQUESTS - 1 : 0].sent_ns, once ? 2345 * NS_PER_MS : 5432 * NS_PER_MS,
+				(once ? 2345 : 5432) * NS_PER_MS + NS_PER_MS);
+		assert_in_range(fake.poll_calls, 2, 10);
+	}
 }
 
 /* ---- Silence ------------------------------------------------------------------------------------------------------ */
@@ -692,6 +765,9 @@ int main(void)
 		TEST(warmup_is_not_in_the_numbers),
 		TEST(duration_begins_after_the_warmup),
 		TEST(a_reflector_that_hears_nothing_goes_on),
+		TEST(a_reflector_sleeps_when_nothing_comes),
+		TEST(what_wakes_it_may_be_no_request),
+		TEST(the_end_comes_in_its_sleep),
 		TEST(a_warmup_longer_than_the_duration),
 		TEST(a_peer_that_never_answers),
 		TEST(a_long_timeout),

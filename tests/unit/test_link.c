@@ -86,6 +86,58 @@ static void look(const struct nic *n, int times)
 	assert_int_equal(now(n).error, times ? -ENODEV : 0);
 }
 
+static char changes[16]; /* u and d */
+
+static void on_change(void *context, bool up)
+{
+	assert_ptr_equal(context, changes);
+	strcat(changes, up ? "u" : "d");
+}
+
+/* The kernel leaves it to a worker to say that a carrier came or went, which takes a second at most. */
+static void look_until(struct link_watch *w, const char *expected)
+{
+	for (int i = 0; i < 500 && strcmp(changes, expected); i++) {
+		link_look(w);
+		usleep(10000);
+	}
+	assert_string_equal(changes, expected);
+}
+
+static void a_link_that_changes_is_told(void **state)
+{
+	struct nic n;
+
+	(void)state;
+	make_links();
+	n = opened("va");
+
+	struct link_watch w = { .nic = &n, .on_gone = on_gone, .on_change = on_change, .context = changes };
+
+	calls = 0;
+	link_look(&w);
+	link_look(&w);
+	assert_string_equal(changes, "");
+	ip("link set va down");
+	link_look(&w);
+	link_look(&w);
+	assert_string_equal(changes, "d");
+	ip("link set va name renamed");
+	ip("link set renamed up");
+	look_until(&w, "du");
+	/* Up, without a carrier. */
+	ip("link set vb down");
+	look_until(&w, "dud");
+	/* As it is when it is first looked at, nothing changed. */
+	w.seen = LINK_NOT_SEEN;
+	link_look(&w);
+	assert_string_equal(changes, "dud");
+	ip("link set vb up");
+	look_until(&w, "dudu");
+	assert_int_equal(calls, 0);
+	nic_close(&n);
+}
+
 static void an_interface_that_is_gone(void **state)
 {
 	struct nic n, other;
@@ -117,6 +169,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_netlink_that_fails),
 		IN_NAMESPACE(a_link_that_goes_down),
+		IN_NAMESPACE(a_link_that_changes_is_told),
 		IN_NAMESPACE(an_interface_that_is_gone),
 	};
 

@@ -194,6 +194,44 @@ static void test_kernel_no_address(void **state)
 	nic_close(&n);
 }
 
+static int check_own(const struct nic *n, const char *address)
+{
+	union address a = { .in = { .sin_family = AF_INET } };
+	int result;
+
+	assert_int_equal(inet_pton(AF_INET, address, &a.in.sin_addr), 1);
+	CAPTURED(result, nic_check_own(n, &a));
+	if (!result)
+		assert_silent();
+	return result;
+}
+
+static void test_kernel_own(void **state)
+{
+	const union address none = { .any.sa_family = AF_UNSPEC };
+	struct nic n;
+
+	(void)state;
+	make_links();
+	n = opened("va");
+	ip("address add 10.77.1.9/24 dev va label va:x");
+	ip("address add 10.77.5.1 peer 10.77.5.2 dev va");
+	assert_int_equal(check_own(&n, "10.77.1.1"), 0);
+	assert_int_equal(check_own(&n, "10.77.1.9"), 0);
+	assert_int_equal(check_own(&n, "10.77.5.1"), 0);
+	assert_int_equal(check_own(&n, "10.77.5.2"), -EADDRNOTAVAIL); /* of who is at the other end */
+	assert_int_equal(check_own(&n, "10.77.2.1"), -EADDRNOTAVAIL); /* of another interface */
+	ASSERT_SAID("--bind 10.77.2.1: no address of interface 'va'", "give one that it has, such as 10.77.1.1",
+		    "'ip address add 10.77.2.1/PREFIX dev va'");
+	assert_int_equal(nic_check_own(&n, &none), 0);
+	nic_close(&n);
+	n = opened("vb");
+	assert_int_equal(check_own(&n, "10.77.1.1"), -EADDRNOTAVAIL);
+	ASSERT_SAID("interface 'vb' has no IPv4 address");
+	assert_int_equal(nic_check_own(&n, &none), 0);
+	nic_close(&n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +243,7 @@ int main(void)
 		IN_NAMESPACE(test_kernel_route),
 		IN_NAMESPACE(test_kernel_family),
 		IN_NAMESPACE(test_kernel_no_address),
+		IN_NAMESPACE(test_kernel_own),
 	};
 
 	util_seed();

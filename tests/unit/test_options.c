@@ -1,64 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: wraps= sources= libs= */
-/* The command line: what is taken, what is refused and in which words, and the number parser against a slow oracle. */
+/* The command line: what is taken, what is refused and in which words. */
 #include "options.c"
 
-#include "bad_options.h"
-
-#include <regex.h>
-#include <setjmp.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-static char said[8192]; /* what the last parse() wrote to stderr */
-
-/* Runs the parser on arguments that it may reorder, with stderr caught. */
-static int parse(struct options *o, const char *const *args)
-{
-	char *argv[ARGS + 2] = { (char *)"rant" };
-	int argc = 1, old = dup(STDERR_FILENO), error;
-	FILE *caught = tmpfile();
-
-	assert_non_null(caught);
-	while (argc <= ARGS && args[argc - 1]) {
-		argv[argc] = (char *)args[argc - 1];
-		argc++;
-	}
-	program_invocation_short_name = (char *)"rant";
-	dup2(fileno(caught), STDERR_FILENO);
-	error = options_parse(o, argc, argv);
-	dup2(old, STDERR_FILENO);
-	close(old);
-	rewind(caught);
-	said[fread(said, 1, sizeof(said) - 1, caught)] = '\0';
-	fclose(caught);
-	return error;
-}
-
-static void print_args(const char *const *args)
-{
-	print_message("rant");
-	for (int i = 0; i < ARGS && args[i]; i++)
-		print_message(" %s", args[i]);
-	print_message("\nsaid: %s\n", said);
-}
-
-/* One line, with the program's name, and all of the words. */
-static void assert_refused(const char *const *args, const char *const *words, size_t count)
-{
-	struct options o;
-	int error = parse(&o, args);
-	const char *newline = strchr(said, '\n');
-	bool good = error == -EINVAL && !strncmp(said, "rant: ", 6) && newline && !newline[1];
-
-	for (size_t i = 0; i < count && words[i]; i++)
-		good &= strstr(said, words[i]) != NULL;
-	if (!good)
-		print_args(args);
-	assert_true(good);
-}
+#include "options_bench.h"
 
 /* ---- Bad command lines ------------------------------------------------------------------------------------------- */
 
@@ -101,7 +46,7 @@ static void test_long_values_keep_the_line_short(void **state)
 		{ { "-i", "eth0", option }, { "--999", "...: unknown option" } },
 		{ { "-i", "eth0", nines }, { "'999", "...': belongs to no option" } },
 		{ { "-i", "eth0", flag }, { "--pmc: takes no argument, not even '999", "...'" } },
-		{ { "-i", "eth0", "-L", zeros }, { "--log-threshold 000", "... without --log: " } },
+		{ { "-i", "eth0", "--log-last", zeros }, { "--log-last 000", "... without --log: " } },
 	};
 
 	(void)state;
@@ -119,7 +64,7 @@ static void test_long_values_keep_the_line_short(void **state)
 /* ---- Good command lines ------------------------------------------------------------------------------------------ */
 
 struct change {
-	enum { NOTHING, BOOL, INT, INT64, ROLE, STRING, SERVER } type;
+	enum { NOTHING, BOOL, INT, INT64, ROLE, STRING, ADDRESS_OF } type;
 	size_t offset;
 	int64_t number;
 	const char *text;
@@ -129,7 +74,8 @@ struct change {
 #define YES(field) { BOOL, AT(bool, field), true, NULL }
 #define NUM(field, value) { INT64, AT(int64_t, field), value, NULL }
 #define TXT(field, value) { STRING, AT(const char *, field), 0, value }
-#define EMITS(address) { SERVER, offsetof(struct options, server), 0, address }, \
+#define OWN(address) { ADDRESS_OF, offsetof(struct options, own), 0, address }
+#define EMITS(address) { ADDRESS_OF, offsetof(struct options, server), 0, address }, \
 		       { ROLE, offsetof(struct options, role), ROLE_EMIT, NULL }
 
 static const struct good {
@@ -164,6 +110,23 @@ static const struct good {
 	{ { E, "--duration", "1.5" }, { NUM(duration_ns, 1500000000) } },
 	{ { E, "--dur=.25" }, { NUM(duration_ns, 250000000) } },
 	{ { E, "-d", "5", "-d", "6" }, { NUM(duration_ns, 6000000000) } },
+	{ { E, "-d", "10m" }, { NUM(duration_ns, 600000000000) } },
+	{ { E, "-d", "1.5h" }, { NUM(duration_ns, 5400000000000) } },
+	{ { E, "-d", "3650d" }, { NUM(duration_ns, 315360000000000000) } },
+	{ { E, "-d", "1500000us" }, { NUM(duration_ns, 1500000000) } },
+	{ { E, "-d", "1.000000001s" }, { NUM(duration_ns, 1000000001) } },
+	{ { E, "--timeout", "50ms" }, { NUM(timeout_ns, 50000000) } },
+	{ { E, "--timeout", "1000ns" }, { NUM(timeout_ns, 1000) } },
+	{ { E, "--timeout=.000000050m" }, { NUM(timeout_ns, 3000) } },
+	{ { E, "-t", "30us" }, { NUM(threshold_ns, 30000) } },
+	{ { E, "-t1ns" }, { NUM(threshold_ns, 1) } },
+	{ { E, "-o1ms", "-b", "10us" }, { NUM(overflow_ns, 1000000), NUM(bucket_ns, 10000) } },
+	{ { E, "-l", "f", "--log-last", "1m", "-L2ms" }, { TXT(log_path, "f"), NUM(log_last_ns, 60000000000), NUM(log_threshold_ns, 2000000) } },
+	{ { E, "--once", "--once-silence", "1d" }, { YES(once), NUM(once_silence_ns, 86400000000000) } },
+	{ { E, "--trace-interval", "0.1s" }, { NUM(trace_interval_ns, 100000000) } },
+	{ { E, "-p", "0.5ms" }, { NUM(busy_poll_us, 500) } },
+	{ { E, "-p", "1s" }, { NUM(busy_poll_us, 1000000) } },
+	{ { E, "-p", "2000ns" }, { NUM(busy_poll_us, 2) } },
 	{ { E, "--count", "7" }, { NUM(count, 7) } },
 	{ { E, "--once" }, { YES(once) } },
 	{ { E, "--once", "--once-silence", "0.1" }, { YES(once), NUM(once_silence_ns, 100000000) } },
@@ -235,6 +198,11 @@ static const struct good {
 	{ { E, "--check" }, { YES(check) } },
 	{ { E, "--no-cpu-dma-latency" }, { YES(no_cpu_dma_latency) } },
 	{ { E, "--strict" }, { YES(strict) } },
+	{ { A, "--give-up", "0.1" }, { EMITS("10.0.0.1"), NUM(give_up_ns, 100000000) } },
+	{ { A, "--give-up=1m", "--timeout", "60000" }, { EMITS("10.0.0.1"), NUM(give_up_ns, 60000000000), NUM(timeout_ns, 60000000000) } },
+	{ { E, "--spin" }, { YES(spin) } },
+	{ { E, "--cpu", "0" }, { NUM(cpu, 0) } },
+	{ { E, "--cpu=3", "--fifo", "22" }, { NUM(cpu, 3), NUM(fifo, 22) } },
 	{ { E, "-G" }, { YES(hugepages) } },
 	{ { E, "--hugepages" }, { YES(hugepages) } },
 	{ { E, "-p", "20" }, { NUM(busy_poll_us, 20) } },
@@ -279,6 +247,23 @@ static const struct good {
 	{ { E, "--key", "a key" }, { TXT(key_path, "a key") } },
 	{ { E, "--dscp", "0" }, { NUM(dscp, 0) } },
 	{ { E, "--dscp=46" }, { NUM(dscp, 46) } },
+	{ { E, "--dscp", "EF" }, { NUM(dscp, 46) } },
+	{ { E, "--dscp", "ef" }, { NUM(dscp, 46) } },
+	{ { E, "--dscp", "0x2e" }, { NUM(dscp, 46) } },
+	{ { E, "--dscp", "0X3F" }, { NUM(dscp, 63) } },
+	{ { E, "--dscp", "0x0" }, { NUM(dscp, 0) } },
+	{ { E, "--dscp", "63" }, { NUM(dscp, 63) } },
+	{ { E, "--dscp", "CS0" }, { NUM(dscp, 0) } },
+	{ { E, "--dscp", "cs5" }, { NUM(dscp, 40) } },
+	{ { E, "--dscp", "CS7" }, { NUM(dscp, 56) } },
+	{ { E, "--dscp", "AF41" }, { NUM(dscp, 34) } },
+	{ { E, "--dscp", "AF11" }, { NUM(dscp, 10) } },
+	{ { E, "--dscp", "AF43" }, { NUM(dscp, 38) } },
+	{ { E, "--dscp", "VA" }, { NUM(dscp, 44) } },
+	{ { E, "--dscp", "LE" }, { NUM(dscp, 1) } },
+	{ { E, "--dscp", "DF" }, { NUM(dscp, 0) } },
+	{ { E, "--bind", "10.9.8.7" }, { OWN("10.9.8.7") } },
+	{ { A, "--bind=10.9.8.7" }, { EMITS("10.0.0.1"), OWN("10.9.8.7") } },
 	{ { E, "--priority", "6" }, { NUM(priority, 6) } },
 	{ { E, "--ttl", "64" }, { NUM(ttl, 64) } },
 
@@ -312,9 +297,9 @@ static void apply(struct options *o, const struct change *c)
 		*(enum role *)field = (enum role)c->number;
 	if (c->type == STRING)
 		*(const char **)field = c->text;
-	if (c->type == SERVER) {
-		o->server.in.sin_family = AF_INET;
-		o->server.in.sin_addr.s_addr = inet_addr(c->text);
+	if (c->type == ADDRESS_OF) {
+		((union address *)field)->in.sin_family = AF_INET;
+		((union address *)field)->in.sin_addr.s_addr = inet_addr(c->text);
 	}
 }
 
@@ -329,7 +314,7 @@ static void set_wanted_defaults(struct options *o)
 	o->bucket_ns = 1000;
 	o->trace_interval_ns = 10000000000;
 	o->once_silence_ns = 10000000000;
-	o->dscp = o->priority = o->synced_ns = o->seed = -1;
+	o->cpu = o->dscp = o->priority = o->synced_ns = o->seed = -1;
 	o->ttl = 255;
 	o->sessions = 1024;
 	o->window = o->source_ports = o->stamp_every = 1;
@@ -398,6 +383,63 @@ static void test_good(void **state)
 		for (int c = 0; c < CHANGES; c++)
 			apply(&want, &good[i].changes[c]);
 		assert_same(good[i].args, &got, &want);
+	}
+}
+
+/* Taken with a word on what becomes of it, and a run follows. */
+static const struct ignored {
+	const char *args[ARGS], *says;
+	struct change changes[CHANGES];
+} ignored[] = {
+	{ { E, "-C" }, "rant: warning: --continue without --threshold: ignored, there is no breach to go on after\n", { YES(keep_going) } },
+	{ { E, "-S" }, "rant: warning: --snapshot without --threshold: ignored but for the -T in it, there is no breach to take it at\n",
+	  { YES(trace_marker) } },
+	{ { E, "-L", "5" }, "rant: warning: --log-threshold 5 without --log: ignored, there is no log, give --log FILE\n", { { 0 } } },
+	{ { A, "-N" }, "rant: warning: --no-tx-ts with --address 10.0.0.1: ignored, the round trip starts at a transmit stamp, "
+	  "only a reflector can do without\n", { EMITS("10.0.0.1") } },
+	{ { "-N", "-a", "10.0.0.1", E }, "rant: warning: --no-tx-ts with --address 10.0.0.1: ignored, the round trip starts at a transmit "
+	  "stamp, only a reflector can do without\n", { EMITS("10.0.0.1") } },
+	{ { E, "-d", "0" }, "rant: --duration of 0 is no limit: it is measured until interrupted\n", { { 0 } } },
+	{ { E, "-d", "0.000s" }, "rant: --duration of 0 is no limit: it is measured until interrupted\n", { { 0 } } },
+	{ { E, "-F" }, "rant: --fast-path is not needed: between sending and receiving there is nothing to leave out, with or without it\n",
+	  { YES(fast_path) } },
+	{ { E, "--fast-path", "-2" }, "rant: --fast-path is not needed: between sending and receiving there is nothing to leave out, "
+	  "with or without it\nrant: --threaded is not needed: one thread sends, receives and fetches stamps, and never waits for one of "
+	  "them; the rest is on another CPU\n", { YES(fast_path), YES(threaded) } },
+	{ { A, "-NCd0", "--threaded" }, "rant: warning: --continue without --threshold: ignored, there is no breach to go on after\n"
+	  "rant: warning: --no-tx-ts with --address 10.0.0.1: ignored, the round trip starts at a transmit stamp, only a reflector can do "
+	  "without\nrant: --duration of 0 is no limit: it is measured until interrupted\nrant: --threaded is not needed: one thread sends, "
+	  "receives and fetches stamps, and never waits for one of them; the rest is on another CPU\n",
+	  { EMITS("10.0.0.1"), YES(keep_going), YES(threaded) } },
+};
+
+#define IGNOREDS (sizeof(ignored) / sizeof(ignored[0]))
+
+static void test_ignored(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < IGNOREDS; i++) {
+		struct options got, want;
+
+		memset(&got, 0xa5, sizeof(got));
+		assert_int_equal(parse(&got, ignored[i].args), 0);
+		assert_string_equal(said, ignored[i].says);
+		set_wanted_defaults(&want);
+		for (int c = 0; c < CHANGES; c++)
+			apply(&want, &ignored[i].changes[c]);
+		assert_same(ignored[i].args, &got, &want);
+	}
+}
+
+static void test_each_note_is_seen(void **state)
+{
+	(void)state;
+	for (size_t n = 0; n < sizeof(notes) / sizeof(notes[0]); n++) {
+		bool seen = false;
+
+		for (size_t i = 0; i < IGNOREDS; i++)
+			seen |= strstr(ignored[i].says, notes[n].why) != NULL;
+		assert_true(seen);
 	}
 }
 
@@ -487,7 +529,7 @@ static const char *const contract[] = {
 	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --json FILE ", "      --jsonl FILE ", "      --hgrm FILE ", "      --prometheus FILE ", "      --log-format FORM ", "      --log-last S ",
 	"      --log-rotate SIZE,N ", "      --synced NS ", "      --sessions N ", "      --rate-limit PPS ",
 	"      --once-silence S ", "      --interval TIME ", "      --pacing HOW ", "      --jitter PCT ", "      --poisson ", "      --seed N ",
-	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ",
+	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ", "      --bind IP ", "      --cpu N ", "      --fifo N ", "  -F, --fast-path ", "  -2, --threaded ", "      --give-up S ", "      --spin ",
 };
 
 /* By hand: the defaults, in the line of their option. */
@@ -508,6 +550,8 @@ static bool used_somewhere(const char *word)
 
 	for (size_t i = 0; i < GOODS; i++)
 		found |= used(good[i].args, word);
+	for (size_t i = 0; i < IGNOREDS; i++)
+		found |= used(ignored[i].args, word);
 	for (size_t i = 0; i < BADS; i++)
 		found |= strstr(bad[i].says[0], "not available") && used(bad[i].args, word);
 	return found;
@@ -611,190 +655,6 @@ static void test_help_is_complete_and_narrow(void **state)
 	free(text);
 }
 
-/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
-
-#define NUMBER_TEXT_MAX 64
-
-/* What is the smallest difference between two arguments stored as? */
-static int64_t step_of(const struct option_row *row)
-{
-	int64_t step = row->unit_size;
-
-	for (int i = 0; i < row->decimals; i++) {
-		assert_int_equal(step % 10, 0);
-		step /= 10;
-	}
-	return step;
-}
-
-static void write_number(char *text, const struct option_row *row, int64_t value)
-{
-	int64_t size = value < 0 ? -value : value;
-	int length = snprintf(text, NUMBER_TEXT_MAX, "%s%" PRId64, value < 0 ? "-" : "", size / row->unit_size);
-
-	if (row->decimals)
-		snprintf(text + length, NUMBER_TEXT_MAX - (size_t)length, ".%0*" PRId64, row->decimals,
-			 size % row->unit_size / step_of(row));
-}
-
-/* The others are there so that no rule across options is broken at a boundary. */
-static void assert_boundary(const struct option_row *row, int64_t value, bool good_value)
-{
-	char name[NUMBER_TEXT_MAX], text[NUMBER_TEXT_MAX];
-	const char *role = strstr(row->help, "reflector: ") ? NULL : strcmp(row->name, "once-silence") ? "--address=127.0.0.1" : "--once";
-	const bool seed = !strcmp(row->name, "seed"), chance = seed || !strcmp(row->name, "jitter");
-	const char *const args[ARGS] = { E, "-b", "0.001", "-o", "10000000", "-l", "f", name, text, role,
-					 chance ? "--interval=1" : !strcmp(row->name, "stamp-every") ? "--window=9" : NULL, seed ? "--poisson" : NULL };
-	const char *const words[WORDS] = { name, "is out of range: give ", allowed(row).text };
-	struct options o;
-
-	snprintf(name, sizeof(name), "--%s", row->name);
-	write_number(text, row, value);
-	if (!good_value) {
-		assert_refused(args, words, 2);
-		return;
-	}
-	if (parse(&o, args))
-		print_args(args);
-	assert_string_equal(said, "");
-	assert_int_equal(*(int64_t *)((char *)&o + row->offset), value);
-}
-
-static void test_boundaries(void **state)
-{
-	int numbers = 0;
-
-	(void)state;
-	for (const struct option_row *row = table; row < table + ROWS; row++) {
-		if (row->kind != KIND_NUMBER)
-			continue;
-		numbers++;
-		assert_true(row->min < row->max);
-		assert_boundary(row, row->min, true);
-		assert_boundary(row, row->min - step_of(row), false);
-		assert_boundary(row, row->max, true);
-		assert_boundary(row, row->max + step_of(row), false);
-	}
-	assert_int_equal(numbers, 26);
-}
-
-static uint64_t random_state;
-
-static uint64_t random_below(uint64_t limit)
-{
-	uint64_t z = random_state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return (z ^ (z >> 31)) % limit;
-}
-
-static char random_of(const char *alphabet)
-{
-	return alphabet[random_below(strlen(alphabet))];
-}
-
-static void random_digits(char *text, size_t most)
-{
-	size_t length = random_below(most + 1);
-
-	text += strlen(text);
-	while (length--)
-		*text++ = random_of("0123456789");
-	*text = '\0';
-}
-
-static void random_text(char *text, const struct option_row *row)
-{
-	int64_t edge = random_below(2) ? row->min : row->max;
-	size_t length;
-
-	*text = '\0';
-	switch (random_below(4)) {
-	case 0: /* letters that numbers are made of, and some that they are not */
-		length = random_below(8);
-		for (size_t i = 0; i < length; i++)
-			text[i] = random_of("0123456789..-+eExX ,\t\n_");
-		text[length] = '\0';
-		break;
-	case 1: /* a number, often of too many digits */
-		random_digits(text, 22);
-		if (random_below(2)) {
-			strcat(text, ".");
-			random_digits(text, 5);
-		}
-		break;
-	case 2: /* beside an end of the range */
-		write_number(text, row, edge + (int64_t)(random_below(7) - 3) * step_of(row));
-		break;
-	case 3: /* the same with one letter spoilt */
-		write_number(text, row, edge);
-		text[random_below(strlen(text))] = random_of("0123456789.-+eExX ");
-		break;
-	}
-}
-
-static int compare_digits(const char *a, const char *b)
-{
-	a += strspn(a, "0");
-	b += strspn(b, "0");
-	return strlen(a) != strlen(b) ? (strlen(a) > strlen(b)) - (strlen(a) < strlen(b)) : strcmp(a, b);
-}
-
-/* The same by other means: a regular expression, and numbers compared as strings of digits. */
-static enum number oracle(const regex_t *number, const struct option_row *row, const char *text, int64_t *value)
-{
-	char digits[2 * NUMBER_TEXT_MAX], min[NUMBER_TEXT_MAX], max[NUMBER_TEXT_MAX];
-	const char *point = strchr(text, '.');
-	int places = point ? (int)strlen(point + 1) : 0;
-
-	if (regexec(number, text, 0, NULL, 0))
-		return NUMBER_MALFORMED;
-	if (places > row->decimals)
-		return NUMBER_TOO_FINE;
-	if (*text == '-')
-		return NUMBER_OUT_OF_RANGE;
-	snprintf(digits, sizeof(digits), "%.*s%s%.*s", (int)strcspn(text, "."), text, point ? point + 1 : "",
-		 row->decimals - places, "000000");
-	snprintf(min, sizeof(min), "%" PRId64, row->min / step_of(row));
-	snprintf(max, sizeof(max), "%" PRId64, row->max / step_of(row));
-	if (compare_digits(digits, min) < 0 || compare_digits(digits, max) > 0)
-		return NUMBER_OUT_OF_RANGE;
-	*value = strtoll(digits, NULL, 10) * step_of(row);
-	return NUMBER_GOOD;
-}
-
-static void test_numbers_against_oracle(void **state)
-{
-	const char *seed = getenv("SEED");
-	uint64_t verdicts[4] = { 0 };
-	regex_t number;
-
-	(void)state;
-	random_state = seed ? strtoull(seed, NULL, 0) : (uint64_t)clock_read_ns(CLOCK_REALTIME);
-	print_message("SEED=%" PRIu64 "\n", random_state);
-	assert_int_equal(regcomp(&number, "^-?([0-9]*[.])?[0-9]+$", REG_EXTENDED | REG_NOSUB), 0);
-	for (int i = 0; i < 200000; i++) {
-		const struct option_row *row = &table[random_below(ROWS)];
-		int64_t got = -12345, want = -12345; /* stays when the text is refused */
-		char text[NUMBER_TEXT_MAX];
-		enum number verdict;
-
-		if (row->kind != KIND_NUMBER)
-			continue;
-		random_text(text, row);
-		verdict = oracle(&number, row, text, &want);
-		verdicts[verdict]++;
-		if (number_read(row, text, &got) != verdict || got != want)
-			fail_msg("--%s '%s': %d, %" PRId64 ", but should be %d, %" PRId64, row->name, text,
-				 number_read(row, text, &got), got, verdict, want);
-	}
-	regfree(&number);
-	/* Each verdict was tried. */
-	for (int i = 0; i < 4; i++)
-		assert_true(verdicts[i] > 1000);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -802,6 +662,8 @@ int main(void)
 		cmocka_unit_test(test_each_rule_is_seen_broken),
 		cmocka_unit_test(test_long_values_keep_the_line_short),
 		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_ignored),
+		cmocka_unit_test(test_each_note_is_seen),
 		cmocka_unit_test(test_parses_again_after_an_error),
 		cmocka_unit_test(test_every_name_is_tested),
 		cmocka_unit_test(test_names_are_unique),
@@ -809,8 +671,6 @@ int main(void)
 		cmocka_unit_test(test_help_names_every_option),
 		cmocka_unit_test(test_help_shows_the_defaults),
 		cmocka_unit_test(test_help_is_complete_and_narrow),
-		cmocka_unit_test(test_boundaries),
-		cmocka_unit_test(test_numbers_against_oracle),
 	};
 
 	unsetenv("POSIXLY_CORRECT"); /* would end the options at the first argument that is none */

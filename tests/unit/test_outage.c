@@ -1,7 +1,9 @@
-/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/window*.c,measure/pace.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/doze.c,measure/window*.c,measure/pace.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* For how long nothing answered, in the loop of the emitter; and the end of both loops when the interface is gone. */
 #include "exchange_bench.h"
+
+void probe_note_outage(struct exchange *x); /* of measure/probe.h, which cannot be had beside the reflector */
 
 /* The clock is read in every so many turns of the loop, which costs some time at each probe. */
 #define SLACK_NS (TIMEOUT_NS / 20)
@@ -149,6 +151,60 @@ static void what_the_end_cut_short(void **state)
 	assert_in_range(b.x.outages.total_ns, 4900 * NS_PER_MS, 5100 * NS_PER_MS);
 }
 
+/* --give-up: of one that began in the middle, of one that began with the run, and not of several that together are longer. */
+static void who_gives_up(void **state)
+{
+	(void)state;
+	bench_start(ROLE_EMIT, SOURCE_KERNEL);
+	b.options.give_up_ns = 5 * TIMEOUT_NS + TIMEOUT_NS / 2;
+	fake.cut_short = true;
+	SCRIPT({ 2, 6, LOST, 0, 0 }, { 10, FAKE_PACKETS, LOST, 0, 0 });
+	assert_int_equal(bench_run("a peer that went away").recorded, 5);
+	assert_int_equal(b.x.end, END_GIVEN_UP);
+	assert_int_equal(b.x.outages.count, 2);
+	assert_in_range(b.x.outages.longest_ns, b.options.give_up_ns, WITH_SLACK(b.options.give_up_ns));
+	assert_int_equal(b.x.account.unfinished, 1);
+
+	bench_start(ROLE_EMIT, SOURCE_KERNEL);
+	b.options.give_up_ns = 5 * TIMEOUT_NS;
+	b.options.warmup = 3;
+	fake.cut_short = true;
+	SCRIPT({ 0, FAKE_PACKETS, LOST, 0, 0 });
+	assert_int_equal(bench_run("a peer that never was").answered, 0);
+	assert_int_equal(b.x.end, END_GIVEN_UP);
+	assert_in_range(b.x.account.sent, 5, 6);
+
+	bench_start(ROLE_EMIT, SOURCE_KERNEL);
+	b.options.give_up_ns = 5 * TIMEOUT_NS;
+	SCRIPT({ 10, 0, SEND_ERROR, ENETUNREACH, UINT_MAX });
+	bench_run("refused");
+	assert_int_equal(b.x.end, END_GIVEN_UP);
+}
+
+/* What another thread is told: once it is long, with the last one that was answered, until the next one is. */
+static void a_long_one_is_published(void **state)
+{
+	static const struct options o = { .timeout_ns = TIMEOUT_NS };
+
+	(void)state;
+	b.x = (struct exchange){ .options = &o, .now_ns = 1000 * NS_PER_S, .highest_answered = 4711 };
+	outage_begin(&b.x.outages, b.x.now_ns);
+	b.x.now_ns += 3 * NS_PER_S;
+	probe_note_outage(&b.x);
+	assert_int_equal(b.x.outages.long_since_ns, 0); /* that one who never answered is silent is told in another way */
+	counter_add(&b.x.account.answered, 1);
+	b.x.now_ns--;
+	probe_note_outage(&b.x);
+	assert_int_equal(b.x.outages.long_since_ns, 0);
+	b.x.now_ns++;
+	probe_note_outage(&b.x);
+	assert_int_equal(b.x.outages.long_since_ns, 1000 * NS_PER_S);
+	assert_int_equal(b.x.outages.long_after, 4711);
+	outage_end(&b.x.outages, b.x.now_ns, true);
+	assert_int_equal(b.x.outages.long_since_ns, 0);
+	assert_int_equal(b.x.end, END_NOT_YET);
+}
+
 static void a_reflector_has_none(void **state)
 {
 	(void)state;
@@ -197,6 +253,8 @@ int main(void)
 		TEST(one_may_last_to_the_end),
 		TEST(the_warmup_is_left_out),
 		TEST(what_the_end_cut_short),
+		TEST(who_gives_up),
+		TEST(a_long_one_is_published),
 		TEST(a_reflector_has_none),
 		TEST(a_deleted_interface_ends_the_run),
 	};

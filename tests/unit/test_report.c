@@ -1,4 +1,4 @@
-/* build: sources=report/headline.c,report/buckets.c,report/verdict_finding.c,report/log_file.c,report/log_mend.c,report/account.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/evidence.c,report/label.c,report/machine.c,report/part.c,report/statistics.c,report/variation.c,report/source_ports.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+/* build: sources=report/headline.c,report/buckets.c,report/verdict_finding.c,report/log_file.c,report/log_mend.c,report/account.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/evidence.c,report/label.c,report/machine.c,host/place.c,report/part.c,report/statistics.c,report/variation.c,report/source_ports.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The report as a whole: a run with one of everything, the last lines, and the configuration before it. */
 #include "report/report.c"
@@ -51,6 +51,7 @@ static const char all_of_a_reflector[] =
 	"  Over rate :  117  (not answered: beyond --rate-limit)\n"
 	"  Bad TLVs  :  118  (answered, marked as malformed)\n"
 	"  Unanswered:  119  (the kernel did not take the reply)\n"
+	"  Woken     :  123  (of the answered: after a second without a packet, when rant slept; see --spin)\n"
 	"  Refused   :  120  (by the kernel: sends, and errors it reported)\n"
 	"  Sessions  :  121\n"
 	"  Evicted   :  122  (idle sessions forgotten for newer ones)\n"
@@ -63,7 +64,7 @@ static void the_report_of_a_reflector(void **state)
 	counter *const counters[] = { &a->sent, &a->received, &a->warmup, &a->recorded, &a->unstamped, &a->negative, &a->stepped,
 				      &a->repeated, &a->reordered, &a->foreign, &a->malformed, &a->unverified, &a->disallowed,
 				      &a->too_short, &a->no_session, &a->replayed, &a->over_rate, &a->malformed_tlv,
-				      &a->unanswered, &a->refused, &sessions.opened, &sessions.evicted };
+				      &a->unanswered, &a->refused, &sessions.opened, &sessions.evicted, &a->woken };
 
 	(void)state;
 	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 16500, 7900, 8000, 600);

@@ -123,6 +123,22 @@ static struct progress progress;
 
 #define PERIOD_NS (100 * NS_PER_MS)
 
+static void it_does_less_when_nothing_comes(void **state)
+{
+	const struct watch_duty often = { .period_ns = 100 * NS_PER_MS, .early = 2 }, seldom = { .period_ns = 3 * NS_PER_S };
+	_Atomic bool idle = false;
+	struct watch w = { .idle = &idle };
+
+	(void)state;
+	assert_int_equal(gap_ns(&w, &often, 2), 100 * NS_PER_MS);
+	idle = true;
+	assert_int_equal(gap_ns(&w, &often, 1), 10 * NS_PER_MS);
+	assert_int_equal(gap_ns(&w, &often, 2), 500 * NS_PER_MS);
+	assert_int_equal(gap_ns(&w, &seldom, 0), 3 * NS_PER_S);
+	w.idle = NULL;
+	assert_int_equal(gap_ns(&w, &often, 2), 100 * NS_PER_MS);
+}
+
 static struct watch progress_watch(void)
 {
 	struct watch w = { .duties = 0 };
@@ -830,6 +846,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(the_cpus_that_are_left, real_machine),
+		cmocka_unit_test(it_does_less_when_nothing_comes),
 		cmocka_unit_test_setup(a_line_a_second_and_none_at_the_end, real_machine),
 		cmocka_unit_test_setup(it_never_runs_where_is_measured, real_machine),
 		cmocka_unit_test_setup(its_beginning_comes_first, real_machine),

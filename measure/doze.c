@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The sleep of a reflector to which nobody sends (hot). */
+#include "measure/doze.h"
+
+/* Of what woke it: was it answered, and how long did that take? Its place in the ring may be another's by now. */
+static void look_at_woken(struct exchange *x, bool waiting)
+{
+	struct dozing *d = &x->dozing;
+	const struct flight *f = &x->flight[d->key & x->flight_mask];
+	const struct sample *s = &f->sample;
+
+	if (waiting && f->state == FLIGHT_WAITING && f->key == d->key && x->next_key != d->key)
+		return;
+	d->woken = false;
+	if (x->next_key == d->key)
+		return; /* it was not to be answered */
+	counter_add(&x->account.woken, 1);
+	if (f->key != d->key || !s->source[x->from] || !s->source[x->to])
+		return;
+	if (s->time_ns[x->to] - s->time_ns[x->from] <= d->slowest_ns)
+		return;
+	d->slowest_ns = s->time_ns[x->to] - s->time_ns[x->from];
+	d->slowest_seq = s->seq;
+}
+
+bool doze_is_due(struct exchange *x, bool waiting)
+{
+	struct dozing *d = &x->dozing;
+	const uint64_t received = counter_get(&x->account.received);
+
+	if (d->woken)
+		look_at_woken(x, waiting);
+	if (received != d->heard || !d->heard_ns) {
+		d->heard = received;
+		d->heard_ns = x->now_ns;
+		return false;
+	}
+	return !waiting && !x->options->spin && x->now_ns - d->heard_ns >= DOZE_AFTER_NS;
+}
+
+/* Not past the end of the run. */
+static int64_t limit_ns(const struct exchange *x)
+{
+	const struct options *o = x->options;
+	int64_t until_ns = x->now_ns + DOZE_NS;
+
+	if (x->started && o->duration_ns && x->began_ns + o->duration_ns < until_ns)
+		until_ns = x->began_ns + o->duration_ns;
+	if (o->once && x->emitters_probes && x->emitters_silent_since_ns + o->once_silence_ns < until_ns)
+		until_ns = x->emitters_silent_since_ns + o->once_silence_ns;
+	return until_ns > x->now_ns ? until_ns - x->now_ns : 0;
+}
+
+bool doze(struct exchange *x)
+{
+	struct channel *c = x->channel;
+
+	atomic_store_explicit(&x->dozing.asleep, true, memory_order_relaxed);
+	if (stamp_wait(c, true, limit_ns(x))) {
+		atomic_store_explicit(&x->dozing.asleep, false, memory_order_relaxed);
+		x->dozing.woken = true;
+		x->dozing.key = x->next_key;
+		x->dozing.heard_ns = 0;
+		for (x->hots = 0; x->hots < (unsigned)c->lanes; x->hots++)
+			x->hot[x->hots] = &c->lane[x->hots];
+		return true;
+	}
+	/* They were empty after the clock was read. */
+	for (struct lane *l = c->lane; l < &c->lane[c->lanes]; l++)
+		l->empty_ns = x->now_ns;
+	return false;
+}

@@ -1,0 +1,93 @@
+/* build: wraps= sources= libs= */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a person is told while it runs, by a thread that looks now and then. */
+#include "report/progress.c"
+
+#include "util.h"
+
+static struct options options = { .interface = "veth7" };
+static struct exchange exchange = { .options = &options };
+static struct progress progress = { .exchange = &exchange, .server = "10.9.8.7" };
+static char said[1024];
+
+static unsigned lines(void)
+{
+	unsigned n = 0;
+
+	for (const char *c = said; *c; c++)
+		n += *c == '\n';
+	return n;
+}
+
+static void look(int times)
+{
+	struct util_capture capture;
+
+	util_capture_begin(&capture);
+	while (times--)
+		progress_tell_outage(&progress);
+	util_capture_end(&capture, said, sizeof(said));
+}
+
+static void who_is_gone_is_told_once_and_who_is_back_too(void **state)
+{
+	(void)state;
+	look(2);
+	assert_string_equal(said, "");
+	outage_begin(&exchange.outages, clock_read_ns(CLOCK_MONOTONIC) - 3 * NS_PER_S);
+	look(2); /* it is not long yet */
+	assert_string_equal(said, "");
+	outage_publish(&exchange.outages, 12345);
+	look(3);
+	assert_non_null(strstr(said, ": no answer from 10.9.8.7 for 3 s, last at #12345; still trying\n"));
+	assert_int_equal(lines(), 1);
+	outage_end(&exchange.outages, clock_read_ns(CLOCK_MONOTONIC), true);
+	look(3);
+	assert_non_null(strstr(said, ": 10.9.8.7 answers again, after 3."));
+	assert_int_equal(lines(), 1);
+	look(1);
+	assert_string_equal(said, "");
+}
+
+static void one_after_the_other_between_two_looks(void **state)
+{
+	(void)state;
+	outage_begin(&exchange.outages, clock_read_ns(CLOCK_MONOTONIC) - 9 * NS_PER_S);
+	outage_publish(&exchange.outages, 1);
+	look(1);
+	outage_end(&exchange.outages, clock_read_ns(CLOCK_MONOTONIC), true);
+	outage_begin(&exchange.outages, clock_read_ns(CLOCK_MONOTONIC) - 4 * NS_PER_S);
+	outage_publish(&exchange.outages, UINT32_MAX);
+	look(2);
+	assert_non_null(strstr(said, ": 10.9.8.7 answers again, after 9."));
+	assert_non_null(strstr(said, ": no answer from 10.9.8.7 for 4 s, last at #4294967295; still trying\n"));
+	assert_int_equal(lines(), 2);
+}
+
+static void a_link_that_changes_is_told(void **state)
+{
+	struct util_capture capture;
+
+	(void)state;
+	util_capture_begin(&capture);
+	progress_tell_link(&progress, true);
+	progress_tell_link(&progress, false);
+	progress_tell_link(&progress, true);
+	util_capture_end(&capture, said, sizeof(said));
+	assert_non_null(strstr(said, ": the link of veth7 is up\n"));
+	assert_non_null(strstr(said, ": the link of veth7 went down; still trying\n"));
+	assert_non_null(strstr(said, ": the link of veth7 is up again, after 0."));
+	assert_int_equal(lines(), 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_is_gone_is_told_once_and_who_is_back_too),
+		cmocka_unit_test(one_after_the_other_between_two_looks),
+		cmocka_unit_test(a_link_that_changes_is_told),
+	};
+
+	util_seed();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
