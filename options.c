@@ -59,6 +59,8 @@ struct option_row {
 #define IN_PACKETS .unit = "packets", .unit_size = 1
 #define PACKETS_MAX 1000000000000LL
 #define SIZE_MAX_BYTES (65535 - 20 - 8) /* UDP in IPv4 */
+#define PTP_PORT 319 /* IEEE 1588-2008 annex D: event messages */
+#define PTP_DOMAIN_MAX 127 /* IEEE 1588-2008 table 2: those above are reserved */
 
 static const struct choice sources[] = {
 	{ "hardware", SOURCE_HARDWARE },
@@ -88,6 +90,18 @@ static const struct choice pacings[] = {
 	{ 0 },
 };
 
+static const struct choice carriers[] = {
+	{ "udp", TRANSPORT_UDP },
+	{ "ptp", TRANSPORT_PTP },
+	{ 0 },
+};
+
+static const struct choice ptp_types[] = {
+	{ "delay-req", PTP_TYPE_DELAY_REQ },
+	{ "sync", PTP_TYPE_SYNC },
+	{ 0 },
+};
+
 static const struct option_row table[] = {
 	{ "What to measure", 'i', "interface", "IFACE", TEXT(KIND_INTERFACE, interface),
 	  .help = "network interface to use; required" },
@@ -95,6 +109,12 @@ static const struct option_row table[] = {
 	  .help = "emit to the reflector at this IPv4 address; without it, reflect" },
 	{ NULL, 0, "port", "PORT", NUMBER(port), .unit_size = 1, .min = 1, .max = 65535, .initial = STAMP_PORT,
 	  .help = "UDP port of the reflector" },
+	{ NULL, 0, "transport", "HOW", CHOICE(transport), .initial = TRANSPORT_UDP, .choice = carriers,
+	  .help = "what carries the packets, the same at both ends" },
+	{ NULL, 0, "ptp-type", "TYPE", CHOICE(ptp_type), .initial = PTP_TYPE_DELAY_REQ, .choice = ptp_types,
+	  .help = "of the PTP messages around them" },
+	{ NULL, 0, "ptp-domain", "N", NUMBER(ptp_domain), .unit_size = 1, .min = 0, .max = PTP_DOMAIN_MAX, .initial = PTP_DOMAIN_MAX,
+	  .help = "of these messages: one that nothing else on the link has" },
 	{ NULL, 0, "stamp", "SOURCE", CHOICE(stamp), .initial = SOURCE_HARDWARE, .choice = sources,
 	  .help = "what takes the time on the wire" },
 	{ NULL, 'R', "no-hw-ts", NULL, FLAG(no_hw_stamps), .help = "same as --stamp user" },
@@ -680,6 +700,32 @@ static bool plain_figure(const struct parse *p)
 	return p->o->plain && p->o->threshold_on != FIGURE_RTT;
 }
 
+static bool port_of_ptp(const struct parse *p)
+{
+	return options_in_ptp(p->o) && given(p, "port");
+}
+
+static bool ports_in_ptp(const struct parse *p)
+{
+	return options_in_ptp(p->o) && p->o->source_ports > 1;
+}
+
+static bool type_without_ptp(const struct parse *p)
+{
+	return !options_in_ptp(p->o) && given(p, "ptp-type");
+}
+
+static bool domain_without_ptp(const struct parse *p)
+{
+	return !options_in_ptp(p->o) && given(p, "ptp-domain");
+}
+
+/* The length of a TLV is even. */
+static bool odd_in_ptp(const struct parse *p)
+{
+	return options_in_ptp(p->o) && p->o->size_bytes % 2;
+}
+
 static const struct rule {
 	bool (*broken)(const struct parse *p); /* NULL: it is, when the first is given with, or without, the second */
 	const char *first;
@@ -708,6 +754,11 @@ static const struct rule {
 	{ NULL, "stamp-every", "address", "without", "a reflector stamps all replies, or none with --no-tx-ts" },
 	{ load_without_window, "stamp-every", "window", "without", "one probe at a time is no load, give --window N or --interval TIME" },
 	{ load_by_user, "stamp-every", NULL, NULL, "is for stamps of the NIC or the kernel: what user space reads keeps nothing waiting, leave it out" },
+	{ port_of_ptp, "port", "transport", "with", "its port is not ours to choose" },
+	{ ports_in_ptp, "source-ports", "transport", "with", "it has one" },
+	{ type_without_ptp, "ptp-type", "transport", "with", "there is no PTP message around a packet" },
+	{ domain_without_ptp, "ptp-domain", "transport", "with", "there is no PTP message around a packet" },
+	{ odd_in_ptp, "size", "transport", "with", "what a PTP message carries is of even length" },
 	{ NULL, "pacing", "interval", "without", "there is nothing to wait for, give --interval TIME" },
 	{ NULL, "jitter", "interval", "without", "there is no interval, give --interval TIME" },
 	{ NULL, "poisson", "interval", "without", "there is no interval, give --interval TIME" },
@@ -904,6 +955,8 @@ static void derive(struct parse *p)
 		o->role = ROLE_EMIT;
 	if (o->no_hw_stamps)
 		o->stamp = SOURCE_USER;
+	if (o->transport == TRANSPORT_PTP)
+		o->port = PTP_PORT;
 	o->keep_going |= o->on_breach.keep_going;
 	o->trace_marker |= o->snapshot;
 	if (o->seed < 0 && (o->jitter_percent || o->poisson))

@@ -49,7 +49,7 @@ static void look_at_unlisted(struct check *c)
 	int setting[3];
 
 	nic_filter_names(c->nic.can.rx_filters, filters);
-	if (!nic_read_setting(&c->nic, setting) && nic_stamps_all(setting))
+	if (!nic_read_setting(&c->nic, setting) && nic_stamps(setting, c->options))
 		check_say(c, OK, CHECK_TSINFO "; " SETTING, NULL, NULL,
 			  "hardware transmit, and receive with filter 'all', which is set though not listed");
 	else if (d && (d->flags & TAKES))
@@ -151,7 +151,7 @@ static void look_at_setting(struct check *c)
 	error = nic_read_setting(&c->nic, setting);
 	if (error)
 		judge_unseen(c, error);
-	else if (nic_stamps_all(setting) || refuses_all(c))
+	else if (nic_stamps(setting, c->options) || refuses_all(c))
 		check_say(c, OK, SETTING, NULL, NULL, "transmit '%s', filter '%s'", nic_tx_type_name(setting[1]),
 			  nic_filter_name(setting[2]));
 	else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Transports, and a socket that is ready for the measuring loop: what was asked for is read back before it is used. */
+/* A socket that is ready for the measuring loop: what was asked for is read back before it is used. */
 #include "wire/socket.h"
 
 #include "host/nic.h"
@@ -30,30 +30,6 @@
 
 #define NOBODYS_PORT 1
 #define DESCRIPTORS_SPARE 4 /* left for what else needs them */
-
-static const struct transport transports[] = {
-	{
-		.name = "UDP/IPv4",
-		.domain = AF_INET,
-		.type = SOCK_DGRAM,
-		.protocol = IPPROTO_UDP,
-		.ip_level = SOL_IP,
-		.recverr_type = IP_RECVERR,
-		.recverr_bytes = sizeof(struct sock_extended_err) + sizeof(struct sockaddr_in),
-		.set_ttl = IP_TTL,
-		.want_ttl = IP_RECVTTL,
-		.ttl_type = IP_TTL,
-		.want_pktinfo = IP_PKTINFO,
-		.pktinfo_type = IP_PKTINFO,
-		.pktinfo_bytes = sizeof(struct in_pktinfo),
-		.set_tos = IP_TOS,
-		.want_tos = IP_RECVTOS,
-		.tos_type = IP_TOS,
-		.tos_bytes = sizeof(uint8_t),
-		.mtu_discover = IP_MTU_DISCOVER,
-		.header_bytes = 20 + 8,
-	},
-};
 
 static int set_int(int fd, int level, int name, int value)
 {
@@ -153,16 +129,7 @@ static int bind_to(int fd, const struct nic *n, const struct sockaddr_in *local)
 	if (bind(fd, (const struct sockaddr *)local, sizeof(*local))) {
 		int error = errno;
 
-		if (!local->sin_port)
-			warnx("no free source port on %s (%s): see 'sysctl net.ipv4.ip_local_port_range'", n->name, strerror(error));
-		else if (error == EADDRINUSE)
-			warnx("port %d: taken by another program on %s (see 'ss -ulpn'): end it, or choose another --port",
-			      ntohs(local->sin_port), n->name);
-		else if (error == EACCES)
-			warnx("port %d: ports below 1024 need root or CAP_NET_BIND_SERVICE: use sudo, or --port 1024 or "
-			      "higher at both ends", ntohs(local->sin_port));
-		else
-			warnx("port %d: cannot bind: %s", ntohs(local->sin_port), strerror(error));
+		transport_say_port(ntohs(local->sin_port), n, error);
 		return -error;
 	}
 	return 0;
@@ -190,14 +157,17 @@ static int open_shared(const struct channel *c, int *fd)
 	return error ? error : set_int(*fd, SOL_SOCKET, SO_REUSEPORT, 1);
 }
 
-/* The address that the kernel sends from to the server, and a free port of it. *fd: a socket that holds it. */
+/* The address that the kernel sends from to the server, and a free port of it, or the one that there is. *fd: a socket that holds it. It is
+ * bound alone, so that it is refused where anybody else has the port. */
 static int choose_local(const struct channel *c, const struct options *o, const struct nic *n, int *fd, struct sockaddr_in *local)
 {
 	socklen_t bytes = sizeof(*local);
-	int error = open_shared(c, fd);
+	int error = open_socket(c->transport, fd);
 
 	if (!error)
 		error = bind_to(*fd, n, local);
+	if (!error)
+		error = set_int(*fd, SOL_SOCKET, SO_REUSEPORT, 1);
 	if (!error)
 		error = connect_to(*fd, o, n);
 	return error || !getsockname(*fd, (struct sockaddr *)local, &bytes) ? error : -errno;
@@ -212,7 +182,7 @@ static int choose_local(const struct channel *c, const struct options *o, const 
  */
 static int connect_to_server(struct channel *c, const struct options *o, const struct nic *n)
 {
-	struct sockaddr_in local = { .sin_family = AF_INET };
+	struct sockaddr_in local = { .sin_family = AF_INET, .sin_port = c->transport->one_port ? htons((uint16_t)o->port) : 0 };
 	int finder = -1, error = choose_local(c, o, n, &finder, &local);
 
 	if (!error)
@@ -249,6 +219,8 @@ static int set_options(const struct channel *c, int fd, const struct options *o,
 		  "above 6 it needs CAP_NET_ADMIN (sudo)" },
 		{ t->ip_level, t->want_ttl, 1, reflect, "IP_RECVTTL", cure },
 		{ t->ip_level, t->want_pktinfo, 1, reflect && listens, "IP_PKTINFO", cure },
+		/* What ptp4l has joined comes to it; unasked, to all who have the port. */
+		{ t->ip_level, t->want_multicast, 0, t->one_port, "IP_MULTICAST_ALL", cure },
 	};
 
 	/* FORCE needs CAP_NET_ADMIN; without it the limit is net.core.rmem_max, and what was granted is reported. */
@@ -264,7 +236,7 @@ int socket_open(struct channel *c, const struct options *o)
 {
 	int error;
 
-	c->transport = &transports[0];
+	c->transport = transport_of(o);
 	c->wire = (enum source)o->stamp;
 	c->tx_stamps = c->wire != SOURCE_USER && !o->no_tx_stamps;
 	c->some_stamps = c->tx_stamps && o->stamp_every > 1;
@@ -422,6 +394,17 @@ static void open_lanes(struct channel *c, const struct options *o, const struct 
 		      LANES - 1, strerror(-error));
 }
 
+/*
+ * A ptp4l that is started now is not to be kept from its port: it binds it for all interfaces before it names its own (udp_open() in
+ * its udp.c), and shares it, with those who do too. One that is there was seen by bind().
+ */
+static void let_others_bind(const struct channel *c)
+{
+	set_int(c->lane[0].fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (c->stray_fd >= 0)
+		set_int(c->stray_fd, SOL_SOCKET, SO_REUSEADDR, 1);
+}
+
 int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 {
 	const struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons((uint16_t)o->port) };
@@ -434,8 +417,12 @@ int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 					  connect_to_server(c, o, n);
 	if (!error && o->role == ROLE_EMIT)
 		error = check_size(c, o, n);
-	if (!error && o->role == ROLE_REFLECT)
+	if (!error && o->role == ROLE_REFLECT && !c->transport->one_port)
 		open_lanes(c, o, n);
+	if (!error && c->transport->one_port)
+		let_others_bind(c);
+	if (!error && c->transport->envelope_bytes)
+		transport_seal(&c->envelope, o, n);
 	if (error)
 		socket_close(c);
 	else

@@ -156,7 +156,7 @@ static const struct bad {
 	{ { "-i", "eth0", "-\n" }, { "-?: unknown option", UNKNOWN } },
 	{ { "-i", "eth0", "-\303\251" }, { "-?: unknown option", UNKNOWN } },
 	{ { "-i", "eth0", "--bog\nus" }, { "--bog?us: unknown option", UNKNOWN } },
-	{ { "-i", "eth0", "--t" }, { "--t: ambiguous option: give --ttl, --timeout, --threshold, --threshold-on, "
+	{ { "-i", "eth0", "--t" }, { "--t: ambiguous option: give --transport, --ttl, --timeout, --threshold, --threshold-on, "
 		"--trace-marker, --trace-rearm or --trace-interval\n" } },
 	{ { "-i", "eth0", "--lo" }, { "--lo: ambiguous option: give --log, --log-format, --log-full, "
 		"--log-threshold, --log-last or --log-rotate\n" } },
@@ -186,6 +186,14 @@ static const struct bad {
 	{ { A, "--source-ports", "2", "--pmc" }, { "--pmc with --source-ports 2: the counters are of one socket" } },
 	{ { A, "--source-ports", "0" }, { "--source-ports: '0' is out of range: give 1 to 256" } },
 	{ { A, "--source-ports", "257" }, { "--source-ports: '257' is out of range: give 1 to 256" } },
+	{ { A, "--transport", "tcp" }, { "--transport: 'tcp' is not a choice: give udp" } },
+	{ { A, "--transport", "ptp", "--port", "862" }, { "--port 862 with --transport ptp: its port is not ours to choose" } },
+	{ { A, "--transport", "ptp", "--source-ports", "2" }, { "--source-ports 2 with --transport ptp: it has one" } },
+	{ { A, "--ptp-type", "sync" }, { "--ptp-type sync with --transport udp: there is no PTP message around a packet" } },
+	{ { A, "--ptp-domain", "3" }, { "--ptp-domain 3 with --transport udp: there is no PTP message around a packet" } },
+	{ { A, "--transport", "ptp", "--ptp-domain", "128" }, { "--ptp-domain: '128' is out of range: give 0 to 127" } },
+	{ { A, "--transport", "ptp", "--ptp-type", "announce" }, { "--ptp-type: 'announce' is not a choice: give delay-req or sync" } },
+	{ { A, "--transport", "ptp", "--size", "45" }, { "--size 45 with --transport ptp: what a PTP message carries is of even length" } },
 	{ { E, "--window", "2" }, { "--window 2 without --address: a reflector answers when it is asked" } },
 	{ { A, "--window", "2", "--pmc" }, { "--pmc with --window 2: the counters are of one exchange at a time" } },
 	{ { A, "--window", "0" }, { "--window: '0' is out of range: give 1 to 65536 probes" } },

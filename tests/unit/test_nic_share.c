@@ -69,7 +69,7 @@ static struct nic stamping(void)
 	struct nic n;
 
 	assert_int_equal(nic_open(&n, "fake0"), 0);
-	assert_int_equal(nic_stamp(&n), 0);
+	assert_int_equal(nic_stamp(&n, &udp), 0);
 	return n;
 }
 
@@ -142,7 +142,7 @@ static void test_nothing_to_share(void **state)
 	assert_int_equal(fake.sets, 0);
 	fake_on(&refused);
 	assert_int_equal(nic_open(&a, "fake0"), 0);
-	CAPTURED(result, nic_stamp(&a));
+	CAPTURED(result, nic_stamp(&a, &udp));
 	assert_int_equal(result, -EPERM);
 	assert_false(has_share_file());
 	nic_close(&a);

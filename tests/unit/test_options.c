@@ -247,6 +247,11 @@ static const struct good {
 	{ { E, "-p", "50", "-P" }, { YES(prefer_busy_poll), NUM(busy_poll_us, 50) } },
 	{ { E, "-sHd2" }, { YES(sw_timestamps), YES(histogram), NUM(duration_ns, 2000000000) } },
 
+	{ { E, "--transport", "udp" }, { { 0 } } },
+	{ { E, "--transport", "ptp" }, { NUM(transport, TRANSPORT_PTP), NUM(port, 319) } },
+	{ { E, "--transport", "ptp", "--ptp-type", "sync" },
+	  { NUM(transport, TRANSPORT_PTP), NUM(port, 319), NUM(ptp_type, PTP_TYPE_SYNC) } },
+	{ { E, "--transport", "ptp", "--ptp-domain", "0" }, { NUM(transport, TRANSPORT_PTP), NUM(port, 319), NUM(ptp_domain, 0) } },
 	{ { A, "--size", "1472" }, { EMITS("10.0.0.1"), NUM(size_bytes, 1472) } },
 	{ { A, "--plain" }, { EMITS("10.0.0.1"), YES(plain) } },
 	{ { A, "--plain", "-t", "5", "--threshold-on", "rtt" },
@@ -333,6 +338,8 @@ static void set_wanted_defaults(struct options *o)
 	o->ttl = 255;
 	o->sessions = 1024;
 	o->window = o->source_ports = o->stamp_every = 1;
+	o->ptp_type = PTP_TYPE_DELAY_REQ;
+	o->ptp_domain = 127;
 	o->role = ROLE_REFLECT;
 }
 
@@ -487,7 +494,7 @@ static const char *const contract[] = {
 	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --json FILE ", "      --jsonl FILE ", "      --hgrm FILE ", "      --prometheus FILE ", "      --log-format FORM ", "      --log-last S ",
 	"      --log-rotate SIZE,N ", "      --synced NS ", "      --sessions N ", "      --rate-limit PPS ",
 	"      --once-silence S ", "      --interval TIME ", "      --pacing HOW ", "      --jitter PCT ", "      --poisson ", "      --seed N ",
-	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ",
+	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ", "      --transport HOW ", "      --ptp-type TYPE ", "      --ptp-domain N ",
 };
 
 /* By hand: the defaults, in the line of their option. */
@@ -500,6 +507,8 @@ static const struct {
 	{ "--once-silence S", "(10 s)" }, { "--log-format FORM", ": text, npy or csv (text)" },
 	{ "--ttl N", "(255)" }, { "--threshold-on WHICH", ": rtt, network or response (rtt)" }, { "--sessions N", "(1024)" },
 	{ "--window N", "(1 probes)" }, { "--source-ports N", "(1)" }, { "--stamp-every N", "(1 probes)" }, { "--pacing HOW", ": hybrid, sleep or spin (hybrid)" },
+	{ "--transport HOW", ": udp or ptp (udp)" }, { "--ptp-type TYPE", ": delay-req or sync (delay-req)" },
+	{ "--ptp-domain N", "(127)" },
 };
 
 static bool used_somewhere(const char *word)
@@ -642,9 +651,10 @@ static void assert_boundary(const struct option_row *row, int64_t value, bool go
 {
 	char name[NUMBER_TEXT_MAX], text[NUMBER_TEXT_MAX];
 	const char *role = strstr(row->help, "reflector: ") ? NULL : strcmp(row->name, "once-silence") ? "--address=127.0.0.1" : "--once";
-	const bool seed = !strcmp(row->name, "seed"), chance = seed || !strcmp(row->name, "jitter");
+	const bool ptp = !strcmp(row->name, "ptp-domain"), seed = !strcmp(row->name, "seed"), chance = seed || !strcmp(row->name, "jitter");
 	const char *const args[ARGS] = { E, "-b", "0.001", "-o", "10000000", "-l", "f", name, text, role,
-					 chance ? "--interval=1" : !strcmp(row->name, "stamp-every") ? "--window=9" : NULL, seed ? "--poisson" : NULL };
+					 ptp ? "--transport=ptp" : chance ? "--interval=1" :
+					 !strcmp(row->name, "stamp-every") ? "--window=9" : NULL, seed ? "--poisson" : NULL };
 	const char *const words[WORDS] = { name, "is out of range: give ", allowed(row).text };
 	struct options o;
 
@@ -675,7 +685,7 @@ static void test_boundaries(void **state)
 		assert_boundary(row, row->max, true);
 		assert_boundary(row, row->max + step_of(row), false);
 	}
-	assert_int_equal(numbers, 26);
+	assert_int_equal(numbers, 27);
 }
 
 static uint64_t random_state;
