@@ -93,6 +93,7 @@ static const struct choice pacings[] = {
 static const struct choice carriers[] = {
 	{ "udp", TRANSPORT_UDP },
 	{ "ptp", TRANSPORT_PTP },
+	{ "l2", TRANSPORT_L2 },
 	{ 0 },
 };
 
@@ -106,7 +107,7 @@ static const struct option_row table[] = {
 	{ "What to measure", 'i', "interface", "IFACE", TEXT(KIND_INTERFACE, interface),
 	  .help = "network interface to use; required" },
 	{ NULL, 'a', "address", "IP", ADDRESS(server),
-	  .help = "emit to the reflector at this IPv4 address; without it, reflect" },
+	  .help = "emit to the reflector at this IPv4 (l2: MAC) address; without it, reflect" },
 	{ NULL, 0, "port", "PORT", NUMBER(port), .unit_size = 1, .min = 1, .max = 65535, .initial = STAMP_PORT,
 	  .help = "UDP port of the reflector" },
 	{ NULL, 0, "transport", "HOW", CHOICE(transport), .initial = TRANSPORT_UDP, .choice = carriers,
@@ -341,7 +342,7 @@ static struct phrase allowed(const struct option_row *row)
 		append(&p, "the name of a network interface");
 		break;
 	case KIND_ADDRESS:
-		append(&p, "an IPv4 address");
+		append(&p, "an IPv4 address, or with --transport l2 a MAC address");
 		break;
 	case KIND_PREFIX:
 		append(&p, "an IPv4 address, or a prefix such as 192.0.2.0/24");
@@ -492,10 +493,38 @@ static bool is_ipv6(const char *text)
 	return inet_pton(AF_INET6, address, &in6) == 1;
 }
 
+/* Six pairs of hexadecimal digits with colons between them. */
+static bool read_mac(const char *text, uint8_t mac[6])
+{
+	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+
+	for (int i = 0; i < 17; i++) {
+		const char *digit = strchr(digits, text[i]);
+
+		if (!text[i] || (i % 3 == 2 ? text[i] != ':' : !digit))
+			return false;
+		if (i % 3 != 2)
+			mac[i / 3] = (uint8_t)(mac[i / 3] << 4 | (digit - digits) % 16);
+	}
+	return !text[17];
+}
+
+static int set_mac(const struct option_row *row, const char *text, union address *server)
+{
+	server->ll = (struct sockaddr_ll){ .sll_family = AF_PACKET, .sll_halen = 6 };
+	read_mac(text, server->ll.sll_addr);
+	if (server->ll.sll_addr[0] & 1)
+		return refuse(row, text, "is the address of a group and not of one interface");
+	return memcmp(server->ll.sll_addr, "\0\0\0\0\0", 6) ? 0 : refuse(row, text, "is nobody's address");
+}
+
 static int set_address(const struct option_row *row, const char *text, void *field)
 {
 	union address *server = field;
+	uint8_t mac[6] = { 0 };
 
+	if (read_mac(text, mac))
+		return set_mac(row, text, server);
 	if (inet_pton(AF_INET, text, &server->in.sin_addr) == 1) {
 		server->in.sin_family = AF_INET;
 		return 0;
@@ -720,6 +749,41 @@ static bool domain_without_ptp(const struct parse *p)
 	return !options_in_ptp(p->o) && given(p, "ptp-domain");
 }
 
+static bool on_ethernet(const struct parse *p)
+{
+	return p->o->transport == TRANSPORT_L2;
+}
+
+static bool mac_without_ethernet(const struct parse *p)
+{
+	return p->o->server.any.sa_family == AF_PACKET && !on_ethernet(p);
+}
+
+static bool ip_on_ethernet(const struct parse *p)
+{
+	return p->o->server.any.sa_family == AF_INET && on_ethernet(p);
+}
+
+static bool dscp_on_ethernet(const struct parse *p)
+{
+	return given(p, "dscp") && on_ethernet(p);
+}
+
+static bool ttl_on_ethernet(const struct parse *p)
+{
+	return given(p, "ttl") && on_ethernet(p);
+}
+
+static bool allow_on_ethernet(const struct parse *p)
+{
+	return given(p, "allow") && on_ethernet(p);
+}
+
+static bool busy_poll_on_ethernet(const struct parse *p)
+{
+	return p->o->busy_poll_us && on_ethernet(p);
+}
+
 /* The length of a TLV is even. */
 static bool odd_in_ptp(const struct parse *p)
 {
@@ -758,6 +822,12 @@ static const struct rule {
 	{ ports_in_ptp, "source-ports", "transport", "with", "it has one" },
 	{ type_without_ptp, "ptp-type", "transport", "with", "there is no PTP message around a packet" },
 	{ domain_without_ptp, "ptp-domain", "transport", "with", "there is no PTP message around a packet" },
+	{ mac_without_ethernet, "address", "transport", "with", "a MAC address is for --transport l2, at both ends" },
+	{ ip_on_ethernet, "address", "transport", "with", "there is no IP, give the MAC address of the reflector's interface" },
+	{ dscp_on_ethernet, "dscp", "transport", "with", "there is no IP header" },
+	{ ttl_on_ethernet, "ttl", "transport", "with", "there is no IP header" },
+	{ allow_on_ethernet, "allow", "transport", "with", "there are no IP addresses" },
+	{ busy_poll_on_ethernet, "busy-poll-us", "transport", "with", "the kernel polls for no packet socket" },
 	{ odd_in_ptp, "size", "transport", "with", "what a PTP message carries is of even length" },
 	{ NULL, "pacing", "interval", "without", "there is nothing to wait for, give --interval TIME" },
 	{ NULL, "jitter", "interval", "without", "there is no interval, give --interval TIME" },
@@ -955,8 +1025,8 @@ static void derive(struct parse *p)
 		o->role = ROLE_EMIT;
 	if (o->no_hw_stamps)
 		o->stamp = SOURCE_USER;
-	if (o->transport == TRANSPORT_PTP)
-		o->port = PTP_PORT;
+	if (options_in_ptp(o))
+		o->port = o->transport == TRANSPORT_PTP ? PTP_PORT : 0;
 	o->keep_going |= o->on_breach.keep_going;
 	o->trace_marker |= o->snapshot;
 	if (o->seed < 0 && (o->jitter_percent || o->poisson))

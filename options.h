@@ -45,7 +45,7 @@ enum figure { FIGURE_RTT, FIGURE_RESPONSE, FIGURE_NETWORK };
 enum pacing { PACING_HYBRID, PACING_SLEEP, PACING_SPIN };
 
 /* What carries the packets, and the messages of PTP around them (IEEE 1588-2019 table 36). */
-enum transport_kind { TRANSPORT_UDP, TRANSPORT_PTP };
+enum transport_kind { TRANSPORT_UDP, TRANSPORT_PTP, TRANSPORT_L2 };
 enum ptp_type { PTP_TYPE_SYNC, PTP_TYPE_DELAY_REQ };
 
 #define WINDOW_MAX 65536
@@ -77,7 +77,7 @@ struct options {
 	int64_t warmup, count; /* packets; count 0: no limit */
 	int64_t overflow_ns, bucket_ns;
 	int64_t busy_poll_us, busy_poll_budget; /* 0: not asked for */
-	int64_t port; /* of the reflector */
+	int64_t port; /* of the reflector; 0: the transport has none */
 	int64_t transport; /* enum transport_kind */
 	int64_t ptp_type, ptp_domain; /* enum ptp_type; both of transports in PTP */
 	int64_t stamp; /* enum source */

@@ -60,6 +60,8 @@ static uint32_t packets_of(int64_t transport, bool sync)
 	switch ((enum transport_kind)transport) {
 	case TRANSPORT_PTP:
 		return sync ? V2_L4_SYNC : V2_L4_DELAY_REQ;
+	case TRANSPORT_L2:
+		return sync ? V2_L2_SYNC : V2_L2_DELAY_REQ;
 	case TRANSPORT_UDP:
 		break;
 	}
@@ -106,7 +108,8 @@ const char *nic_other_transport(const struct nic *n, const struct options *o)
 	static const struct {
 		int64_t transport;
 		const char *how;
-	} others[] = { { TRANSPORT_UDP, "--transport udp at both ends" }, { TRANSPORT_PTP, "--transport ptp at both ends" } };
+	} others[] = { { TRANSPORT_UDP, "--transport udp at both ends" }, { TRANSPORT_PTP, "--transport ptp at both ends" },
+			{ TRANSPORT_L2, "--transport l2 at both ends" } };
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (others[i].transport != o->transport &&
@@ -219,22 +222,23 @@ static int say_granted(const struct nic *n, const struct options *o, const int s
 
 /*
  * Older drivers cannot say what they are set to. Nothing can then be put back: "off" would take the stamps from a
- * ptp4l that needs them, while "on, all" gives every other program what it had. So the setting is left and said; and it
+ * ptp4l that needs them, while "on, all" (or on all PTP of version 2) gives every other program what it had. So the setting is left and said; and it
  * is made only where the driver lists it, since a refusal half-way could not be undone either.
  */
 static int set_unseen(const struct nic *n, const struct options *o)
 {
-	int setting[3] = { 0, HWTSTAMP_TX_ON, HWTSTAMP_FILTER_ALL };
-	int error;
+	const int filter = n->can.rx_filters & BIT(HWTSTAMP_FILTER_ALL) ? (int)HWTSTAMP_FILTER_ALL :
+			   options_in_ptp(o) ? narrowest(n, V2_L4 | V2_L2) : (int)HWTSTAMP_FILTER_NONE;
+	int error, setting[3] = { 0, HWTSTAMP_TX_ON, filter };
 
-	if (!(n->can.rx_filters & BIT(HWTSTAMP_FILTER_ALL)))
+	if (!filter)
 		return say_refused(n, o, HWTSTAMP_FILTER_ALL, -ERANGE);
 	error = hwtstamp_ioctl(n, SIOCSHWTSTAMP, setting);
 	if (error)
-		return say_refused(n, o, HWTSTAMP_FILTER_ALL, error);
+		return say_refused(n, o, filter, error);
 	if (!nic_stamps(setting, o))
-		return say_granted(n, o, setting, HWTSTAMP_FILTER_ALL, "; what it was set to before is not known");
-	warnx("warning: driver '%s' does not tell what it was set to, so interface '%s' will go on stamping all "
+		return say_granted(n, o, setting, filter, "; what it was set to before is not known");
+	warnx("warning: driver '%s' does not tell what it was set to, so interface '%s' will go on stamping "
 	      "packets after this run: 'hwstamp_ctl -i %s -t 0 -r 0' ends it", n->driver, n->name, n->name);
 	return 0;
 }

@@ -210,6 +210,8 @@ static void write_arrived(FILE *out, const struct report *r)
 	const struct exchange *x = r->exchange;
 	const uint64_t ttl = counter_get(&x->account.other_ttl), class = counter_get(&x->account.other_class);
 
+	if (r->options->transport == TRANSPORT_L2)
+		fprintf(out, "  No TTL and no DSCP: there is no IP header\n");
 	if (ttl)
 		fprintf(out, "  %" PRIu64 " probes arrived with another TTL than %" PRId64 ", the last with %u\n", ttl,
 			r->options->ttl, x->arrived_ttl);

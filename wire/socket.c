@@ -4,6 +4,7 @@
 
 #include "host/nic.h"
 #include "options.h"
+#include "wire/ethernet.h"
 #include "wire/kernel_stamps.h"
 #include "wire/ports.h"
 
@@ -85,7 +86,8 @@ static int open_socket(const struct transport *t, int *fd)
 	if (*fd < 0) {
 		int error = errno;
 
-		warnx("cannot open a %s socket: %s: see 'ulimit -n'", t->name, strerror(error));
+		warnx("cannot open a socket for %s: %s: %s", t->name, strerror(error),
+		      error == EPERM ? "run as root or with CAP_NET_RAW" : "see 'ulimit -n'");
 		return -error;
 	}
 	return 0;
@@ -206,21 +208,21 @@ static int set_options(const struct channel *c, int fd, const struct options *o,
 	const char *cure = "this kernel is too old or too bare: rant needs Linux 5.10 or newer";
 	bool reflect = o->role == ROLE_REFLECT;
 	const struct setting rows[] = {
-		{ SOL_SOCKET, SO_REUSEPORT, 1, !reflect, "SO_REUSEPORT", cure },
-		{ t->ip_level, t->set_ttl, (int)o->ttl, true, "--ttl", cure },
+		{ SOL_SOCKET, SO_REUSEPORT, 1, !reflect && t->domain != AF_PACKET, "SO_REUSEPORT", cure },
+		{ t->ip_level, t->set_ttl, (int)o->ttl, t->set_ttl, "--ttl", cure },
 		/* A fragmented packet has several times on the wire and one stamp. But a request that came in fragments
 		 * is answered as it came: a reply is as long. Neither heeds what ICMP messages say of the path, which
 		 * anybody can send: PROBE and OMIT go by the interface. The values are the same for IPv6. */
-		{ t->ip_level, t->mtu_discover, reflect ? IP_PMTUDISC_OMIT : IP_PMTUDISC_PROBE, true, "IP_MTU_DISCOVER",
+		{ t->ip_level, t->mtu_discover, reflect ? IP_PMTUDISC_OMIT : IP_PMTUDISC_PROBE, t->mtu_discover, "IP_MTU_DISCOVER",
 		  cure },
 		/* The kernel derives a priority from the TOS, so the one that was asked for comes after it. */
-		{ t->ip_level, t->set_tos, (int)o->dscp * 4, o->dscp >= 0, "IP_TOS", cure },
+		{ t->ip_level, t->set_tos, (int)o->dscp * 4, o->dscp >= 0 && t->set_tos, "IP_TOS", cure },
 		{ SOL_SOCKET, SO_PRIORITY, (int)o->priority, o->priority >= 0, "--priority",
 		  "above 6 it needs CAP_NET_ADMIN (sudo)" },
-		{ t->ip_level, t->want_ttl, 1, reflect, "IP_RECVTTL", cure },
-		{ t->ip_level, t->want_pktinfo, 1, reflect && listens, "IP_PKTINFO", cure },
+		{ t->ip_level, t->want_ttl, 1, reflect && t->want_ttl, "IP_RECVTTL", cure },
+		{ t->ip_level, t->want_pktinfo, 1, reflect && listens && t->want_pktinfo, "IP_PKTINFO", cure },
 		/* What ptp4l has joined comes to it; unasked, to all who have the port. */
-		{ t->ip_level, t->want_multicast, 0, t->one_port, "IP_MULTICAST_ALL", cure },
+		{ t->ip_level, t->want_multicast, 0, t->one_port && t->want_multicast, "IP_MULTICAST_ALL", cure },
 	};
 
 	/* FORCE needs CAP_NET_ADMIN; without it the limit is net.core.rmem_max, and what was granted is reported. */
@@ -250,8 +252,9 @@ int socket_open(struct channel *c, const struct options *o)
 	error = open_socket(c->transport, &c->at->fd);
 	if (error)
 		return error;
-	/* A connected socket is better off without any message. */
-	c->at->id_by_message = c->tx_stamps && o->role == ROLE_REFLECT && kernel_stamps_take_id(c->transport);
+	/* A connected socket is better off without any message. UDP tells for all: packet sockets take it since the same release. */
+	c->at->id_by_message = c->tx_stamps && o->role == ROLE_REFLECT &&
+			       kernel_stamps_take_id(transport_of(&(struct options){ .transport = TRANSPORT_UDP }));
 	c->at->bare = c->wire == SOURCE_USER && o->role == ROLE_EMIT;
 	error = set_options(c, c->at->fd, o, true);
 	c->receive_buffer_bytes = get_int(c->at->fd, SOL_SOCKET, SO_RCVBUF);
@@ -412,9 +415,12 @@ int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 
 	if (c->wire == SOURCE_KERNEL)
 		kernel_stamps_wait();
-	error = o->role == ROLE_REFLECT ? bind_to(c->lane[0].fd, n, &any) :
-		o->source_ports > 1	? ports_open(c, o, n) :
-					  connect_to_server(c, o, n);
+	if (c->transport->domain == AF_PACKET)
+		error = ethernet_bind(c, o, n);
+	else
+		error = o->role == ROLE_REFLECT ? bind_to(c->lane[0].fd, n, &any) :
+			o->source_ports > 1	? ports_open(c, o, n) :
+						  connect_to_server(c, o, n);
 	if (!error && o->role == ROLE_EMIT)
 		error = check_size(c, o, n);
 	if (!error && o->role == ROLE_REFLECT && !c->transport->one_port)
@@ -449,7 +455,7 @@ int socket_want_tos(struct channel *c)
 	int error = 0;
 
 	c->tos_wanted = true;
-	for (int i = 0; i < c->lanes && !error; i++)
+	for (int i = 0; c->transport->want_tos && i < c->lanes && !error; i++)
 		error = set_int(c->lane[i].fd, c->transport->ip_level, c->transport->want_tos, 1);
 	return error;
 }

@@ -50,7 +50,8 @@ struct channel {
 	const struct transport *transport;
 	struct lane lane[LANES];
 	int lanes; /* open */
-	union address own; /* the address and the port that lanes after the first are bound to */
+	union address own; /* the address and the port that lanes after the first are bound to; on Ethernet, of this interface */
+	union address server; /* of an emitter whose socket cannot be connected */
 	counter lanes_taken, lanes_refused;
 	struct lane *port; /* an emitter's source ports, instead of lane[0]: see wire/ports.h; NULL: it has one */
 	int ports; /* open */

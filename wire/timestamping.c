@@ -105,9 +105,10 @@ static int send_once(struct channel *c, const void *packet, size_t bytes, uint32
 		m.msg_iovlen = 2;
 	}
 	if (!c->at->connected) {
-		m.msg_name = (void *)&answering->from;
+		m.msg_name = answering ? (void *)&answering->from : &c->server;
 		m.msg_namelen = sizeof(answering->from);
-		end = put_message(end, t->ip_level, t->pktinfo_type, answering->local, t->pktinfo_bytes);
+		if (t->pktinfo_bytes)
+			end = put_message(end, t->ip_level, t->pktinfo_type, answering->local, t->pktinfo_bytes);
 	}
 	if (answering && answering->in_class) {
 		int tos = answering->tos & ~TOS_ECN;
@@ -181,6 +182,13 @@ static void note_sender(const struct channel *c, struct arrival *a)
 	}
 }
 
+/* On Ethernet the address of the sender tells it, packet(7). */
+static void note_station(const struct channel *c, struct arrival *a)
+{
+	a->to_unicast = a->from.ll.sll_pkttype == PACKET_HOST;
+	a->from_self = !memcmp(a->from.ll.sll_addr, c->own.ll.sll_addr, 6);
+}
+
 /* The kernel reads less where it has nothing to tell but the datagram. */
 static ssize_t receive_message(struct channel *c, struct msghdr *m)
 {
@@ -218,6 +226,8 @@ int stamp_receive(struct channel *c, struct arrival *a)
 	a->cut_short = m.msg_flags & MSG_CTRUNC;
 	if (is_senders(c->at))
 		note_sender(c, a);
+	else if (t->domain == AF_PACKET)
+		note_station(c, a);
 	if (a->cut_short) {
 		counter_add(&c->control_truncated, 1);
 		return 1;

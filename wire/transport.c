@@ -24,6 +24,10 @@ static const struct transport transports[] = {
 	[TRANSPORT_UDP] = { .name = "UDP/IPv4", UDP_IN_IPV4, .header_bytes = 20 + 8 },
 	[TRANSPORT_PTP] = { .name = "PTP in UDP/IPv4", UDP_IN_IPV4, .header_bytes = 20 + 8 + ENVELOPE_BYTES,
 			    .envelope_bytes = ENVELOPE_BYTES, .one_port = true },
+	/* No protocol: it hears nothing before bind(2) says of what ethertype. */
+	[TRANSPORT_L2] = { .name = "PTP on Ethernet", .domain = AF_PACKET, .type = SOCK_DGRAM, .ip_level = SOL_PACKET,
+			   .recverr_type = PACKET_TX_TIMESTAMP, .recverr_bytes = sizeof(struct sock_extended_err),
+			   .header_bytes = ENVELOPE_BYTES, .envelope_bytes = ENVELOPE_BYTES, .one_port = true },
 };
 
 const struct transport *transport_of(const struct options *o)
@@ -49,7 +53,12 @@ void transport_seal(struct envelope *e, const struct options *o, const struct ni
 void transport_name_server(const struct options *o, char text[TRANSPORT_NAME_BYTES])
 {
 	char address[INET_ADDRSTRLEN] = "";
+	const uint8_t *mac = o->server.ll.sll_addr;
 
+	if (o->transport == TRANSPORT_L2) {
+		snprintf(text, TRANSPORT_NAME_BYTES, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
+		return;
+	}
 	inet_ntop(AF_INET, &o->server.in.sin_addr, address, sizeof(address));
 	snprintf(text, TRANSPORT_NAME_BYTES, "%s port %" PRId64, address, o->port);
 }

@@ -209,6 +209,9 @@ static const struct ptp_case {
 	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | F(L2_EVENT) | F(EVENT), SET(L2_EVENT), SET(EVENT) },
 	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | NONE_ALL, HWTSTAMP_FILTER_PTP_V1_L4_EVENT,
 	  HWTSTAMP_FILTER_ALL },
+	{ { .transport = TRANSPORT_L2, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | F(L2_EVENT) | F(EVENT) | NONE_ALL, 0, SET(L2_EVENT) },
+	{ { .transport = TRANSPORT_L2, .ptp_type = PTP_TYPE_SYNC }, F(L2_SYNC) | F(L2_EVENT) | F(EVENT), SET(L4_SYNC), SET(EVENT) },
+	{ { .role = ROLE_REFLECT, .transport = TRANSPORT_L2, .ptp_type = PTP_TYPE_SYNC }, F(L2_SYNC) | F(L2_DELAY_REQ), 0, SET(L2_SYNC) },
 	/* Listed or not, "all" is tried where nothing else would do. */
 	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L2_EVENT), 0, HWTSTAMP_FILTER_ALL },
 	{ { .transport = TRANSPORT_UDP }, F(EVENT), SET(EVENT), HWTSTAMP_FILTER_ALL },
@@ -242,6 +245,7 @@ static void test_ptp_refused(void **state)
 	static const struct script granted = { .can = { HARDWARE, OFF_ON, F(EVENT), 0 }, .grants_other = true,
 					       .grants = { 0, 1, SET(L2_EVENT) } };
 	static const struct script l2_only = { .can = { HARDWARE, OFF_ON, F(L2_EVENT), 0 }, .set_error = ERANGE };
+	static const struct script both = { .can = { HARDWARE, OFF_ON, F(EVENT), 0 }, .set_error = ERANGE };
 	static const struct script all_only = { .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .set_error = EIO };
 	struct nic n;
 	int result;
@@ -251,14 +255,23 @@ static void test_ptp_refused(void **state)
 	assert_int_equal(nic_open(&n, "fake0"), 0);
 	CAPTURED(result, nic_stamp(&n, &ptp));
 	assert_int_equal(result, -ERANGE);
-	ASSERT_SAID("asked for transmit 'on' and receive filter 'ptpv2-event' but granted 'on' and 'ptpv2-l2-event'", "use --stamp kernel");
+	ASSERT_SAID("asked for transmit 'on' and receive filter 'ptpv2-event' but granted 'on' and 'ptpv2-l2-event'",
+		    "use --transport l2 at both ends, or --stamp kernel");
 	nic_close(&n);
 
 	fake_on(&l2_only);
 	assert_int_equal(nic_open(&n, "fake0"), 0);
 	CAPTURED(result, nic_stamp(&n, &ptp));
 	assert_int_equal(result, -ERANGE);
-	ASSERT_SAID("its filters are: ptpv2-l2-event: use ");
+	ASSERT_SAID("its filters are: ptpv2-l2-event: use --transport l2 at both ends, or --stamp kernel");
+	nic_close(&n);
+
+	/* Of two that would do the one with IP. */
+	fake_on(&both);
+	assert_int_equal(nic_open(&n, "fake0"), 0);
+	CAPTURED(result, nic_stamp(&n, &(struct options){ .transport = TRANSPORT_UDP, .ptp_type = PTP_TYPE_SYNC }));
+	assert_int_equal(result, -ERANGE);
+	ASSERT_SAID("stamps PTP event packets only", "use --transport ptp at both ends, or --stamp kernel");
 	nic_close(&n);
 
 	fake_on(&all_only);

@@ -252,6 +252,7 @@ static const struct good {
 	{ { E, "--transport", "ptp", "--ptp-type", "sync" },
 	  { NUM(transport, TRANSPORT_PTP), NUM(port, 319), NUM(ptp_type, PTP_TYPE_SYNC) } },
 	{ { E, "--transport", "ptp", "--ptp-domain", "0" }, { NUM(transport, TRANSPORT_PTP), NUM(port, 319), NUM(ptp_domain, 0) } },
+	{ { E, "--transport", "l2" }, { NUM(transport, TRANSPORT_L2), NUM(port, 0) } },
 	{ { A, "--size", "1472" }, { EMITS("10.0.0.1"), NUM(size_bytes, 1472) } },
 	{ { A, "--plain" }, { EMITS("10.0.0.1"), YES(plain) } },
 	{ { A, "--plain", "-t", "5", "--threshold-on", "rtt" },
@@ -507,7 +508,7 @@ static const struct {
 	{ "--once-silence S", "(10 s)" }, { "--log-format FORM", ": text, npy or csv (text)" },
 	{ "--ttl N", "(255)" }, { "--threshold-on WHICH", ": rtt, network or response (rtt)" }, { "--sessions N", "(1024)" },
 	{ "--window N", "(1 probes)" }, { "--source-ports N", "(1)" }, { "--stamp-every N", "(1 probes)" }, { "--pacing HOW", ": hybrid, sleep or spin (hybrid)" },
-	{ "--transport HOW", ": udp or ptp (udp)" }, { "--ptp-type TYPE", ": delay-req or sync (delay-req)" },
+	{ "--transport HOW", ": udp, ptp or l2 (udp)" }, { "--ptp-type TYPE", ": delay-req or sync (delay-req)" },
 	{ "--ptp-domain N", "(127)" },
 };
 
