@@ -273,6 +273,27 @@ static int set_and_verify(struct nic *n, const struct options *o)
 	return error;
 }
 
+/* Another rant has set the NIC for its own packets: as it stamps these, and ours. Who ends last puts back what the first one found. */
+static int widen(struct nic *n, const struct options *o, const int now[3])
+{
+	const int filter = choose_filter(n, o, now[RX_FILTER]);
+	int setting[3] = { 0, HWTSTAMP_TX_ON, filter }, seen[3], back[3];
+	int error = hwtstamp_ioctl(n, SIOCSHWTSTAMP, setting);
+
+	if (!error && !hwtstamp_ioctl(n, SIOCGHWTSTAMP, seen))
+		memcpy(setting, seen, sizeof(seen));
+	if (!error && nic_stamps(setting, o)) {
+		memcpy(n->set, setting, sizeof(setting));
+		n->changed = true;
+		nic_share_begin(n);
+		return 0;
+	}
+	error = error ? say_refused(n, o, filter, error) : say_granted(n, o, setting, filter, "");
+	memcpy(back, now, sizeof(back));
+	hwtstamp_ioctl(n, SIOCSHWTSTAMP, back);
+	return error;
+}
+
 /* joined: n->found is not what the NIC is set to now, but what the first rant found. */
 static int make_setting(struct nic *n, const struct options *o, bool joined)
 {
@@ -287,6 +308,8 @@ static int make_setting(struct nic *n, const struct options *o, bool joined)
 		n->changed = joined;
 		return 0;
 	}
+	if (joined && !memcmp(now, n->set, sizeof(now)))
+		return widen(n, o, now);
 	/* Those who share it have lost it to another program: what that one wants is to be put back, by this rant
 	 * alone. */
 	if (joined)
