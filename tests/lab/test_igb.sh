@@ -27,7 +27,7 @@ refused() {
 	finish x
 	expect_status x 1
 	expect "$(wc -l <"$work/x.err")" -eq 1 'lines on stderr'
-	expect_line x.err "^rant: interface '${link[$side]}' \(driver 'igb'\) stamps only PTP packets on receipt, not rant's; its filters are: $filters: use --stamp kernel$"
+	expect_line x.err "^rant: interface '${link[$side]}' \(driver 'igb'\) stamps PTP event packets only, its filters are: $filters: use --transport ptp at both ends, or --stamp kernel$"
 	expect "$(wc -c <"$work/x.out")" -eq 0 'octets on stdout'
 	expect "$(sent_by "$side")" -eq "$sent" 'packets sent'
 	expect "$before" = "$setting" 'setting before'
