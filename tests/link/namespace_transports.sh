@@ -74,9 +74,9 @@ decoded() {
 	local name=$1 on=$2 type=${6:-delay-req}
 
 	begin "tshark decodes $name" || return 0
-	start cap r tshark -Q -i "$on" -f 'udp port 319 or ether proto 0x88f7 or (vlan and (udp port 319 or ether proto 0x88f7))' -c 20 \
+	start cap r tshark -i "$on" -f 'udp port 319 or ether proto 0x88f7 or (vlan and (udp port 319 or ether proto 0x88f7))' -c 20 \
 		-w "$work/cap.pcap"
-	sleep 2
+	poll is_capturing cap
 	link=$on port=$5 start_reflector r "$3 --ptp-type $type $K"
 	link=$7 server=$4 start_emitter e "--timeout 5000 $3 --ptp-type $type $K --count 20"
 	finish e
