@@ -66,17 +66,13 @@ exact() { # ptp or l2
 		rx_stamp_missing_every=17 reorder_every=71 alternate=Y" "$t" "--histogram --timeout 300 --window 16 --count 1000 $t" \
 		'e["Lost"] - e["Late"] == len(struck("drop_every", 1) | struck("drop_every", 2))'
 	pair "$1: a NIC that stamps all" 'vary_steps=997' "$t" "$W 1000 $t" "$WHOLE" 'len(T) == 1000'
-	pair "$1: authenticated" "$P vary_steps=997" "$t --key $key" "$C 500 $t --key $key" "$ALL"
 	STATUS_E=2 pair "$1: the first slow network stops the run" "$P spike_every=100 spike_ns=40000 from=400" "$t" \
 		"$C 2000 -t 41.999 --threshold-on network $t" 'max(T) == 500' 'e["Breaches"] == 1'
 }
-key=$(mktemp) # not where each test begins with nothing
-printf '0123456789abcdef0123456789abcdef0123456789abcdef\n' >"$key"
 is_ready=has_ptp_port exact ptp
 server=$mac_b is_ready=has_ethertype exact l2
 close_simnic
 
-rm -f "$key"
 if wanted link; then
 	modprobe -a 8021q veth
 	WITH_TRACEFS=1 ONLY='' "$TESTS/../link/namespace_transports.sh" "$RANT" "$TESTS/../../build/hostile" 2>&1 || failed=1
