@@ -100,7 +100,7 @@ lab:
 	tests/lab/lab.sh $(if $(filter all,$(LAB)),--all)
 
 # What the tests in the lab run.
-lab-programs: rant $(filter build/test_clock build/test_trace%,$(TESTS))
+lab-programs: rant build/hostile $(filter build/test_clock build/test_trace%,$(TESTS))
 
 # What comes from elsewhere: packets as the rooms decode them, options, arguments of config.sh; SECONDS of each. libFuzzer
 # adds what it finds to build/corpus and build/corpus_options. build/fuzz_packet -merge=1 tests/fuzz/corpus build/corpus

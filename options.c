@@ -63,6 +63,8 @@ struct option_row {
 #define IN_PACKETS .unit = "packets", .unit_size = 1
 #define PACKETS_MAX 1000000000000LL
 #define SIZE_MAX_BYTES (65535 - 20 - 8) /* UDP in IPv4 */
+#define PTP_PORT 319 /* IEEE 1588-2008 annex D: event messages */
+#define PTP_DOMAIN_MAX 127 /* IEEE 1588-2008 table 2: those above are reserved */
 
 static const struct choice sources[] = {
 	{ "hardware", SOURCE_HARDWARE },
@@ -92,15 +94,34 @@ static const struct choice pacings[] = {
 	{ 0 },
 };
 
+static const struct choice carriers[] = {
+	{ "udp", TRANSPORT_UDP },
+	{ "ptp", TRANSPORT_PTP },
+	{ "l2", TRANSPORT_L2 },
+	{ 0 },
+};
+
+static const struct choice ptp_types[] = {
+	{ "delay-req", PTP_TYPE_DELAY_REQ },
+	{ "sync", PTP_TYPE_SYNC },
+	{ 0 },
+};
+
 static const struct option_row table[] = {
 	{ "What to measure", 'i', "interface", "IFACE", TEXT(KIND_INTERFACE, interface),
 	  .help = "network interface to use; required" },
 	{ NULL, 'a', "address", "IP", ADDRESS(server),
-	  .help = "emit to the reflector at this IPv4 address; without it, reflect" },
+	  .help = "emit to the reflector at this IPv4 (l2: MAC) address; without it, reflect" },
 	{ NULL, 0, "bind", "IP", ADDRESS(own),
 	  .help = "send from this address of the interface; a reflector answers only there" },
 	{ NULL, 0, "port", "PORT", NUMBER(port), .unit_size = 1, .min = 1, .max = 65535, .initial = STAMP_PORT,
 	  .help = "UDP port of the reflector" },
+	{ NULL, 0, "transport", "HOW", CHOICE(transport), .initial = TRANSPORT_UDP, .choice = carriers,
+	  .help = "what carries the packets, the same at both ends" },
+	{ NULL, 0, "ptp-type", "TYPE", CHOICE(ptp_type), .initial = PTP_TYPE_DELAY_REQ, .choice = ptp_types,
+	  .help = "of the PTP messages around them" },
+	{ NULL, 0, "ptp-domain", "N", NUMBER(ptp_domain), .unit_size = 1, .min = 0, .max = PTP_DOMAIN_MAX, .initial = PTP_DOMAIN_MAX,
+	  .help = "of these messages: one that nothing else on the link has" },
 	{ NULL, 0, "stamp", "SOURCE", CHOICE(stamp), .initial = SOURCE_HARDWARE, .choice = sources,
 	  .help = "what takes the time on the wire" },
 	{ NULL, 'R', "no-hw-ts", NULL, FLAG(no_hw_stamps), .help = "same as --stamp user" },
@@ -351,7 +372,7 @@ static struct phrase allowed(const struct option_row *row)
 		append(&p, "the name of a network interface");
 		break;
 	case KIND_ADDRESS:
-		append(&p, "an IPv4 address");
+		append(&p, "an IPv4 address, or with --transport l2 a MAC address");
 		break;
 	case KIND_PREFIX:
 		append(&p, "an IPv4 address, or a prefix such as 192.0.2.0/24");
@@ -562,10 +583,38 @@ static bool is_ipv6(const char *text)
 	return inet_pton(AF_INET6, address, &in6) == 1;
 }
 
+/* Six pairs of hexadecimal digits with colons between them. */
+static bool read_mac(const char *text, uint8_t mac[6])
+{
+	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+
+	for (int i = 0; i < 17; i++) {
+		const char *digit = strchr(digits, text[i]);
+
+		if (!text[i] || (i % 3 == 2 ? text[i] != ':' : !digit))
+			return false;
+		if (i % 3 != 2)
+			mac[i / 3] = (uint8_t)(mac[i / 3] << 4 | (digit - digits) % 16);
+	}
+	return !text[17];
+}
+
+static int set_mac(const struct option_row *row, const char *text, union address *server)
+{
+	server->ll = (struct sockaddr_ll){ .sll_family = AF_PACKET, .sll_halen = 6 };
+	read_mac(text, server->ll.sll_addr);
+	if (server->ll.sll_addr[0] & 1)
+		return refuse(row, text, "is the address of a group and not of one interface");
+	return memcmp(server->ll.sll_addr, "\0\0\0\0\0", 6) ? 0 : refuse(row, text, "is nobody's address");
+}
+
 static int set_address(const struct option_row *row, const char *text, void *field)
 {
 	union address *address = field;
+	uint8_t mac[6] = { 0 };
 
+	if (row->letter == 'a' && read_mac(text, mac))
+		return set_mac(row, text, address);
 	if (inet_pton(AF_INET, text, &address->in.sin_addr) == 1) {
 		address->in.sin_family = AF_INET;
 		return 0;
@@ -790,6 +839,72 @@ static bool has_threaded(const struct parse *p)
 	return p->o->threaded;
 }
 
+static bool port_of_ptp(const struct parse *p)
+{
+	return options_in_ptp(p->o) && given(p, "port");
+}
+
+static bool ports_in_ptp(const struct parse *p)
+{
+	return options_in_ptp(p->o) && p->o->source_ports > 1;
+}
+
+static bool type_without_ptp(const struct parse *p)
+{
+	return !options_in_ptp(p->o) && given(p, "ptp-type");
+}
+
+static bool domain_without_ptp(const struct parse *p)
+{
+	return !options_in_ptp(p->o) && given(p, "ptp-domain");
+}
+
+static bool on_ethernet(const struct parse *p)
+{
+	return p->o->transport == TRANSPORT_L2;
+}
+
+static bool mac_without_ethernet(const struct parse *p)
+{
+	return p->o->server.any.sa_family == AF_PACKET && !on_ethernet(p);
+}
+
+static bool ip_on_ethernet(const struct parse *p)
+{
+	return p->o->server.any.sa_family == AF_INET && on_ethernet(p);
+}
+
+static bool bind_on_ethernet(const struct parse *p)
+{
+	return given(p, "bind") && on_ethernet(p);
+}
+
+static bool dscp_on_ethernet(const struct parse *p)
+{
+	return given(p, "dscp") && on_ethernet(p);
+}
+
+static bool ttl_on_ethernet(const struct parse *p)
+{
+	return given(p, "ttl") && on_ethernet(p);
+}
+
+static bool allow_on_ethernet(const struct parse *p)
+{
+	return given(p, "allow") && on_ethernet(p);
+}
+
+static bool busy_poll_on_ethernet(const struct parse *p)
+{
+	return p->o->busy_poll_us && on_ethernet(p);
+}
+
+/* The length of a TLV is even. */
+static bool odd_in_ptp(const struct parse *p)
+{
+	return options_in_ptp(p->o) && p->o->size_bytes % 2;
+}
+
 static const struct rule {
 	bool (*broken)(const struct parse *p); /* NULL: it is, when the first is given with, or without, the second */
 	const char *first;
@@ -819,6 +934,18 @@ static const struct rule {
 	{ NULL, "stamp-every", "address", "without", "a reflector stamps all replies, or none with --no-tx-ts" },
 	{ load_without_window, "stamp-every", "window", "without", "one probe at a time is no load, give --window N or --interval TIME" },
 	{ load_by_user, "stamp-every", NULL, NULL, "is for stamps of the NIC or the kernel: what user space reads keeps nothing waiting, leave it out" },
+	{ port_of_ptp, "port", "transport", "with", "its port is not ours to choose" },
+	{ ports_in_ptp, "source-ports", "transport", "with", "it has one" },
+	{ type_without_ptp, "ptp-type", "transport", "with", "there is no PTP message around a packet" },
+	{ domain_without_ptp, "ptp-domain", "transport", "with", "there is no PTP message around a packet" },
+	{ mac_without_ethernet, "address", "transport", "with", "a MAC address is for --transport l2, at both ends" },
+	{ ip_on_ethernet, "address", "transport", "with", "there is no IP, give the MAC address of the reflector's interface" },
+	{ bind_on_ethernet, "bind", "transport", "with", "there are no IP addresses" },
+	{ dscp_on_ethernet, "dscp", "transport", "with", "there is no IP header" },
+	{ ttl_on_ethernet, "ttl", "transport", "with", "there is no IP header" },
+	{ allow_on_ethernet, "allow", "transport", "with", "there are no IP addresses" },
+	{ busy_poll_on_ethernet, "busy-poll-us", "transport", "with", "the kernel polls for no packet socket" },
+	{ odd_in_ptp, "size", "transport", "with", "what a PTP message carries is of even length" },
 	{ NULL, "pacing", "interval", "without", "there is nothing to wait for, give --interval TIME" },
 	{ NULL, "jitter", "interval", "without", "there is no interval, give --interval TIME" },
 	{ NULL, "poisson", "interval", "without", "there is no interval, give --interval TIME" },
@@ -1096,6 +1223,8 @@ static void derive(struct parse *p)
 		o->role = ROLE_EMIT;
 	if (o->no_hw_stamps)
 		o->stamp = SOURCE_USER;
+	if (options_in_ptp(o))
+		o->port = o->transport == TRANSPORT_PTP ? PTP_PORT : 0;
 	o->keep_going |= o->on_breach.keep_going;
 	o->trace_marker |= o->snapshot;
 	/* What is ignored: see notes[]. */

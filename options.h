@@ -44,6 +44,10 @@ enum figure { FIGURE_RTT, FIGURE_RESPONSE, FIGURE_NETWORK };
 /* How an emitter waits for the time to send. */
 enum pacing { PACING_HYBRID, PACING_SLEEP, PACING_SPIN };
 
+/* What carries the packets, and the messages of PTP around them (IEEE 1588-2019 table 36). */
+enum transport_kind { TRANSPORT_UDP, TRANSPORT_PTP, TRANSPORT_L2 };
+enum ptp_type { PTP_TYPE_SYNC, PTP_TYPE_DELAY_REQ };
+
 #define WINDOW_MAX 65536
 #define SOURCE_PORTS_MAX 256
 
@@ -75,7 +79,9 @@ struct options {
 	int64_t warmup, count; /* packets; count 0: no limit */
 	int64_t overflow_ns, bucket_ns;
 	int64_t busy_poll_us, busy_poll_budget; /* 0: not asked for */
-	int64_t port;
+	int64_t port; /* of the reflector; 0: the transport has none */
+	int64_t transport; /* enum transport_kind */
+	int64_t ptp_type, ptp_domain; /* enum ptp_type; both of transports in PTP */
 	int64_t stamp; /* enum source */
 	int64_t size_bytes; /* of the STAMP packet; 0: as it comes */
 	int64_t dscp, priority; /* -1: not given */
@@ -105,6 +111,12 @@ static inline struct sockaddr_in options_own(const struct options *o)
 
 	own.sin_family = AF_INET;
 	return own;
+}
+
+/* Is there a PTP message around each packet? */
+static inline bool options_in_ptp(const struct options *o)
+{
+	return o->transport != TRANSPORT_UDP;
 }
 
 /* Is a latency stamped on the wire at both ends, by the kernel or the NIC? */

@@ -12,7 +12,7 @@
 #include "host/filter.h"
 #include "host/link.h"
 #include "host/nic.h"
-#include "host/nic_address.h"
+#include "host/nic_reach.h"
 #include "host/nic_stamp.h"
 #include "host/place.h"
 #include "host/pmc.h"
@@ -38,8 +38,8 @@
 #include "wire/hmac.h"
 #include "wire/plan.h"
 #include "wire/socket.h"
+#include "wire/transport.h"
 
-#include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@
 
 static struct run {
 	struct options options;
-	char server[INET_ADDRSTRLEN];
+	char server[TRANSPORT_NAME_BYTES];
 
 	struct hmac *key;
 	struct packet_plan plan;
@@ -312,7 +312,6 @@ static int plan_rights(struct run *r)
 static int open_all(struct run *r)
 {
 	const struct options *o = &r->options;
-	const union address *server = o->role == ROLE_EMIT ? &o->server : NULL;
 
 	filter_open();
 	if (rights_open(&r->rights, o->user) ||
@@ -320,8 +319,8 @@ static int open_all(struct run *r)
 	    plan_probes(&r->plan, o, r->key) ||
 	    store_open(&r->store, o, &r->exchange) ||
 	    nic_open(&r->nic, o->interface) ||
-	    nic_check_address(&r->nic, server) || nic_check_own(&r->nic, &o->own) ||
-	    (options_by_nic(o) && nic_stamp(&r->nic)) ||
+	    nic_check_reach(&r->nic, o) ||
+	    (options_by_nic(o) && nic_stamp(&r->nic, o)) ||
 	    socket_open(&r->channel, o) ||
 	    (!o->no_step_check && !options_by_nic(o) && clock_set_open(&r->clock_set)) ||
 	    plan_sessions(r->exchange.sessions, o))
@@ -480,7 +479,7 @@ int main(int argc, char **argv)
 		return STATUS_FAILED;
 	if (run.options.check)
 		return check_machine(run.options.quiet ? NULL : stdout, &run.options) ? STATUS_FAILED : STATUS_DONE;
-	inet_ntop(AF_INET, &run.options.server.in.sin_addr, run.server, sizeof(run.server));
+	transport_name_server(&run.options, run.server);
 	run.stop = stop_catch_signals(clean_up);
 	if (!open_all(&run))
 		measure(&run);

@@ -15,6 +15,7 @@
 #endif
 
 #include <limits.h>
+#include <linux/if_packet.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -136,9 +137,11 @@ union address {
 	struct sockaddr any;
 	struct sockaddr_in in;
 	struct sockaddr_in6 in6;
+	struct sockaddr_ll ll; /* AF_PACKET: an address of the link */
 };
 
-/* The octets of an address of either family as IPv6 writes them (RFC 4291 section 2.5.5.2): the two share none. */
+/* The octets of an address of either IP family as IPv6 writes them (RFC 4291 section 2.5.5.2): the two share none. Of one of the link, as
+ * the last ones: all peers of a run are of one family. */
 static inline void address_as_ipv6(const union address *a, uint64_t octets[2])
 {
 	if (a->any.sa_family == AF_INET6) {
@@ -148,6 +151,10 @@ static inline void address_as_ipv6(const union address *a, uint64_t octets[2])
 	uint8_t *mapped = (uint8_t *)octets;
 
 	memset(mapped, 0, 10);
+	if (a->any.sa_family == AF_PACKET) {
+		memcpy(mapped + 10, a->ll.sll_addr, 6);
+		return;
+	}
 	mapped[10] = mapped[11] = 0xff;
 	memcpy(mapped + 12, &a->in.sin_addr, 4);
 }

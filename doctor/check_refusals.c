@@ -6,7 +6,7 @@
 #include "doctor/facts.h"
 #include "doctor/finding.h"
 #include "doctor/rows.h"
-#include "host/nic_address.h"
+#include "host/nic_reach.h"
 #include "options.h"
 #include "wire/socket.h"
 
@@ -53,17 +53,18 @@ static void look_at(struct check *c, int (*ask)(const struct check *), const cha
 
 static int ask_address(const struct check *c)
 {
-	int error = nic_check_address(&c->nic, c->options->role == ROLE_EMIT ? &c->options->server : NULL);
-
-	return error ? error : nic_check_own(&c->nic, &c->options->own);
+	return nic_check_reach(&c->nic, c->options);
 }
 
 static void look_at_address(struct check *c)
 {
 	bool emit = c->options->role == ROLE_EMIT;
 
-	look_at(c, ask_address, emit ? "RTM_GETROUTE" : "RTM_GETADDR",
-		emit ? "the server is reached through this interface" : "there is one");
+	if (c->options->transport == TRANSPORT_L2)
+		look_at(c, ask_address, "SIOCGIFHWADDR", "the interface is an Ethernet, and has one");
+	else
+		look_at(c, ask_address, emit ? "RTM_GETROUTE" : "RTM_GETADDR",
+			emit ? "the server is reached through this interface" : "there is one");
 }
 
 static int ask_socket(const struct check *c)

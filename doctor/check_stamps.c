@@ -19,16 +19,31 @@
 
 #define SETTING "SIOCGHWTSTAMP"
 
-static bool lists_all(const struct check *c)
+/* A filter for the packets of --transport. */
+static bool lists_filter(const struct check *c)
 {
-	return c->nic.can.rx_filters & (1U << HWTSTAMP_FILTER_ALL);
+	return nic_lists_filter(&c->nic, c->options);
 }
 
+/* To take filter "all" though it does not list it. */
 static bool refuses_all(const struct check *c)
 {
 	const struct check_driver *d = check_find_driver(c);
 
-	return d && (d->flags & REFUSES) && !lists_all(c);
+	return d && (d->flags & REFUSES) && !lists_filter(c);
+}
+
+/* What this NIC can do instead, or what to try. */
+static const char *another_way(struct check *c, bool try)
+{
+	const char *other = nic_other_transport(&c->nic, c->options);
+	char ways[64] = "";
+
+	if (other)
+		snprintf(ways, sizeof(ways), "rant %s, or ", other);
+	if (!try)
+		return check_command(c, "%srant --stamp kernel", ways);
+	return check_command(c, "%srant --stamp kernel, or try sudo hwstamp_ctl -i %s -t 1 -r 1", ways, c->nic.name);
 }
 
 static void look_at_kernel_stamps(struct check *c)
@@ -49,7 +64,7 @@ static void look_at_unlisted(struct check *c)
 	int setting[3];
 
 	nic_filter_names(c->nic.can.rx_filters, filters);
-	if (!nic_read_setting(&c->nic, setting) && nic_stamps_all(setting))
+	if (!nic_read_setting(&c->nic, setting) && nic_stamps(setting, c->options))
 		check_say(c, OK, CHECK_TSINFO "; " SETTING, NULL, NULL,
 			  "hardware transmit, and receive with filter 'all', which is set though not listed");
 	else if (d && (d->flags & TAKES))
@@ -57,12 +72,11 @@ static void look_at_unlisted(struct check *c)
 			  "filter 'all' is not listed, but '%s' takes it", c->nic.driver);
 	else if (refuses_all(c))
 		check_say(c, FAIL, CHECK_TSINFO "; " CHECK_DRIVER_SOURCE, "rant's packets would get no receive stamp",
-			  "rant --stamp kernel", "'%s' stamps only PTP packets on receipt, filters: %.100s",
+			  another_way(c, false), "'%s' stamps only PTP packets on receipt, filters: %.100s",
 			  c->nic.driver, filters);
 	else
 		check_say(c, FAIL, CHECK_TSINFO, "rant will not start unless the driver takes it all the same",
-			  check_command(c, "rant --stamp kernel, or try sudo hwstamp_ctl -i %s -t 1 -r 1", c->nic.name),
-			  "filter 'all' is not listed, only: %.100s", filters);
+			  another_way(c, true), "filter 'all' is not listed, only: %.100s", filters);
 }
 
 static void look_at_abilities(struct check *c)
@@ -84,9 +98,10 @@ static void look_at_abilities(struct check *c)
 		return check_say(c, FAIL, CHECK_TSINFO, "--stamp hardware cannot work", "rant --stamp kernel",
 				 "a hardware clock, but of the abilities only %s",
 				 nic_stamping_names(c->nic.can.stamping, names));
-	if (!lists_all(c))
+	if (!lists_filter(c))
 		return look_at_unlisted(c);
-	check_say(c, OK, CHECK_TSINFO, NULL, NULL, "hardware transmit, and receive with filter 'all'");
+	check_say(c, OK, CHECK_TSINFO, NULL, NULL, "hardware transmit, and receive %s",
+		  options_in_ptp(c->options) ? "of PTP event messages" : "with filter 'all'");
 }
 
 /* False: it has not, or nobody can tell, which has been said. */
@@ -111,7 +126,7 @@ static void judge_unseen(struct check *c, int error)
 	if (error != -EOPNOTSUPP)
 		return check_say(c, FAIL, SETTING, "rant will not start", "rant --stamp kernel; see dmesg",
 				 "cannot be read: %s", strerror(-error));
-	if (!lists_all(c))
+	if (!lists_filter(c))
 		return check_say(c, FAIL, SETTING "; " CHECK_TSINFO,
 				 "rant will not start, for it could not put back what it tries", "rant --stamp kernel",
 				 "the driver does not tell it, and filter 'all' is not listed");
@@ -151,7 +166,7 @@ static void look_at_setting(struct check *c)
 	error = nic_read_setting(&c->nic, setting);
 	if (error)
 		judge_unseen(c, error);
-	else if (nic_stamps_all(setting) || refuses_all(c))
+	else if (nic_stamps(setting, c->options) || refuses_all(c))
 		check_say(c, OK, SETTING, NULL, NULL, "transmit '%s', filter '%s'", nic_tx_type_name(setting[1]),
 			  nic_filter_name(setting[2]));
 	else

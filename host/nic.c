@@ -8,6 +8,7 @@
 #include <err.h>
 #include <errno.h>
 #include <linux/ethtool.h>
+#include <linux/if_arp.h>
 #include <linux/sockios.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -101,6 +102,15 @@ static int check_up(const struct nic *n)
 	return 0;
 }
 
+/* The loopback has one of zeros, and says that it is none (ARPHRD_LOOPBACK). */
+static void read_link_address(struct nic *n)
+{
+	struct ifreq r = { .ifr_ifindex = 0 };
+
+	n->is_ethernet = !nic_ioctl(n, SIOCGIFHWADDR, &r) && r.ifr_hwaddr.sa_family == ARPHRD_ETHER;
+	memcpy(n->mac, r.ifr_hwaddr.sa_data, sizeof(n->mac));
+}
+
 static void read_driver(struct nic *n)
 {
 	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
@@ -128,6 +138,7 @@ int nic_find(struct nic *n, const char *name)
 		return error;
 	}
 	read_mtu(n);
+	read_link_address(n);
 	read_driver(n);
 	return 0;
 }

@@ -18,6 +18,8 @@ struct nic {
 	char bus[32]; /* where the driver says the device is: a PCI address for most; empty: not told */
 	int index;
 	unsigned flags; /* IFF_* */
+	bool is_ethernet; /* then it has an address, by SIOCGIFHWADDR: */
+	uint8_t mac[6];
 	int mtu; /* octets, by SIOCGIFMTU; 0: not told */
 	struct nic_abilities can; /* by nic_read_abilities(), which nic_stamp() calls */
 	/* What nic_stamp() changed, for nic_restore(); settings as in nic_stamp.h. */

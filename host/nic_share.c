@@ -8,6 +8,7 @@
 #include "host/nic_share.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +22,22 @@ static bool share_lock(int fd, short type)
 	struct flock lock = { .l_type = type, .l_whence = SEEK_SET, .l_len = 1 };
 
 	return !fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+/* What the file holds. Safe in a signal handler. */
+struct shared {
+	int found[3], set[3];
+};
+
+static bool read_shared(struct nic *n, int fd)
+{
+	struct shared s;
+
+	if (pread(fd, &s, sizeof(s), 0) != sizeof(s))
+		return false;
+	memcpy(n->found, s.found, sizeof(s.found));
+	memcpy(n->set, s.set, sizeof(s.set));
+	return true;
 }
 
 bool nic_share_join(struct nic *n)
@@ -48,7 +65,7 @@ bool nic_share_join(struct nic *n)
 		}
 		/* What the last one has unlinked in the meantime is a file of the past. */
 		if (locked && file.st_nlink &&
-		    (alone || pread(fd, n->found, sizeof(n->found), 0) == sizeof(n->found))) {
+		    (alone || read_shared(n, fd))) {
 			n->share_fd = fd;
 			return !alone;
 		}
@@ -60,13 +77,22 @@ bool nic_share_join(struct nic *n)
 
 void nic_share_begin(const struct nic *n)
 {
-	if (n->share_fd >= 0 && pwrite(n->share_fd, n->found, sizeof(n->found), 0) == sizeof(n->found))
+	struct shared s;
+
+	memcpy(s.found, n->found, sizeof(s.found));
+	memcpy(s.set, n->set, sizeof(s.set));
+	if (n->share_fd >= 0 && pwrite(n->share_fd, &s, sizeof(s), 0) == sizeof(s))
 		share_lock(n->share_fd, F_RDLCK);
 }
 
-bool nic_share_leave(const struct nic *n)
+bool nic_share_leave(struct nic *n)
 {
-	return n->share_fd < 0 || (share_lock(n->share_fd, F_UNLCK) && share_lock(n->share_fd, F_WRLCK));
+	if (n->share_fd < 0)
+		return true;
+	if (!share_lock(n->share_fd, F_UNLCK) || !share_lock(n->share_fd, F_WRLCK))
+		return false;
+	read_shared(n, n->share_fd);
+	return true;
 }
 
 void nic_share_end(struct nic *n, bool alone)

@@ -74,13 +74,13 @@ INLINE struct lane *choose_lane(struct exchange *x)
 /* ---- Requests --------------------------------------------------------------------------------------------------------- */
 
 /* What must not be answered, or two reflectors would talk to each other for ever: replies, what comes from our own port
- * (a reflector's), what has our own address as source, and what was sent to more than one host. */
+ * (a reflector's, where emitters have others), what has our own address as source, and what was sent to more than one host. */
 INLINE bool is_foreign(const struct exchange *x, enum packet_verdict verdict)
 {
 	const struct arrival *a = &x->arrival;
 
 	return verdict == PACKET_IS_REPLY || !a->to_unicast || (a->from_self && !x->loopback) ||
-	       ntohs(a->from.in.sin_port) == x->options->port;
+	       (ntohs(a->from.in.sin_port) == x->options->port && !x->channel->transport->one_port);
 }
 
 /* How a time was taken, as RFC 8972 section 4.3 has it. */

@@ -211,6 +211,8 @@ static void write_arrived(FILE *out, const struct report *r)
 	const struct exchange *x = r->exchange;
 	const uint64_t ttl = counter_get(&x->account.other_ttl), class = counter_get(&x->account.other_class);
 
+	if (r->options->transport == TRANSPORT_L2)
+		fprintf(out, "  No TTL and no DSCP: there is no IP header\n");
 	if (ttl)
 		fprintf(out, "  %" PRIu64 " probes arrived with another TTL than %" PRId64 ", the last with %u\n", ttl,
 			r->options->ttl, x->arrived_ttl);
@@ -233,7 +235,7 @@ static void write_traffic(FILE *out, const struct exchange *x)
 	const uint64_t count = x->measured ? x->measured - counter_get(&x->account.closing) : 0;
 	const int64_t ns = x->ended_ns - x->began_ns;
 
-	fprintf(out, "\nTraffic (UDP payload, after the warm-up):\n");
+	fprintf(out, "\nTraffic (%s, after the warm-up):\n", options_in_ptp(x->options) ? "STAMP packets" : "UDP payload");
 	write_traffic_row(out, "To there", count, count * x->probe_bytes, ns);
 	write_traffic_row(out, "From there", counter_get(&x->account.timed_packets), counter_get(&x->account.timed_bytes), ns);
 }

@@ -33,8 +33,13 @@ void report_configuration(FILE *out, const struct report *r, const struct nic *n
 	char latency[64];
 
 	label_latency(o, latency, sizeof(latency));
-	fprintf(out, "%s on %s (%s) by %s, port %" PRId64 "\n", o->role == ROLE_EMIT ? "Emitting" : "Reflecting",
-		n->name, *n->driver ? n->driver : "driver unknown", c->transport->name, o->port);
+	fprintf(out, "%s on %s (%s) by %s", o->role == ROLE_EMIT ? "Emitting" : "Reflecting", n->name,
+		*n->driver ? n->driver : "driver unknown", c->transport->name);
+	if (o->port)
+		fprintf(out, ", port %" PRId64, o->port);
+	if (options_in_ptp(o))
+		fprintf(out, ", domain %" PRId64, o->ptp_domain);
+	fputc('\n', out);
 	fprintf(out, "Stamps: %s; %s\n", label_stamps[o->stamp].option, latency);
 	if (options_by_nic(o))
 		fprintf(out, "NIC clock: /dev/ptp%d; stamp setting %s\n", n->can.phc_index,

@@ -22,9 +22,9 @@ static const char *const ends[] = { [END_NOT_YET] = NULL, [END_DURATION] = "dura
 
 static void put_address(struct json *j, const char *name, const union address *a)
 {
-	char text[INET_ADDRSTRLEN] = "";
+	char text[TRANSPORT_NAME_BYTES];
 
-	json_text(j, name, a->any.sa_family == AF_INET ? inet_ntop(AF_INET, &a->in.sin_addr, text, sizeof(text)) : NULL);
+	json_text(j, name, transport_name(a, text));
 }
 
 void json_run(struct json *j, const struct report *r, bool over)

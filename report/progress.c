@@ -88,10 +88,14 @@ void progress_end(void)
 void progress_tell_silence(const struct options *o, const char *server, uint64_t refused)
 {
 	if (refused)
-		warnx("no answer from %s port %d after 3 s; the kernel refused %" PRIu64 " times: no reflector runs there "
-		      "(ICMP port unreachable), or sending is not possible; still trying", server, (int)o->port, refused);
+		warnx("no answer from %s after 3 s; the kernel refused %" PRIu64 " times: no reflector runs there "
+		      "(ICMP port unreachable), or sending is not possible; still trying", server, refused);
 	else
-		warnx("no answer from %s port %d after 3 s: no reflector running, a wrong address or port, a firewall, "
-		      "no ARP entry (see 'ip neigh')%s; still trying", server, (int)o->port,
+		warnx("no answer from %s after 3 s: %s%s; still trying", server,
+		      o->transport == TRANSPORT_L2 ? "no reflector running there with --transport l2 and this --ptp-domain, a wrong address, or a "
+						     "switch that keeps PTP messages to itself" :
+		      options_in_ptp(o)		   ? "no reflector running there with --transport ptp and this --ptp-domain, a wrong address, a "
+						     "firewall, a switch that keeps PTP messages to itself, or no ARP entry (see 'ip neigh')" :
+						     "no reflector running, a wrong address or port, a firewall, no ARP entry (see 'ip neigh')",
 		      o->key_path ? ", another --key there, or its --allow" : ", or a --key or an --allow there");
 }

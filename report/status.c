@@ -14,21 +14,20 @@
 static void tell_nothing(const struct report *r, const char *server)
 {
 	const struct account *a = &r->exchange->account;
-	const int port = (int)r->options->port;
 
 	if (counter_get(&a->unverified))
-		warnx("nothing was measured: %s port %d answers, but the HMAC of its replies is wrong or missing: does it have this --key?",
-		      server, port);
+		warnx("nothing was measured: %s answers, but the HMAC of its replies is wrong or missing: does it have this --key?",
+		      server);
 	else if (counter_get(&a->late))
-		warnx("nothing was measured: %s port %d answers, but always after --timeout: give a longer one", server, port);
+		warnx("nothing was measured: %s answers, but always after --timeout: give a longer one", server);
 	else if (counter_get(&a->malformed) || counter_get(&a->foreign))
-		warnx("nothing was measured: %s port %d answers, but is no STAMP reflector: what came is no reply to any of our probes",
-		      server, port);
+		warnx("nothing was measured: %s answers, but is no STAMP reflector: what came is no reply to any of our probes",
+		      server);
 	else if (counter_get(&a->port_closed))
-		warnx("nothing was measured: nobody listens on %s port %d (ICMP port unreachable): start a reflector there, or give its "
-		      "--port", server, port);
+		warnx("nothing was measured: nobody listens on %s (ICMP port unreachable): start a reflector there, or give its "
+		      "--port", server);
 	else
-		warnx("nothing was measured: %s port %d never answered", server, port);
+		warnx("nothing was measured: %s never answered", server);
 }
 
 /* The report would have said it. */

@@ -168,7 +168,7 @@ static enum verdict_outcome look_filter(const struct verdict_facts *f, struct ve
 		return NOT_ASKED;
 	if (f->setting_error[0])
 		return CANNOT_TELL;
-	found->number = !nic_stamps_all(f->setting[0]);
+	found->number = !nic_stamps(f->setting[0], f->options);
 	say_setting(found, "", f->setting[0]);
 	return JUDGED;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Transports, and a socket that is ready for the measuring loop: what was asked for is read back before it is used. */
+/* A socket that is ready for the measuring loop: what was asked for is read back before it is used. */
 #include "wire/socket.h"
 
 #include "host/nic.h"
 #include "options.h"
+#include "wire/ethernet.h"
 #include "wire/kernel_stamps.h"
 #include "wire/ports.h"
 
@@ -30,30 +31,6 @@
 
 #define NOBODYS_PORT 1
 #define DESCRIPTORS_SPARE 4 /* left for what else needs them */
-
-static const struct transport transports[] = {
-	{
-		.name = "UDP/IPv4",
-		.domain = AF_INET,
-		.type = SOCK_DGRAM,
-		.protocol = IPPROTO_UDP,
-		.ip_level = SOL_IP,
-		.recverr_type = IP_RECVERR,
-		.recverr_bytes = sizeof(struct sock_extended_err) + sizeof(struct sockaddr_in),
-		.set_ttl = IP_TTL,
-		.want_ttl = IP_RECVTTL,
-		.ttl_type = IP_TTL,
-		.want_pktinfo = IP_PKTINFO,
-		.pktinfo_type = IP_PKTINFO,
-		.pktinfo_bytes = sizeof(struct in_pktinfo),
-		.set_tos = IP_TOS,
-		.want_tos = IP_RECVTOS,
-		.tos_type = IP_TOS,
-		.tos_bytes = sizeof(uint8_t),
-		.mtu_discover = IP_MTU_DISCOVER,
-		.header_bytes = 20 + 8,
-	},
-};
 
 static int set_int(int fd, int level, int name, int value)
 {
@@ -108,7 +85,8 @@ static int open_socket(const struct transport *t, int *fd)
 	if (*fd < 0) {
 		int error = errno;
 
-		warnx("cannot open a %s socket: %s: see 'ulimit -n'", t->name, strerror(error));
+		warnx("cannot open a socket for %s: %s: %s", t->name, strerror(error),
+		      error == EPERM ? "run as root or with CAP_NET_RAW" : "see 'ulimit -n'");
 		return -error;
 	}
 	return 0;
@@ -152,16 +130,7 @@ static int bind_to(int fd, const struct nic *n, const struct sockaddr_in *local)
 	if (bind(fd, (const struct sockaddr *)local, sizeof(*local))) {
 		int error = errno;
 
-		if (!local->sin_port)
-			warnx("no free source port on %s (%s): see 'sysctl net.ipv4.ip_local_port_range'", n->name, strerror(error));
-		else if (error == EADDRINUSE)
-			warnx("port %d: taken by another program on %s (see 'ss -ulpn'): end it, or choose another --port",
-			      ntohs(local->sin_port), n->name);
-		else if (error == EACCES)
-			warnx("port %d: ports below 1024 need root or CAP_NET_BIND_SERVICE: use sudo, or --port 1024 or "
-			      "higher at both ends", ntohs(local->sin_port));
-		else
-			warnx("port %d: cannot bind: %s", ntohs(local->sin_port), strerror(error));
+		transport_say_port(ntohs(local->sin_port), n, error);
 		return -error;
 	}
 	return 0;
@@ -189,14 +158,17 @@ static int open_shared(const struct channel *c, int *fd)
 	return error ? error : set_int(*fd, SOL_SOCKET, SO_REUSEPORT, 1);
 }
 
-/* The address to send from, or what the kernel sends from to the server, and a free port of it. *fd: a socket that holds it. */
+/* The address to send from, or what the kernel sends from to the server, and a free port of it, or the one that there is. *fd: a socket
+ * that holds it. It is bound alone, so that it is refused where anybody else has the port. */
 static int choose_local(const struct channel *c, const struct options *o, const struct nic *n, int *fd, struct sockaddr_in *local)
 {
 	socklen_t bytes = sizeof(*local);
-	int error = open_shared(c, fd);
+	int error = open_socket(c->transport, fd);
 
 	if (!error)
 		error = bind_to(*fd, n, local);
+	if (!error)
+		error = set_int(*fd, SOL_SOCKET, SO_REUSEPORT, 1);
 	if (!error)
 		error = connect_to(*fd, o, n);
 	return error || !getsockname(*fd, (struct sockaddr *)local, &bytes) ? error : -errno;
@@ -212,8 +184,10 @@ static int choose_local(const struct channel *c, const struct options *o, const 
 static int connect_to_server(struct channel *c, const struct options *o, const struct nic *n)
 {
 	struct sockaddr_in local = options_own(o);
-	int finder = -1, error = choose_local(c, o, n, &finder, &local);
+	int finder = -1, error;
 
+	local.sin_port = c->transport->one_port ? htons((uint16_t)o->port) : 0;
+	error = choose_local(c, o, n, &finder, &local);
 	if (!error)
 		error = open_shared(c, &c->stray_fd);
 	if (!error)
@@ -235,19 +209,21 @@ static int set_options(const struct channel *c, int fd, const struct options *o,
 	const char *cure = "this kernel is too old or too bare: rant needs Linux 5.10 or newer";
 	bool reflect = o->role == ROLE_REFLECT;
 	const struct setting rows[] = {
-		{ SOL_SOCKET, SO_REUSEPORT, 1, !reflect, "SO_REUSEPORT", cure },
-		{ t->ip_level, t->set_ttl, (int)o->ttl, true, "--ttl", cure },
+		{ SOL_SOCKET, SO_REUSEPORT, 1, !reflect && t->domain != AF_PACKET, "SO_REUSEPORT", cure },
+		{ t->ip_level, t->set_ttl, (int)o->ttl, t->set_ttl, "--ttl", cure },
 		/* A fragmented packet has several times on the wire and one stamp. But a request that came in fragments
 		 * is answered as it came: a reply is as long. Neither heeds what ICMP messages say of the path, which
 		 * anybody can send: PROBE and OMIT go by the interface. The values are the same for IPv6. */
-		{ t->ip_level, t->mtu_discover, reflect ? IP_PMTUDISC_OMIT : IP_PMTUDISC_PROBE, true, "IP_MTU_DISCOVER",
+		{ t->ip_level, t->mtu_discover, reflect ? IP_PMTUDISC_OMIT : IP_PMTUDISC_PROBE, t->mtu_discover, "IP_MTU_DISCOVER",
 		  cure },
 		/* The kernel derives a priority from the TOS, so the one that was asked for comes after it. */
-		{ t->ip_level, t->set_tos, (int)o->dscp * 4, o->dscp >= 0, "IP_TOS", cure },
+		{ t->ip_level, t->set_tos, (int)o->dscp * 4, o->dscp >= 0 && t->set_tos, "IP_TOS", cure },
 		{ SOL_SOCKET, SO_PRIORITY, (int)o->priority, o->priority >= 0, "--priority",
 		  "above 6 it needs CAP_NET_ADMIN (sudo)" },
-		{ t->ip_level, t->want_ttl, 1, reflect, "IP_RECVTTL", cure },
-		{ t->ip_level, t->want_pktinfo, 1, reflect && listens, "IP_PKTINFO", cure },
+		{ t->ip_level, t->want_ttl, 1, reflect && t->want_ttl, "IP_RECVTTL", cure },
+		{ t->ip_level, t->want_pktinfo, 1, reflect && listens && t->want_pktinfo, "IP_PKTINFO", cure },
+		/* What ptp4l has joined comes to it; unasked, to all who have the port. */
+		{ t->ip_level, t->want_multicast, 0, t->one_port && t->want_multicast, "IP_MULTICAST_ALL", cure },
 	};
 
 	/* FORCE needs CAP_NET_ADMIN; without it the limit is net.core.rmem_max, and what was granted is reported. */
@@ -263,7 +239,7 @@ int socket_open(struct channel *c, const struct options *o)
 {
 	int error;
 
-	c->transport = &transports[0];
+	c->transport = transport_of(o);
 	c->wire = (enum source)o->stamp;
 	c->tx_stamps = c->wire != SOURCE_USER && !o->no_tx_stamps;
 	c->some_stamps = c->tx_stamps && o->stamp_every > 1;
@@ -277,8 +253,9 @@ int socket_open(struct channel *c, const struct options *o)
 	error = open_socket(c->transport, &c->at->fd);
 	if (error)
 		return error;
-	/* A connected socket is better off without any message. */
-	c->at->id_by_message = c->tx_stamps && o->role == ROLE_REFLECT && kernel_stamps_take_id(c->transport);
+	/* A connected socket is better off without any message. UDP tells for all: packet sockets take it since the same release. */
+	c->at->id_by_message = c->tx_stamps && o->role == ROLE_REFLECT &&
+			       kernel_stamps_take_id(transport_of(&(struct options){ .transport = TRANSPORT_UDP }));
 	c->at->bare = c->wire == SOURCE_USER && o->role == ROLE_EMIT;
 	error = set_options(c, c->at->fd, o, true);
 	c->receive_buffer_bytes = get_int(c->at->fd, SOL_SOCKET, SO_RCVBUF);
@@ -421,6 +398,17 @@ static void open_lanes(struct channel *c, const struct options *o, const struct 
 		      LANES - 1, strerror(-error));
 }
 
+/*
+ * A ptp4l that is started now is not to be kept from its port: it binds it for all interfaces before it names its own (udp_open() in
+ * its udp.c), and shares it, with those who do too. One that is there was seen by bind().
+ */
+static void let_others_bind(const struct channel *c)
+{
+	set_int(c->lane[0].fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (c->stray_fd >= 0)
+		set_int(c->stray_fd, SOL_SOCKET, SO_REUSEADDR, 1);
+}
+
 int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 {
 	struct sockaddr_in own = options_own(o);
@@ -429,13 +417,20 @@ int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 	own.sin_port = htons((uint16_t)o->port);
 	if (c->wire == SOURCE_KERNEL)
 		kernel_stamps_wait();
-	error = o->role == ROLE_REFLECT ? bind_to(c->lane[0].fd, n, &own) :
-		o->source_ports > 1	? ports_open(c, o, n) :
-					  connect_to_server(c, o, n);
+	if (c->transport->domain == AF_PACKET)
+		error = ethernet_bind(c, o, n);
+	else
+		error = o->role == ROLE_REFLECT ? bind_to(c->lane[0].fd, n, &own) :
+			o->source_ports > 1	? ports_open(c, o, n) :
+						  connect_to_server(c, o, n);
 	if (!error && o->role == ROLE_EMIT)
 		error = check_size(c, o, n);
-	if (!error && o->role == ROLE_REFLECT)
+	if (!error && o->role == ROLE_REFLECT && !c->transport->one_port)
 		open_lanes(c, o, n);
+	if (!error && c->transport->one_port)
+		let_others_bind(c);
+	if (!error && c->transport->envelope_bytes)
+		transport_seal(&c->envelope, o, n);
 	if (error)
 		socket_close(c);
 	else
@@ -462,7 +457,7 @@ int socket_want_tos(struct channel *c)
 	int error = 0;
 
 	c->tos_wanted = true;
-	for (int i = 0; i < c->lanes && !error; i++)
+	for (int i = 0; c->transport->want_tos && i < c->lanes && !error; i++)
 		error = set_int(c->lane[i].fd, c->transport->ip_level, c->transport->want_tos, 1);
 	return error;
 }

@@ -1,28 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Transports, and a socket ready for the loop. */
+/* A socket ready for the loop. */
 #ifndef WIRE_SOCKET_H
 #define WIRE_SOCKET_H
 
 #include "rant.h"
+#include "wire/envelope.h"
+#include "wire/transport.h"
 
 struct nic;
 struct options;
-
-/* A transport is a row of data: how the socket is made and how its control messages are named. */
-struct transport {
-	const char *name;
-	int domain, type, protocol;
-	int ip_level; /* SOL_IP, SOL_IPV6 */
-	int recverr_type; /* error queue: extended error */
-	size_t recverr_bytes;
-	int set_ttl, want_ttl, ttl_type; /* option to send with, to ask for the received one; its message, an int */
-	int want_pktinfo, pktinfo_type; /* destination of the request, source of the reply */
-	size_t pktinfo_bytes;
-	int set_tos, want_tos, tos_type; /* DSCP << 2 | ECN: the same three; what is sent by message is an int */
-	size_t tos_bytes; /* of the message with the received one */
-	int mtu_discover; /* what may be fragmented, and whose word is taken for it */
-	int header_bytes; /* of an MTU */
-};
 
 #ifndef SCM_TS_OPT_ID
 #define SCM_TS_OPT_ID 81 /* asm-generic/socket.h, Linux 6.13 */
@@ -64,7 +50,8 @@ struct channel {
 	const struct transport *transport;
 	struct lane lane[LANES];
 	int lanes; /* open */
-	union address own; /* the address and the port that lanes after the first are bound to */
+	union address own; /* the address and the port that lanes after the first are bound to; on Ethernet, of this interface */
+	union address server; /* of an emitter whose socket cannot be connected */
 	counter lanes_taken, lanes_refused;
 	struct lane *port; /* an emitter's source ports, instead of lane[0]: see wire/ports.h; NULL: it has one */
 	int ports; /* open */
@@ -80,7 +67,8 @@ struct channel {
 	int64_t dropped; /* by socket_note_drops(); -1: not known */
 	counter error_other; /* entries of the error queue that are no transmit stamp of the kind asked for */
 	counter control_truncated;
-	uint8_t datagram[DATAGRAM_MAX]; /* last received; the reflector turns it into the reply in place */
+	struct envelope envelope; /* of a transport that has one */
+	uint8_t datagram[DATAGRAM_MAX]; /* the STAMP packet last received; the reflector turns it into the reply in place */
 };
 
 /* A channel before it is opened. */

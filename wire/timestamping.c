@@ -85,7 +85,7 @@ static struct cmsghdr *put_id(const struct channel *c, struct cmsghdr *m, uint32
 /* The kernel reads less where there is no message with the packet, and looks up no route on a connected socket. */
 static ssize_t send_message(int fd, const struct msghdr *m)
 {
-	if (m->msg_name || m->msg_controllen)
+	if (m->msg_name || m->msg_controllen || m->msg_iovlen > 1)
 		return sendmsg(fd, m, MSG_DONTWAIT);
 	return send(fd, m->msg_iov->iov_base, m->msg_iov->iov_len, MSG_DONTWAIT);
 }
@@ -94,14 +94,21 @@ static int send_once(struct channel *c, const void *packet, size_t bytes, uint32
 {
 	union control control;
 	struct cmsghdr *end = &control.align;
-	struct iovec payload = { .iov_base = (void *)packet, .iov_len = bytes };
-	struct msghdr m = { .msg_iov = &payload, .msg_iovlen = 1 };
 	const struct transport *t = c->transport;
+	struct iovec payload[2] = { { .iov_base = c->envelope.sent, .iov_len = t->envelope_bytes },
+				    { .iov_base = (void *)packet, .iov_len = bytes } };
+	struct msghdr m = { .msg_iov = &payload[1], .msg_iovlen = 1 };
 
+	if (t->envelope_bytes) {
+		envelope_seal(&c->envelope, packet, bytes);
+		m.msg_iov = payload;
+		m.msg_iovlen = 2;
+	}
 	if (!c->at->connected) {
-		m.msg_name = (void *)&answering->from;
+		m.msg_name = answering ? (void *)&answering->from : &c->server;
 		m.msg_namelen = sizeof(answering->from);
-		end = put_message(end, t->ip_level, t->pktinfo_type, answering->local, t->pktinfo_bytes);
+		if (t->pktinfo_bytes)
+			end = put_message(end, t->ip_level, t->pktinfo_type, answering->local, t->pktinfo_bytes);
 	}
 	if (answering && answering->in_class) {
 		int tos = answering->tos & ~TOS_ECN;
@@ -175,22 +182,31 @@ static void note_sender(const struct channel *c, struct arrival *a)
 	}
 }
 
+/* On Ethernet the address of the sender tells it, packet(7). */
+static void note_station(const struct channel *c, struct arrival *a)
+{
+	a->to_unicast = a->from.ll.sll_pkttype == PACKET_HOST;
+	a->from_self = !memcmp(a->from.ll.sll_addr, c->own.ll.sll_addr, 6);
+}
+
 /* The kernel reads less where it has nothing to tell but the datagram. */
 static ssize_t receive_message(struct channel *c, struct msghdr *m)
 {
-	if (!c->at->bare)
+	if (c->at->bare)
+		m->msg_controllen = 0;
+	if (!c->at->bare || m->msg_iovlen > 1)
 		return recvmsg(c->at->fd, m, MSG_DONTWAIT);
-	m->msg_controllen = 0;
 	return recv(c->at->fd, c->datagram, sizeof(c->datagram), MSG_DONTWAIT);
 }
 
 int stamp_receive(struct channel *c, struct arrival *a)
 {
 	union control control;
-	struct iovec payload = { .iov_base = c->datagram, .iov_len = sizeof(c->datagram) };
-	struct msghdr m = { .msg_iov = &payload, .msg_iovlen = 1, .msg_control = &control,
-			    .msg_controllen = sizeof(control) };
 	const struct transport *t = c->transport;
+	struct iovec payload[2] = { { .iov_base = c->envelope.received, .iov_len = t->envelope_bytes },
+				    { .iov_base = c->datagram, .iov_len = sizeof(c->datagram) } };
+	struct msghdr m = { .msg_iov = t->envelope_bytes ? payload : &payload[1], .msg_iovlen = t->envelope_bytes ? 2 : 1,
+			    .msg_control = &control, .msg_controllen = sizeof(control) };
 
 	if (!c->at->connected || c->at->is_new) {
 		m.msg_name = &a->from;
@@ -202,7 +218,7 @@ int stamp_receive(struct channel *c, struct arrival *a)
 		c->at->is_new = false;
 	if (bytes < 0)
 		return errno == EAGAIN || errno == EINTR || is_senders(c->at) ? 0 : -errno;
-	a->bytes = (size_t)bytes;
+	a->bytes = t->envelope_bytes ? envelope_open(&c->envelope, (size_t)bytes) : (size_t)bytes;
 	a->source = SOURCE_NONE;
 	a->ttl = a->tos = -1;
 	a->in_class = a->to_unicast = a->strays = false;
@@ -210,6 +226,8 @@ int stamp_receive(struct channel *c, struct arrival *a)
 	a->cut_short = m.msg_flags & MSG_CTRUNC;
 	if (is_senders(c->at))
 		note_sender(c, a);
+	else if (t->domain == AF_PACKET)
+		note_station(c, a);
 	if (a->cut_short) {
 		counter_add(&c->control_truncated, 1);
 		return 1;

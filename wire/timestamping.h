@@ -7,7 +7,7 @@
 #include "wire/socket.h"
 
 struct arrival {
-	size_t bytes;
+	size_t bytes; /* of the STAMP packet; 0 where there is none in what the transport wraps around it */
 	union address from;
 	uint8_t local[sizeof(struct in6_pktinfo)]; /* source for the answer, as the transport's packet info */
 	bool to_unicast; /* the destination was an address of this host, not a broadcast or multicast one */

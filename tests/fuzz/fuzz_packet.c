@@ -4,6 +4,7 @@
  * tests/unit/test_fuzz.c runs the kept inputs in every check. The first two octets of an input choose the key and the
  * answer, the rest is the packet.
  */
+#include "wire/envelope.h"
 #include "wire/hmac.h"
 #include "wire/packet.h"
 #include "tests/fuzz/insist.h"
@@ -204,6 +205,21 @@ static void check_as_reply(const struct hmac *key, const uint8_t *data, size_t b
 	free(packet);
 }
 
+/* As the PTP message around a packet, at either end: no more is told to be in it than came, and what is sent stays ours. */
+static void check_envelope(const uint8_t *data, size_t bytes, bool reflects)
+{
+	static const uint8_t identity[8];
+	struct envelope e;
+	size_t inside;
+
+	envelope_prepare(&e, PTP_DELAY_REQ, 127, reflects, identity);
+	memcpy(e.received, data, bytes < ENVELOPE_BYTES ? bytes : ENVELOPE_BYTES);
+	inside = envelope_open(&e, bytes);
+	INSIST(!inside || (inside % 2 == 0 && inside + ENVELOPE_BYTES <= bytes));
+	INSIST(e.sent[ENVELOPE_AT_TYPE] <= PTP_DELAY_REQ && e.sent[ENVELOPE_AT_DOMAIN] == 127);
+	INSIST(inside || e.sent[ENVELOPE_AT_TYPE] == PTP_DELAY_REQ);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	static const struct hmac any_key = { 0xcbf29ce484222325ULL };
@@ -212,6 +228,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		return 0;
 	bool keyed = data[0] & 1;
 
+	check_envelope(data + 2, bytes - 2, keyed);
 	check_as_request(&kinds[keyed], keyed ? &any_key : NULL, data + 2, bytes - 2, data[1]);
 	check_as_reply(keyed ? &any_key : NULL, data + 2, bytes - 2);
 	return 0;

@@ -9,6 +9,7 @@
 #   step_check=''           where the times of user space mean something; else --no-step-check
 #   devices=3               sim2 is wanted too
 #   is_ready=FUNCTION       of "r": it has opened all that it needs; else has_port
+#   server=ADDRESS          of the reflector; else its IP address
 #
 #   pair NAME "PARAMETERS" "R_ARGUMENTS" "E_ARGUMENTS" EXPECTATION...
 #   ONLY=REGEX, SELF=1      see test_simnic.sh
@@ -100,7 +101,7 @@ start_pair() {
 	start r b "${as[@]}" taskset -c 1 "$RANT" -i sim1 --stamp hardware ${step_check:+"$step_check"} --log "$work/r.log" --count 1000000 "${words[@]}"
 	poll "${is_ready:-has_port}" r
 	read -ra words <<<"$2"
-	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware ${step_check:+"$step_check"} --log "$work/e.log" \
+	start e a taskset -c 0 "$RANT" -i sim0 -a "${server:-${address[b]}}" --stamp hardware ${step_check:+"$step_check"} --log "$work/e.log" \
 		"${emitter_options[@]}" "${words[@]}"
 }
 

@@ -58,7 +58,7 @@ at a hwstamp_ctl -i eth0 -t 0 -r 0 >/dev/null
 filters='none ptpv1-l4-sync ptpv1-l4-delay-req ptpv2-event'
 source='ETHTOOL_GDRVINFO; sources of Linux 7.3'
 doctor 'igb' 1 a 'taskset -c 0' '' \
-	"^fail  stamps: 'igb' stamps only PTP packets on receipt, filters: $filters \\(ethtool TSINFO; $source\\): .*: rant --stamp kernel$" \
+	"^fail  stamps: 'igb' stamps only PTP packets on receipt, filters: $filters \\(ethtool TSINFO; $source\\): .*: rant --transport ptp at both ends, or rant --stamp kernel$" \
 	"^ok    stamp setting: transmit 'off', filter 'none' \\(SIOCGHWTSTAMP\\)$" \
 	'^ok    users: no other program uses stamps or clock of this NIC' \
 	"^ok    driver: 'igb' delivers transmit stamps by a kworker on the CPU that sends \\($source\\)$" \
@@ -162,7 +162,7 @@ doctor 'simulated NIC, a setting that cannot be changed' 1 a 'setpriv --reuid=65
 	"^fail  stamp setting: transmit 'on', filter 'none' .*: to change it needs CAP_NET_ADMIN: sudo hwstamp_ctl -i sim0 -t 1 -r 1$"
 echo N >"$parameters/filter_all"
 doctor 'simulated NIC, PTP only' 1 a '' '' \
-	"^fail  stamps: filter 'all' is not listed, only: none ptpv2-event .*: rant will not start .*: rant --stamp kernel" ', 1 failure$'
+	"^fail  stamps: filter 'all' is not listed, only: none ptpv2-event .*: rant will not start .*: rant --transport ptp at both ends, or rant --stamp kernel" ', 1 failure$'
 refused 'simulated NIC, PTP only'
 echo Y >"$parameters/filter_all"
 echo 50000000,0 >"$parameters/drift_ppb"

@@ -222,7 +222,7 @@ refused() {
 	set_nic a '0 0'
 }
 refused 'a NIC that stamps only PTP is refused' 'filter_all=N' \
-	"^rant[^:]*: interface 'sim0' \(driver 'simnic'\) stamps only PTP packets on receipt, not rant's; its filters are: none ptpv2-event: use --stamp kernel$"
+	"^rant[^:]*: interface 'sim0' \(driver 'simnic'\) stamps PTP event packets only, its filters are: none ptpv2-event: use --transport ptp at both ends, or --stamp kernel$"
 refused 'a NIC without a clock is refused' 'has_phc=N' \
 	"^rant[^:]*: interface 'sim0' \(driver 'simnic'\) has no hardware clock to stamp packets with: --stamp kernel works on any interface$"
 

@@ -271,13 +271,17 @@ terminate() {
 	done
 }
 
-# Bound to the port, or gone.
+# Bound to the port (l2: to the ethertype of PTP), or gone.
 has_port() {
 	local child
 
 	is_running "$1" || return 0
 	child=$(pid_of "$1")
-	[ -n "$child" ] && grep -qi ":$(printf '%04x' "$2") " "/proc/$child/net/udp" 2>/dev/null
+	[ -n "$child" ] || return 1
+	case $2 in
+	l2) grep -q ' 88f7 ' "/proc/$child/net/packet" 2>/dev/null ;;
+	*) grep -qi ":$(printf '%04x' "$2") " "/proc/$child/net/udp" 2>/dev/null ;;
+	esac
 }
 
 has_sent() {

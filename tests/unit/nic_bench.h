@@ -7,6 +7,7 @@
 #define NIC_BENCH_H
 
 #include "host/nic.h"
+#include "options.h"
 
 #include "fake_nic.h"
 
@@ -18,6 +19,8 @@
 #define OFF_ON (BIT(HWTSTAMP_TX_OFF) | BIT(HWTSTAMP_TX_ON))
 #define NONE_ALL (BIT(HWTSTAMP_FILTER_NONE) | BIT(HWTSTAMP_FILTER_ALL))
 #define PTP_ONLY (BIT(HWTSTAMP_FILTER_NONE) | BIT(HWTSTAMP_FILTER_PTP_V2_EVENT))
+
+static const struct options udp = { .transport = TRANSPORT_UDP };
 
 /* ---- What goes to stderr --------------------------------------------------------------------------------------- */
 

@@ -16,6 +16,19 @@
 
 /* ---- Stamps ------------------------------------------------------------------------------------------------------ */
 
+static void test_stamps_in_ptp(void **state)
+{
+	(void)state;
+	set_up();
+	c.nic.can.rx_filters = PTP_ONLY;
+	strcpy(c.nic.driver, "i40e");
+	options.transport = TRANSPORT_PTP;
+	expect("stamps", "ok    stamps: hardware transmit, and receive of PTP event messages (ethtool TSINFO)\n");
+	fake_nic.setting[1] = HWTSTAMP_TX_ON;
+	fake_nic.setting[2] = HWTSTAMP_FILTER_PTP_V2_EVENT;
+	expect("stamp setting", "ok    stamp setting: transmit 'on', filter 'ptpv2-event' (SIOCGHWTSTAMP)\n");
+}
+
 static void test_stamps(void **state)
 {
 	(void)state;
@@ -28,8 +41,8 @@ static void test_stamps(void **state)
 	strcpy(c.nic.driver, "new");
 	expect("stamps",
 	       "fail  stamps: filter 'all' is not listed, only: none ptpv2-event (ethtool TSINFO): rant will not start "
-	       "unless the driver takes it all the same: rant --stamp kernel, or try sudo hwstamp_ctl -i fake0 -t 1 -r "
-	       "1\n");
+	       "unless the driver takes it all the same: rant --transport ptp at both ends, or rant --stamp kernel, or try sudo "
+	       "hwstamp_ctl -i fake0 -t 1 -r 1\n");
 	fake_nic.setting[1] = HWTSTAMP_TX_ON;
 	fake_nic.setting[2] = HWTSTAMP_FILTER_ALL;
 	expect("stamps",
@@ -39,8 +52,8 @@ static void test_stamps(void **state)
 	strcpy(c.nic.driver, "i40e");
 	expect("stamps",
 	       "fail  stamps: 'i40e' stamps only PTP packets on receipt, filters: none ptpv2-event (ethtool TSINFO; "
-	       "ETHTOOL_GDRVINFO; sources of Linux 7.3): rant's packets would get no receive stamp: rant --stamp "
-	       "kernel\n");
+	       "ETHTOOL_GDRVINFO; sources of Linux 7.3): rant's packets would get no receive stamp: rant "
+	       "--transport ptp at both ends, or rant --stamp kernel\n");
 	c.nic.can.stamping &= ~(unsigned)SOF_TIMESTAMPING_RX_HARDWARE;
 	expect("stamps",
 	       "fail  stamps: a hardware clock, but of the abilities only hardware-transmit hardware-raw-clock "
@@ -582,7 +595,7 @@ static void test_clock_source(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_stamps), TEST(test_setting),
+		TEST(test_stamps), TEST(test_stamps_in_ptp), TEST(test_setting),
 		TEST(test_setting_unseen), TEST(test_driver), TEST(test_driver_kworker), TEST(test_link),
 		TEST(test_speed), TEST(test_coalescing), TEST(test_rings), TEST(test_offloads), TEST(test_pause),
 		TEST(test_queues), TEST(test_busy_poll), TEST(test_prefer_busy_poll), TEST(test_phc),

@@ -389,10 +389,13 @@ static void two_reflectors_do_not_loop(void **state)
 /* On lo both ends have one address; the other rules hold there too. */
 static void own_address_on_loopback(void **state)
 {
+	static const struct transport two_ports, one_port = { .one_port = true };
+
 	(void)state;
 	for (int loopback = 0; loopback < 2; loopback++) {
 		bench_start(ROLE_REFLECT, SOURCE_KERNEL);
 		fake_end();
+		b.channel.transport = &two_ports;
 		b.x.loopback = loopback;
 		b.x.arrival = (struct arrival){ .to_unicast = true, .from_self = true };
 		b.x.arrival.from.in.sin_port = htons(FAKE_FIRST_PORT);
@@ -403,6 +406,9 @@ static void own_address_on_loopback(void **state)
 		b.x.arrival.to_unicast = true;
 		b.x.arrival.from.in.sin_port = htons(FAKE_PORT);
 		assert_true(is_foreign(&b.x, PACKET_GOOD));
+		b.channel.transport = &one_port;
+		assert_int_equal(is_foreign(&b.x, PACKET_GOOD), !loopback);
+		assert_true(is_foreign(&b.x, PACKET_IS_REPLY));
 	}
 }
 

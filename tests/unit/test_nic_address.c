@@ -29,7 +29,7 @@ static void test_netlink_broken(void **state)
 	CAPTURED(result, nic_check_address(&n, NULL));
 	assert_int_equal(result, -EIO);
 	ASSERT_SAID("cannot list the addresses of interface 'fake0'");
-	CAPTURED(result, nic_stamp(&n));
+	CAPTURED(result, nic_stamp(&n, &udp));
 	assert_int_equal(result, 0);
 	nic_close(&n);
 	assert_int_equal(lowest_free_fd(), fd);

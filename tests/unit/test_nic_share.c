@@ -69,11 +69,49 @@ static struct nic stamping(void)
 	struct nic n;
 
 	assert_int_equal(nic_open(&n, "fake0"), 0);
-	assert_int_equal(nic_stamp(&n), 0);
+	assert_int_equal(nic_stamp(&n, &udp), 0);
 	return n;
 }
 
 static const int all_on[3] = { 0, 1, 1 };
+
+static struct nic stamping_for(enum transport_kind transport)
+{
+	const struct options o = { .transport = transport, .ptp_type = PTP_TYPE_DELAY_REQ };
+	struct nic n;
+
+	assert_int_equal(nic_open(&n, "fake0"), 0);
+	assert_int_equal(nic_stamp(&n, &o), 0);
+	return n;
+}
+
+/* Each widens what the one before has set; whoever ends first, the last one puts back what the first one found. */
+static void test_shared_by_several_transports(void **state)
+{
+	static const int orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+	static const struct script s = { .can = { HARDWARE, OFF_ON, NONE_ALL | BIT(HWTSTAMP_FILTER_PTP_V2_L4_EVENT) |
+								    BIT(HWTSTAMP_FILTER_PTP_V2_EVENT), 5 }, .found = { 0, 0, 0 } };
+	static const int l4[3] = { 0, 1, HWTSTAMP_FILTER_PTP_V2_L4_EVENT }, both[3] = { 0, 1, HWTSTAMP_FILTER_PTP_V2_EVENT };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(orders); i++) {
+		struct nic n[3];
+
+		fake_on(&s);
+		n[0] = stamping_for(TRANSPORT_PTP);
+		assert_setting("the first", l4);
+		n[1] = stamping_for(TRANSPORT_L2);
+		assert_setting("the second", both);
+		n[2] = stamping_for(TRANSPORT_UDP);
+		assert_setting("the third", all_on);
+		for (int k = 0; k < 2; k++) {
+			nic_close(&n[orders[i][k]]);
+			assert_setting("one has ended", all_on);
+		}
+		nic_close(&n[orders[i][2]]);
+		assert_setting("all have ended", s.found);
+	}
+}
 
 /* Whoever ends first, the last one puts back what the first one found. */
 static void test_shared_in_each_order(void **state)
@@ -142,7 +180,7 @@ static void test_nothing_to_share(void **state)
 	assert_int_equal(fake.sets, 0);
 	fake_on(&refused);
 	assert_int_equal(nic_open(&a, "fake0"), 0);
-	CAPTURED(result, nic_stamp(&a));
+	CAPTURED(result, nic_stamp(&a, &udp));
 	assert_int_equal(result, -EPERM);
 	assert_false(has_share_file());
 	nic_close(&a);
@@ -305,7 +343,7 @@ static void test_shared_with_a_slow_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SHARED(test_shared_in_each_order),
+		SHARED(test_shared_in_each_order), SHARED(test_shared_by_several_transports),
 		SHARED(test_shared_one_after_another),
 		SHARED(test_nothing_to_share),
 		SHARED(test_shared_and_lost),

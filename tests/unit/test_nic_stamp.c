@@ -34,7 +34,7 @@ static const struct script scripts[] = {
 	{ .name = "stamp: PTP only, ERANGE",
 	  .can = { HARDWARE, OFF_ON, PTP_ONLY, 0 }, .found = { 0, 1, 12 }, .set_error = ERANGE,
 	  .result = -ERANGE, .sets = 1, .stamped = { 0, 1, 12 }, .restored = { 0, 1, 12 },
-	  .says = { "only PTP packets", "none ptpv2-event:", "'fake'", "--stamp kernel" } },
+	  .says = { "stamps PTP event packets only", "none ptpv2-event: use --transport ptp at both ends, or --stamp kernel", "'fake'" } },
 	{ .name = "stamp: ERANGE though all is listed",
 	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .set_error = ERANGE, .result = -ERANGE, .sets = 1,
 	  .says = { "refuses to stamp every packet", "none all:", "--stamp kernel" } },
@@ -74,7 +74,7 @@ static const struct script scripts[] = {
 	  .restored = { 0, 1, 1 }, .says = { "warning: driver 'fake'", "hwstamp_ctl -i fake0 -t 0 -r 0" } },
 	{ .name = "stamp: get not supported, all not listed",
 	  .can = { HARDWARE, OFF_ON, PTP_ONLY, 0 }, .get_error = EOPNOTSUPP, .result = -ERANGE,
-	  .says = { "only PTP packets", "none ptpv2-event:" } },
+	  .says = { "stamps PTP event packets only", "none ptpv2-event: use --transport ptp" } },
 	{ .name = "stamp: get not supported, EPERM",
 	  .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .get_error = EOPNOTSUPP, .set_error = EPERM, .result = -EPERM,
 	  .sets = 1, .says = { "needs CAP_NET_ADMIN" } },
@@ -114,7 +114,7 @@ static void test_script(void **state)
 
 	fake_on(s);
 	assert_int_equal(nic_open(&n, "fake0"), 0);
-	CAPTURED(result, nic_stamp(&n));
+	CAPTURED(result, nic_stamp(&n, &udp));
 	assert_int_equal(result, s->result);
 	if (s->says[0])
 		assert_said(s->says);
@@ -150,7 +150,7 @@ static void test_close_restores(void **state)
 	assert_int_equal(nic_open(&n, "fake0"), 0);
 	assert_int_equal(n.index, 7);
 	assert_string_equal(n.driver, "fake");
-	assert_int_equal(nic_stamp(&n), 0);
+	assert_int_equal(nic_stamp(&n, &udp), 0);
 	assert_int_equal(n.can.phc_index, 5);
 	assert_int_equal(n.can.rx_filters, NONE_ALL);
 	nic_close(&n);
@@ -176,11 +176,110 @@ static void test_signal_while_setting(void **state)
 	assert_int_equal(nic_open(&n, "fake0"), 0);
 	interrupted = &n;
 	fake.after_set = signal_in_set;
-	CAPTURED(result, nic_stamp(&n));
+	CAPTURED(result, nic_stamp(&n, &udp));
 	assert_int_equal(result, -ERANGE);
 	assert_setting("after the signal", full.found);
 	nic_close(&n);
 	assert_setting("closed", full.found);
+}
+
+/* ---- PTP: the narrowest filter that stamps it, and what was stamped before -------------------------------------- */
+
+#define F(name) BIT(HWTSTAMP_FILTER_PTP_V2_##name)
+#define SET(name) HWTSTAMP_FILTER_PTP_V2_##name
+
+static const struct ptp_case {
+	struct options o;
+	uint32_t filters;
+	int found, set; /* filters; set -1: the setting that was found stays */
+} ptp_cases[] = {
+	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | F(EVENT) | NONE_ALL, 0, SET(L4_EVENT) },
+	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_SYNC) | F(L4_DELAY_REQ) | F(EVENT), 0, SET(L4_DELAY_REQ) },
+	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC }, F(L4_SYNC) | F(L4_DELAY_REQ) | F(EVENT), 0, SET(L4_SYNC) },
+	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC }, F(L2_SYNC) | F(SYNC) | F(EVENT), 0, SET(SYNC) },
+	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(EVENT), 0, SET(EVENT) },
+	/* A reflector answers either type, if it can. */
+	{ { .role = ROLE_REFLECT, .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC }, F(L4_SYNC) | F(L4_DELAY_REQ) | F(EVENT), 0,
+	  SET(EVENT) },
+	{ { .role = ROLE_REFLECT, .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC }, F(L4_SYNC) | F(L2_EVENT), 0, SET(L4_SYNC) },
+	/* What is set stays if it is wide enough, and else is part of what is set. */
+	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | F(EVENT) | NONE_ALL, HWTSTAMP_FILTER_ALL, -1 },
+	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | F(EVENT), SET(EVENT), -1 },
+	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC }, F(L4_EVENT) | F(L4_SYNC), SET(L4_EVENT), -1 },
+	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | F(L2_EVENT) | F(EVENT), SET(L2_EVENT), SET(EVENT) },
+	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | NONE_ALL, HWTSTAMP_FILTER_PTP_V1_L4_EVENT,
+	  HWTSTAMP_FILTER_ALL },
+	{ { .transport = TRANSPORT_L2, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | F(L2_EVENT) | F(EVENT) | NONE_ALL, 0, SET(L2_EVENT) },
+	{ { .transport = TRANSPORT_L2, .ptp_type = PTP_TYPE_SYNC }, F(L2_SYNC) | F(L2_EVENT) | F(EVENT), SET(L4_SYNC), SET(EVENT) },
+	{ { .role = ROLE_REFLECT, .transport = TRANSPORT_L2, .ptp_type = PTP_TYPE_SYNC }, F(L2_SYNC) | F(L2_DELAY_REQ), 0, SET(L2_SYNC) },
+	/* Listed or not, "all" is tried where nothing else would do. */
+	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L2_EVENT), 0, HWTSTAMP_FILTER_ALL },
+	{ { .transport = TRANSPORT_UDP }, F(EVENT), SET(EVENT), HWTSTAMP_FILTER_ALL },
+};
+
+static void test_ptp_filters(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(ptp_cases); i++) {
+		const struct ptp_case *t = &ptp_cases[i];
+		const struct script s = { .can = { HARDWARE, OFF_ON, t->filters, 0 }, .found = { 0, 1, t->found } };
+		const int expected[3] = { 0, 1, t->set < 0 ? t->found : t->set };
+		struct nic n;
+		int result;
+
+		fake_on(&s);
+		assert_int_equal(nic_open(&n, "fake0"), 0);
+		CAPTURED(result, nic_stamp(&n, &t->o));
+		if (result || fake.sets != (t->set >= 0))
+			fail_msg("case %zu: %d, %d sets: %s", i, result, fake.sets, said);
+		assert_setting("stamped", expected);
+		nic_close(&n);
+		assert_setting("restored", s.found);
+	}
+}
+
+/* It takes what was asked for, and grants a filter that does not stamp our packets; or it refuses. */
+static void test_ptp_refused(void **state)
+{
+	static const struct options ptp = { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ };
+	static const struct script granted = { .can = { HARDWARE, OFF_ON, F(EVENT), 0 }, .grants_other = true,
+					       .grants = { 0, 1, SET(L2_EVENT) } };
+	static const struct script l2_only = { .can = { HARDWARE, OFF_ON, F(L2_EVENT), 0 }, .set_error = ERANGE };
+	static const struct script both = { .can = { HARDWARE, OFF_ON, F(EVENT), 0 }, .set_error = ERANGE };
+	static const struct script all_only = { .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .set_error = EIO };
+	struct nic n;
+	int result;
+
+	(void)state;
+	fake_on(&granted);
+	assert_int_equal(nic_open(&n, "fake0"), 0);
+	CAPTURED(result, nic_stamp(&n, &ptp));
+	assert_int_equal(result, -ERANGE);
+	ASSERT_SAID("asked for transmit 'on' and receive filter 'ptpv2-event' but granted 'on' and 'ptpv2-l2-event'",
+		    "use --transport l2 at both ends, or --stamp kernel");
+	nic_close(&n);
+
+	fake_on(&l2_only);
+	assert_int_equal(nic_open(&n, "fake0"), 0);
+	CAPTURED(result, nic_stamp(&n, &ptp));
+	assert_int_equal(result, -ERANGE);
+	ASSERT_SAID("its filters are: ptpv2-l2-event: use --transport l2 at both ends, or --stamp kernel");
+	nic_close(&n);
+
+	/* Of two that would do the one with IP. */
+	fake_on(&both);
+	assert_int_equal(nic_open(&n, "fake0"), 0);
+	CAPTURED(result, nic_stamp(&n, &(struct options){ .transport = TRANSPORT_UDP, .ptp_type = PTP_TYPE_SYNC }));
+	assert_int_equal(result, -ERANGE);
+	ASSERT_SAID("stamps PTP event packets only", "use --transport ptp at both ends, or --stamp kernel");
+	nic_close(&n);
+
+	fake_on(&all_only);
+	assert_int_equal(nic_open(&n, "fake0"), 0);
+	CAPTURED(result, nic_stamp(&n, &ptp));
+	assert_int_equal(result, -EIO);
+	ASSERT_SAID("refuses to stamp every packet", "use --transport udp at both ends, or --stamp kernel");
+	nic_close(&n);
 }
 
 static void test_read_setting(void **state)
@@ -193,11 +292,11 @@ static void test_read_setting(void **state)
 	assert_int_equal(nic_find(&n, "fake0"), 0);
 	assert_int_equal(nic_read_setting(&n, setting), 0);
 	assert_memory_equal(setting, full.found, sizeof(setting));
-	assert_false(nic_stamps_all(setting));
+	assert_false(nic_stamps(setting, &udp));
 	fake_nic.setting[1] = HWTSTAMP_TX_ON;
 	fake_nic.setting[2] = HWTSTAMP_FILTER_ALL;
 	assert_int_equal(nic_read_setting(&n, setting), 0);
-	assert_true(nic_stamps_all(setting));
+	assert_true(nic_stamps(setting, &udp));
 	fake_nic.get_error = EOPNOTSUPP;
 	assert_int_equal(nic_read_setting(&n, setting), -EOPNOTSUPP);
 	assert_int_equal(fake.sets, 0);
@@ -214,7 +313,7 @@ static void test_kernel_veth_has_no_clock(void **state)
 	make_links();
 	n = opened("va");
 	assert_string_equal(n.driver, "veth");
-	CAPTURED(result, nic_stamp(&n));
+	CAPTURED(result, nic_stamp(&n, &udp));
 	assert_int_equal(result, -EOPNOTSUPP);
 	ASSERT_SAID("interface 'va' (driver 'veth') has no hardware clock", "--stamp kernel works on any interface");
 	assert_false(n.changed);
@@ -250,6 +349,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_close_restores, fake_off),
 		cmocka_unit_test_teardown(test_signal_while_setting, fake_off),
+		cmocka_unit_test_teardown(test_ptp_filters, fake_off), cmocka_unit_test_teardown(test_ptp_refused, fake_off),
 		cmocka_unit_test_teardown(test_read_setting, fake_off),
 		IN_NAMESPACE(test_kernel_veth_has_no_clock),
 		IN_NAMESPACE(test_kernel_set_needs_permission),

@@ -215,6 +215,12 @@ static const struct good {
 	{ { E, "-p", "50", "-P" }, { YES(prefer_busy_poll), NUM(busy_poll_us, 50) } },
 	{ { E, "-sHd2" }, { YES(sw_timestamps), YES(histogram), NUM(duration_ns, 2000000000) } },
 
+	{ { E, "--transport", "udp" }, { { 0 } } },
+	{ { E, "--transport", "ptp" }, { NUM(transport, TRANSPORT_PTP), NUM(port, 319) } },
+	{ { E, "--transport", "ptp", "--ptp-type", "sync" },
+	  { NUM(transport, TRANSPORT_PTP), NUM(port, 319), NUM(ptp_type, PTP_TYPE_SYNC) } },
+	{ { E, "--transport", "ptp", "--ptp-domain", "0" }, { NUM(transport, TRANSPORT_PTP), NUM(port, 319), NUM(ptp_domain, 0) } },
+	{ { E, "--transport", "l2" }, { NUM(transport, TRANSPORT_L2), NUM(port, 0) } },
 	{ { A, "--size", "1472" }, { EMITS("10.0.0.1"), NUM(size_bytes, 1472) } },
 	{ { A, "--plain" }, { EMITS("10.0.0.1"), YES(plain) } },
 	{ { A, "--plain", "-t", "5", "--threshold-on", "rtt" },
@@ -318,6 +324,8 @@ static void set_wanted_defaults(struct options *o)
 	o->ttl = 255;
 	o->sessions = 1024;
 	o->window = o->source_ports = o->stamp_every = 1;
+	o->ptp_type = PTP_TYPE_DELAY_REQ;
+	o->ptp_domain = 127;
 	o->role = ROLE_REFLECT;
 }
 
@@ -529,7 +537,7 @@ static const char *const contract[] = {
 	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --json FILE ", "      --jsonl FILE ", "      --hgrm FILE ", "      --prometheus FILE ", "      --log-format FORM ", "      --log-last S ",
 	"      --log-rotate SIZE,N ", "      --synced NS ", "      --sessions N ", "      --rate-limit PPS ",
 	"      --once-silence S ", "      --interval TIME ", "      --pacing HOW ", "      --jitter PCT ", "      --poisson ", "      --seed N ",
-	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ", "      --bind IP ", "      --cpu N ", "      --fifo N ", "  -F, --fast-path ", "  -2, --threaded ", "      --give-up S ", "      --spin ",
+	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ", "      --bind IP ", "      --cpu N ", "      --fifo N ", "  -F, --fast-path ", "  -2, --threaded ", "      --give-up S ", "      --spin ", "      --transport HOW ", "      --ptp-type TYPE ", "      --ptp-domain N ",
 };
 
 /* By hand: the defaults, in the line of their option. */
@@ -542,6 +550,8 @@ static const struct {
 	{ "--once-silence S", "(10 s)" }, { "--log-format FORM", ": text, npy or csv (text)" },
 	{ "--ttl N", "(255)" }, { "--threshold-on WHICH", ": rtt, network or response (rtt)" }, { "--sessions N", "(1024)" },
 	{ "--window N", "(1 probes)" }, { "--source-ports N", "(1)" }, { "--stamp-every N", "(1 probes)" }, { "--pacing HOW", ": hybrid, sleep or spin (hybrid)" },
+	{ "--transport HOW", ": udp, ptp or l2 (udp)" }, { "--ptp-type TYPE", ": delay-req or sync (delay-req)" },
+	{ "--ptp-domain N", "(127)" },
 };
 
 static bool used_somewhere(const char *word)

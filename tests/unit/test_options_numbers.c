@@ -36,9 +36,10 @@ static void assert_boundary(const struct option_row *row, int64_t value, bool go
 {
 	char name[NUMBER_TEXT_MAX], text[NUMBER_TEXT_MAX];
 	const char *role = strstr(row->help, "reflector: ") ? NULL : strcmp(row->name, "once-silence") ? "--address=127.0.0.1" : "--once";
-	const bool seed = !strcmp(row->name, "seed"), chance = seed || !strcmp(row->name, "jitter");
+	const bool ptp = !strcmp(row->name, "ptp-domain"), seed = !strcmp(row->name, "seed"), chance = seed || !strcmp(row->name, "jitter");
 	const char *const args[ARGS] = { E, "-b", "0.001", "-o", "10000000", "-l", "f", name, text, role,
-					 chance ? "--interval=1" : !strcmp(row->name, "stamp-every") ? "--window=9" : NULL, seed ? "--poisson" : NULL };
+					 ptp ? "--transport=ptp" : chance ? "--interval=1" :
+					 !strcmp(row->name, "stamp-every") ? "--window=9" : NULL, seed ? "--poisson" : NULL };
 	const char *const words[WORDS] = { name, "is out of range: give ", allowed(row).text };
 	struct options o;
 
@@ -70,7 +71,7 @@ static void test_boundaries(void **state)
 		assert_boundary(row, row->max, true);
 		assert_boundary(row, row->max + step_of(row), false);
 	}
-	assert_int_equal(numbers, 29);
+	assert_int_equal(numbers, 30);
 }
 
 static uint64_t random_state;

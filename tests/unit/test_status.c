@@ -33,7 +33,6 @@ static int set_up(void **state)
 	memset(&options, 0, sizeof(options));
 	memset(&exchange, 0, sizeof(exchange));
 	memset(&verdict, 0, sizeof(verdict));
-	options.port = 862;
 	options.stamp = SOURCE_KERNEL;
 	counter_add(&exchange.account.answered, 10);
 	counter_add(&exchange.account.recorded, 10);
@@ -43,7 +42,7 @@ static int set_up(void **state)
 static void expect(enum status status, const char *words)
 {
 	*said = 0;
-	assert_int_equal(status_judge(&report, &facts, "10.0.0.2", 0), status);
+	assert_int_equal(status_judge(&report, &facts, "10.0.0.2 port 862", 0), status);
 	assert_string_equal(said, words);
 }
 

@@ -184,6 +184,32 @@ struct packet {
 };
 
 /* Octets 0..3 of a probe are its sequence number; a reply has it at 24..27 (RFC 8762). */
+static void read_stamp(const struct sk_buff *skb, int at, struct packet *p)
+{
+	__be32 buffer, *seq = skb_header_pointer(skb, at + (p->probe ? 0 : 24), sizeof(buffer), &buffer);
+
+	if (!seq)
+		return;
+	p->stamp = true;
+	p->seq = be32_to_cpu(*seq);
+}
+
+/* A message of PTP, IEEE 1588: an event (its type is below 4) of version 2; a STAMP packet in it is a TLV (docs/protocol.md). */
+static void read_ptp(const struct sk_buff *skb, int at, struct packet *p)
+{
+	struct {
+		u8 type, version, others[42];
+		__be16 tlv, length;
+	} __packed buffer, *m = skb_header_pointer(skb, at, sizeof(buffer), &buffer);
+
+	if (!m || (m->version & 0xf) != 2)
+		return;
+	p->ptp = (m->type & 0xf) < 4;
+	p->probe = m->tlv == htons(0x2024);
+	if (p->probe || m->tlv == htons(0x2025))
+		read_stamp(skb, at + sizeof(*m), p);
+}
+
 static void read_packet(const struct sim *s, const struct sk_buff *skb, struct packet *p)
 {
 	struct {
@@ -191,7 +217,6 @@ static void read_packet(const struct sim *s, const struct sk_buff *skb, struct p
 		struct iphdr ip;
 	} __packed head_buffer, *head;
 	struct udphdr udp_buffer, *udp;
-	__be32 seq_buffer, *seq;
 	int at;
 
 	memset(p, 0, sizeof(*p));
@@ -201,7 +226,8 @@ static void read_packet(const struct sim *s, const struct sk_buff *skb, struct p
 		return;
 	if (s == sims[1] && sims[2] && ether_addr_equal(head->eth.h_dest, sims[2]->dev->dev_addr))
 		p->to = sims[2];
-	p->ptp = head->eth.h_proto == htons(ETH_P_1588);
+	if (head->eth.h_proto == htons(ETH_P_1588))
+		read_ptp(skb, ETH_HLEN, p);
 	if (head->eth.h_proto != htons(ETH_P_IP) || head->ip.protocol != IPPROTO_UDP ||
 	    head->ip.frag_off & htons(IP_OFFSET))
 		return;
@@ -209,16 +235,14 @@ static void read_packet(const struct sim *s, const struct sk_buff *skb, struct p
 	udp = skb_header_pointer(skb, at, sizeof(udp_buffer), &udp_buffer);
 	if (!udp)
 		return;
-	p->ptp = udp->dest == htons(PTP_EV_PORT);
+	at += sizeof(*udp);
+	if (udp->dest == htons(PTP_EV_PORT)) {
+		read_ptp(skb, at, p);
+		return;
+	}
 	p->probe = udp->dest == htons(READ_ONCE(port));
-	if (!p->probe && udp->source != htons(READ_ONCE(port)))
-		return;
-	at += sizeof(*udp) + (p->probe ? 0 : 24);
-	seq = skb_header_pointer(skb, at, sizeof(seq_buffer), &seq_buffer);
-	if (!seq)
-		return;
-	p->stamp = true;
-	p->seq = be32_to_cpu(*seq);
+	if (p->probe || udp->source == htons(READ_ONCE(port)))
+		read_stamp(skb, at, p);
 }
 
 /* A fault of a packet, where `directions` has it. */

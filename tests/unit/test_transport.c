@@ -1,0 +1,158 @@
+/* build: sources=wire/socket.c,wire/ethernet.c,wire/ports.c,wire/kernel_stamps.c,wire/timestamping.c,wire/lane.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The rows of the transports, and what goes through one with an envelope: on the loopback of the real kernel, where that is permitted. */
+#include "wire/transport.c"
+
+#include "wire/socket.h"
+#include "wire/timestamping.h"
+
+#include "util.h"
+
+#include <poll.h>
+
+static struct options o;
+static char line[512];
+
+static void said(int port, int error)
+{
+	const struct nic n = { .name = "eth0" };
+	struct util_capture capture;
+
+	util_capture_begin(&capture);
+	transport_say_port(port, &n, error);
+	util_capture_end(&capture, line, sizeof(line));
+}
+
+static void ports_that_cannot_be_had(void **state)
+{
+	(void)state;
+	said(862, EADDRINUSE);
+	assert_non_null(strstr(line, "port 862: taken by another program on eth0 (see 'ss -ulpn'): end it, or choose another --port\n"));
+	said(319, EADDRINUSE);
+	assert_non_null(strstr(line, "port 319: taken by another program on eth0 (ptp4l, or another rant"));
+	assert_null(strstr(line, "--port"));
+	said(862, EACCES);
+	assert_non_null(strstr(line, "use sudo, or --port 1024 or higher at both ends\n"));
+	said(319, EACCES);
+	assert_non_null(strstr(line, "CAP_NET_BIND_SERVICE: use sudo\n"));
+}
+
+static void names(void **state)
+{
+	char text[TRANSPORT_NAME_BYTES];
+
+	(void)state;
+	o = (struct options){ .transport = TRANSPORT_PTP, .port = 319 };
+	o.server.in = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(0xfffefdfc) };
+	transport_name_server(&o, text);
+	assert_string_equal(text, "255.254.253.252 port 319");
+	assert_string_equal(transport_of(&o)->name, "PTP in UDP/IPv4");
+	o.transport = TRANSPORT_UDP;
+	assert_string_equal(transport_of(&o)->name, "UDP/IPv4");
+	assert_false(transport_of(&o)->one_port || transport_of(&o)->envelope_bytes);
+}
+
+/* The clock is the interface: by its address, or where it has none by its number. */
+static void seal(void **state)
+{
+	static const uint8_t by_mac[8] = { 2, 1, 0x55, 0xff, 0xfe, 0xaa, 7, 9 }, by_number[8] = { 0, 0, 0, 0xff, 0xfe, 0, 1, 2 };
+	struct nic n = { .is_ethernet = true, .mac = { 2, 1, 0x55, 0xaa, 7, 9 }, .index = 258 };
+	struct envelope e;
+
+	(void)state;
+	o = (struct options){ .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC, .ptp_domain = 9, .role = ROLE_REFLECT };
+	transport_seal(&e, &o, &n);
+	assert_memory_equal(e.sent + ENVELOPE_AT_IDENTITY, by_mac, 8);
+	assert_int_equal(e.sent[ENVELOPE_AT_TYPE], PTP_SYNC);
+	assert_int_equal(e.sent[ENVELOPE_AT_DOMAIN], 9);
+	assert_int_equal(get16(e.sent + ENVELOPE_AT_TLV), ENVELOPE_REPLY);
+	o.role = ROLE_EMIT;
+	n.is_ethernet = false;
+	transport_seal(&e, &o, &n);
+	assert_memory_equal(e.sent + ENVELOPE_AT_IDENTITY, by_number, 8);
+	assert_int_equal(get16(e.sent + ENVELOPE_AT_TLV), ENVELOPE_REQUEST);
+}
+
+/* ---- Through the kernel ------------------------------------------------------------------------------------------- */
+
+#define PORT 10319 /* not that of PTP: something on this machine may have it */
+
+static struct channel c;
+static struct envelope peer;
+static struct sockaddr_in there = { .sin_family = AF_INET };
+
+static int arrives(struct arrival *a)
+{
+	struct pollfd p = { .fd = c.at->fd, .events = POLLIN };
+
+	poll(&p, 1, 1000);
+	return stamp_receive(&c, a);
+}
+
+static void send_as(int fd, const uint8_t *packet, size_t packet_bytes, size_t cut)
+{
+	uint8_t message[2048];
+
+	envelope_seal(&peer, packet, packet_bytes);
+	memcpy(message, peer.sent, ENVELOPE_BYTES);
+	memcpy(message + ENVELOPE_BYTES, packet, packet_bytes);
+	assert_int_equal(sendto(fd, message, ENVELOPE_BYTES + packet_bytes - cut, 0, (struct sockaddr *)&there, sizeof(there)),
+			 ENVELOPE_BYTES + packet_bytes - cut);
+}
+
+static void through_the_kernel(void **state)
+{
+	static const uint8_t packet[100] = { 1, 2, 3, 4, 5, [99] = 77 };
+	static const struct nic lo = { .name = "lo", .index = 1 };
+	struct util_capture capture;
+	struct arrival a = { 0 };
+	uint8_t answer[2048];
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), error;
+
+	(void)state;
+	c = (struct channel)CHANNEL_CLOSED;
+	o = (struct options){ .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ, .ptp_domain = 127, .role = ROLE_REFLECT,
+			      .stamp = SOURCE_USER, .port = PORT, .ttl = 255, .dscp = -1, .priority = -1 };
+	util_capture_begin(&capture);
+	error = socket_open(&c, &o);
+	if (!error)
+		error = socket_bind(&c, &o, &lo);
+	util_capture_end(&capture, line, sizeof(line));
+	if (error == -EPERM)
+		skip();
+	assert_int_equal(error, 0);
+	assert_int_equal(c.lanes, 1);
+	there.sin_port = htons(PORT);
+	there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	envelope_prepare(&peer, PTP_SYNC, 127, false, (const uint8_t[8]){ 0 });
+
+	send_as(fd, packet, sizeof(packet), 0);
+	assert_int_equal(arrives(&a), 1);
+	assert_int_equal(a.bytes, sizeof(packet));
+	assert_memory_equal(c.datagram, packet, sizeof(packet));
+	assert_false(a.truncated);
+	assert_int_equal(stamp_send(&c, c.datagram, a.bytes, 0, &a), 0);
+	assert_int_equal(recv(fd, answer, sizeof(answer), 0), ENVELOPE_BYTES + sizeof(packet));
+	assert_memory_equal(answer + ENVELOPE_BYTES, packet, sizeof(packet));
+	memcpy(peer.received, answer, ENVELOPE_BYTES);
+	assert_int_equal(envelope_open(&peer, ENVELOPE_BYTES + sizeof(packet)), sizeof(packet));
+
+	/* Cut off: within the packet, within the message, and all of it. */
+	for (size_t cut = 2; cut <= ENVELOPE_BYTES + sizeof(packet); cut += 73) {
+		send_as(fd, packet, sizeof(packet), cut);
+		assert_int_equal(arrives(&a), 1);
+		assert_int_equal(a.bytes, 0);
+	}
+	socket_close(&c);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ports_that_cannot_be_had), cmocka_unit_test(names), cmocka_unit_test(seal),
+		cmocka_unit_test(through_the_kernel),
+	};
+
+	return cmocka_run_group_tests_name("transport", tests, NULL, NULL);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The transports, and what they say of themselves. */
+#include "wire/transport.h"
+
+#include "host/nic.h"
+#include "options.h"
+#include "wire/envelope.h"
+
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/errqueue.h>
+#include <sys/socket.h>
+
+#define UDP_IN_IPV4                                                                                                              \
+	.domain = AF_INET, .type = SOCK_DGRAM, .protocol = IPPROTO_UDP, .ip_level = SOL_IP, .recverr_type = IP_RECVERR,            \
+	.recverr_bytes = sizeof(struct sock_extended_err) + sizeof(struct sockaddr_in), .set_ttl = IP_TTL,                         \
+	.want_ttl = IP_RECVTTL, .ttl_type = IP_TTL, .want_pktinfo = IP_PKTINFO, .pktinfo_type = IP_PKTINFO,                        \
+	.pktinfo_bytes = sizeof(struct in_pktinfo), .set_tos = IP_TOS, .want_tos = IP_RECVTOS, .tos_type = IP_TOS,                 \
+	.tos_bytes = sizeof(uint8_t), .mtu_discover = IP_MTU_DISCOVER, .want_multicast = IP_MULTICAST_ALL
+
+static const struct transport transports[] = {
+	[TRANSPORT_UDP] = { .name = "UDP/IPv4", UDP_IN_IPV4, .header_bytes = 20 + 8 },
+	[TRANSPORT_PTP] = { .name = "PTP in UDP/IPv4", UDP_IN_IPV4, .header_bytes = 20 + 8 + ENVELOPE_BYTES,
+			    .envelope_bytes = ENVELOPE_BYTES, .one_port = true },
+	/* No protocol: it hears nothing before bind(2) says of what ethertype. */
+	[TRANSPORT_L2] = { .name = "PTP on Ethernet", .domain = AF_PACKET, .type = SOCK_DGRAM, .ip_level = SOL_PACKET,
+			   .recverr_type = PACKET_TX_TIMESTAMP, .recverr_bytes = sizeof(struct sock_extended_err),
+			   .header_bytes = ENVELOPE_BYTES, .envelope_bytes = ENVELOPE_BYTES, .one_port = true },
+};
+
+const struct transport *transport_of(const struct options *o)
+{
+	return &transports[o->transport];
+}
+
+/* An EUI-64 out of the address of the interface, as IEEE 1588-2008 has it (7.5.2.2.2); of what is no Ethernet its number, which is
+ * nobody's. */
+void transport_seal(struct envelope *e, const struct options *o, const struct nic *n)
+{
+	uint8_t identity[8] = { 0, 0, 0, 0xff, 0xfe };
+
+	if (n->is_ethernet) {
+		memcpy(identity, n->mac, 3);
+		memcpy(identity + 5, n->mac + 3, 3);
+	} else {
+		put16(identity + 6, (uint16_t)n->index);
+	}
+	envelope_prepare(e, (uint8_t)o->ptp_type, (uint8_t)o->ptp_domain, o->role == ROLE_REFLECT, identity);
+}
+
+const char *transport_name(const union address *a, char text[TRANSPORT_NAME_BYTES])
+{
+	const uint8_t *mac = a->ll.sll_addr;
+
+	if (a->any.sa_family == AF_INET)
+		return inet_ntop(AF_INET, &a->in.sin_addr, text, TRANSPORT_NAME_BYTES);
+	if (a->any.sa_family != AF_PACKET)
+		return NULL;
+	snprintf(text, TRANSPORT_NAME_BYTES, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
+	return text;
+}
+
+void transport_name_server(const struct options *o, char text[TRANSPORT_NAME_BYTES])
+{
+	size_t n;
+
+	if (!transport_name(&o->server, text))
+		*text = '\0';
+	n = strlen(text);
+	if (o->transport != TRANSPORT_L2)
+		snprintf(text + n, TRANSPORT_NAME_BYTES - n, " port %" PRId64, o->port);
+}
+
+void transport_say_port(int port, const struct nic *n, int error)
+{
+	const bool ptp = port == PTP_EVENT_PORT;
+
+	if (!port)
+		warnx("no free source port on %s (%s): see 'sysctl net.ipv4.ip_local_port_range'", n->name, strerror(error));
+	else if (error == EADDRINUSE && ptp)
+		warnx("port %d: taken by another program on %s (ptp4l, or another rant: see 'ss -ulpn'), and PTP has only this one: "
+		      "end it, or use --transport l2 at both ends", port, n->name);
+	else if (error == EADDRINUSE)
+		warnx("port %d: taken by another program on %s (see 'ss -ulpn'): end it, or choose another --port", port, n->name);
+	else if (error == EACCES)
+		warnx("port %d: ports below 1024 need root or CAP_NET_BIND_SERVICE: use sudo%s", port,
+		      ptp ? "" : ", or --port 1024 or higher at both ends");
+	else
+		warnx("port %d: cannot bind: %s", port, strerror(error));
+}
