@@ -59,8 +59,10 @@ static bool take_word(struct ptp4l *p, const struct nic *n, const char *word, co
 	for (const char *letter = word + 1; *letter; letter++) {
 		if (!strchr(WITH_ARGUMENT, *letter))
 			continue;
-		if (letter[1] || next)
-			take_letter(p, n, *letter, letter[1] ? letter + 1 : next);
+		if (letter[1])
+			take_letter(p, n, *letter, letter + 1);
+		else if (next)
+			take_letter(p, n, *letter, next);
 		return !letter[1];
 	}
 	return false;

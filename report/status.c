@@ -70,7 +70,7 @@ enum status status_judge(const struct report *r, const struct verdict_facts *f, 
 		return STATUS_FAILED;
 	}
 	if (r->exchange->end == END_GIVEN_UP) {
-		warnx("gave up: %s port %d has not answered for %g s: the report has what was measured until then", server, (int)o->port,
+		warnx("gave up: %s has not answered for %g s: the report has what was measured until then", server,
 		      (double)o->give_up_ns / NS_PER_S);
 		return STATUS_FAILED;
 	}

@@ -490,7 +490,7 @@ for given in 256k '256k,' 256k,3,4 256k,3x 256K,3 256kk,3 1.5M,3; do
 	refused "--log-rotate $given" "-l LOG --log-rotate $given" "--log-rotate: '$given' is not a size and a number of files: give "
 done
 refused '--log-rotate ,3' '-l LOG --log-rotate ,3' "--log-rotate: ',3' has no size: give "
-for given in '--log-format csv' '--log-last 1' '--log-rotate 1M,3' --log-full '--log-threshold 1'; do
+for given in '--log-format csv' '--log-last 1' '--log-rotate 1M,3' --log-full; do
 	refused "$given without a log" "$given" "${given} without --log: there is no log, give --log FILE$"
 done
 refused 'npy to stdout' '-l - --log-format npy' '--log-format npy: --log - is no file, .*: give the path of one, or --log-format csv$'

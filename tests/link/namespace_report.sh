@@ -230,6 +230,8 @@ report_template() {
 	echo '^$'
 	echo "^Rate: [0-9]+ $([ "$role" = e ] && echo 'round trips' || echo responses)/s( \\([0-9]+ while answered\\))?\$"
 	[ "$role" = r ] || traffic_template
+	echo '^$'
+	echo '^Measuring thread: CPU [0-9]+, SCHED_OTHER$'
 }
 
 report_is() { # name, words of the latency line
