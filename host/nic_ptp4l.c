@@ -70,7 +70,7 @@ static bool take_word(struct ptp4l *p, const struct nic *n, const char *word, co
 
 static void read_arguments(struct ptp4l *p, const struct nic *n)
 {
-	char path[64], text[8192];
+	char path[64], text[8192] = "";
 	int bytes;
 
 	snprintf(path, sizeof(path), "%s/%d/cmdline", proc, p->pid);

@@ -120,7 +120,7 @@ static void count_rows(struct fold *f, const struct report *r, const struct acco
 
 		if (!is_row_of(&rows[i], r->options))
 			continue;
-		if (rows[i].roles & ALWAYS)
+		if (rows[i].roles & ALWAYS && f->out)
 			account_count(f->out, rows[i].name, count, rows[i].meaning);
 		else
 			count_row(f, rows[i].name, count, rows[i].meaning);
