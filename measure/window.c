@@ -141,6 +141,8 @@ static void note_refused(struct exchange *x)
 {
 	struct window *w = &x->window;
 
+	if (!w->in_flight && !x->closing)
+		outage_begin(&x->outages, x->now_ns);
 	if (x->port)
 		x->port[x->channel->at->number].refused++;
 	if (x->port && ++w->refused < x->ports)

@@ -180,6 +180,11 @@ response_template() {
 	END
 }
 
+place_template() {
+	echo '^$'
+	echo '^Measuring thread: CPU [0-9]+, SCHED_OTHER$'
+}
+
 # The lines of a report with -H, in order. "* REGEX": any number of such lines.
 report_template() {
 	local role=$1 latency=$2 number='[0-9]+' p
@@ -230,8 +235,6 @@ report_template() {
 	echo '^$'
 	echo "^Rate: [0-9]+ $([ "$role" = e ] && echo 'round trips' || echo responses)/s( \\([0-9]+ while answered\\))?\$"
 	[ "$role" = r ] || traffic_template
-	echo '^$'
-	echo '^Measuring thread: CPU [0-9]+, SCHED_OTHER$'
 }
 
 report_is() { # name, words of the latency line
@@ -239,7 +242,7 @@ report_is() { # name, words of the latency line
 	local -a template
 
 	shift
-	mapfile -t template < <(report_template "$name" "$*")
+	mapfile -t template < <(report_template "$name" "$*" && place_template)
 	while IFS= read -r line; do
 		# Past the lines of which there may be none or no more.
 		while [[ ${template[i]:-} == '* '* ]] && ! [[ $line =~ ${template[i]#'* '} ]]; do

@@ -454,6 +454,18 @@ static void refused_sends_are_tried_again(void **state)
 	assert_int_equal(network_check_records(), 3000);
 }
 
+/* What nothing can be sent in is as long as no answer comes. */
+static void refused_for_long(void **state)
+{
+	(void)state;
+	sim.fate[1000].refused = 100; /* each tried again after a millisecond */
+	network_run();
+	assert_int_equal(network_check_records(), 3000);
+	assert_int_equal(COUNT(refused), 100);
+	assert_int_equal(x.outages.count, 1);
+	assert_in_range(x.outages.total_ns, 95 * NS_PER_MS, 120 * NS_PER_MS);
+}
+
 static void a_warmup(void **state)
 {
 	(void)state;
@@ -532,7 +544,7 @@ int main(void)
 		TEST(all_that_were_lost_are_late), cmocka_unit_test(the_slots_of_a_nic_are_found), TEST(a_nic_that_is_slow_to_free_its_place), TEST(stamps_that_are_missing_or_late),
 		TEST(what_the_reflector_does_not_know), TEST(nothing_more_comes_at_the_end), TEST(one_of_several_follow_ups_is_enough),
 		TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
-		TEST(refused_sends_are_tried_again), TEST(a_warmup), TEST(what_is_late_at_the_end), cmocka_unit_test(load_beside_what_is_stamped), TEST(load_does_not_wait_for_stamps),
+		TEST(refused_sends_are_tried_again), TEST(refused_for_long), TEST(a_warmup), TEST(what_is_late_at_the_end), cmocka_unit_test(load_beside_what_is_stamped), TEST(load_does_not_wait_for_stamps),
 	};
 
 	util_seed();

@@ -277,7 +277,7 @@ def check_accounts(e, r):
             complain(f"{what}: {left} is not {right}")
     try:
         equal("emitter, sent", e["Sent"], sum(e[k] for k in ("Warm-up", "Recorded", "Lost", "Unstamped", "Negative",
-                                                             "Stepped", "Unfinished", "Closing")))
+                                                             "Stepped", "Unfinished", "Closing")) + e.get("Not asked", 0))
         equal("emitter, received", e["Received"], sum(e[k] for k in ("Answered", "Late", "Duplicate", "Foreign", "Malformed",
                                                                      "Unverified")))
         equal("reflector, received", r["Received"], sum(r[k] for k in ("Sent", "Unanswered", "Foreign", "Malformed")))
