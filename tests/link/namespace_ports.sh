@@ -78,6 +78,8 @@ few_ports '32768 60999'
 
 # A router m: two links to a bridge of the reflector, of which it chooses one by the ports.
 two_paths() {
+	local link
+
 	ns[m]="rant-m-$$"
 	ip netns add "${ns[m]}" &&
 		inside m sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward; echo 1 >/proc/sys/net/ipv4/fib_multipath_hash_policy' &&
