@@ -41,8 +41,8 @@ pair 'sixteen source ports' 'vary_steps=997' '' "$W 3000 --source-ports 16" "$WH
 pair 'sixteen source ports, all faults at once' 'drop_every=61 dup_every=29 tx_stamp_missing_every=43 tx_stamp_twice_every=2
 	rx_stamp_missing_every=17 reorder_every=71 alternate=Y' '' "$T 1500 --source-ports 16" \
 	'e["Lost"] - e["Late"] == len(struck("drop_every", 1) | struck("drop_every", 2))'
-pair 'one of ten is stamped' 'stamp_slots=1,0,0 tx_stamp_delay_us=1000' '' "$W 2000 --stamp-every 10" 'len(T) == 200' 'e["Not asked"] == 1800' \
-	'e["Unstamped"] == a.tx_hwtstamp_skipped == 0'
+pair 'one of ten is stamped' 'stamp_slots=1,0,0 tx_stamp_delay_us=1000' '' "$W 2000 --stamp-every 10" 'e["Not asked"] == 1800' \
+	'len(T) == 200 - e["Unstamped"]' 'e["Unstamped"] == a.tx_hwtstamp_skipped <= 3'
 
 # Whoever sends more than the NIC has places for its stamps gets none for some; how many places there are is found.
 slots() { # N
