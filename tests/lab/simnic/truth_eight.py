@@ -162,7 +162,7 @@ def check_counts(stalled):
     for row in ("Lost there", "Lost back", "Either way", "Two there", "Two back", "Late there", "Late back", "Restarts"):
         if way[row] != expected.way[row] and not (row.startswith("Late") and stalled):
             t.complain(f"Directions: {row} {way[row]}, not {expected.way[row]}")
-    if not stalled and (stamps["Too late"], t.e.get("Late")) != (expected.came_late, expected.late):
+    if not stalled and (stamps["Too late"], t.e.get("Late", 0)) != (expected.came_late, expected.late):
         t.complain(f"{stamps['Came late']} follow-ups and {t.e.get('Late')} replies came late, not {expected.came_late} and "
                    f"{expected.late}")
 
