@@ -95,12 +95,13 @@ static int send_once(struct channel *c, const void *packet, size_t bytes, uint32
 	union control control;
 	struct cmsghdr *end = &control.align;
 	const struct transport *t = c->transport;
-	struct iovec payload[2] = { { .iov_base = c->envelope.sent, .iov_len = t->envelope_bytes },
-				    { .iov_base = (void *)packet, .iov_len = bytes } };
+	struct iovec payload[2];
 	struct msghdr m = { .msg_iov = &payload[1], .msg_iovlen = 1 };
 
+	payload[1] = (struct iovec){ .iov_base = (void *)packet, .iov_len = bytes };
 	if (t->envelope_bytes) {
 		envelope_seal(&c->envelope, packet, bytes);
+		payload[0] = (struct iovec){ .iov_base = c->envelope.sent, .iov_len = t->envelope_bytes };
 		m.msg_iov = payload;
 		m.msg_iovlen = 2;
 	}
@@ -203,11 +204,15 @@ int stamp_receive(struct channel *c, struct arrival *a)
 {
 	union control control;
 	const struct transport *t = c->transport;
-	struct iovec payload[2] = { { .iov_base = c->envelope.received, .iov_len = t->envelope_bytes },
-				    { .iov_base = c->datagram, .iov_len = sizeof(c->datagram) } };
-	struct msghdr m = { .msg_iov = t->envelope_bytes ? payload : &payload[1], .msg_iovlen = t->envelope_bytes ? 2 : 1,
-			    .msg_control = &control, .msg_controllen = sizeof(control) };
+	struct iovec payload[2];
+	struct msghdr m = { .msg_iov = &payload[1], .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
 
+	payload[1] = (struct iovec){ .iov_base = c->datagram, .iov_len = sizeof(c->datagram) };
+	if (t->envelope_bytes) {
+		payload[0] = (struct iovec){ .iov_base = c->envelope.received, .iov_len = t->envelope_bytes };
+		m.msg_iov = payload;
+		m.msg_iovlen = 2;
+	}
 	if (!c->at->connected || c->at->is_new) {
 		m.msg_name = &a->from;
 		m.msg_namelen = sizeof(a->from);
