@@ -217,8 +217,7 @@ int stamp_receive(struct channel *c, struct arrival *a)
 		m.msg_name = &a->from;
 		m.msg_namelen = sizeof(a->from);
 	}
-	ssize_t bytes = receive_message(c, &m);
-
+	const ssize_t bytes = receive_message(c, &m);
 	if (bytes < 0 && errno == EAGAIN)
 		c->at->is_new = false;
 	if (bytes < 0)
