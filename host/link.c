@@ -44,24 +44,24 @@ void link_read(const struct nic *n, struct link_state *s)
 	nl_socket_free(socket);
 }
 
-bool link_is_gone(const struct nic *n)
+/* Deleted, or in another namespace? Else *r has the name that it has by now; none, if that cannot be told. */
+static bool is_gone(const struct nic *n, struct ifreq *r)
 {
-	struct ifreq r = { .ifr_ifindex = n->index };
-
-	return nic_ioctl(n, SIOCGIFNAME, &r) == -ENODEV;
+	*r = (struct ifreq){ .ifr_ifindex = n->index };
+	return nic_ioctl(n, SIOCGIFNAME, r) == -ENODEV;
 }
 
 void link_look(void *watch)
 {
 	struct link_watch *w = watch;
-	struct ifreq r = { .ifr_ifindex = w->nic->index };
-	int error = nic_ioctl(w->nic, SIOCGIFNAME, &r);
+	struct ifreq r;
 	bool up;
 
-	if (error == -ENODEV)
+	if (is_gone(w->nic, &r)) {
 		w->on_gone();
-	/* By the name that it has by now. */
-	if (error || !w->on_change || ioctl(w->nic->control_fd, SIOCGIFFLAGS, &r) < 0)
+		return;
+	}
+	if (!w->on_change || ioctl(w->nic->control_fd, SIOCGIFFLAGS, &r) < 0)
 		return;
 	up = (r.ifr_flags & IFF_UP) && (r.ifr_flags & IFF_RUNNING);
 	if (w->seen != LINK_NOT_SEEN && (w->seen == LINK_SEEN_UP) != up)

@@ -25,10 +25,7 @@ struct link_watch {
 /* The state now, by RTM_GETLINK: works in any network namespace. Allocates. */
 void link_read(const struct nic *n, struct link_state *s);
 
-/* Is it deleted, or in another namespace? One ioctl without a lock. */
-bool link_is_gone(const struct nic *n);
-
-/* For the housekeeping thread: calls on_gone() of the struct link_watch when the interface is gone, and on_change() when its link went
+/* For the housekeeping thread: calls on_gone() of the struct link_watch when the interface is deleted, or in another namespace, and on_change() when its link went
  * down or up since the last call. What was over in between shows in link_read() alone. Two ioctls without a lock. */
 void link_look(void *watch);
 
