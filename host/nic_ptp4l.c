@@ -2,6 +2,8 @@
 /* Which interfaces and which domain each ptp4l has: ptp4l(8), by /proc/PID/cmdline and the file of its option -f. */
 #include "host/nic_ptp4l.h"
 
+#include "host/file.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <err.h>
@@ -22,20 +24,6 @@ struct ptp4l {
 	long domain; /* -1: not on the command line */
 	char file[PATH_MAX]; /* empty: none */
 };
-
-/* At most bytes - 1 octets, with a 0 behind them. Their number, or -errno. */
-static int read_file(const char *path, char *text, size_t bytes)
-{
-	FILE *f = fopen(path, "re");
-	size_t got;
-
-	if (!f)
-		return -errno;
-	got = fread(text, 1, bytes - 1, f);
-	fclose(f);
-	text[got] = '\0';
-	return (int)got;
-}
 
 static void take_letter(struct ptp4l *p, const struct nic *n, char letter, const char *value)
 {
@@ -70,11 +58,11 @@ static bool take_word(struct ptp4l *p, const struct nic *n, const char *word, co
 
 static void read_arguments(struct ptp4l *p, const struct nic *n)
 {
-	char path[64], text[8192] = "";
+	char path[64], text[8192];
 	int bytes;
 
 	snprintf(path, sizeof(path), "%s/%d/cmdline", proc, p->pid);
-	bytes = read_file(path, text, sizeof(text));
+	bytes = file_read(path, text, sizeof(text));
 	for (int at = 0; at < bytes;) {
 		const int after = at + (int)strlen(text + at) + 1;
 		const bool both = take_word(p, n, text + at, after < bytes ? text + after : NULL);
@@ -124,7 +112,7 @@ static bool is_ptp4l(int pid)
 	char path[64], comm[32];
 
 	snprintf(path, sizeof(path), "%s/%d/comm", proc, pid);
-	return read_file(path, comm, sizeof(comm)) > 0 && !strcmp(comm, "ptp4l\n");
+	return file_read(path, comm, sizeof(comm)) > 0 && !strcmp(comm, "ptp4l\n");
 }
 
 static int check_one(int pid, const struct nic *n, int domain)

@@ -2,20 +2,18 @@
 /* What this host is. Facts: uname(2), proc(5), Documentation/ABI/testing/sysfs-devices-system-cpu and sysfs-hypervisor-xen. */
 #include "host/system.h"
 
+#include "host/file.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* The begin of a file, without line ends behind it. False: there is none. */
-static bool read_file(char *to, size_t bytes, const char *path)
+/* The first line of a file. False: there is none. */
+static bool read_line(char *to, size_t bytes, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd < 0 ? -1 : read(fd, to, bytes - 1);
+	const int got = file_read(path, to, bytes);
 
-	if (fd >= 0)
-		close(fd);
-	to[got > 0 ? got : 0] = 0;
 	to[strcspn(to, "\n")] = 0;
 	return got >= 0;
 }
@@ -52,7 +50,7 @@ static void read_cpu(struct system *s)
 	}
 	if (f)
 		fclose(f);
-	if (read_file(s->hypervisor, sizeof(s->hypervisor), "/sys/hypervisor/type") && *s->hypervisor)
+	if (read_line(s->hypervisor, sizeof(s->hypervisor), "/sys/hypervisor/type") && *s->hypervisor)
 		s->is_virtual = 1;
 }
 
@@ -75,13 +73,13 @@ void system_read(struct system *s, int cpu)
 	read_names(s);
 	read_cpu(s);
 	read_command(s);
-	if (read_file(text, sizeof(text), "/sys/kernel/realtime"))
+	if (read_line(text, sizeof(text), "/sys/kernel/realtime"))
 		s->is_real_time = *text == '1';
 	else if (*s->version)
 		s->is_real_time = strstr(s->version, "PREEMPT_RT") != NULL;
-	read_file(s->clocksource, sizeof(s->clocksource), "/sys/devices/system/clocksource/clocksource0/current_clocksource");
-	s->isolated_known = read_file(s->isolated, sizeof(s->isolated), "/sys/devices/system/cpu/isolated");
+	read_line(s->clocksource, sizeof(s->clocksource), "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+	s->isolated_known = read_line(s->isolated, sizeof(s->isolated), "/sys/devices/system/cpu/isolated");
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu);
 	if (cpu >= 0)
-		read_file(s->governor, sizeof(s->governor), path);
+		read_line(s->governor, sizeof(s->governor), path);
 }
