@@ -218,6 +218,14 @@ void json_integer(struct json *j, const char *name, int64_t value)
 	put_value(j, name, label_signed_digits(text + sizeof(text) - 1, value));
 }
 
+void json_integer_if(struct json *j, const char *name, bool known, int64_t value)
+{
+	if (known)
+		json_integer(j, name, value);
+	else
+		json_null(j, name);
+}
+
 void json_count(struct json *j, const char *name, uint64_t value)
 {
 	char text[32] = "";

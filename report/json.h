@@ -41,6 +41,7 @@ void json_end(struct json *j);
 void json_null(struct json *j, const char *name);
 void json_bool(struct json *j, const char *name, bool value);
 void json_integer(struct json *j, const char *name, int64_t value);
+void json_integer_if(struct json *j, const char *name, bool known, int64_t value); /* else it is null */
 void json_count(struct json *j, const char *name, uint64_t value);
 void json_real(struct json *j, const char *name, double value, int decimals);
 

@@ -74,10 +74,7 @@ static void put_spells(struct json *j, const struct report *r)
 		if (!s->stands)
 			put_rate(j, &s->rate);
 		json_integer(j, "least_ns", ns[0]);
-		if (s->over)
-			json_integer(j, "most_ns", ns[1]);
-		else
-			json_null(j, "most_ns");
+		json_integer_if(j, "most_ns", s->over, ns[1]);
 		put_between(j, "began_after_start_ns", r, s->began_ns);
 		json_end(j);
 	}

@@ -207,14 +207,8 @@ static void put_host(struct json *j, const struct report *r)
 	put_told(j, "real_time_kernel", s.is_real_time);
 	put_known(j, "machine", s.machine);
 	put_known(j, "cpu_model", s.cpu_model);
-	if (s.cpus_online > 0)
-		json_integer(j, "cpus_online", s.cpus_online);
-	else
-		json_null(j, "cpus_online");
-	if (cpu >= 0)
-		json_integer(j, "measuring_cpu", cpu);
-	else
-		json_null(j, "measuring_cpu");
+	json_integer_if(j, "cpus_online", s.cpus_online > 0, s.cpus_online);
+	json_integer_if(j, "measuring_cpu", cpu >= 0, cpu);
 	put_known(j, "governor", s.governor);
 	json_text(j, "isolated_cpus", s.isolated_known ? s.isolated : NULL);
 	put_known(j, "clocksource", s.clocksource);
@@ -251,16 +245,6 @@ static void put_setting(struct json *j, const char *name, const struct verdict_f
 	json_end(j);
 }
 
-static void put_phc(struct json *j, const struct report *r)
-{
-	const bool read = options_by_nic(r->options) && r->nic->can.phc_index >= 0;
-
-	if (read)
-		json_integer(j, "phc_index", r->nic->can.phc_index);
-	else
-		json_null(j, "phc_index");
-}
-
 static void put_nic(struct json *j, const struct report *r)
 {
 	static const char *const duplex[] = { [NIC_DUPLEX_UNKNOWN] = NULL, [NIC_DUPLEX_HALF] = "half", [NIC_DUPLEX_FULL] = "full" };
@@ -274,17 +258,12 @@ static void put_nic(struct json *j, const struct report *r)
 	put_known(j, "driver_version", d.driver_version);
 	put_known(j, "firmware", d.firmware);
 	put_known(j, "bus", n->bus);
-	if (n->mtu)
-		json_integer(j, "mtu_bytes", n->mtu);
-	else
-		json_null(j, "mtu_bytes");
-	if (d.link.speed_mbps >= 0)
-		json_integer(j, "speed_mbps", d.link.speed_mbps);
-	else
-		json_null(j, "speed_mbps");
+	json_integer_if(j, "mtu_bytes", n->mtu, n->mtu);
+	json_integer_if(j, "speed_mbps", d.link.speed_mbps >= 0, d.link.speed_mbps);
 	json_text(j, "duplex", d.link.speed_mbps >= 0 ? duplex[d.link.duplex] : NULL);
 	put_coalescing(j, &d);
-	put_phc(j, r);
+	/* Abilities are read for stamps of the NIC alone. */
+	json_integer_if(j, "phc_index", options_by_nic(r->options) && n->can.phc_index >= 0, n->can.phc_index);
 	put_setting(j, "stamp_setting", r->facts, 0);
 	put_setting(j, "stamp_setting_after", r->facts, 1);
 	json_end(j);

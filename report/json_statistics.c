@@ -98,10 +98,7 @@ static void put_extremes(struct json *j, const struct histogram *h)
 	json_count(j, "max_seq", h->max_seq);
 	json_real(j, "mean_ns", histogram_mean_ns(h), 0);
 	json_real(j, "stddev_ns", histogram_deviation_ns(h), 0);
-	if (h->sum <= INT64_MAX)
-		json_integer(j, "sum_ns", (int64_t)h->sum);
-	else
-		json_null(j, "sum_ns");
+	json_integer_if(j, "sum_ns", h->sum <= INT64_MAX, (int64_t)h->sum);
 }
 
 struct statistic {
@@ -289,10 +286,7 @@ static void put_ports(struct json *j, const struct report *r)
 	}
 	json_object(j, "source_ports");
 	json_text(j, "figure", by_network ? "network_ns" : "rtt_ns");
-	if (worst >= 0)
-		json_count(j, "worst_port", lane[worst].own_port);
-	else
-		json_null(j, "worst_port");
+	json_integer_if(j, "worst_port", worst >= 0, worst >= 0 ? lane[worst].own_port : 0);
 	json_array(j, "each");
 	for (unsigned i = 0; i < x->ports; i++)
 		put_port(j, lane[i].own_port, &x->port[i], by_network);
