@@ -599,13 +599,15 @@ static bool read_mac(const char *text, uint8_t mac[6])
 	return !text[17];
 }
 
-static int set_mac(const struct option_row *row, const char *text, union address *server)
+static int set_mac(const struct option_row *row, const char *text, const uint8_t mac[6], union address *server)
 {
-	server->ll = (struct sockaddr_ll){ .sll_family = AF_PACKET, .sll_halen = 6 };
-	read_mac(text, server->ll.sll_addr);
-	if (server->ll.sll_addr[0] & 1)
+	if (mac[0] & 1)
 		return refuse(row, text, "is the address of a group and not of one interface");
-	return memcmp(server->ll.sll_addr, "\0\0\0\0\0", 6) ? 0 : refuse(row, text, "is nobody's address");
+	if (!memcmp(mac, "\0\0\0\0\0", 6))
+		return refuse(row, text, "is nobody's address");
+	server->ll = (struct sockaddr_ll){ .sll_family = AF_PACKET, .sll_halen = 6 };
+	memcpy(server->ll.sll_addr, mac, 6);
+	return 0;
 }
 
 static int set_address(const struct option_row *row, const char *text, void *field)
@@ -614,7 +616,7 @@ static int set_address(const struct option_row *row, const char *text, void *fie
 	uint8_t mac[6] = { 0 };
 
 	if (row->letter == 'a' && read_mac(text, mac))
-		return set_mac(row, text, address);
+		return set_mac(row, text, mac, address);
 	if (inet_pton(AF_INET, text, &address->in.sin_addr) == 1) {
 		address->in.sin_family = AF_INET;
 		return 0;
