@@ -118,7 +118,7 @@ INLINE bool sample_conclude(struct exchange *x, struct flight *f, const bool emi
 	s->latency_ns = s->time_ns[x->to] - s->time_ns[x->from];
 	if ((x->check_steps && sample_is_stepped(s)) || f->set || (x->check_set && sample_is_spoilt(x, f, emit))) {
 		counter_add(&a->stepped, 1);
-		stamp_doubt(x->channel, x->port ? &x->channel->port[f->lane] : &x->channel->lane[f->lane]); /* or it was the stamp of another packet */
+		stamp_doubt(x->channel, channel_lane(x->channel, f->lane)); /* or it was the stamp of another packet */
 		return false;
 	}
 	if (x->options->threshold_on == FIGURE_RTT && sample_is_slow(x, s))

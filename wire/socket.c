@@ -443,7 +443,7 @@ void socket_note_drops(struct channel *c)
 	uint32_t now;
 
 	for (int i = 0; i < (c->port ? c->ports : c->lanes) && c->dropped >= 0; i++) {
-		const struct lane *l = c->port ? &c->port[i] : &c->lane[i];
+		const struct lane *l = channel_lane(c, (unsigned)i);
 
 		if (read_drops(l->fd, &now))
 			c->dropped = -1;

@@ -71,6 +71,12 @@ struct channel {
 	uint8_t datagram[DATAGRAM_MAX]; /* the STAMP packet last received; the reflector turns it into the reply in place */
 };
 
+/* One of its sockets, by struct lane's number. */
+static inline struct lane *channel_lane(struct channel *c, unsigned number)
+{
+	return c->port ? &c->port[number] : &c->lane[number];
+}
+
 /* A channel before it is opened. */
 #define CHANNEL_CLOSED { .lane = { [0 ... LANES - 1] = { .fd = -1 } }, .stray_fd = -1 }
 
