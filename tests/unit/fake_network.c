@@ -349,6 +349,16 @@ void network_run(void)
 	assert_int_equal(counter_get(&x.account.reordered), sim.reordered);
 }
 
+void network_by_chance(void)
+{
+	for (unsigned i = 0; i < PROBES; i++) {
+		sim.fate[i].there_ns = 100 + network_chance(500 * NS_PER_US);
+		sim.fate[i].back_ns = 100 + network_chance(500 * NS_PER_US);
+		sim.fate[i].again_ns = i % 7 ? 0 : 1 + network_chance(NS_PER_MS);
+		sim.fate[i].stamp_ns = network_chance(900 * NS_PER_US);
+	}
+}
+
 void network_all_stamps_take(int64_t ns)
 {
 	for (unsigned i = 0; i < PROBES; i++)

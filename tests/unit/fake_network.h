@@ -105,6 +105,9 @@ void network_run(void);
 
 void network_all_stamps_take(int64_t ns);
 
+/* Ways and stamps of each probe take some time, and each seventh reply comes again. */
+void network_by_chance(void);
+
 /* Nothing tells how its clock relates to that of user space. */
 void network_by_nic(void);
 
