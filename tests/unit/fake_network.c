@@ -119,7 +119,7 @@ static void pass(int64_t ns)
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 {
-	const int64_t ns = sim.now_ns + (clock == CLOCK_REALTIME ? EPOCH_NS : 0);
+	const int64_t ns = sim.now_ns + (clock == CLOCK_REALTIME ? EPOCH_NS + sim.shift_ns : 0);
 
 	pass(20);
 	t->tv_sec = ns / NS_PER_S;
@@ -193,6 +193,8 @@ int __wrap_stamp_send(struct channel *c, const void *packet, size_t bytes, uint3
 	sim.sent[c->at->number]++;
 	if (sim.stop_at && seq + 1 == sim.stop_at)
 		stop = 1;
+	if (sim.set_at && seq + 1 == sim.set_at)
+		sim.shift_ns = sim.set_ns;
 	if (sim.stall_at && seq == sim.stall_at)
 		pass(sim.stall_ns);
 	return 0;

@@ -80,6 +80,9 @@ extern struct network {
 	uint32_t next_id[PORTS]; /* the kernel's count */
 	unsigned sent[PORTS];
 	unsigned stop_at; /* probes; 0: never */
+	unsigned set_at; /* CLOCK_REALTIME is set when so many were sent, 0: never; */
+	int64_t set_ns; /* so much forward, */
+	int64_t shift_ns; /* and is ahead by this now; stamps are not, for they are a NIC's */
 	unsigned stall_at; /* the thread has no CPU after this probe, */
 	int64_t stall_ns; /* for so long */
 	uint8_t follow_ups; /* that are asked for */

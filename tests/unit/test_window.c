@@ -135,6 +135,28 @@ static void a_stall_is_in_every_probe_that_it_covers(void **state)
 	assert_in_range(x.planned[PLANNED_CALL]->max_ns, CALL_NS, CALL_NS + 100);
 }
 
+/* Whatever clock is set, slots are where they were: nothing bunches, and nothing is lost. */
+static void a_clock_that_is_set_moves_no_slot(void **state)
+{
+	static const int64_t set_ns[] = { 3600 * NS_PER_S, -3600 * NS_PER_S };
+	const int64_t slot_ns = 100 * NS_PER_US;
+
+	for (size_t n = 0; n < COUNT_OF(set_ns); n++) {
+		network_setup(state);
+		network_by_nic();
+		options.interval_ns = slot_ns;
+		options.pacing = PACING_SPIN;
+		sim.set_at = 1500;
+		sim.set_ns = set_ns[n];
+		network_run();
+		assert_int_equal(network_check_records(), 3000);
+		assert_int_equal(COUNT(lost) + COUNT(late) + counter_get(&x.pace.missed), 0);
+		for (unsigned i = 0; i < 3000; i++)
+			assert_in_range(sim.truth[i].t1_ns - sim.truth[0].t1_ns - (int64_t)i * slot_ns + 5000, 0, 15000);
+		network_teardown(state);
+	}
+}
+
 /* The window is full, then there is room again. */
 static void a_full_window_misses_slots(void **state)
 {
@@ -536,7 +558,7 @@ int main(void)
 		cmocka_unit_test(each_has_its_own_times), cmocka_unit_test(what_is_lost_is_counted), TEST(what_comes_long_after_it_was_lost_is_late), TEST(a_ring_that_is_full),
 		TEST(slots_that_are_missed_at_the_end), TEST(a_small_window_by_the_clock), cmocka_unit_test(a_thread_without_a_cpu), TEST(a_nic_with_slow_stamps),
 		TEST(a_nic_that_takes_any_number), TEST(what_was_not_told), TEST(replies_out_of_order), TEST(a_stall_is_in_every_probe_that_it_covers),
-		TEST(a_full_window_misses_slots), TEST(nobody_answers_for_a_while), TEST(nobody_answers_at_all),
+		TEST(a_full_window_misses_slots), cmocka_unit_test(a_clock_that_is_set_moves_no_slot), TEST(nobody_answers_for_a_while), TEST(nobody_answers_at_all),
 		TEST(all_that_were_lost_are_late), cmocka_unit_test(the_slots_of_a_nic_are_found), TEST(a_nic_that_is_slow_to_free_its_place), TEST(stamps_that_are_missing_or_late),
 		TEST(what_the_reflector_does_not_know), TEST(nothing_more_comes_at_the_end), TEST(one_of_several_follow_ups_is_enough),
 		TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
