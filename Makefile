@@ -8,10 +8,11 @@ PREFIX ?= /usr/local
 
 # The same place on Debian, Ubuntu and Fedora, so that no tool has to be asked before packages are installed.
 INCLUDES = -I. -I/usr/include/libnl3
-LIBRARIES = -lnl-3 -lnl-genl-3 -lm -lpthread
+# libm only where the compiler has no instruction for what is called: all that is linked is locked in memory.
+LIBRARIES = -Wl,--as-needed -lnl-3 -lnl-genl-3 -lm -lpthread
 WARNINGS = -Wall -Wextra -Wshadow -Wformat=2 -Wmissing-prototypes -Wpointer-arith -Wvla
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-STANDARD = -std=gnu11
+STANDARD = -std=gnu11 -fno-math-errno
 
 # The authenticated mode (hmac.c) needs libcrypto, loaded when it is used: on where its header is. CRYPTO=0: without.
 CRYPTO ?= $(if $(wildcard /usr/include/openssl/sha.h),1,0)

@@ -2,7 +2,6 @@
 /* Slots. */
 #include "measure/pace.h"
 
-#include <math.h>
 #include <time.h>
 
 #define SLEEP_MOST_NS (50 * NS_PER_MS)
@@ -25,13 +24,34 @@ static double draw_part(struct pace *p)
 	return (double)(draw(p) >> 11) * 0x1p-53;
 }
 
+/*
+ * Of the exponential distribution with mean 1, by von Neumann's method ("Various techniques used in connection with random digits",
+ * 1951): the first of a falling run is taken if the run has an odd number of draws. No logarithm: libm is 0.9 MB that would be locked
+ * in memory for this alone.
+ */
+static double draw_exponential(struct pace *p)
+{
+	for (unsigned whole = 0;; whole++) {
+		const double first = draw_part(p);
+		double last = first, next = draw_part(p);
+		bool odd = true;
+
+		for (; next < last; odd = !odd) {
+			last = next;
+			next = draw_part(p);
+		}
+		if (odd)
+			return whole + first;
+	}
+}
+
 /* When the probe of the slot is due; p->slot_ns is that of the slot after it then. */
 static int64_t next_due(struct pace *p)
 {
 	const int64_t slot_ns = p->slot_ns;
 
 	if (p->poisson) {
-		p->slot_ns += llround(-log1p(-draw_part(p)) * (double)p->interval_ns);
+		p->slot_ns += (int64_t)(draw_exponential(p) * (double)p->interval_ns + 0.5);
 		return slot_ns;
 	}
 	p->slot_ns += p->interval_ns;

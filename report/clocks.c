@@ -19,14 +19,19 @@
 static const char *const clock_labels[CLOCKS] = { [CLOCK_OF_NIC] = "NIC clock", [CLOCK_OF_SYSTEM] = "system clock" };
 
 /* A bound is rounded up: it is never nothing. */
+static double bound_ppb(const struct clock_rate *r)
+{
+	return r->bound_ppb > 1 ? ceil(r->bound_ppb) : 1;
+}
+
 static void write_rate(FILE *out, const struct clock_rate *r)
 {
 	if (!r->measured)
 		fprintf(out, "rate unknown: too few readings");
 	else if (!r->known)
-		fprintf(out, "rate within +-%.0f ppb", fmax(1, ceil(r->bound_ppb)));
+		fprintf(out, "rate within +-%.0f ppb", bound_ppb(r));
 	else
-		fprintf(out, "rate %+.0f ppb (+-%.0f)", r->ppb, fmax(1, ceil(r->bound_ppb)));
+		fprintf(out, "rate %+.0f ppb (+-%.0f)", r->ppb, bound_ppb(r));
 }
 
 static void write_wrong_rate(FILE *out, const char *verb, const struct clock_rate *rate)
