@@ -8,11 +8,13 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define LOG_OPTION "log"
@@ -261,6 +263,14 @@ static int fail(struct log_file *f, int error)
 	return error;
 }
 
+/* There the kernel would fill the space with zeros, and each octet of the log would be written twice. */
+static bool is_in_memory(const struct log_file *f)
+{
+	struct statfs s;
+
+	return !fstatfs(f->fd, &s) && s.f_type == TMPFS_MAGIC;
+}
+
 /* What is not needed is given back at the end, but not after a crash. */
 static void allocate_ahead(struct log_file *f, int64_t bytes)
 {
@@ -268,6 +278,10 @@ static void allocate_ahead(struct log_file *f, int64_t bytes)
 
 	if (!*f->partial || f->whole_bytes + bytes + ahead_bytes / 16 <= f->allocated_bytes)
 		return;
+	if (!f->allocated_bytes && is_in_memory(f)) {
+		f->allocated_bytes = INT64_MAX;
+		return;
+	}
 	/* Where this cannot be it is a little slower. */
 	fallocate(f->fd, FALLOC_FL_KEEP_SIZE, f->allocated_bytes, ahead_bytes);
 	f->allocated_bytes += ahead_bytes;

@@ -566,6 +566,28 @@ static void space_ahead_is_given_back(void **state)
 
 /* ---- The end --------------------------------------------------------------------------------------------------------- */
 
+/* Where files are in memory. */
+static void no_space_is_taken_ahead_in_memory(void **state)
+{
+	const char *name = "/dev/shm/rant-test_report_log_file", *begun = "/dev/shm/rant-test_report_log_file.partial";
+	struct log_file f;
+
+	(void)state;
+	assert_int_equal(log_file_open(&f, name, 0, 0), 0);
+	if (!is_in_memory(&f)) {
+		log_file_abandon(&f);
+		print_message("/dev/shm is not in memory\n");
+		skip();
+	}
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(put(&f, "abc\n"), 0);
+		assert_true(octets_on_disk(begun) <= 64 << 10);
+	}
+	assert_int_equal(log_file_finish(&f), 0);
+	assert_file(name, "abc\nabc\n");
+	unlink(name);
+}
+
 static void what_cannot_have_its_name_stays(void **state)
 {
 	struct log_file f;
@@ -663,7 +685,7 @@ int main(void)
 		LOG_TEST(a_reader_that_goes_away),
 		LOG_TEST(the_begin_is_written_again),
 		LOG_TEST(a_long_file_is_whole),
-		LOG_TEST(space_ahead_is_given_back),
+		LOG_TEST(space_ahead_is_given_back), LOG_TEST(no_space_is_taken_ahead_in_memory),
 		LOG_TEST(what_cannot_have_its_name_stays),
 		LOG_TEST(what_is_written_stays_when_it_is_cut_off),
 		LOG_TEST(a_device_is_cut_off),
