@@ -84,7 +84,7 @@ struct options {
 	int64_t ptp_type, ptp_domain; /* enum ptp_type; both of transports in PTP */
 	int64_t stamp; /* enum source */
 	int64_t size_bytes; /* of the STAMP packet; 0: as it comes */
-	int64_t dscp, priority; /* -1: not given */
+	int64_t dscp, priority, vlan_priority; /* -1: not given */
 	int64_t ttl;
 	int64_t rate_limit; /* reflector: requests of a session in a second; 0: no limit */
 	int64_t sessions; /* reflector: at most so many */

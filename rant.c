@@ -12,6 +12,7 @@
 #include "host/filter.h"
 #include "host/link.h"
 #include "host/nic.h"
+#include "host/nic_lower.h"
 #include "host/nic_reach.h"
 #include "host/nic_stamp.h"
 #include "host/place.h"
@@ -163,7 +164,9 @@ static void add_duties(struct run *r)
 		{ r->draws, { PROGRESS_PERIOD_NS, .act = progress_draw, .context = &r->progress } },
 	};
 
-	r->link = (struct link_watch){ .nic = &r->nic, .on_gone = stop_now, .on_change = progress_tell_link, .context = &r->progress };
+	r->link = (struct link_watch){ .nic = &r->nic, .on_gone = stop_now, .on_change = progress_tell_link,
+				       .on_move = progress_tell_move, .context = &r->progress };
+	r->facts.link = &r->link;
 	link_look(&r->link); /* as it is before the run */
 	r->breaches = (struct breach_teller){ .exchange = &r->exchange, .act = act_on_breach, .context = r };
 	r->keeper = (struct trace_keeper){ .trace = &r->trace, .folder = o->save_trace_path,
@@ -320,6 +323,7 @@ static int open_all(struct run *r)
 	    store_open(&r->store, o, &r->exchange) ||
 	    nic_open(&r->nic, o->interface) ||
 	    nic_check_reach(&r->nic, o) ||
+	    (o->vlan_priority >= 0 && nic_choose_priority(&r->nic, o->vlan_priority, &r->options.priority)) ||
 	    (options_by_nic(o) && nic_stamp(&r->nic, o)) ||
 	    socket_open(&r->channel, o) ||
 	    (!o->no_step_check && !options_by_nic(o) && clock_set_open(&r->clock_set)) ||
@@ -414,7 +418,6 @@ static void finish(struct run *r)
 static void reach_verdict(struct run *r)
 {
 	verdict_take(&r->facts, &r->report);
-	r->facts.link = &r->link;
 	verdict_reach(&r->verdict, &r->facts);
 	r->report.verdict = &r->verdict;
 	if (!r->facts.balanced)

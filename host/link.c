@@ -3,6 +3,7 @@
 #include "host/link.h"
 
 #include "host/nic_inside.h"
+#include "host/nic_lower.h"
 #include "host/nic_netlink.h"
 
 #include <errno.h>
@@ -40,6 +41,7 @@ void link_read(const struct nic *n, struct link_state *s)
 		error = nic_netlink_ask(socket, m, read_answer, s);
 	if (error)
 		s->error = error;
+	s->stamper = nic_stamper(n);
 	nlmsg_free(m);
 	nl_socket_free(socket);
 }
@@ -49,6 +51,18 @@ static bool is_gone(const struct nic *n, struct ifreq *r)
 {
 	*r = (struct ifreq){ .ifr_ifindex = n->index };
 	return nic_ioctl(n, SIOCGIFNAME, r) == -ENODEV;
+}
+
+static void look_at_stamper(struct link_watch *w)
+{
+	const int now = nic_stamper(w->nic);
+
+	if (w->seen != LINK_NOT_SEEN && now != w->stamper) {
+		w->moves++;
+		if (w->on_move)
+			w->on_move(w->context, now);
+	}
+	w->stamper = now;
 }
 
 void link_look(void *watch)
@@ -61,6 +75,9 @@ void link_look(void *watch)
 		w->on_gone();
 		return;
 	}
+	/* An interface that stands on nothing does not begin to. */
+	if (w->seen == LINK_NOT_SEEN || w->stamper != w->nic->index)
+		look_at_stamper(w);
 	if (!w->on_change || ioctl(w->nic->control_fd, SIOCGIFFLAGS, &r) < 0)
 		return;
 	up = (r.ifr_flags & IFF_UP) && (r.ifr_flags & IFF_RUNNING);

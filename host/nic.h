@@ -22,6 +22,9 @@ struct nic {
 	uint8_t mac[6];
 	int mtu; /* octets, by SIOCGIFMTU; 0: not told */
 	struct nic_abilities can; /* by nic_read_abilities(), which nic_stamp() calls */
+	/* By nic_stamp(), whose NIC it is: see nic_stamper(). Its own if that cannot be told. */
+	int stamper;
+	char stamper_name[IFNAMSIZ];
 	/* What nic_stamp() changed, for nic_restore(); settings as in nic_stamp.h. */
 	bool changed;
 	int found[3], set[3];

@@ -49,7 +49,7 @@ bool nic_share_join(struct nic *n)
 	if (stat("/proc/self/ns/net", &space))
 		return false;
 	snprintf(n->share_path, sizeof(n->share_path), "%s/rant-stamping-%ju-%d", share_folder, (uintmax_t)space.st_ino,
-		 n->index);
+		 n->stamper);
 	for (int i = 0; i < SHARE_TRIES; i++) {
 		int fd = open(n->share_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 		struct stat file;

@@ -7,6 +7,7 @@
 
 #include "host/nic_abilities.h"
 #include "host/nic_inside.h"
+#include "host/nic_lower.h"
 #include "host/nic_names.h"
 #include "host/nic_share.h"
 
@@ -15,6 +16,7 @@
 #include <linux/net_tstamp.h>
 #include <linux/sockios.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #define BIT(n) (1U << (n))
 
@@ -118,14 +120,15 @@ const char *nic_other_transport(const struct nic *n, const struct options *o)
 	return NULL;
 }
 
+/* Of the NIC itself: a bond passes it on to the member that is active, so that another one's would be put back after that has changed. */
 static int hwtstamp_ioctl(const struct nic *n, unsigned long request, int setting[3])
 {
 	struct hwtstamp_config c = { setting[FLAGS], setting[TX_TYPE], setting[RX_FILTER] };
 	struct ifreq r = { .ifr_data = (void *)&c };
-	int error = nic_ioctl(n, request, &r);
 
-	if (error)
-		return error;
+	memcpy(r.ifr_name, *n->stamper_name ? n->stamper_name : n->name, sizeof(r.ifr_name));
+	if (ioctl(n->control_fd, request, &r) < 0)
+		return -errno;
 	setting[FLAGS] = c.flags;
 	setting[TX_TYPE] = c.tx_type;
 	setting[RX_FILTER] = c.rx_filter;
@@ -324,10 +327,19 @@ static int make_setting(struct nic *n, const struct options *o, bool joined)
 	return set_and_verify(n, o);
 }
 
+static void find_stamper(struct nic *n)
+{
+	n->stamper = nic_stamper(n);
+	if (!n->stamper || !if_indextoname((unsigned)n->stamper, n->stamper_name))
+		n->stamper = n->index;
+}
+
 int nic_stamp(struct nic *n, const struct options *o)
 {
 	int error = nic_read_abilities(n);
 	bool joined;
+
+	find_stamper(n);
 
 	if (!error)
 		error = check_abilities(n);

@@ -4,12 +4,14 @@
 
 #include "host/clock.h"
 #include "host/clock_peer.h"
+#include "host/link.h"
 #include "measure/exchange.h"
 #include "options.h"
 #include "report/clocks_there.h"
 #include "report/label.h"
 #include "report/part.h"
 #include "report/report.h"
+#include "report/verdict.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -189,6 +191,17 @@ int64_t clocks_stages_bound(const struct exchange *x)
 	return late_ns < bound_ns ? bound_ns : late_ns < most_ns ? late_ns : most_ns;
 }
 
+/* Of a bond, or of a VLAN on one: another interface's. */
+static void write_stamper(FILE *out, const struct report *r)
+{
+	char text[IF_NAMESIZE];
+	const struct link_watch *link = r->facts ? r->facts->link : NULL;
+	const char *name = link ? link_stamper_name(link, text) : NULL;
+
+	if (name && link->stamper != link->nic->index)
+		fprintf(out, "  Stamped by    : %s, which %s sends by\n", name, r->options->interface);
+}
+
 void clocks_write(FILE *out, const struct report *r)
 {
 	const struct exchange *x = r->exchange;
@@ -199,6 +212,7 @@ void clocks_write(FILE *out, const struct report *r)
 	fprintf(out, "\nClocks:\n");
 	if (options_by_nic(r->options)) {
 		write_phc(out, r->clocks);
+		write_stamper(out, r);
 		if (r->clocks->phc_fd >= 0)
 			write_track(out, r->clocks, CLOCK_OF_NIC);
 		write_spells(out, r);

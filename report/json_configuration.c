@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The run, its configuration, its host and its NIC. */
+#include "host/link.h"
 #include "host/nic.h"
 #include "host/nic_details.h"
 #include "host/nic_names.h"
@@ -249,6 +250,7 @@ static void put_nic(struct json *j, const struct report *r)
 {
 	static const char *const duplex[] = { [NIC_DUPLEX_UNKNOWN] = NULL, [NIC_DUPLEX_HALF] = "half", [NIC_DUPLEX_FULL] = "full" };
 	const struct nic *n = r->nic;
+	char stamper[IF_NAMESIZE];
 	struct nic_details d;
 
 	nic_read_details(n, &d);
@@ -264,6 +266,8 @@ static void put_nic(struct json *j, const struct report *r)
 	put_coalescing(j, &d);
 	/* Abilities are read for stamps of the NIC alone. */
 	json_integer_if(j, "phc_index", options_by_nic(r->options) && n->can.phc_index >= 0, n->can.phc_index);
+	json_text(j, "stamped_by", options_by_nic(r->options) && r->facts && r->facts->link ?
+					   link_stamper_name(r->facts->link, stamper) : NULL);
 	put_setting(j, "stamp_setting", r->facts, 0);
 	put_setting(j, "stamp_setting_after", r->facts, 1);
 	json_end(j);

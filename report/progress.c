@@ -80,6 +80,15 @@ void progress_tell_link(void *progress, bool up)
 	p->down_since_ns = up ? 0 : clock_read_ns(CLOCK_MONOTONIC);
 }
 
+void progress_tell_move(void *progress, int index)
+{
+	const struct progress *p = progress;
+	char name[IF_NAMESIZE];
+
+	say("%s sends by %s now: stamps of its NIC would be of another clock", p->exchange->options->interface,
+	    index && if_indextoname((unsigned)index, name) ? name : "none of its members");
+}
+
 void progress_end(void)
 {
 	put(WIPE, sizeof(WIPE) - 1);

@@ -27,6 +27,9 @@ void progress_tell_outage(void *progress);
 /* One line: the link went down, or up again. For struct link_watch: the context is a struct progress. */
 void progress_tell_link(void *progress, bool up);
 
+/* One line: the interface sends by this one now, whose NIC stamps. For struct link_watch: the context is a struct progress. */
+void progress_tell_move(void *progress, int index);
+
 /* One line: nothing has answered for 3 s, and the kernel has refused so many sends. server: its address as text. */
 void progress_tell_silence(const struct options *o, const char *server, uint64_t refused);
 

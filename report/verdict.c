@@ -370,6 +370,8 @@ static const struct reason table[] = {
 	  "the measuring thread did not read its socket for too long: they count as lost, or were never seen" },
 	{ "the link went down", VERDICT_DOUBTFUL, 0, verdict_look_link,
 	  "by the kernel's count of lost carriers and the state after the run: losses are those of this host's link" },
+	{ "another NIC stamped", VERDICT_VOID, 0, verdict_look_stamper,
+	  "a bond sent by another member: its clock is another one, and it was not set to stamp; not asked without stamps of a NIC" },
 	{ "the NIC counted errors or drops", VERDICT_DOUBTFUL, 0, verdict_look_drops,
 	  "packets were lost in this host, so loss and latency are not those of the network" },
 	{ "packets were dropped on receipt", VERDICT_DOUBTFUL, 1, verdict_look_receive_drops,

@@ -90,3 +90,15 @@ enum verdict_outcome verdict_look_link(const struct verdict_facts *f, struct ver
 		verdict_say(found, "%sdown at the end", verdict_comma(found));
 	return downs || !to->up || (from->downs_known && to->downs_known) ? JUDGED : CANNOT_TELL;
 }
+
+enum verdict_outcome verdict_look_stamper(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	const struct link_state *from = &f->link->before, *to = &f->link->after;
+	const bool other = from->stamper && to->stamper && from->stamper != to->stamper;
+
+	if (!options_by_nic(f->options))
+		return NOT_ASKED;
+	found->number = f->link->moves ? f->link->moves : other;
+	verdict_say(found, "%" PRIu64 " times", found->number);
+	return found->number || (from->stamper && to->stamper) ? JUDGED : CANNOT_TELL;
+}

@@ -16,4 +16,7 @@ enum verdict_outcome verdict_look_most_silence(const struct verdict_facts *f, st
 /* What became of the link. */
 enum verdict_outcome verdict_look_link(const struct verdict_facts *f, struct verdict_finding *found);
 
+/* Did a bond send by another member than before, in mid-run or at its end? */
+enum verdict_outcome verdict_look_stamper(const struct verdict_facts *f, struct verdict_finding *found);
+
 #endif

@@ -218,7 +218,7 @@ static int set_options(const struct channel *c, int fd, const struct options *o,
 		  cure },
 		/* The kernel derives a priority from the TOS, so the one that was asked for comes after it. */
 		{ t->ip_level, t->set_tos, (int)o->dscp * 4, o->dscp >= 0 && t->set_tos, "IP_TOS", cure },
-		{ SOL_SOCKET, SO_PRIORITY, (int)o->priority, o->priority >= 0, "--priority",
+		{ SOL_SOCKET, SO_PRIORITY, (int)o->priority, o->priority >= 0, o->vlan_priority < 0 ? "--priority" : "--vlan-priority",
 		  "above 6 it needs CAP_NET_ADMIN (sudo)" },
 		{ t->ip_level, t->want_ttl, 1, reflect && t->want_ttl, "IP_RECVTTL", cure },
 		{ t->ip_level, t->want_pktinfo, 1, reflect && listens && t->want_pktinfo, "IP_PKTINFO", cure },

@@ -111,6 +111,8 @@ static const struct bad {
 	{ { E, "--once", "--once-silence" }, { "--once-silence: S is missing: give 0.100 to 86400 s" WITH_UNITS } },
 	{ { A, "--size" }, { "--size: N is missing: give 44 to 65507 octets" } },
 	{ { E, "--dscp" }, { "--dscp: N is missing: " DSCPS } },
+	{ { E, "--vlan-priority", "8" }, { "--vlan-priority: '8' is out of range: give 0 to 7\n" } },
+	{ { E, "--vlan-priority", "3", "--priority", "3" }, { "--vlan-priority", "with --priority", "it chooses the SO_PRIORITY that has it" } },
 	{ { E, "--priority" }, { "--priority: N is missing: give 0 to 15\n" } },
 	{ { E, "--ttl" }, { "--ttl: N is missing: give 1 to 255\n" } },
 	{ { A, "--synced" }, { "--synced: NS is missing: give 0 to 1000000000 ns" WITH_UNITS } },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps=ioctl,fcntl,genl_ctrl_resolve,nl_connect sources=host/nic.c,host/nic_abilities.c,host/nic_address.c,host/nic_names.c,host/nic_netlink.c,host/nic_stamp.c libs=-lnl-3 -lnl-genl-3 */
+/* build: wraps=ioctl,fcntl,genl_ctrl_resolve,nl_connect sources=host/nic.c,host/nic_abilities.c,host/nic_address.c,host/nic_names.c,host/nic_netlink.c,host/nic_stamp.c,host/nic_lower.c libs=-lnl-3 -lnl-genl-3 */
 /* nic_share.c: several rants on one fake NIC, in each order, with files and programs that are in the way. */
 #include "host/nic_share.c"
 
@@ -305,7 +305,7 @@ static void test_both_end_at_once(void **state)
 static void test_shared_with_a_slow_one(void **state)
 {
 	const struct timespec slow = { .tv_nsec = 60 * NS_PER_MS };
-	struct nic a = { .index = 7 }, b;
+	struct nic a = { .index = 7, .stamper = 7 }, b;
 	int go[2];
 	pid_t child;
 

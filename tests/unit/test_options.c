@@ -271,6 +271,8 @@ static const struct good {
 	{ { E, "--bind", "10.9.8.7" }, { OWN("10.9.8.7") } },
 	{ { A, "--bind=10.9.8.7" }, { EMITS("10.0.0.1"), OWN("10.9.8.7") } },
 	{ { E, "--priority", "6" }, { NUM(priority, 6) } },
+	{ { E, "--vlan-priority", "0" }, { NUM(vlan_priority, 0) } },
+	{ { A, "--vlan-priority=7" }, { EMITS("10.0.0.1"), NUM(vlan_priority, 7) } },
 	{ { E, "--ttl", "64" }, { NUM(ttl, 64) } },
 
 	/* Help and version: nothing else is looked at, not even what is wrong. */
@@ -320,7 +322,7 @@ static void set_wanted_defaults(struct options *o)
 	o->bucket_ns = 1000;
 	o->trace_interval_ns = 10000000000;
 	o->once_silence_ns = 10000000000;
-	o->cpu = o->dscp = o->priority = o->synced_ns = o->seed = -1;
+	o->cpu = o->dscp = o->priority = o->vlan_priority = o->synced_ns = o->seed = -1;
 	o->ttl = 255;
 	o->sessions = 1024;
 	o->window = o->source_ports = o->stamp_every = 1;
@@ -533,7 +535,7 @@ static const char *const contract[] = {
 	"      --stamp SOURCE ", "      --timeout MS ", "      --count N ", "      --once ", "      --on-breach ACTION ",
 	"      --save-trace DIR ", "      --trace-rearm ", "      --trace-interval S ", "      --allow PREFIX ",
 	"      --check ", "      --no-cpu-dma-latency ", "      --strict ", "      --no-step-check ", "      --allow-short ",
-	"      --size N ", "      --plain ", "      --key FILE ", "      --dscp N ", "      --priority N ",
+	"      --size N ", "      --plain ", "      --key FILE ", "      --dscp N ", "      --priority N ", "      --vlan-priority N ",
 	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --json FILE ", "      --jsonl FILE ", "      --hgrm FILE ", "      --prometheus FILE ", "      --log-format FORM ", "      --log-last S ",
 	"      --log-rotate SIZE,N ", "      --synced NS ", "      --sessions N ", "      --rate-limit PPS ",
 	"      --once-silence S ", "      --interval TIME ", "      --pacing HOW ", "      --jitter PCT ", "      --poisson ", "      --seed N ",

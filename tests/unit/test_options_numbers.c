@@ -71,7 +71,7 @@ static void test_boundaries(void **state)
 		assert_boundary(row, row->max, true);
 		assert_boundary(row, row->max + step_of(row), false);
 	}
-	assert_int_equal(numbers, 30);
+	assert_int_equal(numbers, 31);
 }
 
 static uint64_t random_state;

@@ -86,8 +86,8 @@ static int set_up(void **state)
 	memset(&clocks, 0, sizeof(clocks));
 	channel.dropped = 0;
 	exchange.channel = &channel;
-	wire.before = wire.after = (struct link_state){ .up = true, .downs_known = true };
-	tolds = 0;
+	wire.before = wire.after = (struct link_state){ .up = true, .downs_known = true, .stamper = 2 };
+	tolds = wire.moves = 0;
 	clocks.readings = 100;
 	options.stamp = SOURCE_HARDWARE;
 	counter_add(&exchange.account.sent, 1000);
@@ -712,7 +712,7 @@ static void all_together(void **state)
 	spell(-2e8, NS_PER_S, 2 * NS_PER_S);
 	clocks.failures = 50;
 	facts.balanced = wire.after.up = false;
-	transactions.left_out = histogram.overflows = (uint64_t)(options.interval_ns = channel.dropped = 1);
+	wire.moves = transactions.left_out = histogram.overflows = (uint64_t)(options.interval_ns = channel.dropped = 1);
 	set(&exchange.pace.missed, 1);
 	facts.thread[1].cpu = 0;
 	facts.thread[1].minor_faults++;

@@ -145,6 +145,27 @@ static void a_link_that_does_not_tell(void **state)
 	expect(verdict_look_link, 1, "", "down at the end");
 }
 
+/* Of a bond. */
+static void another_nic_stamped(void **state)
+{
+	(void)state;
+	options.stamp = SOURCE_KERNEL;
+	assert_int_equal(look(verdict_look_stamper), NOT_ASKED);
+	options.stamp = SOURCE_HARDWARE;
+	assert_int_equal(look(verdict_look_stamper), CANNOT_TELL);
+	wire.before.stamper = wire.after.stamper = 7;
+	expect(verdict_look_stamper, 0, "", "0 times");
+	wire.after.stamper = 8;
+	expect(verdict_look_stamper, 1, "", "1 times");
+	/* And back again. */
+	wire.after.stamper = 7;
+	wire.moves = 2;
+	expect(verdict_look_stamper, 2, "", "2 times");
+	wire.moves = 0;
+	wire.after.stamper = 0;
+	assert_int_equal(look(verdict_look_stamper), CANNOT_TELL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +175,7 @@ int main(void)
 		cmocka_unit_test_setup(slots, set_up),
 		cmocka_unit_test_setup(a_link, set_up),
 		cmocka_unit_test_setup(a_link_that_does_not_tell, set_up),
+		cmocka_unit_test_setup(another_nic_stamped, set_up),
 	};
 
 	return cmocka_run_group_tests_name("verdict_outage", tests, NULL, NULL);
