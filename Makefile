@@ -135,13 +135,29 @@ sweep:
 	$(MAKE) rant
 	tests/bench/sweep.sh ./rant $(if $(OPTIONS),-- $(OPTIONS))
 
-install: rant
+# What is read of a program is what --help of it says.
+build/man/%: man/%.in man/page.sh man/options.awk rant config.sh
+	@mkdir -p $(@D)
+	man/page.sh $< $(if $(filter rant-config.8,$*),./config.sh,./rant) >$@
+
+PAGES = build/man/rant.1 build/man/rant-config.8
+
+install: rant $(PAGES)
 	install -D -m 0755 rant $(DESTDIR)$(PREFIX)/bin/rant
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/rant/config $(wildcard config/*.sh)
 	install -D -m 0755 config.sh $(DESTDIR)$(PREFIX)/share/rant/config.sh
+	install -d $(DESTDIR)$(PREFIX)/sbin
+	ln -sf ../share/rant/config.sh $(DESTDIR)$(PREFIX)/sbin/rant-config
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(filter %.1,$(PAGES))
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/man/man8 $(filter %.8,$(PAGES))
+	install -D -m 0644 completion/rant.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rant
+	install -D -m 0644 completion/_rant $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_rant
 
+# Folders that others have something in stay.
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/rant $(addprefix share/rant/,config.sh $(wildcard config/*.sh)))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/rant sbin/rant-config \
+		$(addprefix share/,man/man1/rant.1 man/man8/rant-config.8 bash-completion/completions/rant zsh/site-functions/_rant \
+			$(addprefix rant/,config.sh $(wildcard config/*.sh))))
 	rmdir $(addprefix $(DESTDIR)$(PREFIX)/share/,rant/config rant) 2>/dev/null || true
 
 clean:

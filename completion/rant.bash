@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# Completion of rant for bash. All that it knows of the options it reads from "rant --help", which is made of the table that parses.
+
+# Prints the words that may stand behind option $2 of the program $1: "@interfaces", "@files", "@folders", "@users", or a list; nothing: it
+# takes no value, or any.
+_rant_values() {
+	"$1" --help 2>/dev/null | awk -v option="$2" '
+		function words(s) { gsub(/ \(.*\)$/, "", s); gsub(/,| or /, " ", s); return s }
+		{
+			match($0, /^ +(-[^ ], )?--[^ ]+( [A-Z][^ ]*)?/)
+			if (RLENGTH < 0)
+				next
+			names = substr($0, 1, RLENGTH)
+			rest = substr($0, RLENGTH + 1)
+			n = split(names, word, /[ ,]+/)
+			for (i = 1; i <= n; i++)
+				if (word[i] == option)
+					break
+			if (i > n)
+				next
+			value = word[n] ~ /^-/ ? "" : word[n]
+			if (value == "IFACE") print "@interfaces"
+			else if (value ~ /^FILE/) print "@files"
+			else if (value == "DIR") print "@folders"
+			else if (value == "NAME") print "@users"
+			else if (value != "" && match(rest, /: [a-z0-9-]+(, [a-z0-9-]+)* or [a-z0-9-]+( \([a-z0-9-]+\))?$/))
+				print words(substr(rest, RSTART + 2))
+		}'
+}
+
+_rant() {
+	local program=$1 word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} values
+
+	COMPREPLY=()
+	# "--stamp=k" is three words to readline, with "=" among the characters that break them.
+	[ "$word" != = ] || word=''
+	[ "$before" != = ] || before=${COMP_WORDS[COMP_CWORD - 2]}
+	values=$(_rant_values "$program" "$before")
+	case $values in
+	@interfaces) values=$(cd /sys/class/net 2>/dev/null && printf '%s\n' *) ;;
+	@files) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+	@folders) mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
+	@users) mapfile -t COMPREPLY < <(compgen -u -- "$word") && return ;;
+	'') [[ $word != -* ]] || values=$("$program" --help 2>/dev/null | grep -oE -- '^ +(-[^ ], )?--[^ ]+' | grep -oE -- '--?[^ ,]+') ;;
+	esac
+	mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
+}
+
+complete -F _rant rant

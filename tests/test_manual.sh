@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The manual pages, whose options are those of --help; what is installed; what completes a command line. After make.
+set -uo pipefail
+
+cd "$(dirname "$0")/.." || exit 1
+make -s rant || exit 1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# judge NAME [COMPLAINT]
+judge() {
+	if [ -z "${2:-}" ]; then
+		echo "ok - manual: $1"
+	else
+		echo "not ok - manual: $1"
+		printf '# %s\n' "${2//$'\n'/$'\n# '}"
+	fi
+}
+
+# ---- Pages ------------------------------------------------------------------------------------------------------------
+
+man/page.sh man/rant.1.in ./rant >"$work/rant.1"
+man/page.sh man/rant-config.8.in ./config.sh >"$work/rant-config.8"
+for page in rant.1 rant-config.8; do
+	judge "mandoc finds nothing in $page" "$(mandoc -Tlint -Wstyle "$work/$page" 2>&1 |
+		grep -v 'referenced manual not found\|outdated mandoc.db')"
+done
+
+# ---- Installed ----------------------------------------------------------------------------------------------------------
+
+installed() {
+	find "$work/root" ! -type d -printf '%P\n' | grep -v '^usr/share/rant/config/' | sort
+}
+make -s install DESTDIR="$work/root" PREFIX=/usr >"$work/make" 2>&1
+judge 'make install: each file in its place' "$(diff - <(installed) <<-'END'
+	usr/bin/rant
+	usr/sbin/rant-config
+	usr/share/bash-completion/completions/rant
+	usr/share/man/man1/rant.1
+	usr/share/man/man8/rant-config.8
+	usr/share/rant/config.sh
+	usr/share/zsh/site-functions/_rant
+	END
+	)"
+judge 'make install: rant-config finds its parts' "$(diff <("$work/root/usr/sbin/rant-config" --help 2>&1) <(./config.sh --help))"
+judge 'make install: the pages are those that were looked at' \
+	"$(diff "$work/root/usr/share/man/man1/rant.1" "$work/rant.1" && diff "$work/root/usr/share/man/man8/rant-config.8" "$work/rant-config.8")"
+: >"$work/root/usr/share/rant/of_somebody_else"
+make -s uninstall DESTDIR="$work/root" PREFIX=/usr >"$work/make" 2>&1
+judge 'make uninstall: what is not ours stays' "$([ "$(installed)" = usr/share/rant/of_somebody_else ] || installed)"
+rm "$work/root/usr/share/rant/of_somebody_else"
+make -s uninstall DESTDIR="$work/root" PREFIX=/usr >"$work/make" 2>&1
+judge 'make uninstall: nothing is left' "$([ ! -e "$work/root/usr/share/rant" ] || find "$work/root/usr/share/rant")"
+
+# ---- Options ------------------------------------------------------------------------------------------------------------
+
+# Every name that the help has, and no other.
+of_help() {
+	"$@" --help | grep -oE -- '^ +(-[^ ], )?--[^ ]+' | grep -oE -- '--?[^ ,]+' | sort -u
+}
+of_page() {
+	mandoc -Tutf8 "$work/$1" | col -b | awk '/^[A-Z]/ { options = /^OPTIONS/ } options' |
+		grep -oE -- '^ +(-[^ ], )?--[^ ]+' | grep -oE -- '--?[^ ,]+' | sort -u
+}
+judge 'rant.1 has each option of --help' "$(diff <(of_help ./rant) <(of_page rant.1))"
+judge 'rant-config.8 has each option of --help' "$(diff <(of_help ./config.sh) <(of_page rant-config.8))"
+judge 'a program without options makes no page' "$(man/page.sh man/rant.1.in true 2>/dev/null && echo 'there is one')"
+
+# ---- Completion -------------------------------------------------------------------------------------------------------
+
+# complete_bash WORD...: what may stand in the place of the last one.
+complete_bash() {
+	bash -c '
+		. completion/rant.bash
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		_rant ./rant
+		printf "%s\n" "${COMPREPLY[@]}" | sort | paste -sd" "' bash rant "$@"
+}
+
+# completes WANTED WORD...
+completes() {
+	local wanted=$1 have
+
+	shift
+	have=$(complete_bash "$@")
+	judge "bash: '$*' becomes '$wanted'" "$([ "$have" = "$wanted" ] || echo "'$have'")"
+}
+
+: >"$work/afile"
+mkdir "$work/afolder"
+completes '--json --jsonl' --js
+completes 'hardware kernel user' --stamp ''
+completes 'kernel' --stamp = k
+completes 'hybrid' -i eth0 --pacing h
+completes "$(cd /sys/class/net && printf '%s\n' l* | sort | paste -sd' ')" -i l
+completes "$work/afile $work/afolder" -l "$work/a"
+completes "$work/afolder" --save-trace "$work/a"
+completes 'root' --user roo
+completes '' -d 1
+completes '' --count ''
+judge 'bash: every option is completed' \
+	"$(diff <(of_help ./rant) <(complete_bash - | tr ' ' '\n' | sort -u))"
+
+# zsh has no way to ask for a completion but a terminal, so its parts are put in the place of the functions that it calls.
+if command -v zsh >/dev/null; then
+	zsh_says=$(zsh -fc '
+		words=(./rant)
+		_call_program() { shift; eval "$@" }
+		_arguments() { print -l -- "$@" }
+		. completion/_rant')
+	judge 'zsh: every option is completed' \
+		"$(diff <(of_help ./rant) <(grep -oE -- '^--?[^[ ]+' <<<"$zsh_says" | grep -v '^-s$' | cat - <(echo -s) | sort -u))"
+	for line in '--stamp\[.*:SOURCE:(hardware kernel user)' '-i\[.*:IFACE:_net_interfaces' '--json\[.*:FILE:_files' '-d\[.*:S:$' \
+		'--save-trace\[.*:DIR:_files -/' '--user\[.*:NAME:_users' '--poisson\[[^]]*\]$'; do
+		judge "zsh: $line" "$(grep -q -- "^$line" <<<"$zsh_says" || echo 'there is no such line')"
+	done
+else
+	echo 'ok - manual: zsh # SKIP there is no zsh'
+fi
