@@ -10,6 +10,7 @@
 #include "report/log_file.h"
 #include "report/log_writer.h"
 #include "report/prometheus.h"
+#include "report/second.h"
 #include "report/status.h"
 
 struct nic;
@@ -29,11 +30,12 @@ struct outputs {
 	struct log_writer log;
 	struct report *report;
 	struct log_file json; /* path NULL: not asked for */
-	struct json writer;
+	struct json writer; /* of the thread below, while it runs */
 	struct log_file hgrm, lines_file; /* lines: of --jsonl; in the same way */
 	struct jsonl lines;
 	struct prometheus prometheus; /* report NULL: not asked for */
 	struct tally tally; /* what is told while the run goes on */
+	struct second second; /* value NULL: nobody tells of seconds */
 	_Atomic bool begun; /* the first lines are there: from now on it is the thread that writes */
 	struct watch watch; /* writes what is written while the run goes on: a reader that is slow must not hold up others */
 	void (*begin)(void *context); /* of the caller, in that thread */

@@ -67,6 +67,16 @@ json_to_stdout() {
 	verdict
 }
 
+# The seconds of --json are those of --jsonl, but for the buckets; each stands in a line of its own, as jq reads it too.
+seconds_agree() { # NAME
+	local figures='[.number, .from_ns, .to_ns, .unix_ns, .sent, .lost, .samples, .p50_ns, .p99_ns, .p99_9_ns, .max_ns, .longest_gap_ns]'
+
+	json_has "$1" "[line for line in open(sys.argv[1]) if line.startswith('\t\t{\"number\":')].__len__() == len(JSON['seconds']) >= 3"
+	command -v jq >/dev/null || return 0
+	[ "$(jq -c ".seconds[] | $figures" "$logs/$1.json")" = "$(jq -c "select(.type == \"second\") | $figures" "$logs/$1.jsonl")" ] ||
+		complain "$1.json: the seconds are not those of $1.jsonl"
+}
+
 lines_agree() { # NAME [SECONDS [LINES [REPORT]]]
 	local line
 
@@ -78,7 +88,9 @@ lines_agree() { # NAME [SECONDS [LINES [REPORT]]]
 line_tests() {
 	local R="--jsonl $logs/r.jsonl" M="--jsonl $logs/e.jsonl"
 
-	pair 'jsonl: the seconds of both ends make the run' '0 0' "$K $R" "$K -d 3.2 -t 1000 -C $M" '@lines_agree e 3' '@lines_agree r 3'
+	pair 'jsonl, json: the seconds of both ends make the run' '0 0' "$K -H $R --json $logs/r.json" \
+		"$K -H -d 3.2 -t 1000 -C $M --json $logs/e.json" '@lines_agree e 3' '@lines_agree r 3' '@json_agrees e' '@json_agrees r' \
+		'@seconds_agree e' '@seconds_agree r'
 	pair 'jsonl: by the clock, with user stamps and a warm-up' '0 0' "$U $R" "$U -w 20 --count 200 --interval 100us $M" \
 		'@lines_agree e' '@lines_agree r'
 	emitter_signal=INT pair 'jsonl: an interrupted run has its summary' '0 0' "$K $R" "$K --count 1000000 $M" '@lines_agree e'
@@ -94,6 +106,17 @@ lines_come_while_it_runs() {
 	is_running e || complain 'the run was over'
 	terminate e r
 	lines_agree e
+	verdict
+}
+
+seconds_come_while_it_runs() {
+	begin 'json: seconds are in the file while the run goes on' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K -H --timeout 5000 --interval 100ms --json $logs/e.json"
+	poll grep -qs '"number":2,' "$logs/e.json.partial"
+	is_running e || complain 'the run was over'
+	terminate e r
+	json_agrees e
 	verdict
 }
 
@@ -165,6 +188,7 @@ without_another_cpu() {
 	terminate r
 	expect_status e 0
 	check "@json_has e JSON['configuration']['granted']['other_cpu'] is False and JSON['breaches']['count'] == 20"
+	check "@json_has e JSON['seconds'] is None"
 	[ "$(sed 's/^{"type":"\([a-z]*\)".*/\1/' "$logs/e.jsonl" | uniq -c | xargs)" = '1 configuration 20 breach 1 summary' ] ||
 		complain "lines: $(cut -c 1-30 "$logs/e.jsonl")"
 	grep -qE '^rant_samples_not_in_histogram_total\{.*\} 20$' "$logs/e.prom" || complain 'samples are in no histogram, and that is not told'
@@ -195,6 +219,8 @@ json_refused() {
 		"e.err ~ ^rant: --json $logs/none/x: cannot write there \(No such file or directory\): choose another place$" '@silent'
 	prepare=make_link alone 'json: a symbolic link is not followed' 1 e "$E -d 1 --json $logs/link" '@one_line e' \
 		"e.err ~ ^rant: --json $logs/link: is a symbolic link: give the path of a file$" '@silent' '@link_stays'
+	pair 'json: what cannot be written while it runs is one line and status 1' '0 1' "$K" "$K -d 2.2 --json /dev/full" '@one_line e' \
+		'e.err ~ ^rant: --json /dev/full: could not be written \(No space left on device\)' 'e.out ~ ^Measurement: '
 	pair 'json: what cannot be written at the end is one line and status 1' '0 1' "$K" "$K --count 20 --json /dev/full" '@one_line e' \
 		'e.err ~ ^rant: --json /dev/full: could not be written \(No space left on device\)' 'e.out ~ ^Measurement: '
 }
@@ -227,6 +253,7 @@ if python3 -c 'import jsonschema' 2>/dev/null; then
 	json_of_an_earlier_run_stays_until_it_is_replaced
 	line_tests
 	lines_come_while_it_runs
+	seconds_come_while_it_runs
 else
 	skip 'json: its contents' "'python3-jsonschema' is not installed"
 fi
