@@ -22,7 +22,7 @@ struct output {
 	const struct log_file *file; /* NULL: a new one is made each time */
 };
 
-#define OUTPUTS 5
+#define OUTPUTS 6
 #define LOOK_NS (100 * NS_PER_MS) /* so often what is told while the run goes on is looked at */
 #define TAKEN_AT_ONCE 1024
 
@@ -34,6 +34,7 @@ static void list_outputs(const struct outputs *o, struct output list[OUTPUTS])
 		{ "json", from->json_path, &o->json },
 		{ "jsonl", from->jsonl_path, &o->lines_file },
 		{ "hgrm", from->hgrm_path, &o->hgrm },
+		{ "hlog", from->hlog_path, &o->hlog_file },
 		{ "prometheus", from->prometheus_path, NULL },
 	};
 
@@ -97,6 +98,8 @@ static int open_files(struct outputs *o, struct log *log)
 		error = log_file_open_of(&o->hgrm, "hgrm", from->hgrm_path);
 	if (!error && from->jsonl_path)
 		error = log_file_open_of(&o->lines_file, "jsonl", from->jsonl_path);
+	if (!error && from->hlog_path)
+		error = log_file_open_of(&o->hlog_file, "hlog", from->hlog_path);
 	if (!error && from->prometheus_path)
 		error = prometheus_open(&o->prometheus, o->report, &o->tally);
 	return error;
@@ -104,7 +107,7 @@ static int open_files(struct outputs *o, struct log *log)
 
 static bool tells_seconds(const struct outputs *o)
 {
-	return o->json.path || o->lines_file.path;
+	return o->json.path || o->lines_file.path || o->hlog_file.path;
 }
 
 static bool tells_meanwhile(const struct outputs *o)
@@ -114,13 +117,25 @@ static bool tells_meanwhile(const struct outputs *o)
 
 static int open_tally(struct outputs *o)
 {
-	if (!tells_meanwhile(o))
-		return 0;
 	o->tally.value = calloc(TALLY_VALUES, sizeof(*o->tally.value));
 	if (o->tally.value)
-		return tells_seconds(o) ? second_open(&o->second, o->report, &o->tally) : 0;
+		return 0;
 	warnx("no memory for what is told while the run goes on");
 	return -ENOMEM;
+}
+
+/* What is told while the run goes on, and who tells of it. */
+static int open_tellers(struct outputs *o)
+{
+	int error = tells_meanwhile(o) ? open_tally(o) : 0;
+
+	if (!error && tells_seconds(o))
+		error = second_open(&o->second, o->report, &o->tally);
+	if (!error && o->hlog_file.path)
+		error = hlog_open(&o->hlog, o->report, &o->hlog_file);
+	if (!error && o->lines_file.path)
+		jsonl_open(&o->lines, o->report, &o->lines_file);
+	return error;
 }
 
 int outputs_open(struct outputs *o, struct report *r, struct log *log)
@@ -136,11 +151,9 @@ int outputs_open(struct outputs *o, struct report *r, struct log *log)
 	if (!error)
 		error = open_files(o, log);
 	if (!error)
-		error = open_tally(o);
+		error = open_tellers(o);
 	if (error)
 		outputs_close(o);
-	else if (o->lines_file.path)
-		jsonl_open(&o->lines, r, &o->lines_file);
 	return error;
 }
 
@@ -182,6 +195,8 @@ static void tell_second(struct outputs *o)
 		jsonl_second(&o->lines, &o->second);
 	if (o->json.path)
 		write_element(&o->writer, &o->second);
+	if (o->hlog_file.path)
+		hlog_second(&o->hlog, &o->second);
 	second_next(&o->second);
 }
 
@@ -284,6 +299,8 @@ void outputs_look(struct outputs *o, const struct nic *n)
 	if (o->lines_file.path)
 		jsonl_begin(&o->lines);
 	second_begin(&o->second);
+	if (o->hlog_file.path)
+		hlog_begin(&o->hlog, o->second.start_unix_ns);
 	atomic_store_explicit(&o->begun, true, memory_order_release);
 }
 
@@ -351,6 +368,14 @@ static int end_lines(struct outputs *o, enum status status)
 	return log_file_finish(&o->lines_file);
 }
 
+static int end_hlog(struct outputs *o)
+{
+	if (!o->hlog_file.path)
+		return 0;
+	hlog_end(&o->hlog);
+	return log_file_finish(&o->hlog_file);
+}
+
 static int write_hgrm(struct outputs *o)
 {
 	char *text = NULL;
@@ -384,6 +409,7 @@ enum status outputs_write(struct outputs *o, enum status status)
 	if (o->second.value && second_is_left(&o->second))
 		tell_second(o);
 	error = end_lines(o, status);
+	error |= end_hlog(o);
 	if (o->prometheus.report)
 		error |= prometheus_end(&o->prometheus);
 	error |= write_hgrm(o);
@@ -397,6 +423,7 @@ void outputs_cut_off(struct outputs *o)
 	log_file_cut_off(&o->json);
 	log_file_cut_off(&o->hgrm);
 	log_file_cut_off(&o->lines_file);
+	log_file_cut_off(&o->hlog_file);
 	log_file_cut_off(&o->prometheus.file);
 }
 
@@ -407,6 +434,8 @@ void outputs_close(struct outputs *o)
 	log_file_abandon(&o->json);
 	log_file_abandon(&o->hgrm);
 	log_file_abandon(&o->lines_file);
+	log_file_abandon(&o->hlog_file);
+	hlog_close(&o->hlog);
 	second_close(&o->second);
 	free(o->tally.value);
 	o->tally.value = NULL;

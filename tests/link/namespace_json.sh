@@ -145,6 +145,42 @@ reader_goes() {
 	verdict
 }
 
+# As it stands there, and as HdrHistogram's own reader has it.
+hlog_agrees() { # NAME
+	local line
+	local -a read_by_its_own=()
+
+	if [ -n "$hdr_jar" ]; then
+		java -cp "$hdr_jar" org.HdrHistogram.HistogramLogProcessor -csv -outputValueUnitRatio 1 -i "$logs/$1.hlog" \
+			-o "$work/$1.intervals" >"$work/$1.java" 2>&1 || complain "$1.hlog: its own reader: $(head -n 3 "$work/$1.java")"
+		read_by_its_own=("$work/$1.intervals")
+	fi
+	while read -r line; do
+		complain "$1.hlog: $line"
+	done < <(python3 "$here/read_hlog.py" "$logs/$1.json" "$logs/$1.hlog" "${read_by_its_own[@]}" 2>&1)
+}
+
+hlog_tests() {
+	local R="--json $logs/r.json --hlog $logs/r.hlog"
+
+	pair 'hlog: both ends, by the octet and with its own reader' '0 0' "$K $R" "$K -d 3.2 ${R//r\./e.}" '@hlog_agrees e' '@hlog_agrees r'
+	emitter_signal=INT pair 'hlog: an interrupted run is whole' '0 0' "$K" "$K --count 1000000 ${R//r\./e.}" '@hlog_agrees e'
+	alone 'hlog: nothing that ever answered is a histogram without samples' 1 e "$E -d 0.3 --timeout 10 ${R//r\./e.}" '@hlog_agrees e'
+}
+
+hlog_to_stdout() {
+	begin 'hlog: with - it is alone on stdout, and there while it runs' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K --timeout 5000 --hlog -"
+	poll grep -q '^[0-9]' "$work/e.out"
+	is_running e || complain 'the run was over'
+	terminate e r
+	[ "$(grep -cvE '^(#\[.*\]|"StartTimestamp",.*|[0-9.]+,[0-9.]+,[0-9.]+,HISTF[A-Za-z0-9+/=]+)$' "$work/e.out")" -eq 0 ] ||
+		complain 'there is more than lines of the log'
+	check 'e.err ~ ^Measurement: '
+	verdict
+}
+
 prom_agrees() { # NAME
 	local line
 
@@ -183,7 +219,7 @@ without_another_cpu() {
 	begin 'json: without a second CPU there are no seconds, and all else at the end' || return 0
 	start_reflector r "$K"
 	as="unshare -m sh $work/alone.sh" start_emitter e "$K --timeout 5000 --count 20 -t 0.001 -C \
-		--json $logs/e.json --jsonl $logs/e.jsonl --prometheus $logs/e.prom"
+		--json $logs/e.json --jsonl $logs/e.jsonl --prometheus $logs/e.prom --hlog $logs/e.hlog"
 	finish e
 	terminate r
 	expect_status e 0
@@ -191,13 +227,15 @@ without_another_cpu() {
 	check "@json_has e JSON['seconds'] is None"
 	[ "$(sed 's/^{"type":"\([a-z]*\)".*/\1/' "$logs/e.jsonl" | uniq -c | xargs)" = '1 configuration 20 breach 1 summary' ] ||
 		complain "lines: $(cut -c 1-30 "$logs/e.jsonl")"
+	grep -q '^#.No intervals: ' "$logs/e.hlog" || complain 'the interval log does not tell why it has no lines'
+	! grep -q '^[0-9]' "$logs/e.hlog" || complain 'the interval log has lines'
 	grep -qE '^rant_samples_not_in_histogram_total\{.*\} 20$' "$logs/e.prom" || complain 'samples are in no histogram, and that is not told'
 	verdict
 }
 
 theirs() {
 	[ "$(stat -c %U "$logs"/* | sort -u)" = nobody ] || complain "not nobody's: $(stat -c '%n %U' "$logs"/*)"
-	[ "$(find "$logs" -type f | wc -l)" -eq 4 ] || complain "there is: $(ls "$logs")"
+	[ "$(find "$logs" -type f | wc -l)" -eq 5 ] || complain "there is: $(ls "$logs")"
 }
 
 json_refused() {
@@ -209,6 +247,10 @@ json_refused() {
 		"e.err ~ ^rant: --log - $S" '@silent'
 	alone 'jsonl: the same file as the log or --json is refused' 1 e "$E -d 1 --jsonl $logs/x --json $logs/x" '@one_line e' \
 		"e.err ~ ^rant: --json $logs/x with --jsonl $logs/x: both would" '@silent' '@nothing_there'
+	alone 'hlog: the same file as another is refused' 1 e "$E -d 1 --hgrm $logs/x --hlog $logs/x" '@one_line e' \
+		"e.err ~ ^rant: --hgrm $logs/x with --hlog $logs/x: both would" '@silent' '@nothing_there'
+	pair 'hlog: what cannot be written is one line and status 1' '0 1' "$K" "$K --count 20 --hlog /dev/full" '@one_line e' \
+		'e.err ~ ^rant: --hlog /dev/full: could not be written \(No space left on device\)' 'e.out ~ ^Measurement: '
 	alone 'prometheus: what is no file is refused' 1 e "$E -d 1 --prometheus /dev/null" '@one_line e' \
 		'e.err ~ ^rant: --prometheus /dev/null: is no file that can be replaced: give the path of one$' '@silent'
 	alone 'hgrm: a place that cannot be written is told before the run' 1 e "$E -d 1 --hgrm $logs/none/x" '@one_line e' \
@@ -247,6 +289,9 @@ json_of_an_earlier_run_stays_until_it_is_replaced() {
 	verdict
 }
 
+hdr_jar=/usr/share/java/hdrhistogram.jar
+[ -e "$hdr_jar" ] && command -v java >/dev/null || hdr_jar=
+[ -n "$hdr_jar" ] || skip 'hlog: its own reader' "'libhdrhistogram-java' or a Java runtime is not installed"
 if python3 -c 'import jsonschema' 2>/dev/null; then
 	json_tests
 	json_to_stdout
@@ -254,6 +299,8 @@ if python3 -c 'import jsonschema' 2>/dev/null; then
 	line_tests
 	lines_come_while_it_runs
 	seconds_come_while_it_runs
+	hlog_tests
+	hlog_to_stdout
 else
 	skip 'json: its contents' "'python3-jsonschema' is not installed"
 fi
@@ -273,6 +320,6 @@ reader_goes
 without_another_cpu
 if getent passwd nobody >/dev/null; then
 	pair 'json: with --user all files are theirs' '0 0' "$K" \
-		"$K --count 100 --user nobody --json $logs/a --jsonl $logs/b --hgrm $logs/c --prometheus $logs/d" @theirs
+		"$K --count 100 --user nobody --json $logs/a --jsonl $logs/b --hgrm $logs/c --prometheus $logs/d --hlog $logs/e" @theirs
 fi
 json_refused
