@@ -30,7 +30,8 @@ json_tests() {
 	local R="-H --json $logs/r.json" M="-H --json $logs/e.json"
 
 	pair 'json: both ends with kernel stamps, stages and breaches agree with the report' '0 0' \
-		"$K -s -t 0.001 -C $R" "$K -s -t 0.001 -C --count 300 $M" '@json_agrees e' '@json_agrees r' \
+		"$K -s -t 0.001 -C $R --jsonl $logs/r.jsonl" "$K -s -t 0.001 -C --count 300 $M --jsonl $logs/e.jsonl" '@json_agrees e' \
+		'@json_agrees r' '@breaches_agree e' '@breaches_agree r' \
 		"@json_has e JSON['run']['role'] == 'emit' and JSON['run']['end'] == 'count' and JSON['exit_status'] == 0" \
 		"@json_has e JSON['breaches']['count'] == 300 and JSON['breaches']['first']['stamps']['t4_kernel_ns'] > 10**18" \
 		"@json_has e {'rtt_ns', 'response_ns', 'network_ns', 'app_to_kernel_ns', 'forward_ns'} <= set(JSON['statistics'])" \
@@ -77,12 +78,17 @@ seconds_agree() { # NAME
 		complain "$1.json: the seconds are not those of $1.jsonl"
 }
 
-lines_agree() { # NAME [SECONDS [LINES [REPORT]]]
+lines_agree() { # NAME [SECONDS [LINES [REPORT [JSON]]]]
 	local line
 
 	while read -r line; do
 		complain "$1.jsonl: $line"
-	done < <(python3 "$here/read_jsonl.py" "$here/../../docs/rant.schema.json" "${3:-$logs/$1.jsonl}" "${4:-$work/$1.out}" "${2:-1}" 2>&1)
+	done < <(python3 "$here/read_jsonl.py" "$here/../../docs/rant.schema.json" "${3:-$logs/$1.jsonl}" "${4:-$work/$1.out}" "${2:-1}" ${5:+"$5"} 2>&1)
+}
+
+# With the JSON of the same run, which had breaches.
+breaches_agree() { # NAME
+	lines_agree "$1" 1 '' '' "$logs/$1.json"
 }
 
 line_tests() {
@@ -91,6 +97,10 @@ line_tests() {
 	pair 'jsonl, json: the seconds of both ends make the run' '0 0' "$K -H $R --json $logs/r.json" \
 		"$K -H -d 3.2 -t 1000 -C $M --json $logs/e.json" '@lines_agree e 3' '@lines_agree r 3' '@json_agrees e' '@json_agrees r' \
 		'@seconds_agree e' '@seconds_agree r'
+	pair 'jsonl: the parts of a breach without the times of the reflector' '0 0' "$K" \
+		"$K -s --plain -t 0.001 -C --count 50 $M --json $logs/e.json" '@breaches_agree e'
+	pair 'jsonl: the parts of a breach where the reflector has user stamps' '0 0' "$U -s" \
+		"$K -s -t 0.001 -C --count 50 $M --json $logs/e.json" '@breaches_agree e'
 	pair 'jsonl: by the clock, with user stamps and a warm-up' '0 0' "$U $R" "$U -w 20 --count 200 --interval 100us $M" \
 		'@lines_agree e' '@lines_agree r'
 	emitter_signal=INT pair 'jsonl: an interrupted run has its summary' '0 0' "$K $R" "$K --count 1000000 $M" '@lines_agree e'

@@ -2,9 +2,9 @@
 """Reads what rant --jsonl has written: is each line as the schema says, and do the lines together make the run? Prints a line for
 each fault.
 
-  read_jsonl.py SCHEMA LINES REPORT [SECONDS]
+  read_jsonl.py SCHEMA LINES REPORT [SECONDS [JSON]]
 
-SECONDS: at least so many lines of seconds.
+SECONDS: at least so many lines of seconds. JSON: of the same run, which had breaches with parts.
 """
 import json
 import re
@@ -13,6 +13,21 @@ import sys
 import jsonschema
 
 from read_json import check_seconds, faults, fault, no_constant, no_twin, strict
+
+
+def compare_breaches(lines, path):
+    """What was told of a breach at once is what is told of it at the end."""
+    with open(path, encoding="utf-8") as file:
+        last = {one["number"]: one for one in json.load(file)["breaches"]["last"]}
+    told = [line["breach"] for line in lines if line["type"] == "breach" and line["breach"]["number"] in last]
+    if not told:
+        fault("no breach can be compared")
+    for one in told:
+        for name, value in one.items():
+            if value != last[one["number"]][name]:
+                fault(f"breach {one['number']}: {name} is {value}, and at the end {last[one['number']][name]}")
+        if "parts" not in one or not one["parts"]:
+            fault(f"breach {one['number']} has no parts")
 
 
 def main():
@@ -41,6 +56,8 @@ def main():
     if len(seconds) < least:
         fault(f"{len(seconds)} seconds, not {least}")
     check_seconds(seconds, packets, latency)
+    if sys.argv[5:]:
+        compare_breaches(lines, sys.argv[5])
     breaches = [line["breach"]["number"] for line in lines if line["type"] == "breach"]
     if len(breaches) + last["breaches_not_told"] != packets["breaches"] or breaches != sorted(set(breaches)):
         fault(f"{len(breaches)} lines of breaches and {last['breaches_not_told']} not told, of {packets['breaches']}")
