@@ -188,19 +188,24 @@ void hlog_begin(struct hlog *h, int64_t start_unix_ns)
 	const struct report *r = h->report;
 	const time_t start_s = start_unix_ns / NS_PER_S;
 	const int64_t start_ms = in_ms(start_unix_ns);
-	char text[1024], date[64];
+	char date[64];
 	struct tm t;
-	int n;
 
 	strftime(date, sizeof(date), "%a %b %d %H:%M:%S UTC %Y", gmtime_r(&start_s, &t));
-	n = snprintf(text, sizeof(text),
-		     "#[Logged with rant " RANT_VERSION "]\n#[%s of %s, in nanoseconds]\n%s#[Histogram log format version 1.2]\n"
-		     "#[StartTime: %" PRId64 ".%03d (seconds since epoch), %s]\n"
-		     "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n",
-		     r->options->role == ROLE_EMIT ? "Round trips" : "Responses", r->options->interface,
-		     r->exchange->tally ? "" : "#[No intervals: no CPU but the measuring one may be used to write them]\n", start_ms / 1000,
-		     (int)(start_ms % 1000), date);
-	log_file_write(h->file, text, (size_t)n);
+	snprintf(h->head, sizeof(h->head),
+		 "#[Logged with rant " RANT_VERSION "]\n#[%s of %s, in nanoseconds]\n%s#[Histogram log format version 1.2]\n"
+		 "#[StartTime: %" PRId64 ".%03d (seconds since epoch), %s]\n"
+		 "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n",
+		 r->options->role == ROLE_EMIT ? "Round trips" : "Responses", r->options->interface,
+		 r->exchange->tally ? "" : "#[No intervals: no CPU but the measuring one may be used to write them]\n", start_ms / 1000,
+		 (int)(start_ms % 1000), date);
+}
+
+static void write_head(struct hlog *h)
+{
+	if (*h->head)
+		log_file_write(h->file, h->head, strlen(h->head));
+	*h->head = 0;
 }
 
 /* The largest is in milliseconds, as where values are nanoseconds (HistogramLogWriter.outputIntervalHistogram()). */
@@ -217,11 +222,13 @@ void hlog_second(struct hlog *h, const struct second *s)
 					 (int)(max_ns % NS_PER_MS));
 	put_histogram(h);
 	put_character(h, '\n');
+	write_head(h);
 	log_file_write(h->file, h->line, h->characters);
 }
 
-void hlog_end(const struct hlog *h)
+void hlog_end(struct hlog *h)
 {
+	write_head(h);
 	if (h->left_out)
 		warnx("--hlog %s: %" PRIu64 " samples are in none of its histograms: they were too many to be told of while the run went on, "
 		      "or took more than a day", h->file->path, h->left_out);

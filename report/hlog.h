@@ -22,7 +22,8 @@ struct hlog {
 	uint8_t *octets; /* of one histogram */
 	char *line;
 
-	size_t bytes, characters; /* of these two */
+	char head[512]; /* empty once it is written */
+	size_t bytes, characters; /* of octets and line */
 	uint32_t carry; /* of base64: octets that are not in the line yet, */
 	unsigned carried; /* so many */
 	uint64_t left_out; /* samples that are in no line */
@@ -31,14 +32,15 @@ struct hlog {
 /* Memory for a line; the file is open, and stays the caller's. 0, or -ENOMEM after one line. */
 int hlog_open(struct hlog *h, const struct report *r, struct log_file *file);
 
-/* Right before the run: its head. start_unix_ns: CLOCK_REALTIME when the first second begins. */
+/* Right before the run: its head, which is written with the first line: a run that does not begin leaves no file. start_unix_ns:
+ * CLOCK_REALTIME when the first second begins. */
 void hlog_begin(struct hlog *h, int64_t start_unix_ns);
 
 /* A second that is over. Its times are by CLOCK_MONOTONIC from the start on, so that they follow each other though the clock be set. */
 void hlog_second(struct hlog *h, const struct second *s);
 
-/* After the run: one line on stderr, if samples are in no line: the file itself has no place for it. */
-void hlog_end(const struct hlog *h);
+/* After the run: the head, if there is no line; and one line on stderr, if samples are in none: the file itself has no place for it. */
+void hlog_end(struct hlog *h);
 
 void hlog_close(struct hlog *h);
 

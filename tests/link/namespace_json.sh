@@ -277,6 +277,18 @@ json_refused() {
 		'e.err ~ ^rant: --json /dev/full: could not be written \(No space left on device\)' 'e.out ~ ^Measurement: '
 }
 
+# Its port is taken, which is known after all outputs are open.
+begins_not() {
+	begin 'json, hlog: a run that does not begin leaves nothing' || return 0
+	start_reflector r "$K"
+	start e r sh -c "$rant -i $link_r $K --json $logs/x --hlog $logs/y"
+	finish e
+	terminate r
+	expect_status e 1
+	nothing_there
+	verdict
+}
+
 make_link() {
 	ln -s "$logs/target" "$logs/link"
 }
@@ -332,4 +344,5 @@ if getent passwd nobody >/dev/null; then
 	pair 'json: with --user all files are theirs' '0 0' "$K" \
 		"$K --count 100 --user nobody --json $logs/a --jsonl $logs/b --hgrm $logs/c --prometheus $logs/d --hlog $logs/e" @theirs
 fi
+begins_not
 json_refused

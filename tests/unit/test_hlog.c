@@ -181,14 +181,21 @@ static void where_a_value_is(void **state)
 static void the_head(void **state)
 {
 	(void)state;
+	*got = 0;
 	hlog_begin(&h, s.start_unix_ns);
+	assert_string_equal(got, ""); /* not before it is known that the run begins */
+	hlog_end(&h);
 	assert_string_equal(got, "#[Logged with rant " RANT_VERSION "]\n"
 				 "#[Round trips of veth0, in nanoseconds]\n"
 				 "#[Histogram log format version 1.2]\n"
 				 "#[StartTime: 1700000000.002 (seconds since epoch), Tue Nov 14 22:13:20 UTC 2023]\n"
 				 "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n");
+	*got = 0;
+	hlog_end(&h); /* it is there once */
+	assert_string_equal(got, "");
 	exchange.tally = NULL;
 	hlog_begin(&h, s.start_unix_ns);
+	hlog_end(&h);
 	assert_non_null(strstr(got, "\n#[No intervals: no CPU but the measuring one may be used to write them]\n#[Histogram"));
 }
 
