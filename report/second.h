@@ -19,7 +19,7 @@ struct second {
 	/* Set by second_open(). */
 	const struct report *report;
 	struct tally *tally; /* what is in none of the values, and the gaps */
-	int64_t *value; /* in order when the second is over */
+	int64_t *value, *spare; /* in order when the second is over; and room for that */
 
 	size_t values;
 	uint64_t samples, left_out; /* in all, and not in value[]; the unheard ones apart */

@@ -105,6 +105,28 @@ static void as_it_is_told(void **state)
 	assert_has("\"buckets\":[[0,1],[300,3],[5000,1]]}");
 }
 
+/* Of all lengths, and of each digit. */
+static void in_order(void **state)
+{
+	static int64_t values[3000];
+	const unsigned seed = getenv("SEED") ? (unsigned)atoi(getenv("SEED")) : (unsigned)s.start_ns;
+
+	(void)state;
+	print_message("SEED=%u repeats this run\n", seed);
+	srand(seed);
+	for (int run = 0; run < 200; run++) {
+		const size_t n = run < 10 ? (size_t)run : 1 + (size_t)rand() % 3000;
+
+		for (size_t i = 0; i < n; i++)
+			values[i] = (int64_t)(((uint64_t)rand() << 32 | (uint64_t)rand()) & INT64_MAX) >> (run < 64 ? 63 - run : rand() % 63);
+		second_add(&s, values, n);
+		end_after(1);
+		qsort(values, n, sizeof(*values), compare_ns);
+		assert_memory_equal(s.value, values, n * sizeof(*values));
+		second_next(&s);
+	}
+}
+
 /* The next one has nothing of the one before. */
 static void one_after_the_other(void **state)
 {
@@ -180,6 +202,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(finer_buckets),
 		TEST(as_it_is_told),
+		TEST(in_order),
 		TEST(one_after_the_other),
 		TEST(what_is_too_much_is_counted),
 		TEST(of_a_reflector_nothing_is_lost),
