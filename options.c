@@ -225,6 +225,8 @@ static const struct option_row table[] = {
 	  .help = "write a line of JSON each second and at each breach, in the same way" },
 	{ NULL, 0, "hgrm", "FILE", TEXT(KIND_FILE, hgrm_path),
 	  .help = "write the percentile distribution for plotters of HdrHistogram" },
+	{ NULL, 0, "hlog", "FILE", TEXT(KIND_FILE, hlog_path),
+	  .help = "write a histogram each second as an interval log of HdrHistogram" },
 	{ NULL, 0, "prometheus", "FILE", TEXT(KIND_FILE, prometheus_path),
 	  .help = "replace FILE.prom of node_exporter every 10 s" },
 	{ NULL, 'q', "quiet", NULL, FLAG(quiet), .help = "nothing on stdout" },

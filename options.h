@@ -57,7 +57,7 @@ struct options {
 	union address own; /* of the interface, --bind; AF_UNSPEC without, and zeros */
 	const char *log_path, *save_trace_path;
 	const char *key_path; /* NULL: unauthenticated */
-	const char *json_path, *jsonl_path, *hgrm_path, *prometheus_path; /* NULL: none */
+	const char *json_path, *jsonl_path, *hgrm_path, *hlog_path, *prometheus_path; /* NULL: none */
 	const char *user; /* NULL: who started rant */
 	struct breach_actions on_breach;
 	struct allow_list allow; /* reflector */

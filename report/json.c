@@ -10,7 +10,7 @@
 
 /* ---- Octets ---------------------------------------------------------------------------------------------------------- */
 
-static void flush(struct json *j)
+void json_flush(struct json *j)
 {
 	if (!j->error && j->used)
 		j->error = j->put(j->context, j->block, j->used);
@@ -27,7 +27,7 @@ static void put(struct json *j, const char *from, size_t bytes)
 		from += some;
 		bytes -= some;
 		if (j->used == sizeof(j->block))
-			flush(j);
+			json_flush(j);
 	}
 }
 
@@ -172,6 +172,11 @@ void json_array(struct json *j, const char *name)
 	begin_level(j, name, '[', ']', false);
 }
 
+void json_row(struct json *j, const char *name)
+{
+	begin_level(j, name, '{', '}', true);
+}
+
 void json_pair(struct json *j, const char *name)
 {
 	begin_level(j, name, '[', ']', true);
@@ -272,7 +277,7 @@ const char *json_name(char *to, size_t bytes, const char *label, const char *uni
 
 int json_finish(struct json *j)
 {
-	flush(j);
+	json_flush(j);
 	if (j->depth)
 		fail(j);
 	return j->error;

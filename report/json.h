@@ -34,7 +34,8 @@ void json_begin(struct json *j, int (*put)(void *context, const char *from, size
 /* An object or an array, up to json_end(). name: in an object; NULL in an array and at the top. */
 void json_object(struct json *j, const char *name);
 void json_array(struct json *j, const char *name);
-void json_pair(struct json *j, const char *name); /* an array in one line, for what is short and many */
+void json_row(struct json *j, const char *name); /* an object in one line, for what is many; */
+void json_pair(struct json *j, const char *name); /* an array in one line, for what is short too */
 void json_end(struct json *j);
 
 /* Values. What is no number (NaN, infinity) is null, and so is a text that is NULL. */
@@ -50,6 +51,9 @@ void json_text(struct json *j, const char *name, const char *text);
 
 /* A label of the report as a name: "App-to-NIC" and "_ns" is app_to_nic_ns. Returns to; cut off where there is no more room. */
 const char *json_name(char *to, size_t bytes, const char *label, const char *unit);
+
+/* Puts what is there so far: it is not kept back until a block is full. */
+void json_flush(struct json *j);
 
 /* Puts what is left. 0, or -errno; -EINVAL: something is not ended, or was never begun. */
 int json_finish(struct json *j);

@@ -60,19 +60,25 @@ static void put_blame(struct json *j, const struct blame *b)
 	json_end(j);
 }
 
-static void put_parts(struct json *j, const struct report *r, const struct sample *s)
+static void put_parts(struct json *j, const struct part *parts, int n)
 {
-	struct part parts[PARTS_MAX];
-	const int n = part_find(r, parts);
 	char name[JSON_NAME_BYTES];
-	struct blame blame;
 
-	breach_find_blame(r, parts, n, s, &blame);
 	json_object(j, "parts");
 	for (int i = 0; i < n; i++)
 		if (parts[i].known && (parts[i].index != STAGES || parts[i].candidate))
 			json_integer(j, name_of(name, &parts[i]), parts[i].value_ns);
 	json_end(j);
+}
+
+static void put_blamed_parts(struct json *j, const struct report *r, const struct sample *s)
+{
+	struct part parts[PARTS_MAX];
+	const int n = part_find(r, parts);
+	struct blame blame;
+
+	breach_find_blame(r, parts, n, s, &blame);
+	put_parts(j, parts, n);
 	put_gaps(j, &blame.gaps);
 	if (n)
 		put_blame(j, &blame);
@@ -80,8 +86,9 @@ static void put_parts(struct json *j, const struct report *r, const struct sampl
 		json_null(j, "blame");
 }
 
-void json_breach(struct json *j, const char *name, const struct report *r, const struct sample *s, uint64_t number, bool parts)
+void json_breach(struct json *j, const char *name, const struct report *r, const struct sample *s, uint64_t number, bool over)
 {
+	struct part parts[PARTS_MAX];
 	int64_t value_ns;
 
 	exchange_figure(r->exchange, s, &value_ns);
@@ -92,8 +99,10 @@ void json_breach(struct json *j, const char *name, const struct report *r, const
 	json_integer(j, "value_ns", value_ns);
 	json_integer(j, "latency_ns", s->latency_ns);
 	put_stamps(j, r, s);
-	if (parts)
-		put_parts(j, r, s);
+	if (over)
+		put_blamed_parts(j, r, s);
+	else
+		put_parts(j, parts, part_of_sample(r, s, parts));
 	json_end(j);
 }
 

@@ -28,8 +28,8 @@ void json_statistics(struct json *j, const struct report *r, bool histograms);
 
 void json_breaches(struct json *j, const struct report *r);
 
-/* One breach as an object; parts: and what its time was spent on, which needs all samples of the run. */
-void json_breach(struct json *j, const char *name, const struct report *r, const struct sample *s, uint64_t number, bool parts);
+/* One breach as an object, with what its time was spent on. over: the run is, so that all samples tell what is to blame. */
+void json_breach(struct json *j, const char *name, const struct report *r, const struct sample *s, uint64_t number, bool over);
 
 /* What the machine did, counters, the trace, commands and the log. */
 void json_machine(struct json *j, const struct report *r);

@@ -22,7 +22,7 @@ struct output {
 	const struct log_file *file; /* NULL: a new one is made each time */
 };
 
-#define OUTPUTS 5
+#define OUTPUTS 6
 #define LOOK_NS (100 * NS_PER_MS) /* so often what is told while the run goes on is looked at */
 #define TAKEN_AT_ONCE 1024
 
@@ -34,6 +34,7 @@ static void list_outputs(const struct outputs *o, struct output list[OUTPUTS])
 		{ "json", from->json_path, &o->json },
 		{ "jsonl", from->jsonl_path, &o->lines_file },
 		{ "hgrm", from->hgrm_path, &o->hgrm },
+		{ "hlog", from->hlog_path, &o->hlog_file },
 		{ "prometheus", from->prometheus_path, NULL },
 	};
 
@@ -97,25 +98,44 @@ static int open_files(struct outputs *o, struct log *log)
 		error = log_file_open_of(&o->hgrm, "hgrm", from->hgrm_path);
 	if (!error && from->jsonl_path)
 		error = log_file_open_of(&o->lines_file, "jsonl", from->jsonl_path);
+	if (!error && from->hlog_path)
+		error = log_file_open_of(&o->hlog_file, "hlog", from->hlog_path);
 	if (!error && from->prometheus_path)
 		error = prometheus_open(&o->prometheus, o->report, &o->tally);
 	return error;
 }
 
+static bool tells_seconds(const struct outputs *o)
+{
+	return o->json.path || o->lines_file.path || o->hlog_file.path;
+}
+
 static bool tells_meanwhile(const struct outputs *o)
 {
-	return o->lines_file.path || o->prometheus.report;
+	return tells_seconds(o) || o->prometheus.report;
 }
 
 static int open_tally(struct outputs *o)
 {
-	if (!tells_meanwhile(o))
-		return 0;
 	o->tally.value = calloc(TALLY_VALUES, sizeof(*o->tally.value));
 	if (o->tally.value)
-		return o->lines_file.path ? jsonl_open(&o->lines, o->report, &o->lines_file, &o->tally) : 0;
+		return 0;
 	warnx("no memory for what is told while the run goes on");
 	return -ENOMEM;
+}
+
+/* What is told while the run goes on, and who tells of it. */
+static int open_tellers(struct outputs *o)
+{
+	int error = tells_meanwhile(o) ? open_tally(o) : 0;
+
+	if (!error && tells_seconds(o))
+		error = second_open(&o->second, o->report, &o->tally);
+	if (!error && o->hlog_file.path)
+		error = hlog_open(&o->hlog, o->report, &o->hlog_file);
+	if (!error && o->lines_file.path)
+		jsonl_open(&o->lines, o->report, &o->lines_file);
+	return error;
 }
 
 int outputs_open(struct outputs *o, struct report *r, struct log *log)
@@ -131,7 +151,7 @@ int outputs_open(struct outputs *o, struct report *r, struct log *log)
 	if (!error)
 		error = open_files(o, log);
 	if (!error)
-		error = open_tally(o);
+		error = open_tellers(o);
 	if (error)
 		outputs_close(o);
 	return error;
@@ -152,11 +172,32 @@ static void take(struct outputs *o)
 	size_t n;
 
 	while ((n = tally_take(&o->tally, some, TAKEN_AT_ONCE))) {
-		if (o->lines_file.path)
-			jsonl_add(&o->lines, some, n);
+		if (o->second.value)
+			second_add(&o->second, some, n);
 		if (o->prometheus.report)
 			prometheus_add(&o->prometheus, some, n);
 	}
+}
+
+/* Each in a line of its own, and in the file when it is over: nothing of it is kept. */
+static void write_element(struct json *j, const struct second *s)
+{
+	json_row(j, NULL);
+	second_put(j, s);
+	second_put_buckets(j, s, 0);
+	json_end(j);
+	json_flush(j);
+}
+
+static void tell_second(struct outputs *o)
+{
+	if (o->lines_file.path)
+		jsonl_second(&o->lines, &o->second);
+	if (o->json.path)
+		write_element(&o->writer, &o->second);
+	if (o->hlog_file.path)
+		hlog_second(&o->hlog, &o->second);
+	second_next(&o->second);
 }
 
 static void look(void *outputs)
@@ -168,6 +209,8 @@ static void look(void *outputs)
 	take(o);
 	if (o->lines_file.path)
 		jsonl_look(&o->lines);
+	if (o->second.value && second_is_over(&o->second))
+		tell_second(o);
 	if (o->prometheus.report)
 		prometheus_look(&o->prometheus);
 }
@@ -226,21 +269,42 @@ static void keep_finding(void *outputs, const struct check_told *told)
 	snprintf(f->cure, sizeof(f->cure), "%s", told->cure ? told->cure : "");
 }
 
-void outputs_look(struct outputs *o, const struct nic *n)
-{
-	if (o->json.path)
-		check_tell(keep_finding, o, o->report->options, n);
-	if (o->lines_file.path)
-		jsonl_begin(&o->lines);
-	atomic_store_explicit(&o->begun, true, memory_order_release);
-}
-
-/* ---- JSON ------------------------------------------------------------------------------------------------------------ */
-
 static int put_json(void *file, const char *from, size_t bytes)
 {
 	return log_file_write(file, from, bytes);
 }
+
+/* Up to the seconds, which come one by one. It stays in the block until the first one is over: a run that does not begin leaves no file. */
+static void begin_json(struct outputs *o)
+{
+	struct json *j = &o->writer;
+
+	json_begin(j, put_json, &o->json, false);
+	json_object(j, NULL);
+	json_text(j, "format", "rant");
+	json_integer(j, "schema_version", JSON_SCHEMA_VERSION);
+	json_text(j, "rant_version", RANT_VERSION);
+	if (o->report->exchange->tally)
+		json_array(j, "seconds");
+	else
+		json_null(j, "seconds");
+}
+
+void outputs_look(struct outputs *o, const struct nic *n)
+{
+	if (o->json.path) {
+		check_tell(keep_finding, o, o->report->options, n);
+		begin_json(o);
+	}
+	if (o->lines_file.path)
+		jsonl_begin(&o->lines);
+	second_begin(&o->second);
+	if (o->hlog_file.path)
+		hlog_begin(&o->hlog, o->second.start_unix_ns);
+	atomic_store_explicit(&o->begun, true, memory_order_release);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------------ */
 
 static void write_findings(struct json *j, const struct outputs *o)
 {
@@ -260,14 +324,13 @@ static void write_findings(struct json *j, const struct outputs *o)
 	json_end(j);
 }
 
-static void write_object(struct json *j, const struct outputs *o, enum status status)
+/* What is known after the run. */
+static void end_object(struct json *j, const struct outputs *o, enum status status)
 {
 	const struct report *r = o->report;
 
-	json_object(j, NULL);
-	json_text(j, "format", "rant");
-	json_integer(j, "schema_version", JSON_SCHEMA_VERSION);
-	json_text(j, "rant_version", RANT_VERSION);
+	if (r->exchange->tally)
+		json_end(j);
 	json_run(j, r, true);
 	json_integer(j, "exit_status", status);
 	json_verdict(j, r);
@@ -288,8 +351,7 @@ static int write_json(struct outputs *o, enum status status)
 
 	if (!o->json.path)
 		return 0;
-	json_begin(&o->writer, put_json, &o->json, false);
-	write_object(&o->writer, o, status);
+	end_object(&o->writer, o, status);
 	error = json_finish(&o->writer);
 	if (error == -EINVAL && !o->json.error)
 		warnx("--json %s: what was written is no JSON: this is a fault of rant, please report it", o->json.path);
@@ -304,6 +366,14 @@ static int end_lines(struct outputs *o, enum status status)
 		return 0;
 	jsonl_end(&o->lines, status);
 	return log_file_finish(&o->lines_file);
+}
+
+static int end_hlog(struct outputs *o)
+{
+	if (!o->hlog_file.path)
+		return 0;
+	hlog_end(&o->hlog);
+	return log_file_finish(&o->hlog_file);
 }
 
 static int write_hgrm(struct outputs *o)
@@ -334,7 +404,12 @@ enum status outputs_write(struct outputs *o, enum status status)
 	watch_stop(&o->watch);
 	if (tells_meanwhile(o))
 		take(o);
+	if (o->lines_file.path)
+		jsonl_look(&o->lines);
+	if (o->second.value && second_is_left(&o->second))
+		tell_second(o);
 	error = end_lines(o, status);
+	error |= end_hlog(o);
 	if (o->prometheus.report)
 		error |= prometheus_end(&o->prometheus);
 	error |= write_hgrm(o);
@@ -348,17 +423,20 @@ void outputs_cut_off(struct outputs *o)
 	log_file_cut_off(&o->json);
 	log_file_cut_off(&o->hgrm);
 	log_file_cut_off(&o->lines_file);
+	log_file_cut_off(&o->hlog_file);
 	log_file_cut_off(&o->prometheus.file);
 }
 
 void outputs_close(struct outputs *o)
 {
 	log_writer_close(&o->log);
-	log_file_abandon(&o->json);
 	watch_stop(&o->watch);
+	log_file_abandon(&o->json);
 	log_file_abandon(&o->hgrm);
 	log_file_abandon(&o->lines_file);
-	jsonl_close(&o->lines);
+	log_file_abandon(&o->hlog_file);
+	hlog_close(&o->hlog);
+	second_close(&o->second);
 	free(o->tally.value);
 	o->tally.value = NULL;
 }

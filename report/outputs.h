@@ -5,11 +5,13 @@
 
 #include "host/watch.h"
 #include "measure/tally.h"
+#include "report/hlog.h"
 #include "report/json.h"
 #include "report/jsonl.h"
 #include "report/log_file.h"
 #include "report/log_writer.h"
 #include "report/prometheus.h"
+#include "report/second.h"
 #include "report/status.h"
 
 struct nic;
@@ -29,11 +31,13 @@ struct outputs {
 	struct log_writer log;
 	struct report *report;
 	struct log_file json; /* path NULL: not asked for */
-	struct json writer;
-	struct log_file hgrm, lines_file; /* lines: of --jsonl; in the same way */
+	struct json writer; /* of the thread below, while it runs */
+	struct log_file hgrm, lines_file, hlog_file; /* lines: of --jsonl; in the same way */
 	struct jsonl lines;
+	struct hlog hlog;
 	struct prometheus prometheus; /* report NULL: not asked for */
 	struct tally tally; /* what is told while the run goes on */
+	struct second second; /* value NULL: nobody tells of seconds */
 	_Atomic bool begun; /* the first lines are there: from now on it is the thread that writes */
 	struct watch watch; /* writes what is written while the run goes on: a reader that is slow must not hold up others */
 	void (*begin)(void *context); /* of the caller, in that thread */
@@ -42,7 +46,8 @@ struct outputs {
 	unsigned findings; /* some may not be kept */
 };
 
-#define OUTPUTS_CLOSED { .log.file.fd = -1, .json.fd = -1, .hgrm.fd = -1, .lines_file.fd = -1, .prometheus.file.fd = -1 }
+#define OUTPUTS_CLOSED { .log.file.fd = -1, .json.fd = -1, .hgrm.fd = -1, .lines_file.fd = -1, .hlog_file.fd = -1, \
+			 .prometheus.file.fd = -1 }
 
 /* Opens all that the report's options ask for; `log` as for log_writer_open(). The same file twice, or stdout, is -EINVAL. 0, or
  * -errno after one line: nothing is left then. */

@@ -62,14 +62,28 @@ bool part_is_split(const struct report *r)
 
 static void set_part(struct part *p, const struct report *r, int index, const struct stage *s, const struct histogram *h)
 {
-	*p = (struct part){ .index = index, .stage = *s, .usual = part_typical(h) };
+	*p = (struct part){ .index = index, .stage = *s,
+			    .usual = h ? part_typical(h) : (struct percentile){ .value_ns = INT64_MAX } };
 	part_name(p, r, s);
+}
+
+/* Of an emitter: the latency. */
+static void set_whole(struct part *p, const struct report *r, const struct histogram *h)
+{
+	const bool on_wire = options_on_wire(r->options);
+	struct stage whole = { .inside = true };
+
+	stages_latency_times(ROLE_EMIT, on_wire, &whole.from, &whole.to);
+	whole.less_from = whole.less_to = whole.from;
+	set_part(p, r, STAGES, &whole, h);
+	if (!on_wire)
+		strcpy(p->name, "Round trip");
 }
 
 int part_find(const struct report *r, struct part parts[PARTS_MAX])
 {
 	const struct options *o = r->options;
-	struct stage stages[STAGES], whole = { .inside = true };
+	struct stage stages[STAGES];
 	int n = 0;
 
 	stages_of_role(o->role, options_on_wire(o), stages);
@@ -78,10 +92,41 @@ int part_find(const struct report *r, struct part parts[PARTS_MAX])
 			set_part(&parts[n++], r, i, &stages[i], r->exchange->stage[i]);
 	if (!n || o->role == ROLE_REFLECT)
 		return n;
-	stages_latency_times(o->role, options_on_wire(o), &whole.from, &whole.to);
-	whole.less_from = whole.less_to = whole.from;
-	set_part(&parts[n], r, STAGES, &whole, r->histogram);
-	if (!options_on_wire(o))
-		strcpy(parts[n].name, "Round trip");
+	set_whole(&parts[n], r, r->histogram);
+	return n + 1;
+}
+
+/* The times of one of its ends are told twice where that host has no other stamps. */
+static bool is_told(const struct report *r, int i, const struct stage *s)
+{
+	const int64_t there = r->exchange->there;
+
+	return r->exchange->stage[i] && (!s->peer || (!label_told_twice(r->options->role, there, s->from) &&
+						     !label_told_twice(r->options->role, there, s->to)));
+}
+
+int part_of_sample(const struct report *r, const struct sample *s, struct part parts[PARTS_MAX])
+{
+	const struct options *o = r->options;
+	struct stage stages[STAGES];
+	bool joined = false;
+	int n = 0;
+
+	stages_of_role(o->role, options_on_wire(o), stages);
+	for (int i = 0; i < STAGES; i++) {
+		int64_t value_ns;
+
+		if (!is_told(r, i, &stages[i]) || !stages_value(&stages[i], s, &value_ns))
+			continue;
+		set_part(&parts[n], r, i, &stages[i], NULL);
+		parts[n].known = true;
+		parts[n++].value_ns = value_ns;
+		joined |= o->role == ROLE_REFLECT || i == STAGE_NETWORK;
+	}
+	if (!n || joined)
+		return n;
+	set_whole(&parts[n], r, NULL);
+	parts[n].known = parts[n].candidate = true;
+	parts[n].value_ns = s->latency_ns;
 	return n + 1;
 }

@@ -66,16 +66,20 @@ compile_lograte() {
 # An older rant has a log that is sized for 50,000 packets a second, and a veth carries five times that: so it is told a longer
 # duration, and interrupted.
 run_rant() {
-	local stamp=$1 duration=$((6 * seconds))
+	local stamp=$1 duration=$((6 * seconds)) kind outputs_r=() outputs_e=()
 
 	shift
-	start_reflector "${before[@]}" "$rant" -i "$if_r" --stamp "$stamp" -H ${logged:+-l "$work/r.log"} -d $duration "$@"
+	for kind in $outputs; do
+		outputs_r+=("--$kind" "$work/r.$kind.log")
+		outputs_e+=("--$kind" "$work/e.$kind.log")
+	done
+	start_reflector "${before[@]}" "$rant" -i "$if_r" --stamp "$stamp" -H ${logged:+-l "$work/r.log"} -d $duration "${outputs_r[@]}" "$@"
 	if [[ $two ]]; then
 		slot=first start_emitter "$rant" -i "$if_e" -a "$ip_r" --stamp "$stamp" -H -l "$work/first.log" -d $duration
 		pid_first=$pid_e
 	fi
 	start_emitter "${before[@]}" "$rant" -i "$if_e" -a "$ip_r" --stamp "$stamp" -H ${logged:+-l "$work/e.log"} -d $duration \
-		"${of_emitter[@]}" "$@"
+		"${of_emitter[@]}" "${outputs_e[@]}" "$@"
 	sleep "$seconds"
 	if [[ $two ]]; then
 		kill -TERM "$pid_first" 2>/dev/null || true
@@ -129,6 +133,13 @@ run_unlogged() {
 	local logged=
 
 	run_rant kernel "$@"
+}
+
+# With all that a run can write, at both ends.
+run_outputs() {
+	local outputs='json jsonl hgrm hlog prometheus'
+
+	run_rant kernel
 }
 
 run_full() {
@@ -199,6 +210,7 @@ run_subject() {
 	rant-flood) run_flood ;;
 	rant-clock) run_clock ;;
 	rant-unlogged) run_unlogged ;;
+	rant-outputs) run_outputs ;;
 	rant-all) run_unlogged -s ;;
 	rant-*) run_rant "${1#*-}" ;;
 	old-*) run_old "${1#*-}" ;;
@@ -322,7 +334,7 @@ median() {
 }
 
 declare -A figures octets log_records # figures: by KIND/SUBJECT, one of each round
-logged=yes left_out='' two=''
+logged=yes outputs='' left_out='' two=''
 
 has() {
 	[[ ${figures[$1]:-} ]]
@@ -348,8 +360,8 @@ compare() {
 
 # All that can be measured here. What is compared stands side by side.
 choose_subjects() {
-	subjects=(bare-kernel bare-kernel-connected rant-kernel control rant-two rant-unlogged rant-plain rant-full rant-all rant-flood
-		bare-messages bare-user bare-user-connected rant-user)
+	subjects=(bare-kernel bare-kernel-connected rant-kernel control rant-two rant-outputs rant-unlogged rant-plain rant-full rant-all
+		rant-flood bare-messages bare-user bare-user-connected rant-user)
 	if have sockperf; then
 		subjects+=(sockperf-spin sockperf sockperf-load)
 	else
@@ -454,7 +466,7 @@ write_all_ratios() {
 	write_ratios rate "$control control" 'rant-kernel bare-kernel-connected' 'rant-kernel bare-kernel' \
 		'bare-kernel bare-kernel-connected' 'rant-user bare-user-connected' 'rant-user bare-user' \
 		'rant-user bare-messages' 'bare-messages bare-user' 'bare-user bare-user-connected' 'rant-user sockperf-spin' \
-		'rant-user sockperf' 'rant-two rant-kernel' 'rant-kernel rant-unlogged' 'rant-full rant-all' \
+		'rant-user sockperf' 'rant-two rant-kernel' 'rant-kernel rant-unlogged' 'rant-outputs rant-unlogged' 'rant-full rant-all' \
 		'rant-kernel rant-plain' 'rant-traced rant-kernel' 'rant-kernel old-kernel' 'rant-user old-user' \
 		'rant-two old-two' 'old-two old-kernel' 'rant-flood sockperf-load' 'rant-clock irtt'
 	write_ratios p50 'rant-user sockperf-spin' 'rant-user sockperf' 'rant-clock irtt' 'rant-kernel old-kernel' 'rant-user old-user'
@@ -697,6 +709,7 @@ write_budgets() {
 	judge_ratio 'two emitters on one reflector : one (compare OLD=)' '' rant-two rant-kernel
 	judge_ratio 'with the stamps of the reflector : --plain' 0.97 rant-kernel rant-plain
 	judge_ratio 'with a log : without' 0.99 rant-kernel rant-unlogged
+	judge_ratio 'with --log and all outputs for programs : without' 0.99 rant-outputs rant-unlogged
 	judge_ratio '--log-full -s : -s without a log' 0.97 rant-full rant-all
 	if [[ ${calls[*]:-} ]]; then
 		judge_time 'system calls per round trip, emit' '1 send, 1 error queue, 0' "${calls[0]} ${calls[1]} ${calls[4]}" \

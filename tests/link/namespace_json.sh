@@ -30,7 +30,8 @@ json_tests() {
 	local R="-H --json $logs/r.json" M="-H --json $logs/e.json"
 
 	pair 'json: both ends with kernel stamps, stages and breaches agree with the report' '0 0' \
-		"$K -s -t 0.001 -C $R" "$K -s -t 0.001 -C --count 300 $M" '@json_agrees e' '@json_agrees r' \
+		"$K -s -t 0.001 -C $R --jsonl $logs/r.jsonl" "$K -s -t 0.001 -C --count 300 $M --jsonl $logs/e.jsonl" '@json_agrees e' \
+		'@json_agrees r' '@breaches_agree e' '@breaches_agree r' \
 		"@json_has e JSON['run']['role'] == 'emit' and JSON['run']['end'] == 'count' and JSON['exit_status'] == 0" \
 		"@json_has e JSON['breaches']['count'] == 300 and JSON['breaches']['first']['stamps']['t4_kernel_ns'] > 10**18" \
 		"@json_has e {'rtt_ns', 'response_ns', 'network_ns', 'app_to_kernel_ns', 'forward_ns'} <= set(JSON['statistics'])" \
@@ -67,18 +68,39 @@ json_to_stdout() {
 	verdict
 }
 
-lines_agree() { # NAME [SECONDS [LINES [REPORT]]]
+# The seconds of --json are those of --jsonl, but for the buckets; each stands in a line of its own, as jq reads it too.
+seconds_agree() { # NAME
+	local figures='[.number, .from_ns, .to_ns, .unix_ns, .sent, .lost, .samples, .p50_ns, .p99_ns, .p99_9_ns, .max_ns, .longest_gap_ns]'
+
+	json_has "$1" "[line for line in open(sys.argv[1]) if line.startswith('\t\t{\"number\":')].__len__() == len(JSON['seconds']) >= 3"
+	command -v jq >/dev/null || return 0
+	[ "$(jq -c ".seconds[] | $figures" "$logs/$1.json")" = "$(jq -c "select(.type == \"second\") | $figures" "$logs/$1.jsonl")" ] ||
+		complain "$1.json: the seconds are not those of $1.jsonl"
+}
+
+lines_agree() { # NAME [SECONDS [LINES [REPORT [JSON]]]]
 	local line
 
 	while read -r line; do
 		complain "$1.jsonl: $line"
-	done < <(python3 "$here/read_jsonl.py" "$here/../../docs/rant.schema.json" "${3:-$logs/$1.jsonl}" "${4:-$work/$1.out}" "${2:-1}" 2>&1)
+	done < <(python3 "$here/read_jsonl.py" "$here/../../docs/rant.schema.json" "${3:-$logs/$1.jsonl}" "${4:-$work/$1.out}" "${2:-1}" ${5:+"$5"} 2>&1)
+}
+
+# With the JSON of the same run, which had breaches.
+breaches_agree() { # NAME
+	lines_agree "$1" 1 '' '' "$logs/$1.json"
 }
 
 line_tests() {
 	local R="--jsonl $logs/r.jsonl" M="--jsonl $logs/e.jsonl"
 
-	pair 'jsonl: the seconds of both ends make the run' '0 0' "$K $R" "$K -d 3.2 -t 1000 -C $M" '@lines_agree e 3' '@lines_agree r 3'
+	pair 'jsonl, json: the seconds of both ends make the run' '0 0' "$K -H $R --json $logs/r.json" \
+		"$K -H -d 3.2 -t 1000 -C $M --json $logs/e.json" '@lines_agree e 3' '@lines_agree r 3' '@json_agrees e' '@json_agrees r' \
+		'@seconds_agree e' '@seconds_agree r'
+	pair 'jsonl: the parts of a breach without the times of the reflector' '0 0' "$K" \
+		"$K -s --plain -t 0.001 -C --count 50 $M --json $logs/e.json" '@breaches_agree e'
+	pair 'jsonl: the parts of a breach where the reflector has user stamps' '0 0' "$U -s" \
+		"$K -s -t 0.001 -C --count 50 $M --json $logs/e.json" '@breaches_agree e'
 	pair 'jsonl: by the clock, with user stamps and a warm-up' '0 0' "$U $R" "$U -w 20 --count 200 --interval 100us $M" \
 		'@lines_agree e' '@lines_agree r'
 	emitter_signal=INT pair 'jsonl: an interrupted run has its summary' '0 0' "$K $R" "$K --count 1000000 $M" '@lines_agree e'
@@ -94,6 +116,17 @@ lines_come_while_it_runs() {
 	is_running e || complain 'the run was over'
 	terminate e r
 	lines_agree e
+	verdict
+}
+
+seconds_come_while_it_runs() {
+	begin 'json: seconds are in the file while the run goes on' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K -H --timeout 5000 --interval 100ms --json $logs/e.json"
+	poll grep -qs '"number":2,' "$logs/e.json.partial"
+	is_running e || complain 'the run was over'
+	terminate e r
+	json_agrees e
 	verdict
 }
 
@@ -119,6 +152,42 @@ reader_goes() {
 	terminate r
 	[ "$(cat "$work/status")" = 1 ] || complain "status $(cat "$work/status")"
 	[ "$(cat "$work/text")" = 'rant: --jsonl -: its reader has gone away: the rest of it is left out' ] || complain "$(cat "$work/text")"
+	verdict
+}
+
+# As it stands there, and as HdrHistogram's own reader has it.
+hlog_agrees() { # NAME
+	local line
+	local -a read_by_its_own=()
+
+	if [ -n "$hdr_jar" ]; then
+		java -cp "$hdr_jar" org.HdrHistogram.HistogramLogProcessor -csv -outputValueUnitRatio 1 -i "$logs/$1.hlog" \
+			-o "$work/$1.intervals" >"$work/$1.java" 2>&1 || complain "$1.hlog: its own reader: $(head -n 3 "$work/$1.java")"
+		read_by_its_own=("$work/$1.intervals")
+	fi
+	while read -r line; do
+		complain "$1.hlog: $line"
+	done < <(python3 "$here/read_hlog.py" "$logs/$1.json" "$logs/$1.hlog" "${read_by_its_own[@]}" 2>&1)
+}
+
+hlog_tests() {
+	local R="--json $logs/r.json --hlog $logs/r.hlog"
+
+	pair 'hlog: both ends, by the octet and with its own reader' '0 0' "$K $R" "$K -d 3.2 ${R//r\./e.}" '@hlog_agrees e' '@hlog_agrees r'
+	emitter_signal=INT pair 'hlog: an interrupted run is whole' '0 0' "$K" "$K --count 1000000 ${R//r\./e.}" '@hlog_agrees e'
+	alone 'hlog: nothing that ever answered is a histogram without samples' 1 e "$E -d 0.3 --timeout 10 ${R//r\./e.}" '@hlog_agrees e'
+}
+
+hlog_to_stdout() {
+	begin 'hlog: with - it is alone on stdout, and there while it runs' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K --timeout 5000 --hlog -"
+	poll grep -q '^[0-9]' "$work/e.out"
+	is_running e || complain 'the run was over'
+	terminate e r
+	[ "$(grep -cvE '^(#\[.*\]|"StartTimestamp",.*|[0-9.]+,[0-9.]+,[0-9.]+,HISTF[A-Za-z0-9+/=]+)$' "$work/e.out")" -eq 0 ] ||
+		complain 'there is more than lines of the log'
+	check 'e.err ~ ^Measurement: '
 	verdict
 }
 
@@ -160,20 +229,23 @@ without_another_cpu() {
 	begin 'json: without a second CPU there are no seconds, and all else at the end' || return 0
 	start_reflector r "$K"
 	as="unshare -m sh $work/alone.sh" start_emitter e "$K --timeout 5000 --count 20 -t 0.001 -C \
-		--json $logs/e.json --jsonl $logs/e.jsonl --prometheus $logs/e.prom"
+		--json $logs/e.json --jsonl $logs/e.jsonl --prometheus $logs/e.prom --hlog $logs/e.hlog"
 	finish e
 	terminate r
 	expect_status e 0
 	check "@json_has e JSON['configuration']['granted']['other_cpu'] is False and JSON['breaches']['count'] == 20"
+	check "@json_has e JSON['seconds'] is None"
 	[ "$(sed 's/^{"type":"\([a-z]*\)".*/\1/' "$logs/e.jsonl" | uniq -c | xargs)" = '1 configuration 20 breach 1 summary' ] ||
 		complain "lines: $(cut -c 1-30 "$logs/e.jsonl")"
+	grep -q '^#.No intervals: ' "$logs/e.hlog" || complain 'the interval log does not tell why it has no lines'
+	! grep -q '^[0-9]' "$logs/e.hlog" || complain 'the interval log has lines'
 	grep -qE '^rant_samples_not_in_histogram_total\{.*\} 20$' "$logs/e.prom" || complain 'samples are in no histogram, and that is not told'
 	verdict
 }
 
 theirs() {
 	[ "$(stat -c %U "$logs"/* | sort -u)" = nobody ] || complain "not nobody's: $(stat -c '%n %U' "$logs"/*)"
-	[ "$(find "$logs" -type f | wc -l)" -eq 4 ] || complain "there is: $(ls "$logs")"
+	[ "$(find "$logs" -type f | wc -l)" -eq 5 ] || complain "there is: $(ls "$logs")"
 }
 
 json_refused() {
@@ -185,6 +257,10 @@ json_refused() {
 		"e.err ~ ^rant: --log - $S" '@silent'
 	alone 'jsonl: the same file as the log or --json is refused' 1 e "$E -d 1 --jsonl $logs/x --json $logs/x" '@one_line e' \
 		"e.err ~ ^rant: --json $logs/x with --jsonl $logs/x: both would" '@silent' '@nothing_there'
+	alone 'hlog: the same file as another is refused' 1 e "$E -d 1 --hgrm $logs/x --hlog $logs/x" '@one_line e' \
+		"e.err ~ ^rant: --hgrm $logs/x with --hlog $logs/x: both would" '@silent' '@nothing_there'
+	pair 'hlog: what cannot be written is one line and status 1' '0 1' "$K" "$K --count 20 --hlog /dev/full" '@one_line e' \
+		'e.err ~ ^rant: --hlog /dev/full: could not be written \(No space left on device\)' 'e.out ~ ^Measurement: '
 	alone 'prometheus: what is no file is refused' 1 e "$E -d 1 --prometheus /dev/null" '@one_line e' \
 		'e.err ~ ^rant: --prometheus /dev/null: is no file that can be replaced: give the path of one$' '@silent'
 	alone 'hgrm: a place that cannot be written is told before the run' 1 e "$E -d 1 --hgrm $logs/none/x" '@one_line e' \
@@ -195,8 +271,22 @@ json_refused() {
 		"e.err ~ ^rant: --json $logs/none/x: cannot write there \(No such file or directory\): choose another place$" '@silent'
 	prepare=make_link alone 'json: a symbolic link is not followed' 1 e "$E -d 1 --json $logs/link" '@one_line e' \
 		"e.err ~ ^rant: --json $logs/link: is a symbolic link: give the path of a file$" '@silent' '@link_stays'
+	pair 'json: what cannot be written while it runs is one line and status 1' '0 1' "$K" "$K -d 2.2 --json /dev/full" '@one_line e' \
+		'e.err ~ ^rant: --json /dev/full: could not be written \(No space left on device\)' 'e.out ~ ^Measurement: '
 	pair 'json: what cannot be written at the end is one line and status 1' '0 1' "$K" "$K --count 20 --json /dev/full" '@one_line e' \
 		'e.err ~ ^rant: --json /dev/full: could not be written \(No space left on device\)' 'e.out ~ ^Measurement: '
+}
+
+# Its port is taken, which is known after all outputs are open.
+begins_not() {
+	begin 'json, hlog: a run that does not begin leaves nothing' || return 0
+	start_reflector r "$K"
+	start e r sh -c "$rant -i $link_r $K --json $logs/x --hlog $logs/y"
+	finish e
+	terminate r
+	expect_status e 1
+	nothing_there
+	verdict
 }
 
 make_link() {
@@ -221,12 +311,18 @@ json_of_an_earlier_run_stays_until_it_is_replaced() {
 	verdict
 }
 
+hdr_jar=/usr/share/java/hdrhistogram.jar
+[ -e "$hdr_jar" ] && command -v java >/dev/null || hdr_jar=
+[ -n "$hdr_jar" ] || skip 'hlog: its own reader' "'libhdrhistogram-java' or a Java runtime is not installed"
 if python3 -c 'import jsonschema' 2>/dev/null; then
 	json_tests
 	json_to_stdout
 	json_of_an_earlier_run_stays_until_it_is_replaced
 	line_tests
 	lines_come_while_it_runs
+	seconds_come_while_it_runs
+	hlog_tests
+	hlog_to_stdout
 else
 	skip 'json: its contents' "'python3-jsonschema' is not installed"
 fi
@@ -246,6 +342,7 @@ reader_goes
 without_another_cpu
 if getent passwd nobody >/dev/null; then
 	pair 'json: with --user all files are theirs' '0 0' "$K" \
-		"$K --count 100 --user nobody --json $logs/a --jsonl $logs/b --hgrm $logs/c --prometheus $logs/d" @theirs
+		"$K --count 100 --user nobody --json $logs/a --jsonl $logs/b --hgrm $logs/c --prometheus $logs/d --hlog $logs/e" @theirs
 fi
+begins_not
 json_refused

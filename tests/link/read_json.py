@@ -196,13 +196,70 @@ def compare_ports(report, data):
             fault(f"no row of the report is {row}")
 
 
+def start_of(value_ns, second):
+    """Where the bucket begins that has the value."""
+    width_ns = second.get("bucket_ns") or 1 << max(value_ns.bit_length() - 8, 0)
+    return value_ns // width_ns * width_ns
+
+
+def check_buckets(one):
+    starts = [start for start, _ in one["buckets"]]
+    if starts != sorted(set(starts)) or any(start != start_of(start, one) for start in starts):
+        fault(f"second {one['number']}: buckets are not in order, or begin at a wrong place")
+    if any(count <= 0 for _, count in one["buckets"]):
+        fault(f"second {one['number']}: an empty bucket")
+    if sum(count for _, count in one["buckets"]) != one["samples"] - one["not_in_percentiles"]:
+        fault(f"second {one['number']}: the buckets have not all samples")
+    if one["samples"] and starts[-1] != start_of(one["max_ns"], one):
+        fault(f"second {one['number']}: the last bucket has not the maximum")
+    for name, thousandths in (("p50_ns", 500), ("p99_ns", 990), ("p99_9_ns", 999)):
+        rank, below = (one["samples"] * thousandths + 999) // 1000, 0
+        for start, count in one["buckets"]:
+            if below < rank <= below + count and start != start_of(one[name], one):
+                fault(f"second {one['number']}: {name} is not in its bucket")
+            below += count
+
+
+def check_seconds(seconds, packets, latency):
+    """Do they make the run?"""
+    for before, after in zip(seconds, seconds[1:]):
+        if before["to_ns"] != after["from_ns"] or before["number"] + 1 != after["number"]:
+            fault(f"second {after['number']} does not follow the one before it")
+    for one in seconds[:-1]:
+        if one["to_ns"] // 10**9 <= one["from_ns"] // 10**9:
+            fault(f"second {one['number']} ended before its time")
+    for name, all_of_them in (("samples", packets["recorded"]), ("sent", packets["sent"]), ("lost", packets.get("lost", 0))):
+        if sum(one.get(name, 0) for one in seconds) != all_of_them:
+            fault(f"{name}: {sum(one.get(name, 0) for one in seconds)} in the seconds, {all_of_them} in all")
+    if any(one["not_in_percentiles"] for one in seconds):
+        fault("samples are in no percentile")
+    if max((one["max_ns"] for one in seconds if one["samples"]), default=None) != latency["max_ns"]:
+        fault("the largest of the seconds is not the largest of all")
+    if len(seconds) == 1 and latency["samples"]:
+        whole = {p["percent"]: p["value_ns"] for p in latency["percentiles"]}
+        if [seconds[0][name] for name in ("p50_ns", "p99_ns", "p99_9_ns")] != [whole[50], whole[99], whole[99.9]]:
+            fault("the percentiles of the only second are not those of the run")
+    for one in seconds:
+        if one["samples"] and not one["p50_ns"] <= one["p99_ns"] <= one["p99_9_ns"] <= one["max_ns"]:
+            fault(f"second {one['number']}: percentiles are not in order")
+        check_buckets(one)
+
+
+def compare_seconds(report, data):
+    seconds = data["seconds"]
+    if data["configuration"]["granted"]["other_cpu"] != (seconds is not None):
+        fault("there are seconds without another CPU, or none with one")
+    if seconds is not None:
+        check_seconds(seconds, data["accounts"]["packets"], data["statistics"]["rtt_ns" if data["run"]["role"] == "emit" else "response_ns"])
+
+
 def main():
     schema, path, report_path = sys.argv[1:]
     with open(path, encoding="utf-8") as file:
         data = json.load(file, parse_constant=no_constant, object_pairs_hook=no_twin)
     validate(schema, data)
     report = Report(report_path)
-    for part in (compare_counts, compare_latency, compare_stages, compare_verdict, compare_breaches, compare_ports):
+    for part in (compare_counts, compare_latency, compare_stages, compare_verdict, compare_breaches, compare_ports, compare_seconds):
         part(report, data)
     check_histograms(data)
     if data["statistics"].get("network_ns", {}).get("samples") and compare_stages.rows < 2:

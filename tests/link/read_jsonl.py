@@ -2,9 +2,9 @@
 """Reads what rant --jsonl has written: is each line as the schema says, and do the lines together make the run? Prints a line for
 each fault.
 
-  read_jsonl.py SCHEMA LINES REPORT [SECONDS]
+  read_jsonl.py SCHEMA LINES REPORT [SECONDS [JSON]]
 
-SECONDS: at least so many lines of seconds.
+SECONDS: at least so many lines of seconds. JSON: of the same run, which had breaches with parts.
 """
 import json
 import re
@@ -12,23 +12,22 @@ import sys
 
 import jsonschema
 
-from read_json import faults, fault, no_constant, no_twin, strict
+from read_json import check_seconds, faults, fault, no_constant, no_twin, strict
 
 
-def check_buckets(seconds):
-    for one in seconds:
-        starts = [start for start, _ in one["buckets"]]
-        if starts != sorted(set(starts)) or any(start % one["bucket_ns"] for start in starts):
-            fault(f"second {one['number']}: buckets are not in order, or begin at a wrong place")
-        if sum(count for _, count in one["buckets"]) != one["samples"] - one["not_in_percentiles"]:
-            fault(f"second {one['number']}: the buckets have not all samples")
-        if one["samples"] and starts[-1] != one["max_ns"] // one["bucket_ns"] * one["bucket_ns"]:
-            fault(f"second {one['number']}: the last bucket has not the maximum")
-        below = 0
-        for start, count in one["buckets"]:
-            if below < (one["samples"] + 1) // 2 <= below + count and start != one["p50_ns"] // one["bucket_ns"] * one["bucket_ns"]:
-                fault(f"second {one['number']}: the median is not in its bucket")
-            below += count
+def compare_breaches(lines, path):
+    """What was told of a breach at once is what is told of it at the end."""
+    with open(path, encoding="utf-8") as file:
+        last = {one["number"]: one for one in json.load(file)["breaches"]["last"]}
+    told = [line["breach"] for line in lines if line["type"] == "breach" and line["breach"]["number"] in last]
+    if not told:
+        fault("no breach can be compared")
+    for one in told:
+        for name, value in one.items():
+            if value != last[one["number"]][name]:
+                fault(f"breach {one['number']}: {name} is {value}, and at the end {last[one['number']][name]}")
+        if "parts" not in one or not one["parts"]:
+            fault(f"breach {one['number']} has no parts")
 
 
 def main():
@@ -56,27 +55,9 @@ def main():
     seconds = [line for line in lines if line["type"] == "second"]
     if len(seconds) < least:
         fault(f"{len(seconds)} seconds, not {least}")
-    for before, after in zip(seconds, seconds[1:]):
-        if before["to_ns"] != after["from_ns"] or before["number"] + 1 != after["number"]:
-            fault(f"second {after['number']} does not follow the one before it")
-    for one in seconds[:-1]:
-        if one["to_ns"] // 10**9 <= one["from_ns"] // 10**9:
-            fault(f"second {one['number']} ended before its time")
-    for name, all_of_them in (("samples", packets["recorded"]), ("sent", packets["sent"]), ("lost", packets.get("lost", 0))):
-        if sum(one.get(name, 0) for one in seconds) != all_of_them:
-            fault(f"{name}: {sum(one.get(name, 0) for one in seconds)} in the seconds, {all_of_them} in all")
-    if any(one["not_in_percentiles"] for one in seconds):
-        fault("samples are in no percentile")
-    if max((one["max_ns"] for one in seconds if one["samples"]), default=None) != latency["max_ns"]:
-        fault("the largest of the seconds is not the largest of all")
-    if len(seconds) == 1 and latency["samples"]:
-        whole = {p["percent"]: p["value_ns"] for p in latency["percentiles"]}
-        if [seconds[0][name] for name in ("p50_ns", "p99_ns", "p99_9_ns")] != [whole[50], whole[99], whole[99.9]]:
-            fault("the percentiles of the only second are not those of the run")
-    for one in seconds:
-        if one["samples"] and not one["p50_ns"] <= one["p99_ns"] <= one["p99_9_ns"] <= one["max_ns"]:
-            fault(f"second {one['number']}: percentiles are not in order")
-    check_buckets(seconds)
+    check_seconds(seconds, packets, latency)
+    if sys.argv[5:]:
+        compare_breaches(lines, sys.argv[5])
     breaches = [line["breach"]["number"] for line in lines if line["type"] == "breach"]
     if len(breaches) + last["breaches_not_told"] != packets["breaches"] or breaches != sorted(set(breaches)):
         fault(f"{len(breaches)} lines of breaches and {last['breaches_not_told']} not told, of {packets['breaches']}")

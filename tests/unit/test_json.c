@@ -94,6 +94,30 @@ static void nesting(void **state)
 	assert_string_equal(got, "{\n\t\"empty\": {},\n\t\"list\": [\n\t\t-1,\n\t\t[1,{\"deep\":true}]\n\t],\n\t\"last\": null\n}\n");
 }
 
+/* What is many, each in a line of its own, and put at once. */
+static void rows(void **state)
+{
+	(void)state;
+	begin(false);
+	json_object(&j, NULL);
+	json_array(&j, "list");
+	for (int i = 0; i < 2; i++) {
+		json_row(&j, NULL);
+		json_integer(&j, "a", i);
+		json_pair(&j, "b");
+		json_end(&j);
+		json_end(&j);
+		json_flush(&j);
+		assert_int_equal(calls, i + 1);
+		assert_string_equal(strrchr(got, '\n'), i ? "\n\t\t{\"a\":1,\"b\":[]}" : "\n\t\t{\"a\":0,\"b\":[]}");
+	}
+	json_end(&j);
+	json_null(&j, "last");
+	json_end(&j);
+	assert_int_equal(json_finish(&j), 0);
+	assert_string_equal(got, "{\n\t\"list\": [\n\t\t{\"a\":0,\"b\":[]},\n\t\t{\"a\":1,\"b\":[]}\n\t],\n\t\"last\": null\n}\n");
+}
+
 static void in_a_line_each(void **state)
 {
 	(void)state;
@@ -218,6 +242,7 @@ int main(void)
 		cmocka_unit_test(escapes),
 		cmocka_unit_test(what_is_no_utf8_is_replaced),
 		cmocka_unit_test(nesting),
+		cmocka_unit_test(rows),
 		cmocka_unit_test(in_a_line_each),
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(long_texts),

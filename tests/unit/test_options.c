@@ -175,6 +175,7 @@ static const struct good {
 	{ { E, "--json", "f" }, { TXT(json_path, "f") } },
 	{ { E, "--json=-" }, { TXT(json_path, "-") } },
 	{ { E, "--hgrm", "f", "--prometheus", "g" }, { TXT(hgrm_path, "f"), TXT(prometheus_path, "g") } },
+	{ { E, "--hlog", "f" }, { TXT(hlog_path, "f") } },
 	{ { E, "--jsonl", "f", "--json", "g" }, { TXT(jsonl_path, "f"), TXT(json_path, "g") } },
 	{ { E, "-l", "f", "--log-format", "text" }, { TXT(log_path, "f"), NUM(log_format, LOG_TEXT) } },
 	{ { E, "-l", "f", "--log-format", "npy" }, { TXT(log_path, "f"), NUM(log_format, LOG_NPY) } },
@@ -351,7 +352,8 @@ static void assert_same(const char *const *args, const struct options *got, stru
 		    same_string(got->save_trace_path, want->save_trace_path) &&
 		    same_string(got->key_path, want->key_path) && same_string(got->json_path, want->json_path) &&
 		    same_string(got->jsonl_path, want->jsonl_path) &&
-		    same_string(got->hgrm_path, want->hgrm_path) && same_string(got->prometheus_path, want->prometheus_path);
+		    same_string(got->hgrm_path, want->hgrm_path) && same_string(got->hlog_path, want->hlog_path) &&
+		    same_string(got->prometheus_path, want->prometheus_path);
 
 	for (int i = 0; i < BREACH_COMMANDS_MAX; i++) {
 		same = same && same_string(got->on_breach.command[i], want->on_breach.command[i]);
@@ -364,6 +366,7 @@ static void assert_same(const char *const *args, const struct options *got, stru
 	want->json_path = got->json_path;
 	want->jsonl_path = got->jsonl_path;
 	want->hgrm_path = got->hgrm_path;
+	want->hlog_path = got->hlog_path;
 	want->prometheus_path = got->prometheus_path;
 	want->allow = used(args, "--allow") ? got->allow : want->allow; /* test_allow looks into it */
 	for (size_t i = 0; i < sizeof(*got) && same; i++) {
@@ -536,7 +539,8 @@ static const char *const contract[] = {
 	"      --save-trace DIR ", "      --trace-rearm ", "      --trace-interval S ", "      --allow PREFIX ",
 	"      --check ", "      --no-cpu-dma-latency ", "      --strict ", "      --no-step-check ", "      --allow-short ",
 	"      --size N ", "      --plain ", "      --key FILE ", "      --dscp N ", "      --priority N ", "      --vlan-priority N ",
-	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --json FILE ", "      --jsonl FILE ", "      --hgrm FILE ", "      --prometheus FILE ", "      --log-format FORM ", "      --log-last S ",
+	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --json FILE ", "      --jsonl FILE ", "      --hgrm FILE ",
+	"      --hlog FILE ", "      --prometheus FILE ", "      --log-format FORM ", "      --log-last S ",
 	"      --log-rotate SIZE,N ", "      --synced NS ", "      --sessions N ", "      --rate-limit PPS ",
 	"      --once-silence S ", "      --interval TIME ", "      --pacing HOW ", "      --jitter PCT ", "      --poisson ", "      --seed N ",
 	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ", "      --bind IP ", "      --cpu N ", "      --fifo N ", "  -F, --fast-path ", "  -2, --threaded ", "      --give-up S ", "      --spin ", "      --transport HOW ", "      --ptp-type TYPE ", "      --ptp-domain N ",
