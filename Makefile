@@ -152,13 +152,16 @@ install: rant $(PAGES)
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/man/man8 $(filter %.8,$(PAGES))
 	install -D -m 0644 completion/rant.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rant
 	install -D -m 0644 completion/_rant $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_rant
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/rant/plot $(wildcard plot/*.py)
+	install -m 0755 plot/rant-plot $(DESTDIR)$(PREFIX)/share/rant/plot/rant-plot
+	ln -sf ../share/rant/plot/rant-plot $(DESTDIR)$(PREFIX)/bin/rant-plot
 
 # Folders that others have something in stay.
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/rant sbin/rant-config \
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/rant bin/rant-plot sbin/rant-config \
 		$(addprefix share/,man/man1/rant.1 man/man8/rant-config.8 bash-completion/completions/rant zsh/site-functions/_rant \
-			$(addprefix rant/,config.sh $(wildcard config/*.sh))))
-	rmdir $(addprefix $(DESTDIR)$(PREFIX)/share/,rant/config rant) 2>/dev/null || true
+			$(addprefix rant/,config.sh $(wildcard config/*.sh) plot/rant-plot $(wildcard plot/*.py))))
+	rmdir $(addprefix $(DESTDIR)$(PREFIX)/share/,rant/config rant/plot rant) 2>/dev/null || true
 
 clean:
 	rm -rf build rant

@@ -185,14 +185,15 @@ longest() {
 
 sizes() {
 	local product median
-	local -a programs python
+	local -a programs python plots
 
 	mapfile -t programs < <(find tests -type f -name '*.[ch]' -o -type f -name '*.sh' | sort)
 	mapfile -t python < <(find tests -type f -name '*.py' | sort)
+	plots=(plot/*)
 	product=$(functions_of "${sources[@]}" "${scripts[@]}") # what is installed, for the median
 	too_long $source_lines 'a source' < <(lines_of "${sources[@]}" | grep '[.]c$')
 	too_long $header_lines 'a header' < <(lines_of "${headers[@]}")
-	too_long $source_lines 'a script' < <(lines_of "${scripts[@]}")
+	too_long $source_lines 'a script' < <(lines_of "${scripts[@]}" "${plots[@]}")
 	too_long $test_lines 'a file of the tests' < <(lines_of "${programs[@]}" "${python[@]}")
 	too_long $function_lines 'a function' < <(functions_of "${sources[@]}" "${scripts[@]}" "${programs[@]}")
 	median=$(sort -n <<<"$product" | awk '{ n[NR] = $1 } END { print NR % 2 ? n[(NR + 1) / 2] : (n[NR / 2] + n[NR / 2 + 1]) / 2 }')

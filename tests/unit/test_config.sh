@@ -691,10 +691,10 @@ install_by_make() {
 if chosen 'installed'; then
 	begin 'installed by make, it works; uninstalled, nothing is left of it'
 	copy "$work/source"
-	cp "$tree/Makefile" "$work/source"
+	cp -r "$tree/Makefile" "$tree/plot" "$work/source"
 	: >"$work/source/rant"
 	install_by_make install
-	(cd "$work/source" && find rant config.sh config/*.sh | sort) >"$work/before_install"
+	(cd "$work/source" && find rant config.sh config/*.sh plot/* | sort) >"$work/before_install"
 	(cd "$work/installed" && find . -type f) | sed -E 's#^./usr/(bin|share/rant)/##' | sort >"$work/after_install"
 	cmp -s "$work/before_install" "$work/after_install" || complain "$(diff "$work/before_install" "$work/after_install")"
 	planned / "$work/installed/usr/share/rant/config.sh"

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""gnuplot: its language, and running it. What comes from a file gets into a script as a number, or through quote()."""
+import re
+import subprocess
+
+from words import Bad, clean
+
+# Okabe and Ito's colours that can be seen on white and on black; a run or a stage has a dash, a point or a number beside it.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+DASHES = ("1", "(9,3)", "(2,2)", "(10,3,2,3)", "(5,3)", "(14,4)")
+GREY, INK, FAINT = "#7f7f7f", "#1a1a1a", "#d0d0d0"
+FONT_PX, LINE_PX = 13, 18
+
+MISSING = "gnuplot is not here: install it (Debian and Ubuntu: gnuplot-nox, Fedora: gnuplot-minimal)"
+
+
+def quote(text):
+    """A string of gnuplot: within single quotes nothing is special but these. Back quotes would do nothing there, and go all the same."""
+    return "'" + clean(text, 400).replace("`", "\u2032").replace("'", "''") + "'"
+
+
+def quote_tick(text):
+    """The same for the label of a tick, which is a format."""
+    return quote(text).replace("%", "%%")
+
+
+def version():
+    """(5, 4)."""
+    try:
+        told = subprocess.run(["gnuplot", "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    except OSError:
+        raise Bad(MISSING) from None
+    found = re.match(r"gnuplot (\d+)\.(\d+)", told.stdout)
+    if not found or (int(found[1]), int(found[2])) < (5, 0):
+        raise Bad(f"gnuplot 5.0 or newer is needed, and here is '{clean(told.stdout.strip(), 40)}'")
+    return int(found[1]), int(found[2])
+
+
+def draw(script):
+    """What gnuplot puts out, octets."""
+    try:
+        # -d: nothing of the user's settings.
+        done = subprocess.run(["gnuplot", "-d", "-"], input=script.encode("utf-8"), capture_output=True)
+    except OSError:
+        raise Bad(MISSING) from None
+    # It puts a warning about what it draws nothing of on stderr too, and ends with 0 then.
+    if done.returncode or not done.stdout:
+        lines = [line for line in done.stderr.decode("utf-8", "replace").split("\n") if line.strip(" ^\t")]
+        raise Bad(f"gnuplot has drawn nothing: {clean(' '.join(lines), 200) or done.returncode}")
+    return done.stdout
+
+
+def block(name, rows):
+    """A data block of rows of numbers; None: a gap."""
+    lines = [" ".join(f"{value:.12g}" for value in row) if row is not None else "" for row in rows]
+    return [f"${name} << EOD", *lines, "EOD"]
+
+
+def terminal(form, width, height):
+    """Lines that begin a picture of so many px. PNG has twice as many, for a screen that is looked at from afar."""
+    if form == "svg":
+        return ["set encoding utf8", f"set terminal svg size {width},{height} dynamic noenhanced font 'sans-serif,{FONT_PX}' linewidth 1.3"]
+    # Points are of 1/72 inch, and px of 1/96.
+    font = f"noenhanced font 'sans,{FONT_PX * 0.75:.4g}' fontscale 2 linewidth 2.4 pointscale 1.4"
+    return ["set encoding utf8",
+            f"if (strstrt(GPVAL_TERMINALS, 'pngcairo') > 0) {{ set terminal pngcairo size {2 * width},{2 * height} {font} }} "
+            f"else {{ set terminal png truecolor size {2 * width},{2 * height} {font} }}"]
+
+
+class Scale:
+    """An axis of times from lo_ns to hi_ns, with a unit at each number; logarithmic where it goes over more than a factor of 20."""
+
+    FACTOR = 20
+
+    def __init__(self, lo_ns, hi_ns):
+        self.is_log = hi_ns > self.FACTOR * max(lo_ns, 1)
+        self.lo_ns, self.hi_ns = max(lo_ns, 1) if self.is_log else lo_ns, max(hi_ns, lo_ns + 1)
+        self.unit, self.size_ns = next(((u, s) for u, s in (("s", 10**9), ("ms", 10**6), ("µs", 10**3)) if self.hi_ns >= 2 * s), ("ns", 1))
+        if self.is_log:
+            self.unit, self.size_ns = "µs", 10**3
+
+    def of(self, ns):
+        return (max(ns, 1) if self.is_log else ns) / self.size_ns
+
+    @staticmethod
+    def _tick(ns):
+        for unit, size in (("s", 10**9), ("ms", 10**6), ("µs", 10**3)):
+            if ns >= size:
+                return f"{ns // size:d} {unit}"
+        return f"{ns:d} ns"
+
+    def _ticks(self, axis, room):
+        """room: how many labels there is place for."""
+        decades = len(str(self.hi_ns)) - len(str(self.lo_ns)) + 1
+        named = (1,) if decades > room // 2 else (1, 3) if decades > room // 3 else (1, 2, 5)
+        ticks = []
+        for power in range(len(str(self.lo_ns)) - 1, len(str(self.hi_ns))):
+            for digit in range(1, 10):
+                ns = digit * 10**power
+                ticks.append(f"{quote_tick(self._tick(ns) if digit in named else '')} {self.of(ns):.12g} {0 if digit in named else 1}")
+        return f"set {axis}tics ({', '.join(ticks)})"
+
+    def set(self, axis, room, above=1.0):
+        """Lines that set the axis x or y. above: room beyond the highest value, as a factor (of its logarithm's, where that is so)."""
+        if self.is_log:
+            low, high = self.lo_ns / (1.3 if axis == 'y' else 1.1), self.hi_ns * 1.15 * above
+            return [f"set logscale {axis} 10", self._ticks(axis, room), f"set {axis}range [{low / self.size_ns:.12g}:{high / self.size_ns:.12g}]"]
+        spread = self.hi_ns - self.lo_ns
+        low, high = max(0, self.lo_ns - 0.04 * spread), self.hi_ns + 0.05 * spread
+        return [f"set {axis}tics autofreq", f"set format {axis} {quote('%g ' + self.unit)}",
+                f"set {axis}range [{low / self.size_ns:.12g}:{high / self.size_ns:.12g}]"]

@@ -1,0 +1,433 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The panels of a picture: what is drawn of runs, as lines for gnuplot. Each is a row of PANELS."""
+import math
+import re
+
+from gnuplot import COLOURS, DASHES, FAINT, GREY, INK, LINE_PX, Scale, block, quote, quote_tick
+from words import clean, name, time
+
+ALMOST_NONE = 0.5  # the lower end of logarithmic counts: a bar of one sample is seen
+POINTS = 800  # at most, of a line in time
+BELOW = 64  # px below a plot: ticks, what they are of, and some room
+
+
+class Place:
+    """Where a panel is: px in a picture of width x height, y from its top."""
+
+    def __init__(self, form, width, height, top, tall):
+        self.form, self.width, self.height, self.top, self.tall = form, width, height, top, tall
+        self.narrow = width < 700
+
+    def x(self, px):
+        return f"{px / self.width:.6f}"
+
+    def y(self, px):
+        return f"{1 - px / self.height:.6f}"
+
+    def font(self, px):
+        return f"font ',{px if self.form == 'svg' else px * 0.75:.4g}'"
+
+    def label(self, px, y_px, text, size_px=13, colour=INK, side="left"):
+        return f"set label {quote(text)} at screen {self.x(px)}, screen {self.y(y_px)} {side} {self.font(size_px)} textcolor rgb '{colour}'"
+
+    def part(self, left, right, top, bottom):
+        """Margins of a plot, px from the left and from the top of the panel."""
+        return [f"set lmargin at screen {self.x(left)}", f"set rmargin at screen {self.x(right)}",
+                f"set tmargin at screen {self.y(self.top + top)}", f"set bmargin at screen {self.y(self.top + bottom)}"]
+
+    def wrap(self, text, size_px=12, margin_px=40):
+        """Lines of words that fit."""
+        room, lines = max(20, int((self.width - margin_px) / (size_px * 0.55))), [""]
+        for word in text.split(" "):
+            if lines[-1] and len(lines[-1]) + 1 + len(word) > room:
+                lines.append("")
+            lines[-1] = clean((lines[-1] + " " + word).lstrip(), room)
+        return lines
+
+
+def begin(place, title, below, entries, left=72):
+    """Lines that every panel begins with, and where the plot itself begins (px). below: a sentence below the title. entries: of the key."""
+    lines = ["reset", f"set border 3 linecolor rgb '{INK}'", f"set grid back linecolor rgb '{FAINT}' linetype 1 linewidth 0.5",
+             "set tics nomirror out scale 0.6", f"set xtics textcolor rgb '{INK}'", f"set ytics textcolor rgb '{INK}'",
+             place.label(14, place.top + 14, title, 16)]
+    at = place.top + 36
+    for text in place.wrap(below):
+        lines.append(place.label(14, at, text, 12))
+        at += LINE_PX - 2
+    if entries:
+        columns = max(1, int((place.width - 30) // (58 + 7.2 * max(map(len, entries)))))
+        rows = -(-len(entries) // columns)
+        lines.append(f"set key at screen {place.x(14)}, screen {place.y(at - 6)} left top horizontal Left reverse samplen 4 "
+                     f"maxcols {columns} textcolor rgb '{INK}'")
+        at += rows * LINE_PX + 4
+    else:
+        lines.append("set key off")
+    return lines + place.part(left, place.width - 24, at - place.top + 8, place.tall - BELOW), at - place.top + 8
+
+
+def word(run):
+    """What the latency of a run is called."""
+    return name(run.figure).lower()
+
+
+def style(i, width=2, dash=None):
+    return f"linecolor rgb '{COLOURS[i]}' dashtype {dash or DASHES[i]} linewidth {width}"
+
+
+def all_of(runs):
+    """A word, where there are several runs."""
+    return f", {len(runs)} runs" if len(runs) > 1 else ""
+
+
+def coarse(runs):
+    """A sentence, where values are known by their bucket only."""
+    widest = max(run.main.width_ns for run in runs)
+    return f" Values are the lower ends of buckets of {time(widest)}." if widest > 1 else ""
+
+
+def formulas(runs):
+    different = sorted({run.latency for run in runs})
+    return different[0] if len(different) == 1 else "; ".join(f"{run.label}: {run.latency}" for run in runs)
+
+
+# ---- Histogram --------------------------------------------------------------------------------------------------------
+
+def edges_of(runs, scale):
+    """Of the bins, in ns, and how wide one is in words. No bin is narrower than what the histograms tell apart."""
+    finest = max(run.main.width_ns for run in runs)
+    if scale.is_log:
+        coarse = 4 * finest / scale.lo_ns
+        a_decade = max(5, min(40, int(1 / math.log10(1 + coarse))))
+        bins = math.ceil(math.log10((scale.hi_ns + 1) / scale.lo_ns) * a_decade)
+        edges = sorted({math.ceil(scale.lo_ns * 10**(i / a_decade)) for i in range(bins + 1)} | {scale.lo_ns})
+        return edges + ([scale.hi_ns + 1] if edges[-1] <= scale.hi_ns else []), f"{a_decade} bins a decade"
+    width = -(-(scale.hi_ns - scale.lo_ns + 1) // 120)
+    width = -(-width // finest) * finest
+    start = scale.lo_ns // finest * finest
+    return list(range(start, scale.hi_ns + width + 1, width)), f"bins of {time(width)}"
+
+
+def bars(run, edges, scale):
+    """Steps: the left end of each bin and its count."""
+    ranks = [run.main.rank_below(edge) for edge in edges[1:-1]]
+    ranks = [0, *ranks, run.main.known]
+    rows = [(scale.of(edge), max(ALMOST_NONE, high - low)) for edge, low, high in zip(edges, ranks, ranks[1:])]
+    return [(rows[0][0], ALMOST_NONE), *rows, (scale.of(edges[-1]), ALMOST_NONE)]
+
+
+def marks(run, scale, highest):
+    """Percentiles of a single run as lines to the top, each with its name."""
+    lines, told = [], []
+    for percent in (50, 99, 99.9):
+        found = run.main.percentile(percent)
+        if found and not found[1] and (percent == 50 or found[2] >= 10):
+            told.append((found[0], f"p{percent:g} {time(found[0])}"))
+    for i, (ns, text) in enumerate(told):
+        x, y = f"{scale.of(ns):.12g}", 0.97 - 0.07 * i
+        lines += [f"set arrow from first {x}, graph 0 to first {x}, graph {y + 0.02:.2f} nohead back linecolor rgb '{INK}' dashtype 3 linewidth 1.2",
+                  f"set label {quote(text)} at first {x}, graph {y:.2f} left offset character 0.6, 0 textcolor rgb '{INK}' front"]
+    # Above the highest bar, where the names of percentiles are.
+    return lines, highest * (highest / ALMOST_NONE)**(0.07 * len(told) + 0.08)
+
+
+def histogram(runs, place):
+    scale = Scale(min(run.main.pairs[0][0] for run in runs), max(run.main.pairs[-1][0] for run in runs))
+    edges, width = edges_of(runs, scale)
+    entries = [run.label for run in runs] if len(runs) > 1 else []
+    lines, _ = begin(place, f"{name(runs[0].figure)}: how often each was there{all_of(runs)}", f"{formulas(runs)}. Logarithmic counts.{coarse(runs)}", entries)
+    rows = [bars(run, edges, scale) for run in runs]
+    highest = max(max(count for _, count in one) for one in rows)
+    marked, top = marks(runs[0], scale, highest) if len(runs) == 1 else ([], highest * 2)
+    lines += scale.set("x", place.width // 70)
+    lines += [f"set xlabel {quote(f'{word(runs[0])} ({width})')} textcolor rgb '{INK}'", f"set ylabel 'samples in a bin' textcolor rgb '{INK}'",
+              "set logscale y 10", "set format y '%.0f'", f"set yrange [{ALMOST_NONE}:{top:.6g}]", "set style fill transparent solid 0.25 noborder", *marked]
+    plots = []
+    for i, one in enumerate(rows):
+        lines += block(f"bars{i}", one)
+        if len(rows) == 1:
+            plots.append(f"$bars{i} using 1:2 with fillsteps linecolor rgb '{COLOURS[i]}' notitle")
+        plots.append(f"$bars{i} using 1:2 with steps {style(i, 1.6)} title {quote(runs[i].label)}")
+    return [*lines, "plot " + ", ".join(plots)]
+
+
+# ---- Percentiles ------------------------------------------------------------------------------------------------------
+
+def nines(most):
+    """Ticks of 1 / (1 - p)."""
+    ticks = ["'0 %%' 1", "'50 %%' 2"]
+    for power in range(1, len(str(most)) + 1):
+        percent = 100 - 100 / 10**power
+        ticks.append(f"'{percent:.{max(0, power - 2)}f} %%' {10**power}")
+    return f"set xtics ({', '.join(ticks)})"
+
+
+def curve(figure, scale):
+    """Points (1 / (1 - p), value) by nearest rank: up to where ten samples lie above, and from there on. The maximum ends it."""
+    if figure.pairs is None:
+        points = [(100 / (100 - percent), scale.of(value)) for percent, value, bound, _ in figure.percentiles if not bound]
+        return points, []
+    n = figure.samples if figure.above_all else figure.known
+    x, certain, rest = 1.0, [], []
+    last = n if figure.ends_ns is None else figure.rank_below(figure.ends_ns)
+    while x < n:
+        rank = max(1, math.ceil(n - n / x - 1e-9))
+        if rank > last:
+            break
+        point = (x, scale.of(figure.at_rank(rank)))
+        (certain if n - rank >= 10 else rest).append(point)
+        x *= 10**(1 / 80)
+    if last == n:
+        rest.append((n, scale.of(figure.at_rank(n))))
+    return certain, certain[-1:] + rest
+
+
+def by_percentile(place, lines, figures, what):
+    """figures: (label, style number, dash, statistic). Returns all lines."""
+    values = [ns for _, _, _, f in figures for ns in ([f.pairs[0][0], f.pairs[-1][0]] if f.pairs else [v for _, v, _, _ in f.percentiles])]
+    # A single sample near 0 would take half of a logarithmic axis.
+    usual = [f.at_rank(max(1, f.known // 100)) // 4 for _, _, _, f in figures if f.pairs]
+    scale = Scale(max(min(values), min(usual, default=0)), max(values))
+    most = max(f.samples for _, _, _, f in figures)
+    lines += scale.set("y", place.tall // 34)
+    lines += ["set logscale x 10", nines(most), f"set xrange [1:{most * 1.3:.6g}]", "set mxtics 1",
+              f"set xlabel 'percentile' textcolor rgb '{INK}'", f"set ylabel {quote(what)} textcolor rgb '{INK}'"]
+    plots = []
+    for i, (label, colour, dash, figure) in enumerate(figures):
+        certain, rest = curve(figure, scale)
+        kind = "lines" if figure.pairs else "linespoints pointtype 7 pointsize 0.5"
+        title = f"title {quote(label)}"
+        if len(certain) > 1:
+            lines += block(f"certain{i}", certain)
+            plots.append(f"$certain{i} using 1:2 with {kind} {style(colour, 2.4, dash)} {title}")
+            title = "notitle"
+        if rest:
+            lines += block(f"rest{i}", rest)
+            plots.append(f"$rest{i} using 1:2 with points pointtype {(4, 6, 8, 10, 12, 1)[colour]} pointsize 0.35 linecolor rgb '{COLOURS[colour]}' {title}")
+    return [*lines, "plot " + ", ".join(plots)]
+
+
+def percentiles(runs, place):
+    lines, _ = begin(place, f"{name(runs[0].figure)} by percentile{all_of(runs)}", f"{formulas(runs)}. Small points: fewer than ten samples lie above.{coarse(runs)}",
+                     [run.label for run in runs] if len(runs) > 1 else [])
+    if len(runs) == 1:
+        lines.append("set key off")
+    return by_percentile(place, lines, [(run.label, i, None, run.main) for i, run in enumerate(runs)], word(runs[0]))
+
+
+def one_way(runs, place):
+    figures, bounds = [], []
+    for i, run in enumerate(runs):
+        for j, way in enumerate(("forward_ns", "backward_ns")):
+            figure = run.statistics.get(way)
+            if figure and figure.samples and (figure.pairs or figure.percentiles):
+                label = name(way) + (f", {run.label}" if len(runs) > 1 else "")
+                figures.append((label, i if len(runs) > 1 else j, DASHES[0] if way == "forward_ns" else DASHES[1], figure))
+                if figure.within_ns is not None:
+                    bounds.append(figure.within_ns)
+    known = f"They cross the two hosts' clocks: each value is known within {time(max(bounds))}." if bounds else ""
+    lines, _ = begin(place, f"One way by percentile{all_of(runs)}", f"Forward: T2 - T1; backward: T4 - T3. {known}", [label for label, *_ in figures])
+    return by_percentile(place, lines, figures, "one way")
+
+
+# ---- Time -------------------------------------------------------------------------------------------------------------
+
+def thinned(rows):
+    """Rows (from_ns, to_ns, p50, p99, max) of fewer seconds than POINTS, and how many seconds each is of at most."""
+    rows = [row for row in rows if row[1] > row[0]]
+    each = max(1, -(-len(rows) // POINTS))
+    if each == 1:
+        return rows, 1
+    out = []
+    for i in range(0, len(rows), each):
+        group = rows[i:i + each]
+        known = [row for row in group if row[4] is not None]
+        p50 = sorted(row[2] for row in known if row[2] is not None)
+        out.append((group[0][0], group[-1][1], p50[len(p50) // 2] if p50 else None,
+                    max((row[3] for row in known if row[3] is not None), default=None), max((row[4] for row in known), default=None)))
+    return out, each
+
+
+def line_of(rows, which, scale):
+    """With a gap where there is nothing: no value, or no row for a while."""
+    out, before = [], None
+    for row in rows:
+        if row[which] is None or (before is not None and row[0] - before > 1.5 * 10**9):
+            out.append(None)
+        if row[which] is not None:
+            out.append(((row[0] + row[1]) / 2e9, scale.of(row[which])))
+        before = row[1]
+    return out
+
+
+def highest_breaches(run):
+    """One in each part of the time at most, the highest."""
+    part_ns, best = max(1, (run.duration_ns or 1) // 400), {}
+    for at, value in run.breaches:
+        best[at // part_ns] = max(best.get(at // part_ns, (0, 0)), (value, at))
+    return [(at, value) for value, at in best.values()]
+
+
+def in_time(runs, place):
+    lines_of = (("p50", 2, DASHES[0], 7), ("p99", 3, DASHES[1], 5), ("max", 4, DASHES[2], 9)) if len(runs) <= 3 else (("p99", 3, None, 7),)
+    prepared = [(run, i, *thinned(run.seconds)) for i, run in enumerate(runs) if run.seconds]
+    values = [row[k] for _, _, rows, _ in prepared for row in rows for _, k, _, _ in lines_of if row[k] is not None]
+    values += [value for run, *_ in prepared for _, value in run.breaches]
+    scale, each = Scale(min(values), max(values)), max(each for *_, each in prepared)
+    entries, plots, data = [], [], []
+    for run, i, rows, _ in prepared:
+        for j, (label, k, dash, point) in enumerate(lines_of):
+            entries.append(label + (f" {run.label}" if len(runs) > 1 else ""))
+            kind = f"linespoints pointtype {point} pointsize 0.55" if len(rows) <= 80 else "lines"
+            data += block(f"line{i}_{k}", line_of(rows, k, scale))
+            plots.append(f"$line{i}_{k} using 1:2 with {kind} {style(j if len(runs) == 1 else i, 1.8, dash)} title {quote(entries[-1])}")
+        if run.breaches:
+            entries.append("breaches" + (f" {run.label}" if len(runs) > 1 else ""))
+            data += block(f"breaches{i}", [(at / 1e9, scale.of(value)) for at, value in highest_breaches(run)])
+            plots.append(f"$breaches{i} using 1:2 with points pointtype 2 pointsize 1.1 linewidth 1.6 linecolor rgb '{INK if len(runs) == 1 else COLOURS[i]}' "
+                         f"title {quote(entries[-1])}")
+    below = f"Each point: {each} seconds; the middle of their p50, the highest of their p99 and maximum." if each > 1 else "Each point: one second."
+    lines, _ = begin(place, f"{name(runs[0].figure)} in time{all_of(runs)}", f"{formulas(runs)}. {below}", entries)
+    lines += scale.set("y", place.tall // 34, 1.3)
+    longest = max(max(rows[-1][1] for _, _, rows, _ in prepared), max((at for run, *_ in prepared for at, _ in run.breaches), default=0))
+    lines += [f"set xrange [0:{longest / 1e9:.9g}]", f"set xlabel 'seconds after the start' textcolor rgb '{INK}'", f"set ylabel {quote(word(runs[0]))} textcolor rgb '{INK}'"]
+    for ns in sorted({run.threshold_ns for run, *_ in prepared if run.threshold_ns and run.threshold_on == run.figure}):
+        if scale.lo_ns < ns < scale.hi_ns:
+            lines += [f"set arrow from graph 0, first {scale.of(ns):.12g} to graph 1, first {scale.of(ns):.12g} nohead front linecolor rgb '{INK}' dashtype 4 linewidth 1",
+                      f"set label {quote('threshold ' + time(ns))} at graph 0.99, first {scale.of(ns):.12g} right offset 0, 0.5 front textcolor rgb '{INK}'"]
+    return [*lines, *data, "plot " + ", ".join(plots)]
+
+
+# ---- Stages -----------------------------------------------------------------------------------------------------------
+
+# In the order of the way. Where the reflector's own are known they stand for the response.
+WAY = (r"app_to_\w+_ns", r"network(_and_hosts)?_ns", r"response_ns", r"remote_(?!app)\w+_to_app_ns", r"remote_app_processing_ns",
+       r"remote_app_to_\w+_ns", r"(?!app|remote)\w+_to_app_ns")
+WAY_OF_REFLECTOR = (r"(?!app|remote)\w+_to_app_ns", r"app_processing_ns", r"app_to_\w+_ns")
+
+
+def stages_of(run):
+    """Names of stages that lie one after the other; fewer than two: none."""
+    way = WAY if run.role == "emit" else WAY_OF_REFLECTOR
+    known = [one for one in run.statistics if run.statistics[one].percentile(50) and one != run.figure]
+    stages = [one for pattern in way for one in known if re.fullmatch(pattern, one)]
+    remote = [one for one in stages if one.startswith("remote_")]
+    stages = [one for one in stages if one != "response_ns"] if len(remote) == 3 else [one for one in stages if one not in remote]
+    return stages if len(stages) > 1 else []
+
+
+def stack(run, stages, percent, row, scale):
+    """Rows of boxes (middle, row, from, to, low, high, number of the stage), and that of the whole."""
+    at, boxes, begin_ns, own = 0, [], 0, stages_of(run)
+    for number, one in enumerate(stages):
+        found = run.statistics[one].percentile(percent) if one in own else None
+        if found:
+            boxes.append((scale.of(at + found[0] / 2), row + 0.08, scale.of(at), scale.of(at + found[0]), row - 0.16, row + 0.34, number))
+            at += found[0]
+            if re.fullmatch(WAY[0], one) and run.role == "emit":
+                begin_ns = at
+    whole = run.main.percentile(percent)
+    if whole:
+        boxes.append((scale.of(begin_ns + whole[0] / 2), row - 0.28, scale.of(begin_ns), scale.of(begin_ns + whole[0]), row - 0.34, row - 0.22, -1))
+    return boxes, max(at, begin_ns + (whole[0] if whole else 0))
+
+
+def linear(hi_ns):
+    scale = Scale(0, 10)
+    scale.lo_ns, scale.hi_ns, scale.is_log = 0, max(1, hi_ns), False
+    scale.unit, scale.size_ns = next(((u, s) for u, s in (("s", 10**9), ("ms", 10**6), ("µs", 10**3)) if hi_ns >= 2 * s), ("ns", 1))
+    return scale
+
+
+def stages_plot(runs, names, percent, prefix):
+    """Data, settings and the plot of one percentile."""
+    totals = [stack(run, names, percent, 0, linear(1))[1] for run in runs]
+    scale = linear(max(totals))
+    boxes = [box for i, run in enumerate(runs) for box in stack(run, names, percent, len(runs) - i, scale)[0]]
+    lines, plots = scale.set("x", 8), []
+    ticks = ", ".join(f"{quote_tick(clean(run.label, 16))} {len(runs) - i}" for i, run in enumerate(runs))
+    lines += [f"set xrange [0:{scale.of(scale.hi_ns) * 1.03:.12g}]", f"set ytics ({ticks})" if len(runs) > 1 else "unset ytics",
+              f"set yrange [0.4:{len(runs) + 0.6}]", f"set xlabel {quote(f'p{percent:g} of each')} textcolor rgb '{INK}'", "set style fill solid 1 noborder"]
+    for number in (*range(len(names)), -1):
+        rows = [box[:6] for box in boxes if box[6] == number]
+        if rows:
+            lines += block(f"{prefix}{number + 1}", rows)
+            colour = (*COLOURS, GREY)[number % 7] if number >= 0 else INK
+            plots.append(f"${prefix}{number + 1} using 1:2:3:4:5:6 with boxxyerror linecolor rgb '{colour}' notitle")
+    wide = [(box[0], box[1], box[6] + 1) for box in boxes if box[6] >= 0 and box[3] - box[2] > 0.03 * scale.of(scale.hi_ns)]
+    for colour, numbers in (("#ffffff", (1, 2, 3, 7)), ("#000000", (4, 5, 6))):
+        rows = [row for row in wide if row[2] in numbers]
+        if rows:
+            lines += block(f"{prefix}numbers{numbers[0]}", rows)
+            plots.append(f"${prefix}numbers{numbers[0]} using 1:2:(sprintf('%d', $3)) with labels textcolor rgb '{colour}' notitle")
+    return lines, "plot " + ", ".join(plots)
+
+
+def stages(runs, place):
+    runs = [run for run in runs if stages_of(run)]
+    names = list(dict.fromkeys(one for run in runs for one in stages_of(run)))
+    order = WAY if runs[0].role == "emit" else WAY_OF_REFLECTOR
+    names.sort(key=lambda one: next(i for i, pattern in enumerate(order) if re.fullmatch(pattern, one)))
+    entries = [f"{i + 1} {name(one)}" for i, one in enumerate(names)] + [f"{word(runs[0])} as a whole"]
+    colours = [(*COLOURS, GREY)[i % 7] for i in range(len(names))] + [INK]
+    lines, top = begin(place, f"Stages, one after the other{all_of(runs)}",
+                       "Left the median of each stage, right its 99th percentile. Those of parts do not add up to that of the whole, the thin bar.", entries)
+    left = 24 if len(runs) == 1 else 130
+    middle = place.width / 2
+    parts = ((50, left, middle - 20), (99, middle + (30 if len(runs) == 1 else 20), place.width - 28))
+    bottom = place.tall - BELOW
+    if place.narrow:
+        half = (top + bottom) / 2
+        spans = ((top, half - 32), (half + 14, bottom))
+        parts = [(percent, left, place.width - 28) for percent, *_ in parts]
+    else:
+        spans = ((top, bottom),) * 2
+    # First the title and the key alone, for a key is no wider than its plot.
+    lines += ["unset border", "unset tics", "unset grid", "set xrange [0:1]", "set yrange [0:1]", "set style fill solid 1 noborder", *block("nothing", [(9, 9)]),
+              "plot " + ", ".join(f"$nothing using 1:2 with boxes linecolor rgb '{colour}' title {quote(entry)}" for entry, colour in zip(entries, colours)),
+              "unset label", "set key off", f"set border 3 linecolor rgb '{INK}'", f"set grid x back linecolor rgb '{FAINT}' linetype 1 linewidth 0.5",
+              "set tics out scale 0.6", f"set xtics nomirror textcolor rgb '{INK}'", f"set ytics nomirror textcolor rgb '{INK}'"]
+    for i, ((percent, from_px, to_px), (high, low)) in enumerate(zip(parts, spans)):
+        more, plot = stages_plot(runs, names, percent, f"p{percent}_")
+        more += ["unset ytics"] if i and not place.narrow else []
+        lines += place.part(from_px, to_px, high, low) + more + [plot]
+    return lines
+
+
+# ---- All of them ------------------------------------------------------------------------------------------------------
+
+def has_histogram(run):
+    return None if run.main.pairs else "the file has no histogram"
+
+
+def has_percentiles(run):
+    return None if run.main.pairs or run.main.percentiles else "the file has no percentiles"
+
+
+def has_seconds(run):
+    return None if any(row[1] > row[0] and row[4] is not None for row in run.seconds or ()) else run.why_no_seconds or "the file has no seconds"
+
+
+def has_stages(run):
+    return None if stages_of(run) else "the run did not tell its parts apart: see -s (--sw-timestamps) and, of a log, --log-full"
+
+
+def has_one_way(run):
+    ways = [run.statistics.get(way) for way in ("forward_ns", "backward_ns")]
+    return None if any(way and way.samples and (way.pairs or way.percentiles) for way in ways) else \
+        "a log does not tell it" if run.is_log else "it was not known"
+
+
+# name: what draws it, what is missing of a run (None: nothing), px that it is tall, what it shows in words.
+PANELS = {
+    "histogram": (histogram, has_histogram, 400, "Histogram of the latency, with logarithmic counts"),
+    "percentiles": (percentiles, has_percentiles, 400, "Latency by percentile, on a scale of nines"),
+    "time": (in_time, has_seconds, 400, "Median, 99th percentile and maximum of each second, with breaches"),
+    "stages": (stages, has_stages, 300, "Stages of the way, stacked: medians, and 99th percentiles"),
+    "one-way": (one_way, has_one_way, 360, "Forward and backward by percentile"),
+}
+
+
+def offer(runs, panel):
+    """The runs that have what a panel shows, and why the others do not."""
+    missing = [(run, PANELS[panel][1](run)) for run in runs]
+    return [run for run, why in missing if why is None], [(run, why) for run, why in missing if why is not None]

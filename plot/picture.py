@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A picture: panels one below the other, and below them what was measured, where, when, and whether it may be trusted."""
+from gnuplot import LINE_PX, draw, terminal
+from panels import PANELS, Place, offer
+from words import Bad, count, date, name, seconds
+
+WIDTH, NARROW = 960, 420
+
+
+def verdict(run):
+    return run.level or ("not judged (a log has no verdict)" if run.is_log else "not judged")
+
+
+def facts(run):
+    """One sentence."""
+    where = f"Host {run.hostname}" if run.hostname else "Host not known"
+    if run.interface:
+        where += f" {run.interface}" + (f" to {run.server}" if run.server else "")
+    when = date(run.began_unix_ns) or "date not known"
+    if run.is_log:
+        where, when = "Host not told by a log", f"{when} by the clock of the stamps" if run.began_unix_ns is not None else when
+    parts = [where, when, f"{run.stamp} stamps"]
+    if run.duration_ns is not None:
+        parts.append(seconds(run.duration_ns))
+    parts.append(f"{count(run.main.samples)} samples")
+    if run.lost is not None:
+        parts.append(f"{count(run.lost)} lost")
+    return f"{', '.join(parts)}. Verdict: {verdict(run)}"
+
+
+def footer(runs, place):
+    """Lines of text, as wide as the picture."""
+    lines = []
+    for run in runs:
+        lines += place.wrap((f"{run.label}: " if len(runs) > 1 else "") + facts(run))
+        for note in run.notes:
+            lines += place.wrap(f"{run.label}: {note}." if len(runs) > 1 else f"{note[:1].upper()}{note[1:]}.")
+    return lines
+
+
+def choose(runs, wanted):
+    """[(panel, the runs that have it)], and [(panel, run, why not)]. wanted: names, or None for all that there is something for."""
+    chosen, missing = [], []
+    for panel in PANELS if wanted is None else wanted:
+        having, lacking = offer(runs, panel)
+        if having:
+            chosen.append((panel, having))
+        elif wanted is not None:
+            raise Bad(f"no panel '{panel}' can be drawn of {lacking[0][0].path}: {lacking[0][1]}")
+        missing += [(panel, run, why) for run, why in lacking]
+    if not chosen:
+        raise Bad(f"nothing can be drawn: {missing[0][2]}")
+    return chosen, missing
+
+
+def compose(form, runs, chosen, width=WIDTH, title=None, scale=1.0):
+    """The octets of a picture of the panels chosen. form: svg or png."""
+    head = 40 if title else 6
+    tall = [round(PANELS[panel][2] * scale) + (60 * (len(having) - 1) if panel == "stages" else 0) for panel, having in chosen]
+    if width < 700:
+        tall = [px * 3 // 2 if panel == "stages" else px for px, (panel, _) in zip(tall, chosen)]
+    below = footer(runs, Place(form, width, 100, 0, 0))
+    height = head + sum(tall) + 16 + (LINE_PX - 2) * len(below)
+    script = [*terminal(form, width, height), "set multiplot"]
+    top = head
+    for i, ((panel, having), px) in enumerate(zip(chosen, tall)):
+        place = Place(form, width, height, top, px)
+        lines = PANELS[panel][0](having, place)
+        extra = []
+        if not i:
+            extra = [place.label(14, head + sum(tall) + 12 + (LINE_PX - 2) * k, text, 12) for k, text in enumerate(below)]
+            extra += [place.label(14, 22, title, 19)] if title else []
+        script += [lines[0], *extra, *lines[1:]]
+        top += px
+    return draw("\n".join([*script, "unset multiplot", ""]))
+
+
+def described(panel, runs):
+    """For who does not see it."""
+    values = "; ".join(f"{run.label}: median {run.main.percentile(50)[0] if run.main.percentile(50) else '?'} ns, maximum {run.main.max_ns} ns" for run in runs)
+    return f"{PANELS[panel][3]}. {name(runs[0].figure)} of {values}. Verdict: {', '.join(verdict(run) for run in runs)}."

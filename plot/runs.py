@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run as it is drawn, and how it is read from --json and --jsonl (docs/json.md). Times are whole nanoseconds.
+
+What a file has is checked where it is read: what comes out of here has the types that it should have.
+"""
+import bisect
+import itertools
+import json
+import os
+import re
+import stat
+
+import logs
+from words import Bad, PERCENTS, clean
+
+SCHEMA_VERSION = 1
+
+
+class Statistic:
+    """Samples of one name. pairs: (start_ns, count) in order, each width_ns wide; None: only percentiles are known."""
+
+    def __init__(self, name, formula=None, pairs=None, width_ns=1):
+        self.name, self.formula, self.pairs, self.width_ns = name, formula, pairs, width_ns
+        self.within_ns = None  # each value is known within this; None: one clock made both stamps
+        self.unknown = 0  # samples that are in no pair
+        self.above_all = True  # and these are above every pair that is told; else they may be anywhere
+        self.ends_ns = None  # from here on pairs are incomplete
+        self.samples = self.max_ns = self.min_ns = self.mean_ns = None
+        self.percentiles = []  # (percent, value_ns, is a bound, samples above)
+        if pairs is not None:
+            self._sums = list(itertools.accumulate(count for _, count in pairs))
+
+    @property
+    def known(self):
+        return self._sums[-1] if self.pairs else 0
+
+    def at_rank(self, rank):
+        """The value of the sample of this rank, from 1 on, of those in pairs."""
+        return self.pairs[bisect.bisect_left(self._sums, rank)][0]
+
+    def rank_below(self, ns):
+        """How many samples are in pairs that begin below ns."""
+        i = bisect.bisect_left(self.pairs, (ns,))
+        return self._sums[i - 1] if i else 0
+
+    def percentile(self, percent):
+        """(value_ns, is a bound, samples above), or None."""
+        return next((rest for one, *rest in self.percentiles if abs(one - percent) < 1e-9), None)
+
+    def conclude(self):
+        """Fills in the figures of samples that all are in pairs, by nearest rank."""
+        self.samples = self.known
+        if not self.samples:
+            return self
+        self.min_ns, self.max_ns = self.pairs[0][0], self.pairs[-1][0]
+        self.mean_ns = round(sum(value * count for value, count in self.pairs) / self.samples)
+        for text in PERCENTS:
+            whole, _, rest = text.partition(".")
+            rank = -(-int(whole + rest) * self.samples // 10**(2 + len(rest)))
+            if len(rest) < 3 or self.samples - rank >= 10:
+                self.percentiles.append((float(text), self.at_rank(rank), False, self.samples - rank))
+        return self
+
+
+class Run:
+    def __init__(self, path):
+        self.path = path
+        self.label = clean(os.path.basename(path).encode("utf-8", "replace").decode(), 40)
+        self.is_log = False
+        self.role = self.stamp = self.latency = self.figure = None
+        self.interface = self.server = self.hostname = None
+        self.began_unix_ns = self.duration_ns = None
+        self.level = None  # of the verdict; None: there is none
+        self.reasons = []
+        self.statistics = {}
+        self.seconds = None  # (from_ns, to_ns, p50_ns, p99_ns, max_ns), with None where there was no sample; None: not there
+        self.why_no_seconds = ""
+        self.breaches = []  # (after the start, latency_ns) of those that can be placed
+        self.breach_count = self.threshold_ns = None
+        self.threshold_on = None
+        self.accounts = {}  # rows of Packets, by name
+        self.lost = None
+        self.facts = []  # (what, text) for the table of the page
+        self.notes = []  # what is not in the pictures, and why
+
+    @property
+    def main(self):
+        return self.statistics[self.figure]
+
+
+# ---- Checks ---------------------------------------------------------------------------------------------------------
+
+KINDS = {"text": str, "object": dict, "array": list, "flag": bool, "integer": int, "count": int, "number": (int, float)}
+LARGEST = 2**64
+
+
+def member(of, name, kind, none=False):
+    """A member of an object; none: it may be null, or not there."""
+    if not isinstance(of, dict):
+        raise Bad("has something else where an object should be")
+    value = of.get(name)
+    if value is None and none:
+        return None
+    if not isinstance(value, KINDS[kind]) or (isinstance(value, bool) and kind != "flag"):
+        raise Bad(f"has no {kind} '{name}' where one should be")
+    if kind in ("integer", "count", "number") and not (0 if kind == "count" else -LARGEST) <= value <= LARGEST:
+        raise Bad(f"has a '{name}' that cannot be")
+    return value
+
+
+def pairs_of(of, name):
+    """A list of [start_ns, count]."""
+    pairs = member(of, name, "array")
+    for pair in pairs:
+        if not (isinstance(pair, list) and len(pair) == 2 and type(pair[0]) is int and type(pair[1]) is int and
+                0 <= pair[0] < 2**63 and 0 < pair[1] < 2**63):
+            raise Bad(f"has a pair in '{name}' that cannot be")
+    return [tuple(pair) for pair in pairs]
+
+
+def merged(pairs):
+    """In order, each start once."""
+    sums = {}
+    for start, count in pairs:
+        sums[start] = sums.get(start, 0) + count
+    return sorted(sums.items())
+
+
+def no_number(text):
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def parse(data):
+    try:
+        return json.loads(data, parse_constant=no_number)
+    except RecursionError:
+        raise Bad("is nested too deeply") from None
+    except ValueError as error:
+        raise Bad(f"is no JSON, or cut off: {clean(str(error), 80)}") from None
+
+
+def check_format(of):
+    if not isinstance(of, dict) or of.get("format") != "rant":
+        raise Bad("is no result of rant")
+    version = member(of, "schema_version", "integer")
+    if version != SCHEMA_VERSION:
+        raise Bad(f"has schema version {version}, and this program reads {SCHEMA_VERSION}: take the rant-plot of the newer rant")
+
+
+# ---- The parts of both forms ------------------------------------------------------------------------------------------
+
+def take_run(run, of):
+    part = member(of, "run", "object")
+    run.role = member(part, "role", "text")
+    if run.role not in ("emit", "reflect"):
+        raise Bad("has a role that is not known")
+    run.figure = "rtt_ns" if run.role == "emit" else "response_ns"
+    run.stamp = clean(member(part, "stamp", "text"), 20)
+    run.latency = clean(member(part, "latency", "text"), 60)
+    run.interface = clean(member(part, "interface", "text"), 20)
+    run.server = clean(member(part, "server", "text", none=True) or "", 60) or None
+    run.began_unix_ns = member(part, "began_unix_ns", "integer", none=True)
+    run.duration_ns = member(part, "duration_ns", "count")
+
+
+def take_verdict(run, of):
+    part = member(of, "verdict", "object", none=True)
+    if part is None:
+        return
+    run.level = member(part, "level", "text")
+    if run.level not in ("trusted", "doubtful", "void"):
+        raise Bad("has a verdict that is not known")
+    for reason in member(part, "reasons", "array"):
+        run.reasons.append((clean(member(reason, "name", "text")), clean(member(reason, "found", "text")),
+                            clean(member(reason, "why", "text"), 400)))
+
+
+def take_accounts(run, of):
+    accounts = member(of, "accounts", "object")
+    for name, number in member(accounts, "packets", "object").items():
+        if number is not None and re.fullmatch("[a-z_]{1,40}", name):
+            run.accounts[name] = member({name: number}, name, "count")
+    run.lost = run.accounts.get("lost") if run.role == "emit" else None
+
+
+def take_host(run, of):
+    host, nic = member(of, "host", "object"), member(of, "nic", "object", none=True) or {}
+    run.hostname = clean(member(host, "hostname", "text", none=True) or "", 60) or None
+    for what, part, names in (("Host", host, ("hostname", "kernel", "machine", "cpu_model", "governor", "hypervisor")),
+                              ("NIC", nic, ("interface", "driver", "driver_version", "firmware", "speed_mbps"))):
+        known = [(name, part[name]) for name in names if isinstance(part.get(name), (str, int)) and part[name] != ""]
+        run.facts.append((what, ", ".join(f"{name.replace('_', ' ')} {clean(str(value), 80)}" for name, value in known)))
+    words = member(member(of, "configuration", "object"), "command_line", "array", none=True) or []
+    run.facts.append(("Command line", clean(" ".join(str(word) for word in words), 1000)))
+
+
+def take_histogram(figure, of):
+    part = member(of, "histogram", "object", none=True)
+    if part is None:
+        return
+    pairs = merged(pairs_of(part, "buckets") + pairs_of(part, "overflow"))
+    figure.__init__(figure.name, figure.formula, pairs, max(1, member(part, "bucket_ns", "count")))
+    figure.unknown = member(part, "overflow_not_kept", "count")
+    if figure.unknown:
+        figure.ends_ns = member(part, "overflow_from_ns", "count")
+
+
+def take_statistics(run, of):
+    for name, part in member(of, "statistics", "object").items():
+        if not re.fullmatch("[a-z0-9_]{1,60}_ns", name):
+            raise Bad("has a statistic of a name that cannot be")
+        figure = Statistic(name, clean(member(part, "formula", "text", none=True) or "", 60))
+        take_histogram(figure, part)
+        figure.samples = member(part, "samples", "count")
+        figure.within_ns = member(part, "within_ns", "count", none=True)
+        for what in ("min_ns", "max_ns", "mean_ns"):
+            setattr(figure, what, member(part, what, "count", none=figure.samples == 0))
+        for one in member(part, "percentiles", "array"):
+            figure.percentiles.append((float(member(one, "percent", "number")), member(one, "value_ns", "count"),
+                                       member(one, "bound", "flag"), member(one, "samples_above", "count")))
+        if figure.pairs is not None and figure.known + figure.unknown != figure.samples:
+            raise Bad(f"has a histogram of {name} that does not add up to its samples")
+        run.statistics[name] = figure
+    if run.figure not in run.statistics:
+        raise Bad(f"has no statistic {run.figure}")
+
+
+def second_of(part):
+    """(from_ns, to_ns, p50_ns, p99_ns, max_ns)"""
+    times = [member(part, name, "count") for name in ("from_ns", "to_ns")]
+    return (*times, *(member(part, name, "count", none=True) for name in ("p50_ns", "p99_ns", "max_ns")))
+
+
+def stamp_to_realtime(of, run):
+    """What a stamp is less to be of CLOCK_REALTIME; None: not known. Without stamps of a NIC all are of that clock."""
+    if run.stamp != "hardware":
+        return 0
+    clocks = member(of, "clocks", "object", none=True) or {}
+    relation = member(clocks, "nic_clock", "object", none=True) or {}
+    relation = member(relation, "minus_realtime", "object", none=True)
+    return member(relation, "offset_ns", "integer") if relation else None
+
+
+def place_breach(run, part, less_ns):
+    """(after the start, latency_ns), or None where the time of its stamps is not known."""
+    stamps = member(part, "stamps", "object")
+    names = [f"{t}_{kind}_ns" for t in (("t4", "t1") if run.role == "emit" else ("t3", "t2")) for kind in ("hw", "kernel", "sw")]
+    at = next((member(stamps, name, "integer") for name in names if name in stamps), None)
+    latency_ns = member(part, "latency_ns", "integer")
+    if at is None or less_ns is None or run.began_unix_ns is None or latency_ns < 0:
+        return None
+    after_ns = at - less_ns - run.began_unix_ns
+    # The start is known by the clock at the end: some slack.
+    return (max(0, after_ns), latency_ns) if -10**9 < after_ns < (run.duration_ns or 0) + 10**9 else None
+
+
+def place_breaches(run, parts, less_ns, count):
+    placed = {(part.get("number"), part.get("seq")): place_breach(run, part, less_ns) for part in parts}
+    run.breaches = sorted(where for where in placed.values() if where)
+    run.breach_count = count
+    if len(run.breaches) < count:
+        run.notes.append(f"{len(run.breaches):,} of {count:,} breaches are marked: the file does not tell when the others were")
+
+
+# ---- The files --------------------------------------------------------------------------------------------------------
+
+def read_json(run, data):
+    of = parse(data)
+    check_format(of)
+    take_run(run, of)
+    take_verdict(run, of)
+    take_host(run, of)
+    take_accounts(run, of)
+    take_statistics(run, of)
+    breaches = member(of, "breaches", "object", none=True)
+    if breaches:
+        parts = [member(breaches, name, "object", none=True) for name in ("first", "worst")] + member(breaches, "last", "array")
+        run.threshold_ns = member(breaches, "threshold_ns", "count")
+        run.threshold_on = member(breaches, "threshold_on", "text")
+        place_breaches(run, [part for part in parts if part], stamp_to_realtime(of, run), member(breaches, "count", "count"))
+    seconds = member(of, "seconds", "array", none=True)
+    run.why_no_seconds = "this JSON has no seconds: take the --jsonl of the run"
+    if seconds is not None:
+        run.seconds = [second_of(part) for part in seconds]
+        note_left_out(run, sum(member(part, "not_in_percentiles", "count", none=True) or 0 for part in seconds), "the time series")
+
+
+def note_left_out(run, number, where):
+    if number:
+        run.notes.append(f"{number:,} samples are not in {where}: they were too many to be told of while it ran")
+
+
+def json_lines(file):
+    """The objects of the lines; one that is cut is refused."""
+    number = 0
+    for number, line in enumerate(file, 1):
+        try:
+            if not line.endswith(b"\n"):
+                raise Bad("is cut off")
+            yield parse(line)
+        except Bad as error:
+            raise Bad(f"line {number} {error}") from None
+
+
+def read_jsonl(run, file):
+    lines = json_lines(file)
+    first = next(lines)
+    check_format(first)
+    counts, left_out, breaches, last, has_buckets, width_ns = {}, 0, [], None, True, 1
+    run.seconds = []
+    for of in lines:
+        kind = member(of, "type", "text")
+        if last is not None:
+            raise Bad("has lines after its summary: is it of more than one run?")
+        if kind == "second":
+            run.seconds.append(second_of(of))
+            left_out += member(of, "not_in_percentiles", "count", none=True) or 0
+            has_buckets = has_buckets and "buckets" in of
+            width_ns = max(width_ns, member(of, "bucket_ns", "count", none=True) or 1)
+            for start, count in pairs_of(of, "buckets") if has_buckets else ():
+                counts[start] = counts.get(start, 0) + count
+        elif kind == "breach":
+            breaches.append(member(of, "breach", "object"))
+        elif kind == "summary":
+            last = of
+    if last is None:
+        raise Bad("has no summary, its last line: it is cut off, or the run still goes on")
+    conclude_jsonl(run, first, last, (merged(counts.items()) if has_buckets else []), width_ns, left_out)
+    options = member(member(first, "configuration", "object"), "options", "object")
+    run.threshold_ns = member(options, "threshold_ns", "count", none=True)
+    if run.threshold_ns is not None:
+        run.threshold_on = run.figure if options.get("threshold_on") in (None, "rtt", "response", run.figure) else "network_ns"
+        place_breaches(run, breaches, stamp_to_realtime(last, run), len(breaches) + (member(last, "breaches_not_told", "count")))
+
+
+def conclude_jsonl(run, first, last, pairs, width_ns, left_out):
+    take_run(run, last)
+    take_verdict(run, last)
+    take_host(run, first)
+    take_accounts(run, last)
+    take_statistics(run, last)
+    note_left_out(run, left_out, "histogram, curve and time series")
+    if not run.seconds:
+        run.seconds, run.why_no_seconds = None, "the run had no thread beside it to tell of seconds"
+    if not pairs:
+        return
+    main = run.main
+    figure = Statistic(main.name, main.formula, pairs, width_ns)
+    for what in ("within_ns", "samples", "min_ns", "max_ns", "mean_ns", "percentiles"):
+        setattr(figure, what, getattr(main, what))
+    figure.unknown, figure.above_all = max(0, figure.samples - figure.known), False
+    run.statistics[run.figure] = figure
+
+
+def read(path):
+    """The run of a file. Bad: one line, without the name of the file."""
+    run = Run(path)
+    with open(path, "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise Bad("is no file")
+        begin = file.readline(1 << 20)
+        file.seek(0)
+        if not begin:
+            raise Bad("is empty")
+        if logs.is_log(begin):
+            logs.read_log(run, file, Statistic)
+        elif begin.lstrip()[:1] != b"{":
+            raise Bad("is none of what rant writes: JSON (--json), lines of JSON (--jsonl), a log (--log)")
+        elif re.match(rb'\s*\{\s*"type"\s*:', begin):
+            read_jsonl(run, file)
+        else:
+            read_json(run, file.read())
+    if not run.main.samples:
+        raise Bad("has no samples: there is nothing to draw")
+    return run
