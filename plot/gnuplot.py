@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """gnuplot: its language, and running it. What comes from a file gets into a script as a number, or through quote()."""
+import math
+import os
 import re
 import subprocess
 
@@ -15,8 +17,8 @@ MISSING = "gnuplot is not here: install it (Debian and Ubuntu: gnuplot-nox, Fedo
 
 
 def quote(text):
-    """A string of gnuplot: within single quotes nothing is special but these. Back quotes would do nothing there, and go all the same."""
-    return "'" + clean(text, 400).replace("`", "\u2032").replace("'", "''") + "'"
+    """A string of gnuplot. Within single quotes nothing is special but these, which become typographic ones, as back quotes do."""
+    return "'" + clean(text, 400).replace("`", "\u2018").replace("'", "\u2019") + "'"
 
 
 def quote_tick(text):
@@ -40,7 +42,8 @@ def draw(script):
     """What gnuplot puts out, octets."""
     try:
         # -d: nothing of the user's settings.
-        done = subprocess.run(["gnuplot", "-d", "-"], input=script.encode("utf-8"), capture_output=True)
+        done = subprocess.run(["gnuplot", "-d", "-"], input=script.encode("utf-8"), capture_output=True,
+                              env={**os.environ, "LC_ALL": "C.UTF-8"})
     except OSError:
         raise Bad(MISSING) from None
     # It puts a warning about what it draws nothing of on stderr too, and ends with 0 then.
@@ -56,10 +59,10 @@ def block(name, rows):
     return [f"${name} << EOD", *lines, "EOD"]
 
 
-def terminal(form, width, height):
+def terminal(form, width, height, ground):
     """Lines that begin a picture of so many px. PNG has twice as many, for a screen that is looked at from afar."""
     if form == "svg":
-        return ["set encoding utf8", f"set terminal svg size {width},{height} dynamic noenhanced font 'sans-serif,{FONT_PX}' linewidth 1.3"]
+        return ["set encoding utf8", f"set terminal svg size {width},{height} dynamic noenhanced font 'sans-serif,{FONT_PX}' linewidth 1.3 {ground}"]
     # Points are of 1/72 inch, and px of 1/96.
     font = f"noenhanced font 'sans,{FONT_PX * 0.75:.4g}' fontscale 2 linewidth 2.4 pointscale 1.4"
     return ["set encoding utf8",
@@ -81,6 +84,11 @@ class Scale:
 
     def of(self, ns):
         return (max(ns, 1) if self.is_log else ns) / self.size_ns
+
+    def share(self, ns):
+        """Where it is from the lower end of the axis (0) to the upper one (1)."""
+        low, high, at = ((math.log(max(x, 1)) for x in (self.lo_ns, self.hi_ns, ns)) if self.is_log else (self.lo_ns, self.hi_ns, ns))
+        return (at - low) / (high - low)
 
     @staticmethod
     def _tick(ns):

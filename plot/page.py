@@ -60,11 +60,9 @@ def themed(svg, prefix):
 
 
 def svg_of(runs, panel, having, width, prefix, label):
-    text = themed(compose("svg", runs, [(panel, having)], width), prefix)
-    role = f'role="img" aria-label="{escape(label)}"' if width == WIDTH else 'aria-hidden="true"'
-    if width != WIDTH:
-        role = f'role="img" aria-label="{escape(label)}"'
-    return re.sub(r"<svg\b", f'<svg {role} class="{"wide" if width == WIDTH else "narrow"}"', text, count=1)
+    text = themed(compose("svg", runs, [(panel, having)], width, ground=""), prefix)
+    start = f'<svg role="img" aria-label="{escape(label)}" class="{"wide" if width == WIDTH else "narrow"}"'
+    return start + text.removeprefix("<svg")
 
 
 def figure(runs, number, panel, having):
@@ -141,7 +139,7 @@ def top_of(run, several):
     notes = "".join(f"<li>{escape(note)}</li>" for note in run.notes)
     return "\n".join([f"<h2>{escape(run.label)}</h2>" if several else "",
                       f'<div class="verdict {escape(run.level or "none")}"><strong>Measurement: {escape(verdict(run))}</strong>'
-                      + (f"<ul>{reasons}</ul>" if reasons else "") + "</div>", key_figures(run), f"<p>{escape(facts(run))}. {escape(run.latency)}.</p>",
+                      + (f"<ul>{reasons}</ul>" if reasons else "") + "</div>", key_figures(run), f"<p>{escape(facts(run))} {escape(run.latency)}.</p>",
                       f"<p>What is not in the pictures:</p><ul>{notes}</ul>" if notes else ""])
 
 
@@ -164,7 +162,7 @@ def page(runs, wanted, title):
     body += ["<h3>Where it ran</h3>", table("Where it ran", ["what", "told by the program"], told, texts=(1,))] if told else []
     text = "\n".join(['<!DOCTYPE html>', '<html lang="en">', "<head>", '<meta charset="utf-8">',
                       '<meta name="viewport" content="width=device-width, initial-scale=1">',
-                      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
+                      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">",
                       '<link rel="icon" href="data:,">',
                       f"<title>{escape(heading)}</title>", f"<style>{style}</style>", "</head>", "<body>", "<main>", *body, "</main>", "</body>", "</html>", ""])
     try:

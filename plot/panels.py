@@ -62,7 +62,7 @@ def begin(place, title, below, entries, left=72):
         at += rows * LINE_PX + 4
     else:
         lines.append("set key off")
-    return lines + place.part(left, place.width - 24, at - place.top + 8, place.tall - BELOW), at - place.top + 8
+    return lines + place.part(left, place.width - 34, at - place.top + 8, place.tall - BELOW), at - place.top + 8
 
 
 def word(run):
@@ -96,10 +96,10 @@ def edges_of(runs, scale):
     """Of the bins, in ns, and how wide one is in words. No bin is narrower than what the histograms tell apart."""
     finest = max(run.main.width_ns for run in runs)
     if scale.is_log:
-        coarse = 4 * finest / scale.lo_ns
+        coarse = finest / scale.lo_ns
         a_decade = max(5, min(40, int(1 / math.log10(1 + coarse))))
         bins = math.ceil(math.log10((scale.hi_ns + 1) / scale.lo_ns) * a_decade)
-        edges = sorted({math.ceil(scale.lo_ns * 10**(i / a_decade)) for i in range(bins + 1)} | {scale.lo_ns})
+        edges = sorted({math.ceil(scale.lo_ns * 10**(i / a_decade) / finest) * finest for i in range(1, bins + 1)} | {scale.lo_ns})
         return edges + ([scale.hi_ns + 1] if edges[-1] <= scale.hi_ns else []), f"{a_decade} bins a decade"
     width = -(-(scale.hi_ns - scale.lo_ns + 1) // 120)
     width = -(-width // finest) * finest
@@ -124,8 +124,9 @@ def marks(run, scale, highest):
             told.append((found[0], f"p{percent:g} {time(found[0])}"))
     for i, (ns, text) in enumerate(told):
         x, y = f"{scale.of(ns):.12g}", 0.97 - 0.07 * i
+        side, off = ("right", -0.6) if scale.share(ns) > 0.7 else ("left", 0.6)
         lines += [f"set arrow from first {x}, graph 0 to first {x}, graph {y + 0.02:.2f} nohead back linecolor rgb '{INK}' dashtype 3 linewidth 1.2",
-                  f"set label {quote(text)} at first {x}, graph {y:.2f} left offset character 0.6, 0 textcolor rgb '{INK}' front"]
+                  f"set label {quote(text)} at first {x}, graph {y:.2f} {side} offset character {off}, 0 textcolor rgb '{INK}' front"]
     # Above the highest bar, where the names of percentiles are.
     return lines, highest * (highest / ALMOST_NONE)**(0.07 * len(told) + 0.08)
 
@@ -140,7 +141,7 @@ def histogram(runs, place):
     marked, top = marks(runs[0], scale, highest) if len(runs) == 1 else ([], highest * 2)
     lines += scale.set("x", place.width // 70)
     lines += [f"set xlabel {quote(f'{word(runs[0])} ({width})')} textcolor rgb '{INK}'", f"set ylabel 'samples in a bin' textcolor rgb '{INK}'",
-              "set logscale y 10", "set format y '%.0f'", f"set yrange [{ALMOST_NONE}:{top:.6g}]", "set style fill transparent solid 0.25 noborder", *marked]
+              "set logscale y 10", "set format y '%.0s%c'", f"set yrange [{ALMOST_NONE}:{top:.6g}]", "set style fill transparent solid 0.25 noborder", *marked]
     plots = []
     for i, one in enumerate(rows):
         lines += block(f"bars{i}", one)
@@ -152,9 +153,9 @@ def histogram(runs, place):
 
 # ---- Percentiles ------------------------------------------------------------------------------------------------------
 
-def nines(most):
+def nines(most, narrow):
     """Ticks of 1 / (1 - p)."""
-    ticks = ["'0 %%' 1", "'50 %%' 2"]
+    ticks = ["'0 %%' 1"] if narrow else ["'0 %%' 1", "'50 %%' 2"]
     for power in range(1, len(str(most)) + 1):
         percent = 100 - 100 / 10**power
         ticks.append(f"'{percent:.{max(0, power - 2)}f} %%' {10**power}")
@@ -189,7 +190,7 @@ def by_percentile(place, lines, figures, what):
     scale = Scale(max(min(values), min(usual, default=0)), max(values))
     most = max(f.samples for _, _, _, f in figures)
     lines += scale.set("y", place.tall // 34)
-    lines += ["set logscale x 10", nines(most), f"set xrange [1:{most * 1.3:.6g}]", "set mxtics 1",
+    lines += ["set logscale x 10", nines(most, place.narrow), f"set xrange [1:{most * 1.3:.6g}]", "set mxtics 1",
               f"set xlabel 'percentile' textcolor rgb '{INK}'", f"set ylabel {quote(what)} textcolor rgb '{INK}'"]
     plots = []
     for i, (label, colour, dash, figure) in enumerate(figures):
@@ -202,7 +203,7 @@ def by_percentile(place, lines, figures, what):
             title = "notitle"
         if rest:
             lines += block(f"rest{i}", rest)
-            plots.append(f"$rest{i} using 1:2 with points pointtype {(4, 6, 8, 10, 12, 1)[colour]} pointsize 0.35 linecolor rgb '{COLOURS[colour]}' {title}")
+            plots.append(f"$rest{i} using 1:2 with points pointtype {(5, 7, 9, 11, 13, 15)[colour]} pointsize 0.35 linecolor rgb '{COLOURS[colour]}' {title}")
     return [*lines, "plot " + ", ".join(plots)]
 
 
@@ -260,11 +261,11 @@ def line_of(rows, which, scale):
 
 
 def highest_breaches(run):
-    """One in each part of the time at most, the highest."""
-    part_ns, best = max(1, (run.duration_ns or 1) // 400), {}
+    """The highest one in each part of the time, and how long a part is."""
+    part_ns, best = max(10**6, (run.duration_ns or 0) // 400), {}
     for at, value in run.breaches:
         best[at // part_ns] = max(best.get(at // part_ns, (0, 0)), (value, at))
-    return [(at, value) for value, at in best.values()]
+    return [(at, value) for value, at in best.values()], part_ns
 
 
 def in_time(runs, place):
@@ -282,10 +283,14 @@ def in_time(runs, place):
             plots.append(f"$line{i}_{k} using 1:2 with {kind} {style(j if len(runs) == 1 else i, 1.8, dash)} title {quote(entries[-1])}")
         if run.breaches:
             entries.append("breaches" + (f" {run.label}" if len(runs) > 1 else ""))
-            data += block(f"breaches{i}", [(at / 1e9, scale.of(value)) for at, value in highest_breaches(run)])
+            data += block(f"breaches{i}", [(at / 1e9, scale.of(value)) for at, value in highest_breaches(run)[0]])
             plots.append(f"$breaches{i} using 1:2 with points pointtype 2 pointsize 1.1 linewidth 1.6 linecolor rgb '{INK if len(runs) == 1 else COLOURS[i]}' "
                          f"title {quote(entries[-1])}")
     below = f"Each point: {each} seconds; the middle of their p50, the highest of their p99 and maximum." if each > 1 else "Each point: one second."
+    for shown, part_ns in (highest_breaches(run) for run, *_ in prepared):
+        if len(shown) < max(len(run.breaches) for run, *_ in prepared) and shown:
+            below += f" Crosses: the highest breach of each {time(part_ns)}."
+            break
     lines, _ = begin(place, f"{name(runs[0].figure)} in time{all_of(runs)}", f"{formulas(runs)}. {below}", entries)
     lines += scale.set("y", place.tall // 34, 1.3)
     longest = max(max(rows[-1][1] for _, _, rows, _ in prepared), max((at for run, *_ in prepared for at, _ in run.breaches), default=0))
@@ -377,7 +382,7 @@ def stages(runs, place):
     bottom = place.tall - BELOW
     if place.narrow:
         half = (top + bottom) / 2
-        spans = ((top, half - 32), (half + 14, bottom))
+        spans = ((top, half - 40), (half + 22, bottom))
         parts = [(percent, left, place.width - 28) for percent, *_ in parts]
     else:
         spans = ((top, bottom),) * 2

@@ -25,7 +25,7 @@ def facts(run):
     parts.append(f"{count(run.main.samples)} samples")
     if run.lost is not None:
         parts.append(f"{count(run.lost)} lost")
-    return f"{', '.join(parts)}. Verdict: {verdict(run)}"
+    return f"{', '.join(parts)}. Verdict: {verdict(run)}."
 
 
 def footer(runs, place):
@@ -53,15 +53,15 @@ def choose(runs, wanted):
     return chosen, missing
 
 
-def compose(form, runs, chosen, width=WIDTH, title=None, scale=1.0):
-    """The octets of a picture of the panels chosen. form: svg or png."""
+def compose(form, runs, chosen, width=WIDTH, title=None, ground="background rgb 'white'"):
+    """The octets of a picture of the panels chosen. form: svg or png. ground: of an svg."""
     head = 40 if title else 6
-    tall = [round(PANELS[panel][2] * scale) + (60 * (len(having) - 1) if panel == "stages" else 0) for panel, having in chosen]
+    tall = [PANELS[panel][2] + (60 * (len(having) - 1) if panel == "stages" else 0) for panel, having in chosen]
     if width < 700:
-        tall = [px * 3 // 2 if panel == "stages" else px for px, (panel, _) in zip(tall, chosen)]
+        tall = [px * 7 // 4 if panel == "stages" else px for px, (panel, _) in zip(tall, chosen)]
     below = footer(runs, Place(form, width, 100, 0, 0))
     height = head + sum(tall) + 16 + (LINE_PX - 2) * len(below)
-    script = [*terminal(form, width, height), "set multiplot"]
+    script = [*terminal(form, width, height, ground), "set multiplot"]
     top = head
     for i, ((panel, having), px) in enumerate(zip(chosen, tall)):
         place = Place(form, width, height, top, px)

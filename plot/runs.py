@@ -259,7 +259,7 @@ def place_breaches(run, parts, less_ns, count):
     run.breaches = sorted(where for where in placed.values() if where)
     run.breach_count = count
     if len(run.breaches) < count:
-        run.notes.append(f"{len(run.breaches):,} of {count:,} breaches are marked: the file does not tell when the others were")
+        run.notes.append(f"of {count:,} breaches the file tells when {len(run.breaches):,} were")
 
 
 # ---- The files --------------------------------------------------------------------------------------------------------

@@ -1,0 +1,289 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# rant-plot, on the files of a run of each kind: every picture, what it refuses, and the page in a browser. Run by namespace.sh, or
+# alone.
+# shellcheck source=tests/link/link.sh
+. "$(dirname "$0")/link.sh"
+
+plot_here=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")")
+plot=$plot_here/../../plot/rant-plot
+plots=$work/plots # what later tests take too
+plot_python=/usr/bin/python3
+[ -x $plot_python ] || plot_python=python3
+mkdir -p "$plots"
+
+# looks WHAT FILE TEXT...: see read_plot.py.
+looks() {
+	local line
+
+	while read -r line; do
+		complain "$line"
+	done < <("$plot_python" "$plot_here/read_plot.py" "$@" 2>&1)
+}
+
+# draws_as STATUS ARGUMENTS...: of rant-plot, in the folder of the files.
+draws_as() {
+	local want=$1 have=0
+
+	shift
+	(cd "$plots" && "${plot_with[@]}" "$plot" "$@") >"$work/plot.out" 2>"$work/plot.err" || have=$?
+	[ "$have" = "$want" ] || complain "rant-plot $*: exit status $have, not $want: $(head -5 "$work/plot.err")"
+	[ ! -s "$work/plot.out" ] || complain "rant-plot $*: on stdout: $(head -3 "$work/plot.out")"
+	[ "$want" != 0 ] || [ ! -s "$work/plot.err" ] || complain "rant-plot $*: $(head -5 "$work/plot.err")"
+}
+plot_with=("$plot_python")
+
+json_says() { # FILE PYTHON: of JSON, the object
+	"$plot_python" -B -c 'import json, sys; JSON = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$plots/$1" "$2"
+}
+
+# The verdict and the host of a JSON, as they are below a picture.
+below() {
+	json_says "$1" "'Verdict: ' + JSON['verdict']['level'] + '.'"
+}
+
+host_of() {
+	json_says "$1" "'Host ' + JSON['host']['hostname'] + ' ' + JSON['run']['interface']"
+}
+
+# ---- Every picture ----------------------------------------------------------------------------------------------------
+
+of_kernel() {
+	local one kind percent
+
+	for one in e r; do
+		cp "$logs/$one.json" "$logs/$one.jsonl" "$plots"
+		cp "$logs/$one.log" "$plots/$one.txt"
+		looks same "$plots/$one.json" "$plots/$one.jsonl"
+		looks same "$plots/$one.json" "$plots/$one.txt"
+		for kind in json jsonl; do
+			draws_as 0 $one.$kind -o $one.$kind.svg
+			looks svg "$plots/$one.$kind.svg" "$(below $one.json)" "$(host_of $one.json)" 'kernel stamps' ' µs' ' UTC, ' by\ percentile
+		done
+		draws_as 0 $one.txt -o $one.txt.svg
+		looks svg "$plots/$one.txt.svg" 'Verdict: not judged (a log has no verdict).' 'in time' 'seconds after the start' 'Stages, one after'
+	done
+	percent=$(json_says e.json "[sys.path.insert(0, '$plot_here/../../plot'), 'p50 ' + __import__('words').time(next(p['value_ns']
+		for p in JSON['statistics']['rtt_ns']['percentiles'] if p['percent'] == 50))][1]")
+	looks svg "$plots/e.json.svg" 'RTT = T4_KERNEL - T1_KERNEL' 'One way by percentile' 'Remote app processing' 'round trip as a whole' "$percent"
+	looks svg "$plots/e.jsonl.svg" 'breaches' 'Round trip in time' 'max' 'samples in a bin'
+	looks svg "$plots/r.json.svg" 'RESPONSE = T3_KERNEL - T2_KERNEL' 'Kernel to app' 'response as a whole'
+}
+
+of_user() {
+	draws_as 0 "$logs/e.log" --title 'Before <lunch> & after' -o "$1.png"
+	looks png "$plots/$1.png"
+	cp "$logs/e.json" "$plots/$1.json"
+	cp "$logs/e.log" "$plots/$1.log"
+	looks same "$plots/$1.json" "$plots/$1.log"
+}
+
+each_panel() {
+	local one
+
+	begin 'plot: each panel alone, SVG and PNG' || return 0
+	for one in histogram percentiles time stages one-way; do
+		draws_as 0 e.jsonl --panel $one -o one.svg
+		looks svg "$plots/one.svg" "$(below e.json)" "$(host_of e.json)" 'µs'
+		[ "$(grep -c 'samples in a bin' "$plots/one.svg")" -eq "$([ $one = histogram ] && echo 1 || echo 0)" ] || complain "$one is another panel"
+	done
+	draws_as 0 e.json --panel percentiles,histogram -o one.png
+	looks png "$plots/one.png"
+	draws_as 1 e.txt --panel one-way -o none.svg
+	grep -q "^rant-plot: no panel 'one-way' can be drawn of e.txt: a log does not tell it" "$work/plot.err" || complain "$(cat "$work/plot.err")"
+	verdict
+}
+
+several_runs() {
+	begin 'plot: several runs over one another are named, and stamps may be of other kinds' || return 0
+	draws_as 0 e.json csv.json npy.log -o three.svg
+	looks svg "$plots/three.svg" '3 runs' 'e.json: Host' 'csv.json: Host' 'npy.log: Host not told' 'e.json: RTT = T4_KERNEL - T1_KERNEL' \
+		'csv.json: RTT = T4_SW - T1_SW' 'user stamps' 'kernel stamps'
+	verdict
+}
+
+# ---- What it refuses --------------------------------------------------------------------------------------------------
+
+# refuses TEXT ARGUMENTS...: one line with this, and nothing is left behind.
+refuses() {
+	local text=$1 before
+
+	shift
+	before=$(ls -A "$plots")
+	draws_as 1 "$@"
+	[ "$(wc -l <"$work/plot.err")" -eq 1 ] || complain "rant-plot $*: not one line: $(cat "$work/plot.err")"
+	grep -qF -- "$text" "$work/plot.err" || complain "rant-plot $*: no '$text' in: $(cat "$work/plot.err")"
+	[ "$(ls -A "$plots")" = "$before" ] || complain "rant-plot $*: it left or took a file: $(ls -A "$plots")"
+}
+
+change_json() { # NEW PYTHON: made of e.json
+	"$plot_python" -B -c 'import json, sys; JSON = json.load(open(sys.argv[1])); exec(sys.argv[3]); json.dump(JSON, open(sys.argv[2], "w"))' \
+		"$plots/e.json" "$plots/$1" "$2"
+}
+
+make_bad_files() {
+	cd "$plots" || return
+	head -c 5000 e.json >cut.json
+	head -n -1 e.jsonl >cut.jsonl
+	head -c -20 e.txt >cut.txt
+	head -c -20 npy.log >cut.npy
+	echo hello >foreign.txt
+	printf 'SEQ T4_KERNEL\n---\n' >columns.txt
+	head -n 2 e.txt >none.txt
+	{ head -n 4 e.txt; echo '  1 2 3'; } >fields.txt
+	sed '0,/"samples": *[0-9]*/s//"samples": NaN/' e.json >nan.json
+	sed '1s/"schema_version":1/"schema_version":2/' e.jsonl >future.jsonl
+	: >empty.json
+	cat e.jsonl e.jsonl >twice.jsonl
+	"$plot_python" -c 'print("[" * 200000)' | sed '1s/^/{"a":/' >deep.json
+	printf '\x93NUMPY\x01\x00\x10\x00{"descr": [1]}  \n' >header.npy
+	change_json future.json 'JSON["schema_version"] = 2'
+	change_json other.json 'JSON["format"] = "irtt"'
+	change_json pairs.json 'JSON["statistics"]["rtt_ns"]["histogram"]["buckets"][0][1] = -5'
+	change_json text.json 'JSON["statistics"]["rtt_ns"]["max_ns"] = "many"'
+	change_json sum.json 'JSON["statistics"]["rtt_ns"]["samples"] += 1'
+	cd "$OLDPWD" || return
+}
+
+bad_files() {
+	begin 'plot: files that are cut, foreign, newer or empty are one line' || return 0
+	make_bad_files
+	refuses 'cut.json: is no JSON, or cut off' cut.json -o x.svg
+	refuses 'cut.jsonl: has no summary' cut.jsonl -o x.svg
+	refuses 'cut.txt: line' cut.txt -o x.svg
+	refuses 'cut.npy: is cut off' cut.npy -o x.svg
+	refuses 'foreign.txt: is none of what rant writes' foreign.txt -o x.svg
+	refuses 'columns.txt: is no log of rant' columns.txt -o x.svg
+	refuses 'fields.txt: line 5 is no record' fields.txt -o x.svg
+	refuses 'none.txt: has no samples' none.txt -o x.svg
+	refuses 'nan.json: is no JSON' nan.json -o x.svg
+	refuses 'future.json: has schema version 2' future.json -o x.svg
+	refuses 'future.jsonl: has schema version 2' future.jsonl -o x.svg
+	refuses 'other.json: is no result of rant' other.json -o x.svg
+	refuses 'pairs.json: has a pair' pairs.json -o x.svg
+	refuses "text.json: has no count 'max_ns'" text.json -o x.svg
+	refuses 'sum.json: has a histogram of rtt_ns that does not add up' sum.json -o x.svg
+	refuses 'empty.json: is empty' empty.json -o x.svg
+	refuses 'twice.jsonl: has lines after its summary' twice.jsonl -o x.svg
+	refuses 'deep.json: is' deep.json -o x.svg
+	refuses 'header.npy: is no array' header.npy -o x.svg
+	refuses 'nowhere.json: No such file' nowhere.json -o x.svg
+	refuses 'e.json: is given twice' e.json ./e.json -o x.svg
+	refuses 'round trips and responses are not the same' e.json r.json -o x.svg
+	verdict
+}
+
+bad_output() {
+	begin 'plot: what cannot be written is told before anything is read, and a file of before stays' || return 0
+	echo old >"$plots/old.svg"
+	ln -sf old.svg "$plots/link.svg"
+	mkdir -p "$plots/folder.png"
+	refuses 'x.gif: the end of its name' nowhere.json -o x.gif
+	refuses 'nothere/x.svg: No such file or directory' nowhere.json -o nothere/x.svg
+	refuses 'link.svg: is a link' nowhere.json -o link.svg
+	refuses 'folder.png: is no file' nowhere.json -o folder.png
+	refuses 'old.svg: is one of the files' old.svg -o old.svg
+	refuses 'foreign.txt: is none' foreign.txt -o old.svg
+	refuses '--panel cake: there are histogram' e.json --panel cake -o x.svg
+	refuses 'required' e.json
+	refuses '7 files: 6 runs at most' 1 2 3 4 5 6 7 -o x.svg
+	[ "$(cat "$plots/old.svg")" = old ] || complain 'old.svg was changed'
+	draws_as 0 e.json -o old.svg
+	looks svg "$plots/old.svg" 'by percentile'
+	plot_with=(env "PATH=$work/bin-of-nobody" "$("$plot_python" -c 'import sys; print(sys.executable)')")
+	refuses 'gnuplot is not here: install it (Debian and Ubuntu: gnuplot-nox' e.json -o x.svg
+	plot_with=() # as a program
+	refuses 'e.json: is given twice' e.json e.json -o x.svg
+	plot_with=("$plot_python")
+	verdict
+}
+
+hostile_file() {
+	local name="\$(touch pwned1) \`touch pwned2\`'; system('touch pwned3') # | < %s%n.json"
+
+	begin 'plot: nothing in a file, or its name, is a command' || return 0
+	change_json hostile.json "
+TEXT = '\\'; system(\"touch pwned4\") #\`touch pwned5\` <script>alert(1)</script> </svg> %d%s \\\\ \" \x00\n\u202e\ud800 @x {/*9 big}'
+JSON['host']['hostname'] = JSON['run']['interface'] = JSON['run']['server'] = TEXT
+JSON['run']['latency'] = JSON['host']['cpu_model'] = JSON['nic']['driver'] = TEXT
+for part in JSON['statistics'].values():
+	part['formula'] = TEXT
+JSON['configuration']['command_line'] = [TEXT, TEXT]
+JSON['verdict'] = {'level': 'void', 'reasons': [{'name': TEXT, 'found': TEXT, 'why': TEXT}]}"
+	cp "$plots/hostile.json" "$plots/$name"
+	draws_as 0 hostile.json "$name" --title "'; system('touch pwned6') \`touch pwned7\`" -o hostile.svg
+	looks svg "$plots/hostile.svg" "’; system(\"touch pwned4\") #" 'Verdict: void'
+	draws_as 0 hostile.json "$name" -o hostile.html
+	looks html "$plots/hostile.html" "Measurement: void" '<script>alert(1)</script>'
+	draws_as 0 hostile.json "$name" -o hostile.png
+	looks png "$plots/hostile.png"
+	change_json hostile.json "JSON['statistics']['<b>'] = JSON['statistics']['rtt_ns']"
+	refuses 'hostile.json: has a statistic of a name that cannot be' hostile.json -o x.svg
+	[ -z "$(find "$plots" "$work" -maxdepth 1 -name 'pwned*')" ] || complain "ran: $(find "$plots" "$work" -maxdepth 1 -name 'pwned*')"
+	verdict
+}
+
+# ---- The page ---------------------------------------------------------------------------------------------------------
+
+page_alone() {
+	local samples
+
+	begin 'plot: the page has its figures, tables and pictures, and nothing of elsewhere' || return 0
+	samples=$(json_says e.json "format(JSON['statistics']['rtt_ns']['samples'], ',')")
+	draws_as 0 e.jsonl -o e.html
+	looks html "$plots/e.html" "Measurement: $(json_says e.json "JSON['verdict']['level']")" "samples$samples" 'p99.9' 'Percentiles of the latency' \
+		'Remote app processing' "$(json_says e.json "format(JSON['statistics']['rtt_ns']['max_ns'], ',')")" "$(host_of e.json)" 'Packets'
+	draws_as 0 e.json csv.json --title 'Two & <three>' -o two.html
+	looks html "$plots/two.html" 'Two & <three>' 'csv.json' 'One way by percentile'
+	verdict
+}
+
+# browse WORD... : chromium, without a window; what it says is in browser.err.
+browse() {
+	timeout 60 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars --user-data-dir="$work/browser" \
+		--enable-logging=stderr --v=0 "$@" >"$work/browser.out" 2>"$work/browser.err" || complain "chromium: status $?: $(tail -3 "$work/browser.err")"
+	! grep ':CONSOLE' "$work/browser.err" >"$work/console" || complain "on the console: $(head -3 "$work/console")"
+}
+
+in_a_browser() {
+	begin 'plot: the page in a browser, light and dark, wide and narrow' || return 0
+	draws_as 0 e.jsonl -o e.html
+	browse --window-size=1200,2400 --screenshot="$plots/light.png" "file://$plots/e.html"
+	looks corner "$plots/light.png" light
+	browse --force-dark-mode --blink-settings=preferredColorScheme=0 --window-size=500,2400 --screenshot="$plots/dark.png" "file://$plots/e.html"
+	looks corner "$plots/dark.png" dark
+	"$plot_python" "$plot_here/read_plot.py" frame "$plots/e.html" 360 1100 >"$plots/frame.html"
+	browse --window-size=1600,3200 --dump-dom "file://$plots/frame.html"
+	grep -oE 'data-told="[^"]*"' "$work/browser.out" >"$work/told"
+	[ "$(cat "$work/told")" = $'data-told="wide 360 over 0 shown narrow"\ndata-told="wide 1100 over 0 shown wide"' ] || complain "it is shown as: $(cat "$work/told")"
+	verdict
+}
+
+# ---- All of them ------------------------------------------------------------------------------------------------------
+
+plot_tests() {
+	local F="--json $logs/e.json --log-full -l LOG"
+
+	pair 'plot: kernel stamps, both ends, from JSON, lines and logs' '0 0' "$K -s -H -l LOG --json $logs/r.json --jsonl $logs/r.jsonl" \
+		"$K -s -H -t 0.001 -C -d 2.2 --interval 1ms $F --jsonl $logs/e.jsonl" '@of_kernel'
+	pair 'plot: user stamps, csv' '0 0' "$U" "$U --count 500 $F --log-format csv" '@of_user csv'
+	pair 'plot: user stamps, npy' '0 0' "$U" "$U --count 500 $F --log-format npy" '@of_user npy'
+	each_panel
+	several_runs
+	bad_files
+	bad_output
+	hostile_file
+	page_alone
+	if command -v chromium >/dev/null; then
+		in_a_browser
+	else
+		skip 'plot: the page in a browser, light and dark, wide and narrow' "'chromium' is not installed"
+	fi
+}
+
+if command -v gnuplot python3 >/dev/null; then
+	plot_tests
+else
+	skip 'plot: all' "'gnuplot' or 'python3' is not installed"
+fi
