@@ -77,7 +77,7 @@ class Scale:
 
     def __init__(self, lo_ns, hi_ns):
         self.is_log = hi_ns > self.FACTOR * max(lo_ns, 1)
-        self.lo_ns, self.hi_ns = max(lo_ns, 1) if self.is_log else lo_ns, max(hi_ns, lo_ns + 1)
+        self.lo_ns, self.hi_ns = max(lo_ns, 1) if self.is_log else lo_ns, max(hi_ns, lo_ns + max(1, lo_ns // 50))
         self.unit, self.size_ns = next(((u, s) for u, s in (("s", 10**9), ("ms", 10**6), ("µs", 10**3)) if self.hi_ns >= 2 * s), ("ns", 1))
         if self.is_log:
             self.unit, self.size_ns = "µs", 10**3
@@ -101,11 +101,12 @@ class Scale:
         """room: how many labels there is place for."""
         decades = len(str(self.hi_ns)) - len(str(self.lo_ns)) + 1
         named = (1,) if decades > room // 2 else (1, 3) if decades > room // 3 else (1, 2, 5)
-        ticks = []
+        every, ticks = -(-decades // room), []
         for power in range(len(str(self.lo_ns)) - 1, len(str(self.hi_ns))):
             for digit in range(1, 10):
                 ns = digit * 10**power
-                ticks.append(f"{quote_tick(self._tick(ns) if digit in named else '')} {self.of(ns):.12g} {0 if digit in named else 1}")
+                shown = digit in named and power % every == 0
+                ticks.append(f"{quote_tick(self._tick(ns) if shown else '')} {self.of(ns):.12g} {0 if digit in named else 1}")
         return f"set {axis}tics ({', '.join(ticks)})"
 
     def set(self, axis, room, above=1.0):

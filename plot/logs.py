@@ -169,7 +169,8 @@ class Seconds:
 
     OPEN = 3
 
-    def __init__(self):
+    def __init__(self, enough):
+        self.enough = enough
         self.first_ns, self.open, self.done, self.misplaced, self.next = None, {}, {}, 0, 0
 
     def begin(self, index):
@@ -186,7 +187,8 @@ class Seconds:
         n = len(samples)
         self.next = max(self.next, index + 1)
         if n:
-            self.done[index] = (index * 10**9, (index + 1) * 10**9, samples[-(-n // 2) - 1], samples[-(-n * 99 // 100) - 1], samples[-1])
+            p99 = samples[-(-n * 99 // 100) - 1] if n >= self.enough else None
+            self.done[index] = (index * 10**9, (index + 1) * 10**9, samples[-(-n // 2) - 1], p99, samples[-1])
 
     def all(self):
         """In order; one without a sample is not there."""
@@ -195,9 +197,9 @@ class Seconds:
         return [self.done[index] for index in sorted(self.done)]
 
 
-def count_rows(rows, differences):
+def count_rows(rows, differences, enough):
     """Counts of the latency and of each difference, and the seconds. rows: latency, time, and what the differences index."""
-    counts, others, seconds = {}, [{} for _ in differences], Seconds()
+    counts, others, seconds = {}, [{} for _ in differences], Seconds(enough)
     begin_ns = end_ns = last_ns = 0
     samples = None
     for row in rows:
@@ -237,15 +239,15 @@ def drop_strange(run, stages, others):
     for remote in (False, True):
         mixed = [name for name in stages if len(stages[name]) == 2 and name.startswith("remote_") == remote]
         if any(negative[name] * 100 > sum(count.values()) for name, count in zip(stages, others) if name in mixed):
-            run.notes.append(f"the stages of {'the other' if remote else 'this'} host are left out: its times are of two clocks")
+            run.notes.append((("stages",), f"the stages of {'the other' if remote else 'this'} host are left out: its times are of two clocks"))
             for count in (count for name, count in zip(stages, others) if name in mixed):
                 count.clear()
         elif sum(negative[name] for name in mixed):
-            run.notes.append(f"{sum(negative[name] for name in mixed):,} times of stages were below 0, and are left out")
+            run.notes.append((("stages",), f"{sum(negative[name] for name in mixed):,} times of stages were below 0, and are left out"))
 
 
-def read_log(run, file, statistic):
-    """Sets all of `run` that a log tells. statistic: the class of figures."""
+def read_log(run, file, statistic, enough):
+    """Sets all of `run` that a log tells. statistic: the class of figures. enough: samples that a 99th percentile of a second takes."""
     begin = file.read(len(MAGIC))
     file.seek(0)
     source = (Array if begin == MAGIC else Lines)(file)
@@ -253,7 +255,7 @@ def read_log(run, file, statistic):
     stages = stages_of(source.names, run.role)
     columns = [latency, time, *sorted({column for pair in stages.values() for column in pair})]
     differences = [tuple(columns.index(column, 2) for column in pair) for pair in stages.values()]
-    counts, others, seconds, last_ns = count_rows(source.rows(columns), differences)
+    counts, others, seconds, last_ns = count_rows(source.rows(columns), differences, enough)
     if max(counts, default=0) >= 2**63:
         raise Bad("has a latency that cannot be")
     run.is_log = True
@@ -265,7 +267,7 @@ def read_log(run, file, statistic):
     if seconds.first_ns is not None:
         run.began_unix_ns, run.duration_ns = seconds.first_ns, last_ns - seconds.first_ns
         run.seconds = [(row[0], min(row[1], run.duration_ns + 1), *row[2:]) for row in seconds.all()]
-    for number, what in ((source.left_out, "records were left out of the log"),
-                         (seconds.misplaced, "samples are in no second: they have no time, or one of a second that was over")):
-        if number:
-            run.notes.append(f"{number:,} {what}")
+    if source.left_out:
+        run.notes.append((None, f"{source.left_out:,} records were left out of the log"))
+    if seconds.misplaced:
+        run.notes.append((("time",), f"{seconds.misplaced:,} samples are in no second: they have no time, or one of a second that was over"))

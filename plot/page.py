@@ -136,7 +136,7 @@ def key_figures(run):
 
 def top_of(run, several):
     reasons = "".join(f"<li>{escape(what)} ({escape(found)}): {escape(why)}</li>" for what, found, why in run.reasons)
-    notes = "".join(f"<li>{escape(note)}</li>" for note in run.notes)
+    notes = "".join(f"<li>{escape(note)}</li>" for _, note in run.notes)
     return "\n".join([f"<h2>{escape(run.label)}</h2>" if several else "",
                       f'<div class="verdict {escape(run.level or "none")}"><strong>Measurement: {escape(verdict(run))}</strong>'
                       + (f"<ul>{reasons}</ul>" if reasons else "") + "</div>", key_figures(run), f"<p>{escape(facts(run))} {escape(run.latency)}.</p>",

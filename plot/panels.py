@@ -164,9 +164,9 @@ def nines(most, narrow):
 
 def curve(figure, scale):
     """Points (1 / (1 - p), value) by nearest rank: up to where ten samples lie above, and from there on. The maximum ends it."""
-    if figure.pairs is None:
-        points = [(100 / (100 - percent), scale.of(value)) for percent, value, bound, _ in figure.percentiles if not bound]
-        return points, []
+    if not figure.pairs:
+        told = [(100 / (100 - percent), scale.of(value), above) for percent, value, bound, above in figure.percentiles if not bound and above]
+        return [point[:2] for point in told if point[2] >= 10], [point[:2] for point in told if point[2] < 10] + [(figure.samples, scale.of(figure.max_ns))]
     n = figure.samples if figure.above_all else figure.known
     x, certain, rest = 1.0, [], []
     last = n if figure.ends_ns is None else figure.rank_below(figure.ends_ns)
@@ -184,7 +184,7 @@ def curve(figure, scale):
 
 def by_percentile(place, lines, figures, what):
     """figures: (label, style number, dash, statistic). Returns all lines."""
-    values = [ns for _, _, _, f in figures for ns in ([f.pairs[0][0], f.pairs[-1][0]] if f.pairs else [v for _, v, _, _ in f.percentiles])]
+    values = [ns for _, _, _, f in figures for ns in ([f.pairs[0][0], f.pairs[-1][0]] if f.pairs else [f.max_ns, *(v for _, v, _, _ in f.percentiles)])]
     # A single sample near 0 would take half of a logarithmic axis.
     usual = [f.at_rank(max(1, f.known // 100)) // 4 for _, _, _, f in figures if f.pairs]
     scale = Scale(max(min(values), min(usual, default=0)), max(values))
@@ -203,7 +203,7 @@ def by_percentile(place, lines, figures, what):
             title = "notitle"
         if rest:
             lines += block(f"rest{i}", rest)
-            plots.append(f"$rest{i} using 1:2 with points pointtype {(5, 7, 9, 11, 13, 15)[colour]} pointsize 0.35 linecolor rgb '{COLOURS[colour]}' {title}")
+            plots.append(f"$rest{i} using 1:2 with points pointtype {(5, 7, 9, 11, 13, 15)[colour]} pointsize {0.35 if figure.pairs else 0.7} linecolor rgb '{COLOURS[colour]}' {title}")
     return [*lines, "plot " + ", ".join(plots)]
 
 
@@ -287,6 +287,8 @@ def in_time(runs, place):
             plots.append(f"$breaches{i} using 1:2 with points pointtype 2 pointsize 1.1 linewidth 1.6 linecolor rgb '{INK if len(runs) == 1 else COLOURS[i]}' "
                          f"title {quote(entries[-1])}")
     below = f"Each point: {each} seconds; the middle of their p50, the highest of their p99 and maximum." if each > 1 else "Each point: one second."
+    if any(row[3] is None and row[4] is not None for _, _, rows, _ in prepared for row in rows):
+        below += " No p99 where it has less than 100 samples."
     for shown, part_ns in (highest_breaches(run) for run, *_ in prepared):
         if len(shown) < max(len(run.breaches) for run, *_ in prepared) and shown:
             below += f" Crosses: the highest breach of each {time(part_ns)}."
@@ -350,7 +352,11 @@ def stages_plot(runs, names, percent, prefix):
     boxes = [box for i, run in enumerate(runs) for box in stack(run, names, percent, len(runs) - i, scale)[0]]
     lines, plots = scale.set("x", 8), []
     ticks = ", ".join(f"{quote_tick(clean(run.label, 16))} {len(runs) - i}" for i, run in enumerate(runs))
-    lines += [f"set xrange [0:{scale.of(scale.hi_ns) * 1.03:.12g}]", f"set ytics ({ticks})" if len(runs) > 1 else "unset ytics",
+    for i, run in enumerate(runs):
+        box = stack(run, names, percent, len(runs) - i, scale)[0][-1]
+        if box[6] < 0:
+            lines.append(f"set label {quote(time(run.main.percentile(percent)[0]))} at {box[3]:.12g}, {box[1]:.12g} left offset character 0.5, 0 textcolor rgb '{INK}'")
+    lines += [f"set xrange [0:{scale.of(scale.hi_ns) * 1.18:.12g}]", f"set ytics ({ticks})" if len(runs) > 1 else "unset ytics",
               f"set yrange [0.4:{len(runs) + 0.6}]", f"set xlabel {quote(f'p{percent:g} of each')} textcolor rgb '{INK}'", "set style fill solid 1 noborder"]
     for number in (*range(len(names)), -1):
         rows = [box[:6] for box in boxes if box[6] == number]
@@ -394,7 +400,7 @@ def stages(runs, place):
     for i, ((percent, from_px, to_px), (high, low)) in enumerate(zip(parts, spans)):
         more, plot = stages_plot(runs, names, percent, f"p{percent}_")
         more += ["unset ytics"] if i and not place.narrow else []
-        lines += place.part(from_px, to_px, high, low) + more + [plot]
+        lines += ["unset label", *place.part(from_px, to_px, high, low), *more, plot]
     return lines
 
 

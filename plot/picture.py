@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A picture: panels one below the other, and below them what was measured, where, when, and whether it may be trusted."""
+import html
+
 from gnuplot import LINE_PX, draw, terminal
 from panels import PANELS, Place, offer
 from words import Bad, count, date, name, seconds
@@ -28,12 +30,17 @@ def facts(run):
     return f"{', '.join(parts)}. Verdict: {verdict(run)}."
 
 
-def footer(runs, place):
+def notes(run, panels):
+    """What is not in these panels."""
+    return [text for about, text in run.notes if about is None or set(about) & set(panels)]
+
+
+def footer(runs, place, panels):
     """Lines of text, as wide as the picture."""
     lines = []
     for run in runs:
         lines += place.wrap((f"{run.label}: " if len(runs) > 1 else "") + facts(run))
-        for note in run.notes:
+        for note in notes(run, panels):
             lines += place.wrap(f"{run.label}: {note}." if len(runs) > 1 else f"{note[:1].upper()}{note[1:]}.")
     return lines
 
@@ -59,7 +66,7 @@ def compose(form, runs, chosen, width=WIDTH, title=None, ground="background rgb 
     tall = [PANELS[panel][2] + (60 * (len(having) - 1) if panel == "stages" else 0) for panel, having in chosen]
     if width < 700:
         tall = [px * 7 // 4 if panel == "stages" else px for px, (panel, _) in zip(tall, chosen)]
-    below = footer(runs, Place(form, width, 100, 0, 0))
+    below = footer(runs, Place(form, width, 100, 0, 0), [panel for panel, _ in chosen])
     height = head + sum(tall) + 16 + (LINE_PX - 2) * len(below)
     script = [*terminal(form, width, height, ground), "set multiplot"]
     top = head
@@ -72,7 +79,9 @@ def compose(form, runs, chosen, width=WIDTH, title=None, ground="background rgb 
             extra += [place.label(14, 22, title, 19)] if title else []
         script += [lines[0], *extra, *lines[1:]]
         top += px
-    return draw("\n".join([*script, "unset multiplot", ""]))
+    data = draw("\n".join([*script, "unset multiplot", ""]))
+    about = html.escape(" ".join(described(panel, having) for panel, having in chosen))
+    return data.replace(b"<title>Gnuplot</title>", f"<title>{about}</title>".encode(), 1) if form == "svg" else data
 
 
 def described(panel, runs):

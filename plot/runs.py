@@ -14,6 +14,7 @@ import logs
 from words import Bad, PERCENTS, clean
 
 SCHEMA_VERSION = 1
+ENOUGH = 100  # samples that a 99th percentile of a second takes
 
 
 class Statistic:
@@ -73,7 +74,7 @@ class Run:
         self.level = None  # of the verdict; None: there is none
         self.reasons = []
         self.statistics = {}
-        self.seconds = None  # (from_ns, to_ns, p50_ns, p99_ns, max_ns), with None where there was no sample; None: not there
+        self.seconds = None  # (from_ns, to_ns, p50_ns, p99_ns, max_ns), with None where too few samples tell; None: not there
         self.why_no_seconds = ""
         self.breaches = []  # (after the start, latency_ns) of those that can be placed
         self.breach_count = self.threshold_ns = None
@@ -81,7 +82,7 @@ class Run:
         self.accounts = {}  # rows of Packets, by name
         self.lost = None
         self.facts = []  # (what, text) for the table of the page
-        self.notes = []  # what is not in the pictures, and why
+        self.notes = []  # (panels, what is not in them, and why)
 
     @property
     def main(self):
@@ -227,8 +228,9 @@ def take_statistics(run, of):
 
 def second_of(part):
     """(from_ns, to_ns, p50_ns, p99_ns, max_ns)"""
-    times = [member(part, name, "count") for name in ("from_ns", "to_ns")]
-    return (*times, *(member(part, name, "count", none=True) for name in ("p50_ns", "p99_ns", "max_ns")))
+    from_ns, to_ns, samples = (member(part, name, "count") for name in ("from_ns", "to_ns", "samples"))
+    p50_ns, p99_ns, max_ns = (member(part, name, "count", none=True) for name in ("p50_ns", "p99_ns", "max_ns"))
+    return from_ns, to_ns, p50_ns, p99_ns if samples >= ENOUGH else None, max_ns
 
 
 def stamp_to_realtime(of, run):
@@ -259,7 +261,7 @@ def place_breaches(run, parts, less_ns, count):
     run.breaches = sorted(where for where in placed.values() if where)
     run.breach_count = count
     if len(run.breaches) < count:
-        run.notes.append(f"of {count:,} breaches the file tells when {len(run.breaches):,} were")
+        run.notes.append((("time",), f"of {count:,} breaches the file tells when {len(run.breaches):,} were"))
 
 
 # ---- The files --------------------------------------------------------------------------------------------------------
@@ -282,12 +284,12 @@ def read_json(run, data):
     run.why_no_seconds = "this JSON has no seconds: take the --jsonl of the run"
     if seconds is not None:
         run.seconds = [second_of(part) for part in seconds]
-        note_left_out(run, sum(member(part, "not_in_percentiles", "count", none=True) or 0 for part in seconds), "the time series")
+        note_left_out(run, sum(member(part, "not_in_percentiles", "count", none=True) or 0 for part in seconds), ("time",))
 
 
-def note_left_out(run, number, where):
+def note_left_out(run, number, panels):
     if number:
-        run.notes.append(f"{number:,} samples are not in {where}: they were too many to be told of while it ran")
+        run.notes.append((panels, f"{number:,} samples are not in {', '.join(panels)}: they were too many to be told of while it ran"))
 
 
 def json_lines(file):
@@ -339,7 +341,7 @@ def conclude_jsonl(run, first, last, pairs, width_ns, left_out):
     take_host(run, first)
     take_accounts(run, last)
     take_statistics(run, last)
-    note_left_out(run, left_out, "histogram, curve and time series")
+    note_left_out(run, left_out, ("histogram", "percentiles", "time"))
     if not run.seconds:
         run.seconds, run.why_no_seconds = None, "the run had no thread beside it to tell of seconds"
     if not pairs:
@@ -363,7 +365,7 @@ def read(path):
         if not begin:
             raise Bad("is empty")
         if logs.is_log(begin):
-            logs.read_log(run, file, Statistic)
+            logs.read_log(run, file, Statistic, ENOUGH)
         elif begin.lstrip()[:1] != b"{":
             raise Bad("is none of what rant writes: JSON (--json), lines of JSON (--jsonl), a log (--log)")
         elif re.match(rb'\s*\{\s*"type"\s*:', begin):

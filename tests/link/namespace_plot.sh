@@ -174,6 +174,12 @@ bad_files() {
 	verdict
 }
 
+spoilt_files() {
+	begin 'plot: files with something else in them are read or refused, and nothing else happens' || return 0
+	looks spoil "$plots/csv.json" "$plots/r.jsonl" "$plots/e.txt" "$plots/csv.log" "$plots/npy.log"
+	verdict
+}
+
 bad_output() {
 	begin 'plot: what cannot be written is told before anything is read, and a file of before stays' || return 0
 	echo old >"$plots/old.svg"
@@ -200,7 +206,7 @@ bad_output() {
 }
 
 hostile_file() {
-	local name="\$(touch pwned1) \`touch pwned2\`'; system('touch pwned3') # | < %s%n.json"
+	local name="%n%s \$(touch pwned1) \`touch pwned2\`'; system('touch pwned3') # | < %s%n.json"
 
 	begin 'plot: nothing in a file, or its name, is a command' || return 0
 	change_json hostile.json "
@@ -272,6 +278,7 @@ plot_tests() {
 	each_panel
 	several_runs
 	bad_files
+	spoilt_files
 	bad_output
 	hostile_file
 	page_alone

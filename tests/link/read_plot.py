@@ -5,12 +5,14 @@
   read_plot.py png FILE              whole, of some size, and not blank
   read_plot.py html FILE TEXT...     a page that needs nothing else, and can be read without eyes
   read_plot.py same JSON OTHER       both are read as the same: latency and, of a log, all that it tells
+  read_plot.py spoil FILE...         each is read, or refused in one line, whatever is changed in it
   read_plot.py corner PNG light|dark
   read_plot.py frame HTML WIDTH...   prints a page that shows it so wide each, and says by how much it is too wide
 """
 import html
 import html.parser
 import os
+import random
 import re
 import struct
 import sys
@@ -139,9 +141,54 @@ def check_html(data, texts):
         check_svg(picture, [], "a picture")
 
 
-def check_same(paths):
+def plot_rooms():
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../plot"))
     sys.dont_write_bytecode = True
+
+
+def spoilt(chance, data):
+    """One thing is another."""
+    at = chance.randrange(len(data))
+    kind = chance.randrange(4)
+    if kind == 0:
+        return data[:at]
+    if kind == 1:
+        return data[:at] + bytes([chance.randrange(256)]) + data[at + 1:]
+    found = chance.choice(list(re.finditer(rb'-?\d+|"[a-z_0-9]*"|null|true|false', data[:100000])))
+    other = chance.choice([b"-1", b"0", b"null", b"9223372036854775807", b"1e999", b'"x"', b"[]", b"{}", b"true", b"3.5", b"", b"-", b"\n", b"\xff"])
+    return data[:found.start()] + other + data[found.end():]
+
+
+def check_spoilt(paths, variants=60):
+    plot_rooms()
+    import picture
+    import runs
+    import words
+    seed = int(os.environ.get("SEED") or random.randrange(10**6))
+    chance, read_all = random.Random(seed), 0
+    for path in paths:
+        data = read(path)
+        for i in range(variants):
+            changed = spoilt(chance, data)
+            with open(paths[0] + ".spoilt", "wb") as file:
+                file.write(changed)
+            try:
+                run = runs.read(paths[0] + ".spoilt")
+                for panel, having in picture.choose([run], None)[0]:
+                    picture.PANELS[panel][0](having, picture.Place("svg", 960, 400, 0, 400))
+                read_all += 1
+            except words.Bad as error:
+                if "\n" in str(error) or not str(error):
+                    fault(f"SEED={seed}: not one line: {error}")
+            except Exception as error:
+                fault(f"SEED={seed}: {path}, change {i}: {type(error).__name__}: {error}")
+    os.unlink(paths[0] + ".spoilt")
+    if read_all < 5:
+        fault(f"SEED={seed}: only {read_all} could be read")
+
+
+def check_same(paths):
+    plot_rooms()
     import runs
     one, other = (runs.read(path) for path in paths)
     if (one.role, one.stamp, one.latency, one.figure) != (other.role, other.stamp, other.latency, other.figure):
@@ -189,6 +236,8 @@ try:
         check_html(read(path), rest)
     elif what == "same":
         check_same([path, *rest])
+    elif what == "spoil":
+        check_spoilt([path, *rest])
     elif what == "corner":
         check_corner(read(path), rest[0])
     elif what == "frame":
