@@ -70,6 +70,12 @@ def terminal(form, width, height, ground):
             f"else {{ set terminal png truecolor size {2 * width},{2 * height} {font} }}"]
 
 
+def nice(least):
+    """The next 1, 2 or 5 of a power of ten."""
+    power = 10.0**math.floor(math.log10(least))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= least * 0.999)
+
+
 class Scale:
     """An axis of times from lo_ns to hi_ns, with a unit at each number; logarithmic where it goes over more than a factor of 20."""
 
@@ -116,5 +122,5 @@ class Scale:
             return [f"set logscale {axis} 10", self._ticks(axis, room), f"set {axis}range [{low / self.size_ns:.12g}:{high / self.size_ns:.12g}]"]
         spread = self.hi_ns - self.lo_ns
         low, high = max(0, self.lo_ns - 0.04 * spread), self.hi_ns + 0.05 * spread
-        return [f"set {axis}tics autofreq", f"set format {axis} {quote('%g ' + self.unit)}",
+        return [f"set {axis}tics {nice(spread / self.size_ns / room):.6g}", f"set format {axis} {quote('%g ' + self.unit)}",
                 f"set {axis}range [{low / self.size_ns:.12g}:{high / self.size_ns:.12g}]"]

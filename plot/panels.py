@@ -17,6 +17,7 @@ class Place:
     def __init__(self, form, width, height, top, tall):
         self.form, self.width, self.height, self.top, self.tall = form, width, height, top, tall
         self.narrow = width < 700
+        self.head = 0  # px that a panel took for its title and key, once it was drawn
 
     def x(self, px):
         return f"{px / self.width:.6f}"
@@ -59,9 +60,10 @@ def begin(place, title, below, entries, left=72):
         rows = -(-len(entries) // columns)
         lines.append(f"set key at screen {place.x(14)}, screen {place.y(at - 6)} left top horizontal Left reverse samplen 4 "
                      f"maxcols {columns} textcolor rgb '{INK}'")
-        at += rows * LINE_PX + 4
+        at += rows * LINE_PX + 10
     else:
         lines.append("set key off")
+    place.head = at - place.top + 8
     return lines + place.part(left, place.width - 34, at - place.top + 8, place.tall - BELOW), at - place.top + 8
 
 
@@ -153,10 +155,11 @@ def histogram(runs, place):
 
 # ---- Percentiles ------------------------------------------------------------------------------------------------------
 
-def nines(most, narrow):
+def nines(most, place):
     """Ticks of 1 / (1 - p)."""
-    ticks = ["'0 %%' 1"] if narrow else ["'0 %%' 1", "'50 %%' 2"]
-    for power in range(1, len(str(most)) + 1):
+    ticks = ["'0 %%' 1"] if place.narrow else ["'0 %%' 1", "'50 %%' 2"]
+    every = -(-70 * len(str(most)) // (place.width - 106))
+    for power in range(every, len(str(most)) + 1, every):
         percent = 100 - 100 / 10**power
         ticks.append(f"'{percent:.{max(0, power - 2)}f} %%' {10**power}")
     return f"set xtics ({', '.join(ticks)})"
@@ -190,7 +193,7 @@ def by_percentile(place, lines, figures, what):
     scale = Scale(max(min(values), min(usual, default=0)), max(values))
     most = max(f.samples for _, _, _, f in figures)
     lines += scale.set("y", place.tall // 34)
-    lines += ["set logscale x 10", nines(most, place.narrow), f"set xrange [1:{most * 1.3:.6g}]", "set mxtics 1",
+    lines += ["set logscale x 10", nines(most, place), f"set xrange [1:{most * 1.3:.6g}]", "set mxtics 1",
               f"set xlabel 'percentile' textcolor rgb '{INK}'", f"set ylabel {quote(what)} textcolor rgb '{INK}'"]
     plots = []
     for i, (label, colour, dash, figure) in enumerate(figures):
@@ -284,7 +287,7 @@ def in_time(runs, place):
         if run.breaches:
             entries.append("breaches" + (f" {run.label}" if len(runs) > 1 else ""))
             data += block(f"breaches{i}", [(at / 1e9, scale.of(value)) for at, value in highest_breaches(run)[0]])
-            plots.append(f"$breaches{i} using 1:2 with points pointtype 2 pointsize 1.1 linewidth 1.6 linecolor rgb '{INK if len(runs) == 1 else COLOURS[i]}' "
+            plots.append(f"$breaches{i} using 1:2 with points pointtype 2 pointsize {1.1 if place.form == 'png' else 0.7} linewidth 1.6 linecolor rgb '{INK if len(runs) == 1 else COLOURS[i]}' "
                          f"title {quote(entries[-1])}")
     below = f"Each point: {each} seconds; the middle of their p50, the highest of their p99 and maximum." if each > 1 else "Each point: one second."
     if any(row[3] is None and row[4] is not None for _, _, rows, _ in prepared for row in rows):
@@ -345,12 +348,12 @@ def linear(hi_ns):
     return scale
 
 
-def stages_plot(runs, names, percent, prefix):
+def stages_plot(runs, names, percent, prefix, room):
     """Data, settings and the plot of one percentile."""
     totals = [stack(run, names, percent, 0, linear(1))[1] for run in runs]
     scale = linear(max(totals))
     boxes = [box for i, run in enumerate(runs) for box in stack(run, names, percent, len(runs) - i, scale)[0]]
-    lines, plots = scale.set("x", 8), []
+    lines, plots = scale.set("x", room), []
     ticks = ", ".join(f"{quote_tick(clean(run.label, 16))} {len(runs) - i}" for i, run in enumerate(runs))
     for i, run in enumerate(runs):
         box = stack(run, names, percent, len(runs) - i, scale)[0][-1]
@@ -398,7 +401,7 @@ def stages(runs, place):
               "unset label", "set key off", f"set border 3 linecolor rgb '{INK}'", f"set grid x back linecolor rgb '{FAINT}' linetype 1 linewidth 0.5",
               "set tics out scale 0.6", f"set xtics nomirror textcolor rgb '{INK}'", f"set ytics nomirror textcolor rgb '{INK}'"]
     for i, ((percent, from_px, to_px), (high, low)) in enumerate(zip(parts, spans)):
-        more, plot = stages_plot(runs, names, percent, f"p{percent}_")
+        more, plot = stages_plot(runs, names, percent, f"p{percent}_", max(2, int((to_px - from_px) // 65)))
         more += ["unset ytics"] if i and not place.narrow else []
         lines += ["unset label", *place.part(from_px, to_px, high, low), *more, plot]
     return lines

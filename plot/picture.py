@@ -7,6 +7,7 @@ from panels import PANELS, Place, offer
 from words import Bad, count, date, name, seconds
 
 WIDTH, NARROW = 960, 420
+USUAL_HEAD = 80
 
 
 def verdict(run):
@@ -60,22 +61,29 @@ def choose(runs, wanted):
     return chosen, missing
 
 
+def fitted(form, width, panel, having):
+    """How tall a panel is, px: what stands above its plot takes nothing from it."""
+    px = PANELS[panel][2]
+    if panel == "stages":
+        px = px * (7 if width < 700 else 4) // 4 + 60 * (len(having) - 1)
+    place = Place(form, width, 1000, 0, px)
+    PANELS[panel][0](having, place)
+    return px + max(0, place.head - USUAL_HEAD)
+
+
 def compose(form, runs, chosen, width=WIDTH, title=None, ground="background rgb 'white'"):
     """The octets of a picture of the panels chosen. form: svg or png. ground: of an svg."""
     head = 40 if title else 6
-    tall = [PANELS[panel][2] + (60 * (len(having) - 1) if panel == "stages" else 0) for panel, having in chosen]
-    if width < 700:
-        tall = [px * 7 // 4 if panel == "stages" else px for px, (panel, _) in zip(tall, chosen)]
+    drawn = [fitted(form, width, panel, having) for panel, having in chosen]
+    tall = sum(drawn)
     below = footer(runs, Place(form, width, 100, 0, 0), [panel for panel, _ in chosen])
-    height = head + sum(tall) + 16 + (LINE_PX - 2) * len(below)
-    script = [*terminal(form, width, height, ground), "set multiplot"]
-    top = head
-    for i, ((panel, having), px) in enumerate(zip(chosen, tall)):
+    height = head + tall + 16 + (LINE_PX - 2) * len(below)
+    script, top = [*terminal(form, width, height, ground), "set multiplot"], head
+    for i, ((panel, having), px) in enumerate(zip(chosen, drawn)):
         place = Place(form, width, height, top, px)
-        lines = PANELS[panel][0](having, place)
-        extra = []
+        lines, extra = PANELS[panel][0](having, place), []
         if not i:
-            extra = [place.label(14, head + sum(tall) + 12 + (LINE_PX - 2) * k, text, 12) for k, text in enumerate(below)]
+            extra = [place.label(14, head + tall + 12 + (LINE_PX - 2) * k, text, 12) for k, text in enumerate(below)]
             extra += [place.label(14, 22, title, 19)] if title else []
         script += [lines[0], *extra, *lines[1:]]
         top += px
