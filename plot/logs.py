@@ -75,9 +75,10 @@ def describe(run, names):
 # ---- Rows -------------------------------------------------------------------------------------------------------------
 
 class Source:
-    """rows(columns): of each record the values of these columns, None where one is missing. left_out: of records that are not there."""
+    """rows(columns): of each record the values of these columns, None where one is missing. left_out: of records that are not there.
+    changed: the stamps of the other host were of another kind from some record on."""
 
-    left_out = 0
+    left_out, changed = 0, False
 
 
 class Lines(Source):
@@ -91,6 +92,9 @@ class Lines(Source):
 
     def _comment(self, line):
         found = re.match(rb"# (\d{1,18}) records left out", line)
+        if re.fullmatch(rb"# T[23]_[A-Z]+ is T[23]_[A-Z]+ from here on\n", line):
+            self.changed = True
+            return
         if not found:
             raise Bad("has a line that is no record")
         self.left_out += int(found[1])
@@ -260,6 +264,11 @@ def read_log(run, file, statistic, enough):
         raise Bad("has a latency that cannot be")
     run.is_log = True
     drop_strange(run, stages, others)
+    if source.changed:
+        run.notes.append((("stages",), "the other host's stages are left out: its stamps were of two kinds"))
+        for one, count in zip(stages, others):
+            if one.startswith("remote_"):
+                count.clear()
     for name, count in ((run.figure, counts), *zip(stages, others)):
         if count or name == run.figure:
             formula = " - ".join(stages[name]) if name != run.figure else run.latency.partition(" = ")[2]

@@ -103,6 +103,23 @@ several_runs() {
 	verdict
 }
 
+made_files() {
+	begin 'plot: seconds, gaps, stages and breaches of files that are known to the nanosecond' || return 0
+	looks rooms "$plots"
+	verdict
+}
+
+seconds_of_json() {
+	begin 'plot: seconds in JSON are drawn as those of the lines are' || return 0
+	change_json seconds.json "JSON['seconds'] = [one for one in map(json.loads, open('$plots/e.jsonl')) if one['type'] == 'second']"
+	draws_as 0 seconds.json --panel time -o one.svg
+	looks svg "$plots/one.svg" 'Round trip in time' 'p99' "$(below e.json)"
+	looks same "$plots/seconds.json" "$plots/e.jsonl"
+	change_json seconds.json "JSON['seconds'] = None"
+	refuses 'seconds.json: this JSON has no seconds' seconds.json --panel time -o x.svg
+	verdict
+}
+
 # ---- What it refuses --------------------------------------------------------------------------------------------------
 
 # refuses TEXT ARGUMENTS...: one line with this, and nothing is left behind.
@@ -277,6 +294,8 @@ plot_tests() {
 	pair 'plot: user stamps, npy' '0 0' "$U" "$U --count 500 $F --log-format npy" '@of_user npy'
 	each_panel
 	several_runs
+	made_files
+	seconds_of_json
 	bad_files
 	spoilt_files
 	bad_output

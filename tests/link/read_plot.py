@@ -5,6 +5,7 @@
   read_plot.py png FILE              whole, of some size, and not blank
   read_plot.py html FILE TEXT...     a page that needs nothing else, and can be read without eyes
   read_plot.py same JSON OTHER       both are read as the same: latency and, of a log, all that it tells
+  read_plot.py rooms FOLDER          what is read of logs and breaches that no run makes at will
   read_plot.py spoil FILE...         each is read, or refused in one line, whatever is changed in it
   read_plot.py corner PNG light|dark
   read_plot.py frame HTML WIDTH...   prints a page that shows it so wide each, and says by how much it is too wide
@@ -187,10 +188,99 @@ def check_spoilt(paths, variants=60):
         fault(f"SEED={seed}: only {read_all} could be read")
 
 
+def log_of(path, names, rows, begin=1700000000 * 10**9):
+    """A csv log; of a row of numbers those of times are added to begin. A text is a line."""
+    with open(path, "w") as file:
+        file.write(",".join(names) + "\n")
+        for row in rows:
+            file.write((row if isinstance(row, str) else ",".join(
+                "" if value is None else str(value + begin if name[0] == "T" else value) for name, value in zip(names, row))) + "\n")
+    return path
+
+
+def expect(what, have, want):
+    if have != want:
+        fault(f"{what}: {have}, not {want}")
+
+
+def check_seconds(runs, path):
+    names, second = ("SEQ", "T1_KERNEL", "T4_KERNEL", "RTT"), 10**9
+    rows = [(i, i * 5000000, i * 5000000 + 1000 + i, 1000 + i) for i in range(200)]  # the first second: 1000 to 1199
+    rows += ["# 7 records left out from SEQ 300 on: the ring was full", (307, 4 * second + 5000, 4 * second + 5500, 500),
+             (308, 6 * second + 5000, 6 * second + 5005, 5), (309, 9 * second + 5000, 9 * second + 5009, 9), (310, 0, second // 2, 77)]
+    run = runs.read(log_of(path, names, rows))
+    expect("seconds", [(row[0] // second, *row[2:]) for row in run.seconds], [(0, 1099, 1197, 1199), (4, 500, None, 500), (6, 5, None, 5), (9, 9, None, 9)])
+    expect("samples", (run.main.samples, run.main.min_ns, run.main.max_ns), (204, 5, 1199))
+    expect("notes", [text.split(":")[0] for _, text in run.notes], ["7 records were left out of the log", "1 samples are in no second"])
+    expect("of the run", (run.role, run.stamp, run.latency, run.lost, run.level), ("emit", "kernel", "RTT = T4_KERNEL - T1_KERNEL", None, None))
+
+
+def check_stages(runs, path):
+    names = ("SEQ", "T1_SW", "T1_HW", "T4_HW", "T4_SW", "RTT", "T2_HW", "T2_SW", "T3_SW", "T3_HW", "RESPONSE", "NETWORK", "FLAGS")
+    row = (1, 0, 10, 110, 130, 100, 40, 43, 48, 60, 20, 80, "-")
+    stages = {"rtt_ns": 100, "app_to_nic_ns": 10, "nic_to_app_ns": 20, "remote_nic_to_app_ns": 3, "remote_app_processing_ns": 5,
+              "remote_app_to_nic_ns": 12, "response_ns": 20, "network_ns": 80}
+    read = lambda rows: runs.read(log_of(path, names, rows))  # noqa: E731
+    told = lambda run: {name: figure.max_ns for name, figure in run.statistics.items()}  # noqa: E731
+    expect("stages", told(read([row] * 3)), stages)
+    gap = (2, 0, 10, 110, 130, 100, 40, None, None, None, None, None, "unknown")
+    expect("samples with T3", [figure.samples for figure in read([row, gap]).statistics.values()], [2, 2, 2, 1, 1, 1, 1, 1])
+    other_clock = (1, 1000, 10, 110, 1130, 100, *row[6:])
+    run = read([other_clock] * 3)
+    expect("of two clocks", told(run), {name: ns for name, ns in stages.items() if name not in ("app_to_nic_ns", "nic_to_app_ns")})
+    expect("said so", [text for _, text in run.notes], ["the stages of this host are left out: its times are of two clocks"])
+    run = read([row, "# T2_HW is T2_KERNEL from here on", "# T3_HW is T3_KERNEL from here on", row])
+    expect("of two kinds", [name for name in told(run) if name.startswith("remote")], [])
+    expect("said so too", len(run.notes), 1)
+
+
+def check_breaches(runs):
+    run = runs.Run("x")
+    run.role, run.stamp, run.began_unix_ns, run.duration_ns = "emit", "hardware", 1700000000 * 10**9, 5 * 10**9
+    tai = {"clocks": {"nic_clock": {"minus_realtime": {"offset_ns": 37 * 10**9, "bound_ns": 100}}}}
+    part = {"number": 1, "seq": 8, "value_ns": 7, "latency_ns": 7, "stamps": {"t1_hw_ns": run.began_unix_ns, "t4_hw_ns": run.began_unix_ns + 39 * 10**9}}
+    expect("a breach by a NIC's clock of TAI", runs.place_breach(run, part, runs.stamp_to_realtime(tai, run)), (2 * 10**9, 7))
+    expect("one by a clock that is not known", runs.place_breach(run, part, runs.stamp_to_realtime({"clocks": None}, run)), None)
+    expect("one beyond the run", runs.place_breach(run, part, 0), None)
+    runs.place_breaches(run, [part, part], 37 * 10**9, 5)
+    expect("of five", (run.breaches, run.breach_count, [text for _, text in run.notes]), ([(2 * 10**9, 7)], 5, ["of 5 breaches the file tells when 1 were"]))
+
+
+def check_drawn(run):
+    """What is drawn is what the file says."""
+    import gnuplot
+    import panels
+    figure = run.main
+    scale = gnuplot.Scale(figure.pairs[0][0], figure.pairs[-1][0])
+    edges, _ = panels.edges_of([run], scale)
+    bars = [count for _, count in panels.bars(run, edges, scale)]
+    expect("samples in bars", sum(count for count in bars if count >= 1), figure.known)
+    expect("the first bar has the minimum", bars[1] >= 1, True)
+    certain, rest = panels.curve(figure, scale)
+    told = {round(x, 6): value for x, value in [*rest, *certain]}
+    for percent, x in ((90, 10.0), (99, 100.0)) if figure.width_ns == 1 else ():
+        expect(f"the curve at {percent} %", told.get(x), scale.of(figure.percentile(percent)[0]))
+    expect("the end of the curve", rest[-1][1], scale.of(figure.pairs[-1][0]))
+
+
+def check_rooms(folder):
+    plot_rooms()
+    import runs
+    path = os.path.join(folder, "made.csv")
+    check_seconds(runs, path)
+    check_stages(runs, path)
+    check_breaches(runs)
+    second = {"from_ns": 1, "to_ns": 2, "samples": 100, "p50_ns": 3, "p99_ns": 4, "max_ns": 5}
+    expect("a second", (runs.second_of(second), runs.second_of({**second, "samples": 99})), ((1, 2, 3, 4, 5), (1, 2, 3, None, 5)))
+    os.unlink(path)
+
+
 def check_same(paths):
     plot_rooms()
     import runs
     one, other = (runs.read(path) for path in paths)
+    check_drawn(one)
+    check_drawn(other)
     if (one.role, one.stamp, one.latency, one.figure) != (other.role, other.stamp, other.latency, other.figure):
         fault(f"{(one.role, one.stamp, one.latency)} and {(other.role, other.stamp, other.latency)}")
     if not other.is_log:
@@ -198,6 +288,8 @@ def check_same(paths):
             fault("verdict, accounts or host are others")
         if sum(count for _, count in other.main.pairs) != one.main.samples:
             fault("the seconds do not have all samples")
+        if one.seconds is not None and one.seconds != other.seconds:
+            fault("the seconds are others")
     elif other.main.pairs != one.main.pairs:
         fault("the latency has other samples")
     for name in other.statistics:
@@ -236,6 +328,8 @@ try:
         check_html(read(path), rest)
     elif what == "same":
         check_same([path, *rest])
+    elif what == "rooms":
+        check_rooms(path)
     elif what == "spoil":
         check_spoilt([path, *rest])
     elif what == "corner":
