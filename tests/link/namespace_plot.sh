@@ -59,7 +59,7 @@ of_kernel() {
 		looks same "$plots/$one.json" "$plots/$one.txt"
 		for kind in json jsonl; do
 			draws_as 0 $one.$kind -o $one.$kind.svg
-			looks svg "$plots/$one.$kind.svg" "$(below $one.json)" "$(host_of $one.json)" 'kernel stamps' ' µs' ' UTC, ' by\ percentile
+			looks svg "$plots/$one.$kind.svg" "$(below $one.json)" "$(host_of $one.json)" 'kernel stamps' '~[0-9] [nµm]?s ' ' UTC, ' by\ percentile
 		done
 		draws_as 0 $one.txt -o $one.txt.svg
 		looks svg "$plots/$one.txt.svg" 'Verdict: not judged (a log has no verdict).' 'in time' 'seconds after the start' 'Stages, one after'
@@ -85,7 +85,7 @@ each_panel() {
 	begin 'plot: each panel alone, SVG and PNG' || return 0
 	for one in histogram percentiles time stages one-way; do
 		draws_as 0 e.jsonl --panel $one -o one.svg
-		looks svg "$plots/one.svg" "$(below e.json)" "$(host_of e.json)" 'µs'
+		looks svg "$plots/one.svg" "$(below e.json)" "$(host_of e.json)" '~[0-9] [nµm]?s '
 		[ "$(grep -c 'samples in a bin' "$plots/one.svg")" -eq "$([ $one = histogram ] && echo 1 || echo 0)" ] || complain "$one is another panel"
 	done
 	draws_as 0 e.json --panel percentiles,histogram -o one.png

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reads what rant-plot has made. Prints a line for each fault.
 
-  read_plot.py svg FILE TEXT...      well-formed, with these texts, and with lines
+  read_plot.py svg FILE TEXT...      well-formed, with these texts (~TEXT: a pattern), and with lines
   read_plot.py png FILE              whole, of some size, and not blank
   read_plot.py html FILE TEXT...     a page that needs nothing else, and can be read without eyes
   read_plot.py same JSON OTHER       both are read as the same: latency and, of a log, all that it tells
@@ -40,7 +40,7 @@ def check_svg(data, texts, name="it"):
     root = tree.fromstring(data)
     said = same_spaces(" ".join("".join(one.itertext()) for one in root.iter() if one.tag.endswith("}text")))
     for text in texts:
-        if text not in said:
+        if not (re.search(text[1:], said) if text.startswith("~") else text in said):
             fault(f"{name} does not say '{text}': {said[:600]}")
     lines = sum(one.tag.endswith("}path") and len(one.get("d", "")) > 60 for one in root.iter())
     if lines < 1:
