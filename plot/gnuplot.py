@@ -11,6 +11,7 @@ from words import Bad, clean
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHES = ("1", "(9,3)", "(2,2)", "(10,3,2,3)", "(5,3)", "(14,4)")
 GREY, INK, FAINT = "#7f7f7f", "#1a1a1a", "#d0d0d0"
+TEXT = f"textcolor rgb '{INK}'"
 FONT_PX, LINE_PX = 13, 18
 
 MISSING = "gnuplot is not here: install it (Debian and Ubuntu: gnuplot-nox, Fedora: gnuplot-minimal)"
@@ -62,7 +63,8 @@ def block(name, rows):
 def terminal(form, width, height, ground):
     """Lines that begin a picture of so many px. PNG has twice as many, for a screen that is looked at from afar."""
     if form == "svg":
-        return ["set encoding utf8", f"set terminal svg size {width},{height} dynamic noenhanced font 'sans-serif,{FONT_PX}' linewidth 1.3 {ground}"]
+        font = f"noenhanced font 'sans-serif,{FONT_PX}' linewidth 1.3"
+        return ["set encoding utf8", f"set terminal svg size {width},{height} dynamic {font} {ground}"]
     # Points are of 1/72 inch, and px of 1/96.
     font = f"noenhanced font 'sans,{FONT_PX * 0.75:.4g}' fontscale 2 linewidth 2.4 pointscale 1.4"
     return ["set encoding utf8",
@@ -119,7 +121,8 @@ class Scale:
         """Lines that set the axis x or y. above: room beyond the highest value, as a factor (of its logarithm's, where that is so)."""
         if self.is_log:
             low, high = self.lo_ns / (1.3 if axis == 'y' else 1.1), self.hi_ns * 1.15 * above
-            return [f"set logscale {axis} 10", self._ticks(axis, room), f"set {axis}range [{low / self.size_ns:.12g}:{high / self.size_ns:.12g}]"]
+            return [f"set logscale {axis} 10", self._ticks(axis, room),
+                    f"set {axis}range [{low / self.size_ns:.12g}:{high / self.size_ns:.12g}]"]
         spread = self.hi_ns - self.lo_ns
         low, high = max(0, self.lo_ns - 0.04 * spread), self.hi_ns + 0.05 * spread
         return [f"set {axis}tics {nice(spread / self.size_ns / room):.6g}", f"set format {axis} {quote('%g ' + self.unit)}",

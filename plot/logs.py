@@ -243,7 +243,8 @@ def drop_strange(run, stages, others):
     for remote in (False, True):
         mixed = [name for name in stages if len(stages[name]) == 2 and name.startswith("remote_") == remote]
         if any(negative[name] * 100 > sum(count.values()) for name, count in zip(stages, others) if name in mixed):
-            run.notes.append((("stages",), f"the stages of {'the other' if remote else 'this'} host are left out: its times are of two clocks"))
+            host = "the other host" if remote else "this host"
+            run.notes.append((("stages",), f"the stages of {host} are left out: its times are of two clocks"))
             for count in (count for name, count in zip(stages, others) if name in mixed):
                 count.clear()
         elif sum(negative[name] for name in mixed):

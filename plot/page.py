@@ -15,10 +15,13 @@ STYLE = """
 :root { color-scheme: light dark; --ink: #1a1a1a; --ground: #ffffff; --faint: #d0d0d0; --soft: #f3f4f6; }
 @media (prefers-color-scheme: dark) { :root { --ink: #ececec; --ground: #16181c; --faint: #44484f; --soft: #22262c; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 62rem; padding: 1rem; font: 1rem/1.5 sans-serif; color: var(--ink); background: var(--ground); overflow-wrap: anywhere; }
-h1 { font-size: 1.6rem; line-height: 1.2; margin: .5rem 0; } h2 { font-size: 1.2rem; margin: 2rem 0 .5rem; } h3 { font-size: 1rem; margin: 1.2rem 0 .4rem; }
+body { margin: 0 auto; max-width: 62rem; padding: 1rem; font: 1rem/1.5 sans-serif; color: var(--ink); background: var(--ground); }
+body { overflow-wrap: anywhere; }
+h1 { font-size: 1.6rem; line-height: 1.2; margin: .5rem 0; } h2 { font-size: 1.2rem; margin: 2rem 0 .5rem; }
+h3 { font-size: 1rem; margin: 1.2rem 0 .4rem; }
 .verdict { border: 2px solid; border-radius: .4rem; padding: .5rem .8rem; margin: .6rem 0; }
-.trusted { border-color: #009E73; } .doubtful { border-color: #E69F00; border-style: dashed; } .void { border-color: #D55E00; border-style: double; border-width: 5px; }
+.trusted { border-color: #009E73; } .doubtful { border-color: #E69F00; border-style: dashed; }
+.void { border-color: #D55E00; border-style: double; border-width: 5px; }
 .verdict ul { margin: .3rem 0; padding-left: 1.2rem; }
 dl.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); gap: .5rem; margin: .6rem 0; }
 dl.figures div { background: var(--soft); border-radius: .4rem; padding: .5rem .7rem; }
@@ -108,7 +111,8 @@ def percentile_table(runs):
 def account_table(runs):
     known = [run for run in runs if run.accounts]
     names = list(dict.fromkeys(one for run in known for one in run.accounts))
-    rows = [(name(one), *(value(run.accounts.get(one)) for run in known)) for one in names if any(run.accounts.get(one) for run in known) or one == "lost"]
+    names = [one for one in names if any(run.accounts.get(one) for run in known) or one == "lost"]
+    rows = [(name(one), *(value(run.accounts.get(one)) for run in known)) for one in names]
     return table("Packets", ["row", *((run.label for run in known) if len(runs) > 1 else ("packets",))], rows) if rows else ""
 
 
@@ -116,9 +120,10 @@ def stage_table(run):
     rows = []
     for one, figure in run.statistics.items():
         half, late = figure.percentile(50), figure.percentile(99)
-        rows.append((name(one), figure.formula or "-", count(figure.samples), *(value(found[0], found[1]) if found else "-" for found in (half, late)),
-                     value(figure.max_ns), value(figure.within_ns)))
-    return table(f"Stages of {run.label}", ["part", "made of", "samples", "median, ns", "99th, ns", "maximum, ns", "known within, ns"], rows, texts=(1,))
+        rows.append((name(one), figure.formula or "-", count(figure.samples),
+                     *(value(found[0], found[1]) if found else "-" for found in (half, late)), value(figure.max_ns), value(figure.within_ns)))
+    heads = ["part", "made of", "samples", "median, ns", "99th, ns", "maximum, ns", "known within, ns"]
+    return table(f"Stages of {run.label}", heads, rows, texts=(1,))
 
 
 # ---- The page ---------------------------------------------------------------------------------------------------------
@@ -139,7 +144,8 @@ def top_of(run, several):
     notes = "".join(f"<li>{escape(note)}</li>" for _, note in run.notes)
     return "\n".join([f"<h2>{escape(run.label)}</h2>" if several else "",
                       f'<div class="verdict {escape(run.level or "none")}"><strong>Measurement: {escape(verdict(run))}</strong>'
-                      + (f"<ul>{reasons}</ul>" if reasons else "") + "</div>", key_figures(run), f"<p>{escape(facts(run))} {escape(run.latency)}.</p>",
+                      + (f"<ul>{reasons}</ul>" if reasons else "") + "</div>",
+                      key_figures(run), f"<p>{escape(facts(run))} {escape(run.latency)}.</p>",
                       f"<p>What is not in the pictures:</p><ul>{notes}</ul>" if notes else ""])
 
 
@@ -153,7 +159,8 @@ def page(runs, wanted, title):
     body = [f"<h1>{escape(heading)}</h1>", *(top_of(run, len(runs) > 1) for run in runs), "<h2>Pictures</h2>",
             *(figure(runs, i, panel, having) for i, (panel, having) in enumerate(chosen))]
     lacking = "".join(f"<li>{escape(PANELS[panel][3])}, {escape(run.label)}: {escape(why)}</li>" for panel, run, why in missing)
-    body += [f"<h3>Not drawn</h3><ul>{lacking}</ul>" if lacking else "", "<h2>Tables</h2>", "<h3>Percentiles of the latency</h3>", percentile_table(runs)]
+    body += [f"<h3>Not drawn</h3><ul>{lacking}</ul>" if lacking else "", "<h2>Tables</h2>", "<h3>Percentiles of the latency</h3>",
+             percentile_table(runs)]
     accounts = account_table(runs)
     body += ["<h3>Packets</h3>", accounts] if accounts else []
     for run in runs:
@@ -164,7 +171,8 @@ def page(runs, wanted, title):
                       '<meta name="viewport" content="width=device-width, initial-scale=1">',
                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">",
                       '<link rel="icon" href="data:,">',
-                      f"<title>{escape(heading)}</title>", f"<style>{style}</style>", "</head>", "<body>", "<main>", *body, "</main>", "</body>", "</html>", ""])
+                      f"<title>{escape(heading)}</title>", f"<style>{style}</style>", "</head>", "<body>", "<main>", *body, "</main>", "</body>",
+                      "</html>", ""])
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:

@@ -3,11 +3,12 @@
 import math
 import re
 
-from gnuplot import COLOURS, DASHES, FAINT, GREY, INK, LINE_PX, Scale, block, quote, quote_tick
+from gnuplot import COLOURS, DASHES, FAINT, GREY, INK, LINE_PX, TEXT, Scale, block, quote, quote_tick
 from words import clean, name, time
 
 ALMOST_NONE = 0.5  # the lower end of logarithmic counts: a bar of one sample is seen
 POINTS = 800  # at most, of a line in time
+THIN = f"linecolor rgb '{INK}' linewidth 1.1"
 BELOW = 64  # px below a plot: ticks, what they are of, and some room
 
 
@@ -49,7 +50,7 @@ class Place:
 def begin(place, title, below, entries, left=72):
     """Lines that every panel begins with, and where the plot itself begins (px). below: a sentence below the title. entries: of the key."""
     lines = ["reset", f"set border 3 linecolor rgb '{INK}'", f"set grid back linecolor rgb '{FAINT}' linetype 1 linewidth 0.5",
-             "set tics nomirror out scale 0.6", f"set xtics textcolor rgb '{INK}'", f"set ytics textcolor rgb '{INK}'",
+             "set tics nomirror out scale 0.6", f"set xtics {TEXT}", f"set ytics {TEXT}",
              place.label(14, place.top + 14, title, 16)]
     at = place.top + 36
     for text in place.wrap(below):
@@ -59,12 +60,12 @@ def begin(place, title, below, entries, left=72):
         columns = max(1, int((place.width - 30) // (58 + 7.2 * max(map(len, entries)))))
         rows = -(-len(entries) // columns)
         lines.append(f"set key at screen {place.x(14)}, screen {place.y(at - 6)} left top horizontal Left reverse samplen 4 "
-                     f"maxcols {columns} textcolor rgb '{INK}'")
+                     f"maxcols {columns} {TEXT}")
         at += rows * LINE_PX + 10
     else:
         lines.append("set key off")
     place.head = at - place.top + 8
-    return lines + place.part(left, place.width - 34, at - place.top + 8, place.tall - BELOW), at - place.top + 8
+    return lines + place.part(left, place.width - 34, place.head, place.tall - BELOW)
 
 
 def word(run):
@@ -127,8 +128,8 @@ def marks(run, scale, highest):
     for i, (ns, text) in enumerate(told):
         x, y = f"{scale.of(ns):.12g}", 0.97 - 0.07 * i
         side, off = ("right", -0.6) if scale.share(ns) > 0.7 else ("left", 0.6)
-        lines += [f"set arrow from first {x}, graph 0 to first {x}, graph {y + 0.02:.2f} nohead back linecolor rgb '{INK}' dashtype 3 linewidth 1.2",
-                  f"set label {quote(text)} at first {x}, graph {y:.2f} {side} offset character {off}, 0 textcolor rgb '{INK}' front"]
+        lines += [f"set arrow from first {x}, graph 0 to first {x}, graph {y + 0.02:.2f} nohead back {THIN} dashtype 3",
+                  f"set label {quote(text)} at first {x}, graph {y:.2f} {side} offset character {off}, 0 {TEXT} front"]
     # Above the highest bar, where the names of percentiles are.
     return lines, highest * (highest / ALMOST_NONE)**(0.07 * len(told) + 0.08)
 
@@ -137,13 +138,15 @@ def histogram(runs, place):
     scale = Scale(min(run.main.pairs[0][0] for run in runs), max(run.main.pairs[-1][0] for run in runs))
     edges, width = edges_of(runs, scale)
     entries = [run.label for run in runs] if len(runs) > 1 else []
-    lines, _ = begin(place, f"{name(runs[0].figure)}: how often each was there{all_of(runs)}", f"{formulas(runs)}. Logarithmic counts.{coarse(runs)}", entries)
+    lines = begin(place, f"{name(runs[0].figure)}: how often each was there{all_of(runs)}",
+                  f"{formulas(runs)}. Logarithmic counts.{coarse(runs)}", entries)
     rows = [bars(run, edges, scale) for run in runs]
     highest = max(max(count for _, count in one) for one in rows)
     marked, top = marks(runs[0], scale, highest) if len(runs) == 1 else ([], highest * 2)
     lines += scale.set("x", place.width // 70)
-    lines += [f"set xlabel {quote(f'{word(runs[0])} ({width})')} textcolor rgb '{INK}'", f"set ylabel 'samples in a bin' textcolor rgb '{INK}'",
-              "set logscale y 10", "set format y '%.0s%c'", f"set yrange [{ALMOST_NONE}:{top:.6g}]", "set style fill transparent solid 0.25 noborder", *marked]
+    lines += [f"set xlabel {quote(f'{word(runs[0])} ({width})')} {TEXT}", f"set ylabel 'samples in a bin' {TEXT}",
+              "set logscale y 10", "set format y '%.0s%c'", f"set yrange [{ALMOST_NONE}:{top:.6g}]",
+              "set style fill transparent solid 0.25 noborder", *marked]
     plots = []
     for i, one in enumerate(rows):
         lines += block(f"bars{i}", one)
@@ -169,7 +172,8 @@ def curve(figure, scale):
     """Points (1 / (1 - p), value) by nearest rank: up to where ten samples lie above, and from there on. The maximum ends it."""
     if not figure.pairs:
         told = [(100 / (100 - percent), scale.of(value), above) for percent, value, bound, above in figure.percentiles if not bound and above]
-        return [point[:2] for point in told if point[2] >= 10], [point[:2] for point in told if point[2] < 10] + [(figure.samples, scale.of(figure.max_ns))]
+        certain, rest = ([point[:2] for point in told if (point[2] >= 10) == enough] for enough in (True, False))
+        return certain, [*rest, (figure.samples, scale.of(figure.max_ns))]
     n = figure.samples if figure.above_all else figure.known
     x, certain, rest = 1.0, [], []
     last = n if figure.ends_ns is None else figure.rank_below(figure.ends_ns)
@@ -187,14 +191,16 @@ def curve(figure, scale):
 
 def by_percentile(place, lines, figures, what):
     """figures: (label, style number, dash, statistic). Returns all lines."""
-    values = [ns for _, _, _, f in figures for ns in ([f.pairs[0][0], f.pairs[-1][0]] if f.pairs else [f.max_ns, *(v for _, v, _, _ in f.percentiles)])]
+    values = []
+    for _, _, _, f in figures:
+        values += [f.pairs[0][0], f.pairs[-1][0]] if f.pairs else [f.max_ns, *(one[1] for one in f.percentiles)]
     # A single sample near 0 would take half of a logarithmic axis.
     usual = [f.at_rank(max(1, f.known // 100)) // 4 for _, _, _, f in figures if f.pairs]
     scale = Scale(max(min(values), min(usual, default=0)), max(values))
     most = max(f.samples for _, _, _, f in figures)
     lines += scale.set("y", place.tall // 34)
     lines += ["set logscale x 10", nines(most, place), f"set xrange [1:{most * 1.3:.6g}]", "set mxtics 1",
-              f"set xlabel 'percentile' textcolor rgb '{INK}'", f"set ylabel {quote(what)} textcolor rgb '{INK}'"]
+              f"set xlabel 'percentile' {TEXT}", f"set ylabel {quote(what)} {TEXT}"]
     plots = []
     for i, (label, colour, dash, figure) in enumerate(figures):
         certain, rest = curve(figure, scale)
@@ -206,13 +212,15 @@ def by_percentile(place, lines, figures, what):
             title = "notitle"
         if rest:
             lines += block(f"rest{i}", rest)
-            plots.append(f"$rest{i} using 1:2 with points pointtype {(5, 7, 9, 11, 13, 15)[colour]} pointsize {0.35 if figure.pairs else 0.7} linecolor rgb '{COLOURS[colour]}' {title}")
+            kind = f"points pointtype {(5, 7, 9, 11, 13, 15)[colour]} pointsize {0.35 if figure.pairs else 0.7}"
+            plots.append(f"$rest{i} using 1:2 with {kind} linecolor rgb '{COLOURS[colour]}' {title}")
     return [*lines, "plot " + ", ".join(plots)]
 
 
 def percentiles(runs, place):
-    lines, _ = begin(place, f"{name(runs[0].figure)} by percentile{all_of(runs)}", f"{formulas(runs)}. Small points: fewer than ten samples lie above.{coarse(runs)}",
-                     [run.label for run in runs] if len(runs) > 1 else [])
+    lines = begin(place, f"{name(runs[0].figure)} by percentile{all_of(runs)}",
+                  f"{formulas(runs)}. Small points: fewer than ten samples lie above.{coarse(runs)}",
+                  [run.label for run in runs] if len(runs) > 1 else [])
     if len(runs) == 1:
         lines.append("set key off")
     return by_percentile(place, lines, [(run.label, i, None, run.main) for i, run in enumerate(runs)], word(runs[0]))
@@ -229,7 +237,8 @@ def one_way(runs, place):
                 if figure.within_ns is not None:
                     bounds.append(figure.within_ns)
     known = f"They cross the two hosts' clocks: each value is known within {time(max(bounds))}." if bounds else ""
-    lines, _ = begin(place, f"One way by percentile{all_of(runs)}", f"Forward: T2 - T1; backward: T4 - T3. {known}", [label for label, *_ in figures])
+    lines = begin(place, f"One way by percentile{all_of(runs)}", f"Forward: T2 - T1; backward: T4 - T3. {known}",
+                  [label for label, *_ in figures])
     return by_percentile(place, lines, figures, "one way")
 
 
@@ -287,23 +296,28 @@ def in_time(runs, place):
         if run.breaches:
             entries.append("breaches" + (f" {run.label}" if len(runs) > 1 else ""))
             data += block(f"breaches{i}", [(at / 1e9, scale.of(value)) for at, value in highest_breaches(run)[0]])
-            plots.append(f"$breaches{i} using 1:2 with points pointtype 2 pointsize {1.1 if place.form == 'png' else 0.7} linewidth 1.6 linecolor rgb '{INK if len(runs) == 1 else COLOURS[i]}' "
+            colour, size = INK if len(runs) == 1 else COLOURS[i], 1.1 if place.form == "png" else 0.7
+            plots.append(f"$breaches{i} using 1:2 with points pointtype 2 pointsize {size} linewidth 1.6 linecolor rgb '{colour}' "
                          f"title {quote(entries[-1])}")
-    below = f"Each point: {each} seconds; the middle of their p50, the highest of their p99 and maximum." if each > 1 else "Each point: one second."
+    below = "Each point: one second."
+    if each > 1:
+        below = f"Each point: {each} seconds; the middle of their p50, the highest of their p99 and maximum."
     if any(row[3] is None and row[4] is not None for _, _, rows, _ in prepared for row in rows):
         below += " No p99 where it has less than 100 samples."
     for shown, part_ns in (highest_breaches(run) for run, *_ in prepared):
         if len(shown) < max(len(run.breaches) for run, *_ in prepared) and shown:
             below += f" Crosses: the highest breach of each {time(part_ns)}."
             break
-    lines, _ = begin(place, f"{name(runs[0].figure)} in time{all_of(runs)}", f"{formulas(runs)}. {below}", entries)
+    lines = begin(place, f"{name(runs[0].figure)} in time{all_of(runs)}", f"{formulas(runs)}. {below}", entries)
     lines += scale.set("y", place.tall // 34, 1.3)
     longest = max(max(rows[-1][1] for _, _, rows, _ in prepared), max((at for run, *_ in prepared for at, _ in run.breaches), default=0))
-    lines += [f"set xrange [0:{longest / 1e9:.9g}]", f"set xlabel 'seconds after the start' textcolor rgb '{INK}'", f"set ylabel {quote(word(runs[0]))} textcolor rgb '{INK}'"]
+    lines += [f"set xrange [0:{longest / 1e9:.9g}]", f"set xlabel 'seconds after the start' {TEXT}",
+              f"set ylabel {quote(word(runs[0]))} {TEXT}"]
     for ns in sorted({run.threshold_ns for run, *_ in prepared if run.threshold_ns and run.threshold_on == run.figure}):
         if scale.lo_ns < ns < scale.hi_ns:
-            lines += [f"set arrow from graph 0, first {scale.of(ns):.12g} to graph 1, first {scale.of(ns):.12g} nohead front linecolor rgb '{INK}' dashtype 4 linewidth 1",
-                      f"set label {quote('threshold ' + time(ns))} at graph 0.99, first {scale.of(ns):.12g} right offset 0, 0.5 front textcolor rgb '{INK}'"]
+            y = f"{scale.of(ns):.12g}"
+            lines += [f"set arrow from graph 0, first {y} to graph 1, first {y} nohead front {THIN} dashtype 4",
+                      f"set label {quote('threshold ' + time(ns))} at graph 0.99, first {y} right offset 0, 0.5 front {TEXT}"]
     return [*lines, *data, "plot " + ", ".join(plots)]
 
 
@@ -337,8 +351,10 @@ def stack(run, stages, percent, row, scale):
                 begin_ns = at
     whole = run.main.percentile(percent)
     if whole:
-        boxes.append((scale.of(begin_ns + whole[0] / 2), row - 0.28, scale.of(begin_ns), scale.of(begin_ns + whole[0]), row - 0.34, row - 0.22, -1))
-    return boxes, max(at, begin_ns + (whole[0] if whole else 0))
+        end_ns = begin_ns + whole[0]
+        boxes.append((scale.of((begin_ns + end_ns) / 2), row - 0.28, scale.of(begin_ns), scale.of(end_ns), row - 0.34, row - 0.22, -1))
+        at = max(at, end_ns)
+    return boxes, at
 
 
 def linear(hi_ns):
@@ -358,9 +374,10 @@ def stages_plot(runs, names, percent, prefix, room):
     for i, run in enumerate(runs):
         box = stack(run, names, percent, len(runs) - i, scale)[0][-1]
         if box[6] < 0:
-            lines.append(f"set label {quote(time(run.main.percentile(percent)[0]))} at {box[3]:.12g}, {box[1]:.12g} left offset character 0.5, 0 textcolor rgb '{INK}'")
+            value = quote(time(run.main.percentile(percent)[0]))
+            lines.append(f"set label {value} at {box[3]:.12g}, {box[1]:.12g} left offset character 0.5, 0 {TEXT}")
     lines += [f"set xrange [0:{scale.of(scale.hi_ns) * 1.18:.12g}]", f"set ytics ({ticks})" if len(runs) > 1 else "unset ytics",
-              f"set yrange [0.4:{len(runs) + 0.6}]", f"set xlabel {quote(f'p{percent:g} of each')} textcolor rgb '{INK}'", "set style fill solid 1 noborder"]
+              f"set yrange [0.4:{len(runs) + 0.6}]", f"set xlabel {quote(f'p{percent:g} of each')} {TEXT}", "set style fill solid 1 noborder"]
     for number in (*range(len(names)), -1):
         rows = [box[:6] for box in boxes if box[6] == number]
         if rows:
@@ -383,9 +400,10 @@ def stages(runs, place):
     names.sort(key=lambda one: next(i for i, pattern in enumerate(order) if re.fullmatch(pattern, one)))
     entries = [f"{i + 1} {name(one)}" for i, one in enumerate(names)] + [f"{word(runs[0])} as a whole"]
     colours = [(*COLOURS, GREY)[i % 7] for i in range(len(names))] + [INK]
-    lines, top = begin(place, f"Stages, one after the other{all_of(runs)}",
-                       "Left the median of each stage, right its 99th percentile. Those of parts do not add up to that of the whole, the thin bar.", entries)
-    left = 24 if len(runs) == 1 else 130
+    lines = begin(place, f"Stages, one after the other{all_of(runs)}",
+                  "Left the median of each stage, right its 99th percentile. Those of parts do not add up to that of the whole, "
+                  "the thin bar.", entries)
+    left, top = 24 if len(runs) == 1 else 130, place.head
     middle = place.width / 2
     parts = ((50, left, middle - 20), (99, middle + (30 if len(runs) == 1 else 20), place.width - 28))
     bottom = place.tall - BELOW
@@ -396,10 +414,11 @@ def stages(runs, place):
     else:
         spans = ((top, bottom),) * 2
     # First the title and the key alone, for a key is no wider than its plot.
-    lines += ["unset border", "unset tics", "unset grid", "set xrange [0:1]", "set yrange [0:1]", "set style fill solid 1 noborder", *block("nothing", [(9, 9)]),
-              "plot " + ", ".join(f"$nothing using 1:2 with boxes linecolor rgb '{colour}' title {quote(entry)}" for entry, colour in zip(entries, colours)),
-              "unset label", "set key off", f"set border 3 linecolor rgb '{INK}'", f"set grid x back linecolor rgb '{FAINT}' linetype 1 linewidth 0.5",
-              "set tics out scale 0.6", f"set xtics nomirror textcolor rgb '{INK}'", f"set ytics nomirror textcolor rgb '{INK}'"]
+    keys = [f"$nothing using 1:2 with boxes linecolor rgb '{colour}' title {quote(entry)}" for entry, colour in zip(entries, colours)]
+    lines += ["unset border", "unset tics", "unset grid", "set xrange [0:1]", "set yrange [0:1]", "set style fill solid 1 noborder",
+              *block("nothing", [(9, 9)]), "plot " + ", ".join(keys), "unset label", "set key off", f"set border 3 linecolor rgb '{INK}'",
+              f"set grid x back linecolor rgb '{FAINT}' linetype 1 linewidth 0.5",
+              "set tics out scale 0.6", f"set xtics nomirror {TEXT}", f"set ytics nomirror {TEXT}"]
     for i, ((percent, from_px, to_px), (high, low)) in enumerate(zip(parts, spans)):
         more, plot = stages_plot(runs, names, percent, f"p{percent}_", max(2, int((to_px - from_px) // 65)))
         more += ["unset ytics"] if i and not place.narrow else []
@@ -418,7 +437,9 @@ def has_percentiles(run):
 
 
 def has_seconds(run):
-    return None if any(row[1] > row[0] and row[4] is not None for row in run.seconds or ()) else run.why_no_seconds or "the file has no seconds"
+    if any(row[1] > row[0] and row[4] is not None for row in run.seconds or ()):
+        return None
+    return run.why_no_seconds or "the file has no seconds"
 
 
 def has_stages(run):

@@ -94,5 +94,9 @@ def compose(form, runs, chosen, width=WIDTH, title=None, ground="background rgb 
 
 def described(panel, runs):
     """For who does not see it."""
-    values = "; ".join(f"{run.label}: median {run.main.percentile(50)[0] if run.main.percentile(50) else '?'} ns, maximum {run.main.max_ns} ns" for run in runs)
+    values = []
+    for run in runs:
+        half = run.main.percentile(50)
+        values.append(f"{run.label}: median {f'{half[0]} ns' if half else 'not known'}, maximum {run.main.max_ns} ns")
+    values = "; ".join(values)
     return f"{PANELS[panel][3]}. {name(runs[0].figure)} of {values}. Verdict: {', '.join(verdict(run) for run in runs)}."
