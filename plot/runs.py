@@ -281,7 +281,7 @@ def read_json(run, data):
         run.threshold_on = member(breaches, "threshold_on", "text")
         place_breaches(run, [part for part in parts if part], stamp_to_realtime(of, run), member(breaches, "count", "count"))
     seconds = member(of, "seconds", "array", none=True)
-    run.why_no_seconds = "this JSON has no seconds: take the --jsonl of the run"
+    run.why_no_seconds = "it has no seconds: the run had no CPU for them, or it is of an older rant, whose --jsonl has them"
     if seconds is not None:
         run.seconds = [second_of(part) for part in seconds]
         note_left_out(run, sum(member(part, "not_in_percentiles", "count", none=True) or 0 for part in seconds), ("time",))
@@ -343,7 +343,7 @@ def conclude_jsonl(run, first, last, pairs, width_ns, left_out):
     take_statistics(run, last)
     note_left_out(run, left_out, ("histogram", "percentiles", "time"))
     if not run.seconds:
-        run.seconds, run.why_no_seconds = None, "the run had no thread beside it to tell of seconds"
+        run.seconds, run.why_no_seconds = None, "it has no seconds: the run had no CPU for them"
     if not pairs:
         return
     main = run.main

@@ -116,7 +116,7 @@ seconds_of_json() {
 	looks svg "$plots/one.svg" 'Round trip in time' 'p99' "$(below e.json)"
 	looks same "$plots/seconds.json" "$plots/e.jsonl"
 	change_json seconds.json "JSON['seconds'] = None"
-	refuses 'seconds.json: this JSON has no seconds' seconds.json --panel time -o x.svg
+	refuses 'seconds.json: it has no seconds' seconds.json --panel time -o x.svg
 	verdict
 }
 
