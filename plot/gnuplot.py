@@ -10,9 +10,10 @@ from words import Bad, clean
 # Okabe and Ito's colours that can be seen on white and on black; a run or a stage has a dash, a point or a number beside it.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHES = ("1", "(9,3)", "(2,2)", "(10,3,2,3)", "(5,3)", "(14,4)")
-GREY, INK, FAINT = "#7f7f7f", "#1a1a1a", "#d0d0d0"
+GREY, INK, FAINT, ON_COLOUR = "#7f7f7f", "#1a1a1a", "#d0d0d0", "#fefefe"
 TEXT = f"textcolor rgb '{INK}'"
 FONT_PX, LINE_PX = 13, 18
+LONGEST_S = 300
 
 MISSING = "gnuplot is not here: install it (Debian and Ubuntu: gnuplot-nox, Fedora: gnuplot-minimal)"
 
@@ -44,7 +45,9 @@ def draw(script):
     try:
         # -d: nothing of the user's settings.
         done = subprocess.run(["gnuplot", "-d", "-"], input=script.encode("utf-8"), capture_output=True,
-                              env={**os.environ, "LC_ALL": "C.UTF-8"})
+                              env={**os.environ, "LC_ALL": "C.UTF-8"}, timeout=LONGEST_S)
+    except subprocess.TimeoutExpired:
+        raise Bad(f"gnuplot took more than {LONGEST_S} s") from None
     except OSError:
         raise Bad(MISSING) from None
     # It puts a warning about what it draws nothing of on stderr too, and ends with 0 then.

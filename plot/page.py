@@ -3,7 +3,7 @@
 import html
 import re
 
-from gnuplot import COLOURS, FAINT, INK
+from gnuplot import COLOURS, FAINT, INK, ON_COLOUR
 from picture import NARROW, WIDTH, choose, compose, described, facts, verdict
 from panels import PANELS
 from words import Bad, count, name, percent, time
@@ -12,8 +12,8 @@ from words import Bad, count, name, percent, time
 ON_DARK = ("#56B4E9", "#FF8A3D", "#2FCF9F", "#E79FC6", "#F5C04A", "#A9DCFA")
 
 STYLE = """
-:root { color-scheme: light dark; --ink: #1a1a1a; --ground: #ffffff; --faint: #d0d0d0; --soft: #f3f4f6; }
-@media (prefers-color-scheme: dark) { :root { --ink: #ececec; --ground: #16181c; --faint: #44484f; --soft: #22262c; } }
+:root { color-scheme: light dark; --ink: #1a1a1a; --ground: #ffffff; --faint: #d0d0d0; --soft: #f3f4f6; --number: #ffffff; }
+@media (prefers-color-scheme: dark) { :root { --ink: #ececec; --ground: #16181c; --faint: #44484f; --soft: #22262c; --number: #000000; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 62rem; padding: 1rem; font: 1rem/1.5 sans-serif; color: var(--ink); background: var(--ground); }
 body { overflow-wrap: anywhere; }
@@ -25,7 +25,7 @@ h3 { font-size: 1rem; margin: 1.2rem 0 .4rem; }
 .verdict ul { margin: .3rem 0; padding-left: 1.2rem; }
 dl.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); gap: .5rem; margin: .6rem 0; }
 dl.figures div { background: var(--soft); border-radius: .4rem; padding: .5rem .7rem; }
-dl.figures dt { font-size: .85rem; } dl.figures dd { margin: 0; font-size: 1.3rem; font-weight: bold; }
+dl.figures dt { font-size: .85rem; } dl.figures dd { margin: 0; font-size: 1.15rem; font-weight: bold; }
 figure { margin: 1rem 0 2rem; } figure svg { display: block; width: 100%; height: auto; }
 figcaption { font-size: .85rem; }
 .narrow { display: none; } @media (max-width: 40rem) { .narrow { display: block; } .wide { display: none; } }
@@ -55,7 +55,7 @@ def themed(svg, prefix):
     text = re.sub(r"""\b(id=)(["'])""", rf"\1\2{prefix}", text)
     text = re.sub(r"""((?:xlink:)?href=)(["'])#""", rf"\1\2#{prefix}", text)
     text = re.sub(r"url\(#", f"url(#{prefix}", text)
-    for old, new in ((INK, "var(--ink)"), (FAINT, "var(--faint)"), *((colour, f"var(--c{i})") for i, colour in enumerate(COLOURS))):
+    for old, new in ((INK, "var(--ink)"), (FAINT, "var(--faint)"), (ON_COLOUR, "var(--number)"), *((colour, f"var(--c{i})") for i, colour in enumerate(COLOURS))):
         r, g, b = rgb(old)
         text = re.sub(rf"rgb\(\s*{r}\s*,\s*{g}\s*,\s*{b}\s*\)", new, text)
         text = re.sub(old, new, text, flags=re.I)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The panels of a picture: what is drawn of runs, as lines for gnuplot. Each is a row of PANELS."""
+import itertools
 import math
 import re
 
-from gnuplot import COLOURS, DASHES, FAINT, GREY, INK, LINE_PX, TEXT, Scale, block, quote, quote_tick
+from gnuplot import COLOURS, DASHES, FAINT, GREY, INK, LINE_PX, ON_COLOUR, TEXT, Scale, block, quote, quote_tick
 from words import clean, name, time
 
 ALMOST_NONE = 0.5  # the lower end of logarithmic counts: a bar of one sample is seen
@@ -189,7 +190,7 @@ def curve(figure, scale):
     return certain, certain[-1:] + rest
 
 
-def by_percentile(place, lines, figures, what):
+def by_percentile(place, lines, figures):
     """figures: (label, style number, dash, statistic). Returns all lines."""
     values = []
     for _, _, _, f in figures:
@@ -200,7 +201,7 @@ def by_percentile(place, lines, figures, what):
     most = max(f.samples for _, _, _, f in figures)
     lines += scale.set("y", place.tall // 34)
     lines += ["set logscale x 10", nines(most, place), f"set xrange [1:{most * 1.3:.6g}]", "set mxtics 1",
-              f"set xlabel 'percentile' {TEXT}", f"set ylabel {quote(what)} {TEXT}"]
+              f"set xlabel 'percentile' {TEXT}"]
     plots = []
     for i, (label, colour, dash, figure) in enumerate(figures):
         certain, rest = curve(figure, scale)
@@ -223,7 +224,7 @@ def percentiles(runs, place):
                   [run.label for run in runs] if len(runs) > 1 else [])
     if len(runs) == 1:
         lines.append("set key off")
-    return by_percentile(place, lines, [(run.label, i, None, run.main) for i, run in enumerate(runs)], word(runs[0]))
+    return by_percentile(place, lines, [(run.label, i, None, run.main) for i, run in enumerate(runs)])
 
 
 def one_way(runs, place):
@@ -239,7 +240,7 @@ def one_way(runs, place):
     known = f"They cross the two hosts' clocks: each value is known within {time(max(bounds))}." if bounds else ""
     lines = begin(place, f"One way by percentile{all_of(runs)}", f"Forward: T2 - T1; backward: T4 - T3. {known}",
                   [label for label, *_ in figures])
-    return by_percentile(place, lines, figures, "one way")
+    return by_percentile(place, lines, figures)
 
 
 # ---- Time -------------------------------------------------------------------------------------------------------------
@@ -247,16 +248,15 @@ def one_way(runs, place):
 def thinned(rows):
     """Rows (from_ns, to_ns, p50, p99, max) of fewer seconds than POINTS, and how many seconds each is of at most."""
     rows = [row for row in rows if row[1] > row[0]]
-    each = max(1, -(-len(rows) // POINTS))
+    each = max(1, -(-(rows[-1][1] - rows[0][0]) // (POINTS * 10**9)))
     if each == 1:
         return rows, 1
     out = []
-    for i in range(0, len(rows), each):
-        group = rows[i:i + each]
-        known = [row for row in group if row[4] is not None]
-        p50 = sorted(row[2] for row in known if row[2] is not None)
-        out.append((group[0][0], group[-1][1], p50[len(p50) // 2] if p50 else None,
-                    max((row[3] for row in known if row[3] is not None), default=None), max((row[4] for row in known), default=None)))
+    for _, group in itertools.groupby(rows, lambda row: row[0] // (each * 10**9)):
+        group = list(group)
+        p50 = sorted(row[2] for row in group if row[2] is not None)
+        p99, most = (max((row[k] for row in group if row[k] is not None), default=None) for k in (3, 4))
+        out.append((group[0][0], group[-1][1], p50[len(p50) // 2] if p50 else None, p99, most))
     return out, each
 
 
@@ -311,8 +311,7 @@ def in_time(runs, place):
     lines = begin(place, f"{name(runs[0].figure)} in time{all_of(runs)}", f"{formulas(runs)}. {below}", entries)
     lines += scale.set("y", place.tall // 34, 1.3)
     longest = max(max(rows[-1][1] for _, _, rows, _ in prepared), max((at for run, *_ in prepared for at, _ in run.breaches), default=0))
-    lines += [f"set xrange [0:{longest / 1e9:.9g}]", f"set xlabel 'seconds after the start' {TEXT}",
-              f"set ylabel {quote(word(runs[0]))} {TEXT}"]
+    lines += [f"set xrange [0:{longest / 1e9:.9g}]", f"set xlabel 'seconds after the start' {TEXT}"]
     for ns in sorted({run.threshold_ns for run, *_ in prepared if run.threshold_ns and run.threshold_on == run.figure}):
         if scale.lo_ns < ns < scale.hi_ns:
             y = f"{scale.of(ns):.12g}"
@@ -385,7 +384,7 @@ def stages_plot(runs, names, percent, prefix, room):
             colour = (*COLOURS, GREY)[number % 7] if number >= 0 else INK
             plots.append(f"${prefix}{number + 1} using 1:2:3:4:5:6 with boxxyerror linecolor rgb '{colour}' notitle")
     wide = [(box[0], box[1], box[6] + 1) for box in boxes if box[6] >= 0 and box[3] - box[2] > 0.03 * scale.of(scale.hi_ns)]
-    for colour, numbers in (("#ffffff", (1, 2, 3, 7)), ("#000000", (4, 5, 6))):
+    for colour, numbers in ((ON_COLOUR, (1, 2, 3, 7)), ("#000000", (4, 5, 6))):
         rows = [row for row in wide if row[2] in numbers]
         if rows:
             lines += block(f"{prefix}numbers{numbers[0]}", rows)

@@ -263,6 +263,19 @@ def check_drawn(run):
     expect("the end of the curve", rest[-1][1], scale.of(figure.pairs[-1][0]))
 
 
+def check_thinned():
+    """Of 2000 seconds, 100 of which are missing."""
+    import gnuplot
+    import panels
+    rows = [(i * 10**9, (i + 1) * 10**9, 10 + i % 3, 20 + i, 3000 - i) for i in range(2000) if not 900 <= i < 1000]
+    out, each = panels.thinned(rows)
+    expect("seconds that are put together", (each, len(out), out[0], out[-1]),
+           (3, 634, (0, 3 * 10**9, 11, 22, 3000), (1998 * 10**9, 2000 * 10**9, 11, 2019, 1002)))
+    line = panels.line_of(out, 4, gnuplot.Scale(10, 3000))
+    expect("a gap", (line.count(None), line.index(None)), (1, 300))
+    expect("few seconds", panels.thinned(rows[:700]), (rows[:700], 1))
+
+
 def check_rooms(folder):
     plot_rooms()
     import runs
@@ -270,6 +283,7 @@ def check_rooms(folder):
     check_seconds(runs, path)
     check_stages(runs, path)
     check_breaches(runs)
+    check_thinned()
     second = {"from_ns": 1, "to_ns": 2, "samples": 100, "p50_ns": 3, "p99_ns": 4, "max_ns": 5}
     expect("a second", (runs.second_of(second), runs.second_of({**second, "samples": 99})), ((1, 2, 3, 4, 5), (1, 2, 3, None, 5)))
     os.unlink(path)
