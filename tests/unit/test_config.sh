@@ -684,18 +684,19 @@ fi
 
 # install_by_make TARGET: from a copy of the tree, in which rant is built already.
 install_by_make() {
-	PATH=${PATH#"$work/bin:"} env -u MAKEFLAGS -u MAKELEVEL make -s -C "$work/source" -o rant "$1" \
+	PATH=${PATH#"$work/bin:"} env -u MAKEFLAGS -u MAKELEVEL make -s -C "$work/source" -o rant -o build/man/rant.1 -o build/man/rant-config.8 "$1" \
 		DESTDIR="$work/installed" PREFIX=/usr >"$work/out" 2>&1 || complain "make $1: status $?: $(cat "$work/out")"
 }
 
 if chosen 'installed'; then
 	begin 'installed by make, it works; uninstalled, nothing is left of it'
 	copy "$work/source"
-	cp -r "$tree/Makefile" "$tree/plot" "$work/source"
-	: >"$work/source/rant"
+	cp -r "$tree/Makefile" "$tree/plot" "$tree/completion" "$work/source"
+	mkdir -p "$work/source/build/man"
+	touch "$work/source/"{rant,build/man/rant.1,build/man/rant-config.8}
 	install_by_make install
 	(cd "$work/source" && find rant config.sh config/*.sh plot/* | sort) >"$work/before_install"
-	(cd "$work/installed" && find . -type f) | sed -E 's#^./usr/(bin|share/rant)/##' | sort >"$work/after_install"
+	(cd "$work/installed" && find ./usr/bin ./usr/share/rant -type f) | sed -E 's#^./usr/(bin|share/rant)/##' | sort >"$work/after_install"
 	cmp -s "$work/before_install" "$work/after_install" || complain "$(diff "$work/before_install" "$work/after_install")"
 	planned / "$work/installed/usr/share/rant/config.sh"
 	ln -s ../share/rant/config.sh "$work/installed/usr/bin/config.sh"
