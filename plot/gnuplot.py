@@ -15,7 +15,7 @@ TEXT = f"textcolor rgb '{INK}'"
 FONT_PX, LINE_PX = 13, 18
 LONGEST_S = 300
 
-MISSING = "gnuplot is not here: install it (Debian and Ubuntu: gnuplot-nox, Fedora: gnuplot-minimal)"
+MISSING = "gnuplot is not here: install it (Debian and Ubuntu: gnuplot-nox, Fedora: gnuplot)"
 
 
 def quote(text):

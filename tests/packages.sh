@@ -8,7 +8,7 @@ set -euo pipefail
 table='
 build: gcc libc6-dev libnl-3-dev libnl-genl-3-dev libssl-dev libseccomp-dev | gcc glibc-devel libnl3-devel openssl-devel libseccomp-devel
 demo:  iproute2 util-linux | iproute util-linux
-check: libcmocka-dev shellcheck strace bsdutils procps ethtool tshark python3-scapy python3-numpy python3-pandas gnuplot-nox python3-jsonschema python3-prometheus-client libhdrhistogram-java default-jre-headless jq libcap2-bin mandoc zsh chromium? | libcmocka-devel ShellCheck strace util-linux-script procps-ng ethtool libasan libubsan wireshark-cli python3-scapy python3-numpy python3-jsonschema python3-prometheus_client jq libcap mandoc zsh gnuplot-minimal chromium?
+check: libcmocka-dev shellcheck strace bsdutils procps ethtool tshark python3-scapy python3-numpy python3-pandas gnuplot-nox python3-jsonschema python3-prometheus-client libhdrhistogram-java default-jre-headless jq libcap2-bin mandoc zsh chromium? | libcmocka-devel ShellCheck strace util-linux-script procps-ng ethtool libasan libubsan wireshark-cli python3-scapy python3-numpy python3-jsonschema python3-prometheus_client jq libcap mandoc zsh gnuplot chromium?
 lab:   libelf1 python3 |
 fuzz:  clang libclang-rt-dev | clang compiler-rt
 bench: sockperf irtt strace valgrind | sockperf strace valgrind
