@@ -148,9 +148,11 @@ install: rant $(PAGES)
 	install -D -m 0755 config.sh $(DESTDIR)$(PREFIX)/share/rant/config.sh
 	install -d $(DESTDIR)$(PREFIX)/sbin
 	ln -sf ../share/rant/config.sh $(DESTDIR)$(PREFIX)/sbin/rant-config
-	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(filter %.1,$(PAGES))
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(filter %.1,$(PAGES)) man/rant-plot.1
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/man/man8 $(filter %.8,$(PAGES))
 	install -D -m 0644 completion/rant.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rant
+	ln -sf rant $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rant-config
+	ln -sf rant $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rant-plot
 	install -D -m 0644 completion/_rant $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_rant
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/rant/plot $(wildcard plot/*.py)
 	install -m 0755 plot/rant-plot $(DESTDIR)$(PREFIX)/share/rant/plot/rant-plot
@@ -159,7 +161,8 @@ install: rant $(PAGES)
 # Folders that others have something in stay.
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/rant bin/rant-plot sbin/rant-config \
-		$(addprefix share/,man/man1/rant.1 man/man8/rant-config.8 bash-completion/completions/rant zsh/site-functions/_rant \
+		$(addprefix share/,man/man1/rant.1 man/man1/rant-plot.1 man/man8/rant-config.8 zsh/site-functions/_rant \
+			$(addprefix bash-completion/completions/,rant rant-config rant-plot) \
 			$(addprefix rant/,config.sh $(wildcard config/*.sh) plot/rant-plot $(wildcard plot/*.py))))
 	rmdir $(addprefix $(DESTDIR)$(PREFIX)/share/,rant/config rant/plot rant) 2>/dev/null || true
 

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Completion of rant for bash. All that it knows of the options it reads from "rant --help", which is made of the table that parses.
+# Completion of rant, rant-config and rant-plot for bash. All that it knows of the options it reads from "PROGRAM --help", which for rant is
+# made of the table that parses.
 
-# Prints the words that may stand behind option $2 of the program $1: "@interfaces", "@files", "@folders", "@users", or a list; nothing: it
-# takes no value, or any.
+# Prints what may stand behind option $2 of the program $1: "@interfaces", "@files", "@folders", "@users", a list of words, or "@any"; nothing:
+# it takes no value.
 _rant_values() {
 	"$1" --help 2>/dev/null | awk -v option="$2" '
 		function words(s) { gsub(/ \(.*\)$/, "", s); gsub(/,| or /, " ", s); return s }
 		{
-			match($0, /^ +(-[^ ], )?--[^ ]+( [A-Z][^ ]*)?/)
+			match($0, /^ +(-[^ ]( [A-Z][^ ,]*)?, )?--[^ ]+( [A-Z][^ ]*)?/)
 			if (RLENGTH < 0)
 				next
 			names = substr($0, 1, RLENGTH)
@@ -21,12 +22,24 @@ _rant_values() {
 				next
 			value = word[n] ~ /^-/ ? "" : word[n]
 			if (value == "IFACE") print "@interfaces"
-			else if (value ~ /^FILE/) print "@files"
+			else if (value ~ /^(FILE|OUT)/) print "@files"
 			else if (value == "DIR") print "@folders"
 			else if (value == "NAME") print "@users"
 			else if (value != "" && match(rest, /: [a-z0-9-]+(, [a-z0-9-]+)* or [a-z0-9-]+( \([a-z0-9-]+\))?$/))
 				print words(substr(rest, RSTART + 2))
+			else if (value != "") print "@any"
 		}'
+}
+
+# Prints what may stand where no option is waiting for its value.
+_rant_words() {
+	if [[ $2 == -* ]]; then
+		"$1" --help 2>/dev/null | grep -oE -- '^ +(-[^ ]( [A-Z][^ ,]*)?, )?--[^ ]+' | grep -oE -- '--?[^ ,A-Z][^ ,]*|-[A-Z]'
+	elif [[ $1 == *config* ]]; then
+		echo @interfaces
+	else
+		echo @files
+	fi
 }
 
 _rant() {
@@ -37,14 +50,15 @@ _rant() {
 	[ "$word" != = ] || word=''
 	[ "$before" != = ] || before=${COMP_WORDS[COMP_CWORD - 2]}
 	values=$(_rant_values "$program" "$before")
+	[ "$values" ] || values=$(_rant_words "$program" "$word")
 	case $values in
 	@interfaces) values=$(cd /sys/class/net 2>/dev/null && printf '%s\n' *) ;;
 	@files) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
 	@folders) mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
 	@users) mapfile -t COMPREPLY < <(compgen -u -- "$word") && return ;;
-	'') [[ $word != -* ]] || values=$("$program" --help 2>/dev/null | grep -oE -- '^ +(-[^ ], )?--[^ ]+' | grep -oE -- '--?[^ ,]+') ;;
+	@any) return ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
 }
 
-complete -F _rant rant
+complete -F _rant rant rant-config rant-plot

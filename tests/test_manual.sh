@@ -22,7 +22,8 @@ judge() {
 
 man/page.sh man/rant.1.in ./rant >"$work/rant.1"
 man/page.sh man/rant-config.8.in ./config.sh >"$work/rant-config.8"
-for page in rant.1 rant-config.8; do
+cp man/rant-plot.1 "$work/rant-plot.1"
+for page in rant.1 rant-config.8 rant-plot.1; do
 	judge "mandoc finds nothing in $page" "$(mandoc -Tlint -Wstyle "$work/$page" 2>&1 |
 		grep -v 'referenced manual not found\|outdated mandoc.db')"
 done
@@ -30,13 +31,17 @@ done
 # ---- Installed ----------------------------------------------------------------------------------------------------------
 
 installed() {
-	find "$work/root" ! -type d -printf '%P\n' | grep -v '^usr/share/rant/config/' | sort
+	find "$work/root" ! -type d -printf '%P\n' | grep -v '^usr/share/rant/\(config\|plot\)/' | sort
 }
 make -s install DESTDIR="$work/root" PREFIX=/usr >"$work/make" 2>&1
 judge 'make install: each file in its place' "$(diff - <(installed) <<-'END'
 	usr/bin/rant
+	usr/bin/rant-plot
 	usr/sbin/rant-config
 	usr/share/bash-completion/completions/rant
+	usr/share/bash-completion/completions/rant-config
+	usr/share/bash-completion/completions/rant-plot
+	usr/share/man/man1/rant-plot.1
 	usr/share/man/man1/rant.1
 	usr/share/man/man8/rant-config.8
 	usr/share/rant/config.sh
@@ -57,25 +62,28 @@ judge 'make uninstall: nothing is left' "$([ ! -e "$work/root/usr/share/rant" ] 
 
 # Every name that the help has, and no other.
 of_help() {
-	"$@" --help | grep -oE -- '^ +(-[^ ], )?--[^ ]+' | grep -oE -- '--?[^ ,]+' | sort -u
+	"$@" --help | grep -oE -- '^ +(-[^ ]( [A-Z]+)?, )?--[^ ]+' | sed 's/ [A-Z][A-Z]*,/,/' | grep -oE -- '--?[^ ,]+' | sort -u
 }
 of_page() {
 	mandoc -Tutf8 "$work/$1" | col -b | awk '/^[A-Z]/ { options = /^OPTIONS/ } options' |
-		grep -oE -- '^ +(-[^ ], )?--[^ ]+' | grep -oE -- '--?[^ ,]+' | sort -u
+		grep -oE -- '^ +(-[^ ]( [A-Z]+)?, )?--[^ ]+' | sed 's/ [A-Z][A-Z]*,/,/' | grep -oE -- '--?[^ ,]+' | sort -u
 }
 judge 'rant.1 has each option of --help' "$(diff <(of_help ./rant) <(of_page rant.1))"
 judge 'rant-config.8 has each option of --help' "$(diff <(of_help ./config.sh) <(of_page rant-config.8))"
+judge 'rant-plot.1 has each option of --help' "$(diff <(of_help plot/rant-plot) <(of_page rant-plot.1))"
 judge 'a program without options makes no page' "$(man/page.sh man/rant.1.in true 2>/dev/null && echo 'there is one')"
 
 # ---- Completion -------------------------------------------------------------------------------------------------------
+
+program=./rant
 
 # complete_bash WORD...: what may stand in the place of the last one.
 complete_bash() {
 	bash -c '
 		. completion/rant.bash
 		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-		_rant ./rant
-		printf "%s\n" "${COMPREPLY[@]}" | sort | paste -sd" "' bash rant "$@"
+		_rant "$1"
+		printf "%s\n" "${COMPREPLY[@]}" | sort | paste -sd" "' bash "$program" "$@"
 }
 
 # completes WANTED WORD...
@@ -99,20 +107,31 @@ completes "$work/afolder" --save-trace "$work/a"
 completes 'root' --user roo
 completes '' -d 1
 completes '' --count ''
-judge 'bash: every option is completed' \
-	"$(diff <(of_help ./rant) <(complete_bash - | tr ' ' '\n' | sort -u))"
+completes "$work/afile $work/afolder" --once "$work/a"
+for program in ./rant ./config.sh plot/rant-plot; do
+	judge "bash: every option of $program is completed" "$(diff <(of_help "$program") <(complete_bash - | tr ' ' '\n' | sort -u))"
+done
+completes "$work/afile $work/afolder" "$work/a"
+completes "$work/afile $work/afolder" -o "$work/a"
+completes '' --title ''
+program=./config.sh
+completes lo l
+completes '' --cpu ''
 
 # zsh has no way to ask for a completion but a terminal, so its parts are put in the place of the functions that it calls.
 if command -v zsh >/dev/null; then
-	zsh_says=$(zsh -fc '
-		words=(./rant)
-		_call_program() { shift; eval "$@" }
-		_arguments() { print -l -- "$@" }
-		. completion/_rant')
-	judge 'zsh: every option is completed' \
-		"$(diff <(of_help ./rant) <(grep -oE -- '^--?[^[ ]+' <<<"$zsh_says" | grep -v '^-s$' | cat - <(echo -s) | sort -u))"
+	for program in plot/rant-plot ./config.sh ./rant; do
+		zsh_says=$(zsh -fc '
+			words=($0)
+			_call_program() { shift; eval "$@" }
+			_arguments() { shift; print -l -- "$@" }
+			. completion/_rant' "$program")
+		judge "zsh: every option of $program is completed" \
+			"$(diff <(of_help "$program") <(grep -oE -- '^--?[^[ ]+' <<<"$zsh_says" | sort -u))"
+	done
 	for line in '--stamp\[.*:SOURCE:(hardware kernel user)' '-i\[.*:IFACE:_net_interfaces' '--json\[.*:FILE:_files' '-d\[.*:S:$' \
-		'--save-trace\[.*:DIR:_files -/' '--user\[.*:NAME:_users' '--poisson\[[^]]*\]$'; do
+		'--save-trace\[.*:DIR:_files -/' '--user\[.*:NAME:_users' '--poisson\[[^]]*\]$' \
+		'\*:FILE:_files'; do
 		judge "zsh: $line" "$(grep -q -- "^$line" <<<"$zsh_says" || echo 'there is no such line')"
 	done
 else
