@@ -111,9 +111,11 @@ static const struct option_row table[] = {
 	{ "What to measure", 'i', "interface", "IFACE", TEXT(KIND_INTERFACE, interface),
 	  .help = "network interface to use; required" },
 	{ NULL, 'a', "address", "IP", ADDRESS(server),
-	  .help = "emit to the reflector at this IPv4 (l2: MAC) address; without it, reflect" },
+	  .help = "emit to the reflector at this IP (l2: MAC) address or name; else reflect" },
 	{ NULL, 0, "bind", "IP", ADDRESS(own),
 	  .help = "send from this address of the interface; a reflector answers only there" },
+	{ NULL, '4', "ipv4", NULL, FLAG(ipv4), .help = "only IPv4: for a name, and of what a reflector answers" },
+	{ NULL, '6', "ipv6", NULL, FLAG(ipv6), .help = "only IPv6, in the same way" },
 	{ NULL, 0, "port", "PORT", NUMBER(port), .unit_size = 1, .min = 1, .max = 65535, .initial = STAMP_PORT,
 	  .help = "UDP port of the reflector" },
 	{ NULL, 0, "transport", "HOW", CHOICE(transport), .initial = TRANSPORT_UDP, .choice = carriers,
@@ -146,7 +148,7 @@ static const struct option_row table[] = {
 	{ NULL, 0, "source-ports", "N", NUMBER(source_ports), .unit_size = 1, .min = 1, .max = SOURCE_PORTS_MAX, .initial = 1,
 	  .help = "emitter: from N ports in turn, e.g. to see each path of a fabric" },
 	{ NULL, 0, "ttl", "N", NUMBER(ttl), .unit_size = 1, .min = 1, .max = 255, .initial = 255,
-	  .help = "time to live in the IP header" },
+	  .help = "time to live, or hop limit, in the IP header" },
 
 	{ "When to send", 0, "interval", "TIME", NUMBER(interval_ns), IN_US, .min = NS_PER_US, .max = 3600 * NS_PER_S,
 	  .help = "emitter: probes by the clock, e.g. 50us, 10ms or 0.5s apart" },
@@ -376,10 +378,10 @@ static struct phrase allowed(const struct option_row *row)
 		append(&p, "the name of a network interface");
 		break;
 	case KIND_ADDRESS:
-		append(&p, "an IPv4 address, or with --transport l2 a MAC address");
+		append(&p, "an IP address%s", row->letter == 'a' ? ", the name of a host, or with --transport l2 a MAC address" : "");
 		break;
 	case KIND_PREFIX:
-		append(&p, "an IPv4 address, or a prefix such as 192.0.2.0/24");
+		append(&p, "an IP address, or a prefix such as 192.0.2.0/24 or 2001:db8::/32");
 		break;
 	case KIND_ACTION:
 		append(&p, "stop, continue or exec:COMMAND");
@@ -574,19 +576,6 @@ static int set_interface(const struct option_row *row, const char *text, void *f
 	return set_path(row, text, field);
 }
 
-static bool is_ipv6(const char *text)
-{
-	char address[INET6_ADDRSTRLEN + 1];
-	struct in6_addr in6;
-	size_t bytes = strcspn(text, "%"); /* fe80::1%eth0: the zone is no part of the address */
-
-	if (bytes >= sizeof(address))
-		return false;
-	memcpy(address, text, bytes);
-	address[bytes] = '\0';
-	return inet_pton(AF_INET6, address, &in6) == 1;
-}
-
 /* Six pairs of hexadecimal digits with colons between them. */
 static bool read_mac(const char *text, uint8_t mac[6])
 {
@@ -614,59 +603,129 @@ static int set_mac(const struct option_row *row, const char *text, const uint8_t
 	return 0;
 }
 
+/* Up to a '%' or a '/', as inet_pton() wants it. */
+static bool read_ipv6(const char *text, size_t bytes, struct in6_addr *in6)
+{
+	char address[INET6_ADDRSTRLEN];
+
+	if (bytes >= sizeof(address))
+		return false;
+	memcpy(address, text, bytes);
+	address[bytes] = '\0';
+	return inet_pton(AF_INET6, address, in6) == 1;
+}
+
+/* Which interface the zone must name is not known before all options are: zone_elsewhere(). */
+static int set_ipv6(const struct option_row *row, const char *text, union address *address)
+{
+	const size_t bytes = strcspn(text, "%");
+
+	if (!read_ipv6(text, bytes, &address->in6.sin6_addr))
+		return refuse(row, text, "is not an IPv6 address");
+	address->in6.sin6_family = AF_INET6;
+	if (IN6_IS_ADDR_V4MAPPED(&address->in6.sin6_addr))
+		return refuse(row, text, "is an IPv4 address as IPv6 writes it, give its last four numbers");
+	if (text[bytes] && !address_is_link_local(address))
+		return refuse(row, text, "has a zone, which is only for link-local addresses (fe80::/10)");
+	return 0;
+}
+
+/* What a resolver may be asked for (RFC 1123 section 2.1), and what is no mistyped address. */
+static bool is_name(const char *text)
+{
+	static const char letters[] = "-._0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	const size_t length = strlen(text);
+	struct in_addr number;
+
+	return length && length <= 253 && strspn(text, letters) == length && *text != '-' && *text != '.' && !inet_aton(text, &number);
+}
+
 static int set_address(const struct option_row *row, const char *text, void *field)
 {
+	struct options *o = (struct options *)((char *)field - row->offset);
+	const bool may_be_name = row->letter == 'a';
 	union address *address = field;
 	uint8_t mac[6] = { 0 };
 
-	if (row->letter == 'a' && read_mac(text, mac))
+	*address = (union address){ .any.sa_family = AF_UNSPEC };
+	if (may_be_name)
+		o->server_name = NULL;
+	if (may_be_name && read_mac(text, mac))
 		return set_mac(row, text, mac, address);
 	if (inet_pton(AF_INET, text, &address->in.sin_addr) == 1) {
 		address->in.sin_family = AF_INET;
 		return 0;
 	}
-	return refuse(row, text, is_ipv6(text) ? "is an IPv6 address" : "is not an IPv4 address");
+	if (strchr(text, ':'))
+		return set_ipv6(row, text, address);
+	if (text[strspn(text, "0123456789./-")] == '\0')
+		return refuse(row, text, "is not an IPv4 address");
+	if (!may_be_name || !is_name(text))
+		return refuse(row, text, may_be_name ? "is neither an address nor a name" : "is not an IP address");
+	o->server_name = text;
+	return 0;
 }
 
-/* The length behind the slash, 0 to 32; -1: it is none. */
-static int prefix_bits(const char *text)
+/* The length behind the slash, 0 to `most`; -1: it is none. */
+static int prefix_bits(const char *text, int most)
 {
 	size_t digits = strspn(text, "0123456789");
 	int bits = 0;
 
-	if (!digits || digits > 2 || text[digits])
+	if (!digits || digits > (most > 99 ? 3 : 2) || text[digits])
 		return -1;
 	while (*text)
 		bits = 10 * bits + *text++ - '0';
-	return bits <= 32 ? bits : -1;
+	return bits <= most ? bits : -1;
+}
+
+/* Of the two families; what is behind the slash is not looked at. */
+static bool read_prefix(const char *text, union address *at)
+{
+	const size_t bytes = strcspn(text, "/");
+	char address[INET_ADDRSTRLEN] = "";
+
+	at->any.sa_family = memchr(text, ':', bytes) ? AF_INET6 : AF_INET;
+	if (at->any.sa_family == AF_INET6)
+		return read_ipv6(text, bytes, &at->in6.sin6_addr);
+	if (bytes < sizeof(address))
+		memcpy(address, text, bytes);
+	return inet_pton(AF_INET, address, &at->in.sin_addr) == 1;
+}
+
+/* The first bits of one of IPv6 as it is in memory. */
+static void make_mask(int bits, uint64_t mask[2])
+{
+	uint8_t *octet = (uint8_t *)mask;
+
+	for (int i = 0; i < 16; i++, bits -= 8)
+		octet[i] = bits >= 8 ? 0xff : bits > 0 ? (uint8_t)(0xff00 >> bits) : 0;
 }
 
 static int set_prefix(const struct option_row *row, const char *text, void *field)
 {
-	const size_t bytes = strcspn(text, "/");
-	const int bits = text[bytes] ? prefix_bits(text + bytes + 1) : 32;
-	union address at = { .in.sin_family = AF_INET }, mask = at;
-	char address[INET_ADDRSTRLEN] = "";
+	const char *length = strchr(text, '/');
 	struct allow_list *list = field;
+	struct allow_prefix p = { .ipv6 = false };
+	union address at = { .any.sa_family = AF_UNSPEC };
+	int most, bits;
 
-	if (bytes < sizeof(address))
-		memcpy(address, text, bytes);
-	if (inet_pton(AF_INET, address, &at.in.sin_addr) != 1)
-		return refuse(row, text, strchr(address, ':') ? "is an IPv6 prefix" : "is not an IPv4 prefix");
+	if (!read_prefix(text, &at))
+		return refuse(row, text, at.any.sa_family == AF_INET6 ? "is not an IPv6 prefix" : "is not an IPv4 prefix");
+	p.ipv6 = at.any.sa_family == AF_INET6;
+	most = p.ipv6 ? 128 : 32;
+	bits = length ? prefix_bits(length + 1, most) : most;
 	if (bits < 0)
-		return refuse(row, text, "has no length of 0 to 32 behind the slash");
-	mask.in.sin_addr.s_addr = bits ? htonl(UINT32_MAX << (32 - bits)) : 0;
-	if (at.in.sin_addr.s_addr & ~mask.in.sin_addr.s_addr)
+		return refuse(row, text, p.ipv6 ? "has no length of 0 to 128 behind the slash" : "has no length of 0 to 32 behind the slash");
+	address_as_ipv6(&at, p.address);
+	make_mask(p.ipv6 ? bits : 96 + bits, p.mask);
+	if (p.address[0] & ~p.mask[0] || p.address[1] & ~p.mask[1])
 		return refuse(row, text, "has bits set behind its length");
 	if (list->prefixes == ALLOW_MAX) {
 		_Static_assert(ALLOW_MAX == 32, "the sentence below says how many");
 		return refuse(row, text, "is one more than the 32 that are allowed");
 	}
-	struct allow_prefix *p = &list->prefix[list->prefixes++];
-
-	address_as_ipv6(&at, p->address);
-	address_as_ipv6(&mask, p->mask);
-	memset(p->mask, 0xff, 12);
+	list->prefix[list->prefixes++] = p;
 	return 0;
 }
 
@@ -877,7 +936,66 @@ static bool mac_without_ethernet(const struct parse *p)
 
 static bool ip_on_ethernet(const struct parse *p)
 {
-	return p->o->server.any.sa_family == AF_INET && on_ethernet(p);
+	return given(p, "address") && p->o->server.any.sa_family != AF_PACKET && on_ethernet(p);
+}
+
+static bool ipv4_on_ethernet(const struct parse *p)
+{
+	return p->o->ipv4 && on_ethernet(p);
+}
+
+static bool ipv6_on_ethernet(const struct parse *p)
+{
+	return p->o->ipv6 && on_ethernet(p);
+}
+
+/* Is one of either IP family, and not of this one? */
+static bool is_other(const union address *a, int family)
+{
+	return (a->any.sa_family == AF_INET || a->any.sa_family == AF_INET6) && a->any.sa_family != family;
+}
+
+static bool address_not_ipv4(const struct parse *p)
+{
+	return p->o->ipv4 && is_other(&p->o->server, AF_INET);
+}
+
+static bool address_not_ipv6(const struct parse *p)
+{
+	return p->o->ipv6 && is_other(&p->o->server, AF_INET6);
+}
+
+static bool bind_not_ipv4(const struct parse *p)
+{
+	return p->o->ipv4 && is_other(&p->o->own, AF_INET);
+}
+
+static bool bind_not_ipv6(const struct parse *p)
+{
+	return p->o->ipv6 && is_other(&p->o->own, AF_INET6);
+}
+
+static bool bind_not_as_address(const struct parse *p)
+{
+	return p->o->own.any.sa_family != AF_UNSPEC && is_other(&p->o->server, p->o->own.any.sa_family);
+}
+
+/* Has it a zone that is not the interface? */
+static bool zone_elsewhere(const struct parse *p, const char *name)
+{
+	const char *zone = given(p, name) ? strchr(given(p, name), '%') : NULL;
+
+	return zone && p->o->interface && strcmp(zone + 1, p->o->interface);
+}
+
+static bool address_elsewhere(const struct parse *p)
+{
+	return zone_elsewhere(p, "address");
+}
+
+static bool bind_elsewhere(const struct parse *p)
+{
+	return zone_elsewhere(p, "bind");
 }
 
 static bool bind_on_ethernet(const struct parse *p)
@@ -947,6 +1065,16 @@ static const struct rule {
 	{ domain_without_ptp, "ptp-domain", "transport", "with", "there is no PTP message around a packet" },
 	{ mac_without_ethernet, "address", "transport", "with", "a MAC address is for --transport l2, at both ends" },
 	{ ip_on_ethernet, "address", "transport", "with", "there is no IP, give the MAC address of the reflector's interface" },
+	{ NULL, "ipv4", "ipv6", "with", "a reflector answers both without either of them, and to a name the first address that is reached is taken" },
+	{ address_not_ipv4, "address", "ipv4", "with", "that is an IPv6 address" },
+	{ address_not_ipv6, "address", "ipv6", "with", "that is an IPv4 address" },
+	{ bind_not_ipv4, "bind", "ipv4", "with", "that is an IPv6 address" },
+	{ bind_not_ipv6, "bind", "ipv6", "with", "that is an IPv4 address" },
+	{ bind_not_as_address, "bind", "address", "with", "one is of IPv4 and one of IPv6, give two of one family" },
+	{ address_elsewhere, "address", "interface", "with", "its zone, behind the %, must be this interface: leave it out, or give another --interface" },
+	{ bind_elsewhere, "bind", "interface", "with", "its zone, behind the %, must be this interface: leave it out" },
+	{ ipv4_on_ethernet, "ipv4", "transport", "with", "there is no IP" },
+	{ ipv6_on_ethernet, "ipv6", "transport", "with", "there is no IP" },
 	{ bind_on_ethernet, "bind", "transport", "with", "there are no IP addresses" },
 	{ dscp_on_ethernet, "dscp", "transport", "with", "there is no IP header" },
 	{ ttl_on_ethernet, "ttl", "transport", "with", "there is no IP header" },
@@ -1226,7 +1354,7 @@ static void derive(struct parse *p)
 {
 	struct options *o = p->o;
 
-	if (o->server.any.sa_family != AF_UNSPEC)
+	if (o->server.any.sa_family != AF_UNSPEC || o->server_name)
 		o->role = ROLE_EMIT;
 	if (o->no_hw_stamps)
 		o->stamp = SOURCE_USER;

@@ -19,6 +19,7 @@ struct breach_actions {
 /* Octets as IPv6 writes them, see address_as_ipv6(); what is behind the prefix is 0 in both. */
 struct allow_prefix {
 	uint64_t address[2], mask[2];
+	bool ipv6; /* of ::/0 and the like no IPv4 address is a part, however it is written */
 };
 
 /* Whom a reflector answers; none: anybody. */
@@ -53,7 +54,8 @@ enum ptp_type { PTP_TYPE_SYNC, PTP_TYPE_DELAY_REQ };
 
 struct options {
 	const char *interface;
-	union address server; /* any.sa_family is AF_UNSPEC without --address */
+	union address server; /* any.sa_family is AF_UNSPEC without --address, or with one that is still a name */
+	const char *server_name; /* that --address is, before and after resolve_server(); NULL: an address was given */
 	union address own; /* of the interface, --bind; AF_UNSPEC without, and zeros */
 	const char *log_path, *save_trace_path;
 	const char *key_path; /* NULL: unauthenticated */
@@ -99,18 +101,27 @@ struct options {
 	bool allow_short, spin; /* reflector */
 	bool strict;
 	bool fast_path, threaded; /* of another rant: taken, and needed by nothing */
+	bool ipv4, ipv6; /* only this family */
 	bool quiet, verbose, help, version, check;
 	enum role role;
 	bool busy_poll_implied; /* --budget or --prefer-busypoll set the busy-poll time */
 };
 
-/* What the socket is bound to, without a port: any address where none was asked for. */
-static inline struct sockaddr_in options_own(const struct options *o)
+/* What a socket of this family is bound to, without a port: any address where none was asked for. */
+static inline union address options_own(const struct options *o, int family)
 {
-	struct sockaddr_in own = o->own.in;
+	union address own = o->own;
 
-	own.sin_family = AF_INET;
+	own.any.sa_family = (sa_family_t)family;
 	return own;
+}
+
+/* The one IP family that was asked for, by an address or by itself; AF_UNSPEC: either. */
+static inline int options_family(const struct options *o)
+{
+	const int of_address = o->server.any.sa_family != AF_UNSPEC ? o->server.any.sa_family : o->own.any.sa_family;
+
+	return of_address != AF_UNSPEC ? of_address : o->ipv4 ? AF_INET : o->ipv6 ? AF_INET6 : AF_UNSPEC;
 }
 
 /* Is there a PTP message around each packet? */

@@ -18,6 +18,7 @@
 #include "host/place.h"
 #include "host/pmc.h"
 #include "host/pmu.h"
+#include "host/resolve.h"
 #include "host/rights.h"
 #include "host/stop.h"
 #include "host/trace_keep.h"
@@ -325,7 +326,7 @@ static int open_all(struct run *r)
 	    nic_check_reach(&r->nic, o) ||
 	    (o->vlan_priority >= 0 && nic_choose_priority(&r->nic, o->vlan_priority, &r->options.priority)) ||
 	    (options_by_nic(o) && nic_stamp(&r->nic, o)) ||
-	    socket_open(&r->channel, o) ||
+	    socket_open(&r->channel, o, &r->nic) ||
 	    (!o->no_step_check && !options_by_nic(o) && clock_set_open(&r->clock_set)) ||
 	    plan_sessions(r->exchange.sessions, o))
 		return -1;
@@ -479,6 +480,8 @@ int main(int argc, char **argv)
 		return STATUS_DONE;
 	}
 	if (place_take(&run.place, &run.options))
+		return STATUS_FAILED;
+	if (resolve_server(&run.options))
 		return STATUS_FAILED;
 	if (run.options.check)
 		return check_machine(run.options.quiet ? NULL : stdout, &run.options) ? STATUS_FAILED : STATUS_DONE;

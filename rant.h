@@ -25,6 +25,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -139,6 +140,25 @@ union address {
 	struct sockaddr_in6 in6;
 	struct sockaddr_ll ll; /* AF_PACKET: an address of the link */
 };
+
+/* Octets of one of either IP family, for system calls and to compare two of what came from there. */
+static inline socklen_t address_bytes(const union address *a)
+{
+	return a->any.sa_family == AF_INET6 ? sizeof(a->in6) : sizeof(a->in);
+}
+
+/* Does it need an interface beside it, its zone (RFC 4007)? */
+static inline bool address_is_link_local(const union address *a)
+{
+	return a->any.sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&a->in6.sin6_addr);
+}
+
+/* Gives it the interface beside it, where it needs one. */
+static inline void address_set_zone(union address *a, int index)
+{
+	if (address_is_link_local(a))
+		a->in6.sin6_scope_id = (uint32_t)index;
+}
 
 /* The octets of an address of either IP family as IPv6 writes them (RFC 4291 section 2.5.5.2): the two share none. Of one of the link, as
  * the last ones: all peers of a run are of one family. */

@@ -53,7 +53,9 @@ static void look_at(struct check *c, int (*ask)(const struct check *), const cha
 
 static int ask_address(const struct check *c)
 {
-	return nic_check_reach(&c->nic, c->options);
+	struct nic n = c->nic;
+
+	return nic_check_reach(&n, c->options);
 }
 
 static void look_at_address(struct check *c)
@@ -70,7 +72,7 @@ static void look_at_address(struct check *c)
 static int ask_socket(const struct check *c)
 {
 	struct channel channel = CHANNEL_CLOSED;
-	int error = socket_open(&channel, c->options);
+	int error = socket_open(&channel, c->options, &c->nic);
 
 	if (!error)
 		socket_close(&channel);

@@ -58,6 +58,7 @@ static const struct {
 	{ .number = SCMP_SYS(connect) }, /* lane_take() */
 	{ .number = SCMP_SYS(getsockopt), .has_level = true, .level = SOL_SOCKET }, /* lane_backlog() */
 	{ .number = SCMP_SYS(setsockopt), .has_level = true, .level = SOL_IP }, /* socket_want_tos() */
+	{ .number = SCMP_SYS(setsockopt), .has_level = true, .level = SOL_IPV6 },
 	/* Signals. */
 	{ .number = SCMP_SYS(rt_sigreturn) }, { .number = SCMP_SYS(rt_sigprocmask) },
 	{ .number = SCMP_SYS(restart_syscall) },

@@ -24,10 +24,12 @@ static int check_station(const struct nic *n, const union address *server)
 	return -EADDRNOTAVAIL;
 }
 
-int nic_check_reach(const struct nic *n, const struct options *o)
+int nic_check_reach(struct nic *n, const struct options *o)
 {
 	const union address *server = o->role == ROLE_EMIT ? &o->server : NULL;
-	int error = o->transport == TRANSPORT_L2 ? check_station(n, server) : nic_check_address(n, server);
+	int error = o->transport == TRANSPORT_L2 ? check_station(n, server) :
+		    server			 ? nic_check_address(n, server) :
+						   nic_find_own(n, options_family(o));
 
 	if (!error)
 		error = nic_check_own(n, &o->own);

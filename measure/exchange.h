@@ -122,10 +122,10 @@ struct exchange {
 	int64_t set_ns, asked_ns;
 	/* Reflector, with read_both: CLOCK_REALTIME, and CLOCK_MONOTONIC again, read after now_ns. */
 	int64_t now_real_ns, now_by_ns;
-	/* Reflector: so many datagrams of the first lane may have come before the newest was its sender's; */
+	/* Reflector: so many datagrams of the lane that listens may have come before the newest was its sender's; */
 	unsigned unread;
+	unsigned first; /* which of those that listen that is, or by which something came last; */
 	/* the lanes that were used of late, and the one that is asked next of these, and of all. */
-	uint64_t first_received; /* by the first lane, when that was decided */
 	struct lane *hot[LANES];
 	unsigned hots, next_hot, next_cold;
 	unsigned turn; /* of the loop: every so many read the clock */

@@ -3,73 +3,12 @@
 #include "measure/reflect.h"
 
 #include "measure/doze.h"
+#include "measure/turns.h"
 #include "measure/verbs.h"
 #include "wire/allow.h"
 #include "wire/lane.h"
 
-/* The clock is read in every so many turns of the loop; a turn is at least one system call, so it is never old. */
-#define CLOCK_TURNS 64
-#define FIRST_TURNS 16 /* while only others are in use, the first lane is asked in every so many: who is new waits microseconds */
-#define UNREAD_MAX 64 /* datagrams of the first lane for which the others wait while one is given to a sender */
 #define ONCE_PROBES 10 /* of one session: it is an emitter's, and not a stray packet or two */
-
-/* ---- Lanes ------------------------------------------------------------------------------------------------------------ */
-
-/* A busy session gets a lane. What its sender has sent before that waits in the first one, and comes before what is in the new one: if
- * too much does, another time. */
-static void hand_over(struct exchange *x)
-{
-	struct channel *c = x->channel;
-	struct lane *l;
-
-	if (lane_backlog(&c->lane[0]) > UNREAD_MAX)
-		return;
-	l = lane_take(c, &x->arrival.from, x->now_ns);
-	if (!l)
-		return;
-	x->hot[x->hots++] = l;
-	x->unread = lane_backlog(&c->lane[0]) + 1;
-}
-
-/* Of every so many requests of a session that came by the first lane. */
-static void look_if_busy(struct exchange *x, struct session *session)
-{
-	const bool is_busy = x->now_ns - session->counted_ns <= LANE_IDLE_NS;
-
-	session->counted_ns = x->now_ns;
-	if (is_busy && lane_fits(x->channel, &x->arrival))
-		hand_over(x);
-}
-
-/* Those by which something came of late; by the first, since it was looked: who is new gets a lane, or there is none for him. The others
- * are asked too, but seldom. */
-static void choose_hot_lanes(struct exchange *x)
-{
-	struct channel *c = x->channel;
-
-	x->hots = 0;
-	if (c->lane[0].received != x->first_received)
-		x->hot[x->hots++] = &c->lane[0];
-	x->first_received = c->lane[0].received;
-	for (struct lane *l = &c->lane[1]; l < &c->lane[c->lanes]; l++)
-		if (x->now_ns - l->used_ns < LANE_IDLE_NS)
-			x->hot[x->hots++] = l;
-}
-
-/* The lane that is asked in this turn. */
-INLINE struct lane *choose_lane(struct exchange *x)
-{
-	struct channel *c = x->channel;
-
-	if (!x->unread && x->turn % CLOCK_TURNS == 0) {
-		x->next_cold = x->next_cold + 1 < (unsigned)c->lanes ? x->next_cold + 1 : 0;
-		return &c->lane[x->next_cold];
-	}
-	if (!x->hots || x->unread || x->turn % FIRST_TURNS == 0)
-		return &c->lane[0];
-	x->next_hot = x->next_hot + 1 < x->hots ? x->next_hot + 1 : 0;
-	return x->hot[x->next_hot];
-}
 
 /* ---- Requests --------------------------------------------------------------------------------------------------------- */
 
@@ -308,7 +247,7 @@ INLINE void reflect_answer(struct exchange *x)
 	if (!session)
 		return;
 	if (x->arrival.strays)
-		x->channel->at = x->channel->lane; /* which is nobody's */
+		x->channel->at = &x->channel->lane[from->listener]; /* which is nobody's */
 	if (x->pmc)
 		pmc_begin(x->pmc);
 	struct flight *f = verb_open(x, false);
@@ -338,8 +277,8 @@ INLINE void reflect_answer(struct exchange *x)
 		finish_answer(x, f);
 		x->oldest_key = x->next_key;
 	}
-	if (from == x->channel->lane && session->requests % LANE_REQUESTS == 0)
-		look_if_busy(x, session);
+	if (from->number < x->channel->listeners && session->requests % LANE_REQUESTS == 0)
+		turns_look_if_busy(x, session);
 }
 
 INLINE bool is_waiting(const struct exchange *x)
@@ -450,7 +389,7 @@ static void reflect_clock(struct exchange *x, bool idle)
 	if (x->turn % CLOCK_TURNS == 0 && x->channel->tx_stamps)
 		fetch_left_behind(x);
 	expire(x, x->options->timeout_ns);
-	choose_hot_lanes(x);
+	turns_choose_hot(x);
 	if (doze_is_due(x, is_waiting(x)) && idle && !x->unread) {
 		reflect_doze(x);
 		return;
@@ -483,10 +422,10 @@ void reflect_run(struct exchange *x)
 {
 	verb_read_clock(x);
 	while (!x->end) {
-		x->channel->at = choose_lane(x);
+		x->channel->at = turns_choose_lane(x);
 		bool got = verb_receive(x);
 
-		if (x->unread && x->channel->at == x->channel->lane)
+		if (x->unread && x->channel->at == &x->channel->lane[x->first])
 			x->unread = got ? x->unread - 1 : 0;
 		if (got)
 			reflect_answer(x);

@@ -34,7 +34,7 @@ void report_configuration(FILE *out, const struct report *r, const struct nic *n
 
 	label_latency(o, latency, sizeof(latency));
 	fprintf(out, "%s on %s (%s) by %s", o->role == ROLE_EMIT ? "Emitting" : "Reflecting", n->name,
-		*n->driver ? n->driver : "driver unknown", c->transport->name);
+		*n->driver ? n->driver : "driver unknown", socket_name(c));
 	if (o->port)
 		fprintf(out, ", port %" PRId64, o->port);
 	if (options_in_ptp(o))
@@ -47,7 +47,7 @@ void report_configuration(FILE *out, const struct report *r, const struct nic *n
 	if (c->tx_stamps)
 		fprintf(out, "Transmit stamps are matched by %s\n",
 			!c->lane[0].id_by_message ? "the kernel's own count" :
-			c->lanes > 1 ? "an id sent with each packet; those of busy sessions, by the kernel's own count" :
+			c->lanes > c->listeners ? "an id sent with each packet; those of busy sessions, by the kernel's own count" :
 				       "an id sent with each packet");
 	fprintf(out, "Socket receive buffer: %d bytes granted\n", c->receive_buffer_bytes);
 	if (o->busy_poll_us)

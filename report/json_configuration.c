@@ -74,10 +74,11 @@ static void put_prefixes(struct json *j, const char *name, const struct allow_li
 	json_array(j, name);
 	for (int i = 0; i < list->prefixes; i++) {
 		const struct allow_prefix *p = &list->prefix[i];
-		char address[INET_ADDRSTRLEN], text[INET_ADDRSTRLEN + 4];
+		char address[INET6_ADDRSTRLEN], text[INET6_ADDRSTRLEN + 4];
 
-		inet_ntop(AF_INET, (const char *)p->address + 12, address, sizeof(address));
-		snprintf(text, sizeof(text), "%s/%d", address, __builtin_popcountll(p->mask[0]) + __builtin_popcountll(p->mask[1]) - 96);
+		inet_ntop(p->ipv6 ? AF_INET6 : AF_INET, (const char *)p->address + (p->ipv6 ? 0 : 12), address, sizeof(address));
+		snprintf(text, sizeof(text), "%s/%d", address,
+			 __builtin_popcountll(p->mask[0]) + __builtin_popcountll(p->mask[1]) - (p->ipv6 ? 0 : 96));
 		json_text(j, NULL, text);
 	}
 	json_end(j);
@@ -152,7 +153,7 @@ static void put_granted(struct json *j, const struct report *r)
 	const struct exchange *x = r->exchange;
 
 	json_object(j, "granted");
-	json_text(j, "transport", c->transport ? c->transport->name : NULL);
+	json_text(j, "transport", c->transport ? socket_name(c) : NULL);
 	json_integer(j, "receive_buffer_bytes", c->receive_buffer_bytes);
 	json_text(j, "stamps", label_stamps[c->wire].option);
 	json_bool(j, "transmit_stamps", c->tx_stamps);

@@ -9,8 +9,8 @@
 #include "report/label.h"
 #include "report/report.h"
 #include "report/verdict.h"
+#include "wire/transport.h"
 
-#include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -51,7 +51,7 @@ static void put(struct text *t, const char *format, ...)
 /* Of several runs on one host each is told apart by these. An interface may have any name without a blank. */
 static void make_labels(struct text *t, const struct options *o)
 {
-	char interface[2 * IFNAMSIZ + 1], server[INET_ADDRSTRLEN] = "", *to = interface;
+	char interface[2 * IFNAMSIZ + 1], server[TRANSPORT_NAME_BYTES], *to = interface;
 
 	for (const char *from = o->interface; *from && to < interface + sizeof(interface) - 2; from++) {
 		if (*from == '"' || *from == '\\')
@@ -59,8 +59,8 @@ static void make_labels(struct text *t, const struct options *o)
 		*to++ = *from;
 	}
 	*to = 0;
-	if (o->role == ROLE_EMIT)
-		inet_ntop(AF_INET, &o->server.in.sin_addr, server, sizeof(server));
+	if (!transport_name(&o->server, server))
+		*server = '\0';
 	snprintf(t->labels, sizeof(t->labels), "role=\"%s\",interface=\"%s\",server=\"%s\",port=\"%" PRId64 "\"",
 		 o->role == ROLE_EMIT ? "emit" : "reflect", interface, server, o->port);
 }

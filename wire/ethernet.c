@@ -96,8 +96,8 @@ int ethernet_bind(struct channel *c, const struct options *o, const struct nic *
 	const int fd = c->lane[0].fd;
 	int error;
 
-	c->own.ll = (struct sockaddr_ll){ .sll_family = AF_PACKET };
-	memcpy(c->own.ll.sll_addr, n->mac, sizeof(n->mac));
+	c->lane[0].own.ll = (struct sockaddr_ll){ .sll_family = AF_PACKET };
+	memcpy(c->lane[0].own.ll.sll_addr, n->mac, sizeof(n->mac));
 	if (o->role == ROLE_EMIT) {
 		c->server = o->server;
 		c->server.ll.sll_ifindex = n->index;

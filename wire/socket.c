@@ -6,6 +6,7 @@
 #include "options.h"
 #include "wire/ethernet.h"
 #include "wire/kernel_stamps.h"
+#include "wire/listen.h"
 #include "wire/ports.h"
 
 #include <arpa/inet.h>
@@ -28,9 +29,6 @@
  * entry costs about 1 kB, so this holds thousands of both; it is a limit, not an allocation.
  */
 #define RECEIVE_BUFFER_BYTES (8 << 20)
-
-#define NOBODYS_PORT 1
-#define DESCRIPTORS_SPARE 4 /* left for what else needs them */
 
 static int set_int(int fd, int level, int name, int value)
 {
@@ -118,8 +116,11 @@ static int set_timestamping(const struct channel *c, int fd)
 	return 0;
 }
 
-static int bind_to(int fd, const struct nic *n, const struct sockaddr_in *local)
+int socket_bind_to(int fd, const struct nic *n, const union address *local)
 {
+	union address at = *local;
+
+	address_set_zone(&at, n->index);
 	if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, n->name, (socklen_t)strlen(n->name) + 1)) {
 		int error = errno;
 
@@ -127,10 +128,10 @@ static int bind_to(int fd, const struct nic *n, const struct sockaddr_in *local)
 		      strerror(error));
 		return -error;
 	}
-	if (bind(fd, (const struct sockaddr *)local, sizeof(*local))) {
+	if (bind(fd, &at.any, address_bytes(&at))) {
 		int error = errno;
 
-		transport_say_port(ntohs(local->sin_port), n, error);
+		transport_say_port(ntohs(at.in.sin_port), n, error); /* both families have it there */
 		return -error;
 	}
 	return 0;
@@ -138,14 +139,16 @@ static int bind_to(int fd, const struct nic *n, const struct sockaddr_in *local)
 
 static int connect_to(int fd, const struct options *o, const struct nic *n)
 {
-	struct sockaddr_in server = o->server.in;
+	union address server = o->server;
+	char name[TRANSPORT_NAME_BYTES];
 
-	server.sin_port = htons((uint16_t)o->port);
-	if (connect(fd, (struct sockaddr *)&server, sizeof(server))) {
+	address_set_zone(&server, n->index);
+	server.in.sin_port = htons((uint16_t)o->port); /* both families have it there */
+	if (connect(fd, &server.any, address_bytes(&server))) {
 		int error = errno;
 
 		warnx("--address %s: cannot connect through %s: %s: check 'ip address' and 'ip route'",
-		      inet_ntoa(server.sin_addr), n->name, strerror(error));
+		      transport_name(&server, name), n->name, strerror(error));
 		return -error;
 	}
 	return 0;
@@ -160,18 +163,18 @@ static int open_shared(const struct channel *c, int *fd)
 
 /* The address to send from, or what the kernel sends from to the server, and a free port of it, or the one that there is. *fd: a socket
  * that holds it. It is bound alone, so that it is refused where anybody else has the port. */
-static int choose_local(const struct channel *c, const struct options *o, const struct nic *n, int *fd, struct sockaddr_in *local)
+static int choose_local(const struct channel *c, const struct options *o, const struct nic *n, int *fd, union address *local)
 {
 	socklen_t bytes = sizeof(*local);
 	int error = open_socket(c->transport, fd);
 
 	if (!error)
-		error = bind_to(*fd, n, local);
+		error = socket_bind_to(*fd, n, local);
 	if (!error)
 		error = set_int(*fd, SOL_SOCKET, SO_REUSEPORT, 1);
 	if (!error)
 		error = connect_to(*fd, o, n);
-	return error || !getsockname(*fd, (struct sockaddr *)local, &bytes) ? error : -errno;
+	return error || !getsockname(*fd, &local->any, &bytes) ? error : -errno;
 }
 
 /*
@@ -183,17 +186,17 @@ static int choose_local(const struct channel *c, const struct options *o, const 
  */
 static int connect_to_server(struct channel *c, const struct options *o, const struct nic *n)
 {
-	struct sockaddr_in local = options_own(o);
+	union address local = options_own(o, c->transport->domain);
 	int finder = -1, error;
 
-	local.sin_port = c->transport->one_port ? htons((uint16_t)o->port) : 0;
+	local.in.sin_port = c->transport->one_port ? htons((uint16_t)o->port) : 0;
 	error = choose_local(c, o, n, &finder, &local);
 	if (!error)
 		error = open_shared(c, &c->stray_fd);
 	if (!error)
-		error = bind_to(c->stray_fd, n, &local);
+		error = socket_bind_to(c->stray_fd, n, &local);
 	if (!error)
-		error = bind_to(c->lane[0].fd, n, &local);
+		error = socket_bind_to(c->lane[0].fd, n, &local);
 	if (!error)
 		error = connect_to(c->lane[0].fd, o, n);
 	c->lane[0].connected = !error;
@@ -203,13 +206,17 @@ static int connect_to_server(struct channel *c, const struct options *o, const s
 }
 
 /* listens: whoever sends; else it will know its sender. */
-static int set_options(const struct channel *c, int fd, const struct options *o, bool listens)
+static int set_options(const struct transport *t, int fd, const struct options *o, bool listens)
 {
-	const struct transport *t = c->transport;
 	const char *cure = "this kernel is too old or too bare: rant needs Linux 5.10 or newer";
 	bool reflect = o->role == ROLE_REFLECT;
 	const struct setting rows[] = {
 		{ SOL_SOCKET, SO_REUSEPORT, 1, !reflect && t->domain != AF_PACKET, "SO_REUSEPORT", cure },
+		/* IPv4 has a socket of its own: through one for both it took longer (docs/protocol.md). */
+		{ SOL_IPV6, IPV6_V6ONLY, 1, t->domain == AF_INET6, "IPV6_V6ONLY", cure },
+		/* To a connected socket the kernel gives a flow label by chance, to others one of their ports (ip6_make_flowlabel()): a
+		 * session that gets a lane would be another flow on the way back. */
+		{ SOL_IPV6, IPV6_AUTOFLOWLABEL, 0, t->domain == AF_INET6 && reflect, "IPV6_AUTOFLOWLABEL", cure },
 		{ t->ip_level, t->set_ttl, (int)o->ttl, t->set_ttl, "--ttl", cure },
 		/* A fragmented packet has several times on the wire and one stamp. But a request that came in fragments
 		 * is answered as it came: a reply is as long. Neither heeds what ICMP messages say of the path, which
@@ -235,32 +242,57 @@ static int set_options(const struct channel *c, int fd, const struct options *o,
 	return error ? error : set_busy_poll(fd, o);
 }
 
-int socket_open(struct channel *c, const struct options *o)
+int socket_prepare(const struct channel *c, const struct lane *l, const struct options *o, bool listens)
 {
-	int error;
+	int error = set_options(l->transport, l->fd, o, listens);
 
-	c->transport = transport_of(o);
+	return error ? error : set_timestamping(c, l->fd);
+}
+
+/* Of a reflector that nobody has told which: both in which the interface has an address, IPv4 first. Returns how many. */
+static int choose_families(const struct options *o, const struct nic *n, int family[LISTENERS])
+{
+	int count = 0;
+
+	family[0] = options_family(o);
+	if (family[0] != AF_UNSPEC || o->transport == TRANSPORT_L2)
+		return 1;
+	if (n->first4.any.sa_family || !n->first6.any.sa_family)
+		family[count++] = AF_INET;
+	if (n->first6.any.sa_family)
+		family[count++] = AF_INET6;
+	return count;
+}
+
+int socket_open(struct channel *c, const struct options *o, const struct nic *n)
+{
+	int error = 0, family[LISTENERS];
+
+	c->listeners = c->lanes = choose_families(o, n, family);
+	c->transport = transport_of(o, family[0]);
 	c->wire = (enum source)o->stamp;
 	c->tx_stamps = c->wire != SOURCE_USER && !o->no_tx_stamps;
 	c->some_stamps = c->tx_stamps && o->stamp_every > 1;
 	c->stray_fd = -1;
 	c->at = &c->lane[0];
-	c->lanes = 1;
 	for (int i = 0; i < LANES; i++) {
 		c->lane[i].empty_ns = INT64_MIN;
 		c->lane[i].number = (uint8_t)i;
 	}
-	error = open_socket(c->transport, &c->at->fd);
-	if (error)
-		return error;
-	/* A connected socket is better off without any message. UDP tells for all: packet sockets take it since the same release. */
-	c->at->id_by_message = c->tx_stamps && o->role == ROLE_REFLECT &&
-			       kernel_stamps_take_id(transport_of(&(struct options){ .transport = TRANSPORT_UDP }));
-	c->at->bare = c->wire == SOURCE_USER && o->role == ROLE_EMIT;
-	error = set_options(c, c->at->fd, o, true);
-	c->receive_buffer_bytes = get_int(c->at->fd, SOL_SOCKET, SO_RCVBUF);
-	if (!error)
-		error = set_timestamping(c, c->at->fd);
+	for (int i = 0; i < c->listeners && !error; i++) {
+		struct lane *l = &c->lane[i];
+
+		l->transport = transport_of(o, family[i]);
+		l->listener = (uint8_t)i;
+		error = open_socket(l->transport, &l->fd);
+		/* A connected socket is better off without any message. IPv4 tells for all: the others take it since the same release. */
+		l->id_by_message = !error && c->tx_stamps && o->role == ROLE_REFLECT &&
+				   kernel_stamps_take_id(transport_of(&(struct options){ .transport = TRANSPORT_UDP }, AF_INET));
+		l->bare = c->wire == SOURCE_USER && o->role == ROLE_EMIT;
+		if (!error)
+			error = socket_prepare(c, l, o, true);
+	}
+	c->receive_buffer_bytes = get_int(c->lane[0].fd, SOL_SOCKET, SO_RCVBUF);
 	if (error)
 		socket_close(c);
 	return error;
@@ -278,8 +310,7 @@ static int check_size(const struct channel *c, const struct options *o, const st
 	return -EMSGSIZE;
 }
 
-/* What the kernel dropped of what came for a socket, modulo 2^32. 0 or -errno. */
-static int read_drops(int fd, uint32_t *drops)
+int socket_read_drops(int fd, uint32_t *drops)
 {
 	uint32_t info[SK_MEMINFO_VARS] = { 0 };
 	socklen_t bytes = sizeof(info);
@@ -290,8 +321,7 @@ static int read_drops(int fd, uint32_t *drops)
 	return 0;
 }
 
-/* From now on nothing is queued, and the kernel counts it as dropped. 0 or -errno. */
-static int take_nothing(int fd)
+int socket_take_nothing(int fd)
 {
 	struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
 	const struct sock_fprog filter = { .len = 1, .filter = &nothing };
@@ -299,103 +329,31 @@ static int take_nothing(int fd)
 	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) ? -errno : 0;
 }
 
-/* The address to answer on, or the first one of the interface, with our port. 0 or -errno. */
-static int find_own(struct channel *c, const struct options *o, const struct nic *n)
-{
-	struct ifreq r = { .ifr_addr = o->own.any };
-
-	memcpy(r.ifr_name, n->name, sizeof(r.ifr_name));
-	if (!o->own.any.sa_family && ioctl(c->lane[0].fd, SIOCGIFADDR, &r))
-		return -errno;
-	memcpy(&c->own.in, &r.ifr_addr, sizeof(c->own.in));
-	c->own.in.sin_port = htons((uint16_t)o->port);
-	return 0;
-}
-
-/* Connected to a port of our own address from which nothing comes. Until it is, all that comes to that address would be its. */
-static int open_lane(const struct channel *c, struct lane *l, const struct options *o, const struct nic *n)
-{
-	struct sockaddr_in nobody = c->own.in;
-	int error;
-
-	nobody.sin_port = htons(NOBODYS_PORT);
-	l->fd = socket(c->transport->domain, c->transport->type | SOCK_CLOEXEC, c->transport->protocol);
-	if (l->fd < 0)
-		return -errno;
-	error = set_options(c, l->fd, o, false);
-	if (!error)
-		error = set_timestamping(c, l->fd);
-	if (!error)
-		error = set_int(l->fd, SOL_SOCKET, SO_REUSEPORT, 1);
-	if (!error)
-		error = take_nothing(l->fd);
-	if (!error && (setsockopt(l->fd, SOL_SOCKET, SO_BINDTODEVICE, n->name, (socklen_t)strlen(n->name) + 1) ||
-		       bind(l->fd, &c->own.any, sizeof(c->own.in)) ||
-		       connect(l->fd, (struct sockaddr *)&nobody, sizeof(nobody)) ||
-		       setsockopt(l->fd, SOL_SOCKET, SO_DETACH_FILTER, &(int){ 0 }, sizeof(int)) ||
-		       read_drops(l->fd, &l->drops_before)))
-		error = -errno;
-	if (!error) {
-		l->connected = true;
-		return 0;
-	}
-	close(l->fd);
-	l->fd = -1;
-	return error;
-}
-
 int socket_open_port(const struct channel *c, struct lane *l, const struct options *o, const struct nic *n)
 {
-	struct sockaddr_in local = options_own(o);
+	union address local = options_own(o, c->transport->domain);
 	socklen_t bytes = sizeof(local);
 	int error = 0;
 
 	if (l->fd < 0) {
 		error = open_socket(c->transport, &l->fd);
 		if (!error)
-			error = set_options(c, l->fd, o, true);
-		if (!error)
-			error = set_timestamping(c, l->fd);
+			error = socket_prepare(c, l, o, true);
 	}
 	/* To those that share their ports the kernel may give one port twice. */
 	if (!error)
 		error = set_int(l->fd, SOL_SOCKET, SO_REUSEPORT, 0);
 	if (!error)
-		error = bind_to(l->fd, n, &local);
+		error = socket_bind_to(l->fd, n, &local);
 	if (!error)
 		error = connect_to(l->fd, o, n);
 	if (error)
 		return error;
-	getsockname(l->fd, (struct sockaddr *)&local, &bytes);
-	l->own_port = ntohs(local.sin_port);
+	getsockname(l->fd, &local.any, &bytes);
+	l->own_port = ntohs(local.in.sin_port);
 	l->connected = true;
-	read_drops(l->fd, &l->drops_before); /* should it fail, it will again */
+	socket_read_drops(l->fd, &l->drops_before); /* should it fail, it will again */
 	return 0;
-}
-
-/*
- * As many as there can be; without them all is served by the first. That one was bound alone, so that it is refused where anybody else
- * has the port, also one who would share it; and it shares it itself only while the others are bound, so that another is refused.
- */
-static void open_lanes(struct channel *c, const struct options *o, const struct nic *n)
-{
-	int error = find_own(c, o, n), spare[DESCRIPTORS_SPARE];
-
-	for (int i = 0; i < DESCRIPTORS_SPARE; i++)
-		spare[i] = fcntl(c->lane[0].fd, F_DUPFD_CLOEXEC, 0);
-	if (!error)
-		error = set_int(c->lane[0].fd, SOL_SOCKET, SO_REUSEPORT, 1);
-	while (!error && c->lanes < LANES) {
-		error = open_lane(c, &c->lane[c->lanes], o, n);
-		c->lanes += !error;
-	}
-	set_int(c->lane[0].fd, SOL_SOCKET, SO_REUSEPORT, 0);
-	for (int i = 0; i < DESCRIPTORS_SPARE; i++)
-		if (spare[i] >= 0)
-			close(spare[i]);
-	if (error && o->verbose)
-		warnx("only %d busy sessions can have a socket of their own, not %d (%s): the others are a little slower", c->lanes - 1,
-		      LANES - 1, strerror(-error));
 }
 
 /*
@@ -404,37 +362,36 @@ static void open_lanes(struct channel *c, const struct options *o, const struct 
  */
 static void let_others_bind(const struct channel *c)
 {
-	set_int(c->lane[0].fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	for (int i = 0; i < c->listeners; i++)
+		set_int(c->lane[i].fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	if (c->stray_fd >= 0)
 		set_int(c->stray_fd, SOL_SOCKET, SO_REUSEADDR, 1);
 }
 
 int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 {
-	struct sockaddr_in own = options_own(o);
 	int error;
 
-	own.sin_port = htons((uint16_t)o->port);
 	if (c->wire == SOURCE_KERNEL)
 		kernel_stamps_wait();
 	if (c->transport->domain == AF_PACKET)
 		error = ethernet_bind(c, o, n);
 	else
-		error = o->role == ROLE_REFLECT ? bind_to(c->lane[0].fd, n, &own) :
+		error = o->role == ROLE_REFLECT ? listen_bind(c, o, n) :
 			o->source_ports > 1	? ports_open(c, o, n) :
 						  connect_to_server(c, o, n);
 	if (!error && o->role == ROLE_EMIT)
 		error = check_size(c, o, n);
-	if (!error && o->role == ROLE_REFLECT && !c->transport->one_port)
-		open_lanes(c, o, n);
 	if (!error && c->transport->one_port)
 		let_others_bind(c);
 	if (!error && c->transport->envelope_bytes)
 		transport_seal(&c->envelope, o, n);
+	c->dropped = 0;
+	for (int i = 0; i < c->listeners && !error; i++)
+		if (socket_read_drops(c->lane[i].fd, &c->lane[i].drops_before))
+			c->dropped = -1;
 	if (error)
 		socket_close(c);
-	else
-		c->dropped = read_drops(c->lane[0].fd, &c->lane[0].drops_before) ? -1 : 0;
 	return error;
 }
 
@@ -445,7 +402,7 @@ void socket_note_drops(struct channel *c)
 	for (int i = 0; i < (c->port ? c->ports : c->lanes) && c->dropped >= 0; i++) {
 		const struct lane *l = channel_lane(c, (unsigned)i);
 
-		if (read_drops(l->fd, &now))
+		if (socket_read_drops(l->fd, &now))
 			c->dropped = -1;
 		else
 			c->dropped += (uint32_t)(now - l->drops_before);
@@ -458,7 +415,7 @@ int socket_want_tos(struct channel *c)
 
 	c->tos_wanted = true;
 	for (int i = 0; c->transport->want_tos && i < c->lanes && !error; i++)
-		error = set_int(c->lane[i].fd, c->transport->ip_level, c->transport->want_tos, 1);
+		error = set_int(c->lane[i].fd, c->lane[i].transport->ip_level, c->lane[i].transport->want_tos, 1);
 	return error;
 }
 
@@ -471,11 +428,11 @@ uint64_t socket_count_strays(struct channel *c)
 	if (c->stray_fd < 0)
 		return 0;
 	/* Who sends as fast as we read cannot keep us here. */
-	if (!take_nothing(c->stray_fd))
+	if (!socket_take_nothing(c->stray_fd))
 		while (recv(c->stray_fd, &octet, sizeof(octet), MSG_DONTWAIT | MSG_TRUNC) >= 0)
 			count++;
 	/* What found no room in the buffer was dropped too. */
-	if (!read_drops(c->stray_fd, &drops))
+	if (!socket_read_drops(c->stray_fd, &drops))
 		count += drops;
 	return count;
 }

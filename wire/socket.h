@@ -16,12 +16,16 @@ struct options;
 
 #define DATAGRAM_MAX 65536 /* more than UDP can carry, so that MSG_TRUNC stays a surprise */
 
-#define LANES 9
+#define LANES_EACH 9 /* of one IP family */
+#define LISTENERS 2 /* that many families */
+#define LANES (LISTENERS * LANES_EACH)
 
 /* One of the sockets that are measured on: an emitter's only one, or one of its source ports; of a reflector see wire/lane.h. */
 struct lane {
 	int fd; /* -1: it is not open */
 	uint8_t number; /* among its like */
+	uint8_t listener; /* a reflector's: of the lane that has everybody else of its family, which may be itself */
+	const struct transport *transport;
 	bool connected; /* no addresses in its messages; without any message no route is looked up for a packet either */
 	bool bare; /* nothing is told beside a datagram: no stamp, no TTL */
 	bool id_by_message; /* the kernel takes the id of a transmit stamp from us (SCM_TS_OPT_ID, Linux 6.13) */
@@ -37,7 +41,9 @@ struct lane {
 	 * system's clock was last seen to be set. */
 	int64_t empty_ns;
 	uint64_t received, set_received;
-	/* Of those after the first: */
+	uint64_t looked; /* of one that listens: `received` when it was last looked who is in use */
+	union address own; /* of one that listens: the address and the port that the others are bound to; on Ethernet, of this interface */
+	/* Of the others: */
 	union address peer; /* whose it is; no family: nobody's */
 	bool from_self; /* that is an address of this host */
 	bool is_new; /* it was not empty since it is that sender's: what comes may be another's */
@@ -47,10 +53,10 @@ struct lane {
 
 /* Sockets and buffers of the measuring loop: made by socket.c, used by timestamping.c. */
 struct channel {
-	const struct transport *transport;
+	const struct transport *transport; /* of the first lane: what all have alike */
 	struct lane lane[LANES];
 	int lanes; /* open */
-	union address own; /* the address and the port that lanes after the first are bound to; on Ethernet, of this interface */
+	int listeners; /* of them, the first ones: they are not connected; an emitter's only lane is one */
 	union address server; /* of an emitter whose socket cannot be connected */
 	counter lanes_taken, lanes_refused;
 	struct lane *port; /* an emitter's source ports, instead of lane[0]: see wire/ports.h; NULL: it has one */
@@ -80,14 +86,34 @@ static inline struct lane *channel_lane(struct channel *c, unsigned number)
 /* A channel before it is opened. */
 #define CHANNEL_CLOSED { .lane = { [0 ... LANES - 1] = { .fd = -1 } }, .stray_fd = -1 }
 
-/* Opens the socket and sets every option, reading back what was granted. *c is CHANNEL_CLOSED before. 0; or -errno after one
- * line, and nothing is open. */
-int socket_open(struct channel *c, const struct options *o);
+/* Opens the socket and sets every option, reading back what was granted; of a reflector one for each IP family in which the interface
+ * has an address (n->first4, n->first6), unless one was asked for. *c is CHANNEL_CLOSED before. 0; or -errno after one line, and nothing
+ * is open. */
+int socket_open(struct channel *c, const struct options *o, const struct nic *n);
+
+/* What carries the packets, for messages: "UDP/IPv4", "UDP/IPv4 and IPv6". */
+static inline const char *socket_name(const struct channel *c)
+{
+	return c->listeners > 1 ? c->transport->name_both : c->transport->name;
+}
 
 /* Binds to the interface and the port, and connects (emitter), or opens the other lanes, as many as there can be (reflector).
  * Datagrams queue up from here on, so it comes right before the loop: what waited for the rest of the start would show as slow.
  * 0; or -errno after one line, and *c is closed. */
 int socket_bind(struct channel *c, const struct options *o, const struct nic *n);
+
+/* Sets all options of l->fd, a socket of l->transport, as those of the channel; `listens`: for whoever sends. 0; or -errno after one
+ * line. */
+int socket_prepare(const struct channel *c, const struct lane *l, const struct options *o, bool listens);
+
+/* Binds a socket to the interface and this address. 0; or -errno after one line. */
+int socket_bind_to(int fd, const struct nic *n, const union address *local);
+
+/* What the kernel dropped of what came for a socket, modulo 2^32. 0 or -errno. */
+int socket_read_drops(int fd, uint32_t *drops);
+
+/* From now on nothing is queued for a socket, and the kernel counts it as dropped. 0 or -errno. */
+int socket_take_nothing(int fd);
 
 /* Opens one more socket as an emitter's first, unless l->fd is open, and binds and connects it: to a source port of its own, which the
  * kernel chooses (l->own_port). 0; or -errno after one line: what is open is the caller's to close. */

@@ -94,7 +94,7 @@ static int send_once(struct channel *c, const void *packet, size_t bytes, uint32
 {
 	union control control;
 	struct cmsghdr *end = &control.align;
-	const struct transport *t = c->transport;
+	const struct transport *t = c->at->transport;
 	struct iovec payload[2];
 	struct msghdr m = { .msg_iov = &payload[1], .msg_iovlen = 1 };
 
@@ -139,12 +139,26 @@ int stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t id,
 	return error && is_senders(c->at) ? send_once(c, packet, bytes, id, answering) : error;
 }
 
-/* IPv4: ipi_ifindex, ipi_spec_dst (where to answer from), ipi_addr (where it was sent to). The answer goes out by the
- * address that was asked, whatever the routing table prefers. */
-static void read_packet_info(const struct cmsghdr *m, struct arrival *a)
+static void read_packet_info6(const struct cmsghdr *m, struct arrival *a)
+{
+	struct in6_pktinfo info;
+
+	memcpy(&info, CMSG_DATA(m), sizeof(info));
+	a->to_unicast = !IN6_IS_ADDR_MULTICAST(&info.ipi6_addr);
+	a->from_self = IN6_ARE_ADDR_EQUAL(&info.ipi6_addr, &a->from.in6.sin6_addr);
+	memcpy(a->local, &info, sizeof(info));
+}
+
+/* IPv4: ipi_ifindex, ipi_spec_dst (where to answer from), ipi_addr (where it was sent to). IPv6 has no broadcast, and one address for
+ * both. The answer goes out by the address that was asked, whatever the routing table prefers. */
+static void read_packet_info(const struct cmsghdr *m, size_t bytes, struct arrival *a)
 {
 	struct in_pktinfo info;
 
+	if (bytes == sizeof(struct in6_pktinfo)) {
+		read_packet_info6(m, a);
+		return;
+	}
 	memcpy(&info, CMSG_DATA(m), sizeof(info));
 	a->to_unicast = info.ipi_addr.s_addr == info.ipi_spec_dst.s_addr;
 	a->from_self = info.ipi_addr.s_addr == a->from.in.sin_addr.s_addr;
@@ -166,17 +180,36 @@ static int read_tos(const struct cmsghdr *m, size_t bytes)
 	return number;
 }
 
+/* Of one that came by a lane that is another's by now, which is rare: lanes have the address of the one that listens. */
+static void note_stray(const struct lane *listener, struct arrival *a)
+{
+	const struct in6_pktinfo info6 = { .ipi6_addr = listener->own.in6.sin6_addr, .ipi6_ifindex = listener->own.in6.sin6_scope_id };
+	const struct in_pktinfo info = { .ipi_spec_dst = listener->own.in.sin_addr };
+	uint64_t theirs[2], ours[2];
+
+	address_as_ipv6(&a->from, theirs);
+	address_as_ipv6(&listener->own, ours);
+	a->from_self = theirs[0] == ours[0] && theirs[1] == ours[1];
+	if (listener->own.any.sa_family == AF_INET6)
+		memcpy(a->local, &info6, sizeof(info6));
+	else
+		memcpy(a->local, &info, sizeof(info));
+}
+
+static bool is_anothers(const struct lane *l, const struct arrival *a)
+{
+	return memcmp(&a->from, &l->peer, address_bytes(&l->peer));
+}
+
 /* What the messages of a lane do not say; of a new one they say who sent it. */
 static void note_sender(const struct channel *c, struct arrival *a)
 {
 	const struct lane *l = c->at;
-	const struct in_pktinfo info = { .ipi_spec_dst = c->own.in.sin_addr };
 
 	a->to_unicast = true;
-	a->strays = l->is_new && memcmp(&a->from, &l->peer, sizeof(a->from.in));
+	a->strays = l->is_new && is_anothers(l, a);
 	if (a->strays) {
-		a->from_self = a->from.in.sin_addr.s_addr == c->own.in.sin_addr.s_addr;
-		memcpy(a->local, &info, sizeof(info));
+		note_stray(&c->lane[l->listener], a);
 	} else {
 		a->from_self = l->from_self;
 		a->from = l->peer;
@@ -187,7 +220,7 @@ static void note_sender(const struct channel *c, struct arrival *a)
 static void note_station(const struct channel *c, struct arrival *a)
 {
 	a->to_unicast = a->from.ll.sll_pkttype == PACKET_HOST;
-	a->from_self = !memcmp(a->from.ll.sll_addr, c->own.ll.sll_addr, 6);
+	a->from_self = !memcmp(a->from.ll.sll_addr, c->lane[0].own.ll.sll_addr, 6);
 }
 
 /* The kernel reads less where it has nothing to tell but the datagram. */
@@ -200,16 +233,49 @@ static ssize_t receive_message(struct channel *c, struct msghdr *m)
 	return recv(c->at->fd, c->datagram, sizeof(c->datagram), MSG_DONTWAIT);
 }
 
+/* Most receives find nothing: for these no registers are to be saved that only this needs. */
+__attribute__((noinline))
+static void read_arrival(struct channel *c, struct msghdr *m, size_t bytes, struct arrival *a)
+{
+	const struct transport *t = c->at->transport;
+
+	a->bytes = t->envelope_bytes ? envelope_open(&c->envelope, bytes) : bytes;
+	a->source = SOURCE_NONE;
+	a->ttl = a->tos = -1;
+	a->in_class = a->to_unicast = a->strays = false;
+	a->truncated = m->msg_flags & MSG_TRUNC;
+	a->cut_short = m->msg_flags & MSG_CTRUNC;
+	if (is_senders(c->at))
+		note_sender(c, a);
+	else if (t->domain == AF_PACKET)
+		note_station(c, a);
+	if (a->cut_short) {
+		counter_add(&c->control_truncated, 1);
+		return;
+	}
+	for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h)) {
+		if (is_message(h, SOL_SOCKET, SCM_TIMESTAMPING, sizeof(struct stamps))) {
+			if (read_stamp(c, h, &a->time_ns))
+				a->source = (uint8_t)c->wire;
+		} else if (is_message(h, t->ip_level, t->ttl_type, sizeof(int))) {
+			memcpy(&a->ttl, CMSG_DATA(h), sizeof(int));
+		} else if (is_message(h, t->ip_level, t->pktinfo_type, t->pktinfo_bytes)) {
+			read_packet_info(h, t->pktinfo_bytes, a);
+		} else if (is_message(h, t->ip_level, t->tos_type, t->tos_bytes)) {
+			a->tos = read_tos(h, t->tos_bytes);
+		}
+	}
+}
+
 int stamp_receive(struct channel *c, struct arrival *a)
 {
 	union control control;
-	const struct transport *t = c->transport;
 	struct iovec payload[2];
 	struct msghdr m = { .msg_iov = &payload[1], .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
 
 	payload[1] = (struct iovec){ .iov_base = c->datagram, .iov_len = sizeof(c->datagram) };
-	if (t->envelope_bytes) {
-		payload[0] = (struct iovec){ .iov_base = c->envelope.received, .iov_len = t->envelope_bytes };
+	if (c->transport->envelope_bytes) {
+		payload[0] = (struct iovec){ .iov_base = c->envelope.received, .iov_len = c->transport->envelope_bytes };
 		m.msg_iov = payload;
 		m.msg_iovlen = 2;
 	}
@@ -222,32 +288,7 @@ int stamp_receive(struct channel *c, struct arrival *a)
 		c->at->is_new = false;
 	if (bytes < 0)
 		return errno == EAGAIN || errno == EINTR || is_senders(c->at) ? 0 : -errno;
-	a->bytes = t->envelope_bytes ? envelope_open(&c->envelope, (size_t)bytes) : (size_t)bytes;
-	a->source = SOURCE_NONE;
-	a->ttl = a->tos = -1;
-	a->in_class = a->to_unicast = a->strays = false;
-	a->truncated = m.msg_flags & MSG_TRUNC;
-	a->cut_short = m.msg_flags & MSG_CTRUNC;
-	if (is_senders(c->at))
-		note_sender(c, a);
-	else if (t->domain == AF_PACKET)
-		note_station(c, a);
-	if (a->cut_short) {
-		counter_add(&c->control_truncated, 1);
-		return 1;
-	}
-	for (struct cmsghdr *h = CMSG_FIRSTHDR(&m); h; h = CMSG_NXTHDR(&m, h)) {
-		if (is_message(h, SOL_SOCKET, SCM_TIMESTAMPING, sizeof(struct stamps))) {
-			if (read_stamp(c, h, &a->time_ns))
-				a->source = (uint8_t)c->wire;
-		} else if (is_message(h, t->ip_level, t->ttl_type, sizeof(int))) {
-			memcpy(&a->ttl, CMSG_DATA(h), sizeof(int));
-		} else if (is_message(h, t->ip_level, t->pktinfo_type, t->pktinfo_bytes)) {
-			read_packet_info(h, a);
-		} else if (is_message(h, t->ip_level, t->tos_type, t->tos_bytes)) {
-			a->tos = read_tos(h, t->tos_bytes);
-		}
-	}
+	read_arrival(c, &m, (size_t)bytes, a);
 	return 1;
 }
 
@@ -269,7 +310,7 @@ enum fetch stamp_fetch(struct channel *c, struct departure *d)
 {
 	union control control;
 	struct msghdr m = { .msg_control = &control, .msg_controllen = sizeof(control) };
-	const struct transport *t = c->transport;
+	const struct transport *t = c->at->transport;
 	enum fetch entry = FETCH_OTHER;
 	bool stamped = false;
 

@@ -20,19 +20,33 @@
 	.pktinfo_bytes = sizeof(struct in_pktinfo), .set_tos = IP_TOS, .want_tos = IP_RECVTOS, .tos_type = IP_TOS,                 \
 	.tos_bytes = sizeof(uint8_t), .mtu_discover = IP_MTU_DISCOVER, .want_multicast = IP_MULTICAST_ALL
 
+/* The traffic class is what the TOS is (RFC 8200 section 7); it is an int in both directions. */
+#define UDP_IN_IPV6                                                                                                              \
+	.domain = AF_INET6, .type = SOCK_DGRAM, .protocol = IPPROTO_UDP, .ip_level = SOL_IPV6, .recverr_type = IPV6_RECVERR,       \
+	.recverr_bytes = sizeof(struct sock_extended_err) + sizeof(struct sockaddr_in6), .set_ttl = IPV6_UNICAST_HOPS,             \
+	.want_ttl = IPV6_RECVHOPLIMIT, .ttl_type = IPV6_HOPLIMIT, .want_pktinfo = IPV6_RECVPKTINFO, .pktinfo_type = IPV6_PKTINFO,  \
+	.pktinfo_bytes = sizeof(struct in6_pktinfo), .set_tos = IPV6_TCLASS, .want_tos = IPV6_RECVTCLASS, .tos_type = IPV6_TCLASS, \
+	.tos_bytes = sizeof(int), .mtu_discover = IPV6_MTU_DISCOVER, .want_multicast = IPV6_MULTICAST_ALL
+
 static const struct transport transports[] = {
-	[TRANSPORT_UDP] = { .name = "UDP/IPv4", UDP_IN_IPV4, .header_bytes = 20 + 8 },
-	[TRANSPORT_PTP] = { .name = "PTP in UDP/IPv4", UDP_IN_IPV4, .header_bytes = 20 + 8 + ENVELOPE_BYTES,
-			    .envelope_bytes = ENVELOPE_BYTES, .one_port = true },
+	[TRANSPORT_UDP] = { .name = "UDP/IPv4", .name_both = "UDP/IPv4 and IPv6", UDP_IN_IPV4, .header_bytes = 20 + 8 },
+	[TRANSPORT_PTP] = { .name = "PTP in UDP/IPv4", .name_both = "PTP in UDP/IPv4 and IPv6", UDP_IN_IPV4,
+			    .header_bytes = 20 + 8 + ENVELOPE_BYTES, .envelope_bytes = ENVELOPE_BYTES, .one_port = true },
 	/* No protocol: it hears nothing before bind(2) says of what ethertype. */
 	[TRANSPORT_L2] = { .name = "PTP on Ethernet", .domain = AF_PACKET, .type = SOCK_DGRAM, .ip_level = SOL_PACKET,
 			   .recverr_type = PACKET_TX_TIMESTAMP, .recverr_bytes = sizeof(struct sock_extended_err),
 			   .header_bytes = ENVELOPE_BYTES, .envelope_bytes = ENVELOPE_BYTES, .one_port = true },
 };
 
-const struct transport *transport_of(const struct options *o)
+static const struct transport in_ipv6[] = {
+	[TRANSPORT_UDP] = { .name = "UDP/IPv6", UDP_IN_IPV6, .header_bytes = 40 + 8 },
+	[TRANSPORT_PTP] = { .name = "PTP in UDP/IPv6", UDP_IN_IPV6, .header_bytes = 40 + 8 + ENVELOPE_BYTES,
+			    .envelope_bytes = ENVELOPE_BYTES, .one_port = true },
+};
+
+const struct transport *transport_of(const struct options *o, int family)
 {
-	return &transports[o->transport];
+	return family == AF_INET6 && o->transport != TRANSPORT_L2 ? &in_ipv6[o->transport] : &transports[o->transport];
 }
 
 /* An EUI-64 out of the address of the interface, as IEEE 1588-2008 has it (7.5.2.2.2); of what is no Ethernet its number, which is
@@ -56,6 +70,8 @@ const char *transport_name(const union address *a, char text[TRANSPORT_NAME_BYTE
 
 	if (a->any.sa_family == AF_INET)
 		return inet_ntop(AF_INET, &a->in.sin_addr, text, TRANSPORT_NAME_BYTES);
+	if (a->any.sa_family == AF_INET6)
+		return inet_ntop(AF_INET6, &a->in6.sin6_addr, text, TRANSPORT_NAME_BYTES);
 	if (a->any.sa_family != AF_PACKET)
 		return NULL;
 	snprintf(text, TRANSPORT_NAME_BYTES, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);

@@ -13,6 +13,7 @@ struct options;
  * is 0. */
 struct transport {
 	const char *name;
+	const char *name_both; /* of this one and that of the other IP family, by one reflector */
 	int domain, type, protocol;
 	int ip_level; /* of the options and messages below: SOL_IP, SOL_IPV6; SOL_PACKET */
 	int recverr_type; /* error queue: extended error */
@@ -29,18 +30,18 @@ struct transport {
 	bool one_port; /* of both ends: an emitter's is no free one, tells nothing of its sender, and there are no lanes */
 };
 
-/* The row of --transport. */
-const struct transport *transport_of(const struct options *o);
+/* The row of --transport, for AF_INET or AF_INET6, which --transport l2 does not care about. */
+const struct transport *transport_of(const struct options *o, int family);
 
 /* Makes the envelope that a run's packets have: the clock it names is this interface. */
 void transport_seal(struct envelope *e, const struct options *o, const struct nic *n);
 
 #define TRANSPORT_NAME_BYTES 64
 
-/* An address as text: "192.0.2.1", "02:00:00:00:00:01"; NULL: there is none. */
+/* An address as text: "192.0.2.1", "2001:db8::1", "02:00:00:00:00:01"; NULL: there is none. */
 const char *transport_name(const union address *a, char text[TRANSPORT_NAME_BYTES]);
 
-/* Whom an emitter sends to, as messages name him: "192.0.2.1 port 862", "02:00:00:00:00:01". */
+/* Whom an emitter sends to, as messages name him: "192.0.2.1 port 862", "2001:db8::1 port 862", "02:00:00:00:00:01". */
 void transport_name_server(const struct options *o, char text[TRANSPORT_NAME_BYTES]);
 
 /* One line for a port that could not be had (an errno); 0: for any. */

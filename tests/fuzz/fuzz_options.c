@@ -154,7 +154,9 @@ static void check_taken(const struct line *l, const struct outcome *out)
 	if (o->help || o->version)
 		return;
 	INSIST(o->interface);
-	INSIST((o->role == ROLE_EMIT) == (o->server.any.sa_family == AF_INET));
+	INSIST((o->role == ROLE_EMIT) == (o->server.any.sa_family != AF_UNSPEC || o->server_name));
+	INSIST(!o->server_name || (is_given(l, o->server_name) && o->server.any.sa_family == AF_UNSPEC));
+	INSIST(!(o->ipv4 && o->ipv6));
 	INSIST(o->overflow_ns >= o->bucket_ns);
 	INSIST(!(o->on_breach.stop && o->keep_going));
 	INSIST(o->role == ROLE_REFLECT || !(o->once || o->no_tx_stamps || o->allow.prefixes));

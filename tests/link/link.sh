@@ -280,7 +280,7 @@ has_port() {
 	[ -n "$child" ] || return 1
 	case $2 in
 	l2) grep -q ' 88f7 ' "/proc/$child/net/packet" 2>/dev/null ;;
-	*) grep -qi ":$(printf '%04x' "$2") " "/proc/$child/net/udp" 2>/dev/null ;;
+	*) grep -qi ":$(printf '%04x' "$2") " "/proc/$child/net/udp" "/proc/$child/net/udp6" 2>/dev/null ;;
 	esac
 }
 

@@ -60,7 +60,7 @@ same_words() {
 	tail -1 "$work/e.err" | grep -qF -- ": $refusal" || complain "not the doctor's words: $refusal"
 }
 
-refused 'no address' "-i $link_bare $K" "address: interface '$link_bare' has no IPv4 address \\(RTM_GETADDR\\)"
+refused 'no address' "-i $link_bare $K" "address: interface '$link_bare' has no IP address \\(RTM_GETADDR\\)"
 refused 'no route' "-i $link_e -a 192.0.2.1 $K" "address: no route to address '192.0.2.1' through interface '$link_e' \\(RTM_GETROUTE\\)"
 refused 'its own address' "-i $link_e -a $ip_e $K" "address: address '$ip_e' is this host's own address"
 as='setpriv --reuid=65534 --regid=65534 --clear-groups' refused 'no privilege' "-i $link_e --priority 7 $K" \

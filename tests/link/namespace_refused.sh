@@ -17,7 +17,7 @@ alone 'interface name of 16 characters' 1 e "-i abcdefghijklmnop -a $ip_r $K" '@
 alone 'interface name of 15 characters is only unknown' 1 e "-i abcdefghijklmno -a $ip_r $K" '@one_line e' \
 	"e.err ~ interface 'abcdefghijklmno' not found"
 alone 'interface without address, reflector' 1 e "-i $link_bare $K" '@silent' \
-	"e.err ~ interface '$link_bare' has no IPv4 address: 'ip address add"
+	"e.err ~ interface '$link_bare' has no IP address: 'ip address add"
 alone 'interface without carrier warns' 1 e "-i $link_bare $K" "e.err ~ warning: interface '$link_bare' has no carrier"
 alone 'address reached through another interface' 1 e "-i $link_bare -a $ip_r $K" '@silent' \
 	"e.err ~ address '$ip_r' is reached through interface '$link_e', not '$link_bare': use --interface $link_e"
@@ -27,7 +27,7 @@ alone 'address without a route' 1 e "-i $link_e -a 192.0.2.1 $K" '@silent' '@one
 	"e.err ~ 192\.0\.2\.1' (cannot be reached|.*no route)|no route to address '192\.0\.2\.1'"
 alone 'multicast address' 1 e "-i $link_e -a 224.0.0.1 $K" '@silent' '@one_line e' 'e.err ~ is not a single host'
 alone 'broadcast address' 1 e "-i $link_e -a $ip_broadcast $K" '@silent' '@one_line e' 'e.err ~ is not a single host'
-alone 'IPv6 address' 1 e "-i $link_e -a fe80::1 $K" '@silent' '@one_line e' "e.err ~ --address: 'fe80::1' is an IPv6 address"
+alone 'IPv6 address where there is no IPv6' 1 e "-i $link_e -a 2001:db8::1 $K" '@silent' '@one_line e' "e.err ~ no route to address '2001:db8::1'"
 alone 'hardware stamps on veth' 1 e "-i $link_e -a $ip_r" '@silent' '@one_line e' 'e.out empty' \
 	"e.err ~ interface '$link_e' \(driver 'veth'\) has no hardware clock.*--stamp kernel"
 alone 'hardware stamps on veth, reflector' 1 r "-i $link_r --stamp hardware" '@silent' '@one_line r' \

@@ -237,7 +237,7 @@ static inline void bench_start(enum role role, enum source wire)
 				      .ttl = FAKE_TTL, .dscp = -1, .synced_ns = -1 };
 	b.plan = (struct packet_plan){ .ssid = FAKE_SSID };
 	b.channel.at = &b.channel.lane[0];
-	b.channel.lanes = 1;
+	b.channel.lanes = b.channel.listeners = 1;
 	b.channel.at->fd = FAKE_FD;
 	b.channel.stray_fd = -1;
 	b.channel.wire = wire;
@@ -735,7 +735,7 @@ static inline struct fake_account bench_run(const char *name)
 					       .ttl_type = IP_TTL, .pktinfo_type = IP_PKTINFO,
 					       .pktinfo_bytes = sizeof(struct in_pktinfo), .tos_type = IP_TOS,
 					       .tos_bytes = 1 };
-	b.channel.transport = &ipv4;
+	b.channel.transport = b.channel.lane[0].transport = &ipv4;
 	fake_begin();
 	exchange_run(&b.x);
 	fake_finish();

@@ -418,9 +418,9 @@ static ssize_t hand_over(struct msghdr *m, const struct fake_message *q)
 	if (m->msg_control)
 		memcpy(m->msg_control, q->control.octets, m->msg_controllen);
 	if (m->msg_name) {
-		assert_true(m->msg_namelen >= sizeof(q->from.in));
-		memcpy(m->msg_name, &q->from, sizeof(q->from.in));
-		m->msg_namelen = sizeof(q->from.in);
+		assert_true(m->msg_namelen >= address_bytes(&q->from));
+		memcpy(m->msg_name, &q->from, address_bytes(&q->from));
+		m->msg_namelen = address_bytes(&q->from);
 	}
 	return (ssize_t)bytes;
 }

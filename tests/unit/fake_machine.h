@@ -3,7 +3,7 @@
  * A made-up machine for the tests of the doctor: files below a folder of the test's own, a fake NIC behind ioctl, and a
  * clock that goes on a fixed time with each reading. Include it after doctor/files.c, whose root is that folder, and
  * util.h; wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit,
- * nic_check_address.
+ * nic_check_address, nic_find_own.
  */
 #ifndef FAKE_MACHINE_H
 #define FAKE_MACHINE_H
@@ -221,9 +221,18 @@ int __wrap_nic_check_address(const struct nic *n, const union address *server)
 	return refuse(fake.address_refused);
 }
 
-int socket_open(struct channel *channel, const struct options *o)
+int __wrap_nic_find_own(struct nic *n, int family);
+int __wrap_nic_find_own(struct nic *n, int family)
 {
-	(void)o;
+	assert_string_equal(n->name, "fake0");
+	assert_int_equal(family, AF_UNSPEC);
+	fake.asked_for = NULL;
+	return refuse(fake.address_refused);
+}
+
+int socket_open(struct channel *channel, const struct options *o, const struct nic *n)
+{
+	(void)o, (void)n;
 	channel->lane[0].fd = 77;
 	return refuse(fake.socket_refused);
 }

@@ -302,7 +302,7 @@ int network_setup(void **state)
 				    .ttl = 255, .stamp = SOURCE_KERNEL, .dscp = -1, .priority = -1, .synced_ns = -1, .count = 3000,
 				    .window = 64, .source_ports = 1, .seed = 1 };
 	channel = (struct channel)CHANNEL_CLOSED;
-	channel.lanes = 1;
+	channel.lanes = channel.listeners = 1;
 	channel.at = channel.lane;
 	channel.wire = SOURCE_KERNEL;
 	channel.tx_stamps = true;

@@ -95,6 +95,7 @@ int __wrap_bind(int fd, const struct sockaddr *address, socklen_t bytes)
 {
 	if (!fake.on)
 		return __real_bind(fd, address, bytes);
+	assert_int_equal(bytes, address_bytes((const union address *)address));
 	memcpy(&fake.bound[fake.binds % 4], address, sizeof(struct sockaddr_in));
 	if ((int)fake.binds++ == fake.bind_error_at && fake.bind_error) {
 		errno = fake.bind_error;

@@ -70,6 +70,33 @@ static void some_prefixes(void **state)
 	assert_false(has("255.255.255.254"));
 }
 
+static void both_families(void **state)
+{
+	(void)state;
+	assert_int_equal(PARSE("--allow", "2001:db8::/32", "--allow", "192.0.2.0/24", "--allow", "fe80::1"), 0);
+	assert_true(has("2001:db8::1") && has("2001:db8:ffff:ffff:ffff:ffff:ffff:ffff") && has("192.0.2.7") && has("fe80::1"));
+	assert_false(has("2001:db9::1") || has("2001:db7:ffff::") || has("192.0.3.7") || has("fe80::2") || has("::1"));
+	/* All of one family is nothing of the other, whatever it is mapped to. */
+	assert_int_equal(PARSE("--allow", "::/0"), 0);
+	assert_true(has("::1") && has("2001:db8::1"));
+	assert_false(has("192.0.2.1") || has("0.0.0.0"));
+	assert_int_equal(PARSE("--allow", "::ffff:0:0/96"), 0);
+	assert_false(has("192.0.2.1"));
+	/* Lengths that end within an octet, and at each end. */
+	assert_int_equal(PARSE("--allow", "2001:db8:80::/41"), 0);
+	assert_true(has("2001:db8:80::1") && has("2001:db8:ff::"));
+	assert_false(has("2001:db8:7f::") || has("2001:db8:100::"));
+	assert_int_equal(PARSE("--allow", "2001:db8::2/127"), 0);
+	assert_true(has("2001:db8::2") && has("2001:db8::3"));
+	assert_false(has("2001:db8::1") || has("2001:db8::4"));
+	assert_int_equal(PARSE("--allow", "2001:db8:0:1::/64"), 0);
+	assert_true(has("2001:db8:0:1::") && has("2001:db8:0:1:ffff:ffff:ffff:ffff"));
+	assert_false(has("2001:db8::ffff:ffff:ffff:ffff") || has("2001:db8:0:2::"));
+	assert_int_equal(PARSE("--allow", "8000::/1"), 0);
+	assert_true(has("fe80::1"));
+	assert_false(has("2001:db8::1"));
+}
+
 /* Random prefixes and neighbours of them, by comparing one bit after the other. */
 static void against_the_oracle(void **state)
 {
@@ -119,7 +146,7 @@ static void what_is_refused(void **state)
 	static const struct {
 		const char *option, *value, *says;
 	} rows[] = {
-		{ "--allow", "", "--allow: '' is not an IPv4 prefix: give an IPv4 address, or a prefix such as 192.0.2.0/24\n" },
+		{ "--allow", "", "--allow: '' is not an IPv4 prefix: give an IP address, or a prefix such as 192.0.2.0/24 or 2001:db8::/32\n" },
 		{ "--allow", "/8", "is not an IPv4 prefix" },
 		{ "--allow", "10.0.0/8", "is not an IPv4 prefix" },
 		{ "--allow", "10.0.0.0.0/8", "is not an IPv4 prefix" },
@@ -127,8 +154,15 @@ static void what_is_refused(void **state)
 		{ "--allow", "example.org", "is not an IPv4 prefix" },
 		{ "--allow", "100.100.100.1000", "is not an IPv4 prefix" },
 		{ "--allow", "1111111111111111111111111111/8", "is not an IPv4 prefix" },
-		{ "--allow", "::/0", "is an IPv6 prefix" },
-		{ "--allow", "2001:db8::/32", "is an IPv6 prefix" },
+		{ "--allow", "2001:db8::/129", "has no length of 0 to 128" },
+		{ "--allow", "2001:db8::/", "has no length of 0 to 128" },
+		{ "--allow", "2001:db8::/1000", "has no length of 0 to 128" },
+		{ "--allow", "2001:db8::/-1", "has no length of 0 to 128" },
+		{ "--allow", "2001:db8::1/64", "has bits set behind its length" },
+		{ "--allow", "2001:db8:8000::/32", "has bits set behind its length" },
+		{ "--allow", "2001:db8::x/64", "'2001:db8::x/64' is not an IPv6 prefix: give" },
+		{ "--allow", "fe80::1%eth0", "is not an IPv6 prefix" },
+		{ "--allow", "0000:0000:0000:0000:0000:0000:0000:0000:0000:0000/8", "is not an IPv6 prefix" },
 		{ "--allow", "10.0.0.0/", "has no length of 0 to 32" },
 		{ "--allow", "10.0.0.0/33", "has no length of 0 to 32" },
 		{ "--allow", "10.0.0.0/-1", "has no length of 0 to 32" },
@@ -185,6 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_asked_for),
 		cmocka_unit_test(some_prefixes),
+		cmocka_unit_test(both_families),
 		cmocka_unit_test(against_the_oracle),
 		cmocka_unit_test(what_is_refused),
 		cmocka_unit_test(at_most_32_prefixes),

@@ -1,4 +1,4 @@
-/* build: sources=wire/socket.c,wire/transport.c,wire/ethernet.c,wire/ports.c,wire/kernel_stamps.c,wire/timestamping.c libs=-lm */
+/* build: sources=wire/socket.c,wire/listen.c,wire/transport.c,wire/ethernet.c,wire/ports.c,wire/kernel_stamps.c,wire/timestamping.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Lanes of a reflector, with real sockets on the loopback interface. */
 #include "wire/lane.c"
@@ -78,7 +78,7 @@ static int open_it(int descriptors)
 		few.rlim_cur = (rlim_t)fd[descriptors - 1] + 1;
 		setrlimit(RLIMIT_NOFILE, &few);
 	}
-	error = socket_open(&c, &o);
+	error = socket_open(&c, &o, &lo);
 	if (!error)
 		error = socket_bind(&c, &o, &lo);
 	setrlimit(RLIMIT_NOFILE, &before);
@@ -136,7 +136,7 @@ static void what_a_sender_sends_is_in_its_lane(void **state)
 	(void)state;
 	if (!begin())
 		skip();
-	assert_int_equal(c.lanes, LANES);
+	assert_int_equal(c.lanes, LANES_EACH);
 	send_one(busy, "a");
 	l = take(busy, START_NS);
 	assert_non_null(l);
@@ -172,21 +172,21 @@ static void what_a_sender_sends_is_in_its_lane(void **state)
 
 static void there_are_few(void **state)
 {
-	int fd[LANES + 1];
-	struct lane *l[LANES + 1];
+	int fd[LANES_EACH + 1];
+	struct lane *l[LANES_EACH + 1];
 
 	(void)state;
-	for (int i = 0; i <= LANES; i++)
+	for (int i = 0; i <= LANES_EACH; i++)
 		fd[i] = sender();
 	if (!begin())
 		skip();
-	for (int i = 1; i < LANES; i++) {
+	for (int i = 1; i < LANES_EACH; i++) {
 		l[i] = take(fd[i], START_NS + i);
 		assert_non_null(l[i]);
 		for (int j = 1; j < i; j++)
 			assert_ptr_not_equal(l[i], l[j]);
 	}
-	assert_null(take(fd[0], START_NS + LANES));
+	assert_null(take(fd[0], START_NS + LANES_EACH));
 	assert_int_equal(counter_get(&c.lanes_refused), 1);
 	/* Whoever is silent for long enough loses his; but nobody gets two. */
 	l[1]->used_ns = START_NS + NS_PER_S;
@@ -194,7 +194,7 @@ static void there_are_few(void **state)
 	assert_null(take(fd[3], START_NS + 2 + LANE_IDLE_NS));
 	assert_ptr_equal(take(fd[0], START_NS + 2 + LANE_IDLE_NS), l[2]);
 	assert_null(take(fd[2], START_NS + 2 + LANE_IDLE_NS));
-	for (int i = 0; i <= LANES; i++)
+	for (int i = 0; i <= LANES_EACH; i++)
 		close(fd[i]);
 }
 
@@ -208,7 +208,7 @@ static void a_datagram_of_the_one_before(void **state)
 	(void)state;
 	if (!begin())
 		skip();
-	c.lanes = 2;
+	c.lanes = 2; /* one, and that which listens */
 	l = take(old, START_NS);
 	send_one(old, "o");
 	assert_ptr_equal(take(new, START_NS + LANE_IDLE_NS), l);
@@ -244,9 +244,9 @@ static void who_can_have_one(void **state)
 	a.to_unicast = false;
 	assert_false(lane_fits(&c, &a));
 	a.to_unicast = true;
-	c.own.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+	c.lane[0].own.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
 	assert_false(lane_fits(&c, &a));
-	c.own.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	c.lane[0].own.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	c.lanes = 1;
 	assert_false(lane_fits(&c, &a));
 	close(fd);

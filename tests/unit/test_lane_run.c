@@ -1,4 +1,4 @@
-/* build: wraps=connect,recvmsg sources=wire/socket.c,wire/transport.c,wire/ethernet.c,wire/ports.c,wire/kernel_stamps.c,wire/lane.c,wire/timestamping.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/doze.c,measure/window*.c,measure/pace.c,measure/join.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
+/* build: wraps=connect,recvmsg sources=wire/socket.c,wire/listen.c,wire/transport.c,wire/ethernet.c,wire/ports.c,wire/kernel_stamps.c,wire/lane.c,wire/timestamping.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/doze.c,measure/window*.c,measure/pace.c,measure/join.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A reflector whose busy sessions get lanes, with real sockets on the loopback interface. The senders run in the same thread, before
@@ -38,7 +38,7 @@ struct sender {
 
 static struct sender sender[SENDERS_MAX];
 static unsigned senders, most_at_once, connects;
-static bool runs, twice, slow;
+static bool runs, twice, slow, mixed; /* mixed: every other sender is one of IPv6 */
 static volatile sig_atomic_t stop;
 static struct packet_plan plan;
 static struct options options;
@@ -53,32 +53,43 @@ static void *memory;
 
 /* ---- The senders ---------------------------------------------------------------------------------------------------- */
 
+/* That of the loopback, of the family of this sender. */
+static union address loopback_of(const struct sender *s)
+{
+	union address a = { .in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) } };
+
+	if (mixed && (s - sender) % 2)
+		a = (union address){ .in6 = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT } };
+	return a;
+}
+
 static void send_one(struct sender *s)
 {
-	const struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t)options.port),
-					.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	union address to = loopback_of(s);
 	uint8_t probe[DATAGRAM_MAX];
 	const size_t bytes = packet_plan_bytes(&plan);
 
 	if (s->sent == s->all)
 		return;
+	to.in.sin_port = htons((uint16_t)options.port);
 	packet_prepare(probe, &plan);
 	packet_probe(probe, &plan, s->sent++, 1700 * NS_PER_S);
-	assert_int_equal(sendto(s->fd, probe, bytes, 0, (const struct sockaddr *)&to, sizeof(to)), bytes);
+	assert_int_equal(sendto(s->fd, probe, bytes, 0, &to.any, address_bytes(&to)), bytes);
 }
 
 /* Each once, in its order, from where it was asked. */
 static void take_replies(struct sender *s)
 {
 	uint8_t octets[2048];
-	struct sockaddr_in from;
+	union address from, want = loopback_of(s);
 	socklen_t bytes = sizeof(from);
 	struct reply r;
 	ssize_t got;
 
-	while ((got = recvfrom(s->fd, octets, sizeof(octets), MSG_DONTWAIT, (struct sockaddr *)&from, &bytes)) > 0) {
-		assert_int_equal(ntohs(from.sin_port), options.port);
-		assert_int_equal(from.sin_addr.s_addr, htonl(INADDR_LOOPBACK));
+	want.in.sin_port = htons((uint16_t)options.port);
+	while ((got = recvfrom(s->fd, octets, sizeof(octets), MSG_DONTWAIT, &from.any, &bytes)) > 0) {
+		assert_int_equal(bytes, address_bytes(&want));
+		assert_memory_equal(&from, &want, bytes);
 		memset(&r, 0, sizeof(r));
 		assert_int_equal(packet_read_reply(octets, (size_t)got, NULL, &r), PACKET_GOOD);
 		packet_read_tlvs(octets, (size_t)got, NULL, &r);
@@ -150,7 +161,7 @@ int __wrap_connect(int fd, const struct sockaddr *address, socklen_t bytes)
 	int result;
 
 	for (unsigned i = 0; i < senders && runs; i++)
-		if (!memcmp(&sender[i].name.in, address, sizeof(sender[i].name.in)))
+		if (!memcmp(&sender[i].name, address, address_bytes(&sender[i].name)))
 			s = &sender[i];
 	for (int i = 0; s && i < 3; i++)
 		send_one(s);
@@ -175,8 +186,12 @@ static bool open_it(enum source stamp)
 	options.priority = -1;
 	options.port = 20000 + getpid() % 20000;
 	channel = (struct channel)CHANNEL_CLOSED;
+	lo.first4 = (union address){ .in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) } };
+	lo.first6 = (union address){ .any.sa_family = AF_UNSPEC };
+	if (mixed)
+		lo.first6 = (union address){ .in6 = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT } };
 	util_capture_begin(&capture);
-	error = socket_open(&channel, &options);
+	error = socket_open(&channel, &options, &lo);
 	if (!error)
 		error = socket_bind(&channel, &options, &lo);
 	util_capture_end(&capture, said, sizeof(said));
@@ -189,11 +204,11 @@ static void make_senders(unsigned n)
 {
 	senders = n;
 	for (unsigned i = 0; i < n; i++) {
-		struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+		const union address any = loopback_of(&sender[i]);
 		socklen_t bytes = sizeof(any);
 
-		sender[i] = (struct sender){ .fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), .all = twice && !i ? FEW : EACH };
-		assert_int_equal(bind(sender[i].fd, (struct sockaddr *)&any, sizeof(any)), 0);
+		sender[i] = (struct sender){ .fd = socket(any.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0), .all = twice && !i ? FEW : EACH };
+		assert_int_equal(bind(sender[i].fd, &any.any, address_bytes(&any)), 0);
 		assert_int_equal(getsockname(sender[i].fd, &sender[i].name.any, &bytes), 0);
 	}
 }
@@ -230,15 +245,23 @@ static void check_told(unsigned records)
 		assert_in_range(told, records - senders * 9, records);
 }
 
+/* That so many senders of one family get at most. */
+static unsigned lanes_for(unsigned n)
+{
+	return slow ? 0 : n < LANES_EACH ? n : LANES_EACH - 1;
+}
+
 static void check_run(unsigned n, unsigned at_once, enum source stamp, bool by_message)
 {
 	const struct account *a = &x.account;
-	const unsigned all = n * EACH - (twice ? EACH - FEW : 0), lanes = slow ? 0 : n < LANES ? n : LANES - 1;
+	const unsigned all = n * EACH - (twice ? EACH - FEW : 0);
+	const unsigned lanes = mixed ? lanes_for(n / 2) + lanes_for(n - n / 2) : lanes_for(n);
 
 	if (!open_it(stamp))
 		skip();
-	if (!by_message)
-		channel.lane[0].id_by_message = false; /* then the kernel counts, of any version */
+	assert_int_equal(channel.listeners, 1 + mixed);
+	for (int i = 0; i < channel.listeners && !by_message; i++)
+		channel.lane[i].id_by_message = false; /* then the kernel counts, of any version */
 	memset(memory, 0, histogram_layout(&histogram, options.overflow_ns, 1, HISTOGRAM_OVERFLOW_STORE));
 	histogram_place(&histogram, memory);
 	log_place(&log_of_run, record, RECORDS, false, true);
@@ -269,7 +292,7 @@ static void check_run(unsigned n, unsigned at_once, enum source stamp, bool by_m
 	/* Where too much waits there is another time, if they come to it. */
 	assert_in_range(counter_get(&channel.lanes_taken), at_once > 1 ? 0 : lanes, lanes);
 	assert_int_equal(connects, counter_get(&channel.lanes_taken));
-	assert_true(at_once > 1 || (counter_get(&channel.lanes_refused) > 0) == (n >= LANES && !slow));
+	assert_true(at_once > 1 || (counter_get(&channel.lanes_refused) > 0) == (n - lanes && !slow));
 	socket_note_drops(&channel);
 	assert_int_equal(channel.dropped, 0);
 	check_stamps(all);
@@ -281,7 +304,7 @@ static void check_run(unsigned n, unsigned at_once, enum source stamp, bool by_m
 
 static void with_stamps(enum source stamp, bool by_message)
 {
-	static const unsigned some[] = { 1, 2, 3, LANES - 1, LANES, SENDERS_MAX };
+	static const unsigned some[] = { 1, 2, 3, LANES_EACH - 1, LANES_EACH, SENDERS_MAX };
 
 	for (size_t i = 0; i < COUNT_OF(some); i++)
 		for (unsigned at_once = 1; at_once <= 4; at_once += 3)
@@ -312,7 +335,7 @@ static void stamps_that_come_twice(void **state)
 	(void)state;
 	twice = true;
 	check_run(2, 1, SOURCE_KERNEL, false);
-	check_run(LANES - 1, 1, SOURCE_KERNEL, true);
+	check_run(LANES_EACH - 1, 1, SOURCE_KERNEL, true);
 	check_run(SENDERS_MAX, 4, SOURCE_KERNEL, false);
 }
 
@@ -322,13 +345,81 @@ static void who_is_slow_gets_none(void **state)
 	(void)state;
 	slow = true;
 	check_run(2, 1, SOURCE_KERNEL, true);
-	check_run(LANES, 4, SOURCE_USER, true);
+	check_run(LANES_EACH, 4, SOURCE_USER, true);
+}
+
+/* On the loopback. */
+static bool has_ipv6(void)
+{
+	const struct sockaddr_in6 one = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool has = fd >= 0 && !bind(fd, (const struct sockaddr *)&one, sizeof(one));
+
+	if (fd >= 0)
+		close(fd);
+	return has;
+}
+
+static void two_families(void **state)
+{
+	(void)state;
+	if (!has_ipv6())
+		skip();
+	mixed = true;
+	with_stamps(SOURCE_KERNEL, true);
+	with_stamps(SOURCE_KERNEL, false);
+	check_run(4, 4, SOURCE_USER, true);
+}
+
+/* After a doze all lanes are to be asked: one that is taken then is among them. */
+static void a_lane_when_all_are_hot(void **state)
+{
+	(void)state;
+	if (!open_it(SOURCE_USER))
+		skip();
+	x = (struct exchange){ .channel = &channel, .options = &options, .now_ns = 100 * NS_PER_S, .hots = (unsigned)channel.lanes, .next_cold = 77 };
+	for (int i = 0; i < channel.lanes; i++)
+		x.hot[i] = &channel.lane[i];
+	make_senders(1);
+	x.arrival.from = sender[0].name;
+	channel.at = &channel.lane[0];
+	turns_hand_over(&x);
+	assert_int_equal(counter_get(&channel.lanes_taken), 1);
+	assert_int_equal(x.hots, channel.lanes);
+	assert_int_equal(x.next_hot, 0);
+	assert_null(x.hot[channel.lanes]);
+	close(sender[0].fd);
+}
+
+/* While another lane is busy, who is new waits a few turns, of either family. */
+static void who_listens_is_asked(void **state)
+{
+	unsigned asked[LANES] = { 0 };
+
+	(void)state;
+	for (int listeners = 1; listeners <= LISTENERS; listeners++) {
+		channel = (struct channel){ .listeners = listeners, .lanes = listeners * LANES_EACH };
+		for (int i = 0; i < LANES; i++)
+			channel.lane[i].number = (uint8_t)i;
+		x = (struct exchange){ .channel = &channel, .hot = { &channel.lane[5] }, .hots = 1 };
+		for (unsigned n = 0; n < 64 * LANES; n++) {
+			memset(asked, 0, n % 64 ? 0 : sizeof(asked));
+			asked[turns_choose_lane(&x)->number]++;
+			x.turn++;
+			if (n % 64 < 63)
+				continue;
+			assert_in_range(asked[0], listeners == 1 ? 3 : 2, 4);
+			assert_int_equal(asked[1] > 0, listeners > 1 || channel.lane[x.next_cold].number == 1);
+			assert_true(asked[5] >= 60);
+		}
+	}
+	channel = (struct channel)CHANNEL_CLOSED;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	runs = twice = slow = false;
+	runs = twice = slow = mixed = false;
 	socket_close(&channel);
 	return 0;
 }
@@ -339,7 +430,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(stamps_of_the_kernel), TEST(stamps_of_the_kernel_that_it_counts), TEST(stamps_of_user_space), TEST(stamps_that_come_twice),
-		TEST(who_is_slow_gets_none),
+		TEST(who_is_slow_gets_none), TEST(two_families), TEST(a_lane_when_all_are_hot), TEST(who_listens_is_asked),
 	};
 
 	util_seed();

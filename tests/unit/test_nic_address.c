@@ -26,7 +26,7 @@ static void test_netlink_broken(void **state)
 	assert_int_equal(result, -EIO);
 	ASSERT_SAID("cannot ask the kernel for the route to address '192.0.2.1' through interface 'fake0'",
 		    "Input/output error");
-	CAPTURED(result, nic_check_address(&n, NULL));
+	CAPTURED(result, nic_find_own(&n, AF_UNSPEC));
 	assert_int_equal(result, -EIO);
 	ASSERT_SAID("cannot list the addresses of interface 'fake0'");
 	CAPTURED(result, nic_stamp(&n, &udp));
@@ -60,12 +60,20 @@ static void test_netlink_silent(void **state)
 
 /* ---- The real kernel ------------------------------------------------------------------------------------------- */
 
+static union address address_of(const char *text)
+{
+	union address a = { .any.sa_family = strchr(text, ':') ? AF_INET6 : AF_INET };
+	void *octets = strchr(text, ':') ? (void *)&a.in6.sin6_addr : &a.in.sin_addr;
+
+	assert_int_equal(inet_pton(a.any.sa_family, text, octets), 1);
+	return a;
+}
+
 static int check(const struct nic *n, const char *server)
 {
-	union address a = { .in = { .sin_family = AF_INET } };
+	union address a = address_of(server);
 	int result;
 
-	assert_int_equal(inet_pton(AF_INET, server, &a.in.sin_addr), 1);
 	CAPTURED(result, nic_check_address(n, &a));
 	if (!result)
 		assert_silent();
@@ -163,7 +171,7 @@ static void test_kernel_route(void **state)
 
 static void test_kernel_family(void **state)
 {
-	union address a = { .in6 = { .sin6_family = AF_INET6 } };
+	union address a = { .ll = { .sll_family = AF_PACKET } };
 	int result;
 	struct nic n;
 
@@ -172,7 +180,7 @@ static void test_kernel_family(void **state)
 	n = opened("va");
 	CAPTURED(result, nic_check_address(&n, &a));
 	assert_int_equal(result, -EAFNOSUPPORT);
-	ASSERT_SAID("no IPv4 address: give --address");
+	ASSERT_SAID("no IP address: give --address");
 	nic_close(&n);
 }
 
@@ -183,12 +191,13 @@ static void test_kernel_no_address(void **state)
 
 	(void)state;
 	make_links();
+	ip("-6 address flush dev vb");
 	n = opened("vb");
-	CAPTURED(result, nic_check_address(&n, NULL));
+	CAPTURED(result, nic_find_own(&n, AF_UNSPEC));
 	assert_int_equal(result, -EADDRNOTAVAIL);
-	ASSERT_SAID("interface 'vb' has no IPv4 address", "ip address add ADDRESS/PREFIX dev vb");
+	ASSERT_SAID("interface 'vb' has no IP address", "ip address add ADDRESS/PREFIX dev vb");
 	ip("address add 10.77.9.1/24 dev vb label vb:x");
-	CAPTURED(result, nic_check_address(&n, NULL));
+	CAPTURED(result, nic_find_own(&n, AF_UNSPEC));
 	assert_int_equal(result, 0);
 	assert_silent();
 	nic_close(&n);
@@ -196,10 +205,9 @@ static void test_kernel_no_address(void **state)
 
 static int check_own(const struct nic *n, const char *address)
 {
-	union address a = { .in = { .sin_family = AF_INET } };
+	union address a = address_of(address);
 	int result;
 
-	assert_int_equal(inet_pton(AF_INET, address, &a.in.sin_addr), 1);
 	CAPTURED(result, nic_check_own(n, &a));
 	if (!result)
 		assert_silent();
@@ -232,6 +240,129 @@ static void test_kernel_own(void **state)
 	nic_close(&n);
 }
 
+/* ---- IPv6 ------------------------------------------------------------------------------------------------------ */
+
+/* As make_links(), with 2001:db8:1::1/64 and 2001:db8:2::1/64. */
+static void make_links_of_ipv6(void)
+{
+	if (home < 0 || access("/proc/sys/net/ipv6", F_OK))
+		skip();
+	make_links();
+	ip("address add 2001:db8:1::1/64 dev va nodad");
+	ip("address add 2001:db8:2::1/64 dev vc nodad");
+}
+
+static void test_kernel_route_of_ipv6(void **state)
+{
+	int fd = lowest_free_fd();
+	struct nic n;
+
+	(void)state;
+	make_links_of_ipv6();
+	n = opened("va");
+	assert_int_equal(check(&n, "2001:db8:1::2"), 0);
+	assert_int_equal(check(&n, "fe80::77"), 0);
+	assert_int_equal(check(&n, "2001:db8:9::1"), -ENETUNREACH);
+	ASSERT_SAID("no route to address '2001:db8:9::1' through interface 'va'", "ip route add 2001:db8:9::1 dev va");
+	assert_int_equal(check(&n, "2001:db8:2::2"), -ENETUNREACH);
+	ASSERT_SAID("is reached through interface 'vc', not 'va'", "--interface vc");
+	ip("route add 2001:db8:2::2 dev va");
+	assert_int_equal(check(&n, "2001:db8:2::2"), 0);
+	ip("route add default via 2001:db8:1::2 dev va");
+	assert_int_equal(check(&n, "2001:db8:9::1"), 0);
+	assert_true(nic_reaches(n.index, &(const union address){ .in6 = address_of("2001:db8:9::1").in6 }));
+	nic_close(&n);
+	n = opened("vc");
+	const union address there = address_of("2001:db8:9::1"), near = address_of("2001:db8:2::7"), all = address_of("ff02::1"),
+			    ipv4 = address_of("10.77.2.9"), far = address_of("10.99.2.9");
+	assert_false(nic_reaches(n.index, &there) || nic_reaches(n.index, &all) || nic_reaches(n.index, &far));
+	assert_true(nic_reaches(n.index, &near) && nic_reaches(n.index, &ipv4));
+	nic_close(&n);
+	assert_int_equal(lowest_free_fd(), fd);
+}
+
+static void test_kernel_no_host_of_ipv6(void **state)
+{
+	static const char *const own[] = { "2001:db8:1::1", "2001:db8:2::1", "::1", NULL };
+	static const char *const not_hosts[] = { "ff02::1", "ff0e::9", "::", NULL };
+	struct nic n;
+
+	(void)state;
+	make_links_of_ipv6();
+	ip("route add default via 2001:db8:1::2 dev va");
+	n = opened("va");
+	for (const char *const *a = own; *a; a++) {
+		assert_int_equal(check(&n, *a), -EADDRNOTAVAIL);
+		ASSERT_SAID(*a, "is this host's own address", "never reach the NIC");
+	}
+	for (const char *const *a = not_hosts; *a; a++) {
+		assert_int_equal(check(&n, *a), -EADDRNOTAVAIL);
+		ASSERT_SAID(*a, "is not a single host", "--address");
+	}
+	/* Its own on this link; on another the same address is somebody else's. */
+	ip("address add fe80::5 dev va nodad");
+	assert_int_equal(check(&n, "fe80::5"), -EADDRNOTAVAIL);
+	nic_close(&n);
+	n = opened("vc");
+	assert_int_equal(check(&n, "fe80::5"), 0);
+	nic_close(&n);
+	n = opened("lo");
+	assert_int_equal(check(&n, "::1"), 0);
+	nic_close(&n);
+}
+
+static bool is_first(const union address *a, const char *text)
+{
+	const union address want = address_of(text);
+
+	return a->any.sa_family == want.any.sa_family && same_octets(a, &want);
+}
+
+/* One beyond the link is better, and a tentative one the last. */
+static void test_kernel_first_addresses(void **state)
+{
+	struct nic n;
+	int result;
+
+	(void)state;
+	make_links_of_ipv6();
+	ip("-6 address flush dev vb");
+	ip("link set vb down"); /* so that addresses stay tentative */
+	ip("address add 2001:db8:7::1/64 dev vb");
+	ip("link set va down");
+	n = opened("vd");
+	snprintf(n.name, sizeof(n.name), "vb");
+	n.index = (int)if_nametoindex("vb");
+	assert_int_equal(nic_find_own(&n, AF_UNSPEC), 0);
+	assert_int_equal(n.first4.any.sa_family, AF_UNSPEC);
+	assert_true(is_first(&n.first6, "2001:db8:7::1"));
+	assert_int_equal(check_own(&n, "2001:db8:7::1"), -EADDRNOTAVAIL);
+	ASSERT_SAID("--bind 2001:db8:7::1: it is not known yet whether another host has this address");
+	CAPTURED(result, nic_find_own(&n, AF_INET));
+	assert_int_equal(result, -EADDRNOTAVAIL);
+	ASSERT_SAID("interface 'vb' has no IPv4 address");
+	ip("address add fe80::7/64 dev vb nodad");
+	assert_int_equal(nic_find_own(&n, AF_UNSPEC), 0);
+	assert_true(is_first(&n.first6, "fe80::7"));
+	ip("address add 2001:db8:8::1/64 dev vb nodad");
+	ip("address add 2001:db8:8::2/64 dev vb nodad");
+	ip("address add 10.77.8.1/24 dev vb");
+	assert_int_equal(nic_find_own(&n, AF_INET6), 0);
+	assert_true(is_first(&n.first6, "2001:db8:8::1"));
+	assert_true(is_first(&n.first4, "10.77.8.1"));
+	assert_int_equal(check_own(&n, "2001:db8:8::1"), 0);
+	assert_int_equal(check_own(&n, "fe80::7"), 0);
+	assert_int_equal(check_own(&n, "2001:db8:8::3"), -EADDRNOTAVAIL);
+	ASSERT_SAID("--bind 2001:db8:8::3: no address of interface 'vb'", "such as 2001:db8:8::1");
+	nic_close(&n);
+	n = opened("vc");
+	ip("-6 address flush dev vc");
+	CAPTURED(result, nic_find_own(&n, AF_INET6));
+	assert_int_equal(result, -EADDRNOTAVAIL);
+	ASSERT_SAID("interface 'vc' has no IPv6 address");
+	nic_close(&n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +375,9 @@ int main(void)
 		IN_NAMESPACE(test_kernel_family),
 		IN_NAMESPACE(test_kernel_no_address),
 		IN_NAMESPACE(test_kernel_own),
+		IN_NAMESPACE(test_kernel_route_of_ipv6),
+		IN_NAMESPACE(test_kernel_no_host_of_ipv6),
+		IN_NAMESPACE(test_kernel_first_addresses),
 	};
 
 	util_seed();

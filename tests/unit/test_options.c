@@ -74,6 +74,7 @@ struct change {
 #define YES(field) { BOOL, AT(bool, field), true, NULL }
 #define NUM(field, value) { INT64, AT(int64_t, field), value, NULL }
 #define TXT(field, value) { STRING, AT(const char *, field), 0, value }
+#define EMITS_TO(name) TXT(server_name, name), { ROLE, offsetof(struct options, role), ROLE_EMIT, NULL }
 #define OWN(address) { ADDRESS_OF, offsetof(struct options, own), 0, address }
 #define EMITS(address) { ADDRESS_OF, offsetof(struct options, server), 0, address }, \
 		       { ROLE, offsetof(struct options, role), ROLE_EMIT, NULL }
@@ -92,6 +93,18 @@ static const struct good {
 	{ { E, "--" }, { { 0 } } },
 	{ { E, "-a", "10.1.2.3" }, { EMITS("10.1.2.3") } },
 	{ { "--address", "127.0.0.1", E }, { EMITS("127.0.0.1") } },
+	{ { "-a", "reflector", E, "-a", "10.1.2.3" }, { EMITS("10.1.2.3") } },
+	{ { E, "-a", "fe80::1%eth0", "-a", "10.1.2.3" }, { EMITS("10.1.2.3") } },
+	{ { E, "-a", "2001:db8::1" }, { EMITS("2001:db8::1") } },
+	{ { E, "-a", "FE80::1%eth0" }, { EMITS("fe80::1") } },
+	{ { E, "-a", "fe80::1" }, { EMITS("fe80::1") } },
+	{ { E, "-a", "::1", "-6", "--bind", "fe80::2%eth0" }, { EMITS("::1"), YES(ipv6), OWN("fe80::2") } },
+	{ { E, "-a", "10.1.2.3", "-a", "reflector.example" }, { EMITS_TO("reflector.example") } },
+	{ { E, "-a", "3-com_7.de.", "-4" }, { EMITS_TO("3-com_7.de."), YES(ipv4) } },
+	{ { E, "-4", "-a", "10.1.2.3" }, { EMITS("10.1.2.3"), YES(ipv4) } },
+	{ { E, "-6" }, { YES(ipv6) } },
+	{ { E, "--ipv4" }, { YES(ipv4) } },
+	{ { E, "--ipv6" }, { YES(ipv6) } },
 	{ { E, "--port", "319" }, { NUM(port, 319) } },
 	{ { E, "--stamp", "hardware" }, { NUM(stamp, SOURCE_HARDWARE) } },
 	{ { E, "--stamp", "kernel" }, { NUM(stamp, SOURCE_KERNEL) } },
@@ -307,8 +320,10 @@ static void apply(struct options *o, const struct change *c)
 	if (c->type == STRING)
 		*(const char **)field = c->text;
 	if (c->type == ADDRESS_OF) {
-		((union address *)field)->in.sin_family = AF_INET;
-		((union address *)field)->in.sin_addr.s_addr = inet_addr(c->text);
+		union address *a = (void *)field;
+
+		a->any.sa_family = strchr(c->text, ':') ? AF_INET6 : AF_INET;
+		assert_int_equal(inet_pton(a->any.sa_family, c->text, strchr(c->text, ':') ? (void *)&a->in6.sin6_addr : &a->in.sin_addr), 1);
 	}
 }
 
@@ -351,7 +366,7 @@ static void assert_same(const char *const *args, const struct options *got, stru
 	bool same = same_string(got->interface, want->interface) && same_string(got->log_path, want->log_path) &&
 		    same_string(got->save_trace_path, want->save_trace_path) &&
 		    same_string(got->key_path, want->key_path) && same_string(got->json_path, want->json_path) &&
-		    same_string(got->jsonl_path, want->jsonl_path) &&
+		    same_string(got->jsonl_path, want->jsonl_path) && same_string(got->server_name, want->server_name) &&
 		    same_string(got->hgrm_path, want->hgrm_path) && same_string(got->hlog_path, want->hlog_path) &&
 		    same_string(got->prometheus_path, want->prometheus_path);
 
@@ -363,6 +378,7 @@ static void assert_same(const char *const *args, const struct options *got, stru
 	want->log_path = got->log_path;
 	want->save_trace_path = got->save_trace_path;
 	want->key_path = got->key_path;
+	want->server_name = got->server_name;
 	want->json_path = got->json_path;
 	want->jsonl_path = got->jsonl_path;
 	want->hgrm_path = got->hgrm_path;
@@ -537,7 +553,7 @@ static const char *const contract[] = {
 	"  -R, --no-hw-ts ", "  -q, --quiet ", "  -V, --version ", "  -M, --pmc ", "      --port PORT ",
 	"      --stamp SOURCE ", "      --timeout MS ", "      --count N ", "      --once ", "      --on-breach ACTION ",
 	"      --save-trace DIR ", "      --trace-rearm ", "      --trace-interval S ", "      --allow PREFIX ",
-	"      --check ", "      --no-cpu-dma-latency ", "      --strict ", "      --no-step-check ", "      --allow-short ",
+	"      --check ", "  -4, --ipv4 ", "  -6, --ipv6 ", "      --no-cpu-dma-latency ", "      --strict ", "      --no-step-check ", "      --allow-short ",
 	"      --size N ", "      --plain ", "      --key FILE ", "      --dscp N ", "      --priority N ", "      --vlan-priority N ",
 	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --json FILE ", "      --jsonl FILE ", "      --hgrm FILE ",
 	"      --hlog FILE ", "      --prometheus FILE ", "      --log-format FORM ", "      --log-last S ",

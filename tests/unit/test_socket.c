@@ -1,4 +1,4 @@
-/* build: wraps=socket,setsockopt,getsockopt,bind,connect,sendmsg,recv sources=wire/transport.c,wire/ethernet.c,wire/timestamping.c,wire/lane.c,wire/ports.c,wire/kernel_stamps.c libs=-lm */
+/* build: wraps=socket,setsockopt,getsockopt,bind,connect,sendmsg,recv sources=wire/transport.c,wire/ethernet.c,wire/timestamping.c,wire/lane.c,wire/ports.c,wire/listen.c,wire/kernel_stamps.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The measuring socket: with a kernel that refuses one thing at a time, which needs no rights, and on the loopback
@@ -27,7 +27,8 @@ static void prepare(enum role role, enum source stamp)
 	c = (struct channel)CHANNEL_CLOSED;
 	lo.mtu = 0;
 	o = (struct options){ .role = role, .stamp = stamp, .port = 8620, .ttl = 255, .dscp = -1, .priority = -1 };
-	o.server.in = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	if (role == ROLE_EMIT)
+		o.server.in = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 }
 
 static int open_it(bool mocked)
@@ -36,7 +37,7 @@ static int open_it(bool mocked)
 
 	fake.on = mocked;
 	util_capture_begin(&capture);
-	int error = socket_open(&c, &o);
+	int error = socket_open(&c, &o, &lo);
 
 	if (!error)
 		error = socket_bind(&c, &o, &lo);
@@ -249,6 +250,42 @@ static void the_tos_is_asked_for_once(void **state)
 	fake.on = true;
 	assert_int_equal(socket_want_tos(&c), -ENOPROTOOPT);
 	assert_true(c.tos_wanted);
+}
+
+/* On the loopback, which has both. */
+static void what_is_set_of_ipv6(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
+		const bool reflect = role == ROLE_REFLECT;
+
+		prepare(role, SOURCE_USER);
+		o.dscp = 46;
+		if (reflect)
+			o.ipv6 = true;
+		else
+			o.server.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+		if (open_it(true) == -EADDRNOTAVAIL)
+			skip(); /* from connect() */
+		assert_string_equal(line, "");
+		assert_string_equal(c.transport->name, "UDP/IPv6");
+		assert_int_equal(c.listeners, 1);
+		/* Each family has its own socket, and neither what comes for the other. */
+		assert_true(was_set(SOL_IPV6, IPV6_V6ONLY, 1));
+		assert_true(was_set(SOL_IPV6, IPV6_UNICAST_HOPS, 255));
+		assert_true(was_set(SOL_IPV6, IPV6_TCLASS, 46 << 2));
+		assert_true(was_set(SOL_IPV6, IPV6_MTU_DISCOVER, reflect ? IPV6_PMTUDISC_OMIT : IPV6_PMTUDISC_PROBE));
+		assert_int_equal(was_set(SOL_IPV6, IPV6_RECVHOPLIMIT, 1), reflect);
+		assert_int_equal(was_set(SOL_IPV6, IPV6_RECVPKTINFO, 1), reflect);
+		assert_int_equal(was_set(SOL_IPV6, IPV6_AUTOFLOWLABEL, 0), reflect);
+		assert_false(was_touched(SOL_IP, IP_TTL));
+		assert_false(was_touched(SOL_IPV6, IPV6_RECVTCLASS));
+		fake.on = true;
+		assert_int_equal(socket_want_tos(&c), 0);
+		fake.on = false;
+		assert_true(was_set(SOL_IPV6, IPV6_RECVTCLASS, 1));
+		socket_close(&c);
+	}
 }
 
 static void busy_polling(void **state)
@@ -604,8 +641,8 @@ static void own_drops_by_a_counter_that_wraps(void **state)
 	fake.on = true;
 	fake.drops += 37935;
 	socket_note_drops(&c);
-	assert_int_equal(c.lanes, LANES);
-	assert_int_equal(c.dropped, LANES * 37935);
+	assert_int_equal(c.lanes, LANES_EACH);
+	assert_int_equal(c.dropped, LANES_EACH * 37935);
 	socket_close(&c);
 
 	prepare(ROLE_REFLECT, SOURCE_USER);
@@ -654,7 +691,7 @@ static void an_interface_that_is_not_there(void **state)
 	(void)state;
 	prepare(ROLE_REFLECT, SOURCE_USER);
 	util_capture_begin(&capture);
-	int error = socket_open(&c, &o);
+	int error = socket_open(&c, &o, &none);
 
 	if (!error)
 		error = socket_bind(&c, &o, &none);
@@ -840,7 +877,7 @@ int main(void)
 		TEST(an_interface_that_is_not_there), TEST(ids_count_from_zero), TEST(the_reply_has_the_right_ttl),
 		TEST(closing_twice), TEST(what_the_header_carries), TEST(what_does_not_fit_the_interface),
 		TEST(the_tos_is_asked_for_once), TEST(the_priority_is_not_that_of_the_tos), TEST(a_size_at_the_limit),
-		TEST(the_tos_comes_and_goes),
+		TEST(the_tos_comes_and_goes), TEST(what_is_set_of_ipv6),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -222,8 +222,8 @@ static void begin(enum source wire, bool tells)
 	options = (struct options){ .role = ROLE_REFLECT, .timeout_ns = 100 * NS_PER_MS, .port = STAMP_PORT, .overflow_ns = 100 * NS_PER_US,
 				    .bucket_ns = NS_PER_US, .stamp = wire, .plain = true, .ttl = 64, .dscp = -1, .synced_ns = -1 };
 	channel.at = &channel.lane[0];
-	channel.lanes = 1;
-	channel.transport = &ipv4;
+	channel.lanes = channel.listeners = 1;
+	channel.transport = channel.lane[0].transport = &ipv4;
 	channel.wire = wire;
 	channel.tx_stamps = wire != SOURCE_USER;
 	channel.lane[0].id_by_message = true; /* this kernel tells no id that is asked for */

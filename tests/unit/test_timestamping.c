@@ -7,6 +7,8 @@
 
 #include "fake_kernel.h"
 
+#include <arpa/inet.h>
+
 #define SECONDS 1700000000
 #define SOFTWARE_NS 111
 #define HARDWARE_NS 222
@@ -28,9 +30,9 @@ static const struct transport ipv4 = {
 static void begin(enum source wire)
 {
 	memset(&c, 0, sizeof(c));
-	c.transport = &ipv4;
+	c.transport = c.lane[0].transport = &ipv4;
 	c.at = &c.lane[0];
-	c.lanes = 1;
+	c.lanes = c.listeners = 1;
 	c.at->fd = FAKE_FD;
 	c.wire = wire;
 	fake_start(ROLE_REFLECT, wire);
@@ -409,7 +411,7 @@ static void the_tos_of_ipv6(void **state)
 
 		fake_control(&m, SOL_IP, IPV6_TCLASS, &tos, bytes, 0);
 		begin(SOURCE_KERNEL);
-		c.transport = &ipv6;
+		c.at->transport = &ipv6;
 		fake_put(&fake.receive_queue, &m);
 		assert_int_equal(stamp_receive(&c, &a), 1);
 		assert_int_equal(a.tos, bytes == sizeof(int) ? 0x1bb : -1);
@@ -433,6 +435,63 @@ static void where_it_was_sent_to(void **state)
 
 	assert_true(a.to_unicast);
 	assert_true(a.from_self);
+}
+
+static const struct transport ipv6 = {
+	.domain = AF_INET6,
+	.ip_level = SOL_IPV6,
+	.recverr_type = IPV6_RECVERR,
+	.recverr_bytes = sizeof(struct sock_extended_err) + sizeof(struct sockaddr_in6),
+	.ttl_type = IPV6_HOPLIMIT,
+	.pktinfo_type = IPV6_PKTINFO,
+	.pktinfo_bytes = sizeof(struct in6_pktinfo),
+	.tos_type = IPV6_TCLASS,
+	.tos_bytes = sizeof(int),
+};
+
+static struct in6_addr in6_of(const char *text)
+{
+	struct in6_addr a;
+
+	assert_int_equal(inet_pton(AF_INET6, text, &a), 1);
+	return a;
+}
+
+/* The same of IPv6: whether it was for many, or from ourselves, and where the answer is from. */
+static void a_datagram_of_ipv6(void **state)
+{
+	static const struct {
+		const char *from, *to;
+		bool to_unicast, from_self;
+	} cases[] = {
+		{ "2001:db8::1", "2001:db8::2", true, false }, { "2001:db8::2", "2001:db8::2", true, true },
+		{ "2001:db8::1", "ff02::1", false, false }, { "fe80::1", "fe80::2", true, false },
+		{ "2001:db8::2:0:0:1", "2001:db8::2:0:0:2", true, false }, /* alike in what IPv4 would compare */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		const struct in6_pktinfo info = { .ipi6_addr = in6_of(cases[i].to), .ipi6_ifindex = 7 };
+		struct fake_message m = { .bytes = 44 };
+		int hops = 33, class = 0xbb;
+		struct arrival a;
+
+		memset(&a, 0xa5, sizeof(a));
+		m.from.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = htons(99), .sin6_addr = in6_of(cases[i].from) };
+		fake_control(&m, SOL_IPV6, IPV6_PKTINFO, &info, sizeof(info), 0);
+		fake_control(&m, SOL_IPV6, IPV6_HOPLIMIT, &hops, sizeof(hops), 0);
+		fake_control(&m, SOL_IPV6, IPV6_TCLASS, &class, sizeof(class), 0);
+		begin(SOURCE_KERNEL);
+		c.lane[0].transport = &ipv6;
+		fake_put(&fake.receive_queue, &m);
+		assert_int_equal(stamp_receive(&c, &a), 1);
+		assert_int_equal(a.to_unicast, cases[i].to_unicast);
+		assert_int_equal(a.from_self, cases[i].from_self);
+		assert_int_equal(a.ttl, 33);
+		assert_int_equal(a.tos, 0xbb);
+		assert_memory_equal(a.local, &info, sizeof(info));
+		assert_int_equal(a.from.in6.sin6_port, htons(99));
+	}
 }
 
 static void truncation(void **state)
@@ -716,7 +775,7 @@ int main(void)
 		TEST(each_check_of_a_transmit_stamp), TEST(truncated_control_data_of_a_stamp), TEST(the_error_queue),
 		TEST(the_control_buffer_is_large_enough), TEST(nonsense_control_data), TEST(a_good_datagram),
 		TEST(the_stamp_is_of_the_kind_asked_for), TEST(each_check_of_an_arrival), TEST(where_it_was_sent_to),
-		TEST(truncation), TEST(sizes), TEST(errors_of_receive), TEST(a_connected_socket), TEST(errors_of_send),
+		TEST(a_datagram_of_ipv6), TEST(truncation), TEST(sizes), TEST(errors_of_receive), TEST(a_connected_socket), TEST(errors_of_send),
 		TEST(what_is_sent), TEST(waiting), TEST(the_tos_of_ipv6), TEST(the_dscp_of_an_answer),
 	};
 

@@ -1,4 +1,4 @@
-/* build: sources=wire/socket.c,wire/ethernet.c,wire/ports.c,wire/kernel_stamps.c,wire/timestamping.c,wire/lane.c libs=-lm */
+/* build: sources=wire/socket.c,wire/ethernet.c,wire/ports.c,wire/listen.c,wire/kernel_stamps.c,wire/timestamping.c,wire/lane.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The rows of the transports, and what goes through one with an envelope: on the loopback of the real kernel, where that is permitted. */
 #include "wire/transport.c"
@@ -46,10 +46,38 @@ static void names(void **state)
 	o.server.in = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(0xfffefdfc) };
 	transport_name_server(&o, text);
 	assert_string_equal(text, "255.254.253.252 port 319");
-	assert_string_equal(transport_of(&o)->name, "PTP in UDP/IPv4");
+	assert_string_equal(transport_of(&o, AF_INET)->name, "PTP in UDP/IPv4");
 	o.transport = TRANSPORT_UDP;
-	assert_string_equal(transport_of(&o)->name, "UDP/IPv4");
-	assert_false(transport_of(&o)->one_port || transport_of(&o)->envelope_bytes);
+	assert_string_equal(transport_of(&o, AF_INET)->name, "UDP/IPv4");
+	assert_false(transport_of(&o, AF_INET)->one_port || transport_of(&o, AF_INET)->envelope_bytes);
+}
+
+static void both_families(void **state)
+{
+	char text[TRANSPORT_NAME_BYTES];
+
+	(void)state;
+	o = (struct options){ .transport = TRANSPORT_PTP, .port = 319 };
+	o.server.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_addr = { { { 0x20, 1, 0xd, 0xb8, [15] = 1 } } } };
+	transport_name_server(&o, text);
+	assert_string_equal(text, "2001:db8::1 port 319");
+	for (int i = TRANSPORT_UDP; i <= TRANSPORT_PTP; i++) {
+		const struct transport *four, *six;
+
+		o.transport = i;
+		four = transport_of(&o, AF_INET);
+		six = transport_of(&o, AF_INET6);
+		assert_int_equal(four->domain, AF_INET);
+		assert_int_equal(six->domain, AF_INET6);
+		assert_int_equal(six->header_bytes - four->header_bytes, 20);
+		assert_int_equal(six->envelope_bytes, four->envelope_bytes);
+		assert_int_equal(six->one_port, four->one_port);
+		assert_int_equal(six->ip_level, SOL_IPV6);
+		assert_int_equal(six->pktinfo_bytes, sizeof(struct in6_pktinfo));
+	}
+	o.transport = TRANSPORT_L2;
+	assert_ptr_equal(transport_of(&o, AF_INET6), transport_of(&o, AF_UNSPEC));
+	assert_int_equal(transport_of(&o, AF_INET6)->domain, AF_PACKET);
 }
 
 /* The clock is the interface: by its address, or where it has none by its number. */
@@ -114,7 +142,7 @@ static void through_the_kernel(void **state)
 	o = (struct options){ .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ, .ptp_domain = 127, .role = ROLE_REFLECT,
 			      .stamp = SOURCE_USER, .port = PORT, .ttl = 255, .dscp = -1, .priority = -1 };
 	util_capture_begin(&capture);
-	error = socket_open(&c, &o);
+	error = socket_open(&c, &o, &lo);
 	if (!error)
 		error = socket_bind(&c, &o, &lo);
 	util_capture_end(&capture, line, sizeof(line));
@@ -147,10 +175,38 @@ static void through_the_kernel(void **state)
 	close(fd);
 }
 
+/* Those in which the interface has an address; IPv4 where it has none. */
+static void the_families_of_a_reflector(void **state)
+{
+	const union address four = { .any.sa_family = AF_INET }, six = { .any.sa_family = AF_INET6 }, none = { .any.sa_family = AF_UNSPEC };
+	const struct {
+		union address first4, first6, own;
+		bool ipv4, ipv6;
+		const char *name;
+	} cases[] = {
+		{ four, none, none, false, false, "UDP/IPv4" }, { none, none, none, false, false, "UDP/IPv4" },
+		{ none, six, none, false, false, "UDP/IPv6" }, { four, six, none, false, false, "UDP/IPv4 and IPv6" },
+		{ four, six, none, true, false, "UDP/IPv4" }, { four, six, none, false, true, "UDP/IPv6" },
+		{ four, six, six, false, false, "UDP/IPv6" }, { four, six, four, false, false, "UDP/IPv4" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		const struct nic n = { .name = "lo", .first4 = cases[i].first4, .first6 = cases[i].first6 };
+
+		c = (struct channel)CHANNEL_CLOSED;
+		o = (struct options){ .role = ROLE_REFLECT, .stamp = SOURCE_USER, .ttl = 255, .dscp = -1, .priority = -1,
+				      .own = cases[i].own, .ipv4 = cases[i].ipv4, .ipv6 = cases[i].ipv6 };
+		assert_int_equal(socket_open(&c, &o, &n), 0);
+		assert_string_equal(socket_name(&c), cases[i].name);
+		socket_close(&c);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ports_that_cannot_be_had), cmocka_unit_test(names), cmocka_unit_test(seal),
+		cmocka_unit_test(ports_that_cannot_be_had), cmocka_unit_test(names), cmocka_unit_test(both_families), cmocka_unit_test(the_families_of_a_reflector), cmocka_unit_test(seal),
 		cmocka_unit_test(through_the_kernel),
 	};
 

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which lane a reflector asks in each turn of its loop, and who gets one (hot): see wire/lane.h. For reflect.c alone. */
+#ifndef MEASURE_TURNS_H
+#define MEASURE_TURNS_H
+
+#include "measure/verbs.h"
+#include "wire/lane.h"
+
+/* The clock is read in every so many turns of the loop; a turn is at least one system call, so it is never old. */
+#define CLOCK_TURNS 64
+#define FIRST_TURNS 16 /* while only others are in use, one that listens is asked in every so many: who is new waits microseconds */
+#define UNREAD_MAX 64 /* datagrams of one that listens for which the others wait while one is given to a sender */
+
+/* A busy session gets a lane. What its sender has sent before that waits in the one that listens, and comes before what is in the new
+ * one: if too much does, another time. */
+static inline void turns_hand_over(struct exchange *x)
+{
+	struct lane *l, *from = x->channel->at;
+
+	if (lane_backlog(from) > UNREAD_MAX)
+		return;
+	l = lane_take(x->channel, &x->arrival.from, x->now_ns);
+	if (!l)
+		return;
+	if (x->hots < (unsigned)x->channel->lanes) /* after a doze all are in it */
+		x->hot[x->hots++] = l;
+	x->first = from->number;
+	x->unread = lane_backlog(from) + 1;
+}
+
+/* Of every so many requests of a session that came by a lane that listens. */
+static inline void turns_look_if_busy(struct exchange *x, struct session *session)
+{
+	const bool is_busy = x->now_ns - session->counted_ns <= LANE_IDLE_NS;
+
+	session->counted_ns = x->now_ns;
+	if (is_busy && lane_fits(x->channel, &x->arrival))
+		turns_hand_over(x);
+}
+
+/* Those by which something came of late; by one that listens, since it was looked: who is new gets a lane, or there is none for him. The
+ * others are asked too, but seldom. */
+static inline void turns_choose_hot(struct exchange *x)
+{
+	struct channel *c = x->channel;
+
+	x->hots = 0;
+	for (struct lane *l = c->lane; l < &c->lane[c->listeners]; l++) {
+		if (l->received != l->looked) {
+			x->hot[x->hots++] = l;
+			x->first = x->unread ? x->first : l->number;
+		}
+		l->looked = l->received;
+	}
+	for (struct lane *l = &c->lane[c->listeners]; l < &c->lane[c->lanes]; l++)
+		if (x->now_ns - l->used_ns < LANE_IDLE_NS)
+			x->hot[x->hots++] = l;
+}
+
+/* The lane that is asked in this turn. */
+INLINE struct lane *turns_choose_lane(struct exchange *x)
+{
+	struct channel *c = x->channel;
+
+	if (!x->unread && x->turn % CLOCK_TURNS == 0) {
+		x->next_cold = x->next_cold + 1 < (unsigned)c->lanes ? x->next_cold + 1 : 0;
+		return &c->lane[x->next_cold];
+	}
+	if (x->unread)
+		return &c->lane[x->first];
+	/* Of two, one in each second of these turns. */
+	if (x->turn % FIRST_TURNS == 0)
+		return &c->lane[c->listeners > 1 && x->turn % (2 * FIRST_TURNS) == 0];
+	if (!x->hots)
+		return &c->lane[x->first];
+	x->next_hot = x->next_hot + 1 < x->hots ? x->next_hot + 1 : 0;
+	return x->hot[x->next_hot];
+}
+
+#endif

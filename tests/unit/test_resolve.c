@@ -1,0 +1,203 @@
+/* build: wraps=getaddrinfo,nic_reaches sources=host/nic*.c libs=-lnl-3 -lnl-genl-3 */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which address of a name is taken, and what is said of it: with a resolver that answers as it is told. */
+#include "host/resolve.c"
+
+#include "util.h"
+
+#define MOST 5
+
+static struct {
+	const char *address[MOST]; /* in the resolver's order, up to NULL */
+	const char *reached[MOST];
+	int error, system_error, family; /* that was asked for */
+	int64_t takes_ns;
+} fake;
+
+static struct addrinfo entry[MOST];
+static union address octets[MOST];
+static struct options o;
+static char said[1024];
+
+static union address address_of(const char *text)
+{
+	union address a = { .any.sa_family = strchr(text, ':') ? AF_INET6 : AF_INET };
+	void *at = strchr(text, ':') ? (void *)&a.in6.sin6_addr : &a.in.sin_addr;
+
+	assert_int_equal(inet_pton(a.any.sa_family, text, at), 1);
+	return a;
+}
+
+int __wrap_getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **list);
+int __wrap_getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **list)
+{
+	const struct timespec t = { .tv_sec = fake.takes_ns / NS_PER_S, .tv_nsec = fake.takes_ns % NS_PER_S };
+
+	assert_string_equal(name, "reflector");
+	assert_null(service);
+	fake.family = hints->ai_family;
+	nanosleep(&t, NULL);
+	errno = fake.system_error;
+	if (fake.error)
+		return fake.error;
+	for (int i = 0; i < MOST && fake.address[i]; i++) {
+		octets[i] = address_of(fake.address[i]);
+		entry[i] = (struct addrinfo){ .ai_family = octets[i].any.sa_family, .ai_addr = &octets[i].any, .ai_addrlen = address_bytes(&octets[i]) };
+		if (i)
+			entry[i - 1].ai_next = &entry[i];
+	}
+	*list = entry;
+	return 0;
+}
+
+void freeaddrinfo(struct addrinfo *list)
+{
+	assert_ptr_equal(list, entry);
+}
+
+bool __wrap_nic_reaches(int index, const union address *to);
+bool __wrap_nic_reaches(int index, const union address *to)
+{
+	uint64_t a[2], b[2];
+
+	assert_int_equal(index, (int)if_nametoindex("lo"));
+	address_as_ipv6(to, a);
+	for (int i = 0; i < MOST && fake.reached[i]; i++) {
+		const union address one = address_of(fake.reached[i]);
+
+		address_as_ipv6(&one, b);
+		if (a[0] == b[0] && a[1] == b[1])
+			return true;
+	}
+	return false;
+}
+
+static int resolve(void)
+{
+	struct util_capture c;
+	int error;
+
+	util_capture_begin(&c);
+	error = resolve_server(&o);
+	util_capture_end(&c, said, sizeof(said));
+	return error;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&fake, 0, sizeof(fake));
+	o = (struct options){ .interface = "lo", .server_name = "reflector", .role = ROLE_EMIT };
+	return 0;
+}
+
+static void assert_server(const char *text)
+{
+	const union address want = address_of(text);
+
+	assert_memory_equal(&o.server, &want, address_bytes(&want));
+}
+
+/* An address needs nobody. */
+static void no_name(void **state)
+{
+	(void)state;
+	o.server_name = NULL;
+	fake.error = EAI_FAIL;
+	assert_int_equal(resolve(), 0);
+	assert_string_equal(said, "");
+	assert_int_equal(o.server.any.sa_family, AF_UNSPEC);
+}
+
+static const struct {
+	const char *address[MOST], *reached[MOST], *taken, *says;
+} cases[] = {
+	{ { "192.0.2.1" }, { "192.0.2.1" }, "192.0.2.1", "--address reflector: it is 192.0.2.1\n" },
+	{ { "192.0.2.1" }, { 0 }, "192.0.2.1", "it is 192.0.2.1\n" }, /* of which is said later that it is not reached */
+	{ { "2001:db8::1", "192.0.2.1" }, { "192.0.2.1", "2001:db8::1" }, "2001:db8::1",
+	  "it is 2001:db8::1, the first of its 2 addresses that is reached through lo\n" },
+	{ { "2001:db8::1", "192.0.2.1" }, { "192.0.2.1" }, "192.0.2.1", "it is 192.0.2.1, the first of its 2 addresses that is reached" },
+	{ { "2001:db8::1", "192.0.2.1", "192.0.2.2", "2001:db8::2" }, { "2001:db8::2", "192.0.2.2" }, "192.0.2.2",
+	  "it is 192.0.2.2, the first of its 4 addresses that is reached" },
+	{ { "2001:db8::1", "192.0.2.1" }, { 0 }, "2001:db8::1", "it is 2001:db8::1, the first of its 2 addresses, none of which is reached through lo\n" },
+};
+
+static void which_is_taken(void **state)
+{
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		setup(state);
+		memcpy(fake.address, cases[i].address, sizeof(fake.address));
+		memcpy(fake.reached, cases[i].reached, sizeof(fake.reached));
+		assert_int_equal(resolve(), 0);
+		assert_server(cases[i].taken);
+		if (!strstr(said, cases[i].says) || strchr(said, '\n')[1])
+			fail_msg("%zu says %s", i, said);
+		assert_int_equal(fake.family, AF_UNSPEC);
+	}
+}
+
+static void the_family_that_is_asked_for(void **state)
+{
+	for (int i = 0; i < 4; i++) {
+		setup(state);
+		fake.address[0] = i % 2 ? "2001:db8::1" : "192.0.2.1";
+		o.ipv4 = i == 0;
+		o.ipv6 = i == 1;
+		if (i >= 2)
+			o.own = address_of(i % 2 ? "2001:db8::9" : "192.0.2.9");
+		assert_int_equal(resolve(), 0);
+		assert_int_equal(fake.family, i % 2 ? AF_INET6 : AF_INET);
+	}
+}
+
+static void what_the_resolver_says(void **state)
+{
+	static const struct {
+		int error, system_error;
+		bool ipv4, ipv6;
+		const char *says;
+	} failures[] = {
+		{ EAI_NONAME, 0, false, false, "rant: --address reflector: the resolver of this host has not found an address: Name or service not known: "
+					       "see 'getent ahosts reflector', or give the address itself\n" },
+		{ EAI_AGAIN, 0, true, false, "has not found an IPv4 address: Temporary failure in name resolution" },
+		{ EAI_NONAME, 0, false, true, "has not found an IPv6 address: " },
+		{ EAI_SYSTEM, EMFILE, false, false, "has not found an address: Too many open files" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(failures); i++) {
+		setup(state);
+		fake.error = failures[i].error;
+		fake.system_error = failures[i].system_error;
+		o.ipv4 = failures[i].ipv4;
+		o.ipv6 = failures[i].ipv6;
+		assert_int_equal(resolve(), -ENOENT);
+		if (!strstr(said, failures[i].says) || strchr(said, '\n')[1])
+			fail_msg("%zu says %s", i, said);
+	}
+}
+
+static void it_takes_long(void **state)
+{
+	static const char waiting[] = "rant: --address reflector: still waiting for the address of this name (see 'getent ahosts reflector'): Ctrl-C ends it\n";
+
+	for (int slow = 0; slow < 2; slow++) {
+		setup(state);
+		fake.address[0] = "192.0.2.1";
+		fake.takes_ns = slow ? 1300 * NS_PER_MS : 200 * NS_PER_MS;
+		assert_int_equal(resolve(), 0);
+		assert_int_equal(!strncmp(said, waiting, sizeof(waiting) - 1), slow);
+		assert_non_null(strstr(said, "it is 192.0.2.1\n"));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(no_name, setup), cmocka_unit_test_setup(which_is_taken, setup),
+		cmocka_unit_test_setup(the_family_that_is_asked_for, setup), cmocka_unit_test_setup(what_the_resolver_says, setup),
+		cmocka_unit_test_setup(it_takes_long, setup),
+	};
+
+	program_invocation_short_name = (char *)"rant";
+	return cmocka_run_group_tests_name("resolve", tests, NULL, NULL);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The sockets of a reflector. One for both families would take longer for IPv4, see docs/protocol.md; so there are two. */
+#include "wire/listen.h"
+
+#include "host/nic.h"
+#include "options.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define NOBODYS_PORT 1
+#define DESCRIPTORS_SPARE 4 /* left for what else needs them */
+
+static int share(int fd, int on)
+{
+	return setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)) ? -errno : 0;
+}
+
+/* The address to answer on, or the first one of the interface of that family, with our port. 0 or -errno. */
+static int find_own(struct lane *l, const struct options *o, const struct nic *n)
+{
+	struct ifreq r = { .ifr_flags = 0 };
+	union address own = o->own;
+
+	memcpy(r.ifr_name, n->name, sizeof(r.ifr_name));
+	if (own.any.sa_family == AF_UNSPEC && l->transport->domain == AF_INET6) {
+		own = n->first6;
+	} else if (own.any.sa_family == AF_UNSPEC) {
+		if (ioctl(l->fd, SIOCGIFADDR, &r))
+			return -errno;
+		memcpy(&own.in, &r.ifr_addr, sizeof(own.in));
+	}
+	own.in.sin_port = htons((uint16_t)o->port); /* both families have it there */
+	address_set_zone(&own, n->index);
+	l->own = own;
+	return 0;
+}
+
+/* Connected to a port of our own address from which nothing comes. Until it is, all that comes to that address would be its. */
+static int open_lane(const struct channel *c, struct lane *l, const struct lane *listener, const struct options *o, const struct nic *n)
+{
+	union address nobody = listener->own;
+	int error;
+
+	nobody.in.sin_port = htons(NOBODYS_PORT);
+	l->transport = listener->transport;
+	l->listener = listener->number;
+	l->fd = socket(l->transport->domain, l->transport->type | SOCK_CLOEXEC, l->transport->protocol);
+	if (l->fd < 0)
+		return -errno;
+	error = socket_prepare(c, l, o, false);
+	if (!error)
+		error = share(l->fd, 1);
+	if (!error)
+		error = socket_take_nothing(l->fd);
+	if (!error && (setsockopt(l->fd, SOL_SOCKET, SO_BINDTODEVICE, n->name, (socklen_t)strlen(n->name) + 1) ||
+		       bind(l->fd, &listener->own.any, address_bytes(&listener->own)) ||
+		       connect(l->fd, &nobody.any, address_bytes(&nobody)) ||
+		       setsockopt(l->fd, SOL_SOCKET, SO_DETACH_FILTER, &(int){ 0 }, sizeof(int)) ||
+		       socket_read_drops(l->fd, &l->drops_before)))
+		error = -errno;
+	if (!error) {
+		l->connected = true;
+		return 0;
+	}
+	close(l->fd);
+	l->fd = -1;
+	return error;
+}
+
+/* Of each family in turn; one that cannot have any, or no more, leaves the others to the other. */
+static int open_each(struct channel *c, const struct options *o, const struct nic *n)
+{
+	int error[LISTENERS], last = 0;
+
+	for (int i = 0; i < c->listeners; i++) {
+		error[i] = find_own(&c->lane[i], o, n);
+		if (!error[i])
+			error[i] = share(c->lane[i].fd, 1);
+	}
+	for (int i = 0; i < c->listeners * (LANES_EACH - 1); i++) {
+		int *of = &error[i % c->listeners];
+
+		if (!*of)
+			*of = open_lane(c, &c->lane[c->lanes], &c->lane[i % c->listeners], o, n);
+		c->lanes += !*of;
+		last = *of ? *of : last;
+	}
+	for (int i = 0; i < c->listeners; i++)
+		share(c->lane[i].fd, 0);
+	return last;
+}
+
+/*
+ * As many as there can be; without them all is served by those that listen. These were bound alone, so that they are refused where
+ * anybody else has the port, also one who would share it; and they share it themselves only while the others are bound, so that another
+ * is refused.
+ */
+static void open_lanes(struct channel *c, const struct options *o, const struct nic *n)
+{
+	int spare[DESCRIPTORS_SPARE], error;
+
+	for (int i = 0; i < DESCRIPTORS_SPARE; i++)
+		spare[i] = fcntl(c->lane[0].fd, F_DUPFD_CLOEXEC, 0);
+	error = open_each(c, o, n);
+	for (int i = 0; i < DESCRIPTORS_SPARE; i++)
+		if (spare[i] >= 0)
+			close(spare[i]);
+	if (error && o->verbose)
+		warnx("only %d busy sessions can have a socket of their own, not %d (%s): the others are a little slower",
+		      c->lanes - c->listeners, c->listeners * (LANES_EACH - 1), strerror(-error));
+}
+
+int listen_bind(struct channel *c, const struct options *o, const struct nic *n)
+{
+	int error = 0;
+
+	for (int i = 0; i < c->listeners && !error; i++) {
+		union address own = options_own(o, c->lane[i].transport->domain);
+
+		own.in.sin_port = htons((uint16_t)o->port);
+		error = socket_bind_to(c->lane[i].fd, n, &own);
+	}
+	if (!error && !c->transport->one_port)
+		open_lanes(c, o, n);
+	return error;
+}
