@@ -26,7 +26,7 @@ static void prepare(enum role role, enum source stamp)
 	fake.send_error = EACCES;
 	c = (struct channel)CHANNEL_CLOSED;
 	lo.mtu = 0;
-	o = (struct options){ .role = role, .stamp = stamp, .port = 8620, .ttl = 255, .dscp = -1, .priority = -1 };
+	o = (struct options){ .role = role, .stamp = stamp, .port = 8620, .ttl = 255, .dscp = -1, .priority = -1, .vlan_priority = -1 };
 	if (role == ROLE_EMIT)
 		o.server.in = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 }
