@@ -95,7 +95,8 @@ static int send_once(struct channel *c, const void *packet, size_t bytes, uint32
 	union control control;
 	struct cmsghdr *end = &control.align;
 	const struct transport *t = c->at->transport;
-	struct iovec payload[2];
+	static const uint8_t behind[TRANSPORT_BEHIND_BYTES];
+	struct iovec payload[3];
 	struct msghdr m = { .msg_iov = &payload[1], .msg_iovlen = 1 };
 
 	payload[1] = (struct iovec){ .iov_base = (void *)packet, .iov_len = bytes };
@@ -103,7 +104,8 @@ static int send_once(struct channel *c, const void *packet, size_t bytes, uint32
 		envelope_seal(&c->envelope, packet, bytes);
 		payload[0] = (struct iovec){ .iov_base = c->envelope.sent, .iov_len = t->envelope_bytes };
 		m.msg_iov = payload;
-		m.msg_iovlen = 2;
+		payload[2] = (struct iovec){ .iov_base = (void *)(uintptr_t)behind, .iov_len = t->behind_bytes };
+		m.msg_iovlen = t->behind_bytes ? 3 : 2;
 	}
 	if (!c->at->connected) {
 		m.msg_name = answering ? (void *)&answering->from : &c->server;

@@ -40,8 +40,9 @@ static const struct transport transports[] = {
 
 static const struct transport in_ipv6[] = {
 	[TRANSPORT_UDP] = { .name = "UDP/IPv6", UDP_IN_IPV6, .header_bytes = 40 + 8 },
-	[TRANSPORT_PTP] = { .name = "PTP in UDP/IPv6", UDP_IN_IPV6, .header_bytes = 40 + 8 + ENVELOPE_BYTES,
-			    .envelope_bytes = ENVELOPE_BYTES, .one_port = true },
+	/* Two octets are behind a PTP message, which a device on its way can make the checksum right with: IEEE 1588-2019 annex D. */
+	[TRANSPORT_PTP] = { .name = "PTP in UDP/IPv6", UDP_IN_IPV6, .header_bytes = 40 + 8 + ENVELOPE_BYTES + TRANSPORT_BEHIND_BYTES,
+			    .envelope_bytes = ENVELOPE_BYTES, .behind_bytes = TRANSPORT_BEHIND_BYTES, .one_port = true },
 };
 
 const struct transport *transport_of(const struct options *o, int family)

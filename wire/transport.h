@@ -27,8 +27,11 @@ struct transport {
 	int want_multicast; /* whether groups that others have joined are heard */
 	int header_bytes; /* of an MTU */
 	size_t envelope_bytes; /* the STAMP packet begins there: see wire/envelope.h */
+	size_t behind_bytes; /* zeros behind it, at most TRANSPORT_BEHIND_BYTES */
 	bool one_port; /* of both ends: an emitter's is no free one, tells nothing of its sender, and there are no lanes */
 };
+
+#define TRANSPORT_BEHIND_BYTES 2
 
 /* The row of --transport, for AF_INET or AF_INET6, which --transport l2 does not care about. */
 const struct transport *transport_of(const struct options *o, int family);

@@ -61,7 +61,8 @@ as_ipv4() {
 	pair 'IPv6: another address of the reflector is not answered' '0 1' "--bind $ip6_second $K" "$K --count 3 --timeout 50" 'r:Sent -eq 0'
 	server=$ip6_second pair 'IPv6: the answer comes from the address that was asked' '0 0' "$K -v" "$K --count 200" "${whole6[@]}" \
 		'r:Lanes -eq 0' 'r:No_lane -eq 0'
-	port=319 pair 'IPv6: ptp' '0 0' "--transport ptp $K" "--transport ptp $K --count 200" "${whole6[@]}"
+	port=319 pair 'IPv6: ptp' '0 0' "--transport ptp $K" "--transport ptp $K --size 1402 --count 200" "${whole6[@]}"
+	alone 'IPv6: ptp, larger than the MTU' 1 e "-i $link_e -a $ip6_r --transport ptp $K --size 1404" '@one_line e' 'e.err ~ at most 1402 octets'
 	pair 'IPv6: no more than the rate' '0 0' "$K --rate-limit 1000" "$K --timeout 20 --interval 100us --duration 0.3" 'r:Over_rate -ge 100' \
 		'e:Lost -ge 100'
 }
@@ -185,6 +186,28 @@ decoded_ipv6() {
 		!(($1, $6) in seen) { seen[$1, $6]; labels[$1]++ }
 		END { exit NR != 400 || bad || count[e] != 200 || labels[e] != 1 || labels[r] != 1 }' "$work/fields" ||
 		complain "frames: $(head -4 "$work/fields" | tr '\n' ' ')"
+	verdict
+}
+
+# Two octets are behind the message, and the checksum is over them too.
+decoded_ptp_in_ipv6() {
+	begin 'tshark decodes ptp in IPv6' || return 0
+	inside e ethtool -K "$link_e" tx off >/dev/null 2>&1
+	inside r ethtool -K "$link_r" tx off >/dev/null 2>&1
+	start cap r tshark -i "$link_r" -f 'ip6 and udp port 319' -c 40 -w "$work/cap.pcap"
+	poll is_capturing_ipv6
+	port=319 start_reflector r "--transport ptp $K"
+	server=$ip6_r start_emitter e "--timeout 5000 --transport ptp $K --count 20"
+	finish e
+	terminate r
+	finish cap
+	inside e ethtool -K "$link_e" tx on >/dev/null 2>&1
+	inside r ethtool -K "$link_r" tx on >/dev/null 2>&1
+	expect_status e 0
+	tshark -r "$work/cap.pcap" -o udp.check_checksum:TRUE -T fields -E separator=, -e ptp.v2.versionptp -e ptp.v2.domainnumber \
+		-e ptp.v2.messagelength -e udp.length -e udp.checksum.status -e _ws.malformed >"$work/fields" 2>/dev/null
+	awk -F, '$1 != 2 || $2 != 127 || $4 != $3 + 8 + 2 || $5 != 1 || $6 != "" { bad++ } END { exit NR != 40 || bad }' "$work/fields" ||
+		complain "frames: $(head -3 "$work/fields" | tr '\n' ' ')"
 	verdict
 }
 
@@ -315,6 +338,7 @@ else
 	restarted_peer
 	if command -v tshark >/dev/null && command -v ethtool >/dev/null; then
 		decoded_ipv6
+		decoded_ptp_in_ipv6
 	else
 		skip 'tshark decodes IPv6' 'tshark or ethtool is not installed'
 	fi

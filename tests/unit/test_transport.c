@@ -69,7 +69,8 @@ static void both_families(void **state)
 		six = transport_of(&o, AF_INET6);
 		assert_int_equal(four->domain, AF_INET);
 		assert_int_equal(six->domain, AF_INET6);
-		assert_int_equal(six->header_bytes - four->header_bytes, 20);
+		assert_int_equal(six->behind_bytes, i == TRANSPORT_PTP ? 2 : 0);
+		assert_int_equal(six->header_bytes - four->header_bytes, 20 + six->behind_bytes);
 		assert_int_equal(six->envelope_bytes, four->envelope_bytes);
 		assert_int_equal(six->one_port, four->one_port);
 		assert_int_equal(six->ip_level, SOL_IPV6);
