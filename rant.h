@@ -147,17 +147,10 @@ static inline socklen_t address_bytes(const union address *a)
 	return a->any.sa_family == AF_INET6 ? sizeof(a->in6) : sizeof(a->in);
 }
 
-/* Does it need an interface beside it, its zone (RFC 4007)? */
+/* Does it need an interface beside it, its zone (RFC 4007)? To a socket that is bound to one, that is it. */
 static inline bool address_is_link_local(const union address *a)
 {
 	return a->any.sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&a->in6.sin6_addr);
-}
-
-/* Gives it the interface beside it, where it needs one. */
-static inline void address_set_zone(union address *a, int index)
-{
-	if (address_is_link_local(a))
-		a->in6.sin6_scope_id = (uint32_t)index;
 }
 
 /* The octets of an address of either IP family as IPv6 writes them (RFC 4291 section 2.5.5.2): the two share none. Of one of the link, as

@@ -36,7 +36,6 @@ static int find_own(struct lane *l, const struct options *o, const struct nic *n
 		memcpy(&own.in, &r.ifr_addr, sizeof(own.in));
 	}
 	own.in.sin_port = htons((uint16_t)o->port); /* both families have it there */
-	address_set_zone(&own, n->index);
 	l->own = own;
 	return 0;
 }

@@ -118,9 +118,6 @@ static int set_timestamping(const struct channel *c, int fd)
 
 int socket_bind_to(int fd, const struct nic *n, const union address *local)
 {
-	union address at = *local;
-
-	address_set_zone(&at, n->index);
 	if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, n->name, (socklen_t)strlen(n->name) + 1)) {
 		int error = errno;
 
@@ -128,10 +125,10 @@ int socket_bind_to(int fd, const struct nic *n, const union address *local)
 		      strerror(error));
 		return -error;
 	}
-	if (bind(fd, &at.any, address_bytes(&at))) {
+	if (bind(fd, &local->any, address_bytes(local))) {
 		int error = errno;
 
-		transport_say_port(ntohs(at.in.sin_port), n, error); /* both families have it there */
+		transport_say_port(ntohs(local->in.sin_port), n, error); /* both families have it there */
 		return -error;
 	}
 	return 0;
@@ -142,7 +139,6 @@ static int connect_to(int fd, const struct options *o, const struct nic *n)
 	union address server = o->server;
 	char name[TRANSPORT_NAME_BYTES];
 
-	address_set_zone(&server, n->index);
 	server.in.sin_port = htons((uint16_t)o->port); /* both families have it there */
 	if (connect(fd, &server.any, address_bytes(&server))) {
 		int error = errno;

@@ -185,7 +185,7 @@ static int read_tos(const struct cmsghdr *m, size_t bytes)
 /* Of one that came by a lane that is another's by now, which is rare: lanes have the address of the one that listens. */
 static void note_stray(const struct lane *listener, struct arrival *a)
 {
-	const struct in6_pktinfo info6 = { .ipi6_addr = listener->own.in6.sin6_addr, .ipi6_ifindex = listener->own.in6.sin6_scope_id };
+	const struct in6_pktinfo info6 = { .ipi6_addr = listener->own.in6.sin6_addr };
 	const struct in_pktinfo info = { .ipi_spec_dst = listener->own.in.sin_addr };
 	uint64_t theirs[2], ours[2];
 

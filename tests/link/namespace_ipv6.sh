@@ -101,10 +101,17 @@ both_at_once() {
 	verdict
 }
 
+is_in_files() {
+	tr -d ' \n\t' <"$work/allow.json" | grep -qF '"allow":["192.0.2.0/24","2001:db8::/32"]' || complain 'the prefixes are not in the JSON'
+	tr -d ' \n\t' <"$work/allow.json" | grep -qF '"transport":"UDP/IPv4andIPv6"' || complain 'the transport is not in the JSON'
+	grep -q "^rant_info.*server=\"$ip6_r\"" "$work/six" || complain 'the server is not in the file for node_exporter'
+}
+
 who_is_answered() {
 	local server=$ip6_r
 
-	pair '--allow: a prefix of IPv6' '0 0' "--allow 192.0.2.0/24 --allow 2001:db8::/32 $K" "$K --count 200" "${whole6[@]}" 'r:Disallowed -eq 0'
+	pair '--allow: a prefix of IPv6' '0 0' "--allow 192.0.2.0/24 --allow 2001:db8::/32 --json $work/allow.json $K" \
+		"$K --count 200 --prometheus $work/six" "${whole6[@]}" 'r:Disallowed -eq 0' '@is_in_files'
 	pair '--allow: another one' '3 1' "--allow 2001:db8:78::/48 --allow 0.0.0.0/0 $K" "$K --count 3 --timeout 50" 'r:Disallowed -ge 3' 'r:Sent -eq 0'
 	server=$ip_r pair '--allow: all of IPv6 is nobody of IPv4' '3 1' "--allow ::/0 $K" "$K --count 3 --timeout 50" 'r:Disallowed -ge 3' 'r:Sent -eq 0'
 	pair '--ipv4: a reflector of that only' '0 1' "-4 $K -v" "$K --count 3 --timeout 50" 'r:Sent -eq 0' 'r.err ~ by UDP/IPv4, port 862$'

@@ -231,6 +231,84 @@ static void a_datagram_of_the_one_before(void **state)
 	close(new);
 }
 
+static const struct sockaddr_in6 one6 = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+
+/* On a port of its own, *name; -1: there is no IPv6 here. */
+static int sender6(union address *name)
+{
+	socklen_t bytes = sizeof(*name);
+	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&one6, sizeof(one6)))
+		return -1;
+	assert_int_equal(getsockname(fd, &name->any, &bytes), 0);
+	return fd;
+}
+
+static void send_one6(int fd, const char *text)
+{
+	struct sockaddr_in6 to = one6;
+
+	to.sin6_port = htons((uint16_t)o.port);
+	assert_int_equal(sendto(fd, text, 1, 0, (struct sockaddr *)&to, sizeof(to)), 1);
+}
+
+/* The same of IPv6, beside lanes of IPv4: whose it is, what strays, and from where it is answered. */
+static void lanes_of_ipv6(void **state)
+{
+	union address old_name, new_name;
+	int old = sender6(&old_name), new = sender6(&new_name), other = sender();
+	struct sockaddr_in6 from;
+	struct lane *l;
+	char octet;
+
+	(void)state;
+	if (new < 0)
+		skip();
+	lo.first4 = (union address){ .in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) } };
+	lo.first6.in6 = one6;
+	if (!begin())
+		skip();
+	assert_int_equal(c.listeners, 2);
+	assert_int_equal(c.lanes, LANES);
+	send_one6(old, "a");
+	assert_int_equal(receive(&c.lane[1]), 1);
+	assert_true(a.from_self && a.to_unicast && lane_fits(&c, &a));
+	assert_memory_equal(&a.from, &old_name, sizeof(old_name.in6));
+	c.lane[1].own.in6.sin6_addr.s6_addr[7] = 1; /* of the half that differs */
+	assert_false(lane_fits(&c, &a));
+	c.lane[1].own.in6.sin6_addr.s6_addr[7] = 0;
+
+	/* All but one of its family are somebody's; those of the other are no help. */
+	for (struct lane *each = &c.lane[2]; each < &c.lane[LANES]; each++)
+		if (each->transport->domain == AF_INET6)
+			each->used_ns = START_NS;
+	l = &c.lane[LANES - 1];
+	l->used_ns = 0;
+	assert_ptr_equal(lane_take(&c, &old_name, START_NS), l);
+	assert_true(l->from_self);
+	send_one6(old, "o");
+	assert_ptr_equal(lane_take(&c, &new_name, START_NS + LANE_IDLE_NS - 1), NULL);
+	l->used_ns = START_NS - 1;
+	assert_ptr_equal(lane_take(&c, &new_name, START_NS + LANE_IDLE_NS - 1), l);
+	send_one6(new, "n");
+	assert_int_equal(receive(l), 1);
+	assert_true(a.strays && a.from_self && a.to_unicast && c.datagram[0] == 'o');
+	assert_memory_equal(a.local, &one6.sin6_addr, sizeof(one6.sin6_addr)); /* begins with the address */
+	c.at = &c.lane[l->listener];
+	assert_int_equal(stamp_send(&c, "x", 1, 0, &a), 0);
+	assert_int_equal(recvfrom(old, &octet, 1, MSG_DONTWAIT, (struct sockaddr *)&from, &(socklen_t){ sizeof(from) }), 1);
+	assert_int_equal(ntohs(from.sin6_port), o.port);
+	assert_int_equal(receive(l), 1);
+	assert_true(!a.strays && c.datagram[0] == 'n');
+	assert_memory_equal(&a.from, &new_name, sizeof(new_name.in6));
+	assert_non_null(take(other, START_NS));
+	close(old);
+	close(new);
+	close(other);
+	lo.first4 = lo.first6 = (union address){ .any.sa_family = AF_UNSPEC };
+}
+
 static void who_can_have_one(void **state)
 {
 	int fd = sender();
@@ -377,7 +455,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_a_sender_sends_is_in_its_lane), TEST(there_are_few), TEST(a_datagram_of_the_one_before),
-		TEST(who_can_have_one), TEST(nobody_is_there_any_more), TEST(drops_of_all_lanes),
+		TEST(lanes_of_ipv6), TEST(who_can_have_one), TEST(nobody_is_there_any_more), TEST(drops_of_all_lanes),
 		TEST(the_class_of_a_packet), TEST(few_descriptors), TEST(waiting_for_all),
 	};
 

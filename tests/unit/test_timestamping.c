@@ -494,6 +494,31 @@ static void a_datagram_of_ipv6(void **state)
 	}
 }
 
+/* Of a lane that is another's by now: all of an address tells whose it was. */
+static void what_strays_of_ipv6(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct fake_message m = { .bytes = 44 };
+		struct arrival a;
+
+		memset(&a, 0xa5, sizeof(a));
+		m.from.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = htons(99), .sin6_addr = in6_of("2001:db8::1") };
+		begin(SOURCE_KERNEL);
+		c.lane[0].transport = &ipv6;
+		c.lane[0].connected = c.lane[0].is_new = true;
+		c.lane[0].peer = m.from;
+		c.lane[0].peer.in6.sin6_addr.s6_addr[15] += i;
+		c.lane[0].own.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_addr = in6_of("2001:db8::9") };
+		fake_put(&fake.receive_queue, &m);
+		assert_int_equal(stamp_receive(&c, &a), 1);
+		assert_int_equal(a.strays, i);
+		assert_true(a.to_unicast && !a.from_self);
+		if (a.strays)
+			assert_memory_equal(a.local, &c.lane[0].own.in6.sin6_addr, sizeof(struct in6_addr));
+	}
+}
+
 static void truncation(void **state)
 {
 	struct fake_message m = datagram(44);
@@ -775,7 +800,7 @@ int main(void)
 		TEST(each_check_of_a_transmit_stamp), TEST(truncated_control_data_of_a_stamp), TEST(the_error_queue),
 		TEST(the_control_buffer_is_large_enough), TEST(nonsense_control_data), TEST(a_good_datagram),
 		TEST(the_stamp_is_of_the_kind_asked_for), TEST(each_check_of_an_arrival), TEST(where_it_was_sent_to),
-		TEST(a_datagram_of_ipv6), TEST(truncation), TEST(sizes), TEST(errors_of_receive), TEST(a_connected_socket), TEST(errors_of_send),
+		TEST(a_datagram_of_ipv6), TEST(what_strays_of_ipv6), TEST(truncation), TEST(sizes), TEST(errors_of_receive), TEST(a_connected_socket), TEST(errors_of_send),
 		TEST(what_is_sent), TEST(waiting), TEST(the_tos_of_ipv6), TEST(the_dscp_of_an_answer),
 	};
 
