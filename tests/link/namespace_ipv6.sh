@@ -75,6 +75,24 @@ link_local() {
 	server=$there pair 'IPv6: without, it is that of -i' '0 0' "--bind $there%$link_r $K -v" "$K --count 3000" 'e:Recorded -eq 3000' 'r:Lanes -eq 1'
 }
 
+# Where the kernel has VLANs.
+on_a_vlan() {
+	local vlan=rv6$$
+
+	if ! { ip -n "${ns[e]}" link add link "$link_e" name "$vlan" type vlan id 6 && ip -n "${ns[r]}" link add link "$link_r" name "$vlan" \
+		type vlan id 6; } 2>"$work/vlan6.err"; then
+		skip 'IPv6 on a VLAN' "$(head -1 "$work/vlan6.err")"
+		return
+	fi
+	ip -n "${ns[e]}" address add 2001:db8:76::1/64 dev "$vlan" nodad
+	ip -n "${ns[r]}" address add 2001:db8:76::2/64 dev "$vlan" nodad
+	ip -n "${ns[e]}" link set "$vlan" up
+	ip -n "${ns[r]}" link set "$vlan" up
+	link=$vlan server=2001:db8:76::2 pair 'IPv6 on a VLAN' '0 0' "$K" "$K --count 200" "${whole6[@]}"
+	ip -n "${ns[e]}" link del "$vlan"
+	ip -n "${ns[r]}" link del "$vlan"
+}
+
 # ---- Both families ----------------------------------------------------------------------------------------------------
 
 both_at_once() {
@@ -339,6 +357,7 @@ else
 	poll is_settled
 	as_ipv4
 	link_local
+	on_a_vlan
 	both_at_once
 	who_is_answered
 	strays_of_ipv6
