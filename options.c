@@ -1071,7 +1071,7 @@ static const struct rule {
 	{ bind_not_ipv4, "bind", "ipv4", "with", "that is an IPv6 address" },
 	{ bind_not_ipv6, "bind", "ipv6", "with", "that is an IPv4 address" },
 	{ bind_not_as_address, "bind", "address", "with", "one is of IPv4 and one of IPv6, give two of one family" },
-	{ address_elsewhere, "address", "interface", "with", "its zone, behind the %, must be this interface: leave it out, or give another --interface" },
+	{ address_elsewhere, "address", "interface", "with", "its zone, behind the %, must be this interface: leave it out" },
 	{ bind_elsewhere, "bind", "interface", "with", "its zone, behind the %, must be this interface: leave it out" },
 	{ ipv4_on_ethernet, "ipv4", "transport", "with", "there is no IP" },
 	{ ipv6_on_ethernet, "ipv6", "transport", "with", "there is no IP" },

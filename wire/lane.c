@@ -36,8 +36,9 @@ unsigned lane_backlog(const struct lane *l)
 	return info[SK_MEMINFO_RMEM_ALLOC] / DATAGRAM_LEAST_BYTES;
 }
 
-/* One of its family that is nobody's, or whose sender has been silent for longest. The last one is the first in its chain of the kernel, and only for that
- * one it spares itself the route of what comes, too (__udp4_lib_demux_lookup() in net/ipv4/udp.c). */
+/* One of its family that is nobody's, or whose sender has been silent for longest. The last one is the first in its chain of the kernel,
+ * and only for that one it spares itself the route of what comes, too (__udp4_lib_demux_lookup() in net/ipv4/udp.c, and
+ * __udp6_lib_demux_lookup()). */
 static struct lane *free_lane(struct channel *c, const union address *peer, int64_t now_ns)
 {
 	struct lane *best = NULL;

@@ -2,8 +2,9 @@
 /*
  * Lanes of a reflector (hot): sockets on the same port, each connected to the sender of a busy session, for which the kernel then looks
  * up no route and carries no address in each message. One lane that listens has everybody else of an IP family, so there are two of these
- * where there are both: the first ones. The others are made with them, of each family as many, connected to nobody who sends; giving one to a sender is one connect(2). From then on the kernel puts what comes from there into it (udp(7); the lookup
- * prefers the socket that names the sender).
+ * where there are both: the first ones. The others are made with them, of each family as many, connected to nobody who sends; giving one
+ * to a sender is one connect(2). From then on the kernel puts what comes from there into it (udp(7); the lookup prefers the socket that
+ * names the sender).
  */
 #ifndef WIRE_LANE_H
 #define WIRE_LANE_H
