@@ -256,10 +256,21 @@ static void write_shares(FILE *out, const struct exchange *x)
 		percent * (double)counter_get(&a->duplicate));
 }
 
-bool account_row(const struct report *r, enum account_table which, unsigned index, const char **name, uint64_t *count)
+/* The one of this index among those of the role; NULL: there are no more. */
+static const struct account_row *row_at(const struct options *o, enum account_table which, unsigned index)
 {
 	const struct account_row *rows = which == ACCOUNT_PACKETS ? packets : stamps;
 	const size_t n = which == ACCOUNT_PACKETS ? sizeof(packets) / sizeof(packets[0]) : sizeof(stamps) / sizeof(stamps[0]);
+
+	for (size_t i = 0; i < n; i++)
+		if (is_row_of(&rows[i], o) && !index--)
+			return &rows[i];
+	return NULL;
+}
+
+bool account_row(const struct report *r, enum account_table which, unsigned index, const char **name, uint64_t *count)
+{
+	const struct account_row *row;
 
 	if (which == ACCOUNT_DIRECTIONS) {
 		if (index >= sizeof(direction_rows) / sizeof(direction_rows[0]))
@@ -268,14 +279,22 @@ bool account_row(const struct report *r, enum account_table which, unsigned inde
 		*count = *(const uint64_t *)((const char *)&r->exchange->directions + direction_rows[index].offset);
 		return true;
 	}
-	for (size_t i = 0; i < n; i++) {
-		if (!is_row_of(&rows[i], r->options) || index--)
-			continue;
-		*name = rows[i].name;
-		*count = counter_get((const counter *)((const char *)&r->exchange->account + rows[i].offset));
-		return true;
-	}
-	return false;
+	row = row_at(r->options, which, index);
+	if (!row)
+		return false;
+	*name = row->name;
+	*count = counter_get((const counter *)((const char *)&r->exchange->account + row->offset));
+	return true;
+}
+
+void account_row_add(struct exchange *x, enum account_table which, unsigned index, uint64_t count)
+{
+	const struct account_row *row = which == ACCOUNT_DIRECTIONS ? NULL : row_at(x->options, which, index);
+
+	if (row)
+		counter_add((counter *)((char *)&x->account + row->offset), count);
+	else if (which == ACCOUNT_DIRECTIONS && index < sizeof(direction_rows) / sizeof(direction_rows[0]))
+		*(uint64_t *)((char *)&x->directions + direction_rows[index].offset) += count;
 }
 
 static void write_packets(FILE *out, const struct report *r)

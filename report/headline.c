@@ -47,16 +47,21 @@ static void write_latency(FILE *out, const struct histogram *h)
 		fputs(" (too few for p99.9)", out);
 }
 
-void headline_write(FILE *out, const struct report *r)
+void headline_write_latency(FILE *out, const struct report *r)
 {
-	const struct exchange *x = r->exchange;
-	const double seconds = x->started ? label_seconds(x->ended_ns - x->began_ns) : 0;
-
 	fputs(r->options->role == ROLE_EMIT ? "RTT " : "Response ", out);
 	if (r->histogram->count)
 		write_latency(out, r->histogram);
 	else
 		fputs("not known: no samples", out);
+}
+
+void headline_write(FILE *out, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+	const double seconds = x->started ? label_seconds(x->ended_ns - x->began_ns) : 0;
+
+	headline_write_latency(out, r);
 	fprintf(out, seconds < 100 ? " in %.3g s" : " in %.0f s", seconds < 0.001 ? 0 : seconds);
 	if (r->options->role == ROLE_EMIT) {
 		fputs(", ", out);

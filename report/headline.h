@@ -12,4 +12,7 @@ struct report;
  * lie above it. */
 void headline_write(FILE *out, const struct report *r);
 
+/* Its begin, without a line end: "RTT p50 11.2 us, ... of 28,546 samples". */
+void headline_write_latency(FILE *out, const struct report *r);
+
 #endif

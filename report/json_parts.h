@@ -26,6 +26,9 @@ void json_accounts(struct json *j, const struct report *r);
 /* Latency, stages, ways and the schedule; how consecutive delays differ. histograms: each with its histogram. */
 void json_statistics(struct json *j, const struct report *r, bool histograms);
 
+/* Of that only the member `statistics`. */
+void json_figures(struct json *j, const struct report *r, bool histograms);
+
 void json_breaches(struct json *j, const struct report *r);
 
 /* One breach as an object, with what its time was spent on. over: the run is, so that all samples tell what is to blame. */

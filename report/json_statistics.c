@@ -153,7 +153,7 @@ static void put_stages(struct json *j, const struct report *r, bool histograms)
 	}
 }
 
-static void put_figures(struct json *j, const struct report *r, bool histograms)
+void json_figures(struct json *j, const struct report *r, bool histograms)
 {
 	const struct exchange *x = r->exchange;
 	char formula[64];
@@ -296,7 +296,7 @@ static void put_ports(struct json *j, const struct report *r)
 
 void json_statistics(struct json *j, const struct report *r, bool histograms)
 {
-	put_figures(j, r, histograms);
+	json_figures(j, r, histograms);
 	put_variations(j, r);
 	put_schedule(j, r);
 	put_ports(j, r);

@@ -2,6 +2,7 @@
 /* The text format 0.0.4: prometheus.io/docs/instrumenting/exposition_formats. */
 #include "report/prometheus.h"
 
+#include "histogram.h"
 #include "measure/exchange.h"
 #include "options.h"
 #include "report/account.h"
@@ -53,7 +54,7 @@ static void make_labels(struct text *t, const struct options *o)
 {
 	char interface[2 * IFNAMSIZ + 1], server[TRANSPORT_NAME_BYTES], *to = interface;
 
-	for (const char *from = o->interface; *from && to < interface + sizeof(interface) - 2; from++) {
+	for (const char *from = o->interface ? o->interface : ""; *from && to < interface + sizeof(interface) - 2; from++) {
 		if (*from == '"' || *from == '\\')
 			*to++ = '\\';
 		*to++ = *from;
@@ -108,11 +109,11 @@ static void put_histogram(struct text *t, const struct prometheus *p)
 }
 
 /* One of these is 1: while it runs there is no verdict. */
-static void put_verdict(struct text *t, const struct verdict *v)
+static void put_verdict(struct text *t, const struct verdict *v, bool over)
 {
 	static const char *const levels[] = { [VERDICT_TRUSTED] = "trusted", [VERDICT_DOUBTFUL] = "doubtful", [VERDICT_VOID] = "void" };
 
-	put_count(t, "rant_running", "gauge", "1 while it measures.", !v);
+	put_count(t, "rant_running", "gauge", "1 while it measures.", !over);
 	put_head(t, "rant_verdict", "gauge", "May the numbers be trusted? 1 for what was found at the end of the run.");
 	for (int i = VERDICT_TRUSTED; i <= VERDICT_VOID; i++)
 		put(t, "rant_verdict{%s,level=\"%s\"} %d\n", t->labels, levels[i], v && (int)v->level == i);
@@ -127,11 +128,13 @@ static void put_all(struct text *t, const struct prometheus *p, bool over)
 	put_head(t, "rant_info", "gauge", "The program.");
 	put(t, "rant_info{%s,version=\"" RANT_VERSION "\",stamp=\"%s\"} 1\n", t->labels,
 	    label_stamps[options_on_wire(r->options) ? r->options->stamp : SOURCE_USER].option);
-	put_rows(t, r, ACCOUNT_PACKETS, "", "Packets");
-	put_rows(t, r, ACCOUNT_STAMPS, "missing_stamps_", "Missing stamps");
-	put_count(t, "rant_breaches_total", "counter", "Samples above --threshold.", counter_get(&r->exchange->account.breaches));
+	if (!p->no_accounts) {
+		put_rows(t, r, ACCOUNT_PACKETS, "", "Packets");
+		put_rows(t, r, ACCOUNT_STAMPS, "missing_stamps_", "Missing stamps");
+		put_count(t, "rant_breaches_total", "counter", "Samples above --threshold.", counter_get(&r->exchange->account.breaches));
+	}
 	put_histogram(t, p);
-	put_verdict(t, over ? r->verdict : NULL);
+	put_verdict(t, over ? r->verdict : NULL, over);
 }
 
 /* ---- The file -------------------------------------------------------------------------------------------------------- */
@@ -170,17 +173,31 @@ int prometheus_open(struct prometheus *p, const struct report *r, const struct t
 	return -EINVAL;
 }
 
+static void add_many(struct prometheus *p, int64_t value_ns, uint64_t n)
+{
+	int k = 0;
+
+	while (k < PROMETHEUS_BUCKETS - 1 && value_ns > edges_ns[k])
+		k++;
+	p->bucket[k] += n;
+	p->samples += n;
+}
+
+void prometheus_take(struct prometheus *p, const struct histogram *h)
+{
+	for (uint32_t i = 0; i < h->buckets; i++)
+		add_many(p, i * h->width_ns, histogram_bucket(h, i));
+	for (uint64_t i = 0; i < h->overflows && i < h->overflow_capacity; i++)
+		add_many(p, h->overflow[i], 1);
+	p->sum_ns = h->sum < INT64_MAX ? (int64_t)h->sum : INT64_MAX;
+}
+
 void prometheus_add(struct prometheus *p, const int64_t *value_ns, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		int k = 0;
-
-		while (k < PROMETHEUS_BUCKETS - 1 && value_ns[i] > edges_ns[k])
-			k++;
-		p->bucket[k]++;
+		add_many(p, value_ns[i], 1);
 		p->sum_ns += value_ns[i];
 	}
-	p->samples += n;
 }
 
 void prometheus_look(struct prometheus *p)

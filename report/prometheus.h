@@ -10,6 +10,7 @@
 #define PROMETHEUS_PERIOD_NS (10 * NS_PER_S)
 #define PROMETHEUS_BUCKETS 22 /* with the one that has all */
 
+struct histogram;
 struct report;
 
 struct prometheus {
@@ -17,6 +18,7 @@ struct prometheus {
 	const struct tally *tally;
 	struct log_file file; /* open only while it is written */
 	bool is_broken; /* it could not be, which was said */
+	bool no_accounts; /* nothing is known but of the recorded samples: all else is left out */
 	uint64_t bucket[PROMETHEUS_BUCKETS]; /* samples that are in this one and in none before it */
 	uint64_t samples;
 	int64_t sum_ns, next_ns; /* CLOCK_MONOTONIC: when it is to be written again */
@@ -27,6 +29,9 @@ int prometheus_open(struct prometheus *p, const struct report *r, const struct t
 
 /* Beside the run: latencies. */
 void prometheus_add(struct prometheus *p, const int64_t *value_ns, size_t n);
+
+/* Instead: a finished histogram. What it has not kept one by one is in none of the buckets. */
+void prometheus_take(struct prometheus *p, const struct histogram *h);
 
 /* Beside the run: replaces the file when it is time to. */
 void prometheus_look(struct prometheus *p);

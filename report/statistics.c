@@ -274,9 +274,11 @@ static void write_one_way(FILE *out, const struct report *r, struct table *t)
 	fprintf(out, "  Forward and backward are within +-%" PRId64 " ns", bound_ns);
 	if (r->options->synced_ns >= 0)
 		fprintf(out, ", if the two NICs' clocks are, as --synced says\n");
-	else
+	else if (x->one_way_bound_ns[1] >= 0)
 		fprintf(out, " (at the end +-%" PRId64 "): the clocks were compared by the exchanges themselves\n",
 			x->one_way_bound_ns[1]);
+	else
+		fprintf(out, ": the clocks were compared by the exchanges themselves\n");
 }
 
 /* Why nothing of the response is known, where it was asked for. */
