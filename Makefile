@@ -28,6 +28,13 @@ INCLUDES += -DWITH_SECCOMP
 LIBRARIES += -ldl
 endif
 
+# Reading JSON (results/tree.c) needs libjansson, in the same way. JANSSON=0: without.
+JANSSON ?= $(if $(wildcard /usr/include/jansson.h),1,0)
+ifeq ($(JANSSON),1)
+INCLUDES += -DWITH_JANSSON
+LIBRARIES += -ldl
+endif
+
 # In folders that tests/house.sh knows.
 SOURCES = $(sort $(wildcard *.c */*.c))
 OBJECTS = $(SOURCES:%.c=build/%.o)
@@ -38,15 +45,15 @@ all: rant
 rant: $(OBJECTS)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBRARIES)
 
-# What depends on CRYPTO and SECCOMP is built again when these are others.
-with = build/with-$(CRYPTO)$(SECCOMP)
+# What depends on CRYPTO, SECCOMP and JANSSON is built again when these are others.
+with = build/with-$(CRYPTO)$(SECCOMP)$(JANSSON)
 
 $(with):
 	@mkdir -p $(@D)
 	@rm -f build/with-*
 	@touch $@
 
-build/wire/hmac.o build/host/filter.o: $(with)
+build/wire/hmac.o build/host/filter.o build/results/tree.o: $(with)
 
 # -MMD: each object says which headers it was made of.
 build/%.o: %.c Makefile

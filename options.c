@@ -20,7 +20,7 @@
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
 enum kind { KIND_FLAG, KIND_NUMBER, KIND_DSCP, KIND_CHOICE, KIND_FILE, KIND_FOLDER, KIND_USER, KIND_INTERFACE, KIND_ADDRESS, KIND_PREFIX,
-	    KIND_ACTION, KIND_ROTATION };
+	    KIND_ACTION, KIND_ROTATION, KIND_TOLERANCE };
 
 struct choice {
 	const char *name;
@@ -56,6 +56,7 @@ struct option_row {
 #define DSCP(field) .kind = KIND_DSCP, .offset = AT(int64_t, field)
 #define PREFIX(field) .kind = KIND_PREFIX, .offset = AT(struct allow_list, field)
 #define ROTATION(field) .kind = KIND_ROTATION, .offset = AT(struct log_rotation, field)
+#define TOLERANCE(field) .kind = KIND_TOLERANCE, .offset = AT(struct tolerance, field)
 #define ADDRESS(field) .kind = KIND_ADDRESS, .offset = AT(union address, field)
 #define IN_US .unit = "us", .unit_size = NS_PER_US, .decimals = 3, .ns = 1
 #define IN_MS .unit = "ms", .unit_size = NS_PER_MS, .decimals = 3, .ns = 1
@@ -256,6 +257,10 @@ static const struct option_row table[] = {
 	{ "About rant", 'h', "help", NULL, FLAG(help), .help = "show this" },
 	{ NULL, 'V', "version", NULL, FLAG(version), .help = "show the version" },
 	{ NULL, 0, "check", NULL, FLAG(check), .help = "look for what spoils a measurement, and send nothing" },
+
+	{ "What runs have left", 0, "report", NULL, FLAG(report), .help = "of logs or --json files: of one run, both ends, or several runs" },
+	{ NULL, 0, "compare", NULL, FLAG(compare), .help = "two --json files: is the second run worse?" },
+	{ NULL, 0, "tolerance", "P%,TIME", TOLERANCE(tolerance), .help = "it is by more than this, e.g. 5%,500ns: more than both" },
 };
 
 #define ROWS (sizeof(table) / sizeof(table[0]))
@@ -269,7 +274,7 @@ struct parse {
 /* ---- Phrases that messages and help text share ------------------------------------------------------------------- */
 
 struct phrase {
-	char text[128];
+	char text[192];
 };
 
 #define EXCERPT_MAX 40
@@ -345,6 +350,18 @@ static struct phrase default_text(const struct option_row *row)
 	return p;
 }
 
+static struct phrase allowed_numbers(const struct option_row *row)
+{
+	struct phrase p = { "" };
+
+	append(&p, "%s to %s", number_text(row, row->min).text, number_text(row, row->max).text);
+	if (row->unit)
+		append(&p, " %s", row->unit);
+	if (row->ns)
+		append(&p, ", or with ns, us, ms, s, m, h or d");
+	return p;
+}
+
 /* What may be given, for "give ...". */
 static struct phrase allowed(const struct option_row *row)
 {
@@ -352,12 +369,7 @@ static struct phrase allowed(const struct option_row *row)
 
 	switch (row->kind) {
 	case KIND_NUMBER:
-		append(&p, "%s to %s", number_text(row, row->min).text, number_text(row, row->max).text);
-		if (row->unit)
-			append(&p, " %s", row->unit);
-		if (row->ns)
-			append(&p, ", or with ns, us, ms, s, m, h or d");
-		break;
+		return allowed_numbers(row);
 	case KIND_DSCP:
 		append(&p, "0 to 63, 0x0 to 0x3f, CS0 to CS7, AF11 to AF43, EF, VA, LE or DF");
 		break;
@@ -388,6 +400,9 @@ static struct phrase allowed(const struct option_row *row)
 		break;
 	case KIND_ROTATION:
 		append(&p, "octets (k, M, G) from 256k on, and 1 to %d files, e.g. 100M,10", LOG_ROTATE_MOST_FILES);
+		break;
+	case KIND_TOLERANCE:
+		append(&p, "a share up to 1000%% and a time up to 10 s, or one of them, e.g. 5%%,500ns");
 		break;
 	case KIND_FLAG:
 		append(&p, "no argument");
@@ -777,6 +792,37 @@ static int set_rotation(const struct option_row *row, const char *text, void *fi
 	return 0;
 }
 
+/* One of the two parts: a share with a percent sign, or a time with its unit. */
+static enum number part_read(const char *text, struct tolerance *t)
+{
+	static const struct option_row percent = { .unit_size = 1000, .decimals = 3, .min = 0, .max = 1000000 };
+	static const struct option_row time = { .unit_size = 1, .ns = 1, .min = 0, .max = 10 * NS_PER_S };
+	const size_t bytes = strlen(text);
+	const char *at;
+
+	if (bytes && text[bytes - 1] == '%')
+		return t->milli_percent ? NUMBER_MALFORMED : digits_read(&percent, text, text + bytes - 1, &t->milli_percent);
+	return t->ns || !unit_of(&time, text, &at) ? NUMBER_MALFORMED : number_read(&time, text, &t->ns);
+}
+
+static int set_tolerance(const struct option_row *row, const char *text, void *field)
+{
+	const size_t first = strcspn(text, ",");
+	struct tolerance *t = field;
+	enum number verdict;
+	char part[64];
+
+	*t = (struct tolerance){ 0 };
+	if (first >= sizeof(part))
+		return refuse(row, text, "is no tolerance");
+	memcpy(part, text, first);
+	part[first] = '\0';
+	verdict = part_read(part, t);
+	if (verdict == NUMBER_GOOD && text[first])
+		verdict = part_read(text + first + 1, t);
+	return verdict == NUMBER_GOOD ? 0 : refuse(row, text, verdict == NUMBER_OUT_OF_RANGE ? "is out of range" : "is no tolerance");
+}
+
 static int (*const set[])(const struct option_row *row, const char *text, void *field) = {
 	[KIND_FLAG] = set_flag,
 	[KIND_NUMBER] = set_number,
@@ -790,6 +836,7 @@ static int (*const set[])(const struct option_row *row, const char *text, void *
 	[KIND_PREFIX] = set_prefix,
 	[KIND_ACTION] = set_action,
 	[KIND_ROTATION] = set_rotation,
+	[KIND_TOLERANCE] = set_tolerance,
 };
 
 static void set_defaults(struct options *o)
@@ -817,6 +864,16 @@ static const struct option_row *row_named(const char *name)
 static const char *given(const struct parse *p, const char *name)
 {
 	return p->given[row_named(name) - table];
+}
+
+static bool reads_files(const struct parse *p)
+{
+	return p->o->report || p->o->compare;
+}
+
+static bool no_interface(const struct parse *p)
+{
+	return !given(p, "interface") && !reads_files(p);
 }
 
 static bool save_without_trace(const struct parse *p)
@@ -1036,7 +1093,9 @@ static const struct rule {
 	const char *joint; /* the sentence is "--first 1 joint --second 2: why", or "--first why" */
 	const char *why;
 } rules[] = {
-	{ NULL, "interface", NULL, NULL,
+	{ NULL, "report", "compare", "with", "give one of the two" },
+	{ NULL, "tolerance", "compare", "without", "nothing else compares" },
+	{ no_interface, "interface", NULL, NULL,
 	  "is missing: give the name of a network interface ('ip link' lists them)" },
 	{ NULL, "once", "address", "with", "only a reflector waits for emitters, use --count or --duration" },
 	{ NULL, "allow", "address", "with", "only a reflector answers" },
@@ -1155,6 +1214,32 @@ static void say_rule(const struct parse *p, const struct rule *r, const char *pr
 		warnx("--%s %s", r->first, r->why);
 }
 
+/* What is of a run has no place where files are read: it would be taken for what the files were made with. */
+static int check_reading(const struct parse *p)
+{
+	static const char *const of_both[] = { "report", "compare", "json", "quiet", "verbose", "tolerance" };
+	static const char *const of_report[] = { "histogram", "overflow", "bucket-size", "hgrm", "prometheus" };
+	const char *mode = p->o->report ? "report" : "compare";
+
+	for (const struct option_row *row = table; row < table + ROWS; row++) {
+		bool fits = !p->given[row - table];
+
+		for (size_t i = 0; i < sizeof(of_both) / sizeof(of_both[0]); i++)
+			fits |= !strcmp(row->name, of_both[i]);
+		for (size_t i = 0; i < sizeof(of_report) / sizeof(of_report[0]) && p->o->report; i++)
+			fits |= !strcmp(row->name, of_report[i]);
+		if (fits)
+			continue;
+		warnx("%s with --%s: nothing is measured where files are read, leave it out", as_given(p, row->name).text, mode);
+		return -EINVAL;
+	}
+	if (p->o->compare ? p->o->files == 2 : p->o->files > 0)
+		return 0;
+	warnx("--%s needs %s", mode, p->o->compare ? "two files that --json has written: give the one of before, and the new one" :
+						      "files: give logs, or what --json has written");
+	return -EINVAL;
+}
+
 static int check_rules(const struct parse *p)
 {
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
@@ -1163,6 +1248,8 @@ static int check_rules(const struct parse *p)
 		say_rule(p, &rules[i], "");
 		return -EINVAL;
 	}
+	if (reads_files(p))
+		return check_reading(p);
 	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
 		if (is_broken(p, &notes[i]))
 			say_rule(p, &notes[i], "warning: ");
@@ -1395,6 +1482,10 @@ int options_parse(struct options *o, int argc, char **argv)
 			return error;
 	}
 	if (optind < argc) {
+		o->file = argv + optind;
+		o->files = argc - optind;
+	}
+	if (o->files && !o->report && !o->compare) {
 		warnx("'%s': belongs to no option: 'rant --help' lists the options", excerpt(argv[optind]).text);
 		return -EINVAL;
 	}
@@ -1447,6 +1538,8 @@ bool options_value(const struct options *o, unsigned index, struct option_value 
 	case KIND_ROTATION:
 		v->kind = o->log_rotate.bytes ? OPTION_ROTATION : OPTION_NONE;
 		break;
+	case KIND_TOLERANCE: /* of no run */
+		break;
 	default:
 		set_value(v, row, field);
 	}
@@ -1480,7 +1573,9 @@ void options_usage(FILE *out)
 	fputs("rant measures network latency, stamped where packets cross the wire.\n\n"
 	      "usage: rant -i IFACE -a IP [options]   emit: send probes to the reflector at IP\n"
 	      "       rant -i IFACE [options]         reflect: answer probes\n"
-	      "       rant -i IFACE --check           look at the NIC and this machine\n\n"
+	      "       rant -i IFACE --check           look at the NIC and this machine\n"
+	      "       rant --report FILE...           what runs have left, without the network\n"
+	      "       rant --compare FILE FILE        of two runs: is the second one worse?\n\n"
 	      "A time may have its unit behind it, whatever unit is meant without one: 30us, 50ms, 10m.\n", out);
 	for (const struct option_row *row = table; row < table + ROWS; row++) {
 		if (row->heading)
@@ -1491,5 +1586,6 @@ void options_usage(FILE *out)
 	      "  0  done\n"
 	      "  1  could not run, or bad usage\n"
 	      "  2  threshold breached (without --continue)\n"
-	      "  3  the run finished, but its numbers are not to be trusted\n", out);
+	      "  3  the run finished, but its numbers are not to be trusted\n"
+	      "  4  --compare: the second run is worse\n", out);
 }

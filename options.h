@@ -49,6 +49,11 @@ enum pacing { PACING_HYBRID, PACING_SLEEP, PACING_SPIN };
 enum transport_kind { TRANSPORT_UDP, TRANSPORT_PTP, TRANSPORT_L2 };
 enum ptp_type { PTP_TYPE_SYNC, PTP_TYPE_DELAY_REQ };
 
+/* What --compare lets pass: whichever is more. */
+struct tolerance {
+	int64_t milli_percent, ns;
+};
+
 #define WINDOW_MAX 65536
 #define SOURCE_PORTS_MAX 256
 
@@ -103,6 +108,10 @@ struct options {
 	bool fast_path, threaded; /* of another rant: taken, and needed by nothing */
 	bool ipv4, ipv6; /* only this family */
 	bool quiet, verbose, help, version, check;
+	bool report, compare; /* files are read, and nothing is measured */
+	struct tolerance tolerance;
+	char *const *file; /* of these two, in argv */
+	int files;
 	enum role role;
 	bool busy_poll_implied; /* --budget or --prefer-busypoll set the busy-poll time */
 };

@@ -36,6 +36,7 @@
 #include "report/report.h"
 #include "report/status.h"
 #include "report/verdict.h"
+#include "results/results.h"
 #include "tracefs.h"
 #include "wire/hmac.h"
 #include "wire/plan.h"
@@ -479,6 +480,8 @@ int main(int argc, char **argv)
 		puts("rant " RANT_VERSION);
 		return STATUS_DONE;
 	}
+	if (run.options.report || run.options.compare)
+		return results_main(&run.options);
 	if (place_take(&run.place, &run.options))
 		return STATUS_FAILED;
 	if (resolve_server(&run.options))

@@ -107,11 +107,13 @@ analyze() {
 	for file in *.c */*.c; do
 		gcc "${warnings[@]}" -O2 -fanalyzer -c "$file" -o /dev/null || status=1
 	done
-	# What is left out without libcrypto, and without libseccomp.
+	# What is left out without libcrypto, libseccomp and libjansson.
 	[ ! -e /usr/include/openssl/sha.h ] ||
 		gcc "${warnings[@]}" -DWITH_CRYPTO -O2 -fanalyzer -c wire/hmac.c -o /dev/null || status=1
 	[ ! -e /usr/include/seccomp.h ] ||
 		gcc "${warnings[@]}" -DWITH_SECCOMP -O2 -fanalyzer -c host/filter.c -o /dev/null || status=1
+	[ ! -e /usr/include/jansson.h ] ||
+		gcc "${warnings[@]}" -DWITH_JANSSON -O2 -fanalyzer -c results/tree.c -o /dev/null || status=1
 	return $status
 }
 
@@ -126,7 +128,8 @@ compile() {
 
 # As with other libraries than there are.
 rebuilds() {
-	[ "$(make -n CRYPTO=x SECCOMP=x build/host/filter.o build/wire/hmac.o | grep -cE ' -c (host/filter|wire/hmac)\.c ')" -eq 2 ]
+	[ "$(make -n CRYPTO=x SECCOMP=x JANSSON=x build/host/filter.o build/wire/hmac.o build/results/tree.o |
+		grep -cE ' -c (host/filter|wire/hmac|results/tree)\.c ')" -eq 3 ]
 }
 
 scripts() {
@@ -136,7 +139,7 @@ scripts() {
 declare -A title=(
 	[compile]='the sources compile without the Makefile'
 	[analyze]='gcc -fanalyzer finds nothing'
-	[rebuilds]='what CRYPTO and SECCOMP change is built again'
+	[rebuilds]='what CRYPTO, SECCOMP and JANSSON change is built again'
 	[shellcheck]='shellcheck finds nothing'
 	[symbols]='hot rooms call only what is allowed'
 	[house_arrows]='includes go one way, and each file has its place'

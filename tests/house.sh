@@ -17,6 +17,7 @@ places=(
 	'wire/*.[ch]'
 	'measure/*.[ch]'
 	'doctor/*.[ch] report/*.[ch]'
+	'results/*.[ch]'
 	'rant.c'
 )
 
@@ -27,6 +28,7 @@ at_the_top='rant.c rant.h options.c options.h histogram.c histogram.h tracefs.c 
 contract_elsewhere='
 report/json_*.c   report/json_parts.h  the parts of one object, in the order in which they are written
 doctor/check_*.c  doctor/rows.h  the rows of one table, in the order in which they are printed
+results/run_*.c   results/run_parts.h  the same parts, as they are read
 '
 
 # FILE or FILE:FUNCTION, and why it may be longer.

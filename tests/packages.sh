@@ -6,7 +6,7 @@ set -euo pipefail
 
 # group: Debian and Ubuntu | Fedora
 table='
-build: gcc libc6-dev libnl-3-dev libnl-genl-3-dev libssl-dev libseccomp-dev | gcc glibc-devel libnl3-devel openssl-devel libseccomp-devel
+build: gcc libc6-dev libnl-3-dev libnl-genl-3-dev libssl-dev libseccomp-dev libjansson-dev | gcc glibc-devel libnl3-devel openssl-devel libseccomp-devel jansson-devel
 demo:  iproute2 util-linux | iproute util-linux
 check: libcmocka-dev shellcheck strace bsdutils procps ethtool tshark python3-scapy python3-numpy python3-pandas gnuplot-nox python3-jsonschema python3-prometheus-client libhdrhistogram-java default-jre-headless jq libcap2-bin mandoc zsh chromium? | libcmocka-devel ShellCheck strace util-linux-script procps-ng ethtool libasan libubsan wireshark-cli python3-scapy python3-numpy python3-jsonschema python3-prometheus_client jq libcap mandoc zsh gnuplot chromium?
 lab:   libelf1 python3 |

@@ -153,7 +153,11 @@ static void check_taken(const struct line *l, const struct outcome *out)
 	check_lists(l, o);
 	if (o->help || o->version)
 		return;
-	INSIST(o->interface);
+	if (o->report || o->compare) {
+		INSIST(!o->interface && (o->compare ? o->files == 2 : o->files > 0));
+		return;
+	}
+	INSIST(o->interface && !o->files);
 	INSIST((o->role == ROLE_EMIT) == (o->server.any.sa_family != AF_UNSPEC || o->server_name));
 	INSIST(!o->server_name || (is_given(l, o->server_name) && o->server.any.sa_family == AF_UNSPEC));
 	INSIST(!(o->ipv4 && o->ipv6));
@@ -188,6 +192,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	check_help(l);
 	parse(l, &second); /* nothing is left of the others, in getopt's variables */
 	INSIST(first.error == second.error && !strcmp(first.said, second.said));
+	first.o.file = second.o.file; /* of a copy of the line */
 	INSIST(first.error || !memcmp(&first.o, &second.o, sizeof(first.o)));
 	free_line(&l);
 	return 0;

@@ -22,6 +22,29 @@
 static const struct bad {
 	const char *args[ARGS], *says[WORDS];
 } bad[] = {
+	/* Files are read: nothing of a run fits to that. */
+	{ { "--report" }, { "rant: --report needs files: give logs, or what --json has written\n" } },
+	{ { "--compare" }, { "rant: --compare needs two files that --json has written: give the one of before, and the new one\n" } },
+	{ { "--compare", "a" }, { "--compare needs two files" } },
+	{ { "--compare", "a", "b", "c" }, { "--compare needs two files" } },
+	{ { "--report", "--compare", "a", "b" }, { "rant: --report with --compare: give one of the two\n" } },
+	{ { "--report", "a", "-d", "5" }, { "rant: --duration 5 with --report: nothing is measured where files are read, leave it out\n" } },
+	{ { "--report", "a", E }, { "--interface eth0 with --report: " } },
+	{ { "--report", "a", "--jsonl", "b" }, { "--jsonl b with --report: " } },
+	{ { "--compare", "a", "b", "-H" }, { "--histogram with --compare: " } },
+	{ { "--report", "a", "--tolerance", "5%" }, { "--tolerance 5% without --compare: nothing else compares\n" } },
+	{ { "--tolerance", "5" }, { "--tolerance: '5' is no tolerance: give a share up to 1000% and a time up to 10 s, or one of them, e.g. 5%,500ns\n" } },
+	{ { "--tolerance", "" }, { "--tolerance: '' is no tolerance" } },
+	{ { "--tolerance", "%" }, { "--tolerance: '%' is no tolerance" } },
+	{ { "--tolerance", "5%," }, { "is no tolerance" } },
+	{ { "--tolerance", "5%,6%" }, { "is no tolerance" } },
+	{ { "--tolerance", "5ns,6us" }, { "is no tolerance" } },
+	{ { "--tolerance", "5%,6us,7ns" }, { "is no tolerance" } },
+	{ { "--tolerance", "-5%" }, { "is out of range" } },
+	{ { "--tolerance", "1001%" }, { "is out of range" } },
+	{ { "--tolerance", "11s" }, { "is out of range" } },
+	{ { "--tolerance", "0.0001%" }, { "is no tolerance" } },
+
 	/* Not a number, too fine, out of range. */
 	{ { "-i", "eth0", "-d", "5x" }, { "rant: --duration: '5x' is not a number: give 0.001 to 315360000 s, or with ns, us, ms, s, m, h or d\n" } },
 	{ { "-i", "eth0", "--duration=5x" }, { "--duration: '5x' is not a number: " S_RANGE } },
@@ -233,7 +256,7 @@ static const struct bad {
 	{ { "-i", "eth0", "-\303\251" }, { "-?: unknown option", UNKNOWN } },
 	{ { "-i", "eth0", "--bog\nus" }, { "--bog?us: unknown option", UNKNOWN } },
 	{ { "-i", "eth0", "--t" }, { "--t: ambiguous option: give --transport, --ttl, --timeout, --threshold, --threshold-on, "
-		"--trace-marker, --trace-rearm, --trace-interval or --threaded\n" } },
+		"--trace-marker, --trace-rearm, --trace-interval, --threaded or --tolerance\n" } },
 	{ { "-i", "eth0", "--lo" }, { "--lo: ambiguous option: give --log, --log-format, --log-full, "
 		"--log-threshold, --log-last or --log-rotate\n" } },
 	{ { "-i", "eth0", "--no=5" }, { "--no=5: ambiguous option: give --no-hw-ts, --no-tx-ts, --no-step-check or --no-cpu-dma-latency\n" } },

@@ -289,6 +289,16 @@ static const struct good {
 	{ { A, "--vlan-priority=7" }, { EMITS("10.0.0.1"), NUM(vlan_priority, 7) } },
 	{ { E, "--ttl", "64" }, { NUM(ttl, 64) } },
 
+	{ { "--report", "a" }, { TXT(interface, NULL), YES(report), { INT, offsetof(struct options, files), 1, NULL } } },
+	{ { "a", "--report", "-H", "b", "-q" }, { TXT(interface, NULL), YES(report), YES(histogram), YES(quiet), { INT, offsetof(struct options, files), 2, NULL } } },
+	{ { "--compare", "a", "b" }, { TXT(interface, NULL), YES(compare), { INT, offsetof(struct options, files), 2, NULL } } },
+	{ { "--compare", "a", "b", "--tolerance", "5%,500ns" },
+	  { TXT(interface, NULL), YES(compare), { INT, offsetof(struct options, files), 2, NULL }, NUM(tolerance.milli_percent, 5000), NUM(tolerance.ns, 500) } },
+	{ { "--compare", "a", "b", "--tolerance=1.5us,0.125%" },
+	  { TXT(interface, NULL), YES(compare), { INT, offsetof(struct options, files), 2, NULL }, NUM(tolerance.milli_percent, 125), NUM(tolerance.ns, 1500) } },
+	{ { "--compare", "a", "b", "--tolerance", "10%" },
+	  { TXT(interface, NULL), YES(compare), { INT, offsetof(struct options, files), 2, NULL }, NUM(tolerance.milli_percent, 10000) } },
+
 	/* Help and version: nothing else is looked at, not even what is wrong. */
 	{ { "-h" }, { YES(help), TXT(interface, NULL) } },
 	{ { "--help" }, { YES(help), TXT(interface, NULL) } },
@@ -370,6 +380,8 @@ static void assert_same(const char *const *args, const struct options *got, stru
 		    same_string(got->hgrm_path, want->hgrm_path) && same_string(got->hlog_path, want->hlog_path) &&
 		    same_string(got->prometheus_path, want->prometheus_path);
 
+	same = same && got->files == want->files && (got->files > 0) == (got->file != NULL);
+	want->file = got->file; /* test_files looks into it */
 	for (int i = 0; i < BREACH_COMMANDS_MAX; i++) {
 		same = same && same_string(got->on_breach.command[i], want->on_breach.command[i]);
 		want->on_breach.command[i] = got->on_breach.command[i];
@@ -489,6 +501,18 @@ static void test_parses_again_after_an_error(void **state)
 	}
 }
 
+static void test_files(void **state)
+{
+	char *argv[] = { (char *)"rant", (char *)"a", (char *)"--report", (char *)"-H", (char *)"b", NULL };
+	struct options o;
+
+	(void)state;
+	assert_int_equal(options_parse(&o, 5, argv), 0);
+	assert_int_equal(o.files, 2);
+	assert_string_equal(o.file[0], "a");
+	assert_string_equal(o.file[1], "b");
+}
+
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 static struct option_value value_of(const struct options *o, const char *name)
@@ -560,6 +584,7 @@ static const char *const contract[] = {
 	"      --log-rotate SIZE,N ", "      --synced NS ", "      --sessions N ", "      --rate-limit PPS ",
 	"      --once-silence S ", "      --interval TIME ", "      --pacing HOW ", "      --jitter PCT ", "      --poisson ", "      --seed N ",
 	"      --window N ", "      --source-ports N ", "      --stamp-every N ", "      --user NAME ", "      --bind IP ", "      --cpu N ", "      --fifo N ", "  -F, --fast-path ", "  -2, --threaded ", "      --give-up S ", "      --spin ", "      --transport HOW ", "      --ptp-type TYPE ", "      --ptp-domain N ",
+	"      --report ", "      --compare ", "      --tolerance P%,TIME ",
 };
 
 /* By hand: the defaults, in the line of their option. */
@@ -694,6 +719,7 @@ int main(void)
 		cmocka_unit_test(test_each_rule_is_seen_broken),
 		cmocka_unit_test(test_long_values_keep_the_line_short),
 		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_ignored),
 		cmocka_unit_test(test_each_note_is_seen),
 		cmocka_unit_test(test_parses_again_after_an_error),

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The seconds of a run, as its JSON has them: each a histogram with buckets of seven significant bits. */
+#ifndef RESULTS_BLOCKS_H
+#define RESULTS_BLOCKS_H
+
+#include "rant.h"
+
+struct tree;
+
+struct block_bucket {
+	int64_t start_ns;
+	uint64_t count;
+};
+
+struct block {
+	uint64_t sent, lost, samples;
+	size_t from, buckets; /* in struct blocks */
+};
+
+/* All zeros to begin with. */
+struct blocks {
+	struct block *block;
+	size_t blocks;
+	struct block_bucket *bucket;
+	size_t buckets, room;
+	bool has_loss; /* each tells of what was sent and lost */
+};
+
+/* How wide the bucket is that begins there: 1 below 128 ns, then 1/128 of the power of two below it. */
+static inline int64_t block_width_ns(int64_t start_ns)
+{
+	return start_ns < 128 ? 1 : 1LL << (63 - __builtin_clzll((unsigned long long)start_ns) - 7);
+}
+
+/* Adds a second. Its buckets follow by blocks_add_bucket(). 0 or -ENOMEM. */
+int blocks_add(struct blocks *b, uint64_t sent, uint64_t lost);
+int blocks_add_bucket(struct blocks *b, int64_t start_ns, uint64_t count);
+
+/* Adds those of the member `seconds`; NULL: there are none. 0, or -errno after one line (but -ENOMEM: without one). */
+int blocks_read(struct blocks *b, const struct tree *seconds, const char *path);
+
+void blocks_free(struct blocks *b);
+
+#endif

@@ -1,0 +1,129 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What runs have left, read again: the report of a log is that of its run to the digit, both ends join, and runs add up. Run by
+# namespace.sh, or alone.
+# shellcheck source=tests/link/link.sh
+. "$(dirname "$0")/link.sh"
+
+results_here=$(dirname "${BASH_SOURCE[0]}")
+
+# reads_again NAME LOG [OPTION...]: the rows of statistics in the report of the log are in that of the run NAME, and are no fewer.
+reads_again() {
+	local name=$1 log=$2 line
+
+	"$rant" --report -H "$log" "${@:3}" >"$work/$name.again" 2>"$work/$name.again.err" ||
+		complain "$log is not read: $(cat "$work/$name.again.err")"
+	while read -r line; do
+		complain "$log: $line"
+	done < <(python3 "$results_here/read_results.py" same "$work/$name.out" "$work/$name.again" 2>&1)
+}
+
+# results_agree WHAT FILE...: see read_results.py.
+results_agree() {
+	local line
+
+	while read -r line; do
+		complain "$1: $line"
+	done < <(python3 "$results_here/read_results.py" "$@" 2>&1)
+}
+
+# Both logs as one, beside what the emitter heard itself; and all that can be made of it.
+joins_up() {
+	local schema=$results_here/../../docs/rant.schema.json
+
+	"$rant" --report "$logs/r.log" "$logs/e.log" -q --json "$logs/j.json" --hgrm "$logs/j.hgrm" --prometheus "$logs/j.prom" 2>"$work/j.err" ||
+		complain "the two logs do not join: $(cat "$work/j.err")"
+	results_agree joined "$schema" "$logs/e.json" "$logs/j.json"
+	[ "$(grep -c . "$logs/j.hgrm")" -gt 10 ] || complain 'there is no distribution'
+	grep -q '^rant_rtt_seconds_count{.*} [1-9]' "$logs/j.prom" || complain 'there is no histogram for Prometheus'
+	! grep -q '^rant_sent_total' "$logs/j.prom" || complain 'a log tells what was sent'
+}
+
+adds_up() {
+	local schema=$results_here/../../docs/rant.schema.json
+
+	"$rant" --report "$logs/e.json" "$logs/e2.json" -H --json "$logs/m.json" >"$work/m.out" 2>"$work/m.err" ||
+		complain "two runs do not add up: $(cat "$work/m.err")"
+	results_agree sum "$schema" "$logs/m.json" "$logs/e.json" "$logs/e2.json"
+	"$rant" --report -q "$logs/m.json" --json "$logs/n.json" || complain 'what was made is not read again'
+	results_agree sum "$schema" "$logs/n.json" "$logs/m.json"
+}
+
+# A second run beside the first, which is still there.
+run_again() {
+	start_emitter again "$K -s --timeout 5000 --count 300 --json $logs/e2.json"
+	finish again
+}
+
+results_tests() {
+	local form
+
+	for form in text csv npy; do
+		pair "results: a log as $form is the report again, and both ends join" '0 0' \
+			"$K -s -H -l $logs/r.log --log-format $form" "$K -s -H --log-full -l $logs/e.log --log-format $form --count 500 --json $logs/e.json" \
+			"@reads_again e $logs/e.log" "@reads_again r $logs/r.log" '@joins_up'
+	done
+	pair 'results: a log of user stamps is the report again' '0 0' "$U -H -l $logs/r.log" "$U -H -l $logs/e.log --count 300 --plain" \
+		"@reads_again e $logs/e.log" "@reads_again r $logs/r.log"
+	pair 'results: a log without transmit stamps is the report again' '0 0' "$K -N -H -l $logs/r.log" "$K -H -l $logs/e.log --count 300" \
+		"@reads_again r $logs/r.log"
+	pair 'results: coarse buckets and a small overflow are as in the run' '0 0' "$K -H -o 5 -b 5 -l $logs/r.log" \
+		"$K -H -o 5 -b 0.5 -l $logs/e.log --count 300" "@reads_again e $logs/e.log -o 5 -b 0.5" "@reads_again r $logs/r.log -o 5 -b 5"
+}
+
+runs_add_up() {
+	begin 'results: runs add up, histogram by histogram and row by row' || return 0
+	start_reflector r "$K -s"
+	start_emitter e "$K -s --timeout 5000 --count 300 --json $logs/e.json"
+	finish e
+	run_again
+	terminate r
+	check '@adds_up'
+	verdict
+}
+
+refused_again() { # STATUS PATTERN OPTION...
+	local got=0
+
+	"$rant" "${@:3}" >"$work/no.out" 2>"$work/no.err" || got=$?
+	[ "$got" -eq "$1" ] || complain "${*:3}: status $got"
+	[ "$(wc -l <"$work/no.err")" -eq 1 ] || complain "${*:3}: not one line: $(cat "$work/no.err")"
+	grep -qE "$2" "$work/no.err" || complain "${*:3}: $(cat "$work/no.err")"
+}
+
+results_refused() {
+	begin 'results: files that are none of a run are one line and status 1' || return 0
+	start_reflector r "$K -l $logs/r.log"
+	start_emitter e "$K --timeout 5000 --count 50 --json $logs/e.json -l $logs/e.log"
+	finish e
+	terminate r
+	: >"$logs/empty"
+	head -c 2000 "$logs/e.log" >"$logs/cut"
+	head -c 2000 "$logs/e.json" >"$logs/cut.json"
+	sed 's/"schema_version": 1/"schema_version": 2/' "$logs/e.json" >"$logs/newer"
+	sed 's/"samples": 50/"samples": 51/' "$logs/e.json" >"$logs/wrong"
+	refused_again 1 'is empty' --report "$logs/empty"
+	refused_again 1 'has no end' --report "$logs/cut"
+	refused_again 1 'is no whole JSON' --report "$logs/cut.json"
+	refused_again 1 'has schema version 2, and this rant knows 1: use a newer rant' --report "$logs/newer"
+	refused_again 1 'has not as many samples' --report "$logs/wrong"
+	refused_again 1 'is the same file as' --report "$logs/e.json" "$logs/../logs/e.json"
+	refused_again 1 'one is a log, the other is JSON' --report "$logs/e.json" "$logs/e.log"
+	refused_again 1 'is neither a log nor JSON of rant' --report /bin/sh
+	refused_again 1 'is one of the files that are read' --report "$logs/e.json" --json "$logs/e.json"
+	refused_again 1 'cannot write there' --report "$logs/e.json" --json "$logs/none/x"
+	verdict
+}
+
+if python3 -c 'import jsonschema' 2>/dev/null; then
+	results_tests
+	if grep -q libjansson "$rant"; then
+		runs_add_up
+		results_refused
+	else
+		skip 'results: of JSON' 'rant was built without libjansson'
+	fi
+else
+	skip 'results: what runs have left' "'python3-jsonschema' is not installed"
+fi

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reads what rant --report has made. Prints a line for each fault.
+
+  read_results.py same REPORT AGAIN        the rows of statistics and histograms of AGAIN are those of REPORT
+  read_results.py joined SCHEMA OWN JOINED the statistics of both logs, joined, are what the emitter heard itself
+  read_results.py sum SCHEMA SUM JSON...   SUM is the sum of the others
+"""
+import collections
+import json
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(__file__))
+import read_json
+
+# What a log cannot tell: the ways between two clocks.
+OF_A_RUN = re.compile(r"  (Forward|Backward)")
+
+
+def rows(path):
+    """The lines from the statistics to the accounts that have numbers of the samples."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    found, wanted = [], False
+    for line in text[text.index("--- Latency Statistics ---"):].split("\n"):
+        if line and not line.startswith(" "):
+            wanted = line.startswith(("---", "MIN", "Histogram", "Response Hist", "Network Hist", "Stages"))
+        if wanted and line and not OF_A_RUN.match(line):
+            found.append(line)
+        if line.startswith("Latency: "):
+            found.append(line)
+    return found
+
+
+def same(report, again):
+    """A plain log tells nothing of the other host, and its table is narrower: then each of its rows is the begin of one there."""
+    left, right = ([re.sub(r"\s+", " ", line) for line in rows(path)] for path in (report, again))
+    narrow = any(line.startswith("Stages") for line in right) and not any(line.endswith(" Average") for line in right)
+    missing = [line for line in right if not any(mine == line or narrow and mine.startswith(line + " ") for mine in left)]
+    if not narrow:
+        missing += [line for line in left if line not in right]
+    return [f"only in one of the two: {line}" for line in missing] + ([] if len(right) > 8 else ["there are no rows"])
+
+
+def load(schema, path):
+    with open(path, encoding="utf-8") as file:
+        data = json.load(file, parse_constant=read_json.no_constant, object_pairs_hook=read_json.no_twin)
+    read_json.validate(schema, data)
+    read_json.check_histograms(data)
+    return data
+
+
+def joined(schema, own, join):
+    mine, theirs = load(schema, own), load(schema, join)
+    faults = []
+    for name, s in mine["statistics"].items():
+        if name in ("forward_ns", "backward_ns"):
+            continue
+        have = theirs["statistics"].get(name)
+        if have is None or have["samples"] < s["samples"]:
+            faults.append(f"{name}: {s['samples']} samples in the run, {have and have['samples']} joined")
+        elif have["samples"] == s["samples"]:
+            faults += [f"{name}, {key}: {s[key]} in the run, {have[key]} joined" for key in s if key != "within_ns" and s[key] != have[key]]
+        elif have["samples"] > s["samples"] + 5:
+            faults.append(f"{name}: {have['samples']} samples joined, {s['samples']} in the run")
+    if len(mine["statistics"]) < 5 or theirs["accounts"]["packets"]["sent"] is not None or theirs["verdict"] is not None:
+        faults.append("there are too few statistics, or what is not known is no null")
+    return faults
+
+
+def counts(node, path=""):
+    """All numbers below a node, by their path."""
+    if isinstance(node, dict):
+        return {k: v for name, value in node.items() for k, v in counts(value, f"{path}/{name}").items()}
+    return {path: node} if isinstance(node, int) and not isinstance(node, bool) else {}
+
+
+def total(schema, whole, parts):
+    all_, each = load(schema, whole), [load(schema, path) for path in parts]
+    faults = []
+    for name, s in all_["statistics"].items():
+        for kind in ("buckets", "overflow"):
+            want = collections.Counter()
+            for run in each:
+                for start, count in run["statistics"].get(name, {"histogram": {kind: []}})["histogram"][kind]:
+                    want[start] += count
+            if sorted(want.items()) != [tuple(pair) for pair in s["histogram"][kind]]:
+                faults.append(f"{name}: its {kind} are not the sum")
+        if s["max_ns"] != max(run["statistics"][name]["max_ns"] for run in each if name in run["statistics"]):
+            faults.append(f"{name}: its maximum is not the largest")
+    for path, count in counts(all_["accounts"]).items():
+        if "longest" in path or "rate" in path:
+            continue
+        want = sum(counts(run["accounts"]).get(path, 0) for run in each)
+        if want != count:
+            faults.append(f"accounts{path}: {count}, and not {want}")
+    levels = ["trusted", "doubtful", "void"]
+    if all_["verdict"]["level"] != max((run["verdict"]["level"] for run in each), key=levels.index):
+        faults.append("the verdict is not the worst of all")
+    if len(all_["read_from"]) != len(parts) or len(counts(all_["accounts"])) < 20:
+        faults.append("not all files are told, or too few accounts")
+    return faults
+
+
+def main():
+    what, args = sys.argv[1], sys.argv[2:]
+    faults = same(*args) if what == "same" else joined(*args) if what == "joined" else total(args[0], args[1], args[2:])
+    for text in (read_json.faults + faults)[:20]:
+        print(text)
+
+
+main()

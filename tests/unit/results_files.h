@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files that a test makes to be read, and what is said on stderr meanwhile. */
+#ifndef RESULTS_FILES_H
+#define RESULTS_FILES_H
+
+#include "util.h"
+
+#include <stdarg.h>
+#include <unistd.h>
+
+static char said[2048];
+static FILE *caught;
+static int before;
+
+static inline void catch(void)
+{
+	caught = tmpfile();
+	assert_non_null(caught);
+	fflush(stderr);
+	before = dup(STDERR_FILENO);
+	dup2(fileno(caught), STDERR_FILENO);
+}
+
+static inline const char *caught_text(void)
+{
+	fflush(stderr);
+	dup2(before, STDERR_FILENO);
+	close(before);
+	rewind(caught);
+	said[fread(said, 1, sizeof(said) - 1, caught)] = '\0';
+	fclose(caught);
+	return said;
+}
+
+/* One line with these words, and nothing else. */
+static inline void assert_said(const char *words)
+{
+	const char *newline = strchr(said, '\n');
+
+	if (!newline || newline[1] || !strstr(said, words))
+		fail_msg("not one line with '%s' but '%s'", words, said);
+}
+
+static inline FILE *file_of(const void *octets, size_t bytes)
+{
+	FILE *file = tmpfile();
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(octets, 1, bytes, file), bytes);
+	rewind(file);
+	return file;
+}
+
+#endif

@@ -1,0 +1,343 @@
+/* build: sources=results/log_names.c,results/log_array.c,report/log_form.c,report/log_text.c,report/log_npy.c,report/label.c,histogram.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/clock*.c,host/pm*.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Logs that are read back: what the forms of the log have written, and what they have not. */
+#include "results/log_read.c"
+
+#include "results_files.h"
+
+#include "report/log_form.h"
+
+/* ---- What was written -------------------------------------------------------------------------------------------------- */
+
+static struct options options;
+static enum source there;
+
+static struct sample some_sample(uint32_t seq)
+{
+	struct sample s = { .seq = seq, .one_scale = true, .follow_up = FOLLOW_UP_THERE };
+	uint8_t from, to;
+
+	for (int i = 0; i < ALL_TIMES; i++) {
+		const bool wire = label_time(options.role, i)->wire;
+
+		s.time_ns[i] = (int64_t)util_below(2000000000000000000ULL) + 1;
+		s.source[i] = (uint8_t)(wire ? i < THERE ? options.stamp : there : SOURCE_USER);
+	}
+	stages_latency_times(options.role, options_on_wire(&options), &from, &to);
+	s.latency_ns = (int64_t)util_below(1ULL << util_below(40));
+	s.time_ns[to] = s.time_ns[from] + s.latency_ns;
+	/* Now and then one is not there. */
+	if (util_below(4) == 0)
+		s.source[util_below(ALL_TIMES)] = SOURCE_NONE;
+	if (util_below(3) == 0)
+		s.follow_up = (uint8_t)util_below(FOLLOW_UPS);
+	return s;
+}
+
+#define RECORDS 200
+
+static struct sample written[RECORDS];
+static struct log_columns columns;
+
+static FILE *write_log(enum log_format format, unsigned records)
+{
+	char room[LOG_BEGIN_BYTES + LOG_RECORD_BYTES];
+	FILE *file = tmpfile();
+
+	log_columns_choose(&columns, &options, there);
+	fwrite(room, 1, (size_t)(log_forms[format].begin(room, &columns, records) - room), file);
+	for (unsigned i = 0; i < records; i++) {
+		written[i] = some_sample(i ? (uint32_t)util_random() : UINT32_MAX);
+		fwrite(room, 1, (size_t)(log_forms[format].record(room, &columns, &written[i], i == 7 ? 3 : 0) - room), file);
+	}
+	rewind(file);
+	return file;
+}
+
+static void assert_same(const struct log_read *l, const struct sample *got, const struct sample *want)
+{
+	int64_t ns;
+
+	assert_int_equal(got->seq, want->seq);
+	assert_int_equal(got->latency_ns, want->latency_ns);
+	for (int i = 0; i < ALL_TIMES; i++) {
+		if (!columns.time[i])
+			continue;
+		const bool known = log_columns_has(&columns, want, i);
+
+		assert_int_equal(got->source[i] != SOURCE_NONE, known);
+		if (known)
+			assert_int_equal(got->time_ns[i], want->time_ns[i]);
+		if (known)
+			assert_int_equal(got->source[i], want->source[i]);
+	}
+	if (!options.log_full)
+		return;
+	assert_int_equal(got->follow_up, want->follow_up);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(l->told[i], stages_value(&columns.stages[i ? STAGE_NETWORK : STAGE_RESPONSE], want, &ns));
+		if (l->told[i])
+			assert_int_equal(l->told_ns[i], ns);
+	}
+}
+
+static void assert_options(const struct log_read *l)
+{
+	struct options o = options;
+
+	o.role = (enum role)!options.role;
+	o.stamp = SOURCE_NONE;
+	o.no_tx_stamps = o.sw_timestamps = !options.sw_timestamps;
+	log_names_options(&l->names, &o);
+	assert_int_equal(o.role, options.role);
+	assert_int_equal(o.stamp, options.stamp);
+	assert_int_equal(options_on_wire(&o), options_on_wire(&options));
+	assert_int_equal(o.plain, options.role == ROLE_EMIT && !options.log_full);
+	if (options.log_full)
+		assert_int_equal(l->names.there, there);
+}
+
+static void read_back(enum log_format format)
+{
+	static const enum log_look looks[] = { [LOG_TEXT] = LOG_LOOK_TEXT, [LOG_NPY] = LOG_LOOK_NPY, [LOG_CSV] = LOG_LOOK_CSV };
+	FILE *file = write_log(format, RECORDS);
+	struct log_read l;
+	struct sample s;
+
+	assert_int_equal(log_read_look(file), looks[format]);
+	assert_int_equal(log_read_open(&l, file, "log", format), 0);
+	assert_options(&l);
+	for (unsigned i = 0; i < RECORDS; i++) {
+		assert_int_equal(log_read_next(&l, &s), 1);
+		assert_same(&l, &s, &written[i]);
+	}
+	assert_int_equal(log_read_next(&l, &s), 0);
+	assert_int_equal(l.records, RECORDS);
+	assert_int_equal(l.left_out, format == LOG_NPY ? 3 : 0);
+	fclose(file);
+}
+
+/* Each form, role, kind of stamps at both ends, with and without times of user space. */
+static void what_was_written_is_read(void **state)
+{
+	(void)state;
+	for (int format = 0; format < LOG_FORMATS; format++)
+		for (int stamp = SOURCE_USER; stamp <= SOURCE_HARDWARE; stamp++)
+			for (there = SOURCE_USER; there < SOURCES; there++)
+				for (int kind = 0; kind < 8; kind++) {
+					const bool emits = kind & 1;
+
+					options = (struct options){ .role = emits ? ROLE_EMIT : ROLE_REFLECT, .stamp = stamp, .sw_timestamps = kind & 2,
+								    .log_full = emits && kind & 4, .no_tx_stamps = !emits && kind & 4 };
+					read_back((enum log_format)format);
+				}
+}
+
+/* ---- What was not -------------------------------------------------------------------------------------------------------- */
+
+#define HEADER "       SEQ                      T1_KERNEL                      T4_KERNEL             RTT\n-----\n"
+#define LINE "         0  1773883524.000000100  1773883524.000000300             200\n"
+#define CSV "SEQ,T1_KERNEL,T4_KERNEL,RTT\n"
+
+static int read_text(const char *text, enum log_format format, uint64_t *records, uint64_t *left_out)
+{
+	FILE *file = file_of(text, strlen(text));
+	struct log_read l;
+	struct sample s;
+	int found;
+
+	catch();
+	found = log_read_open(&l, file, "log", format);
+	while (!found && (found = log_read_next(&l, &s)) == 1)
+		found = 0;
+	caught_text();
+	*records = l.records;
+	*left_out = l.left_out;
+	fclose(file);
+	return found;
+}
+
+static void bad_text(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} bad[] = {
+		{ HEADER LINE "         1", "log: line 4 has no end: the log was cut off there; leave that line out" },
+		{ "SEQ RTT\n-\n", "line 1 is no header: its columns are not those of a log: a time of the latency is missing" },
+		{ "SEQ T1_KERNEL T4_HW RTT\n-\n", "have stamps of several kinds at one host" },
+		{ "SEQ T1_KERNEL T4_KERNEL T4_KERNEL RTT\n-\n", "one is unknown or there twice" },
+		{ "SEQ T1_KERNEL T4_KERNEL RTT MORE\n-\n", "one is unknown or there twice" },
+		{ "SEQ T1_KERNEL T4_KERNEL RTT\n" LINE, "line 2 is not the rule below a log's header" },
+		{ HEADER "         0  1773883524.000000100  1773883524.000000300             201\n", "line 3 has a latency that is not the difference" },
+		{ HEADER "         0  1773883524.000000300  1773883524.000000100            -200\n", "line 3 has no good RTT" },
+		{ HEADER "         0  1773883524.00000010   1773883524.000000300             200\n", "line 3 has no good T1_KERNEL" },
+		{ HEADER "         0  99999999999.000000100 1773883524.000000300             200\n", "line 3 has no good T1_KERNEL" },
+		{ HEADER "4294967296  1773883524.000000100  1773883524.000000300             200\n", "line 3 has no good SEQ" },
+		{ HEADER "        -1  1773883524.000000100  1773883524.000000300             200\n", "line 3 has no good SEQ" },
+		{ HEADER "         0  1773883524.000000100  1773883524.000000300             nan\n", "line 3 has no good RTT" },
+		{ HEADER "         0  1773883524.000000100  1773883524.000000300           200.5\n", "line 3 has no good RTT" },
+		{ HEADER "         0  1773883524.000000100  1773883524.000000300\n", "line 3 has too few columns" },
+		{ HEADER "         0  1773883524.000000100  1773883524.000000300    200         1\n", "line 3 has too many columns" },
+		{ HEADER "         0  1773883524x000000100  1773883524.000000300             200\n", "line 3 has no good T1_KERNEL" },
+		{ HEADER "\n", "line 3 has too few columns" },
+	};
+	uint64_t records, left_out;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(bad); i++) {
+		assert_int_equal(read_text(bad[i].text, LOG_TEXT, &records, &left_out), -EINVAL);
+		assert_said(bad[i].says);
+	}
+	assert_int_equal(read_text(HEADER LINE LINE, LOG_TEXT, &records, &left_out), 0);
+	assert_int_equal(records, 2);
+}
+
+static void bad_csv(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} bad[] = {
+		{ CSV "0,100,300,200", "line 2 has no end" },
+		{ CSV "0,100,300\n", "line 2 has too few columns" },
+		{ CSV "0,100,300,200,\n", "line 2 has too many columns" },
+		{ CSV ",100,300,200\n", "line 2 has no good SEQ" },
+		{ CSV "0,100,300,\n", "line 2 has no good RTT" },
+		{ CSV "0,1.5,300,200\n", "line 2 has no good T1_KERNEL" },
+		{ CSV "0,9223372036854775808,300,200\n", "line 2 has no good T1_KERNEL" },
+		{ CSV "0,-9223372036854775808,300,200\n", "line 2 has a latency that is not the difference" },
+		{ "SEQ,,RTT\n", "line 1 has no names of columns" },
+	};
+	uint64_t records, left_out;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(bad); i++) {
+		assert_int_equal(read_text(bad[i].text, LOG_CSV, &records, &left_out), -EINVAL);
+		assert_said(bad[i].says);
+	}
+}
+
+static void notes(void **state)
+{
+	uint64_t records, left_out;
+
+	(void)state;
+	assert_int_equal(read_text(CSV "0,100,300,200\n# 1234 records left out from SEQ 1 on: the ring was full\n# T2_SW is T2_HW from here on\n"
+				   "9,,300,5\n# 7 records left out from SEQ 10 on: they are not within --log-last of a breach\n", LOG_CSV, &records,
+				   &left_out), 0);
+	assert_string_equal(said, "");
+	assert_int_equal(records, 2);
+	assert_int_equal(left_out, 1241);
+}
+
+/* Cut anywhere, and each octet of the header another one: refused, or as it was. */
+static void bad_arrays(void **state)
+{
+	static char octets[64 * 1024];
+	struct sample s;
+	struct log_read l;
+	size_t bytes;
+	FILE *file;
+
+	(void)state;
+	options = (struct options){ .role = ROLE_EMIT, .stamp = SOURCE_KERNEL, .log_full = true };
+	there = SOURCE_HARDWARE;
+	file = write_log(LOG_NPY, 20);
+	bytes = fread(octets, 1, sizeof(octets), file);
+	fclose(file);
+	for (size_t i = 0; i < bytes; i += i < LOG_BEGIN_BYTES ? 1 : 7) {
+		const char was = octets[i];
+		int found;
+
+		file = file_of(octets, i ? i : 1);
+		catch();
+		assert_int_equal(log_read_open(&l, file, "log", LOG_NPY), -EINVAL);
+		caught_text();
+		assert_said("log: ");
+		fclose(file);
+		octets[i] = (char)(was ^ (1 << util_below(8)));
+		file = file_of(octets, bytes);
+		catch();
+		found = log_read_open(&l, file, "log", LOG_NPY);
+		while (!found && (found = log_read_next(&l, &s)) == 1)
+			found = 0;
+		caught_text();
+		if (found)
+			assert_said("log: ");
+		else
+			assert_string_equal(said, "");
+		fclose(file);
+		octets[i] = was;
+	}
+}
+
+static void more_than_the_header_says(void **state)
+{
+	FILE *file;
+	struct log_read l;
+
+	(void)state;
+	options = (struct options){ .role = ROLE_REFLECT, .stamp = SOURCE_KERNEL };
+	file = write_log(LOG_NPY, 3);
+	fseek(file, 0, SEEK_END);
+	fputs("more", file);
+	rewind(file);
+	catch();
+	assert_int_equal(log_read_open(&l, file, "log", LOG_NPY), -EINVAL);
+	caught_text();
+	assert_said("log: has 3 records by its header, and room for 3.1");
+	fclose(file);
+}
+
+static void no_text(void **state)
+{
+	static const char octets[] = CSV "0,100,300,200\0,\n";
+	char line[LOG_LINE_BYTES + 8];
+	struct log_read l;
+	struct sample s;
+	FILE *file = file_of(octets, sizeof(octets) - 1);
+
+	(void)state;
+	catch();
+	assert_int_equal(log_read_open(&l, file, "log", LOG_CSV), 0);
+	assert_int_equal(log_read_next(&l, &s), -EINVAL);
+	caught_text();
+	assert_said("log: line 2 has octets that are no text");
+	fclose(file);
+	memset(line, '1', sizeof(line));
+	file = file_of(line, sizeof(line));
+	catch();
+	assert_int_equal(log_read_open(&l, file, "log", LOG_CSV), -EINVAL);
+	caught_text();
+	assert_said("log: line 1 is longer than a line of a log");
+	fclose(file);
+}
+
+static void looks(void **state)
+{
+	static const struct {
+		const char *text;
+		enum log_look look;
+	} all[] = { { "", LOG_LOOK_EMPTY }, { "{", LOG_LOOK_JSON }, { "\n {\"a\"", LOG_LOOK_JSON }, { "SEQUENCE", LOG_LOOK_FOREIGN },
+		    { "hello", LOG_LOOK_FOREIGN }, { "SEQ,", LOG_LOOK_CSV }, { "   SEQ ", LOG_LOOK_TEXT }, { "[1]", LOG_LOOK_FOREIGN } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(all); i++) {
+		FILE *file = file_of(all[i].text, strlen(all[i].text));
+
+		assert_int_equal(log_read_look(file), all[i].look);
+		assert_int_equal(ftell(file), 0);
+		fclose(file);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_written_is_read), cmocka_unit_test(bad_text), cmocka_unit_test(bad_csv),
+		cmocka_unit_test(notes), cmocka_unit_test(bad_arrays), cmocka_unit_test(looks),
+		cmocka_unit_test(more_than_the_header_says), cmocka_unit_test(no_text),
+	};
+
+	util_seed();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
