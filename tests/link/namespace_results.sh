@@ -116,10 +116,54 @@ results_refused() {
 	verdict
 }
 
+# compares STATUS RESULT INTERVALS PATTERN OPTION...: the line on top is so.
+compares() {
+	local got=0
+
+	"$rant" --compare "${@:5}" --json "$logs/compared.json" >"$work/c.out" 2>"$work/c.err" || got=$?
+	[ "$got" -eq "$1" ] || complain "${*:5}: status $got: $(cat "$work/c.err")"
+	head -n 1 "$work/c.out" | grep -qE "$4" || complain "${*:5}: not '$4' but '$(head -n 1 "$work/c.out")'"
+	results_agree comparison "$results_here/../../docs/rant.schema.json" "$logs/compared.json" "$2" "$3"
+}
+
+made_of() { # TO OPTION...: another run, made of that of the emitter
+	python3 "$results_here/make_results.py" "$logs/e.json" "$logs/$1.json" "${@:2}" || complain "$1.json cannot be made"
+}
+
+runs_compare() {
+	begin 'results: of two runs the second one is worse, or not' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K --timeout 5000 --count 1000 --json $logs/e.json"
+	finish e
+	terminate r
+	made_of a samples=20000 seconds=40 verdict=trusted
+	made_of b samples=20000 seconds=40 seed=2 verdict=doubtful
+	made_of slow samples=20000 seconds=40 seed=3 scale=1.2 verdict=trusted
+	made_of lossy samples=20000 seconds=40 seed=4 lost=400 verdict=trusted
+	made_of short samples=20000 seconds=29 seed=5 scale=1.2 verdict=trusted
+	made_of void samples=20000 seconds=40 verdict=void
+	compares 0 equal 15 '^equal: nothing differs for certain$' "$logs/a.json" "$logs/a.json"
+	compares 0 equal 15 '^equal: nothing differs by more than the tolerance$' "$logs/a.json" "$logs/b.json" --tolerance 5%
+	compares 4 worse 15 '^p[0-9.]+ is .* us \([0-9.]+ %\) worse, interval .* us$' "$logs/a.json" "$logs/slow.json"
+	compares 4 worse 15 '^p[0-9.]+ is .* worse' "$logs/a.json" "$logs/slow.json" --tolerance 5%,100ns
+	compares 0 equal 15 '^equal: ' "$logs/a.json" "$logs/slow.json" --tolerance 60%
+	compares 0 better 15 ' better, interval ' "$logs/slow.json" "$logs/a.json"
+	compares 4 worse 15 '^loss is .* percentage points worse, interval ' "$logs/a.json" "$logs/lossy.json" --tolerance 10%
+	compares 4 worse 0 ' worse$' "$logs/a.json" "$logs/short.json" --tolerance 5%
+	grep -q '^No intervals: 30 seconds of each run are needed' "$work/c.out" || complain 'that there are no intervals is not said'
+	compares 0 equal 0 '^equal: nothing differs at all$' "$logs/e.json" "$logs/e.json"
+	refused_again 1 'is void, its numbers say nothing: it cannot be compared' --compare "$logs/a.json" "$logs/void.json"
+	refused_again 1 'cannot be read' --compare "$logs/a.json" "$logs/none"
+	sed 's/"interval_ns": null/"interval_ns": 1000/' "$logs/a.json" >"$logs/clock.json"
+	refused_again 1 'measured in different ways: interval_ns is not set in the first and 1000 in the second' --compare "$logs/a.json" "$logs/clock.json"
+	verdict
+}
+
 if python3 -c 'import jsonschema' 2>/dev/null; then
 	results_tests
 	if grep -q libjansson "$rant"; then
 		runs_add_up
+		runs_compare
 		results_refused
 	else
 		skip 'results: of JSON' 'rant was built without libjansson'

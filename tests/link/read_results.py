@@ -4,6 +4,7 @@
   read_results.py same REPORT AGAIN        the rows of statistics and histograms of AGAIN are those of REPORT
   read_results.py joined SCHEMA OWN JOINED the statistics of both logs, joined, are what the emitter heard itself
   read_results.py sum SCHEMA SUM JSON...   SUM is the sum of the others
+  read_results.py comparison SCHEMA JSON RESULT INTERVALS   what --compare has written: its result, and how many intervals
 """
 import collections
 import json
@@ -103,9 +104,31 @@ def total(schema, whole, parts):
     return faults
 
 
+def comparison(schema_path, path, result, intervals):
+    import jsonschema
+    with open(path, encoding="utf-8") as file:
+        data = json.load(file, parse_constant=read_json.no_constant, object_pairs_hook=read_json.no_twin)
+    with open(schema_path, encoding="utf-8") as file:
+        schema = read_json.strict(json.load(file))
+    schema = {"definitions": schema["definitions"], **schema["definitions"]["comparison"]}
+    faults = [f"schema: {error.message[:200]}" for error in jsonschema.Draft7Validator(schema).iter_errors(data)]
+    found = data["comparison"]
+    if found["result"] != result:
+        faults.append(f"it is {found['result']} and not {result}: {found['words']}")
+    if sum(row["low"] is not None for row in found["rows"]) != int(intervals):
+        faults.append("there are other intervals")
+    for row in found["rows"]:
+        if row["low"] is not None and not row["low"] <= row["difference"] <= row["high"] and row["name"] not in ("p99", "p99.9", "p99.99"):
+            faults.append(f"{row['name']}: {row['difference']} is not from {row['low']} to {row['high']}")
+        if row["difference"] is not None and abs(row["now"] - row["before"] - row["difference"]) > 1e-9:
+            faults.append(f"{row['name']}: {row['difference']} is not the difference")
+    return faults
+
+
 def main():
     what, args = sys.argv[1], sys.argv[2:]
-    faults = same(*args) if what == "same" else joined(*args) if what == "joined" else total(args[0], args[1], args[2:])
+    faults = {"same": same, "joined": joined, "comparison": comparison,
+              "sum": lambda schema, whole, *parts: total(schema, whole, parts)}[what](*args)
     for text in (read_json.faults + faults)[:20]:
         print(text)
 

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How sure is the difference of two runs? */
+#include "results/bootstrap.h"
+
+#include "results/blocks.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define ROWS_MOST 512 /* a longer run is cut into so many stretches: its histograms would take too much memory */
+#define SEED 0x72616e74ULL
+
+/* splitmix64, of the public domain (Vigna). */
+static uint64_t draw(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return z ^ (z >> 31);
+}
+
+/* ---- A run as a table -------------------------------------------------------------------------------------------------- */
+
+/* Row i has how many samples are in each bucket before stretch i, so that any number of stretches costs as much as one. The last two columns
+ * are what was sent and lost. */
+struct table {
+	size_t rows, columns; /* without the last two */
+	size_t length; /* of a block, in rows */
+	int64_t *start_ns;
+	uint64_t *before; /* (rows + 1) * (columns + 2) */
+	uint64_t *sum; /* of what was drawn */
+};
+
+static int compare_starts(const void *a, const void *b)
+{
+	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Each bucket that any second has, once. */
+static bool find_columns(struct table *t, const struct blocks *b)
+{
+	size_t n = 0;
+
+	t->start_ns = malloc((b->buckets ? b->buckets : 1) * sizeof(*t->start_ns));
+	if (!t->start_ns)
+		return false;
+	for (size_t i = 0; i < b->buckets; i++)
+		t->start_ns[i] = b->bucket[i].start_ns;
+	qsort(t->start_ns, b->buckets, sizeof(*t->start_ns), compare_starts);
+	for (size_t i = 0; i < b->buckets; i++)
+		if (!n || t->start_ns[n - 1] != t->start_ns[i])
+			t->start_ns[n++] = t->start_ns[i];
+	t->columns = n;
+	return true;
+}
+
+static void fill(struct table *t, const struct blocks *b)
+{
+	const size_t width = t->columns + 2;
+
+	for (size_t i = 0; i < b->blocks; i++) {
+		const struct block *one = &b->block[i];
+		uint64_t *row = t->before + (i * t->rows / b->blocks + 1) * width, *at = row;
+
+		for (size_t k = 0; k < one->buckets; k++) {
+			const struct block_bucket *bucket = &b->bucket[one->from + k];
+			const int64_t *found = bsearch(&bucket->start_ns, t->start_ns, t->columns, sizeof(*found), compare_starts);
+
+			at[found - t->start_ns] += bucket->count;
+		}
+		row[t->columns] += one->sent;
+		row[t->columns + 1] += one->lost;
+	}
+	for (size_t i = width; i < (t->rows + 1) * width; i++)
+		t->before[i] += t->before[i - width];
+}
+
+static int make_table(struct table *t, const struct blocks *b)
+{
+	*t = (struct table){ .rows = b->blocks < ROWS_MOST ? b->blocks : ROWS_MOST };
+	/* Long enough for what neighbours have in common, and short enough that there are many: the cube root is of the best order (Hall,
+	 * Horowitz and Jing 1995). */
+	t->length = (size_t)(2 * cbrt((double)t->rows) + 0.5);
+	if (!find_columns(t, b))
+		return -ENOMEM;
+	t->before = calloc((t->rows + 1) * (t->columns + 2), sizeof(*t->before));
+	t->sum = calloc(t->columns + 2, sizeof(*t->sum));
+	if (!t->before || !t->sum)
+		return -ENOMEM;
+	fill(t, b);
+	return 0;
+}
+
+static void free_table(struct table *t)
+{
+	free(t->start_ns);
+	free(t->before);
+	free(t->sum);
+}
+
+static void add_rows(struct table *t, size_t from, size_t to)
+{
+	const size_t width = t->columns + 2;
+	const uint64_t *low = t->before + from * width, *high = t->before + to * width;
+
+	for (size_t i = 0; i < width; i++)
+		t->sum[i] += high[i] - low[i];
+}
+
+static void take_all(struct table *t)
+{
+	memset(t->sum, 0, (t->columns + 2) * sizeof(*t->sum));
+	add_rows(t, 0, t->rows);
+}
+
+/* Blocks that begin anywhere; behind the last stretch comes the first, so that each is drawn as often. */
+static void take_some(struct table *t, uint64_t *state)
+{
+	memset(t->sum, 0, (t->columns + 2) * sizeof(*t->sum));
+	for (size_t taken = 0; taken < t->rows; taken += t->length) {
+		const size_t from = (size_t)(draw(state) % t->rows), end = from + t->length;
+
+		add_rows(t, from, end < t->rows ? end : t->rows);
+		if (end > t->rows)
+			add_rows(t, 0, end - t->rows);
+	}
+}
+
+/* ---- Figures ------------------------------------------------------------------------------------------------------------ */
+
+/* In its bucket a percentile is where it would be if the samples were spread over it. */
+static double percentile(const struct table *t, const struct bootstrap_figure *f)
+{
+	uint64_t all = 0, below = 0;
+	double rank;
+
+	for (size_t i = 0; i < t->columns; i++)
+		all += t->sum[i];
+	rank = (double)all * (double)f->numerator / (double)f->denominator;
+	for (size_t i = 0; i < t->columns; i++) {
+		const uint64_t count = t->sum[i];
+
+		if (count && (double)(below + count) >= rank)
+			return (double)t->start_ns[i] + (double)block_width_ns(t->start_ns[i]) * (rank - (double)below) / (double)count;
+		below += count;
+	}
+	return 0;
+}
+
+static double figure_of(const struct table *t, const struct bootstrap_figure *f)
+{
+	if (f->denominator)
+		return percentile(t, f);
+	return t->sum[t->columns] ? (double)t->sum[t->columns + 1] / (double)t->sum[t->columns] : 0;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Few blocks vary less than what they are drawn from: as for a mean of so many values, by Student's t for the normal distribution, and by n for
+ * n - 1. The quantile is the expansion of Fisher and Cornish. */
+static double widening(const struct table *a, const struct table *b)
+{
+	const double blocks_a = (double)a->rows / (double)a->length, blocks_b = (double)b->rows / (double)b->length;
+	const double k = blocks_a < blocks_b ? blocks_a : blocks_b, f = k - 1, z = 1.959964;
+	const double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+	const double t = z + (z3 + z) / (4 * f) + (5 * z5 + 16 * z3 + 3 * z) / (96 * f * f) +
+			 (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * f * f * f);
+
+	return t / z * sqrt(k / f);
+}
+
+/* The middle is what is known exactly; only how far the draws are from what they were drawn from is theirs. */
+static void set_interval(struct bootstrap_figure *f, double *draws, double middle, double wide)
+{
+	qsort(draws, BOOTSTRAP_DRAWS, sizeof(*draws), compare_doubles);
+	f->low = f->difference + wide * (draws[BOOTSTRAP_DRAWS / 40] - middle);
+	f->high = f->difference + wide * (draws[BOOTSTRAP_DRAWS - 1 - BOOTSTRAP_DRAWS / 40] - middle);
+}
+
+static int run(struct table *a, struct table *b, struct bootstrap_figure *figures, unsigned n)
+{
+	double *draws = malloc((size_t)n * BOOTSTRAP_DRAWS * sizeof(*draws)), middle[BOOTSTRAP_FIGURES];
+	uint64_t state = SEED;
+
+	if (!draws)
+		return -ENOMEM;
+	take_all(a);
+	take_all(b);
+	for (unsigned k = 0; k < n; k++)
+		middle[k] = figure_of(b, &figures[k]) - figure_of(a, &figures[k]);
+	for (unsigned i = 0; i < BOOTSTRAP_DRAWS; i++) {
+		take_some(a, &state);
+		take_some(b, &state);
+		for (unsigned k = 0; k < n; k++)
+			draws[k * BOOTSTRAP_DRAWS + i] = figure_of(b, &figures[k]) - figure_of(a, &figures[k]);
+	}
+	for (unsigned k = 0; k < n; k++)
+		set_interval(&figures[k], draws + k * BOOTSTRAP_DRAWS, middle[k], widening(a, b));
+	free(draws);
+	return 0;
+}
+
+bool bootstrap_is_fit(const struct blocks *a, const struct blocks *b)
+{
+	return a->blocks >= BOOTSTRAP_LEAST && b->blocks >= BOOTSTRAP_LEAST;
+}
+
+int bootstrap_run(const struct blocks *a, const struct blocks *b, struct bootstrap_figure *figures, unsigned n)
+{
+	struct table ta, tb = { .rows = 0 };
+	int error = make_table(&ta, a);
+
+	if (!error)
+		error = make_table(&tb, b);
+	if (!error)
+		error = run(&ta, &tb, figures, n);
+	free_table(&ta);
+	free_table(&tb);
+	return error;
+}
