@@ -110,9 +110,9 @@ lab:
 # What the tests in the lab run.
 lab-programs: rant build/hostile $(filter build/test_clock build/test_trace%,$(TESTS))
 
-# What comes from elsewhere: packets as the rooms decode them, options, arguments of config.sh; SECONDS of each. libFuzzer
-# adds what it finds to build/corpus and build/corpus_options. build/fuzz_packet -merge=1 tests/fuzz/corpus build/corpus
-# keeps what reaches further.
+# What comes from elsewhere: packets as the rooms decode them, options, what runs have left, arguments of config.sh; SECONDS of each.
+# libFuzzer adds what it finds to build/corpus, build/corpus_options and build/corpus_results. build/fuzz_packet -merge=1
+# tests/fuzz/corpus build/corpus keeps what reaches further.
 SECONDS ?= 600
 FUZZING = -max_total_time=$(SECONDS) -max_len=600 -artifact_prefix=build/
 
@@ -122,12 +122,18 @@ build/fuzz_packet build/fuzz_options: build/%: tests/fuzz/%.c tests/fuzz/insist.
 	@mkdir -p $(@D)
 	clang $(STANDARD) -g -O1 -fsanitize=fuzzer $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(filter-out options.c,$(filter %.c,$^)) -o $@
 
+# Nearly all rooms are in it: what they are warned of is told where they are made.
+build/fuzz_results: tests/fuzz/fuzz_results.c tests/fuzz/insist.h $(filter-out rant.c,$(SOURCES)) $(wildcard *.h */*.h) Makefile
+	@mkdir -p $(@D)
+	clang $(STANDARD) -g -O1 -fsanitize=fuzzer $(SANITIZE) -w $(INCLUDES) $(filter %.c,$^) -o $@ $(LIBRARIES)
+
 fuzz:
 	tests/packages.sh build demo fuzz
-	$(MAKE) build/fuzz_packet build/fuzz_options
-	mkdir -p build/corpus build/corpus_options
+	$(MAKE) build/fuzz_packet build/fuzz_options build/fuzz_results
+	mkdir -p build/corpus build/corpus_options build/corpus_results
 	build/fuzz_packet $(FUZZING) build/corpus tests/fuzz/corpus
 	build/fuzz_options $(FUZZING) build/corpus_options tests/fuzz/corpus_options
+	build/fuzz_results $(FUZZING) -max_len=4096 build/corpus_results tests/fuzz/corpus_results
 	tests/fuzz/config_arguments.sh $(SECONDS)
 
 # OLD=PROGRAM: another rant, and this one beside it.

@@ -244,7 +244,7 @@ static int compare(struct output_files *output, struct compare *c, const struct 
 
 int compare_main(const struct options *o)
 {
-	static struct output_files output = OUTPUT_CLOSED;
+	struct output_files output = OUTPUT_CLOSED;
 	struct compare c = { .tolerance = o->tolerance };
 	int error = compare(&output, &c, o);
 

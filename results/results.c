@@ -122,7 +122,7 @@ static int write_all(struct output_files *f, struct outcome *o)
 
 static int report(const struct options *options)
 {
-	static struct output_files output = OUTPUT_CLOSED;
+	struct output_files output = OUTPUT_CLOSED;
 	struct input *input = calloc((size_t)options->files, sizeof(*input));
 	struct outcome *o = input ? outcome_open(options) : NULL;
 	int error = o ? open_all(o, input) : -ENOMEM;

@@ -1,0 +1,217 @@
+/* build: sources=results/[a-b]*.c,results/compare_write.c,results/[d-z]*.c,report/[a-z]*.c,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,host/[a-z]*.c,histogram.c,tracefs.c,options.c libs= */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* When a run is worse than another, and in which words. */
+#include "results/compare.c"
+
+#include "util.h"
+
+static struct compare c;
+static char *text;
+
+static int set_up(void **state)
+{
+	(void)state;
+	memset(&c, 0, sizeof(c));
+	for (int i = 0; i < 2; i++) {
+		struct outcome *o = outcome_open(&(struct options){ .bucket_ns = NS_PER_US, .overflow_ns = 100 * NS_PER_US });
+
+		c.run[i] = o;
+		o->options.role = ROLE_EMIT;
+		o->has_accounts = true;
+		outcome_place(&o->latency, NULL, &o->options, 1, 4);
+		outcome_add_file(o, i ? "new" : "old", stdin, "json");
+	}
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		outcome_close(c.run[i]);
+		blocks_free(&c.blocks[i]);
+	}
+	free(text);
+	text = NULL;
+	return 0;
+}
+
+/* n samples from `ns` on, one nanosecond apart. */
+static void add(int run, unsigned n, int64_t ns)
+{
+	for (unsigned i = 0; i < n; i++)
+		histogram_add(&c.run[run]->latency, ns + i, i);
+	c.run[run]->file[0].samples += n;
+}
+
+static void set_loss_of(int run, uint64_t sent, uint64_t lost)
+{
+	counter_add(&c.run[run]->exchange.account.sent, sent);
+	counter_add(&c.run[run]->exchange.account.lost, lost);
+}
+
+static void add_seconds(int run, unsigned seconds, int64_t start_ns, unsigned lost)
+{
+	c.blocks[run].has_loss = true;
+	for (unsigned i = 0; i < seconds; i++) {
+		blocks_add(&c.blocks[run], 100, lost);
+		blocks_add_bucket(&c.blocks[run], start_ns, 100);
+	}
+}
+
+/* Returns the first line. */
+static const char *judged(int64_t milli_percent, int64_t ns)
+{
+	size_t bytes;
+	FILE *out;
+
+	c.tolerance = (struct tolerance){ milli_percent, ns };
+	c.rows = 0;
+	c.is_worse = false;
+	for (int i = 0; i < 2; i++)
+		outcome_finish(c.run[i]);
+	set_rows(&c);
+	assert_int_equal(set_intervals(&c), 0);
+	for (unsigned i = 0; i < c.rows; i++) {
+		judge(&c, &c.row[i]);
+		c.is_worse |= c.row[i].result == COMPARE_IS_WORSE;
+	}
+	free(text);
+	out = open_memstream(&text, &bytes);
+	compare_write(out, &c);
+	fclose(out);
+	*strchr(text, '\n') = '\0';
+	return text;
+}
+
+static const struct compare_row *row(const char *name)
+{
+	for (unsigned i = 0; i < c.rows; i++)
+		if (!strcmp(c.row[i].name, name))
+			return &c.row[i];
+	fail_msg("no row %s", name);
+	return NULL;
+}
+
+/* Without intervals the difference decides: more than the share, and more than the time. */
+static void by_the_difference(void **state)
+{
+	(void)state;
+	add(0, 1000, 10000);
+	add(1, 1000, 10600);
+	assert_string_equal(judged(0, 0), "p50 is 600 ns (5.7 %) worse");
+	assert_true(c.is_worse);
+	judged(6000, 0);
+	assert_false(c.is_worse);
+	judged(5000, 599);
+	assert_true(c.is_worse);
+	judged(5000, 600);
+	assert_string_equal(text, "equal: nothing differs by more than the tolerance");
+	judged(0, 600);
+	assert_false(c.is_worse);
+	judged(5500, 0);
+	assert_true(c.is_worse); /* 600 of 10,499 is 5.71 %, of 10,990 5.46 % */
+	assert_int_equal(row("p99")->result, COMPARE_IS_EQUAL);
+	assert_int_equal(row("p50")->result, COMPARE_IS_WORSE);
+}
+
+static void better(void **state)
+{
+	(void)state;
+	add(0, 1000, 20000);
+	add(1, 1000, 10000);
+	assert_string_equal(judged(5000, 0), "p50 is 10.0 us (49 %) better");
+	assert_false(c.is_worse);
+}
+
+static void what_decides_nothing(void **state)
+{
+	(void)state;
+	add(0, 999, 10000);
+	add(1, 999, 10000);
+	add(0, 1, 11000);
+	add(1, 1, 99000);
+	judged(0, 0);
+	assert_false(c.is_worse);
+	assert_int_equal(row("max")->difference, 88000);
+	assert_false(row("max")->decides);
+	assert_true(row("p99.9")->few && !row("p99.9")->decides);
+	assert_true(row("p99")->decides);
+	assert_false(row("10 %")->decides);
+	assert_non_null(strstr(text + strlen(text) + 1, "* fewer than ten samples are above it in one of the runs: it decides nothing\n"));
+}
+
+/* Four of them are kept. */
+static void bounds(void **state)
+{
+	(void)state;
+	add(0, 1000, 10000);
+	add(1, 500, 10000);
+	add(1, 500, 200000);
+	assert_string_equal(judged(5000, 0), "p90 is at least 89.1 us (818 %) worse");
+	assert_true(row("p90")->b_bound && row("p90")->decides);
+	/* The other way round nothing is known. */
+	struct outcome *run = c.run[0];
+
+	c.run[0] = c.run[1];
+	c.run[1] = run;
+	judged(0, 0);
+	assert_false(c.is_worse);
+	assert_false(row("p90")->decides);
+	assert_int_equal(row("p90")->result, COMPARE_IS_EQUAL);
+}
+
+static void loss(void **state)
+{
+	(void)state;
+	add(0, 1000, 10000);
+	add(1, 1000, 10000);
+	set_loss_of(0, 1000, 10);
+	set_loss_of(1, 2000, 22);
+	assert_string_equal(judged(0, 0), "loss is 0.1000 percentage points worse");
+	judged(11000, 0);
+	assert_false(c.is_worse);
+	judged(9000, NS_PER_S); /* a time is no measure of it */
+	assert_true(c.is_worse);
+	c.run[0]->has_accounts = false;
+	judged(0, 0);
+	assert_false(c.is_worse);
+	for (unsigned i = 0; i < c.rows; i++)
+		assert_true(c.row[i].kind != COMPARE_LOSS);
+}
+
+/* The lower end of the interval decides. Seconds that do not vary have none to speak of. */
+static void by_the_interval(void **state)
+{
+	(void)state;
+	add(0, 3000, 10000);
+	add(1, 3000, 10600);
+	add_seconds(0, 30, 9984, 0);
+	add_seconds(1, 30, 10560, 0);
+	assert_string_equal(judged(0, 0), "p50 is 600 ns (5.2 %) worse, interval 600 to 600 ns");
+	judged(0, 600);
+	assert_false(c.is_worse);
+	judged(0, 599);
+	assert_true(c.is_worse);
+	/* Now half of the first was slow at a time: it may be chance. */
+	for (unsigned i = 0; i < 15; i++)
+		c.blocks[0].bucket[i].start_ns = 20032 / 128 * 128;
+	judged(0, 0);
+	assert_true(row("p50")->low < 0 && row("p50")->has_interval);
+	assert_int_equal(row("p50")->result, COMPARE_IS_EQUAL);
+	/* One second less, and there is no interval. */
+	c.blocks[0].blocks = 29;
+	judged(0, 0);
+	assert_true(c.is_worse);
+	assert_non_null(strstr(text + strlen(text) + 1, "No intervals: 30 seconds of each run are needed; the differences themselves decide\n"));
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { TEST(by_the_difference), TEST(better), TEST(what_decides_nothing), TEST(bounds), TEST(loss),
+					    TEST(by_the_interval) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,293 @@
+/* build: sources=results/[a-q]*.c,results/run_[a-z]*.c,results/tree.c,report/[a-z]*.c,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,host/[a-z]*.c,histogram.c,tracefs.c,options.c libs= */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What --json has written, read again: added up, and refused where it is wrong or does not fit. */
+#include "results/runs.c"
+
+#include "results_files.h"
+#include "results_run.h"
+
+#include "results/compare_write.h"
+
+#define TEXT_BYTES 8192
+
+/* The run with one part of it replaced; it must be there once. */
+static const char *with(const char *from, const char *to)
+{
+	static char text[TEXT_BYTES];
+	const char *at = from ? strstr(results_run, from) : NULL;
+
+	if (!from)
+		return results_run;
+	if (!at || strstr(at + 1, from))
+		fail_msg("not once in the run: %s", from);
+	snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - results_run), results_run, to, at + strlen(from));
+	return text;
+}
+
+/* Adds a run; what is said on stderr is in said[]. */
+static int add(struct outcome *o, const char *path, const char *text, struct blocks *blocks)
+{
+	FILE *file = file_of(text, strlen(text));
+	struct outcome_file *f;
+	int error;
+
+	catch();
+	f = outcome_add_file(o, path, file, "json");
+	assert_non_null(f);
+	f->device = 0; /* the next file may get its number when it is closed */
+	error = runs_add(o, file, f, blocks);
+	caught_text();
+	fclose(file);
+	return error;
+}
+
+static struct outcome *begin(void)
+{
+	return outcome_open(&(struct options){ .bucket_ns = NS_PER_US, .overflow_ns = 100 * NS_PER_US });
+}
+
+/* ---- What is read ------------------------------------------------------------------------------------------------------ */
+
+static void one_run(void **state)
+{
+	struct outcome *o = begin();
+	struct blocks b = { .block = NULL };
+	const struct exchange *x = &o->exchange;
+
+	(void)state;
+	assert_int_equal(add(o, "a", results_run, &b), 0);
+	assert_string_equal(said, "");
+	outcome_finish(o);
+	assert_int_equal(o->options.role, ROLE_EMIT);
+	assert_int_equal(o->options.stamp, SOURCE_KERNEL);
+	assert_int_equal(o->latency.count, 200);
+	assert_int_equal(histogram_bucket(&o->latency, 5000), 100);
+	assert_int_equal(histogram_percentile(&o->latency, 999, 1000).value_ns, 200000);
+	assert_int_equal(o->latency.max_seq, 9);
+	assert_int_equal((int64_t)histogram_mean_ns(&o->latency), 6470);
+	assert_int_equal((int64_t)(histogram_deviation_ns(&o->latency) + 0.5), 13728);
+	assert_ptr_equal(x->stage[STAGE_RESPONSE], &o->stage[STAGE_RESPONSE]);
+	assert_int_equal(o->stage[STAGE_RESPONSE].count, 199);
+	assert_null(x->stage[STAGE_NETWORK]);
+	assert_int_equal(x->there, SOURCE_KERNEL);
+	assert_int_equal(counter_get(&x->account.lost), 2);
+	assert_int_equal(x->directions.lost_backward, 1);
+	assert_true(x->directions.told);
+	assert_int_equal(x->outages.longest_at_ns, 7);
+	assert_int_equal(x->probe_bytes, 96);
+	assert_int_equal(x->ended_ns - x->began_ns, 2000000000);
+	assert_int_equal(o->verdict.level, VERDICT_DOUBTFUL);
+	assert_string_equal(o->file[0].found, "stamps are missing (3 of 9)");
+	assert_int_equal(b.blocks, 2);
+	assert_int_equal(b.block[1].lost, 2);
+	assert_int_equal(b.block[1].samples, 100);
+	assert_int_equal(b.bucket[b.block[1].from + 1].start_ns, 199680);
+	blocks_free(&b);
+	outcome_close(o);
+}
+
+static void three_runs(void **state)
+{
+	struct outcome *o = begin();
+
+	(void)state;
+	assert_int_equal(add(o, "a", results_run, NULL), 0);
+	assert_int_equal(add(o, "b", with("\"level\": \"doubtful\", \"reasons\"", "\"level\": \"void\", \"reasons\""), NULL), 0);
+	assert_int_equal(add(o, "c", with("\"lost_there\": 1, \"lost_back\": 1, \"either_way\": 0",
+					   "\"lost_there\": null, \"lost_back\": null, \"either_way\": 2"), NULL), 0);
+	outcome_finish(o);
+	assert_int_equal(o->latency.count, 600);
+	assert_int_equal(histogram_bucket(&o->latency, 6000), 297);
+	assert_int_equal(o->latency.overflows, 3);
+	assert_int_equal(o->latency.overflow_capacity, 3);
+	assert_int_equal(counter_get(&o->exchange.account.sent), 609);
+	assert_int_equal(o->exchange.ended_ns, 6000000000);
+	assert_int_equal(o->verdict.level, VERDICT_VOID);
+	/* What is not known of one is not known of all. */
+	assert_false(o->exchange.directions.told);
+	assert_int_equal(o->exchange.directions.lost_unknown, 2);
+	assert_int_equal(o->reasons, 3);
+	assert_string_equal(o->reason[2].path, "c");
+	outcome_close(o);
+}
+
+/* Of a log nothing is known of accounts and the verdict. */
+static void what_is_not_known(void **state)
+{
+	struct outcome *o = begin();
+
+	(void)state;
+	assert_int_equal(add(o, "a", with("\"sent\": 203", "\"sent\": null"), NULL), 0);
+	assert_false(o->has_accounts);
+	assert_true(o->has_duration);
+	assert_int_equal(add(o, "b", with("\"duration_ns\": 2000000000", "\"duration_ns\": null"), NULL), 0);
+	assert_false(o->has_accounts);
+	assert_false(o->has_duration);
+	outcome_close(o);
+}
+
+/* A bound is what is known of them, as in a run whose store was full. */
+static void samples_that_were_not_kept(void **state)
+{
+	struct outcome *o = begin();
+	char text[TEXT_BYTES];
+	struct percentile p;
+
+	(void)state;
+	/* Nine of the fast ones were slow instead. */
+	snprintf(text, sizeof(text), "%s", with("\"overflow_samples\": 1, \"overflow_not_kept\": 0", "\"overflow_samples\": 10, \"overflow_not_kept\": 9"));
+	memcpy(strstr(text, "[6000, 99]"), "[6000, 90]", 10);
+	assert_int_equal(add(o, "a", text, NULL), 0);
+	assert_int_equal(o->latency.overflows, 10);
+	assert_int_equal(o->latency.overflow_capacity, 1);
+	p = histogram_percentile(&o->latency, 99, 100);
+	assert_true(p.bound);
+	assert_int_equal(p.value_ns, 100000);
+	assert_int_equal((int64_t)histogram_mean_ns(&o->latency), 6470);
+	assert_in_range((int64_t)histogram_deviation_ns(&o->latency), 13727, 13729);
+	assert_int_equal(add(o, "b", results_run, NULL), 0);
+	assert_int_equal(o->latency.overflows, 11);
+	assert_int_equal(o->latency.overflow_capacity, 2);
+	outcome_close(o);
+}
+
+/* ---- What is refused --------------------------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *from, *to, *says;
+} bad[] = {
+	{ "{\"format\": \"rant\"", "[{\"format\": \"rant\"", "a: is no whole JSON, line " },
+	{ "\"breaches\": null}", "\"breaches\": null", "a: is no whole JSON, line " },
+	{ "\"exit_status\": 0", "\"exit_status\": NaN", "a: is no whole JSON, line 4: " },
+	{ "\"exit_status\": 0", "\"exit_status\": 99999999999999999999", "a: is no whole JSON, line 4: " },
+	{ "\"exit_status\": 0", "\"breaches\": 0", "a: is no whole JSON, line " }, /* twice */
+	{ "{\"format\": \"rant\"", "{\"format\": \"irtt\"", "a: is no JSON of rant: give a file that --json has written" },
+	{ "{\"format\"", "{\"form\"", "a: is no JSON of rant" },
+	{ "\"schema_version\": 1", "\"schema_version\": 2", "a: has schema version 2, and this rant knows 1: use a newer rant" },
+	{ "\"schema_version\": 1", "\"schema_version\": 1.0", "a: schema_version is none" },
+	{ "\"schema_version\": 1", "\"schema_version\": -1", "a: schema_version is none" },
+	{ "\"role\": \"emit\"", "\"role\": \"both\"", "a: run.role is none" },
+	{ "\"stamp\": \"kernel\", \"port\"", "\"stamp\": \"soft\", \"port\"", "a: configuration.options.stamp is none" },
+	{ "RTT = T4_KERNEL - T1_KERNEL", "RTT = T4_HW - T1_HW", "a: run.latency is not that of its role and stamps" },
+	{ "\"duration_ns\": 2000000000", "\"duration_ns\": -1", "a: run.duration_ns is no time" },
+	{ "\"statistics\": {\"rtt_ns\"", "\"statistics\": {\"ttr_ns\"", "a: rtt_ns is missing" },
+	{ "\"samples\": 200, \"negative\"", "\"samples\": 201, \"negative\"", "a: rtt_ns has not as many samples in its histogram as it says" },
+	{ "\"samples\": 200, \"negative\"", "\"samples\": 200.0, \"negative\"", "a: rtt_ns has no good count of samples" },
+	{ "\"min_ns\": 5000", "\"min_ns\": 4999", "a: rtt_ns has a min_ns or max_ns that is not that of its samples" },
+	{ "\"max_ns\": 200000,", "\"max_ns\": 200001,", "a: rtt_ns has a min_ns or max_ns that is not that of its samples" },
+	{ "\"sum_ns\": 1294000", "\"sum_ns\": 1294001", "a: rtt_ns has a sum_ns that is not that of its samples" },
+	{ "[[5000, 100], [6000, 99]]", "[[5000, 100], [6000, 98]]", "a: rtt_ns has not as many samples" },
+	{ "[[5000, 100], [6000, 99]]", "[[6000, 99], [5000, 100]]", "a: rtt_ns has a bucket that is none" },
+	{ "[[5000, 100], [6000, 99]]", "[[5000, 100], [6000, -99]]", "a: rtt_ns has a bucket that is none" },
+	{ "[[5000, 100], [6000, 99]]", "[[5000, 100], [100000, 99]]", "a: rtt_ns has a bucket that is none" },
+	{ "[[5000, 100], [6000, 99]]", "[[-5, 100], [6000, 99]]", "a: rtt_ns has a bucket that is none" },
+	{ "[[5000, 100], [6000, 99]]", "[[5000, 100], [6000, 99, 1]]", "a: rtt_ns has a bucket that is none" },
+	{ "[[5000, 100], [6000, 99]]", "[[5000, 100], [6000, 9e1]]", "a: rtt_ns has a bucket that is none" },
+	{ "[[5000, 100], [6000, 99]]", "[[5000, 100], [6000, 9000000000000000]]", "a: rtt_ns has more samples in a bucket than can be" },
+	{ "[[200000, 1]]", "[[99999, 1]]", "a: rtt_ns has an overflow that is none" },
+	{ "[[200000, 1]]", "[[200000, 99000000]]", "a: rtt_ns has more samples beyond the overflow than can be put together" },
+	{ "\"stddev_ns\": 13728, \"sum_ns\": 1294000", "\"stddev_ns\": 13728, \"sum_ns\": -1", "a: rtt_ns has a sum_ns that is none" },
+	{ "\"lost\": 2, \"closing\"", "\"lost\": 3, \"closing\"", "a: accounts do not add up with the histogram" },
+	{ "\"lost\": 2, \"closing\"", "\"lost\": -2, \"closing\"", "a: lost is no count" },
+	{ "\"closing\": 1", "\"closing\": 9999999999999999", "a: closing is no count" },
+	{ "\"complete\": 199", "\"complete\": 198", "a: accounts do not add up with the histogram" },
+	{ "\"to_there_bytes\": 19392", "\"to_there_bytes\": 19393", "a: accounts.traffic has no good counts" },
+	{ "\"level\": \"doubtful\", \"reasons\"", "\"level\": \"good\", \"reasons\"", "a: verdict.level is none" },
+	{ "\"limit\": 0, \"why\"", "\"limit\": true, \"why\"", "a: verdict.reasons has one without its numbers" },
+	{ "[[4992, 100]]", "[[4993, 100]]", "a: seconds has a bucket that is none" },
+	{ "[[4992, 100]]", "[[4992, 99]]", "a: seconds has one whose buckets have not its samples" },
+	{ "[[4992, 100]]", "[[4992, 101]]", "a: seconds has one whose buckets have not its samples" },
+	{ "\"sent\": 100, \"lost\": 0", "\"sent\": 100, \"lost\": []", "a: seconds has one without its counts" },
+	{ "\"ttl\": 255", "\"ttl\": [255]", "a: configuration.options.ttl is no number and no text" },
+};
+
+static void wrong_files(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(bad); i++) {
+		struct outcome *o = begin();
+		struct blocks b = { .block = NULL };
+
+		if (!add(o, "a", with(bad[i].from, bad[i].to), &b))
+			fail_msg("taken: %s", bad[i].to);
+		assert_said(bad[i].says);
+		blocks_free(&b);
+		outcome_close(o);
+	}
+}
+
+static const struct {
+	const char *from, *to, *says;
+} other[] = {
+	{ "\"ttl\": 255", "\"ttl\": 64", "ttl is 255 in the first and 64 in the second" },
+	{ "\"interval_ns\": null", "\"interval_ns\": 1000", "interval_ns is not set in the first and 1000 in the second" },
+	{ "\"plain\": false", "\"plain\": true", "plain is off in the first and on in the second" },
+	{ "\"reflector_stamps\": {\"stamp\": \"kernel\"", "\"reflector_stamps\": {\"stamp\": \"hardware\"",
+	  "accounts.reflector_stamps.stamp is 'kernel' in the first and 'hardware' in the second" },
+	{ "\"to_there_bytes\": 19392", "\"to_there_bytes\": 20200", "is of probes of another length than in the other files" },
+};
+
+static void runs_that_do_not_fit(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(other); i++) {
+		struct outcome *o = begin(), *p = begin();
+
+		assert_int_equal(add(o, "a", results_run, NULL), 0);
+		assert_int_equal(add(o, "b", with(other[i].from, other[i].to), NULL), -EINVAL);
+		assert_said(other[i].says);
+		if (!strstr(other[i].says, "length")) {
+			add(p, "b", with(other[i].from, other[i].to), NULL);
+			catch();
+			assert_false(runs_are_alike(o, p));
+			caught_text();
+			assert_said(other[i].says);
+		}
+		outcome_close(p);
+		outcome_close(o);
+	}
+}
+
+/* A library of JSON may be asked for too much. */
+static void deep_and_odd(void **state)
+{
+	static char text[100000];
+	struct outcome *o = begin();
+
+	(void)state;
+	memset(text, '[', sizeof(text) - 1);
+	memcpy(text, "{\"a\":", 5);
+	assert_int_equal(add(o, "a", text, NULL), -EINVAL);
+	assert_said("a: is no whole JSON");
+	assert_int_equal(add(o, "b", "{\"format\": \"rant\xff\"}", NULL), -EINVAL);
+	assert_said("b: is no whole JSON");
+	assert_int_equal(add(o, "c", "[]", NULL), -EINVAL);
+	assert_said("c: is no object of rant");
+	outcome_close(o);
+}
+
+static void a_statistic_of_a_newer_rant(void **state)
+{
+	struct outcome *o = begin();
+
+	(void)state;
+	assert_int_equal(add(o, "a", with("\"response_ns\": {\"formula\"", "\"other_ns\": {\"formula\""), NULL), 0);
+	fflush(o->notes);
+	assert_string_equal(o->note, "  a: has other_ns, which this rant does not know: left out\n");
+	outcome_close(o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_run), cmocka_unit_test(three_runs), cmocka_unit_test(what_is_not_known),
+		cmocka_unit_test(samples_that_were_not_kept), cmocka_unit_test(wrong_files), cmocka_unit_test(runs_that_do_not_fit),
+		cmocka_unit_test(deep_and_odd), cmocka_unit_test(a_statistic_of_a_newer_rant),
+	};
+
+#ifndef WITH_JANSSON
+	print_message("ok - results of --json # SKIP rant is built without libjansson\n");
+	return 0;
+#endif
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
