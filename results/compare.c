@@ -16,26 +16,17 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 /* ---- The two runs ------------------------------------------------------------------------------------------------------ */
 
 static int read_run(struct outcome *o, struct blocks *blocks, const char *path)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = outcome_open_file(path);
 	struct outcome_file *f;
-	struct stat s;
 	int error;
 
-	if (!file || fstat(fileno(file), &s)) {
-		warnx("%s: cannot be read (%s)", path, strerror(errno));
+	if (!file)
 		return -EINVAL;
-	}
-	if (!S_ISREG(s.st_mode) || !s.st_size) {
-		warnx("%s: %s: give what --json has written", path, S_ISREG(s.st_mode) ? "is empty" : "is no file");
-		fclose(file);
-		return -EINVAL;
-	}
 	f = outcome_add_file(o, path, file, "json");
 	error = f ? runs_add(o, file, f, blocks) : -EINVAL;
 	fclose(file);

@@ -72,10 +72,6 @@ static int open_histograms(struct outcome *o, const bool has[ALL_TIMES], enum so
 		if (told || is_collected(&x->stages[i], has, options_on_wire(&o->options)))
 			error = outcome_place(&o->stage[i], &x->stage[i], &o->options, 1, HISTOGRAM_PART_STORE);
 	}
-	if (!error && o->options.bucket_ns % o->latency.width_ns) {
-		warnx("--bucket-size: with this --overflow the finest bucket is %.3f us: give a multiple of that", label_us(o->latency.width_ns));
-		error = -EINVAL;
-	}
 	return error;
 }
 

@@ -9,9 +9,11 @@
 
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- Open and close -------------------------------------------------------------------------------------------------- */
 
@@ -82,6 +84,26 @@ void outcome_close(struct outcome *o)
 	free(o);
 }
 
+/* A pipe without a writer would not be opened before there is one. */
+FILE *outcome_open_file(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	struct stat s;
+
+	if (!file) {
+		warnx("%s: cannot be read (%s)", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	if (!fstat(fd, &s) && S_ISREG(s.st_mode))
+		return file;
+	warnx("%s: is no file: give one that a run has written", path);
+	fclose(file);
+	return NULL;
+}
+
 struct outcome_file *outcome_add_file(struct outcome *o, const char *path, FILE *file, const char *form)
 {
 	struct outcome_file *files;
@@ -127,6 +149,23 @@ int outcome_place(struct histogram *h, struct histogram **pointer, const struct 
 	if (pointer)
 		*pointer = h;
 	return 0;
+}
+
+static bool is_fine(const struct outcome *o, const struct histogram *h)
+{
+	return !h || !h->width_ns || o->options.bucket_ns % h->width_ns == 0;
+}
+
+int outcome_check_buckets(const struct outcome *o)
+{
+	const struct exchange *x = &o->exchange;
+	const bool joined = options_joined(&o->options);
+
+	if (is_fine(o, &o->latency) &&
+	    (!joined || (is_fine(o, x->stage[STAGE_RESPONSE]) && is_fine(o, x->stage[STAGE_NETWORK]))))
+		return 0;
+	warnx("--bucket-size: the finest bucket that there is has %.3f us: give a multiple of that", label_us(o->latency.width_ns));
+	return -EINVAL;
 }
 
 void outcome_finish(struct outcome *o)

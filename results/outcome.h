@@ -72,11 +72,17 @@ struct outcome {
 struct outcome *outcome_open(const struct options *o);
 void outcome_close(struct outcome *o);
 
+/* Opens a file to be read, which is no device and no pipe. NULL after one line. */
+FILE *outcome_open_file(const char *path);
+
 /* Adds a file, whose memory is the outcome's; NULL after one line: no memory, or it is there already (by device and inode). */
 struct outcome_file *outcome_add_file(struct outcome *o, const char *path, FILE *file, const char *form);
 
 /* Lays one of the histograms out as a run does, by the options of the outcome, and sets the pointer to it. 0, or -errno after one line. */
 int outcome_place(struct histogram *h, struct histogram **pointer, const struct options *o, int64_t width_ns, uint32_t overflow_capacity);
+
+/* When all is read: can the buckets of --bucket-size be made of what there is? 0, or -errno after one line. */
+int outcome_check_buckets(const struct outcome *o);
 
 /* When all is read: sorts what must be. */
 void outcome_finish(struct outcome *o);

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct input {
@@ -24,18 +23,10 @@ struct input {
 /* What cannot be told by its look is said when it is read. */
 static FILE *open_file(const char *path, enum log_look *look)
 {
-	FILE *file = fopen(path, "re");
-	struct stat s;
+	FILE *file = outcome_open_file(path);
 
-	if (!file) {
-		warnx("%s: cannot be read (%s)", path, strerror(errno));
+	if (!file)
 		return NULL;
-	}
-	if (fstat(fileno(file), &s) || !S_ISREG(s.st_mode)) {
-		warnx("%s: is no file: give one that a run has written", path);
-		fclose(file);
-		return NULL;
-	}
 	*look = log_read_look(file);
 	if (*look != LOG_LOOK_EMPTY && *look != LOG_LOOK_FOREIGN)
 		return file;
@@ -131,6 +122,8 @@ static int report(const struct options *options)
 		error = output_open(&output, o);
 	if (!error)
 		error = read_all(o, input);
+	if (!error)
+		error = outcome_check_buckets(o);
 	if (!error)
 		error = write_all(&output, o);
 	output_close(&output);

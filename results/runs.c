@@ -103,26 +103,34 @@ bool runs_are_alike(const struct outcome *a, const struct outcome *b)
 	return true;
 }
 
+static int check_setting(const struct outcome *o, size_t i, const struct tree *root, const char *path)
+{
+	struct outcome_setting one;
+	int error = 0;
+
+	if (!read_setting(&one, tree_at(root, settings[i]), settings[i]))
+		return run_refuse(path, settings[i], "is no number and no text");
+	if (!is_same(&o->setting[i], &one))
+		error = refuse_setting(o->file[0].path, &o->setting[i], path, &one);
+	free(one.text);
+	return error;
+}
+
+/* The first run sets them. */
 static int add_settings(struct outcome *o, const struct tree *root, const char *path)
 {
 	const bool first = !o->settings;
+	int error = 0;
 
-	for (size_t i = 0; i < SETTINGS; i++) {
-		struct outcome_setting one;
-		int error = 0;
-
-		if (!read_setting(&one, tree_at(root, settings[i]), settings[i]))
-			return run_refuse(path, settings[i], "is no number and no text");
-		if (first)
-			o->setting[o->settings++] = one;
-		else if (!is_same(&o->setting[i], &one))
-			error = refuse_setting(o->file[0].path, &o->setting[i], path, &one);
+	for (size_t i = 0; i < SETTINGS && !error; i++) {
 		if (!first)
-			free(one.text);
-		if (error)
-			return error;
+			error = check_setting(o, i, root, path);
+		else if (read_setting(&o->setting[o->settings], tree_at(root, settings[i]), settings[i]))
+			o->settings++;
+		else
+			error = run_refuse(path, settings[i], "is no number and no text");
 	}
-	return 0;
+	return error;
 }
 
 static enum source stamp_named(const char *text)

@@ -112,6 +112,7 @@ results_refused() {
 	refused_again 1 'one is a log, the other is JSON' --report "$logs/e.json" "$logs/e.log"
 	refused_again 1 'is neither a log nor JSON of rant' --report /bin/sh
 	refused_again 1 'is one of the files that are read' --report "$logs/e.json" --json "$logs/e.json"
+	refused_again 1 "the finest bucket that there is has 10.000 us" --report "$logs/e.log" -o 2000000 -b 1
 	refused_again 1 'cannot write there' --report "$logs/e.json" --json "$logs/none/x"
 	verdict
 }
