@@ -1,0 +1,190 @@
+/* build: sources=results/[a-k]*.c,results/log_[a-z]*.c,results/o[a-z]*.c,results/r[a-z]*.c,results/tree.c,report/[a-z]*.c,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,host/[a-z]*.c,histogram.c,tracefs.c,options.c libs= */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Logs as a run: those of one end added, those of both ends joined. */
+#include "results/logs.c"
+
+#include "results_files.h"
+
+static struct outcome *o;
+static struct log_read logs[2];
+static FILE *files[2];
+
+static int set_up(void **state)
+{
+	(void)state;
+	o = outcome_open(&(struct options){ .bucket_ns = NS_PER_US, .overflow_ns = 100 * NS_PER_US });
+	files[0] = files[1] = NULL;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	outcome_close(o);
+	for (int i = 0; i < 2; i++)
+		if (files[i])
+			fclose(files[i]);
+	return 0;
+}
+
+static void open_log(int i, const char *text)
+{
+	static const char *const names[] = { "one", "other" };
+
+	files[i] = file_of(text, strlen(text));
+	assert_non_null(outcome_add_file(o, names[i], files[i], "csv"));
+	assert_int_equal(log_read_open(&logs[i], files[i], names[i], LOG_CSV), 0);
+}
+
+static const char *told(void)
+{
+	outcome_finish(o);
+	return o->note ? o->note : "";
+}
+
+static int join(const char *emitter, const char *reflector)
+{
+	int error;
+
+	open_log(0, emitter);
+	open_log(1, reflector);
+	catch();
+	error = logs_join(o, &logs[0], &logs[1], &o->file[0], &o->file[1]);
+	caught_text();
+	return error;
+}
+
+static void assert_stage(int i, uint64_t count, int64_t min_ns, int64_t max_ns)
+{
+	assert_ptr_equal(o->exchange.stage[i], &o->stage[i]);
+	assert_int_equal(o->stage[i].count, count);
+	assert_int_equal(o->stage[i].min_ns, min_ns);
+	assert_int_equal(o->stage[i].max_ns, max_ns);
+}
+
+static void assert_told(const char *words)
+{
+	if (!strstr(told(), words))
+		fail_msg("not '%s' in:\n%s", words, told());
+}
+
+#define PLAIN "SEQ,T1_HW,T4_HW,RTT\n"
+#define THERE_CSV "SEQ,T2_HW,T2_SW,T3_SW,T3_HW,RESPONSE\n"
+
+/* The reflector's log is in no order; one of each has no partner. */
+static void both_ends(void **state)
+{
+	(void)state;
+	assert_int_equal(join(PLAIN "5,1000,6000,5000\n6,2000,8000,6000\n7,3000,3500,500\n",
+			      THERE_CSV "6,200000,201000,202000,204000,4000\n9,300000,300100,300200,300300,300\n5,100000,100500,101000,103000,3000\n"), 0);
+	assert_string_equal(said, "");
+	assert_int_equal(o->latency.count, 3);
+	assert_stage(STAGE_RESPONSE, 2, 3000, 4000);
+	assert_stage(STAGE_NETWORK, 2, 2000, 2000);
+	assert_stage(STAGE_REMOTE_WIRE_TO_APP, 2, 500, 1000);
+	assert_stage(STAGE_REMOTE_APP, 2, 500, 1000);
+	assert_stage(STAGE_REMOTE_APP_TO_WIRE, 2, 2000, 2000);
+	assert_null(o->exchange.stage[STAGE_APP_TO_WIRE]);
+	assert_int_equal(o->exchange.there, SOURCE_HARDWARE);
+	assert_told("Joined on SEQ: 2 pairs; without a partner: 1 of the emitter's, 1 of the reflector's\n");
+	assert_false(o->options.plain);
+}
+
+/* Nobody knows which of two is the partner, in either log. */
+static void numbers_that_are_there_twice(void **state)
+{
+	(void)state;
+	assert_int_equal(join(PLAIN "5,1000,6000,5000\n6,2000,8000,6000\n6,12000,18000,6000\n7,3000,9000,6000\n",
+			      THERE_CSV "5,1,2,3,4,3\n5,11,12,13,14,3\n6,21,22,23,24,3\n7,31,32,33,34,3\n"), 0);
+	assert_stage(STAGE_RESPONSE, 2, 3, 3); /* of 6 the first, and 7 */
+	assert_told("Joined on SEQ: 2 pairs; without a partner: 2 of the emitter's, 2 of the reflector's\n");
+	assert_told("  other: 2 records share a sequence number with another, and are no partners\n");
+	assert_told("  one: 1 records have a sequence number that was there before\n");
+}
+
+static void a_response_that_cannot_be(void **state)
+{
+	(void)state;
+	assert_int_equal(join(PLAIN "5,1000,6000,5000\n6,2000,8000,6000\n", THERE_CSV "5,1,2,3,9001,9000\n6,1,2,3,7001,7000\n"), 0);
+	assert_stage(STAGE_RESPONSE, 1, 7000, 7000); /* within 1 us */
+	assert_int_equal(o->stage[STAGE_NETWORK].negatives, 1);
+	assert_told("  1 responses are longer than their round trip, and are no pairs\n");
+}
+
+#define FULL "SEQ,T1_HW,T4_HW,RTT,T2_HW,T3_HW,RESPONSE,NETWORK,FLAGS\n"
+
+/* What the emitter heard itself tells which records are of one packet. */
+static void another_run(void **state)
+{
+	(void)state;
+	assert_int_equal(join(FULL "5,1000,6000,5000,100,,,,lost\n6,2000,8000,6000,300,400,100,5900,-\n",
+			      THERE_CSV "5,100,110,120,3100,3000\n6,301,310,320,400,99\n"), 0);
+	assert_stage(STAGE_RESPONSE, 1, 3000, 3000); /* its T3 was lost on the way */
+	assert_told("  1 numbers have other times in the two logs, and are no pairs\n");
+}
+
+static void nothing_joins(void **state)
+{
+	(void)state;
+	assert_int_equal(join(PLAIN "5,1000,6000,5000\n", THERE_CSV "6,1,2,3,4,3\n"), -EINVAL);
+	assert_said("one and other: no record of one belongs to one of the other: are they of one run?");
+}
+
+/* A reflector without stamps on the wire: all that there is are the times of its program. */
+static void a_program_there(void **state)
+{
+	(void)state;
+	assert_int_equal(join("SEQ,T1_KERNEL,T4_KERNEL,RTT\n5,1000,6000,5000\n", "SEQ,T2_KERNEL,T2_SW,T3_SW,RESPONSE\n5,90,100,1100,1000\n"), 0);
+	assert_stage(STAGE_RESPONSE, 1, 1000, 1000);
+	assert_stage(STAGE_NETWORK, 1, 4000, 4000);
+	assert_int_equal(o->exchange.there, SOURCE_USER);
+	assert_null(o->exchange.stage[STAGE_REMOTE_APP]);
+}
+
+/* What the log says of response and network is what was recorded, also where a stamp has no column. */
+static void one_end(void **state)
+{
+	(void)state;
+	open_log(0, FULL "5,1000,6000,5000,100,400,300,4700,-\n6,2000,8000,6000,,,700,5300,-\n");
+	assert_int_equal(logs_add(o, logs, 1), 0);
+	assert_stage(STAGE_RESPONSE, 2, 300, 700);
+	assert_stage(STAGE_NETWORK, 2, 4700, 5300);
+	assert_int_equal(o->file[0].samples, 2);
+	assert_int_equal(o->file[0].max_ns, 6000);
+	assert_string_equal(told(), "");
+}
+
+static void several_of_one_end(void **state)
+{
+	(void)state;
+	open_log(0, PLAIN "5,1000,6000,5000\n# 3 records left out from SEQ 6 on: the ring was full\n5,11000,16000,5000\n");
+	open_log(1, PLAIN "5,1000,7000,6000\n");
+	assert_int_equal(logs_add(o, logs, 2), 0);
+	assert_int_equal(o->latency.count, 3);
+	assert_told("  one: 3 more samples were left out of it while it was written\n");
+	assert_told("  one: 1 records have a sequence number that was there before\n");
+	assert_null(strstr(told(), "other:"));
+}
+
+static void of_other_kinds(void **state)
+{
+	(void)state;
+	open_log(0, PLAIN "5,1000,6000,5000\n");
+	open_log(1, "SEQ,T1_KERNEL,T4_KERNEL,RTT\n5,1000,7000,6000\n");
+	catch();
+	assert_int_equal(logs_add(o, logs, 2), -EINVAL);
+	caught_text();
+	assert_said("one and other: have other columns, of another end or of other stamps");
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(both_ends), TEST(numbers_that_are_there_twice), TEST(a_response_that_cannot_be), TEST(another_run), TEST(nothing_joins),
+		TEST(a_program_there), TEST(one_end), TEST(several_of_one_end), TEST(of_other_kinds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
