@@ -21,6 +21,17 @@ static uint64_t draw(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
+/* 2 n^(1/3), rounded: long enough for what neighbours have in common, and short enough that there are many. The cube root is of the best order
+ * (Hall, Horowitz and Jing 1995). Without cbrt(), for which all of libm would be in the memory of every run. */
+static size_t block_length(size_t rows)
+{
+	size_t length = 1;
+
+	while ((2 * length + 1) * (2 * length + 1) * (2 * length + 1) <= 64 * rows)
+		length++;
+	return length;
+}
+
 /* ---- A run as a table -------------------------------------------------------------------------------------------------- */
 
 /* Row i has how many samples are in each bucket before stretch i, so that any number of stretches costs as much as one. The last two columns
@@ -82,9 +93,7 @@ static void fill(struct table *t, const struct blocks *b)
 static int make_table(struct table *t, const struct blocks *b)
 {
 	*t = (struct table){ .rows = b->blocks < ROWS_MOST ? b->blocks : ROWS_MOST };
-	/* Long enough for what neighbours have in common, and short enough that there are many: the cube root is of the best order (Hall,
-	 * Horowitz and Jing 1995). */
-	t->length = (size_t)(2 * cbrt((double)t->rows) + 0.5);
+	t->length = block_length(t->rows);
 	if (!find_columns(t, b))
 		return -ENOMEM;
 	t->before = calloc((t->rows + 1) * (t->columns + 2), sizeof(*t->before));

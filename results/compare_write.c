@@ -36,10 +36,11 @@ static struct unit unit_for(const struct compare_row *row, double largest)
 
 static struct number number(const struct unit *u, double value)
 {
+	static const double half[] = { 0.5, 0.05, 0.005, 0.0005, 0.00005 }; /* of the last decimal */
 	struct number n;
 
 	value /= u->size;
-	if (fabs(value) < 0.5 * pow(10, -u->decimals))
+	if (fabs(value) < half[u->decimals])
 		value = 0; /* and no minus before it */
 	snprintf(n.text, sizeof(n.text), "%.*f", u->decimals, value);
 	return n;
@@ -180,7 +181,7 @@ static void put_value(struct json *j, const char *name, const struct compare_row
 	else if (row->kind == COMPARE_LOSS)
 		json_real(j, name, value, 9);
 	else
-		json_integer(j, name, llround(value));
+		json_integer(j, name, (int64_t)(value < 0 ? value - 0.5 : value + 0.5));
 }
 
 static void put_row(struct json *j, const struct compare_row *row)
