@@ -41,10 +41,17 @@ joins_up() {
 }
 
 adds_up() {
-	local schema=$results_here/../../docs/rant.schema.json
+	local schema=$results_here/../../docs/rant.schema.json python line
 
-	"$rant" --report "$logs/e.json" "$logs/e2.json" -H --json "$logs/m.json" >"$work/m.out" 2>"$work/m.err" ||
-		complain "two runs do not add up: $(cat "$work/m.err")"
+	"$rant" --report "$logs/e.json" "$logs/e2.json" -H --json "$logs/m.json" --prometheus "$logs/m.prom" --hgrm "$logs/m.hgrm" \
+		>"$work/m.out" 2>"$work/m.err" || complain "two runs do not add up: $(cat "$work/m.err")"
+	for python in python3 /usr/bin/python3; do
+		! "$python" -c 'import prometheus_client' 2>/dev/null || break
+	done
+	! "$python" -c 'import prometheus_client' 2>/dev/null ||
+		while read -r line; do
+			complain "m: $line"
+		done < <("$python" "$results_here/read_prom.py" "$logs/m.json" "$logs/m.prom" "$logs/m.hgrm" 2>&1)
 	results_agree sum "$schema" "$logs/m.json" "$logs/e.json" "$logs/e2.json"
 	"$rant" --report -q "$logs/m.json" --json "$logs/n.json" || complain 'what was made is not read again'
 	results_agree sum "$schema" "$logs/n.json" "$logs/m.json"
