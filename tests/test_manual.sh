@@ -106,6 +106,7 @@ completes "$work/afile $work/afolder" -l "$work/a"
 completes "$work/afolder" --save-trace "$work/a"
 completes 'root' --user roo
 completes '' -d 1
+completes "$work/afile $work/afolder" --report -H "$work/a"
 completes '' --count ''
 completes "$work/afile $work/afolder" --once "$work/a"
 for program in ./rant ./config.sh plot/rant-plot; do
