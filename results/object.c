@@ -128,7 +128,7 @@ static void put_accounts(struct json *j, const struct outcome *o)
 static void put_rest(struct json *j)
 {
 	static const char *const activity[] = { "run", "until_first_breach", "before_worst_breach" };
-	static const char *const nulls[] = { "counters", "trace", "log" };
+	static const char *const nulls[] = { "counters", "trace", "log", "seconds" };
 
 	json_null(j, "breaches");
 	json_object(j, "activity");

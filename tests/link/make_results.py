@@ -45,7 +45,7 @@ def second(number, values, lost):
     ordered = sorted(values)
     some = {name: rank(ordered, a, b) if ordered else None
             for name, a, b in (("p50_ns", 50, 100), ("p99_ns", 99, 100), ("p99_9_ns", 999, 1000), ("max_ns", 1, 1))}
-    return dict(number=number, from_ns=number * 10**9, to_ns=(number + 1) * 10**9, unix_ns=10**18 + number * 10**9,
+    return dict(number=number + 1, from_ns=number * 10**9, to_ns=(number + 1) * 10**9, unix_ns=10**18 + number * 10**9,
                 sent=len(values) + lost, lost=lost, samples=len(values), longest_gap_ns=1000, not_in_percentiles=0,
                 buckets=pairs(map(bucket_of, values)), **some)
 
