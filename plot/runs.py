@@ -158,10 +158,10 @@ def take_run(run, of):
     run.figure = "rtt_ns" if run.role == "emit" else "response_ns"
     run.stamp = clean(member(part, "stamp", "text"), 20)
     run.latency = clean(member(part, "latency", "text"), 60)
-    run.interface = clean(member(part, "interface", "text"), 20)
+    run.interface = clean(member(part, "interface", "text", none=True) or "", 20) or None
     run.server = clean(member(part, "server", "text", none=True) or "", 60) or None
     run.began_unix_ns = member(part, "began_unix_ns", "integer", none=True)
-    run.duration_ns = member(part, "duration_ns", "count")
+    run.duration_ns = member(part, "duration_ns", "count", none=True)
 
 
 def take_verdict(run, of):

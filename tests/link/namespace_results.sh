@@ -53,6 +53,8 @@ adds_up() {
 			complain "m: $line"
 		done < <("$python" "$results_here/read_prom.py" "$logs/m.json" "$logs/m.prom" "$logs/m.hgrm" 2>&1)
 	results_agree sum "$schema" "$logs/m.json" "$logs/e.json" "$logs/e2.json"
+	! command -v gnuplot >/dev/null || "$results_here/../../plot/rant-plot" "$logs/m.json" -o "$logs/m.svg" >"$work/plot.out" 2>&1 ||
+		complain "there is no picture of it: $(cat "$work/plot.out")"
 	"$rant" --report -q "$logs/m.json" --json "$logs/n.json" || complain 'what was made is not read again'
 	results_agree sum "$schema" "$logs/n.json" "$logs/m.json"
 }
