@@ -171,7 +171,7 @@ runs_compare() {
 
 if python3 -c 'import jsonschema' 2>/dev/null; then
 	results_tests
-	if grep -q libjansson "$rant"; then
+	if grep -qF libjansson.so "$rant"; then
 		runs_add_up
 		runs_compare
 		results_refused
