@@ -115,8 +115,8 @@ pair 'delays by the clock have the error of the timer' '0 0' "$K" "$K --count 20
 	'@delays_are e KERNEL 8' 'e.out ~ ^  Timer error +200 ' 'e.out ~ ^  Send call +200 '
 # Without the reflector's stamps there is no delay of one way, but T2 is in every reply.
 pair 'IPDV without delays of one way' '0 0' "$K" "$K --count 200 -l LOG --plain" '@delays_are e KERNEL 2' \
-	'e.out !~ ^  (Send|Receive) delay  ' 'e.out ~ ^  Send IPDV +199 ' \
-	'e.out ~ ^  Send and receive delay: not known, only their variation$'
+	'e.out ~ ^  Send IPDV +199 ' 'e.out ~ ^As its program tells, by T2 and T3 in the replies ' 'e.out ~ ^  Response +200 ' \
+	'e.out ~ ^  Receive IPDV +199 ' 'e.out !~ ^  Send and receive delay: not known'
 
 # Each tenth reply is lost: the numbers around it have no difference.
 gaps() {
