@@ -147,6 +147,21 @@ bool variation_note(struct exchange *x, const struct sample *s)
 	return x->peer && note_there(x, s);
 }
 
+void variation_note_answer(struct exchange *x, const struct flight *f)
+{
+	struct session *s = &x->sessions->session[f->session];
+	const int64_t by_ns = f->sample.latency_ns - s->response_ns; /* of what is recorded neither is negative */
+
+	/* A stamp that comes so late may be that of a session that was forgotten, whose place is another's now. */
+	if (x->now_ns - f->sent_ns >= SESSION_IDLE_NS)
+		return;
+	if (s->has_response && f->sample.seq - s->response_seq == 1)
+		add(&x->variation.of[VARIATION_RESPONSE], by_ns < 0 ? -(uint64_t)by_ns : (uint64_t)by_ns);
+	s->has_response = true;
+	s->response_seq = f->sample.seq;
+	s->response_ns = f->sample.latency_ns;
+}
+
 /* ---- Reading ------------------------------------------------------------------------------------------------------- */
 
 /* The middle of a bucket. */

@@ -12,6 +12,7 @@
 #include "rant.h"
 
 struct exchange;
+struct flight;
 
 /* Beyond 2^40 ns is no difference of delays: --timeout is at most a minute. */
 #define VARIATION_BITS 40
@@ -63,6 +64,10 @@ struct variation {
 
 /* The delay of packet seq, in the order in which they are known. kind: not 0; delays of different kinds are not compared. */
 void variation_add(struct variation_figure *f, int64_t delay_ns, uint32_t seq, uint8_t kind);
+
+/* Reflector: takes an answer that was recorded, once: by how much its response differs from that of the request before it of the same
+ * session. */
+void variation_note_answer(struct exchange *x, const struct flight *f);
 
 /* Counts a difference; or, in a figure of its own, anything whose distribution is wanted. */
 void variation_count(struct variation_figure *f, uint64_t ns);

@@ -201,13 +201,15 @@ static void put_variations(struct json *j, const struct report *r)
 {
 	const struct variation *v = &r->exchange->variation;
 
-	if (r->options->role != ROLE_EMIT)
-		return;
 	json_object(j, "ipdv");
-	put_variation(j, "rtt_ipdv_ns", &v->of[VARIATION_RTT]);
-	put_variation(j, "send_ipdv_ns", &v->of[VARIATION_FORWARD]);
-	put_variation(j, "receive_ipdv_ns", &v->of[VARIATION_BACKWARD]);
-	json_count(j, "left_out", v->left_out);
+	put_variation(j, "response_ipdv_ns", &v->of[VARIATION_RESPONSE]);
+	if (r->options->role == ROLE_EMIT) {
+		put_variation(j, "rtt_ipdv_ns", &v->of[VARIATION_RTT]);
+		put_variation(j, "network_ipdv_ns", &v->of[VARIATION_NETWORK]);
+		put_variation(j, "send_ipdv_ns", &v->of[VARIATION_FORWARD]);
+		put_variation(j, "receive_ipdv_ns", &v->of[VARIATION_BACKWARD]);
+		json_count(j, "left_out", v->left_out);
+	}
 	json_end(j);
 }
 

@@ -118,8 +118,8 @@ static void write_notes_of_delays(FILE *out, const struct delay_row rows[DELAYS]
 			fprintf(out, "  Not in %s: %" PRIu64 " that are negative\n", rows[i].name, rows[i].histogram->negatives);
 }
 
-/* The same of IPDV. */
-static void write_notes_of_variations(FILE *out, const struct variation *v)
+/* The same of IPDV. within: of what the probes are. */
+static void write_notes_of_variations(FILE *out, const struct variation *v, const char *within)
 {
 	uint64_t count = 0, beyond = 0;
 
@@ -128,7 +128,7 @@ static void write_notes_of_variations(FILE *out, const struct variation *v)
 		beyond += v->of[i].beyond;
 	}
 	if (count)
-		fprintf(out, "  IPDV: between the delays of consecutive probes (RFC 3393); median and 99th within 1.6 %%\n");
+		fprintf(out, "  IPDV: between the delays of consecutive probes%s (RFC 3393); median and 99th within 1.6 %%\n", within);
 	if (v->left_out)
 		fprintf(out, "  In no IPDV but that of RTT: %" PRIu64 " samples around a clock that was set or is in doubt\n",
 			v->left_out);
@@ -194,6 +194,19 @@ static void write_told(FILE *out, const struct report *r, bool samples)
 
 /* ---- All of it ----------------------------------------------------------------------------------------------------- */
 
+/* A reflector knows its own responses, and which probes follow each other in a session. */
+static void write_responses(const struct report *r, struct table *t)
+{
+	const struct exchange *x = r->exchange;
+
+	write_delay(t, "Response", r->histogram);
+	write_variation(t, "Response IPDV", &x->variation.of[VARIATION_RESPONSE]);
+	if (t->few)
+		fprintf(t->out, "  * fewer than ten samples are above it\n");
+	write_notes_of_delays(t->out, (const struct delay_row[DELAYS]){ { "Response", r->histogram } });
+	write_notes_of_variations(t->out, &x->variation, " of one session");
+}
+
 void variation_write(FILE *out, const struct report *r, int columns)
 {
 	const struct exchange *x = r->exchange;
@@ -210,10 +223,14 @@ void variation_write(FILE *out, const struct report *r, int columns)
 	};
 	bool way_known = false, way_varies;
 
-	if (r->options->role != ROLE_EMIT || !r->histogram->count)
+	if (!r->histogram->count)
 		return;
 	fputc('\n', out);
 	write_columns(&t, "Delays (us):");
+	if (r->options->role == ROLE_REFLECT) {
+		write_responses(r, &t);
+		return;
+	}
 	for (int i = 0; i < DELAYS; i++) {
 		if (!rows[i].histogram || !rows[i].histogram->count)
 			continue;
@@ -230,6 +247,6 @@ void variation_write(FILE *out, const struct report *r, int columns)
 	write_notes_of_delays(out, rows);
 	if (way_varies && !way_known && !(variation_is_told(r) && x->variation.told.delay[TOLD_SEND].count))
 		fprintf(out, "  Send and receive delay: not known, only their variation\n");
-	write_notes_of_variations(out, &x->variation);
+	write_notes_of_variations(out, &x->variation, "");
 	write_told(out, r, t.samples);
 }

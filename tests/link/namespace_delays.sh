@@ -63,8 +63,10 @@ compare_delays='
 	FNR == 1 { file++ }
 	file == 1 && FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
 	file == 1 && FNR > 2 {
-		put("RTT", $at["RTT"])
-		follow("RTT IPDV", $at["RTT"])
+		if ("RTT" in at) {
+			put("RTT", $at["RTT"])
+			follow("RTT IPDV", $at["RTT"])
+		}
 		if ("RESPONSE" in at && $at["RESPONSE"] != "-")
 			put("Response", $at["RESPONSE"])
 		if ("RESPONSE" in at)
@@ -135,4 +137,21 @@ gaps() {
 }
 gaps
 
-pair 'a reflector has no table of delays' '0 0' "$K -H" "$K --count 20" 'r.out !~ ^Delays|IPDV|Traffic'
+pair 'a reflector has the delays of its response, as its log' '0 0' "$K -H -l LOG" "$K --count 400" '@delays_are r KERNEL 2' \
+	'r.out !~ ^  (RTT|Network|Send|Receive) |Traffic' 'r.out ~ ^  IPDV: between the delays of consecutive probes of one session '
+
+# Each of 200 follows one of its own, however they alternate: and the closing probe too.
+two_sessions() {
+	begin 'IPDV of a reflector is within each session' || return 0
+	start_reflector r "$K -H --json $logs/r.json"
+	start_emitter e "$K --count 200 --timeout 5000 --interval 200us"
+	start_emitter e2 "$K --count 200 --timeout 5000 --interval 200us"
+	finish e e2
+	terminate r
+	expect_status r 0
+	check 'r:Recorded -eq 402'
+	check 'r.out ~ ^  Response IPDV +400 '
+	grep -A1 '"response_ipdv_ns"' "$logs/r.json" | grep -q '"samples": 400,' || complain 'JSON has another number'
+	verdict
+}
+two_sessions

@@ -73,10 +73,24 @@ static void the_round_trip_alone(void **state)
 	(void)state;
 	four_round_trips();
 	assert_section(TITLE, RTT IPDV FEW LEGEND);
-	/* Neither at the other end, nor where there is nothing. */
-	options.role = ROLE_REFLECT;
+	/* Not where there is nothing. */
+	forget_samples(&histogram, 0, 0);
 	assert_no(written(0), "Delays (us)");
-	options.role = ROLE_EMIT;
+}
+
+/* The same responses of a reflector, two of which followed each other in a session. */
+static void the_response_of_a_reflector(void **state)
+{
+	(void)state;
+	four_round_trips();
+	options.role = ROLE_REFLECT;
+	memset(&exchange.variation, 0, sizeof(exchange.variation));
+	assert_section(TITLE, "  Response              4     10.000     16.500     12.000*    30.000*    30.000     7.921\n" FEW);
+	variation_add(&exchange.variation.of[VARIATION_RESPONSE], 3000, 1, SOURCE_KERNEL);
+	variation_add(&exchange.variation.of[VARIATION_RESPONSE], 1000, 2, SOURCE_KERNEL);
+	assert_section(TITLE, "  Response              4     10.000     16.500     12.000*    30.000*    30.000     7.921\n"
+			      "  Response IPDV         1      2.000      2.000      2.000*     2.000*     2.000     0.000\n" FEW
+			      "  IPDV: between the delays of consecutive probes of one session (RFC 3393); median and 99th within 1.6 %\n");
 	forget_samples(&histogram, 0, 0);
 	assert_no(written(0), "Delays (us)");
 }
@@ -237,6 +251,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ENDED(the_round_trip_alone),
+		ENDED(the_response_of_a_reflector),
 		ENDED(one_sample_does_not_vary),
 		ENDED(all_that_there_is),
 		ENDED(ways_of_which_only_the_variation_is_known),

@@ -502,6 +502,66 @@ static void a_clock_that_was_set_tells_nothing(void **state)
 	assert_int_equal(x.variation.left_out, 2);
 }
 
+/* ---- At a reflector ------------------------------------------------------------------------------------------------ */
+
+static struct sessions sessions;
+
+static void answer(uint16_t session, uint32_t seq, int64_t response_ns)
+{
+	const struct flight flight = { .session = session, .sample = { .seq = seq, .latency_ns = response_ns }, .sent_ns = x.now_ns - 1000 };
+
+	x.sessions = &sessions;
+	variation_note_answer(&x, &flight);
+}
+
+/* Requests of three senders by turns, one of which begins where another is: each follows its own. */
+static void each_session_by_itself(void **state)
+{
+	const struct variation_figure *response = &x.variation.of[VARIATION_RESPONSE];
+
+	(void)state;
+	memset(&sessions, 0, sizeof(sessions));
+	for (uint32_t seq = 0; seq < 10; seq++) {
+		answer(0, seq, 1000 + 10 * (seq % 2));
+		answer(5, seq + 1, 5000 + seq);
+		answer(SESSIONS_MAX - 1, 77 * seq, 900000);
+	}
+	assert_int_equal(response->count, 18);
+	assert_true(response->sum == 9 * 10 + 9);
+	assert_int_equal(response->max_ns, 10);
+	/* Lost, again, late, and where numbers go round. */
+	answer(0, 12, 2000);
+	answer(0, 12, 3000);
+	answer(0, 11, 4000);
+	assert_int_equal(response->count, 18);
+	answer(5, UINT32_MAX, 100);
+	answer(5, 0, 600);
+	assert_int_equal(response->count, 19);
+	assert_int_equal(response->max_ns, 500);
+	for (int i = 0; i < VARIATIONS; i++)
+		assert_true(i == VARIATION_RESPONSE || !x.variation.of[i].count);
+}
+
+/* The first one of a session has none before it, whatever its number; nor has what may be another's by now. */
+static void the_first_answer_of_a_session(void **state)
+{
+	const struct variation_figure *response = &x.variation.of[VARIATION_RESPONSE];
+	const struct flight late = { .sample = { .seq = 2, .latency_ns = 77 }, .sent_ns = -SESSION_IDLE_NS };
+
+	(void)state;
+	memset(&sessions, 0, sizeof(sessions));
+	answer(0, 1, 1000);
+	assert_int_equal(response->count, 0);
+	variation_note_answer(&x, &late);
+	assert_int_equal(response->count, 0);
+	answer(0, 2, 1300);
+	assert_int_equal(response->count, 1);
+	assert_int_equal(response->max_ns, 300);
+	sessions.session[0] = (struct session){ .requests = 1 };
+	answer(0, 3, 5000);
+	assert_int_equal(response->count, 1);
+}
+
 /* Times of clocks that have nothing in common, at the ends of 64 bits. */
 static void times_beyond_64_bits(void **state)
 {
@@ -545,6 +605,8 @@ int main(void)
 		TEST(a_reflector_with_other_stamps),
 		TEST(a_clock_that_was_set),
 		TEST(times_beyond_64_bits),
+		TEST(each_session_by_itself),
+		TEST(the_first_answer_of_a_session),
 		TEST(what_only_its_program_tells),
 		TEST(what_its_program_cannot_tell),
 		TEST(what_it_tells_may_be_negative),
