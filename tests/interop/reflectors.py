@@ -180,6 +180,13 @@ class Unknowing(Full):
         return value, U
 
 
+class Echoing(Full):
+    """What it does not know comes back as it was, and is said to be known."""
+
+    def answer_tlv(self, kind, value, told):
+        return value if kind >= 240 else super().answer_tlv(kind, value, told)[0], 0
+
+
 class Refusing(Full):
     """Marks the first TLV as malformed, which ends the processing, though the rest looks well."""
     flag = M
@@ -321,7 +328,7 @@ class Forgetful(Full):
 
 KINDS = {kind.__name__: kind for kind in (
     Base, Stateless, Light, Light38, LightLong, Full, FullStateless, NoSsid, InNtp, InPtp, ByHardware, Mixed, NoMethod,
-    OtherState, Unknowing, Refusing, Distrusting, Unsynchronised, InPast, TwoScales, HardwareStateless,
+    OtherState, Unknowing, Refusing, Distrusting, Echoing, Unsynchronised, InPast, TwoScales, HardwareStateless,
     WithoutClock, WithoutT2, OtherScale, Backward, WronglySealed, Forging, TooLong, Babbling, Babble, Forgetful)}
 
 

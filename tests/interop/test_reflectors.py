@@ -348,6 +348,9 @@ def all_of_them():
     test("emits to RFC 8972: every stamp is in its place", full, "Full")
     test("emits to RFC 8972: with -s, T2_SW is not told", full, "Full", "-s", lines=(
         "^  Remote stages: not known: the reflector does not tell when its program had the probe$",))
+    for arguments in ((), ("-s",), ("-s", "--window", "4")):
+        test(f"emits to RFC 8972: TLVs that it does not know come back as if it did {' '.join(arguments)}", full, "Echoing", *arguments,
+             octets=FULL + ("--window" in arguments) * (8 + 6 * 16))
     test("emits to RFC 8972: --stamp user", full, "Full", "--stamp", "user", network="Network and hosts")
     test("emits to RFC 8972: NTP format", full, "InNtp")
     test("emits to RFC 8972: PTP format", full, "InPtp")
