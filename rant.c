@@ -15,6 +15,7 @@
 #include "host/nic_lower.h"
 #include "host/nic_reach.h"
 #include "host/nic_stamp.h"
+#include "host/patience.h"
 #include "host/place.h"
 #include "host/pmc.h"
 #include "host/pmu.h"
@@ -318,27 +319,28 @@ static int open_all(struct run *r)
 {
 	const struct options *o = &r->options;
 
+	patience_begin(r->stop, clean_up);
 	filter_open();
-	if (rights_open(&r->rights, o->user) ||
-	    (o->key_path && hmac_open(&r->key, o->key_path)) ||
+	if (patience_on("looking up --user") || rights_open(&r->rights, o->user) ||
+	    patience_on("reading --key") || (o->key_path && hmac_open(&r->key, o->key_path)) ||
 	    plan_probes(&r->plan, o, r->key) ||
-	    store_open(&r->store, o, &r->exchange) ||
-	    nic_open(&r->nic, o->interface) ||
+	    patience_on("getting memory for the histograms") || store_open(&r->store, o, &r->exchange) ||
+	    patience_on("asking the NIC what it can do") || nic_open(&r->nic, o->interface) ||
 	    nic_check_reach(&r->nic, o) ||
 	    (o->vlan_priority >= 0 && nic_choose_priority(&r->nic, o->vlan_priority, &r->options.priority)) ||
-	    (options_by_nic(o) && nic_stamp(&r->nic, o)) ||
-	    socket_open(&r->channel, o, &r->nic) ||
+	    patience_on_whole("making the NIC stamp") || (options_by_nic(o) && nic_stamp(&r->nic, o)) ||
+	    patience_on("opening the socket") || socket_open(&r->channel, o, &r->nic) ||
 	    (!o->no_step_check && !options_by_nic(o) && clock_set_open(&r->clock_set)) ||
-	    plan_sessions(r->exchange.sessions, o))
+	    plan_sessions(r->exchange.sessions, o) || patience_on("comparing the clocks"))
 		return -1;
 	open_exchange(r);
 	open_clocks(r);
-	if (outputs_open(&r->outputs, &r->report, &r->store.log) ||
-	    open_counters(r) ||
-	    open_trace(r) ||
+	if (patience_on("opening the files that are written") || outputs_open(&r->outputs, &r->report, &r->store.log) ||
+	    patience_on("opening the counters of this machine") || open_counters(r) ||
+	    patience_on("setting up the kernel's trace") || open_trace(r) ||
 	    plan_rights(r) ||
-	    start_watch(r) ||
-	    start_log(r))
+	    patience_on("starting the threads beside") || start_watch(r) ||
+	    patience_on("getting memory for the log") || start_log(r) || patience_on("locking memory"))
 		return -1;
 	if (!o->no_cpu_dma_latency)
 		r->awake_fd = awake_open(o->verbose);
@@ -349,6 +351,7 @@ static int open_all(struct run *r)
 /* In reverse order of opening; each part knows whether it was opened. */
 static void close_all(struct run *r)
 {
+	patience_end();
 	awake_close(r->awake_fd);
 	stop_watch(r);
 	trace_close(&r->trace);
@@ -450,6 +453,8 @@ static void conclude(void *context)
 /* Does not return but when it cannot be done. */
 static void measure(struct run *r)
 {
+	if (patience_on("looking at this machine"))
+		return;
 	if (r->options.verbose) {
 		report_configuration(stderr, &r->report, &r->nic, &r->store.histogram_memory, &r->store.log_memory);
 		check_short(stderr, &r->options, &r->nic);
@@ -457,7 +462,7 @@ static void measure(struct run *r)
 	outputs_look(&r->outputs, &r->nic);
 	read_before(r);
 	if (socket_bind(&r->channel, &r->options, &r->nic) ||
-	    outputs_hand_over(&r->outputs, &r->rights) ||
+	    outputs_hand_over(&r->outputs, &r->rights) || patience_end() ||
 	    rights_drop(&r->rights))
 		return;
 	filter_begin();

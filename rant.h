@@ -122,6 +122,7 @@ struct sample {
 	uint8_t follow_up; /* enum follow_up */
 	/* The reply told of the reflector's times of user space: they are on the scale of its stamps; they are not. */
 	bool one_scale, off_scale;
+	bool alike; /* T2 and T3 in the reply are of one clock, as far as it tells */
 	int64_t latency_ns;
 	int64_t time_ns[ALL_TIMES]; /* since the epoch of the clock that source[] names */
 };

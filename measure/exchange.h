@@ -91,7 +91,7 @@ struct exchange {
 	int64_t one_way_bound_ns[2]; /* of the offset between the two hosts' clocks: the largest, and the last */
 	struct directions directions; /* emitter */
 	struct outages outages; /* emitter */
-	struct variation variation; /* emitter */
+	struct variation variation; /* of a reflector only how responses vary, within each session */
 	struct dozing dozing; /* reflector */
 	_Atomic uint8_t there; /* emitter: enum source of the reflector's stamps, the best that a reply told of; read at any time */
 	uint8_t arrived_ttl, arrived_dscp; /* the last that differed from what was sent */

@@ -8,8 +8,9 @@
 #include "host/clock_peer.h"
 #include "measure/verbs.h"
 
-/* How long each way took, by the difference of the two hosts' clocks as the exchanges themselves tell it. */
-INLINE void record_ways(struct exchange *x, const struct sample *s)
+/* How long each way took, by the difference of the two hosts' clocks as the exchanges themselves tell it. told: T3 is what the reply
+ * says. */
+INLINE void record_ways(struct exchange *x, const struct sample *s, bool told)
 {
 	const int64_t t2_ns = s->time_ns[THERE + REFLECT_T2_WIRE], t3_ns = s->time_ns[THERE + REFLECT_T3_WIRE];
 	int64_t offset_ns = 0, bound_ns = x->options->synced_ns;
@@ -17,6 +18,10 @@ INLINE void record_ways(struct exchange *x, const struct sample *s)
 	/* At T4, so that the bound covers how far the clocks part from T1 on. */
 	if (bound_ns < 0 && !clock_peer_offset(x->peer, s->time_ns[x->to], &offset_ns, &bound_ns))
 		return;
+	if (told) {
+		variation_tell_ways(x, s, offset_ns, bound_ns);
+		return;
+	}
 	if (x->one_way[ONE_WAY_FORWARD]) {
 		histogram_add(x->one_way[ONE_WAY_FORWARD], t2_ns - s->time_ns[x->from] - offset_ns, s->seq);
 		histogram_add(x->one_way[ONE_WAY_BACKWARD], s->time_ns[x->to] - t3_ns + offset_ns, s->seq);
@@ -29,13 +34,15 @@ INLINE void record_ways(struct exchange *x, const struct sample *s)
 /* An emitter's sample has all that it will get. */
 INLINE void finish_probe(struct exchange *x, struct flight *f, bool agrees)
 {
+	bool told;
+
 	sample_complete(x, f, agrees, true);
 	/* The counters are still those of its exchange: the next one is not over, and none was lost in between. */
 	if (f->counted && x->next_key - f->key <= 2)
 		pmc_account(x->pmc, sample_is_slow(x, &f->sample));
 	if (!sample_record(x, f, true))
 		return;
-	variation_note(x, &f->sample);
+	told = variation_note(x, &f->sample);
 	if (x->port)
 		source_port_note(x, f);
 	if (x->planned[PLANNED_LATE]) {
@@ -43,8 +50,8 @@ INLINE void finish_probe(struct exchange *x, struct flight *f, bool agrees)
 		histogram_add(x->planned[PLANNED_RTT], f->late_ns + f->sample.latency_ns, f->sample.seq);
 		histogram_add(x->planned[PLANNED_CALL], f->call_ns, f->sample.seq);
 	}
-	if (x->peer && f->sample.source[THERE + REFLECT_T3_WIRE])
-		record_ways(x, &f->sample);
+	if (x->peer && (told || f->sample.source[THERE + REFLECT_T3_WIRE]))
+		record_ways(x, &f->sample, told);
 }
 
 /* ---- The relation of the two hosts' clocks --------------------------------------------------------------------------- */
@@ -198,6 +205,7 @@ INLINE void note_there(struct exchange *x, struct flight *f, const struct reply 
 		x->era_ns = s->time_ns[THERE + REFLECT_T2_WIRE] - HALF_ERA_NS;
 	s->time_ns[THERE + REFLECT_T3_USER] = in_era(x, r->t3_ns);
 	s->source[THERE + REFLECT_T3_USER] = r->t3_known ? SOURCE_USER : SOURCE_NONE;
+	s->alike = r->software_told ? r->software_bound_ns >= 0 : r->t2_method == r->t3_method;
 	if (!r->software_told)
 		return;
 	s->one_scale = r->software_bound_ns >= 0;

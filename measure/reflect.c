@@ -148,7 +148,8 @@ INLINE void finish_answer(struct exchange *x, struct flight *f)
 
 	if (!sample_settle(x, f, false))
 		return;
-	sample_record(x, f, false);
+	if (sample_record(x, f, false))
+		variation_note_answer(x, f);
 	if (counted)
 		pmc_account(x->pmc, sample_is_slow(x, &f->sample));
 }

@@ -45,12 +45,15 @@ enum { RULE_RESPONSE = RULES_OF_ORDER, RULE_RELATION };
 
 /* Is T3 of the reply, after T2, a part of the round trip? Stamps are taken late on arrival and early on departure, which makes the
  * response shorter, so it can be longer only by what they and the clocks' rates are off. */
-INLINE bool rules_is_response(const struct sample *s)
+INLINE bool rules_is_part(const struct sample *s, int64_t response_ns)
 {
-	int64_t response_ns = s->time_ns[THERE + REFLECT_T3_WIRE] - s->time_ns[THERE + REFLECT_T2_WIRE];
-
 	return response_ns >= -RESPONSE_SLACK_NS &&
 	       response_ns <= s->latency_ns + RESPONSE_SLACK_NS + (response_ns >> STEP_SLACK_SHIFT);
+}
+
+INLINE bool rules_is_response(const struct sample *s)
+{
+	return rules_is_part(s, s->time_ns[THERE + REFLECT_T3_WIRE] - s->time_ns[THERE + REFLECT_T2_WIRE]);
 }
 
 /* Counts a broken rule, keeps it if it is one of the first, and takes the times out. */

@@ -12,6 +12,7 @@
 #include "report/part.h"
 #include "report/report.h"
 #include "report/statistics.h"
+#include "report/variation.h"
 #include "wire/socket.h"
 
 /* ---- Histograms ------------------------------------------------------------------------------------------------------ */
@@ -200,13 +201,43 @@ static void put_variations(struct json *j, const struct report *r)
 {
 	const struct variation *v = &r->exchange->variation;
 
+	json_object(j, "ipdv");
+	put_variation(j, "response_ipdv_ns", &v->of[VARIATION_RESPONSE]);
+	if (r->options->role == ROLE_EMIT) {
+		put_variation(j, "rtt_ipdv_ns", &v->of[VARIATION_RTT]);
+		put_variation(j, "network_ipdv_ns", &v->of[VARIATION_NETWORK]);
+		put_variation(j, "send_ipdv_ns", &v->of[VARIATION_FORWARD]);
+		put_variation(j, "receive_ipdv_ns", &v->of[VARIATION_BACKWARD]);
+		json_count(j, "left_out", v->left_out);
+	}
+	json_end(j);
+}
+
+/* As the reflector's program tells, and no stamp: null where stamps are known, or there is nothing. */
+static void put_told(struct json *j, const struct report *r)
+{
+	const struct told *t = &r->exchange->variation.told;
+
 	if (r->options->role != ROLE_EMIT)
 		return;
-	json_object(j, "ipdv");
-	put_variation(j, "rtt_ipdv_ns", &v->of[VARIATION_RTT]);
-	put_variation(j, "send_ipdv_ns", &v->of[VARIATION_FORWARD]);
-	put_variation(j, "receive_ipdv_ns", &v->of[VARIATION_BACKWARD]);
-	json_count(j, "left_out", v->left_out);
+	if (!variation_is_told(r)) {
+		json_null(j, "as_told");
+		return;
+	}
+	json_object(j, "as_told");
+	json_text(j, "from", "T2 and T3 in the replies, T3 of the reflector's program before it sent");
+	put_variation(j, "response_ns", &t->delay[TOLD_RESPONSE]);
+	put_variation(j, "network_ns", &t->delay[TOLD_NETWORK]);
+	put_variation(j, "send_delay_ns", &t->delay[TOLD_SEND]);
+	put_variation(j, "receive_delay_ns", &t->delay[TOLD_RECEIVE]);
+	json_integer_if(j, "ways_within_ns", t->delay[TOLD_SEND].count + t->negative[TOLD_SEND], t->bound_ns[0]);
+	put_variation(j, "response_ipdv_ns", &t->varies[TOLD_RESPONSE]);
+	put_variation(j, "network_ipdv_ns", &t->varies[TOLD_NETWORK]);
+	put_variation(j, "receive_ipdv_ns", &t->varies[TOLD_RECEIVE]);
+	json_count(j, "negative", t->negative[TOLD_RESPONSE] + t->negative[TOLD_NETWORK] + t->negative[TOLD_SEND] +
+					  t->negative[TOLD_RECEIVE]);
+	json_count(j, "no_part", t->no_part);
+	json_count(j, "two_clocks", t->two_clocks);
 	json_end(j);
 }
 
@@ -298,6 +329,7 @@ void json_statistics(struct json *j, const struct report *r, bool histograms)
 {
 	json_figures(j, r, histograms);
 	put_variations(j, r);
+	put_told(j, r);
 	put_schedule(j, r);
 	put_ports(j, r);
 }

@@ -4,6 +4,7 @@
 
 #include "doctor/check.h"
 #include "doctor/finding.h"
+#include "host/patience.h"
 #include "host/rights.h"
 #include "options.h"
 #include "report/hgrm.h"
@@ -296,6 +297,8 @@ void outputs_look(struct outputs *o, const struct nic *n)
 		check_tell(keep_finding, o, o->report->options, n);
 		begin_json(o);
 	}
+	if (patience_on("writing the first lines"))
+		return;
 	if (o->lines_file.path)
 		jsonl_begin(&o->lines);
 	second_begin(&o->second);

@@ -56,9 +56,9 @@ static void write_row(struct table *t, const char *name, uint64_t count, const d
 	fputc('\n', t->out);
 }
 
-static void write_title(const struct table *t)
+static void write_columns(const struct table *t, const char *title)
 {
-	fprintf(t->out, "\n%-15s", "Delays (us):");
+	fprintf(t->out, "%-15s", title);
 	if (t->samples)
 		fprintf(t->out, " %9s", "Samples");
 	for (int i = 0; i < CELLS; i++)
@@ -118,8 +118,8 @@ static void write_notes_of_delays(FILE *out, const struct delay_row rows[DELAYS]
 			fprintf(out, "  Not in %s: %" PRIu64 " that are negative\n", rows[i].name, rows[i].histogram->negatives);
 }
 
-/* The same of IPDV. */
-static void write_notes_of_variations(FILE *out, const struct variation *v)
+/* The same of IPDV. within: of what the probes are. */
+static void write_notes_of_variations(FILE *out, const struct variation *v, const char *within)
 {
 	uint64_t count = 0, beyond = 0;
 
@@ -128,12 +128,83 @@ static void write_notes_of_variations(FILE *out, const struct variation *v)
 		beyond += v->of[i].beyond;
 	}
 	if (count)
-		fprintf(out, "  IPDV: between the delays of consecutive probes (RFC 3393); median and 99th within 1.6 %%\n");
+		fprintf(out, "  IPDV: between the delays of consecutive probes%s (RFC 3393); median and 99th within 1.6 %%\n", within);
 	if (v->left_out)
 		fprintf(out, "  In no IPDV but that of RTT: %" PRIu64 " samples around a clock that was set or is in doubt\n",
 			v->left_out);
 	if (beyond)
 		fprintf(out, "  Not in IPDV: %" PRIu64 " differences of more than 18 minutes\n", beyond);
+}
+
+/* ---- As its program tells ---------------------------------------------------------------------------------------- */
+
+bool variation_is_told(const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+	const struct told *t = &x->variation.told;
+
+	return r->options->role == ROLE_EMIT && !counter_get(&x->account.follow_up[FOLLOW_UP_THERE]) &&
+	       t->delay[TOLD_RESPONSE].count + t->negative[TOLD_RESPONSE] + t->two_clocks + t->no_part;
+}
+
+static void write_notes_of_told(FILE *out, const struct told *t)
+{
+	static const char *const names[TOLDS] = { [TOLD_RESPONSE] = "Response", [TOLD_NETWORK] = "Network",
+						  [TOLD_RECEIVE] = "Receive delay", [TOLD_SEND] = "Send delay" };
+
+	if (t->delay[TOLD_SEND].count + t->negative[TOLD_SEND])
+		fprintf(out, "  Send and receive delay are within +-%.3f us (at the end +-%.3f)\n", label_us(t->bound_ns[0]),
+			label_us(t->bound_ns[1]));
+	for (int i = 0; i < TOLDS; i++)
+		if (t->negative[i])
+			fprintf(out, "  Not in %s: %" PRIu64 " that are negative\n", names[i], t->negative[i]);
+	if (t->no_part)
+		fprintf(out, "  In none of these: %" PRIu64 " samples whose T3 - T2 is no part of the round trip\n", t->no_part);
+	if (t->two_clocks)
+		fprintf(out, "  In none of these: %" PRIu64 " samples whose reply tells that T2 and T3 are of two clocks\n",
+			t->two_clocks);
+}
+
+/* In a table of its own, so that nobody takes them for differences of stamps. */
+static void write_told(FILE *out, const struct report *r, bool samples)
+{
+	const struct told *t = &r->exchange->variation.told;
+	struct table table = { .out = out, .samples = samples };
+
+	if (!variation_is_told(r))
+		return;
+	fprintf(out, "\nAs its program tells, by T2 and T3 in the replies (T3 is read before a reply is sent):\n");
+	if (!t->delay[TOLD_RESPONSE].count && !t->delay[TOLD_NETWORK].count) {
+		write_notes_of_told(out, t);
+		return;
+	}
+	write_columns(&table, "  (us)");
+	write_variation(&table, "Send delay", &t->delay[TOLD_SEND]);
+	write_variation(&table, "Receive delay", &t->delay[TOLD_RECEIVE]);
+	write_variation(&table, "Response", &t->delay[TOLD_RESPONSE]);
+	write_variation(&table, "Network", &t->delay[TOLD_NETWORK]);
+	write_variation(&table, "Receive IPDV", &t->varies[TOLD_RECEIVE]);
+	write_variation(&table, "Response IPDV", &t->varies[TOLD_RESPONSE]);
+	write_variation(&table, "Network IPDV", &t->varies[TOLD_NETWORK]);
+	if (table.few)
+		fprintf(out, "  * fewer than ten samples are above it\n");
+	fprintf(out, "  Medians and 99ths are within 1.6 %%\n");
+	write_notes_of_told(out, t);
+}
+
+/* ---- All of it ----------------------------------------------------------------------------------------------------- */
+
+/* A reflector knows its own responses, and which probes follow each other in a session. */
+static void write_responses(const struct report *r, struct table *t)
+{
+	const struct exchange *x = r->exchange;
+
+	write_delay(t, "Response", r->histogram);
+	write_variation(t, "Response IPDV", &x->variation.of[VARIATION_RESPONSE]);
+	if (t->few)
+		fprintf(t->out, "  * fewer than ten samples are above it\n");
+	write_notes_of_delays(t->out, (const struct delay_row[DELAYS]){ { "Response", r->histogram } });
+	write_notes_of_variations(t->out, &x->variation, " of one session");
 }
 
 void variation_write(FILE *out, const struct report *r, int columns)
@@ -152,9 +223,14 @@ void variation_write(FILE *out, const struct report *r, int columns)
 	};
 	bool way_known = false, way_varies;
 
-	if (r->options->role != ROLE_EMIT || !r->histogram->count)
+	if (!r->histogram->count)
 		return;
-	write_title(&t);
+	fputc('\n', out);
+	write_columns(&t, "Delays (us):");
+	if (r->options->role == ROLE_REFLECT) {
+		write_responses(r, &t);
+		return;
+	}
 	for (int i = 0; i < DELAYS; i++) {
 		if (!rows[i].histogram || !rows[i].histogram->count)
 			continue;
@@ -169,7 +245,8 @@ void variation_write(FILE *out, const struct report *r, int columns)
 	if (t.few)
 		fprintf(out, "  * fewer than ten samples are above it\n");
 	write_notes_of_delays(out, rows);
-	if (way_varies && !way_known)
+	if (way_varies && !way_known && !(variation_is_told(r) && x->variation.told.delay[TOLD_SEND].count))
 		fprintf(out, "  Send and receive delay: not known, only their variation\n");
-	write_notes_of_variations(out, &x->variation);
+	write_notes_of_variations(out, &x->variation, "");
+	write_told(out, r, t.samples);
 }

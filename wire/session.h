@@ -38,6 +38,9 @@ struct session {
 	int64_t due_ns; /* with a rate limit: when its next request would be due, if they came evenly */
 	int64_t t1_ns, first_t1_ns; /* with a key: the newest T1, and that at which its numbers began */
 	uint32_t doubts; /* clock_doubts() at its first request */
+	bool has_response; /* a response of it was recorded: the last one, to the request of this number, took so long */
+	uint32_t response_seq;
+	int64_t response_ns;
 	struct session_reply reply[SESSION_REPLIES]; /* the last ones, each at its number modulo their number */
 };
 

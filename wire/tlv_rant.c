@@ -40,6 +40,10 @@ void tlv_rant_read(const uint8_t *value, bool ptp, struct reply *r)
 {
 	uint32_t bound_ns = get32(value + 8);
 
+	/* As it was asked: of one that sends back what it does not know and clears U all the same. No answer is like that, for times that
+	 * are not on one scale are of a NIC (octet 5). */
+	if (!(value[4] & ~TLV_RANT_T2_USER) && !value[5] && !is_time(value + 12))
+		return;
 	r->software_told = true;
 	r->wire_source = value[5] <= SOURCE_HARDWARE ? value[5] : SOURCE_NONE;
 	r->t2_user_known = value[4] & TLV_RANT_T2_USER;

@@ -8,7 +8,7 @@
 #   ONLY=REGEX    only the tests whose name matches
 #
 # Not ours are: tshark, which decodes what both sides say (interop/test_decoder.py); scapy, which sends
-# (interop/test_sender.py); stamp-suite, where it is installed (interop/test_suite.py). Reflectors of other makes are
+# (interop/test_sender.py); stamp-suite, where cargo can install it (interop/test_suite.py). Reflectors of other makes are
 # played by interop/reflectors.py, written from the RFCs alone. Prints lines as namespace.sh does. Exit status 1 when
 # anything failed.
 set -uo pipefail
@@ -37,6 +37,24 @@ for one in python3 /usr/bin/python3; do
 		break
 	fi
 done
+
+# STAMP by other people, which no distribution has: by cargo, once in a tree, in half a minute of two CPUs. Why it is not here is told by
+# the test that needs it.
+suite_version=1.0.0 suite=$(readlink -f "$(dirname "$0")/../..")/build/stamp-suite-$suite_version
+SUITE_WHY=
+find_suite() {
+	local said
+
+	PATH=$suite/bin:$PATH
+	! command -v stamp-suite >/dev/null && [[ ! ${ONLY:-} || stamp-suite =~ $ONLY ]] || return 0
+	if ! command -v cargo >/dev/null; then
+		SUITE_WHY='cargo is not installed'
+	elif ! said=$(timeout 300 cargo install --quiet --locked --debug --version "=$suite_version" --root "$suite" stamp-suite 2>&1); then
+		SUITE_WHY="cargo install: $(tail -n 1 <<<"$said" | cut -c 1-200)"
+	fi
+}
+find_suite
+export PATH SUITE_WHY
 
 side_e=rant-interop-e-$$ side_r=rant-interop-r-$$
 work=$(mktemp -d /tmp/rant-interop.XXXXXX) || exit 1

@@ -150,6 +150,10 @@ class ByHardware(Full):
     method = follow_up_method = HARDWARE
 
 
+class HardwareStateless(FullStateless):
+    method = HARDWARE
+
+
 class Mixed(Full):
     """T2 by software, the follow-up by hardware: two clocks."""
     follow_up_method = HARDWARE
@@ -174,6 +178,13 @@ class Unknowing(Full):
 
     def answer_tlv(self, kind, value, told):
         return value, U
+
+
+class Echoing(Full):
+    """What it does not know comes back as it was, and is said to be known."""
+
+    def answer_tlv(self, kind, value, told):
+        return value if kind >= 240 else super().answer_tlv(kind, value, told)[0], 0
 
 
 class Refusing(Full):
@@ -212,6 +223,34 @@ class WithoutClock(Base):
         reply = super().reply(asked, told)
         told["t2"] = told["t3"] = None
         return reply[:4] + bytes(8) + reply[12:16] + bytes(8) + reply[24:]
+
+
+class Unsynchronised(Light):
+    """NTP format by a clock that was never set: it counts from its start, which it takes for 1970."""
+    ptp = False
+    since = clock_ns() - 3600 * stamp.NS
+
+    def reply(self, asked, told):
+        told["t2"] -= self.since
+        return self.shift(super().reply(asked, told), told, -self.since)
+
+    @staticmethod
+    def shift(reply, told, by_ns):
+        """T3 by so much."""
+        told["t3"] += by_ns
+        return reply[:4] + stamp.time_octets(told["t3"], told["ptp"]) + reply[12:]
+
+
+class InPast(Unsynchronised):
+    """The same in PTP format, a day late."""
+    ptp, since = True, 86400 * stamp.NS
+
+
+class TwoScales(Base):
+    """T2 is TAI, T3 is UTC, and nothing in a packet says so."""
+
+    def reply(self, asked, told):
+        return Unsynchronised.shift(super().reply(asked, told), told, -37 * stamp.NS)
 
 
 class WithoutT2(Full):
@@ -289,7 +328,7 @@ class Forgetful(Full):
 
 KINDS = {kind.__name__: kind for kind in (
     Base, Stateless, Light, Light38, LightLong, Full, FullStateless, NoSsid, InNtp, InPtp, ByHardware, Mixed, NoMethod,
-    OtherState, Unknowing, Refusing, Distrusting,
+    OtherState, Unknowing, Refusing, Distrusting, Echoing, Unsynchronised, InPast, TwoScales, HardwareStateless,
     WithoutClock, WithoutT2, OtherScale, Backward, WronglySealed, Forging, TooLong, Babbling, Babble, Forgetful)}
 
 

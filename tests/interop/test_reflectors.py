@@ -186,6 +186,56 @@ def one_way():
                  (sorted(values)[(COUNT + 1) // 2 - 1] // 10 * 10, max(values)))
 
 
+def figure(values):
+    """What JSON says of them, but for its percentiles, which are within 1/64."""
+    return {"samples": len(values), "min_ns": min(values), "max_ns": max(values),
+            "mean_ns": int(sum(values) / len(values) + 0.5)} if values else None
+
+
+def differences(values):
+    return [abs(b - a) for a, b in zip(values, values[1:])]
+
+
+def as_told(kind, *arguments, key=None, two_clocks=0, no_part=0):
+    """T2 and T3 of the replies, as the peer's program told them: every figure to the nanosecond, and nothing of it by stamps."""
+    path = os.path.join(harness.work, "e.json")
+    report, log, told = run(kind, "--json", path, *arguments, key=key)
+    with open(path, encoding="ascii") as f:
+        data = json.load(f)
+    have = data["as_told"]
+    by_seq = {record["asked"]: record for record in told}
+    pairs = [(record, by_seq[seq]) for seq, record in log.items()] if not two_clocks and not no_part else []
+    responses = [peer["t3"] - peer["t2"] for _, peer in pairs]
+    networks = [record["RTT"] - response for (record, _), response in zip(pairs, responses)]
+    backs = [record["T4_KERNEL"] - peer["t3"] for record, peer in pairs]
+    want = {"response_ns": responses, "network_ns": networks, "response_ipdv_ns": differences(responses),
+            "network_ipdv_ns": differences(networks), "receive_ipdv_ns": differences(backs)}
+    for name, values in want.items():
+        one = have[name] and {part: have[name][part] for part in ("samples", "min_ns", "max_ns", "mean_ns")}
+        expected = figure(values)
+        if one and expected:
+            true(f"{name}: the mean is {one['mean_ns']}, not {expected['mean_ns']}", abs(one["mean_ns"] - expected["mean_ns"]) <= 1)
+            expected["mean_ns"] = one["mean_ns"]
+        same(name, one, expected)
+    same("samples of two clocks, and that are no part", (have["two_clocks"], have["no_part"]), (two_clocks, no_part))
+    true("its origin is not told", "T3 of the reflector's program" in have["from"])
+    same("it is in the report", "\nAs its program tells, by T2 and T3 in the replies" in report.text, True)
+    if pairs:
+        true("the report has another response", re.search(
+            rf"^  Response +{COUNT} +{min(responses) / 1000:.3f} .* {max(responses) / 1000:.3f} +[0-9.]+$", report.text, re.M))
+    judge_stages(report, 0)
+    same("what is by stamps", [name for name in ("response_ns", "network_ns", "forward_ns") if name in data["statistics"]], [])
+
+
+def stamps_alone():
+    """Of a reflector that tells when its replies left nothing is said as told."""
+    path = os.path.join(harness.work, "e.json")
+    report, _, _ = harness.patiently(lambda: run("Full", "--json", path))
+    with open(path, encoding="ascii") as f:
+        same("as_told", json.load(f)["as_told"], None)
+    true("the report tells it", "As its program tells" not in report.text)
+
+
 def threshold(kind, which, breached):
     """A threshold on what the peer does not tell is never breached, and this is said; on what it tells it is."""
     peer = start_peer(kind)
@@ -298,6 +348,9 @@ def all_of_them():
     test("emits to RFC 8972: every stamp is in its place", full, "Full")
     test("emits to RFC 8972: with -s, T2_SW is not told", full, "Full", "-s", lines=(
         "^  Remote stages: not known: the reflector does not tell when its program had the probe$",))
+    for arguments in ((), ("-s",), ("-s", "--window", "4")):
+        test(f"emits to RFC 8972: TLVs that it does not know come back as if it did {' '.join(arguments)}", full, "Echoing", *arguments,
+             octets=FULL + ("--window" in arguments) * (8 + 6 * 16))
     test("emits to RFC 8972: --stamp user", full, "Full", "--stamp", "user", network="Network and hosts")
     test("emits to RFC 8972: NTP format", full, "InNtp")
     test("emits to RFC 8972: PTP format", full, "InPtp")
@@ -320,6 +373,13 @@ def all_of_them():
     test("emits to RFC 8972: a reply leaves before its request came", backward)
     test("emits to RFC 8972: loss, and its directions", loses)
     test("emits to RFC 8972: forward and backward with --synced", one_way)
+    for kind in ("Base", "Stateless", "Light", "Light38", "Unknowing", "FullStateless", "NoMethod", "Mixed", "Unsynchronised", "InPast"):
+        test(f"emits to {kind}: response as its program tells", as_told, kind)
+    test("emits --plain to TWAMP-Light: response as its program tells", as_told, "Light", "--plain")
+    test("emits --plain to RFC 8762, 8 in flight: response as its program tells", as_told, "Base", "--plain", "--window", "8")
+    test("emits to RFC 8972: T2 by hardware, T3 by the program, and no follow-up", as_told, "HardwareStateless", two_clocks=COUNT)
+    test("emits --plain to RFC 8762: T2 and T3 of two scales", as_told, "TwoScales", "--plain", no_part=COUNT)
+    test("emits to RFC 8972: nothing as its program tells", stamps_alone)
     for which in ("response", "network"):
         test(f"--threshold-on {which}: told", threshold, "Full", which, True)
         test(f"--threshold-on {which}: not told", threshold, "Base", which, False)
@@ -333,6 +393,8 @@ def all_of_them():
     test("emits to RFC 8972, authenticated: with -s", signed, "Full", "-s", octets=signed_octets)
     test("emits to RFC 8972, authenticated: forged replies before each answer", signed, "Forging", octets=signed_octets,
          rows={"Unverified": 2 * (COUNT + 1)})
+    test("emits to RFC 8762, authenticated: response as its program tells", as_told, "Base", "--key",
+         harness.write_key(bytes.fromhex(KEY)), key=KEY)
     test("emits to RFC 8972, authenticated: the TLVs have a wrong HMAC", signed_untold, "WronglySealed",
          octets=signed_octets, rows={"Bad_HMACs": EACH})
     test("emits to RFC 8762, authenticated: TLVs and their HMAC come back as they were", signed_untold, "Base",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
 rant with stamp-suite (https://github.com/asmie/stamp-suite), which is STAMP by other people and in no distribution:
-`cargo install stamp-suite`. Both ways; without it nothing of this is tested, and test_reflectors.py and test_sender.py
+interop.sh has cargo install it. Both ways; without it nothing of this is tested, and test_reflectors.py and test_sender.py
 have to do.
 """
 import json
@@ -28,18 +28,25 @@ def its_reflector(*arguments):
 
 def run(peers, emitters):
     peer, path = its_reflector(*peers), os.path.join(harness.work, "e.log")
-    e = emitter("--stamp", "kernel", "--count", str(COUNT), "-H", "--log-full", "-l", path, *emitters)
+    json_path = os.path.join(harness.work, "e.json")
+    e = emitter("--stamp", "kernel", "--count", str(COUNT), "-H", "--log-full", "-l", path, "--json", json_path, *emitters)
     e.wait()
     peer.end(None)
     report = Report(e)
     judge_verdict(report, e, None)
-    return report, read_log(path)
+    with open(json_path, encoding="ascii") as f:
+        return report, read_log(path), json.load(f)["as_told"]
 
 
 def to_it(*arguments, follow_up, emit=()):
     """follow_up: the row in which every exchange is counted."""
-    report, log = harness.patiently(lambda: run(arguments, emit))
+    report, log, told = harness.patiently(lambda: run(arguments, emit))
     joined = follow_up == "Complete"
+    same("responses that only its program tells", told and told["response_ns"]["samples"], None if joined else COUNT)
+    if told:
+        responses = [record["T3_SW"] - record["T2"] for record in log.values()]
+        same("the least and the most of them", (told["response_ns"]["min_ns"], told["response_ns"]["max_ns"]),
+             (min(responses), max(responses)))
     judge_stages(report, COUNT if joined else 0)
     report.rows("Packets", Recorded=COUNT, Lost=0, Foreign=0, Malformed=0, Bad_TLVs=0, Unverified=0, Bad_HMACs=0)
     report.rows("Reflector's stamps", **{follow_up: COUNT})
@@ -78,7 +85,7 @@ def from_it(*arguments, unknown=(), key=()):
 def all_of_them():
     test, name = harness.test, "stamp-suite"
     if not shutil.which("stamp-suite"):
-        harness.skip(name, "it is not installed (cargo install stamp-suite); scapy and our own peers do its part")
+        harness.skip(name, f"it is not installed ({os.environ.get('SUITE_WHY')}); scapy and our own peers do its part")
         return
     test(f"emits to {name}: stateful", to_it, "--stateful-reflector", follow_up="Complete")
     test(f"emits to {name}: PTP format, --dscp", to_it, "--stateful-reflector", "-K", "PTP", follow_up="Complete",

@@ -20,6 +20,7 @@
  *     set,N      CLOCK_REALTIME is set by 1000 s, forth and back by turns, at every N-th packet that is sent: for
  *                --stamp user, since stamps of the kernel are not; a timerfd tells of it
  *     forbid,N   the sending thread asks who its parent is, which the filter forbids, at every N-th packet that is sent
+ *     lock,N     to lock the memory takes N tenths of a second more
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -49,7 +50,7 @@ static struct {
 	unsigned reads; /* of CLOCK_REALTIME since the last packet was received */
 } spike;
 
-enum kind { NOTHING, PAGE, STRANGE, BACK, ID, ABSENT, FILTER, CLOCK, SET, FORBID, KINDS };
+enum kind { NOTHING, PAGE, STRANGE, BACK, ID, ABSENT, FILTER, CLOCK, SET, FORBID, LOCK, KINDS };
 
 static struct {
 	enum kind kind;
@@ -85,7 +86,7 @@ static void *real(const char *name)
 static void begin_fault(void)
 {
 	static const char *const names[KINDS] = { "", "page", "strange", "back", "id", "absent", "filter", "clock",
-						  "set", "forbid" };
+						  "set", "forbid", "lock" };
 	const char *text = getenv("FAULT");
 	char kind[8] = "";
 
@@ -173,6 +174,9 @@ int mlockall(int flags)
 	const size_t bytes = 1UL << 30;
 	int result = real_mlockall(flags);
 
+	/* Whatever a handler does meanwhile, the call goes on. */
+	for (unsigned long until_ns = fault.kind == LOCK ? now_ns() + fault.every * 100000000 : 0; until_ns && now_ns() < until_ns;)
+		usleep(10000);
 	if (fault.kind != PAGE || fault.page)
 		return result;
 	fault.page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

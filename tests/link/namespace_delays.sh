@@ -63,8 +63,10 @@ compare_delays='
 	FNR == 1 { file++ }
 	file == 1 && FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
 	file == 1 && FNR > 2 {
-		put("RTT", $at["RTT"])
-		follow("RTT IPDV", $at["RTT"])
+		if ("RTT" in at) {
+			put("RTT", $at["RTT"])
+			follow("RTT IPDV", $at["RTT"])
+		}
 		if ("RESPONSE" in at && $at["RESPONSE"] != "-")
 			put("Response", $at["RESPONSE"])
 		if ("RESPONSE" in at)
@@ -115,8 +117,8 @@ pair 'delays by the clock have the error of the timer' '0 0' "$K" "$K --count 20
 	'@delays_are e KERNEL 8' 'e.out ~ ^  Timer error +200 ' 'e.out ~ ^  Send call +200 '
 # Without the reflector's stamps there is no delay of one way, but T2 is in every reply.
 pair 'IPDV without delays of one way' '0 0' "$K" "$K --count 200 -l LOG --plain" '@delays_are e KERNEL 2' \
-	'e.out !~ ^  (Send|Receive) delay  ' 'e.out ~ ^  Send IPDV +199 ' \
-	'e.out ~ ^  Send and receive delay: not known, only their variation$'
+	'e.out ~ ^  Send IPDV +199 ' 'e.out ~ ^As its program tells, by T2 and T3 in the replies ' 'e.out ~ ^  Response +200 ' \
+	'e.out ~ ^  Receive IPDV +199 ' 'e.out !~ ^  Send and receive delay: not known'
 
 # Each tenth reply is lost: the numbers around it have no difference.
 gaps() {
@@ -135,4 +137,21 @@ gaps() {
 }
 gaps
 
-pair 'a reflector has no table of delays' '0 0' "$K -H" "$K --count 20" 'r.out !~ ^Delays|IPDV|Traffic'
+pair 'a reflector has the delays of its response, as its log' '0 0' "$K -H -l LOG" "$K --count 400" '@delays_are r KERNEL 2' \
+	'r.out !~ ^  (RTT|Network|Send|Receive) |Traffic' 'r.out ~ ^  IPDV: between the delays of consecutive probes of one session '
+
+# Each of 200 follows one of its own, however they alternate: and the closing probe too.
+two_sessions() {
+	begin 'IPDV of a reflector is within each session' || return 0
+	start_reflector r "$K -H --json $logs/r.json"
+	start_emitter e "$K --count 200 --timeout 5000 --interval 200us"
+	start_emitter e2 "$K --count 200 --timeout 5000 --interval 200us"
+	finish e e2
+	terminate r
+	expect_status r 0
+	check 'r:Recorded -eq 402'
+	check 'r.out ~ ^  Response IPDV +400 '
+	grep -A1 '"response_ipdv_ns"' "$logs/r.json" | grep -q '"samples": 400,' || complain 'JSON has another number'
+	verdict
+}
+two_sessions

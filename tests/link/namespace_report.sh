@@ -177,6 +177,12 @@ response_template() {
 		^Stages \(us\): +Samples +Negative +50th +90th +95th +99th +99\.9th +99\.99th +Maximum$
 		^  Response +T3_KERNEL - T2_KERNEL( +$number){2}( +$us){2}( +$us\*){4} +$us$
 		^  \* fewer than ten samples are above it$
+		^$
+		^Delays \(us\): +Samples +Min +Mean +Median +99th +Max +Stddev$
+		^  Response +$number( +$us){4}\*( +$us){2}$
+		^  Response IPDV +$number( +$us){4}\*( +$us){2}$
+		^  \* fewer than ten samples are above it$
+		^  IPDV: between the delays of consecutive probes of one session \(RFC 3393\); median and 99th within 1\.6 %$
 	END
 }
 

@@ -73,10 +73,24 @@ static void the_round_trip_alone(void **state)
 	(void)state;
 	four_round_trips();
 	assert_section(TITLE, RTT IPDV FEW LEGEND);
-	/* Neither at the other end, nor where there is nothing. */
-	options.role = ROLE_REFLECT;
+	/* Not where there is nothing. */
+	forget_samples(&histogram, 0, 0);
 	assert_no(written(0), "Delays (us)");
-	options.role = ROLE_EMIT;
+}
+
+/* The same responses of a reflector, two of which followed each other in a session. */
+static void the_response_of_a_reflector(void **state)
+{
+	(void)state;
+	four_round_trips();
+	options.role = ROLE_REFLECT;
+	memset(&exchange.variation, 0, sizeof(exchange.variation));
+	assert_section(TITLE, "  Response              4     10.000     16.500     12.000*    30.000*    30.000     7.921\n" FEW);
+	variation_add(&exchange.variation.of[VARIATION_RESPONSE], 3000, 1, SOURCE_KERNEL);
+	variation_add(&exchange.variation.of[VARIATION_RESPONSE], 1000, 2, SOURCE_KERNEL);
+	assert_section(TITLE, "  Response              4     10.000     16.500     12.000*    30.000*    30.000     7.921\n"
+			      "  Response IPDV         1      2.000      2.000      2.000*     2.000*     2.000     0.000\n" FEW
+			      "  IPDV: between the delays of consecutive probes of one session (RFC 3393); median and 99th within 1.6 %\n");
 	forget_samples(&histogram, 0, 0);
 	assert_no(written(0), "Delays (us)");
 }
@@ -151,6 +165,65 @@ static void what_is_not_in_it(void **state)
 		       "  Not in IPDV: 1 differences of more than 18 minutes\n");
 }
 
+/* Two replies of one that does not tell when they left. */
+static void what_its_program_tells(void)
+{
+	struct told *t = &exchange.variation.told;
+
+	for (unsigned i = 0; i < 2; i++) {
+		variation_count(&t->delay[TOLD_RESPONSE], 1000 + 2000 * i);
+		variation_count(&t->delay[TOLD_NETWORK], 9000 - 50 * i);
+		variation_add(&t->varies[TOLD_RESPONSE], 1000 + 2000 * i, i, SOURCE_LOCAL);
+		variation_add(&t->varies[TOLD_NETWORK], 9000 - 50 * i, i, SOURCE_LOCAL);
+		variation_add(&t->varies[TOLD_RECEIVE], 4000 + 25 * i, i, SOURCE_LOCAL);
+	}
+}
+
+#define AS_IT_TELLS "\nAs its program tells, by T2 and T3 in the replies (T3 is read before a reply is sent):\n"
+#define TOLD_TITLE "  (us)            Samples        Min       Mean     Median       99th        Max    Stddev\n"
+#define TOLD_ROWS                                                                                     \
+	"  Response              2      1.000      2.000      1.000*     2.976*     3.000     1.000\n" \
+	"  Network               2      8.950      8.975      8.950*     9.000*     9.000     0.025\n"
+#define TOLD_IPDV                                                                                     \
+	"  Receive IPDV          1      0.025      0.025      0.025*     0.025*     0.025     0.000\n" \
+	"  Response IPDV         1      2.000      2.000      2.000*     2.000*     2.000     0.000\n" \
+	"  Network IPDV          1      0.050      0.050      0.050*     0.050*     0.050     0.000\n"
+#define WITHIN "  Medians and 99ths are within 1.6 %\n"
+
+static void a_table_of_its_own_for_what_a_program_tells(void **state)
+{
+	struct told *t = &exchange.variation.told;
+
+	(void)state;
+	four_round_trips();
+	what_its_program_tells();
+	assert_section(TITLE, RTT IPDV FEW LEGEND);
+	assert_section(AS_IT_TELLS, TOLD_TITLE TOLD_ROWS TOLD_IPDV FEW WITHIN);
+	variation_count(&t->delay[TOLD_SEND], 3000);
+	t->negative[TOLD_RECEIVE] = 7;
+	t->bound_ns[0] = 1234;
+	t->bound_ns[1] = 77;
+	t->no_part = 5;
+	t->two_clocks = 6;
+	assert_section(AS_IT_TELLS, TOLD_TITLE
+		       "  Send delay            1      3.000      3.000      3.000*     3.000*     3.000     0.000\n" TOLD_ROWS TOLD_IPDV FEW WITHIN
+		       "  Send and receive delay are within +-1.234 us (at the end +-0.077)\n  Not in Receive delay: 7 that are negative\n"
+		       "  In none of these: 5 samples whose T3 - T2 is no part of the round trip\n"
+		       "  In none of these: 6 samples whose reply tells that T2 and T3 are of two clocks\n");
+	/* With one that is known by stamps these are what counts. */
+	counter_add(&exchange.account.follow_up[FOLLOW_UP_THERE], 1);
+	assert_no(written(0), "As its program tells");
+}
+
+static void a_program_that_tells_nothing(void **state)
+{
+	(void)state;
+	four_round_trips();
+	assert_no(written(0), "As its program tells");
+	exchange.variation.told.two_clocks = 4;
+	assert_section(AS_IT_TELLS, "  In none of these: 4 samples whose reply tells that T2 and T3 are of two clocks\n");
+}
+
 static void a_full_overflow_store(void **state)
 {
 	(void)state;
@@ -178,10 +251,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ENDED(the_round_trip_alone),
+		ENDED(the_response_of_a_reflector),
 		ENDED(one_sample_does_not_vary),
 		ENDED(all_that_there_is),
 		ENDED(ways_of_which_only_the_variation_is_known),
 		ENDED(what_is_not_in_it),
+		ENDED(a_table_of_its_own_for_what_a_program_tells),
+		ENDED(a_program_that_tells_nothing),
 		ENDED(a_full_overflow_store),
 		ENDED(it_fits_the_terminal),
 	};

@@ -145,6 +145,13 @@ static void our_own_is_read(void **state)
 	assert_true(r.software_bound_ns == -1);
 	r = read_with("00f00014 52414e54 c0 03 0000 fffffffe e8fe6f801f9add37");
 	assert_true(r.software_bound_ns == UINT32_MAX - 1LL);
+	/* Asked, and sent back as if it had been understood. */
+	r = read_with("00f00014 52414e54 00 00 0000 00000000 0000000000000000");
+	assert_nothing_told(&r);
+	r = read_with("00f00014 52414e54 80 00 0000 00000000 0000000000000000");
+	assert_nothing_told(&r);
+	r = read_with("00f00014 52414e54 20 00 0000 00000000 0000000000000000");
+	assert_true(r.software_told && r.clock_doubted);
 	r = read_with("00f00014 52414e55 c0 03 0000 00000005 e8fe6f801f9add37");
 	assert_nothing_told(&r);
 }

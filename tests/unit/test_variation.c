@@ -372,6 +372,196 @@ static void a_clock_that_was_set(void **state)
 	assert_int_equal(x.variation.left_out, 12);
 }
 
+/* ---- As its program tells ------------------------------------------------------------------------------------------ */
+
+#define T3_TOLD (THERE + REFLECT_T3_USER)
+
+/* The same of a reflector that does not tell when its replies left: T3 was read, and the reply sent so much later. */
+static struct sample told_of(uint32_t seq, int64_t there_ns, int64_t response_ns, int64_t back_ns)
+{
+	struct sample s = sample_of(seq, there_ns, response_ns, back_ns);
+
+	s.time_ns[T3_TOLD] = s.time_ns[T3];
+	s.source[T3] = SOURCE_NONE;
+	s.source[T2] = SOURCE_LOCAL;
+	s.source[T3_TOLD] = SOURCE_USER;
+	s.alike = true;
+	return s;
+}
+
+static bool tell_one(struct sample s)
+{
+	return variation_note(&x, &s);
+}
+
+static void assert_told(uint64_t delays, uint64_t differences)
+{
+	assert_int_equal(x.variation.told.delay[TOLD_RESPONSE].count, delays);
+	assert_int_equal(x.variation.told.delay[TOLD_NETWORK].count, delays);
+	for (int i = 0; i < TOLD_VARIATIONS; i++)
+		assert_int_equal(x.variation.told.varies[i].count, differences);
+	/* Nothing of it is among what stamps tell. */
+	assert_int_equal(x.variation.of[VARIATION_BACKWARD].count, 0);
+	assert_int_equal(x.variation.of[VARIATION_RESPONSE].count, 0);
+	assert_int_equal(x.variation.of[VARIATION_NETWORK].count, 0);
+}
+
+static void what_only_its_program_tells(void **state)
+{
+	const struct told *t = &x.variation.told;
+
+	(void)state;
+	assert_true(tell_one(told_of(1, 1000, 5000, 700)));
+	assert_true(tell_one(told_of(2, 1010, 5400, 640)));
+	assert_told(2, 1);
+	assert_true(t->delay[TOLD_RESPONSE].sum == 10400 && t->delay[TOLD_NETWORK].sum == 1700 + 1650);
+	assert_true(t->varies[TOLD_RESPONSE].sum == 400 && t->varies[TOLD_NETWORK].sum == 50 && t->varies[TOLD_RECEIVE].sum == 60);
+	/* The way there needs no T3. */
+	assert_true(x.variation.of[VARIATION_FORWARD].count == 1 && x.variation.of[VARIATION_FORWARD].sum == 10);
+	/* A gap, and one by stamps: neither is compared with what its program tells. */
+	assert_true(tell_one(told_of(4, 1000, 5000, 700)));
+	assert_false(tell_one(sample_of(5, 1000, 5000, 700)));
+	assert_true(tell_one(told_of(6, 1000, 5000, 700)));
+	assert_told(4, 1);
+}
+
+static void what_its_program_cannot_tell(void **state)
+{
+	struct sample s = told_of(1, 1000, 5000, 700);
+
+	(void)state;
+	s.alike = false;
+	assert_false(tell_one(s));
+	assert_int_equal(x.variation.told.two_clocks, 1);
+	/* No clock, and what a rule took out. */
+	s = told_of(2, 1000, 5000, 700);
+	s.source[T3_TOLD] = SOURCE_NONE;
+	assert_false(tell_one(s));
+	s = told_of(3, 1000, 5000, 700);
+	s.source[T2] = SOURCE_NONE;
+	assert_false(tell_one(s));
+	/* A response that is longer than all of the round trip, by more than clocks go wrong; one of TAI less UTC; one beyond 64 bits. */
+	s = told_of(4, 1000, 5000, 700);
+	s.time_ns[T3_TOLD] += 1700 + RESPONSE_SLACK_NS + (7700 >> STEP_SLACK_SHIFT) + 3;
+	assert_false(tell_one(s));
+	s = told_of(5, 1000, 5000, 700);
+	s.time_ns[T3_TOLD] -= 37 * NS_PER_S;
+	assert_false(tell_one(s));
+	s = told_of(6, 1000, 5000, 700);
+	s.time_ns[T2] = -5;
+	s.time_ns[T3_TOLD] = INT64_MAX;
+	assert_false(tell_one(s));
+	assert_int_equal(x.variation.told.no_part, 3);
+	assert_int_equal(x.variation.told.two_clocks, 1);
+	assert_told(0, 0);
+}
+
+/* Within what clocks may be off it is used; below 0 it is counted, and still varies. */
+static void what_it_tells_may_be_negative(void **state)
+{
+	struct sample s = told_of(1, 1000, 0, 700);
+
+	(void)state;
+	s.time_ns[T3_TOLD] -= RESPONSE_SLACK_NS;
+	assert_true(tell_one(s));
+	s = told_of(2, 1000, 0, 700);
+	s.time_ns[T3_TOLD] += 1700 + 1000;
+	assert_true(tell_one(s));
+	assert_int_equal(x.variation.told.negative[TOLD_RESPONSE], 1);
+	assert_int_equal(x.variation.told.negative[TOLD_NETWORK], 1);
+	assert_int_equal(x.variation.told.delay[TOLD_RESPONSE].count, 1);
+	assert_int_equal(x.variation.told.delay[TOLD_NETWORK].count, 1);
+	assert_true(x.variation.told.varies[TOLD_RESPONSE].sum == 3700);
+}
+
+static void both_ways_by_the_offset_of_the_clocks(void **state)
+{
+	const struct told *t = &x.variation.told;
+	struct sample s = told_of(1, 1000, 5000, 700);
+
+	(void)state;
+	variation_tell_ways(&x, &s, 5 * NS_PER_S + 300, 850);
+	variation_tell_ways(&x, &s, 5 * NS_PER_S - 100, 840);
+	variation_tell_ways(&x, &s, 5 * NS_PER_S + 1001, 700);
+	assert_true(t->delay[TOLD_SEND].count == 2 && t->delay[TOLD_SEND].sum == 700 + 1100);
+	assert_true(t->delay[TOLD_RECEIVE].count == 3 && t->delay[TOLD_RECEIVE].sum == 1000 + 600 + 1701);
+	assert_int_equal(t->negative[TOLD_SEND], 1);
+	assert_int_equal(t->bound_ns[0], 850);
+	assert_int_equal(t->bound_ns[1], 700);
+}
+
+static void a_clock_that_was_set_tells_nothing(void **state)
+{
+	(void)state;
+	assert_true(tell_one(told_of(1, 1000, 5000, 700)));
+	x.set_ns = 77;
+	assert_false(tell_one(told_of(2, 1000, 5000, 700)));
+	assert_false(tell_one(told_of(3, 1000, 5000, 700)));
+	assert_true(tell_one(told_of(4, 1000, 5000, 700)));
+	assert_told(2, 0);
+	assert_int_equal(x.variation.left_out, 2);
+}
+
+/* ---- At a reflector ------------------------------------------------------------------------------------------------ */
+
+static struct sessions sessions;
+
+static void answer(uint16_t session, uint32_t seq, int64_t response_ns)
+{
+	const struct flight flight = { .session = session, .sample = { .seq = seq, .latency_ns = response_ns }, .sent_ns = x.now_ns - 1000 };
+
+	x.sessions = &sessions;
+	variation_note_answer(&x, &flight);
+}
+
+/* Requests of three senders by turns, one of which begins where another is: each follows its own. */
+static void each_session_by_itself(void **state)
+{
+	const struct variation_figure *response = &x.variation.of[VARIATION_RESPONSE];
+
+	(void)state;
+	memset(&sessions, 0, sizeof(sessions));
+	for (uint32_t seq = 0; seq < 10; seq++) {
+		answer(0, seq, 1000 + 10 * (seq % 2));
+		answer(5, seq + 1, 5000 + seq);
+		answer(SESSIONS_MAX - 1, 77 * seq, 900000);
+	}
+	assert_int_equal(response->count, 18);
+	assert_true(response->sum == 9 * 10 + 9);
+	assert_int_equal(response->max_ns, 10);
+	/* Lost, again, late, and where numbers go round. */
+	answer(0, 12, 2000);
+	answer(0, 12, 3000);
+	answer(0, 11, 4000);
+	assert_int_equal(response->count, 18);
+	answer(5, UINT32_MAX, 100);
+	answer(5, 0, 600);
+	assert_int_equal(response->count, 19);
+	assert_int_equal(response->max_ns, 500);
+	for (int i = 0; i < VARIATIONS; i++)
+		assert_true(i == VARIATION_RESPONSE || !x.variation.of[i].count);
+}
+
+/* The first one of a session has none before it, whatever its number; nor has what may be another's by now. */
+static void the_first_answer_of_a_session(void **state)
+{
+	const struct variation_figure *response = &x.variation.of[VARIATION_RESPONSE];
+	const struct flight late = { .sample = { .seq = 2, .latency_ns = 77 }, .sent_ns = -SESSION_IDLE_NS };
+
+	(void)state;
+	memset(&sessions, 0, sizeof(sessions));
+	answer(0, 1, 1000);
+	assert_int_equal(response->count, 0);
+	variation_note_answer(&x, &late);
+	assert_int_equal(response->count, 0);
+	answer(0, 2, 1300);
+	assert_int_equal(response->count, 1);
+	assert_int_equal(response->max_ns, 300);
+	sessions.session[0] = (struct session){ .requests = 1 };
+	answer(0, 3, 5000);
+	assert_int_equal(response->count, 1);
+}
+
 /* Times of clocks that have nothing in common, at the ends of 64 bits. */
 static void times_beyond_64_bits(void **state)
 {
@@ -415,6 +605,13 @@ int main(void)
 		TEST(a_reflector_with_other_stamps),
 		TEST(a_clock_that_was_set),
 		TEST(times_beyond_64_bits),
+		TEST(each_session_by_itself),
+		TEST(the_first_answer_of_a_session),
+		TEST(what_only_its_program_tells),
+		TEST(what_its_program_cannot_tell),
+		TEST(what_it_tells_may_be_negative),
+		TEST(both_ways_by_the_offset_of_the_clocks),
+		TEST(a_clock_that_was_set_tells_nothing),
 	};
 
 	util_seed();

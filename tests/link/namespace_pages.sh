@@ -1,0 +1,353 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The first hour: the commands that stand on the pages, as they stand there, on the pair of links; and what they print beside what
+# the page shows. Run by namespace.sh, or alone.
+# shellcheck source=tests/link/link.sh
+. "$(dirname "$0")/link.sh"
+
+tree=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")/../..")
+
+# Every block of every page, by its page and its first words: the test here that runs it or compares with it, or who else does, or why
+# nobody can. What has no row here fails.
+page_rows='
+README.md|sudo make demo|else: both install packages; what they run are demo.sh and these tests
+README.md|   emit (client)|else: a picture
+README.md|$ taskset -c 1|pages: the report of the README
+README.md|RTT p50|pages: the report of the README
+README.md|largest gap:|pages: the doctor
+README.md|rant -i eth0 -a 192.0.2.2|pages: pictures
+README.md|nsenter --net=|pages: a command of its own
+README.md|gcc -O2|else: check.sh compiles by it
+clocks.md|rant --check|pages: the doctor
+clocks.md|fail  stamps|pages: the doctor
+config.md|config.sh eth0 --ip 192.168.10.1 --remote-ip 192.168.10.2 --cpu 3 --irq-cpu 2 --dry-run|else: config_veth.sh; it changes the host
+config.md|config.sh eth0 --ip 192.168.10.1 --remote-ip 192.168.10.2 --cpu 3 --irq-cpu 2|else: config_veth.sh; it changes the host
+json.md|rant -i eth0 -a 192.0.2.1 -d 10|pages: JSON into jq
+json.md|rant -i eth0 -a 192.0.2.1 --jsonl|pages: JSON into jq
+json.md|jq -r|pages: JSON into jq
+json.md|java -cp|else: namespace_json.sh, where Java is
+lab.md|    rate/s|else: test_sweep.sh has that table
+log.md|*|else: namespace_recipes.sh
+options.md|rant -i IFACE|pages: the usage
+options.md|ip netns add|else: needs a port of a card, which it moves; link.sh does it for its pair
+options.md|nsenter --net=/var/run/netns/ns_eth1|pages: the run on real hardware
+options.md|nsenter --net=/var/run/netns/ns_eth0|pages: the run on real hardware
+plot.md|rant-plot FILE|else: namespace_plot.sh
+plot.md|rant -i eth0|pages: pictures
+privileges.md|sudo setcap|else: namespace_rights.sh
+privileges.md|[Service]|else: a unit of systemd, which is not here
+protocol.md|request  |else: test_tlv_rant and test_tlv have these octets
+report.md|RTT p50|pages: a command of its own
+report.md|emitter:    sent|else: link_audit.sh adds this up after each run
+report.md|  a = numpy.load|else: read_log.py and namespace_recipes.sh
+report.md|Measurement: trusted|else: test_verdict
+source.md|*|else: the map of the source
+spikes.md|Response latency|pages: a spike at both ends
+spikes.md|Round-trip latency|pages: a spike at both ends
+spikes.md|mkdir /sys|pages: the trace
+spikes.md|rant -i eth1|pages: the trace
+spikes.md|Trace (tracing|else: namespace_trace.sh
+'
+
+# ---- Taking them from the pages --------------------------------------------------------------------------------------
+
+of_pages() {
+	python3 "$(dirname "${BASH_SOURCE[0]}")/pages.py" "$@"
+}
+
+page_path() {
+	if [ "$1" = README.md ]; then echo "$tree/$1"; else echo "$tree/docs/$1"; fi
+}
+
+# block PAGE BEGIN
+block() {
+	of_pages block "$(page_path "$1")" "$2" 2>&1 || complain "$1 has no block that begins with '$2'"
+}
+
+# Not every kernel has them.
+without_snapshots=
+[ -e /sys/kernel/tracing/snapshot ] || without_snapshots=yes
+
+# here_as SIDE TEXT: with what is here in place of names, addresses and CPUs, and of times and counts that make a run long. The pair has
+# no clock of a NIC. Programs that spin at a real-time priority on all CPUs would leave none for the test.
+here_as() {
+	local cpu=$first_cpu
+
+	[ "$1" = e ] || cpu=$last_cpu
+	sed -E "s/^\\\$ //; s/\bv?eth0\b/$link_e/g; s/\bv?eth1\b/$link_r/g; s/\bns_eth0\b/${ns[e]}/; s/\bns_eth1\b/${ns[r]}/
+		s/\b(192\.168\.10\.2|192\.0\.2\.[12])\b/$ip_r/g; s/taskset -c [0-9]+/taskset -c $cpu/; s/chrt -f 22/chrt -o 0/
+		s/(--duration|-d) (600|660|10)\b/\1 0.5/; s/(--duration|-d) (60|15)\b/\1 2.2/; s/--warmup 100000/--warmup 100/; s#/var/(tmp|lib/node_exporter)#$logs#g
+		${without_snapshots:+s/ -S / /; s/--snapshot/--trace-marker/}
+		/--stamp|--check/! s/\brant -i/rant --stamp kernel -i/" <<<"$2"
+}
+
+# run_page NAME SIDE TEXT: a program that a page starts, in the folder of the files.
+run_page() {
+	local instead=exec
+
+	[[ $3 != *' | '* ]] || instead=
+	start "$1" "$2" env PATH="$work:$PATH" ${preload:+LD_PRELOAD="$spike"} ${preload:+SPIKE="$preload"} \
+		sh -c "cd $logs && exec 2>&1
+$instead $(here_as "$2" "$3")"
+}
+
+# Ends what run_page has started, with one of these statuses.
+page_ended() { # NAME STATUS...
+	local name=$1 want
+
+	finish "$name"
+	for want in "${@:2}"; do
+		[ "${status[$name]}" != "$want" ] || return 0
+	done
+	complain "$name: exit status ${status[$name]}, not ${*:2}"
+}
+
+# shows NAME PAGE BEGIN [SED]: what it printed has the lines of that block; SED is done with it first.
+shows() {
+	local line
+
+	block "$2" "$3" >"$work/block"
+	sed -E "${4:-}" "$work/$1.out" >"$work/$1.changed"
+	line=$(of_pages shows "$work/block" "$work/$1.changed" 2>&1) || complain "$1 does not show what $2 shows: $line"
+}
+
+# ---- What stands there -----------------------------------------------------------------------------------------------
+
+all_of_them() {
+	local page first row words left="$page_rows" found
+
+	begin 'pages: every block of every page is run, or is left out with a reason' || return 0
+	while IFS='|' read -r page first; do
+		found=
+		while IFS='|' read -r row words _; do
+			if [ "$row" = "$page" ] && { [ "$words" = '*' ] || [[ $first == "$words"* ]]; }; then
+				found=$row\|$words
+				left=${left//$found|/used|}
+				break
+			fi
+		done <<<"$page_rows"
+		[ -n "$found" ] || complain "$page: nobody runs the block that begins with: $first"
+	done < <(of_pages list "$tree/README.md" "$tree"/docs/*.md)
+	while IFS='|' read -r page first _; do
+		[ -z "$page" ] || [ "$page" = used ] || complain "$page has no block any more that begins with: $first"
+	done <<<"$left"
+	verdict
+}
+
+# Its reflector is held up now and then, as that of the page was.
+readme() {
+	local commands
+
+	begin 'pages: the report of the README' || return 0
+	commands=$(block README.md '$ taskset')
+	preload=rx,2000,30000 run_page r r "$(head -n 1 <<<"$commands")"
+	poll has_port r 862
+	run_page e e "$(tail -n +2 <<<"$commands")"
+	page_ended e 0 2 3
+	send TERM r
+	page_ended r 0 3
+	shows e README.md 'RTT p50'
+	verdict
+}
+
+own_command() {
+	begin 'pages: a command of its own' || return 0
+	start_reflector r "$K"
+	run_page e e "$(block README.md 'nsenter --net=')"
+	page_ended e 0 3
+	terminate r
+	shows e report.md 'RTT p50'
+	verdict
+}
+
+real_hardware() {
+	begin 'pages: the run on real hardware' || return 0
+	run_page r r "$(block options.md 'nsenter --net=/var/run/netns/ns_eth1')"
+	poll has_port r 862
+	run_page e e "$(block options.md 'nsenter --net=/var/run/netns/ns_eth0')"
+	page_ended e 0 2 3
+	send TERM r
+	page_ended r 0 3
+	if [ ! -s "$logs/roundtrip.txt" ] || [ ! -s "$logs/response.txt" ]; then complain "no logs: $(ls "$logs")"; fi
+	verdict
+}
+
+doctor() {
+	begin 'pages: the doctor' || return 0
+	run_page e e "$(block clocks.md 'rant --check' | sed 's/^/taskset -c 0 /')"
+	page_ended e 1
+	shows e clocks.md 'fail  stamps'
+	shows e README.md 'largest gap:'
+	verdict
+}
+
+usage() {
+	begin 'pages: the usage' || return 0
+	run_page e e 'rant --help'
+	page_ended e 0
+	shows e options.md 'rant -i IFACE'
+	verdict
+}
+
+into_jq() {
+	local name='pages: JSON into jq'
+
+	command -v jq >/dev/null || { skip "$name" "'jq' is not installed"; return; }
+	begin "$name" || return 0
+	start_reflector r "$K"
+	run_page e e "$(block json.md 'rant -i eth0 -a 192.0.2.1 -d 10')"
+	run_page e2 e "$(block json.md 'rant -i eth0 -a 192.0.2.1 --jsonl' | sed 's/--jsonl -/& -d2.2 --json run.json/')"
+	page_ended e 0
+	page_ended e2 0
+	terminate r
+	[[ $(tr '\n' ' ' <"$work/e.out") =~ ^\"(trusted|doubtful|void)\"\ [0-9]+\ $ ]] || complain 'no verdict and no maximum'
+	[ "$(grep -cE '^[0-9]+$' "$work/e2.out")" -ge 2 ] || complain 'not a line for each second'
+	run_page j e "$(block json.md 'jq -r')"
+	page_ended j 0
+	[ "$(grep -cE $'^[0-9]+\t[0-9]+\t[0-9]*\t[0-9]*\t[0-9]*$' "$work/j.out")" -ge 2 ] || complain 'not a row for each second'
+	verdict
+}
+
+# A run, and what is drawn of it; of the files that other runs would have written it makes one.
+pictures() {
+	local name='pages: pictures' one page words change
+
+	command -v gnuplot >/dev/null || { skip "$name" "'gnuplot' is not installed"; return; }
+	begin "$name" || return 0
+	ln -sf "$tree/plot/rant-plot" "$work/rant-plot"
+	start_reflector r "$K -s"
+	for one in 'README.md:rant -i eth0 -a 192.0.2.2:s/.*/cp fifo.json normal.json/' \
+		'plot.md:rant -i eth0 -a 192.0.2.1 -s:s/.*/cp run.json before.json; cp run.json after.json/'; do
+		IFS=: read -r page words change <<<"$one"
+		block "$page" "$words" >"$work/block"
+		{ head -n 1 "$work/block" && echo | sed "$change" && tail -n +2 "$work/block"; } >"$work/commands"
+		start p e env PATH="$work:$PATH" sh -c "cd $logs && exec 2>&1
+$(here_as e "$(cat "$work/commands")")"
+		page_ended p 0
+	done
+	terminate r
+	for one in percentiles.svg time.svg run.html talk.svg; do
+		[ -s "$logs/$one" ] || complain "no $one was drawn"
+	done
+	verdict
+}
+
+# What stamps the page's runs had is all that differs.
+AS_OF_A_NIC='s/_KERNEL/_HW/g; s/([Kk])ernel-to-app/NIC-to-app/g; s/-to-kernel/-to-NIC/g'
+
+spike_at_both_ends() {
+	begin 'pages: a spike at both ends' || return 0
+	# It goes on, so that the next reply tells when the late one left.
+	preload=rx,500,60000 run_page r r 'rant -i eth1 -s -C --threshold 50000'
+	poll has_port r 862
+	run_page e e 'rant -i eth0 -a 192.168.10.2 --timeout 5000 -s --threshold 50000'
+	page_ended e 2
+	send TERM r
+	page_ended r 0 3
+	shows r spikes.md 'Response latency' "$AS_OF_A_NIC"
+	shows e spikes.md 'Round-trip latency' "$AS_OF_A_NIC"
+	verdict
+}
+
+with_trace() {
+	local name='pages: the trace' instance=/sys/kernel/tracing/instances/rant
+
+	[ -d "${instance%/*}" ] || { skip "$name" 'tracefs is not mounted'; return; }
+	begin "$name" || return 0
+	trace_instance=$instance
+	block spikes.md 'mkdir /sys' | sed 's/echo 6 >/echo 3 >/' >"$work/prepare" # the CPUs of this machine
+	(cd / && sh -e "$work/prepare") 2>"$work/prepare.err" || complain "$(cat "$work/prepare.err")"
+	preload=rx,500,60000 run_page r r "$(block spikes.md 'rant -i eth1' | sed 's/-t 100 /-t 50000 /')"
+	poll has_port r 862
+	start_emitter e "$K --count 1000 --timeout 5000"
+	page_ended r 2
+	terminate e
+	check 'r.out ~ ^  Saved     : '
+	[ -s "$(echo "$logs"/rant-reflect-*/all.txt)" ] || complain "no trace is in $(ls "$logs")"
+	rmdir "$instance"
+	trace_instance=
+	verdict
+}
+
+# ---- The table of the README -----------------------------------------------------------------------------------------
+
+# Of a row "for | command": what else has to be there, or who runs it. Rows that are not here are options of an emitter.
+# shellcheck disable=SC2016 # the marks of code are those of the page
+use_rows='
+reflector|run_reflector
+what would spoil a measurement on this host|else: pages: the doctor
+a NIC that stamps PTP packets only|else: namespace_transports.sh
+no IP: straight on Ethernet|else: namespace_transports.sh
+each path of a fabric (ECMP), each queue of a NIC|run_emitter --count 200
+the same as `taskset -c 5 chrt -f 22` before it|run_emitter --cpu FIRST
+prepare a host, and take it all back|else: config_veth.sh
+pictures of runs; a page with all of it|else: pages: pictures
+IPv6, or a name; a reflector answers both families|else: needs IPv6 and a name, which this pair has not; namespace_ipv6.sh
+'
+
+# codes TEXT: what stands in it between `, one a line.
+# shellcheck disable=SC2016
+codes() {
+	grep -oE '`[^`]*`' <<<"$1" | tr -d '`'
+}
+
+use_one() { # FOR COMMAND
+	local for=$1 text how code before
+
+	how=$(sed -n "s/^${for//[\/.*\`]/.}|//p" <<<"$use_rows")
+	case $how in
+	else:*) return ;;
+	esac
+	while read -r code; do
+		text="rant -i eth0 -a 192.168.10.2 -d0.2 --timeout 5000 $code"
+		[[ $code != rant* ]] || text=$code
+		[[ $code != --log-* ]] || text+=' --log some.log'
+		[[ $code != --log-last* ]] || text+=' --threshold 50000'
+		[[ $code != --cpu* ]] || text=${text/--cpu 5/--cpu $first_cpu}
+		if [ "$how" = run_reflector ]; then
+			run_page u r "${text/--once/--once --once-silence 0.2 --port 5000}"
+			poll has_port u 5000
+			start_emitter e "$K --count 20 --port 5000"
+			finish e
+		else
+			run_page u e "$text"
+		fi
+		before=${#complaints[@]}
+		page_ended u 0 2 3
+		[[ $code == *'--jsonl -'* ]] || check 'u.out ~ ^Measurement: '
+		[ ${#complaints[@]} -eq "$before" ] || complain "this was: $code"
+	done < <(codes "$2")
+}
+
+use() {
+	local for command rows=0
+
+	begin 'pages: the table of the README' || return 0
+	start_reflector r "$K"
+	while IFS='|' read -r _ for command _; do
+		for=${for# } command=${command# }
+		[[ $for != 'for ' && $for != ---* ]] || continue
+		rows=$((rows + 1))
+		use_one "${for% }" "${command% }"
+	done < <(sed -n '/^## Use/,/^## /{/^|/p}' "$tree/README.md")
+	terminate r
+	[ "$rows" -ge 15 ] || complain "only $rows rows"
+	verdict
+}
+
+if ! command -v python3 >/dev/null; then
+	skip 'pages: the first hour' 'python3 is not installed'
+else
+	all_of_them
+	for one in usage doctor own_command real_hardware into_jq pictures use; do
+		$one
+	done
+	if [ -n "$spike" ]; then
+		readme
+		spike_at_both_ends
+		with_trace
+	else
+		skip 'pages: spikes' 'no library that makes spikes was given'
+	fi
+fi

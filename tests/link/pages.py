@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What stands on a page beside its text: blocks that are indented by four blanks, or between lines of ```.
+
+    pages.py list PAGE...         a line for each block: the name of the page without its folder, "|", its first line
+    pages.py block PAGE BEGIN     the block whose first line begins with that
+    pages.py shows BLOCK OUTPUT   is each line of the block in the file BLOCK in a line of OUTPUT, in this order? Any number
+                                  stands for any other, and so many blanks for so many others; where a line is "..." others
+                                  are left out. The level of the verdict and its reasons are not compared. Prints the first line that is not there; exit status 1 if one is not.
+"""
+import os
+import re
+import sys
+
+NUMBER = re.compile(r"(?<![\w.])[+-]?\d[\d,]*(\.\d+)?(?![\d]*(th\b|\w))\*?")
+
+
+def blocks(path):
+    """Each as its lines. A block ends at a line that is not indented; blank lines within it are of it."""
+    found, block, fenced = [], [], False
+    with open(path, encoding="utf-8") as f:
+        lines = f.read().splitlines() + ["end"]
+    for line in lines:
+        if line.startswith("```"):
+            fenced = not fenced
+            inside = False
+        else:
+            inside = fenced or line.startswith("    ")
+        if inside:
+            block.append(line if fenced else line[4:])
+        elif line or not block:
+            if block and block != [""]:
+                found.append([*block])
+            block.clear()
+        else:
+            found.append([*block])
+            block.clear()
+    return [one for one in found if any(one)]
+
+
+def block_of(path, begin):
+    found = [one for one in blocks(path) if one[0].startswith(begin)]
+    if len(found) != 1:
+        sys.exit(f"{path}: {len(found)} blocks begin with '{begin}'")
+    return "\n".join(found[0])
+
+
+def shape_of(line):
+    line = re.sub(r"^Measurement: .*", "Measurement:", line)
+    line = re.sub(r"( lost|samples in .* s)(: \w+)$", r"\1", line.replace(" (too few for p99.9)", ""))
+    line = re.sub(r"(\d)\*", r"\1 ", line)
+    return re.sub(r"\s+", " ", NUMBER.sub("0", line)).strip()
+
+
+def missing(shown, output):
+    """The first line of `shown` that is not in its place."""
+    at, gap = 0, True
+    have = [shape_of(line) for line in output]
+    for line in shown:
+        if line.strip() == "...":
+            gap = True
+            continue
+        shape = shape_of(line)
+        while gap and at < len(have) and shape not in have[at]:
+            at += 1
+        if at == len(have) or shape not in have[at]:
+            return line
+        at, gap = at + 1, False
+    return None
+
+
+def main():
+    what, *arguments = sys.argv[1:]
+    if what == "list":
+        for path in arguments:
+            for block in blocks(path):
+                print(f"{os.path.basename(path)}|{block[0]}")
+    elif what == "block":
+        print(block_of(*arguments))
+    else:
+        texts = []
+        for path in arguments:
+            with open(path, encoding="utf-8") as f:
+                texts.append(f.read().splitlines())
+        line = missing(*texts)
+        if line is not None:
+            print(line)
+            sys.exit(1)
+
+
+main()

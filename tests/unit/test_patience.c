@@ -1,0 +1,252 @@
+/* build: sources=host/stop.c,host/filter.c,host/watch.c */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is said of steps that take long, and how a signal ends them: each in a process of its own, all at the same time. */
+#include "host/patience.c"
+
+#include "host/stop.h"
+#include "util.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static int cleaned; /* a pipe's end */
+
+static void clean(void)
+{
+	if (write(cleaned, "c", 1) != 1)
+		abort();
+}
+
+/* However often a signal interrupts it. */
+static void take_ms(int64_t ms)
+{
+	const int64_t until_ns = clock_read_ns(CLOCK_MONOTONIC) + ms * NS_PER_MS;
+
+	while (clock_read_ns(CLOCK_MONOTONIC) < until_ns)
+		usleep(5000);
+}
+
+/* ---- What the program does: the exit status is 0 when all was as it should be -------------------------------------------- */
+
+static int quick(void)
+{
+	for (int i = 0; i < 5; i++) {
+		if (patience_on("hurrying"))
+			return 2;
+		take_ms(20);
+	}
+	return patience_end() || patience_end() || patience_on("over");
+}
+
+static int one_is_slow(void)
+{
+	if (patience_on("hurrying"))
+		return 2;
+	take_ms(20);
+	if (patience_on("dawdling"))
+		return 3;
+	take_ms(1300);
+	if (patience_on("hurrying again"))
+		return 4;
+	take_ms(400);
+	return patience_end();
+}
+
+/* None of them takes long, all of them do; and then one does. */
+static int all_are_slow(void)
+{
+	for (int i = 0; i < 3; i++) {
+		if (patience_on(i < 2 ? "one" : "another"))
+			return 2;
+		take_ms(450);
+	}
+	if (patience_on("the last one"))
+		return 3;
+	take_ms(1200);
+	return patience_end();
+}
+
+static int stuck(void)
+{
+	if (patience_on("being stuck"))
+		return 2;
+	take_ms(60000);
+	return 3;
+}
+
+/* As in a system call that no handler interrupts. */
+static int stuck_in_the_kernel(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	return stuck();
+}
+
+static int ends_by_itself(void)
+{
+	if (patience_on("dawdling"))
+		return 2;
+	take_ms(1300);
+	while (!*patience.stop)
+		take_ms(1);
+	if (patience_on("what comes next") != -EINTR || patience_on("and then") != -EINTR)
+		return 3;
+	return patience_end() == -EINTR ? 0 : 4;
+}
+
+static int must_be_whole(void)
+{
+	if (patience_on_whole("setting a device"))
+		return 2;
+	take_ms(2200);
+	return patience_on("what comes next") == -EINTR ? 0 : 3;
+}
+
+/* It is seen by who comes later, as ever. */
+static int signal_before_a_word(void)
+{
+	if (patience_on("hurrying"))
+		return 2;
+	take_ms(700);
+	return patience_on("what comes next") || patience_end() || !*patience.stop;
+}
+
+/* ---- All at once ------------------------------------------------------------------------------------------------------- */
+
+#define TOLD "still dawdling, for ... s now; nothing has been sent\n"
+#define STUCK "still being stuck, for ... s now; nothing has been sent\n"
+#define ENDED(step, s) "ended by a signal while " step ", after " s " s; nothing has been sent\n"
+
+static struct {
+	const char *name;
+	int (*act)(void);
+	int signal_number, at_ms; /* 0: none */
+	int status;
+	bool cleans;
+	const char *says; /* a dot stands for any character; all of it */
+	bool nohup;
+} rows[] = {
+	{ "quick steps", quick, 0, 0, 0, false, "", false },
+	{ "a slow step", one_is_slow, 0, 0, 0, false, TOLD, false },
+	{ "slow together", all_are_slow, 0, 0, 0, false,
+	  "still another, for ... s now; nothing has been sent\nstill the last one, for ... s now; nothing has been sent\n", false },
+	{ "stuck, SIGINT", stuck, SIGINT, 1300, 1, true, STUCK ENDED("being stuck", "..."), false },
+	{ "stuck, SIGTERM", stuck, SIGTERM, 1300, 1, true, STUCK ENDED("being stuck", "..."), false },
+	{ "stuck in the kernel", stuck_in_the_kernel, SIGINT, 1300, 1, true, STUCK ENDED("being stuck", "..."), false },
+	{ "stuck, a signal before a word", stuck, SIGINT, 300, 1, true, STUCK ENDED("being stuck", "..."), false },
+	{ "stuck, nohup", stuck, SIGHUP, 1300, -SIGKILL, false, STUCK, true },
+	{ "it ends by itself", ends_by_itself, SIGHUP, 1400, 0, false, TOLD "ended by a signal, after dawdling; nothing has been sent\n", false },
+	{ "it must be whole", must_be_whole, SIGINT, 1300, 0, false,
+	  "still setting a device, for ... s now; nothing has been sent\na signal: rant ends when it is done with setting a device\n"
+	  "ended by a signal, after setting a device; nothing has been sent\n", false },
+	{ "a signal before a word", signal_before_a_word, SIGINT, 300, 0, false, "", false },
+};
+
+static struct {
+	pid_t pid;
+	int text_fd, cleaned_fd;
+} running[COUNT_OF(rows)];
+
+static void start_row(size_t i)
+{
+	int text[2], c[2];
+
+	assert_int_equal(pipe(text), 0);
+	assert_int_equal(pipe(c), 0);
+	running[i].pid = fork();
+	if (!running[i].pid) {
+		if (rows[i].nohup)
+			signal(SIGHUP, SIG_IGN);
+		dup2(text[1], STDERR_FILENO);
+		cleaned = c[1];
+		patience_begin(stop_catch_signals(clean), clean);
+		_exit(rows[i].act());
+	}
+	close(text[1]);
+	close(c[1]);
+	running[i].text_fd = text[0];
+	running[i].cleaned_fd = c[0];
+}
+
+/* Without the name of the program before each line. */
+static bool says(const char *text, const char *lines)
+{
+	while (*text && *lines) {
+		text = strstr(text, ": ");
+		if (!text)
+			return false;
+		for (text += 2; *text && *lines; text++, lines++) {
+			if (*lines != '.' && *lines != *text)
+				return false;
+			if (*text == '\n') {
+				text++;
+				lines++;
+				break;
+			}
+		}
+	}
+	return !*text && !*lines;
+}
+
+static void end_row(size_t i)
+{
+	char text[1024] = "", c[8];
+	size_t used = 0;
+	ssize_t got;
+	int status;
+
+	assert_int_equal(waitpid(running[i].pid, &status, 0), running[i].pid);
+	while ((got = read(running[i].text_fd, text + used, sizeof(text) - 1 - used)) > 0)
+		used += (size_t)got;
+	if (!says(text, rows[i].says))
+		fail_msg("%s: it says\n%s", rows[i].name, text);
+	if ((WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status)) != rows[i].status)
+		fail_msg("%s: status %x, not %d", rows[i].name, (unsigned)status, rows[i].status);
+	if ((read(running[i].cleaned_fd, c, sizeof(c)) == 1) != rows[i].cleans)
+		fail_msg("%s: it %s", rows[i].name, rows[i].cleans ? "did not clean up" : "cleaned up");
+	close(running[i].text_fd);
+	close(running[i].cleaned_fd);
+}
+
+static void all_kinds_of_steps(void **state)
+{
+	const int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		start_row(i);
+	for (int ms = 0; ms <= 2500; ms += 100) {
+		while (clock_read_ns(CLOCK_MONOTONIC) < began_ns + ms * NS_PER_MS)
+			usleep(5000);
+		for (size_t i = 0; i < COUNT_OF(rows); i++)
+			if (rows[i].signal_number && rows[i].at_ms == ms)
+				kill(running[i].pid, rows[i].signal_number);
+	}
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		if (rows[i].nohup)
+			kill(running[i].pid, SIGKILL);
+		end_row(i);
+	}
+}
+
+/* Nobody looks: it is waited for in silence. */
+static void without_a_thread(void **state)
+{
+	(void)state;
+	assert_int_equal(patience_on("anything"), 0);
+	assert_int_equal(patience_on_whole("anything"), 0);
+	assert_int_equal(patience_end(), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_a_thread),
+		cmocka_unit_test(all_kinds_of_steps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
