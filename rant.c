@@ -326,8 +326,7 @@ static int open_all(struct run *r)
 	    plan_probes(&r->plan, o, r->key) ||
 	    patience_on("getting memory for the histograms") || store_open(&r->store, o, &r->exchange) ||
 	    patience_on("asking the NIC what it can do") || nic_open(&r->nic, o->interface) ||
-	    nic_check_reach(&r->nic, o) ||
-	    (o->vlan_priority >= 0 && nic_choose_priority(&r->nic, o->vlan_priority, &r->options.priority)) ||
+	    nic_check_reach(&r->nic, o) || nic_choose_priority(&r->nic, &r->options) ||
 	    patience_on_whole("making the NIC stamp") || (options_by_nic(o) && nic_stamp(&r->nic, o)) ||
 	    patience_on("opening the socket") || socket_open(&r->channel, o, &r->nic) ||
 	    (!o->no_step_check && !options_by_nic(o) && clock_set_open(&r->clock_set)) ||
@@ -487,9 +486,7 @@ int main(int argc, char **argv)
 	}
 	if (run.options.report || run.options.compare)
 		return results_main(&run.options);
-	if (place_take(&run.place, &run.options))
-		return STATUS_FAILED;
-	if (resolve_server(&run.options))
+	if (place_take(&run.place, &run.options) || resolve_server(&run.options))
 		return STATUS_FAILED;
 	if (run.options.check)
 		return check_machine(run.options.quiet ? NULL : stdout, &run.options) ? STATUS_FAILED : STATUS_DONE;

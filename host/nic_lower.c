@@ -134,25 +134,28 @@ static int64_t find_priority(const struct nic_lower *l, int64_t code)
 	return least;
 }
 
-int nic_choose_priority(const struct nic *n, int64_t code, int64_t *priority)
+int nic_choose_priority(const struct nic *n, struct options *o)
 {
+	const int code = (int)o->vlan_priority;
 	struct nic_lower l;
-	int error = nic_read_lower(n->index, &l);
+	int error = code < 0 ? 0 : nic_read_lower(n->index, &l);
 
+	if (code < 0)
+		return 0;
 	if (error) {
-		warnx("--vlan-priority %d: what interface '%s' stands on cannot be read (%s): leave it out, and give --priority", (int)code,
+		warnx("--vlan-priority %d: what interface '%s' stands on cannot be read (%s): leave it out, and give --priority", code,
 		      n->name, strerror(-error));
 		return error;
 	}
 	if (l.kind != NIC_VLAN) {
-		warnx("--vlan-priority %d: interface '%s' is no VLAN, so its packets have no tag: give that of a VLAN, or --priority",
-		      (int)code, n->name);
+		warnx("--vlan-priority %d: interface '%s' is no VLAN, so its packets have no tag: give that of a VLAN, or --priority", code,
+		      n->name);
 		return -EINVAL;
 	}
-	*priority = find_priority(&l, code);
-	if (*priority >= 0)
+	o->priority = find_priority(&l, code);
+	if (o->priority >= 0)
 		return 0;
 	warnx("--vlan-priority %d: the egress map of VLAN '%s' has no priority that is sent with %d: 'ip link set dev %s type vlan "
-	      "egress-qos-map %d:%d'", (int)code, n->name, (int)code, n->name, (int)code, (int)code);
+	      "egress-qos-map %d:%d'", code, n->name, code, n->name, code, code);
 	return -ENOENT;
 }

@@ -4,6 +4,7 @@
 #define HOST_NIC_LOWER_H
 
 #include "host/nic.h"
+#include "options.h"
 #include "rant.h"
 
 #define NIC_EGRESS_MAX 16
@@ -24,8 +25,8 @@ int nic_read_lower(int index, struct nic_lower *l);
  * 0: cannot be told. Allocates. */
 int nic_stamper(const struct nic *n);
 
-/* *priority is what SO_PRIORITY has to be for packets with this priority code point in their VLAN tag. 0, or -errno after one line: it
- * is no VLAN, or its egress map has no such entry. */
-int nic_choose_priority(const struct nic *n, int64_t code, int64_t *priority);
+/* With --vlan-priority the priority of the options becomes what SO_PRIORITY has to be for packets with this code point in their tag. 0, or
+ * -errno after one line: it is no VLAN, or its egress map has no such entry. */
+int nic_choose_priority(const struct nic *n, struct options *o);
 
 #endif

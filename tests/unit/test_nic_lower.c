@@ -129,10 +129,10 @@ static void what_cannot_be_told(void **state)
 static int64_t chosen(int code)
 {
 	const struct nic n = { .index = 5, .name = "eth0.5" };
-	int64_t priority = -7;
+	struct options o = { .vlan_priority = code, .priority = -1 };
 
-	assert_int_equal(nic_choose_priority(&n, code, &priority), 0);
-	return priority;
+	assert_int_equal(nic_choose_priority(&n, &o), 0);
+	return o.priority;
 }
 
 static void a_priority_by_the_egress_map(void **state)
@@ -153,6 +153,17 @@ static void a_priority_by_the_egress_map(void **state)
 	assert_int_equal(chosen(0), 0);
 }
 
+static void none_is_asked_for(void **state)
+{
+	const struct nic n = { .index = 5 };
+	struct options o = { .vlan_priority = -1, .priority = 4 };
+
+	(void)state;
+	refuse = 5;
+	assert_int_equal(nic_choose_priority(&n, &o), 0);
+	assert_int_equal(o.priority, 4);
+}
+
 static void more_than_there_is_room_for(void **state)
 {
 	(void)state;
@@ -167,11 +178,11 @@ static void assert_refused(int code, int error, const char *words)
 	const struct nic n = { .index = 5, .name = "eth0.5" };
 	struct util_capture capture;
 	char said[1024];
-	int64_t priority;
+	struct options o = { .vlan_priority = code, .priority = -1 };
 	int got;
 
 	util_capture_begin(&capture);
-	got = nic_choose_priority(&n, code, &priority);
+	got = nic_choose_priority(&n, &o);
 	util_capture_end(&capture, said, sizeof(said));
 	assert_int_equal(got, error);
 	if (!strstr(said, words))
@@ -196,6 +207,7 @@ int main(void)
 		cmocka_unit_test_setup(a_vlan_and_a_bond, set_up),
 		cmocka_unit_test_setup(what_cannot_be_told, set_up),
 		cmocka_unit_test_setup(a_priority_by_the_egress_map, set_up),
+		cmocka_unit_test_setup(none_is_asked_for, set_up),
 		cmocka_unit_test_setup(more_than_there_is_room_for, set_up),
 		cmocka_unit_test_setup(what_has_no_such_priority, set_up),
 	};
