@@ -75,13 +75,16 @@ link_local() {
 
 # Where the kernel has VLANs.
 on_a_vlan() {
-	local vlan=rv6$$
+	local vlan=rv6$$ side
 
 	if ! { ip -n "${ns[e]}" link add link "$link_e" name "$vlan" type vlan id 6 && ip -n "${ns[r]}" link add link "$link_r" name "$vlan" \
 		type vlan id 6; } 2>"$work/vlan6.err"; then
 		skip 'IPv6 on a VLAN' "$(head -1 "$work/vlan6.err")"
 		return
 	fi
+	for side in e r; do
+		inside "$side" sh -c "echo 0 >/proc/sys/net/ipv6/conf/$vlan/disable_ipv6"
+	done
 	ip -n "${ns[e]}" address add 2001:db8:76::1/64 dev "$vlan" nodad
 	ip -n "${ns[r]}" address add 2001:db8:76::2/64 dev "$vlan" nodad
 	ip -n "${ns[e]}" link set "$vlan" up
