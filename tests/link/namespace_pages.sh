@@ -21,6 +21,8 @@ README.md|nsenter --net=|pages: a command of its own
 README.md|gcc -O2|else: check.sh compiles by it
 clocks.md|rant --check|pages: the doctor
 clocks.md|fail  stamps|pages: the doctor
+compare.md|rant --compare|pages: what runs have left
+compare.md|p99.9 is|else: namespace_results.sh and test_results_compare, where one is worse
 config.md|config.sh eth0 --ip 192.168.10.1 --remote-ip 192.168.10.2 --cpu 3 --irq-cpu 2 --dry-run|else: config_veth.sh; it changes the host
 config.md|config.sh eth0 --ip 192.168.10.1 --remote-ip 192.168.10.2 --cpu 3 --irq-cpu 2|else: config_veth.sh; it changes the host
 json.md|rant -i eth0 -a 192.0.2.1 -d 10|pages: JSON into jq
@@ -42,6 +44,7 @@ report.md|RTT p50|pages: a command of its own
 report.md|emitter:    sent|else: link_audit.sh adds this up after each run
 report.md|  a = numpy.load|else: read_log.py and namespace_recipes.sh
 report.md|Measurement: trusted|else: test_verdict
+results.md|rant --report|pages: what runs have left
 source.md|*|else: the map of the source
 spikes.md|Response latency|pages: a spike at both ends
 spikes.md|Round-trip latency|pages: a spike at both ends
@@ -233,6 +236,29 @@ $(here_as e "$(cat "$work/commands")")"
 	verdict
 }
 
+# Two runs' files of one run, and every command that reads them; what may be left out of one is.
+what_is_left() {
+	local command page
+
+	begin 'pages: what runs have left' || return 0
+	run_page r r 'rant -i eth1 -l reflector.log'
+	poll has_port r 862
+	run_page e e 'rant -i eth0 -a 192.168.10.2 --count 500 --timeout 5000 -l run.log --json host1.json'
+	page_ended e 0 3
+	send TERM r
+	page_ended r 0 3
+	(cd "$logs" && cp run.log emitter.log && for page in host2 before now; do cp host1.json $page.json; done)
+	while IFS='|' read -r page command; do
+		[[ $command == 'rant --'* ]] || continue
+		if [[ $command == *.json* ]] && ! grep -qF libjansson.so "$rant"; then continue; fi # it was built without
+		command=$(sed -E 's/ \[[^]]*\]//g; s/FILE\.\.\./run.log/; s/ \.\.\.$//' <<<"$command")
+		run_page w e "$command"
+		page_ended w 0
+		grep -qE '^(MIN: [0-9]| +p50 )' "$work/w.out" || complain "$page: '$command' says: $(head -3 "$work/w.out")"
+	done < <(of_pages list "$tree/docs/results.md" "$tree/docs/compare.md")
+	verdict
+}
+
 # What stamps the page's runs had is all that differs.
 AS_OF_A_NIC='s/_KERNEL/_HW/g; s/([Kk])ernel-to-app/NIC-to-app/g; s/-to-kernel/-to-NIC/g'
 
@@ -340,7 +366,7 @@ if ! command -v python3 >/dev/null; then
 	skip 'pages: the first hour' 'python3 is not installed'
 else
 	all_of_them
-	for one in usage doctor own_command real_hardware into_jq pictures use; do
+	for one in usage doctor own_command real_hardware into_jq pictures what_is_left use; do
 		$one
 	done
 	if [ -n "$spike" ]; then
