@@ -4,7 +4,7 @@
 #
 # On a NIC that stamps PTP event messages only: UDP is refused with the advice that helps, and with PTP messages around the packets,
 # over UDP and straight on Ethernet, each of the eight stamps is compared with the truth as in test_eight.sh. Then all that
-# tests/link/namespace_transports.sh and namespace_ipv6.sh do, on these kernels, which have VLANs.
+# tests/link/namespace_transports.sh does, on these kernels, which have VLANs.
 #
 #   ONLY, SELF  see test_eight.sh
 #
@@ -75,8 +75,6 @@ close_simnic
 
 if wanted link; then
 	modprobe -a 8021q veth
-	for part in transports ipv6; do
-		WITH_TRACEFS=1 ONLY='' "$TESTS/../link/namespace_$part.sh" "$RANT" "$TESTS/../../build/hostile" 2>&1 || failed=1
-	done
+	WITH_TRACEFS=1 ONLY='' "$TESTS/../link/namespace_transports.sh" "$RANT" "$TESTS/../../build/hostile" 2>&1 || failed=1
 fi
 exit "$failed"
