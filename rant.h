@@ -65,6 +65,16 @@ static inline int64_t common_divisor(int64_t a, int64_t b)
 	return a;
 }
 
+/* splitmix64 (Steele, Lea and Flood 2014): all 2^64 numbers, in an order that looks like none. The state may begin with any number. */
+static inline uint64_t random_next(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return z ^ (z >> 31);
+}
+
 /* For qsort(): times in ascending order. */
 static inline int compare_ns(const void *a, const void *b)
 {

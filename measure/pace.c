@@ -8,20 +8,10 @@
 #define MARGIN_FIRST_NS (100 * NS_PER_US)
 #define MARGIN_MOST_NS (2 * NS_PER_MS)
 
-/* splitmix64: all 2^64 numbers, in an order that looks like none. */
-static uint64_t draw(struct pace *p)
-{
-	uint64_t z = p->random += 0x9e3779b97f4a7c15;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return z ^ (z >> 31);
-}
-
 /* 0 <= r < 1, in steps of 2^-53. */
 static double draw_part(struct pace *p)
 {
-	return (double)(draw(p) >> 11) * 0x1p-53;
+	return (double)(random_next(&p->random) >> 11) * 0x1p-53;
 }
 
 /*

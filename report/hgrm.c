@@ -5,7 +5,10 @@
 #include "histogram.h"
 #include "report/label.h"
 
+#include <err.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 #define STEPS_OF_HALF 5 /* HdrHistogram's own default */
 
@@ -74,4 +77,22 @@ void hgrm_write(FILE *out, const struct histogram *h)
 	write_steps(out, h);
 	fprintf(out, "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n", histogram_mean_ns(h) / NS_PER_US, histogram_deviation_ns(h) / NS_PER_US);
 	fprintf(out, "#[Max     = %12.3f, Total count    = %12" PRIu64 "]\n", label_us(h->max_ns), h->count);
+}
+
+int hgrm_write_file(struct log_file *file, const struct histogram *h)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+	int error;
+
+	if (out)
+		hgrm_write(out, h);
+	if (!out || fclose(out)) {
+		warnx("no memory for --hgrm");
+		return -ENOMEM;
+	}
+	error = log_file_write(file, text, bytes);
+	free(text);
+	return error | log_file_finish(file);
 }

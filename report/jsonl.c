@@ -8,17 +8,12 @@
 
 /* ---- A line ---------------------------------------------------------------------------------------------------------- */
 
-static int put_line(void *file, const char *from, size_t bytes)
-{
-	return log_file_write(file, from, bytes);
-}
-
 /* A new object, of this type. */
 static struct json *begin_line(struct jsonl *l, const char *type)
 {
 	struct json *j = &l->json;
 
-	json_begin(j, put_line, l->file, true);
+	json_begin(j, log_file_put, l->file, true);
 	json_object(j, NULL);
 	json_text(j, "type", type);
 	return j;

@@ -330,6 +330,11 @@ int log_file_write(struct log_file *f, const char *from, size_t bytes)
 	return 0;
 }
 
+int log_file_put(void *file, const char *from, size_t bytes)
+{
+	return log_file_write(file, from, bytes);
+}
+
 int log_file_write_begin(struct log_file *f, const char *from, size_t bytes)
 {
 	if (f->error || f->cut_off)

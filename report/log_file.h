@@ -41,6 +41,7 @@ int log_file_open_of(struct log_file *f, const char *option, const char *path);
 
 /* Whole records, which stay when it is cut off. 0; or -errno after one line, at the first time: what came before stays. */
 int log_file_write(struct log_file *f, const char *from, size_t bytes);
+int log_file_put(void *file, const char *from, size_t bytes); /* the same for json_begin() */
 
 /* Writes at the begin again what is there. Of a file alone. */
 int log_file_write_begin(struct log_file *f, const char *from, size_t bytes);

@@ -270,17 +270,12 @@ static void keep_finding(void *outputs, const struct check_told *told)
 	snprintf(f->cure, sizeof(f->cure), "%s", told->cure ? told->cure : "");
 }
 
-static int put_json(void *file, const char *from, size_t bytes)
-{
-	return log_file_write(file, from, bytes);
-}
-
 /* Up to the seconds, which come one by one. It stays in the block until the first one is over: a run that does not begin leaves no file. */
 static void begin_json(struct outputs *o)
 {
 	struct json *j = &o->writer;
 
-	json_begin(j, put_json, &o->json, false);
+	json_begin(j, log_file_put, &o->json, false);
 	json_object(j, NULL);
 	json_text(j, "format", "rant");
 	json_integer(j, "schema_version", JSON_SCHEMA_VERSION);
@@ -379,27 +374,6 @@ static int end_hlog(struct outputs *o)
 	return log_file_finish(&o->hlog_file);
 }
 
-static int write_hgrm(struct outputs *o)
-{
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *out;
-	int error;
-
-	if (!o->hgrm.path)
-		return 0;
-	out = open_memstream(&text, &bytes);
-	if (out)
-		hgrm_write(out, o->report->histogram);
-	if (!out || fclose(out)) {
-		warnx("no memory for --hgrm");
-		return -ENOMEM;
-	}
-	error = log_file_write(&o->hgrm, text, bytes);
-	free(text);
-	return error | log_file_finish(&o->hgrm);
-}
-
 enum status outputs_write(struct outputs *o, enum status status)
 {
 	int error;
@@ -415,7 +389,8 @@ enum status outputs_write(struct outputs *o, enum status status)
 	error |= end_hlog(o);
 	if (o->prometheus.report)
 		error |= prometheus_end(&o->prometheus);
-	error |= write_hgrm(o);
+	if (o->hgrm.path)
+		error |= hgrm_write_file(&o->hgrm, o->report->histogram);
 	error |= write_json(o, status);
 	return error && status != STATUS_BREACH ? STATUS_FAILED : status;
 }

@@ -85,7 +85,7 @@ void report_write(FILE *out, const struct report *r, int columns)
 			"the measuring one may be used.\n");
 }
 
-static int terminal_columns(FILE *out)
+int report_columns(FILE *out)
 {
 	struct winsize size;
 
@@ -98,7 +98,7 @@ int report_print(const struct report *r)
 {
 	FILE *out = r->stdout_taken ? stderr : stdout;
 
-	report_write(out, r, terminal_columns(out));
+	report_write(out, r, report_columns(out));
 	if (!fflush(out) && !ferror(out))
 		return 0;
 	warnx("the report could not be written to stdout: %s", strerror(errno));

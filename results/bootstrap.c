@@ -11,16 +11,6 @@
 #define ROWS_MOST 512 /* a longer run is cut into so many stretches: its histograms would take too much memory */
 #define SEED 0x72616e74ULL
 
-/* splitmix64, of the public domain (Vigna). */
-static uint64_t draw(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
-}
-
 /* 2 n^(1/3), rounded: long enough for what neighbours have in common, and short enough that there are many. The cube root is of the best order
  * (Hall, Horowitz and Jing 1995). Without cbrt(), for which all of libm would be in the memory of every run. */
 static size_t block_length(size_t rows)
@@ -44,13 +34,6 @@ struct table {
 	uint64_t *sum; /* of what was drawn */
 };
 
-static int compare_starts(const void *a, const void *b)
-{
-	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Each bucket that any second has, once. */
 static bool find_columns(struct table *t, const struct blocks *b)
 {
@@ -61,7 +44,7 @@ static bool find_columns(struct table *t, const struct blocks *b)
 		return false;
 	for (size_t i = 0; i < b->buckets; i++)
 		t->start_ns[i] = b->bucket[i].start_ns;
-	qsort(t->start_ns, b->buckets, sizeof(*t->start_ns), compare_starts);
+	qsort(t->start_ns, b->buckets, sizeof(*t->start_ns), compare_ns);
 	for (size_t i = 0; i < b->buckets; i++)
 		if (!n || t->start_ns[n - 1] != t->start_ns[i])
 			t->start_ns[n++] = t->start_ns[i];
@@ -79,7 +62,7 @@ static void fill(struct table *t, const struct blocks *b)
 
 		for (size_t k = 0; k < one->buckets; k++) {
 			const struct block_bucket *bucket = &b->bucket[one->from + k];
-			const int64_t *found = bsearch(&bucket->start_ns, t->start_ns, t->columns, sizeof(*found), compare_starts);
+			const int64_t *found = bsearch(&bucket->start_ns, t->start_ns, t->columns, sizeof(*found), compare_ns);
 
 			at[found - t->start_ns] += bucket->count;
 		}
@@ -131,7 +114,7 @@ static void take_some(struct table *t, uint64_t *state)
 {
 	memset(t->sum, 0, (t->columns + 2) * sizeof(*t->sum));
 	for (size_t taken = 0; taken < t->rows; taken += t->length) {
-		const size_t from = (size_t)(draw(state) % t->rows), end = from + t->length;
+		const size_t from = (size_t)(random_next(state) % t->rows), end = from + t->length;
 
 		add_rows(t, from, end < t->rows ? end : t->rows);
 		if (end > t->rows)

@@ -8,7 +8,6 @@
 
 #include <err.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 static int refuse_read(const char *option, const char *path, const struct outcome *o)
@@ -24,11 +23,6 @@ static int refuse_read(const char *option, const char *path, const struct outcom
 		return -EINVAL;
 	}
 	return 0;
-}
-
-static int put(void *file, const char *from, size_t bytes)
-{
-	return log_file_write(file, from, bytes);
 }
 
 int output_open_json(struct output_files *f, const struct options *o, const struct outcome *const *read, unsigned n)
@@ -68,7 +62,7 @@ int output_open(struct output_files *f, struct outcome *o)
 
 struct json *output_begin_json(struct output_files *f)
 {
-	json_begin(&f->writer, put, &f->json, false);
+	json_begin(&f->writer, log_file_put, &f->json, false);
 	return &f->writer;
 }
 
@@ -81,24 +75,6 @@ int output_finish_json(struct output_files *f)
 	return error | log_file_finish(&f->json);
 }
 
-static int write_hgrm(struct output_files *f, const struct outcome *o)
-{
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *out = open_memstream(&text, &bytes);
-	int error;
-
-	if (out)
-		hgrm_write(out, &o->latency);
-	if (!out || fclose(out)) {
-		warnx("no memory for --hgrm");
-		return -ENOMEM;
-	}
-	error = log_file_write(&f->hgrm, text, bytes);
-	free(text);
-	return error | log_file_finish(&f->hgrm);
-}
-
 int output_write(struct output_files *f, const struct outcome *o)
 {
 	int error = 0;
@@ -109,7 +85,7 @@ int output_write(struct output_files *f, const struct outcome *o)
 		error |= prometheus_end(&f->prometheus);
 	}
 	if (f->hgrm.path)
-		error |= write_hgrm(f, o);
+		error |= hgrm_write_file(&f->hgrm, &o->latency);
 	if (f->json.path) {
 		object_write(output_begin_json(f), o);
 		error |= output_finish_json(f);

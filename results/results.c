@@ -12,8 +12,6 @@
 #include <err.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 struct input {
 	FILE *file;
@@ -88,22 +86,13 @@ static int read_all(struct outcome *o, const struct input *input)
 	return error;
 }
 
-static int terminal_columns(FILE *out)
-{
-	struct winsize size;
-
-	if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size))
-		return 0;
-	return size.ws_col ? size.ws_col : 80;
-}
-
 static int write_all(struct output_files *f, struct outcome *o)
 {
 	FILE *out = o->report.stdout_taken ? stderr : stdout;
 
 	outcome_finish(o);
 	if (!o->options.quiet)
-		outcome_write(out, o, terminal_columns(out));
+		outcome_write(out, o, report_columns(out));
 	if (fflush(out) || ferror(out)) {
 		warnx("the report could not be written (%s)", strerror(errno));
 		return -EIO;

@@ -1,4 +1,4 @@
-/* build: sources=histogram.c,report/label.c,measure/stages.c libs=-lm */
+/* build: sources=histogram.c,report/log_file.c,report/log_mend.c,report/label.c,measure/stages.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The percentile distribution: its lines, and each step against the percentiles of the histogram. */
 #include "report/hgrm.c"

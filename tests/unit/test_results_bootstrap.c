@@ -65,7 +65,7 @@ static void make_run(struct blocks *b, const struct process *p, unsigned seconds
 			start[k] = bucket_of(ns);
 			lost += uniform() < p->loss * exp(level);
 		}
-		qsort(start, SAMPLES, sizeof(start[0]), compare_starts);
+		qsort(start, SAMPLES, sizeof(start[0]), compare_ns);
 		blocks_add(b, SAMPLES, lost);
 		for (unsigned k = 0, from = 0; k < SAMPLES; k++) {
 			if (k + 1 < SAMPLES && start[k + 1] == start[k])
