@@ -202,21 +202,26 @@ is_capturing_ipv6() {
 	! is_running cap || { [ -s "$work/cap.pcap" ] && grep -q '^Capturing on' "$work/cap.err"; }
 }
 
-# Hop limit, class, one flow label for each direction, and a checksum that is there and right: by the kernel, not left to the link.
-decoded_ipv6() {
-	begin 'tshark decodes IPv6' || return 0
+# capture_ipv6 PORT FRAMES "R_ARGUMENTS" "E_ARGUMENTS": a run of both, with checksums by the kernel and not left to the link.
+capture_ipv6() {
 	inside e ethtool -K "$link_e" tx off >/dev/null 2>&1
 	inside r ethtool -K "$link_r" tx off >/dev/null 2>&1
-	start cap r tshark -i "$link_r" -f 'ip6 and udp port 862' -c 400 -w "$work/cap.pcap"
+	start cap r tshark -i "$link_r" -f "ip6 and udp port $1" -c "$2" -w "$work/cap.pcap"
 	poll is_capturing_ipv6
-	start_reflector r "$K -v"
-	server=$ip6_r start_emitter e "--timeout 5000 $K --dscp EF --count 400"
+	port=$1 start_reflector r "$3"
+	server=$ip6_r start_emitter e "--timeout 5000 $4"
 	finish e
 	terminate r
 	finish cap
 	inside e ethtool -K "$link_e" tx on >/dev/null 2>&1
 	inside r ethtool -K "$link_r" tx on >/dev/null 2>&1
 	expect_status e 0
+}
+
+# Hop limit, class, one flow label for each direction, and a checksum that is there and right.
+decoded_ipv6() {
+	begin 'tshark decodes IPv6' || return 0
+	capture_ipv6 862 400 "$K -v" "$K --dscp EF --count 400"
 	check 'r:Lanes -eq 1'
 	tshark -r "$work/cap.pcap" -o udp.check_checksum:TRUE -T fields -E separator=, -e ipv6.src -e ipv6.hlim -e ipv6.tclass.dscp -e udp.checksum \
 		-e udp.checksum.status -e ipv6.flow -e ipv6.plen -e udp.length -e _ws.malformed >"$work/fields" 2>/dev/null
@@ -233,18 +238,7 @@ decoded_ipv6() {
 # Two octets are behind the message, and the checksum is over them too.
 decoded_ptp_in_ipv6() {
 	begin 'tshark decodes ptp in IPv6' || return 0
-	inside e ethtool -K "$link_e" tx off >/dev/null 2>&1
-	inside r ethtool -K "$link_r" tx off >/dev/null 2>&1
-	start cap r tshark -i "$link_r" -f 'ip6 and udp port 319' -c 40 -w "$work/cap.pcap"
-	poll is_capturing_ipv6
-	port=319 start_reflector r "--transport ptp $K"
-	server=$ip6_r start_emitter e "--timeout 5000 --transport ptp $K --count 20"
-	finish e
-	terminate r
-	finish cap
-	inside e ethtool -K "$link_e" tx on >/dev/null 2>&1
-	inside r ethtool -K "$link_r" tx on >/dev/null 2>&1
-	expect_status e 0
+	capture_ipv6 319 40 "--transport ptp $K" "--transport ptp $K --count 20"
 	tshark -r "$work/cap.pcap" -o udp.check_checksum:TRUE -T fields -E separator=, -e ptp.v2.versionptp -e ptp.v2.domainnumber \
 		-e ptp.v2.messagelength -e udp.length -e udp.checksum.status -e _ws.malformed >"$work/fields" 2>/dev/null
 	awk -F, '$1 != 2 || $2 != 127 || $4 != $3 + 8 + 2 || $5 != 1 || $6 != "" { bad++ } END { exit NR != 40 || bad }' "$work/fields" ||
