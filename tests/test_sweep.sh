@@ -9,21 +9,12 @@ set -uo pipefail
 export LC_ALL=C
 
 cd "$(dirname "$0")/.." || exit 1
+family=sweep
+# shellcheck source=tests/judge.sh
+. tests/judge.sh
 sweep=tests/bench/sweep.sh
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-failed=0
-
-# is NAME WANT GOT
-is() {
-	if [ "$2" = "$3" ]; then
-		echo "ok - sweep: $1"
-		return
-	fi
-	failed=1
-	echo "not ok - sweep: $1"
-	printf '# not %s\n# but %s\n' "$2" "$3"
-}
 
 # One function of the script, with its standard input.
 of_sweep() {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The yardstick of `make bench`: a bare emitter and reflector with the system calls per round trip of rant and nothing
- * else. No clock is read, no packet is looked at, nothing is recorded but a count. A timer's signal ends the emitter,
+ * else. But for one kind no clock is read; no packet is looked at, nothing is recorded but a count. A timer's signal ends the emitter,
  * two seconds of silence the reflector. What comes out is the rate that the kernel allows.
  *
  *   kernel   emitter: send, recvmsg until the reply is there, recvmsg of the error queue until the stamp is there;
  *            reflector: recvmsg, sendmsg, error queue. Options, control messages and their order are those of rant.
  *   messages the same without stamps: with the control messages that a reflector needs, no error queue. Between this and user
  *            lies what they cost.
+ *   stamp    user-space times as STAMP has them, and nothing more: four readings of the clock, two of them in the reply with the TTL
+ *            of the request, which takes a control message; as many octets as rant's probe. Between this and user lies what STAMP costs.
  *   user     no stamps and no control messages: send and recv, recvfrom and sendto.
  *
  * A reflector connects its socket to the first sender once it has answered it, if it is told to. Then the kernel looks up
@@ -39,6 +41,7 @@
 #endif
 
 #define PROBE_BYTES 44
+#define STAMP_PROBE_BYTES 96 /* with the TLVs that rant sends */
 #define RECEIVE_BUFFER_BYTES (4 << 20)
 #define SILENCE_S 2
 #define FIRST_PROBE_S 10 /* how long a reflector waits for it */
@@ -46,13 +49,14 @@
 
 static volatile sig_atomic_t over;
 static volatile uint64_t rounds, ticked_at;
-static bool stamps, messages; /* stamps imply messages */
+static bool stamps, times, messages; /* stamps and times imply messages */
 static bool connects; /* the reflector, when it has answered once */
 
 struct end {
 	int fd;
 	bool id_by_message, connected;
 	uint32_t key; /* of the next transmit stamp */
+	uint8_t ttl; /* of the last request */
 	uint8_t packet[65536];
 	struct sockaddr_in peer;
 	union {
@@ -64,7 +68,8 @@ struct end {
 static struct end end;
 
 /* A STAMP probe, so that a reflector of rant answers it too: PTP format, multiplier 1 (RFC 8762 section 4.2). */
-static uint8_t probe[PROBE_BYTES] = { [12] = 0x40, [13] = 0x01 };
+static uint8_t probe[STAMP_PROBE_BYTES] = { [12] = 0x40, [13] = 0x01 };
+static size_t probe_bytes = PROBE_BYTES;
 
 static void on_end(int signal_number)
 {
@@ -198,7 +203,7 @@ static uint8_t *append(struct msghdr *m, int level, int type, size_t bytes)
 
 static void lay_out(struct outgoing *o, bool emitter)
 {
-	*o = (struct outgoing){ .payload = { emitter ? probe : end.packet, sizeof(probe) }, .m = { .msg_iovlen = 1 } };
+	*o = (struct outgoing){ .payload = { emitter ? probe : end.packet, probe_bytes }, .m = { .msg_iovlen = 1 } };
 	o->m.msg_iov = &o->payload;
 	memset(&end.out, 0, sizeof(end.out));
 	if (!end.connected) {
@@ -238,9 +243,12 @@ static bool receive_message(struct outgoing *reply)
 		return false;
 	if (reply) {
 		reply->payload.iov_len = (size_t)bytes;
-		for (struct cmsghdr *h = CMSG_FIRSTHDR(&m); h; h = CMSG_NXTHDR(&m, h))
+		for (struct cmsghdr *h = CMSG_FIRSTHDR(&m); h; h = CMSG_NXTHDR(&m, h)) {
 			if (reply->info && h->cmsg_level == SOL_IP && h->cmsg_type == IP_PKTINFO)
 				memcpy(reply->info, CMSG_DATA(h), offsetof(struct in_pktinfo, ipi_addr));
+			if (h->cmsg_level == SOL_IP && h->cmsg_type == IP_TTL)
+				end.ttl = *CMSG_DATA(h);
+		}
 	}
 	return true;
 }
@@ -281,9 +289,11 @@ static uint64_t emit_messages(void)
 	return lost;
 }
 
+static bool answer_times(struct outgoing *o);
+
 static void answer_messages(struct outgoing *o)
 {
-	if (!receive_message(o) || !send_message(o))
+	if (times ? !answer_times(o) : !receive_message(o) || !send_message(o))
 		return;
 	if (stamps)
 		wait_for_stamp();
@@ -306,6 +316,57 @@ static void reflect_messages(void)
 		answer_messages(&o);
 }
 
+/* ---- With times of user space ------------------------------------------------------------------------------------ */
+
+/* Offsets in a reply (RFC 8762 section 4.3.1), and in a probe, where T1 is at that of T3. */
+enum { AT_T3 = 4, AT_T2 = 16, AT_T1 = 28, AT_TTL = 40 };
+
+static void put_time(uint8_t *octets)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+
+	const uint32_t words[] = { htonl((uint32_t)t.tv_sec), htonl((uint32_t)t.tv_nsec) };
+
+	memcpy(octets, words, sizeof(words));
+}
+
+static uint64_t emit_times(void)
+{
+	uint64_t lost = 0;
+	uint8_t t4[8];
+
+	while (!over) {
+		int turn = 0;
+
+		put_time(probe + AT_T3);
+		if (send(end.fd, probe, probe_bytes, MSG_DONTWAIT) < 0)
+			continue;
+		while (recv(end.fd, end.packet, sizeof(end.packet), MSG_DONTWAIT) < 0 && ++turn < LOST_TURNS && !over)
+			;
+		put_time(t4);
+		if (turn == LOST_TURNS)
+			lost++;
+		rounds += turn < LOST_TURNS && !over;
+	}
+	return lost;
+}
+
+static bool answer_times(struct outgoing *o)
+{
+	uint8_t t1[8];
+
+	if (!receive_message(o))
+		return false;
+	memcpy(t1, end.packet + AT_T3, sizeof(t1));
+	put_time(end.packet + AT_T2);
+	memcpy(end.packet + AT_T1, t1, sizeof(t1));
+	end.packet[AT_TTL] = end.ttl;
+	put_time(end.packet + AT_T3);
+	return send_message(o);
+}
+
 /* ---- Without stamps ---------------------------------------------------------------------------------------------- */
 
 static uint64_t emit_plain(void)
@@ -315,7 +376,7 @@ static uint64_t emit_plain(void)
 	while (!over) {
 		int turn = 0;
 
-		if (send(end.fd, probe, sizeof(probe), MSG_DONTWAIT) < 0)
+		if (send(end.fd, probe, probe_bytes, MSG_DONTWAIT) < 0)
 			continue;
 		while (recv(end.fd, end.packet, sizeof(end.packet), MSG_DONTWAIT) < 0 && ++turn < LOST_TURNS && !over)
 			;
@@ -361,7 +422,7 @@ static void reflect_plain(void)
 
 static void usage(void)
 {
-	errx(1, "usage: bare emit|reflect|reflect-connected kernel|messages|user INTERFACE PORT [ADDRESS SECONDS]");
+	errx(1, "usage: bare emit|reflect|reflect-connected kernel|messages|stamp|user INTERFACE PORT [ADDRESS SECONDS]");
 }
 
 int main(int argc, char **argv)
@@ -373,7 +434,9 @@ int main(int argc, char **argv)
 	if (argc != (emitter ? 7 : 5) || (!emitter && !connects && strcmp(argv[1], "reflect")))
 		usage();
 	stamps = !strcmp(argv[2], "kernel");
-	messages = stamps || !strcmp(argv[2], "messages");
+	times = !strcmp(argv[2], "stamp");
+	messages = stamps || times || !strcmp(argv[2], "messages");
+	probe_bytes = times ? STAMP_PROBE_BYTES : PROBE_BYTES;
 	if (!messages && strcmp(argv[2], "user"))
 		usage();
 	signal(SIGINT, on_end);
@@ -392,7 +455,7 @@ int main(int argc, char **argv)
 	set_timer(on_end, atoi(argv[6]), 0);
 	began = share_now();
 
-	uint64_t lost = messages ? emit_messages() : emit_plain();
+	uint64_t lost = times ? emit_times() : messages ? emit_messages() : emit_plain();
 
 	ended = share_now();
 	printf("Rounds: %llu, sent again: %llu\n", (unsigned long long)rounds, (unsigned long long)lost);

@@ -5,10 +5,9 @@
 # machine had of the two CPUs, how far a bare loop was from itself, and whether rant called a run void. For bench.sh alone.
 
 most_for_others=2  # % of both CPUs
-most_off_control=2 # % of the median of a loop beside itself from 1, and
-most_of_control=3  # % between its quartiles
+most_off_control=2 # % of the median of a loop beside itself from 1
 
-control=bare-kernel-connected # what runs twice in each round
+control=bare-kernel-connected # what is compared with itself
 others_ns=0 watched_ns=0      # of the bare loops
 voided=0                      # runs of rant
 load_before=$(cut -d' ' -f1-3 /proc/loadavg)
@@ -60,20 +59,16 @@ judge_shares() {
 	fi
 }
 
-# Sets self and, if it is too far from 1 or too wide, a reason. Before the end of a first round there is none.
+# Sets self and, if it is too far from 1, a reason: what is left out of the interval of its median is no chance. How wide that is each
+# row tells of itself. Before the end of a first turn there is none.
 judge_control() {
-	local a b
-
-	read -ra a <<<"${figures[rate/$control]:-}"
-	read -ra b <<<"${figures[rate/control]:-}"
-	self=''
-	((${#a[@]} && ${#a[@]} == ${#b[@]})) || return 0
+	self='no bare loop ran beside itself'
+	[[ ${figures[rate/$control:control/control]:-} && ${figures[rate/$control:control/$control]:-} ]] || return 0
 	compare rate "$control" control
-	self=$(printf 'a bare loop beside itself made %.3f, quartiles %.3f to %.3f of %d rounds' "${ratios[2]}" "${ratios[1]}" \
-		"${ratios[3]}" "${#a[@]}")
-	self+=" (limits: 1 +- $most_off_control %, $most_of_control % apart)"
-	if awk "BEGIN { off = ${ratios[2]} - 1; wide = ${ratios[3]} - ${ratios[1]}
-		exit !(off * off > ($most_off_control / 100) ^ 2 || wide > $most_of_control / 100) }"; then
+	self=$(printf 'a bare loop beside itself made %.3f (%.3f to %.3f) in %d turns' "${ratio[@]}" ${#ratios[@]})
+	self+=" (limits: 1 +- $most_off_control %, 1 in the interval)"
+	if awk "BEGIN { off = ${ratio[0]} - 1
+		exit !(off * off > ($most_off_control / 100) ^ 2 || ${ratio[1]} > 1 || ${ratio[2]} < 1) }"; then
 		reasons+=("$self")
 	fi
 }

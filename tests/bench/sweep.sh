@@ -196,7 +196,7 @@ main() {
 	trap 'exit 143' TERM HUP
 	work=$(mktemp -d)
 	defer rm -rf -- "$work"
-	printf '%s on Linux %s, %s, %d CPUs; %d s each, --stamp %s%s\n\n' "$("$rant" --version)" "$(uname -r)" \
+	printf '%s on Linux %s, %s, %d CPUs; %d s each, --stamp %s%s\n\n' "$("$rant" --version | sed -n 1p)" "$(uname -r)" \
 		"$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" "$seconds" "$stamp" \
 		"${of_emitter[*]:+ ${of_emitter[*]}}"
 	if [[ ! $remote ]]; then

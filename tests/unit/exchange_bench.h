@@ -274,7 +274,7 @@ static inline struct hmac *bench_open_key(void)
 	struct hmac *key;
 	int fd;
 
-	if (!hmac_is_available()) {
+	if (!hmac_library()) {
 		print_message("built without libcrypto\n");
 		skip();
 	}
