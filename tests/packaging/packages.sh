@@ -1,0 +1,327 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The packages as a new user meets them. The .deb is built, installed, used and removed in clean roots of Debian 12 and 13, which
+# debootstrap makes of the archive that apt of this machine takes its packages from; lintian looks at it. The .rpm is built here, and has
+# the same files. Root. All mounts are those of a mount namespace, and go with it.
+set -uo pipefail
+shopt -s nullglob
+export LC_ALL=C
+
+cd "$(dirname "$0")/../.." || exit 1
+
+releases=([12]=bookworm [13]=trixie)
+STEP_S=600 # what takes longer hangs
+MEMORY_KB=6000000
+FEWEST=cap_net_admin,cap_net_raw,cap_sys_nice,cap_ipc_lock # as docs/privileges.md has them
+
+skip() {
+	echo "ok - packages # SKIP $*"
+	exit 0
+}
+
+[ "$(id -u)" -eq 0 ] || skip 'roots and mounts need root: sudo make check-all'
+for tool in debootstrap lintian rpmbuild rpm2cpio cpio unshare nsenter ip setpriv; do
+	command -v "$tool" >/dev/null || skip "$tool is not installed"
+done
+[ -n "${PACKAGES_MOUNTS:-}" ] || PACKAGES_MOUNTS=own exec unshare --mount --propagation private "$0" "$@"
+
+# Where apt has the packages of Debian from, or nothing.
+archive() {
+	# shellcheck disable=SC2016 # a word of apt-get's
+	apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 2>/dev/null | head -1
+}
+mirror=$(archive)
+[ -n "$mirror" ] || { apt-get update -q >/dev/null 2>&1 && mirror=$(archive); }
+[ -n "$mirror" ] || skip 'apt of this machine knows no archive of Debian'
+proxy=
+eval "$(apt-config shell proxy Acquire::http::Proxy)"
+[ -z "$proxy" ] || export http_proxy=$proxy
+
+mkdir -p build
+work=$(mktemp -d "$PWD/build/packaging.XXXXXX") || exit 1
+started=()
+
+clean_up() {
+	local process
+
+	trap '' INT TERM
+	for process in "${started[@]}" $(cat "$work"/*/started 2>/dev/null); do
+		kill "$process" 2>/dev/null
+	done
+	wait
+	umount -R --lazy "$work" 2>/dev/null
+	rm -rf --one-file-system "$work"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+# In memory dpkg waits for no disk.
+[ "$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)" -lt $MEMORY_KB ] || mount -t tmpfs -o mode=755,size=4g none "$work" || exit 1
+
+# ---- One line for each test --------------------------------------------------------------------------------------------
+
+# judge NAME [COMPLAINT]
+judge() {
+	if [ -z "${2:-}" ]; then
+		echo "ok - packages: $1"
+	else
+		echo "not ok - packages: $1"
+		tail -n 60 <<<"$2" | cut -c 1-300 | cat -v | sed 's/^/# /'
+		return 1
+	fi
+}
+
+# step NAME COMMAND...: what it prints is shown when it fails.
+step() {
+	local output began=$SECONDS status
+
+	# shellcheck disable=SC2016 # of that shell
+	output=$(timeout $STEP_S bash -c '"$@"' bash "${@:2}" 2>&1 </dev/null)
+	status=$?
+	judge "$1" "$([ $status -eq 0 ] || echo "${output:+$output$'\n'}status $status")" || return 1
+	echo "# $((SECONDS - began)) s"
+}
+
+# ---- Roots -------------------------------------------------------------------------------------------------------------
+
+# in_root ROOT COMMAND...: as root, with a machine around it.
+in_root() {
+	local root=$1
+
+	shift
+	chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive ${http_proxy:+http_proxy="$http_proxy"} "$@"
+}
+
+with_machine() { # ROOT
+	mount -t proc none "$1/proc" && mount --bind /dev "$1/dev"
+}
+
+# bare ROOT RELEASE: nothing but what Debian cannot be without, the lists of apt, and what makes groups where systemd is not.
+bare() {
+	debootstrap --variant=minbase --include=systemd-standalone-sysusers "$2" "$1" "$mirror" && apt-config dump --format '%f "%v";%n' Acquire >"$1/etc/apt/apt.conf.d/50as-outside" &&
+		echo 'Acquire::Languages "none";' >"$1/etc/apt/apt.conf.d/51no-translations" && cp /etc/resolv.conf /etc/hosts "$1/etc/" &&
+		in_root "$1" apt-get update -q
+}
+
+# With what debian/control names, and nothing else.
+build_in() { # ROOT
+	with_machine "$1" && mkdir "$1/build" && cp -a "$source" "$1/build/" &&
+		in_root "$1" apt-get -q -y --no-install-recommends build-dep "/build/${source##*/}" &&
+		in_root "$1" sh -c "cd '/build/${source##*/}' && dpkg-buildpackage -us -uc"
+}
+
+install_in() { # ROOT DEB
+	cp "$2" "$1/root/" && in_root "$1" apt-get -q -y --no-install-recommends install "/root/${2##*/}"
+}
+
+# All that is there, but what keeps count of packages and of what was done, and the files of users as they were before the last change.
+contents() { # ROOT
+	(cd "$1" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./root -o -path ./tmp -o -path ./run -o \
+		-path './etc/*-' -o -path ./var/cache -o -path ./var/log -o -path ./var/lib/apt -o -path ./var/lib/dpkg \) -prune -o -print | sort)
+	sed 's/^/group /' "$1/etc/group" "$1/etc/gshadow"
+	in_root "$1" dpkg-statoverride --list | sed 's/^/override /'
+}
+
+# ---- A link, and a user on it ------------------------------------------------------------------------------------------
+
+declare -A holder=() # of a network namespace
+
+# a_link NAME: two network namespaces, each held by a process, and a veth pair between them.
+a_link() {
+	local side
+
+	for side in near far; do
+		unshare --net sleep 1800 &
+		holder[$side]=$!
+		echo $! >>"$work/$1/started"
+	done
+	for side in near far; do
+		until [ "$(readlink "/proc/${holder[$side]}/ns/net")" != "$(readlink /proc/self/ns/net)" ]; do
+			sleep 0.1
+		done
+	done
+	ip link add name veth0 netns "${holder[near]}" type veth peer name veth1 netns "${holder[far]}" &&
+		at near ip address add 10.77.0.1/24 dev veth0 && at near ip link set veth0 up &&
+		at far ip address add 10.77.0.2/24 dev veth1 && at far ip link set veth1 up
+}
+
+at() { # SIDE COMMAND...
+	nsenter --net="/proc/${holder[$1]}/ns/net" "${@:2}"
+}
+
+# as USER SIDE COMMAND...: in $root, in whose /sys is what belongs to that namespace.
+as() {
+	# shellcheck disable=SC2016 # of that shell
+	at "$2" unshare --mount sh -c 'mount -t sysfs none "$0/sys" && exec "$@"' "$root" chroot "$root" \
+		setpriv --reuid="$1" --regid="$1" --init-groups env -i --chdir="/home/$1" PATH=/usr/bin:/bin HOME="/home/$1" "${@:3}"
+}
+
+# answers PORT: nobody waits for ever for one that does not open.
+answers() {
+	local tries port
+
+	port=$(printf ':%04X ' "$1")
+	for tries in $(seq 100); do
+		! grep -q "$port" "/proc/${holder[far]}/net/udp" || return 0
+		sleep 0.1
+	done
+	echo "port $1 is not open after $tries tries"
+}
+
+# As README.Debian says, but for the terminal.
+let_members_measure() {
+	in_root "$root" dpkg-statoverride --update --add root rant 0750 /usr/bin/rant &&
+		in_root "$root" apt-get -q -y --no-install-recommends install libcap2-bin &&
+		in_root "$root" dpkg-reconfigure rant && in_root "$root" usermod -aG rant member
+}
+
+measure() { # USER PORT [OPTION...]
+	local status=0 reflector
+
+	as "$1" far rant -i veth1 --stamp kernel --port "$2" --once --duration 60 >"$root/tmp/reflector" 2>&1 &
+	reflector=$!
+	answers "$2"
+	as "$1" near rant -i veth0 -a 10.77.0.2 --stamp kernel --port "$2" --count 2000 --timeout 5000 --json run.json "${@:3}" \
+		>"$root/tmp/emitter" 2>&1 || status=$?
+	wait $reflector || echo "the reflector ended with status $?"
+	[ $status -eq 0 ] || [ $status -eq 3 ] || echo "the emitter ended with status $status"
+	grep -q '^  Recorded  :  2000$' "$root/tmp/emitter" || cat "$root/tmp/emitter" "$root/tmp/reflector"
+	[ "$1" = stranger ] || ! grep -h 'not locked' "$root/tmp/emitter" "$root/tmp/reflector"
+	[ -s "$root/home/$1/run.json" ] || echo 'there is no run.json'
+}
+
+capabilities() {
+	in_root "$root" getcap /usr/bin/rant
+}
+
+# ---- One release -------------------------------------------------------------------------------------------------------
+
+# is_of_source COMMAND...: that rant tells the version of the source, and its commit, which is known if the tree has no changes.
+is_of_source() {
+	local said commit
+
+	said=$("$@" --version 2>&1)
+	commit=$(grep -oE '^[0-9a-f]{12}' "$source/.version") || commit=unknown
+	[[ $said == "rant $version"$'\n'*" $commit"$'\n'* ]] || echo "it is not of $version, commit $commit: $said"
+}
+
+# What a user does first.
+looks_right() {
+	is_of_source in_root "$root" rant
+	[[ $(in_root "$root" rant-config --help) == *--undo* ]] || echo 'rant-config --help has no --undo'
+	[[ $(in_root "$root" rant-plot --help) == *--panel* ]] || echo 'rant-plot --help has no --panel'
+	for page in man1/rant.1 man8/rant-config.8 man1/rant-plot.1; do
+		[[ $(zcat "$root/usr/share/man/$page.gz" | mandoc -Tascii 2>&1 | col -b) == *$'\nEXAMPLES\n'* ]] || echo "$page has no examples"
+	done
+	for page in $(zcat "$root/usr/share/man/man1/rant.1.gz" | grep -o '/usr/share/doc/rant[^ ]*'); do
+		[ -e "$root$page" ] || echo "rant.1 names $page, which is not there"
+	done
+}
+
+use() { # RELEASE DEB
+	local said name="Debian $1:"
+
+	export root=$work/$1/clean
+	a_link "$1" >"$work/$1/link" 2>&1 || { judge "$name a veth pair" "$(<"$work/$1/link")" && return; }
+	contents "$root" >"$work/$1/before"
+	with_machine "$root"
+	step "$name it is installed, with what it depends on" install_in "$root" "$2" || return
+	judge "$name programs and pages are there" "$(looks_right)"
+	in_root "$root" useradd --create-home member && in_root "$root" useradd --create-home stranger
+	judge "$name anybody measures with kernel stamps, at a port from 1024 on" "$(measure stranger 8620 2>&1)"
+	step "$name it is given to its group" let_members_measure || return
+	said=$(as stranger near rant --version 2>&1) || said="$? $said"
+	judge "$name who is not in the group cannot run it" "$([[ $said == '126 '*'Permission denied' ]] || echo "$said")"
+	judge "$name a member of the group measures, without root" "$(measure member 862 --fifo 10 2>&1)"
+	judge "$name --check says a member what is missing" "$(lacks '^ok    capabilities: all ')"
+	said=$(capabilities)
+	step "$name it is installed once more" in_root "$root" apt-get -q -y --reinstall install "/root/${2##*/}"
+	judge "$name and the group can still measure" "$([ -n "$said" ] && [ "$(capabilities)" = "$said" ] || echo "'$said', then '$(capabilities)'")"
+	judge "$name the line for the unit of the standing reflector is what it needs" "$(stands)"
+	in_root "$root" setcap $FEWEST+ep /usr/bin/rant
+	judge "$name a member measures with four capabilities, at another port" "$(measure member 8620 --fifo 10 2>&1)"
+	judge "$name and --check says which are missing" "$(lacks '^note  capabilities: without cap_net_bind_service, cap_setpcap ')"
+	in_root "$root" userdel --remove member 2>/dev/null
+	in_root "$root" userdel --remove stranger 2>/dev/null
+	step "$name it is purged" in_root "$root" apt-get -q -y purge --autoremove rant libcap2-bin
+	contents "$root" >"$work/$1/after"
+	judge "$name nothing of it is left" "$(diff "$work/$1/before" "$work/$1/after")"
+}
+
+# bounded CAPABILITY...: whether root runs rant where the bounding set has these alone, as in a unit of systemd.
+bounded() {
+	in_root "$root" setpriv --no-new-privs --bounding-set="-all$(printf ',+%s' "${@,,}" | sed 's/cap_//g')" rant --version >/dev/null 2>&1
+}
+
+# With capabilities of its file the standing reflector starts if its unit gets the line of docs/standing.md, and only then.
+stands() {
+	local -a unit line
+
+	read -ra unit < <(sed -n 's/^CapabilityBoundingSet=//p' "$root/usr/lib/systemd/system/rant-reflect@.service")
+	read -ra line < <(sed -n '/for the group .rant./s/.*CapabilityBoundingSet=\([A-Z_ ]*\).*/\1/p' "$root/usr/share/doc/rant/docs/standing.md")
+	[ ${#unit[@]} -gt 0 ] && [ ${#line[@]} -gt 0 ] || echo "unit: '${unit[*]}', line of the page: '${line[*]}'"
+	bounded "${unit[@]}" "${line[@]}" || echo "rant does not run with ${unit[*]} ${line[*]}"
+	! bounded "${unit[@]}" || echo "rant runs with ${unit[*]}: the page needs no such line"
+}
+
+# lacks LINE: what the doctor tells a member; also what these capabilities are not enough for, and nothing that they are for.
+lacks() {
+	local all line
+
+	all=$(as member near rant --check -i veth0 --stamp kernel 2>&1)
+	for line in "$1" '^note  tracefs: ' '^ok    memory lock: ' '^ok    socket: '; do
+		grep -q "$line" <<<"$all" || echo "no line matches '$line': $all"
+	done
+}
+
+release() { # RELEASE
+	local name="Debian $1:" deb
+
+	mkdir "$work/$1"
+	step "$name debootstrap makes a clean root" bare "$work/$1/clean" "${releases[$1]}" || return
+	cp -a "$work/$1/clean" "$work/$1/build"
+	step "$name the package is built with what debian/control names" build_in "$work/$1/build" || return
+	deb=("$work/$1/build/build"/rant_*.deb)
+	[ "$1" != 12 ] || step 'lintian finds nothing in source and package' lintian --allow-root --fail-on error,warning \
+		"$work/$1/build/build"/rant_*.changes
+	use "$1" "${deb[0]}"
+}
+
+# ---- The other package -------------------------------------------------------------------------------------------------
+
+# Without folders and pages, which each of them has in a place of its own; zsh of Debian has its functions elsewhere.
+files_of() {
+	sed -E 's/^\.//; /\/$/d; \#^/usr/share/(doc|licenses|lintian)/#d; s/\.gz$//; s#zsh/vendor-completions#zsh/site-functions#' | sort
+}
+
+rpm() {
+	local package
+
+	step 'the .rpm is built' packaging/make.sh rpm "$work/rpm" || return
+	package=("$work"/rpm/rant-*.rpm)
+	mkdir "$work/rpm/root"
+	(cd "$work/rpm/root" && rpm2cpio "${package[0]}" | cpio -idm --quiet)
+	judge 'rant of the .rpm runs' "$(is_of_source "$work/rpm/root/usr/bin/rant")"
+	(cd "$work/rpm/root" && find . ! -type d) | files_of >"$work/rpm/files"
+}
+
+# ---- All of it ---------------------------------------------------------------------------------------------------------
+
+began=$SECONDS
+judge 'the source is there' "$(packaging/make.sh source "$work/source" 2>&1)" || exit 1
+source=$(echo "$work"/source/rant-*[0-9]) version=${source##*/rant-}
+export source mirror
+export -f bare build_in in_root install_in let_members_measure with_machine
+rpm >"$work/rpm.out" 2>&1 &
+for number in "${!releases[@]}"; do
+	release "$number" >"$work/$number.out" 2>&1 &
+done
+wait
+{
+	cat "$work"/1?.out "$work/rpm.out"
+	judge 'the .rpm has the files of the .deb' "$(diff <(dpkg-deb --fsys-tarfile "$work"/12/build/build/rant_*.deb | tar -t | files_of) \
+		"$work/rpm/files" 2>&1)"
+} | tee "$work/results"
+echo "# $((SECONDS - began)) s"
+! grep -q '^not ok ' "$work/results"
