@@ -3,9 +3,11 @@
  * Anything at all as a command line, for libFuzzer (make fuzz); tests/unit/test_fuzz_options.c runs the kept inputs in
  * every check. A zero octet ends an argument. It holds what options.h promises, whatever the table has.
  */
-#include "options.c"
+#include "options/rules.c"
 
 #include "tests/fuzz/insist.h"
+
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
@@ -148,7 +150,7 @@ static void check_taken(const struct line *l, const struct outcome *out)
 	for (const char *line = out->said; *line; lines++)
 		line = check_line(line);
 	INSIST(lines <= sizeof(notes) / sizeof(notes[0]));
-	for (const struct option_row *row = table; row < table + ROWS; row++)
+	for (const struct option_row *row = option_table; row < option_table + option_rows; row++)
 		check_row(l, row, (const char *)o + row->offset);
 	check_lists(l, o);
 	if (o->help || o->version)

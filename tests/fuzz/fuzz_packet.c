@@ -4,6 +4,7 @@
  * tests/unit/test_fuzz.c runs the kept inputs in every check. The first two octets of an input choose the key and the
  * answer, the rest is the packet.
  */
+#include "wire/echo.h"
 #include "wire/envelope.h"
 #include "wire/hmac.h"
 #include "wire/packet.h"
@@ -154,7 +155,10 @@ static void check_answer(const struct kind *k, const struct hmac *key, const uin
 	INSIST(r.seq == a.seq && r.sender_seq == q->seq && r.ssid == q->ssid && r.ttl == a.ttl);
 	INSIST(r.t2_ns == a.t2_ns && r.t3_ns == a.t3_ns);
 	INSIST(r.tlv_integrity ? (bool)key : r.tlv_malformed == malformed);
-	INSIST(!q->wants_t2_user || malformed || r.software_told);
+	/* An answer without a source, a bound, a time and a doubt looks like a question that came back; no reflector gives it. */
+	const bool says_nothing = !a.wire_source && a.software_bound_ns < 0 && !a.t2_user_known && !a.clock_doubted;
+
+	INSIST(!q->wants_t2_user || malformed || r.software_told == !says_nothing);
 	INSIST(!q->wants_follow_ups || malformed || !a.follow_ups || r.follow_ups);
 	INSIST(!q->wants_class || malformed || r.class_told == a.tos_known);
 	check_told(&a, &r);
@@ -220,6 +224,31 @@ static void check_envelope(const uint8_t *data, size_t bytes, bool reflects)
 	INSIST(inside || e.sent[ENVELOPE_AT_TYPE] == PTP_DELAY_REQ);
 }
 
+/* As what comes back of an echo, header and all: what is taken is the probe that was sent, and answers it. */
+static void check_echo(const uint8_t *data, size_t bytes, uint8_t choice)
+{
+	static const uint8_t id[2] = { 0, 0 };
+	const size_t before = choice & 2 ? ECHO_BEFORE_BYTES : 0, header = before + ECHO_BYTES;
+	uint8_t probe[STAMP_BASE_BYTES] = { [12] = 0x40, [13] = 1 };
+	uint8_t *packet = copy_of(data + (bytes < header ? bytes : header), bytes < header ? 0 : bytes - header, sizeof(probe) + bytes);
+	struct reply r;
+	struct echo e;
+	size_t inside;
+
+	echo_prepare(&e, choice & 1, id, 64, before, choice & 2);
+	memcpy(e.received, data, bytes < header ? bytes : header);
+	/* What a fuzzer cannot know: the number and T1. */
+	memcpy(probe, packet, 12);
+	echo_seal(&e, probe, sizeof(probe));
+	inside = echo_open(&e, packet, bytes);
+	INSIST(inside == 0 || (inside == sizeof(probe) && bytes == header + inside));
+	if (inside) {
+		INSIST(packet_read_reply(packet, inside, NULL, &r) == PACKET_GOOD && !r.t2_known && !r.t3_known && r.ttl == 64);
+		INSIST(packet_answers(packet, probe, NULL) && r.seq == r.sender_seq);
+	}
+	free(packet);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	static const struct hmac any_key = { 0xcbf29ce484222325ULL };
@@ -229,6 +258,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	bool keyed = data[0] & 1;
 
 	check_envelope(data + 2, bytes - 2, keyed);
+	check_echo(data + 2, bytes - 2, data[1]);
 	check_as_request(&kinds[keyed], keyed ? &any_key : NULL, data + 2, bytes - 2, data[1]);
 	check_as_reply(keyed ? &any_key : NULL, data + 2, bytes - 2);
 	return 0;

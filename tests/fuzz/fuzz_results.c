@@ -2,7 +2,7 @@
 /*
  * Anything at all as what a run has left, for libFuzzer (make fuzz); tests/unit/test_fuzz_results.c runs the kept inputs and changes of
  * them in every check. The first octet says what is done with it: --report, --compare with itself, or --report of two files, which an octet of
- * 0xff parts. It holds that nothing crashes, and that what is refused is one line.
+ * 0xff parts, with all that can be made of them. It holds that nothing crashes, and that what is refused is one line.
  */
 #include "options.h"
 #include "report/status.h"
@@ -68,7 +68,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	const uint8_t *parted = mode == 2 && left ? memchr(rest, 0xff, left) : NULL;
 	const size_t first = parted ? (size_t)(parted - rest) : left;
 	struct options o = { .bucket_ns = NS_PER_US, .overflow_ns = 100 * NS_PER_US, .histogram = true, .report = mode != 1, .compare = mode == 1,
-			     .json_path = data && mode ? "/dev/null" : NULL };
+			     .json_path = mode ? "/dev/null" : NULL, .jsonl_path = mode == 2 ? "/dev/null" : NULL,
+			     .hlog_path = mode == 2 ? "/dev/null" : NULL };
 	char path[2][32], *files[2] = { path[0], path[1] };
 	int fd[2] = { file_with(rest, first, path[0]), -1 };
 

@@ -7,7 +7,7 @@
 #   begin NAME; complain TEXT; verdict      a test; what was complained about makes it "not ok"; or judged_outside at its end
 #   poll COMMAND...                         until it succeeds, at most GUARD_S seconds
 
-GUARD_S=${GUARD_S:-90}
+export GUARD_S=${GUARD_S:-200} # a program that takes longer hangs; some virtual machines on one host are slow
 work=$(mktemp -d /tmp/lab.XXXXXX)
 failed=0 judged=0 test_name=
 declare -a complaints=()

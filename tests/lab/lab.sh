@@ -16,6 +16,7 @@
 #   QUICK    not empty: slow parts of a test are to be left out
 #   RANT     the program under test            HELPERS  folder with what was built from tests/lab/*.c
 #   SIMNIC   the simulated NIC's module, built for this kernel; empty if it did not build or is not there
+#   UDEV     folder with Debian's package of that name, unpacked; it may be without files where this machine has it
 #   FLAVOUR  the kernel: amd64, rt or old      RESULTS  folder that outlives the guest, for "judge PROGRAM FOLDER":
 # that line of a test is replaced by what tests/lab/PROGRAM prints of $RESULTS/FOLDER outside, where it is twenty times faster.
 #
@@ -176,6 +177,11 @@ is_due() {
 	[ ! -e "$1/packages" ] || [ -n "$(find "$1/packages" -mtime "+$renew_days")" ]
 }
 
+# What a test boots in the guest, of this release; empty where it is installed. Installing it could start it.
+fetch_udev() {
+	unpack "$cache/udev" /var/lib/dpkg/status "$codename" '^udev=' udev
+}
+
 fetch_tools() {
 	local tool
 	local -a missing=()
@@ -203,7 +209,7 @@ fetch_kernel() {
 fetch() {
 	local codename name due=false whole=true
 
-	for name in tools "${@/#/kernel-}"; do
+	for name in tools udev "${@/#/kernel-}"; do
 		[ -e "$cache/$name/packages" ] || whole=false
 		! is_due "$cache/$name" || due=true
 	done
@@ -221,6 +227,7 @@ fetch() {
 			exit 0
 		fi
 		! is_due "$cache/tools" || fetch_tools
+		! is_due "$cache/udev" || fetch_udev
 		for name in "$@"; do
 			! is_due "$cache/kernel-$name" || fetch_kernel "$name"
 		done
@@ -438,7 +445,7 @@ run_guest() {
 	cat >"$run/results/environment" <<-END
 		export RANT=$(printf %q "$rant") SIMNIC=$(printf %q "$simnic") HELPERS=$(printf %q "$run/helpers")
 		export ONLY=$(printf %q "${ONLY:-}") SELF=$(printf %q "${SELF:-}") SPIKES=$(printf %q "${SPIKES:-}")
-		export QUICK=${QUICK:-}
+		export QUICK=${QUICK:-} UDEV=$(printf %q "$cache/udev")
 		export FLAVOUR=$flavour LIMIT=$limit_s TESTS=$(printf %q "$lab") LIB_MODULES=$(printf %q "$kernel_files/lib/modules")
 	END
 	start_guest

@@ -18,7 +18,6 @@ if [ -z "${SIMNIC:-}" ]; then
 	echo "ok - $family # SKIP the module of the simulated NIC was not built"
 	exit 0
 fi
-export GUARD_S=100 # a program that takes longer hangs; two virtual machines on one host are slow
 # shellcheck source=tests/lab/guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
 
@@ -35,7 +34,7 @@ wanted() {
 reset() {
 	local pair
 
-	for pair in port=862 epoch_ns=1600000000000000000 period_ns=100000 live=N before_ns=0 wire_ns=1000 wire_back_ns=-1 \
+	for pair in port=862 authenticated=N epoch_ns=1600000000000000000 period_ns=100000 live=N before_ns=0 wire_ns=1000 wire_back_ns=-1 \
 		response_ns=5000 after_ns=0 vary_stage=1 vary_steps=0 vary_ns=1 from=0 directions=3 alternate=N spike_every=0 \
 		spike_ns=0 spike_stage=1 drop_every=0 drop_reply=0 dup_every=0 reorder_every=0 hold_ms=1000 tx_stamp_missing_every=0 \
 		tx_stamp_late_every=0 late_us=0 tx_stamp_twice_every=0 tx_stamp_delay_us=0 rx_stamp_missing_every=0 \

@@ -144,7 +144,7 @@ expect_steps() { # NAME NS...
 
 # All that is on its way for half a second at least is on its way when the clock is set, but for one or two of four.
 expect_left_out() { # NAME
-	local name=$1 least=500000000 most=900000000
+	local name=$1 least=500000000 most=1400000000 # a step of a second would make more of it
 
 	expect "$(row "$name" Stepped)" -ge 2 "left out by $name"
 	expect "$(row "$name" Stepped)" -le 4 "left out by $name"
@@ -214,7 +214,8 @@ stalled() { # STAMP LEFT_OUT NS...
 	[ "$undo" = 0 ] || "$HELPERS/set_clock" "$undo"
 	expect_status r 0
 	expect "$(row r Stepped)" -ge "$left_out" 'left out by the reflector'
-	[ "$left_out" != 0 ] || expect "$(row r Stepped)" -eq 0 'left out by the reflector'
+	# None of those that wait; it may be stopped between the two times of one.
+	[ "$left_out" != 0 ] || expect "$(row r Stepped)" -le 1 'left out by the reflector'
 	expect "$(row r Negative)" -eq 0 'negative'
 	expect "$(row r Breaches)" -eq 0 'false breaches'
 	expect_balance e

@@ -3,8 +3,8 @@
 # lab: slow amd64 old
 #
 # On a NIC that stamps PTP event messages only: UDP is refused with the advice that helps, and with PTP messages around the packets,
-# over UDP and straight on Ethernet, each of the eight stamps is compared with the truth as in test_eight.sh. Then all that
-# tests/link/namespace_transports.sh does, on these kernels, which have VLANs.
+# over UDP and straight on Ethernet, each of the eight stamps is compared with the truth as in test_eight.sh. Then what
+# the kernel has a part in of tests/link/namespace_transports.sh, on these kernels, which have VLANs.
 #
 #   ONLY, SELF  see test_eight.sh
 #
@@ -52,6 +52,16 @@ W='--histogram --timeout 8000 --window 16 --count'
 ALL='N == e["Sent"] == len(T) + 1 == len(R) == stamps["Complete"] + 1 == a.rx_stamps == b.rx_stamps == a.tx_stamps'
 WHOLE='len(T) == e["Recorded"] == e["Sent"] - e["Closing"]'
 
+key=$RESULTS/key
+(umask 077 && head -c 32 /dev/zero | od -v -An -tx1 | tr -d ' \n' >"$key")
+
+authenticated() { # NAME PARAMETERS OPTIONS
+	pair "$1: authenticated, with faults" \
+		"$2 authenticated=Y vary_stage=2 vary_steps=997 drop_every=61 dup_every=29 reorder_every=71" \
+		"$3 --key $key" "--histogram --timeout 3000 --window 16 --count 500 $3 --key $key" 'len(T) > 400' \
+		'r["Replayed"] >= 500 // 29 - 1'
+}
+
 exact() { # ptp or l2
 	local t="--transport $1"
 
@@ -65,16 +75,19 @@ exact() { # ptp or l2
 	pair "$1: many in flight, with faults" "$P drop_every=61 dup_every=29 tx_stamp_missing_every=43 tx_stamp_twice_every=2
 		rx_stamp_missing_every=17 reorder_every=71 alternate=Y" "$t" "--histogram --timeout 300 --window 16 --count 1000 $t" \
 		'e["Lost"] - e["Late"] == len(struck("drop_every", 1) | struck("drop_every", 2))'
+	authenticated "$1" "$P" "$t"
 	pair "$1: a NIC that stamps all" 'vary_steps=997' "$t" "$W 1000 $t" "$WHOLE" 'len(T) == 1000'
 	STATUS_E=2 pair "$1: the first slow network stops the run" "$P spike_every=100 spike_ns=40000 from=400" "$t" \
 		"$C 2000 -t 41.999 --threshold-on network $t" 'max(T) == 500' 'e["Breaches"] == 1'
 }
+authenticated udp '' ''
 is_ready=has_ptp_port exact ptp
 server=$mac_b is_ready=has_ethertype exact l2
 close_simnic
 
 if wanted link; then
 	modprobe -a 8021q veth
-	WITH_TRACEFS=1 ONLY='' "$TESTS/../link/namespace_transports.sh" "$RANT" "$TESTS/../../build/hostile" 2>&1 || failed=1
+	WITH_TRACEFS=1 ONLY='stamps|Sync messages|many in flight|authenticated|threshold|VLAN|bad messages|stray|MTU|without' \
+		"$TESTS/../link/namespace_transports.sh" "$RANT" "$TESTS/../../build/hostile" 2>&1 || failed=1
 fi
 exit "$failed"

@@ -5,7 +5,7 @@
  * devices=3 there is sim2, too: what it sends goes to sim1, which sends to it what has its address, and all else to sim0.
  *
  * The unit is the exchange: a STAMP probe (UDP to `port`) and its reply (UDP from `port`), both with the sequence number
- * n of the probe. Its four true times are fixed when the probe is sent, from the parameters of that moment:
+ * n of the probe; or an ICMP echo of IPv4 with a STAMP probe as data, and what comes back. Its four true times are fixed when the probe is sent, from the parameters of that moment:
  *
  *	T1 = base + before_ns           base = epoch_ns + n * period_ns, or with period_ns 0 the clock as the probe is sent
  *	T2 = T1 + wire_ns
@@ -39,6 +39,7 @@
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
 #include <linux/hrtimer.h>
+#include <linux/icmp.h>
 #include <linux/ip.h>
 #include <linux/module.h>
 #include <linux/net_tstamp.h>
@@ -183,15 +184,31 @@ struct packet {
 	u64 tx, rx; /* hardware stamps */
 };
 
-/* Octets 0..3 of a probe are its sequence number; a reply has it at 24..27 (RFC 8762). */
-static void read_stamp(const struct sk_buff *skb, int at, struct packet *p)
+static void read_seq(const struct sk_buff *skb, int at, struct packet *p)
 {
-	__be32 buffer, *seq = skb_header_pointer(skb, at + (p->probe ? 0 : 24), sizeof(buffer), &buffer);
+	__be32 buffer, *seq = skb_header_pointer(skb, at, sizeof(buffer), &buffer);
 
 	if (!seq)
 		return;
 	p->stamp = true;
 	p->seq = be32_to_cpu(*seq);
+}
+
+/* Octets 0..3 of a probe are its sequence number; a reply has it at 24..27, in authenticated mode at 48..51 (RFC 8762). */
+static void read_stamp(const struct sk_buff *skb, int at, struct packet *p)
+{
+	read_seq(skb, at + (p->probe ? 0 : READ_ONCE(authenticated) ? 48 : 24), p);
+}
+
+/* What comes back of an echo is the probe itself. Any echo is taken for one. */
+static void read_echo(const struct sk_buff *skb, int at, struct packet *p)
+{
+	struct icmphdr buffer, *icmp = skb_header_pointer(skb, at, sizeof(buffer), &buffer);
+
+	if (!icmp || (icmp->type != ICMP_ECHO && icmp->type != ICMP_ECHOREPLY))
+		return;
+	p->probe = icmp->type == ICMP_ECHO;
+	read_seq(skb, at + sizeof(*icmp), p);
 }
 
 /* A message of PTP, IEEE 1588: an event (its type is below 4) of version 2; a STAMP packet in it is a TLV (docs/protocol.md). */
@@ -228,10 +245,13 @@ static void read_packet(const struct sim *s, const struct sk_buff *skb, struct p
 		p->to = sims[2];
 	if (head->eth.h_proto == htons(ETH_P_1588))
 		read_ptp(skb, ETH_HLEN, p);
-	if (head->eth.h_proto != htons(ETH_P_IP) || head->ip.protocol != IPPROTO_UDP ||
-	    head->ip.frag_off & htons(IP_OFFSET))
+	if (head->eth.h_proto != htons(ETH_P_IP) || head->ip.frag_off & htons(IP_OFFSET))
 		return;
 	at = ETH_HLEN + head->ip.ihl * 4;
+	if (head->ip.protocol == IPPROTO_ICMP)
+		read_echo(skb, at, p);
+	if (head->ip.protocol != IPPROTO_UDP)
+		return;
 	udp = skb_header_pointer(skb, at, sizeof(udp_buffer), &udp_buffer);
 	if (!udp)
 		return;

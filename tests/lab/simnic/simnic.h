@@ -24,6 +24,7 @@ module_param(devices, uint, 0444);
 MODULE_PARM_DESC(devices, "2, or 3 for another emitter");
 
 PARAM(uint, port, 862, "UDP port of the reflector");
+PARAM(bool, authenticated, false, "replies are those of authenticated mode");
 PARAM(long, epoch_ns, 1600000000000000000, "true time of exchange 0");
 PARAM(long, period_ns, 100000, "true time from one exchange to the next; 0: real time");
 PARAM(bool, live, false, "with period_ns 0: T3 is when the reply is really sent, plus response_ns");

@@ -280,7 +280,8 @@ def check_accounts(e, r):
                                                              "Stepped", "Unfinished", "Closing")) + e.get("Not asked", 0))
         equal("emitter, received", e["Received"], sum(e[k] for k in ("Answered", "Late", "Duplicate", "Foreign", "Malformed",
                                                                      "Unverified")))
-        equal("reflector, received", r["Received"], sum(r[k] for k in ("Sent", "Unanswered", "Foreign", "Malformed")))
+        equal("reflector, received", r["Received"], sum(r[k] for k in ("Sent", "Unanswered", "Foreign", "Malformed",
+                                                                       "Unverified", "Replayed")))
         equal("reflector, sent", r["Sent"], sum(r[k] for k in ("Warm-up", "Recorded", "Unstamped", "Negative", "Stepped")))
         equal("emitter's sends by the NIC", e["Sent"], a.stamp_probes_sent)
         equal("reflector's sends by the NIC", r["Sent"], b.stamp_replies_sent)
