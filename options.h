@@ -46,7 +46,7 @@ enum figure { FIGURE_RTT, FIGURE_RESPONSE, FIGURE_NETWORK };
 enum pacing { PACING_HYBRID, PACING_SLEEP, PACING_SPIN };
 
 /* What carries the packets, and the messages of PTP around them (IEEE 1588-2019 table 36). */
-enum transport_kind { TRANSPORT_UDP, TRANSPORT_PTP, TRANSPORT_L2 };
+enum transport_kind { TRANSPORT_UDP, TRANSPORT_PTP, TRANSPORT_L2, TRANSPORT_ICMP };
 enum ptp_type { PTP_TYPE_SYNC, PTP_TYPE_DELAY_REQ };
 
 /* What --compare lets pass: whichever is more. */
@@ -56,6 +56,7 @@ struct tolerance {
 
 #define WINDOW_MAX 65536
 #define SOURCE_PORTS_MAX 256
+#define ECHO_INTERVAL_NS (10 * NS_PER_MS) /* of --transport icmp without --interval: what a stranger's host is asked for unasked */
 
 struct options {
 	const char *interface;
@@ -74,6 +75,7 @@ struct options {
 	int64_t log_last_ns; /* of the log, before and after a breach and before the end; 0: all of it */
 	struct log_rotation log_rotate;
 	int64_t duration_ns; /* 0: until interrupted */
+	int64_t summary_ns; /* a line every so often; 0: none */
 	int64_t interval_ns; /* emitter: from probe to probe; 0: when the one before is over */
 	int64_t window; /* emitter: probes in flight at most */
 	int64_t source_ports; /* emitter: sent from in turn */
@@ -114,6 +116,7 @@ struct options {
 	int files;
 	enum role role;
 	bool busy_poll_implied; /* --budget or --prefer-busypoll set the busy-poll time */
+	bool interval_implied; /* --transport icmp set the interval */
 };
 
 /* What a socket of this family is bound to, without a port: any address where none was asked for. */
@@ -136,7 +139,13 @@ static inline int options_family(const struct options *o)
 /* Is there a PTP message around each packet? */
 static inline bool options_in_ptp(const struct options *o)
 {
-	return o->transport != TRANSPORT_UDP;
+	return o->transport == TRANSPORT_PTP || o->transport == TRANSPORT_L2;
+}
+
+/* Does whoever is asked send back what came, and tell nothing? */
+static inline bool options_echoes(const struct options *o)
+{
+	return o->transport == TRANSPORT_ICMP;
 }
 
 /* Is a latency stamped on the wire at both ends, by the kernel or the NIC? */
@@ -162,7 +171,7 @@ static inline int64_t options_in_timeout(const struct options *o)
 /* Does an emitter ask the reflector for its times? */
 static inline bool options_joined(const struct options *o)
 {
-	return o->role == ROLE_EMIT && !o->plain;
+	return o->role == ROLE_EMIT && !o->plain && !options_echoes(o);
 }
 
 /* Reads argv into *o, defaults first, and checks each value and the rules across options. 0, or -EINVAL after one line

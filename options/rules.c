@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One table of rules, what breaks them, and what is said then. */
+#include "options/rules.h"
+
+#include "options/phrase.h"
+
+#include <err.h>
+#include <errno.h>
+#include <string.h>
+
+static bool reads_files(const struct parse *p)
+{
+	return p->o->report || p->o->compare;
+}
+
+static bool no_interface(const struct parse *p)
+{
+	return !options_given(p, "interface") && !reads_files(p);
+}
+
+static bool save_without_trace(const struct parse *p)
+{
+	return p->o->save_trace_path && !p->o->trace_marker;
+}
+
+static bool rearm_without_continue(const struct parse *p)
+{
+	return p->o->trace_rearm && !p->o->keep_going;
+}
+
+static bool stop_and_continue(const struct parse *p)
+{
+	return p->o->on_breach.stop && p->o->keep_going;
+}
+
+static bool give_up_before_timeout(const struct parse *p)
+{
+	return p->o->give_up_ns && p->o->give_up_ns < p->o->timeout_ns;
+}
+
+static bool user_stamps_and_others(const struct parse *p)
+{
+	return p->o->no_hw_stamps && options_given(p, "stamp") && strcmp(options_given(p, "stamp"), "user");
+}
+
+static bool overflow_below_bucket(const struct parse *p)
+{
+	return p->o->overflow_ns < p->o->bucket_ns;
+}
+
+static bool budget_without_busy_poll(const struct parse *p)
+{
+	return p->o->busy_poll_budget && options_given(p, "busy-poll-us") && !p->o->busy_poll_us;
+}
+
+static bool preference_without_busy_poll(const struct parse *p)
+{
+	return p->o->prefer_busy_poll && options_given(p, "busy-poll-us") && !p->o->busy_poll_us;
+}
+
+static bool seed_without_chance(const struct parse *p)
+{
+	return p->o->seed >= 0 && !p->o->jitter_percent && !p->o->poisson;
+}
+
+static bool window_with_counters(const struct parse *p)
+{
+	return p->o->pmc && p->o->window > 1;
+}
+
+static bool ports_with_counters(const struct parse *p)
+{
+	return p->o->pmc && p->o->source_ports > 1;
+}
+
+static bool load_without_window(const struct parse *p)
+{
+	return p->o->stamp_every > 1 && p->o->window < 2 && p->o->source_ports < 2;
+}
+
+static bool load_by_user(const struct parse *p)
+{
+	return p->o->stamp_every > 1 && p->o->stamp == SOURCE_USER;
+}
+
+static bool plain_figure(const struct parse *p)
+{
+	return p->o->plain && p->o->threshold_on != FIGURE_RTT;
+}
+
+static bool duration_zero(const struct parse *p)
+{
+	return options_given(p, "duration") && !p->o->duration_ns;
+}
+
+static bool has_fast_path(const struct parse *p)
+{
+	return p->o->fast_path;
+}
+
+static bool has_threaded(const struct parse *p)
+{
+	return p->o->threaded;
+}
+
+static bool is_echo(const struct parse *p)
+{
+	return options_echoes(p->o);
+}
+
+static bool echo_by_nobody(const struct parse *p)
+{
+	return is_echo(p) && p->o->role == ROLE_REFLECT && !p->o->check;
+}
+
+static bool echo_of_port(const struct parse *p)
+{
+	return is_echo(p) && options_given(p, "port");
+}
+
+static bool echo_of_ports(const struct parse *p)
+{
+	return is_echo(p) && p->o->source_ports > 1;
+}
+
+static bool echo_with_key(const struct parse *p)
+{
+	return is_echo(p) && p->o->key_path;
+}
+
+static bool echo_of_figure(const struct parse *p)
+{
+	return is_echo(p) && p->o->threshold_on != FIGURE_RTT;
+}
+
+static bool echo_log_full(const struct parse *p)
+{
+	return is_echo(p) && p->o->log_full;
+}
+
+static bool echo_synced(const struct parse *p)
+{
+	return is_echo(p) && options_given(p, "synced");
+}
+
+static bool echo_busy_poll(const struct parse *p)
+{
+	return is_echo(p) && p->o->busy_poll_us;
+}
+
+static bool port_of_ptp(const struct parse *p)
+{
+	return options_in_ptp(p->o) && options_given(p, "port");
+}
+
+static bool ports_in_ptp(const struct parse *p)
+{
+	return options_in_ptp(p->o) && p->o->source_ports > 1;
+}
+
+static bool type_without_ptp(const struct parse *p)
+{
+	return !options_in_ptp(p->o) && options_given(p, "ptp-type");
+}
+
+static bool domain_without_ptp(const struct parse *p)
+{
+	return !options_in_ptp(p->o) && options_given(p, "ptp-domain");
+}
+
+static bool on_ethernet(const struct parse *p)
+{
+	return p->o->transport == TRANSPORT_L2;
+}
+
+static bool mac_without_ethernet(const struct parse *p)
+{
+	return p->o->server.any.sa_family == AF_PACKET && !on_ethernet(p);
+}
+
+static bool ip_on_ethernet(const struct parse *p)
+{
+	return options_given(p, "address") && p->o->server.any.sa_family != AF_PACKET && on_ethernet(p);
+}
+
+static bool ipv4_on_ethernet(const struct parse *p)
+{
+	return p->o->ipv4 && on_ethernet(p);
+}
+
+static bool ipv6_on_ethernet(const struct parse *p)
+{
+	return p->o->ipv6 && on_ethernet(p);
+}
+
+/* Is one of either IP family, and not of this one? */
+static bool is_other(const union address *a, int family)
+{
+	return (a->any.sa_family == AF_INET || a->any.sa_family == AF_INET6) && a->any.sa_family != family;
+}
+
+static bool address_not_ipv4(const struct parse *p)
+{
+	return p->o->ipv4 && is_other(&p->o->server, AF_INET);
+}
+
+static bool address_not_ipv6(const struct parse *p)
+{
+	return p->o->ipv6 && is_other(&p->o->server, AF_INET6);
+}
+
+static bool bind_not_ipv4(const struct parse *p)
+{
+	return p->o->ipv4 && is_other(&p->o->own, AF_INET);
+}
+
+static bool bind_not_ipv6(const struct parse *p)
+{
+	return p->o->ipv6 && is_other(&p->o->own, AF_INET6);
+}
+
+static bool bind_not_as_address(const struct parse *p)
+{
+	return p->o->own.any.sa_family != AF_UNSPEC && is_other(&p->o->server, p->o->own.any.sa_family);
+}
+
+/* Has it a zone that is not the interface? */
+static bool zone_elsewhere(const struct parse *p, const char *name)
+{
+	const char *zone = options_given(p, name) ? strchr(options_given(p, name), '%') : NULL;
+
+	return zone && p->o->interface && strcmp(zone + 1, p->o->interface);
+}
+
+static bool address_elsewhere(const struct parse *p)
+{
+	return zone_elsewhere(p, "address");
+}
+
+static bool bind_elsewhere(const struct parse *p)
+{
+	return zone_elsewhere(p, "bind");
+}
+
+static bool bind_on_ethernet(const struct parse *p)
+{
+	return options_given(p, "bind") && on_ethernet(p);
+}
+
+static bool dscp_on_ethernet(const struct parse *p)
+{
+	return options_given(p, "dscp") && on_ethernet(p);
+}
+
+static bool ttl_on_ethernet(const struct parse *p)
+{
+	return options_given(p, "ttl") && on_ethernet(p);
+}
+
+static bool allow_on_ethernet(const struct parse *p)
+{
+	return options_given(p, "allow") && on_ethernet(p);
+}
+
+static bool busy_poll_on_ethernet(const struct parse *p)
+{
+	return p->o->busy_poll_us && on_ethernet(p);
+}
+
+/* The length of a TLV is even. */
+static bool odd_in_ptp(const struct parse *p)
+{
+	return options_in_ptp(p->o) && p->o->size_bytes % 2;
+}
+
+static const struct rule {
+	bool (*broken)(const struct parse *p); /* NULL: it is, when the first is given with, or without, the second */
+	const char *first;
+	const char *second; /* NULL: the rule is that the first must be given */
+	const char *joint; /* the sentence is "--first 1 joint --second 2: why", or "--first why" */
+	const char *why;
+} rules[] = {
+	{ NULL, "report", "compare", "with", "give one of the two" },
+	{ NULL, "tolerance", "compare", "without", "nothing else compares" },
+	{ no_interface, "interface", NULL, NULL,
+	  "is missing: give the name of a network interface ('ip link' lists them)" },
+	{ NULL, "once", "address", "with", "only a reflector waits for emitters, use --count or --duration" },
+	{ NULL, "allow", "address", "with", "only a reflector answers" },
+	{ NULL, "allow-short", "address", "with", "only a reflector answers" },
+	{ NULL, "rate-limit", "address", "with", "only a reflector answers" },
+	{ NULL, "sessions", "address", "with", "only a reflector answers" },
+	{ NULL, "spin", "address", "with", "only a reflector sleeps when nothing comes" },
+	{ NULL, "allow-short", "key", "with", "an authenticated request has 112 octets or more" },
+	{ NULL, "once-silence", "once", "without", "nothing else waits for a silence" },
+	{ NULL, "give-up", "address", "without", "a reflector waits for whoever comes, see --once" },
+	{ give_up_before_timeout, "give-up", "timeout", "with", "a reply may still come in time, give at least as much" },
+	{ NULL, "vlan-priority", "priority", "with", "it chooses the SO_PRIORITY that has it" },
+	{ NULL, "size", "address", "without", "a reply is as long as its request" },
+	{ NULL, "plain", "address", "without", "a reply is as its request asks" },
+	{ NULL, "interval", "address", "without", "a reflector answers when it is asked" },
+	{ NULL, "window", "address", "without", "a reflector answers when it is asked" },
+	{ window_with_counters, "pmc", "window", "with", "the counters are of one exchange at a time, give --window 1" },
+	{ NULL, "source-ports", "address", "without", "a reflector answers by the port that was asked" },
+	{ ports_with_counters, "pmc", "source-ports", "with", "the counters are of one socket, give --source-ports 1" },
+	{ NULL, "stamp-every", "address", "without", "a reflector stamps all replies, or none with --no-tx-ts" },
+	{ load_without_window, "stamp-every", "window", "without", "one probe at a time is no load, give --window N or --interval TIME" },
+	{ load_by_user, "stamp-every", NULL, NULL, "is for stamps of the NIC or the kernel: what user space reads keeps nothing waiting, leave it out" },
+	{ port_of_ptp, "port", "transport", "with", "its port is not ours to choose" },
+	{ ports_in_ptp, "source-ports", "transport", "with", "it has one" },
+	{ echo_by_nobody, "transport", "address", "without", "any host answers an echo by itself, give the --address of one; there is nothing to reflect" },
+	{ echo_of_port, "port", "transport", "with", "an echo has no port" },
+	{ echo_of_ports, "source-ports", "transport", "with", "an echo has no port" },
+	{ echo_with_key, "key", "transport", "with", "an echo comes back as it was sent, which proves no key" },
+	{ echo_of_figure, "threshold-on", "transport", "with", "who echoes tells no times" },
+	{ echo_log_full, "log-full", "transport", "with", "who echoes tells no times" },
+	{ echo_synced, "synced", "transport", "with", "who echoes tells no times" },
+	{ echo_busy_poll, "busy-poll-us", "transport", "with", "the kernel polls for no socket of ICMP" },
+	{ type_without_ptp, "ptp-type", "transport", "with", "there is no PTP message around a packet" },
+	{ domain_without_ptp, "ptp-domain", "transport", "with", "there is no PTP message around a packet" },
+	{ mac_without_ethernet, "address", "transport", "with", "a MAC address is for --transport l2, at both ends" },
+	{ ip_on_ethernet, "address", "transport", "with", "there is no IP, give the MAC address of the reflector's interface" },
+	{ NULL, "ipv4", "ipv6", "with", "a reflector answers both without either of them, and to a name the first address that is reached is taken" },
+	{ address_not_ipv4, "address", "ipv4", "with", "that is an IPv6 address" },
+	{ address_not_ipv6, "address", "ipv6", "with", "that is an IPv4 address" },
+	{ bind_not_ipv4, "bind", "ipv4", "with", "that is an IPv6 address" },
+	{ bind_not_ipv6, "bind", "ipv6", "with", "that is an IPv4 address" },
+	{ bind_not_as_address, "bind", "address", "with", "one is of IPv4 and one of IPv6, give two of one family" },
+	{ address_elsewhere, "address", "interface", "with", "its zone, behind the %, must be this interface: leave it out" },
+	{ bind_elsewhere, "bind", "interface", "with", "its zone, behind the %, must be this interface: leave it out" },
+	{ ipv4_on_ethernet, "ipv4", "transport", "with", "there is no IP" },
+	{ ipv6_on_ethernet, "ipv6", "transport", "with", "there is no IP" },
+	{ bind_on_ethernet, "bind", "transport", "with", "there are no IP addresses" },
+	{ dscp_on_ethernet, "dscp", "transport", "with", "there is no IP header" },
+	{ ttl_on_ethernet, "ttl", "transport", "with", "there is no IP header" },
+	{ allow_on_ethernet, "allow", "transport", "with", "there are no IP addresses" },
+	{ busy_poll_on_ethernet, "busy-poll-us", "transport", "with", "the kernel polls for no packet socket" },
+	{ odd_in_ptp, "size", "transport", "with", "what a PTP message carries is of even length" },
+	{ NULL, "pacing", "interval", "without", "there is nothing to wait for, give --interval TIME" },
+	{ NULL, "jitter", "interval", "without", "there is no interval, give --interval TIME" },
+	{ NULL, "poisson", "interval", "without", "there is no interval, give --interval TIME" },
+	{ NULL, "poisson", "jitter", "with", "its intervals are by chance already" },
+	{ seed_without_chance, "seed", "jitter", "without", "nothing is left to chance, give --jitter PCT or --poisson" },
+	{ NULL, "synced", "address", "without", "only an emitter has the times of both ends" },
+	{ NULL, "threshold-on", "address", "without", "the threshold of a reflector is for its response" },
+	{ NULL, "log-full", "address", "without", "only an emitter has the times of both ends" },
+	{ NULL, "threshold-on", "threshold", "without",
+	  "there is no threshold, give --threshold US" },
+	{ NULL, "log-full", "log", "without", "there is no log, give --log FILE" },
+	{ NULL, "plain", "log-full", "with", "the reflector would not be asked for its times" },
+	{ plain_figure, "plain", "threshold-on", "with", "the reflector would not be asked for its times" },
+	{ NULL, "plain", "size", "with", "a plain packet has 44 octets" },
+	{ user_stamps_and_others, "no-hw-ts", "stamp", "with", "it means --stamp user, give one of the two" },
+	{ NULL, "on-breach", "threshold", "without", "there is no breach to act on" },
+	{ stop_and_continue, "on-breach", "continue", "with", "give stop or continue" },
+	{ save_without_trace, "save-trace", "trace-marker", "without", "there is no trace to save, give -T or -S" },
+	{ NULL, "trace-rearm", "save-trace", "without", "what is not saved would be overwritten" },
+	{ rearm_without_continue, "trace-rearm", "continue", "without", "the run ends at the first breach" },
+	{ NULL, "log-format", "log", "without", "there is no log, give --log FILE" },
+	{ NULL, "log-last", "log", "without", "there is no log, give --log FILE" },
+	{ NULL, "log-rotate", "log", "without", "there is no log, give --log FILE" },
+	{ NULL, "summary-every", "quiet", "with", "one of them says that nothing is written" },
+	{ overflow_below_bucket, "overflow", "bucket-size", "with",
+	  "the overflow threshold must be at least one bucket" },
+	{ budget_without_busy_poll, "budget", "busy-poll-us", "with",
+	  "without a busy-poll time the kernel ignores it" },
+	{ preference_without_busy_poll, "prefer-busypoll", "busy-poll-us", "with",
+	  "without a busy-poll time the kernel ignores it" },
+};
+
+/* What is said of options that are taken and do nothing, when no rule is broken; see derive(). */
+static const struct rule notes[] = {
+	{ NULL, "continue", "threshold", "without", "ignored, there is no breach to go on after" },
+	{ NULL, "snapshot", "threshold", "without", "ignored but for the -T in it, there is no breach to take it at" },
+	{ NULL, "log-threshold", "log", "without", "ignored, there is no log, give --log FILE" },
+	{ NULL, "no-tx-ts", "address", "with", "ignored, the round trip starts at a transmit stamp, only a reflector can do without" },
+	{ duration_zero, "duration", NULL, NULL, "of 0 is no limit: it is measured until interrupted" },
+	{ has_fast_path, "fast-path", NULL, NULL,
+	  "is not needed: between sending and receiving there is nothing to leave out, with or without it" },
+	{ has_threaded, "threaded", NULL, NULL,
+	  "is not needed: one thread sends, receives and fetches stamps, and never waits for one of them; the rest is on another CPU" },
+};
+
+/* The option with its value, as it was given or is by default. */
+static struct phrase as_given(const struct parse *p, const char *name)
+{
+	const char *text = options_given(p, name);
+	struct phrase value = text ? phrase_excerpt(text) : phrase_default(option_named(name)), option = { "" };
+
+	phrase_add(&option, "--%s%s%s", name, *value.text ? " " : "", value.text);
+	return option;
+}
+
+static bool is_broken(const struct parse *p, const struct rule *r)
+{
+	if (r->broken)
+		return r->broken(p);
+	if (!r->second)
+		return !options_given(p, r->first);
+
+	bool without = !strcmp(r->joint, "without");
+
+	return options_given(p, r->first) && without == !options_given(p, r->second);
+}
+
+static void say_rule(const struct parse *p, const struct rule *r, const char *prefix)
+{
+	if (r->second)
+		warnx("%s%s %s %s: %s", prefix, as_given(p, r->first).text, r->joint, as_given(p, r->second).text, r->why);
+	else
+		warnx("--%s %s", r->first, r->why);
+}
+
+/* What is of a run has no place where files are read: it would be taken for what the files were made with. */
+static int check_reading(const struct parse *p)
+{
+	static const char *const of_both[] = { "report", "compare", "json", "quiet", "verbose", "tolerance" };
+	static const char *const of_report[] = { "histogram", "overflow", "bucket-size", "jsonl", "hgrm", "hlog", "prometheus" };
+	const char *mode = p->o->report ? "report" : "compare";
+
+	for (const struct option_row *row = option_table; row < option_table + option_rows; row++) {
+		bool fits = !p->given[row - option_table];
+
+		for (size_t i = 0; i < sizeof(of_both) / sizeof(of_both[0]); i++)
+			fits |= !strcmp(row->name, of_both[i]);
+		for (size_t i = 0; i < sizeof(of_report) / sizeof(of_report[0]) && p->o->report; i++)
+			fits |= !strcmp(row->name, of_report[i]);
+		if (fits)
+			continue;
+		warnx("%s with --%s: nothing is measured where files are read, leave it out", as_given(p, row->name).text, mode);
+		return -EINVAL;
+	}
+	if (p->o->compare ? p->o->files == 2 : p->o->files > 0)
+		return 0;
+	warnx("--%s needs %s", mode, p->o->compare ? "two files that --json has written: give the one of before, and the new one" :
+						      "files: give logs, or what --json has written");
+	return -EINVAL;
+}
+
+int options_check_rules(const struct parse *p)
+{
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		if (!is_broken(p, &rules[i]))
+			continue;
+		say_rule(p, &rules[i], "");
+		return -EINVAL;
+	}
+	if (reads_files(p))
+		return check_reading(p);
+	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+		if (is_broken(p, &notes[i]))
+			say_rule(p, &notes[i], "warning: ");
+	return 0;
+}
