@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # rant: make, sudo make demo, sudo make check, sudo make check-all, make lab, sudo make fuzz, sudo make bench,
-# sudo make sweep, sudo make install
+# sudo make sweep, sudo make install, make dist, sudo make packages
 
 CC ?= cc
 CFLAGS ?= -O2 -g
 PREFIX ?= /usr/local
+ZSH_FUNCTIONS = share/zsh/site-functions
 
 # The same place on Debian, Ubuntu and Fedora, so that no tool has to be asked before packages are installed.
 INCLUDES = -I. -I/usr/include/libnl3
 # libm only where the compiler has no instruction for what is called: all that is linked is locked in memory.
-LIBRARIES = -Wl,--as-needed -lnl-3 -lnl-genl-3 -lm -lpthread
+LIBRARIES = -Wl,--as-needed -lnl-3 -lnl-genl-3 -lm -lpthread -ldl
 WARNINGS = -Wall -Wextra -Wshadow -Wformat=2 -Wmissing-prototypes -Wpointer-arith -Wvla
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 STANDARD = -std=gnu11 -fno-math-errno
@@ -18,21 +19,25 @@ STANDARD = -std=gnu11 -fno-math-errno
 CRYPTO ?= $(if $(wildcard /usr/include/openssl/sha.h),1,0)
 ifeq ($(CRYPTO),1)
 INCLUDES += -DWITH_CRYPTO
-LIBRARIES += -ldl
 endif
 
 # The filter of system calls (filter.c) needs libseccomp, in the same way. SECCOMP=0: without.
 SECCOMP ?= $(if $(wildcard /usr/include/seccomp.h),1,0)
 ifeq ($(SECCOMP),1)
 INCLUDES += -DWITH_SECCOMP
-LIBRARIES += -ldl
 endif
 
 # Reading JSON (results/tree.c) needs libjansson, in the same way. JANSSON=0: without.
 JANSSON ?= $(if $(wildcard /usr/include/jansson.h),1,0)
 ifeq ($(JANSSON),1)
 INCLUDES += -DWITH_JANSSON
-LIBRARIES += -ldl
+endif
+
+# What --version tells (report/version.c): the commit of the git tree that this is, or that "git archive" has written into .version; COMMIT=X is
+# told to make. By --git-dir, so that neither a tree around this one is asked, nor root is refused the tree of another user.
+ifneq ($(origin COMMIT),command line)
+COMMIT := $(shell if [ -e .git ]; then git --git-dir=.git --work-tree=. describe --always --dirty --exclude='*' --abbrev=12; \
+	else grep -oE '^[0-9a-f]{12}' .version; fi 2>/dev/null)
 endif
 
 # In folders that tests/house.sh knows.
@@ -55,10 +60,21 @@ $(with):
 
 build/wire/hmac.o build/host/filter.o build/results/tree.o: $(with)
 
+# And this one by another commit, and nothing else.
+committed = build/commit-$(or $(COMMIT),unknown)
+
+$(committed):
+	@mkdir -p $(@D)
+	@rm -f build/commit-*
+	@touch $@
+
+build/report/version.o build/sanitized/report/version.o: INCLUDES += -DRANT_COMMIT='"$(COMMIT)"'
+build/report/version.o build/sanitized/report/version.o: $(committed)
+
 # -MMD: each object says which headers it was made of.
 build/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) $(CFLAGS) $(WARNINGS) $(INCLUDES) -MMD -MP -c $< -o $@
+	$(CC) $(STANDARD) $(CPPFLAGS) $(CFLAGS) $(WARNINGS) $(INCLUDES) -MMD -MP -c $< -o $@
 
 -include $(wildcard $(OBJECTS:.o=.d))
 
@@ -74,6 +90,11 @@ build/rant-sanitized: $(SOURCES:%.c=build/sanitized/%.o)
 
 build/hostile: tests/link/hostile.c $(filter-out build/rant.o,$(OBJECTS))
 	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror $(INCLUDES) $^ -o $@ $(LIBRARIES)
+
+# The filter of a unit of systemd.
+build/sandbox: tests/link/sandbox.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror $< -o $@ -lseccomp
 
 build/spike.so: tests/lab/spike.c Makefile
 	@mkdir -p $(@D)
@@ -98,7 +119,7 @@ demo:
 
 # The quick tests; the rest of them. LAB=0: without the virtual machines. TEST=NAME: only those with NAME in their name.
 check check-all:
-	tests/packages.sh build demo check $(if $(filter 0,$(LAB)),,lab)
+	tests/packages.sh build demo check $(if $(filter check-all,$@),packages) $(if $(filter 0,$(LAB)),,lab)
 	TEST="$(TEST)" LAB="$(LAB)" tests/check.sh $(if $(filter check-all,$@),--rest)
 
 # In virtual machines whose NICs have PTP clocks; Debian on amd64. LAB=all: the slow tests too.
@@ -117,10 +138,10 @@ SECONDS ?= 600
 FUZZING = -max_total_time=$(SECONDS) -max_len=600 -artifact_prefix=build/
 
 build/fuzz_packet: wire/packet.c wire/tlv.c wire/tlv_rant.c $(wildcard wire/*.h) tests/unit/reply.h
-build/fuzz_options: options.c # which it includes
+build/fuzz_options: $(filter options%,$(SOURCES)) $(wildcard options/*.h) # options/rules.c it includes
 build/fuzz_packet build/fuzz_options: build/%: tests/fuzz/%.c tests/fuzz/insist.h $(wildcard *.h) Makefile
 	@mkdir -p $(@D)
-	clang $(STANDARD) -g -O1 -fsanitize=fuzzer $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(filter-out options.c,$(filter %.c,$^)) -o $@
+	clang $(STANDARD) -g -O1 -fsanitize=fuzzer $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(filter-out options/rules.c,$(filter %.c,$^)) -o $@
 
 # Nearly all rooms are in it: what they are warned of is told where they are made.
 build/fuzz_results: tests/fuzz/fuzz_results.c tests/fuzz/insist.h $(filter-out rant.c,$(SOURCES)) $(wildcard *.h */*.h) Makefile
@@ -142,6 +163,13 @@ bench:
 	$(MAKE) rant
 	tests/bench/bench.sh ./rant $(OLD)
 
+# A standing reflector for MINUTES, while sessions come and go: its memory, descriptors and answers.
+MINUTES ?= 10
+soak:
+	tests/packages.sh build demo
+	$(MAKE) rant build/hostile
+	ONLY='sessions come and go' SOAK_S=$$(($(MINUTES) * 60)) tests/link/namespace_standing.sh ./rant build/hostile
+
 # OPTIONS="OPTION...": of the emitter, too. RATES, SECONDS_EACH: see sweep.sh.
 sweep:
 	tests/packages.sh build demo bench
@@ -155,6 +183,8 @@ build/man/%: man/%.in man/page.sh man/options.awk rant config.sh
 
 PAGES = build/man/rant.1 build/man/rant-config.8
 
+UNIT = rant-reflect@.service
+
 install: rant $(PAGES)
 	install -D -m 0755 rant $(DESTDIR)$(PREFIX)/bin/rant
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/rant/config $(wildcard config/*.sh)
@@ -166,20 +196,37 @@ install: rant $(PAGES)
 	install -D -m 0644 completion/rant.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rant
 	ln -sf rant $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rant-config
 	ln -sf rant $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rant-plot
-	install -D -m 0644 completion/_rant $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_rant
+	install -D -m 0644 completion/_rant $(DESTDIR)$(PREFIX)/$(ZSH_FUNCTIONS)/_rant
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	sed 's|/usr/local/bin/|$(PREFIX)/bin/|' 'systemd/$(UNIT)' >'$(DESTDIR)$(PREFIX)/lib/systemd/system/$(UNIT)'
+	chmod 0644 '$(DESTDIR)$(PREFIX)/lib/systemd/system/$(UNIT)'
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/rant/plot $(wildcard plot/*.py)
 	install -m 0755 plot/rant-plot $(DESTDIR)$(PREFIX)/share/rant/plot/rant-plot
 	ln -sf ../share/rant/plot/rant-plot $(DESTDIR)$(PREFIX)/bin/rant-plot
 
 # Folders that others have something in stay.
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/rant bin/rant-plot sbin/rant-config \
-		$(addprefix share/,man/man1/rant.1 man/man1/rant-plot.1 man/man8/rant-config.8 zsh/site-functions/_rant \
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/rant bin/rant-plot sbin/rant-config lib/systemd/system/$(UNIT) \
+		$(ZSH_FUNCTIONS)/_rant $(addprefix share/,man/man1/rant.1 man/man1/rant-plot.1 man/man8/rant-config.8 \
 			$(addprefix bash-completion/completions/,rant rant-config rant-plot) \
 			$(addprefix rant/,config.sh $(wildcard config/*.sh) plot/rant-plot $(wildcard plot/*.py))))
 	rmdir $(addprefix $(DESTDIR)$(PREFIX)/share/,rant/config rant/plot rant) 2>/dev/null || true
 
+# What a release is: the last commit, which .version then names.
+VERSION = $(shell sed -n 's/^\#define RANT_VERSION "\(.*\)".*/\1/p' rant.h)
+
+dist:
+	@mkdir -p build
+	git archive --prefix=rant-$(VERSION)/ -o build/rant-$(VERSION).tar.gz HEAD
+	@echo "build/rant-$(VERSION).tar.gz is commit $(COMMIT:-dirty=)$(if $(filter %-dirty,$(COMMIT)),: what was changed since is not in it)"
+
+# build/packages gets the .deb where there is dpkg, and the .rpm where there is rpmbuild.
+packages:
+	tests/packages.sh build packages
+	if command -v dpkg-buildpackage >/dev/null; then packaging/make.sh deb build/packages; fi
+	if command -v rpmbuild >/dev/null; then packaging/make.sh rpm build/packages; fi
+
 clean:
 	rm -rf build rant
 
-.PHONY: all demo check check-all lab lab-programs fuzz bench sweep install uninstall clean
+.PHONY: all demo check check-all lab lab-programs fuzz soak bench sweep install uninstall dist packages clean

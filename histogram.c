@@ -82,6 +82,78 @@ void histogram_finish(struct histogram *h)
 		qsort(h->overflow, overflows_kept(h), sizeof(*h->overflow), compare_ns);
 }
 
+/* ---- Beside the one who adds ------------------------------------------------------------------------------------------ */
+
+#define COPY_TRIES 8
+#define HEAD_TRIES 1000
+
+/* All but the buckets. Its stores are plain ones, all of them done when histogram_add() returns: what is the same twice is whole. */
+static bool read_head(struct histogram *to, const struct histogram *from)
+{
+	struct histogram again;
+
+	for (int i = 0; i < HEAD_TRIES; i++) {
+		memcpy(to, from, sizeof(*to));
+		atomic_thread_fence(memory_order_acquire);
+		memcpy(&again, from, sizeof(again));
+		atomic_thread_fence(memory_order_acquire);
+		if (!memcmp(to, &again, sizeof(again)))
+			return true;
+	}
+	return false;
+}
+
+/* Returns how many samples are in the copy. Where a byte wraps between two readings they are 256 too few, which the caller sees. */
+static uint64_t copy_buckets(struct histogram *to, const struct histogram *from)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < from->buckets; i++) {
+		to->carry[i] = *(const volatile uint32_t *)&from->carry[i];
+		to->low[i] = *(const volatile uint8_t *)&from->low[i];
+		count += histogram_bucket(to, i);
+	}
+	return count;
+}
+
+/* v * n / d, which may pass 128 bits in between. */
+static __int128 scaled(__int128 v, uint64_t n, uint64_t d)
+{
+	return d ? v / d * n + v % d * n / d : 0;
+}
+
+static bool try_to_copy(struct histogram *to, void *memory, const struct histogram *from)
+{
+	struct histogram after;
+
+	if (!read_head(to, from))
+		return false;
+	histogram_place(to, memory);
+	memcpy(to->overflow, from->overflow, overflows_kept(to) * sizeof(*to->overflow));
+	after.count = to->count;
+	to->count = copy_buckets(to, from) + to->overflows;
+	if (to->count < after.count || !read_head(&after, from) || to->count > after.count)
+		return false;
+	to->negatives = after.negatives;
+	to->min_ns = after.min_ns;
+	to->max_ns = after.max_ns;
+	to->min_seq = after.min_seq;
+	to->max_seq = after.max_seq;
+	to->sum = scaled(after.sum, to->count, after.count);
+	to->sum_of_squares = scaled(after.sum_of_squares, to->count, after.count);
+	return true;
+}
+
+bool histogram_copy(struct histogram *to, void *memory, const struct histogram *from)
+{
+	for (int i = 0; i < COPY_TRIES; i++)
+		if (try_to_copy(to, memory, from))
+			return true;
+	return false;
+}
+
+/* ---- What is told of it ----------------------------------------------------------------------------------------------- */
+
 struct percentile histogram_percentile(const struct histogram *h, uint64_t numerator, uint64_t denominator)
 {
 	unsigned __int128 scaled = (unsigned __int128)h->count * numerator;

@@ -47,6 +47,14 @@ uint64_t histogram_bucket(const struct histogram *h, uint32_t index);
 /* Once, after the last histogram_add(): sorts the overflow samples. */
 void histogram_finish(struct histogram *h);
 
+/*
+ * By another thread than the one that adds, which is not held up by it: a copy as it is now, in `memory`, which is the caller's, of
+ * histogram_bytes() and aligned for uint64_t. What is added meanwhile is in it or not; of the mean and the deviation no sample is missing
+ * by half. The overflow samples are not in order. False: too much was added while it was read, several times over, or the other thread
+ * stood still within histogram_add(): try again later.
+ */
+bool histogram_copy(struct histogram *to, void *memory, const struct histogram *from);
+
 /* Smallest recorded value with at least numerator/denominator of the samples at or below it (nearest rank); with
  * buckets wider than 1 ns, the lower edge of its bucket. Needs count > 0. */
 struct percentile histogram_percentile(const struct histogram *h, uint64_t numerator, uint64_t denominator);

@@ -37,7 +37,9 @@
 #include "report/report.h"
 #include "report/status.h"
 #include "report/verdict.h"
+#include "report/version.h"
 #include "results/results.h"
+#include "results/tree.h"
 #include "tracefs.h"
 #include "wire/hmac.h"
 #include "wire/plan.h"
@@ -440,7 +442,7 @@ static void conclude(void *context)
 	read_after(r);
 	error = trace_keep_last(&r->keeper);
 	finish(r);
-	error |= log_writer_finish(&r->outputs.log);
+	error |= outputs_end_beside(&r->outputs);
 	reach_verdict(r);
 	if (!r->options.quiet)
 		error |= report_print(&r->report);
@@ -480,10 +482,8 @@ int main(int argc, char **argv)
 		options_usage(stdout);
 		return STATUS_DONE;
 	}
-	if (run.options.version) {
-		puts("rant " RANT_VERSION);
-		return STATUS_DONE;
-	}
+	if (run.options.version)
+		return version_print(hmac_library(), filter_library(), tree_library()) ? STATUS_FAILED : STATUS_DONE;
 	if (run.options.report || run.options.compare)
 		return results_main(&run.options);
 	if (place_take(&run.place, &run.options) || resolve_server(&run.options))

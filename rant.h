@@ -19,6 +19,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +30,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#define RANT_VERSION "0.1"
+#define RANT_VERSION "0.2" /* the newest of CHANGELOG.md */
 
 #define STAMP_PORT 862 /* RFC 8762 section 4.1 */
 #define STAMP_BASE_BYTES 44 /* unauthenticated packet, RFC 8762 sections 4.2 and 4.3 */
@@ -143,6 +144,18 @@ struct sample {
 static inline char text_shown(char c)
 {
 	return (unsigned char)c < ' ' || c == 0x7f ? '?' : c;
+}
+
+/* Puts more behind a text, as printf(3) would write it; what does not fit into these bytes is cut off. */
+__attribute__((format(printf, 3, 4)))
+static inline void text_add(char *text, size_t bytes, const char *format, ...)
+{
+	const size_t used = strlen(text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text + used, bytes - used, format, arguments);
+	va_end(arguments);
 }
 
 union address {

@@ -18,7 +18,7 @@
 /* In the order of the lines. */
 static const struct check_row *const tables[] = {
 	check_stamps_rows, check_link_rows, check_refusals_rows, check_clocks_rows, check_interrupts_rows,
-	check_placement_rows, check_core_rows, check_kernel_rows, check_memory_rows,
+	check_placement_rows, check_core_rows, check_kernel_rows, check_memory_rows, check_rights_rows,
 };
 
 static void look_at_all(struct check *c)

@@ -43,7 +43,7 @@ static void look_at_scheduling(struct check *c)
 		check_say(c, OK, "sched_getscheduler", NULL, NULL, "%s%s", own, unfit ? ", see 'driver'" : "");
 	else
 		check_say(c, NOTE, "sched_getscheduler", "other tasks of that CPU take turns with it",
-			  "chrt -f 22 rant ..., below the priority of interrupt threads", "%s", own);
+			  "rant --fifo 22, below the priority of interrupt threads", "%s", own);
 }
 
 static void look_at_isolation(struct check *c)

@@ -17,7 +17,7 @@
 
 /* Asks, and keeps the line that would go to stderr, without the name of the program. (With glibc stderr is a variable; there
  * is one thread yet.) The result is that of `ask`. */
-static int listen_to(int (*ask)(const struct check *), const struct check *c, char sentence[SENTENCE_BYTES])
+static int listen_to(int (*ask)(struct check *), struct check *c, char sentence[SENTENCE_BYTES])
 {
 	char line[SENTENCE_BYTES] = "";
 	FILE *out = fmemopen(line, sizeof(line), "w"), *before = stderr;
@@ -37,7 +37,7 @@ static int listen_to(int (*ask)(const struct check *), const struct check *c, ch
 }
 
 /* The sentence says what, and after a colon why or what to do. */
-static void look_at(struct check *c, int (*ask)(const struct check *), const char *where, const char *good)
+static void look_at(struct check *c, int (*ask)(struct check *), const char *where, const char *good)
 {
 	char sentence[SENTENCE_BYTES], *cure;
 
@@ -51,11 +51,10 @@ static void look_at(struct check *c, int (*ask)(const struct check *), const cha
 	check_say(c, FAIL, where, "rant will not start", cure, "%s", sentence);
 }
 
-static int ask_address(const struct check *c)
+/* Of a reflector it finds its addresses too, which say of which families its sockets are. */
+static int ask_address(struct check *c)
 {
-	struct nic n = c->nic;
-
-	return nic_check_reach(&n, c->options);
+	return nic_check_reach(&c->nic, c->options);
 }
 
 static void look_at_address(struct check *c)
@@ -69,7 +68,7 @@ static void look_at_address(struct check *c)
 			emit ? "the server is reached through this interface" : "there is one");
 }
 
-static int ask_socket(const struct check *c)
+static int ask_socket(struct check *c)
 {
 	struct channel channel = CHANNEL_CLOSED;
 	int error = socket_open(&channel, c->options, &c->nic);

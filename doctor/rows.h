@@ -19,6 +19,7 @@ struct check_row {
 
 /* In the order of the output, which is in check.c. Each ends with a row without a subject. */
 extern const struct check_row check_stamps_rows[], check_link_rows[], check_refusals_rows[], check_clocks_rows[],
-	check_interrupts_rows[], check_placement_rows[], check_core_rows[], check_kernel_rows[], check_memory_rows[];
+	check_interrupts_rows[], check_placement_rows[], check_core_rows[], check_kernel_rows[], check_memory_rows[],
+	check_rights_rows[];
 
 #endif

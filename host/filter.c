@@ -77,6 +77,11 @@ struct maker {
 	typeof(seccomp_release) *release;
 };
 
+const char *filter_library(void)
+{
+	return LIBRARY;
+}
+
 static bool load(struct maker *m)
 {
 	m->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
@@ -253,6 +258,11 @@ void filter_leave(void (*act)(void *context), void *context)
 }
 
 #else
+
+const char *filter_library(void)
+{
+	return NULL;
+}
 
 void filter_open(void)
 {

@@ -8,6 +8,9 @@
 
 #include "rant.h"
 
+/* The library that makes it, which is loaded for that; NULL: built without libseccomp. */
+const char *filter_library(void);
+
 /* Makes the filter, which takes some time. Where there can be none there is none, after one line; without libseccomp there
  * is not a word. */
 void filter_open(void);

@@ -65,6 +65,7 @@ static uint32_t packets_of(int64_t transport, bool sync)
 	case TRANSPORT_L2:
 		return sync ? V2_L2_SYNC : V2_L2_DELAY_REQ;
 	case TRANSPORT_UDP:
+	case TRANSPORT_ICMP:
 		break;
 	}
 	return OTHER;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The signals that end a run. In a handler only what signal-safety(7) lists. */
+/* The signals that end a run, and the one that asks how it goes. In a handler only what signal-safety(7) lists. */
 #include "host/stop.h"
 
 #include "host/filter.h"
@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t stop;
@@ -42,6 +43,24 @@ static void on_wake(int signal_number)
 	(void)signal_number;
 }
 
+/* Blocked in all threads, so that it interrupts none: it waits until somebody takes it. */
+static sigset_t question(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	return set;
+}
+
+bool stop_take_question(void)
+{
+	const sigset_t asked = question();
+	const struct timespec no_wait = { 0 };
+
+	return sigtimedwait(&asked, NULL, &no_wait) == SIGUSR1;
+}
+
 void stop_now(void)
 {
 	stop = 1;
@@ -69,6 +88,7 @@ const volatile sig_atomic_t *stop_catch_signals(void (*clean_up)(void))
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, before;
 	const struct sigaction wake = { .sa_handler = on_wake, .sa_flags = SA_RESTART }; /* all but ppoll goes on */
 	const struct sigaction forbidden = { .sa_sigaction = on_forbidden, .sa_flags = SA_SIGINFO };
+	const sigset_t asked = question();
 
 	at_once = clean_up;
 	measuring = pthread_self();
@@ -83,6 +103,7 @@ const volatile sig_atomic_t *stop_catch_signals(void (*clean_up)(void))
 	if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &action, NULL);
 	sigaction(SIGSYS, &forbidden, NULL);
+	sigprocmask(SIG_BLOCK, &asked, NULL);
 	/* A reader of the report that goes away must not cost the log and the exit status. */
 	signal(SIGPIPE, SIG_IGN);
 	return &stop;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The signals that end a run. */
+/* The signals that end a run, and the one that asks how it goes. */
 #ifndef HOST_STOP_H
 #define HOST_STOP_H
 
@@ -14,12 +14,16 @@
  * comes within STOP_SAME_NS of it is the same: timeout(1) signals its child and then the group of it, and so does a
  * terminal whose shell signals too. A later one calls clean_up in the signal handler, and ends the program by that signal.
  * A call that a signal interrupts goes on, where it can. SIGPIPE is ignored. A system call that the filter forbids (SIGSYS)
- * is told, and ends the program in the same way as the later one.
+ * is told, and ends the program in the same way as the later one. SIGUSR1 is blocked, in all threads that start from now on too: see
+ * stop_take_question().
  */
 const volatile sig_atomic_t *stop_catch_signals(void (*clean_up)(void));
 
 /* Makes it 1 as a signal would, but the first signal after this is still the first. For any thread; the one that asked for the signals,
  * which must be there still, is woken by SIGURG if it sleeps. */
 void stop_now(void);
+
+/* Has a SIGUSR1 come since this was last asked? However many: once. It is not for the measuring thread, which has no time to ask. */
+bool stop_take_question(void);
 
 #endif

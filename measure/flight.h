@@ -37,7 +37,9 @@ struct flight {
 	bool unasked; /* emitter: for its stamp, so it is not recorded */
 	bool counted; /* pmc_end() was true */
 	bool set; /* CLOCK_REALTIME was set while it was on its way */
-	bool weighed; /* emitter: its T1 and T2 were held against the two hosts' clocks */
+	bool weighed; /* emitter: its T1 and T2 were held against the two hosts' clocks, */
+	bool has_offset; /* and these told how far the other one was ahead at T1: */
+	int64_t offset_ns, offset_bound_ns;
 	int64_t bound_ns[BOUNDS]; /* of its times of user space */
 	uint16_t session; /* reflector: of the packet that is answered */
 	uint8_t lane; /* that it was sent by */

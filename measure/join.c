@@ -8,27 +8,40 @@
 #include "host/clock_peer.h"
 #include "measure/verbs.h"
 
-/* How long each way took, by the difference of the two hosts' clocks as the exchanges themselves tell it. told: T3 is what the reply
- * says. */
-INLINE void record_ways(struct exchange *x, const struct sample *s, bool told)
+/* The reflector's clock minus ours at a moment of ours, and how far off that may be. False: not known. */
+INLINE bool offset_at(const struct exchange *x, int64_t at_ns, int64_t *offset_ns, int64_t *bound_ns)
 {
-	const int64_t t2_ns = s->time_ns[THERE + REFLECT_T2_WIRE], t3_ns = s->time_ns[THERE + REFLECT_T3_WIRE];
-	int64_t offset_ns = 0, bound_ns = x->options->synced_ns;
+	if (x->options->synced_ns < 0)
+		return clock_peer_offset(x->peer, at_ns, offset_ns, bound_ns);
+	*offset_ns = 0;
+	*bound_ns = x->options->synced_ns;
+	return true;
+}
 
-	/* At T4, so that the bound covers how far the clocks part from T1 on. */
-	if (bound_ns < 0 && !clock_peer_offset(x->peer, s->time_ns[x->to], &offset_ns, &bound_ns))
+/* How long each way took, by the difference of the two hosts' clocks as the exchanges themselves tell it: at the end of that way which is
+ * here, for during a long response the clocks part. told: T3 is what the reply says. */
+INLINE void record_ways(struct exchange *x, const struct flight *f, bool told)
+{
+	const struct sample *s = &f->sample;
+	const int64_t t1_ns = s->time_ns[x->from], t4_ns = s->time_ns[x->to];
+	const int64_t t2_ns = s->time_ns[THERE + REFLECT_T2_WIRE], t3_ns = s->time_ns[THERE + REFLECT_T3_WIRE];
+	int64_t offset_ns[ONE_WAYS] = { f->offset_ns }, bound_ns[ONE_WAYS] = { f->offset_bound_ns }, most_ns;
+
+	if (!(f->has_offset || offset_at(x, t1_ns, &offset_ns[ONE_WAY_FORWARD], &bound_ns[ONE_WAY_FORWARD])) ||
+	    !offset_at(x, t4_ns, &offset_ns[ONE_WAY_BACKWARD], &bound_ns[ONE_WAY_BACKWARD]))
 		return;
+	most_ns = bound_ns[bound_ns[ONE_WAY_BACKWARD] > bound_ns[ONE_WAY_FORWARD]];
 	if (told) {
-		variation_tell_ways(x, s, offset_ns, bound_ns);
+		variation_tell_ways(x, s, offset_ns, most_ns);
 		return;
 	}
 	if (x->one_way[ONE_WAY_FORWARD]) {
-		histogram_add(x->one_way[ONE_WAY_FORWARD], t2_ns - s->time_ns[x->from] - offset_ns, s->seq);
-		histogram_add(x->one_way[ONE_WAY_BACKWARD], s->time_ns[x->to] - t3_ns + offset_ns, s->seq);
+		histogram_add(x->one_way[ONE_WAY_FORWARD], t2_ns - t1_ns - offset_ns[ONE_WAY_FORWARD], s->seq);
+		histogram_add(x->one_way[ONE_WAY_BACKWARD], t4_ns - t3_ns + offset_ns[ONE_WAY_BACKWARD], s->seq);
 	}
-	x->one_way_bound_ns[1] = bound_ns;
-	if (bound_ns > x->one_way_bound_ns[0])
-		x->one_way_bound_ns[0] = bound_ns;
+	x->one_way_bound_ns[1] = most_ns;
+	if (most_ns > x->one_way_bound_ns[0])
+		x->one_way_bound_ns[0] = most_ns;
 }
 
 /* An emitter's sample has all that it will get. */
@@ -51,21 +64,30 @@ INLINE void finish_probe(struct exchange *x, struct flight *f, bool agrees)
 		histogram_add(x->planned[PLANNED_CALL], f->call_ns, f->sample.seq);
 	}
 	if (x->peer && (told || f->sample.source[THERE + REFLECT_T3_WIRE]))
-		record_ways(x, &f->sample, told);
+		record_ways(x, f, told);
 }
 
 /* ---- The relation of the two hosts' clocks --------------------------------------------------------------------------- */
 
+INLINE bool hold_there(struct exchange *x, struct flight *f)
+{
+	const struct clock_peer_moment moment = { .seq = f->sample.seq, .mono_ns = x->now_ns };
+	const int64_t t1_ns = f->sample.time_ns[x->from];
+	const bool agrees = clock_peer_there(x->peer, t1_ns, f->sample.time_ns[THERE + REFLECT_T2_WIRE], &moment);
+
+	/* Now, and not when the exchange is over: the exchanges around T1 know it best, however long the response takes. */
+	f->has_offset = offset_at(x, t1_ns, &f->offset_ns, &f->offset_bound_ns);
+	return agrees;
+}
+
 /* T1 and T2, when both are known: before those of any later exchange. */
 INLINE bool weigh_there(struct exchange *x, struct flight *f)
 {
-	const struct clock_peer_moment moment = { .seq = f->sample.seq, .mono_ns = x->now_ns };
 	const struct sample *s = &f->sample;
 	const bool before = f->weighed;
 
 	f->weighed = true;
-	return before || !x->peer || !s->source[x->from] || !s->source[THERE + REFLECT_T2_WIRE] ||
-	       clock_peer_there(x->peer, s->time_ns[x->from], s->time_ns[THERE + REFLECT_T2_WIRE], &moment);
+	return before || !x->peer || !s->source[x->from] || !s->source[THERE + REFLECT_T2_WIRE] || hold_there(x, f);
 }
 
 /* T3 and T4 of the exchange that was weighed last. Without T3 of the reply on its wire, all of the response is part of what is
@@ -243,6 +265,8 @@ INLINE void keep(struct exchange *x, struct flight *f)
 	bool agrees;
 
 	finish_joining(x, f);
+	if (!f) /* never; finish_joining() may be given none, and gcc -fanalyzer takes this one for it */
+		__builtin_unreachable();
 	agrees = weigh_there(x, f);
 	if (f->told) {
 		x->joining = f;

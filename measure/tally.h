@@ -33,15 +33,22 @@ static inline bool tally_find_room(struct tally *t)
 	return t->room != atomic_load_explicit(&t->ready, memory_order_relaxed);
 }
 
-/* Hot. now_ns: CLOCK_MONOTONIC, as it was last read. */
-static inline void tally_add(struct tally *t, int64_t value_ns, int64_t now_ns)
+/* Hot: when the last one came. now_ns: not 0. */
+static inline void tally_note_time(struct tally *t, int64_t now_ns)
 {
-	const uint64_t ready = atomic_load_explicit(&t->ready, memory_order_relaxed);
 	const int64_t last_ns = atomic_load_explicit(&t->last_ns, memory_order_relaxed);
 
 	if (now_ns - last_ns > atomic_load_explicit(&t->gap_ns, memory_order_relaxed) && last_ns)
 		atomic_store_explicit(&t->gap_ns, now_ns - last_ns, memory_order_relaxed);
 	atomic_store_explicit(&t->last_ns, now_ns, memory_order_relaxed);
+}
+
+/* Hot. now_ns: CLOCK_MONOTONIC, as it was last read. */
+static inline void tally_add(struct tally *t, int64_t value_ns, int64_t now_ns)
+{
+	const uint64_t ready = atomic_load_explicit(&t->ready, memory_order_relaxed);
+
+	tally_note_time(t, now_ns);
 	if (ready == t->room && !tally_find_room(t)) {
 		counter_add(&t->left_out, 1);
 		return;

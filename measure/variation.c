@@ -107,12 +107,12 @@ static bool note_told(struct exchange *x, const struct sample *s)
 	return true;
 }
 
-void variation_tell_ways(struct exchange *x, const struct sample *s, int64_t offset_ns, int64_t bound_ns)
+void variation_tell_ways(struct exchange *x, const struct sample *s, const int64_t offset_ns[2], int64_t bound_ns)
 {
 	struct told *t = &x->variation.told;
 
-	tell(t, TOLD_SEND, s->time_ns[THERE + REFLECT_T2_WIRE] - s->time_ns[x->from] - offset_ns);
-	tell(t, TOLD_RECEIVE, s->time_ns[x->to] - s->time_ns[THERE + REFLECT_T3_USER] + offset_ns);
+	tell(t, TOLD_SEND, s->time_ns[THERE + REFLECT_T2_WIRE] - s->time_ns[x->from] - offset_ns[0]);
+	tell(t, TOLD_RECEIVE, s->time_ns[x->to] - s->time_ns[THERE + REFLECT_T3_USER] + offset_ns[1]);
 	t->bound_ns[1] = bound_ns;
 	if (bound_ns > t->bound_ns[0])
 		t->bound_ns[0] = bound_ns;

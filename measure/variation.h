@@ -76,8 +76,8 @@ void variation_count(struct variation_figure *f, uint64_t ns);
  * of measure/rules.h. True: its response is one that only the reflector's program tells. */
 bool variation_note(struct exchange *x, const struct sample *s);
 
-/* Of such a sample both ways, by the offset of the reflector's clock, which is known within bound_ns. */
-void variation_tell_ways(struct exchange *x, const struct sample *s, int64_t offset_ns, int64_t bound_ns);
+/* Of such a sample both ways, by the offset of the reflector's clock at T1 and at T4, which is known within bound_ns. */
+void variation_tell_ways(struct exchange *x, const struct sample *s, const int64_t offset_ns[2], int64_t bound_ns);
 
 /* Smallest difference with at least numerator/denominator of all at or below it (nearest rank), within 1/64 of it. Needs
  * 0 < count and count * numerator < 2^64. */

@@ -81,7 +81,7 @@ INLINE struct flight *verb_open(struct exchange *x, const bool emit)
 		x->oldest_key = x->next_key - FLIGHTS + 1;
 	memset(f->sample.source, SOURCE_NONE, sizeof(f->sample.source));
 	f->sample.follow_up = FOLLOW_UP_NONE;
-	f->sample.one_scale = f->sample.off_scale = f->breach = f->kept = f->counted = f->weighed = f->set = false;
+	f->sample.one_scale = f->sample.off_scale = f->breach = f->kept = f->counted = f->weighed = f->has_offset = f->set = false;
 	memset(f->bound_ns, 0, sizeof(f->bound_ns));
 	f->state = FLIGHT_NONE;
 	f->key = x->next_key;

@@ -284,7 +284,19 @@ def read_json(run, data):
     run.why_no_seconds = "it has no seconds: the run had no CPU for them, or it is of an older rant, whose --jsonl has them"
     if seconds is not None:
         run.seconds = [second_of(part) for part in seconds]
+        leave_out_several(run, any(is_of_another(part) for part in seconds))
         note_left_out(run, sum(member(part, "not_in_percentiles", "count", none=True) or 0 for part in seconds), ("time",))
+
+
+def is_of_another(part):
+    """Is this second of another run than the first one? --report puts several together."""
+    return (member(part, "run", "count", none=True) or 1) > 1
+
+
+def leave_out_several(run, several):
+    """Their times lie over each other: no line can be drawn through them."""
+    if several:
+        run.seconds, run.why_no_seconds = None, "its seconds are of several runs: draw the file of each"
 
 
 def note_left_out(run, number, panels):
@@ -308,7 +320,7 @@ def read_jsonl(run, file):
     lines = json_lines(file)
     first = next(lines)
     check_format(first)
-    counts, left_out, breaches, last, has_buckets, width_ns = {}, 0, [], None, True, 1
+    counts, left_out, breaches, last, has_buckets, width_ns, several = {}, 0, [], None, True, 1, False
     run.seconds = []
     for of in lines:
         kind = member(of, "type", "text")
@@ -316,8 +328,9 @@ def read_jsonl(run, file):
             raise Bad("has lines after its summary: is it of more than one run?")
         if kind == "second":
             run.seconds.append(second_of(of))
+            several = several or is_of_another(of)
             left_out += member(of, "not_in_percentiles", "count", none=True) or 0
-            has_buckets = has_buckets and "buckets" in of
+            has_buckets = has_buckets and "buckets" in of and of.get("bucket_ns", 1) is not None
             width_ns = max(width_ns, member(of, "bucket_ns", "count", none=True) or 1)
             for start, count in pairs_of(of, "buckets") if has_buckets else ():
                 counts[start] = counts.get(start, 0) + count
@@ -327,6 +340,7 @@ def read_jsonl(run, file):
             last = of
     if last is None:
         raise Bad("has no summary, its last line: it is cut off, or the run still goes on")
+    leave_out_several(run, several)
     conclude_jsonl(run, first, last, (merged(counts.items()) if has_buckets else []), width_ns, left_out)
     options = member(member(first, "configuration", "object"), "options", "object")
     run.threshold_ns = member(options, "threshold_ns", "count", none=True)
@@ -342,7 +356,7 @@ def conclude_jsonl(run, first, last, pairs, width_ns, left_out):
     take_accounts(run, last)
     take_statistics(run, last)
     note_left_out(run, left_out, ("histogram", "percentiles", "time"))
-    if not run.seconds:
+    if run.seconds == []:
         run.seconds, run.why_no_seconds = None, "it has no seconds: the run had no CPU for them"
     if not pairs:
         return

@@ -235,7 +235,7 @@ static void write_traffic(FILE *out, const struct exchange *x)
 	const uint64_t count = x->measured ? x->measured - counter_get(&x->account.closing) : 0;
 	const int64_t ns = x->ended_ns - x->began_ns;
 
-	fprintf(out, "\nTraffic (%s, after the warm-up):\n", options_in_ptp(x->options) ? "STAMP packets" : "UDP payload");
+	fprintf(out, "\nTraffic (%s, after the warm-up):\n", x->options->transport == TRANSPORT_UDP ? "UDP payload" : "STAMP packets");
 	write_traffic_row(out, "To there", count, count * x->probe_bytes, ns);
 	write_traffic_row(out, "From there", counter_get(&x->account.timed_packets), counter_get(&x->account.timed_bytes), ns);
 }
@@ -371,7 +371,8 @@ void account_write(FILE *out, const struct report *r)
 	write_packets(out, r);
 	if (r->options->role == ROLE_EMIT) {
 		write_arrived(out, r);
-		write_directions(out, &x->directions);
+		if (!options_echoes(r->options)) /* it is said why, in report/echo.c */
+			write_directions(out, &x->directions);
 		if (options_joined(r->options))
 			write_follow_ups(out, r);
 	}

@@ -56,18 +56,22 @@ void headline_write_latency(FILE *out, const struct report *r)
 		fputs("not known: no samples", out);
 }
 
-void headline_write(FILE *out, const struct report *r)
+void headline_write_after(FILE *out, const struct report *r, double seconds)
 {
-	const struct exchange *x = r->exchange;
-	const double seconds = x->started ? label_seconds(x->ended_ns - x->began_ns) : 0;
-
 	headline_write_latency(out, r);
 	fprintf(out, seconds < 100 ? " in %.3g s" : " in %.0f s", seconds < 0.001 ? 0 : seconds);
 	if (r->options->role == ROLE_EMIT) {
 		fputs(", ", out);
-		write_grouped(out, counter_get(&x->account.lost));
+		write_grouped(out, counter_get(&r->exchange->account.lost));
 		fputs(" lost", out);
 	}
+}
+
+void headline_write(FILE *out, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+
+	headline_write_after(out, r, x->started ? label_seconds(x->ended_ns - x->began_ns) : 0);
 	if (r->verdict)
 		fprintf(out, ": %s", verdict_levels[r->verdict->level]);
 	fputc('\n', out);

@@ -15,4 +15,7 @@ void headline_write(FILE *out, const struct report *r);
 /* Its begin, without a line end: "RTT p50 11.2 us, ... of 28,546 samples". */
 void headline_write_latency(FILE *out, const struct report *r);
 
+/* All of it but for the verdict, without a line end: "RTT p50 11.2 us, ... of 28,546 samples in 600 s, 0 lost". */
+void headline_write_after(FILE *out, const struct report *r, double seconds);
+
 #endif

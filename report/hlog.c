@@ -2,7 +2,6 @@
 /* An interval log of HdrHistogram. */
 #include "report/hlog.h"
 
-#include "measure/exchange.h"
 #include "options.h"
 #include "report/report.h"
 
@@ -183,22 +182,25 @@ static int64_t in_ms(int64_t ns)
 	return (ns + NS_PER_MS / 2) / NS_PER_MS;
 }
 
-void hlog_begin(struct hlog *h, int64_t start_unix_ns)
+/* Readers want no line of it longer than 126 characters (hdr_log_read_header() of the C one). */
+void hlog_begin(struct hlog *h, int64_t start_unix_ns, const char *note)
 {
-	const struct report *r = h->report;
+	const struct options *o = h->report->options;
 	const time_t start_s = start_unix_ns / NS_PER_S;
 	const int64_t start_ms = in_ms(start_unix_ns);
-	char date[64];
+	char date[64], start[128] = "", more[128] = "";
 	struct tm t;
 
 	strftime(date, sizeof(date), "%a %b %d %H:%M:%S UTC %Y", gmtime_r(&start_s, &t));
+	if (start_unix_ns)
+		snprintf(start, sizeof(start), "#[StartTime: %" PRId64 ".%03d (seconds since epoch), %s]\n", start_ms / 1000,
+			 (int)(start_ms % 1000), date);
+	if (note)
+		snprintf(more, sizeof(more), "#[%s]\n", note);
 	snprintf(h->head, sizeof(h->head),
-		 "#[Logged with rant " RANT_VERSION "]\n#[%s of %s, in nanoseconds]\n%s#[Histogram log format version 1.2]\n"
-		 "#[StartTime: %" PRId64 ".%03d (seconds since epoch), %s]\n"
+		 "#[Logged with rant " RANT_VERSION "]\n#[%s of %s, in nanoseconds]\n%s#[Histogram log format version 1.2]\n%s"
 		 "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n",
-		 r->options->role == ROLE_EMIT ? "Round trips" : "Responses", r->options->interface,
-		 r->exchange->tally ? "" : "#[No intervals: no CPU but the measuring one may be used to write them]\n", start_ms / 1000,
-		 (int)(start_ms % 1000), date);
+		 o->role == ROLE_EMIT ? "Round trips" : "Responses", o->interface ? o->interface : "what runs have left", more, start);
 }
 
 static void write_head(struct hlog *h)

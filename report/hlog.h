@@ -32,14 +32,14 @@ struct hlog {
 /* Memory for a line; the file is open, and stays the caller's. 0, or -ENOMEM after one line. */
 int hlog_open(struct hlog *h, const struct report *r, struct log_file *file);
 
-/* Right before the run: its head, which is written with the first line: a run that does not begin leaves no file. start_unix_ns:
- * CLOCK_REALTIME when the first second begins. */
-void hlog_begin(struct hlog *h, int64_t start_unix_ns);
+/* Its head, which is written with the first line. start_unix_ns: CLOCK_REALTIME when the first second begins; 0: not known. note: a remark of
+ * at most 100 characters; NULL: none. */
+void hlog_begin(struct hlog *h, int64_t start_unix_ns, const char *note);
 
 /* A second that is over. Its times are by CLOCK_MONOTONIC from the start on, so that they follow each other though the clock be set. */
 void hlog_second(struct hlog *h, const struct second *s);
 
-/* After the run: the head, if there is no line; and one line on stderr, if samples are in none: the file itself has no place for it. */
+/* After the last one: the head, if there is no line; and one line on stderr, if samples are in none: the file itself has no place for it. */
 void hlog_end(struct hlog *h);
 
 void hlog_close(struct hlog *h);

@@ -11,6 +11,9 @@ struct report;
 #define JSON_SCHEMA_VERSION 1
 #define JSON_NAME_BYTES 64
 
+/* Whose format this is, and which program writes it. */
+void json_origin(struct json *j);
+
 /* What a run is: its role, when it began, how long it took and why it ended. over: it has. */
 void json_run(struct json *j, const struct report *r, bool over);
 
@@ -28,6 +31,9 @@ void json_statistics(struct json *j, const struct report *r, bool histograms);
 
 /* Of that only the member `statistics`. */
 void json_figures(struct json *j, const struct report *r, bool histograms);
+
+/* And only `ipdv`. */
+void json_variations(struct json *j, const struct report *r);
 
 void json_breaches(struct json *j, const struct report *r);
 

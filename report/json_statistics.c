@@ -197,7 +197,7 @@ static void put_variation(struct json *j, const char *name, const struct variati
 	json_end(j);
 }
 
-static void put_variations(struct json *j, const struct report *r)
+void json_variations(struct json *j, const struct report *r)
 {
 	const struct variation *v = &r->exchange->variation;
 
@@ -208,8 +208,9 @@ static void put_variations(struct json *j, const struct report *r)
 		put_variation(j, "network_ipdv_ns", &v->of[VARIATION_NETWORK]);
 		put_variation(j, "send_ipdv_ns", &v->of[VARIATION_FORWARD]);
 		put_variation(j, "receive_ipdv_ns", &v->of[VARIATION_BACKWARD]);
-		json_count(j, "left_out", v->left_out);
 	}
+	if (r->exchange->peer)
+		json_count(j, "left_out", v->left_out);
 	json_end(j);
 }
 
@@ -328,7 +329,7 @@ static void put_ports(struct json *j, const struct report *r)
 void json_statistics(struct json *j, const struct report *r, bool histograms)
 {
 	json_figures(j, r, histograms);
-	put_variations(j, r);
+	json_variations(j, r);
 	put_told(j, r);
 	put_schedule(j, r);
 	put_ports(j, r);

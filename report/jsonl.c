@@ -8,8 +8,7 @@
 
 /* ---- A line ---------------------------------------------------------------------------------------------------------- */
 
-/* A new object, of this type. */
-static struct json *begin_line(struct jsonl *l, const char *type)
+struct json *jsonl_begin_line(struct jsonl *l, const char *type)
 {
 	struct json *j = &l->json;
 
@@ -20,24 +19,24 @@ static struct json *begin_line(struct jsonl *l, const char *type)
 }
 
 /* What cannot be written, the file has said. */
-static void end_line(struct json *j)
+void jsonl_end_line(struct jsonl *l)
 {
-	json_end(j);
-	json_finish(j);
+	json_end(&l->json);
+	json_finish(&l->json);
 }
 
 /* ---- A second -------------------------------------------------------------------------------------------------------- */
 
-/* The buckets are of the width of those that are printed: finer ones would be too many for a line. */
+/* The buckets are of the width of those that are printed: finer ones would be too many for a line. Where only buckets are known, they stay. */
 void jsonl_second(struct jsonl *l, const struct second *s)
 {
-	const int64_t width_ns = l->report->options->bucket_ns;
-	struct json *j = begin_line(l, "second");
+	const int64_t width_ns = s->again && s->again->has_buckets ? 0 : l->report->options->bucket_ns;
+	struct json *j = jsonl_begin_line(l, "second");
 
 	second_put(j, s);
-	json_integer(j, "bucket_ns", width_ns);
+	json_integer_if(j, "bucket_ns", width_ns, width_ns);
 	second_put_buckets(j, s, width_ns);
-	end_line(j);
+	jsonl_end_line(l);
 }
 
 /* ---- Breaches -------------------------------------------------------------------------------------------------------- */
@@ -45,10 +44,10 @@ void jsonl_second(struct jsonl *l, const struct second *s)
 static void write_breach(void *lines, const struct sample *s, uint64_t number)
 {
 	struct jsonl *l = lines;
-	struct json *j = begin_line(l, "breach");
+	struct json *j = jsonl_begin_line(l, "breach");
 
 	json_breach(j, "breach", l->report, s, number + 1, false);
-	end_line(j);
+	jsonl_end_line(l);
 }
 
 /* ---- Doors ----------------------------------------------------------------------------------------------------------- */
@@ -61,15 +60,13 @@ void jsonl_open(struct jsonl *l, const struct report *r, struct log_file *file)
 
 void jsonl_begin(struct jsonl *l)
 {
-	struct json *j = begin_line(l, "configuration");
+	struct json *j = jsonl_begin_line(l, "configuration");
 
-	json_text(j, "format", "rant");
-	json_integer(j, "schema_version", JSON_SCHEMA_VERSION);
-	json_text(j, "rant_version", RANT_VERSION);
+	json_origin(j);
 	json_run(j, l->report, false);
 	json_configuration(j, l->report);
 	json_host(j, l->report);
-	end_line(j);
+	jsonl_end_line(l);
 }
 
 void jsonl_look(struct jsonl *l)
@@ -80,7 +77,7 @@ void jsonl_look(struct jsonl *l)
 void jsonl_end(struct jsonl *l, int status)
 {
 	const struct report *r = l->report;
-	struct json *j = begin_line(l, "summary");
+	struct json *j = jsonl_begin_line(l, "summary");
 
 	json_run(j, r, true);
 	json_integer(j, "exit_status", status);
@@ -89,5 +86,5 @@ void jsonl_end(struct jsonl *l, int status)
 	json_accounts(j, r);
 	json_statistics(j, r, false);
 	json_count(j, "breaches_not_told", l->breaches.missed);
-	end_line(j);
+	jsonl_end_line(l);
 }

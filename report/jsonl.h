@@ -20,6 +20,10 @@ struct jsonl {
 /* The file is open, and stays the caller's. */
 void jsonl_open(struct jsonl *l, const struct report *r, struct log_file *file);
 
+/* A line of this type of the caller's own: its object is open, and is ended with the line. */
+struct json *jsonl_begin_line(struct jsonl *l, const char *type);
+void jsonl_end_line(struct jsonl *l);
+
 /* Right before the run: the first line, which tells what is about to run. */
 void jsonl_begin(struct jsonl *l);
 

@@ -425,3 +425,9 @@ void log_file_abandon(struct log_file *f)
 		unlink(f->partial);
 	*f->partial = 0;
 }
+
+void log_file_discard(struct log_file *f)
+{
+	f->whole_bytes = 0;
+	log_file_abandon(f);
+}

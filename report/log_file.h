@@ -65,4 +65,7 @@ void log_file_cut_off(struct log_file *f);
 /* Removes what is unfinished and has nothing in it. Does nothing after log_file_finish(). */
 void log_file_abandon(struct log_file *f);
 
+/* The same, however much is in it: it is worth nothing. */
+void log_file_discard(struct log_file *f);
+
 #endif

@@ -9,12 +9,12 @@
 #include "options.h"
 #include "report/hgrm.h"
 #include "report/json_parts.h"
+#include "report/output_paths.h"
 #include "report/report.h"
 
 #include <err.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 /* ---- Which there are ------------------------------------------------------------------------------------------------- */
 
@@ -32,111 +32,55 @@ static void list_outputs(const struct outputs *o, struct output list[OUTPUTS])
 	const struct options *from = o->report->options;
 	const struct output all[OUTPUTS] = {
 		{ "log", from->log_path, &o->log.file },
-		{ "json", from->json_path, &o->json },
-		{ "jsonl", from->jsonl_path, &o->lines_file },
+		{ "json", from->json_path, &o->told.json },
+		{ "jsonl", from->jsonl_path, &o->told.lines_file },
 		{ "hgrm", from->hgrm_path, &o->hgrm },
-		{ "hlog", from->hlog_path, &o->hlog_file },
+		{ "hlog", from->hlog_path, &o->told.hlog_file },
 		{ "prometheus", from->prometheus_path, NULL },
 	};
 
 	memcpy(list, all, sizeof(all));
 }
 
-/* The name of a file in a folder that has one name. */
-static void real_name(char name[PATH_MAX], const char *path)
-{
-	const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
-	char folder[PATH_MAX], real[PATH_MAX];
-
-	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(file - path) : 1, slash ? path : ".");
-	if (!realpath(folder, real) || snprintf(name, PATH_MAX, "%s/%s", strcmp(real, "/") ? real : "", file) >= PATH_MAX)
-		snprintf(name, PATH_MAX, "%s", path);
-}
-
-/* To a device such as /dev/null any number may write. */
-static bool is_shared(const char *path)
-{
-	struct stat s;
-
-	return !stat(path, &s) && S_ISCHR(s.st_mode);
-}
-
-static bool is_same(const char *a, const char *b)
-{
-	char one[PATH_MAX], other[PATH_MAX];
-
-	if (log_file_is_stdout(a) || log_file_is_stdout(b))
-		return log_file_is_stdout(a) && log_file_is_stdout(b);
-	real_name(one, a);
-	real_name(other, b);
-	return !strcmp(one, other) && !is_shared(a);
-}
+/* ---- Before the run -------------------------------------------------------------------------------------------------- */
 
 static int refuse_same(const struct output list[OUTPUTS])
 {
-	for (int i = 0; i < OUTPUTS; i++) {
-		for (int k = 0; k < i; k++) {
-			if (!list[i].path || !list[k].path || !is_same(list[i].path, list[k].path))
-				continue;
-			warnx("--%s %s with --%s %s: both would write to the same place: give each a file of its own", list[k].option,
-			      list[k].path, list[i].option, list[i].path);
-			return -EINVAL;
-		}
-	}
-	return 0;
-}
+	struct output_path paths[OUTPUTS];
 
-/* ---- Before the run -------------------------------------------------------------------------------------------------- */
+	for (int i = 0; i < OUTPUTS; i++)
+		paths[i] = (struct output_path){ list[i].option, list[i].path };
+	return output_paths_refuse_same(paths, OUTPUTS);
+}
 
 static int open_files(struct outputs *o, struct log *log)
 {
 	const struct options *from = o->report->options;
 	int error = log_writer_open(&o->log, o->report, log);
 
-	if (!error && from->json_path)
-		error = log_file_open_of(&o->json, "json", from->json_path);
+	if (!error)
+		error = by_second_open(&o->told, o->report);
 	if (!error && from->hgrm_path)
 		error = log_file_open_of(&o->hgrm, "hgrm", from->hgrm_path);
-	if (!error && from->jsonl_path)
-		error = log_file_open_of(&o->lines_file, "jsonl", from->jsonl_path);
-	if (!error && from->hlog_path)
-		error = log_file_open_of(&o->hlog_file, "hlog", from->hlog_path);
 	if (!error && from->prometheus_path)
 		error = prometheus_open(&o->prometheus, o->report, &o->tally);
 	return error;
 }
 
-static bool tells_seconds(const struct outputs *o)
-{
-	return o->json.path || o->lines_file.path || o->hlog_file.path;
-}
-
 static bool tells_meanwhile(const struct outputs *o)
 {
-	return tells_seconds(o) || o->prometheus.report;
+	return by_second_is_wanted(&o->told) || o->prometheus.report;
 }
 
 static int open_tally(struct outputs *o)
 {
+	if (!tells_meanwhile(o))
+		return 0;
 	o->tally.value = calloc(TALLY_VALUES, sizeof(*o->tally.value));
 	if (o->tally.value)
 		return 0;
 	warnx("no memory for what is told while the run goes on");
 	return -ENOMEM;
-}
-
-/* What is told while the run goes on, and who tells of it. */
-static int open_tellers(struct outputs *o)
-{
-	int error = tells_meanwhile(o) ? open_tally(o) : 0;
-
-	if (!error && tells_seconds(o))
-		error = second_open(&o->second, o->report, &o->tally);
-	if (!error && o->hlog_file.path)
-		error = hlog_open(&o->hlog, o->report, &o->hlog_file);
-	if (!error && o->lines_file.path)
-		jsonl_open(&o->lines, o->report, &o->lines_file);
-	return error;
 }
 
 int outputs_open(struct outputs *o, struct report *r, struct log *log)
@@ -152,7 +96,7 @@ int outputs_open(struct outputs *o, struct report *r, struct log *log)
 	if (!error)
 		error = open_files(o, log);
 	if (!error)
-		error = open_tellers(o);
+		error = open_tally(o);
 	if (error)
 		outputs_close(o);
 	return error;
@@ -173,32 +117,11 @@ static void take(struct outputs *o)
 	size_t n;
 
 	while ((n = tally_take(&o->tally, some, TAKEN_AT_ONCE))) {
-		if (o->second.value)
-			second_add(&o->second, some, n);
+		if (o->told.second.value)
+			second_add(&o->told.second, some, n);
 		if (o->prometheus.report)
 			prometheus_add(&o->prometheus, some, n);
 	}
-}
-
-/* Each in a line of its own, and in the file when it is over: nothing of it is kept. */
-static void write_element(struct json *j, const struct second *s)
-{
-	json_row(j, NULL);
-	second_put(j, s);
-	second_put_buckets(j, s, 0);
-	json_end(j);
-	json_flush(j);
-}
-
-static void tell_second(struct outputs *o)
-{
-	if (o->lines_file.path)
-		jsonl_second(&o->lines, &o->second);
-	if (o->json.path)
-		write_element(&o->writer, &o->second);
-	if (o->hlog_file.path)
-		hlog_second(&o->hlog, &o->second);
-	second_next(&o->second);
 }
 
 static void look(void *outputs)
@@ -208,16 +131,17 @@ static void look(void *outputs)
 	if (!atomic_load_explicit(&o->begun, memory_order_acquire))
 		return;
 	take(o);
-	if (o->lines_file.path)
-		jsonl_look(&o->lines);
-	if (o->second.value && second_is_over(&o->second))
-		tell_second(o);
+	if (o->told.lines_file.path)
+		jsonl_look(&o->told.lines);
+	if (o->told.second.value && second_is_over(&o->told.second))
+		by_second_tell(&o->told);
 	if (o->prometheus.report)
 		prometheus_look(&o->prometheus);
 }
 
 struct tally *outputs_start(struct outputs *o, void (*begin)(void *context), void *context)
 {
+	so_far_start(&o->so_far, o->report, begin, context);
 	if (!tells_meanwhile(o) || o->report->no_other_cpu)
 		return NULL;
 	o->begin = begin;
@@ -252,7 +176,8 @@ int outputs_hand_over(struct outputs *o, const struct rights *r)
 			error = rights_give(r, list[i].option, list[i].file->fd);
 	if (!error)
 		log_writer_hand_over(&o->log);
-	return error;
+	/* What outputs_look() could not have has been said. */
+	return error || !by_second_is_wanted(&o->told) || o->told.second.value ? error : -ENOMEM;
 }
 
 static void keep_finding(void *outputs, const struct check_told *told)
@@ -270,36 +195,28 @@ static void keep_finding(void *outputs, const struct check_told *told)
 	snprintf(f->cure, sizeof(f->cure), "%s", told->cure ? told->cure : "");
 }
 
-/* Up to the seconds, which come one by one. It stays in the block until the first one is over: a run that does not begin leaves no file. */
-static void begin_json(struct outputs *o)
-{
-	struct json *j = &o->writer;
-
-	json_begin(j, log_file_put, &o->json, false);
-	json_object(j, NULL);
-	json_text(j, "format", "rant");
-	json_integer(j, "schema_version", JSON_SCHEMA_VERSION);
-	json_text(j, "rant_version", RANT_VERSION);
-	if (o->report->exchange->tally)
-		json_array(j, "seconds");
-	else
-		json_null(j, "seconds");
-}
-
 void outputs_look(struct outputs *o, const struct nic *n)
 {
-	if (o->json.path) {
+	struct by_second *b = &o->told;
+	const bool tally = o->report->exchange->tally != NULL;
+
+	/* Now that the memory of the run is locked: this is that of another thread. */
+	if (by_second_is_wanted(b) && second_open(&b->second, o->report, &o->tally))
+		return;
+	if (b->json.path) {
 		check_tell(keep_finding, o, o->report->options, n);
-		begin_json(o);
+		by_second_begin_json(b, tally);
 	}
 	if (patience_on("writing the first lines"))
 		return;
-	if (o->lines_file.path)
-		jsonl_begin(&o->lines);
-	second_begin(&o->second);
-	if (o->hlog_file.path)
-		hlog_begin(&o->hlog, o->second.start_unix_ns);
+	if (b->lines_file.path)
+		jsonl_begin(&b->lines);
+	second_begin(&b->second);
+	if (b->hlog_file.path)
+		hlog_begin(&b->hlog, b->second.start_unix_ns,
+			   tally ? NULL : "No intervals: no CPU but the measuring one may be used to write them");
 	atomic_store_explicit(&o->begun, true, memory_order_release);
+	so_far_begin(&o->so_far);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------------ */
@@ -343,35 +260,32 @@ static void end_object(struct json *j, const struct outputs *o, enum status stat
 	json_end(j);
 }
 
-static int write_json(struct outputs *o, enum status status)
-{
-	int error;
-
-	if (!o->json.path)
-		return 0;
-	end_object(&o->writer, o, status);
-	error = json_finish(&o->writer);
-	if (error == -EINVAL && !o->json.error)
-		warnx("--json %s: what was written is no JSON: this is a fault of rant, please report it", o->json.path);
-	return error | log_file_finish(&o->json);
-}
-
 /* ---- After the run --------------------------------------------------------------------------------------------------- */
 
-static int end_lines(struct outputs *o, enum status status)
+static int finish_by_second(struct outputs *o, enum status status)
 {
-	if (!o->lines_file.path)
-		return 0;
-	jsonl_end(&o->lines, status);
-	return log_file_finish(&o->lines_file);
+	struct by_second *b = &o->told;
+	int error;
+
+	if (b->lines_file.path)
+		jsonl_look(&b->lines);
+	if (b->second.value && second_is_left(&b->second))
+		by_second_tell(b);
+	if (b->lines_file.path)
+		jsonl_end(&b->lines, status);
+	if (b->json.path)
+		end_object(&b->writer, o, status);
+	error = by_second_finish_lines(b);
+	error |= by_second_finish_hlog(b);
+	return error | by_second_finish_json(b);
 }
 
-static int end_hlog(struct outputs *o)
+int outputs_end_beside(struct outputs *o)
 {
-	if (!o->hlog_file.path)
-		return 0;
-	hlog_end(&o->hlog);
-	return log_file_finish(&o->hlog_file);
+	const int error = log_writer_finish(&o->log);
+
+	so_far_stop(&o->so_far);
+	return error;
 }
 
 enum status outputs_write(struct outputs *o, enum status status)
@@ -381,40 +295,29 @@ enum status outputs_write(struct outputs *o, enum status status)
 	watch_stop(&o->watch);
 	if (tells_meanwhile(o))
 		take(o);
-	if (o->lines_file.path)
-		jsonl_look(&o->lines);
-	if (o->second.value && second_is_left(&o->second))
-		tell_second(o);
-	error = end_lines(o, status);
-	error |= end_hlog(o);
+	error = finish_by_second(o, status);
 	if (o->prometheus.report)
 		error |= prometheus_end(&o->prometheus);
 	if (o->hgrm.path)
 		error |= hgrm_write_file(&o->hgrm, o->report->histogram);
-	error |= write_json(o, status);
 	return error && status != STATUS_BREACH ? STATUS_FAILED : status;
 }
 
 void outputs_cut_off(struct outputs *o)
 {
 	log_file_cut_off(&o->log.file);
-	log_file_cut_off(&o->json);
+	by_second_cut_off(&o->told);
 	log_file_cut_off(&o->hgrm);
-	log_file_cut_off(&o->lines_file);
-	log_file_cut_off(&o->hlog_file);
 	log_file_cut_off(&o->prometheus.file);
 }
 
 void outputs_close(struct outputs *o)
 {
 	log_writer_close(&o->log);
+	so_far_stop(&o->so_far);
 	watch_stop(&o->watch);
-	log_file_abandon(&o->json);
+	by_second_close(&o->told);
 	log_file_abandon(&o->hgrm);
-	log_file_abandon(&o->lines_file);
-	log_file_abandon(&o->hlog_file);
-	hlog_close(&o->hlog);
-	second_close(&o->second);
 	free(o->tally.value);
 	o->tally.value = NULL;
 }

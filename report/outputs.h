@@ -5,13 +5,11 @@
 
 #include "host/watch.h"
 #include "measure/tally.h"
-#include "report/hlog.h"
-#include "report/json.h"
-#include "report/jsonl.h"
+#include "report/by_second.h"
 #include "report/log_file.h"
 #include "report/log_writer.h"
 #include "report/prometheus.h"
-#include "report/second.h"
+#include "report/so_far.h"
 #include "report/status.h"
 
 struct nic;
@@ -30,30 +28,27 @@ struct outputs_finding {
 struct outputs {
 	struct log_writer log;
 	struct report *report;
-	struct log_file json; /* path NULL: not asked for */
-	struct json writer; /* of the thread below, while it runs */
-	struct log_file hgrm, lines_file, hlog_file; /* lines: of --jsonl; in the same way */
-	struct jsonl lines;
-	struct hlog hlog;
+	struct by_second told; /* of the thread below, while it runs */
+	struct log_file hgrm; /* path NULL: not asked for */
 	struct prometheus prometheus; /* report NULL: not asked for */
 	struct tally tally; /* what is told while the run goes on */
-	struct second second; /* value NULL: nobody tells of seconds */
 	_Atomic bool begun; /* the first lines are there: from now on it is the thread that writes */
 	struct watch watch; /* writes what is written while the run goes on: a reader that is slow must not hold up others */
 	void (*begin)(void *context); /* of the caller, in that thread */
 	void *context;
+	struct so_far so_far;
 	struct outputs_finding finding[OUTPUTS_FINDINGS];
 	unsigned findings; /* some may not be kept */
 };
 
-#define OUTPUTS_CLOSED { .log.file.fd = -1, .json.fd = -1, .hgrm.fd = -1, .lines_file.fd = -1, .hlog_file.fd = -1, \
-			 .prometheus.file.fd = -1 }
+#define OUTPUTS_CLOSED { .log.file.fd = -1, .told = BY_SECOND_CLOSED, .hgrm.fd = -1, .prometheus.file.fd = -1 }
 
 /* Opens all that the report's options ask for; `log` as for log_writer_open(). The same file twice, or stdout, is -EINVAL. 0, or
  * -errno after one line: nothing is left then. */
 int outputs_open(struct outputs *o, struct report *r, struct log *log);
 
-/* Starts the thread that writes while the run goes on, on another CPU, if one of them wants that; it calls `begin` first. Returns what
+/* Starts the threads that write while the run goes on, on another CPU: the one of struct so_far, and one for the files, if one of them wants
+ * that; both call `begin` first. Returns what
  * the measuring thread is to fill; NULL: nothing. */
 struct tally *outputs_start(struct outputs *o, void (*begin)(void *context), void *context);
 
@@ -63,8 +58,13 @@ void outputs_need(const struct outputs *o, struct rights_needs *n);
 /* Right before the run, in the measuring thread: the files get their owner. 0, or -errno after one line. */
 int outputs_hand_over(struct outputs *o, const struct rights *r);
 
-/* Before the run: what is read of the machine for a program, and the first lines. */
+/* Before the run, when its memory is locked: what is read of the machine for a program, and the first lines. What fails is told by
+ * outputs_hand_over(). */
 void outputs_look(struct outputs *o, const struct nic *n);
+
+/* After the run, before the report is written: ends the log, and the reports so far, which go to the same place. 0 or -errno, after one
+ * line. */
+int outputs_end_beside(struct outputs *o);
 
 /* After the run, when the report has all that there is and the exit status is known: writes and closes what is not the log. Returns the
  * status, which a file that cannot be written makes STATUS_FAILED, after one line. */
@@ -73,7 +73,7 @@ enum status outputs_write(struct outputs *o, enum status status);
 /* In a signal handler, before the program ends: see log_file_cut_off(). */
 void outputs_cut_off(struct outputs *o);
 
-/* Removes what has nothing in it. Does nothing if all is written, or was not opened. */
+/* Removes what is not whole, but for the log. Does nothing if all is written, or was not opened. */
 void outputs_close(struct outputs *o);
 
 #endif

@@ -94,9 +94,21 @@ void progress_end(void)
 	put(WIPE, sizeof(WIPE) - 1);
 }
 
-void progress_tell_silence(const struct options *o, const char *server, uint64_t refused)
+static void tell_silence_of_echo(const char *server, uint64_t refused)
 {
 	if (refused)
+		warnx("no answer from %s after 3 s; the kernel refused %" PRIu64 " times: a router says by ICMP that it cannot be reached, or "
+		      "sending is not possible; still trying", server, refused);
+	else
+		warnx("no answer from %s after 3 s: it answers no echoes (a firewall, net.ipv4.icmp_echo_ignore_all), a wrong address, or no "
+		      "ARP entry (see 'ip neigh'); still trying", server);
+}
+
+void progress_tell_silence(const struct options *o, const char *server, uint64_t refused)
+{
+	if (options_echoes(o))
+		tell_silence_of_echo(server, refused);
+	else if (refused)
 		warnx("no answer from %s after 3 s; the kernel refused %" PRIu64 " times: no reflector runs there "
 		      "(ICMP port unreachable), or sending is not possible; still trying", server, refused);
 	else

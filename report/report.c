@@ -10,6 +10,7 @@
 #include "report/breach.h"
 #include "report/clocks.h"
 #include "report/clocks_there.h"
+#include "report/echo.h"
 #include "report/evidence.h"
 #include "report/headline.h"
 #include "report/label.h"
@@ -60,6 +61,8 @@ void report_write(FILE *out, const struct report *r, int columns)
 	statistics_write_schedule(out, r, columns);
 	variation_write(out, r, columns);
 	source_ports_write(out, r);
+	if (options_echoes(r->options))
+		echo_write(out, r);
 	label_latency(r->options, latency, sizeof(latency));
 	fprintf(out, "\nLatency: %s (%s)\n", latency,
 		label_stamps[options_on_wire(r->options) ? r->options->stamp : SOURCE_USER].clock);
@@ -81,8 +84,8 @@ void report_write(FILE *out, const struct report *r, int columns)
 	if (r->actions && r->actions->wanted->commands)
 		evidence_write_commands(out, r);
 	if (r->no_other_cpu)
-		fprintf(out, "\nNothing was done beside the measurement (progress, commands, comparing the clocks): no CPU but "
-			"the measuring one may be used.\n");
+		fprintf(out, "\nNothing was done beside the measurement (progress, commands, comparing the clocks, the report so far): no "
+			"CPU but the measuring one may be used.\n");
 }
 
 int report_columns(FILE *out)

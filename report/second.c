@@ -4,6 +4,7 @@
 
 #include "measure/exchange.h"
 #include "options.h"
+#include "report/order.h"
 #include "report/report.h"
 
 #include <err.h>
@@ -42,35 +43,21 @@ void second_add(struct second *s, const int64_t *value_ns, size_t n)
 	}
 }
 
-#define DIGIT_BITS 11
-
-/* By one digit of base 2^DIGIT_BITS; those that have the same stay in their order. */
-static void order_by(struct second *s, unsigned shift)
-{
-	enum { DIGITS = 1 << DIGIT_BITS };
-	size_t place[DIGITS] = { 0 }, before = 0;
-	int64_t *from = s->value;
-
-	for (size_t i = 0; i < s->values; i++)
-		place[from[i] >> shift & (DIGITS - 1)]++;
-	for (int digit = 0; digit < DIGITS; digit++) {
-		const size_t n = place[digit];
-
-		place[digit] = before;
-		before += n;
-	}
-	for (size_t i = 0; i < s->values; i++)
-		s->spare[place[from[i] >> shift & (DIGITS - 1)]++] = from[i];
-	s->value = s->spare;
-	s->spare = from;
-}
-
-/* From the last digit to the first. The other CPU may be the one that answers: of 270,000 samples
- * qsort(3) takes 27 ms, this 2. */
 static void order(struct second *s)
 {
-	for (unsigned shift = 0; shift < 63 && s->values && s->max_ns >> shift; shift += DIGIT_BITS)
-		order_by(s, shift);
+	int64_t *ordered = order_values(s->value, s->spare, s->values, s->max_ns);
+
+	if (ordered == s->spare)
+		s->spare = s->value;
+	s->value = ordered;
+}
+
+void second_end(struct second *s, int64_t to_ns, int64_t unix_ns)
+{
+	order(s);
+	s->to_ns = to_ns;
+	s->unix_ns = unix_ns;
+	s->gap_ns = tally_take_gap(s->tally, to_ns);
 }
 
 /* Its counts are read at one moment, its samples up to that. */
@@ -79,10 +66,7 @@ static void end(struct second *s, int64_t now_ns)
 	const struct account *a = &s->report->exchange->account;
 
 	s->after = (struct second_counts){ counter_get(&a->sent), counter_get(&a->lost), counter_get(&s->tally->left_out) };
-	order(s);
-	s->to_ns = now_ns;
-	s->unix_ns = clock_read_ns(CLOCK_REALTIME);
-	s->gap_ns = tally_take_gap(s->tally, now_ns);
+	second_end(s, now_ns, clock_read_ns(CLOCK_REALTIME));
 }
 
 bool second_is_over(struct second *s)
@@ -135,29 +119,53 @@ uint64_t second_left_out(const struct second *s)
 }
 
 /* Nearest rank, as those of the report. */
-static void put_percentile(struct json *j, const struct second *s, const char *name, uint64_t numerator, uint64_t denominator)
+static void put_percentiles(struct json *j, const struct second *s)
 {
-	const uint64_t rank = (s->values * numerator + denominator - 1) / denominator;
+	static const struct {
+		const char *name;
+		uint64_t numerator, denominator;
+	} rows[SECOND_PERCENTILES] = { { "p50_ns", 50, 100 }, { "p99_ns", 99, 100 }, { "p99_9_ns", 999, 1000 } };
 
-	json_integer_if(j, name, s->values, s->values ? s->value[rank - 1] : 0);
+	for (int i = 0; i < SECOND_PERCENTILES; i++) {
+		const uint64_t rank = (s->values * rows[i].numerator + rows[i].denominator - 1) / rows[i].denominator;
+		const bool told = s->again && s->again->has_buckets;
+
+		json_integer_if(j, rows[i].name, s->values, told ? s->again->percentile_ns[i] : s->values ? s->value[rank - 1] : 0);
+	}
+}
+
+static void put_count(struct json *j, const char *name, bool unknown, uint64_t count)
+{
+	if (unknown)
+		json_null(j, name);
+	else
+		json_count(j, name, count);
+}
+
+static void put_again(struct json *j, const struct second_again *again)
+{
+	json_count(j, "run", again->run);
+	put_count(j, "skipped", !again->has_skipped, again->skipped);
 }
 
 void second_put(struct json *j, const struct second *s)
 {
+	const struct second_again *again = s->again;
+
 	json_count(j, "number", s->number);
 	json_integer(j, "from_ns", s->from_ns - s->start_ns);
 	json_integer(j, "to_ns", s->to_ns - s->start_ns);
-	json_integer(j, "unix_ns", s->unix_ns);
-	json_count(j, "sent", s->after.sent - s->before.sent);
+	json_integer_if(j, "unix_ns", !again || !again->no_time, s->unix_ns);
+	put_count(j, "sent", again && again->no_sent, s->after.sent - s->before.sent);
 	if (s->report->options->role == ROLE_EMIT)
-		json_count(j, "lost", s->after.lost - s->before.lost);
+		put_count(j, "lost", again && again->no_lost, s->after.lost - s->before.lost);
 	json_count(j, "samples", s->samples + unheard(s));
-	put_percentile(j, s, "p50_ns", 50, 100);
-	put_percentile(j, s, "p99_ns", 99, 100);
-	put_percentile(j, s, "p99_9_ns", 999, 1000);
+	put_percentiles(j, s);
 	json_integer_if(j, "max_ns", s->samples, s->max_ns);
 	json_integer_if(j, "longest_gap_ns", s->gap_ns >= 0, s->gap_ns);
 	json_count(j, "not_in_percentiles", second_left_out(s));
+	if (again)
+		put_again(j, again);
 }
 
 #define FINE_BITS 7

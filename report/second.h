@@ -15,6 +15,19 @@ struct second_counts {
 	uint64_t sent, lost, unheard; /* unheard: of the tally */
 };
 
+#define SECOND_PERCENTILES 3 /* p50, p99, p99.9 */
+
+/* Of one that is read again: what its file tells and the samples do not, and what it does not tell. */
+struct second_again {
+	uint32_t run; /* of the runs that were put together the one that it is of, from 1 on */
+	bool no_sent, no_lost; /* how many is not known */
+	bool no_time; /* CLOCK_REALTIME is not known */
+	bool has_skipped; /* of a log: ... */
+	uint64_t skipped; /* ... so many sequence numbers were passed over in it */
+	bool has_buckets; /* the samples are known by their buckets alone, */
+	int64_t percentile_ns[SECOND_PERCENTILES]; /* and these besides */
+};
+
 struct second {
 	/* Set by second_open(). */
 	const struct report *report;
@@ -28,6 +41,7 @@ struct second {
 	int64_t start_ns, from_ns; /* CLOCK_MONOTONIC: of the first second, and of this one */
 	int64_t start_unix_ns; /* CLOCK_REALTIME at start_ns */
 	struct second_counts before; /* when it began */
+	const struct second_again *again; /* of the caller; NULL: of a run that goes on */
 
 	/* When it is over. */
 	int64_t to_ns, unix_ns; /* CLOCK_MONOTONIC and CLOCK_REALTIME at its end */
@@ -49,6 +63,10 @@ bool second_is_over(struct second *s);
 
 /* The same after the run: is there anything left of it? Not without a tally, for then no sample is known by itself. */
 bool second_is_left(struct second *s);
+
+/* In place of both, for what is read again: it is over at to_ns, which is of the clock of from_ns, as the times that the tally has are.
+ * unix_ns: CLOCK_REALTIME then. */
+void second_end(struct second *s, int64_t to_ns, int64_t unix_ns);
 
 /* All that is told of one that is over, but for the buckets, as members of the object that is open. */
 void second_put(struct json *j, const struct second *s);

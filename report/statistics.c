@@ -87,7 +87,7 @@ static void write_percentiles(FILE *out, const struct histogram *h)
 	write_few(out, h);
 }
 
-static void write_histogram(FILE *out, const struct report *r, int columns)
+void statistics_write_histogram(FILE *out, const struct report *r, int columns)
 {
 	const struct histogram *h = r->histogram;
 
@@ -129,7 +129,7 @@ static void write_part_histogram(FILE *out, const struct report *r, const char *
 
 void statistics_write_histograms(FILE *out, const struct report *r, int columns)
 {
-	write_histogram(out, r, columns);
+	statistics_write_histogram(out, r, columns);
 	if (!options_joined(r->options))
 		return;
 	write_part_histogram(out, r, "Response", r->exchange->stage[STAGE_RESPONSE], columns);
@@ -351,7 +351,8 @@ static void write_interval(FILE *out, const struct options *o)
 		fprintf(out, " on average (Poisson, --seed %" PRId64 ")", o->seed);
 	else if (o->jitter_percent)
 		fprintf(out, ", up to %" PRId64 " %% of that later (--seed %" PRId64 ")", o->jitter_percent, o->seed);
-	fprintf(out, "; pacing: %s\n", how[o->pacing]);
+	fprintf(out, "; pacing: %s%s\n", how[o->pacing],
+		o->interval_implied ? "; so slow by default, for nobody there has asked for it: --interval TIME gives another pace" : "");
 }
 
 static void write_window(FILE *out, const struct report *r)

@@ -24,6 +24,9 @@ bool statistics_percentile(const struct histogram *h, unsigned index, struct sta
 /* Minimum, maximum and average in one line, which scripts read. */
 void statistics_write(FILE *out, const struct histogram *h);
 
+/* The latency alone. */
+void statistics_write_histogram(FILE *out, const struct report *r, int columns);
+
 /* The latency, and for an emitter that hears of the other host the response and the network. */
 void statistics_write_histograms(FILE *out, const struct report *r, int columns);
 

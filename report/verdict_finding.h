@@ -15,7 +15,7 @@ struct verdict_finding {
 };
 
 /* Appends to the text; what does not fit is cut off. */
-__attribute__((format(printf, 2, 3))) void verdict_say(struct verdict_finding *found, const char *format, ...);
+#define verdict_say(found, ...) text_add((found)->text, sizeof((found)->text), __VA_ARGS__)
 
 /* ", " between the parts of a list. */
 const char *verdict_comma(const struct verdict_finding *found);

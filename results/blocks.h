@@ -13,8 +13,16 @@ struct block_bucket {
 };
 
 struct block {
-	uint64_t sent, lost, samples;
+	uint64_t sent, lost, samples; /* samples: in its buckets; */
+	uint64_t all; /* and those that are in none */
 	size_t from, buckets; /* in struct blocks */
+	uint32_t run; /* which it is of, from 1 on; 0: all are of one */
+	bool has_sent, has_lost, has_unix; /* are known */
+	int64_t from_ns, to_ns; /* after its run began */
+	int64_t unix_ns; /* CLOCK_REALTIME when it ended; */
+	int64_t began_unix_ns; /* and when its run began, by the first second of that */
+	int64_t percentile_ns[3]; /* p50, p99, p99.9 */
+	int64_t max_ns, gap_ns, skipped; /* -1: not known */
 };
 
 /* All zeros to begin with. */
@@ -24,6 +32,8 @@ struct blocks {
 	struct block_bucket *bucket;
 	size_t buckets, room;
 	bool has_loss; /* each tells of what was sent and lost */
+	bool unknown; /* a run tells of no seconds */
+	uint32_t runs; /* those of one run stand together, in their order */
 };
 
 /* How wide the bucket is that begins there: 1 below 128 ns, then 1/128 of the power of two below it. */
@@ -36,7 +46,7 @@ static inline int64_t block_width_ns(int64_t start_ns)
 int blocks_add(struct blocks *b, uint64_t sent, uint64_t lost);
 int blocks_add_bucket(struct blocks *b, int64_t start_ns, uint64_t count);
 
-/* Adds those of the member `seconds`; NULL: there are none. 0, or -errno after one line (but -ENOMEM: without one). */
+/* Adds those of the member `seconds`, as those of a run of their own, or of several; NULL: it does not tell of them. 0, or -errno after one line (but -ENOMEM: without one). */
 int blocks_read(struct blocks *b, const struct tree *seconds, const char *path);
 
 void blocks_free(struct blocks *b);

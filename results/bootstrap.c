@@ -28,7 +28,11 @@ static size_t block_length(size_t rows)
  * are what was sent and lost. */
 struct table {
 	size_t rows, columns; /* without the last two */
-	size_t length; /* of a block, in rows */
+	struct stretch {
+		size_t from, rows, length; /* length: of a block in it */
+	} *stretch; /* the rows of each run, by row */
+	size_t least; /* the shortest length of a block */
+	double blocks; /* that make a whole draw */
 	int64_t *start_ns;
 	uint64_t *before; /* (rows + 1) * (columns + 2) */
 	uint64_t *sum; /* of what was drawn */
@@ -52,13 +56,61 @@ static bool find_columns(struct table *t, const struct blocks *b)
 	return true;
 }
 
+/* Of so many seconds of one run: the rows that they share evenly. */
+static size_t rows_of(const struct blocks *b, size_t seconds)
+{
+	const size_t rows = b->blocks <= ROWS_MOST ? seconds : seconds * ROWS_MOST / b->blocks;
+
+	return rows ? rows : 1;
+}
+
+/* Where the run ends that has second i. More runs than rows are as one: each is a part of a row. */
+static size_t end_of_run(const struct blocks *b, size_t i)
+{
+	size_t end = i;
+
+	while (end < b->blocks && (b->runs > ROWS_MOST || b->block[end].run == b->block[i].run))
+		end++;
+	return end;
+}
+
+/* A block is of one run: what joins the end of one and the begin of another never was. */
+static void part_rows(struct table *t, const struct blocks *b)
+{
+	size_t length, at = 0;
+
+	t->rows = 0;
+	for (size_t i = 0; i < b->blocks; i = end_of_run(b, i))
+		t->rows += rows_of(b, end_of_run(b, i) - i);
+	length = block_length(t->rows);
+	t->least = length;
+	for (size_t i = 0, end; i < b->blocks; i = end) {
+		end = end_of_run(b, i);
+		const size_t rows = rows_of(b, end - i);
+		const struct stretch one = { .from = at, .rows = rows, .length = rows < length ? rows : length };
+
+		for (; at < one.from + rows; at++)
+			t->stretch[at] = one;
+		t->least = one.length < t->least ? one.length : t->least;
+		t->blocks += (double)rows / (double)one.length;
+	}
+}
+
 static void fill(struct table *t, const struct blocks *b)
 {
 	const size_t width = t->columns + 2;
+	size_t begin = 0, end = 0, row_of_run = 0;
 
 	for (size_t i = 0; i < b->blocks; i++) {
 		const struct block *one = &b->block[i];
-		uint64_t *row = t->before + (i * t->rows / b->blocks + 1) * width, *at = row;
+		uint64_t *row, *at;
+
+		if (i == end) {
+			row_of_run += i ? rows_of(b, end - begin) : 0;
+			begin = end;
+			end = end_of_run(b, i);
+		}
+		row = at = t->before + (row_of_run + (i - begin) * rows_of(b, end - begin) / (end - begin) + 1) * width;
 
 		for (size_t k = 0; k < one->buckets; k++) {
 			const struct block_bucket *bucket = &b->bucket[one->from + k];
@@ -75,10 +127,10 @@ static void fill(struct table *t, const struct blocks *b)
 
 static int make_table(struct table *t, const struct blocks *b)
 {
-	*t = (struct table){ .rows = b->blocks < ROWS_MOST ? b->blocks : ROWS_MOST };
-	t->length = block_length(t->rows);
-	if (!find_columns(t, b))
+	*t = (struct table){ .stretch = malloc((ROWS_MOST + ROWS_MOST) * sizeof(*t->stretch)) };
+	if (!t->stretch || !find_columns(t, b))
 		return -ENOMEM;
+	part_rows(t, b);
 	t->before = calloc((t->rows + 1) * (t->columns + 2), sizeof(*t->before));
 	t->sum = calloc(t->columns + 2, sizeof(*t->sum));
 	if (!t->before || !t->sum)
@@ -89,6 +141,7 @@ static int make_table(struct table *t, const struct blocks *b)
 
 static void free_table(struct table *t)
 {
+	free(t->stretch);
 	free(t->start_ns);
 	free(t->before);
 	free(t->sum);
@@ -109,16 +162,30 @@ static void take_all(struct table *t)
 	add_rows(t, 0, t->rows);
 }
 
-/* Blocks that begin anywhere; behind the last stretch comes the first, so that each is drawn as often. */
+/* A row at which a block begins. Where blocks are shorter, in a short run, more begin: so each row is drawn as often as any other. */
+static size_t draw_row(const struct table *t, uint64_t *state)
+{
+	size_t row;
+
+	do
+		row = (size_t)(random_next(state) % t->rows);
+	while (t->stretch[row].length > t->least && random_next(state) % t->stretch[row].length >= t->least);
+	return row;
+}
+
+/* Blocks that begin anywhere; behind the last row of a run comes its first, so that each is drawn as often. */
 static void take_some(struct table *t, uint64_t *state)
 {
 	memset(t->sum, 0, (t->columns + 2) * sizeof(*t->sum));
-	for (size_t taken = 0; taken < t->rows; taken += t->length) {
-		const size_t from = (size_t)(random_next(state) % t->rows), end = from + t->length;
+	for (size_t taken = 0; taken < t->rows;) {
+		const size_t from = draw_row(t, state);
+		const struct stretch *run = &t->stretch[from];
+		const size_t end = from + run->length, last = run->from + run->rows;
 
-		add_rows(t, from, end < t->rows ? end : t->rows);
-		if (end > t->rows)
-			add_rows(t, 0, end - t->rows);
+		add_rows(t, from, end < last ? end : last);
+		if (end > last)
+			add_rows(t, run->from, run->from + end - last);
+		taken += run->length;
 	}
 }
 
@@ -161,8 +228,7 @@ static int compare_doubles(const void *a, const void *b)
  * n - 1. The quantile is the expansion of Fisher and Cornish. */
 static double widening(const struct table *a, const struct table *b)
 {
-	const double blocks_a = (double)a->rows / (double)a->length, blocks_b = (double)b->rows / (double)b->length;
-	const double k = blocks_a < blocks_b ? blocks_a : blocks_b, f = k - 1, z = 1.959964;
+	const double k = a->blocks < b->blocks ? a->blocks : b->blocks, f = k - 1, z = 1.959964;
 	const double z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
 	const double t = z + (z3 + z) / (4 * f) + (5 * z5 + 16 * z3 + 3 * z) / (96 * f * f) +
 			 (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * f * f * f);

@@ -208,10 +208,10 @@ static int write_all(struct output_files *f, const struct compare *c, const stru
 		warnx("the comparison could not be written (%s)", strerror(errno));
 		return -EIO;
 	}
-	if (!f->json.path)
+	if (!f->told.json.path)
 		return 0;
 	compare_write_json(output_begin_json(f), c);
-	return output_finish_json(f);
+	return by_second_finish_json(&f->told);
 }
 
 static int compare(struct output_files *output, struct compare *c, const struct options *o)

@@ -83,7 +83,7 @@ static void write_difference(char *text, size_t bytes, const struct compare_row 
 	snprintf(text, bytes, "%s is %s%s %s%s %s", row->name, row->b_bound ? "at least " : "", number(&u, fabs(row->difference)).text, u.name,
 		 share, worse ? "worse" : "better");
 	if (row->has_interval)
-		snprintf(text + strlen(text), bytes - strlen(text), ", interval %s to %s %s", number(&u, low).text, number(&u, high).text, u.name);
+		text_add(text, bytes, ", interval %s to %s %s", number(&u, low).text, number(&u, high).text, u.name);
 }
 
 static void write_words(char *text, size_t bytes, const struct compare *c)
@@ -225,9 +225,7 @@ void compare_write_json(struct json *j, const struct compare *c)
 
 	write_words(words, sizeof(words), c);
 	json_object(j, NULL);
-	json_text(j, "format", "rant");
-	json_integer(j, "schema_version", JSON_SCHEMA_VERSION);
-	json_text(j, "rant_version", RANT_VERSION);
+	json_origin(j);
 	json_object(j, "comparison");
 	json_text(j, "words", words);
 	json_text(j, "result", c->is_worse ? "worse" : find(c, COMPARE_IS_BETTER) ? "better" : "equal");

@@ -5,6 +5,7 @@
 #include "measure/rules.h"
 #include "report/label.h"
 #include "results/outcome.h"
+#include "results/seconds.h"
 
 #include <err.h>
 #include <errno.h>
@@ -19,7 +20,8 @@
 
 struct seen {
 	uint8_t *bits;
-	uint64_t again;
+	uint64_t again, different;
+	uint32_t least, most; /* of these */
 };
 
 static int seen_open(struct seen *s)
@@ -41,13 +43,24 @@ static bool seen_note(struct seen *s, uint32_t seq)
 
 	s->bits[seq / 8] |= bit;
 	s->again += !first;
+	s->least = !s->different || seq < s->least ? seq : s->least;
+	s->most = !s->different || seq > s->most ? seq : s->most;
+	s->different += first;
 	return first;
+}
+
+/* How many are between them that were not seen. */
+static uint64_t seen_missing(const struct seen *s)
+{
+	return s->different ? (uint64_t)s->most - s->least + 1 - s->different : 0;
 }
 
 static void seen_close(struct seen *s)
 {
 	munmap(s->bits, SEEN_BYTES);
 }
+
+struct halves;
 
 /* ---- One end --------------------------------------------------------------------------------------------------------- */
 
@@ -96,11 +109,19 @@ static void add_stages(struct outcome *o, const struct sample *s, const struct l
 	}
 }
 
-static void add_sample(struct outcome *o, const struct sample *s, struct outcome_file *f)
+/* told: by the log that the sample is of; NULL: its times tell. */
+static void add_sample(struct outcome *o, const struct sample *s, struct outcome_file *f, const struct log_read *told)
 {
+	struct exchange *x = &o->exchange;
+
 	histogram_add(&o->latency, s->latency_ns, s->seq);
 	if (!f->samples++ || s->latency_ns > f->max_ns)
 		f->max_ns = s->latency_ns;
+	/* A reflector's numbers are of each of its sessions, which are in no log. */
+	if (o->options.role == ROLE_EMIT)
+		variation_add(&x->variation.of[VARIATION_RTT], s->latency_ns, s->seq, SOURCE_USER);
+	add_stages(o, s, told);
+	counter_add(&x->account.follow_up[s->follow_up], 1);
 }
 
 static void tell(struct outcome *o, const struct log_read *l, const struct seen *seen)
@@ -108,11 +129,18 @@ static void tell(struct outcome *o, const struct log_read *l, const struct seen 
 	if (l->left_out)
 		fprintf(o->notes, "  %s: %s%" PRIu64 " more samples were left out of it while it was written\n", l->path,
 			l->at_least ? "at least " : "", l->left_out);
+	/* Of a reflector they may be the numbers of several senders. */
+	if (l->names.role == ROLE_EMIT && seen_missing(seen))
+		fprintf(o->notes, "  %s: %" PRIu64 " sequence numbers between its first and its last have no record: lost, without stamps, or left out\n",
+			l->path, seen_missing(seen));
 	if (seen->again)
 		fprintf(o->notes, "  %s: %" PRIu64 " records have a sequence number that was there before\n", l->path, seen->again);
 }
 
-static int add_log(struct outcome *o, struct log_read *l, struct outcome_file *f)
+static void join_sample(struct halves *h, struct sample *s, bool first);
+
+/* Each record of a log, as the latency; halves: of the other end, to be joined, NULL: none. */
+static int add_log(struct outcome *o, struct log_read *l, struct outcome_file *f, struct halves *h)
 {
 	struct sample s;
 	struct seen seen;
@@ -120,15 +148,32 @@ static int add_log(struct outcome *o, struct log_read *l, struct outcome_file *f
 
 	if (found)
 		return found;
+	if (o->seconds)
+		seconds_next_log(o->seconds);
 	while ((found = log_read_next(l, &s)) == 1) {
-		seen_note(&seen, s.seq);
-		add_sample(o, &s, f);
-		add_stages(o, &s, l);
-		counter_add(&o->exchange.account.follow_up[s.follow_up], 1);
+		const bool first = seen_note(&seen, s.seq);
+
+		if (h)
+			join_sample(h, &s, first);
+		add_sample(o, &s, f, h ? NULL : l);
+		if (o->seconds)
+			seconds_add(o->seconds, &s, l->names.to);
+		if (o->seconds && f->samples == 1)
+			f->run = o->seconds->again.run;
 	}
 	tell(o, l, &seen);
 	seen_close(&seen);
 	return found;
+}
+
+/* The options of the outcome say what the logs tell. */
+static int begin(struct outcome *o, const bool has[ALL_TIMES], enum source there)
+{
+	int error = open_histograms(o, has, there);
+
+	if (!error && o->seconds)
+		seconds_begin(o->seconds, true);
+	return error;
 }
 
 static bool is_same_kind(const struct log_names *a, const struct log_names *b)
@@ -149,10 +194,10 @@ int logs_add(struct outcome *o, struct log_read *log, unsigned logs)
 		return -EINVAL;
 	}
 	log_names_options(&log[0].names, &o->options);
-	error = open_histograms(o, log[0].names.has, log[0].names.there);
+	error = begin(o, log[0].names.has, log[0].names.there);
 	for (unsigned i = 0; i < logs && !error; i++) {
 		o->file[i].role = log[i].names.role;
-		error = add_log(o, &log[i], &o->file[i]);
+		error = add_log(o, &log[i], &o->file[i], NULL);
 	}
 	return error;
 }
@@ -261,7 +306,7 @@ static bool is_partner(const struct sample *s, const struct half *one)
 	return !s->source[t2] || s->source[t2] != one->source[REFLECT_T2_WIRE] || s->time_ns[t2] == one->time_ns[REFLECT_T2_WIRE];
 }
 
-static bool join_sample(struct halves *h, struct sample *s)
+static bool find_partner(struct halves *h, struct sample *s)
 {
 	struct half *one = find_half(h, s->seq);
 
@@ -281,6 +326,16 @@ static bool join_sample(struct halves *h, struct sample *s)
 	return true;
 }
 
+/* first: its number was not there before. */
+static void join_sample(struct halves *h, struct sample *s, bool first)
+{
+	const bool joined = first && find_partner(h, s);
+
+	s->follow_up = joined ? FOLLOW_UP_THERE : FOLLOW_UP_LOST;
+	if (!joined)
+		memset(s->source + THERE, 0, TIMES);
+}
+
 static void tell_joined(struct outcome *o, const struct halves *h, const struct log_read *e, const struct log_read *r)
 {
 	fprintf(o->notes, "  Joined on SEQ: %" PRIu64 " pairs; without a partner: %" PRIu64 " of the emitter's, %" PRIu64 " of the reflector's\n",
@@ -292,32 +347,6 @@ static void tell_joined(struct outcome *o, const struct halves *h, const struct 
 	if (h->contrary)
 		fprintf(o->notes, "  %" PRIu64 " responses are longer than their round trip, and are no pairs\n", h->contrary);
 	fprintf(o->notes, "  The reflector's log is held in memory: %zu kB\n", h->halves * sizeof(*h->half) >> 10);
-}
-
-static int join_all(struct outcome *o, struct halves *h, struct log_read *e, struct outcome_file *f)
-{
-	struct sample s;
-	struct seen seen;
-	int found = seen_open(&seen);
-
-	if (found)
-		return found;
-	while ((found = log_read_next(e, &s)) == 1) {
-		const bool first = seen_note(&seen, s.seq);
-
-		add_sample(o, &s, f);
-		if (!first || !join_sample(h, &s)) {
-			memset(s.source + THERE, 0, TIMES);
-			s.follow_up = FOLLOW_UP_LOST;
-		} else {
-			s.follow_up = FOLLOW_UP_THERE;
-		}
-		add_stages(o, &s, NULL);
-		counter_add(&o->exchange.account.follow_up[s.follow_up], 1);
-	}
-	tell(o, e, &seen);
-	seen_close(&seen);
-	return found;
 }
 
 int logs_join(struct outcome *o, struct log_read *e, struct log_read *r, struct outcome_file *emitter_file,
@@ -338,11 +367,11 @@ int logs_join(struct outcome *o, struct log_read *e, struct log_read *r, struct 
 	o->options.plain = false;
 	emitter_file->role = ROLE_EMIT;
 	reflector_file->role = ROLE_REFLECT;
-	error = open_histograms(o, has, on_wire ? r->names.stamp : SOURCE_USER);
+	error = begin(o, has, on_wire ? r->names.stamp : SOURCE_USER);
 	if (!error)
 		error = read_halves(&h, r, reflector_file);
 	if (!error)
-		error = join_all(o, &h, e, emitter_file);
+		error = add_log(o, e, emitter_file, &h);
 	if (!error && e->records && r->records && !h.used) {
 		warnx("%s and %s: no record of one belongs to one of the other: are they of one run?", e->path, r->path);
 		error = -EINVAL;

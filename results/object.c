@@ -103,8 +103,6 @@ static void put_host(struct json *j)
 	json_object(j, "host");
 	put_nulls(j, names, sizeof(names) / sizeof(names[0]));
 	json_end(j);
-	json_null(j, "nic");
-	json_null(j, "clocks");
 }
 
 static void put_accounts(struct json *j, const struct outcome *o)
@@ -128,7 +126,7 @@ static void put_accounts(struct json *j, const struct outcome *o)
 static void put_rest(struct json *j)
 {
 	static const char *const activity[] = { "run", "until_first_breach", "before_worst_breach" };
-	static const char *const nulls[] = { "counters", "trace", "log", "seconds" };
+	static const char *const nulls[] = { "counters", "trace", "log" };
 
 	json_null(j, "breaches");
 	json_object(j, "activity");
@@ -154,24 +152,54 @@ static void put_files(struct json *j, const struct outcome *o)
 		json_count(j, "samples", f->samples);
 		json_integer_if(j, "max_ns", f->samples, f->max_ns);
 		json_text(j, "verdict", f->level < 0 ? NULL : verdict_levels[f->level]);
+		json_integer_if(j, "run", f->run, f->run);
 		json_end(j);
 	}
 	json_end(j);
 }
 
+/* A log has all that its round trips differ by; of several runs the differences are not known, but for their sums. */
+static void put_figures(struct json *j, const struct outcome *o, bool histograms)
+{
+	json_figures(j, &o->report, histograms);
+	if (!o->settings && o->options.role == ROLE_EMIT)
+		json_variations(j, &o->report);
+}
+
+void object_write_first(struct json *j, const struct outcome *o)
+{
+	json_origin(j);
+	put_run(j, o);
+	put_configuration(j, o);
+	put_host(j);
+	json_null(j, "nic");
+}
+
+void object_write_summary(struct json *j, const struct outcome *o)
+{
+	put_run(j, o);
+	json_integer(j, "exit_status", 0);
+	put_verdict(j, o);
+	json_null(j, "clocks");
+	put_accounts(j, o);
+	put_figures(j, o, false);
+	json_integer_if(j, "breaches_not_told", o->has_accounts, (int64_t)counter_get(&o->exchange.account.breaches));
+	put_files(j, o);
+}
+
 void object_write(struct json *j, const struct outcome *o)
 {
-	json_object(j, NULL);
-	json_text(j, "format", "rant");
-	json_integer(j, "schema_version", JSON_SCHEMA_VERSION);
-	json_text(j, "rant_version", RANT_VERSION);
+	if (o->has_seconds)
+		json_end(j);
 	put_run(j, o);
 	json_integer(j, "exit_status", 0);
 	put_verdict(j, o);
 	put_configuration(j, o);
 	put_host(j);
+	json_null(j, "nic");
+	json_null(j, "clocks");
 	put_accounts(j, o);
-	json_figures(j, &o->report, true);
+	put_figures(j, o, true);
 	put_rest(j);
 	put_files(j, o);
 	json_end(j);

@@ -4,8 +4,10 @@
 
 #include "report/account.h"
 #include "report/headline.h"
+#include "report/echo.h"
 #include "report/label.h"
 #include "report/statistics.h"
+#include "report/variation.h"
 
 #include <err.h>
 #include <errno.h>
@@ -227,6 +229,10 @@ void outcome_write(FILE *out, const struct outcome *o, int columns)
 	if (r->options->histogram)
 		statistics_write_histograms(out, r, columns);
 	statistics_write_stages(out, r, columns);
+	if (options_echoes(r->options))
+		echo_write(out, r);
+	if (!o->settings)
+		variation_write(out, r, columns);
 	label_latency(r->options, latency, sizeof(latency));
 	fprintf(out, "\nLatency: %s (%s)\n", latency, label_stamps[options_on_wire(r->options) ? r->options->stamp : SOURCE_USER].clock);
 	if (o->has_accounts)

@@ -12,6 +12,8 @@
 #include "wire/session.h"
 #include "wire/socket.h"
 
+struct seconds;
+
 #define OUTCOME_FORMULA_BYTES 64
 #define OUTCOME_SETTINGS_MAX 32
 
@@ -22,6 +24,7 @@ struct outcome_file {
 	enum role role;
 	uint64_t samples;
 	int64_t max_ns; /* with samples */
+	uint32_t run; /* the first of its runs, as the seconds are told; 0: none */
 	int level; /* enum verdict_level; -1: not known */
 	char *found; /* the reasons in words; NULL: none */
 	dev_t device;
@@ -56,6 +59,8 @@ struct outcome {
 	struct tally tally; /* what is in no bucket */
 	bool has_accounts; /* else nothing is known but of what was recorded */
 	bool has_duration;
+	struct seconds *seconds; /* the caller's; NULL: nobody tells of them */
+	bool has_seconds; /* and there are some to be told */
 
 	struct outcome_file *file;
 	unsigned files;

@@ -3,6 +3,7 @@
 #include "results/output.h"
 
 #include "report/hgrm.h"
+#include "report/output_paths.h"
 #include "results/object.h"
 #include "results/outcome.h"
 
@@ -31,30 +32,38 @@ int output_open_json(struct output_files *f, const struct options *o, const stru
 
 	for (unsigned i = 0; i < n && !error; i++)
 		error = refuse_read("json", o->json_path, read[i]);
-	return error || !o->json_path ? error : log_file_open_of(&f->json, "json", o->json_path);
+	return error || !o->json_path ? error : log_file_open_of(&f->told.json, "json", o->json_path);
+}
+
+/* None is one of those that are read, and no two are the same. */
+static int check_paths(struct outcome *o)
+{
+	const struct options *from = &o->options;
+	const struct output_path list[] = { { "json", from->json_path }, { "jsonl", from->jsonl_path }, { "hgrm", from->hgrm_path },
+					    { "hlog", from->hlog_path }, { "prometheus", from->prometheus_path } };
+	const size_t n = sizeof(list) / sizeof(list[0]);
+	int error = output_paths_refuse_same(list, n);
+
+	for (size_t i = 0; i < n && !error; i++) {
+		error = refuse_read(list[i].option, list[i].path, o);
+		o->report.stdout_taken |= list[i].path && log_file_is_stdout(list[i].path);
+	}
+	return error;
 }
 
 int output_open(struct output_files *f, struct outcome *o)
 {
 	const struct options *from = &o->options;
-	const struct outcome *const read = o;
-	int error = output_open_json(f, from, &read, 1);
+	int error = check_paths(o);
 
-	o->report.stdout_taken = from->json_path && log_file_is_stdout(from->json_path);
-	if (!error && from->hgrm_path && log_file_is_stdout(from->hgrm_path) && o->report.stdout_taken) {
-		warnx("--json %s with --hgrm %s: both would write to the same place: give each a file of its own", from->json_path,
-		      from->hgrm_path);
-		error = -EINVAL;
-	}
-	o->report.stdout_taken |= from->hgrm_path && log_file_is_stdout(from->hgrm_path);
 	if (!error)
-		error = refuse_read("hgrm", from->hgrm_path, o);
-	if (!error)
-		error = refuse_read("prometheus", from->prometheus_path, o);
+		error = by_second_open(&f->told, &o->report);
 	if (!error && from->hgrm_path)
 		error = log_file_open_of(&f->hgrm, "hgrm", from->hgrm_path);
 	if (!error && from->prometheus_path)
 		error = prometheus_open(&f->prometheus, &o->report, &o->tally);
+	if (!error && by_second_is_wanted(&f->told))
+		error = seconds_open(&f->seconds, &f->told, o);
 	if (error)
 		output_close(f);
 	return error;
@@ -62,17 +71,23 @@ int output_open(struct output_files *f, struct outcome *o)
 
 struct json *output_begin_json(struct output_files *f)
 {
-	json_begin(&f->writer, log_file_put, &f->json, false);
-	return &f->writer;
+	json_begin(&f->told.writer, log_file_put, &f->told.json, false);
+	return &f->told.writer;
 }
 
-int output_finish_json(struct output_files *f)
+static int write_by_second(struct by_second *b, const struct outcome *o)
 {
-	int error = json_finish(&f->writer);
+	int error;
 
-	if (error == -EINVAL && !f->json.error)
-		warnx("--json %s: what was written is no JSON: this is a fault of rant, please report it", f->json.path);
-	return error | log_file_finish(&f->json);
+	if (b->lines_file.path) {
+		object_write_summary(jsonl_begin_line(&b->lines, "summary"), o);
+		jsonl_end_line(&b->lines);
+	}
+	if (b->json.path)
+		object_write(&b->writer, o);
+	error = by_second_finish_lines(b);
+	error |= by_second_finish_hlog(b);
+	return error | by_second_finish_json(b);
 }
 
 int output_write(struct output_files *f, const struct outcome *o)
@@ -86,16 +101,12 @@ int output_write(struct output_files *f, const struct outcome *o)
 	}
 	if (f->hgrm.path)
 		error |= hgrm_write_file(&f->hgrm, &o->latency);
-	if (f->json.path) {
-		object_write(output_begin_json(f), o);
-		error |= output_finish_json(f);
-	}
-	return error;
+	return error | write_by_second(&f->told, o);
 }
 
 void output_close(struct output_files *f)
 {
-	log_file_abandon(&f->json);
+	by_second_close(&f->told);
 	log_file_abandon(&f->hgrm);
 	log_file_abandon(&f->prometheus.file);
 }

@@ -3,11 +3,13 @@
 #include "results/results.h"
 
 #include "report/status.h"
+#include "results/blocks.h"
 #include "results/compare.h"
 #include "results/logs.h"
 #include "results/outcome.h"
 #include "results/output.h"
 #include "results/runs.h"
+#include "results/seconds.h"
 
 #include <err.h>
 #include <errno.h>
@@ -75,14 +77,34 @@ static int read_logs(struct outcome *o, const struct input *input)
 	return error;
 }
 
-static int read_all(struct outcome *o, const struct input *input)
+static int tell_blocks(struct outcome *o, const struct blocks *b)
 {
+	seconds_begin(o->seconds, !b->unknown);
+	if (!b->unknown)
+		return seconds_tell(o->seconds, b);
+	fputs("  Not all of the files tell of their seconds, so that nothing is told of any second\n", o->notes);
+	return 0;
+}
+
+static int read_runs(struct outcome *o, const struct input *input)
+{
+	struct blocks blocks = { .block = NULL };
 	int error = 0;
 
-	if (input[0].look != LOG_LOOK_JSON)
-		return read_logs(o, input);
 	for (unsigned i = 0; i < o->files && !error; i++)
-		error = runs_add(o, input[i].file, &o->file[i], NULL);
+		error = runs_add(o, input[i].file, &o->file[i], o->seconds ? &blocks : NULL);
+	if (!error && o->seconds)
+		error = tell_blocks(o, &blocks);
+	blocks_free(&blocks);
+	return error;
+}
+
+static int read_all(struct outcome *o, const struct input *input)
+{
+	int error = input[0].look == LOG_LOOK_JSON ? read_runs(o, input) : read_logs(o, input);
+
+	if (!error && o->seconds)
+		seconds_end(o->seconds);
 	return error;
 }
 
@@ -126,5 +148,6 @@ static int report(const struct options *options)
 
 int results_main(const struct options *o)
 {
+	signal(SIGPIPE, SIG_IGN); /* a reader that goes away is told of, and leaves no half of a file */
 	return o->compare ? compare_main(o) : report(o);
 }

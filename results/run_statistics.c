@@ -113,6 +113,7 @@ static int take_sums(struct reading *f)
 {
 	const struct tree *sum = tree_member(f->tree, "sum_ns");
 	int64_t sum_ns, mean_ns, deviation_ns;
+	__int128 n = f->samples, mean, rest; /* sum = mean * n + rest */
 
 	if (sum && (!tree_integer(sum, &sum_ns) || sum_ns < 0))
 		return refuse(f, "has a sum_ns that is none");
@@ -121,8 +122,9 @@ static int take_sums(struct reading *f)
 	if (!run_count(tree_member(f->tree, "mean_ns"), &mean_ns) || !run_count(tree_member(f->tree, "stddev_ns"), &deviation_ns))
 		return refuse(f, "has no mean_ns and stddev_ns");
 	f->sum = sum ? (__int128)sum_ns : (__int128)mean_ns * f->samples;
-	mean_ns = (int64_t)(f->sum / f->samples);
-	f->squares = ((__int128)mean_ns * mean_ns + (__int128)deviation_ns * deviation_ns) * f->samples;
+	mean = f->sum / n;
+	rest = f->sum % n;
+	f->squares = (mean * mean + (__int128)deviation_ns * deviation_ns) * n + 2 * mean * rest + rest * rest / n;
 	return 0;
 }
 

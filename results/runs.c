@@ -153,6 +153,7 @@ static bool flag(const struct tree *root, const char *path)
 static int take_options(struct outcome *o, const struct tree *root, const char *path)
 {
 	const char *role = tree_text(tree_at(root, "run.role")), *latency = tree_text(tree_at(root, "run.latency"));
+	const char *transport = tree_text(tree_at(root, OPTION "transport"));
 	struct options *to = &o->options;
 	char wanted[OUTCOME_FORMULA_BYTES];
 	int64_t n;
@@ -164,6 +165,7 @@ static int take_options(struct outcome *o, const struct tree *root, const char *
 	to->no_tx_stamps = flag(root, OPTION "no_tx_ts");
 	to->sw_timestamps = flag(root, OPTION "sw_timestamps");
 	to->plain = flag(root, OPTION "plain");
+	to->transport = transport && !strcmp(transport, "icmp") ? TRANSPORT_ICMP : TRANSPORT_UDP; /* the others are alike here */
 	to->interval_ns = run_count(tree_at(root, OPTION "interval_ns"), &n) ? n : 0;
 	to->stamp_every = run_count(tree_at(root, OPTION "stamp_every"), &n) && n ? n : 1;
 	to->synced_ns = tree_integer(tree_at(root, OPTION "synced_ns"), &n) ? n : -1;
@@ -277,6 +279,16 @@ static int add_duration(struct outcome *o, const struct tree *root, struct outco
 	return 0;
 }
 
+static int add_seconds(struct blocks *blocks, const struct tree *seconds, struct outcome_file *f)
+{
+	const uint32_t runs = blocks->runs;
+	int error = blocks_read(blocks, seconds, f->path);
+
+	if (blocks->runs > runs)
+		f->run = runs + 1;
+	return error;
+}
+
 static int add_all(struct outcome *o, const struct tree *root, struct outcome_file *f, struct blocks *blocks)
 {
 	int error = check_version(root, f->path);
@@ -295,7 +307,7 @@ static int add_all(struct outcome *o, const struct tree *root, struct outcome_fi
 	if (!error)
 		error = add_verdict(o, root, f);
 	if (!error && blocks)
-		error = blocks_read(blocks, tree_member(root, "seconds"), f->path);
+		error = add_seconds(blocks, tree_member(root, "seconds"), f);
 	if (error == -ENOMEM)
 		warnx("%s: no memory for what it has", f->path);
 	return error;

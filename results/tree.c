@@ -51,6 +51,11 @@ static const struct {
 	{ (void **)&library.string_value, "json_string_value" },
 };
 
+const char *tree_library(void)
+{
+	return LIBRARY;
+}
+
 /* Once. False after one line. */
 static bool load(const char *path)
 {
@@ -183,6 +188,11 @@ const char *tree_text(const struct tree *t)
 }
 
 #else
+
+const char *tree_library(void)
+{
+	return NULL;
+}
 
 struct tree *tree_read(FILE *file, const char *path)
 {

@@ -8,6 +8,9 @@
 /* An object of so many octets is refused: the tree takes about fifteen times as much memory. */
 #define TREE_FILE_MAX_BYTES (256LL << 20)
 
+/* The library, which is loaded when JSON is read; NULL: built without libjansson. */
+const char *tree_library(void);
+
 /* A value; all pointers into a tree live as long as it does. */
 struct tree;
 

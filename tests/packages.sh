@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Installs by name the packages that are missing for the groups given: build, demo, check, lab, fuzz, bench.
+# Installs by name the packages that are missing for the groups given: build, demo, check, lab, fuzz, bench, packages.
 # One with a ? is left out where the archive does not have it (chromium of Ubuntu is no package): what needs it is skipped then.
 set -euo pipefail
 
@@ -8,10 +8,11 @@ set -euo pipefail
 table='
 build: gcc libc6-dev libnl-3-dev libnl-genl-3-dev libssl-dev libseccomp-dev libjansson-dev | gcc glibc-devel libnl3-devel openssl-devel libseccomp-devel jansson-devel
 demo:  iproute2 util-linux | iproute util-linux
-check: libcmocka-dev shellcheck strace bsdutils procps ethtool tshark python3-scapy python3-numpy python3-pandas gnuplot-nox python3-jsonschema python3-prometheus-client libhdrhistogram-java default-jre-headless jq libcap2-bin mandoc zsh chromium? | libcmocka-devel ShellCheck strace util-linux-script procps-ng ethtool libasan libubsan wireshark-cli python3-scapy python3-numpy python3-jsonschema python3-prometheus_client jq libcap mandoc zsh gnuplot chromium?
+check: libcmocka-dev shellcheck strace bsdutils procps ethtool tshark python3-scapy python3-numpy python3-pandas gnuplot-nox python3-jsonschema python3-prometheus-client libhdrhistogram-java default-jre-headless python3-pip jq libcap2-bin mandoc zsh iputils-ping sockperf irtt systemd chromium? | libcmocka-devel ShellCheck strace util-linux-script procps-ng ethtool libasan libubsan wireshark-cli python3-scapy python3-numpy python3-jsonschema python3-prometheus_client python3-pip jq libcap mandoc zsh systemd gnuplot iputils sockperf chromium?
 lab:   libelf1 python3 |
 fuzz:  clang libclang-rt-dev | clang compiler-rt
 bench: sockperf irtt strace valgrind | sockperf strace valgrind
+packages: build-essential debhelper lintian debootstrap debian-archive-keyring rpm rpm2cpio cpio mandoc | rpm-build systemd-rpm-macros
 '
 
 die() {
@@ -22,7 +23,7 @@ die() {
 # Prints the packages of group $1 for the distribution in column $2.
 packages_of() {
 	local line
-	line=$(grep "^$1:" <<<"$table") || die "no group '$1': there are build, demo, check, lab, fuzz, bench"
+	line=$(grep "^$1:" <<<"$table") || die "no group '$1': there are build, demo, check, lab, fuzz, bench, packages"
 	cut -d'|' -f"$2" <<<"${line#*:}"
 }
 
@@ -55,6 +56,12 @@ done
 if [ ${#missing[@]} -gt 0 ]; then
 	[ "$(id -u)" -eq 0 ] || die "these packages are missing: ${missing[*]}: run this as root (sudo make ...) to install them"
 	install "${missing[@]}"
+fi
+# Modules of PyPI that no distribution has, for tests/test_contrib.sh. They go into a folder, and nothing of Python's is changed.
+if [[ " $* " == *' check '* ]] && [ ! -e build/python ]; then
+	PIP_ROOT_USER_ACTION=ignore python3 -m pip install -q --disable-pip-version-check --target build/python.new \
+		promql-parser==0.11.0 'grafana-foundation-sdk==1769699998!10.1.0' && mv build/python.new build/python ||
+		echo "packages: modules of PyPI cannot be installed: what needs them is skipped" >&2
 fi
 [ "$(id -u)" -eq 0 ] || exit 0
 for package in "${useful[@]}"; do

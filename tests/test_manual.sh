@@ -4,19 +4,12 @@
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit 1
+family=manual
+# shellcheck source=tests/judge.sh
+. tests/judge.sh
 make -s rant || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-
-# judge NAME [COMPLAINT]
-judge() {
-	if [ -z "${2:-}" ]; then
-		echo "ok - manual: $1"
-	else
-		echo "not ok - manual: $1"
-		printf '# %s\n' "${2//$'\n'/$'\n# '}"
-	fi
-}
 
 # ---- Pages ------------------------------------------------------------------------------------------------------------
 
@@ -37,6 +30,7 @@ make -s install DESTDIR="$work/root" PREFIX=/usr >"$work/make" 2>&1
 judge 'make install: each file in its place' "$(diff - <(installed) <<-'END'
 	usr/bin/rant
 	usr/bin/rant-plot
+	usr/lib/systemd/system/rant-reflect@.service
 	usr/sbin/rant-config
 	usr/share/bash-completion/completions/rant
 	usr/share/bash-completion/completions/rant-config

@@ -44,9 +44,9 @@ struct hmac {
 /* Digits, white space and a final newline. */
 #define FILE_MAX_BYTES (4 * HMAC_KEY_MAX_BYTES)
 
-bool hmac_is_available(void)
+const char *hmac_library(void)
 {
-	return true;
+	return LIBRARY;
 }
 
 static void start(const struct hmac *h, SHA256_CTX *c, const uint8_t block[SHA256_CBLOCK], uint8_t pad)
@@ -277,9 +277,9 @@ void hmac_close(struct hmac *h)
 
 #else
 
-bool hmac_is_available(void)
+const char *hmac_library(void)
 {
-	return false;
+	return NULL;
 }
 
 int hmac_open(struct hmac **h, const char *path)

@@ -11,8 +11,8 @@
 
 struct hmac;
 
-/* Is there libcrypto in this program? */
-bool hmac_is_available(void);
+/* The library that a key is worked with, which is loaded when there is one; NULL: built without libcrypto. */
+const char *hmac_library(void);
 
 /* Reads the key from a file: hexadecimal digits, white space between them ignored, HMAC_KEY_MIN_BYTES to
  * HMAC_KEY_MAX_BYTES octets. It must be a regular file, no link, and nobody but its owner may read or write it. 0, and

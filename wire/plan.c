@@ -47,7 +47,7 @@ int plan_probes(struct packet_plan *plan, const struct options *o, const struct 
 				      .software = options_joined(o),
 				      .t2_user = o->sw_timestamps,
 				      .follow_ups = options_joined(o) && o->window > 1 ? FOLLOW_UPS_MAX : 0,
-				      .class_of_service = o->dscp >= 0, .dscp = (uint8_t)(o->dscp > 0 ? o->dscp : 0),
+				      .class_of_service = o->dscp >= 0 && !options_echoes(o), .dscp = (uint8_t)(o->dscp > 0 ? o->dscp : 0),
 				      .bytes = (size_t)o->size_bytes };
 	/* 0 means that there is no SSID (RFC 8972 section 3). */
 	while (!plan->ssid && getrandom(&plan->ssid, sizeof(plan->ssid), 0) == sizeof(plan->ssid))

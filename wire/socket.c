@@ -5,6 +5,7 @@
 #include "host/nic.h"
 #include "options.h"
 #include "wire/ethernet.h"
+#include "wire/icmp.h"
 #include "wire/kernel_stamps.h"
 #include "wire/listen.h"
 #include "wire/ports.h"
@@ -134,7 +135,7 @@ int socket_bind_to(int fd, const struct nic *n, const union address *local)
 	return 0;
 }
 
-static int connect_to(int fd, const struct options *o, const struct nic *n)
+int socket_connect(int fd, const struct options *o, const struct nic *n)
 {
 	union address server = o->server;
 	char name[TRANSPORT_NAME_BYTES];
@@ -169,7 +170,7 @@ static int choose_local(const struct channel *c, const struct options *o, const 
 	if (!error)
 		error = set_int(*fd, SOL_SOCKET, SO_REUSEPORT, 1);
 	if (!error)
-		error = connect_to(*fd, o, n);
+		error = socket_connect(*fd, o, n);
 	return error || !getsockname(*fd, &local->any, &bytes) ? error : -errno;
 }
 
@@ -194,7 +195,7 @@ static int connect_to_server(struct channel *c, const struct options *o, const s
 	if (!error)
 		error = socket_bind_to(c->lane[0].fd, n, &local);
 	if (!error)
-		error = connect_to(c->lane[0].fd, o, n);
+		error = socket_connect(c->lane[0].fd, o, n);
 	c->lane[0].connected = !error;
 	if (finder >= 0)
 		close(finder);
@@ -207,9 +208,9 @@ static int set_options(const struct transport *t, int fd, const struct options *
 	const char *cure = "this kernel is too old or too bare: rant needs Linux 5.10 or newer";
 	bool reflect = o->role == ROLE_REFLECT;
 	const struct setting rows[] = {
-		{ SOL_SOCKET, SO_REUSEPORT, 1, !reflect && t->domain != AF_PACKET, "SO_REUSEPORT", cure },
+		{ SOL_SOCKET, SO_REUSEPORT, 1, !reflect && t->domain != AF_PACKET && !t->echoes, "SO_REUSEPORT", cure },
 		/* IPv4 has a socket of its own: through one for both it took longer (docs/protocol.md). */
-		{ SOL_IPV6, IPV6_V6ONLY, 1, t->domain == AF_INET6, "IPV6_V6ONLY", cure },
+		{ SOL_IPV6, IPV6_V6ONLY, 1, t->domain == AF_INET6 && !t->echoes, "IPV6_V6ONLY", cure },
 		/* To a connected socket the kernel gives a flow label by chance, to others one of their ports (ip6_make_flowlabel()): a
 		 * session that gets a lane would be another flow on the way back. */
 		{ SOL_IPV6, IPV6_AUTOFLOWLABEL, 0, t->domain == AF_INET6 && reflect, "IPV6_AUTOFLOWLABEL", cure },
@@ -227,6 +228,8 @@ static int set_options(const struct transport *t, int fd, const struct options *
 		{ t->ip_level, t->want_pktinfo, 1, reflect && listens && t->want_pktinfo, "IP_PKTINFO", cure },
 		/* What ptp4l has joined comes to it; unasked, to all who have the port. */
 		{ t->ip_level, t->want_multicast, 0, t->one_port && t->want_multicast, "IP_MULTICAST_ALL", cure },
+		/* Of what routers say on the way to any host. It comes by the error queue, which nobody reads without stamps. */
+		{ t->ip_level, t->recverr_type, 1, t->echoes && o->stamp != SOURCE_USER, "IP_RECVERR", cure },
 	};
 
 	/* FORCE needs CAP_NET_ADMIN; without it the limit is net.core.rmem_max, and what was granted is reported. */
@@ -280,7 +283,7 @@ int socket_open(struct channel *c, const struct options *o, const struct nic *n)
 
 		l->transport = transport_of(o, family[i]);
 		l->listener = (uint8_t)i;
-		error = open_socket(l->transport, &l->fd);
+		error = l->transport->echoes ? icmp_open(c, l, o) : open_socket(l->transport, &l->fd);
 		/* A connected socket is better off without any message. IPv4 tells for all: the others take it since the same release. */
 		l->id_by_message = !error && c->tx_stamps && o->role == ROLE_REFLECT &&
 				   kernel_stamps_take_id(transport_of(&(struct options){ .transport = TRANSPORT_UDP }, AF_INET));
@@ -288,6 +291,7 @@ int socket_open(struct channel *c, const struct options *o, const struct nic *n)
 		if (!error)
 			error = socket_prepare(c, l, o, true);
 	}
+	c->transport = c->lane[0].transport; /* or what it has instead */
 	c->receive_buffer_bytes = get_int(c->lane[0].fd, SOL_SOCKET, SO_RCVBUF);
 	if (error)
 		socket_close(c);
@@ -342,7 +346,7 @@ int socket_open_port(const struct channel *c, struct lane *l, const struct optio
 	if (!error)
 		error = socket_bind_to(l->fd, n, &local);
 	if (!error)
-		error = connect_to(l->fd, o, n);
+		error = socket_connect(l->fd, o, n);
 	if (error)
 		return error;
 	getsockname(l->fd, &local.any, &bytes);
@@ -372,6 +376,8 @@ int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 		kernel_stamps_wait();
 	if (c->transport->domain == AF_PACKET)
 		error = ethernet_bind(c, o, n);
+	else if (c->transport->echoes)
+		error = icmp_bind(c, o, n);
 	else
 		error = o->role == ROLE_REFLECT ? listen_bind(c, o, n) :
 			o->source_ports > 1	? ports_open(c, o, n) :
@@ -380,7 +386,7 @@ int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 		error = check_size(c, o, n);
 	if (!error && c->transport->one_port)
 		let_others_bind(c);
-	if (!error && c->transport->envelope_bytes)
+	if (!error && c->transport->envelope_bytes && !c->transport->echoes)
 		transport_seal(&c->envelope, o, n);
 	c->dropped = 0;
 	for (int i = 0; i < c->listeners && !error; i++)
@@ -418,11 +424,11 @@ int socket_want_tos(struct channel *c)
 uint64_t socket_count_strays(struct channel *c)
 {
 	uint32_t drops;
-	uint64_t count = 0;
+	uint64_t count = counter_get(&c->strays);
 	char octet;
 
 	if (c->stray_fd < 0)
-		return 0;
+		return count;
 	/* Who sends as fast as we read cannot keep us here. */
 	if (!socket_take_nothing(c->stray_fd))
 		while (recv(c->stray_fd, &octet, sizeof(octet), MSG_DONTWAIT | MSG_TRUNC) >= 0)

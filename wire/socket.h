@@ -4,6 +4,7 @@
 #define WIRE_SOCKET_H
 
 #include "rant.h"
+#include "wire/echo.h"
 #include "wire/envelope.h"
 #include "wire/transport.h"
 
@@ -73,7 +74,9 @@ struct channel {
 	int64_t dropped; /* by socket_note_drops(); -1: not known */
 	counter error_other; /* entries of the error queue that are no transmit stamp of the kind asked for */
 	counter control_truncated;
-	struct envelope envelope; /* of a transport that has one */
+	struct envelope envelope; /* of a transport that has one: PTP */
+	struct echo echo; /* the same: ICMP */
+	counter strays; /* that came by lane[0] itself, to which the server did not send them */
 	uint8_t datagram[DATAGRAM_MAX]; /* the STAMP packet last received; the reflector turns it into the reply in place */
 };
 
@@ -114,6 +117,9 @@ int socket_read_drops(int fd, uint32_t *drops);
 
 /* From now on nothing is queued for a socket, and the kernel counts it as dropped. 0 or -errno. */
 int socket_take_nothing(int fd);
+
+/* Connects a socket to the server. 0; or -errno after one line. */
+int socket_connect(int fd, const struct options *o, const struct nic *n);
 
 /* Opens one more socket as an emitter's first, unless l->fd is open, and binds and connects it: to a source port of its own, which the
  * kernel chooses (l->own_port). 0; or -errno after one line: what is open is the caller's to close. */

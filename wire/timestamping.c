@@ -90,6 +90,18 @@ static ssize_t send_message(int fd, const struct msghdr *m)
 	return send(fd, m->msg_iov->iov_base, m->msg_iov->iov_len, MSG_DONTWAIT);
 }
 
+/* What stands before the packet, as it is to be sent. */
+__attribute__((noinline))
+static uint8_t *seal(struct channel *c, const void *packet, size_t bytes)
+{
+	if (c->transport->echoes) {
+		echo_seal(&c->echo, packet, bytes);
+		return c->echo.sent;
+	}
+	envelope_seal(&c->envelope, packet, bytes);
+	return c->envelope.sent;
+}
+
 static int send_once(struct channel *c, const void *packet, size_t bytes, uint32_t id, const struct arrival *answering)
 {
 	union control control;
@@ -101,8 +113,7 @@ static int send_once(struct channel *c, const void *packet, size_t bytes, uint32
 
 	payload[1] = (struct iovec){ .iov_base = (void *)packet, .iov_len = bytes };
 	if (t->envelope_bytes) {
-		envelope_seal(&c->envelope, packet, bytes);
-		payload[0] = (struct iovec){ .iov_base = c->envelope.sent, .iov_len = t->envelope_bytes };
+		payload[0] = (struct iovec){ .iov_base = seal(c, packet, bytes), .iov_len = t->envelope_bytes };
 		m.msg_iov = payload;
 		payload[2] = (struct iovec){ .iov_base = (void *)(uintptr_t)behind, .iov_len = t->behind_bytes };
 		m.msg_iovlen = t->behind_bytes ? 3 : 2;
@@ -235,13 +246,36 @@ static ssize_t receive_message(struct channel *c, struct msghdr *m)
 	return recv(c->at->fd, c->datagram, sizeof(c->datagram), MSG_DONTWAIT);
 }
 
-/* Most receives find nothing: for these no registers are to be saved that only this needs. */
+/* How long the STAMP packet is in a message of so many octets. False: it is not of the server, which is counted. */
 __attribute__((noinline))
-static void read_arrival(struct channel *c, struct msghdr *m, size_t bytes, struct arrival *a)
+static bool open_envelope(struct channel *c, struct arrival *a, size_t bytes)
+{
+	uint64_t theirs[2], servers[2];
+
+	if (!c->transport->echoes) {
+		a->bytes = envelope_open(&c->envelope, bytes);
+		return true;
+	}
+	/* The kernel looks only at the number that a ping socket has (ping_lookup() in net/ipv4/ping.c). */
+	address_as_ipv6(&a->from, theirs);
+	address_as_ipv6(&c->server, servers);
+	if (theirs[0] != servers[0] || theirs[1] != servers[1]) {
+		counter_add(&c->strays, 1);
+		return false;
+	}
+	a->bytes = echo_open(&c->echo, c->datagram, bytes);
+	return true;
+}
+
+/* Most receives find nothing: for these no registers are to be saved that only this needs. As stamp_receive(). */
+__attribute__((noinline))
+static int read_arrival(struct channel *c, struct msghdr *m, size_t bytes, struct arrival *a)
 {
 	const struct transport *t = c->at->transport;
 
-	a->bytes = t->envelope_bytes ? envelope_open(&c->envelope, bytes) : bytes;
+	a->bytes = bytes;
+	if (t->envelope_bytes && !open_envelope(c, a, bytes))
+		return 0;
 	a->source = SOURCE_NONE;
 	a->ttl = a->tos = -1;
 	a->in_class = a->to_unicast = a->strays = false;
@@ -253,7 +287,7 @@ static void read_arrival(struct channel *c, struct msghdr *m, size_t bytes, stru
 		note_station(c, a);
 	if (a->cut_short) {
 		counter_add(&c->control_truncated, 1);
-		return;
+		return 1;
 	}
 	for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h)) {
 		if (is_message(h, SOL_SOCKET, SCM_TIMESTAMPING, sizeof(struct stamps))) {
@@ -267,6 +301,7 @@ static void read_arrival(struct channel *c, struct msghdr *m, size_t bytes, stru
 			a->tos = read_tos(h, t->tos_bytes);
 		}
 	}
+	return 1;
 }
 
 int stamp_receive(struct channel *c, struct arrival *a)
@@ -277,7 +312,8 @@ int stamp_receive(struct channel *c, struct arrival *a)
 
 	payload[1] = (struct iovec){ .iov_base = c->datagram, .iov_len = sizeof(c->datagram) };
 	if (c->transport->envelope_bytes) {
-		payload[0] = (struct iovec){ .iov_base = c->envelope.received, .iov_len = c->transport->envelope_bytes };
+		payload[0] = (struct iovec){ .iov_base = c->transport->echoes ? c->echo.received : c->envelope.received,
+					     .iov_len = c->transport->before_bytes + c->transport->envelope_bytes };
 		m.msg_iov = payload;
 		m.msg_iovlen = 2;
 	}
@@ -290,8 +326,7 @@ int stamp_receive(struct channel *c, struct arrival *a)
 		c->at->is_new = false;
 	if (bytes < 0)
 		return errno == EAGAIN || errno == EINTR || is_senders(c->at) ? 0 : -errno;
-	read_arrival(c, &m, (size_t)bytes, a);
-	return 1;
+	return read_arrival(c, &m, (size_t)bytes, a);
 }
 
 /* What an entry of the error queue is. An ICMP error carries a stamp too: only errno, origin and info tell it from ours. */

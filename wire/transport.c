@@ -4,6 +4,7 @@
 
 #include "host/nic.h"
 #include "options.h"
+#include "wire/echo.h"
 #include "wire/envelope.h"
 
 #include <arpa/inet.h>
@@ -13,20 +14,36 @@
 #include <linux/errqueue.h>
 #include <sys/socket.h>
 
-#define UDP_IN_IPV4                                                                                                              \
-	.domain = AF_INET, .type = SOCK_DGRAM, .protocol = IPPROTO_UDP, .ip_level = SOL_IP, .recverr_type = IP_RECVERR,            \
+#define OF_IPV4                                                                                                                  \
+	.domain = AF_INET, .ip_level = SOL_IP, .recverr_type = IP_RECVERR,                                                         \
 	.recverr_bytes = sizeof(struct sock_extended_err) + sizeof(struct sockaddr_in), .set_ttl = IP_TTL,                         \
+	.set_tos = IP_TOS, .mtu_discover = IP_MTU_DISCOVER
+#define UDP_IN_IPV4                                                                                                              \
+	OF_IPV4, .type = SOCK_DGRAM, .protocol = IPPROTO_UDP,                                                                      \
 	.want_ttl = IP_RECVTTL, .ttl_type = IP_TTL, .want_pktinfo = IP_PKTINFO, .pktinfo_type = IP_PKTINFO,                        \
-	.pktinfo_bytes = sizeof(struct in_pktinfo), .set_tos = IP_TOS, .want_tos = IP_RECVTOS, .tos_type = IP_TOS,                 \
-	.tos_bytes = sizeof(uint8_t), .mtu_discover = IP_MTU_DISCOVER, .want_multicast = IP_MULTICAST_ALL
+	.pktinfo_bytes = sizeof(struct in_pktinfo), .want_tos = IP_RECVTOS, .tos_type = IP_TOS,                                    \
+	.tos_bytes = sizeof(uint8_t), .want_multicast = IP_MULTICAST_ALL
 
 /* The traffic class is what the TOS is (RFC 8200 section 7); it is an int in both directions. */
-#define UDP_IN_IPV6                                                                                                              \
-	.domain = AF_INET6, .type = SOCK_DGRAM, .protocol = IPPROTO_UDP, .ip_level = SOL_IPV6, .recverr_type = IPV6_RECVERR,       \
+#define OF_IPV6                                                                                                                  \
+	.domain = AF_INET6, .ip_level = SOL_IPV6, .recverr_type = IPV6_RECVERR,                                                    \
 	.recverr_bytes = sizeof(struct sock_extended_err) + sizeof(struct sockaddr_in6), .set_ttl = IPV6_UNICAST_HOPS,             \
+	.set_tos = IPV6_TCLASS, .mtu_discover = IPV6_MTU_DISCOVER
+#define UDP_IN_IPV6                                                                                                              \
+	OF_IPV6, .type = SOCK_DGRAM, .protocol = IPPROTO_UDP,                                                                      \
 	.want_ttl = IPV6_RECVHOPLIMIT, .ttl_type = IPV6_HOPLIMIT, .want_pktinfo = IPV6_RECVPKTINFO, .pktinfo_type = IPV6_PKTINFO,  \
-	.pktinfo_bytes = sizeof(struct in6_pktinfo), .set_tos = IPV6_TCLASS, .want_tos = IPV6_RECVTCLASS, .tos_type = IPV6_TCLASS, \
-	.tos_bytes = sizeof(int), .mtu_discover = IPV6_MTU_DISCOVER, .want_multicast = IPV6_MULTICAST_ALL
+	.pktinfo_bytes = sizeof(struct in6_pktinfo), .want_tos = IPV6_RECVTCLASS, .tos_type = IPV6_TCLASS,                         \
+	.tos_bytes = sizeof(int), .want_multicast = IPV6_MULTICAST_ALL
+
+/* A ping socket is anybody's whose group is in net.ipv4.ping_group_range, of both families; a raw one takes CAP_NET_RAW. Only an emitter has
+ * them, connected: it asks for no message but its stamps. */
+#define ECHO_IN_IPV4                                                                                                             \
+	OF_IPV4, .protocol = IPPROTO_ICMP, .header_bytes = 20 + ECHO_BYTES, .envelope_bytes = ECHO_BYTES, .echoes = true
+#define ECHO_IN_IPV6                                                                                                             \
+	OF_IPV6, .protocol = IPPROTO_ICMPV6, .header_bytes = 40 + ECHO_BYTES, .envelope_bytes = ECHO_BYTES, .echoes = true
+
+static const struct transport raw_echo = { .name = "ICMP/IPv4 (raw socket)", .type = SOCK_RAW, ECHO_IN_IPV4, .before_bytes = ECHO_BEFORE_BYTES };
+static const struct transport raw_echo6 = { .name = "ICMPv6 (raw socket)", .type = SOCK_RAW, ECHO_IN_IPV6 };
 
 static const struct transport transports[] = {
 	[TRANSPORT_UDP] = { .name = "UDP/IPv4", .name_both = "UDP/IPv4 and IPv6", UDP_IN_IPV4, .header_bytes = 20 + 8 },
@@ -36,6 +53,7 @@ static const struct transport transports[] = {
 	[TRANSPORT_L2] = { .name = "PTP on Ethernet", .domain = AF_PACKET, .type = SOCK_DGRAM, .ip_level = SOL_PACKET,
 			   .recverr_type = PACKET_TX_TIMESTAMP, .recverr_bytes = sizeof(struct sock_extended_err),
 			   .header_bytes = ENVELOPE_BYTES, .envelope_bytes = ENVELOPE_BYTES, .one_port = true },
+	[TRANSPORT_ICMP] = { .name = "ICMP/IPv4 (ping socket)", .type = SOCK_DGRAM, ECHO_IN_IPV4, .instead = &raw_echo },
 };
 
 static const struct transport in_ipv6[] = {
@@ -43,6 +61,7 @@ static const struct transport in_ipv6[] = {
 	/* Two octets are behind a PTP message, which a device on its way can make the checksum right with: IEEE 1588-2019 annex D. */
 	[TRANSPORT_PTP] = { .name = "PTP in UDP/IPv6", UDP_IN_IPV6, .header_bytes = 40 + 8 + ENVELOPE_BYTES + TRANSPORT_BEHIND_BYTES,
 			    .envelope_bytes = ENVELOPE_BYTES, .behind_bytes = TRANSPORT_BEHIND_BYTES, .one_port = true },
+	[TRANSPORT_ICMP] = { .name = "ICMPv6 (ping socket)", .type = SOCK_DGRAM, ECHO_IN_IPV6, .instead = &raw_echo6 },
 };
 
 const struct transport *transport_of(const struct options *o, int family)
@@ -86,7 +105,7 @@ void transport_name_server(const struct options *o, char text[TRANSPORT_NAME_BYT
 	if (!transport_name(&o->server, text))
 		*text = '\0';
 	n = strlen(text);
-	if (o->transport != TRANSPORT_L2)
+	if (o->port)
 		snprintf(text + n, TRANSPORT_NAME_BYTES - n, " port %" PRId64, o->port);
 }
 

@@ -26,8 +26,11 @@ struct transport {
 	int mtu_discover; /* what may be fragmented, and whose word is taken for it */
 	int want_multicast; /* whether groups that others have joined are heard */
 	int header_bytes; /* of an MTU */
-	size_t envelope_bytes; /* the STAMP packet begins there: see wire/envelope.h */
+	size_t envelope_bytes; /* the STAMP packet begins there: see wire/envelope.h, wire/echo.h */
 	size_t behind_bytes; /* zeros behind it, at most TRANSPORT_BEHIND_BYTES */
+	size_t before_bytes; /* what a socket hands over before the envelope: the header of IPv4 */
+	bool echoes; /* the envelope is that of wire/echo.h: whoever is asked sends back what came */
+	const struct transport *instead; /* where the kernel does not allow this one; NULL: nothing */
 	bool one_port; /* of both ends: an emitter's is no free one, tells nothing of its sender, and there are no lanes */
 };
 
@@ -44,7 +47,7 @@ void transport_seal(struct envelope *e, const struct options *o, const struct ni
 /* An address as text: "192.0.2.1", "2001:db8::1", "02:00:00:00:00:01"; NULL: there is none. */
 const char *transport_name(const union address *a, char text[TRANSPORT_NAME_BYTES]);
 
-/* Whom an emitter sends to, as messages name him: "192.0.2.1 port 862", "2001:db8::1 port 862", "02:00:00:00:00:01". */
+/* Whom an emitter sends to, as messages name him: "192.0.2.1 port 862", "2001:db8::1", where there are no ports, "02:00:00:00:00:01". */
 void transport_name_server(const struct options *o, char text[TRANSPORT_NAME_BYTES]);
 
 /* One line for a port that could not be had (an errno); 0: for any. */

@@ -39,7 +39,7 @@ done
 
 [ -n "${WITH_TRACEFS:-}" ] || exec "$(dirname "${BASH_SOURCE[0]}")/../with_tracefs.sh" "$0" "$@"
 
-GUARD_S=60 # a program that runs longer hangs
+GUARD_S=${GUARD_S:-60} # a program that runs longer hangs
 
 # ---- Two namespaces, and removing them -------------------------------------------------------------------------------
 
@@ -76,6 +76,7 @@ remove_all() {
 	done
 	wait
 	[ -z "${trace_instance:-}" ] || rmdir "$trace_instance" 2>/dev/null
+	[ -z "${quota_group:-}" ] || rmdir "$quota_group" 2>/dev/null
 	ip netns del "${ns[e]}" 2>/dev/null
 	ip netns del "${ns[r]}" 2>/dev/null
 	[ -z "${ns[m]:-}" ] || ip netns del "${ns[m]}" 2>/dev/null
@@ -155,6 +156,32 @@ END
 chmod 755 "$work/on-disk"
 failed=0
 
+# ---- IPv6, of the tests that want it -----------------------------------------------------------------------------------
+
+ip6_e=2001:db8:77::1 ip6_r=2001:db8:77::2 ip6_second=2001:db8:77::3 ip6_nobody=2001:db8:77::99
+
+# 1: as everywhere else in these tests, without.
+switch_ipv6_off() {
+	local side link
+
+	for side in e r; do
+		for link in lo "$link_e" "$link_r"; do
+			inside "$side" sh -c "[ ! -e /proc/sys/net/ipv6/conf/$link ] || echo $1 >/proc/sys/net/ipv6/conf/$link/disable_ipv6" || return 1
+		done
+	done
+}
+
+add_ipv6() {
+	switch_ipv6_off 0 && ip -n "${ns[e]}" address add "$ip6_e/64" dev "$link_e" nodad &&
+		ip -n "${ns[r]}" address add "$ip6_r/64" dev "$link_r" nodad && ip -n "${ns[r]}" address add "$ip6_second/64" dev "$link_r" nodad &&
+		ip -n "${ns[e]}" neigh replace "$ip6_nobody" lladdr 02:00:00:00:00:99 nud permanent dev "$link_e"
+}
+
+# Nobody knows yet whether it is the only one of this address: no packet goes to it.
+is_settled() {
+	! ip -n "${ns[e]}" -6 -o address show tentative | grep -q . && ! ip -n "${ns[r]}" -6 -o address show tentative | grep -q .
+}
+
 # ---- Verdicts --------------------------------------------------------------------------------------------------------
 
 test_name=""
@@ -166,8 +193,14 @@ complain() {
 	complaints+=("$*")
 }
 
+# Packets, but for those that the kernel's IPv6 sends when it likes: solicitations, advertisements of neighbours, reports of groups.
 sent_by() {
-	inside "$1" awk -F '[: ]+' '/:/ { sub(/^ +/, ""); sum += $11 } END { print sum + 0 }' /proc/net/dev
+	local ipv6=/proc/net/snmp6
+
+	[ -e $ipv6 ] || ipv6=
+	inside "$1" awk -F '[: \t]+' 'FILENAME ~ /dev$/ && /:/ { sub(/^ +/, ""); sum += $11 }
+		/^Icmp6OutType(133|135|136|143)[ \t]/ { sum -= $2 }
+		END { print sum + 0 }' /proc/net/dev ${ipv6:+"$ipv6"}
 }
 
 # False: not asked for.
@@ -175,7 +208,7 @@ begin() {
 	test_name=$1
 	[[ $test_name =~ ${ONLY:-} ]] || return 1
 	complaints=() status=() moved=([e]=$(sent_by e) [r]=$(sent_by r))
-	rm -rf "${work:?}"/*.out "$work"/*.err "$work"/*.tty "${logs:?}"/*
+	rm -rf "${work:?}"/*.out "$work"/*.err "$work"/*.tty "$work"/*.pcap "${logs:?}"/*
 }
 
 verdict() {
@@ -203,6 +236,22 @@ verdict() {
 
 skip() {
 	[[ $1 =~ ${ONLY:-} ]] && echo "ok - $1 # SKIP $2"
+}
+
+# As on a machine where all other CPUs are set aside: `as` is then words before a program, as="$one_cpu" start_emitter ... False: it cannot
+# be had, and the test of this name is skipped.
+one_cpu="unshare -m sh $work/one_cpu.sh"
+have_one_cpu() { # NAME
+	printf 'mount --bind %s /sys/devices/system/cpu/isolated && exec "$@"\n' "$work/isolated" >"$work/one_cpu.sh"
+	echo 0-1023 >"$work/isolated"
+	$one_cpu true 2>/dev/null && return
+	skip "$1" 'no mount namespace can be made here, or nothing tells of isolated CPUs'
+	return 1
+}
+
+# The same VLAN at both ends of the link.
+add_vlan() { # INTERFACE ID
+	ip -n "${ns[e]}" link add link "$link_e" name "$1" type vlan id "$2" && ip -n "${ns[r]}" link add link "$link_r" name "$1" type vlan id "$2"
 }
 
 # ---- Running programs ------------------------------------------------------------------------------------------------
@@ -390,6 +439,25 @@ silent() {
 one_line() {
 	[ "$(wc -l <"$work/$1.err")" -eq 1 ] || complain "$1.err has not one line"
 	grep -q '^rant: ' "$work/$1.err" || complain "$1.err is not from rant"
+}
+
+hdr_jar=/usr/share/java/hdrhistogram.jar
+[ -e "$hdr_jar" ] && command -v java >/dev/null || hdr_jar=
+
+# As it stands there, and as HdrHistogram's own reader has it.
+hlog_agrees() { # NAME
+	local line here
+	local -a read_by_its_own=()
+
+	here=$(dirname "${BASH_SOURCE[0]}")
+	if [ -n "$hdr_jar" ]; then
+		java -cp "$hdr_jar" org.HdrHistogram.HistogramLogProcessor -csv -outputValueUnitRatio 1 -i "$logs/$1.hlog" \
+			-o "$work/$1.intervals" >"$work/$1.java" 2>&1 || complain "$1.hlog: its own reader: $(head -n 3 "$work/$1.java")"
+		read_by_its_own=("$work/$1.intervals")
+	fi
+	while read -r line; do
+		complain "$1.hlog: $line"
+	done < <(python3 "$here/read_hlog.py" "$logs/$1.json" "$logs/$1.hlog" "${read_by_its_own[@]}" 2>&1)
 }
 
 # shellcheck source=tests/link/link_audit.sh

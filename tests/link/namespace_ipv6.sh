@@ -5,31 +5,8 @@
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 
-ip6_e=2001:db8:77::1 ip6_r=2001:db8:77::2 ip6_second=2001:db8:77::3 ip6_nobody=2001:db8:77::99
 whole6=('e:Recorded -eq 200' 'r:Sent -eq 201' 'e:Lost -eq 0' 'e:Unstamped -eq 0' 'r:Unstamped -eq 0' 'e:Complete -eq 200'
 	'e:Foreign -eq 0' 'e:Malformed -eq 0' 'r:Malformed -eq 0' 'e:Strays -eq 0' 'e.out !~ arrived with another')
-
-# 1: as everywhere else in these tests, without.
-switch_ipv6_off() {
-	local side link
-
-	for side in e r; do
-		for link in lo "$link_e" "$link_r"; do
-			inside "$side" sh -c "[ ! -e /proc/sys/net/ipv6/conf/$link ] || echo $1 >/proc/sys/net/ipv6/conf/$link/disable_ipv6" || return 1
-		done
-	done
-}
-
-add_ipv6() {
-	switch_ipv6_off 0 && ip -n "${ns[e]}" address add "$ip6_e/64" dev "$link_e" nodad &&
-		ip -n "${ns[r]}" address add "$ip6_r/64" dev "$link_r" nodad && ip -n "${ns[r]}" address add "$ip6_second/64" dev "$link_r" nodad &&
-		ip -n "${ns[e]}" neigh replace "$ip6_nobody" lladdr 02:00:00:00:00:99 nud permanent dev "$link_e"
-}
-
-# Nobody knows yet whether it is the only one of this address: no packet goes to it.
-is_settled() {
-	! ip -n "${ns[e]}" -6 -o address show tentative | grep -q . && ! ip -n "${ns[r]}" -6 -o address show tentative | grep -q .
-}
 
 eight_times_of_ipv6() {
 	awk '$1 ~ /^[0-9]+$/ { rows++; for (i = 2; i <= 10; i++) if (i != 6 && $i !~ /^[0-9]+\.[0-9]+$/) bad++ } END { exit rows != 200 || bad }' \
@@ -77,8 +54,7 @@ link_local() {
 on_a_vlan() {
 	local vlan=rv6$$ side
 
-	if ! { ip -n "${ns[e]}" link add link "$link_e" name "$vlan" type vlan id 6 && ip -n "${ns[r]}" link add link "$link_r" name "$vlan" \
-		type vlan id 6; } 2>"$work/vlan6.err"; then
+	if ! add_vlan "$vlan" 6 2>"$work/vlan6.err"; then
 		skip 'IPv6 on a VLAN' "$(head -1 "$work/vlan6.err")"
 		return
 	fi

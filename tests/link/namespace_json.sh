@@ -22,6 +22,14 @@ json_has() { # NAME PYTHON: true of JSON, the object
 		complain "$1.json: not so: ${*:2}"
 }
 
+# commit_agrees NAME: the program that wrote it says the same of itself.
+commit_agrees() {
+	local told
+
+	told=$("$rant" --version | sed -n 's/^  Commit    :  //p')
+	json_has "$1" "JSON['rant_commit'] == (None if '$told' == 'unknown' else '$told')"
+}
+
 nothing_there() {
 	[ -z "$(ls -A "$logs")" ] || complain "there is: $(ls -A "$logs")"
 }
@@ -31,7 +39,7 @@ json_tests() {
 
 	pair 'json: both ends with kernel stamps, stages and breaches agree with the report' '0 0' \
 		"$K -s -t 0.001 -C $R --jsonl $logs/r.jsonl" "$K -s -t 0.001 -C --count 300 $M --jsonl $logs/e.jsonl" '@json_agrees e' \
-		'@json_agrees r' '@breaches_agree e' '@breaches_agree r' \
+		'@json_agrees r' '@breaches_agree e' '@breaches_agree r' '@commit_agrees e' \
 		"@json_has e JSON['run']['role'] == 'emit' and JSON['run']['end'] == 'count' and JSON['exit_status'] == 0" \
 		"@json_has e JSON['breaches']['count'] == 300 and JSON['breaches']['first']['stamps']['t4_kernel_ns'] > 10**18" \
 		"@json_has e {'rtt_ns', 'response_ns', 'network_ns', 'app_to_kernel_ns', 'forward_ns'} <= set(JSON['statistics'])" \
@@ -120,11 +128,15 @@ lines_come_while_it_runs() {
 }
 
 seconds_come_while_it_runs() {
+	local locked
+
 	begin 'json: seconds are in the file while the run goes on' || return 0
 	start_reflector r "$K"
 	start_emitter e "$K -H --timeout 5000 --interval 100ms --json $logs/e.json"
 	poll grep -qs '"number":2,' "$logs/e.json.partial"
 	is_running e || complain 'the run was over'
+	locked=$(awk '$1 == "VmLck:" { print $2 }' "/proc/$(pid_of e)/status")
+	[ "$locked" -lt 12288 ] || complain "$locked kB are locked: what is of another thread is among them"
 	terminate e r
 	json_agrees e
 	verdict
@@ -153,21 +165,6 @@ reader_goes() {
 	[ "$(cat "$work/status")" = 1 ] || complain "status $(cat "$work/status")"
 	[ "$(cat "$work/text")" = 'rant: --jsonl -: its reader has gone away: the rest of it is left out' ] || complain "$(cat "$work/text")"
 	verdict
-}
-
-# As it stands there, and as HdrHistogram's own reader has it.
-hlog_agrees() { # NAME
-	local line
-	local -a read_by_its_own=()
-
-	if [ -n "$hdr_jar" ]; then
-		java -cp "$hdr_jar" org.HdrHistogram.HistogramLogProcessor -csv -outputValueUnitRatio 1 -i "$logs/$1.hlog" \
-			-o "$work/$1.intervals" >"$work/$1.java" 2>&1 || complain "$1.hlog: its own reader: $(head -n 3 "$work/$1.java")"
-		read_by_its_own=("$work/$1.intervals")
-	fi
-	while read -r line; do
-		complain "$1.hlog: $line"
-	done < <(python3 "$here/read_hlog.py" "$logs/$1.json" "$logs/$1.hlog" "${read_by_its_own[@]}" 2>&1)
 }
 
 hlog_tests() {
@@ -218,17 +215,12 @@ prom_while_it_runs() {
 	verdict
 }
 
-# As on a machine where all other CPUs are set aside: see namespace_log.sh.
+# As on a machine where all other CPUs are set aside.
 without_another_cpu() {
-	printf 'mount --bind %s /sys/devices/system/cpu/isolated && exec "$@"\n' "$work/isolated" >"$work/alone.sh"
-	echo 0-1023 >"$work/isolated"
-	if ! unshare -m sh "$work/alone.sh" true 2>/dev/null; then
-		skip 'json: without a second CPU' 'no mount namespace can be made here, or nothing tells of isolated CPUs'
-		return
-	fi
+	have_one_cpu 'json: without a second CPU' || return
 	begin 'json: without a second CPU there are no seconds, and all else at the end' || return 0
 	start_reflector r "$K"
-	as="unshare -m sh $work/alone.sh" start_emitter e "$K --timeout 5000 --count 20 -t 0.001 -C \
+	as="$one_cpu" start_emitter e "$K --timeout 5000 --count 20 -t 0.001 -C \
 		--json $logs/e.json --jsonl $logs/e.jsonl --prometheus $logs/e.prom --hlog $logs/e.hlog"
 	finish e
 	terminate r
@@ -279,9 +271,9 @@ json_refused() {
 
 # Its port is taken, which is known after all outputs are open.
 begins_not() {
-	begin 'json, hlog: a run that does not begin leaves nothing' || return 0
+	begin 'json, jsonl, hlog: a run that does not begin leaves nothing' || return 0
 	start_reflector r "$K"
-	start e r sh -c "$rant -i $link_r $K --json $logs/x --hlog $logs/y"
+	start e r sh -c "$rant -i $link_r $K --json $logs/x --hlog $logs/y --jsonl $logs/z"
 	finish e
 	terminate r
 	expect_status e 1
@@ -311,8 +303,6 @@ json_of_an_earlier_run_stays_until_it_is_replaced() {
 	verdict
 }
 
-hdr_jar=/usr/share/java/hdrhistogram.jar
-[ -e "$hdr_jar" ] && command -v java >/dev/null || hdr_jar=
 [ -n "$hdr_jar" ] || skip 'hlog: its own reader' "'libhdrhistogram-java' or a Java runtime is not installed"
 if python3 -c 'import jsonschema' 2>/dev/null; then
 	json_tests

@@ -25,6 +25,10 @@ compare.md|rant --compare|pages: what runs have left
 compare.md|p99.9 is|else: namespace_results.sh and test_results_compare, where one is worse
 config.md|config.sh eth0 --ip 192.168.10.1 --remote-ip 192.168.10.2 --cpu 3 --irq-cpu 2 --dry-run|else: config_veth.sh; it changes the host
 config.md|config.sh eth0 --ip 192.168.10.1 --remote-ip 192.168.10.2 --cpu 3 --irq-cpu 2|else: config_veth.sh; it changes the host
+fleet.md|  rant -i eth1|pages: a fleet
+fleet.md|  rant -i eth0|pages: a fleet
+fleet.md|rant --report|pages: a fleet
+fleet.md|jq -r|pages: a fleet
 json.md|rant -i eth0 -a 192.0.2.1 -d 10|pages: JSON into jq
 json.md|rant -i eth0 -a 192.0.2.1 --jsonl|pages: JSON into jq
 json.md|jq -r|pages: JSON into jq
@@ -38,13 +42,52 @@ options.md|nsenter --net=/var/run/netns/ns_eth0|pages: the run on real hardware
 plot.md|rant-plot FILE|else: namespace_plot.sh
 plot.md|rant -i eth0|pages: pictures
 privileges.md|sudo setcap|else: namespace_rights.sh
+privileges.md|sudo groupadd|else: packages.sh, as a package does it
 privileges.md|[Service]|else: a unit of systemd, which is not here
 protocol.md|request  |else: test_tlv_rant and test_tlv have these octets
+report.md|So far: |else: namespace_so_far.sh
 report.md|RTT p50|pages: a command of its own
 report.md|emitter:    sent|else: link_audit.sh adds this up after each run
 report.md|  a = numpy.load|else: read_log.py and namespace_recipes.sh
 report.md|Measurement: trusted|else: test_verdict
+reading.md|            program |else: a picture
+reading.md|ping -q|pages: four programs on one link
+reading.md|1500 packets|pages: four programs on one link
+reading.md|sockperf ping-pong|pages: four programs on one link
+reading.md|sockperf: Summary|pages: four programs on one link
+reading.md|irtt client|pages: four programs on one link
+reading.md|                        Min|pages: four programs on one link
+reading.md|rant -i eth0|pages: four programs on one link
+reading.md|RTT p50|pages: four programs on one link
+find-a-spike.md|taskset -c 0 chrt -f 22 rant -i eth0 -a 192.0.2.2 --stamp kernel -s --warmup 1000 -d 10|pages: find a spike
+find-a-spike.md|RTT p50|pages: find a spike
+find-a-spike.md|taskset -c 0 chrt -f 22 rant -i eth0 -a 192.0.2.2 --stamp kernel -s --warmup 1000 -t|pages: find a spike
+find-a-spike.md|Round-trip latency|pages: find a spike
+find-a-spike.md|taskset -c 1|pages: find a spike
+find-a-spike.md|Response latency|pages: find a spike
+find-a-spike.md|grep sched_switch|pages: find a spike
+find-a-spike.md|cc1-6625|pages: find a spike
+qualify-a-host.md|rant --check|pages: qualify a host
+qualify-a-host.md|warn  isolated|pages: qualify a host
+qualify-a-host.md|rant -i eth0 -a 192.0.2.2 --stamp kernel -s --cpu 0 --warmup|pages: qualify a host
+qualify-a-host.md|RTT p50 4.36|pages: qualify a host
+qualify-a-host.md|rant -i eth0 -a 192.0.2.2 --stamp kernel -s --cpu 0 --fifo|pages: qualify a host
+qualify-a-host.md|RTT p50 5.24|pages: qualify a host
+qualify-a-host.md|rant --compare|pages: qualify a host
+qualify-a-host.md|equal:|else: intervals need 30 s; test_results_compare has that table
+qualify-a-host.md|rant -i eth0 -a 192.0.2.2 --stamp kernel --cpu 0 --fifo 22 --strict|pages: qualify a host
+gate-a-kernel.md|rant -i eth0 -a 192.0.2.2 --stamp kernel --cpu 0 --fifo 22 --interval 1ms --warmup 1000 -d 31 -q --json good.json|pages: gate a kernel
+gate-a-kernel.md|rant -i eth0 -a 192.0.2.2 --stamp kernel --cpu 0 --fifo 22 --interval 1ms --warmup 1000 -d 31 -q --json now.json|pages: gate a kernel
+gate-a-kernel.md|p50 is|pages: gate a kernel
+watch-a-fleet.md|rant -i eth1|pages: watch a fleet
+watch-a-fleet.md|rant -i eth0|pages: watch a fleet
+watch-a-fleet.md|rant_|pages: watch a fleet
+watch-a-fleet.md|rant --report|pages: watch a fleet
+watch-a-fleet.md|RTT p50|pages: watch a fleet
 results.md|rant --report|pages: what runs have left
+standing.md|systemctl enable|else: a unit of systemd, which is not here: namespace_standing.sh, test_service.sh
+standing.md|RANT_OPTIONS=|else: the same; namespace_standing.sh has options in that place
+standing.md|So far: |else: namespace_so_far.sh
 source.md|*|else: the map of the source
 spikes.md|Response latency|pages: a spike at both ends
 spikes.md|Round-trip latency|pages: a spike at both ends
@@ -60,7 +103,11 @@ of_pages() {
 }
 
 page_path() {
-	if [ "$1" = README.md ]; then echo "$tree/$1"; else echo "$tree/docs/$1"; fi
+	local folder
+
+	for folder in "$tree" "$tree/docs" "$tree/docs/tasks"; do
+		[ ! -e "$folder/$1" ] || { echo "$folder/$1" && return; }
+	done
 }
 
 # block PAGE BEGIN
@@ -89,7 +136,7 @@ here_as() {
 run_page() {
 	local instead=exec
 
-	[[ $3 != *' | '* ]] || instead=
+	[[ $3 != *' | '* && $3 != *$'\n'rant* ]] || instead=
 	start "$1" "$2" env PATH="$work:$PATH" ${preload:+LD_PRELOAD="$spike"} ${preload:+SPIKE="$preload"} \
 		sh -c "cd $logs && exec 2>&1
 $instead $(here_as "$2" "$3")"
@@ -106,11 +153,12 @@ page_ended() { # NAME STATUS...
 	complain "$name: exit status ${status[$name]}, not ${*:2}"
 }
 
-# shows NAME PAGE BEGIN [SED]: what it printed has the lines of that block; SED is done with it first.
+# shows NAME PAGE BEGIN [SED]: what it printed has the lines of that block; SED is done with it first. `but`: lines of the
+# block that match it are left out.
 shows() {
 	local line
 
-	block "$2" "$3" >"$work/block"
+	block "$2" "$3" | grep -Ev "${but:-^\$}" >"$work/block"
 	sed -E "${4:-}" "$work/$1.out" >"$work/$1.changed"
 	line=$(of_pages shows "$work/block" "$work/$1.changed" 2>&1) || complain "$1 does not show what $2 shows: $line"
 }
@@ -131,7 +179,7 @@ all_of_them() {
 			fi
 		done <<<"$page_rows"
 		[ -n "$found" ] || complain "$page: nobody runs the block that begins with: $first"
-	done < <(of_pages list "$tree/README.md" "$tree"/docs/*.md)
+	done < <(of_pages list "$tree/README.md" "$tree"/docs/*.md "$tree"/docs/tasks/*.md)
 	while IFS='|' read -r page first _; do
 		[ -z "$page" ] || [ "$page" = used ] || complain "$page has no block any more that begins with: $first"
 	done <<<"$left"
@@ -259,6 +307,31 @@ what_is_left() {
 	verdict
 }
 
+# Two runs of it, which are added up.
+fleet() {
+	local name='pages: a fleet'
+
+	command -v jq >/dev/null || { skip "$name" "'jq' is not installed"; return; }
+	begin "$name" || return 0
+	run_page r r "$(block fleet.md '  rant -i eth1' | sed "s#192[.]0[.]2[.]0/24#$ip_e/32#")"
+	poll has_port r 862
+	run_page e e "$(block fleet.md '  rant -i eth0' | sed 's/$/ --timeout 5000/')"
+	page_ended e 0 3
+	send TERM r
+	page_ended r 0 3
+	(cd "$logs" && cp host1-host2.json host1.json && cp host1-host2.json host2.json)
+	if grep -qF libjansson.so "$rant"; then
+		run_page w e "$(block fleet.md 'rant --report')"
+		page_ended w 0
+		check 'w.out ~ ^MIN: [0-9]'
+		[ -s "$logs/all.json" ] || complain 'there is no sum'
+	fi
+	run_page j e "$(block fleet.md 'jq -r')"
+	page_ended j 0
+	[ "$(grep -cE $'^[0-9.]+\t(trusted|doubtful|void)\t[0-9]+\t[0-9]+$' "$work/j.out")" -eq 2 ] || complain 'not a line for each run'
+	verdict
+}
+
 # What stamps the page's runs had is all that differs.
 AS_OF_A_NIC='s/_KERNEL/_HW/g; s/([Kk])ernel-to-app/NIC-to-app/g; s/-to-kernel/-to-NIC/g'
 
@@ -296,6 +369,166 @@ with_trace() {
 	verdict
 }
 
+# ---- The guides ------------------------------------------------------------------------------------------------------
+
+# guide PAGE BEGIN [SED]: that command, shorter. No real-time priority, for the machine is not left to it alone, and no probe is given up
+# because a process has no CPU.
+guide() {
+	local shorter='s/ --fifo 22//; s/-d (600|35|31|10)\b/-d 0.5/; s/--(warmup|interval)/--timeout 5000 &/'
+
+	block "$1" "$2" | sed -E "$shorter; ${3:-}"
+}
+
+# like NAME PAGE BEGIN: it printed lines like those of the block, whatever the numbers and their units.
+like() {
+	local any='s/[0-9][0-9.,]*(ns|µs|ms|s)?/0/g; s/ +/ /g; s/^ | $//g' line
+
+	sed -E "$any" "$work/$1.out" >"$work/$1.changed"
+	while IFS= read -r line; do
+		grep -qF -- "$line" "$work/$1.changed" || complain "$1 has no line like that of $2: $line"
+	done < <(block "$2" "$3" | sed -E "$any")
+}
+
+four_programs() {
+	local name='pages: four programs on one link' tool
+
+	for tool in ping sockperf irtt; do
+		command -v $tool >/dev/null || { skip "$name" "'$tool' is not installed"; return; }
+	done
+	begin "$name" || return 0
+	run_page p e "$(guide reading.md 'ping -q' 's/-c 1500/-c 50/')"
+	start s r sockperf server -i "$ip_r" -p 11111
+	start i r irtt server -i 0 -b "$ip_r"
+	start_reflector r "$K -s"
+	page_ended p 0
+	like p reading.md '1500 packets'
+	poll has_port s 11111
+	run_page e e "$(guide reading.md 'sockperf ping-pong' 's/-t 3/-t 1/')"
+	page_ended e 0
+	like e reading.md 'sockperf: Summary'
+	poll has_port i 2112
+	run_page e e "$(guide reading.md 'irtt client' 's/-d 3s/-d 0.3s/')"
+	page_ended e 0
+	like e reading.md '                        Min'
+	run_page e e "$(guide reading.md 'rant -i eth0')"
+	page_ended e 0 3
+	shows e reading.md 'RTT p50'
+	terminate r s i
+	verdict
+}
+
+# The reflector's program is held up now and then, as a compiler held up that of the page. The columns of the stages are as many as
+# the samples support.
+find_a_spike() {
+	local page=find-a-spike.md run='taskset -c 0 chrt -f 22 rant -i eth0 -a 192.0.2.2 --stamp kernel -s --warmup 1000'
+
+	begin 'pages: find a spike' || return 0
+	preload=app,2500,60000 run_page r r 'rant -i eth1 -s'
+	poll has_port r 862
+	run_page e e "$(guide $page "$run -d")"
+	page_ended e 0 3
+	but='^ +(Network|Remote kernel)' shows e $page 'RTT p50'
+	run_page e e "$(guide $page "$run -t" 's/-t 2000 -d 0.5/-t 50000 -d 20/')"
+	page_ended e 2
+	shows e $page 'Round-trip latency'
+	terminate r
+	verdict
+}
+
+# The host that is to blame, with the trace as spikes.md prepares it; and what had the CPU.
+trace_a_spike() {
+	local name='pages: find a spike, by what' page=find-a-spike.md instance=/sys/kernel/tracing/instances/rant file
+
+	[ -d "${instance%/*}" ] || { skip "$name" 'tracefs is not mounted'; return; }
+	begin "$name" || return 0
+	trace_instance=$instance
+	block spikes.md 'mkdir /sys' | sed 's/echo 6 >/echo 3 >/; s/16384/2048/' >"$work/prepare"
+	(cd / && sh -e "$work/prepare") 2>"$work/prepare.err" || complain "$(cat "$work/prepare.err")"
+	preload=rx,6000,60000 run_page r r "$(guide $page 'taskset -c 1' 's/-t 2000/-t 50000/')"
+	poll has_port r 862
+	start_emitter e "$K -d 20 --timeout 5000"
+	page_ended r 2
+	terminate e
+	but='^  (Stopped|Saved)' shows r $page 'Response latency'
+	file=$(sed -n 's/^  Saved     : *\([^,]*\),.*, the spike is in \(.*\)/\1\/\2/p' "$work/r.out")
+	run_page g r "$(guide $page 'grep sched_switch' "s#[^ ]*/cpu1.txt#$file#")"
+	page_ended g 0
+	[ "$(grep -cE ' sched_switch: prev_comm=.* prev_prio=.* ==> next_comm=.* next_pid=' "$work/g.out")" -eq 2 ] ||
+		complain "no switch is in $file: $(cat "$work/g.out")"
+	rmdir "$instance"
+	trace_instance=
+	verdict
+}
+
+qualify() {
+	local page=qualify-a-host.md first='rant -i eth0 -a 192.0.2.2 --stamp kernel'
+
+	begin 'pages: qualify a host' || return 0
+	start_reflector r "$K -s"
+	run_page c e "$(guide $page 'rant --check')"
+	page_ended c 0
+	but='^warn  isolated' shows c $page 'warn  isolated'
+	run_page e e "$(guide $page "$first -s --cpu 0 --warmup")"
+	page_ended e 0 3
+	shows e $page 'RTT p50 4.36'
+	run_page e e "$(guide $page "$first -s --cpu 0 --fifo")"
+	page_ended e 0 3
+	shows e $page 'RTT p50 5.24'
+	run_page w e "$(guide $page 'rant --compare')"
+	page_ended w 0 4 1
+	grep -qF libjansson.so "$rant" || status[w]=0
+	[ "${status[w]}" -ne 1 ] || complain "they cannot be compared: $(cat "$work/w.out")"
+	run_page e e "$(guide $page "$first --cpu 0 --fifo 22 --strict")"
+	page_ended e 0 2 3
+	terminate r
+	verdict
+}
+
+# As that of the page the reflector is held up at each packet when it has to be worse: by more, for it is few that are measured.
+gate() {
+	local page=gate-a-kernel.md first='rant -i eth0 -a 192.0.2.2 --stamp kernel --cpu 0 --fifo 22 --interval 1ms --warmup 1000 -d 31 -q --json'
+	local rarer='s/1ms --warmup 1000 -d 0.5/25ms --warmup 2 -d 1/'
+
+	begin 'pages: gate a kernel' || return 0
+	grep -qF libjansson.so "$rant" || { skip 'pages: gate a kernel' 'it was built without libjansson'; return; }
+	run_page r r 'rant -i eth1'
+	poll has_port r 862
+	run_page e e "$(guide $page "$first good" "$rarer")"
+	page_ended e 0 3
+	terminate r
+	preload=rx,1,20000 run_page r r 'rant -i eth1'
+	poll has_port r 862
+	run_page e e "$(guide $page "$first now" "$rarer")"
+	page_ended e 4
+	terminate r
+	check 'e.out ~ ^p[0-9.]+ is [0-9.]+ us \([0-9]+ %\) worse'
+	check 'e.out ~ ^  p50 .* worse'
+	verdict
+}
+
+watch_fleet() {
+	local page=watch-a-fleet.md line
+
+	begin 'pages: watch a fleet' || return 0
+	run_page r r "$(guide $page 'rant -i eth1' "s#192.0.2.0/24#${ip_r%.*}.0/24#")"
+	poll has_port r 862
+	run_page e e "$(guide $page 'rant -i eth0' 's/-d 0.5/-d 1/')"
+	page_ended e 0 3
+	[ ! -s "$work/e.out" ] || complain "-q says: $(cat "$work/e.out")"
+	while IFS= read -r line; do
+		line=${line% *}
+		grep -qF "$line " "$logs/rant.prom" || complain "rant.prom has no $line"
+	done < <(here_as e "$(block $page rant_)")
+	if grep -qF libjansson.so "$rant"; then
+		(cd "$logs" && cp host1.json host2.json && cp host1.json host3.json)
+		run_page w e "$(guide $page 'rant --report')"
+		page_ended w 0
+		but='^ +host[0-9].json' shows w $page 'RTT p50'
+	fi
+	terminate r
+	verdict
+}
+
 # ---- The table of the README -----------------------------------------------------------------------------------------
 
 # Of a row "for | command": what else has to be there, or who runs it. Rows that are not here are options of an emitter.
@@ -303,6 +536,7 @@ with_trace() {
 use_rows='
 reflector|run_reflector
 what would spoil a measurement on this host|else: pages: the doctor
+a reflector for months, by systemd; its report so far|else: test_service.sh, and namespace_standing.sh
 a NIC that stamps PTP packets only|else: namespace_transports.sh
 no IP: straight on Ethernet|else: namespace_transports.sh
 each path of a fabric (ECMP), each queue of a NIC|run_emitter --count 200
@@ -366,13 +600,16 @@ if ! command -v python3 >/dev/null; then
 	skip 'pages: the first hour' 'python3 is not installed'
 else
 	all_of_them
-	for one in usage doctor own_command real_hardware into_jq pictures what_is_left use; do
+	for one in usage doctor own_command real_hardware into_jq pictures what_is_left fleet use four_programs qualify watch_fleet; do
 		$one
 	done
 	if [ -n "$spike" ]; then
 		readme
 		spike_at_both_ends
 		with_trace
+		find_a_spike
+		trace_a_spike
+		gate
 	else
 		skip 'pages: spikes' 'no library that makes spikes was given'
 	fi

@@ -40,6 +40,27 @@ joins_up() {
 	! grep -q '^rant_sent_total' "$logs/j.prom" || complain 'a log tells what was sent'
 }
 
+# tells_seconds NAME LOG [csv]: what is made of the log of the run NAME, which has JSON, second by second.
+tells_seconds() {
+	local schema=$results_here/../../docs/rant.schema.json made=$logs/$1.made
+
+	"$rant" --report "$2" -q --json "$made.json" --jsonl "$made.jsonl" --hlog "$made.hlog" 2>"$work/made.err" ||
+		complain "nothing is made of $2: $(cat "$work/made.err")"
+	results_agree seconds "$schema" "$logs/$1.json" "$made.json" "$made.jsonl" ${3:+"$2"}
+	hlog_agrees "$1.made"
+	"$rant" --report "$made.json" -q --json "$made.twice.json" --jsonl "$made.jsonl" --hlog "$made.twice.hlog" 2>"$work/made.err" ||
+		complain "what was made is not read again: $(cat "$work/made.err")"
+	results_agree together "$schema" "$made.twice.json" "$made.jsonl" "$made.json"
+	hlog_agrees "$1.made.twice"
+}
+
+# Lines, and through a pipe; nothing else is on stdout then.
+lines_on_stdout() {
+	"$rant" --report "$logs/e.json" --jsonl - >"$work/lines" 2>"$work/text" || complain "status $?"
+	[ "$(grep -cv '^{"type":"' "$work/lines")" -eq 0 ] || complain 'there is more than lines on stdout'
+	grep -q '^Measurement: ' "$work/text" || complain 'the report is not on stderr'
+}
+
 adds_up() {
 	local schema=$results_here/../../docs/rant.schema.json python line
 
@@ -57,6 +78,19 @@ adds_up() {
 		complain "there is no picture of it: $(cat "$work/plot.out")"
 	"$rant" --report -q "$logs/m.json" --json "$logs/n.json" || complain 'what was made is not read again'
 	results_agree sum "$schema" "$logs/n.json" "$logs/m.json"
+	"$rant" --report "$logs/e2.json" "$logs/n.json" "$logs/made.json" -q --json "$logs/o.json" --jsonl "$logs/o.jsonl" --hlog "$logs/o.hlog" ||
+		complain 'runs and sums of runs do not add up'
+	results_agree together "$schema" "$logs/o.json" "$logs/o.jsonl" "$logs/e2.json" "$logs/e.json" "$logs/e2.json" "$logs/made.json"
+	hlog_agrees o
+	! command -v gnuplot >/dev/null || "$results_here/../../plot/rant-plot" "$logs/o.jsonl" -o "$logs/o.svg" >"$work/plot.out" 2>&1 ||
+		complain "there is no picture of its lines: $(cat "$work/plot.out")"
+	! command -v gnuplot >/dev/null || "$results_here/../../plot/rant-plot" "$logs/o.json" --panel time -o "$logs/t.svg" >"$work/plot.out" 2>&1 ||
+		grep -q 'its seconds are of several runs' "$work/plot.out" || complain "no time is drawn of it: $(cat "$work/plot.out")"
+	[ ! -e "$logs/t.svg" ] || complain 'a line is drawn through the seconds of several runs'
+}
+
+nothing_partial() {
+	[ -z "$(find "$logs" -name '*.partial*')" ] || complain "there is: $(ls "$logs")"
 }
 
 # A second run beside the first, which is still there.
@@ -73,6 +107,11 @@ results_tests() {
 			"$K -s -H -l $logs/r.log --log-format $form" "$K -s -H --log-full -l $logs/e.log --log-format $form --count 500 --json $logs/e.json" \
 			"@reads_again e $logs/e.log" "@reads_again r $logs/r.log" '@joins_up'
 	done
+	pair 'results: of logs all files that tell of seconds can be made' '0 0' "$K -l $logs/r.log --log-format npy --json $logs/r.json" \
+		"$K --log-full -l $logs/e.log --log-format csv -d 2.3 --json $logs/e.json" "@tells_seconds e $logs/e.log csv" \
+		"@tells_seconds r $logs/r.log" '@nothing_partial'
+	pair 'results: the only second of a log is that of its run' '0 0' "$U" "$U -l $logs/e.log --count 300 --plain --json $logs/e.json" \
+		"@tells_seconds e $logs/e.log"
 	pair 'results: a log of user stamps is the report again' '0 0' "$U -H -l $logs/r.log" "$U -H -l $logs/e.log --count 300 --plain" \
 		"@reads_again e $logs/e.log" "@reads_again r $logs/r.log"
 	pair 'results: a log without transmit stamps is the report again' '0 0' "$K -N -H -l $logs/r.log" "$K -H -l $logs/e.log --count 300" \
@@ -88,7 +127,9 @@ runs_add_up() {
 	finish e
 	run_again
 	terminate r
+	made_of made samples=900 seconds=3
 	check '@adds_up'
+	check '@lines_on_stdout'
 	verdict
 }
 
@@ -99,6 +140,39 @@ refused_again() { # STATUS PATTERN OPTION...
 	[ "$got" -eq "$1" ] || complain "${*:3}: status $got"
 	[ "$(wc -l <"$work/no.err")" -eq 1 ] || complain "${*:3}: not one line: $(cat "$work/no.err")"
 	grep -qE "$2" "$work/no.err" || complain "${*:3}: $(cat "$work/no.err")"
+}
+
+# What tells of each second is written while a log is read: nothing of it stays.
+seconds_refused() {
+	local -a all=(--json "$logs/x" --jsonl "$logs/y" --hlog "$logs/z" -q)
+	local before
+
+	before=$(ls -A "$logs")
+	sed 's/"to_ns":[0-9]*/"to_ns":-5/' "$logs/e.json" >"$work/negative"
+	python3 - "$work/long" <<-'END'
+		import sys
+		with open(sys.argv[1], "w") as file:
+		    file.write("SEQ,T1_KERNEL,T4_KERNEL,RTT\n")
+		    file.writelines(f"{i},{i * 10**8},{i * 10**8 + 5000},5000\n" for i in range(3000))
+		    file.write("3000,1")
+	END
+	refused_again 1 'has no end: the log was cut off there' --report "$work/long" "${all[@]}"
+	refused_again 1 'has no end: the log was cut off there' --report "$logs/cut" "${all[@]}"
+	refused_again 1 'is no whole JSON' --report "$logs/cut.json" "${all[@]}"
+	refused_again 1 'has schema version 2' --report "$logs/newer" "${all[@]}"
+	refused_again 1 'has one without its figures and times' --report "$work/negative" "${all[@]}"
+	refused_again 1 'is the same file as' --report "$logs/e.log" "$logs/e.log" "${all[@]}"
+	refused_again 1 'one is a log, the other is JSON' --report "$logs/e.log" "$logs/e.json" "${all[@]}"
+	refused_again 1 'both would write to the same place' --report "$logs/e.log" "${all[@]}" --prometheus "$logs/z"
+	refused_again 1 'both would write to the same place' --report "$logs/e.log" --jsonl - --hlog -
+	refused_again 1 'is one of the files that are read' --report "$logs/e.log" --jsonl "$logs/e.log"
+	refused_again 1 'jsonl /dev/full: could not be written' --report "$logs/e.log" -q --jsonl /dev/full
+	refused_again 1 'hlog /dev/full: could not be written' --report "$logs/e.json" -q --hlog /dev/full
+	[ "$(ls -A "$logs")" = "$before" ] || complain "there is: $(ls -A "$logs")"
+	head -n 2999 "$work/long" >"$work/whole"
+	{ "$rant" --report "$work/whole" -q --jsonl - 2>"$work/no.err"; echo $? >"$work/gone"; } | head -n 1 >"$work/one"
+	[ "$(cat "$work/gone")" = 1 ] || complain "a reader that goes away: status $(cat "$work/gone")"
+	grep -q 'its reader has gone away' "$work/no.err" || complain "a reader that goes away: $(cat "$work/no.err")"
 }
 
 results_refused() {
@@ -123,6 +197,7 @@ results_refused() {
 	refused_again 1 'is one of the files that are read' --report "$logs/e.json" --json "$logs/e.json"
 	refused_again 1 "the finest bucket that there is has 10.000 us" --report "$logs/e.log" -o 2000000 -b 1
 	refused_again 1 'cannot write there' --report "$logs/e.json" --json "$logs/none/x"
+	seconds_refused
 	verdict
 }
 
@@ -162,6 +237,10 @@ runs_compare() {
 	compares 4 worse 0 ' worse$' "$logs/a.json" "$logs/short.json" --tolerance 5%
 	grep -q '^No intervals: 30 seconds of each run are needed' "$work/c.out" || complain 'that there are no intervals is not said'
 	compares 0 equal 0 '^equal: nothing differs at all$' "$logs/e.json" "$logs/e.json"
+	"$rant" --report -q "$logs/a.json" "$logs/b.json" --json "$logs/ab.json" || complain 'two runs do not add up'
+	"$rant" --report -q "$logs/slow.json" "$logs/short.json" --json "$logs/sum.json" || complain 'two slow runs do not add up'
+	compares 4 worse 15 '^p[0-9.]+ is .* worse, interval ' "$logs/ab.json" "$logs/sum.json" --tolerance 5%
+	grep -q '40000 samples, 80 seconds' "$work/c.out" || complain 'not all seconds of both runs are compared'
 	refused_again 1 'is void, its numbers say nothing: it cannot be compared' --compare "$logs/a.json" "$logs/void.json"
 	refused_again 1 'cannot be read' --compare "$logs/a.json" "$logs/none"
 	sed 's/"interval_ns": null/"interval_ns": 1000/' "$logs/a.json" >"$logs/clock.json"

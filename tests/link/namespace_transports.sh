@@ -51,7 +51,7 @@ port=l2 server=$mac_r pair 'l2: what is not there is said, and not told as 0' '0
 
 vlan=rv$$
 add_vlans() {
-	ip -n "${ns[e]}" link add link "$link_e" name "$vlan" type vlan id 5 && ip -n "${ns[r]}" link add link "$link_r" name "$vlan" type vlan id 5 &&
+	add_vlan "$vlan" 5 &&
 		ip -n "${ns[e]}" address add 10.77.5.1/24 dev "$vlan" && ip -n "${ns[r]}" address add 10.77.5.2/24 dev "$vlan" &&
 		ip -n "${ns[e]}" link set "$vlan" up && ip -n "${ns[r]}" link set "$vlan" up
 }

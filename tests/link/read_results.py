@@ -4,6 +4,9 @@
   read_results.py same REPORT AGAIN        the rows of statistics and histograms of AGAIN are those of REPORT
   read_results.py joined SCHEMA OWN JOINED the statistics of both logs, joined, are what the emitter heard itself
   read_results.py sum SCHEMA SUM JSON...   SUM is the sum of the others
+  read_results.py seconds SCHEMA RUN AGAIN LINES [CSV]   the seconds that are made of its log (which may be CSV) have what those of the run RUN
+                                           have, and the lines of --jsonl too
+  read_results.py together SCHEMA SUM LINES JSON...   SUM has the seconds of the others, in order
   read_results.py comparison SCHEMA JSON RESULT INTERVALS   what --compare has written: its result, and how many intervals
 """
 import collections
@@ -15,8 +18,10 @@ import sys
 sys.path.insert(0, os.path.dirname(__file__))
 import read_json
 
-# What a log cannot tell: the ways between two clocks.
-OF_A_RUN = re.compile(r"  (Forward|Backward)")
+# What a log cannot tell: the ways between two clocks, and how delays vary that are not of one.
+OF_A_RUN = re.compile(r"  (Forward|Backward|Send|Receive|Response IPDV|Network IPDV|IPDV:|Median and 99th of delays|Not in )")
+FIGURES = ("number", "from_ns", "to_ns", "unix_ns", "sent", "lost", "samples", "p50_ns", "p99_ns", "p99_9_ns", "max_ns", "longest_gap_ns",
+           "not_in_percentiles", "run", "skipped")
 
 
 def rows(path):
@@ -26,7 +31,7 @@ def rows(path):
     found, wanted = [], False
     for line in text[text.index("--- Latency Statistics ---"):].split("\n"):
         if line and not line.startswith(" "):
-            wanted = line.startswith(("---", "MIN", "Histogram", "Response Hist", "Network Hist", "Stages"))
+            wanted = line.startswith(("---", "MIN", "Histogram", "Response Hist", "Network Hist", "Stages", "Delays"))
         if wanted and line and not OF_A_RUN.match(line):
             found.append(line)
         if line.startswith("Latency: "):
@@ -104,6 +109,94 @@ def total(schema, whole, parts):
     return faults
 
 
+def buckets_of(seconds):
+    all_ = collections.Counter()
+    for one in seconds:
+        for start, count in one["buckets"]:
+            all_[start] += count
+    return all_
+
+
+def lines_of(schema_path, path, seconds):
+    """Those of --jsonl are as the schema says, and tell the same."""
+    import jsonschema
+    with open(schema_path, encoding="utf-8") as file:
+        definitions = read_json.strict(json.load(file)["definitions"])
+    with open(path, encoding="utf-8") as file:
+        lines = [json.loads(line, parse_constant=read_json.no_constant, object_pairs_hook=read_json.no_twin) for line in file]
+    faults = []
+    for number, line in enumerate(lines, 1):
+        one = {"$ref": f"#/definitions/line_{line['type']}", "definitions": definitions}
+        faults += [f"line {number}: {error.message[:200]}" for error in jsonschema.Draft7Validator(one).iter_errors(line)]
+    if [line["type"] for line in lines] != ["configuration"] + ["second"] * len(seconds) + ["summary"]:
+        faults.append("there are other lines than one for each second, between configuration and summary")
+    for line, one in zip(lines[1:], seconds):
+        read_json.check_buckets(line)
+        faults += [f"{name} of second {one['number']} is {line.get(name)} in its line" for name in FIGURES if line.get(name) != one.get(name)]
+    return faults
+
+
+def times(path):
+    """By the log itself: for each second the latencies."""
+    with open(path, encoding="utf-8") as file:
+        names = file.readline().strip().split(",")
+        t4, rtt, each, at, begin = names.index("T4_KERNEL"), names.index("RTT"), {}, 0, None
+        for line in file:
+            row = line.split(",")
+            begin = int(row[t4]) if begin is None else begin
+            at = max(at, int(row[t4]) - begin)
+            each.setdefault(at // 10**9, []).append(int(row[rtt]))
+    return {second: sorted(values) for second, values in each.items()}
+
+
+def by_the_log(seconds, path):
+    told, faults = {one["from_ns"] // 10**9: one for one in seconds if one["samples"]}, []
+    for second, values in times(path).items():
+        one = told.pop(second, {"samples": 0})
+        want = [len(values)] + [values[-(-len(values) * part // 1000) - 1] for part in (500, 990, 999, 1000)]
+        if [one.get(name) for name in ("samples", "p50_ns", "p99_ns", "p99_9_ns", "max_ns")] != want:
+            faults.append(f"second {second} of the log has {want}, and not {one}"[:300])
+    return faults + [f"second {second} is not in the log" for second in told]
+
+
+def seconds_again(schema, run, again, lines, log=None):
+    mine, theirs = load(schema, run), load(schema, again)
+    live, made = mine["seconds"], theirs["seconds"]
+    latency = "rtt_ns" if mine["run"]["role"] == "emit" else "response_ns"
+    faults = lines_of(schema, lines, made)
+    for one in made:
+        read_json.check_buckets(one)
+    for one, after in zip(made, made[1:]):
+        if one["to_ns"] != after["from_ns"] or one["number"] + 1 != after["number"] or one["to_ns"] % 10**9 or one["to_ns"] <= one["from_ns"]:
+            faults.append(f"second {after['number']} does not follow the one before it")
+    if sum(one["samples"] for one in made) != mine["statistics"][latency]["samples"] or buckets_of(made) != buckets_of(live):
+        faults.append("the samples of all seconds are not those of the run")
+    if len(live) == len(made) == 1 and any(live[0][name] != made[0][name] for name in FIGURES[7:11]):
+        faults.append(f"the only second of the run is {live[0]}, of its log {made[0]}"[:500])
+    if any(one["sent"] is not None or one["run"] != 1 for one in made) or not made:
+        faults.append("there are no seconds, or they tell what was sent, or are of several runs")
+    if not live[0]["unix_ns"] - live[0]["to_ns"] - 10**9 < made[0]["unix_ns"] - made[0]["to_ns"] < live[-1]["unix_ns"]:
+        faults.append("the first second was at another time")
+    if latency == "rtt_ns" and theirs["ipdv"]["rtt_ipdv_ns"] != mine["ipdv"]["rtt_ipdv_ns"]:
+        faults.append("the round trips vary in another way")
+    return faults + (by_the_log(made, log) if log else [])
+
+
+def together(schema, whole, lines, *parts):
+    all_ = load(schema, whole)["seconds"]
+    each = [load(schema, path)["seconds"] for path in parts]
+    faults = lines_of(schema, lines, all_)
+    for run, seconds in enumerate(each, 1):
+        mine = [one for one in all_ if one["run"] == run]
+        for name in FIGURES[1:12] + ("buckets",):
+            if [one.get(name) for one in mine] != [one.get(name) for one in seconds]:
+                faults.append(f"run {run}: its {name} are others")
+    ends = [one["unix_ns"] for one in all_]
+    if ends != sorted(ends) or [one["number"] for one in all_] != list(range(1, len(all_) + 1)) or len(all_) != sum(map(len, each)):
+        faults.append("they are not in order, or too many")
+    return faults
+
+
 def comparison(schema_path, path, result, intervals):
     import jsonschema
     with open(path, encoding="utf-8") as file:
@@ -127,7 +220,7 @@ def comparison(schema_path, path, result, intervals):
 
 def main():
     what, args = sys.argv[1], sys.argv[2:]
-    faults = {"same": same, "joined": joined, "comparison": comparison,
+    faults = {"same": same, "joined": joined, "comparison": comparison, "seconds": seconds_again, "together": together,
               "sum": lambda schema, whole, *parts: total(schema, whole, parts)}[what](*args)
     for text in (read_json.faults + faults)[:20]:
         print(text)

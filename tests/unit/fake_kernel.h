@@ -267,6 +267,7 @@ struct fake {
 	enum source there; /* the stamps of the peer that reflects */
 	bool no_ssid; /* it writes 0, as one of before RFC 8972 */
 	uint32_t old_age; /* of EXTRA_OLD: how many probes ago */
+	int64_t there_ppb; /* and they run so much faster than ours */
 	int64_t there_more_ns; /* all clocks of the peer that reflects are so much ahead */
 	bool synced; /* the clocks of the stamps at both ends agree */
 	enum figure threshold_on;

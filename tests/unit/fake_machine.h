@@ -97,6 +97,7 @@ static struct {
 	bool gro, lro, tso;
 	int ask_error; /* of all settings */
 	int busy_poll_error;
+	bool socket_in_ipv6;
 	const char *address_refused, *socket_refused; /* what rant says then */
 	const union address *asked_for;
 	uint64_t memlock;
@@ -227,12 +228,14 @@ int __wrap_nic_find_own(struct nic *n, int family)
 	assert_string_equal(n->name, "fake0");
 	assert_int_equal(family, AF_UNSPEC);
 	fake.asked_for = NULL;
+	n->first6.any.sa_family = AF_INET6;
 	return refuse(fake.address_refused);
 }
 
 int socket_open(struct channel *channel, const struct options *o, const struct nic *n)
 {
-	(void)o, (void)n;
+	(void)o;
+	fake.socket_in_ipv6 = n->first6.any.sa_family == AF_INET6;
 	channel->lane[0].fd = 77;
 	return refuse(fake.socket_refused);
 }
@@ -288,7 +291,7 @@ static inline const struct check_row *row_of(const char *subject)
 {
 	static const struct check_row *const all[] = {
 		check_stamps_rows, check_link_rows, check_refusals_rows, check_clocks_rows, check_interrupts_rows,
-		check_placement_rows, check_core_rows, check_kernel_rows, check_memory_rows,
+		check_placement_rows, check_core_rows, check_kernel_rows, check_memory_rows, check_rights_rows,
 	};
 
 	for (size_t i = 0; i < COUNT_OF(all); i++)

@@ -63,7 +63,7 @@ int64_t fake_there_ns(int64_t monotonic_ns, bool stamped)
 {
 	if (stamped && fake.synced)
 		return fake_wire_ns(monotonic_ns);
-	return monotonic_ns + fake.there_more_ns +
+	return monotonic_ns + monotonic_ns * fake.there_ppb / NS_PER_S + fake.there_more_ns +
 	       (stamped && fake.there == SOURCE_HARDWARE ? THERE_WIRE_OFFSET_NS : THERE_REAL_OFFSET_NS);
 }
 

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Command lines, parsed with what they say caught. A test includes options.c first, then this. */
+/* Command lines, parsed with what they say caught. */
 #ifndef OPTIONS_BENCH_H
 #define OPTIONS_BENCH_H
 
-#include "bad_options.h"
+#include "options/phrase.h"
+#include "options/table.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "bad_options.h"
 
 static char said[8192]; /* what the last parse() wrote to stderr */
 

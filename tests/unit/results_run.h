@@ -27,8 +27,10 @@ static const char results_run[] =
 "  \"max_ns\": 4000, \"max_seq\": 0, \"mean_ns\": 4000, \"stddev_ns\": 0, \"sum_ns\": 796000, \"percentiles\": [],\n"
 "  \"histogram\": {\"bucket_ns\": 1, \"overflow_from_ns\": 100000, \"overflow_samples\": 0, \"overflow_not_kept\": 0,\n"
 "   \"buckets\": [[4000, 199]], \"overflow\": []}}},\n"
-"\"seconds\": [{\"sent\": 100, \"lost\": 0, \"samples\": 100, \"not_in_percentiles\": 0, \"buckets\": [[4992, 100]]},\n"
-" {\"sent\": 102, \"lost\": 2, \"samples\": 100, \"not_in_percentiles\": 0, \"buckets\": [[5984, 99], [199680, 1]]}],\n"
+"\"seconds\": [{\"from_ns\": 0, \"to_ns\": 1000000000, \"unix_ns\": 1773883525780127138, \"sent\": 100, \"lost\": 0, \"samples\": 100,\n"
+"  \"p50_ns\": 5000, \"p99_ns\": 5000, \"p99_9_ns\": 5000, \"max_ns\": 5000, \"not_in_percentiles\": 0, \"buckets\": [[4992, 100]]},\n"
+" {\"from_ns\": 1000000000, \"to_ns\": 2000000000, \"unix_ns\": 1773883526780127138, \"sent\": 102, \"lost\": 2, \"samples\": 100,\n"
+"  \"p50_ns\": 6000, \"p99_ns\": 6000, \"p99_9_ns\": 200000, \"max_ns\": 200000, \"not_in_percentiles\": 0, \"buckets\": [[5984, 99], [199680, 1]]}],\n"
 "\"breaches\": null}\n";
 
 #endif

@@ -1,9 +1,11 @@
-/* build: wraps= sources=wire/allow.c libs= */
+/* build: wraps= sources=wire/allow.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Whom a reflector answers: --allow and the limits as options, and membership against an oracle that goes bit by bit. */
-#include "options.c"
+#include "options.h"
 
 #include "util.h"
+
+#include <arpa/inet.h>
 
 #include "wire/allow.h"
 

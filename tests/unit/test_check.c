@@ -154,6 +154,7 @@ static void test_whole(void **state)
 	assert_int_equal(strncmp(said, "NIC:\nok    stamps: hardware", 27), 0);
 	assert_non_null(strstr(said, "\n\nClock:\n"));
 	assert_non_null(strstr(said, "\n\nTracing:\nnote  tracefs: "));
+	assert_non_null(strstr(said, "\n\nRights:\nnote  capabilities: cannot tell"));
 	for (const char *const *name = finding_names; name < finding_names + FINDINGS; name++)
 		count_lines(*name);
 	assert_true(count_lines("ok") > 5 && count_lines("note") > 10);

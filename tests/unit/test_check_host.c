@@ -30,8 +30,8 @@ static void test_placement(void **state)
 	assert_non_null(strstr(said, "ok    scheduling: SCHED_RR 22 ("));
 	c.policy = SCHED_BATCH;
 	expect("scheduling",
-	       "note  scheduling: SCHED_BATCH (sched_getscheduler): other tasks of that CPU take turns with it: chrt "
-	       "-f 22 rant ..., below the priority of interrupt threads\n");
+	       "note  scheduling: SCHED_BATCH (sched_getscheduler): other tasks of that CPU take turns with it: rant "
+	       "--fifo 22, below the priority of interrupt threads\n");
 	c.policy = 77;
 	look("scheduling");
 	assert_non_null(strstr(said, "note  scheduling: another policy ("));
@@ -400,6 +400,23 @@ static void test_memory(void **state)
 	assert_non_null(strstr(said, "ok    memory lock"));
 }
 
+/* CAP_NET_ADMIN 12, CAP_NET_RAW 13, CAP_NET_BIND_SERVICE 10, CAP_SYS_NICE 23, CAP_IPC_LOCK 14, CAP_SETPCAP 8. */
+static void test_capabilities(void **state)
+{
+	(void)state;
+	set_up();
+	expect("capabilities", "note  capabilities: cannot tell (/proc/self/status: " ENOENT_TEXT ")\n");
+	put("/proc/self/status", "CapEff:\t0000000000807500\n");
+	expect("capabilities", "ok    capabilities: all that rant makes use of (CapEff in /proc/self/status)\n");
+	put("/proc/self/status", "CapEff:\t0000000000007500\n");
+	expect("capabilities",
+	       "note  capabilities: without cap_sys_nice (CapEff in /proc/self/status): what needs them is refused, or said to be left "
+	       "out: sudo, or setcap as in docs/privileges.md\n");
+	put("/proc/self/status", "CapEff:\tffffffffff7f8aff\n");
+	look("capabilities");
+	assert_non_null(strstr(said, "without cap_net_admin, cap_net_raw, cap_net_bind_service, cap_sys_nice, cap_ipc_lock, cap_setpcap (CapEff"));
+}
+
 static void test_tracefs(void **state)
 {
 	(void)state;
@@ -428,7 +445,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_placement), TEST(test_isolation), TEST(test_nohz_full), TEST(test_frequency),
 		TEST(test_idle), TEST(test_smt), TEST(test_numa), TEST(test_throttling), TEST(test_fair_server),
-		TEST(test_watchdog), TEST(test_preemption), TEST(test_gap), TEST(test_memory), TEST(test_tracefs),
+		TEST(test_watchdog), TEST(test_preemption), TEST(test_gap), TEST(test_memory), TEST(test_capabilities), TEST(test_tracefs),
 	};
 
 	util_seed();

@@ -439,7 +439,10 @@ static void test_socket(void **state)
 
 	(void)state;
 	set_up();
+	options.role = ROLE_REFLECT;
+	look("address");
 	expect("socket", "ok    socket: the kernel takes all options (setsockopt)\n");
+	assert_true(fake.socket_in_ipv6);
 	fake.socket_refused = "--priority 7: refused by the kernel (Operation not permitted): above 6 it needs "
 			      "CAP_NET_ADMIN (sudo)";
 	util_capture_begin(&capture);

@@ -691,7 +691,7 @@ install_by_make() {
 if chosen 'installed'; then
 	begin 'installed by make, it works; uninstalled, nothing is left of it'
 	copy "$work/source"
-	cp -r "$tree/Makefile" "$tree/plot" "$tree/completion" "$work/source"
+	cp -r "$tree/Makefile" "$tree/plot" "$tree/completion" "$tree/systemd" "$work/source"
 	mkdir -p "$work/source/build/man" "$work/source/man"
 	cp "$tree/man/rant-plot.1" "$work/source/man"
 	touch "$work/source/"{rant,build/man/rant.1,build/man/rant-config.8}

@@ -1,4 +1,4 @@
-/* build: wraps= sources= libs= */
+/* build: wraps= sources=options.c,options/[a-qs-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Command lines that fuzzing has kept. */
 #include "tests/fuzz/fuzz_options.c"

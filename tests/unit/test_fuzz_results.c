@@ -1,4 +1,4 @@
-/* build: sources=results/[a-z]*.c,report/[a-z]*.c,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,host/[a-z]*.c,histogram.c,tracefs.c,options.c libs= */
+/* build: sources=results/[a-z]*.c,report/[a-z]*.c,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,host/[a-z]*.c,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What fuzzing has kept of files that are read back, and changes of good ones, with a seed. */
 #include "tests/fuzz/fuzz_results.c"
@@ -82,11 +82,14 @@ static void changes(void **state)
 	(void)state;
 	changes_of(log_text, sizeof(log_text) - 1, 0);
 	changes_of(log_csv, sizeof(log_csv) - 1, 0);
+	changes_of(log_text, sizeof(log_text) - 1, 2);
+	changes_of(log_csv, sizeof(log_csv) - 1, 2);
 	snprintf(both, sizeof(both), "%s\xff%s", log_csv, log_reflector);
 	changes_of(both, strlen(both), 2);
 #ifdef WITH_JANSSON
 	changes_of(results_run, sizeof(results_run) - 1, 0);
 	changes_of(results_run, sizeof(results_run) - 1, 1);
+	changes_of(results_run, sizeof(results_run) - 1, 2);
 #endif
 }
 

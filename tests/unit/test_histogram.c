@@ -5,6 +5,9 @@
 
 #include "util.h"
 
+#include <inttypes.h>
+#include <pthread.h>
+
 static struct histogram h;
 static void *memory;
 
@@ -629,6 +632,104 @@ static void a_million_million_samples(void **state)
 	check_identity(n + 1);
 }
 
+/* ---- Beside the one who adds --------------------------------------------------------------------------------------- */
+
+static void a_copy_is_the_same(void **state)
+{
+	struct histogram copy;
+	void *other;
+
+	(void)state;
+	place_as(1000, 1, 16);
+	for (uint32_t i = 0; i < 3000; i++)
+		histogram_add(&h, (int64_t)util_below(1008), i);
+	histogram_add(&h, -1, 0);
+	other = malloc(histogram_bytes(&h));
+	assert_true(histogram_copy(&copy, other, &h));
+	assert_memory_equal(copy.overflow, h.overflow, histogram_bytes(&h));
+	assert_true(copy.overflow == other && copy.count == h.count && copy.negatives == 1 && copy.overflows == h.overflows);
+	assert_true(copy.min_ns == h.min_ns && copy.max_ns == h.max_ns && copy.min_seq == h.min_seq && copy.max_seq == h.max_seq);
+	assert_true(copy.sum == h.sum && copy.sum_of_squares == h.sum_of_squares);
+	free(other);
+}
+
+static void a_copy_of_nothing(void **state)
+{
+	struct histogram copy;
+	void *other;
+
+	(void)state;
+	place(1000);
+	other = malloc(histogram_bytes(&h));
+	assert_true(histogram_copy(&copy, other, &h));
+	assert_int_equal(copy.count, 0);
+	free(other);
+}
+
+/* The other thread stands still between the byte that wraps and the count beside it. */
+static void half_a_sample_is_no_copy(void **state)
+{
+	struct histogram copy;
+	void *other;
+
+	(void)state;
+	place(1000);
+	for (uint32_t i = 0; i < 300; i++)
+		histogram_add(&h, 5, i);
+	other = malloc(histogram_bytes(&h));
+	h.carry[5]--;
+	assert_false(histogram_copy(&copy, other, &h));
+	h.carry[5]++;
+	h.count--;
+	assert_false(histogram_copy(&copy, other, &h));
+	h.count++;
+	assert_true(histogram_copy(&copy, other, &h));
+	free(other);
+}
+
+#define ADDED 3000000
+
+/* Each value as often as the others, within 1: so the mean and the sum are known whenever one looks. */
+static void *add_many(void *done)
+{
+	for (uint32_t i = 0; i < ADDED; i++)
+		histogram_add(&h, 600 + i % 500, i);
+	atomic_store((_Atomic bool *)done, true);
+	return NULL;
+}
+
+static void copies_while_it_grows(void **state)
+{
+	_Atomic bool done = false;
+	uint64_t before = 0, copies = 0;
+	struct histogram copy;
+	pthread_t thread;
+	void *other;
+
+	(void)state;
+	place_as(1000, 1, 64);
+	other = malloc(histogram_bytes(&h));
+	assert_int_equal(pthread_create(&thread, NULL, add_many, &done), 0);
+	while (!atomic_load(&done)) {
+		uint64_t in_buckets = 0;
+
+		if (!histogram_copy(&copy, other, &h) || !copy.count)
+			continue;
+		for (uint32_t i = 0; i < copy.buckets; i++)
+			in_buckets += histogram_bucket(&copy, i);
+		assert_int_equal(in_buckets + copy.overflows, copy.count);
+		assert_true(copy.count >= before);
+		assert_true(copy.min_ns == 600 && copy.max_ns <= 1099);
+		assert_true(copy.count < 100000 || (histogram_mean_ns(&copy) > 845 && histogram_mean_ns(&copy) < 853));
+		before = copy.count;
+		copies++;
+	}
+	pthread_join(thread, NULL);
+	free(other);
+	check_identity(ADDED);
+	print_message("%" PRIu64 " copies\n", copies);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -648,6 +749,10 @@ int main(void)
 		cmocka_unit_test_teardown(minimum_and_maximum_with_their_numbers, release),
 		cmocka_unit_test_teardown(deviation_on_a_large_offset, release),
 		cmocka_unit_test_teardown(a_million_million_samples, release),
+		cmocka_unit_test_teardown(a_copy_is_the_same, release),
+		cmocka_unit_test_teardown(a_copy_of_nothing, release),
+		cmocka_unit_test_teardown(half_a_sample_is_no_copy, release),
+		cmocka_unit_test_teardown(copies_while_it_grows, release),
 	};
 
 	util_seed();

@@ -615,7 +615,7 @@ static void closing_clears_the_key(void **state)
 static void it_is_available(void **state)
 {
 	(void)state;
-	assert_true(hmac_is_available());
+	assert_non_null(strstr(hmac_library(), "libcrypto"));
 }
 
 #define TEST(f) cmocka_unit_test_setup(f, no_fakes)
@@ -648,7 +648,7 @@ static void without_libcrypto_it_refuses(void **state)
 	struct hmac *h;
 
 	(void)state;
-	assert_false(hmac_is_available());
+	assert_null(hmac_library());
 	int result = open_and_hear(&h, "/etc/rant.key", said);
 
 	assert_refused(h, result, -EOPNOTSUPP, said, "make CRYPTO=1");

@@ -1,4 +1,4 @@
-/* build: sources=wire/socket.c,wire/listen.c,wire/transport.c,wire/ethernet.c,wire/ports.c,wire/kernel_stamps.c,wire/timestamping.c libs=-lm */
+/* build: sources=wire/socket.c,wire/listen.c,wire/transport.c,wire/ethernet.c,wire/icmp.c,wire/ports.c,wire/kernel_stamps.c,wire/timestamping.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Lanes of a reflector, with real sockets on the loopback interface. */
 #include "wire/lane.c"

@@ -215,6 +215,7 @@ static const struct ptp_case {
 	/* Listed or not, "all" is tried where nothing else would do. */
 	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L2_EVENT), 0, HWTSTAMP_FILTER_ALL },
 	{ { .transport = TRANSPORT_UDP }, F(EVENT), SET(EVENT), HWTSTAMP_FILTER_ALL },
+	{ { .transport = TRANSPORT_ICMP }, F(EVENT), SET(EVENT), HWTSTAMP_FILTER_ALL },
 };
 
 static void test_ptp_filters(void **state)
@@ -266,13 +267,15 @@ static void test_ptp_refused(void **state)
 	ASSERT_SAID("its filters are: ptpv2-l2-event: use --transport l2 at both ends, or --stamp kernel");
 	nic_close(&n);
 
-	/* Of two that would do the one with IP. */
-	fake_on(&both);
-	assert_int_equal(nic_open(&n, "fake0"), 0);
-	CAPTURED(result, nic_stamp(&n, &(struct options){ .transport = TRANSPORT_UDP, .ptp_type = PTP_TYPE_SYNC }));
-	assert_int_equal(result, -ERANGE);
-	ASSERT_SAID("stamps PTP event packets only", "use --transport ptp at both ends, or --stamp kernel");
-	nic_close(&n);
+	/* Of two that would do the one with IP; nothing stamps echoes that does not stamp all. */
+	for (int i = 0; i < 2; i++) {
+		fake_on(&both);
+		assert_int_equal(nic_open(&n, "fake0"), 0);
+		CAPTURED(result, nic_stamp(&n, &(struct options){ .transport = i ? TRANSPORT_ICMP : TRANSPORT_UDP, .ptp_type = PTP_TYPE_SYNC }));
+		assert_int_equal(result, -ERANGE);
+		ASSERT_SAID("stamps PTP event packets only", "use --transport ptp at both ends, or --stamp kernel");
+		nic_close(&n);
+	}
 
 	fake_on(&all_only);
 	assert_int_equal(nic_open(&n, "fake0"), 0);

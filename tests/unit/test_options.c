@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps= sources= libs= */
+/* build: wraps= sources=options.c,options/[a-qs-z]*.c libs= */
 /* The command line: what is taken, what is refused and in which words. */
-#include "options.c"
+#include "options/rules.c"
 
 #include "options_bench.h"
+
+#include <arpa/inet.h>
 
 /* ---- Bad command lines ------------------------------------------------------------------------------------------- */
 
@@ -27,7 +29,7 @@ static void test_each_rule_is_seen_broken(void **state)
 		for (size_t r = 0; r < sizeof(rules) / sizeof(rules[0]); r++) {
 			struct phrase name = { "" };
 
-			append(&name, "rant: --%s ", rules[r].first);
+			phrase_add(&name, "rant: --%s ", rules[r].first);
 			seen[r] |= !strncmp(said, name.text, strlen(name.text)) && strstr(said, rules[r].why);
 		}
 	}
@@ -70,7 +72,7 @@ struct change {
 	const char *text;
 };
 
-#define CHANGES 6
+#define CHANGES 7
 #define YES(field) { BOOL, AT(bool, field), true, NULL }
 #define NUM(field, value) { INT64, AT(int64_t, field), value, NULL }
 #define TXT(field, value) { STRING, AT(const char *, field), 0, value }
@@ -171,6 +173,8 @@ static const struct good {
 	{ { E, "-t", "2", "--snapshot" }, { NUM(threshold_ns, 2000), YES(snapshot), YES(trace_marker) } },
 	{ { E, "-T", "--save-trace", "d" }, { YES(trace_marker), TXT(save_trace_path, "d") } },
 	{ { E, "--trace-interval", "0.1" }, { NUM(trace_interval_ns, 100000000) } },
+	{ { E, "--summary-every", "1h" }, { NUM(summary_ns, 3600000000000) } },
+	{ { E, "--summary-every", "1" }, { NUM(summary_ns, 1000000000) } },
 	{ { E, "-T", "-Ct2", "--trace-rearm", "--save-trace=d" },
 	  { YES(trace_marker), YES(keep_going), NUM(threshold_ns, 2000), YES(trace_rearm), TXT(save_trace_path, "d") } },
 	{ { E, "-H" }, { YES(histogram) } },
@@ -235,6 +239,12 @@ static const struct good {
 	  { NUM(transport, TRANSPORT_PTP), NUM(port, 319), NUM(ptp_type, PTP_TYPE_SYNC) } },
 	{ { E, "--transport", "ptp", "--ptp-domain", "0" }, { NUM(transport, TRANSPORT_PTP), NUM(port, 319), NUM(ptp_domain, 0) } },
 	{ { E, "--transport", "l2" }, { NUM(transport, TRANSPORT_L2), NUM(port, 0) } },
+	{ { A, "--transport", "icmp" },
+	  { EMITS("10.0.0.1"), NUM(transport, TRANSPORT_ICMP), NUM(port, 0), NUM(interval_ns, 10000000), YES(interval_implied), NUM(window, 11) } },
+	{ { A, "--transport", "icmp", "--interval", "1us", "--window", "4" },
+	  { EMITS("10.0.0.1"), NUM(transport, TRANSPORT_ICMP), NUM(port, 0), NUM(interval_ns, 1000), NUM(window, 4) } },
+	{ { E, "--transport", "icmp", "--check" },
+	  { NUM(transport, TRANSPORT_ICMP), NUM(port, 0), NUM(interval_ns, 10000000), YES(interval_implied), NUM(window, 11), YES(check) } },
 	{ { A, "--size", "1472" }, { EMITS("10.0.0.1"), NUM(size_bytes, 1472) } },
 	{ { A, "--plain" }, { EMITS("10.0.0.1"), YES(plain) } },
 	{ { A, "--plain", "-t", "5", "--threshold-on", "rtt" },
@@ -291,6 +301,8 @@ static const struct good {
 
 	{ { "--report", "a" }, { TXT(interface, NULL), YES(report), { INT, offsetof(struct options, files), 1, NULL } } },
 	{ { "a", "--report", "-H", "b", "-q" }, { TXT(interface, NULL), YES(report), YES(histogram), YES(quiet), { INT, offsetof(struct options, files), 2, NULL } } },
+	{ { "--report", "a", "--jsonl", "f", "--hlog", "g" },
+	  { TXT(interface, NULL), YES(report), TXT(jsonl_path, "f"), TXT(hlog_path, "g"), { INT, offsetof(struct options, files), 1, NULL } } },
 	{ { "--compare", "a", "b" }, { TXT(interface, NULL), YES(compare), { INT, offsetof(struct options, files), 2, NULL } } },
 	{ { "--compare", "a", "b", "--tolerance", "5%,500ns" },
 	  { TXT(interface, NULL), YES(compare), { INT, offsetof(struct options, files), 2, NULL }, NUM(tolerance.milli_percent, 5000), NUM(tolerance.ns, 500) } },
@@ -576,7 +588,7 @@ static const char *const contract[] = {
 	"  -C, --continue ", "  -L, --log-threshold US ", "  -p, --busy-poll-us US ", "  -N, --no-tx-ts ",
 	"  -R, --no-hw-ts ", "  -q, --quiet ", "  -V, --version ", "  -M, --pmc ", "      --port PORT ",
 	"      --stamp SOURCE ", "      --timeout MS ", "      --count N ", "      --once ", "      --on-breach ACTION ",
-	"      --save-trace DIR ", "      --trace-rearm ", "      --trace-interval S ", "      --allow PREFIX ",
+	"      --summary-every S ", "      --save-trace DIR ", "      --trace-rearm ", "      --trace-interval S ", "      --allow PREFIX ",
 	"      --check ", "  -4, --ipv4 ", "  -6, --ipv6 ", "      --no-cpu-dma-latency ", "      --strict ", "      --no-step-check ", "      --allow-short ",
 	"      --size N ", "      --plain ", "      --key FILE ", "      --dscp N ", "      --priority N ", "      --vlan-priority N ",
 	"      --ttl N ", "      --threshold-on WHICH ", "      --log-full ", "      --json FILE ", "      --jsonl FILE ", "      --hgrm FILE ",
@@ -597,7 +609,7 @@ static const struct {
 	{ "--once-silence S", "(10 s)" }, { "--log-format FORM", ": text, npy or csv (text)" },
 	{ "--ttl N", "(255)" }, { "--threshold-on WHICH", ": rtt, network or response (rtt)" }, { "--sessions N", "(1024)" },
 	{ "--window N", "(1 probes)" }, { "--source-ports N", "(1)" }, { "--stamp-every N", "(1 probes)" }, { "--pacing HOW", ": hybrid, sleep or spin (hybrid)" },
-	{ "--transport HOW", ": udp, ptp or l2 (udp)" }, { "--ptp-type TYPE", ": delay-req or sync (delay-req)" },
+	{ "--transport HOW", ": udp, ptp, l2 or icmp (udp)" }, { "--ptp-type TYPE", ": delay-req or sync (delay-req)" },
 	{ "--ptp-domain N", "(127)" },
 };
 
@@ -618,12 +630,12 @@ static bool used_somewhere(const char *word)
 static void test_every_name_is_tested(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < ROWS; i++) {
+	for (size_t i = 0; i < option_rows; i++) {
 		struct phrase name = { "" }, letter = { "" };
 
-		append(&name, "--%s", table[i].name);
-		append(&letter, "-%c", table[i].letter);
-		if (!used_somewhere(name.text) || (table[i].letter && !used_somewhere(letter.text)))
+		phrase_add(&name, "--%s", option_table[i].name);
+		phrase_add(&letter, "-%c", option_table[i].letter);
+		if (!used_somewhere(name.text) || (option_table[i].letter && !used_somewhere(letter.text)))
 			fail_msg("no good command line uses %s %s", name.text, letter.text);
 	}
 }
@@ -631,10 +643,10 @@ static void test_every_name_is_tested(void **state)
 static void test_names_are_unique(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < ROWS; i++) {
+	for (size_t i = 0; i < option_rows; i++) {
 		for (size_t j = 0; j < i; j++) {
-			assert_string_not_equal(table[i].name, table[j].name);
-			assert_false(table[i].letter && table[i].letter == table[j].letter);
+			assert_string_not_equal(option_table[i].name, option_table[j].name);
+			assert_false(option_table[i].letter && option_table[i].letter == option_table[j].letter);
 		}
 	}
 }
@@ -656,15 +668,15 @@ static void test_help_names_every_option(void **state)
 	char *text = usage();
 
 	(void)state;
-	assert_int_equal(ROWS, sizeof(contract) / sizeof(contract[0]));
-	for (size_t i = 0; i < ROWS; i++) {
+	assert_int_equal(option_rows, sizeof(contract) / sizeof(contract[0]));
+	for (size_t i = 0; i < option_rows; i++) {
 		struct phrase line = { "\n" };
 
-		append(&line, "%s", contract[i]);
+		phrase_add(&line, "%s", contract[i]);
 		if (!strstr(text, line.text))
 			fail_msg("no line begins with '%s'", contract[i]);
-		if (!strstr(text, table[i].help))
-			fail_msg("no help for --%s", table[i].name);
+		if (!strstr(text, option_table[i].help))
+			fail_msg("no help for --%s", option_table[i].name);
 	}
 	free(text);
 }
@@ -707,7 +719,7 @@ static void test_help_is_complete_and_narrow(void **state)
 	for (const char *line = text; *line; line = strchr(line, '\n') + 1, lines++)
 		if (strcspn(line, "\n") > 100)
 			fail_msg("%zu columns: %.*s", strcspn(line, "\n"), (int)strcspn(line, "\n"), line);
-	assert_true(lines > ROWS);
+	assert_true(lines > option_rows);
 	assert_null(strchr(text, '\t'));
 	free(text);
 }

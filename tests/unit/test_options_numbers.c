@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps= sources= libs= */
+/* build: wraps= sources=options.c,options/[a-mo-z]*.c libs= */
 /* Numbers on the command line: each at the ends of its range, and the parser against a slow oracle. */
-#include "options.c"
+#include "options/number.c"
 
 #include "options_bench.h"
 
+#include <inttypes.h>
 #include <regex.h>
 
 #define NUMBER_TEXT_MAX 64
@@ -40,7 +41,7 @@ static void assert_boundary(const struct option_row *row, int64_t value, bool go
 	const char *const args[ARGS] = { E, "-b", "0.001", "-o", "10000000", "-l", "f", name, text, role,
 					 ptp ? "--transport=ptp" : chance ? "--interval=1" :
 					 !strcmp(row->name, "stamp-every") ? "--window=9" : NULL, seed ? "--poisson" : NULL };
-	const char *const words[WORDS] = { name, "is out of range: give ", allowed(row).text };
+	const char *const words[WORDS] = { name, "is out of range: give ", phrase_allowed(row).text };
 	struct options o;
 
 	snprintf(name, sizeof(name), "--%s", row->name);
@@ -60,7 +61,7 @@ static void test_boundaries(void **state)
 	int numbers = 0;
 
 	(void)state;
-	for (const struct option_row *row = table; row < table + ROWS; row++) {
+	for (const struct option_row *row = option_table; row < option_table + option_rows; row++) {
 		if (row->kind != KIND_NUMBER)
 			continue;
 		numbers++;
@@ -71,7 +72,7 @@ static void test_boundaries(void **state)
 		assert_boundary(row, row->max, true);
 		assert_boundary(row, row->max + step_of(row), false);
 	}
-	assert_int_equal(numbers, 31);
+	assert_int_equal(numbers, 32);
 }
 
 static uint64_t random_state;
@@ -171,7 +172,7 @@ static void test_numbers_against_oracle(void **state)
 	print_message("SEED=%" PRIu64 "\n", random_state);
 	assert_int_equal(regcomp(&number, "^-?([0-9]*[.])?[0-9]+$", REG_EXTENDED | REG_NOSUB), 0);
 	for (int i = 0; i < 200000; i++) {
-		const struct option_row *row = &table[random_below(ROWS)];
+		const struct option_row *row = &option_table[random_below(option_rows)];
 		int64_t got = -12345, want = -12345; /* stays when the text is refused */
 		char text[NUMBER_TEXT_MAX];
 		enum number verdict;
@@ -198,9 +199,9 @@ static void test_units_say_the_same(void **state)
 
 	(void)state;
 	for (int i = 0; i < 200000; i++) {
-		const struct option_row *row = &table[random_below(ROWS)];
+		const struct option_row *row = &option_table[random_below(option_rows)];
 		const struct time_unit *unit = &time_units[random_below((uint64_t)TIME_UNITS)];
-		const int64_t fine_ns = unit->ns / power_of_ten(unit->decimals);
+		const int64_t fine_ns = unit->ns / option_power_of_ten(unit->decimals);
 		int64_t want, ns, got = -12345;
 		char text[NUMBER_TEXT_MAX];
 		int length;

@@ -80,12 +80,31 @@ static void a_link_that_changes_is_told(void **state)
 	assert_int_equal(lines(), 3);
 }
 
+/* Whom an echo goes to runs no reflector, and needs none. */
+static void who_answers_no_echo(void **state)
+{
+	static const struct options o = { .transport = TRANSPORT_ICMP };
+
+	(void)state;
+	for (int refused = 0; refused <= 2; refused += 2) {
+		struct util_capture capture;
+
+		util_capture_begin(&capture);
+		progress_tell_silence(&o, "10.9.8.7", (uint64_t)refused);
+		util_capture_end(&capture, said, sizeof(said));
+		assert_non_null(strstr(said, ": no answer from 10.9.8.7 after 3 s"));
+		assert_non_null(strstr(said, refused ? "the kernel refused 2 times: a router says by ICMP" : "it answers no echoes (a firewall"));
+		assert_null(strstr(said, "reflector"));
+		assert_int_equal(lines(), 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_gone_is_told_once_and_who_is_back_too),
 		cmocka_unit_test(one_after_the_other_between_two_looks),
-		cmocka_unit_test(a_link_that_changes_is_told),
+		cmocka_unit_test(a_link_that_changes_is_told), cmocka_unit_test(who_answers_no_echo),
 	};
 
 	util_seed();

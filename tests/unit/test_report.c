@@ -1,4 +1,4 @@
-/* build: sources=report/headline.c,report/buckets.c,report/verdict_finding.c,report/log_file.c,report/log_mend.c,report/account.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/evidence.c,report/label.c,report/machine.c,host/place.c,report/part.c,report/statistics.c,report/variation.c,report/source_ports.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+/* build: sources=report/headline.c,report/buckets.c,report/verdict_finding.c,report/log_file.c,report/log_mend.c,report/account.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/echo.c,report/evidence.c,report/label.c,report/machine.c,host/place.c,report/part.c,report/statistics.c,report/variation.c,report/source_ports.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The report as a whole: a run with one of everything, the last lines, and the configuration before it. */
 #include "report/report.c"
@@ -122,8 +122,8 @@ static void what_no_other_cpu_means(void **state)
 	(void)state;
 	assert_no(written(0), "Nothing was done beside the measurement");
 	report.no_other_cpu = true;
-	assert_line(written(0), "Nothing was done beside the measurement (progress, commands, comparing the clocks): no CPU but "
-		    "the measuring one may be used.");
+	assert_line(written(0), "Nothing was done beside the measurement (progress, commands, comparing the clocks, the report so far): "
+		    "no CPU but the measuring one may be used.");
 }
 
 /* ---- The verdict ------------------------------------------------------------------------------------------------- */

@@ -188,6 +188,80 @@ static void the_same_twice(void **state)
 	blocks_free(&b);
 }
 
+/* A run of so many seconds, all of whose samples have this value. */
+static void add_run(struct blocks *b, unsigned seconds, int64_t value_ns)
+{
+	b->runs++;
+	for (unsigned i = 0; i < seconds; i++) {
+		blocks_add(b, 1, 0);
+		b->block[b->blocks - 1].run = b->runs;
+		blocks_add_bucket(b, value_ns, 1);
+	}
+}
+
+/* Of `most` draws: how many rows of the first run there are. Each draw has whole blocks of it, which are as long as that. */
+static uint64_t rows_of_first(const struct blocks *b, unsigned length, unsigned draws, uint64_t *all)
+{
+	uint64_t state = 9, rows = 0;
+	struct table t;
+
+	assert_int_equal(make_table(&t, b), 0);
+	*all = 0;
+	for (unsigned i = 0; i < draws; i++) {
+		take_some(&t, &state);
+		assert_int_equal(t.sum[0] % length, 0);
+		rows += t.sum[0];
+		for (size_t k = 0; k < t.columns; k++)
+			*all += t.sum[k];
+	}
+	free_table(&t);
+	return rows;
+}
+
+static void a_block_is_of_one_run(void **state)
+{
+	struct blocks b = { .has_loss = true };
+	uint64_t all, rows;
+
+	(void)state;
+	add_run(&b, 16, 10);
+	add_run(&b, 24, 20);
+	rows = rows_of_first(&b, 7, 20000, &all);
+	assert_in_range(1000 * rows / all, 395, 405);
+	blocks_free(&b);
+}
+
+/* Its blocks are shorter, and there are more of them. */
+static void a_short_run_is_drawn_as_often(void **state)
+{
+	struct blocks b = { .has_loss = true };
+	uint64_t all, rows;
+
+	(void)state;
+	add_run(&b, 2, 10);
+	add_run(&b, 98, 20);
+	rows = rows_of_first(&b, 2, 20000, &all);
+	assert_in_range(10000 * rows / all, 190, 210);
+	blocks_free(&b);
+}
+
+/* Together they have more seconds than the table has rows; and there may be more runs than that. */
+static void many_runs(void **state)
+{
+	struct bootstrap_figure f = { .numerator = 50, .denominator = 100, .difference = 0 };
+	struct blocks a = { .has_loss = true }, b = { .has_loss = true };
+
+	(void)state;
+	for (unsigned i = 0; i < 300; i++)
+		add_run(&a, 1 + i % 5, 10 + i);
+	for (unsigned i = 0; i < 1500; i++)
+		add_run(&b, 1, 10 + i % 300);
+	assert_int_equal(bootstrap_run(&a, &b, &f, 1), 0);
+	assert_true(f.low < 0 && f.high > 0 && f.high - f.low < 200);
+	blocks_free(&a);
+	blocks_free(&b);
+}
+
 /* All samples are alike: the difference is certain. */
 static void no_variation(void **state)
 {
@@ -212,6 +286,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(independent_seconds), cmocka_unit_test(a_long_tail), cmocka_unit_test(seconds_that_hang_together),
 		cmocka_unit_test(the_fewest), cmocka_unit_test(the_same_twice), cmocka_unit_test(no_variation),
+		cmocka_unit_test(a_block_is_of_one_run), cmocka_unit_test(a_short_run_is_drawn_as_often), cmocka_unit_test(many_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* build: sources=results/[a-k]*.c,results/log_[a-z]*.c,results/o[a-z]*.c,results/r[a-z]*.c,results/tree.c,report/[a-z]*.c,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,host/[a-z]*.c,histogram.c,tracefs.c,options.c libs= */
+/* build: sources=results/[a-k]*.c,results/log_[a-z]*.c,results/o[a-z]*.c,results/r[a-z]*.c,results/seconds.c,results/tree.c,report/[a-z]*.c,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,host/[a-z]*.c,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Logs as a run: those of one end added, those of both ends joined. */
 #include "results/logs.c"
@@ -166,6 +166,37 @@ static void several_of_one_end(void **state)
 	assert_null(strstr(told(), "other:"));
 }
 
+/* By whatever it was lost: what is between the first and the last. */
+static void numbers_without_a_record(void **state)
+{
+	(void)state;
+	open_log(0, PLAIN "9,1000,6000,5000\n5,2000,8000,6000\n7,3000,9000,6000\n7,3000,9000,6000\n");
+	assert_int_equal(logs_add(o, logs, 1), 0);
+	assert_told("  one: 2 sequence numbers between its first and its last have no record: lost, without stamps, or left out\n");
+}
+
+/* Of a reflector they may be those of several senders. */
+static void numbers_at_a_reflector(void **state)
+{
+	(void)state;
+	open_log(0, THERE_CSV "5,1,2,3,4,3\n7,11,12,13,14,3\n");
+	assert_int_equal(logs_add(o, logs, 1), 0);
+	assert_string_equal(told(), "");
+}
+
+/* Of each pair of consecutive numbers; a reflector's are of its sessions. */
+static void how_round_trips_vary(void **state)
+{
+	const struct variation_figure *f = &o->exchange.variation.of[VARIATION_RTT];
+
+	(void)state;
+	open_log(0, PLAIN "5,1000,6000,5000\n6,2000,9000,7000\n8,3000,9000,6000\n9,3000,9001,6001\n");
+	assert_int_equal(logs_add(o, logs, 1), 0);
+	assert_int_equal(f->count, 2);
+	assert_int_equal(f->min_ns, 1);
+	assert_int_equal(f->max_ns, 2000);
+}
+
 static void of_other_kinds(void **state)
 {
 	(void)state;
@@ -183,7 +214,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(both_ends), TEST(numbers_that_are_there_twice), TEST(a_response_that_cannot_be), TEST(another_run), TEST(nothing_joins),
-		TEST(a_program_there), TEST(one_end), TEST(several_of_one_end), TEST(of_other_kinds),
+		TEST(a_program_there), TEST(one_end), TEST(several_of_one_end), TEST(numbers_without_a_record),
+		TEST(numbers_at_a_reflector), TEST(how_round_trips_vary), TEST(of_other_kinds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* build: sources=results/[a-q]*.c,results/run_[a-z]*.c,results/tree.c,report/[a-z]*.c,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,host/[a-z]*.c,histogram.c,tracefs.c,options.c libs= */
+/* build: sources=results/[a-q]*.c,results/run_[a-z]*.c,results/seconds.c,results/tree.c,report/[a-z]*.c,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,host/[a-z]*.c,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What --json has written, read again: added up, and refused where it is wrong or does not fit. */
 #include "results/runs.c"
@@ -86,6 +86,20 @@ static void one_run(void **state)
 	outcome_close(o);
 }
 
+/* Of wide buckets only rounded figures are there: one of 199 responses was a nanosecond longer, which no deviation of 0 shows. */
+static void a_deviation_is_never_more_than_it_was(void **state)
+{
+	struct outcome *o = begin();
+
+	(void)state;
+	assert_int_equal(add(o, "a", with("\"sum_ns\": 796000, \"percentiles\": [],\n  \"histogram\": {\"bucket_ns\": 1,",
+					  "\"sum_ns\": 796001, \"percentiles\": [],\n  \"histogram\": {\"bucket_ns\": 10,"), NULL), 0);
+	outcome_finish(o);
+	assert_int_equal((int64_t)(histogram_mean_ns(&o->stage[STAGE_RESPONSE]) * 1000), 4000005);
+	assert_int_equal((int64_t)(histogram_deviation_ns(&o->stage[STAGE_RESPONSE]) + 0.5), 0);
+	outcome_close(o);
+}
+
 static void three_runs(void **state)
 {
 	struct outcome *o = begin();
@@ -108,6 +122,37 @@ static void three_runs(void **state)
 	assert_int_equal(o->exchange.directions.lost_unknown, 2);
 	assert_int_equal(o->reasons, 3);
 	assert_string_equal(o->reason[2].path, "c");
+	outcome_close(o);
+}
+
+/* As --report puts seconds of several runs: in the order of time. */
+static void runs_of_one_file(void **state)
+{
+	struct outcome *o = begin();
+	struct blocks b = { .block = NULL };
+	char text[TEXT_BYTES];
+
+	(void)state;
+	snprintf(text, sizeof(text), "%s", with("\"from_ns\": 0,", "\"run\": 7, \"from_ns\": 0,"));
+	memcpy(strstr(text, "{\"from_ns\": 1000000000,"), "{\"run\": 3, \"from_ns\":0,", 23);
+	assert_int_equal(add(o, "a", results_run, &b), 0);
+	assert_int_equal(add(o, "b", text, &b), 0);
+	assert_int_equal(b.runs, 3);
+	assert_int_equal(b.blocks, 4);
+	assert_int_equal(b.block[1].run, 1);
+	assert_int_equal(b.block[2].run, 2); /* that was 3 */
+	assert_int_equal(b.block[2].max_ns, 200000);
+	assert_int_equal(b.block[3].run, 3);
+	assert_int_equal(b.block[1].began_unix_ns, 1773883524780127138);
+	assert_int_equal(b.block[2].began_unix_ns, 1773883524780127138);
+	assert_int_equal(o->file[0].run, 1);
+	assert_int_equal(o->file[1].run, 2);
+	assert_true(b.has_loss);
+	assert_false(b.unknown);
+	assert_int_equal(add(o, "c", with("\"seconds\": [", "\"others\": ["), &b), 0);
+	assert_true(b.unknown);
+	assert_int_equal(o->file[2].run, 0);
+	blocks_free(&b);
 	outcome_close(o);
 }
 
@@ -174,7 +219,7 @@ static const struct {
 	{ "\"samples\": 200, \"negative\"", "\"samples\": 201, \"negative\"", "a: rtt_ns has not as many samples in its histogram as it says" },
 	{ "\"samples\": 200, \"negative\"", "\"samples\": 200.0, \"negative\"", "a: rtt_ns has no good count of samples" },
 	{ "\"min_ns\": 5000", "\"min_ns\": 4999", "a: rtt_ns has a min_ns or max_ns that is not that of its samples" },
-	{ "\"max_ns\": 200000,", "\"max_ns\": 200001,", "a: rtt_ns has a min_ns or max_ns that is not that of its samples" },
+	{ "\"max_ns\": 200000, \"max_seq", "\"max_ns\": 200001, \"max_seq", "a: rtt_ns has a min_ns or max_ns that is not that of its samples" },
 	{ "\"sum_ns\": 1294000", "\"sum_ns\": 1294001", "a: rtt_ns has a sum_ns that is not that of its samples" },
 	{ "[[5000, 100], [6000, 99]]", "[[5000, 100], [6000, 98]]", "a: rtt_ns has not as many samples" },
 	{ "[[5000, 100], [6000, 99]]", "[[6000, 99], [5000, 100]]", "a: rtt_ns has a bucket that is none" },
@@ -198,6 +243,14 @@ static const struct {
 	{ "[[4992, 100]]", "[[4992, 99]]", "a: seconds has one whose buckets have not its samples" },
 	{ "[[4992, 100]]", "[[4992, 101]]", "a: seconds has one whose buckets have not its samples" },
 	{ "\"sent\": 100, \"lost\": 0", "\"sent\": 100, \"lost\": []", "a: seconds has one without its counts" },
+	{ "{\"from_ns\": 0, \"to_ns\": 1000000000,", "{\"to_ns\": 1000000000,", "a: seconds has one without its figures and times" },
+	{ "{\"from_ns\": 0, \"to_ns\": 1000000000,", "{\"from_ns\": 0, \"to_ns\": -1,", "a: seconds has one without its figures and times" },
+	{ "{\"from_ns\": 1000000000,", "{\"from_ns\": 2000000001,", "a: seconds has one without its figures and times" },
+	{ "\"unix_ns\": 1773883525780127138", "\"unix_ns\": -9223372036854775807", "a: seconds has one without its figures and times" },
+	{ "\"unix_ns\": 1773883525780127138", "\"unix_ns\": true", "a: seconds has one without its figures and times" },
+	{ "\"p99_9_ns\": 200000", "\"p99_9_ns\": 200001", "a: seconds has one without its figures and times" },
+	{ "\"p50_ns\": 6000", "\"p50_ns\": null", "a: seconds has one without its figures and times" },
+	{ "\"p50_ns\": 6000", "\"run\": 4294967296, \"p50_ns\": 6000", "a: seconds has one without its figures and times" },
 	{ "\"ttl\": 255", "\"ttl\": [255]", "a: configuration.options.ttl is no number and no text" },
 };
 
@@ -280,7 +333,9 @@ static void a_statistic_of_a_newer_rant(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_run), cmocka_unit_test(three_runs), cmocka_unit_test(what_is_not_known),
+		cmocka_unit_test(one_run), cmocka_unit_test(a_deviation_is_never_more_than_it_was), cmocka_unit_test(three_runs),
+		cmocka_unit_test(runs_of_one_file),
+		cmocka_unit_test(what_is_not_known),
 		cmocka_unit_test(samples_that_were_not_kept), cmocka_unit_test(wrong_files), cmocka_unit_test(runs_that_do_not_fit),
 		cmocka_unit_test(deep_and_odd), cmocka_unit_test(a_statistic_of_a_newer_rant),
 	};

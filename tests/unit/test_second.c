@@ -1,4 +1,4 @@
-/* build: sources=report/json.c,report/label.c,measure/tally.c,measure/stages.c libs= */
+/* build: sources=report/order.c,report/json.c,report/label.c,measure/tally.c,measure/stages.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The samples of a second: its percentiles, its buckets, and what is counted where it cannot be told. */
 #include "report/second.c"

@@ -95,50 +95,52 @@ static void a_later_one_ends_the_program(void **state)
 	expect_end(SIGINT, SIGHUP, NS_PER_S);
 }
 
-/* The run was ended without a signal: the first one that comes then, while the report is written, must not cost it. */
-static void what_the_program_asked_for_is_no_signal(void **state)
+/* What is caught stays caught, so such a test is a process of its own; it passes when it returns 0. */
+struct process {
+	int (*act)(void);
+};
+
+static void in_a_process(void **state)
 {
+	const struct process *p = *state;
 	int status;
-	pid_t pid;
+	const pid_t pid = fork();
 
-	(void)state;
-	pid = fork();
-	if (!pid) {
-		const volatile sig_atomic_t *asked = stop_catch_signals(abort);
-
-		stop_now();
-		if (!*asked)
-			_exit(1);
-		fake_ns = START_NS;
-		raise(SIGINT);
-		_exit(*asked ? 0 : 2);
-	}
+	if (!pid)
+		_exit(p->act());
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 }
 
+#define PROCESS(name) { #name, in_a_process, NULL, NULL, &(struct process){ name } }
+
+/* The run was ended without a signal: the first one that comes then, while the report is written, must not cost it. */
+static int what_the_program_asked_for_is_no_signal(void)
+{
+	const volatile sig_atomic_t *asked = stop_catch_signals(abort);
+
+	stop_now();
+	if (!*asked)
+		return 1;
+	fake_ns = START_NS;
+	raise(SIGINT);
+	return *asked ? 0 : 2;
+}
+
 /* Both are there before the handler runs: it is not interrupted by itself. */
-static void two_that_wait_are_the_same(void **state)
+static int two_that_wait_are_the_same(void)
 {
 	sigset_t both;
-	int status;
-	pid_t pid;
 
-	(void)state;
-	pid = fork();
-	if (!pid) {
-		stop_catch_signals(abort);
-		sigemptyset(&both);
-		sigaddset(&both, SIGINT);
-		sigaddset(&both, SIGTERM);
-		sigprocmask(SIG_BLOCK, &both, NULL);
-		raise(SIGINT);
-		raise(SIGTERM);
-		sigprocmask(SIG_UNBLOCK, &both, NULL);
-		_exit(stop ? 0 : 1);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+	stop_catch_signals(abort);
+	sigemptyset(&both);
+	sigaddset(&both, SIGINT);
+	sigaddset(&both, SIGTERM);
+	sigprocmask(SIG_BLOCK, &both, NULL);
+	raise(SIGINT);
+	raise(SIGTERM);
+	sigprocmask(SIG_UNBLOCK, &both, NULL);
+	return stop ? 0 : 1;
 }
 
 /* A report that waits for its reader is not lost by the signal that is the same. */
@@ -176,34 +178,37 @@ static void a_write_goes_on(void **state)
 	assert_int_equal(got, room + 1);
 }
 
-static void what_is_ignored_stays_so(void **state)
+static int what_is_ignored_stays_so(void)
 {
-	int status;
-	pid_t pid;
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	stop_catch_signals(abort);
+	raise(SIGHUP);
+	raise(SIGPIPE);
+	if (stop)
+		return 1;
+	raise(SIGINT);
+	return stop ? 0 : 2;
+}
 
-	(void)state;
-	pid = fork();
-	if (!pid) {
-		signal(SIGHUP, SIG_IGN);
-		signal(SIGINT, SIG_IGN);
-		stop_catch_signals(abort);
-		raise(SIGHUP);
-		raise(SIGPIPE);
-		if (stop)
-			_exit(1);
-		raise(SIGINT);
-		_exit(stop ? 0 : 2);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+/* However many come, and whatever this thread does: it is interrupted by none. */
+static int a_question_waits_until_it_is_taken(void)
+{
+	stop_catch_signals(abort);
+	if (stop_take_question())
+		return 1;
+	kill(getpid(), SIGUSR1);
+	kill(getpid(), SIGUSR1);
+	return !stop && stop_take_question() && !stop_take_question() ? 0 : 2;
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(within_half_a_second_it_is_the_same), cmocka_unit_test(a_later_one_ends_the_program),
-		cmocka_unit_test(two_that_wait_are_the_same), cmocka_unit_test(a_write_goes_on),
-		cmocka_unit_test(what_is_ignored_stays_so), cmocka_unit_test(what_the_program_asked_for_is_no_signal),
+		PROCESS(two_that_wait_are_the_same), cmocka_unit_test(a_write_goes_on),
+		PROCESS(what_is_ignored_stays_so), PROCESS(what_the_program_asked_for_is_no_signal),
+		PROCESS(a_question_waits_until_it_is_taken),
 	};
 
 	return cmocka_run_group_tests_name("stop", tests, NULL, NULL);

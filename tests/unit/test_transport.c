@@ -1,4 +1,4 @@
-/* build: sources=wire/socket.c,wire/ethernet.c,wire/ports.c,wire/listen.c,wire/kernel_stamps.c,wire/timestamping.c,wire/lane.c libs=-lm */
+/* build: sources=wire/socket.c,wire/ethernet.c,wire/icmp.c,wire/ports.c,wire/listen.c,wire/kernel_stamps.c,wire/timestamping.c,wire/lane.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The rows of the transports, and what goes through one with an envelope: on the loopback of the real kernel, where that is permitted. */
 #include "wire/transport.c"

@@ -480,9 +480,9 @@ static void both_ways_by_the_offset_of_the_clocks(void **state)
 	struct sample s = told_of(1, 1000, 5000, 700);
 
 	(void)state;
-	variation_tell_ways(&x, &s, 5 * NS_PER_S + 300, 850);
-	variation_tell_ways(&x, &s, 5 * NS_PER_S - 100, 840);
-	variation_tell_ways(&x, &s, 5 * NS_PER_S + 1001, 700);
+	variation_tell_ways(&x, &s, (const int64_t[]){ 5 * NS_PER_S + 300, 5 * NS_PER_S + 300 }, 850);
+	variation_tell_ways(&x, &s, (const int64_t[]){ 5 * NS_PER_S - 100, 5 * NS_PER_S - 100 }, 840);
+	variation_tell_ways(&x, &s, (const int64_t[]){ 5 * NS_PER_S + 1001, 5 * NS_PER_S + 1001 }, 700);
 	assert_true(t->delay[TOLD_SEND].count == 2 && t->delay[TOLD_SEND].sum == 700 + 1100);
 	assert_true(t->delay[TOLD_RECEIVE].count == 3 && t->delay[TOLD_RECEIVE].sum == 1000 + 600 + 1701);
 	assert_int_equal(t->negative[TOLD_SEND], 1);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What an echo cannot tell, and what its answers may be. */
+#ifndef REPORT_ECHO_H
+#define REPORT_ECHO_H
+
+#include "rant.h"
+
+struct report;
+
+/* A paragraph, of a run with --transport icmp. */
+void echo_write(FILE *out, const struct report *r);
+
+#endif

@@ -1,0 +1,143 @@
+/* build: sources=report/order.c,report/progress.c,report/report.c,host/stop.c,host/filter.c,host/watch.c,report/headline.c,report/buckets.c,report/verdict_finding.c,report/log_file.c,report/log_mend.c,report/account.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/evidence.c,report/echo.c,report/label.c,report/machine.c,host/place.c,report/part.c,report/statistics.c,report/variation.c,report/source_ports.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is told of a run while it goes on: the text, its line, and when that is due. */
+#include "report/so_far.c"
+
+#include "fake_report.h"
+
+static void all(FILE *out)
+{
+	so_far_write(out, &report, &histogram, 12.34, 0);
+}
+
+static void line(FILE *out)
+{
+	so_far_write_line(out, &report, &histogram, 3600);
+}
+
+static void without_latencies(FILE *out)
+{
+	so_far_write(out, &report, NULL, 1, 0);
+	so_far_write_line(out, &report, NULL, 1);
+}
+
+static const char *text_of(void (*write_it)(FILE *out))
+{
+	size_t bytes;
+	free(text);
+	FILE *out = open_memstream(&text, &bytes);
+
+	write_it(out);
+	fclose(out);
+	return text;
+}
+
+static void of_a_reflector(void **state)
+{
+	struct account *a = &exchange.account;
+
+	(void)state;
+	options.role = ROLE_REFLECT;
+	options.histogram = false;
+	for (uint32_t i = 0; i < 3; i++)
+		histogram_add(&histogram, 1000 * (i + 1), i);
+	counter_add(&a->received, 10);
+	counter_add(&a->sent, 3);
+	counter_add(&a->recorded, 3);
+	counter_add(&a->disallowed, 4);
+	counter_add(&a->over_rate, 3);
+	counter_add(&a->missing_tx, 1);
+	counter_add(&sessions.opened, 2);
+	assert_string_equal(text_of(all),
+			    "Report so far, after 12.3 s; it goes on.\n"
+			    "Response p50 2.00 us, p99.9 3.00 us, max 3.00 us (#2) of 3 samples (too few for p99.9) in 12.3 s\n"
+			    "\n"
+			    "--- Latency Statistics ---\n"
+			    "MIN: 1000 ns | MAX: 3000 ns | AVG: 2000 ns | Total Samples: 3\n"
+			    "\n"
+			    "Packets so far (one that is on its way is in some of the counts, and in others not):\n"
+			    "  Sent      :  3\n"
+			    "  Received  :  10\n"
+			    "  Recorded  :  3\n"
+			    "  Disallowed:  4\n"
+			    "  Over rate :  3\n"
+			    "  Transmit  :  1\n"
+			    "  Sessions  :  2\n"
+			    "\n"
+			    "Only at the end: the verdict, breaches, stages, how delays vary, clocks, and what this machine did.\n"
+			    "\n");
+	assert_string_equal(text_of(line),
+			    "So far: Response p50 2.00 us, p99.9 3.00 us, max 3.00 us (#2) of 3 samples (too few for p99.9) in 3600 s; "
+			    "Sent 3; Received 10; Recorded 3; Disallowed 4; Over rate 3; Transmit 1; Sessions 2\n");
+}
+
+static void of_an_emitter(void **state)
+{
+	(void)state;
+	options.threshold_ns = 1;
+	histogram_add(&histogram, 5000, 1);
+	counter_add(&exchange.account.sent, 2);
+	counter_add(&exchange.account.lost, 1);
+	assert_string_equal(text_of(line),
+			    "So far: RTT p50 5.00 us, p99.9 5.00 us, max 5.00 us (#1) of 1 sample (too few for p99.9) in 3600 s, 1 lost; "
+			    "Sent 2; Received 0; Lost 1; Breaches 0\n");
+	assert_line(text_of(all), "  Maximum   :  5.00 us (#1)"); /* as it has --histogram */
+	assert_no(text_of(all), "Sessions");
+}
+
+static void what_cannot_be_read_is_told(void **state)
+{
+	(void)state;
+	assert_line(text_of(without_latencies), "The latencies cannot be read at this moment: ask again");
+	assert_line(text, "So far: latencies cannot be read at this moment, after 1 s; Sent 0; Received 0");
+	assert_no(text, "MIN:");
+}
+
+/* The samples above --overflow are not in order where they are added. */
+static void a_copy_is_in_order(void **state)
+{
+	struct so_far s = { .report = &report };
+	struct histogram copy;
+	const struct histogram *h;
+
+	(void)state;
+	for (uint32_t i = 0; i < 100; i++)
+		histogram_add(&histogram, (int64_t)(200 + i * 37 % 100) * NS_PER_US, i);
+	h = copy_histogram(&s, &copy);
+	assert_ptr_equal(h, &copy);
+	assert_int_equal(histogram_percentile(h, 50, 100).value_ns, 249 * NS_PER_US);
+	assert_int_equal(histogram.overflow[1], 237 * NS_PER_US);
+	so_far_stop(&s);
+	assert_null(s.memory);
+}
+
+static void lines_are_due(void **state)
+{
+	struct so_far s = { .report = &report };
+
+	(void)state;
+	assert_false(is_due(&s, 100 * NS_PER_S, 1)); /* not asked for */
+	options.summary_ns = 10 * NS_PER_S;
+	assert_false(is_due(&s, 9 * NS_PER_S, NS_PER_S));
+	assert_true(is_due(&s, 11 * NS_PER_S, NS_PER_S));
+	assert_false(is_due(&s, 11 * NS_PER_S + 1, NS_PER_S));
+	assert_false(is_due(&s, 21 * NS_PER_S - 1, NS_PER_S));
+	assert_true(is_due(&s, 21 * NS_PER_S + 5, NS_PER_S));
+	/* After a halt one line, and the next one when it would have been. */
+	assert_true(is_due(&s, 58 * NS_PER_S, NS_PER_S));
+	assert_false(is_due(&s, 60 * NS_PER_S, NS_PER_S));
+	assert_true(is_due(&s, 61 * NS_PER_S, NS_PER_S));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(of_a_reflector, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(of_an_emitter, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_cannot_be_read_is_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_copy_is_in_order, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(lines_are_due, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests_name("so_far", tests, NULL, NULL);
+}
