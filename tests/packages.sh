@@ -31,7 +31,7 @@ if command -v apt-get >/dev/null; then
 	column=1
 	present() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 	install() { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"; }
-	offered() { apt-cache policy "$1" 2>/dev/null | grep -q '^  Candidate: [^(]'; }
+	offered() { apt-cache policy "$1" 2>/dev/null | grep '^  Candidate: [^(]' >/dev/null; } # grep -q would end apt-cache by a signal
 elif command -v dnf >/dev/null; then
 	column=2
 	present() { rpm -q --quiet --whatprovides "$1"; }

@@ -79,7 +79,7 @@ slow pair 'T2 and T3 of the same packets missing' 'rx_stamp_missing_every=18 tx_
 pair 'T3 twice, and late for the next reply' 'directions=2 tx_stamp_late_every=19 late_us=20000 tx_stamp_twice_every=3' \
 	'--timeout 2000' "$C 400" 'len(flagged("unknown")) > 10' 'flagged("unknown") <= struck("tx_stamp_late_every", 2)' \
 	'e["Came late"] == 0' 'r["Came twice"] > 100' 'len(R) + r["Unstamped"] == N'
-slow pair 'every T3 late for the next reply' 'directions=2 tx_stamp_late_every=1 late_us=40000' '--timeout 2000' "$C 400" \
+slow pair 'every T3 late for the next reply' 'directions=2 tx_stamp_late_every=1 late_us=40000' '--timeout 2000' "$C 400 --interval 1ms" \
 	'len(T) == 400' 'len(flagged("unknown")) > 300'
 slow pair 'T1 late' 'directions=1 tx_stamp_late_every=39 late_us=8000' '--timeout 2000' "$C 2000" 'len(T) == stamps["Complete"] == 2000'
 slow pair 'every stamp comes 100 us after its packet' 'tx_stamp_delay_us=100 vary_steps=1000' '--timeout 2000' "$C 2000" \
