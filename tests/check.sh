@@ -9,7 +9,8 @@
 #   TEST=NAME    only those with NAME in their name, which is that of their file: make check TEST=NAME
 #   LAB=0        without the virtual machines
 #
-# What runs in real time, in the lab and between namespaces, is run once more where something failed: see twice().
+# What runs in real time, in the lab, between namespaces and with threads and clocks of the kernel, is run once more where something failed:
+# see twice().
 set -uo pipefail
 shopt -s nullglob
 
@@ -78,15 +79,15 @@ passed_again() {
 # "AGAIN FILE COMMAND..." runs it once more, FILE being what was printed: what does not fail then has passed, and the end of the output
 # tells so.
 twice() {
-	local again=$1 name=$2
+	local again=$1 name=$2 first=$work/first.$BASHPID second=$work/second.$BASHPID
 
 	shift 2
-	once "$work/first" "$name" "$@"
-	if grep -q '^not ok ' "$work/first"; then
-		once "$work/second" "$name, once more" "$again" "$work/first" "$@"
-		passed_again "$work/second" <"$work/first" >>"$results"
+	once "$first" "$name" "$@"
+	if grep -q '^not ok ' "$first"; then
+		once "$second" "$name, once more" "$again" "$first" "$@"
+		passed_again "$second" <"$first" >>"$results"
 	else
-		cat "$work/first" >>"$results"
+		cat "$first" >>"$results"
 	fi
 }
 
@@ -254,7 +255,8 @@ run() {
 		# shellcheck disable=SC2086 # words
 		case $kind in
 		static) one "${title[$name]}" $command ;;
-		unit | script | config) CMOCKA_MESSAGE_OUTPUT=TAP many "$name" $command ;;
+		unit) CMOCKA_MESSAGE_OUTPUT=TAP twice again "$name" $command ;;
+		script | config) many "$name" $command ;;
 		network) part "$name" twice again "$command" $command ;;
 		esac
 	done
@@ -279,7 +281,7 @@ if [ ${#programs[@]} -gt 0 ] && ! part build make -s -j"$(nproc)" "${programs[@]
 	echo "0 passed, 1 failed, 0 skipped"
 	exit 1
 fi
-# Side by side: none of these depends on time.
+# Side by side: few of these depend on time.
 {
 	part static run static
 	part unit run unit
