@@ -5,6 +5,7 @@
 #include "host/clock.h"
 #include "measure/exchange.h"
 #include "options.h"
+#include "report/digits.h"
 #include "report/report.h"
 
 const struct label_role label_roles[] = {
@@ -74,12 +75,16 @@ void label_latency(const struct options *o, char *text, size_t bytes)
 		 stamp_name(a, sizeof(a), &r->time[from], o->stamp));
 }
 
-/* By two digits at a time: a log has millions of numbers. */
+/* By eight digits at a time, or two. */
 char *label_digits(char *end, uint64_t v, int least)
 {
 	static const char pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
 				    "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
 
+	for (; v >= DIGITS_EIGHT || least >= 8; v /= DIGITS_EIGHT, least -= 8) {
+		end -= 8;
+		digits_put_eight(end, (uint32_t)(v % DIGITS_EIGHT));
+	}
 	for (; v >= 10; v /= 100, least -= 2) {
 		end -= 2;
 		memcpy(end, pairs + v % 100 * 2, 2);

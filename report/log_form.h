@@ -19,7 +19,7 @@ struct log_columns {
 	struct stage stages[STAGES];
 	/* Of each time the second that was written last, as text: it changes once in a second. */
 	struct {
-		int64_t s;
+		int64_t at_ns; /* its begin */
 		char text[1 + LOG_TIME_WIDTH - 9];
 	} second[ALL_TIMES];
 };

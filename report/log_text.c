@@ -2,6 +2,7 @@
 /* Lines of the log. */
 #include "report/log_text.h"
 
+#include "report/digits.h"
 #include "report/label.h"
 
 #include <string.h>
@@ -88,30 +89,47 @@ static char *put_nothing(char *at, size_t width)
 
 static char *put_time(char *at, struct log_columns *c, int i, int64_t ns)
 {
-	const int64_t s = ns / NS_PER_S;
 	char *end = at + 1 + LOG_TIME_WIDTH, *text = c->second[i].text;
+	const uint64_t since_ns = (uint64_t)ns - (uint64_t)c->second[i].at_ns;
 
-	if (s <= 0 || s != c->second[i].s) { /* none is 0 to begin with */
+	if (since_ns >= NS_PER_S || ns < NS_PER_S) { /* none is 0 to begin with */
 		fill(at, label_time_digits(end, ns), end);
 		memcpy(text, at, sizeof(c->second[i].text));
-		c->second[i].s = s;
+		c->second[i].at_ns = ns - ns % NS_PER_S;
 		return end;
 	}
 	memcpy(at, text, sizeof(c->second[i].text));
-	label_digits(end, (uint64_t)(ns - s * NS_PER_S), 9);
+	end[-9] = (char)('0' + since_ns / DIGITS_EIGHT);
+	digits_put_eight(end - 8, (uint32_t)(since_ns % DIGITS_EIGHT));
 	return end;
 }
 
+/* Nearly all are short: for these there is no loop, and nothing to guess wrong. */
+static inline char *put_number_aligned(char *at, int64_t v, size_t width)
+{
+	char text[NUMBER_MAX_BYTES], *start;
+	size_t bytes;
+
+	if (v >= 0 && v < DIGITS_EIGHT) {
+		memset(at, ' ', width - 8);
+		digits_put_aligned(at + width - 8, (uint32_t)v);
+		return at + width;
+	}
+	start = label_signed_digits(text + sizeof(text), v);
+	bytes = (size_t)(text + sizeof(text) - start);
+	if (bytes >= width) {
+		memcpy(at, start, bytes);
+		return at + bytes;
+	}
+	memcpy(at + width - bytes, start, bytes);
+	return fill(at, at + width - bytes, at + width);
+}
+
+/* The column of the longest numbers is wider. */
 static char *put_value(char *at, int64_t value_ns)
 {
-	char text[32], *end = at + 1 + LATENCY_WIDTH, *start = label_signed_digits(text + sizeof(text), value_ns);
-	const size_t bytes = (size_t)(text + sizeof(text) - start);
-
-	/* The column of the longest numbers is wider. */
-	if (bytes > LATENCY_WIDTH)
-		end = at + 1 + bytes;
-	memcpy(end - bytes, start, bytes);
-	return fill(at, end - bytes, end);
+	*at++ = ' ';
+	return put_number_aligned(at, value_ns, LATENCY_WIDTH);
 }
 
 static char *put_stage(char *at, const struct log_columns *c, const struct sample *s, int stage)
@@ -147,7 +165,7 @@ char *log_text_record(char *at, struct log_columns *c, const struct sample *s, u
 	char flags[FLAGS_WIDTH + 1];
 
 	(void)left_out;
-	at = fill(at, label_digits(at + SEQ_WIDTH, s->seq, 1), at + SEQ_WIDTH);
+	at = put_number_aligned(at, s->seq, SEQ_WIDTH);
 	at = put_times(at, c, s, 0);
 	at = put_value(at, s->latency_ns);
 	if (c->full) {

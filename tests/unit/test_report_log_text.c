@@ -5,6 +5,8 @@
 
 #include "log_bench.h"
 
+#include <inttypes.h>
+
 /* ---- The columns ------------------------------------------------------------------------------------------------- */
 
 static const char *logged(void)
@@ -267,6 +269,48 @@ static void times_before_1970_keep_their_sign(void **state)
 }
 
 /* With times that a hostile reflector could tell, the numbers of a line are wider than its columns, and yet not cut. */
+/* Of each number of digits the last one, the first and the one after it, with both signs: columns of latencies get wider, and nothing is cut. */
+static void numbers_stand_at_the_right_of_their_columns(void **state)
+{
+	char expected[64], got[64];
+
+	(void)state;
+	for (int64_t power = 1; power <= 1000000000000000000; power *= 10) {
+		for (int64_t v = power - 1; v <= power + 1; v++) {
+			*put_value(got, v) = 0;
+			snprintf(expected, sizeof(expected), " %15" PRId64, v);
+			assert_string_equal(got, expected);
+			*put_value(got, -v) = 0;
+			snprintf(expected, sizeof(expected), " %15" PRId64, -v);
+			assert_string_equal(got, expected);
+		}
+		if (power == 1000000000000000000)
+			break;
+	}
+	for (uint64_t seq = 1; seq <= UINT32_MAX; seq *= 3) {
+		*put_number_aligned(got, (int64_t)seq, SEQ_WIDTH) = 0;
+		snprintf(expected, sizeof(expected), "%10" PRIu64, seq);
+		assert_string_equal(got, expected);
+	}
+}
+
+/* The second is remembered: within it, at both ends of it, before it and long after it. */
+static void a_time_is_written_by_the_second_before_it(void **state)
+{
+	static const int64_t steps_ns[] = { 0, 1, 999999998, 1, NS_PER_S - 1, 1, -1, -NS_PER_S, 5, 86400 * NS_PER_S, -3 };
+	struct log_columns c = { .options = &options };
+	int64_t ns = 1771555281 * NS_PER_S;
+	char expected[64], got[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(steps_ns) / sizeof(steps_ns[0]); i++) {
+		ns += steps_ns[i];
+		*put_time(got, &c, 0, ns) = 0;
+		snprintf(expected, sizeof(expected), " %20" PRId64 ".%09" PRId64, (int64_t)(ns / NS_PER_S), (int64_t)(ns % NS_PER_S));
+		assert_string_equal(got, expected);
+	}
+}
+
 static void the_longest_line_has_its_room(void **state)
 {
 	enum { SHORT = RULE_FULL_WIDTH + 1, LONG = SHORT + 4 + 5 };
@@ -394,6 +438,8 @@ int main(void)
 		LOG_TEST(a_plain_log_of_an_emitter_that_heard_all),
 		LOG_TEST(an_absent_stamp_is_a_dash),
 		LOG_TEST(times_before_1970_keep_their_sign),
+		LOG_TEST(numbers_stand_at_the_right_of_their_columns),
+		LOG_TEST(a_time_is_written_by_the_second_before_it),
 		LOG_TEST(the_longest_line_has_its_room),
 		LOG_TEST(the_documented_fields),
 		LOG_TEST(fields_of_a_full_log),

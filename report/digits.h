@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Digits of numbers, many at a time: a log has millions of them, and each is made on a CPU that a measurement may need. */
+#ifndef REPORT_DIGITS_H
+#define REPORT_DIGITS_H
+
+#include "rant.h"
+
+#include <endian.h>
+
+#define DIGITS_EIGHT 100000000 /* from here on a number has more than eight */
+
+/* Of a number below DIGITS_EIGHT eight octets, each 0 to 9, the most significant in the lowest bits. All are found at once, in parts of
+ * one word: a hundredth and a tenth are multiplications, exact up to 10^4 and 100. */
+static inline uint64_t digits_of_eight(uint32_t v)
+{
+	uint64_t parts = v / 10000 | (uint64_t)(v % 10000) << 32, tops;
+
+	tops = (parts * 10486 >> 20) & 0x0000007f0000007f;
+	parts = tops | (parts - tops * 100) << 16;
+	tops = (parts * 103 >> 10) & 0x000f000f000f000f;
+	return tops | (parts - tops * 10) << 8;
+}
+
+/* Eight digits of a number below DIGITS_EIGHT, with zeros before it. */
+static inline void digits_put_eight(char *at, uint32_t v)
+{
+	const uint64_t digits = htole64(digits_of_eight(v) | 0x3030303030303030);
+
+	memcpy(at, &digits, sizeof(digits));
+}
+
+/* The same with blanks before it; of 0 the last digit stays. */
+static inline void digits_put_aligned(char *at, uint32_t v)
+{
+	const uint64_t digits = digits_of_eight(v), last = (uint64_t)1 << 56;
+	const int zeros = __builtin_ctzll(digits | last) & ~7; /* bits of them */
+	const uint64_t text = htole64((digits | 0x3030303030303030) ^ (0x1010101010101010 & (((uint64_t)1 << zeros) - 1)));
+
+	memcpy(at, &text, sizeof(text));
+}
+
+#endif
