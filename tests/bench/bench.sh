@@ -69,14 +69,13 @@ compile_lograte() {
 # An older rant has a log that is sized for 50,000 packets a second, and a veth carries five times that: so it is told a longer
 # duration, and interrupted.
 run_rant() {
-	local stamp=$1 duration=$((6 * seconds)) kind outputs_r=() outputs_e=()
+	local stamp=$1 duration=$((6 * seconds)) kind outputs_e=()
 
 	shift
 	for kind in $outputs; do
-		outputs_r+=("--$kind" "$work/r.$kind.log")
 		outputs_e+=("--$kind" "$work/e.$kind.log")
 	done
-	start_reflector "${before[@]}" "$rant" -i "$if_r" --stamp "$stamp" -H ${logged:+-l "$work/r.log"} -d $duration "${outputs_r[@]}" "$@"
+	start_reflector "${before[@]}" "$rant" -i "$if_r" --stamp "$stamp" -H ${logged_there:+-l "$work/r.log"} -d $duration "$@"
 	if [[ $two ]]; then
 		slot=first start_emitter "$rant" -i "$if_e" -a "$ip_r" --stamp "$stamp" -H -l "$work/first.log" -d $duration
 		pid_first=$pid_e
@@ -133,20 +132,28 @@ run_plain() {
 }
 
 run_unlogged() {
-	local logged=
+	local logged='' logged_there=''
 
 	run_rant kernel "$@"
 }
 
-# With all that a run can write, at both ends.
+# One program with its log. That of the other one's would be written on the same two CPUs, each of which has a loop that never sleeps, and
+# take as much from this one.
+run_logged() {
+	local logged_there=''
+
+	run_rant kernel
+}
+
+# With all that a run can write, in the same way.
 run_outputs() {
-	local outputs='json jsonl hgrm hlog prometheus'
+	local outputs='json jsonl hgrm hlog prometheus' logged_there=''
 
 	run_rant kernel
 }
 
 run_full() {
-	local of_emitter=(--log-full)
+	local of_emitter=(--log-full) logged_there=''
 
 	run_rant kernel -s
 }
@@ -213,6 +220,7 @@ run_subject() {
 	rant-flood) run_flood ;;
 	rant-clock) run_clock ;;
 	rant-unlogged) run_unlogged ;;
+	rant-logged) run_logged ;;
 	rant-outputs) run_outputs ;;
 	rant-all) run_unlogged -s ;;
 	rant-*) run_rant "${1#*-}" ;;
@@ -342,7 +350,7 @@ median() {
 
 # figures: by KIND/SUBJECT, of all its runs; by KIND/A:B/A and KIND/A:B/B, those of their turns
 declare -A figures octets log_records
-logged=yes outputs='' left_out='' two=''
+logged=yes logged_there=yes outputs='' left_out='' two=''
 judged=() told=() # pairs
 
 has() {
@@ -381,8 +389,8 @@ compare() {
 # All that can be measured here, a pair a line: those that are judged, and those that are told.
 choose_pairs() {
 	judged=("$control control" 'rant-kernel bare-kernel-connected' 'rant-user bare-user-connected' 'rant-user bare-stamp-connected'
-		'rant-kernel rant-plain' 'rant-kernel rant-unlogged' 'rant-outputs rant-unlogged' 'rant-full rant-all')
-	told=('rant-kernel bare-kernel' 'rant-user bare-user' 'bare-stamp-connected bare-user-connected' 'rant-two rant-kernel')
+		'rant-kernel rant-plain' 'rant-logged rant-unlogged' 'rant-outputs rant-unlogged' 'rant-full rant-all')
+	told=('rant-kernel rant-unlogged' 'rant-kernel bare-kernel' 'rant-user bare-user' 'bare-stamp-connected bare-user-connected' 'rant-two rant-kernel')
 	if have sockperf; then
 		judged+=('rant-user sockperf-spin')
 		told+=('rant-user sockperf' 'rant-flood sockperf-load')
@@ -739,7 +747,8 @@ write_budgets() {
 	unmeasured "kernel stamps : the public rant's -R" '>= 6'
 	judge_ratio 'two emitters on one reflector : one (compare OLD=)' '' rant-two rant-kernel
 	judge_ratio 'with the stamps of the reflector : --plain' 0.97 rant-kernel rant-plain
-	judge_ratio 'with a log : without' 0.99 rant-kernel rant-unlogged
+	judge_ratio 'with a log : without' 0.99 rant-logged rant-unlogged
+	judge_ratio '  one at each end, on these two CPUs' '' rant-kernel rant-unlogged
 	judge_ratio 'with --log and all outputs for programs : without' 0.99 rant-outputs rant-unlogged
 	judge_ratio '--log-full -s : -s without a log' 0.97 rant-full rant-all
 	if [[ ${calls[*]:-} ]]; then
