@@ -157,7 +157,7 @@ fuzz:
 	build/fuzz_results $(FUZZING) -max_len=4096 build/corpus_results tests/fuzz/corpus_results
 	tests/fuzz/config_arguments.sh $(SECONDS)
 
-# OLD=PROGRAM: another rant, and this one beside it.
+# OLD=PROGRAM: another rant, and this one beside it. PUBLIC=PROGRAM: the public tool of this name, beside the others.
 bench:
 	tests/packages.sh build demo bench
 	$(MAKE) rant

@@ -11,12 +11,13 @@
 #
 # A report, not a test: the exit status is 0 whatever the figures, and 1 if it could not run. Needs root and a C compiler.
 # ROUNDS (10), turns of a pair that is judged, and SECONDS_EACH (1) set how long it takes: about six minutes as they stand. One line
-# says whether other work on the machine was too much: then no ratio is judged.
+# says whether other work on the machine was too much: then no ratio is judged. PUBLIC: the public tool of this name, if it is there.
 set -euo pipefail
 export LC_ALL=C
 
 rant=$(realpath -- "${1:-./rant}")
 old=${2:+$(realpath -- "$2")} # the other rant
+public=${PUBLIC:+$(realpath -- "$PUBLIC")}
 rounds=${ROUNDS:-10}
 seconds=${SECONDS_EACH:-1}
 here=$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")
@@ -44,7 +45,7 @@ check_input() {
 
 	[[ $rounds =~ ^[1-9][0-9]*$ && $seconds =~ ^[1-9][0-9]*$ ]] || die "ROUNDS and SECONDS_EACH are whole numbers from 1"
 	((EUID == 0)) || die "network namespaces need root: use sudo"
-	for tool in "$rant" ${old:+"$old"}; do
+	for tool in "$rant" ${old:+"$old"} ${public:+"$public"}; do
 		[[ -x $tool ]] || die "$tool: not there or not executable: run 'make' first, or give its path"
 	done
 	for tool in ip taskset awk "${CC:-cc}"; do
@@ -187,6 +188,17 @@ run_flood() {
 	run_rant kernel
 }
 
+# It reads its clock for a second after it has bound its socket, and waits for ever for a packet that was lost.
+run_public() {
+	local port=12345
+
+	start_reflector "$public" -i "$if_r" -R
+	sleep 1.5
+	start_emitter timeout -s INT $((seconds + 5)) "$public" -i "$if_e" -a "$ip_r" -R -d "$seconds"
+	wait_for_emitter
+	stop_reflector
+}
+
 # By the clock, as irtt sends.
 run_clock() {
 	local of_emitter=(--interval 1ms)
@@ -230,6 +242,7 @@ run_subject() {
 	sockperf-spin) run_sockperf --nonblocked ;;
 	sockperf-load) run_sockperf_load ;;
 	irtt) run_irtt ;;
+	public) run_public ;;
 	esac
 }
 
@@ -262,6 +275,8 @@ figures_of() {
 		/percentile 50\.000 =/ { p50 = $NF }
 		/percentile 99\.900 =/ { p999 = $NF }
 		END {
+			if (rate == "" && samples && duration > 0)
+				rate = samples / duration
 			if (samples && duration > 0.01 && rate > samples / (duration - 0.005))
 				rate = samples / (duration - 0.005)
 			if (samples && duration > 0 && avg != "")
@@ -397,6 +412,7 @@ choose_pairs() {
 	else
 		say 'sockperf is not installed: left out.\n\n'
 	fi
+	[[ ! $public ]] || judged+=('rant-kernel public')
 	if have irtt; then
 		told+=('rant-clock irtt')
 	else
@@ -744,7 +760,7 @@ write_budgets() {
 	judge_ratio "  : sockperf ping-pong, $payload octets" '' rant-user sockperf
 	judge_ratio "--window 64, kernel stamps : sockperf under-load, $payload_flood octets" 1 rant-flood sockperf-load
 	judge_ratio 'a probe each ms, kept : irtt' 1 rant-clock irtt
-	unmeasured "kernel stamps : the public rant's -R" '>= 6'
+	judge_ratio "kernel stamps : the public rant's -R (PUBLIC=)" 6 rant-kernel public
 	judge_ratio 'two emitters on one reflector : one (compare OLD=)' '' rant-two rant-kernel
 	judge_ratio 'with the stamps of the reflector : --plain' 0.97 rant-kernel rant-plain
 	judge_ratio 'with a log : without' 0.99 rant-logged rant-unlogged
