@@ -311,6 +311,7 @@ static int start_log(struct run *r)
 static int plan_rights(struct run *r)
 {
 	struct rights_needs needs = { .nic = r->nic.changed, .save_path = r->options.save_trace_path,
+				      .priority = r->channel.keeps_priority && r->channel.priority > SOCKET_PRIORITY_FREE,
 				      .trace_path = r->trace.path, .trace_made = r->trace.created };
 
 	outputs_need(&r->outputs, &needs);

@@ -44,6 +44,7 @@ static const struct {
 	int number;
 	bool has_level;
 	unsigned level; /* the second argument must be this */
+	unsigned name; /* and the third this; 0: any */
 } allowed[] = {
 	{ .number = SCMP_SYS(sendmsg) }, { .number = SCMP_SYS(recvmsg) }, { .number = SCMP_SYS(ppoll) },
 	{ .number = SCMP_SYS(sendto) }, { .number = SCMP_SYS(recvfrom) }, /* send(), recv() */
@@ -59,6 +60,7 @@ static const struct {
 	{ .number = SCMP_SYS(getsockopt), .has_level = true, .level = SOL_SOCKET }, /* lane_backlog() */
 	{ .number = SCMP_SYS(setsockopt), .has_level = true, .level = SOL_IP }, /* socket_want_tos() */
 	{ .number = SCMP_SYS(setsockopt), .has_level = true, .level = SOL_IPV6 },
+	{ .number = SCMP_SYS(setsockopt), .has_level = true, .level = SOL_SOCKET, .name = SO_PRIORITY }, /* stamp_send() */
 	/* Signals. */
 	{ .number = SCMP_SYS(rt_sigreturn) }, { .number = SCMP_SYS(rt_sigprocmask) },
 	{ .number = SCMP_SYS(restart_syscall) },
@@ -102,9 +104,11 @@ static int add_rules(const struct maker *m, scmp_filter_ctx filter)
 	int error = 0;
 
 	for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]) && !error; i++) {
-		const struct scmp_arg_cmp level = { .arg = 1, .op = SCMP_CMP_EQ, .datum_a = allowed[i].level };
+		const struct scmp_arg_cmp of[] = { { .arg = 1, .op = SCMP_CMP_EQ, .datum_a = allowed[i].level },
+						   { .arg = 2, .op = SCMP_CMP_EQ, .datum_a = allowed[i].name } };
+		const unsigned compared = !allowed[i].has_level ? 0 : !allowed[i].name ? 1 : 2;
 
-		error = m->add(filter, SCMP_ACT_ALLOW, allowed[i].number, allowed[i].has_level, &level);
+		error = m->add(filter, SCMP_ACT_ALLOW, allowed[i].number, compared, of);
 	}
 	return error;
 }

@@ -196,7 +196,10 @@ int rights_plan(struct rights *r, const struct rights_needs *n)
 	};
 	int error = 0;
 
-	r->keep = n->nic ? BIT(CAP_NET_ADMIN) : 0;
+	r->keep = n->nic || n->priority ? BIT(CAP_NET_ADMIN) : 0;
+	/* Since Linux 5.17 it is enough for that (sk_set_prio_allowed() in net/core/sock.c). */
+	if (n->priority && !(read_capabilities().permitted & BIT(CAP_NET_ADMIN)))
+		r->keep |= BIT(CAP_NET_RAW);
 	for (unsigned i = 0; i < n->files && !error; i++)
 		error = keep_folder(r, &(struct folder){ n->file[i].option, n->file[i].path, true, "choose another place" });
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && !error; i++)
@@ -250,5 +253,5 @@ void rights_drop_beside(void *rights)
 {
 	const struct rights *r = rights;
 
-	drop(r, r->keep & ~BIT(CAP_NET_ADMIN));
+	drop(r, r->keep & ~(BIT(CAP_NET_ADMIN) | BIT(CAP_NET_RAW)));
 }

@@ -20,6 +20,7 @@ struct rights {
 /* What is done when the rights are gone. */
 struct rights_needs {
 	bool nic; /* it is put back */
+	bool priority; /* of a socket, above what everybody may set */
 	struct {
 		const char *option, *path; /* gets a file of this name */
 	} file[RIGHTS_FILES_MAX];
@@ -36,9 +37,9 @@ void rights_guard_streams(void);
 int rights_open(struct rights *r, const char *user);
 
 /*
- * What is to be kept for that: CAP_NET_ADMIN for the NIC; CAP_DAC_OVERRIDE where a folder is closed to who goes on without
- * capabilities, and CAP_FOWNER where it is sticky and the log replaces another's file. With a user such a folder is
- * refused: -EACCES after one line.
+ * What is to be kept for that: CAP_NET_ADMIN for the NIC, and for a priority, or else CAP_NET_RAW; CAP_DAC_OVERRIDE where a
+ * folder is closed to who goes on without capabilities, and CAP_FOWNER where it is sticky and the log replaces another's
+ * file. With a user such a folder is refused: -EACCES after one line.
  */
 int rights_plan(struct rights *r, const struct rights_needs *n);
 

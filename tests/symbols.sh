@@ -7,7 +7,7 @@ shopt -s nullglob
 
 # A function that waits at most as long as it is told (ppoll), or not at all.
 allowed='
-sendmsg recvmsg send recv ppoll epoll_pwait connect getsockopt clock_gettime clock_nanosleep read __errno_location
+sendmsg recvmsg send recv ppoll epoll_pwait connect getsockopt setsockopt clock_gettime clock_nanosleep read __errno_location
 memcpy memset memcmp
 hmac_sign hmac_verify socket_want_tos
 clock_to_phc clock_set_seen

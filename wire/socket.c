@@ -272,11 +272,14 @@ int socket_open(struct channel *c, const struct options *o, const struct nic *n)
 	c->wire = (enum source)o->stamp;
 	c->tx_stamps = c->wire != SOURCE_USER && !o->no_tx_stamps;
 	c->some_stamps = c->tx_stamps && o->stamp_every > 1;
+	c->priority = (int)o->priority;
+	c->tos = o->dscp > 0 ? (int)o->dscp * 4 : 0;
 	c->stray_fd = -1;
 	c->at = &c->lane[0];
 	for (int i = 0; i < LANES; i++) {
 		c->lane[i].empty_ns = INT64_MIN;
 		c->lane[i].number = (uint8_t)i;
+		c->lane[i].tos = c->tos;
 	}
 	for (int i = 0; i < c->listeners && !error; i++) {
 		struct lane *l = &c->lane[i];
@@ -288,6 +291,7 @@ int socket_open(struct channel *c, const struct options *o, const struct nic *n)
 		l->id_by_message = !error && c->tx_stamps && o->role == ROLE_REFLECT &&
 				   kernel_stamps_take_id(transport_of(&(struct options){ .transport = TRANSPORT_UDP }, AF_INET));
 		l->bare = c->wire == SOURCE_USER && o->role == ROLE_EMIT;
+		c->keeps_priority |= o->role == ROLE_REFLECT && o->priority >= 0 && l->transport->domain == AF_INET;
 		if (!error)
 			error = socket_prepare(c, l, o, true);
 	}

@@ -17,6 +17,8 @@ struct options;
 
 #define DATAGRAM_MAX 65536 /* more than UDP can carry, so that MSG_TRUNC stays a surprise */
 
+#define SOCKET_PRIORITY_FREE 6 /* the highest that everybody may set, TC_PRIO_INTERACTIVE */
+
 #define LANES_EACH 9 /* of one IP family */
 #define LISTENERS 2 /* that many families */
 #define LANES (LISTENERS * LANES_EACH)
@@ -37,6 +39,7 @@ struct lane {
 	bool id_told; /* or some packet before */
 	uint32_t next_id; /* of the next packet, */
 	uint32_t last_key, ids_ahead; /* and the caller's number of the last one, and what its id was ahead of that */
+	int tos; /* of the socket, where the channel keeps its priority; -1: it is to be set */
 	uint32_t drops_before; /* by the kernel, when the run began */
 	/* The last reading of the clock (CLOCK_MONOTONIC) before it was seen empty; how many datagrams it has had, in all and when the
 	 * system's clock was last seen to be set. */
@@ -70,6 +73,10 @@ struct channel {
 	bool some_stamps; /* by a message with each packet whose stamp is wanted, not for all by the socket */
 	bool unasked; /* not for the next packet */
 	bool tos_wanted; /* by socket_want_tos() */
+	/* A reflector that was given a priority and answers with IPv4, where that of a packet would be its class's. */
+	bool keeps_priority;
+	int priority;
+	int tos; /* of a reply that has no class to go out in */
 	int receive_buffer_bytes; /* granted */
 	int64_t dropped; /* by socket_note_drops(); -1: not known */
 	counter error_other; /* entries of the error queue that are no transmit stamp of the kind asked for */

@@ -82,6 +82,26 @@ static struct cmsghdr *put_id(const struct channel *c, struct cmsghdr *m, uint32
 	return put_message(m, SOL_SOCKET, SO_TIMESTAMPING, &asked, sizeof(asked));
 }
 
+/*
+ * A TOS sets a priority with it, whether by message (ip_cmsg_send() in net/ipv4/ip_sockglue.c) or for the socket. So where one was asked
+ * for, both are set for the socket: two system calls, when an answer is of another class than the one before on its lane.
+ */
+__attribute__((noinline))
+static int set_class(const struct channel *c, const struct arrival *answering)
+{
+	const int tos = answering->in_class ? answering->tos & ~TOS_ECN : c->tos;
+	struct lane *l = c->at;
+
+	if (l->tos == tos)
+		return 0;
+	l->tos = -1;
+	if (setsockopt(l->fd, l->transport->ip_level, l->transport->set_tos, &tos, sizeof(tos)) ||
+	    setsockopt(l->fd, SOL_SOCKET, SO_PRIORITY, &c->priority, sizeof(c->priority)))
+		return -errno;
+	l->tos = tos;
+	return 0;
+}
+
 /* The kernel reads less where there is no message with the packet, and looks up no route on a connected socket. */
 static ssize_t send_message(int fd, const struct msghdr *m)
 {
@@ -124,7 +144,12 @@ static int send_once(struct channel *c, const void *packet, size_t bytes, uint32
 		if (t->pktinfo_bytes)
 			end = put_message(end, t->ip_level, t->pktinfo_type, answering->local, t->pktinfo_bytes);
 	}
-	if (answering && answering->in_class) {
+	if (c->keeps_priority && t->domain == AF_INET) {
+		int error = set_class(c, answering);
+
+		if (error)
+			return error;
+	} else if (answering && answering->in_class) {
 		int tos = answering->tos & ~TOS_ECN;
 
 		end = put_message(end, t->ip_level, t->tos_type, &tos, sizeof(tos));

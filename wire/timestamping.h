@@ -16,8 +16,8 @@ struct arrival {
 	bool cut_short; /* its control messages were: nothing is known but its octets and where it came from */
 	int ttl; /* -1: not told */
 	int tos; /* DSCP << 2 | ECN; -1: not told */
-	/* The answer goes out with the DSCP of `tos` and without its ECN bits, and the kernel derives the priority from
-	 * that, whatever SO_PRIORITY is. False, as stamp_receive() leaves it: as the socket is set. */
+	/* The answer goes out with the DSCP of `tos` and without its ECN bits, and with IPv4 the kernel derives the priority from
+	 * that, unless c->keeps_priority. False, as stamp_receive() leaves it: as the socket was set. */
 	bool in_class;
 	bool strays; /* it came by a lane that is not its sender's (any more), and is answered by the first */
 	uint8_t source; /* enum source of time_ns */

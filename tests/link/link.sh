@@ -177,6 +177,11 @@ add_ipv6() {
 		ip -n "${ns[e]}" neigh replace "$ip6_nobody" lladdr 02:00:00:00:00:99 nud permanent dev "$link_e"
 }
 
+remove_ipv6() {
+	ip -n "${ns[e]}" neigh del "$ip6_nobody" dev "$link_e" 2>/dev/null
+	switch_ipv6_off 1
+}
+
 # Nobody knows yet whether it is the only one of this address: no packet goes to it.
 is_settled() {
 	! ip -n "${ns[e]}" -6 -o address show tentative | grep -q . && ! ip -n "${ns[r]}" -6 -o address show tentative | grep -q .

@@ -404,4 +404,4 @@ named
 decoded_all
 echoes_on_a_vlan
 scheduled
-! $six || { ip -n "${ns[e]}" neigh del "$ip6_nobody" dev "$link_e" 2>/dev/null; switch_ipv6_off 1; }
+! $six || remove_ipv6

@@ -359,5 +359,4 @@ else
 	bad_addresses
 	taken_port
 fi
-ip -n "${ns[e]}" neigh del "$ip6_nobody" dev "$link_e" 2>/dev/null
-switch_ipv6_off 1
+remove_ipv6

@@ -37,6 +37,43 @@ emitters_at_once() {
 }
 emitters_at_once
 
+counted() { # COUNTER
+	inside r nft list counter inet rant "$1" | awk '/packets/ { print $2 }'
+}
+
+# Two emitters, of which one asks for a class: they meet on the socket that listens, before each gets its lane.
+priority_and_class() { # NAME SERVER ip|ip6
+	begin "$1" || return 0
+	if ! printf '%s\n' 'table inet rant {' 'counter other {' '}' 'counter own {' '}' 'counter asked {' '}' 'chain out {' \
+		'type filter hook output priority 0' "udp sport 862 meta priority != 0:7 counter name other" \
+		"udp sport 862 $3 dscp cs1 counter name own" "udp sport 862 $3 dscp ef counter name asked" '}' '}' |
+		inside r nft -f - 2>"$work/nft.err"; then
+		skip "$1" "nft: $(head -1 "$work/nft.err")"
+		return
+	fi
+	start_reflector r "$K -v --priority 7 --dscp CS1"
+	server=$2 start_emitter e "$K --timeout 5000 --count 1000 --dscp EF"
+	server=$2 start_emitter e2 "$K --timeout 5000 --count 1000"
+	finish e e2
+	terminate r
+	for one in '@expect_status e 0' '@expect_status e2 0' '@expect_status r 0' '@audit e' '@audit e2' '@audit r' 'r:Lanes -eq 2' 'r:Refused -eq 0'; do
+		check "$one"
+	done
+	[ "$(counted other)" -eq 0 ] || complain "$(counted other) replies have another priority"
+	[ "$(counted asked)" -ge 1000 ] || complain "only $(counted asked) replies are of the class that was asked for"
+	[ "$(counted own)" -ge 1000 ] || complain "only $(counted own) replies are of the reflector's own class"
+	inside r nft delete table inet rant
+	verdict
+}
+priority_and_class 'lanes: replies keep the priority of the reflector in any class' "$ip_r" ip
+if add_ipv6 2>"$work/ipv6.err"; then
+	poll is_settled
+	priority_and_class 'lanes: and over IPv6' "$ip6_r" ip6
+	remove_ipv6
+else
+	skip 'lanes: and over IPv6' "no IPv6 here: $(head -1 "$work/ipv6.err")"
+fi
+
 # 1,000 senders of one packet each and two of others, beside the one that is measured.
 flood_beside_a_measurement() {
 	begin 'lanes: a flood of others costs a measurement no sample' || return 0

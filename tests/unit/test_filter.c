@@ -119,7 +119,8 @@ static void use_all(void)
 		leave_with((void *)3);
 	if (read(zero, &c, 1) != 1 || write(zero, &c, 1) != 1 || pread(zero, &c, 1, 0) != 1 || pwrite(zero, &c, 1, 0) != 1)
 		leave_with((void *)4);
-	if (setsockopt(fd, SOL_IP, IP_RECVTOS, &one, sizeof(one)) || getrusage(RUSAGE_THREAD, &usage))
+	if (setsockopt(fd, SOL_IP, IP_RECVTOS, &one, sizeof(one)) || setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &one, sizeof(one)) ||
+	    getrusage(RUSAGE_THREAD, &usage))
 		leave_with((void *)5);
 	filter_leave(leave_with, (void *)7);
 }

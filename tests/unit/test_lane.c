@@ -389,6 +389,17 @@ static void drops_of_all_lanes(void **state)
 	close(other);
 }
 
+static int class_of_answer(int fd)
+{
+	char octet, control[64];
+	struct iovec payload = { &octet, 1 };
+	struct msghdr m = { .msg_iov = &payload, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control) };
+
+	assert_int_equal(recvmsg(fd, &m, MSG_DONTWAIT), 1);
+	assert_non_null(CMSG_FIRSTHDR(&m));
+	return *CMSG_DATA(CMSG_FIRSTHDR(&m));
+}
+
 static void the_class_of_a_packet(void **state)
 {
 	int fd = sender(), tos = 46 << 2;
@@ -411,12 +422,47 @@ static void the_class_of_a_packet(void **state)
 	setsockopt(fd, SOL_IP, IP_RECVTOS, &on, sizeof(on));
 	a.in_class = true;
 	assert_int_equal(stamp_send(&c, "x", 1, 0, &a), 0);
-	char octet, control[64];
-	struct iovec payload = { &octet, 1 };
-	struct msghdr m = { .msg_iov = &payload, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control) };
-	assert_int_equal(recvmsg(fd, &m, MSG_DONTWAIT), 1);
-	assert_non_null(CMSG_FIRSTHDR(&m));
-	assert_int_equal(*CMSG_DATA(CMSG_FIRSTHDR(&m)), tos);
+	assert_int_equal(class_of_answer(fd), tos);
+	close(fd);
+}
+
+static int option_of(const struct lane *l, int level, int name)
+{
+	socklen_t bytes = sizeof(int);
+	int value = -1;
+
+	assert_int_equal(getsockopt(l->fd, level, name, &value, &bytes), 0);
+	return value;
+}
+
+/* On a lane and on the one that listens: the TOS of an answer brings no priority with it, and goes when no class is asked for. */
+static void the_priority_is_kept_in_every_class(void **state)
+{
+	static const int asked[] = { 46 << 2, -1, 0, 8 << 2, 8 << 2, -1 };
+	int fd = sender(), on = 1;
+	struct lane *l;
+
+	(void)state;
+	prepare();
+	o.priority = 5;
+	o.dscp = 10;
+	if (open_it(0))
+		skip();
+	l = take(fd, START_NS);
+	assert_int_equal(setsockopt(fd, SOL_IP, IP_RECVTOS, &on, sizeof(on)), 0);
+	for (size_t i = 0; i < COUNT_OF(asked) * 2; i++) {
+		const int tos = asked[i / 2];
+
+		send_one(fd, "x");
+		assert_int_equal(receive(l), 1);
+		if (i % 2)
+			c.at = &c.lane[0];
+		a.in_class = tos >= 0;
+		a.tos = tos | 1;
+		assert_int_equal(stamp_send(&c, "x", 1, 0, &a), 0);
+		assert_int_equal(class_of_answer(fd), tos >= 0 ? tos : 10 << 2);
+		assert_int_equal(option_of(c.at, SOL_SOCKET, SO_PRIORITY), 5);
+	}
 	close(fd);
 }
 
@@ -473,7 +519,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_a_sender_sends_is_in_its_lane), TEST(there_are_few), TEST(a_datagram_of_the_one_before),
 		TEST(lanes_of_ipv6), TEST(who_can_have_one_of_ipv6), TEST(who_can_have_one), TEST(nobody_is_there_any_more), TEST(drops_of_all_lanes),
-		TEST(the_class_of_a_packet), TEST(few_descriptors), TEST(waiting_for_all),
+		TEST(the_class_of_a_packet), TEST(the_priority_is_kept_in_every_class), TEST(few_descriptors), TEST(waiting_for_all),
 	};
 
 	return cmocka_run_group_tests_name("lane", tests, NULL, NULL);

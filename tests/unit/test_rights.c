@@ -242,7 +242,7 @@ static void a_user_that_cannot_be_is_refused(void **state)
 			       "(CAP_SETUID and CAP_SETGID): use sudo, or leave it out\n"));
 }
 
-/* ---- Folders ------------------------------------------------------------------------------------------------------- */
+/* ---- What is kept -------------------------------------------------------------------------------------------------- */
 
 static struct rights_needs needs;
 static const char *user;
@@ -272,6 +272,27 @@ static void expect_kept(const char *who, uint64_t keep)
 	assert_int_equal(in_child(plan), 0);
 	assert_string_equal(said, "");
 }
+
+/* Which of the two may set a priority hangs on what there is. */
+static int plan_without_net_admin(void)
+{
+	struct rights r;
+
+	return keep_only(BIT(CAP_NET_RAW) | BIT(CAP_NET_BIND_SERVICE)) || rights_plan(&r, &needs) || rights_drop(&r) ||
+	       has_only(BIT(CAP_NET_RAW));
+}
+
+static void a_priority_is_set_by_capability(void **state)
+{
+	(void)state;
+	if (!is_root())
+		skip();
+	needs = (struct rights_needs){ .priority = true };
+	expect_kept(NULL, BIT(CAP_NET_ADMIN));
+	assert_int_equal(in_child(plan_without_net_admin), 0);
+}
+
+/* ---- Folders ------------------------------------------------------------------------------------------------------- */
 
 static void expect_refused(const char *text)
 {
@@ -343,7 +364,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 		TEST(only_what_the_nic_needs_is_kept), TEST(without_capabilities_there_is_nothing_to_drop),
 		TEST(becomes_another_user), TEST(a_user_that_cannot_be_is_refused),
-		TEST(a_folder_of_others_is_written_by_capability), TEST(a_file_of_others_in_a_sticky_folder),
+		TEST(a_priority_is_set_by_capability), TEST(a_folder_of_others_is_written_by_capability), TEST(a_file_of_others_in_a_sticky_folder),
 		TEST(the_folder_of_a_file),
 	};
 
