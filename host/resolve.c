@@ -2,6 +2,7 @@
 /* Names by getaddrinfo(3): whatever the host is set to ask, in /etc/nsswitch.conf. */
 #include "host/resolve.h"
 
+#include "host/file.h"
 #include "host/nic_address.h"
 
 #include <arpa/inet.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #define SLOW_MS 1000
+#define FILE_BYTES 4096
 
 /* ---- While it takes ------------------------------------------------------------------------------------------------- */
 
@@ -52,14 +54,47 @@ static void end_wait(struct patience *p)
 	close(p->done_fd);
 }
 
+/* ---- Who is asked --------------------------------------------------------------------------------------------------- */
+
+/* The words behind `key`, of all lines that begin with it; one blank between two. */
+static void take_words(char *text, const char *key, char *to, size_t bytes)
+{
+	char *line, *word, *lines, *words;
+	size_t n = 0;
+
+	*to = '\0';
+	for (line = strtok_r(text, "\n", &lines); line; line = strtok_r(NULL, "\n", &lines)) {
+		line[strcspn(line, "#")] = '\0';
+		if (strncmp(line, key, strlen(key)))
+			continue;
+		for (word = strtok_r(line + strlen(key), " \t", &words); word && n < bytes; word = strtok_r(NULL, " \t", &words))
+			n += (size_t)snprintf(to + n, bytes - n, "%s%s", n ? " " : "", word);
+	}
+}
+
+/* ": asked: files dns (192.0.2.1)", or nothing. Who of them has answered getaddrinfo(3) does not tell. */
+static void write_asked(char *name_switch, char *resolver, char text[FILE_BYTES])
+{
+	char sources[FILE_BYTES / 4], servers[FILE_BYTES / 4];
+
+	take_words(name_switch, "hosts:", sources, sizeof(sources));
+	take_words(resolver, "nameserver", servers, sizeof(servers));
+	snprintf(text, FILE_BYTES, "%s%s%s%s%s", *sources ? ": asked: " : "", sources, *sources && *servers ? " (" : "",
+		 *sources ? servers : "", *sources && *servers ? ")" : "");
+}
+
 /* ---- The address ---------------------------------------------------------------------------------------------------- */
 
 static int say_failure(const char *name, int family, int error, int system_error)
 {
 	const char *of = family == AF_INET ? " an IPv4" : family == AF_INET6 ? " an IPv6" : " an";
+	char name_switch[FILE_BYTES], resolver[FILE_BYTES], asked[FILE_BYTES];
 
-	warnx("--address %s: the resolver of this host has not found%s address: %s: see 'getent ahosts %s', or give the address itself", name,
-	      of, error == EAI_SYSTEM ? strerror(system_error) : gai_strerror(error), name);
+	file_read("/etc/nsswitch.conf", name_switch, sizeof(name_switch));
+	file_read("/etc/resolv.conf", resolver, sizeof(resolver));
+	write_asked(name_switch, resolver, asked);
+	warnx("--address %s: the resolver of this host has not found%s address: %s%s: see 'getent ahosts %s', or give the address itself", name,
+	      of, error == EAI_SYSTEM ? strerror(system_error) : gai_strerror(error), asked, name);
 	return -ENOENT;
 }
 

@@ -270,7 +270,7 @@ names() {
 	alone 'a name of which nothing is reached' 1 e "-i $link_e -a far $K" '@silent' 'e.err ~ none of which is reached through' \
 		"e.err ~ no route to address '(192.0.2.5|2001:db8:5::5)' through interface"
 	alone 'a name without an IPv6 address' 1 e "-i $link_e -6 -a four $K --count 1" '@one_line_of_resolver' \
-		'e.err ~ --address four: the resolver of this host has not found an IPv6 address: .+: see '
+		'e.err ~ --address four: the resolver of this host has not found an IPv6 address: .+: asked: files dns \('"$ip_nobody"'\): see '
 	slow_name
 }
 

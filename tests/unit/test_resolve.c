@@ -157,8 +157,7 @@ static void what_the_resolver_says(void **state)
 		bool ipv4, ipv6;
 		const char *says;
 	} failures[] = {
-		{ EAI_NONAME, 0, false, false, "rant: --address reflector: the resolver of this host has not found an address: Name or service not known: "
-					       "see 'getent ahosts reflector', or give the address itself\n" },
+		{ EAI_NONAME, 0, false, false, "rant: --address reflector: the resolver of this host has not found an address: Name or service not known: " },
 		{ EAI_AGAIN, 0, true, false, "has not found an IPv4 address: Temporary failure in name resolution" },
 		{ EAI_NONAME, 0, false, true, "has not found an IPv6 address: " },
 		{ EAI_SYSTEM, EMFILE, false, false, "has not found an address: Too many open files" },
@@ -171,9 +170,41 @@ static void what_the_resolver_says(void **state)
 		o.ipv4 = failures[i].ipv4;
 		o.ipv6 = failures[i].ipv6;
 		assert_int_equal(resolve(), -ENOENT);
-		if (!strstr(said, failures[i].says) || strchr(said, '\n')[1])
+		if (!strstr(said, failures[i].says) || !strstr(said, ": see 'getent ahosts reflector', or give the address itself\n") ||
+		    strchr(said, '\n')[1])
 			fail_msg("%zu says %s", i, said);
 	}
+}
+
+static void whom_the_resolver_asks(void **state)
+{
+	static const struct {
+		const char *name_switch, *resolver, *says;
+	} files[] = {
+		{ "passwd: files\nhosts: files dns\nnetworks: db\n", "search here\nnameserver 192.0.2.1\n", ": asked: files dns (192.0.2.1)" },
+		{ "# hosts: nis\nhosts:\tfiles  mdns4_minimal [NOTFOUND=return] dns # as ever", "nameserver 192.0.2.1\nnameserver\t2001:db8::1 # the other\n",
+		  ": asked: files mdns4_minimal [NOTFOUND=return] dns (192.0.2.1 2001:db8::1)" },
+		{ "hosts: files\n", "", ": asked: files" },
+		{ "hosts:\n", "nameserver 192.0.2.1", "" },
+		{ "", "", "" },
+	};
+	char name_switch[FILE_BYTES], resolver[FILE_BYTES], text[FILE_BYTES];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(files); i++) {
+		strcpy(name_switch, files[i].name_switch);
+		strcpy(resolver, files[i].resolver);
+		write_asked(name_switch, resolver, text);
+		assert_string_equal(text, files[i].says);
+	}
+	/* As much as there is room for. */
+	for (size_t i = 0; i < sizeof(name_switch) - 1; i++)
+		name_switch[i] = i % 3 ? 'x' : ' ';
+	memcpy(name_switch, "hosts:", 6);
+	name_switch[sizeof(name_switch) - 1] = '\0';
+	strcpy(resolver, "nameserver 192.0.2.1");
+	write_asked(name_switch, resolver, text);
+	assert_int_equal(strlen(text), strlen(": asked: ") + FILE_BYTES / 4 - 1 + strlen(" (192.0.2.1)"));
 }
 
 static void it_takes_long(void **state)
@@ -195,7 +226,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(no_name, setup), cmocka_unit_test_setup(which_is_taken, setup),
 		cmocka_unit_test_setup(the_family_that_is_asked_for, setup), cmocka_unit_test_setup(what_the_resolver_says, setup),
-		cmocka_unit_test_setup(it_takes_long, setup),
+		cmocka_unit_test(whom_the_resolver_asks), cmocka_unit_test_setup(it_takes_long, setup),
 	};
 
 	program_invocation_short_name = (char *)"rant";
