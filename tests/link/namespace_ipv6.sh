@@ -37,7 +37,12 @@ as_ipv4() {
 	server=$ip6_second pair 'IPv6: the answer comes from the address that was asked' '0 0' "$K -v" "$K --count 200" "${whole6[@]}" \
 		'r:Lanes -eq 0' 'r:No_lane -eq 0'
 	port=319 pair 'IPv6: ptp' '0 0' "--transport ptp $K" "--transport ptp $K --size 1402 --count 200" "${whole6[@]}"
+	port=319 pair 'IPv6: ptp, stamps of user space' '0 0' "--transport ptp $U" "--transport ptp $U --count 200" 'e:Recorded -eq 200' \
+		'r:Sent -eq 201'
+	port=319 pair 'IPv6: ptp, Sync messages, authenticated' '0 0' "--transport ptp --key $key $K" \
+		"--transport ptp --ptp-type sync --key $key $K --count 200" "${whole6[@]}" 'r:Unverified -eq 0'
 	alone 'IPv6: ptp, larger than the MTU' 1 e "-i $link_e -a $ip6_r --transport ptp $K --size 1404" '@one_line e' 'e.err ~ at most 1402 octets'
+	pair 'IPv6: a threshold ends it' '0 2' "$K" "$K -t 0.001 -H" 'e.out ~ [Bb]reach'
 	pair 'IPv6: no more than the rate' '0 0' "$K --rate-limit 1000" "$K --timeout 20 --interval 100us --duration 0.3" 'r:Over_rate -ge 100' \
 		'e:Lost -ge 100'
 }
