@@ -17,7 +17,8 @@ COUNT = 40
 FIELDS = ("seq_number", "timestamp", "error_estimate", "error_estimate.s", "error_estimate.z", "error_estimate.scale",
           "error_estimate.multiplier", "mbz1", "receive_timestamp", "sender_seq_number", "sender_timestamp",
           "sender_error_estimate", "mbz2", "sender_ttl", "padding")
-OF_IP = ("udp.srcport", "udp.dstport", "udp.length", "ip.ttl", "ip.dsfield.dscp")
+OF_IP = ("udp.srcport", "udp.dstport", "udp.length", "ip.ttl", "ip.dsfield.dscp", "udp.checksum.status")
+CHECKSUM_IS_RIGHT = 1
 
 
 # ---- Capturing and decoding ------------------------------------------------------------------------------------------
@@ -52,8 +53,8 @@ class Capture:
         names = [f"twamp.test.{name}" for name in FIELDS] + list(OF_IP)
         columns = [word for name in names for word in ("-e", name)]
         done = subprocess.run(
-            ["tshark", "-r", self.path, "-d", f"udp.port=={stamp.PORT},twamp.test", "-T", "fields", "-E", "separator=|",
-             "-E", "occurrence=f", *columns], capture_output=True, text=True, timeout=harness.GUARD_S, check=False,
+            ["tshark", "-r", self.path, "-d", f"udp.port=={stamp.PORT},twamp.test", "-o", "udp.check_checksum:TRUE",
+             "-T", "fields", "-E", "separator=|", "-E", "occurrence=f", *columns], capture_output=True, text=True, timeout=harness.GUARD_S, check=False,
             stdin=subprocess.DEVNULL)
         same("the exit status of tshark", done.returncode, 0)
         return [Packet(line.split("|")) for line in done.stdout.splitlines()]
@@ -82,7 +83,8 @@ class Packet:
 
     def __init__(self, words):
         shown = dict(zip(FIELDS, words))
-        (self.source, self.port, length, self.arrived_ttl, self.dscp) = (int(word) for word in words[len(FIELDS):])
+        (self.source, self.port, length, self.arrived_ttl, self.dscp, checksum) = (int(word) for word in words[len(FIELDS):])
+        same("the checksum as tshark judges it", checksum, CHECKSUM_IS_RIGHT)
         self.octets = length - 8
         self.is_request = self.port == stamp.PORT
         number = {name: int({"True": "1", "False": "0"}.get(word, word), 0) for name, word in shown.items()
@@ -222,7 +224,7 @@ def ntp():
 
 
 def all_of_them():
-    for tool in ("tshark", "dumpcap"):
+    for tool in ("tshark", "dumpcap", "ethtool"):
         if not shutil.which(tool):
             harness.skip("tshark decodes", f"{tool} is not installed")
             return
@@ -232,6 +234,8 @@ def all_of_them():
         if f"\ttwamp.test.{field}\t" not in known:
             harness.skip("tshark decodes", f"this tshark has no field twamp.test.{field}")
             return
+    for there in [], harness.inside_reflector:  # checksums are the kernel's: what it leaves to the link is not in the capture
+        subprocess.run([*there, "ethtool", "-K", harness.LINK, "tx", "off"], stdin=subprocess.DEVNULL, capture_output=True, check=False)
     for stamps in ("kernel", "user"):
         harness.test(f"tshark decodes two rants, reflector --stamp {stamps}: all times are those of both logs",
                      two_rants, stamps)

@@ -259,6 +259,12 @@ add_vlan() { # INTERFACE ID
 	ip -n "${ns[e]}" link add link "$link_e" name "$1" type vlan id "$2" && ip -n "${ns[r]}" link add link "$link_r" name "$1" type vlan id "$2"
 }
 
+# off: checksums are the kernel's, for who captures them; on: as everywhere else in these tests, the link's.
+leave_checksums() {
+	inside e ethtool -K "$link_e" tx "$1" >/dev/null 2>&1
+	inside r ethtool -K "$link_r" tx "$1" >/dev/null 2>&1
+}
+
 # ---- Running programs ------------------------------------------------------------------------------------------------
 
 # poll CONDITION...: until the command succeeds; a failure of the test when that takes too long.

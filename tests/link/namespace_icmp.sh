@@ -260,12 +260,13 @@ is_capturing_echoes() {
 	! is_running cap || { [ -s "$work/cap.pcap" ] && grep -qs '^Capturing on' "$work/cap.err"; }
 }
 
-# decoded_echoes KIND LINK ADDRESS FAMILY HEADERS: types, one id, the numbers, lengths, checksums that are right, and the header of IP.
+# decoded_echoes KIND LINK ADDRESS FAMILY HEADERS: types, one id, the numbers, lengths, checksums that are right, the header
+# of IP, and of IPv6 one flow label each way.
 decoded_echoes() {
 	local p=icmp
 	local -a ip=(-e ip.ttl -e ip.dsfield.dscp)
 
-	[ "$4" = IPv4 ] || p=icmpv6 ip=(-e ipv6.hlim -e ipv6.tclass.dscp)
+	[ "$4" = IPv4 ] || p=icmpv6 ip=(-e ipv6.hlim -e ipv6.tclass.dscp -e ipv6.flow)
 	begin "icmp: tshark decodes $4 of a $1 socket" || return 0
 	start cap r tshark -i "$2" -f 'icmp[0] == 8 or icmp[0] == 0 or icmp6[0] == 128 or icmp6[0] == 129' -c 40 -w "$work/cap.pcap"
 	poll is_capturing_echoes
@@ -280,8 +281,10 @@ decoded_echoes() {
 	awk -F, -v p=$p -v headers="$5" '
 		$1 != (p == "icmp" ? (NR % 2 ? 8 : 0) : (NR % 2 ? 128 : 129)) || $2 != 1 || $3 != 101 + 8 + headers || $4 != "" { bad++ }
 		NR == 1 { id = $5 }
+		!((NR % 2, $9) in seen) { seen[NR % 2, $9]; labels[NR % 2]++ }
+		p == "icmpv6" && $9 !~ /^0x/ { bad++ }
 		$5 != id || $6 != int((NR - 1) / 2) || (NR % 2 && ($7 != 77 || $8 != 46)) { bad++ }
-		END { exit NR != 40 || bad }' "$work/fields" || complain "frames: $(head -4 "$work/fields" | tr '\n' ' ')"
+		END { exit NR != 40 || bad || labels[0] != 1 || labels[1] != 1 }' "$work/fields" || complain "frames: $(head -4 "$work/fields" | tr '\n' ' ')"
 	verdict
 }
 

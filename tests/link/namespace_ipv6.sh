@@ -183,10 +183,9 @@ is_capturing_ipv6() {
 	! is_running cap || { [ -s "$work/cap.pcap" ] && grep -q '^Capturing on' "$work/cap.err"; }
 }
 
-# capture_ipv6 PORT FRAMES "R_ARGUMENTS" "E_ARGUMENTS": a run of both, with checksums by the kernel and not left to the link.
+# capture_ipv6 PORT FRAMES "R_ARGUMENTS" "E_ARGUMENTS": a run of both.
 capture_ipv6() {
-	inside e ethtool -K "$link_e" tx off >/dev/null 2>&1
-	inside r ethtool -K "$link_r" tx off >/dev/null 2>&1
+	leave_checksums off
 	start cap r tshark -i "$link_r" -f "ip6 and udp port $1" -c "$2" -w "$work/cap.pcap"
 	poll is_capturing_ipv6
 	port=$1 start_reflector r "$3"
@@ -194,21 +193,22 @@ capture_ipv6() {
 	finish e
 	terminate r
 	finish cap
-	inside e ethtool -K "$link_e" tx on >/dev/null 2>&1
-	inside r ethtool -K "$link_r" tx on >/dev/null 2>&1
+	leave_checksums on
 	expect_status e 0
 }
 
-# Hop limit, class, one flow label for each direction, and a checksum that is there and right.
+# Hop limit, class, one flow label for each direction, a checksum that is there and right, and STAMP as TWAMP-Test has it.
 decoded_ipv6() {
 	begin 'tshark decodes IPv6' || return 0
 	capture_ipv6 862 400 "$K -v" "$K --dscp EF --count 400"
 	check 'r:Lanes -eq 1'
-	tshark -r "$work/cap.pcap" -o udp.check_checksum:TRUE -T fields -E separator=, -e ipv6.src -e ipv6.hlim -e ipv6.tclass.dscp -e udp.checksum \
-		-e udp.checksum.status -e ipv6.flow -e ipv6.plen -e udp.length -e _ws.malformed >"$work/fields" 2>/dev/null
+	tshark -r "$work/cap.pcap" -o udp.check_checksum:TRUE -d udp.port==862,twamp.test -T fields -E separator=, -e ipv6.src -e ipv6.hlim \
+		-e ipv6.tclass.dscp -e udp.checksum -e udp.checksum.status -e ipv6.flow -e ipv6.plen -e udp.length -e _ws.malformed \
+		-e twamp.test.seq_number -e twamp.test.sender_seq_number -e twamp.test.sender_ttl >"$work/fields" 2>/dev/null
 	awk -F, -v e="$ip6_e" -v r="$ip6_r" '
 		($1 != e && $1 != r) || $2 != 255 || $4 == "0x0000" || $5 != 1 || $7 != $8 || $9 != "" { bad++ }
 		$1 == e && $3 != 46 { bad++ }
+		$10 != int((NR - 1) / 2) || ($1 == r && ($11 != $10 || $12 != 255)) { bad++ }
 		{ count[$1]++ }
 		!(($1, $6) in seen) { seen[$1, $6]; labels[$1]++ }
 		END { exit NR != 400 || bad || count[e] != 200 || labels[e] != 1 || labels[r] != 1 }' "$work/fields" ||

@@ -70,11 +70,12 @@ is_capturing() {
 	! is_running "$1" || { [ -s "$work/$1.pcap" ] && grep -q '^Capturing on' "$work/$1.err"; }
 }
 
-# decoded NAME LINK TRANSPORT SERVER PORT: of each frame tshark has the fields of a PTP message, all as long as they say.
+# decoded NAME LINK TRANSPORT SERVER PORT: of each frame tshark has the fields of a PTP message, all as long as they say, and over UDP the right checksum.
 decoded() {
 	local name=$1 on=$2 type=${6:-delay-req}
 
 	begin "tshark decodes $name" || return 0
+	leave_checksums off
 	start cap r tshark -i "$on" -f 'udp port 319 or ether proto 0x88f7 or (vlan and (udp port 319 or ether proto 0x88f7))' -c 20 \
 		-w "$work/cap.pcap"
 	poll is_capturing cap
@@ -83,20 +84,21 @@ decoded() {
 	finish e
 	send TERM r
 	finish r cap
+	leave_checksums on
 	expect_status e 0
 	tshark -r "$work/cap.pcap" -o udp.check_checksum:TRUE -T fields -E separator=, -e ptp.v2.messagetype -e ptp.v2.versionptp \
-		-e ptp.v2.domainnumber -e ptp.v2.messagelength -e frame.len -e ptp.v2.sequenceid -e _ws.malformed -e udp.length \
+		-e ptp.v2.domainnumber -e ptp.v2.messagelength -e frame.len -e ptp.v2.sequenceid -e _ws.malformed -e udp.length -e udp.checksum.status \
 		>"$work/fields" 2>/dev/null
 	awk -F, -v type="$([ "$type" = sync ] && echo 0 || echo 1)" -v headers="$8" '
 		strtonum0($1) != type || $2 != 2 || $3 != 127 || $5 != $4 + headers || $6 != int((NR - 1) / 2) || $7 != "" { bad++ }
-		$8 != "" && $8 != $4 + 8 { bad++ }
+		$8 != "" && ($8 != $4 + 8 || $9 != 1) { bad++ }
 		function strtonum0(t) { return t ~ /^0x/ ? substr(t, 3) + 0 : t + 0 }
 		END { exit NR != 20 || bad }' "$work/fields" || complain "frames: $(head -3 "$work/fields" | tr '\n' ' ')"
 	verdict
 }
 
-if ! command -v tshark >/dev/null; then
-	skip 'tshark decodes ptp and l2' 'tshark is not installed'
+if ! command -v tshark >/dev/null || ! command -v ethtool >/dev/null; then
+	skip 'tshark decodes ptp and l2' 'tshark or ethtool is not installed'
 else
 	decoded ptp "$link_r" "$ptp" "$ip_r" 319 delay-req "$link_e" 42
 	decoded 'ptp, Sync' "$link_r" "$ptp" "$ip_r" 319 sync "$link_e" 42
