@@ -48,7 +48,7 @@ OTHERS = [message(version=1), message(version=3), message(domain=0), message(dom
 def main():
     what, interface, address = sys.argv[1:4]
     if what == "udp":
-        s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        s = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM)
         for m in GOOD + FOREIGN + MALFORMED + OTHERS:
             s.sendto(m, (address, 319))
         print(f"malformed={len(MALFORMED) + len(OTHERS)} foreign={len(FOREIGN)} good={len(GOOD)}")

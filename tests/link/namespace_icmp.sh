@@ -208,6 +208,19 @@ errors_on_the_way() {
 	ip -n "${ns[e]}" route del 10.77.9.0/24 via "$ip_r"
 }
 
+# What is no end of a connection reaches a socket only where it asks for it.
+errors6_on_the_way() { # KIND
+	ip -n "${ns[e]}" route add 2001:db8:79::/64 via "$ip6_r"
+	set_there ipv6/conf/all/forwarding 1
+	set_there ipv6/icmp/ratelimit 0
+	ip -n "${ns[r]}" route add 2001:db8:79::3 dev "$link_r"
+	unreachable "icmp: $1 socket, IPv6: too few hops" 2001:db8:79::3 '--ttl 1'
+	ip -n "${ns[r]}" route del 2001:db8:79::3 dev "$link_r"
+	set_there ipv6/icmp/ratelimit 1000
+	set_there ipv6/conf/all/forwarding 0
+	ip -n "${ns[e]}" route del 2001:db8:79::/64 via "$ip6_r"
+}
+
 # ---- Who may ----------------------------------------------------------------------------------------------------------
 
 rights() {
@@ -402,6 +415,12 @@ allow_ping '1 0'
 $six || skip 'icmp: IPv6' "not on this host: $(head -1 "$work/ipv6.err")"
 beside_others
 errors_on_the_way # before: both have one allowance for this peer (inet_peer)
+if $six; then
+	errors6_on_the_way raw
+	allow_ping '0 2147483647'
+	errors6_on_the_way ping
+	allow_ping '1 0'
+fi
 rate_limit
 exact_loss
 named

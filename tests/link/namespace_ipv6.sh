@@ -145,18 +145,21 @@ for i in range(7):
 	verdict
 }
 
-# A reply is as long as its request, in as many pieces as the interface needs.
+# A reply is as long as its request, in as many pieces as the interface needs. What is for all hosts of a link is for nobody.
 in_fragments() {
-	begin 'IPv6: a request in fragments is answered in fragments' || return 0
+	begin 'IPv6: a request in fragments is answered in fragments, one for a group is not' || return 0
 	start_reflector r "$K"
 	inside e python3 -c 'import socket, sys
 s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
 s.settimeout(20)
-s.sendto(bytes(12) + b"\0\1" + bytes(30) + b"\0\1" + (2952).to_bytes(2, "big") + bytes(2952), (sys.argv[1], 862))
-sys.exit(len(s.recv(9000)) != 3000)' "$ip6_r" 2>"$work/h.err" || complain "not so: $(tail -1 "$work/h.err")"
+base = bytes(12) + b"\0\1" + bytes(30)
+s.sendto(base, ("ff02::1%" + sys.argv[2], 862))
+s.sendto(base + b"\0\1" + (2952).to_bytes(2, "big") + bytes(2952), (sys.argv[1], 862))
+sys.exit(len(s.recv(9000)) != 3000)' "$ip6_r" "$link_e" 2>"$work/h.err" || complain "not so: $(tail -1 "$work/h.err")"
 	terminate r
 	expect_status r 0
 	check 'r:Sent -eq 1'
+	check 'r:Foreign -eq 1'
 	verdict
 }
 

@@ -112,14 +112,14 @@ fi
 hostile_ptp=$(dirname "$0")/hostile_ptp.py
 
 # While an emitter measures, the bad one's messages are counted by kind, and the good ones among them answered.
-bad_ptp() { # ptp or l2, its words, address
-	local what=$1 malformed foreign good
+bad_ptp() { # ptp or l2, which may have more words behind it, its words, address
+	local what=$1 transport=${1%% *} malformed foreign good
 
 	begin "a reflector bears bad messages: $what" || return 0
-	start_reflector r "--transport $what $K"
-	server=$3 start_emitter e "--transport $what $K --timeout 5000"
+	start_reflector r "--transport $transport $K"
+	server=$3 start_emitter e "--transport $transport $K --timeout 5000"
 	wait_for_packets e e 5
-	inside e python3 "$hostile_ptp" "$2" "$link_e" "${4:-$3}" >"$work/h.out" 2>&1 || complain "$(cat "$work/h.out")"
+	inside e python3 "$hostile_ptp" "$2" "$link_e" "$3" >"$work/h.out" 2>&1 || complain "$(cat "$work/h.out")"
 	malformed=$(sed -n 's/.*malformed=\([0-9]*\).*/\1/p' "$work/h.out") foreign=$(sed -n 's/.*foreign=\([0-9]*\).*/\1/p' "$work/h.out")
 	good=$(sed -n 's/.*good=\([0-9]*\).*/\1/p' "$work/h.out")
 	wait_for_packets e e 50
@@ -137,6 +137,13 @@ bad_ptp() { # ptp or l2, its words, address
 }
 port=319 bad_ptp ptp udp "$ip_r"
 port=l2 bad_ptp l2 l2 "$mac_r"
+if add_ipv6 2>"$work/ipv6.err"; then
+	poll is_settled
+	port=319 bad_ptp 'ptp in IPv6' udp "$ip6_r"
+	remove_ipv6
+else
+	skip 'a reflector bears bad messages: ptp in IPv6' "no IPv6 here: $(head -1 "$work/ipv6.err")"
+fi
 
 if begin 'l2: what others send to an emitter is stray'; then
 	port=l2 start_reflector r "$l2 $K"
