@@ -9,6 +9,9 @@
  * So: filter "all" is asked for as PTP and given back as "all", the ethertype filter is set to IPv4, IPv4 headers look
  * like a Sync of version 2 by their TOS, and the latch is cleared after each packet, of which the driver has taken the
  * time before any program could see it.
+ *
+ * With a filter of PTP events it stamps Sync on Ethernet and nothing else: it has no parser of UDP 319, and one type of message at a
+ * time. RXSATRH_EVENT names another that rant is to have: "ipv4", by the way above, or "delay-req" on Ethernet.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -22,6 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -35,6 +39,7 @@ enum { /* offsets in BAR 0, of the 82576 data sheet */
 
 #define ETQF3_IPV4_STAMPED 0x44000800 /* enabled, stamped, ethertype 0x0800 */
 #define TSYNCRXCFG_IPV4 0x4500 /* message type: the first octet of an IPv4 header */
+#define TSYNCRXCFG_DELAY_REQ 0x0100
 #define TOS_PTP_V2 0x02 /* the nibble of the version */
 
 static volatile uint32_t *bar;
@@ -73,7 +78,10 @@ static int (*real_ioctl)(int, unsigned long, ...);
 static int set_filter(int fd, struct ifreq *r)
 {
 	struct hwtstamp_config *c = (void *)r->ifr_data;
+	const char *event = getenv("RXSATRH_EVENT");
 	bool all = c->rx_filter == HWTSTAMP_FILTER_ALL;
+	bool others = event && c->rx_filter == HWTSTAMP_FILTER_PTP_V2_EVENT;
+	bool ipv4 = all || (others && !strcmp(event, "ipv4"));
 
 	if (all)
 		c->rx_filter = HWTSTAMP_FILTER_PTP_V2_EVENT;
@@ -82,13 +90,14 @@ static int set_filter(int fd, struct ifreq *r)
 	if (error)
 		return error;
 	pretending = all;
-	if (all) {
-		/* The driver has just written both. */
+	/* The driver has just written both. */
+	if (ipv4)
 		bar[ETQF3 / 4] = ETQF3_IPV4_STAMPED;
-		bar[TSYNCRXCFG / 4] = TSYNCRXCFG_IPV4;
-		clear_latch();
+	if (ipv4 || others)
+		bar[TSYNCRXCFG / 4] = ipv4 ? TSYNCRXCFG_IPV4 : TSYNCRXCFG_DELAY_REQ;
+	clear_latch();
+	if (all)
 		c->rx_filter = HWTSTAMP_FILTER_ALL;
-	}
 	return 0;
 }
 
