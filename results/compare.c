@@ -189,6 +189,8 @@ static int open_runs(struct compare *c, const struct options *o)
 		if (error)
 			return error;
 	}
+	if (outcome_refuse_same(c->run[0]->file, c->run[1]->file))
+		return -EINVAL;
 	if (!runs_are_alike(c->run[0], c->run[1]))
 		return -EINVAL;
 	if (c->run[0]->latency.width_ns == c->run[1]->latency.width_ns)

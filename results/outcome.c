@@ -106,28 +106,34 @@ FILE *outcome_open_file(const char *path)
 	return NULL;
 }
 
+int outcome_refuse_same(const struct outcome_file *a, const struct outcome_file *b)
+{
+	if (a->device != b->device || a->inode != b->inode)
+		return 0;
+	warnx("%s: is the same file as %s: give each run once", b->path, a->path);
+	return -EINVAL;
+}
+
 struct outcome_file *outcome_add_file(struct outcome *o, const char *path, FILE *file, const char *form)
 {
-	struct outcome_file *files;
+	struct outcome_file *files, one;
 	struct stat s;
 
 	if (fstat(fileno(file), &s)) {
 		warnx("%s: cannot be read (%s)", path, strerror(errno));
 		return NULL;
 	}
-	for (unsigned i = 0; i < o->files; i++) {
-		if (o->file[i].device != s.st_dev || o->file[i].inode != s.st_ino)
-			continue;
-		warnx("%s: is the same file as %s: give each run once", path, o->file[i].path);
-		return NULL;
-	}
+	one = (struct outcome_file){ .path = path, .form = form, .level = -1, .device = s.st_dev, .inode = s.st_ino };
+	for (unsigned i = 0; i < o->files; i++)
+		if (outcome_refuse_same(&o->file[i], &one))
+			return NULL;
 	files = realloc(o->file, (o->files + 1) * sizeof(*files));
 	if (!files) {
 		say_no_memory();
 		return NULL;
 	}
 	o->file = files;
-	o->file[o->files] = (struct outcome_file){ .path = path, .form = form, .level = -1, .device = s.st_dev, .inode = s.st_ino };
+	o->file[o->files] = one;
 	return &o->file[o->files++];
 }
 

@@ -80,8 +80,11 @@ void outcome_close(struct outcome *o);
 /* Opens a file to be read, which is no device and no pipe. NULL after one line. */
 FILE *outcome_open_file(const char *path);
 
-/* Adds a file, whose memory is the outcome's; NULL after one line: no memory, or it is there already (by device and inode). */
+/* Adds a file, whose memory is the outcome's; NULL after one line: no memory, or it is there already. */
 struct outcome_file *outcome_add_file(struct outcome *o, const char *path, FILE *file, const char *form);
+
+/* Are these one file, by device and inode? Then -EINVAL after one line, else 0. */
+int outcome_refuse_same(const struct outcome_file *a, const struct outcome_file *b);
 
 /* Lays one of the histograms out as a run does, by the options of the outcome, and sets the pointer to it. 0, or -errno after one line. */
 int outcome_place(struct histogram *h, struct histogram **pointer, const struct options *o, int64_t width_ns, uint32_t overflow_capacity);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Anything at all as what a run has left, for libFuzzer (make fuzz); tests/unit/test_fuzz_results.c runs the kept inputs and changes of
- * them in every check. The first octet says what is done with it: --report, --compare with itself, or --report of two files, which an octet of
- * 0xff parts, with all that can be made of them. It holds that nothing crashes, and that what is refused is one line.
+ * them in every check. The first octet says what is done with it: --report, --compare with another file of the same contents, or --report of
+ * two files, which an octet of 0xff parts, with all that can be made of them. It holds that nothing crashes, and that what is refused is one line.
  */
 #include "options.h"
 #include "report/status.h"
@@ -75,8 +75,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
 	if (parted)
 		fd[1] = file_with(parted + 1, left - first - 1, path[1]);
-	if (mode == 1)
-		files[1] = path[0];
+	else if (mode == 1)
+		fd[1] = file_with(rest, left, path[1]);
 	o.file = files;
 	o.files = mode == 1 || parted ? 2 : 1;
 	check_refused(run_results(&o));

@@ -222,12 +222,14 @@ runs_compare() {
 	finish e
 	terminate r
 	made_of a samples=20000 seconds=40 verdict=trusted
+	cp "$logs/a.json" "$logs/again.json"
+	cp "$logs/e.json" "$logs/e2.json"
 	made_of b samples=20000 seconds=40 seed=2 verdict=doubtful
 	made_of slow samples=20000 seconds=40 seed=3 scale=1.2 verdict=trusted
 	made_of lossy samples=20000 seconds=40 seed=4 lost=400 verdict=trusted
 	made_of short samples=20000 seconds=29 seed=5 scale=1.2 verdict=trusted
 	made_of void samples=20000 seconds=40 verdict=void
-	compares 0 equal 15 '^equal: nothing differs for certain$' "$logs/a.json" "$logs/a.json"
+	compares 0 equal 15 '^equal: nothing differs for certain$' "$logs/a.json" "$logs/again.json"
 	compares 0 equal 15 '^equal: nothing differs by more than the tolerance$' "$logs/a.json" "$logs/b.json" --tolerance 60%
 	compares 4 worse 15 '^p[0-9.]+ is .* [nu]s \([0-9.]+ %\) worse, interval .* [nu]s$' "$logs/a.json" "$logs/slow.json"
 	compares 4 worse 15 '^p[0-9.]+ is .* worse' "$logs/a.json" "$logs/slow.json" --tolerance 5%,100ns
@@ -236,13 +238,14 @@ runs_compare() {
 	compares 4 worse 15 '^loss is .* percentage points worse, interval ' "$logs/a.json" "$logs/lossy.json" --tolerance 10%
 	compares 4 worse 0 ' worse$' "$logs/a.json" "$logs/short.json" --tolerance 5%
 	grep -q '^No intervals: 30 seconds of each run are needed' "$work/c.out" || complain 'that there are no intervals is not said'
-	compares 0 equal 0 '^equal: nothing differs at all$' "$logs/e.json" "$logs/e.json"
+	compares 0 equal 0 '^equal: nothing differs at all$' "$logs/e.json" "$logs/e2.json"
 	"$rant" --report -q "$logs/a.json" "$logs/b.json" --json "$logs/ab.json" || complain 'two runs do not add up'
 	"$rant" --report -q "$logs/slow.json" "$logs/short.json" --json "$logs/sum.json" || complain 'two slow runs do not add up'
 	compares 4 worse 15 '^p[0-9.]+ is .* worse, interval ' "$logs/ab.json" "$logs/sum.json" --tolerance 5%
 	grep -q '40000 samples, 80 seconds' "$work/c.out" || complain 'not all seconds of both runs are compared'
 	refused_again 1 'is void, its numbers say nothing: it cannot be compared' --compare "$logs/a.json" "$logs/void.json"
 	refused_again 1 'cannot be read' --compare "$logs/a.json" "$logs/none"
+	refused_again 1 'is the same file as .*: give each run once' --compare "$logs/a.json" "$logs/../logs/a.json"
 	sed 's/"interval_ns": null/"interval_ns": 1000/' "$logs/a.json" >"$logs/clock.json"
 	refused_again 1 'measured in different ways: interval_ns is not set in the first and 1000 in the second' --compare "$logs/a.json" "$logs/clock.json"
 	verdict
