@@ -135,6 +135,21 @@ static void set_rows(struct compare *c)
 	}
 }
 
+/* Above the others lie fewer samples: where the median decides nothing, none does, and that nothing is worse would say nothing. */
+static int check_rows(const struct compare *c)
+{
+	const struct compare_row *median = &c->row[0];
+	const char *before = c->run[0]->file[0].path, *now = c->run[1]->file[0].path;
+
+	if (median->decides)
+		return 0;
+	if (median->few)
+		warnx("%s and %s: fewer than ten samples are above p50 in one of them: they cannot be compared: measure for longer", before, now);
+	else
+		warnx("%s: p50 is beyond the overflow store, and only a bound of it is known: it cannot be compared: measure with a larger --overflow", before);
+	return -EINVAL;
+}
+
 /* Of a bound there is no difference, and of one slow packet no interval. */
 static bool has_interval(const struct compare *c, const struct compare_row *row)
 {
@@ -225,7 +240,9 @@ static int compare(struct output_files *output, struct compare *c, const struct 
 	if (error)
 		return error;
 	set_rows(c);
-	error = set_intervals(c);
+	error = check_rows(c);
+	if (!error)
+		error = set_intervals(c);
 	if (error)
 		return error;
 	for (unsigned i = 0; i < c->rows; i++) {

@@ -228,6 +228,7 @@ runs_compare() {
 	made_of slow samples=20000 seconds=40 seed=3 scale=1.2 verdict=trusted
 	made_of lossy samples=20000 seconds=40 seed=4 lost=400 verdict=trusted
 	made_of short samples=20000 seconds=29 seed=5 scale=1.2 verdict=trusted
+	made_of few samples=19 verdict=trusted
 	made_of void samples=20000 seconds=40 verdict=void
 	compares 0 equal 15 '^equal: nothing differs for certain$' "$logs/a.json" "$logs/again.json"
 	compares 0 equal 15 '^equal: nothing differs by more than the tolerance$' "$logs/a.json" "$logs/b.json" --tolerance 60%
@@ -244,6 +245,7 @@ runs_compare() {
 	compares 4 worse 15 '^p[0-9.]+ is .* worse, interval ' "$logs/ab.json" "$logs/sum.json" --tolerance 5%
 	grep -q '40000 samples, 80 seconds' "$work/c.out" || complain 'not all seconds of both runs are compared'
 	refused_again 1 'is void, its numbers say nothing: it cannot be compared' --compare "$logs/a.json" "$logs/void.json"
+	refused_again 1 'fewer than ten samples are above p50 in one of them: they cannot be compared' --compare "$logs/few.json" "$logs/slow.json"
 	refused_again 1 'cannot be read' --compare "$logs/a.json" "$logs/none"
 	refused_again 1 'is the same file as .*: give each run once' --compare "$logs/a.json" "$logs/../logs/a.json"
 	sed 's/"interval_ns": null/"interval_ns": 1000/' "$logs/a.json" >"$logs/clock.json"

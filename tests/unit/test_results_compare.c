@@ -161,6 +161,39 @@ static void bounds(void **state)
 	assert_int_equal(row("p90")->result, COMPARE_IS_EQUAL);
 }
 
+/* Returns what is said. */
+static const char *not_judged(void)
+{
+	struct util_capture capture;
+	static char said[512];
+	int error;
+
+	judged(0, 0);
+	util_capture_begin(&capture);
+	error = check_rows(&c);
+	util_capture_end(&capture, said, sizeof(said));
+	assert_int_equal(error, *said ? -EINVAL : 0);
+	return said;
+}
+
+/* That nothing is worse says something only where something can be. */
+static void nothing_decides(void **state)
+{
+	(void)state;
+	add(0, 19, 10000);
+	add(1, 1000, 90000);
+	assert_non_null(strstr(not_judged(), "old and new: fewer than ten samples are above p50 in one of them: they cannot be compared: "));
+	assert_false(c.is_worse);
+	add(0, 1, 10019);
+	assert_string_equal(not_judged(), "");
+	assert_true(c.is_worse);
+	/* A bound in the second is worse by as much at least. */
+	add(1, 2000, 200000);
+	assert_string_equal(not_judged(), "");
+	add(0, 200, 200000);
+	assert_non_null(strstr(not_judged(), "old: p50 is beyond the overflow store, and only a bound of it is known: it cannot be compared: "));
+}
+
 static void loss(void **state)
 {
 	(void)state;
@@ -210,7 +243,7 @@ static void by_the_interval(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { TEST(by_the_difference), TEST(better), TEST(what_decides_nothing), TEST(bounds), TEST(loss),
+	const struct CMUnitTest tests[] = { TEST(by_the_difference), TEST(better), TEST(what_decides_nothing), TEST(bounds), TEST(nothing_decides), TEST(loss),
 					    TEST(by_the_interval) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
