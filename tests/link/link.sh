@@ -452,6 +452,26 @@ one_line() {
 	grep -q '^rant: ' "$work/$1.err" || complain "$1.err is not from rant"
 }
 
+! python3 -c 'import jsonschema' 2>/dev/null || has_jsonschema=yes
+
+# json_agrees NAME [JSON [REPORT]]: valid by the schema, and as the report of this program, which is one with --histogram, has it.
+# namespace_json says that it is left out where there is no validator.
+json_agrees() {
+	local line here
+
+	[ -n "${has_jsonschema:-}" ] || return 0
+	here=$(dirname "${BASH_SOURCE[0]}")
+	while read -r line; do
+		complain "$1.json: $line"
+	done < <(python3 "$here/read_json.py" "$here/../../docs/rant.schema.json" "${2:-$logs/$1.json}" "${3:-$work/$1.out}" 2>&1)
+}
+
+json_has() { # NAME PYTHON: true of JSON, the object
+	[ -n "${has_jsonschema:-}" ] || return 0
+	python3 -c 'import json, os, sys; JSON = json.load(open(sys.argv[1])); sys.exit(not eval(sys.argv[2]))' "$logs/$1.json" "${*:2}" ||
+		complain "$1.json: not so: ${*:2}"
+}
+
 hdr_jar=/usr/share/java/hdrhistogram.jar
 [ -e "$hdr_jar" ] && command -v java >/dev/null || hdr_jar=
 

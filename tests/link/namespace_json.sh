@@ -8,20 +8,6 @@
 
 here=$(dirname "${BASH_SOURCE[0]}")
 
-# json_agrees NAME [JSON [REPORT]]: of this program.
-json_agrees() {
-	local line
-
-	while read -r line; do
-		complain "$1.json: $line"
-	done < <(python3 "$here/read_json.py" "$here/../../docs/rant.schema.json" "${2:-$logs/$1.json}" "${3:-$work/$1.out}" 2>&1)
-}
-
-json_has() { # NAME PYTHON: true of JSON, the object
-	python3 -c 'import json, sys; JSON = json.load(open(sys.argv[1])); sys.exit(not eval(sys.argv[2]))' "$logs/$1.json" "${*:2}" ||
-		complain "$1.json: not so: ${*:2}"
-}
-
 # commit_agrees NAME: the program that wrote it says the same of itself.
 commit_agrees() {
 	local told
@@ -304,7 +290,7 @@ json_of_an_earlier_run_stays_until_it_is_replaced() {
 }
 
 [ -n "$hdr_jar" ] || skip 'hlog: its own reader' "'libhdrhistogram-java' or a Java runtime is not installed"
-if python3 -c 'import jsonschema' 2>/dev/null; then
+if [ -n "${has_jsonschema:-}" ]; then
 	json_tests
 	json_to_stdout
 	json_of_an_earlier_run_stays_until_it_is_replaced
