@@ -79,12 +79,18 @@ int place_take(struct place *p, const struct options *o)
 	return 0;
 }
 
-const char *place_text(const struct place *p, char text[PLACE_TEXT_BYTES])
+const char *place_policy(const struct place *p)
 {
 	static const char *const names[] = { [SCHED_OTHER] = "SCHED_OTHER", [SCHED_FIFO] = "SCHED_FIFO", [SCHED_RR] = "SCHED_RR",
 					     [SCHED_BATCH] = "SCHED_BATCH", [SCHED_IDLE] = "SCHED_IDLE" };
 	const unsigned policy = (unsigned)p->policy;
-	const char *name = policy < sizeof(names) / sizeof(names[0]) && names[policy] ? names[policy] : "another policy";
+
+	return policy < sizeof(names) / sizeof(names[0]) && names[policy] ? names[policy] : "another policy";
+}
+
+const char *place_text(const struct place *p, char text[PLACE_TEXT_BYTES])
+{
+	const char *name = place_policy(p);
 	int used;
 
 	if (p->error) {

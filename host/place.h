@@ -21,6 +21,9 @@ struct place {
  * line, with the thread left where it was as far as that was refused. Sources: sched_setaffinity(2), sched_setscheduler(2). */
 int place_take(struct place *p, const struct options *o);
 
+/* "SCHED_FIFO"; "another policy" where it is none that has a name here. */
+const char *place_policy(const struct place *p);
+
 /* "CPU 3, SCHED_FIFO 22"; "any of 8 CPUs, SCHED_OTHER". */
 const char *place_text(const struct place *p, char text[PLACE_TEXT_BYTES]);
 

@@ -111,6 +111,28 @@ static void put_follow_ups(struct json *j, const struct report *r)
 	json_end(j);
 }
 
+/* In which state probes came to the reflector, as far as it tells. */
+static void put_arrived(struct json *j, const struct exchange *x)
+{
+	const uint64_t ttl = counter_get(&x->account.other_ttl), dscp = counter_get(&x->account.other_class);
+
+	json_object(j, "arrived");
+	json_count(j, "other_ttl", ttl);
+	json_integer_if(j, "last_ttl", ttl, x->arrived_ttl);
+	json_count(j, "other_dscp", dscp);
+	json_integer_if(j, "last_dscp", dscp, x->arrived_dscp);
+	json_end(j);
+}
+
+/* Of the requests that had to wake the reflector. */
+static void put_slowest_woken(struct json *j, const struct dozing *d)
+{
+	json_object(j, "slowest_woken");
+	json_integer_if(j, "response_ns", d->slowest_ns, d->slowest_ns);
+	json_integer_if(j, "seq", d->slowest_ns, d->slowest_seq);
+	json_end(j);
+}
+
 static void put_traffic(struct json *j, const struct exchange *x)
 {
 	const struct account *a = &x->account;
@@ -137,6 +159,9 @@ void json_accounts(struct json *j, const struct report *r)
 		put_directions(j, r);
 		put_follow_ups(j, r);
 		put_traffic(j, x);
+		put_arrived(j, x);
+	} else {
+		put_slowest_woken(j, &x->dozing);
 	}
 	if (r->histogram->count > 1 && active_ns > 0)
 		json_real(j, "rate_per_s", (double)r->histogram->count / label_seconds(active_ns), 0);

@@ -126,6 +126,20 @@ static void put_steps(struct json *j, const struct report *r)
 	json_end(j);
 }
 
+/* How much: of a jump by what is known before and after it. */
+static void put_size(struct json *j, const struct clock_peer_event *e)
+{
+	const bool known = e->kind == PEER_JUMPED && e->has_before;
+
+	json_integer_if(j, "size_ns", known, e->after.offset_ns - e->before.offset_ns);
+	json_integer_if(j, "bound_ns", known, e->after.bound_ns + e->before.bound_ns);
+	json_integer_if(j, "stood_ns", e->kind == PEER_STOOD, e->stood_ns);
+	if (e->kind == PEER_WRONG_RATE)
+		json_real(j, "rate_ppb", clock_peer_event_ppb(e), 0);
+	else
+		json_null(j, "rate_ppb");
+}
+
 static void put_events(struct json *j, const struct report *r)
 {
 	static const char *const kinds[] = { [PEER_JUMPED] = "jumped", [PEER_STOOD] = "stood still", [PEER_WRONG_RATE] = "wrong rate" };
@@ -138,24 +152,33 @@ static void put_events(struct json *j, const struct report *r)
 		json_object(j, NULL);
 		json_text(j, "kind", kinds[e->kind]);
 		json_bool(j, "of_the_reflector", clocks_there_is_theirs(e, r->clocks, clocks_there_compared(r->options)));
+		put_size(j, e);
 		put_between(j, "after_start_ns", r, e->mono_ns);
+		json_pair(j, "after_seq");
+		json_count(j, NULL, e->seq[0]);
+		json_count(j, NULL, e->seq[1]);
+		json_end(j);
 		json_end(j);
 	}
 	json_end(j);
+	json_count(j, "events_left_out", p->events > PEER_EVENTS_KEPT ? p->events - PEER_EVENTS_KEPT : 0);
 }
 
 static void put_peer(struct json *j, const struct report *r)
 {
 	struct clock_relation offset;
-	struct clock_rate rate;
+	struct clock_rate rate = { 0 };
 	const bool known = r->peer && clock_peer_result(r->peer, &offset, &rate);
 
-	if (!known) {
+	if (!known && (!r->peer || !clocks_there_has_news(r))) {
 		json_null(j, "reflector");
 		return;
 	}
 	json_object(j, "reflector");
-	put_relation(j, "minus_this_clock", &offset);
+	if (known)
+		put_relation(j, "minus_this_clock", &offset);
+	else
+		json_null(j, "minus_this_clock");
 	put_rate(j, &rate);
 	json_count(j, "doubted_replies", counter_get(&r->exchange->account.doubted));
 	put_events(j, r);

@@ -4,6 +4,7 @@
 #include "host/nic.h"
 #include "host/nic_details.h"
 #include "host/nic_names.h"
+#include "host/place.h"
 #include "host/system.h"
 #include "measure/exchange.h"
 #include "options.h"
@@ -147,6 +148,16 @@ static void put_options(struct json *j, const struct options *o)
 	json_end(j);
 }
 
+/* Of the measuring thread. */
+static void put_place(struct json *j, const struct place *p)
+{
+	const bool known = p && !p->error;
+
+	json_integer_if(j, "cpus_allowed", known, known ? p->cpus : 0);
+	json_text(j, "policy", known ? place_policy(p) : NULL);
+	json_integer_if(j, "priority", known, known ? p->priority : 0);
+}
+
 static void put_granted(struct json *j, const struct report *r)
 {
 	const struct channel *c = r->channel;
@@ -163,6 +174,8 @@ static void put_granted(struct json *j, const struct report *r)
 		json_count(j, "probe_bytes", x->probe_bytes);
 		json_integer(j, "window", x->window.most ? x->window.most : 1);
 	}
+	json_integer(j, "busy_poll_us", r->options->busy_poll_us); /* it is refused or taken as it is */
+	put_place(j, r->place);
 	json_bool(j, "other_cpu", !r->no_other_cpu);
 	if (r->facts)
 		json_bool(j, "memory_locked", !r->facts->lock_error);

@@ -40,29 +40,36 @@ static void put_difference(struct json *j, const struct activity_difference *d)
 	json_end(j);
 }
 
-static void put_differences(struct json *j, const char *name, const struct report *r, const struct activity_reading *before,
-			    const struct activity_reading *after)
+/* Returns how many there was no room for. */
+static size_t put_differences(struct json *j, const char *name, const struct report *r, const struct activity_reading *before,
+			      const struct activity_reading *after)
 {
 	static struct activity_difference list[DIFFERENCES_MAX];
 	size_t all;
 
 	if (!r->activity || !before || !after) {
 		json_null(j, name);
-		return;
+		return 0;
 	}
 	all = activity_differences(r->activity, before, after, list, DIFFERENCES_MAX);
 	json_array(j, name);
 	for (size_t i = 0; i < all && i < DIFFERENCES_MAX; i++)
 		put_difference(j, &list[i]);
 	json_end(j);
+	return all > DIFFERENCES_MAX ? all - DIFFERENCES_MAX : 0;
 }
 
 static void put_activity(struct json *j, const struct report *r)
 {
+	const struct activity *a = r->activity;
+	size_t left_out = 0;
+
 	json_object(j, "activity");
-	put_differences(j, "run", r, r->activity_start, r->activity_end);
-	put_differences(j, "until_first_breach", r, r->activity_start, r->activity_breach);
-	put_differences(j, "before_worst_breach", r, r->activity_before_worst, r->activity_worst);
+	left_out += put_differences(j, "run", r, r->activity_start, r->activity_end);
+	left_out += put_differences(j, "until_first_breach", r, r->activity_start, r->activity_breach);
+	left_out += put_differences(j, "before_worst_breach", r, r->activity_before_worst, r->activity_worst);
+	json_count(j, "left_out", left_out);
+	json_count(j, "not_read", a ? a->counters_left_out + a->unreadables_left_out : 0);
 	json_end(j);
 }
 

@@ -223,8 +223,10 @@ void outputs_look(struct outputs *o, const struct nic *n)
 
 static void write_findings(struct json *j, const struct outputs *o)
 {
+	const unsigned kept = o->findings < OUTPUTS_FINDINGS ? o->findings : OUTPUTS_FINDINGS;
+
 	json_array(j, "findings");
-	for (unsigned i = 0; i < o->findings && i < OUTPUTS_FINDINGS; i++) {
+	for (unsigned i = 0; i < kept; i++) {
 		const struct outputs_finding *f = &o->finding[i];
 
 		json_object(j, NULL);
@@ -237,6 +239,7 @@ static void write_findings(struct json *j, const struct outputs *o)
 		json_end(j);
 	}
 	json_end(j);
+	json_count(j, "findings_left_out", o->findings - kept);
 }
 
 /* What is known after the run. */

@@ -133,6 +133,41 @@ static int add_follow_ups(struct outcome *o, const struct tree *t, const char *p
 	return error ? error : add_counter(&a->unjudged, tree_member(t, "not_judged"), path, "not_judged");
 }
 
+/* Of several runs the last that was told. */
+static int add_last(counter *c, uint8_t *last, const struct tree *count, const struct tree *value, const char *path)
+{
+	int64_t n;
+
+	if (value && (!run_count(value, &n) || n > UINT8_MAX))
+		return run_refuse(path, "accounts.arrived", "has no good value");
+	if (value)
+		*last = (uint8_t)n;
+	return add_counter(c, count, path, "accounts.arrived");
+}
+
+static int add_arrived(struct outcome *o, const struct tree *t, const char *path)
+{
+	struct exchange *x = &o->exchange;
+	int error = add_last(&x->account.other_ttl, &x->arrived_ttl, tree_member(t, "other_ttl"), tree_member(t, "last_ttl"), path);
+
+	return error ? error : add_last(&x->account.other_class, &x->arrived_dscp, tree_member(t, "other_dscp"), tree_member(t, "last_dscp"), path);
+}
+
+/* The slowest of all. */
+static int add_slowest_woken(struct outcome *o, const struct tree *t, const char *path)
+{
+	struct dozing *d = &o->exchange.dozing;
+	int64_t ns, seq;
+
+	if (!run_count(tree_member(t, "response_ns"), &ns) || !run_count(tree_member(t, "seq"), &seq) || seq > UINT32_MAX)
+		return run_refuse(path, "accounts.slowest_woken", "has no good values");
+	if (ns <= d->slowest_ns)
+		return 0;
+	d->slowest_ns = ns;
+	d->slowest_seq = (uint32_t)seq;
+	return 0;
+}
+
 /* All probes have one length. */
 static int add_traffic(struct outcome *o, const struct tree *t, const struct tree *packets, const char *path)
 {
@@ -182,7 +217,11 @@ int run_add_accounts(struct outcome *o, const struct tree *root, const char *pat
 			error = add_follow_ups(o, tree_member(accounts, "reflector_stamps"), path);
 		if (!error)
 			error = add_traffic(o, tree_member(accounts, "traffic"), packets, path);
+		if (!error)
+			error = add_arrived(o, tree_member(accounts, "arrived"), path);
 		note_plain(o);
+	} else if (!error) {
+		error = add_slowest_woken(o, tree_member(accounts, "slowest_woken"), path);
 	}
 	if (error)
 		return error;

@@ -71,12 +71,12 @@ placed() { # NAME CPU
 cpu_and_fifo() {
 	begin '--cpu and --fifo: where and how the measuring thread runs, and that alone' || return 0
 	start_reflector r "$K"
-	as="taskset -c $last_cpu chrt -b 0" start_emitter e "$K --interval 1ms --pacing sleep --cpu $first_cpu --fifo 3 -d 60"
+	as="taskset -c $last_cpu chrt -b 0" start_emitter e "$K --interval 1ms --pacing sleep --cpu $first_cpu --fifo 3 -d 60 -H --json $logs/e.json"
 	wait_for_packets e e 20
 	placed e "$first_cpu"
 	terminate e r
 	for one in '@expect_status e 0' "e.out ~ ^Measuring thread: CPU $first_cpu, SCHED_FIFO 3\$" \
-		"r.out ~ ^Measuring thread: CPU $last_cpu, SCHED_OTHER\$"; do
+		"r.out ~ ^Measuring thread: CPU $last_cpu, SCHED_OTHER\$" '@json_agrees e'; do
 		check "$one"
 	done
 	verdict
@@ -91,7 +91,7 @@ idle_reflector() {
 	local before after
 
 	begin 'a reflector to which nothing comes takes less than 0.1 % of a CPU, and answers what wakes it' || return 0
-	start_reflector r "$K"
+	start_reflector r "$K -H --json $logs/r.json"
 	start_emitter e "$K --count 2000"
 	finish e
 	status[e1]=${status[e]}
@@ -104,7 +104,7 @@ idle_reflector() {
 	finish e
 	terminate r
 	for one in '@expect_status e1 0' '@expect_status e 0' 'e:Recorded -eq 200' 'e:Lost -eq 0' 'r:Sent -eq 2202' 'r:Woken -ge 1' \
-		'r:Woken -le 2' '@audit r' '@audit e' 'r.out ~ ^  Slowest of the woken:  [0-9.]+ us  [(]#[0-9]+[)]$'; do
+		'r:Woken -le 2' '@audit r' '@audit e' 'r.out ~ ^  Slowest of the woken:  [0-9.]+ us  [(]#[0-9]+[)]$' '@json_agrees r'; do
 		check "$one"
 	done
 	verdict

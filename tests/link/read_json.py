@@ -96,6 +96,25 @@ def compare_counts(report, data):
                 fault(f"{section}, {name}: {count} in JSON, no row in the report")
 
 
+def compare_others(report, data):
+    """What the report says of the run in other words than rows."""
+    granted, accounts = data["configuration"]["granted"], data["accounts"]
+    place = re.search(r"^Measuring thread: (?:CPU (\d+)|any of (\d+) CPUs), (\w+)(?: (\d+))?$", report.text, re.M)
+    have = (data["host"]["measuring_cpu"] if granted["cpus_allowed"] == 1 else None, granted["cpus_allowed"], granted["policy"], granted["priority"])
+    want = place and (place[1] and int(place[1]), int(place[2] or 1), place[3], int(place[4] or 0))
+    if have != want:
+        fault(f"the measuring thread: {want} in the report, {have} in JSON")
+    for name, words in (("ttl", "TTL"), ("dscp", "DSCP")):
+        told = re.search(rf"^  (\d+) probes arrived with another {words} than \d+, the last with (\d+)$", report.text, re.M)
+        arrived = accounts.get("arrived") or {f"other_{name}": 0, f"last_{name}": None}
+        if (arrived[f"other_{name}"], arrived[f"last_{name}"]) != (int(told[1]) if told else 0, int(told[2]) if told else None):
+            fault(f"{told and told[0]} in the report, {arrived} in JSON")
+    told = re.search(r"^  Slowest of the woken:  ([0-9.]+) us  \(#(\d+)\)$", report.text, re.M)
+    woken = accounts.get("slowest_woken") or {"response_ns": None, "seq": None}
+    if (woken["response_ns"] and us(woken["response_ns"]), woken["seq"]) != (told and told[1], told and int(told[2])):
+        fault(f"{told and told[0]} in the report, {woken} in JSON")
+
+
 def compare_latency(report, data):
     name = "rtt_ns" if data["run"]["role"] == "emit" else "response_ns"
     s = data["statistics"][name]
@@ -259,7 +278,7 @@ def main():
         data = json.load(file, parse_constant=no_constant, object_pairs_hook=no_twin)
     validate(schema, data)
     report = Report(report_path)
-    for part in (compare_counts, compare_latency, compare_stages, compare_verdict, compare_breaches, compare_ports, compare_seconds):
+    for part in (compare_counts, compare_others, compare_latency, compare_stages, compare_verdict, compare_breaches, compare_ports, compare_seconds):
         part(report, data)
     check_histograms(data)
     if data["statistics"].get("network_ns", {}).get("samples") and compare_stages.rows < 2:

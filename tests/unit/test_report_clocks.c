@@ -1,7 +1,9 @@
-/* build: sources=report/headline.c,report/buckets.c,report/verdict_finding.c,report/log_file.c,report/log_mend.c,report/account.c,report/breach.c,report/clocks_there.c,report/echo.c,report/evidence.c,report/label.c,report/machine.c,host/place.c,report/part.c,report/report.c,report/statistics.c,report/variation.c,report/source_ports.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+/* build: sources=report/headline.c,report/buckets.c,report/verdict_finding.c,report/log_file.c,report/log_mend.c,report/account.c,report/breach.c,report/clocks_there.c,report/echo.c,report/evidence.c,report/json.c,report/json_clocks.c,report/label.c,report/machine.c,host/place.c,report/part.c,report/report.c,report/statistics.c,report/variation.c,report/source_ports.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The clocks: offsets, rates, steps, and whether stages may be compared. */
 #include "report/clocks.c"
+
+#include "report/json_parts.h"
 
 #include "fake_report.h"
 #include "measure/rules.h"
@@ -332,24 +334,50 @@ static void add_event(enum clock_peer_kind kind, int64_t mono_ns, struct clock_p
 #define AT ", 2.0 to 2.5 s after the start, after packet 7 to 9\n"
 #define NOTHING_ELSE NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN
 
+static int keep_json(void *context, const char *from, size_t bytes)
+{
+	return fwrite(from, 1, bytes, context) == bytes ? 0 : -EIO;
+}
+
+/* Of its clocks these words are in the object, which is in one line. */
+static void assert_in_json(const char *words)
+{
+	static struct json j;
+	static char object[4096];
+	FILE *out = fmemopen(object, sizeof(object), "w");
+
+	json_begin(&j, keep_json, out, true);
+	json_object(&j, NULL);
+	json_clocks(&j, &report);
+	json_end(&j);
+	assert_int_equal(json_finish(&j), 0);
+	fclose(out);
+	if (!strstr(object, words))
+		fail_msg("no '%s' in %s", words, object);
+}
+
+#define NOT_KNOWN "\"reflector\":{\"minus_this_clock\":null,\"rate_ppb\":null,\"rate_bound_ppb\":null,\"doubted_replies\":0,"
+#define JSON_AT "\"after_start_ns\":[2000000000,2500000000],\"after_seq\":[7,9]}],\"events_left_out\":0}"
+
 static void what_the_reflectors_clock_did(void **state)
 {
 	static const struct {
 		enum clock_peer_kind kind;
 		struct clock_peer_event e;
-		const char *line;
+		const char *line, *json;
 	} rows[] = {
 		{ PEER_JUMPED, { .conflicts = 1, .has_before = true, .before = { .offset_ns = 5000, .bound_ns = 70 },
 				 .after = { .offset_ns = -95000, .bound_ns = 30 } },
-		  "  The reflector's clock jumped by -100000 ns (+-100)" AT },
+		  "  The reflector's clock jumped by -100000 ns (+-100)" AT, "\"size_ns\":-100000,\"bound_ns\":100,\"stood_ns\":null,\"rate_ppb\":null," JSON_AT },
 		{ PEER_JUMPED, { .conflicts = 3, .has_before = true, .after = { .offset_ns = 15000, .bound_ns = 30 } },
-		  "  The reflector's clock jumped by +15000 ns (+-30), not at once" AT },
-		{ PEER_JUMPED, { .conflicts = 1 }, "  The reflector's clock jumped" AT },
-		{ PEER_STOOD, { .stood_ns = 2 * NS_PER_S - 1 }, "  The reflector's clock stood still for 2.000 s or more" AT },
+		  "  The reflector's clock jumped by +15000 ns (+-30), not at once" AT, "\"size_ns\":15000,\"bound_ns\":30," },
+		{ PEER_JUMPED, { .conflicts = 1 }, "  The reflector's clock jumped" AT, "\"size_ns\":null,\"bound_ns\":null,\"stood_ns\":null,\"rate_ppb\":null," JSON_AT },
+		{ PEER_STOOD, { .stood_ns = 2 * NS_PER_S - 1 }, "  The reflector's clock stood still for 2.000 s or more" AT,
+		  "\"size_ns\":null,\"bound_ns\":null,\"stood_ns\":1999999999,\"rate_ppb\":null," },
 		{ PEER_WRONG_RATE, { .has_before = true, .last = { .at_ns = NS_PER_S, .offset_ns = -NS_PER_S / 5 } },
-		  "  The reflector's clock ran 20 % slow" AT },
+		  "  The reflector's clock ran 20 % slow" AT, "\"stood_ns\":null,\"rate_ppb\":-200000000," JSON_AT },
 		{ PEER_WRONG_RATE, { .has_before = true, .last = { .at_ns = NS_PER_S, .offset_ns = 1500 * NS_PER_US } },
-		  "  The reflector's clock ran 0.15 % fast" AT },
+		  "  The reflector's clock ran 0.15 % fast" AT, "\"rate_ppb\":1500000," },
 	};
 	char expected[512];
 
@@ -362,6 +390,8 @@ static void what_the_reflectors_clock_did(void **state)
 		add_event(rows[i].kind, 2 * NS_PER_S, rows[i].e);
 		snprintf(expected, sizeof(expected), "%s%s", NOTHING_ELSE, rows[i].line);
 		assert_section(CLOCKS_TITLE, expected);
+		assert_in_json(NOT_KNOWN);
+		assert_in_json(rows[i].json);
 	}
 }
 
@@ -388,6 +418,7 @@ static void more_events_than_are_kept(void **state)
 	peer = (struct clock_peer){ .events = PEER_EVENTS_KEPT + 3 };
 	assert_line(written(0), "  3 more of these");
 	assert_int_equal(times_in(text, "  The reflector's clock jumped"), PEER_EVENTS_KEPT);
+	assert_in_json("\"events_left_out\":3}");
 }
 
 static void what_the_reflector_says(void **state)

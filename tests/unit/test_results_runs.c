@@ -125,6 +125,25 @@ static void three_runs(void **state)
 	outcome_close(o);
 }
 
+/* Of several runs the last that was told. */
+static void how_probes_arrived(void **state)
+{
+	static const char none[] = "\"from_there_bytes\": 19200}, \"rate_per_s\"";
+	struct outcome *o = begin();
+
+	(void)state;
+	assert_int_equal(add(o, "a", with(none, "\"from_there_bytes\": 19200}, \"arrived\": {\"other_ttl\": 3, \"last_ttl\": 61, \"other_dscp\": 0, "
+						"\"last_dscp\": null}, \"rate_per_s\""), NULL), 0);
+	assert_int_equal(add(o, "b", with(none, "\"from_there_bytes\": 19200}, \"arrived\": {\"other_ttl\": 2, \"last_ttl\": 60, \"other_dscp\": 1, "
+						"\"last_dscp\": 46}, \"rate_per_s\""), NULL), 0);
+	assert_int_equal(add(o, "c", results_run, NULL), 0);
+	assert_int_equal(counter_get(&o->exchange.account.other_ttl), 5);
+	assert_int_equal(counter_get(&o->exchange.account.other_class), 1);
+	assert_int_equal(o->exchange.arrived_ttl, 60);
+	assert_int_equal(o->exchange.arrived_dscp, 46);
+	outcome_close(o);
+}
+
 /* As --report puts seconds of several runs: in the order of time. */
 static void runs_of_one_file(void **state)
 {
@@ -236,6 +255,7 @@ static const struct {
 	{ "\"lost\": 2, \"closing\"", "\"lost\": -2, \"closing\"", "a: lost is no count" },
 	{ "\"closing\": 1", "\"closing\": 9999999999999999", "a: closing is no count" },
 	{ "\"complete\": 199", "\"complete\": 198", "a: accounts do not add up with the histogram" },
+	{ "19200}, \"rate", "19200}, \"arrived\": {\"other_ttl\": 1, \"last_ttl\": 256}, \"rate", "a: accounts.arrived has no good value" },
 	{ "\"to_there_bytes\": 19392", "\"to_there_bytes\": 19393", "a: accounts.traffic has no good counts" },
 	{ "\"level\": \"doubtful\", \"reasons\"", "\"level\": \"good\", \"reasons\"", "a: verdict.level is none" },
 	{ "\"limit\": 0, \"why\"", "\"limit\": true, \"why\"", "a: verdict.reasons has one without its numbers" },
@@ -333,7 +353,7 @@ static void a_statistic_of_a_newer_rant(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_run), cmocka_unit_test(a_deviation_is_never_more_than_it_was), cmocka_unit_test(three_runs),
+		cmocka_unit_test(one_run), cmocka_unit_test(a_deviation_is_never_more_than_it_was), cmocka_unit_test(three_runs), cmocka_unit_test(how_probes_arrived),
 		cmocka_unit_test(runs_of_one_file),
 		cmocka_unit_test(what_is_not_known),
 		cmocka_unit_test(samples_that_were_not_kept), cmocka_unit_test(wrong_files), cmocka_unit_test(runs_that_do_not_fit),
