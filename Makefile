@@ -163,12 +163,14 @@ bench:
 	$(MAKE) rant
 	tests/bench/bench.sh ./rant $(OLD)
 
-# A standing reflector for MINUTES, while sessions come and go: its memory, descriptors and answers.
-MINUTES ?= 10
+# A standing reflector for COUNT answers, a day of one each millisecond, or for MINUTES, while sessions come and go: its memory, descriptors
+# and rate. COUNT=0: for MINUTES.
+MINUTES ?= 60
+COUNT ?= 86400000
 soak:
 	tests/packages.sh build demo
 	$(MAKE) rant build/hostile
-	ONLY='sessions come and go' SOAK_S=$$(($(MINUTES) * 60)) tests/link/namespace_standing.sh ./rant build/hostile
+	ONLY='sessions come and go' SOAK_S=$$(($(MINUTES) * 60)) SOAK_ANSWERS=$(COUNT) tests/link/namespace_standing.sh ./rant build/hostile
 
 # OPTIONS="OPTION...": of the emitter, too. RATES, SECONDS_EACH: see sweep.sh.
 sweep:

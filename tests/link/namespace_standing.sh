@@ -152,16 +152,19 @@ its_sandbox_holds() {
 # ---- Month after month -------------------------------------------------------------------------------------------------
 
 SOAK_S=${SOAK_S:-3} # make soak MINUTES=15: the same for longer
-LOOKS=3
+SOAK_ANSWERS=${SOAK_ANSWERS:-0} # make soak COUNT=N: over when so many were given, and a failure where they were not
+LOOKS=$((SOAK_S < 180 ? 3 : SOAK_S / 60))
 MEMORY_KB=512 # by which it may grow after the first look
+SLOWEST=50    # between two looks it answers at least this part of what it did between the first two: others use this machine too
 
-# "kB descriptors threads answers" of the reflector, by its own account.
+# "kB descriptors threads answers ms" of the reflector, answers by its own account and the clock at the line that tells them.
 look_at_standing() {
 	local pid
 
 	pid=$(pid_of r)
 	echo "$(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$pid/status")" "$(find "/proc/$pid/fd" -mindepth 1 | wc -l)" \
-		"$(sed -n 's/^Threads:[^0-9]*//p' "/proc/$pid/status")" "$(sed -n 's/^So far: .*; Sent \([0-9]*\);.*/\1/p' "$work/r.out" | tail -1)"
+		"$(sed -n 's/^Threads:[^0-9]*//p' "/proc/$pid/status")" "$(sed -n 's/^So far: .*; Sent \([0-9]*\);.*/\1/p' "$work/r.out" | tail -1)" \
+		"$(date +%s%3N)"
 }
 
 has_lines() {
@@ -182,31 +185,40 @@ sessions_come_and_go() {
 	poll has_lines $((lines + 1))
 }
 
+# is_flat LOOK, after the look before.
 is_flat() {
 	local -a now
+	local rate
 
 	read -ra now <<<"$*"
-	echo "# standing: ${now[0]} kB, ${now[1]} descriptors, ${now[2]} threads, ${now[3]} answers"
+	rate=$(((now[3] - before[3]) * 1000 / (now[4] - before[4])))
+	first_rate=${first_rate:-$rate}
+	echo "# standing: ${now[0]} kB, ${now[1]} descriptors, ${now[2]} threads, ${now[3]} answers, $rate/s"
 	[ "${now[0]}" -le $((first_look[0] + MEMORY_KB)) ] || complain "it has ${now[0]} kB, and had ${first_look[0]}"
 	[ "${now[1]}" -le "${first_look[1]}" ] || complain "it has ${now[1]} descriptors, and had ${first_look[1]}"
 	[ "${now[2]}" -le "${first_look[2]}" ] || complain "it has ${now[2]} threads, and had ${first_look[2]}"
-	[ "${now[3]}" -gt "${first_look[3]}" ] || complain "nothing was answered: ${now[3]}"
+	if [ "$rate" -le 0 ] || [ $((rate * SLOWEST)) -lt "$first_rate" ]; then complain "it answers $rate/s, and at first $first_rate/s"; fi
+	before=("${now[@]}")
 }
 
 stays_as_it_is() {
-	local GUARD_S=$((2 * SOAK_S + 60)) i
-	local -a first_look
+	local GUARD_S=$((2 * SOAK_S + 60)) i first_rate=
+	local -a first_look before
 
-	begin 'standing: sessions come and go at full rate, and memory, descriptors and threads of the reflector stay as they are' || return 0
+	begin 'standing: sessions come and go at full rate, and memory, descriptors, threads and rate of the reflector stay as they are' || return 0
 	start_reflector r "$K -H --summary-every 1 --allow 10.77.0.0/24 --rate-limit 1000000"
 	start_emitter e "$K --timeout 5000 --window 16 --stamp-every 64 -d $((2 * SOAK_S + 30)) --count 4000000000"
 	wait_for_packets e e 1000
 	sessions_come_and_go 1
 	read -ra first_look < <(look_at_standing)
+	before=("${first_look[@]}")
 	for ((i = 0; i < LOOKS; i++)); do
 		sessions_come_and_go $((SOAK_S / LOOKS))
 		is_flat "$(look_at_standing)"
+		[ "$SOAK_ANSWERS" -eq 0 ] || [ "${before[3]}" -lt "$SOAK_ANSWERS" ] || break
 	done
+	echo "# standing: ${before[3]} answers in all, $(((before[4] - first_look[4]) / 1000)) s after the first look"
+	[ "${before[3]}" -ge "$SOAK_ANSWERS" ] || complain "${before[3]} answers are not the $SOAK_ANSWERS that were asked for"
 	is_running e || complain 'the emitter is gone'
 	terminate e r
 	sed -i '/^So far: /d' "$work/r.out"
