@@ -303,6 +303,11 @@ pid_of() {
 	program_of "${guard[$1]}"
 }
 
+# holds NAME FILE: it has it open.
+holds() {
+	find "/proc/$(pid_of "$1")/fd" -lname "$2" 2>/dev/null | grep -q .
+}
+
 send() {
 	local child
 

@@ -5,18 +5,14 @@
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 
-holds_latency() {
-	find "/proc/$(pid_of "$1")/fd" -lname /dev/cpu_dma_latency 2>/dev/null | grep -q .
-}
-
 latency_held() {
 	begin 'idle CPUs are kept awake during a run, unless told not to' || return 0
 	start_reflector r "$K --no-cpu-dma-latency"
 	start_emitter e "$K --count 100000000"
 	wait_for_packets e e 20
-	holds_latency e || complain '/dev/cpu_dma_latency is not open'
+	holds e /dev/cpu_dma_latency || complain '/dev/cpu_dma_latency is not open'
 	[ "$(od -An -td4 /dev/cpu_dma_latency | tr -d ' ')" = 0 ] || complain 'the limit is not 0'
-	! holds_latency r || complain '/dev/cpu_dma_latency is open in spite of --no-cpu-dma-latency'
+	! holds r /dev/cpu_dma_latency || complain '/dev/cpu_dma_latency is open in spite of --no-cpu-dma-latency'
 	terminate e r
 	check '@expect_status e 0'
 	check '@expect_status r 0'

@@ -77,7 +77,7 @@ write_jail() {
 		mount -t tmpfs none /tmp && mount -t tmpfs none /var/tmp && mount -t tmpfs none /home && mount -t tmpfs none /root
 		awk '{ print \$5 }' /proc/self/mountinfo | while read -r at; do
 			case \$at in
-			/proc | /dev | /dev/* | /run | /run/* | /tmp | /var/tmp | /var/log/rant) ;;
+			/proc | /dev | /dev/* | $(unit_words ReadWritePaths | sed 's#[^ ]*#& | &/*#g; s#\* /#* | /#g') | /tmp | /var/tmp | /var/log/rant) ;;
 			*) mount -o remount,bind,ro "\$at" 2>/dev/null || true ;;
 			esac
 		done
@@ -122,6 +122,7 @@ answers_in_its_sandbox() {
 		grep -q '^NoNewPrivs:.*1' "$file" || complain 'new privileges can be had'
 		grep -q '^Seccomp:.*2' "$file" || complain 'there is no filter of system calls'
 	done
+	[ ! -e /dev/cpu_dma_latency ] || holds r /dev/cpu_dma_latency || complain '/dev/cpu_dma_latency is not open'
 	send USR1 r
 	finish e
 	[ "$(sed -n '$=' "/proc/$(pid_of r)/root/var/log/rant/r.log.partial")" -gt 20 ] || complain 'no log is written'
@@ -139,6 +140,7 @@ its_sandbox_holds() {
 		'python3 -c "import socket; socket.socket(socket.AF_INET)"')
 	local -a cannot=('touch /usr/new' 'touch /etc/new' 'mknod /run/new c 1 5' 'unshare -n true' 'mount -t tmpfs none /mnt' 'chroot / true'
 		'cat /dev/kmsg' 'echo 1 >/proc/sys/kernel/panic' 'setpriv --reuid 65534 true' 'setarch -R true'
+		'mkdir /sys/kernel/tracing/instances/rant-test && rmdir /sys/kernel/tracing/instances/rant-test'
 		'python3 -c "import socket; socket.socket(socket.AF_UNIX)"' 'python3 -c "import mmap; mmap.mmap(-1, 4096, prot=7)"')
 
 	begin 'standing: what the sandbox of the unit forbids fails in it, and the rest does not' || return 0
