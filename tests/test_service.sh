@@ -18,6 +18,7 @@ trap 'rm -rf "$work"' EXIT
 make -s install DESTDIR="$work/root" PREFIX=/opt/of/rant >"$work/make" 2>&1
 installed=$work/root/opt/of/rant/lib/systemd/system/rant-reflect@.service
 judge 'the program that was installed is started' "$(grep -qx 'ExecStart=/opt/of/rant/bin/rant -i %I .*' "$installed" || cat "$installed" "$work/make")"
+judge 'it tells every hour, whatever its options' "$(grep -q '^ExecStart=.* --summary-every 1h .RANT_OPTIONS$' "$installed" || cat "$installed")"
 
 # An instance, whose program is there. What it says of other units of this machine is not about ours.
 sed "s|^ExecStart=/opt|ExecStart=$work/root/opt|" "$installed" >"$work/rant-reflect@eth0.service"
