@@ -93,7 +93,9 @@ as_script '-w -t -C -L -l -o -b -v -N' '-H -R -w 100 -t 100000 -C -L 1 -l LOG -o
 as_script '-p -B -P' '-H -R -p 50 -B 8 -P'
 as_script '-T -M -G' '-H -R -T -M -G'
 # A kernel without snapshots refuses one that could be taken.
+snapshot=
 if [ -e /sys/kernel/tracing/snapshot ]; then
+	snapshot=-S
 	as_script '-t -C -S' '-H -R -t 100000 -C -S'
 else
 	as_script '-S without -t' '-H -R -S'
@@ -105,7 +107,8 @@ ready_in_time() {
 
 	begin 'scripts: the reflector is ready for its client, whatever the options, and SIGTERM ends it with its report' || return 0
 	for options in '-R' '-R -H -o 1000000 -b 1' '-R -l LOG -d 36000' '-R -l LOG -L 5 -w 100000' '-R -t 100 -C -v' '-R -T -M' '-R -G -l LOG -d 600' \
-		'-R -p 100 -B 64 -P -N'; do
+		'-R -p 100 -B 64 -P -N' "-R $snapshot -t 100" '--stamp kernel' \
+		"-R -H -o 1000000 -b 1 -l LOG -L 5 -w 100000 -t 100 -C -v $snapshot -T -M -G -p 100 -B 64 -P -N -s -d 36000"; do
 		ready r "$options"
 		terminate r
 		expect_status r 0
