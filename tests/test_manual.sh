@@ -19,6 +19,8 @@ cp man/rant-plot.1 "$work/rant-plot.1"
 for page in rant.1 rant-config.8 rant-plot.1; do
 	judge "mandoc finds nothing in $page" "$(mandoc -Tlint -Wstyle "$work/$page" 2>&1 |
 		grep -v 'referenced manual not found\|outdated mandoc.db')"
+	judge "$page tells of exit statuses, files and the environment, and has examples" \
+		"$(for section in 'EXIT STATUS' FILES ENVIRONMENT EXAMPLES; do grep -qx "\.Sh $section" "$work/$page" || echo "it has no $section"; done)"
 done
 
 # ---- Installed ----------------------------------------------------------------------------------------------------------
