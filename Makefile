@@ -206,13 +206,14 @@ install: rant $(PAGES)
 	install -m 0755 plot/rant-plot $(DESTDIR)$(PREFIX)/share/rant/plot/rant-plot
 	ln -sf ../share/rant/plot/rant-plot $(DESTDIR)$(PREFIX)/bin/rant-plot
 
-# Folders that others have something in stay.
+# Folders that others have something in stay, and those that a machine has anyway: bin, lib, sbin, share and share/man.
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/rant bin/rant-plot sbin/rant-config lib/systemd/system/$(UNIT) \
 		$(ZSH_FUNCTIONS)/_rant $(addprefix share/,man/man1/rant.1 man/man1/rant-plot.1 man/man8/rant-config.8 \
 			$(addprefix bash-completion/completions/,rant rant-config rant-plot) \
 			$(addprefix rant/,config.sh $(wildcard config/*.sh) plot/rant-plot $(wildcard plot/*.py))))
-	rmdir $(addprefix $(DESTDIR)$(PREFIX)/share/,rant/config rant/plot rant) 2>/dev/null || true
+	rmdir $(addprefix $(DESTDIR)$(PREFIX)/,lib/systemd/system lib/systemd $(ZSH_FUNCTIONS) $(dir $(ZSH_FUNCTIONS)) $(addprefix share/,\
+		man/man1 man/man8 bash-completion/completions bash-completion rant/config rant/plot rant)) 2>/dev/null || true
 
 # What a release is: the last commit, which .version then names.
 VERSION = $(shell sed -n 's/^\#define RANT_VERSION "\(.*\)".*/\1/p' rant.h)

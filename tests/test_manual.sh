@@ -28,6 +28,8 @@ done
 installed() {
 	find "$work/root" ! -type d -printf '%P\n' | grep -v '^usr/share/rant/\(config\|plot\)/' | sort
 }
+mkdir -p "$work/root/usr/bin" "$work/root/usr/lib" "$work/root/usr/sbin" "$work/root/usr/share/man"
+find "$work/root" | sort >"$work/before"
 make -s install DESTDIR="$work/root" PREFIX=/usr >"$work/make" 2>&1
 judge 'make install: each file in its place' "$(diff - <(installed) <<-'END'
 	usr/bin/rant
@@ -52,7 +54,7 @@ make -s uninstall DESTDIR="$work/root" PREFIX=/usr >"$work/make" 2>&1
 judge 'make uninstall: what is not ours stays' "$([ "$(installed)" = usr/share/rant/of_somebody_else ] || installed)"
 rm "$work/root/usr/share/rant/of_somebody_else"
 make -s uninstall DESTDIR="$work/root" PREFIX=/usr >"$work/make" 2>&1
-judge 'make uninstall: nothing is left' "$([ ! -e "$work/root/usr/share/rant" ] || find "$work/root/usr/share/rant")"
+judge 'make uninstall: nothing is left, no folder either' "$(find "$work/root" | sort | diff "$work/before" -)"
 
 # ---- Options ------------------------------------------------------------------------------------------------------------
 
