@@ -96,7 +96,20 @@ completes() {
 : >"$work/afile"
 mkdir "$work/afolder"
 completes '--json --jsonl' --js
-completes 'hardware kernel user' --stamp ''
+
+# "OPTION WORD...": the rows with a choice, of the table that parses.
+choices=$(awk -F'"' '
+	/^static const struct choice/ { split($0, word, /[ []/); set = word[5] }
+	/^};/ { set = "" }
+	set && /^\t{ "/ { words[set] = words[set] " " $2 }
+	/CHOICE\(.*\.choice = / { match($0, /\.choice = [a-z_]+/); print "--" $2 words[substr($0, RSTART + 10, RLENGTH - 10)] }' options/table.c)
+is 'each option with a choice is found in the table' "$(grep -c '\<CHOICE([a-z]' options/table.c)" "$((1 + $(wc -l <<<"$choices")))" # and the macro
+while read -r option words; do
+	completes "$(tr ' ' '\n' <<<"$words" | sort | paste -sd' ')" "$option" ''
+done <<<"$choices"
+completes 'continue exec: stop' --on-breach ''
+completes 'continue' --on-breach c
+
 completes 'kernel' --stamp = k
 completes 'hybrid' -i eth0 --pacing h
 completes "$(cd /sys/class/net && printf '%s\n' l* | sort | paste -sd' ')" -i l
@@ -113,11 +126,17 @@ done
 completes "$work/afile $work/afolder" "$work/a"
 completes "$work/afile $work/afolder" -o "$work/a"
 completes '' --title ''
+completes 'histogram one-way percentiles stages time' --panel ''
+completes 'stages,one-way' --panel stages,o
 program=./config.sh
+steps=$(./config.sh --help | sed -n '/^Steps:/,$ s/^  \([a-z]*\) .*/\1/p')
+completes "$(sort <<<"$steps" | paste -sd' ')" --only ''
+completes 'rings,pause rings,pcie rings,power rings,ptp' --skip rings,p
 completes lo l
 completes '' --cpu ''
 
 # zsh has no way to ask for a completion but a terminal, so its parts are put in the place of the functions that it calls.
+zsh_said=
 if command -v zsh >/dev/null; then
 	for program in plot/rant-plot ./config.sh ./rant; do
 		zsh_says=$(zsh -fc '
@@ -127,11 +146,17 @@ if command -v zsh >/dev/null; then
 			. completion/_rant' "$program")
 		judge "zsh: every option of $program is completed" \
 			"$(diff <(of_help "$program") <(grep -oE -- '^--?[^[ ]+' <<<"$zsh_says" | sort -u))"
+		zsh_said+=$zsh_says$'\n'
 	done
-	for line in '--stamp\[.*:SOURCE:(hardware kernel user)' '-i\[.*:IFACE:_net_interfaces' '--json\[.*:FILE:_files' '-d\[.*:S:$' \
+	while read -r option words; do
+		judge "zsh: $option has its words" "$(grep -q -- "^$option\[.*:($words)\$" <<<"$zsh_says" || grep -- "^$option\[" <<<"$zsh_says")"
+	done <<<"$choices"
+	for line in '--panel\[.*:_values -s , NAME histogram percentiles time stages one-way$' \
+		"--only\\[.*:_values -s , STEP ${steps//$'\n'/ }\$" '--skip\[.*:_values -s , STEP namespace ' \
+		'--on-breach\[.*:ACTION:(stop continue exec.*:)' '-i\[.*:IFACE:_net_interfaces' '--json\[.*:FILE:_files' '-d\[.*:S:$' \
 		'--save-trace\[.*:DIR:_files -/' '--user\[.*:NAME:_users' '--poisson\[[^]]*\]$' \
 		'\*:FILE:_files'; do
-		judge "zsh: $line" "$(grep -q -- "^$line" <<<"$zsh_says" || echo 'there is no such line')"
+		judge "zsh: $line" "$(grep -q -- "^$line" <<<"$zsh_said" || echo 'there is no such line')"
 	done
 else
 	echo 'ok - manual: zsh # SKIP there is no zsh'
