@@ -287,8 +287,10 @@ int socket_open(struct channel *c, const struct options *o, const struct nic *n)
 		l->transport = transport_of(o, family[i]);
 		l->listener = (uint8_t)i;
 		error = l->transport->echoes ? icmp_open(c, l, o) : open_socket(l->transport, &l->fd);
-		/* A connected socket is better off without any message. IPv4 tells for all: the others take it since the same release. */
-		l->id_by_message = !error && c->tx_stamps && o->role == ROLE_REFLECT &&
+		/* A socket of UDP that is connected is better off without any message; the others name the receiver of each packet.
+		 * IPv4 tells for all: the others take it since the same release. */
+		l->id_by_message = !error && c->tx_stamps &&
+				   (o->role == ROLE_REFLECT || l->transport->domain == AF_PACKET || l->transport->echoes) &&
 				   kernel_stamps_take_id(transport_of(&(struct options){ .transport = TRANSPORT_UDP }, AF_INET));
 		l->bare = c->wire == SOURCE_USER && o->role == ROLE_EMIT;
 		c->keeps_priority |= o->role == ROLE_REFLECT && o->priority >= 0 && l->transport->domain == AF_INET;

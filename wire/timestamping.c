@@ -69,11 +69,12 @@ static struct cmsghdr *put_id(const struct channel *c, struct cmsghdr *m, uint32
 {
 	uint32_t asked = c->wire == SOURCE_HARDWARE ? SOF_TIMESTAMPING_TX_HARDWARE : SOF_TIMESTAMPING_TX_SOFTWARE;
 
-	if (c->at->id_by_message)
-		return put_message(m, SOL_SOCKET, SCM_TS_OPT_ID, &id, sizeof(id));
 	if (c->unasked)
 		return m; /* it gets no id */
-	c->at->id_asked = c->at->id_doubted;
+	if (c->at->id_by_message)
+		m = put_message(m, SOL_SOCKET, SCM_TS_OPT_ID, &id, sizeof(id));
+	else
+		c->at->id_asked = c->at->id_doubted;
 	if (!c->at->id_asked && !c->some_stamps)
 		return m;
 	if (c->at->id_asked)

@@ -146,7 +146,7 @@ wrong_stamps() {
 }
 
 # A program of the control group refuses as an output firewall does, when the kernel has counted the packet or has not: connected
-# sockets send no ids.
+# sockets of UDP send no ids.
 refused_sends() { # SIDE REFUSED
 	local as_e='' as_r='' wrong known
 
@@ -185,3 +185,38 @@ make_refuser() {
 }
 refused_sends e 8
 refused_sends r 4 # a busy session's socket tries twice
+
+# T1 is of the time between the call and the answer. LOG
+wrong_departures() {
+	awk 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+		FNR > 2 && $at["T1_KERNEL"] ~ /[0-9]/ { known++; wrong += $at["T1_KERNEL"] < $at["T1_SW"] || $at["T4_KERNEL"] < $at["T1_KERNEL"] }
+		END { print wrong + 0, known + 0 }' "$1"
+}
+
+# An echo has its id from us where the kernel takes it; some stamps only: by another message beside it.
+refused_echoes() { # KIND GROUPS
+	local as=$work/refuser wrong known ids='counted by the kernel'
+
+	begin "lanes: echoes of a $1 socket that a program of the kernel refuses" || return 0
+	if ! make_refuser; then
+		skip 'this kernel refuses nothing by control group, or there is no compiler'
+		return
+	fi
+	[ "$(printf '%s\n' 6.13 "$(uname -r)" | sort -V | head -1)" != 6.13 ] || ids='by message'
+	inside e sh -c "echo '$2' >/proc/sys/net/ipv4/ping_group_range"
+	start_emitter e "--transport icmp -v $K --timeout 5000 --interval 500us --stamp-every 3 --count 1800 -s -l $work/e.log --json $work/e.json"
+	wait_for_packets e e 200
+	echo >&"$refuse"
+	finish e
+	inside e sh -c "echo '1 0' >/proc/sys/net/ipv4/ping_group_range"
+	for one in '@expect_status e 0' '@audit e' 'e:Refused -eq 8' 'e:Transmit -eq 0' 'e:Unmatched -eq 0' "e.err ~ $1 socket"; do
+		check "$one"
+	done
+	grep -qF "\"stamp_ids\": \"$ids\"" "$work/e.json" || complain "ids are not $ids: $(grep stamp_ids "$work/e.json")"
+	read -r wrong known < <(wrong_departures "$work/e.log")
+	[ "$wrong" -eq 0 ] || complain "$wrong stamps are of another packet"
+	[ "$known" -ge 590 ] || complain "only $known probes have a stamp"
+	verdict
+}
+refused_echoes raw '1 0'
+refused_echoes ping '0 2147483647'

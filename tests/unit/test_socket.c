@@ -403,6 +403,18 @@ static void who_counts_the_ids(void **state)
 		assert_int_equal(c.lane[0].id_by_message, answers[i].by_message);
 		socket_close(&c);
 	}
+	/* Of emitters, where the receiver is named with each packet; these sockets take rights. */
+	for (int t = TRANSPORT_UDP; t <= TRANSPORT_ICMP; t++) {
+		prepare(ROLE_EMIT, SOURCE_KERNEL);
+		o.transport = t;
+		fake.send_error = EACCES;
+		fake.on = true;
+		if (!socket_open(&c, &o, &lo))
+			assert_int_equal(c.lane[0].id_by_message, t == TRANSPORT_L2 || t == TRANSPORT_ICMP);
+		else
+			assert_true(t == TRANSPORT_L2 || t == TRANSPORT_ICMP);
+		socket_close(&c);
+	}
 }
 
 static void errors_of_bind(void **state)

@@ -650,27 +650,34 @@ static void an_id_is_asked_for(void **state)
 	}
 }
 
-/* Of each packet whose stamp is wanted, and an id with it only where that is in doubt. Of another neither is. */
+/* Of each packet whose stamp is wanted, and an id with it where that is in doubt, or is ours. Of another neither is. */
 static void a_stamp_is_asked_for(void **state)
 {
 	(void)state;
-	for (int mode = 0; mode < 8; mode++) {
-		const bool by_nic = mode & 1, unasked = mode & 2, doubted = mode & 4;
-		uint32_t flags = 0;
+	for (int mode = 0; mode < 12; mode++) {
+		const bool by_nic = mode & 1, unasked = mode & 2, doubted = mode & 4, by_message = mode & 8;
+		uint32_t flags = 0, id = 0;
 
 		begin(by_nic ? SOURCE_HARDWARE : SOURCE_KERNEL);
 		c.tx_stamps = c.some_stamps = c.at->connected = true;
+		c.at->id_by_message = by_message;
 		c.unasked = unasked;
 		c.at->id_doubted = doubted;
-		c.at->id_asked = !doubted; /* by the one before, whose id may still come */
+		c.at->id_asked = !doubted && !by_message; /* by the one before, whose id may still come */
 		assert_int_equal(stamp_send(&c, "x", 1, KEY, NULL), 0);
 		assert_int_equal(c.at->id_doubted, doubted);
-		assert_int_equal(c.at->id_asked, unasked ? !doubted : doubted);
-		assert_int_equal(fake.last_sent.header.msg_controllen, unasked ? 0 : CMSG_SPACE(4));
+		assert_int_equal(c.at->id_asked, by_message ? false : unasked ? !doubted : doubted);
+		assert_int_equal(fake.last_sent.header.msg_controllen, unasked ? 0 : CMSG_SPACE(4) * (1 + by_message));
 		if (unasked)
 			continue;
 		struct cmsghdr *h = (struct cmsghdr *)fake.last_sent.control;
 
+		if (by_message) {
+			assert_int_equal(h->cmsg_type, SCM_TS_OPT_ID);
+			memcpy(&id, CMSG_DATA(h), sizeof(id));
+			assert_int_equal(id, KEY);
+			h = (struct cmsghdr *)(fake.last_sent.control + CMSG_SPACE(4));
+		}
 		assert_int_equal(h->cmsg_type, SO_TIMESTAMPING);
 		memcpy(&flags, CMSG_DATA(h), sizeof(flags));
 		assert_int_equal(flags, (doubted ? SOF_TIMESTAMPING_TX_SCHED : 0) |
