@@ -15,12 +15,21 @@
 #include "wire/socket.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 
 /* ---- The run --------------------------------------------------------------------------------------------------------- */
 
 static const char *const ends[] = { [END_NOT_YET] = NULL, [END_DURATION] = "duration", [END_COUNT] = "count", [END_SIGNAL] = "signal",
 				    [END_BREACH] = "breach", [END_ONCE] = "once", [END_GONE] = "interface_gone",
 				    [END_GIVEN_UP] = "given_up" };
+
+/* Who looks beside the run and finds no interface any more stops it as a signal does. */
+static enum end end_of(const struct report *r)
+{
+	const bool gone = r->facts && r->facts->link && r->facts->link->after.error == -ENODEV;
+
+	return gone && r->exchange->end == END_SIGNAL ? END_GONE : r->exchange->end;
+}
 
 static void put_address(struct json *j, const char *name, const union address *a)
 {
@@ -52,7 +61,7 @@ void json_run(struct json *j, const struct report *r, bool over)
 		json_integer(j, "duration_ns", 0);
 	}
 	if (over)
-		json_text(j, "end", ends[x->end]);
+		json_text(j, "end", ends[end_of(r)]);
 	json_end(j);
 }
 

@@ -91,13 +91,14 @@ peer_gone_and_back 'many in flight' '--window 8'
 gives_up() { # WHAT OPTIONS
 	begin "--give-up ends the run with its report and status 1: $1" || return 0
 	start_reflector r "$K"
-	start_emitter e "$K --timeout 50 --give-up 500ms -d 50 $2"
+	start_emitter e "$K --timeout 50 --give-up 500ms -d 50 $2 -H --json $logs/e.json"
 	wait_for_packets e e 20
 	send STOP r
 	finish e
 	send CONT r
 	terminate r
 	for one in '@expect_status e 1' '@audit e' '@audit r' 'e:Recorded -ge 20' 'e.out ~ ^Measurement: ' \
+		'@json_agrees e' "@json_has e JSON['run']['end'] == 'given_up' and JSON['exit_status'] == 1" \
 		"e.err ~ ^rant: gave up: $ip_r port 862 has not answered for 0[.]5 s: the report has what was measured until then\$"; do
 		check "$one"
 	done
@@ -177,8 +178,8 @@ deleted_interface() { # WHAT COMMAND...
 	begin "an interface that is $1 ends the run at both ends, with a report and status 1" || return 0
 	shift
 	make_other_link || complain 'no other link'
-	link=or$$ start_reflector r "$K"
-	link=oe$$ server=10.78.0.2 start_emitter e "$K --timeout 60000"
+	link=or$$ start_reflector r "$K -H --json $logs/r.json"
+	link=oe$$ server=10.78.0.2 start_emitter e "$K --timeout 60000 -H --json $logs/e.json"
 	wait_for_packets e e 50
 	began=$SECONDS
 	"$@"
@@ -191,6 +192,8 @@ deleted_interface() { # WHAT COMMAND...
 		check "$one:Recorded -ge 10"
 		check "$one.err ~ ^rant: interface 'o[er]$$' was deleted during the run, or moved to another namespace"
 		check "$one.out ~ ^Measurement: .*the link went down \\(the interface is gone\\)"
+		json_agrees $one
+		json_has $one "JSON['run']['end'] == 'interface_gone'"
 	done
 	verdict
 }
