@@ -47,15 +47,17 @@ nothing_is_told() {
 by_socket() {
 	local kind=$1 of=$2 to=$3 own=$4 name="icmp: $1 socket, $2" pace='--interval 1ms --count 200'
 
-	echo_to "$to" "$name: kernel stamps, a log" 0 "$K -s -v -l LOG --json $work/echo.json $pace" "${echoes[@]}" '@own_times' \
+	echo_to "$to" "$name: kernel stamps, a log" 0 "$K -s -v -H -l LOG --json $work/echo.json $pace" "${echoes[@]}" '@own_times' \
+		"@json_agrees e $work/echo.json" \
 		"e.err ~ ^Emitting on $link_e \\(.*\\) by ICMP.* \\($kind socket\\)\$" "@nothing_is_told ICMP" \
 		"e.out ~ ^Latency: RTT = T4_KERNEL - T1_KERNEL $KERNEL\$"
-	echo_to "$to" "$name: stamps of user space" 0 "$U $pace" "${echoes[@]}"
+	echo_to "$to" "$name: stamps of user space" 0 "$U $pace -H --json $logs/e.json" "${echoes[@]}" '@json_agrees e'
 	echo_to "$to" "$name: one at a time" 0 "$K --interval 1ms --window 1 --count 200" "${echoes[@]}"
 	echo_to "$to" "$name: some stamps, size, class, TTL, priority, an address" 0 \
-		"$K --interval 200us --stamp-every 4 --count 800 --size 1001 --dscp EF --ttl 64 --priority 3 --bind $own" "${echoes[@]}" \
+		"$K --interval 200us --stamp-every 4 --count 800 --size 1001 --dscp EF --ttl 64 --priority 3 --bind $own -H --json $logs/e.json" \
+		"${echoes[@]}" '@json_agrees e' \
 		'e:Not_asked -eq 600' 'e.out ~ To there *:  800800 octets in 800 packets' 'e.out ~ From there *:  800800 octets in 800 packets'
-	echo_to "$to" "$name: a threshold ends it" 2 "$K --interval 1ms -t 0.001 -H" 'e.out ~ [Bb]reach'
+	echo_to "$to" "$name: a threshold ends it" 2 "$K --interval 1ms -t 0.001 -H --json $logs/e.json" 'e.out ~ [Bb]reach' '@json_agrees e'
 	echo_to "$to" "$name: larger than the MTU" 1 "$K --size 1473" '@one_line e' 'e.err ~ at most 14[57]2 octets fit into the MTU of 1500'
 	strange_answers "$kind" "$of" "$to"
 }

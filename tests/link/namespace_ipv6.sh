@@ -16,18 +16,20 @@ eight_times_of_ipv6() {
 # ---- As IPv4 ----------------------------------------------------------------------------------------------------------
 
 as_ipv4() {
-	local server=$ip6_r key=$work/ipv6.key
+	local server=$ip6_r key=$work/ipv6.key R="-H --json $logs/r.json" M="-H --json $logs/e.json"
 
 	(umask 077 && head -c 32 /dev/zero | od -v -An -tx1 | tr -d ' \n' >"$key")
-	pair 'IPv6: kernel stamps, all eight times, a full log' '0 0' "$K -s -v -l LOG" "$K -s --log-full -l LOG --count 200" "${whole6[@]}" \
+	pair 'IPv6: kernel stamps, all eight times, a full log' '0 0' "$K -s -v -l LOG $R" "$K -s --log-full -l LOG --count 200 $M" "${whole6[@]}" \
+		'@json_agrees e' '@json_agrees r' "@json_has e JSON['configuration']['granted']['transport'] == 'UDP/IPv6'" \
 		'@log_agrees r T2_KERNEL T3_KERNEL' '@eight_times_of_ipv6' 'r.err ~ by UDP/IPv4 and IPv6, port 862$' \
 		"e.out ~ ^Latency: RTT = T4_KERNEL - T1_KERNEL $KERNEL\$"
-	pair 'IPv6: stamps of user space' '0 0' "$U" "$U -v --count 200" 'e:Recorded -eq 200' 'r:Sent -eq 201' 'e.err ~ by UDP/IPv6, port 862$'
+	pair 'IPv6: stamps of user space' '0 0' "$U $R" "$U -v --count 200 $M" 'e:Recorded -eq 200' 'r:Sent -eq 201' 'e.err ~ by UDP/IPv6, port 862$' \
+		'@json_agrees e' '@json_agrees r'
 	pair 'IPv6: authenticated, by the clock, many in flight' '0 0' "--key $key $K" "--key $key $K --interval 1ms --window 16 --count 200" \
 		"${whole6[@]}" 'r:Unverified -eq 0'
 	pair 'IPv6: a busy session gets a socket of its own' '0 0' "$K -v -s -l LOG" "$K --count 3000 -l LOG" 'r:Lanes -eq 1' 'r:No_lane -eq 0' \
 		'e:Recorded -eq 3000' 'e:Lost -eq 0' 'r:Recorded -eq 3001' 'r:Reordered -eq 0' 'r:Duplicate -eq 0' 'r:Unstamped -eq 0'
-	pair 'IPv6: many source ports' '0 0' "$K" "$K --source-ports 4 --window 8 --count 400" 'e:Recorded -eq 400' 'r:Sessions -eq 4'
+	pair 'IPv6: many source ports' '0 0' "$K" "$K --source-ports 4 --window 8 --count 400 $M" 'e:Recorded -eq 400' 'r:Sessions -eq 4' '@json_agrees e'
 	pair 'IPv6: hop limit and traffic class are seen at the other end' '0 0' "$K" "$K --ttl 64 --dscp EF --count 200" "${whole6[@]}"
 	pair 'IPv6: what fits the MTU' '0 0' "$K" "$K --size 1452 --count 200" "${whole6[@]}"
 	alone 'IPv6: what does not' 1 e "-i $link_e -a $ip6_r $K --size 1453" '@one_line e' 'e.err ~ at most 1452 octets fit into the MTU of 1500'
@@ -36,7 +38,7 @@ as_ipv4() {
 	pair 'IPv6: another address of the reflector is not answered' '0 1' "--bind $ip6_second $K" "$K --count 3 --timeout 50" 'r:Sent -eq 0'
 	server=$ip6_second pair 'IPv6: the answer comes from the address that was asked' '0 0' "$K -v" "$K --count 200" "${whole6[@]}" \
 		'r:Lanes -eq 0' 'r:No_lane -eq 0'
-	port=319 pair 'IPv6: ptp' '0 0' "--transport ptp $K" "--transport ptp $K --size 1402 --count 200" "${whole6[@]}"
+	port=319 pair 'IPv6: ptp' '0 0' "--transport ptp $K" "--transport ptp $K --size 1402 --count 200 $M" "${whole6[@]}" '@json_agrees e'
 	port=319 pair 'IPv6: ptp, stamps of user space' '0 0' "--transport ptp $U" "--transport ptp $U --count 200" 'e:Recorded -eq 200' \
 		'r:Sent -eq 201'
 	port=319 pair 'IPv6: ptp, Sync messages, authenticated' '0 0' "--transport ptp --key $key $K" \

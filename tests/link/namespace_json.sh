@@ -42,6 +42,14 @@ json_tests() {
 		"@json_has e len(JSON['source_ports']['each']) == 4 and JSON['accounts']['packets']['strays'] is None"
 	emitter_signal=INT pair 'json: an interrupted run is whole' '0 0' "$K $R" "$K --count 1000000 $M" '@json_agrees e' \
 		'@json_agrees r' "@json_has e JSON['run']['end'] == 'signal' and JSON['statistics']['rtt_ns']['samples'] > 0"
+	if inside e "$rant" -i "$link_e" -a "$ip_nobody" --stamp user --pmc --timeout 1 -d 0.01 2>&1 | grep -q '^rant: --pmc'; then
+		skip 'json: hardware counters' 'there are none here'
+	else
+		pair 'json: hardware counters' '0 0' "$K --pmc $R" "$K --pmc --count 300 $M" '@json_agrees e' '@json_agrees r' \
+			"@json_has e len(JSON['counters']['each']) >= 1 and JSON['counters']['quick_exchanges'] >= 200"
+	fi
+	emitter_signal=INT pair 'json: a run that is interrupted in the warm-up is whole' '0 3' "$K $R" "$K -w 1000000000 $M" '@json_agrees e' \
+		"@json_has e JSON['run']['end'] == 'signal' and JSON['statistics']['rtt_ns']['samples'] == 0 and JSON['accounts']['packets']['warm_up'] > 0"
 	pair 'json: a breach that ends the run' '0 2' "$K $R" "$K -t 0.001 $M" '@json_agrees e' \
 		"@json_has e JSON['exit_status'] == 2 and JSON['run']['end'] == 'breach'"
 	alone 'json: nothing that ever answered is null and not 0' 1 e "$E -d 0.3 --timeout 10 $M" '@json_agrees e' \

@@ -33,7 +33,8 @@ pair '-d ends the emitter by time' '0 0' "$K" "$K -d 0.5" 'e:Recorded -gt 0' \
 ends=itself pair '-d ends the reflector by time' '0 0' "$K -d 0.5" "$K -d 1 --timeout 20" 'r:Recorded -gt 0' \
 	'e:Lost -gt 0' 'r.out ~ ^Test is complete\. Duration: (0\.[5-9]|[1-9]\.|[1-9][0-9]\.)'
 ends=itself pair '--count ends both' '0 0' "$K --count 40 -w 10" "$K --count 40 -w 10" 'r:Sent -eq 50' 'e:Sent -eq 51'
-ends=itself pair '--once ends with the emitter' '0 0' "$K --once --once-silence 1" "$K --count 30" 'r:Sent -eq 31' \
+ends=itself pair '--once ends with the emitter' '0 0' "$K --once --once-silence 1 -H --json $logs/r.json" "$K --count 30" 'r:Sent -eq 31' \
+	'@json_agrees r' "@json_has r JSON['run']['end'] == 'once'" \
 	'r.out ~ ^Test is complete\. Duration: 0\.'
 pair '-q prints nothing on stdout' '0 0' "$K -q -H -l LOG --count 100000" "$K -q -H --count 20 -l LOG" \
 	'e.out empty' 'r.out empty' '@columns e SEQ T1_KERNEL T4_KERNEL RTT' '@columns r SEQ T2_KERNEL T3_KERNEL RESPONSE'

@@ -66,7 +66,7 @@ commands() {
 	END
 	chmod 755 "$work/command"
 	export RANT_SEQ=inherited
-	as=$(with_spikes app 500 60000) start_reflector r "$K -s -t 50000 -C --on-breach exec:$work/command\${IFS}$logs/c --on-breach exec:false"
+	as=$(with_spikes app 500 60000) start_reflector r "$K -s -t 50000 -C --on-breach exec:$work/command\${IFS}$logs/c --on-breach exec:false -H --json $logs/r.json"
 	unset RANT_SEQ
 	start_emitter e "$K --count 600 --timeout 5000"
 	finish e
@@ -81,6 +81,8 @@ commands() {
 	check 'r:Breaches -eq 2'
 	check "r.out ~ ^  $work/command.*: ran 2 times$"
 	check 'r.out ~ ^  false: ran 2 times, 2 failed$'
+	json_agrees r
+	json_has r "[(c['ran'], c['failed']) for c in JSON['commands']] == [(2, 0), (2, 2)]"
 	cat "$logs"/c.1 >"$work/c.out"
 	check 'c.out ~ ^RANT_ROLE=reflect$'
 	check "c.out ~ ^RANT_INTERFACE=$link_r$"

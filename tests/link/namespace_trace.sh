@@ -94,12 +94,14 @@ instance_made_here() {
 	finish e
 	[ ! -e "$instance" ] || complain 'it is still there'
 	check 'e.err ~ ^rant: --trace-marker: no event is enabled, so the trace will hold markers only: '
-	as=$(with_spikes tx 50 60000) start_emitter e2 "$K -T -t 0.001 --count 100 --timeout 5000"
+	as=$(with_spikes tx 50 60000) start_emitter e2 "$K -T -t 0.001 --count 100 --timeout 5000 -H --json $logs/e2.json"
 	finish e2
 	check '@expect_status e2 2'
 	grep -q RANT_BREACH "$instance/trace" || complain 'the evidence is gone'
 	tracing_is 0
 	check "e2.out ~ ^  Evidence  : $instance/trace$"
+	json_agrees e2
+	json_has e2 "JSON['trace']['path'] == '$instance' and JSON['trace']['markers'] >= 1"
 	rmdir "$instance"
 	terminate r
 	verdict

@@ -18,21 +18,23 @@ key=$work/transports.key
 
 # as_udp NAME OPTIONS STATUS: with what `server` and `port` say.
 as_udp() {
-	local name=$1 t=$2
+	local name=$1 t=$2 R="-H --json $logs/r.json" M="-H --json $logs/e.json"
 
-	pair "$name: kernel stamps, all eight times, a full log" '0 0' "$t $K -s -l LOG" "$t $K -s --log-full -l LOG --count 200" "${whole[@]}" \
+	pair "$name: kernel stamps, all eight times, a full log" '0 0' "$t $K -s -l LOG $R" "$t $K -s --log-full -l LOG --count 200 $M" "${whole[@]}" \
+		'@json_agrees e' '@json_agrees r' "@json_has e JSON['configuration']['granted']['transport'].startswith('PTP ')" \
 		'@log_agrees r T2_KERNEL T3_KERNEL' '@eight_times' "e.out ~ ^Latency: RTT = T4_KERNEL - T1_KERNEL $KERNEL\$"
-	pair "$name: stamps of user space" '0 0' "$t $U" "$t $U --count 200" 'e:Recorded -eq 200' 'r:Sent -eq 201'
+	pair "$name: stamps of user space" '0 0' "$t $U $R" "$t $U --count 200 $M" 'e:Recorded -eq 200' 'r:Sent -eq 201' '@json_agrees e' '@json_agrees r'
 	pair "$name: Sync messages" '0 0' "$t --ptp-type sync $K" "$t --ptp-type sync $K --count 200" "${whole[@]}"
 	pair "$name: a reflector answers either type" '0 0' "$t $K" "$t --ptp-type sync $K --count 200" "${whole[@]}"
-	pair "$name: by the clock, many in flight" '0 0' "$t $K" "$t $K --interval 1ms --window 16 --count 200" "${whole[@]}"
+	pair "$name: by the clock, many in flight" '0 0' "$t $K" "$t $K --interval 1ms --window 16 --count 200 $M" "${whole[@]}" \
+		'@json_agrees e'
 	pair "$name: authenticated" '0 0' "$t --key $key $K" "$t --key $key $K --count 200" "${whole[@]}" 'r:Unverified -eq 0'
-	pair "$name: the wrong key" '3 1' "$t --key $key $K" "$t $K --count 3 --timeout 50" 'r:Unverified -eq 3' 'e:Lost -eq 3'
+	pair "$name: the wrong key" '3 1' "$t --key $key $K $R" "$t $K --count 3 --timeout 50" 'r:Unverified -eq 3' 'e:Lost -eq 3' '@json_agrees r'
 	pair "$name: another domain" "$3 1" "$t --ptp-domain 3 $K" "$t $K --count 3 --timeout 50" 'e:Lost -eq 3' 'r:Sent -eq 0'
 	pair "$name: --size" '0 0' "$t $K" "$t --size 1400 $K --count 200" "${whole[@]}" 'e.out ~ ^Traffic \(STAMP packets, after the warm-up\):$' \
 		'e.out ~ To there *:  280000 octets in 200 packets'
-	pair "$name: --plain" '0 0' "$t $K" "$t --plain $K --count 200" 'e:Recorded -eq 200'
-	pair "$name: a threshold ends it" '0 2' "$t $K" "$t $K -t 0.001 -H" 'e.out ~ [Bb]reach'
+	pair "$name: --plain" '0 0' "$t $K" "$t --plain $K --count 200 $M" 'e:Recorded -eq 200' '@json_agrees e'
+	pair "$name: a threshold ends it" '0 2' "$t $K" "$t $K -t 0.001 $M" 'e.out ~ [Bb]reach' '@json_agrees e'
 	pair "$name: -v says so" '0 0' "$t $K -v" "$t $K -v --count 20" "e.err ~ ^Emitting on $link_e .* by PTP [io]n .*domain 127\$"
 }
 
