@@ -85,52 +85,63 @@ static const char *value_text(char text[64], const struct outcome_setting *s)
 	return text;
 }
 
-static int refuse_setting(const char *a_path, const struct outcome_setting *a, const char *b_path, const struct outcome_setting *b)
+#define DIFFERENCES_BYTES (SETTINGS * 256)
+
+/* All that differs, behind one another. */
+static void note_difference(char text[DIFFERENCES_BYTES], const struct outcome_setting *a, const struct outcome_setting *b)
 {
 	const size_t skipped = strncmp(a->path, OPTION, strlen(OPTION)) ? 0 : strlen(OPTION);
 	char one[64], other[64];
 
-	warnx("%s and %s: were measured in different ways: %s is %s in the first and %s in the second", a_path, b_path, a->path + skipped,
-	      value_text(one, a), value_text(other, b));
+	if (!is_same(a, b))
+		text_add(text, DIFFERENCES_BYTES, "%s%s is %s in the first and %s in the second", *text ? "; " : "", a->path + skipped,
+			 value_text(one, a), value_text(other, b));
+}
+
+static int refuse_differences(const char *a_path, const char *b_path, const char *differences)
+{
+	if (!*differences)
+		return 0;
+	warnx("%s and %s: were measured in different ways: %s", a_path, b_path, differences);
 	return -EINVAL;
 }
 
 bool runs_are_alike(const struct outcome *a, const struct outcome *b)
 {
+	char differences[DIFFERENCES_BYTES] = "";
+
 	for (unsigned i = 0; i < a->settings && i < b->settings; i++)
-		if (!is_same(&a->setting[i], &b->setting[i]))
-			return !refuse_setting(a->file[0].path, &a->setting[i], b->file[0].path, &b->setting[i]);
-	return true;
+		note_difference(differences, &a->setting[i], &b->setting[i]);
+	return !refuse_differences(a->file[0].path, b->file[0].path, differences);
 }
 
-static int check_setting(const struct outcome *o, size_t i, const struct tree *root, const char *path)
+static int check_setting(const struct outcome *o, size_t i, const struct tree *root, const char *path, char differences[DIFFERENCES_BYTES])
 {
 	struct outcome_setting one;
-	int error = 0;
 
 	if (!read_setting(&one, tree_at(root, settings[i]), settings[i]))
 		return run_refuse(path, settings[i], "is no number and no text");
-	if (!is_same(&o->setting[i], &one))
-		error = refuse_setting(o->file[0].path, &o->setting[i], path, &one);
+	note_difference(differences, &o->setting[i], &one);
 	free(one.text);
-	return error;
+	return 0;
 }
 
 /* The first run sets them. */
 static int add_settings(struct outcome *o, const struct tree *root, const char *path)
 {
 	const bool first = !o->settings;
+	char differences[DIFFERENCES_BYTES] = "";
 	int error = 0;
 
 	for (size_t i = 0; i < SETTINGS && !error; i++) {
 		if (!first)
-			error = check_setting(o, i, root, path);
+			error = check_setting(o, i, root, path, differences);
 		else if (read_setting(&o->setting[o->settings], tree_at(root, settings[i]), settings[i]))
 			o->settings++;
 		else
 			error = run_refuse(path, settings[i], "is no number and no text");
 	}
-	return error;
+	return error ? error : refuse_differences(o->file[0].path, path, differences);
 }
 
 static enum source stamp_named(const char *text)

@@ -13,7 +13,7 @@ struct outcome_file;
  * after one line. */
 int runs_add(struct outcome *o, FILE *file, struct outcome_file *f, struct blocks *blocks);
 
-/* False after one line that names the first setting in which two outcomes differ. */
+/* False after one line that names all settings in which two outcomes differ. */
 bool runs_are_alike(const struct outcome *a, const struct outcome *b);
 
 #endif

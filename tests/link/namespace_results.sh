@@ -249,7 +249,10 @@ runs_compare() {
 	refused_again 1 'cannot be read' --compare "$logs/a.json" "$logs/none"
 	refused_again 1 'is the same file as .*: give each run once' --compare "$logs/a.json" "$logs/../logs/a.json"
 	sed 's/"interval_ns": null/"interval_ns": 1000/' "$logs/a.json" >"$logs/clock.json"
-	refused_again 1 'measured in different ways: interval_ns is not set in the first and 1000 in the second' --compare "$logs/a.json" "$logs/clock.json"
+	sed -i 's/"ttl": 255/"ttl": 64/' "$logs/clock.json"
+	refused_again 1 'measured in different ways: ttl is 255 in the first and 64 in the second; interval_ns is not set in the first and 1000 in the second$' \
+		--compare "$logs/a.json" "$logs/clock.json"
+	refused_again 1 'measured in different ways: ttl is .*; interval_ns is ' --report "$logs/a.json" "$logs/clock.json"
 	verdict
 }
 

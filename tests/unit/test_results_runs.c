@@ -294,6 +294,8 @@ static const struct {
 } other[] = {
 	{ "\"ttl\": 255", "\"ttl\": 64", "ttl is 255 in the first and 64 in the second" },
 	{ "\"interval_ns\": null", "\"interval_ns\": 1000", "interval_ns is not set in the first and 1000 in the second" },
+	{ "\"interval_ns\": null,\n \"plain\": false", "\"interval_ns\": 7, \"plain\": true",
+	  "ways: plain is off in the first and on in the second; interval_ns is not set in the first and 7 in the second\n" },
 	{ "\"plain\": false", "\"plain\": true", "plain is off in the first and on in the second" },
 	{ "\"reflector_stamps\": {\"stamp\": \"kernel\"", "\"reflector_stamps\": {\"stamp\": \"hardware\"",
 	  "accounts.reflector_stamps.stamp is 'kernel' in the first and 'hardware' in the second" },
