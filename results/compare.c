@@ -233,10 +233,12 @@ static int write_all(struct output_files *f, const struct compare *c, const stru
 
 static int compare(struct output_files *output, struct compare *c, const struct options *o)
 {
-	int error = open_runs(c, o);
+	int error = output_open_json(output, o);
 
 	if (!error)
-		error = output_open_json(output, o, (const struct outcome *const *)c->run, 2);
+		error = open_runs(c, o);
+	for (int i = 0; i < 2 && !error; i++)
+		error = output_check_json(o, c->run[i]);
 	if (error)
 		return error;
 	set_rows(c);

@@ -26,13 +26,14 @@ static int refuse_read(const char *option, const char *path, const struct outcom
 	return 0;
 }
 
-int output_open_json(struct output_files *f, const struct options *o, const struct outcome *const *read, unsigned n)
+int output_open_json(struct output_files *f, const struct options *o)
 {
-	int error = 0;
+	return o->json_path ? log_file_open_of(&f->told.json, "json", o->json_path) : 0;
+}
 
-	for (unsigned i = 0; i < n && !error; i++)
-		error = refuse_read("json", o->json_path, read[i]);
-	return error || !o->json_path ? error : log_file_open_of(&f->told.json, "json", o->json_path);
+int output_check_json(const struct options *o, const struct outcome *read)
+{
+	return refuse_read("json", o->json_path, read);
 }
 
 /* None is one of those that are read, and no two are the same. */

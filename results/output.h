@@ -28,8 +28,12 @@ int output_write(struct output_files *f, const struct outcome *o);
 
 void output_close(struct output_files *f);
 
-/* Opens the file of --json alone, for another object than that of an outcome. 0, or -errno after one line. */
-int output_open_json(struct output_files *f, const struct options *o, const struct outcome *const *read, unsigned n);
+/* Opens the file of --json alone, for another object than that of an outcome, before anything is read: what has its name stays as it is
+ * until it is whole. 0, or -errno after one line. */
+int output_open_json(struct output_files *f, const struct options *o);
+
+/* When it was read: is it one of the files of this outcome? Then -EINVAL after one line, else 0. */
+int output_check_json(const struct options *o, const struct outcome *read);
 
 /* Begins it; by_second_finish_json() ends it. */
 struct json *output_begin_json(struct output_files *f);

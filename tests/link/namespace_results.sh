@@ -59,6 +59,9 @@ lines_on_stdout() {
 	"$rant" --report "$logs/e.json" --jsonl - >"$work/lines" 2>"$work/text" || complain "status $?"
 	[ "$(grep -cv '^{"type":"' "$work/lines")" -eq 0 ] || complain 'there is more than lines on stdout'
 	grep -q '^Measurement: ' "$work/text" || complain 'the report is not on stderr'
+	"$rant" --report "$logs/e.json" --json - >"$logs/alone.json" 2>"$work/text" || complain "status $?"
+	json_has alone "JSON['read_from'][0]['file'] == '$logs/e.json'"
+	grep -q '^Measurement: ' "$work/text" || complain 'the report is not on stderr with --json -'
 }
 
 adds_up() {
@@ -247,6 +250,12 @@ runs_compare() {
 	refused_again 1 'is void, its numbers say nothing: it cannot be compared' --compare "$logs/a.json" "$logs/void.json"
 	refused_again 1 'fewer than ten samples are above p50 in one of them: they cannot be compared' --compare "$logs/few.json" "$logs/slow.json"
 	refused_again 1 'cannot be read' --compare "$logs/a.json" "$logs/none"
+	refused_again 1 'none/x: cannot write there' --compare "$logs/a.json" "$logs/none" --json "$logs/none/x"
+	refused_again 1 'is one of the files that are read' --compare "$logs/a.json" "$logs/b.json" --json "$logs/b.json"
+	"$rant" --compare "$logs/a.json" "$logs/slow.json" --json - >"$logs/c.json" 2>"$work/c.err"
+	json_has c "JSON['comparison']['result'] == 'worse'"
+	grep -q '^Shift us  *before ' "$work/c.err" || complain 'the text is not on stderr, or has no shift by decile'
+	nothing_partial
 	refused_again 1 'is the same file as .*: give each run once' --compare "$logs/a.json" "$logs/../logs/a.json"
 	sed 's/"interval_ns": null/"interval_ns": 1000/' "$logs/a.json" >"$logs/clock.json"
 	sed -i 's/"ttl": 255/"ttl": 64/' "$logs/clock.json"
