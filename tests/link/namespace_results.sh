@@ -77,6 +77,10 @@ adds_up() {
 			complain "m: $line"
 		done < <("$python" "$results_here/read_prom.py" "$logs/m.json" "$logs/m.prom" "$logs/m.hgrm" 2>&1)
 	results_agree sum "$schema" "$logs/m.json" "$logs/e.json" "$logs/e2.json"
+	# Their logs have every sample.
+	"$rant" --report "$logs/e.log" "$logs/e2.log" -q --json "$logs/l.json" || complain 'two logs do not add up'
+	json_has l "all(JSON['statistics']['rtt_ns'][of] == json.load(open('$logs/m.json'))['statistics']['rtt_ns'][of] \
+		for of in ('samples', 'sum_ns', 'percentiles', 'histogram'))"
 	! command -v gnuplot >/dev/null || "$results_here/../../plot/rant-plot" "$logs/m.json" -o "$logs/m.svg" >"$work/plot.out" 2>&1 ||
 		complain "there is no picture of it: $(cat "$work/plot.out")"
 	"$rant" --report -q "$logs/m.json" --json "$logs/n.json" || complain 'what was made is not read again'
@@ -98,7 +102,7 @@ nothing_partial() {
 
 # A second run beside the first, which is still there.
 run_again() {
-	start_emitter again "$K -s --timeout 5000 --count 300 --json $logs/e2.json"
+	start_emitter again "$K -s --timeout 5000 --count 300 --json $logs/e2.json -l $logs/e2.log"
 	finish again
 }
 
@@ -126,7 +130,7 @@ results_tests() {
 runs_add_up() {
 	begin 'results: runs add up, histogram by histogram and row by row' || return 0
 	start_reflector r "$K -s"
-	start_emitter e "$K -s --timeout 5000 --count 300 --json $logs/e.json"
+	start_emitter e "$K -s --timeout 5000 --count 300 --json $logs/e.json -l $logs/e.log"
 	finish e
 	run_again
 	terminate r
