@@ -15,6 +15,7 @@ fi
 tree=$TESTS/../..
 unit=rant-reflect@v1.service
 drop_ins=/run/systemd/system/$unit.d
+near=v0 stamps=kernel # of the emitter
 manager=
 
 # ---- systemd -----------------------------------------------------------------------------------------------------------
@@ -86,6 +87,13 @@ has_said() {
 	said | grep -Eq -- "$1"
 }
 
+# holds DEVICE: its program has it open.
+holds() {
+	local interface=${unit#*@}
+
+	find "/proc/$(pgrep -f "^/usr/local/bin/rant -i ${interface%.service} ")/fd" -lname "$1" | grep -q . || complain "$1 is not open"
+}
+
 expect_said() { # REGEX
 	poll has_said "$1" || said >"$work/journal.out"
 }
@@ -103,7 +111,7 @@ add_link() {
 
 # probe N WORD...
 probe() {
-	start e a "$RANT" -i v0 --stamp kernel --timeout 2000 --count "$1" "${@:2}"
+	start e a "$RANT" -i "$near" --stamp "$stamps" --timeout 2000 --count "$1" "${@:2}"
 	finish e
 	expect_status e 0
 	expect "$(row e Recorded)" -eq "$1" 'recorded'
@@ -122,6 +130,7 @@ add_link
 poll is "$unit" active
 poll answers
 probe 200 -a "${address[b]}"
+[ ! -e /dev/cpu_dma_latency ] || holds /dev/cpu_dma_latency
 expect "$(show NRestarts)" -le 1 'restarts: the interface may be down at first'
 verdict
 
@@ -216,7 +225,49 @@ probe 20 -a "${address[b]}"
 end
 echo "$paranoid" >/proc/sys/kernel/perf_event_paranoid
 
+# ---- The clock of a NIC --------------------------------------------------------------------------------------------------
+
+far_setting() {
+	hwstamp_ctl -i sim1 | awk '$1 == "tx_type" { t = $2 } $1 == "rx_filter" { print t, $2 }'
+}
+
+# sim1 is where systemd is.
+with_clock() {
+	local unit=rant-reflect@sim1.service near=sim0 stamps=hardware
+
+	begin 'systemd: it has the clock of the NIC in its sandbox, and puts its setting back'
+	insmod "$SIMNIC" period_ns=0 live=Y wire_ns=1000 wire_back_ns=1000 response_ns=0 || complain 'the module of the simulated NIC does not load'
+	ip link set sim0 netns a
+	at a ip address add 10.79.0.1/24 dev sim0
+	at a ip link set sim0 up
+	ip address add 10.79.0.2/24 dev sim1
+	ip link set sim1 up
+	hwstamp_ctl -i sim1 -t 0 -r 0 >/dev/null
+	echo 'RANT_OPTIONS="--stamp hardware"' >/etc/rant/reflect-sim1.conf
+	forget
+	of_systemd systemctl start "$unit"
+	poll answers
+	probe 20 -a 10.79.0.2
+	holds '/dev/ptp*'
+	expect "$(far_setting)" = '1 1' 'setting of the NIC while it runs'
+	of_systemd systemctl stop "$unit"
+	expect "$(far_setting)" = '0 0' 'setting of the NIC after it'
+	end
+}
+
+if [ -n "${SIMNIC:-}" ]; then
+	with_clock
+else
+	echo 'ok - systemd: the clock of a NIC # SKIP the module of the simulated NIC was not built'
+fi
+
 # ---- Its interface goes ---------------------------------------------------------------------------------------------------
+
+# The program sees it as soon as systemd: it is stopped before it has failed, or after.
+# shellcheck disable=SC2317 # by poll
+has_gone() {
+	is "$unit" inactive || is "$unit" failed
+}
 
 begin 'systemd: it goes with its interface, and comes with it'
 rm -rf "$drop_ins"
@@ -225,7 +276,7 @@ of_systemd systemctl daemon-reload
 of_systemd systemctl restart "$unit"
 poll answers
 ip link del v1
-poll is "$unit" inactive
+poll has_gone
 add_link
 poll is "$unit" active
 poll answers
