@@ -165,6 +165,25 @@ expect_said '^  Recorded +: +2[01]$'
 expect "$(show ActiveState) $(show Result)" = 'inactive success' 'how it ended'
 verdict
 
+# shellcheck disable=SC2317 # by poll
+has_restarted() {
+	[ "$(show NRestarts)" -ge "$1" ]
+}
+
+# More often than systemd bears without being told, and quicker than the unit does it.
+begin 'systemd: an interface that is down is waited for, however long it is'
+mkdir -p "$drop_ins"
+printf '[Service]\nRestartSec=100ms\n' >"$drop_ins/lab.conf"
+of_systemd systemctl daemon-reload
+ip link set v1 down
+of_systemd systemctl restart "$unit"
+poll has_restarted 12
+ip link set v1 up
+poll answers
+probe 20 -a "${address[b]}"
+of_systemd systemctl stop "$unit"
+verdict
+
 # ---- The lines of docs/standing.md ---------------------------------------------------------------------------------------
 
 lines_for() { # OPTION
