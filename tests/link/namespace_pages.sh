@@ -241,6 +241,25 @@ usage() {
 	verdict
 }
 
+# Pairs, a reflector and its emitter, for an interface that need not be of a NIC.
+manual_page() {
+	local -a line port
+	local i
+
+	begin 'pages: the examples of rant.1' || return 0
+	mapfile -t line < <(sed -n 's/^\.Dl \(rant .*--stamp kernel.*\)/\1/p' "$tree/man/rant.1.in")
+	for ((i = 0; i < ${#line[@]}; i += 2)); do
+		read -ra port < <(sed -n 's/.*--port //p' <<<"${line[i]}")
+		run_page r r "${line[i]/--once/--once --once-silence 0.2}"
+		poll has_port r "${port[0]:-862}"
+		run_page e e "${line[i + 1]/1h/0.5} --timeout 5000"
+		page_ended e 0 3
+		page_ended r 0 3
+	done
+	[ "$i" -ge 4 ] || complain "it has ${#line[@]} such commands"
+	verdict
+}
+
 into_jq() {
 	local name='pages: JSON into jq'
 
@@ -600,7 +619,7 @@ if ! command -v python3 >/dev/null; then
 	skip 'pages: the first hour' 'python3 is not installed'
 else
 	all_of_them
-	for one in usage doctor own_command real_hardware into_jq pictures what_is_left fleet use four_programs qualify watch_fleet; do
+	for one in usage doctor own_command real_hardware manual_page into_jq pictures what_is_left fleet use four_programs qualify watch_fleet; do
 		$one
 	done
 	if [ -n "$spike" ]; then

@@ -13,7 +13,6 @@ cd "$(dirname "$0")/../.." || exit 1
 releases=([12]=bookworm [13]=trixie)
 STEP_S=600 # what takes longer hangs
 MEMORY_KB=6000000
-FEWEST=cap_net_admin,cap_net_raw,cap_sys_nice,cap_ipc_lock # as docs/privileges.md has them
 
 # In CI nobody reads what was skipped, and make has installed all of it.
 skip() {
@@ -189,19 +188,37 @@ let_members_measure() {
 		in_root "$root" dpkg-reconfigure rant && in_root "$root" usermod -aG rant member
 }
 
+# page SECTION: the commands in it of rant.1, as who reads it has them.
+page() {
+	zcat "$root/usr/share/man/man1/rant.1.gz" | mandoc -Tascii | col -bx | sed -n "/^$1\$/,/^[A-Z]/ s/^ \{11\}\([a-z]\)/\1/p"
+}
+
+# What rant.1 has for those without any privilege, on this link, at that port and for a while.
 measure() { # USER PORT [OPTION...]
 	local status=0 reflector
+	local -a line words
 
-	as "$1" far rant -i veth1 --stamp kernel --port "$2" --once --duration 60 >"$root/tmp/reflector" 2>&1 &
+	mapfile -t line < <(page EXAMPLES | grep -e '--port' |
+		sed "s/\beth\([01]\)\b/veth\1/; s/192\.168\.10\.2/10.77.0.2/; s/--port 8620/--port $2/; s/ -d 10$/ --count 2000/")
+	[ ${#line[@]} -eq 2 ] || echo "rant.1 has ${#line[@]} commands for who has no privilege"
+	read -ra words <<<"${line[0]}"
+	as "$1" far "${words[@]}" --duration 60 >"$root/tmp/reflector" 2>&1 &
 	reflector=$!
 	answers "$2"
-	as "$1" near rant -i veth0 -a 10.77.0.2 --stamp kernel --port "$2" --count 2000 --timeout 5000 --json run.json "${@:3}" \
-		>"$root/tmp/emitter" 2>&1 || status=$?
+	read -ra words <<<"${line[1]}"
+	as "$1" near "${words[@]}" --timeout 5000 --give-up 60 --json run.json "${@:3}" >"$root/tmp/emitter" 2>&1 || status=$?
 	wait $reflector || echo "the reflector ended with status $?"
 	[ $status -eq 0 ] || [ $status -eq 3 ] || echo "the emitter ended with status $status"
 	grep -q '^  Recorded  :  2000$' "$root/tmp/emitter" || cat "$root/tmp/emitter" "$root/tmp/reflector"
 	[ "$1" = stranger ] || ! grep -h 'not locked' "$root/tmp/emitter" "$root/tmp/reflector"
 	[ -s "$root/home/$1/run.json" ] || echo 'there is no run.json'
+}
+
+# By the commands of the page, for one member, who has nothing before.
+give_as_page_says() {
+	in_root "$root" sh -c 'gpasswd --delete member rant && chgrp root /usr/bin/rant && chmod 0755 /usr/bin/rant' &&
+		page PRIVILEGES | sed 's/\bNAME\b/member/' >"$root/tmp/commands" &&
+		[ "$(wc -l <"$root/tmp/commands")" -eq 6 ] && in_root "$root" sh -ex /tmp/commands
 }
 
 capabilities() {
@@ -252,7 +269,7 @@ use() { # RELEASE DEB
 	step "$name it is installed once more" in_root "$root" apt-get -q -y --reinstall install "/root/${2##*/}"
 	judge "$name and the group can still measure" "$([ -n "$said" ] && [ "$(capabilities)" = "$said" ] || echo "'$said', then '$(capabilities)'")"
 	judge "$name the line for the unit of the standing reflector is what it needs" "$(stands)"
-	in_root "$root" setcap $FEWEST+ep /usr/bin/rant
+	step "$name it is given to its group again, by the commands of rant.1" give_as_page_says
 	judge "$name a member measures with four capabilities, at another port" "$(measure member 8620 --fifo 10 2>&1)"
 	judge "$name and --check says which are missing" "$(lacks '^note  capabilities: without cap_net_bind_service, cap_setpcap ')"
 	in_root "$root" userdel --remove member 2>/dev/null
@@ -324,7 +341,7 @@ began=$SECONDS
 judge 'the source is there' "$(packaging/make.sh source "$work/source" 2>&1)" || exit 1
 source=$(echo "$work"/source/rant-*[0-9]) version=${source##*/rant-}
 export source mirror LINT
-export -f bare build_in in_root install_in lint_12 lint_13 let_members_measure with_machine
+export -f bare build_in in_root install_in lint_12 lint_13 give_as_page_says let_members_measure page with_machine
 rpm >"$work/rpm.out" 2>&1 &
 for number in "${!releases[@]}"; do
 	release "$number" >"$work/$number.out" 2>&1 &
