@@ -156,7 +156,7 @@ rebuilds() {
 }
 
 scripts() {
-	shellcheck -x .ci/run config.sh config/*.sh debian/*.p*st* packaging/*.sh tests/*.sh tests/*/*.sh tests/unit/config/stub \
+	shellcheck -x .ci/run config.sh config/*.sh debian/*.p[or]* packaging/*.sh tests/*.sh tests/*/*.sh tests/unit/config/stub \
 		contrib/crucible/rant-{base,client,get-runtime,server-start,server-stop}
 }
 

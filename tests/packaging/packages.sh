@@ -274,9 +274,32 @@ use() { # RELEASE DEB
 	judge "$name and --check says which are missing" "$(lacks '^note  capabilities: without cap_net_bind_service, cap_setpcap ')"
 	in_root "$root" userdel --remove member 2>/dev/null
 	in_root "$root" userdel --remove stranger 2>/dev/null
+	was_enabled "$root"
+	pretends_systemd "$root/run" "$root/usr/bin" /tmp/systemctl
 	step "$name it is purged" in_root "$root" apt-get -q -y purge --autoremove rant libcap2-bin
+	judge "$name its instances are stopped before" "$(stopped_all "$root/tmp/systemctl")"
+	rm "$root/usr/bin/systemctl"
 	contents "$root" >"$work/$1/after"
-	judge "$name nothing of it is left" "$(diff "$work/$1/before" "$work/$1/after")"
+	judge "$name nothing of it is left" "$(diff "$work/$1/before" "$work/$1/after"; ls -d "$root/var/log/rant" 2>/dev/null)"
+}
+
+# was_enabled ROOT: what is left of an instance of the unit.
+was_enabled() {
+	local wants=$1/etc/systemd/system/sys-subsystem-net-devices-eth1.device.wants
+
+	mkdir -p "$wants" "$1/var/log/rant"
+	ln -s /usr/lib/systemd/system/rant-reflect@.service "$wants/rant-reflect@eth1.service"
+	echo log >"$1/var/log/rant/eth1.log"
+}
+
+# pretends_systemd RUN BIN FILE: systemd runs, and what it is told is in FILE.
+pretends_systemd() {
+	mkdir -p "$1/systemd/system" "$2"
+	printf '#!/bin/sh\necho "$*" >>%s\n' "$3" >"$2/systemctl" && chmod 755 "$2/systemctl"
+}
+
+stopped_all() { # FILE
+	grep -q 'stop rant-reflect@\*\.service$' "$1" || cat "$1" 2>&1
 }
 
 # bounded CAPABILITY...: whether root runs rant where the bounding set has these alone, as in a unit of systemd.
@@ -324,6 +347,17 @@ files_of() {
 	sed -E 's/^\.//; /\/$/d; \#^/usr/share/(doc|licenses|lintian)/#d; s/\.gz$//; s#zsh/vendor-completions#zsh/site-functions#' | sort
 }
 
+# Folders of these names stand for those of this machine.
+removed_rpm() {
+	local there=$work/rpm/removed
+
+	pretends_systemd "$there/run" "$there/bin" "$there/systemctl"
+	# shellcheck disable=SC2016 # of that shell
+	unshare --mount sh -c 'mount --bind "$0/etc" /etc && mount --bind "$0/run" /run && PATH=$0/bin:$PATH && sh -e "$0/preun" 0 && sh -e "$0/postun" 0' "$there"
+	stopped_all "$there/systemctl"
+	find "$there/etc/systemd/system" -mindepth 1
+}
+
 rpm() {
 	local package
 
@@ -331,6 +365,10 @@ rpm() {
 	package=("$work"/rpm/rant-*.rpm)
 	mkdir "$work/rpm/root"
 	(cd "$work/rpm/root" && rpm2cpio "${package[0]}" | cpio -idm --quiet)
+	was_enabled "$work/rpm/removed"
+	command rpm -qp --queryformat '%{PREUN}' "${package[0]}" >"$work/rpm/removed/preun"
+	command rpm -qp --queryformat '%{POSTUN}' "${package[0]}" >"$work/rpm/removed/postun"
+	judge 'when the .rpm is removed, its instances are stopped, and their links go' "$(removed_rpm 2>&1)"
 	judge 'rant of the .rpm runs' "$(is_of_source "$work/rpm/root/usr/bin/rant")"
 	(cd "$work/rpm/root" && find . ! -type d) | files_of >"$work/rpm/files"
 }
