@@ -157,7 +157,7 @@ SOAK_S=${SOAK_S:-3} # make soak MINUTES=15: the same for longer
 SOAK_ANSWERS=${SOAK_ANSWERS:-0} # make soak COUNT=N: over when so many were given, and a failure where they were not
 LOOKS=$((SOAK_S < 180 ? 3 : SOAK_S / 60))
 MEMORY_KB=512 # by which it may grow after the first look
-SLOWEST=50    # between two looks it answers at least this part of what it did between the first two: others use this machine too
+SLOWEST=200   # between two looks it answers at least this part of what it did between the first two: others use this machine too
 
 # "kB descriptors threads answers ms" of the reflector, answers by its own account and the clock at the line that tells them.
 look_at_standing() {
