@@ -16,6 +16,30 @@ commit_agrees() {
 	json_has "$1" "JSON['rant_commit'] == (None if '$told' == 'unknown' else '$told')"
 }
 
+# machine_agrees NAME: what this machine and its end of the link say of themselves.
+machine_agrees() {
+	local at=link_$1 mtu speed
+
+	mtu=$(ip netns exec "${ns[$1]}" cat "/sys/class/net/${!at}/mtu")
+	speed=$(ip netns exec "${ns[$1]}" cat "/sys/class/net/${!at}/speed")
+	json_has "$1" "(JSON['host']['hostname'], JSON['host']['kernel'], JSON['host']['machine']) == (os.uname().nodename, os.uname().release, os.uname().machine)"
+	json_has "$1" "JSON['host']['isolated_cpus'] == open('/sys/devices/system/cpu/isolated').read().strip()"
+	json_has "$1" "JSON['host']['cpus_online'] == os.sysconf('SC_NPROCESSORS_ONLN')"
+	json_has "$1" "(JSON['nic']['interface'], JSON['nic']['mtu_bytes'], JSON['nic']['speed_mbps']) == ('${!at}', $mtu, $speed)"
+	json_has "$1" "JSON['clocks']['system_clock']['steered'] in ('yes', 'no')"
+	json_has "$1" "JSON['activity']['run'] and all(d['count'] > 0 for d in JSON['activity']['run'] if d['change'] == 'counted')"
+}
+
+# findings_agree NAME OPTION...: the warnings are those that -v said before the run, and --check has them too.
+findings_agree() {
+	local at=link_$1 said all
+
+	said=$(sed -n 's/^\(warn\|fail\) *\([^:]*\): .*/\1 \2/p' "$work/$1.err")
+	all=$(inside "$1" taskset -c "$first_cpu" "$rant" -i "${!at}" "${@:2}" --check | sed -n 's/^\(warn\|fail\) *\([^:]*\): .*/\1 \2/p')
+	json_has "$1" "[f['level'] + ' ' + f['subject'] for f in JSON['findings']] == '''$said'''.splitlines() and JSON['findings_left_out'] == 0"
+	[ -z "$(comm -23 <(sort <<<"$said") <(sort <<<"$all"))" ] || complain "--check does not say all of: $said"
+}
+
 nothing_there() {
 	[ -z "$(ls -A "$logs")" ] || complain "there is: $(ls -A "$logs")"
 }
@@ -31,8 +55,10 @@ json_tests() {
 		"@json_has e {'rtt_ns', 'response_ns', 'network_ns', 'app_to_kernel_ns', 'forward_ns'} <= set(JSON['statistics'])" \
 		"@json_has r {'response_ns', 'kernel_to_app_ns'} <= set(JSON['statistics']) and JSON['run']['end'] == 'signal'" \
 		"@json_has e JSON['configuration']['options']['threshold_ns'] == 1 and JSON['configuration']['options']['count'] == 300" \
+		'@machine_agrees e' '@machine_agrees r' \
 		"@json_has e '--json' in JSON['configuration']['command_line'] and JSON['nic']['driver'] == 'veth'"
-	pair 'json: both ends with user stamps agree with the report' '0 0' "$U $R" "$U --count 100 $M" \
+	pair 'json: both ends with user stamps agree with the report' '0 0' "$U $R" "$U -v --count 100 $M" \
+		"@findings_agree e -a $ip_r $U" \
 		'@json_agrees e' '@json_agrees r' "@json_has e JSON['run']['stamp'] == 'user' and JSON['breaches'] is None"
 	pair 'json: by the clock, with a window' '0 0' "$K $R" "$K --count 100 --interval 1ms $M" '@json_agrees e' \
 		"@json_has e JSON['schedule']['slots'] >= 100 and 'sent_late_ns' in JSON['statistics'] and JSON['window']['most'] > 1"

@@ -182,6 +182,9 @@ def compare_verdict(report, data):
     line = f"Measurement: {v['level']}" + (f": {words}" if words else "")
     if line not in report.text.split("\n"):
         fault(f"the report has no line: {line}")
+    not_judged = re.findall(r"^Not judged, cannot be read: (.*)$", report.text, re.M)
+    if "-v" in data["configuration"]["command_line"] and not_judged != v["not_judged"]:
+        fault(f"not judged: {not_judged} in the report, {v['not_judged']} in JSON")
     for r in v["reasons"]:
         if r["number"] <= r["limit"]:
             fault(f"{r['name']}: {r['number']} is not above its limit {r['limit']}")
