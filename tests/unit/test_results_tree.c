@@ -1,0 +1,62 @@
+/* build: sources=results/[a-s]*.c,report/[a-z]*.c,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,host/[a-z]*.c,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reading again in a program that was built without libjansson. */
+#undef WITH_JANSSON
+#include "results/tree.c"
+
+#include "results_files.h"
+#include "results_run.h"
+
+#include "options.h"
+#include "report/status.h"
+#include "results/results.h"
+
+static const char csv[] = "SEQ,T1_KERNEL,T4_KERNEL,RTT\n0,1000,6000,5000\n1,11000,17000,6000\n";
+
+static enum status read_again(bool compare, const char *text)
+{
+	FILE *one = file_of(text, strlen(text)), *two = file_of(text, strlen(text));
+	char path[2][32], *files[2] = { path[0], path[1] };
+	struct options o = { .bucket_ns = NS_PER_US, .overflow_ns = 100 * NS_PER_US, .report = !compare, .compare = compare, .quiet = true,
+			     .file = files, .files = compare ? 2 : 1 };
+	enum status status;
+
+	snprintf(path[0], sizeof(path[0]), "/proc/self/fd/%d", fileno(one));
+	snprintf(path[1], sizeof(path[1]), "/proc/self/fd/%d", fileno(two));
+	catch();
+	status = (enum status)results_main(&o);
+	caught_text();
+	fclose(one);
+	fclose(two);
+	return status;
+}
+
+static void json_is_refused(void **state)
+{
+	(void)state;
+	for (int compare = 0; compare < 2; compare++) {
+		assert_int_equal(read_again(compare, results_run), STATUS_FAILED);
+		assert_said(": to read JSON is not available: rant was built without libjansson; logs can be read\n");
+	}
+}
+
+static void logs_are_read(void **state)
+{
+	(void)state;
+	assert_int_equal(read_again(false, csv), STATUS_DONE);
+	assert_string_equal(said, "");
+}
+
+static void no_library_is_told(void **state)
+{
+	(void)state;
+	assert_null(tree_library());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(json_is_refused), cmocka_unit_test(logs_are_read),
+					    cmocka_unit_test(no_library_is_told) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
