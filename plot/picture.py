@@ -8,18 +8,30 @@ from words import Bad, count, date, name, seconds
 
 WIDTH, NARROW = 960, 420
 USUAL_HEAD = 80
+HOSTS = 6  # named in a sentence
 
 
 def verdict(run):
     return run.level or ("not judged (a log has no verdict)" if run.is_log else "not judged")
 
 
+def where_and_when(run):
+    """Of several runs that --report has put together: all their hosts, the first date and the last."""
+    hosts = sorted({f"{host} {interface or ''}".strip() for host, interface, _ in run.files if host})
+    dates = sorted(date(ns) for _, _, ns in run.files if date(ns))
+    if run.hostname or not hosts:
+        where = f"Host {run.hostname}" if run.hostname else "Host not known"
+        if run.interface:
+            where += f" {run.interface}" + (f" to {run.server}" if run.server else "")
+    else:
+        where = f"Host{'s' * (len(hosts) > 1)} {', '.join(hosts[:HOSTS])}" + (f" and {len(hosts) - HOSTS} more" if len(hosts) > HOSTS else "")
+    when = date(run.began_unix_ns) or " to ".join(dict.fromkeys(dates[:1] + dates[-1:])) or "date not known"
+    return where, when
+
+
 def facts(run):
     """One sentence."""
-    where = f"Host {run.hostname}" if run.hostname else "Host not known"
-    if run.interface:
-        where += f" {run.interface}" + (f" to {run.server}" if run.server else "")
-    when = date(run.began_unix_ns) or "date not known"
+    where, when = where_and_when(run)
     if run.is_log:
         where, when = "Host not told by a log", f"{when} by the clock of the stamps" if run.began_unix_ns is not None else when
     parts = [where, when, f"{run.stamp} stamps"]

@@ -71,6 +71,7 @@ class Run:
         self.role = self.stamp = self.latency = self.figure = None
         self.interface = self.server = self.hostname = None
         self.began_unix_ns = self.duration_ns = None
+        self.files = []  # (hostname, interface, began_unix_ns), None where not known: of what --report has put together
         self.level = None  # of the verdict; None: there is none
         self.reasons = []
         self.statistics = {}
@@ -195,6 +196,13 @@ def take_host(run, of):
     run.facts.append(("Command line", clean(" ".join(str(word) for word in words), 1000)))
 
 
+def take_files(run, of):
+    for part in member(of, "read_from", "array", none=True) or []:
+        run.files.append((clean(member(part, "hostname", "text", none=True) or "", 60) or None,
+                          clean(member(part, "interface", "text", none=True) or "", 20) or None,
+                          member(part, "began_unix_ns", "integer", none=True)))
+
+
 def take_histogram(figure, of):
     part = member(of, "histogram", "object", none=True)
     if part is None:
@@ -272,6 +280,7 @@ def read_json(run, data):
     take_run(run, of)
     take_verdict(run, of)
     take_host(run, of)
+    take_files(run, of)
     take_accounts(run, of)
     take_statistics(run, of)
     breaches = member(of, "breaches", "object", none=True)
@@ -353,6 +362,7 @@ def conclude_jsonl(run, first, last, pairs, width_ns, left_out):
     take_run(run, last)
     take_verdict(run, last)
     take_host(run, first)
+    take_files(run, last)
     take_accounts(run, last)
     take_statistics(run, last)
     note_left_out(run, left_out, ("histogram", "percentiles", "time"))

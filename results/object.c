@@ -153,6 +153,11 @@ static void put_files(struct json *j, const struct outcome *o)
 		json_integer_if(j, "max_ns", f->samples, f->max_ns);
 		json_text(j, "verdict", f->level < 0 ? NULL : verdict_levels[f->level]);
 		json_integer_if(j, "run", f->run, f->run);
+		json_text(j, "hostname", f->hostname);
+		json_text(j, "interface", f->interface);
+		json_integer_if(j, "began_unix_ns", f->began_unix_ns >= 0, f->began_unix_ns);
+		json_integer_if(j, "slots", f->slots >= 0, f->slots);
+		json_integer_if(j, "missed", f->missed >= 0, f->missed);
 		json_end(j);
 	}
 	json_end(j);

@@ -70,8 +70,11 @@ void outcome_close(struct outcome *o)
 		free_histogram(&o->one_way[i]);
 	for (int i = 0; i < PLANNED; i++)
 		free_histogram(&o->planned[i]);
-	for (unsigned i = 0; i < o->files; i++)
+	for (unsigned i = 0; i < o->files; i++) {
 		free(o->file[i].found);
+		free(o->file[i].hostname);
+		free(o->file[i].interface);
+	}
 	for (unsigned i = 0; i < o->reasons; i++) {
 		free(o->reason[i].name);
 		free(o->reason[i].found);
@@ -123,7 +126,8 @@ struct outcome_file *outcome_add_file(struct outcome *o, const char *path, FILE 
 		warnx("%s: cannot be read (%s)", path, strerror(errno));
 		return NULL;
 	}
-	one = (struct outcome_file){ .path = path, .form = form, .level = -1, .device = s.st_dev, .inode = s.st_ino };
+	one = (struct outcome_file){ .path = path, .form = form, .level = -1, .began_unix_ns = -1, .slots = -1, .missed = -1,
+				    .device = s.st_dev, .inode = s.st_ino };
 	for (unsigned i = 0; i < o->files; i++)
 		if (outcome_refuse_same(&o->file[i], &one))
 			return NULL;

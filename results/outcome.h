@@ -27,6 +27,8 @@ struct outcome_file {
 	uint32_t run; /* the first of its runs, as the seconds are told; 0: none */
 	int level; /* enum verdict_level; -1: not known */
 	char *found; /* the reasons in words; NULL: none */
+	char *hostname, *interface; /* of a run; NULL: not known */
+	int64_t began_unix_ns, slots, missed; /* -1: not known */
 	dev_t device;
 	ino_t inode;
 };

@@ -290,6 +290,31 @@ static int add_duration(struct outcome *o, const struct tree *root, struct outco
 	return 0;
 }
 
+static int take_text(char **to, const struct tree *t)
+{
+	*to = tree_text(t) ? strdup(tree_text(t)) : NULL;
+	return tree_text(t) && !*to ? -ENOMEM : 0;
+}
+
+static int take_number(int64_t *to, const struct tree *t, const struct outcome_file *f, const char *name)
+{
+	return !t || (tree_integer(t, to) && *to >= 0) ? 0 : run_refuse(f->path, name, "is no number that it can be");
+}
+
+/* What is of this run alone, and in no sum. */
+static int take_origin(struct outcome_file *f, const struct tree *root)
+{
+	int error = take_text(&f->hostname, tree_at(root, "host.hostname"));
+
+	if (!error)
+		error = take_text(&f->interface, tree_at(root, "run.interface"));
+	if (!error)
+		error = take_number(&f->began_unix_ns, tree_at(root, "run.began_unix_ns"), f, "run.began_unix_ns");
+	if (!error)
+		error = take_number(&f->slots, tree_at(root, "schedule.slots"), f, "schedule.slots");
+	return error ? error : take_number(&f->missed, tree_at(root, "schedule.missed"), f, "schedule.missed");
+}
+
 static int add_seconds(struct blocks *blocks, const struct tree *seconds, struct outcome_file *f)
 {
 	const uint32_t runs = blocks->runs;
@@ -309,6 +334,8 @@ static int add_all(struct outcome *o, const struct tree *root, struct outcome_fi
 	if (!error && f == o->file)
 		error = take_options(o, root, f->path);
 	f->role = o->options.role;
+	if (!error)
+		error = take_origin(f, root);
 	if (!error)
 		error = add_duration(o, root, f);
 	if (!error)

@@ -83,6 +83,10 @@ adds_up() {
 		for of in ('samples', 'sum_ns', 'percentiles', 'histogram'))"
 	! command -v gnuplot >/dev/null || "$results_here/../../plot/rant-plot" "$logs/m.json" -o "$logs/m.svg" >"$work/plot.out" 2>&1 ||
 		complain "there is no picture of it: $(cat "$work/plot.out")"
+	json_has m "[(f['hostname'], f['interface'], f['began_unix_ns']) for f in JSON['read_from']] == [(run['host']['hostname'],
+		'$link_e', run['run']['began_unix_ns']) for run in (json.load(open('$logs/' + of + '.json')) for of in ('e', 'e2'))]"
+	[ ! -e "$logs/m.svg" ] || { grep -qF "Host $(uname -n)" "$logs/m.svg" && grep -qE '20[0-9]{2}-[0-9]{2}-[0-9]{2}' "$logs/m.svg"; } ||
+		complain 'the picture has no host, or no date'
 	"$rant" --report -q "$logs/m.json" --json "$logs/n.json" || complain 'what was made is not read again'
 	results_agree sum "$schema" "$logs/n.json" "$logs/m.json"
 	"$rant" --report "$logs/e2.json" "$logs/n.json" "$logs/made.json" -q --json "$logs/o.json" --jsonl "$logs/o.jsonl" --hlog "$logs/o.hlog" ||
