@@ -202,7 +202,7 @@ measure() { # USER PORT [OPTION...]
 		sed "s/\beth\([01]\)\b/veth\1/; s/192\.168\.10\.2/10.77.0.2/; s/--port 8620/--port $2/; s/ -d 10$/ --count 2000/")
 	[ ${#line[@]} -eq 2 ] || echo "rant.1 has ${#line[@]} commands for who has no privilege"
 	read -ra words <<<"${line[0]}"
-	as "$1" far "${words[@]}" --duration 60 >"$root/tmp/reflector" 2>&1 &
+	as "$1" far timeout 120 "${words[@]}" --duration 60 >"$root/tmp/reflector" 2>&1 &
 	reflector=$!
 	answers "$2"
 	read -ra words <<<"${line[1]}"
