@@ -11,6 +11,7 @@
 #   is_ready=FUNCTION       of "r": it has opened all that it needs; else has_port
 #   server=ADDRESS          of the reflector; else its IP address
 #
+#   add_ipv6                address6[a] and address6[b] too
 #   pair NAME "PARAMETERS" "R_ARGUMENTS" "E_ARGUMENTS" EXPECTATION...
 #   ONLY=REGEX, SELF=1      see test_simnic.sh
 
@@ -152,6 +153,20 @@ open_simnic() {
 		exit 1
 	}
 	apart sim0 sim1
+}
+
+declare -A address6=([a]=2001:db8:78::1 [b]=2001:db8:78::2)
+
+# As their IPv4 addresses. The kernel still sends a few packets of its own, which are no STAMP packets.
+add_ipv6() {
+	local side other
+
+	for side in a b; do
+		[ "$side" = a ] && other=b || other=a
+		at "$side" sh -c "echo 1 >/proc/sys/net/ipv6/conf/${link[$side]}/addr_gen_mode; echo 0 >/proc/sys/net/ipv6/conf/${link[$side]}/disable_ipv6"
+		at "$side" ip address add "${address6[$side]}/64" dev "${link[$side]}" nodad
+		at "$side" ip neigh replace "${address6[$other]}" lladdr "$(mac_of "$other")" nud permanent dev "${link[$side]}"
+	done
 }
 
 close_simnic() {

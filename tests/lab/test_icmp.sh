@@ -27,7 +27,7 @@ expect_exact() { # COUNT SPIKES
 	[ "$(tail -1 "$work/exact")" = "$1 0" ] || complain "lines and wrong ones: $(tr '\n' ';' <"$work/exact")"
 }
 
-# exact NAME PARAMETERS GROUPS SPIKES ARGUMENTS
+# exact NAME PARAMETERS GROUPS SPIKES ARGUMENTS: to $server
 exact() {
 	local -a words
 
@@ -39,7 +39,7 @@ exact() {
 	set_nic a '0 0'
 	at a sh -c "echo '$3' >/proc/sys/net/ipv4/ping_group_range"
 	read -ra words <<<"$5"
-	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --transport icmp --stamp hardware --no-step-check -v --log "$work/e.log" "${words[@]}"
+	start e a taskset -c 0 "$RANT" -i sim0 -a "$server" --transport icmp --stamp hardware --no-step-check -v --log "$work/e.log" "${words[@]}"
 	finish e
 	expect_status e 0
 	expect "$(row e Lost)" -eq 0 'lost'
@@ -49,8 +49,13 @@ exact() {
 	verdict
 }
 
+server=${address[b]}
 exact 'a raw socket, many in flight' '' '1 0' 0 '--timeout 8000 --interval 1ms --window 16 --count 500'
 exact 'a ping socket, one at a time, spikes' 'spike_every=100 spike_ns=40000' '0 2147483647' 100 '--timeout 8000 --interval 500us --window 1 --count 500'
+add_ipv6
+server=${address6[b]}
+exact 'IPv6, a raw socket, many in flight' '' '1 0' 0 '--timeout 8000 --interval 1ms --window 16 --count 500'
+exact 'IPv6, a ping socket, one at a time, spikes' 'spike_every=100 spike_ns=40000' '0 2147483647' 100 '--timeout 8000 --interval 500us --window 1 --count 500'
 close_simnic
 
 modprobe -a 8021q veth sch_netem

@@ -5,7 +5,7 @@
  * devices=3 there is sim2, too: what it sends goes to sim1, which sends to it what has its address, and all else to sim0.
  *
  * The unit is the exchange: a STAMP probe (UDP to `port`) and its reply (UDP from `port`), both with the sequence number
- * n of the probe; or an ICMP echo of IPv4 with a STAMP probe as data, and what comes back. Its four true times are fixed when the probe is sent, from the parameters of that moment:
+ * n of the probe, over IPv4 or IPv6; or an ICMP or ICMPv6 echo with a STAMP probe as data, and what comes back. Its four true times are fixed when the probe is sent, from the parameters of that moment:
  *
  *	T1 = base + before_ns           base = epoch_ns + n * period_ns, or with period_ns 0 the clock as the probe is sent
  *	T2 = T1 + wire_ns
@@ -40,7 +40,9 @@
 #include <linux/ethtool.h>
 #include <linux/hrtimer.h>
 #include <linux/icmp.h>
+#include <linux/icmpv6.h>
 #include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/module.h>
 #include <linux/net_tstamp.h>
 #include <linux/netdevice.h>
@@ -200,14 +202,14 @@ static void read_stamp(const struct sk_buff *skb, int at, struct packet *p)
 	read_seq(skb, at + (p->probe ? 0 : READ_ONCE(authenticated) ? 48 : 24), p);
 }
 
-/* What comes back of an echo is the probe itself. Any echo is taken for one. */
-static void read_echo(const struct sk_buff *skb, int at, struct packet *p)
+/* What comes back of an echo is the probe itself. Any echo of these types is taken for one; IPv4 and IPv6 have the same header. */
+static void read_echo(const struct sk_buff *skb, int at, u8 request, u8 reply, struct packet *p)
 {
 	struct icmphdr buffer, *icmp = skb_header_pointer(skb, at, sizeof(buffer), &buffer);
 
-	if (!icmp || (icmp->type != ICMP_ECHO && icmp->type != ICMP_ECHOREPLY))
+	if (!icmp || (icmp->type != request && icmp->type != reply))
 		return;
-	p->probe = icmp->type == ICMP_ECHO;
+	p->probe = icmp->type == request;
 	read_seq(skb, at + sizeof(*icmp), p);
 }
 
@@ -227,32 +229,10 @@ static void read_ptp(const struct sk_buff *skb, int at, struct packet *p)
 		read_stamp(skb, at + sizeof(*m), p);
 }
 
-static void read_packet(const struct sim *s, const struct sk_buff *skb, struct packet *p)
+static void read_udp(const struct sk_buff *skb, int at, struct packet *p)
 {
-	struct {
-		struct ethhdr eth;
-		struct iphdr ip;
-	} __packed head_buffer, *head;
-	struct udphdr udp_buffer, *udp;
-	int at;
+	struct udphdr buffer, *udp = skb_header_pointer(skb, at, sizeof(buffer), &buffer);
 
-	memset(p, 0, sizeof(*p));
-	p->to = s->peer;
-	head = skb_header_pointer(skb, 0, sizeof(head_buffer), &head_buffer);
-	if (!head)
-		return;
-	if (s == sims[1] && sims[2] && ether_addr_equal(head->eth.h_dest, sims[2]->dev->dev_addr))
-		p->to = sims[2];
-	if (head->eth.h_proto == htons(ETH_P_1588))
-		read_ptp(skb, ETH_HLEN, p);
-	if (head->eth.h_proto != htons(ETH_P_IP) || head->ip.frag_off & htons(IP_OFFSET))
-		return;
-	at = ETH_HLEN + head->ip.ihl * 4;
-	if (head->ip.protocol == IPPROTO_ICMP)
-		read_echo(skb, at, p);
-	if (head->ip.protocol != IPPROTO_UDP)
-		return;
-	udp = skb_header_pointer(skb, at, sizeof(udp_buffer), &udp_buffer);
 	if (!udp)
 		return;
 	at += sizeof(*udp);
@@ -263,6 +243,54 @@ static void read_packet(const struct sim *s, const struct sk_buff *skb, struct p
 	p->probe = udp->dest == htons(READ_ONCE(port));
 	if (p->probe || udp->source == htons(READ_ONCE(port)))
 		read_stamp(skb, at, p);
+}
+
+static void read_ipv4(const struct sk_buff *skb, struct packet *p)
+{
+	struct iphdr buffer, *ip = skb_header_pointer(skb, ETH_HLEN, sizeof(buffer), &buffer);
+
+	if (!ip || ip->frag_off & htons(IP_OFFSET))
+		return;
+	if (ip->protocol == IPPROTO_ICMP)
+		read_echo(skb, ETH_HLEN + ip->ihl * 4, ICMP_ECHO, ICMP_ECHOREPLY, p);
+	if (ip->protocol == IPPROTO_UDP)
+		read_udp(skb, ETH_HLEN + ip->ihl * 4, p);
+}
+
+/* Without extension headers. */
+static void read_ipv6(const struct sk_buff *skb, struct packet *p)
+{
+	struct ipv6hdr buffer, *ip = skb_header_pointer(skb, ETH_HLEN, sizeof(buffer), &buffer);
+
+	if (!ip)
+		return;
+	if (ip->nexthdr == IPPROTO_ICMPV6)
+		read_echo(skb, ETH_HLEN + sizeof(*ip), ICMPV6_ECHO_REQUEST, ICMPV6_ECHO_REPLY, p);
+	if (ip->nexthdr == IPPROTO_UDP)
+		read_udp(skb, ETH_HLEN + sizeof(*ip), p);
+}
+
+static void read_packet(const struct sim *s, const struct sk_buff *skb, struct packet *p)
+{
+	struct ethhdr buffer, *eth = skb_header_pointer(skb, 0, sizeof(buffer), &buffer);
+
+	memset(p, 0, sizeof(*p));
+	p->to = s->peer;
+	if (!eth)
+		return;
+	if (s == sims[1] && sims[2] && ether_addr_equal(eth->h_dest, sims[2]->dev->dev_addr))
+		p->to = sims[2];
+	switch (eth->h_proto) {
+	case htons(ETH_P_1588):
+		read_ptp(skb, ETH_HLEN, p);
+		break;
+	case htons(ETH_P_IP):
+		read_ipv4(skb, p);
+		break;
+	case htons(ETH_P_IPV6):
+		read_ipv6(skb, p);
+		break;
+	}
 }
 
 /* A fault of a packet, where `directions` has it. */
