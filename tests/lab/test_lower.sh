@@ -3,7 +3,7 @@
 # lab: slow amd64 old
 #
 # Interfaces that stand on others, with the kernel's own drivers: a bond of two NICs whose clocks stamp, also behind a VLAN, and one that
-# sends by its other member in mid-run; the priority in the tag of a VLAN.
+# sends by its other member in mid-run; the priority in the tag of a VLAN, of each transport.
 #
 # Functions are called by poll.
 # shellcheck disable=SC2317
@@ -121,19 +121,33 @@ for side in a b; do
 	at "$side" ip link add link "${link[$side]}" name vlan5 type vlan id 5
 	at "$side" ip address add "10.79.0.$([ $side = a ] && echo 1 || echo 2)/24" dev vlan5
 	at "$side" ip link set vlan5 up
+	at "$side" sh -c 'echo 0 >/proc/sys/net/ipv6/conf/vlan5/disable_ipv6'
+	at "$side" ip address add "2001:db8:79::$([ $side = a ] && echo 1 || echo 2)/64" dev vlan5 nodad
 done
 at a ip link set vlan5 type vlan egress-qos-map 2:5 4:3
 
-# Prints the priority code points of the STAMP requests of VLAN 5 that came by vb, in a line.
+# Adds to a file a line "TRANSPORT CODE" for each request of VLAN 5 that came by vb: its priority code point.
 cat >"$work.tags" <<'END'
 import socket, struct, sys
 s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
 s.bind(("vb", 0))
 s.setsockopt(263, 8, 1)  # SOL_PACKET, PACKET_AUXDATA
-s.settimeout(20)
+ports = {b"\x03\x5e": "udp", b"\x01\x3f": "ptp"}
+
+
+def transport_of(packet):  # from its ethertype on
+    if packet[:2] == b"\x88\xf7":
+        return "l2"
+    if packet[:2] == b"\x08\x00":
+        return "icmp" if packet[11] == 1 and packet[22] == 8 else packet[11] == 17 and ports.get(packet[24:26])
+    if packet[:2] == b"\x86\xdd":
+        kind = "icmp" if packet[8] == 58 and packet[42] == 128 else packet[8] == 17 and ports.get(packet[44:46])
+        return kind and kind + "6"
+    return None
+
+
 print("ready", flush=True)
-seen = []
-while len(seen) < 20:
+while True:
     frame, ancillary, _, address = s.recvmsg(2048, 256)
     at = 12
     tag = None
@@ -143,33 +157,56 @@ while len(seen) < 20:
             tag = tci if status & 0x10 else None
     if frame[12:14] == b"\x81\x00":
         tag, at = struct.unpack("!H", frame[14:16])[0], 16
-    if address[2] == 0 and tag is not None and frame[at:at + 2] == b"\x08\x00" and frame[at + 24:at + 26] == b"\x03\x5e":
-        seen.append(tag >> 13)
-print(sorted(set(seen)))
+    kind = transport_of(frame[at:])
+    if address[2] == 0 and tag is not None and kind:
+        with open(sys.argv[1], "a") as file:
+            print(kind, tag >> 13, file=file)
 END
+nsenter --net=/var/run/netns/b python3 "$work.tags" "$work.seen" >"$work.ready" 2>&1 &
+pid[look]=$!
 
 is_ready_to_look() {
-	is_gone look || grep -q ready "$work/look.out"
+	is_gone look || grep -q ready "$work.ready"
 }
 
-priority() { # CODE WORDS...: the code point that is seen
-	local code=$1
+has_seen() { # PACKETS
+	is_gone look || [ "$(wc -l <"$work.seen")" -ge "$1" ]
+}
 
-	begin "$family: packets with VLAN priority $code"
-	start look b python3 "$work.tags"
-	poll is_ready_to_look
-	start r b "$RANT" -i vlan5 --stamp kernel
-	poll has_port r
-	start e a "$RANT" -i vlan5 -a 10.79.0.2 --stamp kernel --count 100 --vlan-priority "$code"
-	finish e look
-	stop r
+is_reflecting() {
+	is_gone r || grep -q '^Reflecting' "$work/r.err"
+}
+
+# priority CODE TRANSPORT ADDRESS: the code point that is seen; with a 6 behind its name the transport is over IPv6
+priority() {
+	local code=$1 transport=${2%6}
+
+	begin "$family: packets with VLAN priority $code, $2"
+	if [ "$transport" != icmp ]; then
+		start r b "$RANT" -i vlan5 --transport "$transport" --stamp kernel -v
+		poll is_reflecting
+	fi
+	: >"$work.seen"
+	start e a "$RANT" -i vlan5 -a "$3" --transport "$transport" --stamp kernel --interval 1ms --timeout 5000 --count 50 --vlan-priority "$code"
+	finish e
+	poll has_seen 50
+	[ "$transport" = icmp ] || stop r
 	expect_status e 0
-	expect "$(tail -n 1 "$work/look.out")" = "[$code]" 'code points'
+	expect "$(sort -u "$work.seen")" = "$2 $code" 'transport and code points'
 	verdict
 }
-priority 5
-priority 3
-priority 0
+poll is_ready_to_look
+priority 5 udp 10.79.0.2
+priority 3 udp 10.79.0.2
+priority 0 udp 10.79.0.2
+priority 5 udp6 2001:db8:79::2
+priority 3 ptp 10.79.0.2
+priority 5 ptp6 2001:db8:79::2
+priority 3 l2 "$(mac_of b)"
+priority 5 icmp 10.79.0.2
+priority 3 icmp6 2001:db8:79::2
+kill "${pid[look]}"
+finish look
 
 begin "$family: a priority that the egress map has not, and an interface that is no VLAN"
 start e a "$RANT" -i vlan5 -a 10.79.0.2 --stamp kernel --vlan-priority 6
