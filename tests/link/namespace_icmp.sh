@@ -332,6 +332,15 @@ echoes_on_a_vlan() {
 	ip -n "${ns[e]}" link set "$vlan" type vlan egress 5:3
 	alone 'icmp on a VLAN, with its priority' 0 e "-i $vlan -a 10.77.7.2 --transport icmp --timeout 5000 $K --vlan-priority 3 --interval 1ms --count 200" \
 		"${echoes[@]}"
+	if $six; then
+		for side in e r; do
+			inside "$side" sh -c "echo 0 >/proc/sys/net/ipv6/conf/$vlan/disable_ipv6"
+		done
+		ip -n "${ns[e]}" address add 2001:db8:77::1/64 dev "$vlan" nodad
+		ip -n "${ns[r]}" address add 2001:db8:77::2/64 dev "$vlan" nodad
+		alone 'icmpv6 on a VLAN, with its priority' 0 e \
+			"-i $vlan -a 2001:db8:77::2 --transport icmp --timeout 5000 $K --vlan-priority 3 --interval 1ms --count 200" "${echoes[@]}"
+	fi
 	ip -n "${ns[e]}" link del "$vlan"
 	ip -n "${ns[r]}" link del "$vlan"
 }
@@ -405,6 +414,7 @@ scheduled() {
 
 rights # first, for IPv6 sends by itself what tests of silence would see
 refusals
+exact_loss # before IPv6, whose own packets would be dropped, too
 six=false
 ! add_ipv6 2>"$work/ipv6.err" || six=true
 ! $six || poll is_settled
@@ -424,7 +434,6 @@ if $six; then
 	allow_ping '1 0'
 fi
 rate_limit
-exact_loss
 named
 decoded_all
 echoes_on_a_vlan

@@ -73,6 +73,7 @@ on_a_vlan() {
 	ip -n "${ns[e]}" link set "$vlan" up
 	ip -n "${ns[r]}" link set "$vlan" up
 	link=$vlan server=2001:db8:76::2 pair 'IPv6 on a VLAN' '0 0' "$K" "$K --count 200" "${whole6[@]}"
+	port=319 link=$vlan server=2001:db8:76::2 pair 'IPv6 on a VLAN: ptp' '0 0' "--transport ptp $K" "--transport ptp $K --count 200" "${whole6[@]}"
 	ip -n "${ns[e]}" link del "$vlan"
 	ip -n "${ns[r]}" link del "$vlan"
 }
