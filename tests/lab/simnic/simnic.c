@@ -216,17 +216,15 @@ static void read_echo(const struct sk_buff *skb, int at, u8 request, u8 reply, s
 /* A message of PTP, IEEE 1588: an event (its type is below 4) of version 2; a STAMP packet in it is a TLV (docs/protocol.md). */
 static void read_ptp(const struct sk_buff *skb, int at, struct packet *p)
 {
-	struct {
-		u8 type, version, others[42];
-		__be16 tlv, length;
-	} __packed buffer, *m = skb_header_pointer(skb, at, sizeof(buffer), &buffer);
+	u8 head_buffer[2], *head = skb_header_pointer(skb, at, sizeof(head_buffer), head_buffer); /* type, version */
+	__be16 tlv_buffer, *tlv = skb_header_pointer(skb, at + 44, sizeof(tlv_buffer), &tlv_buffer);
 
-	if (!m || (m->version & 0xf) != 2)
+	if (!head || (head[1] & 0xf) != 2)
 		return;
-	p->ptp = (m->type & 0xf) < 4;
-	p->probe = m->tlv == htons(0x2024);
-	if (p->probe || m->tlv == htons(0x2025))
-		read_stamp(skb, at + sizeof(*m), p);
+	p->ptp = (head[0] & 0xf) < 4;
+	p->probe = tlv && *tlv == htons(0x2024);
+	if (p->probe || (tlv && *tlv == htons(0x2025)))
+		read_stamp(skb, at + 48, p); /* behind the TLV's type and length */
 }
 
 static void read_udp(const struct sk_buff *skb, int at, struct packet *p)
