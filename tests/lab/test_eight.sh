@@ -29,7 +29,7 @@ ALL='N == e["Sent"] == len(T) + 1 == len(R) == stamps["Complete"] + 1 == a.rx_st
 
 pair 'response and network of every packet' \
 	'wire_ns=20000 wire_back_ns=7000 response_ns=4000 vary_stage=2 vary_steps=30000 vary_ns=7' \
-	"$H --overflow 300 -v" "$C 2000 --overflow 300" "$ALL" 'e["Closing"] == 1' 'r["Lanes"] == 1' \
+	"$H --overflow 300 -v --json $work/r.json" "$C 2000 --overflow 300 --json $work/e.json" "$ALL" 'e["Closing"] == 1' 'r["Lanes"] == 1' \
 	'{int(l["NETWORK"]) for l in T.values()} == {27000}' 'len({l["RESPONSE"] for l in T.values()}) > 1500' \
 	'stage["Response"].samples == stage["Network"].samples == 2000'
 slow pair 'a wire there that varies' 'wire_back_ns=70 vary_steps=9973' "$H" "$C 3000" "$ALL" \

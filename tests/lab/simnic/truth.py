@@ -13,7 +13,8 @@ and which of sim0 and sim2 this one was on. The reflector's report and log are o
 of them.
 
 Always compared, for every line of both logs: each stamp, the latency, that no sequence number is there twice; the accounts;
-minimum, maximum, mean, percentiles and the number of lines. An expectation is an expression that must be true, of:
+minimum, maximum, mean, percentiles and the number of lines; e.json and r.json, where --json has written them, with the schema and the
+reports. An expectation is an expression that must be true, of:
     e["Row"], r["Row"]   counts of the reports               a.name, b.name   counters of sim0, sim1 during the run
     E, R                 logs: {seq: latency}                hit("X_every")   sequence numbers of E's run that X hit
     N                    probes sent                         c.name           with EMITTER: counters of the other one
@@ -22,6 +23,7 @@ Prints "ok - NAME", or "not ok - NAME" and the complaints. truth_eight.py takes 
 """
 import os
 import re
+import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -328,8 +330,21 @@ def check_expectations():
             complain(f"{expectation}: {type(missing).__name__} {missing}")
 
 
+def check_json():
+    """What --json has written, against the schema and the report of the same run."""
+    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
+    for side in ("e", "r"):
+        path = os.path.join(folder, side + ".json")
+        if os.path.exists(path):
+            said = subprocess.run([sys.executable, os.path.join(here, "tests/link/read_json.py"), os.path.join(here, "docs/rant.schema.json"),
+                                   path, os.path.join(folder, side + ".out")], capture_output=True, text=True, check=False)
+            for line in (said.stdout + said.stderr).splitlines():
+                complain(f"{side}.json: {line}")
+
+
 def finish():
     check_expectations()
+    check_json()
     print(("not ok" if complaints else "ok") + " - " + read("judge.name").strip())
     for line in complaints[:20]:
         print("# " + line)
