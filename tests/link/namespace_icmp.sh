@@ -212,13 +212,15 @@ errors_on_the_way() {
 
 # What is no end of a connection reaches a socket only where it asks for it.
 errors6_on_the_way() { # KIND
+	local was
 	ip -n "${ns[e]}" route add 2001:db8:79::/64 via "$ip6_r"
 	set_there ipv6/conf/all/forwarding 1
+	was=$(inside r cat /proc/sys/net/ipv6/icmp/ratelimit) # kernels differ
 	set_there ipv6/icmp/ratelimit 0
 	ip -n "${ns[r]}" route add 2001:db8:79::3 dev "$link_r"
 	unreachable "icmp: $1 socket, IPv6: too few hops" 2001:db8:79::3 '--ttl 1'
 	ip -n "${ns[r]}" route del 2001:db8:79::3 dev "$link_r"
-	set_there ipv6/icmp/ratelimit 1000
+	set_there ipv6/icmp/ratelimit "$was"
 	set_there ipv6/conf/all/forwarding 0
 	ip -n "${ns[e]}" route del 2001:db8:79::/64 via "$ip6_r"
 }
