@@ -323,7 +323,7 @@ static int open_all(struct run *r)
 	const struct options *o = &r->options;
 
 	patience_begin(r->stop, clean_up);
-	filter_open();
+	filter_open(o->stamp != SOURCE_USER); /* its time would be in what is measured */
 	if (patience_on("looking up --user") || rights_open(&r->rights, o->user) ||
 	    patience_on("reading --key") || (o->key_path && hmac_open(&r->key, o->key_path)) ||
 	    plan_probes(&r->plan, o, r->key) ||

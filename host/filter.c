@@ -206,12 +206,12 @@ static void say_none(const char *why)
 	warnx("it is measured without a filter of system calls (%s)", why);
 }
 
-void filter_open(void)
+void filter_open(bool wanted)
 {
 	const char *why = NULL;
 
-	length = make(&why);
-	if (length > 0)
+	length = wanted ? make(&why) : 0;
+	if (length >= 0)
 		return;
 	say_none(why ? why : strerror(-length));
 	length = 0;
@@ -268,8 +268,9 @@ const char *filter_library(void)
 	return NULL;
 }
 
-void filter_open(void)
+void filter_open(bool wanted)
 {
+	(void)wanted;
 }
 
 void filter_begin(void)

@@ -11,9 +11,9 @@
 /* The library that makes it, which is loaded for that; NULL: built without libseccomp. */
 const char *filter_library(void);
 
-/* Makes the filter, which takes some time. Where there can be none there is none, after one line; without libseccomp there
- * is not a word. */
-void filter_open(void);
+/* Makes the filter, which takes some time, if it is wanted. Where there can be none there is none, after one line; without libseccomp
+ * there is not a word. */
+void filter_open(bool wanted);
 
 /*
  * From now on the calling thread may do no more than the loop needs; anything else is a SIGSYS (stop_catch_signals()). Needs

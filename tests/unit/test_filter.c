@@ -66,7 +66,7 @@ static int in_child(void (*body)(void))
 		stop_catch_signals(clean_up);
 		if (rights_give_up())
 			_exit(91);
-		filter_open();
+		filter_open(true);
 		body();
 		_exit(92);
 	}
@@ -279,15 +279,25 @@ static void call(void *context)
 	tell(gettid() == getpid() && end_here(context) ? 'm' : 't');
 }
 
-static void without_library(void)
+static void go_without(bool wanted)
 {
-	no_library = true;
-	filter_open();
+	filter_open(wanted);
 	filter_begin();
 	tell(seccomp_mode() == 0 && getppid() ? 'n' : 'y');
 	filter_leave(call, said);
 	tell('r');
 	_exit(0);
+}
+
+static void without_library(void)
+{
+	no_library = true;
+	go_without(true);
+}
+
+static void not_wanted(void)
+{
+	go_without(false);
 }
 
 static void without_the_library_it_is_said(void **state)
@@ -301,12 +311,22 @@ static void without_the_library_it_is_said(void **state)
 	assert_int_equal(status, 0);
 }
 
+static void one_that_is_not_wanted_is_none(void **state)
+{
+	int status = in_child(not_wanted);
+
+	(void)state;
+	assert_string_equal(said, "");
+	assert_string_equal(tales, "nmr");
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_loop_needs_goes_through), cmocka_unit_test(the_rest_ends_the_program),
 		cmocka_unit_test(what_comes_after_is_outside), cmocka_unit_test(a_second_signal_cleans_up_outside),
-		cmocka_unit_test(without_the_library_it_is_said),
+		cmocka_unit_test(without_the_library_it_is_said), cmocka_unit_test(one_that_is_not_wanted_is_none),
 	};
 
 	return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
@@ -331,7 +351,7 @@ static void without_a_filter_the_rest_is_called(void **state)
 	int calls = 0;
 
 	(void)state;
-	filter_open();
+	filter_open(true);
 	filter_begin();
 	filter_leave(call, &calls);
 	assert_int_equal(calls, 1);
