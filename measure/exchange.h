@@ -128,6 +128,7 @@ struct exchange {
 	/* the lanes that were used of late, and the one that is asked next of these, and of all. */
 	struct lane *hot[LANES];
 	unsigned hots, next_hot, next_cold;
+	unsigned came; /* in which turns something came, the last one in bit 0 */
 	unsigned turn; /* of the loop: every so many read the clock */
 	uint32_t next_key;
 	uint32_t oldest_key; /* reflector, and with a window: flights from it to next_key - 1 may wait for stamps, or for more */

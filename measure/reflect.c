@@ -430,6 +430,7 @@ void reflect_run(struct exchange *x)
 			x->unread = got ? x->unread - 1 : 0;
 		if (got)
 			reflect_answer(x);
+		turns_note(x, got);
 		if (is_waiting(x))
 			reflect_fetch(x);
 		if (++x->turn % CLOCK_TURNS == 0 || *x->stop || (got && x->options->count))

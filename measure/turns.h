@@ -77,4 +77,13 @@ INLINE struct lane *turns_choose_lane(struct exchange *x)
 	return x->hot[x->next_hot];
 }
 
+/* After one request and none behind it the only sender there is waits for the answer: now the others are asked, in the next turn, and not
+ * when he is back. */
+INLINE void turns_note(struct exchange *x, bool came)
+{
+	x->came = x->came << 1 | came;
+	if (x->hots == 1 && (x->came & 7) == 2)
+		x->turn |= FIRST_TURNS - 1;
+}
+
 #endif

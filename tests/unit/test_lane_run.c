@@ -1,4 +1,4 @@
-/* build: wraps=connect,recvmsg sources=wire/socket.c,wire/listen.c,wire/transport.c,wire/ethernet.c,wire/icmp.c,wire/ports.c,wire/kernel_stamps.c,wire/lane.c,wire/timestamping.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/doze.c,measure/window*.c,measure/pace.c,measure/join.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
+/* build: wraps=connect,recvmsg sources=wire/socket.c,wire/listen.c,wire/transport.c,wire/ethernet.c,wire/icmp.c,wire/ports.c,wire/kernel_call.c,wire/kernel_stamps.c,wire/lane.c,wire/timestamping.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/doze.c,measure/window*.c,measure/pace.c,measure/join.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/pmc.c,host/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A reflector whose busy sessions get lanes, with real sockets on the loopback interface. The senders run in the same thread, before
@@ -416,6 +416,42 @@ static void who_listens_is_asked(void **state)
 	channel = (struct channel)CHANNEL_CLOSED;
 }
 
+/* How many turns requests waited, one every `period` turns, or as soon as the one before was answered. */
+static unsigned wait_of(unsigned period, unsigned hots, unsigned *others)
+{
+	unsigned waited = 0, since = 0;
+
+	channel = (struct channel){ .listeners = 1, .lanes = LANES_EACH };
+	x = (struct exchange){ .channel = &channel, .hot = { &channel.lane[5], &channel.lane[6] }, .hots = hots };
+	*others = 0;
+	for (unsigned n = 0; n < 64 * 64; n++) {
+		const bool is_hot = turns_choose_lane(&x) == &channel.lane[5], came = since >= period && is_hot;
+
+		*others += !is_hot;
+		waited += n >= 64 && since >= period && !is_hot;
+		since = came ? 0 : since + 1;
+		turns_note(&x, came);
+		x.turn++;
+	}
+	channel = (struct channel)CHANNEL_CLOSED;
+	return waited;
+}
+
+static void who_is_alone_does_not_wait(void **state)
+{
+	unsigned others;
+
+	(void)state;
+	for (unsigned period = 3; period < FIRST_TURNS; period++) {
+		assert_int_equal(wait_of(period, 1, &others), 0);
+		assert_in_range(others, 64 * 64 / (period + 2), 64 * 64 / period);
+		assert_true(wait_of(period, 2, &others) > 0);
+	}
+	/* While the next request is always there: four of 64 turns, and one of those may be his own lane's. */
+	wait_of(0, 1, &others);
+	assert_in_range(others, 4 * 64 - 64 / LANES_EACH, 4 * 64);
+}
+
 static int teardown(void **state)
 {
 	(void)state;
@@ -430,7 +466,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(stamps_of_the_kernel), TEST(stamps_of_the_kernel_that_it_counts), TEST(stamps_of_user_space), TEST(stamps_that_come_twice),
-		TEST(who_is_slow_gets_none), TEST(two_families), TEST(a_lane_when_all_are_hot), TEST(who_listens_is_asked),
+		TEST(who_is_slow_gets_none), TEST(two_families), TEST(a_lane_when_all_are_hot), TEST(who_listens_is_asked), TEST(who_is_alone_does_not_wait),
 	};
 
 	util_seed();
