@@ -10,6 +10,7 @@
 #include "report/log_writer.h"
 #include "report/report.h"
 #include "tracefs.h"
+#include "wire/kernel_call.h"
 #include "wire/socket.h"
 
 #include <inttypes.h>
@@ -50,6 +51,8 @@ void report_configuration(FILE *out, const struct report *r, const struct nic *n
 			c->lanes > c->listeners ? "an id sent with each packet; those of busy sessions, by the kernel's own count" :
 				       "an id sent with each packet");
 	fprintf(out, "Socket receive buffer: %d bytes granted\n", c->receive_buffer_bytes);
+	if (KERNEL_CALL_IS_KNOWN && !c->direct)
+		fputs("Packets go through what stands before libc (LD_PRELOAD)\n", out);
 	if (o->busy_poll_us)
 		fprintf(out, "Busy polling: %" PRId64 " us%s\n", o->busy_poll_us,
 			o->busy_poll_implied ? " (set because --budget and --prefer-busypoll do nothing without it)" : "");

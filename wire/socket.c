@@ -6,6 +6,7 @@
 #include "options.h"
 #include "wire/ethernet.h"
 #include "wire/icmp.h"
+#include "wire/kernel_call.h"
 #include "wire/kernel_stamps.h"
 #include "wire/listen.h"
 #include "wire/ports.h"
@@ -275,6 +276,7 @@ int socket_open(struct channel *c, const struct options *o, const struct nic *n)
 	c->priority = (int)o->priority;
 	c->tos = o->dscp > 0 ? (int)o->dscp * 4 : 0;
 	c->stray_fd = -1;
+	c->direct = kernel_call_is_free();
 	c->at = &c->lane[0];
 	for (int i = 0; i < LANES; i++) {
 		c->lane[i].empty_ns = INT64_MIN;

@@ -72,6 +72,7 @@ struct channel {
 	bool tx_stamps; /* asked for and granted */
 	bool some_stamps; /* by a message with each packet whose stamp is wanted, not for all by the socket */
 	bool unasked; /* not for the next packet */
+	bool direct; /* kernel_call_is_free() */
 	bool tos_wanted; /* by socket_want_tos() */
 	/* A reflector that was given a priority and answers with IPv4, where that of a packet would be its class's. */
 	bool keeps_priority;

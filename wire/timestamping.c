@@ -6,6 +6,7 @@
  */
 #include "wire/timestamping.h"
 
+#include "wire/kernel_call.h"
 #include "wire/socket.h"
 
 #include <errno.h>
@@ -104,11 +105,11 @@ static int set_class(const struct channel *c, const struct arrival *answering)
 }
 
 /* The kernel reads less where there is no message with the packet, and looks up no route on a connected socket. */
-static ssize_t send_message(int fd, const struct msghdr *m)
+static ssize_t send_message(const struct channel *c, const struct msghdr *m)
 {
 	if (m->msg_name || m->msg_controllen || m->msg_iovlen > 1)
-		return sendmsg(fd, m, MSG_DONTWAIT);
-	return send(fd, m->msg_iov->iov_base, m->msg_iov->iov_len, MSG_DONTWAIT);
+		return kernel_sendmsg(c->direct, c->at->fd, m);
+	return kernel_send(c->direct, c->at->fd, m->msg_iov->iov_base, m->msg_iov->iov_len);
 }
 
 /* What stands before the packet, as it is to be sent. */
@@ -131,6 +132,7 @@ static int send_once(struct channel *c, const void *packet, size_t bytes, uint32
 	static const uint8_t behind[TRANSPORT_BEHIND_BYTES];
 	struct iovec payload[3];
 	struct msghdr m = { .msg_iov = &payload[1], .msg_iovlen = 1 };
+	ssize_t sent;
 
 	payload[1] = (struct iovec){ .iov_base = (void *)packet, .iov_len = bytes };
 	if (t->envelope_bytes) {
@@ -160,14 +162,13 @@ static int send_once(struct channel *c, const void *packet, size_t bytes, uint32
 	if (m.msg_controllen)
 		m.msg_control = &control;
 
-	while (send_message(c->at->fd, &m) < 0) {
-		if (errno == EINTR)
-			continue; /* before anything was counted: nothing here waits */
-		stamp_doubt(c, c->at);
-		c->at->id_asked = false;
-		return -errno;
-	}
-	return 0;
+	while ((sent = send_message(c, &m)) == -EINTR)
+		; /* before anything was counted: nothing here waits */
+	if (sent >= 0)
+		return 0;
+	stamp_doubt(c, c->at);
+	c->at->id_asked = false;
+	return (int)sent;
 }
 
 /* A connected socket is told of what ICMP messages say (udp(7)), by the next call: that is no fault of this one. */
@@ -268,8 +269,8 @@ static ssize_t receive_message(struct channel *c, struct msghdr *m)
 	if (c->at->bare)
 		m->msg_controllen = 0;
 	if (!c->at->bare || m->msg_iovlen > 1)
-		return recvmsg(c->at->fd, m, MSG_DONTWAIT);
-	return recv(c->at->fd, c->datagram, sizeof(c->datagram), MSG_DONTWAIT);
+		return kernel_recvmsg(c->direct, c->at->fd, m, 0);
+	return kernel_recv(c->direct, c->at->fd, c->datagram, sizeof(c->datagram));
 }
 
 /* How long the STAMP packet is in a message of so many octets. False: it is not of the server, which is counted. */
@@ -348,10 +349,10 @@ int stamp_receive(struct channel *c, struct arrival *a)
 		m.msg_namelen = sizeof(a->from);
 	}
 	const ssize_t bytes = receive_message(c, &m);
-	if (bytes < 0 && errno == EAGAIN)
+	if (bytes == -EAGAIN)
 		c->at->is_new = false;
 	if (bytes < 0)
-		return errno == EAGAIN || errno == EINTR || is_senders(c->at) ? 0 : -errno;
+		return bytes == -EAGAIN || bytes == -EINTR || is_senders(c->at) ? 0 : (int)bytes;
 	return read_arrival(c, &m, (size_t)bytes, a);
 }
 
@@ -377,7 +378,7 @@ enum fetch stamp_fetch(struct channel *c, struct departure *d)
 	enum fetch entry = FETCH_OTHER;
 	bool stamped = false;
 
-	if (recvmsg(c->at->fd, &m, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+	if (kernel_recvmsg(c->direct, c->at->fd, &m, MSG_ERRQUEUE) < 0)
 		return FETCH_EMPTY;
 	if (m.msg_flags & MSG_CTRUNC) {
 		counter_add(&c->control_truncated, 1);

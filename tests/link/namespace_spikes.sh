@@ -45,10 +45,12 @@ columns_in_order() {
 
 a_late_reflector_is_beside_the_emitter() {
 	begin "an emitter blames the reflector's stage for a reflector's spike" || return 0
-	as=$(with_spikes app 500 60000) start_reflector r "$K -s"
-	start_emitter e "$K -s -t 50000 --count 1000 --timeout 5000"
+	as=$(with_spikes app 500 60000) start_reflector r "$K -s -v"
+	start_emitter e "$K -s -v -t 50000 --count 1000 --timeout 5000"
 	finish e
 	terminate r
+	check 'r.err ~ ^Packets go through what stands before libc \(LD_PRELOAD\)$'
+	check 'e.err !~ before libc'
 	check '@expect_status e 2'
 	check 'e.out ~ ^  Remote app processing \(T3_SW - T2_SW\): 6[0-9]{7} ns <-- where the spike is$'
 	check 'e.out ~ ^  Network \(RTT - RESPONSE\): [0-9]+ ns$'

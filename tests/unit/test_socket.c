@@ -1,4 +1,4 @@
-/* build: wraps=socket,setsockopt,getsockopt,bind,connect,sendmsg,recv sources=wire/transport.c,wire/ethernet.c,wire/icmp.c,wire/timestamping.c,wire/lane.c,wire/ports.c,wire/listen.c,wire/kernel_stamps.c libs=-lm */
+/* build: wraps=socket,setsockopt,getsockopt,bind,connect,sendmsg,recv sources=wire/transport.c,wire/ethernet.c,wire/icmp.c,wire/timestamping.c,wire/lane.c,wire/ports.c,wire/listen.c,wire/kernel_call.c,wire/kernel_stamps.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The measuring socket: with a kernel that refuses one thing at a time, which needs no rights, and on the loopback

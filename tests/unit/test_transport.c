@@ -1,8 +1,9 @@
-/* build: sources=wire/socket.c,wire/ethernet.c,wire/icmp.c,wire/ports.c,wire/listen.c,wire/kernel_stamps.c,wire/timestamping.c,wire/lane.c libs=-lm */
+/* build: sources=wire/socket.c,wire/ethernet.c,wire/icmp.c,wire/ports.c,wire/listen.c,wire/kernel_call.c,wire/kernel_stamps.c,wire/timestamping.c,wire/lane.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The rows of the transports, and what goes through one with an envelope: on the loopback of the real kernel, where that is permitted. */
 #include "wire/transport.c"
 
+#include "wire/kernel_call.h"
 #include "wire/socket.h"
 #include "wire/timestamping.h"
 
@@ -115,6 +116,7 @@ static int arrives(struct arrival *a)
 	struct pollfd p = { .fd = c.at->fd, .events = POLLIN };
 
 	poll(&p, 1, 1000);
+	c.direct = KERNEL_CALL_IS_KNOWN && !c.direct; /* by both ways in turn */
 	return stamp_receive(&c, a);
 }
 
