@@ -143,7 +143,7 @@ run_unlogged() {
 run_logged() {
 	local logged_there=''
 
-	run_rant kernel
+	run_rant "$1"
 }
 
 # With all that a run can write, in the same way.
@@ -232,7 +232,8 @@ run_subject() {
 	rant-flood) run_flood ;;
 	rant-clock) run_clock ;;
 	rant-unlogged) run_unlogged ;;
-	rant-logged) run_logged ;;
+	rant-logged) run_logged kernel ;;
+	rant-user-logged) run_logged user ;;
 	rant-outputs) run_outputs ;;
 	rant-all) run_unlogged -s ;;
 	rant-*) run_rant "${1#*-}" ;;
@@ -403,8 +404,8 @@ compare() {
 
 # All that can be measured here, a pair a line: those that are judged, and those that are told.
 choose_pairs() {
-	judged=("$control control" 'rant-kernel bare-kernel-connected' 'rant-user bare-user-connected' 'rant-user bare-stamp-connected'
-		'rant-kernel rant-plain' 'rant-logged rant-unlogged' 'rant-outputs rant-unlogged' 'rant-full rant-all')
+	judged=("$control control" 'rant-kernel bare-kernel-connected' 'rant-user bare-user-connected' 'rant-user-logged bare-user-connected'
+		'rant-user bare-stamp-connected' 'rant-kernel rant-plain' 'rant-logged rant-unlogged' 'rant-outputs rant-unlogged' 'rant-full rant-all')
 	told=('rant-kernel rant-unlogged' 'rant-kernel bare-kernel' 'rant-user bare-user' 'bare-stamp-connected bare-user-connected' 'rant-two rant-kernel')
 	if have sockperf; then
 		judged+=('rant-user sockperf-spin')
@@ -753,6 +754,7 @@ write_budgets() {
 	judge_ratio 'kernel stamps, log, histogram : bare, connected' 0.95 rant-kernel bare-kernel-connected
 	judge_ratio '  : bare, not connected' '' rant-kernel bare-kernel
 	judge_ratio '--stamp user, log, histogram : bare, connected' 0.95 rant-user bare-user-connected
+	judge_ratio '  : bare, connected; a log at this end alone' 0.95 rant-user-logged bare-user-connected
 	judge_ratio '  : bare, not connected' '' rant-user bare-user
 	judge_ratio '  : bare, connected, with the times of STAMP' 0.95 rant-user bare-stamp-connected
 	judge_ratio '    which itself is, of the one without' '' bare-stamp-connected bare-user-connected
