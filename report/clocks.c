@@ -20,8 +20,7 @@
 
 static const char *const clock_labels[CLOCKS] = { [CLOCK_OF_NIC] = "NIC clock", [CLOCK_OF_SYSTEM] = "system clock" };
 
-/* A bound is rounded up: it is never nothing. */
-static double bound_ppb(const struct clock_rate *r)
+double clocks_rate_bound_ppb(const struct clock_rate *r)
 {
 	return r->bound_ppb > 1 ? ceil(r->bound_ppb) : 1;
 }
@@ -31,9 +30,9 @@ static void write_rate(FILE *out, const struct clock_rate *r)
 	if (!r->measured)
 		fprintf(out, "rate unknown: too few readings");
 	else if (!r->known)
-		fprintf(out, "rate within +-%.0f ppb", bound_ppb(r));
+		fprintf(out, "rate within +-%.0f ppb", clocks_rate_bound_ppb(r));
 	else
-		fprintf(out, "rate %+.0f ppb (+-%.0f)", r->ppb, bound_ppb(r));
+		fprintf(out, "rate %+.0f ppb (+-%.0f)", r->ppb, clocks_rate_bound_ppb(r));
 }
 
 static void write_wrong_rate(FILE *out, const char *verb, const struct clock_rate *rate)

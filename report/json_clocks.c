@@ -17,7 +17,7 @@ static void put_rate(struct json *j, const struct clock_rate *rate)
 {
 	if (rate->measured) {
 		json_real(j, "rate_ppb", rate->ppb, 0);
-		json_real(j, "rate_bound_ppb", rate->bound_ppb, 0);
+		json_real(j, "rate_bound_ppb", clocks_rate_bound_ppb(rate), 0);
 	} else {
 		json_null(j, "rate_ppb");
 		json_null(j, "rate_bound_ppb");

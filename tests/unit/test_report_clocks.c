@@ -101,26 +101,49 @@ static void rate_of_nic(double ppb, double bound_ppb)
 							       .ppb = ppb, .bound_ppb = bound_ppb, .over_ns = NS_PER_S };
 }
 
+static int keep_json(void *context, const char *from, size_t bytes)
+{
+	return fwrite(from, 1, bytes, context) == bytes ? 0 : -EIO;
+}
+
+/* Of its clocks these words are in the object, which is in one line. */
+static void assert_in_json(const char *words)
+{
+	static struct json j;
+	static char object[4096];
+	FILE *out = fmemopen(object, sizeof(object), "w");
+
+	json_begin(&j, keep_json, out, true);
+	json_object(&j, NULL);
+	json_clocks(&j, &report);
+	json_end(&j);
+	assert_int_equal(json_finish(&j), 0);
+	fclose(out);
+	if (!strstr(object, words))
+		fail_msg("no '%s' in %s", words, object);
+}
+
 static void a_rate_is_known_only_above_its_bound(void **state)
 {
 #define OFF "  Warning: the NIC clock is off by more than 100 ppm\n"
 	static const struct {
 		double ppb, bound_ppb;
 		const char *lines;
+		int told_ppb; /* the bound, in JSON */
 	} rows[] = {
-		{ 12345, 20, "  NIC clock     : rate +12345 ppb (+-20)\n" },
-		{ -50000, 3, "  NIC clock     : rate -50000 ppb (+-3)\n" },
-		{ 19, 20, "  NIC clock     : rate within +-20 ppb\n" },
-		{ 0, 0, "  NIC clock     : rate within +-1 ppb\n" },
-		{ 0.2, 0.3, "  NIC clock     : rate within +-1 ppb\n" },
-		{ 7, 2.1, "  NIC clock     : rate +7 ppb (+-3)\n" },
-		{ 7, 0.1, "  NIC clock     : rate +7 ppb (+-1)\n" },
-		{ 100000, 1, "  NIC clock     : rate +100000 ppb (+-1)\n" },
-		{ -100000, 1, "  NIC clock     : rate -100000 ppb (+-1)\n" },
-		{ 100001, 1, "  NIC clock     : rate +100001 ppb (+-1)\n" OFF },
-		{ -100001, 1, "  NIC clock     : rate -100001 ppb (+-1)\n" OFF },
+		{ 12345, 20, "  NIC clock     : rate +12345 ppb (+-20)\n", 20 },
+		{ -50000, 3, "  NIC clock     : rate -50000 ppb (+-3)\n", 3 },
+		{ 19, 20, "  NIC clock     : rate within +-20 ppb\n", 20 },
+		{ 0, 0, "  NIC clock     : rate within +-1 ppb\n", 1 },
+		{ 0.2, 0.3, "  NIC clock     : rate within +-1 ppb\n", 1 },
+		{ 7, 2.1, "  NIC clock     : rate +7 ppb (+-3)\n", 3 },
+		{ 7, 0.1, "  NIC clock     : rate +7 ppb (+-1)\n", 1 },
+		{ 100000, 1, "  NIC clock     : rate +100000 ppb (+-1)\n", 1 },
+		{ -100000, 1, "  NIC clock     : rate -100000 ppb (+-1)\n", 1 },
+		{ 100001, 1, "  NIC clock     : rate +100001 ppb (+-1)\n" OFF, 1 },
+		{ -100001, 1, "  NIC clock     : rate -100001 ppb (+-1)\n" OFF, 1 },
 		/* It may be, or not. */
-		{ 150000, 200000, "  NIC clock     : rate within +-200000 ppb\n" },
+		{ 150000, 200000, "  NIC clock     : rate within +-200000 ppb\n", 200000 },
 	};
 
 	(void)state;
@@ -131,6 +154,8 @@ static void a_rate_is_known_only_above_its_bound(void **state)
 		rate_of_nic(rows[i].ppb, rows[i].bound_ppb);
 		snprintf(lines, sizeof(lines), NIC_UTC "%s" REALTIME_UNKNOWN, rows[i].lines);
 		assert_section(CLOCKS_TITLE, lines);
+		snprintf(lines, sizeof(lines), "\"rate_ppb\":%.0f,\"rate_bound_ppb\":%d,", rows[i].ppb, rows[i].told_ppb);
+		assert_in_json(lines);
 	}
 	/* Of the system's clock too. */
 	watched(SOURCE_HARDWARE);
@@ -333,28 +358,6 @@ static void add_event(enum clock_peer_kind kind, int64_t mono_ns, struct clock_p
 
 #define AT ", 2.0 to 2.5 s after the start, after packet 7 to 9\n"
 #define NOTHING_ELSE NIC_UTC NIC_UNKNOWN REALTIME_UNKNOWN
-
-static int keep_json(void *context, const char *from, size_t bytes)
-{
-	return fwrite(from, 1, bytes, context) == bytes ? 0 : -EIO;
-}
-
-/* Of its clocks these words are in the object, which is in one line. */
-static void assert_in_json(const char *words)
-{
-	static struct json j;
-	static char object[4096];
-	FILE *out = fmemopen(object, sizeof(object), "w");
-
-	json_begin(&j, keep_json, out, true);
-	json_object(&j, NULL);
-	json_clocks(&j, &report);
-	json_end(&j);
-	assert_int_equal(json_finish(&j), 0);
-	fclose(out);
-	if (!strstr(object, words))
-		fail_msg("no '%s' in %s", words, object);
-}
 
 #define NOT_KNOWN "\"reflector\":{\"minus_this_clock\":null,\"rate_ppb\":null,\"rate_bound_ppb\":null,\"doubted_replies\":0,"
 #define JSON_AT "\"after_start_ns\":[2000000000,2500000000],\"after_seq\":[7,9]}],\"events_left_out\":0}"
