@@ -177,7 +177,7 @@ several_emitters() {
 	set_nic a '0 0'
 	start_pair '' '--count 300 --timeout 2000'
 	start f a "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --no-step-check --log "$work/f.log" --log-full \
-		--count 900 --timeout 2000
+		--count 900 --interval 5ms --timeout 2000
 	finish e
 	expect_setting a '1 1' 'when the first has ended'
 	finish f
