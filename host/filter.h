@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A filter of system calls for the measuring thread (seccomp), built with libseccomp. It is on while packets of others are
- * read. A filter cannot be taken off: what comes after the measurement is done by another thread, which was there before, asleep, on another CPU if there is one.
+ * A filter of system calls for the measuring thread (seccomp), built with libseccomp. If it is wanted it is on while packets of others
+ * are read. A filter cannot be taken off: what comes after the measurement is done by another thread, which was there before, asleep, on another CPU if there is one.
  */
 #ifndef HOST_FILTER_H
 #define HOST_FILTER_H
