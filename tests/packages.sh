@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Installs by name the packages that are missing for the groups given: build, demo, check, lab, fuzz, bench, packages.
+# Installs by name the packages that are missing for the groups given: unit, build, demo, check, lab, fuzz, bench, packages.
 # One with a ? is left out where the archive does not have it (chromium of Ubuntu is no package): what needs it is skipped then.
 set -euo pipefail
 
 # group: Debian and Ubuntu | Fedora
 table='
+unit:  gcc libc6-dev libnl-3-dev libnl-genl-3-dev libcmocka-dev | gcc glibc-devel libnl3-devel libcmocka-devel libasan libubsan
 build: gcc libc6-dev libnl-3-dev libnl-genl-3-dev libssl-dev libseccomp-dev libjansson-dev | gcc glibc-devel libnl3-devel openssl-devel libseccomp-devel jansson-devel
 demo:  iproute2 util-linux | iproute util-linux
 check: libcmocka-dev shellcheck strace bsdutils procps ethtool tshark python3-scapy python3-numpy python3-pandas gnuplot-nox python3-jsonschema python3-prometheus-client libhdrhistogram-java default-jre-headless python3-pip jq libcap2-bin mandoc zsh iputils-ping nftables sockperf irtt systemd chromium? | libcmocka-devel ShellCheck strace util-linux-script procps-ng ethtool libasan libubsan wireshark-cli python3-scapy python3-numpy python3-jsonschema python3-prometheus_client python3-pip jq libcap mandoc zsh systemd gnuplot iputils nftables sockperf chromium?
@@ -23,18 +24,20 @@ die() {
 # Prints the packages of group $1 for the distribution in column $2.
 packages_of() {
 	local line
-	line=$(grep "^$1:" <<<"$table") || die "no group '$1': there are build, demo, check, lab, fuzz, bench, packages"
+	line=$(grep "^$1:" <<<"$table") || die "no group '$1': there are unit, build, demo, check, lab, fuzz, bench, packages"
 	cut -d'|' -f"$2" <<<"${line#*:}"
 }
 
 if command -v apt-get >/dev/null; then
 	column=1
 	present() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
-	install() { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"; }
+	refresh() { apt-get update -q; }
+	install() { DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"; }
 	offered() { apt-cache policy "$1" 2>/dev/null | grep '^  Candidate: [^(]' >/dev/null; } # grep -q would end apt-cache by a signal
 elif command -v dnf >/dev/null; then
 	column=2
 	present() { rpm -q --quiet --whatprovides "$1"; }
+	refresh() { true; }
 	install() { dnf install -q -y "$@"; }
 	offered() { dnf -q list "$1" >/dev/null 2>&1; }
 else
@@ -53,9 +56,23 @@ for group in "$@"; do
 		fi
 	done
 done
-if [ ${#missing[@]} -gt 0 ]; then
-	[ "$(id -u)" -eq 0 ] || die "these packages are missing: ${missing[*]}: run this as root (sudo make ...) to install them"
-	install "${missing[@]}"
+# Everything in one call. If that fails, one by one: the name of a package that cannot be installed is printed, and only what the program
+# itself is built of ends the tests.
+if [ ${#missing[@]} -gt 0 ] && [ "$(id -u)" -ne 0 ]; then
+	die "these packages are missing: ${missing[*]}: run this as root (sudo make ...) to install them"
+fi
+if [ ${#missing[@]} -gt 0 ] || { [ ${#useful[@]} -gt 0 ] && [ "$(id -u)" -eq 0 ]; }; then
+	refresh || echo "packages: the package lists cannot be read" >&2
+	for package in "${useful[@]}"; do
+		! offered "$package" || missing+=("$package")
+	done
+	if [ ${#missing[@]} -gt 0 ] && ! install "${missing[@]}"; then
+		for package in "${missing[@]}"; do
+			install "$package" && continue
+			[[ " $(packages_of build "$column") $(packages_of unit "$column") " != *" $package "* ]] || die "$package cannot be installed"
+			echo "packages: $package cannot be installed: the tests that need it are skipped, and named at the end" >&2
+		done
+	fi
 fi
 # Modules of PyPI that no distribution has, for tests/test_contrib.sh. They go into a folder, and nothing of Python's is changed.
 if [[ " $* " == *' check '* ]] && [ ! -e build/python ]; then
@@ -63,7 +80,3 @@ if [[ " $* " == *' check '* ]] && [ ! -e build/python ]; then
 		promql-parser==0.11.0 'grafana-foundation-sdk==1769699998!10.1.0' && mv build/python.new build/python ||
 		echo "packages: modules of PyPI cannot be installed: what needs them is skipped" >&2
 fi
-[ "$(id -u)" -eq 0 ] || exit 0
-for package in "${useful[@]}"; do
-	! offered "$package" || install "$package" || echo "packages: $package cannot be installed: what needs it is skipped" >&2
-done
