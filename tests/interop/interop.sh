@@ -9,7 +9,7 @@
 #
 # Not ours are: tshark, which decodes what both sides say (interop/test_decoder.py); scapy, which sends
 # (interop/test_sender.py); stamp-suite, where cargo can install it (interop/test_suite.py). Reflectors of other makes are
-# played by interop/reflectors.py, written from the RFCs alone. Prints lines as namespace.sh does. Exit status 1 when
+# played by interop/reflectors.py, written from the RFCs alone. Prints lines as the link tests do. Exit status 1 when
 # anything failed.
 set -uo pipefail
 export LC_ALL=C TZ=UTC PYTHONDONTWRITEBYTECODE=1

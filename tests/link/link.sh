@@ -17,8 +17,6 @@
 # what is set here and not used is for the tests.
 # shellcheck disable=SC2016,SC2317,SC2034
 
-# namespace.sh has it already when it comes to its parts.
-! declare -F begin >/dev/null || return 0
 set -uo pipefail
 export LC_ALL=C
 
@@ -84,9 +82,32 @@ remove_all() {
 }
 # Of the whole program: 1 until it is set up, and when a test failed.
 failed=1
-trap 'remove_all; exit "$failed"' EXIT
+trap 'ended; exit "$failed"' EXIT
 trap 'failed=130; exit' INT
 trap 'failed=143; exit' TERM HUP
+
+# Settings that each file of tests leaves as they were.
+settings() {
+	local side
+
+	for side in e r; do
+		ip -n "${ns[$side]}" -d link 2>/dev/null # the other end is in another namespace
+		inside "$side" sh -c 'find /proc/sys/net -type f -readable ! -name flush -exec grep -H . {} + 2>/dev/null' |
+			grep -Ev 'nf_conntrack_count|tcp_fastopen_key|rpc_|stable_secret'
+	done
+}
+
+ended() {
+	[ "$failed" -gt 1 ] || [ ! -e "$work/settings.before" ] || judge_settings
+	remove_all
+}
+
+judge_settings() {
+	begin "${0##*/}: no setting of links or namespaces was changed" || return 0
+	settings >"$work/settings.after"
+	diff "$work/settings.before" "$work/settings.after" >"$work/diff.out" || complain "changed: $(grep '^[<>]' "$work/diff.out")"
+	verdict
+}
 
 # By nsenter and not by ip netns exec: /sys then shows another namespace, which rant has to bear.
 inside() {
@@ -154,6 +175,7 @@ cat >"$work/on-disk" <<-'END'
 	exit $status
 END
 chmod 755 "$work/on-disk"
+settings >"$work/settings.before"
 failed=0
 
 # ---- IPv6, of the tests that want it -----------------------------------------------------------------------------------
@@ -560,4 +582,4 @@ KERNEL='\(CLOCK_REALTIME, read by the kernel\)' USER='\(CLOCK_REALTIME, read by 
 hold_stamps() {
 	GUARD_S=600 start hold e "$hostile" hold stamps "$ip_e" --for 600
 }
-[ "${0##*/}" = namespace.sh ] || hold_stamps
+[ "${0##*/}" = namespace_pair.sh ] || hold_stamps # that one begins with a test of the first packet

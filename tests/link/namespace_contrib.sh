@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What contrib/ gives other engines, run as these run it. Run by namespace.sh, or alone; what needs no network: tests/test_contrib.sh.
+# What contrib/ gives other engines, run as these run it. The tests without a network: tests/test_contrib.sh.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The table of delays and IPDV, and the traffic, against the log of the same run. Run by namespace.sh, or alone.
+# The table of delays and IPDV, and the traffic, against the log of the same run.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

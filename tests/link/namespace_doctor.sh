@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The doctor, rant --check. Run by namespace.sh, or alone.
+# The doctor, rant --check.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

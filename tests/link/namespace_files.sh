@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The log and the report as files. Run by namespace.sh, or alone.
+# The log and the report as files.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Peers that are bad: what they send is made by hostile.c, which tells what it sent. Run by namespace.sh, or alone.
+# Peers that are bad: what they send is made by hostile.c, which tells what it sent.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Echoes: both families by both kinds of socket, what comes back altered or from others, what the way there says, and what kernel stamps give
-# that a ping cannot. Run by namespace.sh, or alone.
+# that a ping cannot.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# IPv6, and names: all that IPv4 has, a reflector of both, and what a resolver says. Run by namespace.sh, or alone.
+# IPv6, and names: all that IPv4 has, a reflector of both, and what a resolver says.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What programs read of a run: valid by its schema, and the figures of the text report to the digit. Run by namespace.sh, or
-# alone.
+# What programs read of a run: valid by its schema, and the figures of the text report to the digit.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

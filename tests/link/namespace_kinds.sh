@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The whole report of each kind of run, beside one of its kind that was read and found good: tests/reports. Run by namespace.sh,
-# or alone. Whoever changes a report changes those too: KEEP=DIRECTORY leaves the reports of this run there.
+# The whole report of each kind of run, next to one of its kind that was read and found good: tests/reports.
+# A change of the report changes those too: KEEP=DIRECTORY leaves the reports of this run there.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

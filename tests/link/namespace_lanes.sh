@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Busy sessions get a socket of their own at the reflector: nothing is lost or counted twice on the way there. Run by namespace.sh, or
-# alone.
+# Busy sessions get a socket of their own at the reflector: nothing is lost or counted twice on the way there.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The log that is written while the run goes on: complete, and what stays of it when something fails. Run by namespace.sh,
-# or alone.
+# The log that is written while the run goes on: complete, and what stays of it when something fails.
+# build: plain: memory and rate are judged
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

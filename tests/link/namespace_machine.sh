@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What a run asks of the machine: idle CPUs that stay awake, its port, and rights. Run by namespace.sh, or alone.
+# What a run asks of the machine: idle CPUs that stay awake, its port, and rights.
+# build: plain: CPU time and locked memory are judged
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

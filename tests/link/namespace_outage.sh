@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # What a run is told when packets, the peer or the interface are not there for a while, and how --once tells an emitter that is
-# gone. Run by namespace.sh, or alone.
+# gone.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

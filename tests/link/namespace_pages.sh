@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The first hour: the commands that stand on the pages, as they stand there, on the pair of links; and what they print beside what
-# the page shows. Run by namespace.sh, or alone.
+# the page shows.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

@@ -1,9 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# An emitter and a reflector, and the options of a run. Run by namespace.sh, or alone.
+# An emitter and a reflector, and the options of a run.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
+
+# It can fail only on a machine where nothing else asks for stamps: see hold_stamps.
+pair 'kernel stamps are there from the first packet on' '0 0' "$U" "$K --count 20" 'e:Unstamped -eq 0' 'e:Recorded -eq 20'
+hold_stamps
+
 
 pair 'kernel stamps: report and log' '0 0' "$K -H -l LOG --count 100000" "$K -H -l LOG --count 300" \
 	'e:Sent -eq 301' 'r:Sent -eq 301' 'e:Closing -eq 1' 'e:Recorded -eq 300' 'e:Lost -eq 0' \

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What takes long before the first probe: it is told, and a signal ends it. Run by namespace.sh, or alone.
+# What takes long before the first probe: it is told, and a signal ends it.
+# build: plain: the sanitizer does not lock memory
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Peers that are not there, come late, go, or are several; a link that fails. Run by namespace.sh, or alone.
+# Peers that are not there, come late, go, or are several; a link that fails.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

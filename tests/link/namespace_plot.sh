@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# rant-plot, on the files of a run of each kind: every picture, what it refuses, and the page in a browser. Run by namespace.sh, or
-# alone.
+# rant-plot, on the files of a run of each kind: every picture, what it refuses, and the page in a browser.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Many source ports: a row for each, and what a path of its own does to it. Run by namespace.sh, or alone.
+# Many source ports: a row for each, and what a path of its own does to it.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The recipes of docs/log.md, as they stand there, on the files of a run, against what the run's own JSON says. Run by namespace.sh,
-# or alone.
+# The recipes of docs/log.md, as they stand there, on the files of a run, against what the run's own JSON says.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What cannot run says why, and sends nothing. Run by namespace.sh, or alone.
+# What cannot run says why, and sends nothing.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

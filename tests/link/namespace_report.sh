@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What a report says, line by line. Run by namespace.sh, or alone.
+# What a report says, line by line.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What runs have left, read again: the report of a log is that of its run to the digit, both ends join, and runs add up. Run by
-# namespace.sh, or alone.
+# What runs have left, read again: the report of a log is that of its run to the digit, both ends join, and runs add up.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

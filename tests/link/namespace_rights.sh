@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What rant may do while it measures: capabilities, the user, the filter of system calls. Run by namespace.sh, or alone.
+# What rant may do while it measures: capabilities, the user, the filter of system calls.
+# build: plain: a sanitizer needs system calls and files that the program gives up
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

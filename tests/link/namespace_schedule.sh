@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Probes that are sent by the clock. How late they are on this machine decides nothing. Run by namespace.sh, or alone.
+# Probes that are sent by the clock. How late they are on this machine decides nothing.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Scripts that were written for the public tool: its letters, the lines that they look for, on stdout alone and with stderr mixed in, and
-# a reflector that is started before its client. Run by namespace.sh, or alone.
+# a reflector that is started before its client.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# A run that a signal ends. Run by namespace.sh, or alone.
+# A run that a signal ends.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

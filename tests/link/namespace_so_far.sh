@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What is told of a run while it goes on: the report so far at SIGUSR1, and the lines of --summary-every. Run by namespace.sh, or alone.
+# What is told of a run while it goes on: the report so far at SIGUSR1, and the lines of --summary-every.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What happens at a spike that is made (lab/spike.c). Run by namespace.sh, or alone.
+# What happens at a spike that is made (lab/spike.c).
+# build: plain: the program looks for what stands before libc
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

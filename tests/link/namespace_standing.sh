@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The standing reflector as its unit starts it: its command line, in its sandbox. Run by namespace.sh, or alone.
+# The standing reflector as its unit starts it: its command line, in its sandbox.
 #
 # systemd is not process 1 here, so that the sandbox is made of the unit's own lines by other means. Applied: CapabilityBoundingSet,
 # NoNewPrivileges, SystemCallFilter and the other lines that are such filters (sandbox.c), ProtectSystem=strict with ReadWritePaths and

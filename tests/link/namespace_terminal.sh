@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What is drawn on a terminal, and the thread that draws it. Run by namespace.sh, or alone.
+# What is drawn on a terminal, and the thread that draws it.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# --threshold: a breach at either side. Run by namespace.sh, or alone.
+# --threshold: a breach at either side.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

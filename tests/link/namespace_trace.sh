@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What the kernel's trace has of a breach. Run by namespace.sh, or alone.
+# What the kernel's trace has of a breach.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

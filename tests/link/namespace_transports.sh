@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# PTP messages around the packets: over UDP and straight on Ethernet, with a VLAN too. Run by namespace.sh, or alone.
+# PTP messages around the packets: over UDP and straight on Ethernet, with a VLAN too.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Reasons of the verdict that can be provoked on a veth link, and what they make of the exit status. The machine may be busy,
-# which is a true reason of its own: only what was provoked is looked for. Run by namespace.sh, or alone.
+# which is a true reason of its own: only what was provoked is looked for.
+# build: plain: page faults and resident memory are judged
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 

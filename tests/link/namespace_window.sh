@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Many probes in flight, as fast as it goes. Run by namespace.sh, or alone.
+# Many probes in flight, as fast as it goes.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 
