@@ -1,36 +1,55 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Tests, one line each, and a closing line with the counts. Builds what it runs.
+# Tests, one line each, and a closing line with the counts. Builds the programs of the tests first.
 #
 #   check.sh            the quick ones: make check
-#   check.sh --rest     what these leave out: make check-all
+#   check.sh --rest     all others: make check-all
+#   check.sh --unit     unit tests alone, without root: make unit
 #
 #   TEST=NAME    only those with NAME in their name, which is that of their file: make check TEST=NAME
 #   LAB=0        without the virtual machines
+#   JOBS=N       so many tests at the same time, as many as there are CPUs unless given; the lab runs alone, after all others
 #
-# What runs in real time, in the lab, between namespaces and with threads and clocks of the kernel, is run once more where something failed:
-# see twice().
+# A test in real time, in the lab, between namespaces, with threads or clocks of the kernel, runs a second time if it fails: see twice().
+# Both outcomes are printed and counted. A skipped test passes only if tests/skips.txt has its name or its reason.
 set -uo pipefail
 shopt -s nullglob
 
 cd "$(dirname "$0")/.." || exit 1
-only=${TEST:-} lab=${LAB:-1} rest=no
+only=${TEST:-} lab=${LAB:-1} part=quick jobs=${JOBS:-$(nproc)}
 case ${1:-} in
 '') ;;
---rest) rest=yes ;;
-*) echo "usage: check.sh [--rest]" >&2 && exit 1 ;;
+--rest) part=rest ;;
+--unit) part=unit lab=0 ;;
+*) echo "usage: check.sh [--rest | --unit]" >&2 && exit 1 ;;
 esac
 work=$(mktemp -d) || exit 1
 results=$work/results
 : >"$results"
+declare -A running=() # process group of a job: its number
 trap 'rm -rf "$work"' EXIT
+trap 'interrupt 130' INT
+trap 'interrupt 143' TERM HUP
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1} UBSAN_OPTIONS=print_stacktrace=1
 TIMEFORMAT='%0R s; CPU time %0U s, and %0S s in the kernel'
 
+# Each job is a process group of its own. It ends by SIGTERM, which each test answers by removing what it made.
+interrupt() {
+	local group
+
+	trap '' INT TERM HUP
+	echo "check: interrupted: ending ${#running[@]} running tests"
+	for group in "${!running[@]}"; do
+		kill -TERM -- "-$group" 2>/dev/null
+	done
+	wait
+	exit "$1"
+}
+
 # ---- One test --------------------------------------------------------------------------------------------------------
 
-# A test that is one command: what it prints is shown when it fails.
+# A test that is one command. Its output is printed if it fails.
 one() {
 	local name=$1 output
 	shift
@@ -42,13 +61,12 @@ one() {
 	fi | tee -a "$results"
 }
 
-# Runs a test program that prints lines of its own, which go into FILE too. One that dies without a failed line is a failure too.
-# cmocka 1.1.5 says "not ok N # SKIP" of a test that was skipped.
+# once FILE NAME COMMAND...: runs a test program that prints lines of its own, and keeps them in FILE. One that dies without a failed line
+# has failed. cmocka 1.1.5 prints "not ok N # SKIP" for a test that was skipped.
 once() {
 	local file=$1 name=$2 status
 
 	shift 2
-	echo "# $name"
 	"$@" 2>&1 | sed -uE 's/^not (ok [0-9]+ # SKIP)/\1/' | tee "$file"
 	status=${PIPESTATUS[0]}
 	[ "$status" -eq 0 ] || grep -q '^not ok ' "$file" || echo "not ok - $name ended with status $status" | tee -a "$file"
@@ -59,9 +77,9 @@ many() {
 	cat "$work/$BASHPID" >>"$results"
 }
 
-# passed_again SECOND: of the results on standard input, what failed there and passed in SECOND and failed nowhere in it. How a whole program
-# ended has no name of its own there: that has passed where nothing failed.
-passed_again() {
+# both_outcomes SECOND: results of the first run on standard input, with the outcome of the second run added to each test that failed.
+# The end of a whole program has no name of its own in SECOND: it has passed where nothing failed.
+both_outcomes() {
 	awk '
 		NR == FNR && /^not ok / { failed[substr($0, 5)]; any = 1 }
 		NR == FNR && /^ok / { passed[$0] }
@@ -69,29 +87,31 @@ passed_again() {
 		/^not ok / {
 			name = substr($0, 5)
 			if (!(name in failed) && (name in passed || !any && name ~ /^ok - (test_[^ ]*: |.* ended with status )/))
-				$0 = name " # UNSTEADY: failed, but not when run once more"
+				$0 = name " # SECOND RUN: failed, then passed"
+			else
+				$0 = $0 " # SECOND RUN: failed, then " (name in failed || any ? "failed" : "did not run")
 		}
 		{ print }
 	' "$1" -
 }
 
-# twice AGAIN NAME COMMAND...: for tests in real time, which share the CPUs with all else that runs here. Where something failed,
-# "AGAIN FILE COMMAND..." runs it once more, FILE being what was printed: what does not fail then has passed, and the end of the output
-# tells so.
+# twice AGAIN NAME COMMAND...: for tests in real time, which share the CPUs with everything else that runs on this machine. After a failure
+# "AGAIN FILE COMMAND..." runs the failed tests a second time; FILE has the output of the first run.
 twice() {
 	local again=$1 name=$2 first=$work/first.$BASHPID second=$work/second.$BASHPID
 
 	shift 2
 	once "$first" "$name" "$@"
 	if grep -q '^not ok ' "$first"; then
-		once "$second" "$name, once more" "$again" "$first" "$@"
-		passed_again "$second" <"$first" >>"$results"
+		echo "# $name, second run"
+		once "$second" "$name" "$again" "$first" "$@"
+		both_outcomes "$second" <"$first" >>"$results"
 	else
 		cat "$first" >>"$results"
 	fi
 }
 
-# Those that failed, by name; all of it where that is not known.
+# The failed tests, by name; all of the program if a name is not known.
 again() {
 	local names
 
@@ -101,24 +121,14 @@ again() {
 	ONLY=${names:+"^($names)\$"} "${@:2}"
 }
 
-# The files of those that failed: a line "# test_NAME, SECONDS s" is before what each prints.
+# The files of the failed tests: a line "# test_NAME, SECONDS s" is before the lines of each.
 again_in_lab() {
 	local -a files
 
-	mapfile -t files < <(awk '/^# test_/ { name = $2 } /^not ok - test_/ { name = $4 } /^not ok / { print name }' "$1" |
+	mapfile -t files < <(awk '/^# test_/ { name = $2 } /^not ok - test_/ { name = $4 } /^not ok / && name { print name }' "$1" |
 		sed 's/^test_//; s/[,:]$//' | sort -u)
-	QUICK=$([ "$rest" = yes ] || echo 1) "$2" "${files[@]}"
-}
-
-# A part of the tests, and how long it took. On a busy machine CPU time says more than the clock.
-part() {
-	local name=$1 status
-	shift
-	{ time "$@"; } 2>"$work/time.$name"
-	status=$?
-	head -n -1 "$work/time.$name"
-	echo "# $name: $(tail -n 1 "$work/time.$name")"
-	return $status
+	[ ${#files[@]} -gt 0 ] || return 1
+	QUICK=$([ "$part" = rest ] || echo 1) "$2" "${files[@]}"
 }
 
 # ---- Without running it ----------------------------------------------------------------------------------------------
@@ -171,7 +181,7 @@ declare -A title=(
 	[house_sizes]='no file and no function is too long'
 )
 
-# ---- What there is ---------------------------------------------------------------------------------------------------
+# ---- List of the tests -----------------------------------------------------------------------------------------------
 
 tests=() names=()
 
@@ -184,54 +194,64 @@ offer() {
 	[[ $name != *"$only"* ]] || tests+=("$1 $name ${*:3}")
 }
 
-# What may be executed in tests/link is a test. The parts of namespace.sh are when it is not asked for itself.
-offer_links() {
+offer_units() {
 	local file
 
-	for file in tests/link/*.sh; do
+	for file in tests/unit/test_*.c; do
+		file=build/$(basename "$file" .c)
+		offer unit "$file" "$file" tests/with_tracefs.sh "$file"
+	done
+}
+
+# Executable files in tests/link are tests. The program under test has sanitizers unless a line "# build: plain" in the file says that it
+# judges rates, times, memory or what is preloaded.
+offer_links() {
+	local file program
+
+	# The longest files first, as they take longest.
+	for file in $(wc -c tests/link/namespace_*.sh | sort -rn | awk '$2 != "total" { print $2 }'); do
 		[[ -x $file ]] || continue
-		[[ $file != */namespace_* || namespace != *"$only"* ]] || continue
-		case $rest,$file in
-		no,*/config_veth.sh) offer config "$file" rant "$file" ./rant ;;
-		no,*) offer network "$file" rant,build/hostile,build/spike.so "$file" ./rant build/hostile build/spike.so ;;
-		yes,*/namespace*) offer network "$file" build/rant-sanitized,build/hostile "$file" build/rant-sanitized build/hostile ;;
-		esac
+		program=build/rant-sanitized
+		! grep -q '^# build: plain' "$file" || program=rant
+		offer link "$file" "$program,build/hostile,build/spike.so" "$file" "./$program" build/hostile build/spike.so
+	done
+	offer link tests/link/config_veth.sh rant tests/link/config_veth.sh ./rant
+}
+
+offer_scripts() {
+	local file
+
+	for file in tests/test_*.sh tests/unit/test_*.sh; do
+		[[ ! -x $file ]] || offer script "$file" none "$file"
 	done
 }
 
 offer_quick() {
 	local file
 
-	offer static compile none compile
-	offer static analyze none analyze
+	offer_links
+	offer interop interop build/rant-sanitized tests/interop/interop.sh build/rant-sanitized
+	offer_scripts
+	offer_units
 	offer static rebuilds rant rebuilds
-	offer static shellcheck none scripts
 	offer static symbols rant tests/symbols.sh
 	for file in arrows headers sizes; do
 		offer static house_$file none tests/house.sh $file
 	done
-	for file in tests/unit/test_*.c; do
-		file=build/$(basename "$file" .c)
-		offer unit "$file" "$file" tests/with_tracefs.sh "$file"
-	done
-	for file in tests/test_*.sh tests/unit/test_*.sh; do
-		[[ ! -x $file ]] || offer script "$file" none "$file"
-	done
-	offer_links
-	offer network interop rant tests/interop/interop.sh ./rant
 }
 
 offer_rest() {
 	offer script tests/packaging/packages.sh none tests/packaging/packages.sh
-	offer_links
-	offer network interop build/rant-sanitized tests/interop/interop.sh build/rant-sanitized
+	offer static analyze none analyze
+	offer static shellcheck none scripts
+	offer static compile none compile
 }
 
-if [ "$rest" = no ]; then
-	offer_quick
-else
-	offer_rest
-fi
+case $part in
+unit) offer_units ;;
+quick) offer_quick ;;
+rest) offer_rest ;;
+esac
 if [ "$lab" != 0 ]; then
 	for file in tests/lab/test_*.sh; do
 		offer lab "$file" lab-programs
@@ -245,21 +265,52 @@ fi
 
 # ---- Running them ----------------------------------------------------------------------------------------------------
 
-# run KIND
+# run "KIND NAME PROGRAMS COMMAND..."
 run() {
 	local kind name command
 
-	for test in "${tests[@]}"; do
-		read -r kind name _ command <<<"$test"
-		[ "$kind" = "$1" ] || continue
-		# shellcheck disable=SC2086 # words
-		case $kind in
-		static) one "${title[$name]}" $command ;;
-		unit) CMOCKA_MESSAGE_OUTPUT=TAP twice again "$name" $command ;;
-		script | config) many "$name" $command ;;
-		network) part "$name" twice again "$command" $command ;;
-		esac
+	read -r kind name _ command <<<"$1"
+	# shellcheck disable=SC2086 # words
+	case $kind in
+	static) one "${title[$name]}" $command ;;
+	unit) CMOCKA_MESSAGE_OUTPUT=TAP twice again "$name" $command ;;
+	script) many "$name" $command ;;
+	link | interop) twice again "$name" $command ;;
+	esac
+}
+
+# Waits until a job has ended, and prints its output.
+collect() {
+	local ended
+
+	wait -n -p ended "${!running[@]}"
+	[ -n "${ended:-}" ] || return
+	cat "$work/job.${running[$ended]}"
+	unset "running[$ended]"
+}
+
+# All but those in the lab, as many at the same time as there are CPUs. What is first in the list takes longest.
+run_beside() {
+	local i kind name began_us
+
+	set -m
+	for i in "${!tests[@]}"; do
+		read -r kind name _ <<<"${tests[i]}"
+		[ "$kind" != lab ] || continue
+		[ ${#running[@]} -lt "$jobs" ] || collect
+		{
+			set +m # one process group for all that the job starts
+			began_us=${EPOCHREALTIME/[.,]/}
+			echo "# $name"
+			run "${tests[i]}"
+			printf '%s %d\n' "$kind $name" $((${EPOCHREALTIME/[.,]/} - began_us)) >>"$work/times"
+		} >"$work/job.$i" 2>&1 </dev/null &
+		running[$!]=$i
 	done
+	while [ ${#running[@]} -gt 0 ]; do
+		collect
+	done
+	set +m
 }
 
 # All that are asked for in one go.
@@ -269,42 +320,102 @@ run_lab() {
 	[[ "${tests[*]}" == *lab-programs* ]] || return 0
 	if [ -n "$only" ]; then
 		mapfile -t asked < <(printf '%s\n' "${tests[@]}" | sed -n 's/^lab test_\([^ ]*\) .*/\1/p')
-	elif [ "$rest" = yes ]; then
+	elif [ "$part" = rest ]; then
 		asked=(--rest)
 	fi
-	RANT=./rant part lab twice again_in_lab "in virtual machines" tests/lab/lab.sh "${asked[@]}"
+	set -m
+	{ set +m && RANT=./rant twice again_in_lab "in virtual machines" tests/lab/lab.sh "${asked[@]}"; } </dev/null &
+	running[$!]=lab
+	wait -n "${!running[@]}"
+	running=()
+	set +m
 }
 
-mapfile -t programs < <(printf '%s\n' "${tests[@]}" | awk '$3 != "none" { gsub(",", "\n", $3); print $3 }' | sort -u)
-if [ ${#programs[@]} -gt 0 ] && ! part build make -s -j"$(nproc)" "${programs[@]}"; then
-	echo "check: it does not build"
-	echo "0 passed, 1 failed, 0 skipped"
+# Seconds of each kind of test and of the slowest tests. Kinds overlap in time.
+print_times() {
+	sort -k3,3nr "$work/times" 2>/dev/null | awk '
+		{ sum[$1] += $3 / 1e6; count[$1]++; if (NR <= 10) slow = slow sprintf("%s %s %.0f s", NR == 1 ? "" : ",", $2, $3 / 1e6) }
+		END { for (kind in sum) printf "# %s: %d programs, %.0f s\n", kind, count[kind], sum[kind]; if (NR) print "# slowest:" slow }'
+}
+
+# Prints what this machine lacks for tests between network namespaces, and what to do.
+lacking() {
+	if ! [ -w /proc/sys/net/core/rmem_max ]; then
+		echo '/proc/sys is read-only, as in many containers: mount it writable, or run this outside'
+	elif ! ip netns add "rant-check-$$" 2>"$work/lacking"; then
+		echo "no network namespaces: $(head -n 1 "$work/lacking")"
+	else
+		ip netns del "rant-check-$$"
+		ip link add "rc$$" type veth peer name "rd$$" 2>"$work/lacking" && ip link del "rc$$" ||
+			echo "no veth links: $(head -n 1 "$work/lacking")"
+	fi
+}
+
+# One line and one skip instead of a strange reason from each test.
+leave_out_network() {
+	local reason test
+	local -a left=()
+
+	printf '%s\n' "${tests[@]}" | grep -qE '^(link|interop) ' || return 0
+	reason=$(lacking)
+	[ -n "$reason" ] || return 0
+	echo "ok - tests between network namespaces # SKIP $reason" | tee -a "$results"
+	for test in "${tests[@]}"; do
+		[[ $test == link\ * || $test == interop\ * ]] || left+=("$test")
+	done
+	tests=("${left[@]}")
+}
+
+# ---- All of it -------------------------------------------------------------------------------------------------------
+
+if [ "$(id -u)" -ne 0 ] && printf '%s\n' "${tests[@]}" | grep -qE '^(link|interop) '; then
+	echo "check: these tests make network namespaces, which needs root: sudo make check. Without root: make unit" >&2
 	exit 1
 fi
-# Side by side: few of these depend on time.
-{
-	part static run static
-	part unit run unit
-} >"$work/beside" &
-part config run config >"$work/config" &
-part scripts run script
-wait
-cat "$work/config" "$work/beside"
-run network
+leave_out_network
+mapfile -t programs < <(printf '%s\n' "${tests[@]}" | awk '$3 != "none" { gsub(",", "\n", $3); print $3 }' | sort -u)
+if [ ${#programs[@]} -gt 0 ]; then
+	{ time make -s -j"$(nproc)" "${programs[@]}"; } 2>"$work/build"
+	status=$?
+	head -n -1 "$work/build"
+	echo "# build: $(tail -n 1 "$work/build")"
+	if [ $status -ne 0 ]; then
+		echo "check: it does not build"
+		echo "0 passed, 1 failed, 0 skipped"
+		exit 1
+	fi
+fi
+began_s=$SECONDS
+run_beside
+echo "# all but the lab: $((SECONDS - began_s)) s, $jobs at the same time"
+began_s=$SECONDS
 run_lab
+[[ "${tests[*]}" != *lab-programs* ]] || echo "# lab: $((SECONDS - began_s)) s"
+print_times
+
+# The skipped tests that tests/skips.txt does not allow.
+not_allowed() {
+	grep -Ei "$skip" "$results" | grep -vEf <(sed '/^#/d; /^$/d' tests/skips.txt)
+}
 
 skip='^ok .*# skip'
 skipped=$(grep -Eci "$skip" "$results")
 passed=$(grep -Eiv "$skip" "$results" | grep -Ec '^ok ')
 failed=$(grep -Ec '^not ok ' "$results")
+second=$(grep -c ' # SECOND RUN: ' "$results")
+refused=$(not_allowed)
 echo
 grep -Ei "$skip" "$results"
-grep ' # UNSTEADY: ' "$results"
+grep ' # SECOND RUN: .*passed$' "$results"
 grep -E '^not ok ' "$results"
-case $rest,$only in
-no,) echo "Left out: slow tests of the lab, and link and interop tests under AddressSanitizer and UBSan: make check-all" ;;
-yes,) echo "Left out: the quick tests: make check" ;;
+[ -z "$refused" ] || printf 'Not allowed to be skipped by tests/skips.txt:\n%s\n' "$refused"
+case $part,$only in
+quick,) echo "Left out: make check-all has the slow tests of the lab, packages, races, other machines, shellcheck and gcc -fanalyzer" ;;
+rest,) echo "Left out: the quick tests: make check" ;;
+unit,) echo "Left out: all tests that need root or another program: sudo make check" ;;
 *) echo "Left out: all tests without '$only' in their name" ;;
 esac
+echo "# $SECONDS s in all"
 echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+echo "$second needed a second run"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ] && [ -z "$refused" ]

@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# check.sh counts what happened, in a small tree with tests of a few lines each: failures, second runs, skips, an interrupt.
+# Text in single quotes is for the scripts that are written here.
+# shellcheck disable=SC2016
+set -uo pipefail
+
+cd "$(dirname "$0")/.." || exit 1
+family=runner
+# shellcheck source=tests/judge.sh
+. tests/judge.sh
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# script NAME LINE...: an executable file below tests/.
+script() {
+	local file=$work/tests/$1
+
+	shift
+	printf '%s\n' '#!/bin/bash' "$@" >"$file"
+	chmod +x "$file"
+}
+
+# A tree with one passing script, where nothing has to be built.
+small_tree() {
+	rm -rf "${work:?}"/*
+	mkdir -p "$work"/tests/{unit,link,lab,interop}
+	cp tests/check.sh tests/skips.txt "$work/tests"
+	printf 'rant:\n\t@true\nbuild/%%:\n\t@true\n' >"$work/Makefile"
+	script house.sh 'true'
+	script symbols.sh 'true'
+	script with_tracefs.sh 'exec "$@"'
+	script interop/interop.sh 'echo "ok - interop"'
+	script link/config_veth.sh 'echo "ok - veth"'
+	script test_good.sh 'echo "ok - good"'
+}
+
+# The last two lines and the status of a run of the tests with "x", or $only, in their name.
+last() {
+	local status=0
+
+	TEST=${only:-x} LAB=${lab:-0} "$work/tests/check.sh" >"$work/output" 2>&1 || status=$?
+	echo "$(tail -n 2 "$work/output" | paste -sd/) $status"
+}
+
+small_tree
+judge 'one that passes' "$(same '1 passed, 0 failed, 0 skipped/0 needed a second run 0' "$(only=good last)")"
+judge 'a name that no test has: the names' "$(
+	only=none last >"$work/last"
+	grep -q '^check: no test has .none. in its name' "$work/output" || cat "$work/output"
+	grep -qw test_good "$work/output" || echo 'test_good is not named'
+)"
+script test_x.sh 'echo "ok - one"; echo "not ok - two"'
+judge 'one that fails' "$(same '1 passed, 1 failed, 0 skipped/0 needed a second run 1' "$(last)")"
+script test_x.sh 'echo "ok - one"; exit 3'
+judge 'one that dies without a failed line' "$(same '1 passed, 1 failed, 0 skipped/0 needed a second run 1' "$(last)")"
+script test_x.sh 'true'
+judge 'one that prints nothing' "$(same '0 passed, 0 failed, 0 skipped/0 needed a second run 1' "$(last)")"
+
+# ---- Second runs -------------------------------------------------------------------------------------------------------
+
+# unsteady LINE: a test between namespaces that fails first and prints LINE when it is run again; ONLY has the name of the failed test.
+unsteady() {
+	script link/namespace_x.sh 'cd "$(dirname "$0")" || exit' \
+		'if [ -e again ]; then echo "asked for: $ONLY"; '"$1"'; exit; fi' 'touch again; echo "ok - one"; echo "not ok - two"; exit 1'
+}
+
+if [ "$(id -u)" -eq 0 ] && ip netns add "rant-runner-$$" 2>/dev/null; then
+	ip netns del "rant-runner-$$"
+	small_tree
+	unsteady 'echo "ok - two"'
+	judge 'a test that passes in its second run is counted' "$(same '2 passed, 0 failed, 0 skipped/1 needed a second run 0' "$(last)")"
+	judge 'only the failed test runs again' "$(grep -qFx 'asked for: ^(two)$' "$work/output" || cat "$work/output")"
+	judge 'both outcomes are printed' "$(grep -qx 'ok - two # SECOND RUN: failed, then passed' "$work/output" || cat "$work/output")"
+	small_tree
+	unsteady 'echo "not ok - two"'
+	judge 'a test that fails twice has failed' "$(same '1 passed, 1 failed, 0 skipped/1 needed a second run 1' "$(last)")"
+	judge 'both outcomes of a failure are printed' \
+		"$(grep -qx 'not ok - two # SECOND RUN: failed, then failed' "$work/output" || cat "$work/output")"
+	small_tree
+	unsteady 'true'
+	judge 'a test that is not in the second run has failed' "$(same '1 passed, 1 failed, 0 skipped/1 needed a second run 1' "$(last)")"
+else
+	echo 'ok - runner: second runs # SKIP no network namespaces here'
+fi
+
+# ---- Skips -------------------------------------------------------------------------------------------------------------
+
+small_tree
+script test_x.sh 'echo "ok - one"; echo "ok - two # SKIP no netem on this kernel"'
+judge 'a skip that is allowed' "$(same '1 passed, 0 failed, 1 skipped/0 needed a second run 0' "$(last)")"
+script test_x.sh 'echo "ok - one"; echo "ok - two # SKIP tshark is not installed"'
+judge 'a skip that is not allowed is status 1' "$(same '1 passed, 0 failed, 1 skipped/0 needed a second run 1' "$(last)")"
+judge 'and is named' "$(sed -n '/^Not allowed/{n;p}' "$work/output" | grep -qx 'ok - two # SKIP tshark is not installed' || cat "$work/output")"
+
+# ---- An interrupt ------------------------------------------------------------------------------------------------------
+
+interrupted() {
+	local i pid status=0
+
+	small_tree
+	script test_x.sh 'trap "touch ended; exit 1" TERM' 'touch begun' 'sleep 60 &' 'echo $! >sleeper' 'wait'
+	TEST=x LAB=0 "$work/tests/check.sh" >"$work/output" 2>&1 &
+	pid=$!
+	for ((i = 0; i < 500; i++)); do
+		[ ! -s "$work/sleeper" ] || break
+		sleep 0.02
+	done
+	kill -TERM $pid
+	wait $pid || status=$?
+	[ $status -eq 143 ] || echo "status $status"
+	[ -e "$work/ended" ] || echo 'the test was not ended by SIGTERM'
+	! kill -0 "$(<"$work/sleeper")" 2>/dev/null || echo 'a process of the test is still there'
+}
+judge 'an interrupt ends the tests that run, and what they started' "$(interrupted)"
