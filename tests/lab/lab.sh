@@ -30,7 +30,7 @@
 #
 # Nothing is installed: packages are fetched by name and unpacked into the cache, with an apt configuration of its own.
 # Debian on amd64 only; no root, no KVM. Exit status 1 when anything failed.
-set -euo pipefail
+set -Eeuo pipefail
 export LC_ALL=C
 
 lab=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -48,8 +48,13 @@ keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 # What the guest needs before it sees the file tree, and what tests want there.
 modules=(virtio_pci 9pnet_virtio 9p overlay igb veth sch_netem)
 
+fault=
+trap 'fault="line $LINENO: $BASH_COMMAND"' ERR
+
+# The reason is printed at the end, see finish(); a subshell's reason would be lost there.
 die() {
-	echo "lab: $*" >&2
+	fault=$*
+	[ "$BASH_SUBSHELL" -eq 0 ] || echo "lab: $*" >&2
 	exit 1
 }
 
@@ -131,45 +136,52 @@ prepare_apt() {
 	apt_own apt-get update -qq
 }
 
-# unpack FOLDER STATUS SUITE PATTERN PACKAGE...: the packages and what they depend on, as far as it is not in the dpkg status
-# file and its name matches. A folder that holds just these stays.
+# unpack FOLDER STATUS SUITE PATTERN PREPARE PACKAGE...: the packages and what they depend on, as far as it is not in the dpkg
+# status file and its name matches; then PREPARE FOLDER. A folder that holds just these stays.
 unpack() {
-	local folder=$1 status=$2 suite=$3 pattern=$4 new
+	local folder=$1 status=$2 suite=$3 pattern=$4 prepare=$5 new=$cache/unpack plan
 	local -a wanted
 
-	shift 4
-	mapfile -t wanted < <(apt_own apt-get -s -o Dir::State::Status="$status" --no-install-recommends \
-		-t "$suite" install "$@" | sed -n 's/^Inst \([^ ]*\) [^(]*(\([^ ]*\) .*/\1=\2/p' | grep -E "$pattern")
+	shift 5
+	plan=$(apt_own apt-get -s -o Dir::State::Status="$status" --no-install-recommends -t "$suite" install "$@") ||
+		die "apt finds no way to have: $*"
+	mapfile -t wanted < <(sed -n 's/^Inst \([^ ]*\) [^(]*(\([^ ]*\) .*/\1=\2/p' <<<"$plan" | grep -E "$pattern")
 	[ ${#wanted[@]} -gt 0 ] || [ "$status" != /dev/null ] || die "apt finds none of: $*"
 	if [ -e "$folder/packages" ] && cmp -s "$folder/packages" <(printf '%s\n' "${wanted[@]}"); then
 		touch "$folder/packages"
 		return
 	fi
-	echo "# fetching ${wanted[*]}"
-	new=$(mktemp -d "$cache/unpack.XXXXXX")
-	mkdir "$new/debs" "$new/files"
+	echo "# fetching ${wanted[*]:-nothing}"
+	rm -rf "$new" # of a lab that was killed; this one has the lock
+	mkdir -p "$new/debs" "$new/files"
 	[ ${#wanted[@]} -eq 0 ] || (cd "$new/debs" && apt_own apt-get -qq download "${wanted[@]}")
 	find "$new/debs" -name '*.deb' -exec dpkg -x {} "$new/files" \;
-	printf '%s\n' "${wanted[@]}" >"$new/files/packages"
 	rm -rf "$folder"
 	mv "$new/files" "$folder"
 	rm -rf "$new"
+	"$prepare" "$folder"
+	# The last step: without this file the folder is fetched again.
+	printf '%s\n' "${wanted[@]}" >"$folder/packages"
 }
 
-link_kmod() {
-	local name
+# The links of Debian's package lead to /bin/kmod, which is not there.
+link_kmod() { # FOLDER
+	local kmod name
 
-	[ -e "$cache/tools/bin/kmod" ] || [ -e "$cache/tools/usr/bin/kmod" ] || return 0
-	mkdir -p "$cache/tools/links"
-	for name in depmod insmod lsmod modinfo modprobe rmmod; do
-		ln -sf "$(find "$cache"/tools/{bin,usr/bin} -name kmod -type f 2>/dev/null | head -1)" "$cache/tools/links/$name"
+	for kmod in "$1"/{usr/,}bin/kmod; do
+		[ -e "$kmod" ] || continue
+		mkdir -p "$1/links"
+		for name in depmod insmod lsmod modinfo modprobe rmmod; do
+			ln -sf "$kmod" "$1/links/$name"
+		done
 	done
 }
 
 # The headers look for each other below /usr.
-move_headers() {
+prepare_kernel() { # FOLDER
 	grep -rlsI --include=Makefile --include=.kernelvariables /usr/src/linux-headers "$1/usr/src" |
 		xargs -r sed -i "s#/usr/src/linux-headers#$1&#"
+	depmod -b "$1" "$(ls "$1/lib/modules")"
 }
 
 # is_due FOLDER: it is not there, or it is long ago that it was compared with what is current.
@@ -179,7 +191,7 @@ is_due() {
 
 # What a test boots in the guest, of this release; empty where it is installed. Installing it could start it.
 fetch_udev() {
-	unpack "$cache/udev" /var/lib/dpkg/status "$codename" '^udev=' udev
+	unpack "$cache/udev" /var/lib/dpkg/status "$codename" '^udev=' : udev
 }
 
 fetch_tools() {
@@ -189,20 +201,16 @@ fetch_tools() {
 	for tool in "${tools[@]}"; do
 		[ "$(dpkg-query -W -f='${db:Status-Status}' "$tool" 2>/dev/null)" = installed ] || missing+=("$tool")
 	done
-	unpack "$cache/tools" /var/lib/dpkg/status "$codename-backports" . "${missing[@]}"
-	link_kmod
+	unpack "$cache/tools" /var/lib/dpkg/status "$codename-backports" . link_kmod "${missing[@]}"
 }
 
 # fetch_kernel FLAVOUR
 fetch_kernel() {
-	local folder=$cache/kernel-$1 kernel=${kernels[$1]} suite=$codename-backports
+	local kernel=${kernels[$1]} suite=$codename-backports
 
 	[ "$1" != old ] || suite=$codename
-	unpack "$folder" /dev/null "$suite" '^linux-(image|headers|kbuild)-' "linux-image-$kernel" "linux-headers-$kernel"
-	[ ! -e "$folder/prepared" ] || return 0
-	move_headers "$folder"
-	depmod -b "$folder" "$(ls "$folder/lib/modules")"
-	: >"$folder/prepared"
+	unpack "$cache/kernel-$1" /dev/null "$suite" '^linux-(image|headers|kbuild)-' prepare_kernel \
+		"linux-image-$kernel" "linux-headers-$kernel"
 }
 
 # fetch FLAVOUR...: what is not in the cache or, while no other lab uses it, no longer current.
@@ -215,6 +223,9 @@ fetch() {
 	done
 	$due || return 0
 	(
+		trap 'rm -rf "$cache/unpack"' EXIT
+		trap 'exit 130' INT
+		trap 'exit 143' TERM HUP
 		if ! flock -n 9; then
 			! $whole || exit 0
 			flock 9
@@ -316,10 +327,9 @@ build_simnic() {
 guest_pid=
 
 start_guest() {
-	local share=$cache/tools/usr/share modules_of_qemu
+	local share=$cache/tools/usr/share
 
-	modules_of_qemu=$(find "$cache/tools/usr/lib" -maxdepth 2 -type d -name qemu 2>/dev/null | head -1)
-	LD_LIBRARY_PATH=$libraries QEMU_MODULE_DIR=$modules_of_qemu qemu-system-x86_64 \
+	LD_LIBRARY_PATH=$libraries QEMU_MODULE_DIR=${libraries%%:*}/qemu setpriv --pdeathsig KILL qemu-system-x86_64 \
 		-L "$share/qemu" -L "$share/seabios" -L /usr/share/qemu -L /usr/share/seabios \
 		-accel tcg,thread=multi -cpu max -machine q35 -smp 2 -m 1024 -display none -nodefaults -no-reboot \
 		-serial "file:$run/console" -kernel "$kernel_files/boot/vmlinuz-$version" -initrd "$run/initramfs.cpio" \
@@ -453,47 +463,71 @@ run_guest() {
 	stop_guest
 }
 
-# ---- Both kernels ----------------------------------------------------------------------------------------------------
+# ---- All kernels -----------------------------------------------------------------------------------------------------
 
-# Each in a lab of its own, at the same time, and printed one after the other. Ends the program.
+# Each in a lab and a process group of its own, at the same time, and printed one after the other. Ends the program.
 run_flavours() {
-	local status=0
+	local one status=0
 	local -A pids=()
 
-	run=$(mktemp -d "$cache/run.XXXXXX")
-	trap 'kill "${pids[@]}" 2>/dev/null || true; wait; rm -rf "$run"' EXIT
-	for flavour in "${!tests_of[@]}"; do
+	for one in "${!tests_of[@]}"; do
 		# shellcheck disable=SC2086 # words
-		FLAVOUR=$flavour RANT=$rant "$lab/lab.sh" ${tests_of[$flavour]} >"$run/$flavour" 2>&1 &
-		pids[$flavour]=$!
+		FLAVOUR=$one RANT=$rant setpriv --pdeathsig TERM setsid "$lab/lab.sh" ${tests_of[$one]} >"$run/$one" 2>&1 &
+		pids[$one]=$!
 	done
-	for flavour in "${!pids[@]}"; do
-		wait "${pids[$flavour]}" || status=1
-		unset "pids[$flavour]"
-		grep -v '^# lab:' "$run/$flavour" || true
+	for one in "${!pids[@]}"; do
+		wait "${pids[$one]}" || status=1
+		grep -q '^# lab: ' "$run/$one" || echo "not ok - lab: the one of $one was killed" >>"$run/$one"
+		grep -v '^# lab:' "$run/$one" || true
 	done
 	cat "$run"/* | awk -v seconds=$SECONDS '/^# lab: / { passed += $3; failed += $5; skipped += $7 }
+		/^not ok - lab: the one of / { failed++ }
 		END { printf "# lab: %d passed, %d failed, %d skipped, %d s\n", passed, failed, skipped, seconds }'
+	closed=true
 	exit "$status"
 }
 
 # ---- All of it -------------------------------------------------------------------------------------------------------
 
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
+run=
+closed=false # the line with the counts is printed, or what is instead of it
 
-skip_all() {
-	echo "ok - lab # SKIP $1"
-	exit 0
-}
+# At every end: nothing is left, and an end before that of the tests has a reason.
+finish() {
+	local status=$? child
 
-remove_run() {
-	stop_guest
-	if [ -n "${KEEP:-}" ]; then
+	set +e
+	trap '' INT TERM HUP
+	trap - ERR
+	for child in $(jobs -p); do
+		# The lab of a kernel, which ends all of its own, or else the guest.
+		kill -TERM -- "-$child" 2>/dev/null || kill -KILL "$child" 2>/dev/null
+	done
+	wait
+	if [ -n "$run" ] && [ -n "${KEEP:-}" ]; then
 		echo "# kept: $run"
-	else
+	elif [ -n "$run" ]; then
 		rm -rf "$run"
 	fi
+	$closed || close "not ok - lab: ${fault:-ended with status $status}"
+	exit "$status"
+}
+
+# close [LINE]: a last line, and the counts.
+close() {
+	[ $# -eq 0 ] || line "$1"
+	echo "# lab: $passed passed, $failed failed, $skipped skipped, $SECONDS s"
+	closed=true
+}
+
+trap finish EXIT
+trap 'fault=interrupted && exit 130' INT
+trap 'fault="ended by a signal" && exit 143' TERM HUP
+
+skip_all() {
+	closed=true
+	echo "ok - lab # SKIP $1"
+	exit 0
 }
 
 # shellcheck source=/dev/null
@@ -531,13 +565,16 @@ fetch "${!tests_of[@]}"
 # Held as long as the cache is used, against renewal.
 exec 9>"$cache/lock"
 flock -s 9
-libraries=$(find "$cache"/tools/{usr/,}lib -maxdepth 1 -type d -name '*-linux-gnu*' 2>/dev/null | paste -sd:)
+libraries=$cache/tools/usr/lib/x86_64-linux-gnu:$cache/tools/lib/x86_64-linux-gnu # not there where this machine has all tools
 if [ -z "${RANT:-}" ]; then
 	make -s -C "$tree" rant
 	rant=$tree/rant
 else
 	rant=$(realpath "$RANT")
 fi
+run=$cache/run.$$
+rm -rf "$run" # of a lab that was killed
+mkdir "$run"
 if [ -z "$flavour" ]; then
 	run_flavours
 fi
@@ -546,8 +583,6 @@ read -ra pending <<<"${tests_of[$flavour]}"
 kernel_files=$cache/kernel-$flavour
 version=$(ls "$kernel_files/lib/modules")
 headers=$kernel_files/usr/src/linux-headers-$version
-run=$(mktemp -d "$cache/run.XXXXXX")
-trap remove_run EXIT
 mkdir "$run/helpers"
 simnic=
 build_initramfs
@@ -564,5 +599,5 @@ done
 for test in "${pending[@]}"; do
 	line "not ok - test_$test: the guest did not start"
 done
-echo "# lab: $passed passed, $failed failed, $skipped skipped, $SECONDS s"
+close
 [ "$failed" -eq 0 ]

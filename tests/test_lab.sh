@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# lab/lab.sh with stand-ins for QEMU and all tools: on a machine that has all of these already, with a tool that fails, and ended by Ctrl-C
+# at several moments. Prints "ok - NAME", "not ok - NAME" and lines that begin with "# ". Exit status 1 when anything failed.
+# Text in single quotes is for the stand-ins.
+# shellcheck disable=SC2016
+set -uo pipefail
+export LC_ALL=C
+
+cd "$(dirname "$0")/.." || exit 1
+family=lab
+# shellcheck source=tests/judge.sh
+. tests/judge.sh
+# shellcheck source=/dev/null
+if [ "$(. /etc/os-release && echo "$ID")" != debian ] || [ "$(dpkg --print-architecture)" != amd64 ]; then
+	echo "ok - lab.sh # SKIP it needs Debian on amd64"
+	exit 0
+fi
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+version=6.0-stand-in
+mkdir "$work/bin"
+
+# stand_in TOOL SCRIPT
+stand_in() {
+	printf '#!/bin/bash\n%s\n' "$2" >"$work/bin/$1"
+	chmod 755 "$work/bin/$1"
+}
+
+# Each may be the one at which the lab is stopped, or that fails.
+hangs='if [ "${HANGS:-}" = "${0##*/}" ]; then : >"$WORK/hangs"; sleep 1000; fi; [ "${FAILS:-}" != "${0##*/}" ] || exit 1'
+for tool in gcc modprobe apt-get busybox; do
+	stand_in "$tool" "$hangs"
+done
+stand_in cpio "$hangs; cat >/dev/null"
+stand_in dpkg-query 'echo installed'
+stand_in make "$hangs"'; for word; do case $word in M=*) : >"${word#M=}/simnic.ko" ;; esac; done'
+# All tests of the guest pass.
+stand_in qemu-system-x86_64 '[ "$1" != --version ] || { echo "QEMU stand-in"; exit; }
+'"$hangs"'
+results=$(printf "%s\n" "$@" | sed -n "s/^local,path=\(.*\),mount_tag=results,.*/\1/p")
+while read -r name; do
+	: >"$results/$name.begun"
+	echo "ok - of $name" >"$results/$name.out"
+	echo 0 >"$results/$name.status"
+done <"$results/tests"'
+
+# A cache in which nothing had to be unpacked, because the machine has it.
+new_cache() {
+	local flavour
+
+	rm -rf "$work/cache"
+	mkdir -p "$work/cache"/{tools,udev}
+	: >"$work/cache/tools/packages"
+	: >"$work/cache/udev/packages"
+	for flavour in amd64 rt old; do
+		mkdir -p "$work/cache/kernel-$flavour/lib/modules/$version"
+		echo linux-image >"$work/cache/kernel-$flavour/packages"
+	done
+}
+
+# lab WORD...: "VARIABLE=VALUE" first, then arguments of lab.sh. Its output is in $work/out.
+lab() {
+	env PATH="$work/bin:$PATH" WORK="$work" RANT=/bin/true RANT_LAB_CACHE="$work/cache" QUICK=1 FLAVOUR= \
+		"$@" >"$work/out" 2>&1
+}
+
+# left_over: what a lab leaves behind, apart from what it fetched.
+left_over() {
+	find "$work/cache" -mindepth 1 -maxdepth 1 \( -name 'run*' -o -name 'unpack*' \) -printf 'the folder %f is there\n'
+	# The lock is open in every process of a lab.
+	find /proc/[0-9]*/fd -lname "$work/cache/lock" 2>/dev/null | sed 's|/proc/\(.*\)/fd/.*|process \1 is there|' | sort -u
+}
+
+# ---- A machine that has all tools ---------------------------------------------------------------------------------------
+
+lab=tests/lab/lab.sh
+new_cache
+lab "$lab" clock_room igb
+is 'nothing had to be unpacked, and two kernels are booted' $'status 0\nok - of igb\nok - of clock_room\n# lab: 2 passed, 0 failed, 0 skipped' \
+	"status $?"$'\n'"$(grep -v '^# Linux\|^# test_' "$work/out" | sed 's/, [0-9]* s$//' | sort -r)"
+is 'and nothing is left' '' "$(left_over)"
+
+# ---- Each end has a reason ----------------------------------------------------------------------------------------------
+
+# fails NAME TOOL REGEX
+fails() {
+	local status=0
+
+	new_cache
+	lab FAILS="$2" "$lab" clock_room || status=$?
+	judge "$1" "$([ $status -eq 1 ] || echo "status $status, not 1"
+		[ "$(grep -Ec "^not ok - $3|^# lab: 0 passed, 1 failed, " "$work/out")" -eq 2 ] || cat "$work/out"
+		left_over)"
+}
+
+fails 'a tool that fails without a word' cpio 'lab: line [0-9]+: .*cpio'
+fails 'a helper that does not compile' gcc 'lab: .*\.c does not compile'
+fails 'a guest that ends at once' qemu-system-x86_64 'test_clock_room: the guest ended'
+judge 'a usage that is wrong' "$(lab "$lab" --what && echo 'exit status 0'
+	grep -q '^not ok - lab: usage: lab.sh .*, not .--what' "$work/out" || cat "$work/out")"
+
+# ---- Ctrl-C -------------------------------------------------------------------------------------------------------------
+
+# interrupted TOOL TEST...: by Ctrl-C, a signal to the whole process group, while TOOL runs.
+interrupted() {
+	local tool=$1 pid status=0 i
+
+	shift
+	rm -f "$work/hangs"
+	# Job control gives it a process group of its own, in which SIGINT is not ignored.
+	set -m
+	lab HANGS="$tool" "$lab" "$@" &
+	pid=$!
+	set +m
+	for ((i = 0; i < 600; i++)); do
+		[ ! -e "$work/hangs" ] || break
+		sleep 0.05
+	done
+	kill -INT -- "-$pid"
+	wait "$pid" || status=$?
+	judge "Ctrl-C while $tool runs" "$([ -e "$work/hangs" ] || echo "$tool never ran"
+		[ $status -eq 130 ] || echo "status $status, not 130"
+		grep -q '^not ok - lab: interrupted$' "$work/out" || cat "$work/out"
+		left_over)"
+}
+
+for tool in modprobe cpio gcc make qemu-system-x86_64; do
+	new_cache
+	interrupted $tool clock_room igb
+done
+new_cache
+rm "$work/cache/kernel-rt/packages"
+interrupted apt-get igb
+
+exit "$failed"
