@@ -71,8 +71,12 @@ LEFT_OUT='0 < stamps["Stepped there"] < 40'
 NOT_AT='{T[n][column] for n in flagged("stepped") for column in ("T2_HW", "T3_HW", "RESPONSE", "NETWORK")} == {"-"}'
 run 'the reflector, -100 us within a response' '' '' "step_in $IN_RESPONSE -100000" "$JUMPED" "$LEFT_OUT" "$NOT_AT" \
 	'len(flagged("stepped")) == stamps["Stepped there"]' 'says(r"jumped by -(99|100)\d{3} ns")' 'says("The reflector says that its clock was set")'
-for ns in -15000 15000 -1000000 100000000 -1000000000 1000000000; do
+for ns in -1000000 100000000 -1000000000 1000000000; do
 	slow run "the reflector, $ns ns within a response" '' '' "step_in $IN_RESPONSE $ns" "$JUMPED" "$LEFT_OUT" "$NOT_AT"
+done
+# Not seen where the guest stops for some 10 ms between two exchanges, in which the clocks may have parted by as much.
+for ns in -15000 15000; do
+	slow run "the reflector, $ns ns within a response" '' '' "step_in $IN_RESPONSE $ns" "hidden or $JUMPED" "hidden or $LEFT_OUT" "$NOT_AT"
 done
 for ns in -100000 100000 1000000000; do
 	slow run "the reflector, $ns ns between exchanges" '' '' "step_in $BEFORE_T2 $ns" "$JUMPED" "$LEFT_OUT"
