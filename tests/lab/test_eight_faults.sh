@@ -15,7 +15,7 @@ emitter_options=(--log-full)
 # shellcheck source=tests/lab/simnic.sh
 . "$(dirname "${BASH_SOURCE[0]}")/simnic.sh"
 
-C='--timeout 2000 --histogram --count'
+C='--timeout 20000 --histogram --count'
 # What is lost costs this.
 T='--histogram --timeout 100 --count'
 
@@ -33,7 +33,7 @@ slow pair '1 % lost both ways, after one another' 'drop_every=99 alternate=Y fro
 	'way["Lost there"] == a.dropped > 10' 'way["Lost back"] == b.dropped > 10' 'way["Either way"] == 0'
 slow pair 'the last probe lost' 'directions=1 drop_every=2001' '' "$T 2000" 'flagged("end") == {1999}' \
 	'stamps["At the end"] == 1 == way["Either way"]' 'len(T) == 2000' 'e["Closing"] == 1 == a.dropped'
-pair 'the reply to the last probe lost' 'directions=2 drop_every=1001' '' "$T 1000" 'flagged("end") == {999}' \
+pair 'the reply to the last probe lost' 'directions=2 drop_every=1001' '' '--histogram --timeout 4000 --count 1000' 'flagged("end") == {999}' \
 	'stamps["At the end"] == 1 == way["Either way"]' 'len(T) == 1000' 'e["Closing"] == 1 == b.dropped'
 slow pair 'the last probes lost' 'directions=1 drop_every=1 from=490' '' "$T 500" 'len(T) == 490' 'flagged("end") == {489}' \
 	'way["Either way"] == a.dropped == 11'

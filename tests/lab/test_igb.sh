@@ -26,7 +26,8 @@ refused() {
 	start x "$side" "$RANT" "${words[@]}" --stamp hardware
 	finish x
 	expect_status x 1
-	expect "$(wc -l <"$work/x.err")" -eq 1 'lines on stderr'
+	# Lines about what a busy machine is still doing are left out.
+	expect "$(grep -cv '^rant: still ' "$work/x.err")" -eq 1 'lines on stderr'
 	expect_line x.err "^rant: interface '${link[$side]}' \(driver 'igb'\) stamps PTP event packets only, its filters are: $filters: use --transport ptp at both ends, or --stamp kernel$"
 	expect "$(wc -c <"$work/x.out")" -eq 0 'octets on stdout'
 	expect "$(sent_by "$side")" -eq "$sent" 'packets sent'
@@ -147,7 +148,7 @@ begin_hw() {
 
 begin_hw 'hardware stamps of every packet, both logs add up; what the reflector misses the driver has skipped'
 skipped=$(skipped_by b)
-start_hw_pair --duration 2
+start_hw_pair --count 60
 poll is_set a && poll is_set b
 finish_hw_pair
 expect "$(row e Recorded)" -ge 50 'recorded by the emitter'
@@ -163,7 +164,7 @@ skips_fit b "$skipped" r
 verdict
 
 begin_hw "an emitter knows the reflector's stamps, and of those that the driver skipped that they are not known"
-start_hw_pair --duration 2 --log-full
+start_hw_pair --count 100 --log-full
 poll is_set a && poll is_set b
 finish_hw_pair
 expect "$(row e Complete)" -ge 50 'samples with eight stamps'
@@ -189,7 +190,7 @@ ptp_only() {
 	shift 3
 	start_hw r b --transport "$transport" "$@" --log "$work/r.log" --count 50000
 	poll is_open
-	start_hw e a --transport "$transport" "$@" -a "$server" --timeout 2000 --log "$work/e.log" --log-full --duration 1
+	start_hw e a --transport "$transport" "$@" -a "$server" --timeout 2000 --log "$work/e.log" --log-full --count 40
 	poll is_set a && poll is_set b
 	finish_hw_pair
 	expect "$(row e Complete)" -ge 25 'samples with eight stamps'
@@ -212,7 +213,7 @@ expect "$(row f Sent)" -ge 10 'sent by the second'
 skips_fit a "$skipped" e f
 verdict
 
-for signal in TERM $(slow echo INT); do
+for signal in TERM INT; do
 	begin_hw "the setting of both NICs is put back after SIG$signal"
 	sent=$(sent_by b)
 	start_hw_pair --count 50000

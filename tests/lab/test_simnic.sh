@@ -26,19 +26,20 @@ ALL='N == e["Sent"] == len(E) == len(R) == a.rx_stamps == b.rx_stamps == a.tx_st
 H='--histogram'
 # The guest may stall: nothing is lost here that was not dropped.
 S='--timeout 2000'
-C='--timeout 2000 --histogram --count'
+C='--timeout 20000 --histogram --count'
 
-pair 'one latency' '' "$H" "$C 20000" "$ALL" 'N == 20000' 'set(E.values()) == {7000}' 'set(R.values()) == {5000}'
+pair 'one latency' '' "$H" "$C 2000" "$ALL" 'N == 2000' 'set(E.values()) == {7000}' 'set(R.values()) == {5000}'
 pair 'a wire that varies, percentiles in buckets' 'wire_ns=20000 wire_back_ns=7 response_ns=0 vary_steps=9973' \
-	"$H --overflow 100" "$C 20000 --overflow 100" "$ALL" 'N == 20000' 'len(set(E.values())) > 8000' \
+	"$H --overflow 100" "$C 2000 --overflow 100" "$ALL" 'N == 2000' 'len(set(E.values())) > 1600' \
 	'set(R.values()) == {0}'
+# So many that p99.99 is not "too few"; more add nothing elsewhere.
 slow pair 'a response that varies, percentiles in the overflow' \
 	'wire_ns=123 response_ns=4000 vary_stage=2 vary_steps=60000 vary_ns=11' "$H --overflow 50" "$C 20000 --overflow 300" \
 	"$ALL" 'N == 20000' 'len(set(R.values())) > 15000' 'max(R.values()) > 600000'
 slow pair 'PHCs that drift, far apart' 'drift_ppb=123457,-500000 phc_offset_ns=-1599999000000000000,2000000000123456789
-	wire_ns=1000000 vary_steps=30000 vary_ns=13' "$H --overflow 1000" "$C 20000 --overflow 5000" "$ALL" 'N == 20000' \
+	wire_ns=1000000 vary_steps=30000 vary_ns=13' "$H --overflow 1000" "$C 3000 --overflow 5000" "$ALL" 'N == 3000' \
 	'set(R.values()) == {4997, 4998}'
-slow pair 'stamps by the running clock' 'period_ns=0 vary_steps=500' "$H" "$C 20000" "$ALL" 'N == 20000'
+slow pair 'stamps by the running clock' 'period_ns=0 vary_steps=500' "$H" "$C 2000" "$ALL" 'N == 2000'
 slow pair 'a round trip of 2 ns' 'wire_ns=1 response_ns=0' "$H" "$C 2000" "$ALL" 'set(E.values()) == {2}'
 slow pair 'round trips of 7 s' 'period_ns=10000000000 wire_ns=1000000001 response_ns=4999999999' "$H" "$C 2000" "$ALL" \
 	'set(E.values()) == {7000000001}'
