@@ -140,7 +140,7 @@ lab:
 	tests/lab/lab.sh $(if $(filter all,$(LAB)),--all)
 
 # What the tests in the lab run.
-lab-programs: rant build/hostile $(filter build/test_clock build/test_trace%,$(TESTS))
+lab-programs: rant build/hostile $(filter build/test_clock build/test_tracefs,$(TESTS))
 
 # What comes from elsewhere: packets as the rooms decode them, options, what runs have left, arguments of config.sh; SECONDS of each.
 # libFuzzer adds what it finds to build/corpus, build/corpus_options and build/corpus_results. build/fuzz_packet -merge=1
