@@ -14,6 +14,7 @@
 # no simulated NIC that a test before it left. A line "# lab: WORD..." says more of it: the kernels that it runs on, side by side, of
 # amd64 (the default), rt (PREEMPT_RT) and old (the release's own, where the others are of its backports); slow. It finds in the environment:
 #   QUICK    not empty: slow parts of a test are to be left out
+#   REST     not empty: parts that are not slow are to be left out; never so for a test that is slow as a whole
 #   RANT     the program under test            HELPERS  folder with what was built from tests/lab/*.c
 #   SIMNIC   the simulated NIC's module, built for this kernel; empty if it did not build or is not there
 #   UDEV     folder with Debian's package of that name, unpacked; it may be without files where this machine has it
@@ -72,10 +73,11 @@ clean_up() {
 
 # inside FOLDER: process 1 of the guest, after switch_root. Its folder is the writable share, at the same path as outside.
 inside() {
-	local results=$1 name status
+	local results=$1 name status rest
 
 	# shellcheck source=/dev/null # written by run_guest
 	. "$results/environment"
+	rest=$REST
 	mount -t devpts none /dev/pts
 	mount -t tracefs none /sys/kernel/tracing
 	ln -sfn /proc/self/fd /dev/fd
@@ -85,7 +87,8 @@ inside() {
 	while read -r name; do
 		: >"$results/$name.begun"
 		mkdir "$results/$name"
-		export RESULTS=$results/$name
+		export RESULTS=$results/$name REST=$rest
+		! grep -q '^# lab:.* slow' "$TESTS/test_$name.sh" || REST=
 		status=0
 		timeout -k 5 "$LIMIT" bash "$TESTS/test_$name.sh" >"$results/$name.out" 2>&1 </dev/null || status=$?
 		clean_up
@@ -374,11 +377,23 @@ outside() {
 	[ $((passed + failed + skipped)) -gt "$lines" ] || line "not ok - test_$1: $program prints no verdict on $folder"
 }
 
+# The CPU time of the guest: on a busy machine it says more than the clock.
+cpu_begun_s=0 # when the test began
+cpu_seconds() {
+	local stat
+
+	read -r stat 2>/dev/null <"/proc/$guest_pid/stat" || { echo "$cpu_begun_s" && return; }
+	read -ra stat <<<"${stat##*) }"
+	echo $(((stat[11] + stat[12]) / 100))
+}
+
 # judge NAME: what a test printed that has ended, or at whose end the guest was gone.
 judge() {
-	local name=$1 status=none text lines=$((passed + skipped)) failed_before=$failed
+	local name=$1 status=none text cpu_s lines=$((passed + skipped)) failed_before=$failed
 
-	echo "# test_$name, $((SECONDS - begun_s)) s"
+	cpu_s=$(cpu_seconds)
+	echo "# test_$name, $((SECONDS - begun_s)) s; CPU time of the guest $((cpu_s - cpu_begun_s)) s"
+	cpu_begun_s=$cpu_s
 	while IFS= read -r text; do
 		case $text in
 		'judge '*) outside "$name" "${text#judge }" ;;
@@ -425,7 +440,7 @@ watch_guest() {
 			continue
 		fi
 		if ! $begun && [ -e "$run/results/$name.begun" ]; then
-			begun=true begun_s=$SECONDS until=$((SECONDS + limit_s + 30))
+			begun=true begun_s=$SECONDS cpu_begun_s=$(cpu_seconds) until=$((SECONDS + limit_s + 30))
 		fi
 		if [ "$SECONDS" -ge "$until" ]; then
 			reason="the guest hung and was killed"
@@ -455,7 +470,7 @@ run_guest() {
 	cat >"$run/results/environment" <<-END
 		export RANT=$(printf %q "$rant") SIMNIC=$(printf %q "$simnic") HELPERS=$(printf %q "$run/helpers")
 		export ONLY=$(printf %q "${ONLY:-}") SELF=$(printf %q "${SELF:-}") SPIKES=$(printf %q "${SPIKES:-}")
-		export QUICK=${QUICK:-} UDEV=$(printf %q "$cache/udev")
+		export QUICK=${QUICK:-} REST=${REST:-} UDEV=$(printf %q "$cache/udev")
 		export FLAVOUR=$flavour LIMIT=$limit_s TESTS=$(printf %q "$lab") LIB_MODULES=$(printf %q "$kernel_files/lib/modules")
 	END
 	start_guest
@@ -544,6 +559,7 @@ if [ $# -eq 0 ]; then
 elif [ "$*" = --all ]; then
 	set -- "$lab"/test_*.sh
 elif [ "$*" = --rest ]; then
+	export REST=1
 	mapfile -t rest < <(grep -lE '^# lab:.* slow|(^|[ =(])slow |QUICK' "$lab"/test_*.sh)
 	set -- "${rest[@]}"
 fi

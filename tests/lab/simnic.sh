@@ -10,6 +10,7 @@
 #   devices=3               sim2 is wanted too
 #   is_ready=FUNCTION       of "r": it has opened all that it needs; else has_port
 #   server=ADDRESS          of the reflector; else its IP address
+#   on_old=REGEX            the cases that depend on the kernel, which the older one runs; else all
 #
 #   add_ipv6                address6[a] and address6[b] too
 #   pair NAME "PARAMETERS" "R_ARGUMENTS" "E_ARGUMENTS" EXPECTATION...
@@ -27,8 +28,11 @@ self=${SELF:-0}
 step_check=${step_check---no-step-check}
 declare -A told=()
 
+# Each case once: those that are not slow are left to the quick tests, and most to the newest kernel.
 wanted() {
-	[[ $1 =~ ${ONLY:-.} ]]
+	[[ $1 =~ ${ONLY:-.} ]] || return 1
+	[ "$FLAVOUR" != old ] || [[ $1 =~ ${on_old:-.} ]] || return 1
+	[ -z "${REST:-}" ] || [ -n "${SLOW:-}" ]
 }
 
 # Faults off, and all as after loading.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# lab: slow amd64 old
+# lab: slow
 #
 # IPv6 on the simulated NIC: each of the eight stamps is compared with the truth as in test_eight.sh. Then what the kernel has a part in of
 # tests/link/namespace_ipv6.sh, on these kernels, which have VLANs: all but names and bad addresses. Echoes are in test_icmp.sh.

@@ -60,29 +60,30 @@ least() { # NAME: the least latency in ns
 	sed -n 's/^MIN: \([0-9]*\) ns .*/\1/p' "$work/$1.out"
 }
 
-pair 'no netem, nothing lost' '' '' '--count 2000 --timeout 2000'
-expect "$(row e Recorded)" -eq 2000 'recorded'
-expect "$(row r Recorded)" -eq "$(row e Sent)" 'recorded by the reflector'
-verdict
+if [ -z "${REST:-}" ]; then
+	pair 'no netem, nothing lost' '' '' '--count 2000 --timeout 2000'
+	expect "$(row e Recorded)" -eq 2000 'recorded'
+	expect "$(row r Recorded)" -eq "$(row e Sent)" 'recorded by the reflector'
+	verdict
 
-pair 'loss of both' 'loss 10%' 'loss 10%' '--count 150 --timeout 100'
-expect_lost $(($(dropped_by a) + $(dropped_by b)))
-verdict
+	pair 'loss of both' 'loss 10%' 'loss 10%' '--count 150 --timeout 100'
+	expect_lost $(($(dropped_by a) + $(dropped_by b)))
+	verdict
 
-pair 'duplicated pings' 'duplicate 30%' '' '--count 1000 --timeout 2000'
-extra=$(($(gone_out a) - $(row e Sent)))
-expect "$extra" -gt 100 'duplicated by netem'
-expect "$(row r Duplicate)" -eq "$extra" 'duplicates at the reflector'
-# The answer to a duplicate of the last probe comes when the emitter is gone.
-expect "$(row e Duplicate)" -ge $((extra - 1)) 'duplicates at the emitter'
-expect "$(row e Duplicate)" -le "$extra" 'duplicates at the emitter'
-verdict
+	pair 'duplicated pings' 'duplicate 30%' '' '--count 1000 --timeout 2000'
+	extra=$(($(gone_out a) - $(row e Sent)))
+	expect "$extra" -gt 100 'duplicated by netem'
+	expect "$(row r Duplicate)" -eq "$extra" 'duplicates at the reflector'
+	# The answer to a duplicate of the last probe comes when the emitter is gone.
+	expect "$(row e Duplicate)" -ge $((extra - 1)) 'duplicates at the emitter'
+	expect "$(row e Duplicate)" -le "$extra" 'duplicates at the emitter'
+	verdict
 
-pair 'a delay before the wire at the reflector is in response and round trip' '' 'delay 20ms' '--count 40 --timeout 2000'
-expect "$(least r)" -ge 20000000 'least response'
-expect "$(least e)" -ge "$(least r)" 'least round trip'
-verdict
-
+	pair 'a delay before the wire at the reflector is in response and round trip' '' 'delay 20ms' '--count 40 --timeout 2000'
+	expect "$(least r)" -ge 20000000 'least response'
+	expect "$(least e)" -ge "$(least r)" 'least round trip'
+	verdict
+fi
 if [ -n "${QUICK:-}" ]; then
 	together
 	exit "$failed"

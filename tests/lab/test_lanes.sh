@@ -13,6 +13,7 @@
 # shellcheck disable=SC2016
 set -uo pipefail
 
+on_old='^all faults at once$' # the ids of stamps, which the kernel counts for each socket
 family=lanes truth=simnic/truth_eight.py
 emitter_options=(--log-full)
 devices=3

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# lab: slow amd64 old
+# lab: slow
 #
 # On a NIC that stamps PTP event messages only: UDP is refused with the advice that helps, and with PTP messages around the packets,
 # over UDP and straight on Ethernet, each of the eight stamps is compared with the truth as in test_eight.sh. Then what
