@@ -7,9 +7,10 @@ step offloads 'checksums, segmentation (TSO, GSO), merging (GRO, LRO) off'
 shows['offload']=-k sets['offload']=-K
 
 step_offloads() {
-	local pattern key
+	local pattern key keys
 
 	group offload || return 0
+	keys=$(printf '%s\n' "${!nic[@]}" | sed -n 's/^offload //p' | sort)
 	for pattern in 'large-receive-offload' 'generic-receive-offload' 'rx-gro-*' 'rx-udp-gro-forwarding' \
 		'tx-tcp*-segmentation' 'tx-udp-segmentation' 'tx-gso-list' 'generic-segmentation-offload' 'rx-checksumming' \
 		'tx-checksum-*'; do
@@ -17,7 +18,7 @@ step_offloads() {
 			# shellcheck disable=SC2053 # a pattern
 			[[ $key == $pattern ]] || continue
 			[ "${nic["offload $key"]}" = off ] && [[ ${fixed["offload $key"]} == *fixed* ]] || want offload "$key" off
-		done < <(printf '%s\n' "${!nic[@]}" | sed -n 's/^offload //p' | sort)
+		done <<<"$keys"
 	done
 	fulfil offload
 }

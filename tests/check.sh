@@ -245,6 +245,7 @@ offer_rest() {
 	offer static analyze none analyze
 	offer static shellcheck none scripts
 	offer static compile none compile
+	offer script test_config_killed none env ONLY=killed EVERY=1 tests/unit/test_config.sh
 }
 
 case $part in

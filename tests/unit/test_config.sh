@@ -3,6 +3,7 @@
 #
 # config.sh on a network card that there is not: its tools are replaced by tests/unit/config/stub, /proc and /sys by files.
 # Prints "ok - NAME", "not ok - NAME" and lines that begin with "# ". Exit status 1 when anything failed. ONLY=REGEX chooses.
+# The cases run side by side, a process for each CPU with a folder of its own, and are printed in their order.
 #
 # Text in single quotes is for sed and bash.
 # shellcheck disable=SC2016,SC2317
@@ -13,6 +14,9 @@ tree=$(cd "$(dirname "$0")/../.." && pwd)
 if [ "$(id -u)" -ne 0 ]; then
 	echo "ok - config.sh with replaced tools # SKIP it works for root only: sudo make check"
 	exit 0
+fi
+if [ -z "${SHARE:-}" ]; then
+	exec "$tree/tests/shares.sh" "$0"
 fi
 work=$(mktemp -d /tmp/rant-config.XXXXXX) || exit 1
 export CONFIG_ROOT=$work/root
@@ -33,13 +37,20 @@ trap 'exit 143' TERM HUP
 . "$tree/tests/unit/config/machine.sh"
 replace_tools
 
+# The first one is kept, and copied from then on.
 make_root() {
 	rm -rf "$CONFIG_ROOT"
-	command -p mkdir -p "$CONFIG_ROOT"
-	make_nic
-	make_interrupts
-	make_host
-	dump >"$work/before"
+	if [ ! -e "$work/first" ]; then
+		command -p mkdir -p "$CONFIG_ROOT"
+		make_nic
+		make_interrupts
+		make_host
+		dump >"$work/first before"
+		cp -a "$CONFIG_ROOT" "$work/first"
+	else
+		cp -a "$work/first" "$CONFIG_ROOT"
+	fi
+	cp "$work/first before" "$work/before"
 }
 
 # All that could be changed. What somebody refuses is not part of it.
@@ -50,8 +61,13 @@ dump() {
 
 # ---- Verdicts --------------------------------------------------------------------------------------------------------
 
+cases=0
+
+# chosen NAME: by ONLY, and in this process: SHARE is "N M", for the cases N, N + M and so on.
 chosen() {
-	[[ $1 =~ ${ONLY:-} ]]
+	[[ $1 =~ ${ONLY:-} ]] || return 1
+	cases=$((cases + 1))
+	[ $((cases % ${SHARE#* })) -eq "${SHARE% *}" ]
 }
 
 begin() {
@@ -65,28 +81,27 @@ complain() {
 
 verdict() {
 	if [ ${#complaints[@]} -eq 0 ]; then
-		echo "ok - config.sh: $name"
+		echo "$cases ok - config.sh: $name"
 		return
 	fi
 	failed=1
-	echo "not ok - config.sh: $name"
-	printf '%s\n' "${complaints[@]}" | head -40 | sed 's/^/# /'
+	echo "$cases not ok - config.sh: $name"
+	printf '%s\n' "${complaints[@]}" | head -40 | sed "s/^/$cases # /"
 }
 
 all=(eth0 --ip 10.0.0.1 --remote-ip 10.0.0.2 --remote-mac 52:54:00:00:00:02 --cpu 2 --irq-cpu 3 --cpu-power --trace --demote-irqs)
 
 script=("$tree/config.sh") # as it is called
+changes=45                 # that config.sh makes with them
 
-# config STATUS ARGUMENTS...: output in $work/out and err. With "any" the status is left to the caller, in $last.
+# config STATUS ARGUMENTS...: output in $work/out and err.
 config() {
 	local expected=$1 status=0
 
 	shift
-	last=0
 	: >"$CONFIG_ROOT/calls"
 	timeout -s KILL 60 "${script[@]}" "$@" >"$work/out" 2>"$work/err" </dev/null 9>&- || status=$?
-	last=$status
-	[ "$expected" = any ] || [ "$status" -eq "$expected" ] || complain "config.sh $*: status $status, not $expected: $(tail -n 3 "$work/err")"
+	[ "$status" -eq "$expected" ] || complain "config.sh $*: status $status, not $expected: $(tail -n 3 "$work/err")"
 }
 
 is() { # FILE TEXT
@@ -282,7 +297,7 @@ for pair in ethtool:ethtool setpci:pciutils phc2sys:linuxptp chrt:util-linux; do
 	done
 	cp -P "$work/bin/"* "$work/path/"
 	rm "$work/path/${pair%:*}"
-	PATH=$work/path config 1 eth0 "${enough[@]}"
+	BASH_ENV='' PATH=$work/path config 1 eth0 "${enough[@]}"
 	expect_line err "'${pair%:*}' is missing: install the package ${pair#*:}$"
 	expect_as_before changed
 	verdict
@@ -726,32 +741,25 @@ fi
 
 # ---- Killed at any point ---------------------------------------------------------------------------------------------
 
-# killed POINT: there, taken back, as before.
+# killed STATUS POINT NAME
 killed() {
-	make_root
-	CONFIG_KILL_AFTER=$1 config any "${all[@]}" 2>/dev/null # where bash tells of it
-	killed_status=$last
+	chosen "killed $3" || return 0
+	begin "killed $3 and taken back, all is as before"
+	CONFIG_KILL_AFTER=$2 config "$1" "${all[@]}" 2>/dev/null # where bash tells of it
 	config 0 eth0 --undo
-	expect_as_before "killed at $1"
+	expect_as_before "killed at $2"
+	verdict
 }
 
-if chosen 'killed after each step'; then
-	begin 'killed after each step in turn and taken back, all is as before'
+# Each point, in make check-all; every fifth change until then.
+if [ "${EVERY:-5}" = 1 ]; then
 	for step in namespace queues rings offloads coalescing pause flags napi network cpus irqs power pcie ptp trace; do
-		killed "$step"
-		[ "$killed_status" -eq 137 ] || complain "not killed after $step: $killed_status"
+		killed 137 "$step" "after step $step"
 	done
-	verdict
 fi
-
-if chosen 'killed before each'; then
-	begin 'killed between saving and making each change in turn, and taken back, all is as before'
-	killed_status=137
-	for ((change = 1; killed_status == 137; change += ${EVERY:-5})); do
-		killed "$change"
-	done
-	((killed_status == 0 && change >= 35)) || complain "the last one: $change, status $killed_status"
-	verdict
-fi
+for ((change = 1; change <= changes; change += ${EVERY:-5})); do
+	killed 137 "$change" "between saving and making change $change"
+done
+killed 0 $((changes + 1)) "never, where there is no change $((changes + 1))"
 
 exit "$failed"

@@ -15,6 +15,7 @@ replace_tools() {
 		ln -s "$tree/tests/unit/config/stub" "$work/bin/$tool"
 	done
 	PATH=$work/bin:$PATH
+	export BASH_ENV=$tree/tests/unit/config/stub
 }
 
 # file PATH TEXT
