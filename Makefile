@@ -130,7 +130,7 @@ unit:
 
 # The quick tests; the rest of them. LAB=0: without the virtual machines. TEST=NAME: as above.
 check check-all:
-	tests/packages.sh build demo check $(if $(filter check-all,$@),fuzz packages) $(if $(filter 0,$(LAB)),,lab)
+	tests/packages.sh build demo check $(if $(filter check-all,$@),packages cross) $(if $(filter 0,$(LAB)),,lab)
 	TEST="$(TEST)" LAB="$(LAB)" tests/check.sh $(if $(filter check-all,$@),--rest)
 
 # In virtual machines whose NICs have PTP clocks; Debian on amd64. LAB=all: the slow tests too.

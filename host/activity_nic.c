@@ -54,15 +54,15 @@ static void *guarded_map(size_t bytes, size_t *mapped)
 /* How many statistics there are now, or -errno. */
 static int64_t count_statistics(const struct nic *n)
 {
-	struct {
+	union {
 		struct ethtool_sset_info info;
-		uint32_t count;
+		uint8_t with_count[sizeof(struct ethtool_sset_info) + sizeof(uint32_t)];
 	} ask = { .info = { .cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ULL << ETH_SS_STATS } };
 	int error = nic_ethtool(n, &ask.info);
 
 	if (error)
 		return error;
-	return ask.info.sset_mask ? (int64_t)ask.count : -EOPNOTSUPP;
+	return ask.info.sset_mask ? (int64_t)ask.info.data[0] : -EOPNOTSUPP;
 }
 
 static int choose_statistics(struct activity *a)

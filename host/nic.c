@@ -179,9 +179,9 @@ int nic_read_mac(const struct nic *n, char text[NIC_MAC_BYTES])
 
 int nic_read_link(const struct nic *n, struct nic_link *link)
 {
-	struct {
+	union {
 		struct ethtool_link_settings s;
-		uint32_t masks[3 * SCHAR_MAX];
+		uint8_t with_masks[sizeof(struct ethtool_link_settings) + 3 * SCHAR_MAX * sizeof(uint32_t)];
 	} ask = { .s.cmd = ETHTOOL_GLINKSETTINGS };
 	int error = nic_ethtool(n, &ask);
 

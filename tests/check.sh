@@ -150,6 +150,10 @@ analyze() {
 	return $status
 }
 
+clang_warns() {
+	clang "${warnings[@]}" -fsyntax-only -DWITH_CRYPTO -DWITH_SECCOMP -DWITH_JANSSON ./*.c ./*/*.c
+}
+
 # The line that the README gives, with no word of the compiler about it.
 compile() {
 	local line output
@@ -173,6 +177,7 @@ scripts() {
 declare -A title=(
 	[compile]='the sources compile without the Makefile'
 	[analyze]='gcc -fanalyzer finds nothing'
+	[clang]='clang compiles the sources without a warning'
 	[rebuilds]='what CRYPTO, SECCOMP and JANSSON change is built again'
 	[shellcheck]='shellcheck finds nothing'
 	[symbols]='hot rooms call only what is allowed'
@@ -246,6 +251,7 @@ offer_rest() {
 	offer static shellcheck none scripts
 	offer static compile none compile
 	offer script test_config_killed none env ONLY=killed EVERY=1 tests/unit/test_config.sh
+	offer static clang none clang_warns
 }
 
 case $part in
