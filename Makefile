@@ -118,6 +118,12 @@ objects_of = $(patsubst %.c,build/sanitized/%.o,$(wildcard $(call field,$(1),sou
 build/test_%: build/sanitized/tests/unit/test_%.o $$(call objects_of,$$*)
 	$(CC) $(SANITIZE) $(foreach w,$(call field,$*,wraps),-Wl$(comma)--wrap=$(w)) $^ -o $@ -lcmocka $(LIBRARIES)
 
+# Writes the texts that tests compare with, tests/golden/: "git diff" shows what has changed.
+GOLDEN_TESTS = $(patsubst tests/unit/%.c,build/%,$(shell grep -l 'golden_run(tests)' $(wildcard tests/unit/test_*.c)))
+golden: $(GOLDEN_TESTS)
+	@mkdir -p tests/golden/unit
+	@for test in $^; do GOLDEN=write $$test >$$test.golden 2>&1 || { cat $$test.golden; exit 1; }; done
+
 demo:
 	tests/packages.sh build demo
 	$(MAKE) rant
@@ -243,4 +249,4 @@ packages:
 clean:
 	rm -rf build rant
 
-.PHONY: all demo unit check check-all lab lab-programs fuzz soak bench sweep install uninstall dist packages clean
+.PHONY: all golden demo unit check check-all lab lab-programs fuzz soak bench sweep install uninstall dist packages clean

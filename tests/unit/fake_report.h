@@ -7,6 +7,7 @@
 #define FAKE_REPORT_H
 
 #include "host/trace_save.h"
+#include "golden.h"
 #include "histogram.h"
 #include "measure/exchange.h"
 #include "measure/log.h"
@@ -19,6 +20,7 @@
 #include "wire/session.h"
 #include "wire/socket.h"
 
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +38,9 @@ static struct trace trace;
 static struct trace_saved saved;
 static char *text;
 static int width; /* of the terminal */
+static const char *part; /* regular expression: show_report() leaves out the paragraphs without a match; NULL: none */
+static const char *usual_part; /* set_up() puts it there */
+static char *nothing, *shown; /* the report of an empty run, and the last one that was shown */
 
 /* With as much room as the latency has. */
 static inline void place(struct histogram *h, int64_t width_ns)
@@ -57,6 +62,7 @@ static inline int set_up(void **state)
 	exchange.sessions = &sessions;
 	exchange.options = &options;
 	width = 0;
+	part = usual_part;
 	report = (struct report){ .options = &options, .exchange = &exchange, .channel = &channel, .histogram = &histogram };
 	return 0;
 }
@@ -75,6 +81,8 @@ static inline int tear_down(void **state)
 	}
 	free(text);
 	text = NULL;
+	free(shown);
+	shown = NULL;
 	free(records);
 	records = NULL;
 	return 0;
@@ -96,6 +104,54 @@ static inline const char *written(int columns)
 	report_write(out, &report, columns);
 	fclose(out);
 	return text;
+}
+
+static inline void print_paragraphs(FILE *out, const char *all, const char *pattern)
+{
+	regex_t wanted;
+
+	assert_int_equal(regcomp(&wanted, pattern, REG_EXTENDED | REG_NOSUB), 0);
+	for (const char *end; *all; all = end) {
+		end = strstr(all, "\n\n");
+		end = end ? end + 2 : all + strlen(all);
+		char *paragraph = strndup(all, (size_t)(end - all));
+
+		if (!regexec(&wanted, paragraph, 0, NULL, 0))
+			fputs(paragraph, out);
+		free(paragraph);
+	}
+	regfree(&wanted);
+}
+
+/* Puts the report into the golden file: without `part` as what differs from the report of an empty run, and in each case the second one of a
+ * test, and those that follow, as what differs from the one before. Whole where that is shorter. */
+static inline const char *show_report(void)
+{
+	char *now = NULL, *differences = NULL;
+	const char *before = shown ? shown : part ? "" : nothing;
+	size_t bytes;
+	FILE *out = open_memstream(&now, &bytes);
+
+	print_paragraphs(out, written(width), part ? part : "");
+	fclose(out);
+	out = open_memstream(&differences, &bytes);
+	golden_diff(out, before, now);
+	if (!strcmp(before, now))
+		fprintf(out, "(the same)\n");
+	fclose(out);
+	golden("%s%s", shown ? "--\n" : "", *before && strlen(differences) < strlen(now) ? differences : now);
+	free(differences);
+	free(shown);
+	shown = now;
+	return text;
+}
+
+/* First of the tests that call show_report(): all of it. */
+static inline void the_report_of_an_empty_run(void **state)
+{
+	(void)state;
+	nothing = strdup(written(0));
+	golden("%s", nothing);
 }
 
 /* A line of its own: scripts look for lines. */

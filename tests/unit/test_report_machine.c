@@ -7,10 +7,6 @@
 
 /* ---- Counters ---------------------------------------------------------------------------------------------------- */
 
-#define PMC_TITLE "\nHardware counters of an exchange:\n"
-#define PMC_SPIKE "                              quick, mean          spike\n"
-#define PMC_CALM "                              quick, mean       no spike\n"
-
 static struct pmc pmc;
 
 static void counted(void)
@@ -22,10 +18,9 @@ static void counted(void)
 static void counters_without_a_spike(void **state)
 {
 	(void)state;
-	assert_no(written(0), "Hardware counters");
+	show_report();
 	counted();
-	assert_section(PMC_TITLE, PMC_CALM "  cycles                          10000.0\n"
-		       "  instructions                        2.5\n  L1-dcache-load-misses               0.0\n");
+	show_report();
 }
 
 static void counters_of_a_spike(void **state)
@@ -36,14 +31,10 @@ static void counters_of_a_spike(void **state)
 	pmc.spike[0] = 987654321;
 	pmc.spike[1] = 1;
 	pmc.slow_sum[0] = 5000000000;
-	assert_section(PMC_TITLE, PMC_SPIKE "  cycles                          10000.0      987654321\n"
-		       "  instructions                        2.5              1\n"
-		       "  L1-dcache-load-misses               0.0              0\n");
+	show_report();
 	/* All were slow: there is no mean, and 0 is none. */
 	pmc.quick = 0;
-	assert_section(PMC_TITLE, PMC_SPIKE "  cycles                                -      987654321\n"
-		       "  instructions                          -              1\n"
-		       "  L1-dcache-load-misses                 -              0\n");
+	show_report();
 }
 
 static void what_the_counters_are_not(void **state)
@@ -56,16 +47,10 @@ static void what_the_counters_are_not(void **state)
 	strcpy(pmc.missing, "cache-misses, page-faults");
 	pmc.failed = 12;
 	pmc.system_calls = 2;
-	assert_section("\nHardware counters of an exchange, without the kernel's part:\n", PMC_CALM
-		       "  cycles                          10000.0  (did not count all the time: too low)\n"
-		       "  Not here: cache-misses, page-faults\n  12 exchanges could not be counted\n"
-		       "  Reading them costs 2 system calls in each exchange\n");
+	show_report();
 	pmc.slow = 1;
 	pmc.spike[0] = 3;
-	assert_section("\nHardware counters of an exchange, without the kernel's part:\n", PMC_SPIKE
-		       "  cycles                          10000.0              3  (did not count all the time: too low)\n"
-		       "  Not here: cache-misses, page-faults\n  12 exchanges could not be counted\n"
-		       "  Reading them costs 2 system calls in each exchange\n");
+	show_report();
 }
 
 /* ---- What the machine did ---------------------------------------------------------------------------------------- */
@@ -99,9 +84,6 @@ size_t __wrap_activity_differences(const struct activity *a, const struct activi
 	return count;
 }
 
-#define UNTIL_BREACH "\nWhat the machine did until the first breach:\n"
-#define DURING "\nWhat the machine did during the run:\n"
-
 static const struct activity_difference few[] = {
 	{ "Measuring thread", "involuntary switches", "", ACTIVITY_COUNTED, .delta = 3 },
 	{ "Measuring thread", "waited for the CPU", "ns", ACTIVITY_COUNTED, .delta = 18446744073709551615U },
@@ -111,12 +93,6 @@ static const struct activity_difference few[] = {
 	{ "veth0", "busy", "us", ACTIVITY_RESET, .from = 70, .to = 2 },
 	{ "veth0", "tx_lost", "", ACTIVITY_GONE, .from = 5 },
 };
-
-#define FEW                                                                                                     \
-	"  Measuring thread:\n    involuntary switches: 3\n    waited for the CPU: 18446744073709551615 ns\n"       \
-	"  CPU 1:\n    frequency: 3000000 -> 800000 kHz\n    governor: 1 -> 2\n"                                    \
-	"  veth0:\n    rx_missed: 70 -> 2 (how much was counted is not known)\n"                                    \
-	"    busy: 70 -> 2 us (how much was counted is not known)\n    tx_lost: cannot be read any more\n"
 
 static const struct activity_difference one[] = { { "Whole run", "packets", "", ACTIVITY_COUNTED, .delta = 1 } };
 
@@ -143,9 +119,7 @@ static void differences_of_each_kind(void **state)
 {
 	(void)state;
 	active();
-	assert_section(UNTIL_BREACH, FEW);
-	assert_no(text, "during the run");
-	assert_no(text, "Whole run");
+	show_report();
 }
 
 static void until_the_breach_and_during_the_run(void **state)
@@ -157,27 +131,21 @@ static void until_the_breach_and_during_the_run(void **state)
 	at_start.mark = 3;
 	at_breach.mark = 70;
 	at_end.mark = 18446744073709551615U;
-	assert_section("\nWhat the machine did until the first breach, as read after 70 packets:\n", FEW);
-	assert_section(DURING, "  Whole run:\n    packets: 1\n");
-	assert_no(text, "before the worst");
+	show_report();
+	show_report();
 	report.activity_before_worst = &at_start;
 	report.activity_worst = &at_end;
-	assert_section("What the machine did from the breach before the worst to the worst, as read after 3 and "
-		       "18446744073709551615 packets:\n",
-		       "  Whole run:\n    packets: 1\n");
+	show_report();
 	differences.end_count = 0;
-	assert_section("What the machine did from the breach before the worst to the worst, as read after 3 and "
-		       "18446744073709551615 packets:\n",
-		       "  Nothing that is counted here moved\n");
+	show_report();
 	differences.end_count = 1;
 	report.activity_before_worst = report.activity_worst = NULL;
 	/* There was none: only for who wants to know. */
 	report.activity_breach = NULL;
 	options.keep_going = false;
-	assert_no(written(0), "What the machine did");
+	show_report();
 	options.verbose = true;
-	assert_section(DURING, "  Whole run:\n    packets: 1\n");
-	assert_no(text, "until the first breach");
+	show_report();
 }
 
 /* The run ended before, or it was not asked for. */
@@ -186,13 +154,13 @@ static void no_reading_no_difference(void **state)
 	(void)state;
 	active();
 	report.activity_end = NULL;
-	assert_no(written(0), "What the machine did");
+	show_report();
 	report.activity_end = &at_end;
 	report.activity_start = NULL;
-	assert_no(written(0), "What the machine did");
+	show_report();
 	report.activity = NULL;
 	report.activity_start = &at_start;
-	assert_no(written(0), "What the machine did");
+	show_report();
 }
 
 static void more_differences_than_the_list_holds(void **state)
@@ -208,13 +176,9 @@ static void more_differences_than_the_list_holds(void **state)
 	active();
 	differences.until_breach = many;
 	differences.breach_count = 200;
-	assert_line(written(0), "    number 199: 1199");
-	assert_no(text, "more\n");
-	assert_int_equal(times_in(text, "  Many:\n"), 1);
+	show_report();
 	differences.breach_count = 201;
-	assert_line(written(0), "    number 199: 1199");
-	assert_line(text, "  and 1 more");
-	assert_no(text, "number 200");
+	show_report();
 }
 
 static void what_cannot_be_told_of_the_machine(void **state)
@@ -227,18 +191,16 @@ static void what_cannot_be_told_of_the_machine(void **state)
 	strcpy(activity.unreadable[0], "SMI count (/dev/cpu/1/msr: No such file or directory)");
 	strcpy(activity.unreadable[1], "frequency (no cpufreq)");
 	strcpy(activity.unreadable[2], "left over");
-	assert_section(UNTIL_BREACH, "  Whole run:\n    packets: 1\n");
+	show_report();
 	options.verbose = true;
-	assert_section(UNTIL_BREACH, "  Whole run:\n    packets: 1\n"
-		       "  Cannot tell: SMI count (/dev/cpu/1/msr: No such file or directory)\n"
-		       "  Cannot tell: frequency (no cpufreq)\n");
+	show_report();
 	options.verbose = false;
 	activity.counters_left_out = 5;
-	assert_section(UNTIL_BREACH, "  Whole run:\n    packets: 1\n  Left out for lack of room: 5 counters\n");
+	show_report();
 	activity.unreadables_left_out = 2;
-	assert_section(UNTIL_BREACH, "  Whole run:\n    packets: 1\n  Left out for lack of room: 7 counters\n");
+	show_report();
 	activity.counters_left_out = 0;
-	assert_section(UNTIL_BREACH, "  Whole run:\n    packets: 1\n  Left out for lack of room: 2 counters\n");
+	show_report();
 }
 
 #define ACTIVITY_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down_activity)
@@ -246,6 +208,7 @@ static void what_cannot_be_told_of_the_machine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(the_report_of_an_empty_run),
 		TEST(counters_without_a_spike),
 		TEST(counters_of_a_spike),
 		TEST(what_the_counters_are_not),
@@ -256,5 +219,5 @@ int main(void)
 		ACTIVITY_TEST(what_cannot_be_told_of_the_machine),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return golden_run(tests);
 }

@@ -5,11 +5,8 @@
 
 #include "fake_report.h"
 
-#define TITLE "\nDelays (us):      Samples        Min       Mean     Median       99th        Max    Stddev\n"
 #define RTT "  RTT                   4     10.000     16.500     12.000*    30.000*    30.000     7.921\n"
 #define IPDV "  RTT IPDV              3      2.000      6.667      2.000*    16.000*    16.000     6.600\n"
-#define FEW "  * fewer than ten samples are above it\n"
-#define LEGEND "  IPDV: between the delays of consecutive probes (RFC 3393); median and 99th within 1.6 %\n"
 
 static struct histogram planned[PLANNED];
 
@@ -57,25 +54,14 @@ static void three_ways(bool known)
 	}
 }
 
-#define WAYS                                                                                          \
-	"  Send delay            3      3.007      4.007      4.000*     5.000*     5.007     0.816\n" \
-	"  Receive delay         3      1.007      1.674      2.000*     2.000*     2.007     0.471\n"
-#define WAYS_IPDV                                                                                     \
-	"  Send IPDV             2      1.000      1.500      1.000*     2.000*     2.000     0.500\n" \
-	"  Receive IPDV          2      0.000      0.500      0.000*     1.000*     1.000     0.500\n"
-
-#define PARTS_IPDV                                                                                    \
-	"  Response IPDV         1      2.000      2.000      2.000*     2.000*     2.000     0.000\n" \
-	"  Network IPDV          1      0.050      0.050      0.050*     0.050*     0.050     0.000\n"
-
 static void the_round_trip_alone(void **state)
 {
 	(void)state;
 	four_round_trips();
-	assert_section(TITLE, RTT IPDV FEW LEGEND);
+	show_report();
 	/* Not where there is nothing. */
 	forget_samples(&histogram, 0, 0);
-	assert_no(written(0), "Delays (us)");
+	show_report();
 }
 
 /* The same responses of a reflector, two of which followed each other in a session. */
@@ -85,14 +71,12 @@ static void the_response_of_a_reflector(void **state)
 	four_round_trips();
 	options.role = ROLE_REFLECT;
 	memset(&exchange.variation, 0, sizeof(exchange.variation));
-	assert_section(TITLE, "  Response              4     10.000     16.500     12.000*    30.000*    30.000     7.921\n" FEW);
+	show_report();
 	variation_add(&exchange.variation.of[VARIATION_RESPONSE], 3000, 1, SOURCE_KERNEL);
 	variation_add(&exchange.variation.of[VARIATION_RESPONSE], 1000, 2, SOURCE_KERNEL);
-	assert_section(TITLE, "  Response              4     10.000     16.500     12.000*    30.000*    30.000     7.921\n"
-			      "  Response IPDV         1      2.000      2.000      2.000*     2.000*     2.000     0.000\n" FEW
-			      "  IPDV: between the delays of consecutive probes of one session (RFC 3393); median and 99th within 1.6 %\n");
+	show_report();
 	forget_samples(&histogram, 0, 0);
-	assert_no(written(0), "Delays (us)");
+	show_report();
 }
 
 static void one_sample_does_not_vary(void **state)
@@ -101,7 +85,7 @@ static void one_sample_does_not_vary(void **state)
 	options.role = ROLE_EMIT;
 	histogram_add(&histogram, 10000, 0);
 	variation_add(&exchange.variation.of[VARIATION_RTT], 10000, 0, SOURCE_KERNEL);
-	assert_section(TITLE, "  RTT                   1     10.000     10.000     10.000*    10.000*    10.000     0.000\n" FEW);
+	show_report();
 }
 
 static void all_that_there_is(void **state)
@@ -129,13 +113,7 @@ static void all_that_there_is(void **state)
 	histogram_add(&planned[PLANNED_LATE], 250, 0);
 	histogram_add(&planned[PLANNED_RTT], 99999, 0);
 	histogram_add(&planned[PLANNED_CALL], 1234, 0);
-	assert_section(TITLE, RTT WAYS
-		       "  Response              2      1.000      2.000      1.000*     3.000*     3.000     1.000\n"
-		       "  Network               2      9.000      9.250      9.000*     9.500*     9.500     0.250\n"
-		       "  Timer error           1      0.250      0.250      0.250*     0.250*     0.250     0.000\n"
-		       "  Send call             1      1.234      1.234      1.234*     1.234*     1.234     0.000\n"
-		       IPDV WAYS_IPDV PARTS_IPDV FEW
-		       "  Median and 99th of delays are lower edges of at most 0.010 us\n" LEGEND);
+	show_report();
 }
 
 /* Where the clocks are not related. */
@@ -144,9 +122,9 @@ static void ways_of_which_only_the_variation_is_known(void **state)
 	(void)state;
 	four_round_trips();
 	three_ways(false);
-	assert_section(TITLE, RTT IPDV WAYS_IPDV FEW "  Send and receive delay: not known, only their variation\n" LEGEND);
+	show_report();
 	exchange.one_way[0] = exchange.one_way[1] = NULL;
-	assert_section(TITLE, RTT IPDV WAYS_IPDV FEW "  Send and receive delay: not known, only their variation\n" LEGEND);
+	show_report();
 }
 
 static void what_is_not_in_it(void **state)
@@ -158,11 +136,7 @@ static void what_is_not_in_it(void **state)
 	histogram_add(&histogram, -1, 3); /* which the accounts tell */
 	exchange.variation.left_out = 41;
 	variation_add(&exchange.variation.of[VARIATION_RTT], INT64_MAX, 11, SOURCE_KERNEL);
-	assert_section(TITLE, RTT
-		       WAYS IPDV WAYS_IPDV FEW
-		       "  Median and 99th of delays are lower edges of at most 0.010 us\n  Not in Send delay: 1 that are negative\n" LEGEND
-		       "  In no IPDV but that of RTT: 41 samples around a clock that was set or is in doubt\n"
-		       "  Not in IPDV: 1 differences of more than 18 minutes\n");
+	show_report();
 }
 
 /* Two replies of one that does not tell when they left. */
@@ -179,17 +153,6 @@ static void what_its_program_tells(void)
 	}
 }
 
-#define AS_IT_TELLS "\nAs its program tells, by T2 and T3 in the replies (T3 is read before a reply is sent):\n"
-#define TOLD_TITLE "  (us)            Samples        Min       Mean     Median       99th        Max    Stddev\n"
-#define TOLD_ROWS                                                                                     \
-	"  Response              2      1.000      2.000      1.000*     2.976*     3.000     1.000\n" \
-	"  Network               2      8.950      8.975      8.950*     9.000*     9.000     0.025\n"
-#define TOLD_IPDV                                                                                     \
-	"  Receive IPDV          1      0.025      0.025      0.025*     0.025*     0.025     0.000\n" \
-	"  Response IPDV         1      2.000      2.000      2.000*     2.000*     2.000     0.000\n" \
-	"  Network IPDV          1      0.050      0.050      0.050*     0.050*     0.050     0.000\n"
-#define WITHIN "  Medians and 99ths are within 1.6 %\n"
-
 static void a_table_of_its_own_for_what_a_program_tells(void **state)
 {
 	struct told *t = &exchange.variation.told;
@@ -197,31 +160,27 @@ static void a_table_of_its_own_for_what_a_program_tells(void **state)
 	(void)state;
 	four_round_trips();
 	what_its_program_tells();
-	assert_section(TITLE, RTT IPDV FEW LEGEND);
-	assert_section(AS_IT_TELLS, TOLD_TITLE TOLD_ROWS TOLD_IPDV FEW WITHIN);
+	show_report();
+	show_report();
 	variation_count(&t->delay[TOLD_SEND], 3000);
 	t->negative[TOLD_RECEIVE] = 7;
 	t->bound_ns[0] = 1234;
 	t->bound_ns[1] = 77;
 	t->no_part = 5;
 	t->two_clocks = 6;
-	assert_section(AS_IT_TELLS, TOLD_TITLE
-		       "  Send delay            1      3.000      3.000      3.000*     3.000*     3.000     0.000\n" TOLD_ROWS TOLD_IPDV FEW WITHIN
-		       "  Send and receive delay are within +-1.234 us (at the end +-0.077)\n  Not in Receive delay: 7 that are negative\n"
-		       "  In none of these: 5 samples whose T3 - T2 is no part of the round trip\n"
-		       "  In none of these: 6 samples whose reply tells that T2 and T3 are of two clocks\n");
+	show_report();
 	/* With one that is known by stamps these are what counts. */
 	counter_add(&exchange.account.follow_up[FOLLOW_UP_THERE], 1);
-	assert_no(written(0), "As its program tells");
+	show_report();
 }
 
 static void a_program_that_tells_nothing(void **state)
 {
 	(void)state;
 	four_round_trips();
-	assert_no(written(0), "As its program tells");
+	show_report();
 	exchange.variation.told.two_clocks = 4;
-	assert_section(AS_IT_TELLS, "  In none of these: 4 samples whose reply tells that T2 and T3 are of two clocks\n");
+	show_report();
 }
 
 static void a_full_overflow_store(void **state)
@@ -230,7 +189,7 @@ static void a_full_overflow_store(void **state)
 	options.role = ROLE_EMIT;
 	options.histogram = false;
 	forget_samples(&histogram, 200 * NS_PER_US, HISTOGRAM_OVERFLOW_STORE + 1);
-	assert_section(TITLE, "  RTT              131073    200.000    200.000  >=100.000  >=100.000    200.000     0.000\n");
+	show_report();
 }
 
 static void it_fits_the_terminal(void **state)
@@ -238,11 +197,9 @@ static void it_fits_the_terminal(void **state)
 	(void)state;
 	four_round_trips();
 	width = 90;
-	assert_section(TITLE, RTT IPDV FEW LEGEND);
+	show_report();
 	width = 80;
-	assert_section("\nDelays (us):           Min       Mean     Median       99th        Max    Stddev\n",
-		       "  RTT               10.000     16.500     12.000*    30.000*    30.000     7.921\n"
-		       "  RTT IPDV           2.000      6.667      2.000*    16.000*    16.000     6.600\n" FEW LEGEND);
+	show_report();
 }
 
 #define ENDED(function) cmocka_unit_test_setup_teardown(function, set_up, end)
@@ -250,6 +207,7 @@ static void it_fits_the_terminal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(the_report_of_an_empty_run),
 		ENDED(the_round_trip_alone),
 		ENDED(the_response_of_a_reflector),
 		ENDED(one_sample_does_not_vary),
@@ -262,5 +220,5 @@ int main(void)
 		ENDED(it_fits_the_terminal),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return golden_run(tests);
 }
