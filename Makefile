@@ -119,7 +119,7 @@ build/test_%: build/sanitized/tests/unit/test_%.o $$(call objects_of,$$*)
 	$(CC) $(SANITIZE) $(foreach w,$(call field,$*,wraps),-Wl$(comma)--wrap=$(w)) $^ -o $@ -lcmocka $(LIBRARIES)
 
 # Writes the texts that tests compare with, tests/golden/: "git diff" shows what has changed.
-GOLDEN_TESTS = $(patsubst tests/unit/%.c,build/%,$(shell grep -l 'golden_run(tests)' $(wildcard tests/unit/test_*.c)))
+GOLDEN_TESTS = $(patsubst tests/unit/%.c,build/%,$(shell grep -lE 'return golden_run' $(wildcard tests/unit/test_*.c)))
 golden: $(GOLDEN_TESTS)
 	@mkdir -p tests/golden/unit
 	@for test in $^; do GOLDEN=write $$test >$$test.golden 2>&1 || { cat $$test.golden; exit 1; }; done

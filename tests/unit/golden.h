@@ -22,6 +22,7 @@ static struct {
 	bool writes;
 	char *file;		  /* what is expected: all sections, "" without a file */
 	char *text[GOLDEN_TESTS]; /* of each test */
+	bool ended[GOLDEN_TESTS]; /* not skipped */
 	FILE *out;		  /* to text[now] */
 } golden_state;
 
@@ -130,6 +131,7 @@ static inline void golden_test(void **state)
 	if (golden_state.out)
 		fclose(golden_state.out);
 	golden_state.out = NULL;
+	golden_state.ended[golden_state.now] = true;
 	if (golden_state.writes)
 		return;
 	expected = golden_expected(name);
@@ -188,7 +190,7 @@ static inline void golden_write(void)
 	}
 	for (size_t i = 0; i < golden_state.count; i++) {
 		const char *name = golden_state.tests[i].name;
-		char *text = golden_state.text[i] ? golden_state.text[i] : golden_expected(name);
+		char *text = golden_state.ended[i] ? golden_state.text[i] : golden_expected(name);
 
 		if (text)
 			fprintf(out, "== %s ==\n%s", name, text);
@@ -199,7 +201,8 @@ static inline void golden_write(void)
 }
 
 /* source: of the test program. */
-static inline int golden_run_tests(const char *source, const struct CMUnitTest *tests, size_t count)
+static inline int golden_run_tests(const char *source, const struct CMUnitTest *tests, size_t count, CMFixtureFunction set_up,
+				   CMFixtureFunction tear_down)
 {
 	struct CMUnitTest wrapped[GOLDEN_TESTS + 1];
 	const char *name = strrchr(source, '/'), *write = getenv("GOLDEN");
@@ -222,7 +225,7 @@ static inline int golden_run_tests(const char *source, const struct CMUnitTest *
 		wrapped[i].initial_state = (void *)&tests[i];
 	}
 	wrapped[count] = (struct CMUnitTest)cmocka_unit_test(golden_file_has_no_other_section);
-	failed = _cmocka_run_group_tests(name, wrapped, count + 1, NULL, NULL);
+	failed = _cmocka_run_group_tests(name, wrapped, count + 1, set_up, tear_down);
 	if (golden_state.writes && !failed)
 		golden_write();
 	free(golden_state.file);
@@ -231,6 +234,7 @@ static inline int golden_run_tests(const char *source, const struct CMUnitTest *
 	return failed;
 }
 
-#define golden_run(tests) golden_run_tests(__BASE_FILE__, tests, COUNT_OF(tests))
+#define golden_run_group(tests, set_up, tear_down) golden_run_tests(__BASE_FILE__, tests, COUNT_OF(tests), set_up, tear_down)
+#define golden_run(tests) golden_run_group(tests, NULL, NULL)
 
 #endif

@@ -6,8 +6,6 @@
 #include "doctor/files.c"
 #include "doctor/finding.c"
 
-#include "util.h"
-
 #include "fake_machine.h"
 
 /* ---- What the checks read with ----------------------------------------------------------------------------------- */
@@ -141,6 +139,17 @@ static unsigned count_lines(const char *name)
 	return count;
 }
 
+/* Headings and subjects alone: findings are those of this machine in part. */
+static void show_subjects(void)
+{
+	for (const char *line = said; *line; line = strchr(line, '\n') + 1) {
+		const int end = (int)strcspn(line, ":\n");
+
+		if (line[end] == ':')
+			golden("%.*s\n", end > 6 && line[5] == ' ' ? end - 6 : end, end > 6 && line[5] == ' ' ? line + 6 : line);
+	}
+}
+
 static void test_whole(void **state)
 {
 	char total[96];
@@ -151,10 +160,7 @@ static void test_whole(void **state)
 	fake.reading_ns = 1000;
 	fails = run_machine(true);
 	assert_int_equal(fails, 0);
-	assert_int_equal(strncmp(said, "NIC:\nok    stamps: hardware", 27), 0);
-	assert_non_null(strstr(said, "\n\nClock:\n"));
-	assert_non_null(strstr(said, "\n\nTracing:\nnote  tracefs: "));
-	assert_non_null(strstr(said, "\n\nRights:\nnote  capabilities: cannot tell"));
+	show_subjects();
 	for (const char *const *name = finding_names; name < finding_names + FINDINGS; name++)
 		count_lines(*name);
 	assert_true(count_lines("ok") > 5 && count_lines("note") > 10);
@@ -213,8 +219,8 @@ static void test_short(void **state)
 	assert_true(fake.now_ns < NS_PER_S / 2);
 	assert_true(n.changed);
 	assert_true(count_lines("warn") >= 2);
-	assert_non_null(strstr(said, "warn  watchdog: nmi_watchdog 1 ("));
 	assert_int_equal(count_lines("ok") + count_lines("note"), 0);
+	assert_non_null(strstr(said, "watchdog"));
 	assert_null(strstr(said, ":\n"));
 	assert_true(fcntl(n.control_fd, F_GETFD) >= 0);
 	n.changed = false;
@@ -270,5 +276,5 @@ int main(void)
 	};
 
 	util_seed();
-	return cmocka_run_group_tests_name("check", tests, make_machine, remove_machine);
+	return golden_run_group(tests, make_machine, remove_machine);
 }

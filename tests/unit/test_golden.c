@@ -74,7 +74,7 @@ static int failures(const char *file, const char *mode)
 		memset(&golden_state, 0, sizeof(golden_state));
 		setenv("GOLDEN", mode, 1);
 		status = freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr) ?
-			 golden_run_tests("tests/unit/test_probe.c", tests, COUNT_OF(tests)) : 99;
+			 golden_run_tests("tests/unit/test_probe.c", tests, COUNT_OF(tests), NULL, NULL) : 99;
 		_exit(status);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -107,7 +107,7 @@ static void it_writes_what_it_then_expects(void **state)
 	char text[256];
 
 	(void)state;
-	assert_int_equal(failures("== says_four ==\nfour\n" THREE, "write"), 0);
+	assert_int_equal(failures("== says_four ==\nfour\n== says_nothing ==\nx\n" THREE, "write"), 0);
 	FILE *in = fopen(GOLDEN_FILE, "r");
 
 	assert_non_null(in);
