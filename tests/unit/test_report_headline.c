@@ -7,7 +7,7 @@
 
 static struct verdict verdict;
 
-static const char *headline(void)
+static void headline(void)
 {
 	size_t bytes;
 	free(text);
@@ -16,7 +16,7 @@ static const char *headline(void)
 	histogram_finish(&histogram);
 	headline_write(out, &report);
 	fclose(out);
-	return text;
+	golden("%s", text);
 }
 
 static void lasted(int64_t ns)
@@ -36,18 +36,17 @@ static void a_run_to_quote(void **state)
 		histogram_add(&histogram, 16449, 20000 + i);
 	histogram_add(&histogram, 34439, 27246923);
 	lasted(600 * NS_PER_S + 120 * NS_PER_MS);
-	assert_string_equal(headline(), "RTT p50 11.2 us, p99.9 16.4 us, max 34.4 us (#27246923) of 11,000 samples in 600 s, 0 lost\n");
+	headline();
 	report.verdict = &verdict;
 	counter_add(&exchange.account.lost, 1234567);
-	assert_string_equal(headline(), "RTT p50 11.2 us, p99.9 16.4 us, max 34.4 us (#27246923) of 11,000 samples in 600 s, "
-			    "1,234,567 lost: trusted\n");
+	headline();
 	verdict.level = VERDICT_DOUBTFUL;
-	assert_non_null(strstr(headline(), "lost: doubtful\n"));
+	headline();
 	verdict.level = VERDICT_VOID;
-	assert_non_null(strstr(headline(), "lost: void\n"));
+	headline();
 	/* Who answers does not know what was lost. */
 	options.role = ROLE_REFLECT;
-	assert_string_equal(headline(), "Response p50 11.2 us, p99.9 16.4 us, max 34.4 us (#27246923) of 11,000 samples in 600 s: void\n");
+	headline();
 }
 
 static void what_there_is_too_little_of(void **state)
@@ -55,17 +54,17 @@ static void what_there_is_too_little_of(void **state)
 	(void)state;
 	options.role = ROLE_REFLECT;
 	forget_samples(&histogram, 5500, 10000);
-	assert_string_equal(headline(), "Response p50 5.50 us, p99.9 5.50 us, max 5.50 us (#0) of 10,000 samples in 0 s\n");
+	headline();
 	forget_samples(&histogram, 5500, 9999);
-	assert_string_equal(headline(), "Response p50 5.50 us, p99.9 5.50 us, max 5.50 us (#0) of 9,999 samples (too few for p99.9) in 0 s\n");
+	headline();
 	forget_samples(&histogram, 5500, 1);
-	assert_string_equal(headline(), "Response p50 5.50 us, p99.9 5.50 us, max 5.50 us (#0) of 1 sample (too few for p99.9) in 0 s\n");
+	headline();
 	forget_samples(&histogram, 0, 0);
-	assert_string_equal(headline(), "Response not known: no samples in 0 s\n");
+	headline();
 	options.role = ROLE_EMIT;
 	counter_add(&exchange.account.lost, 12);
 	lasted(3 * NS_PER_S);
-	assert_string_equal(headline(), "RTT not known: no samples in 3 s, 12 lost\n");
+	headline();
 }
 
 static void bounds_are_told(void **state)
@@ -73,25 +72,18 @@ static void bounds_are_told(void **state)
 	(void)state;
 	options.role = ROLE_REFLECT;
 	forget_samples(&histogram, 200 * NS_PER_US, HISTOGRAM_OVERFLOW_STORE + 1);
-	assert_string_equal(headline(), "Response p50 >= 100.0 us, p99.9 >= 100.0 us, max 200.0 us (#0) of 131,073 samples in 0 s\n");
+	headline();
 }
 
 static void times_as_somebody_says_them(void **state)
 {
-	static const struct {
-		int64_t ns;
-		const char *end;
-	} rows[] = {
-		{ 0, " in 0 s\n" }, { 999, " in 0 s\n" }, { 12 * NS_PER_MS, " in 0.012 s\n" }, { 2529 * NS_PER_MS, " in 2.53 s\n" },
-		{ 10 * NS_PER_S, " in 10 s\n" }, { 99994 * NS_PER_MS, " in 100 s\n" }, { 86400 * NS_PER_S + 1, " in 86400 s\n" },
-	};
+	static const int64_t ns[] = { 0, 999, 12 * NS_PER_MS, 2529 * NS_PER_MS, 10 * NS_PER_S, 99994 * NS_PER_MS, 86400 * NS_PER_S + 1 };
 
 	(void)state;
 	options.role = ROLE_REFLECT;
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		lasted(rows[i].ns);
+	for (size_t i = 0; i < COUNT_OF(ns); i++) {
+		lasted(ns[i]);
 		headline();
-		assert_string_equal(text + strlen(text) - strlen(rows[i].end), rows[i].end);
 	}
 }
 
@@ -104,5 +96,5 @@ int main(void)
 		TEST(times_as_somebody_says_them),
 	};
 
-	return cmocka_run_group_tests_name("headline", tests, NULL, NULL);
+	return golden_run(tests);
 }

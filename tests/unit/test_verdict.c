@@ -3,6 +3,7 @@
 /* The verdict: each reason alone, at its limit and one above it, all together, and what must not be one. */
 #include "report/verdict.c"
 
+#include "golden.h"
 #include "host/activity.h"
 #include "host/clock_peer.h"
 #include "host/link.h"
@@ -120,6 +121,7 @@ static const char *reached(void)
 	for (unsigned i = 0; i < verdict.reasons; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s (%s)", i ? "; " : "", verdict.reason[i].name,
 			 verdict.reason[i].text);
+	golden("%s\n", *text ? text : "no reason");
 	return text;
 }
 
@@ -133,18 +135,19 @@ static const char *unjudged(void)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i ? "; " : "", verdict.unjudged[i].name);
 		assert_string_equal(verdict.unjudged[i].text, "");
 	}
+	golden("not judged: %s\n", text);
 	return text;
 }
 
-static void assert_doubtful(const char *reasons)
+static void assert_doubtful(void)
 {
-	assert_string_equal(reached(), reasons);
+	reached();
 	assert_int_equal(verdict.level, VERDICT_DOUBTFUL);
 }
 
-static void assert_void(const char *reasons)
+static void assert_void(void)
 {
-	assert_string_equal(reached(), reasons);
+	reached();
 	assert_int_equal(verdict.level, VERDICT_VOID);
 }
 
@@ -158,7 +161,7 @@ static void without_a_fault(void **state)
 {
 	(void)state;
 	assert_trusted();
-	assert_string_equal(unjudged(), "");
+	unjudged();
 }
 
 /* ---- The samples ----------------------------------------------------------------------------------------------------- */
@@ -172,7 +175,7 @@ static void nothing_recorded(void **state)
 {
 	(void)state;
 	set(&exchange.account.recorded, 0);
-	assert_void("nothing was recorded (1000 packets sent)");
+	assert_void();
 	set(&exchange.account.recorded, 1);
 	assert_trusted();
 }
@@ -182,9 +185,9 @@ static void stamps_missing(void **state)
 	(void)state;
 	set(&exchange.account.recorded, 1999999);
 	set(&exchange.account.unstamped, 1);
-	assert_doubtful("stamps are missing (1 of 2000000 samples, less than 0.0001 %)");
+	assert_doubtful();
 	options.stamp = SOURCE_KERNEL;
-	assert_doubtful("stamps are missing (1 of 2000000 samples, less than 0.0001 %)");
+	assert_doubtful();
 	options.stamp = SOURCE_USER;
 	assert_trusted();
 }
@@ -200,7 +203,7 @@ static void most_stamps_missing(void **state)
 	reached();
 	assert_int_equal(verdict.level, VERDICT_DOUBTFUL);
 	set(&exchange.account.unstamped, 6);
-	assert_non_null(strstr(reached(), "most stamps are missing (55 % of the samples); stamps are missing (6 of 11 samples, 55 %)"));
+	reached();
 	assert_int_equal(verdict.level, VERDICT_VOID);
 	/* Where percent cannot be told from half. */
 	set(&exchange.account.recorded, UINT32_MAX);
@@ -213,14 +216,14 @@ static void unmatched(void **state)
 {
 	(void)state;
 	set(&exchange.account.stamp_unmatched, 1);
-	assert_doubtful("stamps did not match (1 transmit stamps of no packet in flight)");
+	assert_doubtful();
 }
 
 static void negative(void **state)
 {
 	(void)state;
 	set(&exchange.account.negative, 1);
-	assert_doubtful("latencies were negative (1 not recorded)");
+	assert_doubtful();
 }
 
 static void times_out_of_order(void **state)
@@ -229,10 +232,10 @@ static void times_out_of_order(void **state)
 	set(&exchange.account.disordered, 1);
 	static struct histogram network = { .negatives = 3 };
 
-	assert_doubtful("times were out of order (1 samples left out of the stages)");
+	assert_doubtful();
 	options.role = ROLE_EMIT;
 	exchange.stage[STAGE_NETWORK] = &network;
-	assert_doubtful("times were out of order (1 samples left out of the stages, 3 negative times of response or network)");
+	assert_doubtful();
 	exchange.stage[STAGE_NETWORK] = NULL;
 	exchange.has_stages = false;
 	assert_trusted();
@@ -259,7 +262,7 @@ static void the_reflectors_clock(void **state)
 	assert_trusted();
 	peer_event(PEER_JUMPED, &peer.jumps);
 	set(&exchange.account.follow_up[FOLLOW_UP_STEPPED], 17);
-	assert_doubtful("the reflector's clock was set (1 times, 17 samples left out of response and network)");
+	assert_doubtful();
 	peer_event(PEER_STOOD, &peer.stands);
 	reached();
 	assert_int_equal(verdict.level, VERDICT_VOID);
@@ -271,7 +274,7 @@ static void the_reflectors_clock(void **state)
 	assert_string_equal(verdict.reason[0].name, "the reflector's clock runs at a wrong rate");
 	/* What was left out without an event is a reason too: T3 that was no part of the round trip. */
 	memset(&peer, 0, sizeof(peer));
-	assert_doubtful("the reflector's stamps contradict each other (17 samples left out of response and network)");
+	assert_doubtful();
 	/* Of what this host's clock did it is not the reason. */
 	peer_event(PEER_JUMPED, &peer.jumps);
 	clocks.steps_kept = 1;
@@ -281,7 +284,7 @@ static void the_reflectors_clock(void **state)
 	exchange.peer = NULL;
 	set(&exchange.account.doubted, 4);
 	exchange.doubted_seq = 77;
-	assert_doubtful("the reflector doubts its clock (4 replies, the first to packet 77)");
+	assert_doubtful();
 }
 
 static void threshold_not_judged(void **state)
@@ -291,9 +294,9 @@ static void threshold_not_judged(void **state)
 	options.threshold_on = FIGURE_NETWORK;
 	assert_trusted();
 	set(&exchange.account.unjudged, 1);
-	assert_doubtful("a threshold was not judged (1 of 1000 samples, network time not known)");
+	assert_doubtful();
 	options.threshold_on = FIGURE_RESPONSE;
-	assert_doubtful("a threshold was not judged (1 of 1000 samples, response time not known)");
+	assert_doubtful();
 	/* The round trip is always there, and without a threshold nothing was to be judged. */
 	options.threshold_on = FIGURE_RTT;
 	assert_trusted();
@@ -309,18 +312,18 @@ static void unbalanced(void **state)
 {
 	(void)state;
 	facts.balanced = false;
-	assert_void("the accounts do not balance (a fault of rant, please report it)");
+	assert_void();
 }
 
 static void log_incomplete(void **state)
 {
 	(void)state;
 	transactions.left_out = 1;
-	assert_doubtful("the log is incomplete (1 records left out)");
+	assert_doubtful();
 	facts.log_unwritten = 41;
-	assert_doubtful("the log is incomplete (42 records left out)");
+	assert_doubtful();
 	transactions.left_out = 0;
-	assert_doubtful("the log is incomplete (41 records left out)");
+	assert_doubtful();
 	facts.log_unwritten = 0;
 	assert_trusted();
 	transactions.left_out = 1;
@@ -337,8 +340,7 @@ static void overflow_full(void **state)
 	stage.overflow_capacity = 1000;
 	assert_trusted();
 	histogram.overflows++;
-	assert_doubtful("the overflow store was full (1 samples above --overflow were not kept, so that percentiles among them are "
-			"bounds)");
+	assert_doubtful();
 	/* A stage has less room, and its bounds are marked where they stand. */
 	histogram.overflows--;
 	stage.overflows = 1001;
@@ -351,7 +353,7 @@ static void filter_refused(void **state)
 {
 	(void)state;
 	facts.setting[0][2] = facts.setting[1][2] = 12;
-	assert_void("the NIC does not stamp what was asked (transmit 'on', receive 'ptpv2-event')");
+	assert_void();
 	options.no_tx_stamps = true;
 	assert_trusted();
 	options.no_tx_stamps = false;
@@ -363,8 +365,7 @@ static void setting_changed(void **state)
 {
 	(void)state;
 	facts.setting[1][1] = 0;
-	assert_doubtful("the NIC's setting was changed during the run (from transmit 'on', receive 'all' to transmit 'off', receive "
-			"'all')");
+	assert_doubtful();
 	options.stamp = SOURCE_KERNEL;
 	assert_trusted();
 }
@@ -376,11 +377,11 @@ static void setting_untold(void **state)
 	facts.setting[0][1] = facts.setting[1][2] = 0;
 	facts.setting_error[0] = facts.setting_error[1] = -EOPNOTSUPP;
 	assert_trusted();
-	assert_string_equal(unjudged(), "the NIC does not stamp what was asked; the NIC's setting was changed during the run");
+	unjudged();
 	facts.setting[0][1] = 1;
 	facts.setting_error[0] = 0;
 	assert_trusted();
-	assert_string_equal(unjudged(), "the NIC's setting was changed during the run");
+	unjudged();
 }
 
 static void driver_lost_stamps(void **state)
@@ -391,7 +392,7 @@ static void driver_lost_stamps(void **state)
 	/* That these were given is no trouble. */
 	tell_counted("stamps of eth0", "transmit stamps given", 1000);
 	tell_counted("driver statistics of eth0", "tx_stamps", 1000);
-	assert_doubtful("the driver lost stamps (tx_hwtstamp_skipped 12, transmit stamps lost 3)");
+	assert_doubtful();
 	options.stamp = SOURCE_KERNEL;
 	assert_trusted();
 }
@@ -403,9 +404,9 @@ static void drops(void **state)
 	tell_counted("interface eth0", "receive FIFO errors", 1);
 	tell_counted("driver statistics of eth0", "rx_steer_missed_packets", 77);
 	tell_counted("softirqs on CPU 3", "dropped", 77);
-	assert_doubtful("the NIC counted errors or drops (rx_queue_0_drops 2, receive FIFO errors 1)");
+	assert_doubtful();
 	options.stamp = SOURCE_USER;
-	assert_doubtful("the NIC counted errors or drops (rx_queue_0_drops 2, receive FIFO errors 1)");
+	assert_doubtful();
 }
 
 /* A driver that began anew has counted at least what it has now; one that cannot be read any more says nothing. */
@@ -416,7 +417,7 @@ static void drops_of_a_reset_driver(void **state)
 	tell("interface eth0", "receive errors", "", ACTIVITY_RESET, 0, 9, 0);
 	assert_trusted();
 	told[1].to = 4;
-	assert_doubtful("the NIC counted errors or drops (receive errors 4)");
+	assert_doubtful();
 }
 
 /* 10 s have 11 begun seconds. */
@@ -426,7 +427,7 @@ static void receive_drops(void **state)
 	tell_counted("interface eth0", "receive drops", 11);
 	assert_trusted();
 	told[0].delta = 12;
-	assert_doubtful("packets were dropped on receipt (12)");
+	assert_doubtful();
 }
 
 /* ---- The clocks ------------------------------------------------------------------------------------------------------ */
@@ -435,11 +436,11 @@ static void clock_steps(void **state)
 {
 	(void)state;
 	set(&clocks.track[CLOCK_OF_NIC].steps, 2);
-	assert_doubtful("a clock was set (the NIC's clock 2 times)");
+	assert_doubtful();
 	set(&exchange.account.stepped, 5);
-	assert_doubtful("a clock was set (the NIC's clock 2 times, 5 samples left out)");
+	assert_doubtful();
 	set(&clocks.track[CLOCK_OF_SYSTEM].steps, 1);
-	assert_doubtful("a clock was set (the NIC's clock 2 times, CLOCK_REALTIME 1 times, 5 samples left out)");
+	assert_doubtful();
 }
 
 /* The system's clock matters where its times do, the NIC's where it stamps. */
@@ -447,11 +448,11 @@ static void clock_steps_that_matter(void **state)
 {
 	(void)state;
 	set(&clocks.track[CLOCK_OF_SYSTEM].steps, 1);
-	assert_doubtful("a clock was set (CLOCK_REALTIME 1 times)");
+	assert_doubtful();
 	exchange.stage[0] = NULL;
 	assert_trusted();
 	options.stamp = SOURCE_USER;
-	assert_doubtful("a clock was set (CLOCK_REALTIME 1 times)");
+	assert_doubtful();
 	options.stamp = SOURCE_KERNEL;
 	set(&clocks.track[CLOCK_OF_SYSTEM].steps, 0);
 	set(&clocks.track[CLOCK_OF_NIC].steps, 1);
@@ -463,10 +464,9 @@ static void clocks_unwatched(void **state)
 	(void)state;
 	facts.clocks = NULL;
 	assert_trusted();
-	assert_string_equal(unjudged(), "a clock was set; the NIC's clock stood still; the NIC's clock runs at a wrong rate; the "
-			    "NIC's clock could not be read");
+	unjudged();
 	set(&exchange.account.stepped, 1);
-	assert_doubtful("a clock was set (1 samples left out)");
+	assert_doubtful();
 }
 
 static void standstill(void **state)
@@ -474,14 +474,13 @@ static void standstill(void **state)
 	(void)state;
 	set(&clocks.track[CLOCK_OF_NIC].standstills, 1);
 	clocks.track[CLOCK_OF_NIC].stood_ns = 1500 * NS_PER_MS;
-	assert_void("the NIC's clock stood still (1 times, 1.500 s in all)");
+	assert_void();
 	options.stamp = SOURCE_KERNEL;
 	assert_trusted();
 	options.stamp = SOURCE_HARDWARE;
 	clocks.phc_fd = -1;
 	assert_trusted();
-	assert_string_equal(unjudged(), "the NIC's clock stood still; the NIC's clock runs at a wrong rate; the NIC's clock could "
-			    "not be read");
+	unjudged();
 }
 
 static void spell(double ppb, int64_t from_ns, int64_t to_ns)
@@ -497,17 +496,16 @@ static void wrong_rate(void **state)
 {
 	(void)state;
 	spell(-2e8, NS_PER_S, 3 * NS_PER_S + 100 * NS_PER_MS);
-	assert_void("the NIC's clock runs at a wrong rate (20.0 % slow, for 2.1 s at least)");
+	assert_void();
 	set(&exchange.account.stepped, 7);
-	assert_void("the NIC's clock runs at a wrong rate (20.0 % slow, for 2.1 s at least)");
+	assert_void();
 	set(&clocks.track[CLOCK_OF_SYSTEM].steps, 1);
-	assert_void("a clock was set (CLOCK_REALTIME 1 times); the NIC's clock runs at a wrong rate (20.0 % slow, for 2.1 s at "
-		    "least)");
+	assert_void();
 	set(&clocks.track[CLOCK_OF_SYSTEM].steps, 0);
 	spell(5e6, 10 * NS_PER_S, 11 * NS_PER_S);
-	assert_void("the NIC's clock runs at a wrong rate (20.0 % slow, for 3.1 s at least)");
+	assert_void();
 	spell(1e9, 20 * NS_PER_S, 21 * NS_PER_S);
-	assert_void("the NIC's clock runs at a wrong rate (100.0 % fast, for 4.1 s at least)");
+	assert_void();
 	options.stamp = SOURCE_KERNEL;
 	set(&exchange.account.stepped, 0);
 	assert_trusted();
@@ -520,9 +518,9 @@ static void clock_unread(void **state)
 	clocks.failure = EBUSY;
 	assert_trusted();
 	clocks.readings = 99;
-	assert_doubtful("the NIC's clock could not be read (10 of 99 readings failed, the last: Device or resource busy)");
+	assert_doubtful();
 	clocks.failure = ESTALE;
-	assert_doubtful("the NIC's clock could not be read (10 of 99 readings failed, the last: a clock was set while it was read)");
+	assert_doubtful();
 	options.stamp = SOURCE_KERNEL;
 	assert_trusted();
 }
@@ -534,13 +532,13 @@ static void moved(void **state)
 	(void)state;
 	tell_counted("measuring thread", "migrations to another CPU", 2);
 	facts.thread[1].cpu = 5;
-	assert_doubtful("the measuring thread was moved to another CPU (2 times, from CPU 3 to CPU 5)");
+	assert_doubtful();
 	/* There and back. */
 	facts.thread[1].cpu = 3;
-	assert_doubtful("the measuring thread was moved to another CPU (2 times, on CPU 3 at the start and at the end)");
+	assert_doubtful();
 	/* Before the loop or after it. */
 	facts.thread[1].switches = 10;
-	assert_doubtful("the measuring thread was moved to another CPU (1 times, on CPU 3 at the start and at the end)");
+	assert_doubtful();
 	facts.thread[1].switches = 9;
 	assert_trusted();
 }
@@ -550,9 +548,9 @@ static void moved_by_its_cpu(void **state)
 {
 	(void)state;
 	facts.thread[1].cpu = 5;
-	assert_doubtful("the measuring thread was moved to another CPU (1 times, from CPU 3 to CPU 5)");
+	assert_doubtful();
 	facts.activity = NULL;
-	assert_doubtful("the measuring thread was moved to another CPU (1 times, from CPU 3 to CPU 5)");
+	assert_doubtful();
 	facts.thread[1].cpu = -1;
 	assert_trusted();
 }
@@ -564,14 +562,14 @@ static void waited(void **state)
 	tell("measuring thread", "waited for the CPU", "ns", ACTIVITY_COUNTED, 100 * NS_PER_MS, 0, 0);
 	assert_trusted();
 	told[0].delta++;
-	assert_doubtful("the measuring thread had to wait for its CPU (0.100 s, 1.0 % of the run)");
+	assert_doubtful();
 	facts.thread[1].at_ns = facts.thread[0].at_ns + 20 * NS_PER_MS; /* a short run */
 	told[0].delta = 10 * NS_PER_MS - 1;
 	assert_trusted();
 	told[0].delta++;
-	assert_doubtful("the measuring thread had to wait for its CPU (0.010 s, 50.0 % of the run)");
+	assert_doubtful();
 	told[0].delta = 36320 * NS_PER_US; /* not in the run alone */
-	assert_doubtful("the measuring thread had to wait for its CPU (0.036 s, in a run of 0.020 s and right before and after it)");
+	assert_doubtful();
 	facts.thread[1].at_ns = facts.thread[0].at_ns;
 	assert_trusted();
 }
@@ -581,7 +579,7 @@ static void heat(void **state)
 	(void)state;
 	tell_counted("CPU 3", "core throttled by heat", 1);
 	tell("CPU 3", "core throttled by heat", "ms", ACTIVITY_COUNTED, 40, 0, 40);
-	assert_doubtful("the CPU was throttled by heat (core throttled by heat 1)");
+	assert_doubtful();
 }
 
 static void frequency(void **state)
@@ -590,39 +588,39 @@ static void frequency(void **state)
 	tell("CPU 3", "frequency", "kHz", ACTIVITY_CHANGED, 0, 2000000, 1900000);
 	assert_trusted();
 	told[0].to--;
-	assert_doubtful("the CPU's frequency changed (from 2000 to 1899 MHz)");
+	assert_doubtful();
 	told[0].from = 800000;
 	told[0].to = 3000000;
-	assert_doubtful("the CPU's frequency changed (from 800 to 3000 MHz)");
+	assert_doubtful();
 }
 
 static void lock_failed(void **state)
 {
 	(void)state;
 	facts.lock_error = -ENOMEM;
-	assert_doubtful("memory is not locked (Cannot allocate memory)");
+	assert_doubtful();
 }
 
 static void faults(void **state)
 {
 	(void)state;
 	facts.thread[1].minor_faults += 1;
-	assert_doubtful("page faults during the run (1)");
+	assert_doubtful();
 	facts.thread[1].major_faults += 2;
-	assert_doubtful("page faults during the run (3, 2 of them from disk)");
+	assert_doubtful();
 	facts.thread[0].known = false;
 	assert_trusted();
-	assert_string_equal(unjudged(), "page faults during the run");
+	unjudged();
 }
 
 static void not_resident(void **state)
 {
 	(void)state;
 	facts.absent_bytes = 4096;
-	assert_doubtful("memory of histogram or log is not resident (4 kB)");
+	assert_doubtful();
 	facts.absent_bytes = -ENOMEM;
 	assert_trusted();
-	assert_string_equal(unjudged(), "memory of histogram or log is not resident");
+	unjudged();
 }
 
 /* What cannot be read is neither trusted nor blamed. */
@@ -632,9 +630,7 @@ static void machine_unread(void **state)
 	tell_counted("interface eth0", "receive errors", 1);
 	facts.activity_end = NULL;
 	assert_trusted();
-	assert_string_equal(unjudged(), "the driver lost stamps; the NIC counted errors or drops; packets were dropped on receipt; "
-			    "the measuring thread was moved to another CPU; the measuring thread had to wait for its CPU; "
-			    "the CPU was throttled by heat; the CPU's frequency changed");
+	unjudged();
 }
 
 static void parts_unread(void **state)
@@ -648,14 +644,13 @@ static void parts_unread(void **state)
 	for (unsigned i = 0; i < COUNT_OF(texts); i++)
 		strcpy(activity.unreadable[activity.unreadables++], texts[i]);
 	assert_trusted();
-	assert_string_equal(unjudged(), "the driver lost stamps; the measuring thread was moved to another CPU; the measuring thread "
-			    "had to wait for its CPU; the CPU was throttled by heat; the CPU's frequency changed");
+	unjudged();
 	/* The driver counts them in one of two places. */
 	activity.unreadable[0][0] = 'x';
-	assert_null(strstr(unjudged(), "lost stamps"));
+	unjudged();
 	/* What was seen is said all the same. */
 	facts.thread[1].cpu = 0;
-	assert_doubtful("the measuring thread was moved to another CPU (1 times, from CPU 3 to CPU 0)");
+	assert_doubtful();
 	activity.unreadables = 0;
 }
 
@@ -664,7 +659,7 @@ static void thread_not_pinned(void **state)
 	(void)state;
 	activity.cpu = -1;
 	assert_trusted();
-	assert_string_equal(unjudged(), "the CPU was throttled by heat; the CPU's frequency changed");
+	unjudged();
 }
 
 static void thread_is_read(void **state)
@@ -896,5 +891,5 @@ int main(void)
 		cmocka_unit_test(counters_have_these_names),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return golden_run(tests);
 }
