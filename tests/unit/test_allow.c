@@ -3,7 +3,7 @@
 /* Whom a reflector answers: --allow and the limits as options, and membership against an oracle that goes bit by bit. */
 #include "options.h"
 
-#include "util.h"
+#include "golden.h"
 
 #include <arpa/inet.h>
 
@@ -146,45 +146,45 @@ static void against_the_oracle(void **state)
 static void what_is_refused(void **state)
 {
 	static const struct {
-		const char *option, *value, *says;
+		const char *option, *value;
 	} rows[] = {
-		{ "--allow", "", "--allow: '' is not an IPv4 prefix: give an IP address, or a prefix such as 192.0.2.0/24 or 2001:db8::/32\n" },
-		{ "--allow", "/8", "is not an IPv4 prefix" },
-		{ "--allow", "10.0.0/8", "is not an IPv4 prefix" },
-		{ "--allow", "10.0.0.0.0/8", "is not an IPv4 prefix" },
-		{ "--allow", " 10.0.0.0/8", "is not an IPv4 prefix" },
-		{ "--allow", "example.org", "is not an IPv4 prefix" },
-		{ "--allow", "100.100.100.1000", "is not an IPv4 prefix" },
-		{ "--allow", "1111111111111111111111111111/8", "is not an IPv4 prefix" },
-		{ "--allow", "2001:db8::/129", "has no length of 0 to 128" },
-		{ "--allow", "2001:db8::/", "has no length of 0 to 128" },
-		{ "--allow", "2001:db8::/1000", "has no length of 0 to 128" },
-		{ "--allow", "2001:db8::/-1", "has no length of 0 to 128" },
-		{ "--allow", "2001:db8::1/64", "has bits set behind its length" },
-		{ "--allow", "2001:db8:8000::/32", "has bits set behind its length" },
-		{ "--allow", "2001:db8::x/64", "'2001:db8::x/64' is not an IPv6 prefix: give" },
-		{ "--allow", "fe80::1%eth0", "is not an IPv6 prefix" },
-		{ "--allow", "0000:0000:0000:0000:0000:0000:0000:0000:0000:0000/8", "is not an IPv6 prefix" },
-		{ "--allow", "10.0.0.0/", "has no length of 0 to 32" },
-		{ "--allow", "10.0.0.0/33", "has no length of 0 to 32" },
-		{ "--allow", "10.0.0.0/-1", "has no length of 0 to 32" },
-		{ "--allow", "10.0.0.0/008", "has no length of 0 to 32" },
-		{ "--allow", "10.0.0.0/8/8", "has no length of 0 to 32" },
-		{ "--allow", "10.0.0.0/4294967304", "has no length of 0 to 32" },
-		{ "--allow", "10.0.0.0/255.0.0.0", "has no length of 0 to 32" },
-		{ "--allow", "10.0.0.1/24", "'10.0.0.1/24' has bits set behind its length: give" },
-		{ "--allow", "0.0.0.1/0", "has bits set behind its length" },
-		{ "--rate-limit", "0", "--rate-limit: '0' is out of range: give 1 to 1000000 requests/s\n" },
-		{ "--rate-limit", "1000001", "is out of range" },
-		{ "--sessions", "0", "--sessions: '0' is out of range: give 1 to 1024\n" },
-		{ "--sessions", "1025", "is out of range" },
+		{ "--allow", "" },
+		{ "--allow", "/8" },
+		{ "--allow", "10.0.0/8" },
+		{ "--allow", "10.0.0.0.0/8" },
+		{ "--allow", " 10.0.0.0/8" },
+		{ "--allow", "example.org" },
+		{ "--allow", "100.100.100.1000" },
+		{ "--allow", "1111111111111111111111111111/8" },
+		{ "--allow", "2001:db8::/129" },
+		{ "--allow", "2001:db8::/" },
+		{ "--allow", "2001:db8::/1000" },
+		{ "--allow", "2001:db8::/-1" },
+		{ "--allow", "2001:db8::1/64" },
+		{ "--allow", "2001:db8:8000::/32" },
+		{ "--allow", "2001:db8::x/64" },
+		{ "--allow", "fe80::1%eth0" },
+		{ "--allow", "0000:0000:0000:0000:0000:0000:0000:0000:0000:0000/8" },
+		{ "--allow", "10.0.0.0/" },
+		{ "--allow", "10.0.0.0/33" },
+		{ "--allow", "10.0.0.0/-1" },
+		{ "--allow", "10.0.0.0/008" },
+		{ "--allow", "10.0.0.0/8/8" },
+		{ "--allow", "10.0.0.0/4294967304" },
+		{ "--allow", "10.0.0.0/255.0.0.0" },
+		{ "--allow", "10.0.0.1/24" },
+		{ "--allow", "0.0.0.1/0" },
+		{ "--rate-limit", "0" },
+		{ "--rate-limit", "1000001" },
+		{ "--sessions", "0" },
+		{ "--sessions", "1025" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		assert_int_equal(PARSE(rows[i].option, rows[i].value), -EINVAL);
-		if (!strstr(said, rows[i].says) || strchr(said, '\n')[1])
-			fail_msg("'%s' says %s", rows[i].value, said);
+		golden("%s", said);
+		assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
 	}
 }
 
@@ -198,22 +198,22 @@ static void at_most_32_prefixes(void **state)
 	assert_int_equal(parse(args, 64), 0);
 	assert_int_equal(o.allow.prefixes, 32);
 	assert_int_equal(parse(args, 66), -EINVAL);
-	assert_non_null(strstr(said, "'10.1.0.0/16' is one more than the 32 that are allowed"));
+	golden("%s", said);
 }
 
 static void only_for_a_reflector(void **state)
 {
 	(void)state;
 	assert_int_equal(PARSE("-a", "10.0.0.1", "--allow", "10.0.0.0/8"), -EINVAL);
-	assert_non_null(strstr(said, "--allow 10.0.0.0/8 with --address 10.0.0.1: only a reflector answers\n"));
+	golden("%s", said);
 	assert_int_equal(PARSE("-a", "10.0.0.1", "--rate-limit", "5"), -EINVAL);
-	assert_non_null(strstr(said, "--rate-limit 5 with --address 10.0.0.1: only a reflector answers\n"));
+	golden("%s", said);
 	assert_int_equal(PARSE("-a", "10.0.0.1", "--sessions", "5"), -EINVAL);
-	assert_non_null(strstr(said, "--sessions 5 with --address 10.0.0.1: only a reflector answers\n"));
+	golden("%s", said);
 	assert_int_equal(PARSE("-a", "10.0.0.1", "--allow-short"), -EINVAL);
-	assert_non_null(strstr(said, "--allow-short with --address 10.0.0.1: only a reflector answers\n"));
+	golden("%s", said);
 	assert_int_equal(PARSE("--key", "k", "--allow-short"), -EINVAL);
-	assert_non_null(strstr(said, "--allow-short with --key k: an authenticated request has 112 octets or more\n"));
+	golden("%s", said);
 }
 
 int main(void)
@@ -229,5 +229,5 @@ int main(void)
 	};
 
 	util_seed();
-	return cmocka_run_group_tests_name("allow", tests, NULL, NULL);
+	return golden_run(tests);
 }
