@@ -118,6 +118,8 @@ static void a_mode_is_never_looser_than_the_umask(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!(rows[i].before & 0200) && rows[i].before != ABSENT && geteuid() != 0)
+			continue; /* only root may write it */
 		unlink(path);
 		umask(rows[i].mask);
 		if (rows[i].before != ABSENT) {
