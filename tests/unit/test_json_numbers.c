@@ -1,0 +1,554 @@
+/* build: wraps=system_read,nic_read_details,activity_differences sources=report/[a-z]*.c,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,host/[a-z]*.c,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What --json writes: each number of a run at its own name. The numbers differ, so that none can stand for another. */
+#include "report/json_parts.h"
+
+#include "fake_report.h"
+#include "json_numbers.h"
+
+#include "host/action.h"
+#include "host/activity.h"
+#include "host/nic_details.h"
+#include "host/system.h"
+#include "host/clock_peer.h"
+#include "host/pmc.h"
+#include "host/place.h"
+#include "report/verdict.h"
+
+/* ---- One part as a line of JSON ------------------------------------------------------------------------------------- */
+
+static struct json writer_of_json;
+static char line[64 << 10];
+static size_t line_bytes;
+
+static int put(void *context, const char *from, size_t bytes)
+{
+	(void)context;
+	assert_true(line_bytes + bytes < sizeof(line));
+	memcpy(line + line_bytes, from, bytes);
+	line_bytes += bytes;
+	line[line_bytes] = '\0';
+	return 0;
+}
+
+static struct json *begin(void)
+{
+	line_bytes = 0;
+	json_begin(&writer_of_json, put, NULL, true);
+	json_object(&writer_of_json, NULL);
+	return &writer_of_json;
+}
+
+static void finish(void)
+{
+	json_end(&writer_of_json);
+	assert_int_equal(json_finish(&writer_of_json), 0);
+}
+
+static const char *written_json(void (*part)(struct json *j, const struct report *r))
+{
+	part(begin(), &report);
+	finish();
+	return line;
+}
+
+/* The object or array of this name, wherever it is first, is as this. */
+static void assert_value(const char *all, const char *name, const char *value)
+{
+	char quoted[64];
+	const char *at;
+
+	snprintf(quoted, sizeof(quoted), "\"%s\":", name);
+	at = strstr(all, quoted);
+	if (!at)
+		fail_msg("there is no member '%s' in:\n%s", name, all);
+	at += strlen(quoted);
+	if (strncmp(at, value, strlen(value)) || !strchr(",}]", at[strlen(value)]))
+		fail_msg("'%s' is not\n%s\nbut\n%s", name, value, at);
+}
+
+/* ---- What is read of the machine ------------------------------------------------------------------------------------ */
+
+static struct system machine;
+static struct nic_details details;
+static struct activity_difference difference[3];
+static size_t differences; /* that there are said to be */
+static int cpu_asked;
+
+void __wrap_system_read(struct system *s, int cpu);
+void __wrap_system_read(struct system *s, int cpu)
+{
+	*s = machine;
+	cpu_asked = cpu;
+}
+
+void __wrap_nic_read_details(const struct nic *n, struct nic_details *d);
+void __wrap_nic_read_details(const struct nic *n, struct nic_details *d)
+{
+	(void)n;
+	*d = details;
+}
+
+size_t __wrap_activity_differences(const struct activity *a, const struct activity_reading *before, const struct activity_reading *after,
+				   struct activity_difference *list, size_t max);
+size_t __wrap_activity_differences(const struct activity *a, const struct activity_reading *before, const struct activity_reading *after,
+				   struct activity_difference *list, size_t max)
+{
+	(void)a;
+	assert_true(before != after);
+	for (size_t i = 0; i < differences && i < max; i++)
+		list[i] = difference[i < COUNT_OF(difference) ? i : 0];
+	return differences;
+}
+
+/* ---- Accounts ------------------------------------------------------------------------------------------------------- */
+
+static void accounts_of_an_emitter(void **state)
+{
+	struct account *a = &exchange.account;
+
+	(void)state;
+	options.plain = false;
+	exchange.there = SOURCE_HARDWARE;
+	exchange.measured = 1000;
+	exchange.probe_bytes = 52;
+	exchange.arrived_ttl = 63;
+	exchange.arrived_dscp = 46;
+	exchange.began_ns = 5 * NS_PER_S;
+	exchange.last_ns = 7 * NS_PER_S;
+	exchange.outages = (struct outages){ .count = 3, .total_ns = 4000, .longest_ns = 2500, .longest_at_ns = 5 * NS_PER_S + 77 };
+	exchange.directions = (struct directions){ .told = true, .lost_forward = 11, .lost_backward = 12, .lost_unknown = 13,
+		.reordered_forward = 14, .reordered_backward = 15, .duplicate_forward = 16, .duplicate_backward = 17, .restarts = 18 };
+	channel.dropped = 21;
+	report.strays = 22;
+	counter_add(&channel.control_truncated, 23);
+	counter_add(&channel.error_other, 24);
+	counter_add(&a->missing_tx, 25);
+	counter_add(&a->missing_rx, 26);
+	counter_add(&a->breaches, 27);
+	counter_add(&a->closing, 1);
+	counter_add(&a->answered, 900);
+	counter_add(&a->follow_up_late, 28);
+	counter_add(&a->unjudged, 29);
+	counter_add(&a->other_ttl, 31);
+	counter_add(&a->other_class, 32);
+	counter_add(&a->timed_packets, 33);
+	counter_add(&a->timed_bytes, 34);
+	for (unsigned i = 0; i < FOLLOW_UPS; i++)
+		counter_add(&a->follow_up[i], 40 + i);
+	for (uint32_t i = 0; i < 500; i++)
+		histogram_add(&histogram, 5000, i);
+	assert_string_equal(written_json(json_accounts), want_accounts_of_an_emitter_1);
+}
+
+static void accounts_of_a_reflector(void **state)
+{
+	struct account *a = &exchange.account;
+
+	(void)state;
+	options.role = ROLE_REFLECT;
+	channel.dropped = -1;
+	exchange.dozing.slowest_ns = 51;
+	exchange.dozing.slowest_seq = 52;
+	counter_add(&sessions.opened, 53);
+	counter_add(&sessions.evicted, 54);
+	counter_add(&a->cut_short, 55);
+	counter_add(&channel.lanes_taken, 56);
+	counter_add(&channel.lanes_refused, 57);
+	assert_string_equal(written_json(json_accounts), want_accounts_of_a_reflector_1);
+}
+
+/* ---- Statistics ----------------------------------------------------------------------------------------------------- */
+
+static void figures(struct json *j, const struct report *r)
+{
+	json_figures(j, r, true);
+}
+
+static void numbers_of_a_histogram(void **state)
+{
+	(void)state;
+	options.role = ROLE_EMIT;
+	for (uint32_t i = 0; i < 90; i++)
+		histogram_add(&histogram, 5000, i);
+	for (uint32_t i = 90; i < 100; i++)
+		histogram_add(&histogram, 6000, i);
+	histogram_add(&histogram, 200000, 100);
+	histogram_add(&histogram, 200000, 101);
+	histogram_add(&histogram, 300000, 102);
+	histogram_add(&histogram, 4000, 103);
+	histogram_add(&histogram, -1, 104);
+	histogram_finish(&histogram);
+	assert_string_equal(written_json(figures), want_numbers_of_a_histogram_1);
+	forget_samples(&histogram, 0, 0);
+	assert_string_equal(written_json(figures), want_numbers_of_a_histogram_2);
+}
+
+static void stages_and_ways(void **state)
+{
+	static struct histogram late, planned_rtt;
+
+	(void)state;
+	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
+	options.role = ROLE_EMIT;
+	exchange.bound_ns[BOUND_HERE] = 71;
+	exchange.bound_ns[BOUND_THERE] = 72;
+	exchange.one_way_bound_ns[0] = 73;
+	exchange.one_way_bound_ns[1] = 74;
+	for (int i = 0; i < ONE_WAYS; i++) {
+		place(&one_way[i], 1);
+		exchange.one_way[i] = &one_way[i];
+		histogram_add(&one_way[i], 2400 + 200 * i, 1);
+	}
+	place(&late, 1);
+	place(&planned_rtt, 1);
+	histogram_add(&late, 801, 8);
+	histogram_add(&planned_rtt, 15801, 9);
+	exchange.planned[PLANNED_LATE] = &late;
+	exchange.planned[PLANNED_RTT] = &planned_rtt;
+	json_figures(begin(), &report, false);
+	finish();
+	free(late.overflow);
+	free(planned_rtt.overflow);
+	exchange.planned[PLANNED_LATE] = exchange.planned[PLANNED_RTT] = NULL;
+	assert_string_equal(line, want_stages_and_ways_1);
+}
+
+static void figure_of(struct variation_figure *f, uint64_t a, uint64_t b)
+{
+	variation_count(f, a);
+	variation_count(f, b);
+	variation_count(f, b);
+}
+
+static void variations(void **state)
+{
+	struct told *t = &exchange.variation.told;
+	static struct clock_peer peer;
+
+	(void)state;
+	options.role = ROLE_EMIT;
+	exchange.peer = &peer;
+	exchange.variation.left_out = 81;
+	exchange.variation.of[VARIATION_RTT].beyond = 82;
+	for (unsigned i = 0; i < VARIATIONS; i++)
+		figure_of(&exchange.variation.of[i], 10 + i, 20 + i);
+	assert_string_equal(written_json(json_variations), want_variations_1);
+	options.role = ROLE_REFLECT;
+	assert_string_equal(written_json(json_variations), want_variations_2);
+	options.role = ROLE_EMIT;
+	for (unsigned i = 0; i < TOLDS; i++) {
+		t->negative[i] = 100 + 100 * i;
+		figure_of(&t->delay[i], 10 + i, 20 + i);
+	}
+	for (unsigned i = 0; i < TOLD_VARIATIONS; i++)
+		figure_of(&t->varies[i], 15 + i, 25 + i);
+	t->bound_ns[0] = 91;
+	t->bound_ns[1] = 92;
+	t->no_part = 93;
+	t->two_clocks = 94;
+	json_statistics(begin(), &report, false);
+	finish();
+	assert_string_equal(line, want_variations_3);
+}
+
+static void schedule_and_ports(void **state)
+{
+	static struct source_port port[2];
+	static struct lane lane[2];
+
+	(void)state;
+	options.role = ROLE_EMIT;
+	options.interval_ns = 1001;
+	options.stamp_every = 4;
+	counter_add(&exchange.pace.slots, 1002);
+	counter_add(&exchange.pace.missed, 1003);
+	exchange.window = (struct window){ .most = 64, .reached = 63, .stamps_most = 62, .stamps_limited = true };
+	memset(port, 0, sizeof(port));
+	for (unsigned i = 0; i < 2; i++) {
+		lane[i].own_port = (uint16_t)(40001 + i);
+		port[i] = (struct source_port){ .sent = 1000 + i, .lost = 5 + 9 * i, .refused = 20 + i,
+			.directions = { .told = i, .lost_forward = 31, .lost_backward = 32 } };
+		figure_of(&port[i].rtt, 10 + i, 20 + i);
+	}
+	exchange.port = port;
+	exchange.ports = 2;
+	channel.port = lane;
+	json_statistics(begin(), &report, false);
+	finish();
+	assert_string_equal(line, want_schedule_and_ports_1);
+	memset(&port[1].rtt, 0, sizeof(port[1].rtt));
+	port[0].sent = port[1].sent = 0;
+	json_statistics(begin(), &report, false);
+	finish();
+	assert_string_equal(strstr(line, "source_ports"), want_schedule_and_ports_2);
+	exchange.port = NULL;
+	options.interval_ns = 0;
+	exchange.window.most = 1;
+	json_statistics(begin(), &report, false);
+	finish();
+	assert_string_equal(strstr(line, "as_told"), want_schedule_and_ports_3);
+}
+
+/* ---- Breaches ------------------------------------------------------------------------------------------------------- */
+
+static void breaches_of_an_emitter(void **state)
+{
+	(void)state;
+	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
+	options.role = ROLE_EMIT;
+	exchange.breach = joined_sample(7, 5000, 2100, 900, 107000);
+	exchange.worst = joined_sample(9, 205000, 2100, 900, 7000);
+	exchange.kept[0] = exchange.breach;
+	exchange.kept[1] = exchange.worst;
+	counter_add(&exchange.account.breaches, 2);
+	for (int i = 0; i < STAGES; i++)
+		if (exchange.stage[i])
+			histogram_finish(&stage[i]);
+	histogram_finish(&histogram);
+	assert_string_equal(written_json(json_breaches), want_breaches_of_an_emitter_1);
+	json_breach(begin(), "breach", &report, &exchange.worst, 2, false);
+	finish();
+	assert_string_equal(line, want_breaches_of_an_emitter_2);
+	memset(&exchange.account.breaches, 0, sizeof(exchange.account.breaches));
+	assert_string_equal(written_json(json_breaches), want_breaches_of_an_emitter_3);
+	options.threshold_ns = 0;
+	assert_string_equal(written_json(json_breaches), want_breaches_of_an_emitter_4);
+}
+
+static void what_a_breach_does_not_tell(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
+	options.role = ROLE_EMIT;
+	s = without_t3(joined_sample(7, 5000, 2100, 900, 107000), FOLLOW_UP_LOST);
+	for (int i = 0; i < STAGES; i++)
+		if (exchange.stage[i])
+			histogram_finish(&stage[i]);
+	histogram_finish(&histogram);
+	json_breach(begin(), "breach", &report, &s, 0, true);
+	finish();
+	assert_string_equal(line, want_what_a_breach_does_not_tell_1);
+}
+
+/* ---- Clocks --------------------------------------------------------------------------------------------------------- */
+
+static struct clock_watch clocks;
+static struct clock_peer peer;
+
+static void put_clocks(void)
+{
+	memset(&clocks, 0, sizeof(clocks));
+	strcpy(clocks.name, "ptp_x");
+	clocks.method = CLOCK_EXTENDED;
+	clocks.readings = 1;
+	clocks.history[0] = (struct clock_reading){ .has_phc = true, .phc_real = { 1, 37 * NS_PER_S + 102, 103 } };
+	clocks.failures = 104;
+	clocks.tai_s = 37;
+	counter_add(&clocks.track[CLOCK_OF_NIC].steps, 105);
+	counter_add(&clocks.track[CLOCK_OF_SYSTEM].steps, 106);
+	clocks.track[CLOCK_OF_SYSTEM].has_largest = true;
+	clocks.track[CLOCK_OF_SYSTEM].largest = (struct clock_jump){ .size_ns = -107, .bound_ns = 108 };
+	clocks.track[CLOCK_OF_NIC].rate = (struct clock_rate){ .measured = true, .ppb = 109, .bound_ppb = 110, .over_ns = NS_PER_S };
+	clocks.step[0] = (struct clock_jump){ .which = CLOCK_OF_SYSTEM, .size_ns = 111, .bound_ns = 112, .mono_ns = { 1113, 1114 } };
+	clocks.steps_kept = 1;
+	clocks.spell[0] = (struct clock_spell){ .stands = true, .over = true, .began_ns = { 1100, 1110 }, .ended_ns = { 1150, 1170 },
+						.lost_ns = 55, .lost_bound_ns = 3 };
+	clocks.spell[1] = (struct clock_spell){ .rate = { .measured = true, .ppb = -2000, .bound_ppb = 115 },
+						.began_ns = { 1200, 1220 }, .ended_ns = { 1300, 1300 } };
+	clocks.spells_kept = 2;
+	exchange.began_ns = 1000;
+	report.clocks = &clocks;
+}
+
+static void clocks_of_both_hosts(void **state)
+{
+	(void)state;
+	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
+	options.role = ROLE_EMIT;
+	put_clocks();
+	memset(&peer, 0, sizeof(peer));
+	peer.events = PEER_EVENTS_KEPT + 3;
+	for (unsigned i = 0; i < PEER_EVENTS_KEPT; i++)
+		peer.event[i] = (struct clock_peer_event){ .kind = PEER_JUMPED, .seq = { 121, 122 }, .mono_ns = { 1123, 1124 } };
+	peer.event[0].has_before = true;
+	peer.event[0].before = (struct clock_relation){ 0, 1000, 125 };
+	peer.event[0].after = (struct clock_relation){ 0, 3000, 126 };
+	peer.event[1].kind = PEER_STOOD;
+	peer.event[1].stood_ns = 127;
+	report.peer = &peer;
+	exchange.clocks = &clocks;
+	exchange.bound_ns[BOUND_HERE] = 128;
+	exchange.bound_ns[BOUND_THERE] = 129;
+	report.stages_why = "why";
+	counter_add(&exchange.account.doubted, 131);
+	counter_add(&exchange.account.unplaced, 132);
+	counter_add(&exchange.account.disordered, 133);
+	assert_string_equal(written_json(json_clocks), want_clocks_of_both_hosts_1);
+	report.peer = NULL;
+	clocks.phc_fd = -1;
+	strcpy(clocks.why, "no clock");
+	assert_string_equal(written_json(json_clocks), want_clocks_of_both_hosts_2);
+	report.clocks = NULL;
+	assert_string_equal(written_json(json_clocks), want_clocks_of_both_hosts_3);
+}
+
+/* ---- The machine and the verdict ------------------------------------------------------------------------------------ */
+
+static void put_difference_list(void)
+{
+	difference[0] = (struct activity_difference){ "cpu", "a", "", ACTIVITY_COUNTED, .delta = 141, .from = 142, .to = 143 };
+	difference[1] = (struct activity_difference){ "cpu", "b", "MHz", ACTIVITY_CHANGED, .delta = 144, .from = 145, .to = 146 };
+	difference[2] = (struct activity_difference){ "nic", "c", "", ACTIVITY_GONE, .delta = 147, .from = 148, .to = 149 };
+	differences = 3;
+}
+
+static void what_the_machine_did(void **state)
+{
+	static struct activity activity = { .unreadables_left_out = 151, .counters_left_out = 200 };
+	static struct activity_reading reading[5];
+	static struct pmc pmc = { .counters = 2, .event = { 0, 1 }, .quick = 10, .quick_sum = { 55, 66 }, .slow = 1, .spike = { 152, 153 },
+				  .failed = 154, .partial = { false, true }, .user_only = true };
+	static struct breach_actions wanted = { .commands = 1 };
+	static struct actions actions = { .wanted = &wanted, .ran = { 155 }, .failed = { 156 }, .left_out = { 157 } };
+
+	(void)state;
+	put_difference_list();
+	report.activity = &activity;
+	report.activity_start = &reading[0];
+	report.activity_end = &reading[1];
+	report.pmc = &pmc;
+	wanted.command[0] = "true";
+	report.actions = &actions;
+	traced();
+	counter_add(&trace.marked, 158);
+	trace.saves = 159;
+	strcpy(saved.path, "/x");
+	report.saved = &saved;
+	place_records(RECORDS, false, false);
+	write_log(161);
+	writer.removed = 60;
+	writer.unwritten = 162;
+	counter_add(&transactions.left_out, 163);
+	assert_string_equal(written_json(json_machine), want_what_the_machine_did_1);
+	pmc.quick = pmc.slow = 0;
+	report.log = NULL;
+	report.trace = NULL;
+	report.actions = NULL;
+	differences = 207;
+	report.activity_breach = &reading[2];
+	report.activity_worst = &reading[3];
+	report.activity_before_worst = &reading[4];
+	json_machine(begin(), &report);
+	finish();
+	assert_value(line, "left_out", "21");
+	report.activity = NULL;
+	assert_string_equal(written_json(json_machine), want_what_the_machine_did_2);
+}
+
+static void the_verdict_and_its_numbers(void **state)
+{
+	static struct verdict verdict = { .level = VERDICT_VOID, .reasons = 2, .unjudgeds = 1,
+		.reason = { { VERDICT_DOUBTFUL, "stamps are missing", "because", "3 of 9", " of requests", 171, 172 },
+			    { VERDICT_VOID, "b", "c", "d", "", 173, 174 } },
+		.unjudged = { { .name = "e" } } };
+
+	(void)state;
+	report.tracing = "/t";
+	assert_string_equal(written_json(json_verdict), want_the_verdict_and_its_numbers_1);
+	report.verdict = &verdict;
+	assert_string_equal(written_json(json_verdict), want_the_verdict_and_its_numbers_2);
+}
+
+/* ---- The run and its configuration ---------------------------------------------------------------------------------- */
+
+static void run_over(struct json *j, const struct report *r)
+{
+	json_run(j, r, true);
+}
+
+static void a_run(void **state)
+{
+	static const char *const words[] = { [END_DURATION] = "\"duration\"", [END_COUNT] = "\"count\"", [END_SIGNAL] = "\"signal\"",
+					     [END_BREACH] = "\"breach\"", [END_ONCE] = "\"once\"", [END_GIVEN_UP] = "\"given_up\"" };
+
+	(void)state;
+	options.role = ROLE_EMIT;
+	options.port = 862;
+	assert_string_equal(written_json(run_over), want_a_run_1);
+	exchange.started = true;
+	exchange.began_ns = clock_read_ns(CLOCK_MONOTONIC) - 5 * NS_PER_S;
+	exchange.ended_ns = exchange.began_ns + 181;
+	for (enum end end = END_DURATION; end <= END_GIVEN_UP; end++) {
+		if (end == END_GONE)
+			continue;
+		exchange.end = end;
+		assert_value(written_json(run_over), "end", words[end]);
+	}
+	assert_value(line, "duration_ns", "181");
+	const int64_t off_ns = strtoll(strstr(line, "began_unix_ns\":") + 15, NULL, 10) - (clock_read_ns(CLOCK_REALTIME) - 5 * NS_PER_S);
+	assert_in_range(off_ns + NS_PER_S, 0, 2 * NS_PER_S);
+}
+
+static void the_host_and_what_it_granted(void **state)
+{
+	static struct place where = { .cpus = 191, .policy = 1, .priority = 192 };
+	static struct verdict_facts facts = { .thread = { [1] = { .known = true, .cpu = 193 } }, .lock_error = -1,
+					      .setting = { { 0, 1, 0 }, { 0, 0, 1 } } };
+	static struct nic nic = { .name = "eth7", .driver = "igb", .bus = "b", .mtu = 194, .can.phc_index = 195 };
+
+	(void)state;
+	options.role = ROLE_EMIT;
+	options.stamp = SOURCE_HARDWARE;
+	options.busy_poll_us = 196;
+	channel.receive_buffer_bytes = 197;
+	channel.wire = SOURCE_HARDWARE;
+	channel.tx_stamps = true;
+	exchange.probe_bytes = 198;
+	exchange.window.most = 199;
+	report.place = &where;
+	report.facts = &facts;
+	report.nic = &nic;
+	machine = (struct system){ .hostname = "h", .kernel = "k", .version = "v", .machine = "m", .cpu_model = "c", .is_virtual = 1,
+				   .is_real_time = 0, .cpus_online = 201, .governor = "g", .clocksource = "tsc", .isolated_known = true,
+				   .isolated = "2-3", .command_bytes = 5, .command = "a\0b c" };
+	details = (struct nic_details){ .driver_version = "dv", .firmware = "f", .link = { .speed_mbps = 202, .duplex = NIC_DUPLEX_HALF },
+		.coalescing_known = true, .adaptive_receive = true, .receive_us = 203, .transmit_us = 204 };
+	assert_string_equal(written_json(json_host), want_the_host_and_what_it_granted_1);
+	assert_int_equal(cpu_asked, 193);
+	json_configuration(begin(), &report);
+	finish();
+	assert_value(line, "command_line", "[\"a\",\"b c\"]");
+	assert_string_equal(strstr(line, "\"granted\""), want_the_host_and_what_it_granted_2);
+	machine.is_virtual = machine.is_real_time = machine.cpus_online = -1;
+	machine.isolated_known = false;
+	details.link.speed_mbps = -1;
+	details.coalescing_known = false;
+	facts.thread[1].known = false;
+	facts.setting_error[0] = -1;
+	options.stamp = SOURCE_KERNEL;
+	assert_string_equal(written_json(json_host), want_the_host_and_what_it_granted_3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(accounts_of_an_emitter),
+		TEST(accounts_of_a_reflector),
+		TEST(numbers_of_a_histogram),
+		TEST(stages_and_ways),
+		TEST(variations),
+		TEST(schedule_and_ports),
+		TEST(breaches_of_an_emitter),
+		TEST(what_a_breach_does_not_tell),
+		TEST(clocks_of_both_hosts),
+		TEST(what_the_machine_did),
+		TEST(the_verdict_and_its_numbers),
+		TEST(a_run),
+		TEST(the_host_and_what_it_granted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
