@@ -18,6 +18,7 @@ import concurrent.futures
 import fnmatch
 import glob
 import hashlib
+import json
 import os
 import pathlib
 import queue
@@ -95,7 +96,7 @@ DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|/\*.*?\*/|[^\n])*", re.M | re.S)
 Token = collections.namedtuple("Token", "kind text start end")
 Statement = collections.namedtuple("Statement", "tokens function")  # function: "" for the data of a file
 Change = collections.namedtuple("Change", "start end text")
-Mutant = collections.namedtuple("Mutant", "order id file line change before after")
+Mutant = collections.namedtuple("Mutant", "order id file line last change before after")
 
 
 def tokens_of(text):
@@ -296,7 +297,7 @@ def mutants_of(file, text, seed):
         change = changes[kind][int.from_bytes(digest[12:16], "big") % len(changes[kind])]
         after = one_line(text[start:change.start] + change.text + text[change.end:end])
         name = hashlib.sha256(digest + after.encode()).hexdigest()[:12]
-        yield Mutant(digest[:8], name, file, text.count("\n", 0, start) + 1, change, before, after)
+        yield Mutant(digest[:8], name, file, text.count("\n", 0, start) + 1, text.count("\n", 0, end) + 1, change, before, after)
 
 
 def all_mutants(root, options):
@@ -336,7 +337,8 @@ class Tree:
         self.compiles = {}  # by object
         self.links = {}  # by test
         self.sources = {}  # of each object, with all that is included
-        self.usual = {}  # seconds of each test that passes here
+        self.usual = {}  # seconds of each test that was run here; None: it fails
+        self.reach = None
 
     def make(self, *arguments, **more):
         made = subprocess.run(["make", "-C", self.folder, "--no-print-directory", *arguments], text=True, check=False, **more)
@@ -368,24 +370,18 @@ class Tree:
         subprocess.run(["strip", "--strip-debug", *self.compiles], cwd=self.folder, check=True)  # halves the time of the linker
         if CONFINED:
             subprocess.run(["chown", "-R", f"{NOBODY}:{NOBODY}", self.folder], check=True)
-        for test in tests:
-            begun = time.monotonic()
-            if not self.passes(test, 300):
-                print(f"mutate: {test} fails without a mutant: left out", file=sys.stderr)
-            else:
-                self.usual[test] = time.monotonic() - begun
+        return tests
 
     def copy(self, folder):
         other = Tree(folder)
         subprocess.run(["cp", "-a", self.folder, folder], check=True)
-        other.compiles, other.links, other.sources, other.usual = self.compiles, self.links, self.sources, self.usual
+        other.compiles, other.links, other.sources, other.usual, other.reach = self.compiles, self.links, self.sources, self.usual, self.reach
         return other
 
     def run(self, words, seconds=600, quiet=True, cpu=resource.RLIM_INFINITY):
         """True: status 0; None: it took longer than this."""
         def limits():
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 36, 1 << 36))
             resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
 
         environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1:symbolize=0", "UBSAN_OPTIONS": "symbolize=0", "LC_ALL": "C"}
@@ -405,17 +401,70 @@ class Tree:
     def passes(self, test, seconds):
         return self.run([*CONFINED, test], seconds, cpu=int(seconds))
 
-    def tests_of(self, file):
-        """Those that can notice a change of the file: first the test of its name, then those that include it, then those that are linked with it,
-        each the quickest first."""
+    def seconds_of(self, test):
+        """How long it usually takes; None: it fails without a mutant."""
+        if test not in self.usual:
+            begun = time.monotonic()
+            passed = self.passes(test, 300)
+            self.usual[test] = time.monotonic() - begun if passed else None
+            if not passed:
+                print(f"mutate: {test} fails without a mutant: left out", file=sys.stderr)
+        return self.usual[test]
+
+    def tests_of(self, mutant):
+        """Those that run a line of the statement: first the test of the file's name, then those that include it, then those that are linked with it,
+        each the smallest first; and the objects that are made of the file."""
+        file, stem = mutant.file, "test_" + pathlib.Path(mutant.file).stem
         touched = {output for output, sources in self.sources.items() if file in sources}
-        stem = "test_" + pathlib.Path(file).stem
 
         def order(test):
-            includes = any(o in touched and self.compiles[o].inputs != [file] for o in self.links[test].inputs)
-            return pathlib.Path(test).name != stem, not includes, self.usual[test]
+            inputs = self.links[test].inputs
+            includes = any(o in touched and self.compiles[o].inputs != [file] for o in inputs)
+            return pathlib.Path(test).name != stem, not includes, len(inputs), test
 
-        return sorted((test for test in self.usual if touched & set(self.links[test].inputs)), key=order), touched
+        tests = sorted((test for test, link in self.links.items() if touched & set(link.inputs)), key=order)
+        return [test for test in tests if self.reach.runs(test, mutant)], touched
+
+
+COVERAGE = "SANITIZE=--coverage -O0 -fsanitize=leak"  # as tests/coverage.sh
+
+
+class Reach:
+    """Which lines each test runs, by gcov in another copy of the tree."""
+
+    def __init__(self, tree, tests, jobs):
+        self.tree, self.lock, self.lines = tree, threading.Lock(), {}
+        tree.make("-s", f"-j{jobs}", COVERAGE, "WARNINGS=-w", *tests)
+        if CONFINED:
+            subprocess.run(["chown", "-R", f"{NOBODY}:{NOBODY}", tree.folder], check=True)
+
+    def measure(self, test):
+        """(FILE, LINE): did it run? Nothing for a test with processes that may end without a word to gcov."""
+        source = self.tree.folder / "tests/unit" / (pathlib.Path(test).name + ".c")
+        if re.search(r"\bv?fork\(|_exit\(", source.read_text()):
+            return {}
+        for path in self.tree.folder.rglob("*.gcda"):
+            path.unlink()
+        self.tree.passes(test, 300)
+        counted = [str(path.relative_to(self.tree.folder)) for path in self.tree.folder.rglob("*.gcda")]
+        if not counted:
+            return {}
+        printed = subprocess.run(["gcov", "--json-format", "--stdout", *counted], cwd=self.tree.folder, check=True, stdout=subprocess.PIPE,
+                                 stderr=subprocess.DEVNULL).stdout
+        lines = collections.Counter()
+        for text in printed.splitlines():
+            for file in json.loads(text)["files"]:
+                for line in file["lines"]:
+                    lines[file["file"], line["line_number"]] += line["count"]
+        return lines
+
+    def runs(self, test, mutant):
+        with self.lock:
+            if test not in self.lines:
+                self.lines[test] = self.measure(test)
+        lines = self.lines[test]
+        known = [(mutant.file, line) for line in range(mutant.line, mutant.last + 1) if (mutant.file, line) in lines]
+        return not known or any(lines[key] for key in known)
 
 
 # ---- One mutant ----------------------------------------------------------------------------------------------------------
@@ -433,7 +482,7 @@ class Trial:
 
     def __init__(self, tree, mutant):
         self.tree, self.mutant, self.built = tree, mutant, {}
-        self.tests, self.touched = tree.tests_of(mutant.file)
+        self.tests, self.touched = tree.tests_of(mutant)
         self.path = tree.folder / mutant.file
         self.text = self.path.read_text()
         self.at = "build/mutant/"
@@ -462,8 +511,8 @@ class Trial:
         """Builds an object that is made of the mutated file: its path, or None."""
         if output not in self.built:
             words = [word for word in self.tree.compiles[output].words if word not in ("-MMD", "-MP")]
-            words[1:1] = ["-Wno-parentheses"]  # of && next to ||
-            words.append("-g0")
+            words[1:1] = ["-Wno-parentheses", "-Wno-format-truncation"]  # of && next to ||; not known without an optimizer
+            words += ["-O0", "-g0"]  # a quarter of the time of a hot file
             made = self.at + output.replace("/", "_")
             words[words.index("-o") + 1] = made
             self.built[output] = made if self.tree.run(words) else None
@@ -484,18 +533,26 @@ class Trial:
     def verdict(self):
         """(WORD, TEST). A test that fails on a mutant must fail twice."""
         self.write(self.mutated())
+        for output in sorted(self.touched, key=len)[:1]:
+            if not self.object(output):
+                return "uncompiled", ""
         for test in self.tests:
+            usual = self.tree.seconds_of(test)
+            if usual is None:
+                continue
             made = self.build(test)
             if not made:
                 return "uncompiled", test
-            seconds = SLOW * self.tree.usual[test] + SLOW
+            seconds = SLOW * usual + SLOW
             passed = self.tree.passes(made, seconds)
             if passed is None:
                 return "noticed", f"{test} hangs"
             if not passed and not self.tree.passes(made, seconds):
                 return "noticed", test
         equal = self.is_equal()
-        return "uncompiled" if equal is None else "equal" if equal else "survived", ""
+        if equal is None or equal:
+            return "uncompiled" if equal is None else "equal", ""
+        return "survived", "" if self.tests else "no test runs it"
 
     def link_verdict(self):
         """The same, of the link tests of this module."""
@@ -616,11 +673,11 @@ def tree_name(folder):
     return digest.hexdigest()[:16]
 
 
-def copy_tree(root, folder):
+def copy_tree(root, folder, with_objects=True):
     """With the objects that are there: make builds those that are older than their sources."""
     def left_out(where, names):
         if where == str(root):
-            return {".git", "rant"}
+            return {".git", "rant"} if with_objects else {".git", "rant", "build"}
         if where == str(root / "build"):
             return {name for name in names if name != "sanitized" and not name.startswith(("test_", "with-"))}
         return ()
@@ -635,8 +692,13 @@ def run(root, mutants, options):
         os.chmod(work, 0o755)
         results = Results(options.out, tree_name(first.folder))
         begun = time.monotonic()
-        first.build(options.jobs)
-        print(f"built in {time.monotonic() - begun:.0f} s; the tests take {sum(first.usual.values()):.0f} s", flush=True)
+        cover = Tree(pathlib.Path(work, "cover"))
+        copy_tree(root, cover.folder, with_objects=False)
+        if (root / "build/coverage/tree/build").is_dir():
+            shutil.copytree(root / "build/coverage/tree/build", cover.folder / "build")
+        tests = first.build(options.jobs)
+        first.reach = Reach(cover, tests, options.jobs)
+        print(f"built in {time.monotonic() - begun:.0f} s", flush=True)
         trees = [first] + [first.copy(pathlib.Path(work, f"tree{i}")) for i in range(1, options.jobs)]
         taken, valid = judge_all(mutants, options.count, trees, results, "verdict")
         summary(taken, valid, results.words)

@@ -21,10 +21,10 @@ small_tree() {
 		.RECIPEPREFIX = >
 		build/%.o: %.c
 		> @mkdir -p $(@D)
-		> $(CC) -g -O1 -Wall -Wextra -Werror -I. -MMD -MP -c $< -o $@
+		> $(CC) -g -O1 $(SANITIZE) -Wall -Wextra -Werror -I. -MMD -MP -c $< -o $@
 		.PRECIOUS: build/%.o
 		build/test_%: build/tests/unit/test_%.o
-		> $(CC) $^ -o $@
+		> $(CC) $(SANITIZE) $^ -o $@
 	END
 	cat >"$work/tree/wire/sum.c" <<-'END'
 		#include <assert.h>
