@@ -15,6 +15,8 @@
 #include "host/place.h"
 #include "report/verdict.h"
 
+#include <endian.h>
+
 /* ---- One part as a line of JSON ------------------------------------------------------------------------------------- */
 
 static struct json writer_of_json;
@@ -532,6 +534,28 @@ static void the_host_and_what_it_granted(void **state)
 	assert_string_equal(written_json(json_host), want_the_host_and_what_it_granted_3);
 }
 
+static void options_that_are_lists(void **state)
+{
+	(void)state;
+	options.role = ROLE_REFLECT;
+	options.allow.prefixes = 2;
+	options.allow.prefix[0] = (struct allow_prefix){ .address = { 0, htobe64(0xffffc0000200) }, .mask = { ~0ULL, htobe64(~0xffULL) } };
+	options.allow.prefix[1] = (struct allow_prefix){ .address = { htobe64(0x20010db800000000), 0 }, .mask = { htobe64(~0ULL << 32), 0 },
+							 .ipv6 = true };
+	options.on_breach = (struct breach_actions){ .stop = true, .keep_going = true, .commands = 2, .command = { "a", "b" } };
+	options.log_rotate = (struct log_rotation){ 1048576, 211 };
+	machine = (struct system){ 0 };
+	json_configuration(begin(), &report);
+	finish();
+	assert_value(line, "command_line", "null");
+	assert_value(line, "allow", "[\"192.0.2.0/24\",\"2001:db8::/32\"]");
+	assert_value(line, "on_breach", "[\"stop\",\"continue\",\"exec:a\",\"exec:b\"]");
+	assert_value(line, "log_rotate", "{\"size_bytes\":1048576,\"files\":211}");
+	assert_value(line, "ttl", "255");
+	assert_value(line, "log", "null");
+	assert_null(strstr(line, "\"probe_bytes\""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -548,6 +572,7 @@ int main(void)
 		TEST(the_verdict_and_its_numbers),
 		TEST(a_run),
 		TEST(the_host_and_what_it_granted),
+		TEST(options_that_are_lists),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
