@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# rant: make, make unit, sudo make demo, sudo make check, sudo make check-all, make lab, sudo make fuzz, sudo make bench,
-# sudo make sweep, sudo make install, make dist, sudo make packages
+# rant: make, make unit, sudo make demo, sudo make check, sudo make check-all, make coverage, make golden, make lab,
+# sudo make fuzz, sudo make bench, sudo make sweep, sudo make install, make dist, sudo make packages
 
 CC ?= cc
 CFLAGS ?= -O2 -g
@@ -139,6 +139,11 @@ check check-all:
 	tests/packages.sh build demo check $(if $(filter check-all,$@),packages cross) $(if $(filter 0,$(LAB)),,lab)
 	TEST="$(TEST)" LAB="$(LAB)" tests/check.sh $(if $(filter check-all,$@),--rest)
 
+# Lines and branches that the unit tests run, by folder. No root.
+coverage:
+	tests/packages.sh build coverage
+	tests/coverage.sh
+
 # In virtual machines whose NICs have PTP clocks; Debian on amd64. LAB=all: the slow tests too.
 lab:
 	tests/packages.sh build check lab
@@ -249,4 +254,4 @@ packages:
 clean:
 	rm -rf build rant
 
-.PHONY: all golden demo unit check check-all lab lab-programs fuzz soak bench sweep install uninstall dist packages clean
+.PHONY: all golden demo unit check check-all coverage lab lab-programs fuzz soak bench sweep install uninstall dist packages clean

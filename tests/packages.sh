@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Installs by name the packages that are missing for the groups given: unit, build, demo, check, lab, fuzz, cross, bench, packages.
+# Installs by name the packages that are missing for the groups given: unit, build, demo, check, coverage, lab, fuzz, cross, bench, packages.
 # One with a ? is left out where the archive does not have it (chromium of Ubuntu is no package): what needs it is skipped then.
 set -euo pipefail
 
@@ -10,6 +10,7 @@ unit:  gcc libc6-dev libnl-3-dev libnl-genl-3-dev libcmocka-dev | gcc glibc-deve
 build: gcc libc6-dev libnl-3-dev libnl-genl-3-dev libssl-dev libseccomp-dev libjansson-dev | gcc glibc-devel libnl3-devel openssl-devel libseccomp-devel jansson-devel
 demo:  iproute2 util-linux | iproute util-linux
 check: libcmocka-dev shellcheck strace bsdutils procps ethtool tshark python3-scapy python3-numpy python3-pandas gnuplot-nox python3-jsonschema python3-prometheus-client libhdrhistogram-java default-jre-headless python3-pip jq libcap2-bin mandoc zsh iputils-ping nftables sockperf irtt systemd chromium? | libcmocka-devel ShellCheck strace util-linux-script procps-ng ethtool libasan libubsan wireshark-cli python3-scapy python3-numpy python3-jsonschema python3-prometheus_client python3-pip jq libcap mandoc zsh systemd gnuplot iputils nftables sockperf chromium?
+coverage: gcovr libcmocka-dev | gcovr libcmocka-devel
 lab:   libelf1 python3 |
 fuzz:  clang libclang-rt-dev | clang compiler-rt
 cross: clang gcc-aarch64-linux-gnu? libc6-dev-arm64-cross? gcc-s390x-linux-gnu? libc6-dev-s390x-cross? qemu-user? | clang
@@ -25,7 +26,7 @@ die() {
 # Prints the packages of group $1 for the distribution in column $2.
 packages_of() {
 	local line
-	line=$(grep "^$1:" <<<"$table") || die "no group '$1': there are unit, build, demo, check, lab, fuzz, cross, bench, packages"
+	line=$(grep "^$1:" <<<"$table") || die "no group '$1': there are unit, build, demo, check, coverage, lab, fuzz, cross, bench, packages"
 	cut -d'|' -f"$2" <<<"${line#*:}"
 }
 
