@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# lab: rt
+# lab: amd64
 #
 # Kernel stamps over a veth pair with netem: what rant counts against what netem says it has done. The kernel stamps a
 # transmitted packet in the driver, after netem: a delay at the emitter is before T1, one at the reflector before T3.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# lab: slow
 #
 # rant --stamp hardware on the simulated NIC, whose stamps are computed: everything that is printed is compared with the
 # truth (simnic/truth.py), to the nanosecond and to the last packet. Runs in the guest of lab.sh; needs RANT and SIMNIC.

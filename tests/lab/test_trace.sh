@@ -4,7 +4,7 @@
 # Hardware stamps, a spike at each stage in turn, and what rant makes of it: the stage it blames, the kernel's snapshot,
 # and the circular log. On the simulated NIC, whose clock runs like the system's but is offset and drifts.
 #
-# lab: rt, so that both guests take about as long
+# lab: rt slow
 #
 #   SPIKES=N    of each stage, each is a run of its own: 3, or 1 if only quick tests are wanted
 # Functions are called by slow() and quick().

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# lab: rt, so that both guests take about as long
+# lab: rt slow
 #
 # The unit tests of the trace on a kernel that takes snapshots, which those that use the real tracefs ask for: only this program has such.
 # Outside, before: make lab-programs
