@@ -35,34 +35,82 @@ void histogram_place(struct histogram *h, void *memory)
 	h->low = (uint8_t *)(h->carry + h->buckets);
 }
 
+/* What another thread may read while it is written. Without an order, which costs nothing: histogram_add() says what comes before what. */
+#define PUT(to, value) __atomic_store_n(&(to), value, __ATOMIC_RELAXED)
+#define GET(from) __atomic_load_n(&(from), __ATOMIC_RELAXED)
+
+/* 128 bits are read and written as two halves. */
+typedef uint64_t __attribute__((may_alias)) half;
+enum { LOWER = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, UPPER = !LOWER };
+
+static void put_wide(__int128 *to, __int128 value)
+{
+	PUT(((half *)to)[LOWER], (half)value);
+	PUT(((half *)to)[UPPER], (half)(value >> 64));
+}
+
+static __int128 get_wide(const __int128 *from)
+{
+	return (__int128)((unsigned __int128)GET(((const half *)from)[UPPER]) << 64 | GET(((const half *)from)[LOWER]));
+}
+
+/* One in 256: who reads both parts of a bucket knows by `wraps` whether they belong together. */
+static void carry_byte(struct histogram *h, uint64_t i)
+{
+	PUT(h->wraps, h->wraps + 1);
+	atomic_thread_fence(memory_order_release);
+	PUT(h->low[i], 0);
+	PUT(h->carry[i], h->carry[i] + 1);
+	__atomic_store_n(&h->wraps, h->wraps + 1, __ATOMIC_RELEASE);
+}
+
+static void put_in_bucket(struct histogram *h, int64_t value_ns)
+{
+	/* A division costs more than all else here; the usual width needs none. */
+	const uint64_t i = h->width_ns == 1 ? (uint64_t)value_ns : (uint64_t)value_ns / (uint64_t)h->width_ns;
+	const uint8_t low = (uint8_t)(h->low[i] + 1);
+
+	if (low)
+		PUT(h->low[i], low);
+	else
+		carry_byte(h, i);
+}
+
+static void put_in_overflow(struct histogram *h, int64_t value_ns)
+{
+	/* Written once, and seen with the count that tells of it. */
+	if (h->overflows < h->overflow_capacity)
+		h->overflow[h->overflows] = value_ns;
+	PUT(h->overflows, h->overflows + 1);
+}
+
 bool histogram_add(struct histogram *h, int64_t value_ns, uint32_t seq)
 {
+	const uint64_t count = h->count;
+
 	if (value_ns < 0) {
-		h->negatives++;
+		PUT(h->negatives, h->negatives + 1);
 		return false;
 	}
-	if (value_ns < h->limit_ns) {
-		/* A division costs more than all else here; the usual width needs none. */
-		uint64_t i = h->width_ns == 1 ? (uint64_t)value_ns : (uint64_t)value_ns / (uint64_t)h->width_ns;
-
-		if (++h->low[i] == 0)
-			h->carry[i]++;
-	} else {
-		if (h->overflows < h->overflow_capacity)
-			h->overflow[h->overflows] = value_ns;
-		h->overflows++;
+	/* Who reads something of this sample sees that it has begun, */
+	PUT(h->begun, count + 1);
+	atomic_thread_fence(memory_order_release);
+	if (value_ns < h->limit_ns)
+		put_in_bucket(h, value_ns);
+	else
+		put_in_overflow(h, value_ns);
+	if (value_ns < h->min_ns || count == 0) {
+		PUT(h->min_ns, value_ns);
+		PUT(h->min_seq, seq);
 	}
-	if (value_ns < h->min_ns || h->count == 0) {
-		h->min_ns = value_ns;
-		h->min_seq = seq;
+	if (value_ns > h->max_ns || count == 0) {
+		PUT(h->max_ns, value_ns);
+		PUT(h->max_seq, seq);
 	}
-	if (value_ns > h->max_ns || h->count == 0) {
-		h->max_ns = value_ns;
-		h->max_seq = seq;
-	}
-	h->count++;
-	h->sum += value_ns;
-	h->sum_of_squares += (__int128)value_ns * value_ns;
+	put_wide(&h->sum, h->sum + value_ns);
+	put_wide(&h->sum_of_squares, h->sum_of_squares + (__int128)value_ns * value_ns);
+	/* and who sees that it is counted sees all of it. */
+	__atomic_store_n(&h->count, count + 1, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -84,36 +132,57 @@ void histogram_finish(struct histogram *h)
 
 /* ---- Beside the one who adds ------------------------------------------------------------------------------------------ */
 
-#define COPY_TRIES 8
-#define HEAD_TRIES 1000
+#define TRIES 1000
+#define TOGETHER 64 /* buckets that are read at a time: much less than 256 samples come meanwhile */
 
-/* All but the buckets. Its stores are plain ones, all of them done when histogram_add() returns: what is the same twice is whole. */
+/* All but the buckets, as it is between two samples. */
 static bool read_head(struct histogram *to, const struct histogram *from)
 {
-	struct histogram again;
-
-	for (int i = 0; i < HEAD_TRIES; i++) {
-		memcpy(to, from, sizeof(*to));
+	for (int i = 0; i < TRIES; i++) {
+		to->count = __atomic_load_n(&from->count, __ATOMIC_ACQUIRE);
+		to->overflows = GET(from->overflows);
+		to->negatives = GET(from->negatives);
+		to->min_ns = GET(from->min_ns);
+		to->max_ns = GET(from->max_ns);
+		to->min_seq = GET(from->min_seq);
+		to->max_seq = GET(from->max_seq);
+		to->sum = get_wide(&from->sum);
+		to->sum_of_squares = get_wide(&from->sum_of_squares);
 		atomic_thread_fence(memory_order_acquire);
-		memcpy(&again, from, sizeof(again));
-		atomic_thread_fence(memory_order_acquire);
-		if (!memcmp(to, &again, sizeof(again)))
+		to->begun = GET(from->begun);
+		if (to->begun == to->count)
 			return true;
 	}
 	return false;
 }
 
-/* Returns how many samples are in the copy. Where a byte wraps between two readings they are 256 too few, which the caller sees. */
-static uint64_t copy_buckets(struct histogram *to, const struct histogram *from)
+/* Up to `end`: adds what is in them to *count. */
+static bool copy_some(struct histogram *to, const struct histogram *from, uint32_t first, uint32_t end, uint64_t *count)
 {
-	uint64_t count = 0;
+	for (int tries = 0; tries < TRIES; tries++) {
+		const uint32_t wraps = __atomic_load_n(&from->wraps, __ATOMIC_ACQUIRE);
+		uint64_t n = 0;
 
-	for (uint32_t i = 0; i < from->buckets; i++) {
-		to->carry[i] = *(const volatile uint32_t *)&from->carry[i];
-		to->low[i] = *(const volatile uint8_t *)&from->low[i];
-		count += histogram_bucket(to, i);
+		for (uint32_t i = first; i < end; i++) {
+			to->carry[i] = GET(from->carry[i]);
+			to->low[i] = GET(from->low[i]);
+			n += histogram_bucket(to, i);
+		}
+		atomic_thread_fence(memory_order_acquire);
+		if (!(wraps & 1) && GET(from->wraps) == wraps) {
+			*count += n;
+			return true;
+		}
 	}
-	return count;
+	return false;
+}
+
+static bool copy_buckets(struct histogram *to, const struct histogram *from, uint64_t *count)
+{
+	for (uint32_t i = 0; i < from->buckets; i += TOGETHER)
+		if (!copy_some(to, from, i, from->buckets - i < TOGETHER ? from->buckets : i + TOGETHER, count))
+			return false;
+	return true;
 }
 
 /* v * n / d, which may pass 128 bits in between. */
@@ -122,34 +191,31 @@ static __int128 scaled(__int128 v, uint64_t n, uint64_t d)
 	return d ? v / d * n + v % d * n / d : 0;
 }
 
-static bool try_to_copy(struct histogram *to, void *memory, const struct histogram *from)
+bool histogram_copy(struct histogram *to, void *memory, const struct histogram *from)
 {
 	struct histogram after;
+	uint64_t count = 0;
 
+	*to = (struct histogram){ .width_ns = from->width_ns, .limit_ns = from->limit_ns, .buckets = from->buckets,
+				  .overflow_capacity = from->overflow_capacity };
+	histogram_place(to, memory);
 	if (!read_head(to, from))
 		return false;
-	histogram_place(to, memory);
 	memcpy(to->overflow, from->overflow, overflows_kept(to) * sizeof(*to->overflow));
-	after.count = to->count;
-	to->count = copy_buckets(to, from) + to->overflows;
-	if (to->count < after.count || !read_head(&after, from) || to->count > after.count)
+	if (!copy_buckets(to, from, &count) || !read_head(&after, from))
+		return false;
+	count += to->overflows;
+	if (count < to->count || count > after.count)
 		return false;
 	to->negatives = after.negatives;
 	to->min_ns = after.min_ns;
 	to->max_ns = after.max_ns;
 	to->min_seq = after.min_seq;
 	to->max_seq = after.max_seq;
-	to->sum = scaled(after.sum, to->count, after.count);
-	to->sum_of_squares = scaled(after.sum_of_squares, to->count, after.count);
+	to->sum = scaled(after.sum, count, after.count);
+	to->sum_of_squares = scaled(after.sum_of_squares, count, after.count);
+	to->count = to->begun = count;
 	return true;
-}
-
-bool histogram_copy(struct histogram *to, void *memory, const struct histogram *from)
-{
-	for (int i = 0; i < COPY_TRIES; i++)
-		if (try_to_copy(to, memory, from))
-			return true;
-	return false;
 }
 
 /* ---- What is told of it ----------------------------------------------------------------------------------------------- */

@@ -18,6 +18,8 @@ struct histogram {
 	int64_t *overflow; /* in order of arrival until histogram_finish() sorts them */
 	uint32_t overflow_capacity;
 	uint64_t overflows; /* all, kept or not */
+	uint64_t begun; /* samples of which a thread that copies may see a part: count, and 1 more while one is added */
+	uint32_t wraps; /* of bytes, twice: odd while one is carried */
 	uint64_t count; /* buckets + overflows */
 	uint64_t negatives; /* never in a bucket */
 	int64_t min_ns, max_ns;
@@ -49,9 +51,9 @@ void histogram_finish(struct histogram *h);
 
 /*
  * By another thread than the one that adds, which is not held up by it: a copy as it is now, in `memory`, which is the caller's, of
- * histogram_bytes() and aligned for uint64_t. What is added meanwhile is in it or not; of the mean and the deviation no sample is missing
- * by half. The overflow samples are not in order. False: too much was added while it was read, several times over, or the other thread
- * stood still within histogram_add(): try again later.
+ * histogram_bytes() and aligned for uint64_t. What is added meanwhile is in it or not; minimum, maximum, mean and deviation are of one
+ * moment. The overflow samples are not in order. It ends after a fixed number of readings. False: too much was added while it was read, or
+ * the other thread stood still within histogram_add(). There is no copy then: try again later.
  */
 bool histogram_copy(struct histogram *to, void *memory, const struct histogram *from);
 

@@ -7,6 +7,8 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 
 static struct histogram h;
 static void *memory;
@@ -683,24 +685,142 @@ static void half_a_sample_is_no_copy(void **state)
 	h.count--;
 	assert_false(histogram_copy(&copy, other, &h));
 	h.count++;
+	h.wraps++;
+	assert_false(histogram_copy(&copy, other, &h));
+	h.wraps++;
 	assert_true(histogram_copy(&copy, other, &h));
 	free(other);
 }
 
-#define ADDED 3000000
+/* The thread that adds is halted by a signal, wherever it is within histogram_add(), while a copy is made. */
+#define HALTS 100
 
-/* Each value as often as the others, within 1: so the mean and the sum are known whenever one looks. */
-static void *add_many(void *done)
+static _Atomic enum { GOES_ON, HALTED, OVER } halting;
+static _Atomic uint64_t added;
+
+static void halt(int signal_number)
 {
-	for (uint32_t i = 0; i < ADDED; i++)
-		histogram_add(&h, 600 + i % 500, i);
-	atomic_store((_Atomic bool *)done, true);
+	(void)signal_number;
+	atomic_store(&halting, HALTED);
+	while (atomic_load(&halting) == HALTED)
+		sched_yield();
+}
+
+static int64_t value_of(uint64_t i)
+{
+	return 600 + (int64_t)(i % 500);
+}
+
+static void *add_until_over(void *unused)
+{
+	for (uint64_t n = 0; atomic_load(&halting) != OVER; n++) {
+		histogram_add(&h, value_of(n), (uint32_t)n);
+		atomic_store_explicit(&added, n + 1, memory_order_relaxed);
+	}
+	return unused;
+}
+
+/* Somewhere else than last time: it has gone on. */
+static void halt_it(pthread_t thread)
+{
+	const uint64_t before = atomic_load(&added);
+
+	while (atomic_load(&added) < before + 100)
+		sched_yield();
+	pthread_kill(thread, SIGUSR2);
+	while (atomic_load(&halting) != HALTED)
+		sched_yield();
+}
+
+/* Of the first samples, each of them whole. *n and the sums are of those that were added up so far. */
+static void check_sums(const struct histogram *copy, uint64_t *n, __int128 *sum, __int128 *squares)
+{
+	for (; *n < copy->count; (*n)++) {
+		*sum += value_of(*n);
+		*squares += value_of(*n) * value_of(*n);
+	}
+	assert_true(copy->sum == *sum);
+	assert_true(copy->sum_of_squares == *squares);
+	for (uint32_t i = 0; i < copy->buckets; i++)
+		assert_int_equal(histogram_bucket(copy, i), i < 600 || i >= 1100 ? 0 : (copy->count + 1099 - i) / 500);
+}
+
+static void copies_of_one_that_stands_still(void **state)
+{
+	uint64_t n = 0, copies = 0;
+	__int128 sum = 0, squares = 0;
+	struct histogram copy;
+	pthread_t thread;
+	void *other;
+
+	(void)state;
+	place_as(1100, 1, 64);
+	other = malloc(histogram_bytes(&h));
+	halting = GOES_ON;
+	added = 0;
+	signal(SIGUSR2, halt);
+	assert_int_equal(pthread_create(&thread, NULL, add_until_over, NULL), 0);
+	for (int i = 0; i < HALTS; i++) {
+		halt_it(thread);
+		if (histogram_copy(&copy, other, &h)) {
+			check_sums(&copy, &n, &sum, &squares);
+			copies++;
+		}
+		atomic_store(&halting, GOES_ON);
+	}
+	atomic_store(&halting, OVER);
+	pthread_join(thread, NULL);
+	signal(SIGUSR2, SIG_DFL);
+	assert_true(histogram_copy(&copy, other, &h));
+	assert_int_equal(copy.count, added);
+	check_sums(&copy, &n, &sum, &squares);
+	free(other);
+	print_message("%" PRIu64 " copies at %d halts\n", copies, HALTS);
+}
+
+#define BURSTS 60
+#define BURST 500 /* samples, each value once */
+
+/* Of the two threads: each goes on by what the other has done, and none by time. */
+struct growing {
+	_Atomic uint64_t readings;
+	_Atomic bool done;
+};
+
+static void *add_in_bursts(void *growing)
+{
+	struct growing *g = growing;
+	uint64_t readings;
+
+	for (uint32_t i = 0; i < BURSTS; i++) {
+		for (uint32_t k = 0; k < BURST; k++)
+			histogram_add(&h, 600 + k, i * BURST + k);
+		/* The second reading from here on begins and ends while nothing is added. */
+		for (readings = atomic_load(&g->readings); atomic_load(&g->readings) < readings + 2;)
+			sched_yield();
+	}
+	atomic_store(&g->done, true);
 	return NULL;
+}
+
+/* No sample is in it by half, or by its sum and not by its square. */
+static void check_copy(const struct histogram *copy)
+{
+	uint64_t in_buckets = 0;
+
+	for (uint32_t i = 0; i < copy->buckets; i++)
+		in_buckets += histogram_bucket(copy, i);
+	assert_int_equal(in_buckets + copy->overflows, copy->count);
+	assert_true(copy->min_ns == 600 && copy->max_ns <= 1099);
+	if (copy->count < 20 * BURST)
+		return;
+	assert_true(histogram_mean_ns(copy) > 842 && histogram_mean_ns(copy) < 857);
+	assert_true(histogram_deviation_ns(copy) > 139 && histogram_deviation_ns(copy) < 149);
 }
 
 static void copies_while_it_grows(void **state)
 {
-	_Atomic bool done = false;
+	struct growing g = { 0 };
 	uint64_t before = 0, copies = 0;
 	struct histogram copy;
 	pthread_t thread;
@@ -709,25 +829,21 @@ static void copies_while_it_grows(void **state)
 	(void)state;
 	place_as(1000, 1, 64);
 	other = malloc(histogram_bytes(&h));
-	assert_int_equal(pthread_create(&thread, NULL, add_many, &done), 0);
-	while (!atomic_load(&done)) {
-		uint64_t in_buckets = 0;
-
-		if (!histogram_copy(&copy, other, &h) || !copy.count)
-			continue;
-		for (uint32_t i = 0; i < copy.buckets; i++)
-			in_buckets += histogram_bucket(&copy, i);
-		assert_int_equal(in_buckets + copy.overflows, copy.count);
-		assert_true(copy.count >= before);
-		assert_true(copy.min_ns == 600 && copy.max_ns <= 1099);
-		assert_true(copy.count < 100000 || (histogram_mean_ns(&copy) > 845 && histogram_mean_ns(&copy) < 853));
-		before = copy.count;
-		copies++;
+	assert_int_equal(pthread_create(&thread, NULL, add_in_bursts, &g), 0);
+	while (!atomic_load(&g.done)) {
+		if (histogram_copy(&copy, other, &h) && copy.count) {
+			check_copy(&copy);
+			assert_true(copy.count >= before);
+			before = copy.count;
+			copies++;
+		}
+		atomic_fetch_add(&g.readings, 1);
 	}
 	pthread_join(thread, NULL);
 	free(other);
-	check_identity(ADDED);
-	print_message("%" PRIu64 " copies\n", copies);
+	check_identity(BURSTS * BURST);
+	assert_true(copies >= BURSTS);
+	print_message("%" PRIu64 " copies of %" PRIu64 " readings\n", copies, g.readings);
 }
 
 int main(void)
@@ -752,6 +868,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_copy_is_the_same, release),
 		cmocka_unit_test_teardown(a_copy_of_nothing, release),
 		cmocka_unit_test_teardown(half_a_sample_is_no_copy, release),
+		cmocka_unit_test_teardown(copies_of_one_that_stands_still, release),
 		cmocka_unit_test_teardown(copies_while_it_grows, release),
 	};
 
