@@ -2,6 +2,23 @@
 /* A small ring of breaches with one writer, the measuring thread, and one reader, which may come too late. */
 #include "measure/breach.h"
 
+/* What is copied while it may be overwritten, in words that are whole. */
+typedef uint64_t __attribute__((may_alias)) word;
+#define WORDS (sizeof(struct sample) / sizeof(word))
+_Static_assert(sizeof(struct sample) % sizeof(word) == 0 && _Alignof(struct sample) >= _Alignof(word), "a sample is whole words");
+
+static void keep(struct sample *to, const struct sample *s)
+{
+	for (size_t i = 0; i < WORDS; i++)
+		__atomic_store_n((word *)to + i, ((const word *)s)[i], __ATOMIC_RELAXED);
+}
+
+static void copy(struct sample *s, const struct sample *from)
+{
+	for (size_t i = 0; i < WORDS; i++)
+		((word *)s)[i] = __atomic_load_n((const word *)from + i, __ATOMIC_RELAXED);
+}
+
 void breach_note(struct exchange *x, const struct sample *s)
 {
 	counter *breaches = &x->account.breaches;
@@ -16,7 +33,7 @@ void breach_note(struct exchange *x, const struct sample *s)
 		x->worst = *s;
 	/* The count is seen before the sample that takes the place of an older one, */
 	atomic_thread_fence(memory_order_release);
-	x->kept[before % BREACHES_KEPT] = *s;
+	keep(&x->kept[before % BREACHES_KEPT], s);
 	/* and the sample is there before the count that tells of it. */
 	atomic_store_explicit(breaches, before + 1, memory_order_release);
 }
@@ -27,7 +44,7 @@ bool breach_read(const struct exchange *x, uint64_t index, struct sample *s)
 
 	/* The caller has read the count; the sample that it tells of comes after it. */
 	atomic_thread_fence(memory_order_acquire);
-	*s = x->kept[index % BREACHES_KEPT];
+	copy(s, &x->kept[index % BREACHES_KEPT]);
 	/* What is overwritten while it is copied is counted right after it. */
 	atomic_thread_fence(memory_order_acquire);
 	return atomic_load_explicit(breaches, memory_order_acquire) - index < BREACHES_KEPT;
