@@ -157,7 +157,7 @@ static int make(const char **why)
 
 static struct {
 	int wake_fd;
-	void (*act)(void *context);
+	void (*_Atomic act)(void *context); /* stored last: who sees it sees all that the measuring thread has done */
 	void *context;
 	sigset_t mask; /* of signals, as the measuring thread had it */
 } outside;
@@ -167,13 +167,15 @@ static _Thread_local bool is_filtered;
 /* While two threads share one table of files, each system call of the measuring one counts references to its socket. */
 static void *wait_outside(void *unused)
 {
+	void (*act)(void *context);
 	eventfd_t count;
 
 	unshare(CLONE_FILES);
 	while (eventfd_read(outside.wake_fd, &count))
 		;
 	pthread_sigmask(SIG_SETMASK, &outside.mask, NULL);
-	outside.act(outside.context);
+	act = atomic_load_explicit(&outside.act, memory_order_acquire);
+	act(outside.context);
 	return unused;
 }
 
@@ -253,8 +255,8 @@ void filter_leave(void (*act)(void *context), void *context)
 	/* From now on signals are the other thread's. A handler that comes before this does not return. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	outside.act = act;
 	outside.context = context;
+	atomic_store_explicit(&outside.act, act, memory_order_release);
 	close_files();
 	eventfd_write(outside.wake_fd, 1);
 	for (;;)
