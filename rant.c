@@ -86,7 +86,7 @@ static struct run {
 	struct progress progress;
 	bool draws; /* progress is on the terminal */
 
-	const volatile sig_atomic_t *stop; /* 1: a signal has asked for the end */
+	const _Atomic int *stop; /* 1: a signal has asked for the end */
 
 	struct verdict_facts facts;
 	struct verdict verdict;

@@ -28,7 +28,7 @@ static struct {
 	bool ended; /* by a signal, which was said */
 	int64_t began_ns, step_ns; /* CLOCK_MONOTONIC: the first step, and this one */
 	int64_t told_ns, asked_ns; /* this step was told; a signal was seen; 0: not yet */
-	const volatile sig_atomic_t *stop;
+	const _Atomic int *stop;
 	void (*give_up)(void);
 } patience = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -110,7 +110,7 @@ static bool start(void)
 	return !error;
 }
 
-void patience_begin(const volatile sig_atomic_t *stop, void (*give_up)(void))
+void patience_begin(const _Atomic int *stop, void (*give_up)(void))
 {
 	patience.stop = stop;
 	patience.give_up = give_up;

@@ -17,7 +17,7 @@
  * stop_catch_signals(), which the calling thread has called. give_up: puts back what outlives the program, in that thread, when a signal
  * has come and the step does not end: the program then ends with status 1.
  */
-void patience_begin(const volatile sig_atomic_t *stop, void (*give_up)(void));
+void patience_begin(const _Atomic int *stop, void (*give_up)(void));
 
 /* The next step: "locking memory". It has to stay where it is. 0; or -EINTR after one line: a signal has come, and it has been told that
  * this takes long. Before that a signal ends nothing here. */

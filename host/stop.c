@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t stop;
+static _Atomic int stop; /* stored by handlers, and by stop_now() in another thread */
 static bool signalled; /* these two only the handler uses, and that never interrupts itself */
 static int64_t first_ns; /* when it was asked for */
 static void (*at_once)(void);
@@ -82,7 +82,7 @@ static void on_forbidden(int signal_number, siginfo_t *info, void *context)
 	filter_leave(end_by, (void *)(intptr_t)signal_number);
 }
 
-const volatile sig_atomic_t *stop_catch_signals(void (*clean_up)(void))
+const _Atomic int *stop_catch_signals(void (*clean_up)(void))
 {
 	/* Restarted, for the same signal a second time must not cost a report that waits for its reader. */
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, before;

@@ -17,7 +17,7 @@
  * is told, and ends the program in the same way as the later one. SIGUSR1 is blocked, in all threads that start from now on too: see
  * stop_take_question().
  */
-const volatile sig_atomic_t *stop_catch_signals(void (*clean_up)(void));
+const _Atomic int *stop_catch_signals(void (*clean_up)(void));
 
 /* Makes it 1 as a signal would, but the first signal after this is still the first. For any thread; the one that asked for the signals,
  * which must be there still, is woken by SIGURG if it sleeps. */

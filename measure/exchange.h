@@ -61,7 +61,7 @@ struct exchange {
 	const struct clock_watch *watched; /* this host's clocks, whose faults a reflector tells; NULL: nobody looks */
 	struct clock_peer *peer; /* emitter: the offset of the reflector's clock; NULL: not wanted */
 	const struct options *options;
-	const volatile sig_atomic_t *stop;
+	const _Atomic int *stop;
 	bool loopback; /* both ends may have one address */
 	/* Of each stage of the role; NULL: it is not collected, or its times are on different scales. */
 	struct histogram *stage[STAGES];

@@ -16,7 +16,7 @@ struct log_file {
 	mode_t mode; /* of a file */
 	int error; /* -errno: no more is written */
 	_Atomic int64_t whole_bytes; /* written of this file, up to the end of a record */
-	volatile sig_atomic_t cut_off;
+	_Atomic bool cut_off; /* by a signal handler, in any thread: no more is written */
 	int64_t allocated_bytes, cold_bytes; /* has room on the disk; has left the memory */
 
 	/* Rotation. */

@@ -44,7 +44,7 @@ static struct bench {
 	struct log log;
 	struct sessions sessions;
 	struct exchange x;
-	volatile sig_atomic_t stop;
+	_Atomic int stop;
 	void *histogram_memory;
 	struct sample record[LOG_RECORDS]; /* memory of the log: see logged() */
 	/* What the hooks saw. */

@@ -253,7 +253,7 @@ struct fake {
 	size_t event_count;
 	int64_t timeout_ns, threshold_ns;
 	uint64_t warmup_left;
-	volatile sig_atomic_t *stop;
+	_Atomic int *stop;
 	bool cut_short; /* the end of the duration is expected to cut the last exchange short */
 	int64_t idle_stop_ns; /* raises *stop when nothing has happened for so long */
 	uint64_t call_limit; /* a test that reaches one of these hangs, and fails */

@@ -18,7 +18,7 @@ struct channel channel;
 struct exchange x;
 struct packet_plan plan;
 struct sample record[PROBES];
-volatile sig_atomic_t stop;
+_Atomic int stop;
 
 static struct lane lane[PORTS];
 static struct store store;

@@ -94,7 +94,7 @@ extern struct channel channel;
 extern struct exchange x;
 extern struct packet_plan plan;
 extern struct sample record[PROBES];
-extern volatile sig_atomic_t stop;
+extern _Atomic int stop;
 
 /* From 0 to one less. */
 int64_t network_chance(int64_t below);

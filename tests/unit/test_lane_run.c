@@ -39,7 +39,7 @@ struct sender {
 static struct sender sender[SENDERS_MAX];
 static unsigned senders, most_at_once, connects;
 static bool runs, twice, slow, mixed; /* mixed: every other sender is one of IPv6 */
-static volatile sig_atomic_t stop;
+static _Atomic int stop;
 static struct packet_plan plan;
 static struct options options;
 static struct channel channel = CHANNEL_CLOSED;

@@ -48,7 +48,7 @@ static struct {
 	unsigned asked, clock_reads;
 	unsigned requests, received, sent, stamps_read;
 	int64_t arrives_ns[REQUESTS_MAX], left_ns[REQUESTS_MAX];
-	volatile sig_atomic_t stop;
+	_Atomic int stop;
 } kernel;
 
 static struct options options;

@@ -40,7 +40,7 @@ static int ended_by(int first, int second, int64_t later_ns, int *times)
 	assert_int_equal(pipe(cleaned), 0);
 	pid = fork();
 	if (!pid) {
-		const volatile sig_atomic_t *asked = stop_catch_signals(clean);
+		const _Atomic int *asked = stop_catch_signals(clean);
 
 		fake_ns = START_NS;
 		errno = 0;
@@ -117,7 +117,7 @@ static void in_a_process(void **state)
 /* The run was ended without a signal: the first one that comes then, while the report is written, must not cost it. */
 static int what_the_program_asked_for_is_no_signal(void)
 {
-	const volatile sig_atomic_t *asked = stop_catch_signals(abort);
+	const _Atomic int *asked = stop_catch_signals(abort);
 
 	stop_now();
 	if (!*asked)
