@@ -302,9 +302,13 @@ static int start_log(struct run *r)
 	const struct options *o = &r->options;
 	const bool beside = !store_log_is_circular(o) && !r->report.no_other_cpu &&
 			    !log_writer_start(&r->outputs.log, rights_drop_beside, &r->rights);
+	int error;
 
 	r->exchange.tally = outputs_start(&r->outputs, rights_drop_beside, &r->rights);
-	return store_open_log(&r->store, o, &r->exchange, beside);
+	error = store_open_log(&r->store, o, &r->exchange, beside);
+	if (!error)
+		log_writer_begin(&r->outputs.log);
+	return error;
 }
 
 /* What is still to be done when the rights are gone. */
@@ -415,7 +419,6 @@ static void finish(struct run *r)
 	r->report.saved = &r->keeper.saved;
 	r->report.strays = socket_count_strays(&r->channel);
 	r->report.breaches_missed = r->breaches.missed;
-	store_finish(&r->store, &r->exchange);
 	clock_peer_finish(&r->peer);
 	source_ports_finish(&r->exchange);
 }
@@ -444,6 +447,7 @@ static void conclude(void *context)
 	error = trace_keep_last(&r->keeper);
 	finish(r);
 	error |= outputs_end_beside(&r->outputs);
+	store_finish(&r->store, &r->exchange); /* in place: nobody copies any more */
 	reach_verdict(r);
 	if (!r->options.quiet)
 		error |= report_print(&r->report);

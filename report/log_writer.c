@@ -239,8 +239,11 @@ static void drain_last(struct log_writer *w, uint64_t ready)
 static void drain(void *writer)
 {
 	struct log_writer *w = writer;
-	const uint64_t ready = log_ready(w->log);
+	uint64_t ready;
 
+	if (atomic_load_explicit(&w->state, memory_order_acquire) == LOG_WRITER_WAITS)
+		return;
+	ready = log_ready(w->log);
 	note_there(w);
 	if (w->last_ns)
 		drain_last(w, ready);
@@ -279,7 +282,7 @@ static void end_thread(void *writer)
 {
 	struct log_writer *w = writer;
 
-	if (w->is_over)
+	if (atomic_load_explicit(&w->state, memory_order_acquire) == LOG_WRITER_ENDS)
 		write_rest(w);
 }
 
@@ -329,6 +332,11 @@ int log_writer_start(struct log_writer *w, void (*begin)(void *context), void *c
 	return error;
 }
 
+void log_writer_begin(struct log_writer *w)
+{
+	atomic_store_explicit(&w->state, LOG_WRITER_DRAINS, memory_order_release);
+}
+
 void log_writer_hand_over(struct log_writer *w)
 {
 	if (w->beside && !w->watch.shares_files)
@@ -339,7 +347,7 @@ int log_writer_finish(struct log_writer *w)
 {
 	if (!w->block)
 		return 0;
-	w->is_over = true;
+	atomic_store_explicit(&w->state, LOG_WRITER_ENDS, memory_order_release);
 	if (w->beside)
 		watch_stop(&w->watch);
 	else

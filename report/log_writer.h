@@ -14,6 +14,9 @@
 
 struct report;
 
+/* The ring may not be there yet; it is, and is drained; all that is in it is to be written before the thread ends. */
+enum log_writer_state { LOG_WRITER_WAITS, LOG_WRITER_DRAINS, LOG_WRITER_ENDS };
+
 struct log_writer {
 	/* Set by log_writer_open(). */
 	const struct report *report;
@@ -23,7 +26,7 @@ struct log_writer {
 	int64_t last_ns; /* --log-last; 0: all is written */
 	struct watch watch;
 	bool beside; /* there is a thread that writes beside the run */
-	bool is_over; /* the run: the thread is to write the rest before it ends */
+	_Atomic enum log_writer_state state; /* what the ring holds is handed over with it */
 	void (*begin)(void *context); /* of the caller, in that thread */
 	void *context;
 
@@ -65,9 +68,12 @@ struct log_writer {
  * then. Without a --log all of these do nothing. */
 int log_writer_open(struct log_writer *w, struct report *r, struct log *log);
 
-/* Starts a thread on another CPU that writes beside the run, and calls `begin` first; the ring may be placed after this. 0, or
- * -errno as watch_start() has it: then all is written by log_writer_finish(). */
+/* Starts a thread on another CPU that writes beside the run, and calls `begin` first; it does not touch the ring before
+ * log_writer_begin(). 0, or -errno as watch_start() has it: then all is written by log_writer_finish(). */
 int log_writer_start(struct log_writer *w, void (*begin)(void *context), void *context);
+
+/* The ring is placed. */
+void log_writer_begin(struct log_writer *w);
 
 /* The file is the thread's alone from now on. */
 void log_writer_hand_over(struct log_writer *w);

@@ -202,6 +202,8 @@ void so_far_start(struct so_far *s, const struct report *r, void (*begin)(void *
 
 void so_far_begin(struct so_far *s)
 {
+	s->copy = *s->report;
+	s->report = &s->copy;
 	atomic_store_explicit(&s->began_ns, clock_read_ns(CLOCK_MONOTONIC), memory_order_release);
 }
 

@@ -4,12 +4,13 @@
 #define REPORT_SO_FAR_H
 
 #include "host/watch.h"
+#include "report/report.h"
 
 struct histogram;
-struct report;
 
 struct so_far {
-	const struct report *report;
+	const struct report *report; /* from so_far_begin() on, the copy */
+	struct report copy; /* as it was before the run, for the thread: the caller's is written at the end of the run */
 	struct watch watch; /* a thread of its own: a reader that is slow holds up nobody else */
 	void (*begin)(void *context); /* of the caller, in that thread */
 	void *context;
