@@ -68,8 +68,8 @@ $(committed):
 	@rm -f build/commit-*
 	@touch $@
 
-build/report/version.o build/sanitized/report/version.o: INCLUDES += -DRANT_COMMIT='"$(COMMIT)"'
-build/report/version.o build/sanitized/report/version.o: $(committed)
+build/report/version.o build/sanitized/report/version.o build/tsan/report/version.o: INCLUDES += -DRANT_COMMIT='"$(COMMIT)"'
+build/report/version.o build/sanitized/report/version.o build/tsan/report/version.o: $(committed)
 
 # -MMD: each object says which headers it was made of.
 build/%.o: %.c Makefile
@@ -93,6 +93,18 @@ $(patsubst %,build/sanitized/tests/unit/test_%.o,results_bootstrap stalls source
 
 build/rant-sanitized: $(SOURCES:%.c=build/sanitized/%.o)
 	$(CC) $(SANITIZE) -static-libasan -static-libubsan $^ -o $@ $(LIBRARIES)
+
+# For data races: tests/link/threads.sh. No -Wtsan: what a fence orders are atomic accesses, and these ThreadSanitizer knows. Two calls are
+# the test's own, see tests/link/threads.c.
+TSAN = -fsanitize=thread -Wno-tsan
+build/tsan/%.o: %.c Makefile $(with)
+	@mkdir -p $(@D)
+	$(CC) $(STANDARD) -g -O1 -U_FORTIFY_SOURCE $(TSAN) $(WARNINGS) -Werror $(INCLUDES) -MMD -MP -c $< -o $@
+
+-include $(wildcard build/tsan/*.d build/tsan/*/*.d)
+
+build/rant-tsan: $(SOURCES:%.c=build/tsan/%.o) build/tsan/tests/link/threads.o
+	$(CC) $(TSAN) -Wl,--wrap=syscall,--wrap=close $^ -o $@ $(LIBRARIES)
 
 build/hostile: tests/link/hostile.c $(filter-out build/rant.o,$(OBJECTS))
 	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror $(INCLUDES) $^ -o $@ $(LIBRARIES)

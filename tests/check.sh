@@ -246,6 +246,7 @@ offer_quick() {
 }
 
 offer_rest() {
+	offer link tests/link/threads.sh build/rant-tsan,build/hostile tests/link/threads.sh build/rant-tsan build/hostile
 	offer script tests/packaging/packages.sh none tests/packaging/packages.sh
 	offer static analyze none analyze
 	offer static shellcheck none scripts
