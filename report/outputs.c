@@ -177,7 +177,7 @@ int outputs_hand_over(struct outputs *o, const struct rights *r)
 	if (!error)
 		log_writer_hand_over(&o->log);
 	/* What outputs_look() could not have has been said. */
-	return error || !by_second_is_wanted(&o->told) || o->told.second.value ? error : -ENOMEM;
+	return !error && o->no_seconds ? -ENOMEM : error;
 }
 
 static void keep_finding(void *outputs, const struct check_told *told)
@@ -201,7 +201,8 @@ void outputs_look(struct outputs *o, const struct nic *n)
 	const bool tally = o->report->exchange->tally != NULL;
 
 	/* Now that the memory of the run is locked: this is that of another thread. */
-	if (by_second_is_wanted(b) && second_open(&b->second, o->report, &o->tally))
+	o->no_seconds = by_second_is_wanted(b) && second_open(&b->second, o->report, &o->tally);
+	if (o->no_seconds)
 		return;
 	if (b->json.path) {
 		check_tell(keep_finding, o, o->report->options, n);

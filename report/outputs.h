@@ -32,6 +32,7 @@ struct outputs {
 	struct log_file hgrm; /* path NULL: not asked for */
 	struct prometheus prometheus; /* report NULL: not asked for */
 	struct tally tally; /* what is told while the run goes on */
+	bool no_seconds; /* there was no memory for them; of the measuring thread */
 	_Atomic bool begun; /* the first lines are there: from now on it is the thread that writes */
 	struct watch watch; /* writes what is written while the run goes on: a reader that is slow must not hold up others */
 	void (*begin)(void *context); /* of the caller, in that thread */
