@@ -302,13 +302,9 @@ static int start_log(struct run *r)
 	const struct options *o = &r->options;
 	const bool beside = !store_log_is_circular(o) && !r->report.no_other_cpu &&
 			    !log_writer_start(&r->outputs.log, rights_drop_beside, &r->rights);
-	int error;
 
 	r->exchange.tally = outputs_start(&r->outputs, rights_drop_beside, &r->rights);
-	error = store_open_log(&r->store, o, &r->exchange, beside);
-	if (!error)
-		log_writer_begin(&r->outputs.log);
-	return error;
+	return store_open_log(&r->store, o, &r->exchange, beside);
 }
 
 /* What is still to be done when the rights are gone. */

@@ -332,13 +332,9 @@ int log_writer_start(struct log_writer *w, void (*begin)(void *context), void *c
 	return error;
 }
 
-void log_writer_begin(struct log_writer *w)
-{
-	atomic_store_explicit(&w->state, LOG_WRITER_DRAINS, memory_order_release);
-}
-
 void log_writer_hand_over(struct log_writer *w)
 {
+	atomic_store_explicit(&w->state, LOG_WRITER_DRAINS, memory_order_release);
 	if (w->beside && !w->watch.shares_files)
 		close(w->file.fd);
 }

@@ -69,13 +69,10 @@ struct log_writer {
 int log_writer_open(struct log_writer *w, struct report *r, struct log *log);
 
 /* Starts a thread on another CPU that writes beside the run, and calls `begin` first; it does not touch the ring before
- * log_writer_begin(). 0, or -errno as watch_start() has it: then all is written by log_writer_finish(). */
+ * log_writer_hand_over(). 0, or -errno as watch_start() has it: then all is written by log_writer_finish(). */
 int log_writer_start(struct log_writer *w, void (*begin)(void *context), void *context);
 
-/* The ring is placed. */
-void log_writer_begin(struct log_writer *w);
-
-/* The file is the thread's alone from now on. */
+/* The ring is placed, and the file is the thread's alone from now on. */
 void log_writer_hand_over(struct log_writer *w);
 
 /* After the run, once: what is left is written, the file closed and given its name. 0, or -errno: a line has said so. */

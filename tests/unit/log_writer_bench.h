@@ -45,7 +45,7 @@ static inline void open_writer(uint64_t capacity)
 {
 	place_records(capacity, false, options.log_full);
 	assert_int_equal(log_writer_open(w, &report, &transactions), 0);
-	log_writer_begin(w);
+	log_writer_hand_over(w);
 	assert_ptr_equal(report.log_writer, w);
 	assert_ptr_equal(report.log, &transactions);
 }

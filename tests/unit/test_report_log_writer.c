@@ -509,7 +509,6 @@ static void a_thread_writes_beside_the_run(void **state)
 		assert_int_equal(log_writer_open(w, &report, &transactions), 0);
 		start_or_skip();
 		place_records(1000, false, false);
-		log_writer_begin(w);
 		log_writer_hand_over(w);
 		if (!w->watch.shares_files)
 			assert_int_equal(fcntl(w->file.fd, F_GETFD), -1);
