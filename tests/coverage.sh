@@ -61,7 +61,8 @@ for file in tests/unit/test_*.c; do
 done
 make -s -C "$copy" -j"$(nproc)" SANITIZE='--coverage -O0' WARNINGS=-w "${tests[@]}" || fail "the unit tests do not build with --coverage"
 run_tests "${tests[@]}"
-(cd "$copy" && gcovr -r . -e tests/ --csv ../files.csv --html-details ../index.html build/sanitized) || fail "gcovr failed"
+# gcovr 5.2 asserts that a function is at one line: results/tree.c, tested with libjansson and without, has each at two.
+(cd "$copy" && PYTHONOPTIMIZE=1 gcovr -r . -e tests/ --csv ../files.csv --html-details ../index.html build/sanitized) || fail "gcovr failed"
 by_folder <build/coverage/files.csv
 few_lines <build/coverage/files.csv
 echo "The page: build/coverage/index.html"
