@@ -47,9 +47,9 @@ static void finish(void)
 	assert_int_equal(json_finish(&writer_of_json), 0);
 }
 
-static const char *written_json(void (*part)(struct json *j, const struct report *r))
+static const char *written_json(void (*write_part)(struct json *j, const struct report *r))
 {
-	part(begin(), &report);
+	write_part(begin(), &report);
 	finish();
 	return line;
 }

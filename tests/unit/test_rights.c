@@ -276,7 +276,7 @@ static void expect_kept(const char *who, uint64_t keep)
 /* Which of the two may set a priority hangs on what there is. */
 static int plan_without_net_admin(void)
 {
-	struct rights r;
+	struct rights r = { .keep = 0 };
 
 	return keep_only(BIT(CAP_NET_RAW) | BIT(CAP_NET_BIND_SERVICE)) || rights_plan(&r, &needs) || rights_drop(&r) ||
 	       has_only(BIT(CAP_NET_RAW));
