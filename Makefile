@@ -118,10 +118,19 @@ build/spike.so: tests/lab/spike.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror -shared -fPIC tests/lab/spike.c -o $@ -ldl
 
-# Each unit test says in a line "build: wraps=A,B sources=X.c,Y.c libs=..." what it replaces and what it is linked with.
+# Each unit test has a line "build: wraps=A,B sources=X.c,@SET,... libs=...": the functions that it replaces, and what is linked to it, without
+# the files that the test includes. SET is one of these:
+set_loop = $(patsubst %,tests/unit/fake_%.c,kernel script account reflector emitter) histogram.c host/pmc.c host/clock*.c \
+	$(patsubst %,wire/%.c,timestamping lane packet tlv* hmac session allow sequence) \
+	$(patsubst %,measure/%.c,exchange emit probe doze window* pace sample witness rules variation source_port breach stages account log)
+set_report = histogram.c tracefs.c measure/[a-z]*.c wire/[a-z]*.c $(patsubst %,host/%.c,place memory trace_* activity* clock* nic* pm*) \
+	$(patsubst %,report/%.c,headline buckets verdict_finding log_file log_mend account breach clocks clocks_there echo evidence \
+		label machine part report statistics variation source_ports)
 comma = ,
 field = $(subst $(comma), ,$(shell sed -n 's|^/\* build:.* $(2)=\([^ ]*\).*|\1|p' tests/unit/test_$(1).c))
-objects_of = $(patsubst %.c,build/sanitized/%.o,$(wildcard $(call field,$(1),sources)))
+included = $(shell sed -n 's|^\#include "\([^"]*\.c\)".*|\1|p' tests/unit/test_$(1).c)
+sources_of = $(foreach w,$(call field,$(1),sources),$(if $(filter @%,$(w)),$(set_$(w:@%=%)),$(w)))
+objects_of = $(patsubst %.c,build/sanitized/%.o,$(filter-out $(call included,$(1)),$(wildcard $(call sources_of,$(1)))))
 
 # Made on the way to a test, and kept.
 .PRECIOUS: build/sanitized/%.o

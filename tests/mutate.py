@@ -10,7 +10,7 @@ A statement is the unit of choice. The seed, the file, the function and the text
 and what is changed in it, so a change of one file leaves the mutants of the other files, and of the other statements, as they were.
 
 Everything happens in a copy of the tree in a temporary folder. Unit tests run without root, in a PID namespace where this script is root,
-because a mutant may send a signal to any process or remove any file. Docs: docs/lab.md.
+because a mutant may send a signal to any process or remove any file. Docs: docs/testing.md.
 """
 import argparse
 import collections

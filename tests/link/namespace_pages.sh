@@ -33,8 +33,8 @@ json.md|rant -i eth0 -a 192.0.2.1 -d 10|pages: JSON into jq
 json.md|rant -i eth0 -a 192.0.2.1 --jsonl|pages: JSON into jq
 json.md|jq -r|pages: JSON into jq
 json.md|java -cp|else: namespace_json.sh, where Java is
-lab.md|    rate/s|else: test_sweep.sh has that table
-lab.md|nice tests/mutate.py|else: test_mutate.sh, in a small tree
+testing.md|    rate/s|else: test_sweep.sh has that table
+testing.md|nice tests/mutate.py|else: test_mutate.sh, in a small tree
 log.md|*|else: namespace_recipes.sh
 options.md|rant -i IFACE|pages: the usage
 options.md|ip netns add|else: needs a port of a card, which it moves; link.sh does it for its pair

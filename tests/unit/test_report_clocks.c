@@ -1,4 +1,4 @@
-/* build: sources=report/headline.c,report/buckets.c,report/verdict_finding.c,report/log_file.c,report/log_mend.c,report/account.c,report/breach.c,report/clocks_there.c,report/echo.c,report/evidence.c,report/json.c,report/json_clocks.c,report/label.c,report/machine.c,host/place.c,report/part.c,report/report.c,report/statistics.c,report/variation.c,report/source_ports.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+/* build: sources=@report,report/json.c,report/json_clocks.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The clocks: offsets, rates, steps, and whether stages may be compared. */
 #include "report/clocks.c"

@@ -1,4 +1,4 @@
-/* build: wraps=activity_differences sources=host/place.c,report/headline.c,report/buckets.c,report/verdict_finding.c,report/log_file.c,report/log_mend.c,report/account.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/echo.c,report/evidence.c,report/label.c,report/part.c,report/report.c,report/statistics.c,report/variation.c,report/source_ports.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+/* build: wraps=activity_differences sources=@report libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the machine did: hardware counters and differences of readings. */
 #include "report/machine.c"

@@ -1,4 +1,4 @@
-/* build: sources=report/headline.c,report/buckets.c,report/verdict_finding.c,report/log_file.c,report/log_mend.c,report/account.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/echo.c,report/evidence.c,report/label.c,report/machine.c,host/place.c,report/part.c,report/statistics.c,report/source_ports.c,report/report.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+/* build: sources=@report libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of delays and how they vary: golden text, with numbers by hand. */
 #include "report/variation.c"

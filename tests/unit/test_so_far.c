@@ -1,4 +1,4 @@
-/* build: sources=report/order.c,report/progress.c,report/report.c,host/stop.c,host/filter.c,host/watch.c,report/headline.c,report/buckets.c,report/verdict_finding.c,report/log_file.c,report/log_mend.c,report/account.c,report/breach.c,report/clocks.c,report/clocks_there.c,report/evidence.c,report/echo.c,report/label.c,report/machine.c,host/place.c,report/part.c,report/statistics.c,report/variation.c,report/source_ports.c,histogram.c,tracefs.c,host/trace_*.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/activity*.c,host/clock*.c,host/nic*.c,host/pm*.c libs=-lm */
+/* build: sources=@report,report/order.c,report/progress.c,host/stop.c,host/filter.c,host/watch.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is told of a run while it goes on: the text, its line, and when that is due. */
 #include "report/so_far.c"
