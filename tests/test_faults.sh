@@ -91,7 +91,7 @@ spoilt 'a part of a name in a script' "has no test 'loss of bot'" 's/`loss of bo
 spoilt 'a call that there is not' "has no test 'bad_reflector t2'" 's/`bad_reflector t1`/`bad_reflector t2`/'
 spoilt 'a file that there is not' 'there is no tests/lab/test_igc' '0,/test_igb/s/test_igb/test_igc/'
 spoilt 'a slow test that is said to be quick' 'is run by check-all, not check' '/`T1 twice`/s/check-all/check/'
-spoilt 'a quick test that is said to be slow' 'is run by check, not check-all' '/`T4 missing`/s/check |$/check-all |/'
+spoilt 'a quick test that is said to be slow' 'is run by check, not check-all' '/`the reflector, -100 us within a response`/s/check |$/check-all |/'
 spoilt 'a slow file' 'is run by check-all, not check' '/most stamps are missing`/s/check-all/check/'
 spoilt 'what only check-all comes to' 'is run by check-all, not check' '/`set_in_between kernel`/s/check-all/check/'
 spoilt 'one test for two faults' 'is named for T4 is missing too' 's/`a send is refused`/`no transmit stamp here`/; s/^| T1 is/| T4 is/'
