@@ -84,7 +84,7 @@ build/sanitized/%.o: %.c Makefile $(with)
 	$(CC) $(STANDARD) -g $(OPTIMIZE) -Wno-format-truncation -U_FORTIFY_SOURCE $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) -MMD -MP -c $< -o $@
 
 build/sanitized/%.o: OPTIMIZE = -O1
-# The unit tests themselves compile in half the time without optimization; gcc then takes every buffer of a format to be full. Those that
+# The unit tests themselves compile faster without optimization (test_report_breach: 0.7 s instead of 4.9); gcc then takes every buffer of a format to be full. Those that
 # include the code of long simulations would run for longer than that.
 build/sanitized/tests/unit/%.o: OPTIMIZE = -O0
 $(patsubst %,build/sanitized/tests/unit/test_%.o,results_bootstrap stalls source_port exchange exchange_run lane_run joining_reflect \
