@@ -62,6 +62,7 @@ extern struct network {
 	struct truth truth[PROBES];
 	struct event event[EVENTS];
 	unsigned events;
+	int64_t next_ns; /* of the first of these */
 	unsigned slots, taken; /* of transmit stamps; 0: any number */
 	int64_t free_ns; /* a place is free so long after its stamp was fetched */
 	unsigned reordered; /* replies that came after a later one */
