@@ -22,6 +22,7 @@
 #include <sys/socket.h>
 
 #define CALL_NS 300
+#define IDLE_NS_MAX 5000 /* an idle loop is let run faster, as in fake_kernel.c */
 #define WIRE_NS 700 /* from sendmsg to T3 */
 #define REAL_OFFSET_NS (1700000000 * NS_PER_S)
 #define REQUESTS_MAX 100000
@@ -45,7 +46,7 @@ static struct {
 	bool told; /* the kernel tells of sets */
 	int64_t tells_after_ns; /* it takes it so long */
 	int64_t asked_ns;
-	unsigned asked, clock_reads;
+	unsigned asked, clock_reads, empty_turns;
 	unsigned requests, received, sent, stamps_read;
 	int64_t arrives_ns[REQUESTS_MAX], left_ns[REQUESTS_MAX];
 	_Atomic int stop;
@@ -168,13 +169,18 @@ static ssize_t fetch_stamp(struct msghdr *m)
 
 ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags)
 {
+	const int64_t idle_ns = CALL_NS + kernel.empty_turns * 10;
+
 	(void)fd;
-	advance(CALL_NS);
+	advance(flags & MSG_ERRQUEUE ? CALL_NS : idle_ns < IDLE_NS_MAX ? idle_ns : IDLE_NS_MAX);
 	if (flags & MSG_ERRQUEUE) {
 		if (kernel.stamps_read < kernel.sent && kernel.left_ns[kernel.stamps_read] <= kernel.now_ns)
 			return fetch_stamp(m);
 	} else if (kernel.received < kernel.requests && kernel.arrives_ns[kernel.received] <= kernel.now_ns) {
+		kernel.empty_turns = 0;
 		return receive_request(m);
+	} else {
+		kernel.empty_turns++;
 	}
 	errno = EAGAIN;
 	return -1;
