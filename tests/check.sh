@@ -223,11 +223,13 @@ offer_links() {
 	offer link tests/link/config_veth.sh rant tests/link/config_veth.sh ./rant
 }
 
+# A line "# build: PROGRAM" in the file says what it runs.
 offer_scripts() {
-	local file
+	local file program
 
 	for file in tests/test_*.sh tests/unit/test_*.sh; do
-		[[ ! -x $file ]] || offer script "$file" none "$file"
+		program=$(sed -n 's/^# build: //p' "$file")
+		[[ ! -x $file ]] || offer script "$file" "${program:-none}" "$file"
 	done
 }
 
