@@ -197,6 +197,7 @@ static bool open_it(enum source stamp)
 	util_capture_end(&capture, said, sizeof(said));
 	if (error)
 		print_message("SKIP: no socket on lo here: %s", said);
+	channel.direct = false; /* recvmsg() of libc is what is replaced here */
 	return !error;
 }
 
@@ -259,7 +260,6 @@ static void check_run(unsigned n, unsigned at_once, enum source stamp, bool by_m
 
 	if (!open_it(stamp))
 		skip();
-	channel.direct = false; /* recvmsg() of libc is what is replaced here */
 	assert_int_equal(channel.listeners, 1 + mixed);
 	for (int i = 0; i < channel.listeners && !by_message; i++)
 		channel.lane[i].id_by_message = false; /* then the kernel counts, of any version */
