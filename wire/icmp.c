@@ -25,7 +25,7 @@ static int open_as(struct lane *l, const struct transport *t)
 }
 
 /* Of the replies with our number: those of the server, or of all but the server. A raw socket of IPv4 has the header of IP before it, of any
- * length. */
+ * length. Until there is a filter a raw socket takes the replies to others' pings too. */
 static int take_replies(int fd, const struct echo *e, const union address *server, bool servers)
 {
 	const uint8_t same = servers ? SIEVE_YES : SIEVE_NO, other = servers ? SIEVE_NO : SIEVE_YES;
@@ -48,6 +48,7 @@ static int take_replies(int fd, const struct echo *e, const union address *serve
 		SIEVE_END,
 	};
 
+	socket_empty(fd);
 	return e->reply_type == ECHO6_REPLY ? sieve_attach(fd, six, sizeof(six) / sizeof(six[0])) :
 					      sieve_attach(fd, four, sizeof(four) / sizeof(four[0]));
 }

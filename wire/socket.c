@@ -337,6 +337,18 @@ int socket_take_nothing(int fd)
 	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) ? -errno : 0;
 }
 
+uint64_t socket_empty(int fd)
+{
+	uint64_t count = 0;
+	char octet;
+
+	/* Who sends as fast as we read cannot keep us here. */
+	if (!socket_take_nothing(fd))
+		while (recv(fd, &octet, sizeof(octet), MSG_DONTWAIT | MSG_TRUNC) >= 0)
+			count++;
+	return count;
+}
+
 int socket_open_port(const struct channel *c, struct lane *l, const struct options *o, const struct nic *n)
 {
 	union address local = options_own(o, c->transport->domain);
@@ -433,14 +445,10 @@ uint64_t socket_count_strays(struct channel *c)
 {
 	uint32_t drops;
 	uint64_t count = counter_get(&c->strays);
-	char octet;
 
 	if (c->stray_fd < 0)
 		return count;
-	/* Who sends as fast as we read cannot keep us here. */
-	if (!socket_take_nothing(c->stray_fd))
-		while (recv(c->stray_fd, &octet, sizeof(octet), MSG_DONTWAIT | MSG_TRUNC) >= 0)
-			count++;
+	count += socket_empty(c->stray_fd);
 	/* What found no room in the buffer was dropped too. */
 	if (!socket_read_drops(c->stray_fd, &drops))
 		count += drops;

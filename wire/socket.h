@@ -126,6 +126,9 @@ int socket_read_drops(int fd, uint32_t *drops);
 /* From now on nothing is queued for a socket, and the kernel counts it as dropped. 0 or -errno. */
 int socket_take_nothing(int fd);
 
+/* The same, and throws away what is in it: how many datagrams. */
+uint64_t socket_empty(int fd);
+
 /* Connects a socket to the server. 0; or -errno after one line. */
 int socket_connect(int fd, const struct options *o, const struct nic *n);
 

@@ -1,4 +1,4 @@
-/* build: sources=wire/socket.c,wire/ethernet.c,wire/icmp.c,wire/ports.c,wire/listen.c,wire/kernel_call.c,wire/kernel_stamps.c,wire/timestamping.c,wire/lane.c libs=-lm */
+/* build: wraps=socket sources=wire/socket.c,wire/ethernet.c,wire/icmp.c,wire/ports.c,wire/listen.c,wire/kernel_call.c,wire/kernel_stamps.c,wire/timestamping.c,wire/lane.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The rows of the transports, and what goes through one with an envelope: on the loopback of the real kernel, where that is permitted. */
 #include "wire/transport.c"
@@ -9,7 +9,11 @@
 
 #include "util.h"
 
+#include <netinet/ip_icmp.h>
 #include <poll.h>
+
+int __real_socket(int domain, int type, int protocol);
+int __wrap_socket(int domain, int type, int protocol);
 
 static struct options o;
 static char line[512];
@@ -178,6 +182,53 @@ static void through_the_kernel(void **state)
 	close(fd);
 }
 
+/* A ping socket is refused; another ping's reply comes as soon as there is a raw one. */
+static bool others_ping;
+
+int __wrap_socket(int domain, int type, int protocol)
+{
+	const struct icmphdr reply = { .type = ICMP_ECHOREPLY, .checksum = 0xffff };
+	int fd, theirs;
+
+	if (others_ping && (type & 0xf) == SOCK_DGRAM) {
+		errno = EACCES;
+		return -1;
+	}
+	fd = __real_socket(domain, type, protocol);
+	if (!others_ping || fd < 0)
+		return fd;
+	theirs = __real_socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP);
+	assert_int_equal(sendto(theirs, &reply, sizeof(reply), 0, (struct sockaddr *)&there, sizeof(there)), sizeof(reply));
+	close(theirs);
+	return fd;
+}
+
+static void what_came_before_the_filter_of_a_raw_socket(void **state)
+{
+	static const struct nic lo = { .name = "lo", .index = 1, .first4.any.sa_family = AF_INET };
+	int fd = __real_socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP), error;
+	uint8_t octets[64];
+
+	(void)state;
+	if (fd < 0)
+		skip();
+	close(fd);
+	there = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	c = (struct channel)CHANNEL_CLOSED;
+	o = (struct options){ .transport = TRANSPORT_ICMP, .role = ROLE_EMIT, .stamp = SOURCE_USER, .ttl = 255, .dscp = -1, .priority = -1,
+			      .server.in = there };
+	others_ping = true;
+	error = socket_open(&c, &o, &lo);
+	if (!error)
+		error = socket_bind(&c, &o, &lo);
+	others_ping = false;
+	assert_int_equal(error, 0);
+	assert_int_equal(c.transport->type, SOCK_RAW);
+	assert_int_equal(recv(c.lane[0].fd, octets, sizeof(octets), MSG_DONTWAIT), -1);
+	assert_int_equal(socket_count_strays(&c), 0);
+	socket_close(&c);
+}
+
 /* Those in which the interface has an address; IPv4 where it has none. */
 static void the_families_of_a_reflector(void **state)
 {
@@ -210,7 +261,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ports_that_cannot_be_had), cmocka_unit_test(names), cmocka_unit_test(both_families), cmocka_unit_test(the_families_of_a_reflector), cmocka_unit_test(seal),
-		cmocka_unit_test(through_the_kernel),
+		cmocka_unit_test(through_the_kernel), cmocka_unit_test(what_came_before_the_filter_of_a_raw_socket),
 	};
 
 	return cmocka_run_group_tests_name("transport", tests, NULL, NULL);
