@@ -45,7 +45,7 @@ as_ipv4() {
 		"--transport ptp --ptp-type sync --key $key $K --count 200" "${whole6[@]}" 'r:Unverified -eq 0'
 	alone 'IPv6: ptp, larger than the MTU' 1 e "-i $link_e -a $ip6_r --transport ptp $K --size 1404" '@one_line e' 'e.err ~ at most 1402 octets'
 	pair 'IPv6: a threshold ends it' '0 2' "$K" "$K -t 0.001 -H" 'e.out ~ [Bb]reach'
-	pair 'IPv6: no more than the rate' '0 0' "$K --rate-limit 1000" "$K --timeout 20 --interval 100us --duration 0.3" 'r:Over_rate -ge 100' \
+	pair 'IPv6: no more than the rate' '0 0' "$K --rate-limit 10" "$K --timeout 20 --interval 100us --window 64 --count 400" 'r:Over_rate -ge 100' \
 		'e:Lost -ge 100'
 }
 
