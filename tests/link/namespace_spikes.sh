@@ -60,6 +60,7 @@ a_late_reflector_is_beside_the_emitter() {
 	verdict
 }
 
+# Long ones, which no busy machine makes beside them.
 commands() {
 	begin '--on-breach: commands get the breach and run while the measurement goes on' || return 0
 	cat >"$work/command" <<-'END'
@@ -69,7 +70,7 @@ commands() {
 	END
 	chmod 755 "$work/command"
 	export RANT_SEQ=inherited
-	as=$(with_spikes app 500 60000) start_reflector r "$K -s -t 50000 -C --on-breach exec:$work/command\${IFS}$logs/c --on-breach exec:false -H --json $logs/r.json"
+	as=$(with_spikes app 500 2000000) start_reflector r "$K -s -t 1000000 -C --on-breach exec:$work/command\${IFS}$logs/c --on-breach exec:false -H --json $logs/r.json"
 	unset RANT_SEQ
 	start_emitter e "$K --count 600 --timeout 5000"
 	finish e
@@ -91,8 +92,8 @@ commands() {
 	check "c.out ~ ^RANT_INTERFACE=$link_r$"
 	check 'c.out ~ ^RANT_NUMBER=1$'
 	check 'c.out ~ ^RANT_SEQ=499$'
-	check 'c.out ~ ^RANT_LATENCY_NS=6[0-9]{7}$'
-	check 'c.out ~ ^RANT_THRESHOLD_NS=50000000$'
+	check 'c.out ~ ^RANT_LATENCY_NS=[2-9][0-9]{9}$'
+	check 'c.out ~ ^RANT_THRESHOLD_NS=1000000000$'
 	for name in T2_KERNEL T2_SW T3_SW T3_KERNEL; do
 		check "c.out ~ ^RANT_$name=[0-9]+[.][0-9]{9}$"
 	done
