@@ -3,7 +3,7 @@
 /* What a person is told while it runs, by a thread that looks now and then. */
 #include "report/progress.c"
 
-#include "util.h"
+#include "golden.h"
 
 static struct options options = { .interface = "veth7" };
 static struct exchange exchange = { .options = &options };
@@ -17,6 +17,18 @@ static unsigned lines(void)
 	for (const char *c = said; *c; c++)
 		n += *c == '\n';
 	return n;
+}
+
+/* Without the time of day that a line begins with, and tenths of seconds. */
+static void show(void)
+{
+	for (char *line = said, *end; (end = strchr(line, '\n')); line = end + 1) {
+		char *after = strstr(line, ", after "), *tenths = after && after < end ? strchr(after, '.') : NULL;
+
+		if (tenths && tenths < end)
+			tenths[1] = '?';
+		golden("%.*s\n", (int)(end - strstr(line, ": ") - 2), strstr(line, ": ") + 2);
+	}
 }
 
 static void look(int times)
@@ -39,12 +51,12 @@ static void who_is_gone_is_told_once_and_who_is_back_too(void **state)
 	assert_string_equal(said, "");
 	outage_publish(&exchange.outages, 12345);
 	look(3);
-	assert_non_null(strstr(said, ": no answer from 10.9.8.7 for 3 s, last at #12345; still trying\n"));
 	assert_int_equal(lines(), 1);
+	show();
 	outage_end(&exchange.outages, clock_read_ns(CLOCK_MONOTONIC), true);
 	look(3);
-	assert_non_null(strstr(said, ": 10.9.8.7 answers again, after 3."));
 	assert_int_equal(lines(), 1);
+	show();
 	look(1);
 	assert_string_equal(said, "");
 }
@@ -59,9 +71,7 @@ static void one_after_the_other_between_two_looks(void **state)
 	outage_begin(&exchange.outages, clock_read_ns(CLOCK_MONOTONIC) - 4 * NS_PER_S);
 	outage_publish(&exchange.outages, UINT32_MAX);
 	look(2);
-	assert_non_null(strstr(said, ": 10.9.8.7 answers again, after 9."));
-	assert_non_null(strstr(said, ": no answer from 10.9.8.7 for 4 s, last at #4294967295; still trying\n"));
-	assert_int_equal(lines(), 2);
+	show();
 }
 
 static void a_link_that_changes_is_told(void **state)
@@ -74,10 +84,7 @@ static void a_link_that_changes_is_told(void **state)
 	progress_tell_link(&progress, false);
 	progress_tell_link(&progress, true);
 	util_capture_end(&capture, said, sizeof(said));
-	assert_non_null(strstr(said, ": the link of veth7 is up\n"));
-	assert_non_null(strstr(said, ": the link of veth7 went down; still trying\n"));
-	assert_non_null(strstr(said, ": the link of veth7 is up again, after 0."));
-	assert_int_equal(lines(), 3);
+	show();
 }
 
 /* Whom an echo goes to runs no reflector, and needs none. */
@@ -92,10 +99,7 @@ static void who_answers_no_echo(void **state)
 		util_capture_begin(&capture);
 		progress_tell_silence(&o, "10.9.8.7", (uint64_t)refused);
 		util_capture_end(&capture, said, sizeof(said));
-		assert_non_null(strstr(said, ": no answer from 10.9.8.7 after 3 s"));
-		assert_non_null(strstr(said, refused ? "the kernel refused 2 times: a router says by ICMP" : "it answers no echoes (a firewall"));
-		assert_null(strstr(said, "reflector"));
-		assert_int_equal(lines(), 1);
+		show();
 	}
 }
 
@@ -108,5 +112,5 @@ int main(void)
 	};
 
 	util_seed();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return golden_run(tests);
 }

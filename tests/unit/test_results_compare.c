@@ -3,7 +3,7 @@
 /* When a run is worse than another, and in which words. */
 #include "results/compare.c"
 
-#include "util.h"
+#include "golden.h"
 
 static struct compare c;
 static char *text;
@@ -99,14 +99,14 @@ static void by_the_difference(void **state)
 	(void)state;
 	add(0, 1000, 10000);
 	add(1, 1000, 10600);
-	assert_string_equal(judged(0, 0), "p50 is 600 ns (5.7 %) worse");
+	golden("%s\n", judged(0, 0));
 	assert_true(c.is_worse);
 	judged(6000, 0);
 	assert_false(c.is_worse);
 	judged(5000, 599);
 	assert_true(c.is_worse);
 	judged(5000, 600);
-	assert_string_equal(text, "equal: nothing differs by more than the tolerance");
+	golden("%s\n", text);
 	judged(0, 600);
 	assert_false(c.is_worse);
 	judged(5500, 0);
@@ -120,7 +120,7 @@ static void better(void **state)
 	(void)state;
 	add(0, 1000, 20000);
 	add(1, 1000, 10000);
-	assert_string_equal(judged(5000, 0), "p50 is 10.0 us (49 %) better");
+	golden("%s\n", judged(5000, 0));
 	assert_false(c.is_worse);
 }
 
@@ -138,7 +138,7 @@ static void what_decides_nothing(void **state)
 	assert_true(row("p99.9")->few && !row("p99.9")->decides);
 	assert_true(row("p99")->decides);
 	assert_false(row("10 %")->decides);
-	assert_non_null(strstr(text + strlen(text) + 1, "* fewer than ten samples are above it in one of the runs: it decides nothing\n"));
+	golden("%s", text + strlen(text) + 1);
 }
 
 /* Four of them are kept. */
@@ -148,7 +148,7 @@ static void bounds(void **state)
 	add(0, 1000, 10000);
 	add(1, 500, 10000);
 	add(1, 500, 200000);
-	assert_string_equal(judged(5000, 0), "p90 is at least 89.1 us (818 %) worse");
+	golden("%s\n", judged(5000, 0));
 	assert_true(row("p90")->b_bound && row("p90")->decides);
 	/* The other way round nothing is known. */
 	struct outcome *run = c.run[0];
@@ -182,7 +182,7 @@ static void nothing_decides(void **state)
 	(void)state;
 	add(0, 19, 10000);
 	add(1, 1000, 90000);
-	assert_non_null(strstr(not_judged(), "old and new: fewer than ten samples are above p50 in one of them: they cannot be compared: "));
+	golden("%s", not_judged());
 	assert_false(c.is_worse);
 	add(0, 1, 10019);
 	assert_string_equal(not_judged(), "");
@@ -191,7 +191,7 @@ static void nothing_decides(void **state)
 	add(1, 2000, 200000);
 	assert_string_equal(not_judged(), "");
 	add(0, 200, 200000);
-	assert_non_null(strstr(not_judged(), "old: p50 is beyond the overflow store, and only a bound of it is known: it cannot be compared: "));
+	golden("%s", not_judged());
 }
 
 static void loss(void **state)
@@ -201,7 +201,7 @@ static void loss(void **state)
 	add(1, 1000, 10000);
 	set_loss_of(0, 1000, 10);
 	set_loss_of(1, 2000, 22);
-	assert_string_equal(judged(0, 0), "loss is 0.1000 percentage points worse");
+	golden("%s\n", judged(0, 0));
 	judged(11000, 0);
 	assert_false(c.is_worse);
 	judged(9000, NS_PER_S); /* a time is no measure of it */
@@ -221,7 +221,7 @@ static void by_the_interval(void **state)
 	add(1, 3000, 10600);
 	add_seconds(0, 30, 9984, 0);
 	add_seconds(1, 30, 10560, 0);
-	assert_string_equal(judged(0, 0), "p50 is 600 ns (5.2 %) worse, interval 600 to 600 ns");
+	golden("%s\n", judged(0, 0));
 	judged(0, 600);
 	assert_false(c.is_worse);
 	judged(0, 599);
@@ -236,7 +236,7 @@ static void by_the_interval(void **state)
 	c.blocks[0].blocks = 29;
 	judged(0, 0);
 	assert_true(c.is_worse);
-	assert_non_null(strstr(text + strlen(text) + 1, "No intervals: 30 seconds of each run are needed; the differences themselves decide\n"));
+	golden("%s", text + strlen(text) + 1);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -246,5 +246,5 @@ int main(void)
 	const struct CMUnitTest tests[] = { TEST(by_the_difference), TEST(better), TEST(what_decides_nothing), TEST(bounds), TEST(nothing_decides), TEST(loss),
 					    TEST(by_the_interval) };
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return golden_run(tests);
 }
