@@ -225,6 +225,28 @@ static void nothing_is_off_by_more_than_is_told(void **state)
 	}
 }
 
+/* What the kernel turns a clock by, and what it turns it besides while it slews, either way: the widest of a stretch. */
+static void what_the_dials_explain(void **state)
+{
+	struct clock_watch w = { .published_ns = S };
+	struct clock_reading r = { .began_ns = S + 1 };
+
+	(void)state;
+	r.dial[CLOCK_OF_NIC] = (struct clock_dial){ .known = true, .ppb = 100, .slew_ppb = 7 };
+	follow_stretch(&w, &r, true);
+	assert_int_equal(w.dial_ppb[CLOCK_OF_NIC][0], 93);
+	assert_int_equal(w.dial_ppb[CLOCK_OF_NIC][1], 107);
+	assert_int_equal(w.dial_ppb[CLOCK_OF_SYSTEM][0], -SLEW_PPB);
+	assert_int_equal(w.dial_ppb[CLOCK_OF_SYSTEM][1], SLEW_PPB);
+	r.dial[CLOCK_OF_NIC] = (struct clock_dial){ .known = true, .ppb = 90 };
+	follow_stretch(&w, &r, false);
+	assert_int_equal(w.dial_ppb[CLOCK_OF_NIC][0], 90);
+	assert_int_equal(w.dial_ppb[CLOCK_OF_NIC][1], 107);
+	r.began_ns += CLOCK_FRESH_NS + 1; /* a longer time without readings */
+	follow_stretch(&w, &r, false);
+	assert_int_equal(w.dial_ppb[CLOCK_OF_NIC][1], 90);
+}
+
 static void what_was_found_since(void **state)
 {
 	int64_t at_ns[4];
@@ -320,6 +342,7 @@ int main(void)
 		MADE_TEST(times_long_after_the_reading),
 		MADE_TEST(times_before_the_present_stretch),
 		MADE_TEST(nothing_is_off_by_more_than_is_told),
+		MADE_TEST(what_the_dials_explain),
 		MADE_TEST(what_was_found_since),
 		MADE_TEST(a_step_while_nothing_is_told),
 		MADE_TEST(doubts),

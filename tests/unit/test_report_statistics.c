@@ -383,6 +383,32 @@ static void rare_percentiles_of_a_part(void **state)
 	show_report();
 }
 
+static void the_schedule(void **state)
+{
+	static struct histogram planned[PLANNED];
+
+	(void)state;
+	part = "^Schedule|^Window";
+	exchange.channel = &channel;
+	options.interval_ns = 250 * NS_PER_US;
+	options.jitter_percent = 20;
+	options.seed = 7;
+	counter_add(&exchange.pace.slots, 4000);
+	show_report();
+	counter_add(&exchange.pace.missed, 30);
+	for (int i = 0; i < PLANNED; i++) {
+		place(&planned[i], 10);
+		exchange.planned[i] = &planned[i];
+		for (uint32_t n = 0; n < 100; n++)
+			histogram_add(&planned[i], 1000 * (i + 1) + n, n);
+	}
+	show_report();
+	exchange.window = (struct window){ .most = 64, .reached = 63 };
+	options.poisson = true;
+	options.pacing = PACING_SPIN;
+	show_report();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -407,6 +433,7 @@ int main(void)
 		TEST(a_way_that_took_less_than_nothing),
 		TEST(histograms_of_response_and_network),
 		TEST(rare_percentiles_of_a_part),
+		TEST(the_schedule),
 	};
 
 	usual_part = "^--- |Test is complete|Histogram|^Stages|^Rate:|One-way";

@@ -86,6 +86,24 @@ static void one_run(void **state)
 	outcome_close(o);
 }
 
+/* When a run began is not known: then no second of it is at a time of day either. */
+static void a_run_without_a_begin(void **state)
+{
+	struct outcome *o = begin();
+	struct blocks b = { .block = NULL };
+
+	(void)state;
+	assert_int_equal(add(o, "a", with("\"unix_ns\": 1773883525780127138", "\"unix_ns\": null"), &b), 0);
+	assert_int_equal(add(o, "b", results_run, &b), 0);
+	assert_int_equal(b.blocks, 4);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(b.block[i].has_unix, i >= 2);
+	assert_int_equal(b.block[3].began_unix_ns, 1773883524780127138);
+	assert_int_equal(b.block[3].run, 2);
+	blocks_free(&b);
+	outcome_close(o);
+}
+
 /* Of wide buckets only rounded figures are there: one of 199 responses was a nanosecond longer, which no deviation of 0 shows. */
 static void a_deviation_is_never_more_than_it_was(void **state)
 {
@@ -355,7 +373,7 @@ static void a_statistic_of_a_newer_rant(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_run), cmocka_unit_test(a_deviation_is_never_more_than_it_was), cmocka_unit_test(three_runs), cmocka_unit_test(how_probes_arrived),
+		cmocka_unit_test(one_run), cmocka_unit_test(a_run_without_a_begin), cmocka_unit_test(a_deviation_is_never_more_than_it_was), cmocka_unit_test(three_runs), cmocka_unit_test(how_probes_arrived),
 		cmocka_unit_test(runs_of_one_file),
 		cmocka_unit_test(what_is_not_known),
 		cmocka_unit_test(samples_that_were_not_kept), cmocka_unit_test(wrong_files), cmocka_unit_test(runs_that_do_not_fit),
