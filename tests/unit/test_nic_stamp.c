@@ -212,6 +212,8 @@ static const struct ptp_case {
 	{ { .transport = TRANSPORT_L2, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | F(L2_EVENT) | F(EVENT) | NONE_ALL, 0, SET(L2_EVENT) },
 	{ { .transport = TRANSPORT_L2, .ptp_type = PTP_TYPE_SYNC }, F(L2_SYNC) | F(L2_EVENT) | F(EVENT), SET(L4_SYNC), SET(EVENT) },
 	{ { .role = ROLE_REFLECT, .transport = TRANSPORT_L2, .ptp_type = PTP_TYPE_SYNC }, F(L2_SYNC) | F(L2_DELAY_REQ), 0, SET(L2_SYNC) },
+	/* A filter of a kernel that is newer than this. */
+	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC }, F(L4_EVENT) | F(EVENT), 99, SET(L4_EVENT) },
 	/* Listed or not, "all" is tried where nothing else would do. */
 	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L2_EVENT), 0, HWTSTAMP_FILTER_ALL },
 	{ { .transport = TRANSPORT_UDP }, F(EVENT), SET(EVENT), HWTSTAMP_FILTER_ALL },
