@@ -180,6 +180,15 @@ static void test_whole(void **state)
 	assert_string_equal(said, "");
 }
 
+/* Which rows are slow is what decides whether a run may begin with them. */
+static void test_rows(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CHECK_COUNT(tables); i++)
+		for (const struct check_row *row = tables[i]; row->subject; row++)
+			golden("%s%s%s%s\n", row->group ? row->group : "", row->group ? ": " : "  ", row->subject, row->slow ? " (slow)" : "");
+}
+
 static void test_whole_without_interface(void **state)
 {
 	struct util_capture capture;
@@ -272,7 +281,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_cpu_lists), TEST(test_cpu_lists_random), TEST(test_cpu_lists_garbage), TEST(test_read),
-		TEST(test_whole), TEST(test_whole_without_interface), TEST(test_short), TEST(test_tell),
+		TEST(test_rows), TEST(test_whole), TEST(test_whole_without_interface), TEST(test_short), TEST(test_tell),
 	};
 
 	util_seed();
