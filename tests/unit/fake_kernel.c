@@ -113,6 +113,7 @@ void fake_put(struct fake_queue *queue, const struct fake_message *m)
 	queue->message[i].used = true;
 	queue->message[i].order = fake.order++;
 	queue->used++;
+	queue->first = NULL;
 	if (queue->high <= i)
 		queue->high = i + 1;
 }
@@ -121,6 +122,8 @@ static struct fake_message *first_of(struct fake_queue *queue)
 {
 	struct fake_message *first = NULL;
 
+	if (queue->first)
+		return queue->first;
 	for (int i = 0; i < queue->high; i++) {
 		struct fake_message *m = &queue->message[i];
 
@@ -129,6 +132,7 @@ static struct fake_message *first_of(struct fake_queue *queue)
 		if (!first || m->at_ns < first->at_ns || (m->at_ns == first->at_ns && m->order < first->order))
 			first = m;
 	}
+	queue->first = first;
 	return first;
 }
 
@@ -433,6 +437,7 @@ static ssize_t take(struct msghdr *m, struct fake_message *q, bool error_queue)
 	fake.empty_turns = 0;
 	fake.last_event_ns = fake.now_ns;
 	q->used = false;
+	queue->first = NULL;
 	if (--queue->used == 0)
 		queue->high = 0;
 	if (q->error) {
@@ -546,6 +551,7 @@ static void sleep_at_most(int64_t limit_ns, bool readable)
 	advance(slept_ns);
 	fake.sleeps++;
 	fake.slept_ns += slept_ns;
+	fake.error_queue.first = NULL;
 	for (int i = 0; i < fake.error_queue.high; i++) {
 		struct fake_message *m = &fake.error_queue.message[i];
 

@@ -197,6 +197,7 @@ struct fake_message {
 struct fake_queue {
 	struct fake_message message[FAKE_QUEUE];
 	int used, high; /* none is used from `high` on */
+	struct fake_message *first; /* what comes next; NULL: it is to be looked for */
 };
 
 /* The truth about one packet that was sent, by the number of successful sends. */
