@@ -19,6 +19,7 @@
 #define EPOCH_NS (1700000000 * NS_PER_S) /* CLOCK_REALTIME is so much ahead */
 #define THERE_NS (1234567 * NS_PER_S) /* and the reflector's clock of that */
 #define CALL_NS 300 /* of a system call */
+#define IDLE_NS_MAX 3000
 #define WIRE_NS 700 /* from the send to the stamp */
 #define RESPONSE_NS 200 /* less than a turn of the loop */
 #define TIMEOUT_NS (20 * NS_PER_MS)
@@ -63,6 +64,7 @@ extern struct network {
 	struct event event[EVENTS];
 	unsigned events;
 	int64_t next_ns; /* of the first of these */
+	unsigned idle_turns;
 	unsigned slots, taken; /* of transmit stamps; 0: any number */
 	int64_t free_ns; /* a place is free so long after its stamp was fetched */
 	unsigned reordered; /* replies that came after a later one */
