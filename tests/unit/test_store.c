@@ -201,6 +201,22 @@ static void no_memory_at_all(void **state)
 	assert_null(exchange.log);
 }
 
+/* 10 s in buckets of 10 us are a million: the finest. */
+static void buckets_that_the_finest_does_not_divide(void **state)
+{
+	int error;
+
+	(void)state;
+	options = (struct options){ .overflow_ns = 10 * NS_PER_S, .bucket_ns = 15 * NS_PER_US };
+	util_capture_begin(&capture);
+	error = store_open(&store, &options, &exchange);
+	util_capture_end(&capture, said, sizeof(said));
+	assert_int_equal(error, -EINVAL);
+	assert_int_equal(fake.maps, 0);
+	assert_non_null(strstr(said, "--bucket-size 15 us: with --overflow 10000000 us the finest bucket is 10 us"));
+}
+
+
 #define STORE_TEST(function) cmocka_unit_test_setup(function, set_up)
 
 int main(void)
@@ -212,6 +228,7 @@ int main(void)
 		STORE_TEST(a_quarter_of_the_free_memory),
 		STORE_TEST(seconds_that_do_not_fit_are_refused),
 		STORE_TEST(no_memory_at_all),
+		STORE_TEST(buckets_that_the_finest_does_not_divide),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

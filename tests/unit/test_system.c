@@ -77,7 +77,8 @@ static void a_host_that_tells_all(void **state)
 	static const struct file some[] = {
 		{ "/proc/cpuinfo", "processor\t: 0\nmodel name\t: A: B\nflags\t\t: fpu hypervisor lm\n\nprocessor\t: 1\nmodel name\t: C\n" },
 		{ "/sys/kernel/realtime", "1\n" }, { "/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n" },
-		{ "/sys/devices/system/cpu/isolated", "\n" }, { "/sys/devices/system/cpu/cpu3/cpufreq/scaling_governor", "performance\n" },
+		{ "/sys/devices/system/cpu/isolated", "\n" }, { "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n" },
+		{ "/sys/devices/system/cpu/cpu3/cpufreq/scaling_governor", "performance\n" },
 		{ NULL, NULL },
 	};
 	struct system s;
@@ -96,6 +97,7 @@ static void a_host_that_tells_all(void **state)
 	assert_int_equal(s.is_virtual, 1);
 	assert_true(s.isolated_known);
 	assert_string_equal(s.isolated, "");
+	assert_string_equal(read_of(some, 0).governor, "powersave");
 	assert_string_equal(read_of(some, -1).governor, "");
 }
 

@@ -224,6 +224,7 @@ static void what_came_before_the_filter_of_a_raw_socket(void **state)
 	others_ping = false;
 	assert_int_equal(error, 0);
 	assert_int_equal(c.transport->type, SOCK_RAW);
+	assert_memory_equal(&c.server, &o.server, sizeof(c.server));
 	assert_int_equal(recv(c.lane[0].fd, octets, sizeof(octets), MSG_DONTWAIT), -1);
 	assert_int_equal(socket_count_strays(&c), 0);
 	socket_close(&c);
