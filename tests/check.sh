@@ -249,6 +249,7 @@ offer_quick() {
 
 offer_rest() {
 	offer link tests/link/threads.sh build/rant-tsan,build/hostile tests/link/threads.sh build/rant-tsan build/hostile
+	offer interop interop_suite build/rant-sanitized tests/interop/interop.sh build/rant-sanitized suite
 	offer script tests/packaging/packages.sh none tests/packaging/packages.sh
 	offer static analyze none analyze
 	offer static shellcheck none scripts

@@ -3,7 +3,8 @@
 #
 # rant with programs that are not rant, on a veth pair between two network namespaces. Root.
 #
-#   interop.sh RANT
+#   interop.sh RANT          with tshark, scapy and our own peers
+#   interop.sh RANT suite    with stamp-suite, which cargo builds first
 #
 #   ONLY=REGEX    only the tests whose name matches
 #
@@ -14,8 +15,8 @@
 set -uo pipefail
 export LC_ALL=C TZ=UTC PYTHONDONTWRITEBYTECODE=1
 
-if [ $# -ne 1 ]; then
-	echo "usage: interop.sh RANT" >&2
+if [ $# -lt 1 ] || [ $# -gt 2 ] || [ "${2:-suite}" != suite ]; then
+	echo "usage: interop.sh RANT [suite]" >&2
 	exit 1
 fi
 
@@ -46,14 +47,14 @@ find_suite() {
 	local said
 
 	PATH=$suite/bin:$PATH
-	! command -v stamp-suite >/dev/null && [[ ! ${ONLY:-} || stamp-suite =~ $ONLY ]] || return 0
+	! command -v stamp-suite >/dev/null || return 0
 	if ! command -v cargo >/dev/null; then
 		SUITE_WHY='cargo is not installed'
 	elif ! said=$(timeout 300 cargo install --quiet --locked --debug --version "=$suite_version" --root "$suite" stamp-suite 2>&1); then
 		SUITE_WHY="cargo install: $(tail -n 1 <<<"$said" | cut -c 1-200)"
 	fi
 }
-find_suite
+[ $# -eq 1 ] || find_suite
 export PATH SUITE_WHY
 
 side_e=rant-interop-e-$$ side_r=rant-interop-r-$$
@@ -98,6 +99,6 @@ build() {
 
 build 2>"$work/build.err" || skip_all "no network namespaces or no veth here: $(head -1 "$work/build.err")"
 rm -f "$work/build.err"
-nsenter --net="/var/run/netns/$side_e" "$python" "$(dirname "$0")/main.py" "$1" "$work" "$side_r" &
+nsenter --net="/var/run/netns/$side_e" "$python" "$(dirname "$0")/main.py" "$1" "$work" "$side_r" "${@:2}" &
 main=$!
 wait "$main"
