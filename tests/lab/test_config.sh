@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab: rt slow
 #
-# config.sh on both ports of the emulated igb: applied, measured with, verified, broken by hand, taken back; and killed after
-# two of its steps, or with LIMIT=3000 after each. What it may change is written down before and after.
+# config.sh on both ports of the emulated igb: applied, measured with, verified, broken by hand, taken back. What it may change is written
+# down before and after. It is killed by tests/link/config_veth.sh and, at each point, by test_config_killed of make check-all.
 set -uo pipefail
 # shellcheck source=tests/lab/guest.sh
 . "$TESTS/guest.sh"
@@ -198,17 +198,4 @@ config 0 undo1 eth1 --undo
 expect_as_before 'after --undo'
 verdict
 
-# ---- Killed ----------------------------------------------------------------------------------------------------------
-
-begin 'config.sh: killed after a step and taken back: all is as before'
-steps='network trace'
-[ "$LIMIT" -lt 3000 ] || steps='namespace queues rings offloads coalescing pause flags napi network cpus irqs power pcie ptp trace'
-for step in $steps; do
-	# shellcheck disable=SC2086 # words
-	CONFIG_KILL_AFTER=$step config 137 "$step" eth0 $options_eth0 2>/dev/null
-	config 0 "undo_$step" eth0 --undo
-	expect_as_before "killed after $step"
-done
-echo "# $SECONDS s"
-verdict
 exit "$failed"
