@@ -265,7 +265,9 @@ static void test_irq_priority(void **state)
 	look("interrupt priority");
 	put_irq_thread(60, "irq/30-a) R 1 2", "50 1");
 	find_processes(&c);
-	look("interrupt priority"); /* the other one has no thread */
+	look("interrupt priority");
+	for (int i = 0; i < c.irqs; i++)
+		assert_int_equal(c.irq[i].thread, c.irq[i].number == 30 ? 60 : 0);
 	put_irq_thread(61, "irq/31-fake0-tx", "10 2");
 	put_irq_thread(62, "irq/3-other", "1 1");
 	find_processes(&c);
