@@ -328,6 +328,7 @@ NOBODY = 65534
 CONFINED = ("unshare", "--pid", "--fork", "--mount-proc", "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
             "sh", "-c", '"$@"; exit $?', "sh")
 CONFINED = CONFINED if os.geteuid() == 0 else ()
+OUT_OF_TIME = (-signal.SIGKILL, 128 + signal.SIGKILL)  # by RLIMIT_CPU; the second is how a shell tells it
 SLOW = 10  # times as long as usual, and as many seconds: the test hangs
 
 
@@ -379,7 +380,7 @@ class Tree:
         return other
 
     def run(self, words, seconds=600, quiet=True, cpu=resource.RLIM_INFINITY):
-        """True: status 0; None: it took longer than this."""
+        """True: status 0; None: it took longer than this, or more CPU time."""
         def limits():
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
@@ -388,7 +389,8 @@ class Tree:
         process = subprocess.Popen(words, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=limits)
         try:
-            return process.wait(seconds) == 0
+            status = process.wait(seconds)
+            return None if status in OUT_OF_TIME else status == 0
         except subprocess.TimeoutExpired:
             return None
         finally:
