@@ -76,7 +76,7 @@ step_now() {
 	echo "0 $1" >"$parameters/step"
 }
 
-for size in 15000 -100000 1000000 -1000000000; do
+for size in 15000 -1000000000; do
 	clocks "a step of $size ns" "step_now $size" 100 doubtful 0 "$set_verdict" && {
 		expect_step "$size"
 		expect "$(steps)" -eq 1 steps
@@ -115,14 +115,11 @@ stand() { # SECONDS
 }
 
 stood_verdict="the NIC's clock stood still \(1 times, [0-9]+[.][0-9]+ s in all\)"
-for length in 0.3 1 5; do
-	clocks "it stands for $length s" "stand $length" 100 void 3 "$stood_verdict" && {
-		ms=$(awk -v s="$length" 'BEGIN { print s * 1000 }')
-		expect_stood "$ms" $((ms + 250))
-		expect "$(steps)" -eq 0 steps
-		verdict
-	}
-done
+clocks 'it stands for 1 s' 'stand 1' 100 void 3 "$stood_verdict" && {
+	expect_stood 1000 1250
+	expect "$(steps)" -eq 0 steps
+	verdict
+}
 clocks 'it stands for 0.1 s' 'stand 0.1' 100 '(void|doubtful)' either "($set_verdict|$stood_verdict)" && verdict
 clocks 'it stands until the end' 'set_parameters drift_ppb=-1000000000,0; pause 1' 100 void 3 "$stood_verdict" && {
 	expect_stood 900 10000
@@ -131,8 +128,7 @@ clocks 'it stands until the end' 'set_parameters drift_ppb=-1000000000,0; pause 
 }
 
 # By percent; a clock that is faster makes stamps that do not fit between the times of user space, so those samples are left out.
-for rate in -500000000:'50[.]0 % slow' -200000000:'20[.]0 % slow' -5000000:'5000 ppm slow' 5000000:'5000 ppm fast' \
-	50000000:'5[.]0 % fast' 500000000:'50[.]0 % fast'; do
+for rate in -500000000:'50[.]0 % slow' -5000000:'5000 ppm slow' 50000000:'5[.]0 % fast'; do
 	share=${rate#*:} rate=${rate%%:*}
 	wrong="the NIC's clock runs at a wrong rate \($share, for [0-9.]+ s at least\)"
 	clocks "it runs at $rate ppb from the start" "at_first:set_parameters drift_ppb=$rate,0" 300 void 3 \

@@ -58,8 +58,6 @@ slow pair 'spikes on the wire there are counted' "$F spike_stage=1" '-t 30 -C' "
 	'r["Breaches"] == 0' '{n for n in E if E[n] > 30000} == hit("spike_every")'
 pair 'spikes in the response are counted on both sides' "$F spike_stage=2" '-t 30 -C' "$C 2000 -t 30 -C" "$ALL" "$W" \
 	'r["Breaches"] == 20' '{n for n in R if R[n] > 30000} == {n for n in E if E[n] > 30000} == hit("spike_every")'
-slow pair 'spikes on the wire back are counted' "$F spike_stage=3" '-t 30 -C' "$C 2000 -t 30 -C" "$ALL" "$W" \
-	'r["Breaches"] == 0' '{n for n in E if E[n] > 30000} == hit("spike_every")'
 slow pair 'spikes before the wire are none' "$F spike_stage=0" '-t 30 -C' "$C 2000 -t 30 -C" "$ALL" 'a.spikes == 20' \
 	'e["Breaches"] == r["Breaches"] == 0'
 slow pair 'spikes after the wire are none' 'spike_every=100 spike_ns=3000000 spike_stage=4' '-t 30 -C' "$C 2000 -t 30 -C" \
@@ -77,33 +75,13 @@ slow pair 'spikes in the warm-up are not counted' "$F" '' "$C 2000 --warmup 600 
 # ---- Loss, duplication, order -------------------------------------------------------------------------------------------
 
 T='--histogram --timeout 100 --count'
-slow pair 'probes that are dropped' 'directions=1 drop_every=179' '' "$T 2000" 'e["Lost"] - e["Late"] == a.dropped == 11' \
-	'b.dropped == 0' 'set(range(N)) - set(R) == hit("drop_every")' 'not hit("drop_every") & set(E)'
 pair 'replies that are dropped' 'directions=2 drop_every=179' '' "$T 2000" 'e["Lost"] - e["Late"] == b.dropped == 11' \
 	'a.dropped == 0' 'len(R) == N' 'not hit("drop_every") & set(E)'
-slow pair 'probes that come twice' 'directions=1 dup_every=3' '' "$C 2000" \
-	'e["Duplicate"] == r["Duplicate"] == a.duplicated == 666' 'len(E) == N == 2000' 'b.stamp_replies_sent == 2666'
-slow pair 'replies that come twice' 'directions=2 dup_every=3' '' "$C 2000" 'e["Duplicate"] == b.duplicated == 666' \
-	'r["Duplicate"] == 0' 'len(E) == len(R) == N == 2000'
-slow pair 'probes out of order' 'directions=1 reorder_every=179' '' "$T 2000" \
-	'e["Lost"] == e["Late"] >= 11' 'r["Reordered"] == e["Reordered"] == b.reordered == 11' 'len(R) == N' \
-	'b.held_to_limit == 0'
-slow pair 'replies out of order' 'directions=2 reorder_every=179' '' "$T 2000" \
-	'e["Lost"] == e["Late"] >= 11' 'e["Reordered"] == a.reordered == 11' 'r["Reordered"] == 0' 'len(R) == N'
 slow pair 'probes held up, in order' 'directions=1 reorder_every=179 hold_ms=20' '' "$C 2000" "$ALL" \
 	'b.held_to_limit == 11' 'b.reordered == e["Reordered"] == r["Reordered"] == 0'
 
 # ---- Missing, late and double stamps ----------------------------------------------------------------------------------------
 
-slow pair 'T1 missing' 'directions=1 tx_stamp_missing_every=179' '' "$T 2000" \
-	'e["Transmit"] == e["Unstamped"] == a.tx_stamp_missing == 11' 'r["Unstamped"] == 0' \
-	'not hit("tx_stamp_missing_every") & set(E)' 'len(E) == N - 11 - e["Lost"]' 'e["Lost"] == e["Late"]'
-slow pair 'T3 missing' 'directions=2 tx_stamp_missing_every=39' '' "$C 2000" \
-	'r["Transmit"] == r["Unstamped"] == b.tx_stamp_missing == 51' 'e["Unstamped"] == 0' \
-	'set(range(N)) - set(R) == hit("tx_stamp_missing_every")'
-slow pair 'T2 missing' 'directions=1 rx_stamp_missing_every=7' '' "$C 2000" \
-	'r["Receive"] == r["Unstamped"] == b.rx_stamp_missing == 285' 'e["Unstamped"] == 0' \
-	'set(range(N)) - set(R) == hit("rx_stamp_missing_every")'
 pair 'T4 missing' 'directions=2 rx_stamp_missing_every=7' '' "$C 2000" \
 	'e["Receive"] == e["Unstamped"] == a.rx_stamp_missing == 285' 'r["Unstamped"] == 0' \
 	'set(range(N)) - set(E) == hit("rx_stamp_missing_every")'
@@ -146,8 +124,6 @@ slow step_back 'the PHC steps forward: one round trip shows it' -987654321
 slow pair 'the PHC steps back: one negative, none recorded' 'step_at=1234 step_ns=-37000000000' '' "$C 2000" \
 	'e["Negative"] == 1' 'set(range(N)) - set(E) == {1234}' 'set(E.values()) == {7000}'
 slow step_back 'the PHC steps back: one negative, none recorded' 37000000000
-slow pair 'spikes that end before they begin are negative' 'spike_every=40 spike_ns=-8000 spike_stage=2' '' "$C 2000" \
-	'e["Negative"] == r["Negative"] == a.spikes == 50' 'set(range(N)) - set(E) == hit("spike_every")' 'len(R) == 1950'
 
 # ---- The setting of the NIC ---------------------------------------------------------------------------------------------------------
 
