@@ -4,7 +4,6 @@
 #include "report/json_parts.h"
 
 #include "fake_report.h"
-#include "json_numbers.h"
 
 #include "host/action.h"
 #include "host/activity.h"
@@ -13,6 +12,8 @@
 #include "host/clock_peer.h"
 #include "host/pmc.h"
 #include "host/place.h"
+#include "report/jsonl.h"
+#include "report/log_file.h"
 #include "report/verdict.h"
 
 #include <endian.h>
@@ -52,6 +53,18 @@ static const char *written_json(void (*write_part)(struct json *j, const struct 
 	write_part(begin(), &report);
 	finish();
 	return line;
+}
+
+/* A line for each object and array that another member follows. */
+static void show(const char *json)
+{
+	for (size_t bytes; *json; json += bytes) {
+		const char *object = strstr(json, "},"), *array = strstr(json, "],");
+		const char *end = !object || (array && array < object) ? array : object;
+
+		bytes = end ? (size_t)(end + 2 - json) : strlen(json);
+		golden("%.*s%s", (int)bytes, json, end ? "\n" : "");
+	}
 }
 
 /* The object or array of this name, wherever it is first, is as this. */
@@ -140,7 +153,7 @@ static void accounts_of_an_emitter(void **state)
 		counter_add(&a->follow_up[i], 40 + i);
 	for (uint32_t i = 0; i < 500; i++)
 		histogram_add(&histogram, 5000, i);
-	assert_string_equal(written_json(json_accounts), want_accounts_of_an_emitter_1);
+	show(written_json(json_accounts));
 }
 
 static void accounts_of_a_reflector(void **state)
@@ -157,7 +170,7 @@ static void accounts_of_a_reflector(void **state)
 	counter_add(&a->cut_short, 55);
 	counter_add(&channel.lanes_taken, 56);
 	counter_add(&channel.lanes_refused, 57);
-	assert_string_equal(written_json(json_accounts), want_accounts_of_a_reflector_1);
+	show(written_json(json_accounts));
 }
 
 /* ---- Statistics ----------------------------------------------------------------------------------------------------- */
@@ -181,9 +194,9 @@ static void numbers_of_a_histogram(void **state)
 	histogram_add(&histogram, 4000, 103);
 	histogram_add(&histogram, -1, 104);
 	histogram_finish(&histogram);
-	assert_string_equal(written_json(figures), want_numbers_of_a_histogram_1);
+	show(written_json(figures));
 	forget_samples(&histogram, 0, 0);
-	assert_string_equal(written_json(figures), want_numbers_of_a_histogram_2);
+	show(written_json(figures));
 }
 
 static void stages_and_ways(void **state)
@@ -213,7 +226,7 @@ static void stages_and_ways(void **state)
 	free(late.overflow);
 	free(planned_rtt.overflow);
 	exchange.planned[PLANNED_LATE] = exchange.planned[PLANNED_RTT] = NULL;
-	assert_string_equal(line, want_stages_and_ways_1);
+	show(line);
 }
 
 static void figure_of(struct variation_figure *f, uint64_t a, uint64_t b)
@@ -235,9 +248,9 @@ static void variations(void **state)
 	exchange.variation.of[VARIATION_RTT].beyond = 82;
 	for (unsigned i = 0; i < VARIATIONS; i++)
 		figure_of(&exchange.variation.of[i], 10 + i, 20 + i);
-	assert_string_equal(written_json(json_variations), want_variations_1);
+	show(written_json(json_variations));
 	options.role = ROLE_REFLECT;
-	assert_string_equal(written_json(json_variations), want_variations_2);
+	show(written_json(json_variations));
 	options.role = ROLE_EMIT;
 	for (unsigned i = 0; i < TOLDS; i++) {
 		t->negative[i] = 100 + 100 * i;
@@ -251,7 +264,7 @@ static void variations(void **state)
 	t->two_clocks = 94;
 	json_statistics(begin(), &report, false);
 	finish();
-	assert_string_equal(line, want_variations_3);
+	show(line);
 }
 
 static void schedule_and_ports(void **state)
@@ -278,18 +291,18 @@ static void schedule_and_ports(void **state)
 	channel.port = lane;
 	json_statistics(begin(), &report, false);
 	finish();
-	assert_string_equal(line, want_schedule_and_ports_1);
+	show(line);
 	memset(&port[1].rtt, 0, sizeof(port[1].rtt));
 	port[0].sent = port[1].sent = 0;
 	json_statistics(begin(), &report, false);
 	finish();
-	assert_string_equal(strstr(line, "source_ports"), want_schedule_and_ports_2);
+	show(strstr(line, "source_ports"));
 	exchange.port = NULL;
 	options.interval_ns = 0;
 	exchange.window.most = 1;
 	json_statistics(begin(), &report, false);
 	finish();
-	assert_string_equal(strstr(line, "as_told"), want_schedule_and_ports_3);
+	show(strstr(line, "as_told"));
 }
 
 /* ---- Breaches ------------------------------------------------------------------------------------------------------- */
@@ -308,14 +321,14 @@ static void breaches_of_an_emitter(void **state)
 		if (exchange.stage[i])
 			histogram_finish(&stage[i]);
 	histogram_finish(&histogram);
-	assert_string_equal(written_json(json_breaches), want_breaches_of_an_emitter_1);
+	show(written_json(json_breaches));
 	json_breach(begin(), "breach", &report, &exchange.worst, 2, false);
 	finish();
-	assert_string_equal(line, want_breaches_of_an_emitter_2);
+	show(line);
 	memset(&exchange.account.breaches, 0, sizeof(exchange.account.breaches));
-	assert_string_equal(written_json(json_breaches), want_breaches_of_an_emitter_3);
+	show(written_json(json_breaches));
 	options.threshold_ns = 0;
-	assert_string_equal(written_json(json_breaches), want_breaches_of_an_emitter_4);
+	show(written_json(json_breaches));
 }
 
 static void what_a_breach_does_not_tell(void **state)
@@ -332,7 +345,39 @@ static void what_a_breach_does_not_tell(void **state)
 	histogram_finish(&histogram);
 	json_breach(begin(), "breach", &report, &s, 0, true);
 	finish();
-	assert_string_equal(line, want_what_a_breach_does_not_tell_1);
+	show(line);
+}
+
+/* Each once, though it is looked for again. */
+static void lines_of_breaches(void **state)
+{
+	char path[] = "/tmp/rant-jsonl-XXXXXX";
+	struct log_file file = { .fd = -1 };
+	static struct jsonl lines;
+	int fd = mkstemp(path);
+	ssize_t got;
+
+	(void)state;
+	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
+	options.role = ROLE_EMIT;
+	exchange.kept[0] = joined_sample(7, 5000, 2100, 900, 107000);
+	exchange.kept[1] = joined_sample(9, 205000, 2100, 900, 7000);
+	counter_add(&exchange.account.breaches, 1);
+	assert_int_equal(log_file_open(&file, path, 0, 0), 0);
+	jsonl_open(&lines, &report, &file);
+	jsonl_look(&lines);
+	jsonl_look(&lines);
+	counter_add(&exchange.account.breaches, 1);
+	jsonl_look(&lines);
+	assert_int_equal(log_file_finish(&file), 0);
+	close(fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = read(fd, line, sizeof(line) - 1);
+	close(fd);
+	unlink(path);
+	assert_true(got > 0);
+	line[got] = '\0';
+	show(line);
 }
 
 /* ---- Clocks --------------------------------------------------------------------------------------------------------- */
@@ -388,13 +433,13 @@ static void clocks_of_both_hosts(void **state)
 	counter_add(&exchange.account.doubted, 131);
 	counter_add(&exchange.account.unplaced, 132);
 	counter_add(&exchange.account.disordered, 133);
-	assert_string_equal(written_json(json_clocks), want_clocks_of_both_hosts_1);
+	show(written_json(json_clocks));
 	report.peer = NULL;
 	clocks.phc_fd = -1;
 	strcpy(clocks.why, "no clock");
-	assert_string_equal(written_json(json_clocks), want_clocks_of_both_hosts_2);
+	show(written_json(json_clocks));
 	report.clocks = NULL;
-	assert_string_equal(written_json(json_clocks), want_clocks_of_both_hosts_3);
+	show(written_json(json_clocks));
 }
 
 /* ---- The machine and the verdict ------------------------------------------------------------------------------------ */
@@ -434,7 +479,7 @@ static void what_the_machine_did(void **state)
 	writer.removed = 60;
 	writer.unwritten = 162;
 	counter_add(&transactions.left_out, 163);
-	assert_string_equal(written_json(json_machine), want_what_the_machine_did_1);
+	show(written_json(json_machine));
 	pmc.quick = pmc.slow = 0;
 	report.log = NULL;
 	report.trace = NULL;
@@ -447,7 +492,7 @@ static void what_the_machine_did(void **state)
 	finish();
 	assert_value(line, "left_out", "21");
 	report.activity = NULL;
-	assert_string_equal(written_json(json_machine), want_what_the_machine_did_2);
+	show(written_json(json_machine));
 }
 
 static void the_verdict_and_its_numbers(void **state)
@@ -459,9 +504,9 @@ static void the_verdict_and_its_numbers(void **state)
 
 	(void)state;
 	report.tracing = "/t";
-	assert_string_equal(written_json(json_verdict), want_the_verdict_and_its_numbers_1);
+	show(written_json(json_verdict));
 	report.verdict = &verdict;
-	assert_string_equal(written_json(json_verdict), want_the_verdict_and_its_numbers_2);
+	show(written_json(json_verdict));
 }
 
 /* ---- The run and its configuration ---------------------------------------------------------------------------------- */
@@ -479,7 +524,7 @@ static void a_run(void **state)
 	(void)state;
 	options.role = ROLE_EMIT;
 	options.port = 862;
-	assert_string_equal(written_json(run_over), want_a_run_1);
+	show(written_json(run_over));
 	exchange.started = true;
 	exchange.began_ns = clock_read_ns(CLOCK_MONOTONIC) - 5 * NS_PER_S;
 	exchange.ended_ns = exchange.began_ns + 181;
@@ -518,12 +563,12 @@ static void the_host_and_what_it_granted(void **state)
 				   .isolated = "2-3", .command_bytes = 5, .command = "a\0b c" };
 	details = (struct nic_details){ .driver_version = "dv", .firmware = "f", .link = { .speed_mbps = 202, .duplex = NIC_DUPLEX_HALF },
 		.coalescing_known = true, .adaptive_receive = true, .receive_us = 203, .transmit_us = 204 };
-	assert_string_equal(written_json(json_host), want_the_host_and_what_it_granted_1);
+	show(written_json(json_host));
 	assert_int_equal(cpu_asked, 193);
 	json_configuration(begin(), &report);
 	finish();
 	assert_value(line, "command_line", "[\"a\",\"b c\"]");
-	assert_string_equal(strstr(line, "\"granted\""), want_the_host_and_what_it_granted_2);
+	show(strstr(line, "\"granted\""));
 	machine.is_virtual = machine.is_real_time = machine.cpus_online = -1;
 	machine.isolated_known = false;
 	details.link.speed_mbps = -1;
@@ -531,7 +576,7 @@ static void the_host_and_what_it_granted(void **state)
 	facts.thread[1].known = false;
 	facts.setting_error[0] = -1;
 	options.stamp = SOURCE_KERNEL;
-	assert_string_equal(written_json(json_host), want_the_host_and_what_it_granted_3);
+	show(written_json(json_host));
 }
 
 static void options_that_are_lists(void **state)
@@ -567,6 +612,7 @@ int main(void)
 		TEST(schedule_and_ports),
 		TEST(breaches_of_an_emitter),
 		TEST(what_a_breach_does_not_tell),
+		TEST(lines_of_breaches),
 		TEST(clocks_of_both_hosts),
 		TEST(what_the_machine_did),
 		TEST(the_verdict_and_its_numbers),
@@ -575,5 +621,5 @@ int main(void)
 		TEST(options_that_are_lists),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return golden_run(tests);
 }
