@@ -94,6 +94,24 @@ script test_x.sh 'echo "ok - one"; echo "ok - two # SKIP tshark is not installed
 judge 'a skip that is not allowed is status 1' "$(same '1 passed, 0 failed, 1 skipped/0 needed a second run 1' "$(last)")"
 judge 'and is named' "$(sed -n '/^Not allowed/{n;p}' "$work/output" | grep -qx 'ok - two # SKIP tshark is not installed' || cat "$work/output")"
 
+# units: the last two lines and the status of unit tests, as somebody who is not root.
+units() {
+	local status=0
+	local -a nobody=()
+
+	[ "$(id -u)" -ne 0 ] || nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	chmod 755 "$work"
+	"${nobody[@]}" env LAB=0 TEST=x "$work/tests/check.sh" --unit >"$work/output" 2>&1 || status=$?
+	echo "$(tail -n 2 "$work/output" | paste -sd/) $status"
+}
+
+small_tree
+: >"$work/tests/unit/test_x.c"
+mkdir "$work/build"
+printf '#!/bin/bash\necho "ok 1 - one"; echo "ok 2 # SKIP it_needs_root"\n' >"$work/build/test_x"
+chmod 755 "$work/build/test_x"
+judge 'without root unit tests may be skipped' "$(same '1 passed, 0 failed, 1 skipped/0 needed a second run 0' "$(units)")"
+
 # ---- An interrupt ------------------------------------------------------------------------------------------------------
 
 interrupted() {
