@@ -14,6 +14,7 @@ static const char *version;
 
 int __wrap_uname(struct utsname *names);
 FILE *__wrap_fopen(const char *path, const char *mode);
+int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
 
 static const char *text_of(const char *path)
@@ -42,9 +43,7 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 
 int __wrap_open(const char *path, int flags, ...)
 {
-	(void)path;
-	(void)flags;
-	return -1;
+	return strcmp(path, "/proc/self/cmdline") ? __real_open(path, flags, 0666) : -1; /* gcov opens what it counts in */
 }
 
 static struct system read_of(const struct file *of, int cpu)
