@@ -251,6 +251,7 @@ offer_rest() {
 	offer link tests/link/threads.sh build/rant-tsan,build/hostile tests/link/threads.sh build/rant-tsan build/hostile
 	offer interop interop_suite build/rant-sanitized tests/interop/interop.sh build/rant-sanitized suite
 	offer script tests/packaging/packages.sh none tests/packaging/packages.sh
+	offer script tests/cross.sh none tests/cross.sh arm64 s390x
 	offer static analyze none analyze
 	offer static shellcheck none scripts
 	offer static compile none compile

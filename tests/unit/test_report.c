@@ -146,6 +146,7 @@ static void show_configuration(void)
 static void the_trace_in_the_configuration(void **state)
 {
 	(void)state;
+	channel.direct = true; /* of other architectures nothing is told of that */
 	show_configuration();
 	traced();
 	show_configuration();
@@ -157,6 +158,7 @@ static void the_trace_in_the_configuration(void **state)
 static void the_log_in_the_configuration(void **state)
 {
 	(void)state;
+	channel.direct = true; /* of other architectures nothing is told of that */
 	write_log(0);
 	log_place(&transactions, NULL, 500000, false, false);
 	show_configuration();
