@@ -5,6 +5,7 @@
 #include "report/configuration.c"
 
 #include "fake_report.h"
+#include "wire/kernel_call.h"
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
@@ -127,7 +128,7 @@ static void tracing_is_a_note(void **state)
 
 /* ---- The configuration ------------------------------------------------------------------------------------------- */
 
-static void show_configuration(void)
+static void write_configuration(void)
 {
 	static const struct transport udp = { .name = "UDP" };
 	const struct memory some = { .bytes = 3 << 20 };
@@ -140,13 +141,29 @@ static void show_configuration(void)
 
 	report_configuration(out, &report, &nic, &some, &some);
 	fclose(out);
+}
+
+static void show_configuration(void)
+{
+	write_configuration();
 	golden("%s--\n", text);
+}
+
+/* Where the kernel can be called without libc; elsewhere nothing is told of that, and the other tests are the same on each architecture. */
+static void what_stands_before_libc(void **state)
+{
+	(void)state;
+	for (int direct = 0; direct <= 1; direct++) {
+		channel.direct = direct;
+		write_configuration();
+		assert_int_equal(strstr(text, "Packets go through what stands before libc (LD_PRELOAD)\n") != NULL, KERNEL_CALL_IS_KNOWN && !direct);
+	}
 }
 
 static void the_trace_in_the_configuration(void **state)
 {
 	(void)state;
-	channel.direct = true; /* of other architectures nothing is told of that */
+	channel.direct = true;
 	show_configuration();
 	traced();
 	show_configuration();
@@ -158,7 +175,7 @@ static void the_trace_in_the_configuration(void **state)
 static void the_log_in_the_configuration(void **state)
 {
 	(void)state;
-	channel.direct = true; /* of other architectures nothing is told of that */
+	channel.direct = true;
 	write_log(0);
 	log_place(&transactions, NULL, 500000, false, false);
 	show_configuration();
@@ -178,7 +195,7 @@ int main(void)
 		TEST(the_verdict_is_on_top),
 		TEST(why_a_reason_matters),
 		TEST(tracing_is_a_note),
-		TEST(the_trace_in_the_configuration),
+		TEST(what_stands_before_libc), TEST(the_trace_in_the_configuration),
 		TEST(the_log_in_the_configuration),
 	};
 
