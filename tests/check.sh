@@ -423,7 +423,7 @@ grep ' # SECOND RUN: .*passed$' "$results"
 grep -E '^not ok ' "$results"
 [ -z "$refused" ] || printf 'Not allowed to be skipped by tests/skips.txt:\n%s\n' "$refused"
 case $part,$only in
-quick,) echo "Left out: make check-all has the slow tests of the lab, packages, races, clang, shellcheck and gcc -fanalyzer" ;;
+quick,) echo "Left out: make check-all has the slow tests of the lab, packages, races, stamp-suite, other architectures, clang, shellcheck and gcc -fanalyzer" ;;
 rest,) echo "Left out: the quick tests: make check" ;;
 unit,) echo "Left out: all tests that need another program, and without root those above: sudo make check" ;;
 *) echo "Left out: all tests without '$only' in their name" ;;
