@@ -19,7 +19,7 @@ arm64 aarch64-linux-gnu aarch64 *
 s390x s390x-linux-gnu s390x test_@(packet|envelope)
 '
 
-# What fails under qemu-user: test, and the reason that the failure suggests. Each was tried; none of the reasons is proven.
+# What fails under qemu-user: test, and the reason that the failure suggests. Each was tried; but for the first, whose output says so, none of the reasons is proven.
 exceptions='
 test_activity qemu-user has no /proc/self/task/ID/stat and no /proc/net/dev, as it tells
 test_activity_cpu the test expects the registers of x86-64 (SMI count)

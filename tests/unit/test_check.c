@@ -180,7 +180,7 @@ static void test_whole(void **state)
 	assert_string_equal(said, "");
 }
 
-/* Which rows are slow is what decides whether a run may begin with them. */
+/* A run begins with all rows but the slow ones. */
 static void test_rows(void **state)
 {
 	(void)state;

@@ -216,7 +216,6 @@ static void buckets_that_the_finest_does_not_divide(void **state)
 	assert_non_null(strstr(said, "--bucket-size 15 us: with --overflow 10000000 us the finest bucket is 10 us"));
 }
 
-
 #define STORE_TEST(function) cmocka_unit_test_setup(function, set_up)
 
 int main(void)
