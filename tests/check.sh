@@ -34,7 +34,7 @@ trap 'interrupt 143' TERM HUP
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1} UBSAN_OPTIONS=print_stacktrace=1
 TIMEFORMAT='%0R s; CPU time %0U s, and %0S s in the kernel'
 
-# Each job is a process group of its own. It ends by SIGTERM, which each test answers by removing what it made.
+# Each job is a process group of its own. SIGTERM goes to all of it: each test removes what it made, and the job ends after its test.
 interrupt() {
 	local group
 
@@ -62,12 +62,16 @@ one() {
 }
 
 # once FILE NAME COMMAND...: runs a test program that prints lines of its own, and keeps them in FILE. One that dies without a failed line
-# has failed. cmocka 1.1.5 prints "not ok N # SKIP" for a test that was skipped.
+# has failed. cmocka 1.1.5 prints "not ok N # SKIP" for a test that was skipped. What reads its lines outlives a signal, or the test would
+# be ended by its next line, and that may be the one about a process that it removes.
 once() {
 	local file=$1 name=$2 status
 
 	shift 2
-	"$@" 2>&1 | sed -uE 's/^not (ok [0-9]+ # SKIP)/\1/' | tee "$file"
+	"$@" 2>&1 | {
+		trap '' INT TERM HUP
+		sed -uE 's/^not (ok [0-9]+ # SKIP)/\1/' | tee "$file"
+	}
 	status=${PIPESTATUS[0]}
 	[ "$status" -eq 0 ] || grep -q '^not ok ' "$file" || echo "not ok - $name ended with status $status" | tee -a "$file"
 }
@@ -312,6 +316,7 @@ run_beside() {
 		[ ${#running[@]} -lt "$jobs" ] || collect
 		{
 			set +m # one process group for all that the job starts
+			trap 'exit 143' TERM
 			began_us=${EPOCHREALTIME/[.,]/}
 			echo "# $name"
 			run "${tests[i]}"
@@ -336,7 +341,7 @@ run_lab() {
 		asked=(--rest)
 	fi
 	set -m
-	{ set +m && RANT=./rant twice again_in_lab "in virtual machines" tests/lab/lab.sh "${asked[@]}"; } </dev/null &
+	{ set +m && trap 'exit 143' TERM && RANT=./rant twice again_in_lab "in virtual machines" tests/lab/lab.sh "${asked[@]}"; } </dev/null &
 	running[$!]=lab
 	wait -n "${!running[@]}"
 	running=()

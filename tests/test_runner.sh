@@ -66,8 +66,10 @@ unsteady() {
 		'if [ -e again ]; then echo "asked for: $ONLY"; '"$1"'; exit; fi' 'touch again; echo "ok - one"; echo "not ok - two"; exit 1'
 }
 
+namespaces=
 if [ "$(id -u)" -eq 0 ] && ip netns add "rant-runner-$$" 2>/dev/null; then
 	ip netns del "rant-runner-$$"
+	namespaces=yes
 	small_tree
 	unsteady 'echo "ok - two"'
 	judge 'a test that passes in its second run is counted' "$(same '2 passed, 0 failed, 0 skipped/1 needed a second run 0' "$(last)")"
@@ -114,17 +116,24 @@ judge 'without root unit tests may be skipped' "$(same '1 passed, 0 failed, 1 sk
 
 # ---- An interrupt ------------------------------------------------------------------------------------------------------
 
-interrupted() {
-	local i pid status=0
+# await FILE: until it has something in it.
+await() {
+	local i
 
-	small_tree
-	script test_x.sh 'trap "touch ended; exit 1" TERM' 'touch begun' 'sleep 60 &' 'echo $! >sleeper' 'wait'
-	TEST=x LAB=0 "$work/tests/check.sh" >"$work/output" 2>&1 &
-	pid=$!
 	for ((i = 0; i < 500; i++)); do
-		[ ! -s "$work/sleeper" ] || break
+		[ ! -s "$1" ] || break
 		sleep 0.02
 	done
+}
+
+interrupted() {
+	local pid status=0
+
+	small_tree
+	script test_x.sh 'trap "sleep 0.2; echo removing; touch ended; exit 1" TERM' 'sleep 60 &' 'echo $! >sleeper' 'wait'
+	TEST=x LAB=0 "$work/tests/check.sh" >"$work/output" 2>&1 &
+	pid=$!
+	await "$work/sleeper"
 	kill -TERM $pid
 	wait $pid || status=$?
 	[ $status -eq 143 ] || echo "status $status"
@@ -132,3 +141,20 @@ interrupted() {
 	! kill -0 "$(<"$work/sleeper")" 2>/dev/null || echo 'a process of the test is still there'
 }
 judge 'an interrupt ends the tests that run, and what they started' "$(interrupted)"
+
+# A link test whose programs do nothing is ended, with all it runs, while it compares the settings at its end with those before.
+interrupted_at_its_end() {
+	local pid status=0
+
+	script diff 'echo begun >"$0.begun"' 'exec sleep 60'
+	PATH=$work/tests:$PATH ONLY='no setting' setsid tests/link/namespace_report.sh /bin/true /bin/true >"$work/output" 2>&1 &
+	pid=$!
+	await "$work/tests/diff.begun"
+	kill -TERM -- -$pid
+	wait $pid || status=$?
+	[ $status -eq 143 ] || echo "status $status"
+	! ip netns list | grep -e "-$pid\>" || echo 'are still there'
+}
+if [ -n "$namespaces" ]; then
+	judge 'a link test that is interrupted at its end removes its namespaces' "$(interrupted_at_its_end)"
+fi

@@ -512,7 +512,7 @@ finish() {
 	local status=$? child
 
 	set +e
-	trap '' INT TERM HUP
+	trap '' INT TERM HUP PIPE
 	trap - ERR
 	for child in $(jobs -p); do
 		# The lab of a kernel, which ends all of its own, or else the guest.

@@ -36,7 +36,7 @@ complaints=()
 remove_all() {
 	local port
 
-	trap '' INT TERM
+	trap '' INT TERM HUP PIPE
 	for port in "$a" "$b"; do
 		"$config" "$port" --undo >/dev/null 2>&1
 	done

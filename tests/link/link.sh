@@ -63,7 +63,7 @@ program_of() {
 remove_all() {
 	local name child
 
-	trap '' INT TERM
+	trap '' INT TERM HUP PIPE
 	if [ -n "${guard[hold]:-}" ]; then
 		terminate hold
 	fi
@@ -97,7 +97,9 @@ settings() {
 	done
 }
 
+# A signal in here would end the program before anything is removed.
 ended() {
+	trap 'failed=143; remove_all; exit "$failed"' INT TERM HUP
 	[ "$failed" -gt 1 ] || [ ! -e "$work/settings.before" ] || judge_settings
 	remove_all
 }

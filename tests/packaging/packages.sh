@@ -46,7 +46,7 @@ started=()
 clean_up() {
 	local process
 
-	trap '' INT TERM
+	trap '' INT TERM HUP PIPE
 	for process in "${started[@]}" $(cat "$work"/*/started 2>/dev/null); do
 		kill "$process" 2>/dev/null
 	done

@@ -25,7 +25,7 @@ failed=0
 complaints=()
 
 remove_all() {
-	trap '' INT TERM
+	trap '' INT TERM HUP PIPE
 	"$tree/config.sh" eth0 --undo >/dev/null 2>&1
 	rm -rf "$work"
 }
