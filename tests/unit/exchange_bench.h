@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The bench of the tests of the measuring loop, with the room under test itself, so that statics can be called: a run
- * against the fake kernel, and what is held together after it: the account of the room, that of the fake, the
- * identities of measure/account.h, and the truth about every record.
+ * The bench of the tests of the measuring loop: a run against the fake kernel, and what is held together after it: the
+ * account of the room, that of the fake, the identities of measure/account.h, and the truth about every record. The rooms are
+ * linked; a test that calls statics of one includes it, and then takes as long to compile as that.
  */
 #ifndef EXCHANGE_BENCH_H
 #define EXCHANGE_BENCH_H
 
-/* Rooms under test whose statics are called: here, and nowhere else in these tests. The others are linked. */
-#include "measure/join.c"
-#include "measure/reflect.c"
+#include "rant.h"
 
 #include "util.h"
 
@@ -17,8 +15,12 @@
 #include "host/clock.h"
 #include "host/clock_peer.h"
 #include "host/pmc.h"
+#include "measure/breach.h"
 #include "measure/exchange.h"
 #include "measure/log.h"
+#include "measure/rules.h"
+#include "measure/sample.h"
+#include "measure/witness.h"
 #include "options.h"
 #include "wire/hmac.h"
 #include "wire/packet.h"

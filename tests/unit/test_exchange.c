@@ -386,32 +386,6 @@ static void two_reflectors_do_not_loop(void **state)
 	}
 }
 
-/* On lo both ends have one address; the other rules hold there too. */
-static void own_address_on_loopback(void **state)
-{
-	static const struct transport two_ports, one_port = { .one_port = true };
-
-	(void)state;
-	for (int loopback = 0; loopback < 2; loopback++) {
-		bench_start(ROLE_REFLECT, SOURCE_KERNEL);
-		fake_end();
-		b.channel.transport = &two_ports;
-		b.x.loopback = loopback;
-		b.x.arrival = (struct arrival){ .to_unicast = true, .from_self = true };
-		b.x.arrival.from.in.sin_port = htons(FAKE_FIRST_PORT);
-		assert_int_equal(is_foreign(&b.x, PACKET_GOOD), !loopback);
-		assert_true(is_foreign(&b.x, PACKET_IS_REPLY));
-		b.x.arrival.to_unicast = false;
-		assert_true(is_foreign(&b.x, PACKET_GOOD));
-		b.x.arrival.to_unicast = true;
-		b.x.arrival.from.in.sin_port = htons(FAKE_PORT);
-		assert_true(is_foreign(&b.x, PACKET_GOOD));
-		b.channel.transport = &one_port;
-		assert_int_equal(is_foreign(&b.x, PACKET_GOOD), !loopback);
-		assert_true(is_foreign(&b.x, PACKET_IS_REPLY));
-	}
-}
-
 #define ONCE_NEVER 2
 
 /* --once: two peers probe in turn every 10 ms, between these numbers; who sends the last packet before the end? */
@@ -633,7 +607,6 @@ int main(void)
 		TEST(every_second_stamp_is_missing),
 		TEST(a_stamp_has_its_whole_timeout),
 		TEST(two_reflectors_do_not_loop),
-		TEST(own_address_on_loopback),
 		TEST(once_ends_when_no_emitter_is_left),
 		TEST(once_takes_ten_probes_for_an_emitter),
 		TEST(what_is_not_answered_is_not_counted_twice),

@@ -5,6 +5,8 @@
  * from the one after it, or none; whatever is lost, late, doubled or left out, never those of another packet. The bench
  * holds every record against the truth; here is what is to come of each fault.
  */
+#include "measure/join.c"
+
 #include "exchange_bench.h"
 
 static size_t events_of(const struct fake_event *events, size_t most)

@@ -1,6 +1,8 @@
 /* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a reflector tells of itself, so that an emitter can join it; the bench holds every reply against the truth. */
+#include "measure/reflect.c"
+
 #include "exchange_bench.h"
 #include "reply.h"
 
@@ -285,6 +287,32 @@ static void only_who_asks_is_answered_in_class(void **state)
 	}
 }
 
+/* On lo both ends have one address; the other rules hold there too. */
+static void own_address_on_loopback(void **state)
+{
+	static const struct transport two_ports, one_port = { .one_port = true };
+
+	(void)state;
+	for (int loopback = 0; loopback < 2; loopback++) {
+		bench_start(ROLE_REFLECT, SOURCE_KERNEL);
+		fake_end();
+		b.channel.transport = &two_ports;
+		b.x.loopback = loopback;
+		b.x.arrival = (struct arrival){ .to_unicast = true, .from_self = true };
+		b.x.arrival.from.in.sin_port = htons(FAKE_FIRST_PORT);
+		assert_int_equal(is_foreign(&b.x, PACKET_GOOD), !loopback);
+		assert_true(is_foreign(&b.x, PACKET_IS_REPLY));
+		b.x.arrival.to_unicast = false;
+		assert_true(is_foreign(&b.x, PACKET_GOOD));
+		b.x.arrival.to_unicast = true;
+		b.x.arrival.from.in.sin_port = htons(FAKE_PORT);
+		assert_true(is_foreign(&b.x, PACKET_GOOD));
+		b.channel.transport = &one_port;
+		assert_int_equal(is_foreign(&b.x, PACKET_GOOD), !loopback);
+		assert_true(is_foreign(&b.x, PACKET_IS_REPLY));
+	}
+}
+
 /* What a reply tells of the packet and the session, by one made by hand. */
 static void what_else_a_reply_tells(void **state)
 {
@@ -391,6 +419,7 @@ int main(void)
 		TEST(times_that_have_no_place),
 		TEST(the_class_is_asked_for_once),
 		TEST(only_who_asks_is_answered_in_class),
+		TEST(own_address_on_loopback),
 		TEST(what_else_a_reply_tells),
 		TEST(a_clock_in_doubt),
 	};
