@@ -100,3 +100,27 @@ if unshare -m true 2>/dev/null; then
 else
 	skip 'log: a full disk' 'no mount namespace can be made here'
 fi
+
+# Somebody makes folders with the names of all outputs while the run goes on.
+names_are_taken() {
+	local kind
+
+	begin 'outputs whose names are taken meanwhile stay as .partial, with a line each and status 1' || return 0
+	start_reflector r "$K"
+	start_emitter e "$K --timeout 5000 -H --log $logs/e.log --json $logs/e.json --jsonl $logs/e.jsonl --hlog $logs/e.hlog --hgrm $logs/e.hgrm"
+	wait_for_packets e e 20
+	mkdir "$logs"/e.{log,json,jsonl,hlog,hgrm}
+	send INT e
+	finish e
+	terminate r
+	for one in '@expect_status e 1' '@audit e' 'e:Recorded -ge 18'; do
+		check "$one"
+	done
+	for kind in log json jsonl hlog hgrm; do
+		check "e.err ~ ^rant: --$kind $logs/e.$kind: could not be written \(Is a directory\): .* stays as $logs/e.$kind.partial: "
+		[ -s "$logs/e.$kind.partial" ] || complain "e.$kind.partial is not there"
+	done
+	json_agrees e "$logs/e.json.partial"
+	leaves=partial verdict
+}
+names_are_taken

@@ -590,6 +590,7 @@ static void no_space_is_taken_ahead_in_memory(void **state)
 	unlink(name);
 }
 
+/* Also where the rest is thrown away, as at the end of a run that was not begun. */
 static void what_cannot_have_its_name_stays(void **state)
 {
 	struct log_file f;
@@ -605,7 +606,7 @@ static void what_cannot_have_its_name_stays(void **state)
 
 		if (rotates)
 			assert_int_equal(log_file_finish(&f), -EROFS);
-		log_file_abandon(&f);
+		log_file_discard(&f);
 		assert_said("Read-only file system): the rest of the log is left out, and what is written stays as ");
 		assert_int_equal(error, -EROFS);
 		assert_int_equal(again, -EROFS);
