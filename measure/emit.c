@@ -221,6 +221,6 @@ void emit_run(struct exchange *x)
 		}
 	}
 	probe_end_slots(x);
-	outage_end(&x->outages, x->now_ns, true);
+	outage_last(&x->outages, x->now_ns);
 	emit_close(x);
 }

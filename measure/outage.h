@@ -33,14 +33,13 @@ static inline void outage_publish(struct outages *o, uint32_t after)
 	atomic_store_explicit(&o->long_since_ns, o->since_ns, memory_order_release);
 }
 
-/* counts: it was not in the warm-up. */
-static inline void outage_end(struct outages *o, int64_t at_ns, bool counts)
+/* The run ends in it. For the other thread it goes on: that the run is over is no answer. */
+static inline void outage_last(struct outages *o, int64_t at_ns)
 {
 	const int64_t began_ns = o->since_ns, ns = at_ns - began_ns;
 
 	o->since_ns = 0;
-	atomic_store_explicit(&o->long_since_ns, 0, memory_order_relaxed);
-	if (!began_ns || !counts)
+	if (!began_ns)
 		return;
 	o->count++;
 	o->total_ns += ns;
@@ -48,6 +47,15 @@ static inline void outage_end(struct outages *o, int64_t at_ns, bool counts)
 		return;
 	o->longest_ns = ns;
 	o->longest_at_ns = began_ns;
+}
+
+/* By an answer. counts: it was not in the warm-up. */
+static inline void outage_end(struct outages *o, int64_t at_ns, bool counts)
+{
+	atomic_store_explicit(&o->long_since_ns, 0, memory_order_relaxed);
+	if (!counts)
+		o->since_ns = 0;
+	outage_last(o, at_ns);
 }
 
 /* Of a run that took so long; at most 100. */

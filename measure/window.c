@@ -468,6 +468,6 @@ void window_run(struct exchange *x)
 	probe_end_slots(x);
 	drain(x);
 	look_at_rest(x);
-	outage_end(&x->outages, x->now_ns, true);
+	outage_last(&x->outages, x->now_ns);
 	close_window(x);
 }

@@ -88,6 +88,22 @@ peer_gone_and_back() { # WHAT OPTIONS
 peer_gone_and_back 'one in flight' ''
 peer_gone_and_back 'many in flight' '--window 8'
 
+gone_to_the_end() { # WHAT OPTIONS
+	begin "a peer that is gone when the run ends is not told to be back: $1" || return 0
+	start_reflector r "$K"
+	start_emitter e "$K --timeout 50 $2"
+	wait_for_packets e e 20
+	send STOP r
+	poll is_told e '^rant: no answer from '
+	terminate e
+	send CONT r
+	terminate r
+	check '@one_line e'
+	verdict
+}
+gone_to_the_end 'one in flight' ''
+gone_to_the_end 'many in flight' '--window 8'
+
 gives_up() { # WHAT OPTIONS
 	begin "--give-up ends the run with its report and status 1: $1" || return 0
 	start_reflector r "$K"

@@ -41,6 +41,25 @@ static void look(int times)
 	util_capture_end(&capture, said, sizeof(said));
 }
 
+/* Not so that the peer is back, which the end of a run does not show. */
+static void a_run_that_ends_in_an_outage(void **state)
+{
+	(void)state;
+	exchange.outages = (struct outages){ 0 };
+	progress.gone_since_ns = 0;
+	outage_begin(&exchange.outages, clock_read_ns(CLOCK_MONOTONIC) - 4 * NS_PER_S);
+	outage_publish(&exchange.outages, 9);
+	look(1);
+	assert_int_equal(lines(), 1);
+	outage_last(&exchange.outages, clock_read_ns(CLOCK_MONOTONIC));
+	look(2);
+	assert_string_equal(said, "");
+	assert_int_equal(exchange.outages.count, 1);
+	assert_in_range(exchange.outages.total_ns, 4 * NS_PER_S, 3600 * NS_PER_S);
+	exchange.outages = (struct outages){ 0 };
+	progress.gone_since_ns = 0;
+}
+
 static void who_is_gone_is_told_once_and_who_is_back_too(void **state)
 {
 	(void)state;
@@ -107,7 +126,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_gone_is_told_once_and_who_is_back_too),
-		cmocka_unit_test(one_after_the_other_between_two_looks),
+		cmocka_unit_test(one_after_the_other_between_two_looks), cmocka_unit_test(a_run_that_ends_in_an_outage),
 		cmocka_unit_test(a_link_that_changes_is_told), cmocka_unit_test(who_answers_no_echo),
 	};
 
