@@ -146,6 +146,8 @@ int option_set_prefix(const struct option_row *row, const char *text, void *fiel
 	bits = length ? prefix_bits(length + 1, most) : most;
 	if (bits < 0)
 		return option_refuse(row, text, p.ipv6 ? "has no length of 0 to 128 behind the slash" : "has no length of 0 to 32 behind the slash");
+	if (p.ipv6 && bits >= 96 && IN6_IS_ADDR_V4MAPPED(&at.in6.sin6_addr))
+		return option_refuse(row, text, "is an IPv4 prefix as IPv6 writes it, by which nobody comes");
 	address_as_ipv6(&at, p.address);
 	make_mask(p.ipv6 ? bits : 96 + bits, p.mask);
 	if (p.address[0] & ~p.mask[0] || p.address[1] & ~p.mask[1])

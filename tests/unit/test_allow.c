@@ -82,7 +82,7 @@ static void both_families(void **state)
 	assert_int_equal(PARSE("--allow", "::/0"), 0);
 	assert_true(has("::1") && has("2001:db8::1"));
 	assert_false(has("192.0.2.1") || has("0.0.0.0"));
-	assert_int_equal(PARSE("--allow", "::ffff:0:0/96"), 0);
+	assert_int_equal(PARSE("--allow", "::fffe:0:0/95"), 0);
 	assert_false(has("192.0.2.1"));
 	/* Lengths that end within an octet, and at each end. */
 	assert_int_equal(PARSE("--allow", "2001:db8:80::/41"), 0);
@@ -164,6 +164,9 @@ static void what_is_refused(void **state)
 		{ "--allow", "2001:db8:8000::/32" },
 		{ "--allow", "2001:db8::x/64" },
 		{ "--allow", "fe80::1%eth0" },
+		{ "--allow", "::ffff:10.80.0.0/120" },
+		{ "--allow", "::ffff:0:0/96" },
+		{ "--allow", "::ffff:192.0.2.1" },
 		{ "--allow", "0000:0000:0000:0000:0000:0000:0000:0000:0000:0000/8" },
 		{ "--allow", "10.0.0.0/" },
 		{ "--allow", "10.0.0.0/33" },
