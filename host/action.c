@@ -45,7 +45,7 @@ static char **environment_with(char *const *more)
 	return all;
 }
 
-/* Signals are blocked in the housekeeping thread, SIGPIPE is ignored in rant, and the measuring thread may be a
+/* Signals are blocked in the housekeeping thread, SIGPIPE and SIGXFSZ are ignored in rant, and the measuring thread may be a
  * real-time one: the command inherits nothing of that. */
 static int spawn(pid_t *pid, const char *command, char *const *environment)
 {
@@ -58,6 +58,7 @@ static int spawn(pid_t *pid, const char *command, char *const *environment)
 	sigemptyset(&none);
 	sigemptyset(&defaults);
 	sigaddset(&defaults, SIGPIPE);
+	sigaddset(&defaults, SIGXFSZ);
 	error = posix_spawnattr_init(&attributes);
 	if (error)
 		return -error;

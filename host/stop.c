@@ -106,5 +106,6 @@ const _Atomic int *stop_catch_signals(void (*clean_up)(void))
 	sigprocmask(SIG_BLOCK, &asked, NULL);
 	/* A reader of the report that goes away must not cost the log and the exit status. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* nor a file that is as long as it may be (ulimit -f) */
 	return &stop;
 }

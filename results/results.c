@@ -149,5 +149,6 @@ static int report(const struct options *options)
 int results_main(const struct options *o)
 {
 	signal(SIGPIPE, SIG_IGN); /* a reader that goes away is told of, and leaves no half of a file */
+	signal(SIGXFSZ, SIG_IGN); /* and so is a file that is as long as it may be (ulimit -f) */
 	return o->compare ? compare_main(o) : report(o);
 }

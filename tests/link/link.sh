@@ -311,7 +311,7 @@ start() {
 
 	shift 2
 	: >"$work/$name.out"
-	timeout --foreground -k 5 "$GUARD_S" env --default-signal=INT,QUIT,HUP,TERM \
+	timeout --foreground -k 5 "$GUARD_S" env --default-signal=INT,QUIT,HUP,TERM,XFSZ \
 		nsenter --net="/var/run/netns/${ns[$side]}" "$@" \
 		>"${stdout:-$work/$name.out}" 2>"${stderr:-$work/$name.err}" </dev/null &
 	guard[$name]=$!

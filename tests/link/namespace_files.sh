@@ -124,3 +124,20 @@ names_are_taken() {
 	leaves=partial verdict
 }
 names_are_taken
+
+# Each by its line, and none by SIGXFSZ.
+long_files() {
+	begin 'files that are as long as they may be (ulimit -f) are errors, and the report is complete' || return 0
+	start_reflector r "$K"
+	as='prlimit --fsize=4096' start_emitter e "$K --timeout 5000 --count 200 --log $logs/e.log --json $logs/e.json"
+	finish e
+	terminate r
+	for one in '@expect_status e 1' '@audit e' 'e:Recorded -eq 200'; do
+		check "$one"
+	done
+	for kind in log json; do
+		check "e.err ~ ^rant: --$kind $logs/e.$kind: could not be written \(File too large\): "
+	done
+	leaves=partial verdict
+}
+long_files

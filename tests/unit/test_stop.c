@@ -185,6 +185,7 @@ static int what_is_ignored_stays_so(void)
 	stop_catch_signals(abort);
 	raise(SIGHUP);
 	raise(SIGPIPE);
+	raise(SIGXFSZ);
 	if (stop)
 		return 1;
 	raise(SIGINT);
