@@ -7,7 +7,7 @@
 #   check.sh --rest     all others: make check-all
 #   check.sh --unit     unit tests alone, without root: make unit
 #
-#   TEST=NAME    only those with NAME in their name, which is that of their file: make check TEST=NAME
+#   TEST=NAME    only those with NAME in their name, which is that of their file, and all of each: make check TEST=NAME
 #   LAB=0        without the virtual machines
 #   JOBS=N       so many tests at the same time, as many as there are CPUs unless given; the lab runs alone, after all others
 #
@@ -212,19 +212,20 @@ offer_units() {
 	done
 }
 
-# Executable files in tests/link are tests. The program under test has sanitizers unless a line "# build: plain" in the file says that it
-# judges rates, times, memory or what is preloaded.
+# offer_links [WORD...]: before the command. Executable files in tests/link are tests. The program under test has sanitizers unless a line
+# "# build: plain" in the file says that it judges rates, times, memory or what is preloaded. Of the slow tests there are some in few files.
 offer_links() {
 	local file program
 
 	# The longest files first, as they take longest.
 	for file in $(wc -c tests/link/namespace_*.sh | sort -rn | awk '$2 != "total" { print $2 }'); do
 		[[ -x $file ]] || continue
+		[[ $* != *REST* ]] || grep -qE '(^|[ =(])slow ' "$file" || continue
 		program=build/rant-sanitized
 		! grep -q '^# build: plain' "$file" || program=rant
-		offer link "$file" "$program,build/hostile,build/spike.so" "$file" "./$program" build/hostile build/spike.so
+		offer link "$file" "$program,build/hostile,build/spike.so" "$@" "$file" "./$program" build/hostile build/spike.so
 	done
-	offer link tests/link/config_veth.sh rant tests/link/config_veth.sh ./rant
+	offer link tests/link/config_veth.sh rant "$@" tests/link/config_veth.sh ./rant
 }
 
 # A line "# build: PROGRAM" in the file says what it runs.
@@ -240,7 +241,7 @@ offer_scripts() {
 offer_quick() {
 	local file
 
-	offer_links
+	if [ -n "$only" ]; then offer_links; else offer_links env QUICK=1; fi
 	offer interop interop build/rant-sanitized tests/interop/interop.sh build/rant-sanitized
 	offer_scripts
 	offer_units
@@ -252,6 +253,7 @@ offer_quick() {
 }
 
 offer_rest() {
+	offer_links env REST=1
 	offer link tests/link/threads.sh build/rant-tsan,build/hostile tests/link/threads.sh build/rant-tsan build/hostile
 	offer interop interop_suite build/rant-sanitized tests/interop/interop.sh build/rant-sanitized suite
 	offer script tests/packaging/packages.sh none tests/packaging/packages.sh

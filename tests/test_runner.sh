@@ -83,6 +83,15 @@ if [ "$(id -u)" -eq 0 ] && ip netns add "rant-runner-$$" 2>/dev/null; then
 	small_tree
 	unsteady 'true'
 	judge 'a test that is not in the second run has failed' "$(same '1 passed, 1 failed, 0 skipped/1 needed a second run 1' "$(last)")"
+	small_tree
+	script link/namespace_x.sh 'slow() { echo "ok - QUICK=$QUICK, REST=$REST"; }' 'slow tests'
+	script link/namespace_xx.sh 'echo "ok - none is slow"'
+	last >/dev/null
+	judge 'by name all tests of a file run, in make check' "$(same 'ok - QUICK=, REST=' "$(grep '^ok - QUICK' "$work/output")")"
+	TEST='' LAB=0 "$work/tests/check.sh" >"$work/output" 2>&1
+	judge 'make check leaves the slow ones out' "$(same 'ok - QUICK=1, REST=' "$(grep '^ok - QUICK' "$work/output")")"
+	TEST=x LAB=0 "$work/tests/check.sh" --rest >"$work/output" 2>&1
+	judge 'make check-all has only these' "$(same 'ok - QUICK=, REST=1' "$(grep '^ok - ' "$work/output")")"
 else
 	echo 'ok - runner: second runs # SKIP no network namespaces here'
 fi

@@ -5,6 +5,8 @@
 #
 #   config_veth.sh RANT          HOST=1 in the environment: the CPUs and interrupts of this host too, for some seconds
 #
+#   QUICK=1, REST=1: see link.sh
+#
 # Prints "ok - NAME", "not ok - NAME" and lines that begin with "# ". Exit status 1 when anything failed.
 # shellcheck disable=SC2317 # by trap
 set -uo pipefail
@@ -147,84 +149,90 @@ skip=(--skip 'cpus,irqs')
 options_a=(--ip 10.98.76.1 --remote-ip 10.98.76.2 --remote-mac "$mac_b" --cpu 0 --irq-cpu 1 --trace "${skip[@]}")
 options_b=(--ip 10.98.76.2 --remote-ip 10.98.76.1 --cpu 1 --irq-cpu 0 --trace --busy-poll 50 "${skip[@]}")
 
-config 0 "$a" "${options_a[@]}" --dry-run
-expect_line "^ip netns add ns_$a  # "
-expect_as_before '--dry-run'
-verdict '--dry-run changes nothing'
+in_order() {
+	config 0 "$a" "${options_a[@]}" --dry-run
+	expect_line "^ip netns add ns_$a  # "
+	expect_as_before '--dry-run'
+	verdict '--dry-run changes nothing'
 
-config 0 "$a" "${options_a[@]}"
-for name in ring coalesce pause 'PCI Express' 'synchronisation of its clock'; do
-	expect_line "^$a: not supported: $name"
-done
-config 0 "$b" "${options_b[@]}"
-config 0 "$a" --verify
-config 0 "$b" --verify
-verdict 'what applies is set, the rest is listed as not supported'
+	config 0 "$a" "${options_a[@]}"
+	for name in ring coalesce pause 'PCI Express' 'synchronisation of its clock'; do
+		expect_line "^$a: not supported: $name"
+	done
+	config 0 "$b" "${options_b[@]}"
+	config 0 "$a" --verify
+	config 0 "$b" --verify
+	verdict 'what applies is set, the rest is listed as not supported'
 
-nsenter --net="/run/netns/ns_$b" timeout 60 "$rant" -i "$b" --stamp kernel --once --once-silence 1 >"$work/r.out" 2>"$work/r.err" &
-reflector=$!
-until="$((SECONDS + 20))"
-until grep -qi ':035E ' "/proc/$(pgrep -P "$reflector" -x rant)/net/udp" 2>/dev/null || [ "$SECONDS" -ge "$until" ]; do
-	sleep 0.05
-done
-nsenter --net="/run/netns/ns_$a" timeout 60 "$rant" -i "$a" -a 10.98.76.2 --stamp kernel --count 1000 >"$work/out" 2>"$work/err" ||
-	complain "rant: status $?: $(<"$work/err")"
-wait "$reflector" || complain "the reflector: status $?: $(<"$work/r.err")"
-expect_line 'Total Samples: 1000$'
-verdict 'rant measures on what was prepared, without ARP'
+	nsenter --net="/run/netns/ns_$b" timeout 60 "$rant" -i "$b" --stamp kernel --once --once-silence 1 >"$work/r.out" 2>"$work/r.err" &
+	reflector=$!
+	until="$((SECONDS + 20))"
+	until grep -qi ':035E ' "/proc/$(pgrep -P "$reflector" -x rant)/net/udp" 2>/dev/null || [ "$SECONDS" -ge "$until" ]; do
+		sleep 0.05
+	done
+	nsenter --net="/run/netns/ns_$a" timeout 60 "$rant" -i "$a" -a 10.98.76.2 --stamp kernel --count 1000 >"$work/out" 2>"$work/err" ||
+		complain "rant: status $?: $(<"$work/err")"
+	wait "$reflector" || complain "the reflector: status $?: $(<"$work/r.err")"
+	expect_line 'Total Samples: 1000$'
+	verdict 'rant measures on what was prepared, without ARP'
 
-ip -n "ns_$a" link set dev "$a" multicast on
-nsenter --net="/run/netns/ns_$a" ethtool -K "$a" rx on
-config 1 "$a" --verify
-[ "$(grep -c 'not in force' "$work/out")" -eq 2 ] || complain "$(grep 'not in force' "$work/out")"
-expect_line "not in force: offload rx-checksumming is on, wanted off"
-expect_line "not in force: link multicast is on, wanted off"
-verdict '--verify names what was changed since'
+	ip -n "ns_$a" link set dev "$a" multicast on
+	nsenter --net="/run/netns/ns_$a" ethtool -K "$a" rx on
+	config 1 "$a" --verify
+	[ "$(grep -c 'not in force' "$work/out")" -eq 2 ] || complain "$(grep 'not in force' "$work/out")"
+	expect_line "not in force: offload rx-checksumming is on, wanted off"
+	expect_line "not in force: link multicast is on, wanted off"
+	verdict '--verify names what was changed since'
 
-config 0 "$a" --undo
-config 0 "$b" --undo
-expect_as_before 'after --undo'
-verdict 'both ports taken back, the first one first: all is as before'
+	config 0 "$a" --undo
+	config 0 "$b" --undo
+	expect_as_before 'after --undo'
+	verdict 'both ports taken back, the first one first: all is as before'
+}
 
-config 0 "$a" "${options_a[@]}"
-config 0 "$b" "${options_b[@]}" --remote-mac "$mac_a"
-config 0 "$a" --undo
-config 0 "$a" "${options_a[@]}"
-config 0 "$b" --undo
-config 0 "$a" --undo
-expect_as_before 'after --undo, apply, --undo, --undo'
-config 0 "$b" "${options_b[@]}" --remote-mac "$mac_a" --no-namespace
-config 0 "$a" "${options_a[@]}"
-config 0 "$a" --undo
-config 0 "$b" --undo
-expect_as_before 'with one of them in no namespace'
-verdict 'both ports taken back in other orders: all is as before'
+in_other_orders() {
+	config 0 "$a" "${options_a[@]}"
+	config 0 "$b" "${options_b[@]}" --remote-mac "$mac_a"
+	config 0 "$a" --undo
+	config 0 "$a" "${options_a[@]}"
+	config 0 "$b" --undo
+	config 0 "$a" --undo
+	expect_as_before 'after --undo, apply, --undo, --undo'
+	config 0 "$b" "${options_b[@]}" --remote-mac "$mac_a" --no-namespace
+	config 0 "$a" "${options_a[@]}"
+	config 0 "$a" --undo
+	config 0 "$b" --undo
+	expect_as_before 'with one of them in no namespace'
+	verdict 'both ports taken back in other orders: all is as before'
+}
 
 # What somebody changes between is told, again and again until it is mended.
-config 0 "$a" --only namespace --cpu 0 --irq-cpu 1
-ip -n "ns_$a" link set dev "$a" txqueuelen 7
-ip route del blackhole 10.25.0.0/16
-ip rule add pref 32000 iif "$a" table 7
-config 0 "$a" --only namespace --cpu 0 --irq-cpu 1 # does not write down anew what was before
-for _ in once again; do
+changed_between() {
+	config 0 "$a" --only namespace --cpu 0 --irq-cpu 1
+	ip -n "ns_$a" link set dev "$a" txqueuelen 7
+	ip route del blackhole 10.25.0.0/16
+	ip rule add pref 32000 iif "$a" table 7
+	config 0 "$a" --only namespace --cpu 0 --irq-cpu 1 # does not write down anew what was before
+	for _ in once again; do
+		config 1 "$a" --undo
+		sed "s/$a/A/g" "$work/err" >"$work/told"
+		cmp -s - "$work/told" <<-END || complain "told: $(<"$work/told")"
+			config.sh: A: not as before: link: was 'qlen 501', is 'qlen 7'
+			config.sh: A: not as before: route 4 10.25.0.0/16: was 'blackhole 10.25.0.0/16 scope global', is 'not there'
+			config.sh: A: not as before: rule 4 32000: from all iif A lookup 7: was 'not there', is 'there'
+			config.sh: A: all is taken back, but not as before: mend what is above, then --undo once more
+		END
+	done
+	ip link set dev "$a" txqueuelen 501
+	ip route add blackhole 10.25.0.0/16
+	config 0 "$a" --only namespace --cpu 0 --irq-cpu 1 # writes it down anew, after all was taken back
+	ip rule del pref 32000
 	config 1 "$a" --undo
-	sed "s/$a/A/g" "$work/err" >"$work/told"
-	cmp -s - "$work/told" <<-END || complain "told: $(<"$work/told")"
-		config.sh: A: not as before: link: was 'qlen 501', is 'qlen 7'
-		config.sh: A: not as before: route 4 10.25.0.0/16: was 'blackhole 10.25.0.0/16 scope global', is 'not there'
-		config.sh: A: not as before: rule 4 32000: from all iif A lookup 7: was 'not there', is 'there'
-		config.sh: A: all is taken back, but not as before: mend what is above, then --undo once more
-	END
-done
-ip link set dev "$a" txqueuelen 501
-ip route add blackhole 10.25.0.0/16
-config 0 "$a" --only namespace --cpu 0 --irq-cpu 1 # writes it down anew, after all was taken back
-ip rule del pref 32000
-config 1 "$a" --undo
-config 0 "$a" --only namespace --cpu 0 --irq-cpu 1
-config 0 "$a" --undo
-expect_as_before 'after --undo'
-verdict 'what is not as before is told in a line each, with status 1'
+	config 0 "$a" --only namespace --cpu 0 --irq-cpu 1
+	config 0 "$a" --undo
+	expect_as_before 'after --undo'
+	verdict 'what is not as before is told in a line each, with status 1'
+}
 
 # refused REGEX: one line, and nothing is changed.
 refused() {
@@ -252,28 +260,37 @@ with() {
 	fi
 }
 
-with "'vx$$' stands on '$a'" "ip link del vx$$" -- ip link add "vx$$" type vxlan id 5 dev "$a" dstport 4789
-with "'mv$$' stands on '$a'" "ip link del mv$$" -- ip link add link "$a" name "mv$$" type macvlan
-with "discipline of its own, clsact" "tc qdisc del dev $a clsact" -- tc qdisc add dev "$a" clsact
-with "'nexthop 77' goes over '$a', and its 'type'" 'ip nexthop del id 77' -- ip nexthop add id 77 group 11/21 type resilient buckets 32
-with "'route 4 10.26.0.0/16' goes over '$a' and is there 2 times" 'ip route flush 10.26.0.0/16' -- two_routes
-with "'$a' carries the default route" 'ip route del default' -- \
-	ip route add default nexthop via 10.61.0.2 dev "$a" nexthop via 10.62.0.2 dev "$b"
-with "'$a' carries the default route" 'ip -6 route del default' -- ip -6 route add default via fd61::2 dev "$a"
-config 1 "another-name-of-$a" "${options_a[@]}"
-expect_as_before 'after what was refused'
-verdict 'what could not be put back is refused before anything is changed'
+refusals() {
+	with "'vx$$' stands on '$a'" "ip link del vx$$" -- ip link add "vx$$" type vxlan id 5 dev "$a" dstport 4789
+	with "'mv$$' stands on '$a'" "ip link del mv$$" -- ip link add link "$a" name "mv$$" type macvlan
+	with "discipline of its own, clsact" "tc qdisc del dev $a clsact" -- tc qdisc add dev "$a" clsact
+	with "'nexthop 77' goes over '$a', and its 'type'" 'ip nexthop del id 77' -- ip nexthop add id 77 group 11/21 type resilient buckets 32
+	with "'route 4 10.26.0.0/16' goes over '$a' and is there 2 times" 'ip route flush 10.26.0.0/16' -- two_routes
+	with "'$a' carries the default route" 'ip route del default' -- \
+		ip route add default nexthop via 10.61.0.2 dev "$a" nexthop via 10.62.0.2 dev "$b"
+	with "'$a' carries the default route" 'ip -6 route del default' -- ip -6 route add default via fd61::2 dev "$a"
+	config 1 "another-name-of-$a" "${options_a[@]}"
+	expect_as_before 'after what was refused'
+	verdict 'what could not be put back is refused before anything is changed'
+}
 
-for step in namespace offloads napi network trace; do
-	CONFIG_KILL_AFTER=$step config 137 "$a" "${options_a[@]}" 2>/dev/null
+killed() {
+	for step in namespace offloads napi network trace; do
+		CONFIG_KILL_AFTER=$step config 137 "$a" "${options_a[@]}" 2>/dev/null
+		config 0 "$a" --undo
+		expect_as_before "killed after $step"
+	done
+	verdict 'killed in between and taken back: all is as before'
+}
+
+without_namespace() {
+	config 0 "$a" "${options_a[@]}" --no-namespace
+	config 0 "$a" --verify
 	config 0 "$a" --undo
-	expect_as_before "killed after $step"
-done
-verdict 'killed in between and taken back: all is as before'
+	expect_as_before 'after --undo'
+	verdict 'without a namespace, and taken back'
+}
 
-config 0 "$a" "${options_a[@]}" --no-namespace
-config 0 "$a" --verify
-config 0 "$a" --undo
-expect_as_before 'after --undo'
-verdict 'without a namespace, and taken back'
+[ -n "${REST:-}" ] || { in_order && refusals && without_namespace; }
+[ -n "${QUICK:-}" ] || { in_other_orders && changed_between && killed; }
 exit "$failed"

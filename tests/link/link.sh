@@ -6,6 +6,7 @@
 #   TEST.sh RANT HOSTILE [SPIKE]     SPIKE: the library made of lab/spike.c; without it no spikes and faults are made
 #
 #   ONLY=REGEX    only the tests whose name matches
+#   QUICK=1       without the slow ones, as in make check; REST=1: the slow ones alone, as in make check-all
 #
 # Prints "ok - NAME", "not ok - NAME" and lines that begin with "# ". Exit status 1 when anything failed.
 #
@@ -105,7 +106,7 @@ ended() {
 }
 
 judge_settings() {
-	begin "${0##*/}: no setting of links or namespaces was changed" || return 0
+	SLOW=1 begin "${0##*/}: no setting of links or namespaces was changed" || return 0
 	settings >"$work/settings.after"
 	diff "$work/settings.before" "$work/settings.after" >"$work/diff.out" || complain "changed: $(grep '^[<>]' "$work/diff.out")"
 	verdict
@@ -232,10 +233,19 @@ sent_by() {
 		END { print sum + 0 }' /proc/net/dev ${ipv6:+"$ipv6"}
 }
 
+wanted() { # NAME
+	[[ $1 =~ ${ONLY:-} ]] && { [ -n "${SLOW:-}" ] || [ -z "${REST:-}" ]; }
+}
+
+# slow COMMAND...: that makes one or more tests that make check leaves to make check-all.
+slow() {
+	[ -n "${QUICK:-}" ] || SLOW=1 "$@"
+}
+
 # False: not asked for.
 begin() {
 	test_name=$1
-	[[ $test_name =~ ${ONLY:-} ]] || return 1
+	wanted "$1" || return 1
 	complaints=() status=() moved=([e]=$(sent_by e) [r]=$(sent_by r))
 	rm -rf "${work:?}"/*.out "$work"/*.err "$work"/*.tty "$work"/*.pcap "${logs:?}"/*
 }
@@ -264,7 +274,7 @@ verdict() {
 }
 
 skip() {
-	[[ $1 =~ ${ONLY:-} ]] && echo "ok - $1 # SKIP $2"
+	wanted "$1" && echo "ok - $1 # SKIP $2"
 }
 
 # As on a machine where all other CPUs are set aside: `as` is then words before a program, as="$one_cpu" start_emitter ... False: it cannot

@@ -596,7 +596,7 @@ use_one() { # FOR COMMAND
 		before=${#complaints[@]}
 		page_ended u 0 2 3
 		[[ $code == *'--jsonl -'* ]] || check 'u.out ~ ^Measurement: '
-		[ ${#complaints[@]} -eq "$before" ] || complain "this was: $code"
+		[ ${#complaints[@]} -eq "$before" ] || complain "this was: $code: $(<"$work/u.err")"
 	done < <(codes "$2")
 }
 
@@ -620,16 +620,17 @@ if ! command -v python3 >/dev/null; then
 	skip 'pages: the first hour' 'python3 is not installed'
 else
 	all_of_them
-	for one in usage doctor own_command real_hardware manual_page into_jq pictures what_is_left fleet use four_programs qualify watch_fleet; do
+	for one in usage doctor own_command use; do
 		$one
+	done
+	for one in real_hardware manual_page into_jq pictures what_is_left fleet four_programs qualify watch_fleet; do
+		slow $one
 	done
 	if [ -n "$spike" ]; then
 		readme
-		spike_at_both_ends
-		with_trace
-		find_a_spike
-		trace_a_spike
-		gate
+		for one in spike_at_both_ends with_trace find_a_spike trace_a_spike gate; do
+			slow $one
+		done
 	else
 		skip 'pages: spikes' 'no library that makes spikes was given'
 	fi
