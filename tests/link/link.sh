@@ -454,7 +454,9 @@ check() {
 		case $op in
 		'~') grep -Eq -- "$want" "$work/$what" || complain "no line of $what matches: $want" ;;
 		'!~') ! grep -Eq -- "$want" "$work/$what" || complain "a line of $what matches: $want" ;;
-		empty) [ ! -s "$work/$what" ] || complain "$what is not empty" ;;
+		empty)
+			[[ $what == *.err && -z $(said "${what%.err}") ]] || [ ! -s "$work/$what" ] || complain "$what is not empty"
+			;;
 		*) complain "test error: $1" ;;
 		esac
 		;;
@@ -485,10 +487,15 @@ silent() {
 	done
 }
 
+# What it said on stderr, but for what it says of a machine that is slow before the first probe.
+said() { # NAME
+	grep -v '^rant: still .* s now; nothing has been sent$' "$work/$1.err"
+}
+
 # One line on stderr, from rant.
 one_line() {
-	[ "$(wc -l <"$work/$1.err")" -eq 1 ] || complain "$1.err has not one line"
-	grep -q '^rant: ' "$work/$1.err" || complain "$1.err is not from rant"
+	[ "$(said "$1" | wc -l)" -eq 1 ] || complain "$1.err has not one line"
+	said "$1" | grep -q '^rant: ' || complain "$1.err is not from rant"
 }
 
 ! python3 -c 'import jsonschema' 2>/dev/null || has_jsonschema=yes

@@ -178,11 +178,11 @@ lines_through_a_pipe() {
 reader_goes() {
 	begin 'jsonl: a reader that goes away is one line and status 1' || return 0
 	start_reflector r "$K"
-	start e e sh -c "{ $rant $E --timeout 5000 -q -d 2.2 --jsonl - 2>$work/text; echo \$? >$work/status; } | head -n 1"
+	start e e sh -c "{ $rant $E --timeout 5000 -q -d 2.2 --jsonl - 2>$work/text.err; echo \$? >$work/status; } | head -n 1"
 	finish e
 	terminate r
 	[ "$(cat "$work/status")" = 1 ] || complain "status $(cat "$work/status")"
-	[ "$(cat "$work/text")" = 'rant: --jsonl -: its reader has gone away: the rest of it is left out' ] || complain "$(cat "$work/text")"
+	[ "$(said text)" = 'rant: --jsonl -: its reader has gone away: the rest of it is left out' ] || complain "$(said text)"
 	verdict
 }
 

@@ -177,11 +177,11 @@ written_at_the_end
 
 # ---- What is selected ------------------------------------------------------------------------------------------------
 
-# What is kept, by when the program had its records (T4_SW): all of 0.5 s before each breach and before the end, of half of
-# that after a breach, and nothing that is further off than a busy machine makes it. The last one that is left out was there
-# before the next was sent (T1_SW).
+# What is kept, by when the program had its records (T4_SW): all of 0.5 s before each breach and before the end, and of half of
+# that after a breach. The last one that is left out was there before the next was sent (T1_SW). That no more is kept, but for what a
+# thread that is late leaves there, is shown by test_report_log_last, whose time is its own.
 near_breaches() { # FILE
-	awk -v last=0.5 -v near=1 -v slack=0.1 '
+	awk -v last=0.5 -v slack=0.1 '
 		function time(text, t) { split(text, t, "."); return t[1] % 100000 + t[2] / 1e9 }
 		function apart(a, b) { return at[a] > at[b] ? at[a] - at[b] : at[b] - at[a] }
 		NR < 3 { next }
@@ -206,11 +206,6 @@ near_breaches() { # FILE
 			}
 			if (from[blocks] > n) print "nothing from before the end"
 			if (at[n] - sent[from[blocks]] < last - slack) print "only " at[n] - sent[from[blocks]] " s before the end"
-			for (i = 1; i <= n; i++) {
-				kept = apart(n, i) < last + near
-				for (j = 1; j <= breaches && !kept; j++) kept = apart(i, late[j]) < last + near
-				if (!kept) { print "#" seq[i] " is near no breach, nor near the end"; exit }
-			}
 			print "breaches " breaches + 0
 		}' "$1"
 }

@@ -82,7 +82,7 @@ peer_gone_and_back() { # WHAT OPTIONS
 	for one in '@audit e' '@audit r' 'e:Recorded -ge 20'; do
 		check "$one"
 	done
-	[ "$(wc -l <"$work/e.err")" -eq 2 ] || complain 'something else was said'
+	[ "$(said e | wc -l)" -eq 2 ] || complain 'something else was said'
 	verdict
 }
 peer_gone_and_back 'one in flight' ''
