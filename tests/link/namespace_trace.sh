@@ -31,7 +31,7 @@ tracing_is() {
 
 breach_is_frozen() {
 	begin_trace 'a breach is marked, stops the trace, and is saved with what was before it' || return 0
-	as=$(with_spikes app 500 60000) start_reflector r "$K -s -T -t 50000 --save-trace $saved -w 100"
+	as=$(with_spikes app 500 600000) start_reflector r "$K -s -T -t 500000 --save-trace $saved -w 100"
 	start_emitter e "$K --count 1000 --timeout 5000"
 	finish r
 	terminate e
@@ -45,7 +45,7 @@ breach_is_frozen() {
 	[ "$(grep -c RANT_TEST_START "$work/trace.out")" = 1 ] || complain 'not one RANT_TEST_START'
 	[ "$(grep -c RANT_BREACH "$work/trace.out")" = 1 ] || complain 'not one RANT_BREACH'
 	check 'trace.out ~ RANT_BREACH role=reflect seq=499 .*T2_KERNEL=[0-9]+[.][0-9]{9} .*T3_KERNEL='
-	# The spike takes 60 ms: there are switches of tasks within, and before.
+	# The spike takes 0.6 s: there are switches of tasks within, and before.
 	[ "$(sed '/RANT_BREACH/q' "$work/trace.out" | grep -c sched_switch)" -gt 0 ] || complain 'no event before the breach'
 	set -- "$saved"/*/all.txt
 	grep -q RANT_BREACH "$1" || complain 'the saved trace has no marker'
@@ -117,13 +117,13 @@ rearmed() {
 	finish e
 	terminate r
 	check '@expect_status r 0'
-	check 'r:Breaches -eq 20'
+	check 'r:Breaches -ge 20' # and those of a busy machine
 	folders=$(find "$saved" -mindepth 1 -maxdepth 1 -type d | wc -l)
 	[ "$folders" -ge 2 ] || complain "only $folders traces were saved"
 	check "r:Saves -eq $folders"
 	check "r:Markers -eq $folders"
 	# What was marked and what came while the trace was frozen is all there was.
-	[ $(($(row r Markers) + $(row r While_off))) -eq 20 ] || complain 'markers and breaches do not add up'
+	[ $(($(row r Markers) + $(row r While_off))) -eq "$(row r Breaches)" ] || complain 'markers and breaches do not add up'
 	for folder in "$saved"/*; do
 		[ "$(grep -c RANT_BREACH "$folder/all.txt")" -ge 1 ] || complain "$folder has no marker"
 		[ "$(grep RANT_BREACH "$folder/all.txt" | grep -c ':.*RANT_BREACH')" -le 2 ] ||
