@@ -426,7 +426,7 @@ slow_reader() {
 	verdict
 }
 # So many packets take a while where the machine is busy.
-GUARD_S=240 slow_reader
+GUARD_S=240 slow slow_reader
 
 reader_gone() {
 	begin 'log: a reader that goes away is said, and the run goes on' || return 0

@@ -117,7 +117,7 @@ results_tests() {
 			"$K -s -H -l $logs/r.log --log-format $form" "$K -s -H --log-full -l $logs/e.log --log-format $form --count 500 --json $logs/e.json" \
 			"@reads_again e $logs/e.log" "@reads_again r $logs/r.log" '@joins_up'
 	done
-	pair 'results: of logs all files that tell of seconds can be made' '0 0' "$K -l $logs/r.log --log-format npy --json $logs/r.json" \
+	slow pair 'results: of logs all files that tell of seconds can be made' '0 0' "$K -l $logs/r.log --log-format npy --json $logs/r.json" \
 		"$K --log-full -l $logs/e.log --log-format csv -d 2.3 --json $logs/e.json" "@tells_seconds e $logs/e.log csv" \
 		"@tells_seconds r $logs/r.log" '@nothing_partial'
 	pair 'results: the only second of a log is that of its run' '0 0' "$U" "$U -l $logs/e.log --count 300 --plain --json $logs/e.json" \
@@ -276,7 +276,7 @@ if python3 -c 'import jsonschema' 2>/dev/null; then
 	results_tests
 	if grep -qF libjansson.so "$rant"; then
 		runs_add_up
-		runs_compare
+		slow runs_compare
 		results_refused
 	else
 		skip 'results: of JSON' 'rant was built without libjansson'

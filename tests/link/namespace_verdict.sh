@@ -249,7 +249,7 @@ overflow_store_full() {
 if [ -n "$is_sanitized" ]; then
 	skip 'verdict: a full overflow store' 'it takes long with AddressSanitizer'
 else
-	overflow_store_full
+	slow overflow_store_full
 fi
 
 log_left_out() {
