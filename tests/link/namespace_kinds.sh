@@ -38,11 +38,11 @@ unanswered() {
 	verdict
 }
 
-# In the last of 500 the reflector's program is held up for 60 ms.
+# In the last of 500 the reflector's program is held up for 0.6 s.
 breached() {
 	begin 'report: an emitter that a breach ends' || return 0
-	as=$(with_spikes app 500 60000) start_reflector r "$K -s"
-	start_emitter e "$K -s --threshold 50000 --timeout 5000 --count 1000"
+	as=$(with_spikes app 500 600000) start_reflector r "$K -s"
+	start_emitter e "$K -s --threshold 500000 --timeout 5000 --count 1000"
 	finish e
 	terminate r
 	check '@expect_status e 2'

@@ -6,9 +6,10 @@
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 
-# All that was made late was a breach, and each was blamed on its stage: at the reflector, in kernel mode.
+# All that was made late was a breach, and each was blamed on its stage: at the reflector, in kernel mode. A busy machine makes some more,
+# in whatever stage they are.
 blamed() { # STAGE, NAME in the report
-	local part
+	local part breaches more least most have
 
 	begin "50 spikes made in stage '$1' are found and blamed on: $2" || return 0
 	as=$(with_spikes "$1" 20 60000) start_reflector r "$K -s -t 50000 -C"
@@ -19,16 +20,22 @@ blamed() { # STAGE, NAME in the report
 	check '@expect_status r 0'
 	check '@audit r'
 	expect_line spikes.out '^50$'
-	check 'r:Breaches -eq 50'
-	check 'r.out ~ ^Blamed for the last 50 of 50 breaches:'
+	breaches=$(row r Breaches) more=$((breaches - 50))
+	[ "$more" -ge 0 ] || complain "only $breaches breaches"
+	check "r.out ~ ^Blamed for the last $breaches of $breaches breaches:"
 	for part in Kernel-to-app App-to-kernel 'App processing'; do
-		check "r.out ~ ^  $part: $([ "$part" = "$2" ] && echo 50 || echo 0)$"
+		[ "$part" = "$2" ] && least=50 most=$breaches || least=0 most=$more
+		have=$(sed -n "s/^  $part: //p" "$work/r.out")
+		{ [ "$least" -le "${have:--1}" ] && [ "$have" -le "$most" ]; } || complain "$part: ${have:-no row}, not $least to $most of $breaches"
 	done
-	check "r.out ~ ^  $2 \\(.*\\): 6[0-9]{7} ns <-- where the spike is$"
-	check "r.out ~ ^  Blame: $2 6[0-9]{4}[.][0-9]{3} us, typical [0-9.]+ us, (99|100|101) % of the excess$"
+	# The first one and the worst one are told whole.
+	if [ "$more" -eq 0 ]; then
+		check "r.out ~ ^  $2 \\(.*\\): 6[0-9]{7} ns <-- where the spike is$"
+		check "r.out ~ ^  Blame: $2 6[0-9]{4}[.][0-9]{3} us, typical [0-9.]+ us, (99|100|101) % of the excess$"
+	fi
 	check '@columns_in_order'
 	check 'r.out ~ ^What the machine did until the first breach, as read after [0-9]+ packets:'
-	[ "$(grep -c '^The worst of 50 breaches:' "$work/r.out")" = "$(grep -c '^What .* before the worst to' "$work/r.out")" ] ||
+	[ "$(grep -c "^The worst of $breaches breaches:" "$work/r.out")" = "$(grep -c '^What .* before the worst to' "$work/r.out")" ] ||
 		complain 'the worst breach, but not what the machine did until it, or the other way round'
 	verdict
 }
@@ -46,14 +53,14 @@ columns_in_order() {
 
 a_late_reflector_is_beside_the_emitter() {
 	begin "an emitter blames the reflector's stage for a reflector's spike" || return 0
-	as=$(with_spikes app 500 60000) start_reflector r "$K -s -v"
-	start_emitter e "$K -s -v -t 50000 --count 1000 --timeout 5000"
+	as=$(with_spikes app 500 600000) start_reflector r "$K -s -v"
+	start_emitter e "$K -s -v -t 500000 --count 1000 --timeout 5000"
 	finish e
 	terminate r
 	check 'r.err ~ ^Packets go through what stands before libc \(LD_PRELOAD\)$'
 	check 'e.err !~ before libc'
 	check '@expect_status e 2'
-	check 'e.out ~ ^  Remote app processing \(T3_SW - T2_SW\): 6[0-9]{7} ns <-- where the spike is$'
+	check 'e.out ~ ^  Remote app processing \(T3_SW - T2_SW\): 6[0-9]{8} ns <-- where the spike is$'
 	check 'e.out ~ ^  Network \(RTT - RESPONSE\): [0-9]+ ns$'
 	check 'e.out ~ ^  App-to-kernel \(T1_KERNEL - T1_SW\): [0-9]+ ns$'
 	check 'e.out ~ ^  Kernel-to-app \(T4_SW - T4_KERNEL\): [0-9]+ ns$'
