@@ -11,7 +11,7 @@
 #
 # A test is one file test_NAME.sh: bash, run as root in the guest, that prints "ok - NAME", "not ok - NAME",
 # "ok - NAME # SKIP REASON" and lines that begin with "# " (see guest.sh, which tests may source). It finds no namespace and
-# no simulated NIC that a test before it left. A line "# lab: WORD..." says more of it: the kernels that it runs on, side by side, of
+# no simulated NIC that a test before it left. A line "# lab: WORD..." says more of it: the kernels that it runs on, of
 # amd64 (the default), rt (PREEMPT_RT) and old (the release's own, where the others are of its backports); slow. It finds in the environment:
 #   QUICK    not empty: slow parts of a test are to be left out
 #   REST     not empty: parts that are not slow are to be left out; never so for a test that is slow as a whole
@@ -480,18 +480,15 @@ run_guest() {
 
 # ---- All kernels -----------------------------------------------------------------------------------------------------
 
-# Each in a lab and a process group of its own, at the same time, and printed one after the other. Ends the program.
+# Each in a lab and a process group of its own, one after the other: a guest has two CPUs that spin, and beside another one takes three
+# times as long. Ends the program.
 run_flavours() {
 	local one status=0
-	local -A pids=()
 
 	for one in "${!tests_of[@]}"; do
 		# shellcheck disable=SC2086 # words
 		FLAVOUR=$one RANT=$rant setpriv --pdeathsig TERM setsid "$lab/lab.sh" ${tests_of[$one]} >"$run/$one" 2>&1 &
-		pids[$one]=$!
-	done
-	for one in "${!pids[@]}"; do
-		wait "${pids[$one]}" || status=1
+		wait $! || status=1
 		grep -q '^# lab: ' "$run/$one" || echo "not ok - lab: the one of $one was killed" >>"$run/$one"
 		grep -v '^# lab:' "$run/$one" || true
 	done
