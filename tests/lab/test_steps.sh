@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The reflector's clock, or the emitter's, is set, stands, or runs at a wrong rate during a run: no network time, response or one-way
-# time that is recorded is wrong, what is left out is counted, and the report says what happened (simnic/truth_steps.py).
+# time that is recorded is wrong, what is left out is counted, and the report says what happened (simnic/truth_steps.py). Other sizes,
+# rates and lengths are in tests/unit/test_clock_peer.c and test_clock_track.c.
 #
 #   ONLY, SELF  see test_eight.sh
 #
@@ -34,7 +35,7 @@ run() {
 	pause 1
 	eval "$action"
 	take_counters now
-	poll has_sent_or_ended $(($(sent_of now) - $(sent_of before) + 300))
+	poll has_sent_or_ended $((probes[now] - probes[before] + 300))
 	stop e
 	finish_reflector
 	expect_status e "${STATUS_E:-0}"
@@ -59,7 +60,7 @@ drift() { # SIDE PPB SECONDS
 step_in() { # WHERE NS [TIMES]
 	set_parameters "step_where=$1" "step_ns=$2" "step_times=${3:-1}" step_at=-2
 	take_counters now
-	poll has_sent_or_ended $(($(sent_of now) - $(sent_of before) + 100))
+	poll has_sent_or_ended $((probes[now] - probes[before] + 100))
 }
 IN_ROUND_TRIP=0 IN_RESPONSE=1 BEFORE_T1=2 BEFORE_T2=3
 
@@ -71,20 +72,14 @@ LEFT_OUT='0 < stamps["Stepped there"] < 40'
 NOT_AT='{T[n][column] for n in flagged("stepped") for column in ("T2_HW", "T3_HW", "RESPONSE", "NETWORK")} == {"-"}'
 run 'the reflector, -100 us within a response' '' '' "step_in $IN_RESPONSE -100000" "$JUMPED" "$LEFT_OUT" "$NOT_AT" \
 	'len(flagged("stepped")) == stamps["Stepped there"]' 'says(r"jumped by -(99|100)\d{3} ns")' 'says("The reflector says that its clock was set")'
-for ns in -1000000 100000000 -1000000000 1000000000; do
-	slow run "the reflector, $ns ns within a response" '' '' "step_in $IN_RESPONSE $ns" "$JUMPED" "$LEFT_OUT" "$NOT_AT"
-done
-# Not seen where the guest stops for some 10 ms between two exchanges, in which the clocks may have parted by as much.
-for ns in -15000 15000; do
-	slow run "the reflector, $ns ns within a response" '' '' "step_in $IN_RESPONSE $ns" "hidden or $JUMPED" "hidden or $LEFT_OUT" "$NOT_AT"
-done
-for ns in -100000 100000 1000000000; do
-	slow run "the reflector, $ns ns between exchanges" '' '' "step_in $BEFORE_T2 $ns" "$JUMPED" "$LEFT_OUT"
-done
+slow run 'the reflector, 1 s within a response' '' '' "step_in $IN_RESPONSE 1000000000" "$JUMPED" "$LEFT_OUT" "$NOT_AT"
+# Where the guest stops for some 10 ms between two exchanges the clocks may have parted by as much: then the step is not seen, or the exchanges
+# after it agree with those before, and the one in between is told as stamps that contradict the others.
+slow run 'the reflector, -15 us within a response' '' '' "step_in $IN_RESPONSE -15000" \
+	"hidden or $JUMPED or verdict('doubtful: .*the reflector.s stamps contradict each other \(')" "hidden or $LEFT_OUT" "$NOT_AT"
+slow run 'the reflector, -100 us between exchanges' '' '' "step_in $BEFORE_T2 -100000" "$JUMPED" "$LEFT_OUT"
 # It spoils no sample, and where the guest stops for some 0.1 s between two exchanges the clocks may have parted by as much.
-for ns in -15000 15000; do
-	slow run "the reflector, $ns ns between exchanges" '' '' "step_in $BEFORE_T2 $ns" 'stamps["Stepped there"] < 40' 'len(T) > 300'
-done
+slow run 'the reflector, 15 us between exchanges' '' '' "step_in $BEFORE_T2 15000" 'stamps["Stepped there"] < 40' 'len(T) > 300'
 slow run 'the reflector, twice' '' '' "step_in $IN_RESPONSE -100000 2" 'verdict("doubtful: .*the reflector.s clock was set \(")' "$LEFT_OUT"
 STATUS_E=3 slow run 'the reflector, a burst' '' '' "step_in $IN_RESPONSE -100000 20" 'verdict("void: .*the reflector.s clock ")' \
 	'20 <= stamps["Stepped there"] < 60'
@@ -103,13 +98,12 @@ export STATUS_E=3 STATUS_R=3
 run 'the reflector stands for 2 s' '' '' 'drift b -1000000000 2' "$STOOD" 'stamps["Stepped there"] > 20'
 # It takes two readings of the reflector, a tenth of a second apart, to tell that from a step.
 STATUS_R=any slow run 'the reflector stands for 0.1 s' '' '' 'drift b -1000000000 0.1' "$STOOD" 'stamps["Stepped there"] > 2'
-slow run 'the reflector stands for 5 s' '' '' 'drift b -1000000000 5' "$STOOD"
 slow run 'the reflector stands from the beginning' 'drift_ppb=0,-1000000000' '' '' "$STOOD" 'stamps["Complete"] == 0'
 
 # ---- It runs at a wrong rate ---------------------------------------------------------------------------------------------------
 
 export RATE_PPM=2000
-for ppb in -500000000 -200000000 -50000000 50000000 200000000 500000000; do
+for ppb in -500000000 50000000; do
 	slow run "the reflector runs $((ppb / 10000000)) % fast" "drift_ppb=0,$ppb" '' '' \
 		'verdict("void: .*the reflector.s clock runs at a wrong rate \(")'
 done
@@ -120,7 +114,7 @@ unset STATUS_E STATUS_R RATE_PPM
 # ---- The emitter's own -----------------------------------------------------------------------------------------------------------
 
 OURS='verdict("doubtful: .*a clock was set \(the NIC.s clock")' NOT_THEIRS='"the reflector\x27s clock" not in text_e.splitlines()[1]'
-for ns in -15000 15000 -100000 100000 1000000000 -1000000000; do
+for ns in 15000 -1000000000; do
 	slow run "the emitter, $ns ns within a round trip" '' '' "step_in $IN_ROUND_TRIP $ns" "$OURS" "$NOT_THEIRS"
 	slow run "the emitter, $ns ns between exchanges" '' '' "step_in $BEFORE_T1 $ns" "$OURS" "$NOT_THEIRS"
 done
