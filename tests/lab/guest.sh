@@ -73,12 +73,13 @@ quick() {
 	[ -n "${REST:-}" ] || "$@"
 }
 
+# In steps of a tenth of a second: to look takes some 15 ms of a CPU here, which the programs that it waits for want, too.
 poll() {
 	local until=$((SECONDS + GUARD_S))
 
 	until "$@"; do
 		[ "$SECONDS" -lt "$until" ] || { complain "waited $GUARD_S s in vain for: $*" && return 1; }
-		pause 0.02
+		pause 0.1
 	done
 }
 

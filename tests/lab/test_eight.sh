@@ -207,7 +207,7 @@ restarted() {
 	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware --no-step-check --log "$work/r.log" --count 50000
 	poll has_port r
 	take_counters now
-	poll has_sent $(($(sent_of now) - $(sent_of before) + 250))
+	poll has_sent $((probes[now] - probes[before] + 250))
 	stop e
 	stop r
 	expect_status e 0

@@ -294,7 +294,7 @@ ethtool_agrees() {
 	done
 	[ "$self" = 0 ] || echo '0 wrong: 1' >>"$work/told"
 	expect "$(sort "$work/told")" = "$(sort "$work/after")" 'what ethtool and hwstamp_ctl say, and the state of simnic'
-	expect "$(sent_of after)" -eq $(($(sent_of before) + 100)) 'probes that it counted'
+	expect "${probes[after]}" -eq $((probes[before] + 100)) 'probes that it counted'
 	set_nic b '0 0'
 	verdict
 }
