@@ -17,14 +17,17 @@ on_schedule() {
 	[ "$late" = "$recorded" ] || complain "of $recorded samples these are in the schedule: $late"
 }
 
-# not_before_slots NAME US: the n-th probe after the first left no earlier than n slots after it, less the one that the first one had.
+# not_before_slots NAME US: the n-th probe after the first left no earlier than n slots after it, less what the first one was late at most.
 not_before_slots() {
-	awk -v us="$2" 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+	local late_us
+
+	late_us=$(awk '/^Schedule \(us\):/ { from_end = $NF != "Maximum" } /^  Sent late / { print $(NF - from_end) + 0 }' "$work/$1.out")
+	awk -v us="$2" -v late_us="${late_us:?no row Sent late}" 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
 		FNR > 2 {
 			split($at["T1_SW"], t, ".")
 			now = t[1] % 100000 * 1e6 + t[2] / 1e3
 			if (FNR == 3) { first = now; number = $1 }
-			early += now - first < ($1 - number - 1) * us
+			early += now - first < ($1 - number) * us - late_us - 1
 		}
 		END { exit early > 0 }' "$logs/$1.log" || complain 'probes left before their slots'
 }
