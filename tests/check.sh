@@ -220,7 +220,7 @@ offer_links() {
 	# The longest files first, as they take longest.
 	for file in $(wc -c tests/link/namespace_*.sh | sort -rn | awk '$2 != "total" { print $2 }'); do
 		[[ -x $file ]] || continue
-		[[ $* != *REST* ]] || grep -qE '(^|[ =(])slow ' "$file" || continue
+		[[ $* != *REST* ]] || grep -qE '^[[:space:]]*(\w+=\S+ )*slow ' "$file" || continue
 		program=build/rant-sanitized
 		! grep -q '^# build: plain' "$file" || program=rant
 		offer link "$file" "$program,build/hostile,build/spike.so" "$@" "$file" "./$program" build/hostile build/spike.so

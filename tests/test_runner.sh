@@ -84,8 +84,8 @@ if [ "$(id -u)" -eq 0 ] && ip netns add "rant-runner-$$" 2>/dev/null; then
 	unsteady 'true'
 	judge 'a test that is not in the second run has failed' "$(same '1 passed, 1 failed, 0 skipped/1 needed a second run 1' "$(last)")"
 	small_tree
-	script link/namespace_x.sh 'slow() { echo "ok - QUICK=$QUICK, REST=$REST"; }' 'slow tests'
-	script link/namespace_xx.sh 'echo "ok - none is slow"'
+	script link/namespace_x.sh 'slow() { echo "ok - QUICK=$QUICK, REST=$REST"; }' $'if true; then\n\tslow tests\nfi'
+	script link/namespace_xx.sh '# a slow machine' 'echo "ok - none is slow"'
 	last >/dev/null
 	judge 'by name all tests of a file run, in make check' "$(same 'ok - QUICK=, REST=' "$(grep '^ok - QUICK' "$work/output")")"
 	TEST='' LAB=0 "$work/tests/check.sh" >"$work/output" 2>&1

@@ -237,9 +237,9 @@ wanted() { # NAME
 	[[ $1 =~ ${ONLY:-} ]] && { [ -n "${SLOW:-}" ] || [ -z "${REST:-}" ]; }
 }
 
-# slow COMMAND...: that makes one or more tests that make check leaves to make check-all.
+# slow COMMAND...: that makes one or more tests, or begins one, that make check leaves to make check-all.
 slow() {
-	[ -n "${QUICK:-}" ] || SLOW=1 "$@"
+	[ -z "${QUICK:-}" ] && SLOW=1 "$@"
 }
 
 # False: not asked for.

@@ -226,7 +226,7 @@ made_of() { # TO OPTION...: another run, made of that of the emitter
 }
 
 runs_compare() {
-	begin 'results: of two runs the second one is worse, or not' || return 0
+	slow begin 'results: of two runs the second one is worse, or not' || return 0
 	start_reflector r "$K"
 	start_emitter e "$K --timeout 5000 --count 1000 --json $logs/e.json"
 	finish e
@@ -276,7 +276,7 @@ if python3 -c 'import jsonschema' 2>/dev/null; then
 	results_tests
 	if grep -qF libjansson.so "$rant"; then
 		runs_add_up
-		slow runs_compare
+		runs_compare
 		results_refused
 	else
 		skip 'results: of JSON' 'rant was built without libjansson'

@@ -237,7 +237,7 @@ else
 fi
 
 overflow_store_full() {
-	begin 'verdict: a full overflow store is doubted, one with room is not' || return 0
+	slow begin 'verdict: a full overflow store is doubted, one with room is not' || return 0
 	run_pair "$K -o 0.001 -b 0.001 --count 131172 -H"
 	check '@expect_status e 0'
 	doubts e "the overflow store was full \\($(($(row e Recorded) - 131072)) samples .*\\)"
@@ -249,7 +249,7 @@ overflow_store_full() {
 if [ -n "$is_sanitized" ]; then
 	skip 'verdict: a full overflow store' 'it takes long with AddressSanitizer'
 else
-	slow overflow_store_full
+	overflow_store_full
 fi
 
 log_left_out() {
