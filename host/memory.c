@@ -2,10 +2,12 @@
 /* Memory that is mapped, present and locked before the run: a page fault costs more than most of what is measured. */
 #include "host/memory.h"
 
+#include <err.h>
 #include <errno.h>
 #include <linux/mman.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -14,7 +16,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#define STACK_BYTES (128 << 10) /* more than rant uses */
+#define STACK_BYTES (128 << 10) /* more than rant uses while it measures */
+#define STACK_LEAST_BYTES (2 * STACK_BYTES)
 
 static const struct {
 	int flags;
@@ -85,6 +88,22 @@ static void advise_image(const char *start, const char *end, int advice)
 	uintptr_t from = (uintptr_t)start / page * page, to = ((uintptr_t)end + page - 1) / page * page;
 
 	madvise((void *)from, to - from, advice);
+}
+
+/* The kernel asks for the limit whenever the stack of the first thread grows, so that it may be raised now. */
+int memory_allow_stack(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= STACK_LEAST_BYTES)
+		return 0;
+	if (limit.rlim_max < STACK_LEAST_BYTES) {
+		warnx("the stack may have %llu kB at most: rant needs %d: 'ulimit -s %d', which root may raise",
+		      (unsigned long long)limit.rlim_max >> 10, STACK_LEAST_BYTES >> 10, STACK_LEAST_BYTES >> 10);
+		return -EPERM;
+	}
+	limit.rlim_cur = STACK_LEAST_BYTES;
+	return setrlimit(RLIMIT_STACK, &limit) ? -errno : 0;
 }
 
 static void touch_stack(void)

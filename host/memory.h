@@ -18,6 +18,9 @@ struct memory {
 int memory_map(struct memory *m, size_t bytes, bool huge);
 void memory_unmap(struct memory *m);
 
+/* Lets the stack of this process grow to what rant uses, where `ulimit -s` is lower. 0, or -errno after one line where the hard limit is. */
+int memory_allow_stack(void);
+
 /* Locks all memory of the process, now and later. 0, or -errno when it may not: then the program, its data and some
  * stack are at least present. */
 int memory_lock(void);

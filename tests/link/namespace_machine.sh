@@ -138,6 +138,9 @@ if chrt -f 3 true 2>/dev/null && [ "$first_cpu" != "$last_cpu" ]; then
 else
 	skip '--cpu and --fifo: where and how the measuring thread runs, and that alone' 'it takes two CPUs, and real-time priorities'
 fi
+as='prlimit --stack=98304:8388608' pair 'a small stack (ulimit -s 96) is let grow' '0 0' "$K" "$K --count 50 -l LOG" 'e:Recorded -eq 50'
+as='prlimit --stack=98304:98304' alone 'a stack that may not grow' 1 e "-i $link_e -a $ip_r $K" '@silent' '@one_line e' \
+	"e.err ~ ^rant: the stack may have 96 kB at most: rant needs 256: 'ulimit -s 256', which root may raise$"
 alone '--cpu that is none' 1 e "-i $link_e -a $ip_r $K --cpu 1023" '@silent' '@one_line e' 'e.err ~ --cpu 1023: there is no such CPU'
 if command -v setpriv >/dev/null; then
 	as='setpriv --reuid=65534 --regid=65534 --clear-groups' alone '--fifo without the right' 1 e "-i $link_e -a $ip_r $K --fifo 3" \

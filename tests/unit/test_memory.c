@@ -5,6 +5,8 @@
 
 #include "util.h"
 
+#include <sys/wait.h>
+
 #define MB (1UL << 20)
 #define TRIES_MAX 8
 
@@ -380,6 +382,45 @@ static void free_memory(void **state)
 	assert_true(memory_free_bytes() == 0);
 }
 
+static int stack_with(rlim_t soft_kb, rlim_t hard_kb, rlim_t *got_kb)
+{
+	struct rlimit limit = { soft_kb << 10, hard_kb << 10 };
+	struct util_capture c;
+	char said[256];
+	int error;
+
+	if (setrlimit(RLIMIT_STACK, &limit))
+		return 1;
+	util_capture_begin(&c);
+	error = memory_allow_stack();
+	util_capture_end(&c, said, sizeof(said));
+	getrlimit(RLIMIT_STACK, &limit);
+	*got_kb = limit.rlim_cur >> 10;
+	if (!error != !*said || limit.rlim_max >> 10 != hard_kb)
+		return 2;
+	return error;
+}
+
+/* In a process of its own, for a hard limit is for good. */
+static void the_stack_may_grow(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	pid = fork();
+	if (!pid) {
+		rlim_t kb;
+
+		if (stack_with(8192, 8192, &kb) || kb != 8192 || stack_with(96, 8192, &kb) || kb != 256 || stack_with(256, 256, &kb) ||
+		    kb != 256)
+			_exit(1);
+		_exit(stack_with(96, 255, &kb) == -EPERM && kb == 96 ? 0 : 2);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -395,6 +436,7 @@ int main(void)
 		cmocka_unit_test_setup(locking, fake_off),
 		cmocka_unit_test_setup(absent_pages, fake_off),
 		cmocka_unit_test_setup(free_memory, fake_off),
+		cmocka_unit_test(the_stack_may_grow),
 	};
 
 	return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
