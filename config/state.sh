@@ -15,7 +15,8 @@ declare -a of_host=() # patterns of what concerns the host and not one interface
 open_states() {
 	local folder
 
-	exec 9>"$states.lock"
+	[ ! -L "$states.lock" ] || die "$states.lock is a symbolic link: remove it"
+	exec 9>>"$states.lock"
 	flock -w 60 9 || die "another config.sh holds $states.lock: wait for it"
 	for folder in "$states" "$state"; do
 		mkdir -m 0700 "$folder" 2>/dev/null || true
@@ -31,15 +32,19 @@ replace() {
 	mv "$1.new" "$1"
 }
 
-# read_records FOLDER: into $records. A line without its end was cut off when the script was killed: its change was not
-# made.
+# read_records FOLDER: into $records. What was cut off when the script was killed is the last and has no line break: its change
+# was not made.
 read_records() {
-	local line
+	local line number=0
 
 	records=()
 	[ -e "$1/undo" ] || return 0
 	while IFS= read -r line; do
-		[[ $line != *"$sep." ]] || records+=("$line")
+		number=$((number + 1))
+		[ -n "$line" ] || continue
+		[[ $line == *"$sep." ]] || die "$interface: line $number of $1/undo is none that config.sh has saved, so nothing is done:" \
+			"look at it, and remove it"
+		records+=("$line")
 	done <"$1/undo"
 }
 

@@ -582,6 +582,24 @@ if chosen 'foreign'; then
 	[ ! -e "$work/touched" ] || complain 'it was run'
 	is "$nic/ring rx" 256
 	verdict
+	begin 'a line that it has not saved is told, and nothing is done'
+	config 0 eth0 --only rings
+	cp "$nic/ring rx" "$work/ring"
+	printf '%s\n' 'garbage' >>"$state/undo"
+	for arguments in --undo '--only pause'; do
+		# shellcheck disable=SC2086 # words
+		config 1 eth0 $arguments
+		expect_line err "^config.sh: eth0: line [0-9]+ of .*/eth0/undo is none that config.sh has saved, so nothing is done: "
+		is "$nic/ring rx" "$(cat "$work/ring")"
+	done
+	verdict
+	begin 'a lock that is a symbolic link is not used'
+	echo kept >"$work/aim"
+	ln -s "$work/aim" "$CONFIG_ROOT/run/rant-config.lock"
+	config 1 eth0 --only rings
+	expect_line err 'rant-config.lock is a symbolic link: remove it$'
+	is "$work/aim" kept
+	verdict
 	begin "a state folder of somebody else's is not used"
 	command -p mkdir -p "$state"
 	chown 65534 "$state"
