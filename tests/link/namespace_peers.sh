@@ -125,6 +125,6 @@ not_allowed() {
 }
 not_allowed
 
-# 6 at once, and then one in 20 ms: most of 60 are asked again before that.
-pair 'a reflector with --rate-limit leaves the rest unanswered' '0 0' "$K --rate-limit 50" "$K --count 60 --timeout 4" \
-	'e:Lost -ge 20' 'e:Recorded -ge 6' 'r:Over_rate -ge 20' 'r:Disallowed -eq 0'
+# One at once, and then one each second: 60 take less than half a minute, however busy the machine is.
+pair 'a reflector with --rate-limit leaves the rest unanswered' '0 0' "$K --rate-limit 1" "$K --count 60 --timeout 4" \
+	'e:Lost -ge 20' 'e:Recorded -ge 1' 'r:Over_rate -ge 20' 'r:Disallowed -eq 0'
