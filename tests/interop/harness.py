@@ -13,6 +13,7 @@ import traceback
 
 import stamp
 
+LANES = 8  # of a reflector, beside the socket that listens
 GUARD_S = int(os.environ.get("GUARD_S", "60"))  # a program that runs longer hangs
 
 EMITTER_IP, REFLECTOR_IP = "10.78.0.1", "10.78.0.2"
@@ -119,6 +120,13 @@ class Program:
         with open(f"/proc/{self.process.pid}/net/udp", encoding="ascii") as f:
             return any(f":{port:04X}" in line.split()[1] for line in f)
 
+    def has_lanes(self):
+        """All sockets for sessions are there, and nobody's yet. While one is bound and not yet that it drops what comes."""
+        if not self.has_port(stamp.PORT):
+            return False
+        with open(f"/proc/{self.process.pid}/net/udp", encoding="ascii") as f:
+            return sum(f":{stamp.PORT:04X}" in line.split()[1] and line.split()[2].endswith(":0001") for line in f) == LANES
+
     def wait(self, status=0):
         try:
             self.process.wait(GUARD_S)
@@ -157,7 +165,7 @@ def poll(what, condition):
 def reflector(*arguments, name="r"):
     """More packets than any test sends: without a count a log is gigabytes, and its memory is touched before the start."""
     program = Program(name, rant, "-i", LINK, "--count", "100000", *arguments, there=True, cpu=last_cpu)
-    poll("the reflector's port", lambda: program.has_port(stamp.PORT))
+    poll("the reflector's sockets", program.has_lanes)
     return program
 
 
