@@ -59,10 +59,12 @@ lost() {
 	done
 	verdict
 
+	# Else each would cover 39 slots more; a busy machine misses some, too.
 	begin 'schedule: a lost probe holds up no other' || return 0
 	start_emitter e "$K --timeout 200 --interval 5ms --count 30"
 	finish e
-	for one in '@on_schedule e' 'e:Recorded -eq 0' 'e:Lost -eq 30' 'e:Missed -le 20' 'e.out ~ ^Window: up to 41 probes in flight, [0-9]+ at most were$'; do
+	for one in '@on_schedule e' 'e:Recorded -eq 0' 'e:Lost -eq 30' 'e:Missed -lt 500' \
+		'e.out ~ ^Window: up to 41 probes in flight, ([2-9]|[1-9][0-9]+) at most were$'; do
 		check "$one"
 	done
 	verdict
