@@ -85,9 +85,9 @@ many() {
 # The end of a whole program has no name of its own in SECOND: it has passed where nothing failed.
 both_outcomes() {
 	awk '
-		NR == FNR && /^not ok / { failed[substr($0, 5)]; any = 1 }
-		NR == FNR && /^ok / { passed[$0] }
-		NR == FNR { next }
+		second && /^not ok / { failed[substr($0, 5)]; any = 1 }
+		second && /^ok / { passed[$0] }
+		second { next }
 		/^not ok / {
 			name = substr($0, 5)
 			if (!(name in failed) && (name in passed || !any && name ~ /^ok - (test_[^ ]*: |.* ended with status )/))
@@ -96,7 +96,7 @@ both_outcomes() {
 				$0 = $0 " # SECOND RUN: failed, then " (name in failed || any ? "failed" : "did not run")
 		}
 		{ print }
-	' "$1" -
+	' second=1 "$1" second=0 -
 }
 
 # twice AGAIN NAME COMMAND...: for tests in real time, which share the CPUs with everything else that runs on this machine. After a failure

@@ -84,6 +84,9 @@ if [ "$(id -u)" -eq 0 ] && ip netns add "rant-runner-$$" 2>/dev/null; then
 	unsteady 'true'
 	judge 'a test that is not in the second run has failed' "$(same '1 passed, 1 failed, 0 skipped/1 needed a second run 1' "$(last)")"
 	small_tree
+	script link/namespace_x.sh '[ -z "$ONLY" ] || exit 0' 'echo "ok - one"; echo "not ok - two"; exit 1'
+	judge 'a second run that prints nothing is a failure' "$(same '1 passed, 1 failed, 0 skipped/1 needed a second run 1' "$(last)")"
+	small_tree
 	script link/namespace_x.sh 'slow() { echo "ok - QUICK=$QUICK, REST=$REST"; }' $'if true; then\n\tslow tests\nfi'
 	script link/namespace_xx.sh '# a slow machine' 'echo "ok - none is slow"'
 	last >/dev/null

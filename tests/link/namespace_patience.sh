@@ -37,8 +37,6 @@ pipe_that_nobody_reads() {
 }
 
 slow_lock() {
-	local since
-
 	begin 'patience: memory that is locked slowly is told once, and the run goes on' || return 0
 	start_reflector r "$K"
 	as="env LD_PRELOAD=$spike FAULT=lock,15" start_emitter e "$K --count 20 --timeout 5000"
@@ -50,6 +48,11 @@ slow_lock() {
 	done
 	[ "$(grep -c . "$work/e.err")" -eq 1 ] || complain 'it is told more than once'
 	verdict
+}
+
+ended_while_it_locks() {
+	local since
+
 	begin 'patience: a signal ends a program that locks memory' || return 0
 	as="env LD_PRELOAD=$spike FAULT=lock,300" start_emitter e "$K -l LOG"
 	poll has_told e 'still locking memory'
@@ -68,6 +71,7 @@ slow_lock() {
 pipe_that_nobody_reads
 if [ -n "$spike" ]; then
 	slow_lock
+	ended_while_it_locks
 else
 	skip 'patience: locking memory' 'no library that makes it slow'
 fi
