@@ -65,8 +65,10 @@ remove_all() {
 	local name child
 
 	trap '' INT TERM HUP PIPE
+	# Its guard, which hands the signal on: a program of a script that has nothing to do may not have begun yet.
 	if [ -n "${guard[hold]:-}" ]; then
-		terminate hold
+		kill -TERM "${guard[hold]}" 2>/dev/null
+		wait "${guard[hold]}" 2>/dev/null
 	fi
 	for name in "${!guard[@]}"; do
 		child=$(program_of "${guard[$name]}")
