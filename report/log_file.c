@@ -387,21 +387,20 @@ int log_file_rotate(struct log_file *f)
 int log_file_finish(struct log_file *f)
 {
 	char name[NUMBERED_MAX];
+	int error;
 
-	if (!f->error) {
-		snprintf(name, sizeof(name), "%s", f->path);
-		if (f->rotate_bytes)
-			numbered(name, f->path, f->next);
-		const int error = close_as(f, name);
-
-		if (!error) {
-			*f->partial = 0;
-			return 0;
-		}
-		fail(f, error);
+	snprintf(name, sizeof(name), "%s", f->path);
+	if (f->rotate_bytes)
+		numbered(name, f->path, f->next);
+	error = f->error ? f->error : close_as(f, name);
+	if (!error) {
+		*f->partial = 0;
+		return 0;
 	}
+	if (!f->error)
+		fail(f, error);
 	log_file_abandon(f);
-	return f->error;
+	return error;
 }
 
 /* The thread that writes has files of its own, so by name; and it writes no more from now on. */
