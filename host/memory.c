@@ -97,13 +97,12 @@ int memory_allow_stack(void)
 
 	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= STACK_LEAST_BYTES)
 		return 0;
-	if (limit.rlim_max < STACK_LEAST_BYTES) {
-		warnx("the stack may have %llu kB at most: rant needs %d: 'ulimit -s %d', which root may raise",
-		      (unsigned long long)limit.rlim_max >> 10, STACK_LEAST_BYTES >> 10, STACK_LEAST_BYTES >> 10);
-		return -EPERM;
-	}
 	limit.rlim_cur = STACK_LEAST_BYTES;
-	return setrlimit(RLIMIT_STACK, &limit) ? -errno : 0;
+	if (limit.rlim_max >= STACK_LEAST_BYTES && !setrlimit(RLIMIT_STACK, &limit))
+		return 0;
+	warnx("the stack may have %llu kB at most: rant needs %d: 'ulimit -s %d', which root may raise",
+	      (unsigned long long)limit.rlim_max >> 10, STACK_LEAST_BYTES >> 10, STACK_LEAST_BYTES >> 10);
+	return -EPERM;
 }
 
 static void touch_stack(void)

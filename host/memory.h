@@ -18,7 +18,7 @@ struct memory {
 int memory_map(struct memory *m, size_t bytes, bool huge);
 void memory_unmap(struct memory *m);
 
-/* Lets the stack of this process grow to what rant uses, where `ulimit -s` is lower. 0, or -errno after one line where the hard limit is. */
+/* Lets the stack of this process grow to what rant uses, where `ulimit -s` is lower. 0, or -EPERM after one line where it may not. */
 int memory_allow_stack(void);
 
 /* Locks all memory of the process, now and later. 0, or -errno when it may not: then the program, its data and some
