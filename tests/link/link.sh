@@ -65,11 +65,11 @@ remove_all() {
 	local name child
 
 	trap '' INT TERM HUP PIPE
-	# Its guard, which hands the signal on: a program of a script that has nothing to do may not have begun yet.
-	if [ -n "${guard[hold]:-}" ]; then
-		kill -TERM "${guard[hold]}" 2>/dev/null
-		wait "${guard[hold]}" 2>/dev/null
-	fi
+	# Its guard, which hands the signal on: a program of a script that has nothing to do may not have begun yet. Until it is gone, for the
+	# shell that is to become the guard takes the first for the script's own.
+	while [ -n "${guard[hold]:-}" ] && kill -TERM "${guard[hold]}" 2>/dev/null; do
+		sleep 0.02
+	done
 	for name in "${!guard[@]}"; do
 		child=$(program_of "${guard[$name]}")
 		[ -z "$child" ] || kill -KILL "$child" 2>/dev/null
