@@ -28,6 +28,8 @@ if [ -z "${CONFIG_VETH:-}" ]; then
 fi
 mount -t sysfs none /sys
 [ -d /sys/kernel/tracing/instances ] || mount -t tracefs none /sys/kernel/tracing 2>/dev/null
+# As own_trace in link.sh.
+[ ! -d /sys/kernel/tracing/instances ] || { exec 8</sys/kernel/tracing/instances && flock 8; }
 ip link set dev lo up
 
 a=ca$$ b=cb$$

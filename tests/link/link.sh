@@ -301,6 +301,15 @@ leave_checksums() {
 	inside r ethtool -K "$link_r" tx "$1" >/dev/null 2>&1
 }
 
+# The kernel has one ftrace instance "rant", and config.sh makes it, too: who waits here has it alone, until leave_trace or the end.
+own_trace() {
+	[ ! -d /sys/kernel/tracing/instances ] || { exec {trace_lock}</sys/kernel/tracing/instances && flock "$trace_lock"; }
+}
+
+leave_trace() {
+	[ -z "${trace_lock:-}" ] || flock -u "$trace_lock"
+}
+
 # ---- Running programs ------------------------------------------------------------------------------------------------
 
 # poll CONDITION...: until the command succeeds; a failure of the test when that takes too long.

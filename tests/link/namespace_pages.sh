@@ -374,6 +374,7 @@ with_trace() {
 
 	[ -d "${instance%/*}" ] || { skip "$name" 'tracefs is not mounted'; return; }
 	begin "$name" || return 0
+	own_trace
 	trace_instance=$instance
 	block spikes.md 'mkdir /sys' | sed 's/echo 6 >/echo 3 >/' >"$work/prepare" # the CPUs of this machine
 	(cd / && sh -e "$work/prepare") 2>"$work/prepare.err" || complain "$(cat "$work/prepare.err")"
@@ -386,6 +387,7 @@ with_trace() {
 	[ -s "$(echo "$logs"/rant-reflect-*/all.txt)" ] || complain "no trace is in $(ls "$logs")"
 	rmdir "$instance"
 	trace_instance=
+	leave_trace
 	verdict
 }
 
@@ -461,6 +463,7 @@ trace_a_spike() {
 
 	[ -d "${instance%/*}" ] || { skip "$name" 'tracefs is not mounted'; return; }
 	begin "$name" || return 0
+	own_trace
 	trace_instance=$instance
 	block spikes.md 'mkdir /sys' | sed 's/echo 6 >/echo 3 >/; s/16384/2048/' >"$work/prepare"
 	(cd / && sh -e "$work/prepare") 2>"$work/prepare.err" || complain "$(cat "$work/prepare.err")"
@@ -477,6 +480,7 @@ trace_a_spike() {
 		complain "no switch is in $file: $(cat "$work/g.out")"
 	rmdir "$instance"
 	trace_instance=
+	leave_trace
 	verdict
 }
 

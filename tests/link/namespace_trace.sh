@@ -8,6 +8,7 @@
 instance=/sys/kernel/tracing/instances/rant
 saved=$logs/saved
 many=100000
+own_trace
 
 # begin_trace NAME: begin, with an instance that records what a user would, and a folder to save to.
 begin_trace() {

@@ -353,6 +353,7 @@ tracing_is_said() {
 	rmdir "$other"
 	verdict
 }
+own_trace
 if ! grep -q '^[^ ]* /sys/kernel/tracing tracefs ' /proc/mounts || [ -e /sys/kernel/tracing/instances/rant ]; then
 	skip 'verdict: tracing is said' 'there is no tracefs, or another program uses the tracing instance rant'
 else
