@@ -103,7 +103,7 @@ refused() {
 	poll has_port r
 	sent=$(sent_by a)
 	for ((i = 1; i <= emitters; i++)); do
-		e=("$RANT" -i "${link[a]}" -a "${address[b]}" --stamp "$stamps" --log-full --log "$work/e$i.log" --timeout 2000 --count 400)
+		e=("$RANT" -i "${link[a]}" -a "${address[b]}" --stamp "$stamps" --log-full --log "$work/e$i.log" --timeout 500 --count 400)
 		if [ "$side" = a ]; then held "e$i" a "${e[@]}"; else start "e$i" a "${e[@]}"; fi
 	done
 	poll has_sent 60
