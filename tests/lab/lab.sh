@@ -336,7 +336,7 @@ start_guest() {
 		-L "$share/qemu" -L "$share/seabios" -L /usr/share/qemu -L /usr/share/seabios \
 		-accel tcg,thread=multi -cpu max -machine q35 -smp 2 -m 1024 -display none -nodefaults -no-reboot \
 		-serial "file:$run/console" -kernel "$kernel_files/boot/vmlinuz-$version" -initrd "$run/initramfs.cpio" \
-		-append "console=ttyS0 tsc=reliable oops=panic panic=1 iomem=relaxed net.ifnames=0 mitigations=off" \
+		-append "console=ttyS0 tsc=reliable oops=panic panic=1 iomem=relaxed net.ifnames=0 mitigations=off apparmor=0 audit=0 init_on_alloc=0" \
 		-virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
 		-virtfs "local,path=$run/results,mount_tag=results,security_model=none,multidevs=remap" \
 		-device pcie-root-port,id=port0,chassis=1 -device pcie-root-port,id=port1,chassis=2 \
