@@ -117,6 +117,7 @@ struct exchange {
 	struct flight *undigested;
 	struct flight *joining; /* waits for its T3_WIRE */
 	uint64_t warmup_left, measured, lost_total;
+	uint64_t warmup_open; /* with many in flight: so many of these probes are neither answered nor lost yet */
 	int64_t now_ns; /* CLOCK_MONOTONIC, as last read */
 	/* With check_set: CLOCK_REALTIME was set at some time before this reading of the clock (now_ns), when the kernel was asked. */
 	int64_t set_ns, asked_ns;

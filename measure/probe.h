@@ -77,18 +77,19 @@ INLINE struct flight *probe_send(struct exchange *x)
 {
 	struct flight *f = verb_open(x, true);
 	struct sample *s = &f->sample;
+	const bool warmup = !x->measuring && x->warmup_left > x->warmup_open;
 
 	/* The duration counts from the first probe after the warm-up; until then from the last answer, so that a peer
 	 * that never answers cannot keep the run from ending. */
-	if (!x->started || (!x->measuring && x->warmup_left == 0)) {
+	if (!x->started || (!x->measuring && !warmup)) {
 		x->started = true;
-		x->measuring = x->warmup_left == 0;
+		x->measuring = !warmup;
 		if (x->measuring && x->on_start)
 			x->on_start(x->context);
 		verb_read_clock(x);
 		x->began_ns = x->now_ns;
 	}
-	f->warmup = x->warmup_left > 0;
+	f->warmup = warmup;
 	if (x->pace.interval_ns)
 		f->late_ns = clock_read_ns(CLOCK_MONOTONIC) - x->due_ns;
 	s->seq = x->next_key;

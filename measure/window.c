@@ -41,8 +41,10 @@ INLINE void note_read(struct window_queue *q, bool got)
 INLINE void conclude(struct exchange *x, struct flight *f)
 {
 	if (f->warmup) {
-		x->warmup_left -= x->warmup_left > 0;
-		x->began_ns = x->now_ns;
+		x->warmup_open--;
+		x->warmup_left--;
+		if (!x->measuring)
+			x->began_ns = x->now_ns;
 	}
 	f->kept = sample_conclude(x, f, true);
 }
@@ -53,6 +55,7 @@ static void give_up(struct exchange *x, struct flight *f, bool unfinished)
 	struct window *w = &x->window;
 
 	w->in_flight--;
+	x->warmup_open -= f->warmup;
 	counter_add(unfinished ? &x->account.unfinished : &x->account.lost, 1);
 	if (x->port && !unfinished)
 		x->port[f->lane].lost++;
@@ -184,6 +187,7 @@ static struct flight *send_probe(struct exchange *x)
 	f->fate = FATE_OPEN;
 	f->t3_untold = false;
 	w->in_flight++;
+	x->warmup_open += f->warmup;
 	if (w->in_flight > w->reached)
 		w->reached = w->in_flight;
 	w->stamps_out += f->state == FLIGHT_WAITING;
