@@ -13,7 +13,7 @@ in_order() {
 pair 'window: 64 in flight' '0 0' "$K" "$K -l LOG --log-full --window 64 --count 20000" 'e:Recorded -eq 20000' 'e:Lost -eq 0' 'e:Duplicate -eq 0' \
 	'@in_order e' 'e.out ~ ^Window: up to 64 probes in flight, [0-9]+ at most were$' 'e.out !~ Schedule|Transmit stamps at once'
 pair 'window: stamps of user space, and plain' '0 0' "$U" "$U --window 64 --plain --count 20000" 'e:Recorded -eq 20000' 'e:Closing -eq 0'
-pair 'window: a warm-up, and a threshold' '0 0' "$K" "$K --window 16 --warmup 100 --threshold 0.001 --continue --count 2000" 'e:Recorded -eq 2000' \
+pair 'window: a warm-up, and a threshold' '0 0' "$K" "$K --window 16 --warmup 100 --threshold 0.001 --continue --count 2000" 'e:Recorded -eq 2000' 'e:Warm-up -eq 100' \
 	'e:Warm-up -ge 100' 'e.out ~ Breaches'
 pair 'window: one of ten is stamped' '0 0' "$K" "$K -l LOG --window 64 --stamp-every 10 --count 20000" 'e:Recorded -eq 2000' 'e.out ~ ^  Not asked +: +18000 ' 'e:Lost -eq 0' \
 	'e:Unmatched -eq 0' '@in_order e' '@log_agrees e T1_KERNEL T4_KERNEL' 'e.out ~ Stamped and recorded: +one of 10 probes' 'r:Sent -ge 20000'
