@@ -88,12 +88,24 @@ undo_proxy() {
 	! $present || at ip neigh replace proxy "$@" dev "$interface"
 }
 
-# scan_fdb FUNCTION [ARGUMENT...]: MACs of others that the interface takes too. Groups are another thing.
+# scan_fdb FUNCTION [ARGUMENT...]: MACs of others that the interface takes too. Groups are another thing, also where "ip maddr add" made one
+# of such a MAC: that is shown here as well.
 scan_fdb() {
+	local -A group=()
+
+	scan_groups is_group
 	while read -r -a line; do
 		[[ ${line[0]} =~ ^[0-9a-f][02468ace]:[0-9a-f:]+$ && " ${line[*]} " == *' self '* ]] || continue
+		if [ -n "${group[${line[0]}]:-}" ]; then
+			unset "group[${line[0]}]"
+			continue
+		fi
 		"$@" "${line[@]}"
 	done < <(quietly bridge fdb show dev "$interface")
+}
+
+is_group() {
+	group[$1]=yes
 }
 
 remember_fdb() {

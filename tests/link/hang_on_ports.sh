@@ -68,6 +68,9 @@ hang_on_port() {
 	ip neigh add "10.6$n.0.10" lladdr 02:00:00:00:00:10 dev "$port" extern_learn
 	bridge fdb add "02:00:00:00:00:6$n" dev "$port" self
 	ip maddress add "01:00:5e:00:00:6$n" dev "$port"
+	# Neither is a group but by its list, and the second is in both.
+	ip maddress add "02:00:00:00:01:6$n" dev "$port"
+	ip maddress add "02:00:00:00:00:6$n" dev "$port"
 	ip token set "::5$n" dev "$port"
 	ip addrlabel add prefix "fd3$n::/48" dev "$port" label "9$n"
 	ip mptcp endpoint add "10.6$n.0.1" dev "$port" subflow 2>/dev/null
