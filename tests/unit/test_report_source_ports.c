@@ -33,6 +33,9 @@ static void by_the_round_trip(void **state)
 	(void)state;
 	three_ports();
 	show_report();
+	port[0].lost = 9;
+	port[0].sent = 12;
+	show_report();
 }
 
 /* One is enough; and the worst is the one whose network is slow, not its round trip. */
