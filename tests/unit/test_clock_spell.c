@@ -243,6 +243,26 @@ static void a_step_at_a_wrong_rate(void **state)
 	}
 }
 
+/* What the rate looked like at first is taken back, and was the largest step: of those that stay it is the second. */
+static void steps_before_a_wrong_rate(void **state)
+{
+	static const int64_t sizes_ns[] = { NS_PER_MS, 5 * NS_PER_MS, 2 * NS_PER_MS };
+
+	(void)state;
+	begin_run();
+	for (size_t i = 0; i < COUNT_OF(sizes_ns); i++) {
+		run_for(S, false);
+		step(PHC, sizes_ns[i]);
+	}
+	run_for(S, false);
+	change_rate_to(-500000000);
+	run_for(2 * S, false);
+	assert_int_equal(c.spells_kept, 1);
+	assert_int_equal(counter_get(&nic->steps), COUNT_OF(sizes_ns));
+	assert_int_equal(c.steps_kept, COUNT_OF(sizes_ns));
+	assert_true(distance(nic->largest.size_ns, sizes_ns[1]) <= nic->largest.bound_ns);
+}
+
 /* Several in a row, as of a program that sets the clock again and again, are no rate. */
 static void steps_are_no_rate(void **state)
 {
@@ -477,7 +497,7 @@ int main(void)
 		MADE_TEST(a_rate_that_ends_with_the_run),
 		MADE_TEST(a_dial_turned_too_far),
 		MADE_TEST(from_one_wrong_rate_to_another),
-		MADE_TEST(a_step_at_a_wrong_rate),
+		MADE_TEST(a_step_at_a_wrong_rate), MADE_TEST(steps_before_a_wrong_rate),
 		MADE_TEST(steps_are_no_rate),
 		MADE_TEST(a_standstill_and_how_long_it_was),
 		MADE_TEST(a_standstill_that_one_reading_sees),
