@@ -6,14 +6,14 @@
 #include "results_files.h"
 
 static struct outcome *o;
-static struct log_read logs[2];
-static FILE *files[2];
+static struct log_read logs[3];
+static FILE *files[3];
 
 static int set_up(void **state)
 {
 	(void)state;
 	o = outcome_open(&(struct options){ .bucket_ns = NS_PER_US, .overflow_ns = 100 * NS_PER_US });
-	files[0] = files[1] = NULL;
+	memset(files, 0, sizeof(files));
 	return 0;
 }
 
@@ -21,7 +21,7 @@ static int tear_down(void **state)
 {
 	(void)state;
 	outcome_close(o);
-	for (int i = 0; i < 2; i++)
+	for (size_t i = 0; i < COUNT_OF(files); i++)
 		if (files[i])
 			fclose(files[i]);
 	return 0;
@@ -29,7 +29,7 @@ static int tear_down(void **state)
 
 static void open_log(int i, const char *text)
 {
-	static const char *const names[] = { "one", "other" };
+	static const char *const names[] = { "one", "other", "third" };
 
 	files[i] = file_of(text, strlen(text));
 	assert_non_null(outcome_add_file(o, names[i], files[i], "csv"));
@@ -201,11 +201,12 @@ static void of_other_kinds(void **state)
 {
 	(void)state;
 	open_log(0, PLAIN "5,1000,6000,5000\n");
-	open_log(1, "SEQ,T1_KERNEL,T4_KERNEL,RTT\n5,1000,7000,6000\n");
+	open_log(1, PLAIN "6,1000,6000,5000\n");
+	open_log(2, "SEQ,T1_KERNEL,T4_KERNEL,RTT\n5,1000,7000,6000\n");
 	catch();
-	assert_int_equal(logs_add(o, logs, 2), -EINVAL);
+	assert_int_equal(logs_add(o, logs, 3), -EINVAL);
 	caught_text();
-	assert_said("one and other: have other columns, of another end or of other stamps");
+	assert_said("one and third: have other columns, of another end or of other stamps");
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
