@@ -111,10 +111,10 @@ build/rant-tsan: $(SOURCES:%.c=build/tsan/%.o) build/tsan/tests/link/threads.o
 build/hostile: tests/link/hostile.c $(filter-out build/rant.o,$(OBJECTS))
 	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror $(INCLUDES) $^ -o $@ $(LIBRARIES)
 
-# The filter of a unit of systemd.
-build/sandbox: tests/link/sandbox.c Makefile
+# The filter of a unit of systemd; and who looks into another process.
+build/sandbox build/look_into: build/%: tests/link/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror $< -o $@ -lseccomp
+	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror $< -o $@ $(if $(filter sandbox,$*),-lseccomp)
 
 build/spike.so: tests/lab/spike.c Makefile
 	@mkdir -p $(@D)

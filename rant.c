@@ -476,7 +476,7 @@ static void measure(struct run *r)
 
 int main(int argc, char **argv)
 {
-	rights_guard_streams();
+	rights_guard();
 	if (memory_allow_stack() || options_parse(&run.options, argc, argv))
 		return STATUS_FAILED;
 	if (run.options.help) {

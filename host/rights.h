@@ -30,8 +30,13 @@ struct rights_needs {
 	bool trace_made; /* and to be removed */
 };
 
-/* First of all: where stdin, stdout or stderr are closed, nothing else may get their numbers, and what is written there fails. */
-void rights_guard_streams(void);
+/*
+ * First of all. Where stdin, stdout or stderr are closed, nothing else may get their numbers, and what is written there fails. Who has
+ * capabilities without being root is not looked into by others of the same user (ptrace, /proc/PID/mem, pidfd_getfd), and dumps no core:
+ * threads that gave theirs up share the memory and the sockets of the one that kept some. With --user the kernel does that itself when the
+ * user changes. Source: ptrace(2), PR_SET_DUMPABLE(2const).
+ */
+void rights_guard(void);
 
 /* Looks the user up (NULL: none), whose groups rant has from now on. 0, or -errno after one line. */
 int rights_open(struct rights *r, const char *user);

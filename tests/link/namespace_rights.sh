@@ -62,6 +62,23 @@ bare 'rights: with kernel stamps root measures without a capability, under the f
 bare 'rights: the same with times of user space too' "$K -s -H -l LOG -t 60000000 -C"
 seccomp=0 bare 'rights: with times of user space alone as few, and no filter, whose time would be in them' "$U -H -l LOG"
 
+# Its threads that have no capability share memory and sockets with the one that has some.
+is_closed() {
+	local user looked
+
+	for user in $SOMEBODY 65533; do
+		looked=$(setpriv --reuid="$user" --regid="$user" --clear-groups "$work/look_into" "$(pid_of "$1")" 2>&1)
+		[ "$looked" = 'attached=0 memory=0 descriptors=0' ] || complain "user $user looks into $1: $looked"
+	done
+}
+
+not_looked_into() {
+	begin "rights: nobody but root looks into it: $1" || return 0
+	make -s -C "$(dirname "$0")/../.." build/look_into && install -m 755 "$(dirname "$0")/../../build/look_into" "$work/look_into"
+	as_r=${as:-} as_e=${as:-} while_running is_closed "$2" "$3"
+	verdict
+}
+
 # ---- Another user ----------------------------------------------------------------------------------------------------
 
 is_somebody() {
@@ -84,6 +101,7 @@ if [ "$(id -u nobody 2>/dev/null)" = $SOMEBODY ]; then
 else
 	skip 'rights: --user' 'there is no nobody'
 fi
+not_looked_into 'with --user' "$K -s --user nobody --priority 7" "$K -s --user nobody --priority 7"
 alone 'rights: --user: nobody of this name' 1 e "$E --user rant-has-no-such-user" '@silent' '@one_line e' \
 	'e.err ~ --user rant-has-no-such-user: there is no such user'
 
@@ -131,6 +149,7 @@ elif ! with_file_capabilities $CAPABLE; then
 	skip 'rights: a user with file capabilities' "setcap: $(head -1 "$work/setcap.err")"
 else
 	capable_pair 'kernel stamps, port 862' "$K -s -l LOG" "$K -s -p 50 -B 64 -P --priority 7 -l LOG"
+	as=$NOBODY rant=$work/rant-capable not_looked_into 'with capabilities of the file' "$K -s --priority 7" "$K -s --priority 7"
 	seccomp=0 capable_pair 'times of user space, and a threshold' "$U -l LOG -t 60000000 -C" "$U -H -l LOG -t 60000000 -C"
 fi
 
