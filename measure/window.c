@@ -49,7 +49,6 @@ INLINE void conclude(struct exchange *x, struct flight *f)
 	f->kept = sample_conclude(x, f, true);
 }
 
-/* Nothing was answered since: a lost one among answered ones is no outage. */
 static void give_up(struct exchange *x, struct flight *f, bool unfinished)
 {
 	struct window *w = &x->window;
@@ -59,8 +58,8 @@ static void give_up(struct exchange *x, struct flight *f, bool unfinished)
 	counter_add(unfinished ? &x->account.unfinished : &x->account.lost, 1);
 	if (x->port && !unfinished)
 		x->port[f->lane].lost++;
-	if (!unfinished && w->answered_ns < f->sent_ns)
-		outage_begin(&x->outages, f->sent_ns);
+	if (!unfinished)
+		outage_note_lost(&x->outages, f->sent_ns, w->answered_ns);
 	if (f->state == FLIGHT_WAITING)
 		f->state = FLIGHT_GIVEN_UP;
 	f->fate = FATE_LOST;
@@ -80,8 +79,10 @@ static void expire(struct exchange *x)
 	for (; w->expire_key != x->next_key; w->expire_key++) {
 		struct flight *f = verb_flight_of(x, w->expire_key);
 
-		if (f->fate != FATE_OPEN)
+		if (f->fate != FATE_OPEN) {
+			outage_end_row(&x->outages, f->sent_ns, !f->warmup);
 			continue;
+		}
 		if (window_age(f, w->reply_queue.read_ns) < x->options->timeout_ns)
 			return;
 		give_up(x, f, false);

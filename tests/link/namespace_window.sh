@@ -30,7 +30,7 @@ killed() {
 	sleep 0.7
 	send KILL r
 	finish e
-	for one in 'e:Recorded -ge 1' 'e:Lost -ge 64' 'e.out ~ No answer for: +[01]\.[0-9]+ s  \('; do
+	for one in 'e:Recorded -ge 1' 'e:Lost -ge 64' 'e.out ~ No answer for: +[012]\.[0-9]+ s  \('; do
 		check "$one"
 	done
 	verdict

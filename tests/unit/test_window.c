@@ -216,6 +216,42 @@ static void nobody_answers_for_a_while(void **state)
 	assert_true(x.outages.total_ns < (2400 / 64 + 2) * TIMEOUT_NS);
 }
 
+/* By the clock, so that it is known how long: of any relation to --timeout, twice, and neither one lost probe nor a few. */
+static void outages_of_any_length(void **state)
+{
+	static const unsigned lengths[] = { 210, 300, 399, 401, 700, 1000 };
+
+	for (size_t i = 0; i < COUNT_OF(lengths); i++) {
+		const int64_t length_ns = lengths[i] * 50 * NS_PER_US;
+
+		network_setup(state);
+		options.interval_ns = 50 * NS_PER_US;
+		options.window = 2000;
+		for (unsigned n = 0; n < lengths[i]; n++)
+			sim.fate[300 + n].there_ns = sim.fate[1600 + n].back_ns = -1;
+		sim.fate[100].there_ns = sim.fate[2900].there_ns = sim.fate[2901].there_ns = -1;
+		network_run();
+		assert_int_equal(COUNT(lost), 2 * lengths[i] + 3);
+		assert_int_equal(x.outages.count, 2);
+		assert_in_range(x.outages.longest_ns, length_ns - NS_PER_MS / 10, length_ns + NS_PER_MS);
+		assert_in_range(x.outages.total_ns, 2 * length_ns - NS_PER_MS / 5, 2 * (length_ns + NS_PER_MS));
+		network_teardown(state);
+	}
+	network_setup(state);
+}
+
+/* The window is full for as long as its probes are waited for, and when they are lost all is well again. */
+static void an_outage_of_a_whole_window(void **state)
+{
+	(void)state;
+	for (unsigned i = 500; i < 500 + 64; i++)
+		sim.fate[i].there_ns = -1;
+	network_run();
+	assert_int_equal(COUNT(lost), 64);
+	assert_int_equal(x.outages.count, 1);
+	assert_in_range(x.outages.total_ns, TIMEOUT_NS, TIMEOUT_NS + NS_PER_MS);
+}
+
 static void nobody_answers_at_all(void **state)
 {
 	(void)state;
@@ -571,7 +607,7 @@ int main(void)
 		cmocka_unit_test(each_has_its_own_times), cmocka_unit_test(what_is_lost_is_counted), TEST(what_comes_long_after_it_was_lost_is_late), TEST(a_ring_that_is_full),
 		TEST(slots_that_are_missed_at_the_end), TEST(a_small_window_by_the_clock), cmocka_unit_test(a_thread_without_a_cpu), TEST(a_nic_with_slow_stamps),
 		TEST(a_nic_that_takes_any_number), TEST(what_was_not_told), TEST(replies_out_of_order), TEST(a_stall_is_in_every_probe_that_it_covers),
-		TEST(a_full_window_misses_slots), cmocka_unit_test(a_clock_that_is_set_moves_no_slot), TEST(nobody_answers_for_a_while), TEST(nobody_answers_at_all),
+		TEST(a_full_window_misses_slots), cmocka_unit_test(a_clock_that_is_set_moves_no_slot), TEST(nobody_answers_for_a_while), TEST(outages_of_any_length), TEST(an_outage_of_a_whole_window), TEST(nobody_answers_at_all),
 		TEST(all_that_were_lost_are_late), cmocka_unit_test(the_slots_of_a_nic_are_found), TEST(a_nic_that_is_slow_to_free_its_place), TEST(stamps_that_are_missing_or_late),
 		TEST(what_the_reflector_does_not_know), TEST(nothing_more_comes_at_the_end), TEST(one_of_several_follow_ups_is_enough),
 		TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
