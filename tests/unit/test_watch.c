@@ -783,6 +783,27 @@ static int open_files(void)
 	return n;
 }
 
+static void note_turn(void *turn)
+{
+	++*(unsigned *)turn;
+}
+
+/* Each that is due, and once. */
+static void all_duties_that_are_due(void **state)
+{
+	unsigned turns[3] = { 0 };
+	struct watch w = { .duties = 0 };
+	struct schedule s = { .calls = { 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(turns); i++)
+		watch_add(&w, (struct watch_duty){ .act = note_turn, .context = &turns[i], .period_ns = 3600 * NS_PER_S });
+	do_duties(&w, &s);
+	do_duties(&w, &s);
+	for (size_t i = 0; i < COUNT_OF(turns); i++)
+		assert_int_equal(turns[i], 1);
+}
+
 static void a_thread_only_for_duties(void **state)
 {
 	struct watch without = { .duties = 0 };
@@ -859,6 +880,7 @@ int main(void)
 		cmocka_unit_test_setup(a_breach_at_the_very_end_is_told, real_machine),
 		cmocka_unit_test_setup(without_a_thread_the_caller_tells_all, real_machine),
 		cmocka_unit_test_setup(without_a_hook_nothing_is_told, real_machine),
+		cmocka_unit_test(all_duties_that_are_due),
 		cmocka_unit_test_setup(a_thread_only_for_duties, real_trace),
 		cmocka_unit_test_setup(without_duties_no_other_cpu_is_needed, real_machine),
 		cmocka_unit_test_setup(a_watch_that_was_never_filled_may_be_stopped, real_machine),
