@@ -74,6 +74,7 @@ LINK_TESTS = (
     ("report/hlog.c", "files"),
     ("report/hgrm.c", "files"),
     ("report/prometheus.c", "files"),
+    ("report/report.c", "terminal report json"),
     ("report/*", "report json kinds"),
     ("results/*", "results"),
     ("doctor/*", "doctor"),
