@@ -584,7 +584,7 @@ use_one() { # FOR COMMAND
 	else:*) return ;;
 	esac
 	while read -r code; do
-		text="rant -i eth0 -a 192.168.10.2 -d0.2 --timeout 5000 $code"
+		text="rant -i eth0 -a 192.168.10.2 --count 100 --timeout 5000 $code"
 		[[ $code != rant* ]] || text=$code
 		[[ $code != --log-* ]] || text+=' --log some.log'
 		[[ $code != --log-last* ]] || text+=' --threshold 50000'
