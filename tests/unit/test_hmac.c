@@ -115,7 +115,7 @@ void *__wrap_dlsym(void *library, const char *name)
 void __wrap_explicit_bzero(void *p, size_t bytes)
 {
 	static const uint8_t pads[] = { [WIPED_KEY] = 0, [WIPED_INNER] = 0x36, [WIPED_OUTER] = 0x5c };
-	uint8_t key[16];
+	static uint8_t key[16]; /* on the stack it would be found in the next buffer at the same place */
 
 	fake.wiped[WIPED_TEXT] += memmem(p, bytes, OCTETS_16, 32) != NULL;
 	for (int kind = WIPED_KEY; kind <= WIPED_OUTER; kind++) {
