@@ -20,6 +20,13 @@
 #define TID 77
 #define SMI_COUNT_MSR 0x34
 
+/* x86-64 alone has a count of SMIs: only there it is read, or noted as unreadable. */
+#if defined(__x86_64__)
+#define HAS_SMI_COUNT true
+#else
+#define HAS_SMI_COUNT false
+#endif
+
 /* ---- The fake NIC ---------------------------------------------------------------------------------------------- */
 
 static struct {
