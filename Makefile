@@ -167,11 +167,11 @@ coverage:
 	tests/packages.sh build coverage
 	tests/coverage.sh
 
-# In virtual machines whose NICs have PTP clocks; Debian on amd64. LAB=all: the slow tests too.
+# In virtual machines whose NICs have PTP clocks; Debian on amd64. LAB=all: the slow tests too. ARCH=arm64: machines of that architecture.
 lab:
-	tests/packages.sh build check lab
-	$(MAKE) lab-programs
-	tests/lab/lab.sh $(if $(filter all,$(LAB)),--all)
+	tests/packages.sh build check lab $(if $(filter arm64,$(ARCH)),cross)
+	$(if $(filter arm64,$(ARCH)),,$(MAKE) lab-programs)
+	ARCH="$(ARCH)" tests/lab/lab.sh $(if $(filter all,$(LAB)),--all)
 
 # What the tests in the lab run.
 lab-programs: rant build/hostile $(filter build/test_clock build/test_tracefs,$(TESTS))

@@ -272,6 +272,7 @@ rest) offer_rest ;;
 esac
 if [ "$lab" != 0 ]; then
 	for file in tests/lab/test_*.sh; do
+		! grep -qx '# lab: arm64' "$file" || continue # by make lab ARCH=arm64
 		offer lab "$file" lab-programs
 	done
 fi

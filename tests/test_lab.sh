@@ -30,31 +30,39 @@ stand_in() {
 
 # Each may be the one at which the lab is stopped, or that fails.
 hangs='if [ "${HANGS:-}" = "${0##*/}" ]; then : >"$WORK/hangs"; sleep 1000; fi; [ "${FAILS:-}" != "${0##*/}" ] || exit 1'
-for tool in gcc modprobe apt-get busybox; do
+for tool in gcc aarch64-linux-gnu-gcc modprobe apt-get busybox; do
 	stand_in "$tool" "$hangs"
 done
 stand_in cpio "$hangs; cat >/dev/null"
 stand_in dpkg-query 'echo installed'
 stand_in make "$hangs"'; for word; do case $word in M=*) : >"${word#M=}/simnic.ko" ;; esac; done'
 # All tests of the guest pass.
-stand_in qemu-system-x86_64 '[ "$1" != --version ] || { echo "QEMU stand-in"; exit; }
+passes='[ "$1" != --version ] || { echo "QEMU stand-in"; exit; }
 '"$hangs"'
+echo "${0##*/} $*" >"$WORK/booted"
 results=$(printf "%s\n" "$@" | sed -n "s/^local,path=\(.*\),mount_tag=results,.*/\1/p")
 while read -r name; do
 	: >"$results/$name.begun"
 	echo "ok - of $name" >"$results/$name.out"
 	echo 0 >"$results/$name.status"
 done <"$results/tests"'
+for tool in qemu-system-x86_64 qemu-system-aarch64; do
+	stand_in $tool "$passes"
+done
 
-# A cache in which nothing had to be unpacked, because the machine has it.
+# A cache in which nothing had to be unpacked, because the machine has it; but for another architecture.
 new_cache() {
-	local flavour
+	local folder flavour
 
 	rm -rf "$work/cache"
-	mkdir -p "$work/cache"/{tools,udev}
-	: >"$work/cache/tools/packages"
-	: >"$work/cache/udev/packages"
-	for flavour in amd64 rt old; do
+	for folder in tools udev tools-arm64 root-arm64; do
+		mkdir -p "$work/cache/$folder"
+		: >"$work/cache/$folder/packages"
+	done
+	mkdir -p "$work/cache"/root-arm64/bin "$work/cache/rant-cross/arm64/root"
+	cp "$work/bin/busybox" "$work/cache/root-arm64/bin/busybox"
+	: >"$work/cache/rant-cross/arm64/root/complete"
+	for flavour in amd64 rt old arm64; do
 		mkdir -p "$work/cache/kernel-$flavour/lib/modules/$version"
 		echo linux-image >"$work/cache/kernel-$flavour/packages"
 	done
@@ -62,7 +70,7 @@ new_cache() {
 
 # lab WORD...: "VARIABLE=VALUE" first, then arguments of lab.sh. Its output is in $work/out.
 lab() {
-	env PATH="$work/bin:$PATH" WORK="$work" RANT=/bin/true RANT_LAB_CACHE="$work/cache" QUICK=1 FLAVOUR= \
+	env PATH="$work/bin:$PATH" WORK="$work" RANT=/bin/true RANT_LAB_CACHE="$work/cache" XDG_CACHE_HOME="$work/cache" QUICK=1 ARCH= FLAVOUR= \
 		"$@" >"$work/out" 2>&1
 }
 
@@ -81,6 +89,20 @@ lab "$lab" clock_room igb
 is 'nothing had to be unpacked, and two kernels are booted' $'status 0\nok - of igb\nok - of clock_room\n# lab: 2 passed, 0 failed, 0 skipped' \
 	"status $?"$'\n'"$(grep -v '^# Linux\|^# test_' "$work/out" | sed 's/, [0-9]* s$//' | sort -r)"
 is 'and nothing is left' '' "$(left_over)"
+
+# ---- Another architecture -----------------------------------------------------------------------------------------------
+
+new_cache
+lab ARCH=arm64 "$lab" units steps
+is 'ARCH=arm64: one kernel is booted' $'status 0\nok - of units\nok - of steps\n# lab: 2 passed, 0 failed, 0 skipped' \
+	"status $?"$'\n'"$(grep -v '^# Linux\|^# test_' "$work/out" | sed 's/, [0-9]* s$//' | sort -r)"
+judge 'by the QEMU of that architecture' "$(grep -q '^qemu-system-aarch64 .* -machine virt .*/kernel-arm64/boot/' "$work/booted" ||
+	cat "$work/booted")"
+is 'and nothing of it is left' '' "$(left_over)"
+judge 'a test for arm64 is not run on amd64' "$(lab "$lab" units && echo 'exit status 0'
+	grep -q '^not ok - lab: test_units does not run on amd64' "$work/out" || cat "$work/out")"
+judge 'an architecture that is not known' "$(lab ARCH=mips "$lab" igb && echo 'exit status 0'
+	grep -q "^not ok - lab: ARCH is amd64 or arm64, not 'mips'" "$work/out" || cat "$work/out")"
 
 # ---- Each end has a reason ----------------------------------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Runs tests in a virtual machine whose NICs have PTP clocks: a stock Debian kernel under QEMU's software emulation, with
-# this machine's own file tree (read-only, under an overlay) and two joined igb ports, eth0 and eth1.
+# this machine's own file tree (read-only, under an overlay) and two joined igb ports, eth0 and eth1. A guest of another
+# architecture has a file tree of that architecture's packages, with this source tree and the cache in it.
 #
 #   lab.sh                  the quick tests
 #   lab.sh --all            all of them, and all of each
@@ -12,17 +13,20 @@
 # A test is one file test_NAME.sh: bash, run as root in the guest, that prints "ok - NAME", "not ok - NAME",
 # "ok - NAME # SKIP REASON" and lines that begin with "# " (see guest.sh, which tests may source). It finds no namespace and
 # no simulated NIC that a test before it left. A line "# lab: WORD..." says more of it: the kernels that it runs on, of
-# amd64 (the default), rt (PREEMPT_RT) and old (the release's own, where the others are of its backports); slow. It finds in the environment:
+# amd64 (the default), rt (PREEMPT_RT), old (the release's own, where the others are of its backports) and arm64 (the one of ARCH=arm64, on which
+# those of amd64 run, too); slow. It finds in the environment:
 #   QUICK    not empty: slow parts of a test are to be left out
 #   REST     not empty: parts that are not slow are to be left out; never so for a test that is slow as a whole
 #   RANT     the program under test            HELPERS  folder with what was built from tests/lab/*.c
 #   SIMNIC   the simulated NIC's module, built for this kernel; empty if it did not build or is not there
+#   BUILD    folder with test programs that make has built, for this architecture
 #   UDEV     folder with Debian's package of that name, unpacked; it may be without files where this machine has it
-#   FLAVOUR  the kernel: amd64, rt or old      RESULTS  folder that outlives the guest, for "judge PROGRAM FOLDER":
+#   FLAVOUR  the kernel: see above             RESULTS  folder that outlives the guest, for "judge PROGRAM FOLDER":
 # that line of a test is replaced by what tests/lab/PROGRAM prints of $RESULTS/FOLDER outside, where it is twenty times faster.
 #
 # From outside:
-#   RANT            default: ./rant of this tree, made first
+#   ARCH            architecture of the guest: amd64 (the default) or arm64, with its one kernel
+#   RANT            default: ./rant of this tree, made first; for ARCH=arm64 the one that tests/cross.sh builds
 #   FLAVOUR         amd64, rt or old: all tests on this kernel
 #   RANT_LAB_CACHE  what was fetched, and all that is temporary. Default: ~/.cache/rant-lab
 #   LIMIT           seconds after which a test is ended, 1200
@@ -37,14 +41,19 @@ export LC_ALL=C
 lab=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 tree=$(cd "$lab/../.." && pwd)
 cache=${RANT_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rant-lab}
+arch=${ARCH:-amd64}
+unset ARCH # for the kernel's makefiles it has another meaning
 flavour=${FLAVOUR:-}
 limit_s=${LIMIT:-1200}
 boot_limit_s=120 # for all that is not a test: boot, or silence between two tests
 renew_days=7     # after which it is looked whether what was fetched is still current
 
-# What is unpacked if this machine has not got it. igb is in QEMU 8.1 and newer.
-tools=(qemu-system-x86 busybox-static cpio kmod xz-utils iproute2 ethtool linuxptp pciutils procps util-linux)
-declare -A kernels=([amd64]=amd64 [rt]=rt-amd64 [old]=amd64) # their packages, by flavour
+# Tools that are unpacked if this machine has not got them. igb is in QEMU 8.1 and newer.
+tools=(busybox-static cpio kmod xz-utils iproute2 ethtool linuxptp pciutils procps util-linux)
+# Programs and libraries in the file tree of a guest of another architecture.
+programs=(base-files base-passwd bash busybox-static coreutils dash ethtool findutils grep iproute2 kmod libc-bin linuxptp mawk mount procps sed
+	util-linux libcmocka0 libjansson4 libnl-3-200 libnl-genl-3-200 libseccomp2 libssl3)
+declare -A kernels=() # packages of the kernels, by flavour
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 # What the guest needs before it sees the file tree, and what tests want there.
 modules=(virtio_pci 9pnet_virtio 9p overlay igb veth sch_netem)
@@ -57,6 +66,33 @@ die() {
 	fault=$*
 	[ "$BASH_SUBSHELL" -eq 0 ] || echo "lab: $*" >&2
 	exit 1
+}
+
+# ---- Architecture of the guest ---------------------------------------------------------------------------------------
+
+set_architecture() {
+	case $arch in
+	amd64)
+		kernels=([amd64]=amd64 [rt]=rt-amd64 [old]=amd64)
+		tools=(qemu-system-x86 "${tools[@]}")
+		folders=(tools udev) qemu=qemu-system-x86_64 compiler=gcc kbuild=(ARCH=x86) console=ttyS0
+		words='amd64|rt|old' programs_built=$tree/build
+		machine=(-cpu max -machine q35)
+		;;
+	arm64)
+		kernels=([arm64]=arm64:arm64)
+		flavour=${flavour:-arm64}
+		tools=(qemu-system-arm "${tools[@]}")
+		folders=(tools-arm64 root-arm64) qemu=qemu-system-aarch64 compiler=aarch64-linux-gnu-gcc console=ttyAMA0
+		kbuild=(ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu-)
+		words='amd64|arm64' programs_built=$tree/build/cross/arm64/build
+		# With pointer authentication the tests take a quarter longer; a cortex-a76 takes as long as that.
+		machine=(-cpu "max,pauth=off" -machine virt)
+		;;
+	*) die "ARCH is amd64 or arm64, not '$arch'" ;;
+	esac
+	# The kernel's build tools are programs of this machine, as apt's first architecture.
+	[ "$arch" = amd64 ] || apt_options=(-o APT::Architectures::=amd64 -o "APT::Architectures::=$arch")
 }
 
 # ---- In the guest ----------------------------------------------------------------------------------------------------
@@ -115,7 +151,7 @@ apt_own() {
 	shift
 	"$command" -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$cache/apt/sources" \
 		-o Dir::State::Lists="$cache/apt/lists" -o Dir::Cache="$cache/apt/cache" -o Debug::NoLocking=1 \
-		-o APT::Sandbox::User= -o APT::Update::Post-Invoke-Success= "$@"
+		-o APT::Sandbox::User= -o APT::Update::Post-Invoke-Success= "${apt_options[@]}" "$@"
 }
 
 # The machine's own sources of this release, and backports from the same mirror.
@@ -204,7 +240,24 @@ fetch_tools() {
 	for tool in "${tools[@]}"; do
 		[ "$(dpkg-query -W -f='${db:Status-Status}' "$tool" 2>/dev/null)" = installed ] || missing+=("$tool")
 	done
-	unpack "$cache/tools" /var/lib/dpkg/status "$codename-backports" . link_kmod "${missing[@]}"
+	unpack "$cache/${folders[0]}" /var/lib/dpkg/status "$codename-backports" . link_kmod "${missing[@]}"
+}
+
+# Links and files that the packages' maintainer scripts make.
+prepare_root() { # FOLDER
+	local name
+
+	ln -s mawk "$1/usr/bin/awk"
+	rm -rf "$1/var/run" # a folder in bookworm
+	ln -s /run "$1/var/run"
+	for name in passwd group; do
+		cp "$1/usr/share/base-passwd/$name.master" "$1/etc/$name"
+	done
+}
+
+# Without the packages for all architectures: no test runs a program of theirs.
+fetch_root() {
+	unpack "$cache/root-$arch" /dev/null "$codename" ":$arch=" prepare_root "${programs[@]/%/:$arch}"
 }
 
 # fetch_kernel FLAVOUR
@@ -220,7 +273,7 @@ fetch_kernel() {
 fetch() {
 	local codename name due=false whole=true
 
-	for name in tools udev "${@/#/kernel-}"; do
+	for name in "${folders[@]}" "${@/#/kernel-}"; do
 		[ -e "$cache/$name/packages" ] || whole=false
 		! is_due "$cache/$name" || due=true
 	done
@@ -240,8 +293,9 @@ fetch() {
 			echo "# apt cannot read its package lists, so the cache is not renewed"
 			exit 0
 		fi
-		! is_due "$cache/tools" || fetch_tools
-		! is_due "$cache/udev" || fetch_udev
+		for name in "${folders[@]}"; do
+			! is_due "$cache/$name" || "fetch_${name%-*}"
+		done
 		for name in "$@"; do
 			! is_due "$cache/kernel-$name" || fetch_kernel "$name"
 		done
@@ -259,11 +313,26 @@ list_modules() {
 	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }'
 }
 
-build_initramfs() {
-	local root=$run/initramfs file name
+# Commands of the initramfs that put folders of this machine into a tree that is not this machine's own.
+share_folders() {
+	local folder
 
+	[ -n "$guest_root" ] || return 0
+	for folder in "$tree" "$cache" "${rant%/*}"; do
+		printf "mkdir -p '/root%s'\nmount -o bind '/host%s' '/root%s'\n" "$folder" "$(realpath "$folder")" "$folder"
+	done
+}
+
+build_initramfs() {
+	local root=$run/initramfs busybox path=$PATH:/usr/sbin:/sbin file name
+
+	busybox=$(command -v busybox)
+	if [ -n "$guest_root" ]; then
+		busybox=$guest_root/bin/busybox
+		path=/usr/sbin:/usr/bin:/sbin:/bin
+	fi
 	mkdir -p "$root"/{bin,modules,proc,sys,dev,host,write,root}
-	cp "$(command -v busybox)" "$root/bin/busybox"
+	cp "$busybox" "$root/bin/busybox"
 	while read -r file; do
 		name=$(basename "$file" .xz)
 		case $file in
@@ -283,7 +352,8 @@ build_initramfs() {
 		mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=262144 host /host
 		mount -t tmpfs none /write
 		mkdir /write/upper /write/work
-		mount -t overlay -o lowerdir=/host,upperdir=/write/upper,workdir=/write/work none /root
+		mount -t overlay -o 'lowerdir=/host$guest_root,upperdir=/write/upper,workdir=/write/work' none /root
+		$(share_folders)
 		mount -t tmpfs none /root/run
 		mkdir -p /root/dev /root/proc /root/sys '/root$run/results'
 		mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 results '/root$run/results'
@@ -292,7 +362,7 @@ build_initramfs() {
 		mount --move /dev /root/dev
 		mkdir -p /root/dev/pts /root/dev/shm
 		mount -t tmpfs none /root/dev/shm
-		exec env -i HOME=/root TERM=dumb LC_ALL=C PATH='$PATH:/usr/sbin:/sbin' \\
+		exec env -i HOME=/root TERM=dumb LC_ALL=C PATH='$path' \\
 			switch_root /root /bin/bash '$lab/lab.sh' --inside '$run/results'
 	END
 	chmod 755 "$root/init"
@@ -309,7 +379,7 @@ build_helpers() {
 		flags=$(sed -n 's|^/\* build:.* flags=\([^ ]*\).*|\1|p' "$file")
 		libs=$(sed -n 's|^/\* build:.* libs=\([^ ]*\).*|\1|p' "$file")
 		# shellcheck disable=SC2086 # words
-		gcc -std=gnu11 -O2 -Wall -Wextra -Wshadow -Werror ${flags//,/ } "$file" -o "$run/helpers/$name" ${libs//,/ } ||
+		"$compiler" -std=gnu11 -O2 -Wall -Wextra -Wshadow -Werror ${flags//,/ } "$file" -o "$run/helpers/$name" ${libs//,/ } ||
 			die "$file does not compile"
 	done
 }
@@ -317,7 +387,7 @@ build_helpers() {
 build_simnic() {
 	[ -e "$lab/simnic/Makefile" ] || [ -e "$lab/simnic/Kbuild" ] || return 0
 	cp -r "$lab/simnic" "$run/simnic"
-	if make -s -C "$headers" M="$run/simnic" CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$run/simnic.log" 2>&1; then
+	if make -s -C "$headers" "${kbuild[@]}" M="$run/simnic" CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$run/simnic.log" 2>&1; then
 		simnic=$run/simnic/simnic.ko
 	else
 		line "not ok - the module of the simulated NIC builds"
@@ -325,18 +395,26 @@ build_simnic() {
 	fi
 }
 
+# The program and what else $BUILD has.
+build_cross() {
+	ONLY='' "$tree/tests/cross.sh" --build "$arch" >"$run/cross.log" 2>&1 || {
+		sed 's/^/# /' "$run/cross.log"
+		die "the program and its tests do not build for $arch"
+	}
+}
+
 # ---- The machine -----------------------------------------------------------------------------------------------------
 
 guest_pid=
 
 start_guest() {
-	local share=$cache/tools/usr/share
+	local share=$unpacked/usr/share
 
-	LD_LIBRARY_PATH=$libraries QEMU_MODULE_DIR=${libraries%%:*}/qemu setpriv --pdeathsig KILL qemu-system-x86_64 \
+	LD_LIBRARY_PATH=$libraries QEMU_MODULE_DIR=${libraries%%:*}/qemu setpriv --pdeathsig KILL "$qemu" \
 		-L "$share/qemu" -L "$share/seabios" -L /usr/share/qemu -L /usr/share/seabios \
-		-accel tcg,thread=multi -cpu max -machine q35 -smp 2 -m 1024 -display none -nodefaults -no-reboot \
+		-accel tcg,thread=multi "${machine[@]}" -smp 2 -m 1024 -display none -nodefaults -no-reboot \
 		-serial "file:$run/console" -kernel "$kernel_files/boot/vmlinuz-$version" -initrd "$run/initramfs.cpio" \
-		-append "console=ttyS0 tsc=reliable oops=panic panic=1 iomem=relaxed net.ifnames=0 mitigations=off apparmor=0 audit=0 init_on_alloc=0" \
+		-append "console=$console tsc=reliable oops=panic panic=1 iomem=relaxed net.ifnames=0 mitigations=off apparmor=0 audit=0 init_on_alloc=0" \
 		-virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
 		-virtfs "local,path=$run/results,mount_tag=results,security_model=none,multidevs=remap" \
 		-device pcie-root-port,id=port0,chassis=1 -device pcie-root-port,id=port1,chassis=2 \
@@ -468,7 +546,7 @@ run_guest() {
 	mkdir "$run/results"
 	printf '%s\n' "${pending[@]}" >"$run/results/tests"
 	cat >"$run/results/environment" <<-END
-		export RANT=$(printf %q "$rant") SIMNIC=$(printf %q "$simnic") HELPERS=$(printf %q "$run/helpers")
+		export BUILD=$(printf %q "$programs_built") RANT=$(printf %q "$rant") SIMNIC=$(printf %q "$simnic") HELPERS=$(printf %q "$run/helpers")
 		export ONLY=$(printf %q "${ONLY:-}") SELF=$(printf %q "${SELF:-}") SPIKES=$(printf %q "${SPIKES:-}")
 		export QUICK=${QUICK:-} REST=${REST:-} UDEV=$(printf %q "$cache/udev")
 		export FLAVOUR=$flavour LIMIT=$limit_s TESTS=$(printf %q "$lab") LIB_MODULES=$(printf %q "$kernel_files/lib/modules")
@@ -546,7 +624,10 @@ skip_all() {
 system=$(. /etc/os-release && echo "$ID")
 [ "$system" = debian ] || skip_all "it is made of Debian's packages, and this is $system"
 [ "$(dpkg --print-architecture)" = amd64 ] || skip_all "it emulates an amd64 machine on one"
-[ -z "$flavour" ] || [ -n "${kernels[$flavour]:-}" ] || die "FLAVOUR is amd64, rt or old, not '$flavour'"
+folders=() apt_options=() kbuild=() machine=()
+set_architecture
+[ -z "$flavour" ] || [ -n "${kernels[$flavour]:-}" ] || die "FLAVOUR is one of ${!kernels[*]}, not '$flavour'"
+[ "$arch" = amd64 ] || command -v "$compiler" >/dev/null || skip_all "there is no $compiler: run tests/packages.sh cross"
 
 declare -A tests_of=()
 if [ $# -eq 0 ]; then
@@ -565,25 +646,32 @@ for test in "$@"; do
 	test=$(basename "$test" .sh)
 	test=${test#test_}
 	[ -e "$lab/test_$test.sh" ] || die "there is no $lab/test_$test.sh"
-	where=$(sed -n 's/^# lab: //p' "$lab/test_$test.sh" | grep -owE 'amd64|rt|old' || echo amd64)
+	where=$(sed -n 's/^# lab: //p' "$lab/test_$test.sh" | grep -owE 'amd64|rt|old|arm64' || echo amd64)
+	where=$(grep -xE "$words" <<<"$where") || continue
 	for kernel in ${flavour:-$where}; do
 		tests_of[$kernel]+="$test "
 	done
 done
 
+[ ${#tests_of[@]} -gt 0 ] || die "test_$test does not run on $arch"
+
 mkdir -p "$cache"
 cache=$(cd "$cache" && pwd)
-PATH=$PATH:/usr/sbin:/sbin:$cache/tools/links:$cache/tools/usr/sbin:$cache/tools/usr/bin:$cache/tools/sbin:$cache/tools/bin
+unpacked=$cache/${folders[0]} # the tools
+PATH=$PATH:/usr/sbin:/sbin:$unpacked/links:$unpacked/usr/sbin:$unpacked/usr/bin:$unpacked/sbin:$unpacked/bin
 fetch "${!tests_of[@]}"
 # Held as long as the cache is used, against renewal.
 exec 9>"$cache/lock"
 flock -s 9
-libraries=$cache/tools/usr/lib/x86_64-linux-gnu:$cache/tools/lib/x86_64-linux-gnu # not there where this machine has all tools
-if [ -z "${RANT:-}" ]; then
+libraries=$unpacked/usr/lib/x86_64-linux-gnu:$unpacked/lib/x86_64-linux-gnu # not there where this machine has all tools
+guest_root= # file tree of a guest that does not have this machine's
+if [ -n "${RANT:-}" ]; then
+	rant=$(realpath "$RANT")
+elif [ "$arch" = amd64 ]; then
 	make -s -C "$tree" rant
 	rant=$tree/rant
 else
-	rant=$(realpath "$RANT")
+	rant=$tree/build/cross/$arch/rant
 fi
 run=$cache/run.$$
 rm -rf "$run" # of a lab that was killed
@@ -598,10 +686,14 @@ version=$(ls "$kernel_files/lib/modules")
 headers=$kernel_files/usr/src/linux-headers-$version
 mkdir "$run/helpers"
 simnic=
+if [ "$arch" != amd64 ]; then
+	guest_root=$cache/root-$arch
+	build_cross
+fi
 build_initramfs
 build_helpers
 build_simnic
-echo "# Linux $version, $(qemu_version=$(LD_LIBRARY_PATH=$libraries qemu-system-x86_64 --version) && head -1 <<<"$qemu_version")"
+echo "# Linux $version, $(qemu_version=$(LD_LIBRARY_PATH=$libraries "$qemu" --version) && head -1 <<<"$qemu_version")"
 
 # A test that takes the guest down costs itself; the others go on in a new one.
 booted=true

@@ -124,7 +124,7 @@ if [ -n "$threads" ]; then
 	doctor 'igb threads on all CPUs of the loop' 1 a 'chrt -f 99' '' '^warn  interrupt priority: .*: chrt -f 22 rant [.][.][.]$'
 	doctor 'igb threads above the loop' 1 a 'chrt -f 49' '' '^ok    interrupt priority: '
 else
-	doctor 'not a real-time kernel' 0 a '' '--stamp kernel' '^note  preemption: PREEMPT_DYNAMIC '
+	doctor 'not a real-time kernel' 0 a '' '--stamp kernel' '^note  preemption: (PREEMPT_DYNAMIC|not PREEMPT_RT) '
 fi
 at a ip link set eth0 down
 doctor 'igb down' 1 a '' '--stamp kernel' '^fail  link: down \(SIOCGIFFLAGS\): nothing can be sent: ip link set eth0 up$'

@@ -10,7 +10,7 @@ set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/lab/guest.sh
 . "$here/guest.sh"
-program=$here/../../build/test_clock
+program=$BUILD/test_clock
 parameters=/sys/module/simnic/parameters
 
 if [ ! -x "$program" ]; then

@@ -63,5 +63,5 @@ modprobe -a 8021q veth sch_netem
 only='losses are exact|on a VLAN|(ping|raw) socket, IPv6: (some stamps|kernel stamps)'
 [ "$FLAVOUR" != old ] || only='raw socket, IPv6: (some stamps|kernel stamps)'
 WITH_TRACEFS=1 ONLY=$only \
-	"$TESTS/../link/namespace_icmp.sh" "$RANT" "$TESTS/../../build/hostile" 2>&1 || failed=1
+	"$TESTS/../link/namespace_icmp.sh" "$RANT" "$BUILD/hostile" 2>&1 || failed=1
 exit "$failed"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# lab: rt slow
+# lab: rt arm64 slow
 #
 # The real driver igb on an emulated 82576, whose NIC has a PTP clock, stamps all that it sends, one at a time, and of
 # what it receives only PTP.

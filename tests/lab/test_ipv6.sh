@@ -39,6 +39,6 @@ if wanted link; then
 		echo 'not ok - ipv6: the modules load'
 		exit 1
 	}
-	GUARD_S=200 WITH_TRACEFS=1 ONLY='^IPv6|both families' "$TESTS/../link/namespace_ipv6.sh" "$RANT" "$TESTS/../../build/hostile" 2>&1 || failed=1
+	GUARD_S=200 WITH_TRACEFS=1 ONLY='^IPv6|both families' "$TESTS/../link/namespace_ipv6.sh" "$RANT" "$BUILD/hostile" 2>&1 || failed=1
 fi
 exit "$failed"

@@ -7,7 +7,7 @@
 set -uo pipefail
 
 status=0
-program=$TESTS/../../build/test_tracefs
+program=$BUILD/test_tracefs
 if [ ! -x "$program" ]; then
 	echo "ok - tracefs # SKIP build/test_tracefs is not built: make lab-programs"
 	exit 0
