@@ -362,6 +362,7 @@ static void a_gap_longer_than_the_numbers(void **state)
 /* ---- Two threads --------------------------------------------------------------------------------------------------- */
 
 #define OFFERED 1000000
+#define PAUSES 1000 /* at most: beside a busy program each costs a turn of its, some milliseconds */
 
 struct race {
 	struct log l;
@@ -394,7 +395,7 @@ static void race(uint64_t capacity, bool full, uint64_t most, uint64_t least, ui
 	pthread_t adder;
 
 	r.over = false;
-	r.offered = OFFERED;
+	r.offered = pause_every && pause_every < OFFERED / PAUSES ? pause_every * PAUSES : OFFERED;
 	r.pause_every = pause_every;
 	assert_int_equal(pthread_create(&adder, NULL, add_all, &r), 0);
 	for (bool over = false; !over;) {
@@ -409,7 +410,7 @@ static void race(uint64_t capacity, bool full, uint64_t most, uint64_t least, ui
 			sched_yield();
 	}
 	pthread_join(adder, NULL);
-	assert_all(&r.l, &reader, OFFERED);
+	assert_all(&r.l, &reader, r.offered);
 	free(memory);
 }
 
