@@ -362,7 +362,7 @@ static void a_gap_longer_than_the_numbers(void **state)
 /* ---- Two threads --------------------------------------------------------------------------------------------------- */
 
 #define OFFERED 1000000
-#define PAUSES 1000 /* at most: beside a busy program each costs a turn of its, some milliseconds */
+#define PAUSES 1000 /* at most: beside a busy program each waits for that program, some milliseconds */
 
 struct race {
 	struct log l;
