@@ -30,9 +30,11 @@ killed() {
 	sleep 0.7
 	send KILL r
 	finish e
-	for one in 'e:Recorded -ge 1' 'e:Lost -ge 64' 'e.out ~ No answer for: +[012]\.[0-9]+ s  \('; do
+	for one in 'e:Recorded -ge 1' 'e:Lost -ge 64' 'e.out ~ No answer for: +[0-9]+\.[0-9]+ s  \('; do
 		check "$one"
 	done
+	awk '$1 == "No" { silent = $4 } /^Test is complete/ { all = $5 } END { exit !(silent <= all + 0.01) }' "$work/e.out" ||
+		complain 'nobody answered for longer than the run took'
 	verdict
 }
 killed
