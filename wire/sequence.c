@@ -62,13 +62,17 @@ static bool fits_gap(const struct directions *d, int64_t probe, int64_t reply)
 
 static void begin_segment(struct directions *d, int64_t probe, uint32_t reply_seq)
 {
+	const int64_t origin = d->restarts ? d->before.last_probe + 1 : 0;
+
 	d->gaps_noted = 0;
-	d->now = (struct directions_segment){ .first_probe = probe, .last_probe = probe, .first_reply = reply_seq,
-					      .last_reply = reply_seq, .probes = 1, .replies = 1, .gap_reply = reply_seq };
+	d->now = (struct directions_segment){ .origin = origin, .first_probe = probe, .last_probe = probe,
+					      .first_reply = reply_seq, .last_reply = reply_seq, .probes = 1,
+					      .replies = 1, .gap_reply = reply_seq };
 	/* As in close_segment(). */
-	if (!d->restarts && reply_seq <= probe)
-		d->now.lost_forward = note_gap(d, (struct directions_gap){ -1, probe, -1, reply_seq });
+	if (reply_seq <= probe - origin)
+		d->now.lost_forward = note_gap(d, (struct directions_gap){ origin - 1, probe, -1, reply_seq });
 	d->begins = probe;
+	d->begins_reply = reply_seq;
 	d->window.noted = 0;
 	sequence_note(&d->window, reply_seq);
 }
@@ -78,9 +82,11 @@ static void close_segment(struct directions *d)
 {
 	struct directions_segment *g = &d->now;
 
-	/* RFC 8972 numbers the replies of a session from 0, as we do the probes: then what came before is known too. */
-	if (!d->restarts && g->first_reply >= 0 && g->first_reply <= g->first_probe)
-		g->first_reply = g->first_probe = 0;
+	/* RFC 8972 numbers the replies of a session from 0: then the direction of the losses before the first answer is known too. */
+	if (g->first_reply >= 0 && g->first_reply <= g->first_probe - g->origin) {
+		g->first_reply = 0;
+		g->first_probe = g->origin;
+	}
 
 	int64_t unanswered = g->last_probe - g->first_probe + 1 - g->probes;
 	int64_t unseen = g->last_reply - g->first_reply + 1 - g->replies;
@@ -99,13 +105,16 @@ static void close_segment(struct directions *d)
 	d->by_gap += (uint64_t)(g->lost_forward < unanswered ? g->lost_forward : unanswered);
 }
 
-/* A probe from before the restart was answered after all: it is taken out of the loss in which it was counted. */
+/* A probe from before the restart was answered after all, by the count before it: it is removed from the losses that it was counted
+ * in. One after the last answer of that count is a loss of the new count until then. */
 static void note_earlier(struct directions *d, int64_t probe, uint32_t reply_seq)
 {
 	uint64_t *lost = place(d->before.last_reply, reply_seq) <= d->before.last_reply ? &d->lost_backward :
 											    &d->lost_forward;
 
-	if (probe < d->before.last_probe && *lost)
+	if (probe >= d->now.origin)
+		d->now.probes++;
+	else if (probe < d->before.last_probe && *lost)
 		--*lost;
 	d->overtaken = true; /* its gap is not known any more */
 }
@@ -156,6 +165,12 @@ static void note_other(struct directions *d, int64_t probe, int64_t reply, enum 
 	g->last_reply = reply > g->last_reply ? reply : g->last_reply;
 }
 
+/* A probe from before the one that showed the restart: a new count begins at 0, and its first numbers were missing. */
+static bool is_of_new_count(const struct directions *d, int64_t probe, uint32_t reply_seq)
+{
+	return probe >= d->now.origin && reply_seq < d->begins_reply;
+}
+
 void directions_note(struct directions *d, uint32_t sender_seq, uint32_t reply_seq, bool again)
 {
 	int64_t probe = place(d->now.last_probe, sender_seq), reply = place(d->now.last_reply, reply_seq);
@@ -168,7 +183,7 @@ void directions_note(struct directions *d, uint32_t sender_seq, uint32_t reply_s
 		begin_segment(d, probe, reply_seq);
 		return;
 	}
-	if (d->restarts && probe < d->begins) {
+	if (d->restarts && probe < d->begins && !is_of_new_count(d, probe, reply_seq)) {
 		if (!again)
 			note_earlier(d, probe, reply_seq);
 		return;

@@ -24,6 +24,7 @@ enum order sequence_note(struct sequence_window *w, uint32_t seq);
 
 /* Positions on a line that does not wrap. */
 struct directions_segment {
+	int64_t origin; /* the first probe that this count can have answered */
 	int64_t first_probe, last_probe, first_reply, last_reply;
 	int64_t probes, replies; /* how many of these were answered, and seen */
 	int64_t gap_reply; /* to last_probe, and on by one for each that came again since: the next gap is behind it */
@@ -50,6 +51,10 @@ struct directions_gap {
  *
  * The reply to a request that was overtaken has its number in a later gap. A run that shows that is taken as one gap.
  *
+ * A reflector that was started again counts from 0 again. The probes between the last answer of the old count and the first one of the
+ * new count are a gap too: Q numbers of the new count are missing, and the others did not reach the new reflector. Replies that the old
+ * one may have sent after its last reply that came cannot be counted: their probes are in lost_forward.
+ *
  * Thus no direction is told more than it lost, and both are exact where no request came twice. Numbers cannot tell
  * three exceptions: the order changed among the first or the last of a run; requests were overtaken, and the replies to
  * all of them were lost; requests came twice, and each of them lost a reply in a gap with a probe that did not arrive.
@@ -57,7 +62,7 @@ struct directions_gap {
 struct directions {
 	bool told; /* the reflector counts its own replies. If not, all loss is unknown and the rest is 0 */
 	uint64_t lost_forward, lost_backward; /* probes that did not arrive, or whose reply did not */
-	uint64_t lost_unknown; /* after the last answer, around a restart, and what a second reply may explain */
+	uint64_t lost_unknown; /* after the last answer, and what a second reply may explain */
 	uint64_t reordered_forward, reordered_backward; /* replies */
 	uint64_t duplicate_forward; /* second replies to a request, also such as were lost */
 	uint64_t duplicate_backward; /* the same reply again, or one again that is too old to tell */
@@ -71,7 +76,8 @@ struct directions {
 	uint64_t by_gap; /* lost_forward, if nothing was overtaken */
 	struct sequence_window window; /* of the replies, since the last restart */
 	struct directions_segment now, before; /* since the last restart, and up to it */
-	int64_t begins; /* the probe whose answer showed the restart */
+	int64_t begins; /* the probe whose answer showed the restart, */
+	uint32_t begins_reply; /* and the number of that answer */
 	struct directions_gap gaps[DIRECTIONS_GAPS]; /* the last ones with both missing: what is late may fit in */
 	uint64_t gaps_noted;
 };

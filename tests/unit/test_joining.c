@@ -128,7 +128,7 @@ static const struct row rows[] = {
 	/* A reflector that begins again: its numbers mean other replies. */
 	{ "begun again", { { 20, 0, RESTARTED, 0, 0 } }, .lost = 1, .directions = { .restarts = 1 } },
 	{ "begun again behind losses", { { 18, 19, LOST_BACK, 0, 0 }, { 20, 0, RESTARTED, 0, 0 } }, LOSSES(2), .lost = 1,
-	  .directions = { .restarts = 1, .lost_unknown = 2 } },
+	  .directions = { .restarts = 1, .lost_forward = 2 } },
 	{ "begun again twice", { { 15, 0, RESTARTED, 0, 0 }, { 25, 0, RESTARTED, 0, 0 } }, .lost = 2,
 	  .directions = { .restarts = 2 } },
 	{ "begun again for the closing probe", { { CLOSING, 0, RESTARTED, 0, 0 } }, .lost = 1,

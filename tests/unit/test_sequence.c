@@ -152,15 +152,21 @@ static const struct story stories[] = {
 	  .unknown = 1, .reordered_forward = 1, .duplicate_forward = 1 },
 	{ "requests and then their replies change places", "=0:0 =1:2 =2:1 =3:3", .sent = 4, .told = true,
 	  .reordered_backward = 1 },
-	{ "it begins again", "=0:0 =1:1 =3:2 =5:0 =7:2", .sent = 9, .told = true, .forward = 1, .backward = 1,
-	  .unknown = 2, .restarts = 1 },
+	{ "it begins again", "=0:0 =1:1 =3:2 =5:0 =7:2", .sent = 9, .told = true, .forward = 2, .backward = 1,
+	  .unknown = 1, .restarts = 1 },
+	{ "it begins again, and the first replies are lost", "=0:0 =1:1 =2:2 =3:3 =9:2 =10:3", .sent = 11, .told = true,
+	  .forward = 3, .backward = 2, .restarts = 1 },
+	{ "it begins again, and the first replies come late", "=0:0 =1:1 =2:2 =3:3 =9:2 =7:0 =8:1", .sent = 10, .told = true,
+	  .forward = 3, .reordered_backward = 2, .restarts = 1 },
+	{ "it begins again at once", "=0:0 =1:1 =2:0 =3:1", .sent = 4, .told = true, .restarts = 1 },
+	{ "it begins again, but not from 0", "=0:9 =1:10 =3:9 =4:10", .sent = 5, .told = true, .unknown = 1, .restarts = 1 },
 	{ "it begins again, and a late reply of before comes", "=0:0 =4:4 =6:0 =2:2", .sent = 7, .told = true,
-	  .backward = 2, .unknown = 1, .restarts = 1 },
+	  .forward = 1, .backward = 2, .restarts = 1 },
 	{ "of before, that was held up on its way there", "=0:0 =4:1 =6:0 =2:2", .sent = 7, .told = true,
-	  .forward = 2, .unknown = 1, .restarts = 1 },
-	{ "a late reply of between", "=0:0 =4:1 =7:0 =5:2", .sent = 8, .told = true, .forward = 3, .unknown = 1,
+	  .forward = 3, .restarts = 1 },
+	{ "a late reply of between", "=0:0 =4:1 =7:0 =5:2", .sent = 8, .told = true, .forward = 4,
 	  .restarts = 1 },
-	{ "one that was counted, again", "=0:0 =4:1 =7:0 +4:1", .sent = 8, .told = true, .forward = 3, .unknown = 2,
+	{ "one that was counted, again", "=0:0 =4:1 =7:0 +4:1", .sent = 8, .told = true, .forward = 5,
 	  .restarts = 1 },
 	{ "it begins again twice", "=0:0 =1:1 =2:0 =3:1 =5:2 =6:0", .sent = 7, .told = true, .forward = 1, .restarts = 2 },
 	{ "a peer that always says 0", "=0:0 =1:0 =2:0 =4:0 =5:0", .sent = 6, .unknown = 1 },
@@ -171,10 +177,10 @@ static const struct story stories[] = {
 	  .forward = 2, .unknown = 3, .reordered_backward = 1 },
 	{ "more second replies than probes are lost", "=0:0 =1:1 =2:3 =4:6", .sent = 6, .told = true, .unknown = 2,
 	  .duplicate_forward = 2 },
-	{ "again, of before", "=0:0 =2:2 =4:4 =7:0 +2:2", .sent = 8, .told = true, .backward = 2, .unknown = 2,
+	{ "again, of before", "=0:0 =2:2 =4:4 =7:0 +2:2", .sent = 8, .told = true, .forward = 2, .backward = 2,
 	  .restarts = 1 },
 	{ "late, of before, by a number that had come", "=0:0 =2:1 =4:2 =6:0 =1:1", .sent = 8, .told = true,
-	  .forward = 2, .unknown = 1, .restarts = 1 },
+	  .forward = 3, .restarts = 1 },
 	{ "late, by a number that had come", "=0:0 =2:1 =1:1", .sent = 3, .told = true },
 	{ "again, before anything was answered", "+3:3 =4:2", .sent = 5, .told = true, .forward = 2, .backward = 2 },
 	{ "more answers than probes", "=0:0 =1:1", .sent = 1, .follow_up = true, .told = true },
@@ -280,6 +286,7 @@ struct packet {
 
 static struct packet requests[EVENTS], replies[EVENTS * COPIES_MAX];
 static unsigned arrived[PROBES]; /* copies of the request */
+static unsigned last_epoch[PROBES]; /* in which the last one arrived */
 static bool answered[PROBES];
 static unsigned arrivals; /* requests that reached the reflector */
 
@@ -349,7 +356,7 @@ static unsigned carry_backward(const struct network *n, unsigned got, uint32_t p
 			next = 0;
 			epoch++;
 		}
-		p.epoch = epoch;
+		p.epoch = last_epoch[p.probe] = epoch;
 		p.reply = next++;
 		if (is_clean(n, p.probe, probes))
 			used = carry_copies(replies, used, p, 0, 0, 0);
@@ -374,24 +381,24 @@ static void note_all(struct directions *d, unsigned got, bool *proven)
 	}
 }
 
-/* What must be found: between the first and the last answer of each life of the reflector, and before the first of all,
- * every loss has its direction. */
+/* What must be found: up to the last answer every loss has its direction. From one life of the reflector to the next it is by what
+ * reached the new one. */
 static struct directions truth(unsigned got, uint32_t probes)
 {
 	struct directions t = { 0 };
 	uint32_t from = 0, to = 0;
 
 	for (unsigned i = 0; i < got; i++) {
-		if (i && replies[i].epoch != replies[i - 1].epoch) {
-			t.restarts++;
-			from = replies[i].probe;
-		} else if (i) {
-			from = to;
-		}
+		const bool restarted = i && replies[i].epoch != replies[i - 1].epoch;
+
+		t.restarts += restarted;
+		from = to;
 		to = replies[i].probe > to ? replies[i].probe : to;
 		for (uint32_t probe = from; probe < to; probe++) {
-			t.lost_forward += !answered[probe] && !arrived[probe];
-			t.lost_backward += !answered[probe] && arrived[probe];
+			const bool got_it = arrived[probe] && (!restarted || last_epoch[probe] == replies[i].epoch);
+
+			t.lost_forward += !answered[probe] && !got_it;
+			t.lost_backward += !answered[probe] && got_it;
 		}
 	}
 	for (uint32_t probe = 0; probe < probes; probe++)
