@@ -365,6 +365,33 @@ static void take_follow_ups(struct exchange *x, const struct reply *r)
 		take_one(x, r, &r->follow_up[i]);
 }
 
+/* Replies of the count before a restart: nothing will say when those left that it did not say, and nothing that it said is of a number
+ * of the new one. */
+static void forget_replies(struct exchange *x, struct replies *replies, const struct flight *first_of_new)
+{
+	for (uint32_t key = x->oldest_key; key != x->next_key; key++) {
+		struct flight *f = verb_flight_of(x, key);
+
+		if (f != first_of_new && f->fate == FATE_ANSWERED && f->lane == x->channel->at->number && f->told &&
+		    f->sample.follow_up == FOLLOW_UP_NONE)
+			f->sample.follow_up = FOLLOW_UP_LOST;
+	}
+	for (unsigned i = 0; i < EARLY_T3S; i++)
+		replies->early[i].method = PACKET_METHOD_NONE;
+	replies->any = false;
+}
+
+/* Of the number of a reply. */
+static void note_direction(struct exchange *x, const struct flight *f)
+{
+	struct directions *d = directions_here(x);
+	const uint64_t restarts = d->restarts;
+
+	directions_note(d, x->port ? f->port_seq : x->reply.sender_seq, x->reply.seq, false);
+	if (d->restarts != restarts)
+		forget_replies(x, replies_here(x), f);
+}
+
 void join_digest_of(struct exchange *x, struct flight *f)
 {
 	const struct reply *r = &x->reply;
@@ -372,7 +399,7 @@ void join_digest_of(struct exchange *x, struct flight *f)
 	const struct packet_departure *early = &replies->early[r->seq % EARLY_T3S];
 
 	read_tlvs(x);
-	directions_note(directions_here(x), x->port ? f->port_seq : r->sender_seq, r->seq, false);
+	note_direction(x, f);
 	note_there(x, f, r);
 	note_state(x, r);
 	replies->key[r->seq & replies->mask] = f->key;

@@ -73,6 +73,10 @@ static void reflect(struct event *e)
 	const struct fate_of *f = &sim.fate[e->seq];
 	struct session_there *s = &sim.session[e->port];
 	struct truth *t = &sim.truth[e->seq];
+
+	if (sim.restart_at && e->seq >= sim.restart_at && !s->restarted)
+		*s = (struct session_there){ .restarted = true };
+
 	struct answer a = { .seq = s->replies, .t2_ns = t->t2_ns, .t3_ns = t->t3_ns, .ttl = 255, .t2_method = PACKET_METHOD_SOFTWARE,
 			    .t3_method = PACKET_METHOD_SOFTWARE, .wire_source = SOURCE_KERNEL };
 	struct event back = { .what = ARRIVES_HERE, .seq = e->seq, .bytes = e->bytes, .port = e->port };

@@ -71,8 +71,10 @@ extern struct network {
 	uint32_t highest;
 	bool replied;
 	uint32_t ring; /* flights; 0: as they come */
+	unsigned restart_at; /* the reflector is started again before it gets this probe or a later one; 0: never */
 	struct session_there {
 		uint32_t replies; /* the reflector's count */
+		bool restarted;
 		struct {
 			int64_t t3_ns, known_ns;
 		} reply[2 * PROBES];

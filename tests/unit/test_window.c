@@ -466,6 +466,33 @@ static void one_of_several_follow_ups_is_enough(void **state)
 	assert_int_equal(COUNT(follow_up_late), 0);
 }
 
+/* It was away for some probes, and counts its replies from 0 again. */
+static void a_reflector_that_is_started_again(void **state)
+{
+	static const unsigned answers[] = { 1, 2, 20, 100, 1500, 2800 };
+
+	for (unsigned i = 0; i < 2 * COUNT_OF(answers); i++) {
+		const unsigned from = answers[i / 2], away = 150;
+
+		network_setup(state);
+		options.interval_ns = i % 2 ? 50 * NS_PER_US : 0;
+		options.timeout_ns = NS_PER_MS; /* as fast as it goes no new probe leaves until the lost ones are given up */
+		sim.restart_at = from + away;
+		for (unsigned lost = from; lost < from + away; lost++)
+			sim.fate[lost].there_ns = -1;
+		network_run();
+		network_check_records();
+		assert_int_equal(COUNT(lost), away);
+		assert_int_equal(x.directions.restarts, 1);
+		assert_int_equal(x.directions.lost_forward, away);
+		assert_int_equal(COUNT(follow_up_late), 0);
+		assert_int_equal(COUNT(follow_up[FOLLOW_UP_STEPPED]), 0);
+		assert_in_range(COUNT(follow_up[FOLLOW_UP_LOST]), 1, options.window);
+		assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]) + COUNT(follow_up[FOLLOW_UP_LOST]), COUNT(recorded));
+		network_teardown(state);
+	}
+}
+
 static void a_plain_reflector(void **state)
 {
 	(void)state;
@@ -610,7 +637,7 @@ int main(void)
 		TEST(a_full_window_misses_slots), cmocka_unit_test(a_clock_that_is_set_moves_no_slot), TEST(nobody_answers_for_a_while), TEST(outages_of_any_length), TEST(an_outage_of_a_whole_window), TEST(nobody_answers_at_all),
 		TEST(all_that_were_lost_are_late), cmocka_unit_test(the_slots_of_a_nic_are_found), TEST(a_nic_that_is_slow_to_free_its_place), TEST(stamps_that_are_missing_or_late),
 		TEST(what_the_reflector_does_not_know), TEST(nothing_more_comes_at_the_end), TEST(one_of_several_follow_ups_is_enough),
-		TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
+		cmocka_unit_test(a_reflector_that_is_started_again), TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
 		TEST(refused_sends_are_tried_again), TEST(refused_for_long), TEST(a_warmup), TEST(what_is_late_at_the_end), cmocka_unit_test(load_beside_what_is_stamped), TEST(load_does_not_wait_for_stamps),
 	};
 
