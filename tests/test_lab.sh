@@ -18,7 +18,9 @@ if [ "$(. /etc/os-release && echo "$ID")" != debian ] || [ "$(dpkg --print-archi
 	exit 0
 fi
 work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+# What runs in a process group of its own gets no signal that this script gets.
+running=
+trap '[ -z "$running" ] || kill -TERM -- "-$running"; rm -rf "$work"' EXIT
 version=6.0-stand-in
 mkdir "$work/bin"
 
@@ -69,8 +71,10 @@ new_cache() {
 }
 
 # lab WORD...: "VARIABLE=VALUE" first, then arguments of lab.sh. Its output is in $work/out.
+# A suite that runs in the background may ignore signals, and bash cannot catch what was ignored when it began.
 lab() {
-	env PATH="$work/bin:$PATH" WORK="$work" RANT=/bin/true RANT_LAB_CACHE="$work/cache" XDG_CACHE_HOME="$work/cache" QUICK=1 ARCH= FLAVOUR= \
+	env --default-signal=INT,QUIT,HUP,TERM PATH="$work/bin:$PATH" WORK="$work" RANT=/bin/true \
+		RANT_LAB_CACHE="$work/cache" XDG_CACHE_HOME="$work/cache" QUICK=1 ARCH= FLAVOUR= \
 		"$@" >"$work/out" 2>&1
 }
 
@@ -131,10 +135,10 @@ interrupted() {
 
 	shift
 	rm -f "$work/hangs"
-	# Job control gives it a process group of its own, in which SIGINT is not ignored.
+	# Job control gives it a process group of its own.
 	set -m
 	lab HANGS="$tool" "$lab" "$@" &
-	pid=$!
+	pid=$! running=$!
 	set +m
 	for ((i = 0; i < 600; i++)); do
 		[ ! -e "$work/hangs" ] || break
@@ -142,6 +146,7 @@ interrupted() {
 	done
 	kill -INT -- "-$pid"
 	wait "$pid" || status=$?
+	running=
 	judge "Ctrl-C while $tool runs" "$([ -e "$work/hangs" ] || echo "$tool never ran"
 		[ $status -eq 130 ] || echo "status $status, not 130"
 		grep -q '^not ok - lab: interrupted$' "$work/out" || cat "$work/out"
