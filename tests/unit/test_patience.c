@@ -158,8 +158,8 @@ static void start_row(size_t i)
 	assert_int_equal(pipe(c), 0);
 	running[i].pid = fork();
 	if (!running[i].pid) {
-		if (rows[i].nohup)
-			signal(SIGHUP, SIG_IGN);
+		/* The suite itself may run under nohup. */
+		signal(SIGHUP, rows[i].nohup ? SIG_IGN : SIG_DFL);
 		dup2(text[1], STDERR_FILENO);
 		cleaned = c[1];
 		patience_begin(stop_catch_signals(clean), clean);
