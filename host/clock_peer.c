@@ -175,6 +175,7 @@ static void note_conflict(struct clock_peer *p, const struct clock_peer_edge *fl
 		begin_event(p, peer_since(p, floor, ceiling));
 	}
 	p->there_as_before = false;
+	p->conflicts++;
 	e = peer_event(p);
 	e->conflicts++;
 	e->seq[1] = moment->seq;

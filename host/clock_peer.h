@@ -59,6 +59,7 @@ struct clock_peer {
 
 	bool there_as_before; /* T1 and T2 of the present exchange agree with what was believed before the event */
 	uint64_t outliers; /* how often exchanges contradicted what those after them agree with again */
+	uint64_t conflicts; /* exchanges that contradicted those before them */
 	unsigned unsettled; /* so many exchanges must still agree; 0: what is told is believed */
 	bool in_event;
 	struct clock_peer_event event[PEER_EVENTS_KEPT];

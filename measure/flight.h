@@ -37,7 +37,7 @@ struct flight {
 	bool unasked; /* emitter: for its stamp, so it is not recorded */
 	bool counted; /* pmc_end() was true */
 	bool set; /* CLOCK_REALTIME was set while it was on its way */
-	bool weighed; /* emitter: its T1 and T2 were held against the two hosts' clocks, */
+	bool weighed; /* emitter: its T1 and T2 were compared with the two hosts' clocks, */
 	bool has_offset; /* and these told how far the other one was ahead at T1: */
 	int64_t offset_ns, offset_bound_ns;
 	int64_t bound_ns[BOUNDS]; /* of its times of user space */
@@ -47,6 +47,9 @@ struct flight {
 	uint8_t fate; /* enum fate */
 	bool t3_untold; /* the reply after its reply did not know when that left */
 	uint32_t port_seq; /* with source ports: its number among those of its port */
+	bool agrees; /* its times agree with the two hosts' clocks as known by then, */
+	uint64_t conflicts; /* clock_peer.conflicts by then */
+	uint32_t confirm_key; /* this probe and those after it were sent after the reply was read */
 	uint32_t stamps_out; /* so many transmit stamps were waited for when it was sent, its own included */
 };
 

@@ -313,6 +313,53 @@ void join_keep(struct exchange *x, struct flight *f)
 
 /* ---- With many in flight ---------------------------------------------------------------------------------------------- */
 
+/* T1 and T2 of a probe, if both are known: false if they contradict those before. */
+static bool confirm_held(struct exchange *x, struct flight *f)
+{
+	if (f->sample.source[x->from] && f->sample.source[THERE + REFLECT_T2_WIRE])
+		x->window.confirmed_key = f->key;
+	return weigh_there(x, f);
+}
+
+void join_weigh(struct exchange *x, struct flight *f)
+{
+	if (!f->told)
+		f->sample.follow_up = x->plan->stages ? FOLLOW_UP_UNTOLD : FOLLOW_UP_NONE;
+	if (!x->peer)
+		return;
+	f->conflicts = x->peer->conflicts;
+	f->agrees = confirm_held(x, f);
+	f->agrees &= weigh_back(x, f);
+	f->agrees &= is_settled(x) && f->conflicts == x->peer->conflicts;
+}
+
+void join_confirm_held(struct exchange *x, struct flight *f)
+{
+	if (x->peer)
+		confirm_held(x, f);
+}
+
+static bool is_confirmed(const struct exchange *x, const struct flight *f)
+{
+	return !x->peer || !f->told || (int32_t)(x->window.confirmed_key - f->confirm_key) >= 0;
+}
+
+void join_release(struct exchange *x, bool force)
+{
+	struct window *w = &x->window;
+
+	for (; w->held_key != x->oldest_key; w->held_key++) {
+		struct flight *f = verb_flight_of(x, w->held_key);
+
+		if (f->fate != FATE_ANSWERED || !f->kept)
+			continue;
+		/* A ring that is full would hold up the sending. */
+		if (!force && !is_confirmed(x, f) && x->next_key - w->held_key < x->flight_mask)
+			return;
+		finish_probe(x, f, !x->peer || (f->agrees && f->conflicts == x->peer->conflicts));
+	}
+}
+
 /* Of the session of what was received. */
 INLINE struct replies *replies_here(struct exchange *x)
 {
@@ -448,4 +495,10 @@ void join_again(struct exchange *x, bool again)
 		counter_add(&x->account.follow_up_late, !again);
 	else if (join_waits_for_t3(x) && r->seq == x->joining->reply_seq + 1)
 		decide(x, FOLLOW_UP_UNKNOWN);
+}
+
+void join_closing(struct exchange *x, struct flight *f)
+{
+	join_again(x, false);
+	note_there(x, f, &x->reply);
 }

@@ -42,6 +42,21 @@ static inline bool join_waits_for_t3(const struct exchange *x)
 /* What is answered is to be recorded: at once, or when the next reply has told of T3, if this peer tells. */
 void join_keep(struct exchange *x, struct flight *f);
 
+/* With many in flight, in the order of sending: compares the times of an answered probe, which has all that it will get, with the two
+ * hosts' clocks. Then it is held until join_release() records it. */
+void join_weigh(struct exchange *x, struct flight *f);
+
+/*
+ * Records the flights that are held, from window.held_key on, as far as each is followed by an exchange that began after its reply was
+ * read: only that one shows whether a clock was set before T4, since probes sent before it may have been reflected before the step too.
+ * A flight that was contradicted by then loses the reflector's times. force: also without such an exchange, since none will come.
+ */
+void join_release(struct exchange *x, bool force);
+
+/* The reply to a closing probe was read; and its stamp has come, or will not. */
+void join_closing(struct exchange *x, struct flight *f);
+void join_confirm_held(struct exchange *x, struct flight *f);
+
 /* The sample that waits is complete if its T3 has come, and need not wait until the present exchange f is over. */
 void join_confirm(struct exchange *x, struct flight *f);
 

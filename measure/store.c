@@ -99,14 +99,14 @@ static int open_histograms(struct store *s, const struct options *o, struct exch
 /* ---- The window ----------------------------------------------------------------------------------------------------- */
 
 /* By the clock a flight has its place for as long as the timeout is, however small the window; as fast as it goes, nobody knows how many
- * come in that time. */
+ * come in that time. Flights that are held (join_release()) are as many as those in flight. */
 static uint32_t flights_of(const struct options *o)
 {
 	const uint64_t in_timeout = o->interval_ns ? (uint64_t)options_in_timeout(o) : WINDOW_MAX;
 	const uint64_t window = (uint64_t)o->window, ports = o->source_ports > 1 ? (uint64_t)o->source_ports : 0;
 	/* What waits for T3 waits for replies by its own port, and may fill half of the ring. */
 	const uint64_t beside = WINDOW_BESIDE + ports * 2 * (WINDOW_T3_REACH + 1);
-	const uint64_t least = (window == 1 ? window : larger(window, in_timeout)) + beside;
+	const uint64_t least = (window == 1 ? window : larger(2 * window, in_timeout)) + beside;
 	uint32_t flights = FLIGHTS;
 
 	while (flights < least)

@@ -47,6 +47,8 @@ INLINE void conclude(struct exchange *x, struct flight *f)
 			x->began_ns = x->now_ns;
 	}
 	f->kept = sample_conclude(x, f, true);
+	if (f->kept && f->sample.latency_ns > x->window.slowest_ns)
+		x->window.slowest_ns = f->sample.latency_ns;
 }
 
 static void give_up(struct exchange *x, struct flight *f, bool unfinished)
@@ -113,7 +115,7 @@ static bool is_over(struct exchange *x, struct flight *f, bool force)
 		return false;
 	if (f->told && f->sample.follow_up == FOLLOW_UP_NONE)
 		f->sample.follow_up = f->t3_untold ? FOLLOW_UP_UNKNOWN : awaits_t3 && force ? FOLLOW_UP_END : FOLLOW_UP_LOST;
-	join_keep(x, f);
+	join_weigh(x, f);
 	return true;
 }
 
@@ -122,6 +124,13 @@ static void retire(struct exchange *x, bool force)
 {
 	while (x->oldest_key != x->next_key && is_over(x, verb_flight_of(x, x->oldest_key), force))
 		x->oldest_key++;
+	join_release(x, force);
+}
+
+/* There is no room for one more. */
+static bool is_full(const struct exchange *x)
+{
+	return x->next_key - x->window.held_key >= x->flight_mask;
 }
 
 /* ---- The verbs ------------------------------------------------------------------------------------------------------ */
@@ -132,7 +141,7 @@ static bool may_send(struct exchange *x)
 	struct window *w = &x->window;
 
 	if (w->in_flight >= w->most || (x->pace.interval_ns && x->now_ns < x->pace.due_ns) || x->now_ns < w->retry_ns ||
-	    (o->count && x->measured >= (uint64_t)o->count) || x->next_key - x->oldest_key >= x->flight_mask)
+	    (o->count && x->measured >= (uint64_t)o->count) || is_full(x))
 		return false;
 	if (w->stamps_out < w->stamps_most || verb_is_load(x, w->next_port))
 		return true;
@@ -176,8 +185,6 @@ static struct flight *send_probe(struct exchange *x)
 
 	if (f->fate == FATE_LOST)
 		probe_remember_lost(x, f->key);
-	if (x->joining == f)
-		join_end(x, FOLLOW_UP_LOST, NULL);
 	f->fate = FATE_DONE;
 	if (!probe_send(x)) {
 		note_refused(x);
@@ -211,12 +218,13 @@ static void take_answer(struct exchange *x, struct flight *f)
 	w->in_flight--;
 	if (f->fate == FATE_OPEN) {
 		f->fate = FATE_ANSWERED;
+		f->confirm_key = x->next_key;
 		join_digest_of(x, f);
 		if (f->state == FLIGHT_STAMPED)
 			conclude(x, f);
 	} else {
 		f->fate = FATE_DONE;
-		join_again(x, false);
+		join_closing(x, f);
 	}
 	retire(x, false);
 }
@@ -378,7 +386,7 @@ static bool may_be_late(struct exchange *x)
 {
 	const struct flight *f = verb_flight_of(x, x->next_key - 1);
 
-	return counter_get(&x->account.lost) && !is_cut_short(x) && window_age(f, x->now_ns) < 3 * x->histogram->max_ns;
+	return counter_get(&x->account.lost) && !is_cut_short(x) && window_age(f, x->now_ns) < 3 * x->window.slowest_ns;
 }
 
 /* What is in flight at the end is waited for as any other, but not long if somebody wants it to end. */
@@ -409,7 +417,7 @@ static bool is_joining(struct exchange *x, unsigned lane)
 	return false;
 }
 
-/* One more by each port; returns how many. */
+/* One more by each port that has something to wait for, and by the first one if samples are held; returns how many. */
 static unsigned send_closing(struct exchange *x)
 {
 	unsigned sent = 0;
@@ -417,7 +425,7 @@ static unsigned send_closing(struct exchange *x)
 	for (unsigned lane = 0; lane < (x->port ? x->ports : 1); lane++) {
 		struct flight *f;
 
-		if ((x->port && !is_joining(x, lane)) || x->next_key - x->oldest_key >= x->flight_mask)
+		if ((x->port && !is_joining(x, lane) && !(lane == 0 && x->window.held_key != x->oldest_key)) || is_full(x))
 			continue;
 		if (x->port)
 			x->channel->at = &x->channel->port[lane];
@@ -435,12 +443,14 @@ static unsigned send_closing(struct exchange *x)
 static bool is_closing(struct exchange *x, unsigned sent)
 {
 	for (unsigned i = 1; i <= sent; i++)
-		if (verb_flight_of(x, x->next_key - i)->fate == FATE_CLOSING)
+		if (verb_flight_of(x, x->next_key - i)->fate == FATE_CLOSING ||
+		    verb_flight_of(x, x->next_key - i)->state == FLIGHT_WAITING)
 			return true;
 	return false;
 }
 
-/* The last samples still wait for T3 of their replies, which only a reply to one more probe can tell. */
+/* The last samples still wait for T3 of their replies, which only a reply to one more probe can tell; and for an exchange that confirms
+ * them. */
 static void close_window(struct exchange *x)
 {
 	const int64_t last_ns = x->last_ns, now_ns = x->now_ns;
@@ -448,12 +458,13 @@ static void close_window(struct exchange *x)
 	unsigned sent = 0;
 
 	x->closing = true;
-	if (x->oldest_key != x->next_key && !x->window.in_flight && counter_get(&x->account.answered))
+	if (x->window.held_key != x->next_key && !x->window.in_flight && counter_get(&x->account.answered))
 		sent = send_closing(x);
 	while (is_closing(x, sent) && x->now_ns - now_ns < PATIENCE_NS && x->now_ns - now_ns < x->options->timeout_ns)
 		turn(x, false);
+	for (unsigned i = sent; i; i--)
+		join_confirm_held(x, verb_flight_of(x, x->next_key - i));
 	retire(x, true);
-	join_end(x, FOLLOW_UP_END, NULL);
 	/* It is no part of the run. */
 	x->window.reached = reached;
 	x->last_ns = last_ns;

@@ -14,7 +14,7 @@ struct exchange;
 
 #define EARLY_T3S 64 /* a power of two */
 #define WINDOW_T3_REACH 16 /* replies after it of which one may still tell T3: some are behind others */
-#define WINDOW_BESIDE 64 /* flights of the ring beyond the window: answered, but the reflector's T3 is still to be told */
+#define WINDOW_BESIDE 64 /* flights of the ring that are neither in flight nor held: answered, but the reflector's T3 is still to be told */
 
 /* Probes by the number of their reply, which the reflector counts for each session. */
 struct replies {
@@ -44,9 +44,12 @@ struct window {
 
 	/* Its own. */
 	uint32_t in_flight; /* sent, neither answered nor given up */
+	uint32_t held_key; /* flights from it to oldest_key - 1 are held: see join_release() */
+	uint32_t confirmed_key; /* the last flight whose T1 and T2 were compared with the two hosts' clocks */
 	uint32_t stamps_out, stamps_good; /* that are waited for, and that came since there may be so many */
 	bool stamps_held; /* they held up a probe since then */
 	struct window_queue reply_queue, stamp_queue;
+	int64_t slowest_ns; /* round trip that was concluded */
 	int64_t slowest_stamp_ns; /* from its send to its fetch, as far as it is known by the clock */
 	uint32_t stamp_key; /* of all flights before it the stamp came, or is overdue */
 	uint32_t dated_key, expire_key; /* all flights before it have sent_by_ns; none of them is open */

@@ -22,7 +22,7 @@ _Atomic int stop;
 
 static struct lane lane[PORTS];
 static struct store store;
-static struct clock_peer peer;
+struct clock_peer peer;
 static struct log log_of_run;
 
 /* ---- The network ---------------------------------------------------------------------------------------------------- */
@@ -157,6 +157,12 @@ int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *un
 	return 0;
 }
 
+/* The reflector's clock at a moment of this network. */
+static int64_t by_reflector(int64_t ns)
+{
+	return ns + EPOCH_NS + THERE_NS + (sim.stepped_at_ns && ns >= sim.stepped_at_ns ? sim.stepped_ns : 0);
+}
+
 static void note_sent(const struct channel *c, uint32_t seq, uint32_t id, const uint8_t *packet, size_t bytes)
 {
 	const unsigned port = c->at->number;
@@ -166,13 +172,13 @@ static void note_sent(const struct channel *c, uint32_t seq, uint32_t id, const 
 	struct event stamp = { .what = STAMP, .seq = seq, .id = id, .port = port };
 
 	*t = (struct truth){ .sent = true, .closing = x.closing, .tried_ns = t->tried_ns, .tries = t->tries, .port = port, .t1_ns = sim.now_ns + EPOCH_NS + WIRE_NS };
-	t->t2_ns = t->t1_ns + f->there_ns + THERE_NS;
-	t->t3_ns = t->t2_ns + RESPONSE_NS;
-	t->t4_ns = t->t1_ns + f->there_ns + RESPONSE_NS + f->back_ns;
+	t->t2_ns = by_reflector(sim.now_ns + WIRE_NS + f->there_ns);
+	t->t3_ns = by_reflector(sim.now_ns + WIRE_NS + f->there_ns + sim.response_ns);
+	t->t4_ns = t->t1_ns + f->there_ns + sim.response_ns + f->back_ns;
 	assert_true(bytes <= sizeof(there.packet));
 	memcpy(there.packet, packet, bytes);
 	if (f->there_ns >= 0)
-		happens(sim.now_ns + WIRE_NS + f->there_ns, there);
+		happens(sim.now_ns + WIRE_NS + f->there_ns + sim.response_ns - RESPONSE_NS, there); /* it waits to be looked at */
 	if (!c->unasked && f->stamp_ns >= 0 && (!sim.slots || sim.taken < sim.slots)) {
 		happens(sim.now_ns + WIRE_NS + f->stamp_ns, stamp);
 		sim.taken++;
@@ -322,6 +328,7 @@ int network_setup(void **state)
 	(void)state;
 	memset(&sim, 0, sizeof(sim));
 	sim.now_ns = BEGIN_NS;
+	sim.response_ns = RESPONSE_NS;
 	for (unsigned i = 0; i < PROBES; i++)
 		sim.fate[i] = (struct fate_of){ .there_ns = 3000, .back_ns = 4000, .stamp_ns = 200, .known_ns = 100 };
 	options = (struct options){ .role = ROLE_EMIT, .timeout_ns = TIMEOUT_NS, .overflow_ns = 100 * NS_PER_US, .bucket_ns = NS_PER_US,

@@ -71,6 +71,8 @@ extern struct network {
 	uint32_t highest;
 	bool replied;
 	uint32_t ring; /* flights; 0: as they come */
+	int64_t response_ns; /* RESPONSE_NS, and what a probe waits there */
+	int64_t stepped_at_ns, stepped_ns; /* the reflector's clock is set by so much at this time; 0: never */
 	unsigned restart_at; /* the reflector is started again before it gets this probe or a later one; 0: never */
 	struct session_there {
 		uint32_t replies; /* the reflector's count */
@@ -97,6 +99,7 @@ extern struct network {
 extern struct options options;
 extern struct channel channel;
 extern struct exchange x;
+extern struct clock_peer peer;
 extern struct packet_plan plan;
 extern struct sample record[PROBES];
 extern _Atomic int stop;

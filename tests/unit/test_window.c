@@ -466,6 +466,32 @@ static void one_of_several_follow_ups_is_enough(void **state)
 	assert_int_equal(COUNT(follow_up_late), 0);
 }
 
+/* Of the probes that were reflected across the step only one that is sent after their replies shows it. */
+static void a_step_of_the_reflectors_clock(void **state)
+{
+	static const int64_t steps_ns[] = { -NS_PER_S, -700 * NS_PER_US, -15 * NS_PER_US, 15 * NS_PER_US, 700 * NS_PER_US };
+
+	for (unsigned i = 0; i < 2 * COUNT_OF(steps_ns); i++) {
+		network_setup(state);
+		options.interval_ns = i % 2 ? 100 * NS_PER_US : 0;
+		sim.response_ns = NS_PER_MS;
+		sim.stepped_at_ns = BEGIN_NS + 20 * NS_PER_MS + network_chance(NS_PER_MS);
+		sim.stepped_ns = steps_ns[i / 2];
+		network_run();
+		assert_int_equal(network_check_records(), 3000);
+		for (unsigned n = 0; n < 3000; n++) {
+			const int64_t *at = record[n].time_ns;
+
+			if (record[n].source[THERE + REFLECT_T3_WIRE])
+				assert_int_equal(record[n].latency_ns - (at[THERE + REFLECT_T3_WIRE] - at[THERE + REFLECT_T2_WIRE]), 7000);
+		}
+		assert_int_equal(peer.jumps, 1);
+		assert_in_range(COUNT(follow_up[FOLLOW_UP_STEPPED]), 1, 3 * options.window);
+		assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]) + COUNT(follow_up[FOLLOW_UP_STEPPED]), 3000);
+		network_teardown(state);
+	}
+}
+
 /* It was away for some probes, and counts its replies from 0 again. */
 static void a_reflector_that_is_started_again(void **state)
 {
@@ -637,7 +663,7 @@ int main(void)
 		TEST(a_full_window_misses_slots), cmocka_unit_test(a_clock_that_is_set_moves_no_slot), TEST(nobody_answers_for_a_while), TEST(outages_of_any_length), TEST(an_outage_of_a_whole_window), TEST(nobody_answers_at_all),
 		TEST(all_that_were_lost_are_late), cmocka_unit_test(the_slots_of_a_nic_are_found), TEST(a_nic_that_is_slow_to_free_its_place), TEST(stamps_that_are_missing_or_late),
 		TEST(what_the_reflector_does_not_know), TEST(nothing_more_comes_at_the_end), TEST(one_of_several_follow_ups_is_enough),
-		cmocka_unit_test(a_reflector_that_is_started_again), TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
+		cmocka_unit_test(a_step_of_the_reflectors_clock), cmocka_unit_test(a_reflector_that_is_started_again), TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
 		TEST(refused_sends_are_tried_again), TEST(refused_for_long), TEST(a_warmup), TEST(what_is_late_at_the_end), cmocka_unit_test(load_beside_what_is_stamped), TEST(load_does_not_wait_for_stamps),
 	};
 
