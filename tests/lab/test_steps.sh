@@ -91,6 +91,15 @@ slow run 'a threshold on the network is not judged where that is not known' '' '
 	"step_in $IN_RESPONSE -100000" 'e["Breaches"] == 0' 'stamps["Not judged"] >= stamps["Stepped there"] > 0' \
 	'verdict("doubtful: .*a threshold was not judged ")'
 
+# With many in flight those that are reflected across the step were sent together with those that are not.
+STEPS='for i in 1 2 3 4 5 6 7 8; do step_in $IN_RESPONSE -700000; pause 0.2; done'
+slow run 'many in flight: the reflector, -700 us, eight times' '' '-t 200 --threshold-on network -C --window 64' "$STEPS" \
+	'e["Breaches"] == 0' 'stamps["Stepped there"] > 0' 'len(T) > 300'
+slow run 'thousands in flight: the reflector, -700 us, eight times' '' '-t 200 --threshold-on network -C --window 4096' "$STEPS" \
+	'e["Breaches"] == 0' 'stamps["Stepped there"] > 0' 'len(T) > 300'
+slow run 'by the clock: the reflector, -15 us, eight times' '' '-t 200 --threshold-on network -C --interval 500us' "${STEPS//-700000/-15000}" \
+	'e["Breaches"] == 0' 'len(T) > 300'
+
 # ---- It stands ------------------------------------------------------------------------------------------------------------
 
 STOOD='verdict("void: .*the reflector.s clock stood still \(")'
