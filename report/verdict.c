@@ -366,6 +366,8 @@ static const struct reason table[] = {
 	  "the disk, or who reads the log, is too slow, or its thread has no CPU; not asked of the circular log of --snapshot" },
 	{ "the overflow store was full", VERDICT_DOUBTFUL, 0, look_overflow,
 	  "give a larger --overflow" },
+	{ "this host refused to send replies", VERDICT_DOUBTFUL, 0, verdict_look_refused_replies,
+	  "a firewall, or no route back, or a full queue: at the emitter they count as lost" },
 	{ "this host dropped packets", VERDICT_DOUBTFUL, 0, verdict_look_dropped,
 	  "the measuring thread did not read its socket for too long: they count as lost, or were never seen" },
 	{ "the link went down", VERDICT_DOUBTFUL, 0, verdict_look_link,

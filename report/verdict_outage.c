@@ -10,6 +10,17 @@
 #include <errno.h>
 #include <inttypes.h>
 
+enum verdict_outcome verdict_look_refused_replies(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	const struct account *a = &f->exchange->account;
+
+	if (f->options->role == ROLE_EMIT)
+		return NOT_ASKED;
+	found->number = counter_get(&a->unanswered);
+	verdict_say(found, "%" PRIu64 " of %" PRIu64, found->number, found->number + counter_get(&a->sent));
+	return JUDGED;
+}
+
 enum verdict_outcome verdict_look_dropped(const struct verdict_facts *f, struct verdict_finding *found)
 {
 	const int64_t dropped = f->exchange->channel->dropped;

@@ -5,6 +5,9 @@
 
 #include "report/verdict_finding.h"
 
+/* Replies of a reflector that its kernel did not take. */
+enum verdict_outcome verdict_look_refused_replies(const struct verdict_facts *f, struct verdict_finding *found);
+
 /* What the kernel dropped of what came for our own socket. */
 enum verdict_outcome verdict_look_dropped(const struct verdict_facts *f, struct verdict_finding *found);
 

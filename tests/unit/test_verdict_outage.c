@@ -43,6 +43,18 @@ static void expect(enum verdict_outcome (*by)(const struct verdict_facts *f, str
 	assert_string_equal(found.text, text);
 }
 
+static void refused_replies(void **state)
+{
+	(void)state;
+	options.role = ROLE_REFLECT;
+	counter_add(&exchange.account.sent, 5000);
+	expect(verdict_look_refused_replies, 0, "", "0 of 5000");
+	counter_add(&exchange.account.unanswered, 72);
+	expect(verdict_look_refused_replies, 72, "", "72 of 5072");
+	options.role = ROLE_EMIT;
+	assert_int_equal(look(verdict_look_refused_replies), NOT_ASKED);
+}
+
 static void dropped(void **state)
 {
 	(void)state;
@@ -169,7 +181,7 @@ static void another_nic_stamped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(dropped, set_up),
+		cmocka_unit_test_setup(refused_replies, set_up), cmocka_unit_test_setup(dropped, set_up),
 		cmocka_unit_test_setup(silence, set_up),
 		cmocka_unit_test_setup(silence_of_a_short_run, set_up),
 		cmocka_unit_test_setup(slots, set_up),
