@@ -56,7 +56,10 @@ bool doze(struct exchange *x)
 	struct channel *c = x->channel;
 
 	atomic_store_explicit(&x->dozing.asleep, true, memory_order_relaxed);
-	if (stamp_wait(c, true, limit_ns(x))) {
+	const bool woken = stamp_wait(c, true, limit_ns(x));
+
+	x->rested_ns = clock_read_ns(CLOCK_MONOTONIC);
+	if (woken) {
 		atomic_store_explicit(&x->dozing.asleep, false, memory_order_relaxed);
 		x->dozing.woken = true;
 		x->dozing.key = x->next_key;

@@ -91,6 +91,7 @@ struct exchange {
 	int64_t one_way_bound_ns[2]; /* of the offset between the two hosts' clocks: the largest, and the last */
 	struct directions directions; /* emitter */
 	struct outages outages; /* emitter */
+	struct outages stalls; /* times in which the loop stood for STALL_NS or more, but for its own sleeps and the hook of a breach */
 	struct variation variation; /* of a reflector only how responses vary, within each session */
 	struct dozing dozing; /* reflector */
 	_Atomic uint8_t there; /* emitter: enum source of the reflector's stamps, the best that a reply told of; read at any time */
@@ -119,6 +120,7 @@ struct exchange {
 	uint64_t warmup_left, measured, lost_total;
 	uint64_t warmup_open; /* with many in flight: so many of these probes are neither answered nor lost yet */
 	int64_t now_ns; /* CLOCK_MONOTONIC, as last read */
+	int64_t rested_ns; /* until then it did not stand but slept, or ran the hook of a breach */
 	/* With check_set: CLOCK_REALTIME was set at some time before this reading of the clock (now_ns), when the kernel was asked. */
 	int64_t set_ns, asked_ns;
 	/* Reflector, with read_both: CLOCK_REALTIME, and CLOCK_MONOTONIC again, read after now_ns. */

@@ -93,6 +93,8 @@ bool pace_sleep(struct pace *p, bool hybrid, int64_t now_ns, int64_t end_ns)
 	if (until_ns - now_ns > SLEEP_MOST_NS)
 		until_ns = now_ns + SLEEP_MOST_NS;
 
+	p->slept_until_ns = until_ns;
+
 	const struct timespec until = { .tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S };
 
 	if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL))

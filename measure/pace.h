@@ -18,6 +18,7 @@ struct pace {
 	int64_t slot_ns; /* of the slot after the next one */
 	int64_t due_ns, after_ns; /* of the next slot, and of that one */
 	counter slots, missed; /* that have begun, and that had no probe */
+	int64_t slept_until_ns; /* as planned, the last time */
 	int64_t margin_ns; /* see pace_sleep() */
 };
 

@@ -88,6 +88,7 @@ INLINE struct flight *probe_send(struct exchange *x)
 			x->on_start(x->context);
 		verb_read_clock(x);
 		x->began_ns = x->now_ns;
+		x->stalls = (struct outages){ 0 };
 	}
 	f->warmup = warmup;
 	if (x->pace.interval_ns)
@@ -115,7 +116,10 @@ INLINE bool probe_sleep(struct exchange *x)
 	const struct options *o = x->options;
 	const int64_t end_ns = x->started && o->duration_ns ? x->began_ns + o->duration_ns : INT64_MAX;
 
-	return o->pacing != PACING_SPIN && pace_sleep(&x->pace, o->pacing == PACING_HYBRID, x->now_ns, end_ns);
+	if (o->pacing == PACING_SPIN || !pace_sleep(&x->pace, o->pacing == PACING_HYBRID, x->now_ns, end_ns))
+		return false;
+	x->rested_ns = x->pace.slept_until_ns;
+	return true;
 }
 
 /* No more probes are sent: slots that begin from now on are none. */

@@ -234,6 +234,7 @@ INLINE void note_start(struct exchange *x, struct flight *f)
 		x->measuring = true;
 		if (x->on_start)
 			x->on_start(x->context);
+		x->rested_ns = clock_read_ns(CLOCK_MONOTONIC);
 	}
 }
 

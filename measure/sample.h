@@ -25,6 +25,18 @@
 #define ASK_NS (10 * NS_PER_MS) /* so often at least the kernel is asked, that it is known when the clock was set */
 #define PAUSE_NS NS_PER_MS /* and so often at most: for a sample that looks odd, and when the loop was held up for longer */
 
+/* Reads the clock into now_ns. If that is STALL_NS or more after the reading before, this thread did not run; but for its sleeps. */
+#define STALL_NS (10 * NS_PER_MS)
+
+INLINE void sample_read_now(struct exchange *x)
+{
+	const int64_t ns = x->now_ns, since_ns = ns > x->rested_ns ? ns : x->rested_ns;
+
+	x->now_ns = clock_read_ns(CLOCK_MONOTONIC);
+	if (x->now_ns - since_ns >= STALL_NS && x->measuring)
+		outage_add(&x->stalls, since_ns, x->now_ns);
+}
+
 /* Asks the kernel, if it was not asked for so long. By now_ns as just read. */
 INLINE void sample_ask(struct exchange *x, int64_t since_ns)
 {
@@ -62,8 +74,10 @@ INLINE void sample_freeze(struct exchange *x, struct flight *f)
 {
 	f->breach = true;
 	/* Not again for what was still on its way when a breach ended the run. */
-	if (x->on_breach && x->end != END_BREACH)
+	if (x->on_breach && x->end != END_BREACH) {
 		x->on_breach(x->context, &f->sample);
+		x->rested_ns = clock_read_ns(CLOCK_MONOTONIC);
+	}
 	if (!x->options->keep_going)
 		x->end = END_BREACH;
 }

@@ -29,7 +29,7 @@ INLINE void verb_read_clock(struct exchange *x)
 		sample_read_clocks(x, false);
 		return;
 	}
-	x->now_ns = clock_read_ns(CLOCK_MONOTONIC);
+	sample_read_now(x);
 	if (x->check_set)
 		sample_ask(x, ASK_NS);
 }

@@ -146,23 +146,30 @@ static const struct direction_row direction_rows[] = {
 	DIRECTION("Restarts", restarts, "the reflector began its count again"),
 };
 
+/* Times without something: how long in all, their share, how many, and the longest. */
+static void write_times(struct fold *f, const char *name, const struct outages *o, const struct exchange *x)
+{
+	if (!o->total_ns && !f->all) {
+		f->folded++;
+		return;
+	}
+	fprintf(f->out, "  %s:  %.3f s", name, label_seconds(o->total_ns));
+	if (o->count)
+		fprintf(f->out, "  (%.2f %% of the run, %" PRIu64 " times, the longest %.3f s, %.3f s after the start)",
+			outage_percent(o, x->ended_ns - x->began_ns), o->count, label_seconds(o->longest_ns),
+			label_seconds(o->longest_at_ns - x->began_ns));
+	fputc('\n', f->out);
+}
+
 /* What was in no packet of these rows: for how long there was nothing, and what this host did not hand over. */
 static void write_outside(struct fold *f, const struct report *r)
 {
 	const struct exchange *x = r->exchange;
-	const struct outages *o = &x->outages;
 	const int64_t dropped = r->channel->dropped;
 
-	if (r->options->role == ROLE_EMIT && !o->total_ns && !f->all) {
-		f->folded++;
-	} else if (r->options->role == ROLE_EMIT) {
-		fprintf(f->out, "  No answer for:  %.3f s", label_seconds(o->total_ns));
-		if (o->count)
-			fprintf(f->out, "  (%.2f %% of the run, %" PRIu64 " times, the longest %.3f s, %.3f s after the start)",
-				outage_percent(o, x->ended_ns - x->began_ns), o->count, label_seconds(o->longest_ns),
-				label_seconds(o->longest_at_ns - x->began_ns));
-		fputc('\n', f->out);
-	}
+	if (r->options->role == ROLE_EMIT)
+		write_times(f, "No answer for", &x->outages, x);
+	write_times(f, "Stalled for", &x->stalls, x);
 	if (dropped < 0)
 		fprintf(f->out, "  Dropped by this host:  not known\n");
 	else

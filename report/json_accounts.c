@@ -73,6 +73,19 @@ static void put_outages(struct json *j, const struct exchange *x)
 	json_end(j);
 }
 
+/* In which this host's loop did not run. */
+static void put_stalls(struct json *j, const struct exchange *x)
+{
+	const struct outages *s = &x->stalls;
+
+	json_object(j, "stalls");
+	json_count(j, "stalls", s->count);
+	json_integer(j, "total_ns", s->total_ns);
+	json_integer_if(j, "longest_ns", s->count, s->longest_ns);
+	json_integer_if(j, "longest_after_start_ns", s->count, s->longest_at_ns - x->began_ns);
+	json_end(j);
+}
+
 static void put_directions(struct json *j, const struct report *r)
 {
 	const struct directions *d = &r->exchange->directions;
@@ -154,6 +167,7 @@ void json_accounts(struct json *j, const struct report *r)
 	json_object(j, "accounts");
 	put_packets(j, r);
 	put_stamps(j, r);
+	put_stalls(j, x);
 	if (r->options->role == ROLE_EMIT) {
 		put_outages(j, x);
 		put_directions(j, r);

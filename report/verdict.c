@@ -382,6 +382,8 @@ static const struct reason table[] = {
 	  "its caches are cold after it: pin it with taskset" },
 	{ "the measuring thread had to wait for its CPU", VERDICT_DOUBTFUL, 1, verdict_look_waited,
 	  "throttled (real-time limit, cgroup) or pushed aside; limit in % of the run, at least 10 ms" },
+	{ "the measuring thread was stopped", VERDICT_DOUBTFUL, 1, verdict_look_stalled,
+	  "it did not run, and did not wait for its CPU: a signal, a debugger, a frozen cgroup, or the hypervisor; limit in % of the run, at least 10 ms" },
 	{ "the CPU was throttled by heat", VERDICT_DOUBTFUL, 0, verdict_look_heat,
 	  "it ran slower for a while" },
 	{ "the CPU's frequency changed", VERDICT_DOUBTFUL, 5, verdict_look_frequency,

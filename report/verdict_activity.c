@@ -203,6 +203,25 @@ enum verdict_outcome verdict_look_waited(const struct verdict_facts *f, struct v
 	return JUDGED;
 }
 
+enum verdict_outcome verdict_look_stalled(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	const struct exchange *x = f->exchange;
+	const int64_t run_ns = x->ended_ns - x->began_ns;
+	uint64_t waited_ns = 0;
+	int64_t ns;
+
+	/* Not known: none of it. Then it may be this, and what is said of it in either case is that it did not run. */
+	add_up(f, is_wait, &waited_ns, NULL);
+	ns = x->stalls.total_ns - (int64_t)(waited_ns < INT64_MAX ? waited_ns : INT64_MAX);
+	if (ns < WAIT_LEAST_NS || run_ns <= 0)
+		return JUDGED;
+	if (ns > run_ns)
+		ns = run_ns;
+	found->number = (uint64_t)(((unsigned __int128)(uint64_t)ns * 100 + (uint64_t)run_ns - 1) / (uint64_t)run_ns);
+	verdict_say(found, "%.3f s, %.1f %% of the run", (double)ns / NS_PER_S, 100.0 * (double)ns / (double)run_ns);
+	return JUDGED;
+}
+
 enum verdict_outcome verdict_look_heat(const struct verdict_facts *f, struct verdict_finding *found)
 {
 	if (!f->activity || f->activity->cpu < 0 || is_unreadable(f, "core throttled by heat"))

@@ -87,11 +87,11 @@ static int add_stamps(struct outcome *o, const struct tree *stamps, const char *
 	return error ? error : add_counter(&o->channel.error_other, tree_member(stamps, "other"), path, "other");
 }
 
-static int add_outages(struct outcome *o, const struct tree *t, const char *path)
+/* name: of the member that counts them. */
+static int add_outages(struct outages *to, const struct tree *t, const char *path, const char *name)
 {
-	struct outages *to = &o->exchange.outages;
 	int64_t count = 0, longest_ns, at_ns;
-	int error = add_number(&count, tree_member(t, "outages"), path, "outages");
+	int error = add_number(&count, tree_member(t, name), path, name);
 
 	to->count += (uint64_t)count;
 	if (!error)
@@ -209,8 +209,10 @@ int run_add_accounts(struct outcome *o, const struct tree *root, const char *pat
 	error = add_packets(o, packets, path);
 	if (!error)
 		error = add_stamps(o, tree_member(accounts, "missing_stamps"), path);
+	if (!error && tree_member(accounts, "stalls")) /* files of 0.2 and older have none */
+		error = add_outages(&o->exchange.stalls, tree_member(accounts, "stalls"), path, "stalls");
 	if (!error && o->options.role == ROLE_EMIT) {
-		error = add_outages(o, tree_member(accounts, "no_answer"), path);
+		error = add_outages(&o->exchange.outages, tree_member(accounts, "no_answer"), path, "outages");
 		if (!error)
 			error = add_directions(o, tree_member(accounts, "directions"), path, first);
 		if (!error)

@@ -63,6 +63,34 @@ stopped_peer() {
 }
 stopped_peer
 
+# The same of this host: what it did not send is lost nowhere, so nothing else shows it.
+stopped_emitter() { # NAME OPTIONS
+	local total share times longest
+
+	begin "an emitter that is stopped for a second: $1" || return 0
+	start_reflector r "$K"
+	start_emitter e "$K --timeout 5000 --duration 4 $2"
+	wait_for_packets e e 20
+	send STOP e
+	sleep 1
+	send CONT e
+	finish e
+	terminate r
+	for one in '@expect_status e 0' '@expect_status r 0' '@audit e' '@audit r' 'e:Lost -eq 0' \
+		'e.out ~ ^Measurement: doubtful: .*the measuring thread was stopped \([0-9.]+ s, [0-9.]+ % of the run\)'; do
+		check "$one"
+	done
+	read -r total share times longest <<<"$(sed -n \
+		's/^  Stalled for:  \([0-9.]*\) s  (\([0-9.]*\) % of the run, \([0-9]*\) times, the longest \([0-9.]*\) s, .*/\1 \2 \3 \4/p' "$work/e.out")"
+	is_near 'the longest stall' "$longest" 0.9 5
+	is_near 'all stalls' "$total" "${longest:-0}" 6
+	is_near 'its share' "$share" 15 100
+	verdict
+}
+stopped_emitter 'one in flight' ''
+stopped_emitter 'by the clock' '--interval 2ms'
+stopped_emitter 'by the clock, asleep in between' '--interval 20ms --pacing sleep'
+
 is_told() { # NAME REGEX
 	grep -Eq -- "$2" "$work/$1.err"
 }

@@ -84,7 +84,7 @@ static void advance(int64_t ns)
 	for (int i = 0; i < EVENTS_MAX; i++)
 		if (kernel.stall[i].at_ns > before_ns && kernel.stall[i].at_ns <= kernel.now_ns)
 			kernel.now_ns += kernel.stall[i].ns;
-	if (kernel.received == kernel.requests && kernel.stamps_read == (channel.tx_stamps ? kernel.sent : 0))
+	if (kernel.received == kernel.requests && kernel.stamps_read >= (channel.tx_stamps ? kernel.sent : 0))
 		kernel.stop = 1;
 }
 
@@ -197,11 +197,18 @@ ssize_t __wrap_sendmsg(int fd, const struct msghdr *m, int flags)
 
 int __wrap_ppoll(struct pollfd *p, nfds_t n, const struct timespec *limit, const sigset_t *mask)
 {
-	(void)p;
-	(void)n;
+	const int64_t ns = limit->tv_sec * NS_PER_S + limit->tv_nsec;
+	const int64_t arrives_ns = kernel.received < kernel.requests ? kernel.arrives_ns[kernel.received] - kernel.now_ns : INT64_MAX;
+
 	(void)mask;
-	advance(limit->tv_nsec);
-	return 0;
+	if (arrives_ns >= ns || !(p->events & POLLIN)) {
+		advance(ns);
+		return 0;
+	}
+	advance(arrives_ns > 0 ? arrives_ns : 0);
+	for (nfds_t i = 0; i < n; i++)
+		p[i].revents = POLLIN;
+	return 1;
 }
 
 /* ---- A run ------------------------------------------------------------------------------------------------------- */
@@ -314,6 +321,27 @@ static void a_stall_alone_leaves_nothing_out(void **state)
 	for (int i = 1; i < EVENTS_MAX; i++)
 		stall(i, NS_PER_S + 10 * NS_PER_MS + i * 100 * NS_PER_US, 20 * NS_PER_MS);
 	assert_int_equal(left_out(), 0);
+}
+
+/* From 10 ms on; but for what was before the first answer, and while it sleeps for nothing comes. */
+static void a_stall_is_counted(void **state)
+{
+	static const int64_t stalls_ns[] = { 9 * NS_PER_MS, 11 * NS_PER_MS, 25 * NS_PER_MS };
+
+	(void)state;
+	for (enum source wire = SOURCE_USER; wire <= SOURCE_KERNEL; wire++) {
+		begin(wire, TELLS);
+		requests(40, GAP_NS);
+		kernel.arrives_ns[39] += 5 * NS_PER_S;
+		stall(0, 5 * NS_PER_MS, 100 * NS_PER_MS);
+		for (int i = 0; i < 3; i++)
+			stall(i + 1, 200 * NS_PER_MS + i * 40 * NS_PER_MS + 700, stalls_ns[i]);
+		assert_int_equal(left_out(), 0);
+		assert_int_equal(x.stalls.count, 2);
+		assert_in_range(x.stalls.total_ns, 36 * NS_PER_MS, 36 * NS_PER_MS + 200 * NS_PER_US);
+		assert_in_range(x.stalls.longest_ns, 25 * NS_PER_MS, 25 * NS_PER_MS + 100 * NS_PER_US);
+		assert_in_range(x.stalls.longest_at_ns, NS_PER_S + 280 * NS_PER_MS - 100 * NS_PER_US, NS_PER_S + 280 * NS_PER_MS + 700);
+	}
 }
 
 /* Once in the middle: what came before it is off by it. What came after it is not, but cannot be told from that. */
@@ -486,7 +514,7 @@ static int free_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_stall_alone_leaves_nothing_out),
+		cmocka_unit_test(a_stall_alone_leaves_nothing_out), cmocka_unit_test(a_stall_is_counted),
 		cmocka_unit_test(a_step_in_a_stall),
 		cmocka_unit_test(a_step_that_hides_the_wait),
 		cmocka_unit_test(a_step_that_hides_the_only_wait),

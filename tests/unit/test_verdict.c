@@ -574,6 +574,26 @@ static void waited(void **state)
 	assert_trusted();
 }
 
+/* Of 10 s, beside what it waited for its CPU. */
+static void stopped(void **state)
+{
+	(void)state;
+	exchange.stalls.total_ns = 100 * NS_PER_MS;
+	assert_trusted();
+	exchange.stalls.total_ns++;
+	assert_doubtful();
+	exchange.stalls.total_ns = 1500 * NS_PER_MS;
+	tell("measuring thread", "waited for the CPU", "ns", ACTIVITY_COUNTED, 100 * NS_PER_MS, 0, 0);
+	assert_doubtful();
+	told[0].delta = 1500 * NS_PER_MS; /* that is said by another reason */
+	verdict_reach(&verdict, &facts);
+	assert_int_equal(verdict.reasons, 1);
+	assert_string_equal(verdict.reason[0].name, "the measuring thread had to wait for its CPU");
+	facts.activity = NULL; /* not known: all of it */
+	exchange.stalls.total_ns = 20 * NS_PER_S;
+	assert_doubtful();
+}
+
 static void heat(void **state)
 {
 	(void)state;
@@ -714,6 +734,7 @@ static void all_together(void **state)
 	facts.lock_error = -EPERM;
 	facts.absent_bytes = 1;
 	exchange.outages.total_ns = 6 * NS_PER_S;
+	exchange.stalls.total_ns = 3 * NS_PER_S;
 	tell_counted("driver statistics of eth0", "tx_hwtstamp_timeouts", 1);
 	tell_counted("interface eth0", "receive drops", 100);
 	tell("CPU 3", "frequency", "kHz", ACTIVITY_CHANGED, 0, 2, 1);
@@ -874,7 +895,7 @@ int main(void)
 		cmocka_unit_test_setup(clock_unread, set_up),
 		cmocka_unit_test_setup(moved, set_up),
 		cmocka_unit_test_setup(moved_by_its_cpu, set_up),
-		cmocka_unit_test_setup(waited, set_up),
+		cmocka_unit_test_setup(waited, set_up), cmocka_unit_test_setup(stopped, set_up),
 		cmocka_unit_test_setup(heat, set_up),
 		cmocka_unit_test_setup(frequency, set_up),
 		cmocka_unit_test_setup(lock_failed, set_up),

@@ -151,6 +151,7 @@ static void a_clock_that_is_set_moves_no_slot(void **state)
 		network_run();
 		assert_int_equal(network_check_records(), 3000);
 		assert_int_equal(COUNT(lost) + COUNT(late) + counter_get(&x.pace.missed), 0);
+		assert_int_equal(x.stalls.count, 0);
 		for (unsigned i = 0; i < 3000; i++)
 			assert_in_range(sim.truth[i].t1_ns - sim.truth[0].t1_ns - (int64_t)i * slot_ns + 5000, 0, 15000);
 		network_teardown(state);
@@ -323,6 +324,8 @@ static void a_thread_without_a_cpu(void **state)
 		assert_int_equal(network_check_records(), 3000);
 		assert_int_equal(COUNT(lost) + COUNT(late) + COUNT(unstamped), 0);
 		assert_false(x.window.stamps_limited);
+		assert_int_equal(x.stalls.count, 1);
+		assert_in_range(x.stalls.total_ns, sim.stall_ns, sim.stall_ns + 100 * NS_PER_US);
 		network_teardown(state);
 	}
 }
