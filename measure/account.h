@@ -26,7 +26,8 @@ struct account {
 	/* Reflector, not answered: */
 	counter disallowed; /* not from a prefix of --allow; it was not read */
 	counter too_short; /* less than STAMP has, without --allow-short */
-	counter no_session; /* the table was full */
+	counter no_session; /* with a key: the table was full */
+	counter stateless; /* of answered: the reflector's table was full (emitter: as its replies report) */
 	counter replayed; /* with a key: it was, or may have been, answered before */
 	counter over_rate; /* beyond --rate-limit */
 	counter reordered; /* of answered, late or duplicate: came after a later one */

@@ -282,6 +282,20 @@ INLINE void read_tlvs(struct exchange *x)
 	packet_read_tlvs(x->channel->datagram, join_reply_bytes(x), x->key, &x->reply);
 }
 
+/* What the number of a reply in time shows, and what it says of requests that the reflector did not answer. */
+INLINE void note_number(struct exchange *x, struct directions *d, uint32_t sender_seq)
+{
+	const struct reply *r = &x->reply;
+
+	counter_add(&x->account.stateless, r->stateless);
+	if (r->stateless)
+		directions_stateless(d, sender_seq);
+	else
+		directions_note(d, sender_seq, r->seq, false);
+	if (r->discards_told && !r->stateless)
+		directions_discards(d, r->seq, r->discarded, r->discard_reasons);
+}
+
 void join_digest_reply(struct exchange *x)
 {
 	const struct reply *r = &x->reply;
@@ -289,7 +303,7 @@ void join_digest_reply(struct exchange *x)
 
 	x->undigested = NULL;
 	read_tlvs(x);
-	directions_note(&x->directions, r->sender_seq, r->seq, false);
+	note_number(x, &x->directions, r->sender_seq);
 	if (r->follow_up_told && r->follow_up_method != PACKET_METHOD_NONE)
 		directions_stateful(&x->directions);
 	join_or_not(x, r);
@@ -434,7 +448,7 @@ static void note_direction(struct exchange *x, const struct flight *f)
 	struct directions *d = directions_here(x);
 	const uint64_t restarts = d->restarts;
 
-	directions_note(d, x->port ? f->port_seq : x->reply.sender_seq, x->reply.seq, false);
+	note_number(x, d, x->port ? f->port_seq : x->reply.sender_seq);
 	if (d->restarts != restarts)
 		forget_replies(x, replies_here(x), f);
 }
@@ -449,6 +463,8 @@ void join_digest_of(struct exchange *x, struct flight *f)
 	note_direction(x, f);
 	note_there(x, f, r);
 	note_state(x, r);
+	if (r->stateless)
+		return;
 	replies->key[r->seq & replies->mask] = f->key;
 	if (!replies->any || (int32_t)(r->seq - replies->highest) > 0)
 		replies->highest = r->seq;
@@ -484,7 +500,8 @@ void join_again(struct exchange *x, bool again)
 	const struct reply *r = &x->reply;
 
 	read_tlvs(x);
-	note_again(x, again);
+	if (!r->stateless)
+		note_again(x, again);
 	if (x->window.most) {
 		take_follow_ups(x, r);
 		return;

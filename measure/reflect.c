@@ -8,6 +8,7 @@
 #include "wire/allow.h"
 #include "wire/lane.h"
 
+#define UNREAD_TOLD 8 /* replies of a session that report requests that nobody read */
 #define ONCE_PROBES 10 /* of one session: it is an emitter's, and not a stray packet or two */
 
 /* ---- Requests --------------------------------------------------------------------------------------------------------- */
@@ -69,8 +70,25 @@ INLINE uint8_t source_to_tell(const struct exchange *x, uint8_t wire)
 	return wire ? wire : SOURCE_USER;
 }
 
+/* Requests that nobody read may be of any session: some replies of each report it, in case one is lost. */
+INLINE uint8_t discard_reasons(const struct exchange *x, struct session *session)
+{
+	const uint32_t unread = x->channel->unread + (uint32_t)counter_get(&x->account.cut_short);
+
+	if (!session->reply_seq || session->stateless)
+		session->unread = unread;
+	if (unread != session->unread) {
+		session->unread = unread;
+		session->unread_at = session->reply_seq;
+		session->discard_reasons |= DISCARD_UNREAD;
+	} else if (session->reply_seq - session->unread_at >= UNREAD_TOLD) {
+		session->discard_reasons &= (uint8_t)~DISCARD_UNREAD;
+	}
+	return session->discard_reasons;
+}
+
 /* What the reply says. T3 is the start of sending (RFC 8762 section 4.3); so it is read last. */
-INLINE size_t make_reply(struct exchange *x, struct flight *f, const struct session *session, bool *malformed_tlv)
+INLINE size_t make_reply(struct exchange *x, struct flight *f, struct session *session, bool *malformed_tlv)
 {
 	const struct arrival *a = &x->arrival;
 	struct sample *s = &f->sample;
@@ -92,6 +110,9 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, const struct sess
 		.follow_up_ns = last->ns,
 		.follow_up_method = last->method,
 		.wire_source = source_to_tell(x, wire),
+		.discarded = session->discarded,
+		.discard_reasons = discard_reasons(x, session),
+		.stateless = session->stateless,
 	};
 
 	/* Of a stamp that is missing the program's time takes the place, on the same scale. */
@@ -209,6 +230,9 @@ INLINE struct session *admit(struct exchange *x)
 	if (!read_request(x))
 		return NULL;
 	session = session_find(x->sessions, &x->arrival.from, r->ssid, x->now_ns);
+	/* Whoever sends from many addresses must not keep others from an answer; with a key, what was replayed could not be told. */
+	if (!session && !x->key)
+		session = sessions_stateless(x->sessions, r->seq);
 	if (session && !session->requests && x->watched)
 		session->doubts = clock_doubts(x->watched);
 	if (!session)
@@ -265,10 +289,13 @@ INLINE void reflect_answer(struct exchange *x)
 
 	if (!verb_send(x, f, x->channel->datagram, bytes, &x->arrival)) {
 		counter_add(&a->unanswered, 1);
+		session->discarded++;
+		session->discard_reasons |= DISCARD_REFUSED;
 		return;
 	}
 	note_reply(x, session, f);
 	note_base(x, f, from);
+	counter_add(&a->stateless, session->stateless);
 	counter_add(&a->repeated, order == ORDER_DUPLICATE);
 	counter_add(&a->reordered, order == ORDER_REORDERED);
 	counter_add(&a->malformed_tlv, malformed_tlv);

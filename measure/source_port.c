@@ -80,6 +80,8 @@ static void add(struct directions *all, const struct directions *d)
 	all->told |= d->told;
 	all->lost_forward += d->lost_forward;
 	all->lost_backward += d->lost_backward;
+	all->discarded += d->discarded;
+	all->discard_reasons |= d->discard_reasons;
 	all->lost_unknown += d->lost_unknown;
 	all->reordered_forward += d->reordered_forward;
 	all->reordered_backward += d->reordered_backward;

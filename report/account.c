@@ -51,6 +51,7 @@ static const struct account_row packets[] = {
 	ROW("Disallowed", disallowed, REFLECTOR, "not answered: from no prefix of --allow"),
 	ROW("Too short", too_short, REFLECTOR, "not answered: less than 44 octets, without --allow-short"),
 	ROW("No session", no_session, REFLECTOR, "not answered: the table was full of senders that are active"),
+	ROW("Stateless", stateless, BOTH, "answered without a session: the reflector's table was full of senders that are active"),
 	ROW("Replayed", replayed, REFLECTOR, "not answered: authenticated requests that are old or came again"),
 	ROW("Over rate", over_rate, REFLECTOR, "not answered: beyond --rate-limit"),
 	ROW("Bad TLVs", malformed_tlv, REFLECTOR, "answered, marked as malformed"),
@@ -139,6 +140,7 @@ struct direction_row {
 static const struct direction_row direction_rows[] = {
 	DIRECTION("Lost there", lost_forward, "probes that did not reach the reflector"),
 	DIRECTION("Lost back", lost_backward, "replies that did not come back"),
+	DIRECTION("Discarded", discarded, "probes that reached the reflector and were not answered"),
 	DIRECTION("Two there", duplicate_forward, "probes that reached the reflector again"),
 	DIRECTION("Two back", duplicate_backward, "replies that came again"),
 	DIRECTION("Late there", reordered_forward, "probes that reached the reflector after later ones"),
@@ -176,19 +178,41 @@ static void write_outside(struct fold *f, const struct report *r)
 		count_row(f, "Dropped by this host", (uint64_t)dropped, "our socket had no room, or the checksum was wrong");
 }
 
+/* What this row means in this run. */
+static const char *direction_meaning(const struct direction_row *row, const struct directions *d)
+{
+	static const char *const because[] = {
+		[DISCARD_OVER_RATE] = "probes that reached the reflector: beyond its --rate-limit",
+		[DISCARD_REFUSED] = "probes that reached the reflector: its host refused to send the reply",
+		[DISCARD_OVER_RATE | DISCARD_REFUSED] =
+			"probes that reached the reflector: beyond its --rate-limit, or its host refused to send the reply",
+	};
+	const unsigned reasons = d->discard_reasons & (DISCARD_OVER_RATE | DISCARD_REFUSED);
+
+	if (row->offset == offsetof(struct directions, discarded) && reasons)
+		return because[reasons];
+	if (row->offset == offsetof(struct directions, lost_forward) && d->restarts)
+		return "probes that did not reach the reflector, or not the one that answered next";
+	return row->meaning;
+}
+
 /* On which way packets were lost, by the reflector's own numbers. */
 static void write_directions(FILE *out, const struct directions *d)
 {
+	const char *unknown = d->discard_reasons & DISCARD_UNREAD ?
+			      "unanswered, and on which way is not known: the reflector's host dropped packets before they were read" :
+			      "unanswered, and on which way is not known";
+
 	fprintf(out, "\nDirections:%s\n", d->told ? "" : " not known: the reflector shows no count of its own");
 	for (size_t i = 0; d->told && i < sizeof(direction_rows) / sizeof(direction_rows[0]); i++) {
 		const struct direction_row *row = &direction_rows[i];
 		uint64_t count = *(const uint64_t *)((const char *)d + row->offset);
 
 		if (i < 2 || count)
-			account_count(out, row->name, count, row->meaning);
+			account_count(out, row->name, count, direction_meaning(row, d));
 	}
 	if (d->lost_unknown)
-		account_count(out, "Either way", d->lost_unknown, "unanswered, and on which way is not known");
+		account_count(out, "Either way", d->lost_unknown, unknown);
 }
 
 /* What the replies told of the other host, and what they did not. */

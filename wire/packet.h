@@ -18,6 +18,13 @@ enum packet_verdict { PACKET_GOOD, PACKET_MALFORMED, PACKET_IS_REPLY, PACKET_UNV
 /* How a time was taken: RFC 8972 section 4.3, table 9. NONE: not told. */
 enum packet_method { PACKET_METHOD_NONE, PACKET_METHOD_HARDWARE, PACKET_METHOD_SOFTWARE, PACKET_METHOD_CONTROL_PLANE };
 
+/* Why a reflector that got requests did not answer them, as our own TLV reports it. */
+enum packet_discard {
+	DISCARD_OVER_RATE = 0x08, /* of this session: beyond --rate-limit */
+	DISCARD_REFUSED = 0x04, /* of this session: its host refused to send the reply */
+	DISCARD_UNREAD = 0x02, /* of whatever session, a few replies ago at most: dropped by its socket, or received without the sender's address */
+};
+
 #define FOLLOW_UPS_MAX 6 /* replies that one reply tells of by our second TLV */
 
 /* When a reply left, and how that was taken. */
@@ -83,6 +90,9 @@ struct answer {
 	int64_t t2_user_ns;
 	int64_t software_bound_ns; /* T2_SW and T3 are on the scale of T2 within this; -1: they are not on it */
 	bool clock_doubted; /* the clock of T2 was set or stood since this session began, or is not running right */
+	uint32_t discarded; /* requests of this session that were not answered, but for those that were replayed */
+	uint8_t discard_reasons; /* enum packet_discard: since the session began */
+	bool stateless; /* there is no session, for the table of senders is full; `seq` is the request's (RFC 8762 section 4) */
 	/* Our second TLV: of the last replies those of which it is known when they left, newest first. As many are told as are asked for. */
 	uint8_t follow_ups; /* at most FOLLOW_UPS_MAX */
 	const struct packet_departure *follow_up; /* so many; the caller's */
@@ -115,6 +125,10 @@ struct reply {
 	bool software_told;
 	uint8_t wire_source; /* enum source */
 	bool t2_user_known, clock_doubted;
+	bool discards_told;
+	bool stateless; /* as in struct answer, as are the next two */
+	uint16_t discarded; /* the low bits */
+	uint8_t discard_reasons;
 	bool tlv_unrecognized, tlv_malformed; /* some TLV came back with U, with M or a wrong length */
 	bool tlv_integrity; /* I set, or the HMAC TLV is wrong, or not there where it must be: no TLV was used */
 	int64_t t2_user_ns, software_bound_ns; /* as in struct answer */

@@ -62,15 +62,16 @@ static bool fits_gap(const struct directions *d, int64_t probe, int64_t reply)
 
 static void begin_segment(struct directions *d, int64_t probe, uint32_t reply_seq)
 {
-	const int64_t origin = d->restarts ? d->before.last_probe + 1 : 0;
+	const int64_t origin = d->origin;
 
+	d->begun = true;
 	d->gaps_noted = 0;
 	d->now = (struct directions_segment){ .origin = origin, .first_probe = probe, .last_probe = probe,
 					      .first_reply = reply_seq, .last_reply = reply_seq, .probes = 1,
 					      .replies = 1, .gap_reply = reply_seq };
 	/* As in close_segment(). */
 	if (reply_seq <= probe - origin)
-		d->now.lost_forward = note_gap(d, (struct directions_gap){ origin - 1, probe, -1, reply_seq });
+		d->now.lost_forward = d->now.last_gap = note_gap(d, (struct directions_gap){ origin - 1, probe, -1, reply_seq });
 	d->begins = probe;
 	d->begins_reply = reply_seq;
 	d->window.noted = 0;
@@ -98,11 +99,23 @@ static void close_segment(struct directions *d)
 		d->hidden += (uint64_t)(unseen - unanswered);
 		unseen = unanswered;
 	}
+	int64_t forward = unanswered - unseen, certain = g->lost_forward > forward ? g->lost_forward : forward;
+	const int64_t discarded = g->discarded < forward ? g->discarded : forward;
+	const int64_t unread = g->maybe_unread < forward - discarded ? g->maybe_unread : forward - discarded;
+
 	d->lost_backward += (uint64_t)unseen;
-	d->lost_forward += (uint64_t)(unanswered - unseen);
-	if (g->lost_forward < unanswered - unseen)
-		g->lost_forward = unanswered - unseen;
-	d->by_gap += (uint64_t)(g->lost_forward < unanswered ? g->lost_forward : unanswered);
+	d->discarded += (uint64_t)discarded;
+	d->lost_forward += (uint64_t)(forward - discarded - unread);
+	certain = (certain < unanswered ? certain : unanswered) - discarded - unread;
+	d->by_gap += (uint64_t)certain;
+}
+
+static void end_count(struct directions *d)
+{
+	close_segment(d);
+	d->before = d->now;
+	d->origin = d->before.last_probe + 1;
+	d->counted = true;
 }
 
 /* A probe from before the restart was answered after all, by the count before it: it is removed from the losses that it was counted
@@ -136,8 +149,10 @@ static void note_next(struct directions *d, int64_t probe, int64_t reply)
 {
 	struct directions_segment *g = &d->now;
 
+	g->last_gap = 0;
 	if (probe - g->last_probe != 1 || reply - g->gap_reply != 1)
-		g->lost_forward += note_gap(d, (struct directions_gap){ g->last_probe, probe, g->gap_reply, reply });
+		g->last_gap = note_gap(d, (struct directions_gap){ g->last_probe, probe, g->gap_reply, reply });
+	g->lost_forward += g->last_gap;
 	g->probes++;
 	g->replies++;
 	g->last_probe = probe;
@@ -177,9 +192,11 @@ void directions_note(struct directions *d, uint32_t sender_seq, uint32_t reply_s
 	bool ahead = probe > d->now.last_probe;
 
 	d->stateful |= reply_seq != sender_seq;
-	if (again && !d->answered)
-		return;
-	if (!again && d->answered++ == 0) {
+	d->answered += !again;
+	if (!d->begun) {
+		if (again)
+			return;
+		d->restarts += d->counted;
 		begin_segment(d, probe, reply_seq);
 		return;
 	}
@@ -194,8 +211,7 @@ void directions_note(struct directions *d, uint32_t sender_seq, uint32_t reply_s
 	 * behind: a restart. A number that is new and a little behind is none: both directions may have changed the
 	 * order. */
 	if (ahead && (order == ORDER_DUPLICATE || order == ORDER_OLD)) {
-		close_segment(d);
-		d->before = d->now;
+		end_count(d);
 		d->restarts++;
 		begin_segment(d, probe, reply_seq);
 	} else if (ahead && order == ORDER_NEXT && !again) {
@@ -203,6 +219,34 @@ void directions_note(struct directions *d, uint32_t sender_seq, uint32_t reply_s
 	} else {
 		note_other(d, probe, reply, order, again);
 	}
+}
+
+void directions_discards(struct directions *d, uint32_t reply_seq, uint16_t discarded, uint8_t reasons)
+{
+	struct directions_segment *g = &d->now;
+	const uint16_t more = (uint16_t)(discarded - g->discarded);
+	const int64_t rest = g->last_gap - more;
+
+	/* One that was overtaken reports what was before. */
+	if ((uint32_t)g->last_reply != reply_seq)
+		return;
+	g->discarded += more;
+	if (reasons & DISCARD_UNREAD && rest > 0)
+		g->maybe_unread += rest;
+	g->last_gap = 0;
+	d->discard_reasons |= reasons;
+}
+
+void directions_stateless(struct directions *d, uint32_t sender_seq)
+{
+	const int64_t probe = place(d->now.last_probe, sender_seq);
+
+	d->answered++;
+	if (d->begun)
+		end_count(d);
+	d->begun = false;
+	if (probe >= d->origin)
+		d->origin = probe + 1;
 }
 
 void directions_stateful(struct directions *d)
@@ -232,14 +276,14 @@ void directions_finish(struct directions *d, uint64_t sent)
 {
 	uint64_t lost = sent > d->answered ? sent - d->answered : 0;
 
-	if (d->answered)
+	if (d->begun)
 		close_segment(d);
 	d->told = can_tell(d, lost);
 	if (d->told) {
 		leave_untold(d);
 		d->duplicate_forward += d->hidden;
 	} else {
-		d->lost_forward = d->lost_backward = 0;
+		d->lost_forward = d->lost_backward = d->discarded = 0;
 		d->reordered_forward = d->reordered_backward = 0;
 		d->duplicate_forward = d->duplicate_backward = 0;
 		d->restarts = 0;
@@ -249,5 +293,7 @@ void directions_finish(struct directions *d, uint64_t sent)
 		d->lost_forward = lost;
 	if (d->lost_backward > lost - d->lost_forward)
 		d->lost_backward = lost - d->lost_forward;
-	d->lost_unknown = lost - d->lost_forward - d->lost_backward;
+	if (d->discarded > lost - d->lost_forward - d->lost_backward)
+		d->discarded = lost - d->lost_forward - d->lost_backward;
+	d->lost_unknown = lost - d->lost_forward - d->lost_backward - d->discarded;
 }

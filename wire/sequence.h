@@ -4,6 +4,7 @@
 #define WIRE_SEQUENCE_H
 
 #include "rant.h"
+#include "wire/packet.h"
 
 /* All zeros to begin with. */
 struct sequence_window {
@@ -29,6 +30,9 @@ struct directions_segment {
 	int64_t probes, replies; /* how many of these were answered, and seen */
 	int64_t gap_reply; /* to last_probe, and on by one for each that came again since: the next gap is behind it */
 	int64_t lost_forward; /* certain, gap by gap */
+	int64_t last_gap; /* the same, of the gap before last_probe */
+	uint32_t discarded; /* requests that the reflector got and did not answer, as it reports */
+	int64_t maybe_unread; /* of lost_forward: the reflector may have got them */
 };
 
 /* Between two neighbours that were answered: probes and replies that are missing, both without the ends. */
@@ -41,7 +45,7 @@ struct directions_gap {
 /*
  * The emitter's view of what got lost, and on which way, from the numbers that a stateful reflector gives its replies
  * (RFC 8762 section 4: its own count per session, from 0). All zeros to begin with; results are there after
- * directions_finish(). Always: lost_forward + lost_backward + lost_unknown = probes sent - probes answered.
+ * directions_finish(). Always: lost_forward + lost_backward + discarded + lost_unknown = probes sent - probes answered.
  *
  * A gap is what is missing between two neighbouring answered probes: P probes, and Q numbers between those of their
  * replies. If no request came twice, Q probes lost their reply and P - Q did not arrive. But a request that came twice
@@ -62,6 +66,8 @@ struct directions_gap {
 struct directions {
 	bool told; /* the reflector counts its own replies. If not, all loss is unknown and the rest is 0 */
 	uint64_t lost_forward, lost_backward; /* probes that did not arrive, or whose reply did not */
+	uint64_t discarded; /* probes that the reflector got and did not answer, as it reports: it says why in discard_reasons */
+	uint8_t discard_reasons; /* enum packet_discard; DISCARD_UNREAD: such ones are in lost_unknown */
 	uint64_t lost_unknown; /* after the last answer, and what a second reply may explain */
 	uint64_t reordered_forward, reordered_backward; /* replies */
 	uint64_t duplicate_forward; /* second replies to a request, also such as were lost */
@@ -72,6 +78,8 @@ struct directions {
 	bool stateful; /* proven */
 	bool overtaken; /* a request was by a later one, or may have been: its reply is in no gap that is remembered */
 	uint64_t answered; /* probes */
+	bool begun, counted; /* there is a segment; there was one before */
+	int64_t origin; /* the first probe that a new count can have answered */
 	uint64_t hidden; /* replies that are missing beyond the probes that are */
 	uint64_t by_gap; /* lost_forward, if nothing was overtaken */
 	struct sequence_window window; /* of the replies, since the last restart */
@@ -85,6 +93,17 @@ struct directions {
 /* To be called for every good reply of the session: in time, late or a duplicate. again: the probe that it names was
  * answered before. */
 void directions_note(struct directions *d, uint32_t sender_seq, uint32_t reply_seq, bool again);
+
+/*
+ * To be called after directions_note() for a reply that reports them: `discarded` requests of the session until then (the low bits of
+ * the count) that the reflector got and did not answer, and why (enum packet_discard). A discarded request takes no number, so it is in
+ * its gap like one that did not arrive.
+ */
+void directions_discards(struct directions *d, uint32_t reply_seq, uint16_t discarded, uint8_t reasons);
+
+/* To be called instead of directions_note() for a reply of a reflector that has no session for this sender, as it reports: its number is
+ * the probe's, and shows nothing. What was lost meanwhile is unknown. */
+void directions_stateless(struct directions *d, uint32_t sender_seq);
 
 /* To be called when something else proves that the reflector counts by itself: a follow-up (RFC 8972 section 4.7). */
 void directions_stateful(struct directions *d);

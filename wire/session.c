@@ -127,6 +127,14 @@ struct session *session_find(struct sessions *s, const union address *peer, uint
 	return open_session(s, &sender, head, now_ns);
 }
 
+struct session *sessions_stateless(struct sessions *s, uint32_t seq)
+{
+	struct session *e = &s->session[SESSIONS_MAX];
+
+	*e = (struct session){ .stateless = true, .reply_seq = seq, .due_ns = e->due_ns };
+	return e;
+}
+
 bool session_replayed(struct session *s, uint32_t seq, int64_t t1_ns)
 {
 	struct sequence_window look = s->numbers;
@@ -158,6 +166,8 @@ bool session_over_rate(const struct sessions *sessions, struct session *s, int64
 		return false;
 	if (s->due_ns - now_ns > SESSION_AHEAD_NS) {
 		s->requests++;
+		s->discarded++;
+		s->discard_reasons |= DISCARD_OVER_RATE;
 		return true;
 	}
 	s->due_ns = (s->due_ns > now_ns ? s->due_ns : now_ns) + sessions->interval_ns;

@@ -33,11 +33,15 @@ struct session {
 	uint32_t reply_seq; /* of the next reply */
 	struct sequence_window numbers; /* of the requests, since it began again */
 	uint64_t requests; /* but for those that were replayed */
+	uint32_t discarded; /* of them, not answered */
+	uint8_t discard_reasons; /* enum packet_discard */
+	uint32_t unread, unread_at; /* channel.unread and more, as last seen; and at which reply it had changed */
 	int64_t used_ns; /* when it was last looked for */
 	int64_t counted_ns; /* reflector: when the number of its requests was last a multiple of LANE_REQUESTS */
 	int64_t due_ns; /* with a rate limit: when its next request would be due, if they came evenly */
 	int64_t t1_ns, first_t1_ns; /* with a key: the newest T1, and that at which its numbers began */
 	uint32_t doubts; /* clock_doubts() at its first request */
+	bool stateless; /* sessions_stateless() */
 	bool has_response; /* a response of it was recorded: the last one, to the request of this number, took so long */
 	uint32_t response_seq;
 	int64_t response_ns;
@@ -45,7 +49,7 @@ struct session {
 };
 
 struct sessions {
-	struct session session[SESSIONS_MAX];
+	struct session session[SESSIONS_MAX + 1]; /* the last one: sessions_stateless() */
 	uint16_t slot[SESSION_SLOTS];
 	uint16_t newest, oldest;
 	uint32_t used, limit; /* at most SESSIONS_MAX */
@@ -65,6 +69,12 @@ void sessions_init(struct sessions *s, uint32_t limit, int64_t rate_limit, const
 struct session *session_find(struct sessions *s, const union address *peer, uint16_t ssid, int64_t now_ns);
 
 /*
+ * In place of a session, where session_find() had none: for the answer to one request of this number, and until the next call. Nothing is
+ * known of other requests of its sender, and the rate limit is one for all of them.
+ */
+struct session *sessions_stateless(struct sessions *s, uint32_t seq);
+
+/*
  * For a request that was authenticated: was it, or may it have been, answered before? It was not when its T1 is newer
  * than all before it. Else its number must be ahead with a T1 as new, as a coarse clock makes it, or one of the 64 up
  * to the highest and not seen yet, with a T1 that is not older than where these numbers began. A number that is not
@@ -72,7 +82,7 @@ struct session *session_find(struct sessions *s, const union address *peer, uint
  */
 bool session_replayed(struct session *s, uint32_t seq, int64_t t1_ns);
 
-/* Is this request beyond the rate limit? If so it is counted in `requests` and nothing else. */
+/* Is this request beyond the rate limit? If so it is counted in `requests` and in `discarded`. */
 bool session_over_rate(const struct sessions *sessions, struct session *s, int64_t now_ns);
 
 /* Notes the sequence number of a request as sequence_note() does. But what is ORDER_OLD there is a sender that began

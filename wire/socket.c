@@ -229,6 +229,8 @@ static int set_options(const struct transport *t, int fd, const struct options *
 		{ t->ip_level, t->want_pktinfo, 1, reflect && listens && t->want_pktinfo, "IP_PKTINFO", cure },
 		/* What ptp4l has joined comes to it; unasked, to all who have the port. */
 		{ t->ip_level, t->want_multicast, 0, t->one_port && t->want_multicast, "IP_MULTICAST_ALL", cure },
+		/* How many it has dropped comes with a datagram, once it has dropped any (sock_recv_drops() in include/net/sock.h). */
+		{ SOL_SOCKET, SO_RXQ_OVFL, 1, o->role == ROLE_REFLECT, "SO_RXQ_OVFL", cure },
 		/* Of what routers say on the way to any host. It comes by the error queue, which nobody reads without stamps. */
 		{ t->ip_level, t->recverr_type, 1, t->echoes && o->stamp != SOURCE_USER, "IP_RECVERR", cure },
 	};

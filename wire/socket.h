@@ -41,6 +41,7 @@ struct lane {
 	uint32_t last_key, ids_ahead; /* and the caller's number of the last one, and what its id was ahead of that */
 	int tos; /* of the socket, where the channel keeps its priority; -1: it is to be set */
 	uint32_t drops_before; /* by the kernel, when the run began */
+	uint32_t drops_told; /* by the last datagram of a reflector's (SO_RXQ_OVFL) */
 	/* The last reading of the clock (CLOCK_MONOTONIC) before it was seen empty; how many datagrams it has had, in all and when the
 	 * system's clock was last seen to be set. */
 	int64_t empty_ns;
@@ -80,6 +81,7 @@ struct channel {
 	int tos; /* of a reply that has no class to go out in */
 	int receive_buffer_bytes; /* granted */
 	int64_t dropped; /* by socket_note_drops(); -1: not known */
+	uint32_t unread; /* reflector: datagrams that the kernel dropped, as far as later ones told */
 	counter error_other; /* entries of the error queue that are no transmit stamp of the kind asked for */
 	counter control_truncated;
 	struct envelope envelope; /* of a transport that has one: PTP */

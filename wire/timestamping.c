@@ -294,6 +294,16 @@ static bool open_envelope(struct channel *c, struct arrival *a, size_t bytes)
 	return true;
 }
 
+/* What this socket has dropped since it is open. */
+static void note_drops(struct channel *c, const struct cmsghdr *m)
+{
+	uint32_t drops;
+
+	memcpy(&drops, CMSG_DATA(m), sizeof(drops));
+	c->unread += drops - c->at->drops_told;
+	c->at->drops_told = drops;
+}
+
 /* Most receives find nothing: for these no registers are to be saved that only this needs. As stamp_receive(). */
 __attribute__((noinline))
 static int read_arrival(struct channel *c, struct msghdr *m, size_t bytes, struct arrival *a)
@@ -326,6 +336,8 @@ static int read_arrival(struct channel *c, struct msghdr *m, size_t bytes, struc
 			read_packet_info(h, t->pktinfo_bytes, a);
 		} else if (is_message(h, t->ip_level, t->tos_type, t->tos_bytes)) {
 			a->tos = read_tos(h, t->tos_bytes);
+		} else if (is_message(h, SOL_SOCKET, SO_RXQ_OVFL, sizeof(uint32_t))) {
+			note_drops(c, h);
 		}
 	}
 	return 1;

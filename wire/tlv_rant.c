@@ -9,6 +9,9 @@
 /* Flags, beside TLV_RANT_T2_USER. */
 #define RANT_ON_SCALE 0x40 /* T2_SW and T3 are on the scale of T2, within the bound */
 #define RANT_CLOCK_DOUBTED 0x20 /* the clock of T2 was set or stood in this session, or does not run right */
+#define RANT_DISCARDS 0x10 /* the reply has the count of discarded requests, and why */
+#define RANT_STATELESS 0x01
+#define RANT_DISCARD_REASONS (DISCARD_OVER_RATE | DISCARD_REFUSED | DISCARD_UNREAD)
 #define RANT_NO_BOUND UINT32_MAX
 
 /* ---- Type 240: what took the stamps, and in which state ----------------------------------------------------------- */
@@ -19,7 +22,7 @@ void tlv_rant_ask(uint8_t *value, const struct packet_plan *plan)
 	value[4] = plan->t2_user ? TLV_RANT_T2_USER : 0;
 }
 
-/* docs/protocol.md: magic, flags, source of T2 and of the follow-up, 2 of zero, bound, T2_SW. */
+/* docs/protocol.md: magic, flags, source of T2 and of the follow-up, count of discarded requests, bound, T2_SW. */
 bool tlv_rant_answer(uint8_t *value, const struct tlv_answering *with)
 {
 	const struct answer *a = with->a;
@@ -27,8 +30,10 @@ bool tlv_rant_answer(uint8_t *value, const struct tlv_answering *with)
 
 	memset(value + TLV_RANT_MAGIC_BYTES, 0, TLV_RANT_BYTES - TLV_RANT_MAGIC_BYTES);
 	value[4] = (uint8_t)((a->t2_user_known ? TLV_RANT_T2_USER : 0) | (on_scale ? RANT_ON_SCALE : 0) |
-			     (a->clock_doubted ? RANT_CLOCK_DOUBTED : 0));
+			     (a->clock_doubted ? RANT_CLOCK_DOUBTED : 0) | RANT_DISCARDS | a->discard_reasons |
+			     (a->stateless ? RANT_STATELESS : 0));
 	value[5] = a->wire_source;
+	put16(value + 6, (uint16_t)a->discarded);
 	if (on_scale)
 		put32(value + 8, a->software_bound_ns < RANT_NO_BOUND ? (uint32_t)a->software_bound_ns : RANT_NO_BOUND);
 	if (a->t2_user_known)
@@ -48,6 +53,10 @@ void tlv_rant_read(const uint8_t *value, bool ptp, struct reply *r)
 	r->wire_source = value[5] <= SOURCE_HARDWARE ? value[5] : SOURCE_NONE;
 	r->t2_user_known = value[4] & TLV_RANT_T2_USER;
 	r->clock_doubted = value[4] & RANT_CLOCK_DOUBTED;
+	r->stateless = value[4] & RANT_STATELESS;
+	r->discards_told = value[4] & RANT_DISCARDS;
+	r->discarded = get16(value + 6);
+	r->discard_reasons = r->discards_told ? value[4] & RANT_DISCARD_REASONS : 0;
 	r->t2_user_ns = r->t2_user_known ? get_ns(value + 12, ptp) : 0;
 	/* The largest number stands for all that are larger, and so bounds nothing. */
 	r->software_bound_ns = value[4] & RANT_ON_SCALE && bound_ns != RANT_NO_BOUND ? (int64_t)bound_ns : -1;

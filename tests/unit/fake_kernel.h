@@ -242,6 +242,7 @@ struct fake {
 	enum source wire;
 	bool tx_stamps, id_by_message, bare, loopback, check_steps, check_set;
 	unsigned peers;
+	unsigned stateful; /* so many of them have a session, the others get an answer without one; 0: all */
 	uint32_t packets; /* how many requests the peers make */
 	int64_t gap_ns; /* of a peer that waits for replies: from reply to next request; 0: 3 us */
 	int64_t open_loop_ns; /* the peers do not wait for replies: time between requests */

@@ -538,6 +538,7 @@ static struct answer random_answer(void)
 		.follow_up_method = (uint8_t)util_below(4),
 		.wire_source = (uint8_t)util_below(4), .t2_user_known = util_below(2), .t2_user_ns = random_time_ns(),
 		.software_bound_ns = util_below(2) ? -1 : (int64_t)util_below(UINT32_MAX),
+		.discarded = (uint32_t)util_random(), .discard_reasons = (uint8_t)util_below(8) << 1, .stateless = util_below(2),
 		.follow_ups = (uint8_t)util_below(FOLLOW_UPS_MAX + 1), .follow_up = departures,
 	};
 }
@@ -558,9 +559,11 @@ static void check_told(const struct packet_plan *plan, const struct answer *a, c
 		assert_int_equal(r->ecn, a->tos & 3);
 		assert_int_equal(r->reverse_dscp_refused, plan->dscp != a->tos >> 2);
 	}
-	/* What says nothing at all is as it was asked. */
-	assert_int_equal(r->software_told,
-			 plan->software && (a->software_bound_ns >= 0 || a->wire_source || a->t2_user_known || a->clock_doubted));
+	assert_int_equal(r->software_told, plan->software);
+	assert_int_equal(r->discards_told, plan->software);
+	assert_int_equal(r->discarded, plan->software ? (uint16_t)a->discarded : 0);
+	assert_int_equal(r->discard_reasons, plan->software ? a->discard_reasons : 0);
+	assert_int_equal(r->stateless, plan->software && a->stateless);
 	assert_int_equal(r->wire_source, plan->software ? a->wire_source : SOURCE_NONE);
 	assert_int_equal(r->t2_user_known, plan->software && a->t2_user_known);
 	assert_true(r->t2_user_ns == (r->t2_user_known ? a->t2_user_ns : 0));

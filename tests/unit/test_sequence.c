@@ -262,6 +262,97 @@ static void what_contradicts_itself_is_unknown(void **state)
 	assert_int_equal(d.lost_unknown, 1);
 }
 
+static uint32_t some(unsigned thousandths, uint32_t most)
+{
+	return util_below(1000) < thousandths ? 1 + (uint32_t)util_below(util_below(50) ? 3 : most) : 0;
+}
+
+/* What the reflector got and did not answer, as it reports: from its start on, also where it is started again, and past 65,535. */
+static void what_was_discarded_there(void **state)
+{
+	uint64_t discarded = 0, restarts = 0;
+
+	(void)state;
+	for (int run = 0; run < 300; run++) {
+		struct directions d = { 0 };
+		uint64_t forward = 0, backward = 0, dropped = 0, begun_again = 0;
+		uint32_t probe = 0, reply = 0, count = 0;
+
+		directions_stateful(&d);
+		for (unsigned i = 0; i < 200; i++) {
+			const uint32_t f = some(300, 1000), b = some(300, 1000), c = some(300, UINT16_MAX);
+
+			/* Only where the first reply shows it: one that is 64 behind. */
+			if (reply > b + 64 && util_below(50) == 0) {
+				reply = count = 0;
+				begun_again++;
+			}
+			probe += f + b + c;
+			reply += b;
+			count += c;
+			directions_note(&d, probe++, reply, false);
+			directions_discards(&d, reply++, (uint16_t)count, c ? DISCARD_OVER_RATE : 0);
+			forward += f;
+			backward += b;
+			dropped += c;
+		}
+		directions_finish(&d, probe + 5);
+		assert_int_equal(d.lost_forward, forward);
+		assert_int_equal(d.lost_backward, backward);
+		assert_int_equal(d.discarded, dropped);
+		assert_int_equal(d.lost_unknown, 5);
+		assert_int_equal(d.restarts, begun_again);
+		assert_int_equal(d.discard_reasons, dropped ? DISCARD_OVER_RATE : 0);
+		discarded += dropped;
+		restarts += begun_again;
+	}
+	assert_true(discarded > 10 * UINT16_MAX && restarts > 100);
+}
+
+/* What nobody there read may be any of those that are missing in this gap, and in no other. */
+static void what_was_not_read_there(void **state)
+{
+	struct directions d = { 0 };
+
+	(void)state;
+	directions_note(&d, 2, 0, false);
+	directions_discards(&d, 0, 0, 0);
+	directions_note(&d, 6, 2, false); /* two of the three did not arrive, or were not read; one was discarded */
+	directions_discards(&d, 2, 1, DISCARD_UNREAD | DISCARD_REFUSED);
+	directions_note(&d, 9, 3, false);
+	directions_discards(&d, 3, 1, DISCARD_REFUSED);
+	directions_note(&d, 8, 1, false); /* overtaken: it reports less */
+	directions_discards(&d, 1, 0, 0);
+	directions_finish(&d, 10);
+	assert_int_equal(d.discarded, 1);
+	assert_int_equal(d.lost_unknown, 1);
+	assert_int_equal(d.lost_forward, 4);
+	assert_int_equal(d.lost_backward, 0);
+	assert_int_equal(d.discard_reasons, DISCARD_UNREAD | DISCARD_REFUSED);
+}
+
+/* Answers without a session name no number of their own: what is lost meanwhile is unknown. */
+static void answers_without_a_session(void **state)
+{
+	struct directions d = { 0 };
+
+	(void)state;
+	directions_stateless(&d, 0);
+	directions_stateless(&d, 3);
+	directions_note(&d, 5, 0, false); /* 4 did not arrive */
+	directions_note(&d, 7, 2, false);
+	directions_stateless(&d, 20);
+	directions_note(&d, 22, 0, false);
+	directions_note(&d, 23, 1, false);
+	directions_finish(&d, 24);
+	assert_true(d.told);
+	assert_int_equal(d.answered, 7);
+	assert_int_equal(d.lost_forward, 2);
+	assert_int_equal(d.lost_backward, 1);
+	assert_int_equal(d.lost_unknown, 14);
+	assert_int_equal(d.restarts, 1);
+}
+
 /* ---- Directions: a network that knows what it does --------------------------------------------------------------- */
 
 enum { DIRTY_MAX = 4000, DELAY_MAX = 3000, PROBES = DIRTY_MAX + 2 * DELAY_MAX + 1 };
@@ -723,7 +814,8 @@ int main(void)
 		cmocka_unit_test(moved_by_63_it_knows_the_last_and_by_64_none),
 		cmocka_unit_test(random_numbers_against_a_model),
 		cmocka_unit_test(losses_told_by_hand),
-		cmocka_unit_test(what_is_too_old_goes_by_its_probe),
+		cmocka_unit_test(what_is_too_old_goes_by_its_probe), cmocka_unit_test(what_was_discarded_there),
+		cmocka_unit_test(what_was_not_read_there), cmocka_unit_test(answers_without_a_session),
 		cmocka_unit_test(what_contradicts_itself_is_unknown),
 		cmocka_unit_test(losses_are_exact_without_disorder),
 		cmocka_unit_test(losses_are_exact_in_any_order),

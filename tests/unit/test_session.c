@@ -295,6 +295,8 @@ static void no_more_than_the_rate(void **state)
 					    answered[to] - answered[from] + SESSION_AHEAD_NS + NS_PER_S / rates[i]);
 		assert_true(refused > 500);
 		assert_int_equal(s->requests, refused);
+		assert_int_equal(s->discarded, refused);
+		assert_int_equal(s->discard_reasons, DISCARD_OVER_RATE);
 	}
 }
 
@@ -659,6 +661,29 @@ static void what_is_a_replay(void **state)
 	assert_false(answered(&s, 1, 2010));
 }
 
+/* Where the table is full. */
+static void without_a_session(void **state)
+{
+	struct session *s = sessions_stateless(&table, 77);
+
+	(void)state;
+	assert_true(s->stateless);
+	assert_int_equal(s->reply_seq, 77);
+	assert_int_equal(session_note(s, 77), ORDER_NEXT);
+	session_note_reply(s, 5, PACKET_METHOD_SOFTWARE, 1000);
+	s = sessions_stateless(&table, 78);
+	assert_int_equal(s->reply_seq, 78);
+	assert_int_equal(session_last_reply(s)->method, PACKET_METHOD_NONE);
+	assert_int_equal(session_note(s, 78), ORDER_NEXT);
+	assert_null(find_ipv4(1, 1, 1) == s ? s : NULL);
+	/* Many senders together have the rate of one. */
+	make_table(SESSIONS_MAX, 10);
+	for (uint32_t n = 0, refused = 0; n < 1000; n++) {
+		refused += session_over_rate(&table, sessions_stateless(&table, n), now_ns);
+		assert_true(n < 999 || refused >= 990);
+	}
+}
+
 /* Nothing is answered twice, and all of a sender is, whatever is recorded and comes again: runs that begin again anywhere,
  * the numbers going round among them, and a network that loses and reorders a little. */
 static void nothing_is_answered_twice(void **state)
@@ -845,6 +870,7 @@ int main(void)
 		cmocka_unit_test(a_sender_begins_again),
 		cmocka_unit_test(random_numbers_against_a_model),
 		cmocka_unit_test(what_is_a_replay),
+		cmocka_unit_test_setup(without_a_session, fresh_table),
 		cmocka_unit_test(nothing_is_answered_twice),
 		cmocka_unit_test(what_the_network_reorders_is_answered),
 		cmocka_unit_test(departures_come_late),

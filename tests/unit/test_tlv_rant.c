@@ -37,6 +37,17 @@ static void bound_too_large(struct answer *a)
 	a->software_bound_ns = 5 * NS_PER_S;
 }
 
+static void some_discarded(struct answer *a)
+{
+	a->discarded = 0x123abcd;
+	a->discard_reasons = DISCARD_OVER_RATE | DISCARD_REFUSED | DISCARD_UNREAD;
+}
+
+static void no_session(struct answer *a)
+{
+	a->stateless = true;
+}
+
 static void no_departures(struct answer *a)
 {
 	a->follow_ups = 0;
@@ -46,7 +57,7 @@ static void no_departures(struct answer *a)
 #define ENTRY_7 "00000007 01000000 e8fe6f801f9add37"
 #define ENTRY_5 "00000005 02000000 e8fe6f801f9a8954"
 #define ANSWERED_FOLLOW_UPS "00f10034 52414e54" ENTRY_7 ENTRY_5 ENTRY_0
-#define ANSWERED_RANT "00f00014 52414e54 c0 03 0000 11223344 e8fe6f801f9add37"
+#define ANSWERED_RANT "00f00014 52414e54 d0 03 0000 11223344 e8fe6f801f9add37"
 
 static const struct tlv_row rows[] = {
 	/* Our own. */
@@ -54,19 +65,23 @@ static const struct tlv_row rows[] = {
 	{ .name = "ours, content is ignored", .request = "80f00014 52414e54 a1a2a3a4a5a6a7a8a9aaabacadaeafa0",
 	  .reply = ANSWERED_RANT },
 	{ .name = "ours in PTP format", .request = ASK_SOFTWARE,
-	  .reply = "00f00014 52414e54 c0 03 0000 11223344 6553f100075bcd15", .ptp = true },
+	  .reply = "00f00014 52414e54 d0 03 0000 11223344 6553f100075bcd15", .ptp = true },
 	{ .name = "ours, T2 of user space not known", .request = ASK_SOFTWARE,
-	  .reply = "00f00014 52414e54 40 03 0000 11223344 0000000000000000", .adjust = t2_user_unknown },
+	  .reply = "00f00014 52414e54 50 03 0000 11223344 0000000000000000", .adjust = t2_user_unknown },
 	{ .name = "ours, not on the scale", .request = ASK_SOFTWARE,
-	  .reply = "00f00014 52414e54 80 03 0000 00000000 e8fe6f801f9add37", .adjust = not_on_scale },
+	  .reply = "00f00014 52414e54 90 03 0000 00000000 e8fe6f801f9add37", .adjust = not_on_scale },
 	{ .name = "ours, the clock in doubt", .request = ASK_SOFTWARE,
-	  .reply = "00f00014 52414e54 e0 03 0000 11223344 e8fe6f801f9add37", .adjust = clock_in_doubt },
+	  .reply = "00f00014 52414e54 f0 03 0000 11223344 e8fe6f801f9add37", .adjust = clock_in_doubt },
 	{ .name = "ours, bound 0", .request = ASK_SOFTWARE,
-	  .reply = "00f00014 52414e54 c0 03 0000 00000000 e8fe6f801f9add37", .adjust = bound_0 },
+	  .reply = "00f00014 52414e54 d0 03 0000 00000000 e8fe6f801f9add37", .adjust = bound_0 },
 	{ .name = "ours, largest bound", .request = ASK_SOFTWARE,
-	  .reply = "00f00014 52414e54 c0 03 0000 fffffffe e8fe6f801f9add37", .adjust = bound_largest },
+	  .reply = "00f00014 52414e54 d0 03 0000 fffffffe e8fe6f801f9add37", .adjust = bound_largest },
 	{ .name = "ours, bound past the largest", .request = ASK_SOFTWARE,
-	  .reply = "00f00014 52414e54 c0 03 0000 ffffffff e8fe6f801f9add37", .adjust = bound_too_large },
+	  .reply = "00f00014 52414e54 d0 03 0000 ffffffff e8fe6f801f9add37", .adjust = bound_too_large },
+	{ .name = "ours, of a session with requests that were not answered", .request = ASK_SOFTWARE,
+	  .reply = "00f00014 52414e54 de 03 abcd 11223344 e8fe6f801f9add37", .adjust = some_discarded },
+	{ .name = "ours, without a session", .request = ASK_SOFTWARE,
+	  .reply = "00f00014 52414e54 d1 03 0000 11223344 e8fe6f801f9add37", .adjust = no_session },
 	{ .name = "ours, 1 too short", .request = "80f00013 52414e54 000000000000000000000000000000",
 	  .reply = "40f00013 52414e54 000000000000000000000000000000", .malformed = true },
 	{ .name = "ours, 1 too long", .request = "80f00015 52414e54 0000000000000000000000000000000000",
@@ -141,10 +156,16 @@ static void our_own_is_read(void **state)
 	assert_int_equal(r.wire_source, SOURCE_NONE);
 	assert_true(r.software_bound_ns == -1);
 	/* The largest number stands for all that do not fit, and bounds nothing. */
-	r = read_with("00f00014 52414e54 c0 03 0000 ffffffff e8fe6f801f9add37");
+	r = read_with("00f00014 52414e54 d0 03 0000 ffffffff e8fe6f801f9add37");
 	assert_true(r.software_bound_ns == -1);
-	r = read_with("00f00014 52414e54 c0 03 0000 fffffffe e8fe6f801f9add37");
+	r = read_with("00f00014 52414e54 d0 03 0000 fffffffe e8fe6f801f9add37");
 	assert_true(r.software_bound_ns == UINT32_MAX - 1LL);
+	r = read_with("00f00014 52414e54 5f 02 abcd 00000000 0000000000000000");
+	assert_true(r.discards_told && r.stateless);
+	assert_int_equal(r.discarded, 0xabcd);
+	assert_int_equal(r.discard_reasons, DISCARD_OVER_RATE | DISCARD_REFUSED | DISCARD_UNREAD);
+	r = read_with("00f00014 52414e54 4e 02 abcd 00000000 0000000000000000");
+	assert_false(r.discards_told || r.discard_reasons);
 	/* Asked, and sent back as if it had been understood. */
 	r = read_with("00f00014 52414e54 00 00 0000 00000000 0000000000000000");
 	assert_nothing_told(&r);
