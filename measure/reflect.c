@@ -237,7 +237,7 @@ INLINE struct session *admit(struct exchange *x)
 		session->doubts = clock_doubts(x->watched);
 	if (!session)
 		counter_add(&a->no_session, 1);
-	else if (x->key && session_replayed(session, r->seq, r->t1_ns))
+	else if (x->key && session_replayed(x->sessions, session, r->seq, r->t1_ns))
 		counter_add(&a->replayed, 1);
 	else if (session_over_rate(x->sessions, session, x->now_ns))
 		counter_add(&a->over_rate, 1);

@@ -76,7 +76,7 @@ static uint16_t evict_oldest(struct sessions *s)
 
 void sessions_init(struct sessions *s, uint32_t limit, int64_t rate_limit, const uint64_t secret[SESSION_SECRETS])
 {
-	memset(s, 0, sizeof(*s));
+	memset(s, 0, offsetof(struct sessions, newest_t1_ns));
 	memset(s->slot, 0xff, sizeof(s->slot));
 	s->newest = s->oldest = NONE;
 	s->limit = limit;
@@ -135,10 +135,15 @@ struct session *sessions_stateless(struct sessions *s, uint32_t seq)
 	return e;
 }
 
-bool session_replayed(struct session *s, uint32_t seq, int64_t t1_ns)
+bool session_replayed(struct sessions *sessions, struct session *s, uint32_t seq, int64_t t1_ns)
 {
+	int64_t *newest_ns = &sessions->newest_t1_ns[s->sender.ssid];
 	struct sequence_window look = s->numbers;
 
+	if (!s->requests && s->sender.ssid && t1_ns <= *newest_ns)
+		return true;
+	if (t1_ns > *newest_ns)
+		*newest_ns = t1_ns;
 	if (!s->requests || t1_ns > s->t1_ns) {
 		if (!s->requests || seq <= s->numbers.highest) {
 			s->numbers.noted = 0;

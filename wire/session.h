@@ -56,9 +56,10 @@ struct sessions {
 	int64_t interval_ns; /* between the requests of a session at --rate-limit, rounded up; 0: no limit */
 	uint64_t secret[SESSION_SECRETS];
 	counter opened, evicted;
+	int64_t newest_t1_ns[1 << 16]; /* with a key, by SSID: of all sessions, also forgotten ones; 0: none. The last member: see sessions_init() */
 };
 
-/* secret: random, and known to nobody. rate_limit: requests of a session in a second; 0: no limit. */
+/* newest_t1_ns[] stays as it is, zeros before the first use: without a key none of its pages is ever touched. secret: random, and known to nobody. rate_limit: requests of a session in a second; 0: no limit. */
 void sessions_init(struct sessions *s, uint32_t limit, int64_t rate_limit, const uint64_t secret[SESSION_SECRETS]);
 
 /*
@@ -79,8 +80,12 @@ struct session *sessions_stateless(struct sessions *s, uint32_t seq);
  * than all before it. Else its number must be ahead with a T1 as new, as a coarse clock makes it, or one of the 64 up
  * to the highest and not seen yet, with a T1 that is not older than where these numbers began. A number that is not
  * larger than the highest, with a newer T1, begins them again: a sender that started again, or that went round.
+ *
+ * The first request of a session must have a newer T1 than all before it with its SSID: what was recorded may come again from any
+ * address and port, which the HMAC does not cover. Senders that have no SSID (0) may be many, by clocks that differ: of them this is
+ * not asked.
  */
-bool session_replayed(struct session *s, uint32_t seq, int64_t t1_ns);
+bool session_replayed(struct sessions *sessions, struct session *s, uint32_t seq, int64_t t1_ns);
 
 /* Is this request beyond the rate limit? If so it is counted in `requests` and in `discarded`. */
 bool session_over_rate(const struct sessions *sessions, struct session *s, int64_t now_ns);

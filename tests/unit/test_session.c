@@ -15,7 +15,8 @@ static void make_table(uint32_t limit, int64_t rate_limit)
 	uint64_t secret[SESSION_SECRETS];
 
 	util_random_bytes(secret, sizeof(secret));
-	memset(&table, 0xa5, sizeof(table)); /* the caller's memory need not be zeroed */
+	memset(&table, 0xa5, offsetof(struct sessions, newest_t1_ns)); /* the caller's memory need not be zeroed but for these */
+	memset(table.newest_t1_ns, 0, sizeof(table.newest_t1_ns));
 	sessions_init(&table, limit, rate_limit, secret);
 	now_ns = 1000 * NS_PER_S;
 }
@@ -620,7 +621,7 @@ static void random_numbers_against_a_model(void **state)
 /* As the loop has it. */
 static bool answered(struct session *s, uint32_t seq, int64_t t1_ns)
 {
-	if (session_replayed(s, seq, t1_ns))
+	if (session_replayed(&table, s, seq, t1_ns))
 		return false;
 	session_note(s, seq);
 	return true;
@@ -659,6 +660,34 @@ static void what_is_a_replay(void **state)
 	assert_true(answered(&s, 1, 3000));
 	assert_false(answered(&s, 2, 2020));
 	assert_false(answered(&s, 1, 2010));
+}
+
+/* An HMAC does not cover where a request comes from: nothing that was answered is answered again by another session. */
+static void what_comes_from_another_port_is_a_replay(void **state)
+{
+	(void)state;
+	assert_true(answered(find_ipv4(1, 1, 7), 100, 1000));
+	assert_true(answered(find_ipv4(1, 1, 7), 101, 1010));
+	for (uint16_t port = 2; port < 42; port++) {
+		assert_false(answered(find_ipv4(1, port, 7), 100, 1000));
+		assert_false(answered(find_ipv4(1, port, 7), 101, 1010));
+		assert_false(answered(find_ipv4(port, 1, 7), 101, 1010));
+	}
+	/* Its next one is nobody else's either, and it may move, or send from several ports. */
+	assert_true(answered(find_ipv4(1, 50, 7), 102, 1020));
+	assert_true(answered(find_ipv4(1, 1, 7), 103, 1030));
+	assert_false(answered(find_ipv4(1, 51, 7), 103, 1030));
+	/* Others have their own clocks, and those without an SSID are not one sender. */
+	assert_true(answered(find_ipv4(1, 1, 8), 5, 10));
+	assert_true(answered(find_ipv4(1, 1, 0), 0, 500));
+	assert_true(answered(find_ipv4(2, 1, 0), 0, 400));
+	/* Also when its session is forgotten. */
+	for (uint32_t host = 100; host < 100 + SESSIONS_MAX; host++) {
+		now_ns += SESSION_IDLE_NS;
+		find_ipv4(host, 1, 9);
+	}
+	assert_false(answered(find_ipv4(1, 1, 7), 103, 1030));
+	assert_true(answered(find_ipv4(1, 1, 7), 104, 1040));
 }
 
 /* Where the table is full. */
@@ -870,6 +899,7 @@ int main(void)
 		cmocka_unit_test(a_sender_begins_again),
 		cmocka_unit_test(random_numbers_against_a_model),
 		cmocka_unit_test(what_is_a_replay),
+		cmocka_unit_test_setup(what_comes_from_another_port_is_a_replay, fresh_table),
 		cmocka_unit_test_setup(without_a_session, fresh_table),
 		cmocka_unit_test(nothing_is_answered_twice),
 		cmocka_unit_test(what_the_network_reorders_is_answered),
