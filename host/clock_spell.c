@@ -16,6 +16,7 @@
 
 #define STANDSTILL_NS NS_PER_MS
 #define STOPPED_PPB (-1e9)
+#define FASTEST_PPB 2e9 /* no clock is off by more: it is set again and again */
 #define ALIKE_SHARE 64 /* two readings tell of one rate if it differs by no more than this part of it, and their bounds */
 
 static struct clock_spell *current(struct clock_watch *c)
@@ -258,7 +259,7 @@ static bool is_one_rate(const struct clock_dial *dial, const struct clock_rate *
 	double apart_ppb = a->ppb > b->ppb ? a->ppb - b->ppb : b->ppb - a->ppb;
 	double bound_ppb = a->bound_ppb + b->bound_ppb, size_ppb = b->ppb < 0 ? -b->ppb : b->ppb;
 
-	return clock_rate_is_wrong(dial, a) && clock_rate_is_wrong(dial, b) &&
+	return clock_rate_is_wrong(dial, a) && clock_rate_is_wrong(dial, b) && size_ppb <= FASTEST_PPB &&
 	       apart_ppb <= bound_ppb + size_ppb / ALIKE_SHARE && bound_ppb <= size_ppb / 2;
 }
 

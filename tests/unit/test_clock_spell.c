@@ -283,6 +283,24 @@ static void steps_are_no_rate(void **state)
 	}
 }
 
+/* Even when they come as evenly as readings do, where they are larger than any rate. */
+static void large_steps_are_no_rate(void **state)
+{
+	for (int forward = 0; forward < 2; forward++) {
+		made_clocks(state);
+		begin_run();
+		run_for(S, true);
+		for (int n = 0; n < 20; n++) {
+			pass(S / 10);
+			step(PHC, forward ? 3 * S / 2 : -3 * S / 2);
+			measure();
+		}
+		run_for(S, false);
+		assert_int_equal(counter_get(&nic->steps), 20);
+		assert_int_equal(c.spells_kept, 0);
+	}
+}
+
 /* ---- Standing ------------------------------------------------------------------------------------------------------ */
 
 static void stop_now(void)
@@ -498,7 +516,7 @@ int main(void)
 		MADE_TEST(a_dial_turned_too_far),
 		MADE_TEST(from_one_wrong_rate_to_another),
 		MADE_TEST(a_step_at_a_wrong_rate), MADE_TEST(steps_before_a_wrong_rate),
-		MADE_TEST(steps_are_no_rate),
+		MADE_TEST(steps_are_no_rate), MADE_TEST(large_steps_are_no_rate),
 		MADE_TEST(a_standstill_and_how_long_it_was),
 		MADE_TEST(a_standstill_that_one_reading_sees),
 		MADE_TEST(a_clock_that_stands_all_the_time),
