@@ -56,6 +56,16 @@ static struct clock_relation peer_middle(const struct clock_peer_edge *floor, co
 					.bound_ns = absolute(way_ns) / 2 + 1 + TICK_NS };
 }
 
+/* All that is known of the difference at a moment. */
+static struct clock_relation peer_between(const struct clock_peer_belief *b, int64_t at_ns)
+{
+	struct clock_relation r = peer_middle(&(struct clock_peer_edge){ .offset_ns = peer_low(b, &b->floor, at_ns) },
+					      &(struct clock_peer_edge){ .offset_ns = peer_high(b, &b->ceiling, at_ns) });
+
+	r.at_ns = at_ns;
+	return r;
+}
+
 /* ---- The rate ------------------------------------------------------------------------------------------------------- */
 
 /* Nothing but what holds of any two clocks. */
@@ -121,15 +131,42 @@ static bool is_wrong_ppb(double ppb)
 	return (ppb > PEER_WRONG_PPB || ppb < -PEER_WRONG_PPB) && ppb < PEER_FASTEST * NS_PER_S;
 }
 
+/* Between two conflicts a clock at a wrong rate moves away from the other by what the ways hide, and no further: where exchanges agreed
+ * for longer, it was set. */
+static bool is_possible_rate(double ppb, int64_t ways_ns, int64_t agreed_ns)
+{
+	const double past = (ppb < 0 ? -ppb : ppb) / NS_PER_S - PEER_APART;
+
+	return is_wrong_ppb(ppb) && (double)agreed_ns * past <= 2.0 * (double)sum_of_bounds(ways_ns, PEER_SLACK_NS);
+}
+
+bool clock_peer_event_size(const struct clock_peer_event *e, int64_t *size_ns, int64_t *bound_ns)
+{
+	*size_ns = difference(e->after.offset_ns, e->before.offset_ns);
+	*bound_ns = sum_of_bounds(e->after.bound_ns, e->before.bound_ns);
+	return e->has_before && absolute(*size_ns) > *bound_ns;
+}
+
+/* What is known by all exchanges that agreed, which is more than one of them tells: around a step that may be in it. */
+static void by_belief(struct clock_relation *r, const struct clock_peer_belief *b)
+{
+	if (b->floor.known && b->ceiling.known)
+		*r = peer_between(b, r->at_ns);
+}
+
 static void end_event(struct clock_peer *p)
 {
 	struct clock_peer_event *e = peer_event(p);
 
 	p->in_event = false;
 	e->after = p->latest;
+	if (!e->has_before || e->ways_ns > sum_of_bounds(p->latest.bound_ns, p->latest.bound_ns))
+		e->ways_ns = sum_of_bounds(p->latest.bound_ns, p->latest.bound_ns);
+	by_belief(&e->after, &p->belief);
 	/* A step back may take T2 to where it was before, by chance and once. */
 	e->kind = e->stills > 1 || e->stood_ns > PEER_STOOD_NS ? PEER_STOOD :
-		  e->conflicts >= PEER_MANY && is_wrong_ppb(clock_peer_event_ppb(e)) ? PEER_WRONG_RATE : PEER_JUMPED;
+		  e->conflicts >= PEER_MANY && is_possible_rate(clock_peer_event_ppb(e), e->ways_ns, e->agreed_ns) ? PEER_WRONG_RATE :
+													    PEER_JUMPED;
 	p->jumps += e->kind == PEER_JUMPED;
 	p->stands += e->kind == PEER_STOOD;
 	p->wrong_rates += e->kind == PEER_WRONG_RATE;
@@ -158,9 +195,25 @@ static void begin_event(struct clock_peer *p, const struct clock_peer_row *since
 	p->events++;
 	*peer_event(p) = (struct clock_peer_event){ .seq = { since->moment.seq }, .mono_ns = { since->moment.mono_ns },
 						    .has_before = floor->known && ceiling->known };
-	if (peer_event(p)->has_before)
+	if (peer_event(p)->has_before) {
 		peer_event(p)->before = peer_middle(floor, ceiling);
+		peer_event(p)->ways_ns = sum_of_bounds(peer_event(p)->before.bound_ns, peer_event(p)->before.bound_ns);
+		by_belief(&peer_event(p)->before, &p->belief);
+	}
 	p->in_event = true;
+}
+
+/* Since the last conflict, up to the exchange before this one. */
+static void note_agreed(struct clock_peer *p, struct clock_peer_event *e)
+{
+	const int64_t exchanges = (int64_t)(p->exchanges - p->conflict_at), span_ns = p->now.mono_ns - p->conflict_ns;
+	/* It is seen an exchange late at either end. */
+	const int64_t agreed_ns = p->conflicts && exchanges > 2 ? span_ns - 2 * (span_ns / exchanges) : 0;
+
+	if (agreed_ns > p->agreed_ns)
+		p->agreed_ns = agreed_ns;
+	if (e->conflicts && agreed_ns > e->agreed_ns)
+		e->agreed_ns = agreed_ns;
 }
 
 /* One of the edges is NULL: the new one is the other. */
@@ -175,9 +228,12 @@ static void note_conflict(struct clock_peer *p, const struct clock_peer_edge *fl
 		begin_event(p, peer_since(p, floor, ceiling));
 	}
 	p->there_as_before = false;
-	p->conflicts++;
 	e = peer_event(p);
+	note_agreed(p, e);
+	p->conflicts++;
 	e->conflicts++;
+	p->conflict_ns = moment->mono_ns;
+	p->conflict_at = p->exchanges;
 	e->seq[1] = moment->seq;
 	e->mono_ns[1] = moment->mono_ns;
 	e->last = (struct clock_relation){ .at_ns = edge->at_ns, .offset_ns = edge->offset_ns };
@@ -305,8 +361,7 @@ bool clock_peer_offset(const struct clock_peer *p, int64_t at_ns, int64_t *offse
 
 	if (!b->floor.known || !b->ceiling.known || p->unsettled)
 		return false;
-	middle = peer_middle(&(struct clock_peer_edge){ .offset_ns = peer_low(b, &b->floor, at_ns) },
-			     &(struct clock_peer_edge){ .offset_ns = peer_high(b, &b->ceiling, at_ns) });
+	middle = peer_between(b, at_ns);
 	*offset_ns = middle.offset_ns;
 	*bound_ns = middle.bound_ns;
 	return true;
@@ -318,8 +373,7 @@ static void note_wrong_rate(struct clock_peer *p, const struct clock_relation *f
 {
 	const struct clock_rate rate = rate_of(from, to);
 	const double sure_ppb = (rate.ppb < 0 ? -rate.ppb : rate.ppb) - rate.bound_ppb;
-
-	if (!rate.known || p->stands || p->wrong_rates || !is_wrong_ppb(sure_ppb))
+	if (!rate.known || p->stands || p->wrong_rates || !is_wrong_ppb(sure_ppb) || !is_possible_rate(rate.ppb, sum_of_bounds(p->latest.bound_ns, p->latest.bound_ns), p->agreed_ns))
 		return;
 	p->events = p->wrong_rates = 1;
 	p->jumps = 0;

@@ -27,6 +27,8 @@ struct clock_peer_event {
 	uint64_t conflicts; /* with what was known right before */
 	uint64_t stills; /* exchanges that found it where the one before had */
 	int64_t stood_ns; /* the clock did not move for so long at least */
+	int64_t agreed_ns; /* as clock_peer.agreed_ns, within the event */
+	int64_t ways_ns; /* both, of the last exchange before it, or of the first one after it if these took less: a step in one is in its ways */
 	bool has_before; /* there was an exchange that agreed with others */
 	struct clock_relation before, after; /* the difference */
 	struct clock_relation last; /* at the last conflict; rough */
@@ -60,6 +62,9 @@ struct clock_peer {
 	bool there_as_before; /* T1 and T2 of the present exchange agree with what was believed before the event */
 	uint64_t outliers; /* how often exchanges contradicted what those after them agree with again */
 	uint64_t conflicts; /* exchanges that contradicted those before them */
+	int64_t conflict_ns; /* when the last one did, CLOCK_MONOTONIC, */
+	uint64_t conflict_at; /* after so many that agreed */
+	int64_t agreed_ns; /* the longest time from one to the next in which exchanges agreed */
 	unsigned unsettled; /* so many exchanges must still agree; 0: what is told is believed */
 	bool in_event;
 	struct clock_peer_event event[PEER_EVENTS_KEPT];
@@ -101,5 +106,8 @@ bool clock_peer_result(const struct clock_peer *p, struct clock_relation *offset
 
 /* How fast the reflector's clock ran against ours during the event. */
 double clock_peer_event_ppb(const struct clock_peer_event *e);
+
+/* By how much the reflector's clock jumped against ours. False: only that it did is known, not by how much. */
+bool clock_peer_event_size(const struct clock_peer_event *e, int64_t *size_ns, int64_t *bound_ns);
 
 #endif

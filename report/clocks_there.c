@@ -29,18 +29,18 @@ uint64_t clocks_there_count(const struct clock_peer *p, enum clock_peer_kind kin
 static void write_what(FILE *out, const struct clock_peer_event *e)
 {
 	const double ppb = clock_peer_event_ppb(e);
+	int64_t size_ns, bound_ns;
 
 	if (e->kind == PEER_STOOD) {
 		fprintf(out, "stood still for %.3f s or more", label_seconds(e->stood_ns));
 	} else if (e->kind == PEER_WRONG_RATE) {
 		fprintf(out, ppb < 1e9 ? "ran %.3g %% %s" : "ran %.0f %% %s", (ppb < 0 ? -ppb : ppb) / 1e7, ppb < 0 ? "slow" : "fast");
-	} else if (e->has_before) {
-		fprintf(out, "jumped by %+" PRId64 " ns (+-%" PRId64 ")", e->after.offset_ns - e->before.offset_ns,
-			e->after.bound_ns + e->before.bound_ns);
+	} else if (clock_peer_event_size(e, &size_ns, &bound_ns)) {
+		fprintf(out, "jumped by %+" PRId64 " ns (+-%" PRId64 ")", size_ns, bound_ns);
 		if (e->conflicts > 1)
 			fprintf(out, ", not at once");
 	} else {
-		fprintf(out, "jumped");
+		fprintf(out, "jumped by an unknown amount");
 	}
 }
 

@@ -129,10 +129,11 @@ static void put_steps(struct json *j, const struct report *r)
 /* How much: of a jump by what is known before and after it. */
 static void put_size(struct json *j, const struct clock_peer_event *e)
 {
-	const bool known = e->kind == PEER_JUMPED && e->has_before;
+	int64_t size_ns, bound_ns;
+	const bool known = clock_peer_event_size(e, &size_ns, &bound_ns) && e->kind == PEER_JUMPED;
 
-	json_integer_if(j, "size_ns", known, e->after.offset_ns - e->before.offset_ns);
-	json_integer_if(j, "bound_ns", known, e->after.bound_ns + e->before.bound_ns);
+	json_integer_if(j, "size_ns", known, size_ns);
+	json_integer_if(j, "bound_ns", known, bound_ns);
 	json_integer_if(j, "stood_ns", e->kind == PEER_STOOD, e->stood_ns);
 	if (e->kind == PEER_WRONG_RATE)
 		json_real(j, "rate_ppb", clock_peer_event_ppb(e), 0);

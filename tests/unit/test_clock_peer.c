@@ -55,12 +55,16 @@ static void the_peers_clock(void **state)
 static struct fault {
 	bool there; /* the reflector's */
 	int64_t from_ns, to_ns, ppb, step_ns;
+	int64_t times, every_ns; /* it is set more than once, each time by as much */
 } fault;
 
 static int64_t shown(bool there, int64_t true_ns)
 {
 	int64_t in_ns = true_ns < fault.from_ns ? 0 : (true_ns < fault.to_ns ? true_ns : fault.to_ns) - fault.from_ns;
-	int64_t off_ns = (int64_t)((__int128)in_ns * fault.ppb / S) + (true_ns >= fault.to_ns ? fault.step_ns : 0);
+	int64_t off_ns = (int64_t)((__int128)in_ns * fault.ppb / S);
+
+	for (int64_t i = 0, at_ns = fault.to_ns; i < larger(fault.times, 1) && at_ns <= true_ns; i++, at_ns += fault.every_ns)
+		off_ns += fault.step_ns;
 
 	return true_ns + (there ? 123456789 : 0) + (there == fault.there ? off_ns : 0);
 }
@@ -135,6 +139,43 @@ static void steps_of_either_clock(void **state)
 				 (long long)(e->mono_ns[0] - at_ns), (long long)(e->mono_ns[1] - at_ns));
 		assert_in_range(ran.refused, 1, 40);
 		assert_true(ran.accepted > 500);
+	}
+}
+
+/* They are no rate, however even they come: in between the clock runs as before. */
+static void many_steps_of_either_clock(void **state)
+{
+	static const struct {
+		int64_t size_ns, times, every_ns, gap_ns;
+	} rows[] = {
+		{ -700000, 8, S / 2, 1000000 },
+		{ -700000, 8, S / 2, 10000 },
+		{ -50000, 5, 600000, 10000 },
+		{ 100000, 5, 300000, 10000 }, /* by less than 16 exchanges apart */
+		{ 15000, 20, S / 20, 100000 },
+		{ S, 20, S / 10, 1000000 },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < 8 * COUNT_OF(rows); i++) {
+		const int64_t size_ns = i & 4 ? -rows[i / 8].size_ns : rows[i / 8].size_ns, at_ns = S + S / 10 + (int64_t)util_below(S / 1000);
+		const struct fault steps = { .there = i & 1, .from_ns = at_ns, .to_ns = at_ns, .step_ns = size_ns, .times = rows[i / 8].times,
+					     .every_ns = rows[i / 8].every_ns };
+		struct clock_peer p;
+
+		run(&p, S / 5 + steps.times * steps.every_ns, rows[i / 8].gap_ns, steps);
+		if (p.wrong_rates || p.stands || !p.jumps || p.jumps > (uint64_t)steps.times || ran.worst_ns > 2 * NS_PER_US)
+			fail_msg("%lld steps of %lld ns: %llu jumps, %llu stands, %llu rates, %lld ns wrong", (long long)steps.times,
+				 (long long)size_ns, (unsigned long long)p.jumps, (unsigned long long)p.stands,
+				 (unsigned long long)p.wrong_rates, (long long)ran.worst_ns);
+		if (rows[i / 8].every_ns >= S / 2)
+			assert_int_equal(p.jumps, steps.times);
+		for (uint64_t k = 0; k < p.events && k < PEER_EVENTS_KEPT && rows[i / 8].every_ns >= S / 2; k++) {
+			int64_t jumped_ns, bound_ns;
+
+			assert_true(clock_peer_event_size(&p.event[k], &jumped_ns, &bound_ns));
+			assert_true(distance(jumped_ns, steps.there ? size_ns : -size_ns) <= bound_ns);
+		}
 	}
 }
 
@@ -298,6 +339,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_peers_clock),
 		cmocka_unit_test(steps_of_either_clock),
+		cmocka_unit_test(many_steps_of_either_clock),
 		cmocka_unit_test(a_clock_that_stands),
 		cmocka_unit_test(clocks_at_a_wrong_rate),
 		cmocka_unit_test(a_rate_that_only_time_shows),
