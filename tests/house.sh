@@ -34,7 +34,12 @@ options/number.c  options/value.h  one kind of value, which the table of kinds t
 options/address.c options/value.h  another
 '
 
-source_lines=500 header_lines=200 test_lines=900 function_lines=50 median_lines=15
+# A source that may be longer, and why.
+longer_lines=700 longer='
+measure/join.c  one in flight and many share all that is done with a reply
+'
+
+source_lines=500 header_lines=200 test_lines=1000 function_lines=50 median_lines=15
 
 cd "${2:-$(dirname "$0")/..}"
 faults=0
@@ -176,7 +181,8 @@ too_long() {
 	local lines name
 
 	while read -r lines name; do
-		[ "$lines" -le "$1" ] || fault "$name has $lines lines: $2 has at most $1"
+		[ "$lines" -le "$1" ] || { grep -q "^$name  ." <<<"$longer" && [ "$lines" -le $longer_lines ]; } ||
+			fault "$name has $lines lines: $2 has at most $1"
 	done
 }
 
