@@ -37,6 +37,7 @@ enum one_way { ONE_WAY_FORWARD, ONE_WAY_BACKWARD, ONE_WAYS };
 #define BREACHES_KEPT 64 /* a power of two */
 
 #define BROKEN_KEPT 16
+#define STALL_NS (10 * NS_PER_MS)
 
 /* A sample that broke a rule of measure/rules.h. */
 struct broken_rule {
@@ -159,6 +160,16 @@ struct exchange {
 static inline bool exchange_has_stages(const struct exchange *x)
 {
 	return x->stage[0] != NULL;
+}
+
+/* Hot. Reads the clock into now_ns. If that is STALL_NS or more after the reading before, the loop did not run; but for its sleeps. */
+static inline void exchange_read_now(struct exchange *x)
+{
+	const int64_t ns = x->now_ns, since_ns = ns > x->rested_ns ? ns : x->rested_ns;
+
+	x->now_ns = clock_read_ns(CLOCK_MONOTONIC);
+	if (x->now_ns - since_ns >= STALL_NS && x->measuring)
+		outage_add(&x->stalls, since_ns, x->now_ns);
 }
 
 /* Hot. What --threshold-on is about. False: this sample does not have it. */

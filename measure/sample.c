@@ -17,7 +17,7 @@ void sample_read_clocks(struct exchange *x, bool odd)
 	struct channel *c = x->channel;
 	bool set;
 
-	sample_read_now(x);
+	exchange_read_now(x);
 	x->now_real_ns = clock_read_ns(CLOCK_REALTIME);
 	x->now_by_ns = clock_read_ns(CLOCK_MONOTONIC);
 	/* The first reading has none before it. */
@@ -40,7 +40,7 @@ bool sample_was_spoilt(struct exchange *x, const struct flight *f)
 		sample_read_clocks(x, true);
 		return f->base_ns < x->set_ns;
 	}
-	sample_read_now(x);
+	exchange_read_now(x);
 	sample_ask(x, PAUSE_NS);
 	return f->base_ns < x->set_ns || sample_was_set(f);
 }

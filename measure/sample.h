@@ -25,18 +25,6 @@
 #define ASK_NS (10 * NS_PER_MS) /* so often at least the kernel is asked, that it is known when the clock was set */
 #define PAUSE_NS NS_PER_MS /* and so often at most: for a sample that looks odd, and when the loop was held up for longer */
 
-/* Reads the clock into now_ns. If that is STALL_NS or more after the reading before, this thread did not run; but for its sleeps. */
-#define STALL_NS (10 * NS_PER_MS)
-
-INLINE void sample_read_now(struct exchange *x)
-{
-	const int64_t ns = x->now_ns, since_ns = ns > x->rested_ns ? ns : x->rested_ns;
-
-	x->now_ns = clock_read_ns(CLOCK_MONOTONIC);
-	if (x->now_ns - since_ns >= STALL_NS && x->measuring)
-		outage_add(&x->stalls, since_ns, x->now_ns);
-}
-
 /* Asks the kernel, if it was not asked for so long. By now_ns as just read. */
 INLINE void sample_ask(struct exchange *x, int64_t since_ns)
 {

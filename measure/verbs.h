@@ -29,7 +29,7 @@ INLINE void verb_read_clock(struct exchange *x)
 		sample_read_clocks(x, false);
 		return;
 	}
-	sample_read_now(x);
+	exchange_read_now(x);
 	if (x->check_set)
 		sample_ask(x, ASK_NS);
 }
