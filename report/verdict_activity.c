@@ -203,6 +203,8 @@ enum verdict_outcome verdict_look_waited(const struct verdict_facts *f, struct v
 	return JUDGED;
 }
 
+#define STALL_LONG_NS (200 * NS_PER_MS)
+
 enum verdict_outcome verdict_look_stalled(const struct verdict_facts *f, struct verdict_finding *found)
 {
 	const struct exchange *x = f->exchange;
@@ -210,9 +212,11 @@ enum verdict_outcome verdict_look_stalled(const struct verdict_facts *f, struct 
 	uint64_t waited_ns = 0;
 	int64_t ns;
 
-	/* Not known: none of it. Then it may be this, and what is said of it in either case is that it did not run. */
+	/* Not known: none of it. */
 	add_up(f, is_wait, &waited_ns, NULL);
 	ns = x->stalls.total_ns - (int64_t)(waited_ns < INT64_MAX ? waited_ns : INT64_MAX);
+	if (x->stalls.longest_ns >= STALL_LONG_NS && ns < x->stalls.longest_ns)
+		ns = x->stalls.longest_ns;
 	if (ns < WAIT_LEAST_NS || run_ns <= 0)
 		return JUDGED;
 	if (ns > run_ns)

@@ -430,7 +430,7 @@ wait_for_packets() {
 
 # What a report leaves out where it is 0, and then says "all others 0".
 FOLDED='Warm-up|Not asked|Unstamped|Negative|Stepped|Unfinished|Closing|Answered|Late|Duplicate|Reordered|Foreign|Malformed|Unverified'
-FOLDED+='|Disallowed|Too short|No session|Replayed|Over rate|Bad TLVs|Bad HMACs|Unanswered|Refused|Dropped by this host|Strays|Evicted'
+FOLDED+='|Disallowed|Too short|No session|Stateless|Stalled for|Replayed|Over rate|Bad TLVs|Bad HMACs|Unanswered|Refused|Dropped by this host|Strays|Evicted'
 FOLDED+='|Reply lost|Unknown|Untold|Mixed|At the end|Stepped there|Transmit|Receive|Came late|Came twice|Unmatched|Truncated|Other'
 
 # row NAME ROW: a count of its report; blanks in a row's name are written as _.

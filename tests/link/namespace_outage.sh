@@ -77,7 +77,7 @@ stopped_emitter() { # NAME OPTIONS
 	finish e
 	terminate r
 	for one in '@expect_status e 0' '@expect_status r 0' '@audit e' '@audit r' 'e:Lost -eq 0' \
-		'e.out ~ ^Measurement: doubtful: .*the measuring thread was stopped \([0-9.]+ s, [0-9.]+ % of the run\)'; do
+		'e.out ~ ^Measurement: doubtful: .*the measuring thread did not run \([0-9.]+ s, [0-9.]+ % of the run\)'; do
 		check "$one"
 	done
 	read -r total share times longest <<<"$(sed -n \

@@ -575,7 +575,7 @@ static void waited(void **state)
 }
 
 /* Of 10 s, beside what it waited for its CPU. */
-static void stopped(void **state)
+static void stood(void **state)
 {
 	(void)state;
 	exchange.stalls.total_ns = 100 * NS_PER_MS;
@@ -589,6 +589,10 @@ static void stopped(void **state)
 	verdict_reach(&verdict, &facts);
 	assert_int_equal(verdict.reasons, 1);
 	assert_string_equal(verdict.reason[0].name, "the measuring thread had to wait for its CPU");
+	exchange.stalls.longest_ns = 200 * NS_PER_MS; /* longer than waits for a CPU are */
+	verdict_reach(&verdict, &facts);
+	assert_int_equal(verdict.reasons, 2);
+	exchange.stalls.longest_ns = 0;
 	facts.activity = NULL; /* not known: all of it */
 	exchange.stalls.total_ns = 20 * NS_PER_S;
 	assert_doubtful();
@@ -731,10 +735,8 @@ static void all_together(void **state)
 	set(&exchange.pace.missed, 1);
 	facts.thread[1].cpu = 0;
 	facts.thread[1].minor_faults++;
-	facts.lock_error = -EPERM;
-	facts.absent_bytes = 1;
-	exchange.outages.total_ns = 6 * NS_PER_S;
-	exchange.stalls.total_ns = 3 * NS_PER_S;
+	facts.lock_error = -EPERM, facts.absent_bytes = 1;
+	exchange.outages.total_ns = exchange.stalls.total_ns = 6 * NS_PER_S;
 	tell_counted("driver statistics of eth0", "tx_hwtstamp_timeouts", 1);
 	tell_counted("interface eth0", "receive drops", 100);
 	tell("CPU 3", "frequency", "kHz", ACTIVITY_CHANGED, 0, 2, 1);
@@ -895,7 +897,7 @@ int main(void)
 		cmocka_unit_test_setup(clock_unread, set_up),
 		cmocka_unit_test_setup(moved, set_up),
 		cmocka_unit_test_setup(moved_by_its_cpu, set_up),
-		cmocka_unit_test_setup(waited, set_up), cmocka_unit_test_setup(stopped, set_up),
+		cmocka_unit_test_setup(waited, set_up), cmocka_unit_test_setup(stood, set_up),
 		cmocka_unit_test_setup(heat, set_up),
 		cmocka_unit_test_setup(frequency, set_up),
 		cmocka_unit_test_setup(lock_failed, set_up),
