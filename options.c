@@ -266,6 +266,12 @@ int options_parse(struct options *o, int argc, char **argv)
 		o->file = argv + optind;
 		o->files = argc - optind;
 	}
+	for (int i = 0; i < o->files; i++) {
+		if (!option_has_control(o->file[i]))
+			continue;
+		warnx("'%s': a control character, shown as '?', is in this name: give the file another name", phrase_excerpt(o->file[i]).text);
+		return -EINVAL;
+	}
 	if (o->files && !o->report && !o->compare) {
 		warnx("'%s': belongs to no option: 'rant --help' lists the options", phrase_excerpt(argv[optind]).text);
 		return -EINVAL;

@@ -17,8 +17,11 @@ struct phrase phrase_excerpt(const char *text)
 	struct phrase p = { "" };
 
 	phrase_add(&p, "%.*s%s", EXCERPT_MAX, text, strlen(text) > EXCERPT_MAX ? "..." : "");
-	for (char *c = p.text; *c; c++)
+	for (char *c = p.text; *c; c++) {
+		if ((unsigned char)c[0] == 0xc2 && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xa0)
+			c[0] = c[1] = '?'; /* U+0080 to U+009F, as option_has_control() */
 		*c = text_shown(*c);
+	}
 	return p;
 }
 

@@ -32,10 +32,21 @@ static int set_choice(const struct option_row *row, const char *text, void *fiel
 	return option_refuse(row, text, "is not a choice");
 }
 
+/* Messages and reports show names: none may set the terminal. U+0080 to U+009F are control characters too (ECMA-48). */
+bool option_has_control(const char *text)
+{
+	for (const unsigned char *c = (const unsigned char *)text; *c; c++)
+		if (text_shown((char)*c) != (char)*c || (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0))
+			return true;
+	return false;
+}
+
 static int set_path(const struct option_row *row, const char *text, void *field)
 {
 	if (!*text)
 		return option_refuse(row, text, "is empty");
+	if (option_has_control(text))
+		return option_refuse(row, text, "has a control character, shown as '?'");
 	*(const char **)field = text;
 	return 0;
 }

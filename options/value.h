@@ -15,6 +15,9 @@ int option_set_tolerance(const struct option_row *row, const char *text, void *f
 int option_set_address(const struct option_row *row, const char *text, void *field); /* options/address.c, and the next */
 int option_set_prefix(const struct option_row *row, const char *text, void *field);
 
+/* Has it characters that a terminal obeys? */
+bool option_has_control(const char *text);
+
 /* Says why, and what may be given. -EINVAL. */
 int option_refuse(const struct option_row *row, const char *text, const char *why);
 
