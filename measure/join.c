@@ -292,7 +292,7 @@ INLINE void note_number(struct exchange *x, struct directions *d, uint32_t sende
 		directions_stateless(d, sender_seq);
 	else
 		directions_note(d, sender_seq, r->seq, false);
-	if (r->discards_told && !r->stateless)
+	if (r->discards_told && directions_has_news(d, r->discarded, r->discard_reasons) && !r->stateless)
 		directions_discards(d, r->seq, r->discarded, r->discard_reasons);
 }
 

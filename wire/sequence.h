@@ -101,6 +101,12 @@ void directions_note(struct directions *d, uint32_t sender_seq, uint32_t reply_s
  */
 void directions_discards(struct directions *d, uint32_t reply_seq, uint16_t discarded, uint8_t reasons);
 
+/* Does such a report change anything? Of nearly all replies it does not. */
+static inline bool directions_has_news(const struct directions *d, uint16_t discarded, uint8_t reasons)
+{
+	return discarded != (uint16_t)d->now.discarded || reasons & DISCARD_UNREAD || reasons & ~d->discard_reasons;
+}
+
 /* To be called instead of directions_note() for a reply of a reflector that has no session for this sender, as it reports: its number is
  * the probe's, and shows nothing. What was lost meanwhile is unknown. */
 void directions_stateless(struct directions *d, uint32_t sender_seq);
