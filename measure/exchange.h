@@ -89,6 +89,7 @@ struct exchange {
 	uint64_t rules_broken;
 	struct broken_rule broken[BROKEN_KEPT]; /* the first ones */
 	uint32_t doubted_seq; /* emitter: the first packet whose reply told that the reflector's clock is in doubt */
+	uint64_t one_way_beyond; /* negative by more than the bound of the moment */
 	int64_t one_way_bound_ns[2]; /* of the offset between the two hosts' clocks: the largest, and the last */
 	struct directions directions; /* emitter */
 	struct outages outages; /* emitter */

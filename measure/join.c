@@ -36,8 +36,12 @@ INLINE void record_ways(struct exchange *x, const struct flight *f, bool told)
 		return;
 	}
 	if (x->one_way[ONE_WAY_FORWARD]) {
-		histogram_add(x->one_way[ONE_WAY_FORWARD], t2_ns - t1_ns - offset_ns[ONE_WAY_FORWARD], s->seq);
-		histogram_add(x->one_way[ONE_WAY_BACKWARD], t4_ns - t3_ns + offset_ns[ONE_WAY_BACKWARD], s->seq);
+		const int64_t forward_ns = t2_ns - t1_ns - offset_ns[ONE_WAY_FORWARD];
+		const int64_t backward_ns = t4_ns - t3_ns + offset_ns[ONE_WAY_BACKWARD];
+
+		histogram_add(x->one_way[ONE_WAY_FORWARD], forward_ns, s->seq);
+		histogram_add(x->one_way[ONE_WAY_BACKWARD], backward_ns, s->seq);
+		x->one_way_beyond += (forward_ns < -bound_ns[ONE_WAY_FORWARD]) + (backward_ns < -bound_ns[ONE_WAY_BACKWARD]);
 	}
 	x->one_way_bound_ns[1] = most_ns;
 	if (most_ns > x->one_way_bound_ns[0])

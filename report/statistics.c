@@ -279,6 +279,12 @@ static void write_one_way(FILE *out, const struct report *r, struct table *t)
 			x->one_way_bound_ns[1]);
 	else
 		fprintf(out, ": the clocks were compared by the exchanges themselves\n");
+	if (!x->peer || !(x->one_way[0]->negatives + x->one_way[1]->negatives))
+		return;
+	if (x->one_way_beyond)
+		fprintf(out, "  %" PRIu64 " of the negative ones are beyond that: a clock is not what it was taken for\n", x->one_way_beyond);
+	else
+		fprintf(out, "  The negative ones are within that: no fault, the clocks are not known better\n");
 }
 
 /* Why nothing of the response is known, where it was asked for. */

@@ -38,7 +38,7 @@ def without_busy(lines):
 def read(path):
     with open(path, encoding="ascii") as f:
         lines = without_busy(f.read().splitlines())
-    return [shape_of(line) for line in lines if "fewer than ten samples are above" not in line and not line.startswith("  Stalled for:")]
+    return [shape_of(line) for line in lines if not re.search("fewer than ten samples are above|^  Stalled for:|^  The negative ones", line)]
 
 
 def compare(good, report):

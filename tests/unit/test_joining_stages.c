@@ -180,6 +180,7 @@ static void each_way_of_a_long_response_between_clocks_that_drift(void **state)
 	assert_true(b.one_way[ONE_WAY_BACKWARD].max_ns <= 7000 * 2 / 3 + b.x.one_way_bound_ns[0]);
 	assert_true(b.one_way[ONE_WAY_FORWARD].min_ns >= -b.x.one_way_bound_ns[0]);
 	assert_true(b.one_way[ONE_WAY_BACKWARD].min_ns >= -b.x.one_way_bound_ns[0]);
+	assert_int_equal(b.x.one_way_beyond, 0);
 	free_one_way();
 }
 
@@ -206,6 +207,18 @@ static void each_way_by_clocks_that_agree(void **state)
 		assert_int_equal(b.x.one_way_bound_ns[1], synced_ns);
 		free_one_way();
 	}
+}
+
+/* They do not, and one of the ways is negative by more than was given. */
+static void each_way_by_clocks_that_are_said_to_agree(void **state)
+{
+	(void)state;
+	bench_one_way();
+	b.options.synced_ns = 30;
+	bench_run("one way, not synchronised");
+	assert_int_equal(b.one_way[ONE_WAY_FORWARD].negatives + b.one_way[ONE_WAY_BACKWARD].negatives, PACKETS);
+	assert_int_equal(b.x.one_way_beyond, PACKETS);
+	free_one_way();
 }
 
 /* All its times are there, and its response fits; but it is not recorded, so its ways are not either. */
@@ -589,7 +602,7 @@ int main(void)
 		TEST(the_stages_add_up),
 		TEST(what_contradicts_the_clocks_is_left_out),
 		TEST(each_way_within_its_bound), TEST(each_way_of_a_long_response_between_clocks_that_drift),
-		TEST(each_way_by_clocks_that_agree),
+		TEST(each_way_by_clocks_that_agree), TEST(each_way_by_clocks_that_are_said_to_agree),
 		TEST(a_negative_latency_has_no_ways),
 		TEST(the_peer_gets_all_four_times),
 		TEST(a_breach_of_the_round_trip),

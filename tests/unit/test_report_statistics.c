@@ -3,6 +3,8 @@
 /* Histograms, percentiles and the table of parts: the lines that scripts parse, and what must not be in them. */
 #include "report/statistics.c"
 
+#include "host/clock_peer.h"
+
 #include "fake_report.h"
 
 /* ---- Statistics -------------------------------------------------------------------------------------------------- */
@@ -339,6 +341,11 @@ static void a_way_that_took_less_than_nothing(void **state)
 	one_way_run();
 	options.synced_ns = 1269;
 	histogram_add(&one_way[ONE_WAY_FORWARD], -1, 0);
+	exchange.peer = &(struct clock_peer){ 0 };
+	show_report();
+	exchange.one_way_beyond = 1;
+	show_report();
+	exchange.peer = NULL; /* nor where runs are read again */
 	show_report();
 	/* Nothing else was seen. */
 	one_way[0].count = 0;
