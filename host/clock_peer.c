@@ -206,9 +206,8 @@ static void begin_event(struct clock_peer *p, const struct clock_peer_row *since
 /* Since the last conflict, up to the exchange before this one. */
 static void note_agreed(struct clock_peer *p, struct clock_peer_event *e)
 {
-	const int64_t exchanges = (int64_t)(p->exchanges - p->conflict_at), span_ns = p->now.mono_ns - p->conflict_ns;
 	/* It is seen an exchange late at either end. */
-	const int64_t agreed_ns = p->conflicts && exchanges > 2 ? span_ns - 2 * (span_ns / exchanges) : 0;
+	const int64_t agreed_ns = p->conflicts ? p->now.mono_ns - p->conflict_ns - 2 * p->gap_ns : 0;
 
 	if (agreed_ns > p->agreed_ns)
 		p->agreed_ns = agreed_ns;
@@ -233,7 +232,7 @@ static void note_conflict(struct clock_peer *p, const struct clock_peer_edge *fl
 	p->conflicts++;
 	e->conflicts++;
 	p->conflict_ns = moment->mono_ns;
-	p->conflict_at = p->exchanges;
+	p->gap_ns = 0;
 	e->seq[1] = moment->seq;
 	e->mono_ns[1] = moment->mono_ns;
 	e->last = (struct clock_relation){ .at_ns = edge->at_ns, .offset_ns = edge->offset_ns };
@@ -301,6 +300,7 @@ bool clock_peer_there(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, const 
 	if (!b->ceiling.known || edge.offset_ns <= peer_high(b, &b->ceiling, t1_ns))
 		b->ceiling = edge;
 	p->row[p->rows++ % PEER_ROWS] = (struct clock_peer_row){ .ceiling = edge, .moment = *moment };
+	p->gap_ns = larger(p->gap_ns, moment->mono_ns - p->now.mono_ns);
 	p->now = *moment;
 	p->t1_ns = t1_ns;
 	p->t2_ns = t2_ns;
@@ -350,6 +350,18 @@ bool clock_peer_back(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns)
 	p->latest = peer_middle(&edge, &row->ceiling);
 	note_agreement(p);
 	return true;
+}
+
+bool clock_peer_pair(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns, int64_t t1_ns, int64_t t2_ns, const struct clock_peer_moment *moment)
+{
+	struct clock_peer_edge floor = { .known = true, .at_ns = t4_ns }, ceiling = { .known = true, .at_ns = t1_ns };
+
+	if (__builtin_sub_overflow(t3_ns, t4_ns, &floor.offset_ns) || __builtin_sub_overflow(t2_ns, t1_ns, &ceiling.offset_ns) ||
+	    peer_excess(&p->belief, &floor, &ceiling) <= 0)
+		return true;
+	note_conflict(p, NULL, &ceiling, moment);
+	p->belief.ceiling = ceiling;
+	return false;
 }
 
 /* ---- Results ------------------------------------------------------------------------------------------------------------- */

@@ -62,8 +62,8 @@ struct clock_peer {
 	bool there_as_before; /* T1 and T2 of the present exchange agree with what was believed before the event */
 	uint64_t outliers; /* how often exchanges contradicted what those after them agree with again */
 	uint64_t conflicts; /* exchanges that contradicted those before them */
-	int64_t conflict_ns; /* when the last one did, CLOCK_MONOTONIC, */
-	uint64_t conflict_at; /* after so many that agreed */
+	int64_t conflict_ns; /* when the last one did, CLOCK_MONOTONIC */
+	int64_t gap_ns; /* the longest from one exchange to the next since then */
 	int64_t agreed_ns; /* the longest time from one to the next in which exchanges agreed */
 	unsigned unsettled; /* so many exchanges must still agree; 0: what is told is believed */
 	bool in_event;
@@ -87,6 +87,13 @@ bool clock_peer_there(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, const 
 
 /* Hot. T3 and T4 of the same exchange. False: they contradict what was known, or T1 and T2. */
 bool clock_peer_back(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns);
+
+/*
+ * Hot. T3 and T4 of one exchange beside T1 and T2 of another that began at about T4, where many are in flight: what is told by those before
+ * it is as old as a round trip, in which the clocks may have parted by more than a step. T1 and T2 were told before. False: they contradict
+ * each other.
+ */
+bool clock_peer_pair(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns, int64_t t1_ns, int64_t t2_ns, const struct clock_peer_moment *moment);
 
 /* Hot. No event within the last exchanges: what agrees may be believed. */
 static inline bool clock_peer_is_settled(const struct clock_peer *p)
