@@ -339,6 +339,47 @@ static bool confirm_held(struct exchange *x, struct flight *f)
 	return weigh_there(x, f);
 }
 
+/* Those that are held and ended just before this one began, and just after. By the clock of the stamps: replies may wait to be read for longer
+ * than a round trip takes. */
+static bool agrees_with_held(struct exchange *x, const struct flight *f)
+{
+	const unsigned t2 = THERE + REFLECT_T2_WIRE, t3 = THERE + REFLECT_T3_WIRE;
+	const struct clock_peer_moment moment = { .seq = f->sample.seq, .mono_ns = x->now_ns };
+	const int64_t t1_ns = f->sample.time_ns[x->from];
+	struct window *w = &x->window;
+	unsigned after = 0;
+
+	if (!f->sample.source[x->from] || !f->sample.source[t2])
+		return true;
+	if ((int32_t)(w->held_key - w->beside_key) > 0)
+		w->beside_key = w->held_key;
+	if (t1_ns < w->beside_t1_ns) /* this host's clock was set */
+		w->beside_since_ns = INT64_MIN;
+	w->beside_t1_ns = t1_ns;
+	if (t1_ns < w->beside_since_ns)
+		return true;
+	for (uint32_t key = w->beside_key; key != x->oldest_key; key++) {
+		const struct flight *h = verb_flight_of(x, key);
+		const int64_t t4_ns = h->sample.time_ns[x->to];
+
+		if (h->fate != FATE_ANSWERED || !h->kept || !h->sample.source[t3] || t4_ns < w->beside_since_ns ||
+		    !rules_is_response(&h->sample))
+			continue;
+		if (!clock_peer_pair(x->peer, h->sample.time_ns[t3], t4_ns, t1_ns, f->sample.time_ns[t2], &moment)) {
+			/* What was still on its way then contradicts it too. */
+			w->beside_since_ns = (t4_ns > t1_ns ? t4_ns : t1_ns) + h->sample.latency_ns -
+					     (h->sample.time_ns[t3] - h->sample.time_ns[t2]) + STEP_SLACK_NS;
+			return false;
+		}
+		/* The first one after T1 may have been reflected before a step that this one met there before: the ways take their time. */
+		if (t4_ns <= t1_ns)
+			w->beside_key = key;
+		else if (++after == 2)
+			break;
+	}
+	return true;
+}
+
 void join_weigh(struct exchange *x, struct flight *f)
 {
 	if (!f->told)
@@ -346,7 +387,7 @@ void join_weigh(struct exchange *x, struct flight *f)
 	if (!x->peer)
 		return;
 	f->conflicts = x->peer->conflicts;
-	f->agrees = confirm_held(x, f);
+	f->agrees = confirm_held(x, f) && agrees_with_held(x, f);
 	f->agrees &= weigh_back(x, f);
 	f->agrees &= is_settled(x) && f->conflicts == x->peer->conflicts;
 }

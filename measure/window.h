@@ -45,6 +45,8 @@ struct window {
 	/* Its own. */
 	uint32_t in_flight; /* sent, neither answered nor given up */
 	uint32_t held_key; /* flights from it to oldest_key - 1 are held: see join_release() */
+	uint32_t beside_key; /* the last of the held flights whose T4 is not after the last T1 that was compared */
+	int64_t beside_t1_ns, beside_since_ns; /* that T1; and what was before this moment contradicts what was after it, as is known */
 	uint32_t confirmed_key; /* the last flight whose T1 and T2 were compared with the two hosts' clocks */
 	uint32_t stamps_out, stamps_good; /* that are waited for, and that came since there may be so many */
 	bool stamps_held; /* they held up a probe since then */

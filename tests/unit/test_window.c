@@ -474,12 +474,19 @@ static void a_step_of_the_reflectors_clock(void **state)
 {
 	static const int64_t steps_ns[] = { -NS_PER_S, -700 * NS_PER_US, -15 * NS_PER_US, 15 * NS_PER_US, 700 * NS_PER_US };
 
-	for (unsigned i = 0; i < 2 * COUNT_OF(steps_ns); i++) {
+	for (unsigned i = 0; i < 3 * COUNT_OF(steps_ns); i++) {
 		network_setup(state);
-		options.interval_ns = i % 2 ? 100 * NS_PER_US : 0;
+		options.interval_ns = i % 3 ? 120 * NS_PER_US : 0;
 		sim.response_ns = NS_PER_MS;
 		sim.stepped_at_ns = BEGIN_NS + 20 * NS_PER_MS + network_chance(NS_PER_MS);
-		sim.stepped_ns = steps_ns[i / 2];
+		/* In the time of a round trip the clocks may part by more than the smallest step. */
+		if (i % 3 == 2) {
+			options.window = 512;
+			options.timeout_ns = NS_PER_S;
+			sim.response_ns = 60 * NS_PER_MS;
+			sim.stepped_at_ns = BEGIN_NS + 90 * NS_PER_MS;
+		}
+		sim.stepped_ns = steps_ns[i / 3];
 		network_run();
 		assert_int_equal(network_check_records(), 3000);
 		for (unsigned n = 0; n < 3000; n++) {
@@ -488,7 +495,8 @@ static void a_step_of_the_reflectors_clock(void **state)
 			if (record[n].source[THERE + REFLECT_T3_WIRE])
 				assert_int_equal(record[n].latency_ns - (at[THERE + REFLECT_T3_WIRE] - at[THERE + REFLECT_T2_WIRE]), 7000);
 		}
-		assert_int_equal(peer.jumps, 1);
+		/* That small, it may be taken for stamps that contradict the others. */
+		assert_int_equal(peer.jumps + (i % 3 == 2 ? peer.outliers : 0), 1);
 		assert_in_range(COUNT(follow_up[FOLLOW_UP_STEPPED]), 1, 3 * options.window);
 		assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]) + COUNT(follow_up[FOLLOW_UP_STEPPED]), 3000);
 		network_teardown(state);
