@@ -133,8 +133,11 @@ finds 'a long source' sizes 'lines 500 >wire/packet.c; lines 501 >wire/decode.c'
 finds 'a long header' sizes 'lines 200 >wire/packet.h; lines 201 >wire/decode.h' \
 	'wire/decode.h has 201 lines: a header has at most 200'
 finds 'a long script' sizes 'lines 501 >config/steps.sh' 'config/steps.sh has 501 lines: a script has at most 500'
-finds 'a long file of the tests' sizes 'lines 900 >tests/unit/test_log.c; lines 901 >tests/unit/test_x.py' \
-	'tests/unit/test_x.py has 901 lines: a file of the tests has at most 900'
+finds 'a long source, beside one that has a reason' sizes 'lines 700 >measure/join.c; lines 501 >wire/decode.c' \
+	'wire/decode.c has 501 lines: a source has at most 500'
+finds 'a longer one' sizes 'lines 701 >measure/join.c' 'measure/join.c has 701 lines: a source has at most 500'
+finds 'a long file of the tests' sizes 'lines 1000 >tests/unit/test_log.c; lines 1001 >tests/unit/test_x.py' \
+	'tests/unit/test_x.py has 1001 lines: a file of the tests has at most 1000'
 finds 'a long function' sizes 'c_function wire/packet.c good 50; c_function wire/packet.c bad 51' \
 	'wire/packet.c:bad has 51 lines: a function has at most 50'
 finds 'a long function of a test' sizes 'c_function tests/unit/test_log.c bad 51' \
