@@ -339,6 +339,8 @@ static bool confirm_held(struct exchange *x, struct flight *f)
 	return weigh_there(x, f);
 }
 
+#define BESIDE_MOST 64 /* flights that are looked at for one: what is left of them is for those after it */
+
 /* Those that are held and ended just before this one began, and just after. By the clock of the stamps: replies may wait to be read for longer
  * than a round trip takes. */
 static bool agrees_with_held(struct exchange *x, const struct flight *f)
@@ -358,23 +360,22 @@ static bool agrees_with_held(struct exchange *x, const struct flight *f)
 	w->beside_t1_ns = t1_ns;
 	if (t1_ns < w->beside_since_ns)
 		return true;
-	for (uint32_t key = w->beside_key; key != x->oldest_key; key++) {
+	for (uint32_t key = w->beside_key, end = key + BESIDE_MOST; key != x->oldest_key && key != end; key++) {
 		const struct flight *h = verb_flight_of(x, key);
-		const int64_t t4_ns = h->sample.time_ns[x->to];
+		const bool answered = h->fate == FATE_ANSWERED && h->kept;
+		const int64_t t4_ns = answered ? h->sample.time_ns[x->to] : INT64_MIN;
 
-		if (h->fate != FATE_ANSWERED || !h->kept || !h->sample.source[t3] || t4_ns < w->beside_since_ns ||
-		    !rules_is_response(&h->sample))
-			continue;
-		if (!clock_peer_pair(x->peer, h->sample.time_ns[t3], t4_ns, t1_ns, f->sample.time_ns[t2], &moment)) {
+		if (answered && h->sample.source[t3] && t4_ns >= w->beside_since_ns && rules_is_response(&h->sample) &&
+		    !clock_peer_pair(x->peer, h->sample.time_ns[t3], t4_ns, t1_ns, f->sample.time_ns[t2], &moment)) {
 			/* What was still on its way then contradicts it too. */
 			w->beside_since_ns = (t4_ns > t1_ns ? t4_ns : t1_ns) + h->sample.latency_ns -
 					     (h->sample.time_ns[t3] - h->sample.time_ns[t2]) + STEP_SLACK_NS;
 			return false;
 		}
 		/* The first one after T1 may have been reflected before a step that this one met there before: the ways take their time. */
-		if (t4_ns <= t1_ns)
+		if (t4_ns <= t1_ns && !after)
 			w->beside_key = key;
-		else if (++after == 2)
+		else if (t4_ns > t1_ns && ++after == 2)
 			break;
 	}
 	return true;
