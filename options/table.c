@@ -129,7 +129,7 @@ const struct option_row option_table[] = {
 	{ NULL, 0, "rate-limit", "PPS", NUMBER(rate_limit), .unit = "requests/s", .unit_size = 1, .min = 1, .max = 1000000,
 	  .help = "reflector: answer no more of a session" },
 	{ NULL, 0, "sessions", "N", NUMBER(sessions), .unit_size = 1, .min = 1, .max = SESSIONS_MAX,
-	  .initial = SESSIONS_MAX, .help = "reflector: answer at most so many senders at a time" },
+	  .initial = SESSIONS_MAX, .help = "reflector: keep a session of at most so many senders" },
 
 	{ "How long", 'd', "duration", "S", NUMBER(duration_ns), IN_S, .min = NS_PER_MS, .max = 315360000 * NS_PER_S,
 	  .zero = true,
