@@ -103,6 +103,9 @@ INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, 
 	struct lane *at = x->channel->at;
 	int error;
 
+	/* With one in flight it comes before the next packet; and one that was not told behind so many stamps is lost. */
+	if (at->id_open && x->next_key - at->asked_key > x->window.most)
+		at->id_open = false;
 	f->id = at->id_by_message ? f->key : at->next_id;
 	f->unasked = x->channel->unasked = verb_is_load(x, at->number);
 	error = stamp_send(x->channel, packet, bytes, f->id, answering);
@@ -118,7 +121,11 @@ INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, 
 		at->last_key = f->key;
 		at->ids_ahead = f->id - f->key;
 	}
-	if (at->id_asked || f->unasked)
+	if (at->id_asked && !f->unasked) {
+		at->id_open = at->id_due = true;
+		at->asked_key = f->key;
+	}
+	if (at->id_open || f->unasked)
 		f->id ^= WITNESS_UNKNOWN_ID;
 	x->next_key++;
 	f->sent_ns = x->now_ns;

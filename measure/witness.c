@@ -2,20 +2,25 @@
 /* Whose is a transmit stamp (hot): the parts that are rare. */
 #include "measure/witness.h"
 
-/* A packet that was refused may have left its id in the queue. That of the last one comes after it. */
+/* A packet that was refused may have left its id in the queue. That of the last one that asked comes after it. */
 void witness_learn_id(struct exchange *x, uint32_t id)
 {
 	struct lane *at = x->channel->at;
-	struct flight *f = &x->flight[at->last_key & x->flight_mask];
 
-	if (!at->id_asked || f->key != at->last_key || f->state == FLIGHT_NONE)
+	if (!at->id_due || x->flight[at->asked_key & x->flight_mask].key != at->asked_key)
 		return;
-	f->id = id;
-	at->next_id = id + 1;
-	at->ids_ahead = id - f->key;
-	at->id_doubted = false;
-	if (x->port)
-		source_port_note_id(x, f);
+	at->ids_ahead = id - at->asked_key;
+	for (uint32_t key = at->asked_key; key != at->last_key + 1; key++) {
+		struct flight *f = &x->flight[key & x->flight_mask];
+
+		if (f->lane != at->number || f->unasked || f->state == FLIGHT_NONE)
+			continue;
+		f->id = id++;
+		if (x->port)
+			source_port_note_id(x, f);
+	}
+	at->next_id = id;
+	at->id_doubted = at->id_open = false;
 }
 
 struct flight *witness_search(struct exchange *x, uint32_t id)

@@ -15,7 +15,7 @@
 /* Of a packet whose id is not known yet: half of all ids away, so that none matches. */
 #define WITNESS_UNKNOWN_ID 0x80000000U
 
-/* The packet that was sent last has asked for its id: that is it, and the kernel counts on from there. */
+/* The last packet that asked for its id has this one, and the kernel counts on from there, also those that were sent since. */
 void witness_learn_id(struct exchange *x, uint32_t id);
 
 /* It is not where it should be if the kernel had counted as we did; NULL: it is in no flight. */

@@ -37,6 +37,9 @@ struct lane {
 	bool id_doubted; /* so the next packet asks for its id, */
 	bool id_asked; /* as the last one did, */
 	bool id_told; /* or some packet before */
+	bool id_open; /* a packet has asked, and was not told: nobody else asks until then, or it would not be known whose an id is */
+	bool id_due; /* a packet has asked since the last one that was refused, */
+	uint32_t asked_key; /* and this is the caller's number of the last one that did */
 	uint32_t next_id; /* of the next packet, */
 	uint32_t last_key, ids_ahead; /* and the caller's number of the last one, and what its id was ahead of that */
 	int tos; /* of the socket, where the channel keeps its priority; -1: it is to be set */

@@ -75,7 +75,7 @@ static struct cmsghdr *put_id(const struct channel *c, struct cmsghdr *m, uint32
 	if (c->at->id_by_message)
 		m = put_message(m, SOL_SOCKET, SCM_TS_OPT_ID, &id, sizeof(id));
 	else
-		c->at->id_asked = c->at->id_doubted;
+		c->at->id_asked = c->at->id_doubted && !c->at->id_open;
 	if (!c->at->id_asked && !c->some_stamps)
 		return m;
 	if (c->at->id_asked)
@@ -167,7 +167,7 @@ static int send_once(struct channel *c, const void *packet, size_t bytes, uint32
 	if (sent >= 0)
 		return 0;
 	stamp_doubt(c, c->at);
-	c->at->id_asked = false;
+	c->at->id_asked = c->at->id_open = c->at->id_due = false;
 	return (int)sent;
 }
 

@@ -201,19 +201,21 @@ int __wrap_stamp_send(struct channel *c, const void *packet, size_t bytes, uint3
 		sim.refuses -= sim.refuses && c->at->number == sim.refusing;
 		sim.next_id[c->at->number] += sim.counts_refused && !c->unasked;
 		stamp_doubt(c, c->at);
-		c->at->id_asked = false;
+		c->at->id_asked = c->at->id_open = c->at->id_due = false;
 		return -EAGAIN;
 	}
 	assert_false(sim.truth[seq].sent);
 	if (!c->unasked) {
-		c->at->id_asked = c->at->id_doubted;
-		assert_true(c->at->id_asked || id == sim.next_id[c->at->number]);
+		c->at->id_asked = c->at->id_doubted && !c->at->id_open;
+		assert_true(c->at->id_asked || c->at->id_open || id == sim.next_id[c->at->number]);
 		id = sim.next_id[c->at->number]++;
 		if (c->at->id_asked)
-			happens(sim.now_ns, (struct event){ .what = STAMP, .seq = ASKED, .id = id, .port = c->at->number });
+			happens(sim.now_ns + sim.ids_take_ns, (struct event){ .what = STAMP, .seq = ASKED, .id = id, .port = c->at->number });
 	}
 	note_sent(c, seq, id, packet, bytes);
 	sim.sent[c->at->number]++;
+	if (sim.doubt_every && seq % sim.doubt_every == sim.doubt_every - 1)
+		stamp_doubt(c, c->at);
 	if (sim.stop_at && seq + 1 == sim.stop_at)
 		stop = 1;
 	if (sim.set_at && seq + 1 == sim.set_at)

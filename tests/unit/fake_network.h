@@ -83,6 +83,8 @@ extern struct network {
 	} session[PORTS]; /* of each source port */
 	unsigned refuses; /* packets that this port has still to refuse, */
 	unsigned refusing; /* and which one it is */
+	unsigned doubt_every; /* probes: after so many it is doubted that the kernel counts as we do, as after a sample that was stepped; 0: never */
+	int64_t ids_take_ns; /* an id that was asked for is behind stamps in the queue for so long */
 	bool counts_refused; /* an older kernel: a packet that it refused has taken an id */
 	uint32_t next_id[PORTS]; /* the kernel's count */
 	unsigned sent[PORTS];

@@ -573,6 +573,28 @@ static void refused_sends_are_tried_again(void **state)
 }
 
 /* What nothing can be sent in is as long as no answer comes. */
+/* More packets have left by then: whose it is must be known, and who asked is the first of them. */
+static void an_id_that_is_told_late(void **state)
+{
+	static const int64_t ports[] = { 1, 8 };
+
+	for (unsigned i = 0; i < 2 * COUNT_OF(ports); i++) {
+		network_setup(state);
+		options.no_step_check = true; /* nothing else tells a stamp of another packet */
+		options.source_ports = ports[i / 2];
+		network_all_stamps_take(200 * NS_PER_US);
+		sim.ids_take_ns = 30 * NS_PER_US;
+		sim.doubt_every = 100;
+		for (unsigned n = 50; i % 2 && n < 3000; n += 100)
+			sim.fate[n].refused = 1;
+		network_run();
+		assert_int_equal(network_check_records(), COUNT(recorded));
+		/* What came before its id was known has no stamp. */
+		assert_in_range(COUNT(recorded), i % 2 ? 1000 : 2000, 3000);
+		network_teardown(state);
+	}
+}
+
 static void refused_for_long(void **state)
 {
 	(void)state;
@@ -675,7 +697,7 @@ int main(void)
 		TEST(all_that_were_lost_are_late), cmocka_unit_test(the_slots_of_a_nic_are_found), TEST(a_nic_that_is_slow_to_free_its_place), TEST(stamps_that_are_missing_or_late),
 		TEST(what_the_reflector_does_not_know), TEST(nothing_more_comes_at_the_end), TEST(one_of_several_follow_ups_is_enough),
 		cmocka_unit_test(a_step_of_the_reflectors_clock), cmocka_unit_test(a_reflector_that_is_started_again), TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
-		TEST(refused_sends_are_tried_again), TEST(refused_for_long), TEST(a_warmup), TEST(what_is_late_at_the_end), cmocka_unit_test(load_beside_what_is_stamped), TEST(load_does_not_wait_for_stamps),
+		TEST(refused_sends_are_tried_again), cmocka_unit_test(an_id_that_is_told_late), TEST(refused_for_long), TEST(a_warmup), TEST(what_is_late_at_the_end), cmocka_unit_test(load_beside_what_is_stamped), TEST(load_does_not_wait_for_stamps),
 	};
 
 	util_seed();
