@@ -100,6 +100,9 @@ slow run 'thousands in flight: the reflector, -700 us, eight times' '' '-t 200 -
 slow run 'by the clock: the reflector, -15 us, eight times' '' '-t 200 --threshold-on network -C --interval 500us' "${STEPS//-700000/-15000}" \
 	'e["Breaches"] == 0' 'len(T) > 300'
 
+slow run 'thousands in flight: the emitter, 1 s, three times' '' '-t 200 --threshold-on network -C --window 4096' \
+	'for i in 1 2 3; do step_in $IN_ROUND_TRIP 1000000000; pause 0.2; done' 'e["Breaches"] == 0' 'len(T) > 300'
+
 # ---- It stands ------------------------------------------------------------------------------------------------------------
 
 STOOD='verdict("void: .*the reflector.s clock stood still \(")'
