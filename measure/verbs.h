@@ -104,8 +104,7 @@ INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, 
 	int error;
 
 	/* With one in flight it comes before the next packet; and one that was not told behind so many stamps is lost. */
-	if (at->id_open && x->next_key - at->asked_key > x->window.most)
-		at->id_open = false;
+	at->id_open &= x->next_key - at->asked_key <= x->window.most;
 	f->id = at->id_by_message ? f->key : at->next_id;
 	f->unasked = x->channel->unasked = verb_is_load(x, at->number);
 	error = stamp_send(x->channel, packet, bytes, f->id, answering);
