@@ -66,6 +66,12 @@ static struct clock_relation peer_between(const struct clock_peer_belief *b, int
 	return r;
 }
 
+/* How long both ways of one exchange took. */
+static int64_t peer_ways(const struct clock_relation *r)
+{
+	return sum_of_bounds(r->bound_ns, r->bound_ns);
+}
+
 /* ---- The rate ------------------------------------------------------------------------------------------------------- */
 
 /* Nothing but what holds of any two clocks. */
@@ -160,8 +166,7 @@ static void end_event(struct clock_peer *p)
 
 	p->in_event = false;
 	e->after = p->latest;
-	if (!e->has_before || e->ways_ns > sum_of_bounds(p->latest.bound_ns, p->latest.bound_ns))
-		e->ways_ns = sum_of_bounds(p->latest.bound_ns, p->latest.bound_ns);
+	e->ways_ns = e->has_before ? smaller(e->ways_ns, peer_ways(&p->latest)) : peer_ways(&p->latest);
 	by_belief(&e->after, &p->belief);
 	/* A step back may take T2 to where it was before, by chance and once. */
 	e->kind = e->stills > 1 || e->stood_ns > PEER_STOOD_NS ? PEER_STOOD :
@@ -197,7 +202,7 @@ static void begin_event(struct clock_peer *p, const struct clock_peer_row *since
 						    .has_before = floor->known && ceiling->known };
 	if (peer_event(p)->has_before) {
 		peer_event(p)->before = peer_middle(floor, ceiling);
-		peer_event(p)->ways_ns = sum_of_bounds(peer_event(p)->before.bound_ns, peer_event(p)->before.bound_ns);
+		peer_event(p)->ways_ns = peer_ways(&peer_event(p)->before);
 		by_belief(&peer_event(p)->before, &p->belief);
 	}
 	p->in_event = true;
@@ -385,7 +390,8 @@ static void note_wrong_rate(struct clock_peer *p, const struct clock_relation *f
 {
 	const struct clock_rate rate = rate_of(from, to);
 	const double sure_ppb = (rate.ppb < 0 ? -rate.ppb : rate.ppb) - rate.bound_ppb;
-	if (!rate.known || p->stands || p->wrong_rates || !is_wrong_ppb(sure_ppb) || !is_possible_rate(rate.ppb, sum_of_bounds(p->latest.bound_ns, p->latest.bound_ns), p->agreed_ns))
+	if (!rate.known || p->stands || p->wrong_rates || !is_wrong_ppb(sure_ppb) ||
+	    !is_possible_rate(rate.ppb, peer_ways(&p->latest), p->agreed_ns))
 		return;
 	p->events = p->wrong_rates = 1;
 	p->jumps = 0;
