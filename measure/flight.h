@@ -47,8 +47,8 @@ struct flight {
 	uint8_t fate; /* enum fate */
 	bool t3_untold; /* the reply after its reply did not know when that left */
 	uint32_t port_seq; /* with source ports: its number among those of its port */
-	bool agrees; /* its times agree with the two hosts' clocks as known by then, */
-	uint64_t conflicts; /* clock_peer.conflicts by then */
+	bool agrees; /* its times agreed with the two hosts' clocks when they were compared */
+	uint64_t conflicts; /* clock_peer.conflicts when its times were compared */
 	uint32_t confirm_key; /* this probe and those after it were sent after the reply was read */
 	uint32_t stamps_out; /* so many transmit stamps were waited for when it was sent, its own included */
 };

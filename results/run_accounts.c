@@ -209,7 +209,7 @@ int run_add_accounts(struct outcome *o, const struct tree *root, const char *pat
 	error = add_packets(o, packets, path);
 	if (!error)
 		error = add_stamps(o, tree_member(accounts, "missing_stamps"), path);
-	if (!error && tree_member(accounts, "stalls")) /* files of 0.2 and older have none */
+	if (!error && tree_member(accounts, "stalls")) /* older files have none */
 		error = add_outages(&o->exchange.stalls, tree_member(accounts, "stalls"), path, "stalls");
 	if (!error && o->options.role == ROLE_EMIT) {
 		error = add_outages(&o->exchange.outages, tree_member(accounts, "no_answer"), path, "outages");

@@ -59,7 +59,8 @@ struct sessions {
 	int64_t newest_t1_ns[1 << 16]; /* with a key, by SSID: of all sessions, also forgotten ones; 0: none. The last member: see sessions_init() */
 };
 
-/* newest_t1_ns[] stays as it is, zeros before the first use: without a key none of its pages is ever touched. secret: random, and known to nobody. rate_limit: requests of a session in a second; 0: no limit. */
+/* newest_t1_ns[] stays as it is, zeros before the first use: without a key none of its pages is ever touched. secret: random, and known to
+ * nobody. rate_limit: requests of a session in a second; 0: no limit. */
 void sessions_init(struct sessions *s, uint32_t limit, int64_t rate_limit, const uint64_t secret[SESSION_SECRETS]);
 
 /*
