@@ -14,6 +14,7 @@
 
 #define GOLDEN_TESTS 128
 #define GOLDEN_LINES 1024
+#define GOLDEN_HIDDEN 8
 
 static struct {
 	const struct CMUnitTest *tests;
@@ -24,6 +25,11 @@ static struct {
 	char *text[GOLDEN_TESTS]; /* of each test */
 	bool ended[GOLDEN_TESTS]; /* not skipped */
 	FILE *out;		  /* to text[now] */
+	char *line;		  /* the last of this test's golden_line() */
+	struct {
+		const char *name;
+		char *text;
+	} hidden[GOLDEN_HIDDEN];
 } golden_state;
 
 /* ---- Differences ------------------------------------------------------------------------------------------------- */
@@ -94,17 +100,73 @@ static inline char *golden_expected(const char *name)
 }
 
 /* Adds a text to the section of the test that runs. */
+/* From here on the golden file has `name` in place of `text`, which differs from run to run. */
+static inline void golden_hide(const char *name, const char *text)
+{
+	size_t i = 0;
+
+	while (golden_state.hidden[i].name && strcmp(golden_state.hidden[i].name, name))
+		assert_true(++i < GOLDEN_HIDDEN);
+	free(golden_state.hidden[i].text);
+	golden_state.hidden[i].name = name;
+	golden_state.hidden[i].text = strdup(text);
+	assert_non_null(golden_state.hidden[i].text);
+}
+
+static inline void golden_put(const char *text)
+{
+	while (*text) {
+		size_t i = 0;
+
+		while (i < GOLDEN_HIDDEN && golden_state.hidden[i].name &&
+		       strncmp(text, golden_state.hidden[i].text, strlen(golden_state.hidden[i].text)))
+			i++;
+		if (i < GOLDEN_HIDDEN && golden_state.hidden[i].name) {
+			fputs(golden_state.hidden[i].name, golden_state.out);
+			text += strlen(golden_state.hidden[i].text);
+		} else {
+			fputc(*text++, golden_state.out);
+		}
+	}
+}
+
 static inline void __attribute__((format(printf, 1, 2))) golden(const char *format, ...)
 {
 	static size_t bytes;
 	va_list arguments;
+	char *text;
 
-	if (!golden_state.out)
-		golden_state.out = open_memstream(&golden_state.text[golden_state.now], &bytes);
+	if (!golden_state.tests)
+		fail_msg("golden() needs golden_run()");
 	va_start(arguments, format);
-	vfprintf(golden_state.out, format, arguments);
+	assert_true(vasprintf(&text, format, arguments) >= 0);
 	va_end(arguments);
-	fflush(golden_state.out);
+	if (*text && !golden_state.out)
+		golden_state.out = open_memstream(&golden_state.text[golden_state.now], &bytes);
+	if (*text) {
+		golden_put(text);
+		fflush(golden_state.out);
+	}
+	free(text);
+}
+
+static inline void assert_one_line(const char *message)
+{
+	const char *newline = strchr(message, '\n');
+
+	if (!newline || newline[1])
+		fail_msg("not one line: '%s'", message);
+}
+
+/* A message of one line. One that is repeated is shown once. */
+static inline void golden_line(const char *message)
+{
+	assert_one_line(message);
+	if (golden_state.line && !strcmp(golden_state.line, message))
+		return;
+	free(golden_state.line);
+	golden_state.line = strdup(message);
+	golden("%s", message);
 }
 
 static inline int golden_set_up(void **state)
@@ -114,6 +176,8 @@ static inline int golden_set_up(void **state)
 	if (golden_state.out) /* of a test that failed */
 		fclose(golden_state.out);
 	golden_state.out = NULL;
+	free(golden_state.line);
+	golden_state.line = NULL;
 	golden_state.now = (size_t)(test - golden_state.tests);
 	*state = test->initial_state;
 	return test->setup_func ? test->setup_func(state) : 0;
@@ -155,8 +219,9 @@ static inline void golden_file_has_no_other_section(void **state)
 		size_t i = 0;
 
 		at += *at == '\n';
-		if (sscanf(at, "== %255s ==", name) != 1)
+		if (sscanf(at, "== %255[^\n]", name) != 1 || strlen(name) < 3)
 			continue;
+		name[strlen(name) - 3] = '\0';
 		while (i < golden_state.count && strcmp(golden_state.tests[i].name, name))
 			i++;
 		if (i == golden_state.count)
@@ -172,8 +237,10 @@ static inline void golden_read(void)
 	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 	size_t bytes = 0;
 
-	if (!in || getdelim(&golden_state.file, &bytes, '\0', in) < 0)
+	if (!in || getdelim(&golden_state.file, &bytes, '\0', in) < 0) {
+		free(golden_state.file);
 		golden_state.file = strdup("");
+	}
 	if (in)
 		fclose(in);
 }
@@ -231,6 +298,9 @@ static inline int golden_run_tests(const char *source, const struct CMUnitTest *
 	free(golden_state.file);
 	for (size_t i = 0; i < count; i++)
 		free(golden_state.text[i]);
+	for (size_t i = 0; i < GOLDEN_HIDDEN; i++)
+		free(golden_state.hidden[i].text);
+	free(golden_state.line);
 	return failed;
 }
 
