@@ -10,6 +10,7 @@
 #include "options.h"
 
 #include "fake_nic.h"
+#include "golden.h"
 
 #include <fcntl.h>
 #include <netlink/errno.h>
@@ -56,20 +57,6 @@ static inline void assert_silent(void)
 	assert_string_equal(said, "");
 }
 
-/* Exactly one line, with each of the pieces ("" ends them). */
-static inline void assert_said(const char *const *pieces)
-{
-	const char *end = strchr(said, '\n');
-
-	if (!end || end[1])
-		fail_msg("not one line: \"%s\"", said);
-	for (; *pieces && **pieces; pieces++)
-		if (!strstr(said, *pieces))
-			fail_msg("\"%s\" is not in: %s", *pieces, said);
-}
-
-#define ASSERT_SAID(...) assert_said((const char *const[]){ __VA_ARGS__, "" })
-
 static inline int lowest_free_fd(void)
 {
 	int fd = dup(STDERR_FILENO);
@@ -93,7 +80,6 @@ struct script {
 	int result;
 	int sets; /* calls of SIOCSHWTSTAMP up to the end of nic_stamp() */
 	int stamped[3], restored[3]; /* the setting after nic_stamp(), after nic_restore() */
-	const char *says[5]; /* none: silent */
 };
 
 static struct {

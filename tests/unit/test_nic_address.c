@@ -5,7 +5,7 @@
 #include "host/nic_netlink.c"
 
 #include "host/nic_stamp.h"
-#include "util.h"
+#include "golden.h"
 
 #include "nic_bench.h"
 #include "nic_namespace.h"
@@ -24,11 +24,10 @@ static void test_netlink_broken(void **state)
 	assert_int_equal(nic_open(&n, "fake0"), 0);
 	CAPTURED(result, nic_check_address(&n, &a));
 	assert_int_equal(result, -EIO);
-	ASSERT_SAID("cannot ask the kernel for the route to address '192.0.2.1' through interface 'fake0'",
-		    "Input/output error");
+	golden_line(said);
 	CAPTURED(result, nic_find_own(&n, AF_UNSPEC));
 	assert_int_equal(result, -EIO);
-	ASSERT_SAID("cannot list the addresses of interface 'fake0'");
+	golden_line(said);
 	CAPTURED(result, nic_stamp(&n, &udp));
 	assert_int_equal(result, 0);
 	nic_close(&n);
@@ -92,7 +91,7 @@ static void test_kernel_own_address(void **state)
 	n = opened("va");
 	for (const char *const *a = own; *a; a++) {
 		assert_int_equal(check(&n, *a), -EADDRNOTAVAIL);
-		ASSERT_SAID(*a, "is this host's own address", "never reach the NIC");
+		golden_line(said);
 	}
 	nic_close(&n);
 	n = opened("lo");
@@ -113,9 +112,9 @@ static void test_kernel_own_address_by_rule(void **state)
 	ip("rule add pref 0 oif va table local");
 	ip("rule del pref 0 from all table local");
 	assert_int_equal(check(&n, "10.77.1.1"), -EADDRNOTAVAIL);
-	ASSERT_SAID("is this host's own address");
+	golden_line(said);
 	assert_int_equal(check(&n, "10.77.1.255"), -EADDRNOTAVAIL);
-	ASSERT_SAID("is not a single host");
+	golden_line(said);
 	nic_close(&n);
 }
 
@@ -131,7 +130,7 @@ static void test_kernel_not_a_host(void **state)
 	for (int with_default = 0; with_default < 2; with_default++) {
 		for (const char *const *a = not_hosts; *a; a++) {
 			assert_int_equal(check(&n, *a), -EADDRNOTAVAIL);
-			ASSERT_SAID(*a, "is not a single host", "--address");
+			golden_line(said);
 		}
 		if (!with_default)
 			ip("route add default via 10.77.1.2 dev va");
@@ -149,22 +148,22 @@ static void test_kernel_route(void **state)
 	n = opened("va");
 	assert_int_equal(check(&n, "10.77.1.2"), 0);
 	assert_int_equal(check(&n, "192.0.2.1"), -EHOSTUNREACH);
-	ASSERT_SAID("no route to address '192.0.2.1' through interface 'va'", "ip route add 192.0.2.1 dev va");
+	golden_line(said);
 	assert_int_equal(check(&n, "10.77.2.2"), -EHOSTUNREACH);
-	ASSERT_SAID("is reached through interface 'vc', not 'va'", "--interface vc");
+	golden_line(said);
 	ip("route add 10.77.2.2 dev va");
 	assert_int_equal(check(&n, "10.77.2.2"), 0);
 	ip("route add default via 10.77.1.2 dev va");
 	assert_int_equal(check(&n, "192.0.2.1"), 0);
 	ip("route add blackhole 198.51.100.0/24");
 	assert_int_equal(check(&n, "198.51.100.7"), -EHOSTUNREACH);
-	ASSERT_SAID("no route to address '198.51.100.7' through interface 'va'");
+	golden_line(said);
 	ip("route add 203.0.113.0/24 nexthop via 10.77.1.2 dev va nexthop via 10.77.2.2 dev vd onlink");
 	assert_int_equal(check(&n, "203.0.113.1"), 0);
 	nic_close(&n);
 	n = opened("vc");
 	assert_int_equal(check(&n, "203.0.113.1"), -EHOSTUNREACH);
-	ASSERT_SAID("no route to address '203.0.113.1' through interface 'vc'");
+	golden_line(said);
 	nic_close(&n);
 	assert_int_equal(lowest_free_fd(), fd);
 }
@@ -180,7 +179,7 @@ static void test_kernel_family(void **state)
 	n = opened("va");
 	CAPTURED(result, nic_check_address(&n, &a));
 	assert_int_equal(result, -EAFNOSUPPORT);
-	ASSERT_SAID("no IP address: give --address");
+	golden_line(said);
 	nic_close(&n);
 }
 
@@ -195,7 +194,7 @@ static void test_kernel_no_address(void **state)
 	n = opened("vb");
 	CAPTURED(result, nic_find_own(&n, AF_UNSPEC));
 	assert_int_equal(result, -EADDRNOTAVAIL);
-	ASSERT_SAID("interface 'vb' has no IP address", "ip address add ADDRESS/PREFIX dev vb");
+	golden_line(said);
 	ip("address add 10.77.9.1/24 dev vb label vb:x");
 	CAPTURED(result, nic_find_own(&n, AF_UNSPEC));
 	assert_int_equal(result, 0);
@@ -229,13 +228,12 @@ static void test_kernel_own(void **state)
 	assert_int_equal(check_own(&n, "10.77.5.1"), 0);
 	assert_int_equal(check_own(&n, "10.77.5.2"), -EADDRNOTAVAIL); /* of who is at the other end */
 	assert_int_equal(check_own(&n, "10.77.2.1"), -EADDRNOTAVAIL); /* of another interface */
-	ASSERT_SAID("--bind 10.77.2.1: no address of interface 'va'", "give one that it has, such as 10.77.1.1",
-		    "'ip address add 10.77.2.1/PREFIX dev va'");
+	golden_line(said);
 	assert_int_equal(nic_check_own(&n, &none), 0);
 	nic_close(&n);
 	n = opened("vb");
 	assert_int_equal(check_own(&n, "10.77.1.1"), -EADDRNOTAVAIL);
-	ASSERT_SAID("interface 'vb' has no IPv4 address");
+	golden_line(said);
 	assert_int_equal(nic_check_own(&n, &none), 0);
 	nic_close(&n);
 }
@@ -263,9 +261,9 @@ static void test_kernel_route_of_ipv6(void **state)
 	assert_int_equal(check(&n, "2001:db8:1::2"), 0);
 	assert_int_equal(check(&n, "fe80::77"), 0);
 	assert_int_equal(check(&n, "2001:db8:9::1"), -ENETUNREACH);
-	ASSERT_SAID("no route to address '2001:db8:9::1' through interface 'va'", "ip route add 2001:db8:9::1 dev va");
+	golden_line(said);
 	assert_int_equal(check(&n, "2001:db8:2::2"), -ENETUNREACH);
-	ASSERT_SAID("is reached through interface 'vc', not 'va'", "--interface vc");
+	golden_line(said);
 	ip("route add 2001:db8:2::2 dev va");
 	assert_int_equal(check(&n, "2001:db8:2::2"), 0);
 	ip("route add default via 2001:db8:1::2 dev va");
@@ -293,11 +291,11 @@ static void test_kernel_no_host_of_ipv6(void **state)
 	n = opened("va");
 	for (const char *const *a = own; *a; a++) {
 		assert_int_equal(check(&n, *a), -EADDRNOTAVAIL);
-		ASSERT_SAID(*a, "is this host's own address", "never reach the NIC");
+		golden_line(said);
 	}
 	for (const char *const *a = not_hosts; *a; a++) {
 		assert_int_equal(check(&n, *a), -EADDRNOTAVAIL);
-		ASSERT_SAID(*a, "is not a single host", "--address");
+		golden_line(said);
 	}
 	/* Its own on this link; on another the same address is somebody else's. */
 	ip("address add fe80::5 dev va nodad");
@@ -337,10 +335,10 @@ static void test_kernel_first_addresses(void **state)
 	assert_int_equal(n.first4.any.sa_family, AF_UNSPEC);
 	assert_true(is_first(&n.first6, "2001:db8:7::1"));
 	assert_int_equal(check_own(&n, "2001:db8:7::1"), -EADDRNOTAVAIL);
-	ASSERT_SAID("--bind 2001:db8:7::1: it is not known yet whether another host has this address");
+	golden_line(said);
 	CAPTURED(result, nic_find_own(&n, AF_INET));
 	assert_int_equal(result, -EADDRNOTAVAIL);
-	ASSERT_SAID("interface 'vb' has no IPv4 address");
+	golden_line(said);
 	ip("address add fe80::7/64 dev vb nodad");
 	assert_int_equal(nic_find_own(&n, AF_UNSPEC), 0);
 	assert_true(is_first(&n.first6, "fe80::7"));
@@ -353,13 +351,13 @@ static void test_kernel_first_addresses(void **state)
 	assert_int_equal(check_own(&n, "2001:db8:8::1"), 0);
 	assert_int_equal(check_own(&n, "fe80::7"), 0);
 	assert_int_equal(check_own(&n, "2001:db8:8::3"), -EADDRNOTAVAIL);
-	ASSERT_SAID("--bind 2001:db8:8::3: no address of interface 'vb'", "such as 2001:db8:8::1");
+	golden_line(said);
 	nic_close(&n);
 	n = opened("vc");
 	ip("-6 address flush dev vc");
 	CAPTURED(result, nic_find_own(&n, AF_INET6));
 	assert_int_equal(result, -EADDRNOTAVAIL);
-	ASSERT_SAID("interface 'vc' has no IPv6 address");
+	golden_line(said);
 	nic_close(&n);
 }
 
@@ -381,5 +379,5 @@ int main(void)
 	};
 
 	util_seed();
-	return cmocka_run_group_tests_name("nic_address", tests, NULL, NULL);
+	return golden_run(tests);
 }

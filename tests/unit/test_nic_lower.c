@@ -3,7 +3,7 @@
 /* What an interface stands on: answers as the kernel gives them. The kernel's own are in the lab (test_lower.sh). */
 #include "host/nic_lower.c"
 
-#include "util.h"
+#include "golden.h"
 
 /* ---- A kernel with a few interfaces ---------------------------------------------------------------------------------- */
 
@@ -173,7 +173,7 @@ static void more_than_there_is_room_for(void **state)
 	assert_int_equal(chosen(2), 0);
 }
 
-static void assert_refused(int code, int error, const char *words)
+static void assert_refused(int code, int error)
 {
 	const struct nic n = { .index = 5, .name = "eth0.5" };
 	struct util_capture capture;
@@ -185,19 +185,17 @@ static void assert_refused(int code, int error, const char *words)
 	got = nic_choose_priority(&n, &o);
 	util_capture_end(&capture, said, sizeof(said));
 	assert_int_equal(got, error);
-	if (!strstr(said, words))
-		fail_msg("'%s' is not in '%s'", words, said);
+	golden_line(said);
 }
 
 static void what_has_no_such_priority(void **state)
 {
 	(void)state;
-	assert_refused(5, -EINVAL, "--vlan-priority 5: interface 'eth0.5' is no VLAN, so its packets have no tag");
+	assert_refused(5, -EINVAL);
 	fake[5] = (struct fake){ .kind = "vlan", .maps = 1, .map = { { 3, 4 } } };
-	assert_refused(5, -ENOENT, "the egress map of VLAN 'eth0.5' has no priority that is sent with 5: 'ip link set dev eth0.5 type vlan "
-				   "egress-qos-map 5:5'");
+	assert_refused(5, -ENOENT);
 	refuse = 5;
-	assert_refused(5, -ENODEV, "cannot be read (No such device)");
+	assert_refused(5, -ENODEV);
 }
 
 int main(void)
@@ -212,5 +210,5 @@ int main(void)
 		cmocka_unit_test_setup(what_has_no_such_priority, set_up),
 	};
 
-	return cmocka_run_group_tests_name("nic_lower", tests, NULL, NULL);
+	return golden_run(tests);
 }
