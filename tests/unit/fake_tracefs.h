@@ -32,7 +32,7 @@ static char said[8192];
 		util_capture_end(&capture_, said, sizeof(said));  \
 	} while (0)
 
-static inline void assert_lines(int lines, const char *const *pieces)
+static inline void assert_lines(int lines)
 {
 	int n = 0;
 
@@ -40,12 +40,8 @@ static inline void assert_lines(int lines, const char *const *pieces)
 		n++;
 	if (n != lines)
 		fail_msg("%d lines, not %d: %s", n, lines, said);
-	for (; *pieces && **pieces; pieces++)
-		if (!strstr(said, *pieces))
-			fail_msg("\"%s\" is not in: %s", *pieces, said);
 }
 
-#define ASSERT_SAID(lines, ...) assert_lines(lines, (const char *const[]){ __VA_ARGS__, "" })
 #define assert_silent() assert_string_equal(said, "")
 
 /* ---- Faults: off by default, on in one test --------------------------------------------------------------------- */
@@ -343,6 +339,7 @@ static inline int begin(void **state)
 	*said = 0;
 	strcpy(root, "/tmp/rant-tracefs-XXXXXX");
 	assert_non_null(mkdtemp(root));
+	golden_hide("FOLDER", root);
 	snprintf(instance, sizeof(instance), "%s/tracing/instances/" NAME, root);
 	snprintf(out, sizeof(out), "%s/out", root);
 	make_folder("out");

@@ -4,7 +4,7 @@
 #include "host/trace_files.c"
 #include "host/trace_running.c"
 
-#include "util.h"
+#include "golden.h"
 #include "fake_tracefs.h"
 
 static void test_not_mounted(void **state)
@@ -12,8 +12,7 @@ static void test_not_mounted(void **state)
 	(void)state;
 	mount_as("proc /proc proc rw 0 0");
 	assert_int_equal(open_it(false, 1000), -ENOENT);
-	ASSERT_SAID(1, "--trace-marker: ", "mount -t tracefs tracefs /sys/kernel/tracing", "ip netns exec",
-		    "nsenter --net");
+	golden_line(said);
 	mounts_path = "/nowhere/mounts";
 	assert_int_equal(open_it(false, 1000), -ENOENT);
 	trace_close(&t); /* of what was not opened */
@@ -107,5 +106,5 @@ int main(void)
 	};
 
 	util_seed();
-	return cmocka_run_group_tests_name("trace_files", tests, NULL, NULL);
+	return golden_run(tests);
 }

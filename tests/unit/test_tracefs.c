@@ -6,7 +6,7 @@
  */
 #include "tracefs.c"
 
-#include "util.h"
+#include "golden.h"
 #include "fake_tracefs.h"
 
 #include <sched.h>
@@ -99,7 +99,7 @@ static void test_no_trace_marker(void **state)
 	__real_close(fd);
 	remove_file("trace_marker");
 	assert_int_equal(open_it(false, 1000), -ENOENT);
-	ASSERT_SAID(1, "/instances/" NAME "/trace_marker");
+	golden_line(said);
 	int after = dup(2);
 
 	__real_close(after);
@@ -108,16 +108,13 @@ static void test_no_trace_marker(void **state)
 
 static void test_refusals(void **state)
 {
-	static const struct {
-		int error;
-		const char *says;
-	} rows[] = { { EACCES, "run as root" }, { EPERM, "lockdown" }, { ENOMEM, "dmesg" } };
+	static const int errors[] = { EACCES, EPERM, ENOMEM };
 
 	(void)state;
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		fake.mkdir_errno = rows[i].error;
-		assert_int_equal(open_it(false, 1000), -rows[i].error);
-		ASSERT_SAID(1, "--trace-marker: ", NAME, strerror(rows[i].error), rows[i].says);
+	for (size_t i = 0; i < COUNT_OF(errors); i++) {
+		fake.mkdir_errno = errors[i];
+		assert_int_equal(open_it(false, 1000), -errors[i]);
+		golden_line(said);
 	}
 }
 
@@ -126,7 +123,7 @@ static void test_tracing_was_off(void **state)
 	(void)state;
 	put_file("tracing_on", "0\n");
 	assert_int_equal(open_it(false, 1000), 0);
-	ASSERT_SAID(1, "switched off", "switched on");
+	golden_line(said);
 	assert_int_equal(*get_file("tracing_on"), '1');
 	assert_true(t.switched_on);
 	trace_close(&t);
@@ -185,10 +182,10 @@ static void test_tracing_stays_off(void **state)
 	put_file("tracing_on", "0\n");
 	fake.on_is_stuck = true;
 	assert_int_equal(open_it(false, 1000), -EBUSY);
-	ASSERT_SAID(1, "tracing_on stays 0", "fuser");
+	golden_line(said);
 	fake.on_errno = EIO;
 	assert_int_equal(open_it(false, 1000), -EIO);
-	ASSERT_SAID(1, "tracing_on", strerror(EIO));
+	golden_line(said);
 }
 /* ---- The snapshot ----------------------------------------------------------------------------------------------- */
 
@@ -196,27 +193,19 @@ static void test_no_snapshot_in_the_kernel(void **state)
 {
 	(void)state;
 	assert_int_equal(open_it(true, 1000), -ENOENT);
-	ASSERT_SAID(1, "--snapshot: ", "CONFIG_TRACER_SNAPSHOT", "--trace-marker");
+	golden_line(said);
 }
 
 static void test_snapshot_refused(void **state)
 {
-	static const struct {
-		int error;
-		const char *says, *also;
-	} rows[] = {
-		{ EBUSY, "echo nop > ", "/current_tracer" },
-		{ ENOMEM, "32768 KiB", "/buffer_size_kb" },
-		{ EPERM, "lockdown", "/snapshot" },
-		{ EINVAL, "dmesg", "/snapshot" },
-	};
+	static const int errors[] = { EBUSY, ENOMEM, EPERM, EINVAL };
 
 	(void)state;
 	fill_snapshot("# * Snapshot is freed *\n");
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		fake.snapshot_errno = rows[i].error;
-		assert_int_equal(open_it(true, 1000), -rows[i].error);
-		ASSERT_SAID(1, "--snapshot: ", rows[i].says, rows[i].also);
+	for (size_t i = 0; i < COUNT_OF(errors); i++) {
+		fake.snapshot_errno = errors[i];
+		assert_int_equal(open_it(true, 1000), -errors[i]);
+		golden_line(said);
 	}
 }
 
@@ -442,7 +431,7 @@ static void test_real_run(void **state)
 	(void)state;
 	need_tracefs();
 	assert_int_equal(open_real(&t, false), 0);
-	ASSERT_SAID(1, "markers only: mkdir ");
+	assert_one_line(said);
 	assert_true(t.created);
 	assert_string_equal(t.clock, "mono_raw");
 	trace_mark_start(&t, ROLE_REFLECT);
@@ -488,7 +477,7 @@ static void test_real_evidence_stays(void **state)
 	assert_non_null(strstr(get_file("trace"), "RANT_BREACH"));
 	/* The next run finds tracing off, says so and switches it on; it did not make the instance. */
 	assert_int_equal(open_real(&t, false), 0);
-	ASSERT_SAID(2, "switched off", "markers only: echo '");
+	assert_lines(2);
 	assert_false(t.created);
 	trace_close(&t);
 	assert_string_equal(get_file("tracing_on"), "0\n");
@@ -637,7 +626,7 @@ static void test_real_no_snapshot(void **state)
 		skip();
 	}
 	assert_int_equal(open_real(&t, true), -ENOENT);
-	ASSERT_SAID(1, "--snapshot: ", "CONFIG_TRACER_SNAPSHOT");
+	assert_one_line(said);
 	assert_int_equal(access(instance, F_OK), -1);
 }
 
@@ -737,5 +726,5 @@ int main(void)
 	};
 
 	util_seed();
-	return cmocka_run_group_tests_name("tracefs", tests, NULL, NULL);
+	return golden_run(tests);
 }

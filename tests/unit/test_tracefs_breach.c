@@ -3,7 +3,7 @@
 /* The markers and the stop at a breach, with a folder of plain files. */
 #include "tracefs.c"
 
-#include "util.h"
+#include "golden.h"
 #include "fake_tracefs.h"
 
 /* ---- Markers ---------------------------------------------------------------------------------------------------- */
