@@ -3,7 +3,7 @@
 #ifndef RESULTS_FILES_H
 #define RESULTS_FILES_H
 
-#include "util.h"
+#include "golden.h"
 
 #include <stdarg.h>
 #include <unistd.h>
@@ -30,15 +30,6 @@ static inline const char *caught_text(void)
 	said[fread(said, 1, sizeof(said) - 1, caught)] = '\0';
 	fclose(caught);
 	return said;
-}
-
-/* One line with these words, and nothing else. */
-static inline void assert_said(const char *words)
-{
-	const char *newline = strchr(said, '\n');
-
-	if (!newline || newline[1] || !strstr(said, words))
-		fail_msg("not one line with '%s' but '%s'", words, said);
 }
 
 static inline FILE *file_of(const void *octets, size_t bytes)
