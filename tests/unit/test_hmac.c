@@ -3,7 +3,7 @@
 /* HMAC-SHA-256 against the vectors of RFC 4231 and stamp.md's, and the file with the key. */
 #include "wire/hmac.c"
 
-#include "util.h"
+#include "golden.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -25,16 +25,14 @@ static int open_and_hear(struct hmac **h, const char *path, char said[MESSAGE_BY
 	return result;
 }
 
-/* Of a refusal: one line, with the path and the reason in it. */
-static void assert_refused(const struct hmac *h, int result, int expected, const char *said, const char *reason)
+#ifdef WITH_CRYPTO
+
+static void assert_refused(const struct hmac *h, int result, int expected, const char *said)
 {
 	assert_int_equal(result, expected);
 	assert_null(h);
-	if (!*said || strchr(said, '\n') != said + strlen(said) - 1 || !strstr(said, reason))
-		fail_msg("said '%s', and not '%s' in one line", said, reason);
+	golden_line(said);
 }
-
-#ifdef WITH_CRYPTO
 
 /* Of AddressSanitizer; gcc has no header for it. Without it, as in make coverage, the test that needs it is skipped. */
 __attribute__((weak)) int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *p, size_t bytes),
@@ -380,38 +378,36 @@ static void keys_that_are_read(void **state)
 
 static void keys_that_are_refused(void **state)
 {
-	static const struct {
-		const char *content, *reason;
-	} rows[] = {
-		{ "", "0 hexadecimal digits" },
-		{ "\n \n", "0 hexadecimal digits" },
-		{ "00112233445566778899aabbccddee", "30 hexadecimal digits" },
-		{ "00112233445566778899aabbccddeef", "31 hexadecimal digits" },
-		{ OCTETS_16 "0", "33 hexadecimal digits" },
-		{ "0x" OCTETS_16, "no hexadecimal digit" },
-		{ OCTETS_16 "g0", "no hexadecimal digit" },
-		{ OCTETS_16 "/0", "no hexadecimal digit" },
-		{ OCTETS_16 ":0", "no hexadecimal digit" },
-		{ OCTETS_16 "@0", "no hexadecimal digit" },
-		{ OCTETS_16 "`0", "no hexadecimal digit" },
-		{ OCTETS_16 "G0", "no hexadecimal digit" },
-		{ OCTETS_16 "\x10" "0", "no hexadecimal digit" }, /* '0' without the bit that makes a letter small */
-		{ "# a comment\n" OCTETS_16, "no hexadecimal digit" },
-		{ OCTETS_16 "\xe9", "no hexadecimal digit" },
-		{ OCTETS_128 OCTETS_128 "0", "too long" },
-		{ OCTETS_128 OCTETS_128 "00", "too long" },
+	static const char *const contents[] = {
+		"",
+		"\n \n",
+		"00112233445566778899aabbccddee",
+		"00112233445566778899aabbccddeef",
+		OCTETS_16 "0",
+		"0x" OCTETS_16,
+		OCTETS_16 "g0",
+		OCTETS_16 "/0",
+		OCTETS_16 ":0",
+		OCTETS_16 "@0",
+		OCTETS_16 "`0",
+		OCTETS_16 "G0",
+		OCTETS_16 "\x10" "0", /* '0' without the bit that makes a letter small */
+		"# a comment\n" OCTETS_16,
+		OCTETS_16 "\xe9",
+		OCTETS_128 OCTETS_128 "0",
+		OCTETS_128 OCTETS_128 "00",
 	};
 	char said[MESSAGE_BYTES];
 	struct hmac *h;
 
 	(void)state;
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		const char *path = key_file(rows[i].content, strlen(rows[i].content), 0600);
+	for (size_t i = 0; i < COUNT_OF(contents); i++) {
+		const char *path = key_file(contents[i], strlen(contents[i]), 0600);
 		int result = open_and_hear(&h, path, said);
 
-		assert_refused(h, result, -EINVAL, said, rows[i].reason);
+		assert_refused(h, result, -EINVAL, said);
 		assert_non_null(strstr(said, path));
-		assert_null(strstr(said, "112233")); /* nothing of the key is told */
+		assert_null(strstr(said, "112233")); /* nothing of the key is printed */
 	}
 }
 
@@ -422,7 +418,7 @@ static void a_zero_octet_is_no_end(void **state)
 	int result = open_and_hear(&h, key_file(OCTETS_16 "\0zz", 35, 0600), said);
 
 	(void)state;
-	assert_refused(h, result, -EINVAL, said, "no hexadecimal digit");
+	assert_refused(h, result, -EINVAL, said);
 }
 
 static void a_large_file_is_refused(void **state)
@@ -437,7 +433,7 @@ static void a_large_file_is_refused(void **state)
 	hmac_close(h);
 	int result = open_and_hear(&h, key_file(content, 1025, 0600), said);
 
-	assert_refused(h, result, -EINVAL, said, "larger than 1024");
+	assert_refused(h, result, -EINVAL, said);
 }
 
 static void others_may_not_use_it(void **state)
@@ -449,7 +445,7 @@ static void others_may_not_use_it(void **state)
 	for (mode_t bit = 1; bit <= 040; bit <<= 1) {
 		int result = open_and_hear(&h, key_file(OCTETS_16, 32, 0600 | bit), said);
 
-		assert_refused(h, result, -EACCES, said, "chmod 600");
+		assert_refused(h, result, -EACCES, said);
 	}
 }
 
@@ -475,7 +471,7 @@ static void another_user_may_not_own_it(void **state)
 		int result = open_and_hear(&h, path, said);
 
 		if (rows[i].refused)
-			assert_refused(h, result, -EACCES, said, "it belongs to another user");
+			assert_refused(h, result, -EACCES, said);
 		else
 			assert_int_equal(result, 0);
 		hmac_close(h);
@@ -491,19 +487,19 @@ static void what_is_no_regular_file(void **state)
 	(void)state;
 	snprintf(path, sizeof(path), "%s/other", directory);
 	result = open_and_hear(&h, path, said);
-	assert_refused(h, result, -ENOENT, said, "No such file");
+	assert_refused(h, result, -ENOENT, said);
 	result = open_and_hear(&h, directory, said);
-	assert_refused(h, result, -EINVAL, said, "no regular file");
+	assert_refused(h, result, -EINVAL, said);
 	assert_int_equal(symlink(key_file(OCTETS_16, 32, 0600), path), 0);
 	result = open_and_hear(&h, path, said);
 	unlink(path);
-	assert_refused(h, result, -ELOOP, said, "link");
+	assert_refused(h, result, -ELOOP, said);
 	assert_int_equal(mkfifo(path, 0600), 0); /* nobody writes to it: a plain open() would wait for ever */
 	result = open_and_hear(&h, path, said);
 	unlink(path);
-	assert_refused(h, result, -EINVAL, said, "no regular file");
+	assert_refused(h, result, -EINVAL, said);
 	result = open_and_hear(&h, "/dev/zero", said);
-	assert_refused(h, result, -EINVAL, said, "no regular file");
+	assert_refused(h, result, -EINVAL, said);
 }
 
 static void what_fails_is_told(void **state)
@@ -517,24 +513,24 @@ static void what_fails_is_told(void **state)
 	(void)state;
 	fake.read_fails = true;
 	result = open_and_hear(&h, path, said);
-	assert_refused(h, result, -EIO, said, "Input/output error");
+	assert_refused(h, result, -EIO, said);
 	no_fakes(NULL);
 	fake.fstat_fails = true;
 	result = open_and_hear(&h, path, said);
-	assert_refused(h, result, -EIO, said, "Input/output error");
+	assert_refused(h, result, -EIO, said);
 	no_fakes(NULL);
 	fake.no_memory = true;
 	result = open_and_hear(&h, path, said);
-	assert_refused(h, result, -ENOMEM, said, "Cannot allocate memory");
+	assert_refused(h, result, -ENOMEM, said);
 	no_fakes(NULL);
 	fake.no_library = true;
 	result = open_and_hear(&h, path, said);
-	assert_refused(h, result, -ENOENT, said, "libcrypto.so.");
+	assert_refused(h, result, -ENOENT, said);
 	for (size_t i = 0; i < COUNT_OF(symbols); i++) {
 		no_fakes(NULL);
 		fake.no_symbol = symbols[i];
 		result = open_and_hear(&h, path, said);
-		assert_refused(h, result, -ENOENT, said, "libcrypto.so.");
+		assert_refused(h, result, -ENOENT, said);
 	}
 }
 
@@ -653,7 +649,9 @@ static void without_libcrypto_it_refuses(void **state)
 	assert_null(hmac_library());
 	int result = open_and_hear(&h, "/etc/rant.key", said);
 
-	assert_refused(h, result, -EOPNOTSUPP, said, "make CRYPTO=1");
+	assert_int_equal(result, -EOPNOTSUPP);
+	assert_null(h);
+	assert_one_line(said);
 	assert_non_null(strstr(said, "/etc/rant.key"));
 	hmac_close(NULL);
 }
@@ -667,7 +665,10 @@ static const struct CMUnitTest tests[] = {
 static int make_directory(void **state)
 {
 	(void)state;
-	return mkdtemp(directory) ? 0 : -1;
+	if (!mkdtemp(directory))
+		return -1;
+	golden_hide("FOLDER", directory);
+	return 0;
 }
 
 static int remove_directory(void **state)
@@ -682,5 +683,9 @@ static int remove_directory(void **state)
 
 int main(void)
 {
-	return cmocka_run_group_tests_name("hmac", tests, make_directory, remove_directory);
+#ifdef WITH_CRYPTO
+	return golden_run_group(tests, make_directory, remove_directory);
+#else
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+#endif
 }

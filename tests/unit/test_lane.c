@@ -6,7 +6,7 @@
 #include "host/nic.h"
 #include "options.h"
 #include "wire/kernel_call.h"
-#include "util.h"
+#include "golden.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -485,7 +485,7 @@ static void few_descriptors(void **state)
 		char *line = strstr(said, "only ");
 		assert_non_null(line);
 		assert_int_equal(line[5], '0' + lanes - 1);
-		assert_non_null(strstr(line, "busy sessions can have a socket of their own, not 8 (Too many open files)"));
+		golden_line(line);
 		send_one(fd, "x");
 		assert_int_equal(receive(&c.lane[0]), 1);
 		assert_int_equal(take(fd, START_NS) != NULL, lanes > 1);
@@ -524,5 +524,5 @@ int main(void)
 		TEST(the_class_of_a_packet), TEST(the_priority_is_kept_in_every_class), TEST(few_descriptors), TEST(waiting_for_all),
 	};
 
-	return cmocka_run_group_tests_name("lane", tests, NULL, NULL);
+	return golden_run(tests);
 }

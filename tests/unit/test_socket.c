@@ -8,6 +8,7 @@
 
 #include "wire/timestamping.h"
 #include "fake_socket.h"
+#include "golden.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -71,17 +72,22 @@ static int lowest_free_fd(void)
 	return fd;
 }
 
-/* It fails with the error, says so in one line that names `what`, and leaves nothing open. */
-static void check_refused(int error, const char *what)
+/* It fails with the error and one line, and leaves nothing open. */
+static void open_refused(int error)
 {
 	int free_fd = lowest_free_fd();
 
 	assert_int_equal(open_it(true), -error);
-	if (lines() != 1 || !strstr(line, what))
-		fail_msg("stderr for %s: '%s'", what, line);
+	assert_one_line(line);
 	assert_int_equal(c.lane[0].fd, -1);
 	assert_int_equal(c.stray_fd, -1);
 	assert_int_equal(lowest_free_fd(), free_fd);
+}
+
+static void check_refused(int error)
+{
+	open_refused(error);
+	golden_line(line);
 }
 
 static bool was_set(int level, int name, int value)
@@ -104,20 +110,19 @@ enum { EMIT = 1, REFLECT = 2, BOTH = 3 };
 
 static const struct {
 	int level, name, roles;
-	const char *what;
 } refusals[] = {
-	{ SOL_IP, IP_TTL, BOTH, "--ttl 255" },
-	{ SOL_IP, IP_MTU_DISCOVER, EMIT, "IP_MTU_DISCOVER" },
-	{ SOL_IP, IP_TOS, BOTH, "IP_TOS 184" },
-	{ SOL_SOCKET, SO_PRIORITY, BOTH, "--priority 7: refused by the kernel (Operation not permitted): above 6 it " },
-	{ SOL_SOCKET, SO_REUSEPORT, EMIT, "SO_REUSEPORT" },
-	{ SOL_IP, IP_RECVTTL, REFLECT, "IP_RECVTTL" },
-	{ SOL_IP, IP_PKTINFO, REFLECT, "IP_PKTINFO" },
-	{ SOL_SOCKET, SO_BUSY_POLL, BOTH, "--busy-poll-us 50" },
-	{ SOL_SOCKET, SO_PREFER_BUSY_POLL, BOTH, "--prefer-busypoll" },
-	{ SOL_SOCKET, SO_BUSY_POLL_BUDGET, BOTH, "--budget 8" },
-	{ SOL_SOCKET, SO_TIMESTAMPING, BOTH, "SO_TIMESTAMPING" },
-	{ SOL_SOCKET, SO_BINDTODEVICE, BOTH, "--interface lo" },
+	{ SOL_IP, IP_TTL, BOTH },
+	{ SOL_IP, IP_MTU_DISCOVER, EMIT },
+	{ SOL_IP, IP_TOS, BOTH },
+	{ SOL_SOCKET, SO_PRIORITY, BOTH },
+	{ SOL_SOCKET, SO_REUSEPORT, EMIT },
+	{ SOL_IP, IP_RECVTTL, REFLECT },
+	{ SOL_IP, IP_PKTINFO, REFLECT },
+	{ SOL_SOCKET, SO_BUSY_POLL, BOTH },
+	{ SOL_SOCKET, SO_PREFER_BUSY_POLL, BOTH },
+	{ SOL_SOCKET, SO_BUSY_POLL_BUDGET, BOTH },
+	{ SOL_SOCKET, SO_TIMESTAMPING, BOTH },
+	{ SOL_SOCKET, SO_BINDTODEVICE, BOTH },
 };
 
 static void each_refused_option(void **state)
@@ -136,7 +141,7 @@ static void each_refused_option(void **state)
 			fake.refuse_level = refusals[i].level;
 			fake.refuse_name = refusals[i].name;
 			fake.refuse_error = EPERM;
-			check_refused(EPERM, refusals[i].what);
+			check_refused(EPERM);
 		}
 	}
 }
@@ -219,8 +224,7 @@ static void what_does_not_fit_the_interface(void **state)
 	prepare(ROLE_EMIT, SOURCE_USER);
 	lo.mtu = 1500;
 	o.size_bytes = 1473;
-	check_refused(EMSGSIZE, "--size 1473: at most 1472 octets fit into the MTU of 1500 of lo");
-	assert_non_null(strstr(line, "'ip link set lo mtu N'"));
+	check_refused(EMSGSIZE);
 	for (int i = 0; i < 4; i++) {
 		prepare(i == 3 ? ROLE_REFLECT : ROLE_EMIT, SOURCE_USER);
 		lo.mtu = i == 1 ? 0 : 1500; /* it cannot be told */
@@ -383,7 +387,7 @@ static void less_than_was_asked_for(void **state)
 			prepare(ROLE_REFLECT, modes[i].stamp);
 			o.no_tx_stamps = modes[i].no_tx;
 			fake.granted_mask = ~(1 << bit);
-			check_refused(EOPNOTSUPP, "SO_TIMESTAMPING");
+			check_refused(EOPNOTSUPP);
 		}
 	}
 }
@@ -419,23 +423,19 @@ static void who_counts_the_ids(void **state)
 
 static void errors_of_bind(void **state)
 {
-	static const struct {
-		int error;
-		const char *what;
-	} errors[] = { { EADDRINUSE, "port 8620: taken" }, { EACCES, "CAP_NET_BIND_SERVICE" },
-		       { EINVAL, "port 8620" } };
+	static const int errors[] = { EADDRINUSE, EACCES, EINVAL };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(errors); i++) {
 		prepare(ROLE_REFLECT, SOURCE_KERNEL);
-		fake.bind_error = errors[i].error;
-		check_refused(errors[i].error, errors[i].what);
+		fake.bind_error = errors[i];
+		check_refused(errors[i]);
 	}
 	/* The second socket of the emitter. */
 	prepare(ROLE_EMIT, SOURCE_KERNEL);
 	fake.bind_error = EADDRINUSE;
 	fake.bind_error_at = 1;
-	check_refused(EADDRINUSE, "port ");
+	open_refused(EADDRINUSE); /* the port is another one each time */
 }
 
 static void errors_of_connect(void **state)
@@ -443,7 +443,7 @@ static void errors_of_connect(void **state)
 	(void)state;
 	prepare(ROLE_EMIT, SOURCE_KERNEL);
 	fake.connect_error = ENETUNREACH;
-	check_refused(ENETUNREACH, "--address 127.0.0.1");
+	check_refused(ENETUNREACH);
 }
 
 static void no_socket(void **state)
@@ -451,7 +451,7 @@ static void no_socket(void **state)
 	(void)state;
 	prepare(ROLE_EMIT, SOURCE_KERNEL);
 	fake.socket_error_at = 1;
-	check_refused(EMFILE, "socket");
+	check_refused(EMFILE);
 }
 
 /* rant.h: a set-up function that fails has already written its one line. */
@@ -460,7 +460,7 @@ static void no_second_socket(void **state)
 	(void)state;
 	prepare(ROLE_EMIT, SOURCE_KERNEL);
 	fake.socket_error_at = 3; /* the second only asks what the kernel can do */
-	check_refused(EMFILE, "socket");
+	check_refused(EMFILE);
 }
 
 /* ---- The real kernel, on lo ----------------------------------------------------------------------------------------- */
@@ -895,5 +895,5 @@ int main(void)
 		TEST(the_tos_comes_and_goes), TEST(what_is_set_of_ipv6),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return golden_run(tests);
 }
