@@ -7,7 +7,7 @@
 #include "host/clock_compare.c"
 #include "host/clock_place.c"
 
-#include "util.h"
+#include "golden.h"
 #include "fake_clocks.h"
 
 #include <pthread.h>
@@ -143,7 +143,7 @@ static void busy_from_the_start(void **state)
 	made_clocks(state);
 	fake.fails_every = 1;
 	assert_int_equal(clock_open(&c, 7), -EBUSY);
-	assert_string_equal(c.why, "/dev/ptp7 cannot be read: Device or resource busy");
+	golden("%s\n", c.why);
 }
 
 static void set_again(void)
@@ -165,7 +165,7 @@ static void set_within_each_try(void **state)
 	assert_int_equal(clock_measure(&c, 0), -ESTALE);
 	fake.event = NULL;
 	assert_int_equal(c.failures, 1);
-	assert_string_equal(clock_failure(&c), "a clock was set while it was read");
+	golden("%s\n", clock_failure(&c));
 	pass(S / 10);
 	measure();
 	assert_int_equal(counter_get(&c.track[CLOCK_OF_NIC].steps), 1);
@@ -542,5 +542,5 @@ int main(int argc, char **argv)
 	util_seed();
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return golden_run(tests);
 }

@@ -4,8 +4,9 @@
 #include "host/patience.c"
 
 #include "host/stop.h"
-#include "util.h"
+#include "golden.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -116,33 +117,25 @@ static int signal_before_a_word(void)
 
 /* ---- All at once ------------------------------------------------------------------------------------------------------- */
 
-#define TOLD "still dawdling, for ... s now; nothing has been sent\n"
-#define STUCK "still being stuck, for ... s now; nothing has been sent\n"
-#define ENDED(step, s) "ended by a signal while " step ", after " s " s; nothing has been sent\n"
-
 static struct {
 	const char *name;
 	int (*act)(void);
 	int signal_number, at_ms; /* 0: none */
 	int status;
 	bool cleans;
-	const char *says; /* a dot stands for any character; all of it */
 	bool nohup;
 } rows[] = {
-	{ "quick steps", quick, 0, 0, 0, false, "", false },
-	{ "a slow step", one_is_slow, 0, 0, 0, false, TOLD, false },
-	{ "slow together", all_are_slow, 0, 0, 0, false,
-	  "still another, for ... s now; nothing has been sent\nstill the last one, for ... s now; nothing has been sent\n", false },
-	{ "stuck, SIGINT", stuck, SIGINT, 1300, 1, true, STUCK ENDED("being stuck", "..."), false },
-	{ "stuck, SIGTERM", stuck, SIGTERM, 1300, 1, true, STUCK ENDED("being stuck", "..."), false },
-	{ "stuck in the kernel", stuck_in_the_kernel, SIGINT, 1300, 1, true, STUCK ENDED("being stuck", "..."), false },
-	{ "stuck, a signal before a word", stuck, SIGINT, 300, 1, true, STUCK ENDED("being stuck", "..."), false },
-	{ "stuck, nohup", stuck, SIGHUP, 1300, -SIGKILL, false, STUCK, true },
-	{ "it ends by itself", ends_by_itself, SIGHUP, 1400, 0, false, TOLD "ended by a signal, after dawdling; nothing has been sent\n", false },
-	{ "it must be whole", must_be_whole, SIGINT, 1300, 0, false,
-	  "still setting a device, for ... s now; nothing has been sent\na signal: rant ends when it is done with setting a device\n"
-	  "ended by a signal, after setting a device; nothing has been sent\n", false },
-	{ "a signal before a word", signal_before_a_word, SIGINT, 300, 0, false, "", false },
+	{ "quick steps", quick, 0, 0, 0, false, false },
+	{ "a slow step", one_is_slow, 0, 0, 0, false, false },
+	{ "slow together", all_are_slow, 0, 0, 0, false, false },
+	{ "stuck, SIGINT", stuck, SIGINT, 1300, 1, true, false },
+	{ "stuck, SIGTERM", stuck, SIGTERM, 1300, 1, true, false },
+	{ "stuck in the kernel", stuck_in_the_kernel, SIGINT, 1300, 1, true, false },
+	{ "stuck, a signal before a word", stuck, SIGINT, 300, 1, true, false },
+	{ "stuck, nohup", stuck, SIGHUP, 1300, -SIGKILL, false, true },
+	{ "it ends by itself", ends_by_itself, SIGHUP, 1400, 0, false, false },
+	{ "it must be whole", must_be_whole, SIGINT, 1300, 0, false, false },
+	{ "a signal before a word", signal_before_a_word, SIGINT, 300, 0, false, false },
 };
 
 static struct {
@@ -171,29 +164,9 @@ static void start_row(size_t i)
 	running[i].cleaned_fd = c[0];
 }
 
-/* Without the name of the program before each line. */
-static bool says(const char *text, const char *lines)
-{
-	while (*text && *lines) {
-		text = strstr(text, ": ");
-		if (!text)
-			return false;
-		for (text += 2; *text && *lines; text++, lines++) {
-			if (*lines != '.' && *lines != *text)
-				return false;
-			if (*text == '\n') {
-				text++;
-				lines++;
-				break;
-			}
-		}
-	}
-	return !*text && !*lines;
-}
-
 static void end_row(size_t i)
 {
-	char text[1024] = "", c[8];
+	char text[1024] = "", octet[8];
 	size_t used = 0;
 	ssize_t got;
 	int status;
@@ -201,11 +174,12 @@ static void end_row(size_t i)
 	assert_int_equal(waitpid(running[i].pid, &status, 0), running[i].pid);
 	while ((got = read(running[i].text_fd, text + used, sizeof(text) - 1 - used)) > 0)
 		used += (size_t)got;
-	if (!says(text, rows[i].says))
-		fail_msg("%s: it says\n%s", rows[i].name, text);
+	for (char *c = text; *c; c++)
+		*c = isdigit((unsigned char)*c) ? '#' : *c; /* seconds */
+	golden("%s:\n%s", rows[i].name, text);
 	if ((WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status)) != rows[i].status)
 		fail_msg("%s: status %x, not %d", rows[i].name, (unsigned)status, rows[i].status);
-	if ((read(running[i].cleaned_fd, c, sizeof(c)) == 1) != rows[i].cleans)
+	if ((read(running[i].cleaned_fd, octet, sizeof(octet)) == 1) != rows[i].cleans)
 		fail_msg("%s: it %s", rows[i].name, rows[i].cleans ? "did not clean up" : "cleaned up");
 	close(running[i].text_fd);
 	close(running[i].cleaned_fd);
@@ -248,5 +222,5 @@ int main(void)
 		cmocka_unit_test(all_kinds_of_steps),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return golden_run(tests);
 }

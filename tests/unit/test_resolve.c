@@ -3,7 +3,7 @@
 /* Which address of a name is taken, and what is said of it: with a resolver that answers as it is told. */
 #include "host/resolve.c"
 
-#include "util.h"
+#include "golden.h"
 
 #define MOST 5
 
@@ -155,12 +155,11 @@ static void what_the_resolver_says(void **state)
 	static const struct {
 		int error, system_error;
 		bool ipv4, ipv6;
-		const char *says;
 	} failures[] = {
-		{ EAI_NONAME, 0, false, false, "rant: --address reflector: the resolver of this host has not found an address: Name or service not known: " },
-		{ EAI_AGAIN, 0, true, false, "has not found an IPv4 address: Temporary failure in name resolution" },
-		{ EAI_NONAME, 0, false, true, "has not found an IPv6 address: " },
-		{ EAI_SYSTEM, EMFILE, false, false, "has not found an address: Too many open files" },
+		{ EAI_NONAME, 0, false, false },
+		{ EAI_AGAIN, 0, true, false },
+		{ EAI_NONAME, 0, false, true },
+		{ EAI_SYSTEM, EMFILE, false, false },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(failures); i++) {
@@ -170,9 +169,7 @@ static void what_the_resolver_says(void **state)
 		o.ipv4 = failures[i].ipv4;
 		o.ipv6 = failures[i].ipv6;
 		assert_int_equal(resolve(), -ENOENT);
-		if (!strstr(said, failures[i].says) || !strstr(said, ": see 'getent ahosts reflector', or give the address itself\n") ||
-		    strchr(said, '\n')[1])
-			fail_msg("%zu says %s", i, said);
+		golden_line(said);
 	}
 }
 
@@ -209,15 +206,12 @@ static void whom_the_resolver_asks(void **state)
 
 static void it_takes_long(void **state)
 {
-	static const char waiting[] = "rant: --address reflector: still waiting for the address of this name (see 'getent ahosts reflector'): Ctrl-C ends it\n";
-
 	for (int slow = 0; slow < 2; slow++) {
 		setup(state);
 		fake.address[0] = "192.0.2.1";
 		fake.takes_ns = slow ? 1300 * NS_PER_MS : 200 * NS_PER_MS;
 		assert_int_equal(resolve(), 0);
-		assert_int_equal(!strncmp(said, waiting, sizeof(waiting) - 1), slow);
-		assert_non_null(strstr(said, "it is 192.0.2.1\n"));
+		golden("%s:\n%s", slow ? "slow" : "fast", said);
 	}
 }
 
@@ -230,5 +224,5 @@ int main(void)
 	};
 
 	program_invocation_short_name = (char *)"rant";
-	return cmocka_run_group_tests_name("resolve", tests, NULL, NULL);
+	return golden_run(tests);
 }

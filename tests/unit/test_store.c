@@ -3,7 +3,7 @@
 /* The memory of the log: how large its ring is, by what was asked for and by who empties it. */
 #include "measure/store.c"
 
-#include "util.h"
+#include "golden.h"
 
 /* ---- A machine with so much memory ----------------------------------------------------------------------------------- */
 
@@ -147,7 +147,7 @@ static void a_quarter_of_the_free_memory(void **state)
 	assert_string_equal(said, "");
 	options.verbose = true;
 	assert_int_equal(open_log(false), 0);
-	assert_non_null(strstr(said, "the log is limited to a quarter of the free memory: 1000000 records\n"));
+	golden_line(said);
 	/* The ring that is emptied is small, and has its size. */
 	assert_int_equal(open_log(true), 0);
 	assert_int_equal(store.log.capacity, RING);
@@ -180,8 +180,7 @@ static void seconds_that_do_not_fit_are_refused(void **state)
 		options.log_last_ns = 60 * NS_PER_S;
 		fake.free_bytes = 4ULL * 56 * 6000000 - 1;
 		assert_int_equal(open_log(emptied), -ENOMEM);
-		assert_non_null(strstr(said, "--log-last 60: so many seconds take more than a quarter of the free memory: use fewer\n"));
-		assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
+		golden_line(said);
 		assert_int_equal(fake.maps, 0);
 		assert_null(exchange.log);
 		/* A run that is short needs no more than it has packets. */
@@ -197,7 +196,7 @@ static void no_memory_at_all(void **state)
 	fake.map_error = -ENOMEM;
 	options.count = 1000;
 	assert_int_equal(open_log(true), -ENOMEM);
-	assert_non_null(strstr(said, "no memory for a log of 1000 records: Cannot allocate memory: use a shorter --duration or a --count\n"));
+	golden_line(said);
 	assert_null(exchange.log);
 }
 
@@ -213,7 +212,7 @@ static void buckets_that_the_finest_does_not_divide(void **state)
 	util_capture_end(&capture, said, sizeof(said));
 	assert_int_equal(error, -EINVAL);
 	assert_int_equal(fake.maps, 0);
-	assert_non_null(strstr(said, "--bucket-size 15 us: with --overflow 10000000 us the finest bucket is 10 us"));
+	golden_line(said);
 }
 
 #define STORE_TEST(function) cmocka_unit_test_setup(function, set_up)
@@ -230,5 +229,5 @@ int main(void)
 		STORE_TEST(buckets_that_the_finest_does_not_divide),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return golden_run(tests);
 }

@@ -266,12 +266,9 @@ static void the_reflectors_clock(void **state)
 	peer_event(PEER_STOOD, &peer.stands);
 	reached();
 	assert_int_equal(verdict.level, VERDICT_VOID);
-	assert_string_equal(verdict.reason[0].name, "the reflector's clock stood still");
-	assert_string_equal(verdict.reason[0].text, "1 times, 2.000 s or more in all");
 	peer_event(PEER_WRONG_RATE, &peer.wrong_rates);
 	reached();
 	assert_int_equal(verdict.level, VERDICT_VOID);
-	assert_string_equal(verdict.reason[0].name, "the reflector's clock runs at a wrong rate");
 	/* What was left out without an event is a reason too: T3 that was no part of the round trip. */
 	memset(&peer, 0, sizeof(peer));
 	assert_doubtful();
@@ -588,7 +585,7 @@ static void stood(void **state)
 	told[0].delta = 1500 * NS_PER_MS; /* that is said by another reason */
 	verdict_reach(&verdict, &facts);
 	assert_int_equal(verdict.reasons, 1);
-	assert_string_equal(verdict.reason[0].name, "the measuring thread had to wait for its CPU");
+	golden("%s\n", verdict.reason[0].name);
 	exchange.stalls.longest_ns = 200 * NS_PER_MS; /* longer than waits for a CPU are */
 	verdict_reach(&verdict, &facts);
 	assert_int_equal(verdict.reasons, 2);
