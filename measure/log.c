@@ -53,9 +53,9 @@ static bool make_room(struct log *l)
 {
 	if (!l->capacity)
 		return false;
+	counter_add(&l->left_out, !log_is_mark(log_at(l, 0)));
 	log_take(l, 1);
 	l->room++;
-	counter_add(&l->left_out, 1);
 	return true;
 }
 
@@ -79,13 +79,21 @@ bool log_add(struct log *l, const struct sample *s)
 		return false;
 	}
 	if (l->gap) {
-		put(l, &(struct sample){ .seq = l->gap_seq, .follow_up = FOLLOW_UPS, .latency_ns = (int64_t)l->gap });
+		put(l, &(struct sample){ .seq = l->gap_seq, .follow_up = LOG_GAP, .latency_ns = (int64_t)l->gap });
 		l->gap = 0;
 	}
 	put(l, s);
 	counter_add(&l->added, 1);
 	atomic_store_explicit(&l->ready, l->put, memory_order_release);
 	return true;
+}
+
+void log_mark_repeated(struct log *l, uint32_t seq)
+{
+	if (!has_room(l))
+		return;
+	put(l, &(struct sample){ .seq = seq, .follow_up = LOG_REPEATED });
+	atomic_store_explicit(&l->ready, l->put, memory_order_release);
 }
 
 /* ---- The thread that takes --------------------------------------------------------------------------------------- */

@@ -50,6 +50,10 @@ static inline size_t log_record_bytes(bool full)
 /* False: full; the record is counted as left out. A circular log overwrites its oldest record, which is counted so. */
 bool log_add(struct log *l, const struct sample *s);
 
+/* A mark that the reflector received this sequence number again: which of its records belongs to a reply that arrived is not known,
+ * and one of them may be missing. Where the ring is full, there is no mark. */
+void log_mark_repeated(struct log *l, uint32_t seq);
+
 /* How many may be read: the oldest is number 0. This and what follows is for the thread that takes. */
 uint64_t log_ready(const struct log *l);
 
@@ -70,10 +74,17 @@ static inline const struct sample *log_at(const struct log *l, uint64_t index)
 /* The room of the oldest n is given back. */
 void log_take(struct log *l, uint64_t n);
 
-/* Is it no record, but the mark of a gap? */
+/* Values of follow_up in marks, which are not records. */
+enum { LOG_GAP = FOLLOW_UPS, LOG_REPEATED };
+
+static inline bool log_is_mark(const struct sample *s)
+{
+	return s->follow_up >= LOG_GAP;
+}
+
 static inline bool log_is_gap(const struct sample *s)
 {
-	return s->follow_up == FOLLOW_UPS;
+	return s->follow_up == LOG_GAP;
 }
 
 /* Records that were left out there; the first one is s->seq. */

@@ -297,6 +297,8 @@ INLINE void reflect_answer(struct exchange *x)
 	note_base(x, f, from);
 	counter_add(&a->stateless, session->stateless);
 	counter_add(&a->repeated, order == ORDER_DUPLICATE);
+	if (order == ORDER_DUPLICATE && x->log)
+		log_mark_repeated(x->log, r->seq);
 	counter_add(&a->reordered, order == ORDER_REORDERED);
 	counter_add(&a->malformed_tlv, malformed_tlv);
 	x->warmup_left -= f->warmup;

@@ -95,6 +95,8 @@ class Lines(Source):
         if re.fullmatch(rb"# T[23]_[A-Z]+ is T[23]_[A-Z]+ from here on\n", line):
             self.changed = True
             return
+        if re.fullmatch(rb"# SEQ \d{1,10} was received again\n", line):
+            return
         if not found:
             raise Bad("has a line that is no record")
         self.left_out += int(found[1])

@@ -105,6 +105,15 @@ static void add_gap(struct log_writer *w, uint32_t seq, uint64_t records, const 
 	w->gap.why = why;
 }
 
+static void note_repeated(struct log_writer *w, uint32_t seq)
+{
+	if (!w->form->is_text || w->file.error)
+		return;
+	note_gap(w);
+	prepare(w);
+	w->used += (size_t)snprintf(room(w), LOG_RECORD_BYTES, "# SEQ %" PRIu32 " was received again\n", seq);
+}
+
 /* The reflector has told of better stamps than those that its columns are named by. */
 static void note_there(struct log_writer *w)
 {
@@ -157,6 +166,8 @@ static void take(struct log_writer *w, uint64_t n, void (*act)(struct log_writer
 
 			if (log_is_gap(s))
 				add_gap(w, s->seq, log_gap(s), was_full);
+			else if (log_is_mark(s))
+				note_repeated(w, s->seq);
 			else
 				act(w, s);
 		}

@@ -209,15 +209,23 @@ static int read_record(struct log_read *l, struct sample *s)
 	return next_field(l->form, &at, &field, &bytes) ? refuse(l, "has too many columns") : 1;
 }
 
-/* "# 1234 records left out from SEQ 5678 on: why"; other remarks say nothing of records. */
-static void read_note(struct log_read *l)
+/* "# 1234 records left out from SEQ 5678 on: why" and "# SEQ 1234 was received again"; others say nothing of records. True: the
+ * second, of s->seq. */
+static bool read_note(struct log_read *l, struct sample *s)
 {
-	const char *from = l->text + 2;
+	const bool is_seq = !strncmp(l->text, "# SEQ ", 6);
+	const char *from = l->text + (is_seq ? 6 : 2);
 	const size_t digits = strspn(from, "0123456789");
 	int64_t n;
 
-	if (digits && !strncmp(from + digits, " records left out from SEQ ", 27) && read_number(from, digits, false, &n))
+	if (!digits || !read_number(from, digits, false, &n))
+		return false;
+	if (!is_seq && !strncmp(from + digits, " records left out from SEQ ", 27))
 		l->left_out += (uint64_t)n;
+	if (!is_seq || n > UINT32_MAX || strcmp(from + digits, " was received again"))
+		return false;
+	s->seq = (uint32_t)n;
+	return true;
 }
 
 /* What a log says twice must be the same. */
@@ -242,7 +250,8 @@ int log_read_next(struct log_read *l, struct sample *s)
 		found = log_array_next(l, s);
 	} else {
 		while ((found = read_line(l)) == 1 && !strncmp(l->text, "# ", 2))
-			read_note(l);
+			if (read_note(l, s))
+				return LOG_READ_REPEATED;
 		if (found == 1)
 			found = read_record(l, s);
 	}

@@ -38,7 +38,10 @@ enum log_look log_read_look(FILE *file);
 /* Reads what is before the first record. form: as log_read_look() tells. 0, or -errno after one line. */
 int log_read_open(struct log_read *l, FILE *file, const char *path, enum log_format form);
 
-/* Sets *s, as it was when it was logged. 1; 0: there are no more; or -errno after one line, which says where. */
+#define LOG_READ_REPEATED 2
+
+/* Sets *s, as it was when it was logged. 1; 0: there are no more; LOG_READ_REPEATED: no record, but the note that the reflector
+ * received s->seq again; or -errno after one line, which says where. */
 int log_read_next(struct log_read *l, struct sample *s);
 
 #endif

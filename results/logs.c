@@ -150,7 +150,9 @@ static int add_log(struct outcome *o, struct log_read *l, struct outcome_file *f
 		return found;
 	if (o->seconds)
 		seconds_next_log(o->seconds);
-	while ((found = log_read_next(l, &s)) == 1) {
+	while ((found = log_read_next(l, &s)) > 0) {
+		if (found == LOG_READ_REPEATED)
+			continue;
 		const bool first = seen_note(&seen, s.seq);
 
 		if (h)
@@ -209,6 +211,7 @@ struct half {
 	uint32_t seq;
 	uint8_t source[TIMES];
 	bool again; /* its number is there several times: nobody knows which is the partner */
+	bool is_note; /* not a record: the reflector received this number again, perhaps without another record */
 	int64_t time_ns[TIMES];
 };
 
@@ -266,7 +269,7 @@ static void order(struct halves *h)
 		if (h->half[i - 1].seq == h->half[i].seq)
 			h->half[i - 1].again = h->half[i].again = true;
 	for (size_t i = 0; i < h->halves; i++)
-		h->again += h->half[i].again;
+		h->again += h->half[i].again && !h->half[i].is_note;
 }
 
 static int read_halves(struct halves *h, struct log_read *l, struct outcome_file *f)
@@ -275,10 +278,15 @@ static int read_halves(struct halves *h, struct log_read *l, struct outcome_file
 	struct sample s;
 	int found;
 
-	while ((found = log_read_next(l, &s)) == 1) {
+	while ((found = log_read_next(l, &s)) > 0) {
+		const bool repeated = found == LOG_READ_REPEATED;
+
 		found = add_half(h, &s, on_wire);
 		if (found)
 			return found;
+		h->half[h->halves - 1].is_note = repeated;
+		if (repeated)
+			continue;
 		if (!f->samples++ || s.latency_ns > f->max_ns)
 			f->max_ns = s.latency_ns;
 	}
@@ -310,7 +318,7 @@ static bool find_partner(struct halves *h, struct sample *s)
 {
 	struct half *one = find_half(h, s->seq);
 
-	if (!one || one->again)
+	if (!one || one->again || one->is_note)
 		return false;
 	if (!is_partner(s, one)) {
 		h->other++;
@@ -341,7 +349,7 @@ static void tell_joined(struct outcome *o, const struct halves *h, const struct 
 	fprintf(o->notes, "  Joined on SEQ: %" PRIu64 " pairs; without a partner: %" PRIu64 " of the emitter's, %" PRIu64 " of the reflector's\n",
 		h->used, e->records - h->used, r->records - h->used);
 	if (h->again)
-		fprintf(o->notes, "  %s: %" PRIu64 " records share a sequence number with another, and are no partners\n", r->path, h->again);
+		fprintf(o->notes, "  %s: %" PRIu64 " records have a sequence number that was received more than once, and are not joined\n", r->path, h->again);
 	if (h->other)
 		fprintf(o->notes, "  %" PRIu64 " numbers have other times in the two logs, and are no pairs\n", h->other);
 	if (h->contrary)

@@ -85,6 +85,14 @@ bad_emitter() { # mode, arguments, checks
 	verdict
 }
 
+# repeated_in_log COUNT: what the reflector received again has a note each.
+repeated_in_log() {
+	local notes
+
+	notes=$(grep -c '^# SEQ [0-9]* was received again$' "$logs/r.log")
+	[ "$notes" -eq "$1" ] || complain "the log has $notes notes of numbers that were received again, not $1"
+}
+
 bad_emitter good ''
 bad_emitter empty '' 'r:Malformed -eq 200'
 bad_emitter tiny '' 'r:Malformed -eq 200'
@@ -96,7 +104,7 @@ bad_emitter estimate '' 'r:Malformed -eq 200'
 bad_emitter replies '' 'r:Foreign -eq 200'
 bad_emitter mirror '' 'r:Foreign -eq 200'
 target=$ip_broadcast bad_emitter broadcast "--barrier $ip_r" 'r:Foreign -eq 200'
-bad_emitter duplicates '' 'r:Duplicate -eq 100'
+more='-l LOG' bad_emitter duplicates '' 'r:Duplicate -eq 100' '@repeated_in_log 100'
 bad_emitter reordered '' 'r:Reordered -eq 100'
 bad_emitter replay '--count 180' 'r:Duplicate -eq 120'
 

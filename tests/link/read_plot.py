@@ -229,6 +229,7 @@ def check_stages(runs, path):
     run = read([other_clock] * 3)
     expect("of two clocks", told(run), {name: ns for name, ns in stages.items() if name not in ("app_to_nic_ns", "nic_to_app_ns")})
     expect("said so", [text for _, text in run.notes], ["the stages of this host are left out: its times are of two clocks"])
+    expect("a note of a duplicate", told(read([row, "# SEQ 1 was received again", row])), stages)
     run = read([row, "# T2_HW is T2_KERNEL from here on", "# T3_HW is T3_KERNEL from here on", row])
     expect("of two kinds", [name for name in told(run) if name.startswith("remote")], [])
     expect("said so too", len(run.notes), 1)

@@ -79,6 +79,7 @@ static inline void see_line(const char *line)
 		snprintf(seen.last_note, sizeof(seen.last_note), "%s", line);
 	} else {
 		seen.others++;
+		snprintf(seen.last_note, sizeof(seen.last_note), "%s", line);
 	}
 }
 

@@ -342,6 +342,34 @@ static void rings_of_every_size(void **state)
 			}
 }
 
+/* It is no record, and without room it is not there; of a circular log one that is overwritten is no record that is lost. */
+static void a_number_that_is_repeated_has_a_mark(void **state)
+{
+	struct log l;
+	uint8_t *memory = place(&l, 4, false, false);
+
+	(void)state;
+	offer(&l, 0, 1);
+	log_mark_repeated(&l, 4000000000U);
+	assert_int_equal(log_ready(&l), 2);
+	assert_true(log_is_mark(log_at(&l, 1)));
+	assert_false(log_is_gap(log_at(&l, 1)));
+	assert_int_equal(log_at(&l, 1)->seq, 4000000000U);
+	assert_int_equal(l.added, 1);
+	offer(&l, 1, 3);
+	log_mark_repeated(&l, 2);
+	assert_int_equal(log_ready(&l), 4);
+	assert_int_equal(l.left_out, 0);
+	free(memory);
+	memory = place(&l, 4, true, false);
+	log_mark_repeated(&l, 7);
+	offer(&l, 0, 4);
+	assert_int_equal(l.left_out, 0);
+	offer(&l, 4, 5);
+	assert_int_equal(l.left_out, 1);
+	free(memory);
+}
+
 /* Of 32 bits: as far as the numbers of a run that is longer than this go. */
 static void a_gap_longer_than_the_numbers(void **state)
 {
@@ -452,7 +480,7 @@ int main(void)
 		cmocka_unit_test(a_gap_is_marked_before_the_record_that_follows),
 		cmocka_unit_test(a_gap_at_the_very_end),
 		cmocka_unit_test(rings_of_every_size),
-		cmocka_unit_test(a_gap_longer_than_the_numbers),
+		cmocka_unit_test(a_gap_longer_than_the_numbers), cmocka_unit_test(a_number_that_is_repeated_has_a_mark),
 		cmocka_unit_test(a_fast_reader),
 		cmocka_unit_test(a_slow_reader),
 		cmocka_unit_test(a_reader_that_stops),

@@ -90,6 +90,19 @@ static void what_is_written_by_now(void **state)
 
 /* ---- What is missing ------------------------------------------------------------------------------------------------- */
 
+static void a_repeated_number_has_a_line(void **state)
+{
+	(void)state;
+	open_writer(8);
+	offer(2);
+	log_mark_repeated(w->log, 1);
+	offer(1);
+	finish_and_see();
+	assert_int_equal(seen.others, 1);
+	golden_line(seen.last_note);
+	assert_int_equal(w->written, 3);
+}
+
 static void a_gap_has_a_line(void **state)
 {
 	(void)state;
@@ -555,7 +568,7 @@ int main(void)
 		WRITER_TEST(a_circular_log_is_written_from_old_to_new),
 		WRITER_TEST(a_log_without_records_has_its_begin),
 		WRITER_TEST(what_is_written_by_now),
-		WRITER_TEST(a_gap_has_a_line),
+		WRITER_TEST(a_gap_has_a_line), WRITER_TEST(a_repeated_number_has_a_line),
 		WRITER_TEST(the_number_in_the_header_is_right_by_now),
 		WRITER_TEST(a_gap_in_an_array),
 		WRITER_TEST(a_gap_for_two_reasons),

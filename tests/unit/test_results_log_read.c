@@ -225,6 +225,26 @@ static void notes(void **state)
 	assert_int_equal(left_out, 1241);
 }
 
+static void a_note_of_a_repeated_number(void **state)
+{
+	static const char text[] = CSV "0,100,300,200\n# SEQ 4294967295 was received again\n# SEQ 1 was received again later\n"
+		"# SEQ 4294967296 was received again\n9,100,105,5\n";
+	FILE *file = file_of(text, sizeof(text) - 1);
+	struct log_read l;
+	struct sample s;
+
+	(void)state;
+	assert_int_equal(log_read_open(&l, file, "log", LOG_CSV), 0);
+	assert_int_equal(log_read_next(&l, &s), 1);
+	assert_int_equal(log_read_next(&l, &s), LOG_READ_REPEATED);
+	assert_int_equal(s.seq, UINT32_MAX);
+	assert_int_equal(log_read_next(&l, &s), 1);
+	assert_int_equal(s.seq, 9);
+	assert_int_equal(log_read_next(&l, &s), 0);
+	assert_int_equal(l.records, 2);
+	fclose(file);
+}
+
 /* Cut anywhere, and each octet of the header another one: refused, or as it was. */
 static void bad_arrays(void **state)
 {
@@ -330,7 +350,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_written_is_read), cmocka_unit_test(bad_text), cmocka_unit_test(bad_csv),
-		cmocka_unit_test(notes), cmocka_unit_test(bad_arrays), cmocka_unit_test(looks),
+		cmocka_unit_test(notes), cmocka_unit_test(a_note_of_a_repeated_number), cmocka_unit_test(bad_arrays), cmocka_unit_test(looks),
 		cmocka_unit_test(more_than_the_header_says), cmocka_unit_test(no_text),
 	};
 

@@ -94,6 +94,17 @@ static void numbers_that_are_there_twice(void **state)
 	golden("%s", told());
 }
 
+/* The reflector answered 6 twice, and has a record of one of the two: whether that is of the reply that arrived, nobody knows. */
+static void a_repeated_number_with_one_record(void **state)
+{
+	(void)state;
+	assert_int_equal(join(PLAIN "5,1000,6000,5000\n6,2000,8000,6000\n7,3000,9000,6000\n",
+			      THERE_CSV "5,1,2,3,4,3\n# SEQ 6 was received again\n6,11,12,13,14,3\n# SEQ 8 was received again\n7,31,32,33,34,3\n"), 0);
+	assert_stage(STAGE_RESPONSE, 2, 3, 3);
+	assert_int_equal(o->latency.count, 3);
+	golden("%s", told());
+}
+
 static void a_response_that_cannot_be(void **state)
 {
 	(void)state;
@@ -205,7 +216,7 @@ static void of_other_kinds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(both_ends), TEST(numbers_that_are_there_twice), TEST(a_response_that_cannot_be), TEST(another_run), TEST(nothing_joins),
+		TEST(both_ends), TEST(numbers_that_are_there_twice), TEST(a_response_that_cannot_be), TEST(a_repeated_number_with_one_record), TEST(another_run), TEST(nothing_joins),
 		TEST(a_program_there), TEST(one_end), TEST(several_of_one_end), TEST(numbers_without_a_record),
 		TEST(numbers_at_a_reflector), TEST(how_round_trips_vary), TEST(of_other_kinds),
 	};

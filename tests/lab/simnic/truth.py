@@ -156,10 +156,10 @@ COLUMNS = {"e": ("T1_HW", "T4_HW", "RTT"), "r": ("T2_HW", "T3_HW", "RESPONSE")}
 
 
 def lines_of(side):
-    """The log's lines, each {column: text}."""
+    """The log's records, each {column: text}; not its notes."""
     lines = read(f"{side}.log").splitlines()
     names = lines[0].split() if lines else []
-    return [dict(zip(names, line.split())) for line in lines[2:]]
+    return [dict(zip(names, line.split())) for line in lines[2:] if not line.startswith("#")]
 
 
 def is_of_other(line):
