@@ -65,13 +65,19 @@ static inline void outage_last(struct outages *o, int64_t at_ns)
 		outage_add(o, began_ns, at_ns);
 }
 
-/* Many in flight, each in the order of their sends: this one is lost. While nothing was answered since it was sent, the outage lasts. */
-static inline void outage_note_lost(struct outages *o, int64_t sent_ns, int64_t answered_ns)
+/* Many in flight, each in the order of their sends: this one has no answer. */
+static inline void outage_note_open(struct outages *o, int64_t sent_ns)
 {
 	if (!o->row++) {
 		o->row_ns = sent_ns;
 		o->row_counts = false;
 	}
+}
+
+/* This one is lost. While nothing was answered since it was sent, the outage lasts. */
+static inline void outage_note_lost(struct outages *o, int64_t sent_ns, int64_t answered_ns)
+{
+	outage_note_open(o, sent_ns);
 	if (answered_ns >= sent_ns)
 		return;
 	outage_begin(o, o->row_ns);

@@ -73,21 +73,23 @@ static bool is_crowded(const struct exchange *x)
 	return x->next_key - x->oldest_key > x->flight_mask / 2;
 }
 
-/* By the clock as just read. */
-static void expire(struct exchange *x)
+/* By the clock as just read. ends: the run does; probes within their timeout that were sent before an answered one had no answer for that
+ * long. */
+static void expire(struct exchange *x, bool ends)
 {
 	struct window *w = &x->window;
 
 	for (; w->expire_key != x->next_key; w->expire_key++) {
 		struct flight *f = verb_flight_of(x, w->expire_key);
 
-		if (f->fate != FATE_OPEN) {
+		if (f->fate != FATE_OPEN)
 			outage_end_row(&x->outages, f->sent_ns, !f->warmup);
-			continue;
-		}
-		if (window_age(f, w->reply_queue.read_ns) < x->options->timeout_ns)
+		else if (window_age(f, w->reply_queue.read_ns) >= x->options->timeout_ns)
+			give_up(x, f, false);
+		else if (ends)
+			outage_note_open(&x->outages, f->sent_ns);
+		else
 			return;
-		give_up(x, f, false);
 	}
 }
 
@@ -329,7 +331,7 @@ static void look_at_clock(struct exchange *x)
 		verb_flight_of(x, w->dated_key)->sent_by_ns = x->now_ns;
 	probe_note_silence(x);
 	window_stamps_look(x);
-	expire(x);
+	expire(x, false);
 	retire(x, false);
 }
 
@@ -484,6 +486,7 @@ void window_run(struct exchange *x)
 	probe_end_slots(x);
 	drain(x);
 	look_at_rest(x);
+	expire(x, true);
 	outage_last(&x->outages, x->now_ns);
 	close_window(x);
 }

@@ -241,6 +241,23 @@ static void outages_of_any_length(void **state)
 	network_setup(state);
 }
 
+/* The run is stopped before the timeout of those that had no answer. What was sent last may yet be answered. */
+static void an_outage_right_before_a_stop(void **state)
+{
+	(void)state;
+	options.interval_ns = 50 * NS_PER_US;
+	options.window = 2000;
+	options.timeout_ns = 10 * NS_PER_S;
+	sim.stop_at = 1000;
+	for (unsigned n = 700; n < 950; n++)
+		sim.fate[n].there_ns = -1;
+	network_run();
+	assert_int_equal(COUNT(lost), 0);
+	assert_true(COUNT(unfinished) >= 250);
+	assert_int_equal(x.outages.count, 1);
+	assert_in_range(x.outages.total_ns, 250 * 50 * NS_PER_US - NS_PER_MS / 10, 250 * 50 * NS_PER_US + NS_PER_MS);
+}
+
 /* The window is full for as long as its probes are waited for, and when they are lost all is well again. */
 static void an_outage_of_a_whole_window(void **state)
 {
@@ -572,7 +589,6 @@ static void refused_sends_are_tried_again(void **state)
 	assert_int_equal(network_check_records(), 3000);
 }
 
-/* What nothing can be sent in is as long as no answer comes. */
 /* More packets have left by then: whose it is must be known, and who asked is the first of them. */
 static void an_id_that_is_told_late(void **state)
 {
@@ -595,6 +611,7 @@ static void an_id_that_is_told_late(void **state)
 	}
 }
 
+/* What nothing can be sent in is as long as no answer comes. */
 static void refused_for_long(void **state)
 {
 	(void)state;
@@ -693,7 +710,7 @@ int main(void)
 		cmocka_unit_test(each_has_its_own_times), cmocka_unit_test(what_is_lost_is_counted), TEST(what_comes_long_after_it_was_lost_is_late), TEST(a_ring_that_is_full),
 		TEST(slots_that_are_missed_at_the_end), TEST(a_small_window_by_the_clock), cmocka_unit_test(a_thread_without_a_cpu), TEST(a_nic_with_slow_stamps),
 		TEST(a_nic_that_takes_any_number), TEST(what_was_not_told), TEST(replies_out_of_order), TEST(a_stall_is_in_every_probe_that_it_covers),
-		TEST(a_full_window_misses_slots), cmocka_unit_test(a_clock_that_is_set_moves_no_slot), TEST(nobody_answers_for_a_while), TEST(outages_of_any_length), TEST(an_outage_of_a_whole_window), TEST(nobody_answers_at_all),
+		TEST(a_full_window_misses_slots), cmocka_unit_test(a_clock_that_is_set_moves_no_slot), TEST(nobody_answers_for_a_while), TEST(outages_of_any_length), TEST(an_outage_right_before_a_stop), TEST(an_outage_of_a_whole_window), TEST(nobody_answers_at_all),
 		TEST(all_that_were_lost_are_late), cmocka_unit_test(the_slots_of_a_nic_are_found), TEST(a_nic_that_is_slow_to_free_its_place), TEST(stamps_that_are_missing_or_late),
 		TEST(what_the_reflector_does_not_know), TEST(nothing_more_comes_at_the_end), TEST(one_of_several_follow_ups_is_enough),
 		cmocka_unit_test(a_step_of_the_reflectors_clock), cmocka_unit_test(a_reflector_that_is_started_again), TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
