@@ -12,6 +12,7 @@ around it are so far apart that the clocks may have parted by it: where the gues
 More for expectations:
     T                  lines of the emitter's log, {seq: {column: text}}        stage["Row"]   see Part in truth.py
     hidden             sequence numbers of samples whose NETWORK is off by step_ns, which cannot be seen
+    outage_is_reported(S)  the longest time without an answer is the longest one of the log, and S seconds or more
     stamps["Row"]      counts below "Reflector's stamps"                        says(REGEX)    the report does, somewhere
     flagged("word")    sequence numbers that have this flag
     verdict(REGEX)     the second line of the emitter's report, behind "Measurement: ", matches from its beginning; that the
@@ -69,12 +70,24 @@ def check_one_way():
             t.complain(f"{name}: {part.ns}, {part.negative} negative; the truth is {true} +-{bound}")
 
 
+def outage_is_reported(seconds):
+    """From the first probe without an answer until the next answer, within 1 % or 10 ms. The probe before it had one."""
+    rows = sorted(T.values(), key=lambda line: int(line["SEQ"]))
+    truth_ns = max(t.ns(b["T4_HW"]) - t.ns(a["T1_HW"]) for a, b in zip(rows, rows[1:]))
+    found = re.search(r"^  No answer for: .* the longest ([0-9.]+) s", t.text_e, re.M)
+    if not found:
+        return False
+    reported_ns = round(float(found.group(1)) * 1e9)
+    t.told["outage"] = f"{truth_ns} ns, reported {reported_ns} ns"
+    return truth_ns >= seconds * 1e9 - 10e6 and abs(reported_ns - truth_ns) <= max(truth_ns / 100, 10e6)
+
+
 lines = t.lines_of("e")
 T = {int(line["SEQ"]): line for line in lines}
 hidden = set()
 check_lines()
 check_one_way()
-t.names.update({"T": T, "hidden": hidden, "stage": t.read_stages(), "verdict": verdict,
+t.names.update({"T": T, "hidden": hidden, "stage": t.read_stages(), "verdict": verdict, "outage_is_reported": outage_is_reported,
                 "says": lambda regex: re.search(regex, t.text_e) is not None,
                 "flagged": lambda flag: {seq for seq, line in T.items() if flag in line["FLAGS"].split(",")},
                 "stamps": Counter(t.rows_of(t.section(t.text_e, "Reflector's stamps")))})
