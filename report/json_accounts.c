@@ -103,6 +103,11 @@ static void put_directions(struct json *j, const struct report *r)
 	}
 	json_count(j, "either_way", d->lost_unknown);
 	json_end(j);
+	json_array(j, "discard_reasons");
+	for (int i = 0; i < LABEL_DISCARDS; i++)
+		if (d->discard_reasons & label_discards[i].reason)
+			json_text(j, NULL, label_discards[i].name);
+	json_end(j);
 }
 
 static void put_follow_ups(struct json *j, const struct report *r)

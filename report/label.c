@@ -38,6 +38,12 @@ const struct label_follow_up label_follow_ups[FOLLOW_UPS] = {
 	[FOLLOW_UP_STEPPED] = { "stepped", "Stepped there", "T2 and T3 contradict what is known of the two hosts' clocks: not used" },
 };
 
+const struct label_discard label_discards[LABEL_DISCARDS] = {
+	{ DISCARD_OVER_RATE, "over_rate" },
+	{ DISCARD_REFUSED, "refused" },
+	{ DISCARD_UNREAD, "unread" },
+};
+
 static const char *stamp_name(char *text, size_t bytes, const struct label_time *t, int64_t wire)
 {
 	snprintf(text, bytes, "%s_%s", t->name, label_stamps[t->wire ? wire : SOURCE_USER].suffix);

@@ -37,6 +37,15 @@ struct label_follow_up {
 	const char *meaning; /* NULL: it is there */
 };
 
+/* Why a reflector did not answer, in JSON. */
+struct label_discard {
+	uint8_t reason; /* enum packet_discard */
+	const char *name;
+};
+
+#define LABEL_DISCARDS 3
+
+extern const struct label_discard label_discards[LABEL_DISCARDS];
 extern const struct label_role label_roles[]; /* by enum role */
 extern const struct label_stamp label_stamps[]; /* by enum source */
 extern const struct label_follow_up label_follow_ups[FOLLOW_UPS];

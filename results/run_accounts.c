@@ -8,6 +8,7 @@
 #include "results/run_parts.h"
 
 #include <errno.h>
+#include <string.h>
 
 static int add_counter(counter *c, const struct tree *t, const char *path, const char *name)
 {
@@ -117,6 +118,18 @@ static int add_directions(struct outcome *o, const struct tree *t, const char *p
 	return error;
 }
 
+/* Files of older versions have none, and those of newer ones may have others. */
+static void add_discard_reasons(struct directions *d, const struct tree *t)
+{
+	for (size_t i = 0; i < tree_length(t); i++) {
+		const char *name = tree_text(tree_item(t, i));
+
+		for (int k = 0; name && k < LABEL_DISCARDS; k++)
+			if (!strcmp(name, label_discards[k].name))
+				d->discard_reasons |= label_discards[k].reason;
+	}
+}
+
 static int add_follow_ups(struct outcome *o, const struct tree *t, const char *path)
 {
 	struct account *a = &o->exchange.account;
@@ -215,6 +228,7 @@ int run_add_accounts(struct outcome *o, const struct tree *root, const char *pat
 		error = add_outages(&o->exchange.outages, tree_member(accounts, "no_answer"), path, "outages");
 		if (!error)
 			error = add_directions(o, tree_member(accounts, "directions"), path, first);
+		add_discard_reasons(&o->exchange.directions, tree_member(accounts, "discard_reasons"));
 		if (!error)
 			error = add_follow_ups(o, tree_member(accounts, "reflector_stamps"), path);
 		if (!error)

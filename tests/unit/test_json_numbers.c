@@ -132,7 +132,7 @@ static void accounts_of_an_emitter(void **state)
 	exchange.began_ns = 5 * NS_PER_S;
 	exchange.last_ns = 7 * NS_PER_S;
 	exchange.outages = (struct outages){ .count = 3, .total_ns = 4000, .longest_ns = 2500, .longest_at_ns = 5 * NS_PER_S + 77 };
-	exchange.directions = (struct directions){ .told = true, .lost_forward = 11, .lost_backward = 12, .lost_unknown = 13,
+	exchange.directions = (struct directions){ .told = true, .lost_forward = 11, .lost_backward = 12, .lost_unknown = 13, .discard_reasons = DISCARD_OVER_RATE | DISCARD_UNREAD,
 		.reordered_forward = 14, .reordered_backward = 15, .duplicate_forward = 16, .duplicate_backward = 17, .restarts = 18 };
 	channel.dropped = 21;
 	report.strays = 22;

@@ -125,8 +125,9 @@ static void three_runs(void **state)
 	(void)state;
 	assert_int_equal(add(o, "a", results_run, NULL), 0);
 	assert_int_equal(add(o, "b", with("\"level\": \"doubtful\", \"reasons\"", "\"level\": \"void\", \"reasons\""), NULL), 0);
-	assert_int_equal(add(o, "c", with("\"lost_there\": 1, \"lost_back\": 1, \"either_way\": 0",
-					   "\"lost_there\": null, \"lost_back\": null, \"either_way\": 2"), NULL), 0);
+	assert_int_equal(add(o, "c", with("\"lost_there\": 1, \"lost_back\": 1, \"either_way\": 0}",
+					   "\"lost_there\": null, \"lost_back\": null, \"either_way\": 2},\n"
+					   "\"discard_reasons\": [\"refused\", 7, \"tired\", \"unread\"]"), NULL), 0);
 	outcome_finish(o);
 	assert_int_equal(o->latency.count, 600);
 	assert_int_equal(histogram_bucket(&o->latency, 6000), 297);
@@ -138,6 +139,8 @@ static void three_runs(void **state)
 	/* What is not known of one is not known of all. */
 	assert_false(o->exchange.directions.told);
 	assert_int_equal(o->exchange.directions.lost_unknown, 2);
+	/* A later rant may know more reasons. */
+	assert_int_equal(o->exchange.directions.discard_reasons, DISCARD_REFUSED | DISCARD_UNREAD);
 	assert_int_equal(o->reasons, 3);
 	assert_string_equal(o->reason[2].path, "c");
 	outcome_close(o);
