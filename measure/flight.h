@@ -36,7 +36,7 @@ struct flight {
 	bool kept; /* emitter: concluded, and to be recorded */
 	bool unasked; /* emitter: for its stamp, so it is not recorded */
 	bool counted; /* pmc_end() was true */
-	bool set; /* CLOCK_REALTIME was set while it was on its way */
+	bool set; /* the clock of its stamps was set while it was on its way */
 	bool weighed; /* emitter: its T1 and T2 were compared with the two hosts' clocks, */
 	bool has_offset; /* and these told how far the other one was ahead at T1: */
 	int64_t offset_ns, offset_bound_ns;

@@ -39,8 +39,8 @@ struct flight *witness_search(struct exchange *x, uint32_t id)
 }
 
 /* What the NIC's clock shows. False: it cannot be read, or shows something else than it should by the relation of the clocks, which
- * is worth nothing then until the next comparison. */
-static bool read_phc(const struct exchange *x, int64_t *now_ns)
+ * is worth nothing then until the next comparison: *set, for the clock was set since the last one. */
+static bool read_phc(const struct exchange *x, int64_t *now_ns, bool *set)
 {
 	int64_t least_ns, most_ns, least_bound_ns, most_bound_ns;
 	const int64_t before_ns = clock_read_ns(CLOCK_REALTIME);
@@ -49,9 +49,11 @@ static bool read_phc(const struct exchange *x, int64_t *now_ns)
 	if (x->clocks->phc_fd < 0 || clock_gettime(clock_of_fd(x->clocks->phc_fd), &t))
 		return false;
 	*now_ns = t.tv_sec * NS_PER_S + t.tv_nsec;
-	return clock_to_phc(x->clocks, before_ns, &least_ns, &least_bound_ns) &&
-	       clock_to_phc(x->clocks, clock_read_ns(CLOCK_REALTIME), &most_ns, &most_bound_ns) &&
-	       *now_ns >= least_ns - least_bound_ns && *now_ns <= most_ns + most_bound_ns;
+	if (!clock_to_phc(x->clocks, before_ns, &least_ns, &least_bound_ns) ||
+	    !clock_to_phc(x->clocks, clock_read_ns(CLOCK_REALTIME), &most_ns, &most_bound_ns))
+		return false;
+	*set = *now_ns < least_ns - least_bound_ns || *now_ns > most_ns + most_bound_ns;
+	return !*set;
 }
 
 bool witness_explains(struct exchange *x, struct flight *f, int64_t stamp_ns, int64_t sent_ns, int64_t bound_ns)
@@ -59,7 +61,7 @@ bool witness_explains(struct exchange *x, struct flight *f, int64_t stamp_ns, in
 	int64_t now_ns;
 
 	if (x->clocks) {
-		if (!read_phc(x, &now_ns))
+		if (!read_phc(x, &now_ns, &f->set))
 			return true;
 	} else {
 		f->set = x->check_set && sample_was_spoilt(x, f);

@@ -191,12 +191,13 @@ static enum verdict_outcome look_setting(const struct verdict_facts *f, struct v
 /* The NIC's clock makes hardware stamps, the system's makes all others. */
 static enum verdict_outcome look_steps(const struct verdict_facts *f, struct verdict_finding *found)
 {
+	const struct clock_track *t = f->clocks ? &f->clocks->track[CLOCK_OF_NIC] : NULL;
 	uint64_t nic, system, left_out = counter_get(&f->exchange->account.stepped);
 
-	if (!f->clocks && !left_out)
+	if (!t && !left_out)
 		return CANNOT_TELL;
-	if (f->clocks && counter_get(&f->clocks->track[CLOCK_OF_NIC].wrong_rates))
-		left_out = 0; /* stamps of a clock that is too fast do not fit between the times of user space either */
+	if (t && (counter_get(&t->wrong_rates) || counter_get(&t->standstills)))
+		left_out = 0; /* stamps of a clock that stands, or is too fast, do not fit to the times of user space either */
 	nic = f->clocks && options_by_nic(f->options) ? counter_get(&f->clocks->track[CLOCK_OF_NIC].steps) : 0;
 	system = f->clocks && (!options_by_nic(f->options) || exchange_has_stages(f->exchange)) ?
 			 counter_get(&f->clocks->track[CLOCK_OF_SYSTEM].steps) : 0;

@@ -145,7 +145,7 @@ static void place_sample(struct fake_packet *p)
 		e->missing_rx += !p->rx_stamped;
 		return;
 	}
-	if (was_stepped(p, ns)) {
+	if (was_stepped(p, ns) || p->clock_set) {
 		e->stepped++;
 		return;
 	}
@@ -274,14 +274,17 @@ void fake_expect_datagram(const struct fake_message *m)
 
 /* A stamp is of another packet if it was taken before this one was sent, or after the stamp is there. That is looked at where it is
  * more than 100 us after. Of the NIC's it is known where the relation of the clocks is known, and holds. */
-static bool contradicts(const struct fake_packet *p, const struct fake_message *m)
+static bool contradicts(struct fake_packet *p, const struct fake_message *m)
 {
 	int64_t sent_ns = p->tx_user_ns, bound_ns = 0;
 
 	if (!(fake.check_set || fake.check_steps) || !fake.tx_stamps || p->set_ns)
 		return false;
 	if (fake.wire == SOURCE_HARDWARE &&
-	    (!fake.place || fake.phc_set_ns || !fake.phc_readable || !fake.place(sent_ns, &sent_ns, &bound_ns)))
+	    (!fake.place || !fake.phc_readable || !fake.place(sent_ns, &sent_ns, &bound_ns)))
+		return false;
+	p->clock_set = fake.phc_set_ns && (uint64_t)(m->wire_ns - sent_ns + bound_ns) > 100000;
+	if (fake.phc_set_ns)
 		return false;
 	if (m->wire_ns < sent_ns - bound_ns)
 		return true;

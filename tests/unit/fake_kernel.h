@@ -209,6 +209,7 @@ struct fake_packet {
 	uint64_t recorded_before;
 	int64_t set_ns; /* by how much CLOCK_REALTIME was set between the times of its latency */
 	bool answered, rx_stamped, stamped, warmup, concluded, was_lost;
+	bool clock_set; /* the NIC's clock shows something else than the relation of the clocks when its stamp is there */
 	bool id_unknown; /* it was asked for, and has not come yet */
 	enum { PLACE_NONE, PLACE_RECORDED, PLACE_OTHER } place;
 	/* Of an emitter's probe: the reply that was taken, what became of its T3, */

@@ -472,6 +472,9 @@ static void standstill(void **state)
 	set(&clocks.track[CLOCK_OF_NIC].standstills, 1);
 	clocks.track[CLOCK_OF_NIC].stood_ns = 1500 * NS_PER_MS;
 	assert_void();
+	set(&exchange.account.stepped, 7); /* for it stood */
+	assert_void();
+	set(&exchange.account.stepped, 0);
 	options.stamp = SOURCE_KERNEL;
 	assert_trusted();
 	options.stamp = SOURCE_HARDWARE;
