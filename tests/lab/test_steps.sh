@@ -80,6 +80,10 @@ slow run 'the reflector, -15 us within a response' '' '' "step_in $IN_RESPONSE -
 slow run 'the reflector, -100 us between exchanges' '' '' "step_in $BEFORE_T2 -100000" "$JUMPED" "$LEFT_OUT"
 # It spoils no sample, and where the guest stops for some 0.1 s between two exchanges the clocks may have parted by as much.
 slow run 'the reflector, 15 us between exchanges' '' '' "step_in $BEFORE_T2 15000" 'stamps["Stepped there"] < 40' 'len(T) > 300'
+for ns in -25000000 25000000; do
+	slow run "the reflector's own responses, $ns ns" '' '' "step_in $IN_RESPONSE $ns; pause 0.5; step_in $BEFORE_T2 $ns" \
+		'not off_by' 'r["Stepped"] > 0'
+done
 slow run 'the reflector, twice' '' '' "step_in $IN_RESPONSE -100000 2" 'verdict("doubtful: .*the reflector.s clock was set \(")' "$LEFT_OUT"
 STATUS_E=3 slow run 'the reflector, a burst' '' '' "step_in $IN_RESPONSE -100000 20" 'verdict("void: .*the reflector.s clock ")' \
 	'20 <= stamps["Stepped there"] < 60'
