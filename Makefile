@@ -27,13 +27,13 @@ ifeq ($(SECCOMP),1)
 INCLUDES += -DWITH_SECCOMP
 endif
 
-# Reading JSON (results/tree.c) needs libjansson, in the same way. JANSSON=0: without.
+# Reading JSON (analyse/tree.c) needs libjansson, in the same way. JANSSON=0: without.
 JANSSON ?= $(if $(wildcard /usr/include/jansson.h),1,0)
 ifeq ($(JANSSON),1)
 INCLUDES += -DWITH_JANSSON
 endif
 
-# What --version tells (report/version.c): the commit of the git tree that this is, or that "git archive" has written into .version; COMMIT=X is
+# What --version tells (report/text/version.c): the commit of the git tree that this is, or that "git archive" has written into .version; COMMIT=X is
 # told to make. By --git-dir, so that neither a tree around this one is asked, nor root is refused the tree of another user.
 ifneq ($(origin COMMIT),command line)
 COMMIT := $(shell if [ -e .git ]; then git --git-dir=.git --work-tree=. describe --always --dirty --exclude='*' --abbrev=12; \
@@ -41,7 +41,7 @@ COMMIT := $(shell if [ -e .git ]; then git --git-dir=.git --work-tree=. describe
 endif
 
 # In folders that tests/house.sh knows.
-SOURCES = $(sort $(wildcard *.c */*.c))
+SOURCES = $(sort $(wildcard *.c [!t]*/*.c [!t]*/*/*.c))
 OBJECTS = $(SOURCES:%.c=build/%.o)
 TESTS = $(patsubst tests/unit/%.c,build/%,$(sort $(wildcard tests/unit/test_*.c)))
 
@@ -58,7 +58,7 @@ $(with):
 	@rm -f build/with-*
 	@touch $@
 
-build/wire/hmac.o build/host/filter.o build/results/tree.o: $(with)
+build/wire/hmac.o build/host/process/filter.o build/analyse/tree.o: $(with)
 
 # And this one by another commit, and nothing else.
 committed = build/commit-$(or $(COMMIT),unknown)
@@ -68,8 +68,8 @@ $(committed):
 	@rm -f build/commit-*
 	@touch $@
 
-build/report/version.o build/sanitized/report/version.o build/tsan/report/version.o: INCLUDES += -DRANT_COMMIT='"$(COMMIT)"'
-build/report/version.o build/sanitized/report/version.o build/tsan/report/version.o: $(committed)
+build/report/text/version.o build/sanitized/report/text/version.o build/tsan/report/text/version.o: INCLUDES += -DRANT_COMMIT='"$(COMMIT)"'
+build/report/text/version.o build/sanitized/report/text/version.o build/tsan/report/text/version.o: $(committed)
 
 # -MMD: each object says which headers it was made of.
 build/%.o: %.c Makefile
@@ -91,7 +91,7 @@ build/sanitized/tests/unit/%.o: OPTIMIZE = -O0
 $(patsubst %,build/sanitized/tests/unit/test_%.o,results_bootstrap stalls source_port exchange_run fuzz_results clock_track joining log \
 	histogram window): OPTIMIZE = -O1
 
--include $(wildcard build/sanitized/*.d build/sanitized/*/*.d build/sanitized/tests/unit/*.d)
+-include $(wildcard build/sanitized/*.d build/sanitized/*/*.d build/sanitized/*/*/*.d)
 
 build/rant-sanitized: $(SOURCES:%.c=build/sanitized/%.o)
 	$(CC) $(SANITIZE) -static-libasan -static-libubsan $^ -o $@ $(LIBRARIES)
@@ -103,7 +103,7 @@ build/tsan/%.o: %.c Makefile $(with)
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) -g -O1 -U_FORTIFY_SOURCE $(TSAN) $(WARNINGS) -Werror $(INCLUDES) -MMD -MP -c $< -o $@
 
--include $(wildcard build/tsan/*.d build/tsan/*/*.d)
+-include $(wildcard build/tsan/*.d build/tsan/*/*.d build/tsan/*/*/*.d)
 
 build/rant-tsan: $(SOURCES:%.c=build/tsan/%.o) build/tsan/tests/link/threads.o
 	$(CC) $(TSAN) -Wl,--wrap=syscall,--wrap=close $^ -o $@ $(LIBRARIES)
@@ -122,12 +122,14 @@ build/spike.so: tests/lab/spike.c Makefile
 
 # Each unit test has a line "build: wraps=A,B sources=X.c,@SET,... libs=...": the functions that it replaces, and what is linked to it, without
 # the files that the test includes. SET is one of these:
-set_loop = $(patsubst %,tests/unit/fake_%.c,kernel script account reflector emitter) histogram.c host/pmc.c host/clock*.c \
+set_loop = $(patsubst %,tests/unit/fake_%.c,kernel script account reflector emitter) histogram.c host/counters/pmc.c host/clock/*.c \
 	$(patsubst %,wire/%.c,timestamping lane packet tlv* hmac session allow sequence) \
 	$(patsubst %,measure/%.c,exchange emit reflect join probe doze window* pace sample witness rules variation source_port breach stages account log)
-set_report = histogram.c tracefs.c measure/[a-z]*.c wire/[a-z]*.c $(patsubst %,host/%.c,place memory trace_* activity* clock* nic* pm*) \
-	$(patsubst %,report/%.c,headline buckets verdict_finding log_file log_mend account breach clocks clocks_there echo evidence \
-		label machine part report statistics variation source_ports)
+set_report = histogram.c tracefs.c measure/[a-z]*.c wire/[a-z]*.c $(patsubst %,host/%.c,process/place process/memory trace/* counters/* clock/* nic/nic*) \
+	$(patsubst %,report/%.c,verdict/verdict_finding log/log_file log/log_mend) $(patsubst %,report/text/%.c,headline buckets account breach \
+		clocks clocks_there echo evidence label machine part report statistics variation source_ports)
+set_host = host/*.c host/*/*.c
+set_outputs = report/*/*.c
 comma = ,
 field = $(subst $(comma), ,$(shell sed -n 's|^/\* build:.* $(2)=\([^ ]*\).*|\1|p' tests/unit/test_$(1).c))
 included = $(shell sed -n 's|^\#include "\([^"]*\.c\)".*|\1|p' tests/unit/test_$(1).c)
@@ -189,7 +191,7 @@ build/fuzz_packet build/fuzz_options: build/%: tests/fuzz/%.c tests/fuzz/insist.
 	clang $(STANDARD) -g -O1 -fsanitize=fuzzer $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(filter-out options/rules.c,$(filter %.c,$^)) -o $@
 
 # Nearly all rooms are in it: what they are warned of is told where they are made.
-build/fuzz_results: tests/fuzz/fuzz_results.c tests/fuzz/insist.h $(filter-out rant.c,$(SOURCES)) $(wildcard *.h */*.h) Makefile
+build/fuzz_results: tests/fuzz/fuzz_results.c tests/fuzz/insist.h $(filter-out rant.c,$(SOURCES)) $(wildcard *.h */*.h */*/*.h) Makefile
 	@mkdir -p $(@D)
 	clang $(STANDARD) -g -O1 -fsanitize=fuzzer $(SANITIZE) -w $(INCLUDES) $(filter %.c,$^) -o $@ $(LIBRARIES)
 

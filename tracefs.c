@@ -6,8 +6,8 @@
  */
 #include "tracefs.h"
 
-#include "host/trace_doubt.h"
-#include "host/trace_files.h"
+#include "host/trace/trace_doubt.h"
+#include "host/trace/trace_files.h"
 
 #include <err.h>
 #include <errno.h>

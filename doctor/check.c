@@ -8,7 +8,7 @@
 #include "doctor/facts.h"
 #include "doctor/finding.h"
 #include "doctor/rows.h"
-#include "host/nic.h"
+#include "host/nic/nic.h"
 #include "options.h"
 
 #include <err.h>

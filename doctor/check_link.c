@@ -5,7 +5,7 @@
 #include "doctor/files.h"
 #include "doctor/finding.h"
 #include "doctor/rows.h"
-#include "host/nic.h"
+#include "host/nic/nic.h"
 #include "options.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "doctor/facts.h"
 #include "doctor/finding.h"
 #include "doctor/rows.h"
-#include "host/nic_reach.h"
+#include "host/nic/nic_reach.h"
 #include "options.h"
 #include "wire/socket.h"
 

@@ -6,9 +6,9 @@
 #include "doctor/files.h"
 #include "doctor/finding.h"
 #include "doctor/rows.h"
-#include "host/nic.h"
-#include "host/nic_names.h"
-#include "host/nic_stamp.h"
+#include "host/nic/nic.h"
+#include "host/nic/nic_names.h"
+#include "host/nic/nic_stamp.h"
 #include "options.h"
 
 #include <errno.h>

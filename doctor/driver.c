@@ -3,7 +3,7 @@
 #include "doctor/driver.h"
 
 #include "doctor/facts.h"
-#include "host/nic.h"
+#include "host/nic/nic.h"
 #include "options.h"
 
 #include <linux/net_tstamp.h>

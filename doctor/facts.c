@@ -4,8 +4,8 @@
 
 #include "doctor/cpus.h"
 #include "doctor/files.h"
-#include "host/nic.h"
-#include "host/nic_abilities.h"
+#include "host/nic/nic.h"
+#include "host/nic/nic_abilities.h"
 
 #include <ctype.h>
 #include <dirent.h>

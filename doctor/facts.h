@@ -4,7 +4,7 @@
 #define DOCTOR_FACTS_H
 
 #include "doctor/finding.h"
-#include "host/nic.h"
+#include "host/nic/nic.h"
 #include "rant.h"
 
 #include <sched.h>

@@ -22,7 +22,7 @@ struct breach_teller {
 	uint64_t seen, missed;
 };
 
-/* Those that came since the last call. A duty of host/watch.h: the context is a struct breach_teller. */
+/* Those that came since the last call. A duty of host/process/watch.h: the context is a struct breach_teller. */
 void breach_tell(void *teller);
 
 #endif

@@ -4,9 +4,9 @@
 #define MEASURE_EXCHANGE_H
 
 #include "histogram.h"
-#include "host/clock.h"
-#include "host/clock_set.h"
-#include "host/pmc.h"
+#include "host/clock/clock.h"
+#include "host/clock/clock_set.h"
+#include "host/counters/pmc.h"
 #include "measure/account.h"
 #include "measure/dozing.h"
 #include "measure/flight.h"

@@ -5,7 +5,7 @@
  */
 #include "measure/join.h"
 
-#include "host/clock_peer.h"
+#include "host/clock/clock_peer.h"
 #include "measure/verbs.h"
 
 /* The reflector's clock minus ours at a moment of ours, and how far off that may be. False: not known. */

@@ -4,7 +4,7 @@
 #ifndef MEASURE_STORE_H
 #define MEASURE_STORE_H
 
-#include "host/memory.h"
+#include "host/process/memory.h"
 #include "measure/exchange.h"
 
 struct store {

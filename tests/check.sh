@@ -141,21 +141,21 @@ warnings=(-std=gnu11 -Wall -Wextra -Wshadow -Wformat=2 -Wmissing-prototypes -Wer
 
 analyze() {
 	local file status=0
-	for file in *.c */*.c; do
+	for file in *.c [!t]*/*.c [!t]*/*/*.c; do
 		gcc "${warnings[@]}" -O2 -fanalyzer -c "$file" -o /dev/null || status=1
 	done
 	# What is left out without libcrypto, libseccomp and libjansson.
 	[ ! -e /usr/include/openssl/sha.h ] ||
 		gcc "${warnings[@]}" -DWITH_CRYPTO -O2 -fanalyzer -c wire/hmac.c -o /dev/null || status=1
 	[ ! -e /usr/include/seccomp.h ] ||
-		gcc "${warnings[@]}" -DWITH_SECCOMP -O2 -fanalyzer -c host/filter.c -o /dev/null || status=1
+		gcc "${warnings[@]}" -DWITH_SECCOMP -O2 -fanalyzer -c host/process/filter.c -o /dev/null || status=1
 	[ ! -e /usr/include/jansson.h ] ||
-		gcc "${warnings[@]}" -DWITH_JANSSON -O2 -fanalyzer -c results/tree.c -o /dev/null || status=1
+		gcc "${warnings[@]}" -DWITH_JANSSON -O2 -fanalyzer -c analyse/tree.c -o /dev/null || status=1
 	return $status
 }
 
 clang_warns() {
-	clang "${warnings[@]}" -fsyntax-only -DWITH_CRYPTO -DWITH_SECCOMP -DWITH_JANSSON ./*.c ./*/*.c
+	clang "${warnings[@]}" -fsyntax-only -DWITH_CRYPTO -DWITH_SECCOMP -DWITH_JANSSON ./*.c ./[!t]*/*.c ./[!t]*/*/*.c
 }
 
 # The line that the README gives, with no word of the compiler about it.
@@ -169,8 +169,8 @@ compile() {
 
 # As with other libraries than there are.
 rebuilds() {
-	[ "$(make -n CRYPTO=x SECCOMP=x JANSSON=x build/host/filter.o build/wire/hmac.o build/results/tree.o |
-		grep -cE ' -c (host/filter|wire/hmac|results/tree)\.c ')" -eq 3 ]
+	[ "$(make -n CRYPTO=x SECCOMP=x JANSSON=x build/host/process/filter.o build/wire/hmac.o build/analyse/tree.o |
+		grep -cE ' -c (host/process/filter|wire/hmac|analyse/tree)\.c ')" -eq 3 ]
 }
 
 scripts() {

@@ -52,7 +52,7 @@ by_folder() {
 		function percent(part, whole) { return whole ? 100 * part / whole : 100 }
 		END {
 			printf "%-10s %20s %23s\n", "folder", "lines", "branches"
-			n = split("host wire measure report results doctor options top all", names, " ")
+			n = split("host wire measure report analyse doctor options top all", names, " ")
 			for (i = 1; i <= n; i++) {
 				f = names[i]
 				printf "%-10s %6d of %5d %5.1f %% %6d of %6d %5.1f %%\n", f, ran[f], lines[f], percent(ran[f], lines[f]),
@@ -73,7 +73,7 @@ for file in tests/unit/test_*.c; do
 done
 make -s -C "$copy" -j"$(nproc)" SANITIZE='--coverage -O0 -include counted.h' WARNINGS=-w "${tests[@]}" || fail "the unit tests do not build with --coverage"
 run_tests "${tests[@]}"
-# gcovr 5.2 asserts that a function is at one line: results/tree.c, tested with libjansson and without, has each at two.
+# gcovr 5.2 asserts that a function is at one line: analyse/tree.c, tested with libjansson and without, has each at two.
 (cd "$copy" && PYTHONOPTIMIZE=1 gcovr -r . -e tests/ -e counted.h --csv ../files.csv --html-details ../index.html build/sanitized) || fail "gcovr failed"
 by_folder <build/coverage/files.csv
 few_lines <build/coverage/files.csv

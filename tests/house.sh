@@ -13,11 +13,11 @@ shopt -s nullglob
 # Places, from left to right: a room includes rooms of its own place and of places to the left.
 places=(
 	'rant.h options.[ch] options/*.[ch] histogram.[ch]'
-	'host/*.[ch] tracefs.[ch]'
+	'host/*.[ch] host/*/*.[ch] tracefs.[ch]'
 	'wire/*.[ch]'
 	'measure/*.[ch]'
-	'doctor/*.[ch] report/*.[ch]'
-	'results/*.[ch]'
+	'doctor/*.[ch] report/*/*.[ch]'
+	'analyse/*.[ch]'
 	'rant.c'
 )
 
@@ -26,9 +26,9 @@ at_the_top='rant.c rant.h options.c options.h histogram.c histogram.h tracefs.c 
 
 # A .c without a header of its name: the one that has its contract, which it includes, and why.
 contract_elsewhere='
-report/json_*.c   report/json_parts.h  the parts of one object, in the order in which they are written
+report/export/json_*.c  report/export/json_parts.h  the parts of one object, in the order in which they are written
 doctor/check_*.c  doctor/rows.h  the rows of one table, in the order in which they are printed
-results/run_*.c   results/run_parts.h  the same parts, as they are read
+analyse/run_*.c   analyse/run_parts.h  the same parts, as they are read
 options/help.c    options.h  what all others see of the table
 options/number.c  options/value.h  one kind of value, which the table of kinds there has
 options/address.c options/value.h  another
@@ -49,9 +49,9 @@ fault() {
 	faults=$((faults + 1))
 }
 
-sources=(./*.[ch] ./[!.]*/*.[ch])
+sources=(./*.[ch] ./[!.]*/*.[ch] ./[!.t]*/*/*.[ch])
 sources=("${sources[@]#./}")
-headers=(./*.h ./[!.]*/*.h)
+headers=(./*.h ./[!.]*/*.h ./[!.t]*/*/*.h)
 headers=("${headers[@]#./}")
 scripts=(config.sh config/*.sh)
 
@@ -87,7 +87,7 @@ check_arrow() {
 		;;
 	esac
 	[ "$file" != rant.h ] || fault "rant.h includes $included: it includes nothing of the project"
-	[[ $file != host/watch.[ch] || $included == rant.h || $included == "${own%.h}.h" ]] ||
+	[[ $file != host/process/watch.[ch] || $included == rant.h || $included == "${own%.h}.h" ]] ||
 		fault "$file includes $included: the watch knows no other room"
 	[[ $included != options/* || $file == options.c || $file == options/* ]] ||
 		fault "$file includes $included, which is for the command line only: options.h has what was asked for"

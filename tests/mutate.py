@@ -37,15 +37,15 @@ FOLDERS = ("host", "wire", "measure", "report", "results", "doctor", "options", 
 
 # Link tests of a module (tests/link/namespace_NAME.sh): the first pattern that fits. They need root.
 LINK_TESTS = (
-    ("host/activity*", "verdict machine"),
-    ("host/clock*", "verdict kinds json"),
-    ("host/trace*", "trace spikes"),
-    ("host/nic*", "machine refused kinds"),
-    ("host/action.c", "spikes signals"),
-    ("host/rights.c", "rights"),
-    ("host/filter.c", "rights signals"),
-    ("host/place.c", "machine"),
-    ("host/patience.c", "patience signals"),
+    ("host/counters/activity*", "verdict machine"),
+    ("host/clock/*", "verdict kinds json"),
+    ("host/trace/*", "trace spikes"),
+    ("host/nic/*", "machine refused kinds"),
+    ("host/process/action.c", "spikes signals"),
+    ("host/process/rights.c", "rights"),
+    ("host/process/filter.c", "rights signals"),
+    ("host/process/place.c", "machine"),
+    ("host/process/patience.c", "patience signals"),
     ("host/*", "kinds signals patience refused"),
     ("wire/icmp.c", "icmp"),
     ("wire/session.c", "peers lanes standing"),
@@ -61,22 +61,22 @@ LINK_TESTS = (
     ("measure/log.c", "log"),
     ("measure/source_port.c", "ports"),
     ("measure/*", "kinds report json outage window"),
-    ("report/json*", "json"),
-    ("report/outputs.c", "files json"),
-    ("report/output_paths.c", "files"),
-    ("report/log*", "log files"),
-    ("report/so_far.c", "so_far"),
-    ("report/verdict*", "verdict outage"),
-    ("report/breach.c", "threshold spikes"),
-    ("report/by_second.c", "files json"),
-    ("report/second.c", "files json"),
-    ("report/jsonl.c", "files json"),
-    ("report/hlog.c", "files"),
-    ("report/hgrm.c", "files"),
-    ("report/prometheus.c", "files"),
-    ("report/report.c", "terminal report json"),
+    ("report/export/json*", "json"),
+    ("report/export/outputs.c", "files json"),
+    ("report/export/output_paths.c", "files"),
+    ("report/log/*", "log files"),
+    ("report/text/so_far.c", "so_far"),
+    ("report/verdict/*", "verdict outage"),
+    ("report/text/breach.c", "threshold spikes"),
+    ("report/export/by_second.c", "files json"),
+    ("report/export/second.c", "files json"),
+    ("report/export/jsonl.c", "files json"),
+    ("report/export/hlog.c", "files"),
+    ("report/export/hgrm.c", "files"),
+    ("report/export/prometheus.c", "files"),
+    ("report/text/report.c", "terminal report json"),
     ("report/*", "report json kinds"),
-    ("results/*", "results"),
+    ("analyse/*", "results"),
     ("doctor/*", "doctor"),
     ("options*", "refused rights"),
     ("histogram.c", "report json"),
@@ -302,7 +302,8 @@ def mutants_of(file, text, seed):
 
 
 def all_mutants(root, options):
-    files = [options.only] if options.only else sorted(glob.glob("*.c", root_dir=root) + glob.glob("*/*.c", root_dir=root))
+    files = [options.only] if options.only else sorted(file for pattern in ("*.c", "[!t]*/*.c", "[!t]*/*/*.c")
+                                                       for file in glob.glob(pattern, root_dir=root))
     found = []
     for file in files:
         if not options.folder or folder_of(file) == options.folder:
@@ -670,7 +671,7 @@ def arguments():
 def tree_name(folder):
     """A hash of what the results depend on."""
     digest = hashlib.sha256()
-    for pattern in ("*.[ch]", "*/*.[ch]", "tests/*/*.[ch]", "Makefile"):
+    for pattern in ("*.[ch]", "*/*.[ch]", "*/*/*.[ch]", "Makefile"):
         for path in sorted(folder.glob(pattern)):
             digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]

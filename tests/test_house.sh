@@ -46,15 +46,15 @@ shell_function() {
 build() {
 	rm -rf "${work:?}"/*
 	cd "$work" || exit 1
-	mkdir host wire measure doctor report config tests tests/unit
+	mkdir host host/clock host/process wire measure doctor report report/text config tests tests/unit
 	echo '#define _GNU_SOURCE' >rant.h
 	printf '#include "measure/log.h"\n\nint main(void)\n{\n\treturn 0;\n}\n' >rant.c
-	room host/clock
-	room host/watch
-	room wire/packet host/clock.h
-	room measure/log wire/packet.h host/clock.h
-	room report/report measure/log.h
-	room doctor/check report/report.h
+	room host/clock/clock
+	room host/process/watch
+	room wire/packet host/clock/clock.h
+	room measure/log wire/packet.h host/clock/clock.h
+	room report/text/report measure/log.h
+	room doctor/check report/text/report.h
 	cp doctor/check.h doctor/rows.h
 	printf '#include "doctor/rows.h"\n\nint rows(void)\n{\n\treturn 0;\n}\n' >doctor/check_host.c
 	printf 'say() {\n\techo\n}\n' >config.sh
@@ -97,21 +97,21 @@ in_order() {
 in_order
 
 away='which is further on the way of the packet'
-finds 'an include against the arrows' arrows 'room host/clock wire/packet.h' "host/clock.c includes wire/packet.h, $away"
-finds 'an include against the arrows, in a header' arrows 'echo "  #  include \"report/report.h\" /* x */" >>measure/log.h' \
-	"measure/log.h includes report/report.h, $away"
+finds 'an include against the arrows' arrows 'room host/clock/clock wire/packet.h' "host/clock/clock.c includes wire/packet.h, $away"
+finds 'an include against the arrows, in a header' arrows 'echo "  #  include \"report/text/report.h\" /* x */" >>measure/log.h' \
+	"measure/log.h includes report/text/report.h, $away"
 finds 'an include of what is not there' arrows 'room wire/packet host/clocks.h' \
 	'wire/packet.c includes host/clocks.h, which is not there: is it written from the root?'
-finds 'an include that is not from the root' arrows 'room host/clock watch.h' \
-	'host/clock.c includes watch.h, which is not there: is it written from the root?'
+finds 'an include that is not from the root' arrows 'room host/clock/clock watch.h' \
+	'host/clock/clock.c includes watch.h, which is not there: is it written from the root?'
 finds 'an include by ..' arrows 'room wire/packet ../host/clock.h' \
 	'wire/packet.c includes ../host/clock.h, which is not written from the root'
-finds 'an include of a .c' arrows 'room wire/packet host/clock.c' \
-	'wire/packet.c includes host/clock.c: no .c is included'
-finds 'a watch that knows another room' arrows 'room host/watch host/clock.h' \
-	'host/watch.c includes host/clock.h: the watch knows no other room'
-finds 'a watch whose header knows another room' arrows 'echo "#include \"host/clock.h\"" >>host/watch.h' \
-	'host/watch.h includes host/clock.h: the watch knows no other room'
+finds 'an include of a .c' arrows 'room wire/packet host/clock/clock.c' \
+	'wire/packet.c includes host/clock/clock.c: no .c is included'
+finds 'a watch that knows another room' arrows 'room host/process/watch host/clock/clock.h' \
+	'host/process/watch.c includes host/clock/clock.h: the watch knows no other room'
+finds 'a watch whose header knows another room' arrows 'echo "#include \"host/clock/clock.h\"" >>host/process/watch.h' \
+	'host/process/watch.h includes host/clock/clock.h: the watch knows no other room'
 finds 'rant.h that includes a room' arrows 'touch options.h; echo "#include \"options.h\"" >>rant.h' \
 	'rant.h includes options.h: it includes nothing of the project'
 finds 'a header of another folder that is not for all' arrows 'touch wire/inside.h; room measure/log wire/inside.h' \

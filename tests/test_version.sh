@@ -23,7 +23,7 @@ compiled() {
 
 version=$(./rant --version | sed -n '1s/^rant //p')
 judge 'it is the newest of CHANGELOG.md' "$(same "$version" "$(sed -n 's/^## \([0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1)")"
-judge 'another commit compiles one file' "$(same report/version.c "$(compiled COMMIT=0123456789ab)")"
+judge 'another commit compiles one file' "$(same report/text/version.c "$(compiled COMMIT=0123456789ab)")"
 judge 'the same commit compiles nothing' "$(same '' "$(compiled)")"
 
 # ---- Of a git tree, and of the archive of a release ----------------------------------------------------------------------
@@ -38,8 +38,8 @@ small_tree() {
 
 # made_of FOLDER: the commit in the object.
 made_of() {
-	make -s -C "$1" build/report/version.o >"$work/make" 2>&1 || cat "$work/make"
-	strings "$1/build/report/version.o" | grep -E '^([0-9a-f]{12}(-dirty)?|unknown)$'
+	make -s -C "$1" build/report/text/version.o >"$work/make" 2>&1 || cat "$work/make"
+	strings "$1/build/report/text/version.o" | grep -E '^([0-9a-f]{12}(-dirty)?|unknown)$'
 }
 
 archive() {
@@ -48,13 +48,13 @@ archive() {
 	judge 'the commit of a git tree' "$(same "$commit" "$(made_of .)")"
 	text=$(make -s dist)
 	judge 'make dist tells the commit' "$(same "build/rant-$version.tar.gz is commit $commit" "$text")"
-	echo '/* */' >>report/version.h
+	echo '/* */' >>report/text/version.h
 	judge 'a file that was changed' "$(same "$commit-dirty" "$(made_of .)")"
 	text=$(make -s dist)
 	judge 'make dist tells what is not in it' \
 		"$(same "build/rant-$version.tar.gz is commit $commit: what was changed since is not in it" "$text")"
 	tar -xzf "build/rant-$version.tar.gz" # in this tree, whose commit is not that of the archive any more
-	git add report/version.h && git -c user.name=rant -c user.email=rant@localhost commit -qm 'second'
+	git add report/text/version.h && git -c user.name=rant -c user.email=rant@localhost commit -qm 'second'
 	judge 'an archive in the tree of another: its own commit' "$(same "$commit" "$(made_of "rant-$version")")"
 	cp "$OLDPWD/.version" "rant-$version/.version"
 	judge 'neither a tree nor an archive' "$(same unknown "$(made_of "rant-$version")")"

@@ -5,7 +5,7 @@
  */
 #include "wire/ethernet.h"
 
-#include "host/nic.h"
+#include "host/nic/nic.h"
 #include "options.h"
 #include "wire/sieve.h"
 

@@ -2,7 +2,7 @@
 /* The sockets of a reflector. One for both families would take longer for IPv4, see docs/protocol.md; so there are two. */
 #include "wire/listen.h"
 
-#include "host/nic.h"
+#include "host/nic/nic.h"
 #include "options.h"
 
 #include <err.h>

@@ -2,7 +2,7 @@
 /* A socket that is ready for the measuring loop: what was asked for is read back before it is used. */
 #include "wire/socket.h"
 
-#include "host/nic.h"
+#include "host/nic/nic.h"
 #include "options.h"
 #include "wire/ethernet.h"
 #include "wire/icmp.h"

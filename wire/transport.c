@@ -2,7 +2,7 @@
 /* The transports, and what they say of themselves. */
 #include "wire/transport.h"
 
-#include "host/nic.h"
+#include "host/nic/nic.h"
 #include "options.h"
 #include "wire/echo.h"
 #include "wire/envelope.h"

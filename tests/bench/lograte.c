@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Fills the ring of a log and times how it is emptied into a file, which is what goes on beside a run. Linked with the rooms. */
 #include "histogram.h"
-#include "host/memory.h"
+#include "host/process/memory.h"
 #include "measure/exchange.h"
 #include "measure/log.h"
 #include "options.h"
-#include "report/log_writer.h"
-#include "report/report.h"
+#include "report/log/log_writer.h"
+#include "report/text/report.h"
 #include "wire/socket.h"
 
 #include <err.h>

@@ -5,9 +5,9 @@
  * two files, which an octet of 0xff parts, with all that can be made of them. It holds that nothing crashes, and that what is refused is one line.
  */
 #include "options.h"
-#include "report/status.h"
-#include "results/compare.h"
-#include "results/results.h"
+#include "report/text/status.h"
+#include "analyse/compare.h"
+#include "analyse/results.h"
 
 #include "tests/fuzz/insist.h"
 

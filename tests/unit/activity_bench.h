@@ -6,10 +6,10 @@
 #ifndef ACTIVITY_BENCH_H
 #define ACTIVITY_BENCH_H
 
-#include "host/activity.h"
-#include "host/activity_inside.h"
-#include "host/nic.h"
-#include "host/nic_abilities.h"
+#include "host/counters/activity.h"
+#include "host/counters/activity_inside.h"
+#include "host/nic/nic.h"
+#include "host/nic/nic_abilities.h"
 
 #include <fcntl.h>
 #include <ftw.h>

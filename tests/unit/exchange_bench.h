@@ -12,9 +12,9 @@
 #include "util.h"
 
 #include "histogram.h"
-#include "host/clock.h"
-#include "host/clock_peer.h"
-#include "host/pmc.h"
+#include "host/clock/clock.h"
+#include "host/clock/clock_peer.h"
+#include "host/counters/pmc.h"
 #include "measure/breach.h"
 #include "measure/exchange.h"
 #include "measure/log.h"

@@ -2,14 +2,14 @@
 /*
  * Made clocks, whose truth is known, behind the calls by which clocks are read and set: they are exact to 10^-9 ns,
  * every read takes a time of its own, and what is read of a PHC is of any moment in that time. Off by default: then the
- * real calls are made. Include it after host/clock_compare.c and util.h;
+ * real calls are made. Include it after host/clock/clock_compare.c and util.h;
  * wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen.
  */
 #ifndef FAKE_CLOCKS_H
 #define FAKE_CLOCKS_H
 
-#include "host/clock.h"
-#include "host/clock_inside.h"
+#include "host/clock/clock.h"
+#include "host/clock/clock_inside.h"
 
 #include <fcntl.h>
 #include <linux/ptp_clock.h>

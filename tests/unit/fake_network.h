@@ -6,7 +6,7 @@
 #ifndef TESTS_UNIT_FAKE_NETWORK_H
 #define TESTS_UNIT_FAKE_NETWORK_H
 
-#include "host/clock_peer.h"
+#include "host/clock/clock_peer.h"
 #include "measure/exchange.h"
 #include "measure/store.h"
 #include "wire/packet.h"

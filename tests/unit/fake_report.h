@@ -6,14 +6,14 @@
 #ifndef FAKE_REPORT_H
 #define FAKE_REPORT_H
 
-#include "host/trace_save.h"
+#include "host/trace/trace_save.h"
 #include "golden.h"
 #include "histogram.h"
 #include "measure/exchange.h"
 #include "measure/log.h"
 #include "options.h"
-#include "report/log_writer.h"
-#include "report/report.h"
+#include "report/log/log_writer.h"
+#include "report/text/report.h"
 #include "tracefs.h"
 #include "util.h"
 #include "wire/packet.h"

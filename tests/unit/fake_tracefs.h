@@ -6,7 +6,7 @@
 #ifndef FAKE_TRACEFS_H
 #define FAKE_TRACEFS_H
 
-#include "host/trace_save.h"
+#include "host/trace/trace_save.h"
 #include "tracefs.h"
 
 #include <fcntl.h>

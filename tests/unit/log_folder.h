@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A folder for logs, and a kernel that writes as a test wants. A test includes report/log_file.c first, then this. */
+/* A folder for logs, and a kernel that writes as a test wants. A test includes report/log/log_file.c first, then this. */
 #ifndef LOG_FOLDER_H
 #define LOG_FOLDER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A writer of the log, its ring and its file, and what is in the file. A test includes report/log_writer.c first, then this. */
+/* A writer of the log, its ring and its file, and what is in the file. A test includes report/log/log_writer.c first, then this. */
 #ifndef LOG_WRITER_BENCH_H
 #define LOG_WRITER_BENCH_H
 

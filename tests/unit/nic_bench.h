@@ -6,7 +6,7 @@
 #ifndef NIC_BENCH_H
 #define NIC_BENCH_H
 
-#include "host/nic.h"
+#include "host/nic/nic.h"
 #include "options.h"
 
 #include "fake_nic.h"

@@ -1,7 +1,7 @@
-/* build: wraps=posix_spawn,poll,malloc sources=host/rights.c libs= */
+/* build: wraps=posix_spawn,poll,malloc sources=host/process/rights.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Commands at a breach: what they inherit and what not, which are started, what is counted, who is waited for. */
-#include "host/action.c"
+#include "host/process/action.c"
 
 #include "options.h"
 #include "golden.h"

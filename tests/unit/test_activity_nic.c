@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps= sources=host/activity.c,host/activity_cpu.c,host/activity_fields.c,host/activity_inside.c,host/activity_interrupts.c,host/activity_text.c libs= */
+/* build: wraps= sources=host/counters/activity.c,host/counters/activity_cpu.c,host/counters/activity_fields.c,host/counters/activity_inside.c,host/counters/activity_interrupts.c,host/counters/activity_text.c libs= */
 /* activity_nic.c against drivers with many statistics, with none, and with others than at the start. */
-#include "host/activity_nic.c"
+#include "host/counters/activity_nic.c"
 
 #include "util.h"
 

@@ -1,11 +1,11 @@
-/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock_spell.c,host/clock_track.c libs= */
+/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock/clock_spell.c,host/clock/clock_track.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Opening clocks, comparing them, and asking, with made clocks. Where there are PHCs (in the lab), with these too.
  */
-#include "host/clock.c"
-#include "host/clock_compare.c"
-#include "host/clock_place.c"
+#include "host/clock/clock.c"
+#include "host/clock/clock_compare.c"
+#include "host/clock/clock_place.c"
 
 #include "golden.h"
 #include "fake_clocks.h"

@@ -1,7 +1,7 @@
 /* build: wraps= sources= libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The other host's PHC, by exchanges between two clocks whose truth is known. */
-#include "host/clock_peer.c"
+#include "host/clock/clock_peer.c"
 
 #include "util.h"
 

@@ -1,9 +1,9 @@
-/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock.c,host/clock_spell.c,host/clock_track.c libs= */
+/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock/clock.c,host/clock/clock_spell.c,host/clock/clock_track.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Times on the scale of the PHC, with made clocks: how far from the last reading, with what bound, and what came to light
  * after they were placed. */
-#include "host/clock_place.c"
-#include "host/clock_compare.c"
+#include "host/clock/clock_place.c"
+#include "host/clock/clock_compare.c"
 
 #include "util.h"
 #include "fake_clocks.h"

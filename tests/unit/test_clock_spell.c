@@ -1,8 +1,8 @@
-/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock.c,host/clock_place.c,host/clock_track.c libs= */
+/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock/clock.c,host/clock/clock_place.c,host/clock/clock_track.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A PHC that stands or runs at a wrong rate, with made clocks: told as that, for as long as it was, and not as steps. */
-#include "host/clock_spell.c"
-#include "host/clock_compare.c"
+#include "host/clock/clock_spell.c"
+#include "host/clock/clock_compare.c"
 
 #include "util.h"
 #include "fake_clocks.h"

@@ -1,8 +1,8 @@
-/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock.c,host/clock_place.c,host/clock_spell.c libs= */
+/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock/clock.c,host/clock/clock_place.c,host/clock/clock_spell.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What moves between readings, with made clocks: rates and their bounds, steps, standstills. */
-#include "host/clock_track.c"
-#include "host/clock_compare.c"
+#include "host/clock/clock_track.c"
+#include "host/clock/clock_compare.c"
 
 #include "util.h"
 #include "fake_clocks.h"

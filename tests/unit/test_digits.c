@@ -1,7 +1,7 @@
 /* build: sources= libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Digits as printf(3) writes them. */
-#include "report/digits.h"
+#include "report/text/digits.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

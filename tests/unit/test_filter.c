@@ -1,10 +1,10 @@
-/* build: wraps=dlopen sources=host/stop.c,host/rights.c,host/watch.c libs=-lpthread */
+/* build: wraps=dlopen sources=host/process/stop.c,host/process/rights.c,host/process/watch.c libs=-lpthread */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The filter: what it lets through, how what it forbids ends, and that the rest is done outside of it. */
-#include "host/filter.c"
+#include "host/process/filter.c"
 
-#include "host/rights.h"
-#include "host/stop.h"
+#include "host/process/rights.h"
+#include "host/process/stop.h"
 #include "golden.h"
 
 #include <fcntl.h>

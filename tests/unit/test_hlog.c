@@ -1,7 +1,7 @@
-/* build: sources=report/order.c,report/second.c,report/json.c,report/label.c,measure/tally.c,measure/stages.c libs= */
+/* build: sources=report/text/order.c,report/export/second.c,report/export/json.c,report/text/label.c,measure/tally.c,measure/stages.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The interval log of HdrHistogram: its octets, read back one by one, and where a value is. */
-#include "report/hlog.c"
+#include "report/export/hlog.c"
 
 #include "measure/exchange.h"
 

@@ -1,7 +1,7 @@
-/* build: sources=report/label.c,measure/stages.c libs= */
+/* build: sources=report/text/label.c,measure/stages.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The writer of JSON: what it escapes, how things are in each other, and that an error stays. */
-#include "report/json.c"
+#include "report/export/json.c"
 
 #include <setjmp.h>
 #include <stdlib.h>

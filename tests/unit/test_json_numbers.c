@@ -1,20 +1,20 @@
-/* build: wraps=system_read,nic_read_details,activity_differences sources=report/[a-z]*.c,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,host/[a-z]*.c,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
+/* build: wraps=system_read,nic_read_details,activity_differences sources=@outputs,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What --json writes: each number of a run at its own name. The numbers differ, so that none can stand for another. */
-#include "report/json_parts.h"
+#include "report/export/json_parts.h"
 
 #include "fake_report.h"
 
-#include "host/action.h"
-#include "host/activity.h"
-#include "host/nic_details.h"
+#include "host/process/action.h"
+#include "host/counters/activity.h"
+#include "host/nic/nic_details.h"
 #include "host/system.h"
-#include "host/clock_peer.h"
-#include "host/pmc.h"
-#include "host/place.h"
-#include "report/jsonl.h"
-#include "report/log_file.h"
-#include "report/verdict.h"
+#include "host/clock/clock_peer.h"
+#include "host/counters/pmc.h"
+#include "host/process/place.h"
+#include "report/export/jsonl.h"
+#include "report/log/log_file.h"
+#include "report/verdict/verdict.h"
 
 #include <endian.h>
 

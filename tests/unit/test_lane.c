@@ -3,7 +3,7 @@
 /* Lanes of a reflector, with real sockets on the loopback interface. */
 #include "wire/lane.c"
 
-#include "host/nic.h"
+#include "host/nic/nic.h"
 #include "options.h"
 #include "wire/kernel_call.h"
 #include "golden.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps=ioctl,genl_ctrl_resolve,nl_connect sources=host/nic.c,host/nic_abilities.c,host/nic_address.c,host/nic_names.c,host/nic_lower.c,host/nic_netlink.c,host/nic_share.c,host/nic_stamp.c libs=-lnl-3 -lnl-genl-3 */
+/* build: wraps=ioctl,genl_ctrl_resolve,nl_connect sources=host/nic/nic.c,host/nic/nic_abilities.c,host/nic/nic_address.c,host/nic/nic_names.c,host/nic/nic_lower.c,host/nic/nic_netlink.c,host/nic/nic_share.c,host/nic/nic_stamp.c libs=-lnl-3 -lnl-genl-3 */
 /* The link before and after a run: a netlink that fails, and, as root, the real kernel's in a network namespace. */
-#include "host/link.c"
+#include "host/nic/link.c"
 
-#include "host/nic_stamp.h"
+#include "host/nic/nic_stamp.h"
 #include "util.h"
 
 #include "nic_bench.h"

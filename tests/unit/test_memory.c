@@ -1,7 +1,7 @@
 /* build: wraps=mmap,munmap,madvise,mlockall,sysinfo,mincore sources= libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Memory: real mappings, and the order of attempts on a kernel that refuses what the test wants refused. */
-#include "host/memory.c"
+#include "host/process/memory.c"
 
 #include "util.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps=ioctl,genl_ctrl_resolve,nl_connect sources=host/nic.c,host/nic_address.c,host/nic_names.c,host/nic_netlink.c,host/nic_share.c,host/nic_stamp.c,host/nic_lower.c libs=-lnl-3 -lnl-genl-3 */
+/* build: wraps=ioctl,genl_ctrl_resolve,nl_connect sources=host/nic/nic.c,host/nic/nic_address.c,host/nic/nic_names.c,host/nic/nic_netlink.c,host/nic/nic_share.c,host/nic/nic_stamp.c,host/nic/nic_lower.c libs=-lnl-3 -lnl-genl-3 */
 /* nic_abilities.c: messages built by hand, whole and broken, and, as root, the real kernel's. */
-#include "host/nic_abilities.c"
+#include "host/nic/nic_abilities.c"
 
 #include "util.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps=ioctl,genl_ctrl_resolve,nl_connect sources=host/nic.c,host/nic_abilities.c,host/nic_names.c,host/nic_share.c,host/nic_stamp.c,host/nic_lower.c libs=-lnl-3 -lnl-genl-3 */
+/* build: wraps=ioctl,genl_ctrl_resolve,nl_connect sources=host/nic/nic.c,host/nic/nic_abilities.c,host/nic/nic_names.c,host/nic/nic_share.c,host/nic/nic_stamp.c,host/nic/nic_lower.c libs=-lnl-3 -lnl-genl-3 */
 /* nic_address.c and the netlink that it asks by: one that fails, and, as root, the real kernel's. */
-#include "host/nic_address.c"
-#include "host/nic_netlink.c"
+#include "host/nic/nic_address.c"
+#include "host/nic/nic_netlink.c"
 
-#include "host/nic_stamp.h"
+#include "host/nic/nic_stamp.h"
 #include "golden.h"
 
 #include "nic_bench.h"

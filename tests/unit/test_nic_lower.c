@@ -1,7 +1,7 @@
-/* build: wraps=nic_netlink_ask sources=host/nic_netlink.c libs=-lnl-3 */
+/* build: wraps=nic_netlink_ask sources=host/nic/nic_netlink.c libs=-lnl-3 */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What an interface stands on: answers as the kernel gives them. The kernel's own are in the lab (test_lower.sh). */
-#include "host/nic_lower.c"
+#include "host/nic/nic_lower.c"
 
 #include "golden.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: wraps= sources= libs= */
 /* nic_names.c: every name, and numbers without one. */
-#include "host/nic_names.c"
+#include "host/nic/nic_names.c"
 
 #include "util.h"
 

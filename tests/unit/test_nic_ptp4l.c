@@ -1,7 +1,7 @@
 /* build: sources= libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which ptp4l has our interface and our domain: by what it finds in a made up /proc. */
-#include "host/nic_ptp4l.c"
+#include "host/nic/nic_ptp4l.c"
 
 #include "golden.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps=ioctl,fcntl,genl_ctrl_resolve,nl_connect sources=host/nic.c,host/nic_abilities.c,host/nic_address.c,host/nic_names.c,host/nic_netlink.c,host/nic_stamp.c,host/nic_lower.c libs=-lnl-3 -lnl-genl-3 */
+/* build: wraps=ioctl,fcntl,genl_ctrl_resolve,nl_connect sources=host/nic/nic.c,host/nic/nic_abilities.c,host/nic/nic_address.c,host/nic/nic_names.c,host/nic/nic_netlink.c,host/nic/nic_stamp.c,host/nic/nic_lower.c libs=-lnl-3 -lnl-genl-3 */
 /* nic_share.c: several rants on one fake NIC, in each order, with files and programs that are in the way. */
-#include "host/nic_share.c"
+#include "host/nic/nic_share.c"
 
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "host/nic_stamp.h"
+#include "host/nic/nic_stamp.h"
 #include "util.h"
 
 #include "nic_bench.h"

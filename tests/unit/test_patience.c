@@ -1,9 +1,9 @@
-/* build: sources=host/stop.c,host/filter.c,host/watch.c */
+/* build: sources=host/process/stop.c,host/process/filter.c,host/process/watch.c */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is said of steps that take long, and how a signal ends them: each in a process of its own, all at the same time. */
-#include "host/patience.c"
+#include "host/process/patience.c"
 
-#include "host/stop.h"
+#include "host/process/stop.h"
 #include "golden.h"
 
 #include <ctype.h>

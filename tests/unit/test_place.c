@@ -1,7 +1,7 @@
 /* build: wraps=sched_setaffinity,sched_setscheduler,sched_getscheduler,sched_getparam,sched_getaffinity sources= libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Where the measuring thread is put, by a kernel that takes it, refuses it, or says yes and does not. */
-#include "host/place.c"
+#include "host/process/place.c"
 
 #include "golden.h"
 

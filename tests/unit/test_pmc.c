@@ -2,7 +2,7 @@
 /* build: wraps=read sources= libs= */
 /* pmc.c with pages, registers and groups of counters made up here; pmu.c's test reads real ones. */
 #define PMC_TEST
-#include "host/pmc.c"
+#include "host/counters/pmc.c"
 
 #include "util.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps=syscall,read,ioctl sources=host/pmc.c libs= */
+/* build: wraps=syscall,read,ioctl sources=host/counters/pmc.c libs= */
 /*
  * pmu.c against fake PMUs behind perf_event_open (few machines have one that is free), and against the kernel's
  * software counters, which every machine has.
  */
-#include "host/pmu.c"
+#include "host/counters/pmu.c"
 
 #include <sys/stat.h>
 

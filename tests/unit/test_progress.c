@@ -1,7 +1,7 @@
 /* build: wraps= sources= libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What a person is told while it runs, by a thread that looks now and then. */
-#include "report/progress.c"
+#include "report/text/progress.c"
 
 #include "golden.h"
 

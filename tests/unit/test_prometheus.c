@@ -1,7 +1,7 @@
-/* build: sources=report/account.c,report/json.c,report/label.c,report/log_file.c,report/log_mend.c,histogram.c,measure/[a-z]*.c,wire/[a-z]*.c,host/memory.c,host/pmc.c,host/clock*.c libs=-lm */
+/* build: sources=report/text/account.c,report/export/json.c,report/text/label.c,report/log/log_file.c,report/log/log_mend.c,histogram.c,measure/[a-z]*.c,wire/[a-z]*.c,host/process/memory.c,host/counters/pmc.c,host/clock/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The file for node_exporter: its buckets, when it is replaced, and that a name of an interface cannot break it. */
-#include "report/prometheus.c"
+#include "report/export/prometheus.c"
 
 #include "fake_report.h"
 

@@ -1,8 +1,8 @@
 /* build: sources=@report libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The report as a whole: a run with one of everything, the last lines, and the configuration before it. */
-#include "report/report.c"
-#include "report/configuration.c"
+#include "report/text/report.c"
+#include "report/text/configuration.c"
 
 #include "fake_report.h"
 #include "wire/kernel_call.h"

@@ -1,7 +1,7 @@
 /* build: sources=@report libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The accounts: each counter in its row, and none where there is nothing to tell. */
-#include "report/account.c"
+#include "report/text/account.c"
 
 #include "fake_report.h"
 

@@ -1,12 +1,12 @@
 /* build: sources=@report libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A breach: names that never say more than is known of a stamp, the times, and which part is to blame. */
-#include "report/label.c"
-#include "report/part.c"
-#include "report/breach.c"
+#include "report/text/label.c"
+#include "report/text/part.c"
+#include "report/text/breach.c"
 
 #include "fake_report.h"
-#include "host/clock.h"
+#include "host/clock/clock.h"
 
 /* ---- Labels ------------------------------------------------------------------------------------------------------ */
 

@@ -1,7 +1,7 @@
-/* build: sources=report/label.c,histogram.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/clock*.c,host/pm*.c libs=-lm */
+/* build: sources=report/text/label.c,histogram.c,measure/[a-z]*.c,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Rows of a histogram: as they are, or folded to forty, with every sample in one of them. */
-#include "report/buckets.c"
+#include "report/text/buckets.c"
 
 #include "fake_report.h"
 

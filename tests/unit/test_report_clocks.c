@@ -1,9 +1,9 @@
-/* build: sources=@report,report/json.c,report/json_clocks.c libs=-lm */
+/* build: sources=@report,report/export/json.c,report/export/json_clocks.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The clocks: offsets, rates, steps, and whether stages may be compared. */
-#include "report/clocks.c"
+#include "report/text/clocks.c"
 
-#include "report/json_parts.h"
+#include "report/export/json_parts.h"
 
 #include "fake_report.h"
 #include "measure/rules.h"

@@ -1,7 +1,7 @@
-/* build: sources=report/label.c,histogram.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/clock*.c,host/pm*.c libs=-lm */
+/* build: sources=report/text/label.c,histogram.c,measure/[a-z]*.c,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A breach as variables: each time that is there, and nothing written outside. */
-#include "report/environment.c"
+#include "report/text/environment.c"
 
 #include "fake_report.h"
 

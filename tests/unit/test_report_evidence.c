@@ -1,7 +1,7 @@
 /* build: sources=@report libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What breaches leave behind: the trace, wherever it stands, and the commands. */
-#include "report/evidence.c"
+#include "report/text/evidence.c"
 
 #include "fake_report.h"
 

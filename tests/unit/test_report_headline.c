@@ -1,7 +1,7 @@
-/* build: sources=report/verdict_finding.c,report/label.c,histogram.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/clock*.c,host/pm*.c libs=-lm */
+/* build: sources=report/verdict/verdict_finding.c,report/text/label.c,histogram.c,measure/[a-z]*.c,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The line that a person quotes. */
-#include "report/headline.c"
+#include "report/text/headline.c"
 
 #include "fake_report.h"
 

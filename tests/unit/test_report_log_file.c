@@ -1,7 +1,7 @@
-/* build: wraps=write,pwrite,open,rename,poll sources=report/log_mend.c libs= */
+/* build: wraps=write,pwrite,open,rename,poll sources=report/log/log_mend.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The log file: that it is whole or not there, whatever becomes of the disk, of its reader and of the program. */
-#include "report/log_file.c"
+#include "report/log/log_file.c"
 
 #include "log_folder.h"
 

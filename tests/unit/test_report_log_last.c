@@ -1,7 +1,7 @@
-/* build: wraps=write,pwrite,open,rename,poll,clock_gettime sources=report/log_file.c,report/log_mend.c,report/log_form.c,report/log_text.c,report/log_npy.c,report/label.c,host/watch.c,histogram.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/clock*.c,host/pm*.c libs=-lm */
+/* build: wraps=write,pwrite,open,rename,poll,clock_gettime sources=report/log/log_file.c,report/log/log_mend.c,report/log/log_form.c,report/log/log_text.c,report/log/log_npy.c,report/text/label.c,host/process/watch.c,histogram.c,measure/[a-z]*.c,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --log-last: what is kept before and after a breach and before the end, by a clock of this test's own. */
-#include "report/log_writer.c"
+#include "report/log/log_writer.c"
 
 #include "log_writer_bench.h"
 

@@ -1,8 +1,8 @@
-/* build: sources=report/log_form.c,report/log_npy.c,report/log_text.c,report/label.c,histogram.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/clock*.c,host/pm*.c libs=-lm */
+/* build: sources=report/log/log_form.c,report/log/log_npy.c,report/log/log_text.c,report/text/label.c,histogram.c,measure/[a-z]*.c,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Logs that have no end: wherever they are cut, and whatever is behind that, whole lines or records are left; and nothing that is
  * no log, or another's, is changed. */
-#include "report/log_mend.c"
+#include "report/log/log_mend.c"
 
 #include "log_bench.h"
 

@@ -1,7 +1,7 @@
-/* build: sources=report/log_form.c,report/log_text.c,report/label.c,histogram.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/clock*.c,host/pm*.c libs=-lm */
+/* build: sources=report/log/log_form.c,report/log/log_text.c,report/text/label.c,histogram.c,measure/[a-z]*.c,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The log as an array of NumPy, octet by octet: its header by the format's own rules, and where each number is. */
-#include "report/log_npy.c"
+#include "report/log/log_npy.c"
 
 #include "log_bench.h"
 

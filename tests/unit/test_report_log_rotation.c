@@ -1,7 +1,7 @@
-/* build: wraps=write,pwrite,open,rename,poll sources=report/log_mend.c libs= */
+/* build: wraps=write,pwrite,open,rename,poll sources=report/log/log_mend.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The log in several files: which number each gets, which are kept, and what happens when one cannot be made. */
-#include "report/log_file.c"
+#include "report/log/log_file.c"
 
 #include "log_folder.h"
 

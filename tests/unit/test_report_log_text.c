@@ -1,7 +1,7 @@
-/* build: sources=report/log_form.c,report/log_npy.c,report/label.c,histogram.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/clock*.c,host/pm*.c libs=-lm */
+/* build: sources=report/log/log_form.c,report/log/log_npy.c,report/text/label.c,histogram.c,measure/[a-z]*.c,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The log as text: which columns there are, what is in them, and what is missing. */
-#include "report/log_text.c"
+#include "report/log/log_text.c"
 
 #include "log_bench.h"
 

@@ -1,7 +1,7 @@
 /* build: wraps=activity_differences sources=@report libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the machine did: hardware counters and differences of readings. */
-#include "report/machine.c"
+#include "report/text/machine.c"
 
 #include "fake_report.h"
 

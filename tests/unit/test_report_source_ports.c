@@ -1,7 +1,7 @@
 /* build: sources=@report libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of source ports: golden text, with numbers by hand. */
-#include "report/source_ports.c"
+#include "report/text/source_ports.c"
 
 #include "fake_report.h"
 

@@ -1,9 +1,9 @@
 /* build: sources=@report libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Histograms, percentiles and the table of parts: the lines that scripts parse, and what must not be in them. */
-#include "report/statistics.c"
+#include "report/text/statistics.c"
 
-#include "host/clock_peer.h"
+#include "host/clock/clock_peer.h"
 
 #include "fake_report.h"
 

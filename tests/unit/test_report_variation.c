@@ -1,7 +1,7 @@
 /* build: sources=@report libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of delays and how they vary: golden text, with numbers by hand. */
-#include "report/variation.c"
+#include "report/text/variation.c"
 
 #include "fake_report.h"
 

@@ -1,7 +1,7 @@
-/* build: wraps=getaddrinfo,nic_reaches sources=host/nic*.c libs=-lnl-3 -lnl-genl-3 */
+/* build: wraps=getaddrinfo,nic_reaches sources=host/nic/nic*.c libs=-lnl-3 -lnl-genl-3 */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which address of a name is taken, and what is said of it: with a resolver that answers as it is told. */
-#include "host/resolve.c"
+#include "host/nic/resolve.c"
 
 #include "golden.h"
 

@@ -1,11 +1,11 @@
-/* build: sources=results/blocks.c,results/tree.c libs=-lm */
+/* build: sources=analyse/blocks.c,analyse/tree.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The interval of a difference: does it have the true one in it as often as it says? By simulation, with a fixed seed. */
-#include "results/bootstrap.c"
+#include "analyse/bootstrap.c"
 
 #include "util.h"
 
-#include "results/run_parts.h"
+#include "analyse/run_parts.h"
 
 #define TRIALS 150
 

@@ -1,7 +1,7 @@
-/* build: sources=results/[a-b]*.c,results/compare_write.c,results/[d-z]*.c,report/[a-z]*.c,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,host/[a-z]*.c,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
+/* build: sources=analyse/[a-b]*.c,analyse/compare_write.c,analyse/[d-z]*.c,@outputs,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* When a run is worse than another, and in which words. */
-#include "results/compare.c"
+#include "analyse/compare.c"
 
 #include "golden.h"
 

@@ -1,11 +1,11 @@
-/* build: sources=results/log_names.c,results/log_array.c,report/log_form.c,report/log_text.c,report/log_npy.c,report/label.c,histogram.c,measure/[a-z]*.c,host/memory.c,wire/[a-z]*.c,host/clock*.c,host/pm*.c libs=-lm */
+/* build: sources=analyse/log_names.c,analyse/log_array.c,report/log/log_form.c,report/log/log_text.c,report/log/log_npy.c,report/text/label.c,histogram.c,measure/[a-z]*.c,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Logs that are read back: what the forms of the log have written, and what they have not. */
-#include "results/log_read.c"
+#include "analyse/log_read.c"
 
 #include "results_files.h"
 
-#include "report/log_form.h"
+#include "report/log/log_form.h"
 
 /* ---- What was written -------------------------------------------------------------------------------------------------- */
 

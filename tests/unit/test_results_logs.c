@@ -1,7 +1,7 @@
-/* build: sources=results/[a-k]*.c,results/log_[a-z]*.c,results/o[a-z]*.c,results/r[a-z]*.c,results/seconds.c,results/tree.c,report/[a-z]*.c,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,host/[a-z]*.c,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
+/* build: sources=analyse/[a-k]*.c,analyse/log_[a-z]*.c,analyse/o[a-z]*.c,analyse/r[a-z]*.c,analyse/seconds.c,analyse/tree.c,@outputs,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Logs as a run: those of one end added, those of both ends joined. */
-#include "results/logs.c"
+#include "analyse/logs.c"
 
 #include "results_files.h"
 

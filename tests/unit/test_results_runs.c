@@ -1,12 +1,12 @@
-/* build: sources=results/[a-q]*.c,results/run_[a-z]*.c,results/seconds.c,results/tree.c,report/[a-z]*.c,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,host/[a-z]*.c,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
+/* build: sources=analyse/[a-q]*.c,analyse/run_[a-z]*.c,analyse/seconds.c,analyse/tree.c,@outputs,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What --json has written, read again: added up, and refused where it is wrong or does not fit. */
-#include "results/runs.c"
+#include "analyse/runs.c"
 
 #include "results_files.h"
 #include "results_run.h"
 
-#include "results/compare_write.h"
+#include "analyse/compare_write.h"
 
 #define TEXT_BYTES 8192
 

@@ -1,15 +1,15 @@
-/* build: sources=results/[a-s]*.c,report/[a-z]*.c,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,host/[a-z]*.c,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
+/* build: sources=analyse/[a-s]*.c,@outputs,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reading again in a program that was built without libjansson. */
 #undef WITH_JANSSON
-#include "results/tree.c"
+#include "analyse/tree.c"
 
 #include "results_files.h"
 #include "results_run.h"
 
 #include "options.h"
-#include "report/status.h"
-#include "results/results.h"
+#include "report/text/status.h"
+#include "analyse/results.h"
 
 static const char csv[] = "SEQ,T1_KERNEL,T4_KERNEL,RTT\n0,1000,6000,5000\n1,11000,17000,6000\n";
 

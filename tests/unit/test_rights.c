@@ -1,7 +1,7 @@
 /* build: wraps=getpwnam sources= libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Capabilities and the user, each in a process of its own; without root there is little to take. */
-#include "host/rights.c"
+#include "host/process/rights.c"
 
 #include "golden.h"
 

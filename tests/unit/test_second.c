@@ -1,7 +1,7 @@
-/* build: sources=report/order.c,report/json.c,report/label.c,measure/tally.c,measure/stages.c libs= */
+/* build: sources=report/text/order.c,report/export/json.c,report/text/label.c,measure/tally.c,measure/stages.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The samples of a second: its percentiles, its buckets, and what is counted where it cannot be told. */
-#include "report/second.c"
+#include "report/export/second.c"
 
 #include <setjmp.h>
 #include <string.h>

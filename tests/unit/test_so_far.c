@@ -1,7 +1,7 @@
-/* build: sources=@report,report/order.c,report/progress.c,host/stop.c,host/filter.c,host/watch.c libs=-lm */
+/* build: sources=@report,report/text/order.c,report/text/progress.c,host/process/stop.c,host/process/filter.c,host/process/watch.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is told of a run while it goes on: the text, its line, and when that is due. */
-#include "report/so_far.c"
+#include "report/text/so_far.c"
 
 #include "fake_report.h"
 

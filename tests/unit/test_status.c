@@ -1,7 +1,7 @@
-/* build: wraps=warnx sources=report/verdict.c,histogram.c,report/label.c,report/verdict_activity.c,report/verdict_finding.c,report/verdict_outage.c,report/verdict_there.c,report/clocks_there.c,measure/rules.c,host/activity*.c,host/clock*.c,host/nic*.c,measure/account.c,measure/stages.c libs=-lm */
+/* build: wraps=warnx sources=report/verdict/verdict.c,histogram.c,report/text/label.c,report/verdict/verdict_activity.c,report/verdict/verdict_finding.c,report/verdict/verdict_outage.c,report/verdict/verdict_there.c,report/text/clocks_there.c,measure/rules.c,host/counters/activity*.c,host/clock/clock*.c,host/nic/nic*.c,measure/account.c,measure/stages.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The exit status, and the words of what is a failure: what came instead of an answer, and why -q ends with 3. */
-#include "report/status.c"
+#include "report/text/status.c"
 
 #include "util.h"
 

@@ -1,7 +1,7 @@
-/* build: wraps=clock_gettime sources=host/filter.c,host/watch.c */
+/* build: wraps=clock_gettime sources=host/process/filter.c,host/process/watch.c */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The signals that end a run: which is the same one, and which ends the program. */
-#include "host/stop.c"
+#include "host/process/stop.c"
 
 #include "util.h"
 

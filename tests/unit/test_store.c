@@ -1,4 +1,4 @@
-/* build: wraps=memory_free_bytes,memory_map sources=measure/source_port.c,measure/variation.c,wire/sequence.c,histogram.c,measure/log.c,measure/stages.c,host/memory.c libs=-lm */
+/* build: wraps=memory_free_bytes,memory_map sources=measure/source_port.c,measure/variation.c,wire/sequence.c,histogram.c,measure/log.c,measure/stages.c,host/process/memory.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The memory of the log: how large its ring is, by what was asked for and by who empties it. */
 #include "measure/store.c"

@@ -1,7 +1,7 @@
-/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=tracefs.c,host/trace_files.c,host/trace_save.c libs= */
+/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=tracefs.c,host/trace/trace_files.c,host/trace/trace_save.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What would make the trace worth little, with a folder of plain files. */
-#include "host/trace_doubt.c"
+#include "host/trace/trace_doubt.c"
 
 #include "golden.h"
 #include "fake_tracefs.h"

@@ -3,7 +3,7 @@
 /* How delays differ: by hand, against a sorted array, and which samples have a difference. */
 #include "measure/variation.c"
 
-#include "host/clock_peer.h"
+#include "host/clock/clock_peer.h"
 #include "util.h"
 
 #define T2 (THERE + REFLECT_T2_WIRE)

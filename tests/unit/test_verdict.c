@@ -1,12 +1,12 @@
-/* build: wraps=activity_differences,getrusage,sched_getcpu sources=histogram.c,report/label.c,report/verdict_activity.c,report/verdict_finding.c,report/verdict_outage.c,report/verdict_there.c,report/clocks_there.c,measure/rules.c,host/activity*.c,host/clock*.c,host/nic*.c,measure/account.c,measure/stages.c libs=-lm */
+/* build: wraps=activity_differences,getrusage,sched_getcpu sources=histogram.c,report/text/label.c,report/verdict/verdict_activity.c,report/verdict/verdict_finding.c,report/verdict/verdict_outage.c,report/verdict/verdict_there.c,report/text/clocks_there.c,measure/rules.c,host/counters/activity*.c,host/clock/clock*.c,host/nic/nic*.c,measure/account.c,measure/stages.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The verdict: each reason alone, at its limit and one above it, all together, and what must not be one. */
-#include "report/verdict.c"
+#include "report/verdict/verdict.c"
 
 #include "golden.h"
-#include "host/activity.h"
-#include "host/clock_peer.h"
-#include "host/link.h"
+#include "host/counters/activity.h"
+#include "host/clock/clock_peer.h"
+#include "host/nic/link.h"
 #include "measure/log.h"
 #include "util.h"
 #include "wire/socket.h"
@@ -852,7 +852,7 @@ static void counters_have_these_names(void **state)
 	glob_t files;
 
 	/* The room may have several files. */
-	assert_int_equal(glob("host/activity*.c", 0, NULL, &files), 0);
+	assert_int_equal(glob("host/counters/activity*.c", 0, NULL, &files), 0);
 	assert_in_range(files.gl_pathc, 1, NAMES_FILES);
 	for (size_t i = 0; i < files.gl_pathc; i++) {
 		char *one = read_file(files.gl_pathv[i]);

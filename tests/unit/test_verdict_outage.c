@@ -1,7 +1,7 @@
-/* build: sources=report/verdict_finding.c libs= */
+/* build: sources=report/verdict/verdict_finding.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The verdict on what was not there for a while: each look at its limit and beside it. */
-#include "report/verdict_outage.c"
+#include "report/verdict/verdict_outage.c"
 
 #include "util.h"
 

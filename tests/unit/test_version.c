@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What --version shows: its first line for programs, the commit, and which optional parts there are. */
 #define RANT_COMMIT "0123456789ab-dirty"
-#include "report/version.c"
+#include "report/text/version.c"
 
 #include "util.h"
 

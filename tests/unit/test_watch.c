@@ -1,14 +1,14 @@
-/* build: wraps=fopen,sched_getaffinity,sched_getcpu,sysconf,pthread_create,unshare,trace_is_frozen,trace_save,trace_rearm sources=measure/[a-z]*.c,report/progress.c,wire/packet.c,wire/tlv*.c,wire/timestamping.c,wire/lane.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,tracefs.c,host/trace_*.c,host/pmc.c,host/memory.c,host/clock*.c libs=-lm */
+/* build: wraps=fopen,sched_getaffinity,sched_getcpu,sysconf,pthread_create,unshare,trace_is_frozen,trace_save,trace_rearm sources=measure/[a-z]*.c,report/text/progress.c,wire/packet.c,wire/tlv*.c,wire/timestamping.c,wire/lane.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,tracefs.c,host/trace/trace_*.c,host/counters/pmc.c,host/process/memory.c,host/clock/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The housekeeping thread: where it may run, and its duties: what is drawn, which breaches are told, when a trace is saved. */
-#include "host/watch.c"
+#include "host/process/watch.c"
 
-#include "host/trace_keep.h"
-#include "host/trace_save.h"
+#include "host/trace/trace_keep.h"
+#include "host/trace/trace_save.h"
 #include "tracefs.h"
 #include "wire/socket.h"
 #include "measure/breach.h"
-#include "report/progress.h"
+#include "report/text/progress.h"
 #include "golden.h"
 
 #include <dirent.h>

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A log as text or as comma-separated values; what is in an array is read by log_array.c. */
+#include "analyse/log_read.h"
+
+#include "measure/stages.h"
+#include "report/text/label.h"
+#include "analyse/log_array.h"
+
+#include <err.h>
+#include <errno.h>
+#include <inttypes.h>
+
+enum log_look log_read_look(FILE *file)
+{
+	char begin[128];
+	size_t bytes, at = 0;
+
+	rewind(file);
+	bytes = fread(begin, 1, sizeof(begin) - 1, file);
+	rewind(file);
+	begin[bytes] = '\0';
+	if (!bytes)
+		return LOG_LOOK_EMPTY;
+	if (bytes >= 6 && !memcmp(begin, "\x93NUMPY", 6))
+		return LOG_LOOK_NPY;
+	at = strspn(begin, " \t\r\n");
+	if (begin[at] == '{')
+		return LOG_LOOK_JSON;
+	if (strncmp(begin + at, "SEQ", 3))
+		return LOG_LOOK_FOREIGN;
+	return begin[at + 3] == ',' ? LOG_LOOK_CSV : begin[at + 3] == ' ' ? LOG_LOOK_TEXT : LOG_LOOK_FOREIGN;
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------------------------------- */
+
+static int refuse(const struct log_read *l, const char *why)
+{
+	if (l->line)
+		warnx("%s: line %" PRIu64 " %s", l->path, l->line, why);
+	else
+		warnx("%s: %s", l->path, why);
+	return -EINVAL;
+}
+
+/* 1: a line is in l->text, without its end; 0: there are no more; or -errno after one line. */
+static int read_line(struct log_read *l)
+{
+	size_t bytes;
+
+	l->line++;
+	if (!fgets(l->text, sizeof(l->text), l->file))
+		return ferror(l->file) ? refuse(l, "cannot be read") : 0;
+	bytes = strlen(l->text); /* an octet of zero ends it before its end */
+	if (bytes + 1 == sizeof(l->text) && l->text[bytes - 1] != '\n')
+		return refuse(l, "is longer than a line of a log");
+	if (!bytes || l->text[bytes - 1] != '\n')
+		return refuse(l, feof(l->file) ? "has no end: the log was cut off there; leave that line out" : "has octets that are no text");
+	l->text[bytes - 1] = '\0';
+	return 1;
+}
+
+/* The next field of a line, which is from *at on: words, or what is between commas. False: there is none. */
+static bool next_field(enum log_format form, char **at, const char **field, size_t *bytes)
+{
+	char *from = *at;
+
+	if (!from)
+		return false;
+	if (form == LOG_TEXT) {
+		from += strspn(from, " ");
+		*bytes = strcspn(from, " ");
+		*at = from + *bytes;
+		*field = from;
+		return *bytes > 0;
+	}
+	*bytes = strcspn(from, ",");
+	*at = from[*bytes] ? from + *bytes + 1 : NULL;
+	*field = from;
+	return true;
+}
+
+static int read_names(struct log_read *l)
+{
+	const char *field, *why;
+	char *at = l->text, text[128];
+	size_t bytes;
+
+	while (next_field(l->form, &at, &field, &bytes))
+		if (!bytes || !log_names_add(&l->names, field, bytes))
+			return refuse(l, "has no names of columns of a log");
+	why = log_names_read(&l->names);
+	if (!why)
+		return 0;
+	snprintf(text, sizeof(text), "is no header: its columns %s", why);
+	return refuse(l, text);
+}
+
+int log_read_open(struct log_read *l, FILE *file, const char *path, enum log_format form)
+{
+	int found, error;
+
+	*l = (struct log_read){ .path = path, .file = file, .form = form };
+	if (form == LOG_NPY)
+		return log_array_open(l);
+	found = read_line(l);
+	if (found <= 0)
+		return found ? found : refuse(l, "is empty");
+	error = read_names(l);
+	if (error || form != LOG_TEXT)
+		return error;
+	found = read_line(l);
+	if (found < 0)
+		return found;
+	return found && *l->text && !l->text[strspn(l->text, "-")] ? 0 : refuse(l, "is not the rule below a log's header");
+}
+
+/* ---- Fields ---------------------------------------------------------------------------------------------------------- */
+
+/* Digits with a minus before them; point: with that and nine digits behind it, as seconds. */
+static bool read_number(const char *text, size_t bytes, bool point, int64_t *value)
+{
+	const bool minus = bytes && *text == '-';
+	const size_t dot = point ? bytes - 10 : bytes;
+	bool overflow = false;
+	int64_t n = 0;
+
+	if (bytes <= minus || (point && (bytes < 11u + minus || text[dot] != '.')))
+		return false;
+	for (size_t i = minus; i < bytes; i++) {
+		if (i == dot)
+			continue;
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+		overflow |= __builtin_mul_overflow(n, 10, &n) || __builtin_sub_overflow(n, text[i] - '0', &n);
+	}
+	/* Kept negative, for that side has one more. */
+	overflow |= !minus && __builtin_sub_overflow(0, n, &n);
+	*value = n;
+	return !overflow;
+}
+
+static bool is_missing(enum log_format form, const char *text, size_t bytes)
+{
+	return form == LOG_TEXT ? bytes == 1 && *text == '-' : !bytes;
+}
+
+/* "lost", or "lost,unplaced": the second is told by times that are not there. */
+static bool read_flags(const char *text, size_t bytes, char between, uint8_t *follow_up)
+{
+	const char *parted = memchr(text, between, bytes);
+	const size_t first = parted ? (size_t)(parted - text) : bytes;
+
+	*follow_up = FOLLOW_UP_THERE;
+	if (parted && (bytes - first != 9 || memcmp(parted + 1, "unplaced", 8)))
+		return false;
+	if (!parted && bytes == 8 && !memcmp(text, "unplaced", 8))
+		return true;
+	for (int i = 0; i < FOLLOW_UPS; i++) {
+		if (strlen(label_follow_ups[i].flag) != first || memcmp(label_follow_ups[i].flag, text, first))
+			continue;
+		*follow_up = (uint8_t)i;
+		return true;
+	}
+	return false;
+}
+
+static bool read_field(struct log_read *l, const struct log_column *c, struct sample *s, const char *text, size_t bytes)
+{
+	const bool missing = is_missing(l->form, text, bytes), network = c->kind == COLUMN_NETWORK;
+	int64_t n;
+
+	switch (c->kind) {
+	case COLUMN_SEQ:
+		if (!read_number(text, bytes, false, &n) || n < 0 || n > UINT32_MAX)
+			return false;
+		s->seq = (uint32_t)n;
+		return true;
+	case COLUMN_TIME:
+		s->source[c->time] = missing ? SOURCE_NONE : (uint8_t)c->source;
+		return missing || read_number(text, bytes, l->form == LOG_TEXT, &s->time_ns[c->time]);
+	case COLUMN_LATENCY:
+		return read_number(text, bytes, false, &s->latency_ns) && s->latency_ns >= 0;
+	case COLUMN_FLAGS:
+		return read_flags(text, bytes, l->form == LOG_TEXT ? ',' : ';', &s->follow_up);
+	default:
+		l->told[network] = !missing;
+		return missing || read_number(text, bytes, false, &l->told_ns[network]);
+	}
+}
+
+/* ---- Records --------------------------------------------------------------------------------------------------------- */
+
+static int read_record(struct log_read *l, struct sample *s)
+{
+	const char *field;
+	char *at = l->text, why[64];
+	size_t bytes;
+
+	for (unsigned i = 0; i < l->names.columns; i++) {
+		const struct log_column *c = &l->names.column[i];
+
+		if (!next_field(l->form, &at, &field, &bytes))
+			return refuse(l, "has too few columns");
+		if (read_field(l, c, s, field, bytes))
+			continue;
+		snprintf(why, sizeof(why), "has no good %s", c->name);
+		return refuse(l, why);
+	}
+	return next_field(l->form, &at, &field, &bytes) ? refuse(l, "has too many columns") : 1;
+}
+
+/* "# 1234 records left out from SEQ 5678 on: why" and "# SEQ 1234 was received again"; others say nothing of records. True: the
+ * second, of s->seq. */
+static bool read_note(struct log_read *l, struct sample *s)
+{
+	const bool is_seq = !strncmp(l->text, "# SEQ ", 6);
+	const char *from = l->text + (is_seq ? 6 : 2);
+	const size_t digits = strspn(from, "0123456789");
+	int64_t n;
+
+	if (!digits || !read_number(from, digits, false, &n))
+		return false;
+	if (!is_seq && !strncmp(from + digits, " records left out from SEQ ", 27))
+		l->left_out += (uint64_t)n;
+	if (!is_seq || n > UINT32_MAX || strcmp(from + digits, " was received again"))
+		return false;
+	s->seq = (uint32_t)n;
+	return true;
+}
+
+/* What a log says twice must be the same. */
+static int check(const struct log_read *l, const struct sample *s)
+{
+	const struct log_names *n = &l->names;
+	int64_t ns;
+
+	if (s->source[n->from] && s->source[n->to] &&
+	    (__builtin_sub_overflow(s->time_ns[n->to], s->time_ns[n->from], &ns) || ns != s->latency_ns))
+		return refuse(l, "has a latency that is not the difference of its two times");
+	return 1;
+}
+
+int log_read_next(struct log_read *l, struct sample *s)
+{
+	int found;
+
+	memset(s, 0, sizeof(*s));
+	s->one_scale = true; /* else the times of the other host's program are not in the log */
+	if (l->form == LOG_NPY) {
+		found = log_array_next(l, s);
+	} else {
+		while ((found = read_line(l)) == 1 && !strncmp(l->text, "# ", 2))
+			if (read_note(l, s))
+				return LOG_READ_REPEATED;
+		if (found == 1)
+			found = read_record(l, s);
+	}
+	if (found == 1)
+		found = check(l, s);
+	l->records += found == 1;
+	return found;
+}

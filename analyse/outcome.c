@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What was read, put together as a run leaves it behind, and its text. */
+#include "analyse/outcome.h"
+
+#include "report/text/account.h"
+#include "report/text/headline.h"
+#include "report/text/echo.h"
+#include "report/text/label.h"
+#include "report/text/statistics.h"
+#include "report/text/variation.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Open and close -------------------------------------------------------------------------------------------------- */
+
+static int say_no_memory(void)
+{
+	warnx("no memory for what the files have");
+	return -ENOMEM;
+}
+
+struct outcome *outcome_open(const struct options *options)
+{
+	struct outcome *o = calloc(1, sizeof(*o));
+
+	if (o)
+		o->notes = open_memstream(&o->note, &o->note_bytes);
+	if (!o || !o->notes) {
+		say_no_memory();
+		free(o);
+		return NULL;
+	}
+	o->options = *options;
+	o->options.ttl = 255;
+	o->options.port = 0; /* nobody's */
+	o->channel = (struct channel)CHANNEL_CLOSED;
+	o->exchange.options = &o->options;
+	o->exchange.channel = &o->channel;
+	o->exchange.histogram = &o->latency;
+	o->exchange.sessions = &o->sessions;
+	o->exchange.tally = &o->tally;
+	o->exchange.one_scale = true;
+	o->exchange.one_way_bound_ns[1] = -1; /* what it was at the end of a run is in no file */
+	for (int i = 0; i < BOUNDS; i++)
+		o->exchange.bound_ns[i] = -1;
+	o->report = (struct report){ .options = &o->options, .exchange = &o->exchange, .channel = &o->channel, .histogram = &o->latency };
+	return o;
+}
+
+static void free_histogram(struct histogram *h)
+{
+	free(h->overflow);
+	free(h->carry);
+}
+
+void outcome_close(struct outcome *o)
+{
+	if (!o)
+		return;
+	free_histogram(&o->latency);
+	for (int i = 0; i < STAGES; i++)
+		free_histogram(&o->stage[i]);
+	for (int i = 0; i < ONE_WAYS; i++)
+		free_histogram(&o->one_way[i]);
+	for (int i = 0; i < PLANNED; i++)
+		free_histogram(&o->planned[i]);
+	for (unsigned i = 0; i < o->files; i++) {
+		free(o->file[i].found);
+		free(o->file[i].hostname);
+		free(o->file[i].interface);
+	}
+	for (unsigned i = 0; i < o->reasons; i++) {
+		free(o->reason[i].name);
+		free(o->reason[i].found);
+		free(o->reason[i].why);
+	}
+	for (unsigned i = 0; i < o->settings; i++)
+		free(o->setting[i].text);
+	fclose(o->notes);
+	free(o->note);
+	free(o->reason);
+	free(o->file);
+	free(o);
+}
+
+/* A pipe without a writer would not be opened before there is one. */
+FILE *outcome_open_file(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	struct stat s;
+
+	if (!file) {
+		warnx("%s: cannot be read (%s)", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	if (!fstat(fd, &s) && S_ISREG(s.st_mode))
+		return file;
+	warnx("%s: is no file: give one that a run has written", path);
+	fclose(file);
+	return NULL;
+}
+
+int outcome_refuse_same(const struct outcome_file *a, const struct outcome_file *b)
+{
+	if (a->device != b->device || a->inode != b->inode)
+		return 0;
+	warnx("%s: is the same file as %s: give each run once", b->path, a->path);
+	return -EINVAL;
+}
+
+struct outcome_file *outcome_add_file(struct outcome *o, const char *path, FILE *file, const char *form)
+{
+	struct outcome_file *files, one;
+	struct stat s;
+
+	if (fstat(fileno(file), &s)) {
+		warnx("%s: cannot be read (%s)", path, strerror(errno));
+		return NULL;
+	}
+	one = (struct outcome_file){ .path = path, .form = form, .level = -1, .began_unix_ns = -1, .slots = -1, .missed = -1,
+				    .device = s.st_dev, .inode = s.st_ino };
+	for (unsigned i = 0; i < o->files; i++)
+		if (outcome_refuse_same(&o->file[i], &one))
+			return NULL;
+	files = realloc(o->file, (o->files + 1) * sizeof(*files));
+	if (!files) {
+		say_no_memory();
+		return NULL;
+	}
+	o->file = files;
+	o->file[o->files] = one;
+	return &o->file[o->files++];
+}
+
+/* ---- Histograms ------------------------------------------------------------------------------------------------------ */
+
+int outcome_place(struct histogram *h, struct histogram **pointer, const struct options *o, int64_t width_ns, uint32_t overflow_capacity)
+{
+	size_t bytes = histogram_layout(h, o->overflow_ns, width_ns, 0);
+	void *memory = calloc(1, bytes ? bytes : 1);
+	int64_t *overflow = malloc((overflow_capacity ? overflow_capacity : 1) * sizeof(*overflow));
+
+	if (!memory || !overflow) {
+		free(memory);
+		free(overflow);
+		return say_no_memory();
+	}
+	/* The overflow on its own, that it may grow. */
+	histogram_place(h, memory);
+	h->overflow = overflow;
+	h->overflow_capacity = overflow_capacity;
+	if (pointer)
+		*pointer = h;
+	return 0;
+}
+
+static bool is_fine(const struct outcome *o, const struct histogram *h)
+{
+	return !h || !h->width_ns || o->options.bucket_ns % h->width_ns == 0;
+}
+
+int outcome_check_buckets(const struct outcome *o)
+{
+	const struct exchange *x = &o->exchange;
+	const bool joined = options_joined(&o->options);
+
+	if (is_fine(o, &o->latency) &&
+	    (!joined || (is_fine(o, x->stage[STAGE_RESPONSE]) && is_fine(o, x->stage[STAGE_NETWORK]))))
+		return 0;
+	warnx("--bucket-size: the finest bucket that there is has %.3f us: give a multiple of that", label_us(o->latency.width_ns));
+	return -EINVAL;
+}
+
+void outcome_finish(struct outcome *o)
+{
+	const struct histogram *h = &o->latency;
+
+	histogram_finish(&o->latency);
+	for (int i = 0; i < STAGES; i++)
+		histogram_finish(&o->stage[i]);
+	for (int i = 0; i < ONE_WAYS; i++)
+		histogram_finish(&o->one_way[i]);
+	for (int i = 0; i < PLANNED; i++)
+		histogram_finish(&o->planned[i]);
+	if (h->overflows > h->overflow_capacity)
+		counter_add(&o->tally.left_out, h->overflows - h->overflow_capacity);
+	fflush(o->notes);
+}
+
+/* ---- Text ------------------------------------------------------------------------------------------------------------ */
+
+static void write_file(FILE *out, const struct outcome_file *f)
+{
+	fprintf(out, "  %s: %s of %s, %" PRIu64 " samples", f->path, strcmp(f->form, "json") ? f->form : "results",
+		f->role == ROLE_EMIT ? "an emitter" : "a reflector", f->samples);
+	if (f->samples)
+		fprintf(out, ", maximum %.3f us", label_us(f->max_ns));
+	fprintf(out, ": %s%s%s\n", f->level < 0 ? "not judged" : verdict_levels[f->level], f->found ? ": " : "", f->found ? f->found : "");
+}
+
+static void write_top(FILE *out, const struct outcome *o)
+{
+	if (o->has_accounts) {
+		headline_write(out, &o->report);
+	} else {
+		headline_write_latency(out, &o->report);
+		fputs(": what was lost is not known\n", out);
+	}
+	if (o->report.verdict)
+		fprintf(out, "Measurement: %s%s\n", verdict_levels[o->verdict.level], o->files > 1 ? ", the worst of all files" : "");
+	else
+		fputs("Measurement: not known\n", out);
+	fprintf(out, "Read from %u file%s:\n", o->files, o->files == 1 ? "" : "s");
+	for (unsigned i = 0; i < o->files; i++)
+		write_file(out, &o->file[i]);
+	fputs(o->note, out);
+}
+
+void outcome_write(FILE *out, const struct outcome *o, int columns)
+{
+	const struct report *r = &o->report;
+	char latency[OUTCOME_FORMULA_BYTES];
+
+	write_top(out, o);
+	fputc('\n', out);
+	if (o->has_duration)
+		fprintf(out, "Duration: %.2f s%s\n\n", label_seconds(o->exchange.ended_ns - o->exchange.began_ns),
+			o->files > 1 ? " in all" : "");
+	statistics_write(out, r->histogram);
+	if (r->options->histogram)
+		statistics_write_histograms(out, r, columns);
+	statistics_write_stages(out, r, columns);
+	if (options_echoes(r->options))
+		echo_write(out, r);
+	if (!o->settings)
+		variation_write(out, r, columns);
+	label_latency(r->options, latency, sizeof(latency));
+	fprintf(out, "\nLatency: %s (%s)\n", latency, label_stamps[options_on_wire(r->options) ? r->options->stamp : SOURCE_USER].clock);
+	if (o->has_accounts)
+		account_write(out, r);
+	else
+		fputs("\nNot known, for a log does not tell: what was sent, lost and left out, the clocks, and whether the numbers may be trusted\n", out);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* --report: which files there are, and what is made of them. */
+#include "analyse/results.h"
+
+#include "report/text/status.h"
+#include "analyse/blocks.h"
+#include "analyse/compare.h"
+#include "analyse/logs.h"
+#include "analyse/outcome.h"
+#include "analyse/output.h"
+#include "analyse/runs.h"
+#include "analyse/seconds.h"
+
+#include <err.h>
+#include <errno.h>
+#include <stdlib.h>
+
+struct input {
+	FILE *file;
+	enum log_look look;
+};
+
+/* What cannot be told by its look is said when it is read. */
+static FILE *open_file(const char *path, enum log_look *look)
+{
+	FILE *file = outcome_open_file(path);
+
+	if (!file)
+		return NULL;
+	*look = log_read_look(file);
+	if (*look != LOG_LOOK_EMPTY && *look != LOG_LOOK_FOREIGN)
+		return file;
+	warnx("%s: %s: give a log, or what --json has written", path, *look == LOG_LOOK_EMPTY ? "is empty" : "is neither a log nor JSON of rant");
+	fclose(file);
+	return NULL;
+}
+
+static int open_all(struct outcome *o, struct input *input)
+{
+	static const char *const forms[] = { [LOG_LOOK_TEXT] = "text", [LOG_LOOK_NPY] = "npy", [LOG_LOOK_CSV] = "csv", [LOG_LOOK_JSON] = "json" };
+
+	for (int i = 0; i < o->options.files; i++) {
+		const char *path = o->options.file[i];
+
+		input[i].file = open_file(path, &input[i].look);
+		if (!input[i].file || !outcome_add_file(o, path, input[i].file, forms[input[i].look]))
+			return -EINVAL;
+		if ((input[i].look == LOG_LOOK_JSON) == (input[0].look == LOG_LOOK_JSON))
+			continue;
+		warnx("%s and %s: one is a log, the other is JSON: give files of one kind", o->options.file[0], path);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int read_logs(struct outcome *o, const struct input *input)
+{
+	static const enum log_format forms[] = { [LOG_LOOK_TEXT] = LOG_TEXT, [LOG_LOOK_NPY] = LOG_NPY, [LOG_LOOK_CSV] = LOG_CSV };
+	const unsigned n = o->files;
+	struct log_read *log = calloc(n, sizeof(*log));
+	int error = 0;
+
+	if (!log) {
+		warnx("no memory for %u logs", n);
+		return -ENOMEM;
+	}
+	for (unsigned i = 0; i < n && !error; i++)
+		error = log_read_open(&log[i], input[i].file, o->file[i].path, forms[input[i].look]);
+	if (!error && n == 2 && log[0].names.role != log[1].names.role) {
+		const unsigned e = log[0].names.role != ROLE_EMIT;
+
+		error = logs_join(o, &log[e], &log[!e], &o->file[e], &o->file[!e]);
+	} else if (!error) {
+		error = logs_add(o, log, n);
+	}
+	free(log);
+	return error;
+}
+
+static int tell_blocks(struct outcome *o, const struct blocks *b)
+{
+	seconds_begin(o->seconds, !b->unknown);
+	if (!b->unknown)
+		return seconds_tell(o->seconds, b);
+	fputs("  Not all of the files tell of their seconds, so that nothing is told of any second\n", o->notes);
+	return 0;
+}
+
+static int read_runs(struct outcome *o, const struct input *input)
+{
+	struct blocks blocks = { .block = NULL };
+	int error = 0;
+
+	for (unsigned i = 0; i < o->files && !error; i++)
+		error = runs_add(o, input[i].file, &o->file[i], o->seconds ? &blocks : NULL);
+	if (!error && o->seconds)
+		error = tell_blocks(o, &blocks);
+	blocks_free(&blocks);
+	return error;
+}
+
+static int read_all(struct outcome *o, const struct input *input)
+{
+	int error = input[0].look == LOG_LOOK_JSON ? read_runs(o, input) : read_logs(o, input);
+
+	if (!error && o->seconds)
+		seconds_end(o->seconds);
+	return error;
+}
+
+static int write_all(struct output_files *f, struct outcome *o)
+{
+	FILE *out = o->report.stdout_taken ? stderr : stdout;
+
+	outcome_finish(o);
+	if (!o->options.quiet)
+		outcome_write(out, o, report_columns(out));
+	if (fflush(out) || ferror(out)) {
+		warnx("the report could not be written (%s)", strerror(errno));
+		return -EIO;
+	}
+	return output_write(f, o);
+}
+
+static int report(const struct options *options)
+{
+	struct output_files output = OUTPUT_CLOSED;
+	struct input *input = calloc((size_t)options->files, sizeof(*input));
+	struct outcome *o = input ? outcome_open(options) : NULL;
+	int error = o ? open_all(o, input) : -ENOMEM;
+
+	if (!error)
+		error = output_open(&output, o);
+	if (!error)
+		error = read_all(o, input);
+	if (!error)
+		error = outcome_check_buckets(o);
+	if (!error)
+		error = write_all(&output, o);
+	output_close(&output);
+	for (int i = 0; input && i < options->files; i++)
+		if (input[i].file)
+			fclose(input[i].file);
+	outcome_close(o);
+	free(input);
+	return error ? STATUS_FAILED : STATUS_DONE;
+}
+
+int results_main(const struct options *o)
+{
+	signal(SIGPIPE, SIG_IGN); /* a reader that goes away is told of, and leaves no half of a file */
+	signal(SIGXFSZ, SIG_IGN); /* and so is a file that is as long as it may be (ulimit -f) */
+	return o->compare ? compare_main(o) : report(o);
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The histograms of a run, added to those of an outcome: exactly, for they have the same buckets. */
+#include "histogram.h"
+#include "report/export/json_parts.h"
+#include "report/text/label.h"
+#include "report/text/part.h"
+#include "analyse/outcome.h"
+#include "analyse/run_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* So many samples that are kept one by one are 512 MB. */
+#define OVERFLOW_MAX (1U << 26)
+
+/* One statistic of one file. */
+struct reading {
+	const char *path, *name;
+	const struct tree *tree;
+	struct histogram *h;
+	int64_t width_ns, limit_ns, samples, negative, kept, beyond, not_kept, least_ns, most_ns;
+	__int128 sum, squares; /* of the lower edges */
+};
+
+static int refuse(const struct reading *f, const char *why)
+{
+	return run_refuse(f->path, f->name, why);
+}
+
+/* ---- Buckets --------------------------------------------------------------------------------------------------------- */
+
+/* Pairs in ascending order, none of which is empty. */
+static bool read_pair(const struct tree *list, size_t i, int64_t *value, int64_t *count)
+{
+	const struct tree *pair = tree_item(list, i);
+
+	return tree_length(pair) == 2 && tree_integer(tree_item(pair, 0), value) && tree_integer(tree_item(pair, 1), count) && *value >= 0 &&
+	       *count > 0 && *count <= RUN_COUNT_MAX;
+}
+
+static void weigh(struct reading *f, int64_t value_ns, int64_t count)
+{
+	if (!f->kept)
+		f->least_ns = value_ns;
+	f->most_ns = value_ns;
+	f->kept += count;
+	f->sum += (__int128)value_ns * count;
+	f->squares += (__int128)value_ns * value_ns * count;
+}
+
+static int add_buckets(struct reading *f, const struct tree *list)
+{
+	struct histogram *h = f->h;
+	int64_t start_ns, count, before_ns = -1;
+
+	for (size_t i = 0; i < tree_length(list); i++, before_ns = start_ns) {
+		if (!read_pair(list, i, &start_ns, &count) || start_ns <= before_ns || start_ns % h->width_ns || start_ns >= h->limit_ns)
+			return refuse(f, "has a bucket that is none");
+		const uint32_t k = (uint32_t)(start_ns / h->width_ns);
+		const uint64_t all = histogram_bucket(h, k) + (uint64_t)count;
+
+		if (all >> 8 > UINT32_MAX)
+			return refuse(f, "has more samples in a bucket than can be");
+		h->low[k] = (uint8_t)all;
+		h->carry[k] = (uint32_t)(all >> 8);
+		weigh(f, start_ns, count);
+	}
+	return 0;
+}
+
+static int add_one_by_one(struct reading *f, int64_t value_ns, uint64_t count)
+{
+	struct histogram *h = f->h;
+	int64_t *more;
+
+	if (count > OVERFLOW_MAX - h->overflow_capacity)
+		return refuse(f, "has more samples beyond the overflow than can be put together");
+	more = realloc(h->overflow, (h->overflow_capacity + count) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	h->overflow = more;
+	h->overflows += count;
+	for (uint64_t i = 0; i < count; i++)
+		h->overflow[h->overflow_capacity++] = value_ns;
+	return 0;
+}
+
+/* Room for all of them at once: there may be as many pairs as samples. */
+static int add_overflow(struct reading *f, const struct tree *list)
+{
+	int64_t value_ns, count, before_ns = -1;
+	int error = 0;
+
+	for (size_t i = 0; i < tree_length(list) && !error; i++, before_ns = value_ns) {
+		if (!read_pair(list, i, &value_ns, &count) || value_ns <= before_ns || value_ns < f->limit_ns)
+			return refuse(f, "has an overflow that is none");
+		error = add_one_by_one(f, value_ns, (uint64_t)count);
+		weigh(f, value_ns, count);
+		f->beyond += count;
+	}
+	return error;
+}
+
+/* ---- Numbers --------------------------------------------------------------------------------------------------------- */
+
+static bool is_exact(const struct reading *f)
+{
+	return f->width_ns == 1 && !f->not_kept;
+}
+
+/* Of what is not in the buckets to the nanosecond: as the file says, the squares by its standard deviation, which is rounded. */
+static int take_sums(struct reading *f)
+{
+	const struct tree *sum = tree_member(f->tree, "sum_ns");
+	int64_t sum_ns, mean_ns, deviation_ns;
+	__int128 n = f->samples, mean, rest; /* sum = mean * n + rest */
+
+	if (sum && (!tree_integer(sum, &sum_ns) || sum_ns < 0))
+		return refuse(f, "has a sum_ns that is none");
+	if (is_exact(f))
+		return sum && (__int128)sum_ns != f->sum ? refuse(f, "has a sum_ns that is not that of its samples") : 0;
+	if (!run_count(tree_member(f->tree, "mean_ns"), &mean_ns) || !run_count(tree_member(f->tree, "stddev_ns"), &deviation_ns))
+		return refuse(f, "has no mean_ns and stddev_ns");
+	f->sum = sum ? (__int128)sum_ns : (__int128)mean_ns * f->samples;
+	mean = f->sum / n;
+	rest = f->sum % n;
+	f->squares = (mean * mean + (__int128)deviation_ns * deviation_ns) * n + 2 * mean * rest + rest * rest / n;
+	return 0;
+}
+
+static bool has_extreme(const struct reading *f, const char *ns_name, const char *seq_name, int64_t *ns, int64_t *seq)
+{
+	return tree_integer(tree_member(f->tree, ns_name), ns) && *ns >= 0 && tree_integer(tree_member(f->tree, seq_name), seq) &&
+	       *seq >= 0 && *seq <= UINT32_MAX;
+}
+
+/* Is it of the bucket that begins there, or that value? One that was not kept may be any from the limit on. */
+static bool is_at(const struct reading *f, int64_t ns, int64_t start_ns)
+{
+	if (f->not_kept && (!f->kept || start_ns >= f->limit_ns || ns >= f->limit_ns))
+		return ns >= f->limit_ns;
+	return ns >= start_ns && ns < start_ns + (start_ns < f->limit_ns ? f->width_ns : 1);
+}
+
+static int take_extremes(struct reading *f)
+{
+	struct histogram *h = f->h;
+	int64_t min_ns, max_ns, min_seq, max_seq;
+
+	if (!has_extreme(f, "min_ns", "min_seq", &min_ns, &min_seq) || !has_extreme(f, "max_ns", "max_seq", &max_ns, &max_seq))
+		return refuse(f, "has no good min_ns and max_ns");
+	if (!is_at(f, min_ns, f->least_ns) || !is_at(f, max_ns, f->most_ns))
+		return refuse(f, "has a min_ns or max_ns that is not that of its samples");
+	if (!h->count || min_ns < h->min_ns) {
+		h->min_ns = min_ns;
+		h->min_seq = (uint32_t)min_seq;
+	}
+	if (!h->count || max_ns > h->max_ns) {
+		h->max_ns = max_ns;
+		h->max_seq = (uint32_t)max_seq;
+	}
+	return 0;
+}
+
+static int take_numbers(struct reading *f)
+{
+	struct histogram *h = f->h;
+	int64_t beyond;
+	int error;
+
+	h->negatives += (uint64_t)f->negative;
+	h->overflows += (uint64_t)f->not_kept;
+	if (!tree_integer(tree_at(f->tree, "histogram.overflow_samples"), &beyond) || beyond != f->beyond + f->not_kept ||
+	    f->kept + f->not_kept != f->samples)
+		return refuse(f, "has not as many samples in its histogram as it says");
+	if (!f->samples)
+		return 0;
+	error = take_extremes(f);
+	if (!error)
+		error = take_sums(f);
+	h->count += (uint64_t)f->samples;
+	h->sum += f->sum;
+	h->sum_of_squares += f->squares;
+	return error;
+}
+
+/* ---- Which they are -------------------------------------------------------------------------------------------------- */
+
+static int read_layout(struct reading *f, const struct options *o)
+{
+	const struct tree *t = tree_member(f->tree, "histogram");
+
+	if (!tree_integer(tree_member(t, "bucket_ns"), &f->width_ns) || !tree_integer(tree_member(t, "overflow_from_ns"), &f->limit_ns) ||
+	    f->width_ns < 1 || f->width_ns > 10 * NS_PER_S || f->limit_ns < 1 || f->limit_ns > 10 * NS_PER_S ||
+	    (f->limit_ns + f->width_ns - 1) / f->width_ns > HISTOGRAM_BUCKETS_MAX)
+		return refuse(f, "has no good histogram");
+	if (!run_count(tree_member(f->tree, "samples"), &f->samples) || !run_count(tree_member(f->tree, "negative"), &f->negative) ||
+	    !run_count(tree_member(t, "overflow_not_kept"), &f->not_kept))
+		return refuse(f, "has no good count of samples");
+	return f->limit_ns == o->overflow_ns ? 0 : refuse(f, "has another overflow_from_ns than the latency, or than the other files");
+}
+
+static int add_figure(struct outcome *o, struct reading *f, struct histogram **pointer)
+{
+	const struct tree *t = tree_member(f->tree, "histogram");
+	int error = read_layout(f, &o->options);
+
+	if (error)
+		return error;
+	if (!f->h->low)
+		error = outcome_place(f->h, pointer, &o->options, f->width_ns, 0);
+	if (!error && f->h->width_ns != f->width_ns)
+		error = refuse(f, "has another bucket_ns than the other files");
+	if (!error)
+		error = add_buckets(f, tree_member(t, "buckets"));
+	if (!error)
+		error = add_overflow(f, tree_member(t, "overflow"));
+	if (!error)
+		error = take_numbers(f);
+	return error;
+}
+
+struct statistics {
+	struct outcome *outcome;
+	struct outcome_file *file;
+	const char *latency;
+};
+
+static struct histogram *find_stage(struct outcome *o, const char *name, struct histogram ***pointer)
+{
+	struct stage stages[STAGES];
+
+	stages_of_role(o->options.role, options_on_wire(&o->options), stages);
+	for (int i = 0; i < STAGES; i++) {
+		char own[JSON_NAME_BYTES];
+		struct part p;
+
+		if (stages[i].from == stages[i].to && stages[i].less_from == stages[i].less_to)
+			continue;
+		part_name(&p, &o->report, &stages[i]);
+		if (strcmp(json_name(own, sizeof(own), p.name, "_ns"), name))
+			continue;
+		*pointer = &o->exchange.stage[i];
+		return &o->stage[i];
+	}
+	return NULL;
+}
+
+static struct histogram *find_histogram(struct outcome *o, const char *name, struct histogram ***pointer)
+{
+	static const char *const ways[] = { [ONE_WAY_FORWARD] = "forward_ns", [ONE_WAY_BACKWARD] = "backward_ns" };
+	static const char *const planned[] = { [PLANNED_LATE] = "sent_late_ns", [PLANNED_RTT] = "rtt_from_slot_ns" };
+
+	for (int i = 0; i < ONE_WAYS; i++) {
+		*pointer = &o->exchange.one_way[i];
+		if (!strcmp(name, ways[i]))
+			return &o->one_way[i];
+	}
+	for (size_t i = 0; i < sizeof(planned) / sizeof(planned[0]); i++) {
+		*pointer = &o->exchange.planned[i];
+		if (!strcmp(name, planned[i]))
+			return &o->planned[i];
+	}
+	return find_stage(o, name, pointer);
+}
+
+/* How far off the values may be: of all files the most. */
+static void take_bound(struct outcome *o, const struct reading *f)
+{
+	struct exchange *x = &o->exchange;
+	struct stage stages[STAGES];
+	int64_t ns;
+
+	if (!tree_integer(tree_member(f->tree, "within_ns"), &ns) || ns < 0)
+		return;
+	stages_of_role(o->options.role, options_on_wire(&o->options), stages);
+	for (int i = 0; i < STAGES; i++)
+		if (f->h == &o->stage[i] && ns > x->bound_ns[stages[i].bound])
+			x->bound_ns[stages[i].bound] = ns;
+	if ((f->h == &o->one_way[0] || f->h == &o->one_way[1]) && ns > x->one_way_bound_ns[0])
+		x->one_way_bound_ns[0] = ns;
+}
+
+static int add_statistic(void *context, const char *name, const struct tree *t)
+{
+	struct statistics *s = context;
+	struct outcome *o = s->outcome;
+	struct reading f = { .path = s->file->path, .name = name, .tree = t };
+	struct histogram **pointer = NULL;
+	int error;
+
+	if (!strcmp(name, s->latency))
+		return 0;
+	f.h = find_histogram(o, name, &pointer);
+	if (!f.h) {
+		char shown[JSON_NAME_BYTES];
+
+		snprintf(shown, sizeof(shown), "%s", name);
+		for (char *c = shown; *c; c++)
+			*c = text_shown(*c);
+		fprintf(o->notes, "  %s: has %s, which this rant does not know: left out\n", s->file->path, shown);
+		return 0;
+	}
+	error = add_figure(o, &f, pointer);
+	if (!error)
+		take_bound(o, &f);
+	return error;
+}
+
+/* Which stamps the other host has: a time of it has their name. */
+static void find_there(struct outcome *o, const struct tree *statistics)
+{
+	const char *formula = tree_text(tree_at(statistics, "response_ns.formula"));
+
+	if (o->options.role != ROLE_EMIT || !formula || strncmp(formula, "T3_", 3))
+		return;
+	for (int i = SOURCE_USER; i < SOURCES; i++)
+		if (!strncmp(formula + 3, label_stamps[i].suffix, strlen(label_stamps[i].suffix)))
+			o->exchange.there = (uint8_t)i;
+}
+
+int run_add_statistics(struct outcome *o, const struct tree *root, struct outcome_file *file)
+{
+	struct statistics s = { o, file, o->options.role == ROLE_EMIT ? "rtt_ns" : "response_ns" };
+	const struct tree *all = tree_member(root, "statistics"), *latency = tree_member(all, s.latency);
+	struct reading f = { .path = file->path, .name = s.latency, .tree = latency, .h = &o->latency };
+	int64_t limit_ns;
+	int error;
+
+	if (!latency)
+		return run_refuse(file->path, s.latency, "is missing");
+	if (file == o->file && tree_integer(tree_at(latency, "histogram.overflow_from_ns"), &limit_ns))
+		o->options.overflow_ns = limit_ns;
+	find_there(o, all);
+	error = add_figure(o, &f, NULL);
+	file->samples = (uint64_t)f.samples;
+	if (!error && f.samples)
+		tree_integer(tree_member(latency, "max_ns"), &file->max_ns);
+	return error ? error : tree_each(all, add_statistic, &s);
+}

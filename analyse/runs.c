@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What --json has written of a run: what it is, whether it fits to others, and its verdict. */
+#include "analyse/runs.h"
+
+#include "report/export/json_parts.h"
+#include "report/text/label.h"
+#include "analyse/blocks.h"
+#include "analyse/outcome.h"
+#include "analyse/run_parts.h"
+
+#include <err.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+int run_refuse(const char *path, const char *member, const char *why)
+{
+	warnx("%s: %s %s: this is not what --json has written", path, member, why);
+	return -EINVAL;
+}
+
+bool run_count(const struct tree *t, int64_t *count)
+{
+	*count = 0;
+	return !t || (tree_integer(t, count) && *count >= 0 && *count <= RUN_COUNT_MAX);
+}
+
+/* ---- Settings -------------------------------------------------------------------------------------------------------- */
+
+#define OPTION "configuration.options."
+
+/* What makes runs comparable: what is measured, between which stamps, of which packets and when they are sent. Not the host, the address,
+ * the CPU, or how long it took. docs/results.md has them. */
+static const char *const settings[] = {
+	"run.role", "run.stamp", "run.latency", "statistics.rtt_ns.histogram.bucket_ns", "statistics.rtt_ns.histogram.overflow_from_ns",
+	"accounts.reflector_stamps.stamp",
+	OPTION "stamp", OPTION "transport", OPTION "size_bytes", OPTION "plain", OPTION "dscp", OPTION "priority",
+	OPTION "source_ports", OPTION "ttl", OPTION "interval_ns", OPTION "window", OPTION "stamp_every", OPTION "pacing",
+	OPTION "jitter_percent", OPTION "poisson", OPTION "timeout_ns", OPTION "sw_timestamps", OPTION "no_tx_ts", OPTION "synced_ns", OPTION "overflow_ns",
+};
+
+#define SETTINGS (sizeof(settings) / sizeof(settings[0]))
+
+_Static_assert(SETTINGS <= OUTCOME_SETTINGS_MAX, "there is room for all");
+
+static bool read_setting(struct outcome_setting *s, const struct tree *t, const char *path)
+{
+	bool yes;
+
+	*s = (struct outcome_setting){ .path = path };
+	if (!t)
+		return true;
+	if (tree_is_bool(t, &yes)) {
+		s->kind = SETTING_BOOL;
+		s->number = yes;
+		return true;
+	}
+	if (tree_integer(t, &s->number)) {
+		s->kind = SETTING_NUMBER;
+		return true;
+	}
+	s->kind = SETTING_TEXT;
+	s->text = tree_text(t) ? strdup(tree_text(t)) : NULL;
+	return s->text;
+}
+
+static bool is_same(const struct outcome_setting *a, const struct outcome_setting *b)
+{
+	return a->kind == b->kind && a->number == b->number && (a->kind != SETTING_TEXT || !strcmp(a->text, b->text));
+}
+
+/* Fit for a message of one line. */
+static const char *value_text(char text[64], const struct outcome_setting *s)
+{
+	if (s->kind == SETTING_NULL)
+		snprintf(text, 64, "not set");
+	else if (s->kind == SETTING_BOOL)
+		snprintf(text, 64, "%s", s->number ? "on" : "off");
+	else if (s->kind == SETTING_NUMBER)
+		snprintf(text, 64, "%" PRId64, s->number);
+	else
+		snprintf(text, 64, "'%.48s'", s->text);
+	for (char *c = text; *c; c++)
+		*c = text_shown(*c);
+	return text;
+}
+
+#define DIFFERENCES_BYTES (SETTINGS * 256)
+
+/* All that differs, behind one another. */
+static void note_difference(char text[DIFFERENCES_BYTES], const struct outcome_setting *a, const struct outcome_setting *b)
+{
+	const size_t skipped = strncmp(a->path, OPTION, strlen(OPTION)) ? 0 : strlen(OPTION);
+	char one[64], other[64];
+
+	if (!is_same(a, b))
+		text_add(text, DIFFERENCES_BYTES, "%s%s is %s in the first and %s in the second", *text ? "; " : "", a->path + skipped,
+			 value_text(one, a), value_text(other, b));
+}
+
+static int refuse_differences(const char *a_path, const char *b_path, const char *differences)
+{
+	if (!*differences)
+		return 0;
+	warnx("%s and %s: were measured in different ways: %s", a_path, b_path, differences);
+	return -EINVAL;
+}
+
+bool runs_are_alike(const struct outcome *a, const struct outcome *b)
+{
+	char differences[DIFFERENCES_BYTES] = "";
+
+	for (unsigned i = 0; i < a->settings && i < b->settings; i++)
+		note_difference(differences, &a->setting[i], &b->setting[i]);
+	return !refuse_differences(a->file[0].path, b->file[0].path, differences);
+}
+
+static int check_setting(const struct outcome *o, size_t i, const struct tree *root, const char *path, char differences[DIFFERENCES_BYTES])
+{
+	struct outcome_setting one;
+
+	if (!read_setting(&one, tree_at(root, settings[i]), settings[i]))
+		return run_refuse(path, settings[i], "is no number and no text");
+	note_difference(differences, &o->setting[i], &one);
+	free(one.text);
+	return 0;
+}
+
+/* The first run sets them. */
+static int add_settings(struct outcome *o, const struct tree *root, const char *path)
+{
+	const bool first = !o->settings;
+	char differences[DIFFERENCES_BYTES] = "";
+	int error = 0;
+
+	for (size_t i = 0; i < SETTINGS && !error; i++) {
+		if (!first)
+			error = check_setting(o, i, root, path, differences);
+		else if (read_setting(&o->setting[o->settings], tree_at(root, settings[i]), settings[i]))
+			o->settings++;
+		else
+			error = run_refuse(path, settings[i], "is no number and no text");
+	}
+	return error ? error : refuse_differences(o->file[0].path, path, differences);
+}
+
+static enum source stamp_named(const char *text)
+{
+	for (int i = SOURCE_USER; text && i <= SOURCE_HARDWARE; i++)
+		if (!strcmp(text, label_stamps[i].option))
+			return (enum source)i;
+	return SOURCE_NONE;
+}
+
+static bool flag(const struct tree *root, const char *path)
+{
+	bool yes;
+
+	return tree_is_bool(tree_at(root, path), &yes) && yes;
+}
+
+/* The options of the report, by the first run. The latency is what this version calls it: so its times are those that it is thought to be
+ * of. */
+static int take_options(struct outcome *o, const struct tree *root, const char *path)
+{
+	const char *role = tree_text(tree_at(root, "run.role")), *latency = tree_text(tree_at(root, "run.latency"));
+	const char *transport = tree_text(tree_at(root, OPTION "transport"));
+	struct options *to = &o->options;
+	char wanted[OUTCOME_FORMULA_BYTES];
+	int64_t n;
+
+	if (!role || (strcmp(role, "emit") && strcmp(role, "reflect")))
+		return run_refuse(path, "run.role", "is none");
+	to->role = !strcmp(role, "emit") ? ROLE_EMIT : ROLE_REFLECT;
+	to->stamp = stamp_named(tree_text(tree_at(root, OPTION "stamp")));
+	to->no_tx_stamps = flag(root, OPTION "no_tx_ts");
+	to->sw_timestamps = flag(root, OPTION "sw_timestamps");
+	to->plain = flag(root, OPTION "plain");
+	to->transport = transport && !strcmp(transport, "icmp") ? TRANSPORT_ICMP : TRANSPORT_UDP; /* the others are alike here */
+	to->interval_ns = run_count(tree_at(root, OPTION "interval_ns"), &n) ? n : 0;
+	to->stamp_every = run_count(tree_at(root, OPTION "stamp_every"), &n) && n ? n : 1;
+	to->synced_ns = tree_integer(tree_at(root, OPTION "synced_ns"), &n) ? n : -1;
+	to->interface = NULL;
+	if (to->stamp == SOURCE_NONE)
+		return run_refuse(path, OPTION "stamp", "is none");
+	label_latency(to, wanted, sizeof(wanted));
+	return latency && !strcmp(latency, wanted) ? 0 : run_refuse(path, "run.latency", "is not that of its role and stamps");
+}
+
+/* ---- The verdict ----------------------------------------------------------------------------------------------------- */
+
+static int level_named(const char *text)
+{
+	for (int i = VERDICT_TRUSTED; text && i <= VERDICT_VOID; i++)
+		if (!strcmp(text, verdict_levels[i]))
+			return i;
+	return -1;
+}
+
+static char *copy(const struct tree *t)
+{
+	return strdup(tree_text(t) ? tree_text(t) : "");
+}
+
+static int add_reason(struct outcome *o, const struct tree *t, const char *path)
+{
+	struct outcome_reason *more = realloc(o->reason, (o->reasons + 1) * sizeof(*more)), *r;
+
+	if (!more)
+		return -ENOMEM;
+	o->reason = more;
+	r = &o->reason[o->reasons++];
+	*r = (struct outcome_reason){ .path = path, .name = copy(tree_member(t, "name")), .found = copy(tree_member(t, "found")),
+				      .why = copy(tree_member(t, "why")), .level = level_named(tree_text(tree_member(t, "level"))) };
+	if (r->level < 0 || !run_count(tree_member(t, "number"), &r->number) || !run_count(tree_member(t, "limit"), &r->limit))
+		return run_refuse(path, "verdict.reasons", "has one without its numbers");
+	return r->name && r->found && r->why ? 0 : -ENOMEM;
+}
+
+/* "stamps are missing (3 of 9); ..." */
+static char *found_words(const struct outcome *o, unsigned from)
+{
+	size_t bytes = 1, at = 0;
+	char *text;
+
+	for (unsigned i = from; i < o->reasons; i++)
+		bytes += strlen(o->reason[i].name) + strlen(o->reason[i].found) + 5;
+	text = from < o->reasons ? calloc(1, bytes) : NULL;
+	for (unsigned i = from; text && i < o->reasons; i++)
+		at += (size_t)snprintf(text + at, bytes - at, "%s%s (%s)", i > from ? "; " : "", o->reason[i].name, o->reason[i].found);
+	for (char *c = text; c && *c; c++)
+		*c = text_shown(*c);
+	return text;
+}
+
+static int add_verdict(struct outcome *o, const struct tree *root, struct outcome_file *f)
+{
+	const struct tree *verdict = tree_member(root, "verdict"), *reasons = tree_member(verdict, "reasons");
+	const unsigned from = o->reasons;
+
+	if (!verdict)
+		return 0;
+	f->level = level_named(tree_text(tree_member(verdict, "level")));
+	if (f->level < 0)
+		return run_refuse(f->path, "verdict.level", "is none");
+	for (size_t i = 0; i < tree_length(reasons); i++) {
+		int error = add_reason(o, tree_item(reasons, i), f->path);
+
+		if (error)
+			return error;
+	}
+	f->found = found_words(o, from);
+	if (!o->report.verdict || f->level > (int)o->verdict.level)
+		o->verdict.level = (enum verdict_level)f->level;
+	o->report.verdict = &o->verdict;
+	return 0;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------------------------------- */
+
+static int check_version(const struct tree *root, const char *path)
+{
+	const char *format = tree_text(tree_member(root, "format"));
+	int64_t version;
+
+	if (!format || strcmp(format, "rant")) {
+		warnx("%s: is no JSON of rant: give a file that --json has written", path);
+		return -EINVAL;
+	}
+	if (!tree_integer(tree_member(root, "schema_version"), &version) || version < 1)
+		return run_refuse(path, "schema_version", "is none");
+	if (version <= JSON_SCHEMA_VERSION)
+		return 0;
+	warnx("%s: has schema version %" PRId64 ", and this rant knows %d: use a newer rant", path, version, JSON_SCHEMA_VERSION);
+	return -EINVAL;
+}
+
+static int add_duration(struct outcome *o, const struct tree *root, struct outcome_file *f)
+{
+	const struct tree *duration = tree_at(root, "run.duration_ns");
+	struct exchange *x = &o->exchange;
+	int64_t ns;
+
+	if (!run_count(duration, &ns))
+		return run_refuse(f->path, "run.duration_ns", "is no time");
+	o->has_duration = duration && (o->has_duration || f == o->file);
+	x->started = true;
+	x->ended_ns += ns;
+	x->last_ns = x->ended_ns;
+	return 0;
+}
+
+static int take_text(char **to, const struct tree *t)
+{
+	*to = tree_text(t) ? strdup(tree_text(t)) : NULL;
+	return tree_text(t) && !*to ? -ENOMEM : 0;
+}
+
+static int take_number(int64_t *to, const struct tree *t, const struct outcome_file *f, const char *name)
+{
+	return !t || (tree_integer(t, to) && *to >= 0) ? 0 : run_refuse(f->path, name, "is no number that it can be");
+}
+
+/* What is of this run alone, and in no sum. */
+static int take_origin(struct outcome_file *f, const struct tree *root)
+{
+	int error = take_text(&f->hostname, tree_at(root, "host.hostname"));
+
+	if (!error)
+		error = take_text(&f->interface, tree_at(root, "run.interface"));
+	if (!error)
+		error = take_number(&f->began_unix_ns, tree_at(root, "run.began_unix_ns"), f, "run.began_unix_ns");
+	if (!error)
+		error = take_number(&f->slots, tree_at(root, "schedule.slots"), f, "schedule.slots");
+	return error ? error : take_number(&f->missed, tree_at(root, "schedule.missed"), f, "schedule.missed");
+}
+
+static int add_seconds(struct blocks *blocks, const struct tree *seconds, struct outcome_file *f)
+{
+	const uint32_t runs = blocks->runs;
+	int error = blocks_read(blocks, seconds, f->path);
+
+	if (blocks->runs > runs)
+		f->run = runs + 1;
+	return error;
+}
+
+static int add_all(struct outcome *o, const struct tree *root, struct outcome_file *f, struct blocks *blocks)
+{
+	int error = check_version(root, f->path);
+
+	if (!error)
+		error = add_settings(o, root, f->path);
+	if (!error && f == o->file)
+		error = take_options(o, root, f->path);
+	f->role = o->options.role;
+	if (!error)
+		error = take_origin(f, root);
+	if (!error)
+		error = add_duration(o, root, f);
+	if (!error)
+		error = run_add_statistics(o, root, f);
+	if (!error)
+		error = run_add_accounts(o, root, f->path);
+	if (!error)
+		error = add_verdict(o, root, f);
+	if (!error && blocks)
+		error = add_seconds(blocks, tree_member(root, "seconds"), f);
+	if (error == -ENOMEM)
+		warnx("%s: no memory for what it has", f->path);
+	return error;
+}
+
+int runs_add(struct outcome *o, FILE *file, struct outcome_file *f, struct blocks *blocks)
+{
+	struct tree *root = tree_read(file, f->path);
+	int error = root ? add_all(o, root, f, blocks) : -EINVAL;
+
+	tree_free(root);
+	return error;
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The clocks: the NIC's own (PHC), CLOCK_REALTIME and CLOCK_MONOTONIC_RAW, and how they relate.
+ *
+ * What is wanted is PHC against CLOCK_REALTIME, for software stamps are of CLOCK_REALTIME; so that relation is measured
+ * itself, and not put together from two, each with its error. CLOCK_MONOTONIC_RAW is the judge: nobody steps or steers
+ * it, so when it agrees with one of the two, the other one moved.
+ */
+#include "host/clock/clock.h"
+
+#include "host/clock/clock_compare.h"
+#include "host/clock/clock_inside.h"
+#include "host/clock/clock_place.h"
+#include "host/clock/clock_track.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/timex.h>
+#include <unistd.h>
+
+#ifndef ADJ_OFFSET_SS_READ
+#define ADJ_OFFSET_SS_READ 0xa001
+#endif
+#define PLL_SHIFT 2 /* SHIFT_PLL of the kernel's include/linux/timex.h */
+
+/* ---- A whole reading -------------------------------------------------------------------------------------------- */
+
+/* 16.16 ppm; no rate is above 100 %, whatever a driver writes. */
+static int64_t scaled_ppm_to_ppb(int64_t scaled)
+{
+	const int64_t limit = 1000000LL * 65536;
+
+	return (scaled > limit ? limit : scaled < -limit ? -limit : scaled) * 1000 / 65536;
+}
+
+/* What is still to be worked off, as a rate: adjtime(3) goes by 500 ppm, the kernel's loop by a part of the rest. */
+static int64_t slew_ppb(const struct timex *t)
+{
+	struct timex single = { .modes = ADJ_OFFSET_SS_READ };
+	int64_t offset = absolute((int64_t)t->offset);
+	int64_t offset_ns = (offset < NS_PER_S ? offset : NS_PER_S) * (t->status & STA_NANO ? 1 : 1000);
+	int shift = PLL_SHIFT + (t->constant > 0 && t->constant < 32 ? (int)t->constant : 0);
+	int64_t ppb = offset_ns >> shift; /* ns a second */
+
+	if (adjtimex(&single) >= 0 && single.offset)
+		ppb = SLEW_PPB;
+	return ppb < SLEW_PPB ? ppb : SLEW_PPB;
+}
+
+static void read_system_dial(struct clock_watch *c, struct clock_dial *dial)
+{
+	struct timex t = { .modes = 0 };
+
+	*dial = (struct clock_dial){ .known = adjtimex(&t) >= 0 };
+	if (!dial->known)
+		return;
+	c->tai_s = t.tai;
+	/* tick: microseconds in a hundredth of a second. */
+	dial->ppb = scaled_ppm_to_ppb(t.freq);
+	if (t.tick >= 9000 && t.tick <= 11000) /* the kernel takes no other */
+		dial->ppb += ((int64_t)t.tick - 10000) * 100000;
+	dial->slew_ppb = slew_ppb(&t);
+}
+
+static void read_phc_dial(struct clock_watch *c, struct clock_dial *dial)
+{
+	struct timex t = { .modes = 0 };
+	int result = c->dial_fd < 0 ? -1 : clock_adjtime(clock_of_fd(c->dial_fd), &t);
+
+	*dial = (struct clock_dial){ .known = result >= 0 };
+	if (dial->known)
+		dial->ppb = scaled_ppm_to_ppb(t.freq);
+}
+
+/* Adds relations: a is of X minus Y, b of Y minus Z, the sum of X minus Z. False: it is beyond 64 bits. */
+static bool chain(struct clock_relation *to, const struct clock_relation *a, const struct clock_relation *b)
+{
+	int64_t apart_ns;
+
+	if (__builtin_sub_overflow(a->at_ns, b->offset_ns, &to->at_ns) ||
+	    __builtin_add_overflow(a->offset_ns, b->offset_ns, &to->offset_ns))
+		return false;
+	apart_ns = distance(to->at_ns, b->at_ns);
+	to->bound_ns = sum_of_bounds(sum_of_bounds(a->bound_ns, b->bound_ns), over(apart_ns, 2 * FREE_PPB));
+	return true;
+}
+
+#define FROZEN_NS (10 * NS_PER_US)
+
+/* Does the PHC still show what it showed when it was compared, so long after it? */
+static bool is_frozen(const struct clock_watch *c, const struct clock_relation *compared)
+{
+	int64_t since_ns, now_ns, phc_ns, then_ns;
+
+	/* One that was not seen to move, or moves that rarely, may only be coarse. */
+	if (!c->phc_granularity_ns || 8 * slack(c) > FROZEN_NS || !read_ns(CLOCK_MONOTONIC_RAW, &since_ns) ||
+	    __builtin_add_overflow(compared->at_ns, compared->offset_ns, &then_ns))
+		return false;
+	do {
+		if (!read_ns(clock_of_fd(c->phc_fd), &phc_ns) || distance(phc_ns, then_ns) > slack(c) ||
+		    !read_ns(CLOCK_MONOTONIC_RAW, &now_ns))
+			return false;
+	} while (difference(now_ns, since_ns) < FROZEN_NS);
+	return true;
+}
+
+#define FASTEST 4 /* times its rate: no more is taken for a rate */
+
+/*
+ * False: the relations contradict each other. A clock that is set does so once, and one that stands or runs at a wrong
+ * rate each time: the last try takes what a rate explains. The relation to CLOCK_REALTIME may then be off by it.
+ */
+static bool fill_relations(const struct clock_watch *c, struct clock_reading *r, const struct clock_compared *t,
+			   bool last_try)
+{
+	struct clock_relation again, added;
+	int64_t off_ns, most_ns;
+
+	r->phc_real = t->real;
+	r->frozen = is_frozen(c, &t->real);
+	if (!clock_compare_system(c, &again) || !chain(&added, &t->real, &again))
+		return false;
+	if (!is_taken(&t->raw)) {
+		r->phc_raw = added;
+		return agree(&again, &r->real_raw);
+	}
+	r->phc_raw = t->raw;
+	if (r->frozen || agree(&added, &t->raw))
+		return true;
+	off_ns = distance(added.offset_ns, t->raw.offset_ns);
+	most_ns = sum_of_bounds(sum_of_bounds(added.bound_ns, t->raw.bound_ns),
+				over(distance(added.at_ns, t->raw.at_ns), FASTEST * NS_PER_S));
+	r->phc_real.bound_ns = sum_of_bounds(r->phc_real.bound_ns, off_ns);
+	return last_try && off_ns <= most_ns;
+}
+
+/* A clock that is set while the three relations are taken makes them contradict each other: then they are taken
+ * once more. */
+static int take_reading(const struct clock_watch *c, struct clock_reading *r)
+{
+	struct clock_compared t;
+
+	for (int i = 0; i < TRIES; i++) {
+		int error;
+
+		if (!clock_compare_system(c, &r->real_raw))
+			return -EIO;
+		if (c->phc_fd < 0)
+			return 0;
+		error = clock_compare_phc(c, &t);
+		if (error)
+			return error;
+		r->has_phc = fill_relations(c, r, &t, i == TRIES - 1);
+		if (r->has_phc)
+			return 0;
+	}
+	return -ESTALE;
+}
+
+int clock_measure(struct clock_watch *c, uint64_t mark)
+{
+	struct clock_reading r = { .mark = mark, .began_ns = clock_read_ns(CLOCK_MONOTONIC) };
+	int error;
+
+	read_system_dial(c, &r.dial[CLOCK_OF_SYSTEM]);
+	read_phc_dial(c, &r.dial[CLOCK_OF_NIC]);
+	error = take_reading(c, &r);
+	r.ended_ns = clock_read_ns(CLOCK_MONOTONIC);
+	if (error) {
+		c->failures++;
+		c->failure = -error;
+		if (!is_taken(&r.real_raw))
+			return error;
+	}
+	clock_track_add(c, &r);
+	clock_place_publish(c);
+	return error;
+}
+
+/* ---- Results ---------------------------------------------------------------------------------------------------- */
+
+const char *clock_method_name(const struct clock_watch *c)
+{
+	static const char *const names[CLOCK_METHODS] = {
+		[CLOCK_PRECISE] = "PTP_SYS_OFFSET_PRECISE",
+		[CLOCK_EXTENDED] = "PTP_SYS_OFFSET_EXTENDED",
+		[CLOCK_PLAIN] = "PTP_SYS_OFFSET",
+		[CLOCK_SANDWICH] = "clock_gettime",
+	};
+
+	return names[c->method];
+}
+
+const char *clock_failure(const struct clock_watch *c)
+{
+	return c->failure == ESTALE ? "a clock was set while it was read" : strerror(c->failure);
+}
+
+struct clock_rate clock_drift(const struct clock_watch *c, enum clock_which which)
+{
+	return better(c->track[which].rate, clock_track_segment(&c->track[which]));
+}
+
+const struct clock_reading *clock_last(const struct clock_watch *c)
+{
+	return c->readings ? &c->history[(c->readings - 1) % CLOCK_HISTORY] : NULL;
+}
+
+enum clock_scale clock_scale(const struct clock_watch *c)
+{
+	const struct clock_track *t = &c->track[CLOCK_OF_NIC];
+	int64_t tai_ns = (c->tai_s ? c->tai_s : 37) * NS_PER_S; /* 37 s since 2017 (IERS Bulletin C) */
+
+	if (!t->readings)
+		return CLOCK_SCALE_UNKNOWN;
+	if (distance(t->last.offset_ns, 0) <= NS_PER_S)
+		return CLOCK_SCALE_UTC;
+	if (distance(t->last.offset_ns, tai_ns) <= NS_PER_S)
+		return CLOCK_SCALE_TAI;
+	return CLOCK_SCALE_OTHER;
+}
+
+enum clock_steering clock_steering(const struct clock_watch *c, enum clock_which which)
+{
+	const struct clock_track *t = &c->track[which];
+
+	if (!t->dial[0].known)
+		return CLOCK_STEERING_UNKNOWN;
+	return t->dial_changes ? CLOCK_STEERED : CLOCK_NOT_STEERED;
+}
+
+/* ---- Opening ---------------------------------------------------------------------------------------------------- */
+
+static void read_name(struct clock_watch *c, int phc_index)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/class/ptp/ptp%d/clock_name", phc_index);
+	f = fopen(path, "re");
+	if (f) {
+		if (!fgets(c->name, sizeof(c->name), f))
+			c->name[0] = '\0';
+		fclose(f);
+	}
+	c->name[strcspn(c->name, "\n")] = '\0';
+	for (char *p = c->name; *p; p++)
+		if (!isprint((unsigned char)*p))
+			*p = '?';
+	if (!c->name[0])
+		snprintf(c->name, sizeof(c->name), "ptp%d", phc_index);
+}
+
+/* The time that a read takes bounds the tick from above; a clock that moves in larger steps shows them. */
+static void measure_system(struct clock_watch *c)
+{
+	enum { READS = 256, PATIENCE = 1 << 20 };
+	int64_t last_ns = clock_read_ns(CLOCK_REALTIME), least_ns = 0;
+
+	for (int i = 1; i < READS || (!least_ns && i < PATIENCE); i++) {
+		int64_t now_ns = clock_read_ns(CLOCK_REALTIME), step_ns = now_ns - last_ns;
+
+		if (step_ns > 0 && (!least_ns || step_ns < least_ns))
+			least_ns = step_ns;
+		last_ns = now_ns;
+	}
+	c->system_granularity_ns = least_ns ? least_ns : NS_PER_MS;
+}
+
+/* The granularity is what all differences of stamps are multiples of. Some reads may fail: a driver is busy. */
+static int measure_phc(struct clock_watch *c)
+{
+	enum { READS = 33, PATIENCE = 2 * READS };
+	int64_t last_ns = 0, phc_ns;
+	int got = 0, error = -EIO;
+
+	for (int i = 0; i < PATIENCE && got < READS; i++) {
+		errno = 0;
+		if (!read_ns(clock_of_fd(c->phc_fd), &phc_ns)) {
+			error = errno ? -errno : -EIO;
+			continue;
+		}
+		if (got++)
+			c->phc_granularity_ns = common_divisor(c->phc_granularity_ns, distance(phc_ns, last_ns));
+		last_ns = phc_ns;
+	}
+	return got > READS / 2 ? 0 : error;
+}
+
+static int open_device(struct clock_watch *c, const char *path)
+{
+	static const struct {
+		int error;
+		const char *cure;
+	} cures[] = {
+		{ EACCES, ": run as root, or allow to read it" },
+		{ EPERM, ": run as root, or allow this container to use it" },
+		{ ENOENT, ": pass it into this container, or run 'modprobe ptp'" },
+	};
+	const char *cure = "";
+
+	c->phc_fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (c->phc_fd >= 0)
+		return 0;
+	for (size_t i = 0; i < sizeof(cures) / sizeof(cures[0]); i++)
+		if (cures[i].error == errno)
+			cure = cures[i].cure;
+	int error = -errno;
+
+	snprintf(c->why, sizeof(c->why), "%s: %s%s", path, strerror(-error), cure);
+	return error;
+}
+
+/* Older kernels want a descriptor that can write, though nothing is to be written (kernel/time/posix-clock.c; 6.12.95
+ * does not any more). What fails here leaves the dial unknown. */
+static void open_dial(struct clock_watch *c, const char *path)
+{
+	struct timex t = { .modes = 0 };
+
+	c->dial_fd = c->phc_fd;
+	if (clock_adjtime(clock_of_fd(c->phc_fd), &t) >= 0 || errno != EACCES)
+		return;
+	c->dial_fd = open(path, O_RDWR | O_CLOEXEC);
+}
+
+int clock_open(struct clock_watch *c, int phc_index)
+{
+	char path[32];
+	int error;
+
+	memset(c, 0, sizeof(*c));
+	c->phc_fd = c->dial_fd = -1;
+	measure_system(c);
+	if (phc_index < 0) {
+		snprintf(c->why, sizeof(c->why), "the NIC has no clock of its own (PHC)");
+		return -ENODEV;
+	}
+	read_name(c, phc_index);
+	snprintf(path, sizeof(path), "/dev/ptp%d", phc_index);
+	error = open_device(c, path);
+	if (error)
+		return error;
+	error = measure_phc(c);
+	if (!error)
+		error = clock_compare_choose(c);
+	if (error) {
+		snprintf(c->why, sizeof(c->why), "%s cannot be read: %s", path, strerror(-error));
+		clock_close(c);
+		return error;
+	}
+	open_dial(c, path);
+	return 0;
+}
+
+#define SYNC_SOURCE_NTP 1
+#define SYNC_SOURCE_LOCAL 5
+
+uint8_t clock_sync_source(bool by_nic)
+{
+	struct timex t = { .modes = 0 };
+
+	return !by_nic && adjtimex(&t) >= 0 && !(t.status & STA_UNSYNC) ? SYNC_SOURCE_NTP : SYNC_SOURCE_LOCAL;
+}
+
+void clock_close(struct clock_watch *c)
+{
+	if (c->dial_fd >= 0 && c->dial_fd != c->phc_fd)
+		close(c->dial_fd);
+	if (c->phc_fd >= 0)
+		close(c->phc_fd);
+	c->phc_fd = c->dial_fd = -1;
+}

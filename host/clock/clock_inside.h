@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files of the clocks share and nobody else needs: times that stop at the ends of 64 bits, since a driver or a
+ * packet may have written anything; relations; mean rates.
+ */
+#ifndef HOST_CLOCK_INSIDE_H
+#define HOST_CLOCK_INSIDE_H
+
+#include "host/clock/clock.h"
+
+#define TRIES 3 /* at what another may spoil once: a clock that is set, a driver that is busy, a writer */
+#define TICK_NS 16 /* the slowest counter in use (82576); a stamp may hide its tick behind a finer fraction */
+#define FREE_PPB 1000000 /* of a clock not yet measured: no quartz in use is so far off */
+#define SLEW_PPB 500000 /* adjtime(3), and the most that adjtimex(2) sets a frequency to */
+#define TOLERANCE_PPB 50000 /* before a change of rate without a change of dial is called a step */
+#define ABSURD_NS (INT64_MAX / 8) /* 36 years: no error or change is so large, so something is wrong */
+
+/* Not negative. */
+static inline int64_t distance(int64_t a, int64_t b)
+{
+	int64_t d;
+
+	if (__builtin_sub_overflow(a, b, &d))
+		return INT64_MAX;
+	return d < 0 ? (d == INT64_MIN ? INT64_MAX : -d) : d;
+}
+
+static inline int64_t difference(int64_t a, int64_t b)
+{
+	int64_t d;
+
+	if (__builtin_sub_overflow(a, b, &d))
+		return a > b ? INT64_MAX : INT64_MIN;
+	return d;
+}
+
+static inline int64_t sum_of_bounds(int64_t a, int64_t b)
+{
+	int64_t s;
+
+	return __builtin_add_overflow(a, b, &s) ? INT64_MAX : s;
+}
+
+/* What a rate makes of a time, rounded up. */
+static inline int64_t over(int64_t ns, int64_t ppb)
+{
+	double product = (double)ns * ((double)ppb / NS_PER_S);
+
+	return product < 9e18 ? (int64_t)product + 1 : INT64_MAX;
+}
+
+static inline int64_t absolute(int64_t a)
+{
+	return distance(a, 0);
+}
+
+static inline int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline int64_t smaller(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* False: the clock cannot be read, or is beyond 64 bits. */
+static inline bool read_ns(clockid_t clock, int64_t *ns)
+{
+	struct timespec t;
+
+	return !clock_gettime(clock, &t) && !__builtin_mul_overflow((int64_t)t.tv_sec, NS_PER_S, ns) &&
+	       !__builtin_add_overflow(*ns, (int64_t)t.tv_nsec, ns);
+}
+
+/* ---- Relations -------------------------------------------------------------------------------------------------- */
+
+/* The relation that was not taken. */
+static const struct clock_relation none = { .bound_ns = INT64_MAX };
+
+static inline bool is_taken(const struct clock_relation *r)
+{
+	return r->bound_ns != INT64_MAX;
+}
+
+/* Can both be true? In the time between them a system clock may be slewed by an eighth of it, the fastest there is. */
+static inline bool agree(const struct clock_relation *a, const struct clock_relation *b)
+{
+	int64_t slack_ns = distance(a->at_ns, b->at_ns) / 8;
+
+	return distance(a->offset_ns, b->offset_ns) <= sum_of_bounds(sum_of_bounds(a->bound_ns, b->bound_ns), slack_ns);
+}
+
+/* By how much a bracket of the PHC may be wrong beside its width. */
+static inline int64_t slack(const struct clock_watch *c)
+{
+	return c->system_granularity_ns + larger(c->phc_granularity_ns, TICK_NS);
+}
+
+/* ---- Readings ---------------------------------------------------------------------------------------------------- */
+
+static inline const struct clock_reading *kept(const struct clock_watch *c, uint64_t number)
+{
+	return &c->history[number % CLOCK_HISTORY];
+}
+
+static inline uint64_t oldest_kept(const struct clock_watch *c)
+{
+	return c->readings > CLOCK_HISTORY ? c->readings - CLOCK_HISTORY : 0;
+}
+
+/* By how much a jump exceeds its bound. 0 or less: the clock need not have moved. */
+static inline int64_t excess(const struct clock_jump *j)
+{
+	return difference(absolute(j->size_ns), j->bound_ns);
+}
+
+/* ---- Mean rates ------------------------------------------------------------------------------------------------- */
+
+/* A bracket is as wide as its clock has it; while it lasts, one that is off by such a share moves by so much more. */
+static inline double widened(int64_t bound_ns, double ppb)
+{
+	return (double)bound_ns * (1 + (ppb < 0 ? -ppb : ppb) / NS_PER_S);
+}
+
+/* From one relation to a later one. */
+static inline struct clock_rate rate_of(const struct clock_relation *x, const struct clock_relation *y)
+{
+	struct clock_rate r = { .over_ns = difference(y->at_ns, x->at_ns) };
+	double dt_s = (double)r.over_ns / NS_PER_S;
+
+	if (r.over_ns <= 0)
+		return (struct clock_rate){ 0 };
+	r.measured = true;
+	r.ppb = (double)difference(y->offset_ns, x->offset_ns) / dt_s;
+	r.bound_ppb = widened(sum_of_bounds(x->bound_ns, y->bound_ns), r.ppb) / dt_s;
+	r.known = r.ppb > r.bound_ppb || -r.ppb > r.bound_ppb;
+	return r;
+}
+
+static inline struct clock_rate better(struct clock_rate a, struct clock_rate b)
+{
+	return b.measured && (!a.measured || b.bound_ppb < a.bound_ppb) ? b : a;
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the machine was doing. */
+#ifndef HOST_ACTIVITY_H
+#define HOST_ACTIVITY_H
+
+#include "host/nic/nic.h"
+#include "rant.h"
+
+#define ACTIVITY_COUNTERS 2048
+#define ACTIVITY_UNREADABLE 48
+
+struct activity {
+	struct activity_inside *inside; /* all memory that reading needs, made once; NULL: not open */
+	const struct nic *nic;
+	pid_t thread;
+	int cpu; /* -1: not pinned to one */
+	/* What cannot be told and why, one line each: "SMI count (/dev/cpu/1/msr: No such file or directory)". */
+	char unreadable[ACTIVITY_UNREADABLE][144];
+	unsigned unreadables, unreadables_left_out;
+	unsigned counters_left_out; /* found at opening or later, for which there was no room */
+};
+
+struct activity_reading {
+	uint64_t value[ACTIVITY_COUNTERS];
+	uint8_t known[ACTIVITY_COUNTERS / 8]; /* bits: what could not be read has no value */
+	bool measuring, rows; /* as it was asked for; /proc/interrupts was read to its end */
+	uint64_t cpus; /* a hash of the CPUs that were online */
+	uint64_t mark; /* the caller's: packets that had been sent */
+};
+
+enum activity_change {
+	/* Counted up by `delta`. Interrupts, softirqs and SMIs have 32 bits: right while they count less than 2^32. */
+	ACTIVITY_COUNTED,
+	ACTIVITY_CHANGED, /* a level, such as a frequency: from -> to */
+	ACTIVITY_RESET, /* from -> to: went back, or sums up other CPUs than before: how much it counted is not known */
+	ACTIVITY_GONE, /* was `from`, and cannot be read any more */
+};
+
+struct activity_difference {
+	const char *group, *name, *unit; /* unit "": a plain count. Valid until activity_close(). Printable ASCII */
+	enum activity_change change;
+	uint64_t delta, from, to;
+};
+
+/* Finds out what can be read about the thread, its CPU and the NIC, and lists the rest in a->unreadable. `n` stays the
+ * caller's and must stay open. Files stay open, so call it before privileges are dropped. 0, or -ENOMEM after one line:
+ * what cannot be read is no error. */
+int activity_open(struct activity *a, const struct nic *n, pid_t thread, int cpu);
+
+/*
+ * Reads all counters: by any thread, one at a time. With `measuring` it leaves out what would interrupt the measuring
+ * CPU (the SMI count: the kernel reads an MSR by an interprocessor interrupt; before Linux 5.18 on x86 the frequency
+ * too). The rest costs the measuring loop nothing, but the driver may ask the NIC for its statistics, register by
+ * register: so read at the start, at breaches and at the end, not periodically. Allocates only what
+ * nic_read_stamp_counts() does. A reading is 16 kB: too much for the housekeeping thread's stack.
+ */
+void activity_read(struct activity *a, struct activity_reading *r, bool measuring);
+
+/* The differences that are not zero, in groups; of what one of the readings left out for `measuring` there is none.
+ * Returns how many there are; the first `max` of them are in list. */
+size_t activity_differences(const struct activity *a, const struct activity_reading *before,
+			    const struct activity_reading *after, struct activity_difference *list, size_t max);
+
+void activity_close(struct activity *a);
+
+#endif

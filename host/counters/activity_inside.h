@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files of the activity share and nobody else needs. activity.c is their frame. activity_fields.c,
+ * activity_cpu.c, activity_interrupts.c and activity_nic.c each find counters when the activity is opened, and put
+ * their values into each reading. A counter is a slot.
+ */
+#ifndef HOST_ACTIVITY_INSIDE_H
+#define HOST_ACTIVITY_INSIDE_H
+
+#include "host/counters/activity.h"
+#include "host/counters/activity_text.h"
+#include "rant.h"
+
+#include <linux/ethtool.h>
+
+#define ROWS 1024 /* of /proc/interrupts */
+#define VECTORS 2048 /* interrupts of one PCI function, at most (PCI 3.0: MSI-X table) */
+#define VECTOR_CPUS 32 /* whose softirqs are told */
+#define SINGLES 160 /* files with one number */
+#define NONE UINT16_MAX /* no slot */
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+enum group {
+	GROUP_THREAD, GROUP_CPU, GROUP_INTERRUPTS, GROUP_SOFTIRQS, GROUP_VECTORS, GROUP_VECTOR_SOFTIRQS, GROUP_LINK,
+	GROUP_STATISTICS, GROUP_STAMPS, GROUPS
+};
+
+enum kind { COUNT_64, COUNT_32, SUM_32 /* over the CPUs that are online */, LEVEL };
+
+enum file { STATUS, SCHED, SCHEDSTAT, TASK_STAT, INTERRUPTS, SOFTIRQS, STAT, NET_DEV, MSR, FILES };
+
+struct slot {
+	char name[96];
+	const char *unit;
+	uint8_t group, kind;
+	bool row; /* of /proc/interrupts: where there is none, it has never come */
+	bool interrupts; /* the measuring CPU, when it is read */
+};
+
+struct row {
+	char label[32];
+	uint16_t cpu_slot, vector_slot;
+};
+
+struct activity_inside {
+	bool opening; /* counters may be added that are there from the start */
+	int fd[FILES]; /* -1 or -errno: not open */
+	char group[GROUPS][64];
+	struct slot slot[ACTIVITY_COUNTERS];
+	unsigned slots;
+	struct row row[ROWS];
+	unsigned rows, next_row;
+	struct {
+		int fd;
+		uint16_t slot;
+	} single[SINGLES];
+	unsigned singles;
+	unsigned vector[VECTORS], vectors; /* interrupt numbers that belong to the NIC, as sysfs lists them */
+	char bus[ETHTOOL_BUSINFO_LEN]; /* "" if not known */
+	int vector_cpu[VECTOR_CPUS];
+	uint16_t vector_softirq[VECTOR_CPUS][2]; /* NET_RX, NET_TX */
+	unsigned vector_cpus;
+	struct ethtool_stats *statistics;
+	size_t statistics_bytes; /* mapped */
+	uint32_t statistics_count;
+	struct {
+		uint32_t index;
+		uint16_t slot;
+	} told[ACTIVITY_COUNTERS];
+	unsigned tolds;
+	uint16_t stamp_slot[3], smi_slot;
+	uint16_t field_slot[32];
+	struct activity_text text; /* of the file that is being read */
+	struct activity_reading first; /* made when opening, to see what can be read */
+};
+
+/* Stands before every path that is opened: the tests have another tree there. */
+extern const char *activity_root;
+
+/* A file descriptor for reading, or -errno. */
+__attribute__((format(printf, 1, 2))) int activity_open_file(const char *format, ...);
+
+/* One line of what cannot be told and why, or a count where the list is full. */
+__attribute__((format(printf, 2, 3))) void activity_note(struct activity *a, const char *format, ...);
+
+/* Adds a counter, whose name is made printable; `unit` must be a constant. NONE: there is no room, which is counted. */
+__attribute__((format(printf, 5, 6))) uint16_t activity_add_slot(struct activity *a, enum group group, enum kind kind,
+								 const char *unit, const char *format, ...);
+
+/* Adds a file whose one number is the value of the slot, and takes the file over. */
+void activity_add_single(struct activity *a, int fd, uint16_t slot);
+
+/* Puts the values of all of them. */
+void activity_read_singles(struct activity_inside *in, struct activity_reading *r);
+
+/* Puts a value into the reading. NONE: does nothing. */
+void activity_put(struct activity_reading *r, uint16_t slot, uint64_t value);
+
+/* Was it put? */
+bool activity_is_known(const struct activity_reading *r, unsigned slot);
+
+#endif

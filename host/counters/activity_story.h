@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the machine did in a run: until the first breach, from the one before the worst to the worst, and in all. */
+#ifndef HOST_ACTIVITY_STORY_H
+#define HOST_ACTIVITY_STORY_H
+
+#include "host/counters/activity.h"
+
+/* A reading is 16 kB, so this is nothing for a stack. All zeros to begin with. */
+struct activity_story {
+	struct activity activity;
+	struct activity_reading start, end;
+	struct activity_reading breach; /* the first, with has_breach */
+	struct activity_reading before_worst, worst; /* with has_worst; without, the first breach was the worst */
+	bool has_breach, has_worst;
+
+	/* Its own. */
+	struct activity_reading last, now;
+	int64_t read_ns, worst_ns;
+};
+
+/* Of the calling thread, which is the measuring one, and of the CPU that it is pinned to. As activity_open(). */
+int activity_story_open(struct activity_story *s, const struct nic *n);
+
+/* A breach of value_ns, when `mark` packets had been sent: reads, but in a burst of breaches no more often than every 10 ms
+ * unless it is the worst. measuring: as for activity_read(). For one thread at a time, not the measuring one while it
+ * measures. */
+void activity_story_breach(struct activity_story *s, int64_t value_ns, uint64_t mark, bool measuring);
+
+#endif

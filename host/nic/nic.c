@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The interface: finding it, and what can be read of it without changing anything, by ioctl. */
+#include "host/nic/nic.h"
+
+#include "host/nic/nic_inside.h"
+#include "host/nic/nic_stamp.h"
+
+#include <err.h>
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/if_arp.h>
+#include <linux/sockios.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+int nic_ioctl(const struct nic *n, unsigned long request, struct ifreq *r)
+{
+	memcpy(r->ifr_name, n->name, sizeof(r->ifr_name));
+	return ioctl(n->control_fd, request, r) < 0 ? -errno : 0;
+}
+
+int nic_ethtool(const struct nic *n, void *command)
+{
+	struct ifreq r = { .ifr_data = command };
+
+	return nic_ioctl(n, SIOCETHTOOL, &r);
+}
+
+int nic_say_io(const struct nic *n, const char *what, int error)
+{
+	warnx("cannot %s interface '%s': %s: see 'ip -d link show dev %s' and the kernel log ('dmesg')", what, n->name,
+	      strerror(-error), n->name);
+	return error;
+}
+
+/* ---- Finding the interface ------------------------------------------------------------------------------------- */
+
+static int find(struct nic *n, const char *name)
+{
+	struct ifreq r = { .ifr_ifindex = 0 };
+	int error;
+
+	if (strlen(name) >= sizeof(n->name)) {
+		warnx("interface name '%s' is longer than %zu characters, so there is none: list them with 'ip link'",
+		      name, sizeof(n->name) - 1);
+		return -ENODEV;
+	}
+	strcpy(n->name, name);
+	/* The kernel cuts "eth0:1" at the colon in these ioctls, but not in SO_BINDTODEVICE. */
+	error = strchr(name, ':') ? -ENODEV : nic_ioctl(n, SIOCGIFINDEX, &r);
+	if (error == -ENODEV)
+		warnx("interface '%s' not found in this network namespace: list them with 'ip link'; "
+		      "enter another with 'nsenter --net=/var/run/netns/NAME'", name);
+	else if (error)
+		nic_say_io(n, "find", error);
+	if (error)
+		return error;
+	n->index = r.ifr_ifindex;
+	/* The name may have been an alternative one ('ip link property add'): here is the one that others print. */
+	if (!nic_ioctl(n, SIOCGIFNAME, &r))
+		memcpy(n->name, r.ifr_name, sizeof(n->name));
+	return 0;
+}
+
+/* IFF_RUNNING comes up to a second after the carrier; this is the carrier itself, where the driver tells. */
+bool nic_has_carrier(const struct nic *n)
+{
+	struct ethtool_value link = { .cmd = ETHTOOL_GLINK };
+
+	return nic_ethtool(n, &link) ? n->flags & IFF_RUNNING : link.data;
+}
+
+static int read_flags(struct nic *n)
+{
+	struct ifreq r = { .ifr_flags = 0 };
+	int error = nic_ioctl(n, SIOCGIFFLAGS, &r);
+
+	if (error)
+		return nic_say_io(n, "read the flags of", error);
+	n->flags = (unsigned short)r.ifr_flags;
+	return 0;
+}
+
+static void read_mtu(struct nic *n)
+{
+	struct ifreq r = { .ifr_mtu = 0 };
+
+	n->mtu = nic_ioctl(n, SIOCGIFMTU, &r) ? 0 : r.ifr_mtu;
+}
+
+static int check_up(const struct nic *n)
+{
+	if (!(n->flags & IFF_UP)) {
+		warnx("interface '%s' is down: 'ip link set %s up'", n->name, n->name);
+		return -ENETDOWN;
+	}
+	if (!nic_has_carrier(n))
+		warnx("warning: interface '%s' has no carrier, so nothing will answer: check the cable and the "
+		      "other end, see 'ip link show dev %s'", n->name, n->name);
+	return 0;
+}
+
+/* The loopback has one of zeros, and says that it is none (ARPHRD_LOOPBACK). */
+static void read_link_address(struct nic *n)
+{
+	struct ifreq r = { .ifr_ifindex = 0 };
+
+	n->is_ethernet = !nic_ioctl(n, SIOCGIFHWADDR, &r) && r.ifr_hwaddr.sa_family == ARPHRD_ETHER;
+	memcpy(n->mac, r.ifr_hwaddr.sa_data, sizeof(n->mac));
+}
+
+static void read_driver(struct nic *n)
+{
+	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
+	bool told = !nic_ethtool(n, &info) && info.driver[0];
+
+	snprintf(n->driver, sizeof(n->driver), "%.*s", (int)sizeof(n->driver) - 1, told ? info.driver : "unknown");
+	snprintf(n->bus, sizeof(n->bus), "%.*s", (int)sizeof(n->bus) - 1, told ? info.bus_info : "");
+}
+
+int nic_find(struct nic *n, const char *name)
+{
+	int error;
+
+	*n = (struct nic){ .can.phc_index = -1, .control_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0) };
+	if (n->control_fd < 0) {
+		error = -errno;
+		warnx("cannot open a socket to ask about interface '%s': %s: see 'ulimit -n'", name, strerror(-error));
+		return error;
+	}
+	error = find(n, name);
+	if (!error)
+		error = read_flags(n);
+	if (error) {
+		nic_close(n);
+		return error;
+	}
+	read_mtu(n);
+	read_link_address(n);
+	read_driver(n);
+	return 0;
+}
+
+int nic_open(struct nic *n, const char *name)
+{
+	int error = nic_find(n, name);
+
+	if (error)
+		return error;
+	error = check_up(n);
+	if (error)
+		nic_close(n);
+	return error;
+}
+
+void nic_close(struct nic *n)
+{
+	if (n->control_fd < 0)
+		return;
+	nic_restore(n);
+	close(n->control_fd);
+	n->control_fd = -1;
+}
+
+/* ---- What can be read of it without changing anything ---------------------------------------------------------- */
+
+int nic_read_mac(const struct nic *n, char text[NIC_MAC_BYTES])
+{
+	struct ifreq r = { .ifr_ifindex = 0 };
+	int error = nic_ioctl(n, SIOCGIFHWADDR, &r);
+	const uint8_t *m = (const uint8_t *)r.ifr_hwaddr.sa_data;
+
+	if (!error)
+		snprintf(text, NIC_MAC_BYTES, "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]);
+	return error;
+}
+
+int nic_read_link(const struct nic *n, struct nic_link *link)
+{
+	union {
+		struct ethtool_link_settings s;
+		uint8_t with_masks[sizeof(struct ethtool_link_settings) + 3 * SCHAR_MAX * sizeof(uint32_t)];
+	} ask = { .s.cmd = ETHTOOL_GLINKSETTINGS };
+	int error = nic_ethtool(n, &ask);
+
+	/* The first answer is only the size of the masks, as a negative number; the second has the rest. */
+	if (!error && ask.s.link_mode_masks_nwords < 0) {
+		ask.s = (struct ethtool_link_settings){ .cmd = ETHTOOL_GLINKSETTINGS, .link_mode_masks_nwords =
+							(int8_t)-ask.s.link_mode_masks_nwords };
+		error = nic_ethtool(n, &ask);
+	}
+	if (error)
+		return error;
+	/* Drivers without a link say 0 or -1, which is not a speed. */
+	link->speed_mbps = ask.s.speed && ask.s.speed <= INT_MAX ? (int)ask.s.speed : -1;
+	link->duplex = ask.s.duplex == DUPLEX_HALF ? NIC_DUPLEX_HALF :
+		       ask.s.duplex == DUPLEX_FULL ? NIC_DUPLEX_FULL : NIC_DUPLEX_UNKNOWN;
+	return 0;
+}

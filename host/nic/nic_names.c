@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The kernel's numbers for stamping as text, in the words of 'ethtool -T'. */
+#include "host/nic/nic_names.h"
+
+#include <linux/net_tstamp.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *const stamping_names[] = { /* by the log2 of SOF_TIMESTAMPING_* */
+	[0] = "hardware-transmit", [2] = "hardware-receive", [6] = "hardware-raw-clock",
+};
+
+static const char *const tx_names[] = {
+	[HWTSTAMP_TX_OFF] = "off",
+	[HWTSTAMP_TX_ON] = "on",
+	[HWTSTAMP_TX_ONESTEP_SYNC] = "onestep-sync",
+	[HWTSTAMP_TX_ONESTEP_P2P] = "onestep-p2p",
+};
+
+static const char *const filter_names[] = {
+	[HWTSTAMP_FILTER_NONE] = "none",
+	[HWTSTAMP_FILTER_ALL] = "all",
+	[HWTSTAMP_FILTER_SOME] = "some",
+	[HWTSTAMP_FILTER_PTP_V1_L4_EVENT] = "ptpv1-l4-event",
+	[HWTSTAMP_FILTER_PTP_V1_L4_SYNC] = "ptpv1-l4-sync",
+	[HWTSTAMP_FILTER_PTP_V1_L4_DELAY_REQ] = "ptpv1-l4-delay-req",
+	[HWTSTAMP_FILTER_PTP_V2_L4_EVENT] = "ptpv2-l4-event",
+	[HWTSTAMP_FILTER_PTP_V2_L4_SYNC] = "ptpv2-l4-sync",
+	[HWTSTAMP_FILTER_PTP_V2_L4_DELAY_REQ] = "ptpv2-l4-delay-req",
+	[HWTSTAMP_FILTER_PTP_V2_L2_EVENT] = "ptpv2-l2-event",
+	[HWTSTAMP_FILTER_PTP_V2_L2_SYNC] = "ptpv2-l2-sync",
+	[HWTSTAMP_FILTER_PTP_V2_L2_DELAY_REQ] = "ptpv2-l2-delay-req",
+	[HWTSTAMP_FILTER_PTP_V2_EVENT] = "ptpv2-event",
+	[HWTSTAMP_FILTER_PTP_V2_SYNC] = "ptpv2-sync",
+	[HWTSTAMP_FILTER_PTP_V2_DELAY_REQ] = "ptpv2-delay-req",
+	[HWTSTAMP_FILTER_NTP_ALL] = "ntp-all",
+};
+
+static const char *name_of(const char *const *names, size_t count, int value)
+{
+	return value >= 0 && (size_t)value < count && names[value] ? names[value] : "unknown";
+}
+
+/* "name name name" of the bits that are set and have a name. */
+static const char *names_of(const char *const *names, size_t count, uint32_t bits, char text[NIC_NAMES_BYTES])
+{
+	size_t used = 0;
+
+	strcpy(text, "nothing");
+	for (size_t i = 0; i < count; i++)
+		if ((bits & (1U << i)) && names[i] && used < NIC_NAMES_BYTES)
+			used += (size_t)snprintf(text + used, NIC_NAMES_BYTES - used, "%s%s", used ? " " : "",
+						 names[i]);
+	return text;
+}
+
+const char *nic_tx_type_name(int tx_type)
+{
+	return name_of(tx_names, COUNT(tx_names), tx_type);
+}
+
+const char *nic_tx_type_names(uint32_t tx_types, char text[NIC_NAMES_BYTES])
+{
+	return names_of(tx_names, COUNT(tx_names), tx_types, text);
+}
+
+const char *nic_filter_name(int rx_filter)
+{
+	return name_of(filter_names, COUNT(filter_names), rx_filter);
+}
+
+const char *nic_filter_names(uint32_t rx_filters, char text[NIC_NAMES_BYTES])
+{
+	return names_of(filter_names, COUNT(filter_names), rx_filters, text);
+}
+
+const char *nic_stamping_names(uint32_t stamping, char text[NIC_NAMES_BYTES])
+{
+	return names_of(stamping_names, COUNT(stamping_names), stamping, text);
+}

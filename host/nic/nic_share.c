@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Several rants on one NIC. Each holds a shared lock on a file of the NIC, with the setting that the first one found;
+ * who is alone puts that back. The lock is exclusive while a setting is made or put back, and goes with the program,
+ * however that ends. Locks of the open file (fcntl(2), F_OFD_SETLK) and not flock(2), since they are turned from one
+ * kind into the other without a gap.
+ */
+#include "host/nic/nic_share.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *share_folder = "/run";
+
+#define SHARE_TRIES 500 /* 10 ms each: some drivers take a second to set the NIC */
+
+static bool share_lock(int fd, short type)
+{
+	struct flock lock = { .l_type = type, .l_whence = SEEK_SET, .l_len = 1 };
+
+	return !fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+/* What the file holds. Safe in a signal handler. */
+struct shared {
+	int found[3], set[3];
+};
+
+static bool read_shared(struct nic *n, int fd)
+{
+	struct shared s;
+
+	if (pread(fd, &s, sizeof(s), 0) != sizeof(s))
+		return false;
+	memcpy(n->found, s.found, sizeof(s.found));
+	memcpy(n->set, s.set, sizeof(s.set));
+	return true;
+}
+
+bool nic_share_join(struct nic *n)
+{
+	const struct timespec pause = { .tv_nsec = 10 * NS_PER_MS };
+	struct stat space;
+
+	n->share_fd = -1;
+	if (stat("/proc/self/ns/net", &space))
+		return false;
+	snprintf(n->share_path, sizeof(n->share_path), "%s/rant-stamping-%ju-%d", share_folder, (uintmax_t)space.st_ino,
+		 n->stamper);
+	for (int i = 0; i < SHARE_TRIES; i++) {
+		int fd = open(n->share_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+		struct stat file;
+
+		if (fd < 0)
+			return false;
+
+		bool alone = share_lock(fd, F_WRLCK), locked = alone || share_lock(fd, F_RDLCK);
+
+		if (fstat(fd, &file) || !S_ISREG(file.st_mode) || file.st_uid != geteuid()) {
+			close(fd);
+			return false;
+		}
+		/* What the last one has unlinked in the meantime is a file of the past. */
+		if (locked && file.st_nlink &&
+		    (alone || read_shared(n, fd))) {
+			n->share_fd = fd;
+			return !alone;
+		}
+		close(fd);
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+void nic_share_begin(const struct nic *n)
+{
+	struct shared s;
+
+	memcpy(s.found, n->found, sizeof(s.found));
+	memcpy(s.set, n->set, sizeof(s.set));
+	if (n->share_fd >= 0 && pwrite(n->share_fd, &s, sizeof(s), 0) == sizeof(s))
+		share_lock(n->share_fd, F_RDLCK);
+}
+
+bool nic_share_leave(struct nic *n)
+{
+	if (n->share_fd < 0)
+		return true;
+	if (!share_lock(n->share_fd, F_UNLCK) || !share_lock(n->share_fd, F_WRLCK))
+		return false;
+	read_shared(n, n->share_fd);
+	return true;
+}
+
+void nic_share_end(struct nic *n, bool alone)
+{
+	if (n->share_fd < 0)
+		return;
+	if (alone)
+		unlink(n->share_path);
+	close(n->share_fd);
+	n->share_fd = -1;
+}

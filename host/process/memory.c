@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Memory that is mapped, present and locked before the run: a page fault costs more than most of what is measured. */
+#include "host/process/memory.h"
+
+#include <err.h>
+#include <errno.h>
+#include <linux/mman.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_READ 22 /* asm-generic/mman-common.h, Linux 5.14 */
+#define MADV_POPULATE_WRITE 23
+#endif
+
+#define STACK_BYTES (128 << 10) /* more than rant uses while it measures */
+#define STACK_LEAST_BYTES (2 * STACK_BYTES)
+
+static const struct {
+	int flags;
+	size_t page_bytes; /* 0: the system's page size */
+} kinds[] = {
+	[MEMORY_NORMAL] = { 0, 0 },
+	[MEMORY_HUGE_DEFAULT] = { MAP_HUGETLB | MAP_POPULATE, 1 << 21 },
+	[MEMORY_HUGE_2M] = { MAP_HUGETLB | MAP_HUGE_2MB | MAP_POPULATE, 1 << 21 },
+};
+
+/*
+ * Makes every normal page present, and says so if there is no memory for it, which MAP_POPULATE does not. Transparent
+ * huge pages make it many times faster for a large log. Afterwards khugepaged is to keep away: it would remap under the
+ * loop, and locking does not stop it.
+ */
+static int populate(void *start, size_t bytes, size_t page)
+{
+	int error = 0;
+
+	madvise(start, bytes, MADV_HUGEPAGE);
+	if (madvise(start, bytes, MADV_POPULATE_WRITE)) {
+		if (errno != EINVAL)
+			error = -errno;
+		else /* an older kernel: by hand */
+			for (size_t at = 0; at < bytes; at += page)
+				((volatile char *)start)[at] = 0;
+	}
+	madvise(start, bytes, MADV_NOHUGEPAGE);
+	return error;
+}
+
+int memory_map(struct memory *m, size_t bytes, bool huge)
+{
+	*m = (struct memory){ 0 };
+	for (int kind = huge ? MEMORY_HUGE_2M : MEMORY_NORMAL; kind >= MEMORY_NORMAL; kind--) {
+		size_t page = kinds[kind].page_bytes ? kinds[kind].page_bytes : (size_t)sysconf(_SC_PAGESIZE);
+		size_t whole = (bytes + page - 1) / page * page;
+		void *start = mmap(NULL, whole, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | kinds[kind].flags, -1, 0);
+		int error;
+
+		if (start == MAP_FAILED)
+			continue;
+		error = kind == MEMORY_NORMAL ? populate(start, whole, page) : 0;
+		if (error) {
+			munmap(start, whole);
+			return error;
+		}
+		*m = (struct memory){ .start = start, .bytes = whole, .pages = (enum memory_pages)kind };
+		return 0;
+	}
+	return -errno;
+}
+
+void memory_unmap(struct memory *m)
+{
+	if (m->start)
+		munmap(m->start, m->bytes);
+	*m = (struct memory){ 0 };
+}
+
+/* By the linker: the image of the program, of which the part from __data_start on is written. */
+extern char __executable_start[], __data_start[], _end[];
+
+static void advise_image(const char *start, const char *end, int advice)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t from = (uintptr_t)start / page * page, to = ((uintptr_t)end + page - 1) / page * page;
+
+	madvise((void *)from, to - from, advice);
+}
+
+/* The kernel asks for the limit whenever the stack of the first thread grows, so that it may be raised now. */
+int memory_allow_stack(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= STACK_LEAST_BYTES)
+		return 0;
+	limit.rlim_cur = STACK_LEAST_BYTES;
+	if (limit.rlim_max >= STACK_LEAST_BYTES && !setrlimit(RLIMIT_STACK, &limit))
+		return 0;
+	warnx("the stack may have %llu kB at most: rant needs %d: 'ulimit -s %d', which root may raise",
+	      (unsigned long long)limit.rlim_max >> 10, STACK_LEAST_BYTES >> 10, STACK_LEAST_BYTES >> 10);
+	return -EPERM;
+}
+
+static void touch_stack(void)
+{
+	volatile char stack[STACK_BYTES];
+
+	for (size_t at = 0; at < sizeof(stack); at += 1024)
+		stack[at] = 0;
+}
+
+/* What cannot be locked can still be there when the run begins. */
+static void touch_program(void)
+{
+	advise_image(__executable_start, _end, MADV_POPULATE_READ);
+	advise_image(__data_start, _end, MADV_POPULATE_WRITE);
+}
+
+int memory_lock(void)
+{
+	/* A locked stack does not grow beyond 'ulimit -l' without CAP_IPC_LOCK, which is dropped. For the same reason what
+	 * is mapped later is not to be locked (MCL_FUTURE): nothing of it is the measuring thread's. */
+	touch_stack();
+	if (!mlockall(MCL_CURRENT))
+		return 0;
+
+	int error = -errno;
+
+	touch_program();
+	return error;
+}
+
+int64_t memory_absent_bytes(const struct memory *m)
+{
+	enum { PAGES = 4096 };
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char present[PAGES];
+	int64_t absent = 0;
+
+	for (size_t at = 0; at < m->bytes; at += PAGES * page) {
+		size_t bytes = m->bytes - at < PAGES * page ? m->bytes - at : PAGES * page;
+
+		if (mincore((char *)m->start + at, bytes, present))
+			return -errno;
+		for (size_t i = 0; i < (bytes + page - 1) / page; i++)
+			absent += present[i] & 1 ? 0 : (int64_t)page;
+	}
+	return absent;
+}
+
+uint64_t memory_free_bytes(void)
+{
+	struct sysinfo info;
+
+	if (sysinfo(&info))
+		return 0;
+	return (uint64_t)info.freeram * info.mem_unit;
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The signals that end a run, and the one that asks how it goes. In a handler only what signal-safety(7) lists. */
+#include "host/process/stop.h"
+
+#include "host/process/filter.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static _Atomic int stop; /* stored by handlers, and by stop_now() in another thread */
+static bool signalled; /* these two only the handler uses, and that never interrupts itself */
+static int64_t first_ns; /* when it was asked for */
+static void (*at_once)(void);
+static pthread_t measuring;
+
+/* Blocked in its handler: the program then ends with the return. */
+static void end_by(void *signal_number)
+{
+	at_once();
+	signal((int)(intptr_t)signal_number, SIG_DFL);
+	raise((int)(intptr_t)signal_number);
+}
+
+static void on_signal(int signal_number)
+{
+	int saved_errno = errno;
+	int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
+
+	if (!signalled)
+		first_ns = now_ns;
+	else if (now_ns - first_ns > STOP_SAME_NS)
+		filter_leave(end_by, (void *)(intptr_t)signal_number);
+	signalled = true;
+	stop = 1;
+	errno = saved_errno;
+}
+
+static void on_wake(int signal_number)
+{
+	(void)signal_number;
+}
+
+/* Blocked in all threads, so that it interrupts none: it waits until somebody takes it. */
+static sigset_t question(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	return set;
+}
+
+bool stop_take_question(void)
+{
+	const sigset_t asked = question();
+	const struct timespec no_wait = { 0 };
+
+	return sigtimedwait(&asked, NULL, &no_wait) == SIGUSR1;
+}
+
+void stop_now(void)
+{
+	stop = 1;
+	pthread_kill(measuring, SIGURG); /* which may be asleep */
+}
+
+/* Of the filter: somebody who is inside wants out, or the list is too short. */
+static void on_forbidden(int signal_number, siginfo_t *info, void *context)
+{
+	char text[128] = "rant: the measuring thread asked for a forbidden system call, number ", digits[] = "0000\n";
+	size_t used = strlen(text);
+
+	(void)context;
+	for (int i = 3, n = info->si_syscall; i >= 0; i--, n /= 10)
+		digits[i] = (char)('0' + n % 10);
+	memcpy(text + used, digits, strlen(digits));
+	if (write(STDERR_FILENO, text, used + strlen(digits)) < 0)
+		used = 0; /* nobody is left to tell */
+	filter_leave(end_by, (void *)(intptr_t)signal_number);
+}
+
+const _Atomic int *stop_catch_signals(void (*clean_up)(void))
+{
+	/* Restarted, for the same signal a second time must not cost a report that waits for its reader. */
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, before;
+	const struct sigaction wake = { .sa_handler = on_wake, .sa_flags = SA_RESTART }; /* all but ppoll goes on */
+	const struct sigaction forbidden = { .sa_sigaction = on_forbidden, .sa_flags = SA_SIGINFO };
+	const sigset_t asked = question();
+
+	at_once = clean_up;
+	measuring = pthread_self();
+	sigaction(SIGURG, &wake, NULL);
+	sigaddset(&action.sa_mask, SIGINT);
+	sigaddset(&action.sa_mask, SIGTERM);
+	sigaddset(&action.sa_mask, SIGHUP);
+	/* A shell script starts its background jobs with SIGINT ignored, and then sends it to end them. */
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	/* Under nohup it stays ignored. */
+	if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
+	sigaction(SIGSYS, &forbidden, NULL);
+	sigprocmask(SIG_BLOCK, &asked, NULL);
+	/* A reader of the report that goes away must not cost the log and the exit status. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* nor a file that is as long as it may be (ulimit -f) */
+	return &stop;
+}

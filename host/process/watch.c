@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The housekeeping thread: what has to happen during a run and is not the measurement. It is born at SCHED_OTHER on
+ * other CPUs than the measuring one and never runs there.
+ */
+#include "host/process/watch.h"
+
+#include <assert.h>
+#include <err.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define STACK_BYTES (128 * 1024) /* locked in memory like all else: the default of 8 MB would be too */
+#define EARLY_NS (10 * NS_PER_MS)
+#define IDLE_NS (500 * NS_PER_MS) /* less than CLOCK_FRESH_NS, so that what comes then finds relations of clocks that hold */
+
+/* CPUs that were set aside at boot may be another measurement's; the file is empty or absent where there are none. */
+static void remove_isolated(cpu_set_t *cpus)
+{
+	FILE *f = fopen("/sys/devices/system/cpu/isolated", "re");
+	int first, last;
+
+	if (!f)
+		return;
+	while (fscanf(f, "%d", &first) == 1) {
+		last = first;
+		if (fscanf(f, "-%d", &last) < 0)
+			last = first;
+		for (int cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++)
+			CPU_CLR(cpu, cpus);
+		if (fgetc(f) != ',')
+			break;
+	}
+	fclose(f);
+}
+
+/* Wider than the mask of taskset, which is about the measuring thread; the kernel still keeps to the cpuset. */
+int watch_choose_cpus(cpu_set_t *cpus)
+{
+	cpu_set_t allowed, mine;
+	long online = sysconf(_SC_NPROCESSORS_CONF);
+
+	CPU_ZERO(cpus);
+	for (long cpu = 0; cpu < online && cpu < CPU_SETSIZE; cpu++)
+		CPU_SET((size_t)cpu, cpus);
+	remove_isolated(cpus);
+	if (sched_getaffinity(0, sizeof(mine), &mine))
+		return -errno;
+	if (CPU_COUNT(&mine) > 1) {
+		CPU_ZERO(&mine);
+		CPU_SET((size_t)sched_getcpu(), &mine);
+	}
+	CPU_AND(&allowed, cpus, &mine);
+	CPU_XOR(cpus, cpus, &allowed);
+	return CPU_COUNT(cpus) ? 0 : -ENODEV;
+}
+
+/* When each duty is to be done next. */
+struct schedule {
+	int64_t next_ns[WATCH_DUTIES_MAX]; /* CLOCK_MONOTONIC */
+	unsigned calls[WATCH_DUTIES_MAX];
+};
+
+static int64_t gap_ns(const struct watch *w, const struct watch_duty *d, unsigned calls)
+{
+	if (calls < d->early)
+		return EARLY_NS;
+	if (w->idle && atomic_load_explicit(w->idle, memory_order_relaxed) && d->period_ns < IDLE_NS)
+		return IDLE_NS;
+	return d->period_ns;
+}
+
+/* Does those that are due. Returns when the next one is. */
+static int64_t do_duties(const struct watch *w, struct schedule *s)
+{
+	int64_t first_ns = INT64_MAX;
+
+	for (unsigned i = 0; i < w->duties; i++) {
+		const struct watch_duty *d = &w->duty[i];
+
+		if (s->next_ns[i] <= clock_read_ns(CLOCK_MONOTONIC)) {
+			d->act(d->context);
+			s->next_ns[i] = clock_read_ns(CLOCK_MONOTONIC) + gap_ns(w, d, ++s->calls[i]);
+		}
+		if (s->next_ns[i] < first_ns)
+			first_ns = s->next_ns[i];
+	}
+	return first_ns;
+}
+
+static bool is_over(const struct watch *w, int64_t until_ns)
+{
+	struct pollfd stop = { .fd = w->stop_fd, .events = POLLIN };
+	int64_t ns = until_ns - clock_read_ns(CLOCK_MONOTONIC);
+
+	return poll(&stop, 1, ns < 0 ? 0 : (int)((ns + NS_PER_MS - 1) / NS_PER_MS)) != 0;
+}
+
+static void *run(void *argument)
+{
+	struct watch *w = argument;
+	struct schedule s = { .calls = { 0 } };
+	int64_t next_ns;
+
+	if (w->begin)
+		w->begin(w->context);
+	/* While two threads share one table of files, each system call of the measuring one counts references to its socket. */
+	w->shares_files = unshare(CLONE_FILES);
+	if (w->shares_files)
+		warnx("the housekeeping thread shares its files with the measuring one (%s), which makes that slower by some "
+		      "percent", strerror(errno));
+	sem_post(&w->begun);
+	for (unsigned i = 0; i < w->duties; i++)
+		s.next_ns[i] = clock_read_ns(CLOCK_MONOTONIC) + gap_ns(w, &w->duty[i], 0);
+	do
+		next_ns = do_duties(w, &s);
+	while (!is_over(w, next_ns));
+	if (w->end)
+		w->end(w->context);
+	return NULL;
+}
+
+int watch_start_thread(unsigned long *thread, const cpu_set_t *cpus, size_t stack_bytes, void *(*act)(void *), void *argument)
+{
+	const struct sched_param other = { .sched_priority = 0 };
+	sigset_t all, before;
+	pthread_attr_t attributes;
+	int error;
+
+	pthread_attr_init(&attributes);
+	if (stack_bytes)
+		pthread_attr_setstacksize(&attributes, stack_bytes);
+	pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+	pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
+	pthread_attr_setschedparam(&attributes, &other);
+	pthread_attr_setaffinity_np(&attributes, sizeof(*cpus), cpus);
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	error = pthread_create(thread, &attributes, act, argument);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	return -error;
+}
+
+void watch_add(struct watch *w, struct watch_duty duty)
+{
+	assert(w->duties < WATCH_DUTIES_MAX);
+	w->duty[w->duties++] = duty;
+}
+
+int watch_start(struct watch *w)
+{
+	cpu_set_t cpus;
+	int error;
+
+	w->stop_fd = -1;
+	if (!w->duties)
+		return 0;
+	error = watch_choose_cpus(&cpus);
+	if (error)
+		return error;
+	w->stop_fd = eventfd(0, EFD_CLOEXEC);
+	if (w->stop_fd < 0)
+		return -errno;
+	sem_init(&w->begun, 0, 0);
+	error = watch_start_thread(&w->thread, &cpus, STACK_BYTES, run, w);
+	if (error) {
+		close(w->stop_fd);
+		/* EINVAL: the cpuset leaves none of these CPUs. */
+		return error == -EINVAL ? -ENODEV : error;
+	}
+	while (sem_wait(&w->begun))
+		;
+	w->running = true;
+	return 0;
+}
+
+void watch_stop(struct watch *w)
+{
+	if (w->running) {
+		eventfd_write(w->stop_fd, 1);
+		pthread_join(w->thread, NULL);
+		close(w->stop_fd);
+		w->running = false;
+	}
+	for (unsigned i = 0; i < w->duties; i++)
+		if (w->duty[i].at_end)
+			w->duty[i].act(w->duty[i].context);
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What would make the trace worth little: markers that are refused, no events, a small buffer, an odd clock. */
+#include "host/trace/trace_doubt.h"
+
+#include "host/trace/trace_files.h"
+
+#include <err.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <string.h>
+
+#define USEFUL_EVENTS "irq:irq_handler_entry irq:irq_handler_exit net:napi_gro_receive_entry sched:sched_switch"
+#define EVENT_BYTES 64 /* of the ring buffer, a usual event */
+
+/* The bit of a CPU in "ffffffff,00000003". */
+static bool in_mask(const char *mask, size_t cpu)
+{
+	size_t digit = 0;
+
+	for (const char *at = mask + strlen(mask); at > mask; at--) {
+		char c = at[-1];
+		unsigned value = c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a' + 10);
+
+		if (c == ',')
+			continue;
+		if (digit++ == cpu / 4)
+			return value >> cpu % 4 & 1;
+	}
+	return false;
+}
+
+/* A marker is refused (EBADF) on a CPU that is not traced. */
+static int check_cpus(const struct trace *t)
+{
+	char mask[2048];
+	cpu_set_t mine;
+	int left_out = -1, traced = 0;
+
+	if (trace_read_text(t, "tracing_cpumask", mask, sizeof(mask)) || sched_getaffinity(0, sizeof(mine), &mine))
+		return 0;
+	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &mine))
+			continue;
+		if (in_mask(mask, cpu))
+			traced++;
+		else if (left_out < 0)
+			left_out = (int)cpu;
+	}
+	if (left_out < 0)
+		return 0;
+	warnx("--trace-marker: tracing_cpumask (%s) leaves out CPU %d, where %s: pin rant to a traced CPU with "
+	      "taskset, or add it to %s/tracing_cpumask", mask, left_out,
+	      traced ? "rant may run: markers written there are refused" : "rant runs: no marker could be written",
+	      t->path);
+	return traced ? 0 : -EINVAL;
+}
+
+static int check_switch(const struct trace *t)
+{
+	char text[16];
+
+	if (trace_read_text(t, "options/markers", text, sizeof(text)) || *text != '0')
+		return 0;
+	warnx("--trace-marker: markers are switched off: echo 1 > %s/options/markers", t->path);
+	return -EINVAL;
+}
+
+int trace_doubt_markers(const struct trace *t)
+{
+	int error = check_switch(t);
+
+	return error ? error : check_cpus(t);
+}
+
+static void doubt_events(const struct trace *t, double packets_per_s)
+{
+	unsigned events = trace_count_events(t);
+	uint64_t kib, wanted_kib = 1024;
+	double need_kib = packets_per_s * events * EVENT_BYTES / 1024;
+
+	if (!events) {
+		warnx("--trace-marker: no event is enabled, so the trace will hold markers only: "
+		      "%s%s%secho '" USEFUL_EVENTS "' > %s/set_event", t->created ? "mkdir " : "",
+		      t->created ? t->path : "", t->created ? "; " : "", t->path);
+		return;
+	}
+	if (!trace_read_buffer_kib(t, &kib) || (double)kib >= need_kib)
+		return;
+	while ((double)wanted_kib < need_kib && wanted_kib < UINT64_MAX / 2)
+		wanted_kib *= 2;
+	warnx("--trace-marker: a buffer of %" PRIu64 " KiB per CPU holds less than a second of %u events at %.0f "
+	      "packets/s: echo %" PRIu64 " > %s/buffer_size_kb", kib, events, packets_per_s, wanted_kib, t->path);
+}
+
+/* Good is a clock whose times mean the same on all CPUs, and which is one of those in the marker or runs with one. */
+static void doubt_clock(struct trace *t)
+{
+	static const char *const good[] = { "mono_raw", "tai", "mono", "boot" };
+	char text[256], *from, *to;
+
+	if (trace_read_text(t, "trace_clock", text, sizeof(text)) || !(from = strchr(text, '[')) ||
+	    !(to = strchr(from, ']')))
+		return;
+	*to = 0;
+	snprintf(t->clock, sizeof(t->clock), "%.15s", from + 1);
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		if (!strcmp(t->clock, good[i]))
+			return;
+	warnx("--trace-marker: the trace clock is '%s', whose times cannot be placed beside the stamps: "
+	      "echo mono_raw > %s/trace_clock (or tai; this empties the buffers)", t->clock, t->path);
+}
+
+void trace_doubt_content(struct trace *t, double packets_per_s)
+{
+	doubt_clock(t);
+	doubt_events(t, packets_per_s);
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Saving and re-arming while the run goes on: the housekeeping thread's part in the kernel's trace. */
+#include "host/trace/trace_keep.h"
+
+void trace_keep(struct trace_keeper *k, int64_t now_ns)
+{
+	if (!k->trace || k->error || !trace_is_frozen(k->trace))
+		return;
+	if (k->trace->unsaved) {
+		int saved = trace_save(k->trace, k->folder, &k->saved);
+
+		k->error = saved < 0 ? saved : 0;
+	}
+	if (k->error || now_ns - k->rearmed_ns < k->interval_ns)
+		return;
+	k->error = trace_rearm(k->trace);
+	k->rearmed_ns = now_ns;
+}
+
+void trace_keep_now(void *keeper)
+{
+	trace_keep(keeper, clock_read_ns(CLOCK_MONOTONIC));
+}
+
+int trace_keep_last(struct trace_keeper *k)
+{
+	struct trace_saved last = { .path = "" };
+	int saved = k->folder && !k->error ? trace_save(k->trace, k->folder, &last) : 0;
+
+	if (saved)
+		k->saved = last;
+	return saved < 0 ? saved : k->error;
+}

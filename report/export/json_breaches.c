@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The breaches with all stamps, their parts, and what is to blame. */
+#include "measure/breach.h"
+#include "measure/exchange.h"
+#include "measure/stages.h"
+#include "options.h"
+#include "report/text/breach.h"
+#include "report/export/json_parts.h"
+#include "report/text/label.h"
+#include "report/text/part.h"
+#include "report/text/report.h"
+
+static const char *name_of(char name[JSON_NAME_BYTES], const struct part *p)
+{
+	return json_name(name, JSON_NAME_BYTES, p->name, "_ns");
+}
+
+static void put_stamps(struct json *j, const struct report *r, const struct sample *s)
+{
+	const enum role role = r->options->role;
+	const int64_t there = r->exchange->there;
+
+	json_object(j, "stamps");
+	for (int i = 0; i < (role == ROLE_EMIT ? ALL_TIMES : TIMES); i++) {
+		char label[16], name[JSON_NAME_BYTES];
+
+		if (label_has_time(role, there, s, i) && !label_told_twice(role, there, i))
+			json_integer(j, json_name(name, sizeof(name), label_time_name(label, sizeof(label), r, i), "_ns"), s->time_ns[i]);
+	}
+	json_end(j);
+}
+
+static void put_gaps(struct json *j, const struct gaps *g)
+{
+	json_array(j, "not_known");
+	for (int i = 0; i < g->used; i++) {
+		json_object(j, NULL);
+		json_array(j, "parts");
+		for (int k = 0; k < g->gap[i].parts; k++)
+			json_text(j, NULL, g->gap[i].part[k]);
+		json_end(j);
+		json_text(j, "why", g->gap[i].why);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_blame(struct json *j, const struct blame *b)
+{
+	char name[JSON_NAME_BYTES];
+
+	json_object(j, "blame");
+	json_text(j, "part", b->part ? name_of(name, b->part) : NULL);
+	json_bool(j, "known", b->part || !b->unknown);
+	if (b->part) {
+		json_integer(j, "value_ns", b->part->value_ns);
+		json_integer(j, "typical_ns", b->part->usual.value_ns);
+		json_bool(j, "typical_is_bound", b->part->usual.bound);
+	}
+	json_end(j);
+}
+
+static void put_parts(struct json *j, const struct part *parts, int n)
+{
+	char name[JSON_NAME_BYTES];
+
+	json_object(j, "parts");
+	for (int i = 0; i < n; i++)
+		if (parts[i].known && (parts[i].index != STAGES || parts[i].candidate))
+			json_integer(j, name_of(name, &parts[i]), parts[i].value_ns);
+	json_end(j);
+}
+
+static void put_blamed_parts(struct json *j, const struct report *r, const struct sample *s)
+{
+	struct part parts[PARTS_MAX];
+	const int n = part_find(r, parts);
+	struct blame blame;
+
+	breach_find_blame(r, parts, n, s, &blame);
+	put_parts(j, parts, n);
+	put_gaps(j, &blame.gaps);
+	if (n)
+		put_blame(j, &blame);
+	else
+		json_null(j, "blame");
+}
+
+void json_breach(struct json *j, const char *name, const struct report *r, const struct sample *s, uint64_t number, bool over)
+{
+	struct part parts[PARTS_MAX];
+	int64_t value_ns;
+
+	exchange_figure(r->exchange, s, &value_ns);
+	json_object(j, name);
+	if (number)
+		json_count(j, "number", number);
+	json_count(j, "seq", s->seq);
+	json_integer(j, "value_ns", value_ns);
+	json_integer(j, "latency_ns", s->latency_ns);
+	put_stamps(j, r, s);
+	if (over)
+		put_blamed_parts(j, r, s);
+	else
+		put_parts(j, parts, part_of_sample(r, s, parts));
+	json_end(j);
+}
+
+/* The last ones, as many as are kept. */
+static void put_last(struct json *j, const struct report *r, uint64_t breaches)
+{
+	uint64_t first = breaches > BREACHES_KEPT - 1 ? breaches - (BREACHES_KEPT - 1) : 0;
+	struct sample s;
+
+	json_array(j, "last");
+	for (uint64_t i = first; i < breaches; i++)
+		if (breach_read(r->exchange, i, &s))
+			json_breach(j, NULL, r, &s, i + 1, true);
+	json_end(j);
+}
+
+void json_breaches(struct json *j, const struct report *r)
+{
+	static const char *const figures[] = { [FIGURE_RTT] = "rtt_ns", [FIGURE_RESPONSE] = "response_ns", [FIGURE_NETWORK] = "network_ns" };
+	const struct exchange *x = r->exchange;
+	const struct options *o = r->options;
+	const uint64_t breaches = counter_get(&x->account.breaches);
+
+	if (!o->threshold_ns) {
+		json_null(j, "breaches");
+		return;
+	}
+	json_object(j, "breaches");
+	json_integer(j, "threshold_ns", o->threshold_ns);
+	json_text(j, "threshold_on", o->role == ROLE_EMIT ? figures[o->threshold_on] : "response_ns");
+	json_count(j, "count", breaches);
+	if (breaches) {
+		json_breach(j, "first", r, &x->breach, 1, true);
+		json_breach(j, "worst", r, &x->worst, 0, true);
+	} else {
+		json_null(j, "first");
+		json_null(j, "worst");
+	}
+	put_last(j, r, breaches);
+	json_end(j);
+}

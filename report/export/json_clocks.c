@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The clocks with their bounds. */
+#include "host/clock/clock.h"
+#include "host/clock/clock_peer.h"
+#include "measure/exchange.h"
+#include "options.h"
+#include "report/text/clocks.h"
+#include "report/text/clocks_there.h"
+#include "report/export/json_parts.h"
+#include "report/text/label.h"
+#include "report/text/part.h"
+#include "report/text/report.h"
+
+static const char *const clock_names[CLOCKS] = { [CLOCK_OF_NIC] = "nic_clock", [CLOCK_OF_SYSTEM] = "system_clock" };
+
+static void put_rate(struct json *j, const struct clock_rate *rate)
+{
+	if (rate->measured) {
+		json_real(j, "rate_ppb", rate->ppb, 0);
+		json_real(j, "rate_bound_ppb", clocks_rate_bound_ppb(rate), 0);
+	} else {
+		json_null(j, "rate_ppb");
+		json_null(j, "rate_bound_ppb");
+	}
+}
+
+static void put_relation(struct json *j, const char *name, const struct clock_relation *relation)
+{
+	json_object(j, name);
+	json_integer(j, "offset_ns", relation->offset_ns);
+	json_integer(j, "bound_ns", relation->bound_ns);
+	json_end(j);
+}
+
+/* Moments of CLOCK_MONOTONIC, from the start. */
+static void put_between(struct json *j, const char *name, const struct report *r, const int64_t mono_ns[2])
+{
+	json_pair(j, name);
+	json_integer(j, NULL, mono_ns[0] - r->exchange->began_ns);
+	json_integer(j, NULL, mono_ns[1] - r->exchange->began_ns);
+	json_end(j);
+}
+
+static void put_track(struct json *j, const struct clock_watch *c, enum clock_which which)
+{
+	static const char *const steerings[] = { [CLOCK_STEERING_UNKNOWN] = NULL, [CLOCK_NOT_STEERED] = "no", [CLOCK_STEERED] = "yes" };
+	const struct clock_track *t = &c->track[which];
+	const struct clock_rate rate = clock_drift(c, which);
+
+	put_rate(j, &rate);
+	json_text(j, "steered", steerings[clock_steering(c, which)]);
+	json_count(j, "steps", counter_get(&t->steps));
+	if (t->has_largest) {
+		json_integer(j, "largest_jump_ns", t->largest.size_ns);
+		json_integer(j, "largest_jump_bound_ns", t->largest.bound_ns);
+	} else {
+		json_null(j, "largest_jump_ns");
+		json_null(j, "largest_jump_bound_ns");
+	}
+}
+
+static void put_spells(struct json *j, const struct report *r)
+{
+	const struct clock_watch *c = r->clocks;
+
+	json_array(j, "spells");
+	for (uint32_t i = 0; i < c->spells_kept; i++) {
+		const struct clock_spell *s = &c->spell[i];
+		int64_t ns[2];
+
+		clock_spell_lasted(s, ns);
+		json_object(j, NULL);
+		json_text(j, "kind", s->stands ? "stood still" : "wrong rate");
+		if (!s->stands)
+			put_rate(j, &s->rate);
+		json_integer(j, "least_ns", ns[0]);
+		json_integer_if(j, "most_ns", s->over, ns[1]);
+		put_between(j, "began_after_start_ns", r, s->began_ns);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_nic_clock(struct json *j, const struct report *r)
+{
+	static const char *const scales[] = { [CLOCK_SCALE_UNKNOWN] = NULL, [CLOCK_SCALE_UTC] = "UTC", [CLOCK_SCALE_TAI] = "TAI",
+					      [CLOCK_SCALE_OTHER] = "other" };
+	const struct clock_watch *c = r->clocks;
+	const struct clock_reading *last = clock_last(c);
+
+	json_object(j, clock_names[CLOCK_OF_NIC]);
+	if (c->phc_fd < 0) {
+		json_text(j, "not_comparable", c->why);
+		json_end(j);
+		return;
+	}
+	json_text(j, "name", c->name);
+	json_text(j, "scale", scales[clock_scale(c)]);
+	json_text(j, "method", clock_method_name(c));
+	if (last && last->has_phc)
+		put_relation(j, "minus_realtime", &last->phc_real);
+	else
+		json_null(j, "minus_realtime");
+	json_count(j, "readings", c->readings);
+	json_count(j, "failed_readings", c->failures);
+	put_track(j, c, CLOCK_OF_NIC);
+	put_spells(j, r);
+	json_end(j);
+}
+
+static void put_steps(struct json *j, const struct report *r)
+{
+	const struct clock_watch *c = r->clocks;
+
+	json_array(j, "steps");
+	for (uint32_t i = 0; i < c->steps_kept; i++) {
+		const struct clock_jump *s = &c->step[i];
+
+		json_object(j, NULL);
+		json_text(j, "clock", clock_names[s->which]);
+		json_integer(j, "size_ns", s->size_ns);
+		json_integer(j, "bound_ns", s->bound_ns);
+		put_between(j, "after_start_ns", r, s->mono_ns);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* How much: of a jump by what is known before and after it. */
+static void put_size(struct json *j, const struct clock_peer_event *e)
+{
+	int64_t size_ns, bound_ns;
+	const bool known = clock_peer_event_size(e, &size_ns, &bound_ns) && e->kind == PEER_JUMPED;
+
+	json_integer_if(j, "size_ns", known, size_ns);
+	json_integer_if(j, "bound_ns", known, bound_ns);
+	json_integer_if(j, "stood_ns", e->kind == PEER_STOOD, e->stood_ns);
+	if (e->kind == PEER_WRONG_RATE)
+		json_real(j, "rate_ppb", clock_peer_event_ppb(e), 0);
+	else
+		json_null(j, "rate_ppb");
+}
+
+static void put_events(struct json *j, const struct report *r)
+{
+	static const char *const kinds[] = { [PEER_JUMPED] = "jumped", [PEER_STOOD] = "stood still", [PEER_WRONG_RATE] = "wrong rate" };
+	const struct clock_peer *p = r->peer;
+
+	json_array(j, "events");
+	for (uint64_t i = 0; i < p->events && i < PEER_EVENTS_KEPT; i++) {
+		const struct clock_peer_event *e = &p->event[i];
+
+		json_object(j, NULL);
+		json_text(j, "kind", kinds[e->kind]);
+		json_bool(j, "of_the_reflector", clocks_there_is_theirs(e, r->clocks, clocks_there_compared(r->options)));
+		put_size(j, e);
+		put_between(j, "after_start_ns", r, e->mono_ns);
+		json_pair(j, "after_seq");
+		json_count(j, NULL, e->seq[0]);
+		json_count(j, NULL, e->seq[1]);
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+	json_count(j, "events_left_out", p->events > PEER_EVENTS_KEPT ? p->events - PEER_EVENTS_KEPT : 0);
+}
+
+static void put_peer(struct json *j, const struct report *r)
+{
+	struct clock_relation offset;
+	struct clock_rate rate = { 0 };
+	const bool known = r->peer && clock_peer_result(r->peer, &offset, &rate);
+
+	if (!known && (!r->peer || !clocks_there_has_news(r))) {
+		json_null(j, "reflector");
+		return;
+	}
+	json_object(j, "reflector");
+	if (known)
+		put_relation(j, "minus_this_clock", &offset);
+	else
+		json_null(j, "minus_this_clock");
+	put_rate(j, &rate);
+	json_count(j, "doubted_replies", counter_get(&r->exchange->account.doubted));
+	put_events(j, r);
+	json_end(j);
+}
+
+static void put_bounds(struct json *j, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+
+	if (exchange_has_stages(x) && x->clocks && x->bound_ns[BOUND_HERE])
+		json_integer(j, "stages_within_ns", clocks_stages_bound(x));
+	if (part_is_split(r) && (x->there == SOURCE_HARDWARE || x->bound_ns[BOUND_THERE]))
+		json_integer(j, "remote_stages_within_ns", x->bound_ns[BOUND_THERE]);
+	json_text(j, "no_stages", r->stages_why);
+	json_count(j, "unplaced", counter_get(&x->account.unplaced));
+	json_count(j, "disordered", counter_get(&x->account.disordered));
+}
+
+void json_clocks(struct json *j, const struct report *r)
+{
+	if (!r->clocks) {
+		json_null(j, "clocks");
+		return;
+	}
+	json_object(j, "clocks");
+	if (options_by_nic(r->options))
+		put_nic_clock(j, r);
+	json_object(j, clock_names[CLOCK_OF_SYSTEM]);
+	put_track(j, r->clocks, CLOCK_OF_SYSTEM);
+	json_end(j);
+	put_steps(j, r);
+	if (r->options->role == ROLE_EMIT)
+		put_peer(j, r);
+	put_bounds(j, r);
+	json_end(j);
+}

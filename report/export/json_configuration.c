@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The run, its configuration, its host and its NIC. */
+#include "host/nic/link.h"
+#include "host/nic/nic.h"
+#include "host/nic/nic_details.h"
+#include "host/nic/nic_names.h"
+#include "host/process/place.h"
+#include "host/system.h"
+#include "measure/exchange.h"
+#include "options.h"
+#include "report/export/json_parts.h"
+#include "report/text/label.h"
+#include "report/text/report.h"
+#include "report/verdict/verdict.h"
+#include "wire/socket.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+
+/* ---- The run --------------------------------------------------------------------------------------------------------- */
+
+static const char *const ends[] = { [END_NOT_YET] = NULL, [END_DURATION] = "duration", [END_COUNT] = "count", [END_SIGNAL] = "signal",
+				    [END_BREACH] = "breach", [END_ONCE] = "once", [END_GONE] = "interface_gone",
+				    [END_GIVEN_UP] = "given_up" };
+
+/* Who looks beside the run and finds no interface any more stops it as a signal does. */
+static enum end end_of(const struct report *r)
+{
+	const bool gone = r->facts && r->facts->link && r->facts->link->after.error == -ENODEV;
+
+	return gone && r->exchange->end == END_SIGNAL ? END_GONE : r->exchange->end;
+}
+
+static void put_address(struct json *j, const char *name, const union address *a)
+{
+	char text[TRANSPORT_NAME_BYTES];
+
+	json_text(j, name, transport_name(a, text));
+}
+
+void json_run(struct json *j, const struct report *r, bool over)
+{
+	const struct exchange *x = r->exchange;
+	const struct options *o = r->options;
+	char latency[64];
+
+	json_object(j, "run");
+	json_text(j, "role", o->role == ROLE_EMIT ? "emit" : "reflect");
+	json_text(j, "interface", o->interface);
+	put_address(j, "server", &o->server);
+	json_integer(j, "port", o->port);
+	json_text(j, "stamp", label_stamps[options_on_wire(o) ? o->stamp : SOURCE_USER].option);
+	label_latency(o, latency, sizeof(latency));
+	json_text(j, "latency", latency);
+	if (over && x->started) {
+		json_integer(j, "began_unix_ns",
+			     clock_read_ns(CLOCK_REALTIME) - clock_read_ns(CLOCK_MONOTONIC) + x->began_ns);
+		json_integer(j, "duration_ns", x->ended_ns - x->began_ns);
+	} else if (over) {
+		json_null(j, "began_unix_ns");
+		json_integer(j, "duration_ns", 0);
+	}
+	if (over)
+		json_text(j, "end", ends[end_of(r)]);
+	json_end(j);
+}
+
+/* ---- The configuration ----------------------------------------------------------------------------------------------- */
+
+static void put_words(struct json *j, const char *name, const struct system *s)
+{
+	if (!s->command_bytes) {
+		json_null(j, name);
+		return;
+	}
+	json_array(j, name);
+	for (size_t at = 0; at < s->command_bytes; at += strlen(s->command + at) + 1)
+		json_text(j, NULL, s->command + at);
+	json_end(j);
+}
+
+static void put_prefixes(struct json *j, const char *name, const struct allow_list *list)
+{
+	json_array(j, name);
+	for (int i = 0; i < list->prefixes; i++) {
+		const struct allow_prefix *p = &list->prefix[i];
+		char address[INET6_ADDRSTRLEN], text[INET6_ADDRSTRLEN + 4];
+
+		inet_ntop(p->ipv6 ? AF_INET6 : AF_INET, (const char *)p->address + (p->ipv6 ? 0 : 12), address, sizeof(address));
+		snprintf(text, sizeof(text), "%s/%d", address,
+			 __builtin_popcountll(p->mask[0]) + __builtin_popcountll(p->mask[1]) - (p->ipv6 ? 0 : 96));
+		json_text(j, NULL, text);
+	}
+	json_end(j);
+}
+
+static void put_actions(struct json *j, const char *name, const struct breach_actions *a)
+{
+	json_array(j, name);
+	if (a->stop)
+		json_text(j, NULL, "stop");
+	if (a->keep_going)
+		json_text(j, NULL, "continue");
+	for (int i = 0; i < a->commands; i++) {
+		char text[512];
+
+		snprintf(text, sizeof(text), "exec:%s", a->command[i]);
+		json_text(j, NULL, text);
+	}
+	json_end(j);
+}
+
+static void put_option(struct json *j, const struct options *o, const struct option_value *v)
+{
+	static const struct {
+		const char *unit, *suffix;
+	} units[] = { { "ns", "_ns" }, { "octets", "_bytes" }, { "%", "_percent" } };
+	char name[JSON_NAME_BYTES];
+	const char *suffix = "";
+
+	for (size_t i = 0; v->unit && i < sizeof(units) / sizeof(units[0]); i++)
+		suffix = strcmp(v->unit, units[i].unit) ? suffix : units[i].suffix;
+	json_name(name, sizeof(name), v->name, suffix);
+	if (v->kind == OPTION_NONE)
+		json_null(j, name);
+	else if (v->kind == OPTION_FLAG)
+		json_bool(j, name, v->number);
+	else if (v->kind == OPTION_NUMBER)
+		json_integer(j, name, v->number);
+	else if (v->kind == OPTION_TEXT)
+		json_text(j, name, v->text);
+	else if (v->kind == OPTION_ADDRESS)
+		put_address(j, name, v->address);
+	else if (v->kind == OPTION_PREFIXES)
+		put_prefixes(j, name, &o->allow);
+	else if (v->kind == OPTION_ACTIONS)
+		put_actions(j, name, &o->on_breach);
+}
+
+static void put_options(struct json *j, const struct options *o)
+{
+	struct option_value v;
+
+	json_object(j, "options");
+	for (unsigned i = 0; options_value(o, i, &v); i++) {
+		if (!strcmp(v.name, "help"))
+			break; /* the last ones are about no run */
+		if (v.kind != OPTION_ROTATION) {
+			put_option(j, o, &v);
+			continue;
+		}
+		json_object(j, "log_rotate");
+		json_integer(j, "size_bytes", o->log_rotate.bytes);
+		json_integer(j, "files", o->log_rotate.files);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* Of the measuring thread. */
+static void put_place(struct json *j, const struct place *p)
+{
+	const bool known = p && !p->error;
+
+	json_integer_if(j, "cpus_allowed", known, known ? p->cpus : 0);
+	json_text(j, "policy", known ? place_policy(p) : NULL);
+	json_integer_if(j, "priority", known, known ? p->priority : 0);
+}
+
+static void put_granted(struct json *j, const struct report *r)
+{
+	const struct channel *c = r->channel;
+	const struct exchange *x = r->exchange;
+
+	json_object(j, "granted");
+	json_text(j, "transport", c->transport ? socket_name(c) : NULL);
+	json_integer(j, "receive_buffer_bytes", c->receive_buffer_bytes);
+	json_text(j, "stamps", label_stamps[c->wire].option);
+	json_bool(j, "transmit_stamps", c->tx_stamps);
+	json_text(j, "stamp_ids", !c->tx_stamps ? NULL : c->lane[0].id_by_message ? "by message" : "counted by the kernel");
+	json_integer(j, "bucket_ns", r->histogram->width_ns);
+	if (r->options->role == ROLE_EMIT) {
+		json_count(j, "probe_bytes", x->probe_bytes);
+		json_integer(j, "window", x->window.most ? x->window.most : 1);
+	}
+	json_integer(j, "busy_poll_us", r->options->busy_poll_us); /* it is refused or taken as it is */
+	put_place(j, r->place);
+	json_bool(j, "other_cpu", !r->no_other_cpu);
+	if (r->facts)
+		json_bool(j, "memory_locked", !r->facts->lock_error);
+	json_end(j);
+}
+
+void json_configuration(struct json *j, const struct report *r)
+{
+	struct system s;
+
+	system_read(&s, -1);
+	json_object(j, "configuration");
+	put_words(j, "command_line", &s);
+	put_options(j, r->options);
+	put_granted(j, r);
+	json_end(j);
+}
+
+/* ---- The host -------------------------------------------------------------------------------------------------------- */
+
+static void put_known(struct json *j, const char *name, const char *text)
+{
+	json_text(j, name, *text ? text : NULL);
+}
+
+static void put_told(struct json *j, const char *name, int told)
+{
+	if (told < 0)
+		json_null(j, name);
+	else
+		json_bool(j, name, told);
+}
+
+static void put_host(struct json *j, const struct report *r)
+{
+	const int cpu = r->facts && r->facts->thread[1].known ? r->facts->thread[1].cpu : -1;
+	struct system s;
+
+	system_read(&s, cpu);
+	json_object(j, "host");
+	put_known(j, "hostname", s.hostname);
+	put_known(j, "kernel", s.kernel);
+	put_known(j, "kernel_version", s.version);
+	put_told(j, "real_time_kernel", s.is_real_time);
+	put_known(j, "machine", s.machine);
+	put_known(j, "cpu_model", s.cpu_model);
+	json_integer_if(j, "cpus_online", s.cpus_online > 0, s.cpus_online);
+	json_integer_if(j, "measuring_cpu", cpu >= 0, cpu);
+	put_known(j, "governor", s.governor);
+	json_text(j, "isolated_cpus", s.isolated_known ? s.isolated : NULL);
+	put_known(j, "clocksource", s.clocksource);
+	put_told(j, "virtual", s.is_virtual);
+	put_known(j, "hypervisor", s.hypervisor);
+	json_end(j);
+}
+
+/* ---- The NIC --------------------------------------------------------------------------------------------------------- */
+
+static void put_coalescing(struct json *j, const struct nic_details *d)
+{
+	if (!d->coalescing_known) {
+		json_null(j, "coalescing");
+		return;
+	}
+	json_object(j, "coalescing");
+	json_bool(j, "adaptive_receive", d->adaptive_receive);
+	json_count(j, "receive_us", d->receive_us);
+	json_bool(j, "adaptive_transmit", d->adaptive_transmit);
+	json_count(j, "transmit_us", d->transmit_us);
+	json_end(j);
+}
+
+static void put_setting(struct json *j, const char *name, const struct verdict_facts *f, int when)
+{
+	if (!f || f->setting_error[when]) {
+		json_null(j, name);
+		return;
+	}
+	json_object(j, name);
+	json_text(j, "transmit", nic_tx_type_name(f->setting[when][1]));
+	json_text(j, "receive_filter", nic_filter_name(f->setting[when][2]));
+	json_end(j);
+}
+
+static void put_nic(struct json *j, const struct report *r)
+{
+	static const char *const duplex[] = { [NIC_DUPLEX_UNKNOWN] = NULL, [NIC_DUPLEX_HALF] = "half", [NIC_DUPLEX_FULL] = "full" };
+	const struct nic *n = r->nic;
+	char stamper[IF_NAMESIZE];
+	struct nic_details d;
+
+	nic_read_details(n, &d);
+	json_object(j, "nic");
+	json_text(j, "interface", n->name);
+	put_known(j, "driver", n->driver);
+	put_known(j, "driver_version", d.driver_version);
+	put_known(j, "firmware", d.firmware);
+	put_known(j, "bus", n->bus);
+	json_integer_if(j, "mtu_bytes", n->mtu, n->mtu);
+	json_integer_if(j, "speed_mbps", d.link.speed_mbps >= 0, d.link.speed_mbps);
+	json_text(j, "duplex", d.link.speed_mbps >= 0 ? duplex[d.link.duplex] : NULL);
+	put_coalescing(j, &d);
+	/* Abilities are read for stamps of the NIC alone. */
+	json_integer_if(j, "phc_index", options_by_nic(r->options) && n->can.phc_index >= 0, n->can.phc_index);
+	json_text(j, "stamped_by", options_by_nic(r->options) && r->facts && r->facts->link ?
+					   link_stamper_name(r->facts->link, stamper) : NULL);
+	put_setting(j, "stamp_setting", r->facts, 0);
+	put_setting(j, "stamp_setting_after", r->facts, 1);
+	json_end(j);
+}
+
+void json_host(struct json *j, const struct report *r)
+{
+	put_host(j, r);
+	if (r->nic)
+		put_nic(j, r);
+	else
+		json_null(j, "nic");
+}

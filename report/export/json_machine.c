@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the machine did meanwhile, what the breaches left behind, the log, and the verdict. */
+#include "histogram.h"
+#include "host/process/action.h"
+#include "host/counters/activity.h"
+#include "host/counters/pmc.h"
+#include "host/counters/pmu.h"
+#include "host/trace/trace_save.h"
+#include "measure/log.h"
+#include "options.h"
+#include "report/export/json_parts.h"
+#include "report/log/log_writer.h"
+#include "report/text/report.h"
+#include "report/verdict/verdict.h"
+#include "tracefs.h"
+
+#define DIFFERENCES_MAX 200
+
+/* ---- The machine ----------------------------------------------------------------------------------------------------- */
+
+static void put_difference(struct json *j, const struct activity_difference *d)
+{
+	static const char *const changes[] = { [ACTIVITY_COUNTED] = "counted", [ACTIVITY_CHANGED] = "changed",
+					       [ACTIVITY_RESET] = "reset", [ACTIVITY_GONE] = "gone" };
+
+	json_object(j, NULL);
+	json_text(j, "group", d->group);
+	json_text(j, "name", d->name);
+	json_text(j, "unit", *d->unit ? d->unit : NULL);
+	json_text(j, "change", changes[d->change]);
+	if (d->change == ACTIVITY_COUNTED) {
+		json_count(j, "count", d->delta);
+	} else {
+		json_count(j, "from", d->from);
+		if (d->change == ACTIVITY_GONE)
+			json_null(j, "to");
+		else
+			json_count(j, "to", d->to);
+	}
+	json_end(j);
+}
+
+/* Returns how many there was no room for. */
+static size_t put_differences(struct json *j, const char *name, const struct report *r, const struct activity_reading *before,
+			      const struct activity_reading *after)
+{
+	static struct activity_difference list[DIFFERENCES_MAX];
+	size_t all;
+
+	if (!r->activity || !before || !after) {
+		json_null(j, name);
+		return 0;
+	}
+	all = activity_differences(r->activity, before, after, list, DIFFERENCES_MAX);
+	json_array(j, name);
+	for (size_t i = 0; i < all && i < DIFFERENCES_MAX; i++)
+		put_difference(j, &list[i]);
+	json_end(j);
+	return all > DIFFERENCES_MAX ? all - DIFFERENCES_MAX : 0;
+}
+
+static void put_activity(struct json *j, const struct report *r)
+{
+	const struct activity *a = r->activity;
+	size_t left_out = 0;
+
+	json_object(j, "activity");
+	left_out += put_differences(j, "run", r, r->activity_start, r->activity_end);
+	left_out += put_differences(j, "until_first_breach", r, r->activity_start, r->activity_breach);
+	left_out += put_differences(j, "before_worst_breach", r, r->activity_before_worst, r->activity_worst);
+	json_count(j, "left_out", left_out);
+	json_count(j, "not_read", a ? a->counters_left_out + a->unreadables_left_out : 0);
+	json_end(j);
+}
+
+static void put_counters(struct json *j, const struct pmc *p)
+{
+	if (!p) {
+		json_null(j, "counters");
+		return;
+	}
+	json_object(j, "counters");
+	json_bool(j, "user_only", p->user_only);
+	json_count(j, "quick_exchanges", p->quick);
+	json_count(j, "slow_exchanges", p->slow);
+	json_count(j, "failed_exchanges", p->failed);
+	json_array(j, "each");
+	for (unsigned i = 0; i < p->counters; i++) {
+		json_object(j, NULL);
+		json_text(j, "name", pmc_name(p, i));
+		if (p->quick)
+			json_real(j, "quick_mean", (double)p->quick_sum[i] / (double)p->quick, 1);
+		else
+			json_null(j, "quick_mean");
+		if (p->slow)
+			json_count(j, "spike", p->spike[i]);
+		else
+			json_null(j, "spike");
+		json_bool(j, "too_low", p->partial[i]);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
+/* ---- What is left behind --------------------------------------------------------------------------------------------- */
+
+static void put_trace(struct json *j, const struct report *r)
+{
+	if (!r->trace) {
+		json_null(j, "trace");
+		return;
+	}
+	json_object(j, "trace");
+	json_text(j, "path", r->trace->path);
+	json_text(j, "clock", r->trace->clock);
+	json_count(j, "markers", counter_get(&r->trace->marked));
+	json_count(j, "saves", r->trace->saves);
+	json_text(j, "saved", r->saved && *r->saved->path ? r->saved->path : NULL);
+	json_end(j);
+}
+
+static void put_commands(struct json *j, const struct report *r)
+{
+	const struct actions *a = r->actions;
+
+	json_array(j, "commands");
+	for (int i = 0; a && i < a->wanted->commands; i++) {
+		json_object(j, NULL);
+		json_text(j, "command", a->wanted->command[i]);
+		json_count(j, "ran", a->ran[i]);
+		json_count(j, "failed", a->failed[i]);
+		json_count(j, "left_out", a->left_out[i]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_log(struct json *j, const struct report *r)
+{
+	const struct log_writer *w = r->log_writer;
+
+	if (!r->log) {
+		json_null(j, "log");
+		return;
+	}
+	json_object(j, "log");
+	json_text(j, "path", w->file.path);
+	json_text(j, "form", w->form->name);
+	json_count(j, "records", w->written - w->removed);
+	json_count(j, "left_out", counter_get(&r->log->left_out));
+	json_count(j, "unwritten", w->unwritten);
+	json_integer(j, "octets", w->octets);
+	json_end(j);
+}
+
+void json_machine(struct json *j, const struct report *r)
+{
+	put_activity(j, r);
+	put_counters(j, r->pmc);
+	put_trace(j, r);
+	put_commands(j, r);
+	put_log(j, r);
+}
+
+/* ---- The verdict ----------------------------------------------------------------------------------------------------- */
+
+static const char *const levels[] = { [VERDICT_TRUSTED] = "trusted", [VERDICT_DOUBTFUL] = "doubtful", [VERDICT_VOID] = "void" };
+
+static void put_reason(struct json *j, const struct verdict_reason *v)
+{
+	char name[VERDICT_TEXT_BYTES];
+
+	snprintf(name, sizeof(name), "%s%s", v->name, v->more);
+	json_object(j, NULL);
+	json_text(j, "name", name);
+	json_text(j, "level", levels[v->level]);
+	json_text(j, "found", v->text);
+	json_count(j, "number", v->number);
+	json_count(j, "limit", v->limit);
+	json_text(j, "why", v->why);
+	json_end(j);
+}
+
+void json_verdict(struct json *j, const struct report *r)
+{
+	const struct verdict *v = r->verdict;
+
+	if (!v) {
+		json_null(j, "verdict");
+		return;
+	}
+	json_object(j, "verdict");
+	json_text(j, "level", levels[v->level]);
+	json_array(j, "reasons");
+	for (unsigned i = 0; i < v->reasons; i++)
+		put_reason(j, &v->reason[i]);
+	json_end(j);
+	json_array(j, "not_judged");
+	for (unsigned i = 0; i < v->unjudgeds; i++)
+		json_text(j, NULL, v->unjudged[i].name);
+	json_end(j);
+	json_text(j, "tracing", r->tracing);
+	json_end(j);
+}

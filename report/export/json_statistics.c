@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Every statistic in whole nanoseconds, with what it rests on. */
+#include "histogram.h"
+#include "measure/exchange.h"
+#include "measure/source_port.h"
+#include "measure/stages.h"
+#include "measure/variation.h"
+#include "options.h"
+#include "report/text/clocks.h"
+#include "report/export/json_parts.h"
+#include "report/text/label.h"
+#include "report/text/part.h"
+#include "report/text/report.h"
+#include "report/text/statistics.h"
+#include "report/text/variation.h"
+#include "wire/socket.h"
+
+/* ---- Histograms ------------------------------------------------------------------------------------------------------ */
+
+static void put_pair(struct json *j, int64_t start_ns, uint64_t count)
+{
+	json_pair(j, NULL);
+	json_integer(j, NULL, start_ns);
+	json_count(j, NULL, count);
+	json_end(j);
+}
+
+static void put_buckets(struct json *j, const struct histogram *h)
+{
+	json_array(j, "buckets");
+	for (uint32_t i = 0; i < h->buckets; i++)
+		if (histogram_bucket(h, i))
+			put_pair(j, i * h->width_ns, histogram_bucket(h, i));
+	json_end(j);
+}
+
+/* Sorted: each value, and how often. */
+static void put_overflow(struct json *j, const struct histogram *h)
+{
+	const uint64_t kept = h->overflows < h->overflow_capacity ? h->overflows : h->overflow_capacity;
+	uint64_t from = 0;
+
+	json_array(j, "overflow");
+	for (uint64_t i = 0; i < kept; i++) {
+		if (i + 1 < kept && h->overflow[i + 1] == h->overflow[i])
+			continue;
+		put_pair(j, h->overflow[i], i + 1 - from);
+		from = i + 1;
+	}
+	json_end(j);
+}
+
+static void put_histogram(struct json *j, const struct histogram *h)
+{
+	const uint64_t kept = h->overflows < h->overflow_capacity ? h->overflows : h->overflow_capacity;
+
+	json_object(j, "histogram");
+	json_integer(j, "bucket_ns", h->width_ns);
+	json_integer(j, "overflow_from_ns", h->limit_ns);
+	json_count(j, "overflow_samples", h->overflows);
+	json_count(j, "overflow_not_kept", h->overflows - kept);
+	put_buckets(j, h);
+	put_overflow(j, h);
+	json_end(j);
+}
+
+static void put_percentiles(struct json *j, const struct histogram *h)
+{
+	struct statistics_percentile p;
+
+	json_array(j, "percentiles");
+	for (unsigned i = 0; h->count && statistics_percentile(h, i, &p); i++) {
+		json_object(j, NULL);
+		json_real(j, "percent", p.percent, i < 4 ? 0 : (int)i - 3); /* 50, 90, 95, 99, 99.9, 99.99 ... */
+		json_integer(j, "value_ns", p.value_ns);
+		json_bool(j, "bound", p.bound);
+		json_count(j, "samples_above", p.above);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* Of no sample there is no number. */
+static void put_extremes(struct json *j, const struct histogram *h)
+{
+	if (!h->count) {
+		json_null(j, "min_ns");
+		json_null(j, "min_seq");
+		json_null(j, "max_ns");
+		json_null(j, "max_seq");
+		json_null(j, "mean_ns");
+		json_null(j, "stddev_ns");
+		json_null(j, "sum_ns");
+		return;
+	}
+	json_integer(j, "min_ns", h->min_ns);
+	json_count(j, "min_seq", h->min_seq);
+	json_integer(j, "max_ns", h->max_ns);
+	json_count(j, "max_seq", h->max_seq);
+	json_real(j, "mean_ns", histogram_mean_ns(h), 0);
+	json_real(j, "stddev_ns", histogram_deviation_ns(h), 0);
+	json_integer_if(j, "sum_ns", h->sum <= INT64_MAX, (int64_t)h->sum);
+}
+
+struct statistic {
+	const char *label; /* of the report */
+	const char *formula;
+	const struct histogram *histogram;
+	bool with_histogram;
+	int64_t within_ns; /* each value may be off by so much; -1: by no clock */
+};
+
+static void put_figure(struct json *j, const struct statistic *f)
+{
+	const struct histogram *h = f->histogram;
+	char name[JSON_NAME_BYTES];
+
+	json_object(j, json_name(name, sizeof(name), f->label, "_ns"));
+	json_text(j, "formula", f->formula);
+	json_count(j, "samples", h->count);
+	json_count(j, "negative", h->negatives);
+	if (f->within_ns >= 0)
+		json_integer(j, "within_ns", f->within_ns);
+	put_extremes(j, h);
+	put_percentiles(j, h);
+	if (f->with_histogram)
+		put_histogram(j, h);
+	json_end(j);
+}
+
+static int64_t bound_of(const struct exchange *x, const struct stage *s)
+{
+	if (s->bound == BOUND_NONE)
+		return -1;
+	return s->bound == BOUND_HERE && x->clocks ? clocks_stages_bound(x) : x->bound_ns[s->bound];
+}
+
+static void put_stages(struct json *j, const struct report *r, bool histograms)
+{
+	const struct exchange *x = r->exchange;
+	struct stage stages[STAGES];
+
+	stages_of_role(r->options->role, options_on_wire(r->options), stages);
+	for (int i = 0; i < STAGES; i++) {
+		const struct stage *s = &stages[i];
+		struct part p;
+
+		if (s->from == s->to && s->less_from == s->less_to)
+			continue;
+		if (!part_is_collected(r, i, s))
+			continue;
+		part_name(&p, r, s);
+		put_figure(j, &(struct statistic){ p.name, p.formula, x->stage[i], histograms, bound_of(x, s) });
+	}
+}
+
+void json_figures(struct json *j, const struct report *r, bool histograms)
+{
+	const struct exchange *x = r->exchange;
+	char formula[64];
+	const char *equals;
+
+	label_latency(r->options, formula, sizeof(formula));
+	equals = strstr(formula, " = ");
+	json_object(j, "statistics");
+	put_figure(j, &(struct statistic){ label_roles[r->options->role].latency, equals ? equals + 3 : NULL, r->histogram, histograms, -1 });
+	put_stages(j, r, histograms);
+	for (int i = 0; i < ONE_WAYS; i++)
+		if (x->one_way[i] && x->one_way[i]->count + x->one_way[i]->negatives)
+			put_figure(j, &(struct statistic){ i == ONE_WAY_FORWARD ? "Forward" : "Backward",
+							i == ONE_WAY_FORWARD ? "T2 - T1" : "T4 - T3", x->one_way[i], histograms,
+							x->one_way_bound_ns[0] });
+	if (x->planned[PLANNED_LATE])
+		put_figure(j, &(struct statistic){ "Sent late", "T1 - slot", x->planned[PLANNED_LATE], histograms, -1 });
+	if (x->planned[PLANNED_RTT])
+		put_figure(j, &(struct statistic){ "RTT from slot", "RTT + sent late", x->planned[PLANNED_RTT], histograms, -1 });
+	json_end(j);
+}
+
+/* ---- How delays differ ----------------------------------------------------------------------------------------------- */
+
+static void put_variation(struct json *j, const char *name, const struct variation_figure *f)
+{
+	if (!f->count) {
+		json_null(j, name);
+		return;
+	}
+	json_object(j, name);
+	json_count(j, "samples", f->count);
+	json_count(j, "beyond", f->beyond);
+	json_count(j, "min_ns", f->min_ns);
+	json_count(j, "max_ns", f->max_ns);
+	json_real(j, "mean_ns", (double)f->sum / (double)f->count, 0);
+	json_real(j, "stddev_ns", histogram_deviation(f->count, f->sum, f->sum_of_squares), 0);
+	json_count(j, "p50_ns", variation_percentile(f, 50, 100));
+	json_count(j, "p99_ns", variation_percentile(f, 99, 100));
+	json_end(j);
+}
+
+void json_variations(struct json *j, const struct report *r)
+{
+	const struct variation *v = &r->exchange->variation;
+
+	json_object(j, "ipdv");
+	put_variation(j, "response_ipdv_ns", &v->of[VARIATION_RESPONSE]);
+	if (r->options->role == ROLE_EMIT) {
+		put_variation(j, "rtt_ipdv_ns", &v->of[VARIATION_RTT]);
+		put_variation(j, "network_ipdv_ns", &v->of[VARIATION_NETWORK]);
+		put_variation(j, "send_ipdv_ns", &v->of[VARIATION_FORWARD]);
+		put_variation(j, "receive_ipdv_ns", &v->of[VARIATION_BACKWARD]);
+	}
+	if (r->exchange->peer)
+		json_count(j, "left_out", v->left_out);
+	json_end(j);
+}
+
+/* As the reflector's program tells, and no stamp: null where stamps are known, or there is nothing. */
+static void put_told(struct json *j, const struct report *r)
+{
+	const struct told *t = &r->exchange->variation.told;
+
+	if (r->options->role != ROLE_EMIT)
+		return;
+	if (!variation_is_told(r)) {
+		json_null(j, "as_told");
+		return;
+	}
+	json_object(j, "as_told");
+	json_text(j, "from", "T2 and T3 in the replies, T3 of the reflector's program before it sent");
+	put_variation(j, "response_ns", &t->delay[TOLD_RESPONSE]);
+	put_variation(j, "network_ns", &t->delay[TOLD_NETWORK]);
+	put_variation(j, "send_delay_ns", &t->delay[TOLD_SEND]);
+	put_variation(j, "receive_delay_ns", &t->delay[TOLD_RECEIVE]);
+	json_integer_if(j, "ways_within_ns", t->delay[TOLD_SEND].count + t->negative[TOLD_SEND], t->bound_ns[0]);
+	put_variation(j, "response_ipdv_ns", &t->varies[TOLD_RESPONSE]);
+	put_variation(j, "network_ipdv_ns", &t->varies[TOLD_NETWORK]);
+	put_variation(j, "receive_ipdv_ns", &t->varies[TOLD_RECEIVE]);
+	json_count(j, "negative", t->negative[TOLD_RESPONSE] + t->negative[TOLD_NETWORK] + t->negative[TOLD_SEND] +
+					  t->negative[TOLD_RECEIVE]);
+	json_count(j, "no_part", t->no_part);
+	json_count(j, "two_clocks", t->two_clocks);
+	json_end(j);
+}
+
+/* ---- The schedule ---------------------------------------------------------------------------------------------------- */
+
+static void put_schedule(struct json *j, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+
+	if (r->options->role != ROLE_EMIT)
+		return;
+	if (r->options->interval_ns) {
+		json_object(j, "schedule");
+		json_integer(j, "interval_ns", r->options->interval_ns);
+		json_count(j, "slots", counter_get(&x->pace.slots));
+		json_count(j, "missed", counter_get(&x->pace.missed));
+		json_end(j);
+	} else {
+		json_null(j, "schedule");
+	}
+	if (x->window.most > 1) {
+		json_object(j, "window");
+		json_count(j, "most", x->window.most);
+		json_count(j, "reached", x->window.reached);
+		json_count(j, "transmit_stamps_at_once", x->window.stamps_most);
+		json_bool(j, "transmit_stamps_limited", x->window.stamps_limited);
+		json_integer(j, "stamp_every", r->options->stamp_every);
+		json_end(j);
+	} else {
+		json_null(j, "window");
+	}
+}
+
+/* ---- Source ports ---------------------------------------------------------------------------------------------------- */
+
+static void put_port(struct json *j, unsigned number, const struct source_port *p, bool by_network)
+{
+	const struct variation_figure *f = source_port_figure(p, by_network);
+
+	json_object(j, NULL);
+	json_count(j, "port", number);
+	json_count(j, "samples", p->rtt.count);
+	json_count(j, "sent", p->sent);
+	json_count(j, "lost", p->lost);
+	json_count(j, "refused", p->refused);
+	if (p->directions.told) {
+		json_count(j, "lost_there", p->directions.lost_forward);
+		json_count(j, "lost_back", p->directions.lost_backward);
+	} else {
+		json_null(j, "lost_there");
+		json_null(j, "lost_back");
+	}
+	if (f->count) {
+		json_count(j, "p50_ns", variation_percentile(f, 50, 100));
+		json_count(j, "p99_ns", variation_percentile(f, 99, 100));
+		json_count(j, "max_ns", f->max_ns);
+	} else {
+		json_null(j, "p50_ns");
+		json_null(j, "p99_ns");
+		json_null(j, "max_ns");
+	}
+	json_end(j);
+}
+
+static void put_ports(struct json *j, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+	const struct lane *lane = r->channel->port;
+	const bool by_network = x->port && source_ports_by_network(x);
+	const int worst = x->port ? source_ports_worst(x) : -1;
+
+	if (r->options->role != ROLE_EMIT)
+		return;
+	if (!x->port || !lane) {
+		json_null(j, "source_ports");
+		return;
+	}
+	json_object(j, "source_ports");
+	json_text(j, "figure", by_network ? "network_ns" : "rtt_ns");
+	json_integer_if(j, "worst_port", worst >= 0, worst >= 0 ? lane[worst].own_port : 0);
+	json_array(j, "each");
+	for (unsigned i = 0; i < x->ports; i++)
+		put_port(j, lane[i].own_port, &x->port[i], by_network);
+	json_end(j);
+	json_end(j);
+}
+
+void json_statistics(struct json *j, const struct report *r, bool histograms)
+{
+	json_figures(j, r, histograms);
+	json_variations(j, r);
+	put_told(j, r);
+	put_schedule(j, r);
+	put_ports(j, r);
+}

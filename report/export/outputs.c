@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The files that a run writes. */
+#include "report/export/outputs.h"
+
+#include "doctor/check.h"
+#include "doctor/finding.h"
+#include "host/process/patience.h"
+#include "host/process/rights.h"
+#include "options.h"
+#include "report/export/hgrm.h"
+#include "report/export/json_parts.h"
+#include "report/export/output_paths.h"
+#include "report/text/report.h"
+
+#include <err.h>
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- Which there are ------------------------------------------------------------------------------------------------- */
+
+struct output {
+	const char *option, *path; /* NULL: not asked for */
+	const struct log_file *file; /* NULL: a new one is made each time */
+};
+
+#define OUTPUTS 6
+#define LOOK_NS (100 * NS_PER_MS) /* so often what is told while the run goes on is looked at */
+#define TAKEN_AT_ONCE 1024
+
+static void list_outputs(const struct outputs *o, struct output list[OUTPUTS])
+{
+	const struct options *from = o->report->options;
+	const struct output all[OUTPUTS] = {
+		{ "log", from->log_path, &o->log.file },
+		{ "json", from->json_path, &o->told.json },
+		{ "jsonl", from->jsonl_path, &o->told.lines_file },
+		{ "hgrm", from->hgrm_path, &o->hgrm },
+		{ "hlog", from->hlog_path, &o->told.hlog_file },
+		{ "prometheus", from->prometheus_path, NULL },
+	};
+
+	memcpy(list, all, sizeof(all));
+}
+
+/* ---- Before the run -------------------------------------------------------------------------------------------------- */
+
+static int refuse_same(const struct output list[OUTPUTS])
+{
+	struct output_path paths[OUTPUTS];
+
+	for (int i = 0; i < OUTPUTS; i++)
+		paths[i] = (struct output_path){ list[i].option, list[i].path };
+	return output_paths_refuse_same(paths, OUTPUTS);
+}
+
+static int open_files(struct outputs *o, struct log *log)
+{
+	const struct options *from = o->report->options;
+	int error = log_writer_open(&o->log, o->report, log);
+
+	if (!error)
+		error = by_second_open(&o->told, o->report);
+	if (!error && from->hgrm_path)
+		error = log_file_open_of(&o->hgrm, "hgrm", from->hgrm_path);
+	if (!error && from->prometheus_path)
+		error = prometheus_open(&o->prometheus, o->report, &o->tally);
+	return error;
+}
+
+static bool tells_meanwhile(const struct outputs *o)
+{
+	return by_second_is_wanted(&o->told) || o->prometheus.report;
+}
+
+static int open_tally(struct outputs *o)
+{
+	if (!tells_meanwhile(o))
+		return 0;
+	o->tally.value = calloc(TALLY_VALUES, sizeof(*o->tally.value));
+	if (o->tally.value)
+		return 0;
+	warnx("no memory for what is told while the run goes on");
+	return -ENOMEM;
+}
+
+int outputs_open(struct outputs *o, struct report *r, struct log *log)
+{
+	struct output list[OUTPUTS];
+	int error;
+
+	o->report = r;
+	list_outputs(o, list);
+	for (int i = 0; i < OUTPUTS; i++)
+		r->stdout_taken |= list[i].path && log_file_is_stdout(list[i].path);
+	error = refuse_same(list);
+	if (!error)
+		error = open_files(o, log);
+	if (!error)
+		error = open_tally(o);
+	if (error)
+		outputs_close(o);
+	return error;
+}
+
+static void begin_thread(void *outputs)
+{
+	struct outputs *o = outputs;
+
+	o->begin(o->context);
+}
+
+/* ---- Beside the run -------------------------------------------------------------------------------------------------- */
+
+static void take(struct outputs *o)
+{
+	int64_t some[TAKEN_AT_ONCE];
+	size_t n;
+
+	while ((n = tally_take(&o->tally, some, TAKEN_AT_ONCE))) {
+		if (o->told.second.value)
+			second_add(&o->told.second, some, n);
+		if (o->prometheus.report)
+			prometheus_add(&o->prometheus, some, n);
+	}
+}
+
+static void look(void *outputs)
+{
+	struct outputs *o = outputs;
+
+	if (!atomic_load_explicit(&o->begun, memory_order_acquire))
+		return;
+	take(o);
+	if (o->told.lines_file.path)
+		jsonl_look(&o->told.lines);
+	if (o->told.second.value && second_is_over(&o->told.second))
+		by_second_tell(&o->told);
+	if (o->prometheus.report)
+		prometheus_look(&o->prometheus);
+}
+
+struct tally *outputs_start(struct outputs *o, void (*begin)(void *context), void *context)
+{
+	so_far_start(&o->so_far, o->report, begin, context);
+	if (!tells_meanwhile(o) || o->report->no_other_cpu)
+		return NULL;
+	o->begin = begin;
+	o->context = context;
+	o->watch = (struct watch){ .begin = begin_thread, .context = o };
+	watch_add(&o->watch, (struct watch_duty){ .period_ns = LOOK_NS, .act = look, .context = o });
+	return watch_start(&o->watch) ? NULL : &o->tally;
+}
+
+void outputs_need(const struct outputs *o, struct rights_needs *n)
+{
+	struct output list[OUTPUTS];
+
+	_Static_assert(OUTPUTS <= RIGHTS_FILES_MAX, "there is room for all");
+	list_outputs(o, list);
+	for (int i = 0; i < OUTPUTS; i++) {
+		if (!list[i].path || (list[i].file && !*list[i].file->partial))
+			continue;
+		n->file[n->files].option = list[i].option;
+		n->file[n->files++].path = list[i].path;
+	}
+}
+
+int outputs_hand_over(struct outputs *o, const struct rights *r)
+{
+	struct output list[OUTPUTS];
+	int error = 0;
+
+	list_outputs(o, list);
+	for (int i = 0; i < OUTPUTS && !error; i++)
+		if (list[i].path && list[i].file && *list[i].file->partial)
+			error = rights_give(r, list[i].option, list[i].file->fd);
+	if (!error)
+		log_writer_hand_over(&o->log);
+	/* What outputs_look() could not have has been said. */
+	return !error && o->no_seconds ? -ENOMEM : error;
+}
+
+static void keep_finding(void *outputs, const struct check_told *told)
+{
+	struct outputs *o = outputs;
+	struct outputs_finding *f = &o->finding[o->findings];
+
+	if (o->findings++ >= OUTPUTS_FINDINGS)
+		return;
+	f->fail = told->fail;
+	snprintf(f->subject, sizeof(f->subject), "%s", told->subject);
+	snprintf(f->what, sizeof(f->what), "%s", told->what);
+	snprintf(f->where, sizeof(f->where), "%s", told->where);
+	snprintf(f->why, sizeof(f->why), "%s", told->why ? told->why : "");
+	snprintf(f->cure, sizeof(f->cure), "%s", told->cure ? told->cure : "");
+}
+
+void outputs_look(struct outputs *o, const struct nic *n)
+{
+	struct by_second *b = &o->told;
+	const bool tally = o->report->exchange->tally != NULL;
+
+	/* Now that the memory of the run is locked: this is that of another thread. */
+	o->no_seconds = by_second_is_wanted(b) && second_open(&b->second, o->report, &o->tally);
+	if (o->no_seconds)
+		return;
+	if (b->json.path) {
+		check_tell(keep_finding, o, o->report->options, n);
+		by_second_begin_json(b, tally);
+	}
+	if (patience_on("writing the first lines"))
+		return;
+	if (b->lines_file.path)
+		jsonl_begin(&b->lines);
+	second_begin(&b->second);
+	if (b->hlog_file.path)
+		hlog_begin(&b->hlog, b->second.start_unix_ns,
+			   tally ? NULL : "No intervals: no CPU but the measuring one may be used to write them");
+	atomic_store_explicit(&o->begun, true, memory_order_release);
+	so_far_begin(&o->so_far);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------------ */
+
+static void write_findings(struct json *j, const struct outputs *o)
+{
+	const unsigned kept = o->findings < OUTPUTS_FINDINGS ? o->findings : OUTPUTS_FINDINGS;
+
+	json_array(j, "findings");
+	for (unsigned i = 0; i < kept; i++) {
+		const struct outputs_finding *f = &o->finding[i];
+
+		json_object(j, NULL);
+		json_text(j, "level", f->fail ? "fail" : "warn");
+		json_text(j, "subject", f->subject);
+		json_text(j, "what", f->what);
+		json_text(j, "where", f->where);
+		json_text(j, "why", *f->why ? f->why : NULL);
+		json_text(j, "cure", *f->cure ? f->cure : NULL);
+		json_end(j);
+	}
+	json_end(j);
+	json_count(j, "findings_left_out", o->findings - kept);
+}
+
+/* What is known after the run. */
+static void end_object(struct json *j, const struct outputs *o, enum status status)
+{
+	const struct report *r = o->report;
+
+	if (r->exchange->tally)
+		json_end(j);
+	json_run(j, r, true);
+	json_integer(j, "exit_status", status);
+	json_verdict(j, r);
+	json_configuration(j, r);
+	json_host(j, r);
+	json_clocks(j, r);
+	json_accounts(j, r);
+	json_statistics(j, r, true);
+	json_breaches(j, r);
+	json_machine(j, r);
+	write_findings(j, o);
+	json_end(j);
+}
+
+/* ---- After the run --------------------------------------------------------------------------------------------------- */
+
+static int finish_by_second(struct outputs *o, enum status status)
+{
+	struct by_second *b = &o->told;
+	int error;
+
+	if (b->lines_file.path)
+		jsonl_look(&b->lines);
+	if (b->second.value && second_is_left(&b->second))
+		by_second_tell(b);
+	if (b->lines_file.path)
+		jsonl_end(&b->lines, status);
+	if (b->json.path)
+		end_object(&b->writer, o, status);
+	error = by_second_finish_lines(b);
+	error |= by_second_finish_hlog(b);
+	return error | by_second_finish_json(b);
+}
+
+int outputs_end_beside(struct outputs *o)
+{
+	const int error = log_writer_finish(&o->log);
+
+	so_far_stop(&o->so_far);
+	return error;
+}
+
+enum status outputs_write(struct outputs *o, enum status status)
+{
+	int error;
+
+	watch_stop(&o->watch);
+	if (tells_meanwhile(o))
+		take(o);
+	error = finish_by_second(o, status);
+	if (o->prometheus.report)
+		error |= prometheus_end(&o->prometheus);
+	if (o->hgrm.path)
+		error |= hgrm_write_file(&o->hgrm, o->report->histogram);
+	return error && status != STATUS_BREACH ? STATUS_FAILED : status;
+}
+
+void outputs_cut_off(struct outputs *o)
+{
+	log_file_cut_off(&o->log.file);
+	by_second_cut_off(&o->told);
+	log_file_cut_off(&o->hgrm);
+	log_file_cut_off(&o->prometheus.file);
+}
+
+void outputs_close(struct outputs *o)
+{
+	log_writer_close(&o->log);
+	so_far_stop(&o->so_far);
+	watch_stop(&o->watch);
+	by_second_close(&o->told);
+	log_file_abandon(&o->hgrm);
+	free(o->tally.value);
+	o->tally.value = NULL;
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The samples of one second. */
+#include "report/export/second.h"
+
+#include "measure/exchange.h"
+#include "options.h"
+#include "report/text/order.h"
+#include "report/text/report.h"
+
+#include <err.h>
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- When it begins and ends ----------------------------------------------------------------------------------------- */
+
+int second_open(struct second *s, const struct report *r, struct tally *tally)
+{
+	*s = (struct second){ .report = r, .tally = tally, .number = 1 };
+	s->value = calloc(SECOND_VALUES, sizeof(*s->value));
+	s->spare = calloc(SECOND_VALUES, sizeof(*s->spare));
+	if (s->value && s->spare)
+		return 0;
+	second_close(s);
+	warnx("no memory for the samples of a second");
+	return -ENOMEM;
+}
+
+void second_begin(struct second *s)
+{
+	s->start_ns = s->from_ns = clock_read_ns(CLOCK_MONOTONIC);
+	s->start_unix_ns = clock_read_ns(CLOCK_REALTIME);
+}
+
+void second_add(struct second *s, const int64_t *value_ns, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!s->samples++ || value_ns[i] > s->max_ns)
+			s->max_ns = value_ns[i];
+		if (s->values < SECOND_VALUES)
+			s->value[s->values++] = value_ns[i];
+		else
+			s->left_out++;
+	}
+}
+
+static void order(struct second *s)
+{
+	int64_t *ordered = order_values(s->value, s->spare, s->values, s->max_ns);
+
+	if (ordered == s->spare)
+		s->spare = s->value;
+	s->value = ordered;
+}
+
+void second_end(struct second *s, int64_t to_ns, int64_t unix_ns)
+{
+	order(s);
+	s->to_ns = to_ns;
+	s->unix_ns = unix_ns;
+	s->gap_ns = tally_take_gap(s->tally, to_ns);
+}
+
+/* Its counts are read at one moment, its samples up to that. */
+static void end(struct second *s, int64_t now_ns)
+{
+	const struct account *a = &s->report->exchange->account;
+
+	s->after = (struct second_counts){ counter_get(&a->sent), counter_get(&a->lost), counter_get(&s->tally->left_out) };
+	second_end(s, now_ns, clock_read_ns(CLOCK_REALTIME));
+}
+
+bool second_is_over(struct second *s)
+{
+	const int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
+
+	/* From the start on, so that they do not drift; after a halt one stands for the time that it took. */
+	if ((now_ns - s->start_ns) / NS_PER_S <= (s->from_ns - s->start_ns) / NS_PER_S)
+		return false;
+	end(s, now_ns);
+	return true;
+}
+
+bool second_is_left(struct second *s)
+{
+	const struct exchange *x = s->report->exchange;
+
+	if (!x->tally || (x->ended_ns <= s->from_ns && !s->samples))
+		return false;
+	end(s, x->ended_ns > s->from_ns ? x->ended_ns : s->from_ns);
+	return true;
+}
+
+void second_next(struct second *s)
+{
+	s->from_ns = s->to_ns;
+	s->before = s->after;
+	s->values = 0;
+	s->samples = s->left_out = 0;
+	s->number++;
+}
+
+void second_close(struct second *s)
+{
+	free(s->value);
+	free(s->spare);
+	s->value = s->spare = NULL;
+}
+
+/* ---- What is told of it ---------------------------------------------------------------------------------------------- */
+
+static uint64_t unheard(const struct second *s)
+{
+	return s->after.unheard - s->before.unheard;
+}
+
+uint64_t second_left_out(const struct second *s)
+{
+	return s->left_out + unheard(s);
+}
+
+/* Nearest rank, as those of the report. */
+static void put_percentiles(struct json *j, const struct second *s)
+{
+	static const struct {
+		const char *name;
+		uint64_t numerator, denominator;
+	} rows[SECOND_PERCENTILES] = { { "p50_ns", 50, 100 }, { "p99_ns", 99, 100 }, { "p99_9_ns", 999, 1000 } };
+
+	for (int i = 0; i < SECOND_PERCENTILES; i++) {
+		const uint64_t rank = (s->values * rows[i].numerator + rows[i].denominator - 1) / rows[i].denominator;
+		const bool told = s->again && s->again->has_buckets;
+
+		json_integer_if(j, rows[i].name, s->values, told ? s->again->percentile_ns[i] : s->values ? s->value[rank - 1] : 0);
+	}
+}
+
+static void put_count(struct json *j, const char *name, bool unknown, uint64_t count)
+{
+	if (unknown)
+		json_null(j, name);
+	else
+		json_count(j, name, count);
+}
+
+static void put_again(struct json *j, const struct second_again *again)
+{
+	json_count(j, "run", again->run);
+	put_count(j, "skipped", !again->has_skipped, again->skipped);
+}
+
+void second_put(struct json *j, const struct second *s)
+{
+	const struct second_again *again = s->again;
+
+	json_count(j, "number", s->number);
+	json_integer(j, "from_ns", s->from_ns - s->start_ns);
+	json_integer(j, "to_ns", s->to_ns - s->start_ns);
+	json_integer_if(j, "unix_ns", !again || !again->no_time, s->unix_ns);
+	put_count(j, "sent", again && again->no_sent, s->after.sent - s->before.sent);
+	if (s->report->options->role == ROLE_EMIT)
+		put_count(j, "lost", again && again->no_lost, s->after.lost - s->before.lost);
+	json_count(j, "samples", s->samples + unheard(s));
+	put_percentiles(j, s);
+	json_integer_if(j, "max_ns", s->samples, s->max_ns);
+	json_integer_if(j, "longest_gap_ns", s->gap_ns >= 0, s->gap_ns);
+	json_count(j, "not_in_percentiles", second_left_out(s));
+	if (again)
+		put_again(j, again);
+}
+
+#define FINE_BITS 7
+
+static int64_t start_of(int64_t value_ns, int64_t width_ns)
+{
+	unsigned shift;
+
+	if (width_ns)
+		return value_ns / width_ns * width_ns;
+	shift = 63 - FINE_BITS - (unsigned)__builtin_clzll((uint64_t)value_ns | 1U << FINE_BITS);
+	return value_ns >> shift << shift;
+}
+
+void second_put_buckets(struct json *j, const struct second *s, int64_t width_ns)
+{
+	int64_t start_ns = s->values ? start_of(s->value[0], width_ns) : 0;
+	size_t from = 0;
+
+	json_array(j, "buckets");
+	for (size_t i = 0; i < s->values; i++) {
+		const int64_t next_ns = i + 1 < s->values ? start_of(s->value[i + 1], width_ns) : -1;
+
+		if (next_ns == start_ns)
+			continue;
+		json_pair(j, NULL);
+		json_integer(j, NULL, start_ns);
+		json_count(j, NULL, i + 1 - from);
+		json_end(j);
+		start_ns = next_ns;
+		from = i + 1;
+	}
+	json_end(j);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The forms of the log: what a record has, and how it is written. For this folder only. */
+#ifndef REPORT_LOG_FORM_H
+#define REPORT_LOG_FORM_H
+
+#include "measure/stages.h"
+#include "options.h"
+#include "report/text/label.h"
+
+#define LOG_BEGIN_BYTES 1024 /* at most, of what begins a file */
+#define LOG_RECORD_BYTES 512 /* at most, of a record or a note */
+
+#define LOG_TIME_WIDTH 30 /* of a column of times */
+
+struct log_columns {
+	const struct options *options;
+	int64_t there; /* enum source of the reflector's stamps, by which its columns are named */
+	bool time[ALL_TIMES], full;
+	struct stage stages[STAGES];
+	/* Of each time the second that was written last, as text: it changes once in a second. */
+	struct {
+		int64_t at_ns; /* its begin */
+		char text[1 + LOG_TIME_WIDTH - 9];
+	} second[ALL_TIMES];
+};
+
+struct log_form {
+	const char *name; /* as the option has it */
+	bool is_text; /* a file may have notes: lines that begin with "# " */
+	/* Each writes at `at` and returns the end of it. */
+	char *(*begin)(char *at, struct log_columns *c, uint64_t records); /* of a text: whatever the number */
+	/* left_out: records that are not in the file, right before this one. */
+	char *(*record)(char *at, struct log_columns *c, const struct sample *s, uint64_t left_out);
+};
+
+extern const struct log_form log_forms[LOG_FORMATS]; /* by enum log_format */
+
+/* there: what is known of it by now. */
+void log_columns_choose(struct log_columns *c, const struct options *o, int64_t there);
+
+/* The name of time i, as label_name() has it. */
+const char *log_columns_name(const struct log_columns *c, char *text, size_t bytes, int i);
+
+/* Is time i there, and of the clock that its column is named by? */
+static inline bool log_columns_has(const struct log_columns *c, const struct sample *s, int i)
+{
+	return label_has_time(c->options->role, c->there, s, i);
+}
+
+/* Did a time of user space have no place on the scale of its host's stamps? */
+bool log_columns_unplaced(const struct log_columns *c, const struct sample *s);
+
+#endif

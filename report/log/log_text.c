@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Lines of the log. */
+#include "report/log/log_text.h"
+
+#include "report/text/digits.h"
+#include "report/text/label.h"
+
+#include <string.h>
+
+#define SEQ_WIDTH 10
+#define LATENCY_WIDTH 15
+#define FLAGS_WIDTH 16 /* "unknown,unplaced" */
+#define RULE_WIDTH 150
+#define RULE_FULL_WIDTH (SEQ_WIDTH + ALL_TIMES * (LOG_TIME_WIDTH + 1) + 3 * (LATENCY_WIDTH + 1) + FLAGS_WIDTH + 1)
+#define NUMBER_MAX_BYTES 20 /* of 64 bits, with a sign; what another host's times make of them may be anything */
+
+_Static_assert(RULE_FULL_WIDTH + 3 * (NUMBER_MAX_BYTES - LATENCY_WIDTH) + 1 <= LOG_RECORD_BYTES, "a line has room");
+_Static_assert(2 * (RULE_FULL_WIDTH + 1) <= LOG_BEGIN_BYTES, "the header has room");
+
+/* ---- What both have ------------------------------------------------------------------------------------------------ */
+
+/* Writes the names of the columns, each by `put`, in their order. */
+static char *put_names(char *at, const struct log_columns *c, char *(*put)(char *at, const char *name, size_t width))
+{
+	static const char *const more[] = { "RESPONSE", "NETWORK" };
+	char name[16];
+
+	at = put(at, "SEQ", SEQ_WIDTH);
+	for (int i = 0; i < ALL_TIMES; i++) {
+		if (i == THERE)
+			at = put(at, label_roles[c->options->role].latency, LATENCY_WIDTH);
+		if (c->time[i])
+			at = put(at, log_columns_name(c, name, sizeof(name), i), LOG_TIME_WIDTH);
+	}
+	for (int i = 0; i < 2 && c->full; i++)
+		at = put(at, more[i], LATENCY_WIDTH);
+	return c->full ? put(at, "FLAGS", FLAGS_WIDTH) : at;
+}
+
+static char *put_bytes(char *at, const char *text)
+{
+	size_t bytes = strlen(text);
+
+	memcpy(at, text, bytes);
+	return at + bytes;
+}
+
+/* between: what parts two flags. */
+static char *put_flags(char *at, const struct log_columns *c, const struct sample *s, char between)
+{
+	const char *flag = label_follow_ups[s->follow_up].flag;
+
+	if (!log_columns_unplaced(c, s))
+		return put_bytes(at, flag);
+	if (*flag != '-') {
+		at = put_bytes(at, flag);
+		*at++ = between;
+	}
+	return put_bytes(at, "unplaced");
+}
+
+/* ---- Columns --------------------------------------------------------------------------------------------------------- */
+
+/* What ends at `to`, which has been written from `from` on: blanks before it. */
+static char *fill(char *at, const char *from, char *to)
+{
+	memset(at, ' ', (size_t)(from - at));
+	return to;
+}
+
+static char *put_word(char *at, const char *text, size_t width)
+{
+	const size_t bytes = strlen(text);
+
+	memcpy(at + width - bytes, text, bytes);
+	return fill(at, at + width - bytes, at + width);
+}
+
+/* With the blank before it. */
+static char *put_name(char *at, const char *name, size_t width)
+{
+	return put_word(at, name, width + (width != SEQ_WIDTH));
+}
+
+static char *put_nothing(char *at, size_t width)
+{
+	return put_word(at, "-", width + 1);
+}
+
+static char *put_time(char *at, struct log_columns *c, int i, int64_t ns)
+{
+	char *end = at + 1 + LOG_TIME_WIDTH, *text = c->second[i].text;
+	const uint64_t since_ns = (uint64_t)ns - (uint64_t)c->second[i].at_ns;
+
+	if (since_ns >= NS_PER_S || ns < NS_PER_S) { /* none is 0 to begin with */
+		fill(at, label_time_digits(end, ns), end);
+		memcpy(text, at, sizeof(c->second[i].text));
+		c->second[i].at_ns = ns - ns % NS_PER_S;
+		return end;
+	}
+	memcpy(at, text, sizeof(c->second[i].text));
+	end[-9] = (char)('0' + since_ns / DIGITS_EIGHT);
+	digits_put_eight(end - 8, (uint32_t)(since_ns % DIGITS_EIGHT));
+	return end;
+}
+
+/* Nearly all are short: for these there is no loop, and nothing to guess wrong. */
+static inline char *put_number_aligned(char *at, int64_t v, size_t width)
+{
+	char text[NUMBER_MAX_BYTES], *start;
+	size_t bytes;
+
+	if (v >= 0 && v < DIGITS_EIGHT) {
+		memset(at, ' ', width - 8);
+		digits_put_aligned(at + width - 8, (uint32_t)v);
+		return at + width;
+	}
+	start = label_signed_digits(text + sizeof(text), v);
+	bytes = (size_t)(text + sizeof(text) - start);
+	if (bytes >= width) {
+		memcpy(at, start, bytes);
+		return at + bytes;
+	}
+	memcpy(at + width - bytes, start, bytes);
+	return fill(at, at + width - bytes, at + width);
+}
+
+/* The column of the longest numbers is wider. */
+static char *put_value(char *at, int64_t value_ns)
+{
+	*at++ = ' ';
+	return put_number_aligned(at, value_ns, LATENCY_WIDTH);
+}
+
+static char *put_stage(char *at, const struct log_columns *c, const struct sample *s, int stage)
+{
+	int64_t value_ns;
+
+	return stages_value(&c->stages[stage], s, &value_ns) ? put_value(at, value_ns) : put_nothing(at, LATENCY_WIDTH);
+}
+
+static char *put_times(char *at, struct log_columns *c, const struct sample *s, int first)
+{
+	for (int i = first; i < first + TIMES; i++)
+		if (c->time[i])
+			at = log_columns_has(c, s, i) ? put_time(at, c, i, s->time_ns[i]) : put_nothing(at, LOG_TIME_WIDTH);
+	return at;
+}
+
+char *log_text_begin(char *at, struct log_columns *c, uint64_t records)
+{
+	const size_t width = c->full ? RULE_FULL_WIDTH : RULE_WIDTH;
+
+	(void)records;
+	at = put_names(at, c, put_name);
+	*at++ = '\n';
+	memset(at, '-', width);
+	at += width;
+	*at++ = '\n';
+	return at;
+}
+
+char *log_text_record(char *at, struct log_columns *c, const struct sample *s, uint64_t left_out)
+{
+	char flags[FLAGS_WIDTH + 1];
+
+	(void)left_out;
+	at = put_number_aligned(at, s->seq, SEQ_WIDTH);
+	at = put_times(at, c, s, 0);
+	at = put_value(at, s->latency_ns);
+	if (c->full) {
+		at = put_times(at, c, s, THERE);
+		at = put_stage(at, c, s, STAGE_RESPONSE);
+		at = put_stage(at, c, s, STAGE_NETWORK);
+		*put_flags(flags, c, s, ',') = 0;
+		at = put_word(at, flags, FLAGS_WIDTH + 1);
+	}
+	*at++ = '\n';
+	return at;
+}
+
+/* ---- Comma-separated values ------------------------------------------------------------------------------------------ */
+
+static char *put_field(char *at, const char *name, size_t width)
+{
+	if (width != SEQ_WIDTH)
+		*at++ = ',';
+	return put_bytes(at, name);
+}
+
+static char *put_number(char *at, bool known, int64_t value)
+{
+	char text[32], *start = label_signed_digits(text + sizeof(text), value);
+	const size_t bytes = (size_t)(text + sizeof(text) - start);
+
+	*at++ = ',';
+	if (!known)
+		return at;
+	memcpy(at, start, bytes);
+	return at + bytes;
+}
+
+static char *put_numbers(char *at, const struct log_columns *c, const struct sample *s, int first)
+{
+	for (int i = first; i < first + TIMES; i++)
+		if (c->time[i])
+			at = put_number(at, log_columns_has(c, s, i), s->time_ns[i]);
+	return at;
+}
+
+char *log_csv_begin(char *at, struct log_columns *c, uint64_t records)
+{
+	(void)records;
+	at = put_names(at, c, put_field);
+	*at++ = '\n';
+	return at;
+}
+
+char *log_csv_record(char *at, struct log_columns *c, const struct sample *s, uint64_t left_out)
+{
+	char text[32], *start = label_digits(text + sizeof(text), s->seq, 1);
+	const size_t bytes = (size_t)(text + sizeof(text) - start);
+
+	(void)left_out;
+	memcpy(at, start, bytes);
+	at = put_numbers(at + bytes, c, s, 0);
+	at = put_number(at, true, s->latency_ns);
+	if (c->full) {
+		int64_t value_ns;
+		bool known;
+
+		at = put_numbers(at, c, s, THERE);
+		known = stages_value(&c->stages[STAGE_RESPONSE], s, &value_ns);
+		at = put_number(at, known, value_ns);
+		known = stages_value(&c->stages[STAGE_NETWORK], s, &value_ns);
+		at = put_number(at, known, value_ns);
+		*at++ = ',';
+		at = put_flags(at, c, s, ';'); /* one field */
+	}
+	*at++ = '\n';
+	return at;
+}

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The first breach and the worst one: their times, their parts, and which part is to blame. */
+#include "report/text/breach.h"
+
+#include "histogram.h"
+#include "host/clock/clock.h"
+#include "measure/breach.h"
+#include "measure/exchange.h"
+#include "measure/stages.h"
+#include "options.h"
+#include "report/text/label.h"
+#include "report/text/part.h"
+#include "report/text/report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- The blame ------------------------------------------------------------------------------------------------- */
+
+static bool knows_part(const struct part *parts, int n, int index)
+{
+	for (int i = 0; i < n; i++)
+		if (parts[i].index == index)
+			return parts[i].known;
+	return false;
+}
+
+/* What the threshold is about: of a reflector its own response. */
+static enum figure figure_of(const struct options *o)
+{
+	return o->role == ROLE_EMIT ? (enum figure)o->threshold_on : FIGURE_RTT;
+}
+
+/* An emitter's sample is split as far as its times allow: into network and response, or into network and the stages of
+ * the response. Without T3 of the reply, all of the round trip is a candidate, and so are the remote stages that are
+ * known. */
+static void find_candidates(const struct report *r, struct part *parts, int n)
+{
+	const enum figure on = figure_of(r->options);
+	const bool joined = knows_part(parts, n, STAGE_NETWORK);
+	const bool split = knows_part(parts, n, STAGE_REMOTE_WIRE_TO_APP) && knows_part(parts, n, STAGE_REMOTE_APP) &&
+			   knows_part(parts, n, STAGE_REMOTE_APP_TO_WIRE);
+
+	for (struct part *p = parts; p < parts + n; p++) {
+		if (r->options->role == ROLE_REFLECT || !p->stage.peer)
+			p->candidate = p->index == STAGES ? !joined : p->stage.inside;
+		else if (p->index == STAGE_NETWORK)
+			p->candidate = joined && on != FIGURE_RESPONSE;
+		else if (p->index == STAGE_RESPONSE)
+			p->candidate = joined && !split && on != FIGURE_NETWORK;
+		else
+			p->candidate = (split || !joined) && on != FIGURE_NETWORK;
+	}
+}
+
+/* By how much it is above what it typically takes; 0 or less: it is not to blame. */
+static int64_t excess_of(const struct part *p)
+{
+	return p->candidate && p->known && p->usual.value_ns != INT64_MAX ? p->value_ns - p->usual.value_ns : 0;
+}
+
+/* ---- What is not known ----------------------------------------------------------------------------------------- */
+
+static void add_gap(struct gaps *g, const char *part, bool candidate, const char *why)
+{
+	int i = 0;
+
+	while (i < g->used && (strcmp(g->gap[i].why, why) || g->gap[i].candidate != candidate))
+		i++;
+	if (i == g->used)
+		snprintf(g->gap[g->used++].why, sizeof(g->gap[i].why), "%s", why);
+	g->gap[i].candidate = candidate;
+	g->gap[i].part[g->gap[i].parts++] = part;
+}
+
+/* A time of user space of this host is missing. What was seen of the clocks has no place in a sample. */
+static void why_not_here(char *why, size_t bytes, const struct report *r)
+{
+	bool moved = false;
+
+	if (!r->exchange->clocks) {
+		snprintf(why, bytes, "a time is missing");
+		return;
+	}
+	for (int i = 0; r->clocks && i < CLOCKS; i++)
+		moved |= counter_get(&r->clocks->track[i].steps) || counter_get(&r->clocks->track[i].standstills);
+	snprintf(why, bytes, "no comparison of the clocks within %g s%s", label_seconds(CLOCK_FRESH_NS),
+		 moved ? ", or one was set or stood still" : "");
+}
+
+#define NO_T2 "the reflector told no stamp of when the probe arrived"
+
+static bool is_nothing_there(const struct sample *s)
+{
+	static const uint8_t nothing[TIMES];
+
+	return !memcmp(s->source + THERE, nothing, TIMES);
+}
+
+static const char *why_no_response(const struct sample *s)
+{
+	if (s->follow_up == FOLLOW_UP_MIXED && !s->source[THERE + REFLECT_T2_WIRE] && !is_nothing_there(s))
+		return NO_T2;
+	return label_follow_ups[s->follow_up].meaning;
+}
+
+/* Of a stage of the reflector's program. NULL: for the same reason as the response. */
+static const char *why_not_there(const struct stage *stage, const struct sample *s)
+{
+	const uint8_t *source = s->source;
+
+	if (is_nothing_there(s))
+		return label_follow_ups[s->follow_up].meaning;
+	if (s->off_scale)
+		return "the reflector could not put its program's times on the scale of its stamps";
+	if (!s->one_scale)
+		return "the reflector did not tell on which scale its program's times are";
+	if (stage->from == THERE + REFLECT_T2_WIRE && !source[stage->from])
+		return NO_T2;
+	if (stage->to == THERE + REFLECT_T3_WIRE && !source[stage->to])
+		return NULL;
+	return "the reflector did not tell when its program had the packet";
+}
+
+/* Not how large they are, or not by how much that is above what is usual. */
+static void find_gaps(const struct report *r, const struct part *parts, int n, const struct sample *s, struct gaps *g)
+{
+	g->used = 0;
+	memset(g->gap, 0, sizeof(g->gap));
+	if (options_joined(r->options) && s->follow_up != FOLLOW_UP_THERE) {
+		add_gap(g, "Response", true, why_no_response(s));
+		add_gap(g, "network", true, why_no_response(s));
+	}
+	for (const struct part *p = parts; p < parts + n; p++) {
+		char text[160];
+		const char *why = text;
+
+		if (p->index == STAGES)
+			continue;
+		if (p->known && (!p->candidate || p->usual.value_ns != INT64_MAX))
+			continue;
+		if (p->known)
+			why = "there is nothing typical to compare with";
+		else if (!p->stage.peer || r->options->role == ROLE_REFLECT)
+			why_not_here(text, sizeof(text), r);
+		else
+			why = p->stage.user ? why_not_there(&p->stage, s) : NULL; /* response and network are there */
+		if (why)
+			add_gap(g, p->name, p->candidate, why);
+	}
+}
+
+/* ---- Which part it is ------------------------------------------------------------------------------------------- */
+
+/* Of what the threshold is about; NULL: not collected. */
+static const struct histogram *figure_histogram(const struct report *r)
+{
+	static const int stages[] = { [FIGURE_RESPONSE] = STAGE_RESPONSE, [FIGURE_NETWORK] = STAGE_NETWORK };
+	const enum figure on = figure_of(r->options);
+
+	return on == FIGURE_RTT ? r->histogram : r->exchange->stage[stages[on]];
+}
+
+/* By how much that is above what it typically takes; INT64_MAX: not known. */
+static int64_t figure_excess(const struct report *r, const struct sample *s)
+{
+	const struct histogram *h = figure_histogram(r);
+	const int64_t typical_ns = h ? part_typical(h).value_ns : INT64_MAX;
+	int64_t value_ns;
+
+	return exchange_figure(r->exchange, s, &value_ns) && typical_ns != INT64_MAX ? value_ns - typical_ns : INT64_MAX;
+}
+
+void breach_find_blame(const struct report *r, struct part *parts, int n, const struct sample *s, struct blame *b)
+{
+	const struct part *worst = NULL, *whole = n && parts[n - 1].index == STAGES ? &parts[n - 1] : NULL;
+
+	for (struct part *p = parts; p < parts + n; p++)
+		p->known = stages_value(&p->stage, s, &p->value_ns);
+	find_candidates(r, parts, n);
+	find_gaps(r, parts, n, s, &b->gaps);
+	for (const struct part *p = parts; p < parts + n; p++)
+		if (p != whole && excess_of(p) > (worst ? excess_of(worst) : 0))
+			worst = p;
+	/* The other parts may not explain all of it: the worst must explain half of it, else the whole is to blame. */
+	if (whole && excess_of(whole) > (worst ? 2 * excess_of(worst) : 0))
+		worst = whole;
+	b->unknown = false;
+	for (int i = 0; i < b->gaps.used; i++)
+		b->unknown |= b->gaps.gap[i].candidate;
+	/* Nor may it be what is known, where something is not. */
+	if (b->unknown && worst && figure_excess(r, s) - excess_of(worst) > excess_of(worst))
+		worst = NULL;
+	b->unknown = b->unknown && !worst && n;
+	b->part = worst;
+}
+
+/* ---- The words ------------------------------------------------------------------------------------------------- */
+
+static void write_gap(FILE *out, const struct gap *g)
+{
+	for (int i = 0; i < g->parts; i++)
+		fprintf(out, "%s%s", !i ? "" : i == g->parts - 1 ? " and " : ", ", g->part[i]);
+}
+
+/* But for what the blame will say. */
+static void write_gaps(FILE *out, const struct blame *b)
+{
+	for (int i = 0; i < b->gaps.used; i++) {
+		const struct gap *g = &b->gaps.gap[i];
+
+		if (b->unknown && g->candidate)
+			continue;
+		fprintf(out, "  ");
+		write_gap(out, g);
+		fprintf(out, ": not known: %s\n", g->why);
+	}
+}
+
+static void write_no_blame(FILE *out, const struct report *r, const struct blame *b)
+{
+	const char *between = "  Blame: not known: ";
+
+	if (r->histogram->count <= 1 || !b->unknown) {
+		fprintf(out, "  Blame: none, %s\n", r->histogram->count > 1 ? "each of these took no longer than usual" :
+			"there is nothing typical to compare these with");
+		return;
+	}
+	for (int i = 0; i < b->gaps.used; i++) {
+		const struct gap *g = &b->gaps.gap[i];
+
+		if (!g->candidate)
+			continue;
+		fprintf(out, "%s", between);
+		write_gap(out, g);
+		fprintf(out, " %s not known (%s)", g->parts > 1 ? "are" : "is", g->why);
+		between = "; ";
+	}
+	fputc('\n', out);
+}
+
+static void write_blame(FILE *out, const struct report *r, const struct sample *s, const struct blame *b)
+{
+	const struct histogram *h = figure_histogram(r);
+	const struct part *blamed = b->part;
+	struct percentile usual, whole;
+	int64_t value_ns;
+
+	if (!blamed) {
+		write_no_blame(out, r, b);
+		return;
+	}
+	usual = blamed->usual;
+	fprintf(out, "  Blame: %s %.3f us, typical %s%.3f us", blamed->name, label_us(blamed->value_ns),
+		usual.bound ? ">= " : "", label_us(usual.value_ns));
+	whole = h ? part_typical(h) : (struct percentile){ .value_ns = INT64_MAX };
+	/* A share of bounds could be anything. */
+	if (exchange_figure(r->exchange, s, &value_ns) && value_ns > whole.value_ns && !usual.bound && !whole.bound)
+		fprintf(out, ", %.0f %% of the excess",
+			100.0 * (double)(blamed->value_ns - usual.value_ns) / (double)(value_ns - whole.value_ns));
+	fputc('\n', out);
+}
+
+static void write_parts(FILE *out, const struct report *r, const struct sample *s)
+{
+	struct part parts[PARTS_MAX];
+	int n = part_find(r, parts);
+	struct blame blame;
+
+	breach_find_blame(r, parts, n, s, &blame);
+	for (int i = 0; i < n; i++)
+		if (parts[i].known && (parts[i].index != STAGES || parts[i].candidate))
+			fprintf(out, "  %s (%s): %" PRId64 " ns%s\n", parts[i].name, parts[i].formula,
+				parts[i].value_ns, &parts[i] == blame.part ? " <-- where the spike is" : "");
+	write_gaps(out, &blame);
+	if (n)
+		write_blame(out, r, s, &blame);
+}
+
+/* Stamps on the wire first, then the times of user space; of one host. */
+static void write_times(FILE *out, const struct report *r, const struct sample *s, int first)
+{
+	const enum role role = r->options->role;
+	const int64_t there = r->exchange->there;
+
+	for (int wire = 1; wire >= 0; wire--) {
+		for (int i = first; i < first + TIMES; i++) {
+			const struct label_time *t = label_time(role, i);
+			char name[16], text[32] = "";
+
+			if (t->wire != wire || !label_has_time(role, there, s, i) || label_told_twice(role, there, i))
+				continue;
+			fprintf(out, "  %s (%s%s %s): %s\n", label_time_name(name, sizeof(name), r, i),
+				first ? "remote " : "", label_stamps[t->wire ? label_source(r, i) : SOURCE_USER].place,
+				t->direction, label_time_digits(text + sizeof(text) - 1, s->time_ns[i]));
+		}
+	}
+}
+
+static void write_breach(FILE *out, const struct report *r, const struct sample *s)
+{
+	static const char *const figures[] = { [FIGURE_RESPONSE] = "Response", [FIGURE_NETWORK] = "Network" };
+	const struct options *o = r->options;
+	const bool other = figure_of(o) != FIGURE_RTT;
+	int64_t value_ns;
+
+	exchange_figure(r->exchange, s, &value_ns);
+	fprintf(out, "%s %s (%" PRId64 " ns) exceeds threshold (%" PRId64 " ns).\n",
+		other ? figures[o->threshold_on] : label_roles[o->role].breach, other ? "time" : "latency", value_ns,
+		o->threshold_ns);
+	fprintf(out, "  Sequence number: %" PRIu32 "\n", s->seq);
+	if (other)
+		fprintf(out, "  %s latency: %" PRId64 " ns\n", label_roles[o->role].breach, s->latency_ns);
+	write_times(out, r, s, 0);
+	if (o->role == ROLE_EMIT)
+		write_times(out, r, s, THERE);
+	write_parts(out, r, s);
+	fputc('\n', out);
+}
+
+/* How many of the breaches that are still known each part is to blame for. A part that could be to blame for none is
+ * left out. */
+static void write_blames(FILE *out, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+	uint64_t breaches = counter_get(&x->account.breaches), known = 0;
+	uint64_t first = breaches > BREACHES_KEPT - 1 ? breaches - (BREACHES_KEPT - 1) : 0;
+	unsigned blamed[PARTS_MAX] = { 0 }, none = 0, unknown = 0;
+	bool candidate[PARTS_MAX] = { false };
+	struct part parts[PARTS_MAX];
+	const int n = part_find(r, parts);
+	struct blame blame;
+	struct sample s;
+
+	for (uint64_t i = first; i < breaches; i++) {
+		if (!breach_read(x, i, &s))
+			continue;
+		breach_find_blame(r, parts, n, &s, &blame);
+		for (int k = 0; k < n; k++)
+			candidate[k] |= parts[k].candidate;
+		if (blame.part)
+			blamed[blame.part - parts]++;
+		else if (blame.unknown)
+			unknown++;
+		else
+			none++;
+		known++;
+	}
+	if (!n)
+		return;
+	fprintf(out, "Blamed for the last %" PRIu64 " of %" PRIu64 " breaches:\n", known, breaches);
+	for (int i = 0; i < n; i++)
+		if (candidate[i])
+			fprintf(out, "  %s: %u\n", parts[i].name, blamed[i]);
+	if (unknown)
+		fprintf(out, "  Not known: %u\n", unknown);
+	if (none)
+		fprintf(out, "  None of these: %u\n", none);
+	fputc('\n', out);
+}
+
+void breach_write(FILE *out, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+	uint64_t breaches = counter_get(&x->account.breaches);
+	int64_t first_ns, worst_ns;
+
+	if (!breaches)
+		return;
+	write_breach(out, r, &x->breach);
+	exchange_figure(x, &x->breach, &first_ns);
+	exchange_figure(x, &x->worst, &worst_ns);
+	/* Not by the number: two emitters may use the same. */
+	if (worst_ns != first_ns) {
+		fprintf(out, "The worst of %" PRIu64 " breaches:\n", breaches);
+		write_breach(out, r, &x->worst);
+	}
+	if (breaches > 1)
+		write_blames(out, r);
+}

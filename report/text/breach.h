@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The breaches as the report shows them. For report/ only. */
+#ifndef REPORT_BREACH_H
+#define REPORT_BREACH_H
+
+#include "rant.h"
+#include "report/text/part.h"
+
+struct report;
+
+/* Parts of which a sample does not tell, for one reason. */
+struct gap {
+	const char *part[PARTS_MAX];
+	int parts;
+	bool candidate; /* one of them may be to blame */
+	char why[160];
+};
+
+struct gaps {
+	struct gap gap[PARTS_MAX];
+	int used;
+};
+
+struct blame {
+	const struct part *part; /* the candidate that is furthest above what it typically takes; NULL: there is none */
+	bool unknown; /* it may be one of those in the gaps */
+	struct gaps gaps;
+};
+
+/* Which of the parts (part_find()) a breach is to be blamed on; sets their values for this sample. */
+void breach_find_blame(const struct report *r, struct part *parts, int n, const struct sample *s, struct blame *b);
+
+/* The first; with --continue the worst, and how often each part is to blame. Nothing without a breach. */
+void breach_write(FILE *out, const struct report *r);
+
+#endif

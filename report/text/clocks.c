@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The clocks: how they ran against each other, and how well the times of the stages may be compared. */
+#include "report/text/clocks.h"
+
+#include "host/clock/clock.h"
+#include "host/clock/clock_peer.h"
+#include "host/nic/link.h"
+#include "measure/exchange.h"
+#include "options.h"
+#include "report/text/clocks_there.h"
+#include "report/text/label.h"
+#include "report/text/part.h"
+#include "report/text/report.h"
+#include "report/verdict/verdict.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const clock_labels[CLOCKS] = { [CLOCK_OF_NIC] = "NIC clock", [CLOCK_OF_SYSTEM] = "system clock" };
+
+double clocks_rate_bound_ppb(const struct clock_rate *r)
+{
+	return r->bound_ppb > 1 ? ceil(r->bound_ppb) : 1;
+}
+
+static void write_rate(FILE *out, const struct clock_rate *r)
+{
+	if (!r->measured)
+		fprintf(out, "rate unknown: too few readings");
+	else if (!r->known)
+		fprintf(out, "rate within +-%.0f ppb", clocks_rate_bound_ppb(r));
+	else
+		fprintf(out, "rate %+.0f ppb (+-%.0f)", r->ppb, clocks_rate_bound_ppb(r));
+}
+
+static void write_wrong_rate(FILE *out, const char *verb, const struct clock_rate *rate)
+{
+	char text[48];
+
+	label_rate(text, sizeof(text), rate, true);
+	fprintf(out, "%s %s", verb, text);
+}
+
+static void write_offset(FILE *out, const struct clock_relation *r)
+{
+	char text[32] = "";
+
+	fprintf(out, "%s s (+-%" PRId64 " ns)", label_time_digits(text + sizeof(text) - 1, r->offset_ns), r->bound_ns);
+}
+
+static void write_phc(FILE *out, const struct clock_watch *c)
+{
+	static const char *const scales[] = {
+		[CLOCK_SCALE_UNKNOWN] = "unknown scale", [CLOCK_SCALE_UTC] = "UTC", [CLOCK_SCALE_TAI] = "TAI",
+		[CLOCK_SCALE_OTHER] = "neither UTC nor TAI",
+	};
+	const struct clock_reading *last = clock_last(c);
+
+	if (c->phc_fd < 0) {
+		fprintf(out, "  NIC clock     : not comparable: %s\n", c->why);
+		return;
+	}
+	fprintf(out, "  NIC clock     : %s, %s", c->name, scales[clock_scale(c)]);
+	if (last && last->has_phc) {
+		fprintf(out, ", minus CLOCK_REALTIME ");
+		write_offset(out, &last->phc_real);
+	}
+	fprintf(out, ", by %s\n", clock_method_name(c));
+	if (c->failures)
+		fprintf(out, "  %" PRIu64 " readings of it failed, the last: %s\n", c->failures, clock_failure(c));
+}
+
+/* Rate, steering and jumps of one clock; against CLOCK_MONOTONIC_RAW, which nobody sets. */
+static void write_track(FILE *out, const struct clock_watch *c, enum clock_which which)
+{
+	const struct clock_track *t = &c->track[which];
+	struct clock_rate rate = clock_drift(c, which);
+
+	fprintf(out, "  %-14s: ", clock_labels[which]);
+	if (clock_rate_is_wrong(&t->dial[1], &rate))
+		write_wrong_rate(out, "runs", &rate);
+	else
+		write_rate(out, &rate);
+	if (clock_steering(c, which) == CLOCK_STEERED)
+		fprintf(out, ", steered by another program (%" PRIu64 " changes of its rate)", t->dial_changes);
+	if (t->has_largest && llabs(t->largest.size_ns) > t->largest.bound_ns)
+		fprintf(out, ", largest jump %+" PRId64 " ns (+-%" PRId64 ")", t->largest.size_ns, t->largest.bound_ns);
+	fputc('\n', out);
+	if (rate.known && (rate.ppb > 100000 || rate.ppb < -100000))
+		fprintf(out, "  Warning: the %s is off by more than 100 ppm\n", clock_labels[which]);
+}
+
+/* "2.0", or "1.9 to 2.1" where more is not known. */
+static void write_span(FILE *out, double from, double to, int digits)
+{
+	char text[2][32];
+
+	snprintf(text[0], sizeof(text[0]), "%.*f", digits, from);
+	snprintf(text[1], sizeof(text[1]), "%.*f", digits, to);
+	fputs(text[0], out);
+	if (strcmp(text[0], text[1]))
+		fprintf(out, " to %s", text[1]);
+}
+
+/* One in which the clock stood, or ran at a wrong rate: for how long, and when, as far as the readings tell. */
+static void write_spell(FILE *out, const struct report *r, const struct clock_spell *s)
+{
+	const int64_t start_ns = r->exchange->began_ns;
+	int64_t ns[2];
+
+	clock_spell_lasted(s, ns);
+	fprintf(out, "  Warning: the NIC clock ");
+	if (s->stands)
+		fprintf(out, "stood still");
+	else
+		write_wrong_rate(out, "ran", &s->rate);
+	fprintf(out, s->over ? " for " : " for at least ");
+	write_span(out, label_seconds(ns[0]), label_seconds(ns[s->over]), s->stands ? 3 : 1);
+	fprintf(out, " s, from ");
+	if (s->began_ns[0] <= start_ns) {
+		fprintf(out, "the start");
+	} else {
+		write_span(out, label_seconds(s->began_ns[0] - start_ns), label_seconds(s->began_ns[1] - start_ns), 1);
+		fprintf(out, " s after the start");
+	}
+	fprintf(out, s->stands ? ": latencies of that time are nothing\n" : ": latencies of that time are off by as much\n");
+}
+
+static void write_spells(FILE *out, const struct report *r)
+{
+	const struct clock_watch *c = r->clocks;
+	const struct clock_track *t = &c->track[CLOCK_OF_NIC];
+	uint64_t all = counter_get(&t->standstills) + counter_get(&t->wrong_rates);
+	const uint32_t shown = c->spells_kept < 10 ? c->spells_kept : 10;
+
+	for (uint32_t i = 0; i < shown; i++)
+		write_spell(out, r, &c->spell[i]);
+	if (all > shown)
+		fprintf(out, "  It did so %" PRIu64 " times more\n", all - shown);
+}
+
+static void write_steps(FILE *out, const struct report *r)
+{
+	const struct clock_watch *c = r->clocks;
+	uint64_t all = counter_get(&c->track[CLOCK_OF_NIC].steps) + counter_get(&c->track[CLOCK_OF_SYSTEM].steps);
+	const uint32_t shown = c->steps_kept < 10 ? c->steps_kept : 10;
+
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct clock_jump *j = &c->step[i];
+
+		fprintf(out, "  Step of the %s by %+" PRId64 " ns (+-%" PRId64 "), %.1f to %.1f s after the start, after packet %"
+			PRIu64 " to %" PRIu64 "\n", clock_labels[j->which], j->size_ns, j->bound_ns,
+			label_seconds(j->mono_ns[0] - r->exchange->began_ns),
+			label_seconds(j->mono_ns[1] - r->exchange->began_ns), j->mark[0], j->mark[1]);
+	}
+	if (all > shown)
+		fprintf(out, "  %" PRIu64 " more steps\n", all - shown);
+}
+
+/* Names the columns of the log whose times are then of another clock than the stamps beside them. */
+static void write_no_stages(FILE *out, const struct report *r)
+{
+	const struct label_time *time = label_roles[r->options->role].time;
+	const char *comma = "";
+
+	fprintf(out, "  Stages        : not comparable: %s; ", r->stages_why);
+	for (int i = 0; i < TIMES; i++) {
+		char name[16];
+
+		if (time[i].wire)
+			continue;
+		fprintf(out, "%s%s", comma, label_time_name(name, sizeof(name), r, i));
+		comma = " and ";
+	}
+	fprintf(out, " are times of CLOCK_REALTIME\n");
+}
+
+/* By the largest bound, or by what was found later of the clocks. The latter shifts one of the two stages next to the wire up and the other one down; none was recorded below 0 by more
+ * than its bound, so it cannot be more than the two together. */
+int64_t clocks_stages_bound(const struct exchange *x)
+{
+	const int64_t bound_ns = x->bound_ns[BOUND_HERE], late_ns = clock_misplaced_since(x->clocks, x->began_ns);
+	int64_t most_ns = bound_ns;
+
+	for (int i = 0; i < 2; i++) /* at the emitter App-to-NIC and NIC-to-app, at the reflector the same in its order */
+		if (x->stage[i] && x->stage[i]->count)
+			most_ns += x->stage[i]->max_ns;
+	return late_ns < bound_ns ? bound_ns : late_ns < most_ns ? late_ns : most_ns;
+}
+
+/* Of a bond, or of a VLAN on one: another interface's. */
+static void write_stamper(FILE *out, const struct report *r)
+{
+	char text[IF_NAMESIZE];
+	const struct link_watch *link = r->facts ? r->facts->link : NULL;
+	const char *name = link ? link_stamper_name(link, text) : NULL;
+
+	if (name && link->stamper != link->nic->index)
+		fprintf(out, "  Stamped by    : %s, which %s sends by\n", name, r->options->interface);
+}
+
+void clocks_write(FILE *out, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+	const struct account *a = &x->account;
+	struct clock_relation offset;
+	struct clock_rate rate;
+
+	fprintf(out, "\nClocks:\n");
+	if (options_by_nic(r->options)) {
+		write_phc(out, r->clocks);
+		write_stamper(out, r);
+		if (r->clocks->phc_fd >= 0)
+			write_track(out, r->clocks, CLOCK_OF_NIC);
+		write_spells(out, r);
+	}
+	write_track(out, r->clocks, CLOCK_OF_SYSTEM);
+	write_steps(out, r);
+	if (r->peer && clock_peer_result(r->peer, &offset, &rate)) {
+		fprintf(out, "  Reflector     : its receive stamps minus this clock ");
+		write_offset(out, &offset);
+		fprintf(out, ", ");
+		write_rate(out, &rate);
+		fputc('\n', out);
+	}
+	if (exchange_has_stages(x) && x->clocks && x->bound_ns[BOUND_HERE])
+		fprintf(out, "  Stages        : user-space times are on the NIC's scale within +-%" PRId64 " ns\n", clocks_stages_bound(x));
+	if (part_is_split(r) && (x->there == SOURCE_HARDWARE || x->bound_ns[BOUND_THERE]))
+		fprintf(out, "  Remote stages : user-space times are on the scale of the reflector's stamps within +-%" PRId64
+			" ns\n", x->bound_ns[BOUND_THERE]);
+	if (exchange_has_stages(x) && counter_get(&a->unplaced))
+		fprintf(out, "  %" PRIu64 " samples had no place on the NIC's scale: they are in no stage\n",
+			counter_get(&a->unplaced));
+	clocks_there_write(out, r);
+	if (r->stages_why)
+		write_no_stages(out, r);
+}

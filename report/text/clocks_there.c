@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The reflector's clock, as the exchanges show it, and the samples that broke a rule of measure/rules.h. */
+#include "report/text/clocks_there.h"
+
+#include "measure/exchange.h"
+#include "measure/rules.h"
+#include "options.h"
+#include "report/text/label.h"
+
+#include <inttypes.h>
+
+bool clocks_there_is_theirs(const struct clock_peer_event *e, const struct clock_watch *c, enum clock_which which)
+{
+	return !c || !clock_moved(c, which, e->mono_ns[0], e->mono_ns[1]);
+}
+
+uint64_t clocks_there_count(const struct clock_peer *p, enum clock_peer_kind kind, const struct clock_watch *c,
+			    enum clock_which which)
+{
+	const uint64_t all[PEER_KINDS] = { [PEER_JUMPED] = p->jumps, [PEER_STOOD] = p->stands,
+					   [PEER_WRONG_RATE] = p->wrong_rates };
+	uint64_t ours = 0;
+
+	for (uint64_t i = 0; i < p->events && i < PEER_EVENTS_KEPT; i++)
+		ours += p->event[i].kind == kind && !clocks_there_is_theirs(&p->event[i], c, which);
+	return all[kind] - ours;
+}
+
+static void write_what(FILE *out, const struct clock_peer_event *e)
+{
+	const double ppb = clock_peer_event_ppb(e);
+	int64_t size_ns, bound_ns;
+
+	if (e->kind == PEER_STOOD) {
+		fprintf(out, "stood still for %.3f s or more", label_seconds(e->stood_ns));
+	} else if (e->kind == PEER_WRONG_RATE) {
+		fprintf(out, ppb < 1e9 ? "ran %.3g %% %s" : "ran %.0f %% %s", (ppb < 0 ? -ppb : ppb) / 1e7, ppb < 0 ? "slow" : "fast");
+	} else if (clock_peer_event_size(e, &size_ns, &bound_ns)) {
+		fprintf(out, "jumped by %+" PRId64 " ns (+-%" PRId64 ")", size_ns, bound_ns);
+		if (e->conflicts > 1)
+			fprintf(out, ", not at once");
+	} else {
+		fprintf(out, "jumped by an unknown amount");
+	}
+}
+
+static void write_event(FILE *out, const struct report *r, const struct clock_peer_event *e)
+{
+	const bool theirs = clocks_there_is_theirs(e, r->clocks, clocks_there_compared(r->options));
+
+	fprintf(out, "  The reflector's clock %s", theirs ? "" : "against this host's ");
+	write_what(out, e);
+	fprintf(out, ", %.1f to %.1f s after the start, after packet %" PRIu32 " to %" PRIu32 "%s\n",
+		label_seconds(e->mono_ns[0] - r->exchange->began_ns), label_seconds(e->mono_ns[1] - r->exchange->began_ns),
+		e->seq[0], e->seq[1], theirs ? "" : ": this host's clock moved then");
+}
+
+static void write_events(FILE *out, const struct report *r)
+{
+	const struct clock_peer *p = r->peer;
+
+	for (uint64_t i = 0; i < p->events && i < PEER_EVENTS_KEPT; i++)
+		write_event(out, r, &p->event[i]);
+	if (p->events > PEER_EVENTS_KEPT)
+		fprintf(out, "  %" PRIu64 " more of these\n", p->events - PEER_EVENTS_KEPT);
+}
+
+static void write_broken_rule(FILE *out, const struct report *r, const struct broken_rule *b)
+{
+	char first[16], second[16];
+
+	fprintf(out, "  Left out of #%" PRIu32 ": ", b->seq);
+	if (b->rule == RULE_RESPONSE) {
+		fprintf(out, "a response of %" PRId64 " ns is no part of the round trip\n", b->by_ns);
+	} else if (b->rule == RULE_RELATION) {
+		fprintf(out, "T2 and T3 do not fit to the clocks of the exchanges around it\n");
+	} else {
+		const struct rule *rule = &rules_of_order[r->options->role][b->rule];
+
+		fprintf(out, "%s is %" PRId64 " ns after %s\n", label_time_name(first, sizeof(first), r, rule->first), b->by_ns,
+			label_time_name(second, sizeof(second), r, rule->second));
+	}
+}
+
+static void write_broken_rules(FILE *out, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+	const uint64_t shown = x->rules_broken < BROKEN_KEPT ? x->rules_broken : BROKEN_KEPT;
+
+	for (uint64_t i = 0; i < shown; i++)
+		write_broken_rule(out, r, &x->broken[i]);
+	if (x->rules_broken > shown)
+		fprintf(out, "  %" PRIu64 " more of these\n", x->rules_broken - shown);
+}
+
+bool clocks_there_has_news(const struct report *r)
+{
+	const struct account *a = &r->exchange->account;
+
+	return (r->peer && r->peer->events) || counter_get(&a->doubted) || r->exchange->rules_broken;
+}
+
+void clocks_there_write(FILE *out, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+
+	if (r->peer)
+		write_events(out, r);
+	if (counter_get(&x->account.doubted))
+		fprintf(out, "  The reflector says that its clock was set or stood still, or does not run right: %" PRIu64
+			" replies, the first to packet %" PRIu32 "\n", counter_get(&x->account.doubted), x->doubted_seq);
+	if (counter_get(&x->account.disordered))
+		fprintf(out, "  %" PRIu64 " samples have times of user space on the wrong side of their stamps: they are in no stage\n",
+			counter_get(&x->account.disordered));
+	if (r->options->verbose)
+		write_broken_rules(out, r);
+}

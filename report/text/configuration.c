@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is about to run, for --verbose. */
+#include "report/text/configuration.h"
+
+#include "host/process/memory.h"
+#include "host/nic/nic.h"
+#include "measure/log.h"
+#include "options.h"
+#include "report/text/label.h"
+#include "report/log/log_writer.h"
+#include "report/text/report.h"
+#include "tracefs.h"
+#include "wire/kernel_call.h"
+#include "wire/socket.h"
+
+#include <inttypes.h>
+
+static void write_memory(FILE *out, const char *what, const struct memory *m)
+{
+	static const char *const pages[] = {
+		[MEMORY_NORMAL] = "normal pages",
+		[MEMORY_HUGE_DEFAULT] = "huge pages of the default size",
+		[MEMORY_HUGE_2M] = "2 MB huge pages",
+	};
+
+	fprintf(out, "%s: %.1f MB in %s\n", what, (double)m->bytes / (1 << 20), pages[m->pages]);
+}
+
+void report_configuration(FILE *out, const struct report *r, const struct nic *n, const struct memory *histogram,
+			  const struct memory *log)
+{
+	const struct options *o = r->options;
+	const struct channel *c = r->channel;
+	char latency[64];
+
+	label_latency(o, latency, sizeof(latency));
+	fprintf(out, "%s on %s (%s) by %s", o->role == ROLE_EMIT ? "Emitting" : "Reflecting", n->name,
+		*n->driver ? n->driver : "driver unknown", socket_name(c));
+	if (o->port)
+		fprintf(out, ", port %" PRId64, o->port);
+	if (options_in_ptp(o))
+		fprintf(out, ", domain %" PRId64, o->ptp_domain);
+	fputc('\n', out);
+	fprintf(out, "Stamps: %s; %s\n", label_stamps[o->stamp].option, latency);
+	if (options_by_nic(o))
+		fprintf(out, "NIC clock: /dev/ptp%d; stamp setting %s\n", n->can.phc_index,
+			n->changed ? "changed for this run, restored at its end" : "as found");
+	if (c->tx_stamps)
+		fprintf(out, "Transmit stamps are matched by %s\n",
+			!c->lane[0].id_by_message ? "the kernel's own count" :
+			c->lanes > c->listeners ? "an id sent with each packet; those of busy sessions, by the kernel's own count" :
+				       "an id sent with each packet");
+	fprintf(out, "Socket receive buffer: %d bytes granted\n", c->receive_buffer_bytes);
+	if (KERNEL_CALL_IS_KNOWN && !c->direct)
+		fputs("Packets go through what stands before libc (LD_PRELOAD)\n", out);
+	if (o->busy_poll_us)
+		fprintf(out, "Busy polling: %" PRId64 " us%s\n", o->busy_poll_us,
+			o->busy_poll_implied ? " (set because --budget and --prefer-busypoll do nothing without it)" : "");
+	write_memory(out, "Histogram", histogram);
+	if (r->log) {
+		write_memory(out, "Log", log);
+		fprintf(out, "%s of %" PRIu64 " records (%.1f s at %d packets/s), written %s\n",
+			r->log->circular ? "Circular log buffer" : "Log buffer", r->log->capacity,
+			(double)r->log->capacity / LOG_RATE, LOG_RATE, r->log_writer->beside ? "beside the run" : "at its end");
+	}
+	if (r->trace) {
+		fprintf(out, "Trace marker enabled: %s, clock %s\n", r->trace->path, r->trace->clock);
+		if (r->trace->snapshot)
+			fprintf(out, "Snapshot enabled: its buffer takes %.1f MB\n", (double)r->trace->spare_bytes / (1 << 20));
+	}
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the breaches left behind: a frozen or saved trace, and the commands that ran. */
+#include "report/text/evidence.h"
+
+#include "host/process/action.h"
+#include "host/trace/trace_save.h"
+#include "options.h"
+#include "report/text/account.h"
+#include "report/text/label.h"
+#include "report/text/report.h"
+#include "tracefs.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void write_step(FILE *out, const char *what, int error)
+{
+	if (error)
+		fprintf(out, "  %s failed: %s\n", what, strerror(error));
+}
+
+/* Where the evidence is, and how far it is to be trusted. */
+static void write_frozen(FILE *out, const struct report *r)
+{
+	const struct trace *t = r->trace;
+	const struct trace_record *last = &t->last;
+
+	/* A trace that --trace-rearm has switched on again had been stopped too. */
+	fprintf(out, "  %s at #%" PRIu32 ", %.1f us after the breach was seen",
+		trace_is_frozen(t) || !last->stop_error ? "Stopped" : "Not stopped", last->seq,
+		label_us(last->frozen_ns));
+	if (r->options->verbose)
+		fprintf(out, " (marker written after %.1f us)", label_us(last->marker_ns));
+	fputc('\n', out);
+	write_step(out, "Writing the marker", last->marker_error);
+	write_step(out, "Switching tracing off", last->stop_error);
+	write_step(out, "The snapshot", last->snapshot_error);
+	if (t->unsaved)
+		fprintf(out, "  Evidence  : %s/%s\n", t->path, last->snapshot_taken ? "snapshot" : "trace");
+}
+
+static void write_saved(FILE *out, const struct trace_saved *s)
+{
+	fprintf(out, "  Saved     : %s, from %s", s->path, s->source);
+	if (s->spike_cpu >= 0)
+		fprintf(out, ", the spike is in cpu%d.txt", s->spike_cpu);
+	fputc('\n', out);
+	if (s->spike_cpu < 0)
+		fprintf(out, "  The marker of the breach is in no file: the buffer may be too small, or tracing was off\n");
+	if (s->swap_skipped)
+		fprintf(out, "  The kernel skipped the snapshot, so the trace itself was saved\n");
+	if (s->lost_events && s->lost_events != UINT64_MAX)
+		fprintf(out, "  Overwritten before the first line: %" PRIu64 " events\n", s->lost_events);
+}
+
+/* The trace stands still, waits to be saved, or a step at its last breach failed. */
+static bool is_worth_telling(const struct trace *t)
+{
+	const struct trace_record *last = &t->last;
+	bool wrong = last->marker_error || last->stop_error || last->snapshot_error;
+
+	return trace_is_frozen(t) || ((t->unsaved || wrong) && !last->off_before);
+}
+
+void evidence_write_trace(FILE *out, const struct report *r)
+{
+	const struct trace *t = r->trace;
+
+	fprintf(out, "\nTrace (tracing moves what is measured):\n");
+	account_count(out, "Markers", counter_get(&t->marked), "of breaches");
+	if (counter_get(&t->refused))
+		account_count(out, "Refused", counter_get(&t->refused), "markers that the kernel did not take");
+	if (counter_get(&t->off))
+		account_count(out, "Off", counter_get(&t->off),
+			      "breaches while others had switched tracing off: not traced");
+	if (counter_get(&t->while_frozen))
+		account_count(out, "While off", counter_get(&t->while_frozen),
+			      "breaches while the trace was frozen: not traced");
+	write_step(out, "Writing RANT_TEST_START", t->start_error);
+	if (t->saves)
+		account_count(out, "Saves", t->saves, NULL);
+	if (is_worth_telling(t))
+		write_frozen(out, r);
+	if (r->saved && *r->saved->path)
+		write_saved(out, r->saved);
+}
+
+void evidence_write_commands(FILE *out, const struct report *r)
+{
+	const struct actions *a = r->actions;
+
+	fprintf(out, "\nCommands:\n");
+	for (int i = 0; i < a->wanted->commands; i++) {
+		fputs("  ", out);
+		for (const char *c = a->wanted->command[i]; *c; c++)
+			fputc(text_shown(*c), out);
+		fprintf(out, ": ran %u time%s", a->ran[i], a->ran[i] == 1 ? "" : "s");
+		if (a->failed[i])
+			fprintf(out, ", %u failed", a->failed[i]);
+		if (a->left_out[i])
+			fprintf(out, ", %u breaches came while it still ran", a->left_out[i]);
+		fputc('\n', out);
+	}
+	if (r->breaches_missed)
+		fprintf(out, "  %" PRIu64 " breaches were not told, newer ones had taken their place\n",
+			r->breaches_missed);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The answer in one line. */
+#include "report/text/headline.h"
+
+#include "histogram.h"
+#include "measure/exchange.h"
+#include "options.h"
+#include "report/text/label.h"
+#include "report/text/report.h"
+#include "report/verdict/verdict.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Three digits at least, and no more behind the point than somebody would say. */
+static void write_us(FILE *out, const char *before, int64_t ns)
+{
+	const double us = label_us(ns);
+
+	fprintf(out, "%s%.*f us", before, us < 10 ? 2 : 1, us);
+}
+
+static void write_percentile(FILE *out, const char *name, struct percentile p)
+{
+	fputs(name, out);
+	write_us(out, p.bound ? " >= " : " ", p.value_ns);
+}
+
+static void write_grouped(FILE *out, uint64_t n)
+{
+	char digits[24];
+	const int length = snprintf(digits, sizeof(digits), "%" PRIu64, n);
+
+	for (int i = 0; i < length; i++)
+		fprintf(out, "%s%c", i && (length - i) % 3 == 0 ? "," : "", digits[i]);
+}
+
+static void write_latency(FILE *out, const struct histogram *h)
+{
+	write_percentile(out, "p50", histogram_percentile(h, 50, 100));
+	write_percentile(out, ", p99.9", histogram_percentile(h, 999, 1000));
+	write_us(out, ", max ", h->max_ns);
+	fprintf(out, " (#%" PRIu32 ") of ", h->max_seq);
+	write_grouped(out, h->count);
+	fputs(h->count == 1 ? " sample" : " samples", out);
+	if (label_is_few(h->count, 999, 1000))
+		fputs(" (too few for p99.9)", out);
+}
+
+void headline_write_latency(FILE *out, const struct report *r)
+{
+	fputs(r->options->role == ROLE_EMIT ? "RTT " : "Response ", out);
+	if (r->histogram->count)
+		write_latency(out, r->histogram);
+	else
+		fputs("not known: no samples", out);
+}
+
+void headline_write_after(FILE *out, const struct report *r, double seconds)
+{
+	headline_write_latency(out, r);
+	fprintf(out, seconds < 100 ? " in %.3g s" : " in %.0f s", seconds < 0.001 ? 0 : seconds);
+	if (r->options->role == ROLE_EMIT) {
+		fputs(", ", out);
+		write_grouped(out, counter_get(&r->exchange->account.lost));
+		fputs(" lost", out);
+	}
+}
+
+void headline_write(FILE *out, const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+
+	headline_write_after(out, r, x->started ? label_seconds(x->ended_ns - x->began_ns) : 0);
+	if (r->verdict)
+		fprintf(out, ": %s", verdict_levels[r->verdict->level]);
+	fputc('\n', out);
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The words of roles, times and kinds of stamps, one table each, and numbers as text. */
+#include "report/text/label.h"
+
+#include "host/clock/clock.h"
+#include "measure/exchange.h"
+#include "options.h"
+#include "report/text/digits.h"
+#include "report/text/report.h"
+
+const struct label_role label_roles[] = {
+	[ROLE_EMIT] = {
+		"RTT", "Round-trip", "round trips",
+		{ { "T1", "tx", false }, { "T1", "tx", true }, { "T4", "rx", true }, { "T4", "rx", false } },
+	},
+	[ROLE_REFLECT] = {
+		"RESPONSE", "Response", "responses",
+		{ { "T2", "rx", true }, { "T2", "rx", false }, { "T3", "tx", false }, { "T3", "tx", true } },
+	},
+};
+
+const struct label_stamp label_stamps[] = {
+	[SOURCE_USER] = { "SW", "app", "user", "CLOCK_REALTIME, read by the program", "by its program" },
+	[SOURCE_KERNEL] = { "KERNEL", "kernel", "kernel", "CLOCK_REALTIME, read by the kernel", "by its kernel" },
+	[SOURCE_HARDWARE] = { "HW", "NIC", "hardware", "the clock of the NIC", "by its NIC" },
+	[SOURCE_LOCAL] = { "LOCAL", "host", NULL, NULL, "of an untold kind" },
+	[SOURCE_NONE] = { "LOCAL", "host", NULL, NULL, "of an untold kind" }, /* no reply had any */
+};
+
+const struct label_follow_up label_follow_ups[FOLLOW_UPS] = {
+	[FOLLOW_UP_NONE] = { "plain", NULL, "it was not asked for (--plain)" },
+	[FOLLOW_UP_THERE] = { "-", "Complete", NULL },
+	[FOLLOW_UP_LOST] = { "lost", "Reply lost", "the next reply, which tells when this one left, was lost" },
+	[FOLLOW_UP_UNKNOWN] = { "unknown", "Unknown", "the reflector did not have the stamp in time, or keeps no state" },
+	[FOLLOW_UP_UNTOLD] = { "untold", "Untold", "the reflector does not tell when a reply left: RFC 8972 section 4.7" },
+	[FOLLOW_UP_MIXED] = { "mixed", "Mixed", "the reflector's two stamps are of different kinds, or of untold ones" },
+	[FOLLOW_UP_END] = { "end", "At the end", "no reply came after this one" },
+	[FOLLOW_UP_STEPPED] = { "stepped", "Stepped there", "T2 and T3 contradict what is known of the two hosts' clocks: not used" },
+};
+
+const struct label_discard label_discards[LABEL_DISCARDS] = {
+	{ DISCARD_OVER_RATE, "over_rate" },
+	{ DISCARD_REFUSED, "refused" },
+	{ DISCARD_UNREAD, "unread" },
+};
+
+static const char *stamp_name(char *text, size_t bytes, const struct label_time *t, int64_t wire)
+{
+	snprintf(text, bytes, "%s_%s", t->name, label_stamps[t->wire ? wire : SOURCE_USER].suffix);
+	return text;
+}
+
+int64_t label_source(const struct report *r, int i)
+{
+	return i < THERE ? r->options->stamp : r->exchange->there;
+}
+
+bool label_told_twice(enum role role, int64_t there, int i)
+{
+	return i >= THERE && !label_time(role, i)->wire && there == SOURCE_USER;
+}
+
+const char *label_name(char *text, size_t bytes, enum role role, int i, int64_t source)
+{
+	return stamp_name(text, bytes, label_time(role, i), source);
+}
+
+const char *label_time_name(char *text, size_t bytes, const struct report *r, int i)
+{
+	return label_name(text, bytes, r->options->role, i, label_source(r, i));
+}
+
+void label_latency(const struct options *o, char *text, size_t bytes)
+{
+	const struct label_role *r = &label_roles[o->role];
+	uint8_t from, to;
+	char a[16], b[16];
+
+	stages_latency_times(o->role, options_on_wire(o), &from, &to);
+	snprintf(text, bytes, "%s = %s - %s", r->latency, stamp_name(b, sizeof(b), &r->time[to], o->stamp),
+		 stamp_name(a, sizeof(a), &r->time[from], o->stamp));
+}
+
+/* By eight digits at a time, or two. */
+char *label_digits(char *end, uint64_t v, int least)
+{
+	static const char pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
+				    "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+
+	for (; v >= DIGITS_EIGHT || least >= 8; v /= DIGITS_EIGHT, least -= 8) {
+		end -= 8;
+		digits_put_eight(end, (uint32_t)(v % DIGITS_EIGHT));
+	}
+	for (; v >= 10; v /= 100, least -= 2) {
+		end -= 2;
+		memcpy(end, pairs + v % 100 * 2, 2);
+	}
+	for (; v || least > 0; v /= 10, least--)
+		*--end = (char)('0' + v % 10);
+	return end;
+}
+
+char *label_time_digits(char *end, int64_t ns)
+{
+	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+
+	end = label_digits(end, size % NS_PER_S, 9);
+	*--end = '.';
+	end = label_digits(end, size / NS_PER_S, 1);
+	if (ns < 0)
+		*--end = '-';
+	return end;
+}
+
+char *label_signed_digits(char *end, int64_t v)
+{
+	end = label_digits(end, v < 0 ? -(uint64_t)v : (uint64_t)v, 1);
+	if (v < 0)
+		*--end = '-';
+	return end;
+}
+
+void label_rate(char *text, size_t bytes, const struct clock_rate *rate, bool with_bound)
+{
+	const double off_ppb = rate->ppb < 0 ? -rate->ppb : rate->ppb;
+	const char *way = rate->ppb < 0 ? "slow" : "fast";
+	const bool percent = off_ppb >= 1e7;
+	/* Rounded up to the last digit that is shown. */
+	const double unit_ppb = percent ? 1e6 : 1e3, bound = (double)(uint64_t)(rate->bound_ppb / unit_ppb) + 1;
+	int n = percent ? snprintf(text, bytes, "%.1f %% %s", off_ppb / 1e7, way) :
+			  snprintf(text, bytes, "%.0f ppm %s", off_ppb / 1e3, way);
+
+	if (with_bound && n >= 0 && (size_t)n < bytes)
+		snprintf(text + n, bytes - (size_t)n, percent ? " (+-%.1f)" : " (+-%.0f)", percent ? bound / 10 : bound);
+}

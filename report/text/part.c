@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The parts of an exchange: which of them a run collected, and what each is called. */
+#include "report/text/part.h"
+
+#include "histogram.h"
+#include "measure/exchange.h"
+#include "measure/stages.h"
+#include "options.h"
+#include "report/text/label.h"
+#include "report/text/report.h"
+
+#include <string.h>
+
+void part_name(struct part *p, const struct report *r, const struct stage *s)
+{
+	const enum role role = r->options->role;
+	const struct label_time *from = label_time(role, s->from), *to = label_time(role, s->to);
+	const char *wire = label_stamps[label_source(r, s->from)].place, *remote = s->from >= THERE ? "Remote " : "";
+	char a[16], b[16];
+
+	if (s->less_from != s->less_to) {
+		/* Without stamps on the wire at both hosts, theirs is what lies before and after them too. */
+		const bool more = r->options->stamp == SOURCE_USER || r->exchange->there == SOURCE_USER;
+
+		strcpy(p->name, more ? "Network and hosts" : "Network");
+		snprintf(p->formula, sizeof(p->formula), "%s - %s", label_roles[role].latency,
+			 label_roles[ROLE_REFLECT].latency);
+		return;
+	}
+	if (from->wire && to->wire)
+		snprintf(p->name, sizeof(p->name), "%s", s->from >= THERE ? "Response" : "Wire and reflector");
+	else if (from->wire)
+		snprintf(p->name, sizeof(p->name), "%s%c%s-to-app", remote, *remote ? wire[0] : wire[0] & ~0x20, wire + 1);
+	else
+		snprintf(p->name, sizeof(p->name), to->wire ? "%s%cpp-to-%s" : "%s%cpp processing", remote,
+			 *remote ? 'a' : 'A', wire);
+	snprintf(p->formula, sizeof(p->formula), "%s - %s", label_time_name(b, sizeof(b), r, s->to),
+		 label_time_name(a, sizeof(a), r, s->from));
+}
+
+struct percentile part_typical(const struct histogram *h)
+{
+	return h->count > 1 ? histogram_percentile(h, 50, 100) : (struct percentile){ .value_ns = INT64_MAX };
+}
+
+bool part_is_collected(const struct report *r, int i, const struct stage *s)
+{
+	const struct histogram *h = r->exchange->stage[i];
+	const int64_t there = r->exchange->there;
+
+	return h && (!s->peer || (h->count + h->negatives && !label_told_twice(r->options->role, there, s->from) &&
+				  !label_told_twice(r->options->role, there, s->to)));
+}
+
+bool part_is_split(const struct report *r)
+{
+	struct stage stages[STAGES];
+
+	stages_of_role(r->options->role, options_on_wire(r->options), stages);
+	return r->options->role == ROLE_EMIT && part_is_collected(r, STAGE_REMOTE_APP, &stages[STAGE_REMOTE_APP]);
+}
+
+static void set_part(struct part *p, const struct report *r, int index, const struct stage *s, const struct histogram *h)
+{
+	*p = (struct part){ .index = index, .stage = *s,
+			    .usual = h ? part_typical(h) : (struct percentile){ .value_ns = INT64_MAX } };
+	part_name(p, r, s);
+}
+
+/* Of an emitter: the latency. */
+static void set_whole(struct part *p, const struct report *r, const struct histogram *h)
+{
+	const bool on_wire = options_on_wire(r->options);
+	struct stage whole = { .inside = true };
+
+	stages_latency_times(ROLE_EMIT, on_wire, &whole.from, &whole.to);
+	whole.less_from = whole.less_to = whole.from;
+	set_part(p, r, STAGES, &whole, h);
+	if (!on_wire)
+		strcpy(p->name, "Round trip");
+}
+
+int part_find(const struct report *r, struct part parts[PARTS_MAX])
+{
+	const struct options *o = r->options;
+	struct stage stages[STAGES];
+	int n = 0;
+
+	stages_of_role(o->role, options_on_wire(o), stages);
+	for (int i = 0; i < STAGES; i++)
+		if (part_is_collected(r, i, &stages[i]))
+			set_part(&parts[n++], r, i, &stages[i], r->exchange->stage[i]);
+	if (!n || o->role == ROLE_REFLECT)
+		return n;
+	set_whole(&parts[n], r, r->histogram);
+	return n + 1;
+}
+
+/* The times of one of its ends are told twice where that host has no other stamps. */
+static bool is_told(const struct report *r, int i, const struct stage *s)
+{
+	const int64_t there = r->exchange->there;
+
+	return r->exchange->stage[i] && (!s->peer || (!label_told_twice(r->options->role, there, s->from) &&
+						     !label_told_twice(r->options->role, there, s->to)));
+}
+
+int part_of_sample(const struct report *r, const struct sample *s, struct part parts[PARTS_MAX])
+{
+	const struct options *o = r->options;
+	struct stage stages[STAGES];
+	bool joined = false;
+	int n = 0;
+
+	stages_of_role(o->role, options_on_wire(o), stages);
+	for (int i = 0; i < STAGES; i++) {
+		int64_t value_ns;
+
+		if (!is_told(r, i, &stages[i]) || !stages_value(&stages[i], s, &value_ns))
+			continue;
+		set_part(&parts[n], r, i, &stages[i], NULL);
+		parts[n].known = true;
+		parts[n++].value_ns = value_ns;
+		joined |= o->role == ROLE_REFLECT || i == STAGE_NETWORK;
+	}
+	if (!n || joined)
+		return n;
+	set_whole(&parts[n], r, NULL);
+	parts[n].known = parts[n].candidate = true;
+	parts[n].value_ns = s->latency_ns;
+	return n + 1;
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The order in which the rooms of the report speak, and when each has something to say. */
+#include "report/text/report.h"
+
+#include "host/process/action.h"
+#include "host/clock/clock.h"
+#include "measure/exchange.h"
+#include "options.h"
+#include "report/text/account.h"
+#include "report/text/breach.h"
+#include "report/text/clocks.h"
+#include "report/text/clocks_there.h"
+#include "report/text/echo.h"
+#include "report/text/evidence.h"
+#include "report/text/headline.h"
+#include "report/text/label.h"
+#include "report/text/machine.h"
+#include "report/text/part.h"
+#include "report/text/source_ports.h"
+#include "report/text/statistics.h"
+#include "report/text/variation.h"
+#include "report/verdict/verdict.h"
+
+#include <err.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static void write_verdict(FILE *out, const struct report *r)
+{
+	const struct verdict *v = r->verdict;
+
+	fputs("Measurement: ", out);
+	verdict_write(out, v);
+	fputc('\n', out);
+	for (unsigned i = 0; r->options->verbose && i < v->reasons; i++)
+		fprintf(out, "Why it matters: %s: %s\n", v->reason[i].name, v->reason[i].why);
+	for (unsigned i = 0; r->options->verbose && i < v->unjudgeds; i++)
+		fprintf(out, "Not judged, cannot be read: %s\n", v->unjudged[i].name);
+	if (r->tracing)
+		fprintf(out, "Note: tracing is on (%s): it moves what is measured\n", r->tracing);
+}
+
+void report_write(FILE *out, const struct report *r, int columns)
+{
+	const struct exchange *x = r->exchange;
+	char latency[64];
+
+	headline_write(out, r);
+	if (r->verdict)
+		write_verdict(out, r);
+	fputc('\n', out);
+	breach_write(out, r);
+	fprintf(out, "Test is complete. Duration: %.2f s\n\n",
+		x->started ? label_seconds(x->ended_ns - x->began_ns) : 0.0);
+	statistics_write(out, r->histogram);
+	if (r->options->histogram)
+		statistics_write_histograms(out, r, columns);
+	statistics_write_stages(out, r, columns);
+	statistics_write_schedule(out, r, columns);
+	variation_write(out, r, columns);
+	source_ports_write(out, r);
+	if (options_echoes(r->options))
+		echo_write(out, r);
+	label_latency(r->options, latency, sizeof(latency));
+	fprintf(out, "\nLatency: %s (%s)\n", latency,
+		label_stamps[options_on_wire(r->options) ? r->options->stamp : SOURCE_USER].clock);
+	account_write(out, r);
+	if (r->log)
+		account_write_log(out, r);
+	if (r->clocks && (r->options->stamp == SOURCE_HARDWARE || r->options->verbose || r->stages_why ||
+			  counter_get(&r->clocks->track[CLOCK_OF_SYSTEM].steps) || clocks_there_has_news(r) ||
+			  (part_is_split(r) && x->bound_ns[BOUND_THERE])))
+		clocks_write(out, r);
+	if (r->place)
+		machine_write_place(out, r->place);
+	if (r->pmc)
+		machine_write_counters(out, r->pmc);
+	if (r->activity && (r->activity_breach || r->options->verbose))
+		machine_write_activity(out, r);
+	if (r->trace)
+		evidence_write_trace(out, r);
+	if (r->actions && r->actions->wanted->commands)
+		evidence_write_commands(out, r);
+	if (r->no_other_cpu)
+		fprintf(out, "\nNothing was done beside the measurement (progress, commands, comparing the clocks, the report so far): no "
+			"CPU but the measuring one may be used.\n");
+}
+
+int report_columns(FILE *out)
+{
+	struct winsize size;
+
+	if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &size))
+		return 0;
+	return size.ws_col ? size.ws_col : 80;
+}
+
+int report_print(const struct report *r)
+{
+	FILE *out = r->stdout_taken ? stderr : stdout;
+
+	report_write(out, r, report_columns(out));
+	if (!fflush(out) && !ferror(out))
+		return 0;
+	warnx("the report could not be written to stdout: %s", strerror(errno));
+	return -EIO;
+}

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Histograms with their percentiles, and the table of the parts of an exchange. */
+#include "report/text/statistics.h"
+
+#include "histogram.h"
+#include "measure/exchange.h"
+#include "measure/stages.h"
+#include "options.h"
+#include "report/text/buckets.h"
+#include "report/text/label.h"
+#include "report/text/part.h"
+#include "report/text/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+void statistics_write(FILE *out, const struct histogram *h)
+{
+	fprintf(out, "--- Latency Statistics ---\n");
+	if (!h->count)
+		fprintf(out, "MIN: n/a | MAX: n/a | AVG: n/a | Total Samples: 0\n");
+	else
+		fprintf(out, "MIN: %" PRId64 " ns | MAX: %" PRId64 " ns | AVG: %.0f ns | Total Samples: %" PRIu64 "\n",
+			h->min_ns, h->max_ns, histogram_mean_ns(h), h->count);
+}
+
+/* ---- Histograms ------------------------------------------------------------------------------------------------ */
+
+static const struct {
+	const char *name;
+	uint64_t numerator, denominator;
+	bool rare; /* shown only where at least ten samples lie above it */
+} percentiles[] = {
+	{ "50th", 50, 100, false },	     { "90th", 90, 100, false },
+	{ "95th", 95, 100, false },	     { "99th", 99, 100, false },
+	{ "99.9th", 999, 1000, false },	     { "99.99th", 9999, 10000, false },
+	{ "99.999th", 99999, 100000, true }, { "99.9999th", 999999, 1000000, true },
+};
+
+#define PERCENTILES (sizeof(percentiles) / sizeof(percentiles[0]))
+
+static bool is_fit(const struct histogram *h, size_t i)
+{
+	return !percentiles[i].rare || h->count / percentiles[i].denominator >= 10;
+}
+
+/* On a line below them: each of theirs is one that scripts match. */
+static void write_few(FILE *out, const struct histogram *h)
+{
+	const char *before = "    fewer than ten samples are above: ";
+
+	for (size_t i = 0; i < PERCENTILES && is_fit(h, i); i++) {
+		if (!label_is_few(h->count, percentiles[i].numerator, percentiles[i].denominator))
+			continue;
+		fprintf(out, "%s%s", before, percentiles[i].name);
+		before = ", ";
+	}
+	if (*before == ',')
+		fputc('\n', out);
+}
+
+bool statistics_percentile(const struct histogram *h, unsigned index, struct statistics_percentile *p)
+{
+	struct percentile v;
+	uint64_t above;
+
+	if (index >= PERCENTILES || !is_fit(h, index))
+		return false;
+	v = histogram_percentile(h, percentiles[index].numerator, percentiles[index].denominator);
+	/* Rounded down, where the rank is rounded up. */
+	above = (uint64_t)((unsigned __int128)h->count * (percentiles[index].denominator - percentiles[index].numerator) /
+			   percentiles[index].denominator);
+	*p = (struct statistics_percentile){ 100.0 * (double)percentiles[index].numerator / (double)percentiles[index].denominator,
+					     v.value_ns, v.bound, above };
+	return true;
+}
+
+static void write_percentiles(FILE *out, const struct histogram *h)
+{
+	fprintf(out, "  Percentiles (us):\n");
+	for (size_t i = 0; i < PERCENTILES && is_fit(h, i); i++) {
+		struct percentile p = histogram_percentile(h, percentiles[i].numerator, percentiles[i].denominator);
+
+		fprintf(out, "    %-8s:  %s%.3f%s%s\n", percentiles[i].name, p.bound ? ">= " : "", label_us(p.value_ns),
+			i == 0 ? " (Median)" : "", p.bound ? " (bound: overflow store full)" : "");
+	}
+	write_few(out, h);
+}
+
+void statistics_write_histogram(FILE *out, const struct report *r, int columns)
+{
+	const struct histogram *h = r->histogram;
+
+	fprintf(out, "\nHistogram Summary:\n  Samples   :  %" PRIu64 "\n", h->count);
+	if (!h->count)
+		return;
+	fprintf(out, "  Minimum   :  %.2f us (#%" PRIu32 ")\n", label_us(h->min_ns), h->min_seq);
+	fprintf(out, "  Maximum   :  %.2f us (#%" PRIu32 ")\n", label_us(h->max_ns), h->max_seq);
+	fprintf(out, "  Average   :  %.2f us\n", histogram_mean_ns(h) / NS_PER_US);
+	write_percentiles(out, h);
+	fprintf(out, "  Std dev   :  %.3f us\n", histogram_deviation_ns(h) / NS_PER_US);
+	if (h->width_ns > 1)
+		fprintf(out, "  Resolution:  %.3f us (percentiles are lower edges)\n", label_us(h->width_ns));
+	fprintf(out, "  Buckets (us):%s\n", buckets_are_folded(h, r->options) ? "  (folded; -v has all)" : "");
+	buckets_write(out, h, r->options, columns);
+}
+
+/* Worded unlike the histogram of the latency, so that a script that looks for those lines finds them once. */
+static void write_part_histogram(FILE *out, const struct report *r, const char *title, const struct histogram *h,
+				 int columns)
+{
+	if (!h || !h->count)
+		return;
+	fprintf(out, "\n%s Histogram (us):\n", title);
+	fprintf(out, "  %" PRIu64 " samples from %.3f (#%" PRIu32 ") to %.3f (#%" PRIu32 ")\n", h->count,
+		label_us(h->min_ns), h->min_seq, label_us(h->max_ns), h->max_seq);
+	fprintf(out, "  average %.3f, standard deviation %.3f\n", histogram_mean_ns(h) / NS_PER_US,
+		histogram_deviation_ns(h) / NS_PER_US);
+	for (size_t i = 0; i < PERCENTILES && is_fit(h, i); i++) {
+		struct percentile v = histogram_percentile(h, percentiles[i].numerator, percentiles[i].denominator);
+
+		fprintf(out, "%s%s %s%.3f", i ? ", " : "  ", percentiles[i].name, v.bound ? ">=" : "",
+			label_us(v.value_ns));
+	}
+	fputc('\n', out);
+	write_few(out, h);
+	buckets_write(out, h, r->options, columns);
+}
+
+void statistics_write_histograms(FILE *out, const struct report *r, int columns)
+{
+	statistics_write_histogram(out, r, columns);
+	if (!options_joined(r->options))
+		return;
+	write_part_histogram(out, r, "Response", r->exchange->stage[STAGE_RESPONSE], columns);
+	write_part_histogram(out, r, "Network", r->exchange->stage[STAGE_NETWORK], columns);
+}
+
+/* ---- The table of parts ---------------------------------------------------------------------------------------- */
+
+/* The columns of the table of stages, after the name. */
+enum cell { CELL_FORMULA, CELL_SAMPLES, CELL_NEGATIVE, CELL_50, CELL_90, CELL_95, CELL_99, CELL_99_9, CELL_99_99,
+	    CELL_99_999, CELL_99_9999, CELL_MAXIMUM, CELL_AVERAGE, CELLS };
+
+static const struct {
+	const char *title;
+	int width; /* negative: to the left */
+	uint64_t numerator, denominator; /* of a percentile */
+} cells[CELLS] = {
+	[CELL_FORMULA] = { "", -22, 0, 0 },
+	[CELL_SAMPLES] = { "Samples", 9, 0, 0 },
+	[CELL_NEGATIVE] = { "Negative", 8, 0, 0 },
+	[CELL_50] = { "50th", 10, 50, 100 },
+	[CELL_90] = { "90th", 10, 90, 100 },
+	[CELL_95] = { "95th", 10, 95, 100 },
+	[CELL_99] = { "99th", 10, 99, 100 },
+	[CELL_99_9] = { "99.9th", 10, 999, 1000 },
+	[CELL_99_99] = { "99.99th", 10, 9999, 10000 },
+	[CELL_99_999] = { "99.999th", 10, 99999, 100000 },
+	[CELL_99_9999] = { "99.9999th", 10, 999999, 1000000 },
+	[CELL_MAXIMUM] = { "Maximum", 10, 0, 0 },
+	[CELL_AVERAGE] = { "Average", 10, 0, 0 },
+};
+
+/* The most important column first: a terminal that is too narrow gets the first ones, a file gets all. */
+static const uint8_t cell_ranks[CELLS] = { CELL_SAMPLES, CELL_MAXIMUM, CELL_50, CELL_99, CELL_99_9, CELL_NEGATIVE, CELL_99_99,
+					   CELL_99_999, CELL_99_9999, CELL_90, CELL_AVERAGE, CELL_FORMULA, CELL_95 };
+
+struct table {
+	int name_width;
+	bool shown[CELLS];
+	bool few; /* a cell was marked */
+};
+
+/* The last two are for runs that are long enough. */
+static bool is_wanted(const struct report *r, enum cell cell)
+{
+	if (cell == CELL_AVERAGE)
+		return options_joined(r->options);
+	return (cell != CELL_99_999 && cell != CELL_99_9999) ||
+	       !label_is_few(r->histogram->count, cells[cell].numerator, cells[cell].denominator);
+}
+
+static void begin_table(FILE *out, struct table *t, const char *title, const struct report *r, int columns)
+{
+	int width = 2;
+
+	*t = (struct table){ .name_width = options_joined(r->options) ? 22 : 15 };
+	width += t->name_width;
+	for (int i = 0; i < CELLS; i++) {
+		const enum cell cell = cell_ranks[i];
+
+		if (!is_wanted(r, cell))
+			continue;
+		width += 1 + abs(cells[cell].width);
+		if (columns && width > columns)
+			break;
+		t->shown[cell] = true;
+	}
+	fprintf(out, "\n%-*s", 2 + t->name_width, title);
+	for (int i = 0; i < CELLS; i++)
+		if (t->shown[i])
+			fprintf(out, " %*s", cells[i].width, cells[i].title);
+	fputc('\n', out);
+}
+
+/* less_ns is subtracted from every value. A percentile, the lower edge of a bucket, may be below the minimum. */
+static void cell_text(char *text, size_t bytes, const struct histogram *h, int cell, int64_t less_ns)
+{
+	if (cell == CELL_SAMPLES || cell == CELL_NEGATIVE) {
+		snprintf(text, bytes, "%" PRIu64, cell == CELL_SAMPLES ? h->count : h->negatives);
+	} else if (cell == CELL_MAXIMUM) {
+		snprintf(text, bytes, "%.3f", label_us(h->max_ns - less_ns));
+	} else if (cell == CELL_AVERAGE) {
+		snprintf(text, bytes, "%.3f", (histogram_mean_ns(h) - (double)less_ns) / NS_PER_US);
+	} else {
+		struct percentile v = histogram_percentile(h, cells[cell].numerator, cells[cell].denominator);
+
+		snprintf(text, bytes, "%s%.3f", v.bound ? ">=" : "",
+			 label_us(v.value_ns > less_ns ? v.value_ns - less_ns : 0));
+	}
+}
+
+/* What fewer than ten samples are above has a mark behind it, where else there is a blank. */
+static void write_stage(FILE *out, struct table *t, const char *name, const char *formula,
+			const struct histogram *h, int64_t less_ns)
+{
+	char after = ' ';
+
+	fprintf(out, "  %-*s", t->name_width, name);
+	if (t->shown[CELL_FORMULA])
+		fprintf(out, " %*s", cells[CELL_FORMULA].width, formula);
+	for (int i = CELL_SAMPLES; i < (h->count ? CELLS : CELL_50); i++) {
+		char text[32];
+
+		if (!t->shown[i])
+			continue;
+		cell_text(text, sizeof(text), h, i, less_ns);
+		fprintf(out, "%c%*s", after, cells[i].width, text);
+		after = cells[i].numerator && label_is_few(h->count, cells[i].numerator, cells[i].denominator) ? '*' : ' ';
+		t->few |= after == '*';
+	}
+	fputc('\n', out);
+}
+
+static void end_table(FILE *out, const struct table *t)
+{
+	if (t->few)
+		fprintf(out, "  * fewer than ten samples are above it\n");
+}
+
+/* The time of one way needs the difference of the two hosts' clocks. Its variation does not: it is what is above the
+ * minimum, which is not known where samples were negative. */
+static void write_one_way(FILE *out, const struct report *r, struct table *t)
+{
+	static const char *const names[ONE_WAYS][2] = { { "Forward", "Forward, variation" },
+							{ "Backward", "Backward, variation" } };
+	const struct exchange *x = r->exchange;
+	const int64_t bound_ns = x->one_way_bound_ns[0];
+	char bound[40];
+
+	snprintf(bound, sizeof(bound), "+-%.3f us", label_us(bound_ns));
+	for (int i = 0; i < ONE_WAYS; i++) {
+		const struct histogram *h = x->one_way[i];
+
+		if (!h || !(h->count + h->negatives))
+			continue;
+		write_stage(out, t, names[i][0], bound, h, 0);
+		if (!h->negatives)
+			write_stage(out, t, names[i][1], "above its minimum", h, h->min_ns);
+	}
+	if (!x->one_way[0] || !(x->one_way[0]->count + x->one_way[0]->negatives))
+		return;
+	fprintf(out, "  Forward and backward are within +-%" PRId64 " ns", bound_ns);
+	if (r->options->synced_ns >= 0)
+		fprintf(out, ", if the two NICs' clocks are, as --synced says\n");
+	else if (x->one_way_bound_ns[1] >= 0)
+		fprintf(out, " (at the end +-%" PRId64 "): the clocks were compared by the exchanges themselves\n",
+			x->one_way_bound_ns[1]);
+	else
+		fprintf(out, ": the clocks were compared by the exchanges themselves\n");
+	if (!x->peer || !(x->one_way[0]->negatives + x->one_way[1]->negatives))
+		return;
+	if (x->one_way_beyond)
+		fprintf(out, "  %" PRIu64 " of the negative ones are beyond that: a clock is not what it was taken for\n", x->one_way_beyond);
+	else
+		fprintf(out, "  The negative ones are within that: no fault, the clocks are not known better\n");
+}
+
+/* Why nothing of the response is known, where it was asked for. */
+static void write_no_response(FILE *out, const struct exchange *x)
+{
+	int most = FOLLOW_UP_NONE;
+
+	for (int i = 0; i < FOLLOW_UPS; i++)
+		if (counter_get(&x->account.follow_up[i]) > counter_get(&x->account.follow_up[most]))
+			most = i;
+	if (counter_get(&x->account.follow_up[most]))
+		fprintf(out, "  Response and network: not known: %s\n", label_follow_ups[most].meaning);
+}
+
+static void write_no_remote_stages(FILE *out, const struct exchange *x)
+{
+	const struct reply *last = &x->reply;
+
+	fprintf(out, "  Remote stages: not known: %s\n",
+		x->there == SOURCE_USER ? "the reflector's stamps are those of its program" :
+		!last->software_told || !last->t2_user_known ? "the reflector does not tell when its program had the probe" :
+		last->software_bound_ns < 0 ? "the reflector cannot compare its program's clock with that of its stamps" :
+		"the reflector's times are not complete");
+}
+
+/* All of what is measured, the first row of the table. */
+static void write_whole(FILE *out, const struct report *r, struct table *t)
+{
+	char latency[64];
+
+	label_latency(r->options, latency, sizeof(latency));
+	write_stage(out, t, r->options->role == ROLE_EMIT ? "Round trip" : "Response", strstr(latency, "= ") + 2, r->histogram, 0);
+}
+
+void statistics_write_stages(FILE *out, const struct report *r, int columns)
+{
+	const struct exchange *x = r->exchange;
+	struct stage stages[STAGES];
+	struct table t;
+
+	if (!r->histogram->count)
+		return;
+	stages_of_role(r->options->role, options_on_wire(r->options), stages);
+	begin_table(out, &t, "Stages (us):", r, columns);
+	write_whole(out, r, &t);
+	for (int i = 0; i < STAGES; i++) {
+		struct part p;
+
+		if (!part_is_collected(r, i, &stages[i]))
+			continue;
+		part_name(&p, r, &stages[i]);
+		write_stage(out, &t, p.name, p.formula, x->stage[i], 0);
+	}
+	write_one_way(out, r, &t);
+	end_table(out, &t);
+	if (!options_joined(r->options))
+		return;
+	if (x->stage[STAGE_RESPONSE] && !part_is_collected(r, STAGE_RESPONSE, &stages[STAGE_RESPONSE]))
+		write_no_response(out, x);
+	if (x->stage[STAGE_REMOTE_APP] && !part_is_split(r))
+		write_no_remote_stages(out, x);
+}
+
+static void write_interval(FILE *out, const struct options *o)
+{
+	static const char *const how[] = { [PACING_HYBRID] = "hybrid", [PACING_SLEEP] = "sleep", [PACING_SPIN] = "spin" };
+
+	fprintf(out, "\nSchedule: a probe every %.3f us", label_us(o->interval_ns));
+	if (o->poisson)
+		fprintf(out, " on average (Poisson, --seed %" PRId64 ")", o->seed);
+	else if (o->jitter_percent)
+		fprintf(out, ", up to %" PRId64 " %% of that later (--seed %" PRId64 ")", o->jitter_percent, o->seed);
+	fprintf(out, "; pacing: %s%s\n", how[o->pacing],
+		o->interval_implied ? "; so slow by default, for nobody there has asked for it: --interval TIME gives another pace" : "");
+}
+
+static void write_window(FILE *out, const struct report *r)
+{
+	const struct window *w = &r->exchange->window;
+
+	if (w->most < 2)
+		return;
+	fprintf(out, "\nWindow: up to %" PRIu32 " probes in flight, %" PRIu32 " at most were\n", w->most, w->reached);
+	if (r->exchange->channel->tx_stamps && r->exchange->channel->wire == SOURCE_HARDWARE)
+		fprintf(out, "  Transmit stamps at once:  %" PRIu32 "%s\n", w->stamps_most,
+			w->stamps_limited ? "  (with one more some were missing: that is how many this NIC takes)" :
+			w->stamps_most < w->most ? "  (no more were tried)" : "");
+	if (r->options->stamp_every > 1)
+		fprintf(out, "  Stamped and recorded:     one of %" PRId64 " probes\n", r->options->stamp_every);
+}
+
+void statistics_write_schedule(FILE *out, const struct report *r, int columns)
+{
+	static const char *const rows[PLANNED][2] = { [PLANNED_LATE] = { "Sent late", "T1 - slot" },
+						      [PLANNED_RTT] = { "RTT from slot", "RTT + sent late" },
+						      [PLANNED_CALL] = { "Send call", "in the kernel" } };
+	const struct exchange *x = r->exchange;
+	const uint64_t slots = counter_get(&x->pace.slots), missed = counter_get(&x->pace.missed);
+	struct table t;
+
+	write_window(out, r);
+	if (!r->options->interval_ns)
+		return;
+	write_interval(out, r->options);
+	fprintf(out, "  Slots     :  %" PRIu64 "\n", slots);
+	fprintf(out, "  Missed    :  %" PRIu64, missed);
+	if (missed)
+		fprintf(out, "  (%.3f %%: %s, or this thread had no CPU)", 100.0 * (double)missed / (double)slots,
+			x->window.most > 1 ? "the window was full" : "the probe before was not over");
+	fputc('\n', out);
+	begin_table(out, &t, "Schedule (us):", r, columns);
+	for (int i = 0; i < PLANNED; i++)
+		if (x->planned[i])
+			write_stage(out, &t, rows[i][0], rows[i][1], x->planned[i], 0);
+	end_table(out, &t);
+}

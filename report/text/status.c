@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The exit status of a run: a breach that ended it comes first, then what failed, then what cannot be trusted. */
+#include "report/text/status.h"
+
+#include "host/nic/link.h"
+#include "measure/exchange.h"
+#include "options.h"
+
+#include <err.h>
+#include <errno.h>
+#include <stdlib.h>
+
+/* No probe of the run was answered in time: what came instead, by what says most. */
+static void tell_nothing(const struct report *r, const char *server)
+{
+	const struct account *a = &r->exchange->account;
+
+	if (counter_get(&a->unverified))
+		warnx("nothing was measured: %s answers, but the HMAC of its replies is wrong or missing: does it have this --key?",
+		      server);
+	else if (counter_get(&a->late))
+		warnx("nothing was measured: %s answers, but always after --timeout: give a longer one", server);
+	else if (counter_get(&a->malformed) || counter_get(&a->foreign))
+		warnx("nothing was measured: %s answers, but is no STAMP reflector: what came is no reply to any of our probes",
+		      server);
+	else if (counter_get(&a->port_closed))
+		warnx("nothing was measured: nobody listens on %s (ICMP port unreachable): start a reflector there, or give its "
+		      "--port", server);
+	else
+		warnx("nothing was measured: %s never answered", server);
+}
+
+/* The report would have said it. */
+static void tell_quiet(const struct verdict *v)
+{
+	size_t bytes;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (out) {
+		verdict_write(out, v);
+		fclose(out);
+	}
+	warnx("the measurement is %s", text ? text : verdict_levels[v->level]);
+	free(text);
+}
+
+/* Whoever ends a reflector that nobody has used so far has what he wanted. */
+static bool was_only_waiting(const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+
+	return r->options->role == ROLE_REFLECT && x->end == END_SIGNAL && !counter_get(&x->account.received);
+}
+
+enum status status_judge(const struct report *r, const struct verdict_facts *f, const char *server, int write_error)
+{
+	const struct account *a = &r->exchange->account;
+	const struct options *o = r->options;
+
+	if (counter_get(&a->breaches) && !o->keep_going)
+		return STATUS_BREACH;
+	if (f->link->after.error == -ENODEV) {
+		warnx("interface '%s' was deleted during the run, or moved to another namespace: the report has what was "
+		      "measured until then", o->interface);
+		return STATUS_FAILED;
+	}
+	if (o->role == ROLE_EMIT && !counter_get(&a->answered)) {
+		tell_nothing(r, server);
+		return STATUS_FAILED;
+	}
+	if (r->exchange->end == END_GIVEN_UP) {
+		warnx("gave up: %s has not answered for %g s: the report has what was measured until then", server,
+		      (double)o->give_up_ns / NS_PER_S);
+		return STATUS_FAILED;
+	}
+	if (counter_get(&a->unstamped) && !counter_get(&a->recorded)) {
+		warnx("nothing was recorded: a stamp is missing from every exchange (see 'Missing stamps'): try %s",
+		      o->stamp == SOURCE_HARDWARE ? "--stamp kernel" : "a --warmup, or --stamp user");
+		return STATUS_FAILED;
+	}
+	if (write_error)
+		return STATUS_FAILED;
+	if (was_only_waiting(r) || !verdict_fails(r->verdict, o->strict))
+		return STATUS_DONE;
+	if (o->quiet)
+		tell_quiet(r->verdict);
+	return STATUS_UNTRUSTED;
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The delays and how they vary, in one table. */
+#include "report/text/variation.h"
+
+#include "histogram.h"
+#include "measure/exchange.h"
+#include "options.h"
+#include "report/text/label.h"
+#include "report/text/report.h"
+
+#include <inttypes.h>
+
+/* With all columns; a terminal that is narrower gets those that are left without the samples. */
+#define ALL_COLUMNS 90
+
+enum cell { CELL_MIN, CELL_MEAN, CELL_MEDIAN, CELL_99, CELL_MAX, CELL_DEVIATION, CELLS };
+
+static const struct {
+	const char *title;
+	int width;
+} cells[CELLS] = {
+	[CELL_MIN] = { "Min", 10 },	[CELL_MEAN] = { "Mean", 10 }, [CELL_MEDIAN] = { "Median", 10 },
+	[CELL_99] = { "99th", 10 },	[CELL_MAX] = { "Max", 10 },   [CELL_DEVIATION] = { "Stddev", 9 },
+};
+
+struct table {
+	FILE *out;
+	bool samples; /* as a column */
+	bool few; /* a cell was marked */
+};
+
+/* Where fewer than ten samples are above a cell of theirs. */
+static char mark_of(struct table *t, uint64_t count, int cell)
+{
+	const bool few = (cell == CELL_MEDIAN && label_is_few(count, 50, 100)) || (cell == CELL_99 && label_is_few(count, 99, 100));
+
+	t->few |= few;
+	return few ? '*' : ' ';
+}
+
+/* bound: the value of this cell is that or more. A mark stands where else there is a blank. */
+static void write_row(struct table *t, const char *name, uint64_t count, const double us[CELLS], const bool bound[CELLS])
+{
+	char after = ' ';
+
+	fprintf(t->out, "  %-13s", name);
+	if (t->samples)
+		fprintf(t->out, " %9" PRIu64, count);
+	for (int i = 0; i < CELLS; i++) {
+		char text[40];
+
+		snprintf(text, sizeof(text), "%s%.3f", bound[i] ? ">=" : "", us[i]);
+		fprintf(t->out, "%c%*s", after, cells[i].width, text);
+		after = mark_of(t, count, i);
+	}
+	fputc('\n', t->out);
+}
+
+static void write_columns(const struct table *t, const char *title)
+{
+	fprintf(t->out, "%-15s", title);
+	if (t->samples)
+		fprintf(t->out, " %9s", "Samples");
+	for (int i = 0; i < CELLS; i++)
+		fprintf(t->out, " %*s", cells[i].width, cells[i].title);
+	fputc('\n', t->out);
+}
+
+/* h: not NULL, and not empty. */
+static void write_delay(struct table *t, const char *name, const struct histogram *h)
+{
+	const struct percentile median = histogram_percentile(h, 50, 100), high = histogram_percentile(h, 99, 100);
+
+	write_row(t, name, h->count,
+		  (const double[CELLS]){ label_us(h->min_ns), histogram_mean_ns(h) / NS_PER_US, label_us(median.value_ns),
+					 label_us(high.value_ns), label_us(h->max_ns), histogram_deviation_ns(h) / NS_PER_US },
+		  (const bool[CELLS]){ [CELL_MEDIAN] = median.bound, [CELL_99] = high.bound });
+}
+
+static double ns_as_us(double ns)
+{
+	return ns / NS_PER_US;
+}
+
+static bool write_variation(struct table *t, const char *name, const struct variation_figure *f)
+{
+	if (!f->count)
+		return false;
+	write_row(t, name, f->count,
+		  (const double[CELLS]){ ns_as_us((double)f->min_ns), ns_as_us((double)f->sum / (double)f->count),
+					 ns_as_us((double)variation_percentile(f, 50, 100)),
+					 ns_as_us((double)variation_percentile(f, 99, 100)), ns_as_us((double)f->max_ns),
+					 ns_as_us(histogram_deviation(f->count, f->sum, f->sum_of_squares)) },
+		  (const bool[CELLS]){ false });
+	return true;
+}
+
+/* The rows of delays; those without a sample are left out. */
+enum delay { DELAY_RTT, DELAY_SEND, DELAY_RECEIVE, DELAY_RESPONSE, DELAY_NETWORK, DELAY_TIMER, DELAY_CALL, DELAYS };
+
+struct delay_row {
+	const char *name;
+	const struct histogram *histogram; /* NULL: not collected */
+};
+
+/* How exact the delays are, and what is not in them. That of the round trip is told by the accounts. */
+static void write_notes_of_delays(FILE *out, const struct delay_row rows[DELAYS])
+{
+	int64_t width_ns = 1;
+
+	for (int i = 0; i < DELAYS; i++)
+		if (rows[i].histogram && rows[i].histogram->count && rows[i].histogram->width_ns > width_ns)
+			width_ns = rows[i].histogram->width_ns;
+	if (width_ns > 1)
+		fprintf(out, "  Median and 99th of delays are lower edges of at most %.3f us\n", label_us(width_ns));
+	for (int i = DELAY_SEND; i < DELAYS; i++)
+		if (rows[i].histogram && rows[i].histogram->negatives)
+			fprintf(out, "  Not in %s: %" PRIu64 " that are negative\n", rows[i].name, rows[i].histogram->negatives);
+}
+
+/* The same of IPDV. within: of what the probes are. */
+static void write_notes_of_variations(FILE *out, const struct variation *v, const char *within)
+{
+	uint64_t count = 0, beyond = 0;
+
+	for (int i = 0; i < VARIATIONS; i++) {
+		count += v->of[i].count;
+		beyond += v->of[i].beyond;
+	}
+	if (count)
+		fprintf(out, "  IPDV: between the delays of consecutive probes%s (RFC 3393); median and 99th within 1.6 %%\n", within);
+	if (v->left_out)
+		fprintf(out, "  In no IPDV but that of RTT: %" PRIu64 " samples around a clock that was set or is in doubt\n",
+			v->left_out);
+	if (beyond)
+		fprintf(out, "  Not in IPDV: %" PRIu64 " differences of more than 18 minutes\n", beyond);
+}
+
+/* ---- As its program tells ---------------------------------------------------------------------------------------- */
+
+bool variation_is_told(const struct report *r)
+{
+	const struct exchange *x = r->exchange;
+	const struct told *t = &x->variation.told;
+
+	return r->options->role == ROLE_EMIT && !counter_get(&x->account.follow_up[FOLLOW_UP_THERE]) &&
+	       t->delay[TOLD_RESPONSE].count + t->negative[TOLD_RESPONSE] + t->two_clocks + t->no_part;
+}
+
+static void write_notes_of_told(FILE *out, const struct told *t)
+{
+	static const char *const names[TOLDS] = { [TOLD_RESPONSE] = "Response", [TOLD_NETWORK] = "Network",
+						  [TOLD_RECEIVE] = "Receive delay", [TOLD_SEND] = "Send delay" };
+
+	if (t->delay[TOLD_SEND].count + t->negative[TOLD_SEND])
+		fprintf(out, "  Send and receive delay are within +-%.3f us (at the end +-%.3f)\n", label_us(t->bound_ns[0]),
+			label_us(t->bound_ns[1]));
+	for (int i = 0; i < TOLDS; i++)
+		if (t->negative[i])
+			fprintf(out, "  Not in %s: %" PRIu64 " that are negative\n", names[i], t->negative[i]);
+	if (t->no_part)
+		fprintf(out, "  In none of these: %" PRIu64 " samples whose T3 - T2 is no part of the round trip\n", t->no_part);
+	if (t->two_clocks)
+		fprintf(out, "  In none of these: %" PRIu64 " samples whose reply tells that T2 and T3 are of two clocks\n",
+			t->two_clocks);
+}
+
+/* In a table of its own, so that nobody takes them for differences of stamps. */
+static void write_told(FILE *out, const struct report *r, bool samples)
+{
+	const struct told *t = &r->exchange->variation.told;
+	struct table table = { .out = out, .samples = samples };
+
+	if (!variation_is_told(r))
+		return;
+	fprintf(out, "\nAs its program tells, by T2 and T3 in the replies (T3 is read before a reply is sent):\n");
+	if (!t->delay[TOLD_RESPONSE].count && !t->delay[TOLD_NETWORK].count) {
+		write_notes_of_told(out, t);
+		return;
+	}
+	write_columns(&table, "  (us)");
+	write_variation(&table, "Send delay", &t->delay[TOLD_SEND]);
+	write_variation(&table, "Receive delay", &t->delay[TOLD_RECEIVE]);
+	write_variation(&table, "Response", &t->delay[TOLD_RESPONSE]);
+	write_variation(&table, "Network", &t->delay[TOLD_NETWORK]);
+	write_variation(&table, "Receive IPDV", &t->varies[TOLD_RECEIVE]);
+	write_variation(&table, "Response IPDV", &t->varies[TOLD_RESPONSE]);
+	write_variation(&table, "Network IPDV", &t->varies[TOLD_NETWORK]);
+	if (table.few)
+		fprintf(out, "  * fewer than ten samples are above it\n");
+	fprintf(out, "  Medians and 99ths are within 1.6 %%\n");
+	write_notes_of_told(out, t);
+}
+
+/* ---- All of it ----------------------------------------------------------------------------------------------------- */
+
+/* A reflector knows its own responses, and which probes follow each other in a session. */
+static void write_responses(const struct report *r, struct table *t)
+{
+	const struct exchange *x = r->exchange;
+
+	write_delay(t, "Response", r->histogram);
+	write_variation(t, "Response IPDV", &x->variation.of[VARIATION_RESPONSE]);
+	if (t->few)
+		fprintf(t->out, "  * fewer than ten samples are above it\n");
+	write_notes_of_delays(t->out, (const struct delay_row[DELAYS]){ { "Response", r->histogram } });
+	write_notes_of_variations(t->out, &x->variation, " of one session");
+}
+
+void variation_write(FILE *out, const struct report *r, int columns)
+{
+	const struct exchange *x = r->exchange;
+	const struct variation_figure *f = x->variation.of;
+	struct table t = { .out = out, .samples = !columns || columns >= ALL_COLUMNS };
+	const struct delay_row rows[DELAYS] = {
+		[DELAY_RTT] = { "RTT", r->histogram },
+		[DELAY_SEND] = { "Send delay", x->one_way[ONE_WAY_FORWARD] },
+		[DELAY_RECEIVE] = { "Receive delay", x->one_way[ONE_WAY_BACKWARD] },
+		[DELAY_RESPONSE] = { "Response", x->stage[STAGE_RESPONSE] },
+		[DELAY_NETWORK] = { "Network", x->stage[STAGE_NETWORK] },
+		[DELAY_TIMER] = { "Timer error", x->planned[PLANNED_LATE] },
+		[DELAY_CALL] = { "Send call", x->planned[PLANNED_CALL] },
+	};
+	bool way_known = false, way_varies;
+
+	if (!r->histogram->count)
+		return;
+	fputc('\n', out);
+	write_columns(&t, "Delays (us):");
+	if (r->options->role == ROLE_REFLECT) {
+		write_responses(r, &t);
+		return;
+	}
+	for (int i = 0; i < DELAYS; i++) {
+		if (!rows[i].histogram || !rows[i].histogram->count)
+			continue;
+		write_delay(&t, rows[i].name, rows[i].histogram);
+		way_known |= i == DELAY_SEND || i == DELAY_RECEIVE;
+	}
+	write_variation(&t, "RTT IPDV", &f[VARIATION_RTT]);
+	way_varies = write_variation(&t, "Send IPDV", &f[VARIATION_FORWARD]);
+	way_varies |= write_variation(&t, "Receive IPDV", &f[VARIATION_BACKWARD]);
+	write_variation(&t, "Response IPDV", &f[VARIATION_RESPONSE]);
+	write_variation(&t, "Network IPDV", &f[VARIATION_NETWORK]);
+	if (t.few)
+		fprintf(out, "  * fewer than ten samples are above it\n");
+	write_notes_of_delays(out, rows);
+	if (way_varies && !way_known && !(variation_is_told(r) && x->variation.told.delay[TOLD_SEND].count))
+		fprintf(out, "  Send and receive delay: not known, only their variation\n");
+	write_notes_of_variations(out, &x->variation, "");
+	write_told(out, r, t.samples);
+}

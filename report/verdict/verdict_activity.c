@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What of the counters that host/counters/activity.c reads says something about the numbers: those of a driver are known by the
+ * words in their names.
+ */
+#include "report/verdict/verdict_activity.h"
+
+#include "host/counters/activity.h"
+#include "measure/exchange.h"
+#include "options.h"
+#include "report/verdict/verdict.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- Which counters ---------------------------------------------------------------------------------------------- */
+
+static bool in_group(const struct activity_difference *d, const char *group)
+{
+	return !strncmp(d->group, group, strlen(group));
+}
+
+static bool names_any(const char *text, const char *const *words)
+{
+	for (; *words; words++)
+		if (strcasestr(text, *words))
+			return true;
+	return false;
+}
+
+/* Of a counter that went back (a driver that began anew) what it has now is the least that it counted. */
+static uint64_t counted(const struct activity_difference *d)
+{
+	return d->change == ACTIVITY_COUNTED ? d->delta : d->change == ACTIVITY_RESET ? d->to : 0;
+}
+
+static const char *const stamp_words[] = { "stamp", "cqe", NULL };
+static const char *const loss_words[] = { "skip", "timeout", "lost", "late", "flush", "discard", "clear", "err", "miss",
+					  "drop", NULL };
+static const char *const drop_words[] = { "drop", "discard", "missed", "overrun", "overflow", "fifo", "no_buf", "nobuf",
+					  "out_of_buf", "nodesc", "no_desc", "error", "timeout", "lost", "abort", NULL };
+/* Drops that were meant: by flow steering, by a program of the user, of packets for nobody here. */
+static const char *const intended_words[] = { "steer", "xdp", "fdir", "filter", NULL };
+
+static bool is_lost_stamp(const struct activity_difference *d)
+{
+	if (in_group(d, "stamps of "))
+		return strcmp(d->name, "transmit stamps given") != 0;
+	return in_group(d, "driver statistics of ") && names_any(d->name, stamp_words) &&
+	       names_any(d->name, loss_words);
+}
+
+/* Packets that no protocol of this host wanted, such as those of LLDP and STP, count among the interface's drops. */
+static bool is_receive_drop(const struct activity_difference *d)
+{
+	return in_group(d, "interface ") && !strcmp(d->name, "receive drops");
+}
+
+static bool is_drop(const struct activity_difference *d)
+{
+	if (in_group(d, "interface "))
+		return !is_receive_drop(d);
+	return in_group(d, "driver statistics of ") && !names_any(d->name, stamp_words) &&
+	       names_any(d->name, drop_words) && !names_any(d->name, intended_words);
+}
+
+static bool is_migration(const struct activity_difference *d)
+{
+	return in_group(d, "measuring thread") && !strcmp(d->name, "migrations to another CPU");
+}
+
+static bool is_wait(const struct activity_difference *d)
+{
+	return in_group(d, "measuring thread") && !strcmp(d->name, "waited for the CPU");
+}
+
+static bool is_heat(const struct activity_difference *d)
+{
+	return in_group(d, "CPU ") && strstr(d->name, "throttled by heat") && !*d->unit;
+}
+
+static bool is_frequency(const struct activity_difference *d)
+{
+	return in_group(d, "CPU ") && !strcmp(d->name, "frequency");
+}
+
+/* ---- How much they counted --------------------------------------------------------------------------------------- */
+
+static struct activity_difference differences[ACTIVITY_COUNTERS];
+
+/* Fills differences[] and returns how many. -1: nothing was read. */
+static int find_differences(const struct verdict_facts *f)
+{
+	size_t all;
+
+	if (!f->activity || !f->activity_start || !f->activity_end)
+		return -1;
+	all = activity_differences(f->activity, f->activity_start, f->activity_end, differences, ACTIVITY_COUNTERS);
+	return (int)(all < ACTIVITY_COUNTERS ? all : ACTIVITY_COUNTERS);
+}
+
+/* Adds up what pick() chooses. names: gets their names and numbers; NULL: not wanted. False: nothing was read. */
+static bool add_up(const struct verdict_facts *f, bool (*pick)(const struct activity_difference *d), uint64_t *sum,
+		   struct verdict_finding *names)
+{
+	int all = find_differences(f);
+
+	*sum = 0;
+	for (int i = 0; i < all; i++) {
+		const struct activity_difference *d = &differences[i];
+
+		if (!pick(d) || !counted(d))
+			continue;
+		*sum += counted(d);
+		if (names)
+			verdict_say(names, "%s%s %" PRIu64, verdict_comma(names), d->name, counted(d));
+	}
+	return all >= 0;
+}
+
+/* Does host/counters/activity.c say that it cannot tell this? */
+static bool is_unreadable(const struct verdict_facts *f, const char *what)
+{
+	for (unsigned i = 0; f->activity && i < f->activity->unreadables; i++)
+		if (!strncmp(f->activity->unreadable[i], what, strlen(what)))
+			return true;
+	return false;
+}
+
+/* ---- The reasons ------------------------------------------------------------------------------------------------- */
+
+enum verdict_outcome verdict_look_lost_stamps(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	if (!options_by_nic(f->options))
+		return NOT_ASKED;
+	if (is_unreadable(f, "statistics of the NIC") && is_unreadable(f, "transmit stamps as the driver counts them"))
+		return CANNOT_TELL;
+	return add_up(f, is_lost_stamp, &found->number, found) ? JUDGED : CANNOT_TELL;
+}
+
+enum verdict_outcome verdict_look_drops(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	return add_up(f, is_drop, &found->number, found) ? JUDGED : CANNOT_TELL;
+}
+
+static int64_t duration_ns(const struct verdict_facts *f)
+{
+	int64_t ns = f->exchange->ended_ns - f->exchange->began_ns;
+
+	return f->exchange->started && ns > 0 ? ns : 0;
+}
+
+enum verdict_outcome verdict_look_receive_drops(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	uint64_t drops, seconds = (uint64_t)(duration_ns(f) / NS_PER_S) + 1;
+
+	if (!add_up(f, is_receive_drop, &drops, NULL))
+		return CANNOT_TELL;
+	found->number = (drops + seconds - 1) / seconds;
+	verdict_say(found, "%" PRIu64, drops);
+	return JUDGED;
+}
+
+/* The count covers a little more than the loop: in the loop there were at most as many moves as switches. */
+enum verdict_outcome verdict_look_moved(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	const struct verdict_thread *from = &f->thread[0], *to = &f->thread[1];
+	bool known = add_up(f, is_migration, &found->number, NULL) && !is_unreadable(f, "migrations");
+
+	if (from->known && to->known && to->switches - from->switches < found->number)
+		found->number = to->switches - from->switches;
+	if (from->cpu >= 0 && to->cpu >= 0 && from->cpu != to->cpu && !found->number)
+		found->number = 1;
+	verdict_say(found, "%" PRIu64 " times", found->number);
+	if (from->cpu >= 0 && from->cpu == to->cpu)
+		verdict_say(found, ", on CPU %d at the start and at the end", to->cpu);
+	else if (from->cpu >= 0 && to->cpu >= 0)
+		verdict_say(found, ", from CPU %d to CPU %d", from->cpu, to->cpu);
+	return known || found->number ? JUDGED : CANNOT_TELL;
+}
+
+/* A shorter wait says nothing, however large a part of a short run it is. The count covers a little more than the loop. */
+#define WAIT_LEAST_NS (10 * NS_PER_MS)
+
+enum verdict_outcome verdict_look_waited(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	uint64_t ns;
+	int64_t run_ns = f->thread[1].at_ns - f->thread[0].at_ns;
+
+	if (!add_up(f, is_wait, &ns, NULL) || is_unreadable(f, "time waited for the CPU") ||
+	    is_unreadable(f, "waited for the CPU"))
+		return CANNOT_TELL;
+	if (ns < (uint64_t)WAIT_LEAST_NS || run_ns <= 0)
+		return JUDGED;
+	if (ns > (uint64_t)run_ns) {
+		found->number = 100;
+		verdict_say(found, "%.3f s, in a run of %.3f s and right before and after it", (double)ns / NS_PER_S,
+			    (double)run_ns / NS_PER_S);
+		return JUDGED;
+	}
+	found->number = (uint64_t)(((unsigned __int128)ns * 100 + (uint64_t)run_ns - 1) / (uint64_t)run_ns);
+	verdict_say(found, "%.3f s, %.1f %% of the run", (double)ns / NS_PER_S, 100.0 * (double)ns / (double)run_ns);
+	return JUDGED;
+}
+
+#define STALL_LONG_NS (200 * NS_PER_MS)
+
+enum verdict_outcome verdict_look_stalled(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	const struct exchange *x = f->exchange;
+	const int64_t run_ns = x->ended_ns - x->began_ns;
+	uint64_t waited_ns = 0;
+	int64_t ns;
+
+	/* Not known: none of it. */
+	add_up(f, is_wait, &waited_ns, NULL);
+	ns = x->stalls.total_ns - (int64_t)(waited_ns < INT64_MAX ? waited_ns : INT64_MAX);
+	if (x->stalls.longest_ns >= STALL_LONG_NS && ns < x->stalls.longest_ns)
+		ns = x->stalls.longest_ns;
+	if (ns < WAIT_LEAST_NS || run_ns <= 0)
+		return JUDGED;
+	if (ns > run_ns)
+		ns = run_ns;
+	found->number = (uint64_t)(((unsigned __int128)(uint64_t)ns * 100 + (uint64_t)run_ns - 1) / (uint64_t)run_ns);
+	verdict_say(found, "%.3f s, %.1f %% of the run", (double)ns / NS_PER_S, 100.0 * (double)ns / (double)run_ns);
+	return JUDGED;
+}
+
+enum verdict_outcome verdict_look_heat(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	if (!f->activity || f->activity->cpu < 0 || is_unreadable(f, "core throttled by heat"))
+		return CANNOT_TELL;
+	return add_up(f, is_heat, &found->number, found) ? JUDGED : CANNOT_TELL;
+}
+
+enum verdict_outcome verdict_look_frequency(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	int all = find_differences(f);
+
+	if (all < 0 || f->activity->cpu < 0 || is_unreadable(f, "frequency"))
+		return CANNOT_TELL;
+	for (int i = 0; i < all; i++) {
+		uint64_t from = differences[i].from, to = differences[i].to, high = from > to ? from : to;
+
+		if (!is_frequency(&differences[i]) || differences[i].change != ACTIVITY_CHANGED || !high)
+			continue;
+		found->number = ((from > to ? from - to : to - from) * 100 + high - 1) / high;
+		verdict_say(found, "from %" PRIu64 " to %" PRIu64 " MHz", from / 1000, to / 1000);
+	}
+	return JUDGED;
+}

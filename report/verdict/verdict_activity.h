@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The reasons that host/counters/activity.c counted. For the table of verdict.c only. */
+#ifndef REPORT_VERDICT_ACTIVITY_H
+#define REPORT_VERDICT_ACTIVITY_H
+
+#include "report/verdict/verdict_finding.h"
+
+/* CANNOT_TELL: the counters were not read. One thread at a time. */
+
+/* Stamps that the driver says it lost. */
+enum verdict_outcome verdict_look_lost_stamps(const struct verdict_facts *f, struct verdict_finding *found);
+
+/* Errors and drops of the NIC, without those that were meant. */
+enum verdict_outcome verdict_look_drops(const struct verdict_facts *f, struct verdict_finding *found);
+
+/* Dropped on receipt, per second: a second that has begun counts as one, rounded up. */
+enum verdict_outcome verdict_look_receive_drops(const struct verdict_facts *f, struct verdict_finding *found);
+
+/* How often the measuring thread was moved to another CPU. */
+enum verdict_outcome verdict_look_moved(const struct verdict_facts *f, struct verdict_finding *found);
+
+/* How long the loop stood beyond that in percent of the run, rounded up, at most 100; or the longest time if that is STALL_LONG_NS or more,
+ * as long as few waits for a CPU are: many short ones beside it hide nothing. 0: too short to say something. */
+enum verdict_outcome verdict_look_stalled(const struct verdict_facts *f, struct verdict_finding *found);
+
+/* How long it waited for its CPU: in percent of the run, rounded up, at most 100. 0: too short to say something. */
+enum verdict_outcome verdict_look_waited(const struct verdict_facts *f, struct verdict_finding *found);
+
+/* How often its CPU was throttled by heat. */
+enum verdict_outcome verdict_look_heat(const struct verdict_facts *f, struct verdict_finding *found);
+
+/* By how much the frequency of its CPU differs from start to end: in percent of the higher one, rounded up. */
+enum verdict_outcome verdict_look_frequency(const struct verdict_facts *f, struct verdict_finding *found);
+
+#endif

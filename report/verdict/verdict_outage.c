@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What was not there for a while: room in our socket, an answer of the peer, the link. */
+#include "report/verdict/verdict_outage.h"
+
+#include "host/nic/link.h"
+#include "measure/exchange.h"
+#include "options.h"
+#include "wire/socket.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+enum verdict_outcome verdict_look_refused_replies(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	const struct account *a = &f->exchange->account;
+
+	if (f->options->role == ROLE_EMIT)
+		return NOT_ASKED;
+	found->number = counter_get(&a->unanswered);
+	verdict_say(found, "%" PRIu64 " of %" PRIu64, found->number, found->number + counter_get(&a->sent));
+	return JUDGED;
+}
+
+enum verdict_outcome verdict_look_dropped(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	const int64_t dropped = f->exchange->channel->dropped;
+
+	if (dropped < 0)
+		return CANNOT_TELL;
+	found->number = (uint64_t)dropped;
+	verdict_say(found, "%" PRId64, dropped);
+	return JUDGED;
+}
+
+/* In so many parts of the run, rounded up, so that a limit is what it says. */
+static uint64_t share_of(const struct exchange *x, uint64_t parts)
+{
+	const int64_t run_ns = x->ended_ns - x->began_ns, ns = x->outages.total_ns;
+
+	if (ns <= 0)
+		return 0;
+	if (run_ns <= ns)
+		return parts;
+	return (uint64_t)(((unsigned __int128)ns * parts + (uint64_t)run_ns - 1) / (uint64_t)run_ns);
+}
+
+#define MOST_PERCENT 50
+
+static enum verdict_outcome look_silence(const struct verdict_facts *f, struct verdict_finding *found, bool most)
+{
+	const struct exchange *x = f->exchange;
+
+	if (f->options->role != ROLE_EMIT || most != (share_of(x, 100) > MOST_PERCENT))
+		return NOT_ASKED;
+	found->number = share_of(x, most ? 100 : 1000);
+	snprintf(found->more, sizeof(found->more), " for %.3f s", (double)x->outages.total_ns / NS_PER_S);
+	verdict_say(found, "%.2f %%", outage_percent(&x->outages, x->ended_ns - x->began_ns));
+	return JUDGED;
+}
+
+enum verdict_outcome verdict_look_silence(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	return look_silence(f, found, false);
+}
+
+enum verdict_outcome verdict_look_most_silence(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	return look_silence(f, found, true);
+}
+
+enum verdict_outcome verdict_look_schedule(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	const uint64_t slots = counter_get(&f->exchange->pace.slots), missed = counter_get(&f->exchange->pace.missed);
+	const uint64_t all = slots ? slots : 1;
+
+	if (!f->options->interval_ns)
+		return NOT_ASKED;
+	found->number = (missed * 1000 + all - 1) / all;
+	verdict_say(found, "%" PRIu64 " of %" PRIu64 ", %.2f %%", missed, slots, 100.0 * (double)missed / (double)all);
+	return JUDGED;
+}
+
+enum verdict_outcome verdict_look_link(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	const struct link_state *from = &f->link->before, *to = &f->link->after;
+	uint32_t downs = 0;
+
+	if (to->error == -ENODEV) {
+		found->number = 1;
+		verdict_say(found, "the interface is gone");
+		return JUDGED;
+	}
+	if (from->error || to->error)
+		return CANNOT_TELL;
+	if (from->downs_known && to->downs_known)
+		downs = to->downs - from->downs;
+	found->number = downs + !to->up;
+	if (downs)
+		verdict_say(found, "%" PRIu32 " times", downs);
+	if (!to->up)
+		verdict_say(found, "%sdown at the end", verdict_comma(found));
+	return downs || !to->up || (from->downs_known && to->downs_known) ? JUDGED : CANNOT_TELL;
+}
+
+enum verdict_outcome verdict_look_stamper(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	const struct link_state *from = &f->link->before, *to = &f->link->after;
+	const bool other = from->stamper && to->stamper && from->stamper != to->stamper;
+
+	if (!options_by_nic(f->options))
+		return NOT_ASKED;
+	found->number = f->link->moves ? f->link->moves : other;
+	verdict_say(found, "%" PRIu64 " times", found->number);
+	return found->number || (from->stamper && to->stamper) ? JUDGED : CANNOT_TELL;
+}

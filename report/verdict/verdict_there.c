@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reasons about the reflector's clock, as the exchanges show it and as it tells itself. */
+#include "report/verdict/verdict_there.h"
+
+#include "measure/exchange.h"
+#include "options.h"
+#include "report/text/clocks_there.h"
+
+#include <inttypes.h>
+
+/* How often, where our own clock is not to blame. */
+static enum verdict_outcome look(const struct verdict_facts *f, struct verdict_finding *found, enum clock_peer_kind kind)
+{
+	const struct clock_peer *p = f->exchange->peer;
+
+	if (!p)
+		return NOT_ASKED;
+	found->number = clocks_there_count(p, kind, f->clocks, clocks_there_compared(f->options));
+	return JUDGED;
+}
+
+enum verdict_outcome verdict_look_steps_there(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	const uint64_t left_out = counter_get(&f->exchange->account.follow_up[FOLLOW_UP_STEPPED]);
+	enum verdict_outcome outcome = look(f, found, PEER_JUMPED);
+
+	if (outcome != JUDGED)
+		return outcome;
+	if (found->number)
+		verdict_say(found, "%" PRIu64 " times", found->number);
+	if (left_out)
+		verdict_say(found, "%s%" PRIu64 " samples left out of response and network", verdict_comma(found), left_out);
+	return JUDGED;
+}
+
+/* Where nothing happened to a clock. */
+enum verdict_outcome verdict_look_outliers_there(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	const struct clock_peer *p = f->exchange->peer;
+
+	if (!p)
+		return NOT_ASKED;
+	found->number = p->events ? 0 : counter_get(&f->exchange->account.follow_up[FOLLOW_UP_STEPPED]);
+	verdict_say(found, "%" PRIu64 " samples left out of response and network", found->number);
+	return JUDGED;
+}
+
+enum verdict_outcome verdict_look_standstill_there(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	const struct clock_peer *p = f->exchange->peer;
+	enum verdict_outcome outcome = look(f, found, PEER_STOOD);
+	int64_t stood_ns = 0;
+
+	if (outcome != JUDGED)
+		return outcome;
+	for (uint64_t i = 0; i < p->events && i < PEER_EVENTS_KEPT; i++)
+		stood_ns += p->event[i].stood_ns;
+	verdict_say(found, "%" PRIu64 " times, %.3f s or more in all", found->number, (double)stood_ns / NS_PER_S);
+	return JUDGED;
+}
+
+enum verdict_outcome verdict_look_rate_there(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	enum verdict_outcome outcome = look(f, found, PEER_WRONG_RATE);
+
+	if (outcome == JUDGED)
+		verdict_say(found, "%" PRIu64 " times, see Clocks", found->number);
+	return outcome;
+}
+
+enum verdict_outcome verdict_look_doubt_there(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	if (f->options->role != ROLE_EMIT)
+		return NOT_ASKED;
+	found->number = counter_get(&f->exchange->account.doubted);
+	verdict_say(found, "%" PRIu64 " replies, the first to packet %" PRIu32, found->number, f->exchange->doubted_seq);
+	return JUDGED;
+}
