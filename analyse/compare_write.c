@@ -2,10 +2,10 @@
 /* How a comparison is said. */
 #include "analyse/compare_write.h"
 
-#include "report/export/json_parts.h"
-#include "report/verdict/verdict.h"
 #include "analyse/bootstrap.h"
 #include "analyse/outcome.h"
+#include "report/export/json_parts.h"
+#include "report/verdict/verdict.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,9 +3,9 @@
 #ifndef RESULTS_COMPARE_WRITE_H
 #define RESULTS_COMPARE_WRITE_H
 
+#include "analyse/blocks.h"
 #include "options.h"
 #include "rant.h"
-#include "analyse/blocks.h"
 
 struct json;
 struct outcome;

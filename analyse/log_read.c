@@ -2,9 +2,9 @@
 /* A log as text or as comma-separated values; what is in an array is read by log_array.c. */
 #include "analyse/log_read.h"
 
+#include "analyse/log_array.h"
 #include "measure/stages.h"
 #include "report/text/label.h"
-#include "analyse/log_array.h"
 
 #include <err.h>
 #include <errno.h>

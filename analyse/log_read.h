@@ -3,9 +3,9 @@
 #ifndef RESULTS_LOG_READ_H
 #define RESULTS_LOG_READ_H
 
+#include "analyse/log_names.h"
 #include "options.h"
 #include "rant.h"
-#include "analyse/log_names.h"
 
 #define LOG_LINE_BYTES 1024 /* no line of a log is as long */
 

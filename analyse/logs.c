@@ -2,10 +2,10 @@
 /* Logs as a run: of one end, or of both ends joined on SEQ. */
 #include "analyse/logs.h"
 
-#include "measure/rules.h"
-#include "report/text/label.h"
 #include "analyse/outcome.h"
 #include "analyse/seconds.h"
+#include "measure/rules.h"
+#include "report/text/label.h"
 
 #include <err.h>
 #include <errno.h>

@@ -2,9 +2,9 @@
 /* What was read as the object of --json. */
 #include "analyse/object.h"
 
+#include "analyse/outcome.h"
 #include "report/export/json_parts.h"
 #include "report/text/label.h"
-#include "analyse/outcome.h"
 
 static void put_nulls(struct json *j, const char *const *names, size_t n)
 {

@@ -3,8 +3,8 @@
 #include "analyse/outcome.h"
 
 #include "report/text/account.h"
-#include "report/text/headline.h"
 #include "report/text/echo.h"
+#include "report/text/headline.h"
 #include "report/text/label.h"
 #include "report/text/statistics.h"
 #include "report/text/variation.h"

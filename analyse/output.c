@@ -2,10 +2,10 @@
 /* The files that are made of what was read. */
 #include "analyse/output.h"
 
-#include "report/export/hgrm.h"
-#include "report/export/output_paths.h"
 #include "analyse/object.h"
 #include "analyse/outcome.h"
+#include "report/export/hgrm.h"
+#include "report/export/output_paths.h"
 
 #include <err.h>
 #include <errno.h>

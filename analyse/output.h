@@ -3,9 +3,9 @@
 #ifndef RESULTS_OUTPUT_H
 #define RESULTS_OUTPUT_H
 
+#include "analyse/seconds.h"
 #include "report/export/by_second.h"
 #include "report/export/prometheus.h"
-#include "analyse/seconds.h"
 
 struct options;
 struct outcome;

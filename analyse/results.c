@@ -2,7 +2,6 @@
 /* --report: which files there are, and what is made of them. */
 #include "analyse/results.h"
 
-#include "report/text/status.h"
 #include "analyse/blocks.h"
 #include "analyse/compare.h"
 #include "analyse/logs.h"
@@ -10,6 +9,7 @@
 #include "analyse/output.h"
 #include "analyse/runs.h"
 #include "analyse/seconds.h"
+#include "report/text/status.h"
 
 #include <err.h>
 #include <errno.h>

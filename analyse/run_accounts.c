@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The accounts of a run, added to those of an outcome. A row that is not there is one that an older rant did not have: it is 0, or the
  * accounts do not balance. */
-#include "report/text/account.h"
-#include "report/export/json_parts.h"
-#include "report/text/label.h"
 #include "analyse/outcome.h"
 #include "analyse/run_parts.h"
+#include "report/export/json_parts.h"
+#include "report/text/account.h"
+#include "report/text/label.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The histograms of a run, added to those of an outcome: exactly, for they have the same buckets. */
+#include "analyse/outcome.h"
+#include "analyse/run_parts.h"
 #include "histogram.h"
 #include "report/export/json_parts.h"
 #include "report/text/label.h"
 #include "report/text/part.h"
-#include "analyse/outcome.h"
-#include "analyse/run_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

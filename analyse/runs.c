@@ -2,11 +2,11 @@
 /* What --json has written of a run: what it is, whether it fits to others, and its verdict. */
 #include "analyse/runs.h"
 
-#include "report/export/json_parts.h"
-#include "report/text/label.h"
 #include "analyse/blocks.h"
 #include "analyse/outcome.h"
 #include "analyse/run_parts.h"
+#include "report/export/json_parts.h"
+#include "report/text/label.h"
 
 #include <err.h>
 #include <errno.h>

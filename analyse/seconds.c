@@ -2,10 +2,10 @@
 /* The seconds of what was read. */
 #include "analyse/seconds.h"
 
-#include "report/export/by_second.h"
 #include "analyse/blocks.h"
 #include "analyse/object.h"
 #include "analyse/outcome.h"
+#include "report/export/by_second.h"
 
 #include <err.h>
 #include <errno.h>

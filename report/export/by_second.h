@@ -9,8 +9,8 @@
 #include "report/export/hlog.h"
 #include "report/export/json.h"
 #include "report/export/jsonl.h"
-#include "report/log/log_file.h"
 #include "report/export/second.h"
+#include "report/log/log_file.h"
 
 struct by_second {
 	struct log_file json, lines_file, hlog_file; /* path NULL: not asked for; lines: of --jsonl */

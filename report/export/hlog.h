@@ -8,8 +8,8 @@
 #ifndef REPORT_HLOG_H
 #define REPORT_HLOG_H
 
-#include "report/log/log_file.h"
 #include "report/export/second.h"
+#include "report/log/log_file.h"
 
 struct report;
 

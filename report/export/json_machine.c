@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the machine did meanwhile, what the breaches left behind, the log, and the verdict. */
 #include "histogram.h"
-#include "host/process/action.h"
 #include "host/counters/activity.h"
 #include "host/counters/pmc.h"
 #include "host/counters/pmu.h"
+#include "host/process/action.h"
 #include "host/trace/trace_save.h"
 #include "measure/log.h"
 #include "options.h"

@@ -5,8 +5,8 @@
 
 #include "measure/breach.h"
 #include "report/export/json.h"
-#include "report/log/log_file.h"
 #include "report/export/second.h"
+#include "report/log/log_file.h"
 
 struct jsonl {
 	/* Set by jsonl_open(). */

@@ -2,9 +2,9 @@
 /* What a record of the log has, whatever the form. */
 #include "report/log/log_form.h"
 
-#include "report/text/label.h"
 #include "report/log/log_npy.h"
 #include "report/log/log_text.h"
+#include "report/text/label.h"
 
 const struct log_form log_forms[LOG_FORMATS] = {
 	[LOG_TEXT] = { "text", true, log_text_begin, log_text_record },

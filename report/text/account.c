@@ -4,11 +4,11 @@
 
 #include "histogram.h"
 #include "measure/exchange.h"
-#include "measure/store.h"
 #include "measure/log.h"
+#include "measure/store.h"
 #include "options.h"
-#include "report/text/label.h"
 #include "report/log/log_writer.h"
+#include "report/text/label.h"
 #include "report/text/report.h"
 #include "wire/sequence.h"
 #include "wire/session.h"

@@ -2,12 +2,12 @@
 /* What is about to run, for --verbose. */
 #include "report/text/configuration.h"
 
-#include "host/process/memory.h"
 #include "host/nic/nic.h"
+#include "host/process/memory.h"
 #include "measure/log.h"
 #include "options.h"
-#include "report/text/label.h"
 #include "report/log/log_writer.h"
+#include "report/text/label.h"
 #include "report/text/report.h"
 #include "tracefs.h"
 #include "wire/kernel_call.h"

@@ -3,9 +3,9 @@
 #include "report/text/machine.h"
 
 #include "host/counters/activity.h"
-#include "host/process/place.h"
 #include "host/counters/pmc.h"
 #include "host/counters/pmu.h"
+#include "host/process/place.h"
 #include "options.h"
 #include "report/text/report.h"
 

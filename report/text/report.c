@@ -2,8 +2,8 @@
 /* The order in which the rooms of the report speak, and when each has something to say. */
 #include "report/text/report.h"
 
-#include "host/process/action.h"
 #include "host/clock/clock.h"
+#include "host/process/action.h"
 #include "measure/exchange.h"
 #include "options.h"
 #include "report/text/account.h"
