@@ -82,11 +82,10 @@ static bool read_counts(struct block *one, const struct tree *second)
 
 static bool read_figures(struct block *one, const struct tree *second)
 {
-	static const char *const percentiles[] = { "p50_ns", "p99_ns", "p99_9_ns" };
 	int64_t before_ns = 0, run;
 
-	for (int i = 0; i < 3; i++) {
-		if (!read_number(second, percentiles[i], &one->percentile_ns[i]) || (one->samples && one->percentile_ns[i] < before_ns))
+	for (int i = 0; i < SECOND_PERCENTILES; i++) {
+		if (!read_number(second, second_percentiles[i].name, &one->percentile_ns[i]) || (one->samples && one->percentile_ns[i] < before_ns))
 			return false;
 		before_ns = one->percentile_ns[i];
 	}

@@ -4,6 +4,7 @@
 #define RESULTS_BLOCKS_H
 
 #include "rant.h"
+#include "report/export/second.h"
 
 struct tree;
 
@@ -21,7 +22,7 @@ struct block {
 	int64_t from_ns, to_ns; /* after its run began */
 	int64_t unix_ns; /* CLOCK_REALTIME when it ended; */
 	int64_t began_unix_ns; /* and when its run began, by the first second of that */
-	int64_t percentile_ns[3]; /* p50, p99, p99.9 */
+	int64_t percentile_ns[SECOND_PERCENTILES];
 	int64_t max_ns, gap_ns, skipped; /* -1: not known */
 };
 

@@ -2,15 +2,15 @@
 /* --compare: two runs side by side, and whether the second is worse. */
 #include "analyse/compare.h"
 
-#include "options.h"
-#include "report/text/label.h"
-#include "report/text/status.h"
 #include "analyse/blocks.h"
 #include "analyse/bootstrap.h"
 #include "analyse/compare_write.h"
 #include "analyse/outcome.h"
 #include "analyse/output.h"
 #include "analyse/runs.h"
+#include "options.h"
+#include "report/text/label.h"
+#include "report/text/status.h"
 
 #include <err.h>
 #include <errno.h>
@@ -120,13 +120,15 @@ static void set_loss(struct compare *c)
 
 static void set_rows(struct compare *c)
 {
+	static const uint8_t compared[] = { LABEL_P50, LABEL_P90, LABEL_P99, LABEL_P99_9, LABEL_P99_99 };
 	char name[16];
 
-	set_percentile(c, "p50", 50, 100, false);
-	set_percentile(c, "p90", 90, 100, false);
-	set_percentile(c, "p99", 99, 100, false);
-	set_percentile(c, "p99.9", 999, 1000, false);
-	set_percentile(c, "p99.99", 9999, 10000, false);
+	for (size_t i = 0; i < sizeof(compared); i++) {
+		const struct label_percentile *p = &label_percentiles[compared[i]];
+
+		snprintf(name, sizeof(name), "p%s", p->percent);
+		set_percentile(c, name, p->numerator, p->denominator, false);
+	}
 	set_max(c);
 	set_loss(c);
 	for (unsigned i = 10; i <= 90; i += 10) {

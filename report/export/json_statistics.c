@@ -6,14 +6,17 @@
 #include "measure/stages.h"
 #include "measure/variation.h"
 #include "options.h"
-#include "report/text/clocks.h"
 #include "report/export/json_parts.h"
+#include "report/text/clocks.h"
 #include "report/text/label.h"
 #include "report/text/part.h"
 #include "report/text/report.h"
 #include "report/text/statistics.h"
 #include "report/text/variation.h"
 #include "wire/socket.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 /* ---- Histograms ------------------------------------------------------------------------------------------------------ */
 
@@ -70,8 +73,10 @@ static void put_percentiles(struct json *j, const struct histogram *h)
 
 	json_array(j, "percentiles");
 	for (unsigned i = 0; h->count && statistics_percentile(h, i, &p); i++) {
+		const char *point = strchr(p.percent, '.');
+
 		json_object(j, NULL);
-		json_real(j, "percent", p.percent, i < 4 ? 0 : (int)i - 3); /* 50, 90, 95, 99, 99.9, 99.99 ... */
+		json_real(j, "percent", strtod(p.percent, NULL), point ? (int)strlen(point + 1) : 0);
 		json_integer(j, "value_ns", p.value_ns);
 		json_bool(j, "bound", p.bound);
 		json_count(j, "samples_above", p.above);

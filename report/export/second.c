@@ -121,16 +121,12 @@ uint64_t second_left_out(const struct second *s)
 /* Nearest rank, as those of the report. */
 static void put_percentiles(struct json *j, const struct second *s)
 {
-	static const struct {
-		const char *name;
-		uint64_t numerator, denominator;
-	} rows[SECOND_PERCENTILES] = { { "p50_ns", 50, 100 }, { "p99_ns", 99, 100 }, { "p99_9_ns", 999, 1000 } };
-
 	for (int i = 0; i < SECOND_PERCENTILES; i++) {
-		const uint64_t rank = (s->values * rows[i].numerator + rows[i].denominator - 1) / rows[i].denominator;
+		const struct label_percentile *p = &label_percentiles[second_percentiles[i].percentile];
+		const uint64_t rank = (s->values * p->numerator + p->denominator - 1) / p->denominator;
 		const bool told = s->again && s->again->has_buckets;
 
-		json_integer_if(j, rows[i].name, s->values, told ? s->again->percentile_ns[i] : s->values ? s->value[rank - 1] : 0);
+		json_integer_if(j, second_percentiles[i].name, s->values, told ? s->again->percentile_ns[i] : s->values ? s->value[rank - 1] : 0);
 	}
 }
 

@@ -5,6 +5,7 @@
 
 #include "measure/tally.h"
 #include "report/export/json.h"
+#include "report/text/label.h"
 
 #define SECOND_VALUES 1048576 /* what is beyond is counted and in no percentile */
 
@@ -15,7 +16,12 @@ struct second_counts {
 	uint64_t sent, lost, unheard; /* unheard: of the tally */
 };
 
-#define SECOND_PERCENTILES 3 /* p50, p99, p99.9 */
+#define SECOND_PERCENTILES 3
+
+static const struct second_percentile {
+	const char *name; /* in JSON */
+	uint8_t percentile; /* of label_percentiles[] */
+} second_percentiles[SECOND_PERCENTILES] = { { "p50_ns", LABEL_P50 }, { "p99_ns", LABEL_P99 }, { "p99_9_ns", LABEL_P99_9 } };
 
 /* Of one that is read again: what its file tells and the samples do not, and what it does not tell. */
 struct second_again {

@@ -45,6 +45,16 @@ struct label_discard {
 
 #define LABEL_DISCARDS 3
 
+/* The percentiles of reports and files, the smallest first; every list of several is made of these rows. */
+struct label_percentile {
+	const char *percent; /* "99.9": all digits that are shown */
+	uint64_t numerator, denominator;
+	bool rare; /* shown only where ten samples lie above it */
+};
+
+enum { LABEL_P50, LABEL_P90, LABEL_P95, LABEL_P99, LABEL_P99_9, LABEL_P99_99, LABEL_P99_999, LABEL_P99_9999, LABEL_PERCENTILES };
+
+extern const struct label_percentile label_percentiles[LABEL_PERCENTILES];
 extern const struct label_discard label_discards[LABEL_DISCARDS];
 extern const struct label_role label_roles[]; /* by enum role */
 extern const struct label_stamp label_stamps[]; /* by enum source */

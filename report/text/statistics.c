@@ -13,6 +13,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 void statistics_write(FILE *out, const struct histogram *h)
 {
@@ -26,22 +27,9 @@ void statistics_write(FILE *out, const struct histogram *h)
 
 /* ---- Histograms ------------------------------------------------------------------------------------------------ */
 
-static const struct {
-	const char *name;
-	uint64_t numerator, denominator;
-	bool rare; /* shown only where at least ten samples lie above it */
-} percentiles[] = {
-	{ "50th", 50, 100, false },	     { "90th", 90, 100, false },
-	{ "95th", 95, 100, false },	     { "99th", 99, 100, false },
-	{ "99.9th", 999, 1000, false },	     { "99.99th", 9999, 10000, false },
-	{ "99.999th", 99999, 100000, true }, { "99.9999th", 999999, 1000000, true },
-};
-
-#define PERCENTILES (sizeof(percentiles) / sizeof(percentiles[0]))
-
 static bool is_fit(const struct histogram *h, size_t i)
 {
-	return !percentiles[i].rare || h->count / percentiles[i].denominator >= 10;
+	return !label_percentiles[i].rare || h->count / label_percentiles[i].denominator >= 10;
 }
 
 /* On a line below them: each of theirs is one that scripts match. */
@@ -49,10 +37,10 @@ static void write_few(FILE *out, const struct histogram *h)
 {
 	const char *before = "    fewer than ten samples are above: ";
 
-	for (size_t i = 0; i < PERCENTILES && is_fit(h, i); i++) {
-		if (!label_is_few(h->count, percentiles[i].numerator, percentiles[i].denominator))
+	for (size_t i = 0; i < LABEL_PERCENTILES && is_fit(h, i); i++) {
+		if (!label_is_few(h->count, label_percentiles[i].numerator, label_percentiles[i].denominator))
 			continue;
-		fprintf(out, "%s%s", before, percentiles[i].name);
+		fprintf(out, "%s%sth", before, label_percentiles[i].percent);
 		before = ", ";
 	}
 	if (*before == ',')
@@ -61,28 +49,30 @@ static void write_few(FILE *out, const struct histogram *h)
 
 bool statistics_percentile(const struct histogram *h, unsigned index, struct statistics_percentile *p)
 {
-	struct percentile v;
-	uint64_t above;
+	const struct label_percentile *row = &label_percentiles[index];
 
-	if (index >= PERCENTILES || !is_fit(h, index))
+	if (index >= LABEL_PERCENTILES || !is_fit(h, index))
 		return false;
-	v = histogram_percentile(h, percentiles[index].numerator, percentiles[index].denominator);
-	/* Rounded down, where the rank is rounded up. */
-	above = (uint64_t)((unsigned __int128)h->count * (percentiles[index].denominator - percentiles[index].numerator) /
-			   percentiles[index].denominator);
-	*p = (struct statistics_percentile){ 100.0 * (double)percentiles[index].numerator / (double)percentiles[index].denominator,
-					     v.value_ns, v.bound, above };
+
+	const struct percentile v = histogram_percentile(h, row->numerator, row->denominator);
+
+	*p = (struct statistics_percentile){
+		.percent = row->percent, .value_ns = v.value_ns, .bound = v.bound,
+		/* Rounded down, where the rank is rounded up. */
+		.above = (uint64_t)((unsigned __int128)h->count * (row->denominator - row->numerator) / row->denominator),
+	};
 	return true;
 }
 
 static void write_percentiles(FILE *out, const struct histogram *h)
 {
 	fprintf(out, "  Percentiles (us):\n");
-	for (size_t i = 0; i < PERCENTILES && is_fit(h, i); i++) {
-		struct percentile p = histogram_percentile(h, percentiles[i].numerator, percentiles[i].denominator);
+	for (size_t i = 0; i < LABEL_PERCENTILES && is_fit(h, i); i++) {
+		const struct label_percentile *row = &label_percentiles[i];
+		struct percentile p = histogram_percentile(h, row->numerator, row->denominator);
 
-		fprintf(out, "    %-8s:  %s%.3f%s%s\n", percentiles[i].name, p.bound ? ">= " : "", label_us(p.value_ns),
-			i == 0 ? " (Median)" : "", p.bound ? " (bound: overflow store full)" : "");
+		fprintf(out, "    %sth%*s:  %s%.3f%s%s\n", row->percent, (int)(6 - strlen(row->percent)), "", p.bound ? ">= " : "",
+			label_us(p.value_ns), i == LABEL_P50 ? " (Median)" : "", p.bound ? " (bound: overflow store full)" : "");
 	}
 	write_few(out, h);
 }
@@ -116,10 +106,10 @@ static void write_part_histogram(FILE *out, const struct report *r, const char *
 		label_us(h->min_ns), h->min_seq, label_us(h->max_ns), h->max_seq);
 	fprintf(out, "  average %.3f, standard deviation %.3f\n", histogram_mean_ns(h) / NS_PER_US,
 		histogram_deviation_ns(h) / NS_PER_US);
-	for (size_t i = 0; i < PERCENTILES && is_fit(h, i); i++) {
-		struct percentile v = histogram_percentile(h, percentiles[i].numerator, percentiles[i].denominator);
+	for (size_t i = 0; i < LABEL_PERCENTILES && is_fit(h, i); i++) {
+		struct percentile v = histogram_percentile(h, label_percentiles[i].numerator, label_percentiles[i].denominator);
 
-		fprintf(out, "%s%s %s%.3f", i ? ", " : "  ", percentiles[i].name, v.bound ? ">=" : "",
+		fprintf(out, "%s%sth %s%.3f", i ? ", " : "  ", label_percentiles[i].percent, v.bound ? ">=" : "",
 			label_us(v.value_ns));
 	}
 	fputc('\n', out);
@@ -139,32 +129,38 @@ void statistics_write_histograms(FILE *out, const struct report *r, int columns)
 /* ---- The table of parts ---------------------------------------------------------------------------------------- */
 
 /* The columns of the table of stages, after the name. */
-enum cell { CELL_FORMULA, CELL_SAMPLES, CELL_NEGATIVE, CELL_50, CELL_90, CELL_95, CELL_99, CELL_99_9, CELL_99_99,
-	    CELL_99_999, CELL_99_9999, CELL_MAXIMUM, CELL_AVERAGE, CELLS };
+enum cell { CELL_FORMULA, CELL_SAMPLES, CELL_NEGATIVE, CELL_PERCENTILE, CELL_MAXIMUM = CELL_PERCENTILE + LABEL_PERCENTILES, CELL_AVERAGE,
+	    CELLS };
 
 static const struct {
 	const char *title;
 	int width; /* negative: to the left */
-	uint64_t numerator, denominator; /* of a percentile */
 } cells[CELLS] = {
-	[CELL_FORMULA] = { "", -22, 0, 0 },
-	[CELL_SAMPLES] = { "Samples", 9, 0, 0 },
-	[CELL_NEGATIVE] = { "Negative", 8, 0, 0 },
-	[CELL_50] = { "50th", 10, 50, 100 },
-	[CELL_90] = { "90th", 10, 90, 100 },
-	[CELL_95] = { "95th", 10, 95, 100 },
-	[CELL_99] = { "99th", 10, 99, 100 },
-	[CELL_99_9] = { "99.9th", 10, 999, 1000 },
-	[CELL_99_99] = { "99.99th", 10, 9999, 10000 },
-	[CELL_99_999] = { "99.999th", 10, 99999, 100000 },
-	[CELL_99_9999] = { "99.9999th", 10, 999999, 1000000 },
-	[CELL_MAXIMUM] = { "Maximum", 10, 0, 0 },
-	[CELL_AVERAGE] = { "Average", 10, 0, 0 },
+	[CELL_FORMULA] = { "", -22 },
+	[CELL_SAMPLES] = { "Samples", 9 },
+	[CELL_NEGATIVE] = { "Negative", 8 },
+	[CELL_PERCENTILE ... CELL_MAXIMUM - 1] = { NULL, 10 }, /* label_percentiles[] */
+	[CELL_MAXIMUM] = { "Maximum", 10 },
+	[CELL_AVERAGE] = { "Average", 10 },
 };
 
 /* The most important column first: a terminal that is too narrow gets the first ones, a file gets all. */
-static const uint8_t cell_ranks[CELLS] = { CELL_SAMPLES, CELL_MAXIMUM, CELL_50, CELL_99, CELL_99_9, CELL_NEGATIVE, CELL_99_99,
-					   CELL_99_999, CELL_99_9999, CELL_90, CELL_AVERAGE, CELL_FORMULA, CELL_95 };
+#define P(name) CELL_PERCENTILE + LABEL_##name
+static const uint8_t cell_ranks[] = { CELL_SAMPLES, CELL_MAXIMUM, P(P50), P(P99), P(P99_9), CELL_NEGATIVE, P(P99_99), P(P99_999),
+					   P(P99_9999), P(P90), CELL_AVERAGE, CELL_FORMULA, P(P95) };
+#undef P
+
+/* NULL: the column has no percentile. */
+static const struct label_percentile *percentile_of(int cell)
+{
+	return cell >= CELL_PERCENTILE && cell < CELL_MAXIMUM ? &label_percentiles[cell - CELL_PERCENTILE] : NULL;
+}
+
+/* Do fewer than ten of so many samples lie above it? */
+static bool is_few(uint64_t count, const struct label_percentile *p)
+{
+	return p && label_is_few(count, p->numerator, p->denominator);
+}
 
 struct table {
 	int name_width;
@@ -172,13 +168,14 @@ struct table {
 	bool few; /* a cell was marked */
 };
 
-/* The last two are for runs that are long enough. */
+/* Rare percentiles are for runs that are long enough. */
 static bool is_wanted(const struct report *r, enum cell cell)
 {
+	const struct label_percentile *p = percentile_of((int)cell);
+
 	if (cell == CELL_AVERAGE)
 		return options_joined(r->options);
-	return (cell != CELL_99_999 && cell != CELL_99_9999) ||
-	       !label_is_few(r->histogram->count, cells[cell].numerator, cells[cell].denominator);
+	return !p || !p->rare || !is_few(r->histogram->count, p);
 }
 
 static void begin_table(FILE *out, struct table *t, const char *title, const struct report *r, int columns)
@@ -187,7 +184,7 @@ static void begin_table(FILE *out, struct table *t, const char *title, const str
 
 	*t = (struct table){ .name_width = options_joined(r->options) ? 22 : 15 };
 	width += t->name_width;
-	for (int i = 0; i < CELLS; i++) {
+	for (size_t i = 0; i < sizeof(cell_ranks); i++) {
 		const enum cell cell = cell_ranks[i];
 
 		if (!is_wanted(r, cell))
@@ -198,9 +195,14 @@ static void begin_table(FILE *out, struct table *t, const char *title, const str
 		t->shown[cell] = true;
 	}
 	fprintf(out, "\n%-*s", 2 + t->name_width, title);
-	for (int i = 0; i < CELLS; i++)
-		if (t->shown[i])
+	for (int i = 0; i < CELLS; i++) {
+		const struct label_percentile *p = percentile_of(i);
+
+		if (t->shown[i] && p)
+			fprintf(out, " %*s%s", cells[i].width - 2, p->percent, "th");
+		else if (t->shown[i])
 			fprintf(out, " %*s", cells[i].width, cells[i].title);
+	}
 	fputc('\n', out);
 }
 
@@ -214,7 +216,8 @@ static void cell_text(char *text, size_t bytes, const struct histogram *h, int c
 	} else if (cell == CELL_AVERAGE) {
 		snprintf(text, bytes, "%.3f", (histogram_mean_ns(h) - (double)less_ns) / NS_PER_US);
 	} else {
-		struct percentile v = histogram_percentile(h, cells[cell].numerator, cells[cell].denominator);
+		const struct label_percentile *p = percentile_of(cell);
+		struct percentile v = histogram_percentile(h, p->numerator, p->denominator);
 
 		snprintf(text, bytes, "%s%.3f", v.bound ? ">=" : "",
 			 label_us(v.value_ns > less_ns ? v.value_ns - less_ns : 0));
@@ -230,14 +233,14 @@ static void write_stage(FILE *out, struct table *t, const char *name, const char
 	fprintf(out, "  %-*s", t->name_width, name);
 	if (t->shown[CELL_FORMULA])
 		fprintf(out, " %*s", cells[CELL_FORMULA].width, formula);
-	for (int i = CELL_SAMPLES; i < (h->count ? CELLS : CELL_50); i++) {
+	for (int i = CELL_SAMPLES; i < (h->count ? CELLS : CELL_PERCENTILE); i++) {
 		char text[32];
 
 		if (!t->shown[i])
 			continue;
 		cell_text(text, sizeof(text), h, i, less_ns);
 		fprintf(out, "%c%*s", after, cells[i].width, text);
-		after = cells[i].numerator && label_is_few(h->count, cells[i].numerator, cells[i].denominator) ? '*' : ' ';
+		after = is_few(h->count, percentile_of(i)) ? '*' : ' ';
 		t->few |= after == '*';
 	}
 	fputc('\n', out);

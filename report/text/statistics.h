@@ -10,7 +10,7 @@ struct report;
 
 /* One of those that the report has. */
 struct statistics_percentile {
-	double percent;
+	const char *percent; /* "99.9" */
 	int64_t value_ns;
 	bool bound; /* the true value is this or more */
 	uint64_t above; /* samples of a higher rank: what the value rests on */
