@@ -22,7 +22,7 @@ places=(
 )
 
 # Nothing else is at the top.
-at_the_top='rant.c rant.h options.c options.h histogram.c histogram.h tracefs.c tracefs.h config.sh Makefile README.md CHANGELOG.md RELEASE.md LICENSE'
+at_the_top='rant.c rant.h options.c options.h histogram.c histogram.h tracefs.c tracefs.h config.sh Makefile README.md CHANGELOG.md CONTRIBUTING.md RELEASE.md SECURITY.md LICENSE'
 
 # A .c without a header of its name: the one that has its contract, which it includes, and why.
 contract_elsewhere='
