@@ -187,7 +187,6 @@ declare -A title=(
 	[symbols]='hot rooms call only what is allowed'
 	[house_arrows]='includes go one way, and each file has its place'
 	[house_headers]='each source has a header, and each header compiles alone'
-	[house_sizes]='no file and no function is too long'
 )
 
 # ---- List of the tests -----------------------------------------------------------------------------------------------
@@ -247,7 +246,7 @@ offer_quick() {
 	offer_units
 	offer static rebuilds rant rebuilds
 	offer static symbols rant tests/symbols.sh
-	for file in arrows headers sizes; do
+	for file in arrows headers; do
 		offer static house_$file none tests/house.sh $file
 	done
 }

@@ -128,23 +128,36 @@ finds 'a source without a header' headers 'cp wire/packet.c wire/decode.c' 'wire
 finds 'a source that is excused and has no contract' headers 'cp wire/packet.c doctor/check_nic.c' \
 	'doctor/check_nic.c has no header beside it'
 
-finds 'a long source' sizes 'lines 500 >wire/packet.c; lines 501 >wire/decode.c' \
-	'wire/decode.c has 501 lines: a source has at most 500'
-finds 'a long header' sizes 'lines 200 >wire/packet.h; lines 201 >wire/decode.h' \
-	'wire/decode.h has 201 lines: a header has at most 200'
-finds 'a long script' sizes 'lines 501 >config/steps.sh' 'config/steps.sh has 501 lines: a script has at most 500'
-finds 'a long source, beside one that has a reason' sizes 'lines 700 >measure/join.c; lines 501 >wire/decode.c' \
-	'wire/decode.c has 501 lines: a source has at most 500'
-finds 'a longer one' sizes 'lines 701 >measure/join.c' 'measure/join.c has 701 lines: a source has at most 500'
-finds 'a long file of the tests' sizes 'lines 1000 >tests/unit/test_log.c; lines 1001 >tests/unit/test_x.py' \
-	'tests/unit/test_x.py has 1001 lines: a file of the tests has at most 1000'
-finds 'a long function' sizes 'c_function wire/packet.c good 50; c_function wire/packet.c bad 51' \
-	'wire/packet.c:bad has 51 lines: a function has at most 50'
-finds 'a long function of a test' sizes 'c_function tests/unit/test_log.c bad 51' \
-	'tests/unit/test_log.c:bad has 51 lines: a function has at most 50'
-finds 'a long function of a script' sizes 'shell_function config.sh good 50; shell_function config.sh bad 51' \
-	'config.sh:bad has 51 lines: a function has at most 50'
-finds 'many functions that are a little long' sizes 'for i in $(seq 20); do c_function wire/packet.c "f$i" 16; done' \
-	'the median function has 16 lines: at most 15'
+# asks NAME COMMAND QUESTION: after the command the sizes have this question, and no fault.
+asks() {
+	local output status=0
+
+	build
+	eval "$2" || exit 1
+	output=$("$house" sizes "$work" 2>&1) || status=$?
+	if [ "$status" -eq 0 ] && [ "$(grep '^question: ' <<<"$output")" = "$3" ] && [ "$(grep -c '^sizes: ' <<<"$output")" -eq 1 ]; then
+		echo "ok - house: $1"
+	else
+		failed=1
+		echo "not ok - house: $1"
+		printf '# %s\n' "status $status, not 0, or it is not '$3':" "${output//$'\n'/$'\n# '}"
+	fi
+}
+
+asks 'a long source' 'lines 500 >wire/packet.c; lines 501 >wire/decode.c' \
+	'question: wire/decode.c has 501 lines, a source usually at most 500: are these two things?'
+asks 'a long header' 'lines 200 >wire/packet.h; lines 201 >wire/decode.h' \
+	'question: wire/decode.h has 201 lines, a header usually at most 200: are these two things?'
+asks 'a long script' 'lines 501 >config/steps.sh' 'question: config/steps.sh has 501 lines, a script usually at most 500: are these two things?'
+asks 'a long file of the tests' 'lines 1000 >tests/unit/test_log.c; lines 1001 >tests/unit/test_x.py' \
+	'question: tests/unit/test_x.py has 1001 lines, a file of the tests usually at most 1000: are these two things?'
+asks 'a long function' 'c_function wire/packet.c good 50; c_function wire/packet.c bad 51' \
+	'question: wire/packet.c:bad has 51 lines, a function usually at most 50: are these two things?'
+asks 'a long function of a test' 'c_function tests/unit/test_log.c bad 51' \
+	'question: tests/unit/test_log.c:bad has 51 lines, a function usually at most 50: are these two things?'
+asks 'a long function of a script' 'shell_function config.sh good 50; shell_function config.sh bad 51' \
+	'question: config.sh:bad has 51 lines, a function usually at most 50: are these two things?'
+asks 'many functions that are a little long' 'for i in $(seq 20); do c_function wire/packet.c "f$i" 16; done' \
+	'question: the median function has 16 lines, usually at most 15'
 
 exit "$failed"
