@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The seconds of a run, as its JSON has them: each a histogram with buckets of seven significant bits. */
-#ifndef RESULTS_BLOCKS_H
-#define RESULTS_BLOCKS_H
+#ifndef ANALYSE_BLOCKS_H
+#define ANALYSE_BLOCKS_H
 
 #include "rant.h"
 #include "report/export/second.h"

@@ -3,8 +3,8 @@
  * How sure is the difference of two runs? A moving-block bootstrap over their seconds (Kuensch 1989): latencies of one moment are alike, so
  * whole stretches of time are drawn, not samples. docs/compare.md has it in words.
  */
-#ifndef RESULTS_BOOTSTRAP_H
-#define RESULTS_BOOTSTRAP_H
+#ifndef ANALYSE_BOOTSTRAP_H
+#define ANALYSE_BOOTSTRAP_H
 
 #include "rant.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* --compare: is the second of two runs worse than the first? docs/compare.md says what it does. */
-#ifndef RESULTS_COMPARE_H
-#define RESULTS_COMPARE_H
+#ifndef ANALYSE_COMPARE_H
+#define ANALYSE_COMPARE_H
 
 struct options;
 

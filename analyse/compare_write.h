@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a comparison found, and how it is said. For analyse/compare*.c only. */
-#ifndef RESULTS_COMPARE_WRITE_H
-#define RESULTS_COMPARE_WRITE_H
+#ifndef ANALYSE_COMPARE_WRITE_H
+#define ANALYSE_COMPARE_WRITE_H
 
 #include "analyse/blocks.h"
 #include "options.h"

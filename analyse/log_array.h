@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A log that is an array of NumPy. For analyse/log_read.c only; report/log/log_npy.h says what it is like. */
-#ifndef RESULTS_LOG_ARRAY_H
-#define RESULTS_LOG_ARRAY_H
+#ifndef ANALYSE_LOG_ARRAY_H
+#define ANALYSE_LOG_ARRAY_H
 
 #include "analyse/log_read.h"
 

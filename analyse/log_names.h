@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the names of a log's columns tell: whose log it is, what took the stamps, and which time each column has. */
-#ifndef RESULTS_LOG_NAMES_H
-#define RESULTS_LOG_NAMES_H
+#ifndef ANALYSE_LOG_NAMES_H
+#define ANALYSE_LOG_NAMES_H
 
 #include "rant.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A log of any form, read record by record: it is never in memory as a whole. */
-#ifndef RESULTS_LOG_READ_H
-#define RESULTS_LOG_READ_H
+#ifndef ANALYSE_LOG_READ_H
+#define ANALYSE_LOG_READ_H
 
 #include "analyse/log_names.h"
 #include "options.h"

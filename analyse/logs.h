@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Logs as a run: of one end, or of both ends joined on SEQ. */
-#ifndef RESULTS_LOGS_H
-#define RESULTS_LOGS_H
+#ifndef ANALYSE_LOGS_H
+#define ANALYSE_LOGS_H
 
 #include "analyse/log_read.h"
 

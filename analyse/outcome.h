@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What was read of one run or several: put together as a run leaves it behind, so that the rooms of the report can speak of it. */
-#ifndef RESULTS_OUTCOME_H
-#define RESULTS_OUTCOME_H
+#ifndef ANALYSE_OUTCOME_H
+#define ANALYSE_OUTCOME_H
 
 #include "histogram.h"
 #include "measure/exchange.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The files that are made of what was read. */
-#ifndef RESULTS_OUTPUT_H
-#define RESULTS_OUTPUT_H
+#ifndef ANALYSE_OUTPUT_H
+#define ANALYSE_OUTPUT_H
 
 #include "analyse/seconds.h"
 #include "report/export/by_second.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* --report and --compare: what runs have left is read again, without a network and without rights. */
-#ifndef RESULTS_RESULTS_H
-#define RESULTS_RESULTS_H
+#ifndef ANALYSE_RESULTS_H
+#define ANALYSE_RESULTS_H
 
 struct options;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The parts of what --json has written, each added to an outcome. For analyse/run*.c only. */
-#ifndef RESULTS_RUN_PARTS_H
-#define RESULTS_RUN_PARTS_H
+#ifndef ANALYSE_RUN_PARTS_H
+#define ANALYSE_RUN_PARTS_H
 
 #include "analyse/tree.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What --json has written of a run, added to an outcome. */
-#ifndef RESULTS_RUNS_H
-#define RESULTS_RUNS_H
+#ifndef ANALYSE_RUNS_H
+#define ANALYSE_RUNS_H
 
 #include "rant.h"
 

@@ -3,8 +3,8 @@
  * The seconds of what was read, for the files that tell of each. Of a log they are made while it is read: a sample is in the second in which
  * its last time is, counted from the first sample on. What --json has written has them, and they are put in order.
  */
-#ifndef RESULTS_SECONDS_H
-#define RESULTS_SECONDS_H
+#ifndef ANALYSE_SECONDS_H
+#define ANALYSE_SECONDS_H
 
 #include "report/export/second.h"
 

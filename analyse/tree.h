@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* JSON that is read, as a tree. Only this room knows libjansson, which is loaded when it is used; see WITH_JANSSON in the Makefile. */
-#ifndef RESULTS_TREE_H
-#define RESULTS_TREE_H
+#ifndef ANALYSE_TREE_H
+#define ANALYSE_TREE_H
 
 #include "rant.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The NIC's clock (PHC) and the system's, how they relate, and within what bounds. */
-#ifndef HOST_CLOCK_H
-#define HOST_CLOCK_H
+#ifndef HOST_CLOCK_CLOCK_H
+#define HOST_CLOCK_CLOCK_H
 
 #include "host/clock/clock_history.h"
 #include "rant.h"

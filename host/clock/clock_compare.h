@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The ways to compare the PHC with the system's clocks. For clock.c alone. */
-#ifndef HOST_CLOCK_COMPARE_H
-#define HOST_CLOCK_COMPARE_H
+#ifndef HOST_CLOCK_CLOCK_COMPARE_H
+#define HOST_CLOCK_CLOCK_COMPARE_H
 
 #include "host/clock/clock.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What was seen of the clocks: readings, and what moved between them. Part of clock.h. */
-#ifndef HOST_CLOCK_HISTORY_H
-#define HOST_CLOCK_HISTORY_H
+#ifndef HOST_CLOCK_CLOCK_HISTORY_H
+#define HOST_CLOCK_CLOCK_HISTORY_H
 
 #include "rant.h"
 

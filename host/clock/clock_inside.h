@@ -3,8 +3,8 @@
  * What the files of the clocks share and nobody else needs: times that stop at the ends of 64 bits, since a driver or a
  * packet may have written anything; relations; mean rates.
  */
-#ifndef HOST_CLOCK_INSIDE_H
-#define HOST_CLOCK_INSIDE_H
+#ifndef HOST_CLOCK_CLOCK_INSIDE_H
+#define HOST_CLOCK_CLOCK_INSIDE_H
 
 #include "host/clock/clock.h"
 

@@ -3,8 +3,8 @@
  * The other host's clock, by the four times of exchanges. Each exchange bounds its difference from ours: what arrives has left
  * before, so that the difference is at most T2 - T1 and at least T3 - T4. What no steady pair of clocks explains is an event.
  */
-#ifndef HOST_CLOCK_PEER_H
-#define HOST_CLOCK_PEER_H
+#ifndef HOST_CLOCK_CLOCK_PEER_H
+#define HOST_CLOCK_CLOCK_PEER_H
 
 #include "host/clock/clock.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the measuring thread is told of the clocks. For clock.c alone; how it asks is in clock.h. */
-#ifndef HOST_CLOCK_PLACE_H
-#define HOST_CLOCK_PLACE_H
+#ifndef HOST_CLOCK_CLOCK_PLACE_H
+#define HOST_CLOCK_CLOCK_PLACE_H
 
 #include "host/clock/clock.h"
 

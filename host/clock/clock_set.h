@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kernel tells whether CLOCK_REALTIME was set: also when it was set back again before anybody read it. */
-#ifndef HOST_CLOCK_SET_H
-#define HOST_CLOCK_SET_H
+#ifndef HOST_CLOCK_CLOCK_SET_H
+#define HOST_CLOCK_CLOCK_SET_H
 
 #include "rant.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Times in which the PHC stands still or runs at a wrong rate, and the steps that are none because of them. For
  * clock_track.c alone; what others ask is in clock.h. */
-#ifndef HOST_CLOCK_SPELL_H
-#define HOST_CLOCK_SPELL_H
+#ifndef HOST_CLOCK_CLOCK_SPELL_H
+#define HOST_CLOCK_CLOCK_SPELL_H
 
 #include "host/clock/clock.h"
 

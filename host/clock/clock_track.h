@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What moved between readings: the rates, steps and standstills of each clock. For clock.c alone. */
-#ifndef HOST_CLOCK_TRACK_H
-#define HOST_CLOCK_TRACK_H
+#ifndef HOST_CLOCK_CLOCK_TRACK_H
+#define HOST_CLOCK_CLOCK_TRACK_H
 
 #include "host/clock/clock.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the machine was doing. */
-#ifndef HOST_ACTIVITY_H
-#define HOST_ACTIVITY_H
+#ifndef HOST_COUNTERS_ACTIVITY_H
+#define HOST_COUNTERS_ACTIVITY_H
 
 #include "host/nic/nic.h"
 #include "rant.h"

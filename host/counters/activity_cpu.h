@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The measuring CPU: frequency, throttling and idle states by sysfs, the count of SMIs by an MSR. */
-#ifndef HOST_ACTIVITY_CPU_H
-#define HOST_ACTIVITY_CPU_H
+#ifndef HOST_COUNTERS_ACTIVITY_CPU_H
+#define HOST_COUNTERS_ACTIVITY_CPU_H
 
 #include "host/counters/activity_inside.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Single numbers in files of /proc: of the thread, of the link, and what the hypervisor stole. */
-#ifndef HOST_ACTIVITY_FIELDS_H
-#define HOST_ACTIVITY_FIELDS_H
+#ifndef HOST_COUNTERS_ACTIVITY_FIELDS_H
+#define HOST_COUNTERS_ACTIVITY_FIELDS_H
 
 #include "host/counters/activity_inside.h"
 

@@ -4,8 +4,8 @@
  * activity_cpu.c, activity_interrupts.c and activity_nic.c each find counters when the activity is opened, and put
  * their values into each reading. A counter is a slot.
  */
-#ifndef HOST_ACTIVITY_INSIDE_H
-#define HOST_ACTIVITY_INSIDE_H
+#ifndef HOST_COUNTERS_ACTIVITY_INSIDE_H
+#define HOST_COUNTERS_ACTIVITY_INSIDE_H
 
 #include "host/counters/activity.h"
 #include "host/counters/activity_text.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Interrupts and softirqs of the measuring CPU and of the NIC: /proc/interrupts and /proc/softirqs. */
-#ifndef HOST_ACTIVITY_INTERRUPTS_H
-#define HOST_ACTIVITY_INTERRUPTS_H
+#ifndef HOST_COUNTERS_ACTIVITY_INTERRUPTS_H
+#define HOST_COUNTERS_ACTIVITY_INTERRUPTS_H
 
 #include "host/counters/activity_inside.h"
 

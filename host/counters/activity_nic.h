@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the driver of the NIC counts: statistics by ethtool, and the stamps that it gave and lost. */
-#ifndef HOST_ACTIVITY_NIC_H
-#define HOST_ACTIVITY_NIC_H
+#ifndef HOST_COUNTERS_ACTIVITY_NIC_H
+#define HOST_COUNTERS_ACTIVITY_NIC_H
 
 #include "host/counters/activity_inside.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the machine did in a run: until the first breach, from the one before the worst to the worst, and in all. */
-#ifndef HOST_ACTIVITY_STORY_H
-#define HOST_ACTIVITY_STORY_H
+#ifndef HOST_COUNTERS_ACTIVITY_STORY_H
+#define HOST_COUNTERS_ACTIVITY_STORY_H
 
 #include "host/counters/activity.h"
 

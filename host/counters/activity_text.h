@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The one parser of /proc: lines of a label, numbers, the rest, since a line can have thousands of columns. Only for
  * the files of the activity. Allocates nothing and says nothing. */
-#ifndef HOST_ACTIVITY_TEXT_H
-#define HOST_ACTIVITY_TEXT_H
+#ifndef HOST_COUNTERS_ACTIVITY_TEXT_H
+#define HOST_COUNTERS_ACTIVITY_TEXT_H
 
 #include "rant.h"
 

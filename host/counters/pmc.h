@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Hardware counters of the measuring thread: reading them around an exchange. Hot. pmu.h opens them. */
-#ifndef HOST_PMC_H
-#define HOST_PMC_H
+#ifndef HOST_COUNTERS_PMC_H
+#define HOST_COUNTERS_PMC_H
 
 #include "rant.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Opening the hardware counters that pmc.h reads. The two are one room in two files, since only pmc.c may run
  * between send and receive: so all names begin with pmc_. */
-#ifndef HOST_PMU_H
-#define HOST_PMU_H
+#ifndef HOST_COUNTERS_PMU_H
+#define HOST_COUNTERS_PMU_H
 
 #include "host/counters/pmc.h"
 #include "rant.h"

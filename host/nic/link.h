@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The link of the interface before and after a run, and an interface that is gone. */
-#ifndef HOST_LINK_H
-#define HOST_LINK_H
+#ifndef HOST_NIC_LINK_H
+#define HOST_NIC_LINK_H
 
 #include "host/nic/nic.h"
 #include "rant.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The interface: finding it, and what can be read of it without changing anything. */
-#ifndef HOST_NIC_H
-#define HOST_NIC_H
+#ifndef HOST_NIC_NIC_H
+#define HOST_NIC_NIC_H
 
 #include "rant.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the NIC can stamp, and what its driver counted of it. Allocates (libnl): nothing for the measuring thread. */
-#ifndef HOST_NIC_ABILITIES_H
-#define HOST_NIC_ABILITIES_H
+#ifndef HOST_NIC_NIC_ABILITIES_H
+#define HOST_NIC_NIC_ABILITIES_H
 
 #include "host/nic/nic.h"
 #include "rant.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Is the address reached through this interface? Is it one of its own? */
-#ifndef HOST_NIC_ADDRESS_H
-#define HOST_NIC_ADDRESS_H
+#ifndef HOST_NIC_NIC_ADDRESS_H
+#define HOST_NIC_NIC_ADDRESS_H
 
 #include "host/nic/nic.h"
 #include "rant.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What else the driver tells of the NIC: nothing that rant needs, but what a result is read with. */
-#ifndef HOST_NIC_DETAILS_H
-#define HOST_NIC_DETAILS_H
+#ifndef HOST_NIC_NIC_DETAILS_H
+#define HOST_NIC_NIC_DETAILS_H
 
 #include "host/nic/nic.h"
 #include "rant.h"

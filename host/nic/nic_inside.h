@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What nic.c does for the other files of the NIC, and for nobody else. */
-#ifndef HOST_NIC_INSIDE_H
-#define HOST_NIC_INSIDE_H
+#ifndef HOST_NIC_NIC_INSIDE_H
+#define HOST_NIC_NIC_INSIDE_H
 
 #include "host/nic/nic.h"
 #include "rant.h"

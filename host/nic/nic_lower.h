@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What an interface stands on, by RTM_GETLINK: the real one of a VLAN, and the member of a bond that sends. */
-#ifndef HOST_NIC_LOWER_H
-#define HOST_NIC_LOWER_H
+#ifndef HOST_NIC_NIC_LOWER_H
+#define HOST_NIC_NIC_LOWER_H
 
 #include "host/nic/nic.h"
 #include "options.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kernel's numbers for stamping (linux/net_tstamp.h) as text, in the words of 'ethtool -T'. */
-#ifndef HOST_NIC_NAMES_H
-#define HOST_NIC_NAMES_H
+#ifndef HOST_NIC_NIC_NAMES_H
+#define HOST_NIC_NIC_NAMES_H
 
 #include "rant.h"
 

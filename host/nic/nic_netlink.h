@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One netlink request and its answer. Only for the files of the NIC. Allocates (libnl). */
-#ifndef HOST_NIC_NETLINK_H
-#define HOST_NIC_NETLINK_H
+#ifndef HOST_NIC_NIC_NETLINK_H
+#define HOST_NIC_NIC_NETLINK_H
 
 #include "rant.h"
 

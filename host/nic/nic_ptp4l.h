@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Living beside ptp4l. */
-#ifndef HOST_NIC_PTP4L_H
-#define HOST_NIC_PTP4L_H
+#ifndef HOST_NIC_NIC_PTP4L_H
+#define HOST_NIC_NIC_PTP4L_H
 
 #include "host/nic/nic.h"
 #include "rant.h"

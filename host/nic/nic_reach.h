@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Does a transport reach whom it is to reach, through this interface? */
-#ifndef HOST_NIC_REACH_H
-#define HOST_NIC_REACH_H
+#ifndef HOST_NIC_NIC_REACH_H
+#define HOST_NIC_NIC_REACH_H
 
 #include "host/nic/nic.h"
 #include "options.h"

@@ -4,8 +4,8 @@
  * first rant to end would take them from the others. In order: join, set the NIC, begin; at the end leave, put back,
  * end. All of it is silent: where the file cannot be had (not root), each rant is by itself.
  */
-#ifndef HOST_NIC_SHARE_H
-#define HOST_NIC_SHARE_H
+#ifndef HOST_NIC_NIC_SHARE_H
+#define HOST_NIC_NIC_SHARE_H
 
 #include "host/nic/nic.h"
 #include "rant.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Making the NIC stamp, and putting it back. A setting is the three ints of struct hwtstamp_config: flags,
  * HWTSTAMP_TX_*, HWTSTAMP_FILTER_*. Source: Documentation/networking/timestamping.rst. */
-#ifndef HOST_NIC_STAMP_H
-#define HOST_NIC_STAMP_H
+#ifndef HOST_NIC_NIC_STAMP_H
+#define HOST_NIC_NIC_STAMP_H
 
 #include "host/nic/nic.h"
 #include "options.h"

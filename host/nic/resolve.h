@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The address of a host that is given by its name. */
-#ifndef HOST_RESOLVE_H
-#define HOST_RESOLVE_H
+#ifndef HOST_NIC_RESOLVE_H
+#define HOST_NIC_RESOLVE_H
 
 #include "options.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Commands of the user at a breach. */
-#ifndef HOST_ACTION_H
-#define HOST_ACTION_H
+#ifndef HOST_PROCESS_ACTION_H
+#define HOST_PROCESS_ACTION_H
 
 #include "options.h"
 #include "rant.h"

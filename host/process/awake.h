@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Keeps idle CPUs, those that take the interrupts too, from states that take long to leave. */
-#ifndef HOST_AWAKE_H
-#define HOST_AWAKE_H
+#ifndef HOST_PROCESS_AWAKE_H
+#define HOST_PROCESS_AWAKE_H
 
 #include "rant.h"
 

@@ -3,8 +3,8 @@
  * A filter of system calls for the measuring thread (seccomp), built with libseccomp. If it is wanted it is on while packets of others
  * are read. A filter cannot be taken off: what comes after the measurement is done by another thread, which was there before, asleep, on another CPU if there is one.
  */
-#ifndef HOST_FILTER_H
-#define HOST_FILTER_H
+#ifndef HOST_PROCESS_FILTER_H
+#define HOST_PROCESS_FILTER_H
 
 #include "rant.h"
 

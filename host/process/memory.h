@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Memory that never faults during the run. */
-#ifndef HOST_MEMORY_H
-#define HOST_MEMORY_H
+#ifndef HOST_PROCESS_MEMORY_H
+#define HOST_PROCESS_MEMORY_H
 
 #include "rant.h"
 

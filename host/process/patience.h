@@ -3,8 +3,8 @@
  * What is done before the first probe, step by step. One that takes long is told, and a signal then ends the program, whatever the step
  * waits for.
  */
-#ifndef HOST_PATIENCE_H
-#define HOST_PATIENCE_H
+#ifndef HOST_PROCESS_PATIENCE_H
+#define HOST_PROCESS_PATIENCE_H
 
 #include "rant.h"
 

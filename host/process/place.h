@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* On which CPU the measuring thread runs, and before which other tasks: what taskset and chrt do. */
-#ifndef HOST_PLACE_H
-#define HOST_PLACE_H
+#ifndef HOST_PROCESS_PLACE_H
+#define HOST_PROCESS_PLACE_H
 
 #include "rant.h"
 

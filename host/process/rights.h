@@ -3,8 +3,8 @@
  * What rant may do. When everything is open, the capabilities go that putting things back does not need, and with them the
  * way to new ones (no_new_privs). Capabilities and no_new_privs are of a thread, and go on to those that it starts.
  */
-#ifndef HOST_RIGHTS_H
-#define HOST_RIGHTS_H
+#ifndef HOST_PROCESS_RIGHTS_H
+#define HOST_PROCESS_RIGHTS_H
 
 #include "rant.h"
 

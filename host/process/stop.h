@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The signals that end a run, and the one that asks how it goes. */
-#ifndef HOST_STOP_H
-#define HOST_STOP_H
+#ifndef HOST_PROCESS_STOP_H
+#define HOST_PROCESS_STOP_H
 
 #include "rant.h"
 

@@ -3,8 +3,8 @@
  * The housekeeping thread: what has to be done during a run and not by the measuring thread is a row here, handed over as a
  * function. This room knows none of what the duties are about.
  */
-#ifndef HOST_WATCH_H
-#define HOST_WATCH_H
+#ifndef HOST_PROCESS_WATCH_H
+#define HOST_PROCESS_WATCH_H
 
 #include "rant.h"
 

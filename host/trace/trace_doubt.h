@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What would make the trace worth little. For tracefs.c alone. */
-#ifndef HOST_TRACE_DOUBT_H
-#define HOST_TRACE_DOUBT_H
+#ifndef HOST_TRACE_TRACE_DOUBT_H
+#define HOST_TRACE_TRACE_DOUBT_H
 
 #include "tracefs.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where tracefs is, and the small files of an instance. For the files of the trace alone. */
-#ifndef HOST_TRACE_FILES_H
-#define HOST_TRACE_FILES_H
+#ifndef HOST_TRACE_TRACE_FILES_H
+#define HOST_TRACE_TRACE_FILES_H
 
 #include "tracefs.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Saving and re-arming while the run goes on. */
-#ifndef HOST_TRACE_KEEP_H
-#define HOST_TRACE_KEEP_H
+#ifndef HOST_TRACE_TRACE_KEEP_H
+#define HOST_TRACE_TRACE_KEEP_H
 
 #include "host/trace/trace_save.h"
 #include "tracefs.h"

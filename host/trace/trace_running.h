@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Is the kernel tracing? */
-#ifndef HOST_TRACE_RUNNING_H
-#define HOST_TRACE_RUNNING_H
+#ifndef HOST_TRACE_TRACE_RUNNING_H
+#define HOST_TRACE_TRACE_RUNNING_H
 
 #include "rant.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Saving the kernel's trace to files, and switching tracing on again. */
-#ifndef HOST_TRACE_SAVE_H
-#define HOST_TRACE_SAVE_H
+#ifndef HOST_TRACE_TRACE_SAVE_H
+#define HOST_TRACE_TRACE_SAVE_H
 
 #include "tracefs.h"
 

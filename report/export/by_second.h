@@ -3,8 +3,8 @@
  * The files that tell of each second: the elements of --json, the lines of --jsonl, the intervals of --hlog. Of a run while it goes on
  * (report/export/outputs.c), and of what runs have left (analyse/output.c).
  */
-#ifndef REPORT_BY_SECOND_H
-#define REPORT_BY_SECOND_H
+#ifndef REPORT_EXPORT_BY_SECOND_H
+#define REPORT_EXPORT_BY_SECOND_H
 
 #include "report/export/hlog.h"
 #include "report/export/json.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The percentile distribution of a histogram as HdrHistogram writes it (AbstractHistogram.outputPercentileDistribution), which its plotters
  * read: values in microseconds. */
-#ifndef REPORT_HGRM_H
-#define REPORT_HGRM_H
+#ifndef REPORT_EXPORT_HGRM_H
+#define REPORT_EXPORT_HGRM_H
 
 #include "rant.h"
 #include "report/log/log_file.h"

@@ -5,8 +5,8 @@
  * takes no comment behind the head. The histogram is the compressed V2 encoding of AbstractHistogram.encodeIntoCompressedByteBuffer(), whose
  * zlib stream (RFC 1950) has one block that is stored (RFC 1951 section 3.2.4): readers do not see that, and no zlib is needed.
  */
-#ifndef REPORT_HLOG_H
-#define REPORT_HLOG_H
+#ifndef REPORT_EXPORT_HLOG_H
+#define REPORT_EXPORT_HLOG_H
 
 #include "report/export/second.h"
 #include "report/log/log_file.h"

@@ -3,8 +3,8 @@
  * A writer of JSON (RFC 8259) that keeps nothing but a block of octets. It writes what it is told in the order in which it is told, and
  * what it has written is valid when json_finish() says so. Names are the caller's: no object may have one twice.
  */
-#ifndef REPORT_JSON_H
-#define REPORT_JSON_H
+#ifndef REPORT_EXPORT_JSON_H
+#define REPORT_EXPORT_JSON_H
 
 #include "rant.h"
 

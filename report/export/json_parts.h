@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The parts of what --json writes, in its order: each a few members of the object that is open. docs/json.md names them all. */
-#ifndef REPORT_JSON_PARTS_H
-#define REPORT_JSON_PARTS_H
+#ifndef REPORT_EXPORT_JSON_PARTS_H
+#define REPORT_EXPORT_JSON_PARTS_H
 
 #include "rant.h"
 #include "report/export/json.h"

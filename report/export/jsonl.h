@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What --jsonl writes while the run goes on: an object in each line. docs/json.md has their members. */
-#ifndef REPORT_JSONL_H
-#define REPORT_JSONL_H
+#ifndef REPORT_EXPORT_JSONL_H
+#define REPORT_EXPORT_JSONL_H
 
 #include "measure/breach.h"
 #include "report/export/json.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where several outputs go: never two to the same place. */
-#ifndef REPORT_OUTPUT_PATHS_H
-#define REPORT_OUTPUT_PATHS_H
+#ifndef REPORT_EXPORT_OUTPUT_PATHS_H
+#define REPORT_EXPORT_OUTPUT_PATHS_H
 
 #include "rant.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The files that a run writes: opened and checked before it, and given their names when they are whole. */
-#ifndef REPORT_OUTPUTS_H
-#define REPORT_OUTPUTS_H
+#ifndef REPORT_EXPORT_OUTPUTS_H
+#define REPORT_EXPORT_OUTPUTS_H
 
 #include "host/process/watch.h"
 #include "measure/tally.h"

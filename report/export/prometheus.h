@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What --prometheus writes for the textfile collector of node_exporter, in the text format 0.0.4: the counts of the accounts, a histogram
  * with fixed buckets, and the verdict. docs/json.md has their names. */
-#ifndef REPORT_PROMETHEUS_H
-#define REPORT_PROMETHEUS_H
+#ifndef REPORT_EXPORT_PROMETHEUS_H
+#define REPORT_EXPORT_PROMETHEUS_H
 
 #include "measure/tally.h"
 #include "report/log/log_file.h"

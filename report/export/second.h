@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The samples of one second, collected once for all that is written of it while the run goes on. docs/json.md has the members. */
-#ifndef REPORT_SECOND_H
-#define REPORT_SECOND_H
+#ifndef REPORT_EXPORT_SECOND_H
+#define REPORT_EXPORT_SECOND_H
 
 #include "measure/tally.h"
 #include "report/export/json.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The file of the log: written while the run goes on, under a name that says so, and given its name at the end. */
-#ifndef REPORT_LOG_FILE_H
-#define REPORT_LOG_FILE_H
+#ifndef REPORT_LOG_LOG_FILE_H
+#define REPORT_LOG_LOG_FILE_H
 
 #include "rant.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The forms of the log: what a record has, and how it is written. For this folder only. */
-#ifndef REPORT_LOG_FORM_H
-#define REPORT_LOG_FORM_H
+#ifndef REPORT_LOG_LOG_FORM_H
+#define REPORT_LOG_LOG_FORM_H
 
 #include "measure/stages.h"
 #include "options.h"

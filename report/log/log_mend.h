@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a run that did not end has left of its log: cut back to its last whole line, or record of an array. */
-#ifndef REPORT_LOG_MEND_H
-#define REPORT_LOG_MEND_H
+#ifndef REPORT_LOG_LOG_MEND_H
+#define REPORT_LOG_LOG_MEND_H
 
 #define LOG_MEND_BYTES 160 /* of words, with the 0 behind them */
 

@@ -4,8 +4,8 @@
  * is in the header, and is that of the octets behind it too. See struct log_form.
  * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  */
-#ifndef REPORT_LOG_NPY_H
-#define REPORT_LOG_NPY_H
+#ifndef REPORT_LOG_LOG_NPY_H
+#define REPORT_LOG_LOG_NPY_H
 
 #include "report/log/log_form.h"
 

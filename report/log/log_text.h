@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The log as text in columns for people, and as comma-separated values. See struct log_form. */
-#ifndef REPORT_LOG_TEXT_H
-#define REPORT_LOG_TEXT_H
+#ifndef REPORT_LOG_LOG_TEXT_H
+#define REPORT_LOG_LOG_TEXT_H
 
 #include "report/log/log_form.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From the ring of the log to its file: beside the run where there is a thread for it, else after it. */
-#ifndef REPORT_LOG_WRITER_H
-#define REPORT_LOG_WRITER_H
+#ifndef REPORT_LOG_LOG_WRITER_H
+#define REPORT_LOG_LOG_WRITER_H
 
 #include "host/process/watch.h"
 #include "measure/log.h"

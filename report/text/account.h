@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What became of every packet, stamp and record. For report/ only. */
-#ifndef REPORT_ACCOUNT_H
-#define REPORT_ACCOUNT_H
+#ifndef REPORT_TEXT_ACCOUNT_H
+#define REPORT_TEXT_ACCOUNT_H
 
 #include "rant.h"
 

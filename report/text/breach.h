@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The breaches as the report shows them. For report/ only. */
-#ifndef REPORT_BREACH_H
-#define REPORT_BREACH_H
+#ifndef REPORT_TEXT_BREACH_H
+#define REPORT_TEXT_BREACH_H
 
 #include "rant.h"
 #include "report/text/part.h"

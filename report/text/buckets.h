@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The rows of a histogram. For report/ only. */
-#ifndef REPORT_BUCKETS_H
-#define REPORT_BUCKETS_H
+#ifndef REPORT_TEXT_BUCKETS_H
+#define REPORT_TEXT_BUCKETS_H
 
 #include "rant.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How the clocks ran, as the report tells it. For report/ only. */
-#ifndef REPORT_CLOCKS_H
-#define REPORT_CLOCKS_H
+#ifndef REPORT_TEXT_CLOCKS_H
+#define REPORT_TEXT_CLOCKS_H
 
 #include "rant.h"
 

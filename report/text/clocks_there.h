@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the report says of the reflector's clock, and of the samples that broke a rule. Part of "Clocks". */
-#ifndef REPORT_CLOCKS_THERE_H
-#define REPORT_CLOCKS_THERE_H
+#ifndef REPORT_TEXT_CLOCKS_THERE_H
+#define REPORT_TEXT_CLOCKS_THERE_H
 
 #include "host/clock/clock_peer.h"
 #include "options.h"

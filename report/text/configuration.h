@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is about to run. */
-#ifndef REPORT_CONFIGURATION_H
-#define REPORT_CONFIGURATION_H
+#ifndef REPORT_TEXT_CONFIGURATION_H
+#define REPORT_TEXT_CONFIGURATION_H
 
 #include "rant.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Digits of numbers, many at a time: a log has millions of them, and each is made on a CPU that a measurement may need. */
-#ifndef REPORT_DIGITS_H
-#define REPORT_DIGITS_H
+#ifndef REPORT_TEXT_DIGITS_H
+#define REPORT_TEXT_DIGITS_H
 
 #include "rant.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What an echo cannot tell, and what its answers may be. */
-#ifndef REPORT_ECHO_H
-#define REPORT_ECHO_H
+#ifndef REPORT_TEXT_ECHO_H
+#define REPORT_TEXT_ECHO_H
 
 #include "rant.h"
 

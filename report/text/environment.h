@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A breach as variables for a command. */
-#ifndef REPORT_ENVIRONMENT_H
-#define REPORT_ENVIRONMENT_H
+#ifndef REPORT_TEXT_ENVIRONMENT_H
+#define REPORT_TEXT_ENVIRONMENT_H
 
 #include "rant.h"
 

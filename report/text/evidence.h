@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the breaches left behind. For report/ only. */
-#ifndef REPORT_EVIDENCE_H
-#define REPORT_EVIDENCE_H
+#ifndef REPORT_TEXT_EVIDENCE_H
+#define REPORT_TEXT_EVIDENCE_H
 
 #include "rant.h"
 

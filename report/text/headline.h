@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The answer in one line, for people to quote. For report/ only. */
-#ifndef REPORT_HEADLINE_H
-#define REPORT_HEADLINE_H
+#ifndef REPORT_TEXT_HEADLINE_H
+#define REPORT_TEXT_HEADLINE_H
 
 #include "rant.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The words of roles, times and kinds of stamps, and numbers as text. For report/ only. */
-#ifndef REPORT_LABEL_H
-#define REPORT_LABEL_H
+#ifndef REPORT_TEXT_LABEL_H
+#define REPORT_TEXT_LABEL_H
 
 #include "rant.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the machine did meanwhile. For report/ only. */
-#ifndef REPORT_MACHINE_H
-#define REPORT_MACHINE_H
+#ifndef REPORT_TEXT_MACHINE_H
+#define REPORT_TEXT_MACHINE_H
 
 #include "rant.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Values in order, beside a run: qsort(3) is slow, and may map memory and give it back, which interrupts the measuring CPU. */
-#ifndef REPORT_ORDER_H
-#define REPORT_ORDER_H
+#ifndef REPORT_TEXT_ORDER_H
+#define REPORT_TEXT_ORDER_H
 
 #include "rant.h"
 

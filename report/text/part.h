@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The parts of an exchange, and what a part typically takes. For report/ only. */
-#ifndef REPORT_PART_H
-#define REPORT_PART_H
+#ifndef REPORT_TEXT_PART_H
+#define REPORT_TEXT_PART_H
 
 #include "histogram.h"
 #include "measure/exchange.h"

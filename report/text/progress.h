@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a person sees on stderr while it runs: a line that is drawn over and over, and that nothing answers. */
-#ifndef REPORT_PROGRESS_H
-#define REPORT_PROGRESS_H
+#ifndef REPORT_TEXT_PROGRESS_H
+#define REPORT_TEXT_PROGRESS_H
 
 #include "measure/exchange.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The report of a run, for people and for scripts. */
-#ifndef REPORT_REPORT_H
-#define REPORT_REPORT_H
+#ifndef REPORT_TEXT_REPORT_H
+#define REPORT_TEXT_REPORT_H
 
 #include "rant.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is told of a run while it goes on: the report so far, when SIGUSR1 asks for it, and a line every so often (--summary-every). */
-#ifndef REPORT_SO_FAR_H
-#define REPORT_SO_FAR_H
+#ifndef REPORT_TEXT_SO_FAR_H
+#define REPORT_TEXT_SO_FAR_H
 
 #include "host/process/watch.h"
 #include "report/text/report.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What was seen by each source port. For report/ only. */
-#ifndef REPORT_SOURCE_PORTS_H
-#define REPORT_SOURCE_PORTS_H
+#ifndef REPORT_TEXT_SOURCE_PORTS_H
+#define REPORT_TEXT_SOURCE_PORTS_H
 
 #include "rant.h"
 

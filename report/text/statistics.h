@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Histograms with their percentiles, and the table of the parts of an exchange. For report/ only. */
-#ifndef REPORT_STATISTICS_H
-#define REPORT_STATISTICS_H
+#ifndef REPORT_TEXT_STATISTICS_H
+#define REPORT_TEXT_STATISTICS_H
 
 #include "rant.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The exit status of a run. */
-#ifndef REPORT_STATUS_H
-#define REPORT_STATUS_H
+#ifndef REPORT_TEXT_STATUS_H
+#define REPORT_TEXT_STATUS_H
 
 #include "report/text/report.h"
 #include "report/verdict/verdict.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The delays and how they vary, in one table. For report/ only. */
-#ifndef REPORT_VARIATION_H
-#define REPORT_VARIATION_H
+#ifndef REPORT_TEXT_VARIATION_H
+#define REPORT_TEXT_VARIATION_H
 
 #include "rant.h"
 

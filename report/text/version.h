@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What this program was made of. Its version is RANT_VERSION, in rant.h. */
-#ifndef REPORT_VERSION_H
-#define REPORT_VERSION_H
+#ifndef REPORT_TEXT_VERSION_H
+#define REPORT_TEXT_VERSION_H
 
 #include "rant.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* May the numbers be trusted? */
-#ifndef REPORT_VERDICT_H
-#define REPORT_VERDICT_H
+#ifndef REPORT_VERDICT_VERDICT_H
+#define REPORT_VERDICT_VERDICT_H
 
 #include "rant.h"
 

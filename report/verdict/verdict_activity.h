@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The reasons that host/counters/activity.c counted. For the table of verdict.c only. */
-#ifndef REPORT_VERDICT_ACTIVITY_H
-#define REPORT_VERDICT_ACTIVITY_H
+#ifndef REPORT_VERDICT_VERDICT_ACTIVITY_H
+#define REPORT_VERDICT_VERDICT_ACTIVITY_H
 
 #include "report/verdict/verdict_finding.h"
 

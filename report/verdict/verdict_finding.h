@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a look at one reason found. For the verdict only. */
-#ifndef REPORT_VERDICT_FINDING_H
-#define REPORT_VERDICT_FINDING_H
+#ifndef REPORT_VERDICT_VERDICT_FINDING_H
+#define REPORT_VERDICT_VERDICT_FINDING_H
 
 #include "rant.h"
 #include "report/verdict/verdict.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reasons about what was not there for a while. For report/verdict/verdict.c alone. */
-#ifndef REPORT_VERDICT_OUTAGE_H
-#define REPORT_VERDICT_OUTAGE_H
+#ifndef REPORT_VERDICT_VERDICT_OUTAGE_H
+#define REPORT_VERDICT_VERDICT_OUTAGE_H
 
 #include "report/verdict/verdict_finding.h"
 

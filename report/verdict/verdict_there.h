@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reasons about the reflector's clock. For report/verdict/verdict.c alone. */
-#ifndef REPORT_VERDICT_THERE_H
-#define REPORT_VERDICT_THERE_H
+#ifndef REPORT_VERDICT_VERDICT_THERE_H
+#define REPORT_VERDICT_VERDICT_THERE_H
 
 #include "report/verdict/verdict_finding.h"
 
