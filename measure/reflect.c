@@ -9,7 +9,7 @@
 #include "wire/lane.h"
 
 #define UNREAD_TOLD 8 /* replies of a session that report requests that nobody read */
-#define ONCE_PROBES 10 /* of one session: it is an emitter's, and not a stray packet or two */
+#define ONCE_PROBES 10 /* of one session without our TLV: it is an emitter's, and not a stray packet or two */
 
 /* ---- Requests --------------------------------------------------------------------------------------------------------- */
 
@@ -278,7 +278,7 @@ INLINE void reflect_answer(struct exchange *x)
 		pmc_begin(x->pmc);
 	struct flight *f = verb_open(x, false);
 	enum order order = session_note(session, r->seq);
-	x->emitters_probes += session->requests >= ONCE_PROBES;
+	x->emitters_probes += x->request.is_rant || session->requests >= ONCE_PROBES;
 
 	f->sample.seq = r->seq;
 	f->warmup = x->warmup_left > 0;
@@ -396,7 +396,7 @@ static void reflect_doze(struct exchange *x)
 }
 
 /* --once: nothing comes from any emitter that was here, and one that is cut off for a while has had the time to come back.
- * A session of a few packets is nobody to wait for, and nobody whose silence ends the run. */
+ * A session of a few packets that are not those of a rant is nobody to wait for, and nobody whose silence ends the run. */
 static void check_once(struct exchange *x)
 {
 	if (!x->emitters_probes)

@@ -62,6 +62,7 @@ struct request {
 	uint16_t ssid;
 	uint16_t error_estimate;
 	int64_t t1_ns; /* with a key: since 1970, in the sender's clock */
+	bool is_rant; /* it has our TLV */
 	bool wants_t2_user; /* our TLV asks for it */
 	bool wants_follow_ups; /* it has our second TLV */
 	bool wants_class; /* it has a Class of Service TLV */

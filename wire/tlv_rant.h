@@ -40,6 +40,7 @@ void tlv_rant_ask_follow_ups(uint8_t *value);
 /* Notes what a TLV of ours asks for. */
 static inline void tlv_rant_read_wishes(uint8_t type, const uint8_t *value, struct request *r)
 {
+	r->is_rant = true;
 	if (type == TLV_RANT)
 		r->wants_t2_user |= value[4] & TLV_RANT_T2_USER;
 	else

@@ -25,6 +25,20 @@ once_and_strays() {
 }
 once_and_strays
 
+once_and_few() { # OPTIONS
+	begin "--once: an emitter of three probes ends it: ${1:-no option}" || return 0
+	start_reflector r "$K --once --once-silence 0.3"
+	start_emitter e "$K --count 3 --timeout 5000 $1"
+	finish e
+	finish r
+	for one in '@expect_status e 0' '@expect_status r 0' '@audit e' '@audit r' 'r:Sessions -eq 1'; do
+		check "$one"
+	done
+	verdict
+}
+once_and_few ''
+once_and_few '--interval 1ms --window 4'
+
 # is_near WHAT HAVE LEAST MOST: in seconds or percent, as awk compares.
 is_near() {
 	awk -v have="${2:-none}" -v least="$3" -v most="$4" 'BEGIN { exit !(have ~ /^[0-9.]+$/ && have + 0 >= least && have + 0 <= most) }' ||

@@ -61,7 +61,7 @@ static void vector_1_is_read(void **state)
 	assert_int_equal(r.seq, 5);
 	assert_int_equal(r.ssid, 0x1234);
 	assert_int_equal(r.error_estimate, 0x8001);
-	assert_false(r.wants_t2_user || r.wants_follow_ups);
+	assert_false(r.is_rant || r.wants_t2_user || r.wants_follow_ups);
 	assert_false(r.wants_class);
 	assert_true(get_ns(bytes + 4, false) == VECTOR_T1_NS);
 }
@@ -149,7 +149,7 @@ static void vector_4_is_verified_and_read(void **state)
 {
 	const struct hmac *key = key_of(&authenticated_kind);
 	uint8_t bytes[STAMP_AUTHENTICATED_BYTES], made[HMAC_BYTES];
-	struct request r = { .wants_class = true, .wants_t2_user = true, .wants_follow_ups = true };
+	struct request r = { .is_rant = true, .wants_class = true, .wants_t2_user = true, .wants_follow_ups = true };
 
 	(void)state;
 	assert_int_equal(util_hex(bytes, sizeof(bytes), vector_4), sizeof(bytes));
@@ -160,7 +160,7 @@ static void vector_4_is_verified_and_read(void **state)
 	assert_int_equal(r.ssid, 0x1234);
 	assert_int_equal(r.error_estimate, 0x8001);
 	assert_false(r.wants_class);
-	assert_false(r.wants_t2_user || r.wants_follow_ups);
+	assert_false(r.is_rant || r.wants_t2_user || r.wants_follow_ups);
 }
 
 /* Whatever the fields say: what is not verified is not looked at. */
@@ -602,6 +602,7 @@ static void one_there_and_back(const struct kind *k, const struct hmac *key)
 	assert_int_equal(q.ssid, plan.ssid);
 	assert_int_equal(q.error_estimate, get16(probe + k->estimate));
 	assert_int_equal(q.wants_t2_user, plan.software && plan.t2_user);
+	assert_int_equal(q.is_rant, plan.software || plan.follow_ups);
 	assert_int_equal(q.wants_class, plan.class_of_service);
 	assert_int_equal(q.wants_follow_ups, plan.follow_ups > 0);
 
