@@ -131,10 +131,10 @@ row_if_any() {
 }
 
 discarded_is_lost() { # for the reason $because
-	local known=$(($(row e Discarded) + $(row_if_any e Either_way) - $(row e Lost)))
+	local known=$(($(row e Discarded) + $(row_if_any e Either_way) + $(row e Late) - $(row e Lost)))
 
-	# The closing probe may be one more.
-	[ $known -eq 0 ] || [ $known -eq 1 ] || complain "Discarded and Either way are $known more than Lost"
+	# The closing probe may be one more. What was answered late is lost, too.
+	[ $known -eq 0 ] || [ $known -eq 1 ] || complain "Discarded, Either way and Late are $known more than Lost"
 	for one in 'e:Lost_there -eq 0' 'e:Lost_back -eq 0' 'e:Discarded -ge 1' "e.out ~ ^  Discarded :  [0-9]+  \\(probes that reached the reflector: $because\\)$"; do
 		check "$one"
 	done

@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 import read_json
 
 # What a log cannot tell: the ways between two clocks, and how delays vary that are not of one.
-OF_A_RUN = re.compile(r"  (Forward|Backward|Send|Receive|Response IPDV|Network IPDV|IPDV:|Median and 99th of delays|Not in )")
+OF_A_RUN = re.compile(r"  (Forward|Backward|Send|Receive|Response IPDV|Network IPDV|IPDV:|The negative ones|Median and 99th of delays|Not in )")
 FIGURES = ("number", "from_ns", "to_ns", "unix_ns", "sent", "lost", "samples", "p50_ns", "p99_ns", "p99_9_ns", "max_ns", "longest_gap_ns",
            "not_in_percentiles", "run", "skipped")
 
