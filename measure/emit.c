@@ -110,7 +110,7 @@ INLINE enum wait emit_await(struct exchange *x, struct flight *f, bool *answered
 				verb_fetch(x, true, &more);
 			} while (more);
 		}
-		if (++x->turn % CLOCK_TURNS && (!*x->stop || x->closing))
+		if (++x->turn % EMIT_CLOCK_TURNS && (!*x->stop || x->closing))
 			continue;
 		verb_read_clock(x);
 		if (f && !f->sent_by_ns)

@@ -6,8 +6,8 @@
 #include "measure/join.h"
 #include "measure/verbs.h"
 
-/* The clock is read in every so many turns of the loop; a turn is at least one system call, so it is never old. */
-#define CLOCK_TURNS 16
+/* An emitter reads the clock in every so many turns of its loop, each of which is a system call or more: timeouts are by it. */
+#define EMIT_CLOCK_TURNS 16
 #define SILENCE_NS (3 * NS_PER_S) /* until it is said that nothing answers, or nothing any more */
 
 /* Remembers a probe that was given up, so that its reply, should it come, is late and not a duplicate. */

@@ -220,7 +220,7 @@ INLINE bool read_request(struct exchange *x)
 }
 
 /* The session of the sender, if its request is to be answered. If not it is counted, and NULL. The clock is as last read,
- * CLOCK_TURNS turns ago at most. What was replayed takes nothing of the rate. */
+ * REFLECT_CLOCK_TURNS turns ago at most. What was replayed takes nothing of the rate. */
 INLINE struct session *admit(struct exchange *x)
 {
 	struct account *a = &x->account;
@@ -391,7 +391,7 @@ static void reflect_doze(struct exchange *x)
 {
 	fetch_all(x);
 	if (!doze(x))
-		x->turn |= CLOCK_TURNS - 1;
+		x->turn |= REFLECT_CLOCK_TURNS - 1;
 	verb_read_clock(x);
 }
 
@@ -417,7 +417,7 @@ static void reflect_clock(struct exchange *x, bool idle)
 		check_once(x);
 	if (verb_is_over(x))
 		return;
-	if (x->turn % CLOCK_TURNS == 0 && x->channel->tx_stamps)
+	if (x->turn % REFLECT_CLOCK_TURNS == 0 && x->channel->tx_stamps)
 		fetch_left_behind(x);
 	expire(x, x->options->timeout_ns);
 	turns_choose_hot(x);
@@ -463,7 +463,7 @@ void reflect_run(struct exchange *x)
 		turns_note(x, got);
 		if (is_waiting(x))
 			reflect_fetch(x);
-		if (++x->turn % CLOCK_TURNS == 0 || *x->stop || (got && x->options->count))
+		if (++x->turn % REFLECT_CLOCK_TURNS == 0 || *x->stop || (got && x->options->count))
 			reflect_clock(x, !got);
 	}
 	reflect_drain(x);

@@ -6,8 +6,8 @@
 #include "measure/verbs.h"
 #include "wire/lane.h"
 
-/* The clock is read in every so many turns of the loop; a turn is at least one system call, so it is never old. */
-#define CLOCK_TURNS 64
+/* A reflector needs the clock for rate limits and idle times only, and reads it in every so many turns, each of which is a system call or more. */
+#define REFLECT_CLOCK_TURNS 64
 #define FIRST_TURNS 16 /* while only others are in use, one that listens is asked in every so many: who is new waits microseconds */
 #define UNREAD_MAX 64 /* datagrams of one that listens for which the others wait while one is given to a sender */
 
@@ -62,7 +62,7 @@ INLINE struct lane *turns_choose_lane(struct exchange *x)
 {
 	struct channel *c = x->channel;
 
-	if (!x->unread && x->turn % CLOCK_TURNS == 0) {
+	if (!x->unread && x->turn % REFLECT_CLOCK_TURNS == 0) {
 		x->next_cold = x->next_cold + 1 < (unsigned)c->lanes ? x->next_cold + 1 : 0;
 		return &c->lane[x->next_cold];
 	}

@@ -357,10 +357,10 @@ INLINE void turn(struct exchange *x, bool sends)
 		look_at_ports(x);
 	} else {
 		receive(x);
-		if (x->window.stamps_out || x->turn % CLOCK_TURNS == 0)
+		if (x->window.stamps_out || x->turn % EMIT_CLOCK_TURNS == 0)
 			fetch(x);
 	}
-	if (++x->turn % CLOCK_TURNS == 0 || x->pace.interval_ns)
+	if (++x->turn % EMIT_CLOCK_TURNS == 0 || x->pace.interval_ns)
 		look_at_clock(x);
 }
 
