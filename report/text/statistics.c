@@ -216,7 +216,7 @@ static void cell_text(char *text, size_t bytes, const struct histogram *h, int c
 	} else if (cell == CELL_AVERAGE) {
 		snprintf(text, bytes, "%.3f", (histogram_mean_ns(h) - (double)less_ns) / NS_PER_US);
 	} else {
-		const struct label_percentile *p = percentile_of(cell);
+		const struct label_percentile *p = &label_percentiles[cell - CELL_PERCENTILE];
 		struct percentile v = histogram_percentile(h, p->numerator, p->denominator);
 
 		snprintf(text, bytes, "%s%.3f", v.bound ? ">=" : "",
