@@ -283,7 +283,8 @@ static bool contradicts(struct fake_packet *p, const struct fake_message *m)
 	if (fake.wire == SOURCE_HARDWARE &&
 	    (!fake.place || !fake.phc_readable || !fake.place(sent_ns, &sent_ns, &bound_ns)))
 		return false;
-	p->clock_set = fake.phc_set_ns && (uint64_t)(m->wire_ns - sent_ns + bound_ns) > 100000;
+	p->clock_set = fake.role == ROLE_REFLECT && fake.phc_set_ns && (uint64_t)(m->wire_ns - sent_ns + bound_ns) > 100000 &&
+		       (uint64_t)(m->wire_ns - p->rx_wire_ns - (p->tx_user_ns - p->rx_user_ns)) > 100000;
 	if (fake.phc_set_ns)
 		return false;
 	if (m->wire_ns < sent_ns - bound_ns)
