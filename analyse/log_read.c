@@ -209,20 +209,30 @@ static int read_record(struct log_read *l, struct sample *s)
 	return next_field(l->form, &at, &field, &bytes) ? refuse(l, "has too many columns") : 1;
 }
 
+/* The number of a note between these words, and what comes after them. NULL: it is another note. */
+static const char *read_words(const char *text, const char *before, const char *after, int64_t *n)
+{
+	const char *from = text + strlen(before), *end;
+
+	if (strncmp(text, before, strlen(before)))
+		return NULL;
+	end = from + strspn(from, "0123456789");
+	if (end == from || strncmp(end, after, strlen(after)) || !read_number(from, (size_t)(end - from), false, n))
+		return NULL;
+	return end + strlen(after);
+}
+
 /* "# 1234 records left out from SEQ 5678 on: why" and "# SEQ 1234 was received again"; others say nothing of records. True: the
  * second, of s->seq. */
 static bool read_note(struct log_read *l, struct sample *s)
 {
-	const bool is_seq = !strncmp(l->text, "# SEQ ", 6);
-	const char *from = l->text + (is_seq ? 6 : 2);
-	const size_t digits = strspn(from, "0123456789");
+	const char *rest;
 	int64_t n;
 
-	if (!digits || !read_number(from, digits, false, &n))
-		return false;
-	if (!is_seq && !strncmp(from + digits, " records left out from SEQ ", 27))
+	if (read_words(l->text, "# ", " records left out from SEQ ", &n))
 		l->left_out += (uint64_t)n;
-	if (!is_seq || n > UINT32_MAX || strcmp(from + digits, " was received again"))
+	rest = read_words(l->text, "# SEQ ", " was received again", &n);
+	if (!rest || *rest || n > UINT32_MAX)
 		return false;
 	s->seq = (uint32_t)n;
 	return true;

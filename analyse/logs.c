@@ -284,7 +284,7 @@ static int read_halves(struct halves *h, struct log_read *l, struct outcome_file
 		found = add_half(h, &s, on_wire);
 		if (found)
 			return found;
-		h->half[h->halves - 1].is_note = repeated;
+		h->half[h->halves - 1].again = h->half[h->halves - 1].is_note = repeated;
 		if (repeated)
 			continue;
 		if (!f->samples++ || s.latency_ns > f->max_ns)
@@ -318,7 +318,7 @@ static bool find_partner(struct halves *h, struct sample *s)
 {
 	struct half *one = find_half(h, s->seq);
 
-	if (!one || one->again || one->is_note)
+	if (!one || one->again)
 		return false;
 	if (!is_partner(s, one)) {
 		h->other++;
