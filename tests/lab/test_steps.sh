@@ -143,7 +143,7 @@ STATUS_E=3 slow run 'the emitter stands for a second' '' '' 'drift a -1000000000
 # (4,096 in flight: 0.2 s), its replies are dropped, too.
 blackout() { # SECONDS OPTIONS
 	slow run "nothing for $1 s: $2" '' "$2" "set_parameters drop_every=1; pause $1; set_parameters drop_every=0" \
-		"outage_is_reported($1)" 'e["Lost"] > 0 or e["Late"] > 0 or len(T) > 300' \
+		"outage_is_reported($1)" 'len(T) > 300' \
 		'verdict("(doubtful|void): .*the peer did not answer for ")'
 }
 export STATUS_E=any
