@@ -6,7 +6,8 @@
 #include "measure/verbs.h"
 #include "wire/lane.h"
 
-/* A reflector needs the clock for rate limits and idle times only, and reads it in every so many turns, each of which is a system call or more. */
+/* A reflector needs the clock for rate limits and idle times only, and reads it in every so many turns, each of which is a
+ * system call or more. */
 #define REFLECT_CLOCK_TURNS 64
 #define FIRST_TURNS 16 /* while only others are in use, one that listens is asked in every so many: who is new waits microseconds */
 #define UNREAD_MAX 64 /* datagrams of one that listens for which the others wait while one is given to a sender */

@@ -73,8 +73,8 @@ static bool is_crowded(const struct exchange *x)
 	return x->next_key - x->oldest_key > x->flight_mask / 2;
 }
 
-/* By the clock as just read. ends: the run does; probes within their timeout that were sent before an answered one had no answer for that
- * long. */
+/* By the clock as just read. ends: the run does; probes within their timeout that were sent before an answered one had no
+ * answer for that long. */
 static void expire(struct exchange *x, bool ends)
 {
 	struct window *w = &x->window;

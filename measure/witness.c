@@ -56,13 +56,13 @@ static bool read_phc(const struct exchange *x, int64_t *now_ns, bool *set)
 	return !*set;
 }
 
-/* The clock was set since the last comparison: within this response, or before it? Then all that it has beyond the time in the program is the
- * way to that and from it, which takes microseconds. An emitter's round trip is looked at when it has all its times. */
-static bool is_within(const struct flight *f, int64_t stamp_ns, bool emits)
+/* The reflector's clock was set since the last comparison: within this response, or before it? Then all that it has beyond
+ * the time in the program is the way to that and from it, which takes microseconds. */
+static bool is_within(const struct flight *f, int64_t stamp_ns)
 {
 	const int64_t *ns = f->sample.time_ns;
 
-	return !emits && f->sample.source[REFLECT_T2_WIRE] && f->sample.source[REFLECT_T2_USER] &&
+	return f->sample.source[REFLECT_T2_WIRE] && f->sample.source[REFLECT_T2_USER] &&
 	       (uint64_t)((stamp_ns - ns[REFLECT_T2_WIRE]) - (ns[REFLECT_T3_USER] - ns[REFLECT_T2_USER])) > ODD_NS;
 }
 
@@ -73,7 +73,8 @@ bool witness_explains(struct exchange *x, struct flight *f, int64_t stamp_ns, in
 
 	if (x->clocks) {
 		if (!read_phc(x, &now_ns, &set)) {
-			f->set = set && is_within(f, stamp_ns, x->options->role == ROLE_EMIT);
+			/* An emitter's round trip is looked at when it has all its times. */
+			f->set = set && x->options->role == ROLE_REFLECT && is_within(f, stamp_ns);
 			return true;
 		}
 	} else {

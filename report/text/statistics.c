@@ -199,7 +199,7 @@ static void begin_table(FILE *out, struct table *t, const char *title, const str
 		const struct label_percentile *p = percentile_of(i);
 
 		if (t->shown[i] && p)
-			fprintf(out, " %*s%s", cells[i].width - 2, p->percent, "th");
+			fprintf(out, " %*sth", cells[i].width - 2, p->percent);
 		else if (t->shown[i])
 			fprintf(out, " %*s", cells[i].width, cells[i].title);
 	}
