@@ -18,18 +18,31 @@ INLINE bool offset_at(const struct exchange *x, int64_t at_ns, int64_t *offset_n
 	return true;
 }
 
+INLINE bool is_within(int64_t a_ns, int64_t b_ns, int64_t bound_ns)
+{
+	int64_t apart_ns;
+
+	return !__builtin_sub_overflow(a_ns, b_ns, &apart_ns) && apart_ns <= bound_ns && apart_ns >= -bound_ns;
+}
+
 /* How long each way took, by the difference of the two hosts' clocks as the exchanges themselves tell it: at the end of that way which is
- * here, for during a long response the clocks part. told: T3 is what the reply says. */
+ * here, for during a long response the clocks part. What was known at T1 holds unless the exchange itself contradicts it, for a clock was
+ * set by little. told: T3 is what the reply says. */
 INLINE void record_ways(struct exchange *x, const struct flight *f, bool told)
 {
 	const struct sample *s = &f->sample;
 	const int64_t t1_ns = s->time_ns[x->from], t4_ns = s->time_ns[x->to];
 	const int64_t t2_ns = s->time_ns[THERE + REFLECT_T2_WIRE], t3_ns = s->time_ns[THERE + REFLECT_T3_WIRE];
-	int64_t offset_ns[ONE_WAYS] = { f->offset_ns }, bound_ns[ONE_WAYS] = { f->offset_bound_ns }, most_ns;
+	int64_t offset_ns[ONE_WAYS], bound_ns[ONE_WAYS], most_ns;
 
-	if (!(f->has_offset || offset_at(x, t1_ns, &offset_ns[ONE_WAY_FORWARD], &bound_ns[ONE_WAY_FORWARD])) ||
+	if (!offset_at(x, t1_ns, &offset_ns[ONE_WAY_FORWARD], &bound_ns[ONE_WAY_FORWARD]) ||
 	    !offset_at(x, t4_ns, &offset_ns[ONE_WAY_BACKWARD], &bound_ns[ONE_WAY_BACKWARD]))
 		return;
+	if (f->has_offset && f->offset_bound_ns <= bound_ns[ONE_WAY_FORWARD] &&
+	    is_within(f->offset_ns, offset_ns[ONE_WAY_FORWARD], bound_ns[ONE_WAY_FORWARD])) {
+		offset_ns[ONE_WAY_FORWARD] = f->offset_ns;
+		bound_ns[ONE_WAY_FORWARD] = f->offset_bound_ns;
+	}
 	most_ns = bound_ns[bound_ns[ONE_WAY_BACKWARD] > bound_ns[ONE_WAY_FORWARD]];
 	if (told) {
 		variation_tell_ways(x, s, offset_ns, most_ns);

@@ -262,7 +262,13 @@ static bool is_as_before(const struct clock_peer *p, const struct clock_peer_edg
 	const struct clock_peer_belief *b = &p->before;
 
 	return p->in_event && b->floor.known && b->ceiling.known &&
-	       peer_excess(b, floor ? floor : &b->floor, ceiling ? ceiling : &b->ceiling) <= 0;
+	       peer_excess(b, floor ? floor : &b->floor, ceiling ? ceiling : &b->ceiling) <= -PEER_SLACK_NS;
+}
+
+/* A wrong stamp contradicts what is before it and what is after it. Later exchanges agree with both, for the clocks may have parted. */
+static bool has_returned(struct clock_peer *p)
+{
+	return p->unsettled == PEER_AGREE && peer_event(p)->conflicts > 1;
 }
 
 /* ---- Exchanges --------------------------------------------------------------------------------------------------------- */
@@ -294,6 +300,9 @@ bool clock_peer_there(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, const 
 		p->refused++;
 		return false;
 	}
+	/* Not when it agreed: what it hides of a step is part of the rate. */
+	if (b->has_anchor && p->exchanges % PEER_AGREE == 0)
+		learn_rate(b, &p->latest);
 	agrees = peer_excess(b, &b->floor, &edge) <= 0;
 	if (!agrees)
 		note_conflict(p, NULL, &edge, moment);
@@ -327,8 +336,6 @@ static void note_agreement(struct clock_peer *p)
 		b->has_anchor = true;
 	}
 	peer_window(b, &p->latest);
-	if (p->exchanges % PEER_AGREE == 0)
-		learn_rate(b, &p->latest);
 }
 
 bool clock_peer_back(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns)
@@ -342,7 +349,7 @@ bool clock_peer_back(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns)
 		p->refused++;
 		return false;
 	}
-	if (p->there_as_before && is_as_before(p, &edge, NULL))
+	if (p->there_as_before && has_returned(p) && is_as_before(p, &edge, NULL))
 		come_back(p);
 	if (peer_excess(b, &edge, &b->ceiling) > 0) {
 		note_conflict(p, &edge, NULL, &moment);
@@ -379,6 +386,11 @@ bool clock_peer_offset(const struct clock_peer *p, int64_t at_ns, int64_t *offse
 	if (!b->floor.known || !b->ceiling.known || p->unsettled)
 		return false;
 	middle = peer_between(b, at_ns);
+	/* They contradict each other by less than what is an event: stamps are off, or a clock was set by little. The last exchange alone does not. */
+	if (peer_low(b, &b->floor, at_ns) > peer_high(b, &b->ceiling, at_ns)) {
+		middle = p->latest;
+		middle.bound_ns = sum_of_bounds(middle.bound_ns, (int64_t)((double)distance(at_ns, middle.at_ns) * PEER_APART));
+	}
 	*offset_ns = middle.offset_ns;
 	*bound_ns = middle.bound_ns;
 	return true;

@@ -272,6 +272,7 @@ struct fake {
 	uint32_t old_age; /* of EXTRA_OLD: how many probes ago */
 	int64_t there_ppb; /* and they run so much faster than ours */
 	int64_t there_more_ns; /* all clocks of the peer that reflects are so much ahead */
+	int64_t there_set_at_ns, there_set_by_ns; /* and are set by as much at this time of CLOCK_MONOTONIC; 0: never */
 	bool synced; /* the clocks of the stamps at both ends agree */
 	enum figure threshold_on;
 	const enum end *end; /* of the room: what is sent after it is the closing probe */

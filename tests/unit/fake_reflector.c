@@ -64,6 +64,7 @@ int64_t fake_there_ns(int64_t monotonic_ns, bool stamped)
 	if (stamped && fake.synced)
 		return fake_wire_ns(monotonic_ns);
 	return monotonic_ns + monotonic_ns * fake.there_ppb / NS_PER_S + fake.there_more_ns +
+	       (fake.there_set_at_ns && monotonic_ns >= fake.there_set_at_ns ? fake.there_set_by_ns : 0) +
 	       (stamped && fake.there == SOURCE_HARDWARE ? THERE_WIRE_OFFSET_NS : THERE_REAL_OFFSET_NS);
 }
 

@@ -309,6 +309,39 @@ static void a_step_behind_a_slow_exchange(void **state)
 	assert_int_equal(p.event[0].seq[1], 3);
 }
 
+/* A step, after a pause, that the time on the network and the pause may hide: how far one-way times are off then, beyond the largest bound. */
+static int64_t beyond_the_bound(void)
+{
+	const int way_ns = 2750, response_ns = 20000 + (int)util_below(1000000), before = 20 + (int)util_below(40);
+	const int64_t step_ns = (int64_t)util_below(30000) - 15000, pause_ns = (int64_t)util_below(20000000);
+	int64_t offset_ns = 5000, most_off_ns = 0, most_bound_ns = 0, t1_ns = S;
+	struct clock_peer p = { 0 };
+
+	for (int i = 0; i < before + 100; i++) {
+		const struct clock_peer_moment moment = { (uint32_t)i, t1_ns };
+		const int64_t t4_ns = t1_ns + 2 * way_ns + response_ns + (int64_t)util_below(10000);
+		int64_t known_ns, bound_ns;
+		bool agrees;
+
+		offset_ns += i == before ? step_ns : 0;
+		agrees = clock_peer_there(&p, t1_ns, t1_ns + way_ns + offset_ns, &moment);
+		if (clock_peer_back(&p, t4_ns - way_ns + offset_ns, t4_ns) && agrees && clock_peer_offset(&p, t4_ns, &known_ns, &bound_ns)) {
+			most_off_ns = larger(most_off_ns, distance(known_ns, offset_ns));
+			most_bound_ns = larger(most_bound_ns, bound_ns);
+		}
+		t1_ns = t4_ns + 10000 + (int64_t)util_below(90000) + (i == before - 1 ? pause_ns : 0);
+	}
+	return most_off_ns - most_bound_ns;
+}
+
+/* One that is not seen makes no offset worse than its bound says, but for what stamps may be off. */
+static void steps_that_are_too_small(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20000; i++)
+		assert_in_range(beyond_the_bound() + S, 0, S + PEER_SLACK_NS);
+}
+
 static void times_beyond_64_bits(void **state)
 {
 	static const int64_t odd_ns[] = { 0, 1, -1, 20000, INT64_MIN, INT64_MIN + 10, INT64_MAX - 10, INT64_MAX };
@@ -344,6 +377,7 @@ int main(void)
 		cmocka_unit_test(clocks_at_a_wrong_rate),
 		cmocka_unit_test(a_rate_that_only_time_shows),
 		cmocka_unit_test(a_step_behind_a_slow_exchange),
+		cmocka_unit_test(steps_that_are_too_small),
 		cmocka_unit_test(single_wrong_stamps),
 		cmocka_unit_test(a_rate_among_wrong_stamps),
 		cmocka_unit_test(times_beyond_64_bits),

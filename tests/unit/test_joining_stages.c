@@ -184,6 +184,32 @@ static void each_way_of_a_long_response_between_clocks_that_drift(void **state)
 	free_one_way();
 }
 
+/* The time on the network hides the step. Its own sample is told by what its reply shows, not by what was known before (docs/clocks.md). */
+static void each_way_after_a_step_that_is_too_small(void **state)
+{
+	const int64_t slack_ns = NS_PER_US, ways_differ_ns = 2 * NS_PER_US;
+
+	(void)state;
+	for (int64_t step_ns = -3000; step_ns <= 4000; step_ns += 500) {
+		int64_t most_ns = 0;
+
+		bench_one_way();
+		fake.there_set_at_ns = BEGIN_NS + 300 * NS_PER_US;
+		fake.there_set_by_ns = step_ns;
+		bench_run("a small step");
+		for (uint64_t i = 0; i < log_ready(&b.log); i++) {
+			const bool after = packet_of(logged(i))->tx_wire_ns > fake_wire_ns(fake.there_set_at_ns);
+			const int64_t forward_ns = forward_of(logged(i)) - (after ? step_ns : 0);
+
+			most_ns = forward_ns > most_ns ? forward_ns : most_ns;
+		}
+		assert_int_equal(b.one_way[ONE_WAY_FORWARD].count, PACKETS);
+		assert_in_range(b.one_way[ONE_WAY_FORWARD].max_ns, 0,
+				most_ns + b.x.one_way_bound_ns[0] + slack_ns + ways_differ_ns / 2);
+		free_one_way();
+	}
+}
+
 /* --synced: the offset is 0, within what was given. */
 static void each_way_by_clocks_that_agree(void **state)
 {
@@ -602,6 +628,7 @@ int main(void)
 		TEST(the_stages_add_up),
 		TEST(what_contradicts_the_clocks_is_left_out),
 		TEST(each_way_within_its_bound), TEST(each_way_of_a_long_response_between_clocks_that_drift),
+		TEST(each_way_after_a_step_that_is_too_small),
 		TEST(each_way_by_clocks_that_agree), TEST(each_way_by_clocks_that_are_said_to_agree),
 		TEST(a_negative_latency_has_no_ways),
 		TEST(the_peer_gets_all_four_times),
