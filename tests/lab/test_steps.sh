@@ -142,7 +142,7 @@ STATUS_E=3 slow run 'the emitter stands for a second' '' '' 'drift a -1000000000
 # Shorter and longer than --timeout; with one in flight, many, and by the clock. Where all that was sent waits in the reflector
 # (4,096 in flight: 0.2 s), its replies are dropped, too.
 blackout() { # SECONDS OPTIONS
-	slow run "nothing for $1 s: $2" '' "$2" "set_parameters drop_every=1; pause $1; set_parameters drop_every=0" \
+	slow run "nothing for $1 s: $2" '' "$2" "set_parameters drop_every=1; pause $1; take_counters blackout; set_parameters drop_every=0" \
 		"outage_is_reported($1)" 'len(T) > 300' \
 		'verdict("(doubtful|void): .*the peer did not answer for ")'
 }

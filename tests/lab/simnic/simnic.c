@@ -30,7 +30,8 @@
  * Faults hit STAMP packets by sequence number: "X_every = m" hits n with n >= from and n % m == m - 1, in the directions
  * that `directions` names (1 probes, 2 replies; spikes belong to exchanges). What was really done is counted in
  * "ethtool -S", on the device that sent the packet; rx_stamp_* and reordered on the one that received it; and in the parameter
- * `state`, for shells that have no time to start programs. All other parameters but `devices` may be changed at any time; those of
+ * `state`, for shells that have no time to start programs. `state` has also the first exchange of an emitter that was dropped since
+ * drop_every was 0: lost_seq, and lost_t1, its T1 as it was stamped. All other parameters but `devices` may be changed at any time; those of
  * type array are "sim0,sim1,sim2".
  */
 #include "simnic.h"
@@ -76,6 +77,10 @@ struct sim {
 
 	u32 last_seq; /* STAMP; only the transmit path has these two */
 	unsigned int copies; /* with this number, one after the other */
+
+	bool lost; /* an exchange of this emitter, probe or reply, since drop_every was 0; under script_lock, as its first one */
+	u32 lost_seq;
+	u64 lost_t1; /* as it was stamped */
 };
 
 static struct sim *sims[SIMS];
@@ -100,6 +105,9 @@ static int state_get(char *text, const struct kernel_param *kp)
 		for (int i = 0; i < COUNTS; i++)
 			bytes += scnprintf(text + bytes, PAGE_SIZE - bytes, "%d %s: %lld\n", index, count_names[i],
 					   (s64)atomic64_read(&s->counts[i]));
+		if (s->lost)
+			bytes += scnprintf(text + bytes, PAGE_SIZE - bytes, "%d lost_seq: %u\n%d lost_t1: %llu\n", index, s->lost_seq, index,
+					   s->lost_t1);
 	}
 	return bytes;
 }
@@ -539,6 +547,20 @@ static bool takes_stamp(struct sim *s, struct sk_buff *skb, const struct packet 
 	return true;
 }
 
+static void note_lost(struct sim *emitter, const struct packet *p)
+{
+	const struct exchange x = script_of(emitter, false, p->seq);
+	const u64 t1 = p->probe ? p->tx : clock_stamp(&emitter->clock, x.time[0], x.scripted, x.epoch);
+
+	spin_lock_bh(&script_lock);
+	if (!emitter->lost || (s32)(p->seq - emitter->lost_seq) < 0) {
+		emitter->lost_seq = p->seq;
+		emitter->lost_t1 = t1;
+		emitter->lost = true;
+	}
+	spin_unlock_bh(&script_lock);
+}
+
 static netdev_tx_t sim_start_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	struct sim *s = netdev_priv(dev);
@@ -561,11 +583,14 @@ static netdev_tx_t sim_start_xmit(struct sk_buff *skb, struct net_device *dev)
 	else if (times && !later(s, GIVE_STAMP, skb_get(skb), after, p.tx, times))
 		dev_kfree_skb_any(skb); /* the reference for the stamp */
 
+	if (!READ_ONCE(drop_every))
+		s->lost = false;
 	s->copies = p.stamp && s->last_seq == p.seq ? s->copies + 1 : 1;
 	s->last_seq = p.seq;
 	if (faulty && is_struck(READ_ONCE(drop_every), &p) &&
 	    (p.probe || !READ_ONCE(drop_reply) || s->copies == READ_ONCE(drop_reply))) {
 		count(s, DROPPED);
+		note_lost(p.probe ? s : p.to, &p);
 	} else {
 		deliver(s, skb, &p, faulty);
 		if (faulty && is_struck(READ_ONCE(dup_every), &p)) {

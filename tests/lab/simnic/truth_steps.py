@@ -13,7 +13,7 @@ More for expectations:
     T                  lines of the emitter's log, {seq: {column: text}}        stage["Row"]   see Part in truth.py
     hidden             sequence numbers of samples whose NETWORK is off by step_ns, which cannot be seen
     off_by             sequence numbers of the reflector's log whose RESPONSE is not the truth, {seq: ns}
-    outage_is_reported(S)  the longest time without an answer is the longest one of the log, and S seconds or more
+    outage_is_reported(S)  the longest time without an answer is that of the blackout, S seconds or more
     stamps["Row"]      counts below "Reflector's stamps"                        says(REGEX)    the report does, somewhere
     flagged("word")    sequence numbers that have this flag
     verdict(REGEX)     the second line of the emitter's report, behind "Measurement: ", matches from its beginning; that the
@@ -82,19 +82,19 @@ def check_one_way():
 
 def outage_is_reported(seconds):
     """
-    From the first probe without an answer, the one after an answered one, within 1 % or 10 ms: until the next answer; or until the next
-    probe that was answered was sent, where others were in flight meanwhile.
+    Within 1 % or 10 ms, from T1 of the first exchange that was dropped, as simnic says in the file "blackout": until the next answer; or
+    until the next probe that was answered was sent, where others were in flight meanwhile.
     """
-    missing = [(T[a], T[b]) for a, b in zip(sorted(T), sorted(T)[1:]) if b - a > 1]
-    if not missing:
-        return False
-    before, after = max(missing, key=lambda pair: t.ns(pair[1]["T1_HW"]) - t.ns(pair[0]["T1_HW"]))
-    truths_ns = [t.ns(after[end]) - t.ns(before["T1_HW"]) for end in ("T1_HW", "T4_HW")]
+    state = dict(re.findall(r"^0 (lost_\w+): (\d+)$", t.read("blackout"), re.M))
     found = re.search(r"^  No answer for: .* the longest ([0-9.]+) s", t.text_e, re.M)
-    if not found:
+    if not state or not found:
         return False
+    first = int(state["lost_seq"])
+    after = T[min(seq for seq in T if seq > first)]
+    truths_ns = [t.ns(after[end]) - int(state["lost_t1"]) for end in ("T1_HW", "T4_HW")]
     reported_ns = round(float(found.group(1)) * 1e9)
-    return max(truths_ns) >= seconds * 1e9 - 10e6 and any(abs(reported_ns - truth) <= max(truth / 100, 10e6) for truth in truths_ns)
+    return first not in T and max(truths_ns) >= seconds * 1e9 and \
+        any(abs(reported_ns - truth) <= max(truth / 100, 10e6) for truth in truths_ns)
 
 
 lines = t.lines_of("e")
