@@ -124,10 +124,11 @@ build/spike.so: tests/lab/spike.c Makefile
 # the files that the test includes. SET is one of these:
 set_loop = $(patsubst %,tests/unit/fake_%.c,kernel script account reflector emitter) histogram.c host/counters/pmc.c host/clock/*.c \
 	$(patsubst %,wire/%.c,timestamping lane packet tlv* hmac session allow sequence) \
-	$(patsubst %,measure/%.c,exchange emit reflect join probe doze window* pace sample witness rules variation source_port breach stages account log)
-set_report = histogram.c tracefs.c measure/[a-z]*.c wire/[a-z]*.c $(patsubst %,host/%.c,process/place process/memory trace/* counters/* clock/* nic/nic*) \
+	$(patsubst %,measure/%.c,exchange emit reflect join probe doze window* pace sample witness rules variation source_port) result/*.c
+set_report = histogram.c tracefs.c result/*.c $(patsubst %,host/%.c,process/place process/memory trace/* counters/* clock/* nic/nic*) \
 	$(patsubst %,report/%.c,verdict/verdict_finding log/log_file log/log_mend) $(patsubst %,report/text/%.c,headline buckets account breach \
 		clocks clocks_there echo evidence label machine part report statistics variation source_ports)
+set_result = result/*.c
 set_host = host/*.c host/*/*.c
 set_outputs = report/*/*.c
 comma = ,

@@ -160,6 +160,12 @@ static inline bool options_by_nic(const struct options *o)
 	return o->stamp == SOURCE_HARDWARE && !o->no_tx_stamps;
 }
 
+/* Is the log to have no more than the last samples of the run, as with --snapshot? Then nothing is written before its end. */
+static inline bool options_log_is_circular(const struct options *o)
+{
+	return o->snapshot && !o->log_last_ns && !o->log_rotate.bytes;
+}
+
 /* With --interval: probes that are sent within the timeout, and some more where chance has a say; at most WINDOW_MAX. */
 static inline int64_t options_in_timeout(const struct options *o)
 {

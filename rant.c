@@ -28,7 +28,6 @@
 #include "host/trace/trace_keep.h"
 #include "host/trace/trace_running.h"
 #include "host/trace/trace_save.h"
-#include "measure/breach.h"
 #include "measure/exchange.h"
 #include "measure/store.h"
 #include "options.h"
@@ -40,6 +39,7 @@
 #include "report/text/status.h"
 #include "report/text/version.h"
 #include "report/verdict/verdict.h"
+#include "result/breach.h"
 #include "tracefs.h"
 #include "wire/hmac.h"
 #include "wire/plan.h"
@@ -127,7 +127,7 @@ static void tell_silence(void *context)
 {
 	const struct run *r = context;
 
-	progress_tell_silence(&r->options, r->server, counter_get(&r->exchange.account.refused));
+	progress_tell_silence(&r->options, r->server, counter_get(&r->exchange.result.account.refused));
 }
 
 /* ---- Beside the run: the housekeeping thread calls these, or the measuring one after the run ------------------------- */
@@ -138,9 +138,9 @@ static void act_on_breach(void *context, const struct sample *s, uint64_t number
 	char text[REPORT_ENVIRONMENT_BYTES], *environment[REPORT_ENVIRONMENT_MAX];
 	int64_t value_ns;
 
-	exchange_figure(&r->exchange, s, &value_ns);
+	result_figure(&r->exchange.result, s, &value_ns);
 	/* While it is measured on, nothing may interrupt the measuring CPU. */
-	activity_story_breach(&r->activity, value_ns, counter_get(&r->exchange.account.sent), r->options.keep_going);
+	activity_story_breach(&r->activity, value_ns, counter_get(&r->exchange.result.account.sent), r->options.keep_going);
 	if (!r->options.on_breach.commands)
 		return;
 	report_environment(&r->report, s, number, text, environment);
@@ -151,7 +151,14 @@ static void measure_clocks(void *context)
 {
 	struct run *r = context;
 
-	clock_measure(&r->clocks, counter_get(&r->exchange.account.sent));
+	clock_measure(&r->clocks, counter_get(&r->exchange.result.account.sent));
+}
+
+static void collect(void *context)
+{
+	struct run *r = context;
+
+	exchange_collect(&r->exchange);
 }
 
 static void add_duties(struct run *r)
@@ -166,6 +173,7 @@ static void add_duties(struct run *r)
 		{ true, { DUTY_PERIOD_NS, .act = link_look, .context = &r->link } },
 		{ o->role == ROLE_EMIT, { DUTY_PERIOD_NS, .act = progress_tell_outage, .context = &r->progress } },
 		{ true, { DUTY_PERIOD_NS, .early = CLOCK_EARLY, .act = measure_clocks, .context = r } },
+		{ true, { DUTY_PERIOD_NS, .act = collect, .context = r } },
 		{ r->draws, { PROGRESS_PERIOD_NS, .act = progress_draw, .context = &r->progress } },
 	};
 
@@ -173,10 +181,10 @@ static void add_duties(struct run *r)
 				       .on_move = progress_tell_move, .context = &r->progress };
 	r->facts.link = &r->link;
 	link_look(&r->link); /* as it is before the run */
-	r->breaches = (struct breach_teller){ .exchange = &r->exchange, .act = act_on_breach, .context = r };
+	r->breaches = (struct breach_teller){ .result = &r->exchange.result, .act = act_on_breach, .context = r };
 	r->keeper = (struct trace_keeper){ .trace = &r->trace, .folder = o->save_trace_path,
 					   .interval_ns = o->trace_interval_ns };
-	r->progress = (struct progress){ .exchange = &r->exchange, .server = r->server };
+	r->progress = (struct progress){ .result = &r->exchange.result, .server = r->server };
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].wanted)
 			watch_add(&r->watch, rows[i].duty);
@@ -193,7 +201,7 @@ static void check_clocks(struct run *r, int watch_error)
 	/* Stamps of the kernel are of CLOCK_REALTIME, as those of user space are. */
 	if (r->options.stamp != SOURCE_HARDWARE || (x->clocks && !watch_error))
 		return;
-	if (exchange_has_stages(x))
+	if (result_has_stages(&x->result))
 		r->report.stages_why = why;
 	exchange_drop_clocks(x);
 }
@@ -205,7 +213,7 @@ static int start_watch(struct run *r)
 	r->draws = isatty(STDERR_FILENO) && !r->options.quiet;
 	r->watch.begin = rights_drop_beside;
 	r->watch.context = &r->rights;
-	r->watch.idle = &r->exchange.dozing.asleep;
+	r->watch.idle = &r->exchange.result.asleep;
 	add_duties(r);
 	clock_measure(&r->clocks, 0); /* the second one: their rates are known from the first packet on */
 	error = watch_start(&r->watch);
@@ -237,7 +245,7 @@ static void open_exchange(struct run *r)
 	struct exchange *x = &r->exchange;
 
 	x->channel = &r->channel;
-	x->options = &r->options;
+	x->options = x->result.options = &r->options;
 	x->clock_set = &r->clock_set;
 	x->stop = r->stop;
 	x->loopback = r->nic.flags & IFF_LOOPBACK;
@@ -248,8 +256,8 @@ static void open_exchange(struct run *r)
 	x->sync_source = clock_sync_source(r->options.stamp == SOURCE_HARDWARE);
 	if (r->options.role == ROLE_EMIT)
 		x->peer = &r->peer;
-	r->report = (struct report){ .options = &r->options, .exchange = x, .channel = &r->channel,
-				     .histogram = x->histogram, .actions = &r->actions, .peer = x->peer,
+	exchange_note_granted(x);
+	r->report = (struct report){ .options = &r->options, .result = &x->result, .histogram = x->result.histogram, .actions = &r->actions, .peer = x->peer,
 				     .nic = &r->nic, .facts = &r->facts, .place = &r->place };
 	r->actions.wanted = &r->options.on_breach;
 }
@@ -263,6 +271,7 @@ static void open_clocks(struct run *r)
 	r->exchange.watched = &r->clocks;
 	if (!clock_open(&r->clocks, by_nic ? r->nic.can.phc_index : -1) && by_nic)
 		r->exchange.clocks = &r->clocks;
+	r->exchange.result.placed = r->exchange.clocks != NULL;
 	clock_measure(&r->clocks, 0);
 }
 
@@ -300,10 +309,10 @@ static int open_trace(struct run *r)
 static int start_log(struct run *r)
 {
 	const struct options *o = &r->options;
-	const bool beside = !store_log_is_circular(o) && !r->report.no_other_cpu &&
+	const bool beside = !options_log_is_circular(o) && !r->report.no_other_cpu &&
 			    !log_writer_start(&r->outputs.log, rights_drop_beside, &r->rights);
 
-	r->exchange.tally = outputs_start(&r->outputs, rights_drop_beside, &r->rights);
+	r->report.tally = r->exchange.tally = outputs_start(&r->outputs, rights_drop_beside, &r->rights);
 	return store_open_log(&r->store, o, &r->exchange, beside);
 }
 
@@ -395,7 +404,7 @@ static void read_after(struct run *r)
 	r->facts.absent_bytes = store_absent_bytes(&r->store); /* not true any more when the run is wound up */
 	stop_watch(r);
 	link_read(&r->nic, &r->link.after);
-	clock_measure(&r->clocks, counter_get(&r->exchange.account.sent));
+	clock_measure(&r->clocks, counter_get(&r->exchange.result.account.sent));
 	activity_read(&r->activity.activity, &r->activity.end, false);
 	r->report.activity_end = &a->end;
 	r->report.activity_breach = a->has_breach ? &a->breach : NULL;
@@ -413,7 +422,8 @@ static void finish(struct run *r)
 {
 	actions_finish(&r->actions);
 	r->report.saved = &r->keeper.saved;
-	r->report.strays = socket_count_strays(&r->channel);
+	exchange_collect(&r->exchange);
+	r->exchange.result.strays = r->exchange.port ? -1 : (int64_t)socket_count_strays(&r->channel);
 	r->report.breaches_missed = r->breaches.missed;
 	clock_peer_finish(&r->peer);
 	source_ports_finish(&r->exchange);

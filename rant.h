@@ -87,6 +87,9 @@ static inline int compare_ns(const void *a, const void *b)
 /* Counters have one writer, the measuring thread; the housekeeping thread may read them at any time. */
 typedef _Atomic uint64_t counter;
 
+/* For what is part of a loop, with the role as a constant. */
+#define INLINE static inline __attribute__((always_inline))
+
 static inline void counter_add(counter *c, uint64_t n)
 {
 	/* A relaxed load and store: with one writer no locked instruction is needed. */

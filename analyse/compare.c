@@ -99,7 +99,7 @@ static void set_max(struct compare *c)
 
 static double loss_of(const struct outcome *o, bool *known)
 {
-	const struct account *a = &o->exchange.account;
+	const struct account *a = &o->result.account;
 	const uint64_t sent = counter_get(&a->sent) - counter_get(&a->closing);
 
 	*known = o->options.role == ROLE_EMIT && o->has_accounts && sent;

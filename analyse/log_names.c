@@ -2,8 +2,8 @@
 /* What the names of a log's columns tell. report/log/log_form.c is the other side of it. */
 #include "analyse/log_names.h"
 
-#include "measure/stages.h"
 #include "options.h"
+#include "result/stages.h"
 
 bool log_names_add(struct log_names *n, const char *name, size_t bytes)
 {

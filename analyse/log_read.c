@@ -3,8 +3,8 @@
 #include "analyse/log_read.h"
 
 #include "analyse/log_array.h"
-#include "measure/stages.h"
 #include "report/text/label.h"
+#include "result/stages.h"
 
 #include <err.h>
 #include <errno.h>

@@ -4,8 +4,8 @@
 
 #include "analyse/outcome.h"
 #include "analyse/seconds.h"
-#include "measure/rules.h"
 #include "report/text/label.h"
+#include "result/rules.h"
 
 #include <err.h>
 #include <errno.h>
@@ -74,54 +74,54 @@ static bool is_collected(const struct stage *s, const bool has[ALL_TIMES], bool 
 /* As measure/store.c does, so that what is more than a run keeps is told in the same way. */
 static int open_histograms(struct outcome *o, const bool has[ALL_TIMES], enum source there)
 {
-	struct exchange *x = &o->exchange;
+	struct result *result = &o->result;
 	int error = outcome_place(&o->latency, NULL, &o->options, 1, HISTOGRAM_OVERFLOW_STORE);
 
-	x->there = (uint8_t)there;
-	stages_of_role(o->options.role, options_on_wire(&o->options), x->stages);
+	result->there = (uint8_t)there;
+	stages_of_role(o->options.role, options_on_wire(&o->options), result->stages);
 	for (int i = 0; i < STAGES && !error; i++) {
 		const bool told = options_joined(&o->options) && (i == STAGE_RESPONSE || i == STAGE_NETWORK);
 
-		if (told || is_collected(&x->stages[i], has, options_on_wire(&o->options)))
-			error = outcome_place(&o->stage[i], &x->stage[i], &o->options, 1, HISTOGRAM_PART_STORE);
+		if (told || is_collected(&result->stages[i], has, options_on_wire(&o->options)))
+			error = outcome_place(&o->stage[i], &result->stage[i], &o->options, 1, HISTOGRAM_PART_STORE);
 	}
 	return error;
 }
 
 static void add_stages(struct outcome *o, const struct sample *s, const struct log_read *told)
 {
-	const struct exchange *x = &o->exchange;
+	const struct result *result = &o->result;
 
 	for (int i = 0; i < STAGES; i++) {
 		const bool by_column = told && told->names.full && (i == STAGE_RESPONSE || i == STAGE_NETWORK);
 		bool known;
 		int64_t ns;
 
-		if (!x->stage[i])
+		if (!result->stage[i])
 			continue;
-		known = stages_value(&x->stages[i], s, &ns);
+		known = stages_value(&result->stages[i], s, &ns);
 		if (by_column) {
 			known = told->told[i == STAGE_NETWORK];
 			ns = told->told_ns[i == STAGE_NETWORK];
 		}
 		if (known)
-			histogram_add(x->stage[i], ns, s->seq);
+			histogram_add(result->stage[i], ns, s->seq);
 	}
 }
 
 /* told: by the log that the sample is of; NULL: its times tell. */
 static void add_sample(struct outcome *o, const struct sample *s, struct outcome_file *f, const struct log_read *told)
 {
-	struct exchange *x = &o->exchange;
+	struct result *result = &o->result;
 
 	histogram_add(&o->latency, s->latency_ns, s->seq);
 	if (!f->samples++ || s->latency_ns > f->max_ns)
 		f->max_ns = s->latency_ns;
 	/* A reflector's numbers are of each of its sessions, which are in no log. */
 	if (o->options.role == ROLE_EMIT)
-		variation_add(&x->variation.of[VARIATION_RTT], s->latency_ns, s->seq, SOURCE_USER);
+		variation_add(&result->variation.of[VARIATION_RTT], s->latency_ns, s->seq, SOURCE_USER);
 	add_stages(o, s, told);
-	counter_add(&x->account.follow_up[s->follow_up], 1);
+	counter_add(&result->account.follow_up[s->follow_up], 1);
 }
 
 static void tell(struct outcome *o, const struct log_read *l, const struct seen *seen)

@@ -15,7 +15,7 @@ static void put_nulls(struct json *j, const char *const *names, size_t n)
 static void put_run(struct json *j, const struct outcome *o)
 {
 	static const char *const unknown[] = { "interface", "server", "port", "began_unix_ns", "end" };
-	const struct exchange *x = &o->exchange;
+	const struct result *result = &o->result;
 	char latency[OUTCOME_FORMULA_BYTES];
 
 	json_object(j, "run");
@@ -23,7 +23,7 @@ static void put_run(struct json *j, const struct outcome *o)
 	json_text(j, "stamp", label_stamps[options_on_wire(&o->options) ? o->options.stamp : SOURCE_USER].option);
 	label_latency(&o->options, latency, sizeof(latency));
 	json_text(j, "latency", latency);
-	json_integer_if(j, "duration_ns", o->has_duration, x->ended_ns - x->began_ns);
+	json_integer_if(j, "duration_ns", o->has_duration, result->ended_ns - result->began_ns);
 	put_nulls(j, unknown, sizeof(unknown) / sizeof(unknown[0]));
 	json_end(j);
 }
@@ -188,7 +188,7 @@ void object_write_summary(struct json *j, const struct outcome *o)
 	json_null(j, "clocks");
 	put_accounts(j, o);
 	put_figures(j, o, false);
-	json_integer_if(j, "breaches_not_told", o->has_accounts, (int64_t)counter_get(&o->exchange.account.breaches));
+	json_integer_if(j, "breaches_not_told", o->has_accounts, (int64_t)counter_get(&o->result.account.breaches));
 	put_files(j, o);
 }
 

@@ -39,17 +39,12 @@ struct outcome *outcome_open(const struct options *options)
 	o->options = *options;
 	o->options.ttl = 255;
 	o->options.port = 0; /* nobody's */
-	o->channel = (struct channel)CHANNEL_CLOSED;
-	o->exchange.options = &o->options;
-	o->exchange.channel = &o->channel;
-	o->exchange.histogram = &o->latency;
-	o->exchange.sessions = &o->sessions;
-	o->exchange.tally = &o->tally;
-	o->exchange.one_scale = true;
-	o->exchange.one_way_bound_ns[1] = -1; /* what it was at the end of a run is in no file */
+	o->result.options = &o->options;
+	o->result.histogram = &o->latency;
+	o->result.one_way_bound_ns[1] = -1; /* what it was at the end of a run is in no file */
 	for (int i = 0; i < BOUNDS; i++)
-		o->exchange.bound_ns[i] = -1;
-	o->report = (struct report){ .options = &o->options, .exchange = &o->exchange, .channel = &o->channel, .histogram = &o->latency };
+		o->result.bound_ns[i] = -1;
+	o->report = (struct report){ .options = &o->options, .result = &o->result, .tally = &o->tally, .histogram = &o->latency };
 	return o;
 }
 
@@ -170,11 +165,11 @@ static bool is_fine(const struct outcome *o, const struct histogram *h)
 
 int outcome_check_buckets(const struct outcome *o)
 {
-	const struct exchange *x = &o->exchange;
+	const struct result *result = &o->result;
 	const bool joined = options_joined(&o->options);
 
 	if (is_fine(o, &o->latency) &&
-	    (!joined || (is_fine(o, x->stage[STAGE_RESPONSE]) && is_fine(o, x->stage[STAGE_NETWORK]))))
+	    (!joined || (is_fine(o, result->stage[STAGE_RESPONSE]) && is_fine(o, result->stage[STAGE_NETWORK]))))
 		return 0;
 	warnx("--bucket-size: the finest bucket that there is has %.3f us: give a multiple of that", label_us(o->latency.width_ns));
 	return -EINVAL;
@@ -233,7 +228,7 @@ void outcome_write(FILE *out, const struct outcome *o, int columns)
 	write_top(out, o);
 	fputc('\n', out);
 	if (o->has_duration)
-		fprintf(out, "Duration: %.2f s%s\n\n", label_seconds(o->exchange.ended_ns - o->exchange.began_ns),
+		fprintf(out, "Duration: %.2f s%s\n\n", label_seconds(o->result.ended_ns - o->result.began_ns),
 			o->files > 1 ? " in all" : "");
 	statistics_write(out, r->histogram);
 	if (r->options->histogram)

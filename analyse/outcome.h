@@ -4,13 +4,11 @@
 #define ANALYSE_OUTCOME_H
 
 #include "histogram.h"
-#include "measure/exchange.h"
-#include "measure/tally.h"
 #include "options.h"
 #include "report/text/report.h"
 #include "report/verdict/verdict.h"
-#include "wire/session.h"
-#include "wire/socket.h"
+#include "result/result.h"
+#include "result/tally.h"
 
 struct seconds;
 
@@ -51,13 +49,10 @@ struct outcome_setting {
 
 struct outcome {
 	struct options options; /* what is to be written, and what is known of the runs */
-	struct exchange exchange;
-	struct channel channel;
-	struct sessions sessions;
+	struct result result;
 	struct report report;
 	struct histogram latency, stage[STAGES], one_way[ONE_WAYS], planned[PLANNED];
 	struct verdict verdict; /* only its level */
-	struct source_port port; /* stands for several: what is not counted with them */
 	struct tally tally; /* what is in no bucket */
 	bool has_accounts; /* else nothing is known but of what was recorded */
 	bool has_duration;

@@ -41,7 +41,7 @@ static int add_rows(struct outcome *o, enum account_table which, const struct tr
 
 		if (!run_count(tree_member(rows, json_name(name, sizeof(name), label, "")), &count))
 			return run_refuse(path, name, "is no count");
-		account_row_add(&o->exchange, which, i, (uint64_t)count);
+		account_row_add(&o->result, which, i, (uint64_t)count);
 	}
 	return 0;
 }
@@ -49,34 +49,35 @@ static int add_rows(struct outcome *o, enum account_table which, const struct tr
 /* What is not known of one run is not known of all. */
 static int add_packets(struct outcome *o, const struct tree *packets, const char *path)
 {
-	struct exchange *x = &o->exchange;
+	struct result *result = &o->result;
 	int64_t dropped = 0, strays = 0;
 	int error = add_rows(o, ACCOUNT_PACKETS, packets, path);
 
 	if (!error)
 		error = add_number(&dropped, tree_member(packets, "dropped_by_this_host"), path, "dropped_by_this_host");
-	if (!tree_member(packets, "dropped_by_this_host") || o->channel.dropped < 0)
-		o->channel.dropped = -1;
+	if (!tree_member(packets, "dropped_by_this_host") || result->dropped < 0)
+		result->dropped = -1;
 	else
-		o->channel.dropped += dropped;
+		result->dropped += dropped;
 	if (!error)
-		error = add_counter(&x->account.breaches, tree_member(packets, "breaches"), path, "breaches");
+		error = add_counter(&result->account.breaches, tree_member(packets, "breaches"), path, "breaches");
 	if (error)
 		return error;
 	if (o->options.role == ROLE_EMIT) {
 		if (!tree_member(packets, "strays"))
-			x->port = &o->port;
+			result->strays = -1;
 		error = add_number(&strays, tree_member(packets, "strays"), path, "strays");
-		o->report.strays += (uint64_t)strays;
+		if (result->strays >= 0)
+			result->strays += strays;
 		return error;
 	}
-	error = add_counter(&o->sessions.opened, tree_member(packets, "sessions"), path, "sessions");
+	error = add_counter(&result->sessions, tree_member(packets, "sessions"), path, "sessions");
 	if (!error)
-		error = add_counter(&o->sessions.evicted, tree_member(packets, "evicted"), path, "evicted");
+		error = add_counter(&result->evicted, tree_member(packets, "evicted"), path, "evicted");
 	if (!error)
-		error = add_counter(&x->account.cut_short, tree_member(packets, "cut_short"), path, "cut_short");
+		error = add_counter(&result->account.cut_short, tree_member(packets, "cut_short"), path, "cut_short");
 	/* A reflector has answered what it sent. */
-	return error ? error : add_counter(&x->account.answered, tree_member(packets, "sent"), path, "sent");
+	return error ? error : add_counter(&result->account.answered, tree_member(packets, "sent"), path, "sent");
 }
 
 static int add_stamps(struct outcome *o, const struct tree *stamps, const char *path)
@@ -84,8 +85,8 @@ static int add_stamps(struct outcome *o, const struct tree *stamps, const char *
 	int error = add_rows(o, ACCOUNT_STAMPS, stamps, path);
 
 	if (!error)
-		error = add_counter(&o->channel.control_truncated, tree_member(stamps, "truncated"), path, "truncated");
-	return error ? error : add_counter(&o->channel.error_other, tree_member(stamps, "other"), path, "other");
+		error = add_counter(&o->result.truncated, tree_member(stamps, "truncated"), path, "truncated");
+	return error ? error : add_counter(&o->result.error_other, tree_member(stamps, "other"), path, "other");
 }
 
 /* name: of the member that counts them. */
@@ -107,7 +108,7 @@ static int add_outages(struct outages *to, const struct tree *t, const char *pat
 
 static int add_directions(struct outcome *o, const struct tree *t, const char *path, bool first)
 {
-	struct directions *d = &o->exchange.directions;
+	struct directions *d = &o->result.directions;
 	int64_t either = 0;
 	int error = add_rows(o, ACCOUNT_DIRECTIONS, t, path);
 
@@ -132,7 +133,7 @@ static void add_discard_reasons(struct directions *d, const struct tree *t)
 
 static int add_follow_ups(struct outcome *o, const struct tree *t, const char *path)
 {
-	struct account *a = &o->exchange.account;
+	struct account *a = &o->result.account;
 	int error = 0;
 
 	for (int i = 0; i < FOLLOW_UPS && !error; i++) {
@@ -160,50 +161,50 @@ static int add_last(counter *c, uint8_t *last, const struct tree *count, const s
 
 static int add_arrived(struct outcome *o, const struct tree *t, const char *path)
 {
-	struct exchange *x = &o->exchange;
-	int error = add_last(&x->account.other_ttl, &x->arrived_ttl, tree_member(t, "other_ttl"), tree_member(t, "last_ttl"), path);
+	struct result *result = &o->result;
+	int error = add_last(&result->account.other_ttl, &result->arrived_ttl, tree_member(t, "other_ttl"), tree_member(t, "last_ttl"), path);
 
-	return error ? error : add_last(&x->account.other_class, &x->arrived_dscp, tree_member(t, "other_dscp"), tree_member(t, "last_dscp"), path);
+	return error ? error : add_last(&result->account.other_class, &result->arrived_dscp, tree_member(t, "other_dscp"), tree_member(t, "last_dscp"), path);
 }
 
 /* The slowest of all. */
 static int add_slowest_woken(struct outcome *o, const struct tree *t, const char *path)
 {
-	struct dozing *d = &o->exchange.dozing;
+	struct result *result = &o->result;
 	int64_t ns, seq;
 
 	if (!run_count(tree_member(t, "response_ns"), &ns) || !run_count(tree_member(t, "seq"), &seq) || seq > UINT32_MAX)
 		return run_refuse(path, "accounts.slowest_woken", "has no good values");
-	if (ns <= d->slowest_ns)
+	if (ns <= result->woken_slowest_ns)
 		return 0;
-	d->slowest_ns = ns;
-	d->slowest_seq = (uint32_t)seq;
+	result->woken_slowest_ns = ns;
+	result->woken_slowest_seq = (uint32_t)seq;
 	return 0;
 }
 
 /* All probes have one length. */
 static int add_traffic(struct outcome *o, const struct tree *t, const struct tree *packets, const char *path)
 {
-	struct exchange *x = &o->exchange;
+	struct result *result = &o->result;
 	int64_t count, bytes, closing;
 	int error;
 
 	if (!run_count(tree_member(t, "to_there_packets"), &count) || !run_count(tree_member(t, "to_there_bytes"), &bytes) ||
 	    !run_count(tree_member(packets, "closing"), &closing) || (count && bytes % count))
 		return run_refuse(path, "accounts.traffic", "has no good counts");
-	if (count && x->probe_bytes && x->probe_bytes != (size_t)(bytes / count))
+	if (count && result->probe_bytes && result->probe_bytes != (size_t)(bytes / count))
 		return run_refuse(path, "accounts.traffic", "is of probes of another length than in the other files");
 	if (count)
-		x->probe_bytes = (size_t)(bytes / count);
-	x->measured += (uint64_t)(count + closing);
-	error = add_counter(&x->account.timed_packets, tree_member(t, "from_there_packets"), path, "from_there_packets");
-	return error ? error : add_counter(&x->account.timed_bytes, tree_member(t, "from_there_bytes"), path, "from_there_bytes");
+		result->probe_bytes = (size_t)(bytes / count);
+	result->measured += (uint64_t)(count + closing);
+	error = add_counter(&result->account.timed_packets, tree_member(t, "from_there_packets"), path, "from_there_packets");
+	return error ? error : add_counter(&result->account.timed_bytes, tree_member(t, "from_there_bytes"), path, "from_there_bytes");
 }
 
 /* By --plain nothing was asked, and all samples are such. */
 static void note_plain(struct outcome *o)
 {
-	struct account *a = &o->exchange.account;
+	struct account *a = &o->result.account;
 
 	if (options_joined(&o->options))
 		return;
@@ -223,12 +224,12 @@ int run_add_accounts(struct outcome *o, const struct tree *root, const char *pat
 	if (!error)
 		error = add_stamps(o, tree_member(accounts, "missing_stamps"), path);
 	if (!error && tree_member(accounts, "stalls")) /* older files have none */
-		error = add_outages(&o->exchange.stalls, tree_member(accounts, "stalls"), path, "stalls");
+		error = add_outages(&o->result.stalls, tree_member(accounts, "stalls"), path, "stalls");
 	if (!error && o->options.role == ROLE_EMIT) {
-		error = add_outages(&o->exchange.outages, tree_member(accounts, "no_answer"), path, "outages");
+		error = add_outages(&o->result.outages, tree_member(accounts, "no_answer"), path, "outages");
 		if (!error)
 			error = add_directions(o, tree_member(accounts, "directions"), path, first);
-		add_discard_reasons(&o->exchange.directions, tree_member(accounts, "discard_reasons"));
+		add_discard_reasons(&o->result.directions, tree_member(accounts, "discard_reasons"));
 		if (!error)
 			error = add_follow_ups(o, tree_member(accounts, "reflector_stamps"), path);
 		if (!error)
@@ -241,6 +242,6 @@ int run_add_accounts(struct outcome *o, const struct tree *root, const char *pat
 	}
 	if (error)
 		return error;
-	return account_balances(&o->exchange.account, o->options.role, &o->latency, NULL) ? 0 :
+	return account_balances(&o->result.account, o->options.role, &o->latency, NULL) ? 0 :
 	       run_refuse(path, "accounts", "do not add up with the histogram");
 }

@@ -240,7 +240,7 @@ static struct histogram *find_stage(struct outcome *o, const char *name, struct 
 		part_name(&p, &o->report, &stages[i]);
 		if (strcmp(json_name(own, sizeof(own), p.name, "_ns"), name))
 			continue;
-		*pointer = &o->exchange.stage[i];
+		*pointer = &o->result.stage[i];
 		return &o->stage[i];
 	}
 	return NULL;
@@ -252,12 +252,12 @@ static struct histogram *find_histogram(struct outcome *o, const char *name, str
 	static const char *const planned[] = { [PLANNED_LATE] = "sent_late_ns", [PLANNED_RTT] = "rtt_from_slot_ns" };
 
 	for (int i = 0; i < ONE_WAYS; i++) {
-		*pointer = &o->exchange.one_way[i];
+		*pointer = &o->result.one_way[i];
 		if (!strcmp(name, ways[i]))
 			return &o->one_way[i];
 	}
 	for (size_t i = 0; i < sizeof(planned) / sizeof(planned[0]); i++) {
-		*pointer = &o->exchange.planned[i];
+		*pointer = &o->result.planned[i];
 		if (!strcmp(name, planned[i]))
 			return &o->planned[i];
 	}
@@ -267,7 +267,7 @@ static struct histogram *find_histogram(struct outcome *o, const char *name, str
 /* How far off the values may be: of all files the most. */
 static void take_bound(struct outcome *o, const struct reading *f)
 {
-	struct exchange *x = &o->exchange;
+	struct result *result = &o->result;
 	struct stage stages[STAGES];
 	int64_t ns;
 
@@ -275,10 +275,10 @@ static void take_bound(struct outcome *o, const struct reading *f)
 		return;
 	stages_of_role(o->options.role, options_on_wire(&o->options), stages);
 	for (int i = 0; i < STAGES; i++)
-		if (f->h == &o->stage[i] && ns > x->bound_ns[stages[i].bound])
-			x->bound_ns[stages[i].bound] = ns;
-	if ((f->h == &o->one_way[0] || f->h == &o->one_way[1]) && ns > x->one_way_bound_ns[0])
-		x->one_way_bound_ns[0] = ns;
+		if (f->h == &o->stage[i] && ns > result->bound_ns[stages[i].bound])
+			result->bound_ns[stages[i].bound] = ns;
+	if ((f->h == &o->one_way[0] || f->h == &o->one_way[1]) && ns > result->one_way_bound_ns[0])
+		result->one_way_bound_ns[0] = ns;
 }
 
 static int add_statistic(void *context, const char *name, const struct tree *t)
@@ -316,7 +316,7 @@ static void find_there(struct outcome *o, const struct tree *statistics)
 		return;
 	for (int i = SOURCE_USER; i < SOURCES; i++)
 		if (!strncmp(formula + 3, label_stamps[i].suffix, strlen(label_stamps[i].suffix)))
-			o->exchange.there = (uint8_t)i;
+			o->result.there = (uint8_t)i;
 }
 
 int run_add_statistics(struct outcome *o, const struct tree *root, struct outcome_file *file)

@@ -278,15 +278,15 @@ static int check_version(const struct tree *root, const char *path)
 static int add_duration(struct outcome *o, const struct tree *root, struct outcome_file *f)
 {
 	const struct tree *duration = tree_at(root, "run.duration_ns");
-	struct exchange *x = &o->exchange;
+	struct result *result = &o->result;
 	int64_t ns;
 
 	if (!run_count(duration, &ns))
 		return run_refuse(f->path, "run.duration_ns", "is no time");
 	o->has_duration = duration && (o->has_duration || f == o->file);
-	x->started = true;
-	x->ended_ns += ns;
-	x->last_ns = x->ended_ns;
+	result->started = true;
+	result->ended_ns += ns;
+	result->last_ns = result->ended_ns;
 	return 0;
 }
 

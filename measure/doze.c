@@ -14,19 +14,19 @@ static void look_at_woken(struct exchange *x, bool waiting)
 	d->woken = false;
 	if (x->next_key == d->key)
 		return; /* it was not to be answered */
-	counter_add(&x->account.woken, 1);
+	counter_add(&x->result.account.woken, 1);
 	if (f->key != d->key || !s->source[x->from] || !s->source[x->to])
 		return;
-	if (s->time_ns[x->to] - s->time_ns[x->from] <= d->slowest_ns)
+	if (s->time_ns[x->to] - s->time_ns[x->from] <= x->result.woken_slowest_ns)
 		return;
-	d->slowest_ns = s->time_ns[x->to] - s->time_ns[x->from];
-	d->slowest_seq = s->seq;
+	x->result.woken_slowest_ns = s->time_ns[x->to] - s->time_ns[x->from];
+	x->result.woken_slowest_seq = s->seq;
 }
 
 bool doze_is_due(struct exchange *x, bool waiting)
 {
 	struct dozing *d = &x->dozing;
-	const uint64_t received = counter_get(&x->account.received);
+	const uint64_t received = counter_get(&x->result.account.received);
 
 	if (d->woken)
 		look_at_woken(x, waiting);
@@ -44,8 +44,8 @@ static int64_t limit_ns(const struct exchange *x)
 	const struct options *o = x->options;
 	int64_t until_ns = x->now_ns + DOZE_NS;
 
-	if (x->started && o->duration_ns && x->began_ns + o->duration_ns < until_ns)
-		until_ns = x->began_ns + o->duration_ns;
+	if (x->result.started && o->duration_ns && x->result.began_ns + o->duration_ns < until_ns)
+		until_ns = x->result.began_ns + o->duration_ns;
 	if (o->once && x->emitters_probes && x->emitters_silent_since_ns + o->once_silence_ns < until_ns)
 		until_ns = x->emitters_silent_since_ns + o->once_silence_ns;
 	return until_ns > x->now_ns ? until_ns - x->now_ns : 0;
@@ -55,12 +55,12 @@ bool doze(struct exchange *x)
 {
 	struct channel *c = x->channel;
 
-	atomic_store_explicit(&x->dozing.asleep, true, memory_order_relaxed);
+	atomic_store_explicit(&x->result.asleep, true, memory_order_relaxed);
 	const bool woken = stamp_wait(c, true, limit_ns(x));
 
 	x->rested_ns = clock_read_ns(CLOCK_MONOTONIC);
 	if (woken) {
-		atomic_store_explicit(&x->dozing.asleep, false, memory_order_relaxed);
+		atomic_store_explicit(&x->result.asleep, false, memory_order_relaxed);
 		x->dozing.woken = true;
 		x->dozing.key = x->next_key;
 		x->dozing.heard_ns = 0;

@@ -6,12 +6,6 @@
 #include "rant.h"
 
 struct dozing {
-	_Atomic bool asleep; /* for another thread: nothing comes */
-
-	/* Results: of the requests that had to wake it, the one with the longest response. 0: of none is it known. */
-	int64_t slowest_ns;
-	uint32_t slowest_seq;
-
 	/* The loop's own: so many datagrams had come when the clock was read last, and since when there are no more; */
 	uint64_t heard;
 	int64_t heard_ns;

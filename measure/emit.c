@@ -18,7 +18,7 @@ INLINE bool take_reply(struct exchange *x, struct flight *f, bool answered)
 		return false;
 	}
 	if (!packet_answers(x->channel->datagram, x->probe, x->key)) {
-		counter_add(&x->account.foreign, 1);
+		counter_add(&x->result.account.foreign, 1);
 		return false;
 	}
 	probe_note_answer(x, f);
@@ -77,7 +77,7 @@ static enum wait emit_patience(struct exchange *x, const struct flight *f, int64
 
 	if (x->closing)
 		return waited_ns >= limit_ns || waited_ns >= PATIENCE_NS ? WAIT_CUT_SHORT : WAIT_ANSWERED;
-	if (*x->stop || x->end == END_GONE || x->end == END_GIVEN_UP)
+	if (*x->stop || x->result.end == END_GONE || x->result.end == END_GIVEN_UP)
 		return WAIT_CUT_SHORT;
 	if (waited_ns >= limit_ns)
 		return WAIT_TIMED_OUT;
@@ -145,13 +145,13 @@ static void emit_give_up(struct exchange *x, struct flight *f)
 static void note_outage(struct exchange *x, int64_t tried_ns, enum wait wait)
 {
 	if (wait != WAIT_CUT_SHORT || x->now_ns - tried_ns >= CUT_SHORT_NS)
-		outage_begin(&x->outages, tried_ns);
+		outage_begin(&x->result.outages, tried_ns);
 }
 
 /* The last sample still waits for T3 of its reply, which only a reply to one more probe can tell. */
 static void emit_close(struct exchange *x)
 {
-	const int64_t last_ns = x->last_ns, now_ns = x->now_ns;
+	const int64_t last_ns = x->result.last_ns, now_ns = x->now_ns;
 	bool answered;
 
 	join_digest(x);
@@ -163,21 +163,21 @@ static void emit_close(struct exchange *x)
 	struct flight *f = emit_probe(x);
 
 	if (f) {
-		counter_add(&x->account.closing, 1);
+		counter_add(&x->result.account.closing, 1);
 		emit_await(x, f, &answered);
 		join_digest(x);
 		emit_give_up(x, f);
 	}
 	join_end(x, FOLLOW_UP_END, f && answered ? f : NULL);
 	/* It is no part of the run. */
-	x->last_ns = last_ns;
+	x->result.last_ns = last_ns;
 	x->now_ns = now_ns;
 }
 
 void emit_run(struct exchange *x)
 {
 	packet_prepare(x->probe, x->plan);
-	x->probe_bytes = packet_plan_bytes(x->plan);
+	x->result.probe_bytes = packet_plan_bytes(x->plan);
 	while (!verb_is_over(x)) {
 		if (x->pace.interval_ns && !emit_pause(x))
 			break;
@@ -207,13 +207,13 @@ void emit_run(struct exchange *x)
 		if (!answered)
 			probe_remember_lost(x, f->sample.seq);
 		if (wait == WAIT_CUT_SHORT) {
-			counter_add(&x->account.unfinished, 1);
+			counter_add(&x->result.account.unfinished, 1);
 		} else if (!answered) {
-			counter_add(&x->account.lost, 1);
+			counter_add(&x->result.account.lost, 1);
 		} else {
 			if (f->warmup) {
 				x->warmup_left--;
-				x->began_ns = x->now_ns;
+				x->result.began_ns = x->now_ns;
 			}
 			f->kept = sample_conclude(x, f, true);
 			if (f->kept && !x->undigested)
@@ -221,6 +221,6 @@ void emit_run(struct exchange *x)
 		}
 	}
 	probe_end_slots(x);
-	outage_last(&x->outages, x->now_ns);
+	outage_last(&x->result.outages, x->now_ns);
 	emit_close(x);
 }

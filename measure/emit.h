@@ -5,7 +5,7 @@
 
 #include "measure/exchange.h"
 
-/* Probes until x->end. For exchange_run(), which has set x up. */
+/* Probes until x->result.end. For exchange_run(), which has set x up. */
 void emit_run(struct exchange *x);
 
 #endif

@@ -7,16 +7,70 @@
 
 #include "measure/emit.h"
 #include "measure/reflect.h"
+#include "wire/kernel_call.h"
 
 void exchange_drop_clocks(struct exchange *x)
 {
 	struct stage stages[STAGES];
 
 	x->clocks = NULL;
+	x->result.placed = false;
 	stages_of_role(x->options->role, options_on_wire(x->options), stages);
 	for (int i = 0; i < STAGES; i++)
 		if (stages[i].bound == BOUND_HERE)
-			x->stage[i] = NULL;
+			x->result.stage[i] = NULL;
+}
+
+INLINE void set(counter *to, const counter *from)
+{
+	atomic_store_explicit(to, counter_get(from), memory_order_relaxed);
+}
+
+void exchange_note_granted(struct exchange *x)
+{
+	const struct channel *c = x->channel;
+
+	x->result.granted = (struct granted){
+		.transport = socket_name(c), .receive_buffer_bytes = c->receive_buffer_bytes, .stamps = c->wire,
+		.transmit_stamps = c->tx_stamps, .stamp_ids_by_message = c->lane[0].id_by_message,
+		.stamp_ids_of_lanes = c->lanes > c->listeners, .preloaded = KERNEL_CALL_IS_KNOWN && !c->direct,
+	};
+}
+
+void exchange_collect(struct exchange *x)
+{
+	struct result *r = &x->result;
+	const struct channel *c = x->channel;
+
+	r->dropped = c->dropped;
+	set(&r->truncated, &c->control_truncated);
+	set(&r->error_other, &c->error_other);
+	set(&r->lanes_taken, &c->lanes_taken);
+	set(&r->lanes_refused, &c->lanes_refused);
+	set(&r->slots, &x->pace.slots);
+	set(&r->missed, &x->pace.missed);
+	if (!x->sessions)
+		return;
+	set(&r->sessions, &x->sessions->opened);
+	set(&r->evicted, &x->sessions->evicted);
+}
+
+/* What the loop had to itself. */
+static void finish(struct exchange *x)
+{
+	struct result *r = &x->result;
+	const struct window *w = &x->window;
+
+	r->ended_ns = x->now_ns;
+	r->window.reached = w->reached;
+	r->window.stamps_most = w->stamps_most;
+	r->window.stamps_limited = w->stamps_limited;
+	r->window.by_nic = x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE;
+	r->software_there = (struct software_there){ .told = x->reply.software_told, .t2_known = x->reply.t2_user_known,
+						     .bound_ns = x->reply.software_bound_ns };
+	for (unsigned i = 0; i < r->ports; i++)
+		r->port[i].number = x->channel->port[i].own_port;
+	exchange_collect(x);
 }
 
 void exchange_run(struct exchange *x)
@@ -24,9 +78,9 @@ void exchange_run(struct exchange *x)
 	const struct options *o = x->options;
 
 	stages_latency_times(o->role, x->channel->tx_stamps, &x->from, &x->to);
-	stages_of_role(o->role, x->channel->tx_stamps, x->stages);
+	stages_of_role(o->role, x->channel->tx_stamps, x->result.stages);
 	for (int i = 0; i < STAGES; i++)
-		x->has_stages |= x->stage[i] != NULL;
+		x->result.has_stages |= x->result.stage[i] != NULL;
 	x->check_steps = x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE && !o->no_step_check;
 	x->check_set = !(x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE) && !o->no_step_check;
 	x->one_scale = x->clocks || x->channel->wire != SOURCE_HARDWARE;
@@ -52,5 +106,5 @@ void exchange_run(struct exchange *x)
 		emit_run(x);
 	else
 		reflect_run(x);
-	x->ended_ns = x->now_ns;
+	finish(x);
 }

@@ -7,51 +7,28 @@
 #include "host/clock/clock.h"
 #include "host/clock/clock_set.h"
 #include "host/counters/pmc.h"
-#include "measure/account.h"
 #include "measure/dozing.h"
 #include "measure/flight.h"
-#include "measure/log.h"
-#include "measure/outage.h"
 #include "measure/pace.h"
 #include "measure/source_port.h"
-#include "measure/stages.h"
-#include "measure/tally.h"
 #include "measure/variation.h"
 #include "measure/window.h"
 #include "options.h"
 #include "rant.h"
+#include "result/log.h"
+#include "result/result.h"
+#include "result/tally.h"
 #include "wire/packet.h"
 #include "wire/sequence.h"
 #include "wire/session.h"
 #include "wire/socket.h"
 #include "wire/timestamping.h"
 
-/* For what is part of a loop, with the role as a constant. */
-#define INLINE static inline __attribute__((always_inline))
-
-/* By the clock: how late a probe was sent, the round trip with that, from when it was due, and how long the kernel took to send it. */
-enum planned { PLANNED_LATE, PLANNED_RTT, PLANNED_CALL, PLANNED };
-
-enum one_way { ONE_WAY_FORWARD, ONE_WAY_BACKWARD, ONE_WAYS };
-
-#define BREACHES_KEPT 64 /* a power of two */
-
-#define BROKEN_KEPT 16
 #define STALL_NS (10 * NS_PER_MS)
-
-/* A sample that broke a rule of measure/rules.h. */
-struct broken_rule {
-	uint32_t seq;
-	uint8_t rule;
-	int64_t by_ns; /* the first time is so much after the second; else the response */
-};
-
-enum end { END_NOT_YET, END_DURATION, END_COUNT, END_SIGNAL, END_BREACH, END_ONCE, END_GONE, END_GIVEN_UP };
 
 struct exchange {
 	/* Set by the caller. */
 	struct channel *channel;
-	struct histogram *histogram;
 	struct log *log; /* NULL: none */
 	struct tally *tally; /* NULL: none */
 	struct sessions *sessions; /* reflector */
@@ -64,14 +41,9 @@ struct exchange {
 	const struct options *options;
 	const _Atomic int *stop;
 	bool loopback; /* both ends may have one address */
-	/* Of each stage of the role; NULL: it is not collected, or its times are on different scales. */
-	struct histogram *stage[STAGES];
-	struct histogram *one_way[ONE_WAYS]; /* NULL: not collected */
-	struct histogram *planned[PLANNED]; /* emitter; NULL: it does not send by the clock */
 	struct pace pace; /* emitter; interval_ns 0: the next probe leaves when the one before is over */
 	struct window window; /* emitter */
-	struct source_port *port; /* emitter, as many as channel->ports; NULL: it has one */
-	unsigned ports; /* 0: the same */
+	struct port_state *port; /* emitter, as many as result.ports; NULL: it has one */
 	const struct packet_plan *plan; /* emitter: what a probe is like */
 	const struct hmac *key; /* NULL: no authenticated mode */
 	uint8_t sync_source; /* of this host's stamps, RFC 8972 table 7 */
@@ -83,35 +55,16 @@ struct exchange {
 	void (*on_silence)(void *context);
 	void *context;
 
-	/* Results. */
-	struct account account;
-	int64_t bound_ns[BOUNDS]; /* the largest of what was recorded */
-	uint64_t rules_broken;
-	struct broken_rule broken[BROKEN_KEPT]; /* the first ones */
-	uint32_t doubted_seq; /* emitter: the first packet whose reply told that the reflector's clock is in doubt */
-	uint64_t one_way_beyond; /* negative by more than the bound of the moment */
-	int64_t one_way_bound_ns[2]; /* of the offset between the two hosts' clocks: the largest, and the last */
-	struct directions directions; /* emitter */
-	struct outages outages; /* emitter */
-	struct outages stalls; /* times in which the loop stood for STALL_NS or more, but for its own sleeps and the hook of a breach */
-	struct variation variation; /* of a reflector only how responses vary, within each session */
-	struct dozing dozing; /* reflector */
-	_Atomic uint8_t there; /* emitter: enum source of the reflector's stamps, the best that a reply told of; read at any time */
-	uint8_t arrived_ttl, arrived_dscp; /* the last that differed from what was sent */
-	struct sample breach, worst; /* the first one and the largest, when account.breaches is not 0 */
-	enum end end;
-	int64_t began_ns, ended_ns; /* CLOCK_MONOTONIC; the duration that was asked for counts from began_ns */
-	int64_t last_ns; /* last exchange */
+	struct result result; /* its histograms and source ports are set by the caller, too */
 
 	/* The loop's own. */
 	uint8_t from, to; /* latency = time_ns[to] - time_ns[from] */
-	struct stage stages[STAGES];
 	bool check_steps; /* stamps of the NIC against the times of user space */
 	bool check_set; /* stamps of CLOCK_REALTIME against CLOCK_MONOTONIC */
 	bool one_scale; /* times of user space are on the scale of the stamps, or have no source */
 	bool weigh_stamps; /* a transmit stamp needs a second witness: see measure/witness.h */
 	bool read_both; /* reflector, with check_set: at a reading of the clock */
-	bool want_user_rx, started, measuring, silence_told, has_stages, closing;
+	bool want_user_rx, measuring, silence_told, closing;
 	int64_t era_ns; /* emitter: the reflector's times are within 2^32 s from here on: half of that before its last T2, at first 1970 */
 	int64_t due_ns; /* emitter, by the clock: of the probe that is sent next */
 	bool ssid_told; /* emitter: a reply had our SSID, so this peer knows of SSIDs */
@@ -119,9 +72,11 @@ struct exchange {
 	/* Emitter, NULL for none: its reply is in the channel's datagram and read as far as the base; */
 	struct flight *undigested;
 	struct flight *joining; /* waits for its T3_WIRE */
-	uint64_t warmup_left, measured, lost_total;
+	uint64_t warmup_left, lost_total;
 	uint64_t warmup_open; /* with many in flight: so many of these probes are neither answered nor lost yet */
 	int64_t now_ns; /* CLOCK_MONOTONIC, as last read */
+	struct disturbance disturbance; /* emitter */
+	struct dozing dozing; /* reflector */
 	int64_t rested_ns; /* until then it did not stand but slept, or ran the hook of a breach */
 	/* With check_set: CLOCK_REALTIME was set at some time before this reading of the clock (now_ns), when the kernel was asked. */
 	int64_t set_ns, asked_ns;
@@ -145,9 +100,7 @@ struct exchange {
 	int64_t arrival_user_ns;
 	struct reply reply; /* emitter: the last one that was read */
 	struct request request; /* reflector: the last one */
-	size_t probe_bytes;
 	uint8_t probe[DATAGRAM_MAX];
-	struct sample kept[BREACHES_KEPT]; /* the last breaches, for breach_read() */
 	struct lost_probe lost[LOST_REMEMBERED];
 	/* By sequence number, as many as the mask says and one more: those below, or with a window of the caller's memory. */
 	uint64_t *t1; /* emitter: packet_t1() of the last probes */
@@ -157,12 +110,6 @@ struct exchange {
 	struct flight few[FLIGHTS];
 };
 
-/* Are stages collected that have a time of user space of this host in them? */
-static inline bool exchange_has_stages(const struct exchange *x)
-{
-	return x->stage[0] != NULL;
-}
-
 /* Hot. Reads the clock into now_ns. If that is STALL_NS or more after the reading before, the loop did not run; but for its sleeps. */
 static inline void exchange_read_now(struct exchange *x)
 {
@@ -170,24 +117,21 @@ static inline void exchange_read_now(struct exchange *x)
 
 	x->now_ns = clock_read_ns(CLOCK_MONOTONIC);
 	if (x->now_ns - since_ns >= STALL_NS && x->measuring)
-		outage_add(&x->stalls, since_ns, x->now_ns);
-}
-
-/* Hot. What --threshold-on is about. False: this sample does not have it. */
-static inline bool exchange_figure(const struct exchange *x, const struct sample *s, int64_t *value_ns)
-{
-	const int64_t on = x->options->threshold_on;
-
-	*value_ns = s->latency_ns;
-	return on == FIGURE_RTT ||
-	       stages_value(&x->stages[on == FIGURE_RESPONSE ? STAGE_RESPONSE : STAGE_NETWORK], s, value_ns);
+		outage_add(&x->result.stalls, since_ns, x->now_ns);
 }
 
 /* Nobody tells how the clocks relate during the run: the times of user space stay on CLOCK_REALTIME, and the stages between
  * them and the NIC's stamps are not collected. */
 void exchange_drop_clocks(struct exchange *x);
 
-/* Runs until the duration, the count, a breach or *stop ends it. The reason is in x->end. */
+/* Copies into x->result what the open channel was granted. */
+void exchange_note_granted(struct exchange *x);
+
+/* Copies into x->result what others than the loop count: sessions, slots, and what the socket dropped. By another thread at any time, and
+ * after the run. */
+void exchange_collect(struct exchange *x);
+
+/* Runs until the duration, the count, a breach or *stop ends it. The reason is in x->result.end. */
 void exchange_run(struct exchange *x);
 
 #endif

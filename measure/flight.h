@@ -3,8 +3,8 @@
 #ifndef MEASURE_FLIGHT_H
 #define MEASURE_FLIGHT_H
 
-#include "measure/stages.h"
 #include "rant.h"
+#include "result/stages.h"
 
 #define FLIGHTS 256 /* packets whose transmit stamp may still come, a power of two; an emitter with a window may have more */
 #define LOST_REMEMBERED 1024 /* lost probes whose late reply is still told from a duplicate */

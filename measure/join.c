@@ -48,17 +48,17 @@ INLINE void record_ways(struct exchange *x, const struct flight *f, bool told)
 		variation_tell_ways(x, s, offset_ns, most_ns);
 		return;
 	}
-	if (x->one_way[ONE_WAY_FORWARD]) {
+	if (x->result.one_way[ONE_WAY_FORWARD]) {
 		const int64_t forward_ns = t2_ns - t1_ns - offset_ns[ONE_WAY_FORWARD];
 		const int64_t backward_ns = t4_ns - t3_ns + offset_ns[ONE_WAY_BACKWARD];
 
-		histogram_add(x->one_way[ONE_WAY_FORWARD], forward_ns, s->seq);
-		histogram_add(x->one_way[ONE_WAY_BACKWARD], backward_ns, s->seq);
-		x->one_way_beyond += (forward_ns < -bound_ns[ONE_WAY_FORWARD]) + (backward_ns < -bound_ns[ONE_WAY_BACKWARD]);
+		histogram_add(x->result.one_way[ONE_WAY_FORWARD], forward_ns, s->seq);
+		histogram_add(x->result.one_way[ONE_WAY_BACKWARD], backward_ns, s->seq);
+		x->result.one_way_beyond += (forward_ns < -bound_ns[ONE_WAY_FORWARD]) + (backward_ns < -bound_ns[ONE_WAY_BACKWARD]);
 	}
-	x->one_way_bound_ns[1] = most_ns;
-	if (most_ns > x->one_way_bound_ns[0])
-		x->one_way_bound_ns[0] = most_ns;
+	x->result.one_way_bound_ns[1] = most_ns;
+	if (most_ns > x->result.one_way_bound_ns[0])
+		x->result.one_way_bound_ns[0] = most_ns;
 }
 
 /* An emitter's sample has all that it will get. */
@@ -75,10 +75,10 @@ INLINE void finish_probe(struct exchange *x, struct flight *f, bool agrees)
 	told = variation_note(x, &f->sample);
 	if (x->port)
 		source_port_note(x, f);
-	if (x->planned[PLANNED_LATE]) {
-		histogram_add(x->planned[PLANNED_LATE], f->late_ns, f->sample.seq);
-		histogram_add(x->planned[PLANNED_RTT], f->late_ns + f->sample.latency_ns, f->sample.seq);
-		histogram_add(x->planned[PLANNED_CALL], f->call_ns, f->sample.seq);
+	if (x->result.planned[PLANNED_LATE]) {
+		histogram_add(x->result.planned[PLANNED_LATE], f->late_ns, f->sample.seq);
+		histogram_add(x->result.planned[PLANNED_RTT], f->late_ns + f->sample.latency_ns, f->sample.seq);
+		histogram_add(x->result.planned[PLANNED_CALL], f->call_ns, f->sample.seq);
 	}
 	if (x->peer && (told || f->sample.source[THERE + REFLECT_T3_WIRE]))
 		record_ways(x, f, told);
@@ -223,10 +223,10 @@ INLINE uint8_t stamp_there(struct exchange *x, const struct reply *r)
 {
 	static const uint8_t rank[SOURCES] = { [SOURCE_USER] = 1, [SOURCE_LOCAL] = 1, [SOURCE_KERNEL] = 2,
 					       [SOURCE_HARDWARE] = 3 };
-	uint8_t source = source_told(r, r->t2_method), best = atomic_load_explicit(&x->there, memory_order_relaxed);
+	uint8_t source = source_told(r, r->t2_method), best = atomic_load_explicit(&x->result.there, memory_order_relaxed);
 
 	if (rank[source] > rank[best])
-		atomic_store_explicit(&x->there, source, memory_order_relaxed);
+		atomic_store_explicit(&x->result.there, source, memory_order_relaxed);
 	return rank[source] < rank[best] ? SOURCE_NONE : source;
 }
 
@@ -260,18 +260,18 @@ INLINE void note_there(struct exchange *x, struct flight *f, const struct reply 
 INLINE void note_state(struct exchange *x, const struct reply *r)
 {
 	const struct options *o = x->options;
-	struct account *a = &x->account;
+	struct account *a = &x->result.account;
 
 	if (r->ttl >= 0 && r->ttl != o->ttl) {
 		counter_add(&a->other_ttl, 1);
-		x->arrived_ttl = (uint8_t)r->ttl;
+		x->result.arrived_ttl = (uint8_t)r->ttl;
 	}
 	if (r->class_told && r->dscp != o->dscp) {
 		counter_add(&a->other_class, 1);
-		x->arrived_dscp = r->dscp;
+		x->result.arrived_dscp = r->dscp;
 	}
 	if (r->clock_doubted && !counter_get(&a->doubted))
-		x->doubted_seq = r->sender_seq;
+		x->result.doubted_seq = r->sender_seq;
 	counter_add(&a->doubted, r->clock_doubted);
 	counter_add(&a->malformed_tlv, r->tlv_malformed);
 	counter_add(&a->unusable_tlv, r->tlv_integrity);
@@ -304,7 +304,7 @@ INLINE void note_number(struct exchange *x, struct directions *d, uint32_t sende
 {
 	const struct reply *r = &x->reply;
 
-	counter_add(&x->account.stateless, r->stateless);
+	counter_add(&x->result.account.stateless, r->stateless);
 	if (r->stateless)
 		directions_stateless(d, sender_seq);
 	else
@@ -320,9 +320,9 @@ void join_digest_reply(struct exchange *x)
 
 	x->undigested = NULL;
 	read_tlvs(x);
-	note_number(x, &x->directions, r->sender_seq);
+	note_number(x, &x->result.directions, r->sender_seq);
 	if (r->follow_up_told && r->follow_up_method != PACKET_METHOD_NONE)
-		directions_stateful(&x->directions);
+		directions_stateful(&x->result.directions);
 	join_or_not(x, r);
 	note_there(x, f, r);
 	note_state(x, r);
@@ -441,7 +441,7 @@ INLINE struct replies *replies_here(struct exchange *x)
 
 INLINE struct directions *directions_here(struct exchange *x)
 {
-	return x->port ? &x->port[x->channel->at->number].directions : &x->directions;
+	return x->port ? &x->result.port[x->channel->at->number].directions : &x->result.directions;
 }
 
 /* NULL: no flight that is known has this reply. */
@@ -463,7 +463,7 @@ static void take_one(struct exchange *x, const struct reply *r, const struct pac
 	} else if (f->sample.follow_up == FOLLOW_UP_NONE) {
 		take_t3(x, f, r, d->method, d->ns);
 	} else if (f->told && (f->sample.follow_up == FOLLOW_UP_LOST || f->sample.follow_up == FOLLOW_UP_UNKNOWN)) {
-		counter_add(&x->account.follow_up_late, 1);
+		counter_add(&x->result.account.follow_up_late, 1);
 		f->told = false; /* once */
 	}
 }
@@ -549,7 +549,7 @@ static void note_again(struct exchange *x, bool again)
 	const struct flight *f = verb_flight_of(x, r->sender_seq);
 
 	if (!x->port)
-		directions_note(&x->directions, r->sender_seq, r->seq, again);
+		directions_note(&x->result.directions, r->sender_seq, r->seq, again);
 	else if (f->key == r->sender_seq && f->lane == x->channel->at->number)
 		directions_note(directions_here(x), f->port_seq, r->seq, again);
 }
@@ -568,7 +568,7 @@ void join_again(struct exchange *x, bool again)
 	if (!r->follow_up_told || join(x, r))
 		return;
 	if (r->follow_up_method != PACKET_METHOD_NONE)
-		counter_add(&x->account.follow_up_late, !again);
+		counter_add(&x->result.account.follow_up_late, !again);
 	else if (join_waits_for_t3(x) && r->seq == x->joining->reply_seq + 1)
 		decide(x, FOLLOW_UP_UNKNOWN);
 }

@@ -9,7 +9,7 @@
  * that (RFC 5357 section 4.2.1), which is no TLV. */
 static inline size_t join_reply_bytes(const struct exchange *x)
 {
-	return x->arrival.bytes < x->probe_bytes ? x->arrival.bytes : x->probe_bytes;
+	return x->arrival.bytes < x->result.probe_bytes ? x->arrival.bytes : x->result.probe_bytes;
 }
 
 /* All that a reply tells beside that it is there. This can wait until the next probe is on its way, but not until the next

@@ -36,20 +36,20 @@ static bool is_old_reply(const struct exchange *x, uint32_t seq, const struct lo
 
 void probe_note_outage(struct exchange *x)
 {
-	const int64_t ns = x->now_ns - x->outages.since_ns, give_up_ns = x->options->give_up_ns;
+	const int64_t ns = x->now_ns - x->result.outages.since_ns, give_up_ns = x->options->give_up_ns;
 
-	if (ns >= SILENCE_NS && counter_get(&x->account.answered) &&
-	    !atomic_load_explicit(&x->outages.long_since_ns, memory_order_relaxed))
-		outage_publish(&x->outages, x->highest_answered);
-	if (give_up_ns && ns >= give_up_ns && !x->end && !x->closing)
-		x->end = END_GIVEN_UP;
+	if (ns >= SILENCE_NS && counter_get(&x->result.account.answered) &&
+	    !atomic_load_explicit(&x->result.outages.long_since_ns, memory_order_relaxed))
+		outage_publish(&x->result.outages, x->highest_answered);
+	if (give_up_ns && ns >= give_up_ns && !x->result.end && !x->closing)
+		x->result.end = END_GIVEN_UP;
 }
 
 void probe_take_old_reply(struct exchange *x)
 {
 	const uint32_t seq = x->reply.sender_seq;
 	struct lost_probe *lost = find_lost(x, seq);
-	struct account *a = &x->account;
+	struct account *a = &x->result.account;
 
 	if (!is_old_reply(x, seq, lost)) {
 		counter_add(&a->foreign, 1);

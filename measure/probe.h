@@ -30,7 +30,7 @@ INLINE uint64_t *probe_t1(struct exchange *x, uint32_t seq)
 /* Reads what was received into x->reply. False: it is no reply to any probe of this run, and counted. */
 INLINE bool probe_read_reply(struct exchange *x)
 {
-	struct account *a = &x->account;
+	struct account *a = &x->result.account;
 	struct reply *r = &x->reply;
 	enum packet_verdict verdict = packet_read_reply(x->channel->datagram, join_reply_bytes(x), x->key, r);
 	const bool timed = x->measuring && !x->closing;
@@ -59,16 +59,16 @@ INLINE bool probe_read_reply(struct exchange *x)
 /* Is it the reply to a probe before one that was answered? */
 INLINE bool probe_is_behind(const struct exchange *x, uint32_t seq)
 {
-	return counter_get(&x->account.answered) && (int32_t)(x->highest_answered - seq) > 0;
+	return counter_get(&x->result.account.answered) && (int32_t)(x->highest_answered - seq) > 0;
 }
 
 /* The reply that was read answers the probe in flight, which has its arrival now. */
 INLINE void probe_note_answer(struct exchange *x, struct flight *f)
 {
 	probe_note_ssid(x);
-	counter_add(&x->account.answered, 1);
-	if (x->outages.since_ns)
-		outage_end(&x->outages, clock_read_ns(CLOCK_MONOTONIC), !f->warmup);
+	counter_add(&x->result.account.answered, 1);
+	if (x->result.outages.since_ns)
+		outage_end(&x->result.outages, clock_read_ns(CLOCK_MONOTONIC), !f->warmup);
 	verb_note_arrival(x, &f->sample, EMIT_T4_WIRE, EMIT_T4_USER);
 }
 
@@ -81,14 +81,14 @@ INLINE struct flight *probe_send(struct exchange *x)
 
 	/* The duration counts from the first probe after the warm-up; until then from the last answer, so that a peer
 	 * that never answers cannot keep the run from ending. */
-	if (!x->started || (!x->measuring && !warmup)) {
-		x->started = true;
+	if (!x->result.started || (!x->measuring && !warmup)) {
+		x->result.started = true;
 		x->measuring = !warmup;
 		if (x->measuring && x->on_start)
 			x->on_start(x->context);
 		verb_read_clock(x);
-		x->began_ns = x->now_ns;
-		x->stalls = (struct outages){ 0 };
+		x->result.began_ns = x->now_ns;
+		x->result.stalls = (struct outages){ 0 };
 	}
 	f->warmup = warmup;
 	if (x->pace.interval_ns)
@@ -103,7 +103,7 @@ INLINE struct flight *probe_send(struct exchange *x)
 	/* As fast as it goes these readings would be more than the figure is worth: two of a few that a round trip has. */
 	const int64_t called_ns = x->pace.interval_ns ? clock_read_ns(CLOCK_MONOTONIC) : 0;
 
-	if (!verb_send(x, f, x->probe, x->probe_bytes, NULL))
+	if (!verb_send(x, f, x->probe, x->result.probe_bytes, NULL))
 		return NULL;
 	f->call_ns = x->pace.interval_ns ? clock_read_ns(CLOCK_MONOTONIC) - called_ns : 0;
 	*probe_t1(x, s->seq) = packet_t1(x->probe, x->key);
@@ -114,7 +114,7 @@ INLINE struct flight *probe_send(struct exchange *x)
 INLINE bool probe_sleep(struct exchange *x)
 {
 	const struct options *o = x->options;
-	const int64_t end_ns = x->started && o->duration_ns ? x->began_ns + o->duration_ns : INT64_MAX;
+	const int64_t end_ns = x->result.started && o->duration_ns ? x->result.began_ns + o->duration_ns : INT64_MAX;
 
 	if (o->pacing == PACING_SPIN || !pace_sleep(&x->pace, o->pacing == PACING_HYBRID, x->now_ns, end_ns))
 		return false;
@@ -135,10 +135,10 @@ void probe_note_outage(struct exchange *x);
 /* By the clock as just read. */
 INLINE void probe_note_silence(struct exchange *x)
 {
-	if (x->outages.since_ns)
+	if (x->result.outages.since_ns)
 		probe_note_outage(x);
-	if (!counter_get(&x->account.answered) && !x->silence_told && x->on_silence &&
-	    x->now_ns - x->began_ns >= SILENCE_NS) {
+	if (!counter_get(&x->result.account.answered) && !x->silence_told && x->on_silence &&
+	    x->now_ns - x->result.began_ns >= SILENCE_NS) {
 		x->silence_told = true;
 		x->on_silence(x->context);
 	}

@@ -73,7 +73,7 @@ INLINE uint8_t source_to_tell(const struct exchange *x, uint8_t wire)
 /* Requests that nobody read may be of any session: some replies of each report it, in case one is lost. */
 INLINE uint8_t discard_reasons(const struct exchange *x, struct session *session)
 {
-	const uint32_t unread = x->channel->unread + (uint32_t)counter_get(&x->account.cut_short);
+	const uint32_t unread = x->channel->unread + (uint32_t)counter_get(&x->result.account.cut_short);
 
 	if (!session->reply_seq || session->stateless)
 		session->unread = unread;
@@ -179,7 +179,7 @@ INLINE void finish_answer(struct exchange *x, struct flight *f)
 INLINE bool read_request(struct exchange *x)
 {
 	const struct options *o = x->options;
-	struct account *a = &x->account;
+	struct account *a = &x->result.account;
 	struct request *r = &x->request;
 	enum packet_verdict verdict;
 
@@ -223,7 +223,7 @@ INLINE bool read_request(struct exchange *x)
  * REFLECT_CLOCK_TURNS turns ago at most. What was replayed takes nothing of the rate. */
 INLINE struct session *admit(struct exchange *x)
 {
-	struct account *a = &x->account;
+	struct account *a = &x->result.account;
 	const struct request *r = &x->request;
 	struct session *session;
 
@@ -249,10 +249,10 @@ INLINE struct session *admit(struct exchange *x)
 /* The first answer, and the first that is measured. */
 INLINE void note_start(struct exchange *x, struct flight *f)
 {
-	if (!x->started) {
-		x->started = true;
+	if (!x->result.started) {
+		x->result.started = true;
 		verb_read_clock(x);
-		x->began_ns = f->sent_ns = x->now_ns;
+		x->result.began_ns = f->sent_ns = x->now_ns;
 	}
 	if (!x->measuring && !f->warmup) {
 		x->measuring = true;
@@ -264,7 +264,7 @@ INLINE void note_start(struct exchange *x, struct flight *f)
 
 INLINE void reflect_answer(struct exchange *x)
 {
-	struct account *a = &x->account;
+	struct account *a = &x->result.account;
 	const struct request *r = &x->request;
 	struct session *session = admit(x);
 	struct lane *from = x->channel->at;
@@ -405,7 +405,7 @@ static void check_once(struct exchange *x)
 		x->emitters_probes_seen = x->emitters_probes;
 		x->emitters_silent_since_ns = x->now_ns;
 	} else if (x->now_ns - x->emitters_silent_since_ns >= x->options->once_silence_ns) {
-		x->end = END_ONCE;
+		x->result.end = END_ONCE;
 		x->now_ns = x->emitters_silent_since_ns; /* the silence is no part of the run */
 	}
 }
@@ -452,7 +452,7 @@ static void reflect_drain(struct exchange *x)
 void reflect_run(struct exchange *x)
 {
 	verb_read_clock(x);
-	while (!x->end) {
+	while (!x->result.end) {
 		x->channel->at = turns_choose_lane(x);
 		bool got = verb_receive(x);
 

@@ -5,7 +5,7 @@
 
 #include "measure/exchange.h"
 
-/* Answers until x->end. For exchange_run(), which has set x up. */
+/* Answers until x->result.end. For exchange_run(), which has set x up. */
 void reflect_run(struct exchange *x);
 
 #endif

@@ -4,9 +4,9 @@
 
 void rules_note_broken(struct exchange *x, struct sample *s, unsigned rule, unsigned out, int64_t by_ns)
 {
-	if (x->rules_broken < BROKEN_KEPT)
-		x->broken[x->rules_broken] = (struct broken_rule){ .seq = s->seq, .rule = (uint8_t)rule, .by_ns = by_ns };
-	x->rules_broken++;
+	if (x->result.rules_broken < BROKEN_KEPT)
+		x->result.broken[x->result.rules_broken] = (struct broken_rule){ .seq = s->seq, .rule = (uint8_t)rule, .by_ns = by_ns };
+	x->result.rules_broken++;
 	/* These have been told, but are not on the scale as they were said to be. */
 	if (out == RULE_USER_THERE) {
 		s->one_scale = false;

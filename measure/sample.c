@@ -74,7 +74,7 @@ void sample_place_user_times(struct exchange *x, struct flight *f)
 			f->bound_ns[BOUND_HERE] = bound_ns;
 		}
 	}
-	counter_add(&x->account.unplaced, !placed);
+	counter_add(&x->result.account.unplaced, !placed);
 }
 
 void sample_record_stages(struct exchange *x, const struct sample *s)
@@ -82,9 +82,9 @@ void sample_record_stages(struct exchange *x, const struct sample *s)
 	int64_t value_ns;
 
 	for (int i = 0; i < STAGES; i++) {
-		const struct stage *stage = &x->stages[i];
+		const struct stage *stage = &x->result.stages[i];
 
-		if (x->stage[i] && stages_value(stage, s, &value_ns))
-			histogram_add(x->stage[i], value_ns, s->seq);
+		if (x->result.stage[i] && stages_value(stage, s, &value_ns))
+			histogram_add(x->result.stage[i], value_ns, s->seq);
 	}
 }

@@ -6,9 +6,9 @@
 #ifndef MEASURE_SAMPLE_H
 #define MEASURE_SAMPLE_H
 
-#include "measure/breach.h"
 #include "measure/exchange.h"
 #include "measure/rules.h"
+#include "result/breach.h"
 
 /* The outer two times bracket the inner two: at the emitter user space is around the wire, at the reflector the wire is
  * around user space. What is off by more than two clocks drift apart in that time, or than stamps are wrong, was spoilt
@@ -54,7 +54,7 @@ INLINE bool sample_is_slow(const struct exchange *x, const struct sample *s)
 {
 	int64_t value_ns;
 
-	return x->options->threshold_ns && exchange_figure(x, s, &value_ns) && value_ns > x->options->threshold_ns;
+	return x->options->threshold_ns && result_figure(&x->result, s, &value_ns) && value_ns > x->options->threshold_ns;
 }
 
 /* A breach comes first: evidence is frozen before anything else touches the machine. */
@@ -62,12 +62,12 @@ INLINE void sample_freeze(struct exchange *x, struct flight *f)
 {
 	f->breach = true;
 	/* Not again for what was still on its way when a breach ended the run. */
-	if (x->on_breach && x->end != END_BREACH) {
+	if (x->on_breach && x->result.end != END_BREACH) {
 		x->on_breach(x->context, &f->sample);
 		x->rested_ns = clock_read_ns(CLOCK_MONOTONIC);
 	}
 	if (!x->options->keep_going)
-		x->end = END_BREACH;
+		x->result.end = END_BREACH;
 }
 
 INLINE bool sample_is_stepped(const struct sample *s)
@@ -99,10 +99,10 @@ INLINE bool sample_is_spoilt(struct exchange *x, const struct flight *f, const b
  * breach: this comes before the next packet. True: it is to be completed and recorded, which may come after. */
 INLINE bool sample_conclude(struct exchange *x, struct flight *f, const bool emit)
 {
-	struct account *a = &x->account;
+	struct account *a = &x->result.account;
 	struct sample *s = &f->sample;
 
-	x->last_ns = x->now_ns;
+	x->result.last_ns = x->now_ns;
 	if (f->warmup) {
 		counter_add(&a->warmup, 1);
 		return false;
@@ -140,23 +140,23 @@ INLINE void sample_complete(struct exchange *x, struct flight *f, bool agrees, c
 	if (emit) {
 		int64_t value_ns;
 
-		counter_add(&x->account.follow_up[s->follow_up], 1);
+		counter_add(&x->result.account.follow_up[s->follow_up], 1);
 		if (x->options->threshold_on != FIGURE_RTT) {
 			if (sample_is_slow(x, s))
 				sample_freeze(x, f);
-			counter_add(&x->account.unjudged, !exchange_figure(x, s, &value_ns));
+			counter_add(&x->result.account.unjudged, !result_figure(&x->result, s, &value_ns));
 		}
 	}
 	if (f->breach)
-		breach_note(x, s);
+		breach_note(&x->result, s);
 }
 
 INLINE void raise_bound(struct exchange *x, const struct flight *f, enum bound bound, unsigned one, unsigned other)
 {
 	const uint8_t *source = f->sample.source;
 
-	if (f->bound_ns[bound] > x->bound_ns[bound] && (source[one] == SOURCE_USER || source[other] == SOURCE_USER))
-		x->bound_ns[bound] = f->bound_ns[bound];
+	if (f->bound_ns[bound] > x->result.bound_ns[bound] && (source[one] == SOURCE_USER || source[other] == SOURCE_USER))
+		x->result.bound_ns[bound] = f->bound_ns[bound];
 }
 
 /* False: its latency is none. */
@@ -164,9 +164,9 @@ INLINE bool sample_record(struct exchange *x, const struct flight *f, const bool
 {
 	const struct options *o = x->options;
 	const struct sample *s = &f->sample;
-	struct account *a = &x->account;
+	struct account *a = &x->result.account;
 
-	if (!histogram_add(x->histogram, s->latency_ns, s->seq)) {
+	if (!histogram_add(x->result.histogram, s->latency_ns, s->seq)) {
 		counter_add(&a->negative, 1);
 		return false;
 	}
@@ -174,7 +174,7 @@ INLINE bool sample_record(struct exchange *x, const struct flight *f, const bool
 	raise_bound(x, f, BOUND_HERE, emit ? EMIT_T1_USER : REFLECT_T2_USER, emit ? EMIT_T4_USER : REFLECT_T3_USER);
 	if (emit)
 		raise_bound(x, f, BOUND_THERE, THERE + REFLECT_T2_USER, THERE + REFLECT_T3_USER);
-	if (x->has_stages)
+	if (x->result.has_stages)
 		sample_record_stages(x, s);
 	if (s->latency_ns > atomic_load_explicit(&a->recent_max_ns, memory_order_relaxed))
 		atomic_store_explicit(&a->recent_max_ns, s->latency_ns, memory_order_relaxed);

@@ -18,17 +18,18 @@ static uint32_t ids_of(unsigned ports, uint32_t flights)
 
 size_t source_ports_bytes(unsigned ports, uint32_t flights)
 {
-	return ports * (sizeof(struct source_port) + ids_of(ports, flights) * sizeof(uint32_t));
+	return ports * (sizeof(struct source_port) + sizeof(struct port_state) + ids_of(ports, flights) * sizeof(uint32_t));
 }
 
 void source_ports_place(struct exchange *x, unsigned ports, uint32_t flights, void *memory)
 {
 	const uint32_t ids = ids_of(ports, flights);
 
-	x->port = memory;
-	x->ports = ports;
+	x->result.port = memory;
+	x->result.ports = ports;
+	x->port = (struct port_state *)(x->result.port + ports);
 	for (unsigned i = 0; i < ports; i++) {
-		struct source_port *p = &x->port[i];
+		struct port_state *p = &x->port[i];
 
 		p->id_key = (uint32_t *)(x->port + ports) + (size_t)i * ids;
 		p->id_mask = ids - 1;
@@ -40,14 +41,14 @@ void source_ports_place(struct exchange *x, unsigned ports, uint32_t flights, vo
 
 void source_port_note_id(struct exchange *x, const struct flight *f)
 {
-	struct source_port *p = &x->port[f->lane];
+	struct port_state *p = &x->port[f->lane];
 
 	p->id_key[f->id & p->id_mask] = f->key;
 }
 
 void source_port_note_sent(struct exchange *x, struct flight *f)
 {
-	f->port_seq = (uint32_t)x->port[f->lane].sent++;
+	f->port_seq = (uint32_t)x->result.port[f->lane].sent++;
 	if (!f->unasked)
 		source_port_note_id(x, f);
 }
@@ -55,7 +56,7 @@ void source_port_note_sent(struct exchange *x, struct flight *f)
 struct flight *source_port_flight(struct exchange *x, uint32_t id)
 {
 	const unsigned lane = x->channel->at->number;
-	const struct source_port *p = &x->port[lane];
+	const struct port_state *p = &x->port[lane];
 	struct flight *f = &x->flight[p->id_key[id & p->id_mask] & x->flight_mask];
 
 	return f->id == id && f->lane == lane && f->state != FLIGHT_NONE ? f : NULL;
@@ -65,11 +66,11 @@ struct flight *source_port_flight(struct exchange *x, uint32_t id)
 
 void source_port_note(struct exchange *x, const struct flight *f)
 {
-	struct source_port *p = &x->port[f->lane];
+	struct source_port *p = &x->result.port[f->lane];
 	int64_t ns;
 
 	variation_count(&p->rtt, (uint64_t)f->sample.latency_ns);
-	if (stages_value(&x->stages[STAGE_NETWORK], &f->sample, &ns) && ns >= 0)
+	if (stages_value(&x->result.stages[STAGE_NETWORK], &f->sample, &ns) && ns >= 0)
 		variation_count(&p->network, (uint64_t)ns);
 }
 
@@ -93,39 +94,9 @@ static void add(struct directions *all, const struct directions *d)
 void source_ports_finish(struct exchange *x)
 {
 	if (!x->port)
-		directions_finish(&x->directions, counter_get(&x->account.sent));
-	for (unsigned i = 0; i < x->ports; i++) {
-		directions_finish(&x->port[i].directions, x->port[i].sent);
-		add(&x->directions, &x->port[i].directions);
+		directions_finish(&x->result.directions, counter_get(&x->result.account.sent));
+	for (unsigned i = 0; i < x->result.ports; i++) {
+		directions_finish(&x->result.port[i].directions, x->result.port[i].sent);
+		add(&x->result.directions, &x->result.port[i].directions);
 	}
-}
-
-bool source_ports_by_network(const struct exchange *x)
-{
-	for (unsigned i = 0; i < x->ports; i++)
-		if (x->port[i].network.count)
-			return true;
-	return false;
-}
-
-/* Is the first one worse? Both have sent. */
-static bool is_worse(const struct source_port *a, const struct source_port *b, bool by_network)
-{
-	const unsigned __int128 a_share = (unsigned __int128)a->lost * b->sent, b_share = (unsigned __int128)b->lost * a->sent;
-	const struct variation_figure *of_a = source_port_figure(a, by_network), *of_b = source_port_figure(b, by_network);
-
-	if (a_share != b_share)
-		return a_share > b_share;
-	return of_a->count && (!of_b->count || variation_percentile(of_a, 99, 100) > variation_percentile(of_b, 99, 100));
-}
-
-int source_ports_worst(const struct exchange *x)
-{
-	const bool by_network = source_ports_by_network(x);
-	int worst = -1;
-
-	for (unsigned i = 0; i < x->ports; i++)
-		if (x->port[i].sent && (worst < 0 || is_worse(&x->port[i], &x->port[worst], by_network)))
-			worst = (int)i;
-	return worst;
 }

@@ -6,10 +6,9 @@
 #ifndef MEASURE_SOURCE_PORT_H
 #define MEASURE_SOURCE_PORT_H
 
-#include "measure/variation.h"
 #include "measure/window.h"
 #include "rant.h"
-#include "wire/sequence.h"
+#include "result/source_port.h"
 
 struct exchange;
 struct flight;
@@ -17,16 +16,7 @@ struct flight;
 #define SOURCE_PORT_REPLIES 64 /* more than T3 of one is waited for, a power of two */
 
 /* All zeros to begin with, but for where ids are. */
-struct source_port {
-	/* Results. */
-	struct directions directions; /* after source_ports_finish() */
-	/* Of what was recorded, their distribution: the round trip; and without the response, where that is known. */
-	struct variation_figure rtt, network;
-	uint64_t sent; /* the closing probe too */
-	uint64_t lost; /* as account.lost */
-	uint64_t refused; /* sends */
-
-	/* Inside. */
+struct port_state {
 	struct replies replies;
 	uint32_t reply_key[SOURCE_PORT_REPLIES];
 	uint32_t *id_key; /* of the packet whose stamp has this id, as many as the mask says and one more; */
@@ -36,7 +26,7 @@ struct source_port {
 /* Octets of `ports` with room for the ids of so many flights in all. */
 size_t source_ports_bytes(unsigned ports, uint32_t flights);
 
-/* Lays them out in memory of that size that is all zeros: x->port and x->ports. */
+/* Lays them out in memory of that size that is all zeros: x->port, x->result.port and x->result.ports. */
 void source_ports_place(struct exchange *x, unsigned ports, uint32_t flights, void *memory);
 
 /* A packet left by its port: f->lane and f->id are its own; f->port_seq becomes so. */
@@ -51,19 +41,7 @@ struct flight *source_port_flight(struct exchange *x, uint32_t id);
 /* A sample was recorded. */
 void source_port_note(struct exchange *x, const struct flight *f);
 
-/* To be called once, after the run, also where there are no ports: what became of the loss, by direction, in x->directions. */
+/* To be called once, after the run, also where there are no ports: what became of the loss, by direction, in x->result.directions. */
 void source_ports_finish(struct exchange *x);
-
-/* Are ports compared by `network`? Then by nothing else: how long the reflector lets a probe wait is none of the path's. */
-bool source_ports_by_network(const struct exchange *x);
-
-/* The figure that ports are compared by. */
-static inline const struct variation_figure *source_port_figure(const struct source_port *p, bool by_network)
-{
-	return by_network ? &p->network : &p->rtt;
-}
-
-/* Of those that have sent the one that lost the largest share, and of equal ones that whose 99th percentile is highest; -1: none has. */
-int source_ports_worst(const struct exchange *x);
 
 #endif

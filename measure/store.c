@@ -26,11 +26,11 @@ static int parts_of(struct store *s, const struct options *o, struct exchange *x
 	stages_of_role(o->role, options_on_wire(o), stages);
 	for (int i = 0; i < STAGES && stages[i].from != stages[i].to; i++)
 		if ((!stages[i].user || (o->sw_timestamps && (stages[i].peer || options_on_wire(o)))) && (!stages[i].peer || peer))
-			rows[n++] = (struct part_row){ &s->stage[i], &x->stage[i], 1 };
+			rows[n++] = (struct part_row){ &s->stage[i], &x->result.stage[i], 1 };
 	for (int i = 0; i < ONE_WAYS && peer; i++)
-		rows[n++] = (struct part_row){ &s->one_way[i], &x->one_way[i], ONE_WAY_WIDTH_NS };
+		rows[n++] = (struct part_row){ &s->one_way[i], &x->result.one_way[i], ONE_WAY_WIDTH_NS };
 	for (int i = 0; i < PLANNED && o->interval_ns; i++)
-		rows[n++] = (struct part_row){ &s->planned[i], &x->planned[i], 1 };
+		rows[n++] = (struct part_row){ &s->planned[i], &x->result.planned[i], 1 };
 	return n;
 }
 
@@ -92,7 +92,7 @@ static int open_histograms(struct store *s, const struct options *o, struct exch
 		return error;
 	}
 	place(s, parts, n);
-	x->histogram = &s->latency;
+	x->result.histogram = &s->latency;
 	return 0;
 }
 
@@ -131,7 +131,7 @@ static int open_flights(struct store *s, const struct options *o, struct exchang
 	x->t1 = (uint64_t *)(x->flight + flights);
 	x->t1_mask = t1s - 1;
 	x->window.replies = (struct replies){ .key = (uint32_t *)(x->t1 + t1s), .mask = x->flight_mask };
-	x->window.most = (uint32_t)o->window;
+	x->window.most = x->result.window.most = (uint32_t)o->window;
 	return 0;
 }
 
@@ -190,7 +190,7 @@ static uint64_t choose_log_capacity(const struct options *o, bool emptied, bool 
 {
 	const size_t bytes = log_record_bytes(o->log_full);
 	uint64_t all = log_capacity(o->duration_ns, (uint64_t)o->count, memory_free_bytes(), bytes, limited);
-	uint64_t most = emptied ? LOG_RING_BYTES / bytes : store_log_is_circular(o) ? LOG_CIRCULAR_RECORDS : UINT64_MAX;
+	uint64_t most = emptied ? LOG_RING_BYTES / bytes : options_log_is_circular(o) ? LOG_CIRCULAR_RECORDS : UINT64_MAX;
 
 	if (o->log_last_ns)
 		most = larger(emptied ? most : 0, records_of(o->log_last_ns));
@@ -198,11 +198,6 @@ static uint64_t choose_log_capacity(const struct options *o, bool emptied, bool 
 		all = larger(all, LOG_RING_BYTES / bytes); /* the rate may be higher */
 	*limited = *limited && all < most;
 	return larger(all < most ? all : most, 2);
-}
-
-bool store_log_is_circular(const struct options *o)
-{
-	return o->snapshot && !o->log_last_ns && !o->log_rotate.bytes;
 }
 
 int store_open_log(struct store *s, const struct options *o, struct exchange *x, bool emptied)
@@ -228,7 +223,7 @@ int store_open_log(struct store *s, const struct options *o, struct exchange *x,
 	}
 	if (limited && o->verbose)
 		warnx("the log is limited to a quarter of the free memory: %llu records", (unsigned long long)capacity);
-	log_place(&s->log, s->log_memory.start, capacity, !emptied && (store_log_is_circular(o) || o->log_last_ns), o->log_full);
+	log_place(&s->log, s->log_memory.start, capacity, !emptied && (options_log_is_circular(o) || o->log_last_ns), o->log_full);
 	x->log = &s->log;
 	return 0;
 }
@@ -268,14 +263,14 @@ void store_finish(struct store *s, const struct exchange *x)
 {
 	histogram_finish(&s->latency);
 	for (int i = 0; i < STAGES; i++)
-		if (x->stage[i])
-			histogram_finish(x->stage[i]);
+		if (x->result.stage[i])
+			histogram_finish(x->result.stage[i]);
 	for (int i = 0; i < ONE_WAYS; i++)
-		if (x->one_way[i])
-			histogram_finish(x->one_way[i]);
+		if (x->result.one_way[i])
+			histogram_finish(x->result.one_way[i]);
 	for (int i = 0; i < PLANNED; i++)
-		if (x->planned[i])
-			histogram_finish(x->planned[i]);
+		if (x->result.planned[i])
+			histogram_finish(x->result.planned[i]);
 }
 
 void store_close(struct store *s)

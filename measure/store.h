@@ -17,9 +17,6 @@ struct store {
  * points x at them. 0, or -errno after one line: -EINVAL for a --bucket-size that the finest bucket does not divide. */
 int store_open(struct store *s, const struct options *o, struct exchange *x);
 
-/* Is the log to have no more than the last samples of the run, as with --snapshot? Then nothing is written before its end. */
-bool store_log_is_circular(const struct options *o);
-
 /* The same for the ring of the log, if there is one. emptied: there is a thread that takes from it beside the run. */
 int store_open_log(struct store *s, const struct options *o, struct exchange *x, bool emptied);
 

@@ -1,74 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How the delays of consecutive probes differ (hot). */
+/* Which samples the figures of result/variation.h are about (hot). */
 #include "measure/variation.h"
 
 #include "measure/exchange.h"
 #include "measure/rules.h"
 
-#define FINE (1U << VARIATION_FINE_BITS)
-
-/* ---- Adding -------------------------------------------------------------------------------------------------------- */
-
-INLINE void add(struct variation_figure *f, uint64_t ns)
-{
-	unsigned shift, i;
-
-	if (ns >> VARIATION_BITS) {
-		f->beyond++;
-		return;
-	}
-	/* Below 2 * FINE all the digits count; of others the first ones. */
-	shift = 63 - VARIATION_FINE_BITS - (unsigned)__builtin_clzll(ns | FINE);
-	i = (shift << VARIATION_FINE_BITS) + (unsigned)(ns >> shift);
-	if (++f->low[i] == 0)
-		f->carry[i]++;
-	if (ns < f->min_ns || !f->count)
-		f->min_ns = ns;
-	if (ns > f->max_ns)
-		f->max_ns = ns;
-	f->count++;
-	f->sum += ns;
-	f->sum_of_squares += (unsigned __int128)ns * ns;
-}
-
-INLINE void follow(struct variation_figure *f, int64_t delay_ns, uint32_t seq, uint8_t kind)
-{
-	int64_t by_ns;
-
-	if (seq - f->seq == 1 && f->kind == kind) {
-		if (__builtin_sub_overflow(delay_ns, f->delay_ns, &by_ns))
-			f->beyond++;
-		else
-			add(f, by_ns < 0 ? -(uint64_t)by_ns : (uint64_t)by_ns);
-	}
-	f->delay_ns = delay_ns;
-	f->seq = seq;
-	f->kind = kind;
-}
-
-void variation_count(struct variation_figure *f, uint64_t ns)
-{
-	add(f, ns);
-}
-
-void variation_add(struct variation_figure *f, int64_t delay_ns, uint32_t seq, uint8_t kind)
-{
-	follow(f, delay_ns, seq, kind);
-}
-
 /* Was a clock set, or told to be in doubt, since the last sample? A reply tells it of the sample before too, so that the sample after one
  * at which it was seen is disturbed as well. */
 INLINE bool is_disturbed(struct exchange *x)
 {
-	struct variation *v = &x->variation;
-	const uint64_t doubted = counter_get(&x->account.doubted);
-	const bool now = doubted != v->doubted || x->set_ns > v->set_ns, before = v->disturbed;
+	struct disturbance *d = &x->disturbance;
+	const uint64_t doubted = counter_get(&x->result.account.doubted);
+	const bool now = doubted != d->doubted || x->set_ns > d->set_ns, before = d->lasts;
 
 	if (now) {
-		v->doubted = doubted;
-		v->set_ns = x->set_ns;
+		d->doubted = doubted;
+		d->set_ns = x->set_ns;
 	}
-	v->disturbed = now;
+	d->lasts = now;
 	return now || before;
 }
 
@@ -78,14 +27,14 @@ INLINE void tell(struct told *t, enum told_of of, int64_t delay_ns)
 	if (delay_ns < 0)
 		t->negative[of]++;
 	else
-		add(&t->delay[of], (uint64_t)delay_ns);
+		variation_count(&t->delay[of], (uint64_t)delay_ns);
 }
 
 /* What the reply itself says, where it is all that there is. */
 static bool note_told(struct exchange *x, const struct sample *s)
 {
 	const unsigned t2 = THERE + REFLECT_T2_WIRE, t3 = THERE + REFLECT_T3_USER;
-	struct told *t = &x->variation.told;
+	struct told *t = &x->result.variation.told;
 	int64_t response_ns, back_ns;
 
 	if (!s->source[t2] || !s->source[t3])
@@ -100,16 +49,16 @@ static bool note_told(struct exchange *x, const struct sample *s)
 	}
 	tell(t, TOLD_RESPONSE, response_ns);
 	tell(t, TOLD_NETWORK, s->latency_ns - response_ns);
-	follow(&t->varies[TOLD_RESPONSE], response_ns, s->seq, s->source[t2]);
-	follow(&t->varies[TOLD_NETWORK], s->latency_ns - response_ns, s->seq, s->source[t2]);
+	variation_add(&t->varies[TOLD_RESPONSE], response_ns, s->seq, s->source[t2]);
+	variation_add(&t->varies[TOLD_NETWORK], s->latency_ns - response_ns, s->seq, s->source[t2]);
 	if (!__builtin_sub_overflow(s->time_ns[x->to], s->time_ns[t3], &back_ns))
-		follow(&t->varies[TOLD_RECEIVE], back_ns, s->seq, s->source[t2]);
+		variation_add(&t->varies[TOLD_RECEIVE], back_ns, s->seq, s->source[t2]);
 	return true;
 }
 
 void variation_tell_ways(struct exchange *x, const struct sample *s, const int64_t offset_ns[2], int64_t bound_ns)
 {
-	struct told *t = &x->variation.told;
+	struct told *t = &x->result.variation.told;
 
 	tell(t, TOLD_SEND, s->time_ns[THERE + REFLECT_T2_WIRE] - s->time_ns[x->from] - offset_ns[0]);
 	tell(t, TOLD_RECEIVE, s->time_ns[x->to] - s->time_ns[THERE + REFLECT_T3_USER] + offset_ns[1]);
@@ -123,27 +72,27 @@ void variation_tell_ways(struct exchange *x, const struct sample *s, const int64
 INLINE bool note_there(struct exchange *x, const struct sample *s)
 {
 	const unsigned t2 = THERE + REFLECT_T2_WIRE, t3 = THERE + REFLECT_T3_WIRE;
-	struct variation_figure *forward = &x->variation.of[VARIATION_FORWARD], *backward = &x->variation.of[VARIATION_BACKWARD];
+	struct variation_figure *forward = &x->result.variation.of[VARIATION_FORWARD], *backward = &x->result.variation.of[VARIATION_BACKWARD];
 	int64_t delay_ns;
 
 	if (is_disturbed(x)) {
-		x->variation.left_out += s->source[t2] != SOURCE_NONE;
+		x->result.variation.left_out += s->source[t2] != SOURCE_NONE;
 		return false;
 	}
 	if (s->source[t2] && !__builtin_sub_overflow(s->time_ns[t2], s->time_ns[x->from], &delay_ns))
-		follow(forward, delay_ns, s->seq, s->source[t2]);
+		variation_add(forward, delay_ns, s->seq, s->source[t2]);
 	if (s->source[t3] && !__builtin_sub_overflow(s->time_ns[x->to], s->time_ns[t3], &delay_ns))
-		follow(backward, delay_ns, s->seq, s->source[t3]);
-	if (stages_value(&x->stages[STAGE_RESPONSE], s, &delay_ns))
-		follow(&x->variation.of[VARIATION_RESPONSE], delay_ns, s->seq, s->source[t3]);
-	if (stages_value(&x->stages[STAGE_NETWORK], s, &delay_ns))
-		follow(&x->variation.of[VARIATION_NETWORK], delay_ns, s->seq, s->source[t3]);
+		variation_add(backward, delay_ns, s->seq, s->source[t3]);
+	if (stages_value(&x->result.stages[STAGE_RESPONSE], s, &delay_ns))
+		variation_add(&x->result.variation.of[VARIATION_RESPONSE], delay_ns, s->seq, s->source[t3]);
+	if (stages_value(&x->result.stages[STAGE_NETWORK], s, &delay_ns))
+		variation_add(&x->result.variation.of[VARIATION_NETWORK], delay_ns, s->seq, s->source[t3]);
 	return !s->source[t3] && note_told(x, s);
 }
 
 bool variation_note(struct exchange *x, const struct sample *s)
 {
-	follow(&x->variation.of[VARIATION_RTT], s->latency_ns, s->seq, SOURCE_USER);
+	variation_add(&x->result.variation.of[VARIATION_RTT], s->latency_ns, s->seq, SOURCE_USER);
 	return x->peer && note_there(x, s);
 }
 
@@ -156,33 +105,8 @@ void variation_note_answer(struct exchange *x, const struct flight *f)
 	if (x->now_ns - f->sent_ns >= SESSION_IDLE_NS)
 		return;
 	if (s->has_response && f->sample.seq - s->response_seq == 1)
-		add(&x->variation.of[VARIATION_RESPONSE], by_ns < 0 ? -(uint64_t)by_ns : (uint64_t)by_ns);
+		variation_count(&x->result.variation.of[VARIATION_RESPONSE], by_ns < 0 ? -(uint64_t)by_ns : (uint64_t)by_ns);
 	s->has_response = true;
 	s->response_seq = f->sample.seq;
 	s->response_ns = f->sample.latency_ns;
-}
-
-/* ---- Reading ------------------------------------------------------------------------------------------------------- */
-
-/* The middle of a bucket. */
-static uint64_t value_of(unsigned i)
-{
-	const unsigned shift = i < FINE ? 0 : (i >> VARIATION_FINE_BITS) - 1;
-
-	return ((uint64_t)(i - (shift << VARIATION_FINE_BITS)) << shift) + ((1ULL << shift) >> 1);
-}
-
-uint64_t variation_percentile(const struct variation_figure *f, uint64_t numerator, uint64_t denominator)
-{
-	const uint64_t rank = (f->count * numerator + denominator - 1) / denominator;
-	uint64_t below = 0, ns;
-	unsigned i;
-
-	for (i = 0; i < VARIATION_BUCKETS - 1; i++) {
-		below += f->carry[i] * 256ULL + f->low[i];
-		if (below && below >= rank)
-			break;
-	}
-	ns = value_of(i);
-	return ns < f->min_ns ? f->min_ns : ns > f->max_ns ? f->max_ns : ns;
 }

@@ -42,9 +42,9 @@ INLINE struct flight *verb_flight_of(struct exchange *x, uint32_t key)
 /* The kernel refused: at once, or it tells here of what came back. */
 INLINE void verb_refused(struct exchange *x, int error)
 {
-	counter_add(&x->account.refused, 1);
+	counter_add(&x->result.account.refused, 1);
 	if (error == -ECONNREFUSED)
-		counter_add(&x->account.port_closed, 1);
+		counter_add(&x->result.account.port_closed, 1);
 }
 
 /* Receives one datagram if there is one. Errors that the kernel reports here, such as a refused port, are counted. */
@@ -56,7 +56,7 @@ INLINE bool verb_receive(struct exchange *x)
 		/* Also where the kernel has no stamp, so that a reply always has a time of arrival to tell. */
 		if (x->want_user_rx || !x->arrival.source)
 			x->arrival_user_ns = clock_read_ns(CLOCK_REALTIME);
-		counter_add(&x->account.received, 1);
+		counter_add(&x->result.account.received, 1);
 		x->channel->at->received++;
 		return true;
 	}
@@ -93,7 +93,7 @@ INLINE bool verb_is_load(const struct exchange *x, unsigned port)
 {
 	const int64_t every = x->options->stamp_every;
 
-	return every > 1 && (x->port ? x->port[port].sent : x->next_key) % (uint64_t)every;
+	return every > 1 && (x->port ? x->result.port[port].sent : x->next_key) % (uint64_t)every;
 }
 
 /* Sends. On success the flight waits for its stamp, or is complete as far as sending goes if none was asked for. */
@@ -111,8 +111,8 @@ INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, 
 	if (error) {
 		verb_refused(x, error);
 		/* The socket is bound to the interface, and there is none with its number any more: there never will be. */
-		if (error == -ENODEV && !x->end)
-			x->end = END_GONE;
+		if (error == -ENODEV && !x->result.end)
+			x->result.end = END_GONE;
 		return false;
 	}
 	if (!f->unasked) {
@@ -130,9 +130,9 @@ INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, 
 	f->sent_ns = x->now_ns;
 	f->lane = at->number;
 	f->state = x->channel->tx_stamps && !f->unasked ? FLIGHT_WAITING : FLIGHT_STAMPED;
-	counter_add(&x->account.sent, 1);
+	counter_add(&x->result.account.sent, 1);
 	if (!f->warmup)
-		x->measured++;
+		x->result.measured++;
 	return true;
 }
 
@@ -152,7 +152,7 @@ INLINE struct flight *verb_fetch(struct exchange *x, const bool emit, bool *more
 	const unsigned at = emit ? EMIT_T1_WIRE : REFLECT_T3_WIRE;
 
 	if (!f || (f->state == FLIGHT_WAITING && !witness_agrees(x, f, d.time_ns, emit))) {
-		counter_add(&x->account.stamp_unmatched, 1);
+		counter_add(&x->result.account.stamp_unmatched, 1);
 		stamp_doubt(x->channel, x->channel->at);
 	} else if (f->state == FLIGHT_WAITING) {
 		f->sample.time_ns[at] = d.time_ns;
@@ -160,7 +160,7 @@ INLINE struct flight *verb_fetch(struct exchange *x, const bool emit, bool *more
 		f->state = FLIGHT_STAMPED;
 		return f;
 	} else {
-		counter_add(f->state == FLIGHT_STAMPED ? &x->account.stamp_duplicate : &x->account.stamp_late, 1);
+		counter_add(f->state == FLIGHT_STAMPED ? &x->result.account.stamp_duplicate : &x->result.account.stamp_late, 1);
 	}
 	return NULL;
 }
@@ -178,7 +178,7 @@ INLINE void verb_note_arrival(struct exchange *x, struct sample *s, const unsign
 
 INLINE bool verb_time_is_up(const struct exchange *x)
 {
-	return x->started && x->options->duration_ns && x->now_ns - x->began_ns >= x->options->duration_ns;
+	return x->result.started && x->options->duration_ns && x->now_ns - x->result.began_ns >= x->options->duration_ns;
 }
 
 /* Has the run come to its end? By the clock as last read. */
@@ -186,15 +186,15 @@ INLINE bool verb_is_over(struct exchange *x)
 {
 	const struct options *o = x->options;
 
-	if (x->end)
+	if (x->result.end)
 		return true;
 	if (*x->stop)
-		x->end = END_SIGNAL;
+		x->result.end = END_SIGNAL;
 	else if (verb_time_is_up(x))
-		x->end = END_DURATION;
-	else if (o->count && x->measured >= (uint64_t)o->count)
-		x->end = END_COUNT;
-	return x->end != END_NOT_YET;
+		x->result.end = END_DURATION;
+	else if (o->count && x->result.measured >= (uint64_t)o->count)
+		x->result.end = END_COUNT;
+	return x->result.end != END_NOT_YET;
 }
 
 #endif

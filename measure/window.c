@@ -44,7 +44,7 @@ INLINE void conclude(struct exchange *x, struct flight *f)
 		x->warmup_open--;
 		x->warmup_left--;
 		if (!x->measuring)
-			x->began_ns = x->now_ns;
+			x->result.began_ns = x->now_ns;
 	}
 	f->kept = sample_conclude(x, f, true);
 	if (f->kept && f->sample.latency_ns > x->window.slowest_ns)
@@ -57,11 +57,11 @@ static void give_up(struct exchange *x, struct flight *f, bool unfinished)
 
 	w->in_flight--;
 	x->warmup_open -= f->warmup;
-	counter_add(unfinished ? &x->account.unfinished : &x->account.lost, 1);
+	counter_add(unfinished ? &x->result.account.unfinished : &x->result.account.lost, 1);
 	if (x->port && !unfinished)
-		x->port[f->lane].lost++;
+		x->result.port[f->lane].lost++;
 	if (!unfinished)
-		outage_note_lost(&x->outages, f->sent_ns, w->answered_ns);
+		outage_note_lost(&x->result.outages, f->sent_ns, w->answered_ns);
 	if (f->state == FLIGHT_WAITING)
 		f->state = FLIGHT_GIVEN_UP;
 	f->fate = FATE_LOST;
@@ -83,11 +83,11 @@ static void expire(struct exchange *x, bool ends)
 		struct flight *f = verb_flight_of(x, w->expire_key);
 
 		if (f->fate != FATE_OPEN)
-			outage_end_row(&x->outages, f->sent_ns, !f->warmup);
+			outage_end_row(&x->result.outages, f->sent_ns, !f->warmup);
 		else if (window_age(f, w->reply_queue.read_ns) >= x->options->timeout_ns)
 			give_up(x, f, false);
 		else if (ends)
-			outage_note_open(&x->outages, f->sent_ns);
+			outage_note_open(&x->result.outages, f->sent_ns);
 		else
 			return;
 	}
@@ -143,7 +143,7 @@ static bool may_send(struct exchange *x)
 	struct window *w = &x->window;
 
 	if (w->in_flight >= w->most || (x->pace.interval_ns && x->now_ns < x->pace.due_ns) || x->now_ns < w->retry_ns ||
-	    (o->count && x->measured >= (uint64_t)o->count) || is_full(x))
+	    (o->count && x->result.measured >= (uint64_t)o->count) || is_full(x))
 		return false;
 	if (w->stamps_out < w->stamps_most || verb_is_load(x, w->next_port))
 		return true;
@@ -157,10 +157,10 @@ static void note_refused(struct exchange *x)
 	struct window *w = &x->window;
 
 	if (!w->in_flight && !x->closing)
-		outage_begin(&x->outages, x->now_ns);
+		outage_begin(&x->result.outages, x->now_ns);
 	if (x->port)
-		x->port[x->channel->at->number].refused++;
-	if (x->port && ++w->refused < x->ports)
+		x->result.port[x->channel->at->number].refused++;
+	if (x->port && ++w->refused < x->result.ports)
 		return;
 	w->retry_ns = x->now_ns + RETRY_NS;
 }
@@ -170,7 +170,7 @@ INLINE void choose_port(struct exchange *x)
 	struct window *w = &x->window;
 
 	x->channel->at = &x->channel->port[w->next_port];
-	w->next_port = w->next_port + 1 < x->ports ? w->next_port + 1 : 0;
+	w->next_port = w->next_port + 1 < x->result.ports ? w->next_port + 1 : 0;
 }
 
 static void note_sent(struct exchange *x, struct flight *f)
@@ -212,7 +212,7 @@ static void take_answer(struct exchange *x, struct flight *f)
 	const uint32_t seq = x->reply.sender_seq;
 
 	if (probe_is_behind(x, seq))
-		counter_add(&x->account.reordered, f->fate == FATE_OPEN);
+		counter_add(&x->result.account.reordered, f->fate == FATE_OPEN);
 	else
 		x->highest_answered = seq;
 	probe_note_answer(x, f);
@@ -238,7 +238,7 @@ static void take(struct exchange *x)
 
 	/* A port answers for itself. */
 	if (f->key == seq && f->lane != x->channel->at->number) {
-		counter_add(&x->account.foreign, 1);
+		counter_add(&x->result.account.foreign, 1);
 		return;
 	}
 	if (f->key == seq && f->fate == FATE_LOST) {
@@ -248,7 +248,7 @@ static void take(struct exchange *x)
 	if (f->key != seq || seq - x->oldest_key >= x->next_key - x->oldest_key || !is_open(f))
 		probe_take_old_reply(x);
 	else if (!packet_has_t1(x->channel->datagram, *probe_t1(x, seq), x->key))
-		counter_add(&x->account.foreign, 1);
+		counter_add(&x->result.account.foreign, 1);
 	else
 		take_answer(x, f);
 }
@@ -314,7 +314,7 @@ static void look_at_ports(struct exchange *x)
 		look_at_all(x);
 	if (!alone && !x->options->busy_poll_us)
 		return;
-	x->channel->at = &x->channel->port[alone ? w->last_port : x->turn % x->ports];
+	x->channel->at = &x->channel->port[alone ? w->last_port : x->turn % x->result.ports];
 	receive(x);
 	if (w->stamps_out)
 		fetch(x);
@@ -368,7 +368,7 @@ INLINE void turn(struct exchange *x, bool sends)
 
 static bool is_cut_short(const struct exchange *x)
 {
-	return *x->stop || x->end == END_GONE;
+	return *x->stop || x->result.end == END_GONE;
 }
 
 /* Is there a probe without its reply or its stamp, and time left for it? */
@@ -388,7 +388,7 @@ static bool may_be_late(struct exchange *x)
 {
 	const struct flight *f = verb_flight_of(x, x->next_key - 1);
 
-	return counter_get(&x->account.lost) && !is_cut_short(x) && window_age(f, x->now_ns) < 3 * x->window.slowest_ns;
+	return counter_get(&x->result.account.lost) && !is_cut_short(x) && window_age(f, x->now_ns) < 3 * x->window.slowest_ns;
 }
 
 /* What is in flight at the end is waited for as any other, but not long if somebody wants it to end. */
@@ -403,7 +403,7 @@ static void drain(struct exchange *x)
 /* What came twice, or late, by a port that was not looked at; not for ever, whoever sends. */
 static void look_at_rest(struct exchange *x)
 {
-	for (unsigned i = 0; i < x->ports * PORT_TURNS && look_at_all(x); i++)
+	for (unsigned i = 0; i < x->result.ports * PORT_TURNS && look_at_all(x); i++)
 		;
 }
 
@@ -424,7 +424,7 @@ static unsigned send_closing(struct exchange *x)
 {
 	unsigned sent = 0;
 
-	for (unsigned lane = 0; lane < (x->port ? x->ports : 1); lane++) {
+	for (unsigned lane = 0; lane < (x->port ? x->result.ports : 1); lane++) {
 		struct flight *f;
 
 		if ((x->port && !is_joining(x, lane) && !(lane == 0 && x->window.held_key != x->oldest_key)) || is_full(x))
@@ -435,7 +435,7 @@ static unsigned send_closing(struct exchange *x)
 		if (!f)
 			continue;
 		f->fate = FATE_CLOSING;
-		counter_add(&x->account.closing, 1);
+		counter_add(&x->result.account.closing, 1);
 		sent++;
 	}
 	return sent;
@@ -455,12 +455,12 @@ static bool is_closing(struct exchange *x, unsigned sent)
  * them. */
 static void close_window(struct exchange *x)
 {
-	const int64_t last_ns = x->last_ns, now_ns = x->now_ns;
+	const int64_t last_ns = x->result.last_ns, now_ns = x->now_ns;
 	const uint32_t reached = x->window.reached;
 	unsigned sent = 0;
 
 	x->closing = true;
-	if (x->window.held_key != x->next_key && !x->window.in_flight && counter_get(&x->account.answered))
+	if (x->window.held_key != x->next_key && !x->window.in_flight && counter_get(&x->result.account.answered))
 		sent = send_closing(x);
 	while (is_closing(x, sent) && x->now_ns - now_ns < PATIENCE_NS && x->now_ns - now_ns < x->options->timeout_ns)
 		turn(x, false);
@@ -469,14 +469,14 @@ static void close_window(struct exchange *x)
 	retire(x, true);
 	/* It is no part of the run. */
 	x->window.reached = reached;
-	x->last_ns = last_ns;
+	x->result.last_ns = last_ns;
 	x->now_ns = now_ns;
 }
 
 void window_run(struct exchange *x)
 {
 	packet_prepare(x->probe, x->plan);
-	x->probe_bytes = packet_plan_bytes(x->plan);
+	x->result.probe_bytes = packet_plan_bytes(x->plan);
 	window_stamps_begin(x);
 	verb_read_clock(x);
 	while (!verb_is_over(x)) {
@@ -487,6 +487,6 @@ void window_run(struct exchange *x)
 	drain(x);
 	look_at_rest(x);
 	expire(x, true);
-	outage_last(&x->outages, x->now_ns);
+	outage_last(&x->result.outages, x->now_ns);
 	close_window(x);
 }

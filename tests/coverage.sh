@@ -52,7 +52,7 @@ by_folder() {
 		function percent(part, whole) { return whole ? 100 * part / whole : 100 }
 		END {
 			printf "%-10s %20s %23s\n", "folder", "lines", "branches"
-			n = split("host wire measure report analyse doctor options top all", names, " ")
+			n = split("host wire result measure report analyse doctor options top all", names, " ")
 			for (i = 1; i <= n; i++) {
 				f = names[i]
 				printf "%-10s %6d of %5d %5.1f %% %6d of %6d %5.1f %%\n", f, ran[f], lines[f], percent(ran[f], lines[f]),

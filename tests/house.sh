@@ -15,6 +15,7 @@ places=(
 	'rant.h options.[ch] options/*.[ch] histogram.[ch]'
 	'host/*.[ch] host/*/*.[ch] tracefs.[ch]'
 	'wire/*.[ch]'
+	'result/*.[ch]'
 	'measure/*.[ch]'
 	'doctor/*.[ch] report/*/*.[ch]'
 	'analyse/*.[ch]'
@@ -81,6 +82,8 @@ check_arrow() {
 		fi
 		;;
 	esac
+	[[ $file != report/* && $file != analyse/* || $included != measure/* ]] ||
+		fault "$file includes $included: a report is made of a struct result, see result/result.h"
 	[ "$file" != rant.h ] || fault "rant.h includes $included: it includes nothing of the project"
 	[[ $file != host/process/watch.[ch] || $included == rant.h || $included == "${own%.h}.h" ]] ||
 		fault "$file includes $included: the watch knows no other room"

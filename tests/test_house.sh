@@ -46,14 +46,14 @@ shell_function() {
 build() {
 	rm -rf "${work:?}"/*
 	cd "$work" || exit 1
-	mkdir host host/clock host/process wire measure doctor report report/text config tests tests/unit
+	mkdir host host/clock host/process wire result measure doctor report report/text config tests tests/unit
 	echo '#define _GNU_SOURCE' >rant.h
-	printf '#include "measure/log.h"\n\nint main(void)\n{\n\treturn 0;\n}\n' >rant.c
+	printf '#include "result/log.h"\n\nint main(void)\n{\n\treturn 0;\n}\n' >rant.c
 	room host/clock/clock
 	room host/process/watch
 	room wire/packet host/clock/clock.h
-	room measure/log wire/packet.h host/clock/clock.h
-	room report/text/report measure/log.h
+	room result/log wire/packet.h host/clock/clock.h
+	room report/text/report result/log.h
 	room doctor/check report/text/report.h
 	cp doctor/check.h doctor/rows.h
 	printf '#include "doctor/rows.h"\n\nint rows(void)\n{\n\treturn 0;\n}\n' >doctor/check_host.c
@@ -98,8 +98,8 @@ in_order
 
 away='which is further on the way of the packet'
 finds 'an include against the arrows' arrows 'room host/clock/clock wire/packet.h' "host/clock/clock.c includes wire/packet.h, $away"
-finds 'an include against the arrows, in a header' arrows 'echo "  #  include \"report/text/report.h\" /* x */" >>measure/log.h' \
-	"measure/log.h includes report/text/report.h, $away"
+finds 'an include against the arrows, in a header' arrows 'echo "  #  include \"report/text/report.h\" /* x */" >>result/log.h' \
+	"result/log.h includes report/text/report.h, $away"
 finds 'an include of what is not there' arrows 'room wire/packet host/clocks.h' \
 	'wire/packet.c includes host/clocks.h, which is not there: is it written from the root?'
 finds 'an include that is not from the root' arrows 'room host/clock/clock watch.h' \
@@ -114,8 +114,10 @@ finds 'a watch whose header knows another room' arrows 'echo "#include \"host/cl
 	'host/process/watch.h includes host/clock/clock.h: the watch knows no other room'
 finds 'rant.h that includes a room' arrows 'touch options.h; echo "#include \"options.h\"" >>rant.h' \
 	'rant.h includes options.h: it includes nothing of the project'
-finds 'a header of another folder that is not for all' arrows 'touch wire/inside.h; room measure/log wire/inside.h' \
-	'measure/log.c includes wire/inside.h, which is for its own folder only'
+finds 'a header of another folder that is not for all' arrows 'touch wire/inside.h; room result/log wire/inside.h' \
+	'result/log.c includes wire/inside.h, which is for its own folder only'
+finds 'a report that includes a loop' arrows 'room measure/loop result/log.h; room report/text/report measure/loop.h' \
+	'report/text/report.c includes measure/loop.h: a report is made of a struct result, see result/result.h'
 finds 'a folder without a place' arrows 'mkdir tools; touch tools/x.c' 'tools/x.c is in a folder that has no place'
 finds 'a script at the top' arrows 'touch run.sh' 'run.sh is at the top, where it has no place'
 finds 'a source at the top' arrows 'touch clock.c' "clock.c is in a folder that has no place

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What became of every packet and every stamp. The rows are those of the report. */
 #include "histogram.h"
-#include "measure/exchange.h"
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/text/account.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
-#include "wire/sequence.h"
-#include "wire/session.h"
-#include "wire/socket.h"
+#include "result/result.h"
 
 static void put_rows(struct json *j, const struct report *r, enum account_table which)
 {
@@ -23,27 +20,27 @@ static void put_rows(struct json *j, const struct report *r, enum account_table 
 
 static void put_packets(struct json *j, const struct report *r)
 {
-	const struct exchange *x = r->exchange;
+	const struct result *result = r->result;
 
 	json_object(j, "packets");
 	put_rows(j, r, ACCOUNT_PACKETS);
-	if (r->channel->dropped < 0)
+	if (result->dropped < 0)
 		json_null(j, "dropped_by_this_host");
 	else
-		json_integer(j, "dropped_by_this_host", r->channel->dropped);
+		json_integer(j, "dropped_by_this_host", result->dropped);
 	if (r->options->role == ROLE_EMIT) {
-		if (x->port) /* who else sends to one of them is not looked at */
+		if (result->strays < 0) /* who else sends to one of them is not looked at */
 			json_null(j, "strays");
 		else
-			json_count(j, "strays", r->strays);
+			json_integer(j, "strays", result->strays);
 	} else {
-		json_count(j, "sessions", counter_get(&x->sessions->opened));
-		json_count(j, "evicted", counter_get(&x->sessions->evicted));
-		json_count(j, "cut_short", counter_get(&x->account.cut_short));
-		json_count(j, "lanes", counter_get(&r->channel->lanes_taken));
-		json_count(j, "no_lane", counter_get(&r->channel->lanes_refused));
+		json_count(j, "sessions", counter_get(&result->sessions));
+		json_count(j, "evicted", counter_get(&result->evicted));
+		json_count(j, "cut_short", counter_get(&result->account.cut_short));
+		json_count(j, "lanes", counter_get(&result->lanes_taken));
+		json_count(j, "no_lane", counter_get(&result->lanes_refused));
 	}
-	json_count(j, "breaches", counter_get(&x->account.breaches));
+	json_count(j, "breaches", counter_get(&result->account.breaches));
 	json_end(j);
 }
 
@@ -51,21 +48,21 @@ static void put_stamps(struct json *j, const struct report *r)
 {
 	json_object(j, "missing_stamps");
 	put_rows(j, r, ACCOUNT_STAMPS);
-	json_count(j, "truncated", counter_get(&r->channel->control_truncated));
-	json_count(j, "other", counter_get(&r->channel->error_other));
+	json_count(j, "truncated", counter_get(&r->result->truncated));
+	json_count(j, "other", counter_get(&r->result->error_other));
 	json_end(j);
 }
 
-static void put_outages(struct json *j, const struct exchange *x)
+static void put_outages(struct json *j, const struct result *result)
 {
-	const struct outages *o = &x->outages;
+	const struct outages *o = &result->outages;
 
 	json_object(j, "no_answer");
 	json_count(j, "outages", o->count);
 	json_integer(j, "total_ns", o->total_ns);
 	if (o->count) {
 		json_integer(j, "longest_ns", o->longest_ns);
-		json_integer(j, "longest_after_start_ns", o->longest_at_ns - x->began_ns);
+		json_integer(j, "longest_after_start_ns", o->longest_at_ns - result->began_ns);
 	} else {
 		json_null(j, "longest_ns");
 		json_null(j, "longest_after_start_ns");
@@ -74,21 +71,21 @@ static void put_outages(struct json *j, const struct exchange *x)
 }
 
 /* In which this host's loop did not run. */
-static void put_stalls(struct json *j, const struct exchange *x)
+static void put_stalls(struct json *j, const struct result *result)
 {
-	const struct outages *s = &x->stalls;
+	const struct outages *s = &result->stalls;
 
 	json_object(j, "stalls");
 	json_count(j, "stalls", s->count);
 	json_integer(j, "total_ns", s->total_ns);
 	json_integer_if(j, "longest_ns", s->count, s->longest_ns);
-	json_integer_if(j, "longest_after_start_ns", s->count, s->longest_at_ns - x->began_ns);
+	json_integer_if(j, "longest_after_start_ns", s->count, s->longest_at_ns - result->began_ns);
 	json_end(j);
 }
 
 static void put_directions(struct json *j, const struct report *r)
 {
-	const struct directions *d = &r->exchange->directions;
+	const struct directions *d = &r->result->directions;
 	char name[JSON_NAME_BYTES];
 	const char *label;
 	uint64_t count;
@@ -112,7 +109,7 @@ static void put_directions(struct json *j, const struct report *r)
 
 static void put_follow_ups(struct json *j, const struct report *r)
 {
-	const struct account *a = &r->exchange->account;
+	const struct account *a = &r->result->account;
 	char name[JSON_NAME_BYTES];
 
 	if (!options_joined(r->options) || !counter_get(&a->answered)) {
@@ -120,7 +117,7 @@ static void put_follow_ups(struct json *j, const struct report *r)
 		return;
 	}
 	json_object(j, "reflector_stamps");
-	json_text(j, "stamp", label_stamps[r->exchange->there].option);
+	json_text(j, "stamp", label_stamps[r->result->there].option);
 	for (int i = 0; i < FOLLOW_UPS; i++)
 		if (label_follow_ups[i].name)
 			json_count(j, json_name(name, sizeof(name), label_follow_ups[i].name, ""), counter_get(&a->follow_up[i]));
@@ -130,35 +127,35 @@ static void put_follow_ups(struct json *j, const struct report *r)
 }
 
 /* In which state probes came to the reflector, as far as it tells. */
-static void put_arrived(struct json *j, const struct exchange *x)
+static void put_arrived(struct json *j, const struct result *result)
 {
-	const uint64_t ttl = counter_get(&x->account.other_ttl), dscp = counter_get(&x->account.other_class);
+	const uint64_t ttl = counter_get(&result->account.other_ttl), dscp = counter_get(&result->account.other_class);
 
 	json_object(j, "arrived");
 	json_count(j, "other_ttl", ttl);
-	json_integer_if(j, "last_ttl", ttl, x->arrived_ttl);
+	json_integer_if(j, "last_ttl", ttl, result->arrived_ttl);
 	json_count(j, "other_dscp", dscp);
-	json_integer_if(j, "last_dscp", dscp, x->arrived_dscp);
+	json_integer_if(j, "last_dscp", dscp, result->arrived_dscp);
 	json_end(j);
 }
 
 /* Of the requests that had to wake the reflector. */
-static void put_slowest_woken(struct json *j, const struct dozing *d)
+static void put_slowest_woken(struct json *j, const struct result *result)
 {
 	json_object(j, "slowest_woken");
-	json_integer_if(j, "response_ns", d->slowest_ns, d->slowest_ns);
-	json_integer_if(j, "seq", d->slowest_ns, d->slowest_seq);
+	json_integer_if(j, "response_ns", result->woken_slowest_ns, result->woken_slowest_ns);
+	json_integer_if(j, "seq", result->woken_slowest_ns, result->woken_slowest_seq);
 	json_end(j);
 }
 
-static void put_traffic(struct json *j, const struct exchange *x)
+static void put_traffic(struct json *j, const struct result *result)
 {
-	const struct account *a = &x->account;
-	const uint64_t count = x->measured ? x->measured - counter_get(&a->closing) : 0;
+	const struct account *a = &result->account;
+	const uint64_t count = result->measured ? result->measured - counter_get(&a->closing) : 0;
 
 	json_object(j, "traffic");
 	json_count(j, "to_there_packets", count);
-	json_count(j, "to_there_bytes", count * x->probe_bytes);
+	json_count(j, "to_there_bytes", count * result->probe_bytes);
 	json_count(j, "from_there_packets", counter_get(&a->timed_packets));
 	json_count(j, "from_there_bytes", counter_get(&a->timed_bytes));
 	json_end(j);
@@ -166,21 +163,21 @@ static void put_traffic(struct json *j, const struct exchange *x)
 
 void json_accounts(struct json *j, const struct report *r)
 {
-	const struct exchange *x = r->exchange;
-	const int64_t active_ns = x->last_ns - x->began_ns;
+	const struct result *result = r->result;
+	const int64_t active_ns = result->last_ns - result->began_ns;
 
 	json_object(j, "accounts");
 	put_packets(j, r);
 	put_stamps(j, r);
-	put_stalls(j, x);
+	put_stalls(j, result);
 	if (r->options->role == ROLE_EMIT) {
-		put_outages(j, x);
+		put_outages(j, result);
 		put_directions(j, r);
 		put_follow_ups(j, r);
-		put_traffic(j, x);
-		put_arrived(j, x);
+		put_traffic(j, result);
+		put_arrived(j, result);
 	} else {
-		put_slowest_woken(j, &x->dozing);
+		put_slowest_woken(j, result);
 	}
 	if (r->histogram->count > 1 && active_ns > 0)
 		json_real(j, "rate_per_s", (double)r->histogram->count / label_seconds(active_ns), 0);

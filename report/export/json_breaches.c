@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The breaches with all stamps, their parts, and what is to blame. */
-#include "measure/breach.h"
-#include "measure/exchange.h"
-#include "measure/stages.h"
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/text/breach.h"
 #include "report/text/label.h"
 #include "report/text/part.h"
 #include "report/text/report.h"
+#include "result/breach.h"
+#include "result/result.h"
+#include "result/stages.h"
 
 static const char *name_of(char name[JSON_NAME_BYTES], const struct part *p)
 {
@@ -18,7 +18,7 @@ static const char *name_of(char name[JSON_NAME_BYTES], const struct part *p)
 static void put_stamps(struct json *j, const struct report *r, const struct sample *s)
 {
 	const enum role role = r->options->role;
-	const int64_t there = r->exchange->there;
+	const int64_t there = r->result->there;
 
 	json_object(j, "stamps");
 	for (int i = 0; i < (role == ROLE_EMIT ? ALL_TIMES : TIMES); i++) {
@@ -91,7 +91,7 @@ void json_breach(struct json *j, const char *name, const struct report *r, const
 	struct part parts[PARTS_MAX];
 	int64_t value_ns;
 
-	exchange_figure(r->exchange, s, &value_ns);
+	result_figure(r->result, s, &value_ns);
 	json_object(j, name);
 	if (number)
 		json_count(j, "number", number);
@@ -114,7 +114,7 @@ static void put_last(struct json *j, const struct report *r, uint64_t breaches)
 
 	json_array(j, "last");
 	for (uint64_t i = first; i < breaches; i++)
-		if (breach_read(r->exchange, i, &s))
+		if (breach_read(r->result, i, &s))
 			json_breach(j, NULL, r, &s, i + 1, true);
 	json_end(j);
 }
@@ -122,9 +122,9 @@ static void put_last(struct json *j, const struct report *r, uint64_t breaches)
 void json_breaches(struct json *j, const struct report *r)
 {
 	static const char *const figures[] = { [FIGURE_RTT] = "rtt_ns", [FIGURE_RESPONSE] = "response_ns", [FIGURE_NETWORK] = "network_ns" };
-	const struct exchange *x = r->exchange;
+	const struct result *result = r->result;
 	const struct options *o = r->options;
-	const uint64_t breaches = counter_get(&x->account.breaches);
+	const uint64_t breaches = counter_get(&result->account.breaches);
 
 	if (!o->threshold_ns) {
 		json_null(j, "breaches");
@@ -135,8 +135,8 @@ void json_breaches(struct json *j, const struct report *r)
 	json_text(j, "threshold_on", o->role == ROLE_EMIT ? figures[o->threshold_on] : "response_ns");
 	json_count(j, "count", breaches);
 	if (breaches) {
-		json_breach(j, "first", r, &x->breach, 1, true);
-		json_breach(j, "worst", r, &x->worst, 0, true);
+		json_breach(j, "first", r, &result->breach, 1, true);
+		json_breach(j, "worst", r, &result->worst, 0, true);
 	} else {
 		json_null(j, "first");
 		json_null(j, "worst");

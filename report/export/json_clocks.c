@@ -2,7 +2,6 @@
 /* The clocks with their bounds. */
 #include "host/clock/clock.h"
 #include "host/clock/clock_peer.h"
-#include "measure/exchange.h"
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/text/clocks.h"
@@ -10,6 +9,7 @@
 #include "report/text/label.h"
 #include "report/text/part.h"
 #include "report/text/report.h"
+#include "result/result.h"
 
 static const char *const clock_names[CLOCKS] = { [CLOCK_OF_NIC] = "nic_clock", [CLOCK_OF_SYSTEM] = "system_clock" };
 
@@ -36,8 +36,8 @@ static void put_relation(struct json *j, const char *name, const struct clock_re
 static void put_between(struct json *j, const char *name, const struct report *r, const int64_t mono_ns[2])
 {
 	json_pair(j, name);
-	json_integer(j, NULL, mono_ns[0] - r->exchange->began_ns);
-	json_integer(j, NULL, mono_ns[1] - r->exchange->began_ns);
+	json_integer(j, NULL, mono_ns[0] - r->result->began_ns);
+	json_integer(j, NULL, mono_ns[1] - r->result->began_ns);
 	json_end(j);
 }
 
@@ -181,22 +181,22 @@ static void put_peer(struct json *j, const struct report *r)
 	else
 		json_null(j, "minus_this_clock");
 	put_rate(j, &rate);
-	json_count(j, "doubted_replies", counter_get(&r->exchange->account.doubted));
+	json_count(j, "doubted_replies", counter_get(&r->result->account.doubted));
 	put_events(j, r);
 	json_end(j);
 }
 
 static void put_bounds(struct json *j, const struct report *r)
 {
-	const struct exchange *x = r->exchange;
+	const struct result *result = r->result;
 
-	if (exchange_has_stages(x) && x->clocks && x->bound_ns[BOUND_HERE])
-		json_integer(j, "stages_within_ns", clocks_stages_bound(x));
-	if (part_is_split(r) && (x->there == SOURCE_HARDWARE || x->bound_ns[BOUND_THERE]))
-		json_integer(j, "remote_stages_within_ns", x->bound_ns[BOUND_THERE]);
+	if (result_has_stages(result) && result->placed && result->bound_ns[BOUND_HERE])
+		json_integer(j, "stages_within_ns", clocks_stages_bound(r));
+	if (part_is_split(r) && (result->there == SOURCE_HARDWARE || result->bound_ns[BOUND_THERE]))
+		json_integer(j, "remote_stages_within_ns", result->bound_ns[BOUND_THERE]);
 	json_text(j, "no_stages", r->stages_why);
-	json_count(j, "unplaced", counter_get(&x->account.unplaced));
-	json_count(j, "disordered", counter_get(&x->account.disordered));
+	json_count(j, "unplaced", counter_get(&result->account.unplaced));
+	json_count(j, "disordered", counter_get(&result->account.disordered));
 }
 
 void json_clocks(struct json *j, const struct report *r)

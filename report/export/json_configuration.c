@@ -6,13 +6,13 @@
 #include "host/nic/nic_names.h"
 #include "host/process/place.h"
 #include "host/system.h"
-#include "measure/exchange.h"
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
 #include "report/verdict/verdict.h"
-#include "wire/socket.h"
+#include "result/result.h"
+#include "wire/transport.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ static enum end end_of(const struct report *r)
 {
 	const bool gone = r->facts && r->facts->link && r->facts->link->after.error == -ENODEV;
 
-	return gone && r->exchange->end == END_SIGNAL ? END_GONE : r->exchange->end;
+	return gone && r->result->end == END_SIGNAL ? END_GONE : r->result->end;
 }
 
 static void put_address(struct json *j, const char *name, const union address *a)
@@ -40,7 +40,7 @@ static void put_address(struct json *j, const char *name, const union address *a
 
 void json_run(struct json *j, const struct report *r, bool over)
 {
-	const struct exchange *x = r->exchange;
+	const struct result *result = r->result;
 	const struct options *o = r->options;
 	char latency[64];
 
@@ -52,10 +52,10 @@ void json_run(struct json *j, const struct report *r, bool over)
 	json_text(j, "stamp", label_stamps[options_on_wire(o) ? o->stamp : SOURCE_USER].option);
 	label_latency(o, latency, sizeof(latency));
 	json_text(j, "latency", latency);
-	if (over && x->started) {
+	if (over && result->started) {
 		json_integer(j, "began_unix_ns",
-			     clock_read_ns(CLOCK_REALTIME) - clock_read_ns(CLOCK_MONOTONIC) + x->began_ns);
-		json_integer(j, "duration_ns", x->ended_ns - x->began_ns);
+			     clock_read_ns(CLOCK_REALTIME) - clock_read_ns(CLOCK_MONOTONIC) + result->began_ns);
+		json_integer(j, "duration_ns", result->ended_ns - result->began_ns);
 	} else if (over) {
 		json_null(j, "began_unix_ns");
 		json_integer(j, "duration_ns", 0);
@@ -169,19 +169,19 @@ static void put_place(struct json *j, const struct place *p)
 
 static void put_granted(struct json *j, const struct report *r)
 {
-	const struct channel *c = r->channel;
-	const struct exchange *x = r->exchange;
+	const struct granted *g = &r->result->granted;
+	const struct result *result = r->result;
 
 	json_object(j, "granted");
-	json_text(j, "transport", c->transport ? socket_name(c) : NULL);
-	json_integer(j, "receive_buffer_bytes", c->receive_buffer_bytes);
-	json_text(j, "stamps", label_stamps[c->wire].option);
-	json_bool(j, "transmit_stamps", c->tx_stamps);
-	json_text(j, "stamp_ids", !c->tx_stamps ? NULL : c->lane[0].id_by_message ? "by message" : "counted by the kernel");
+	json_text(j, "transport", g->transport);
+	json_integer(j, "receive_buffer_bytes", g->receive_buffer_bytes);
+	json_text(j, "stamps", label_stamps[g->stamps].option);
+	json_bool(j, "transmit_stamps", g->transmit_stamps);
+	json_text(j, "stamp_ids", !g->transmit_stamps ? NULL : g->stamp_ids_by_message ? "by message" : "counted by the kernel");
 	json_integer(j, "bucket_ns", r->histogram->width_ns);
 	if (r->options->role == ROLE_EMIT) {
-		json_count(j, "probe_bytes", x->probe_bytes);
-		json_integer(j, "window", x->window.most ? x->window.most : 1);
+		json_count(j, "probe_bytes", result->probe_bytes);
+		json_integer(j, "window", result->window.most ? result->window.most : 1);
 	}
 	json_integer(j, "busy_poll_us", r->options->busy_poll_us); /* it is refused or taken as it is */
 	put_place(j, r->place);

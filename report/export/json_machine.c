@@ -6,12 +6,12 @@
 #include "host/counters/pmu.h"
 #include "host/process/action.h"
 #include "host/trace/trace_save.h"
-#include "measure/log.h"
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/log/log_writer.h"
 #include "report/text/report.h"
 #include "report/verdict/verdict.h"
+#include "result/log.h"
 #include "tracefs.h"
 
 #define DIFFERENCES_MAX 200

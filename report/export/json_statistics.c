@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Every statistic in whole nanoseconds, with what it rests on. */
 #include "histogram.h"
-#include "measure/exchange.h"
-#include "measure/source_port.h"
-#include "measure/stages.h"
-#include "measure/variation.h"
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/text/clocks.h"
@@ -13,7 +9,10 @@
 #include "report/text/report.h"
 #include "report/text/statistics.h"
 #include "report/text/variation.h"
-#include "wire/socket.h"
+#include "result/result.h"
+#include "result/source_port.h"
+#include "result/stages.h"
+#include "result/variation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,16 +132,16 @@ static void put_figure(struct json *j, const struct statistic *f)
 	json_end(j);
 }
 
-static int64_t bound_of(const struct exchange *x, const struct stage *s)
+static int64_t bound_of(const struct report *r, const struct stage *s)
 {
 	if (s->bound == BOUND_NONE)
 		return -1;
-	return s->bound == BOUND_HERE && x->clocks ? clocks_stages_bound(x) : x->bound_ns[s->bound];
+	return s->bound == BOUND_HERE && r->result->placed ? clocks_stages_bound(r) : r->result->bound_ns[s->bound];
 }
 
 static void put_stages(struct json *j, const struct report *r, bool histograms)
 {
-	const struct exchange *x = r->exchange;
+	const struct result *result = r->result;
 	struct stage stages[STAGES];
 
 	stages_of_role(r->options->role, options_on_wire(r->options), stages);
@@ -155,13 +154,13 @@ static void put_stages(struct json *j, const struct report *r, bool histograms)
 		if (!part_is_collected(r, i, s))
 			continue;
 		part_name(&p, r, s);
-		put_figure(j, &(struct statistic){ p.name, p.formula, x->stage[i], histograms, bound_of(x, s) });
+		put_figure(j, &(struct statistic){ p.name, p.formula, result->stage[i], histograms, bound_of(r, s) });
 	}
 }
 
 void json_figures(struct json *j, const struct report *r, bool histograms)
 {
-	const struct exchange *x = r->exchange;
+	const struct result *result = r->result;
 	char formula[64];
 	const char *equals;
 
@@ -171,14 +170,14 @@ void json_figures(struct json *j, const struct report *r, bool histograms)
 	put_figure(j, &(struct statistic){ label_roles[r->options->role].latency, equals ? equals + 3 : NULL, r->histogram, histograms, -1 });
 	put_stages(j, r, histograms);
 	for (int i = 0; i < ONE_WAYS; i++)
-		if (x->one_way[i] && x->one_way[i]->count + x->one_way[i]->negatives)
+		if (result->one_way[i] && result->one_way[i]->count + result->one_way[i]->negatives)
 			put_figure(j, &(struct statistic){ i == ONE_WAY_FORWARD ? "Forward" : "Backward",
-							i == ONE_WAY_FORWARD ? "T2 - T1" : "T4 - T3", x->one_way[i], histograms,
-							x->one_way_bound_ns[0] });
-	if (x->planned[PLANNED_LATE])
-		put_figure(j, &(struct statistic){ "Sent late", "T1 - slot", x->planned[PLANNED_LATE], histograms, -1 });
-	if (x->planned[PLANNED_RTT])
-		put_figure(j, &(struct statistic){ "RTT from slot", "RTT + sent late", x->planned[PLANNED_RTT], histograms, -1 });
+							i == ONE_WAY_FORWARD ? "T2 - T1" : "T4 - T3", result->one_way[i], histograms,
+							result->one_way_bound_ns[0] });
+	if (result->planned[PLANNED_LATE])
+		put_figure(j, &(struct statistic){ "Sent late", "T1 - slot", result->planned[PLANNED_LATE], histograms, -1 });
+	if (result->planned[PLANNED_RTT])
+		put_figure(j, &(struct statistic){ "RTT from slot", "RTT + sent late", result->planned[PLANNED_RTT], histograms, -1 });
 	json_end(j);
 }
 
@@ -204,7 +203,7 @@ static void put_variation(struct json *j, const char *name, const struct variati
 
 void json_variations(struct json *j, const struct report *r)
 {
-	const struct variation *v = &r->exchange->variation;
+	const struct variation *v = &r->result->variation;
 
 	json_object(j, "ipdv");
 	put_variation(j, "response_ipdv_ns", &v->of[VARIATION_RESPONSE]);
@@ -214,7 +213,7 @@ void json_variations(struct json *j, const struct report *r)
 		put_variation(j, "send_ipdv_ns", &v->of[VARIATION_FORWARD]);
 		put_variation(j, "receive_ipdv_ns", &v->of[VARIATION_BACKWARD]);
 	}
-	if (r->exchange->peer)
+	if (r->peer)
 		json_count(j, "left_out", v->left_out);
 	json_end(j);
 }
@@ -222,7 +221,7 @@ void json_variations(struct json *j, const struct report *r)
 /* As the reflector's program tells, and no stamp: null where stamps are known, or there is nothing. */
 static void put_told(struct json *j, const struct report *r)
 {
-	const struct told *t = &r->exchange->variation.told;
+	const struct told *t = &r->result->variation.told;
 
 	if (r->options->role != ROLE_EMIT)
 		return;
@@ -251,25 +250,25 @@ static void put_told(struct json *j, const struct report *r)
 
 static void put_schedule(struct json *j, const struct report *r)
 {
-	const struct exchange *x = r->exchange;
+	const struct result *result = r->result;
 
 	if (r->options->role != ROLE_EMIT)
 		return;
 	if (r->options->interval_ns) {
 		json_object(j, "schedule");
 		json_integer(j, "interval_ns", r->options->interval_ns);
-		json_count(j, "slots", counter_get(&x->pace.slots));
-		json_count(j, "missed", counter_get(&x->pace.missed));
+		json_count(j, "slots", counter_get(&result->slots));
+		json_count(j, "missed", counter_get(&result->missed));
 		json_end(j);
 	} else {
 		json_null(j, "schedule");
 	}
-	if (x->window.most > 1) {
+	if (result->window.most > 1) {
 		json_object(j, "window");
-		json_count(j, "most", x->window.most);
-		json_count(j, "reached", x->window.reached);
-		json_count(j, "transmit_stamps_at_once", x->window.stamps_most);
-		json_bool(j, "transmit_stamps_limited", x->window.stamps_limited);
+		json_count(j, "most", result->window.most);
+		json_count(j, "reached", result->window.reached);
+		json_count(j, "transmit_stamps_at_once", result->window.stamps_most);
+		json_bool(j, "transmit_stamps_limited", result->window.stamps_limited);
 		json_integer(j, "stamp_every", r->options->stamp_every);
 		json_end(j);
 	} else {
@@ -279,12 +278,12 @@ static void put_schedule(struct json *j, const struct report *r)
 
 /* ---- Source ports ---------------------------------------------------------------------------------------------------- */
 
-static void put_port(struct json *j, unsigned number, const struct source_port *p, bool by_network)
+static void put_port(struct json *j, const struct source_port *p, bool by_network)
 {
 	const struct variation_figure *f = source_port_figure(p, by_network);
 
 	json_object(j, NULL);
-	json_count(j, "port", number);
+	json_count(j, "port", p->number);
 	json_count(j, "samples", p->rtt.count);
 	json_count(j, "sent", p->sent);
 	json_count(j, "lost", p->lost);
@@ -310,23 +309,22 @@ static void put_port(struct json *j, unsigned number, const struct source_port *
 
 static void put_ports(struct json *j, const struct report *r)
 {
-	const struct exchange *x = r->exchange;
-	const struct lane *lane = r->channel->port;
-	const bool by_network = x->port && source_ports_by_network(x);
-	const int worst = x->port ? source_ports_worst(x) : -1;
+	const struct result *result = r->result;
+	const bool by_network = source_ports_by_network(result->port, result->ports);
+	const int worst = source_ports_worst(result->port, result->ports);
 
 	if (r->options->role != ROLE_EMIT)
 		return;
-	if (!x->port || !lane) {
+	if (!result->ports) {
 		json_null(j, "source_ports");
 		return;
 	}
 	json_object(j, "source_ports");
 	json_text(j, "figure", by_network ? "network_ns" : "rtt_ns");
-	json_integer_if(j, "worst_port", worst >= 0, worst >= 0 ? lane[worst].own_port : 0);
+	json_integer_if(j, "worst_port", worst >= 0, worst >= 0 ? result->port[worst].number : 0);
 	json_array(j, "each");
-	for (unsigned i = 0; i < x->ports; i++)
-		put_port(j, lane[i].own_port, &x->port[i], by_network);
+	for (unsigned i = 0; i < result->ports; i++)
+		put_port(j, &result->port[i], by_network);
 	json_end(j);
 	json_end(j);
 }

@@ -55,7 +55,7 @@ static void write_breach(void *lines, const struct sample *s, uint64_t number)
 void jsonl_open(struct jsonl *l, const struct report *r, struct log_file *file)
 {
 	*l = (struct jsonl){ .report = r, .file = file };
-	l->breaches = (struct breach_teller){ .exchange = r->exchange, .act = write_breach, .context = l };
+	l->breaches = (struct breach_teller){ .result = r->result, .act = write_breach, .context = l };
 }
 
 void jsonl_begin(struct jsonl *l)

@@ -3,10 +3,10 @@
 #ifndef REPORT_EXPORT_JSONL_H
 #define REPORT_EXPORT_JSONL_H
 
-#include "measure/breach.h"
 #include "report/export/json.h"
 #include "report/export/second.h"
 #include "report/log/log_file.h"
+#include "result/breach.h"
 
 struct jsonl {
 	/* Set by jsonl_open(). */

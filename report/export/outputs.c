@@ -198,7 +198,7 @@ static void keep_finding(void *outputs, const struct check_told *told)
 void outputs_look(struct outputs *o, const struct nic *n)
 {
 	struct by_second *b = &o->told;
-	const bool tally = o->report->exchange->tally != NULL;
+	const bool tally = o->report->tally != NULL;
 
 	/* Now that the memory of the run is locked: this is that of another thread. */
 	o->no_seconds = by_second_is_wanted(b) && second_open(&b->second, o->report, &o->tally);
@@ -248,7 +248,7 @@ static void end_object(struct json *j, const struct outputs *o, enum status stat
 {
 	const struct report *r = o->report;
 
-	if (r->exchange->tally)
+	if (r->tally)
 		json_end(j);
 	json_run(j, r, true);
 	json_integer(j, "exit_status", status);

@@ -4,13 +4,13 @@
 #define REPORT_EXPORT_OUTPUTS_H
 
 #include "host/process/watch.h"
-#include "measure/tally.h"
 #include "report/export/by_second.h"
 #include "report/export/prometheus.h"
 #include "report/log/log_file.h"
 #include "report/log/log_writer.h"
 #include "report/text/so_far.h"
 #include "report/text/status.h"
+#include "result/tally.h"
 
 struct nic;
 struct report;

@@ -3,13 +3,13 @@
 #include "report/export/prometheus.h"
 
 #include "histogram.h"
-#include "measure/exchange.h"
 #include "options.h"
 #include "report/export/json.h"
 #include "report/text/account.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
 #include "report/verdict/verdict.h"
+#include "result/result.h"
 #include "wire/transport.h"
 
 #include <err.h>
@@ -105,7 +105,7 @@ static void put_histogram(struct text *t, const struct prometheus *p)
 	put(t, "%s_sum{%s} %lld.%09lld\n", name, t->labels, p->sum_ns / NS_PER_S, p->sum_ns % NS_PER_S);
 	put(t, "%s_count{%s} %" PRIu64 "\n", name, t->labels, p->samples);
 	put_count(t, "rant_samples_not_in_histogram_total", "counter", "Recorded samples that the histogram has no place of.",
-		  p->report->exchange->tally ? counter_get(&p->tally->left_out) : counter_get(&p->report->exchange->account.recorded));
+		  p->report->tally ? counter_get(&p->tally->left_out) : counter_get(&p->report->result->account.recorded));
 }
 
 /* One of these is 1: while it runs there is no verdict. */
@@ -131,7 +131,7 @@ static void put_all(struct text *t, const struct prometheus *p, bool over)
 	if (!p->no_accounts) {
 		put_rows(t, r, ACCOUNT_PACKETS, "", "Packets");
 		put_rows(t, r, ACCOUNT_STAMPS, "missing_stamps_", "Missing stamps");
-		put_count(t, "rant_breaches_total", "counter", "Samples above --threshold.", counter_get(&r->exchange->account.breaches));
+		put_count(t, "rant_breaches_total", "counter", "Samples above --threshold.", counter_get(&r->result->account.breaches));
 	}
 	put_histogram(t, p);
 	put_verdict(t, over ? r->verdict : NULL, over);

@@ -4,8 +4,8 @@
 #ifndef REPORT_EXPORT_PROMETHEUS_H
 #define REPORT_EXPORT_PROMETHEUS_H
 
-#include "measure/tally.h"
 #include "report/log/log_file.h"
+#include "result/tally.h"
 
 #define PROMETHEUS_PERIOD_NS (10 * NS_PER_S)
 #define PROMETHEUS_BUCKETS 22 /* with the one that has all */

@@ -2,10 +2,10 @@
 /* The samples of one second. */
 #include "report/export/second.h"
 
-#include "measure/exchange.h"
 #include "options.h"
 #include "report/text/order.h"
 #include "report/text/report.h"
+#include "result/result.h"
 
 #include <err.h>
 #include <errno.h>
@@ -63,7 +63,7 @@ void second_end(struct second *s, int64_t to_ns, int64_t unix_ns)
 /* Its counts are read at one moment, its samples up to that. */
 static void end(struct second *s, int64_t now_ns)
 {
-	const struct account *a = &s->report->exchange->account;
+	const struct account *a = &s->report->result->account;
 
 	s->after = (struct second_counts){ counter_get(&a->sent), counter_get(&a->lost), counter_get(&s->tally->left_out) };
 	second_end(s, now_ns, clock_read_ns(CLOCK_REALTIME));
@@ -82,11 +82,11 @@ bool second_is_over(struct second *s)
 
 bool second_is_left(struct second *s)
 {
-	const struct exchange *x = s->report->exchange;
+	const struct result *result = s->report->result;
 
-	if (!x->tally || (x->ended_ns <= s->from_ns && !s->samples))
+	if (!s->report->tally || (result->ended_ns <= s->from_ns && !s->samples))
 		return false;
-	end(s, x->ended_ns > s->from_ns ? x->ended_ns : s->from_ns);
+	end(s, result->ended_ns > s->from_ns ? result->ended_ns : s->from_ns);
 	return true;
 }
 

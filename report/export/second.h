@@ -3,9 +3,9 @@
 #ifndef REPORT_EXPORT_SECOND_H
 #define REPORT_EXPORT_SECOND_H
 
-#include "measure/tally.h"
 #include "report/export/json.h"
 #include "report/text/label.h"
+#include "result/tally.h"
 
 #define SECOND_VALUES 1048576 /* what is beyond is counted and in no percentile */
 

@@ -3,9 +3,9 @@
 #ifndef REPORT_LOG_LOG_FORM_H
 #define REPORT_LOG_LOG_FORM_H
 
-#include "measure/stages.h"
 #include "options.h"
 #include "report/text/label.h"
+#include "result/stages.h"
 
 #define LOG_BEGIN_BYTES 1024 /* at most, of what begins a file */
 #define LOG_RECORD_BYTES 512 /* at most, of a record or a note */

@@ -2,9 +2,9 @@
 /* From the ring of the log to its file. */
 #include "report/log/log_writer.h"
 
-#include "measure/exchange.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
+#include "result/result.h"
 
 #include <err.h>
 #include <errno.h>
@@ -50,7 +50,7 @@ static char *room(struct log_writer *w)
 
 static void begin_file(struct log_writer *w)
 {
-	log_columns_choose(&w->columns, w->report->options, w->report->exchange->there);
+	log_columns_choose(&w->columns, w->report->options, w->report->result->there);
 	flush(w);
 	w->used = (size_t)(w->form->begin(w->block, &w->columns, 0) - w->block);
 	w->in_file = 0;
@@ -117,7 +117,7 @@ static void note_repeated(struct log_writer *w, uint32_t seq)
 /* The reflector has told of better stamps than those that its columns are named by. */
 static void note_there(struct log_writer *w)
 {
-	const int64_t there = w->report->exchange->there;
+	const int64_t there = w->report->result->there;
 	char before[16], now[16];
 	struct log_columns *c = &w->columns, named = *c;
 
@@ -221,7 +221,7 @@ static uint64_t too_many(struct log_writer *w, int64_t now_ns, uint64_t ready)
 static void drain_last(struct log_writer *w, uint64_t ready)
 {
 	const int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
-	const uint64_t breaches = counter_get(&w->report->exchange->account.breaches);
+	const uint64_t breaches = counter_get(&w->report->result->account.breaches);
 	const bool was_near = w->is_near, is_new = log_taken(w->log) + ready != w->seen;
 	const int64_t before_ns = w->looked_ns; /* what is new came after that */
 	uint64_t old;

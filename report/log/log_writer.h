@@ -4,9 +4,9 @@
 #define REPORT_LOG_LOG_WRITER_H
 
 #include "host/process/watch.h"
-#include "measure/log.h"
 #include "report/log/log_file.h"
 #include "report/log/log_form.h"
+#include "result/log.h"
 
 #define LOG_WRITER_PERIOD_NS (50 * NS_PER_MS) /* twice that is the longest that a record waits */
 #define LOG_BLOCK_BYTES (256 << 10) /* written at a time, while there is so much */

@@ -3,16 +3,12 @@
 #include "report/text/account.h"
 
 #include "histogram.h"
-#include "measure/exchange.h"
-#include "measure/log.h"
-#include "measure/store.h"
 #include "options.h"
 #include "report/log/log_writer.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
-#include "wire/sequence.h"
-#include "wire/session.h"
-#include "wire/socket.h"
+#include "result/log.h"
+#include "result/result.h"
 
 #include <inttypes.h>
 
@@ -114,7 +110,7 @@ static void fold_end(struct fold *f)
 
 static void count_rows(struct fold *f, const struct report *r, const struct account_row *rows, size_t n)
 {
-	const char *account = (const char *)&r->exchange->account;
+	const char *account = (const char *)&r->result->account;
 
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t count = counter_get((const counter *)(account + rows[i].offset));
@@ -149,7 +145,7 @@ static const struct direction_row direction_rows[] = {
 };
 
 /* Times without something: how long in all, their share, how many, and the longest. */
-static void write_times(struct fold *f, const char *name, const struct outages *o, const struct exchange *x)
+static void write_times(struct fold *f, const char *name, const struct outages *o, const struct result *result)
 {
 	if (!o->total_ns && !f->all) {
 		f->folded++;
@@ -158,20 +154,20 @@ static void write_times(struct fold *f, const char *name, const struct outages *
 	fprintf(f->out, "  %s:  %.3f s", name, label_seconds(o->total_ns));
 	if (o->count)
 		fprintf(f->out, "  (%.2f %% of the run, %" PRIu64 " times, the longest %.3f s, %.3f s after the start)",
-			outage_percent(o, x->ended_ns - x->began_ns), o->count, label_seconds(o->longest_ns),
-			label_seconds(o->longest_at_ns - x->began_ns));
+			outage_percent(o, result->ended_ns - result->began_ns), o->count, label_seconds(o->longest_ns),
+			label_seconds(o->longest_at_ns - result->began_ns));
 	fputc('\n', f->out);
 }
 
 /* What was in no packet of these rows: for how long there was nothing, and what this host did not hand over. */
 static void write_outside(struct fold *f, const struct report *r)
 {
-	const struct exchange *x = r->exchange;
-	const int64_t dropped = r->channel->dropped;
+	const struct result *result = r->result;
+	const int64_t dropped = result->dropped;
 
 	if (r->options->role == ROLE_EMIT)
-		write_times(f, "No answer for", &x->outages, x);
-	write_times(f, "Stalled for", &x->stalls, x);
+		write_times(f, "No answer for", &result->outages, result);
+	write_times(f, "Stalled for", &result->stalls, result);
 	if (dropped < 0)
 		fprintf(f->out, "  Dropped by this host:  not known\n");
 	else
@@ -218,14 +214,14 @@ static void write_directions(FILE *out, const struct directions *d)
 /* What the replies told of the other host, and what they did not. */
 static void write_follow_ups(FILE *out, const struct report *r)
 {
-	const struct exchange *x = r->exchange;
-	const struct account *a = &x->account;
+	const struct result *result = r->result;
+	const struct account *a = &result->account;
 	struct fold f = fold_begin(out, r);
 
 	if (!counter_get(&a->answered))
 		return;
-	fprintf(out, "\nReflector's stamps, %s (T3_%s comes with the next reply):\n", label_stamps[x->there].taken,
-		label_stamps[x->there].suffix);
+	fprintf(out, "\nReflector's stamps, %s (T3_%s comes with the next reply):\n", label_stamps[result->there].taken,
+		label_stamps[result->there].suffix);
 	account_count(out, label_follow_ups[FOLLOW_UP_THERE].name, counter_get(&a->follow_up[FOLLOW_UP_THERE]), NULL);
 	for (int i = FOLLOW_UP_THERE + 1; i < FOLLOW_UPS; i++)
 		count_row(&f, label_follow_ups[i].name, counter_get(&a->follow_up[i]), label_follow_ups[i].meaning);
@@ -239,17 +235,17 @@ static void write_follow_ups(FILE *out, const struct report *r)
 
 static void write_arrived(FILE *out, const struct report *r)
 {
-	const struct exchange *x = r->exchange;
-	const uint64_t ttl = counter_get(&x->account.other_ttl), class = counter_get(&x->account.other_class);
+	const struct result *result = r->result;
+	const uint64_t ttl = counter_get(&result->account.other_ttl), class = counter_get(&result->account.other_class);
 
 	if (r->options->transport == TRANSPORT_L2)
 		fprintf(out, "  No TTL and no DSCP: there is no IP header\n");
 	if (ttl)
 		fprintf(out, "  %" PRIu64 " probes arrived with another TTL than %" PRId64 ", the last with %u\n", ttl,
-			r->options->ttl, x->arrived_ttl);
+			r->options->ttl, result->arrived_ttl);
 	if (class)
 		fprintf(out, "  %" PRIu64 " probes arrived with another DSCP than %" PRId64 ", the last with %u\n", class,
-			r->options->dscp, x->arrived_dscp);
+			r->options->dscp, result->arrived_dscp);
 }
 
 static void write_traffic_row(FILE *out, const char *name, uint64_t count, uint64_t octets, int64_t ns)
@@ -261,21 +257,21 @@ static void write_traffic_row(FILE *out, const char *name, uint64_t count, uint6
 }
 
 /* All probes have one length. One that is sent after the warm-up is measured; the closing one is sent last. */
-static void write_traffic(FILE *out, const struct exchange *x)
+static void write_traffic(FILE *out, const struct result *result)
 {
-	const uint64_t count = x->measured ? x->measured - counter_get(&x->account.closing) : 0;
-	const int64_t ns = x->ended_ns - x->began_ns;
+	const uint64_t count = result->measured ? result->measured - counter_get(&result->account.closing) : 0;
+	const int64_t ns = result->ended_ns - result->began_ns;
 
-	fprintf(out, "\nTraffic (%s, after the warm-up):\n", x->options->transport == TRANSPORT_UDP ? "UDP payload" : "STAMP packets");
-	write_traffic_row(out, "To there", count, count * x->probe_bytes, ns);
-	write_traffic_row(out, "From there", counter_get(&x->account.timed_packets), counter_get(&x->account.timed_bytes), ns);
+	fprintf(out, "\nTraffic (%s, after the warm-up):\n", result->options->transport == TRANSPORT_UDP ? "UDP payload" : "STAMP packets");
+	write_traffic_row(out, "To there", count, count * result->probe_bytes, ns);
+	write_traffic_row(out, "From there", counter_get(&result->account.timed_packets), counter_get(&result->account.timed_bytes), ns);
 }
 
 /* On one way at least so much was lost, where it is not known of all. */
-static void write_shares(FILE *out, const struct exchange *x)
+static void write_shares(FILE *out, const struct result *result)
 {
-	const struct account *a = &x->account;
-	const struct directions *d = &x->directions;
+	const struct account *a = &result->account;
+	const struct directions *d = &result->directions;
 	const char *least = d->lost_unknown ? ">= " : "";
 	const double percent = 100.0 / (double)(counter_get(&a->sent) - counter_get(&a->closing));
 
@@ -307,63 +303,63 @@ bool account_row(const struct report *r, enum account_table which, unsigned inde
 		if (index >= sizeof(direction_rows) / sizeof(direction_rows[0]))
 			return false;
 		*name = direction_rows[index].name;
-		*count = *(const uint64_t *)((const char *)&r->exchange->directions + direction_rows[index].offset);
+		*count = *(const uint64_t *)((const char *)&r->result->directions + direction_rows[index].offset);
 		return true;
 	}
 	row = row_at(r->options, which, index);
 	if (!row)
 		return false;
 	*name = row->name;
-	*count = counter_get((const counter *)((const char *)&r->exchange->account + row->offset));
+	*count = counter_get((const counter *)((const char *)&r->result->account + row->offset));
 	return true;
 }
 
-void account_row_add(struct exchange *x, enum account_table which, unsigned index, uint64_t count)
+void account_row_add(struct result *result, enum account_table which, unsigned index, uint64_t count)
 {
-	const struct account_row *row = which == ACCOUNT_DIRECTIONS ? NULL : row_at(x->options, which, index);
+	const struct account_row *row = which == ACCOUNT_DIRECTIONS ? NULL : row_at(result->options, which, index);
 
 	if (row)
-		counter_add((counter *)((char *)&x->account + row->offset), count);
+		counter_add((counter *)((char *)&result->account + row->offset), count);
 	else if (which == ACCOUNT_DIRECTIONS && index < sizeof(direction_rows) / sizeof(direction_rows[0]))
-		*(uint64_t *)((char *)&x->directions + direction_rows[index].offset) += count;
+		*(uint64_t *)((char *)&result->directions + direction_rows[index].offset) += count;
 }
 
 static void write_packets(FILE *out, const struct report *r)
 {
-	const struct exchange *x = r->exchange;
+	const struct result *result = r->result;
 	const bool emits = r->options->role == ROLE_EMIT;
 	struct fold f = fold_begin(out, r);
 
 	fprintf(out, "\nPackets:\n");
 	count_rows(&f, r, packets, sizeof(packets) / sizeof(packets[0]));
 	write_outside(&f, r);
-	if (x->port)
+	if (emits && result->strays < 0)
 		fputs("  Strays    :  not counted with --source-ports\n", out);
 	else if (emits)
-		count_row(&f, "Strays", r->strays, "to our port from others than the server, dropped");
+		count_row(&f, "Strays", (uint64_t)result->strays, "to our port from others than the server, dropped");
 	else
-		account_count(out, "Sessions", counter_get(&x->sessions->opened), NULL);
+		account_count(out, "Sessions", counter_get(&result->sessions), NULL);
 	if (!emits && r->options->verbose) {
-		account_count(out, "Lanes", counter_get(&r->channel->lanes_taken), "times a busy session got a socket of its own");
-		account_count(out, "No lane", counter_get(&r->channel->lanes_refused), "times a busy session got none");
+		account_count(out, "Lanes", counter_get(&result->lanes_taken), "times a busy session got a socket of its own");
+		account_count(out, "No lane", counter_get(&result->lanes_refused), "times a busy session got none");
 	}
-	if (counter_get(&x->account.cut_short))
-		account_count(out, "Cut short", counter_get(&x->account.cut_short),
+	if (counter_get(&result->account.cut_short))
+		account_count(out, "Cut short", counter_get(&result->account.cut_short),
 			      "not answered: the kernel's control messages were truncated");
 	if (!emits)
-		count_row(&f, "Evicted", counter_get(&x->sessions->evicted), "idle sessions forgotten for newer ones");
-	if (x->dozing.slowest_ns)
-		fprintf(out, "  Slowest of the woken:  %.3f us  (#%" PRIu32 ")\n", (double)x->dozing.slowest_ns / NS_PER_US, x->dozing.slowest_seq);
+		count_row(&f, "Evicted", counter_get(&result->evicted), "idle sessions forgotten for newer ones");
+	if (result->woken_slowest_ns)
+		fprintf(out, "  Slowest of the woken:  %.3f us  (#%" PRIu32 ")\n", (double)result->woken_slowest_ns / NS_PER_US, result->woken_slowest_seq);
 	if (r->options->threshold_ns)
-		account_count(out, "Breaches", counter_get(&x->account.breaches), "samples above the threshold");
+		account_count(out, "Breaches", counter_get(&result->account.breaches), "samples above the threshold");
 	fold_end(&f);
 }
 
 static void count_missing(struct fold *f, const struct report *r)
 {
 	count_rows(f, r, stamps, sizeof(stamps) / sizeof(stamps[0]));
-	count_row(f, "Truncated", counter_get(&r->channel->control_truncated), "control messages");
-	count_row(f, "Other", counter_get(&r->channel->error_other), "entries of the error queue, not our stamps");
+	count_row(f, "Truncated", counter_get(&r->result->truncated), "control messages");
+	count_row(f, "Other", counter_get(&r->result->error_other), "entries of the error queue, not our stamps");
 }
 
 static void write_missing(FILE *out, const struct report *r)
@@ -382,9 +378,9 @@ static void write_missing(FILE *out, const struct report *r)
  * that is the time after its last response, of an emitter the time without an answer. */
 static void write_rate(FILE *out, const struct report *r)
 {
-	const struct exchange *x = r->exchange;
-	const int64_t all_ns = x->ended_ns - x->began_ns, to_last_ns = x->last_ns - x->began_ns;
-	const int64_t answered_ns = to_last_ns < all_ns - x->outages.total_ns ? to_last_ns : all_ns - x->outages.total_ns;
+	const struct result *result = r->result;
+	const int64_t all_ns = result->ended_ns - result->began_ns, to_last_ns = result->last_ns - result->began_ns;
+	const int64_t answered_ns = to_last_ns < all_ns - result->outages.total_ns ? to_last_ns : all_ns - result->outages.total_ns;
 	const double samples = (double)r->histogram->count;
 
 	if (r->histogram->count < 2 || all_ns <= 0)
@@ -397,22 +393,22 @@ static void write_rate(FILE *out, const struct report *r)
 
 void account_write(FILE *out, const struct report *r)
 {
-	const struct exchange *x = r->exchange;
+	const struct result *result = r->result;
 
 	write_packets(out, r);
 	if (r->options->role == ROLE_EMIT) {
 		write_arrived(out, r);
 		if (!options_echoes(r->options)) /* it is said why, in report/text/echo.c */
-			write_directions(out, &x->directions);
+			write_directions(out, &result->directions);
 		if (options_joined(r->options))
 			write_follow_ups(out, r);
 	}
 	write_missing(out, r);
 	write_rate(out, r);
-	if (r->options->role != ROLE_EMIT || counter_get(&x->account.sent) <= counter_get(&x->account.closing))
+	if (r->options->role != ROLE_EMIT || counter_get(&result->account.sent) <= counter_get(&result->account.closing))
 		return;
-	write_traffic(out, x);
-	write_shares(out, x);
+	write_traffic(out, result);
+	write_shares(out, result);
 }
 
 void account_write_log(FILE *out, const struct report *r)
@@ -441,7 +437,7 @@ void account_write_log(FILE *out, const struct report *r)
 		fprintf(out, "; the file could not be finished (%s)", strerror(-w->file.error));
 	if (w->file.rotate_bytes)
 		fprintf(out, ", the last in file %" PRIu64, w->file.next);
-	if (!w->beside && !store_log_is_circular(r->options))
+	if (!w->beside && !options_log_is_circular(r->options))
 		fprintf(out, "; written at the end, for no CPU but the measuring one may be used");
 	if (w->shortest_ns)
 		fprintf(out, "; at times the ring held %.1f s of --log-last", label_seconds(w->shortest_ns));

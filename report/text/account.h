@@ -5,7 +5,7 @@
 
 #include "rant.h"
 
-struct exchange;
+struct result;
 struct report;
 
 /* Packets, directions, stamps of the other host, missing stamps, and the rate. */
@@ -22,7 +22,7 @@ enum account_table { ACCOUNT_PACKETS, ACCOUNT_DIRECTIONS, ACCOUNT_STAMPS };
 /* Row `index` of a table, as the report has it of this role; the name is unique in its table. False: there are no more. */
 bool account_row(const struct report *r, enum account_table which, unsigned index, const char **name, uint64_t *count);
 
-/* Adds to what that row counts, by the options of x: for who adds runs up. */
-void account_row_add(struct exchange *x, enum account_table which, unsigned index, uint64_t count);
+/* Adds to what that row counts, by the options of r: for who adds runs up. */
+void account_row_add(struct result *result, enum account_table which, unsigned index, uint64_t count);
 
 #endif

@@ -4,13 +4,13 @@
 
 #include "histogram.h"
 #include "host/clock/clock.h"
-#include "measure/breach.h"
-#include "measure/exchange.h"
-#include "measure/stages.h"
 #include "options.h"
 #include "report/text/label.h"
 #include "report/text/part.h"
 #include "report/text/report.h"
+#include "result/breach.h"
+#include "result/result.h"
+#include "result/stages.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static void why_not_here(char *why, size_t bytes, const struct report *r)
 {
 	bool moved = false;
 
-	if (!r->exchange->clocks) {
+	if (!r->result->placed) {
 		snprintf(why, bytes, "a time is missing");
 		return;
 	}
@@ -158,7 +158,7 @@ static const struct histogram *figure_histogram(const struct report *r)
 	static const int stages[] = { [FIGURE_RESPONSE] = STAGE_RESPONSE, [FIGURE_NETWORK] = STAGE_NETWORK };
 	const enum figure on = figure_of(r->options);
 
-	return on == FIGURE_RTT ? r->histogram : r->exchange->stage[stages[on]];
+	return on == FIGURE_RTT ? r->histogram : r->result->stage[stages[on]];
 }
 
 /* By how much that is above what it typically takes; INT64_MAX: not known. */
@@ -168,7 +168,7 @@ static int64_t figure_excess(const struct report *r, const struct sample *s)
 	const int64_t typical_ns = h ? part_typical(h).value_ns : INT64_MAX;
 	int64_t value_ns;
 
-	return exchange_figure(r->exchange, s, &value_ns) && typical_ns != INT64_MAX ? value_ns - typical_ns : INT64_MAX;
+	return result_figure(r->result, s, &value_ns) && typical_ns != INT64_MAX ? value_ns - typical_ns : INT64_MAX;
 }
 
 void breach_find_blame(const struct report *r, struct part *parts, int n, const struct sample *s, struct blame *b)
@@ -255,7 +255,7 @@ static void write_blame(FILE *out, const struct report *r, const struct sample *
 		usual.bound ? ">= " : "", label_us(usual.value_ns));
 	whole = h ? part_typical(h) : (struct percentile){ .value_ns = INT64_MAX };
 	/* A share of bounds could be anything. */
-	if (exchange_figure(r->exchange, s, &value_ns) && value_ns > whole.value_ns && !usual.bound && !whole.bound)
+	if (result_figure(r->result, s, &value_ns) && value_ns > whole.value_ns && !usual.bound && !whole.bound)
 		fprintf(out, ", %.0f %% of the excess",
 			100.0 * (double)(blamed->value_ns - usual.value_ns) / (double)(value_ns - whole.value_ns));
 	fputc('\n', out);
@@ -281,7 +281,7 @@ static void write_parts(FILE *out, const struct report *r, const struct sample *
 static void write_times(FILE *out, const struct report *r, const struct sample *s, int first)
 {
 	const enum role role = r->options->role;
-	const int64_t there = r->exchange->there;
+	const int64_t there = r->result->there;
 
 	for (int wire = 1; wire >= 0; wire--) {
 		for (int i = first; i < first + TIMES; i++) {
@@ -304,7 +304,7 @@ static void write_breach(FILE *out, const struct report *r, const struct sample 
 	const bool other = figure_of(o) != FIGURE_RTT;
 	int64_t value_ns;
 
-	exchange_figure(r->exchange, s, &value_ns);
+	result_figure(r->result, s, &value_ns);
 	fprintf(out, "%s %s (%" PRId64 " ns) exceeds threshold (%" PRId64 " ns).\n",
 		other ? figures[o->threshold_on] : label_roles[o->role].breach, other ? "time" : "latency", value_ns,
 		o->threshold_ns);
@@ -322,8 +322,8 @@ static void write_breach(FILE *out, const struct report *r, const struct sample 
  * left out. */
 static void write_blames(FILE *out, const struct report *r)
 {
-	const struct exchange *x = r->exchange;
-	uint64_t breaches = counter_get(&x->account.breaches), known = 0;
+	const struct result *result = r->result;
+	uint64_t breaches = counter_get(&result->account.breaches), known = 0;
 	uint64_t first = breaches > BREACHES_KEPT - 1 ? breaches - (BREACHES_KEPT - 1) : 0;
 	unsigned blamed[PARTS_MAX] = { 0 }, none = 0, unknown = 0;
 	bool candidate[PARTS_MAX] = { false };
@@ -333,7 +333,7 @@ static void write_blames(FILE *out, const struct report *r)
 	struct sample s;
 
 	for (uint64_t i = first; i < breaches; i++) {
-		if (!breach_read(x, i, &s))
+		if (!breach_read(result, i, &s))
 			continue;
 		breach_find_blame(r, parts, n, &s, &blame);
 		for (int k = 0; k < n; k++)
@@ -361,19 +361,19 @@ static void write_blames(FILE *out, const struct report *r)
 
 void breach_write(FILE *out, const struct report *r)
 {
-	const struct exchange *x = r->exchange;
-	uint64_t breaches = counter_get(&x->account.breaches);
+	const struct result *result = r->result;
+	uint64_t breaches = counter_get(&result->account.breaches);
 	int64_t first_ns, worst_ns;
 
 	if (!breaches)
 		return;
-	write_breach(out, r, &x->breach);
-	exchange_figure(x, &x->breach, &first_ns);
-	exchange_figure(x, &x->worst, &worst_ns);
+	write_breach(out, r, &result->breach);
+	result_figure(result, &result->breach, &first_ns);
+	result_figure(result, &result->worst, &worst_ns);
 	/* Not by the number: two emitters may use the same. */
 	if (worst_ns != first_ns) {
 		fprintf(out, "The worst of %" PRIu64 " breaches:\n", breaches);
-		write_breach(out, r, &x->worst);
+		write_breach(out, r, &result->worst);
 	}
 	if (breaches > 1)
 		write_blames(out, r);

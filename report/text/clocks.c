@@ -5,13 +5,13 @@
 #include "host/clock/clock.h"
 #include "host/clock/clock_peer.h"
 #include "host/nic/link.h"
-#include "measure/exchange.h"
 #include "options.h"
 #include "report/text/clocks_there.h"
 #include "report/text/label.h"
 #include "report/text/part.h"
 #include "report/text/report.h"
 #include "report/verdict/verdict.h"
+#include "result/result.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -107,7 +107,7 @@ static void write_span(FILE *out, double from, double to, int digits)
 /* One in which the clock stood, or ran at a wrong rate: for how long, and when, as far as the readings tell. */
 static void write_spell(FILE *out, const struct report *r, const struct clock_spell *s)
 {
-	const int64_t start_ns = r->exchange->began_ns;
+	const int64_t start_ns = r->result->began_ns;
 	int64_t ns[2];
 
 	clock_spell_lasted(s, ns);
@@ -152,8 +152,8 @@ static void write_steps(FILE *out, const struct report *r)
 
 		fprintf(out, "  Step of the %s by %+" PRId64 " ns (+-%" PRId64 "), %.1f to %.1f s after the start, after packet %"
 			PRIu64 " to %" PRIu64 "\n", clock_labels[j->which], j->size_ns, j->bound_ns,
-			label_seconds(j->mono_ns[0] - r->exchange->began_ns),
-			label_seconds(j->mono_ns[1] - r->exchange->began_ns), j->mark[0], j->mark[1]);
+			label_seconds(j->mono_ns[0] - r->result->began_ns),
+			label_seconds(j->mono_ns[1] - r->result->began_ns), j->mark[0], j->mark[1]);
 	}
 	if (all > shown)
 		fprintf(out, "  %" PRIu64 " more steps\n", all - shown);
@@ -179,14 +179,15 @@ static void write_no_stages(FILE *out, const struct report *r)
 
 /* By the largest bound, or by what was found later of the clocks. The latter shifts one of the two stages next to the wire up and the other one down; none was recorded below 0 by more
  * than its bound, so it cannot be more than the two together. */
-int64_t clocks_stages_bound(const struct exchange *x)
+int64_t clocks_stages_bound(const struct report *r)
 {
-	const int64_t bound_ns = x->bound_ns[BOUND_HERE], late_ns = clock_misplaced_since(x->clocks, x->began_ns);
+	const struct result *result = r->result;
+	const int64_t bound_ns = result->bound_ns[BOUND_HERE], late_ns = clock_misplaced_since(r->clocks, result->began_ns);
 	int64_t most_ns = bound_ns;
 
 	for (int i = 0; i < 2; i++) /* at the emitter App-to-NIC and NIC-to-app, at the reflector the same in its order */
-		if (x->stage[i] && x->stage[i]->count)
-			most_ns += x->stage[i]->max_ns;
+		if (result->stage[i] && result->stage[i]->count)
+			most_ns += result->stage[i]->max_ns;
 	return late_ns < bound_ns ? bound_ns : late_ns < most_ns ? late_ns : most_ns;
 }
 
@@ -203,8 +204,8 @@ static void write_stamper(FILE *out, const struct report *r)
 
 void clocks_write(FILE *out, const struct report *r)
 {
-	const struct exchange *x = r->exchange;
-	const struct account *a = &x->account;
+	const struct result *result = r->result;
+	const struct account *a = &result->account;
 	struct clock_relation offset;
 	struct clock_rate rate;
 
@@ -225,12 +226,12 @@ void clocks_write(FILE *out, const struct report *r)
 		write_rate(out, &rate);
 		fputc('\n', out);
 	}
-	if (exchange_has_stages(x) && x->clocks && x->bound_ns[BOUND_HERE])
-		fprintf(out, "  Stages        : user-space times are on the NIC's scale within +-%" PRId64 " ns\n", clocks_stages_bound(x));
-	if (part_is_split(r) && (x->there == SOURCE_HARDWARE || x->bound_ns[BOUND_THERE]))
+	if (result_has_stages(result) && result->placed && result->bound_ns[BOUND_HERE])
+		fprintf(out, "  Stages        : user-space times are on the NIC's scale within +-%" PRId64 " ns\n", clocks_stages_bound(r));
+	if (part_is_split(r) && (result->there == SOURCE_HARDWARE || result->bound_ns[BOUND_THERE]))
 		fprintf(out, "  Remote stages : user-space times are on the scale of the reflector's stamps within +-%" PRId64
-			" ns\n", x->bound_ns[BOUND_THERE]);
-	if (exchange_has_stages(x) && counter_get(&a->unplaced))
+			" ns\n", result->bound_ns[BOUND_THERE]);
+	if (result_has_stages(result) && counter_get(&a->unplaced))
 		fprintf(out, "  %" PRIu64 " samples had no place on the NIC's scale: they are in no stage\n",
 			counter_get(&a->unplaced));
 	clocks_there_write(out, r);

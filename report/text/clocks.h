@@ -6,7 +6,7 @@
 #include "rant.h"
 
 struct clock_rate;
-struct exchange;
+struct result;
 struct report;
 
 /* The clocks must have been watched. */
@@ -15,7 +15,7 @@ void clocks_write(FILE *out, const struct report *r);
 /* As it is told, in whole ppb: rounded up, and never nothing. */
 double clocks_rate_bound_ppb(const struct clock_rate *r);
 
-/* How far off times of user space may be that were placed on the scale of the stamps; x->clocks is not NULL. */
-int64_t clocks_stages_bound(const struct exchange *x);
+/* How far off times of user space may be that were placed on the scale of the stamps; r->result->placed. */
+int64_t clocks_stages_bound(const struct report *r);
 
 #endif

@@ -2,10 +2,10 @@
 /* The reflector's clock, as the exchanges show it, and the samples that broke a rule of measure/rules.h. */
 #include "report/text/clocks_there.h"
 
-#include "measure/exchange.h"
-#include "measure/rules.h"
 #include "options.h"
 #include "report/text/label.h"
+#include "result/result.h"
+#include "result/rules.h"
 
 #include <inttypes.h>
 
@@ -51,7 +51,7 @@ static void write_event(FILE *out, const struct report *r, const struct clock_pe
 	fprintf(out, "  The reflector's clock %s", theirs ? "" : "against this host's ");
 	write_what(out, e);
 	fprintf(out, ", %.1f to %.1f s after the start, after packet %" PRIu32 " to %" PRIu32 "%s\n",
-		label_seconds(e->mono_ns[0] - r->exchange->began_ns), label_seconds(e->mono_ns[1] - r->exchange->began_ns),
+		label_seconds(e->mono_ns[0] - r->result->began_ns), label_seconds(e->mono_ns[1] - r->result->began_ns),
 		e->seq[0], e->seq[1], theirs ? "" : ": this host's clock moved then");
 }
 
@@ -84,34 +84,34 @@ static void write_broken_rule(FILE *out, const struct report *r, const struct br
 
 static void write_broken_rules(FILE *out, const struct report *r)
 {
-	const struct exchange *x = r->exchange;
-	const uint64_t shown = x->rules_broken < BROKEN_KEPT ? x->rules_broken : BROKEN_KEPT;
+	const struct result *result = r->result;
+	const uint64_t shown = result->rules_broken < BROKEN_KEPT ? result->rules_broken : BROKEN_KEPT;
 
 	for (uint64_t i = 0; i < shown; i++)
-		write_broken_rule(out, r, &x->broken[i]);
-	if (x->rules_broken > shown)
-		fprintf(out, "  %" PRIu64 " more of these\n", x->rules_broken - shown);
+		write_broken_rule(out, r, &result->broken[i]);
+	if (result->rules_broken > shown)
+		fprintf(out, "  %" PRIu64 " more of these\n", result->rules_broken - shown);
 }
 
 bool clocks_there_has_news(const struct report *r)
 {
-	const struct account *a = &r->exchange->account;
+	const struct account *a = &r->result->account;
 
-	return (r->peer && r->peer->events) || counter_get(&a->doubted) || r->exchange->rules_broken;
+	return (r->peer && r->peer->events) || counter_get(&a->doubted) || r->result->rules_broken;
 }
 
 void clocks_there_write(FILE *out, const struct report *r)
 {
-	const struct exchange *x = r->exchange;
+	const struct result *result = r->result;
 
 	if (r->peer)
 		write_events(out, r);
-	if (counter_get(&x->account.doubted))
+	if (counter_get(&result->account.doubted))
 		fprintf(out, "  The reflector says that its clock was set or stood still, or does not run right: %" PRIu64
-			" replies, the first to packet %" PRIu32 "\n", counter_get(&x->account.doubted), x->doubted_seq);
-	if (counter_get(&x->account.disordered))
+			" replies, the first to packet %" PRIu32 "\n", counter_get(&result->account.doubted), result->doubted_seq);
+	if (counter_get(&result->account.disordered))
 		fprintf(out, "  %" PRIu64 " samples have times of user space on the wrong side of their stamps: they are in no stage\n",
-			counter_get(&x->account.disordered));
+			counter_get(&result->account.disordered));
 	if (r->options->verbose)
 		write_broken_rules(out, r);
 }

@@ -4,14 +4,13 @@
 
 #include "host/nic/nic.h"
 #include "host/process/memory.h"
-#include "measure/log.h"
 #include "options.h"
 #include "report/log/log_writer.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
+#include "result/log.h"
+#include "result/result.h"
 #include "tracefs.h"
-#include "wire/kernel_call.h"
-#include "wire/socket.h"
 
 #include <inttypes.h>
 
@@ -30,12 +29,12 @@ void report_configuration(FILE *out, const struct report *r, const struct nic *n
 			  const struct memory *log)
 {
 	const struct options *o = r->options;
-	const struct channel *c = r->channel;
+	const struct granted *g = &r->result->granted;
 	char latency[64];
 
 	label_latency(o, latency, sizeof(latency));
 	fprintf(out, "%s on %s (%s) by %s", o->role == ROLE_EMIT ? "Emitting" : "Reflecting", n->name,
-		*n->driver ? n->driver : "driver unknown", socket_name(c));
+		*n->driver ? n->driver : "driver unknown", g->transport);
 	if (o->port)
 		fprintf(out, ", port %" PRId64, o->port);
 	if (options_in_ptp(o))
@@ -45,13 +44,13 @@ void report_configuration(FILE *out, const struct report *r, const struct nic *n
 	if (options_by_nic(o))
 		fprintf(out, "NIC clock: /dev/ptp%d; stamp setting %s\n", n->can.phc_index,
 			n->changed ? "changed for this run, restored at its end" : "as found");
-	if (c->tx_stamps)
+	if (g->transmit_stamps)
 		fprintf(out, "Transmit stamps are matched by %s\n",
-			!c->lane[0].id_by_message ? "the kernel's own count" :
-			c->lanes > c->listeners ? "an id sent with each packet; those of busy sessions, by the kernel's own count" :
+			!g->stamp_ids_by_message ? "the kernel's own count" :
+			g->stamp_ids_of_lanes ? "an id sent with each packet; those of busy sessions, by the kernel's own count" :
 				       "an id sent with each packet");
-	fprintf(out, "Socket receive buffer: %d bytes granted\n", c->receive_buffer_bytes);
-	if (KERNEL_CALL_IS_KNOWN && !c->direct)
+	fprintf(out, "Socket receive buffer: %d bytes granted\n", g->receive_buffer_bytes);
+	if (g->preloaded)
 		fputs("Packets go through what stands before libc (LD_PRELOAD)\n", out);
 	if (o->busy_poll_us)
 		fprintf(out, "Busy polling: %" PRId64 " us%s\n", o->busy_poll_us,

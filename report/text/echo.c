@@ -2,18 +2,18 @@
 /* With --transport icmp: what is missing is said in words, and what the host that answers may have done is named as what it may be. */
 #include "report/text/echo.h"
 
-#include "measure/exchange.h"
 #include "options.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
+#include "result/result.h"
 
 #include <inttypes.h>
 
 /* Of each host that answers nobody here knows whether it limits; so all that can be said is at which rate it was asked. */
-static void write_lost(FILE *out, const struct exchange *x)
+static void write_lost(FILE *out, const struct result *result)
 {
-	const uint64_t lost = counter_get(&x->account.lost), sent = counter_get(&x->account.sent);
-	const int64_t ns = x->ended_ns - x->began_ns;
+	const uint64_t lost = counter_get(&result->account.lost), sent = counter_get(&result->account.sent);
+	const int64_t ns = result->ended_ns - result->began_ns;
 
 	if (!lost)
 		return;
@@ -29,5 +29,5 @@ void echo_write(FILE *out, const struct report *r)
 	fputs("\nEcho (ICMP): who is asked tells no times\n"
 	      "  Unknown: response, network, each way, the direction of losses, the TTL and DSCP of arrival\n"
 	      "  Slow:    an answer may have waited there: many hosts and routers answer echoes in software, after all else\n", out);
-	write_lost(out, r->exchange);
+	write_lost(out, r->result);
 }

@@ -2,11 +2,11 @@
 /* A breach as variables for a command. */
 #include "report/text/environment.h"
 
-#include "measure/exchange.h"
-#include "measure/stages.h"
 #include "options.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
+#include "result/result.h"
+#include "result/stages.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ void report_environment(const struct report *r, const struct sample *s, uint64_t
 					       [FIGURE_NETWORK] = "network" };
 	const struct options *o = r->options;
 	const int times = o->role == ROLE_EMIT ? ALL_TIMES : TIMES;
-	const int64_t there = r->exchange->there;
+	const int64_t there = r->result->there;
 	struct environment e = { text, text + REPORT_ENVIRONMENT_BYTES, environment };
 
 	put_variable(&e, "RANT_ROLE=%s", o->role == ROLE_EMIT ? "emit" : "reflect");

@@ -3,11 +3,11 @@
 #include "report/text/headline.h"
 
 #include "histogram.h"
-#include "measure/exchange.h"
 #include "options.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
 #include "report/verdict/verdict.h"
+#include "result/result.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -62,16 +62,16 @@ void headline_write_after(FILE *out, const struct report *r, double seconds)
 	fprintf(out, seconds < 100 ? " in %.3g s" : " in %.0f s", seconds < 0.001 ? 0 : seconds);
 	if (r->options->role == ROLE_EMIT) {
 		fputs(", ", out);
-		write_grouped(out, counter_get(&r->exchange->account.lost));
+		write_grouped(out, counter_get(&r->result->account.lost));
 		fputs(" lost", out);
 	}
 }
 
 void headline_write(FILE *out, const struct report *r)
 {
-	const struct exchange *x = r->exchange;
+	const struct result *result = r->result;
 
-	headline_write_after(out, r, x->started ? label_seconds(x->ended_ns - x->began_ns) : 0);
+	headline_write_after(out, r, result->started ? label_seconds(result->ended_ns - result->began_ns) : 0);
 	if (r->verdict)
 		fprintf(out, ": %s", verdict_levels[r->verdict->level]);
 	fputc('\n', out);

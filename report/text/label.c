@@ -3,10 +3,10 @@
 #include "report/text/label.h"
 
 #include "host/clock/clock.h"
-#include "measure/exchange.h"
 #include "options.h"
 #include "report/text/digits.h"
 #include "report/text/report.h"
+#include "result/result.h"
 
 const struct label_role label_roles[] = {
 	[ROLE_EMIT] = {
@@ -63,7 +63,7 @@ static const char *stamp_name(char *text, size_t bytes, const struct label_time 
 
 int64_t label_source(const struct report *r, int i)
 {
-	return i < THERE ? r->options->stamp : r->exchange->there;
+	return i < THERE ? r->options->stamp : r->result->there;
 }
 
 bool label_told_twice(enum role role, int64_t there, int i)

@@ -6,7 +6,7 @@
 #include "rant.h"
 
 struct clock_rate;
-struct exchange;
+struct result;
 struct options;
 struct report;
 

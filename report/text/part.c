@@ -3,11 +3,11 @@
 #include "report/text/part.h"
 
 #include "histogram.h"
-#include "measure/exchange.h"
-#include "measure/stages.h"
 #include "options.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
+#include "result/result.h"
+#include "result/stages.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ void part_name(struct part *p, const struct report *r, const struct stage *s)
 
 	if (s->less_from != s->less_to) {
 		/* Without stamps on the wire at both hosts, theirs is what lies before and after them too. */
-		const bool more = r->options->stamp == SOURCE_USER || r->exchange->there == SOURCE_USER;
+		const bool more = r->options->stamp == SOURCE_USER || r->result->there == SOURCE_USER;
 
 		strcpy(p->name, more ? "Network and hosts" : "Network");
 		snprintf(p->formula, sizeof(p->formula), "%s - %s", label_roles[role].latency,
@@ -45,8 +45,8 @@ struct percentile part_typical(const struct histogram *h)
 
 bool part_is_collected(const struct report *r, int i, const struct stage *s)
 {
-	const struct histogram *h = r->exchange->stage[i];
-	const int64_t there = r->exchange->there;
+	const struct histogram *h = r->result->stage[i];
+	const int64_t there = r->result->there;
 
 	return h && (!s->peer || (h->count + h->negatives && !label_told_twice(r->options->role, there, s->from) &&
 				  !label_told_twice(r->options->role, there, s->to)));
@@ -89,7 +89,7 @@ int part_find(const struct report *r, struct part parts[PARTS_MAX])
 	stages_of_role(o->role, options_on_wire(o), stages);
 	for (int i = 0; i < STAGES; i++)
 		if (part_is_collected(r, i, &stages[i]))
-			set_part(&parts[n++], r, i, &stages[i], r->exchange->stage[i]);
+			set_part(&parts[n++], r, i, &stages[i], r->result->stage[i]);
 	if (!n || o->role == ROLE_REFLECT)
 		return n;
 	set_whole(&parts[n], r, r->histogram);
@@ -99,9 +99,9 @@ int part_find(const struct report *r, struct part parts[PARTS_MAX])
 /* The times of one of its ends are told twice where that host has no other stamps. */
 static bool is_told(const struct report *r, int i, const struct stage *s)
 {
-	const int64_t there = r->exchange->there;
+	const int64_t there = r->result->there;
 
-	return r->exchange->stage[i] && (!s->peer || (!label_told_twice(r->options->role, there, s->from) &&
+	return r->result->stage[i] && (!s->peer || (!label_told_twice(r->options->role, there, s->from) &&
 						     !label_told_twice(r->options->role, there, s->to)));
 }
 

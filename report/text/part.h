@@ -4,8 +4,8 @@
 #define REPORT_TEXT_PART_H
 
 #include "histogram.h"
-#include "measure/exchange.h"
 #include "rant.h"
+#include "result/result.h"
 
 struct report;
 

@@ -20,7 +20,7 @@ static void put(const char *line, int bytes)
 void progress_draw(void *progress)
 {
 	struct progress *p = progress;
-	struct account *a = &p->exchange->account;
+	struct account *a = &p->result->account;
 	uint64_t samples = counter_get(&a->recorded);
 	int64_t max_ns = atomic_exchange_explicit(&a->recent_max_ns, 0, memory_order_relaxed);
 	char line[160];
@@ -53,7 +53,7 @@ static double seconds_since(int64_t since_ns)
 void progress_tell_outage(void *progress)
 {
 	struct progress *p = progress;
-	struct outages *o = &p->exchange->outages;
+	struct outages *o = &p->result->outages;
 	const int64_t since_ns = atomic_load_explicit(&o->long_since_ns, memory_order_acquire);
 
 	if (since_ns == p->gone_since_ns)
@@ -69,7 +69,7 @@ void progress_tell_outage(void *progress)
 void progress_tell_link(void *progress, bool up)
 {
 	struct progress *p = progress;
-	const char *interface = p->exchange->options->interface;
+	const char *interface = p->result->options->interface;
 
 	if (!up)
 		say("the link of %s went down; still trying", interface);
@@ -85,7 +85,7 @@ void progress_tell_move(void *progress, int index)
 	const struct progress *p = progress;
 	char name[IF_NAMESIZE];
 
-	say("%s sends by %s now: stamps of its NIC would be of another clock", p->exchange->options->interface,
+	say("%s sends by %s now: stamps of its NIC would be of another clock", p->result->options->interface,
 	    index && if_indextoname((unsigned)index, name) ? name : "none of its members");
 }
 

@@ -3,12 +3,12 @@
 #ifndef REPORT_TEXT_PROGRESS_H
 #define REPORT_TEXT_PROGRESS_H
 
-#include "measure/exchange.h"
+#include "result/result.h"
 
 #define PROGRESS_PERIOD_NS NS_PER_S
 
 struct progress {
-	struct exchange *exchange; /* set by the caller; account.recent_max_ns is reset at each line */
+	struct result *result; /* set by the caller; account.recent_max_ns is reset at each line */
 	const char *server; /* its address as text; set by the caller */
 	uint64_t seconds, last_samples;
 	int64_t gone_since_ns, down_since_ns; /* CLOCK_MONOTONIC; what was told to be gone, or down; 0: nothing was */

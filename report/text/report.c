@@ -4,7 +4,6 @@
 
 #include "host/clock/clock.h"
 #include "host/process/action.h"
-#include "measure/exchange.h"
 #include "options.h"
 #include "report/text/account.h"
 #include "report/text/breach.h"
@@ -20,6 +19,7 @@
 #include "report/text/statistics.h"
 #include "report/text/variation.h"
 #include "report/verdict/verdict.h"
+#include "result/result.h"
 
 #include <err.h>
 #include <errno.h>
@@ -44,7 +44,7 @@ static void write_verdict(FILE *out, const struct report *r)
 
 void report_write(FILE *out, const struct report *r, int columns)
 {
-	const struct exchange *x = r->exchange;
+	const struct result *result = r->result;
 	char latency[64];
 
 	headline_write(out, r);
@@ -53,7 +53,7 @@ void report_write(FILE *out, const struct report *r, int columns)
 	fputc('\n', out);
 	breach_write(out, r);
 	fprintf(out, "Test is complete. Duration: %.2f s\n\n",
-		x->started ? label_seconds(x->ended_ns - x->began_ns) : 0.0);
+		result->started ? label_seconds(result->ended_ns - result->began_ns) : 0.0);
 	statistics_write(out, r->histogram);
 	if (r->options->histogram)
 		statistics_write_histograms(out, r, columns);
@@ -71,7 +71,7 @@ void report_write(FILE *out, const struct report *r, int columns)
 		account_write_log(out, r);
 	if (r->clocks && (r->options->stamp == SOURCE_HARDWARE || r->options->verbose || r->stages_why ||
 			  counter_get(&r->clocks->track[CLOCK_OF_SYSTEM].steps) || clocks_there_has_news(r) ||
-			  (part_is_split(r) && x->bound_ns[BOUND_THERE])))
+			  (part_is_split(r) && result->bound_ns[BOUND_THERE])))
 		clocks_write(out, r);
 	if (r->place)
 		machine_write_place(out, r->place);

@@ -8,11 +8,11 @@
 /* What the run left behind. All stays the caller's. No pointer is NULL unless its comment says so. */
 struct report {
 	const struct options *options;
-	const struct exchange *exchange;
-	const struct channel *channel;
+	const struct result *result;
 	const struct nic *nic; /* NULL: not told */
 	const struct verdict_facts *facts; /* NULL: not told */
 	const struct histogram *histogram;
+	const struct tally *tally; /* NULL: no other thread takes the samples */
 	const struct log *log; /* NULL: none, nor a log_writer */
 	const struct log_writer *log_writer;
 	const struct trace *trace; /* NULL: none */
@@ -27,7 +27,6 @@ struct report {
 	const struct activity_reading *activity_start, *activity_breach, *activity_end; /* NULL: not read */
 	/* At the worst breach, and at the one before it (or the start); NULL: the first breach was the worst. */
 	const struct activity_reading *activity_worst, *activity_before_worst;
-	uint64_t strays;
 	uint64_t breaches_missed; /* of struct watch */
 	bool stdout_taken; /* a log or another output is there */
 	bool no_other_cpu; /* the housekeeping thread had to be left out */

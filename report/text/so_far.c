@@ -7,7 +7,6 @@
 
 #include "histogram.h"
 #include "host/process/stop.h"
-#include "measure/exchange.h"
 #include "options.h"
 #include "report/text/account.h"
 #include "report/text/headline.h"
@@ -16,7 +15,7 @@
 #include "report/text/progress.h"
 #include "report/text/report.h"
 #include "report/text/statistics.h"
-#include "wire/session.h"
+#include "result/result.h"
 
 #include <err.h>
 #include <errno.h>
@@ -32,7 +31,7 @@
 /* Calls `put` for each count that says something: the first two, and what is not 0. */
 static void put_counts(FILE *out, const struct report *r, void (*put)(FILE *out, const char *name, uint64_t count))
 {
-	const struct exchange *x = r->exchange;
+	const struct result *result = r->result;
 	const char *name;
 	uint64_t count;
 
@@ -43,13 +42,13 @@ static void put_counts(FILE *out, const struct report *r, void (*put)(FILE *out,
 		if (count)
 			put(out, name, count);
 	if (r->options->role == ROLE_REFLECT) {
-		put(out, "Sessions", counter_get(&x->sessions->opened));
-		count = counter_get(&x->sessions->evicted);
+		put(out, "Sessions", counter_get(&result->sessions));
+		count = counter_get(&result->evicted);
 		if (count)
 			put(out, "Evicted", count);
 	}
 	if (r->options->threshold_ns)
-		put(out, "Breaches", counter_get(&x->account.breaches));
+		put(out, "Breaches", counter_get(&result->account.breaches));
 }
 
 static void put_row(FILE *out, const char *name, uint64_t count)
@@ -192,7 +191,7 @@ void so_far_start(struct so_far *s, const struct report *r, void (*begin)(void *
 	s->context = context;
 	if (r->options->quiet)
 		return;
-	s->watch = (struct watch){ .begin = begin_thread, .context = s, .idle = &r->exchange->dozing.asleep };
+	s->watch = (struct watch){ .begin = begin_thread, .context = s, .idle = &r->result->asleep };
 	watch_add(&s->watch, (struct watch_duty){ .period_ns = LOOK_NS, .act = look, .context = s });
 	error = r->no_other_cpu ? -ENODEV : watch_start(&s->watch);
 	if (error && r->options->summary_ns)

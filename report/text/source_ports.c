@@ -2,9 +2,9 @@
 /* What was seen by each source port, in one table. */
 #include "report/text/source_ports.h"
 
-#include "measure/exchange.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
+#include "result/result.h"
 
 #include <inttypes.h>
 
@@ -16,11 +16,11 @@ static void write_us(FILE *out, const struct variation_figure *f, uint64_t ns)
 		fprintf(out, " %10s", "-");
 }
 
-static void write_row(FILE *out, unsigned port, const struct source_port *p, bool by_network, bool worst)
+static void write_row(FILE *out, const struct source_port *p, bool by_network, bool worst)
 {
 	const struct variation_figure *f = source_port_figure(p, by_network);
 
-	fprintf(out, "  %-6u %9" PRIu64 " %8" PRIu64, port, p->rtt.count, p->lost);
+	fprintf(out, "  %-6u %9" PRIu64 " %8" PRIu64, p->number, p->rtt.count, p->lost);
 	if (p->directions.told)
 		fprintf(out, " %7" PRIu64 " %7" PRIu64, p->directions.lost_forward, p->directions.lost_backward);
 	else
@@ -33,23 +33,22 @@ static void write_row(FILE *out, unsigned port, const struct source_port *p, boo
 
 void source_ports_write(FILE *out, const struct report *r)
 {
-	const struct exchange *x = r->exchange;
-	const struct lane *lane = r->channel->port;
-	const bool by_network = source_ports_by_network(x);
-	const int worst = source_ports_worst(x);
+	const struct result *result = r->result;
+	const bool by_network = source_ports_by_network(result->port, result->ports);
+	const int worst = source_ports_worst(result->port, result->ports);
 
-	if (!x->port || !lane)
+	if (!result->ports)
 		return;
 	fprintf(out, "\nSource ports (us, of %s):\n  %-6s %9s %8s %7s %7s %10s %10s %10s\n",
 		by_network ? "the network: RTT - response" : "the round trip", "Port", "Samples", "Lost", "There", "Back", "Median",
 		"99th", "Max");
-	for (unsigned i = 0; i < x->ports; i++)
-		write_row(out, lane[i].own_port, &x->port[i], by_network, (int)i == worst);
+	for (unsigned i = 0; i < result->ports; i++)
+		write_row(out, &result->port[i], by_network, (int)i == worst);
 	if (worst >= 0)
 		fprintf(out, "  * the worst: %s\n",
-			x->port[worst].lost ? "the largest share of its probes was lost" : "its 99th percentile is the highest");
+			result->port[worst].lost ? "the largest share of its probes was lost" : "its 99th percentile is the highest");
 	fputs("  Median and 99th within 1.6 %\n", out);
-	for (unsigned i = 0; i < x->ports; i++)
-		if (x->port[i].refused)
-			fprintf(out, "  Port %u: %" PRIu64 " sends were refused by the kernel\n", lane[i].own_port, x->port[i].refused);
+	for (unsigned i = 0; i < result->ports; i++)
+		if (result->port[i].refused)
+			fprintf(out, "  Port %u: %" PRIu64 " sends were refused by the kernel\n", result->port[i].number, result->port[i].refused);
 }

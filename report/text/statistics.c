@@ -3,13 +3,13 @@
 #include "report/text/statistics.h"
 
 #include "histogram.h"
-#include "measure/exchange.h"
-#include "measure/stages.h"
 #include "options.h"
 #include "report/text/buckets.h"
 #include "report/text/label.h"
 #include "report/text/part.h"
 #include "report/text/report.h"
+#include "result/result.h"
+#include "result/stages.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -122,8 +122,8 @@ void statistics_write_histograms(FILE *out, const struct report *r, int columns)
 	statistics_write_histogram(out, r, columns);
 	if (!options_joined(r->options))
 		return;
-	write_part_histogram(out, r, "Response", r->exchange->stage[STAGE_RESPONSE], columns);
-	write_part_histogram(out, r, "Network", r->exchange->stage[STAGE_NETWORK], columns);
+	write_part_histogram(out, r, "Response", r->result->stage[STAGE_RESPONSE], columns);
+	write_part_histogram(out, r, "Network", r->result->stage[STAGE_NETWORK], columns);
 }
 
 /* ---- The table of parts ---------------------------------------------------------------------------------------- */
@@ -258,13 +258,13 @@ static void write_one_way(FILE *out, const struct report *r, struct table *t)
 {
 	static const char *const names[ONE_WAYS][2] = { { "Forward", "Forward, variation" },
 							{ "Backward", "Backward, variation" } };
-	const struct exchange *x = r->exchange;
-	const int64_t bound_ns = x->one_way_bound_ns[0];
+	const struct result *result = r->result;
+	const int64_t bound_ns = result->one_way_bound_ns[0];
 	char bound[40];
 
 	snprintf(bound, sizeof(bound), "+-%.3f us", label_us(bound_ns));
 	for (int i = 0; i < ONE_WAYS; i++) {
-		const struct histogram *h = x->one_way[i];
+		const struct histogram *h = result->one_way[i];
 
 		if (!h || !(h->count + h->negatives))
 			continue;
@@ -272,44 +272,44 @@ static void write_one_way(FILE *out, const struct report *r, struct table *t)
 		if (!h->negatives)
 			write_stage(out, t, names[i][1], "above its minimum", h, h->min_ns);
 	}
-	if (!x->one_way[0] || !(x->one_way[0]->count + x->one_way[0]->negatives))
+	if (!result->one_way[0] || !(result->one_way[0]->count + result->one_way[0]->negatives))
 		return;
 	fprintf(out, "  Forward and backward are within +-%" PRId64 " ns", bound_ns);
 	if (r->options->synced_ns >= 0)
 		fprintf(out, ", if the two NICs' clocks are, as --synced says\n");
-	else if (x->one_way_bound_ns[1] >= 0)
+	else if (result->one_way_bound_ns[1] >= 0)
 		fprintf(out, " (at the end +-%" PRId64 "): the clocks were compared by the exchanges themselves\n",
-			x->one_way_bound_ns[1]);
+			result->one_way_bound_ns[1]);
 	else
 		fprintf(out, ": the clocks were compared by the exchanges themselves\n");
-	if (!x->peer || !(x->one_way[0]->negatives + x->one_way[1]->negatives))
+	if (!r->peer || !(result->one_way[0]->negatives + result->one_way[1]->negatives))
 		return;
-	if (x->one_way_beyond)
-		fprintf(out, "  %" PRIu64 " of the negative ones are beyond that: a clock is not what it was taken for\n", x->one_way_beyond);
+	if (result->one_way_beyond)
+		fprintf(out, "  %" PRIu64 " of the negative ones are beyond that: a clock is not what it was taken for\n", result->one_way_beyond);
 	else
 		fprintf(out, "  The negative ones are within that: no fault, the clocks are not known better\n");
 }
 
 /* Why nothing of the response is known, where it was asked for. */
-static void write_no_response(FILE *out, const struct exchange *x)
+static void write_no_response(FILE *out, const struct result *result)
 {
 	int most = FOLLOW_UP_NONE;
 
 	for (int i = 0; i < FOLLOW_UPS; i++)
-		if (counter_get(&x->account.follow_up[i]) > counter_get(&x->account.follow_up[most]))
+		if (counter_get(&result->account.follow_up[i]) > counter_get(&result->account.follow_up[most]))
 			most = i;
-	if (counter_get(&x->account.follow_up[most]))
+	if (counter_get(&result->account.follow_up[most]))
 		fprintf(out, "  Response and network: not known: %s\n", label_follow_ups[most].meaning);
 }
 
-static void write_no_remote_stages(FILE *out, const struct exchange *x)
+static void write_no_remote_stages(FILE *out, const struct result *result)
 {
-	const struct reply *last = &x->reply;
+	const struct software_there *last = &result->software_there;
 
 	fprintf(out, "  Remote stages: not known: %s\n",
-		x->there == SOURCE_USER ? "the reflector's stamps are those of its program" :
-		!last->software_told || !last->t2_user_known ? "the reflector does not tell when its program had the probe" :
-		last->software_bound_ns < 0 ? "the reflector cannot compare its program's clock with that of its stamps" :
+		result->there == SOURCE_USER ? "the reflector's stamps are those of its program" :
+		!last->told || !last->t2_known ? "the reflector does not tell when its program had the probe" :
+		last->bound_ns < 0 ? "the reflector cannot compare its program's clock with that of its stamps" :
 		"the reflector's times are not complete");
 }
 
@@ -324,7 +324,7 @@ static void write_whole(FILE *out, const struct report *r, struct table *t)
 
 void statistics_write_stages(FILE *out, const struct report *r, int columns)
 {
-	const struct exchange *x = r->exchange;
+	const struct result *result = r->result;
 	struct stage stages[STAGES];
 	struct table t;
 
@@ -339,16 +339,16 @@ void statistics_write_stages(FILE *out, const struct report *r, int columns)
 		if (!part_is_collected(r, i, &stages[i]))
 			continue;
 		part_name(&p, r, &stages[i]);
-		write_stage(out, &t, p.name, p.formula, x->stage[i], 0);
+		write_stage(out, &t, p.name, p.formula, result->stage[i], 0);
 	}
 	write_one_way(out, r, &t);
 	end_table(out, &t);
 	if (!options_joined(r->options))
 		return;
-	if (x->stage[STAGE_RESPONSE] && !part_is_collected(r, STAGE_RESPONSE, &stages[STAGE_RESPONSE]))
-		write_no_response(out, x);
-	if (x->stage[STAGE_REMOTE_APP] && !part_is_split(r))
-		write_no_remote_stages(out, x);
+	if (result->stage[STAGE_RESPONSE] && !part_is_collected(r, STAGE_RESPONSE, &stages[STAGE_RESPONSE]))
+		write_no_response(out, result);
+	if (result->stage[STAGE_REMOTE_APP] && !part_is_split(r))
+		write_no_remote_stages(out, result);
 }
 
 static void write_interval(FILE *out, const struct options *o)
@@ -366,12 +366,12 @@ static void write_interval(FILE *out, const struct options *o)
 
 static void write_window(FILE *out, const struct report *r)
 {
-	const struct window *w = &r->exchange->window;
+	const struct window_use *w = &r->result->window;
 
 	if (w->most < 2)
 		return;
 	fprintf(out, "\nWindow: up to %" PRIu32 " probes in flight, %" PRIu32 " at most were\n", w->most, w->reached);
-	if (r->exchange->channel->tx_stamps && r->exchange->channel->wire == SOURCE_HARDWARE)
+	if (w->by_nic)
 		fprintf(out, "  Transmit stamps at once:  %" PRIu32 "%s\n", w->stamps_most,
 			w->stamps_limited ? "  (with one more some were missing: that is how many this NIC takes)" :
 			w->stamps_most < w->most ? "  (no more were tried)" : "");
@@ -384,8 +384,8 @@ void statistics_write_schedule(FILE *out, const struct report *r, int columns)
 	static const char *const rows[PLANNED][2] = { [PLANNED_LATE] = { "Sent late", "T1 - slot" },
 						      [PLANNED_RTT] = { "RTT from slot", "RTT + sent late" },
 						      [PLANNED_CALL] = { "Send call", "in the kernel" } };
-	const struct exchange *x = r->exchange;
-	const uint64_t slots = counter_get(&x->pace.slots), missed = counter_get(&x->pace.missed);
+	const struct result *result = r->result;
+	const uint64_t slots = counter_get(&result->slots), missed = counter_get(&result->missed);
 	struct table t;
 
 	write_window(out, r);
@@ -396,11 +396,11 @@ void statistics_write_schedule(FILE *out, const struct report *r, int columns)
 	fprintf(out, "  Missed    :  %" PRIu64, missed);
 	if (missed)
 		fprintf(out, "  (%.3f %%: %s, or this thread had no CPU)", 100.0 * (double)missed / (double)slots,
-			x->window.most > 1 ? "the window was full" : "the probe before was not over");
+			result->window.most > 1 ? "the window was full" : "the probe before was not over");
 	fputc('\n', out);
 	begin_table(out, &t, "Schedule (us):", r, columns);
 	for (int i = 0; i < PLANNED; i++)
-		if (x->planned[i])
-			write_stage(out, &t, rows[i][0], rows[i][1], x->planned[i], 0);
+		if (result->planned[i])
+			write_stage(out, &t, rows[i][0], rows[i][1], result->planned[i], 0);
 	end_table(out, &t);
 }

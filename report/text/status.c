@@ -3,8 +3,8 @@
 #include "report/text/status.h"
 
 #include "host/nic/link.h"
-#include "measure/exchange.h"
 #include "options.h"
+#include "result/result.h"
 
 #include <err.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 /* No probe of the run was answered in time: what came instead, by what says most. */
 static void tell_nothing(const struct report *r, const char *server)
 {
-	const struct account *a = &r->exchange->account;
+	const struct account *a = &r->result->account;
 
 	if (counter_get(&a->unverified))
 		warnx("nothing was measured: %s answers, but the HMAC of its replies is wrong or missing: does it have this --key?",
@@ -48,14 +48,14 @@ static void tell_quiet(const struct verdict *v)
 /* Whoever ends a reflector that nobody has used so far has what he wanted. */
 static bool was_only_waiting(const struct report *r)
 {
-	const struct exchange *x = r->exchange;
+	const struct result *result = r->result;
 
-	return r->options->role == ROLE_REFLECT && x->end == END_SIGNAL && !counter_get(&x->account.received);
+	return r->options->role == ROLE_REFLECT && result->end == END_SIGNAL && !counter_get(&result->account.received);
 }
 
 enum status status_judge(const struct report *r, const struct verdict_facts *f, const char *server, int write_error)
 {
-	const struct account *a = &r->exchange->account;
+	const struct account *a = &r->result->account;
 	const struct options *o = r->options;
 
 	if (counter_get(&a->breaches) && !o->keep_going)
@@ -69,7 +69,7 @@ enum status status_judge(const struct report *r, const struct verdict_facts *f, 
 		tell_nothing(r, server);
 		return STATUS_FAILED;
 	}
-	if (r->exchange->end == END_GIVEN_UP) {
+	if (r->result->end == END_GIVEN_UP) {
 		warnx("gave up: %s has not answered for %g s: the report has what was measured until then", server,
 		      (double)o->give_up_ns / NS_PER_S);
 		return STATUS_FAILED;

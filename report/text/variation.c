@@ -3,10 +3,10 @@
 #include "report/text/variation.h"
 
 #include "histogram.h"
-#include "measure/exchange.h"
 #include "options.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
+#include "result/result.h"
 
 #include <inttypes.h>
 
@@ -140,10 +140,10 @@ static void write_notes_of_variations(FILE *out, const struct variation *v, cons
 
 bool variation_is_told(const struct report *r)
 {
-	const struct exchange *x = r->exchange;
-	const struct told *t = &x->variation.told;
+	const struct result *result = r->result;
+	const struct told *t = &result->variation.told;
 
-	return r->options->role == ROLE_EMIT && !counter_get(&x->account.follow_up[FOLLOW_UP_THERE]) &&
+	return r->options->role == ROLE_EMIT && !counter_get(&result->account.follow_up[FOLLOW_UP_THERE]) &&
 	       t->delay[TOLD_RESPONSE].count + t->negative[TOLD_RESPONSE] + t->two_clocks + t->no_part;
 }
 
@@ -168,7 +168,7 @@ static void write_notes_of_told(FILE *out, const struct told *t)
 /* In a table of its own, so that nobody takes them for differences of stamps. */
 static void write_told(FILE *out, const struct report *r, bool samples)
 {
-	const struct told *t = &r->exchange->variation.told;
+	const struct told *t = &r->result->variation.told;
 	struct table table = { .out = out, .samples = samples };
 
 	if (!variation_is_told(r))
@@ -197,29 +197,29 @@ static void write_told(FILE *out, const struct report *r, bool samples)
 /* A reflector knows its own responses, and which probes follow each other in a session. */
 static void write_responses(const struct report *r, struct table *t)
 {
-	const struct exchange *x = r->exchange;
+	const struct result *result = r->result;
 
 	write_delay(t, "Response", r->histogram);
-	write_variation(t, "Response IPDV", &x->variation.of[VARIATION_RESPONSE]);
+	write_variation(t, "Response IPDV", &result->variation.of[VARIATION_RESPONSE]);
 	if (t->few)
 		fprintf(t->out, "  * fewer than ten samples are above it\n");
 	write_notes_of_delays(t->out, (const struct delay_row[DELAYS]){ { "Response", r->histogram } });
-	write_notes_of_variations(t->out, &x->variation, " of one session");
+	write_notes_of_variations(t->out, &result->variation, " of one session");
 }
 
 void variation_write(FILE *out, const struct report *r, int columns)
 {
-	const struct exchange *x = r->exchange;
-	const struct variation_figure *f = x->variation.of;
+	const struct result *result = r->result;
+	const struct variation_figure *f = result->variation.of;
 	struct table t = { .out = out, .samples = !columns || columns >= ALL_COLUMNS };
 	const struct delay_row rows[DELAYS] = {
 		[DELAY_RTT] = { "RTT", r->histogram },
-		[DELAY_SEND] = { "Send delay", x->one_way[ONE_WAY_FORWARD] },
-		[DELAY_RECEIVE] = { "Receive delay", x->one_way[ONE_WAY_BACKWARD] },
-		[DELAY_RESPONSE] = { "Response", x->stage[STAGE_RESPONSE] },
-		[DELAY_NETWORK] = { "Network", x->stage[STAGE_NETWORK] },
-		[DELAY_TIMER] = { "Timer error", x->planned[PLANNED_LATE] },
-		[DELAY_CALL] = { "Send call", x->planned[PLANNED_CALL] },
+		[DELAY_SEND] = { "Send delay", result->one_way[ONE_WAY_FORWARD] },
+		[DELAY_RECEIVE] = { "Receive delay", result->one_way[ONE_WAY_BACKWARD] },
+		[DELAY_RESPONSE] = { "Response", result->stage[STAGE_RESPONSE] },
+		[DELAY_NETWORK] = { "Network", result->stage[STAGE_NETWORK] },
+		[DELAY_TIMER] = { "Timer error", result->planned[PLANNED_LATE] },
+		[DELAY_CALL] = { "Send call", result->planned[PLANNED_CALL] },
 	};
 	bool way_known = false, way_varies;
 
@@ -245,8 +245,8 @@ void variation_write(FILE *out, const struct report *r, int columns)
 	if (t.few)
 		fprintf(out, "  * fewer than ten samples are above it\n");
 	write_notes_of_delays(out, rows);
-	if (way_varies && !way_known && !(variation_is_told(r) && x->variation.told.delay[TOLD_SEND].count))
+	if (way_varies && !way_known && !(variation_is_told(r) && result->variation.told.delay[TOLD_SEND].count))
 		fprintf(out, "  Send and receive delay: not known, only their variation\n");
-	write_notes_of_variations(out, &x->variation, "");
+	write_notes_of_variations(out, &result->variation, "");
 	write_told(out, r, t.samples);
 }

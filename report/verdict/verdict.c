@@ -11,8 +11,6 @@
 #include "host/nic/nic.h"
 #include "host/nic/nic_names.h"
 #include "host/nic/nic_stamp.h"
-#include "measure/exchange.h"
-#include "measure/log.h"
 #include "options.h"
 #include "report/log/log_writer.h"
 #include "report/text/label.h"
@@ -21,6 +19,8 @@
 #include "report/verdict/verdict_finding.h"
 #include "report/verdict/verdict_outage.h"
 #include "report/verdict/verdict_there.h"
+#include "result/log.h"
+#include "result/result.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -40,7 +40,7 @@ struct reason {
 
 static enum verdict_outcome look_recorded(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const struct account *a = &f->exchange->account;
+	const struct account *a = &f->result->account;
 
 	found->number = counter_get(&a->recorded) == 0;
 	verdict_say(found, "%" PRIu64 " packets sent", counter_get(&a->sent));
@@ -56,7 +56,7 @@ static uint64_t measured(const struct account *a)
 
 static enum verdict_outcome look_stamps(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const struct account *a = &f->exchange->account;
+	const struct account *a = &f->result->account;
 	uint64_t missing = counter_get(&a->unstamped), all = measured(a);
 
 	const double percent = all ? 100.0 * (double)missing / (double)all : 0;
@@ -70,7 +70,7 @@ static enum verdict_outcome look_stamps(const struct verdict_facts *f, struct ve
 /* In percent, rounded up, so that the limit is what it says. */
 static enum verdict_outcome look_most_stamps(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const struct account *a = &f->exchange->account;
+	const struct account *a = &f->result->account;
 	uint64_t all = measured(a);
 
 	if (!all || f->options->stamp == SOURCE_USER)
@@ -82,40 +82,40 @@ static enum verdict_outcome look_most_stamps(const struct verdict_facts *f, stru
 
 static enum verdict_outcome look_unmatched(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	found->number = counter_get(&f->exchange->account.stamp_unmatched);
+	found->number = counter_get(&f->result->account.stamp_unmatched);
 	verdict_say(found, "%" PRIu64 " transmit stamps of no packet in flight", found->number);
 	return f->options->stamp == SOURCE_USER ? NOT_ASKED : JUDGED;
 }
 
 static enum verdict_outcome look_negative(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	found->number = counter_get(&f->exchange->account.negative);
+	found->number = counter_get(&f->result->account.negative);
 	verdict_say(found, "%" PRIu64 " not recorded", found->number);
 	return JUDGED;
 }
 
 static enum verdict_outcome look_stages(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const struct exchange *x = f->exchange;
-	const uint64_t left_out = counter_get(&x->account.disordered);
+	const struct result *result = f->result;
+	const uint64_t left_out = counter_get(&result->account.disordered);
 	uint64_t negative = 0;
 
 	if (f->options->role == ROLE_EMIT)
 		for (int i = STAGE_RESPONSE; i <= STAGE_NETWORK; i++)
-			negative += x->stage[i] ? x->stage[i]->negatives : 0;
+			negative += result->stage[i] ? result->stage[i]->negatives : 0;
 	found->number = left_out + negative;
 	if (left_out)
 		verdict_say(found, "%" PRIu64 " samples left out of the stages", left_out);
 	if (negative)
 		verdict_say(found, "%s%" PRIu64 " negative times of response or network", verdict_comma(found), negative);
-	return x->has_stages ? JUDGED : NOT_ASKED;
+	return result->has_stages ? JUDGED : NOT_ASKED;
 }
 
 /* --threshold-on may ask for times of the other host, which some replies do not bring. */
 static enum verdict_outcome look_threshold(const struct verdict_facts *f, struct verdict_finding *found)
 {
 	const struct options *o = f->options;
-	const struct account *a = &f->exchange->account;
+	const struct account *a = &f->result->account;
 
 	if (o->role != ROLE_EMIT || !o->threshold_ns || o->threshold_on == FIGURE_RTT)
 		return NOT_ASKED;
@@ -192,14 +192,14 @@ static enum verdict_outcome look_setting(const struct verdict_facts *f, struct v
 static enum verdict_outcome look_steps(const struct verdict_facts *f, struct verdict_finding *found)
 {
 	const struct clock_track *t = f->clocks ? &f->clocks->track[CLOCK_OF_NIC] : NULL;
-	uint64_t nic, system, left_out = counter_get(&f->exchange->account.stepped);
+	uint64_t nic, system, left_out = counter_get(&f->result->account.stepped);
 
 	if (!t && !left_out)
 		return CANNOT_TELL;
 	if (t && (counter_get(&t->wrong_rates) || counter_get(&t->standstills)))
 		left_out = 0; /* stamps of a clock that stands, or is too fast, do not fit to the times of user space either */
 	nic = f->clocks && options_by_nic(f->options) ? counter_get(&f->clocks->track[CLOCK_OF_NIC].steps) : 0;
-	system = f->clocks && (!options_by_nic(f->options) || exchange_has_stages(f->exchange)) ?
+	system = f->clocks && (!options_by_nic(f->options) || result_has_stages(f->result)) ?
 			 counter_get(&f->clocks->track[CLOCK_OF_SYSTEM].steps) : 0;
 	found->number = nic + system + left_out;
 	if (nic)
@@ -406,15 +406,16 @@ _Static_assert(ROWS <= VERDICT_REASONS, "there is room for all");
 void verdict_take(struct verdict_facts *f, const struct report *r)
 {
 	f->options = r->options;
-	f->exchange = r->exchange;
+	f->result = r->result;
 	f->histogram = r->histogram;
 	f->log = r->log;
 	f->log_unwritten = r->log ? r->log_writer->unwritten : 0;
 	f->clocks = r->clocks;
+	f->peer = r->peer;
 	f->activity = r->activity;
 	f->activity_start = r->activity_start;
 	f->activity_end = r->activity_end;
-	f->balanced = account_balances(&r->exchange->account, r->options->role, r->histogram, r->log);
+	f->balanced = account_balances(&r->result->account, r->options->role, r->histogram, r->log);
 }
 
 void verdict_reach(struct verdict *v, const struct verdict_facts *f)

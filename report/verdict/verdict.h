@@ -21,11 +21,12 @@ struct verdict_thread {
 /* What a run left behind. All stays the caller's. */
 struct verdict_facts {
 	const struct options *options;
-	const struct exchange *exchange;
+	const struct result *result;
 	const struct histogram *histogram;
 	uint64_t log_unwritten; /* records */
 	const struct log *log; /* NULL: none */
 	const struct clock_watch *clocks; /* NULL: not watched */
+	const struct clock_peer *peer; /* NULL: not looked at */
 	const struct activity *activity; /* NULL: not read */
 	const struct activity_reading *activity_start, *activity_end;
 	const struct link_watch *link;

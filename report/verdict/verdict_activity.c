@@ -6,9 +6,9 @@
 #include "report/verdict/verdict_activity.h"
 
 #include "host/counters/activity.h"
-#include "measure/exchange.h"
 #include "options.h"
 #include "report/verdict/verdict.h"
+#include "result/result.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -145,9 +145,9 @@ enum verdict_outcome verdict_look_drops(const struct verdict_facts *f, struct ve
 
 static int64_t duration_ns(const struct verdict_facts *f)
 {
-	int64_t ns = f->exchange->ended_ns - f->exchange->began_ns;
+	int64_t ns = f->result->ended_ns - f->result->began_ns;
 
-	return f->exchange->started && ns > 0 ? ns : 0;
+	return f->result->started && ns > 0 ? ns : 0;
 }
 
 enum verdict_outcome verdict_look_receive_drops(const struct verdict_facts *f, struct verdict_finding *found)
@@ -207,16 +207,16 @@ enum verdict_outcome verdict_look_waited(const struct verdict_facts *f, struct v
 
 enum verdict_outcome verdict_look_stalled(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const struct exchange *x = f->exchange;
-	const int64_t run_ns = x->ended_ns - x->began_ns;
+	const struct result *result = f->result;
+	const int64_t run_ns = result->ended_ns - result->began_ns;
 	uint64_t waited_ns = 0;
 	int64_t ns;
 
 	/* Not known: none of it. */
 	add_up(f, is_wait, &waited_ns, NULL);
-	ns = x->stalls.total_ns - (int64_t)(waited_ns < INT64_MAX ? waited_ns : INT64_MAX);
-	if (x->stalls.longest_ns >= STALL_LONG_NS && ns < x->stalls.longest_ns)
-		ns = x->stalls.longest_ns;
+	ns = result->stalls.total_ns - (int64_t)(waited_ns < INT64_MAX ? waited_ns : INT64_MAX);
+	if (result->stalls.longest_ns >= STALL_LONG_NS && ns < result->stalls.longest_ns)
+		ns = result->stalls.longest_ns;
 	if (ns < WAIT_LEAST_NS || run_ns <= 0)
 		return JUDGED;
 	if (ns > run_ns)

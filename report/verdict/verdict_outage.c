@@ -3,16 +3,15 @@
 #include "report/verdict/verdict_outage.h"
 
 #include "host/nic/link.h"
-#include "measure/exchange.h"
 #include "options.h"
-#include "wire/socket.h"
+#include "result/result.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
 enum verdict_outcome verdict_look_refused_replies(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const struct account *a = &f->exchange->account;
+	const struct account *a = &f->result->account;
 
 	if (f->options->role == ROLE_EMIT)
 		return NOT_ASKED;
@@ -23,7 +22,7 @@ enum verdict_outcome verdict_look_refused_replies(const struct verdict_facts *f,
 
 enum verdict_outcome verdict_look_dropped(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const int64_t dropped = f->exchange->channel->dropped;
+	const int64_t dropped = f->result->dropped;
 
 	if (dropped < 0)
 		return CANNOT_TELL;
@@ -33,9 +32,9 @@ enum verdict_outcome verdict_look_dropped(const struct verdict_facts *f, struct 
 }
 
 /* In so many parts of the run, rounded up, so that a limit is what it says. */
-static uint64_t share_of(const struct exchange *x, uint64_t parts)
+static uint64_t share_of(const struct result *result, uint64_t parts)
 {
-	const int64_t run_ns = x->ended_ns - x->began_ns, ns = x->outages.total_ns;
+	const int64_t run_ns = result->ended_ns - result->began_ns, ns = result->outages.total_ns;
 
 	if (ns <= 0)
 		return 0;
@@ -48,13 +47,13 @@ static uint64_t share_of(const struct exchange *x, uint64_t parts)
 
 static enum verdict_outcome look_silence(const struct verdict_facts *f, struct verdict_finding *found, bool most)
 {
-	const struct exchange *x = f->exchange;
+	const struct result *result = f->result;
 
-	if (f->options->role != ROLE_EMIT || most != (share_of(x, 100) > MOST_PERCENT))
+	if (f->options->role != ROLE_EMIT || most != (share_of(result, 100) > MOST_PERCENT))
 		return NOT_ASKED;
-	found->number = share_of(x, most ? 100 : 1000);
-	snprintf(found->more, sizeof(found->more), " for %.3f s", (double)x->outages.total_ns / NS_PER_S);
-	verdict_say(found, "%.2f %%", outage_percent(&x->outages, x->ended_ns - x->began_ns));
+	found->number = share_of(result, most ? 100 : 1000);
+	snprintf(found->more, sizeof(found->more), " for %.3f s", (double)result->outages.total_ns / NS_PER_S);
+	verdict_say(found, "%.2f %%", outage_percent(&result->outages, result->ended_ns - result->began_ns));
 	return JUDGED;
 }
 
@@ -70,7 +69,7 @@ enum verdict_outcome verdict_look_most_silence(const struct verdict_facts *f, st
 
 enum verdict_outcome verdict_look_schedule(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const uint64_t slots = counter_get(&f->exchange->pace.slots), missed = counter_get(&f->exchange->pace.missed);
+	const uint64_t slots = counter_get(&f->result->slots), missed = counter_get(&f->result->missed);
 	const uint64_t all = slots ? slots : 1;
 
 	if (!f->options->interval_ns)

@@ -2,16 +2,16 @@
 /* Reasons about the reflector's clock, as the exchanges show it and as it tells itself. */
 #include "report/verdict/verdict_there.h"
 
-#include "measure/exchange.h"
 #include "options.h"
 #include "report/text/clocks_there.h"
+#include "result/result.h"
 
 #include <inttypes.h>
 
 /* How often, where our own clock is not to blame. */
 static enum verdict_outcome look(const struct verdict_facts *f, struct verdict_finding *found, enum clock_peer_kind kind)
 {
-	const struct clock_peer *p = f->exchange->peer;
+	const struct clock_peer *p = f->peer;
 
 	if (!p)
 		return NOT_ASKED;
@@ -21,7 +21,7 @@ static enum verdict_outcome look(const struct verdict_facts *f, struct verdict_f
 
 enum verdict_outcome verdict_look_steps_there(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const uint64_t left_out = counter_get(&f->exchange->account.follow_up[FOLLOW_UP_STEPPED]);
+	const uint64_t left_out = counter_get(&f->result->account.follow_up[FOLLOW_UP_STEPPED]);
 	enum verdict_outcome outcome = look(f, found, PEER_JUMPED);
 
 	if (outcome != JUDGED)
@@ -36,18 +36,18 @@ enum verdict_outcome verdict_look_steps_there(const struct verdict_facts *f, str
 /* Where nothing happened to a clock. */
 enum verdict_outcome verdict_look_outliers_there(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const struct clock_peer *p = f->exchange->peer;
+	const struct clock_peer *p = f->peer;
 
 	if (!p)
 		return NOT_ASKED;
-	found->number = p->events ? 0 : counter_get(&f->exchange->account.follow_up[FOLLOW_UP_STEPPED]);
+	found->number = p->events ? 0 : counter_get(&f->result->account.follow_up[FOLLOW_UP_STEPPED]);
 	verdict_say(found, "%" PRIu64 " samples left out of response and network", found->number);
 	return JUDGED;
 }
 
 enum verdict_outcome verdict_look_standstill_there(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const struct clock_peer *p = f->exchange->peer;
+	const struct clock_peer *p = f->peer;
 	enum verdict_outcome outcome = look(f, found, PEER_STOOD);
 	int64_t stood_ns = 0;
 
@@ -72,7 +72,7 @@ enum verdict_outcome verdict_look_doubt_there(const struct verdict_facts *f, str
 {
 	if (f->options->role != ROLE_EMIT)
 		return NOT_ASKED;
-	found->number = counter_get(&f->exchange->account.doubted);
-	verdict_say(found, "%" PRIu64 " replies, the first to packet %" PRIu32, found->number, f->exchange->doubted_seq);
+	found->number = counter_get(&f->result->account.doubted);
+	verdict_say(found, "%" PRIu64 " replies, the first to packet %" PRIu32, found->number, f->result->doubted_seq);
 	return JUDGED;
 }

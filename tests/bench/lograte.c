@@ -3,7 +3,7 @@
 #include "histogram.h"
 #include "host/process/memory.h"
 #include "measure/exchange.h"
-#include "measure/log.h"
+#include "result/log.h"
 #include "options.h"
 #include "report/log/log_writer.h"
 #include "report/text/report.h"
@@ -38,11 +38,11 @@ static void fill(struct log *l, uint64_t records)
 
 int main(int argc, char **argv)
 {
-	static struct exchange exchange = { .there = SOURCE_KERNEL };
+	static struct result result = { .there = SOURCE_KERNEL };
 	static struct log_writer writer;
 	static struct log log;
 	struct options o = { .role = ROLE_EMIT, .stamp = SOURCE_KERNEL };
-	struct report report = { .options = &o, .exchange = &exchange };
+	struct report report = { .options = &o, .result = &result };
 	struct memory memory;
 
 	if (argc != 5 || (strcmp(argv[3], "wire") && strcmp(argv[3], "all") && strcmp(argv[3], "full")))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The bench of the tests of the measuring loop: a run against the fake kernel, and what is held together after it: the
- * account of the room, that of the fake, the identities of measure/account.h, and the truth about every record. The rooms are
+ * account of the room, that of the fake, the identities of result/account.h, and the truth about every record. The rooms are
  * linked; a test that calls statics of one includes it, and then takes as long to compile as that.
  */
 #ifndef EXCHANGE_BENCH_H
@@ -15,9 +15,9 @@
 #include "host/clock/clock.h"
 #include "host/clock/clock_peer.h"
 #include "host/counters/pmc.h"
-#include "measure/breach.h"
+#include "result/breach.h"
 #include "measure/exchange.h"
-#include "measure/log.h"
+#include "result/log.h"
 #include "measure/rules.h"
 #include "measure/sample.h"
 #include "measure/witness.h"
@@ -193,7 +193,7 @@ static inline void on_start(void *context)
 	b.sends_at_start = fake.sends;
 	b.started_ns = fake.now_ns;
 	assert_int_equal(b.histogram.count, 0);
-	assert_int_equal(b.x.account.breaches, 0);
+	assert_int_equal(b.x.result.account.breaches, 0);
 }
 
 static inline void on_silence(void *context)
@@ -245,13 +245,13 @@ static inline void bench_start(enum role role, enum source wire)
 	b.channel.wire = wire;
 	b.channel.tx_stamps = wire != SOURCE_USER;
 	b.channel.at->connected = role == ROLE_EMIT;
-	b.x = (struct exchange){ .channel = &b.channel, .histogram = &b.histogram, .log = &b.log, .sessions = &b.sessions,
-				 .options = &b.options, .stop = &b.stop, .plan = &b.plan, .on_breach = on_breach,
+	b.x = (struct exchange){ .channel = &b.channel, .result.histogram = &b.histogram, .log = &b.log, .sessions = &b.sessions,
+				 .options = &b.options, .result.options = &b.options, .stop = &b.stop, .plan = &b.plan, .on_breach = on_breach,
 				 .on_silence = on_silence, .context = &b };
 	fake_start(role, wire);
 	fake.stop = &b.stop;
 	fake.plan = &b.plan;
-	fake.end = role == ROLE_EMIT ? &b.x.end : NULL;
+	fake.end = role == ROLE_EMIT ? &b.x.result.end : NULL;
 	fake.packets = PACKETS;
 	if (role == ROLE_EMIT)
 		b.options.count = PACKETS;
@@ -304,7 +304,7 @@ static inline void bench_script(const struct fake_event *events, size_t n)
 
 static inline uint64_t follow_up(enum follow_up how)
 {
-	return counter_get(&b.x.account.follow_up[how]);
+	return counter_get(&b.x.result.account.follow_up[how]);
 }
 
 /* ---- Stages ------------------------------------------------------------------------------------------------------- */
@@ -342,7 +342,7 @@ static inline void bench_stages(enum role role, enum source wire)
 		b.stage_memory[i] = calloc(1, bytes);
 		histogram_place(&b.stage[i], b.stage_memory[i]);
 		if (stages_by_hand[role][i].from != stages_by_hand[role][i].to)
-			b.x.stage[i] = &b.stage[i];
+			b.x.result.stage[i] = &b.stage[i];
 	}
 }
 
@@ -383,7 +383,7 @@ static inline void take_marks_out(void)
 			memmove(b.log.record + records++ * b.log.record_bytes, at, b.log.record_bytes);
 	}
 	if (b.x.log && !b.log.left_out)
-		assert_int_equal(marks, b.x.account.repeated);
+		assert_int_equal(marks, b.x.result.account.repeated);
 	b.log.ready -= log_ready(&b.log) - records;
 }
 
@@ -412,7 +412,7 @@ static inline void check_stage(int i)
 
 static inline struct fake_account account_of_room(void)
 {
-	const struct account *a = &b.x.account;
+	const struct account *a = &b.x.result.account;
 	struct fake_account r = { 0 };
 
 #define X(field) r.field = (int64_t)counter_get(&a->field);
@@ -449,7 +449,7 @@ static inline bool same_account(const char *what, const struct fake_account *got
 	return same;
 }
 
-/* Written down again from measure/account.h, not from account_balances(). */
+/* Written down again from result/account.h, not from account_balances(). */
 static inline void check_identities(const struct fake_account *a)
 {
 	int64_t records = 0, follow_ups = 0;
@@ -477,7 +477,7 @@ static inline void check_identities(const struct fake_account *a)
 	assert_int_equal(records + (int64_t)b.histogram.overflows, a->recorded);
 	assert_int_equal(b.histogram.count, a->recorded);
 	assert_int_equal(b.histogram.negatives, a->negative);
-	assert_true(account_balances(&b.x.account, b.options.role, &b.histogram, &b.log));
+	assert_true(account_balances(&b.x.result.account, b.options.role, &b.histogram, &b.log));
 }
 
 /* The packet of a log record: in the emitter by its number, in the reflector by T3, which is read once for each reply. */
@@ -595,10 +595,10 @@ static inline void check_figures(const struct sample *s, const struct fake_packe
 	const int64_t response_ns = p->reply.t3_wire_ns - p->reply.t2_ns;
 	int64_t value_ns;
 
-	assert_int_equal(stages_value(&b.x.stages[STAGE_RESPONSE], s, &value_ns), p->follow_up == FOLLOW_UP_THERE);
+	assert_int_equal(stages_value(&b.x.result.stages[STAGE_RESPONSE], s, &value_ns), p->follow_up == FOLLOW_UP_THERE);
 	if (p->follow_up == FOLLOW_UP_THERE)
 		assert_int_equal(value_ns, response_ns);
-	assert_int_equal(stages_value(&b.x.stages[STAGE_NETWORK], s, &value_ns), p->follow_up == FOLLOW_UP_THERE);
+	assert_int_equal(stages_value(&b.x.result.stages[STAGE_NETWORK], s, &value_ns), p->follow_up == FOLLOW_UP_THERE);
 	if (p->follow_up == FOLLOW_UP_THERE)
 		assert_int_equal(value_ns, p->latency_ns - response_ns);
 }
@@ -649,7 +649,7 @@ static inline void add_variation(struct variation_figure *f, const struct sample
 /* From one record to the next, where no number is between them; of one way where both tell of it, and no clock is in doubt. */
 static inline void check_variation(void)
 {
-	const bool undoubted = !b.x.account.doubted && b.x.set_ns == INT64_MIN;
+	const bool undoubted = !b.x.result.account.doubted && b.x.set_ns == INT64_MIN;
 	struct variation_figure expect[VARIATIONS] = { 0 };
 
 	for (uint64_t i = 1; i < log_ready(&b.log); i++) {
@@ -664,7 +664,7 @@ static inline void check_variation(void)
 			add_variation(&expect[VARIATION_NETWORK], now, before, b.x.from, b.x.to, took_ns(now, t2, t3), took_ns(before, t2, t3));
 	}
 	for (int i = 0; i < VARIATIONS; i++) {
-		const struct variation_figure *f = &b.x.variation.of[i];
+		const struct variation_figure *f = &b.x.result.variation.of[i];
 
 		if (i != VARIATION_RTT && !b.x.peer) {
 			assert_int_equal(f->count, 0);
@@ -675,7 +675,7 @@ static inline void check_variation(void)
 			assert_true(f->count <= expect[i].count && f->sum <= expect[i].sum);
 		}
 	}
-	assert_true(!undoubted || !b.x.variation.left_out);
+	assert_true(!undoubted || !b.x.result.variation.left_out);
 }
 
 static inline void check_samples(void)
@@ -703,8 +703,8 @@ static inline void check_closing(const struct fake_account *a)
 		const struct fake_packet *last = &fake.packet[fake.sends - 1];
 
 		assert_true(last->closing);
-		assert_true(b.x.ended_ns < last->sent_ns);
-		assert_true(b.x.last_ns <= b.x.ended_ns);
+		assert_true(b.x.result.ended_ns < last->sent_ns);
+		assert_true(b.x.result.last_ns <= b.x.result.ended_ns);
 	}
 	for (uint64_t n = 0; n + 1 < fake.sends; n++)
 		assert_false(fake.packet[n].closing);
@@ -713,7 +713,7 @@ static inline void check_closing(const struct fake_account *a)
 /* What the loss was in truth, and what can be known of it: behind the last answer nothing. */
 static inline void check_directions(void)
 {
-	struct directions d = b.x.directions;
+	struct directions d = b.x.result.directions;
 	uint64_t forward = 0, backward = 0, unknown = 0, last = 0, answered = 0;
 
 	for (uint64_t n = 0; n < fake.sends; n++) {
@@ -763,18 +763,18 @@ static inline struct fake_account bench_run(const char *name)
 
 	struct fake_account got = account_of_room();
 
-	assert_true(b.x.end != END_NOT_YET);
+	assert_true(b.x.result.end != END_NOT_YET);
 	assert_true(same_account(name, &got, &fake.expect));
 	/* Never a stamp of another packet, but for what test_joining's random mixtures say. */
 	assert_true(fake.accidents <= b.accidents_max);
-	assert_int_equal(b.x.there, fake.best_there);
+	assert_int_equal(b.x.result.there, fake.best_there);
 	check_identities(&got);
 	take_marks_out();
 	check_samples();
 	check_closing(&got);
 	if (b.options.role == ROLE_EMIT && !fake.first_id)
 		check_directions();
-	assert_true(b.x.clocks || !(hook.placed + b.x.account.unplaced));
+	assert_true(b.x.clocks || !(hook.placed + b.x.result.account.unplaced));
 	assert_true(b.x.peer || !hook.added);
 	assert_true(b.x.pmc || !(hook.begun + hook.ended + hook.accounted));
 	return got;

@@ -3,7 +3,7 @@
  * A kernel, a network and a peer for the tests of the hot rooms, behind sendmsg, recvmsg, ppoll and clock_gettime. Off
  * by default: then the real calls are made. Time is virtual: each call takes a little of it, ppoll the most, and
  * nothing depends on how fast the machine is. A script says what goes wrong with which packet; the fake knows the true
- * times of each packet and keeps an account of its own, from the contract in measure/account.h, to hold against that of
+ * times of each packet and keeps an account of its own, from the contract in result/account.h, to hold against that of
  * the room.
  */
 #ifndef FAKE_KERNEL_H

@@ -378,12 +378,12 @@ void network_run(void)
 		x.flight_mask = sim.ring - 1;
 	exchange_run(&x);
 	source_ports_finish(&x);
-	assert_true(account_balances(&x.account, ROLE_EMIT, x.histogram, NULL));
+	assert_true(account_balances(&x.result.account, ROLE_EMIT, x.result.histogram, NULL));
 	assert_true(x.window.reached <= options.window);
 	assert_int_equal(x.window.in_flight, 0);
-	assert_true(x.window.stamps_out <= x.window.most + x.ports); /* a closing probe by each */
+	assert_true(x.window.stamps_out <= x.window.most + x.result.ports); /* a closing probe by each */
 	assert_true(x.window.stamps_most <= x.window.most);
-	assert_int_equal(counter_get(&x.account.reordered), sim.reordered);
+	assert_int_equal(counter_get(&x.result.account.reordered), sim.reordered);
 }
 
 void network_by_chance(void)

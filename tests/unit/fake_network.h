@@ -124,7 +124,7 @@ void network_by_chance(void);
 /* Nothing tells how its clock relates to that of user space. */
 void network_by_nic(void);
 
-#define COUNT(name) counter_get(&x.account.name)
+#define COUNT(name) counter_get(&x.result.account.name)
 
 /* Each record is of its own packet, and in the order of sending. Returns how many there are. */
 unsigned network_check_records(void);

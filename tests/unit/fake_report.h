@@ -9,16 +9,14 @@
 #include "host/trace/trace_save.h"
 #include "golden.h"
 #include "histogram.h"
-#include "measure/exchange.h"
-#include "measure/log.h"
 #include "options.h"
 #include "report/log/log_writer.h"
 #include "report/text/report.h"
+#include "result/log.h"
+#include "result/result.h"
 #include "tracefs.h"
 #include "util.h"
 #include "wire/packet.h"
-#include "wire/session.h"
-#include "wire/socket.h"
 
 #include <regex.h>
 #include <stdlib.h>
@@ -26,9 +24,7 @@
 
 static struct options options;
 static struct histogram histogram;
-static struct exchange exchange;
-static struct channel channel;
-static struct sessions sessions;
+static struct result result;
 static struct log transactions;
 static uint8_t *records; /* of it */
 static struct log_writer writer;
@@ -51,19 +47,16 @@ static inline void place(struct histogram *h, int64_t width_ns)
 static inline int set_up(void **state)
 {
 	(void)state;
-	memset(&exchange, 0, sizeof(exchange));
-	memset(&channel, 0, sizeof(channel));
+	memset(&result, 0, sizeof(result));
 	/* Without the other host's times, as a reflector is and an emitter by --plain. */
 	options = (struct options){ .stamp = SOURCE_KERNEL, .histogram = true, .overflow_ns = 100 * NS_PER_US,
 				    .bucket_ns = NS_PER_US, .interface = "veth0", .plain = true, .ttl = 255, .dscp = -1,
 				    .synced_ns = -1 };
 	place(&histogram, 1);
-	sessions_init(&sessions, SESSIONS_MAX, 0, (const uint64_t[SESSION_SECRETS]){ 0 });
-	exchange.sessions = &sessions;
-	exchange.options = &options;
+	result.options = &options;
 	width = 0;
 	part = usual_part;
-	report = (struct report){ .options = &options, .exchange = &exchange, .channel = &channel, .histogram = &histogram };
+	report = (struct report){ .options = &options, .result = &result, .histogram = &histogram };
 	return 0;
 }
 
@@ -96,10 +89,10 @@ static inline const char *written(int columns)
 
 	histogram_finish(&histogram);
 	for (int i = 0; i < STAGES; i++)
-		if (exchange.stage[i])
+		if (result.stage[i])
 			histogram_finish(&stage[i]);
 	for (int i = 0; i < ONE_WAYS; i++)
-		if (exchange.one_way[i])
+		if (result.one_way[i])
 			histogram_finish(&one_way[i]);
 	report_write(out, &report, columns);
 	fclose(out);
@@ -220,7 +213,7 @@ static inline void usual_run(enum role role, enum source stamp, int64_t latency_
 	options.threshold_ns = 100000;
 	for (int i = 0; i < (role == ROLE_EMIT ? 2 : 3); i++) {
 		place(&stage[i], 1);
-		exchange.stage[i] = &stage[i];
+		result.stage[i] = &stage[i];
 		for (uint32_t n = 0; n < USUAL; n++)
 			histogram_add(&stage[i], usual_ns[i], n);
 	}
@@ -246,12 +239,12 @@ static inline void breach_at(uint32_t seq, int64_t a_ns, int64_t b_ns, int64_t c
 {
 	struct sample s = sample_of(seq, a_ns, b_ns, c_ns);
 
-	if (!counter_get(&exchange.account.breaches))
-		exchange.breach = s;
-	if (!counter_get(&exchange.account.breaches) || s.latency_ns > exchange.worst.latency_ns)
-		exchange.worst = s;
-	exchange.kept[counter_get(&exchange.account.breaches) % BREACHES_KEPT] = s;
-	counter_add(&exchange.account.breaches, 1);
+	if (!counter_get(&result.account.breaches))
+		result.breach = s;
+	if (!counter_get(&result.account.breaches) || s.latency_ns > result.worst.latency_ns)
+		result.worst = s;
+	result.kept[counter_get(&result.account.breaches) % BREACHES_KEPT] = s;
+	counter_add(&result.account.breaches, 1);
 }
 
 #define ARROW " <-- where the spike is"
@@ -279,23 +272,23 @@ static inline void joined_run(enum source here, enum source there, bool split)
 	options.plain = false;
 	options.sw_timestamps = split;
 	options.threshold_ns = 100000;
-	exchange.there = (uint8_t)there;
-	exchange.has_stages = exchange.directions.told = true;
-	stages_of_role(ROLE_EMIT, options_on_wire(&options), exchange.stages);
+	result.there = (uint8_t)there;
+	result.has_stages = result.directions.told = true;
+	stages_of_role(ROLE_EMIT, options_on_wire(&options), result.stages);
 	for (int i = 0; i < STAGES; i++) {
-		const struct stage *one = &exchange.stages[i];
+		const struct stage *one = &result.stages[i];
 
 		if (one->user && (!split || (!one->peer && here == SOURCE_USER)))
 			continue;
 		place(&stage[i], 1);
-		exchange.stage[i] = &stage[i];
+		result.stage[i] = &stage[i];
 		for (uint32_t n = 0; n < USUAL; n++)
 			histogram_add(&stage[i], joined_ns[i], n);
 	}
 	for (uint32_t n = 0; n < USUAL; n++)
 		histogram_add(&histogram, 15000, n);
-	counter_add(&exchange.account.follow_up[FOLLOW_UP_THERE], USUAL);
-	exchange.reply = (struct reply){ .software_told = split, .t2_user_known = split };
+	counter_add(&result.account.follow_up[FOLLOW_UP_THERE], USUAL);
+	result.software_there = (struct software_there){ .told = split, .t2_known = split };
 }
 
 /* The clocks of the two hosts have nothing to do with each other. */
@@ -304,7 +297,7 @@ static inline struct sample joined_sample(uint32_t seq, int64_t network_ns, int6
 {
 	const int64_t here_ns = 1773883524780127138, there_ns = 1234567890000000000;
 	const int64_t response_ns = rx_ns + app_ns + tx_ns, rtt_ns = network_ns + response_ns;
-	const uint8_t wire = (uint8_t)options.stamp, remote = exchange.there, user = SOURCE_USER;
+	const uint8_t wire = (uint8_t)options.stamp, remote = result.there, user = SOURCE_USER;
 	const bool on_wire = options.stamp != SOURCE_USER, split = options.sw_timestamps;
 	const int64_t beside_ns = on_wire ? 3000 : 0;
 	struct sample s = {

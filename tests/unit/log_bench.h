@@ -47,7 +47,7 @@ static inline const char *logged_as(enum log_format format)
 	free(text);
 	FILE *out = open_memstream(&text, &bytes);
 
-	log_columns_choose(&c, &options, exchange.there);
+	log_columns_choose(&c, &options, result.there);
 	put_exact(out, LOG_BEGIN_BYTES, &log_forms[format], &c, NULL);
 	for (uint64_t i = 0; i < log_ready(&transactions); i++)
 		put_exact(out, LOG_RECORD_BYTES, &log_forms[format], &c, log_at(&transactions, i));

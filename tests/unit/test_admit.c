@@ -66,7 +66,7 @@ static void a_run_is_of_what_is_answered(void **state)
 	b.options.count = 20;
 	b.options.warmup = 5;
 	got = bench_run("--allow --count");
-	assert_int_equal(b.x.end, END_COUNT);
+	assert_int_equal(b.x.result.end, END_COUNT);
 	assert_int_equal(got.sent, 25);
 	assert_int_equal(got.warmup, 5);
 	assert_int_equal(got.recorded, 20);
@@ -83,7 +83,7 @@ static void a_run_is_of_what_is_answered(void **state)
 		got = bench_run("--allow --threshold");
 		assert_int_equal(got.breaches, good);
 		assert_int_equal(b.breach_calls, good);
-		assert_int_equal(b.x.end, good ? END_BREACH : END_SIGNAL);
+		assert_int_equal(b.x.result.end, good ? END_BREACH : END_SIGNAL);
 	}
 }
 
@@ -133,7 +133,7 @@ static void only_so_many_sessions(void **state)
 		got = bench_run("--sessions");
 		assert_int_equal(got.recorded, with ? 4 * PACKETS : 10 * PACKETS);
 		assert_int_equal(got.no_session, with ? 6 * PACKETS : 0);
-		assert_int_equal(counter_get(&b.x.account.stateless), with ? 0 : 6 * PACKETS);
+		assert_int_equal(counter_get(&b.x.result.account.stateless), with ? 0 : 6 * PACKETS);
 		assert_int_equal(counter_get(&b.sessions.opened), 4);
 	}
 	hmac_close(key);

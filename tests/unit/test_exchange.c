@@ -201,9 +201,9 @@ static void run_row(const struct row *row, enum role role, const struct variant 
 		fail_msg("%s", name);
 	/* Only an emitter that waits for a reply waits without sleeping; and only a stamp that is missing is slept for. */
 	assert_int_equal(fake.poll_calls > 0, row->sleeps);
-	assert_int_equal(b.x.end, role == ROLE_EMIT ? END_COUNT : END_SIGNAL);
+	assert_int_equal(b.x.result.end, role == ROLE_EMIT ? END_COUNT : END_SIGNAL);
 	/* A row has at most a dozen packets that wait for a timeout, and the stop by idleness. */
-	assert_true(b.x.ended_ns - 1000 * NS_PER_S < 14 * TIMEOUT_NS + 4 * TIMEOUT_NS + 40 * 500 * NS_PER_US);
+	assert_true(b.x.result.ended_ns - 1000 * NS_PER_S < 14 * TIMEOUT_NS + 4 * TIMEOUT_NS + 40 * 500 * NS_PER_US);
 }
 
 static void the_table(void **state)
@@ -266,7 +266,7 @@ static void system_calls_of_a_round_trip(void **state)
 		/* And once at the end of the run: the last stamp of a reflector may have come twice. */
 		assert_int_equal(fake.fetch_calls, PACKETS + (role == ROLE_REFLECT));
 		assert_int_equal(fake.poll_calls, 0);
-		assert_int_equal(counter_get(&b.x.account.recorded), PACKETS);
+		assert_int_equal(counter_get(&b.x.result.account.recorded), PACKETS);
 	}
 }
 
@@ -294,7 +294,7 @@ static void a_usual_delay_of_the_stamp_is_spun_for(void **state)
 		SCRIPT({ 0, 39, TX_SLOW, 60 * NS_PER_US, 0 });
 		bench_run("stamps after 60 us");
 		assert_int_equal(fake.poll_calls, 0);
-		assert_int_equal(counter_get(&b.x.account.recorded), PACKETS);
+		assert_int_equal(counter_get(&b.x.result.account.recorded), PACKETS);
 	}
 }
 
@@ -408,16 +408,16 @@ static void once(uint32_t first_from, uint32_t first_until, uint32_t second_from
 	bench_script(events, n);
 	bench_run("once");
 	if (last_by == ONCE_NEVER) {
-		assert_int_equal(b.x.end, END_SIGNAL);
+		assert_int_equal(b.x.result.end, END_SIGNAL);
 		return;
 	}
-	assert_int_equal(b.x.end, END_ONCE);
+	assert_int_equal(b.x.result.end, END_ONCE);
 	for (uint64_t i = 0; i < fake.sends; i++)
 		if (fake.packet[i].number % 2 == last_by)
 			last_ns = fake.packet[i].sent_ns;
 	assert_in_range(fake.now_ns - last_ns, 3 * NS_PER_S, 3 * NS_PER_S + NS_PER_MS);
 	/* The silence is no part of the run. */
-	assert_in_range(b.x.ended_ns - last_ns, 0, NS_PER_MS);
+	assert_in_range(b.x.result.ended_ns - last_ns, 0, NS_PER_MS);
 }
 
 static void once_ends_when_no_emitter_is_left(void **state)
@@ -443,7 +443,7 @@ static void once_takes_ten_probes_for_an_emitter(void **state)
 	once(0, 100, 200, 218, 0);
 }
 
-/* measure/account.h: of answered. A request whose reply the kernel refused is unanswered, and nothing else. */
+/* result/account.h: of answered. A request whose reply the kernel refused is unanswered, and nothing else. */
 static void what_is_not_answered_is_not_counted_twice(void **state)
 {
 	(void)state;
@@ -579,7 +579,7 @@ static void random_run(enum role role, unsigned one_in)
 	fake.first_id = util_below(2) ? (uint32_t)util_random() : (uint32_t)-util_below(RANDOM_PACKETS);
 	bench_script(random_events, random_script(role, one_in));
 	bench_run("random");
-	assert_int_equal(counter_get(&b.x.account.breaches), b.breach_calls);
+	assert_int_equal(counter_get(&b.x.result.account.breaches), b.breach_calls);
 }
 
 static void random_mixtures(void **state)

@@ -20,7 +20,7 @@ static void count_is_exact(void **state)
 	bench_script(faults, COUNT_OF(faults));
 	struct fake_account got = bench_run("emit, count 10");
 
-	assert_int_equal(b.x.end, END_COUNT);
+	assert_int_equal(b.x.result.end, END_COUNT);
 	assert_int_equal(got.sent, 16);
 	assert_int_equal(got.warmup, 5);
 	assert_int_equal(got.lost, 2);
@@ -32,7 +32,7 @@ static void count_is_exact(void **state)
 	b.options.count = 10;
 	bench_script(faults, COUNT_OF(faults));
 	got = bench_run("reflect, count 10");
-	assert_int_equal(b.x.end, END_COUNT);
+	assert_int_equal(b.x.result.end, END_COUNT);
 	assert_int_equal(got.sent, 15);
 	assert_int_equal(got.warmup, 5);
 	assert_int_equal(got.recorded, 7);
@@ -46,7 +46,7 @@ static void count_without_warmup(void **state)
 			bench_start(role, SOURCE_HARDWARE);
 			b.options.count = count;
 			assert_int_equal(bench_run("count").recorded, count);
-			assert_int_equal(b.x.end, END_COUNT);
+			assert_int_equal(b.x.result.end, END_COUNT);
 		}
 	}
 }
@@ -81,11 +81,11 @@ static void duration_begins_after_the_warmup(void **state)
 	b.options.duration_ns = 20 * NS_PER_MS;
 	SCRIPT({ 2, 4, LOST, 0, 0 });
 	bench_run("duration");
-	assert_int_equal(b.x.end, END_DURATION);
+	assert_int_equal(b.x.result.end, END_DURATION);
 	/* Five answered, three lost: the ninth probe begins the run. */
-	assert_true(b.x.began_ns > fake.packet[7].sent_ns && b.x.began_ns <= fake.packet[8].sent_ns);
-	assert_true(b.x.ended_ns - b.x.began_ns >= b.options.duration_ns);
-	assert_true(b.x.ended_ns - b.x.began_ns < b.options.duration_ns + 2 * TIMEOUT_NS);
+	assert_true(b.x.result.began_ns > fake.packet[7].sent_ns && b.x.result.began_ns <= fake.packet[8].sent_ns);
+	assert_true(b.x.result.ended_ns - b.x.result.began_ns >= b.options.duration_ns);
+	assert_true(b.x.result.ended_ns - b.x.result.began_ns < b.options.duration_ns + 2 * TIMEOUT_NS);
 
 	bench_start(ROLE_REFLECT, SOURCE_KERNEL);
 	b.options.warmup = 5;
@@ -94,11 +94,11 @@ static void duration_begins_after_the_warmup(void **state)
 	fake.open_loop_ns = 100 * NS_PER_US;
 	SCRIPT({ 0, 99, LOST, 0, 0 });
 	bench_run("duration");
-	assert_int_equal(b.x.end, END_DURATION);
+	assert_int_equal(b.x.result.end, END_DURATION);
 	/* The first ping that is answered begins the run. */
-	assert_true(b.x.began_ns >= fake.packet[0].sent_ns && b.x.began_ns < fake.packet[1].sent_ns);
-	assert_true(b.x.ended_ns - b.x.began_ns >= b.options.duration_ns);
-	assert_true(b.x.ended_ns - b.x.began_ns < b.options.duration_ns + TIMEOUT_NS);
+	assert_true(b.x.result.began_ns >= fake.packet[0].sent_ns && b.x.result.began_ns < fake.packet[1].sent_ns);
+	assert_true(b.x.result.ended_ns - b.x.result.began_ns >= b.options.duration_ns);
+	assert_true(b.x.result.ended_ns - b.x.result.began_ns < b.options.duration_ns + TIMEOUT_NS);
 }
 
 static void a_warmup_longer_than_the_duration(void **state)
@@ -110,8 +110,8 @@ static void a_warmup_longer_than_the_duration(void **state)
 	b.options.duration_ns = 20 * NS_PER_MS;
 	SCRIPT({ 0, FAKE_PACKETS, LATENCY, NS_PER_MS, 0 });
 	assert_int_equal(bench_run("a long warm-up").warmup, 100);
-	assert_in_range(b.x.account.recorded, 18, 20);
-	assert_in_range(b.x.ended_ns - b.x.began_ns, 20 * NS_PER_MS, 22 * NS_PER_MS);
+	assert_in_range(b.x.result.account.recorded, 18, 20);
+	assert_in_range(b.x.result.ended_ns - b.x.result.began_ns, 20 * NS_PER_MS, 22 * NS_PER_MS);
 }
 
 static void a_reflector_that_hears_nothing_goes_on(void **state)
@@ -123,8 +123,8 @@ static void a_reflector_that_hears_nothing_goes_on(void **state)
 	fake.packets = 0;
 	fake.idle_stop_ns = 5 * NS_PER_S;
 	bench_run("no emitter");
-	assert_int_equal(b.x.end, END_SIGNAL);
-	assert_int_equal(b.x.account.sent, 0);
+	assert_int_equal(b.x.result.end, END_SIGNAL);
+	assert_int_equal(b.x.result.account.sent, 0);
 }
 
 /* ---- A reflector to which nothing comes --------------------------------------------------------------------------- */
@@ -139,8 +139,8 @@ static void idle(enum source wire, bool spin, int64_t gap_ns)
 	fake.gap_ns = gap_ns;
 	fake.idle_stop_ns = gap_ns + NS_PER_S;
 	bench_run(spin ? "idle, spinning" : "idle");
-	assert_int_equal(b.x.account.answered, REQUESTS);
-	assert_int_equal(b.x.end, END_SIGNAL);
+	assert_int_equal(b.x.result.account.answered, REQUESTS);
+	assert_int_equal(b.x.result.end, END_SIGNAL);
 }
 
 /* Asleep it reads no clock and asks for nothing, but once a second. */
@@ -149,21 +149,21 @@ static void a_reflector_sleeps_when_nothing_comes(void **state)
 	(void)state;
 	for (enum source wire = SOURCE_USER; wire <= SOURCE_HARDWARE; wire++) {
 		idle(wire, false, 5 * NS_PER_S);
-		assert_int_equal(b.x.account.woken, REQUESTS);
-		assert_true(b.x.dozing.slowest_ns > 0);
-		assert_in_range(b.x.dozing.slowest_seq, 0, REQUESTS - 1);
+		assert_int_equal(b.x.result.account.woken, REQUESTS);
+		assert_true(b.x.result.woken_slowest_ns > 0);
+		assert_in_range(b.x.result.woken_slowest_seq, 0, REQUESTS - 1);
 		assert_in_range(fake.slept_ns, (4 * REQUESTS + 4) * NS_PER_S, (4 * REQUESTS + 6) * NS_PER_S);
 		assert_in_range(fake.poll_calls, 4 * REQUESTS + 4, 5 * REQUESTS + 9);
 		assert_int_equal(fake.poll_events, POLLIN);
 		assert_int_equal(fake.poll_limit_ns, NS_PER_S);
 		/* What comes in time finds it awake; so does what comes at any time with --spin. */
 		idle(wire, false, 900 * NS_PER_MS);
-		assert_int_equal(b.x.account.woken, 0);
+		assert_int_equal(b.x.result.account.woken, 0);
 		assert_true(fake.slept_ns <= NS_PER_S);
 		idle(wire, true, 2 * NS_PER_S);
-		assert_int_equal(b.x.account.woken, 0);
+		assert_int_equal(b.x.result.account.woken, 0);
 		assert_int_equal(fake.slept_ns, 0);
-		assert_int_equal(b.x.dozing.slowest_ns, 0);
+		assert_int_equal(b.x.result.woken_slowest_ns, 0);
 	}
 }
 
@@ -177,8 +177,8 @@ static void what_wakes_it_may_be_no_request(void **state)
 	fake.idle_stop_ns = 6 * NS_PER_S;
 	SCRIPT({ 2, 0, LOST, 0, 0 }, { 2, 0, EXTRA, EXTRA_SHORT, 0 });
 	assert_int_equal(bench_run("something else wakes it").malformed, 1);
-	assert_int_equal(b.x.account.answered, 3);
-	assert_int_equal(b.x.account.woken, 3);
+	assert_int_equal(b.x.result.account.answered, 3);
+	assert_int_equal(b.x.result.account.woken, 3);
 }
 
 /* Nor does it sleep longer than it is to run. */
@@ -193,7 +193,7 @@ static void the_end_comes_in_its_sleep(void **state)
 		b.options.once_silence_ns = 2345 * NS_PER_MS;
 		b.options.duration_ns = once ? 0 : 5432 * NS_PER_MS;
 		bench_run("an end in its sleep");
-		assert_int_equal(b.x.end, once ? END_ONCE : END_DURATION);
+		assert_int_equal(b.x.result.end, once ? END_ONCE : END_DURATION);
 		assert_in_range(fake.now_ns - fake.packet[once ? REQUESTS - 1 : 0].sent_ns, once ? 2345 * NS_PER_MS : 5432 * NS_PER_MS,
 				(once ? 2345 : 5432) * NS_PER_MS + NS_PER_MS);
 		assert_in_range(fake.poll_calls, 2, 10);
@@ -218,8 +218,8 @@ static void check_silence_told_once(void)
 	assert_int_equal(b.silence_calls, 1);
 	assert_true(b.silence_ns - 1000 * NS_PER_S >= 3 * NS_PER_S);
 	assert_true(b.silence_ns - 1000 * NS_PER_S < 3 * NS_PER_S + 300 * NS_PER_MS);
-	assert_int_equal(b.x.end, END_DURATION);
-	assert_true(b.x.ended_ns - 1000 * NS_PER_S < 8 * NS_PER_S + 300 * NS_PER_MS);
+	assert_int_equal(b.x.result.end, END_DURATION);
+	assert_true(b.x.result.ended_ns - 1000 * NS_PER_S < 8 * NS_PER_S + 300 * NS_PER_MS);
 }
 
 static void a_peer_that_never_answers(void **state)
@@ -233,11 +233,11 @@ static void a_peer_that_never_answers(void **state)
 	for (int64_t warmup = 0; warmup <= 100; warmup += 100) {
 		silence(lost, COUNT_OF(lost), warmup);
 		check_silence_told_once();
-		assert_int_equal(b.x.account.lost, b.x.account.sent);
+		assert_int_equal(b.x.result.account.lost, b.x.result.account.sent);
 		silence(refused_sends, COUNT_OF(refused_sends), warmup);
 		check_silence_told_once();
-		assert_int_equal(b.x.account.sent, 0);
-		assert_true(b.x.account.refused >= 70 && b.x.account.refused <= 81);
+		assert_int_equal(b.x.result.account.sent, 0);
+		assert_true(b.x.result.account.refused >= 70 && b.x.result.account.refused <= 81);
 		silence(garbage, COUNT_OF(garbage), warmup);
 		check_silence_told_once();
 	}
@@ -260,8 +260,8 @@ static void a_long_timeout(void **state)
 
 		struct fake_account got = bench_run("a long timeout");
 
-		assert_int_equal(b.x.end, END_DURATION);
-		assert_in_range(b.x.ended_ns - b.x.began_ns, 5 * NS_PER_S, 5 * NS_PER_S + 300 * NS_PER_MS);
+		assert_int_equal(b.x.result.end, END_DURATION);
+		assert_in_range(b.x.result.ended_ns - b.x.result.began_ns, 5 * NS_PER_S, 5 * NS_PER_S + 300 * NS_PER_MS);
 		assert_int_equal(b.silence_calls, 1);
 		assert_in_range(b.silence_ns - 1000 * NS_PER_S, 3 * NS_PER_S, 3 * NS_PER_S + 100 * NS_PER_MS);
 		assert_int_equal(got.unfinished, !is_refused);
@@ -284,17 +284,17 @@ static void a_peer_that_answers_is_not_silent(void **state)
 	(void)state;
 	silence(late_start, COUNT_OF(late_start), 3);
 	assert_int_equal(b.silence_calls, 1);
-	assert_int_equal(b.x.account.lost, 36);
-	assert_int_equal(b.x.account.warmup, 3);
-	assert_true(b.x.account.recorded > 1000);
+	assert_int_equal(b.x.result.account.lost, 36);
+	assert_int_equal(b.x.result.account.warmup, 3);
+	assert_true(b.x.result.account.recorded > 1000);
 	silence(stops, COUNT_OF(stops), 0);
 	assert_int_equal(b.silence_calls, 0);
-	assert_int_equal(b.x.end, END_DURATION);
+	assert_int_equal(b.x.result.end, END_DURATION);
 	/* In the warm-up too. */
 	silence(stops, COUNT_OF(stops), 5);
 	assert_int_equal(b.silence_calls, 0);
-	assert_int_equal(b.x.end, END_DURATION);
-	assert_int_equal(b.x.account.warmup, 1);
+	assert_int_equal(b.x.result.end, END_DURATION);
+	assert_int_equal(b.x.result.account.warmup, 1);
 }
 
 #define LOST_0_NS (1097 * NS_PER_MS)
@@ -328,23 +328,23 @@ static void a_stop_in_the_middle_of_an_exchange(void **state)
 
 	struct fake_account got = bench_run("stop before the reply");
 
-	assert_int_equal(b.x.end, END_SIGNAL);
+	assert_int_equal(b.x.result.end, END_SIGNAL);
 	assert_int_equal(got.unfinished, 1);
 	assert_int_equal(got.answered, 10);
 	assert_int_equal(got.recorded, 10);
-	assert_true(b.x.ended_ns - fake.packet[10].sent_ns < 100 * NS_PER_US);
+	assert_true(b.x.result.ended_ns - fake.packet[10].sent_ns < 100 * NS_PER_US);
 
 	bench_start(ROLE_EMIT, SOURCE_HARDWARE);
 	SCRIPT({ 10, 0, TX_SLOW, 900 * NS_PER_US, 0 }, { 10, 0, STOP, 100 * NS_PER_US, 0 });
 	got = bench_run("stop before the stamp");
-	assert_int_equal(b.x.end, END_SIGNAL);
+	assert_int_equal(b.x.result.end, END_SIGNAL);
 	assert_int_equal(got.unfinished, 1);
 	assert_int_equal(got.answered, 11);
 
 	bench_start(ROLE_EMIT, SOURCE_HARDWARE);
 	SCRIPT({ 9, 0, STOP, 200 * NS_PER_US, 0 }, { 10, 0, SEND_ERROR, ENOBUFS, UINT_MAX });
 	got = bench_run("stop while sends are refused");
-	assert_int_equal(b.x.end, END_SIGNAL);
+	assert_int_equal(b.x.result.end, END_SIGNAL);
 	assert_int_equal(got.sent, 10);
 	assert_int_equal(got.unfinished, 0);
 }
@@ -357,7 +357,7 @@ static void a_stop_before_the_run(void **state)
 		b.stop = 1;
 		fake.packets = 0;
 		assert_int_equal(bench_run("stopped").sent, 0);
-		assert_int_equal(b.x.end, END_SIGNAL);
+		assert_int_equal(b.x.result.end, END_SIGNAL);
 	}
 }
 
@@ -367,7 +367,7 @@ static void a_reflector_waits_for_its_last_stamps(void **state)
 	bench_start(ROLE_REFLECT, SOURCE_HARDWARE);
 	SCRIPT({ 10, 0, TX_SLOW, 3 * NS_PER_MS, 0 }, { 10, 0, STOP, 1, 0 });
 	assert_int_equal(bench_run("stop, a stamp on its way").unstamped, 0);
-	assert_int_equal(b.x.end, END_SIGNAL);
+	assert_int_equal(b.x.result.end, END_SIGNAL);
 
 	bench_start(ROLE_REFLECT, SOURCE_HARDWARE);
 	SCRIPT({ 10, 0, TX_NONE, 0, 0 }, { 10, 0, STOP, 1, 0 });
@@ -387,7 +387,7 @@ static void a_reflector_sleeps_for_its_last_stamps(void **state)
 
 	struct fake_account got = bench_run("count, requests in the queue, a stamp only while asleep");
 
-	assert_int_equal(b.x.end, END_COUNT);
+	assert_int_equal(b.x.result.end, END_COUNT);
 	assert_int_equal(got.sent, 10);
 	assert_true(fake.sleeps > 0);
 	assert_int_equal(got.recorded, 10);
@@ -407,7 +407,7 @@ static void the_start_is_told_before_the_first_probe(void **state)
 		assert_int_equal(b.sends_at_start, warmup);
 		assert_true(b.started_ns < fake.packet[warmup].sent_ns);
 		/* What the hook takes is no part of the duration. */
-		assert_true(b.x.began_ns > b.started_ns);
+		assert_true(b.x.result.began_ns > b.started_ns);
 	}
 }
 
@@ -516,11 +516,11 @@ static void a_breach_ends_the_run(void **state)
 
 		struct fake_account got = bench_run("threshold");
 
-		assert_int_equal(b.x.end, END_BREACH);
+		assert_int_equal(b.x.result.end, END_BREACH);
 		assert_int_equal(got.sent, 13); /* exactly at the threshold is no breach, negative even less */
 		assert_int_equal(got.breaches, 1);
 		assert_int_equal(b.breach_calls, 1);
-		check_breach_sample(&b.x.breach);
+		check_breach_sample(&b.x.result.breach);
 		check_breach_sample(&b.first_breach);
 		/* Evidence first: it was not yet in the histogram or the log. One before it was negative. */
 		assert_int_equal(b.recorded_at_breach, 11);
@@ -537,11 +537,11 @@ static void continue_counts_all_breaches(void **state)
 
 		struct fake_account got = bench_run("threshold, continue");
 
-		assert_int_not_equal(b.x.end, END_BREACH);
+		assert_int_not_equal(b.x.result.end, END_BREACH);
 		assert_int_equal(got.sent, PACKETS);
 		assert_int_equal(got.breaches, 2);
 		assert_int_equal(b.breach_calls, 2);
-		check_breach_sample(&b.x.breach);
+		check_breach_sample(&b.x.result.breach);
 		assert_int_equal(got.recorded, PACKETS - 1);
 	}
 }
@@ -552,7 +552,7 @@ static void a_breach_without_a_hook(void **state)
 	bench_threshold(ROLE_EMIT, false);
 	b.x.on_breach = NULL;
 	assert_int_equal(bench_run("no hook").breaches, 1);
-	assert_int_equal(b.x.end, END_BREACH);
+	assert_int_equal(b.x.result.end, END_BREACH);
 }
 
 static void the_log_threshold(void **state)
@@ -593,7 +593,7 @@ static void the_recent_maximum(void **state)
 	bench_start(ROLE_EMIT, SOURCE_HARDWARE);
 	SCRIPT({ 12, 0, LATENCY, 77777, 0 });
 	bench_run("recent maximum");
-	assert_int_equal(b.x.account.recent_max_ns, 77777);
+	assert_int_equal(b.x.result.account.recent_max_ns, 77777);
 	assert_int_equal(b.histogram.max_ns, 77777);
 	assert_int_equal(b.histogram.max_seq, 12);
 }
@@ -611,7 +611,7 @@ static void note(uint64_t n)
 
 	sample_freeze(&b.x, &f);
 	assert_true(f.breach);
-	breach_note(&b.x, &f.sample);
+	breach_note(&b.x.result, &f.sample);
 }
 
 static void the_newest_breaches_can_be_read_in_any_order(void **state)
@@ -624,12 +624,12 @@ static void the_newest_breaches_can_be_read_in_any_order(void **state)
 	b.options.keep_going = true;
 	for (uint64_t n = 0; n < MOST; n++) {
 		note(n);
-		assert_int_equal(counter_get(&b.x.account.breaches), n + 1);
+		assert_int_equal(counter_get(&b.x.result.account.breaches), n + 1);
 		for (uint64_t i = 0; i <= n; i++) {
 			/* The oldest place may be the one that is being written now. */
 			bool there = n + 1 - i < BREACHES_KEPT;
 
-			assert_int_equal(breach_read(&b.x, i, &s), there);
+			assert_int_equal(breach_read(&b.x.result, i, &s), there);
 			if (there) {
 				assert_int_equal(s.seq, 5000 + i);
 				assert_int_equal(s.latency_ns, latency_of(i));
@@ -649,16 +649,16 @@ static void the_first_and_the_worst_breach_are_kept(void **state)
 	for (uint64_t n = 0; n < 3 * BREACHES_KEPT; n++) {
 		note(n);
 		worst_ns = latency_of(n) > worst_ns ? latency_of(n) : worst_ns;
-		assert_int_equal(b.x.breach.seq, 5000);
-		assert_int_equal(b.x.worst.latency_ns, worst_ns);
+		assert_int_equal(b.x.result.breach.seq, 5000);
+		assert_int_equal(b.x.result.worst.latency_ns, worst_ns);
 	}
-	assert_int_equal(b.x.worst.seq, 5070);
+	assert_int_equal(b.x.result.worst.seq, 5070);
 
 	/* Of two alike the earlier one. */
-	b.x.worst.latency_ns = latency_of(5);
-	b.x.worst.seq = 1;
+	b.x.result.worst.latency_ns = latency_of(5);
+	b.x.result.worst.seq = 1;
 	note(5);
-	assert_int_equal(b.x.worst.seq, 1);
+	assert_int_equal(b.x.result.worst.seq, 1);
 }
 
 /* A hook that looks at everything that may come only after it. */
@@ -670,19 +670,19 @@ static void on_breach_comes_first(void *context, const struct sample *s)
 	assert_ptr_equal(x, &b.x);
 	assert_int_equal(s->seq, 12);
 	b.breach_calls++;
-	assert_int_equal(counter_get(&x->account.breaches), 0);
-	assert_memory_equal(&x->breach, &none, sizeof(none));
-	assert_memory_equal(&x->worst, &none, sizeof(none));
-	assert_memory_equal(&x->kept[0], &none, sizeof(none));
-	assert_int_equal(x->end, END_NOT_YET);
+	assert_int_equal(counter_get(&x->result.account.breaches), 0);
+	assert_memory_equal(&x->result.breach, &none, sizeof(none));
+	assert_memory_equal(&x->result.worst, &none, sizeof(none));
+	assert_memory_equal(&x->result.kept[0], &none, sizeof(none));
+	assert_int_equal(x->result.end, END_NOT_YET);
 	/* The eighth was negative. */
-	assert_int_equal(x->histogram->count, 11);
-	assert_int_equal(counter_get(&x->account.recorded), 11);
+	assert_int_equal(x->result.histogram->count, 11);
+	assert_int_equal(counter_get(&x->result.account.recorded), 11);
 	assert_int_equal(log_ready(&b.log), 11);
-	assert_true(x->account.recent_max_ns <= THRESHOLD_NS);
-	for (int i = 0; i < STAGES && x->stage[i]; i++)
+	assert_true(x->result.account.recent_max_ns <= THRESHOLD_NS);
+	for (int i = 0; i < STAGES && x->result.stage[i]; i++)
 		if (!stages_by_hand[x->options->role][i].peer)
-			assert_int_equal(x->stage[i]->count + x->stage[i]->negatives, 11);
+			assert_int_equal(x->result.stage[i]->count + x->result.stage[i]->negatives, 11);
 	/* Nor was another packet sent. */
 	assert_int_equal(fake.sends, 13);
 }
@@ -699,8 +699,8 @@ static void the_hook_comes_before_all_else(void **state)
 		       { 12, 0, LATENCY, THRESHOLD_NS + 1, 0 });
 		bench_run("the hook first");
 		assert_int_equal(b.breach_calls, 1);
-		assert_int_equal(b.x.end, END_BREACH);
-		assert_int_equal(b.x.kept[0].seq, 12);
+		assert_int_equal(b.x.result.end, END_BREACH);
+		assert_int_equal(b.x.result.kept[0].seq, 12);
 		free_stages();
 	}
 }
@@ -719,7 +719,7 @@ static void the_hook_gets_the_times_as_they_were_read(void **state)
 		assert_int_equal(bench_run("a breach, placed").breaches, 1);
 		check_breach_sample(&b.first_breach);
 
-		const struct sample *kept[] = { &b.x.breach, &b.x.worst, &b.x.kept[0] };
+		const struct sample *kept[] = { &b.x.result.breach, &b.x.result.worst, &b.x.result.kept[0] };
 		const int64_t apart_ns = fake_wire_ns(0) - fake_real_ns(0);
 
 		for (size_t i = 0; i < COUNT_OF(kept); i++) {

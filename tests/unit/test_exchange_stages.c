@@ -200,8 +200,8 @@ static void a_stepped_sample_is_counted_apart(void **state)
 		for (uint64_t i = 0; i < log_ready(&b.log); i++)
 			assert_int_not_equal(logged(i)->seq, 10);
 		/* The balance needs it. */
-		counter_add(&b.x.account.stepped, 1);
-		assert_false(account_balances(&b.x.account, b.options.role, &b.histogram, &b.log));
+		counter_add(&b.x.result.account.stepped, 1);
+		assert_false(account_balances(&b.x.result.account, b.options.role, &b.histogram, &b.log));
 
 		got = run_with_step(role, sign * NS_PER_S, false);
 		assert_int_equal(got.stepped, 0);
@@ -223,7 +223,7 @@ static void a_stepped_sample_is_no_breach(void **state)
 
 		assert_int_equal(got.breaches, !check);
 		assert_int_equal(b.breach_calls, !check);
-		assert_int_equal(b.x.end, check ? END_COUNT : END_BREACH);
+		assert_int_equal(b.x.result.end, check ? END_COUNT : END_BREACH);
 		assert_int_equal(b.histogram.max_ns > THRESHOLD_NS, !check);
 	}
 }
@@ -425,8 +425,8 @@ static void stages_are_right_without_synchronisation(void **state)
 		assert_int_equal(bench_run("placed").recorded, PACKETS);
 		/* A reflector puts T3 of its reply on the scale too. */
 		assert_int_equal(hook.placed, (role == ROLE_EMIT ? 2 : 3) * PACKETS);
-		assert_int_equal(b.x.account.unplaced, 0);
-		for (int i = 0; i < STAGES && b.x.stage[i]; i++) {
+		assert_int_equal(b.x.result.account.unplaced, 0);
+		for (int i = 0; i < STAGES && b.x.result.stage[i]; i++) {
 			check_stage(i);
 			if (stages_by_hand[role][i].peer)
 				continue;
@@ -435,7 +435,7 @@ static void stages_are_right_without_synchronisation(void **state)
 		}
 		/* The bound grows with the distance from the relation: the largest counts, first or last. */
 		assert_in_range(farthest_ns(fake_real_ns(at_ns)), 100000, NS_PER_MS);
-		assert_int_equal(b.x.bound_ns[BOUND_HERE], 100 + farthest_ns(fake_real_ns(at_ns)) / 1000 + 2);
+		assert_int_equal(b.x.result.bound_ns[BOUND_HERE], 100 + farthest_ns(fake_real_ns(at_ns)) / 1000 + 2);
 		free_stages();
 	}
 }
@@ -461,7 +461,7 @@ static unsigned run_until_too_old(enum role role, int64_t age_ns)
 		in_stage[2] += role == ROLE_REFLECT && tx && rx;
 	}
 	assert_in_range(unplaced, 5, PACKETS - 5);
-	assert_int_equal(b.x.account.unplaced, unplaced);
+	assert_int_equal(b.x.result.account.unplaced, unplaced);
 	for (int i = 0; i < STAGES; i++) {
 		check_stage(i);
 		assert_int_equal(b.stage[i].count + b.stage[i].negatives, in_stage[i]);
@@ -497,8 +497,8 @@ static void only_what_is_recorded_is_placed(void **state)
 	assert_int_equal(got.recorded, PACKETS - 3);
 	assert_int_equal(hook.placed, 2 * got.recorded + got.sent - 1);
 	/* One for the sample, though both of its times have none. */
-	assert_int_equal(b.x.account.unplaced, got.recorded);
-	assert_int_equal(b.x.bound_ns[BOUND_HERE], 0);
+	assert_int_equal(b.x.result.account.unplaced, got.recorded);
+	assert_int_equal(b.x.result.bound_ns[BOUND_HERE], 0);
 }
 
 /* Without steps being looked for the emitter has one time of user space only. */
@@ -509,8 +509,8 @@ static void one_time_is_placed_too(void **state)
 	relate_clocks(BEGIN_NS, 7, 0);
 	assert_int_equal(bench_run("one time").recorded, PACKETS);
 	assert_int_equal(hook.placed, PACKETS);
-	assert_int_equal(b.x.account.unplaced, 0);
-	assert_int_equal(b.x.bound_ns[BOUND_HERE], 7 + 2);
+	assert_int_equal(b.x.result.account.unplaced, 0);
+	assert_int_equal(b.x.result.bound_ns[BOUND_HERE], 7 + 2);
 }
 
 /* ---- The clock of the reflector, and counters --------------------------------------------------------------------------- */

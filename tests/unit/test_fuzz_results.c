@@ -1,4 +1,4 @@
-/* build: sources=analyse/[a-z]*.c,@outputs,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
+/* build: sources=analyse/[a-z]*.c,@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What fuzzing has kept of files that are read back, and changes of good ones, with a seed. */
 #include "tests/fuzz/fuzz_results.c"

@@ -1,4 +1,4 @@
-/* build: sources=histogram.c,report/log/log_file.c,report/log/log_mend.c,report/text/label.c,measure/stages.c libs=-lm */
+/* build: sources=histogram.c,report/log/log_file.c,report/log/log_mend.c,report/text/label.c,@result libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The percentile distribution: its lines, and each step against the percentiles of the histogram. */
 #include "report/export/hgrm.c"

@@ -1,17 +1,17 @@
-/* build: sources=report/text/order.c,report/export/second.c,report/export/json.c,report/text/label.c,measure/tally.c,measure/stages.c libs= */
+/* build: sources=report/text/order.c,report/export/second.c,report/export/json.c,report/text/label.c,histogram.c,@result libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The interval log of HdrHistogram: its octets, read back one by one, and where a value is. */
 #include "report/export/hlog.c"
 
-#include "measure/exchange.h"
+#include "result/result.h"
 
 #include <setjmp.h>
 
 #include <cmocka.h>
 
 static struct options options = { .role = ROLE_EMIT, .interface = "veth0" };
-static struct exchange exchange;
-static struct report report = { .options = &options, .exchange = &exchange };
+static struct result result;
+static struct report report = { .options = &options, .result = &result };
 static struct tally tally;
 static struct second s;
 static struct log_file file;
@@ -31,9 +31,9 @@ int log_file_write(struct log_file *f, const char *from, size_t bytes)
 static int set_up(void **state)
 {
 	(void)state;
-	memset(&exchange, 0, sizeof(exchange));
+	memset(&result, 0, sizeof(result));
 	tally = (struct tally){ .value = NULL };
-	exchange.tally = &tally;
+	report.tally = &tally;
 	assert_int_equal(second_open(&s, &report, &tally), 0);
 	assert_int_equal(hlog_open(&h, &report, &file), 0);
 	s.start_ns = s.from_ns = 5 * NS_PER_S;
@@ -140,7 +140,7 @@ static size_t told(const int64_t *values, size_t n, int64_t ns)
 	size_t bytes;
 
 	second_add(&s, values, n);
-	exchange.ended_ns = s.from_ns + ns;
+	result.ended_ns = s.from_ns + ns;
 	assert_true(second_is_left(&s));
 	hlog_second(&h, &s);
 	second_next(&s);

@@ -226,9 +226,9 @@ static void run_row(const struct row *row, enum source wire, enum source there, 
 	got = bench_run(name);
 	if (!same_account(name, &got, &want))
 		fail_msg("%s", name);
-	assert_int_equal(b.x.end, END_COUNT);
+	assert_int_equal(b.x.result.end, END_COUNT);
 
-	struct directions d = b.x.directions;
+	struct directions d = b.x.result.directions;
 
 	directions_finish(&d, fake.sends);
 	if (!same_directions(name, &d, &row->directions))
@@ -264,9 +264,9 @@ static void stamps_of_every_kind(void **state)
 		fake.there = there;
 		assert_int_equal(bench_run("kinds of stamps").recorded, PACKETS);
 		assert_int_equal(follow_up(FOLLOW_UP_THERE), PACKETS);
-		assert_int_equal(b.x.there, there == SOURCE_HARDWARE ? SOURCE_HARDWARE : software ? there : SOURCE_LOCAL);
-		assert_int_equal(b.x.bound_ns[BOUND_THERE], software ? FAKE_BOUND_NS : 0);
-		assert_int_equal(logged(PACKETS - 1)->source[THERE + REFLECT_T3_WIRE], b.x.there);
+		assert_int_equal(b.x.result.there, there == SOURCE_HARDWARE ? SOURCE_HARDWARE : software ? there : SOURCE_LOCAL);
+		assert_int_equal(b.x.result.bound_ns[BOUND_THERE], software ? FAKE_BOUND_NS : 0);
+		assert_int_equal(logged(PACKETS - 1)->source[THERE + REFLECT_T3_WIRE], b.x.result.there);
 	}
 }
 
@@ -279,7 +279,7 @@ static void no_transmit_stamps_here(void **state)
 		b.channel.tx_stamps = false;
 		b.options.no_tx_stamps = true;
 		assert_int_equal(bench_run("-N").follow_up[FOLLOW_UP_THERE], PACKETS);
-		assert_int_equal(b.x.stages[STAGE_NETWORK].from, EMIT_T1_USER);
+		assert_int_equal(b.x.result.stages[STAGE_NETWORK].from, EMIT_T1_USER);
 	}
 }
 
@@ -300,7 +300,7 @@ static void one_stamp_is_missing_there(void **state)
 			assert_int_equal(logged(n)->source[THERE + REFLECT_T3_WIRE], n == 10 ? SOURCE_NONE : kinds[i]);
 			assert_int_equal(logged(n)->source[THERE + REFLECT_T2_USER], SOURCE_USER);
 		}
-		assert_int_equal(b.x.there, kinds[i]);
+		assert_int_equal(b.x.result.there, kinds[i]);
 	}
 }
 
@@ -374,7 +374,7 @@ static void seconds_wrap(void **state)
 /* A hostile peer sets its clock to any time again and again: no difference overflows, and all is within half an era of the first. */
 static void any_time_there(void **state)
 {
-	struct exchange x = { .there = SOURCE_NONE };
+	struct exchange x = { .result.there = SOURCE_NONE };
 	int64_t last_ns = 0, apart_ns;
 
 	(void)state;
@@ -429,8 +429,8 @@ static void what_arrived_there(void **state)
 
 	assert_int_equal(got.other_ttl, 4);
 	assert_int_equal(got.other_class, 3);
-	assert_int_equal(b.x.arrived_ttl, 61);
-	assert_int_equal(b.x.arrived_dscp, 46);
+	assert_int_equal(b.x.result.arrived_ttl, 61);
+	assert_int_equal(b.x.result.arrived_dscp, 46);
 
 	/* Who does not ask is not told. */
 	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
@@ -452,16 +452,16 @@ static void the_closing_probe_is_no_part_of_the_run(void **state)
 	struct fake_account got = bench_run("duration");
 	const struct fake_packet *closing = &fake.packet[fake.sends - 1];
 
-	assert_int_equal(b.x.end, END_DURATION);
+	assert_int_equal(b.x.result.end, END_DURATION);
 	assert_int_equal(got.closing, 1);
 	assert_int_equal(got.sent, got.recorded + 1);
 	assert_int_equal(b.histogram.count, got.recorded);
 	assert_int_equal(follow_up(FOLLOW_UP_THERE), got.recorded);
 	assert_int_not_equal(logged(log_ready(&b.log) - 1)->seq, closing->seq);
 	assert_true(closing->answered);
-	assert_in_range(b.x.ended_ns - b.x.began_ns, NS_PER_MS, NS_PER_MS + 100 * NS_PER_US);
-	assert_true(b.x.ended_ns < closing->sent_ns && b.x.last_ns < closing->sent_ns);
-	assert_true(fake.now_ns - b.x.ended_ns > 70 * NS_PER_US);
+	assert_in_range(b.x.result.ended_ns - b.x.result.began_ns, NS_PER_MS, NS_PER_MS + 100 * NS_PER_US);
+	assert_true(b.x.result.ended_ns < closing->sent_ns && b.x.result.last_ns < closing->sent_ns);
+	assert_true(fake.now_ns - b.x.result.ended_ns > 70 * NS_PER_US);
 }
 
 static void a_single_packet_is_closed_too(void **state)
@@ -518,7 +518,7 @@ static void the_closing_wait_is_bounded(void **state)
 		assert_int_equal(bench_run("no closing reply").follow_up[FOLLOW_UP_END], 1);
 		assert_in_range(fake.now_ns - fake.packet[CLOSING].sent_ns, i ? 100 * NS_PER_MS : NS_PER_MS,
 				(i ? 100 * NS_PER_MS : NS_PER_MS) + 300 * NS_PER_US);
-		assert_int_equal(b.x.end, END_COUNT);
+		assert_int_equal(b.x.result.end, END_COUNT);
 	}
 }
 
@@ -528,7 +528,7 @@ static void a_stop_while_the_closing_reply_is_waited_for(void **state)
 	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
 	SCRIPT({ CLOSING, 0, LATENCY, 90 * NS_PER_US, 0 }, { CLOSING, 0, STOP, 10 * NS_PER_US, 0 });
 	bench_run("stop at the closing probe");
-	assert_int_equal(b.x.end, END_COUNT);
+	assert_int_equal(b.x.result.end, END_COUNT);
 	assert_int_equal(follow_up(FOLLOW_UP_THERE), PACKETS);
 
 	/* And without a reply the wait is as short as ever. */
@@ -552,7 +552,7 @@ static void a_stop_while_a_reply_is_waited_for(void **state)
 
 	struct fake_account got = bench_run("stop before the reply");
 
-	assert_int_equal(b.x.end, END_SIGNAL);
+	assert_int_equal(b.x.result.end, END_SIGNAL);
 	assert_int_equal(got.unfinished, 1);
 	assert_int_equal(got.recorded, 10);
 	assert_int_equal(got.closing, 1);
@@ -561,7 +561,7 @@ static void a_stop_while_a_reply_is_waited_for(void **state)
 	assert_int_equal(got.duplicate, 0);
 	/* It has the follow-up of the one before it. */
 	assert_int_equal(follow_up(FOLLOW_UP_THERE), 10);
-	d = b.x.directions;
+	d = b.x.result.directions;
 	directions_finish(&d, fake.sends);
 	assert_int_equal(d.duplicate_forward + d.duplicate_backward + d.lost_forward + d.lost_backward + d.lost_unknown, 0);
 
@@ -603,12 +603,12 @@ static void the_duration_ends_in_silence(void **state)
 
 	struct fake_account got = bench_run("silence");
 
-	assert_int_equal(b.x.end, END_DURATION);
+	assert_int_equal(b.x.result.end, END_DURATION);
 	assert_int_equal(got.unfinished, 1);
 	assert_int_equal(got.closing, 1);
 	assert_int_equal(got.recorded, 10);
 	assert_int_equal(follow_up(FOLLOW_UP_END), 1);
-	assert_in_range(b.x.ended_ns - b.x.began_ns, NS_PER_S, NS_PER_S + 300 * NS_PER_MS);
+	assert_in_range(b.x.result.ended_ns - b.x.result.began_ns, NS_PER_S, NS_PER_S + 300 * NS_PER_MS);
 }
 
 static void the_warmup_waits_for_nothing(void **state)
@@ -787,7 +787,7 @@ static void random_emit(bool exact, unsigned one_in)
 	else
 		bench_script(random_events, random_script(emit_faults, COUNT_OF(emit_faults), one_in));
 	bench_run("random");
-	assert_int_equal(counter_get(&b.x.account.breaches), b.breach_calls);
+	assert_int_equal(counter_get(&b.x.result.account.breaches), b.breach_calls);
 }
 
 static void random_mixtures(void **state)

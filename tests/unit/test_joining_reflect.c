@@ -243,7 +243,7 @@ static void times_that_have_no_place(void **state)
 		bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
 		relate_clocks(1000 * NS_PER_S + age_us * NS_PER_US - NS_PER_S, 100, 0);
 		bench_run("too old");
-		assert_in_range(b.x.account.unplaced, 5, PACKETS - 5);
+		assert_in_range(b.x.result.account.unplaced, 5, PACKETS - 5);
 	}
 }
 

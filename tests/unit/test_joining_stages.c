@@ -49,12 +49,12 @@ static void the_stages_add_up(void **state)
 		int64_t sum_ns = 0, value_ns, response_ns;
 
 		for (int n = STAGE_REMOTE_WIRE_TO_APP; n <= STAGE_REMOTE_APP_TO_WIRE; n++) {
-			assert_true(stages_value(&b.x.stages[n], logged(i), &value_ns));
+			assert_true(stages_value(&b.x.result.stages[n], logged(i), &value_ns));
 			sum_ns += value_ns;
 		}
-		assert_true(stages_value(&b.x.stages[STAGE_RESPONSE], logged(i), &response_ns));
+		assert_true(stages_value(&b.x.result.stages[STAGE_RESPONSE], logged(i), &response_ns));
 		assert_int_equal(sum_ns, response_ns);
-		assert_true(stages_value(&b.x.stages[STAGE_NETWORK], logged(i), &value_ns));
+		assert_true(stages_value(&b.x.result.stages[STAGE_NETWORK], logged(i), &value_ns));
 		assert_int_equal(sum_ns + value_ns, logged(i)->latency_ns);
 	}
 	free_stages();
@@ -90,9 +90,9 @@ static void what_contradicts_the_clocks_is_left_out(void **state)
 		bench_run("contradictions");
 		assert_int_equal(follow_up(FOLLOW_UP_STEPPED), cases[i].last - cases[i].first + 1);
 		assert_int_equal(b.stage[STAGE_NETWORK].count, PACKETS - (cases[i].last - cases[i].first + 1));
-		assert_int_equal(b.x.rules_broken, cases[i].last - cases[i].first + 1);
-		assert_int_equal(b.x.broken[0].seq, cases[i].first);
-		assert_int_equal(b.x.broken[0].rule, RULE_RELATION);
+		assert_int_equal(b.x.result.rules_broken, cases[i].last - cases[i].first + 1);
+		assert_int_equal(b.x.result.broken[0].seq, cases[i].first);
+		assert_int_equal(b.x.result.broken[0].rule, RULE_RELATION);
 		free_stages();
 	}
 }
@@ -112,7 +112,7 @@ static void bench_one_way(void)
 
 		b.one_way_memory[i] = calloc(1, bytes);
 		histogram_place(&b.one_way[i], b.one_way_memory[i]);
-		b.x.one_way[i] = &b.one_way[i];
+		b.x.result.one_way[i] = &b.one_way[i];
 	}
 }
 
@@ -155,10 +155,10 @@ static void each_way_within_its_bound(void **state)
 		most_ns = forward_ns > most_ns ? forward_ns : most_ns;
 	}
 	/* A third of the time is on the way there; the bound is half of two that follow each other. */
-	assert_in_range(b.x.one_way_bound_ns[0], 1000, 5000);
-	assert_in_range(b.x.one_way_bound_ns[1], 1000, b.x.one_way_bound_ns[0]);
-	assert_true(llabs(b.one_way[ONE_WAY_FORWARD].max_ns - most_ns) <= b.x.one_way_bound_ns[0]);
-	assert_true(llabs((int64_t)b.one_way[ONE_WAY_FORWARD].sum - sum_ns) <= b.x.one_way_bound_ns[0] * (PACKETS - 3));
+	assert_in_range(b.x.result.one_way_bound_ns[0], 1000, 5000);
+	assert_in_range(b.x.result.one_way_bound_ns[1], 1000, b.x.result.one_way_bound_ns[0]);
+	assert_true(llabs(b.one_way[ONE_WAY_FORWARD].max_ns - most_ns) <= b.x.result.one_way_bound_ns[0]);
+	assert_true(llabs((int64_t)b.one_way[ONE_WAY_FORWARD].sum - sum_ns) <= b.x.result.one_way_bound_ns[0] * (PACKETS - 3));
 	assert_int_equal(b.one_way[ONE_WAY_FORWARD].max_seq, 20);
 	free_one_way();
 }
@@ -174,13 +174,13 @@ static void each_way_of_a_long_response_between_clocks_that_drift(void **state)
 	SCRIPT({ 1, 30, RESPONSE, 4 * NS_PER_MS, 0 }, { 36, 0, RESPONSE, 300 * NS_PER_MS, 0 });
 	bench_run("drift");
 	assert_int_equal(b.one_way[ONE_WAY_FORWARD].count + b.one_way[ONE_WAY_BACKWARD].count, 2 * PACKETS);
-	assert_in_range(b.x.one_way_bound_ns[0], 1000, 15000);
+	assert_in_range(b.x.result.one_way_bound_ns[0], 1000, 15000);
 	/* In truth at most 7 us, of which a third is on the way there. */
-	assert_true(b.one_way[ONE_WAY_FORWARD].max_ns <= 7000 / 3 + b.x.one_way_bound_ns[0]);
-	assert_true(b.one_way[ONE_WAY_BACKWARD].max_ns <= 7000 * 2 / 3 + b.x.one_way_bound_ns[0]);
-	assert_true(b.one_way[ONE_WAY_FORWARD].min_ns >= -b.x.one_way_bound_ns[0]);
-	assert_true(b.one_way[ONE_WAY_BACKWARD].min_ns >= -b.x.one_way_bound_ns[0]);
-	assert_int_equal(b.x.one_way_beyond, 0);
+	assert_true(b.one_way[ONE_WAY_FORWARD].max_ns <= 7000 / 3 + b.x.result.one_way_bound_ns[0]);
+	assert_true(b.one_way[ONE_WAY_BACKWARD].max_ns <= 7000 * 2 / 3 + b.x.result.one_way_bound_ns[0]);
+	assert_true(b.one_way[ONE_WAY_FORWARD].min_ns >= -b.x.result.one_way_bound_ns[0]);
+	assert_true(b.one_way[ONE_WAY_BACKWARD].min_ns >= -b.x.result.one_way_bound_ns[0]);
+	assert_int_equal(b.x.result.one_way_beyond, 0);
 	free_one_way();
 }
 
@@ -205,7 +205,7 @@ static void each_way_after_a_step_that_is_too_small(void **state)
 		}
 		assert_int_equal(b.one_way[ONE_WAY_FORWARD].count, PACKETS);
 		assert_in_range(b.one_way[ONE_WAY_FORWARD].max_ns, 0,
-				most_ns + b.x.one_way_bound_ns[0] + slack_ns + ways_differ_ns / 2);
+				most_ns + b.x.result.one_way_bound_ns[0] + slack_ns + ways_differ_ns / 2);
 		free_one_way();
 	}
 }
@@ -229,8 +229,8 @@ static void each_way_by_clocks_that_agree(void **state)
 		assert_int_equal(b.one_way[ONE_WAY_FORWARD].count, PACKETS - 1);
 		assert_true(b.one_way[ONE_WAY_FORWARD].sum == sum);
 		assert_int_equal(b.one_way[ONE_WAY_FORWARD].max_ns, forward_of(logged(20)));
-		assert_int_equal(b.x.one_way_bound_ns[0], synced_ns);
-		assert_int_equal(b.x.one_way_bound_ns[1], synced_ns);
+		assert_int_equal(b.x.result.one_way_bound_ns[0], synced_ns);
+		assert_int_equal(b.x.result.one_way_bound_ns[1], synced_ns);
 		free_one_way();
 	}
 }
@@ -243,7 +243,7 @@ static void each_way_by_clocks_that_are_said_to_agree(void **state)
 	b.options.synced_ns = 30;
 	bench_run("one way, not synchronised");
 	assert_int_equal(b.one_way[ONE_WAY_FORWARD].negatives + b.one_way[ONE_WAY_BACKWARD].negatives, PACKETS);
-	assert_int_equal(b.x.one_way_beyond, PACKETS);
+	assert_int_equal(b.x.result.one_way_beyond, PACKETS);
 	free_one_way();
 }
 
@@ -301,11 +301,11 @@ static void on_breach_of(void *context, const struct sample *s)
 {
 	assert_ptr_equal(context, &b);
 	seen.sends = fake.sends;
-	seen.answered = counter_get(&b.x.account.answered);
-	seen.breaches = counter_get(&b.x.account.breaches);
+	seen.answered = counter_get(&b.x.result.account.answered);
+	seen.breaches = counter_get(&b.x.result.account.breaches);
 	seen.joined = s->source[THERE + REFLECT_T3_WIRE];
 	seen.seq[seen.calls++ % COUNT_OF(seen.seq)] = s->seq;
-	exchange_figure(&b.x, s, &seen.value_ns);
+	result_figure(&b.x.result, s, &seen.value_ns);
 }
 
 static void bench_threshold(enum figure on, bool keep_going)
@@ -331,7 +331,7 @@ static void a_breach_of_the_round_trip(void **state)
 
 		struct fake_account got = bench_run("round trip");
 
-		assert_int_equal(b.x.end, END_BREACH);
+		assert_int_equal(b.x.result.end, END_BREACH);
 		assert_int_equal(seen.calls, 1);
 		assert_int_equal(seen.seq[0], 12);
 		assert_int_equal(seen.sends, 13);
@@ -342,7 +342,7 @@ static void a_breach_of_the_round_trip(void **state)
 		assert_int_equal(got.breaches, 1);
 		assert_int_equal(got.recorded, 13);
 
-		const struct sample *kept[] = { &b.x.breach, &b.x.worst, &b.x.kept[0] };
+		const struct sample *kept[] = { &b.x.result.breach, &b.x.result.worst, &b.x.result.kept[0] };
 
 		for (size_t i = 0; i < COUNT_OF(kept); i++) {
 			assert_int_equal(kept[i]->seq, 12);
@@ -363,16 +363,16 @@ static void all_breaches_of_the_round_trip(void **state)
 
 	struct fake_account got = bench_run("round trip, all");
 
-	assert_int_equal(b.x.end, END_COUNT);
+	assert_int_equal(b.x.result.end, END_COUNT);
 	assert_int_equal(got.breaches, 4);
 	assert_int_equal(seen.calls, 4);
-	assert_int_equal(b.x.breach.seq, 12);
-	assert_int_equal(b.x.worst.seq, 13);
+	assert_int_equal(b.x.result.breach.seq, 12);
+	assert_int_equal(b.x.result.worst.seq, 13);
 	for (unsigned i = 0; i < 4; i++) {
 		static const uint32_t seqs[] = { 12, 13, 20, 39 };
 
 		assert_int_equal(seen.seq[i], seqs[i]);
-		assert_true(breach_read(&b.x, i, &s));
+		assert_true(breach_read(&b.x.result, i, &s));
 		assert_int_equal(s.seq, seqs[i]);
 		check_there(&s, &fake.packet[seqs[i]]);
 	}
@@ -396,7 +396,7 @@ static void a_breach_of_another_figure(void **state)
 
 		struct fake_account got = bench_run("figure");
 
-		assert_int_equal(b.x.end, END_BREACH);
+		assert_int_equal(b.x.result.end, END_BREACH);
 		assert_int_equal(seen.calls, 1);
 		assert_int_equal(seen.seq[0], seq);
 		/* As soon as the next reply is there, and before anything is made of that. */
@@ -410,8 +410,8 @@ static void a_breach_of_another_figure(void **state)
 		assert_int_equal(got.recorded, seq + 2);
 		assert_int_equal(got.breaches, 1);
 		assert_int_equal(got.unjudged, 0);
-		assert_int_equal(b.x.breach.seq, seq);
-		check_there(&b.x.breach, &fake.packet[seq]);
+		assert_int_equal(b.x.result.breach.seq, seq);
+		check_there(&b.x.result.breach, &fake.packet[seq]);
 	}
 }
 
@@ -426,14 +426,14 @@ static void all_breaches_of_another_figure(void **state)
 
 		struct fake_account got = bench_run("figure, all");
 
-		assert_int_equal(b.x.end, END_COUNT);
+		assert_int_equal(b.x.result.end, END_COUNT);
 		assert_int_equal(got.recorded, PACKETS);
 		assert_int_equal(got.breaches, 2);
 		assert_int_equal(seen.calls, 2);
 		for (int i = 0; i < 2; i++)
 			assert_int_equal(seen.seq[i], seqs[on][i]);
-		assert_int_equal(b.x.breach.seq, seqs[on][0]);
-		assert_int_equal(b.x.worst.seq, seqs[on][0]);
+		assert_int_equal(b.x.result.breach.seq, seqs[on][0]);
+		assert_int_equal(b.x.result.worst.seq, seqs[on][0]);
 	}
 }
 
@@ -446,8 +446,8 @@ static void the_worst_is_of_the_figure(void **state)
 	       { 20, 0, RESPONSE, 50000, 0 });
 	assert_int_equal(bench_run("the worst").breaches, 3);
 	assert_true(fake.packet[20].latency_ns > fake.packet[15].latency_ns);
-	assert_int_equal(b.x.breach.seq, 12);
-	assert_int_equal(b.x.worst.seq, 15);
+	assert_int_equal(b.x.result.breach.seq, 12);
+	assert_int_equal(b.x.result.worst.seq, 15);
 }
 
 /* Exactly at the threshold is no breach; a nanosecond more is. */
@@ -505,9 +505,9 @@ static void a_breach_in_the_last_record(void **state)
 			assert_int_equal(seen.seq[0], 39);
 			assert_int_equal(seen.sends, PACKETS + 1 + stop);
 			if (!keep_going)
-				assert_int_equal(b.x.end, END_BREACH);
+				assert_int_equal(b.x.result.end, END_BREACH);
 			else
-				assert_int_equal(b.x.end, stop ? END_SIGNAL : END_COUNT);
+				assert_int_equal(b.x.result.end, stop ? END_SIGNAL : END_COUNT);
 		}
 	}
 }
@@ -525,7 +525,7 @@ static void a_breach_behind_the_one_that_ends_the_run(void **state)
 		assert_int_equal(seen.calls, 1);
 		assert_int_equal(seen.seq[0], 12);
 		assert_int_equal(got.breaches, on == FIGURE_RTT ? 1 : 2);
-		assert_int_equal(b.x.breach.seq, 12);
+		assert_int_equal(b.x.result.breach.seq, 12);
 	}
 }
 

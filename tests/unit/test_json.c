@@ -1,4 +1,4 @@
-/* build: sources=report/text/label.c,measure/stages.c libs= */
+/* build: sources=report/text/label.c,histogram.c,@result libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The writer of JSON: what it escapes, how things are in each other, and that an error stays. */
 #include "report/export/json.c"

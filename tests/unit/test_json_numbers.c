@@ -1,4 +1,4 @@
-/* build: wraps=system_read,nic_read_details,activity_differences sources=@outputs,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
+/* build: wraps=system_read,nic_read_details,activity_differences sources=@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What --json writes: each number of a run at its own name. The numbers differ, so that none can stand for another. */
 #include "report/export/json_parts.h"
@@ -120,24 +120,24 @@ size_t __wrap_activity_differences(const struct activity *a, const struct activi
 
 static void accounts_of_an_emitter(void **state)
 {
-	struct account *a = &exchange.account;
+	struct account *a = &result.account;
 
 	(void)state;
 	options.plain = false;
-	exchange.there = SOURCE_HARDWARE;
-	exchange.measured = 1000;
-	exchange.probe_bytes = 52;
-	exchange.arrived_ttl = 63;
-	exchange.arrived_dscp = 46;
-	exchange.began_ns = 5 * NS_PER_S;
-	exchange.last_ns = 7 * NS_PER_S;
-	exchange.outages = (struct outages){ .count = 3, .total_ns = 4000, .longest_ns = 2500, .longest_at_ns = 5 * NS_PER_S + 77 };
-	exchange.directions = (struct directions){ .told = true, .lost_forward = 11, .lost_backward = 12, .lost_unknown = 13, .discard_reasons = DISCARD_OVER_RATE | DISCARD_UNREAD,
+	result.there = SOURCE_HARDWARE;
+	result.measured = 1000;
+	result.probe_bytes = 52;
+	result.arrived_ttl = 63;
+	result.arrived_dscp = 46;
+	result.began_ns = 5 * NS_PER_S;
+	result.last_ns = 7 * NS_PER_S;
+	result.outages = (struct outages){ .count = 3, .total_ns = 4000, .longest_ns = 2500, .longest_at_ns = 5 * NS_PER_S + 77 };
+	result.directions = (struct directions){ .told = true, .lost_forward = 11, .lost_backward = 12, .lost_unknown = 13, .discard_reasons = DISCARD_OVER_RATE | DISCARD_UNREAD,
 		.reordered_forward = 14, .reordered_backward = 15, .duplicate_forward = 16, .duplicate_backward = 17, .restarts = 18 };
-	channel.dropped = 21;
-	report.strays = 22;
-	counter_add(&channel.control_truncated, 23);
-	counter_add(&channel.error_other, 24);
+	result.dropped = 21;
+	result.strays = 22;
+	counter_add(&result.truncated, 23);
+	counter_add(&result.error_other, 24);
 	counter_add(&a->missing_tx, 25);
 	counter_add(&a->missing_rx, 26);
 	counter_add(&a->breaches, 27);
@@ -158,18 +158,18 @@ static void accounts_of_an_emitter(void **state)
 
 static void accounts_of_a_reflector(void **state)
 {
-	struct account *a = &exchange.account;
+	struct account *a = &result.account;
 
 	(void)state;
 	options.role = ROLE_REFLECT;
-	channel.dropped = -1;
-	exchange.dozing.slowest_ns = 51;
-	exchange.dozing.slowest_seq = 52;
-	counter_add(&sessions.opened, 53);
-	counter_add(&sessions.evicted, 54);
+	result.dropped = -1;
+	result.woken_slowest_ns = 51;
+	result.woken_slowest_seq = 52;
+	counter_add(&result.sessions, 53);
+	counter_add(&result.evicted, 54);
 	counter_add(&a->cut_short, 55);
-	counter_add(&channel.lanes_taken, 56);
-	counter_add(&channel.lanes_refused, 57);
+	counter_add(&result.lanes_taken, 56);
+	counter_add(&result.lanes_refused, 57);
 	show(written_json(json_accounts));
 }
 
@@ -206,26 +206,26 @@ static void stages_and_ways(void **state)
 	(void)state;
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
 	options.role = ROLE_EMIT;
-	exchange.bound_ns[BOUND_HERE] = 71;
-	exchange.bound_ns[BOUND_THERE] = 72;
-	exchange.one_way_bound_ns[0] = 73;
-	exchange.one_way_bound_ns[1] = 74;
+	result.bound_ns[BOUND_HERE] = 71;
+	result.bound_ns[BOUND_THERE] = 72;
+	result.one_way_bound_ns[0] = 73;
+	result.one_way_bound_ns[1] = 74;
 	for (int i = 0; i < ONE_WAYS; i++) {
 		place(&one_way[i], 1);
-		exchange.one_way[i] = &one_way[i];
+		result.one_way[i] = &one_way[i];
 		histogram_add(&one_way[i], 2400 + 200 * i, 1);
 	}
 	place(&late, 1);
 	place(&planned_rtt, 1);
 	histogram_add(&late, 801, 8);
 	histogram_add(&planned_rtt, 15801, 9);
-	exchange.planned[PLANNED_LATE] = &late;
-	exchange.planned[PLANNED_RTT] = &planned_rtt;
+	result.planned[PLANNED_LATE] = &late;
+	result.planned[PLANNED_RTT] = &planned_rtt;
 	json_figures(begin(), &report, false);
 	finish();
 	free(late.overflow);
 	free(planned_rtt.overflow);
-	exchange.planned[PLANNED_LATE] = exchange.planned[PLANNED_RTT] = NULL;
+	result.planned[PLANNED_LATE] = result.planned[PLANNED_RTT] = NULL;
 	show(line);
 }
 
@@ -238,16 +238,16 @@ static void figure_of(struct variation_figure *f, uint64_t a, uint64_t b)
 
 static void variations(void **state)
 {
-	struct told *t = &exchange.variation.told;
+	struct told *t = &result.variation.told;
 	static struct clock_peer peer;
 
 	(void)state;
 	options.role = ROLE_EMIT;
-	exchange.peer = &peer;
-	exchange.variation.left_out = 81;
-	exchange.variation.of[VARIATION_RTT].beyond = 82;
+	report.peer = &peer;
+	result.variation.left_out = 81;
+	result.variation.of[VARIATION_RTT].beyond = 82;
 	for (unsigned i = 0; i < VARIATIONS; i++)
-		figure_of(&exchange.variation.of[i], 10 + i, 20 + i);
+		figure_of(&result.variation.of[i], 10 + i, 20 + i);
 	show(written_json(json_variations));
 	options.role = ROLE_REFLECT;
 	show(written_json(json_variations));
@@ -270,25 +270,22 @@ static void variations(void **state)
 static void schedule_and_ports(void **state)
 {
 	static struct source_port port[2];
-	static struct lane lane[2];
 
 	(void)state;
 	options.role = ROLE_EMIT;
 	options.interval_ns = 1001;
 	options.stamp_every = 4;
-	counter_add(&exchange.pace.slots, 1002);
-	counter_add(&exchange.pace.missed, 1003);
-	exchange.window = (struct window){ .most = 64, .reached = 63, .stamps_most = 62, .stamps_limited = true };
+	counter_add(&result.slots, 1002);
+	counter_add(&result.missed, 1003);
+	result.window = (struct window_use){ .most = 64, .reached = 63, .stamps_most = 62, .stamps_limited = true };
 	memset(port, 0, sizeof(port));
 	for (unsigned i = 0; i < 2; i++) {
-		lane[i].own_port = (uint16_t)(40001 + i);
-		port[i] = (struct source_port){ .sent = 1000 + i, .lost = 5 + 9 * i, .refused = 20 + i,
+		port[i] = (struct source_port){ .number = (uint16_t)(40001 + i), .sent = 1000 + i, .lost = 5 + 9 * i, .refused = 20 + i,
 			.directions = { .told = i, .lost_forward = 31, .lost_backward = 32 } };
 		figure_of(&port[i].rtt, 10 + i, 20 + i);
 	}
-	exchange.port = port;
-	exchange.ports = 2;
-	channel.port = lane;
+	result.port = port;
+	result.ports = 2;
 	json_statistics(begin(), &report, false);
 	finish();
 	show(line);
@@ -297,9 +294,10 @@ static void schedule_and_ports(void **state)
 	json_statistics(begin(), &report, false);
 	finish();
 	show(strstr(line, "source_ports"));
-	exchange.port = NULL;
+	result.port = NULL;
+	result.ports = 0;
 	options.interval_ns = 0;
-	exchange.window.most = 1;
+	result.window.most = 1;
 	json_statistics(begin(), &report, false);
 	finish();
 	show(strstr(line, "as_told"));
@@ -312,20 +310,20 @@ static void breaches_of_an_emitter(void **state)
 	(void)state;
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
 	options.role = ROLE_EMIT;
-	exchange.breach = joined_sample(7, 5000, 2100, 900, 107000);
-	exchange.worst = joined_sample(9, 205000, 2100, 900, 7000);
-	exchange.kept[0] = exchange.breach;
-	exchange.kept[1] = exchange.worst;
-	counter_add(&exchange.account.breaches, 2);
+	result.breach = joined_sample(7, 5000, 2100, 900, 107000);
+	result.worst = joined_sample(9, 205000, 2100, 900, 7000);
+	result.kept[0] = result.breach;
+	result.kept[1] = result.worst;
+	counter_add(&result.account.breaches, 2);
 	for (int i = 0; i < STAGES; i++)
-		if (exchange.stage[i])
+		if (result.stage[i])
 			histogram_finish(&stage[i]);
 	histogram_finish(&histogram);
 	show(written_json(json_breaches));
-	json_breach(begin(), "breach", &report, &exchange.worst, 2, false);
+	json_breach(begin(), "breach", &report, &result.worst, 2, false);
 	finish();
 	show(line);
-	memset(&exchange.account.breaches, 0, sizeof(exchange.account.breaches));
+	memset(&result.account.breaches, 0, sizeof(result.account.breaches));
 	show(written_json(json_breaches));
 	options.threshold_ns = 0;
 	show(written_json(json_breaches));
@@ -340,7 +338,7 @@ static void what_a_breach_does_not_tell(void **state)
 	options.role = ROLE_EMIT;
 	s = without_t3(joined_sample(7, 5000, 2100, 900, 107000), FOLLOW_UP_LOST);
 	for (int i = 0; i < STAGES; i++)
-		if (exchange.stage[i])
+		if (result.stage[i])
 			histogram_finish(&stage[i]);
 	histogram_finish(&histogram);
 	json_breach(begin(), "breach", &report, &s, 0, true);
@@ -360,14 +358,14 @@ static void lines_of_breaches(void **state)
 	(void)state;
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
 	options.role = ROLE_EMIT;
-	exchange.kept[0] = joined_sample(7, 5000, 2100, 900, 107000);
-	exchange.kept[1] = joined_sample(9, 205000, 2100, 900, 7000);
-	counter_add(&exchange.account.breaches, 1);
+	result.kept[0] = joined_sample(7, 5000, 2100, 900, 107000);
+	result.kept[1] = joined_sample(9, 205000, 2100, 900, 7000);
+	counter_add(&result.account.breaches, 1);
 	assert_int_equal(log_file_open(&file, path, 0, 0), 0);
 	jsonl_open(&lines, &report, &file);
 	jsonl_look(&lines);
 	jsonl_look(&lines);
-	counter_add(&exchange.account.breaches, 1);
+	counter_add(&result.account.breaches, 1);
 	jsonl_look(&lines);
 	assert_int_equal(log_file_finish(&file), 0);
 	close(fd);
@@ -406,7 +404,7 @@ static void put_clocks(void)
 	clocks.spell[1] = (struct clock_spell){ .rate = { .measured = true, .ppb = -2000, .bound_ppb = 115 },
 						.began_ns = { 1200, 1220 }, .ended_ns = { 1300, 1300 } };
 	clocks.spells_kept = 2;
-	exchange.began_ns = 1000;
+	result.began_ns = 1000;
 	report.clocks = &clocks;
 }
 
@@ -426,13 +424,13 @@ static void clocks_of_both_hosts(void **state)
 	peer.event[1].kind = PEER_STOOD;
 	peer.event[1].stood_ns = 127;
 	report.peer = &peer;
-	exchange.clocks = &clocks;
-	exchange.bound_ns[BOUND_HERE] = 128;
-	exchange.bound_ns[BOUND_THERE] = 129;
+	result.placed = true, report.clocks = &clocks;
+	result.bound_ns[BOUND_HERE] = 128;
+	result.bound_ns[BOUND_THERE] = 129;
 	report.stages_why = "why";
-	counter_add(&exchange.account.doubted, 131);
-	counter_add(&exchange.account.unplaced, 132);
-	counter_add(&exchange.account.disordered, 133);
+	counter_add(&result.account.doubted, 131);
+	counter_add(&result.account.unplaced, 132);
+	counter_add(&result.account.disordered, 133);
 	show(written_json(json_clocks));
 	report.peer = NULL;
 	clocks.phc_fd = -1;
@@ -525,13 +523,13 @@ static void a_run(void **state)
 	options.role = ROLE_EMIT;
 	options.port = 862;
 	show(written_json(run_over));
-	exchange.started = true;
-	exchange.began_ns = clock_read_ns(CLOCK_MONOTONIC) - 5 * NS_PER_S;
-	exchange.ended_ns = exchange.began_ns + 181;
+	result.started = true;
+	result.began_ns = clock_read_ns(CLOCK_MONOTONIC) - 5 * NS_PER_S;
+	result.ended_ns = result.began_ns + 181;
 	for (enum end end = END_DURATION; end <= END_GIVEN_UP; end++) {
 		if (end == END_GONE)
 			continue;
-		exchange.end = end;
+		result.end = end;
 		assert_value(written_json(run_over), "end", words[end]);
 	}
 	assert_value(line, "duration_ns", "181");
@@ -550,11 +548,11 @@ static void the_host_and_what_it_granted(void **state)
 	options.role = ROLE_EMIT;
 	options.stamp = SOURCE_HARDWARE;
 	options.busy_poll_us = 196;
-	channel.receive_buffer_bytes = 197;
-	channel.wire = SOURCE_HARDWARE;
-	channel.tx_stamps = true;
-	exchange.probe_bytes = 198;
-	exchange.window.most = 199;
+	result.granted.receive_buffer_bytes = 197;
+	result.granted.stamps = SOURCE_HARDWARE;
+	result.granted.transmit_stamps = true;
+	result.probe_bytes = 198;
+	result.window.most = 199;
 	report.place = &where;
 	report.facts = &facts;
 	report.nic = &nic;

@@ -1,4 +1,4 @@
-/* build: wraps=connect,recvmsg sources=wire/socket.c,wire/listen.c,wire/transport.c,wire/ethernet.c,wire/icmp.c,wire/ports.c,wire/kernel_call.c,wire/kernel_stamps.c,wire/lane.c,wire/timestamping.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/doze.c,measure/window*.c,measure/pace.c,measure/join.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/counters/pmc.c,host/clock/clock*.c libs=-lm */
+/* build: wraps=connect,recvmsg sources=wire/socket.c,wire/listen.c,wire/transport.c,wire/ethernet.c,wire/icmp.c,wire/ports.c,wire/kernel_call.c,wire/kernel_stamps.c,wire/lane.c,wire/timestamping.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/doze.c,measure/window*.c,measure/pace.c,measure/join.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,@result,host/counters/pmc.c,host/clock/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A reflector whose busy sessions get lanes, with real sockets on the loopback interface. The senders run in the same thread, before
@@ -254,7 +254,7 @@ static unsigned lanes_for(unsigned n)
 
 static void check_run(unsigned n, unsigned at_once, enum source stamp, bool by_message)
 {
-	const struct account *a = &x.account;
+	const struct account *a = &x.result.account;
 	const unsigned all = n * EACH - (twice ? EACH - FEW : 0);
 	const unsigned lanes = mixed ? lanes_for(n / 2) + lanes_for(n - n / 2) : lanes_for(n);
 
@@ -267,7 +267,7 @@ static void check_run(unsigned n, unsigned at_once, enum source stamp, bool by_m
 	histogram_place(&histogram, memory);
 	log_place(&log_of_run, record, RECORDS, false, true);
 	sessions_init(&sessions, SESSIONS_MAX, 0, (const uint64_t[SESSION_SECRETS]){ 1, 2 });
-	x = (struct exchange){ .channel = &channel, .histogram = &histogram, .log = &log_of_run, .sessions = &sessions,
+	x = (struct exchange){ .channel = &channel, .result.histogram = &histogram, .log = &log_of_run, .sessions = &sessions,
 			       .options = &options, .stop = &stop, .loopback = true };
 	plan = (struct packet_plan){ .ssid = 7, .stages = true };
 	make_senders(n);

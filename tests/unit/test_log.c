@@ -1,7 +1,7 @@
 /* build: wraps= sources= libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The ring of the transaction log: how large, in which order, and what happens when it is full, whoever takes from it. */
-#include "measure/log.c"
+#include "result/log.c"
 
 #include "util.h"
 

@@ -12,7 +12,7 @@ void probe_note_outage(struct exchange *x); /* of measure/probe.h, which cannot 
 /* The outages of the last run: how many, all of them and the longest in ns, and the packet with which that one began. */
 static void assert_outages(uint64_t count, int64_t total_ns, int64_t longest_ns, uint64_t longest_at)
 {
-	const struct outages *o = &b.x.outages;
+	const struct outages *o = &b.x.result.outages;
 
 	assert_int_equal(o->count, count);
 	assert_in_range(o->total_ns, total_ns, WITH_SLACK(total_ns));
@@ -29,7 +29,7 @@ static void what_is_answered_is_no_outage(void **state)
 	/* Nor is a stamp that never came, a reply that came twice or one that took long. */
 	SCRIPT({ 3, 0, TX_NONE, 0, 0 }, { 5, 0, RX, RX_ABSENT, 0 }, { 9, 0, LATENCY, TIMEOUT_NS / 2, 0 });
 	bench_run("all answered");
-	assert_int_equal(b.x.account.lost, 0);
+	assert_int_equal(b.x.result.account.lost, 0);
 	assert_outages(0, 0, 0, 0);
 }
 
@@ -65,7 +65,7 @@ static void late_replies_do_not_end_it(void **state)
 	SCRIPT({ 10, 0, LATE, 2 * TIMEOUT_NS + TIMEOUT_NS / 2, 0 }, { 11, 0, LATE, TIMEOUT_NS + TIMEOUT_NS / 2, 0 },
 	       { 12, 0, LATE, TIMEOUT_NS / 2, 0 }, { 13, 0, LATENCY, 3 * NS_PER_MS, 0 });
 	bench_run("late");
-	assert_int_equal(b.x.account.late, 3);
+	assert_int_equal(b.x.result.account.late, 3);
 	assert_outages(1, 3 * TIMEOUT_NS + 3 * NS_PER_MS, 3 * TIMEOUT_NS + 3 * NS_PER_MS, 10);
 }
 
@@ -75,9 +75,9 @@ static void refused_sends_are_an_outage_too(void **state)
 	bench_start(ROLE_EMIT, SOURCE_KERNEL);
 	SCRIPT({ 10, 0, SEND_ERROR, ENETUNREACH, 6 });
 	bench_run("refused");
-	assert_int_equal(b.x.account.refused, 6);
-	assert_int_equal(b.x.outages.count, 1);
-	assert_in_range(b.x.outages.total_ns, 6 * TIMEOUT_NS, WITH_SLACK(6 * TIMEOUT_NS));
+	assert_int_equal(b.x.result.account.refused, 6);
+	assert_int_equal(b.x.result.outages.count, 1);
+	assert_in_range(b.x.result.outages.total_ns, 6 * TIMEOUT_NS, WITH_SLACK(6 * TIMEOUT_NS));
 
 	/* Together they are one. */
 	bench_start(ROLE_EMIT, SOURCE_KERNEL);
@@ -94,7 +94,7 @@ static void one_may_last_to_the_end(void **state)
 	SCRIPT({ 10, FAKE_PACKETS, LOST, 0, 0 });
 	bench_run("lost to the end");
 	assert_outages(1, 20 * TIMEOUT_NS, 20 * TIMEOUT_NS, 10);
-	assert_in_range(b.x.ended_ns - b.x.outages.longest_at_ns, b.x.outages.longest_ns, b.x.outages.longest_ns);
+	assert_in_range(b.x.result.ended_ns - b.x.result.outages.longest_at_ns, b.x.result.outages.longest_ns, b.x.result.outages.longest_ns);
 
 	/* Of a peer that never answers it is the whole run, with or without a warm-up. */
 	for (int64_t warmup = 0; warmup < 10; warmup += 9) {
@@ -104,7 +104,7 @@ static void one_may_last_to_the_end(void **state)
 		b.options.duration_ns = 20 * TIMEOUT_NS;
 		SCRIPT({ 0, FAKE_PACKETS, LOST, 0, 0 });
 		bench_run("never");
-		assert_outages(1, b.x.ended_ns - b.x.began_ns, b.x.ended_ns - b.x.began_ns, 0);
+		assert_outages(1, b.x.result.ended_ns - b.x.result.began_ns, b.x.result.ended_ns - b.x.result.began_ns, 0);
 	}
 }
 
@@ -115,7 +115,7 @@ static void the_warmup_is_left_out(void **state)
 	b.options.warmup = 5;
 	SCRIPT({ 0, 3, LOST, 0, 0 }, { 6, 7, LOST, 0, 0 }, { 20, 0, LOST, 0, 0 });
 	bench_run("losses in the warm-up");
-	assert_int_equal(b.x.account.lost, 7);
+	assert_int_equal(b.x.result.account.lost, 7);
 	assert_outages(1, TIMEOUT_NS, TIMEOUT_NS, 20);
 }
 
@@ -148,7 +148,7 @@ static void what_the_end_cut_short(void **state)
 	fake.cut_short = true;
 	SCRIPT({ 10, FAKE_PACKETS, LOST, 0, 0 });
 	assert_int_equal(bench_run("a duration").unfinished, 1);
-	assert_in_range(b.x.outages.total_ns, 4900 * NS_PER_MS, 5100 * NS_PER_MS);
+	assert_in_range(b.x.result.outages.total_ns, 4900 * NS_PER_MS, 5100 * NS_PER_MS);
 }
 
 /* --give-up: of one that began in the middle, of one that began with the run, and not of several that together are longer. */
@@ -160,10 +160,10 @@ static void who_gives_up(void **state)
 	fake.cut_short = true;
 	SCRIPT({ 2, 6, LOST, 0, 0 }, { 10, FAKE_PACKETS, LOST, 0, 0 });
 	assert_int_equal(bench_run("a peer that went away").recorded, 5);
-	assert_int_equal(b.x.end, END_GIVEN_UP);
-	assert_int_equal(b.x.outages.count, 2);
-	assert_in_range(b.x.outages.longest_ns, b.options.give_up_ns, WITH_SLACK(b.options.give_up_ns));
-	assert_int_equal(b.x.account.unfinished, 1);
+	assert_int_equal(b.x.result.end, END_GIVEN_UP);
+	assert_int_equal(b.x.result.outages.count, 2);
+	assert_in_range(b.x.result.outages.longest_ns, b.options.give_up_ns, WITH_SLACK(b.options.give_up_ns));
+	assert_int_equal(b.x.result.account.unfinished, 1);
 
 	bench_start(ROLE_EMIT, SOURCE_KERNEL);
 	b.options.give_up_ns = 5 * TIMEOUT_NS;
@@ -171,14 +171,14 @@ static void who_gives_up(void **state)
 	fake.cut_short = true;
 	SCRIPT({ 0, FAKE_PACKETS, LOST, 0, 0 });
 	assert_int_equal(bench_run("a peer that never was").answered, 0);
-	assert_int_equal(b.x.end, END_GIVEN_UP);
-	assert_in_range(b.x.account.sent, 5, 6);
+	assert_int_equal(b.x.result.end, END_GIVEN_UP);
+	assert_in_range(b.x.result.account.sent, 5, 6);
 
 	bench_start(ROLE_EMIT, SOURCE_KERNEL);
 	b.options.give_up_ns = 5 * TIMEOUT_NS;
 	SCRIPT({ 10, 0, SEND_ERROR, ENETUNREACH, UINT_MAX });
 	bench_run("refused");
-	assert_int_equal(b.x.end, END_GIVEN_UP);
+	assert_int_equal(b.x.result.end, END_GIVEN_UP);
 }
 
 /* What another thread is told: once it is long, with the last one that was answered, until the next one is. */
@@ -188,21 +188,21 @@ static void a_long_one_is_published(void **state)
 
 	(void)state;
 	b.x = (struct exchange){ .options = &o, .now_ns = 1000 * NS_PER_S, .highest_answered = 4711 };
-	outage_begin(&b.x.outages, b.x.now_ns);
+	outage_begin(&b.x.result.outages, b.x.now_ns);
 	b.x.now_ns += 3 * NS_PER_S;
 	probe_note_outage(&b.x);
-	assert_int_equal(b.x.outages.long_since_ns, 0); /* that one who never answered is silent is told in another way */
-	counter_add(&b.x.account.answered, 1);
+	assert_int_equal(b.x.result.outages.long_since_ns, 0); /* that one who never answered is silent is told in another way */
+	counter_add(&b.x.result.account.answered, 1);
 	b.x.now_ns--;
 	probe_note_outage(&b.x);
-	assert_int_equal(b.x.outages.long_since_ns, 0);
+	assert_int_equal(b.x.result.outages.long_since_ns, 0);
 	b.x.now_ns++;
 	probe_note_outage(&b.x);
-	assert_int_equal(b.x.outages.long_since_ns, 1000 * NS_PER_S);
-	assert_int_equal(b.x.outages.long_after, 4711);
-	outage_end(&b.x.outages, b.x.now_ns, true);
-	assert_int_equal(b.x.outages.long_since_ns, 0);
-	assert_int_equal(b.x.end, END_NOT_YET);
+	assert_int_equal(b.x.result.outages.long_since_ns, 1000 * NS_PER_S);
+	assert_int_equal(b.x.result.outages.long_after, 4711);
+	outage_end(&b.x.result.outages, b.x.now_ns, true);
+	assert_int_equal(b.x.result.outages.long_since_ns, 0);
+	assert_int_equal(b.x.result.end, END_NOT_YET);
 }
 
 static void a_reflector_has_none(void **state)
@@ -227,7 +227,7 @@ static void a_deleted_interface_ends_the_run(void **state)
 
 		struct fake_account got = bench_run("the interface is gone");
 
-		assert_int_equal(b.x.end, END_GONE);
+		assert_int_equal(b.x.result.end, END_GONE);
 		assert_int_equal(got.recorded, 10);
 		assert_in_range(fake.now_ns - fake.packet[9].sent_ns, 0, NS_PER_MS);
 		for (size_t i = 0; i < COUNT_OF(others); i++) {
@@ -236,7 +236,7 @@ static void a_deleted_interface_ends_the_run(void **state)
 			bench_start(role, SOURCE_KERNEL);
 			bench_script(&passing, 1);
 			got = bench_run("another error");
-			assert_int_not_equal(b.x.end, END_GONE);
+			assert_int_not_equal(b.x.result.end, END_GONE);
 			assert_true(got.recorded > 20);
 		}
 	}

@@ -6,8 +6,8 @@
 #include "golden.h"
 
 static struct options options = { .interface = "veth7" };
-static struct exchange exchange = { .options = &options };
-static struct progress progress = { .exchange = &exchange, .server = "10.9.8.7" };
+static struct result result = { .options = &options };
+static struct progress progress = { .result = &result, .server = "10.9.8.7" };
 static char said[1024];
 
 static unsigned lines(void)
@@ -45,18 +45,18 @@ static void look(int times)
 static void a_run_that_ends_in_an_outage(void **state)
 {
 	(void)state;
-	exchange.outages = (struct outages){ 0 };
+	result.outages = (struct outages){ 0 };
 	progress.gone_since_ns = 0;
-	outage_begin(&exchange.outages, clock_read_ns(CLOCK_MONOTONIC) - 4 * NS_PER_S);
-	outage_publish(&exchange.outages, 9);
+	outage_begin(&result.outages, clock_read_ns(CLOCK_MONOTONIC) - 4 * NS_PER_S);
+	outage_publish(&result.outages, 9);
 	look(1);
 	assert_int_equal(lines(), 1);
-	outage_last(&exchange.outages, clock_read_ns(CLOCK_MONOTONIC));
+	outage_last(&result.outages, clock_read_ns(CLOCK_MONOTONIC));
 	look(2);
 	assert_string_equal(said, "");
-	assert_int_equal(exchange.outages.count, 1);
-	assert_in_range(exchange.outages.total_ns, 4 * NS_PER_S, 3600 * NS_PER_S);
-	exchange.outages = (struct outages){ 0 };
+	assert_int_equal(result.outages.count, 1);
+	assert_in_range(result.outages.total_ns, 4 * NS_PER_S, 3600 * NS_PER_S);
+	result.outages = (struct outages){ 0 };
 	progress.gone_since_ns = 0;
 }
 
@@ -65,14 +65,14 @@ static void who_is_gone_is_told_once_and_who_is_back_too(void **state)
 	(void)state;
 	look(2);
 	assert_string_equal(said, "");
-	outage_begin(&exchange.outages, clock_read_ns(CLOCK_MONOTONIC) - 3 * NS_PER_S);
+	outage_begin(&result.outages, clock_read_ns(CLOCK_MONOTONIC) - 3 * NS_PER_S);
 	look(2); /* it is not long yet */
 	assert_string_equal(said, "");
-	outage_publish(&exchange.outages, 12345);
+	outage_publish(&result.outages, 12345);
 	look(3);
 	assert_int_equal(lines(), 1);
 	show();
-	outage_end(&exchange.outages, clock_read_ns(CLOCK_MONOTONIC), true);
+	outage_end(&result.outages, clock_read_ns(CLOCK_MONOTONIC), true);
 	look(3);
 	assert_int_equal(lines(), 1);
 	show();
@@ -83,12 +83,12 @@ static void who_is_gone_is_told_once_and_who_is_back_too(void **state)
 static void one_after_the_other_between_two_looks(void **state)
 {
 	(void)state;
-	outage_begin(&exchange.outages, clock_read_ns(CLOCK_MONOTONIC) - 9 * NS_PER_S);
-	outage_publish(&exchange.outages, 1);
+	outage_begin(&result.outages, clock_read_ns(CLOCK_MONOTONIC) - 9 * NS_PER_S);
+	outage_publish(&result.outages, 1);
 	look(1);
-	outage_end(&exchange.outages, clock_read_ns(CLOCK_MONOTONIC), true);
-	outage_begin(&exchange.outages, clock_read_ns(CLOCK_MONOTONIC) - 4 * NS_PER_S);
-	outage_publish(&exchange.outages, UINT32_MAX);
+	outage_end(&result.outages, clock_read_ns(CLOCK_MONOTONIC), true);
+	outage_begin(&result.outages, clock_read_ns(CLOCK_MONOTONIC) - 4 * NS_PER_S);
+	outage_publish(&result.outages, UINT32_MAX);
 	look(2);
 	show();
 }

@@ -66,9 +66,9 @@ static void a_forged_reply_enters_nothing(void **state)
 			got = bench_run("forged");
 			assert_int_equal(got.foreign, 101);
 			assert_int_equal(got.late + got.duplicate + got.reordered, 0);
-			assert_int_equal(b.x.directions.duplicate_forward + b.x.directions.duplicate_backward +
-						 b.x.directions.reordered_forward + b.x.directions.reordered_backward +
-						 b.x.directions.restarts,
+			assert_int_equal(b.x.result.directions.duplicate_forward + b.x.result.directions.duplicate_backward +
+						 b.x.result.directions.reordered_forward + b.x.result.directions.reordered_backward +
+						 b.x.result.directions.restarts,
 					 0);
 		}
 	}

@@ -12,7 +12,7 @@
 /* Each counter in its own row: they get different numbers. */
 static void the_accounts_of_an_emitter(void **state)
 {
-	struct account *a = &exchange.account;
+	struct account *a = &result.account;
 	counter *const counters[] = { &a->sent, &a->received, &a->warmup, &a->recorded, &a->lost, &a->unstamped, &a->negative,
 				      &a->stepped, &a->unfinished, &a->closing, &a->answered, &a->late, &a->duplicate, &a->reordered,
 				      &a->foreign, &a->malformed, &a->unverified, &a->malformed_tlv, &a->unusable_tlv, &a->refused };
@@ -20,8 +20,8 @@ static void the_accounts_of_an_emitter(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(counters); i++)
 		counter_add(counters[i], 101 + i);
-	report.strays = 121;
-	channel.dropped = 122;
+	result.strays = 121;
+	result.dropped = 122;
 	show_report();
 	options.verbose = true;
 	show_report();
@@ -31,10 +31,10 @@ static void the_accounts_of_an_emitter(void **state)
 static void what_is_0_is_one_line(void **state)
 {
 	(void)state;
-	counter_add(&exchange.account.sent, 10);
-	counter_add(&exchange.account.late, 3);
+	counter_add(&result.account.sent, 10);
+	counter_add(&result.account.late, 3);
 	show_report();
-	counter_add(&exchange.account.missing_rx, 4);
+	counter_add(&result.account.missing_rx, 4);
 	show_report();
 	options.threshold_ns = 1;
 	show_report();
@@ -44,7 +44,7 @@ static void what_is_0_is_one_line(void **state)
 	options.verbose = false;
 	options.role = ROLE_REFLECT;
 	options.threshold_ns = 0;
-	memset(&exchange.account, 0, sizeof(exchange.account));
+	memset(&result.account, 0, sizeof(result.account));
 	show_report();
 }
 
@@ -54,7 +54,7 @@ static void requests_that_were_cut_short(void **state)
 	(void)state;
 	options.role = ROLE_REFLECT;
 	show_report();
-	counter_add(&exchange.account.cut_short, 31);
+	counter_add(&result.account.cut_short, 31);
 	show_report();
 }
 
@@ -62,17 +62,17 @@ static void requests_that_were_cut_short(void **state)
 static void what_was_not_there_for_a_while(void **state)
 {
 	(void)state;
-	exchange.began_ns = 7 * NS_PER_S;
-	exchange.ended_ns = 67 * NS_PER_S;
-	exchange.outages = (struct outages){ .count = 2, .total_ns = 1104 * NS_PER_MS, .longest_ns = 1003 * NS_PER_MS,
+	result.began_ns = 7 * NS_PER_S;
+	result.ended_ns = 67 * NS_PER_S;
+	result.outages = (struct outages){ .count = 2, .total_ns = 1104 * NS_PER_MS, .longest_ns = 1003 * NS_PER_MS,
 					     .longest_at_ns = 19 * NS_PER_S + 345 * NS_PER_MS };
 	show_report();
-	channel.dropped = -1;
+	result.dropped = -1;
 	show_report();
 	/* A reflector has no probes, and does not know what it should have got. */
 	options.role = ROLE_REFLECT;
 	show_report();
-	channel.dropped = 37935;
+	result.dropped = 37935;
 	show_report();
 }
 
@@ -80,7 +80,7 @@ static void what_was_not_there_for_a_while(void **state)
 
 static void losses_by_direction(void **state)
 {
-	struct directions *d = &exchange.directions;
+	struct directions *d = &result.directions;
 
 	(void)state;
 	d->told = true;
@@ -100,10 +100,10 @@ static void losses_by_direction(void **state)
 
 static void the_account_of_the_reflectors_stamps(void **state)
 {
-	struct account *a = &exchange.account;
+	struct account *a = &result.account;
 
 	(void)state;
-	exchange.there = SOURCE_HARDWARE;
+	result.there = SOURCE_HARDWARE;
 	counter_add(&a->answered, 1);
 	show_report(); /* plain */
 	options.plain = false;
@@ -111,15 +111,15 @@ static void the_account_of_the_reflectors_stamps(void **state)
 	show_report();
 	counter_add(&a->answered, 1);
 	show_report();
-	exchange.there = SOURCE_KERNEL;
+	result.there = SOURCE_KERNEL;
 	counter_add(&a->follow_up[FOLLOW_UP_THERE], 5);
 	show_report();
-	exchange.there = SOURCE_USER;
+	result.there = SOURCE_USER;
 	show_report();
 	/* No reply had any. */
-	exchange.there = SOURCE_NONE;
+	result.there = SOURCE_NONE;
 	show_report();
-	exchange.there = SOURCE_LOCAL;
+	result.there = SOURCE_LOCAL;
 	for (int i = FOLLOW_UP_LOST; i < FOLLOW_UPS; i++)
 		counter_add(&a->follow_up[i], 10 + (uint64_t)i);
 	counter_add(&a->follow_up_late, 21);
@@ -133,14 +133,14 @@ static void probes_that_arrived_in_another_state(void **state)
 {
 	(void)state;
 	show_report();
-	exchange.arrived_ttl = 250;
-	counter_add(&exchange.account.other_ttl, 41);
+	result.arrived_ttl = 250;
+	counter_add(&result.account.other_ttl, 41);
 	show_report();
 	options.dscp = 46;
-	exchange.arrived_dscp = 0;
-	counter_add(&exchange.account.other_class, 42);
+	result.arrived_dscp = 0;
+	counter_add(&result.account.other_class, 42);
 	show_report();
-	exchange.account.other_ttl = 0;
+	result.account.other_ttl = 0;
 	show_report();
 }
 
@@ -149,7 +149,7 @@ static void probes_that_arrived_in_another_state(void **state)
 /* 2000 probes of 44 octets in 4 s; some replies were longer. */
 static void packets_and_octets_by_time(void **state)
 {
-	struct account *a = &exchange.account;
+	struct account *a = &result.account;
 
 	(void)state;
 	show_report();
@@ -160,14 +160,14 @@ static void packets_and_octets_by_time(void **state)
 	counter_add(&a->lost, 105);
 	counter_add(&a->late, 21);
 	counter_add(&a->duplicate, 42);
-	exchange.measured = 2001;
-	exchange.probe_bytes = 44;
-	exchange.began_ns = NS_PER_S;
-	exchange.ended_ns = 5 * NS_PER_S;
+	result.measured = 2001;
+	result.probe_bytes = 44;
+	result.began_ns = NS_PER_S;
+	result.ended_ns = 5 * NS_PER_S;
 	show_report();
-	exchange.directions = (struct directions){ .told = true, .lost_forward = 84, .lost_backward = 21 };
+	result.directions = (struct directions){ .told = true, .lost_forward = 84, .lost_backward = 21 };
 	show_report();
-	exchange.directions.lost_unknown = 1;
+	result.directions.lost_unknown = 1;
 	show_report();
 	options.role = ROLE_REFLECT;
 	show_report();
@@ -176,19 +176,19 @@ static void packets_and_octets_by_time(void **state)
 /* A rate needs two, and time. The closing probe is no part of it. */
 static void traffic_of_next_to_nothing(void **state)
 {
-	struct account *a = &exchange.account;
+	struct account *a = &result.account;
 
 	(void)state;
 	counter_add(&a->sent, 1);
 	counter_add(&a->timed_packets, 2);
 	counter_add(&a->timed_bytes, 88);
-	exchange.measured = 1;
-	exchange.probe_bytes = 44;
+	result.measured = 1;
+	result.probe_bytes = 44;
 	show_report();
-	exchange.ended_ns = NS_PER_S;
+	result.ended_ns = NS_PER_S;
 	show_report();
 	/* All was warm-up, as the closing probe was. */
-	exchange.measured = 0;
+	result.measured = 0;
 	counter_add(&a->sent, 1);
 	counter_add(&a->closing, 1);
 	show_report();
@@ -203,30 +203,30 @@ static void rate_of_all_the_time(void **state)
 {
 	(void)state;
 	options.role = ROLE_REFLECT;
-	exchange.started = true;
-	exchange.began_ns = NS_PER_S;
-	exchange.last_ns = exchange.ended_ns = 11 * NS_PER_S;
+	result.started = true;
+	result.began_ns = NS_PER_S;
+	result.last_ns = result.ended_ns = 11 * NS_PER_S;
 	histogram_add(&histogram, 1, 0);
 	show_report();
 	for (uint32_t i = 1; i < 1000; i++)
 		histogram_add(&histogram, 1, i);
 	show_report();
 	/* The last 2 s had none: 1000 in 8 s. */
-	exchange.last_ns = 9 * NS_PER_S;
+	result.last_ns = 9 * NS_PER_S;
 	show_report();
-	exchange.last_ns = 11 * NS_PER_S - 99 * NS_PER_MS;
+	result.last_ns = 11 * NS_PER_S - 99 * NS_PER_MS;
 	show_report();
-	exchange.last_ns = 11 * NS_PER_S - 100 * NS_PER_MS;
+	result.last_ns = 11 * NS_PER_S - 100 * NS_PER_MS;
 	show_report();
 	/* An outage in the middle; at the end it is both. */
 	options.role = ROLE_EMIT;
-	exchange.last_ns = 11 * NS_PER_S;
-	exchange.outages = (struct outages){ .count = 1, .total_ns = 5 * NS_PER_S };
+	result.last_ns = 11 * NS_PER_S;
+	result.outages = (struct outages){ .count = 1, .total_ns = 5 * NS_PER_S };
 	show_report();
-	exchange.last_ns = 6 * NS_PER_S;
+	result.last_ns = 6 * NS_PER_S;
 	show_report();
 	/* No time is left. */
-	exchange.outages.total_ns = 11 * NS_PER_S;
+	result.outages.total_ns = 11 * NS_PER_S;
 	show_report();
 }
 

@@ -44,15 +44,15 @@ static void a_breach_shows_every_stamp_there_is(void **state)
 	options.role = ROLE_REFLECT;
 	options.stamp = SOURCE_HARDWARE;
 	options.threshold_ns = 100000;
-	exchange.breach = (struct sample){
+	result.breach = (struct sample){
 		.seq = 4294967295, .latency_ns = 330151,
 		.source = { SOURCE_HARDWARE, SOURCE_USER, SOURCE_USER, SOURCE_HARDWARE },
 		.time_ns = { 1773883524780127138, 1773883524780430176, 1773883524780430768, 1773883524780457289 },
 	};
-	exchange.worst = exchange.breach;
-	counter_add(&exchange.account.breaches, 1);
+	result.worst = result.breach;
+	counter_add(&result.account.breaches, 1);
 	show_report();
-	exchange.breach.source[REFLECT_T2_USER] = SOURCE_NONE;
+	result.breach.source[REFLECT_T2_USER] = SOURCE_NONE;
 	show_report();
 }
 
@@ -60,9 +60,9 @@ static void kernel_stamps_are_never_called_hardware(void **state)
 {
 	(void)state;
 	options.threshold_ns = 1;
-	exchange.breach = (struct sample){ .source = { SOURCE_USER, SOURCE_KERNEL, SOURCE_KERNEL, SOURCE_USER } };
-	exchange.worst = exchange.breach;
-	counter_add(&exchange.account.breaches, 1);
+	result.breach = (struct sample){ .source = { SOURCE_USER, SOURCE_KERNEL, SOURCE_KERNEL, SOURCE_USER } };
+	result.worst = result.breach;
+	counter_add(&result.account.breaches, 1);
 	show_report();
 }
 
@@ -109,7 +109,7 @@ static void the_arrow_at_each_stage_in_turn(void **state)
 	(void)state;
 	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 6000, 3000, 2000, 1000);
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		exchange.account.breaches = 0;
+		result.account.breaches = 0;
 		breach_at(7, rows[i].a_ns, rows[i].b_ns, rows[i].c_ns);
 		show_report();
 	}
@@ -140,7 +140,7 @@ static void one_sample_blames_nothing(void **state)
 		set_up(state);
 		usual_run(role, SOURCE_KERNEL, 1, 1, 1, 1);
 		forget_samples(&histogram, 120000, 1);
-		for (int i = 0; i < STAGES && exchange.stage[i]; i++)
+		for (int i = 0; i < STAGES && result.stage[i]; i++)
 			forget_samples(&stage[i], 40000, 1);
 		breach_at(7, 40000, 120000, 40000);
 		show_report();
@@ -156,14 +156,14 @@ static void a_stage_that_was_hardly_seen_is_not_blamed(void **state)
 	breach_at(7, 303038, 592, 26521);
 	show_report();
 	/* Nor is it a reason to blame nothing. */
-	exchange.account.breaches = 0;
+	result.account.breaches = 0;
 	breach_at(7, 303038, 600, 8000);
 	show_report();
-	exchange.account.breaches = 0;
+	result.account.breaches = 0;
 	breach_at(7, 3038, 592, 326521);
 	show_report();
 	/* And the clock went back in it. */
-	exchange.account.breaches = 0;
+	result.account.breaches = 0;
 	breach_at(8, -2, 592, 126521);
 	show_report();
 }
@@ -193,10 +193,10 @@ static void what_took_no_longer_than_usual_is_not_blamed(void **state)
 	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 330151, 303038, 26521, 592);
 	breach_at(7, 303038, 592, 26521);
 	show_report();
-	exchange.account.breaches = 0;
+	result.account.breaches = 0;
 	breach_at(7, 303037, 591, 26520);
 	show_report();
-	exchange.account.breaches = 0;
+	result.account.breaches = 0;
 	breach_at(7, 303037, 592, 26522); /* more than usual, in less than usual */
 	show_report();
 }
@@ -206,8 +206,8 @@ static void a_stage_without_a_time_is_not_shown(void **state)
 	(void)state;
 	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 16500, 7900, 8000, 600);
 	breach_at(7, 303038, 592, 26521);
-	exchange.breach.source[REFLECT_T2_USER] = SOURCE_NONE;
-	exchange.worst = exchange.breach;
+	result.breach.source[REFLECT_T2_USER] = SOURCE_NONE;
+	result.worst = result.breach;
 	show_report();
 }
 
@@ -221,18 +221,19 @@ static void placing_run(void)
 	usual_run(ROLE_REFLECT, SOURCE_HARDWARE, 16500, 7900, 8000, 600);
 	options.sw_timestamps = true;
 	memset(&watch, 0, sizeof(watch));
-	exchange.clocks = report.clocks = &watch;
+	result.placed = true;
+	report.clocks = &watch;
 }
 
 static const char *unplaced_breach(int64_t a_ns, int64_t b_ns, int64_t c_ns, bool no_t2, bool no_t3)
 {
-	exchange.account.breaches = 0;
+	result.account.breaches = 0;
 	breach_at(7, a_ns, b_ns, c_ns);
 	if (no_t2)
-		exchange.breach.source[REFLECT_T2_USER] = SOURCE_NONE;
+		result.breach.source[REFLECT_T2_USER] = SOURCE_NONE;
 	if (no_t3)
-		exchange.breach.source[REFLECT_T3_USER] = SOURCE_NONE;
-	exchange.worst = exchange.kept[0] = exchange.breach;
+		result.breach.source[REFLECT_T3_USER] = SOURCE_NONE;
+	result.worst = result.kept[0] = result.breach;
 	return show_report();
 }
 
@@ -270,7 +271,7 @@ static void breaches_of_which_it_is_not_known(void **state)
 	breach_at(6, 3000, 1000, 120000);
 	breach_at(8, 3000, 600, 2000);
 	for (int i = 1; i < 3; i++)
-		exchange.kept[i].source[REFLECT_T2_USER] = exchange.kept[i].source[REFLECT_T3_USER] = SOURCE_NONE;
+		result.kept[i].source[REFLECT_T2_USER] = result.kept[i].source[REFLECT_T3_USER] = SOURCE_NONE;
 	show_report();
 }
 
@@ -287,9 +288,9 @@ static void no_breakdown_without_stages(void **state)
 /* The only one, and so the first and the worst. */
 static const char *breached(const struct sample *s)
 {
-	exchange.account.breaches = 0;
-	counter_add(&exchange.account.breaches, 1);
-	exchange.breach = exchange.worst = exchange.kept[0] = *s;
+	result.account.breaches = 0;
+	counter_add(&result.account.breaches, 1);
+	result.breach = result.worst = result.kept[0] = *s;
 	return show_report();
 }
 
@@ -377,7 +378,7 @@ static void why_response_and_network_are_not_known(void **state)
 	tear_down(state);
 	set_up(state);
 	joined_run(SOURCE_HARDWARE, SOURCE_LOCAL, false);
-	exchange.stage[STAGE_RESPONSE] = exchange.stage[STAGE_NETWORK] = NULL;
+	result.stage[STAGE_RESPONSE] = result.stage[STAGE_NETWORK] = NULL;
 	struct sample s = without_t3(joined_sample(7, 512000, 2100, 900, 7000), FOLLOW_UP_UNTOLD);
 
 	breached(&s);
@@ -431,13 +432,13 @@ static void the_worst_of_another_figure(void **state)
 	(void)state;
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, false);
 	options.threshold_on = FIGURE_NETWORK;
-	exchange.breach = joined_sample(3, 110000, 900000, 900, 7000);
-	exchange.worst = joined_sample(5, 120000, 2100, 900, 7000);
-	exchange.kept[0] = exchange.breach;
-	exchange.kept[1] = exchange.worst;
-	counter_add(&exchange.account.breaches, 2);
+	result.breach = joined_sample(3, 110000, 900000, 900, 7000);
+	result.worst = joined_sample(5, 120000, 2100, 900, 7000);
+	result.kept[0] = result.breach;
+	result.kept[1] = result.worst;
+	counter_add(&result.account.breaches, 2);
 	show_report();
-	exchange.worst = joined_sample(5, 110000, 2100, 900, 7000);
+	result.worst = joined_sample(5, 110000, 2100, 900, 7000);
 	show_report();
 }
 
@@ -453,22 +454,22 @@ static void blames_of_many_breaches_at_both_hosts(void **state)
 
 		if (kind == 4)
 			s = without_t3(joined_sample(i, 500000, 2100, 900, 7000), FOLLOW_UP_UNKNOWN);
-		exchange.kept[i % BREACHES_KEPT] = s;
+		result.kept[i % BREACHES_KEPT] = s;
 		if (!i)
-			exchange.breach = exchange.worst = s;
-		counter_add(&exchange.account.breaches, 1);
+			result.breach = result.worst = s;
+		counter_add(&result.account.breaches, 1);
 	}
 	show_report();
 	/* Where the response is never told apart, it is the part. */
 	tear_down(state);
 	set_up(state);
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, false);
-	exchange.account.breaches = 0;
+	result.account.breaches = 0;
 	for (uint32_t i = 0; i < 3; i++) {
-		exchange.kept[i] = joined_sample(i, i ? 5000 : 500000, i ? 500000 : 2100, 900, 7000);
-		counter_add(&exchange.account.breaches, 1);
+		result.kept[i] = joined_sample(i, i ? 5000 : 500000, i ? 500000 : 2100, 900, 7000);
+		counter_add(&result.account.breaches, 1);
 	}
-	exchange.breach = exchange.worst = exchange.kept[0];
+	result.breach = result.worst = result.kept[0];
 	show_report();
 }
 
@@ -547,7 +548,8 @@ static void an_emitter_that_could_not_place_its_times(void **state)
 	(void)state;
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
 	memset(&watch, 0, sizeof(watch));
-	exchange.clocks = report.clocks = &watch;
+	result.placed = true;
+	report.clocks = &watch;
 	struct sample s = joined_sample(7, 5000, 2100, 900, 7000);
 
 	s.source[EMIT_T1_USER] = s.source[EMIT_T4_USER] = SOURCE_NONE;
@@ -586,7 +588,7 @@ static void a_usual_round_trip_whose_parts_are_not_known(void **state)
 	options.plain = true;
 	s.follow_up = FOLLOW_UP_NONE;
 	for (int i = STAGE_RESPONSE; i < STAGES; i++)
-		exchange.stage[i] = NULL;
+		result.stage[i] = NULL;
 	breached(&s);
 }
 

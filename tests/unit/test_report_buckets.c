@@ -1,4 +1,4 @@
-/* build: sources=report/text/label.c,histogram.c,measure/[a-z]*.c,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
+/* build: sources=report/text/label.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Rows of a histogram: as they are, or folded to forty, with every sample in one of them. */
 #include "report/text/buckets.c"

@@ -6,7 +6,7 @@
 #include "report/export/json_parts.h"
 
 #include "fake_report.h"
-#include "measure/rules.h"
+#include "result/rules.h"
 
 static struct clock_watch clocks;
 static struct clock_peer peer;
@@ -181,7 +181,7 @@ static void the_largest_jump_above_its_bound(void **state)
 static struct clock_spell *add_spell(bool stands, int64_t from_ms, int64_t to_ms)
 {
 	struct clock_spell *s = &clocks.spell[clocks.spells_kept++];
-	const int64_t start_ns = exchange.began_ns;
+	const int64_t start_ns = result.began_ns;
 
 	counter_add(stands ? &clocks.track[CLOCK_OF_NIC].standstills : &clocks.track[CLOCK_OF_NIC].wrong_rates, 1);
 	*s = (struct clock_spell){
@@ -199,7 +199,7 @@ static void a_clock_that_stood_still(void **state)
 
 	(void)state;
 	watched(SOURCE_HARDWARE);
-	exchange.began_ns = 12345 * NS_PER_S;
+	result.began_ns = 12345 * NS_PER_S;
 	add_spell(true, 3100, 5100);
 	show_report();
 	/* What it fell behind tells more. */
@@ -230,7 +230,7 @@ static void a_clock_at_a_wrong_rate(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		watched(SOURCE_HARDWARE);
-		exchange.began_ns = 12345 * NS_PER_S;
+		result.began_ns = 12345 * NS_PER_S;
 		rate_of_nic(rows[i].ppb, rows[i].bound_ppb);
 		add_spell(false, 2100, 4100)->rate = clocks.track[CLOCK_OF_NIC].rate;
 		show_report();
@@ -247,7 +247,7 @@ static void a_clock_at_a_wrong_rate(void **state)
 static void add_step(enum clock_which which, int64_t size_ns)
 {
 	int n = (int)counter_get(&clocks.track[CLOCK_OF_NIC].steps) + (int)counter_get(&clocks.track[CLOCK_OF_SYSTEM].steps);
-	const int64_t mono_ns = exchange.began_ns + n * NS_PER_S;
+	const int64_t mono_ns = result.began_ns + n * NS_PER_S;
 
 	counter_add(&clocks.track[which].steps, 1);
 	if (clocks.steps_kept < CLOCK_STEPS_KEPT)
@@ -261,7 +261,7 @@ static void steps_and_where_they_were(void **state)
 {
 	(void)state;
 	watched(SOURCE_HARDWARE);
-	exchange.began_ns = 12345 * NS_PER_S;
+	result.began_ns = 12345 * NS_PER_S;
 	add_step(CLOCK_OF_NIC, 1000123);
 	add_step(CLOCK_OF_SYSTEM, -2000);
 	show_report();
@@ -302,8 +302,8 @@ static void add_event(enum clock_peer_kind kind, int64_t mono_ns, struct clock_p
 	e.kind = kind;
 	e.seq[0] = 7;
 	e.seq[1] = 9;
-	e.mono_ns[0] = exchange.began_ns + mono_ns;
-	e.mono_ns[1] = exchange.began_ns + mono_ns + NS_PER_S / 2;
+	e.mono_ns[0] = result.began_ns + mono_ns;
+	e.mono_ns[1] = result.began_ns + mono_ns + NS_PER_S / 2;
 	peer.event[peer.events++] = e;
 }
 
@@ -331,7 +331,7 @@ static void what_the_reflectors_clock_did(void **state)
 	};
 	(void)state;
 	watched(SOURCE_HARDWARE);
-	exchange.began_ns = 77 * NS_PER_S;
+	result.began_ns = 77 * NS_PER_S;
 	report.peer = &peer;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		peer = (struct clock_peer){ 0 };
@@ -347,7 +347,7 @@ static void what_this_hosts_clock_did(void **state)
 {
 	(void)state;
 	watched(SOURCE_HARDWARE);
-	exchange.began_ns = 77 * NS_PER_S;
+	result.began_ns = 77 * NS_PER_S;
 	report.peer = &peer;
 	peer = (struct clock_peer){ 0 };
 	add_event(PEER_JUMPED, 2 * NS_PER_S, (struct clock_peer_event){ .conflicts = 1 });
@@ -370,10 +370,10 @@ static void what_the_reflector_says(void **state)
 {
 	(void)state;
 	watched(SOURCE_HARDWARE);
-	counter_add(&exchange.account.doubted, 12);
-	exchange.doubted_seq = 345;
+	counter_add(&result.account.doubted, 12);
+	result.doubted_seq = 345;
 	show_report();
-	exchange.account.doubted = 0;
+	result.account.doubted = 0;
 	show_report();
 }
 
@@ -381,15 +381,15 @@ static void what_broke_a_rule_is_listed(void **state)
 {
 	(void)state;
 	watched(SOURCE_HARDWARE);
-	exchange.there = SOURCE_HARDWARE;
-	exchange.rules_broken = 3;
-	exchange.broken[0] = (struct broken_rule){ .seq = 5, .rule = 0, .by_ns = 1234 };
-	exchange.broken[1] = (struct broken_rule){ .seq = 6, .rule = RULE_RESPONSE, .by_ns = -1000000 };
-	exchange.broken[2] = (struct broken_rule){ .seq = 7, .rule = RULE_RELATION };
+	result.there = SOURCE_HARDWARE;
+	result.rules_broken = 3;
+	result.broken[0] = (struct broken_rule){ .seq = 5, .rule = 0, .by_ns = 1234 };
+	result.broken[1] = (struct broken_rule){ .seq = 6, .rule = RULE_RESPONSE, .by_ns = -1000000 };
+	result.broken[2] = (struct broken_rule){ .seq = 7, .rule = RULE_RELATION };
 	show_report();
 	options.verbose = true;
 	show_report();
-	exchange.rules_broken = BROKEN_KEPT + 4;
+	result.rules_broken = BROKEN_KEPT + 4;
 	show_report();
 }
 
@@ -398,24 +398,24 @@ static void stages_on_the_scale_of_the_nic(void **state)
 	(void)state;
 	usual_run(ROLE_REFLECT, SOURCE_HARDWARE, 16500, 7900, 8000, 600);
 	watched(SOURCE_HARDWARE);
-	exchange.bound_ns[BOUND_HERE] = 345;
+	result.bound_ns[BOUND_HERE] = 345;
 	/* Where nothing was placed, nothing is promised. */
 	show_report();
-	exchange.clocks = &clocks;
-	exchange.bound_ns[BOUND_HERE] = 0;
+	result.placed = true;
+	result.bound_ns[BOUND_HERE] = 0;
 	show_report();
-	exchange.bound_ns[BOUND_HERE] = 345;
+	result.bound_ns[BOUND_HERE] = 345;
 	show_report();
-	counter_add(&exchange.account.unplaced, 17);
+	counter_add(&result.account.unplaced, 17);
 	show_report();
-	counter_add(&exchange.account.disordered, 4);
+	counter_add(&result.account.disordered, 4);
 	show_report();
-	exchange.account.unplaced = 0;
+	result.account.unplaced = 0;
 	show_report();
 	/* Who asked for no stages is told nothing of them. */
-	memset(exchange.stage, 0, sizeof(exchange.stage));
-	exchange.account.disordered = 0;
-	exchange.account.unplaced = 17;
+	memset(result.stage, 0, sizeof(result.stage));
+	result.account.disordered = 0;
+	result.account.unplaced = 17;
 	show_report();
 }
 
@@ -436,9 +436,9 @@ static void stages_that_a_step_moved(void **state)
 		part = "^Clocks";
 		usual_run(role, SOURCE_HARDWARE, 16500, 7900, 8000, 600);
 		watched(SOURCE_HARDWARE);
-		exchange.clocks = &clocks;
-		exchange.bound_ns[BOUND_HERE] = 345;
-		exchange.began_ns = 12345;
+		result.placed = true;
+		result.bound_ns[BOUND_HERE] = 345;
+		result.began_ns = 12345;
 		clocks.misplaced_kept = 1;
 		for (size_t i = 0; i < COUNT_OF(rows); i++) {
 			clocks.misplaced[0] = (struct clock_misplaced){ rows[i].found_ns, rows[i].by_ns };
@@ -454,15 +454,15 @@ static void remote_stages_on_the_scale_of_the_reflectors_stamps(void **state)
 	part = "^Clocks";
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
 	watched(SOURCE_HARDWARE);
-	exchange.bound_ns[BOUND_THERE] = 678;
+	result.bound_ns[BOUND_THERE] = 678;
 	show_report();
-	exchange.bound_ns[BOUND_THERE] = 0;
+	result.bound_ns[BOUND_THERE] = 0;
 	show_report();
 	/* Stamps of the kernel are times of the same clock. */
-	exchange.there = SOURCE_KERNEL;
+	result.there = SOURCE_KERNEL;
 	show_report();
 	/* Nothing of them was told. */
-	exchange.there = SOURCE_HARDWARE;
+	result.there = SOURCE_HARDWARE;
 	forget_samples(&stage[STAGE_REMOTE_APP], 0, 0);
 	show_report();
 	/* An emitter without a NIC's clock has the other host's bound to tell, too. */
@@ -472,7 +472,7 @@ static void remote_stages_on_the_scale_of_the_reflectors_stamps(void **state)
 	joined_run(SOURCE_KERNEL, SOURCE_HARDWARE, true);
 	watched(SOURCE_KERNEL);
 	show_report();
-	exchange.bound_ns[BOUND_THERE] = 678;
+	result.bound_ns[BOUND_THERE] = 678;
 	show_report();
 }
 

@@ -1,4 +1,4 @@
-/* build: sources=report/text/label.c,histogram.c,measure/[a-z]*.c,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
+/* build: sources=report/text/label.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A breach as variables: each time that is there, and nothing written outside. */
 #include "report/text/environment.c"
@@ -79,7 +79,7 @@ static void variables_of_both_hosts(void **state)
 		  "RANT_T4_HW=1773883524.780145538", "RANT_T4_SW=1773883524.780147538", "RANT_T2_KERNEL=1234567890.000000000",
 		  "RANT_T2_SW=1234567890.000002100", "RANT_T3_SW=1234567890.000003000");
 	options.threshold_on = FIGURE_RTT;
-	exchange.there = SOURCE_USER;
+	result.there = SOURCE_USER;
 	s = joined_sample(9, 5400, 2100, 900, 7000);
 	VARIABLES(&s, 2, JOINED_HEAD("rtt"), "RANT_RESPONSE_NS=10000", "RANT_NETWORK_NS=5400",
 		  "RANT_T1_SW=1773883524.780127138", "RANT_T1_HW=1773883524.780130138", "RANT_T4_HW=1773883524.780145538",
@@ -134,7 +134,7 @@ static void the_longest_variables_fit(void **state)
 	options.interface = "fifteen-letters"; /* IFNAMSIZ - 1 */
 	options.threshold_ns = INT64_MIN;
 	options.threshold_on = FIGURE_RESPONSE;
-	exchange.there = SOURCE_KERNEL;
+	result.there = SOURCE_KERNEL;
 	s.time_ns[EMIT_T1_WIRE] = s.time_ns[EMIT_T4_WIRE] = INT64_MIN;
 	s.time_ns[THERE + REFLECT_T2_WIRE] = 0;
 	/* NETWORK is of the same length: it is -RESPONSE, but for the one that has no positive. */
@@ -158,7 +158,7 @@ static void what_does_not_fit_is_left_out_whole(void **state)
 	(void)state;
 	options.plain = false;
 	options.sw_timestamps = true;
-	exchange.there = SOURCE_KERNEL;
+	result.there = SOURCE_KERNEL;
 	options.interface = name;
 	for (size_t bytes = 0; bytes < sizeof(name); bytes++) {
 		struct sample s = joined_sample(7, 1, 1, 1, 1);

@@ -1,4 +1,4 @@
-/* build: sources=report/verdict/verdict_finding.c,report/text/label.c,histogram.c,measure/[a-z]*.c,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
+/* build: sources=report/verdict/verdict_finding.c,report/text/label.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The line that a person quotes. */
 #include "report/text/headline.c"
@@ -21,9 +21,9 @@ static void headline(void)
 
 static void lasted(int64_t ns)
 {
-	exchange.started = true;
-	exchange.began_ns = NS_PER_S;
-	exchange.ended_ns = NS_PER_S + ns;
+	result.started = true;
+	result.began_ns = NS_PER_S;
+	result.ended_ns = NS_PER_S + ns;
 }
 
 /* 11,000 of them: those from the 10,990th on are above 99.9 %. */
@@ -38,7 +38,7 @@ static void a_run_to_quote(void **state)
 	lasted(600 * NS_PER_S + 120 * NS_PER_MS);
 	headline();
 	report.verdict = &verdict;
-	counter_add(&exchange.account.lost, 1234567);
+	counter_add(&result.account.lost, 1234567);
 	headline();
 	verdict.level = VERDICT_DOUBTFUL;
 	headline();
@@ -62,7 +62,7 @@ static void what_there_is_too_little_of(void **state)
 	forget_samples(&histogram, 0, 0);
 	headline();
 	options.role = ROLE_EMIT;
-	counter_add(&exchange.account.lost, 12);
+	counter_add(&result.account.lost, 12);
 	lasted(3 * NS_PER_S);
 	headline();
 }

@@ -1,4 +1,4 @@
-/* build: wraps=write,pwrite,open,rename,poll,clock_gettime sources=report/log/log_file.c,report/log/log_mend.c,report/log/log_form.c,report/log/log_text.c,report/log/log_npy.c,report/text/label.c,host/process/watch.c,histogram.c,measure/[a-z]*.c,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
+/* build: wraps=write,pwrite,open,rename,poll,clock_gettime sources=report/log/log_file.c,report/log/log_mend.c,report/log/log_form.c,report/log/log_text.c,report/log/log_npy.c,report/text/label.c,host/process/watch.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --log-last: what is kept before and after a breach and before the end, by a clock of this test's own. */
 #include "report/log/log_writer.c"
@@ -71,7 +71,7 @@ static void before_and_after_a_breach(void **state)
 	(void)state;
 	open_last(NS_PER_S, 100000);
 	turns(100);
-	counter_add(&exchange.account.breaches, 1); /* of record 5000 or so */
+	counter_add(&result.account.breaches, 1); /* of record 5000 or so */
 	turns(100);
 	finish_and_see();
 	assert_kept(4000, 6000);
@@ -86,9 +86,9 @@ static void breaches_one_after_the_other(void **state)
 	(void)state;
 	open_last(NS_PER_S, 100000);
 	turns(60);
-	counter_add(&exchange.account.breaches, 1);
+	counter_add(&result.account.breaches, 1);
 	turns(15);
-	counter_add(&exchange.account.breaches, 3);
+	counter_add(&result.account.breaches, 3);
 	turns(125);
 	finish_and_see();
 	assert_kept(2000, 4750);
@@ -116,7 +116,7 @@ static void the_last_of_a_long_run(void **state)
 		const uint32_t kept = (uint32_t)(lasts_ns[i] / NS_PER_MS), step = (uint32_t)(lasts_ns[i] / NS_PER_MS / 128);
 
 		offered = 0;
-		memset(&exchange.account, 0, sizeof(exchange.account));
+		memset(&result.account, 0, sizeof(result.account));
 		open_last(lasts_ns[i], 100000);
 		turns(2000);
 		finish_and_see();

@@ -1,4 +1,4 @@
-/* build: sources=report/log/log_form.c,report/log/log_npy.c,report/log/log_text.c,report/text/label.c,histogram.c,measure/[a-z]*.c,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
+/* build: sources=report/log/log_form.c,report/log/log_npy.c,report/log/log_text.c,report/text/label.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Logs that have no end: wherever they are cut, and whatever is behind that, whole lines or records are left; and nothing that is
  * no log, or another's, is changed. */
@@ -39,7 +39,7 @@ static void make_log(enum log_format format, bool full)
 
 	options.log_full = options.sw_timestamps = full;
 	is_array = format == LOG_NPY;
-	log_columns_choose(&c, &options, exchange.there);
+	log_columns_choose(&c, &options, result.there);
 	memset(whole, 0, sizeof(whole));
 	at = form->begin(whole, &c, LOGGED);
 	ends[n++] = (size_t)(at - whole);

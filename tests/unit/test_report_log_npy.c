@@ -1,4 +1,4 @@
-/* build: sources=report/log/log_form.c,report/log/log_text.c,report/text/label.c,histogram.c,measure/[a-z]*.c,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
+/* build: sources=report/log/log_form.c,report/log/log_text.c,report/text/label.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The log as an array of NumPy, octet by octet: its header by the format's own rules, and where each number is. */
 #include "report/log/log_npy.c"
@@ -26,7 +26,7 @@ static void make_header(uint64_t number)
 {
 	free(header);
 	header = malloc(LOG_BEGIN_BYTES + 1);
-	log_columns_choose(&columns, &options, exchange.there);
+	log_columns_choose(&columns, &options, result.there);
 	free(made);
 	made = malloc(LOG_BEGIN_BYTES);
 	assert_ptr_equal(log_npy_begin(made, &columns, number), made + LOG_BEGIN_BYTES);
@@ -85,7 +85,7 @@ static void the_header_of_a_full_log(void **state)
 		      "('T3_SW', '<i8'), ('T3_KERNEL', '<i8'), ('RESPONSE', '<i8'), ('NETWORK', '<i8'), ], "
 		      "'fortran_order': False, 'shape': (1234567,), }");
 	/* What the reflector told twice is there once. */
-	exchange.there = SOURCE_USER;
+	result.there = SOURCE_USER;
 	assert_header(0, "{'descr': [('SEQ', '<u4'), ('LEFT_OUT', '<u2'), ('FLAGS', '<u2'), ('T1_SW', '<i8'), ('T1_HW', '<i8'), "
 		      "('T4_HW', '<i8'), ('T4_SW', '<i8'), ('RTT', '<i8'), ('T2_SW', '<i8'), ('', '|V8'), "
 		      "('', '|V8'), ('T3_SW', '<i8'), ('RESPONSE', '<i8'), ('NETWORK', '<i8'), ], "
@@ -118,7 +118,7 @@ static void every_header_has_its_room(void **state)
 		options.sw_timestamps = kind & 2;
 		options.log_full = options.role == ROLE_EMIT && kind & 4;
 		options.stamp = SOURCE_USER + (kind / 8) % 3;
-		exchange.there = (uint8_t)((kind / 8) % SOURCES);
+		result.there = (uint8_t)((kind / 8) % SOURCES);
 		make_header(UINT64_MAX);
 		assert_non_null(strstr(header, " 'shape': (18446744073709551615,), }   "));
 		for (char *at = header; (at = strstr(at, "('")); at++) {
@@ -146,7 +146,7 @@ static struct got record(const struct sample *s, uint64_t left_out)
 	struct got g = { 0 };
 	char *at = malloc(bytes);
 
-	log_columns_choose(&columns, &options, exchange.there);
+	log_columns_choose(&columns, &options, result.there);
 	assert_ptr_equal(log_npy_record(at, &columns, s, left_out), at + bytes);
 	memcpy(&g.seq, at, 4);
 	memcpy(&g.left_out, at + 4, 2);

@@ -1,4 +1,4 @@
-/* build: sources=report/log/log_form.c,report/log/log_npy.c,report/text/label.c,histogram.c,measure/[a-z]*.c,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
+/* build: sources=report/log/log_form.c,report/log/log_npy.c,report/text/label.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The log as text: which columns there are, what is in them, and what is missing. */
 #include "report/log/log_text.c"

@@ -1,4 +1,4 @@
-/* build: wraps=write,pwrite,open,rename,poll,clock_gettime sources=report/log/log_file.c,report/log/log_mend.c,report/log/log_form.c,report/log/log_text.c,report/log/log_npy.c,report/text/label.c,host/process/watch.c,histogram.c,measure/[a-z]*.c,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
+/* build: wraps=write,pwrite,open,rename,poll,clock_gettime sources=report/log/log_file.c,report/log/log_mend.c,report/log/log_form.c,report/log/log_text.c,report/log/log_npy.c,report/text/label.c,host/process/watch.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* From the ring to the file: every record once and in order, or told to be missing, beside the run and after it. */
 #include "report/log/log_writer.c"
@@ -214,7 +214,7 @@ static void better_stamps_have_a_line(void **state)
 		FILE *in;
 
 		offered = 0;
-		exchange.there = SOURCE_NONE;
+		result.there = SOURCE_NONE;
 		joined_run(SOURCE_HARDWARE, SOURCE_KERNEL, false);
 		options.log_full = true;
 		options.log_format = form;
@@ -222,7 +222,7 @@ static void better_stamps_have_a_line(void **state)
 		add_joined(3);
 		drain(w);
 		drain(w);
-		exchange.there = SOURCE_HARDWARE;
+		result.there = SOURCE_HARDWARE;
 		add_joined(3);
 		drain(w);
 		drain(w);
@@ -256,7 +256,7 @@ static void better_stamps_that_need_no_line(void **state)
 	options.log_full = true;
 	open_writer(100);
 	drain(w);
-	exchange.there = SOURCE_HARDWARE;
+	result.there = SOURCE_HARDWARE;
 	add_joined(3);
 	finish_and_see();
 	assert_int_equal(seen.others, 0);
@@ -264,11 +264,11 @@ static void better_stamps_that_need_no_line(void **state)
 	log_writer_close(w);
 	options.log_full = false;
 	offered = 0;
-	exchange.there = SOURCE_KERNEL;
+	result.there = SOURCE_KERNEL;
 	open_writer(100);
 	offer(3);
 	drain(w);
-	exchange.there = SOURCE_HARDWARE;
+	result.there = SOURCE_HARDWARE;
 	offer(3);
 	finish_and_see();
 	assert_int_equal(seen.others, 0);

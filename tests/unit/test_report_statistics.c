@@ -15,8 +15,8 @@ static void the_documented_lines(void **state)
 	for (uint32_t i = 0; i < 100; i++)
 		histogram_add(&histogram, 8327 + 10 * i, 1000 + i);
 	histogram_add(&histogram, 34439, 27246923);
-	exchange.started = true;
-	exchange.ended_ns = exchange.last_ns = 600 * NS_PER_S + 120 * NS_PER_MS;
+	result.started = true;
+	result.ended_ns = result.last_ns = 600 * NS_PER_S + 120 * NS_PER_MS;
 	show_report();
 }
 
@@ -150,7 +150,7 @@ static void all_of_it_is_the_first_stage(void **state)
 		show_report();
 	}
 	for (int i = 0; i < STAGES; i++)
-		exchange.stage[i] = NULL;
+		result.stage[i] = NULL;
 	show_report();
 	forget_samples(&histogram, 0, 0);
 	show_report();
@@ -256,24 +256,24 @@ static void stages_that_the_reflector_did_not_tell(void **state)
 		joined_run(SOURCE_HARDWARE, SOURCE_LOCAL, true);
 		for (int k = STAGE_RESPONSE; k < STAGES; k++)
 			forget_samples(&stage[k], 0, 0);
-		exchange.reply.software_told = false;
-		exchange.account.follow_up[FOLLOW_UP_THERE] = 0;
-		counter_add(&exchange.account.follow_up[unknowns[i].why], 95);
-		counter_add(&exchange.account.follow_up[unknowns[(i + 1) % COUNT_OF(unknowns)].why], 6);
+		result.software_there.told = false;
+		result.account.follow_up[FOLLOW_UP_THERE] = 0;
+		counter_add(&result.account.follow_up[unknowns[i].why], 95);
+		counter_add(&result.account.follow_up[unknowns[(i + 1) % COUNT_OF(unknowns)].why], 6);
 		show_report();
-		exchange.stage[STAGE_APP_TO_WIRE] = exchange.stage[STAGE_WIRE_TO_APP] = NULL;
-		exchange.stage[STAGE_REMOTE_APP] = NULL;
+		result.stage[STAGE_APP_TO_WIRE] = result.stage[STAGE_WIRE_TO_APP] = NULL;
+		result.stage[STAGE_REMOTE_APP] = NULL;
 		show_report();
 	}
 }
 
 static void why_remote_stages_are_not_known(void **state)
 {
-	static const struct reply last[] = {
-		{ .software_told = false, .t2_user_known = true },
-		{ .software_told = true, .t2_user_known = false },
-		{ .software_told = true, .t2_user_known = true, .software_bound_ns = -1 },
-		{ .software_told = true, .t2_user_known = true },
+	static const struct software_there last[] = {
+		{ .told = false, .t2_known = true },
+		{ .told = true, .t2_known = false },
+		{ .told = true, .t2_known = true, .bound_ns = -1 },
+		{ .told = true, .t2_known = true },
 	};
 
 	(void)state;
@@ -282,20 +282,20 @@ static void why_remote_stages_are_not_known(void **state)
 	for (int k = STAGE_REMOTE_WIRE_TO_APP; k < STAGES; k++)
 		forget_samples(&stage[k], 0, 0);
 	for (size_t i = 0; i < COUNT_OF(last); i++) {
-		exchange.reply = last[i];
+		result.software_there = last[i];
 		show_report();
 	}
 	/* A stage that was only negative was told. */
 	histogram_add(&stage[STAGE_REMOTE_APP], -1, 0);
 	show_report();
 	/* They were not asked for. */
-	exchange.stage[STAGE_REMOTE_APP] = NULL;
+	result.stage[STAGE_REMOTE_APP] = NULL;
 	show_report();
 	/* No reply had any stamps. */
-	exchange.stage[STAGE_REMOTE_APP] = &stage[STAGE_REMOTE_APP];
+	result.stage[STAGE_REMOTE_APP] = &stage[STAGE_REMOTE_APP];
 	forget_samples(&stage[STAGE_REMOTE_APP], 0, 0);
-	exchange.there = SOURCE_NONE;
-	exchange.reply = last[0];
+	result.there = SOURCE_NONE;
+	result.software_there = last[0];
 	show_report();
 }
 
@@ -304,15 +304,15 @@ static void one_way_run(void)
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, false);
 	for (int i = 0; i < ONE_WAYS; i++) {
 		place(&one_way[i], 10);
-		exchange.one_way[i] = &one_way[i];
+		result.one_way[i] = &one_way[i];
 	}
 	for (uint32_t n = 0; n < 1000; n++) {
 		/* 700.5 us in one of a thousand. */
 		histogram_add(&one_way[ONE_WAY_FORWARD], n == 999 ? 700505 : 1005, n);
 		histogram_add(&one_way[ONE_WAY_BACKWARD], 2000, n);
 	}
-	exchange.one_way_bound_ns[0] = 1269;
-	exchange.one_way_bound_ns[1] = 93;
+	result.one_way_bound_ns[0] = 1269;
+	result.one_way_bound_ns[1] = 93;
 }
 
 /* The bound stands beside the numbers, and where it comes from below. */
@@ -324,12 +324,12 @@ static void each_way_by_itself(void **state)
 	show_report();
 	options.synced_ns = 1269;
 	show_report();
-	options.synced_ns = exchange.one_way_bound_ns[0] = 0;
+	options.synced_ns = result.one_way_bound_ns[0] = 0;
 	show_report();
 	/* It was not known. */
 	one_way[0].count = one_way[1].count = 0;
 	show_report();
-	exchange.one_way[0] = exchange.one_way[1] = NULL;
+	result.one_way[0] = result.one_way[1] = NULL;
 	show_report();
 }
 
@@ -341,11 +341,11 @@ static void a_way_that_took_less_than_nothing(void **state)
 	one_way_run();
 	options.synced_ns = 1269;
 	histogram_add(&one_way[ONE_WAY_FORWARD], -1, 0);
-	exchange.peer = &(struct clock_peer){ 0 };
+	report.peer = &(struct clock_peer){ 0 };
 	show_report();
-	exchange.one_way_beyond = 1;
+	result.one_way_beyond = 1;
 	show_report();
-	exchange.peer = NULL; /* nor where runs are read again */
+	report.peer = NULL; /* nor where runs are read again */
 	show_report();
 	/* Nothing else was seen. */
 	one_way[0].count = 0;
@@ -370,7 +370,7 @@ static void histograms_of_response_and_network(void **state)
 	/* What was not told has none, nor who did not ask, nor without -H. */
 	forget_samples(&stage[STAGE_RESPONSE], 0, 0);
 	show_report();
-	exchange.stage[STAGE_RESPONSE] = NULL;
+	result.stage[STAGE_RESPONSE] = NULL;
 	show_report();
 	options.histogram = false;
 	show_report();
@@ -396,21 +396,20 @@ static void the_schedule(void **state)
 
 	(void)state;
 	part = "^Schedule|^Window";
-	exchange.channel = &channel;
 	options.interval_ns = 250 * NS_PER_US;
 	options.jitter_percent = 20;
 	options.seed = 7;
-	counter_add(&exchange.pace.slots, 4000);
+	counter_add(&result.slots, 4000);
 	show_report();
-	counter_add(&exchange.pace.missed, 30);
+	counter_add(&result.missed, 30);
 	for (int i = 0; i < PLANNED; i++) {
 		place(&planned[i], 10);
-		exchange.planned[i] = &planned[i];
+		result.planned[i] = &planned[i];
 		for (uint32_t n = 0; n < 100; n++)
 			histogram_add(&planned[i], 1000 * (i + 1) + n, n);
 	}
 	show_report();
-	exchange.window = (struct window){ .most = 64, .reached = 63 };
+	result.window = (struct window_use){ .most = 64, .reached = 63 };
 	options.poisson = true;
 	options.pacing = PACING_SPIN;
 	show_report();

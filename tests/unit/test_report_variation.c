@@ -34,7 +34,7 @@ static void four_round_trips(void)
 	options.histogram = false;
 	for (uint32_t i = 0; i < COUNT_OF(us); i++) {
 		histogram_add(&histogram, us[i] * NS_PER_US, 7 + i);
-		variation_add(&exchange.variation.of[VARIATION_RTT], us[i] * NS_PER_US, 7 + i, SOURCE_KERNEL);
+		variation_add(&result.variation.of[VARIATION_RTT], us[i] * NS_PER_US, 7 + i, SOURCE_KERNEL);
 	}
 }
 
@@ -45,11 +45,11 @@ static void three_ways(bool known)
 
 	for (int way = 0; way < ONE_WAYS; way++) {
 		place(&one_way[way], 10);
-		exchange.one_way[way] = &one_way[way];
+		result.one_way[way] = &one_way[way];
 		for (uint32_t i = 0; i < 3; i++) {
 			if (known)
 				histogram_add(&one_way[way], us[way][i] * NS_PER_US + 7, i);
-			variation_add(&exchange.variation.of[VARIATION_FORWARD + way], us[way][i] * NS_PER_US + 7, i, SOURCE_KERNEL);
+			variation_add(&result.variation.of[VARIATION_FORWARD + way], us[way][i] * NS_PER_US + 7, i, SOURCE_KERNEL);
 		}
 	}
 }
@@ -70,10 +70,10 @@ static void the_response_of_a_reflector(void **state)
 	(void)state;
 	four_round_trips();
 	options.role = ROLE_REFLECT;
-	memset(&exchange.variation, 0, sizeof(exchange.variation));
+	memset(&result.variation, 0, sizeof(result.variation));
 	show_report();
-	variation_add(&exchange.variation.of[VARIATION_RESPONSE], 3000, 1, SOURCE_KERNEL);
-	variation_add(&exchange.variation.of[VARIATION_RESPONSE], 1000, 2, SOURCE_KERNEL);
+	variation_add(&result.variation.of[VARIATION_RESPONSE], 3000, 1, SOURCE_KERNEL);
+	variation_add(&result.variation.of[VARIATION_RESPONSE], 1000, 2, SOURCE_KERNEL);
 	show_report();
 	forget_samples(&histogram, 0, 0);
 	show_report();
@@ -84,7 +84,7 @@ static void one_sample_does_not_vary(void **state)
 	(void)state;
 	options.role = ROLE_EMIT;
 	histogram_add(&histogram, 10000, 0);
-	variation_add(&exchange.variation.of[VARIATION_RTT], 10000, 0, SOURCE_KERNEL);
+	variation_add(&result.variation.of[VARIATION_RTT], 10000, 0, SOURCE_KERNEL);
 	show_report();
 }
 
@@ -95,20 +95,20 @@ static void all_that_there_is(void **state)
 	three_ways(true);
 	options.interval_ns = NS_PER_MS;
 	place(&stage[STAGE_RESPONSE], 1);
-	exchange.stage[STAGE_RESPONSE] = &stage[STAGE_RESPONSE];
+	result.stage[STAGE_RESPONSE] = &stage[STAGE_RESPONSE];
 	histogram_add(&stage[STAGE_RESPONSE], 1000, 0);
 	histogram_add(&stage[STAGE_RESPONSE], 3000, 0);
 	place(&stage[STAGE_NETWORK], 1);
-	exchange.stage[STAGE_NETWORK] = &stage[STAGE_NETWORK];
+	result.stage[STAGE_NETWORK] = &stage[STAGE_NETWORK];
 	histogram_add(&stage[STAGE_NETWORK], 9000, 0);
 	histogram_add(&stage[STAGE_NETWORK], 9500, 0);
 	for (uint32_t i = 0; i < 2; i++) {
-		variation_add(&exchange.variation.of[VARIATION_RESPONSE], 1000 + 2000 * i, i, SOURCE_KERNEL);
-		variation_add(&exchange.variation.of[VARIATION_NETWORK], 9000 + 50 * i, i, SOURCE_KERNEL);
+		variation_add(&result.variation.of[VARIATION_RESPONSE], 1000 + 2000 * i, i, SOURCE_KERNEL);
+		variation_add(&result.variation.of[VARIATION_NETWORK], 9000 + 50 * i, i, SOURCE_KERNEL);
 	}
 	for (int i = 0; i < PLANNED; i++) {
 		place(&planned[i], 1);
-		exchange.planned[i] = &planned[i];
+		result.planned[i] = &planned[i];
 	}
 	histogram_add(&planned[PLANNED_LATE], 250, 0);
 	histogram_add(&planned[PLANNED_RTT], 99999, 0);
@@ -123,7 +123,7 @@ static void ways_of_which_only_the_variation_is_known(void **state)
 	four_round_trips();
 	three_ways(false);
 	show_report();
-	exchange.one_way[0] = exchange.one_way[1] = NULL;
+	result.one_way[0] = result.one_way[1] = NULL;
 	show_report();
 }
 
@@ -134,15 +134,15 @@ static void what_is_not_in_it(void **state)
 	three_ways(true);
 	histogram_add(&one_way[0], -1, 3);
 	histogram_add(&histogram, -1, 3); /* which the accounts tell */
-	exchange.variation.left_out = 41;
-	variation_add(&exchange.variation.of[VARIATION_RTT], INT64_MAX, 11, SOURCE_KERNEL);
+	result.variation.left_out = 41;
+	variation_add(&result.variation.of[VARIATION_RTT], INT64_MAX, 11, SOURCE_KERNEL);
 	show_report();
 }
 
 /* Two replies of one that does not tell when they left. */
 static void what_its_program_tells(void)
 {
-	struct told *t = &exchange.variation.told;
+	struct told *t = &result.variation.told;
 
 	for (unsigned i = 0; i < 2; i++) {
 		variation_count(&t->delay[TOLD_RESPONSE], 1000 + 2000 * i);
@@ -155,7 +155,7 @@ static void what_its_program_tells(void)
 
 static void a_table_of_its_own_for_what_a_program_tells(void **state)
 {
-	struct told *t = &exchange.variation.told;
+	struct told *t = &result.variation.told;
 
 	(void)state;
 	four_round_trips();
@@ -170,7 +170,7 @@ static void a_table_of_its_own_for_what_a_program_tells(void **state)
 	t->two_clocks = 6;
 	show_report();
 	/* With one that is known by stamps these are what counts. */
-	counter_add(&exchange.account.follow_up[FOLLOW_UP_THERE], 1);
+	counter_add(&result.account.follow_up[FOLLOW_UP_THERE], 1);
 	show_report();
 }
 
@@ -179,7 +179,7 @@ static void a_program_that_tells_nothing(void **state)
 	(void)state;
 	four_round_trips();
 	show_report();
-	exchange.variation.told.two_clocks = 4;
+	result.variation.told.two_clocks = 4;
 	show_report();
 }
 

@@ -1,4 +1,4 @@
-/* build: sources=analyse/[a-b]*.c,analyse/compare_write.c,analyse/[d-z]*.c,@outputs,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
+/* build: sources=analyse/[a-b]*.c,analyse/compare_write.c,analyse/[d-z]*.c,@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* When a run is worse than another, and in which words. */
 #include "analyse/compare.c"
@@ -46,8 +46,8 @@ static void add(int run, unsigned n, int64_t ns)
 
 static void set_loss_of(int run, uint64_t sent, uint64_t lost)
 {
-	counter_add(&c.run[run]->exchange.account.sent, sent);
-	counter_add(&c.run[run]->exchange.account.lost, lost);
+	counter_add(&c.run[run]->result.account.sent, sent);
+	counter_add(&c.run[run]->result.account.lost, lost);
 }
 
 static void add_seconds(int run, unsigned seconds, int64_t start_ns, unsigned lost)

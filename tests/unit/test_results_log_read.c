@@ -1,4 +1,4 @@
-/* build: sources=analyse/log_names.c,analyse/log_array.c,report/log/log_form.c,report/log/log_text.c,report/log/log_npy.c,report/text/label.c,histogram.c,measure/[a-z]*.c,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
+/* build: sources=analyse/log_names.c,analyse/log_array.c,report/log/log_form.c,report/log/log_text.c,report/log/log_npy.c,report/text/label.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Logs that are read back: what the forms of the log have written, and what they have not. */
 #include "analyse/log_read.c"

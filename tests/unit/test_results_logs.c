@@ -1,4 +1,4 @@
-/* build: sources=analyse/[a-k]*.c,analyse/log_[a-z]*.c,analyse/o[a-z]*.c,analyse/r[a-z]*.c,analyse/seconds.c,analyse/tree.c,@outputs,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
+/* build: sources=analyse/[a-k]*.c,analyse/log_[a-z]*.c,analyse/o[a-z]*.c,analyse/r[a-z]*.c,analyse/seconds.c,analyse/tree.c,@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Logs as a run: those of one end added, those of both ends joined. */
 #include "analyse/logs.c"
@@ -56,7 +56,7 @@ static int join(const char *emitter, const char *reflector)
 
 static void assert_stage(int i, uint64_t count, int64_t min_ns, int64_t max_ns)
 {
-	assert_ptr_equal(o->exchange.stage[i], &o->stage[i]);
+	assert_ptr_equal(o->result.stage[i], &o->stage[i]);
 	assert_int_equal(o->stage[i].count, count);
 	assert_int_equal(o->stage[i].min_ns, min_ns);
 	assert_int_equal(o->stage[i].max_ns, max_ns);
@@ -78,8 +78,8 @@ static void both_ends(void **state)
 	assert_stage(STAGE_REMOTE_WIRE_TO_APP, 2, 500, 1000);
 	assert_stage(STAGE_REMOTE_APP, 2, 500, 1000);
 	assert_stage(STAGE_REMOTE_APP_TO_WIRE, 2, 2000, 2000);
-	assert_null(o->exchange.stage[STAGE_APP_TO_WIRE]);
-	assert_int_equal(o->exchange.there, SOURCE_HARDWARE);
+	assert_null(o->result.stage[STAGE_APP_TO_WIRE]);
+	assert_int_equal(o->result.there, SOURCE_HARDWARE);
 	golden("%s", told());
 	assert_false(o->options.plain);
 }
@@ -140,8 +140,8 @@ static void a_program_there(void **state)
 	assert_int_equal(join("SEQ,T1_KERNEL,T4_KERNEL,RTT\n5,1000,6000,5000\n", "SEQ,T2_KERNEL,T2_SW,T3_SW,RESPONSE\n5,90,100,1100,1000\n"), 0);
 	assert_stage(STAGE_RESPONSE, 1, 1000, 1000);
 	assert_stage(STAGE_NETWORK, 1, 4000, 4000);
-	assert_int_equal(o->exchange.there, SOURCE_USER);
-	assert_null(o->exchange.stage[STAGE_REMOTE_APP]);
+	assert_int_equal(o->result.there, SOURCE_USER);
+	assert_null(o->result.stage[STAGE_REMOTE_APP]);
 }
 
 /* What the log says of response and network is what was recorded, also where a stamp has no column. */
@@ -189,7 +189,7 @@ static void numbers_at_a_reflector(void **state)
 /* Of each pair of consecutive numbers; a reflector's are of its sessions. */
 static void how_round_trips_vary(void **state)
 {
-	const struct variation_figure *f = &o->exchange.variation.of[VARIATION_RTT];
+	const struct variation_figure *f = &o->result.variation.of[VARIATION_RTT];
 
 	(void)state;
 	open_log(0, PLAIN "5,1000,6000,5000\n6,2000,9000,7000\n8,3000,9000,6000\n9,3000,9001,6001\n");

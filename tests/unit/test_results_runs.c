@@ -1,4 +1,4 @@
-/* build: sources=analyse/[a-q]*.c,analyse/run_[a-z]*.c,analyse/seconds.c,analyse/tree.c,@outputs,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
+/* build: sources=analyse/[a-q]*.c,analyse/run_[a-z]*.c,analyse/seconds.c,analyse/tree.c,@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What --json has written, read again: added up, and refused where it is wrong or does not fit. */
 #include "analyse/runs.c"
@@ -52,7 +52,7 @@ static void one_run(void **state)
 {
 	struct outcome *o = begin();
 	struct blocks b = { .block = NULL };
-	const struct exchange *x = &o->exchange;
+	const struct result *x = &o->result;
 
 	(void)state;
 	assert_int_equal(add(o, "a", results_run, &b), 0);
@@ -133,14 +133,14 @@ static void three_runs(void **state)
 	assert_int_equal(histogram_bucket(&o->latency, 6000), 297);
 	assert_int_equal(o->latency.overflows, 3);
 	assert_int_equal(o->latency.overflow_capacity, 3);
-	assert_int_equal(counter_get(&o->exchange.account.sent), 609);
-	assert_int_equal(o->exchange.ended_ns, 6000000000);
+	assert_int_equal(counter_get(&o->result.account.sent), 609);
+	assert_int_equal(o->result.ended_ns, 6000000000);
 	assert_int_equal(o->verdict.level, VERDICT_VOID);
 	/* What is not known of one is not known of all. */
-	assert_false(o->exchange.directions.told);
-	assert_int_equal(o->exchange.directions.lost_unknown, 2);
+	assert_false(o->result.directions.told);
+	assert_int_equal(o->result.directions.lost_unknown, 2);
 	/* A later rant may know more reasons. */
-	assert_int_equal(o->exchange.directions.discard_reasons, DISCARD_REFUSED | DISCARD_UNREAD);
+	assert_int_equal(o->result.directions.discard_reasons, DISCARD_REFUSED | DISCARD_UNREAD);
 	assert_int_equal(o->reasons, 3);
 	assert_string_equal(o->reason[2].path, "c");
 	outcome_close(o);
@@ -158,10 +158,10 @@ static void how_probes_arrived(void **state)
 	assert_int_equal(add(o, "b", with(none, "\"from_there_bytes\": 19200}, \"arrived\": {\"other_ttl\": 2, \"last_ttl\": 60, \"other_dscp\": 1, "
 						"\"last_dscp\": 46}, \"rate_per_s\""), NULL), 0);
 	assert_int_equal(add(o, "c", results_run, NULL), 0);
-	assert_int_equal(counter_get(&o->exchange.account.other_ttl), 5);
-	assert_int_equal(counter_get(&o->exchange.account.other_class), 1);
-	assert_int_equal(o->exchange.arrived_ttl, 60);
-	assert_int_equal(o->exchange.arrived_dscp, 46);
+	assert_int_equal(counter_get(&o->result.account.other_ttl), 5);
+	assert_int_equal(counter_get(&o->result.account.other_class), 1);
+	assert_int_equal(o->result.arrived_ttl, 60);
+	assert_int_equal(o->result.arrived_dscp, 46);
 	outcome_close(o);
 }
 

@@ -1,4 +1,4 @@
-/* build: sources=analyse/[a-q]*.c,analyse/r[a-z]*.c,analyse/tree.c,@outputs,doctor/[a-z]*.c,measure/[a-z]*.c,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
+/* build: sources=analyse/[a-q]*.c,analyse/r[a-z]*.c,analyse/tree.c,@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The seconds of what was read: of the times of a log, and those of several runs in one order. */
 #include "analyse/seconds.c"

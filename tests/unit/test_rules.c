@@ -78,7 +78,7 @@ static void order_within_the_bound(void **state)
 			f.sample.time_ns[cases[i].second] = f.sample.time_ns[cases[i].first] - by_ns;
 			all = known();
 			rules_check(&x, &f, true, options.role == ROLE_EMIT);
-			assert_int_equal(counter_get(&x.account.disordered), over_ns > 0);
+			assert_int_equal(counter_get(&x.result.account.disordered), over_ns > 0);
 			/* Those of the other host are not on the scale of its stamps then. */
 			if (cases[i].first >= THERE) {
 				assert_int_equal(known(), all);
@@ -87,11 +87,11 @@ static void order_within_the_bound(void **state)
 			} else {
 				assert_int_equal(known(), over_ns > 0 ? all & ~cases[i].out : all);
 			}
-			assert_int_equal(x.rules_broken, over_ns > 0);
+			assert_int_equal(x.result.rules_broken, over_ns > 0);
 			if (over_ns > 0) {
-				assert_int_equal(x.broken[0].seq, 7);
-				assert_int_equal(x.broken[0].by_ns, by_ns);
-				assert_int_equal(rules_of_order[cases[i].role][x.broken[0].rule].first, cases[i].first);
+				assert_int_equal(x.result.broken[0].seq, 7);
+				assert_int_equal(x.result.broken[0].by_ns, by_ns);
+				assert_int_equal(rules_of_order[cases[i].role][x.result.broken[0].rule].first, cases[i].first);
 			}
 			assert_int_equal(f.sample.follow_up, FOLLOW_UP_THERE);
 		}
@@ -107,7 +107,7 @@ static void a_good_sample_is_left_alone(void **state)
 
 		rules_check(&x, &f, true, options.role == ROLE_EMIT);
 		assert_int_equal(known(), all);
-		assert_int_equal(x.rules_broken, 0);
+		assert_int_equal(x.result.rules_broken, 0);
 		/* Where there is no relation of the clocks nothing is known of their order. */
 		if (role == ROLE_REFLECT) {
 			x.one_scale = false;
@@ -135,13 +135,13 @@ static void what_contradicts_the_clocks(void **state)
 	rules_check(&x, &f, false, true);
 	assert_int_equal(known(), here);
 	assert_int_equal(f.sample.follow_up, FOLLOW_UP_STEPPED);
-	assert_int_equal(x.broken[0].rule, RULE_RELATION);
+	assert_int_equal(x.result.broken[0].rule, RULE_RELATION);
 	begin(ROLE_EMIT);
 	f.sample.time_ns[T3] = f.sample.time_ns[T2] + 7000;
 	rules_check(&x, &f, true, options.role == ROLE_EMIT);
 	assert_int_equal(known(), here);
 	assert_int_equal(f.sample.follow_up, FOLLOW_UP_STEPPED);
-	assert_int_equal(x.broken[0].rule, RULE_RESPONSE);
+	assert_int_equal(x.result.broken[0].rule, RULE_RESPONSE);
 	/* Without T3 there is no response, and without T2 nothing to contradict. */
 	begin(ROLE_EMIT);
 	f.sample.source[T3] = SOURCE_NONE;
@@ -191,8 +191,8 @@ static void many_broken_rules(void **state)
 		f.sample.source[T2] = SOURCE_HARDWARE;
 		rules_check(all, &f, false, true);
 	}
-	assert_int_equal(all->rules_broken, 3 * BROKEN_KEPT);
-	assert_int_equal(all->broken[BROKEN_KEPT - 1].seq, BROKEN_KEPT - 1);
+	assert_int_equal(all->result.rules_broken, 3 * BROKEN_KEPT);
+	assert_int_equal(all->result.broken[BROKEN_KEPT - 1].seq, BROKEN_KEPT - 1);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* build: sources=report/text/order.c,report/export/json.c,report/text/label.c,measure/tally.c,measure/stages.c libs= */
+/* build: sources=report/text/order.c,report/export/json.c,report/text/label.c,histogram.c,@result libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The samples of a second: its percentiles, its buckets, and what is counted where it cannot be told. */
 #include "report/export/second.c"
@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 static struct options options;
-static struct exchange exchange;
-static struct report report = { .options = &options, .exchange = &exchange };
+static struct result result;
+static struct report report = { .options = &options, .result = &result };
 static struct tally tally;
 static struct second s;
 static char got[65536];
@@ -18,9 +18,9 @@ static char got[65536];
 static int set_up(void **state)
 {
 	(void)state;
-	memset(&exchange, 0, sizeof(exchange));
+	memset(&result, 0, sizeof(result));
 	tally = (struct tally){ .value = NULL };
-	exchange.tally = &tally;
+	report.tally = &tally;
 	options.role = ROLE_EMIT;
 	assert_int_equal(second_open(&s, &report, &tally), 0);
 	second_begin(&s);
@@ -45,7 +45,7 @@ static int take(void *context, const char *from, size_t bytes)
 
 static void end_after(int64_t ns)
 {
-	exchange.ended_ns = s.from_ns + ns;
+	result.ended_ns = s.from_ns + ns;
 	assert_true(second_is_left(&s));
 }
 
@@ -93,8 +93,8 @@ static void as_it_is_told(void **state)
 
 	(void)state;
 	s.start_ns = s.from_ns = 1000;
-	counter_add(&exchange.account.sent, 7);
-	counter_add(&exchange.account.lost, 2);
+	counter_add(&result.account.sent, 7);
+	counter_add(&result.account.lost, 2);
 	second_add(&s, values, 5);
 	end_after(900);
 	told(0);
@@ -132,11 +132,11 @@ static void one_after_the_other(void **state)
 {
 	(void)state;
 	s.start_ns = s.from_ns = 1000;
-	counter_add(&exchange.account.sent, 7);
+	counter_add(&result.account.sent, 7);
 	second_add(&s, (const int64_t[]){ 9 }, 1);
 	end_after(50);
 	second_next(&s);
-	counter_add(&exchange.account.sent, 3);
+	counter_add(&result.account.sent, 3);
 	end_after(60);
 	told(0);
 	assert_has("{\"number\":2,\"from_ns\":50,\"to_ns\":110,");
@@ -188,10 +188,10 @@ static void when_it_is_over(void **state)
 static void nothing_is_left_without_samples_one_by_one(void **state)
 {
 	(void)state;
-	exchange.ended_ns = 0; /* it did not begin */
+	result.ended_ns = 0; /* it did not begin */
 	assert_false(second_is_left(&s));
-	exchange.ended_ns = s.from_ns + 1;
-	exchange.tally = NULL;
+	result.ended_ns = s.from_ns + 1;
+	report.tally = NULL;
 	assert_false(second_is_left(&s));
 }
 

@@ -34,7 +34,7 @@ static void show(void (*write_it)(FILE *out))
 
 static void of_a_reflector(void **state)
 {
-	struct account *a = &exchange.account;
+	struct account *a = &result.account;
 
 	(void)state;
 	options.role = ROLE_REFLECT;
@@ -47,7 +47,7 @@ static void of_a_reflector(void **state)
 	counter_add(&a->disallowed, 4);
 	counter_add(&a->over_rate, 3);
 	counter_add(&a->missing_tx, 1);
-	counter_add(&sessions.opened, 2);
+	counter_add(&result.sessions, 2);
 	show(all);
 	show(line);
 }
@@ -57,8 +57,8 @@ static void of_an_emitter(void **state)
 	(void)state;
 	options.threshold_ns = 1;
 	histogram_add(&histogram, 5000, 1);
-	counter_add(&exchange.account.sent, 2);
-	counter_add(&exchange.account.lost, 1);
+	counter_add(&result.account.sent, 2);
+	counter_add(&result.account.lost, 1);
 	show(line);
 	show(all); /* as it has --histogram */
 	show(all);

@@ -1,4 +1,4 @@
-/* build: wraps=stamp_send,stamp_receive,stamp_fetch,stamp_look,stamp_wait,clock_gettime,clock_nanosleep sources=tests/unit/fake_network.c,wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/window*.c,measure/probe.c,measure/doze.c,measure/join.c,measure/reflect.c,measure/pace.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,measure/store.c,host/counters/pmc.c,host/process/memory.c,host/clock/clock*.c libs=-lm */
+/* build: wraps=stamp_send,stamp_receive,stamp_fetch,stamp_look,stamp_wait,clock_gettime,clock_nanosleep sources=tests/unit/fake_network.c,wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/window*.c,measure/probe.c,measure/doze.c,measure/join.c,measure/reflect.c,measure/pace.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,@result,measure/store.c,host/counters/pmc.c,host/process/memory.c,host/clock/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The emitter with many source ports. */
 #include "measure/source_port.h"
@@ -14,7 +14,7 @@ static void check_ports(void)
 	for (unsigned n = 0; n < COUNT(recorded); n++)
 		samples[sim.truth[record[n].seq].port]++;
 	for (unsigned i = 0; i < options.source_ports; i++) {
-		const struct source_port *p = &x.port[i];
+		const struct source_port *p = &x.result.port[i];
 
 		assert_int_equal(p->rtt.count, samples[i]);
 		assert_int_equal(p->sent, sim.sent[i]);
@@ -22,7 +22,7 @@ static void check_ports(void)
 		directions += p->directions.lost_forward + p->directions.lost_backward + p->directions.lost_unknown;
 	}
 	assert_int_equal(lost, COUNT(lost));
-	assert_int_equal(directions, x.directions.lost_forward + x.directions.lost_backward + x.directions.lost_unknown);
+	assert_int_equal(directions, x.result.directions.lost_forward + x.result.directions.lost_backward + x.result.directions.lost_unknown);
 	assert_int_equal(COUNT(stamp_unmatched) + COUNT(unstamped), 0);
 }
 
@@ -45,7 +45,7 @@ static void each_port_is_a_session(void **state)
 		assert_in_range(COUNT(duplicate), (3000 - options.window) / 7 - 1, 3000 / 7 + 20);
 		assert_in_range(COUNT(foreign), 3000 / 5 - 20, 3000 / 5 + 26);
 		for (int64_t n = 0; n < options.source_ports; n++)
-			assert_in_range(x.port[n].rtt.count, 3000 / options.source_ports, 3000 / options.source_ports + 1);
+			assert_in_range(x.result.port[n].rtt.count, 3000 / options.source_ports, 3000 / options.source_ports + 1);
 		network_teardown(state);
 	}
 }
@@ -66,7 +66,7 @@ static void t3_comes_by_its_own_port(void **state)
 		check_ports();
 		assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]), 2999);
 		assert_int_equal(COUNT(closing), 128);
-		assert_true(x.directions.told);
+		assert_true(x.result.directions.told);
 		network_teardown(state);
 	}
 }
@@ -92,17 +92,17 @@ static void what_a_port_loses_is_its_own(void **state)
 	network_run();
 	assert_int_equal(network_check_records(), 3000 - there - back);
 	check_ports();
-	assert_int_equal(x.port[5].lost, there);
-	assert_int_equal(x.port[5].directions.lost_forward, there);
-	assert_int_equal(x.port[9].lost, back);
-	assert_int_equal(x.port[9].directions.lost_backward, back);
-	assert_int_equal(x.directions.lost_forward, there);
-	assert_int_equal(x.directions.lost_backward, back);
-	assert_int_equal(source_ports_worst(&x), 5);
-	x.port[5].lost = x.port[9].lost = 0;
-	assert_int_equal(source_ports_worst(&x), 11);
-	assert_true(source_ports_by_network(&x));
-	assert_in_range(x.port[11].network.max_ns, 300 * NS_PER_US, 304 * NS_PER_US);
+	assert_int_equal(x.result.port[5].lost, there);
+	assert_int_equal(x.result.port[5].directions.lost_forward, there);
+	assert_int_equal(x.result.port[9].lost, back);
+	assert_int_equal(x.result.port[9].directions.lost_backward, back);
+	assert_int_equal(x.result.directions.lost_forward, there);
+	assert_int_equal(x.result.directions.lost_backward, back);
+	assert_int_equal(source_ports_worst(x.result.port, x.result.ports), 5);
+	x.result.port[5].lost = x.result.port[9].lost = 0;
+	assert_int_equal(source_ports_worst(x.result.port, x.result.ports), 11);
+	assert_true(source_ports_by_network(x.result.port, x.result.ports));
+	assert_in_range(x.result.port[11].network.max_ns, 300 * NS_PER_US, 304 * NS_PER_US);
 }
 
 /* Late or again by a port that nothing is in flight of: none is missed at the end. */
@@ -127,7 +127,7 @@ static void what_is_late_comes_by_its_port(void **state)
 		assert_int_equal(COUNT(lost), 50);
 		assert_int_equal(COUNT(late), 50);
 		assert_int_equal(COUNT(duplicate), 50 + 9);
-		assert_int_equal(x.directions.lost_forward + x.directions.lost_backward + x.directions.lost_unknown, 0);
+		assert_int_equal(x.result.directions.lost_forward + x.result.directions.lost_backward + x.result.directions.lost_unknown, 0);
 		assert_int_equal(network_check_records(), 2950);
 		check_ports();
 		network_teardown(state);
@@ -152,10 +152,10 @@ static void a_port_that_refuses_holds_up_no_other(void **state)
 		network_run();
 		assert_int_equal(network_check_records(), 3000);
 		check_ports();
-		assert_int_equal(x.port[0].refused + x.port[1].refused + x.port[2].refused, COUNT(refused));
-		assert_true(x.port[1].refused >= 200);
-		assert_true(x.port[1].rtt.count > 500);
-		assert_true(x.port[0].rtt.count > x.port[1].rtt.count);
+		assert_int_equal(x.result.port[0].refused + x.result.port[1].refused + x.result.port[2].refused, COUNT(refused));
+		assert_true(x.result.port[1].refused >= 200);
+		assert_true(x.result.port[1].rtt.count > 500);
+		assert_true(x.result.port[0].rtt.count > x.result.port[1].rtt.count);
 		assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]), 3000);
 		for (unsigned n = 0; n < 3000; n++)
 			assert_in_range(sim.truth[record[n].seq].t1_ns - EPOCH_NS - sim.truth[record[n].seq].tried_ns, WIRE_NS, 50 * NS_PER_US);

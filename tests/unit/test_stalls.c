@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_set_seen sources=wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/doze.c,measure/window*.c,measure/pace.c,measure/join.c,measure/reflect.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,host/counters/pmc.c,host/clock/clock*.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_set_seen sources=wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/doze.c,measure/window*.c,measure/pace.c,measure/join.c,measure/reflect.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,@result,host/counters/pmc.c,host/clock/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The reflector's thread does not run for a while, requests wait, and CLOCK_REALTIME is set meanwhile, or is not. A small kernel
@@ -9,7 +9,7 @@
 
 #include "util.h"
 
-#include "measure/log.h"
+#include "result/log.h"
 #include "wire/packet.h"
 #include "wire/session.h"
 #include "wire/socket.h"
@@ -240,8 +240,8 @@ static void begin(enum source wire, bool tells)
 	channel.wire = wire;
 	channel.tx_stamps = wire != SOURCE_USER;
 	channel.lane[0].id_by_message = true; /* this kernel tells no id that is asked for */
-	x = (struct exchange){ .channel = &channel, .histogram = &histogram, .log = &log_of_run, .sessions = &sessions,
-			       .options = &options, .stop = &kernel.stop };
+	x = (struct exchange){ .channel = &channel, .result.histogram = &histogram, .log = &log_of_run, .sessions = &sessions,
+			       .options = &options, .result.options = &options, .stop = &kernel.stop };
 	x.clock_set = tells ? &clock_set : NULL;
 	kernel.now_ns = NS_PER_S;
 }
@@ -267,7 +267,7 @@ static void set(int i, int64_t at_ns, int64_t ns)
 /* Runs, and holds every record against the truth. Returns how many were left out. */
 static unsigned left_out(void)
 {
-	const struct account *a = &x.account;
+	const struct account *a = &x.result.account;
 	unsigned stepped;
 
 	exchange_run(&x);
@@ -337,10 +337,10 @@ static void a_stall_is_counted(void **state)
 		for (int i = 0; i < 3; i++)
 			stall(i + 1, 200 * NS_PER_MS + i * 40 * NS_PER_MS + 700, stalls_ns[i]);
 		assert_int_equal(left_out(), 0);
-		assert_int_equal(x.stalls.count, 2);
-		assert_in_range(x.stalls.total_ns, 36 * NS_PER_MS, 36 * NS_PER_MS + 200 * NS_PER_US);
-		assert_in_range(x.stalls.longest_ns, 25 * NS_PER_MS, 25 * NS_PER_MS + 100 * NS_PER_US);
-		assert_in_range(x.stalls.longest_at_ns, NS_PER_S + 280 * NS_PER_MS - 100 * NS_PER_US, NS_PER_S + 280 * NS_PER_MS + 700);
+		assert_int_equal(x.result.stalls.count, 2);
+		assert_in_range(x.result.stalls.total_ns, 36 * NS_PER_MS, 36 * NS_PER_MS + 200 * NS_PER_US);
+		assert_in_range(x.result.stalls.longest_ns, 25 * NS_PER_MS, 25 * NS_PER_MS + 100 * NS_PER_US);
+		assert_in_range(x.result.stalls.longest_at_ns, NS_PER_S + 280 * NS_PER_MS - 100 * NS_PER_US, NS_PER_S + 280 * NS_PER_MS + 700);
 	}
 }
 

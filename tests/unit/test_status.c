@@ -1,4 +1,4 @@
-/* build: wraps=warnx sources=report/verdict/verdict.c,histogram.c,report/text/label.c,report/verdict/verdict_activity.c,report/verdict/verdict_finding.c,report/verdict/verdict_outage.c,report/verdict/verdict_there.c,report/text/clocks_there.c,measure/rules.c,host/counters/activity*.c,host/clock/clock*.c,host/nic/nic*.c,measure/account.c,measure/stages.c libs=-lm */
+/* build: wraps=warnx sources=report/verdict/verdict.c,histogram.c,report/text/label.c,report/verdict/verdict_activity.c,report/verdict/verdict_finding.c,report/verdict/verdict_outage.c,report/verdict/verdict_there.c,report/text/clocks_there.c,host/counters/activity*.c,host/clock/clock*.c,host/nic/nic*.c,@result libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The exit status, and the words of what is a failure: what came instead of an answer, and why -q ends with 3. */
 #include "report/text/status.c"
@@ -8,11 +8,11 @@
 #include <stdarg.h>
 
 static struct options options;
-static struct exchange exchange;
+static struct result result;
 static struct link_watch wire;
 static struct verdict verdict;
 static struct verdict_facts facts = { .link = &wire };
-static struct report report = { .options = &options, .exchange = &exchange, .verdict = &verdict };
+static struct report report = { .options = &options, .result = &result, .verdict = &verdict };
 static char said[1024];
 
 void __wrap_warnx(const char *format, ...);
@@ -31,11 +31,11 @@ static int set_up(void **state)
 {
 	(void)state;
 	memset(&options, 0, sizeof(options));
-	memset(&exchange, 0, sizeof(exchange));
+	memset(&result, 0, sizeof(result));
 	memset(&verdict, 0, sizeof(verdict));
 	options.stamp = SOURCE_KERNEL;
-	counter_add(&exchange.account.answered, 10);
-	counter_add(&exchange.account.recorded, 10);
+	counter_add(&result.account.answered, 10);
+	counter_add(&result.account.recorded, 10);
 	return 0;
 }
 
@@ -51,7 +51,7 @@ static void expect(enum status status, const char *words)
 /* By what says most: the rows are in the order in which one outdoes the one before. */
 static void nobody_answered(void **state)
 {
-	struct account *a = &exchange.account;
+	struct account *a = &result.account;
 	struct {
 		counter *count;
 		const char *words;
@@ -103,16 +103,16 @@ static void why_the_status_is_3(void **state)
 static void a_reflector_that_nobody_used(void **state)
 {
 	(void)state;
-	exchange.account.answered = exchange.account.recorded = 0;
+	result.account.answered = result.account.recorded = 0;
 	verdict.level = VERDICT_VOID;
 	options.role = ROLE_REFLECT;
-	exchange.end = END_DURATION;
+	result.end = END_DURATION;
 	expect(STATUS_UNTRUSTED, "");
-	exchange.end = END_SIGNAL;
+	result.end = END_SIGNAL;
 	expect(STATUS_DONE, "");
 	options.strict = options.quiet = true;
 	expect(STATUS_DONE, "");
-	counter_add(&exchange.account.received, 1);
+	counter_add(&result.account.received, 1);
 	options.quiet = false;
 	expect(STATUS_UNTRUSTED, "");
 }
@@ -121,7 +121,7 @@ static void what_comes_first(void **state)
 {
 	(void)state;
 	verdict.level = VERDICT_VOID;
-	counter_add(&exchange.account.breaches, 1);
+	counter_add(&result.account.breaches, 1);
 	expect(STATUS_BREACH, "");
 	options.keep_going = true;
 	assert_int_equal(status_judge(&report, &facts, "", -EIO), STATUS_FAILED);

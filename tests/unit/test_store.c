@@ -1,4 +1,4 @@
-/* build: wraps=memory_free_bytes,memory_map sources=measure/source_port.c,measure/variation.c,wire/sequence.c,histogram.c,measure/log.c,measure/stages.c,host/process/memory.c libs=-lm */
+/* build: wraps=memory_free_bytes,memory_map sources=measure/source_port.c,measure/variation.c,wire/sequence.c,histogram.c,@result,host/process/memory.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The memory of the log: how large its ring is, by what was asked for and by who empties it. */
 #include "measure/store.c"
@@ -115,15 +115,15 @@ static void sizes(void **state)
 static void only_the_last_of_a_snapshot(void **state)
 {
 	(void)state;
-	assert_false(store_log_is_circular(&options));
+	assert_false(options_log_is_circular(&options));
 	options.log_last_ns = NS_PER_S;
-	assert_false(store_log_is_circular(&options));
+	assert_false(options_log_is_circular(&options));
 	options.snapshot = true;
-	assert_false(store_log_is_circular(&options));
+	assert_false(options_log_is_circular(&options));
 	options.log_last_ns = 0;
-	assert_true(store_log_is_circular(&options));
+	assert_true(options_log_is_circular(&options));
 	options.log_rotate.bytes = 1 << 20;
-	assert_false(store_log_is_circular(&options));
+	assert_false(options_log_is_circular(&options));
 }
 
 static void without_a_log_there_is_no_ring(void **state)

@@ -1,7 +1,7 @@
 /* build: sources= libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The ring of latencies: what is put in comes out, in order and once; what has no room is counted. */
-#include "measure/tally.c"
+#include "result/tally.c"
 
 #include <pthread.h>
 #include <setjmp.h>

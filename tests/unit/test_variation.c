@@ -1,9 +1,11 @@
-/* build: wraps= sources=histogram.c,measure/stages.c libs=-lm */
+/* build: wraps= sources=histogram.c,@result libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How delays differ: by hand, against a sorted array, and which samples have a difference. */
 #include "measure/variation.c"
+#include "result/variation.c"
 
 #include "host/clock/clock_peer.h"
+#include "measure/exchange.h"
 #include "util.h"
 
 #define T2 (THERE + REFLECT_T2_WIRE)
@@ -21,7 +23,7 @@ static int set_up(void **state)
 	x.peer = &peer;
 	x.from = EMIT_T1_WIRE;
 	x.to = EMIT_T4_WIRE;
-	stages_of_role(ROLE_EMIT, true, x.stages);
+	stages_of_role(ROLE_EMIT, true, x.result.stages);
 	x.set_ns = INT64_MIN;
 	return 0;
 }
@@ -272,11 +274,11 @@ static void note(struct sample s)
 /* Response and network need T2 and T3, as the way back needs T3. */
 static void assert_figures(uint64_t rtt, uint64_t forward, uint64_t backward)
 {
-	assert_int_equal(x.variation.of[VARIATION_RESPONSE].count, backward);
-	assert_int_equal(x.variation.of[VARIATION_NETWORK].count, backward);
-	assert_int_equal(x.variation.of[VARIATION_RTT].count, rtt);
-	assert_int_equal(x.variation.of[VARIATION_FORWARD].count, forward);
-	assert_int_equal(x.variation.of[VARIATION_BACKWARD].count, backward);
+	assert_int_equal(x.result.variation.of[VARIATION_RESPONSE].count, backward);
+	assert_int_equal(x.result.variation.of[VARIATION_NETWORK].count, backward);
+	assert_int_equal(x.result.variation.of[VARIATION_RTT].count, rtt);
+	assert_int_equal(x.result.variation.of[VARIATION_FORWARD].count, forward);
+	assert_int_equal(x.result.variation.of[VARIATION_BACKWARD].count, backward);
 }
 
 static void the_ways_of_two_samples(void **state)
@@ -285,12 +287,12 @@ static void the_ways_of_two_samples(void **state)
 	note(sample_of(1, 1000, 5000, 700));
 	note(sample_of(2, 1010, 5400, 640));
 	assert_figures(1, 1, 1);
-	assert_int_equal(x.variation.of[VARIATION_RTT].sum, 350);
-	assert_int_equal(x.variation.of[VARIATION_FORWARD].sum, 10);
-	assert_int_equal(x.variation.of[VARIATION_BACKWARD].sum, 60);
-	assert_int_equal(x.variation.of[VARIATION_RESPONSE].sum, 400);
-	assert_int_equal(x.variation.of[VARIATION_NETWORK].sum, 50);
-	assert_int_equal(x.variation.left_out, 0);
+	assert_int_equal(x.result.variation.of[VARIATION_RTT].sum, 350);
+	assert_int_equal(x.result.variation.of[VARIATION_FORWARD].sum, 10);
+	assert_int_equal(x.result.variation.of[VARIATION_BACKWARD].sum, 60);
+	assert_int_equal(x.result.variation.of[VARIATION_RESPONSE].sum, 400);
+	assert_int_equal(x.result.variation.of[VARIATION_NETWORK].sum, 50);
+	assert_int_equal(x.result.variation.left_out, 0);
 }
 
 /* What a rule took out, or what was never told, is a gap in that figure alone. */
@@ -311,7 +313,7 @@ static void a_way_that_is_not_known(void **state)
 	assert_figures(4, 2, 0);
 	note(sample_of(6, 1000, 5000, 700));
 	assert_figures(5, 3, 1);
-	assert_int_equal(x.variation.left_out, 0);
+	assert_int_equal(x.result.variation.left_out, 0);
 }
 
 /* Nothing held its times against the others'. */
@@ -346,7 +348,7 @@ static void a_clock_that_was_set(void **state)
 		note(sample_of(2, 1000, 5000, 700));
 		assert_figures(1, 1, 1);
 		if (doubt)
-			counter_add(&x.account.doubted, 1);
+			counter_add(&x.result.account.doubted, 1);
 		else
 			x.set_ns = 77;
 		note(sample_of(3, 1000, 5000, 700));
@@ -355,21 +357,21 @@ static void a_clock_that_was_set(void **state)
 		assert_figures(4, 1, 1);
 		note(sample_of(6, 1000, 5000, 700));
 		assert_figures(5, 2, 2);
-		assert_int_equal(x.variation.left_out, 2);
+		assert_int_equal(x.result.variation.left_out, 2);
 	}
 	/* A doubt that stays. */
 	for (uint32_t seq = 7; seq < 17; seq++) {
-		counter_add(&x.account.doubted, 1);
+		counter_add(&x.result.account.doubted, 1);
 		note(sample_of(seq, 1000, 5000, 700));
 	}
 	assert_figures(15, 2, 2);
-	assert_int_equal(x.variation.left_out, 12);
+	assert_int_equal(x.result.variation.left_out, 12);
 	/* What told nothing of its ways is not left out. */
 	struct sample none = sample_of(17, 1000, 5000, 700);
 
 	none.source[T2] = none.source[T3] = SOURCE_NONE;
 	note(none);
-	assert_int_equal(x.variation.left_out, 12);
+	assert_int_equal(x.result.variation.left_out, 12);
 }
 
 /* ---- As its program tells ------------------------------------------------------------------------------------------ */
@@ -396,19 +398,19 @@ static bool tell_one(struct sample s)
 
 static void assert_told(uint64_t delays, uint64_t differences)
 {
-	assert_int_equal(x.variation.told.delay[TOLD_RESPONSE].count, delays);
-	assert_int_equal(x.variation.told.delay[TOLD_NETWORK].count, delays);
+	assert_int_equal(x.result.variation.told.delay[TOLD_RESPONSE].count, delays);
+	assert_int_equal(x.result.variation.told.delay[TOLD_NETWORK].count, delays);
 	for (int i = 0; i < TOLD_VARIATIONS; i++)
-		assert_int_equal(x.variation.told.varies[i].count, differences);
+		assert_int_equal(x.result.variation.told.varies[i].count, differences);
 	/* Nothing of it is among what stamps tell. */
-	assert_int_equal(x.variation.of[VARIATION_BACKWARD].count, 0);
-	assert_int_equal(x.variation.of[VARIATION_RESPONSE].count, 0);
-	assert_int_equal(x.variation.of[VARIATION_NETWORK].count, 0);
+	assert_int_equal(x.result.variation.of[VARIATION_BACKWARD].count, 0);
+	assert_int_equal(x.result.variation.of[VARIATION_RESPONSE].count, 0);
+	assert_int_equal(x.result.variation.of[VARIATION_NETWORK].count, 0);
 }
 
 static void what_only_its_program_tells(void **state)
 {
-	const struct told *t = &x.variation.told;
+	const struct told *t = &x.result.variation.told;
 
 	(void)state;
 	assert_true(tell_one(told_of(1, 1000, 5000, 700)));
@@ -417,7 +419,7 @@ static void what_only_its_program_tells(void **state)
 	assert_true(t->delay[TOLD_RESPONSE].sum == 10400 && t->delay[TOLD_NETWORK].sum == 1700 + 1650);
 	assert_true(t->varies[TOLD_RESPONSE].sum == 400 && t->varies[TOLD_NETWORK].sum == 50 && t->varies[TOLD_RECEIVE].sum == 60);
 	/* The way there needs no T3. */
-	assert_true(x.variation.of[VARIATION_FORWARD].count == 1 && x.variation.of[VARIATION_FORWARD].sum == 10);
+	assert_true(x.result.variation.of[VARIATION_FORWARD].count == 1 && x.result.variation.of[VARIATION_FORWARD].sum == 10);
 	/* A gap, and one by stamps: neither is compared with what its program tells. */
 	assert_true(tell_one(told_of(4, 1000, 5000, 700)));
 	assert_false(tell_one(sample_of(5, 1000, 5000, 700)));
@@ -432,7 +434,7 @@ static void what_its_program_cannot_tell(void **state)
 	(void)state;
 	s.alike = false;
 	assert_false(tell_one(s));
-	assert_int_equal(x.variation.told.two_clocks, 1);
+	assert_int_equal(x.result.variation.told.two_clocks, 1);
 	/* No clock, and what a rule took out. */
 	s = told_of(2, 1000, 5000, 700);
 	s.source[T3_TOLD] = SOURCE_NONE;
@@ -451,8 +453,8 @@ static void what_its_program_cannot_tell(void **state)
 	s.time_ns[T2] = -5;
 	s.time_ns[T3_TOLD] = INT64_MAX;
 	assert_false(tell_one(s));
-	assert_int_equal(x.variation.told.no_part, 3);
-	assert_int_equal(x.variation.told.two_clocks, 1);
+	assert_int_equal(x.result.variation.told.no_part, 3);
+	assert_int_equal(x.result.variation.told.two_clocks, 1);
 	assert_told(0, 0);
 }
 
@@ -467,16 +469,16 @@ static void what_it_tells_may_be_negative(void **state)
 	s = told_of(2, 1000, 0, 700);
 	s.time_ns[T3_TOLD] += 1700 + 1000;
 	assert_true(tell_one(s));
-	assert_int_equal(x.variation.told.negative[TOLD_RESPONSE], 1);
-	assert_int_equal(x.variation.told.negative[TOLD_NETWORK], 1);
-	assert_int_equal(x.variation.told.delay[TOLD_RESPONSE].count, 1);
-	assert_int_equal(x.variation.told.delay[TOLD_NETWORK].count, 1);
-	assert_true(x.variation.told.varies[TOLD_RESPONSE].sum == 3700);
+	assert_int_equal(x.result.variation.told.negative[TOLD_RESPONSE], 1);
+	assert_int_equal(x.result.variation.told.negative[TOLD_NETWORK], 1);
+	assert_int_equal(x.result.variation.told.delay[TOLD_RESPONSE].count, 1);
+	assert_int_equal(x.result.variation.told.delay[TOLD_NETWORK].count, 1);
+	assert_true(x.result.variation.told.varies[TOLD_RESPONSE].sum == 3700);
 }
 
 static void both_ways_by_the_offset_of_the_clocks(void **state)
 {
-	const struct told *t = &x.variation.told;
+	const struct told *t = &x.result.variation.told;
 	struct sample s = told_of(1, 1000, 5000, 700);
 
 	(void)state;
@@ -499,7 +501,7 @@ static void a_clock_that_was_set_tells_nothing(void **state)
 	assert_false(tell_one(told_of(3, 1000, 5000, 700)));
 	assert_true(tell_one(told_of(4, 1000, 5000, 700)));
 	assert_told(2, 0);
-	assert_int_equal(x.variation.left_out, 2);
+	assert_int_equal(x.result.variation.left_out, 2);
 }
 
 /* ---- At a reflector ------------------------------------------------------------------------------------------------ */
@@ -517,7 +519,7 @@ static void answer(uint16_t session, uint32_t seq, int64_t response_ns)
 /* Requests of three senders by turns, one of which begins where another is: each follows its own. */
 static void each_session_by_itself(void **state)
 {
-	const struct variation_figure *response = &x.variation.of[VARIATION_RESPONSE];
+	const struct variation_figure *response = &x.result.variation.of[VARIATION_RESPONSE];
 
 	(void)state;
 	memset(&sessions, 0, sizeof(sessions));
@@ -539,13 +541,13 @@ static void each_session_by_itself(void **state)
 	assert_int_equal(response->count, 19);
 	assert_int_equal(response->max_ns, 500);
 	for (int i = 0; i < VARIATIONS; i++)
-		assert_true(i == VARIATION_RESPONSE || !x.variation.of[i].count);
+		assert_true(i == VARIATION_RESPONSE || !x.result.variation.of[i].count);
 }
 
 /* The first one of a session has none before it, whatever its number; nor has what may be another's by now. */
 static void the_first_answer_of_a_session(void **state)
 {
-	const struct variation_figure *response = &x.variation.of[VARIATION_RESPONSE];
+	const struct variation_figure *response = &x.result.variation.of[VARIATION_RESPONSE];
 	const struct flight late = { .sample = { .seq = 2, .latency_ns = 77 }, .sent_ns = -SESSION_IDLE_NS };
 
 	(void)state;
@@ -576,11 +578,11 @@ static void times_beyond_64_bits(void **state)
 	note(s);
 	s.seq = 3;
 	note(s);
-	assert_int_equal(x.variation.of[VARIATION_RTT].count, 2);
-	assert_int_equal(x.variation.of[VARIATION_FORWARD].count, 1);
-	assert_int_equal(x.variation.of[VARIATION_BACKWARD].count, 1);
-	assert_int_equal(x.variation.of[VARIATION_RESPONSE].count, 2); /* none of them is far from T2 */
-	assert_int_equal(x.variation.of[VARIATION_FORWARD].max_ns, 0);
+	assert_int_equal(x.result.variation.of[VARIATION_RTT].count, 2);
+	assert_int_equal(x.result.variation.of[VARIATION_FORWARD].count, 1);
+	assert_int_equal(x.result.variation.of[VARIATION_BACKWARD].count, 1);
+	assert_int_equal(x.result.variation.of[VARIATION_RESPONSE].count, 2); /* none of them is far from T2 */
+	assert_int_equal(x.result.variation.of[VARIATION_FORWARD].max_ns, 0);
 }
 
 #define TEST(function) cmocka_unit_test_setup(function, set_up)

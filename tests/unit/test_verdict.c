@@ -1,4 +1,4 @@
-/* build: wraps=activity_differences,getrusage,sched_getcpu sources=histogram.c,report/text/label.c,report/verdict/verdict_activity.c,report/verdict/verdict_finding.c,report/verdict/verdict_outage.c,report/verdict/verdict_there.c,report/text/clocks_there.c,measure/rules.c,host/counters/activity*.c,host/clock/clock*.c,host/nic/nic*.c,measure/account.c,measure/stages.c libs=-lm */
+/* build: wraps=activity_differences,getrusage,sched_getcpu sources=histogram.c,report/text/label.c,report/verdict/verdict_activity.c,report/verdict/verdict_finding.c,report/verdict/verdict_outage.c,report/verdict/verdict_there.c,report/text/clocks_there.c,host/counters/activity*.c,host/clock/clock*.c,host/nic/nic*.c,@result libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The verdict: each reason alone, at its limit and one above it, all together, and what must not be one. */
 #include "report/verdict/verdict.c"
@@ -7,7 +7,7 @@
 #include "host/counters/activity.h"
 #include "host/clock/clock_peer.h"
 #include "host/nic/link.h"
-#include "measure/log.h"
+#include "result/log.h"
 #include "util.h"
 #include "wire/socket.h"
 
@@ -19,8 +19,7 @@
 /* ---- A finished run without a fault ---------------------------------------------------------------------------------- */
 
 static struct options options;
-static struct exchange exchange;
-static struct channel channel;
+static struct result result;
 static struct link_watch wire; /* as if it was up all the time */
 static struct histogram histogram, stage;
 static struct log transactions;
@@ -80,28 +79,27 @@ static int set_up(void **state)
 {
 	(void)state;
 	memset(&options, 0, sizeof(options));
-	memset(&exchange, 0, sizeof(exchange));
+	memset(&result, 0, sizeof(result));
 	memset(&histogram, 0, sizeof(histogram));
 	memset(&stage, 0, sizeof(stage));
 	memset(&transactions, 0, sizeof(transactions));
 	memset(&clocks, 0, sizeof(clocks));
-	channel.dropped = 0;
-	exchange.channel = &channel;
+	result.dropped = 0;
 	wire.before = wire.after = (struct link_state){ .up = true, .downs_known = true, .stamper = 2 };
 	tolds = wire.moves = 0;
 	clocks.readings = 100;
 	options.stamp = SOURCE_HARDWARE;
-	counter_add(&exchange.account.sent, 1000);
-	counter_add(&exchange.account.recorded, 1000);
-	exchange.stage[0] = &stage;
-	exchange.has_stages = true;
-	exchange.started = true;
-	exchange.began_ns = 7 * NS_PER_S;
-	exchange.ended_ns = 17 * NS_PER_S;
+	counter_add(&result.account.sent, 1000);
+	counter_add(&result.account.recorded, 1000);
+	result.stage[0] = &stage;
+	result.has_stages = true;
+	result.started = true;
+	result.began_ns = 7 * NS_PER_S;
+	result.ended_ns = 17 * NS_PER_S;
 	activity.cpu = 3;
 	activity.unreadables = 0;
 	facts = (struct verdict_facts){
-		.options = &options, .exchange = &exchange, .histogram = &histogram, .log = &transactions, .clocks = &clocks,
+		.options = &options, .result = &result, .histogram = &histogram, .log = &transactions, .clocks = &clocks,
 		.link = &wire, .activity = &activity, .activity_start = &reading, .activity_end = &reading,
 		.thread = { { .known = true, .minor_faults = 50, .major_faults = 2, .switches = 9, .at_ns = 6 * NS_PER_S, .cpu = 3 },
 			    { .known = true, .minor_faults = 50, .major_faults = 2, .switches = 30, .at_ns = 16 * NS_PER_S, .cpu = 3 } },
@@ -174,17 +172,17 @@ static void set(counter *c, uint64_t n)
 static void nothing_recorded(void **state)
 {
 	(void)state;
-	set(&exchange.account.recorded, 0);
+	set(&result.account.recorded, 0);
 	assert_void();
-	set(&exchange.account.recorded, 1);
+	set(&result.account.recorded, 1);
 	assert_trusted();
 }
 
 static void stamps_missing(void **state)
 {
 	(void)state;
-	set(&exchange.account.recorded, 1999999);
-	set(&exchange.account.unstamped, 1);
+	set(&result.account.recorded, 1999999);
+	set(&result.account.unstamped, 1);
 	assert_doubtful();
 	options.stamp = SOURCE_KERNEL;
 	assert_doubtful();
@@ -196,18 +194,18 @@ static void stamps_missing(void **state)
 static void most_stamps_missing(void **state)
 {
 	(void)state;
-	set(&exchange.account.recorded, 3);
-	set(&exchange.account.negative, 1);
-	set(&exchange.account.stepped, 1);
-	set(&exchange.account.unstamped, 5);
+	set(&result.account.recorded, 3);
+	set(&result.account.negative, 1);
+	set(&result.account.stepped, 1);
+	set(&result.account.unstamped, 5);
 	reached();
 	assert_int_equal(verdict.level, VERDICT_DOUBTFUL);
-	set(&exchange.account.unstamped, 6);
+	set(&result.account.unstamped, 6);
 	reached();
 	assert_int_equal(verdict.level, VERDICT_VOID);
 	/* Where percent cannot be told from half. */
-	set(&exchange.account.recorded, UINT32_MAX);
-	set(&exchange.account.unstamped, (uint64_t)UINT32_MAX + 3);
+	set(&result.account.recorded, UINT32_MAX);
+	set(&result.account.unstamped, (uint64_t)UINT32_MAX + 3);
 	reached();
 	assert_int_equal(verdict.level, VERDICT_VOID);
 }
@@ -215,29 +213,29 @@ static void most_stamps_missing(void **state)
 static void unmatched(void **state)
 {
 	(void)state;
-	set(&exchange.account.stamp_unmatched, 1);
+	set(&result.account.stamp_unmatched, 1);
 	assert_doubtful();
 }
 
 static void negative(void **state)
 {
 	(void)state;
-	set(&exchange.account.negative, 1);
+	set(&result.account.negative, 1);
 	assert_doubtful();
 }
 
 static void times_out_of_order(void **state)
 {
 	(void)state;
-	set(&exchange.account.disordered, 1);
+	set(&result.account.disordered, 1);
 	static struct histogram network = { .negatives = 3 };
 
 	assert_doubtful();
 	options.role = ROLE_EMIT;
-	exchange.stage[STAGE_NETWORK] = &network;
+	result.stage[STAGE_NETWORK] = &network;
 	assert_doubtful();
-	exchange.stage[STAGE_NETWORK] = NULL;
-	exchange.has_stages = false;
+	result.stage[STAGE_NETWORK] = NULL;
+	result.has_stages = false;
 	assert_trusted();
 }
 
@@ -248,7 +246,7 @@ static struct clock_peer peer;
 static void peer_event(enum clock_peer_kind kind, uint64_t *counter_of)
 {
 	memset(&peer, 0, sizeof(peer));
-	exchange.peer = &peer;
+	facts.peer = &peer;
 	peer.events = 1;
 	peer.event[0] = (struct clock_peer_event){ .kind = kind, .mono_ns = { 5 * NS_PER_S, 6 * NS_PER_S }, .stood_ns = 2 * NS_PER_S };
 	*counter_of = 1;
@@ -258,10 +256,10 @@ static void the_reflectors_clock(void **state)
 {
 	(void)state;
 	memset(&peer, 0, sizeof(peer));
-	exchange.peer = &peer;
+	facts.peer = &peer;
 	assert_trusted();
 	peer_event(PEER_JUMPED, &peer.jumps);
-	set(&exchange.account.follow_up[FOLLOW_UP_STEPPED], 17);
+	set(&result.account.follow_up[FOLLOW_UP_STEPPED], 17);
 	assert_doubtful();
 	peer_event(PEER_STOOD, &peer.stands);
 	reached();
@@ -278,9 +276,9 @@ static void the_reflectors_clock(void **state)
 	clocks.step[0] = (struct clock_jump){ .which = CLOCK_OF_NIC, .mono_ns = { 5 * NS_PER_S, 5 * NS_PER_S + 1 } };
 	assert_trusted();
 	clocks.steps_kept = 0;
-	exchange.peer = NULL;
-	set(&exchange.account.doubted, 4);
-	exchange.doubted_seq = 77;
+	facts.peer = NULL;
+	set(&result.account.doubted, 4);
+	result.doubted_seq = 77;
 	assert_doubtful();
 }
 
@@ -290,7 +288,7 @@ static void threshold_not_judged(void **state)
 	options.threshold_ns = 100000;
 	options.threshold_on = FIGURE_NETWORK;
 	assert_trusted();
-	set(&exchange.account.unjudged, 1);
+	set(&result.account.unjudged, 1);
 	assert_doubtful();
 	options.threshold_on = FIGURE_RESPONSE;
 	assert_doubtful();
@@ -434,7 +432,7 @@ static void clock_steps(void **state)
 	(void)state;
 	set(&clocks.track[CLOCK_OF_NIC].steps, 2);
 	assert_doubtful();
-	set(&exchange.account.stepped, 5);
+	set(&result.account.stepped, 5);
 	assert_doubtful();
 	set(&clocks.track[CLOCK_OF_SYSTEM].steps, 1);
 	assert_doubtful();
@@ -446,7 +444,7 @@ static void clock_steps_that_matter(void **state)
 	(void)state;
 	set(&clocks.track[CLOCK_OF_SYSTEM].steps, 1);
 	assert_doubtful();
-	exchange.stage[0] = NULL;
+	result.stage[0] = NULL;
 	assert_trusted();
 	options.stamp = SOURCE_USER;
 	assert_doubtful();
@@ -462,7 +460,7 @@ static void clocks_unwatched(void **state)
 	facts.clocks = NULL;
 	assert_trusted();
 	unjudged();
-	set(&exchange.account.stepped, 1);
+	set(&result.account.stepped, 1);
 	assert_doubtful();
 }
 
@@ -472,9 +470,9 @@ static void standstill(void **state)
 	set(&clocks.track[CLOCK_OF_NIC].standstills, 1);
 	clocks.track[CLOCK_OF_NIC].stood_ns = 1500 * NS_PER_MS;
 	assert_void();
-	set(&exchange.account.stepped, 7); /* for it stood */
+	set(&result.account.stepped, 7); /* for it stood */
 	assert_void();
-	set(&exchange.account.stepped, 0);
+	set(&result.account.stepped, 0);
 	options.stamp = SOURCE_KERNEL;
 	assert_trusted();
 	options.stamp = SOURCE_HARDWARE;
@@ -497,7 +495,7 @@ static void wrong_rate(void **state)
 	(void)state;
 	spell(-2e8, NS_PER_S, 3 * NS_PER_S + 100 * NS_PER_MS);
 	assert_void();
-	set(&exchange.account.stepped, 7);
+	set(&result.account.stepped, 7);
 	assert_void();
 	set(&clocks.track[CLOCK_OF_SYSTEM].steps, 1);
 	assert_void();
@@ -507,7 +505,7 @@ static void wrong_rate(void **state)
 	spell(1e9, 20 * NS_PER_S, 21 * NS_PER_S);
 	assert_void();
 	options.stamp = SOURCE_KERNEL;
-	set(&exchange.account.stepped, 0);
+	set(&result.account.stepped, 0);
 	assert_trusted();
 }
 
@@ -578,23 +576,23 @@ static void waited(void **state)
 static void stood(void **state)
 {
 	(void)state;
-	exchange.stalls.total_ns = 100 * NS_PER_MS;
+	result.stalls.total_ns = 100 * NS_PER_MS;
 	assert_trusted();
-	exchange.stalls.total_ns++;
+	result.stalls.total_ns++;
 	assert_doubtful();
-	exchange.stalls.total_ns = 1500 * NS_PER_MS;
+	result.stalls.total_ns = 1500 * NS_PER_MS;
 	tell("measuring thread", "waited for the CPU", "ns", ACTIVITY_COUNTED, 100 * NS_PER_MS, 0, 0);
 	assert_doubtful();
 	told[0].delta = 1500 * NS_PER_MS; /* that is said by another reason */
 	verdict_reach(&verdict, &facts);
 	assert_int_equal(verdict.reasons, 1);
 	golden("%s\n", verdict.reason[0].name);
-	exchange.stalls.longest_ns = 200 * NS_PER_MS; /* longer than waits for a CPU are */
+	result.stalls.longest_ns = 200 * NS_PER_MS; /* longer than waits for a CPU are */
 	verdict_reach(&verdict, &facts);
 	assert_int_equal(verdict.reasons, 2);
-	exchange.stalls.longest_ns = 0;
+	result.stalls.longest_ns = 0;
 	facts.activity = NULL; /* not known: all of it */
-	exchange.stalls.total_ns = 20 * NS_PER_S;
+	result.stalls.total_ns = 20 * NS_PER_S;
 	assert_doubtful();
 }
 
@@ -711,7 +709,7 @@ static void thread_is_read(void **state)
 static void all_together(void **state)
 {
 	(void)state;
-	struct account *a = &exchange.account;
+	struct account *a = &result.account;
 
 	set(&a->recorded, 0);
 	set(&a->unstamped, 5);
@@ -723,7 +721,7 @@ static void all_together(void **state)
 	set(&a->doubted, 1);
 	memset(&peer, 0, sizeof(peer));
 	peer.jumps = peer.stands = peer.wrong_rates = options.threshold_ns = 1;
-	exchange.peer = &peer;
+	facts.peer = &peer;
 	options.threshold_on = FIGURE_NETWORK;
 	facts.setting[0][2] = 0;
 	set(&clocks.track[CLOCK_OF_NIC].standstills, 1);
@@ -731,12 +729,12 @@ static void all_together(void **state)
 	spell(-2e8, NS_PER_S, 2 * NS_PER_S);
 	clocks.failures = 50;
 	facts.balanced = wire.after.up = false;
-	wire.moves = transactions.left_out = histogram.overflows = (uint64_t)(options.interval_ns = channel.dropped = 1);
-	set(&exchange.pace.missed, 1);
+	wire.moves = transactions.left_out = histogram.overflows = (uint64_t)(options.interval_ns = result.dropped = 1);
+	set(&result.missed, 1);
 	facts.thread[1].cpu = 0;
 	facts.thread[1].minor_faults++;
 	facts.lock_error = -EPERM, facts.absent_bytes = 1;
-	exchange.outages.total_ns = exchange.stalls.total_ns = 6 * NS_PER_S;
+	result.outages.total_ns = result.stalls.total_ns = 6 * NS_PER_S;
 	tell_counted("driver statistics of eth0", "tx_hwtstamp_timeouts", 1);
 	tell_counted("interface eth0", "receive drops", 100);
 	tell("CPU 3", "frequency", "kHz", ACTIVITY_CHANGED, 0, 2, 1);
@@ -764,11 +762,11 @@ static void worst_decides(void **state)
 {
 	(void)state;
 	facts.lock_error = -EPERM;
-	set(&exchange.account.recorded, 0);
+	set(&result.account.recorded, 0);
 	reached();
 	assert_int_equal(verdict.reasons, 2);
 	assert_int_equal(verdict.level, VERDICT_VOID);
-	set(&exchange.account.recorded, 1000);
+	set(&result.account.recorded, 1000);
 	facts.balanced = false;
 	reached();
 	assert_int_equal(verdict.reasons, 2);

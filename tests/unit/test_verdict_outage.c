@@ -8,10 +8,9 @@
 #include <string.h>
 
 static struct options options;
-static struct channel channel;
-static struct exchange exchange;
+static struct result result;
 static struct link_watch wire;
-static const struct verdict_facts facts = { .options = &options, .exchange = &exchange, .link = &wire };
+static const struct verdict_facts facts = { .options = &options, .result = &result, .link = &wire };
 static struct verdict_finding found;
 
 /* A run of ten seconds. */
@@ -19,11 +18,10 @@ static int set_up(void **state)
 {
 	(void)state;
 	memset(&options, 0, sizeof(options));
-	memset(&exchange, 0, sizeof(exchange));
-	channel.dropped = 0;
-	exchange.channel = &channel;
-	exchange.began_ns = 7 * NS_PER_S;
-	exchange.ended_ns = 17 * NS_PER_S;
+	memset(&result, 0, sizeof(result));
+	result.dropped = 0;
+	result.began_ns = 7 * NS_PER_S;
+	result.ended_ns = 17 * NS_PER_S;
 	wire.before = wire.after = (struct link_state){ .up = true, .downs_known = true, .downs = 4 };
 	return 0;
 }
@@ -47,9 +45,9 @@ static void refused_replies(void **state)
 {
 	(void)state;
 	options.role = ROLE_REFLECT;
-	counter_add(&exchange.account.sent, 5000);
+	counter_add(&result.account.sent, 5000);
 	expect(verdict_look_refused_replies, 0, "", "0 of 5000");
-	counter_add(&exchange.account.unanswered, 72);
+	counter_add(&result.account.unanswered, 72);
 	expect(verdict_look_refused_replies, 72, "", "72 of 5072");
 	options.role = ROLE_EMIT;
 	assert_int_equal(look(verdict_look_refused_replies), NOT_ASKED);
@@ -59,11 +57,11 @@ static void dropped(void **state)
 {
 	(void)state;
 	expect(verdict_look_dropped, 0, "", "0");
-	channel.dropped = 37935;
+	result.dropped = 37935;
 	expect(verdict_look_dropped, 37935, "", "37935");
 	options.role = ROLE_REFLECT;
 	expect(verdict_look_dropped, 37935, "", "37935");
-	channel.dropped = -1;
+	result.dropped = -1;
 	assert_int_equal(look(verdict_look_dropped), CANNOT_TELL);
 }
 
@@ -72,19 +70,19 @@ static void silence(void **state)
 {
 	(void)state;
 	expect(verdict_look_silence, 0, " for 0.000 s", "0.00 %");
-	exchange.outages.total_ns = 10 * NS_PER_MS;
+	result.outages.total_ns = 10 * NS_PER_MS;
 	expect(verdict_look_silence, 1, " for 0.010 s", "0.10 %");
-	exchange.outages.total_ns++;
+	result.outages.total_ns++;
 	expect(verdict_look_silence, 2, " for 0.010 s", "0.10 %");
-	exchange.outages.total_ns = 1104 * NS_PER_MS;
+	result.outages.total_ns = 1104 * NS_PER_MS;
 	expect(verdict_look_silence, 111, " for 1.104 s", "11.04 %");
-	exchange.outages.total_ns = 5 * NS_PER_S;
+	result.outages.total_ns = 5 * NS_PER_S;
 	expect(verdict_look_silence, 500, " for 5.000 s", "50.00 %");
 	assert_int_equal(look(verdict_look_most_silence), NOT_ASKED);
-	exchange.outages.total_ns++;
+	result.outages.total_ns++;
 	assert_int_equal(look(verdict_look_silence), NOT_ASKED);
 	expect(verdict_look_most_silence, 51, " for 5.000 s", "50.00 %");
-	exchange.outages.total_ns = 10 * NS_PER_S;
+	result.outages.total_ns = 10 * NS_PER_S;
 	expect(verdict_look_most_silence, 100, " for 10.000 s", "100.00 %");
 
 	options.role = ROLE_REFLECT;
@@ -96,15 +94,15 @@ static void silence(void **state)
 static void silence_of_a_short_run(void **state)
 {
 	(void)state;
-	exchange.outages.total_ns = 11 * NS_PER_S;
+	result.outages.total_ns = 11 * NS_PER_S;
 	expect(verdict_look_most_silence, 100, " for 11.000 s", "100.00 %");
-	exchange.ended_ns = exchange.began_ns;
+	result.ended_ns = result.began_ns;
 	expect(verdict_look_most_silence, 100, " for 11.000 s", "100.00 %");
-	exchange.outages.total_ns = 0;
+	result.outages.total_ns = 0;
 	expect(verdict_look_silence, 0, " for 0.000 s", "0.00 %");
-	exchange.ended_ns = exchange.began_ns = 0;
-	exchange.outages.total_ns = 315360000 * NS_PER_S; /* the longest duration */
-	exchange.ended_ns = 2 * exchange.outages.total_ns;
+	result.ended_ns = result.began_ns = 0;
+	result.outages.total_ns = 315360000 * NS_PER_S; /* the longest duration */
+	result.ended_ns = 2 * result.outages.total_ns;
 	expect(verdict_look_silence, 500, " for 315360000.000 s", "50.00 %");
 }
 
@@ -114,10 +112,10 @@ static void slots(void **state)
 	assert_int_equal(look(verdict_look_schedule), NOT_ASKED);
 	options.interval_ns = NS_PER_MS;
 	expect(verdict_look_schedule, 0, "", "0 of 0, 0.00 %");
-	counter_add(&exchange.pace.slots, 2000);
-	counter_add(&exchange.pace.missed, 2);
+	counter_add(&result.slots, 2000);
+	counter_add(&result.missed, 2);
 	expect(verdict_look_schedule, 1, "", "2 of 2000, 0.10 %");
-	counter_add(&exchange.pace.missed, 1);
+	counter_add(&result.missed, 1);
 	expect(verdict_look_schedule, 2, "", "3 of 2000, 0.15 %");
 }
 

@@ -1,4 +1,4 @@
-/* build: wraps=fopen,sched_getaffinity,sched_getcpu,sysconf,pthread_create,unshare,trace_is_frozen,trace_save,trace_rearm sources=measure/[a-z]*.c,report/text/progress.c,wire/packet.c,wire/tlv*.c,wire/timestamping.c,wire/lane.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,tracefs.c,host/trace/trace_*.c,host/counters/pmc.c,host/process/memory.c,host/clock/clock*.c libs=-lm */
+/* build: wraps=fopen,sched_getaffinity,sched_getcpu,sysconf,pthread_create,unshare,trace_is_frozen,trace_save,trace_rearm sources=@result,report/text/progress.c,wire/packet.c,wire/tlv*.c,wire/timestamping.c,wire/lane.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,tracefs.c,host/trace/trace_*.c,host/counters/pmc.c,host/process/memory.c,host/clock/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The housekeeping thread: where it may run, and its duties: what is drawn, which breaches are told, when a trace is saved. */
 #include "host/process/watch.c"
@@ -7,7 +7,7 @@
 #include "host/trace/trace_save.h"
 #include "tracefs.h"
 #include "wire/socket.h"
-#include "measure/breach.h"
+#include "result/breach.h"
 #include "report/text/progress.h"
 #include "golden.h"
 
@@ -118,7 +118,7 @@ static void the_cpus_that_are_left(void **state)
 
 /* ---- The real thread ------------------------------------------------------------------------------------------------ */
 
-static struct exchange exchange;
+static struct result result;
 static struct progress progress;
 
 #define PERIOD_NS (100 * NS_PER_MS)
@@ -143,7 +143,7 @@ static struct watch progress_watch(void)
 {
 	struct watch w = { .duties = 0 };
 
-	progress = (struct progress){ .exchange = &exchange };
+	progress = (struct progress){ .result = &result };
 	watch_add(&w, (struct watch_duty){ PROGRESS_PERIOD_NS, .act = progress_draw, .context = &progress });
 	return w;
 }
@@ -155,14 +155,14 @@ static void a_line_a_second_and_none_at_the_end(void **state)
 	char drawn[1024];
 
 	(void)state;
-	counter_add(&exchange.account.recorded, 12345);
-	counter_add(&exchange.account.lost, 7);
-	exchange.account.recent_max_ns = 4567;
+	counter_add(&result.account.recorded, 12345);
+	counter_add(&result.account.lost, 7);
+	result.account.recent_max_ns = 4567;
 	util_capture_begin(&c);
 	int error = watch_start(&w);
 
 	/* Its own clock says when it has drawn; it must have done so by then, or never will. */
-	for (int i = 0; i < 500 && !error && atomic_load(&exchange.account.recent_max_ns); i++)
+	for (int i = 0; i < 500 && !error && atomic_load(&result.account.recent_max_ns); i++)
 		usleep(10000);
 	watch_stop(&w);
 	progress_end();
@@ -174,7 +174,7 @@ static void a_line_a_second_and_none_at_the_end(void **state)
 	assert_int_equal(error, 0);
 	assert_non_null(strstr(drawn, "1 s  12345 samples  12345/s  max 4.567 us  lost 7"));
 	assert_string_equal(drawn + strlen(drawn) - 4, "\r\033[K");
-	assert_int_equal(exchange.account.recent_max_ns, 0);
+	assert_int_equal(result.account.recent_max_ns, 0);
 	watch_stop(&w); /* twice does no harm */
 }
 
@@ -410,12 +410,12 @@ static void on_breach(void *context, const struct sample *s, uint64_t number)
 /* As the measuring thread does it: breach n has sequence number 1000 + n. */
 static void breach(unsigned times)
 {
-	counter *breaches = &exchange.account.breaches;
+	counter *breaches = &result.account.breaches;
 
 	for (; times; times--) {
 		uint64_t n = counter_get(breaches);
 
-		exchange.kept[n % BREACHES_KEPT] = (struct sample){ .seq = (uint32_t)(1000 + n), .latency_ns = (int64_t)n };
+		result.kept[n % BREACHES_KEPT] = (struct sample){ .seq = (uint32_t)(1000 + n), .latency_ns = (int64_t)n };
 		atomic_store_explicit(breaches, n + 1, memory_order_release);
 	}
 }
@@ -426,10 +426,10 @@ static struct watch fresh_watch(void)
 {
 	struct watch w = { .duties = 0 };
 
-	memset(&exchange, 0, sizeof(exchange));
+	memset(&result, 0, sizeof(result));
 	memset(&told, 0, sizeof(told));
 	told.caller = pthread_self();
-	teller = (struct breach_teller){ .exchange = &exchange, .act = on_breach, .context = &told };
+	teller = (struct breach_teller){ .result = &result, .act = on_breach, .context = &told };
 	watch_add(&w, (struct watch_duty){ PERIOD_NS, .at_end = true, .act = breach_tell, .context = &teller });
 	return w;
 }
@@ -626,7 +626,7 @@ static struct watch trace_watch(void)
 {
 	struct watch w = { .duties = 0 };
 
-	memset(&exchange, 0, sizeof(exchange));
+	memset(&result, 0, sizeof(result));
 	memset(&fake_trace, 0, sizeof(fake_trace));
 	memset(&trace, 0, sizeof(trace));
 	fake_trace.on = true;

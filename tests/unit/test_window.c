@@ -1,4 +1,4 @@
-/* build: wraps=stamp_send,stamp_receive,stamp_fetch,stamp_look,stamp_wait,clock_gettime,clock_nanosleep sources=tests/unit/fake_network.c,wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/window*.c,measure/probe.c,measure/doze.c,measure/join.c,measure/reflect.c,measure/pace.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,measure/breach.c,measure/stages.c,measure/account.c,measure/log.c,measure/store.c,host/counters/pmc.c,host/process/memory.c,host/clock/clock*.c libs=-lm */
+/* build: wraps=stamp_send,stamp_receive,stamp_fetch,stamp_look,stamp_wait,clock_gettime,clock_nanosleep sources=tests/unit/fake_network.c,wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/window*.c,measure/probe.c,measure/doze.c,measure/join.c,measure/reflect.c,measure/pace.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,@result,measure/store.c,host/counters/pmc.c,host/process/memory.c,host/clock/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The emitter with many probes in flight. */
 #include "measure/window.h"
@@ -25,7 +25,7 @@ static void each_has_its_own_times(void **state)
 		assert_in_range(COUNT(duplicate), 3000 / 7 - windows[w] / 7 - 1, 3000 / 7 + 1);
 		assert_in_range(COUNT(foreign), 3000 / 5, 3000 / 5 + 1);
 		assert_true(windows[w] < 64 || COUNT(reordered) > 100);
-		assert_int_equal(x.outages.count, 0);
+		assert_int_equal(x.result.outages.count, 0);
 		network_teardown(state);
 	}
 }
@@ -61,9 +61,9 @@ static void check_what_is_lost(void **state, uint32_t ring)
 	assert_int_equal(COUNT(lost), lost);
 	assert_int_equal(COUNT(late), late);
 	assert_int_equal(COUNT(duplicate), duplicate);
-	assert_int_equal(x.directions.lost_forward, there);
-	assert_int_equal(x.directions.lost_backward, lost - there - late);
-	assert_int_equal(x.outages.count, 0);
+	assert_int_equal(x.result.directions.lost_forward, there);
+	assert_int_equal(x.result.directions.lost_backward, lost - there - late);
+	assert_int_equal(x.result.outages.count, 0);
 	assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]) + COUNT(follow_up[FOLLOW_UP_LOST]) + COUNT(follow_up[FOLLOW_UP_END]), 3000 - lost);
 	assert_in_range(COUNT(follow_up[FOLLOW_UP_LOST]), 1, lost);
 	network_teardown(state);
@@ -129,10 +129,10 @@ static void a_stall_is_in_every_probe_that_it_covers(void **state)
 	assert_int_equal(slow, stall_ns / slot_ns);
 	assert_int_equal(counter_get(&x.pace.missed), 0);
 	assert_in_range(x.window.reached, stall_ns / slot_ns, stall_ns / slot_ns + 1);
-	assert_int_equal(x.planned[PLANNED_RTT]->count, 3000);
-	assert_int_equal(x.planned[PLANNED_CALL]->count, 3000);
-	assert_in_range(x.planned[PLANNED_CALL]->min_ns, CALL_NS, CALL_NS + 100);
-	assert_in_range(x.planned[PLANNED_CALL]->max_ns, CALL_NS, CALL_NS + 100);
+	assert_int_equal(x.result.planned[PLANNED_RTT]->count, 3000);
+	assert_int_equal(x.result.planned[PLANNED_CALL]->count, 3000);
+	assert_in_range(x.result.planned[PLANNED_CALL]->min_ns, CALL_NS, CALL_NS + 100);
+	assert_in_range(x.result.planned[PLANNED_CALL]->max_ns, CALL_NS, CALL_NS + 100);
 }
 
 /* Whatever clock is set, slots are where they were: nothing bunches, and nothing is lost. */
@@ -151,7 +151,7 @@ static void a_clock_that_is_set_moves_no_slot(void **state)
 		network_run();
 		assert_int_equal(network_check_records(), 3000);
 		assert_int_equal(COUNT(lost) + COUNT(late) + counter_get(&x.pace.missed), 0);
-		assert_int_equal(x.stalls.count, 0);
+		assert_int_equal(x.result.stalls.count, 0);
 		for (unsigned i = 0; i < 3000; i++)
 			assert_in_range(sim.truth[i].t1_ns - sim.truth[0].t1_ns - (int64_t)i * slot_ns + 5000, 0, 15000);
 		network_teardown(state);
@@ -212,9 +212,9 @@ static void nobody_answers_for_a_while(void **state)
 	assert_int_equal(network_check_records(), 3000 - 2400);
 	assert_int_equal(COUNT(lost), 2400);
 	assert_int_equal(COUNT(unfinished), 0);
-	assert_int_equal(x.outages.count, 1);
-	assert_true(x.outages.total_ns > 2400 / 64 * TIMEOUT_NS);
-	assert_true(x.outages.total_ns < (2400 / 64 + 2) * TIMEOUT_NS);
+	assert_int_equal(x.result.outages.count, 1);
+	assert_true(x.result.outages.total_ns > 2400 / 64 * TIMEOUT_NS);
+	assert_true(x.result.outages.total_ns < (2400 / 64 + 2) * TIMEOUT_NS);
 }
 
 /* By the clock, so that it is known how long: of any relation to --timeout, twice, and neither one lost probe nor a few. */
@@ -233,9 +233,9 @@ static void outages_of_any_length(void **state)
 		sim.fate[100].there_ns = sim.fate[2900].there_ns = sim.fate[2901].there_ns = -1;
 		network_run();
 		assert_int_equal(COUNT(lost), 2 * lengths[i] + 3);
-		assert_int_equal(x.outages.count, 2);
-		assert_in_range(x.outages.longest_ns, length_ns - NS_PER_MS / 10, length_ns + NS_PER_MS);
-		assert_in_range(x.outages.total_ns, 2 * length_ns - NS_PER_MS / 5, 2 * (length_ns + NS_PER_MS));
+		assert_int_equal(x.result.outages.count, 2);
+		assert_in_range(x.result.outages.longest_ns, length_ns - NS_PER_MS / 10, length_ns + NS_PER_MS);
+		assert_in_range(x.result.outages.total_ns, 2 * length_ns - NS_PER_MS / 5, 2 * (length_ns + NS_PER_MS));
 		network_teardown(state);
 	}
 	network_setup(state);
@@ -254,8 +254,8 @@ static void an_outage_right_before_a_stop(void **state)
 	network_run();
 	assert_int_equal(COUNT(lost), 0);
 	assert_true(COUNT(unfinished) >= 250);
-	assert_int_equal(x.outages.count, 1);
-	assert_in_range(x.outages.total_ns, 250 * 50 * NS_PER_US - NS_PER_MS / 10, 250 * 50 * NS_PER_US + NS_PER_MS);
+	assert_int_equal(x.result.outages.count, 1);
+	assert_in_range(x.result.outages.total_ns, 250 * 50 * NS_PER_US - NS_PER_MS / 10, 250 * 50 * NS_PER_US + NS_PER_MS);
 }
 
 /* The window is full for as long as its probes are waited for, and when they are lost all is well again. */
@@ -266,8 +266,8 @@ static void an_outage_of_a_whole_window(void **state)
 		sim.fate[i].there_ns = -1;
 	network_run();
 	assert_int_equal(COUNT(lost), 64);
-	assert_int_equal(x.outages.count, 1);
-	assert_in_range(x.outages.total_ns, TIMEOUT_NS, TIMEOUT_NS + NS_PER_MS);
+	assert_int_equal(x.result.outages.count, 1);
+	assert_in_range(x.result.outages.total_ns, TIMEOUT_NS, TIMEOUT_NS + NS_PER_MS);
 }
 
 static void nobody_answers_at_all(void **state)
@@ -279,7 +279,7 @@ static void nobody_answers_at_all(void **state)
 	network_run();
 	assert_int_equal(COUNT(lost), 300);
 	assert_int_equal(COUNT(sent), 300);
-	assert_int_equal(x.outages.count, 1);
+	assert_int_equal(x.result.outages.count, 1);
 }
 
 /* All that were lost come after all, more of them than a list of lost ones holds; each twice. */
@@ -341,8 +341,8 @@ static void a_thread_without_a_cpu(void **state)
 		assert_int_equal(network_check_records(), 3000);
 		assert_int_equal(COUNT(lost) + COUNT(late) + COUNT(unstamped), 0);
 		assert_false(x.window.stamps_limited);
-		assert_int_equal(x.stalls.count, 1);
-		assert_in_range(x.stalls.total_ns, sim.stall_ns, sim.stall_ns + 100 * NS_PER_US);
+		assert_int_equal(x.result.stalls.count, 1);
+		assert_in_range(x.result.stalls.total_ns, sim.stall_ns, sim.stall_ns + 100 * NS_PER_US);
 		network_teardown(state);
 	}
 }
@@ -419,7 +419,7 @@ static void what_the_reflector_does_not_know(void **state)
 	assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]), 3000 - unknown);
 	assert_int_equal(COUNT(closing), 1);
 	assert_int_equal(COUNT(timed_packets), 3000);
-	assert_int_equal(COUNT(timed_bytes), 3000 * x.probe_bytes);
+	assert_int_equal(COUNT(timed_bytes), 3000 * x.result.probe_bytes);
 }
 
 /* Its place in the ring was one's that was told. */
@@ -537,8 +537,8 @@ static void a_reflector_that_is_started_again(void **state)
 		network_run();
 		network_check_records();
 		assert_int_equal(COUNT(lost), away);
-		assert_int_equal(x.directions.restarts, 1);
-		assert_int_equal(x.directions.lost_forward, away);
+		assert_int_equal(x.result.directions.restarts, 1);
+		assert_int_equal(x.result.directions.lost_forward, away);
 		assert_int_equal(COUNT(follow_up_late), 0);
 		assert_int_equal(COUNT(follow_up[FOLLOW_UP_STEPPED]), 0);
 		assert_in_range(COUNT(follow_up[FOLLOW_UP_LOST]), 1, options.window);
@@ -569,7 +569,7 @@ static void a_stop_in_the_middle(void **state)
 		sim.fate[i].back_ns = -1;
 	began_ns = sim.now_ns;
 	network_run();
-	assert_int_equal(x.end, END_SIGNAL);
+	assert_int_equal(x.result.end, END_SIGNAL);
 	assert_in_range(COUNT(unfinished), 5, 40);
 	assert_int_equal(COUNT(lost), 0);
 	assert_int_equal(network_check_records(), COUNT(sent) - COUNT(closing) - COUNT(unfinished));
@@ -619,8 +619,8 @@ static void refused_for_long(void **state)
 	network_run();
 	assert_int_equal(network_check_records(), 3000);
 	assert_int_equal(COUNT(refused), 100);
-	assert_int_equal(x.outages.count, 1);
-	assert_in_range(x.outages.total_ns, 95 * NS_PER_MS, 120 * NS_PER_MS);
+	assert_int_equal(x.result.outages.count, 1);
+	assert_in_range(x.result.outages.total_ns, 95 * NS_PER_MS, 120 * NS_PER_MS);
 }
 
 static void a_warmup(void **state)

@@ -134,8 +134,8 @@ static void a_time_of_the_nic_that_cannot_be(void **state)
 		const int64_t early_ns = role == ROLE_EMIT ? -4000 : -6000;
 
 		assert_int_equal(run_by_nic(role, early_ns, 0, FAKE_PHC_FD).stamp_unmatched, 1);
-		assert_int_equal(b.x.account.recorded, PACKETS - 1);
-		assert_int_equal(b.x.account.stepped + b.x.account.disordered, 0);
+		assert_int_equal(b.x.result.account.recorded, PACKETS - 1);
+		assert_int_equal(b.x.result.account.stepped + b.x.result.account.disordered, 0);
 		assert_int_equal(run_by_nic(role, 150 * NS_PER_US, 0, FAKE_PHC_FD).stamp_unmatched, 1);
 		/* The clock shows something else than the relation says: it was set, which says nothing about whose stamp it is. */
 		for (int late = 0; late < 2; late++) {
@@ -143,13 +143,13 @@ static void a_time_of_the_nic_that_cannot_be(void **state)
 							run_by_nic(role, early_ns, -7000, FAKE_PHC_FD);
 
 			assert_int_equal(got.stamp_unmatched, 0);
-			assert_int_equal(b.x.account.recorded + b.x.account.negative, PACKETS - got.stepped);
+			assert_int_equal(b.x.result.account.recorded + b.x.result.account.negative, PACKETS - got.stepped);
 			/* A response of the time in the program and some microseconds more is after the step. */
 			assert_int_equal(got.stepped, role == ROLE_REFLECT && late);
 		}
 		/* No NIC's clock can be read: nothing is known. */
 		assert_int_equal(run_by_nic(role, early_ns, 0, -1).stamp_unmatched, 0);
-		assert_int_equal(b.x.account.recorded, PACKETS);
+		assert_int_equal(b.x.result.account.recorded, PACKETS);
 	}
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What became of each packet: the counters of a run, and the identities that hold between them. */
-#ifndef MEASURE_ACCOUNT_H
-#define MEASURE_ACCOUNT_H
+#ifndef RESULT_ACCOUNT_H
+#define RESULT_ACCOUNT_H
 
 #include "histogram.h"
-#include "measure/log.h"
 #include "rant.h"
+#include "result/log.h"
 
 /*
  * Every packet is in one place of each line (account_balances() holds them together):

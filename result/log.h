@@ -3,8 +3,8 @@
  * The ring of the transaction log (hot: add). One thread adds, one other takes, and neither waits for the other. Records are in the
  * order in which they were completed; where the ring was full, a mark is among them that tells what was left out.
  */
-#ifndef MEASURE_LOG_H
-#define MEASURE_LOG_H
+#ifndef RESULT_LOG_H
+#define RESULT_LOG_H
 
 #include "rant.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The ring of the transaction log, in memory that is there before the run. */
-#include "measure/log.h"
+#include "result/log.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A ring of latencies with one writer and one reader: what the reader does. */
-#include "measure/tally.h"
+#include "result/tally.h"
 
 size_t tally_take(struct tally *t, int64_t *to, size_t most)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* For how long nothing answered (hot): the time that a count of lost probes hides. */
-#ifndef MEASURE_OUTAGE_H
-#define MEASURE_OUTAGE_H
+#ifndef RESULT_OUTAGE_H
+#define RESULT_OUTAGE_H
 
 #include "rant.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The stages of an exchange, by role. */
-#include "measure/stages.h"
+#include "result/stages.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * The latencies of the last moments, for a thread that tells of them while the run goes on (hot: add). One thread adds, one other takes,
  * and neither waits for the other.
  */
-#ifndef MEASURE_TALLY_H
-#define MEASURE_TALLY_H
+#ifndef RESULT_TALLY_H
+#define RESULT_TALLY_H
 
 #include "rant.h"
 

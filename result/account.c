@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The identities of the accounts. */
-#include "measure/account.h"
+#include "result/account.h"
 
 /* Of a circular log what was left out was added before. */
 static uint64_t offered_to(const struct log *log)

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The samples above the threshold: kept by the loop (hot), told of beside it. */
-#ifndef MEASURE_BREACH_H
-#define MEASURE_BREACH_H
+#ifndef RESULT_BREACH_H
+#define RESULT_BREACH_H
 
-#include "measure/exchange.h"
+#include "rant.h"
+
+#define BREACHES_KEPT 64 /* a power of two */
+
+struct result;
 
 /* Hot. Keeps a sample above the threshold, which has all that it will get. */
-void breach_note(struct exchange *x, const struct sample *s);
+void breach_note(struct result *r, const struct sample *s);
 
 /* Breach 0 .. account.breaches - 1, for another thread too. False: newer ones have taken its place. */
-bool breach_read(const struct exchange *x, uint64_t index, struct sample *s);
+bool breach_read(const struct result *r, uint64_t index, struct sample *s);
 
 /* Tells of each breach once and in order, those that breach_read() has lost apart. One thread at a time. */
 struct breach_teller {
 	/* Set by the caller. */
-	const struct exchange *exchange;
+	const struct result *result;
 	void (*act)(void *context, const struct sample *s, uint64_t number);
 	void *context;
 

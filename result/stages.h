@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The stages of an exchange, and which times make its latency: data, by role. */
-#ifndef MEASURE_STAGES_H
-#define MEASURE_STAGES_H
+#ifndef RESULT_STAGES_H
+#define RESULT_STAGES_H
 
 #include "rant.h"
 
