@@ -124,11 +124,11 @@ static struct clock_peer_event *peer_event(struct clock_peer *p)
 
 double clock_peer_event_ppb(const struct clock_peer_event *e)
 {
-	int64_t over_ns = difference(e->last.at_ns, e->before.at_ns);
+	int64_t over_ns = difference(e->last.at_ns, e->first.at_ns);
 
-	if (!e->has_before || over_ns <= 0)
+	if (over_ns <= 0)
 		return 0;
-	return (double)difference(e->last.offset_ns, e->before.offset_ns) / (double)over_ns * NS_PER_S;
+	return (double)difference(e->last.offset_ns, e->first.offset_ns) / (double)over_ns * NS_PER_S;
 }
 
 /* More than some times as fast is no rate. */
@@ -204,6 +204,7 @@ static void begin_event(struct clock_peer *p, const struct clock_peer_row *since
 		peer_event(p)->before = peer_middle(floor, ceiling);
 		peer_event(p)->ways_ns = peer_ways(&peer_event(p)->before);
 		by_belief(&peer_event(p)->before, &p->belief);
+		peer_event(p)->first = peer_event(p)->before;
 	}
 	p->in_event = true;
 }
@@ -241,6 +242,8 @@ static void note_conflict(struct clock_peer *p, const struct clock_peer_edge *fl
 	e->seq[1] = moment->seq;
 	e->mono_ns[1] = moment->mono_ns;
 	e->last = (struct clock_relation){ .at_ns = edge->at_ns, .offset_ns = edge->offset_ns };
+	if (!e->has_before && e->conflicts == 1)
+		e->first = e->last;
 	p->unsettled = PEER_AGREE;
 	p->belief = nothing;
 	p->rows = 0;
@@ -409,7 +412,7 @@ static void note_wrong_rate(struct clock_peer *p, const struct clock_relation *f
 	p->jumps = 0;
 	p->event[0] = (struct clock_peer_event){ .kind = PEER_WRONG_RATE, .seq = { p->begun.seq, p->now.seq },
 						 .mono_ns = { p->begun.mono_ns, p->now.mono_ns }, .has_before = true,
-						 .before = *from, .after = *to, .last = *to };
+						 .before = *from, .first = *from, .after = *to, .last = *to };
 }
 
 void clock_peer_finish(struct clock_peer *p)

@@ -31,6 +31,7 @@ struct clock_peer_event {
 	int64_t ways_ns; /* both, of the last exchange before it, or of the first one after it if these took less: a step in one is in its ways */
 	bool has_before; /* there was an exchange that agreed with others */
 	struct clock_relation before, after; /* the difference */
+	struct clock_relation first; /* that a rate is told from: before, or else at the first conflict; rough */
 	struct clock_relation last; /* at the last conflict; rough */
 };
 

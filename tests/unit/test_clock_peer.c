@@ -218,6 +218,28 @@ static void clocks_at_a_wrong_rate(void **state)
 	}
 }
 
+/* From the beginning: within the first exchange, before which nothing is known. */
+static void a_rate_that_the_first_exchange_shows(void **state)
+{
+	(void)state;
+	for (int64_t percent = -5; percent <= 5; percent += 10) {
+		struct clock_peer p = { 0 };
+
+		for (int64_t t_ns = S, n = 0; n < 4000; n++) {
+			const int64_t response_ns = n ? 15000 : 1000000, t4_ns = t_ns + response_ns + 6000;
+			const struct clock_peer_moment moment = { (uint32_t)n, t_ns };
+
+			clock_peer_there(&p, t_ns, t_ns + 3000 + (t_ns + 3000) * percent / 100, &moment);
+			clock_peer_back(&p, t4_ns - 3000 + (t4_ns - 3000) * percent / 100, t4_ns);
+			t_ns = t4_ns + 4000;
+		}
+		clock_peer_finish(&p);
+		assert_int_equal(p.wrong_rates, 1);
+		assert_int_equal(p.jumps, 0);
+		assert_true(llabs((int64_t)clock_peer_event_ppb(&p.event[0]) - percent * S / 100) < S / 1000);
+	}
+}
+
 /* Too slow a fault for one exchange to show it. */
 static void a_rate_that_only_time_shows(void **state)
 {
@@ -375,6 +397,7 @@ int main(void)
 		cmocka_unit_test(many_steps_of_either_clock),
 		cmocka_unit_test(a_clock_that_stands),
 		cmocka_unit_test(clocks_at_a_wrong_rate),
+		cmocka_unit_test(a_rate_that_the_first_exchange_shows),
 		cmocka_unit_test(a_rate_that_only_time_shows),
 		cmocka_unit_test(a_step_behind_a_slow_exchange),
 		cmocka_unit_test(steps_that_are_too_small),
