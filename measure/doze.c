@@ -5,7 +5,7 @@
 /* Of what woke it: was it answered, and how long did that take? Its place in the ring may be another's by now. */
 static void look_at_woken(struct exchange *x, bool waiting)
 {
-	struct dozing *d = &x->dozing;
+	struct dozing *d = &x->reflect.dozing;
 	const struct flight *f = &x->flight[d->key & x->flight_mask];
 	const struct sample *s = &f->sample;
 
@@ -25,7 +25,7 @@ static void look_at_woken(struct exchange *x, bool waiting)
 
 bool doze_is_due(struct exchange *x, bool waiting)
 {
-	struct dozing *d = &x->dozing;
+	struct dozing *d = &x->reflect.dozing;
 	const uint64_t received = counter_get(&x->result.account.received);
 
 	if (d->woken)
@@ -46,8 +46,8 @@ static int64_t limit_ns(const struct exchange *x)
 
 	if (x->result.started && o->duration_ns && x->result.began_ns + o->duration_ns < until_ns)
 		until_ns = x->result.began_ns + o->duration_ns;
-	if (o->once && x->emitters_probes && x->emitters_silent_since_ns + o->once_silence_ns < until_ns)
-		until_ns = x->emitters_silent_since_ns + o->once_silence_ns;
+	if (o->once && x->reflect.emitters_probes && x->reflect.emitters_silent_since_ns + o->once_silence_ns < until_ns)
+		until_ns = x->reflect.emitters_silent_since_ns + o->once_silence_ns;
 	return until_ns > x->now_ns ? until_ns - x->now_ns : 0;
 }
 
@@ -61,11 +61,11 @@ bool doze(struct exchange *x)
 	x->rested_ns = clock_read_ns(CLOCK_MONOTONIC);
 	if (woken) {
 		atomic_store_explicit(&x->result.asleep, false, memory_order_relaxed);
-		x->dozing.woken = true;
-		x->dozing.key = x->next_key;
-		x->dozing.heard_ns = 0;
-		for (x->hots = 0; x->hots < (unsigned)c->lanes; x->hots++)
-			x->hot[x->hots] = &c->lane[x->hots];
+		x->reflect.dozing.woken = true;
+		x->reflect.dozing.key = x->next_key;
+		x->reflect.dozing.heard_ns = 0;
+		for (x->reflect.hots = 0; x->reflect.hots < (unsigned)c->lanes; x->reflect.hots++)
+			x->reflect.hot[x->reflect.hots] = &c->lane[x->reflect.hots];
 		return true;
 	}
 	/* They were empty after the clock was read. */

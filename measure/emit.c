@@ -9,7 +9,7 @@
 /* Takes what was received. True: it answers the probe in flight, which has its arrival now. */
 INLINE bool take_reply(struct exchange *x, struct flight *f, bool answered)
 {
-	const struct reply *r = &x->reply;
+	const struct reply *r = &x->emit.reply;
 
 	if (!probe_read_reply(x))
 		return false;
@@ -17,14 +17,14 @@ INLINE bool take_reply(struct exchange *x, struct flight *f, bool answered)
 		probe_take_old_reply(x);
 		return false;
 	}
-	if (!packet_answers(x->channel->datagram, x->probe, x->key)) {
+	if (!packet_answers(x->channel->datagram, x->emit.probe, x->key)) {
 		counter_add(&x->result.account.foreign, 1);
 		return false;
 	}
 	probe_note_answer(x, f);
-	x->highest_answered = r->sender_seq;
-	x->undigested = f;
-	if (x->digest_at_once)
+	x->emit.highest_answered = r->sender_seq;
+	x->emit.undigested = f;
+	if (x->emit.digest_at_once)
 		join_digest_reply(x);
 	return true;
 }
@@ -32,10 +32,10 @@ INLINE bool take_reply(struct exchange *x, struct flight *f, bool answered)
 /* So many probes were lost that the ring has come round to the sample that waits; unless the last reply has its T3. */
 static void end_wait(struct exchange *x)
 {
-	const struct flight *f = x->joining;
+	const struct flight *f = x->emit.joining;
 
 	join_digest(x);
-	if (x->joining == f)
+	if (x->emit.joining == f)
 		join_end(x, FOLLOW_UP_LOST, NULL);
 }
 
@@ -54,14 +54,14 @@ static bool emit_pause(struct exchange *x)
 		if (verb_receive(x))
 			take_reply(x, NULL, false);
 	}
-	x->due_ns = pace_take(&x->pace, x->now_ns);
+	x->emit.due_ns = pace_take(&x->pace, x->now_ns);
 	return true;
 }
 
 /* Sends the next probe; NULL if the kernel did not take it. */
 INLINE struct flight *emit_probe(struct exchange *x)
 {
-	if (x->joining == verb_flight_of(x, x->next_key))
+	if (x->emit.joining == verb_flight_of(x, x->next_key))
 		end_wait(x);
 	return probe_send(x);
 }
@@ -176,7 +176,7 @@ static void emit_close(struct exchange *x)
 
 void emit_run(struct exchange *x)
 {
-	packet_prepare(x->probe, x->plan);
+	packet_prepare(x->emit.probe, x->plan);
 	x->result.probe_bytes = packet_plan_bytes(x->plan);
 	while (!verb_is_over(x)) {
 		if (x->pace.interval_ns && !emit_pause(x))
@@ -197,8 +197,8 @@ void emit_run(struct exchange *x)
 			note_outage(x, tried_ns, wait);
 		if (!f) {
 			/* The counters are not those of the sample that waits any more. */
-			if (x->joining)
-				x->joining->counted = false;
+			if (x->emit.joining)
+				x->emit.joining->counted = false;
 			continue;
 		}
 		f->counted = counted;
@@ -216,7 +216,7 @@ void emit_run(struct exchange *x)
 				x->result.began_ns = x->now_ns;
 			}
 			f->kept = sample_conclude(x, f, true);
-			if (f->kept && !x->undigested)
+			if (f->kept && !x->emit.undigested)
 				join_keep(x, f);
 		}
 	}

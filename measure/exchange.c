@@ -66,8 +66,8 @@ static void finish(struct exchange *x)
 	r->window.stamps_most = w->stamps_most;
 	r->window.stamps_limited = w->stamps_limited;
 	r->window.by_nic = x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE;
-	r->software_there = (struct software_there){ .told = x->reply.software_told, .t2_known = x->reply.t2_user_known,
-						     .bound_ns = x->reply.software_bound_ns };
+	r->software_there = (struct software_there){ .told = x->emit.reply.software_told, .t2_known = x->emit.reply.t2_user_known,
+						     .bound_ns = x->emit.reply.software_bound_ns };
 	for (unsigned i = 0; i < r->ports; i++)
 		r->port[i].number = x->channel->port[i].own_port;
 	exchange_collect(x);
@@ -81,19 +81,17 @@ void exchange_run(struct exchange *x)
 	stages_of_role(o->role, x->channel->tx_stamps, x->result.stages);
 	for (int i = 0; i < STAGES; i++)
 		x->result.has_stages |= x->result.stage[i] != NULL;
-	x->check_steps = x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE && !o->no_step_check;
-	x->check_set = !(x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE) && !o->no_step_check;
+	x->timebase = o->no_step_check ? TIMEBASE_UNCHECKED : x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE ? TIMEBASE_NIC :
+		      TIMEBASE_SYSTEM;
 	x->one_scale = x->clocks || x->channel->wire != SOURCE_HARDWARE;
-	x->weigh_stamps = x->channel->tx_stamps && !o->no_step_check;
-	x->read_both = x->check_set && o->role == ROLE_REFLECT;
-	x->want_user_rx = o->sw_timestamps || !x->channel->tx_stamps || x->check_steps;
-	x->digest_at_once = x->pmc || o->threshold_on != FIGURE_RTT;
+	x->wants_user_rx = o->sw_timestamps || !x->channel->tx_stamps || exchange_checks_nic(x);
+	x->emit.digest_at_once = x->pmc || o->threshold_on != FIGURE_RTT;
 	x->set_ns = INT64_MIN;
 	if (!x->flight) {
 		x->flight = x->few;
 		x->flight_mask = FLIGHTS - 1;
-		x->t1 = x->few_t1;
-		x->t1_mask = T1_REMEMBERED - 1;
+		x->emit.t1 = x->emit.few_t1;
+		x->emit.t1_mask = T1_REMEMBERED - 1;
 	}
 	x->warmup_left = (uint64_t)o->warmup;
 	x->pace = (struct pace){ .interval_ns = o->interval_ns, .jitter_percent = o->jitter_percent, .poisson = o->poisson,

@@ -26,6 +26,49 @@
 
 #define STALL_NS (10 * NS_PER_MS)
 
+/* Which clock the stamps of a latency are of, and so what its steps are seen by. */
+enum timebase {
+	TIMEBASE_SYSTEM, /* CLOCK_REALTIME, against CLOCK_MONOTONIC */
+	TIMEBASE_NIC, /* the NIC's clock, against the times of user space */
+	TIMEBASE_UNCHECKED, /* either of them: --no-step-check */
+};
+
+/* What an emitter's loops have to themselves. */
+struct emitter {
+	int64_t era_ns; /* the reflector's times are within 2^32 s from here on: half of that before its last T2, at first 1970 */
+	int64_t due_ns; /* by the clock: of the probe that is sent next */
+	bool ssid_told; /* a reply had our SSID, so this peer knows of SSIDs */
+	bool digest_at_once; /* what its reply tells is wanted before the next probe */
+	struct flight *undigested; /* its reply is in the channel's datagram and read as far as the base; NULL: none */
+	struct flight *joining; /* waits for its T3_WIRE; NULL: none */
+	uint64_t lost_total;
+	uint64_t warmup_open; /* with many in flight: so many of these probes are neither answered nor lost yet */
+	struct disturbance disturbance;
+	uint32_t highest_answered;
+	struct reply reply; /* the last one that was read */
+	uint8_t probe[DATAGRAM_MAX];
+	struct lost_probe lost[LOST_REMEMBERED];
+	uint64_t *t1; /* packet_t1() of the last probes, by sequence number: few_t1, or with a window the caller's memory */
+	uint32_t t1_mask;
+	uint64_t few_t1[T1_REMEMBERED];
+};
+
+/* What a reflector's loop has to itself. */
+struct reflector {
+	struct dozing dozing;
+	int64_t now_real_ns, now_by_ns; /* TIMEBASE_SYSTEM: CLOCK_REALTIME, and CLOCK_MONOTONIC again, read after now_ns */
+	unsigned unread; /* so many datagrams of the lane that listens may have come before the newest was its sender's */
+	unsigned first; /* which of the lanes that listen that is, or by which something came last */
+	struct lane *hot[LANES]; /* the lanes that were used of late, */
+	unsigned hots, next_hot; /* how many, and the one that is asked next */
+	unsigned next_cold; /* the one of all lanes that is asked next */
+	unsigned came; /* in which turns something came, the last one in bit 0 */
+	/* --once: probes of the sessions that are an emitter's, how many of them were seen, and when the last was. */
+	uint64_t emitters_probes, emitters_probes_seen;
+	int64_t emitters_silent_since_ns;
+	struct request request; /* the last one */
+};
+
 struct exchange {
 	/* Set by the caller. */
 	struct channel *channel;
@@ -35,7 +78,7 @@ struct exchange {
 	struct pmc *pmc; /* NULL: none */
 	/* Puts the times of user space on the scale of the NIC's clock; NULL: they stay as they are. */
 	const struct clock_watch *clocks;
-	const struct clock_set *clock_set; /* open with check_set; NULL: only readings of clocks tell */
+	const struct clock_set *clock_set; /* open with TIMEBASE_SYSTEM; NULL: only readings of clocks tell */
 	const struct clock_watch *watched; /* this host's clocks, whose faults a reflector tells; NULL: nobody looks */
 	struct clock_peer *peer; /* emitter: the offset of the reflector's clock; NULL: not wanted */
 	const struct options *options;
@@ -57,58 +100,53 @@ struct exchange {
 
 	struct result result; /* its histograms and source ports are set by the caller, too */
 
-	/* The loop's own. */
+	/* The loop's own, by both roles. */
 	uint8_t from, to; /* latency = time_ns[to] - time_ns[from] */
-	bool check_steps; /* stamps of the NIC against the times of user space */
-	bool check_set; /* stamps of CLOCK_REALTIME against CLOCK_MONOTONIC */
+	enum timebase timebase;
 	bool one_scale; /* times of user space are on the scale of the stamps, or have no source */
-	bool weigh_stamps; /* a transmit stamp needs a second witness: see measure/witness.h */
-	bool read_both; /* reflector, with check_set: at a reading of the clock */
-	bool want_user_rx, measuring, silence_told, closing;
-	int64_t era_ns; /* emitter: the reflector's times are within 2^32 s from here on: half of that before its last T2, at first 1970 */
-	int64_t due_ns; /* emitter, by the clock: of the probe that is sent next */
-	bool ssid_told; /* emitter: a reply had our SSID, so this peer knows of SSIDs */
-	bool digest_at_once; /* emitter: what its reply tells is wanted before the next probe */
-	/* Emitter, NULL for none: its reply is in the channel's datagram and read as far as the base; */
-	struct flight *undigested;
-	struct flight *joining; /* waits for its T3_WIRE */
-	uint64_t warmup_left, lost_total;
-	uint64_t warmup_open; /* with many in flight: so many of these probes are neither answered nor lost yet */
+	bool wants_user_rx; /* the time at which the program had a packet is wanted of each */
+	bool measuring, silence_told, closing;
+	uint64_t warmup_left;
 	int64_t now_ns; /* CLOCK_MONOTONIC, as last read */
-	struct disturbance disturbance; /* emitter */
-	struct dozing dozing; /* reflector */
 	int64_t rested_ns; /* until then it did not stand but slept, or ran the hook of a breach */
-	/* With check_set: CLOCK_REALTIME was set at some time before this reading of the clock (now_ns), when the kernel was asked. */
-	int64_t set_ns, asked_ns;
-	/* Reflector, with read_both: CLOCK_REALTIME, and CLOCK_MONOTONIC again, read after now_ns. */
-	int64_t now_real_ns, now_by_ns;
-	/* Reflector: so many datagrams of the lane that listens may have come before the newest was its sender's; */
-	unsigned unread;
-	unsigned first; /* which of those that listen that is, or by which something came last; */
-	/* the lanes that were used of late, and the one that is asked next of these, and of all. */
-	struct lane *hot[LANES];
-	unsigned hots, next_hot, next_cold;
-	unsigned came; /* in which turns something came, the last one in bit 0 */
+	int64_t set_ns, asked_ns; /* TIMEBASE_SYSTEM: CLOCK_REALTIME was set at some time before now_ns was set_ns; when the kernel was asked */
 	unsigned turn; /* of the loop: every so many read the clock */
 	uint32_t next_key;
 	uint32_t oldest_key; /* reflector, and with a window: flights from it to next_key - 1 may wait for stamps, or for more */
-	uint32_t highest_answered; /* emitter */
-	/* Reflector, --once: probes of the sessions that are an emitter's, how many of them were seen, and when the last was. */
-	uint64_t emitters_probes, emitters_probes_seen;
-	int64_t emitters_silent_since_ns;
 	struct arrival arrival;
 	int64_t arrival_user_ns;
-	struct reply reply; /* emitter: the last one that was read */
-	struct request request; /* reflector: the last one */
-	uint8_t probe[DATAGRAM_MAX];
-	struct lost_probe lost[LOST_REMEMBERED];
 	/* By sequence number, as many as the mask says and one more: those below, or with a window of the caller's memory. */
-	uint64_t *t1; /* emitter: packet_t1() of the last probes */
 	struct flight *flight;
-	uint32_t t1_mask, flight_mask;
-	uint64_t few_t1[T1_REMEMBERED];
+	uint32_t flight_mask;
 	struct flight few[FLIGHTS];
+
+	struct emitter emit;
+	struct reflector reflect;
 };
+
+/* Hot. Questions about the timebase: are steps of the NIC's clock looked for, */
+static inline bool exchange_checks_nic(const struct exchange *x)
+{
+	return x->timebase == TIMEBASE_NIC;
+}
+
+/* of CLOCK_REALTIME, */
+static inline bool exchange_checks_realtime(const struct exchange *x)
+{
+	return x->timebase == TIMEBASE_SYSTEM;
+}
+
+/* by a reflector with both clocks at each reading, */
+static inline bool exchange_reads_both(const struct exchange *x)
+{
+	return exchange_checks_realtime(x) && x->options->role == ROLE_REFLECT;
+}
+
+/* and does a transmit stamp need a second witness? See measure/witness.h. */
+static inline bool exchange_checks_stamps(const struct exchange *x)
+{
+	return x->channel->tx_stamps && x->timebase != TIMEBASE_UNCHECKED;
+}
 
 /* Hot. Reads the clock into now_ns. If that is STALL_NS or more after the reading before, the loop did not run; but for its sleeps. */
 static inline void exchange_read_now(struct exchange *x)

@@ -21,8 +21,8 @@ enum flight_state { FLIGHT_NONE, FLIGHT_WAITING, FLIGHT_STAMPED, FLIGHT_GIVEN_UP
 struct flight {
 	struct sample sample;
 	int64_t sent_ns; /* CLOCK_MONOTONIC, as last read */
-	int64_t base_ns; /* with check_set: the last exchange.now_ns that is known to be before the first of its two times */
-	int64_t sent_real_ns; /* emitter, with check_set: CLOCK_REALTIME, read between sent_ns and sent_by_ns */
+	int64_t base_ns; /* TIMEBASE_SYSTEM: the last exchange.now_ns that is known to be before the first of its two times */
+	int64_t sent_real_ns; /* emitter, TIMEBASE_SYSTEM: CLOCK_REALTIME, read between sent_ns and sent_by_ns */
 	int64_t sent_by_ns; /* emitter: CLOCK_MONOTONIC, as read next; 0: not yet */
 	int64_t late_ns; /* emitter, by the clock: sent so long after it was due */
 	int64_t call_ns; /* emitter, by the clock: of the send */

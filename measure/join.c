@@ -129,13 +129,13 @@ INLINE bool is_settled(const struct exchange *x)
  * set in the meantime. */
 static void decide(struct exchange *x, enum follow_up how)
 {
-	x->joining->sample.follow_up = (uint8_t)how;
+	x->emit.joining->sample.follow_up = (uint8_t)how;
 }
 
 /* next: a later exchange, whose T1 is known or will not be; NULL: none. */
 static void finish_joining(struct exchange *x, struct flight *next)
 {
-	struct flight *f = x->joining;
+	struct flight *f = x->emit.joining;
 	bool agrees;
 
 	if (!f)
@@ -143,7 +143,7 @@ static void finish_joining(struct exchange *x, struct flight *next)
 	agrees = weigh_back(x, f);
 	if (next)
 		agrees &= weigh_there(x, next);
-	x->joining = NULL;
+	x->emit.joining = NULL;
 	finish_probe(x, f, agrees && is_settled(x));
 }
 
@@ -172,9 +172,9 @@ INLINE uint8_t source_told(const struct reply *r, uint8_t method)
  * be more than half an era beyond the first one is left where it was read, so that no difference of such times overflows. */
 INLINE int64_t in_era(const struct exchange *x, int64_t ns)
 {
-	if (ns < x->era_ns && ns < HALF_ERA_NS)
+	if (ns < x->emit.era_ns && ns < HALF_ERA_NS)
 		return ns + ERA_NS;
-	if (ns >= x->era_ns + ERA_NS && ns >= HALF_ERA_NS)
+	if (ns >= x->emit.era_ns + ERA_NS && ns >= HALF_ERA_NS)
 		return ns - ERA_NS;
 	return ns;
 }
@@ -198,7 +198,7 @@ INLINE void take_t3(struct exchange *x, struct flight *f, const struct reply *r,
 /* Of the reply before, if that is what the sample before is waiting for. */
 INLINE bool join(struct exchange *x, const struct reply *r)
 {
-	struct flight *f = x->joining;
+	struct flight *f = x->emit.joining;
 
 	if (!join_waits_for_t3(x) || !r->follow_up_told || r->follow_up_method == PACKET_METHOD_NONE || r->follow_up_seq != f->reply_seq)
 		return false;
@@ -214,7 +214,7 @@ INLINE void join_or_not(struct exchange *x, const struct reply *r)
 	if (!r->follow_up_told)
 		decide(x, FOLLOW_UP_UNTOLD);
 	else
-		decide(x, r->seq == x->joining->reply_seq + 1 ? FOLLOW_UP_UNKNOWN : FOLLOW_UP_LOST);
+		decide(x, r->seq == x->emit.joining->reply_seq + 1 ? FOLLOW_UP_UNKNOWN : FOLLOW_UP_LOST);
 }
 
 /* What T2 is a stamp of. Whoever has better ones and misses one says the time of its program instead: that is no stamp on the
@@ -241,7 +241,7 @@ INLINE void note_there(struct exchange *x, struct flight *f, const struct reply 
 	s->time_ns[THERE + REFLECT_T2_WIRE] = in_era(x, r->t2_ns);
 	s->source[THERE + REFLECT_T2_WIRE] = r->t2_known ? stamp_there(x, r) : SOURCE_NONE;
 	if (s->source[THERE + REFLECT_T2_WIRE])
-		x->era_ns = s->time_ns[THERE + REFLECT_T2_WIRE] - HALF_ERA_NS;
+		x->emit.era_ns = s->time_ns[THERE + REFLECT_T2_WIRE] - HALF_ERA_NS;
 	s->time_ns[THERE + REFLECT_T3_USER] = in_era(x, r->t3_ns);
 	s->source[THERE + REFLECT_T3_USER] = r->t3_known ? SOURCE_USER : SOURCE_NONE;
 	s->alike = r->software_told ? r->software_bound_ns >= 0 : r->t2_method == r->t3_method;
@@ -286,7 +286,7 @@ INLINE void keep(struct exchange *x, struct flight *f)
 		__builtin_unreachable();
 	agrees = weigh_there(x, f);
 	if (f->told) {
-		x->joining = f;
+		x->emit.joining = f;
 		return;
 	}
 	f->sample.follow_up = x->plan->stages ? FOLLOW_UP_UNTOLD : FOLLOW_UP_NONE;
@@ -296,13 +296,13 @@ INLINE void keep(struct exchange *x, struct flight *f)
 
 INLINE void read_tlvs(struct exchange *x)
 {
-	packet_read_tlvs(x->channel->datagram, join_reply_bytes(x), x->key, &x->reply);
+	packet_read_tlvs(x->channel->datagram, join_reply_bytes(x), x->key, &x->emit.reply);
 }
 
 /* What the number of a reply in time shows, and what it says of requests that the reflector did not answer. */
 INLINE void note_number(struct exchange *x, struct directions *d, uint32_t sender_seq)
 {
-	const struct reply *r = &x->reply;
+	const struct reply *r = &x->emit.reply;
 
 	counter_add(&x->result.account.stateless, r->stateless);
 	if (r->stateless)
@@ -315,10 +315,10 @@ INLINE void note_number(struct exchange *x, struct directions *d, uint32_t sende
 
 void join_digest_reply(struct exchange *x)
 {
-	const struct reply *r = &x->reply;
-	struct flight *f = x->undigested;
+	const struct reply *r = &x->emit.reply;
+	struct flight *f = x->emit.undigested;
 
-	x->undigested = NULL;
+	x->emit.undigested = NULL;
 	read_tlvs(x);
 	note_number(x, &x->result.directions, r->sender_seq);
 	if (r->follow_up_told && r->follow_up_method != PACKET_METHOD_NONE)
@@ -332,7 +332,7 @@ void join_digest_reply(struct exchange *x)
 
 void join_confirm(struct exchange *x, struct flight *f)
 {
-	if (x->joining && !join_waits_for_t3(x))
+	if (x->emit.joining && !join_waits_for_t3(x))
 		finish_joining(x, f);
 }
 
@@ -507,14 +507,14 @@ static void note_direction(struct exchange *x, const struct flight *f)
 	struct directions *d = directions_here(x);
 	const uint64_t restarts = d->restarts;
 
-	note_number(x, d, x->port ? f->port_seq : x->reply.sender_seq);
+	note_number(x, d, x->port ? f->port_seq : x->emit.reply.sender_seq);
 	if (d->restarts != restarts)
 		forget_replies(x, replies_here(x), f);
 }
 
 void join_digest_of(struct exchange *x, struct flight *f)
 {
-	const struct reply *r = &x->reply;
+	const struct reply *r = &x->emit.reply;
 	struct replies *replies = replies_here(x);
 	const struct packet_departure *early = &replies->early[r->seq % EARLY_T3S];
 
@@ -545,7 +545,7 @@ bool join_awaits_t3(const struct exchange *x, const struct flight *f)
 /* Where its port counted a probe is known for as long as its flight is. */
 static void note_again(struct exchange *x, bool again)
 {
-	const struct reply *r = &x->reply;
+	const struct reply *r = &x->emit.reply;
 	const struct flight *f = verb_flight_of(x, r->sender_seq);
 
 	if (!x->port)
@@ -556,7 +556,7 @@ static void note_again(struct exchange *x, bool again)
 
 void join_again(struct exchange *x, bool again)
 {
-	const struct reply *r = &x->reply;
+	const struct reply *r = &x->emit.reply;
 
 	read_tlvs(x);
 	if (!r->stateless)
@@ -569,12 +569,12 @@ void join_again(struct exchange *x, bool again)
 		return;
 	if (r->follow_up_method != PACKET_METHOD_NONE)
 		counter_add(&x->result.account.follow_up_late, !again);
-	else if (join_waits_for_t3(x) && r->seq == x->joining->reply_seq + 1)
+	else if (join_waits_for_t3(x) && r->seq == x->emit.joining->reply_seq + 1)
 		decide(x, FOLLOW_UP_UNKNOWN);
 }
 
 void join_closing(struct exchange *x, struct flight *f)
 {
 	join_again(x, false);
-	note_there(x, f, &x->reply);
+	note_there(x, f, &x->emit.reply);
 }

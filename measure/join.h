@@ -19,7 +19,7 @@ void join_digest_reply(struct exchange *x);
 /* The same, if there is such a reply. */
 static inline void join_digest(struct exchange *x)
 {
-	if (x->undigested)
+	if (x->emit.undigested)
 		join_digest_reply(x);
 }
 
@@ -36,7 +36,7 @@ void join_again(struct exchange *x, bool again);
 /* Does a sample wait for its T3? */
 static inline bool join_waits_for_t3(const struct exchange *x)
 {
-	return x->joining && x->joining->sample.follow_up == FOLLOW_UP_NONE;
+	return x->emit.joining && x->emit.joining->sample.follow_up == FOLLOW_UP_NONE;
 }
 
 /* What is answered is to be recorded: at once, or when the next reply has told of T3, if this peer tells. */

@@ -6,16 +6,16 @@
 
 void probe_remember_lost(struct exchange *x, uint32_t seq)
 {
-	x->lost[x->lost_total++ % LOST_REMEMBERED] = (struct lost_probe){ .seq = seq, .t1 = *probe_t1(x, seq) };
+	x->emit.lost[x->emit.lost_total++ % LOST_REMEMBERED] = (struct lost_probe){ .seq = seq, .t1 = *probe_t1(x, seq) };
 }
 
 /* NULL: it was not given up, or so long ago that it is forgotten. */
 static struct lost_probe *find_lost(struct exchange *x, uint32_t seq)
 {
-	uint64_t known = x->lost_total < LOST_REMEMBERED ? x->lost_total : LOST_REMEMBERED;
+	uint64_t known = x->emit.lost_total < LOST_REMEMBERED ? x->emit.lost_total : LOST_REMEMBERED;
 
 	for (uint64_t i = 0; i < known; i++) {
-		struct lost_probe *lost = &x->lost[(x->lost_total - 1 - i) % LOST_REMEMBERED];
+		struct lost_probe *lost = &x->emit.lost[(x->emit.lost_total - 1 - i) % LOST_REMEMBERED];
 
 		if (lost->seq == seq)
 			return lost;
@@ -29,9 +29,9 @@ static bool is_old_reply(const struct exchange *x, uint32_t seq, const struct lo
 {
 	const uint8_t *packet = x->channel->datagram;
 
-	if (x->next_key - seq <= x->t1_mask + 1)
-		return packet_has_t1(packet, x->t1[seq & x->t1_mask], x->key);
-	return lost ? packet_has_t1(packet, lost->t1, x->key) : x->reply.ssid == x->plan->ssid;
+	if (x->next_key - seq <= x->emit.t1_mask + 1)
+		return packet_has_t1(packet, x->emit.t1[seq & x->emit.t1_mask], x->key);
+	return lost ? packet_has_t1(packet, lost->t1, x->key) : x->emit.reply.ssid == x->plan->ssid;
 }
 
 void probe_note_outage(struct exchange *x)
@@ -40,14 +40,14 @@ void probe_note_outage(struct exchange *x)
 
 	if (ns >= SILENCE_NS && counter_get(&x->result.account.answered) &&
 	    !atomic_load_explicit(&x->result.outages.long_since_ns, memory_order_relaxed))
-		outage_publish(&x->result.outages, x->highest_answered);
+		outage_publish(&x->result.outages, x->emit.highest_answered);
 	if (give_up_ns && ns >= give_up_ns && !x->result.end && !x->closing)
 		x->result.end = END_GIVEN_UP;
 }
 
 void probe_take_old_reply(struct exchange *x)
 {
-	const uint32_t seq = x->reply.sender_seq;
+	const uint32_t seq = x->emit.reply.sender_seq;
 	struct lost_probe *lost = find_lost(x, seq);
 	struct account *a = &x->result.account;
 

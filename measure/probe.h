@@ -19,19 +19,19 @@ void probe_take_old_reply(struct exchange *x);
 /* Only of a reply that names the T1 of its probe: what it says is not made up. */
 INLINE void probe_note_ssid(struct exchange *x)
 {
-	x->ssid_told |= x->reply.ssid == x->plan->ssid;
+	x->emit.ssid_told |= x->emit.reply.ssid == x->plan->ssid;
 }
 
 INLINE uint64_t *probe_t1(struct exchange *x, uint32_t seq)
 {
-	return &x->t1[seq & x->t1_mask];
+	return &x->emit.t1[seq & x->emit.t1_mask];
 }
 
-/* Reads what was received into x->reply. False: it is no reply to any probe of this run, and counted. */
+/* Reads what was received into x->emit.reply. False: it is no reply to any probe of this run, and counted. */
 INLINE bool probe_read_reply(struct exchange *x)
 {
 	struct account *a = &x->result.account;
-	struct reply *r = &x->reply;
+	struct reply *r = &x->emit.reply;
 	enum packet_verdict verdict = packet_read_reply(x->channel->datagram, join_reply_bytes(x), x->key, r);
 	const bool timed = x->measuring && !x->closing;
 
@@ -48,7 +48,7 @@ INLINE bool probe_read_reply(struct exchange *x)
 	/* What was never sent is foreign; so is another session. A peer without SSIDs says 0 (RFC 8972 section 3), always. */
 	uint32_t age = x->next_key - r->sender_seq;
 
-	if ((r->ssid != x->plan->ssid && (r->ssid || x->ssid_told)) || age == 0 || age > counter_get(&a->sent) ||
+	if ((r->ssid != x->plan->ssid && (r->ssid || x->emit.ssid_told)) || age == 0 || age > counter_get(&a->sent) ||
 	    age > INT32_MAX) {
 		counter_add(&a->foreign, 1);
 		return false;
@@ -59,7 +59,7 @@ INLINE bool probe_read_reply(struct exchange *x)
 /* Is it the reply to a probe before one that was answered? */
 INLINE bool probe_is_behind(const struct exchange *x, uint32_t seq)
 {
-	return counter_get(&x->result.account.answered) && (int32_t)(x->highest_answered - seq) > 0;
+	return counter_get(&x->result.account.answered) && (int32_t)(x->emit.highest_answered - seq) > 0;
 }
 
 /* The reply that was read answers the probe in flight, which has its arrival now. */
@@ -77,7 +77,7 @@ INLINE struct flight *probe_send(struct exchange *x)
 {
 	struct flight *f = verb_open(x, true);
 	struct sample *s = &f->sample;
-	const bool warmup = !x->measuring && x->warmup_left > x->warmup_open;
+	const bool warmup = !x->measuring && x->warmup_left > x->emit.warmup_open;
 
 	/* The duration counts from the first probe after the warm-up; until then from the last answer, so that a peer
 	 * that never answers cannot keep the run from ending. */
@@ -92,21 +92,21 @@ INLINE struct flight *probe_send(struct exchange *x)
 	}
 	f->warmup = warmup;
 	if (x->pace.interval_ns)
-		f->late_ns = clock_read_ns(CLOCK_MONOTONIC) - x->due_ns;
+		f->late_ns = clock_read_ns(CLOCK_MONOTONIC) - x->emit.due_ns;
 	s->seq = x->next_key;
 	s->time_ns[EMIT_T1_USER] = clock_read_ns(CLOCK_REALTIME);
 	s->source[EMIT_T1_USER] = SOURCE_USER;
 	f->base_ns = x->now_ns;
 	f->sent_real_ns = s->time_ns[EMIT_T1_USER];
 	f->sent_by_ns = 0;
-	packet_probe(x->probe, x->plan, s->seq, s->time_ns[EMIT_T1_USER]);
+	packet_probe(x->emit.probe, x->plan, s->seq, s->time_ns[EMIT_T1_USER]);
 	/* As fast as it goes these readings would be more than the figure is worth: two of a few that a round trip has. */
 	const int64_t called_ns = x->pace.interval_ns ? clock_read_ns(CLOCK_MONOTONIC) : 0;
 
-	if (!verb_send(x, f, x->probe, x->result.probe_bytes, NULL))
+	if (!verb_send(x, f, x->emit.probe, x->result.probe_bytes, NULL))
 		return NULL;
 	f->call_ns = x->pace.interval_ns ? clock_read_ns(CLOCK_MONOTONIC) - called_ns : 0;
-	*probe_t1(x, s->seq) = packet_t1(x->probe, x->key);
+	*probe_t1(x, s->seq) = packet_t1(x->emit.probe, x->key);
 	return f;
 }
 

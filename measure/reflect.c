@@ -118,11 +118,11 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, struct session *s
 	/* Of a stamp that is missing the program's time takes the place, on the same scale. */
 	if (!wire)
 		answer.t2_ns = on_scale(x, x->arrival_user_ns, &answer.software_bound_ns);
-	if (x->request.wants_t2_user) {
+	if (x->reflect.request.wants_t2_user) {
 		answer.t2_user_known = true;
 		answer.t2_user_ns = on_scale(x, x->arrival_user_ns, &answer.software_bound_ns);
 	}
-	if (x->request.wants_follow_ups) {
+	if (x->reflect.request.wants_follow_ups) {
 		answer.follow_up = departures;
 		answer.follow_ups = (uint8_t)session_departures(session, departures);
 	}
@@ -156,8 +156,8 @@ INLINE void note_departure(struct exchange *x, const struct flight *f)
 INLINE void note_base(struct exchange *x, struct flight *f, const struct lane *from)
 {
 	f->base_ns = x->channel->tx_stamps ? from->empty_ns : x->now_ns;
-	if (x->read_both && x->channel->tx_stamps &&
-	    (uint64_t)(f->sample.time_ns[REFLECT_T3_USER] - x->now_real_ns) > PAUSE_NS)
+	if (exchange_reads_both(x) && x->channel->tx_stamps &&
+	    (uint64_t)(f->sample.time_ns[REFLECT_T3_USER] - x->reflect.now_real_ns) > PAUSE_NS)
 		sample_read_clocks(x, true);
 }
 
@@ -180,7 +180,7 @@ INLINE bool read_request(struct exchange *x)
 {
 	const struct options *o = x->options;
 	struct account *a = &x->result.account;
-	struct request *r = &x->request;
+	struct request *r = &x->reflect.request;
 	enum packet_verdict verdict;
 
 	/* Of others nothing is looked at: verifying an HMAC costs more than anything else here. */
@@ -210,7 +210,7 @@ INLINE bool read_request(struct exchange *x)
 		counter_add(&a->too_short, 1);
 		return false;
 	}
-	if (r->wants_t2_user && !x->want_user_rx && x->arrival.source)
+	if (r->wants_t2_user && !x->wants_user_rx && x->arrival.source)
 		x->arrival_user_ns = clock_read_ns(CLOCK_REALTIME);
 	/* The first such request is too early to tell. The reply goes out in the class in which the request came. */
 	if (r->wants_class && !x->channel->tos_wanted)
@@ -224,7 +224,7 @@ INLINE bool read_request(struct exchange *x)
 INLINE struct session *admit(struct exchange *x)
 {
 	struct account *a = &x->result.account;
-	const struct request *r = &x->request;
+	const struct request *r = &x->reflect.request;
 	struct session *session;
 
 	if (!read_request(x))
@@ -265,7 +265,7 @@ INLINE void note_start(struct exchange *x, struct flight *f)
 INLINE void reflect_answer(struct exchange *x)
 {
 	struct account *a = &x->result.account;
-	const struct request *r = &x->request;
+	const struct request *r = &x->reflect.request;
 	struct session *session = admit(x);
 	struct lane *from = x->channel->at;
 
@@ -278,7 +278,7 @@ INLINE void reflect_answer(struct exchange *x)
 		pmc_begin(x->pmc);
 	struct flight *f = verb_open(x, false);
 	enum order order = session_note(session, r->seq);
-	x->emitters_probes += x->request.is_rant || session->requests >= ONCE_PROBES;
+	x->reflect.emitters_probes += x->reflect.request.is_rant || session->requests >= ONCE_PROBES;
 
 	f->sample.seq = r->seq;
 	f->warmup = x->warmup_left > 0;
@@ -399,14 +399,14 @@ static void reflect_doze(struct exchange *x)
  * A session of a few packets that are not those of a rant is nobody to wait for, and nobody whose silence ends the run. */
 static void check_once(struct exchange *x)
 {
-	if (!x->emitters_probes)
+	if (!x->reflect.emitters_probes)
 		return;
-	if (x->emitters_probes != x->emitters_probes_seen) {
-		x->emitters_probes_seen = x->emitters_probes;
-		x->emitters_silent_since_ns = x->now_ns;
-	} else if (x->now_ns - x->emitters_silent_since_ns >= x->options->once_silence_ns) {
+	if (x->reflect.emitters_probes != x->reflect.emitters_probes_seen) {
+		x->reflect.emitters_probes_seen = x->reflect.emitters_probes;
+		x->reflect.emitters_silent_since_ns = x->now_ns;
+	} else if (x->now_ns - x->reflect.emitters_silent_since_ns >= x->options->once_silence_ns) {
 		x->result.end = END_ONCE;
-		x->now_ns = x->emitters_silent_since_ns; /* the silence is no part of the run */
+		x->now_ns = x->reflect.emitters_silent_since_ns; /* the silence is no part of the run */
 	}
 }
 
@@ -421,7 +421,7 @@ static void reflect_clock(struct exchange *x, bool idle)
 		fetch_left_behind(x);
 	expire(x, x->options->timeout_ns);
 	turns_choose_hot(x);
-	if (doze_is_due(x, is_waiting(x)) && idle && !x->unread) {
+	if (doze_is_due(x, is_waiting(x)) && idle && !x->reflect.unread) {
 		reflect_doze(x);
 		return;
 	}
@@ -456,8 +456,8 @@ void reflect_run(struct exchange *x)
 		x->channel->at = turns_choose_lane(x);
 		bool got = verb_receive(x);
 
-		if (x->unread && x->channel->at == &x->channel->lane[x->first])
-			x->unread = got ? x->unread - 1 : 0;
+		if (x->reflect.unread && x->channel->at == &x->channel->lane[x->reflect.first])
+			x->reflect.unread = got ? x->reflect.unread - 1 : 0;
 		if (got)
 			reflect_answer(x);
 		turns_note(x, got);

@@ -13,15 +13,15 @@ static bool is_step(int64_t real_ns, int64_t least_ns, int64_t most_ns)
 
 void sample_read_clocks(struct exchange *x, bool odd)
 {
-	const int64_t ns = x->now_ns, real_ns = x->now_real_ns, by_ns = x->now_by_ns;
+	const int64_t ns = x->now_ns, real_ns = x->reflect.now_real_ns, by_ns = x->reflect.now_by_ns;
 	struct channel *c = x->channel;
 	bool set;
 
 	exchange_read_now(x);
-	x->now_real_ns = clock_read_ns(CLOCK_REALTIME);
-	x->now_by_ns = clock_read_ns(CLOCK_MONOTONIC);
+	x->reflect.now_real_ns = clock_read_ns(CLOCK_REALTIME);
+	x->reflect.now_by_ns = clock_read_ns(CLOCK_MONOTONIC);
 	/* The first reading has none before it. */
-	set = by_ns && is_step(x->now_real_ns - real_ns, x->now_ns - by_ns, x->now_by_ns - ns);
+	set = by_ns && is_step(x->reflect.now_real_ns - real_ns, x->now_ns - by_ns, x->reflect.now_by_ns - ns);
 	if (set)
 		x->set_ns = x->now_ns;
 	sample_ask(x, set ? 0 : odd ? PAUSE_NS : ASK_NS);
@@ -36,7 +36,7 @@ void sample_read_clocks(struct exchange *x, bool odd)
 
 bool sample_was_spoilt(struct exchange *x, const struct flight *f)
 {
-	if (x->read_both) {
+	if (exchange_reads_both(x)) {
 		sample_read_clocks(x, true);
 		return f->base_ns < x->set_ns;
 	}

@@ -87,7 +87,7 @@ INLINE bool is_odd(const struct sample *s)
 	return (uint64_t)s->latency_ns > ODD_NS;
 }
 
-/* With check_set. What waited at a reflector may look as short as others although it is not. */
+/* TIMEBASE_SYSTEM: what waited at a reflector may look as short as others although it is not. */
 INLINE bool sample_is_spoilt(struct exchange *x, const struct flight *f, const bool emit)
 {
 	if (is_odd(&f->sample) || sample_is_slow(x, &f->sample))
@@ -118,7 +118,7 @@ INLINE bool sample_conclude(struct exchange *x, struct flight *f, const bool emi
 		return false;
 	}
 	s->latency_ns = s->time_ns[x->to] - s->time_ns[x->from];
-	if ((x->check_steps && sample_is_stepped(s)) || f->set || (x->check_set && sample_is_spoilt(x, f, emit))) {
+	if ((exchange_checks_nic(x) && sample_is_stepped(s)) || f->set || (exchange_checks_realtime(x) && sample_is_spoilt(x, f, emit))) {
 		counter_add(&a->stepped, 1);
 		stamp_doubt(x->channel, channel_lane(x->channel, f->lane)); /* or it was the stamp of another packet */
 		return false;

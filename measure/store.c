@@ -121,16 +121,16 @@ static int open_flights(struct store *s, const struct options *o, struct exchang
 
 	if (o->window < 2 && o->source_ports < 2)
 		return 0;
-	error = memory_map(&s->flight_memory, flights * (sizeof(*x->flight) + sizeof(*x->window.replies.key)) + t1s * sizeof(*x->t1), o->hugepages);
+	error = memory_map(&s->flight_memory, flights * (sizeof(*x->flight) + sizeof(*x->window.replies.key)) + t1s * sizeof(*x->emit.t1), o->hugepages);
 	if (error) {
 		warnx("no memory for %u probes in flight: %s: use a smaller --window", flights, strerror(-error));
 		return error;
 	}
 	x->flight = s->flight_memory.start;
 	x->flight_mask = flights - 1;
-	x->t1 = (uint64_t *)(x->flight + flights);
-	x->t1_mask = t1s - 1;
-	x->window.replies = (struct replies){ .key = (uint32_t *)(x->t1 + t1s), .mask = x->flight_mask };
+	x->emit.t1 = (uint64_t *)(x->flight + flights);
+	x->emit.t1_mask = t1s - 1;
+	x->window.replies = (struct replies){ .key = (uint32_t *)(x->emit.t1 + t1s), .mask = x->flight_mask };
 	x->window.most = x->result.window.most = (uint32_t)o->window;
 	return 0;
 }

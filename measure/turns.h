@@ -23,10 +23,10 @@ static inline void turns_hand_over(struct exchange *x)
 	l = lane_take(x->channel, &x->arrival.from, x->now_ns);
 	if (!l)
 		return;
-	if (x->hots < (unsigned)x->channel->lanes) /* after a doze all are in it */
-		x->hot[x->hots++] = l;
-	x->first = from->number;
-	x->unread = lane_backlog(from) + 1;
+	if (x->reflect.hots < (unsigned)x->channel->lanes) /* after a doze all are in it */
+		x->reflect.hot[x->reflect.hots++] = l;
+	x->reflect.first = from->number;
+	x->reflect.unread = lane_backlog(from) + 1;
 }
 
 /* Of every so many requests of a session that came by a lane that listens. */
@@ -45,17 +45,17 @@ static inline void turns_choose_hot(struct exchange *x)
 {
 	struct channel *c = x->channel;
 
-	x->hots = 0;
+	x->reflect.hots = 0;
 	for (struct lane *l = c->lane; l < &c->lane[c->listeners]; l++) {
 		if (l->received != l->looked) {
-			x->hot[x->hots++] = l;
-			x->first = x->unread ? x->first : l->number;
+			x->reflect.hot[x->reflect.hots++] = l;
+			x->reflect.first = x->reflect.unread ? x->reflect.first : l->number;
 		}
 		l->looked = l->received;
 	}
 	for (struct lane *l = &c->lane[c->listeners]; l < &c->lane[c->lanes]; l++)
 		if (x->now_ns - l->used_ns < LANE_IDLE_NS)
-			x->hot[x->hots++] = l;
+			x->reflect.hot[x->reflect.hots++] = l;
 }
 
 /* The lane that is asked in this turn. */
@@ -63,27 +63,27 @@ INLINE struct lane *turns_choose_lane(struct exchange *x)
 {
 	struct channel *c = x->channel;
 
-	if (!x->unread && x->turn % REFLECT_CLOCK_TURNS == 0) {
-		x->next_cold = x->next_cold + 1 < (unsigned)c->lanes ? x->next_cold + 1 : 0;
-		return &c->lane[x->next_cold];
+	if (!x->reflect.unread && x->turn % REFLECT_CLOCK_TURNS == 0) {
+		x->reflect.next_cold = x->reflect.next_cold + 1 < (unsigned)c->lanes ? x->reflect.next_cold + 1 : 0;
+		return &c->lane[x->reflect.next_cold];
 	}
-	if (x->unread)
-		return &c->lane[x->first];
+	if (x->reflect.unread)
+		return &c->lane[x->reflect.first];
 	/* Of two, one in each second of these turns. */
 	if (x->turn % FIRST_TURNS == 0)
 		return &c->lane[c->listeners > 1 && x->turn % (2 * FIRST_TURNS) == 0];
-	if (!x->hots)
-		return &c->lane[x->first];
-	x->next_hot = x->next_hot + 1 < x->hots ? x->next_hot + 1 : 0;
-	return x->hot[x->next_hot];
+	if (!x->reflect.hots)
+		return &c->lane[x->reflect.first];
+	x->reflect.next_hot = x->reflect.next_hot + 1 < x->reflect.hots ? x->reflect.next_hot + 1 : 0;
+	return x->reflect.hot[x->reflect.next_hot];
 }
 
 /* After one request and none behind it the only sender there is waits for the answer: now the others are asked, in the next turn, and not
  * when he is back. */
 INLINE void turns_note(struct exchange *x, bool came)
 {
-	x->came = x->came << 1 | came;
-	if (x->hots == 1 && (x->came & 7) == 2)
+	x->reflect.came = x->reflect.came << 1 | came;
+	if (x->reflect.hots == 1 && (x->reflect.came & 7) == 2)
 		x->turn |= FIRST_TURNS - 1;
 }
 

@@ -9,7 +9,7 @@
  * at which it was seen is disturbed as well. */
 INLINE bool is_disturbed(struct exchange *x)
 {
-	struct disturbance *d = &x->disturbance;
+	struct disturbance *d = &x->emit.disturbance;
 	const uint64_t doubted = counter_get(&x->result.account.doubted);
 	const bool now = doubted != d->doubted || x->set_ns > d->set_ns, before = d->lasts;
 

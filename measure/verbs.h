@@ -25,12 +25,12 @@
 
 INLINE void verb_read_clock(struct exchange *x)
 {
-	if (x->read_both) {
+	if (exchange_reads_both(x)) {
 		sample_read_clocks(x, false);
 		return;
 	}
 	exchange_read_now(x);
-	if (x->check_set)
+	if (exchange_checks_realtime(x))
 		sample_ask(x, ASK_NS);
 }
 
@@ -54,7 +54,7 @@ INLINE bool verb_receive(struct exchange *x)
 
 	if (got > 0) {
 		/* Also where the kernel has no stamp, so that a reply always has a time of arrival to tell. */
-		if (x->want_user_rx || !x->arrival.source)
+		if (x->wants_user_rx || !x->arrival.source)
 			x->arrival_user_ns = clock_read_ns(CLOCK_REALTIME);
 		counter_add(&x->result.account.received, 1);
 		x->channel->at->received++;
@@ -170,7 +170,7 @@ INLINE void verb_note_arrival(struct exchange *x, struct sample *s, const unsign
 {
 	s->time_ns[wire] = x->arrival.time_ns;
 	s->source[wire] = x->arrival.source;
-	if (x->want_user_rx) {
+	if (x->wants_user_rx) {
 		s->time_ns[user] = x->arrival_user_ns;
 		s->source[user] = SOURCE_USER;
 	}

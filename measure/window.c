@@ -41,7 +41,7 @@ INLINE void note_read(struct window_queue *q, bool got)
 INLINE void conclude(struct exchange *x, struct flight *f)
 {
 	if (f->warmup) {
-		x->warmup_open--;
+		x->emit.warmup_open--;
 		x->warmup_left--;
 		if (!x->measuring)
 			x->result.began_ns = x->now_ns;
@@ -56,7 +56,7 @@ static void give_up(struct exchange *x, struct flight *f, bool unfinished)
 	struct window *w = &x->window;
 
 	w->in_flight--;
-	x->warmup_open -= f->warmup;
+	x->emit.warmup_open -= f->warmup;
 	counter_add(unfinished ? &x->result.account.unfinished : &x->result.account.lost, 1);
 	if (x->port && !unfinished)
 		x->result.port[f->lane].lost++;
@@ -197,7 +197,7 @@ static struct flight *send_probe(struct exchange *x)
 	f->fate = FATE_OPEN;
 	f->t3_untold = false;
 	w->in_flight++;
-	x->warmup_open += f->warmup;
+	x->emit.warmup_open += f->warmup;
 	if (w->in_flight > w->reached)
 		w->reached = w->in_flight;
 	w->stamps_out += f->state == FLIGHT_WAITING;
@@ -209,12 +209,12 @@ static struct flight *send_probe(struct exchange *x)
 static void take_answer(struct exchange *x, struct flight *f)
 {
 	struct window *w = &x->window;
-	const uint32_t seq = x->reply.sender_seq;
+	const uint32_t seq = x->emit.reply.sender_seq;
 
 	if (probe_is_behind(x, seq))
 		counter_add(&x->result.account.reordered, f->fate == FATE_OPEN);
 	else
-		x->highest_answered = seq;
+		x->emit.highest_answered = seq;
 	probe_note_answer(x, f);
 	w->answered_ns = x->now_ns;
 	w->in_flight--;
@@ -233,7 +233,7 @@ static void take_answer(struct exchange *x, struct flight *f)
 
 static void take(struct exchange *x)
 {
-	const uint32_t seq = x->reply.sender_seq;
+	const uint32_t seq = x->emit.reply.sender_seq;
 	struct flight *f = verb_flight_of(x, seq);
 
 	/* A port answers for itself. */
@@ -348,7 +348,7 @@ INLINE void turn(struct exchange *x, bool sends)
 {
 	if (sends && may_send(x)) {
 		if (x->pace.interval_ns)
-			x->due_ns = pace_take(&x->pace, x->now_ns);
+			x->emit.due_ns = pace_take(&x->pace, x->now_ns);
 		if (x->port)
 			choose_port(x);
 		send_probe(x);
@@ -475,7 +475,7 @@ static void close_window(struct exchange *x)
 
 void window_run(struct exchange *x)
 {
-	packet_prepare(x->probe, x->plan);
+	packet_prepare(x->emit.probe, x->plan);
 	x->result.probe_bytes = packet_plan_bytes(x->plan);
 	window_stamps_begin(x);
 	verb_read_clock(x);

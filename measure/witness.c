@@ -78,7 +78,7 @@ bool witness_explains(struct exchange *x, struct flight *f, int64_t stamp_ns, in
 			return true;
 		}
 	} else {
-		f->set = x->check_set && sample_was_spoilt(x, f);
+		f->set = exchange_checks_realtime(x) && sample_was_spoilt(x, f);
 		if (f->set)
 			return true;
 		now_ns = clock_read_ns(CLOCK_REALTIME);

@@ -38,7 +38,7 @@ INLINE bool witness_agrees(struct exchange *x, struct flight *f, int64_t stamp_n
 {
 	int64_t sent_ns = f->sample.time_ns[emit ? EMIT_T1_USER : REFLECT_T3_USER], bound_ns = 0;
 
-	if (!x->weigh_stamps || !x->one_scale || (x->clocks && !clock_to_phc(x->clocks, sent_ns, &sent_ns, &bound_ns)))
+	if (!exchange_checks_stamps(x) || !x->one_scale || (x->clocks && !clock_to_phc(x->clocks, sent_ns, &sent_ns, &bound_ns)))
 		return true;
 	return (uint64_t)(stamp_ns - sent_ns + bound_ns) <= ODD_NS || witness_explains(x, f, stamp_ns, sent_ns, bound_ns);
 }

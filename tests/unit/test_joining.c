@@ -384,7 +384,7 @@ static void any_time_there(void **state)
 		assert_true(ns >= -HALF_ERA_NS && ns < ERA_NS + HALF_ERA_NS);
 		assert_false(__builtin_sub_overflow(ns, last_ns, &apart_ns));
 		last_ns = ns;
-		x.era_ns = ns - HALF_ERA_NS;
+		x.emit.era_ns = ns - HALF_ERA_NS;
 	}
 }
 

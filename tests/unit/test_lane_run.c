@@ -378,17 +378,17 @@ static void a_lane_when_all_are_hot(void **state)
 	(void)state;
 	if (!open_it(SOURCE_USER))
 		skip();
-	x = (struct exchange){ .channel = &channel, .options = &options, .now_ns = 100 * NS_PER_S, .hots = (unsigned)channel.lanes, .next_cold = 77 };
+	x = (struct exchange){ .channel = &channel, .options = &options, .now_ns = 100 * NS_PER_S, .reflect.hots = (unsigned)channel.lanes, .reflect.next_cold = 77 };
 	for (int i = 0; i < channel.lanes; i++)
-		x.hot[i] = &channel.lane[i];
+		x.reflect.hot[i] = &channel.lane[i];
 	make_senders(1);
 	x.arrival.from = sender[0].name;
 	channel.at = &channel.lane[0];
 	turns_hand_over(&x);
 	assert_int_equal(counter_get(&channel.lanes_taken), 1);
-	assert_int_equal(x.hots, channel.lanes);
-	assert_int_equal(x.next_hot, 0);
-	assert_null(x.hot[channel.lanes]);
+	assert_int_equal(x.reflect.hots, channel.lanes);
+	assert_int_equal(x.reflect.next_hot, 0);
+	assert_null(x.reflect.hot[channel.lanes]);
 	close(sender[0].fd);
 }
 
@@ -402,7 +402,7 @@ static void who_listens_is_asked(void **state)
 		channel = (struct channel){ .listeners = listeners, .lanes = listeners * LANES_EACH };
 		for (int i = 0; i < LANES; i++)
 			channel.lane[i].number = (uint8_t)i;
-		x = (struct exchange){ .channel = &channel, .hot = { &channel.lane[5] }, .hots = 1 };
+		x = (struct exchange){ .channel = &channel, .reflect.hot = { &channel.lane[5] }, .reflect.hots = 1 };
 		for (unsigned n = 0; n < 64 * LANES; n++) {
 			memset(asked, 0, n % 64 ? 0 : sizeof(asked));
 			asked[turns_choose_lane(&x)->number]++;
@@ -410,7 +410,7 @@ static void who_listens_is_asked(void **state)
 			if (n % 64 < 63)
 				continue;
 			assert_in_range(asked[0], listeners == 1 ? 3 : 2, 4);
-			assert_int_equal(asked[1] > 0, listeners > 1 || channel.lane[x.next_cold].number == 1);
+			assert_int_equal(asked[1] > 0, listeners > 1 || channel.lane[x.reflect.next_cold].number == 1);
 			assert_true(asked[5] >= 60);
 		}
 	}
@@ -423,7 +423,7 @@ static unsigned wait_of(unsigned period, unsigned hots, unsigned *others)
 	unsigned waited = 0, since = 0;
 
 	channel = (struct channel){ .listeners = 1, .lanes = LANES_EACH };
-	x = (struct exchange){ .channel = &channel, .hot = { &channel.lane[5], &channel.lane[6] }, .hots = hots };
+	x = (struct exchange){ .channel = &channel, .reflect.hot = { &channel.lane[5], &channel.lane[6] }, .reflect.hots = hots };
 	*others = 0;
 	for (unsigned n = 0; n < 64 * 64; n++) {
 		const bool is_hot = turns_choose_lane(&x) == &channel.lane[5], came = since >= period && is_hot;

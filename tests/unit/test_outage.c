@@ -187,7 +187,7 @@ static void a_long_one_is_published(void **state)
 	static const struct options o = { .timeout_ns = TIMEOUT_NS };
 
 	(void)state;
-	b.x = (struct exchange){ .options = &o, .now_ns = 1000 * NS_PER_S, .highest_answered = 4711 };
+	b.x = (struct exchange){ .options = &o, .now_ns = 1000 * NS_PER_S, .emit.highest_answered = 4711 };
 	outage_begin(&b.x.result.outages, b.x.now_ns);
 	b.x.now_ns += 3 * NS_PER_S;
 	probe_note_outage(&b.x);

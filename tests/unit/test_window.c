@@ -643,7 +643,7 @@ static void a_warmup(void **state)
 	assert_int_equal(COUNT(warmup), 95);
 	assert_int_equal(COUNT(lost), 5);
 	assert_int_equal(COUNT(recorded), 3000);
-	assert_int_equal(x.warmup_open, 0);
+	assert_int_equal(x.emit.warmup_open, 0);
 	assert_int_equal(record[0].seq, 100);
 }
 
