@@ -113,9 +113,15 @@ INLINE bool weigh_back(struct exchange *x, const struct flight *f)
 {
 	const unsigned t2 = THERE + REFLECT_T2_WIRE, t3 = THERE + REFLECT_T3_WIRE;
 	const struct sample *s = &f->sample;
+	bool is_response, agrees;
 
-	return !x->peer || !s->source[t2] || s->latency_ns < 0 ||
-	       clock_peer_back(x->peer, s->time_ns[s->source[t3] && rules_is_response(s) ? t3 : t2], s->time_ns[x->to]);
+	if (!x->peer || !s->source[t2] || s->latency_ns < 0)
+		return true;
+	is_response = s->source[t3] && rules_is_response(s);
+	agrees = clock_peer_back(x->peer, s->time_ns[is_response ? t3 : t2], s->time_ns[x->to]);
+	if (s->source[t3] && !is_response)
+		clock_peer_contradicts(x->peer);
+	return agrees;
 }
 
 INLINE bool is_settled(const struct exchange *x)

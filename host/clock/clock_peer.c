@@ -367,6 +367,12 @@ bool clock_peer_back(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns)
 	return true;
 }
 
+void clock_peer_contradicts(struct clock_peer *p)
+{
+	p->conflict_ns = p->now.mono_ns;
+	p->gap_ns = 0;
+}
+
 bool clock_peer_pair(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns, int64_t t1_ns, int64_t t2_ns, const struct clock_peer_moment *moment)
 {
 	struct clock_peer_edge floor = { .known = true, .at_ns = t4_ns }, ceiling = { .known = true, .at_ns = t1_ns };

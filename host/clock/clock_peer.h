@@ -89,6 +89,9 @@ bool clock_peer_there(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, const 
 /* Hot. T3 and T4 of the same exchange. False: they contradict what was known, or T1 and T2. */
 bool clock_peer_back(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns);
 
+/* After clock_peer_back() without T3: it was no part of the round trip, so this exchange agreed with nothing. */
+void clock_peer_contradicts(struct clock_peer *p);
+
 /*
  * Hot. T3 and T4 of one exchange beside T1 and T2 of another that began at about T4, where many are in flight: what is told by those before
  * it is as old as a round trip, in which the clocks may have parted by more than a step. T1 and T2 were told before. False: they contradict

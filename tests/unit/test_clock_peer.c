@@ -240,6 +240,31 @@ static void a_rate_that_the_first_exchange_shows(void **state)
 	}
 }
 
+/* In long responses it takes T3 out of the round trip. Such exchanges have no T3, as measure/join.c leaves it out, and agree with nothing. */
+static void a_rate_in_long_responses(void **state)
+{
+	(void)state;
+	for (int64_t percent = -5; percent <= 5; percent += 10) {
+		struct clock_peer p = { 0 };
+
+		for (int64_t t_ns = S, n = 0; n < 4003; n++) {
+			const bool is_long = n % 16 > 4;
+			const int64_t response_ns = is_long ? 8000000 : 15000, t4_ns = t_ns + response_ns + 6000;
+			const int64_t t2_ns = t_ns + 3000 + (t_ns + 3000) * percent / 100;
+			const struct clock_peer_moment moment = { (uint32_t)n, t_ns };
+
+			clock_peer_there(&p, t_ns, t2_ns, &moment);
+			clock_peer_back(&p, is_long ? t2_ns : t4_ns - 3000 + (t4_ns - 3000) * percent / 100, t4_ns);
+			if (is_long)
+				clock_peer_contradicts(&p);
+			t_ns = t4_ns + 4000;
+		}
+		clock_peer_finish(&p);
+		assert_int_equal(p.wrong_rates, 1);
+		assert_int_equal(p.jumps, 0);
+	}
+}
+
 /* Too slow a fault for one exchange to show it. */
 static void a_rate_that_only_time_shows(void **state)
 {
@@ -398,6 +423,7 @@ int main(void)
 		cmocka_unit_test(a_clock_that_stands),
 		cmocka_unit_test(clocks_at_a_wrong_rate),
 		cmocka_unit_test(a_rate_that_the_first_exchange_shows),
+		cmocka_unit_test(a_rate_in_long_responses),
 		cmocka_unit_test(a_rate_that_only_time_shows),
 		cmocka_unit_test(a_step_behind_a_slow_exchange),
 		cmocka_unit_test(steps_that_are_too_small),
