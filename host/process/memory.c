@@ -5,6 +5,7 @@
 #include <err.h>
 #include <errno.h>
 #include <linux/mman.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -18,6 +19,7 @@
 
 #define STACK_BYTES (128 << 10) /* more than rant uses while it measures */
 #define STACK_LEAST_BYTES (2 * STACK_BYTES)
+#define LOCK_TRIES 3
 
 static const struct {
 	int flags;
@@ -120,16 +122,62 @@ static void touch_program(void)
 	advise_image(__data_start, _end, MADV_POPULATE_WRITE);
 }
 
+/* Libraries that the loop does not call, by the beginning of the file name: their code and constants need not be present. */
+static const char *const idle_libraries[] = { "libnl-" };
+
+static bool is_idle_library(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	for (size_t i = 0; name && i < sizeof(idle_libraries) / sizeof(idle_libraries[0]); i++)
+		if (!strncmp(name + 1, idle_libraries[i], strlen(idle_libraries[i])))
+			return true;
+	return false;
+}
+
+/* Makes one mapping present and locks it. The line is of /proc/self/maps. 0 or -errno. */
+static int lock_mapping(const char *line)
+{
+	unsigned long from, to;
+	char access[8];
+	int path = 0;
+
+	if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %n", &from, &to, access, &path) < 3 || access[0] != 'r')
+		return 0;
+	/* The kernel's own: [vdso], [vvar], [vsyscall]. */
+	if (!strncmp(line + path, "[v", 2) || (access[1] != 'w' && is_idle_library(line + path)))
+		return 0;
+	return mlock((void *)from, to - from) ? -errno : 0;
+}
+
+static int lock_mappings(void)
+{
+	char line[4096 + 128]; /* a path and what is before it */
+	FILE *maps = fopen("/proc/self/maps", "re");
+	int error = 0;
+
+	if (!maps)
+		return mlockall(MCL_CURRENT) ? -errno : 0;
+	while (!error && fgets(line, sizeof(line), maps))
+		error = lock_mapping(line);
+	fclose(maps);
+	return error;
+}
+
 int memory_lock(void)
 {
+	int error = -ENOMEM;
+
 	/* A locked stack does not grow beyond 'ulimit -l' without CAP_IPC_LOCK, which is dropped. For the same reason what
 	 * is mapped later is not to be locked (MCL_FUTURE): nothing of it is the measuring thread's. */
 	touch_stack();
-	if (!mlockall(MCL_CURRENT))
+	/* mlockall() would compare 'ulimit -l' with all that is mapped, libraries that are not used included. ENOMEM may also
+	 * mean that another thread has unmapped something after the list was read. */
+	for (int tries = 0; tries < LOCK_TRIES && error == -ENOMEM; tries++)
+		error = lock_mappings();
+	if (!error)
 		return 0;
-
-	int error = -errno;
-
+	munlockall();
 	touch_program();
 	return error;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Steps that may take long. A signal that comes while the caller is in a system call that no handler interrupts (mlockall(2), the populating
+ * Steps that may take long. A signal that comes while the caller is in a system call that no handler interrupts (mlock(2), the populating
  * of memory) waits there for as long as that takes, but can be seen from here, by sigpending(2); and the end of the program interrupts what
  * no handler does.
  */

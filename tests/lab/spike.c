@@ -65,7 +65,7 @@ static struct {
 
 static int (*real_ioctl)(int, unsigned long, ...);
 static int (*real_mincore)(void *, size_t, unsigned char *);
-static int (*real_mlockall)(int);
+static int (*real_mlock)(const void *, size_t);
 static int (*real_bind)(int, const struct sockaddr *, socklen_t);
 static ssize_t (*real_recvmsg)(int, struct msghdr *, int);
 static ssize_t (*real_sendmsg)(int, const struct msghdr *, int);
@@ -92,7 +92,7 @@ static void begin_fault(void)
 
 	real_ioctl = real("ioctl");
 	real_mincore = real("mincore");
-	real_mlockall = real("mlockall");
+	real_mlock = real("mlock");
 	real_bind = real("bind");
 	if (!text || sscanf(text, "%7[^,],%lu", kind, &fault.every) != 2 || !fault.every)
 		return;
@@ -167,23 +167,31 @@ static void give_back(void *page)
 		abort();
 }
 
-/* The filter of the measuring thread lets no page be given back: there are pages enough that were never there. Mapped
- * when what is there has been locked. */
-int mlockall(int flags)
+/* The filter of the measuring thread lets no page be given back: there are pages enough that were never there. They are shared
+ * ones, which the kernel does not make one with what is mapped beside them. */
+static void begin_to_lock(void)
 {
 	const size_t bytes = 1UL << 30;
-	int result = real_mlockall(flags);
 
 	/* Whatever a handler does meanwhile, the call goes on. */
 	for (unsigned long until_ns = fault.kind == LOCK ? now_ns() + fault.every * 100000000 : 0; until_ns && now_ns() < until_ns;)
 		usleep(10000);
-	if (fault.kind != PAGE || fault.page)
-		return result;
-	fault.page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (fault.kind != PAGE)
+		return;
+	fault.page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (fault.page == MAP_FAILED)
 		abort();
 	fault.page_end = fault.page + bytes;
-	return result;
+}
+
+/* The program locks one mapping after the other. */
+int mlock(const void *start, size_t bytes)
+{
+	static int has_begun;
+
+	if (!has_begun++)
+		begin_to_lock();
+	return start == fault.page && start ? 0 : real_mlock(start, bytes);
 }
 
 static void touch_page(void)

@@ -149,7 +149,7 @@ fi
 if command -v setpriv >/dev/null; then
 	NOBODY='setpriv --reuid=65534 --regid=65534 --clear-groups'
 	unlocked='NAME.err ~ memory is not locked .*ulimit -l'
-	# AddressSanitizer makes mlockall() a success that does nothing.
+	# AddressSanitizer makes mlock() a success that does nothing.
 	! grep -q __asan_init "$rant" || unlocked='@true'
 	as=$NOBODY alone 'without root: port 862' 1 r "-i $link_r $K" '@silent' '@one_line r' \
 		'r.err ~ port 862: ports below 1024 need root or CAP_NET_BIND_SERVICE: use sudo, or --port 1024'

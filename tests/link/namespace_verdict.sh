@@ -40,7 +40,7 @@ healthy() {
 	local never='stamps|clock|negative|log|store|moved|memory|accounts'
 
 	begin 'verdict: what is pinned, locked and whole is not doubted' || return 0
-	# AddressSanitizer makes mlockall() a success that does nothing.
+	# AddressSanitizer makes mlock() a success that does nothing.
 	[ -n "$is_sanitized" ] || never+='|faults'
 	run_pair "$K --count 2000 -s -H -l LOG --strict"
 	does_not_doubt e "$never"
@@ -52,6 +52,52 @@ healthy() {
 }
 healthy
 
+# By getrusage() of the measuring thread before and after the loop, at both ends.
+no_page_faults() { # NAME OPTIONS-OF-BOTH [OPTIONS-OF-THE-EMITTER]
+	begin "verdict: no page fault in the loop, $1" || return 0
+	start_reflector r "$K $2"
+	start_emitter e "$K --count 3000 $2 ${3:-}"
+	finish e
+	terminate r
+	check '@audit e'
+	does_not_doubt e 'page faults|not locked|resident'
+	does_not_doubt r 'page faults|not locked|resident'
+	verdict
+}
+
+locked_within() { # NAME KB: all that is locked and present, while it measures
+	local rss locked
+
+	read -r locked rss < <(awk '/^Vm(Lck|RSS):/ { print $2 }' "/proc/$(pid_of "$1")/status" | paste -sd' ')
+	[ "${locked:-0}" -ge 4096 ] || complain "$1: ${locked:-no} kB are locked"
+	{ [ "${locked:-0}" -le "$2" ] && [ "${rss:-$2}" -lt "$2" ]; } || complain "$1: ${locked:-no} kB are locked, ${rss:-no} kB present"
+}
+
+within_8_mb() { # NAME WORDS-BEFORE
+	begin "verdict: a run with a histogram locks less than 8 MB, $1" || return 0
+	start_reflector r "$K -H"
+	as=$2 start_emitter e "$K -H --count 100000000"
+	wait_for_packets e e 200
+	locked_within e 8192
+	locked_within r 8192
+	terminate e r
+	does_not_doubt e 'page faults|not locked|resident'
+	verdict
+}
+
+if [ -n "$is_sanitized" ]; then
+	skip 'verdict: no page fault in the loop' 'AddressSanitizer makes mlock() a success that does nothing'
+else
+	(umask 077 && echo 00112233445566778899aabbccddeeff >"$work/verdict.key")
+	no_page_faults 'with a log and a histogram' '-s -H -l LOG'
+	no_page_faults 'with a key' "--key $work/verdict.key"
+	no_page_faults 'with --stamp user' '--stamp user'
+	no_page_faults 'many in flight' '' '--window 16 --source-ports 4 --interval 200us --poisson'
+	within_8_mb 'by root' ''
+	! command -v setpriv >/dev/null ||
+		within_8_mb 'by a user who may lock that much' 'prlimit --memlock=8388608 setpriv --reuid=65534 --regid=65534 --clear-groups'
+fi
+
 not_locked() {
 	begin "verdict: memory that is not locked, $1" || return 0
 	as="prlimit --memlock=65536 setpriv --reuid=65534 --regid=65534 --clear-groups" run_pair "$K --count 3000 -s -H $2"
@@ -62,7 +108,7 @@ not_locked() {
 	verdict
 }
 if [ -n "$is_sanitized" ]; then
-	skip 'verdict: memory that is not locked' 'AddressSanitizer makes mlockall() a success that does nothing'
+	skip 'verdict: memory that is not locked' 'AddressSanitizer makes mlock() a success that does nothing'
 elif ! command -v setpriv >/dev/null; then
 	skip 'verdict: memory that is not locked' "'setpriv' is not installed"
 else
@@ -358,4 +404,5 @@ if ! grep -q '^[^ ]* /sys/kernel/tracing tracefs ' /proc/mounts || [ -e /sys/ker
 	skip 'verdict: tracing is said' 'there is no tracefs, or another program uses the tracing instance rant'
 else
 	tracing_is_said
+	[ -n "$is_sanitized" ] || no_page_faults 'with marks in the trace' '' '-t 0.001 -C -T'
 fi

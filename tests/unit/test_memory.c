@@ -1,4 +1,4 @@
-/* build: wraps=mmap,munmap,madvise,mlockall,sysinfo,mincore sources= libs=-lm */
+/* build: wraps=mmap,munmap,madvise,fopen,mlock,mlockall,munlockall,sysinfo,mincore sources= libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Memory: real mappings, and the order of attempts on a kernel that refuses what the test wants refused. */
 #include "host/process/memory.c"
@@ -30,8 +30,12 @@ static struct {
 	void *unmapped_start;
 	size_t unmapped_bytes;
 
-	bool lock_on;
-	int lock_errno, lock_flags, locked;
+	const char *maps; /* text of /proc/self/maps, NULL: it cannot be opened */
+	int lock_errno, lock_errno_times; /* of mlock() and mlockall(), for this number of calls from call number lock_errno_from on */
+	int lock_errno_from, lock_calls;
+	int locked; /* ranges that are locked now */
+	uintptr_t locked_from[TRIES_MAX], locked_to[TRIES_MAX];
+	int lock_flags;
 
 	int absent_errno; /* of mincore(), 0: the real one */
 
@@ -45,7 +49,11 @@ int __real_munmap(void *start, size_t bytes);
 int __wrap_munmap(void *start, size_t bytes);
 int __real_madvise(void *start, size_t bytes, int advice);
 int __wrap_madvise(void *start, size_t bytes, int advice);
+FILE *__real_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode);
+int __wrap_mlock(const void *start, size_t bytes);
 int __wrap_mlockall(int flags);
+int __wrap_munlockall(void);
 int __real_mincore(void *start, size_t bytes, unsigned char *present);
 int __wrap_mincore(void *start, size_t bytes, unsigned char *present);
 int __real_sysinfo(struct sysinfo *info);
@@ -93,15 +101,42 @@ int __wrap_madvise(void *start, size_t bytes, int advice)
 	return __real_madvise(start, bytes, advice);
 }
 
-/* Never the real one: a test that runs as root would lock the shadow memory of ASan. */
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+	if (strcmp(path, "/proc/self/maps"))
+		return __real_fopen(path, mode);
+	errno = ENOENT;
+	return fake.maps ? fmemopen((void *)fake.maps, strlen(fake.maps), "r") : NULL;
+}
+
+static bool lock_is_refused(void)
+{
+	const int after = fake.lock_calls++ - fake.lock_errno_from;
+
+	errno = fake.lock_errno;
+	return fake.lock_errno && after >= 0 && after < fake.lock_errno_times;
+}
+
+/* Never the real ones: a test that runs as root would lock the shadow memory of ASan. */
+int __wrap_mlock(const void *start, size_t bytes)
+{
+	if (lock_is_refused())
+		return -1;
+	assert_true(fake.locked < TRIES_MAX);
+	fake.locked_from[fake.locked] = (uintptr_t)start;
+	fake.locked_to[fake.locked++] = (uintptr_t)start + bytes;
+	return 0;
+}
+
 int __wrap_mlockall(int flags)
 {
-	fake.locked++;
 	fake.lock_flags = flags;
-	if (fake.lock_on) {
-		errno = fake.lock_errno;
-		return -1;
-	}
+	return lock_is_refused() ? -1 : 0;
+}
+
+int __wrap_munlockall(void)
+{
+	fake.locked = 0;
 	return 0;
 }
 
@@ -329,17 +364,56 @@ static void unmapping_twice(void **state)
 	assert_int_equal(fake.unmapped, 1);
 }
 
+static const char maps[] =
+	"55d0c2a00000-55d0c2a0e000 r--p 00000000 fd:00 1201                       /usr/bin/rant\n"
+	"55d0c2a0e000-55d0c2a7b000 r-xp 0000e000 fd:00 1201                       /usr/bin/rant\n"
+	"55d0c3000000-55d0c3021000 rw-p 00000000 00:00 0                          [heap]\n"
+	"7f0000000000-7f0000001000 ---p 00000000 00:00 0 \n"
+	"7f0000001000-7f0000021000 rw-p 00000000 00:00 0 \n"
+	"7f0000100000-7f0000200000 r-xp 00026000 fd:00 77                         /usr/lib/x86_64-linux-gnu/libc.so.6\n"
+	"7f0000300000-7f0000308000 r--p 00000000 fd:00 78                         /usr/lib/x86_64-linux-gnu/libnl-3.so.200.26.0\n"
+	"7f0000308000-7f0000317000 r-xp 00008000 fd:00 78                         /usr/lib/x86_64-linux-gnu/libnl-3.so.200.26.0\n"
+	"7f0000320000-7f0000321000 rw-p 00022000 fd:00 78                         /usr/lib/x86_64-linux-gnu/libnl-3.so.200.26.0\n"
+	"7f0000400000-7f0000402000 r-xp 00008000 fd:00 79                         /usr/lib/libnl-other/libx.so (deleted)\n"
+	"7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0                          [stack]\n"
+	"7ffc00100000-7ffc00104000 r--p 00000000 00:00 0                          [vvar]\n"
+	"7ffc00104000-7ffc00106000 r-xp 00000000 00:00 0                          [vdso]\n"
+	"ffffffffff600000-ffffffffff601000 r-xp 00000000 00:00 0                  [vsyscall]\n";
+
+/* All that is mapped but libnl's code and constants, which the loop does not call, guards, and what is the kernel's own. */
 static void locking(void **state)
 {
+	static const struct {
+		uintptr_t from, to;
+	} wanted[] = {
+		{ 0x55d0c2a00000, 0x55d0c2a0e000 }, { 0x55d0c2a0e000, 0x55d0c2a7b000 }, { 0x55d0c3000000, 0x55d0c3021000 },
+		{ 0x7f0000001000, 0x7f0000021000 }, { 0x7f0000100000, 0x7f0000200000 }, { 0x7f0000320000, 0x7f0000321000 },
+		{ 0x7f0000400000, 0x7f0000402000 }, { 0x7ffc00000000, 0x7ffc00021000 },
+	};
+
 	(void)state;
+	fake.maps = maps;
 	assert_int_equal(memory_lock(), 0);
-	assert_int_equal(fake.locked, 1);
-	/* What is mapped later would need CAP_IPC_LOCK, which is given up. */
-	assert_int_equal(fake.lock_flags, MCL_CURRENT);
+	assert_int_equal(fake.locked, sizeof(wanted) / sizeof(wanted[0]));
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		assert_int_equal(fake.locked_from[i], wanted[i].from);
+		assert_int_equal(fake.locked_to[i], wanted[i].to);
+	}
 	assert_int_equal(fake.advised, 0);
-	fake.lock_on = true;
+	assert_int_equal(fake.lock_flags, 0);
+}
+
+static void locking_is_refused(void **state)
+{
+	(void)state;
+	fake.maps = maps;
+	fake.lock_errno_from = 2;
+	fake.lock_errno_times = 100;
 	fake.lock_errno = EPERM;
 	assert_int_equal(memory_lock(), -EPERM);
+	assert_int_equal(fake.lock_calls, 3);
+	/* A part that is locked would take from the limit what the stack may grow by. */
+	assert_int_equal(fake.locked, 0);
 	/* Then the program is at least made present: all of it, and what is written for writing. */
 	assert_int_equal(fake.advised, 2);
 	assert_int_equal(fake.advice[0], MADV_POPULATE_READ);
@@ -348,7 +422,33 @@ static void locking(void **state)
 		    (char *)fake.advised_start + fake.advised_bytes >= (char *)(&fake + 1));
 	fake.lock_errno = ENOMEM;
 	assert_int_equal(memory_lock(), -ENOMEM);
-	assert_int_equal(fake.locked, 3);
+	assert_int_equal(fake.locked, 0);
+}
+
+/* ENOMEM: another thread has unmapped it meanwhile. */
+static void a_mapping_that_is_gone(void **state)
+{
+	(void)state;
+	fake.maps = "7f0000001000-7f0000021000 rw-p 00000000 00:00 0 \n7f0000031000-7f0000041000 rw-p 00000000 00:00 0 \n";
+	fake.lock_errno_from = 1;
+	fake.lock_errno_times = 1;
+	fake.lock_errno = ENOMEM;
+	assert_int_equal(memory_lock(), 0);
+	assert_int_equal(fake.lock_calls, 4);
+	assert_int_equal(fake.advised, 0);
+}
+
+static void locking_without_a_list(void **state)
+{
+	(void)state;
+	assert_int_equal(memory_lock(), 0);
+	/* What is mapped later would need CAP_IPC_LOCK, which is given up. */
+	assert_int_equal(fake.lock_flags, MCL_CURRENT);
+	assert_int_equal(fake.locked, 0);
+	fake.lock_errno_times = 100;
+	fake.lock_errno = EPERM;
+	assert_int_equal(memory_lock(), -EPERM);
+	assert_int_equal(fake.advised, 2);
 }
 
 /* 40 MB are looked at in several parts, the last of which is not whole. */
@@ -434,6 +534,9 @@ int main(void)
 		cmocka_unit_test_setup(too_little_memory_is_said, fake_off),
 		cmocka_unit_test_setup(unmapping_twice, fake_off),
 		cmocka_unit_test_setup(locking, fake_off),
+		cmocka_unit_test_setup(locking_is_refused, fake_off),
+		cmocka_unit_test_setup(a_mapping_that_is_gone, fake_off),
+		cmocka_unit_test_setup(locking_without_a_list, fake_off),
 		cmocka_unit_test_setup(absent_pages, fake_off),
 		cmocka_unit_test_setup(free_memory, fake_off),
 		cmocka_unit_test(the_stack_may_grow),
