@@ -9,8 +9,8 @@ ZSH_FUNCTIONS = share/zsh/site-functions
 
 # The same place on Debian, Ubuntu and Fedora, so that no tool has to be asked before packages are installed.
 INCLUDES = -I. -I/usr/include/libnl3
-# libm only where the compiler has no instruction for what is called: all that is linked is locked in memory.
-LIBRARIES = -Wl,--as-needed -lnl-3 -lnl-genl-3 -lm -lpthread -ldl
+# -z now: the loop never waits for a name that is looked up at its first call, in libraries whose pages are not locked (memory_lock()).
+LIBRARIES = -Wl,--as-needed,-z,now -lnl-3 -lnl-genl-3 -lm -lpthread -ldl
 WARNINGS = -Wall -Wextra -Wshadow -Wformat=2 -Wmissing-prototypes -Wpointer-arith -Wvla
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 STANDARD = -std=gnu11 -fno-math-errno
@@ -21,10 +21,11 @@ ifeq ($(CRYPTO),1)
 INCLUDES += -DWITH_CRYPTO
 endif
 
-# The filter of system calls (filter.c) needs libseccomp, in the same way. SECCOMP=0: without.
+# The filter of system calls (filter.c) needs libseccomp: on where its header is. SECCOMP=0: without.
 SECCOMP ?= $(if $(wildcard /usr/include/seccomp.h),1,0)
 ifeq ($(SECCOMP),1)
 INCLUDES += -DWITH_SECCOMP
+LIBRARIES += -lseccomp
 endif
 
 # Reading JSON (analyse/tree.c) needs libjansson, in the same way. JANSSON=0: without.

@@ -9,7 +9,6 @@
 
 #include "host/process/watch.h"
 
-#include <dlfcn.h>
 #include <err.h>
 #include <errno.h>
 #include <linux/filter.h>
@@ -25,7 +24,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LIBRARY "libseccomp.so.2" /* since 2012; loaded only while the filter is made */
 #define PROGRAM_MAX 512
 
 #ifndef SECCOMP_FILTER_FLAG_SPEC_ALLOW
@@ -71,35 +69,12 @@ static const struct {
 
 /* ---- From the list to a program of the kernel -------------------------------------------------------------------- */
 
-struct maker {
-	void *library;
-	typeof(seccomp_init) *init;
-	typeof(seccomp_rule_add_array) *add;
-	typeof(seccomp_export_bpf) *export;
-	typeof(seccomp_release) *release;
-};
-
 const char *filter_library(void)
 {
-	return LIBRARY;
+	return "libseccomp.so.2"; /* since 2012 */
 }
 
-static bool load(struct maker *m)
-{
-	m->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	if (!m->library)
-		return false;
-	*(void **)&m->init = dlsym(m->library, "seccomp_init");
-	*(void **)&m->add = dlsym(m->library, "seccomp_rule_add_array");
-	*(void **)&m->export = dlsym(m->library, "seccomp_export_bpf");
-	*(void **)&m->release = dlsym(m->library, "seccomp_release");
-	if (m->init && m->add && m->export && m->release)
-		return true;
-	dlclose(m->library);
-	return false;
-}
-
-static int add_rules(const struct maker *m, scmp_filter_ctx filter)
+static int add_rules(scmp_filter_ctx filter)
 {
 	int error = 0;
 
@@ -108,20 +83,20 @@ static int add_rules(const struct maker *m, scmp_filter_ctx filter)
 						   { .arg = 2, .op = SCMP_CMP_EQ, .datum_a = allowed[i].name } };
 		const unsigned compared = !allowed[i].has_level ? 0 : !allowed[i].name ? 1 : 2;
 
-		error = m->add(filter, SCMP_ACT_ALLOW, allowed[i].number, compared, of);
+		error = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, allowed[i].number, compared, of);
 	}
 	return error;
 }
 
 /* Instructions, or -errno. By a file, so that nothing of the library is left to be done under the filter. */
-static int export(const struct maker *m, scmp_filter_ctx filter, struct sock_filter to[PROGRAM_MAX])
+static int export(scmp_filter_ctx filter, struct sock_filter to[PROGRAM_MAX])
 {
 	int fd = memfd_create("filter", MFD_CLOEXEC), error;
 	ssize_t bytes = 0;
 
 	if (fd < 0)
 		return -errno;
-	error = m->export(filter, fd);
+	error = seccomp_export_bpf(filter, fd);
 	if (!error) {
 		bytes = pread(fd, to, PROGRAM_MAX * sizeof(*to), 0);
 		error = bytes <= 0 || bytes == PROGRAM_MAX * (ssize_t)sizeof(*to) ? -EIO : 0;
@@ -133,23 +108,15 @@ static int export(const struct maker *m, scmp_filter_ctx filter, struct sock_fil
 static struct sock_filter program[PROGRAM_MAX];
 static int length; /* 0: there is none */
 
-static int make(const char **why)
+static int make(void)
 {
-	struct maker m;
-	scmp_filter_ctx filter;
-	int error;
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_TRAP);
+	int error = filter ? add_rules(filter) : -ENOMEM;
 
-	if (!load(&m)) {
-		*why = LIBRARY " is not there: install libseccomp";
-		return -ENOENT;
-	}
-	filter = m.init(SCMP_ACT_TRAP);
-	error = filter ? add_rules(&m, filter) : -ENOMEM;
 	if (!error)
-		error = export(&m, filter, program);
+		error = export(filter, program);
 	if (filter)
-		m.release(filter);
-	dlclose(m.library);
+		seccomp_release(filter);
 	return error;
 }
 
@@ -203,19 +170,17 @@ static int start_outside(void)
 
 /* ---- Both -------------------------------------------------------------------------------------------------------- */
 
-static void say_none(const char *why)
+static void say_none(int error)
 {
-	warnx("it is measured without a filter of system calls (%s)", why);
+	warnx("it is measured without a filter of system calls (%s)", strerror(-error));
 }
 
 void filter_open(bool wanted)
 {
-	const char *why = NULL;
-
-	length = wanted ? make(&why) : 0;
+	length = wanted ? make() : 0;
 	if (length >= 0)
 		return;
-	say_none(why ? why : strerror(-length));
+	say_none(length);
 	length = 0;
 }
 
@@ -231,7 +196,7 @@ void filter_begin(void)
 		error = -errno;
 	is_filtered = !error;
 	if (error)
-		say_none(strerror(-error));
+		say_none(error);
 }
 
 /* The others see a file as closed only when all who have it close it: an instance of tracefs could not be removed. */

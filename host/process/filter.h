@@ -8,7 +8,7 @@
 
 #include "rant.h"
 
-/* The library that makes it, which is loaded for that; NULL: built without libseccomp. */
+/* The library that makes it; NULL: built without libseccomp. */
 const char *filter_library(void);
 
 /* Makes the filter, which takes some time, if it is wanted. Where there can be none there is none, after one line; without libseccomp

@@ -1,4 +1,4 @@
-/* build: wraps=dlopen sources=host/process/stop.c,host/process/rights.c,host/process/watch.c libs=-lpthread */
+/* build: wraps=seccomp_init sources=host/process/stop.c,host/process/rights.c,host/process/watch.c libs=-lpthread */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The filter: what it lets through, how what it forbids ends, and that the rest is done outside of it. */
 #include "host/process/filter.c"
@@ -14,13 +14,13 @@
 
 #ifdef WITH_SECCOMP
 
-static bool no_library;
+static bool no_memory;
 
-void *__real_dlopen(const char *name, int flags);
-void *__wrap_dlopen(const char *name, int flags);
-void *__wrap_dlopen(const char *name, int flags)
+scmp_filter_ctx __real_seccomp_init(uint32_t action);
+scmp_filter_ctx __wrap_seccomp_init(uint32_t action);
+scmp_filter_ctx __wrap_seccomp_init(uint32_t action)
 {
-	return no_library ? NULL : __real_dlopen(name, flags);
+	return no_memory ? NULL : __real_seccomp_init(action);
 }
 
 static char said[1024]; /* by the child, on stderr */
@@ -289,9 +289,9 @@ static void go_without(bool wanted)
 	_exit(0);
 }
 
-static void without_library(void)
+static void not_possible(void)
 {
-	no_library = true;
+	no_memory = true;
 	go_without(true);
 }
 
@@ -300,9 +300,9 @@ static void not_wanted(void)
 	go_without(false);
 }
 
-static void without_the_library_it_is_said(void **state)
+static void one_that_cannot_be_made_is_said(void **state)
 {
-	int status = in_child(without_library);
+	int status = in_child(not_possible);
 
 	(void)state;
 	golden_line(said);
@@ -325,20 +325,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_loop_needs_goes_through), cmocka_unit_test(the_rest_ends_the_program),
 		cmocka_unit_test(what_comes_after_is_outside), cmocka_unit_test(a_second_signal_cleans_up_outside),
-		cmocka_unit_test(without_the_library_it_is_said), cmocka_unit_test(one_that_is_not_wanted_is_none),
+		cmocka_unit_test(one_that_cannot_be_made_is_said), cmocka_unit_test(one_that_is_not_wanted_is_none),
 	};
 
 	return golden_run(tests);
 }
 
 #else
-
-void *__wrap_dlopen(const char *name, int flags);
-void *__wrap_dlopen(const char *name, int flags)
-{
-	(void)name, (void)flags;
-	return NULL;
-}
 
 static void call(void *context)
 {
