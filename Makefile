@@ -32,6 +32,7 @@ endif
 JANSSON ?= $(if $(wildcard /usr/include/jansson.h),1,0)
 ifeq ($(JANSSON),1)
 INCLUDES += -DWITH_JANSSON
+LIBRARIES += -ljansson
 endif
 
 # What --version tells (report/text/version.c): the commit of the git tree that this is, or that "git archive" has written into .version; COMMIT=X is

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* JSON that is read, as a tree. Only this room knows libjansson, which is loaded when it is used; see WITH_JANSSON in the Makefile. */
+/* JSON that is read, as a tree. Only this file calls libjansson; see WITH_JANSSON in the Makefile. */
 #ifndef ANALYSE_TREE_H
 #define ANALYSE_TREE_H
 
@@ -8,7 +8,7 @@
 /* An object of so many octets is refused: the tree takes about fifteen times as much memory. */
 #define TREE_FILE_MAX_BYTES (256LL << 20)
 
-/* The library, which is loaded when JSON is read; NULL: built without libjansson. */
+/* The library that reads JSON; NULL: built without libjansson. */
 const char *tree_library(void);
 
 /* A value; all pointers into a tree live as long as it does. */

@@ -38,4 +38,9 @@ if readelf -d rant | grep -q 'NEEDED.*libm\.'; then
 		grep -xE 'a?(sin|cos|tan)h?|exp.?|log.*|pow|sqrt|l?l?r(ou|i)nd?t?|f?(max|min|mod)|ceil|floor|trunc' | paste -sd' ')"
 	status=1
 fi
+# A function of the program would take the place of one of a library that has its name.
+while read -r _ _ symbol; do
+	echo "rant has $symbol, which a library has too: hide it, as in report/export/json.h"
+	status=1
+done < <(nm -D --defined-only rant | grep ' T ')
 exit $status

@@ -28,6 +28,9 @@ struct json {
 	char block[JSON_BLOCK_BYTES];
 };
 
+/* Hidden, for libjansson has json_object() and some more of these names: none here takes the place of the library's. */
+#pragma GCC visibility push(hidden)
+
 /* Begins a text. */
 void json_begin(struct json *j, int (*put)(void *context, const char *from, size_t bytes), void *context, bool in_a_line);
 
@@ -57,5 +60,7 @@ void json_flush(struct json *j);
 
 /* Puts what is left. 0, or -errno; -EINVAL: something is not ended, or was never begun. */
 int json_finish(struct json *j);
+
+#pragma GCC visibility pop
 
 #endif
