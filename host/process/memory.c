@@ -135,7 +135,7 @@ static bool is_idle_library(const char *path)
 	return false;
 }
 
-/* Makes one mapping present and locks it. The line is of /proc/self/maps. 0 or -errno. */
+/* Makes one mapping present and locks it, or gives it back. The line is of /proc/self/maps. 0 or -errno. */
 static int lock_mapping(const char *line)
 {
 	unsigned long from, to;
@@ -145,9 +145,14 @@ static int lock_mapping(const char *line)
 	if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %n", &from, &to, access, &path) < 3 || access[0] != 'r')
 		return 0;
 	/* The kernel's own: [vdso], [vvar], [vsyscall]. */
-	if (!strncmp(line + path, "[v", 2) || (access[1] != 'w' && is_idle_library(line + path)))
+	if (!strncmp(line + path, "[v", 2))
 		return 0;
-	return mlock((void *)from, to - from) ? -errno : 0;
+	if (access[1] == 'w' || !is_idle_library(line + path))
+		return mlock((void *)from, to - from) ? -errno : 0;
+	/* The start has made code present that is near to what it called. Constants stay, for the dynamic linker has written some. */
+	if (access[2] == 'x')
+		madvise((void *)from, to - from, MADV_DONTNEED);
+	return 0;
 }
 
 static int lock_mappings(void)
