@@ -13,7 +13,7 @@ INCLUDES = -I. -I/usr/include/libnl3
 LIBRARIES = -Wl,--as-needed,-z,now -lnl-3 -lnl-genl-3 -lm -lpthread -ldl
 WARNINGS = -Wall -Wextra -Wshadow -Wformat=2 -Wmissing-prototypes -Wpointer-arith -Wvla
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-STANDARD = -std=gnu11 -fno-math-errno
+STANDARD = -std=gnu11
 
 # The authenticated mode (hmac.c) needs libcrypto, loaded when it is used: on where its header is. CRYPTO=0: without.
 CRYPTO ?= $(if $(wildcard /usr/include/openssl/sha.h),1,0)

@@ -11,15 +11,11 @@
 #define ROWS_MOST 512 /* a longer run is cut into so many stretches: its histograms would take too much memory */
 #define SEED 0x72616e74ULL
 
-/* 2 n^(1/3), rounded: long enough for what neighbours have in common, and short enough that there are many. The cube root is of the best order
- * (Hall, Horowitz and Jing 1995). Without cbrt(), for which all of libm would be in the memory of every run. */
+/* Long enough for what neighbours have in common, and short enough that there are many. The cube root is of the best order (Hall, Horowitz
+ * and Jing 1995). */
 static size_t block_length(size_t rows)
 {
-	size_t length = 1;
-
-	while ((2 * length + 1) * (2 * length + 1) * (2 * length + 1) <= 64 * rows)
-		length++;
-	return length;
+	return rows ? (size_t)lround(2 * cbrt((double)rows)) : 1;
 }
 
 /* ---- A run as a table -------------------------------------------------------------------------------------------------- */

@@ -16,8 +16,8 @@ static double draw_part(struct pace *p)
 
 /*
  * Of the exponential distribution with mean 1, by von Neumann's method ("Various techniques used in connection with random digits",
- * 1951): the first of a falling run is taken if the run has an odd number of draws. No logarithm: libm is 0.9 MB that would be locked
- * in memory for this alone.
+ * 1951): the first of a falling run is taken if the run has an odd number of draws. No logarithm: the loop does not call libm, whose code is
+ * not locked in memory.
  */
 static double draw_exponential(struct pace *p)
 {

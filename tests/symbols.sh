@@ -32,12 +32,6 @@ for object in "${hot[@]}"; do
 		}
 	done <<<"$undefined"
 done
-# All that is linked is locked in memory, and libm is 0.9 MB of the 8 MB that a run with a histogram may take.
-if readelf -d rant | grep -q 'NEEDED.*libm\.'; then
-	echo "rant needs libm: $(nm -D rant | awk '$1 == "U" { sub("@.*", "", $2); print $2 }' |
-		grep -xE 'a?(sin|cos|tan)h?|exp.?|log.*|pow|sqrt|l?l?r(ou|i)nd?t?|f?(max|min|mod)|ceil|floor|trunc' | paste -sd' ')"
-	status=1
-fi
 # A function of the program would take the place of one of a library that has its name.
 while read -r _ _ symbol; do
 	echo "rant has $symbol, which a library has too: hide it, as in report/export/json.h"

@@ -123,7 +123,7 @@ static void touch_program(void)
 }
 
 /* Libraries that the loop does not call, by the beginning of the file name: their code and constants need not be present. */
-static const char *const idle_libraries[] = { "libjansson.", "libnl-", "libseccomp." };
+static const char *const idle_libraries[] = { "libjansson.", "libm.", "libm-", "libnl-", "libseccomp." };
 
 static bool is_idle_library(const char *path)
 {
