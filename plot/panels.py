@@ -5,7 +5,7 @@ import math
 import re
 
 from gnuplot import COLOURS, DASHES, FAINT, GREY, INK, LINE_PX, ON_COLOUR, TEXT, Scale, block, quote, quote_tick
-from words import clean, name, time
+from words import clean, count, name, time
 
 ALMOST_NONE = 0.5  # the lower end of logarithmic counts: a bar of one sample is seen
 POINTS = 800  # at most, of a line in time
@@ -177,7 +177,7 @@ def curve(figure, scale):
         return certain, [*rest, (figure.samples, scale.of(figure.max_ns))]
     n = figure.samples if figure.above_all else figure.known
     x, certain, rest = 1.0, [], []
-    last = n if figure.ends_ns is None else figure.rank_below(figure.ends_ns)
+    last = figure.ranked
     while x < n:
         rank = max(1, math.ceil(n - n / x - 1e-9))
         if rank > last:
@@ -232,7 +232,7 @@ def one_way(runs, place):
     for i, run in enumerate(runs):
         for j, way in enumerate(("forward_ns", "backward_ns")):
             figure = run.statistics.get(way)
-            if figure and figure.samples and (figure.pairs or figure.percentiles):
+            if not why_no_curve(figure):
                 label = name(way) + (f", {run.label}" if len(runs) > 1 else "")
                 figures.append((label, i if len(runs) > 1 else j, DASHES[0] if way == "forward_ns" else DASHES[1], figure))
                 if figure.within_ns is not None:
@@ -431,8 +431,17 @@ def has_histogram(run):
     return None if run.main.pairs else "the file has no histogram"
 
 
+def why_no_curve(figure):
+    """None: it has a point by percentile at least."""
+    if not figure or not figure.samples or not (figure.pairs or figure.percentiles):
+        return "the file has no percentiles"
+    if figure.pairs and not figure.ranked:
+        return f"all samples are above --overflow ({time(figure.ends_ns)}), and {count(figure.unknown)} of them were not kept"
+    return None
+
+
 def has_percentiles(run):
-    return None if run.main.pairs or run.main.percentiles else "the file has no percentiles"
+    return why_no_curve(run.main)
 
 
 def has_seconds(run):
@@ -447,8 +456,10 @@ def has_stages(run):
 
 def has_one_way(run):
     ways = [run.statistics.get(way) for way in ("forward_ns", "backward_ns")]
-    return None if any(way and way.samples and (way.pairs or way.percentiles) for way in ways) else \
-        "a log does not tell it" if run.is_log else "it was not known"
+    why = [why_no_curve(way) for way in ways if way and way.samples]
+    if None in why:
+        return None
+    return "a log does not tell it" if run.is_log else why[0] if why else "it was not known"
 
 
 # name: what draws it, what is missing of a run (None: nothing), px that it is tall, what it shows in words.

@@ -35,6 +35,13 @@ class Statistic:
     def known(self):
         return self._sums[-1] if self.pairs else 0
 
+    @property
+    def ranked(self):
+        """Samples, the smallest first, whose rank is certain: pairs from ends_ns on are incomplete."""
+        if self.ends_ns is not None:
+            return self.rank_below(self.ends_ns)
+        return self.samples if self.above_all else self.known
+
     def at_rank(self, rank):
         """The value of the sample of this rank, from 1 on, of those in pairs."""
         return self.pairs[bisect.bisect_left(self._sums, rank)][0]

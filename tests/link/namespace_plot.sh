@@ -119,6 +119,26 @@ seconds_of_json() {
 	verdict
 }
 
+all_in_overflow() {
+	local why='all samples are above --overflow (1.00 µs), and 7 of them were not kept'
+
+	begin 'plot: of samples that all are above --overflow there is a histogram, and a line says why no percentiles' || return 0
+	change_json over.json "
+for part in JSON['statistics'].values():
+	if 'histogram' in part and part['samples'] > 7:
+		part['histogram'] = {'bucket_ns': 1, 'overflow_from_ns': 1000, 'overflow_samples': part['samples'], 'overflow_not_kept': 7, 'buckets': [],
+			'overflow': [[20000, part['samples'] - 7]]}"
+	draws_as 0 over.json -o over.svg
+	looks svg "$plots/over.svg" 'samples in a bin'
+	draws_as 0 over.json -o over.html
+	looks html "$plots/over.html" "$why"
+	refuses "no panel 'percentiles' can be drawn of over.json: $why" over.json --panel percentiles -o x.svg
+	refuses "no panel 'one-way' can be drawn of over.json: $why" over.json --panel one-way -o x.svg
+	draws_as 0 over.json csv.json --panel percentiles -o over.svg
+	looks svg "$plots/over.svg" 'by percentile'
+	verdict
+}
+
 # ---- What it refuses --------------------------------------------------------------------------------------------------
 
 # refuses TEXT ARGUMENTS...: one line with this, and nothing is left behind.
@@ -295,6 +315,7 @@ plot_tests() {
 	several_runs
 	made_files
 	seconds_of_json
+	all_in_overflow
 	bad_files
 	spoilt_files
 	bad_output
