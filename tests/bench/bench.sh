@@ -60,7 +60,7 @@ compile_bare() {
 compile_lograte() {
 	local rooms
 
-	mapfile -t rooms < <(find "$root" -maxdepth 2 -name "*.c" ! -name rant.c ! -path "$root/tests/*")
+	mapfile -t rooms < <(find "$root" -maxdepth 3 -name "*.c" ! -name rant.c ! -path "$root/tests/*" ! -path "$root/build/*")
 	"${CC:-cc}" -O2 -std=gnu11 -I"$root" -I/usr/include/libnl3 "$here/lograte.c" "${rooms[@]}" -o "$work/lograte" \
 		-lnl-3 -lnl-genl-3 -lm -lpthread -ldl 2>"$work/compile" || rm -f "$work/lograte"
 }
