@@ -70,9 +70,8 @@ static bool has_right_sizes(const struct log_read *l)
 {
 	for (unsigned i = 0; i < l->names.columns; i++) {
 		const struct log_column *c = &l->names.column[i];
-		const unsigned bytes = c->kind == COLUMN_SEQ ? 4 : c->kind == COLUMN_FLAGS || c->kind == COLUMN_LEFT_OUT ? 2 : 8;
 
-		if (c->kind != COLUMN_UNUSED && c->bytes != bytes)
+		if (c->kind != COLUMN_UNUSED && c->bytes != log_kinds[c->kind].bytes)
 			return false;
 	}
 	return l->record_bytes <= sizeof(l->text);

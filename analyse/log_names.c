@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the names of a log's columns tell. report/log/log_form.c is the other side of it. */
+/* What the names of a log's columns tell: log_kinds[] and report/text/label.c have them. */
 #include "analyse/log_names.h"
 
 #include "options.h"
+#include "report/text/label.h"
 #include "result/stages.h"
 
 bool log_names_add(struct log_names *n, const char *name, size_t bytes)
@@ -27,28 +28,10 @@ static const struct log_column *find(const struct log_names *n, const char *name
 
 static enum source source_named(const char *suffix)
 {
-	static const struct {
-		const char *suffix;
-		enum source source;
-	} all[] = { { "SW", SOURCE_USER }, { "KERNEL", SOURCE_KERNEL }, { "HW", SOURCE_HARDWARE }, { "LOCAL", SOURCE_LOCAL } };
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (!strcmp(suffix, all[i].suffix))
-			return all[i].source;
+	for (int i = SOURCE_USER; i < SOURCES; i++)
+		if (!strcmp(suffix, label_stamps[i].suffix))
+			return (enum source)i;
 	return SOURCE_NONE;
-}
-
-/* Of T1 to T4 with a wire stamp and one of the program: where each stands in a sample. */
-static uint8_t time_index(enum role role, char digit, bool wire)
-{
-	static const uint8_t emit[2] = { EMIT_T1_USER, EMIT_T4_USER }, emit_wire[2] = { EMIT_T1_WIRE, EMIT_T4_WIRE };
-	const unsigned base = role == ROLE_EMIT ? THERE : 0;
-
-	if (digit == '1' || digit == '4')
-		return (wire ? emit_wire : emit)[digit == '4'];
-	if (digit == '2')
-		return (uint8_t)(base + (wire ? REFLECT_T2_WIRE : REFLECT_T2_USER));
-	return (uint8_t)(base + (wire ? REFLECT_T3_WIRE : REFLECT_T3_USER));
 }
 
 /* Sets the source of the wire stamps of the host that has these two times. False: the two differ. */
@@ -69,45 +52,46 @@ static bool find_wire(const struct log_names *n, const char *digits, enum source
 	return true;
 }
 
-/* A time of a program is one on the wire where there are no others, of the other host alone. */
+/* A reflector's log has no times of the other host. */
 static bool set_time(struct log_names *n, struct log_column *c)
 {
-	const char digit = c->name[1];
-	const bool own = (digit == '1' || digit == '4') == (n->role == ROLE_EMIT);
 	const enum source source = source_named(c->name + 3);
-	const bool wire = source != SOURCE_USER || (!own && n->there == SOURCE_USER);
 
-	if (source == SOURCE_NONE || (own && source == SOURCE_LOCAL) || (n->role == ROLE_REFLECT && !own))
-		return false;
-	c->kind = COLUMN_TIME;
-	c->time = time_index(n->role, digit, wire);
-	c->source = source;
-	if (n->has[c->time])
-		return false;
-	n->has[c->time] = true;
-	return true;
+	for (int i = 0; i < (n->role == ROLE_EMIT ? ALL_TIMES : TIMES); i++) {
+		const struct label_time *t = label_time(n->role, i);
+		/* A time of a program is one on the wire where there are no others, of the other host alone. */
+		const bool wire = source != SOURCE_USER || (i >= THERE && n->there == SOURCE_USER);
+
+		if (strncmp(c->name, t->name, 2) || t->wire != wire)
+			continue;
+		if (n->has[i] || source == SOURCE_NONE || (i < THERE && source == SOURCE_LOCAL))
+			return false;
+		c->kind = COLUMN_TIME;
+		c->time = (uint8_t)i;
+		c->source = source;
+		return n->has[i] = true;
+	}
+	return false;
+}
+
+static enum log_column_kind kind_named(const struct log_names *n, const char *name)
+{
+	if (!strcmp(name, label_roles[n->role].latency))
+		return COLUMN_LATENCY;
+	for (int kind = COLUMN_SEQ; kind < COLUMN_KINDS; kind++)
+		if (log_kinds[kind].name && !strcmp(name, log_kinds[kind].name))
+			return (enum log_column_kind)kind;
+	return COLUMN_UNUSED;
 }
 
 static bool set_column(struct log_names *n, struct log_column *c)
 {
-	static const struct {
-		const char *name;
-		enum log_column_kind kind;
-	} words[] = { { "SEQ", COLUMN_SEQ }, { "RTT", COLUMN_LATENCY }, { "RESPONSE", COLUMN_RESPONSE }, { "NETWORK", COLUMN_NETWORK },
-		      { "FLAGS", COLUMN_FLAGS }, { "LEFT_OUT", COLUMN_LEFT_OUT } };
-
 	if (!*c->name)
 		return true; /* octets of an array that have no name */
 	if (find(n, c->name) != c)
 		return false;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strcmp(c->name, words[i].name))
-			c->kind = words[i].kind;
-	if (c->kind == COLUMN_RESPONSE && n->role == ROLE_REFLECT)
-		c->kind = COLUMN_LATENCY;
-	if (c->kind != COLUMN_UNUSED)
-		return true;
-	return c->name[0] == 'T' && c->name[1] >= '1' && c->name[1] <= '4' && c->name[2] == '_' && set_time(n, c);
+	c->kind = kind_named(n, c->name);
+	return c->kind != COLUMN_UNUSED || (c->name[0] == 'T' && c->name[1] && c->name[2] == '_' && set_time(n, c));
 }
 
 const char *log_names_read(struct log_names *n)

@@ -4,17 +4,16 @@
 #define ANALYSE_LOG_NAMES_H
 
 #include "rant.h"
+#include "report/log/log_form.h"
 
 struct options;
 
 #define LOG_COLUMNS_MAX 16
 #define LOG_NAME_BYTES 16
 
-enum log_column_kind { COLUMN_UNUSED, COLUMN_SEQ, COLUMN_TIME, COLUMN_LATENCY, COLUMN_RESPONSE, COLUMN_NETWORK, COLUMN_FLAGS, COLUMN_LEFT_OUT };
-
 struct log_column {
 	char name[LOG_NAME_BYTES];
-	enum log_column_kind kind;
+	enum log_column_kind kind; /* never COLUMN_TIME_THERE */
 	uint8_t time; /* of COLUMN_TIME: the index of struct sample.time_ns */
 	enum source source; /* and what took it */
 	uint16_t offset, bytes; /* of an array alone */

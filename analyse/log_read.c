@@ -144,6 +144,11 @@ static bool is_missing(enum log_format form, const char *text, size_t bytes)
 	return form == LOG_TEXT ? bytes == 1 && *text == '-' : !bytes;
 }
 
+static bool is_unplaced(const char *text, size_t bytes)
+{
+	return bytes == strlen(LOG_UNPLACED) && !memcmp(text, LOG_UNPLACED, bytes);
+}
+
 /* "lost", or "lost,unplaced": the second is told by times that are not there. */
 static bool read_flags(const char *text, size_t bytes, char between, uint8_t *follow_up)
 {
@@ -151,9 +156,9 @@ static bool read_flags(const char *text, size_t bytes, char between, uint8_t *fo
 	const size_t first = parted ? (size_t)(parted - text) : bytes;
 
 	*follow_up = FOLLOW_UP_THERE;
-	if (parted && (bytes - first != 9 || memcmp(parted + 1, "unplaced", 8)))
+	if (parted && !is_unplaced(parted + 1, bytes - first - 1))
 		return false;
-	if (!parted && bytes == 8 && !memcmp(text, "unplaced", 8))
+	if (!parted && is_unplaced(text, bytes))
 		return true;
 	for (int i = 0; i < FOLLOW_UPS; i++) {
 		if (strlen(label_follow_ups[i].flag) != first || memcmp(label_follow_ups[i].flag, text, first))
@@ -181,7 +186,7 @@ static bool read_field(struct log_read *l, const struct log_column *c, struct sa
 	case COLUMN_LATENCY:
 		return read_number(text, bytes, false, &s->latency_ns) && s->latency_ns >= 0;
 	case COLUMN_FLAGS:
-		return read_flags(text, bytes, l->form == LOG_TEXT ? ',' : ';', &s->follow_up);
+		return read_flags(text, bytes, l->form == LOG_TEXT ? LOG_TEXT_BETWEEN : LOG_CSV_BETWEEN, &s->follow_up);
 	default:
 		l->told[network] = !missing;
 		return missing || read_number(text, bytes, false, &l->told_ns[network]);
@@ -229,9 +234,9 @@ static bool read_note(struct log_read *l, struct sample *s)
 	const char *rest;
 	int64_t n;
 
-	if (read_words(l->text, "# ", " records left out from SEQ ", &n))
+	if (read_words(l->text, LOG_NOTE, LOG_NOTE_LEFT_OUT, &n))
 		l->left_out += (uint64_t)n;
-	rest = read_words(l->text, "# SEQ ", " was received again", &n);
+	rest = read_words(l->text, LOG_NOTE "SEQ ", LOG_NOTE_AGAIN, &n);
 	if (!rest || *rest || n > UINT32_MAX)
 		return false;
 	s->seq = (uint32_t)n;
@@ -259,7 +264,7 @@ int log_read_next(struct log_read *l, struct sample *s)
 	if (l->form == LOG_NPY) {
 		found = log_array_next(l, s);
 	} else {
-		while ((found = read_line(l)) == 1 && !strncmp(l->text, "# ", 2))
+		while ((found = read_line(l)) == 1 && !strncmp(l->text, LOG_NOTE, strlen(LOG_NOTE)))
 			if (read_note(l, s))
 				return LOG_READ_REPEATED;
 		if (found == 1)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The forms of the log: what a record has, and how it is written. For this folder only. */
+/* The forms of the log: what a record has, and how it is written. For this folder, and analyse/log_*.c, which read it again. */
 #ifndef REPORT_LOG_LOG_FORM_H
 #define REPORT_LOG_LOG_FORM_H
 
@@ -10,7 +10,54 @@
 #define LOG_BEGIN_BYTES 1024 /* at most, of what begins a file */
 #define LOG_RECORD_BYTES 512 /* at most, of a record or a note */
 
-#define LOG_TIME_WIDTH 30 /* of a column of times */
+/* Characters of a column of a text. */
+#define LOG_SEQ_WIDTH 10
+#define LOG_TIME_WIDTH 30
+#define LOG_LATENCY_WIDTH 15
+#define LOG_FLAGS_WIDTH 16 /* "unknown,unplaced" */
+
+/* Kinds of columns, in the order of an array; a text has the flags at its end. */
+enum log_column_kind {
+	COLUMN_UNUSED, /* octets of an array that have no name */
+	COLUMN_SEQ,
+	COLUMN_LEFT_OUT,
+	COLUMN_FLAGS,
+	COLUMN_TIME,
+	COLUMN_LATENCY,
+	COLUMN_TIME_THERE,
+	COLUMN_RESPONSE,
+	COLUMN_NETWORK,
+	COLUMN_KINDS
+};
+
+/* Columns of one kind. A record is laid out by log_npy_record() and log_text_record(). */
+struct log_kind {
+	const char *name; /* NULL: log_columns_name(), or label_roles[].latency */
+	uint8_t width; /* characters in a text; 0: not in a text */
+	char type; /* of an array, as NumPy names it */
+	uint8_t bytes; /* of an array */
+	bool full; /* in a full log only */
+};
+
+extern const struct log_kind log_kinds[COLUMN_KINDS];
+
+/* A column of one log. */
+struct log_field {
+	const struct log_kind *kind;
+	char name[16];
+	bool has_values; /* else room for a time that is not there */
+};
+
+#define LOG_FIELDS_MAX (ALL_TIMES + 6)
+
+/* Words that a writer and the reader share: a flag, what parts two flags, and notes: "# N records left out from SEQ M on: WHY",
+ * "# SEQ N was received again". */
+#define LOG_UNPLACED "unplaced"
+#define LOG_TEXT_BETWEEN ','
+#define LOG_CSV_BETWEEN ';'
+#define LOG_NOTE "# "
+#define LOG_NOTE_LEFT_OUT " records left out from SEQ "
+#define LOG_NOTE_AGAIN " was received again"
 
 struct log_columns {
 	const struct options *options;
@@ -37,6 +84,9 @@ extern const struct log_form log_forms[LOG_FORMATS]; /* by enum log_format */
 
 /* there: what is known of it by now. */
 void log_columns_choose(struct log_columns *c, const struct options *o, int64_t there);
+
+/* The columns of a file in the order of an array. Returns their number. */
+unsigned log_columns_list(const struct log_columns *c, struct log_field list[LOG_FIELDS_MAX]);
 
 /* The name of time i, as label_name() has it. */
 const char *log_columns_name(const struct log_columns *c, char *text, size_t bytes, int i);

@@ -8,6 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NPY_PLAIN_BYTES 48 /* of it with values */
+#define NPY_BYTES 64
+#define NPY_FULL_BYTES 96
+
 /* In the octet order of this machine, which the header tells. */
 struct npy_record {
 	uint32_t seq;
@@ -15,17 +19,14 @@ struct npy_record {
 	uint16_t flags;
 	int64_t time_ns[TIMES], latency_ns;
 	union {
-		uint8_t unused[16]; /* of a plain log, the record ends here */
+		uint8_t unused[NPY_BYTES - NPY_PLAIN_BYTES]; /* of a plain log, the record ends here */
 		struct {
 			int64_t there_ns[TIMES], response_ns, network_ns;
 		};
 	};
 };
 
-#define NPY_BYTES 64
-#define NPY_FULL_BYTES 96
-
-_Static_assert(offsetof(struct npy_record, unused) + 16 == NPY_BYTES, "a plain record");
+_Static_assert(offsetof(struct npy_record, unused) == NPY_PLAIN_BYTES, "a plain record");
 _Static_assert(sizeof(struct npy_record) == NPY_FULL_BYTES, "a full record");
 
 #define ORDER (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>')
@@ -39,29 +40,20 @@ static int put_field(char *at, size_t room, const char *name, char kind, int byt
 			     snprintf(at, room, "('%s', '%c%c%d'), ", name, ORDER, kind, bytes);
 }
 
-static int put_times(char *at, size_t room, const struct log_columns *c, int first)
-{
-	char name[16];
-	int n = 0;
-
-	for (int i = first; i < first + TIMES; i++)
-		n += put_field(at + n, room - (size_t)n, log_columns_name(c, name, sizeof(name), i), c->time[i] ? 'i' : 'V', 8);
-	return n;
-}
-
+/* A plain record ends after the latency, and is filled up. */
 static int put_fields(char *at, size_t room, const struct log_columns *c)
 {
-	int n = put_field(at, room, "SEQ", 'u', 4);
+	struct log_field list[LOG_FIELDS_MAX];
+	const unsigned fields = log_columns_list(c, list);
+	int n = 0, bytes = 0;
 
-	n += put_field(at + n, room - (size_t)n, "LEFT_OUT", 'u', 2);
-	n += put_field(at + n, room - (size_t)n, "FLAGS", c->full ? 'u' : 'V', 2);
-	n += put_times(at + n, room - (size_t)n, c, 0);
-	n += put_field(at + n, room - (size_t)n, label_roles[c->options->role].latency, 'i', 8);
-	if (!c->full)
-		return n + put_field(at + n, room - (size_t)n, "", 'V', 16);
-	n += put_times(at + n, room - (size_t)n, c, THERE);
-	n += put_field(at + n, room - (size_t)n, "RESPONSE", 'i', 8);
-	return n + put_field(at + n, room - (size_t)n, "NETWORK", 'i', 8);
+	for (unsigned i = 0; i < fields && (c->full || bytes < NPY_PLAIN_BYTES); i++) {
+		const struct log_kind *k = list[i].kind;
+
+		n += put_field(at + n, room - (size_t)n, list[i].name, list[i].has_values ? k->type : 'V', k->bytes);
+		bytes += k->bytes;
+	}
+	return c->full ? n : n + put_field(at + n, room - (size_t)n, "", 'V', NPY_BYTES - bytes);
 }
 
 /* Always as long, so that it can be written again. */

@@ -7,34 +7,25 @@
 
 #include <string.h>
 
-#define SEQ_WIDTH 10
-#define LATENCY_WIDTH 15
-#define FLAGS_WIDTH 16 /* "unknown,unplaced" */
 #define RULE_WIDTH 150
-#define RULE_FULL_WIDTH (SEQ_WIDTH + ALL_TIMES * (LOG_TIME_WIDTH + 1) + 3 * (LATENCY_WIDTH + 1) + FLAGS_WIDTH + 1)
+#define RULE_FULL_WIDTH (LOG_SEQ_WIDTH + ALL_TIMES * (LOG_TIME_WIDTH + 1) + 3 * (LOG_LATENCY_WIDTH + 1) + LOG_FLAGS_WIDTH + 1)
 #define NUMBER_MAX_BYTES 20 /* of 64 bits, with a sign; what another host's times make of them may be anything */
 
-_Static_assert(RULE_FULL_WIDTH + 3 * (NUMBER_MAX_BYTES - LATENCY_WIDTH) + 1 <= LOG_RECORD_BYTES, "a line has room");
+_Static_assert(RULE_FULL_WIDTH + 3 * (NUMBER_MAX_BYTES - LOG_LATENCY_WIDTH) + 1 <= LOG_RECORD_BYTES, "a line has room");
 _Static_assert(2 * (RULE_FULL_WIDTH + 1) <= LOG_BEGIN_BYTES, "the header has room");
 
 /* ---- What both have ------------------------------------------------------------------------------------------------ */
 
-/* Writes the names of the columns, each by `put`, in their order. */
+/* Writes the names of the columns, each by `put`: in their order, but the flags at the end. */
 static char *put_names(char *at, const struct log_columns *c, char *(*put)(char *at, const char *name, size_t width))
 {
-	static const char *const more[] = { "RESPONSE", "NETWORK" };
-	char name[16];
+	struct log_field list[LOG_FIELDS_MAX];
+	const unsigned fields = log_columns_list(c, list);
 
-	at = put(at, "SEQ", SEQ_WIDTH);
-	for (int i = 0; i < ALL_TIMES; i++) {
-		if (i == THERE)
-			at = put(at, label_roles[c->options->role].latency, LATENCY_WIDTH);
-		if (c->time[i])
-			at = put(at, log_columns_name(c, name, sizeof(name), i), LOG_TIME_WIDTH);
-	}
-	for (int i = 0; i < 2 && c->full; i++)
-		at = put(at, more[i], LATENCY_WIDTH);
-	return c->full ? put(at, "FLAGS", FLAGS_WIDTH) : at;
+	for (unsigned i = 0; i < fields; i++)
+		if (list[i].has_values && list[i].kind->width && list[i].kind != &log_kinds[COLUMN_FLAGS])
+			at = put(at, list[i].name, list[i].kind->width);
+	return c->full ? put(at, log_kinds[COLUMN_FLAGS].name, LOG_FLAGS_WIDTH) : at;
 }
 
 static char *put_bytes(char *at, const char *text)
@@ -56,7 +47,7 @@ static char *put_flags(char *at, const struct log_columns *c, const struct sampl
 		at = put_bytes(at, flag);
 		*at++ = between;
 	}
-	return put_bytes(at, "unplaced");
+	return put_bytes(at, LOG_UNPLACED);
 }
 
 /* ---- Columns --------------------------------------------------------------------------------------------------------- */
@@ -79,7 +70,7 @@ static char *put_word(char *at, const char *text, size_t width)
 /* With the blank before it. */
 static char *put_name(char *at, const char *name, size_t width)
 {
-	return put_word(at, name, width + (width != SEQ_WIDTH));
+	return put_word(at, name, width + (width != LOG_SEQ_WIDTH));
 }
 
 static char *put_nothing(char *at, size_t width)
@@ -129,14 +120,14 @@ static inline char *put_number_aligned(char *at, int64_t v, size_t width)
 static char *put_value(char *at, int64_t value_ns)
 {
 	*at++ = ' ';
-	return put_number_aligned(at, value_ns, LATENCY_WIDTH);
+	return put_number_aligned(at, value_ns, LOG_LATENCY_WIDTH);
 }
 
 static char *put_stage(char *at, const struct log_columns *c, const struct sample *s, int stage)
 {
 	int64_t value_ns;
 
-	return stages_value(&c->stages[stage], s, &value_ns) ? put_value(at, value_ns) : put_nothing(at, LATENCY_WIDTH);
+	return stages_value(&c->stages[stage], s, &value_ns) ? put_value(at, value_ns) : put_nothing(at, LOG_LATENCY_WIDTH);
 }
 
 static char *put_times(char *at, struct log_columns *c, const struct sample *s, int first)
@@ -162,18 +153,18 @@ char *log_text_begin(char *at, struct log_columns *c, uint64_t records)
 
 char *log_text_record(char *at, struct log_columns *c, const struct sample *s, uint64_t left_out)
 {
-	char flags[FLAGS_WIDTH + 1];
+	char flags[LOG_FLAGS_WIDTH + 1];
 
 	(void)left_out;
-	at = put_number_aligned(at, s->seq, SEQ_WIDTH);
+	at = put_number_aligned(at, s->seq, LOG_SEQ_WIDTH);
 	at = put_times(at, c, s, 0);
 	at = put_value(at, s->latency_ns);
 	if (c->full) {
 		at = put_times(at, c, s, THERE);
 		at = put_stage(at, c, s, STAGE_RESPONSE);
 		at = put_stage(at, c, s, STAGE_NETWORK);
-		*put_flags(flags, c, s, ',') = 0;
-		at = put_word(at, flags, FLAGS_WIDTH + 1);
+		*put_flags(flags, c, s, LOG_TEXT_BETWEEN) = 0;
+		at = put_word(at, flags, LOG_FLAGS_WIDTH + 1);
 	}
 	*at++ = '\n';
 	return at;
@@ -183,7 +174,7 @@ char *log_text_record(char *at, struct log_columns *c, const struct sample *s, u
 
 static char *put_field(char *at, const char *name, size_t width)
 {
-	if (width != SEQ_WIDTH)
+	if (width != LOG_SEQ_WIDTH)
 		*at++ = ',';
 	return put_bytes(at, name);
 }
@@ -235,7 +226,7 @@ char *log_csv_record(char *at, struct log_columns *c, const struct sample *s, ui
 		known = stages_value(&c->stages[STAGE_NETWORK], s, &value_ns);
 		at = put_number(at, known, value_ns);
 		*at++ = ',';
-		at = put_flags(at, c, s, ';'); /* one field */
+		at = put_flags(at, c, s, LOG_CSV_BETWEEN); /* one field */
 	}
 	*at++ = '\n';
 	return at;

@@ -89,7 +89,7 @@ static void note_gap(struct log_writer *w)
 		return;
 	prepare(w);
 	if (w->form->is_text)
-		w->used += (size_t)snprintf(room(w), LOG_RECORD_BYTES, "# %" PRIu64 " records left out from SEQ %" PRIu32 " on: %s\n",
+		w->used += (size_t)snprintf(room(w), LOG_RECORD_BYTES, LOG_NOTE "%" PRIu64 LOG_NOTE_LEFT_OUT "%" PRIu32 " on: %s\n",
 					    w->gap.records, w->gap.seq, w->gap.why);
 	w->gap.records = 0;
 }
@@ -111,7 +111,7 @@ static void note_repeated(struct log_writer *w, uint32_t seq)
 		return;
 	note_gap(w);
 	prepare(w);
-	w->used += (size_t)snprintf(room(w), LOG_RECORD_BYTES, "# SEQ %" PRIu32 " was received again\n", seq);
+	w->used += (size_t)snprintf(room(w), LOG_RECORD_BYTES, LOG_NOTE "SEQ %" PRIu32 LOG_NOTE_AGAIN "\n", seq);
 }
 
 /* The reflector has told of better stamps than those that its columns are named by. */
@@ -126,7 +126,7 @@ static void note_there(struct log_writer *w)
 	c->there = there;
 	for (int i = THERE; i < ALL_TIMES && c->full && w->form->is_text; i++)
 		if (c->time[i] && label_time(c->options->role, i)->wire)
-			w->used += (size_t)snprintf(room(w), LOG_RECORD_BYTES, "# %s is %s from here on\n",
+			w->used += (size_t)snprintf(room(w), LOG_RECORD_BYTES, LOG_NOTE "%s is %s from here on\n",
 						    log_columns_name(&named, before, sizeof(before), i),
 						    log_columns_name(c, now, sizeof(now), i));
 }

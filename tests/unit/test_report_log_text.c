@@ -288,7 +288,7 @@ static void numbers_stand_at_the_right_of_their_columns(void **state)
 			break;
 	}
 	for (uint64_t seq = 1; seq <= UINT32_MAX; seq *= 3) {
-		*put_number_aligned(got, (int64_t)seq, SEQ_WIDTH) = 0;
+		*put_number_aligned(got, (int64_t)seq, LOG_SEQ_WIDTH) = 0;
 		snprintf(expected, sizeof(expected), "%10" PRIu64, seq);
 		assert_string_equal(got, expected);
 	}
