@@ -103,6 +103,12 @@ static inline uint64_t counter_get(const counter *c)
 
 enum role { ROLE_EMIT, ROLE_REFLECT };
 
+/* As files, the trace and the environment of hook commands have it. */
+static inline const char *role_name(enum role role)
+{
+	return role == ROLE_EMIT ? "emit" : "reflect";
+}
+
 /* Where a time came from. SOURCE_NONE: there is no such time, and the number beside it means nothing. SOURCE_LOCAL: by
  * software of a peer that does not tell whether its kernel or its program read the clock. */
 enum source { SOURCE_NONE, SOURCE_USER, SOURCE_KERNEL, SOURCE_HARDWARE, SOURCE_LOCAL, SOURCES };

@@ -257,8 +257,6 @@ static void put_seconds(struct marker *x, const char *name, int64_t ns)
 	put_digits(x, size % NS_PER_S, 9);
 }
 
-const char *const trace_role_names[] = { [ROLE_EMIT] = "emit", [ROLE_REFLECT] = "reflect" };
-
 /* Read last, since the kernel's own stamp of the marker is taken when it is written. */
 static void put_clocks(struct marker *x)
 {
@@ -282,7 +280,7 @@ static void compose(struct trace_record *r, const struct sample *s, int64_t thre
 	struct marker x = { r->marker, r->marker + sizeof(r->marker) };
 
 	put_text(&x, "RANT_BREACH role=");
-	put_text(&x, trace_role_names[r->role]);
+	put_text(&x, role_name(r->role));
 	put_number(&x, " seq=", s->seq);
 	put_number(&x, " latency_ns=", s->latency_ns);
 	put_number(&x, " threshold_ns=", threshold_ns);
@@ -316,7 +314,7 @@ void trace_mark_start(struct trace *t, enum role role)
 	uint32_t bytes;
 
 	put_text(&x, "RANT_TEST_START role=");
-	put_text(&x, trace_role_names[role]);
+	put_text(&x, role_name(role));
 	put_clocks(&x);
 	bytes = (uint32_t)(x.at - marker);
 	t->start_error = write_marker(t, marker, &bytes);

@@ -42,9 +42,6 @@ struct trace {
 	unsigned saves;
 };
 
-/* What the markers and the saved files call an enum role. */
-extern const char *const trace_role_names[];
-
 /* Opens `instance` of tracefs, making it when it is not there, switches tracing on, and with `snapshot` allocates its
  * buffer (milliseconds, and it takes what the trace held). What cannot work is -errno after one line; what is doubtful
  * is a line each. packets_per_s is what the size of the buffer is judged by. */

@@ -19,7 +19,7 @@ static void put_run(struct json *j, const struct outcome *o)
 	char latency[OUTCOME_FORMULA_BYTES];
 
 	json_object(j, "run");
-	json_text(j, "role", o->options.role == ROLE_EMIT ? "emit" : "reflect");
+	json_text(j, "role", role_name(o->options.role));
 	json_text(j, "stamp", label_stamps[options_on_wire(&o->options) ? o->options.stamp : SOURCE_USER].option);
 	label_latency(&o->options, latency, sizeof(latency));
 	json_text(j, "latency", latency);
@@ -148,7 +148,7 @@ static void put_files(struct json *j, const struct outcome *o)
 		json_object(j, NULL);
 		json_text(j, "file", f->path);
 		json_text(j, "form", f->form);
-		json_text(j, "role", f->role == ROLE_EMIT ? "emit" : "reflect");
+		json_text(j, "role", role_name(f->role));
 		json_count(j, "samples", f->samples);
 		json_integer_if(j, "max_ns", f->samples, f->max_ns);
 		json_text(j, "verdict", f->level < 0 ? NULL : verdict_levels[f->level]);

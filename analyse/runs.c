@@ -169,9 +169,9 @@ static int take_options(struct outcome *o, const struct tree *root, const char *
 	char wanted[OUTCOME_FORMULA_BYTES];
 	int64_t n;
 
-	if (!role || (strcmp(role, "emit") && strcmp(role, "reflect")))
+	to->role = role && !strcmp(role, role_name(ROLE_EMIT)) ? ROLE_EMIT : ROLE_REFLECT;
+	if (!role || strcmp(role, role_name(to->role)))
 		return run_refuse(path, "run.role", "is none");
-	to->role = !strcmp(role, "emit") ? ROLE_EMIT : ROLE_REFLECT;
 	to->stamp = stamp_named(tree_text(tree_at(root, OPTION "stamp")));
 	to->no_tx_stamps = flag(root, OPTION "no_tx_ts");
 	to->sw_timestamps = flag(root, OPTION "sw_timestamps");

@@ -159,7 +159,7 @@ static int write_header(const struct plan *p, const struct scan *s, int cpu, int
 			  "\n# Spike: %s\n# Marker: %s\n"
 			  "# From: %s/%s, %s\n# Trace clock: %s\n# Buffer: %s KiB per CPU; events lost before the "
 			  "first lines, of all CPUs: %s\n# Kernel: %s %s %s\n# Saved: %s\n#\n",
-			  trace_role_names[r->role], r->seq, spike, marker, p->trace->path, p->source, p->from,
+			  role_name(r->role), r->seq, spike, marker, p->trace->path, p->source, p->from,
 			  p->trace->clock, size, lost, kernel.release, kernel.version, kernel.machine, date);
 	return write_bytes(fd, header, (size_t)length < sizeof(header) ? (size_t)length : sizeof(header) - 1);
 }
@@ -307,7 +307,7 @@ static int make_part(int folder_fd, const struct trace *t, char *name, char *par
 	int fd;
 
 	for (int try = 1; try <= NAME_TRIES; try++) {
-		int used = snprintf(name, bytes, "rant-%s-%u-seq-%" PRIu32, trace_role_names[t->last.role],
+		int used = snprintf(name, bytes, "rant-%s-%u-seq-%" PRIu32, role_name(t->last.role),
 				    t->saves + 1, t->last.seq);
 
 		if (try > 1)

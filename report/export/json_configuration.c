@@ -45,7 +45,7 @@ void json_run(struct json *j, const struct report *r, bool over)
 	char latency[64];
 
 	json_object(j, "run");
-	json_text(j, "role", o->role == ROLE_EMIT ? "emit" : "reflect");
+	json_text(j, "role", role_name(o->role));
 	json_text(j, "interface", o->interface);
 	put_address(j, "server", &o->server);
 	json_integer(j, "port", o->port);

@@ -165,8 +165,6 @@ void json_machine(struct json *j, const struct report *r)
 
 /* ---- The verdict ----------------------------------------------------------------------------------------------------- */
 
-static const char *const levels[] = { [VERDICT_TRUSTED] = "trusted", [VERDICT_DOUBTFUL] = "doubtful", [VERDICT_VOID] = "void" };
-
 static void put_reason(struct json *j, const struct verdict_reason *v)
 {
 	char name[VERDICT_TEXT_BYTES];
@@ -174,7 +172,7 @@ static void put_reason(struct json *j, const struct verdict_reason *v)
 	snprintf(name, sizeof(name), "%s%s", v->name, v->more);
 	json_object(j, NULL);
 	json_text(j, "name", name);
-	json_text(j, "level", levels[v->level]);
+	json_text(j, "level", verdict_levels[v->level]);
 	json_text(j, "found", v->text);
 	json_count(j, "number", v->number);
 	json_count(j, "limit", v->limit);
@@ -191,7 +189,7 @@ void json_verdict(struct json *j, const struct report *r)
 		return;
 	}
 	json_object(j, "verdict");
-	json_text(j, "level", levels[v->level]);
+	json_text(j, "level", verdict_levels[v->level]);
 	json_array(j, "reasons");
 	for (unsigned i = 0; i < v->reasons; i++)
 		put_reason(j, &v->reason[i]);

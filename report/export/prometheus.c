@@ -63,7 +63,7 @@ static void make_labels(struct text *t, const struct options *o)
 	if (!transport_name(&o->server, server))
 		*server = '\0';
 	snprintf(t->labels, sizeof(t->labels), "role=\"%s\",interface=\"%s\",server=\"%s\",port=\"%" PRId64 "\"",
-		 o->role == ROLE_EMIT ? "emit" : "reflect", interface, server, o->port);
+		 role_name(o->role), interface, server, o->port);
 }
 
 static void put_head(struct text *t, const char *name, const char *type, const char *help)
@@ -111,12 +111,10 @@ static void put_histogram(struct text *t, const struct prometheus *p)
 /* One of these is 1: while it runs there is no verdict. */
 static void put_verdict(struct text *t, const struct verdict *v, bool over)
 {
-	static const char *const levels[] = { [VERDICT_TRUSTED] = "trusted", [VERDICT_DOUBTFUL] = "doubtful", [VERDICT_VOID] = "void" };
-
 	put_count(t, "rant_running", "gauge", "1 while it measures.", !over);
 	put_head(t, "rant_verdict", "gauge", "May the numbers be trusted? 1 for what was found at the end of the run.");
 	for (int i = VERDICT_TRUSTED; i <= VERDICT_VOID; i++)
-		put(t, "rant_verdict{%s,level=\"%s\"} %d\n", t->labels, levels[i], v && (int)v->level == i);
+		put(t, "rant_verdict{%s,level=\"%s\"} %d\n", t->labels, verdict_levels[i], v && (int)v->level == i);
 }
 
 static void put_all(struct text *t, const struct prometheus *p, bool over)

@@ -54,7 +54,7 @@ void report_environment(const struct report *r, const struct sample *s, uint64_t
 	const int64_t there = r->result->there;
 	struct environment e = { text, text + REPORT_ENVIRONMENT_BYTES, environment };
 
-	put_variable(&e, "RANT_ROLE=%s", o->role == ROLE_EMIT ? "emit" : "reflect");
+	put_variable(&e, "RANT_ROLE=%s", role_name(o->role));
 	put_variable(&e, "RANT_INTERFACE=%s", o->interface);
 	put_variable(&e, "RANT_NUMBER=%" PRIu64, number + 1);
 	put_variable(&e, "RANT_SEQ=%" PRIu32, s->seq);
