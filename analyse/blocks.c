@@ -49,7 +49,7 @@ static int read_buckets(struct blocks *b, const struct tree *list, const char *p
 		int error;
 
 		if (tree_length(pair) != 2 || !tree_integer(tree_item(pair, 0), &start_ns) || !tree_integer(tree_item(pair, 1), &count) ||
-		    start_ns <= before_ns || start_ns % block_width_ns(start_ns) || count < 1 || count > RUN_COUNT_MAX)
+		    start_ns <= before_ns || start_ns % second_fine_ns(start_ns) || count < 1 || count > RUN_COUNT_MAX)
 			return run_refuse(path, "seconds", "has a bucket that is none");
 		error = blocks_add_bucket(b, start_ns, (uint64_t)count);
 		if (error)

@@ -37,12 +37,6 @@ struct blocks {
 	uint32_t runs; /* those of one run stand together, in their order */
 };
 
-/* How wide the bucket is that begins there: 1 below 128 ns, then 1/128 of the power of two below it. */
-static inline int64_t block_width_ns(int64_t start_ns)
-{
-	return start_ns < 128 ? 1 : 1LL << (63 - __builtin_clzll((unsigned long long)start_ns) - 7);
-}
-
 /* Adds a second. Its buckets follow by blocks_add_bucket(). 0 or -ENOMEM. */
 int blocks_add(struct blocks *b, uint64_t sent, uint64_t lost);
 int blocks_add_bucket(struct blocks *b, int64_t start_ns, uint64_t count);

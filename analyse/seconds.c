@@ -161,7 +161,7 @@ static void take_values(struct second *one, const struct blocks *b, const struct
 	for (; bucket < b->bucket + from->from + from->buckets; bucket++)
 		for (uint64_t k = 0; k < bucket->count && one->values < SECOND_VALUES; k++)
 			one->value[one->values++] = bucket->start_ns;
-	if (one->values && from->max_ns >= last->start_ns && from->max_ns - last->start_ns < block_width_ns(last->start_ns))
+	if (one->values && from->max_ns >= last->start_ns && from->max_ns - last->start_ns < second_fine_ns(last->start_ns))
 		one->value[one->values - 1] = from->max_ns;
 }
 

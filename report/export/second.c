@@ -164,16 +164,9 @@ void second_put(struct json *j, const struct second *s)
 		put_again(j, again);
 }
 
-#define FINE_BITS 7
-
 static int64_t start_of(int64_t value_ns, int64_t width_ns)
 {
-	unsigned shift;
-
-	if (width_ns)
-		return value_ns / width_ns * width_ns;
-	shift = 63 - FINE_BITS - (unsigned)__builtin_clzll((uint64_t)value_ns | 1U << FINE_BITS);
-	return value_ns >> shift << shift;
+	return width_ns ? value_ns / width_ns * width_ns : value_ns & -second_fine_ns(value_ns);
 }
 
 void second_put_buckets(struct json *j, const struct second *s, int64_t width_ns)

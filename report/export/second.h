@@ -77,6 +77,12 @@ void second_end(struct second *s, int64_t to_ns, int64_t unix_ns);
 /* All that is told of one that is over, but for the buckets, as members of the object that is open. */
 void second_put(struct json *j, const struct second *s);
 
+/* Width of the fine bucket that has this value: 1 ns below 256 ns, from there 1/128 of the power of two below it. */
+static inline int64_t second_fine_ns(int64_t value_ns)
+{
+	return 1LL << (56 - __builtin_clzll((uint64_t)value_ns | 128));
+}
+
 /* A member `buckets`: pairs of where a bucket begins (ns) and how many samples are in it, without the empty ones. width_ns: of each; 0: a
  * value has the first eight of its binary digits, so that a bucket is 1 ns up to 256 ns, and beyond that 1/128 of a power of two. */
 void second_put_buckets(struct json *j, const struct second *s, int64_t width_ns);

@@ -33,7 +33,7 @@ static double normal(void)
 static int64_t bucket_of(double ns)
 {
 	const int64_t v = ns < 0 ? 0 : (int64_t)ns;
-	const int64_t width = block_width_ns(v);
+	const int64_t width = second_fine_ns(v);
 
 	return v / width * width;
 }
