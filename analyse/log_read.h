@@ -29,8 +29,11 @@ struct log_read {
 	char text[LOG_LINE_BYTES];
 };
 
-/* What its first octets tell. */
-enum log_look { LOG_LOOK_TEXT, LOG_LOOK_NPY, LOG_LOOK_CSV, LOG_LOOK_JSON, LOG_LOOK_EMPTY, LOG_LOOK_FOREIGN };
+/* What its first octets tell: the form of a log, or that it is none. */
+enum log_look {
+	LOG_LOOK_TEXT = LOG_TEXT, LOG_LOOK_NPY = LOG_NPY, LOG_LOOK_CSV = LOG_CSV,
+	LOG_LOOK_JSON = LOG_FORMATS, LOG_LOOK_EMPTY, LOG_LOOK_FOREIGN
+};
 
 /* Leaves the file at its begin. */
 enum log_look log_read_look(FILE *file);

@@ -37,13 +37,12 @@ static FILE *open_file(const char *path, enum log_look *look)
 
 static int open_all(struct outcome *o, struct input *input)
 {
-	static const char *const forms[] = { [LOG_LOOK_TEXT] = "text", [LOG_LOOK_NPY] = "npy", [LOG_LOOK_CSV] = "csv", [LOG_LOOK_JSON] = "json" };
-
 	for (int i = 0; i < o->options.files; i++) {
 		const char *path = o->options.file[i];
 
 		input[i].file = open_file(path, &input[i].look);
-		if (!input[i].file || !outcome_add_file(o, path, input[i].file, forms[input[i].look]))
+		if (!input[i].file ||
+		    !outcome_add_file(o, path, input[i].file, input[i].look == LOG_LOOK_JSON ? "json" : log_forms[input[i].look].name))
 			return -EINVAL;
 		if ((input[i].look == LOG_LOOK_JSON) == (input[0].look == LOG_LOOK_JSON))
 			continue;
@@ -55,7 +54,6 @@ static int open_all(struct outcome *o, struct input *input)
 
 static int read_logs(struct outcome *o, const struct input *input)
 {
-	static const enum log_format forms[] = { [LOG_LOOK_TEXT] = LOG_TEXT, [LOG_LOOK_NPY] = LOG_NPY, [LOG_LOOK_CSV] = LOG_CSV };
 	const unsigned n = o->files;
 	struct log_read *log = calloc(n, sizeof(*log));
 	int error = 0;
@@ -65,7 +63,7 @@ static int read_logs(struct outcome *o, const struct input *input)
 		return -ENOMEM;
 	}
 	for (unsigned i = 0; i < n && !error; i++)
-		error = log_read_open(&log[i], input[i].file, o->file[i].path, forms[input[i].look]);
+		error = log_read_open(&log[i], input[i].file, o->file[i].path, (enum log_format)input[i].look);
 	if (!error && n == 2 && log[0].names.role != log[1].names.role) {
 		const unsigned e = log[0].names.role != ROLE_EMIT;
 
