@@ -227,13 +227,15 @@ static const char *read_words(const char *text, const char *before, const char *
 	return end + strlen(after);
 }
 
-/* "# 1234 records left out from SEQ 5678 on: why" and "# SEQ 1234 was received again"; others say nothing of records. True: the
- * second, of s->seq. */
+/* "# 1234 records left out from SEQ 5678 on: why", "# T2_KERNEL is T2_HW from here on" and "# SEQ 1234 was received again". True:
+ * the last, of s->seq. */
 static bool read_note(struct log_read *l, struct sample *s)
 {
+	const size_t bytes = strlen(l->text), changed = strlen(LOG_NOTE_CHANGED);
 	const char *rest;
 	int64_t n;
 
+	l->stamps_changed |= bytes > changed && !strcmp(l->text + bytes - changed, LOG_NOTE_CHANGED);
 	if (read_words(l->text, LOG_NOTE, LOG_NOTE_LEFT_OUT, &n))
 		l->left_out += (uint64_t)n;
 	rest = read_words(l->text, LOG_NOTE "SEQ ", LOG_NOTE_AGAIN, &n);

@@ -16,6 +16,7 @@ struct log_read {
 	struct log_names names;
 	uint64_t records; /* read so far */
 	uint64_t left_out; /* by what the log tells of them */
+	bool stamps_changed; /* a note names the stamps of the other host anew: its columns are of two kinds */
 	bool at_least; /* a mark of an array cannot tell more than 65534 */
 	/* Of the record that was read last: response and network as they were recorded, also where a time of theirs has no column. */
 	bool told[2];

@@ -124,8 +124,18 @@ static void add_sample(struct outcome *o, const struct sample *s, struct outcome
 	counter_add(&result->account.follow_up[s->follow_up], 1);
 }
 
-static void tell(struct outcome *o, const struct log_read *l, const struct seen *seen)
+static void note_time(struct outcome_file *f, const struct sample *s, uint8_t to)
 {
+	if (f->is_timed || !s->source[to])
+		return;
+	f->is_timed = true;
+	f->first_stamp_ns = s->time_ns[to];
+}
+
+static void tell(struct outcome *o, const struct log_read *l, const struct seen *seen, struct outcome_file *f)
+{
+	f->left_out = l->left_out;
+	f->stamps_changed = l->stamps_changed;
 	if (l->left_out)
 		fprintf(o->notes, "  %s: %s%" PRIu64 " more samples were left out of it while it was written\n", l->path,
 			l->at_least ? "at least " : "", l->left_out);
@@ -155,6 +165,7 @@ static int add_log(struct outcome *o, struct log_read *l, struct outcome_file *f
 			continue;
 		const bool first = seen_note(&seen, s.seq);
 
+		note_time(f, &s, l->names.to);
 		if (h)
 			join_sample(h, &s, first);
 		add_sample(o, &s, f, h ? NULL : l);
@@ -163,7 +174,7 @@ static int add_log(struct outcome *o, struct log_read *l, struct outcome_file *f
 		if (o->seconds && f->samples == 1)
 			f->run = o->seconds->again.run;
 	}
-	tell(o, l, &seen);
+	tell(o, l, &seen, f);
 	seen_close(&seen);
 	return found;
 }
@@ -287,6 +298,7 @@ static int read_halves(struct halves *h, struct log_read *l, struct outcome_file
 		h->half[h->halves - 1].again = h->half[h->halves - 1].is_note = repeated;
 		if (repeated)
 			continue;
+		note_time(f, &s, l->names.to);
 		if (!f->samples++ || s.latency_ns > f->max_ns)
 			f->max_ns = s.latency_ns;
 	}
@@ -384,7 +396,7 @@ int logs_join(struct outcome *o, struct log_read *e, struct log_read *r, struct 
 		warnx("%s and %s: no record of one belongs to one of the other: are they of one run?", e->path, r->path);
 		error = -EINVAL;
 	}
-	tell(o, r, &none);
+	tell(o, r, &none, reflector_file);
 	tell_joined(o, &h, e, r);
 	free(h.half);
 	return error;

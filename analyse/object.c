@@ -139,6 +139,13 @@ static void put_rest(struct json *j)
 	json_end(j);
 }
 
+static void put_what_a_log_tells(struct json *j, const struct outcome_file *f)
+{
+	json_integer_if(j, "first_stamp_ns", f->is_timed, f->first_stamp_ns);
+	json_count(j, "left_out", f->left_out);
+	json_bool(j, "stamps_changed", f->stamps_changed);
+}
+
 static void put_files(struct json *j, const struct outcome *o)
 {
 	json_array(j, "read_from");
@@ -158,6 +165,8 @@ static void put_files(struct json *j, const struct outcome *o)
 		json_integer_if(j, "began_unix_ns", f->began_unix_ns >= 0, f->began_unix_ns);
 		json_integer_if(j, "slots", f->slots >= 0, f->slots);
 		json_integer_if(j, "missed", f->missed >= 0, f->missed);
+		if (!o->settings)
+			put_what_a_log_tells(j, f);
 		json_end(j);
 	}
 	json_end(j);

@@ -27,6 +27,10 @@ struct outcome_file {
 	char *found; /* the reasons in words; NULL: none */
 	char *hostname, *interface; /* of a run; NULL: not known */
 	int64_t began_unix_ns, slots, missed; /* -1: not known */
+	/* Of a log: */
+	bool is_timed, stamps_changed; /* it has a first_stamp_ns; the other host's columns have stamps of two kinds */
+	int64_t first_stamp_ns; /* the last time of its first record, by the clock of the stamps */
+	uint64_t left_out; /* records, as far as it tells */
 	dev_t device;
 	ino_t inode;
 };

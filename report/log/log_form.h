@@ -51,13 +51,14 @@ struct log_field {
 #define LOG_FIELDS_MAX (ALL_TIMES + 6)
 
 /* Words that a writer and the reader share: a flag, what parts two flags, and notes: "# N records left out from SEQ M on: WHY",
- * "# SEQ N was received again". */
+ * "# SEQ N was received again", "# NAME is NAME from here on". */
 #define LOG_UNPLACED "unplaced"
 #define LOG_TEXT_BETWEEN ','
 #define LOG_CSV_BETWEEN ';'
 #define LOG_NOTE "# "
 #define LOG_NOTE_LEFT_OUT " records left out from SEQ "
 #define LOG_NOTE_AGAIN " was received again"
+#define LOG_NOTE_CHANGED " from here on"
 
 struct log_columns {
 	const struct options *options;

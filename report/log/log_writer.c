@@ -126,7 +126,7 @@ static void note_there(struct log_writer *w)
 	c->there = there;
 	for (int i = THERE; i < ALL_TIMES && c->full && w->form->is_text; i++)
 		if (c->time[i] && label_time(c->options->role, i)->wire)
-			w->used += (size_t)snprintf(room(w), LOG_RECORD_BYTES, LOG_NOTE "%s is %s from here on\n",
+			w->used += (size_t)snprintf(room(w), LOG_RECORD_BYTES, LOG_NOTE "%s is %s" LOG_NOTE_CHANGED "\n",
 						    log_columns_name(&named, before, sizeof(before), i),
 						    log_columns_name(c, now, sizeof(now), i));
 }

@@ -168,6 +168,31 @@ static void several_of_one_end(void **state)
 	assert_null(strstr(told(), "other:"));
 }
 
+/* For programs, in read_from. */
+static void what_a_log_tells_of_itself(void **state)
+{
+	(void)state;
+	open_log(0, FULL "5,1000,6000,5000,100,400,300,4700,-\n# 3 records left out from SEQ 6 on: the ring was full\n"
+			 "# T2_HW is T2_KERNEL from here on\n9,11000,16000,5000,100,400,300,4700,-\n");
+	open_log(1, FULL "6,1000,7000,6000,100,400,300,5700,-\n# T2_HW is T2_KERNEL from here\n# SEQ 6 was received again\n");
+	assert_int_equal(logs_add(o, logs, 2), 0);
+	assert_true(o->file[0].is_timed);
+	assert_int_equal(o->file[0].first_stamp_ns, 6000);
+	assert_int_equal(o->file[0].left_out, 3);
+	assert_true(o->file[0].stamps_changed);
+	assert_int_equal(o->file[1].first_stamp_ns, 7000);
+	assert_int_equal(o->file[1].left_out, 0);
+	assert_false(o->file[1].stamps_changed);
+}
+
+static void a_log_without_a_record(void **state)
+{
+	(void)state;
+	open_log(0, PLAIN);
+	assert_int_equal(logs_add(o, logs, 1), 0);
+	assert_false(o->file[0].is_timed);
+}
+
 /* By whatever it was lost: what is between the first and the last. */
 static void numbers_without_a_record(void **state)
 {
@@ -217,7 +242,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(both_ends), TEST(numbers_that_are_there_twice), TEST(a_response_that_cannot_be), TEST(a_repeated_number_with_one_record), TEST(another_run), TEST(nothing_joins),
-		TEST(a_program_there), TEST(one_end), TEST(several_of_one_end), TEST(numbers_without_a_record),
+		TEST(a_program_there), TEST(one_end), TEST(several_of_one_end), TEST(what_a_log_tells_of_itself),
+		TEST(a_log_without_a_record), TEST(numbers_without_a_record),
 		TEST(numbers_at_a_reflector), TEST(how_round_trips_vary), TEST(of_other_kinds),
 	};
 
