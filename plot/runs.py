@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run as it is drawn, and how it is read from --json and --jsonl (docs/json.md). Times are whole nanoseconds.
+"""A run as it is drawn, and how it is read from --json and --jsonl (docs/json.md), a log as --jsonl of --report. Times are whole nanoseconds.
 
 What a file has is checked where it is read: what comes out of here has the types that it should have.
 """
@@ -15,6 +15,7 @@ from words import Bad, PERCENTS, clean
 
 SCHEMA_VERSION = 1
 ENOUGH = 100  # samples that a 99th percentile of a second takes
+EXACT_US, MOST_US = 10**3, 10**7  # --overflow up to which a histogram of --report has buckets of 1 ns, and what it is at most
 
 
 class Statistic:
@@ -23,6 +24,7 @@ class Statistic:
     def __init__(self, name, formula=None, pairs=None, width_ns=1):
         self.name, self.formula, self.pairs, self.width_ns = name, formula, pairs, width_ns
         self.within_ns = None  # each value is known within this; None: one clock made both stamps
+        self.negative = 0  # samples below 0, which are in nothing else
         self.unknown = 0  # samples that are in no pair
         self.above_all = True  # and these are above every pair that is told; else they may be anywhere
         self.ends_ns = None  # from here on pairs are incomplete
@@ -62,6 +64,7 @@ class Statistic:
             return self
         self.min_ns, self.max_ns = self.pairs[0][0], self.pairs[-1][0]
         self.mean_ns = round(sum(value * count for value, count in self.pairs) / self.samples)
+        self.percentiles = []
         for text in PERCENTS:
             whole, _, rest = text.partition(".")
             rank = -(-int(whole + rest) * self.samples // 10**(2 + len(rest)))
@@ -228,6 +231,7 @@ def take_statistics(run, of):
         figure = Statistic(name, clean(member(part, "formula", "text", none=True) or "", 60))
         take_histogram(figure, part)
         figure.samples = member(part, "samples", "count")
+        figure.negative = member(part, "negative", "count", none=True) or 0
         figure.within_ns = member(part, "within_ns", "count", none=True)
         for what in ("min_ns", "max_ns", "mean_ns"):
             setattr(figure, what, member(part, what, "count", none=figure.samples == 0))
@@ -363,6 +367,7 @@ def read_jsonl(run, file):
     if run.threshold_ns is not None:
         run.threshold_on = run.figure if options.get("threshold_on") in (None, "rtt", "response", run.figure) else "network_ns"
         place_breaches(run, breaches, stamp_to_realtime(last, run), len(breaches) + (member(last, "breaches_not_told", "count")))
+    return last
 
 
 def conclude_jsonl(run, first, last, pairs, width_ns, left_out):
@@ -385,6 +390,64 @@ def conclude_jsonl(run, first, last, pairs, width_ns, left_out):
     run.statistics[run.figure] = figure
 
 
+# ---- Logs -------------------------------------------------------------------------------------------------------------
+
+def stages_of_log(run):
+    return [name for name in run.statistics if name != run.figure]
+
+
+def lines_of_log(path, overflow_us, bucket):
+    """The run as the lines tell it, and their summary."""
+    run = Run(path)
+    return run, logs.read(path, ["--overflow", str(overflow_us), "--bucket-size", bucket], lambda file: read_jsonl(run, file))
+
+
+def place_long_stages(run, path):
+    """Percentiles of stages beyond the histogram, from a coarser one that has them."""
+    beyond = [name for name in stages_of_log(run) if any(bound for _, _, bound, _ in run.statistics[name].percentiles)]
+    if beyond:
+        longest_us = max(run.statistics[name].max_ns for name in beyond) // 1000 + 1
+        coarse, _ = lines_of_log(path, min(longest_us, MOST_US), "10us")
+        run.statistics.update((name, coarse.statistics[name]) for name in beyond)
+
+
+def drop_strange(run):
+    """Where times of user space and of the NIC are of two clocks, a part of the stages is below 0: those of that host are left out."""
+    for remote in (False, True):
+        mixed = [name for name in stages_of_log(run)
+                 if name.startswith("remote_") == remote and name not in ("response_ns", "network_ns", "network_and_hosts_ns")]
+        if any(run.statistics[name].negative * 100 > run.statistics[name].samples for name in mixed):
+            host = "the other host" if remote else "this host"
+            run.notes.append((("stages",), f"the stages of {host} are left out: its times are of two clocks"))
+            for name in mixed:
+                del run.statistics[name]
+        elif negative := sum(run.statistics[name].negative for name in mixed):
+            run.notes.append((("stages",), f"{negative:,} times of stages were below 0, and are left out"))
+
+
+def read_log(path):
+    run, last = lines_of_log(path, EXACT_US, "1ns")
+    told = member(last, "read_from", "array")[0]
+    run.is_log = True
+    if not run.main.unknown:
+        run.main.conclude()
+    place_long_stages(run, path)
+    drop_strange(run)
+    if member(told, "stamps_changed", "flag", none=True):
+        run.notes.append((("stages",), "the other host's stages are left out: its stamps were of two kinds"))
+        run.statistics = {name: figure for name, figure in run.statistics.items() if not name.startswith("remote_")}
+    run.statistics = {name: figure for name, figure in run.statistics.items() if figure.samples or name == run.figure}
+    if run.seconds:
+        run.began_unix_ns, run.duration_ns = member(told, "first_stamp_ns", "integer", none=True), run.seconds[-1][1]
+        run.seconds = [row for row in run.seconds if row[4] is not None]
+        run.seconds[-1:] = [(from_ns, to_ns + 1, *rest) for from_ns, to_ns, *rest in run.seconds[-1:]]
+    if left_out := member(told, "left_out", "count", none=True):
+        run.notes.append((None, f"{left_out:,} records were left out of the log"))
+    return run
+
+
+# ---- All of them ------------------------------------------------------------------------------------------------------
+
 def read(path):
     """The run of a file. Bad: one line, without the name of the file."""
     run = Run(path)
@@ -396,7 +459,7 @@ def read(path):
         if not begin:
             raise Bad("is empty")
         if logs.is_log(begin):
-            logs.read_log(run, file, Statistic, ENOUGH)
+            run = read_log(path)
         elif begin.lstrip()[:1] != b"{":
             raise Bad("is none of what rant writes: JSON (--json), lines of JSON (--jsonl), a log (--log)")
         elif re.match(rb'\s*\{\s*"type"\s*:', begin):

@@ -6,7 +6,9 @@
 . "$(dirname "$0")/link.sh"
 
 plot_here=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")")
-plot=$plot_here/../../plot/rant-plot
+cp -r "$plot_here/../../plot" "$work/plot" # above it is the rant that is tested
+export PLOT=$work/plot
+plot=$PLOT/rant-plot
 plots=$work/plots # what later tests take too
 plot_python=/usr/bin/python3
 [ -x $plot_python ] || plot_python=python3
@@ -139,6 +141,23 @@ for part in JSON['statistics'].values():
 	verdict
 }
 
+without_rant() {
+	begin 'plot: without rant JSON is drawn, and a log is one line' || return 0
+	mkdir -p "$work/bin-with-gnuplot"
+	ln -sf "$(command -v gnuplot)" "$work/bin-with-gnuplot"
+	cp -r "$PLOT" "$work/bin-with-gnuplot"
+	plot_with=(env "PATH=$work/bin-with-gnuplot" "$("$plot_python" -c 'import sys; print(sys.executable)')")
+	plot=$work/bin-with-gnuplot/plot/rant-plot
+	draws_as 0 e.json -o one.svg
+	looks svg "$plots/one.svg" 'by percentile'
+	refuses 'e.txt: is a log, and rant, which reads logs, is not beside rant-plot and not in PATH' e.txt -o x.svg
+	ln -s "$work/rant" "$work/bin-with-gnuplot/plot"
+	draws_as 0 e.txt -o one.svg
+	looks svg "$plots/one.svg" 'by percentile'
+	plot_with=("$plot_python") plot=$PLOT/rant-plot
+	verdict
+}
+
 # ---- What it refuses --------------------------------------------------------------------------------------------------
 
 # refuses TEXT ARGUMENTS...: one line with this, and nothing is left behind.
@@ -188,10 +207,10 @@ bad_files() {
 	refuses 'cut.json: is no JSON, or cut off' cut.json -o x.svg
 	refuses 'cut.jsonl: has no summary' cut.jsonl -o x.svg
 	refuses 'cut.txt: line' cut.txt -o x.svg
-	refuses 'cut.npy: is cut off' cut.npy -o x.svg
+	refuses 'cut.npy: has 500 records by its header, and room for 499.8: it was cut off' cut.npy -o x.svg
 	refuses 'foreign.txt: is none of what rant writes' foreign.txt -o x.svg
-	refuses 'columns.txt: is no log of rant' columns.txt -o x.svg
-	refuses 'fields.txt: line 5 is no record' fields.txt -o x.svg
+	refuses 'columns.txt: line 1 is no header: its columns are not those of a log' columns.txt -o x.svg
+	refuses 'fields.txt: line 5 has no good T1_SW' fields.txt -o x.svg
 	refuses 'none.txt: has no samples' none.txt -o x.svg
 	refuses 'nan.json: is no JSON' nan.json -o x.svg
 	refuses 'future.json: has schema version 2' future.json -o x.svg
@@ -203,7 +222,7 @@ bad_files() {
 	refuses 'empty.json: is empty' empty.json -o x.svg
 	refuses 'twice.jsonl: has lines after its summary' twice.jsonl -o x.svg
 	refuses 'deep.json: is' deep.json -o x.svg
-	refuses 'header.npy: is no array' header.npy -o x.svg
+	refuses 'header.npy: its header is not that of a log' header.npy -o x.svg
 	refuses 'nowhere.json: No such file' nowhere.json -o x.svg
 	refuses 'e.json: is given twice' e.json ./e.json -o x.svg
 	refuses 'round trips and responses are not the same' e.json r.json -o x.svg
@@ -316,6 +335,7 @@ plot_tests() {
 	made_files
 	seconds_of_json
 	all_in_overflow
+	without_rant
 	bad_files
 	spoilt_files
 	bad_output

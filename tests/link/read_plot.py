@@ -143,7 +143,7 @@ def check_html(data, texts):
 
 
 def plot_rooms():
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../plot"))
+    sys.path.insert(0, os.environ.get("PLOT") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../plot"))
     sys.dont_write_bytecode = True
 
 
@@ -207,11 +207,12 @@ def check_seconds(runs, path):
     names, second = ("SEQ", "T1_KERNEL", "T4_KERNEL", "RTT"), 10**9
     rows = [(i, i * 5000000, i * 5000000 + 1000 + i, 1000 + i) for i in range(200)]  # the first second: 1000 to 1199
     rows += ["# 7 records left out from SEQ 300 on: the ring was full", (307, 4 * second + 5000, 4 * second + 5500, 500),
-             (308, 6 * second + 5000, 6 * second + 5005, 5), (309, 9 * second + 5000, 9 * second + 5009, 9), (310, 0, second // 2, 77)]
+             (308, 6 * second + 5000, 6 * second + 5005, 5), (309, 9 * second + 5000, 9 * second + 5009, 9), (310, second // 2 - 77, second // 2, 77)]  # and a clock that was set back
     run = runs.read(log_of(path, names, rows))
-    expect("seconds", [(row[0] // second, *row[2:]) for row in run.seconds], [(0, 1099, 1197, 1199), (4, 500, None, 500), (6, 5, None, 5), (9, 9, None, 9)])
+    expect("seconds", [(row[0] // second, *row[2:]) for row in run.seconds], [(0, 1099, 1197, 1199), (4, 500, None, 500), (6, 5, None, 5), (9, 9, None, 77)])
     expect("samples", (run.main.samples, run.main.min_ns, run.main.max_ns), (204, 5, 1199))
-    expect("notes", [text.split(":")[0] for _, text in run.notes], ["7 records were left out of the log", "1 samples are in no second"])
+    expect("notes", [text.split(":")[0] for _, text in run.notes], ["7 records were left out of the log"])
+    expect("begin and duration", (run.began_unix_ns, run.duration_ns), (1700000000 * second + 1000, 9 * second + 4009))
     expect("of the run", (run.role, run.stamp, run.latency, run.lost, run.level), ("emit", "kernel", "RTT = T4_KERNEL - T1_KERNEL", None, None))
 
 
@@ -230,6 +231,11 @@ def check_stages(runs, path):
     expect("of two clocks", told(run), {name: ns for name, ns in stages.items() if name not in ("app_to_nic_ns", "nic_to_app_ns")})
     expect("said so", [text for _, text in run.notes], ["the stages of this host are left out: its times are of two clocks"])
     expect("a note of a duplicate", told(read([row, "# SEQ 1 was received again", row])), stages)
+    far = (1, 0, 10, 20000110, 20000130, 20000100, 10000040, 10000043, 10000048, 10000060, 20, 20000080, "-")
+    run = read([far] * 9000)  # more than a histogram of --report keeps above 1 ms
+    expect("long stages", (told(run)["network_ns"], run.statistics["network_ns"].percentile(50)), (20000080, [20000000, False, 4500]))
+    expect("short stages beside them", run.statistics["remote_nic_to_app_ns"].percentile(50), [3, False, 4500])
+    expect("the latency", run.main.pairs, [(20000100, 9000)])
     run = read([row, "# T2_HW is T2_KERNEL from here on", "# T3_HW is T3_KERNEL from here on", row])
     expect("of two kinds", [name for name in told(run) if name.startswith("remote")], [])
     expect("said so too", len(run.notes), 1)
