@@ -404,5 +404,6 @@ if ! grep -q '^[^ ]* /sys/kernel/tracing tracefs ' /proc/mounts || [ -e /sys/ker
 	skip 'verdict: tracing is said' 'there is no tracefs, or another program uses the tracing instance rant'
 else
 	tracing_is_said
+	trace_instance=/sys/kernel/tracing/instances/rant # which is kept where something is marked in it
 	[ -n "$is_sanitized" ] || no_page_faults 'with marks in the trace' '' '-t 0.001 -C -T'
 fi
