@@ -211,6 +211,7 @@ static int start_watch(struct run *r)
 	int error;
 
 	r->draws = isatty(STDERR_FILENO) && !r->options.quiet;
+	r->watch.name = "rant-watch";
 	r->watch.begin = rights_drop_beside;
 	r->watch.context = &r->rights;
 	r->watch.idle = &r->exchange.result.asleep;

@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define STACK_BYTES (128 * 1024) /* locked in memory like all else: the default of 8 MB would be too */
@@ -107,6 +108,8 @@ static void *run(void *argument)
 	struct schedule s = { .calls = { 0 } };
 	int64_t next_ns;
 
+	if (w->name)
+		prctl(PR_SET_NAME, w->name, 0, 0, 0);
 	if (w->begin)
 		w->begin(w->context);
 	/* While two threads share one table of files, each system call of the measuring one counts references to its socket. */

@@ -24,6 +24,7 @@ struct watch_duty {
 struct watch {
 	struct watch_duty duty[WATCH_DUTIES_MAX];
 	unsigned duties;
+	const char *name; /* of the thread, as ps and top show it: 15 octets at most */
 	void (*begin)(void *context); /* NULL: nothing; the first thing that the thread does */
 	void (*end)(void *context); /* NULL: nothing; the last one */
 	void *context;

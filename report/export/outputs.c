@@ -146,7 +146,7 @@ struct tally *outputs_start(struct outputs *o, void (*begin)(void *context), voi
 		return NULL;
 	o->begin = begin;
 	o->context = context;
-	o->watch = (struct watch){ .begin = begin_thread, .context = o };
+	o->watch = (struct watch){ .name = "rant-outputs", .begin = begin_thread, .context = o };
 	watch_add(&o->watch, (struct watch_duty){ .period_ns = LOOK_NS, .act = look, .context = o });
 	return watch_start(&o->watch) ? NULL : &o->tally;
 }

@@ -336,7 +336,7 @@ int log_writer_start(struct log_writer *w, void (*begin)(void *context), void *c
 		return 0;
 	w->begin = begin;
 	w->context = context;
-	w->watch = (struct watch){ .begin = begin_thread, .end = end_thread, .context = w };
+	w->watch = (struct watch){ .name = "rant-log", .begin = begin_thread, .end = end_thread, .context = w };
 	watch_add(&w->watch, (struct watch_duty){ .period_ns = LOG_WRITER_PERIOD_NS, .act = drain, .context = w });
 	error = watch_start(&w->watch);
 	w->beside = !error;

@@ -191,7 +191,7 @@ void so_far_start(struct so_far *s, const struct report *r, void (*begin)(void *
 	s->context = context;
 	if (r->options->quiet)
 		return;
-	s->watch = (struct watch){ .begin = begin_thread, .context = s, .idle = &r->result->asleep };
+	s->watch = (struct watch){ .name = "rant-so-far", .begin = begin_thread, .context = s, .idle = &r->result->asleep };
 	watch_add(&s->watch, (struct watch_duty){ .period_ns = LOOK_NS, .act = look, .context = s });
 	error = r->no_other_cpu ? -ENODEV : watch_start(&s->watch);
 	if (error && r->options->summary_ns)
