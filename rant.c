@@ -20,6 +20,7 @@
 #include "host/process/action.h"
 #include "host/process/awake.h"
 #include "host/process/filter.h"
+#include "host/process/loop.h"
 #include "host/process/patience.h"
 #include "host/process/place.h"
 #include "host/process/rights.h"
@@ -48,7 +49,6 @@
 
 #include <err.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -276,15 +276,23 @@ static void open_clocks(struct run *r)
 	clock_measure(&r->clocks, 0);
 }
 
+/* In the measuring thread: the counters are those of the thread that opens them. */
+static int open_pmc(void *context)
+{
+	struct run *r = context;
+
+	return pmc_open(&r->pmc, false);
+}
+
 static int open_counters(struct run *r)
 {
-	int error = r->options.pmc ? pmc_open(&r->pmc, false) : 0;
+	int error = r->options.pmc ? loop_call(open_pmc, r) : 0;
 
 	if (error)
 		return error;
 	if (r->options.pmc)
 		r->report.pmc = r->exchange.pmc = &r->pmc;
-	error = activity_story_open(&r->activity, &r->nic);
+	error = activity_story_open(&r->activity, &r->nic, loop_thread());
 	if (!error)
 		r->report.activity = &r->activity.activity;
 	return error;
@@ -348,6 +356,7 @@ static int open_all(struct run *r)
 	open_exchange(r);
 	open_clocks(r);
 	if (patience_on("opening the files that are written") || outputs_open(&r->outputs, &r->report, &r->store.log) ||
+	    patience_on("starting the measuring thread") || loop_open() ||
 	    patience_on("opening the counters of this machine") || open_counters(r) ||
 	    patience_on("setting up the kernel's trace") || open_trace(r) ||
 	    plan_rights(r) ||
@@ -366,6 +375,7 @@ static void close_all(struct run *r)
 	patience_end();
 	awake_close(r->awake_fd);
 	stop_watch(r);
+	loop_close();
 	trace_close(&r->trace);
 	activity_close(&r->activity.activity);
 	pmc_close(&r->pmc);
@@ -443,10 +453,8 @@ static void reach_verdict(struct run *r)
 
 /* ---- The program ----------------------------------------------------------------------------------------------------- */
 
-static void conclude(void *context)
+static enum status conclude(struct run *r)
 {
-	struct run *r = context;
-	enum status status;
 	int error;
 
 	socket_note_drops(&r->channel);
@@ -458,16 +466,32 @@ static void conclude(void *context)
 	reach_verdict(r);
 	if (!r->options.quiet)
 		error |= report_print(&r->report);
-	status = outputs_write(&r->outputs, status_judge(&r->report, &r->facts, r->server, error));
-	close_all(r);
-	exit(status);
+	return outputs_write(&r->outputs, status_judge(&r->report, &r->facts, r->server, error));
 }
 
-/* Does not return but when it cannot be done. */
-static void measure(struct run *r)
+/* These two are called in the measuring thread. */
+static int drop_rights(void *context)
+{
+	const struct run *r = context;
+
+	return rights_drop(&r->rights);
+}
+
+static int measure(void *context)
+{
+	struct run *r = context;
+
+	filter_begin();
+	verdict_read_thread(&r->facts.thread[0]);
+	exchange_run(&r->exchange);
+	verdict_read_thread(&r->facts.thread[1]);
+	return 0;
+}
+
+static enum status run_once(struct run *r)
 {
 	if (patience_on("looking at this machine"))
-		return;
+		return STATUS_FAILED;
 	if (r->options.verbose) {
 		report_configuration(stderr, &r->report, &r->nic, &r->store.histogram_memory, &r->store.log_memory);
 		check_short(stderr, &r->options, &r->nic);
@@ -476,17 +500,15 @@ static void measure(struct run *r)
 	read_before(r);
 	if (socket_bind(&r->channel, &r->options, &r->nic) ||
 	    outputs_hand_over(&r->outputs, &r->rights) || patience_end() ||
-	    rights_drop(&r->rights))
-		return;
-	filter_begin();
-	verdict_read_thread(&r->facts.thread[0]);
-	exchange_run(&r->exchange);
-	verdict_read_thread(&r->facts.thread[1]);
-	filter_leave(conclude, r);
+	    rights_drop(&r->rights) || loop_call(drop_rights, r) || loop_run(measure, r))
+		return STATUS_FAILED;
+	return conclude(r);
 }
 
 int main(int argc, char **argv)
 {
+	enum status status = STATUS_FAILED;
+
 	rights_guard();
 	if (memory_allow_stack() || options_parse(&run.options, argc, argv))
 		return STATUS_FAILED;
@@ -505,7 +527,7 @@ int main(int argc, char **argv)
 	transport_name_server(&run.options, run.server);
 	run.stop = stop_catch_signals(clean_up);
 	if (!open_all(&run))
-		measure(&run);
+		status = run_once(&run);
 	close_all(&run);
-	return STATUS_FAILED;
+	return (int)status;
 }

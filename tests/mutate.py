@@ -44,6 +44,7 @@ LINK_TESTS = (
     ("host/process/action.c", "spikes signals"),
     ("host/process/rights.c", "rights"),
     ("host/process/filter.c", "rights signals"),
+    ("host/process/loop.c", "signals machine terminal"),
     ("host/process/place.c", "machine"),
     ("host/process/patience.c", "patience signals"),
     ("host/*", "kinds signals patience refused"),

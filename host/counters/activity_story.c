@@ -21,9 +21,9 @@ static int only_cpu(void)
 	return cpu;
 }
 
-int activity_story_open(struct activity_story *s, const struct nic *n)
+int activity_story_open(struct activity_story *s, const struct nic *n, pid_t thread)
 {
-	return activity_open(&s->activity, n, gettid(), only_cpu());
+	return activity_open(&s->activity, n, thread, only_cpu());
 }
 
 void activity_story_breach(struct activity_story *s, int64_t value_ns, uint64_t mark, bool measuring)

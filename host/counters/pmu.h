@@ -16,7 +16,7 @@ int pmc_open(struct pmc *p, bool system_calls);
 /* "cache-misses" and the like, as 'perf list' calls them. */
 const char *pmc_name(const struct pmc *p, unsigned i);
 
-/* After the run, on the thread that opened: sets p->partial. */
+/* After the run, while the thread that opened is still there: sets p->partial. */
 void pmc_finish(struct pmc *p);
 
 void pmc_close(struct pmc *p);

@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The filter, and the thread that is not under it. Facts: seccomp(2), Documentation/userspace-api/seccomp_filter.rst.
+ * The system call filter. Facts: seccomp(2), Documentation/userspace-api/seccomp_filter.rst.
  * Without WITH_SECCOMP there is none, so that a plain compile of the sources needs no libseccomp.
  */
 #include "host/process/filter.h"
 
 #ifdef WITH_SECCOMP
 
-#include "host/process/watch.h"
-
 #include <err.h>
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <poll.h>
-#include <pthread.h>
-#include <sched.h>
 #include <seccomp.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -28,12 +21,6 @@
 
 #ifndef SECCOMP_FILTER_FLAG_SPEC_ALLOW
 #define SECCOMP_FILTER_FLAG_SPEC_ALLOW (1UL << 2)
-#endif
-#ifndef SYS_close_range
-#define SYS_close_range 436 /* Linux 5.9 */
-#endif
-#ifndef CLOSE_RANGE_UNSHARE
-#define CLOSE_RANGE_UNSHARE (1U << 1)
 #endif
 
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
@@ -62,9 +49,8 @@ static const struct {
 	/* Signals. */
 	{ .number = SCMP_SYS(rt_sigreturn) }, { .number = SCMP_SYS(rt_sigprocmask) },
 	{ .number = SCMP_SYS(restart_syscall) },
-	/* The end: verdict_read_thread(), filter_leave(). */
+	/* The end: verdict_read_thread(), then loop_run(). */
 	{ .number = SCMP_SYS(getrusage) }, { .number = SCMP_SYS(getcpu) }, { .number = SCMP_SYS(close_range) },
-	{ .number = SCMP_SYS(exit_group) },
 };
 
 /* ---- From the list to a program of the kernel -------------------------------------------------------------------- */
@@ -120,55 +106,7 @@ static int make(void)
 	return error;
 }
 
-/* ---- The other thread -------------------------------------------------------------------------------------------- */
-
-static struct {
-	int wake_fd;
-	void (*_Atomic act)(void *context); /* stored last: who sees it sees all that the measuring thread has done */
-	void *context;
-	sigset_t mask; /* of signals, as the measuring thread had it */
-} outside;
-
-static _Thread_local bool is_filtered;
-
-/* While two threads share one table of files, each system call of the measuring one counts references to its socket. */
-static void *wait_outside(void *unused)
-{
-	void (*act)(void *context);
-	eventfd_t count;
-
-	unshare(CLONE_FILES);
-	while (eventfd_read(outside.wake_fd, &count))
-		;
-	pthread_sigmask(SIG_SETMASK, &outside.mask, NULL);
-	act = atomic_load_explicit(&outside.act, memory_order_acquire);
-	act(outside.context);
-	return unused;
-}
-
-/* As the housekeeping thread: not on the measuring CPU, if there is another. */
-static int start_outside(void)
-{
-	unsigned long thread;
-	cpu_set_t cpus;
-	int error = -EINVAL;
-
-	outside.wake_fd = eventfd(0, EFD_CLOEXEC);
-	if (outside.wake_fd < 0)
-		return -errno;
-	pthread_sigmask(SIG_SETMASK, NULL, &outside.mask);
-	if (!watch_choose_cpus(&cpus))
-		error = watch_start_thread(&thread, &cpus, 0, wait_outside, NULL);
-	if (error == -EINVAL && !sched_getaffinity(0, sizeof(cpus), &cpus))
-		error = watch_start_thread(&thread, &cpus, 0, wait_outside, NULL);
-	if (error)
-		close(outside.wake_fd);
-	else
-		pthread_detach(thread);
-	return error;
-}
-
-/* ---- Both -------------------------------------------------------------------------------------------------------- */
+/* ---- In the program -------------------------------------------------------------------------------------------------- */
 
 static void say_none(int error)
 {
@@ -187,45 +125,10 @@ void filter_open(bool wanted)
 void filter_begin(void)
 {
 	const struct sock_fprog fprog = { .len = (unsigned short)length, .filter = program };
-	int error = length ? start_outside() : 0;
 
-	if (!length)
-		return;
 	/* SPEC_ALLOW: before Linux 5.16 a filter meant a slower CPU (speculative store bypass disabled). */
-	if (!error && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &fprog))
-		error = -errno;
-	is_filtered = !error;
-	if (error)
-		say_none(error);
-}
-
-/* The others see a file as closed only when all who have it close it: an instance of tracefs could not be removed. */
-static void close_files(void)
-{
-	unsigned kept = (unsigned)outside.wake_fd;
-
-	if (kept)
-		syscall(SYS_close_range, 0, kept - 1, CLOSE_RANGE_UNSHARE);
-	syscall(SYS_close_range, kept + 1, ~0U, CLOSE_RANGE_UNSHARE);
-}
-
-void filter_leave(void (*act)(void *context), void *context)
-{
-	sigset_t all;
-
-	if (!is_filtered) {
-		act(context);
-		return;
-	}
-	/* From now on signals are the other thread's. A handler that comes before this does not return. */
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
-	outside.context = context;
-	atomic_store_explicit(&outside.act, act, memory_order_release);
-	close_files();
-	eventfd_write(outside.wake_fd, 1);
-	for (;;)
-		ppoll(NULL, 0, NULL, NULL);
+	if (length && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &fprog))
+		say_none(-errno);
 }
 
 #else
@@ -242,11 +145,6 @@ void filter_open(bool wanted)
 
 void filter_begin(void)
 {
-}
-
-void filter_leave(void (*act)(void *context), void *context)
-{
-	act(context);
 }
 
 #endif

@@ -17,7 +17,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#define STACK_BYTES (128 << 10) /* more than rant uses while it measures */
+#define STACK_BYTES (128 << 10) /* more than the main thread uses before it unlocks */
 #define STACK_LEAST_BYTES (2 * STACK_BYTES)
 #define LOCK_TRIES 3
 
@@ -107,12 +107,15 @@ int memory_allow_stack(void)
 	return -EPERM;
 }
 
-static void touch_stack(void)
+void memory_touch_stack(size_t bytes)
 {
-	volatile char stack[STACK_BYTES];
+	volatile char stack[4096];
 
 	for (size_t at = 0; at < sizeof(stack); at += 1024)
 		stack[at] = 0;
+	if (bytes > sizeof(stack))
+		memory_touch_stack(bytes - sizeof(stack));
+	(void)stack[0]; /* after the call: each has a frame of its own */
 }
 
 /* What cannot be locked can still be there when the run begins. */
@@ -175,7 +178,7 @@ int memory_lock(void)
 
 	/* A locked stack does not grow beyond 'ulimit -l' without CAP_IPC_LOCK, which is dropped. For the same reason what
 	 * is mapped later is not to be locked (MCL_FUTURE): nothing of it is the measuring thread's. */
-	touch_stack();
+	memory_touch_stack(STACK_BYTES);
 	/* mlockall() would compare 'ulimit -l' with all that is mapped, libraries that are not used included. ENOMEM may also
 	 * mean that another thread has unmapped something after the list was read. */
 	for (int tries = 0; tries < LOCK_TRIES && error == -ENOMEM; tries++)

@@ -51,8 +51,8 @@ int rights_plan(struct rights *r, const struct rights_needs *n);
 /* Makes the user the owner of a file of the option, if there is a user. 0, or -errno after one line. */
 int rights_give(const struct rights *r, const char *option, int fd);
 
-/* In the measuring thread, when everything is open: becomes the user, and keeps no more than what is to be kept. 0, or -errno
- * after one line. */
+/* In the main thread and in the measuring one, when everything is open: the calling thread becomes the user, and keeps no more than what is
+ * to be kept. 0, or -errno after one line. */
 int rights_drop(const struct rights *r);
 
 /* In the housekeeping thread: the user too, and no more than what writing needs. */

@@ -2,10 +2,9 @@
 /* The signals that end a run, and the one that asks how it goes. In a handler only what signal-safety(7) lists. */
 #include "host/process/stop.h"
 
-#include "host/process/filter.h"
+#include "host/process/loop.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,14 +13,19 @@ static _Atomic int stop; /* stored by handlers, and by stop_now() in another thr
 static bool signalled; /* these two only the handler uses, and that never interrupts itself */
 static int64_t first_ns; /* when it was asked for */
 static void (*at_once)(void);
-static pthread_t measuring;
 
-/* Blocked in its handler: the program then ends with the return. */
+/* The signal is blocked in its handler, and in the thread that waits for the measuring one. */
 static void end_by(void *signal_number)
 {
+	const int number = (int)(intptr_t)signal_number;
+	sigset_t one;
+
 	at_once();
-	signal((int)(intptr_t)signal_number, SIG_DFL);
-	raise((int)(intptr_t)signal_number);
+	sigemptyset(&one);
+	sigaddset(&one, number);
+	signal(number, SIG_DFL);
+	raise(number);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
 }
 
 static void on_signal(int signal_number)
@@ -32,7 +36,7 @@ static void on_signal(int signal_number)
 	if (!signalled)
 		first_ns = now_ns;
 	else if (now_ns - first_ns > STOP_SAME_NS)
-		filter_leave(end_by, (void *)(intptr_t)signal_number);
+		loop_leave(end_by, (void *)(intptr_t)signal_number);
 	signalled = true;
 	stop = 1;
 	errno = saved_errno;
@@ -64,10 +68,10 @@ bool stop_take_question(void)
 void stop_now(void)
 {
 	stop = 1;
-	pthread_kill(measuring, SIGURG); /* which may be asleep */
+	loop_wake(); /* it may be asleep */
 }
 
-/* Of the filter: somebody who is inside wants out, or the list is too short. */
+/* By the filter: somebody who is inside wants out, or the list is too short. */
 static void on_forbidden(int signal_number, siginfo_t *info, void *context)
 {
 	char text[128] = "rant: the measuring thread asked for a forbidden system call, number ", digits[] = "0000\n";
@@ -79,7 +83,7 @@ static void on_forbidden(int signal_number, siginfo_t *info, void *context)
 	memcpy(text + used, digits, strlen(digits));
 	if (write(STDERR_FILENO, text, used + strlen(digits)) < 0)
 		used = 0; /* nobody is left to tell */
-	filter_leave(end_by, (void *)(intptr_t)signal_number);
+	loop_leave(end_by, (void *)(intptr_t)signal_number);
 }
 
 const _Atomic int *stop_catch_signals(void (*clean_up)(void))
@@ -91,7 +95,6 @@ const _Atomic int *stop_catch_signals(void (*clean_up)(void))
 	const sigset_t asked = question();
 
 	at_once = clean_up;
-	measuring = pthread_self();
 	sigaction(SIGURG, &wake, NULL);
 	sigaddset(&action.sa_mask, SIGINT);
 	sigaddset(&action.sa_mask, SIGTERM);

@@ -12,15 +12,15 @@
 /*
  * From now on the first SIGINT, SIGTERM or SIGHUP (unless that one is ignored) makes the result 1, and no more. One that
  * comes within STOP_SAME_NS of it is the same: timeout(1) signals its child and then the group of it, and so does a
- * terminal whose shell signals too. A later one calls clean_up in the signal handler, and ends the program by that signal.
+ * terminal whose shell signals too. A later one calls clean_up as loop_leave() does, and ends the program by that signal.
  * A call that a signal interrupts goes on, where it can. SIGPIPE is ignored. A system call that the filter forbids (SIGSYS)
  * is told, and ends the program in the same way as the later one. SIGUSR1 is blocked, in all threads that start from now on too: see
  * stop_take_question().
  */
 const _Atomic int *stop_catch_signals(void (*clean_up)(void));
 
-/* Makes it 1 as a signal would, but the first signal after this is still the first. For any thread; the one that asked for the signals,
- * which must be there still, is woken by SIGURG if it sleeps. */
+/* Makes it 1 as a signal would, but the first signal after this is still the first. For any thread; the measuring
+ * one is woken if it sleeps. */
 void stop_now(void);
 
 /* Has a SIGUSR1 come since this was last asked? However many: once. It is not for the measuring thread, which has no time to ask. */

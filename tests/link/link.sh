@@ -348,6 +348,15 @@ pid_of() {
 	program_of "${guard[$1]}"
 }
 
+# The measuring thread of the program, while it is there.
+loop_of() {
+	local task name
+
+	for task in "/proc/$(pid_of "$1")/task"/*; do
+		read -r name 2>/dev/null <"$task/comm" && [ "$name" = rant-loop ] && echo "${task##*/}" && return
+	done
+}
+
 # holds NAME FILE: it has it open.
 holds() {
 	find "/proc/$(pid_of "$1")/fd" -lname "$2" 2>/dev/null | grep -q .

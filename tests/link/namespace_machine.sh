@@ -53,9 +53,10 @@ port_taken
 placed() { # NAME CPU
 	local task cpus
 
+	[ -n "$(loop_of "$1")" ] || complain 'there is no thread of the name rant-loop'
 	for task in "/proc/$(pid_of "$1")/task"/*; do
 		cpus=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "$task/status")
-		if [ "${task##*/}" = "$(pid_of "$1")" ]; then
+		if [ "${task##*/}" = "$(loop_of "$1")" ]; then
 			[ "$cpus" = "$2" ] || complain "the measuring thread may run on $cpus"
 			[ "$(awk '{ print $40, $41 }' "$task/stat")" = '3 1' ] || complain 'the measuring thread is not at SCHED_FIFO 3'
 		else

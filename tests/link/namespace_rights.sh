@@ -41,14 +41,14 @@ while_running() { # LOOK REFLECTOR_ARGUMENTS EMITTER_ARGUMENTS
 }
 
 is_bare() {
-	local pid
+	local field
 
 	for field in CapEff CapPrm CapInh CapAmb CapBnd; do
 		status_is "$1" $field "$NONE"
 	done
 	status_is "$1" NoNewPrivs 1
-	pid=$(pid_of "$1")
-	! has_filter || status_is "$1" Seccomp "${seccomp:-2}" "$pid"
+	[ -n "$(loop_of "$1")" ] || complain "$1: there is no thread of the name rant-loop"
+	! has_filter || status_is "$1" Seccomp "${seccomp:-2}" "$(loop_of "$1")"
 }
 
 bare() { # NAME ARGUMENTS

@@ -100,12 +100,13 @@ second_signal_ends() {
 
 # Seen asleep five times in a row: a loop that measures is never so.
 is_asleep() {
-	local child state _
+	local child loop state _
 
 	child=$(pid_of "$1")
 	for _ in 1 2 3 4 5; do
-		[ -n "$child" ] || return 0
-		state=$(sed -n 's/^State:[[:space:]]*//p' "/proc/$child/status" 2>/dev/null)
+		loop=$(loop_of "$1")
+		[ -n "$loop" ] || return 0
+		state=$(sed -n 's/^State:[[:space:]]*//p' "/proc/$child/task/$loop/status" 2>/dev/null)
 		[[ $state == S* ]] || return 1
 		sleep 0.01
 	done

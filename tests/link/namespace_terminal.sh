@@ -49,11 +49,12 @@ bars_fit() {
 	verdict
 }
 
-# Of each thread: its policy and its CPUs. "FIFO 0".
+# Of each thread, the measuring one first: its policy and its CPUs. "FIFO 0".
 threads_of() {
 	local task
 
-	for task in "/proc/$1/task"/*; do
+	for task in $(grep -l '^rant-loop$' "/proc/$1/task"/*/comm) $(grep -L '^rant-loop$' "/proc/$1/task"/*/comm); do
+		task=${task%/comm}
 		echo "$(chrt -p "${task##*/}" | sed -n 's/.*policy: SCHED_//p')" \
 			"$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "$task/status")"
 	done 2>/dev/null

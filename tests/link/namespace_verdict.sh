@@ -121,7 +121,7 @@ run_moved() { # ITS ARGUMENTS
 	start_reflector r "$K"
 	start_emitter e "$K --count 100000000 $1"
 	wait_for_packets e e 200
-	taskset -p -c "$last_cpu" "$(pid_of e)" >/dev/null
+	taskset -p -c "$last_cpu" "$(loop_of e)" >/dev/null
 	wait_for_packets e e 400
 	terminate e r
 }

@@ -11,8 +11,7 @@ long __real_syscall(long number, long a, long b, long c, long d, long e, long f)
 long __wrap_syscall(long number, ...);
 int __wrap_close(int fd);
 
-/* ThreadSanitizer makes system calls in each thread, which the filter forbids. All else is as with a filter: the run ends in another thread
- * than the measuring one. */
+/* ThreadSanitizer makes system calls in each thread, which the filter forbids. All else is as with a filter. */
 long __wrap_syscall(long number, ...)
 {
 	va_list list;

@@ -1,13 +1,15 @@
-/* build: wraps=seccomp_init sources=host/process/stop.c,host/process/rights.c,host/process/watch.c libs=-lpthread */
+/* build: wraps=seccomp_init sources=host/process/stop.c,host/process/rights.c,host/process/watch.c,host/process/loop.c,host/process/memory.c libs=-lpthread */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The filter: what it lets through, how what it forbids ends, and that the rest is done outside of it. */
 #include "host/process/filter.c"
 
+#include "host/process/loop.h"
 #include "host/process/rights.h"
 #include "host/process/stop.h"
 #include "golden.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -49,8 +51,18 @@ static void read_all(int fd, char *text, size_t bytes)
 	*text = 0;
 }
 
-/* As of waitpid(2), of a process in which `body` ran. */
-static int in_child(void (*body)(void))
+/* In the measuring thread, under the filter, if there is one. */
+static int begin_and(void *body)
+{
+	if (rights_give_up())
+		_exit(91);
+	filter_begin();
+	return ((int (*)(void))body)();
+}
+
+/* As of waitpid(2), of a process that does this: `before` in the main thread; `body` in the measuring one; `after` in the main one, with the
+ * result of `body`. */
+static int in_child(void (*before)(void), int (*body)(void), void (*after)(int result))
 {
 	int err[2], status;
 	pid_t pid;
@@ -64,10 +76,10 @@ static int in_child(void (*body)(void))
 		close(err[0]);
 		close(told[0]);
 		stop_catch_signals(clean_up);
-		if (rights_give_up())
-			_exit(91);
-		filter_open(true);
-		body();
+		before();
+		if (loop_open())
+			_exit(93);
+		after(loop_run(begin_and, (void *)body));
 		_exit(92);
 	}
 	close(err[1]);
@@ -94,40 +106,54 @@ static int seccomp_mode(void)
 	return at ? atoi(at + 10) : -1;
 }
 
-static void leave_with(void *status)
+static void want_filter(void)
 {
-	_exit((int)(intptr_t)status);
+	filter_open(true);
+}
+
+static void end_with(int result)
+{
+	loop_close();
+	_exit(result);
 }
 
 /* ---- What goes through ------------------------------------------------------------------------------------------- */
 
-static void use_all(void)
+static int fd, zero;
+
+static void open_all(void)
+{
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	zero = open("/dev/zero", O_RDWR);
+	filter_open(true);
+}
+
+static int use_all(void)
 {
 	struct timespec t, at_once = { 0 };
 	struct pollfd p = { .fd = -1 };
 	struct msghdr m = { .msg_iovlen = 0 };
-	int fd = socket(AF_INET, SOCK_DGRAM, 0), one = 1, zero = open("/dev/zero", O_RDWR);
+	int one = 1;
 	struct rusage usage;
 	char c = 0;
 
-	filter_begin();
 	if (sendmsg(fd, &m, MSG_DONTWAIT) >= 0 || errno != EDESTADDRREQ)
-		leave_with((void *)1);
+		return 1;
 	if (recvmsg(fd, &m, MSG_DONTWAIT) >= 0 || errno != EAGAIN)
-		leave_with((void *)2);
+		return 2;
 	if (syscall(SYS_clock_gettime, CLOCK_REALTIME, &t) || ppoll(&p, 1, &at_once, NULL))
-		leave_with((void *)3);
+		return 3;
 	if (read(zero, &c, 1) != 1 || write(zero, &c, 1) != 1 || pread(zero, &c, 1, 0) != 1 || pwrite(zero, &c, 1, 0) != 1)
-		leave_with((void *)4);
+		return 4;
 	if (setsockopt(fd, SOL_IP, IP_RECVTOS, &one, sizeof(one)) || setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &one, sizeof(one)) ||
 	    getrusage(RUSAGE_THREAD, &usage))
-		leave_with((void *)5);
-	filter_leave(leave_with, (void *)7);
+		return 5;
+	return 7;
 }
 
 static void what_the_loop_needs_goes_through(void **state)
 {
-	int status = in_child(use_all);
+	int status = in_child(open_all, use_all, end_with);
 
 	(void)state;
 	assert_string_equal(said, "");
@@ -137,55 +163,61 @@ static void what_the_loop_needs_goes_through(void **state)
 
 /* ---- What does not ----------------------------------------------------------------------------------------------- */
 
-static void ask_for_parent(void)
+static int ask_for_parent(void)
 {
-	filter_begin();
 	syscall(SYS_getppid);
 	tell('!');
+	return 0;
 }
 
-static void open_a_file(void)
+static int open_a_file(void)
 {
-	filter_begin();
 	tell(open("/dev/null", O_RDONLY) < 0 ? '-' : '!');
+	return 0;
 }
 
-static void run_a_program(void)
+static int run_a_program(void)
 {
-	filter_begin();
 	execl("/bin/true", "true", (char *)NULL);
 	tell('!');
+	return 0;
 }
 
-static void open_a_socket(void)
+static int open_a_socket(void)
 {
-	filter_begin();
 	tell(socket(AF_INET, SOCK_STREAM, 0) < 0 ? '-' : '!');
+	return 0;
 }
 
-static void set_another_level(void)
+static int set_another_level(void)
 {
 	int one = 1;
 
-	filter_begin();
 	setsockopt(0, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one));
 	tell('!');
+	return 0;
+}
+
+static int end_the_process(void)
+{
+	syscall(SYS_exit_group, 0);
+	return 0;
 }
 
 static void the_rest_ends_the_program(void **state)
 {
 	static const struct {
-		void (*body)(void);
+		int (*body)(void);
 		int number;
 	} rows[] = {
 		{ ask_for_parent, SYS_getppid }, { open_a_file, SYS_openat }, { run_a_program, SYS_execve },
-		{ open_a_socket, SYS_socket }, { set_another_level, SYS_setsockopt },
+		{ open_a_socket, SYS_socket }, { set_another_level, SYS_setsockopt }, { end_the_process, SYS_exit_group },
 	};
 	char number[96];
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		int status = in_child(rows[i].body);
+		int status = in_child(want_filter, rows[i].body, end_with);
 
 		snprintf(number, sizeof(number), "rant: the measuring thread asked for a forbidden system call, number %04d\n",
 			 rows[i].number);
@@ -199,47 +231,52 @@ static void the_rest_ends_the_program(void **state)
 /* ---- Outside ------------------------------------------------------------------------------------------------------ */
 
 static int held[2];
+static pid_t main_thread;
 
-static void end_outside(void *context)
+static void hold(void)
+{
+	main_thread = gettid();
+	tell(seccomp_mode() == 0 ? 'n' : 'y');
+	if (pipe2(held, O_NONBLOCK))
+		_exit(1);
+	filter_open(true);
+}
+
+static int say_which(void)
+{
+	tell(loop_thread() != main_thread ? 't' : 'm');
+	return 5;
+}
+
+static void end_outside(int result)
 {
 	char c;
 
 	tell(seccomp_mode() == 0 ? 'o' : 'f');
-	tell(gettid() != getpid() ? 't' : 'm');
 	/* The files are here, and nowhere else: the last one to close the pipe ends it. */
 	tell(fcntl(held[1], F_GETFD) >= 0 ? 'h' : '-');
 	close(held[1]);
 	tell(read(held[0], &c, 1) == 0 ? 'e' : 'w');
-	tell(*(int *)context == 5 ? '5' : '-');
+	tell(result == 5 ? '5' : '-');
 	/* A signal is taken here now. */
 	raise(SIGTERM);
 	tell('s');
+	loop_close();
 	_exit(3);
-}
-
-static void leave(void)
-{
-	int five = 5;
-
-	tell(seccomp_mode() == 0 ? 'n' : 'y');
-	if (pipe2(held, O_NONBLOCK))
-		_exit(1);
-	filter_begin();
-	filter_leave(end_outside, &five);
 }
 
 static void what_comes_after_is_outside(void **state)
 {
-	int status = in_child(leave);
+	int status = in_child(hold, say_which, end_outside);
 
 	(void)state;
 	assert_string_equal(said, "");
-	assert_string_equal(tales, "nothe5s");
+	assert_string_equal(tales, "ntohe5s");
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 3);
 }
 
-static void signal_twice(void)
+static void be_signalled(void)
 {
 	struct timespec pause = { .tv_nsec = 600 * NS_PER_MS };
 	pid_t me = getpid();
@@ -251,14 +288,19 @@ static void signal_twice(void)
 		kill(me, SIGINT);
 		_exit(0);
 	}
-	filter_begin();
+	filter_open(true);
+}
+
+static int sleep_on(void)
+{
 	for (;;)
 		ppoll(NULL, 0, NULL, NULL);
+	return 0;
 }
 
 static void a_second_signal_cleans_up_outside(void **state)
 {
-	int status = in_child(signal_twice);
+	int status = in_child(be_signalled, sleep_on, end_with);
 
 	(void)state;
 	assert_string_equal(said, "");
@@ -269,54 +311,40 @@ static void a_second_signal_cleans_up_outside(void **state)
 
 /* ---- None ---------------------------------------------------------------------------------------------------------- */
 
-static void *end_here(void *context)
-{
-	return context;
-}
-
-static void call(void *context)
-{
-	tell(gettid() == getpid() && end_here(context) ? 'm' : 't');
-}
-
-static void go_without(bool wanted)
-{
-	filter_open(wanted);
-	filter_begin();
-	tell(seccomp_mode() == 0 && getppid() ? 'n' : 'y');
-	filter_leave(call, said);
-	tell('r');
-	_exit(0);
-}
-
-static void not_possible(void)
+static void want_it_without_memory(void)
 {
 	no_memory = true;
-	go_without(true);
+	filter_open(true);
 }
 
-static void not_wanted(void)
+static void do_not_want_it(void)
 {
-	go_without(false);
+	filter_open(false);
+}
+
+static int go_without(void)
+{
+	tell(seccomp_mode() == 0 && getppid() ? 'n' : 'y');
+	return 0;
 }
 
 static void one_that_cannot_be_made_is_said(void **state)
 {
-	int status = in_child(not_possible);
+	int status = in_child(want_it_without_memory, go_without, end_with);
 
 	(void)state;
 	golden_line(said);
-	assert_string_equal(tales, "nmr");
+	assert_string_equal(tales, "n");
 	assert_int_equal(status, 0);
 }
 
 static void one_that_is_not_wanted_is_none(void **state)
 {
-	int status = in_child(not_wanted);
+	int status = in_child(do_not_want_it, go_without, end_with);
 
 	(void)state;
 	assert_string_equal(said, "");
-	assert_string_equal(tales, "nmr");
+	assert_string_equal(tales, "n");
 	assert_int_equal(status, 0);
 }
 
@@ -333,25 +361,18 @@ int main(void)
 
 #else
 
-static void call(void *context)
+static void without_libseccomp_there_is_none(void **state)
 {
-	*(int *)context += 1;
-}
-
-static void without_a_filter_the_rest_is_called(void **state)
-{
-	int calls = 0;
-
 	(void)state;
+	assert_null(filter_library());
 	filter_open(true);
 	filter_begin();
-	filter_leave(call, &calls);
-	assert_int_equal(calls, 1);
+	assert_true(getppid() >= 0);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(without_a_filter_the_rest_is_called) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(without_libseccomp_there_is_none) };
 
 	return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
 }

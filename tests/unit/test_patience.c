@@ -1,4 +1,4 @@
-/* build: sources=host/process/stop.c,host/process/filter.c,host/process/watch.c */
+/* build: sources=host/process/stop.c,host/process/loop.c,host/process/memory.c,host/process/watch.c */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is said of steps that take long, and how a signal ends them: each in a process of its own, all at the same time. */
 #include "host/process/patience.c"

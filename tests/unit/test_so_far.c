@@ -1,4 +1,4 @@
-/* build: sources=@report,report/text/order.c,report/text/progress.c,host/process/stop.c,host/process/filter.c,host/process/watch.c libs=-lm */
+/* build: sources=@report,report/text/order.c,report/text/progress.c,host/process/stop.c,host/process/loop.c,host/process/memory.c,host/process/watch.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is told of a run while it goes on: the text, its line, and when that is due. */
 #include "report/text/so_far.c"

@@ -1,4 +1,4 @@
-/* build: wraps=clock_gettime sources=host/process/filter.c,host/process/watch.c */
+/* build: wraps=clock_gettime sources=host/process/loop.c,host/process/memory.c,host/process/watch.c */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The signals that end a run: which is the same one, and which ends the program. */
 #include "host/process/stop.c"
