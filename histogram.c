@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A histogram that is exact and never saturates. Adding touches one byte per bucket; when the byte wraps, a wide counter
- * beside it goes up: count = carry * 256 + byte. At 1 ns per bucket a run touches a few kB, which stay in the cache.
+ * A histogram that is exact and never saturates. Adding touches one byte per bucket; when the byte wraps, a wide
+ * counter beside it goes up: count = carry * 256 + byte. At 1 ns per bucket a run touches a few kB, which stay in the
+ * cache.
  */
 #include "histogram.h"
 
@@ -35,7 +36,8 @@ void histogram_place(struct histogram *h, void *memory)
 	h->low = (uint8_t *)(h->carry + h->buckets);
 }
 
-/* What another thread may read while it is written. Without an order, which costs nothing: histogram_add() says what comes before what. */
+/* What another thread may read while it is written. Without an order, which costs nothing: histogram_add() says what
+ * comes before what. */
 #define PUT(to, value) __atomic_store_n(&(to), value, __ATOMIC_RELAXED)
 #define GET(from) __atomic_load_n(&(from), __ATOMIC_RELAXED)
 
@@ -130,7 +132,7 @@ void histogram_finish(struct histogram *h)
 		qsort(h->overflow, overflows_kept(h), sizeof(*h->overflow), compare_ns);
 }
 
-/* ---- Beside the one who adds ------------------------------------------------------------------------------------------ */
+/* ---- Beside the one who adds ------------------------------------------------------------------------------------- */
 
 #define TRIES 1000
 #define TOGETHER 64 /* buckets that are read at a time: much less than 256 samples come meanwhile */
@@ -218,7 +220,7 @@ bool histogram_copy(struct histogram *to, void *memory, const struct histogram *
 	return true;
 }
 
-/* ---- What is told of it ----------------------------------------------------------------------------------------------- */
+/* ---- What is told of it ------------------------------------------------------------------------------------------ */
 
 struct percentile histogram_percentile(const struct histogram *h, uint64_t numerator, uint64_t denominator)
 {
@@ -250,8 +252,8 @@ double histogram_mean_ns(const struct histogram *h)
 double histogram_deviation(uint64_t count, unsigned __int128 sum, unsigned __int128 sum_of_squares)
 {
 	/* count * sum(x^2) - sum(x)^2 would pass 128 bits at 10^12 samples, and a difference of two large doubles loses
-	 * what is looked for; so the whole part of the mean is taken out first, in integers. What is between may pass 128 bits, but
-	 * not what is left. */
+	 * what is looked for; so the whole part of the mean is taken out first, in integers. What is between may pass
+	 * 128 bits, but not what is left. */
 	unsigned __int128 n = count, mean = sum / n;
 	unsigned __int128 rest = sum - mean * n; /* 0 .. n - 1 */
 	unsigned __int128 squares = sum_of_squares - 2 * mean * sum + mean * mean * n;

@@ -33,7 +33,8 @@ struct percentile {
 };
 
 /* Chooses the bucket width: width_ns, or the power of ten above it that needs no more than HISTOGRAM_BUCKETS_MAX.
- * overflow_capacity: samples above the limit that are kept one by one. Returns the bytes that histogram_place() wants. */
+ * overflow_capacity: samples above the limit that are kept one by one. Returns the bytes that histogram_place()
+ * wants. */
 size_t histogram_layout(struct histogram *h, int64_t limit_ns, int64_t width_ns, uint32_t overflow_capacity);
 
 size_t histogram_bytes(const struct histogram *h); /* the same, of one that is laid out */
@@ -50,10 +51,11 @@ uint64_t histogram_bucket(const struct histogram *h, uint32_t index);
 void histogram_finish(struct histogram *h);
 
 /*
- * By another thread than the one that adds, which is not held up by it: a copy as it is now, in `memory`, which is the caller's, of
- * histogram_bytes() and aligned for uint64_t. What is added meanwhile is in it or not; minimum, maximum, mean and deviation are of one
- * moment. The overflow samples are not in order. It ends after a fixed number of readings. False: too much was added while it was read, or
- * the other thread stood still within histogram_add(). There is no copy then: try again later.
+ * By another thread than the one that adds, which is not held up by it: a copy as it is now, in `memory`, which is the
+ * caller's, of histogram_bytes() and aligned for uint64_t. What is added meanwhile is in it or not; minimum, maximum,
+ * mean and deviation are of one moment. The overflow samples are not in order. It ends after a fixed number of
+ * readings. False: too much was added while it was read, or the other thread stood still within histogram_add(). There
+ * is no copy then: try again later.
  */
 bool histogram_copy(struct histogram *to, void *memory, const struct histogram *from);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The command line. What is known of an option is a row of options/table.c, what concerns two of them one of options/rules.c, and what is
- * given to one is read by options/value.c.
+ * The command line. What is known of an option is a row of options/table.c, what concerns two of them one of
+ * options/rules.c, and what is given to one is read by options/value.c.
  */
 #include "options.h"
 
@@ -156,7 +156,8 @@ static int refuse_letter(int letter)
 
 	phrase_add(&option, "-%c", letter > ' ' && letter < 0x7f ? letter : '?');
 	for (const struct option_row *row = option_table; row < option_table + option_rows; row++)
-		if (row->letter && row->letter == (letter ^ ('a' ^ 'A')) && ((letter | 0x20) >= 'a' && (letter | 0x20) <= 'z'))
+		if (row->letter && row->letter == (letter ^ ('a' ^ 'A')) &&
+		    ((letter | 0x20) >= 'a' && (letter | 0x20) <= 'z'))
 			phrase_add(&meant, "-%c, --%s", row->letter, row->name);
 	return refuse_unknown(option.text, *meant.text ? meant.text : NULL);
 }
@@ -269,7 +270,8 @@ int options_parse(struct options *o, int argc, char **argv)
 	for (int i = 0; i < o->files; i++) {
 		if (!option_has_control(o->file[i]))
 			continue;
-		warnx("'%s': a control character, shown as '?', is in this name: give the file another name", phrase_excerpt(o->file[i]).text);
+		warnx("'%s': a control character, shown as '?', is in this name: give the file another name",
+		      phrase_excerpt(o->file[i]).text);
 		return -EINVAL;
 	}
 	if (o->files && !o->report && !o->compare) {

@@ -56,7 +56,8 @@ struct tolerance {
 
 #define WINDOW_MAX 65536
 #define SOURCE_PORTS_MAX 256
-#define ECHO_INTERVAL_NS (10 * NS_PER_MS) /* of --transport icmp without --interval: what a stranger's host is asked for unasked */
+/* of --transport icmp without --interval: what a stranger's host is asked for unasked */
+#define ECHO_INTERVAL_NS (10 * NS_PER_MS)
 
 struct options {
 	const char *interface;
@@ -160,13 +161,15 @@ static inline bool options_by_nic(const struct options *o)
 	return o->stamp == SOURCE_HARDWARE && !o->no_tx_stamps;
 }
 
-/* Is the log to have no more than the last samples of the run, as with --snapshot? Then nothing is written before its end. */
+/* Is the log to have no more than the last samples of the run, as with --snapshot? Then nothing is written before its
+ * end. */
 static inline bool options_log_is_circular(const struct options *o)
 {
 	return o->snapshot && !o->log_last_ns && !o->log_rotate.bytes;
 }
 
-/* With --interval: probes that are sent within the timeout, and some more where chance has a say; at most WINDOW_MAX. */
+/* With --interval: probes that are sent within the timeout, and some more where chance has a say; at most
+ * WINDOW_MAX. */
 static inline int64_t options_in_timeout(const struct options *o)
 {
 	const int64_t n = o->timeout_ns / o->interval_ns * (o->poisson ? 2 : 1) + 1;
@@ -187,15 +190,16 @@ int options_parse(struct options *o, int argc, char **argv);
 /* What an option is now: as it was given, by default, or as it follows from others. */
 struct option_value {
 	const char *name; /* without the dashes */
-	enum { OPTION_NONE, OPTION_FLAG, OPTION_NUMBER, OPTION_TEXT, OPTION_ADDRESS, OPTION_PREFIXES, OPTION_ACTIONS, OPTION_ROTATION } kind;
+	enum { OPTION_NONE, OPTION_FLAG, OPTION_NUMBER, OPTION_TEXT, OPTION_ADDRESS, OPTION_PREFIXES, OPTION_ACTIONS,
+	       OPTION_ROTATION } kind;
 	int64_t number; /* of a flag: 0 or 1 */
 	const char *unit; /* of a number: "ns" of all times, "octets" and the like; NULL: it has none */
 	const char *text;
 	const union address *address;
 };
 
-/* Option `index` of the table; what is no number, flag or text is in *o. OPTION_NONE: it was not given and has no default. False: there
- * are no more. */
+/* Option `index` of the table; what is no number, flag or text is in *o. OPTION_NONE: it was not given and has no
+ * default. False: there are no more. */
 bool options_value(const struct options *o, unsigned index, struct option_value *v);
 
 /* Writes the help text, made from the same table that parses. */

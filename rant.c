@@ -97,8 +97,8 @@ static struct run {
 	.channel = CHANNEL_CLOSED, .outputs = OUTPUTS_CLOSED,
 };
 
-/* In a signal handler, before a second signal ends the program at once: nothing is left behind but what is written of the
- * log. */
+/* In a signal handler, before a second signal ends the program at once: nothing is left behind but what is written of
+ * the log. */
 static void clean_up(void)
 {
 	nic_restore(&run.nic);
@@ -106,7 +106,7 @@ static void clean_up(void)
 	trace_close(&run.trace);
 }
 
-/* ---- What the loop calls -------------------------------------------------------------------------------------------- */
+/* ---- What the loop calls ----------------------------------------------------------------------------------------- */
 
 static void mark_start(void *context)
 {
@@ -130,7 +130,7 @@ static void tell_silence(void *context)
 	progress_tell_silence(&r->options, r->server, counter_get(&r->exchange.result.account.refused));
 }
 
-/* ---- Beside the run: the housekeeping thread calls these, or the measuring one after the run ------------------------- */
+/* ---- Beside the run: the housekeeping thread calls these, or the measuring one after the run --------------------- */
 
 static void act_on_breach(void *context, const struct sample *s, uint64_t number)
 {
@@ -140,7 +140,8 @@ static void act_on_breach(void *context, const struct sample *s, uint64_t number
 
 	result_figure(&r->exchange.result, s, &value_ns);
 	/* While it is measured on, nothing may interrupt the measuring CPU. */
-	activity_story_breach(&r->activity, value_ns, counter_get(&r->exchange.result.account.sent), r->options.keep_going);
+	activity_story_breach(&r->activity, value_ns, counter_get(&r->exchange.result.account.sent),
+			      r->options.keep_going);
 	if (!r->options.on_breach.commands)
 		return;
 	report_environment(&r->report, s, number, text, environment);
@@ -195,8 +196,10 @@ static void check_clocks(struct run *r, int watch_error)
 {
 	struct exchange *x = &r->exchange;
 	const char *why = !x->clocks ? r->clocks.why :
-			  watch_error == -ENODEV ? "no CPU but the measuring one may be used to compare the clocks during the run" :
-						   "the thread that compares the clocks during the run could not be started";
+			  watch_error == -ENODEV ?
+				  "no CPU but the measuring one may be used to compare the clocks during the run" :
+						   "the thread that compares the clocks during the run could not be "
+						   "started";
 
 	/* Stamps of the kernel are of CLOCK_REALTIME, as those of user space are. */
 	if (r->options.stamp != SOURCE_HARDWARE || (x->clocks && !watch_error))
@@ -219,13 +222,15 @@ static int start_watch(struct run *r)
 	clock_measure(&r->clocks, 0); /* the second one: their rates are known from the first packet on */
 	error = watch_start(&r->watch);
 	if (error && r->options.trace_rearm) {
-		warnx("--trace-rearm: the trace is saved by a thread on another CPU than the measuring one, and there is none "
+		warnx("--trace-rearm: the trace is saved by a thread on another CPU than the measuring one, and there "
+		      "is none "
 		      "(%s): leave it out, or give rant another CPU", strerror(-error));
 		return error;
 	}
 	r->report.no_other_cpu = error == -ENODEV;
 	if (error && error != -ENODEV)
-		warnx("the housekeeping thread could not be started (%s), so nothing is done beside the measurement (progress, "
+		warnx("the housekeeping thread could not be started (%s), so nothing is done beside the measurement "
+		      "(progress, "
 		      "commands, comparing the clocks): raise 'ulimit -u' and 'ulimit -n'", strerror(-error));
 	check_clocks(r, error);
 	return 0;
@@ -239,7 +244,7 @@ static void stop_watch(struct run *r)
 	r->draws = false;
 }
 
-/* ---- Open, in the order of the flow ---------------------------------------------------------------------------------- */
+/* ---- Open, in the order of the flow ------------------------------------------------------------------------------ */
 
 static void open_exchange(struct run *r)
 {
@@ -258,7 +263,8 @@ static void open_exchange(struct run *r)
 	if (r->options.role == ROLE_EMIT)
 		x->peer = &r->peer;
 	exchange_note_granted(x);
-	r->report = (struct report){ .options = &r->options, .result = &x->result, .histogram = x->result.histogram, .actions = &r->actions, .peer = x->peer,
+	r->report = (struct report){ .options = &r->options, .result = &x->result, .histogram = x->result.histogram,
+				     .actions = &r->actions, .peer = x->peer,
 				     .nic = &r->nic, .facts = &r->facts, .place = &r->place };
 	r->actions.wanted = &r->options.on_breach;
 }
@@ -329,7 +335,8 @@ static int start_log(struct run *r)
 static int plan_rights(struct run *r)
 {
 	struct rights_needs needs = { .nic = r->nic.changed, .save_path = r->options.save_trace_path,
-				      .priority = r->channel.keeps_priority && r->channel.priority > SOCKET_PRIORITY_FREE,
+				      .priority = r->channel.keeps_priority &&
+				      r->channel.priority > SOCKET_PRIORITY_FREE,
 				      .trace_path = r->trace.path, .trace_made = r->trace.created };
 
 	outputs_need(&r->outputs, &needs);
@@ -389,7 +396,7 @@ static void close_all(struct run *r)
 	hmac_close(r->key);
 }
 
-/* ---- Run, and what is read before and after it ----------------------------------------------------------------------- */
+/* ---- Run, and what is read before and after it ------------------------------------------------------------------- */
 
 static void read_before(struct run *r)
 {
@@ -440,7 +447,7 @@ static void finish(struct run *r)
 	source_ports_finish(&r->exchange);
 }
 
-/* ---- Report ---------------------------------------------------------------------------------------------------------- */
+/* ---- Report ------------------------------------------------------------------------------------------------------ */
 
 static void reach_verdict(struct run *r)
 {
@@ -448,10 +455,11 @@ static void reach_verdict(struct run *r)
 	verdict_reach(&r->verdict, &r->facts);
 	r->report.verdict = &r->verdict;
 	if (!r->facts.balanced)
-		warnx("the accounts do not balance: this is a fault of rant; do not trust these numbers, please report it");
+		warnx("the accounts do not balance: this is a fault of rant; do not trust these numbers, please report "
+		      "it");
 }
 
-/* ---- The program ----------------------------------------------------------------------------------------------------- */
+/* ---- The program ------------------------------------------------------------------------------------------------- */
 
 static enum status conclude(struct run *r)
 {

@@ -66,7 +66,8 @@ static inline int64_t common_divisor(int64_t a, int64_t b)
 	return a;
 }
 
-/* splitmix64 (Steele, Lea and Flood 2014): all 2^64 numbers, in an order that looks like none. The state may begin with any number. */
+/* splitmix64 (Steele, Lea and Flood 2014): all 2^64 numbers, in an order that looks like none. The state may begin with
+ * any number. */
 static inline uint64_t random_next(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
@@ -186,8 +187,8 @@ static inline bool address_is_link_local(const union address *a)
 	return a->any.sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&a->in6.sin6_addr);
 }
 
-/* The octets of an address of either IP family as IPv6 writes them (RFC 4291 section 2.5.5.2): the two share none. Of one of the link, as
- * the last ones: all peers of a run are of one family. */
+/* The octets of an address of either IP family as IPv6 writes them (RFC 4291 section 2.5.5.2): the two share none. Of
+ * one of the link, as the last ones: all peers of a run are of one family. */
 static inline void address_as_ipv6(const union address *a, uint64_t octets[2])
 {
 	if (a->any.sa_family == AF_INET6) {

@@ -384,7 +384,8 @@ void trace_close(struct trace *t)
 	if (clean && alone && t->switched_on)
 		trace_set(t->on_fd, "0");
 	close_files(t);
-	/* EBUSY: others use it; or a thread of ours whose end has been seen, and whose files the kernel closes a little later. */
+	/* EBUSY: others use it; or a thread of ours whose end has been seen, and whose files the kernel closes a little
+	 * later. */
 	for (int i = 0; remove && rmdir(t->path) && errno == EBUSY && i < CLOSE_TRIES; i++)
 		nanosleep(&(struct timespec){ .tv_nsec = NS_PER_MS }, NULL);
 	*t->path = 0;

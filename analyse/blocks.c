@@ -48,7 +48,8 @@ static int read_buckets(struct blocks *b, const struct tree *list, const char *p
 		const struct tree *pair = tree_item(list, i);
 		int error;
 
-		if (tree_length(pair) != 2 || !tree_integer(tree_item(pair, 0), &start_ns) || !tree_integer(tree_item(pair, 1), &count) ||
+		if (tree_length(pair) != 2 || !tree_integer(tree_item(pair, 0), &start_ns) ||
+		    !tree_integer(tree_item(pair, 1), &count) ||
 		    start_ns <= before_ns || start_ns % second_fine_ns(start_ns) || count < 1 || count > RUN_COUNT_MAX)
 			return run_refuse(path, "seconds", "has a bucket that is none");
 		error = blocks_add_bucket(b, start_ns, (uint64_t)count);
@@ -72,10 +73,12 @@ static bool read_counts(struct block *one, const struct tree *second)
 	int64_t sent, lost, samples, beside;
 
 	if (!run_count(tree_member(second, "sent"), &sent) || !run_count(tree_member(second, "lost"), &lost) ||
-	    !run_count(tree_member(second, "samples"), &samples) || !run_count(tree_member(second, "not_in_percentiles"), &beside) ||
+	    !run_count(tree_member(second, "samples"), &samples) ||
+	    !run_count(tree_member(second, "not_in_percentiles"), &beside) ||
 	    beside > samples)
 		return false;
-	*one = (struct block){ .sent = (uint64_t)sent, .lost = (uint64_t)lost, .all = (uint64_t)samples, .samples = (uint64_t)(samples - beside),
+	*one = (struct block){ .sent = (uint64_t)sent, .lost = (uint64_t)lost, .all = (uint64_t)samples,
+			       .samples = (uint64_t)(samples - beside),
 			       .has_sent = tree_member(second, "sent"), .has_lost = tree_member(second, "lost") };
 	return true;
 }
@@ -85,7 +88,8 @@ static bool read_figures(struct block *one, const struct tree *second)
 	int64_t before_ns = 0, run;
 
 	for (int i = 0; i < SECOND_PERCENTILES; i++) {
-		if (!read_number(second, second_percentiles[i].name, &one->percentile_ns[i]) || (one->samples && one->percentile_ns[i] < before_ns))
+		if (!read_number(second, second_percentiles[i].name, &one->percentile_ns[i]) ||
+		    (one->samples && one->percentile_ns[i] < before_ns))
 			return false;
 		before_ns = one->percentile_ns[i];
 	}
@@ -103,8 +107,10 @@ static bool read_times(struct block *one, const struct tree *second)
 	const struct tree *unix_ns = tree_member(second, "unix_ns");
 
 	one->has_unix = unix_ns;
-	return read_number(second, "from_ns", &one->from_ns) && read_number(second, "to_ns", &one->to_ns) && one->from_ns >= 0 &&
-	       one->from_ns <= one->to_ns && one->to_ns <= 1LL << 61 && (!unix_ns || tree_integer(unix_ns, &one->unix_ns)) &&
+	return read_number(second, "from_ns", &one->from_ns) && read_number(second, "to_ns", &one->to_ns) &&
+	       one->from_ns >= 0 &&
+	       one->from_ns <= one->to_ns && one->to_ns <= 1LL << 61 &&
+	       (!unix_ns || tree_integer(unix_ns, &one->unix_ns)) &&
 	       one->unix_ns > -(1LL << 62);
 }
 
@@ -126,7 +132,8 @@ static int read_second(struct blocks *b, const struct tree *second, const char *
 	*one = read;
 	one->samples = 0; /* they are counted */
 	error = read_buckets(b, tree_member(second, "buckets"), path);
-	return error || one->samples == read.samples ? error : run_refuse(path, "seconds", "has one whose buckets have not its samples");
+	return error || one->samples == read.samples ? error :
+	       run_refuse(path, "seconds", "has one whose buckets have not its samples");
 }
 
 static int compare_runs(const void *a, const void *b)
@@ -140,7 +147,8 @@ static int compare_runs(const void *a, const void *b)
 	return (x->to_ns > y->to_ns) - (x->to_ns < y->to_ns);
 }
 
-/* Those of one run, which may stand among others in the file, together; and no run has the number of one of another file. */
+/* Those of one run, which may stand among others in the file, together; and no run has the number of one of another
+ * file. */
 static void part_runs(struct blocks *b, size_t first)
 {
 	uint32_t run = 0;

@@ -41,7 +41,8 @@ struct blocks {
 int blocks_add(struct blocks *b, uint64_t sent, uint64_t lost);
 int blocks_add_bucket(struct blocks *b, int64_t start_ns, uint64_t count);
 
-/* Adds those of the member `seconds`, as those of a run of their own, or of several; NULL: it does not tell of them. 0, or -errno after one line (but -ENOMEM: without one). */
+/* Adds those of the member `seconds`, as those of a run of their own, or of several; NULL: it does not tell of them. 0,
+ * or -errno after one line (but -ENOMEM: without one). */
 int blocks_read(struct blocks *b, const struct tree *seconds, const char *path);
 
 void blocks_free(struct blocks *b);

@@ -11,17 +11,17 @@
 #define ROWS_MOST 512 /* a longer run is cut into so many stretches: its histograms would take too much memory */
 #define SEED 0x72616e74ULL
 
-/* Long enough for what neighbours have in common, and short enough that there are many. The cube root is of the best order (Hall, Horowitz
- * and Jing 1995). */
+/* Long enough for what neighbours have in common, and short enough that there are many. The cube root is of the best
+ * order (Hall, Horowitz and Jing 1995). */
 static size_t block_length(size_t rows)
 {
 	return rows ? (size_t)lround(2 * cbrt((double)rows)) : 1;
 }
 
-/* ---- A run as a table -------------------------------------------------------------------------------------------------- */
+/* ---- A run as a table -------------------------------------------------------------------------------------------- */
 
-/* Row i has how many samples are in each bucket before stretch i, so that any number of stretches costs as much as one. The last two columns
- * are what was sent and lost. */
+/* Row i has how many samples are in each bucket before stretch i, so that any number of stretches costs as much as one.
+ * The last two columns are what was sent and lost. */
 struct table {
 	size_t rows, columns; /* without the last two */
 	struct stretch {
@@ -110,7 +110,8 @@ static void fill(struct table *t, const struct blocks *b)
 
 		for (size_t k = 0; k < one->buckets; k++) {
 			const struct block_bucket *bucket = &b->bucket[one->from + k];
-			const int64_t *found = bsearch(&bucket->start_ns, t->start_ns, t->columns, sizeof(*found), compare_ns);
+			const int64_t *found = bsearch(&bucket->start_ns, t->start_ns, t->columns, sizeof(*found),
+						       compare_ns);
 
 			at[found - t->start_ns] += bucket->count;
 		}
@@ -158,7 +159,8 @@ static void take_all(struct table *t)
 	add_rows(t, 0, t->rows);
 }
 
-/* A row at which a block begins. Where blocks are shorter, in a short run, more begin: so each row is drawn as often as any other. */
+/* A row at which a block begins. Where blocks are shorter, in a short run, more begin: so each row is drawn as often as
+ * any other. */
 static size_t draw_row(const struct table *t, uint64_t *state)
 {
 	size_t row;
@@ -185,7 +187,7 @@ static void take_some(struct table *t, uint64_t *state)
 	}
 }
 
-/* ---- Figures ------------------------------------------------------------------------------------------------------------ */
+/* ---- Figures ----------------------------------------------------------------------------------------------------- */
 
 /* In its bucket a percentile is where it would be if the samples were spread over it. */
 static double percentile(const struct table *t, const struct bootstrap_figure *f)
@@ -200,7 +202,8 @@ static double percentile(const struct table *t, const struct bootstrap_figure *f
 		const uint64_t count = t->sum[i];
 
 		if (count && (double)(below + count) >= rank)
-			return (double)t->start_ns[i] + (double)second_fine_ns(t->start_ns[i]) * (rank - (double)below) / (double)count;
+			return (double)t->start_ns[i] + (double)second_fine_ns(t->start_ns[i]) *
+			(rank - (double)below) / (double)count;
 		below += count;
 	}
 	return 0;
@@ -220,8 +223,8 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Few blocks vary less than what they are drawn from: as for a mean of so many values, by Student's t for the normal distribution, and by n for
- * n - 1. The quantile is the expansion of Fisher and Cornish. */
+/* Few blocks vary less than what they are drawn from: as for a mean of so many values, by Student's t for the normal
+ * distribution, and by n for n - 1. The quantile is the expansion of Fisher and Cornish. */
 static double widening(const struct table *a, const struct table *b)
 {
 	const double k = a->blocks < b->blocks ? a->blocks : b->blocks, f = k - 1, z = 1.959964;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How sure is the difference of two runs? A moving-block bootstrap over their seconds (Kuensch 1989): latencies of one moment are alike, so
- * whole stretches of time are drawn, not samples. docs/compare.md has it in words.
+ * How sure is the difference of two runs? A moving-block bootstrap over their seconds (Kuensch 1989): latencies of one
+ * moment are alike, so whole stretches of time are drawn, not samples. docs/compare.md has it in words.
  */
 #ifndef ANALYSE_BOOTSTRAP_H
 #define ANALYSE_BOOTSTRAP_H
@@ -24,8 +24,8 @@ struct bootstrap_figure {
 /* May there be an interval? */
 bool bootstrap_is_fit(const struct blocks *a, const struct blocks *b);
 
-/* Sets the intervals of b less a. Both are fit. Always the same for the same seconds: the random numbers are splitmix64 from a fixed seed. 0
- * or -ENOMEM. */
+/* Sets the intervals of b less a. Both are fit. Always the same for the same seconds: the random numbers are splitmix64
+ * from a fixed seed. 0 or -ENOMEM. */
 int bootstrap_run(const struct blocks *a, const struct blocks *b, struct bootstrap_figure *figures, unsigned n);
 
 #endif

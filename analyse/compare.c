@@ -17,7 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- The two runs ------------------------------------------------------------------------------------------------------ */
+/* ---- The two runs ------------------------------------------------------------------------------------------------ */
 
 static int read_run(struct outcome *o, struct blocks *blocks, const char *path)
 {
@@ -49,7 +49,7 @@ static int check_run(const struct outcome *o)
 	return 0;
 }
 
-/* ---- Rows -------------------------------------------------------------------------------------------------------------- */
+/* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
 static double allowed_of(const struct compare *c, const struct compare_row *row)
 {
@@ -63,7 +63,8 @@ static double allowed_of(const struct compare *c, const struct compare_row *row)
 /* Its interval, where it has one, must be beyond what is allowed; else the difference itself. */
 static void judge(const struct compare *c, struct compare_row *row)
 {
-	const double low = row->has_interval ? row->low : row->difference, high = row->has_interval ? row->high : row->difference;
+	const double low = row->has_interval ? row->low : row->difference,
+			   high = row->has_interval ? row->high : row->difference;
 
 	if (!row->decides)
 		return;
@@ -76,11 +77,14 @@ static void judge(const struct compare *c, struct compare_row *row)
 static void set_percentile(struct compare *c, const char *name, uint64_t numerator, uint64_t denominator, bool decile)
 {
 	const struct histogram *a = &c->run[0]->latency, *b = &c->run[1]->latency;
-	const struct percentile of_a = histogram_percentile(a, numerator, denominator), of_b = histogram_percentile(b, numerator, denominator);
+	const struct percentile of_a = histogram_percentile(a, numerator, denominator),
+				       of_b = histogram_percentile(b, numerator, denominator);
 	struct compare_row *row = &c->row[c->rows++];
 
-	*row = (struct compare_row){ .kind = decile ? COMPARE_DECILE : COMPARE_PERCENTILE, .numerator = numerator, .denominator = denominator,
-				     .a = (double)of_a.value_ns, .b = (double)of_b.value_ns, .a_bound = of_a.bound, .b_bound = of_b.bound };
+	*row = (struct compare_row){ .kind = decile ? COMPARE_DECILE : COMPARE_PERCENTILE, .numerator = numerator,
+				     .denominator = denominator,
+				     .a = (double)of_a.value_ns, .b = (double)of_b.value_ns, .a_bound = of_a.bound,
+				     .b_bound = of_b.bound };
 	snprintf(row->name, sizeof(row->name), "%s", name);
 	row->difference = row->b - row->a;
 	row->few = label_is_few(a->count, numerator, denominator) || label_is_few(b->count, numerator, denominator);
@@ -137,7 +141,8 @@ static void set_rows(struct compare *c)
 	}
 }
 
-/* Above the others lie fewer samples: where the median decides nothing, none does, and that nothing is worse would say nothing. */
+/* Above the others lie fewer samples: where the median decides nothing, none does, and that nothing is worse would say
+ * nothing. */
 static int check_rows(const struct compare *c)
 {
 	const struct compare_row *median = &c->row[0];
@@ -146,9 +151,11 @@ static int check_rows(const struct compare *c)
 	if (median->decides)
 		return 0;
 	if (median->few)
-		warnx("%s and %s: fewer than ten samples are above p50 in one of them: they cannot be compared: measure for longer", before, now);
+		warnx("%s and %s: fewer than ten samples are above p50 in one of them: they cannot be compared: "
+		      "measure for longer", before, now);
 	else
-		warnx("%s: p50 is beyond the overflow store, and only a bound of it is known: it cannot be compared: measure with a larger --overflow", before);
+		warnx("%s: p50 is beyond the overflow store, and only a bound of it is known: it cannot be compared: "
+		      "measure with a larger --overflow", before);
 	return -EINVAL;
 }
 
@@ -176,7 +183,8 @@ static int set_intervals(struct compare *c)
 
 		if (!has_interval(c, row))
 			continue;
-		figure[n] = (struct bootstrap_figure){ .numerator = row->numerator, .denominator = row->denominator, .difference = row->difference };
+		figure[n] = (struct bootstrap_figure){ .numerator = row->numerator, .denominator = row->denominator,
+						       .difference = row->difference };
 		of[n++] = row;
 	}
 	error = bootstrap_run(&c->blocks[0], &c->blocks[1], figure, n);
@@ -192,7 +200,7 @@ static int set_intervals(struct compare *c)
 	return 0;
 }
 
-/* ---- All of it --------------------------------------------------------------------------------------------------------- */
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 static int open_runs(struct compare *c, const struct options *o)
 {

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* ---- Numbers ----------------------------------------------------------------------------------------------------------- */
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
 
 #define NUMBER_BYTES 48
 
@@ -52,7 +52,7 @@ static double percent_of(const struct compare_row *row)
 }
 
 
-/* ---- One line ---------------------------------------------------------------------------------------------------------- */
+/* ---- One line ---------------------------------------------------------------------------------------------------- */
 
 /* Of those with this result the one that differs most for its size. */
 static const struct compare_row *find(const struct compare *c, int result)
@@ -80,7 +80,8 @@ static void write_difference(char *text, size_t bytes, const struct compare_row 
 	/* Of a loss two shares of different things would stand beside each other. */
 	if (row->a > 0 && row->kind != COMPARE_LOSS)
 		snprintf(share, sizeof(share), " (%.*f %%)", fabs(percent_of(row)) < 10 ? 1 : 0, fabs(percent_of(row)));
-	snprintf(text, bytes, "%s is %s%s %s%s %s", row->name, row->b_bound ? "at least " : "", number(&u, fabs(row->difference)).text, u.name,
+	snprintf(text, bytes, "%s is %s%s %s%s %s", row->name, row->b_bound ? "at least " : "",
+		 number(&u, fabs(row->difference)).text, u.name,
 		 share, worse ? "worse" : "better");
 	if (row->has_interval)
 		text_add(text, bytes, ", interval %s to %s %s", number(&u, low).text, number(&u, high).text, u.name);
@@ -94,14 +95,16 @@ static void write_words(char *text, size_t bytes, const struct compare *c)
 	if (worst || best)
 		write_difference(text, bytes, worst ? worst : best);
 	else
-		snprintf(text, bytes, "equal: nothing differs %s", tolerant ? "by more than the tolerance" : c->has_intervals ? "for certain" : "at all");
+		snprintf(text, bytes, "equal: nothing differs %s",
+			 tolerant ? "by more than the tolerance" : c->has_intervals ? "for certain" : "at all");
 }
 
-/* ---- The table --------------------------------------------------------------------------------------------------------- */
+/* ---- The table --------------------------------------------------------------------------------------------------- */
 
 static void write_row(FILE *out, const struct compare_row *row)
 {
-	static const char *const results[] = { [COMPARE_IS_EQUAL] = "", [COMPARE_IS_BETTER] = "better", [COMPARE_IS_WORSE] = "worse" };
+	static const char *const results[] = { [COMPARE_IS_EQUAL] = "", [COMPARE_IS_BETTER] = "better",
+					       [COMPARE_IS_WORSE] = "worse" };
 	const struct unit u = row->kind == COMPARE_LOSS ? unit_for(row, 0) : (struct unit){ "us", 1000, 3 };
 	char a[NUMBER_BYTES + 4], b[NUMBER_BYTES + 4], share[32] = "", interval[2 * NUMBER_BYTES + 8] = "";
 
@@ -121,7 +124,8 @@ static void write_row(FILE *out, const struct compare_row *row)
 
 static void write_head(FILE *out, const char *title)
 {
-	fprintf(out, "\n%-10s %14s %14s %12s %10s   %s\n", title, "before", "now", "difference", "", "95 % interval of it");
+	fprintf(out, "\n%-10s %14s %14s %12s %10s   %s\n", title, "before", "now", "difference", "",
+		"95 % interval of it");
 }
 
 static void write_runs(FILE *out, const struct compare *c)
@@ -131,8 +135,10 @@ static void write_runs(FILE *out, const struct compare *c)
 	for (int i = 0; i < 2; i++) {
 		const struct outcome_file *f = &c->run[i]->file[0];
 
-		fprintf(out, "  %-7s %s: %" PRIu64 " samples, %zu seconds: %s%s%s\n", which[i], f->path, f->samples, c->blocks[i].blocks,
-			f->level < 0 ? "not judged" : verdict_levels[f->level], f->found ? ": " : "", f->found ? f->found : "");
+		fprintf(out, "  %-7s %s: %" PRIu64 " samples, %zu seconds: %s%s%s\n", which[i], f->path, f->samples,
+			c->blocks[i].blocks,
+			f->level < 0 ? "not judged" : verdict_levels[f->level], f->found ? ": " : "",
+			f->found ? f->found : "");
 	}
 }
 
@@ -145,9 +151,11 @@ static void write_rule(FILE *out, const struct compare *c)
 		fprintf(out, "%g %%%s", (double)t->milli_percent / 1000, t->ns ? " and " : "");
 	if (t->ns)
 		fprintf(out, "%" PRId64 " ns", t->ns);
-	fprintf(out, "%s; the maximum, which is one packet, decides nothing\n", c->has_intervals ? ", with the whole of its interval" : "");
+	fprintf(out, "%s; the maximum, which is one packet, decides nothing\n",
+		c->has_intervals ? ", with the whole of its interval" : "");
 	if (!c->has_intervals)
-		fprintf(out, "No intervals: %d seconds of each run are needed; the differences themselves decide\n", BOOTSTRAP_LEAST);
+		fprintf(out, "No intervals: %d seconds of each run are needed; the differences themselves decide\n",
+			BOOTSTRAP_LEAST);
 }
 
 void compare_write(FILE *out, const struct compare *c)
@@ -172,7 +180,7 @@ void compare_write(FILE *out, const struct compare *c)
 		fprintf(out, "* fewer than ten samples are above it in one of the runs: it decides nothing\n");
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static void put_value(struct json *j, const char *name, const struct compare_row *row, bool known, double value)
 {
@@ -186,14 +194,16 @@ static void put_value(struct json *j, const char *name, const struct compare_row
 
 static void put_row(struct json *j, const struct compare_row *row)
 {
-	static const char *const results[] = { [COMPARE_IS_EQUAL] = "equal", [COMPARE_IS_BETTER] = "better", [COMPARE_IS_WORSE] = "worse" };
+	static const char *const results[] = { [COMPARE_IS_EQUAL] = "equal", [COMPARE_IS_BETTER] = "better",
+					       [COMPARE_IS_WORSE] = "worse" };
 	const bool loss = row->kind == COMPARE_LOSS;
 
 	json_object(j, NULL);
 	json_text(j, "name", row->name);
 	json_text(j, "unit", loss ? "share" : "ns");
 	if (row->denominator)
-		json_real(j, "percent", 100 * (double)row->numerator / (double)row->denominator, row->denominator == 100 ? 0 : row->denominator == 1000 ? 1 : 2);
+		json_real(j, "percent", 100 * (double)row->numerator / (double)row->denominator,
+			  row->denominator == 100 ? 0 : row->denominator == 1000 ? 1 : 2);
 	put_value(j, "before", row, true, row->a);
 	put_value(j, "now", row, true, row->b);
 	json_bool(j, "before_is_bound", row->a_bound);

@@ -20,7 +20,7 @@ static int refuse(const struct log_read *l, const char *why)
 	return -EINVAL;
 }
 
-/* ---- The header ------------------------------------------------------------------------------------------------------ */
+/* ---- The header -------------------------------------------------------------------------------------------------- */
 
 /* Behind `words`, which must be next. False: they are not. */
 static bool skip(const char **at, const char *words)
@@ -58,7 +58,8 @@ static bool read_field(struct log_read *l, const char **at)
 	l->record_bytes += c->bytes;
 	if (order != '|')
 		l->swapped = order != ORDER;
-	if (!c->bytes || c->bytes > 64 || (order == '|') != (kind == 'V') || !strchr("<>|", order) || !strchr("uiV", kind))
+	if (!c->bytes || c->bytes > 64 || (order == '|') != (kind == 'V') || !strchr("<>|", order) ||
+	    !strchr("uiV", kind))
 		return false;
 	/* Room for a time that is not there has its name. */
 	if (kind == 'V')
@@ -107,7 +108,8 @@ static int check_length(const struct log_read *l, size_t begin)
 		return 0;
 	if ((uint64_t)s.st_size - begin == l->all * l->record_bytes && l->all <= (uint64_t)s.st_size)
 		return 0;
-	warnx("%s: has %" PRIu64 " records by its header, and room for %.1f: it was cut off, or is still being written", l->path, l->all,
+	warnx("%s: has %" PRIu64 " records by its header, and room for %.1f: it was cut off, or is still being written",
+	      l->path, l->all,
 	      (double)((uint64_t)s.st_size - begin) / l->record_bytes);
 	return -EINVAL;
 }
@@ -133,7 +135,7 @@ int log_array_open(struct log_read *l)
 	return error ? error : check_length(l, PREFIX_BYTES + bytes);
 }
 
-/* ---- Records --------------------------------------------------------------------------------------------------------- */
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 static uint64_t number_at(const struct log_read *l, const struct log_column *c)
 {

@@ -31,7 +31,7 @@ enum log_look log_read_look(FILE *file)
 	return begin[at + 3] == ',' ? LOG_LOOK_CSV : begin[at + 3] == ' ' ? LOG_LOOK_TEXT : LOG_LOOK_FOREIGN;
 }
 
-/* ---- Lines ----------------------------------------------------------------------------------------------------------- */
+/* ---- Lines ------------------------------------------------------------------------------------------------------- */
 
 static int refuse(const struct log_read *l, const char *why)
 {
@@ -54,7 +54,8 @@ static int read_line(struct log_read *l)
 	if (bytes + 1 == sizeof(l->text) && l->text[bytes - 1] != '\n')
 		return refuse(l, "is longer than a line of a log");
 	if (!bytes || l->text[bytes - 1] != '\n')
-		return refuse(l, feof(l->file) ? "has no end: the log was cut off there; leave that line out" : "has octets that are no text");
+		return refuse(l, feof(l->file) ? "has no end: the log was cut off there; leave that line out" :
+			      "has octets that are no text");
 	l->text[bytes - 1] = '\0';
 	return 1;
 }
@@ -111,10 +112,11 @@ int log_read_open(struct log_read *l, FILE *file, const char *path, enum log_for
 	found = read_line(l);
 	if (found < 0)
 		return found;
-	return found && *l->text && !l->text[strspn(l->text, "-")] ? 0 : refuse(l, "is not the rule below a log's header");
+	return found && *l->text && !l->text[strspn(l->text, "-")] ? 0 :
+	       refuse(l, "is not the rule below a log's header");
 }
 
-/* ---- Fields ---------------------------------------------------------------------------------------------------------- */
+/* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
 /* Digits with a minus before them; point: with that and nine digits behind it, as seconds. */
 static bool read_number(const char *text, size_t bytes, bool point, int64_t *value)
@@ -193,7 +195,7 @@ static bool read_field(struct log_read *l, const struct log_column *c, struct sa
 	}
 }
 
-/* ---- Records --------------------------------------------------------------------------------------------------------- */
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 static int read_record(struct log_read *l, struct sample *s)
 {
@@ -227,8 +229,8 @@ static const char *read_words(const char *text, const char *before, const char *
 	return end + strlen(after);
 }
 
-/* "# 1234 records left out from SEQ 5678 on: why", "# T2_KERNEL is T2_HW from here on" and "# SEQ 1234 was received again". True:
- * the last, of s->seq. */
+/* "# 1234 records left out from SEQ 5678 on: why", "# T2_KERNEL is T2_HW from here on" and "# SEQ 1234 was received
+ * again". True: the last, of s->seq. */
 static bool read_note(struct log_read *l, struct sample *s)
 {
 	const size_t bytes = strlen(l->text), changed = strlen(LOG_NOTE_CHANGED);

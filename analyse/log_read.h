@@ -18,7 +18,8 @@ struct log_read {
 	uint64_t left_out; /* by what the log tells of them */
 	bool stamps_changed; /* a note names the stamps of the other host anew: its columns are of two kinds */
 	bool at_least; /* a mark of an array cannot tell more than 65534 */
-	/* Of the record that was read last: response and network as they were recorded, also where a time of theirs has no column. */
+	/* Of the record that was read last: response and network as they were recorded, also where a time of theirs has
+	 * no column. */
 	bool told[2];
 	int64_t told_ns[2];
 
@@ -44,8 +45,8 @@ int log_read_open(struct log_read *l, FILE *file, const char *path, enum log_for
 
 #define LOG_READ_REPEATED 2
 
-/* Sets *s, as it was when it was logged. 1; 0: there are no more; LOG_READ_REPEATED: no record, but the note that the reflector
- * received s->seq again; or -errno after one line, which says where. */
+/* Sets *s, as it was when it was logged. 1; 0: there are no more; LOG_READ_REPEATED: no record, but the note that the
+ * reflector received s->seq again; or -errno after one line, which says where. */
 int log_read_next(struct log_read *l, struct sample *s);
 
 #endif

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* ---- Which numbers were seen ------------------------------------------------------------------------------------------ */
+/* ---- Which numbers were seen ------------------------------------------------------------------------------------- */
 
 /* A bit for each sequence number: only the pages of those that there are get memory. */
 #define SEEN_BYTES ((size_t)1 << 29)
@@ -26,7 +26,8 @@ struct seen {
 
 static int seen_open(struct seen *s)
 {
-	void *memory = mmap(NULL, SEEN_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *memory = mmap(NULL, SEEN_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			    0);
 
 	*s = (struct seen){ .bits = memory == MAP_FAILED ? NULL : memory };
 	if (s->bits)
@@ -62,13 +63,14 @@ static void seen_close(struct seen *s)
 
 struct halves;
 
-/* ---- One end --------------------------------------------------------------------------------------------------------- */
+/* ---- One end ----------------------------------------------------------------------------------------------------- */
 
 /* Each stage whose times have columns. What the replies told is in columns of its own, which a full log has. */
 static bool is_collected(const struct stage *s, const bool has[ALL_TIMES], bool on_wire)
 {
 	/* Where the latency is of times of user space, a run has no stages of them at this host. */
-	return (!s->user || s->peer || on_wire) && (s->from != s->to || s->less_from != s->less_to) && has[s->from] && has[s->to] && has[s->less_from] && has[s->less_to];
+	return (!s->user || s->peer || on_wire) && (s->from != s->to || s->less_from != s->less_to) && has[s->from] &&
+	       has[s->to] && has[s->less_from] && has[s->less_to];
 }
 
 /* As measure/store.c does, so that what is more than a run keeps is told in the same way. */
@@ -137,14 +139,18 @@ static void tell(struct outcome *o, const struct log_read *l, const struct seen 
 	f->left_out = l->left_out;
 	f->stamps_changed = l->stamps_changed;
 	if (l->left_out)
-		fprintf(o->notes, "  %s: %s%" PRIu64 " more samples were left out of it while it was written\n", l->path,
+		fprintf(o->notes, "  %s: %s%" PRIu64 " more samples were left out of it while it was written\n",
+			l->path,
 			l->at_least ? "at least " : "", l->left_out);
 	/* Of a reflector they may be the numbers of several senders. */
 	if (l->names.role == ROLE_EMIT && seen_missing(seen))
-		fprintf(o->notes, "  %s: %" PRIu64 " sequence numbers between its first and its last have no record: lost, without stamps, or left out\n",
+		fprintf(o->notes,
+			"  %s: %" PRIu64 " sequence numbers between its first and its last have no record: lost, "
+					 "without stamps, or left out\n",
 			l->path, seen_missing(seen));
 	if (seen->again)
-		fprintf(o->notes, "  %s: %" PRIu64 " records have a sequence number that was there before\n", l->path, seen->again);
+		fprintf(o->notes, "  %s: %" PRIu64 " records have a sequence number that was there before\n", l->path,
+			seen->again);
 }
 
 static void join_sample(struct halves *h, struct sample *s, bool first);
@@ -191,7 +197,8 @@ static int begin(struct outcome *o, const bool has[ALL_TIMES], enum source there
 
 static bool is_same_kind(const struct log_names *a, const struct log_names *b)
 {
-	return a->role == b->role && a->stamp == b->stamp && a->there == b->there && a->full == b->full && a->from == b->from &&
+	return a->role == b->role && a->stamp == b->stamp && a->there == b->there && a->full == b->full &&
+	       a->from == b->from &&
 	       !memcmp(a->has, b->has, sizeof(a->has));
 }
 
@@ -202,7 +209,8 @@ int logs_add(struct outcome *o, struct log_read *log, unsigned logs)
 	for (unsigned i = 1; i < logs; i++) {
 		if (is_same_kind(&log[0].names, &log[i].names))
 			continue;
-		warnx("%s and %s: have other columns, of another end or of other stamps: give logs of one kind, or the two of one run",
+		warnx("%s and %s: have other columns, of another end or of other stamps: give logs of one kind, or the "
+		      "two of one run",
 		      log[0].path, log[i].path);
 		return -EINVAL;
 	}
@@ -215,7 +223,7 @@ int logs_add(struct outcome *o, struct log_read *log, unsigned logs)
 	return error;
 }
 
-/* ---- Both ends ------------------------------------------------------------------------------------------------------- */
+/* ---- Both ends --------------------------------------------------------------------------------------------------- */
 
 /* What a reflector tells of a packet. */
 struct half {
@@ -246,7 +254,8 @@ static int add_half(struct halves *h, const struct sample *s, bool on_wire)
 		struct half *more = realloc(h->half, room * sizeof(*more));
 
 		if (!more) {
-			warnx("no memory for the %zu records of the reflector's log, which is held as a whole: %zu MB are needed", room,
+			warnx("no memory for the %zu records of the reflector's log, which is held as a whole: %zu MB "
+			      "are needed", room,
 			      room * sizeof(*more) >> 20);
 			return -ENOMEM;
 		}
@@ -323,7 +332,8 @@ static bool is_partner(const struct sample *s, const struct half *one)
 {
 	const unsigned t2 = THERE + REFLECT_T2_WIRE;
 
-	return !s->source[t2] || s->source[t2] != one->source[REFLECT_T2_WIRE] || s->time_ns[t2] == one->time_ns[REFLECT_T2_WIRE];
+	return !s->source[t2] || s->source[t2] != one->source[REFLECT_T2_WIRE] ||
+	       s->time_ns[t2] == one->time_ns[REFLECT_T2_WIRE];
 }
 
 static bool find_partner(struct halves *h, struct sample *s)
@@ -358,14 +368,20 @@ static void join_sample(struct halves *h, struct sample *s, bool first)
 
 static void tell_joined(struct outcome *o, const struct halves *h, const struct log_read *e, const struct log_read *r)
 {
-	fprintf(o->notes, "  Joined on SEQ: %" PRIu64 " pairs; without a partner: %" PRIu64 " of the emitter's, %" PRIu64 " of the reflector's\n",
+	fprintf(o->notes,
+		"  Joined on SEQ: %" PRIu64 " pairs; without a partner: %" PRIu64 " of the emitter's, %" PRIu64
+		" of the reflector's\n",
 		h->used, e->records - h->used, r->records - h->used);
 	if (h->again)
-		fprintf(o->notes, "  %s: %" PRIu64 " records have a sequence number that was received more than once, and are not joined\n", r->path, h->again);
+		fprintf(o->notes,
+			"  %s: %" PRIu64 " records have a sequence number that was received more than once, and are "
+					 "not joined\n", r->path, h->again);
 	if (h->other)
-		fprintf(o->notes, "  %" PRIu64 " numbers have other times in the two logs, and are no pairs\n", h->other);
+		fprintf(o->notes, "  %" PRIu64 " numbers have other times in the two logs, and are no pairs\n",
+			h->other);
 	if (h->contrary)
-		fprintf(o->notes, "  %" PRIu64 " responses are longer than their round trip, and are no pairs\n", h->contrary);
+		fprintf(o->notes, "  %" PRIu64 " responses are longer than their round trip, and are no pairs\n",
+			h->contrary);
 	fprintf(o->notes, "  The reflector's log is held in memory: %zu kB\n", h->halves * sizeof(*h->half) >> 10);
 }
 
@@ -393,7 +409,8 @@ int logs_join(struct outcome *o, struct log_read *e, struct log_read *r, struct 
 	if (!error)
 		error = add_log(o, e, emitter_file, &h);
 	if (!error && e->records && r->records && !h.used) {
-		warnx("%s and %s: no record of one belongs to one of the other: are they of one run?", e->path, r->path);
+		warnx("%s and %s: no record of one belongs to one of the other: are they of one run?", e->path,
+		      r->path);
 		error = -EINVAL;
 	}
 	tell(o, r, &none, reflector_file);

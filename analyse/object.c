@@ -97,8 +97,10 @@ static void put_configuration(struct json *j, const struct outcome *o)
 
 static void put_host(struct json *j)
 {
-	static const char *const names[] = { "hostname", "kernel", "kernel_version", "real_time_kernel", "machine", "cpu_model", "cpus_online",
-					     "measuring_cpu", "governor", "isolated_cpus", "clocksource", "virtual", "hypervisor" };
+	static const char *const names[] = { "hostname", "kernel", "kernel_version", "real_time_kernel", "machine",
+					     "cpu_model", "cpus_online",
+					     "measuring_cpu", "governor", "isolated_cpus", "clocksource", "virtual",
+					     "hypervisor" };
 
 	json_object(j, "host");
 	put_nulls(j, names, sizeof(names) / sizeof(names[0]));

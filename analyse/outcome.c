@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- Open and close -------------------------------------------------------------------------------------------------- */
+/* ---- Open and close ---------------------------------------------------------------------------------------------- */
 
 static int say_no_memory(void)
 {
@@ -44,7 +44,8 @@ struct outcome *outcome_open(const struct options *options)
 	o->result.one_way_bound_ns[1] = -1; /* what it was at the end of a run is in no file */
 	for (int i = 0; i < BOUNDS; i++)
 		o->result.bound_ns[i] = -1;
-	o->report = (struct report){ .options = &o->options, .result = &o->result, .tally = &o->tally, .histogram = &o->latency };
+	o->report = (struct report){ .options = &o->options, .result = &o->result, .tally = &o->tally,
+				     .histogram = &o->latency };
 	return o;
 }
 
@@ -121,7 +122,8 @@ struct outcome_file *outcome_add_file(struct outcome *o, const char *path, FILE 
 		warnx("%s: cannot be read (%s)", path, strerror(errno));
 		return NULL;
 	}
-	one = (struct outcome_file){ .path = path, .form = form, .level = -1, .began_unix_ns = -1, .slots = -1, .missed = -1,
+	one = (struct outcome_file){ .path = path, .form = form, .level = -1, .began_unix_ns = -1, .slots = -1,
+				     .missed = -1,
 				    .device = s.st_dev, .inode = s.st_ino };
 	for (unsigned i = 0; i < o->files; i++)
 		if (outcome_refuse_same(&o->file[i], &one))
@@ -136,9 +138,10 @@ struct outcome_file *outcome_add_file(struct outcome *o, const char *path, FILE 
 	return &o->file[o->files++];
 }
 
-/* ---- Histograms ------------------------------------------------------------------------------------------------------ */
+/* ---- Histograms -------------------------------------------------------------------------------------------------- */
 
-int outcome_place(struct histogram *h, struct histogram **pointer, const struct options *o, int64_t width_ns, uint32_t overflow_capacity)
+int outcome_place(struct histogram *h, struct histogram **pointer, const struct options *o, int64_t width_ns,
+		  uint32_t overflow_capacity)
 {
 	size_t bytes = histogram_layout(h, o->overflow_ns, width_ns, 0);
 	void *memory = calloc(1, bytes ? bytes : 1);
@@ -171,7 +174,8 @@ int outcome_check_buckets(const struct outcome *o)
 	if (is_fine(o, &o->latency) &&
 	    (!joined || (is_fine(o, result->stage[STAGE_RESPONSE]) && is_fine(o, result->stage[STAGE_NETWORK]))))
 		return 0;
-	warnx("--bucket-size: the finest bucket that there is has %.3f us: give a multiple of that", label_us(o->latency.width_ns));
+	warnx("--bucket-size: the finest bucket that there is has %.3f us: give a multiple of that",
+	      label_us(o->latency.width_ns));
 	return -EINVAL;
 }
 
@@ -191,7 +195,7 @@ void outcome_finish(struct outcome *o)
 	fflush(o->notes);
 }
 
-/* ---- Text ------------------------------------------------------------------------------------------------------------ */
+/* ---- Text -------------------------------------------------------------------------------------------------------- */
 
 static void write_file(FILE *out, const struct outcome_file *f)
 {
@@ -199,7 +203,8 @@ static void write_file(FILE *out, const struct outcome_file *f)
 		f->role == ROLE_EMIT ? "an emitter" : "a reflector", f->samples);
 	if (f->samples)
 		fprintf(out, ", maximum %.3f us", label_us(f->max_ns));
-	fprintf(out, ": %s%s%s\n", f->level < 0 ? "not judged" : verdict_levels[f->level], f->found ? ": " : "", f->found ? f->found : "");
+	fprintf(out, ": %s%s%s\n", f->level < 0 ? "not judged" : verdict_levels[f->level], f->found ? ": " : "",
+		f->found ? f->found : "");
 }
 
 static void write_top(FILE *out, const struct outcome *o)
@@ -211,7 +216,8 @@ static void write_top(FILE *out, const struct outcome *o)
 		fputs(": what was lost is not known\n", out);
 	}
 	if (o->report.verdict)
-		fprintf(out, "Measurement: %s%s\n", verdict_levels[o->verdict.level], o->files > 1 ? ", the worst of all files" : "");
+		fprintf(out, "Measurement: %s%s\n", verdict_levels[o->verdict.level],
+			o->files > 1 ? ", the worst of all files" : "");
 	else
 		fputs("Measurement: not known\n", out);
 	fprintf(out, "Read from %u file%s:\n", o->files, o->files == 1 ? "" : "s");
@@ -239,9 +245,11 @@ void outcome_write(FILE *out, const struct outcome *o, int columns)
 	if (!o->settings)
 		variation_write(out, r, columns);
 	label_latency(r->options, latency, sizeof(latency));
-	fprintf(out, "\nLatency: %s (%s)\n", latency, label_stamps[options_on_wire(r->options) ? r->options->stamp : SOURCE_USER].clock);
+	fprintf(out, "\nLatency: %s (%s)\n", latency,
+		label_stamps[options_on_wire(r->options) ? r->options->stamp : SOURCE_USER].clock);
 	if (o->has_accounts)
 		account_write(out, r);
 	else
-		fputs("\nNot known, for a log does not tell: what was sent, lost and left out, the clocks, and whether the numbers may be trusted\n", out);
+		fputs("\nNot known, for a log does not tell: what was sent, lost and left out, the clocks, and whether "
+		      "the numbers may be trusted\n", out);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was read of one run or several: put together as a run leaves it behind, so that the rooms of the report can speak of it. */
+/* What was read of one run or several: put together as a run leaves it behind, so that the rooms of the report can
+ * speak of it. */
 #ifndef ANALYSE_OUTCOME_H
 #define ANALYSE_OUTCOME_H
 
@@ -74,7 +75,8 @@ struct outcome {
 	FILE *notes; /* where they are written */
 };
 
-/* Begins one with what the command line says of the output. NULL after one line: no memory. outcome_close() frees it. */
+/* Begins one with what the command line says of the output. NULL after one line: no memory. outcome_close() frees
+ * it. */
 struct outcome *outcome_open(const struct options *o);
 void outcome_close(struct outcome *o);
 
@@ -87,8 +89,10 @@ struct outcome_file *outcome_add_file(struct outcome *o, const char *path, FILE 
 /* Are these one file, by device and inode? Then -EINVAL after one line, else 0. */
 int outcome_refuse_same(const struct outcome_file *a, const struct outcome_file *b);
 
-/* Lays one of the histograms out as a run does, by the options of the outcome, and sets the pointer to it. 0, or -errno after one line. */
-int outcome_place(struct histogram *h, struct histogram **pointer, const struct options *o, int64_t width_ns, uint32_t overflow_capacity);
+/* Lays one of the histograms out as a run does, by the options of the outcome, and sets the pointer to it. 0, or -errno
+ * after one line. */
+int outcome_place(struct histogram *h, struct histogram **pointer, const struct options *o, int64_t width_ns,
+		  uint32_t overflow_capacity);
 
 /* When all is read: can the buckets of --bucket-size be made of what there is? 0, or -errno after one line. */
 int outcome_check_buckets(const struct outcome *o);

@@ -40,7 +40,8 @@ int output_check_json(const struct options *o, const struct outcome *read)
 static int check_paths(struct outcome *o)
 {
 	const struct options *from = &o->options;
-	const struct output_path list[] = { { "json", from->json_path }, { "jsonl", from->jsonl_path }, { "hgrm", from->hgrm_path },
+	const struct output_path list[] = { { "json", from->json_path }, { "jsonl", from->jsonl_path },
+					    { "hgrm", from->hgrm_path },
 					    { "hlog", from->hlog_path }, { "prometheus", from->prometheus_path } };
 	const size_t n = sizeof(list) / sizeof(list[0]);
 	int error = output_paths_refuse_same(list, n);

@@ -19,7 +19,8 @@ struct output_files {
 
 #define OUTPUT_CLOSED { .told = BY_SECOND_CLOSED, .hgrm.fd = -1, .prometheus.file.fd = -1 }
 
-/* Opens what the outcome's options ask for, before anything is read; and its seconds, if anything tells of them. A file that is read may not be written: the outcome has those. 0, or
+/* Opens what the outcome's options ask for, before anything is read; and its seconds, if anything tells of them. A file
+ * that is read may not be written: the outcome has those. 0, or
  * -errno after one line: nothing is left then. */
 int output_open(struct output_files *f, struct outcome *o);
 
@@ -28,8 +29,8 @@ int output_write(struct output_files *f, const struct outcome *o);
 
 void output_close(struct output_files *f);
 
-/* Opens the file of --json alone, for another object than that of an outcome, before anything is read: what has its name stays as it is
- * until it is whole. 0, or -errno after one line. */
+/* Opens the file of --json alone, for another object than that of an outcome, before anything is read: what has its
+ * name stays as it is until it is whole. 0, or -errno after one line. */
 int output_open_json(struct output_files *f, const struct options *o);
 
 /* When it was read: is it one of the files of this outcome? Then -EINVAL after one line, else 0. */

@@ -30,7 +30,8 @@ static FILE *open_file(const char *path, enum log_look *look)
 	*look = log_read_look(file);
 	if (*look != LOG_LOOK_EMPTY && *look != LOG_LOOK_FOREIGN)
 		return file;
-	warnx("%s: %s: give a log, or what --json has written", path, *look == LOG_LOOK_EMPTY ? "is empty" : "is neither a log nor JSON of rant");
+	warnx("%s: %s: give a log, or what --json has written", path,
+	      *look == LOG_LOOK_EMPTY ? "is empty" : "is neither a log nor JSON of rant");
 	fclose(file);
 	return NULL;
 }
@@ -42,7 +43,8 @@ static int open_all(struct outcome *o, struct input *input)
 
 		input[i].file = open_file(path, &input[i].look);
 		if (!input[i].file ||
-		    !outcome_add_file(o, path, input[i].file, input[i].look == LOG_LOOK_JSON ? "json" : log_forms[input[i].look].name))
+		    !outcome_add_file(o, path, input[i].file,
+				      input[i].look == LOG_LOOK_JSON ? "json" : log_forms[input[i].look].name))
 			return -EINVAL;
 		if ((input[i].look == LOG_LOOK_JSON) == (input[0].look == LOG_LOOK_JSON))
 			continue;

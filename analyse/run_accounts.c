@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The accounts of a run, added to those of an outcome. A row that is not there is one that an older rant did not have: it is 0, or the
- * accounts do not balance. */
+/* The accounts of a run, added to those of an outcome. A row that is not there is one that an older rant did not have:
+ * it is 0, or the accounts do not balance. */
 #include "analyse/outcome.h"
 #include "analyse/run_parts.h"
 #include "report/export/json_parts.h"
@@ -54,7 +54,8 @@ static int add_packets(struct outcome *o, const struct tree *packets, const char
 	int error = add_rows(o, ACCOUNT_PACKETS, packets, path);
 
 	if (!error)
-		error = add_number(&dropped, tree_member(packets, "dropped_by_this_host"), path, "dropped_by_this_host");
+		error = add_number(&dropped, tree_member(packets, "dropped_by_this_host"), path,
+				   "dropped_by_this_host");
 	if (!tree_member(packets, "dropped_by_this_host") || result->dropped < 0)
 		result->dropped = -1;
 	else
@@ -140,7 +141,9 @@ static int add_follow_ups(struct outcome *o, const struct tree *t, const char *p
 		char name[JSON_NAME_BYTES];
 
 		if (label_follow_ups[i].name)
-			error = add_counter(&a->follow_up[i], tree_member(t, json_name(name, sizeof(name), label_follow_ups[i].name, "")), path, name);
+			error = add_counter(&a->follow_up[i],
+					    tree_member(t, json_name(name, sizeof(name), label_follow_ups[i].name, "")),
+					    path, name);
 	}
 	if (!error)
 		error = add_counter(&a->follow_up_late, tree_member(t, "too_late"), path, "too_late");
@@ -162,9 +165,11 @@ static int add_last(counter *c, uint8_t *last, const struct tree *count, const s
 static int add_arrived(struct outcome *o, const struct tree *t, const char *path)
 {
 	struct result *result = &o->result;
-	int error = add_last(&result->account.other_ttl, &result->arrived_ttl, tree_member(t, "other_ttl"), tree_member(t, "last_ttl"), path);
+	int error = add_last(&result->account.other_ttl, &result->arrived_ttl, tree_member(t, "other_ttl"),
+			     tree_member(t, "last_ttl"), path);
 
-	return error ? error : add_last(&result->account.other_class, &result->arrived_dscp, tree_member(t, "other_dscp"), tree_member(t, "last_dscp"), path);
+	return error ? error : add_last(&result->account.other_class, &result->arrived_dscp,
+					tree_member(t, "other_dscp"), tree_member(t, "last_dscp"), path);
 }
 
 /* The slowest of all. */
@@ -173,7 +178,8 @@ static int add_slowest_woken(struct outcome *o, const struct tree *t, const char
 	struct result *result = &o->result;
 	int64_t ns, seq;
 
-	if (!run_count(tree_member(t, "response_ns"), &ns) || !run_count(tree_member(t, "seq"), &seq) || seq > UINT32_MAX)
+	if (!run_count(tree_member(t, "response_ns"), &ns) || !run_count(tree_member(t, "seq"), &seq) ||
+	    seq > UINT32_MAX)
 		return run_refuse(path, "accounts.slowest_woken", "has no good values");
 	if (ns <= result->woken_slowest_ns)
 		return 0;
@@ -189,7 +195,8 @@ static int add_traffic(struct outcome *o, const struct tree *t, const struct tre
 	int64_t count, bytes, closing;
 	int error;
 
-	if (!run_count(tree_member(t, "to_there_packets"), &count) || !run_count(tree_member(t, "to_there_bytes"), &bytes) ||
+	if (!run_count(tree_member(t, "to_there_packets"), &count) ||
+	    !run_count(tree_member(t, "to_there_bytes"), &bytes) ||
 	    !run_count(tree_member(packets, "closing"), &closing) || (count && bytes % count))
 		return run_refuse(path, "accounts.traffic", "has no good counts");
 	if (count && result->probe_bytes && result->probe_bytes != (size_t)(bytes / count))
@@ -197,8 +204,10 @@ static int add_traffic(struct outcome *o, const struct tree *t, const struct tre
 	if (count)
 		result->probe_bytes = (size_t)(bytes / count);
 	result->measured += (uint64_t)(count + closing);
-	error = add_counter(&result->account.timed_packets, tree_member(t, "from_there_packets"), path, "from_there_packets");
-	return error ? error : add_counter(&result->account.timed_bytes, tree_member(t, "from_there_bytes"), path, "from_there_bytes");
+	error = add_counter(&result->account.timed_packets, tree_member(t, "from_there_packets"), path,
+			    "from_there_packets");
+	return error ? error : add_counter(&result->account.timed_bytes, tree_member(t, "from_there_bytes"), path,
+					   "from_there_bytes");
 }
 
 /* By --plain nothing was asked, and all samples are such. */
@@ -208,7 +217,8 @@ static void note_plain(struct outcome *o)
 
 	if (options_joined(&o->options))
 		return;
-	atomic_store_explicit(&a->follow_up[FOLLOW_UP_NONE], counter_get(&a->recorded) + counter_get(&a->negative), memory_order_relaxed);
+	atomic_store_explicit(&a->follow_up[FOLLOW_UP_NONE], counter_get(&a->recorded) + counter_get(&a->negative),
+			      memory_order_relaxed);
 }
 
 int run_add_accounts(struct outcome *o, const struct tree *root, const char *path)

@@ -27,14 +27,15 @@ static int refuse(const struct reading *f, const char *why)
 	return run_refuse(f->path, f->name, why);
 }
 
-/* ---- Buckets --------------------------------------------------------------------------------------------------------- */
+/* ---- Buckets ----------------------------------------------------------------------------------------------------- */
 
 /* Pairs in ascending order, none of which is empty. */
 static bool read_pair(const struct tree *list, size_t i, int64_t *value, int64_t *count)
 {
 	const struct tree *pair = tree_item(list, i);
 
-	return tree_length(pair) == 2 && tree_integer(tree_item(pair, 0), value) && tree_integer(tree_item(pair, 1), count) && *value >= 0 &&
+	return tree_length(pair) == 2 && tree_integer(tree_item(pair, 0), value) &&
+	       tree_integer(tree_item(pair, 1), count) && *value >= 0 &&
 	       *count > 0 && *count <= RUN_COUNT_MAX;
 }
 
@@ -54,7 +55,8 @@ static int add_buckets(struct reading *f, const struct tree *list)
 	int64_t start_ns, count, before_ns = -1;
 
 	for (size_t i = 0; i < tree_length(list); i++, before_ns = start_ns) {
-		if (!read_pair(list, i, &start_ns, &count) || start_ns <= before_ns || start_ns % h->width_ns || start_ns >= h->limit_ns)
+		if (!read_pair(list, i, &start_ns, &count) || start_ns <= before_ns || start_ns % h->width_ns ||
+		    start_ns >= h->limit_ns)
 			return refuse(f, "has a bucket that is none");
 		const uint32_t k = (uint32_t)(start_ns / h->width_ns);
 		const uint64_t all = histogram_bucket(h, k) + (uint64_t)count;
@@ -101,14 +103,15 @@ static int add_overflow(struct reading *f, const struct tree *list)
 	return error;
 }
 
-/* ---- Numbers --------------------------------------------------------------------------------------------------------- */
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
 
 static bool is_exact(const struct reading *f)
 {
 	return f->width_ns == 1 && !f->not_kept;
 }
 
-/* Of what is not in the buckets to the nanosecond: as the file says, the squares by its standard deviation, which is rounded. */
+/* Of what is not in the buckets to the nanosecond: as the file says, the squares by its standard deviation, which is
+ * rounded. */
 static int take_sums(struct reading *f)
 {
 	const struct tree *sum = tree_member(f->tree, "sum_ns");
@@ -118,8 +121,10 @@ static int take_sums(struct reading *f)
 	if (sum && (!tree_integer(sum, &sum_ns) || sum_ns < 0))
 		return refuse(f, "has a sum_ns that is none");
 	if (is_exact(f))
-		return sum && (__int128)sum_ns != f->sum ? refuse(f, "has a sum_ns that is not that of its samples") : 0;
-	if (!run_count(tree_member(f->tree, "mean_ns"), &mean_ns) || !run_count(tree_member(f->tree, "stddev_ns"), &deviation_ns))
+		return sum && (__int128)sum_ns != f->sum ? refuse(f, "has a sum_ns that is not that of its samples") :
+		0;
+	if (!run_count(tree_member(f->tree, "mean_ns"), &mean_ns) ||
+	    !run_count(tree_member(f->tree, "stddev_ns"), &deviation_ns))
 		return refuse(f, "has no mean_ns and stddev_ns");
 	f->sum = sum ? (__int128)sum_ns : (__int128)mean_ns * f->samples;
 	mean = f->sum / n;
@@ -130,7 +135,8 @@ static int take_sums(struct reading *f)
 
 static bool has_extreme(const struct reading *f, const char *ns_name, const char *seq_name, int64_t *ns, int64_t *seq)
 {
-	return tree_integer(tree_member(f->tree, ns_name), ns) && *ns >= 0 && tree_integer(tree_member(f->tree, seq_name), seq) &&
+	return tree_integer(tree_member(f->tree, ns_name), ns) && *ns >= 0 &&
+	       tree_integer(tree_member(f->tree, seq_name), seq) &&
 	       *seq >= 0 && *seq <= UINT32_MAX;
 }
 
@@ -147,7 +153,8 @@ static int take_extremes(struct reading *f)
 	struct histogram *h = f->h;
 	int64_t min_ns, max_ns, min_seq, max_seq;
 
-	if (!has_extreme(f, "min_ns", "min_seq", &min_ns, &min_seq) || !has_extreme(f, "max_ns", "max_seq", &max_ns, &max_seq))
+	if (!has_extreme(f, "min_ns", "min_seq", &min_ns, &min_seq) ||
+	    !has_extreme(f, "max_ns", "max_seq", &max_ns, &max_seq))
 		return refuse(f, "has no good min_ns and max_ns");
 	if (!is_at(f, min_ns, f->least_ns) || !is_at(f, max_ns, f->most_ns))
 		return refuse(f, "has a min_ns or max_ns that is not that of its samples");
@@ -170,7 +177,8 @@ static int take_numbers(struct reading *f)
 
 	h->negatives += (uint64_t)f->negative;
 	h->overflows += (uint64_t)f->not_kept;
-	if (!tree_integer(tree_at(f->tree, "histogram.overflow_samples"), &beyond) || beyond != f->beyond + f->not_kept ||
+	if (!tree_integer(tree_at(f->tree, "histogram.overflow_samples"), &beyond) ||
+	    beyond != f->beyond + f->not_kept ||
 	    f->kept + f->not_kept != f->samples)
 		return refuse(f, "has not as many samples in its histogram as it says");
 	if (!f->samples)
@@ -184,20 +192,23 @@ static int take_numbers(struct reading *f)
 	return error;
 }
 
-/* ---- Which they are -------------------------------------------------------------------------------------------------- */
+/* ---- Which they are ---------------------------------------------------------------------------------------------- */
 
 static int read_layout(struct reading *f, const struct options *o)
 {
 	const struct tree *t = tree_member(f->tree, "histogram");
 
-	if (!tree_integer(tree_member(t, "bucket_ns"), &f->width_ns) || !tree_integer(tree_member(t, "overflow_from_ns"), &f->limit_ns) ||
+	if (!tree_integer(tree_member(t, "bucket_ns"), &f->width_ns) ||
+	    !tree_integer(tree_member(t, "overflow_from_ns"), &f->limit_ns) ||
 	    f->width_ns < 1 || f->width_ns > 10 * NS_PER_S || f->limit_ns < 1 || f->limit_ns > 10 * NS_PER_S ||
 	    (f->limit_ns + f->width_ns - 1) / f->width_ns > HISTOGRAM_BUCKETS_MAX)
 		return refuse(f, "has no good histogram");
-	if (!run_count(tree_member(f->tree, "samples"), &f->samples) || !run_count(tree_member(f->tree, "negative"), &f->negative) ||
+	if (!run_count(tree_member(f->tree, "samples"), &f->samples) ||
+	    !run_count(tree_member(f->tree, "negative"), &f->negative) ||
 	    !run_count(tree_member(t, "overflow_not_kept"), &f->not_kept))
 		return refuse(f, "has no good count of samples");
-	return f->limit_ns == o->overflow_ns ? 0 : refuse(f, "has another overflow_from_ns than the latency, or than the other files");
+	return f->limit_ns == o->overflow_ns ? 0 :
+	       refuse(f, "has another overflow_from_ns than the latency, or than the other files");
 }
 
 static int add_figure(struct outcome *o, struct reading *f, struct histogram **pointer)

@@ -25,18 +25,21 @@ bool run_count(const struct tree *t, int64_t *count)
 	return !t || (tree_integer(t, count) && *count >= 0 && *count <= RUN_COUNT_MAX);
 }
 
-/* ---- Settings -------------------------------------------------------------------------------------------------------- */
+/* ---- Settings ---------------------------------------------------------------------------------------------------- */
 
 #define OPTION "configuration.options."
 
-/* What makes runs comparable: what is measured, between which stamps, of which packets and when they are sent. Not the host, the address,
- * the CPU, or how long it took. docs/results.md has them. */
+/* What makes runs comparable: what is measured, between which stamps, of which packets and when they are sent. Not the
+ * host, the address, the CPU, or how long it took. docs/results.md has them. */
 static const char *const settings[] = {
-	"run.role", "run.stamp", "run.latency", "statistics.rtt_ns.histogram.bucket_ns", "statistics.rtt_ns.histogram.overflow_from_ns",
+	"run.role", "run.stamp", "run.latency", "statistics.rtt_ns.histogram.bucket_ns",
+		"statistics.rtt_ns.histogram.overflow_from_ns",
 	"accounts.reflector_stamps.stamp",
 	OPTION "stamp", OPTION "transport", OPTION "size_bytes", OPTION "plain", OPTION "dscp", OPTION "priority",
-	OPTION "source_ports", OPTION "ttl", OPTION "interval_ns", OPTION "window", OPTION "stamp_every", OPTION "pacing",
-	OPTION "jitter_percent", OPTION "poisson", OPTION "timeout_ns", OPTION "sw_timestamps", OPTION "no_tx_ts", OPTION "synced_ns", OPTION "overflow_ns",
+	OPTION "source_ports", OPTION "ttl", OPTION "interval_ns", OPTION "window", OPTION "stamp_every",
+	OPTION "pacing",
+	OPTION "jitter_percent", OPTION "poisson", OPTION "timeout_ns", OPTION "sw_timestamps", OPTION "no_tx_ts",
+	OPTION "synced_ns", OPTION "overflow_ns",
 };
 
 #define SETTINGS (sizeof(settings) / sizeof(settings[0]))
@@ -88,13 +91,15 @@ static const char *value_text(char text[64], const struct outcome_setting *s)
 #define DIFFERENCES_BYTES (SETTINGS * 256)
 
 /* All that differs, behind one another. */
-static void note_difference(char text[DIFFERENCES_BYTES], const struct outcome_setting *a, const struct outcome_setting *b)
+static void note_difference(char text[DIFFERENCES_BYTES], const struct outcome_setting *a,
+			    const struct outcome_setting *b)
 {
 	const size_t skipped = strncmp(a->path, OPTION, strlen(OPTION)) ? 0 : strlen(OPTION);
 	char one[64], other[64];
 
 	if (!is_same(a, b))
-		text_add(text, DIFFERENCES_BYTES, "%s%s is %s in the first and %s in the second", *text ? "; " : "", a->path + skipped,
+		text_add(text, DIFFERENCES_BYTES, "%s%s is %s in the first and %s in the second", *text ? "; " : "",
+			 a->path + skipped,
 			 value_text(one, a), value_text(other, b));
 }
 
@@ -115,7 +120,8 @@ bool runs_are_alike(const struct outcome *a, const struct outcome *b)
 	return !refuse_differences(a->file[0].path, b->file[0].path, differences);
 }
 
-static int check_setting(const struct outcome *o, size_t i, const struct tree *root, const char *path, char differences[DIFFERENCES_BYTES])
+static int check_setting(const struct outcome *o, size_t i, const struct tree *root, const char *path,
+			 char differences[DIFFERENCES_BYTES])
 {
 	struct outcome_setting one;
 
@@ -159,8 +165,8 @@ static bool flag(const struct tree *root, const char *path)
 	return tree_is_bool(tree_at(root, path), &yes) && yes;
 }
 
-/* The options of the report, by the first run. The latency is what this version calls it: so its times are those that it is thought to be
- * of. */
+/* The options of the report, by the first run. The latency is what this version calls it: so its times are those that
+ * it is thought to be of. */
 static int take_options(struct outcome *o, const struct tree *root, const char *path)
 {
 	const char *role = tree_text(tree_at(root, "run.role")), *latency = tree_text(tree_at(root, "run.latency"));
@@ -176,7 +182,8 @@ static int take_options(struct outcome *o, const struct tree *root, const char *
 	to->no_tx_stamps = flag(root, OPTION "no_tx_ts");
 	to->sw_timestamps = flag(root, OPTION "sw_timestamps");
 	to->plain = flag(root, OPTION "plain");
-	to->transport = transport && !strcmp(transport, "icmp") ? TRANSPORT_ICMP : TRANSPORT_UDP; /* the others are alike here */
+	/* the others are alike here */
+	to->transport = transport && !strcmp(transport, "icmp") ? TRANSPORT_ICMP : TRANSPORT_UDP;
 	to->interval_ns = run_count(tree_at(root, OPTION "interval_ns"), &n) ? n : 0;
 	to->stamp_every = run_count(tree_at(root, OPTION "stamp_every"), &n) && n ? n : 1;
 	to->synced_ns = tree_integer(tree_at(root, OPTION "synced_ns"), &n) ? n : -1;
@@ -184,10 +191,11 @@ static int take_options(struct outcome *o, const struct tree *root, const char *
 	if (to->stamp == SOURCE_NONE)
 		return run_refuse(path, OPTION "stamp", "is none");
 	label_latency(to, wanted, sizeof(wanted));
-	return latency && !strcmp(latency, wanted) ? 0 : run_refuse(path, "run.latency", "is not that of its role and stamps");
+	return latency && !strcmp(latency, wanted) ? 0 :
+	       run_refuse(path, "run.latency", "is not that of its role and stamps");
 }
 
-/* ---- The verdict ----------------------------------------------------------------------------------------------------- */
+/* ---- The verdict ------------------------------------------------------------------------------------------------- */
 
 static int level_named(const char *text)
 {
@@ -210,9 +218,12 @@ static int add_reason(struct outcome *o, const struct tree *t, const char *path)
 		return -ENOMEM;
 	o->reason = more;
 	r = &o->reason[o->reasons++];
-	*r = (struct outcome_reason){ .path = path, .name = copy(tree_member(t, "name")), .found = copy(tree_member(t, "found")),
-				      .why = copy(tree_member(t, "why")), .level = level_named(tree_text(tree_member(t, "level"))) };
-	if (r->level < 0 || !run_count(tree_member(t, "number"), &r->number) || !run_count(tree_member(t, "limit"), &r->limit))
+	*r = (struct outcome_reason){ .path = path, .name = copy(tree_member(t, "name")),
+				      .found = copy(tree_member(t, "found")),
+				      .why = copy(tree_member(t, "why")),
+				      .level = level_named(tree_text(tree_member(t, "level"))) };
+	if (r->level < 0 || !run_count(tree_member(t, "number"), &r->number) ||
+	    !run_count(tree_member(t, "limit"), &r->limit))
 		return run_refuse(path, "verdict.reasons", "has one without its numbers");
 	return r->name && r->found && r->why ? 0 : -ENOMEM;
 }
@@ -227,7 +238,8 @@ static char *found_words(const struct outcome *o, unsigned from)
 		bytes += strlen(o->reason[i].name) + strlen(o->reason[i].found) + 5;
 	text = from < o->reasons ? calloc(1, bytes) : NULL;
 	for (unsigned i = from; text && i < o->reasons; i++)
-		at += (size_t)snprintf(text + at, bytes - at, "%s%s (%s)", i > from ? "; " : "", o->reason[i].name, o->reason[i].found);
+		at += (size_t)snprintf(text + at, bytes - at, "%s%s (%s)", i > from ? "; " : "", o->reason[i].name,
+				       o->reason[i].found);
 	for (char *c = text; c && *c; c++)
 		*c = text_shown(*c);
 	return text;
@@ -256,7 +268,7 @@ static int add_verdict(struct outcome *o, const struct tree *root, struct outcom
 	return 0;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------------------------------- */
+/* ---- The whole --------------------------------------------------------------------------------------------------- */
 
 static int check_version(const struct tree *root, const char *path)
 {
@@ -271,7 +283,8 @@ static int check_version(const struct tree *root, const char *path)
 		return run_refuse(path, "schema_version", "is none");
 	if (version <= JSON_SCHEMA_VERSION)
 		return 0;
-	warnx("%s: has schema version %" PRId64 ", and this rant knows %d: use a newer rant", path, version, JSON_SCHEMA_VERSION);
+	warnx("%s: has schema version %" PRId64 ", and this rant knows %d: use a newer rant", path, version,
+	      JSON_SCHEMA_VERSION);
 	return -EINVAL;
 }
 

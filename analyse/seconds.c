@@ -44,7 +44,7 @@ static void begin_head(struct seconds *s, const char *note)
 	s->has_head = true;
 }
 
-/* ---- Of a log -------------------------------------------------------------------------------------------------------- */
+/* ---- Of a log ---------------------------------------------------------------------------------------------------- */
 
 static void tell(struct seconds *s, int64_t to_ns)
 {
@@ -52,11 +52,14 @@ static void tell(struct seconds *s, int64_t to_ns)
 	int64_t unix_ns = 0;
 
 	/* The clock of a NIC may be of any scale, and no log tells which. */
-	s->again.no_time = !s->has_time || s->outcome->options.stamp == SOURCE_HARDWARE || __builtin_sub_overflow(to_ns, s->shift_ns, &unix_ns);
+	s->again.no_time = !s->has_time || s->outcome->options.stamp == SOURCE_HARDWARE ||
+			   __builtin_sub_overflow(to_ns, s->shift_ns, &unix_ns);
 	s->again.no_sent = s->again.no_lost = true;
 	s->again.has_skipped = s->outcome->options.role == ROLE_EMIT;
 	one->start_unix_ns = s->again.no_time ? 0 : unix_ns - (to_ns - one->start_ns);
-	begin_head(s, s->again.no_time ? "StartTimestamp is after the first sample: no log tells the scale of a NIC's clock" : NULL);
+	begin_head(s,
+		   s->again.no_time ?
+		   "StartTimestamp is after the first sample: no log tells the scale of a NIC's clock" : NULL);
 	second_end(one, to_ns, unix_ns);
 	by_second_tell(s->to);
 	s->again.skipped = 0;
@@ -84,7 +87,8 @@ static int64_t place(struct seconds *s, int64_t time_ns)
 		return s->at_ns;
 	if (at_ns >= s->at_ns)
 		return at_ns;
-	if ((__builtin_sub_overflow(s->at_ns, at_ns, &back_ns) || back_ns > NS_PER_S) && !__builtin_sub_overflow(s->at_ns, time_ns, &shift_ns))
+	if ((__builtin_sub_overflow(s->at_ns, at_ns, &back_ns) || back_ns > NS_PER_S) &&
+	    !__builtin_sub_overflow(s->at_ns, time_ns, &shift_ns))
 		s->shift_ns = shift_ns;
 	return s->at_ns;
 }
@@ -142,7 +146,7 @@ void seconds_next_log(struct seconds *s)
 	s->is_next = true;
 }
 
-/* ---- Of JSON --------------------------------------------------------------------------------------------------------- */
+/* ---- Of JSON ----------------------------------------------------------------------------------------------------- */
 
 /* A clock that was set does not change the order within a run. */
 static int compare_ends(const void *a, const void *b)
@@ -161,7 +165,8 @@ static void take_values(struct second *one, const struct blocks *b, const struct
 	for (; bucket < b->bucket + from->from + from->buckets; bucket++)
 		for (uint64_t k = 0; k < bucket->count && one->values < SECOND_VALUES; k++)
 			one->value[one->values++] = bucket->start_ns;
-	if (one->values && from->max_ns >= last->start_ns && from->max_ns - last->start_ns < second_fine_ns(last->start_ns))
+	if (one->values && from->max_ns >= last->start_ns &&
+	    from->max_ns - last->start_ns < second_fine_ns(last->start_ns))
 		one->value[one->values - 1] = from->max_ns;
 }
 
@@ -182,8 +187,10 @@ static void take(struct seconds *s, const struct blocks *b, const struct block *
 	one->unix_ns = from->unix_ns;
 	one->start_unix_ns = from->has_unix ? from->began_unix_ns : 0;
 	one->gap_ns = from->gap_ns;
-	s->again = (struct second_again){ .run = from->run, .no_sent = !from->has_sent, .no_lost = !from->has_lost, .no_time = !from->has_unix,
-					  .has_skipped = from->skipped >= 0, .skipped = from->skipped >= 0 ? (uint64_t)from->skipped : 0,
+	s->again = (struct second_again){ .run = from->run, .no_sent = !from->has_sent, .no_lost = !from->has_lost,
+					  .no_time = !from->has_unix,
+					  .has_skipped = from->skipped >= 0,
+					  .skipped = from->skipped >= 0 ? (uint64_t)from->skipped : 0,
 					  .has_buckets = true };
 	memcpy(s->again.percentile_ns, from->percentile_ns, sizeof(from->percentile_ns));
 }
@@ -206,7 +213,8 @@ int seconds_tell(struct seconds *s, const struct blocks *b)
 	for (size_t i = 0; i < b->blocks; i++) {
 		take(s, b, order[i]);
 		begin_head(s, timed ? "Values are lower edges of buckets of 1/128" :
-				      "Values are lower edges of buckets of 1/128; StartTimestamp is after the start of each run");
+				      "Values are lower edges of buckets of 1/128; StartTimestamp is after the start "
+				      "of each run");
 		by_second_tell(s->to);
 	}
 	free(order);
@@ -217,5 +225,6 @@ void seconds_end(struct seconds *s)
 {
 	if (s->records)
 		tell(s, s->at_ns);
-	begin_head(s, s->outcome->has_seconds ? "No intervals: there is no sample" : "No intervals: not all of the runs tell of their seconds");
+	begin_head(s, s->outcome->has_seconds ? "No intervals: there is no sample" :
+		   "No intervals: not all of the runs tell of their seconds");
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The seconds of what was read, for the files that tell of each. Of a log they are made while it is read: a sample is in the second in which
- * its last time is, counted from the first sample on. What --json has written has them, and they are put in order.
+ * The seconds of what was read, for the files that tell of each. Of a log they are made while it is read: a sample is
+ * in the second in which its last time is, counted from the first sample on. What --json has written has them, and they
+ * are put in order.
  */
 #ifndef ANALYSE_SECONDS_H
 #define ANALYSE_SECONDS_H

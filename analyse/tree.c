@@ -44,7 +44,8 @@ struct tree *tree_read(FILE *file, const char *path)
 	json_t *root;
 
 	if (!fstat(fileno(file), &s) && s.st_size > TREE_FILE_MAX_BYTES) {
-		warnx("%s: has %lld octets: JSON of more than %lld would take too much memory, read the log of that run", path,
+		warnx("%s: has %lld octets: JSON of more than %lld would take too much memory, read the log of that "
+		      "run", path,
 		      (long long)s.st_size, (long long)TREE_FILE_MAX_BYTES);
 		return NULL;
 	}
@@ -85,7 +86,8 @@ const struct tree *tree_item(const struct tree *t, size_t i)
 	return tree_is_array(t) ? tree_of(json_array_get(value_of(t), i)) : NULL;
 }
 
-int tree_each(const struct tree *t, int (*each)(void *context, const char *name, const struct tree *value), void *context)
+int tree_each(const struct tree *t, int (*each)(void *context, const char *name, const struct tree *value),
+	      void *context)
 {
 	json_t *object = (json_t *)t;
 	int result = 0;
@@ -163,7 +165,8 @@ const struct tree *tree_item(const struct tree *t, size_t i)
 	return NULL;
 }
 
-int tree_each(const struct tree *t, int (*each)(void *context, const char *name, const struct tree *value), void *context)
+int tree_each(const struct tree *t, int (*each)(void *context, const char *name, const struct tree *value),
+	      void *context)
 {
 	(void)t, (void)each, (void)context;
 	return 0;

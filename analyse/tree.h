@@ -14,8 +14,8 @@ const char *tree_library(void);
 /* A value; all pointers into a tree live as long as it does. */
 struct tree;
 
-/* Reads the file, which is the caller's, from its begin. The whole of it is one object, no name is in an object twice, and no number is
- * beyond 64 bits. NULL after one line that names the path. */
+/* Reads the file, which is the caller's, from its begin. The whole of it is one object, no name is in an object twice,
+ * and no number is beyond 64 bits. NULL after one line that names the path. */
 struct tree *tree_read(FILE *file, const char *path);
 
 void tree_free(struct tree *t); /* of tree_read(); NULL: does nothing */
@@ -34,9 +34,10 @@ size_t tree_length(const struct tree *t);
 /* Element i of an array; NULL: none, or null. */
 const struct tree *tree_item(const struct tree *t, size_t i);
 
-/* Calls `each` with each member of an object, in the order of the file (the value is NULL for null), until it returns other than 0;
- * returns that. */
-int tree_each(const struct tree *t, int (*each)(void *context, const char *name, const struct tree *value), void *context);
+/* Calls `each` with each member of an object, in the order of the file (the value is NULL for null), until it returns
+ * other than 0; returns that. */
+int tree_each(const struct tree *t, int (*each)(void *context, const char *name, const struct tree *value),
+	      void *context);
 
 bool tree_is_object(const struct tree *t);
 bool tree_is_array(const struct tree *t);

@@ -83,7 +83,8 @@ void check_short(FILE *out, const struct options *o, const struct nic *n)
 	look_briefly(&checked, n);
 }
 
-void check_tell(void (*tell)(void *context, const struct check_told *told), void *context, const struct options *o, const struct nic *n)
+void check_tell(void (*tell)(void *context, const struct check_told *told), void *context, const struct options *o,
+		const struct nic *n)
 {
 	checked = (struct check){ .tell = tell, .context = context, .options = o };
 	look_briefly(&checked, n);

@@ -21,6 +21,7 @@ void check_short(FILE *out, const struct options *o, const struct nic *n);
 struct check_told;
 
 /* The same for a program (doctor/finding.h), and not a word. */
-void check_tell(void (*tell)(void *context, const struct check_told *told), void *context, const struct options *o, const struct nic *n);
+void check_tell(void (*tell)(void *context, const struct check_told *told), void *context, const struct options *o,
+		const struct nic *n);
 
 #endif

@@ -92,10 +92,12 @@ static void look_at_irq_priority(struct check *c)
 	check_policy_text(c->policy, c->priority, own);
 	if (is_below(c, met))
 		check_say(c, WARN, where, "on one CPU the busy loop keeps the thread from delivering packet and stamp",
-			  cure_of_priority(c, i), "thread of interrupt %d has %s, this process %s", i->number, thread, own);
+			  cure_of_priority(c, i), "thread of interrupt %d has %s, this process %s", i->number, thread,
+			  own);
 	else if (is_below(c, i))
 		check_say(c, NOTE, where, "only their CPUs keep them apart: on one CPU nothing would be delivered",
-			  cure_of_priority(c, i), "thread of interrupt %d has %s, this process %s", i->number, thread, own);
+			  cure_of_priority(c, i), "thread of interrupt %d has %s, this process %s", i->number, thread,
+			  own);
 	else
 		check_say(c, OK, where, NULL, NULL, "thread of interrupt %d has %s, this process %s", i->number, thread,
 			  own);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The doctor's checks of what rant refuses before a run, besides what is wrong with stamps and link: the functions of the
- * run are asked themselves. They change nothing of the machine, and no packet is sent.
+ * The doctor's checks of what rant refuses before a run, besides what is wrong with stamps and link: the functions of
+ * the run are asked themselves. They change nothing of the machine, and no packet is sent.
  */
 #include "doctor/facts.h"
 #include "doctor/finding.h"
@@ -15,8 +15,8 @@
 
 #define SENTENCE_BYTES 512
 
-/* Asks, and keeps the line that would go to stderr, without the name of the program. (With glibc stderr is a variable; there
- * is one thread yet.) The result is that of `ask`. */
+/* Asks, and keeps the line that would go to stderr, without the name of the program. (With glibc stderr is a variable;
+ * there is one thread yet.) The result is that of `ask`. */
 static int listen_to(int (*ask)(struct check *), struct check *c, char sentence[SENTENCE_BYTES])
 {
 	char line[SENTENCE_BYTES] = "";

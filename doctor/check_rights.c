@@ -7,12 +7,14 @@
 
 #include <linux/capability.h>
 
-/* What they are for: docs/privileges.md. Those that an option alone needs, and no file can give without danger, are not here. */
+/* What they are for: docs/privileges.md. Those that an option alone needs, and no file can give without danger, are not
+ * here. */
 static const struct {
 	int bit;
 	const char *name;
 } wanted[] = {
-	{ CAP_NET_ADMIN, "cap_net_admin" }, { CAP_NET_RAW, "cap_net_raw" },   { CAP_NET_BIND_SERVICE, "cap_net_bind_service" },
+	{ CAP_NET_ADMIN, "cap_net_admin" }, { CAP_NET_RAW, "cap_net_raw" },
+		  { CAP_NET_BIND_SERVICE, "cap_net_bind_service" },
 	{ CAP_SYS_NICE, "cap_sys_nice" },   { CAP_IPC_LOCK, "cap_ipc_lock" }, { CAP_SETPCAP, "cap_setpcap" },
 };
 

@@ -116,7 +116,8 @@ static bool may_set(struct check *c, const char *what, const char *cure)
 	}
 	if (capabilities & 1ULL << 12) /* CAP_NET_ADMIN */
 		return true;
-	check_say(c, FAIL, SETTING "; CapEff in /proc/self/status", "to change it needs CAP_NET_ADMIN", cure, "%s", what);
+	check_say(c, FAIL, SETTING "; CapEff in /proc/self/status", "to change it needs CAP_NET_ADMIN", cure, "%s",
+		  what);
 	return false;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What this host is. Facts: uname(2), proc(5), Documentation/ABI/testing/sysfs-devices-system-cpu and sysfs-hypervisor-xen. */
+/* What this host is. Facts: uname(2), proc(5), Documentation/ABI/testing/sysfs-devices-system-cpu and
+ * sysfs-hypervisor-xen. */
 #include "host/system.h"
 
 #include "host/file.h"
@@ -77,7 +78,8 @@ void system_read(struct system *s, int cpu)
 		s->is_real_time = *text == '1';
 	else if (*s->version)
 		s->is_real_time = strstr(s->version, "PREEMPT_RT") != NULL;
-	read_line(s->clocksource, sizeof(s->clocksource), "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+	read_line(s->clocksource, sizeof(s->clocksource),
+		  "/sys/devices/system/clocksource/clocksource0/current_clocksource");
 	s->isolated_known = read_line(s->isolated, sizeof(s->isolated), "/sys/devices/system/cpu/isolated");
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu);
 	if (cpu >= 0)

@@ -12,7 +12,8 @@ struct system {
 	char hostname[72], kernel[72], version[72], machine[72]; /* uname(2) */
 	char cpu_model[96]; /* "model name" of /proc/cpuinfo, which not every architecture has */
 	char hypervisor[32]; /* of /sys/hypervisor/type */
-	int is_virtual; /* 1: a hypervisor says so (/proc/cpuinfo, /sys/hypervisor); 0: on x86, none does; -1: not known */
+	/* 1: a hypervisor says so (/proc/cpuinfo, /sys/hypervisor); 0: on x86, none does; -1: not known */
+	int is_virtual;
 	int is_real_time; /* PREEMPT_RT; -1: not known */
 	int cpus_online; /* -1: not known */
 	char governor[32]; /* of the CPU that was asked for */

@@ -46,7 +46,8 @@ static int64_t limit_ns(const struct exchange *x)
 
 	if (x->result.started && o->duration_ns && x->result.began_ns + o->duration_ns < until_ns)
 		until_ns = x->result.began_ns + o->duration_ns;
-	if (o->once && x->reflect.emitters_probes && x->reflect.emitters_silent_since_ns + o->once_silence_ns < until_ns)
+	if (o->once && x->reflect.emitters_probes &&
+	    x->reflect.emitters_silent_since_ns + o->once_silence_ns < until_ns)
 		until_ns = x->reflect.emitters_silent_since_ns + o->once_silence_ns;
 	return until_ns > x->now_ns ? until_ns - x->now_ns : 0;
 }

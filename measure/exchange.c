@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A run: what the options mean for the loop, and the order of the role. A packet in flight lives in a small ring by the id of
- * its transmit stamp, so that a late stamp lands in its own record or in a counter, never in the record of another packet.
+ * A run: what the options mean for the loop, and the order of the role. A packet in flight lives in a small ring by the
+ * id of its transmit stamp, so that a late stamp lands in its own record or in a counter, never in the record of
+ * another packet.
  */
 #include "measure/exchange.h"
 
@@ -66,7 +67,8 @@ static void finish(struct exchange *x)
 	r->window.stamps_most = w->stamps_most;
 	r->window.stamps_limited = w->stamps_limited;
 	r->window.by_nic = x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE;
-	r->software_there = (struct software_there){ .told = x->emit.reply.software_told, .t2_known = x->emit.reply.t2_user_known,
+	r->software_there = (struct software_there){ .told = x->emit.reply.software_told,
+						     .t2_known = x->emit.reply.t2_user_known,
 						     .bound_ns = x->emit.reply.software_bound_ns };
 	for (unsigned i = 0; i < r->ports; i++)
 		r->port[i].number = x->channel->port[i].own_port;
@@ -81,7 +83,8 @@ void exchange_run(struct exchange *x)
 	stages_of_role(o->role, x->channel->tx_stamps, x->result.stages);
 	for (int i = 0; i < STAGES; i++)
 		x->result.has_stages |= x->result.stage[i] != NULL;
-	x->timebase = o->no_step_check ? TIMEBASE_UNCHECKED : x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE ? TIMEBASE_NIC :
+	x->timebase = o->no_step_check ? TIMEBASE_UNCHECKED : x->channel->tx_stamps &&
+		      x->channel->wire == SOURCE_HARDWARE ? TIMEBASE_NIC :
 		      TIMEBASE_SYSTEM;
 	x->one_scale = x->clocks || x->channel->wire != SOURCE_HARDWARE;
 	x->wants_user_rx = o->sw_timestamps || !x->channel->tx_stamps || exchange_checks_nic(x);
@@ -94,7 +97,8 @@ void exchange_run(struct exchange *x)
 		x->emit.t1_mask = T1_REMEMBERED - 1;
 	}
 	x->warmup_left = (uint64_t)o->warmup;
-	x->pace = (struct pace){ .interval_ns = o->interval_ns, .jitter_percent = o->jitter_percent, .poisson = o->poisson,
+	x->pace = (struct pace){ .interval_ns = o->interval_ns, .jitter_percent = o->jitter_percent,
+				 .poisson = o->poisson,
 				 .random = (uint64_t)o->seed };
 	if (o->interval_ns)
 		pace_begin(&x->pace, clock_read_ns(CLOCK_MONOTONIC));

@@ -35,7 +35,8 @@ enum timebase {
 
 /* What an emitter's loops have to themselves. */
 struct emitter {
-	int64_t era_ns; /* the reflector's times are within 2^32 s from here on: half of that before its last T2, at first 1970 */
+	/* the reflector's times are within 2^32 s from here on: half of that before its last T2, at first 1970 */
+	int64_t era_ns;
 	int64_t due_ns; /* by the clock: of the probe that is sent next */
 	bool ssid_told; /* a reply had our SSID, so this peer knows of SSIDs */
 	bool digest_at_once; /* what its reply tells is wanted before the next probe */
@@ -48,7 +49,8 @@ struct emitter {
 	struct reply reply; /* the last one that was read */
 	uint8_t probe[DATAGRAM_MAX];
 	struct lost_probe lost[LOST_REMEMBERED];
-	uint64_t *t1; /* packet_t1() of the last probes, by sequence number: few_t1, or with a window the caller's memory */
+	/* packet_t1() of the last probes, by sequence number: few_t1, or with a window the caller's memory */
+	uint64_t *t1;
 	uint32_t t1_mask;
 	uint64_t few_t1[T1_REMEMBERED];
 };
@@ -56,8 +58,10 @@ struct emitter {
 /* What a reflector's loop has to itself. */
 struct reflector {
 	struct dozing dozing;
-	int64_t now_real_ns, now_by_ns; /* TIMEBASE_SYSTEM: CLOCK_REALTIME, and CLOCK_MONOTONIC again, read after now_ns */
-	unsigned unread; /* so many datagrams of the lane that listens may have come before the newest was its sender's */
+	/* TIMEBASE_SYSTEM: CLOCK_REALTIME, and CLOCK_MONOTONIC again, read after now_ns */
+	int64_t now_real_ns, now_by_ns;
+	/* so many datagrams of the lane that listens may have come before the newest was its sender's */
+	unsigned unread;
 	unsigned first; /* which of the lanes that listen that is, or by which something came last */
 	struct lane *hot[LANES]; /* the lanes that were used of late, */
 	unsigned hots, next_hot; /* how many, and the one that is asked next */
@@ -109,13 +113,16 @@ struct exchange {
 	uint64_t warmup_left;
 	int64_t now_ns; /* CLOCK_MONOTONIC, as last read */
 	int64_t rested_ns; /* until then it did not stand but slept, or ran the hook of a breach */
-	int64_t set_ns, asked_ns; /* TIMEBASE_SYSTEM: CLOCK_REALTIME was set at some time before now_ns was set_ns; when the kernel was asked */
+	/* TIMEBASE_SYSTEM: CLOCK_REALTIME was set at some time before now_ns was set_ns; when the kernel was asked */
+	int64_t set_ns, asked_ns;
 	unsigned turn; /* of the loop: every so many read the clock */
 	uint32_t next_key;
-	uint32_t oldest_key; /* reflector, and with a window: flights from it to next_key - 1 may wait for stamps, or for more */
+	/* reflector, and with a window: flights from it to next_key - 1 may wait for stamps, or for more */
+	uint32_t oldest_key;
 	struct arrival arrival;
 	int64_t arrival_user_ns;
-	/* By sequence number, as many as the mask says and one more: those below, or with a window of the caller's memory. */
+	/* By sequence number, as many as the mask says and one more: those below, or with a window of the caller's
+	 * memory. */
 	struct flight *flight;
 	uint32_t flight_mask;
 	struct flight few[FLIGHTS];
@@ -148,7 +155,8 @@ static inline bool exchange_checks_stamps(const struct exchange *x)
 	return x->channel->tx_stamps && x->timebase != TIMEBASE_UNCHECKED;
 }
 
-/* Hot. Reads the clock into now_ns. If that is STALL_NS or more after the reading before, the loop did not run; but for its sleeps. */
+/* Hot. Reads the clock into now_ns. If that is STALL_NS or more after the reading before, the loop did not run; but for
+ * its sleeps. */
 static inline void exchange_read_now(struct exchange *x)
 {
 	const int64_t ns = x->now_ns, since_ns = ns > x->rested_ns ? ns : x->rested_ns;
@@ -158,15 +166,15 @@ static inline void exchange_read_now(struct exchange *x)
 		outage_add(&x->result.stalls, since_ns, x->now_ns);
 }
 
-/* Nobody tells how the clocks relate during the run: the times of user space stay on CLOCK_REALTIME, and the stages between
- * them and the NIC's stamps are not collected. */
+/* Nobody tells how the clocks relate during the run: the times of user space stay on CLOCK_REALTIME, and the stages
+ * between them and the NIC's stamps are not collected. */
 void exchange_drop_clocks(struct exchange *x);
 
 /* Copies into x->result what the open channel was granted. */
 void exchange_note_granted(struct exchange *x);
 
-/* Copies into x->result what others than the loop count: sessions, slots, and what the socket dropped. By another thread at any time, and
- * after the run. */
+/* Copies into x->result what others than the loop count: sessions, slots, and what the socket dropped. By another
+ * thread at any time, and after the run. */
 void exchange_collect(struct exchange *x);
 
 /* Runs until the duration, the count, a breach or *stop ends it. The reason is in x->result.end. */

@@ -6,7 +6,8 @@
 #include "rant.h"
 #include "result/stages.h"
 
-#define FLIGHTS 256 /* packets whose transmit stamp may still come, a power of two; an emitter with a window may have more */
+/* packets whose transmit stamp may still come, a power of two; an emitter with a window may have more */
+#define FLIGHTS 256
 #define LOST_REMEMBERED 1024 /* lost probes whose late reply is still told from a duplicate */
 #define T1_REMEMBERED 1024 /* probes whose T1 a late or second reply must name, a power of two */
 
@@ -21,7 +22,8 @@ enum flight_state { FLIGHT_NONE, FLIGHT_WAITING, FLIGHT_STAMPED, FLIGHT_GIVEN_UP
 struct flight {
 	struct sample sample;
 	int64_t sent_ns; /* CLOCK_MONOTONIC, as last read */
-	int64_t base_ns; /* TIMEBASE_SYSTEM: the last exchange.now_ns that is known to be before the first of its two times */
+	/* TIMEBASE_SYSTEM: the last exchange.now_ns that is known to be before the first of its two times */
+	int64_t base_ns;
 	int64_t sent_real_ns; /* emitter, TIMEBASE_SYSTEM: CLOCK_REALTIME, read between sent_ns and sent_by_ns */
 	int64_t sent_by_ns; /* emitter: CLOCK_MONOTONIC, as read next; 0: not yet */
 	int64_t late_ns; /* emitter, by the clock: sent so long after it was due */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The other host's times. A sample that has its reply waits for T3 on the wire of that, which the reply after it tells (RFC
- * 8972 section 4.7); then its ways can be told apart.
+ * The other host's times. A sample that has its reply waits for T3 on the wire of that, which the reply after it tells
+ * (RFC 8972 section 4.7); then its ways can be told apart.
  */
 #include "measure/join.h"
 
@@ -25,9 +25,9 @@ INLINE bool is_within(int64_t a_ns, int64_t b_ns, int64_t bound_ns)
 	return !__builtin_sub_overflow(a_ns, b_ns, &apart_ns) && apart_ns <= bound_ns && apart_ns >= -bound_ns;
 }
 
-/* How long each way took, by the difference of the two hosts' clocks as the exchanges themselves tell it: at the end of that way which is
- * here, for during a long response the clocks part. What was known at T1 holds unless the exchange itself contradicts it, for a clock was
- * set by little. told: T3 is what the reply says. */
+/* How long each way took, by the difference of the two hosts' clocks as the exchanges themselves tell it: at the end of
+ * that way which is here, for during a long response the clocks part. What was known at T1 holds unless the exchange
+ * itself contradicts it, for a clock was set by little. told: T3 is what the reply says. */
 INLINE void record_ways(struct exchange *x, const struct flight *f, bool told)
 {
 	const struct sample *s = &f->sample;
@@ -54,7 +54,8 @@ INLINE void record_ways(struct exchange *x, const struct flight *f, bool told)
 
 		histogram_add(x->result.one_way[ONE_WAY_FORWARD], forward_ns, s->seq);
 		histogram_add(x->result.one_way[ONE_WAY_BACKWARD], backward_ns, s->seq);
-		x->result.one_way_beyond += (forward_ns < -bound_ns[ONE_WAY_FORWARD]) + (backward_ns < -bound_ns[ONE_WAY_BACKWARD]);
+		x->result.one_way_beyond += (forward_ns < -bound_ns[ONE_WAY_FORWARD]) +
+					    (backward_ns < -bound_ns[ONE_WAY_BACKWARD]);
 	}
 	x->result.one_way_bound_ns[1] = most_ns;
 	if (most_ns > x->result.one_way_bound_ns[0])
@@ -84,7 +85,7 @@ INLINE void finish_probe(struct exchange *x, struct flight *f, bool agrees)
 		record_ways(x, f, told);
 }
 
-/* ---- The relation of the two hosts' clocks --------------------------------------------------------------------------- */
+/* ---- The relation of the two hosts' clocks ----------------------------------------------------------------------- */
 
 INLINE bool hold_there(struct exchange *x, struct flight *f)
 {
@@ -92,7 +93,8 @@ INLINE bool hold_there(struct exchange *x, struct flight *f)
 	const int64_t t1_ns = f->sample.time_ns[x->from];
 	const bool agrees = clock_peer_there(x->peer, t1_ns, f->sample.time_ns[THERE + REFLECT_T2_WIRE], &moment);
 
-	/* Now, and not when the exchange is over: the exchanges around T1 know it best, however long the response takes. */
+	/* Now, and not when the exchange is over: the exchanges around T1 know it best, however long the response
+	 * takes. */
 	f->has_offset = offset_at(x, t1_ns, &f->offset_ns, &f->offset_bound_ns);
 	return agrees;
 }
@@ -107,8 +109,9 @@ INLINE bool weigh_there(struct exchange *x, struct flight *f)
 	return before || !x->peer || !s->source[x->from] || !s->source[THERE + REFLECT_T2_WIRE] || hold_there(x, f);
 }
 
-/* T3 and T4 of the exchange that was weighed last. Without T3 of the reply on its wire, all of the response is part of what is
- * not known. A round trip of less than nothing has a wrong stamp of ours, which says nothing of the reflector's clock. */
+/* T3 and T4 of the exchange that was weighed last. Without T3 of the reply on its wire, all of the response is part of
+ * what is not known. A round trip of less than nothing has a wrong stamp of ours, which says nothing of the
+ * reflector's clock. */
 INLINE bool weigh_back(struct exchange *x, const struct flight *f)
 {
 	const unsigned t2 = THERE + REFLECT_T2_WIRE, t3 = THERE + REFLECT_T3_WIRE;
@@ -129,10 +132,10 @@ INLINE bool is_settled(const struct exchange *x)
 	return !x->peer || clock_peer_is_settled(x->peer);
 }
 
-/* ---- T3 -------------------------------------------------------------------------------------------------------------- */
+/* ---- T3 ---------------------------------------------------------------------------------------------------------- */
 
-/* What became of T3 of the sample that waits. It waits on for T1 and T2 of the exchange after it, which tell whether a clock was
- * set in the meantime. */
+/* What became of T3 of the sample that waits. It waits on for T1 and T2 of the exchange after it, which tell whether a
+ * clock was set in the meantime. */
 static void decide(struct exchange *x, enum follow_up how)
 {
 	x->emit.joining->sample.follow_up = (uint8_t)how;
@@ -174,8 +177,9 @@ INLINE uint8_t source_told(const struct reply *r, uint8_t method)
 #define ERA_NS (NS_PER_S << 32)
 #define HALF_ERA_NS (ERA_NS / 2)
 
-/* Packets have the seconds modulo 2^32: a clock that passes an end of that (2106; 1970, of one that was never set) goes on. What would
- * be more than half an era beyond the first one is left where it was read, so that no difference of such times overflows. */
+/* Packets have the seconds modulo 2^32: a clock that passes an end of that (2106; 1970, of one that was never set) goes
+ * on. What would be more than half an era beyond the first one is left where it was read, so that no difference of
+ * such times overflows. */
 INLINE int64_t in_era(const struct exchange *x, int64_t ns)
 {
 	if (ns < x->emit.era_ns && ns < HALF_ERA_NS)
@@ -190,8 +194,8 @@ INLINE void take_t3(struct exchange *x, struct flight *f, const struct reply *r,
 {
 	const unsigned t2 = THERE + REFLECT_T2_WIRE, t3 = THERE + REFLECT_T3_WIRE;
 
-	/* Also where only this reply tells that there are better stamps than T2 was; in one that misses T2 itself it is told
-	 * less of than there is. */
+	/* Also where only this reply tells that there are better stamps than T2 was; in one that misses T2 itself it is
+	 * told less of than there is. */
 	if (method != f->t2_method || !f->sample.source[t2] || source_told(r, method) > f->sample.source[t2]) {
 		f->sample.follow_up = FOLLOW_UP_MIXED;
 		return;
@@ -206,7 +210,8 @@ INLINE bool join(struct exchange *x, const struct reply *r)
 {
 	struct flight *f = x->emit.joining;
 
-	if (!join_waits_for_t3(x) || !r->follow_up_told || r->follow_up_method == PACKET_METHOD_NONE || r->follow_up_seq != f->reply_seq)
+	if (!join_waits_for_t3(x) || !r->follow_up_told || r->follow_up_method == PACKET_METHOD_NONE ||
+	    r->follow_up_seq != f->reply_seq)
 		return false;
 	take_t3(x, f, r, r->follow_up_method, r->follow_up_ns);
 	return true;
@@ -223,13 +228,14 @@ INLINE void join_or_not(struct exchange *x, const struct reply *r)
 		decide(x, r->seq == x->emit.joining->reply_seq + 1 ? FOLLOW_UP_UNKNOWN : FOLLOW_UP_LOST);
 }
 
-/* What T2 is a stamp of. Whoever has better ones and misses one says the time of its program instead: that is no stamp on the
- * wire, and may be of another clock. */
+/* What T2 is a stamp of. Whoever has better ones and misses one says the time of its program instead: that is no stamp
+ * on the wire, and may be of another clock. */
 INLINE uint8_t stamp_there(struct exchange *x, const struct reply *r)
 {
 	static const uint8_t rank[SOURCES] = { [SOURCE_USER] = 1, [SOURCE_LOCAL] = 1, [SOURCE_KERNEL] = 2,
 					       [SOURCE_HARDWARE] = 3 };
-	uint8_t source = source_told(r, r->t2_method), best = atomic_load_explicit(&x->result.there, memory_order_relaxed);
+	uint8_t source = source_told(r, r->t2_method),
+			 best = atomic_load_explicit(&x->result.there, memory_order_relaxed);
 
 	if (rank[source] > rank[best])
 		atomic_store_explicit(&x->result.there, source, memory_order_relaxed);
@@ -348,7 +354,7 @@ void join_keep(struct exchange *x, struct flight *f)
 	keep(x, f);
 }
 
-/* ---- With many in flight ---------------------------------------------------------------------------------------------- */
+/* ---- With many in flight ----------------------------------------------------------------------------------------- */
 
 /* T1 and T2 of a probe, if both are known: false if they contradict those before. */
 static bool confirm_held(struct exchange *x, struct flight *f)
@@ -360,8 +366,8 @@ static bool confirm_held(struct exchange *x, struct flight *f)
 
 #define BESIDE_MOST 64 /* flights that are looked at for one: what is left of them is for those after it */
 
-/* Those that are held and ended just before this one began, and just after. By the clock of the stamps: replies may wait to be read for longer
- * than a round trip takes. */
+/* Those that are held and ended just before this one began, and just after. By the clock of the stamps: replies may
+ * wait to be read for longer than a round trip takes. */
 static bool agrees_with_held(struct exchange *x, const struct flight *f)
 {
 	const unsigned t2 = THERE + REFLECT_T2_WIRE, t3 = THERE + REFLECT_T3_WIRE;
@@ -391,7 +397,8 @@ static bool agrees_with_held(struct exchange *x, const struct flight *f)
 					     (h->sample.time_ns[t3] - h->sample.time_ns[t2]) + STEP_SLACK_NS;
 			return false;
 		}
-		/* The first one after T1 may have been reflected before a step that this one met there before: the ways take their time. */
+		/* The first one after T1 may have been reflected before a step that this one met there before: the ways
+		 * take their time. */
 		if (t4_ns <= t1_ns && !after)
 			w->beside_key = key;
 		else if (t4_ns > t1_ns && ++after == 2)
@@ -491,8 +498,8 @@ static void take_follow_ups(struct exchange *x, const struct reply *r)
 		take_one(x, r, &r->follow_up[i]);
 }
 
-/* Replies of the count before a restart: nothing will say when those left that it did not say, and nothing that it said is of a number
- * of the new one. */
+/* Replies of the count before a restart: nothing will say when those left that it did not say, and nothing that it said
+ * is of a number of the new one. */
 static void forget_replies(struct exchange *x, struct replies *replies, const struct flight *first_of_new)
 {
 	for (uint32_t key = x->oldest_key; key != x->next_key; key++) {

@@ -15,9 +15,9 @@ static double draw_part(struct pace *p)
 }
 
 /*
- * Of the exponential distribution with mean 1, by von Neumann's method ("Various techniques used in connection with random digits",
- * 1951): the first of a falling run is taken if the run has an odd number of draws. No logarithm: the loop does not call libm, whose code is
- * not locked in memory.
+ * Of the exponential distribution with mean 1, by von Neumann's method ("Various techniques used in connection with
+ * random digits", 1951): the first of a falling run is taken if the run has an odd number of draws. No logarithm: the
+ * loop does not call libm, whose code is not locked in memory.
  */
 static double draw_exponential(struct pace *p)
 {
@@ -45,7 +45,8 @@ static int64_t next_due(struct pace *p)
 		return slot_ns;
 	}
 	p->slot_ns += p->interval_ns;
-	return p->jitter_percent ? slot_ns + (int64_t)(draw_part(p) * (double)p->jitter_percent / 100 * (double)p->interval_ns) : slot_ns;
+	return p->jitter_percent ? slot_ns + (int64_t)(draw_part(p) * (double)p->jitter_percent / 100 *
+						       (double)p->interval_ns) : slot_ns;
 }
 
 void pace_begin(struct pace *p, int64_t now_ns)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Replies to probes that are no longer on their way (hot): late, or again, or not to any probe of ours; and when none come. */
+/* Replies to probes that are no longer on their way (hot): late, or again, or not to any probe of ours; and when none
+ * come. */
 #include "measure/probe.h"
 
 #define LOST_ANSWERED (-1) /* no sequence number */
 
 void probe_remember_lost(struct exchange *x, uint32_t seq)
 {
-	x->emit.lost[x->emit.lost_total++ % LOST_REMEMBERED] = (struct lost_probe){ .seq = seq, .t1 = *probe_t1(x, seq) };
+	x->emit.lost[x->emit.lost_total++ % LOST_REMEMBERED] = (struct lost_probe){ .seq = seq,
+										    .t1 = *probe_t1(x, seq) };
 }
 
 /* NULL: it was not given up, or so long ago that it is forgotten. */
@@ -23,8 +25,8 @@ static struct lost_probe *find_lost(struct exchange *x, uint32_t seq)
 	return NULL;
 }
 
-/* Is it the reply to a probe that is no longer in flight? Whoever sees no probe can guess its number, but not its T1. Where that
- * is not known any more its SSID has to do. */
+/* Is it the reply to a probe that is no longer in flight? Whoever sees no probe can guess its number, but not its T1.
+ * Where that is not known any more its SSID has to do. */
 static bool is_old_reply(const struct exchange *x, uint32_t seq, const struct lost_probe *lost)
 {
 	const uint8_t *packet = x->channel->datagram;

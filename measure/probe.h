@@ -6,7 +6,8 @@
 #include "measure/join.h"
 #include "measure/verbs.h"
 
-/* An emitter reads the clock in every so many turns of its loop, each of which is a system call or more: timeouts are by it. */
+/* An emitter reads the clock in every so many turns of its loop, each of which is a system call or more: timeouts are
+ * by it. */
 #define EMIT_CLOCK_TURNS 16
 #define SILENCE_NS (3 * NS_PER_S) /* until it is said that nothing answers, or nothing any more */
 
@@ -45,7 +46,8 @@ INLINE bool probe_read_reply(struct exchange *x)
 		counter_add(&a->malformed, 1);
 		return false;
 	}
-	/* What was never sent is foreign; so is another session. A peer without SSIDs says 0 (RFC 8972 section 3), always. */
+	/* What was never sent is foreign; so is another session. A peer without SSIDs says 0 (RFC 8972 section 3),
+	 * always. */
 	uint32_t age = x->next_key - r->sender_seq;
 
 	if ((r->ssid != x->plan->ssid && (r->ssid || x->emit.ssid_told)) || age == 0 || age > counter_get(&a->sent) ||
@@ -100,7 +102,8 @@ INLINE struct flight *probe_send(struct exchange *x)
 	f->sent_real_ns = s->time_ns[EMIT_T1_USER];
 	f->sent_by_ns = 0;
 	packet_probe(x->emit.probe, x->plan, s->seq, s->time_ns[EMIT_T1_USER]);
-	/* As fast as it goes these readings would be more than the figure is worth: two of a few that a round trip has. */
+	/* As fast as it goes these readings would be more than the figure is worth: two of a few that a round trip
+	 * has. */
 	const int64_t called_ns = x->pace.interval_ns ? clock_read_ns(CLOCK_MONOTONIC) : 0;
 
 	if (!verb_send(x, f, x->emit.probe, x->result.probe_bytes, NULL))
@@ -110,7 +113,8 @@ INLINE struct flight *probe_send(struct exchange *x)
 	return f;
 }
 
-/* With --interval, by the clock as just read: sleeps until shortly before the next slot. False: not at all, it is too late or not wanted. */
+/* With --interval, by the clock as just read: sleeps until shortly before the next slot. False: not at all, it is too
+ * late or not wanted. */
 INLINE bool probe_sleep(struct exchange *x)
 {
 	const struct options *o = x->options;
@@ -129,7 +133,8 @@ INLINE void probe_end_slots(struct exchange *x)
 		pace_pass(&x->pace, x->now_ns);
 }
 
-/* Probes are lost in a row, by the clock as just read: when that is long another thread has to tell it, or the run ends. */
+/* Probes are lost in a row, by the clock as just read: when that is long another thread has to tell it, or the run
+ * ends. */
 void probe_note_outage(struct exchange *x);
 
 /* By the clock as just read. */

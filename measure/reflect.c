@@ -11,10 +11,11 @@
 #define UNREAD_TOLD 8 /* replies of a session that report requests that nobody read */
 #define ONCE_PROBES 10 /* of one session without our TLV: it is an emitter's, and not a stray packet or two */
 
-/* ---- Requests --------------------------------------------------------------------------------------------------------- */
+/* ---- Requests ---------------------------------------------------------------------------------------------------- */
 
 /* What must not be answered, or two reflectors would talk to each other for ever: replies, what comes from our own port
- * (a reflector's, where emitters have others), what has our own address as source, and what was sent to more than one host. */
+ * (a reflector's, where emitters have others), what has our own address as source, and what was sent to more than
+ * one host. */
 INLINE bool is_foreign(const struct exchange *x, enum packet_verdict verdict)
 {
 	const struct arrival *a = &x->arrival;
@@ -47,8 +48,8 @@ INLINE int64_t on_scale(const struct exchange *x, int64_t realtime_ns, int64_t *
 	return placed_ns;
 }
 
-/* Was the clock of our stamps set, or did it stand, since the session began? Times that were placed before that was seen may have been
- * off by it: the bound that is told from then on covers them. */
+/* Was the clock of our stamps set, or did it stand, since the session began? Times that were placed before that was
+ * seen may have been off by it: the bound that is told from then on covers them. */
 INLINE void tell_doubt(const struct exchange *x, const struct session *session, struct answer *answer)
 {
 	int64_t misplaced_ns;
@@ -61,8 +62,8 @@ INLINE void tell_doubt(const struct exchange *x, const struct session *session, 
 		answer->software_bound_ns = misplaced_ns;
 }
 
-/* Of which kind T2 and the follow-up are. Without transmit stamps the follow-up is of user space: where that is software
- * as T2 is, nothing is said. */
+/* Of which kind T2 and the follow-up are. Without transmit stamps the follow-up is of user space: where that is
+ * software as T2 is, nothing is said. */
 INLINE uint8_t source_to_tell(const struct exchange *x, uint8_t wire)
 {
 	if (wire == SOURCE_KERNEL && !x->channel->tx_stamps)
@@ -133,26 +134,29 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, struct session *s
 	return packet_reply(x->channel->datagram, a->bytes, x->key, &answer, malformed_tlv);
 }
 
-/* So that the next replies can say when this one left. Where no transmit stamps are taken, T3 of user space is all there is. */
+/* So that the next replies can say when this one left. Where no transmit stamps are taken, T3 of user space is all
+ * there is. */
 INLINE void note_reply(struct exchange *x, struct session *session, struct flight *f)
 {
 	const bool told = !x->channel->tx_stamps;
 
 	f->session = (uint16_t)(session - x->sessions->session);
 	f->reply_seq = session->reply_seq;
-	session_note_reply(session, f->key, told ? PACKET_METHOD_SOFTWARE : PACKET_METHOD_NONE, f->sample.time_ns[REFLECT_T3_USER]);
+	session_note_reply(session, f->key, told ? PACKET_METHOD_SOFTWARE : PACKET_METHOD_NONE,
+			   f->sample.time_ns[REFLECT_T3_USER]);
 }
 
 /* What the next replies of this session will say of this one. */
 INLINE void note_departure(struct exchange *x, const struct flight *f)
 {
-	session_note_departure(&x->sessions->session[f->session], f->reply_seq, f->key, method_of((uint8_t)x->channel->wire),
+	session_note_departure(&x->sessions->session[f->session], f->reply_seq, f->key,
+			       method_of((uint8_t)x->channel->wire),
 			       f->sample.time_ns[REFLECT_T3_WIRE]);
 }
 
-/* A stamp of the kernel is from before the request was received: as long before as it waited, if this thread did not run. But
- * not from before the socket was empty. Requests that waited are looked at before the first of them is concluded: a step may hide
- * for how long they did. */
+/* A stamp of the kernel is from before the request was received: as long before as it waited, if this thread did not
+ * run. But not from before the socket was empty. Requests that waited are looked at before the first of them is
+ * concluded: a step may hide for how long they did. */
 INLINE void note_base(struct exchange *x, struct flight *f, const struct lane *from)
 {
 	f->base_ns = x->channel->tx_stamps ? from->empty_ns : x->now_ns;
@@ -219,8 +223,8 @@ INLINE bool read_request(struct exchange *x)
 	return true;
 }
 
-/* The session of the sender, if its request is to be answered. If not it is counted, and NULL. The clock is as last read,
- * REFLECT_CLOCK_TURNS turns ago at most. What was replayed takes nothing of the rate. */
+/* The session of the sender, if its request is to be answered. If not it is counted, and NULL. The clock is as last
+ * read, REFLECT_CLOCK_TURNS turns ago at most. What was replayed takes nothing of the rate. */
 INLINE struct session *admit(struct exchange *x)
 {
 	struct account *a = &x->result.account;
@@ -230,7 +234,8 @@ INLINE struct session *admit(struct exchange *x)
 	if (!read_request(x))
 		return NULL;
 	session = session_find(x->sessions, &x->arrival.from, r->ssid, x->now_ns);
-	/* Whoever sends from many addresses must not keep others from an answer; with a key, what was replayed could not be told. */
+	/* Whoever sends from many addresses must not keep others from an answer; with a key, what was replayed could
+	 * not be told. */
 	if (!session && !x->key)
 		session = sessions_stateless(x->sessions, r->seq);
 	if (session && !session->requests && x->watched)
@@ -367,7 +372,8 @@ static void fetch_all(struct exchange *x)
 		fetch(x, (uint8_t)i, true);
 }
 
-/* What still comes by lanes that others than the newest reply went by: nothing may wait for it, and soon its flight is another's. */
+/* What still comes by lanes that others than the newest reply went by: nothing may wait for it, and soon its flight is
+ * another's. */
 static void fetch_left_behind(struct exchange *x)
 {
 	struct channel *c = x->channel;
@@ -395,8 +401,9 @@ static void reflect_doze(struct exchange *x)
 	verb_read_clock(x);
 }
 
-/* --once: nothing comes from any emitter that was here, and one that is cut off for a while has had the time to come back.
- * A session of a few packets that are not those of a rant is nobody to wait for, and nobody whose silence ends the run. */
+/* --once: nothing comes from any emitter that was here, and one that is cut off for a while has had the time to come
+ * back. A session of a few packets that are not those of a rant is nobody to wait for, and nobody whose silence ends
+ * the run. */
 static void check_once(struct exchange *x)
 {
 	if (!x->reflect.emitters_probes)

@@ -5,7 +5,8 @@
 void rules_note_broken(struct exchange *x, struct sample *s, unsigned rule, unsigned out, int64_t by_ns)
 {
 	if (x->result.rules_broken < BROKEN_KEPT)
-		x->result.broken[x->result.rules_broken] = (struct broken_rule){ .seq = s->seq, .rule = (uint8_t)rule, .by_ns = by_ns };
+		x->result.broken[x->result.rules_broken] = (struct broken_rule){ .seq = s->seq, .rule = (uint8_t)rule,
+										 .by_ns = by_ns };
 	x->result.rules_broken++;
 	/* These have been told, but are not on the scale as they were said to be. */
 	if (out == RULE_USER_THERE) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the times of a sample must obey (hot); docs/clocks.md has it in words. Checked on every sample that is to be recorded, when it
- * has all that it will get. Times that break a rule are taken out of it, counted, and the first ones are kept for the report.
+ * What the times of a sample must obey (hot); docs/clocks.md has it in words. Checked on every sample that is to be
+ * recorded, when it has all that it will get. Times that break a rule are taken out of it, counted, and the first ones
+ * are kept for the report.
  */
 #ifndef MEASURE_RULES_H
 #define MEASURE_RULES_H
@@ -24,7 +25,8 @@ INLINE void rules_check_order(struct exchange *x, struct flight *f, const bool e
 		const struct rule r = rules[i];
 		const int64_t over_ns = s->time_ns[r.first] - s->time_ns[r.second];
 
-		if (r.first == r.second || over_ns <= f->bound_ns[r.bound] || !s->source[r.first] || !s->source[r.second] ||
+		if (r.first == r.second || over_ns <= f->bound_ns[r.bound] || !s->source[r.first] ||
+		    !s->source[r.second] ||
 		    (r.bound == BOUND_THERE && !s->one_scale) || (r.bound == BOUND_HERE && !x->one_scale))
 			continue;
 		rules_note_broken(x, s, i, r.out, over_ns);

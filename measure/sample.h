@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What becomes of a sample (hot): concluded, then completed, then recorded. Inline, with the role as a constant; what is rare,
- * or a loop by itself, is in sample.c.
+ * What becomes of a sample (hot): concluded, then completed, then recorded. Inline, with the role as a constant; what
+ * is rare, or a loop by itself, is in sample.c.
  */
 #ifndef MEASURE_SAMPLE_H
 #define MEASURE_SAMPLE_H
@@ -17,13 +17,14 @@
 
 /*
  * Stamps of the kernel and of user space are of CLOCK_REALTIME, which may be set; but for that it goes as fast as
- * CLOCK_MONOTONIC. Each reading of it lies between two of the other clock, so that time in which this thread does not run, anywhere,
- * is not taken for a step. Readings do not show steps that undo each other, of which the kernel tells, nor does the kernel tell
- * at once: so both are looked at. A sample is good if nothing was seen between a reading before the first of its two times
- * (flight.base_ns) and one after the second.
+ * CLOCK_MONOTONIC. Each reading of it lies between two of the other clock, so that time in which this thread does not
+ * run, anywhere, is not taken for a step. Readings do not show steps that undo each other, of which the kernel tells,
+ * nor does the kernel tell at once: so both are looked at. A sample is good if nothing was seen between a reading
+ * before the first of its two times (flight.base_ns) and one after the second.
  */
 #define ASK_NS (10 * NS_PER_MS) /* so often at least the kernel is asked, that it is known when the clock was set */
-#define PAUSE_NS NS_PER_MS /* and so often at most: for a sample that looks odd, and when the loop was held up for longer */
+/* and so often at most: for a sample that looks odd, and when the loop was held up for longer */
+#define PAUSE_NS NS_PER_MS
 
 /* Asks the kernel, if it was not asked for so long. By now_ns as just read. */
 INLINE void sample_ask(struct exchange *x, int64_t since_ns)
@@ -35,7 +36,8 @@ INLINE void sample_ask(struct exchange *x, int64_t since_ns)
 		x->set_ns = x->now_ns;
 }
 
-/* Reflector: a reading of both clocks, into now_ns, now_real_ns and now_by_ns, and what it tells. odd: there was reason to look. */
+/* Reflector: a reading of both clocks, into now_ns, now_real_ns and now_by_ns, and what it tells. odd: there was reason
+ * to look. */
 void sample_read_clocks(struct exchange *x, bool odd);
 
 /* Emitter: was CLOCK_REALTIME set since the packet was sent? By readings alone. */
@@ -54,7 +56,8 @@ INLINE bool sample_is_slow(const struct exchange *x, const struct sample *s)
 {
 	int64_t value_ns;
 
-	return x->options->threshold_ns && result_figure(&x->result, s, &value_ns) && value_ns > x->options->threshold_ns;
+	return x->options->threshold_ns && result_figure(&x->result, s, &value_ns) &&
+	       value_ns > x->options->threshold_ns;
 }
 
 /* A breach comes first: evidence is frozen before anything else touches the machine. */
@@ -95,8 +98,8 @@ INLINE bool sample_is_spoilt(struct exchange *x, const struct flight *f, const b
 	return !emit && f->base_ns < x->set_ns;
 }
 
-/* Everything that this host can know of a packet in flight, it has or will not get. Computes its latency and looks for a
- * breach: this comes before the next packet. True: it is to be completed and recorded, which may come after. */
+/* Everything that this host can know of a packet in flight, it has or will not get. Computes its latency and looks for
+ * a breach: this comes before the next packet. True: it is to be completed and recorded, which may come after. */
 INLINE bool sample_conclude(struct exchange *x, struct flight *f, const bool emit)
 {
 	struct account *a = &x->result.account;
@@ -118,7 +121,8 @@ INLINE bool sample_conclude(struct exchange *x, struct flight *f, const bool emi
 		return false;
 	}
 	s->latency_ns = s->time_ns[x->to] - s->time_ns[x->from];
-	if ((exchange_checks_nic(x) && sample_is_stepped(s)) || f->set || (exchange_checks_realtime(x) && sample_is_spoilt(x, f, emit))) {
+	if ((exchange_checks_nic(x) && sample_is_stepped(s)) || f->set ||
+	    (exchange_checks_realtime(x) && sample_is_spoilt(x, f, emit))) {
 		counter_add(&a->stepped, 1);
 		stamp_doubt(x->channel, channel_lane(x->channel, f->lane)); /* or it was the stamp of another packet */
 		return false;
@@ -130,8 +134,8 @@ INLINE bool sample_conclude(struct exchange *x, struct flight *f, const bool emi
 	return true;
 }
 
-/* Now the other host's times are there too, as far as they came. A threshold on what needs them is looked at here. agrees: see
- * measure/rules.h. */
+/* Now the other host's times are there too, as far as they came. A threshold on what needs them is looked at here.
+ * agrees: see measure/rules.h. */
 INLINE void sample_complete(struct exchange *x, struct flight *f, bool agrees, const bool emit)
 {
 	struct sample *s = &f->sample;
@@ -155,7 +159,8 @@ INLINE void raise_bound(struct exchange *x, const struct flight *f, enum bound b
 {
 	const uint8_t *source = f->sample.source;
 
-	if (f->bound_ns[bound] > x->result.bound_ns[bound] && (source[one] == SOURCE_USER || source[other] == SOURCE_USER))
+	if (f->bound_ns[bound] > x->result.bound_ns[bound] &&
+	    (source[one] == SOURCE_USER || source[other] == SOURCE_USER))
 		x->result.bound_ns[bound] = f->bound_ns[bound];
 }
 

@@ -4,7 +4,7 @@
 
 #include "measure/exchange.h"
 
-/* ---- Memory --------------------------------------------------------------------------------------------------------- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 /* Of one port; where one sends more than its share, for others are refused, older ids are looked for. */
 static uint32_t ids_of(unsigned ports, uint32_t flights)
@@ -18,7 +18,8 @@ static uint32_t ids_of(unsigned ports, uint32_t flights)
 
 size_t source_ports_bytes(unsigned ports, uint32_t flights)
 {
-	return ports * (sizeof(struct source_port) + sizeof(struct port_state) + ids_of(ports, flights) * sizeof(uint32_t));
+	return ports * (sizeof(struct source_port) + sizeof(struct port_state) + ids_of(ports,
+											flights) * sizeof(uint32_t));
 }
 
 void source_ports_place(struct exchange *x, unsigned ports, uint32_t flights, void *memory)
@@ -37,7 +38,7 @@ void source_ports_place(struct exchange *x, unsigned ports, uint32_t flights, vo
 	}
 }
 
-/* ---- Ids of stamps -------------------------------------------------------------------------------------------------- */
+/* ---- Ids of stamps ----------------------------------------------------------------------------------------------- */
 
 void source_port_note_id(struct exchange *x, const struct flight *f)
 {
@@ -62,7 +63,7 @@ struct flight *source_port_flight(struct exchange *x, uint32_t id)
 	return f->id == id && f->lane == lane && f->state != FLIGHT_NONE ? f : NULL;
 }
 
-/* ---- Delays --------------------------------------------------------------------------------------------------------- */
+/* ---- Delays ------------------------------------------------------------------------------------------------------ */
 
 void source_port_note(struct exchange *x, const struct flight *f)
 {
@@ -74,7 +75,7 @@ void source_port_note(struct exchange *x, const struct flight *f)
 		variation_count(&p->network, (uint64_t)ns);
 }
 
-/* ---- After the run -------------------------------------------------------------------------------------------------- */
+/* ---- After the run ----------------------------------------------------------------------------------------------- */
 
 static void add(struct directions *all, const struct directions *d)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an emitter with several source ports knows of each (hot): to the reflector each is a session, with its own numbers of replies; to
- * the kernel a socket, with its own ids of stamps; and on the way perhaps a path of its own.
+ * What an emitter with several source ports knows of each (hot): to the reflector each is a session, with its own
+ * numbers of replies; to the kernel a socket, with its own ids of stamps; and on the way perhaps a path of its own.
  */
 #ifndef MEASURE_SOURCE_PORT_H
 #define MEASURE_SOURCE_PORT_H
@@ -41,7 +41,8 @@ struct flight *source_port_flight(struct exchange *x, uint32_t id);
 /* A sample was recorded. */
 void source_port_note(struct exchange *x, const struct flight *f);
 
-/* To be called once, after the run, also where there are no ports: what became of the loss, by direction, in x->result.directions. */
+/* To be called once, after the run, also where there are no ports: what became of the loss, by direction, in
+ * x->result.directions. */
 void source_ports_finish(struct exchange *x);
 
 #endif

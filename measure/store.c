@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* ---- Histograms ---------------------------------------------------------------------------------------------------- */
+/* ---- Histograms -------------------------------------------------------------------------------------------------- */
 
 /* A part's histogram is finer where the part is, and keeps fewer of the samples above --overflow one by one. */
 #define ONE_WAY_WIDTH_NS 10 /* the offset of the clocks is not known better */
@@ -17,7 +17,8 @@ struct part_row {
 };
 
 /* What is collected beside the latency itself. */
-static int parts_of(struct store *s, const struct options *o, struct exchange *x, struct part_row rows[STAGES + ONE_WAYS + PLANNED])
+static int parts_of(struct store *s, const struct options *o, struct exchange *x,
+		    struct part_row rows[STAGES + ONE_WAYS + PLANNED])
 {
 	const bool peer = options_joined(o);
 	struct stage stages[STAGES];
@@ -25,7 +26,8 @@ static int parts_of(struct store *s, const struct options *o, struct exchange *x
 
 	stages_of_role(o->role, options_on_wire(o), stages);
 	for (int i = 0; i < STAGES && stages[i].from != stages[i].to; i++)
-		if ((!stages[i].user || (o->sw_timestamps && (stages[i].peer || options_on_wire(o)))) && (!stages[i].peer || peer))
+		if ((!stages[i].user || (o->sw_timestamps && (stages[i].peer || options_on_wire(o)))) &&
+		    (!stages[i].peer || peer))
 			rows[n++] = (struct part_row){ &s->stage[i], &x->result.stage[i], 1 };
 	for (int i = 0; i < ONE_WAYS && peer; i++)
 		rows[n++] = (struct part_row){ &s->one_way[i], &x->result.one_way[i], ONE_WAY_WIDTH_NS };
@@ -96,10 +98,10 @@ static int open_histograms(struct store *s, const struct options *o, struct exch
 	return 0;
 }
 
-/* ---- The window ----------------------------------------------------------------------------------------------------- */
+/* ---- The window -------------------------------------------------------------------------------------------------- */
 
-/* By the clock a flight has its place for as long as the timeout is, however small the window; as fast as it goes, nobody knows how many
- * come in that time. Flights that are held (join_release()) are as many as those in flight. */
+/* By the clock a flight has its place for as long as the timeout is, however small the window; as fast as it goes,
+ * nobody knows how many come in that time. Flights that are held (join_release()) are as many as those in flight. */
 static uint32_t flights_of(const struct options *o)
 {
 	const uint64_t in_timeout = o->interval_ns ? (uint64_t)options_in_timeout(o) : WINDOW_MAX;
@@ -121,7 +123,8 @@ static int open_flights(struct store *s, const struct options *o, struct exchang
 
 	if (o->window < 2 && o->source_ports < 2)
 		return 0;
-	error = memory_map(&s->flight_memory, flights * (sizeof(*x->flight) + sizeof(*x->window.replies.key)) + t1s * sizeof(*x->emit.t1), o->hugepages);
+	error = memory_map(&s->flight_memory, flights * (sizeof(*x->flight) + sizeof(*x->window.replies.key)) + t1s *
+			   sizeof(*x->emit.t1), o->hugepages);
 	if (error) {
 		warnx("no memory for %u probes in flight: %s: use a smaller --window", flights, strerror(-error));
 		return error;
@@ -135,7 +138,7 @@ static int open_flights(struct store *s, const struct options *o, struct exchang
 	return 0;
 }
 
-/* ---- Sessions ------------------------------------------------------------------------------------------------------- */
+/* ---- Sessions ---------------------------------------------------------------------------------------------------- */
 
 /* Of a reflector alone: what an emitter has no use for would be locked in its memory, too. */
 static int open_sessions(struct store *s, const struct options *o, struct exchange *x)
@@ -177,7 +180,7 @@ int store_open(struct store *s, const struct options *o, struct exchange *x)
 	return error ? error : open_ports(s, o, x);
 }
 
-/* ---- The log -------------------------------------------------------------------------------------------------------- */
+/* ---- The log ----------------------------------------------------------------------------------------------------- */
 
 /* For --log-last: as many as come in this time, at twice the rate that others are sized for. */
 static uint64_t records_of(int64_t last_ns)
@@ -190,7 +193,8 @@ static uint64_t choose_log_capacity(const struct options *o, bool emptied, bool 
 {
 	const size_t bytes = log_record_bytes(o->log_full);
 	uint64_t all = log_capacity(o->duration_ns, (uint64_t)o->count, memory_free_bytes(), bytes, limited);
-	uint64_t most = emptied ? LOG_RING_BYTES / bytes : options_log_is_circular(o) ? LOG_CIRCULAR_RECORDS : UINT64_MAX;
+	uint64_t most = emptied ? LOG_RING_BYTES / bytes : options_log_is_circular(o) ? LOG_CIRCULAR_RECORDS :
+			UINT64_MAX;
 
 	if (o->log_last_ns)
 		most = larger(emptied ? most : 0, records_of(o->log_last_ns));
@@ -223,12 +227,13 @@ int store_open_log(struct store *s, const struct options *o, struct exchange *x,
 	}
 	if (limited && o->verbose)
 		warnx("the log is limited to a quarter of the free memory: %llu records", (unsigned long long)capacity);
-	log_place(&s->log, s->log_memory.start, capacity, !emptied && (options_log_is_circular(o) || o->log_last_ns), o->log_full);
+	log_place(&s->log, s->log_memory.start, capacity, !emptied && (options_log_is_circular(o) || o->log_last_ns),
+		  o->log_full);
 	x->log = &s->log;
 	return 0;
 }
 
-/* ---- Both ----------------------------------------------------------------------------------------------------------- */
+/* ---- Both -------------------------------------------------------------------------------------------------------- */
 
 int store_lock(const struct store *s, const struct options *o)
 {
@@ -236,7 +241,8 @@ int store_lock(const struct store *s, const struct options *o)
 	bool log_small = o->log_path && s->log_memory.pages == MEMORY_NORMAL;
 
 	if (error)
-		warnx("memory is not locked (%s), so page faults may show as latency: run as root, or raise 'ulimit -l'",
+		warnx("memory is not locked (%s), so page faults may show as latency: run as root, or raise 'ulimit "
+		      "-l'",
 		      strerror(-error));
 	if (o->hugepages && (log_small || s->histogram_memory.pages == MEMORY_NORMAL))
 		warnx("--hugepages: too few huge pages are free, normal ones are used: raise vm.nr_hugepages");
@@ -245,7 +251,8 @@ int store_lock(const struct store *s, const struct options *o)
 
 int64_t store_absent_bytes(const struct store *s)
 {
-	const struct memory *const all[] = { &s->histogram_memory, &s->log_memory, &s->flight_memory, &s->session_memory,
+	const struct memory *const all[] = { &s->histogram_memory, &s->log_memory, &s->flight_memory,
+					     &s->session_memory,
 					     &s->port_memory };
 	int64_t absent = 0;
 

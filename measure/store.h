@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The memory of what is collected: the histograms of the latency, of its stages, of each way and of the schedule, and the log; and of
- * the senders of a reflector, or the probes in a window and their source ports. */
+/* The memory of what is collected: the histograms of the latency, of its stages, of each way and of the schedule, and
+ * the log; and of the senders of a reflector, or the probes in a window and their source ports. */
 #ifndef MEASURE_STORE_H
 #define MEASURE_STORE_H
 
@@ -13,8 +13,9 @@ struct store {
 	struct log log;
 };
 
-/* Lays out and maps the histograms that these options ask for, the table of sessions of a reflector, and with a window the flights, and
- * points x at them. 0, or -errno after one line: -EINVAL for a --bucket-size that the finest bucket does not divide. */
+/* Lays out and maps the histograms that these options ask for, the table of sessions of a reflector, and with a window
+ * the flights, and points x at them. 0, or -errno after one line: -EINVAL for a --bucket-size that the finest bucket
+ * does not divide. */
 int store_open(struct store *s, const struct options *o, struct exchange *x);
 
 /* The same for the ring of the log, if there is one. emptied: there is a thread that takes from it beside the run. */

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which lane a reflector asks in each turn of its loop, and who gets one (hot): see wire/lane.h. For reflect.c alone. */
+/* Which lane a reflector asks in each turn of its loop, and who gets one (hot): see wire/lane.h. For reflect.c
+ * alone. */
 #ifndef MEASURE_TURNS_H
 #define MEASURE_TURNS_H
 
 #include "measure/verbs.h"
 #include "wire/lane.h"
 
-/* A reflector needs the clock for rate limits and idle times only, and reads it in every so many turns, each of which is a
- * system call or more. */
+/* A reflector needs the clock for rate limits and idle times only, and reads it in every so many turns, each of which
+ * is a system call or more. */
 #define REFLECT_CLOCK_TURNS 64
-#define FIRST_TURNS 16 /* while only others are in use, one that listens is asked in every so many: who is new waits microseconds */
+/* while only others are in use, one that listens is asked in every so many: who is new waits microseconds */
+#define FIRST_TURNS 16
 #define UNREAD_MAX 64 /* datagrams of one that listens for which the others wait while one is given to a sender */
 
-/* A busy session gets a lane. What its sender has sent before that waits in the one that listens, and comes before what is in the new
- * one: if too much does, another time. */
+/* A busy session gets a lane. What its sender has sent before that waits in the one that listens, and comes before what
+ * is in the new one: if too much does, another time. */
 static inline void turns_hand_over(struct exchange *x)
 {
 	struct lane *l, *from = x->channel->at;
@@ -39,8 +41,8 @@ static inline void turns_look_if_busy(struct exchange *x, struct session *sessio
 		turns_hand_over(x);
 }
 
-/* Those by which something came of late; by one that listens, since it was looked: who is new gets a lane, or there is none for him. The
- * others are asked too, but seldom. */
+/* Those by which something came of late; by one that listens, since it was looked: who is new gets a lane, or there is
+ * none for him. The others are asked too, but seldom. */
 static inline void turns_choose_hot(struct exchange *x)
 {
 	struct channel *c = x->channel;
@@ -78,8 +80,8 @@ INLINE struct lane *turns_choose_lane(struct exchange *x)
 	return x->reflect.hot[x->reflect.next_hot];
 }
 
-/* After one request and none behind it the only sender there is waits for the answer: now the others are asked, in the next turn, and not
- * when he is back. */
+/* After one request and none behind it the only sender there is waits for the answer: now the others are asked, in the
+ * next turn, and not when he is back. */
 INLINE void turns_note(struct exchange *x, bool came)
 {
 	x->reflect.came = x->reflect.came << 1 | came;

@@ -5,8 +5,8 @@
 #include "measure/exchange.h"
 #include "measure/rules.h"
 
-/* Was a clock set, or told to be in doubt, since the last sample? A reply tells it of the sample before too, so that the sample after one
- * at which it was seen is disturbed as well. */
+/* Was a clock set, or told to be in doubt, since the last sample? A reply tells it of the sample before too, so that
+ * the sample after one at which it was seen is disturbed as well. */
 INLINE bool is_disturbed(struct exchange *x)
 {
 	struct disturbance *d = &x->emit.disturbance;
@@ -67,12 +67,13 @@ void variation_tell_ways(struct exchange *x, const struct sample *s, const int64
 		t->bound_ns[0] = bound_ns;
 }
 
-/* Times that broke a rule are no longer in the sample; nothing holds them against each other without a peer. T2 and T3 that are of
- * different kinds are no response. */
+/* Times that broke a rule are no longer in the sample; nothing holds them against each other without a peer. T2 and T3
+ * that are of different kinds are no response. */
 INLINE bool note_there(struct exchange *x, const struct sample *s)
 {
 	const unsigned t2 = THERE + REFLECT_T2_WIRE, t3 = THERE + REFLECT_T3_WIRE;
-	struct variation_figure *forward = &x->result.variation.of[VARIATION_FORWARD], *backward = &x->result.variation.of[VARIATION_BACKWARD];
+	struct variation_figure *forward = &x->result.variation.of[VARIATION_FORWARD],
+					   *backward = &x->result.variation.of[VARIATION_BACKWARD];
 	int64_t delay_ns;
 
 	if (is_disturbed(x)) {
@@ -105,7 +106,8 @@ void variation_note_answer(struct exchange *x, const struct flight *f)
 	if (x->now_ns - f->sent_ns >= SESSION_IDLE_NS)
 		return;
 	if (s->has_response && f->sample.seq - s->response_seq == 1)
-		variation_count(&x->result.variation.of[VARIATION_RESPONSE], by_ns < 0 ? -(uint64_t)by_ns : (uint64_t)by_ns);
+		variation_count(&x->result.variation.of[VARIATION_RESPONSE],
+				by_ns < 0 ? -(uint64_t)by_ns : (uint64_t)by_ns);
 	s->has_response = true;
 	s->response_seq = f->sample.seq;
 	s->response_ns = f->sample.latency_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The verbs that both roles share (hot): send, receive, fetch. Inline, with the role as a constant, so that a role is one loop
- * without a call between its system calls.
+ * The verbs that both roles share (hot): send, receive, fetch. Inline, with the role as a constant, so that a role is
+ * one loop without a call between its system calls.
  */
 #ifndef MEASURE_VERBS_H
 #define MEASURE_VERBS_H
@@ -81,7 +81,8 @@ INLINE struct flight *verb_open(struct exchange *x, const bool emit)
 		x->oldest_key = x->next_key - FLIGHTS + 1;
 	memset(f->sample.source, SOURCE_NONE, sizeof(f->sample.source));
 	f->sample.follow_up = FOLLOW_UP_NONE;
-	f->sample.one_scale = f->sample.off_scale = f->breach = f->kept = f->counted = f->weighed = f->has_offset = f->set = false;
+	f->sample.one_scale = f->sample.off_scale = f->breach = f->kept = f->counted = f->weighed = f->has_offset =
+			      f->set = false;
 	memset(f->bound_ns, 0, sizeof(f->bound_ns));
 	f->state = FLIGHT_NONE;
 	f->key = x->next_key;
@@ -103,14 +104,16 @@ INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, 
 	struct lane *at = x->channel->at;
 	int error;
 
-	/* With one in flight it comes before the next packet; and one that was not told behind so many stamps is lost. */
+	/* With one in flight it comes before the next packet; and one that was not told behind so many stamps is
+	 * lost. */
 	at->id_open &= x->next_key - at->asked_key <= x->window.most;
 	f->id = at->id_by_message ? f->key : at->next_id;
 	f->unasked = x->channel->unasked = verb_is_load(x, at->number);
 	error = stamp_send(x->channel, packet, bytes, f->id, answering);
 	if (error) {
 		verb_refused(x, error);
-		/* The socket is bound to the interface, and there is none with its number any more: there never will be. */
+		/* The socket is bound to the interface, and there is none with its number any more: there never will
+		 * be. */
 		if (error == -ENODEV && !x->result.end)
 			x->result.end = END_GONE;
 		return false;
@@ -136,7 +139,8 @@ INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, 
 	return true;
 }
 
-/* Fetches one transmit stamp. Returns the flight that it completed, or NULL. *more: something was read, right or wrong. */
+/* Fetches one transmit stamp. Returns the flight that it completed, or NULL. *more: something was read, right or
+ * wrong. */
 INLINE struct flight *verb_fetch(struct exchange *x, const bool emit, bool *more)
 {
 	struct departure d;
@@ -160,7 +164,8 @@ INLINE struct flight *verb_fetch(struct exchange *x, const bool emit, bool *more
 		f->state = FLIGHT_STAMPED;
 		return f;
 	} else {
-		counter_add(f->state == FLIGHT_STAMPED ? &x->result.account.stamp_duplicate : &x->result.account.stamp_late, 1);
+		counter_add(f->state == FLIGHT_STAMPED ? &x->result.account.stamp_duplicate :
+			    &x->result.account.stamp_late, 1);
 	}
 	return NULL;
 }
@@ -178,7 +183,8 @@ INLINE void verb_note_arrival(struct exchange *x, struct sample *s, const unsign
 
 INLINE bool verb_time_is_up(const struct exchange *x)
 {
-	return x->result.started && x->options->duration_ns && x->now_ns - x->result.began_ns >= x->options->duration_ns;
+	return x->result.started && x->options->duration_ns &&
+	       x->now_ns - x->result.began_ns >= x->options->duration_ns;
 }
 
 /* Has the run come to its end? By the clock as last read. */

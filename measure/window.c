@@ -13,10 +13,10 @@ INLINE bool is_open(const struct flight *f)
 	return f->fate == FATE_OPEN || f->fate == FATE_CLOSING;
 }
 
-/* ---- What waits to be read ---------------------------------------------------------------------------------------------- */
+/* ---- What waits to be read --------------------------------------------------------------------------------------- */
 
-/* By the clock as just read: so many may have come, and each twice. Before all of them are read, or the queue was empty, none is given up:
- * this thread may have had no CPU. */
+/* By the clock as just read: so many may have come, and each twice. Before all of them are read, or the queue was
+ * empty, none is given up: this thread may have had no CPU. */
 static void mark(struct window_queue *q, uint32_t waiting, int64_t now_ns)
 {
 	if (q->unread)
@@ -35,7 +35,7 @@ INLINE void note_read(struct window_queue *q, bool got)
 		q->read_ns = q->marked_ns;
 }
 
-/* ---- What becomes of a probe ---------------------------------------------------------------------------------------- */
+/* ---- What becomes of a probe ------------------------------------------------------------------------------------- */
 
 /* Its reply and its stamp are there, or the latter will not come. */
 INLINE void conclude(struct exchange *x, struct flight *f)
@@ -73,8 +73,8 @@ static bool is_crowded(const struct exchange *x)
 	return x->next_key - x->oldest_key > x->flight_mask / 2;
 }
 
-/* By the clock as just read. ends: the run does; probes within their timeout that were sent before an answered one had no
- * answer for that long. */
+/* By the clock as just read. ends: the run does; probes within their timeout that were sent before an answered one had
+ * no answer for that long. */
 static void expire(struct exchange *x, bool ends)
 {
 	struct window *w = &x->window;
@@ -116,7 +116,8 @@ static bool is_over(struct exchange *x, struct flight *f, bool force)
 	if (awaits_t3 && !force && !is_crowded(x))
 		return false;
 	if (f->told && f->sample.follow_up == FOLLOW_UP_NONE)
-		f->sample.follow_up = f->t3_untold ? FOLLOW_UP_UNKNOWN : awaits_t3 && force ? FOLLOW_UP_END : FOLLOW_UP_LOST;
+		f->sample.follow_up = f->t3_untold ? FOLLOW_UP_UNKNOWN : awaits_t3 &&
+		force ? FOLLOW_UP_END : FOLLOW_UP_LOST;
 	join_weigh(x, f);
 	return true;
 }
@@ -135,7 +136,7 @@ static bool is_full(const struct exchange *x)
 	return x->next_key - x->window.held_key >= x->flight_mask;
 }
 
-/* ---- The verbs ------------------------------------------------------------------------------------------------------ */
+/* ---- The verbs --------------------------------------------------------------------------------------------------- */
 
 static bool may_send(struct exchange *x)
 {
@@ -151,7 +152,8 @@ static bool may_send(struct exchange *x)
 	return false;
 }
 
-/* The next try is by the next port, for one that nothing leaves by holds up no other; and not at once where it is all of them. */
+/* The next try is by the next port, for one that nothing leaves by holds up no other; and not at once where it is all
+ * of them. */
 static void note_refused(struct exchange *x)
 {
 	struct window *w = &x->window;
@@ -303,8 +305,8 @@ static bool look_at_all(struct exchange *x)
 	return n > 0;
 }
 
-/* With one in flight its port is read as if there were no other; and so are all in turn where reading one makes the kernel look at the
- * NIC. */
+/* With one in flight its port is read as if there were no other; and so are all in turn where reading one makes the
+ * kernel look at the NIC. */
 static void look_at_ports(struct exchange *x)
 {
 	struct window *w = &x->window;
@@ -364,7 +366,7 @@ INLINE void turn(struct exchange *x, bool sends)
 		look_at_clock(x);
 }
 
-/* ---- The run -------------------------------------------------------------------------------------------------------- */
+/* ---- The run ----------------------------------------------------------------------------------------------------- */
 
 static bool is_cut_short(const struct exchange *x)
 {
@@ -383,12 +385,14 @@ static bool is_waited_for(struct exchange *x)
 	return x->window.in_flight;
 }
 
-/* May what was given up at the end still come, to be late and not lost for good? As irtt, for three times the slowest round trip. */
+/* May what was given up at the end still come, to be late and not lost for good? As irtt, for three times the slowest
+ * round trip. */
 static bool may_be_late(struct exchange *x)
 {
 	const struct flight *f = verb_flight_of(x, x->next_key - 1);
 
-	return counter_get(&x->result.account.lost) && !is_cut_short(x) && window_age(f, x->now_ns) < 3 * x->window.slowest_ns;
+	return counter_get(&x->result.account.lost) && !is_cut_short(x) &&
+	       window_age(f, x->now_ns) < 3 * x->window.slowest_ns;
 }
 
 /* What is in flight at the end is waited for as any other, but not long if somebody wants it to end. */
@@ -427,7 +431,8 @@ static unsigned send_closing(struct exchange *x)
 	for (unsigned lane = 0; lane < (x->port ? x->result.ports : 1); lane++) {
 		struct flight *f;
 
-		if ((x->port && !is_joining(x, lane) && !(lane == 0 && x->window.held_key != x->oldest_key)) || is_full(x))
+		if ((x->port && !is_joining(x, lane) && !(lane == 0 && x->window.held_key != x->oldest_key)) ||
+		    is_full(x))
 			continue;
 		if (x->port)
 			x->channel->at = &x->channel->port[lane];
@@ -451,8 +456,8 @@ static bool is_closing(struct exchange *x, unsigned sent)
 	return false;
 }
 
-/* The last samples still wait for T3 of their replies, which only a reply to one more probe can tell; and for an exchange that confirms
- * them. */
+/* The last samples still wait for T3 of their replies, which only a reply to one more probe can tell; and for an
+ * exchange that confirms them. */
 static void close_window(struct exchange *x)
 {
 	const int64_t last_ns = x->result.last_ns, now_ns = x->now_ns;

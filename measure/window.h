@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The emitter with more than one probe in flight (hot): sent by the clock, or as soon as there is room in the window. Flights are in a
- * ring by sequence number and leave it in that order, so that what is recorded and what is compared with the other host's clock
- * comes in the order in which it was sent. A ring that is full holds up the sending; nothing is given up for it.
+ * The emitter with more than one probe in flight (hot): sent by the clock, or as soon as there is room in the window.
+ * Flights are in a ring by sequence number and leave it in that order, so that what is recorded and what is compared
+ * with the other host's clock comes in the order in which it was sent. A ring that is full holds up the sending;
+ * nothing is given up for it.
  */
 #ifndef MEASURE_WINDOW_H
 #define MEASURE_WINDOW_H
@@ -14,7 +15,8 @@ struct exchange;
 
 #define EARLY_T3S 64 /* a power of two */
 #define WINDOW_T3_REACH 16 /* replies after it of which one may still tell T3: some are behind others */
-#define WINDOW_BESIDE 64 /* flights of the ring that are neither in flight nor held: answered, but the reflector's T3 is still to be told */
+/* flights of the ring that are neither in flight nor held: answered, but the reflector's T3 is still to be told */
+#define WINDOW_BESIDE 64
 
 /* Probes by the number of their reply, which the reflector counts for each session. */
 struct replies {
@@ -22,7 +24,8 @@ struct replies {
 	uint32_t mask;
 	bool any;
 	uint32_t highest;
-	struct packet_departure early[EARLY_T3S]; /* T3 of replies that have not come, by their number: those after them came before */
+	/* T3 of replies that have not come, by their number: those after them came before */
+	struct packet_departure early[EARLY_T3S];
 };
 
 /* Replies or stamps, which wait in queues of the kernel. */
@@ -33,20 +36,23 @@ struct window_queue {
 };
 
 struct window {
-	/* Set by the caller, with the rings of the exchange (see there); most is 0 without a window, which several source ports need. */
+	/* Set by the caller, with the rings of the exchange (see there); most is 0 without a window, which several
+	 * source ports need. */
 	uint32_t most; /* probes that may be in flight, up to WINDOW_MAX */
 	struct replies replies; /* as many as flights; of several source ports see measure/source_port.h */
 
 	/* Results. */
 	uint32_t reached; /* so many were in flight at once */
-	uint32_t stamps_most; /* transmit stamps that are waited for at once: of a NIC as many as it was found to take */
+	/* transmit stamps that are waited for at once: of a NIC as many as it was found to take */
+	uint32_t stamps_most;
 	bool stamps_limited; /* with one more some were missing */
 
 	/* Its own. */
 	uint32_t in_flight; /* sent, neither answered nor given up */
 	uint32_t held_key; /* flights from it to oldest_key - 1 are held: see join_release() */
 	uint32_t beside_key; /* the last of the held flights whose T4 is not after the last T1 that was compared */
-	int64_t beside_t1_ns, beside_since_ns; /* that T1; and what was before this moment contradicts what was after it, as is known */
+	/* that T1; and what was before this moment contradicts what was after it, as is known */
+	int64_t beside_t1_ns, beside_since_ns;
 	uint32_t confirmed_key; /* the last flight whose T1 and T2 were compared with the two hosts' clocks */
 	uint32_t stamps_out, stamps_good; /* that are waited for, and that came since there may be so many */
 	bool stamps_held; /* they held up a probe since then */

@@ -4,7 +4,8 @@
 
 #include "measure/verbs.h"
 
-/* A stamp that takes longer, and so many times as long as any before, is taken for missing; should it come, it is used. */
+/* A stamp that takes longer, and so many times as long as any before, is taken for missing; should it come, it is
+ * used. */
 #define OVERDUE_NS (10 * NS_PER_MS)
 #define OVERDUE_TIMES 4
 #define STAMPS_ENOUGH 64 /* so many came: there may be one more at once */
@@ -47,7 +48,8 @@ static void note_stamp_overdue(struct window *w, const struct flight *f)
 
 int64_t window_stamps_patience_ns(const struct exchange *x)
 {
-	const int64_t slow_ns = OVERDUE_TIMES * x->window.slowest_stamp_ns, ns = slow_ns > OVERDUE_NS ? slow_ns : OVERDUE_NS;
+	const int64_t slow_ns = OVERDUE_TIMES * x->window.slowest_stamp_ns,
+				ns = slow_ns > OVERDUE_NS ? slow_ns : OVERDUE_NS;
 
 	return ns < x->options->timeout_ns ? ns : x->options->timeout_ns;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many transmit stamps a NIC takes at once (hot). Many keep one at a time, others four; what they do not take has none, and
- * nobody says so: there is one more after so many came, and one less, for good, when one is missing.
+ * How many transmit stamps a NIC takes at once (hot). Many keep one at a time, others four; what they do not take has
+ * none, and nobody says so: there is one more after so many came, and one less, for good, when one is missing.
  */
 #ifndef MEASURE_WINDOW_STAMPS_H
 #define MEASURE_WINDOW_STAMPS_H

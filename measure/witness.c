@@ -38,8 +38,8 @@ struct flight *witness_search(struct exchange *x, uint32_t id)
 	return NULL;
 }
 
-/* What the NIC's clock shows. False: it cannot be read, or shows something else than it should by the relation of the clocks, which
- * is worth nothing then until the next comparison: *set, for the clock was set since the last one. */
+/* What the NIC's clock shows. False: it cannot be read, or shows something else than it should by the relation of the
+ * clocks, which is worth nothing then until the next comparison: *set, for the clock was set since the last one. */
 static bool read_phc(const struct exchange *x, int64_t *now_ns, bool *set)
 {
 	int64_t least_ns, most_ns, least_bound_ns, most_bound_ns;
@@ -56,8 +56,8 @@ static bool read_phc(const struct exchange *x, int64_t *now_ns, bool *set)
 	return !*set;
 }
 
-/* The reflector's clock was set since the last comparison: within this response, or before it? Then all that it has beyond
- * the time in the program is the way to that and from it, which takes microseconds. */
+/* The reflector's clock was set since the last comparison: within this response, or before it? Then all that it has
+ * beyond the time in the program is the way to that and from it, which takes microseconds. */
 static bool is_within(const struct flight *f, int64_t stamp_ns)
 {
 	const int64_t *ns = f->sample.time_ns;

@@ -66,7 +66,8 @@ static bool is_name(const char *text)
 	const size_t length = strlen(text);
 	struct in_addr number;
 
-	return length && length <= 253 && strspn(text, letters) == length && *text != '-' && *text != '.' && !inet_aton(text, &number);
+	return length && length <= 253 && strspn(text, letters) == length && *text != '-' && *text != '.' &&
+	       !inet_aton(text, &number);
 }
 
 int option_set_address(const struct option_row *row, const char *text, void *field)
@@ -90,7 +91,8 @@ int option_set_address(const struct option_row *row, const char *text, void *fie
 	if (text[strspn(text, "0123456789./-")] == '\0')
 		return option_refuse(row, text, "is not an IPv4 address");
 	if (!may_be_name || !is_name(text))
-		return option_refuse(row, text, may_be_name ? "is neither an address nor a name" : "is not an IP address");
+		return option_refuse(row, text, may_be_name ? "is neither an address nor a name" :
+				     "is not an IP address");
 	o->server_name = text;
 	return 0;
 }
@@ -140,12 +142,14 @@ int option_set_prefix(const struct option_row *row, const char *text, void *fiel
 	int most, bits;
 
 	if (!read_prefix(text, &at))
-		return option_refuse(row, text, at.any.sa_family == AF_INET6 ? "is not an IPv6 prefix" : "is not an IPv4 prefix");
+		return option_refuse(row, text, at.any.sa_family == AF_INET6 ? "is not an IPv6 prefix" :
+				     "is not an IPv4 prefix");
 	p.ipv6 = at.any.sa_family == AF_INET6;
 	most = p.ipv6 ? 128 : 32;
 	bits = length ? prefix_bits(length + 1, most) : most;
 	if (bits < 0)
-		return option_refuse(row, text, p.ipv6 ? "has no length of 0 to 128 behind the slash" : "has no length of 0 to 32 behind the slash");
+		return option_refuse(row, text, p.ipv6 ? "has no length of 0 to 128 behind the slash" :
+				     "has no length of 0 to 32 behind the slash");
 	if (p.ipv6 && bits >= 96 && IN6_IS_ADDR_V4MAPPED(&at.in6.sin6_addr))
 		return option_refuse(row, text, "is an IPv4 prefix as IPv6 writes it, by which nobody comes");
 	address_as_ipv6(&at, p.address);

@@ -22,8 +22,9 @@ static const struct time_unit {
 
 enum number { NUMBER_GOOD, NUMBER_MALFORMED, NUMBER_TOO_FINE, NUMBER_OUT_OF_RANGE };
 
-/* Up to `stop`: digits, with a point among or before them where decimals are allowed: no exponent, no blank, no sign but the
- * minus that is always out of range. In integers, so that 0.1 us is 100 ns. *value is set when the number is good. */
+/* Up to `stop`: digits, with a point among or before them where decimals are allowed: no exponent, no blank, no sign
+ * but the minus that is always out of range. In integers, so that 0.1 us is 100 ns. *value is set when the number is
+ * good. */
 static enum number digits_read(const struct option_row *row, const char *text, const char *stop, int64_t *value)
 {
 	const char *start = text + (*text == '-'), *end = start + strspn(start, "0123456789");
@@ -93,7 +94,8 @@ static int refuse_fineness(const struct option_row *row, const char *text)
 	const char *at;
 
 	if (unit_of(row, text, &at))
-		return option_refuse(row, text, row->ns == 1 ? "is finer than a nanosecond" : "is finer than a microsecond");
+		return option_refuse(row, text, row->ns == 1 ? "is finer than a nanosecond" :
+				     "is finer than a microsecond");
 	if (!row->decimals)
 		return option_refuse(row, text, "is not a whole number");
 	phrase_add(&why, "has too many decimals, at most %d are allowed", row->decimals);
@@ -133,7 +135,8 @@ static int dscp_named(const char *text)
 			return (int)names[i].value;
 	if (length == 3 && !strncasecmp(text, "CS", 2) && text[2] >= '0' && text[2] <= '7')
 		return 8 * (text[2] - '0');
-	if (length == 4 && !strncasecmp(text, "AF", 2) && text[2] >= '1' && text[2] <= '4' && text[3] >= '1' && text[3] <= '3')
+	if (length == 4 && !strncasecmp(text, "AF", 2) && text[2] >= '1' && text[2] <= '4' && text[3] >= '1' &&
+	    text[3] <= '3')
 		return 8 * (text[2] - '0') + 2 * (text[3] - '0');
 	return -1;
 }
@@ -167,7 +170,8 @@ static enum number part_read(const char *text, struct tolerance *t)
 	const char *at;
 
 	if (bytes && text[bytes - 1] == '%')
-		return t->milli_percent ? NUMBER_MALFORMED : digits_read(&percent, text, text + bytes - 1, &t->milli_percent);
+		return t->milli_percent ? NUMBER_MALFORMED :
+		digits_read(&percent, text, text + bytes - 1, &t->milli_percent);
 	return t->ns || !unit_of(&time, text, &at) ? NUMBER_MALFORMED : number_read(&time, text, &t->ns);
 }
 
@@ -186,5 +190,7 @@ int option_set_tolerance(const struct option_row *row, const char *text, void *f
 	verdict = part_read(part, t);
 	if (verdict == NUMBER_GOOD && text[first])
 		verdict = part_read(text + first + 1, t);
-	return verdict == NUMBER_GOOD ? 0 : option_refuse(row, text, verdict == NUMBER_OUT_OF_RANGE ? "is out of range" : "is no tolerance");
+	return verdict == NUMBER_GOOD ? 0 : option_refuse(row, text,
+							  verdict == NUMBER_OUT_OF_RANGE ? "is out of range" :
+							  "is no tolerance");
 }

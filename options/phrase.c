@@ -33,7 +33,8 @@ static struct phrase number_text(const struct option_row *row, int64_t value)
 
 	phrase_add(&p, "%" PRId64, whole);
 	if (rest)
-		phrase_add(&p, ".%0*" PRId64, row->decimals, rest / (row->unit_size / option_power_of_ten(row->decimals)));
+		phrase_add(&p, ".%0*" PRId64, row->decimals,
+			   rest / (row->unit_size / option_power_of_ten(row->decimals)));
 	return p;
 }
 
@@ -89,7 +90,8 @@ struct phrase phrase_allowed(const struct option_row *row)
 		phrase_add(&p, "the name of a network interface");
 		break;
 	case KIND_ADDRESS:
-		phrase_add(&p, "an IP address%s", row->letter == 'a' ? ", the name of a host, or with --transport l2 a MAC address" : "");
+		phrase_add(&p, "an IP address%s", row->letter == 'a' ?
+			   ", the name of a host, or with --transport l2 a MAC address" : "");
 		break;
 	case KIND_PREFIX:
 		phrase_add(&p, "an IP address, or a prefix such as 192.0.2.0/24 or 2001:db8::/32");

@@ -293,21 +293,26 @@ static const struct rule {
 	{ NULL, "allow-short", "key", "with", "an authenticated request has 112 octets or more" },
 	{ NULL, "once-silence", "once", "without", "nothing else waits for a silence" },
 	{ NULL, "give-up", "address", "without", "a reflector waits for whoever comes, see --once" },
-	{ give_up_before_timeout, "give-up", "timeout", "with", "a reply may still come in time, give at least as much" },
+	{ give_up_before_timeout, "give-up", "timeout", "with",
+	  "a reply may still come in time, give at least as much" },
 	{ NULL, "vlan-priority", "priority", "with", "it chooses the SO_PRIORITY that has it" },
 	{ NULL, "size", "address", "without", "a reply is as long as its request" },
 	{ NULL, "plain", "address", "without", "a reply is as its request asks" },
 	{ NULL, "interval", "address", "without", "a reflector answers when it is asked" },
 	{ NULL, "window", "address", "without", "a reflector answers when it is asked" },
-	{ window_with_counters, "pmc", "window", "with", "the counters are of one exchange at a time, give --window 1" },
+	{ window_with_counters, "pmc", "window", "with",
+	  "the counters are of one exchange at a time, give --window 1" },
 	{ NULL, "source-ports", "address", "without", "a reflector answers by the port that was asked" },
 	{ ports_with_counters, "pmc", "source-ports", "with", "the counters are of one socket, give --source-ports 1" },
 	{ NULL, "stamp-every", "address", "without", "a reflector stamps all replies, or none with --no-tx-ts" },
-	{ load_without_window, "stamp-every", "window", "without", "one probe at a time is no load, give --window N or --interval TIME" },
-	{ load_by_user, "stamp-every", NULL, NULL, "is for stamps of the NIC or the kernel: what user space reads keeps nothing waiting, leave it out" },
+	{ load_without_window, "stamp-every", "window", "without",
+	  "one probe at a time is no load, give --window N or --interval TIME" },
+	{ load_by_user, "stamp-every", NULL, NULL,
+	  "is for stamps of the NIC or the kernel: what user space reads keeps nothing waiting, leave it out" },
 	{ port_of_ptp, "port", "transport", "with", "its port is not ours to choose" },
 	{ ports_in_ptp, "source-ports", "transport", "with", "it has one" },
-	{ echo_by_nobody, "transport", "address", "without", "any host answers an echo by itself, give the --address of one; there is nothing to reflect" },
+	{ echo_by_nobody, "transport", "address", "without",
+	  "any host answers an echo by itself, give the --address of one; there is nothing to reflect" },
 	{ echo_of_port, "port", "transport", "with", "an echo has no port" },
 	{ echo_of_ports, "source-ports", "transport", "with", "an echo has no port" },
 	{ echo_with_key, "key", "transport", "with", "an echo comes back as it was sent, which proves no key" },
@@ -318,14 +323,17 @@ static const struct rule {
 	{ type_without_ptp, "ptp-type", "transport", "with", "there is no PTP message around a packet" },
 	{ domain_without_ptp, "ptp-domain", "transport", "with", "there is no PTP message around a packet" },
 	{ mac_without_ethernet, "address", "transport", "with", "a MAC address is for --transport l2, at both ends" },
-	{ ip_on_ethernet, "address", "transport", "with", "there is no IP, give the MAC address of the reflector's interface" },
-	{ NULL, "ipv4", "ipv6", "with", "a reflector answers both without either of them, and to a name the first address that is reached is taken" },
+	{ ip_on_ethernet, "address", "transport", "with",
+	  "there is no IP, give the MAC address of the reflector's interface" },
+	{ NULL, "ipv4", "ipv6", "with",
+	  "a reflector answers both without either of them, and to a name the first address that is reached is taken" },
 	{ address_not_ipv4, "address", "ipv4", "with", "that is an IPv6 address" },
 	{ address_not_ipv6, "address", "ipv6", "with", "that is an IPv4 address" },
 	{ bind_not_ipv4, "bind", "ipv4", "with", "that is an IPv6 address" },
 	{ bind_not_ipv6, "bind", "ipv6", "with", "that is an IPv4 address" },
 	{ bind_not_as_address, "bind", "address", "with", "one is of IPv4 and one of IPv6, give two of one family" },
-	{ address_elsewhere, "address", "interface", "with", "its zone, behind the %, must be this interface: leave it out" },
+	{ address_elsewhere, "address", "interface", "with",
+	  "its zone, behind the %, must be this interface: leave it out" },
 	{ bind_elsewhere, "bind", "interface", "with", "its zone, behind the %, must be this interface: leave it out" },
 	{ ipv4_on_ethernet, "ipv4", "transport", "with", "there is no IP" },
 	{ ipv6_on_ethernet, "ipv6", "transport", "with", "there is no IP" },
@@ -339,7 +347,8 @@ static const struct rule {
 	{ NULL, "jitter", "interval", "without", "there is no interval, give --interval TIME" },
 	{ NULL, "poisson", "interval", "without", "there is no interval, give --interval TIME" },
 	{ NULL, "poisson", "jitter", "with", "its intervals are by chance already" },
-	{ seed_without_chance, "seed", "jitter", "without", "nothing is left to chance, give --jitter PCT or --poisson" },
+	{ seed_without_chance, "seed", "jitter", "without",
+	  "nothing is left to chance, give --jitter PCT or --poisson" },
 	{ NULL, "synced", "address", "without", "only an emitter has the times of both ends" },
 	{ NULL, "threshold-on", "address", "without", "the threshold of a reflector is for its response" },
 	{ NULL, "log-full", "address", "without", "only an emitter has the times of both ends" },
@@ -372,12 +381,14 @@ static const struct rule notes[] = {
 	{ NULL, "continue", "threshold", "without", "ignored, there is no breach to go on after" },
 	{ NULL, "snapshot", "threshold", "without", "ignored but for the -T in it, there is no breach to take it at" },
 	{ NULL, "log-threshold", "log", "without", "ignored, there is no log, give --log FILE" },
-	{ NULL, "no-tx-ts", "address", "with", "ignored, the round trip starts at a transmit stamp, only a reflector can do without" },
+	{ NULL, "no-tx-ts", "address", "with",
+	  "ignored, the round trip starts at a transmit stamp, only a reflector can do without" },
 	{ duration_zero, "duration", NULL, NULL, "of 0 is no limit: it is measured until interrupted" },
 	{ has_fast_path, "fast-path", NULL, NULL,
 	  "is not needed: between sending and receiving there is nothing to leave out, with or without it" },
 	{ has_threaded, "threaded", NULL, NULL,
-	  "is not needed: one thread sends, receives and fetches stamps, and never waits for one of them; the rest is on another CPU" },
+	  "is not needed: one thread sends, receives and fetches stamps, and never waits for one of them; the rest is "
+	  "on another CPU" },
 };
 
 /* The option with its value, as it was given or is by default. */
@@ -405,7 +416,8 @@ static bool is_broken(const struct parse *p, const struct rule *r)
 static void say_rule(const struct parse *p, const struct rule *r, const char *prefix)
 {
 	if (r->second)
-		warnx("%s%s %s %s: %s", prefix, as_given(p, r->first).text, r->joint, as_given(p, r->second).text, r->why);
+		warnx("%s%s %s %s: %s", prefix, as_given(p, r->first).text, r->joint, as_given(p, r->second).text,
+		      r->why);
 	else
 		warnx("--%s %s", r->first, r->why);
 }
@@ -414,7 +426,8 @@ static void say_rule(const struct parse *p, const struct rule *r, const char *pr
 static int check_reading(const struct parse *p)
 {
 	static const char *const of_both[] = { "report", "compare", "json", "quiet", "verbose", "tolerance" };
-	static const char *const of_report[] = { "histogram", "overflow", "bucket-size", "jsonl", "hgrm", "hlog", "prometheus" };
+	static const char *const of_report[] = { "histogram", "overflow", "bucket-size", "jsonl", "hgrm", "hlog",
+						 "prometheus" };
 	const char *mode = p->o->report ? "report" : "compare";
 
 	for (const struct option_row *row = option_table; row < option_table + option_rows; row++) {
@@ -426,12 +439,14 @@ static int check_reading(const struct parse *p)
 			fits |= !strcmp(row->name, of_report[i]);
 		if (fits)
 			continue;
-		warnx("%s with --%s: nothing is measured where files are read, leave it out", as_given(p, row->name).text, mode);
+		warnx("%s with --%s: nothing is measured where files are read, leave it out",
+		      as_given(p, row->name).text, mode);
 		return -EINVAL;
 	}
 	if (p->o->compare ? p->o->files == 2 : p->o->files > 0)
 		return 0;
-	warnx("--%s needs %s", mode, p->o->compare ? "two files that --json has written: give the one of before, and the new one" :
+	warnx("--%s needs %s", mode, p->o->compare ?
+	      "two files that --json has written: give the one of before, and the new one" :
 						      "files: give logs, or what --json has written");
 	return -EINVAL;
 }

@@ -5,7 +5,8 @@
 
 #include "options/table.h"
 
-/* 0, or -EINVAL after one line on stderr, for the first rule that is broken. Warns of options that are taken and do nothing. */
+/* 0, or -EINVAL after one line on stderr, for the first rule that is broken. Warns of options that are taken and do
+ * nothing. */
 int options_check_rules(const struct parse *p);
 
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table: all that is known of each option. The parser, the defaults, the messages and the help text are made from it. */
+/* The table: all that is known of each option. The parser, the defaults, the messages and the help text are made from
+ * it. */
 #ifndef OPTIONS_TABLE_H
 #define OPTIONS_TABLE_H
 
 #include "options.h"
 
-enum kind { KIND_FLAG, KIND_NUMBER, KIND_DSCP, KIND_CHOICE, KIND_FILE, KIND_FOLDER, KIND_USER, KIND_INTERFACE, KIND_ADDRESS, KIND_PREFIX,
+enum kind { KIND_FLAG, KIND_NUMBER, KIND_DSCP, KIND_CHOICE, KIND_FILE, KIND_FOLDER, KIND_USER, KIND_INTERFACE,
+	    KIND_ADDRESS, KIND_PREFIX,
 	    KIND_ACTION, KIND_ROTATION, KIND_TOLERANCE };
 
 struct choice {
@@ -24,7 +26,8 @@ struct option_row {
 	const char *unit;
 	int64_t unit_size; /* what 1 on the command line is stored as */
 	int decimals; /* allowed */
-	int64_t ns; /* of a time: what a stored 1 is, so that a number may have another unit behind it; 0: it is no time */
+	/* of a time: what a stored 1 is, so that a number may have another unit behind it; 0: it is no time */
+	int64_t ns;
 	int64_t min, max;
 	bool zero; /* 0 is taken too, though it is out of range: as if it was not given */
 	int64_t initial; /* default; a number outside of its range is none */

@@ -84,7 +84,8 @@ static bool read_whole(const char *text, const char **end, int64_t *value)
 	bool overflow = false;
 
 	for (*value = 0, *end = text; **end >= '0' && **end <= '9'; ++*end)
-		overflow |= __builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, **end - '0', value);
+		overflow |= __builtin_mul_overflow(*value, 10, value) ||
+		__builtin_add_overflow(*value, **end - '0', value);
 	return *end > text && !overflow;
 }
 

@@ -22,7 +22,8 @@ struct account {
 	counter closing; /* emitter: sent after the end, to hear of the last reply's T3 */
 	counter answered, unanswered, late, duplicate, foreign, malformed;
 	counter unverified; /* the HMAC was wrong */
-	counter cut_short; /* reflector: its control messages were truncated, so that it is not known to whom it was sent */
+	/* reflector: its control messages were truncated, so that it is not known to whom it was sent */
+	counter cut_short;
 	/* Reflector, not answered: */
 	counter disallowed; /* not from a prefix of --allow; it was not read */
 	counter too_short; /* less than STAMP has, without --allow-short */
@@ -38,16 +39,20 @@ struct account {
 	counter follow_up[FOLLOW_UPS]; /* emitter: what became of T3_WIRE */
 	counter follow_up_late; /* came when its record had been closed without it */
 	counter unjudged; /* --threshold-on something that this sample does not have */
-	counter other_ttl, other_class; /* emitter, of answered: the probe arrived with another TTL or DSCP than it was sent with */
-	counter timed_packets, timed_bytes; /* emitter: received after the warm-up and before the closing probe; UDP payload */
+	/* emitter, of answered: the probe arrived with another TTL or DSCP than it was sent with */
+	counter other_ttl, other_class;
+	/* emitter: received after the warm-up and before the closing probe; UDP payload */
+	counter timed_packets, timed_bytes;
 	counter refused; /* sends that the kernel did not take, and errors it reported, e.g. port unreachable */
 	counter port_closed; /* of refused: nobody listens on that port (ECONNREFUSED, of an ICMP port unreachable) */
 	counter missing_tx, missing_rx; /* stamps, by kind, after warm-up */
 	counter stamp_late, stamp_duplicate, stamp_unmatched; /* transmit stamps that completed no sample */
 	counter breaches;
 	counter stepped; /* another clock says that the clock of the stamps was set in between: not recorded */
-	counter unplaced; /* recorded, but with a time of user space that has no place on the scale of the NIC's clock */
-	counter disordered; /* recorded, but its times of user space and its stamps contradict each other: in no stage with them */
+	/* recorded, but with a time of user space that has no place on the scale of the NIC's clock */
+	counter unplaced;
+	/* recorded, but its times of user space and its stamps contradict each other: in no stage with them */
+	counter disordered;
 	counter doubted; /* emitter, of answered: the reply told that the reflector's clock was set or stood */
 	_Atomic int64_t recent_max_ns; /* for progress: raised here, reset by its reader */
 };

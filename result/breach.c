@@ -7,7 +7,8 @@
 /* What is copied while it may be overwritten, in words that are whole. */
 typedef uint64_t __attribute__((may_alias)) word;
 #define WORDS (sizeof(struct sample) / sizeof(word))
-_Static_assert(sizeof(struct sample) % sizeof(word) == 0 && _Alignof(struct sample) >= _Alignof(word), "a sample is whole words");
+_Static_assert(sizeof(struct sample) % sizeof(word) == 0 && _Alignof(struct sample) >= _Alignof(word),
+	       "a sample is whole words");
 
 static void keep(struct sample *to, const struct sample *s)
 {

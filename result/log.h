@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The ring of the transaction log (hot: add). One thread adds, one other takes, and neither waits for the other. Records are in the
- * order in which they were completed; where the ring was full, a mark is among them that tells what was left out.
+ * The ring of the transaction log (hot: add). One thread adds, one other takes, and neither waits for the other.
+ * Records are in the order in which they were completed; where the ring was full, a mark is among them that tells what
+ * was left out.
  */
 #ifndef RESULT_LOG_H
 #define RESULT_LOG_H
@@ -35,8 +36,8 @@ struct log {
 	uint64_t oldest; /* the place of what is taken next */
 };
 
-/* Records of a ring that nobody empties before the end: LOG_RATE for the duration (an hour if 0) and 15 % more, or `count` if that
- * is less and not 0; at most what fits a quarter of free_bytes (*limited says that this cut it). */
+/* Records of a ring that nobody empties before the end: LOG_RATE for the duration (an hour if 0) and 15 % more, or
+ * `count` if that is less and not 0; at most what fits a quarter of free_bytes (*limited says that this cut it). */
 uint64_t log_capacity(int64_t duration_ns, uint64_t count, uint64_t free_bytes, size_t record_bytes, bool *limited);
 
 /* capacity: two at least, that a mark and a record fit. full: the times of the other host too. */
@@ -50,8 +51,8 @@ static inline size_t log_record_bytes(bool full)
 /* False: full; the record is counted as left out. A circular log overwrites its oldest record, which is counted so. */
 bool log_add(struct log *l, const struct sample *s);
 
-/* A mark that the reflector received this sequence number again: which of its records belongs to a reply that arrived is not known,
- * and one of them may be missing. Where the ring is full, there is no mark. */
+/* A mark that the reflector received this sequence number again: which of its records belongs to a reply that arrived
+ * is not known, and one of them may be missing. Where the ring is full, there is no mark. */
 void log_mark_repeated(struct log *l, uint32_t seq);
 
 /* How many may be read: the oldest is number 0. This and what follows is for the thread that takes. */

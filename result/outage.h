@@ -6,11 +6,11 @@
 #include "rant.h"
 
 /*
- * An outage begins when the first probe of a row without an answer was sent, or refused by the kernel, and lasts until the next
- * answer to a probe in time, or the end of the run. So each lost probe stands for its timeout: of what happened in it nothing
- * is known. With many in flight a row is of probes that were sent one after the other, and one that was not known as such before the next
- * answer is an outage if it has OUTAGE_PROBES and took OUTAGE_LEAST_NS until an answered probe was sent: what is lost by chance is none.
- * All zeros to begin with; CLOCK_MONOTONIC.
+ * An outage begins when the first probe of a row without an answer was sent, or refused by the kernel, and lasts until
+ * the next answer to a probe in time, or the end of the run. So each lost probe stands for its timeout: of what
+ * happened in it nothing is known. With many in flight a row is of probes that were sent one after the other, and one
+ * that was not known as such before the next answer is an outage if it has OUTAGE_PROBES and took OUTAGE_LEAST_NS until
+ * an answered probe was sent: what is lost by chance is none. All zeros to begin with; CLOCK_MONOTONIC.
  */
 #define OUTAGE_PROBES 2
 #define OUTAGE_LEAST_NS (10 * NS_PER_MS)
@@ -20,11 +20,13 @@ struct outages {
 	int64_t total_ns, longest_ns;
 	int64_t longest_at_ns; /* when the longest one began */
 	int64_t since_ns; /* the one that lasts began then; 0: none */
-	/* Many in flight: lost probes, sent one after the other; when the first was; the row is an outage that lasts or is counted. */
+	/* Many in flight: lost probes, sent one after the other; when the first was; the row is an outage that lasts or
+	 * is counted. */
 	uint64_t row;
 	int64_t row_ns;
 	bool row_counts;
-	/* For another thread to tell of while it lasts, when it is long: since_ns then, and the last sequence number that was answered. */
+	/* For another thread to tell of while it lasts, when it is long: since_ns then, and the last sequence number
+	 * that was answered. */
 	_Atomic int64_t long_since_ns; /* 0: none */
 	_Atomic uint32_t long_after;
 };

@@ -15,7 +15,8 @@
 #include "result/variation.h"
 #include "wire/sequence.h"
 
-/* By the clock: how late a probe was sent, the round trip with that, from when it was due, and how long the kernel took to send it. */
+/* By the clock: how late a probe was sent, the round trip with that, from when it was due, and how long the kernel took
+ * to send it. */
 enum planned { PLANNED_LATE, PLANNED_RTT, PLANNED_CALL, PLANNED };
 
 enum one_way { ONE_WAY_FORWARD, ONE_WAY_BACKWARD, ONE_WAYS };
@@ -37,7 +38,8 @@ struct granted {
 struct window_use {
 	uint32_t most; /* probes that may be in flight */
 	uint32_t reached; /* so many were in flight at once */
-	uint32_t stamps_most; /* transmit stamps that are waited for at once: of a NIC as many as it was found to take */
+	/* transmit stamps that are waited for at once: of a NIC as many as it was found to take */
+	uint32_t stamps_most;
 	bool by_nic; /* they are those of a NIC */
 	bool stamps_limited; /* with one more some were missing */
 };
@@ -67,15 +69,18 @@ struct result {
 	struct source_port *port; /* emitter, as many as `ports`; NULL: it has one */
 	unsigned ports; /* 0: the same */
 	struct outages outages; /* emitter */
-	struct outages stalls; /* times in which the loop stood for STALL_NS or more, but for its own sleeps and the hook of a breach */
+	/* times in which the loop stood for STALL_NS or more, but for its own sleeps and the hook of a breach */
+	struct outages stalls;
 	int64_t strays; /* emitter: datagrams to our port from others than the server; -1: not counted */
 	int64_t dropped; /* by this host, before they were read; -1: not known */
 	counter truncated; /* control messages */
 	counter error_other; /* entries of the error queue that are no transmit stamp of the kind asked for */
-	counter lanes_taken, lanes_refused; /* reflector: how often a busy session got a socket of its own, and got none */
+	/* reflector: how often a busy session got a socket of its own, and got none */
+	counter lanes_taken, lanes_refused;
 	counter slots, missed; /* emitter, by the clock: slots that have begun, and that had no probe */
 	struct window_use window; /* emitter */
-	counter sessions, evicted; /* reflector: sessions that were opened, and idle ones that were forgotten for newer ones */
+	/* reflector: sessions that were opened, and idle ones that were forgotten for newer ones */
+	counter sessions, evicted;
 	_Atomic bool asleep; /* reflector: nothing comes; read at any time */
 	uint8_t arrived_ttl, arrived_dscp; /* emitter: the last that differed from what was sent */
 
@@ -87,13 +92,16 @@ struct result {
 	struct histogram *one_way[ONE_WAYS];
 	struct histogram *planned[PLANNED]; /* emitter; NULL: it does not send by the clock */
 	struct variation variation; /* of a reflector only how responses vary, within each session */
-	struct sample breach, worst; /* the first one above the threshold and the largest, when account.breaches is not 0 */
+	/* the first one above the threshold and the largest, when account.breaches is not 0 */
+	struct sample breach, worst;
 	struct sample kept[BREACHES_KEPT]; /* the last ones, for breach_read() */
-	int64_t woken_slowest_ns; /* reflector: of the requests that had to wake it, the longest response. 0: of none is it known */
+	/* reflector: of the requests that had to wake it, the longest response. 0: of none is it known */
+	int64_t woken_slowest_ns;
 	uint32_t woken_slowest_seq;
 
 	/* Clocks. */
-	_Atomic uint8_t there; /* emitter: enum source of the reflector's stamps, the best that a reply told of; read at any time */
+	/* emitter: enum source of the reflector's stamps, the best that a reply told of; read at any time */
+	_Atomic uint8_t there;
 	int64_t bound_ns[BOUNDS]; /* of times of user space: the largest of what was recorded */
 	int64_t one_way_bound_ns[2]; /* of the offset between the two hosts' clocks: the largest, and the last */
 	uint64_t one_way_beyond; /* negative by more than the bound of the moment */

@@ -41,8 +41,8 @@ enum { RULE_RESPONSE = RULES_OF_ORDER, RULE_RELATION };
 #define RESPONSE_SLACK_NS NS_PER_US
 #define STEP_SLACK_SHIFT 9 /* 1/512 of the time: 2000 ppm, more than clocks are off or steered */
 
-/* Is T3 of the reply, after T2, a part of the round trip? Stamps are taken late on arrival and early on departure, which makes the
- * response shorter, so it can be longer only by what they and the clocks' rates are off. */
+/* Is T3 of the reply, after T2, a part of the round trip? Stamps are taken late on arrival and early on departure,
+ * which makes the response shorter, so it can be longer only by what they and the clocks' rates are off. */
 INLINE bool rules_is_part(const struct sample *s, int64_t response_ns)
 {
 	return response_ns >= -RESPONSE_SLACK_NS &&

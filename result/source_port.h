@@ -18,7 +18,8 @@ struct source_port {
 	uint64_t refused; /* sends */
 };
 
-/* Are ports compared by `network`? Then by nothing else: how long the reflector lets a probe wait is none of the path's. */
+/* Are ports compared by `network`? Then by nothing else: how long the reflector lets a probe wait is none of the
+ * path's. */
 bool source_ports_by_network(const struct source_port *port, unsigned ports);
 
 /* The figure that ports are compared by. */
@@ -27,7 +28,8 @@ static inline const struct variation_figure *source_port_figure(const struct sou
 	return by_network ? &p->network : &p->rtt;
 }
 
-/* Of those that have sent the one that lost the largest share, and of equal ones that whose 99th percentile is highest; -1: none has. */
+/* Of those that have sent the one that lost the largest share, and of equal ones that whose 99th percentile is highest;
+ * -1: none has. */
 int source_ports_worst(const struct source_port *port, unsigned ports);
 
 #endif

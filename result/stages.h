@@ -29,7 +29,8 @@ struct stage {
 /* Which times make the latency of a role, by where wire stamps come from; *from and *to index sample.time_ns. */
 void stages_latency_times(enum role role, bool on_wire, uint8_t *from, uint8_t *to);
 
-/* The stages of a role, STAGES of them; those beyond its last have from == to. on_wire: as for stages_latency_times(). */
+/* The stages of a role, STAGES of them; those beyond its last have from == to. on_wire: as for
+ * stages_latency_times(). */
 void stages_of_role(enum role role, bool on_wire, struct stage stages[STAGES]);
 
 /* Hot. True: the times of the stage are there and comparable, and *value_ns is what it took. */

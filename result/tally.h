@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The latencies of the last moments, for a thread that tells of them while the run goes on (hot: add). One thread adds, one other takes,
- * and neither waits for the other.
+ * The latencies of the last moments, for a thread that tells of them while the run goes on (hot: add). One thread adds,
+ * one other takes, and neither waits for the other.
  */
 #ifndef RESULT_TALLY_H
 #define RESULT_TALLY_H
@@ -60,8 +60,8 @@ static inline void tally_add(struct tally *t, int64_t value_ns, int64_t now_ns)
 /* By the other thread: copies up to `most` of the oldest, and gives their room back. Returns how many. */
 size_t tally_take(struct tally *t, int64_t *to, size_t most);
 
-/* By the other thread: the longest time from one value to the next that has ended since this was asked last, or from the last one to
- * now_ns; -1: there was no value yet. */
+/* By the other thread: the longest time from one value to the next that has ended since this was asked last, or from
+ * the last one to now_ns; -1: there was no value yet. */
 int64_t tally_take_gap(struct tally *t, int64_t now_ns);
 
 #endif

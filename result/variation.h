@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How the delays of consecutive probes differ (hot): RFC 3393 with the selection of section 2.5 that takes each pair of consecutive
- * sequence numbers, without the sign. A number that is missing has no difference, neither to the one before nor to the one after.
+ * How the delays of consecutive probes differ (hot): RFC 3393 with the selection of section 2.5 that takes each pair of
+ * consecutive sequence numbers, without the sign. A number that is missing has no difference, neither to the one before
+ * nor to the one after.
  *
- * For one way the difference of two clocks cancels out, as far as both run at one rate: so these are known also where the delays
- * are not.
+ * For one way the difference of two clocks cancels out, as far as both run at one rate: so these are known also where
+ * the delays are not.
  */
 #ifndef RESULT_VARIATION_H
 #define RESULT_VARIATION_H
@@ -18,7 +19,8 @@
 #define VARIATION_FINE (1U << VARIATION_FINE_BITS)
 #define VARIATION_BUCKETS ((VARIATION_BITS - VARIATION_FINE_BITS + 1) << VARIATION_FINE_BITS)
 
-enum variation_of { VARIATION_RTT, VARIATION_FORWARD, VARIATION_BACKWARD, VARIATION_RESPONSE, VARIATION_NETWORK, VARIATIONS };
+enum variation_of { VARIATION_RTT, VARIATION_FORWARD, VARIATION_BACKWARD, VARIATION_RESPONSE, VARIATION_NETWORK,
+		    VARIATIONS };
 
 /* All zeros to begin with. */
 struct variation_figure {
@@ -38,8 +40,8 @@ struct variation_figure {
 enum told_of { TOLD_RESPONSE, TOLD_NETWORK, TOLD_RECEIVE, TOLD_VARIATIONS, TOLD_SEND = TOLD_VARIATIONS, TOLDS };
 
 /*
- * Of replies whose T3 on the wire is not known: the delays, and how they vary, by T2 and T3 in the reply itself. That T3 is a time of the
- * reflector's program, read before the reply was sent, so these are never among those by stamps.
+ * Of replies whose T3 on the wire is not known: the delays, and how they vary, by T2 and T3 in the reply itself. That
+ * T3 is a time of the reflector's program, read before the reply was sent, so these are never among those by stamps.
  */
 struct told {
 	struct variation_figure delay[TOLDS]; /* the delays themselves */
@@ -54,7 +56,9 @@ struct told {
 struct variation {
 	struct variation_figure of[VARIATIONS];
 	struct told told;
-	uint64_t left_out; /* samples whose ways were known, around a clock that was set or is in doubt: in no figure but that of the round trip */
+	/* samples whose ways were known, around a clock that was set or is in doubt: in no figure but that of the round
+	 * trip */
+	uint64_t left_out;
 };
 
 /* Counts a difference; or, in a figure of its own, anything whose distribution is wanted. */
@@ -80,7 +84,8 @@ INLINE void variation_count(struct variation_figure *f, uint64_t ns)
 	f->sum_of_squares += (unsigned __int128)ns * ns;
 }
 
-/* The delay of packet seq, in the order in which they are known. kind: not 0; delays of different kinds are not compared. */
+/* The delay of packet seq, in the order in which they are known. kind: not 0; delays of different kinds are not
+ * compared. */
 INLINE void variation_add(struct variation_figure *f, int64_t delay_ns, uint32_t seq, uint8_t kind)
 {
 	int64_t by_ns;
@@ -96,8 +101,8 @@ INLINE void variation_add(struct variation_figure *f, int64_t delay_ns, uint32_t
 	f->kind = kind;
 }
 
-/* Smallest difference with at least numerator/denominator of all at or below it (nearest rank), within 1/64 of it. Needs
- * 0 < count and count * numerator < 2^64. */
+/* Smallest difference with at least numerator/denominator of all at or below it (nearest rank), within 1/64 of it.
+ * Needs 0 < count and count * numerator < 2^64. */
 uint64_t variation_percentile(const struct variation_figure *f, uint64_t numerator, uint64_t denominator);
 
 #endif

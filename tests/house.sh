@@ -35,7 +35,7 @@ options/number.c  options/value.h  one kind of value, which the table of kinds t
 options/address.c options/value.h  another
 '
 
-source_lines=500 header_lines=200 test_lines=1000 function_lines=50 median_lines=15
+source_lines=500 header_lines=200 test_lines=1000 function_lines=50 line_columns=120 median_lines=15
 
 cd "${2:-$(dirname "$0")/..}"
 faults=0
@@ -196,6 +196,8 @@ sizes() {
 	mapfile -t python < <(find tests -type f -name '*.py' | sort)
 	plots=(plot/* contrib/*/rant-* contrib/*/run contrib/*/*.py)
 	product=$(functions_of "${sources[@]}" "${scripts[@]}") # what is installed, for the median
+	expand "${sources[@]}" "${headers[@]}" | awk -v most=$line_columns 'length($0) > most { wide++ }
+		END { if (wide) printf "question: %d lines of the program are wider than %d columns\n", wide, most }'
 	too_long $source_lines 'a source' < <(lines_of "${sources[@]}" | grep '[.]c$')
 	too_long $header_lines 'a header' < <(lines_of "${headers[@]}")
 	too_long $source_lines 'a script' < <(lines_of "${scripts[@]}" "${plots[@]}")

@@ -150,6 +150,7 @@ asks 'a long source' 'lines 500 >wire/packet.c; lines 501 >wire/decode.c' \
 	'question: wire/decode.c has 501 lines, a source usually at most 500: are these two things?'
 asks 'a long header' 'lines 200 >wire/packet.h; lines 201 >wire/decode.h' \
 	'question: wire/decode.h has 201 lines, a header usually at most 200: are these two things?'
+asks 'wide lines' 'printf "/* %113s */\n/* %115s */\n" "" "" >>wire/packet.c' 'question: 1 lines of the program are wider than 120 columns'
 asks 'a long script' 'lines 501 >config/steps.sh' 'question: config/steps.sh has 501 lines, a script usually at most 500: are these two things?'
 asks 'a long file of the tests' 'lines 1000 >tests/unit/test_log.c; lines 1001 >tests/unit/test_x.py' \
 	'question: tests/unit/test_x.py has 1001 lines, a file of the tests usually at most 1000: are these two things?'

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The header of an ICMP or ICMPv6 echo before a STAMP packet (hot): RFC 792, RFC 4443 section 4. Whoever is asked sends back the data as
- * they are. So what comes is the probe itself; here it becomes the reply of a reflector that tells nothing.
+ * The header of an ICMP or ICMPv6 echo before a STAMP packet (hot): RFC 792, RFC 4443 section 4. Whoever is asked sends
+ * back the data as they are. So what comes is the probe itself; here it becomes the reply of a reflector that tells
+ * nothing.
  */
 #ifndef WIRE_ECHO_H
 #define WIRE_ECHO_H
@@ -10,14 +11,17 @@
 #include "wire/octets.h"
 
 #define ECHO_BYTES 8
-#define ECHO_BEFORE_BYTES 20 /* the header of IP that a raw socket of IPv4 hands over too, raw(7); nothing is sent with options */
+/* the header of IP that a raw socket of IPv4 hands over too, raw(7); nothing is sent with options */
+#define ECHO_BEFORE_BYTES 20
 
 enum { ECHO_REQUEST = 8, ECHO_REPLY = 0, ECHO6_REQUEST = 128, ECHO6_REPLY = 129 }; /* types; the code is 0 */
 
-/* Offsets: of the header; of IPv4; of what a STAMP packet has in common with others of its run (RFC 8762 figures 2 and 5). */
+/* Offsets: of the header; of IPv4; of what a STAMP packet has in common with others of its run (RFC 8762 figures 2 and
+ * 5). */
 enum {
 	ECHO_AT_TYPE = 0, ECHO_AT_CODE = 1, ECHO_AT_CHECKSUM = 2, ECHO_AT_ID = 4, ECHO_AT_SEQUENCE = 6,
-	ECHO_PACKET_SEQUENCE = 2, ECHO_PACKET_T1 = 4, ECHO_PACKET_ALIKE = 12, ECHO_PACKET_SENDERS = 24, ECHO_PACKET_TTL = 40,
+	ECHO_PACKET_SEQUENCE = 2, ECHO_PACKET_T1 = 4, ECHO_PACKET_ALIKE = 12, ECHO_PACKET_SENDERS = 24,
+	ECHO_PACKET_TTL = 40,
 };
 
 struct echo {
@@ -32,7 +36,8 @@ struct echo {
 };
 
 /* What stays the same; id: two octets as they are sent. Not hot. */
-static inline void echo_prepare(struct echo *e, bool ipv6, const uint8_t id[2], uint8_t ttl, size_t before_bytes, bool sums)
+static inline void echo_prepare(struct echo *e, bool ipv6, const uint8_t id[2], uint8_t ttl, size_t before_bytes,
+				bool sums)
 {
 	memset(e, 0, sizeof(*e));
 	e->sent[ECHO_AT_TYPE] = ipv6 ? ECHO6_REQUEST : ECHO_REQUEST;
@@ -75,15 +80,18 @@ static inline bool echo_is_ours(const struct echo *e, const uint8_t *packet, siz
 {
 	const uint8_t *r = e->received + e->before_bytes;
 
-	return e->packet && bytes == e->before_bytes + ECHO_BYTES + e->bytes && (!e->before_bytes || *e->received == 0x45) &&
-	       r[ECHO_AT_TYPE] == e->reply_type && !r[ECHO_AT_CODE] && !memcmp(r + ECHO_AT_ID, e->sent + ECHO_AT_ID, 2) &&
+	return e->packet && bytes == e->before_bytes + ECHO_BYTES + e->bytes &&
+	       (!e->before_bytes || *e->received == 0x45) &&
+	       r[ECHO_AT_TYPE] == e->reply_type && !r[ECHO_AT_CODE] &&
+	       !memcmp(r + ECHO_AT_ID, e->sent + ECHO_AT_ID, 2) &&
 	       !memcmp(r + ECHO_AT_SEQUENCE, packet + ECHO_PACKET_SEQUENCE, 2) &&
 	       !memcmp(packet + ECHO_PACKET_ALIKE, e->packet + ECHO_PACKET_ALIKE, e->bytes - ECHO_PACKET_ALIKE);
 }
 
 /*
- * Makes `packet`, such a one, the reply to itself, in place, and returns its length; 0: it is none. What it says of the other host is
- * nothing: T2 and T3 are 0, the number is that of the probe (so nothing counts there), and the TTL is the one that was sent.
+ * Makes `packet`, such a one, the reply to itself, in place, and returns its length; 0: it is none. What it says of the
+ * other host is nothing: T2 and T3 are 0, the number is that of the probe (so nothing counts there), and the TTL is the
+ * one that was sent.
  */
 static inline size_t echo_open(const struct echo *e, uint8_t *packet, size_t bytes)
 {

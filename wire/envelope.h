@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The PTP message around a STAMP packet (hot): NICs that stamp nothing else stamp it. IEEE 1588-2019: the common header of 34 octets
- * (13.3), the originTimestamp that a Sync and a Delay_Req have alike (13.6), and one TLV (14.1) with the STAMP packet as its value. Of
- * the types for experiments (14.1.1) a request has one and a reply another, so that no reflector answers a reflector.
+ * The PTP message around a STAMP packet (hot): NICs that stamp nothing else stamp it. IEEE 1588-2019: the common header
+ * of 34 octets (13.3), the originTimestamp that a Sync and a Delay_Req have alike (13.6), and one TLV (14.1) with the
+ * STAMP packet as its value. Of the types for experiments (14.1.1) a request has one and a reply another, so that no
+ * reflector answers a reflector.
  */
 #ifndef WIRE_ENVELOPE_H
 #define WIRE_ENVELOPE_H
@@ -20,7 +21,8 @@ enum { ENVELOPE_REQUEST = 0x2024, ENVELOPE_REPLY = 0x2025 }; /* tlvType */
 
 /* Offsets. */
 enum {
-	ENVELOPE_AT_TYPE = 0, ENVELOPE_AT_VERSION = 1, ENVELOPE_AT_LENGTH = 2, ENVELOPE_AT_DOMAIN = 4, ENVELOPE_AT_FLAGS = 6,
+	ENVELOPE_AT_TYPE = 0, ENVELOPE_AT_VERSION = 1, ENVELOPE_AT_LENGTH = 2, ENVELOPE_AT_DOMAIN = 4,
+			   ENVELOPE_AT_FLAGS = 6,
 	ENVELOPE_AT_IDENTITY = 20, ENVELOPE_AT_PORT = 28, ENVELOPE_AT_SEQUENCE = 30, ENVELOPE_AT_CONTROL = 32,
 	ENVELOPE_AT_INTERVAL = 33, ENVELOPE_AT_TLV = 44, ENVELOPE_AT_TLV_LENGTH = 46,
 };
@@ -30,7 +32,8 @@ struct envelope {
 	uint8_t received[ENVELOPE_BYTES];
 };
 
-#define ENVELOPE_TWO_STEP 0x0200 /* of a Sync: it is no time of its own, and no device on its way need write one into it */
+/* of a Sync: it is no time of its own, and no device on its way need write one into it */
+#define ENVELOPE_TWO_STEP 0x0200
 #define ENVELOPE_UNICAST 0x0400
 #define ENVELOPE_NO_INTERVAL 0x7f /* of unicast messages, 13.3.2.14 */
 
@@ -42,7 +45,8 @@ static inline void envelope_set_type(struct envelope *e, uint8_t type)
 }
 
 /* What stays the same. identity: of the clock, EUI-64. Not hot. */
-static inline void envelope_prepare(struct envelope *e, uint8_t type, uint8_t domain, bool reply, const uint8_t identity[8])
+static inline void envelope_prepare(struct envelope *e, uint8_t type, uint8_t domain, bool reply,
+				    const uint8_t identity[8])
 {
 	memset(e, 0, sizeof(*e));
 	envelope_set_type(e, type);
@@ -63,8 +67,9 @@ static inline void envelope_seal(struct envelope *e, const uint8_t *packet, size
 }
 
 /*
- * How long the STAMP packet is that came behind e->received, in a message of so many octets; 0: it is no message of ours. One whose
- * packet is of odd length is none (14.1.2); octets behind it are the padding of a link. A reply has the type of its request.
+ * How long the STAMP packet is that came behind e->received, in a message of so many octets; 0: it is no message of
+ * ours. One whose packet is of odd length is none (14.1.2); octets behind it are the padding of a link. A reply has the
+ * type of its request.
  */
 static inline size_t envelope_open(struct envelope *e, size_t bytes)
 {
@@ -72,9 +77,11 @@ static inline size_t envelope_open(struct envelope *e, size_t bytes)
 	const bool reflects = get16(e->sent + ENVELOPE_AT_TLV) == ENVELOPE_REPLY;
 	const size_t inside = bytes < ENVELOPE_BYTES ? 0 : get16(r + ENVELOPE_AT_TLV_LENGTH);
 
-	if (!inside || inside % 2 || inside + ENVELOPE_BYTES > bytes || get16(r + ENVELOPE_AT_LENGTH) != inside + ENVELOPE_BYTES ||
+	if (!inside || inside % 2 || inside + ENVELOPE_BYTES > bytes ||
+	    get16(r + ENVELOPE_AT_LENGTH) != inside + ENVELOPE_BYTES ||
 	    (r[ENVELOPE_AT_VERSION] & 0xf) != 2 || r[ENVELOPE_AT_DOMAIN] != e->sent[ENVELOPE_AT_DOMAIN] ||
-	    get16(r + ENVELOPE_AT_TLV) != (reflects ? ENVELOPE_REQUEST : ENVELOPE_REPLY) || r[ENVELOPE_AT_TYPE] > PTP_DELAY_REQ)
+	    get16(r + ENVELOPE_AT_TLV) != (reflects ? ENVELOPE_REQUEST : ENVELOPE_REPLY) ||
+	    r[ENVELOPE_AT_TYPE] > PTP_DELAY_REQ)
 		return 0;
 	if (reflects)
 		envelope_set_type(e, r[ENVELOPE_AT_TYPE]);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A socket on Ethernet itself. It cannot be connected: whose frames it has, a filter says, which the kernel runs before it queues
- * anything. Octets are counted from the PTP message, for the socket is a SOCK_DGRAM; those of the header of the link by SKF_LL_OFF.
+ * A socket on Ethernet itself. It cannot be connected: whose frames it has, a filter says, which the kernel runs before
+ * it queues anything. Octets are counted from the PTP message, for the socket is a SOCK_DGRAM; those of the header of
+ * the link by SKF_LL_OFF.
  */
 #include "wire/ethernet.h"
 
@@ -17,7 +18,8 @@
 
 #define AT_SOURCE (SKF_LL_OFF + 6) /* of the header of the link */
 
-/* Frames for groups are the reflector's to count; those for other stations are seen only where somebody else listens to all. */
+/* Frames for groups are the reflector's to count; those for other stations are seen only where somebody else listens to
+ * all. */
 static int take_all(int fd, const struct options *o)
 {
 	struct sock_filter f[] = {
@@ -39,7 +41,8 @@ static int take_some(int fd, const struct options *o, bool servers)
 		SIEVE_LOAD(B, ENVELOPE_AT_VERSION), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xf), SIEVE_IS(2, 0, SIEVE_NO),
 		SIEVE_LOAD(B, ENVELOPE_AT_DOMAIN), SIEVE_IS(o->ptp_domain, 0, SIEVE_NO),
 		SIEVE_LOAD(W, AT_SOURCE), SIEVE_IS(get32(mac), 0, servers ? SIEVE_NO : SIEVE_YES),
-		SIEVE_LOAD(H, AT_SOURCE + 4), SIEVE_IS(get16(mac + 4), servers ? SIEVE_YES : SIEVE_NO, servers ? SIEVE_NO : SIEVE_YES),
+		SIEVE_LOAD(H, AT_SOURCE + 4), SIEVE_IS(get16(mac + 4), servers ? SIEVE_YES : SIEVE_NO,
+						       servers ? SIEVE_NO : SIEVE_YES),
 		SIEVE_END,
 	};
 
@@ -48,7 +51,8 @@ static int take_some(int fd, const struct options *o, bool servers)
 
 static int bind_to(int fd, const struct nic *n)
 {
-	const struct sockaddr_ll local = { .sll_family = AF_PACKET, .sll_protocol = htons(PTP_ETHERTYPE), .sll_ifindex = n->index };
+	const struct sockaddr_ll local = { .sll_family = AF_PACKET, .sll_protocol = htons(PTP_ETHERTYPE),
+					   .sll_ifindex = n->index };
 
 	return bind(fd, (const struct sockaddr *)&local, sizeof(local)) ? -errno : 0;
 }
@@ -85,7 +89,8 @@ int ethernet_bind(struct channel *c, const struct options *o, const struct nic *
 	if (!error)
 		error = bind_to(fd, n);
 	if (error)
-		warnx("--interface %s: cannot bind a packet socket to it (%s): see 'ip link show dev %s'", n->name, strerror(-error),
+		warnx("--interface %s: cannot bind a packet socket to it (%s): see 'ip link show dev %s'", n->name,
+		      strerror(-error),
 		      n->name);
 	return error;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A socket for ICMP echoes. It is connected, and yet each packet has the server's address with it and each reply is asked for its sender's: what
- * others send reaches a ping socket all the same.
+ * A socket for ICMP echoes. It is connected, and yet each packet has the server's address with it and each reply is
+ * asked for its sender's: what others send reaches a ping socket all the same.
  */
 #include "wire/icmp.h"
 
@@ -24,8 +24,8 @@ static int open_as(struct lane *l, const struct transport *t)
 	return l->fd < 0 ? -errno : 0;
 }
 
-/* Of the replies with our number: those of the server, or of all but the server. A raw socket of IPv4 has the header of IP before it, of any
- * length. Until there is a filter a raw socket takes the replies to others' pings too. */
+/* Of the replies with our number: those of the server, or of all but the server. A raw socket of IPv4 has the header of
+ * IP before it, of any length. Until there is a filter a raw socket takes the replies to others' pings too. */
 static int take_replies(int fd, const struct echo *e, const union address *server, bool servers)
 {
 	const uint8_t same = servers ? SIEVE_YES : SIEVE_NO, other = servers ? SIEVE_NO : SIEVE_YES;
@@ -56,8 +56,10 @@ static int take_replies(int fd, const struct echo *e, const union address *serve
 static int say_refused(const struct transport *t, int error)
 {
 	if (error == -EPERM || error == -EACCES)
-		warnx("cannot open a socket for ICMP: no group of this process is in net.ipv4.ping_group_range, and a raw socket takes "
-		      "CAP_NET_RAW: 'sudo sysctl net.ipv4.ping_group_range=\"0 2147483647\"', or 'sudo setcap cap_net_raw+ep' on this program, "
+		warnx("cannot open a socket for ICMP: no group of this process is in net.ipv4.ping_group_range, and a "
+		      "raw socket takes "
+		      "CAP_NET_RAW: 'sudo sysctl net.ipv4.ping_group_range=\"0 2147483647\"', or 'sudo setcap "
+		      "cap_net_raw+ep' on this program, "
 		      "or sudo");
 	else
 		warnx("cannot open a socket for %s: %s: see 'ulimit -n'", t->name, strerror(-error));
@@ -81,7 +83,8 @@ int icmp_open(struct channel *c, struct lane *l, const struct options *o)
 	if (l->transport->type == SOCK_RAW)
 		error = take_replies(l->fd, &c->echo, &o->server, true);
 	if (error)
-		warnx("%s: the kernel takes no filter (%s): is CONFIG_NET there?", l->transport->name, strerror(-error));
+		warnx("%s: the kernel takes no filter (%s): is CONFIG_NET there?", l->transport->name,
+		      strerror(-error));
 	return error;
 }
 

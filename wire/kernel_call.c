@@ -20,7 +20,8 @@ bool kernel_call_is_free(void)
 
 	if (!libc)
 		return false;
-	is_free = is_libcs(libc, "send") && is_libcs(libc, "sendmsg") && is_libcs(libc, "recv") && is_libcs(libc, "recvmsg");
+	is_free = is_libcs(libc, "send") && is_libcs(libc, "sendmsg") && is_libcs(libc, "recv") &&
+		  is_libcs(libc, "recvmsg");
 	dlclose(libc);
 	return is_free;
 }

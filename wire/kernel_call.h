@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sending and receiving without libc between (hot). In a program with threads each of these functions of libc marks that the thread may be
- * cancelled, and each function that returns after a system call returns where the processor does not expect it: 14 of the 207 ns
- * that a receive takes which finds nothing. All return octets, or -errno; none waits.
+ * Sending and receiving without libc between (hot). In a program with threads each of these functions of libc marks
+ * that the thread may be cancelled, and each function that returns after a system call returns where the processor does
+ * not expect it: 14 of the 207 ns that a receive takes which finds nothing. All return octets, or -errno; none waits.
  */
 #ifndef WIRE_KERNEL_CALL_H
 #define WIRE_KERNEL_CALL_H
@@ -42,8 +42,8 @@ static inline long kernel_call(long number, long a, long b, long c, long d, long
 
 #endif
 
-/* May they be `direct`? Not where something stands before libc on purpose (LD_PRELOAD): a network stack beside the kernel, a sanitizer,
- * a test. Then they are libc's. */
+/* May they be `direct`? Not where something stands before libc on purpose (LD_PRELOAD): a network stack beside the
+ * kernel, a sanitizer, a test. Then they are libc's. */
 bool kernel_call_is_free(void);
 
 static inline ssize_t kernel_or_errno(ssize_t octets)
@@ -59,7 +59,8 @@ static inline ssize_t kernel_send(bool direct, int fd, const void *from, size_t 
 
 static inline ssize_t kernel_sendmsg(bool direct, int fd, const struct msghdr *m)
 {
-	return direct ? kernel_call(SYS_sendmsg, fd, (long)m, MSG_DONTWAIT, 0, 0, 0) : kernel_or_errno(sendmsg(fd, m, MSG_DONTWAIT));
+	return direct ? kernel_call(SYS_sendmsg, fd, (long)m, MSG_DONTWAIT, 0, 0, 0) :
+	       kernel_or_errno(sendmsg(fd, m, MSG_DONTWAIT));
 }
 
 static inline ssize_t kernel_recv(bool direct, int fd, void *to, size_t bytes)

@@ -5,7 +5,8 @@
 
 #include "wire/socket.h"
 
-/* Does it take the id of a transmit stamp from us (SCM_TS_OPT_ID, Linux 6.13)? Nothing is sent. False also where no socket can be had. */
+/* Does it take the id of a transmit stamp from us (SCM_TS_OPT_ID, Linux 6.13)? Nothing is sent. False also where no
+ * socket can be had. */
 bool kernel_stamps_take_id(const struct transport *t);
 
 /* Waits, 5 ms, until what is received has stamps of the kernel: a socket has asked for them. */

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* That each takes of a socket's memory: the kernel's headers of a buffer (struct sk_buff, struct skb_shared_info) alone are more. */
+/* That each takes of a socket's memory: the kernel's headers of a buffer (struct sk_buff, struct skb_shared_info) alone
+ * are more. */
 #define DATAGRAM_LEAST_BYTES 512
 
 bool lane_fits(const struct channel *c, const struct arrival *a)
@@ -36,9 +37,9 @@ unsigned lane_backlog(const struct lane *l)
 	return info[SK_MEMINFO_RMEM_ALLOC] / DATAGRAM_LEAST_BYTES;
 }
 
-/* One of its family that is nobody's, or whose sender has been silent for longest. The last one is the first in its chain of the kernel,
- * and only for that one it spares itself the route of what comes, too (__udp4_lib_demux_lookup() in net/ipv4/udp.c, and
- * __udp6_lib_demux_lookup()). */
+/* One of its family that is nobody's, or whose sender has been silent for longest. The last one is the first in its
+ * chain of the kernel, and only for that one it spares itself the route of what comes, too (__udp4_lib_demux_lookup()
+ * in net/ipv4/udp.c, and __udp6_lib_demux_lookup()). */
 static struct lane *free_lane(struct channel *c, const union address *peer, int64_t now_ns)
 {
 	struct lane *best = NULL;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The sockets of a reflector. One for both families would take longer for IPv4, see docs/protocol.md; so there are two. */
+/* The sockets of a reflector. One for both families would take longer for IPv4, see docs/protocol.md; so there are
+ * two. */
 #include "wire/listen.h"
 
 #include "host/nic/nic.h"
@@ -40,8 +41,10 @@ static int find_own(struct lane *l, const struct options *o, const struct nic *n
 	return 0;
 }
 
-/* Connected to a port of our own address from which nothing comes. Until it is, all that comes to that address would be its. */
-static int open_lane(const struct channel *c, struct lane *l, const struct lane *listener, const struct options *o, const struct nic *n)
+/* Connected to a port of our own address from which nothing comes. Until it is, all that comes to that address would be
+ * its. */
+static int open_lane(const struct channel *c, struct lane *l, const struct lane *listener, const struct options *o,
+		     const struct nic *n)
 {
 	union address nobody = listener->own;
 	int error;
@@ -96,9 +99,9 @@ static int open_each(struct channel *c, const struct options *o, const struct ni
 }
 
 /*
- * As many as there can be; without them all is served by those that listen. These were bound alone, so that they are refused where
- * anybody else has the port, also one who would share it; and they share it themselves only while the others are bound, so that another
- * is refused.
+ * As many as there can be; without them all is served by those that listen. These were bound alone, so that they are
+ * refused where anybody else has the port, also one who would share it; and they share it themselves only while the
+ * others are bound, so that another is refused.
  */
 static void open_lanes(struct channel *c, const struct options *o, const struct nic *n)
 {
@@ -111,7 +114,8 @@ static void open_lanes(struct channel *c, const struct options *o, const struct 
 		if (spare[i] >= 0)
 			close(spare[i]);
 	if (error && o->verbose)
-		warnx("only %d busy sessions can have a socket of their own, not %d (%s): the others are a little slower",
+		warnx("only %d busy sessions can have a socket of their own, not %d (%s): the others are a little "
+		      "slower",
 		      c->lanes - c->listeners, c->listeners * (LANES_EACH - 1), strerror(-error));
 }
 

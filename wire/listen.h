@@ -8,8 +8,8 @@
 struct nic;
 struct options;
 
-/* Binds the sockets that listen to the interface and the port, and opens the other lanes, as many as there can be; too few are no error,
- * and said with --verbose. 0; or -errno after one line. */
+/* Binds the sockets that listen to the interface and the port, and opens the other lanes, as many as there can be; too
+ * few are no error, and said with --verbose. 0; or -errno after one line. */
 int listen_bind(struct channel *c, const struct options *o, const struct nic *n);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers and times as octets of a packet, for packet.c, tlv.c and envelope.h alone (hot). All of it is inline: a call for each
- * field would cost more than the field. */
+/* Numbers and times as octets of a packet, for packet.c, tlv.c and envelope.h alone (hot). All of it is inline: a call
+ * for each field would cost more than the field. */
 #ifndef WIRE_OCTETS_H
 #define WIRE_OCTETS_H
 

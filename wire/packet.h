@@ -22,7 +22,9 @@ enum packet_method { PACKET_METHOD_NONE, PACKET_METHOD_HARDWARE, PACKET_METHOD_S
 enum packet_discard {
 	DISCARD_OVER_RATE = 0x08, /* of this session: beyond --rate-limit */
 	DISCARD_REFUSED = 0x04, /* of this session: its host refused to send the reply */
-	DISCARD_UNREAD = 0x02, /* of whatever session, a few replies ago at most: dropped by its socket, or received without the sender's address */
+	/* of whatever session, a few replies ago at most: dropped by its socket, or received without the sender's
+	 * address */
+	DISCARD_UNREAD = 0x02,
 };
 
 #define FOLLOW_UPS_MAX 6 /* replies that one reply tells of by our second TLV */
@@ -41,7 +43,9 @@ struct packet_plan {
 	bool stages; /* ask how and when the reply was stamped: Timestamp Information and Follow-Up TLVs */
 	bool software; /* and what took the stamps there, and in which state: our own TLV (docs/protocol.md); */
 	bool t2_user; /* in it, also for T2_SW */
-	uint8_t follow_ups; /* ask when up to so many of the last replies left, by our second TLV; 0: it is not sent. At most FOLLOW_UPS_MAX */
+	/* ask when up to so many of the last replies left, by our second TLV; 0: it is not sent. At most FOLLOW_UPS_MAX
+	 * */
+	uint8_t follow_ups;
 	bool class_of_service; /* CoS TLV, asking for `dscp` */
 	uint8_t dscp; /* 0..63 */
 	size_t bytes; /* up to what UDP can carry: of the whole packet, by an Extra Padding TLV; 0: no padding */
@@ -93,8 +97,10 @@ struct answer {
 	bool clock_doubted; /* the clock of T2 was set or stood since this session began, or is not running right */
 	uint32_t discarded; /* requests of this session that were not answered, but for those that were replayed */
 	uint8_t discard_reasons; /* enum packet_discard: since the session began */
-	bool stateless; /* there is no session, for the table of senders is full; `seq` is the request's (RFC 8762 section 4) */
-	/* Our second TLV: of the last replies those of which it is known when they left, newest first. As many are told as are asked for. */
+	/* there is no session, for the table of senders is full; `seq` is the request's (RFC 8762 section 4) */
+	bool stateless;
+	/* Our second TLV: of the last replies those of which it is known when they left, newest first. As many are told
+	 * as are asked for. */
 	uint8_t follow_ups; /* at most FOLLOW_UPS_MAX */
 	const struct packet_departure *follow_up; /* so many; the caller's */
 };
@@ -148,7 +154,8 @@ void packet_read_tlvs(const uint8_t *packet, size_t bytes, const struct hmac *ke
  * reply must have been read as good. */
 bool packet_answers(const uint8_t *packet, const uint8_t *probe, const struct hmac *key);
 
-/* T1 of a probe, its octets as they are on the wire, to be kept for the replies that come when other probes were sent. */
+/* T1 of a probe, its octets as they are on the wire, to be kept for the replies that come when other probes were
+ * sent. */
 uint64_t packet_t1(const uint8_t *probe, const struct hmac *key);
 
 /* Does the reply name this T1? It must have been read as good. */

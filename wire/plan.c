@@ -42,12 +42,14 @@ int plan_sessions(struct sessions *s, const struct options *o)
 
 int plan_probes(struct packet_plan *plan, const struct options *o, const struct hmac *key)
 {
-	/* Only our own TLV tells whether a clock there was set, and whether stamps that are no NIC's are the kernel's or the program's. */
+	/* Only our own TLV tells whether a clock there was set, and whether stamps that are no NIC's are the kernel's
+	 * or the program's. */
 	*plan = (struct packet_plan){ .key = key, .stages = options_joined(o),
 				      .software = options_joined(o),
 				      .t2_user = o->sw_timestamps,
 				      .follow_ups = options_joined(o) && o->window > 1 ? FOLLOW_UPS_MAX : 0,
-				      .class_of_service = o->dscp >= 0 && !options_echoes(o), .dscp = (uint8_t)(o->dscp > 0 ? o->dscp : 0),
+				      .class_of_service = o->dscp >= 0 && !options_echoes(o),
+				      .dscp = (uint8_t)(o->dscp > 0 ? o->dscp : 0),
 				      .bytes = (size_t)o->size_bytes };
 	/* 0 means that there is no SSID (RFC 8972 section 3). */
 	while (!plan->ssid && getrandom(&plan->ssid, sizeof(plan->ssid), 0) == sizeof(plan->ssid))

@@ -38,7 +38,8 @@ int ports_open(struct channel *c, const struct options *o, const struct nic *n)
 	while (!error && c->ports < o->source_ports) {
 		struct lane *l = &c->port[c->ports];
 
-		*l = (struct lane){ .fd = c->ports ? -1 : c->lane[0].fd, .number = (uint8_t)c->ports, .bare = c->lane[0].bare, .transport = c->transport,
+		*l = (struct lane){ .fd = c->ports ? -1 : c->lane[0].fd, .number = (uint8_t)c->ports,
+				    .bare = c->lane[0].bare, .transport = c->transport,
 				    .empty_ns = INT64_MIN };
 		error = socket_open_port(c, l, o, n);
 		c->ports += l->fd >= 0;

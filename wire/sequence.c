@@ -71,7 +71,9 @@ static void begin_segment(struct directions *d, int64_t probe, uint32_t reply_se
 					      .replies = 1, .gap_reply = reply_seq };
 	/* As in close_segment(). */
 	if (reply_seq <= probe - origin)
-		d->now.lost_forward = d->now.last_gap = note_gap(d, (struct directions_gap){ origin - 1, probe, -1, reply_seq });
+		d->now.lost_forward = d->now.last_gap = note_gap(d,
+								 (struct directions_gap){ origin - 1, probe, -1,
+											  reply_seq });
 	d->begins = probe;
 	d->begins_reply = reply_seq;
 	d->window.noted = 0;
@@ -83,7 +85,8 @@ static void close_segment(struct directions *d)
 {
 	struct directions_segment *g = &d->now;
 
-	/* RFC 8972 numbers the replies of a session from 0: then the direction of the losses before the first answer is known too. */
+	/* RFC 8972 numbers the replies of a session from 0: then the direction of the losses before the first answer is
+	 * known too. */
 	if (g->first_reply >= 0 && g->first_reply <= g->first_probe - g->origin) {
 		g->first_reply = 0;
 		g->first_probe = g->origin;
@@ -118,8 +121,8 @@ static void end_count(struct directions *d)
 	d->counted = true;
 }
 
-/* A probe from before the restart was answered after all, by the count before it: it is removed from the losses that it was counted
- * in. One after the last answer of that count is a loss of the new count until then. */
+/* A probe from before the restart was answered after all, by the count before it: it is removed from the losses that it
+ * was counted in. One after the last answer of that count is a loss of the new count until then. */
 static void note_earlier(struct directions *d, int64_t probe, uint32_t reply_seq)
 {
 	uint64_t *lost = place(d->before.last_reply, reply_seq) <= d->before.last_reply ? &d->lost_backward :

@@ -55,9 +55,10 @@ struct directions_gap {
  *
  * The reply to a request that was overtaken has its number in a later gap. A run that shows that is taken as one gap.
  *
- * A reflector that was started again counts from 0 again. The probes between the last answer of the old count and the first one of the
- * new count are a gap too: Q numbers of the new count are missing, and the others did not reach the new reflector. Replies that the old
- * one may have sent after its last reply that came cannot be counted: their probes are in lost_forward.
+ * A reflector that was started again counts from 0 again. The probes between the last answer of the old count and the
+ * first one of the new count are a gap too: Q numbers of the new count are missing, and the others did not reach the
+ * new reflector. Replies that the old one may have sent after its last reply that came cannot be counted: their probes
+ * are in lost_forward.
  *
  * Thus no direction is told more than it lost, and both are exact where no request came twice. Numbers cannot tell
  * three exceptions: the order changed among the first or the last of a run; requests were overtaken, and the replies to
@@ -66,7 +67,8 @@ struct directions_gap {
 struct directions {
 	bool told; /* the reflector counts its own replies. If not, all loss is unknown and the rest is 0 */
 	uint64_t lost_forward, lost_backward; /* probes that did not arrive, or whose reply did not */
-	uint64_t discarded; /* probes that the reflector got and did not answer, as it reports: it says why in discard_reasons */
+	/* probes that the reflector got and did not answer, as it reports: it says why in discard_reasons */
+	uint64_t discarded;
 	uint8_t discard_reasons; /* enum packet_discard; DISCARD_UNREAD: such ones are in lost_unknown */
 	uint64_t lost_unknown; /* after the last answer, and what a second reply may explain */
 	uint64_t reordered_forward, reordered_backward; /* replies */
@@ -95,9 +97,9 @@ struct directions {
 void directions_note(struct directions *d, uint32_t sender_seq, uint32_t reply_seq, bool again);
 
 /*
- * To be called after directions_note() for a reply that reports them: `discarded` requests of the session until then (the low bits of
- * the count) that the reflector got and did not answer, and why (enum packet_discard). A discarded request takes no number, so it is in
- * its gap like one that did not arrive.
+ * To be called after directions_note() for a reply that reports them: `discarded` requests of the session until then
+ * (the low bits of the count) that the reflector got and did not answer, and why (enum packet_discard). A discarded
+ * request takes no number, so it is in its gap like one that did not arrive.
  */
 void directions_discards(struct directions *d, uint32_t reply_seq, uint16_t discarded, uint8_t reasons);
 
@@ -107,8 +109,8 @@ static inline bool directions_has_news(const struct directions *d, uint16_t disc
 	return discarded != (uint16_t)d->now.discarded || reasons & DISCARD_UNREAD || reasons & ~d->discard_reasons;
 }
 
-/* To be called instead of directions_note() for a reply of a reflector that has no session for this sender, as it reports: its number is
- * the probe's, and shows nothing. What was lost meanwhile is unknown. */
+/* To be called instead of directions_note() for a reply of a reflector that has no session for this sender, as it
+ * reports: its number is the probe's, and shows nothing. What was lost meanwhile is unknown. */
 void directions_stateless(struct directions *d, uint32_t sender_seq);
 
 /* To be called when something else proves that the reflector counts by itself: a follow-up (RFC 8972 section 4.7). */

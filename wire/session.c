@@ -10,11 +10,12 @@
 #define NONE UINT16_MAX
 
 /*
- * Whoever can choose addresses, ports and SSIDs must not be able to choose a chain, as against a constant multiplier, which
- * is inverted by hand. The sum is pair-wise independent hashing of words of 32 bits (Dietzfelbinger 1996): for any two
- * senders that differ its upper half is a pair of independent random numbers over the secret, which no packet tells, so
- * they share a slot with a chance of 1 in SESSION_SLOTS. What follows, the same for all, leaves that as it is: it is a
- * permutation, so that ports in a row, which have sums in a row, do not stand in a row of slots that meets itself.
+ * Whoever can choose addresses, ports and SSIDs must not be able to choose a chain, as against a constant multiplier,
+ * which is inverted by hand. The sum is pair-wise independent hashing of words of 32 bits (Dietzfelbinger 1996): for
+ * any two senders that differ its upper half is a pair of independent random numbers over the secret, which no packet
+ * tells, so they share a slot with a chance of 1 in SESSION_SLOTS. What follows, the same for all, leaves that as it
+ * is: it is a permutation, so that ports in a row, which have sums in a row, do not stand in a row of slots that meets
+ * itself.
  */
 static unsigned hash(const struct sessions *s, const struct session_sender *key)
 {
@@ -85,7 +86,8 @@ void sessions_init(struct sessions *s, uint32_t limit, int64_t rate_limit, const
 }
 
 /* A new session in the slot, or NULL. */
-static struct session *open_session(struct sessions *s, const struct session_sender *sender, uint16_t *head, int64_t now_ns)
+static struct session *open_session(struct sessions *s, const struct session_sender *sender, uint16_t *head,
+				    int64_t now_ns)
 {
 	uint16_t i;
 

@@ -42,7 +42,8 @@ struct session {
 	int64_t t1_ns, first_t1_ns; /* with a key: the newest T1, and that at which its numbers began */
 	uint32_t doubts; /* clock_doubts() at its first request */
 	bool stateless; /* sessions_stateless() */
-	bool has_response; /* a response of it was recorded: the last one, to the request of this number, took so long */
+	/* a response of it was recorded: the last one, to the request of this number, took so long */
+	bool has_response;
 	uint32_t response_seq;
 	int64_t response_ns;
 	struct session_reply reply[SESSION_REPLIES]; /* the last ones, each at its number modulo their number */
@@ -56,11 +57,12 @@ struct sessions {
 	int64_t interval_ns; /* between the requests of a session at --rate-limit, rounded up; 0: no limit */
 	uint64_t secret[SESSION_SECRETS];
 	counter opened, evicted;
-	int64_t newest_t1_ns[1 << 16]; /* with a key, by SSID: of all sessions, also forgotten ones; 0: none. The last member: see sessions_init() */
+	/* with a key, by SSID: of all sessions, also forgotten ones; 0: none. The last member: see sessions_init() */
+	int64_t newest_t1_ns[1 << 16];
 };
 
-/* newest_t1_ns[] stays as it is, zeros before the first use: without a key none of its pages is ever touched. secret: random, and known to
- * nobody. rate_limit: requests of a session in a second; 0: no limit. */
+/* newest_t1_ns[] stays as it is, zeros before the first use: without a key none of its pages is ever touched. secret:
+ * random, and known to nobody. rate_limit: requests of a session in a second; 0: no limit. */
 void sessions_init(struct sessions *s, uint32_t limit, int64_t rate_limit, const uint64_t secret[SESSION_SECRETS]);
 
 /*
@@ -71,8 +73,8 @@ void sessions_init(struct sessions *s, uint32_t limit, int64_t rate_limit, const
 struct session *session_find(struct sessions *s, const union address *peer, uint16_t ssid, int64_t now_ns);
 
 /*
- * In place of a session, where session_find() had none: for the answer to one request of this number, and until the next call. Nothing is
- * known of other requests of its sender, and the rate limit is one for all of them.
+ * In place of a session, where session_find() had none: for the answer to one request of this number, and until the
+ * next call. Nothing is known of other requests of its sender, and the rate limit is one for all of them.
  */
 struct session *sessions_stateless(struct sessions *s, uint32_t seq);
 
@@ -82,9 +84,9 @@ struct session *sessions_stateless(struct sessions *s, uint32_t seq);
  * to the highest and not seen yet, with a T1 that is not older than where these numbers began. A number that is not
  * larger than the highest, with a newer T1, begins them again: a sender that started again, or that went round.
  *
- * The first request of a session must have a newer T1 than all before it with its SSID: what was recorded may come again from any
- * address and port, which the HMAC does not cover. Senders that have no SSID (0) may be many, by clocks that differ: of them this is
- * not asked.
+ * The first request of a session must have a newer T1 than all before it with its SSID: what was recorded may come
+ * again from any address and port, which the HMAC does not cover. Senders that have no SSID (0) may be many, by clocks
+ * that differ: of them this is not asked.
  */
 bool session_replayed(struct sessions *sessions, struct session *s, uint32_t seq, int64_t t1_ns);
 
@@ -95,16 +97,17 @@ bool session_over_rate(const struct sessions *sessions, struct session *s, int64
  * again here: ORDER_NEXT when the number is 0, else ORDER_REORDERED. */
 enum order session_note(struct session *s, uint32_t seq);
 
-/* A reply was sent, by the flight of this key; its number is what s->reply_seq was. When it left is known with `method`, or
- * later (NONE): session_note_departure(). */
+/* A reply was sent, by the flight of this key; its number is what s->reply_seq was. When it left is known with
+ * `method`, or later (NONE): session_note_departure(). */
 static inline void session_note_reply(struct session *s, uint32_t key, uint8_t method, int64_t ns)
 {
 	s->reply[s->reply_seq++ % SESSION_REPLIES] = (struct session_reply){ .ns = ns, .key = key, .method = method };
 }
 
 /*
- * Reply `seq` of the flight of this key left at that time. Not noted if it is not one of the last SESSION_REPLIES of this
- * session, or if the session is another's by now: what is within them is of this session, and there no two have one key.
+ * Reply `seq` of the flight of this key left at that time. Not noted if it is not one of the last SESSION_REPLIES of
+ * this session, or if the session is another's by now: what is within them is of this session, and there no two have
+ * one key.
  */
 static inline void session_note_departure(struct session *s, uint32_t seq, uint32_t key, uint8_t method, int64_t ns)
 {
@@ -122,7 +125,8 @@ static inline const struct session_reply *session_last_reply(const struct sessio
 	return &s->reply[(s->reply_seq - 1) % SESSION_REPLIES];
 }
 
-/* Fills `to`: the last replies of which it is known when they left, newest first. Returns how many, at most FOLLOW_UPS_MAX. */
+/* Fills `to`: the last replies of which it is known when they left, newest first. Returns how many, at most
+ * FOLLOW_UPS_MAX. */
 unsigned session_departures(const struct session *s, struct packet_departure to[FOLLOW_UPS_MAX]);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A filter on a socket, which the kernel runs before it queues anything: Documentation/networking/filter.rst. Octets are counted from where
- * the socket's datagrams begin; those of the header of IP by SKF_NET_OFF, of the link by SKF_LL_OFF.
+ * A filter on a socket, which the kernel runs before it queues anything: Documentation/networking/filter.rst. Octets
+ * are counted from where the socket's datagrams begin; those of the header of IP by SKF_NET_OFF, of the link by
+ * SKF_LL_OFF.
  */
 #ifndef WIRE_SIEVE_H
 #define WIRE_SIEVE_H

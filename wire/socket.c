@@ -98,9 +98,12 @@ static int set_timestamping(const struct channel *c, int fd)
 	int flags = 0;
 
 	if (c->wire == SOURCE_HARDWARE)
-		flags = SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE | (by_socket ? SOF_TIMESTAMPING_TX_HARDWARE : 0);
+		flags = SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE | (by_socket ?
+											SOF_TIMESTAMPING_TX_HARDWARE :
+											0);
 	else if (c->wire == SOURCE_KERNEL)
-		flags = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE | (by_socket ? SOF_TIMESTAMPING_TX_SOFTWARE : 0);
+		flags = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE | (by_socket ?
+										    SOF_TIMESTAMPING_TX_SOFTWARE : 0);
 	if (!flags)
 		return 0;
 	/* OPT_TSONLY: no payload comes back, and net.core.tstamp_allow_data has no say. */
@@ -159,9 +162,10 @@ static int open_shared(const struct channel *c, int *fd)
 	return error ? error : set_int(*fd, SOL_SOCKET, SO_REUSEPORT, 1);
 }
 
-/* The address to send from, or what the kernel sends from to the server, and a free port of it, or the one that there is. *fd: a socket
- * that holds it. It is bound alone, so that it is refused where anybody else has the port. */
-static int choose_local(const struct channel *c, const struct options *o, const struct nic *n, int *fd, union address *local)
+/* The address to send from, or what the kernel sends from to the server, and a free port of it, or the one that there
+ * is. *fd: a socket that holds it. It is bound alone, so that it is refused where anybody else has the port. */
+static int choose_local(const struct channel *c, const struct options *o, const struct nic *n, int *fd,
+			union address *local)
 {
 	socklen_t bytes = sizeof(*local);
 	int error = open_socket(c->transport, fd);
@@ -178,9 +182,10 @@ static int choose_local(const struct channel *c, const struct options *o, const 
 /*
  * The emitter's socket is connected, so that it follows the NAPI instance of its packets (busy polling) and hears of
  * refused ports. Datagrams from others would vanish uncounted in the kernel; so a second socket, never read during the
- * run, holds the same port for them. The kernel prefers the connected one for what the server sends if their reuseport group knows of
- * a connection: so it is connected when both are bound (reuseport_has_conns_set()). And it is bound last, which makes it the first in its
- * chain: only for that one the route of what comes is spared (__udp4_lib_demux_lookup()).
+ * run, holds the same port for them. The kernel prefers the connected one for what the server sends if their reuseport
+ * group knows of a connection: so it is connected when both are bound (reuseport_has_conns_set()). And it is bound
+ * last, which makes it the first in its chain: only for that one the route of what comes is spared
+ * (__udp4_lib_demux_lookup()).
  */
 static int connect_to_server(struct channel *c, const struct options *o, const struct nic *n)
 {
@@ -212,26 +217,30 @@ static int set_options(const struct transport *t, int fd, const struct options *
 		{ SOL_SOCKET, SO_REUSEPORT, 1, !reflect && t->domain != AF_PACKET && !t->echoes, "SO_REUSEPORT", cure },
 		/* IPv4 has a socket of its own: through one for both it took longer (docs/protocol.md). */
 		{ SOL_IPV6, IPV6_V6ONLY, 1, t->domain == AF_INET6 && !t->echoes, "IPV6_V6ONLY", cure },
-		/* To a connected socket the kernel gives a flow label by chance, to others one of their ports (ip6_make_flowlabel()): a
-		 * session that gets a lane would be another flow on the way back. */
+		/* To a connected socket the kernel gives a flow label by chance, to others one of their ports
+		 * (ip6_make_flowlabel()): a session that gets a lane would be another flow on the way back. */
 		{ SOL_IPV6, IPV6_AUTOFLOWLABEL, 0, t->domain == AF_INET6 && reflect, "IPV6_AUTOFLOWLABEL", cure },
 		{ t->ip_level, t->set_ttl, (int)o->ttl, t->set_ttl, "--ttl", cure },
 		/* A fragmented packet has several times on the wire and one stamp. But a request that came in fragments
 		 * is answered as it came: a reply is as long. Neither heeds what ICMP messages say of the path, which
 		 * anybody can send: PROBE and OMIT go by the interface. The values are the same for IPv6. */
-		{ t->ip_level, t->mtu_discover, reflect ? IP_PMTUDISC_OMIT : IP_PMTUDISC_PROBE, t->mtu_discover, "IP_MTU_DISCOVER",
+		{ t->ip_level, t->mtu_discover, reflect ? IP_PMTUDISC_OMIT : IP_PMTUDISC_PROBE, t->mtu_discover,
+		  "IP_MTU_DISCOVER",
 		  cure },
 		/* The kernel derives a priority from the TOS, so the one that was asked for comes after it. */
 		{ t->ip_level, t->set_tos, (int)o->dscp * 4, o->dscp >= 0 && t->set_tos, "IP_TOS", cure },
-		{ SOL_SOCKET, SO_PRIORITY, (int)o->priority, o->priority >= 0, o->vlan_priority < 0 ? "--priority" : "--vlan-priority",
+		{ SOL_SOCKET, SO_PRIORITY, (int)o->priority, o->priority >= 0,
+		  o->vlan_priority < 0 ? "--priority" : "--vlan-priority",
 		  "above 6 it needs CAP_NET_ADMIN (sudo)" },
 		{ t->ip_level, t->want_ttl, 1, reflect && t->want_ttl, "IP_RECVTTL", cure },
 		{ t->ip_level, t->want_pktinfo, 1, reflect && listens && t->want_pktinfo, "IP_PKTINFO", cure },
 		/* What ptp4l has joined comes to it; unasked, to all who have the port. */
 		{ t->ip_level, t->want_multicast, 0, t->one_port && t->want_multicast, "IP_MULTICAST_ALL", cure },
-		/* How many it has dropped comes with a datagram, once it has dropped any (sock_recv_drops() in include/net/sock.h). */
+		/* How many it has dropped comes with a datagram, once it has dropped any (sock_recv_drops() in
+		 * include/net/sock.h). */
 		{ SOL_SOCKET, SO_RXQ_OVFL, 1, o->role == ROLE_REFLECT, "SO_RXQ_OVFL", cure },
-		/* Of what routers say on the way to any host. It comes by the error queue, which nobody reads without stamps. */
+		/* Of what routers say on the way to any host. It comes by the error queue, which nobody reads without
+		 * stamps. */
 		{ t->ip_level, t->recverr_type, 1, t->echoes && o->stamp != SOURCE_USER, "IP_RECVERR", cure },
 	};
 
@@ -251,7 +260,8 @@ int socket_prepare(const struct channel *c, const struct lane *l, const struct o
 	return error ? error : set_timestamping(c, l->fd);
 }
 
-/* Of a reflector that nobody has told which: both in which the interface has an address, IPv4 first. Returns how many. */
+/* Of a reflector that nobody has told which: both in which the interface has an address, IPv4 first. Returns how
+ * many. */
 static int choose_families(const struct options *o, const struct nic *n, int family[LISTENERS])
 {
 	int count = 0;
@@ -291,11 +301,13 @@ int socket_open(struct channel *c, const struct options *o, const struct nic *n)
 		l->transport = transport_of(o, family[i]);
 		l->listener = (uint8_t)i;
 		error = l->transport->echoes ? icmp_open(c, l, o) : open_socket(l->transport, &l->fd);
-		/* A socket of UDP that is connected is better off without any message; the others name the receiver of each packet.
-		 * IPv4 tells for all: the others take it since the same release. */
+		/* A socket of UDP that is connected is better off without any message; the others name the receiver of
+		 * each packet. IPv4 tells for all: the others take it since the same release. */
 		l->id_by_message = !error && c->tx_stamps &&
-				   (o->role == ROLE_REFLECT || l->transport->domain == AF_PACKET || l->transport->echoes) &&
-				   kernel_stamps_take_id(transport_of(&(struct options){ .transport = TRANSPORT_UDP }, AF_INET));
+				   (o->role == ROLE_REFLECT || l->transport->domain == AF_PACKET ||
+				    l->transport->echoes) &&
+				   kernel_stamps_take_id(transport_of(&(struct options){ .transport = TRANSPORT_UDP },
+								      AF_INET));
 		l->bare = c->wire == SOURCE_USER && o->role == ROLE_EMIT;
 		c->keeps_priority |= o->role == ROLE_REFLECT && o->priority >= 0 && l->transport->domain == AF_INET;
 		if (!error)
@@ -315,7 +327,8 @@ static int check_size(const struct channel *c, const struct options *o, const st
 
 	if (!n->mtu || o->size_bytes <= most)
 		return 0;
-	warnx("--size %" PRId64 ": at most %d octets fit into the MTU of %d of %s, and nothing is fragmented: give less, or "
+	warnx("--size %" PRId64 ": at most %d octets fit into the MTU of %d of %s, and nothing is fragmented: give "
+				"less, or "
 	      "raise the MTU at both ends ('ip link set %s mtu N')", o->size_bytes, most, n->mtu, n->name, n->name);
 	return -EMSGSIZE;
 }
@@ -379,8 +392,8 @@ int socket_open_port(const struct channel *c, struct lane *l, const struct optio
 }
 
 /*
- * A ptp4l that is started now is not to be kept from its port: it binds it for all interfaces before it names its own (udp_open() in
- * its udp.c), and shares it, with those who do too. One that is there was seen by bind().
+ * A ptp4l that is started now is not to be kept from its port: it binds it for all interfaces before it names its own
+ * (udp_open() in its udp.c), and shares it, with those who do too. One that is there was seen by bind().
  */
 static void let_others_bind(const struct channel *c)
 {

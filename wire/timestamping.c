@@ -62,9 +62,10 @@ static struct cmsghdr *put_message(struct cmsghdr *m, int level, int type, const
 }
 
 /*
- * The id is the kernel's or ours. Does a kernel that counts by itself count what it refuses? Before 6.8 all that it has begun to
- * build, since then what is built (and, say, an output firewall drops). So the packet after it also asks for a stamp at the door of
- * the queueing discipline: that comes before the call returns, with the id that the packet got, and no other packet asks for it.
+ * The id is the kernel's or ours. Does a kernel that counts by itself count what it refuses? Before 6.8 all that it has
+ * begun to build, since then what is built (and, say, an output firewall drops). So the packet after it also asks for a
+ * stamp at the door of the queueing discipline: that comes before the call returns, with the id that the packet got,
+ * and no other packet asks for it.
  */
 static struct cmsghdr *put_id(const struct channel *c, struct cmsghdr *m, uint32_t id)
 {
@@ -85,8 +86,9 @@ static struct cmsghdr *put_id(const struct channel *c, struct cmsghdr *m, uint32
 }
 
 /*
- * A TOS sets a priority with it, whether by message (ip_cmsg_send() in net/ipv4/ip_sockglue.c) or for the socket. So where one was asked
- * for, both are set for the socket: two system calls, when an answer is of another class than the one before on its lane.
+ * A TOS sets a priority with it, whether by message (ip_cmsg_send() in net/ipv4/ip_sockglue.c) or for the socket. So
+ * where one was asked for, both are set for the socket: two system calls, when an answer is of another class than the
+ * one before on its lane.
  */
 __attribute__((noinline))
 static int set_class(const struct channel *c, const struct arrival *answering)
@@ -189,8 +191,8 @@ static void read_packet_info6(const struct cmsghdr *m, struct arrival *a)
 	memcpy(a->local, &info, sizeof(info));
 }
 
-/* IPv4: ipi_ifindex, ipi_spec_dst (where to answer from), ipi_addr (where it was sent to). IPv6 has no broadcast, and one address for
- * both. The answer goes out by the address that was asked, whatever the routing table prefers. */
+/* IPv4: ipi_ifindex, ipi_spec_dst (where to answer from), ipi_addr (where it was sent to). IPv6 has no broadcast, and
+ * one address for both. The answer goes out by the address that was asked, whatever the routing table prefers. */
 static void read_packet_info(const struct cmsghdr *m, size_t bytes, struct arrival *a)
 {
 	struct in_pktinfo info;
@@ -220,7 +222,8 @@ static int read_tos(const struct cmsghdr *m, size_t bytes)
 	return number;
 }
 
-/* Of one that came by a lane that is another's by now, which is rare: lanes have the address of the one that listens. */
+/* Of one that came by a lane that is another's by now, which is rare: lanes have the address of the one that
+ * listens. */
 static void note_stray(const struct lane *listener, struct arrival *a)
 {
 	const struct in6_pktinfo info6 = { .ipi6_addr = listener->own.in6.sin6_addr };
@@ -347,7 +350,8 @@ int stamp_receive(struct channel *c, struct arrival *a)
 {
 	union control control;
 	struct iovec payload[2];
-	struct msghdr m = { .msg_iov = &payload[1], .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+	struct msghdr m = { .msg_iov = &payload[1], .msg_iovlen = 1, .msg_control = &control,
+			    .msg_controllen = sizeof(control) };
 
 	payload[1] = (struct iovec){ .iov_base = c->datagram, .iov_len = sizeof(c->datagram) };
 	if (c->transport->envelope_bytes) {
@@ -368,7 +372,8 @@ int stamp_receive(struct channel *c, struct arrival *a)
 	return read_arrival(c, &m, (size_t)bytes, a);
 }
 
-/* What an entry of the error queue is. An ICMP error carries a stamp too: only errno, origin and info tell it from ours. */
+/* What an entry of the error queue is. An ICMP error carries a stamp too: only errno, origin and info tell it from
+ * ours. */
 static enum fetch read_extended_error(const struct channel *c, const struct cmsghdr *m, struct departure *d)
 {
 	struct sock_extended_err e;
@@ -403,8 +408,8 @@ enum fetch stamp_fetch(struct channel *c, struct departure *d)
 			entry = read_extended_error(c, h, d);
 		}
 	}
-	/* A stamp asked for with OPT_TSONLY has no payload, so MSG_TRUNC means something else. With an id a time that was not
-	 * wished for may come, or not. */
+	/* A stamp asked for with OPT_TSONLY has no payload, so MSG_TRUNC means something else. With an id a time that
+	 * was not wished for may come, or not. */
 	if ((entry == FETCH_ID || (entry == FETCH_STAMP && stamped)) && !(m.msg_flags & MSG_TRUNC))
 		return entry;
 	counter_add(&c->error_other, 1);

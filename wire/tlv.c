@@ -132,7 +132,8 @@ static const struct tlv_rule {
 	[TLV_HMAC] = { HMAC_BYTES, HMAC_BYTES, answer_with_itself, NULL }, /* and signed at the end */
 	[TLV_RANT] = { TLV_RANT_BYTES, TLV_RANT_BYTES, tlv_rant_answer, tlv_rant_read },
 	[TLV_FOLLOW_UPS] = { TLV_RANT_MAGIC_BYTES + TLV_RANT_DEPARTURE_BYTES,
-			     TLV_RANT_MAGIC_BYTES + FOLLOW_UPS_MAX * TLV_RANT_DEPARTURE_BYTES, tlv_rant_answer_follow_ups,
+			     TLV_RANT_MAGIC_BYTES + FOLLOW_UPS_MAX * TLV_RANT_DEPARTURE_BYTES,
+			     tlv_rant_answer_follow_ups,
 			     tlv_rant_read_follow_ups },
 };
 
@@ -155,8 +156,8 @@ struct tlv {
 	const struct tlv_rule *rule; /* NULL: not understood */
 };
 
-/* The row of a type from TLV_HMAC on that has one. NULL: it is not understood after all. Without our magic a TLV of our types is
- * another experiment, of somebody else. */
+/* The row of a type from TLV_HMAC on that has one. NULL: it is not understood after all. Without our magic a TLV of our
+ * types is another experiment, of somebody else. */
 INLINE const struct tlv_rule *rule_of(const struct tlv *t, const uint8_t *p, size_t left, const struct hmac *key)
 {
 	if (t->type == TLV_HMAC)
@@ -402,11 +403,12 @@ void tlv_answer(uint8_t *packet, size_t bytes, const struct hmac *key, const str
 
 /* ---- Replies ----------------------------------------------------------------------------------------------------- */
 
-/* What a reply without TLVs says of what they would tell. All of it is behind the fields of the base; of the list at the end the
- * count is enough. */
+/* What a reply without TLVs says of what they would tell. All of it is behind the fields of the base; of the list at
+ * the end the count is enough. */
 INLINE void forget_tlvs(struct reply *r)
 {
-	memset((uint8_t *)r + offsetof(struct reply, t2_method), 0, offsetof(struct reply, follow_up) - offsetof(struct reply, t2_method));
+	memset((uint8_t *)r + offsetof(struct reply, t2_method), 0,
+	       offsetof(struct reply, follow_up) - offsetof(struct reply, t2_method));
 	r->software_bound_ns = -1;
 }
 

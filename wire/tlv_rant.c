@@ -14,7 +14,7 @@
 #define RANT_DISCARD_REASONS (DISCARD_OVER_RATE | DISCARD_REFUSED | DISCARD_UNREAD)
 #define RANT_NO_BOUND UINT32_MAX
 
-/* ---- Type 240: what took the stamps, and in which state ----------------------------------------------------------- */
+/* ---- Type 240: what took the stamps, and in which state ---------------------------------------------------------- */
 
 void tlv_rant_ask(uint8_t *value, const struct packet_plan *plan)
 {
@@ -45,8 +45,8 @@ void tlv_rant_read(const uint8_t *value, bool ptp, struct reply *r)
 {
 	uint32_t bound_ns = get32(value + 8);
 
-	/* As it was asked: of one that sends back what it does not know and clears U all the same. No answer is like that, for times that
-	 * are not on one scale are of a NIC (octet 5). */
+	/* As it was asked: of one that sends back what it does not know and clears U all the same. No answer is like
+	 * that, for times that are not on one scale are of a NIC (octet 5). */
 	if (!(value[4] & ~TLV_RANT_T2_USER) && !value[5] && !is_time(value + 12))
 		return;
 	r->software_told = true;
@@ -62,10 +62,10 @@ void tlv_rant_read(const uint8_t *value, bool ptp, struct reply *r)
 	r->software_bound_ns = value[4] & RANT_ON_SCALE && bound_ns != RANT_NO_BOUND ? (int64_t)bound_ns : -1;
 }
 
-/* ---- Type 241: when the last replies left ------------------------------------------------------------------------- */
+/* ---- Type 241: when the last replies left ------------------------------------------------------------------------ */
 
-/* docs/protocol.md: magic; then of each reply its number, method, 3 of zero, time. The Length, which was found right, is in the
- * two octets before the value. */
+/* docs/protocol.md: magic; then of each reply its number, method, 3 of zero, time. The Length, which was found right,
+ * is in the two octets before the value. */
 INLINE unsigned departures_of(const uint8_t *value)
 {
 	return (get16(value - 2) - TLV_RANT_MAGIC_BYTES) / TLV_RANT_DEPARTURE_BYTES;

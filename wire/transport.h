@@ -9,8 +9,8 @@ struct envelope;
 struct nic;
 struct options;
 
-/* How the socket is made, how its control messages are named, and what stands before the STAMP packet. What a transport does not have
- * is 0. */
+/* How the socket is made, how its control messages are named, and what stands before the STAMP packet. What a transport
+ * does not have is 0. */
 struct transport {
 	const char *name;
 	const char *name_both; /* of this one and that of the other IP family, by one reflector */
@@ -31,7 +31,8 @@ struct transport {
 	size_t before_bytes; /* what a socket hands over before the envelope: the header of IPv4 */
 	bool echoes; /* the envelope is that of wire/echo.h: whoever is asked sends back what came */
 	const struct transport *instead; /* where the kernel does not allow this one; NULL: nothing */
-	bool one_port; /* of both ends: an emitter's is no free one, tells nothing of its sender, and there are no lanes */
+	/* of both ends: an emitter's is no free one, tells nothing of its sender, and there are no lanes */
+	bool one_port;
 };
 
 #define TRANSPORT_BEHIND_BYTES 2
@@ -47,7 +48,8 @@ void transport_seal(struct envelope *e, const struct options *o, const struct ni
 /* An address as text: "192.0.2.1", "2001:db8::1", "02:00:00:00:00:01"; NULL: there is none. */
 const char *transport_name(const union address *a, char text[TRANSPORT_NAME_BYTES]);
 
-/* Whom an emitter sends to, as messages name him: "192.0.2.1 port 862", "2001:db8::1", where there are no ports, "02:00:00:00:00:01". */
+/* Whom an emitter sends to, as messages name him: "192.0.2.1 port 862", "2001:db8::1", where there are no ports,
+ * "02:00:00:00:00:01". */
 void transport_name_server(const struct options *o, char text[TRANSPORT_NAME_BYTES]);
 
 /* One line for a port that could not be had (an errno); 0: for any. */

@@ -13,7 +13,8 @@
 #define CLOCK_FRESH_NS NS_PER_S /* so far rates hold as measured; beyond, they may have changed */
 #define CLOCK_STALE_NS (60 * NS_PER_S) /* nothing is placed further from the last reading than this, */
 #define CLOCK_USELESS_NS NS_PER_MS /* or where that adds so much to the bound */
-#define CLOCK_WRONG_PPB 1000000 /* a rate that is off by more, beside what its dial says (of which 1000 ppm count), is wrong */
+/* a rate that is off by more, beside what its dial says (of which 1000 ppm count), is wrong */
+#define CLOCK_WRONG_PPB 1000000
 
 /* One published relation of the PHC to CLOCK_REALTIME; two, so that one is always whole. */
 struct clock_slot {
@@ -89,19 +90,20 @@ int clock_measure(struct clock_watch *c, uint64_t mark);
  * CLOCK_REALTIME, by the last reading and the last rate. False: there is none, a step, a standstill or a wrong rate was
  * found by it, the time was before the last of these, or is too far away to be known within CLOCK_USELESS_NS.
  * The bound holds while rates change by no more than 1 ppm beyond what their dials showed; further than CLOCK_FRESH_NS
- * from the reading, by what the dials showed in this stretch and 100 ppm before it, 500 ppm after it. What happens after
- * the reading is seen by the next one: then see clock_misplaced_ns().
+ * from the reading, by what the dials showed in this stretch and 100 ppm before it, 500 ppm after it. What happens
+ * after the reading is seen by the next one: then see clock_misplaced_ns().
  */
 bool clock_to_phc(const struct clock_watch *c, int64_t realtime_ns, int64_t *phc_ns, int64_t *bound_ns);
 
-/* Hot, one load each. Steps of both clocks found so far, and where standstills and wrong rates of the PHC began and ended:
- * it only grows, so something happened, or lasts, between two moments at which it differs. */
+/* Hot, one load each. Steps of both clocks found so far, and where standstills and wrong rates of the PHC began and
+ * ended: it only grows, so something happened, or lasts, between two moments at which it differs. */
 static inline uint32_t clock_doubts(const struct clock_watch *c)
 {
 	return atomic_load_explicit(&c->doubts, memory_order_relaxed);
 }
 
-/* By how much a time that was placed may have been off, beyond its bound, by what was found only later; 0: by nothing. */
+/* By how much a time that was placed may have been off, beyond its bound, by what was found only later; 0: by
+ * nothing. */
 static inline int64_t clock_misplaced_ns(const struct clock_watch *c)
 {
 	return atomic_load_explicit(&c->misplaced_ns, memory_order_relaxed);
@@ -141,8 +143,8 @@ enum clock_steering clock_steering(const struct clock_watch *c, enum clock_which
 
 const char *clock_method_name(const struct clock_watch *c);
 
-/* Who keeps the clock of our stamps, as RFC 8972 table 7 numbers it, as far as that is known: the NIC's may be kept by PTP, but
- * who turns its dial cannot be seen. by_nic: the stamps are the NIC's. */
+/* Who keeps the clock of our stamps, as RFC 8972 table 7 numbers it, as far as that is known: the NIC's may be kept by
+ * PTP, but who turns its dial cannot be seen. by_nic: the stamps are the NIC's. */
 uint8_t clock_sync_source(bool by_nic);
 
 void clock_close(struct clock_watch *c);

@@ -54,7 +54,8 @@ struct clock_spell {
 	bool stands, over; /* not over: it lasted at the last reading */
 	struct clock_rate rate; /* unless it stands */
 	int64_t began_ns[2], ended_ns[2]; /* CLOCK_MONOTONIC: between these two it began, between those it ended */
-	int64_t lost_ns, lost_bound_ns; /* stood, and over: what it fell behind. A bound of INT64_MAX: that is not known */
+	/* stood, and over: what it fell behind. A bound of INT64_MAX: that is not known */
+	int64_t lost_ns, lost_bound_ns;
 };
 
 /* What was seen of one clock; steps between successive readings, or a standstill, part its history. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The other host's clock. Two clocks part by no more than PEER_APART says; so each T2 - T1 must not be below the highest
- * T3 - T4 so far, less that, and the other way round. Where it is, one of the clocks was set, stands, or runs at a rate that no
- * clock has. What was known is forgotten then, and nothing is believed until some exchanges have agreed with each other: of a clock
- * that stands, each one contradicts the one before.
+ * The other host's clock. Two clocks part by no more than PEER_APART says; so each T2 - T1 must not be below the
+ * highest T3 - T4 so far, less that, and the other way round. Where it is, one of the clocks was set, stands, or runs
+ * at a rate that no clock has. What was known is forgotten then, and nothing is believed until some exchanges have
+ * agreed with each other: of a clock that stands, each one contradicts the one before.
  */
 #include "host/clock/clock_peer.h"
 
@@ -12,7 +12,8 @@
 #define PEER_APART (1.0 / 1024) /* each of two clocks is off or steered by less than 488 ppm */
 #define PEER_SLACK_NS NS_PER_US /* stamps may be early or late by the way from the wire to where they are taken */
 #define PEER_AGREE 16 /* exchanges */
-#define PEER_CHANGE_PPB 50000 /* how far a rate may change from one exchange to the next, and be no step: as of our own clock */
+/* how far a rate may change from one exchange to the next, and be no step: as of our own clock */
+#define PEER_CHANGE_PPB 50000
 #define PEER_RATE_OVER_NS (50 * NS_PER_MS)
 #define PEER_STILL_NS NS_PER_US /* in which a clock moves by more than its tick */
 #define PEER_FASTEST 4
@@ -21,9 +22,10 @@
 #define PEER_MANY 4 /* conflicts in one event, or jumps that come again and again */
 #define PEER_OFTEN 1024 /* exchanges */
 
-/* ---- Edges --------------------------------------------------------------------------------------------------------- */
+/* ---- Edges ------------------------------------------------------------------------------------------------------- */
 
-/* How low a floor may be at another time, and how high a ceiling: where the rate takes it, and as far as the clocks part beside that. */
+/* How low a floor may be at another time, and how high a ceiling: where the rate takes it, and as far as the clocks
+ * part beside that. */
 static int64_t peer_low(const struct clock_peer_belief *b, const struct clock_peer_edge *floor, int64_t now_ns)
 {
 	int64_t since_ns = difference(now_ns, floor->at_ns);
@@ -35,7 +37,8 @@ static int64_t peer_high(const struct clock_peer_belief *b, const struct clock_p
 {
 	int64_t since_ns = difference(now_ns, ceiling->at_ns);
 
-	return sum_of_bounds(ceiling->offset_ns, (int64_t)((double)since_ns * (since_ns < 0 ? b->slowest : b->fastest)));
+	return sum_of_bounds(ceiling->offset_ns,
+			     (int64_t)((double)since_ns * (since_ns < 0 ? b->slowest : b->fastest)));
 }
 
 /* How far is the floor above the ceiling, beyond what may be? More than 0: both cannot be true. */
@@ -60,7 +63,8 @@ static struct clock_relation peer_middle(const struct clock_peer_edge *floor, co
 static struct clock_relation peer_between(const struct clock_peer_belief *b, int64_t at_ns)
 {
 	struct clock_relation r = peer_middle(&(struct clock_peer_edge){ .offset_ns = peer_low(b, &b->floor, at_ns) },
-					      &(struct clock_peer_edge){ .offset_ns = peer_high(b, &b->ceiling, at_ns) });
+					      &(struct clock_peer_edge){ .offset_ns = peer_high(b, &b->ceiling,
+												at_ns) });
 
 	r.at_ns = at_ns;
 	return r;
@@ -72,12 +76,13 @@ static int64_t peer_ways(const struct clock_relation *r)
 	return sum_of_bounds(r->bound_ns, r->bound_ns);
 }
 
-/* ---- The rate ------------------------------------------------------------------------------------------------------- */
+/* ---- The rate ---------------------------------------------------------------------------------------------------- */
 
 /* Nothing but what holds of any two clocks. */
 static const struct clock_peer_belief nothing = { .fastest = PEER_APART, .slowest = -PEER_APART };
 
-/* What is known of the rate allows for less than the worst, so that a small step after a long gap is seen; but a servo may change it. */
+/* What is known of the rate allows for less than the worst, so that a small step after a long gap is seen; but a servo
+ * may change it. */
 static void learn_rate(struct clock_peer_belief *b, const struct clock_relation *latest)
 {
 	struct clock_rate r = rate_of(&b->anchor, latest);
@@ -89,7 +94,7 @@ static void learn_rate(struct clock_peer_belief *b, const struct clock_relation 
 	b->slowest = rate - apart;
 }
 
-/* ---- The best of a second ------------------------------------------------------------------------------------------ */
+/* ---- The best of a second ---------------------------------------------------------------------------------------- */
 
 static void peer_window(struct clock_peer_belief *b, const struct clock_relation *r)
 {
@@ -115,7 +120,7 @@ static void peer_window(struct clock_peer_belief *b, const struct clock_relation
 	b->since_ns = r->at_ns;
 }
 
-/* ---- Events ---------------------------------------------------------------------------------------------------------- */
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 static struct clock_peer_event *peer_event(struct clock_peer *p)
 {
@@ -137,8 +142,8 @@ static bool is_wrong_ppb(double ppb)
 	return (ppb > PEER_WRONG_PPB || ppb < -PEER_WRONG_PPB) && ppb < PEER_FASTEST * NS_PER_S;
 }
 
-/* Between two conflicts a clock at a wrong rate moves away from the other by what the ways hide, and no further: where exchanges agreed
- * for longer, it was set. */
+/* Between two conflicts a clock at a wrong rate moves away from the other by what the ways hide, and no further: where
+ * exchanges agreed for longer, it was set. */
 static bool is_possible_rate(double ppb, int64_t ways_ns, int64_t agreed_ns)
 {
 	const double past = (ppb < 0 ? -ppb : ppb) / NS_PER_S - PEER_APART;
@@ -170,7 +175,8 @@ static void end_event(struct clock_peer *p)
 	by_belief(&e->after, &p->belief);
 	/* A step back may take T2 to where it was before, by chance and once. */
 	e->kind = e->stills > 1 || e->stood_ns > PEER_STOOD_NS ? PEER_STOOD :
-		  e->conflicts >= PEER_MANY && is_possible_rate(clock_peer_event_ppb(e), e->ways_ns, e->agreed_ns) ? PEER_WRONG_RATE :
+		  e->conflicts >= PEER_MANY && is_possible_rate(clock_peer_event_ppb(e), e->ways_ns, e->agreed_ns) ?
+			  PEER_WRONG_RATE :
 													    PEER_JUMPED;
 	p->jumps += e->kind == PEER_JUMPED;
 	p->stands += e->kind == PEER_STOOD;
@@ -187,7 +193,8 @@ static const struct clock_peer_row *peer_since(const struct clock_peer *p, const
 	/* A floor is that of the last exchange, within which it may be. */
 	for (uint64_t i = p->rows - (floor && p->rows > oldest + 1); i > oldest; i--) {
 		r = &p->row[(i - 1) % PEER_ROWS];
-		if (ceiling ? peer_excess(&p->belief, &r->floor, ceiling) > 0 : peer_excess(&p->belief, floor, &r->ceiling) > 0)
+		if (ceiling ? peer_excess(&p->belief, &r->floor, ceiling) > 0 :
+		    peer_excess(&p->belief, floor, &r->ceiling) > 0)
 			break;
 	}
 	return r;
@@ -222,7 +229,8 @@ static void note_agreed(struct clock_peer *p, struct clock_peer_event *e)
 }
 
 /* One of the edges is NULL: the new one is the other. */
-static void note_conflict(struct clock_peer *p, const struct clock_peer_edge *floor, const struct clock_peer_edge *ceiling,
+static void note_conflict(struct clock_peer *p, const struct clock_peer_edge *floor,
+			  const struct clock_peer_edge *ceiling,
 			  const struct clock_peer_moment *moment)
 {
 	const struct clock_peer_edge *edge = floor ? floor : ceiling;
@@ -260,7 +268,8 @@ static void come_back(struct clock_peer *p)
 }
 
 /* One of the edges is NULL. */
-static bool is_as_before(const struct clock_peer *p, const struct clock_peer_edge *floor, const struct clock_peer_edge *ceiling)
+static bool is_as_before(const struct clock_peer *p, const struct clock_peer_edge *floor,
+			 const struct clock_peer_edge *ceiling)
 {
 	const struct clock_peer_belief *b = &p->before;
 
@@ -268,13 +277,14 @@ static bool is_as_before(const struct clock_peer *p, const struct clock_peer_edg
 	       peer_excess(b, floor ? floor : &b->floor, ceiling ? ceiling : &b->ceiling) <= -PEER_SLACK_NS;
 }
 
-/* A wrong stamp contradicts what is before it and what is after it. Later exchanges agree with both, for the clocks may have parted. */
+/* A wrong stamp contradicts what is before it and what is after it. Later exchanges agree with both, for the clocks may
+ * have parted. */
 static bool has_returned(struct clock_peer *p)
 {
 	return p->unsettled == PEER_AGREE && peer_event(p)->conflicts > 1;
 }
 
-/* ---- Exchanges --------------------------------------------------------------------------------------------------------- */
+/* ---- Exchanges --------------------------------------------------------------------------------------------------- */
 
 static void note_still(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns)
 {
@@ -373,11 +383,13 @@ void clock_peer_contradicts(struct clock_peer *p)
 	p->gap_ns = 0;
 }
 
-bool clock_peer_pair(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns, int64_t t1_ns, int64_t t2_ns, const struct clock_peer_moment *moment)
+bool clock_peer_pair(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns, int64_t t1_ns, int64_t t2_ns,
+		     const struct clock_peer_moment *moment)
 {
 	struct clock_peer_edge floor = { .known = true, .at_ns = t4_ns }, ceiling = { .known = true, .at_ns = t1_ns };
 
-	if (__builtin_sub_overflow(t3_ns, t4_ns, &floor.offset_ns) || __builtin_sub_overflow(t2_ns, t1_ns, &ceiling.offset_ns) ||
+	if (__builtin_sub_overflow(t3_ns, t4_ns, &floor.offset_ns) ||
+	    __builtin_sub_overflow(t2_ns, t1_ns, &ceiling.offset_ns) ||
 	    peer_excess(&p->belief, &floor, &ceiling) <= 0)
 		return true;
 	note_conflict(p, NULL, &ceiling, moment);
@@ -385,7 +397,7 @@ bool clock_peer_pair(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns, int64_t
 	return false;
 }
 
-/* ---- Results ------------------------------------------------------------------------------------------------------------- */
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
 
 bool clock_peer_offset(const struct clock_peer *p, int64_t at_ns, int64_t *offset_ns, int64_t *bound_ns)
 {
@@ -395,18 +407,20 @@ bool clock_peer_offset(const struct clock_peer *p, int64_t at_ns, int64_t *offse
 	if (!b->floor.known || !b->ceiling.known || p->unsettled)
 		return false;
 	middle = peer_between(b, at_ns);
-	/* They contradict each other by less than what is an event: stamps are off, or a clock was set by little. The last exchange alone does not. */
+	/* They contradict each other by less than what is an event: stamps are off, or a clock was set by little. The
+	 * last exchange alone does not. */
 	if (peer_low(b, &b->floor, at_ns) > peer_high(b, &b->ceiling, at_ns)) {
 		middle = p->latest;
-		middle.bound_ns = sum_of_bounds(middle.bound_ns, (int64_t)((double)distance(at_ns, middle.at_ns) * PEER_APART));
+		middle.bound_ns = sum_of_bounds(middle.bound_ns,
+						(int64_t)((double)distance(at_ns, middle.at_ns) * PEER_APART));
 	}
 	*offset_ns = middle.offset_ns;
 	*bound_ns = middle.bound_ns;
 	return true;
 }
 
-/* A rate that is too small a fault to make each exchange contradict the one before: it shows in the mean, or as many jumps that add
- * up to it. */
+/* A rate that is too small a fault to make each exchange contradict the one before: it shows in the mean, or as many
+ * jumps that add up to it. */
 static void note_wrong_rate(struct clock_peer *p, const struct clock_relation *from, const struct clock_relation *to)
 {
 	const struct clock_rate rate = rate_of(from, to);

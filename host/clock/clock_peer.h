@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The other host's clock, by the four times of exchanges. Each exchange bounds its difference from ours: what arrives has left
- * before, so that the difference is at most T2 - T1 and at least T3 - T4. What no steady pair of clocks explains is an event.
+ * The other host's clock, by the four times of exchanges. Each exchange bounds its difference from ours: what arrives
+ * has left before, so that the difference is at most T2 - T1 and at least T3 - T4. What no steady pair of clocks
+ * explains is an event.
  */
 #ifndef HOST_CLOCK_CLOCK_PEER_H
 #define HOST_CLOCK_CLOCK_PEER_H
@@ -28,7 +29,9 @@ struct clock_peer_event {
 	uint64_t stills; /* exchanges that found it where the one before had */
 	int64_t stood_ns; /* the clock did not move for so long at least */
 	int64_t agreed_ns; /* as clock_peer.agreed_ns, within the event */
-	int64_t ways_ns; /* both, of the last exchange before it, or of the first one after it if these took less: a step in one is in its ways */
+	/* both, of the last exchange before it, or of the first one after it if these took less: a step in one is in
+	 * its ways */
+	int64_t ways_ns;
 	bool has_before; /* there was an exchange that agreed with others */
 	struct clock_relation before, after; /* the difference */
 	struct clock_relation first; /* that a rate is told from: before, or else at the first conflict; rough */
@@ -93,11 +96,12 @@ bool clock_peer_back(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns);
 void clock_peer_contradicts(struct clock_peer *p);
 
 /*
- * Hot. T3 and T4 of one exchange beside T1 and T2 of another that began at about T4, where many are in flight: what is told by those before
- * it is as old as a round trip, in which the clocks may have parted by more than a step. T1 and T2 were told before. False: they contradict
- * each other.
+ * Hot. T3 and T4 of one exchange beside T1 and T2 of another that began at about T4, where many are in flight: what is
+ * told by those before it is as old as a round trip, in which the clocks may have parted by more than a step. T1 and T2
+ * were told before. False: they contradict each other.
  */
-bool clock_peer_pair(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns, int64_t t1_ns, int64_t t2_ns, const struct clock_peer_moment *moment);
+bool clock_peer_pair(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns, int64_t t1_ns, int64_t t2_ns,
+		     const struct clock_peer_moment *moment);
 
 /* Hot. No event within the last exchanges: what agrees may be believed. */
 static inline bool clock_peer_is_settled(const struct clock_peer *p)
@@ -105,7 +109,8 @@ static inline bool clock_peer_is_settled(const struct clock_peer *p)
 	return !p->unsettled;
 }
 
-/* Hot. The reflector's clock minus the emitter's at at_ns of the latter, and how far off that may be. False: not known. */
+/* Hot. The reflector's clock minus the emitter's at at_ns of the latter, and how far off that may be. False: not
+ * known. */
 bool clock_peer_offset(const struct clock_peer *p, int64_t at_ns, int64_t *offset_ns, int64_t *bound_ns);
 
 /* After the run, once: an event that is not over ends here. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * From one thread to another: the relation of the PHC to CLOCK_REALTIME, by which the measuring thread puts its times on
- * the scale of the NIC (hot), and what came to light too late for that.
+ * From one thread to another: the relation of the PHC to CLOCK_REALTIME, by which the measuring thread puts its times
+ * on the scale of the NIC (hot), and what came to light too late for that.
  */
 #include "host/clock/clock_place.h"
 
@@ -19,7 +19,7 @@ struct told {
 	bool valid;
 };
 
-/* ---- Asking (hot) -------------------------------------------------------------------------------------------------- */
+/* ---- Asking (hot) ------------------------------------------------------------------------------------------------ */
 
 INLINE bool place(const struct told *t, int64_t realtime_ns, int64_t *phc_ns, int64_t *bound_ns)
 {
@@ -70,7 +70,7 @@ bool clock_to_phc(const struct clock_watch *c, int64_t realtime_ns, int64_t *phc
 	return whole && place(&t, realtime_ns, phc_ns, bound_ns);
 }
 
-/* ---- Telling ------------------------------------------------------------------------------------------------------- */
+/* ---- Telling ----------------------------------------------------------------------------------------------------- */
 
 static void slot_write(struct clock_slot *s, const struct told *t)
 {
@@ -90,8 +90,8 @@ static void slot_write(struct clock_slot *s, const struct told *t)
 	atomic_store_explicit(&s->sequence, sequence + 2, memory_order_release);
 }
 
-/* Where the present stretch of readings that belong together began, and what the dials explain in it. A longer time without
- * readings may hide more than they would. */
+/* Where the present stretch of readings that belong together began, and what the dials explain in it. A longer time
+ * without readings may hide more than they would. */
 static void follow_stretch(struct clock_watch *c, const struct clock_reading *r, bool broken)
 {
 	const bool anew = broken || !c->published_ns || r->began_ns - c->published_ns > CLOCK_FRESH_NS;
@@ -115,7 +115,8 @@ static struct told to_tell(const struct clock_watch *c, const struct clock_readi
 {
 	struct clock_slope rate = clock_track_slope(c, c->readings - 1, PHC_REAL);
 	const bool sick = broken || c->in_spell || !r->has_phc || r->phc_real.bound_ns >= ABSURD_NS ||
-			  (!c->phc_granularity_ns && c->track[CLOCK_OF_NIC].readings < 2); /* it was never seen to move */
+			  /* it was never seen to move */
+			  (!c->phc_granularity_ns && c->track[CLOCK_OF_NIC].readings < 2);
 	double dials_ppb = 0;
 	struct told t = {
 		.relation = r->phc_real, .since_ns = c->since_ns, .rate = rate.ppb / NS_PER_S,
@@ -132,7 +133,7 @@ static struct told to_tell(const struct clock_watch *c, const struct clock_readi
 	return t;
 }
 
-/* ---- What came to light too late ----------------------------------------------------------------------------------- */
+/* ---- What came to light too late --------------------------------------------------------------------------------- */
 
 static void note_misplaced(struct clock_watch *c, int64_t mono_ns, int64_t by_ns)
 {
@@ -158,7 +159,8 @@ static int64_t off_by(const struct told *t, const struct clock_relation *now)
 	return off_ns > sum_of_bounds(bound_ns, now->bound_ns) ? sum_of_bounds(off_ns, now->bound_ns) : 0;
 }
 
-/* After something else was told: was what had been told wrong? If so it may have become worse since the clock was read. */
+/* After something else was told: was what had been told wrong? If so it may have become worse since the clock was
+ * read. */
 static void look_back(struct clock_watch *c, const struct told *t, const struct clock_reading *r)
 {
 	struct clock_compared again;

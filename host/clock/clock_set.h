@@ -12,8 +12,8 @@ struct clock_set {
 /* 0, or -errno and a line is written. */
 int clock_set_open(struct clock_set *c);
 
-/* Hot. Was it set since this was asked last, or since clock_set_open()? The kernel moves the clock first and tells of it some
- * microseconds later. */
+/* Hot. Was it set since this was asked last, or since clock_set_open()? The kernel moves the clock first and tells of
+ * it some microseconds later. */
 bool clock_set_seen(const struct clock_set *c);
 
 void clock_set_close(struct clock_set *c);

@@ -4,8 +4,8 @@
  *
  * Between two readings a change of rate looks like a step. What comes after it tells them apart: after a step the clock
  * runs as before, and at a wrong rate the next reading is off by the same share. So both are counted as steps at first,
- * and taken back when the rate is seen. The beginning and the end of it lie somewhere between two readings; they explain
- * where the clock is if it is between where the old rate and the new one would have taken it.
+ * and taken back when the rate is seen. The beginning and the end of it lie somewhere between two readings; they
+ * explain where the clock is if it is between where the old rate and the new one would have taken it.
  */
 #include "host/clock/clock_spell.h"
 
@@ -17,14 +17,15 @@
 #define STANDSTILL_NS NS_PER_MS
 #define STOPPED_PPB (-1e9)
 #define FASTEST_PPB 2e9 /* no clock is off by more: it is set again and again */
-#define ALIKE_SHARE 64 /* two readings tell of one rate if it differs by no more than this part of it, and their bounds */
+/* two readings tell of one rate if it differs by no more than this part of it, and their bounds */
+#define ALIKE_SHARE 64
 
 static struct clock_spell *current(struct clock_watch *c)
 {
 	return &c->spell[c->spells_kept - 1];
 }
 
-/* ---- Steps that were none ------------------------------------------------------------------------------------------ */
+/* ---- Steps that were none ---------------------------------------------------------------------------------------- */
 
 /* Is it where a change to this rate at some moment in between would have taken it? */
 static bool is_explained(const struct clock_jump *j, double ppb)
@@ -73,7 +74,7 @@ static int64_t take_back_explained(struct clock_watch *c, int64_t from_ns, doubl
 	return from_ns;
 }
 
-/* ---- Begin and end ------------------------------------------------------------------------------------------------- */
+/* ---- Begin and end ----------------------------------------------------------------------------------------------- */
 
 static void begin(struct clock_watch *c, bool stands, int64_t from_ns, int64_t to_ns)
 {
@@ -122,7 +123,7 @@ void clock_spell_lasted(const struct clock_spell *s, int64_t ns[2])
 	ns[1] = larger(smaller(sum_of_bounds(s->lost_ns, s->lost_bound_ns), ns[1]), ns[0]);
 }
 
-/* ---- Standing ------------------------------------------------------------------------------------------------------ */
+/* ---- Standing ---------------------------------------------------------------------------------------------------- */
 
 /* The stamp that the relation was made from. */
 static int64_t phc_of(const struct clock_reading *r)
@@ -241,7 +242,7 @@ bool clock_spell_stands(struct clock_watch *c, struct clock_reading *r)
 	return true;
 }
 
-/* ---- Wrong rates --------------------------------------------------------------------------------------------------- */
+/* ---- Wrong rates ------------------------------------------------------------------------------------------------- */
 
 bool clock_rate_is_wrong(const struct clock_dial *dial, const struct clock_rate *rate)
 {
@@ -334,7 +335,7 @@ void clock_spell_look(struct clock_watch *c)
 	}
 }
 
-/* ---- Asking -------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
 static bool overlap(int64_t a_ns, int64_t b_ns, int64_t from_ns, int64_t to_ns)
 {

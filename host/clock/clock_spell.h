@@ -6,8 +6,8 @@
 
 #include "host/clock/clock.h"
 
-/* Before a reading with the PHC, not the first, is added. True: the PHC stands, or did so at the reading before, and this
- * explains where it is; what it does not explain was counted as a step. */
+/* Before a reading with the PHC, not the first, is added. True: the PHC stands, or did so at the reading before, and
+ * this explains where it is; what it does not explain was counted as a step. */
 bool clock_spell_stands(struct clock_watch *c, struct clock_reading *r);
 
 /* The same, where a step was found by it. True: it was none, but the wrong rate that already made a step of the reading

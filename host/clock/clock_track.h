@@ -21,8 +21,8 @@ void clock_track_add(struct clock_watch *c, struct clock_reading *r);
 /* The slope at a reading that is still in the history, by the two seconds before it. */
 struct clock_slope clock_track_slope(const struct clock_watch *c, uint64_t number, enum between b);
 
-/* How far the clock is, at r, from where its rate at a reading would have taken it. The bound is what brackets, that rate
- * and the changes of rate since then leave open; extra_ppb: and what is allowed beside these. */
+/* How far the clock is, at r, from where its rate at a reading would have taken it. The bound is what brackets, that
+ * rate and the changes of rate since then leave open; extra_ppb: and what is allowed beside these. */
 struct clock_jump clock_track_jump(const struct clock_watch *c, uint64_t number, const struct clock_reading *r,
 				   enum clock_which which, int64_t extra_ppb);
 

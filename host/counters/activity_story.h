@@ -18,12 +18,13 @@ struct activity_story {
 	int64_t read_ns, worst_ns;
 };
 
-/* Of the measuring thread, which is pinned as the caller is, and of the CPU that both are pinned to. As activity_open(). */
+/* Of the measuring thread, which is pinned as the caller is, and of the CPU that both are pinned to. As
+ * activity_open(). */
 int activity_story_open(struct activity_story *s, const struct nic *n, pid_t thread);
 
-/* A breach of value_ns, when `mark` packets had been sent: reads, but in a burst of breaches no more often than every 10 ms
- * unless it is the worst. measuring: as for activity_read(). For one thread at a time, not the measuring one while it
- * measures. */
+/* A breach of value_ns, when `mark` packets had been sent: reads, but in a burst of breaches no more often than every
+ * 10 ms unless it is the worst. measuring: as for activity_read(). For one thread at a time, not the measuring one
+ * while it measures. */
 void activity_story_breach(struct activity_story *s, int64_t value_ns, uint64_t mark, bool measuring);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opening hardware counters for pmc.c to read. They are one pinned group: the PMU counts all of it or none, so that a counter
- * is never shared by time with another and then scaled up, which would make numbers of single exchanges meaningless.
+ * Opening hardware counters for pmc.c to read. They are one pinned group: the PMU counts all of it or none, so that a
+ * counter is never shared by time with another and then scaled up, which would make numbers of single exchanges
+ * meaningless.
  */
 #include "host/counters/pmu.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The link of the interface, by rtnetlink, with the kernel's own count of its losses: what came back is seen by it too. */
+/* The link of the interface, by rtnetlink, with the kernel's own count of its losses: what came back is seen by it
+ * too. */
 #include "host/nic/link.h"
 
 #include "host/nic/nic_inside.h"

@@ -18,8 +18,10 @@ struct link_watch {
 	const struct nic *nic;
 	struct link_state before, after;
 	void (*on_gone)(void);
-	void (*on_change)(void *context, bool up); /* of the link, as it was seen when it was first looked; NULL: nobody cares */
-	void (*on_move)(void *context, int index); /* the NIC that stamps is that of this interface now, as nic_stamper() has it; or NULL */
+	/* of the link, as it was seen when it was first looked; NULL: nobody cares */
+	void (*on_change)(void *context, bool up);
+	/* the NIC that stamps is that of this interface now, as nic_stamper() has it; or NULL */
+	void (*on_move)(void *context, int index);
 	void *context;
 	enum { LINK_NOT_SEEN, LINK_SEEN_DOWN, LINK_SEEN_UP } seen;
 	int stamper; /* as it was last seen */
@@ -35,9 +37,10 @@ static inline const char *link_stamper_name(const struct link_watch *w, char *te
 	return w->stamper ? if_indextoname((unsigned)w->stamper, text) : NULL;
 }
 
-/* For the housekeeping thread: calls on_gone() of the struct link_watch when the interface is deleted, or in another namespace, on_change()
- * when its link went down or up since the last call, and on_move() when a bond sends by another member. What was over in between shows in
- * link_read() alone, or nowhere. Two ioctls without a lock; where the NIC is not that of the interface itself, it allocates. */
+/* For the housekeeping thread: calls on_gone() of the struct link_watch when the interface is deleted, or in another
+ * namespace, on_change() when its link went down or up since the last call, and on_move() when a bond sends by another
+ * member. What was over in between shows in link_read() alone, or nowhere. Two ioctls without a lock; where the NIC
+ * is not that of the interface itself, it allocates. */
 void link_look(void *watch);
 
 #endif

@@ -21,7 +21,8 @@ struct nic {
 	bool is_ethernet; /* then it has an address, by SIOCGIFHWADDR: */
 	uint8_t mac[6];
 	int mtu; /* octets, by SIOCGIFMTU; 0: not told */
-	union address first4, first6; /* its first one of each IP family, by nic_find_own(); AF_UNSPEC: there is none, or nobody asked */
+	/* its first one of each IP family, by nic_find_own(); AF_UNSPEC: there is none, or nobody asked */
+	union address first4, first6;
 	struct nic_abilities can; /* by nic_read_abilities(), which nic_stamp() calls */
 	/* By nic_stamp(), whose NIC it is: see nic_stamper(). Its own if that cannot be told. */
 	int stamper;

@@ -154,7 +154,8 @@ static int rank(const union address *a, bool tentative)
 	return tentative ? 1 : address_is_link_local(a) ? 2 : 3;
 }
 
-/* With a point-to-point peer the own one is another than the address of the prefix (rtnetlink(7)); without, IPv6 tells only that. */
+/* With a point-to-point peer the own one is another than the address of the prefix (rtnetlink(7)); without, IPv6 tells
+ * only that. */
 static bool get_address(struct nlmsghdr *h, const struct ifaddrmsg *m, union address *a)
 {
 	const struct nlattr *local = nlmsg_find_attr(h, sizeof(*m), IFA_LOCAL);
@@ -263,10 +264,12 @@ int nic_check_own(const struct nic *n, const union address *address)
 	name_of(&own.wanted, wanted);
 	name_of(family == AF_INET6 ? &own.first6 : &own.first4, first);
 	if (own.has_wanted)
-		warnx("--bind %s: it is not known yet whether another host has this address too (tentative): wait a second, see "
+		warnx("--bind %s: it is not known yet whether another host has this address too (tentative): wait a "
+		      "second, see "
 		      "'ip address show dev %s'", wanted, n->name);
 	else
-		warnx("--bind %s: no address of interface '%s': give one that it has, such as %s, or 'ip address add %s/PREFIX dev %s'",
+		warnx("--bind %s: no address of interface '%s': give one that it has, such as %s, or 'ip address add "
+		      "%s/PREFIX dev %s'",
 		      wanted, n->name, first, wanted, n->name);
 	return -EADDRNOTAVAIL;
 }

@@ -20,7 +20,8 @@ static void read_egress(struct nic_lower *l, struct nlattr *map)
 	nla_for_each_nested(a, map, rest) {
 		const struct ifla_vlan_qos_mapping *m = nla_data(a);
 
-		if (nla_type(a) == IFLA_VLAN_QOS_MAPPING && nla_len(a) >= (int)sizeof(*m) && l->egresses < NIC_EGRESS_MAX)
+		if (nla_type(a) == IFLA_VLAN_QOS_MAPPING && nla_len(a) >= (int)sizeof(*m) &&
+		    l->egresses < NIC_EGRESS_MAX)
 			l->egress[l->egresses++] = (struct nic_egress){ m->from, m->to };
 	}
 }
@@ -109,7 +110,7 @@ int nic_stamper(const struct nic *n)
 	return 0;
 }
 
-/* ---- The priority of a VLAN ------------------------------------------------------------------------------------------ */
+/* ---- The priority of a VLAN -------------------------------------------------------------------------------------- */
 
 static bool is_in_map(const struct nic_lower *l, int64_t priority)
 {
@@ -143,19 +144,22 @@ int nic_choose_priority(const struct nic *n, struct options *o)
 	if (code < 0)
 		return 0;
 	if (error) {
-		warnx("--vlan-priority %d: what interface '%s' stands on cannot be read (%s): leave it out, and give --priority", code,
+		warnx("--vlan-priority %d: what interface '%s' stands on cannot be read (%s): leave it out, and give "
+		      "--priority", code,
 		      n->name, strerror(-error));
 		return error;
 	}
 	if (l.kind != NIC_VLAN) {
-		warnx("--vlan-priority %d: interface '%s' is no VLAN, so its packets have no tag: give that of a VLAN, or --priority", code,
+		warnx("--vlan-priority %d: interface '%s' is no VLAN, so its packets have no tag: give that of a VLAN, "
+		      "or --priority", code,
 		      n->name);
 		return -EINVAL;
 	}
 	o->priority = find_priority(&l, code);
 	if (o->priority >= 0)
 		return 0;
-	warnx("--vlan-priority %d: the egress map of VLAN '%s' has no priority that is sent with %d: 'ip link set dev %s type vlan "
+	warnx("--vlan-priority %d: the egress map of VLAN '%s' has no priority that is sent with %d: 'ip link set dev "
+	      "%s type vlan "
 	      "egress-qos-map %d:%d'", code, n->name, code, n->name, code, code);
 	return -ENOENT;
 }

@@ -21,11 +21,12 @@ struct nic_lower {
 /* Of the interface of this index, in the namespace of the process. 0 or -errno. Allocates. */
 int nic_read_lower(int index, struct nic_lower *l);
 
-/* The index of the interface whose NIC stamps what goes through this one: its own, the one below a VLAN, the active member of a bond;
- * 0: cannot be told. Allocates. */
+/* The index of the interface whose NIC stamps what goes through this one: its own, the one below a VLAN, the active
+ * member of a bond; 0: cannot be told. Allocates. */
 int nic_stamper(const struct nic *n);
 
-/* With --vlan-priority the priority of the options becomes what SO_PRIORITY has to be for packets with this code point in their tag. 0, or
+/* With --vlan-priority the priority of the options becomes what SO_PRIORITY has to be for packets with this code point
+ * in their tag. 0, or
  * -errno after one line: it is no VLAN, or its egress map has no such entry. */
 int nic_choose_priority(const struct nic *n, struct options *o);
 

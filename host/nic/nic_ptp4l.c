@@ -125,7 +125,8 @@ static int check_one(int pid, const struct nic *n, int domain)
 	read_configuration(&p, n);
 	if (!p.named || p.domain != domain)
 		return 0;
-	warnx("--ptp-domain %d: ptp4l (%d) has this domain on interface '%s', and would take our messages for its own: give another "
+	warnx("--ptp-domain %d: ptp4l (%d) has this domain on interface '%s', and would take our messages for its own: "
+	      "give another "
 	      "--ptp-domain at both ends", domain, pid, n->name);
 	return -EBUSY;
 }

@@ -6,8 +6,9 @@
 #include "host/nic/nic.h"
 #include "rant.h"
 
-/* Does a ptp4l of this network namespace have this interface and this domain, by its arguments and its configuration? PTP messages of
- * ours would then be part of its. 0, or -EBUSY after one line. Of one whose files this process may not read nothing is known: 0. */
+/* Does a ptp4l of this network namespace have this interface and this domain, by its arguments and its configuration?
+ * PTP messages of ours would then be part of its. 0, or -EBUSY after one line. Of one whose files this process may
+ * not read nothing is known: 0. */
 int nic_check_ptp4l(const struct nic *n, int domain);
 
 #endif

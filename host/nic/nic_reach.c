@@ -13,13 +13,15 @@
 static int check_station(const struct nic *n, const union address *server)
 {
 	if (!n->is_ethernet) {
-		warnx("interface '%s' is no Ethernet%s: use --transport udp%s", n->name, n->flags & IFF_LOOPBACK ? ", nothing leaves this host by it" : "",
+		warnx("interface '%s' is no Ethernet%s: use --transport udp%s", n->name,
+		      n->flags & IFF_LOOPBACK ? ", nothing leaves this host by it" : "",
 		      n->flags & IFF_LOOPBACK ? "" : " or ptp");
 		return -EAFNOSUPPORT;
 	}
 	if (!server || memcmp(server->ll.sll_addr, n->mac, sizeof(n->mac)))
 		return 0;
-	warnx("the address of the reflector is that of interface '%s' itself, frames to it never leave: give --address the MAC address of "
+	warnx("the address of the reflector is that of interface '%s' itself, frames to it never leave: give --address "
+	      "the MAC address of "
 	      "the other end ('ip link' there)", n->name);
 	return -EADDRNOTAVAIL;
 }

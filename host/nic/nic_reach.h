@@ -6,8 +6,9 @@
 #include "host/nic/nic.h"
 #include "options.h"
 
-/* The server of an emitter is reached through this interface by --transport, a reflector can be reached there (n->first4 and n->first6
- * are filled then), and nobody else has our PTP domain on it. 0, or -errno after one line. Before the run. */
+/* The server of an emitter is reached through this interface by --transport, a reflector can be reached there
+ * (n->first4 and n->first6 are filled then), and nobody else has our PTP domain on it. 0, or -errno after one line.
+ * Before the run. */
 int nic_check_reach(struct nic *n, const struct options *o);
 
 #endif

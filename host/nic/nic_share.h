@@ -14,7 +14,8 @@
  * the NIC, n->found is what the first of them found, and n->set what the last of them set. */
 bool nic_share_join(struct nic *n);
 
-/* The NIC was set to n->set, n->found is what it was before: from here on others may join. Also of who has joined, and set it again. */
+/* The NIC was set to n->set, n->found is what it was before: from here on others may join. Also of who has joined, and
+ * set it again. */
 void nic_share_begin(const struct nic *n);
 
 /* Is nobody else left? Then the lock is exclusive, and n->set is what the last one set. Safe in a signal handler. */

@@ -25,7 +25,8 @@ enum { FLAGS, TX_TYPE, RX_FILTER }; /* the ints of struct hwtstamp_config */
 /* ---- Which packets a filter stamps ----------------------------------------------------------------------------- */
 
 enum {
-	V2_L4_SYNC = BIT(0), V2_L4_DELAY_REQ = BIT(1), V2_L4_OTHER = BIT(2), V2_L2_SYNC = BIT(3), V2_L2_DELAY_REQ = BIT(4),
+	V2_L4_SYNC = BIT(0), V2_L4_DELAY_REQ = BIT(1), V2_L4_OTHER = BIT(2), V2_L2_SYNC = BIT(3),
+		     V2_L2_DELAY_REQ = BIT(4),
 	V2_L2_OTHER = BIT(5), V1_SYNC = BIT(6), V1_DELAY_REQ = BIT(7), V1_OTHER = BIT(8), NTP = BIT(9), OTHER = BIT(10),
 	V2_L4 = V2_L4_SYNC | V2_L4_DELAY_REQ | V2_L4_OTHER,
 	V2_L2 = V2_L2_SYNC | V2_L2_DELAY_REQ | V2_L2_OTHER,
@@ -88,7 +89,8 @@ static int narrowest(const struct nic *n, uint32_t packets)
 	return best;
 }
 
-/* A reflector answers either type, where one filter stamps both. "All" need not be listed: some drivers take it all the same. */
+/* A reflector answers either type, where one filter stamps both. "All" need not be listed: some drivers take it all the
+ * same. */
 static int choose_filter(const struct nic *n, const struct options *o, int found)
 {
 	const uint32_t either = packets_of(o->transport, true) | packets_of(o->transport, false);
@@ -111,7 +113,8 @@ const char *nic_other_transport(const struct nic *n, const struct options *o)
 	static const struct {
 		int64_t transport;
 		const char *how;
-	} others[] = { { TRANSPORT_UDP, "--transport udp at both ends" }, { TRANSPORT_PTP, "--transport ptp at both ends" },
+	} others[] = { { TRANSPORT_UDP, "--transport udp at both ends" },
+		       { TRANSPORT_PTP, "--transport ptp at both ends" },
 			{ TRANSPORT_L2, "--transport l2 at both ends" } };
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
@@ -121,7 +124,8 @@ const char *nic_other_transport(const struct nic *n, const struct options *o)
 	return NULL;
 }
 
-/* Of the NIC itself: a bond passes it on to the member that is active, so that another one's would be put back after that has changed. */
+/* Of the NIC itself: a bond passes it on to the member that is active, so that another one's would be put back after
+ * that has changed. */
 static int hwtstamp_ioctl(const struct nic *n, unsigned long request, int setting[3])
 {
 	struct hwtstamp_config c = { setting[FLAGS], setting[TX_TYPE], setting[RX_FILTER] };
@@ -201,13 +205,16 @@ static int say_refused(const struct nic *n, const struct options *o, int filter,
 		warnx("setting the NIC of interface '%s' to stamp packets needs CAP_NET_ADMIN: run with sudo, or have "
 		      "root set it once with 'hwstamp_ctl -i %s -t 1 -r %d'", n->name, n->name, filter);
 	else if (error == -ERANGE && !options_in_ptp(o) && !nic_lists_filter(n, o) && nic_other_transport(n, o))
-		warnx("interface '%s' (driver '%s') stamps PTP event packets only, its filters are: %s: use %s", n->name, n->driver,
+		warnx("interface '%s' (driver '%s') stamps PTP event packets only, its filters are: %s: use %s",
+		      n->name, n->driver,
 		      text, how);
 	else if (filter == HWTSTAMP_FILTER_ALL)
-		warnx("interface '%s' (driver '%s') refuses to stamp every packet: %s; its filters are: %s: use %s", n->name,
+		warnx("interface '%s' (driver '%s') refuses to stamp every packet: %s; its filters are: %s: use %s",
+		      n->name,
 		      n->driver, strerror(-error), text, how);
 	else
-		warnx("interface '%s' (driver '%s') refuses filter '%s': %s; its filters are: %s: use %s", n->name, n->driver, name,
+		warnx("interface '%s' (driver '%s') refuses filter '%s': %s; its filters are: %s: use %s", n->name,
+		      n->driver, name,
 		      strerror(-error), text, how);
 	return error;
 }
@@ -226,8 +233,9 @@ static int say_granted(const struct nic *n, const struct options *o, const int s
 
 /*
  * Older drivers cannot say what they are set to. Nothing can then be put back: "off" would take the stamps from a
- * ptp4l that needs them, while "on, all" (or on all PTP of version 2) gives every other program what it had. So the setting is left and said; and it
- * is made only where the driver lists it, since a refusal half-way could not be undone either.
+ * ptp4l that needs them, while "on, all" (or on all PTP of version 2) gives every other program what it had. So the
+ * setting is left and said; and it is made only where the driver lists it, since a refusal half-way could not be undone
+ * either.
  */
 static int set_unseen(const struct nic *n, const struct options *o)
 {
@@ -277,7 +285,8 @@ static int set_and_verify(struct nic *n, const struct options *o)
 	return error;
 }
 
-/* Another rant has set the NIC for its own packets: as it stamps these, and ours. Who ends last puts back what the first one found. */
+/* Another rant has set the NIC for its own packets: as it stamps these, and ours. Who ends last puts back what the
+ * first one found. */
 static int widen(struct nic *n, const struct options *o, const int now[3])
 {
 	const int filter = choose_filter(n, o, now[RX_FILTER]);

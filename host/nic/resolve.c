@@ -17,7 +17,7 @@
 #define SLOW_MS 1000
 #define FILE_BYTES 4096
 
-/* ---- While it takes ------------------------------------------------------------------------------------------------- */
+/* ---- While it takes ---------------------------------------------------------------------------------------------- */
 
 struct patience {
 	const char *name;
@@ -31,7 +31,8 @@ static void *tell_if_slow(void *patience)
 	struct pollfd done = { .fd = p->done_fd, .events = POLLIN };
 
 	if (!poll(&done, 1, SLOW_MS))
-		warnx("--address %s: still waiting for the address of this name (see 'getent ahosts %s'): Ctrl-C ends it", p->name, p->name);
+		warnx("--address %s: still waiting for the address of this name (see 'getent ahosts %s'): Ctrl-C ends "
+		      "it", p->name, p->name);
 	return NULL;
 }
 
@@ -54,7 +55,7 @@ static void end_wait(struct patience *p)
 	close(p->done_fd);
 }
 
-/* ---- Who is asked --------------------------------------------------------------------------------------------------- */
+/* ---- Who is asked ------------------------------------------------------------------------------------------------ */
 
 /* The words behind `key`, of all lines that begin with it; one blank between two. */
 static void take_words(char *text, const char *key, char *to, size_t bytes)
@@ -67,7 +68,8 @@ static void take_words(char *text, const char *key, char *to, size_t bytes)
 		line[strcspn(line, "#")] = '\0';
 		if (strncmp(line, key, strlen(key)))
 			continue;
-		for (word = strtok_r(line + strlen(key), " \t", &words); word && n < bytes; word = strtok_r(NULL, " \t", &words))
+		for (word = strtok_r(line + strlen(key), " \t", &words); word && n < bytes;
+		     word = strtok_r(NULL, " \t", &words))
 			n += (size_t)snprintf(to + n, bytes - n, "%s%s", n ? " " : "", word);
 	}
 }
@@ -83,7 +85,7 @@ static void write_asked(char *name_switch, char *resolver, char text[FILE_BYTES]
 		 *sources ? servers : "", *sources && *servers ? ")" : "");
 }
 
-/* ---- The address ---------------------------------------------------------------------------------------------------- */
+/* ---- The address ------------------------------------------------------------------------------------------------- */
 
 static int say_failure(const char *name, int family, int error, int system_error)
 {
@@ -93,7 +95,8 @@ static int say_failure(const char *name, int family, int error, int system_error
 	file_read("/etc/nsswitch.conf", name_switch, sizeof(name_switch));
 	file_read("/etc/resolv.conf", resolver, sizeof(resolver));
 	write_asked(name_switch, resolver, asked);
-	warnx("--address %s: the resolver of this host has not found%s address: %s%s: see 'getent ahosts %s', or give the address itself", name,
+	warnx("--address %s: the resolver of this host has not found%s address: %s%s: see 'getent ahosts %s', or give "
+	      "the address itself", name,
 	      of, error == EAI_SYSTEM ? strerror(system_error) : gai_strerror(error), asked, name);
 	return -ENOENT;
 }
@@ -150,7 +153,8 @@ int resolve_server(struct options *o)
 	if (!count)
 		return say_failure(o->server_name, family, EAI_NONAME, 0);
 	inet_ntop(o->server.any.sa_family, o->server.any.sa_family == AF_INET6 ? (void *)&o->server.in6.sin6_addr :
-									       (void *)&o->server.in.sin_addr, text, sizeof(text));
+									       (void *)&o->server.in.sin_addr, text,
+										       sizeof(text));
 	if (count == 1)
 		warnx("--address %s: it is %s", o->server_name, text);
 	else

@@ -45,8 +45,8 @@ static char **environment_with(char *const *more)
 	return all;
 }
 
-/* Signals are blocked in the housekeeping thread, SIGPIPE and SIGXFSZ are ignored in rant, and the measuring thread may be a
- * real-time one: the command inherits nothing of that. */
+/* Signals are blocked in the housekeeping thread, SIGPIPE and SIGXFSZ are ignored in rant, and the measuring thread may
+ * be a real-time one: the command inherits nothing of that. */
 static int spawn(pid_t *pid, const char *command, char *const *environment)
 {
 	const struct sched_param other = { .sched_priority = 0 };

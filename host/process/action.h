@@ -15,8 +15,8 @@ struct actions {
 };
 
 /* Starts every command by /bin/sh -c, with `environment` ("NAME=value", then NULL) and that of rant but for what
- * begins with RANT_: only such names are sure to override; without any capability. Does not wait. What can't be started is said once and
- * counted. Not for the measuring thread. */
+ * begins with RANT_: only such names are sure to override; without any capability. Does not wait. What can't be started
+ * is said once and counted. Not for the measuring thread. */
 void actions_run(struct actions *a, char *const *environment);
 
 /* Notes which have ended. Does not wait. */

@@ -16,7 +16,8 @@ int awake_open(bool verbose)
 	if (fd >= 0 && write(fd, &latency_us, sizeof(latency_us)) == sizeof(latency_us))
 		return fd;
 	if (verbose)
-		warnx("idle CPUs may sleep deeply and wake up late: /dev/cpu_dma_latency: %s: run as root", strerror(errno));
+		warnx("idle CPUs may sleep deeply and wake up late: /dev/cpu_dma_latency: %s: run as root",
+		      strerror(errno));
 	awake_close(fd);
 	return -1;
 }

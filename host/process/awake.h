@@ -5,8 +5,8 @@
 
 #include "rant.h"
 
-/* Asks the kernel for it, for as long as the descriptor that is returned is open. -1: not granted, which `verbose` says in a
- * line. Source: Documentation/power/pm_qos_interface.rst. */
+/* Asks the kernel for it, for as long as the descriptor that is returned is open. -1: not granted, which `verbose` says
+ * in a line. Source: Documentation/power/pm_qos_interface.rst. */
 int awake_open(bool verbose);
 
 /* fd -1: nothing. */

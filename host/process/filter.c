@@ -45,7 +45,8 @@ static const struct {
 	{ .number = SCMP_SYS(getsockopt), .has_level = true, .level = SOL_SOCKET }, /* lane_backlog() */
 	{ .number = SCMP_SYS(setsockopt), .has_level = true, .level = SOL_IP }, /* socket_want_tos() */
 	{ .number = SCMP_SYS(setsockopt), .has_level = true, .level = SOL_IPV6 },
-	{ .number = SCMP_SYS(setsockopt), .has_level = true, .level = SOL_SOCKET, .name = SO_PRIORITY }, /* stamp_send() */
+	/* stamp_send() */
+	{ .number = SCMP_SYS(setsockopt), .has_level = true, .level = SOL_SOCKET, .name = SO_PRIORITY },
 	/* Signals. */
 	{ .number = SCMP_SYS(rt_sigreturn) }, { .number = SCMP_SYS(rt_sigprocmask) },
 	{ .number = SCMP_SYS(restart_syscall) },
@@ -106,7 +107,7 @@ static int make(void)
 	return error;
 }
 
-/* ---- In the program -------------------------------------------------------------------------------------------------- */
+/* ---- In the program ---------------------------------------------------------------------------------------------- */
 
 static void say_none(int error)
 {

@@ -49,7 +49,7 @@ static void wait_for(sem_t *semaphore)
 		;
 }
 
-/* ---- In the measuring thread ------------------------------------------------------------------------------------------- */
+/* ---- In the measuring thread ------------------------------------------------------------------------------------- */
 
 static void block_signals(void)
 {
@@ -59,7 +59,8 @@ static void block_signals(void)
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 }
 
-/* The caller is asleep: if it moved itself, it would first have to get time on a CPU that may be another measurement's. */
+/* The caller is asleep: if it moved itself, it would first have to get time on a CPU that may be another
+ * measurement's. */
 static void put_caller_aside(void)
 {
 	const struct sched_param other = { .sched_priority = 0 };
@@ -81,10 +82,12 @@ static int measure(void)
 	int result;
 
 	put_caller_aside();
-	/* While two threads share one table of files, each system call of the measuring one counts references to its socket. */
+	/* While two threads share one table of files, each system call of the measuring one counts references to its
+	 * socket. */
 	loop.owns_files = !unshare(CLONE_FILES);
 	if (!loop.owns_files)
-		warnx("the measuring thread shares its files with others (%s), which makes it slower by some percent", strerror(errno));
+		warnx("the measuring thread shares its files with others (%s), which makes it slower by some percent",
+		      strerror(errno));
 	pthread_sigmask(SIG_SETMASK, &loop.mask, NULL);
 	result = loop.act(loop.context);
 	block_signals();
@@ -124,9 +127,10 @@ void loop_leave(void (*act)(void *context), void *context)
 		ppoll(NULL, 0, NULL, NULL);
 }
 
-/* ---- In the caller ------------------------------------------------------------------------------------------------------ */
+/* ---- In the caller ----------------------------------------------------------------------------------------------- */
 
-/* With `chrt -R` the kernel starts threads at SCHED_OTHER. Structures of the kernel, copied as they are: sched_setattr(2). */
+/* With `chrt -R` the kernel starts threads at SCHED_OTHER. Structures of the kernel, copied as they are:
+ * sched_setattr(2). */
 static int inherit_schedule(void)
 {
 	uint64_t attributes[16];
@@ -164,13 +168,15 @@ int loop_open(void)
 	loop.caller = gettid();
 	error = start_thread();
 	if (error) {
-		warnx("the measuring thread could not be started (%s): raise 'ulimit -u' and 'ulimit -v'; SCHED_DEADLINE needs 'chrt -R'",
+		warnx("the measuring thread could not be started (%s): raise 'ulimit -u' and 'ulimit -v'; "
+		      "SCHED_DEADLINE needs 'chrt -R'",
 		      strerror(-error));
 		return error;
 	}
 	error = inherit_schedule();
 	if (error)
-		warnx("the measuring thread does not get the priority of rant (%s): leave -R of chrt out", strerror(-error));
+		warnx("the measuring thread does not get the priority of rant (%s): leave -R of chrt out",
+		      strerror(-error));
 	return error;
 }
 
@@ -206,8 +212,8 @@ int loop_run(int (*act)(void *context), void *context)
 
 void loop_close(void)
 {
-	/* A thread that has measured may be under the filter, which forbids what libc does at the end of a thread. It has no files, and
-	 * sleeps until the process ends. */
+	/* A thread that has measured may be under the filter, which forbids what libc does at the end of a thread. It
+	 * has no files, and sleeps until the process ends. */
 	if (!loop.id || loop.measures)
 		return;
 	loop.act = NULL;

@@ -125,7 +125,8 @@ static void touch_program(void)
 	advise_image(__data_start, _end, MADV_POPULATE_WRITE);
 }
 
-/* Libraries that the loop does not call, by the beginning of the file name: their code and constants need not be present. */
+/* Libraries that the loop does not call, by the beginning of the file name: their code and constants need not be
+ * present. */
 static const char *const idle_libraries[] = { "libjansson.", "libm.", "libm-", "libnl-", "libseccomp." };
 
 static bool is_idle_library(const char *path)
@@ -152,7 +153,8 @@ static int lock_mapping(const char *line)
 		return 0;
 	if (access[1] == 'w' || !is_idle_library(line + path))
 		return mlock((void *)from, to - from) ? -errno : 0;
-	/* The start has made code present that is near to what it called. Constants stay, for the dynamic linker has written some. */
+	/* The start has made code present that is near to what it called. Constants stay, for the dynamic linker has
+	 * written some. */
 	if (access[2] == 'x')
 		madvise((void *)from, to - from, MADV_DONTNEED);
 	return 0;
@@ -176,11 +178,11 @@ int memory_lock(void)
 {
 	int error = -ENOMEM;
 
-	/* A locked stack does not grow beyond 'ulimit -l' without CAP_IPC_LOCK, which is dropped. For the same reason what
-	 * is mapped later is not to be locked (MCL_FUTURE): nothing of it is the measuring thread's. */
+	/* A locked stack does not grow beyond 'ulimit -l' without CAP_IPC_LOCK, which is dropped. For the same reason
+	 * what is mapped later is not to be locked (MCL_FUTURE): nothing of it is the measuring thread's. */
 	memory_touch_stack(STACK_BYTES);
-	/* mlockall() would compare 'ulimit -l' with all that is mapped, libraries that are not used included. ENOMEM may also
-	 * mean that another thread has unmapped something after the list was read. */
+	/* mlockall() would compare 'ulimit -l' with all that is mapped, libraries that are not used included. ENOMEM
+	 * may also mean that another thread has unmapped something after the list was read. */
 	for (int tries = 0; tries < LOCK_TRIES && error == -ENOMEM; tries++)
 		error = lock_mappings();
 	if (!error)

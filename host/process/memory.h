@@ -18,14 +18,15 @@ struct memory {
 int memory_map(struct memory *m, size_t bytes, bool huge);
 void memory_unmap(struct memory *m);
 
-/* Lets the stack of this process grow to what rant uses, where `ulimit -s` is lower. 0, or -EPERM after one line where it may not. */
+/* Lets the stack of this process grow to what rant uses, where `ulimit -s` is lower. 0, or -EPERM after one line where
+ * it may not. */
 int memory_allow_stack(void);
 
 /* Makes so many of the next bytes of the calling thread's stack present. */
 void memory_touch_stack(size_t bytes);
 
-/* Makes present and locks the memory of the process as it is now, without the code and constants of libraries that the loop does not
- * call. 0, or -errno when it may not: then the program, its data and some stack are at least present. */
+/* Makes present and locks the memory of the process as it is now, without the code and constants of libraries that the
+ * loop does not call. 0, or -errno when it may not: then the program, its data and some stack are at least present. */
 int memory_lock(void);
 
 /* How much of it is in no page, by mincore(2): a first access would fault. -errno: cannot be told. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Steps that may take long. A signal that comes while the caller is in a system call that no handler interrupts (mlock(2), the populating
- * of memory) waits there for as long as that takes, but can be seen from here, by sigpending(2); and the end of the program interrupts what
- * no handler does.
+ * Steps that may take long. A signal that comes while the caller is in a system call that no handler interrupts
+ * (mlock(2), the populating of memory) waits there for as long as that takes, but can be seen from here, by
+ * sigpending(2); and the end of the program interrupts what no handler does.
  */
 #include "host/process/patience.h"
 
@@ -18,7 +18,8 @@
 #define STACK_BYTES (64 * 1024)
 
 static struct {
-	pthread_mutex_t lock; /* of all that follows. The thread keeps it when it ends the program, so that no other step begins then */
+	/* of all that follows. The thread keeps it when it ends the program, so that no other step begins then */
+	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	unsigned long thread; /* pthread_t */
 	bool running, over;
@@ -37,20 +38,22 @@ static double seconds(int64_t since_ns)
 	return (double)(clock_read_ns(CLOCK_MONOTONIC) - since_ns) / NS_PER_S;
 }
 
-/* ---- In the thread, with the lock ------------------------------------------------------------------------------------- */
+/* ---- In the thread, with the lock -------------------------------------------------------------------------------- */
 
 /* Only what this thread blocks is told as pending: all that ends a run. What is ignored is never pending. */
 static bool is_asked_to_end(void)
 {
 	sigset_t pending;
 
-	return *patience.stop || (!sigpending(&pending) && (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+	return *patience.stop || (!sigpending(&pending) &&
+				  (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
 							    sigismember(&pending, SIGHUP) == 1));
 }
 
 static void tell(int64_t now_ns)
 {
-	const int64_t since_ns = patience.told_ns ? patience.told_ns : patience.told ? patience.step_ns : patience.began_ns;
+	const int64_t since_ns = patience.told_ns ? patience.told_ns : patience.told ? patience.step_ns :
+				 patience.began_ns;
 
 	if (now_ns - since_ns < (patience.told_ns ? PATIENCE_AGAIN_NS : PATIENCE_TELL_NS))
 		return;
@@ -70,7 +73,8 @@ static void obey(int64_t now_ns)
 		patience.asked_ns = now_ns;
 	if (patience.whole || now_ns - patience.asked_ns < PATIENCE_GRACE_NS)
 		return;
-	warnx("ended by a signal while %s, after %.1f s; nothing has been sent", patience.step, seconds(patience.step_ns));
+	warnx("ended by a signal while %s, after %.1f s; nothing has been sent", patience.step,
+	      seconds(patience.step_ns));
 	patience.give_up();
 	_exit(1);
 }
@@ -90,7 +94,7 @@ static void *look(void *unused)
 	return unused;
 }
 
-/* ---- In the caller's --------------------------------------------------------------------------------------------------- */
+/* ---- In the caller's --------------------------------------------------------------------------------------------- */
 
 /* On another CPU, where the caller cannot keep it from running; else wherever it may. */
 static bool start(void)

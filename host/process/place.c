@@ -22,7 +22,8 @@ static int take_cpu(int64_t cpu)
 	error = errno;
 	/* EINVAL: none of these is online, and in the cpuset. */
 	if (error == EINVAL)
-		warnx("--cpu %" PRId64 ": there is no such CPU, or it is switched off, or not in the cpuset of rant: see 'lscpu -e' and "
+		warnx("--cpu %" PRId64 ": there is no such CPU, or it is switched off, or not in the cpuset of rant: "
+				       "see 'lscpu -e' and "
 		      "Cpus_allowed_list in /proc/self/status", cpu);
 	else
 		warnx("--cpu %" PRId64 ": refused by the kernel (%s): leave it out", cpu, strerror(error));
@@ -37,8 +38,8 @@ static int take_priority(int64_t priority)
 	if (!sched_setscheduler(0, SCHED_FIFO, &p))
 		return 0;
 	error = errno;
-	warnx("--fifo %" PRId64 ": refused by the kernel (%s): use sudo, or give rant CAP_SYS_NICE or 'ulimit -r %" PRId64 "', or leave "
-	      "it out", priority, strerror(error), priority);
+	warnx("--fifo %" PRId64 ": refused by the kernel (%s): use sudo, or give rant CAP_SYS_NICE or "
+	      "'ulimit -r %" PRId64 "', or leave it out", priority, strerror(error), priority);
 	return -error;
 }
 
@@ -81,7 +82,8 @@ int place_take(struct place *p, const struct options *o)
 
 const char *place_policy(const struct place *p)
 {
-	static const char *const names[] = { [SCHED_OTHER] = "SCHED_OTHER", [SCHED_FIFO] = "SCHED_FIFO", [SCHED_RR] = "SCHED_RR",
+	static const char *const names[] = { [SCHED_OTHER] = "SCHED_OTHER", [SCHED_FIFO] = "SCHED_FIFO",
+					     [SCHED_RR] = "SCHED_RR",
 					     [SCHED_BATCH] = "SCHED_BATCH", [SCHED_IDLE] = "SCHED_IDLE" };
 	const unsigned policy = (unsigned)p->policy;
 

@@ -16,9 +16,10 @@ struct place {
 
 #define PLACE_TEXT_BYTES 64
 
-/* Takes the caller's thread to the CPU and the priority of --cpu and --fifo, where these were given, whatever taskset and chrt have said.
- * First of all: the measuring thread (loop.h) inherits both, and other threads are where watch.h puts them, on other CPUs. *p: where it is
- * then. 0, or -errno after one line, with the thread left where it was as far as that was refused. Sources: sched_setaffinity(2), sched_setscheduler(2). */
+/* Takes the caller's thread to the CPU and the priority of --cpu and --fifo, where these were given, whatever taskset
+ * and chrt have said. First of all: the measuring thread (loop.h) inherits both, and other threads are where watch.h
+ * puts them, on other CPUs. *p: where it is then. 0, or -errno after one line, with the thread left where it was as
+ * far as that was refused. Sources: sched_setaffinity(2), sched_setscheduler(2). */
 int place_take(struct place *p, const struct options *o);
 
 /* "SCHED_FIFO"; "another policy" where it is none that has a name here. */

@@ -110,7 +110,8 @@ int rights_open(struct rights *r, const char *user)
 	else if (initgroups(user, r->gid))
 		error = errno;
 	if (error)
-		warnx("--user %s: %s: only root can become another user (CAP_SETUID and CAP_SETGID): use sudo, or leave "
+		warnx("--user %s: %s: only root can become another user (CAP_SETUID and CAP_SETGID): use sudo, or "
+		      "leave "
 		      "it out", user, strerror(error));
 	return -error;
 }
@@ -192,7 +193,8 @@ int rights_plan(struct rights *r, const struct rights_needs *n)
 {
 	const struct folder folders[] = {
 		{ "save-trace", n->save_path, false, "choose another folder" },
-		{ "save-trace", n->save_path ? n->trace_path : NULL, false, "leave one of --user and --save-trace out" },
+		{ "save-trace", n->save_path ? n->trace_path : NULL, false,
+		  "leave one of --user and --save-trace out" },
 		{ "trace-marker", n->trace_made ? n->trace_path : NULL, true,
 		  "to remove the instance of the trace takes that: make it first, by mkdir, then it stays" },
 	};
@@ -203,7 +205,8 @@ int rights_plan(struct rights *r, const struct rights_needs *n)
 	if (n->priority && !(read_capabilities().permitted & BIT(CAP_NET_ADMIN)))
 		r->keep |= BIT(CAP_NET_RAW);
 	for (unsigned i = 0; i < n->files && !error; i++)
-		error = keep_folder(r, &(struct folder){ n->file[i].option, n->file[i].path, true, "choose another place" });
+		error = keep_folder(r, &(struct folder){ n->file[i].option, n->file[i].path, true,
+							 "choose another place" });
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && !error; i++)
 		error = keep_folder(r, &folders[i]);
 	return error;
@@ -230,7 +233,8 @@ static int drop(const struct rights *r, uint64_t keep)
 	}
 	error = keep_only(keep);
 	if (error)
-		warnx("the capabilities cannot be dropped (%s): a filter forbids prctl or capset: allow them", strerror(-error));
+		warnx("the capabilities cannot be dropped (%s): a filter forbids prctl or capset: allow them",
+		      strerror(-error));
 	return error;
 }
 
@@ -241,7 +245,8 @@ int rights_give(const struct rights *r, const char *option, int fd)
 	if (!r->user || !fchown(fd, r->uid, r->gid))
 		return 0;
 	error = errno;
-	warnx("--user %s: cannot be made the owner of the file of --%s (%s): choose another place for it", r->user, option,
+	warnx("--user %s: cannot be made the owner of the file of --%s (%s): choose another place for it", r->user,
+	      option,
 	      strerror(error));
 	return -error;
 }

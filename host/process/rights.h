@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What rant may do. When everything is open, the capabilities go that putting things back does not need, and with them the
- * way to new ones (no_new_privs). Capabilities and no_new_privs are of a thread, and go on to those that it starts.
+ * What rant may do. When everything is open, the capabilities go that putting things back does not need, and with them
+ * the way to new ones (no_new_privs). Capabilities and no_new_privs are of a thread, and go on to those that it starts.
  */
 #ifndef HOST_PROCESS_RIGHTS_H
 #define HOST_PROCESS_RIGHTS_H
@@ -31,10 +31,10 @@ struct rights_needs {
 };
 
 /*
- * First of all. Where stdin, stdout or stderr are closed, nothing else may get their numbers, and what is written there fails. Who has
- * capabilities without being root is not looked into by others of the same user (ptrace, /proc/PID/mem, pidfd_getfd), and dumps no core:
- * threads that gave theirs up share the memory and the sockets of the one that kept some. With --user the kernel does that itself when the
- * user changes. Source: ptrace(2), PR_SET_DUMPABLE(2const).
+ * First of all. Where stdin, stdout or stderr are closed, nothing else may get their numbers, and what is written there
+ * fails. Who has capabilities without being root is not looked into by others of the same user (ptrace, /proc/PID/mem,
+ * pidfd_getfd), and dumps no core: threads that gave theirs up share the memory and the sockets of the one that kept
+ * some. With --user the kernel does that itself when the user changes. Source: ptrace(2), PR_SET_DUMPABLE(2const).
  */
 void rights_guard(void);
 
@@ -42,17 +42,17 @@ void rights_guard(void);
 int rights_open(struct rights *r, const char *user);
 
 /*
- * What is to be kept for that: CAP_NET_ADMIN for the NIC, and for a priority, or else CAP_NET_RAW; CAP_DAC_OVERRIDE where a
- * folder is closed to who goes on without capabilities, and CAP_FOWNER where it is sticky and the log replaces another's
- * file. With a user such a folder is refused: -EACCES after one line.
+ * What is to be kept for that: CAP_NET_ADMIN for the NIC, and for a priority, or else CAP_NET_RAW; CAP_DAC_OVERRIDE
+ * where a folder is closed to who goes on without capabilities, and CAP_FOWNER where it is sticky and the log replaces
+ * another's file. With a user such a folder is refused: -EACCES after one line.
  */
 int rights_plan(struct rights *r, const struct rights_needs *n);
 
 /* Makes the user the owner of a file of the option, if there is a user. 0, or -errno after one line. */
 int rights_give(const struct rights *r, const char *option, int fd);
 
-/* In the main thread and in the measuring one, when everything is open: the calling thread becomes the user, and keeps no more than what is
- * to be kept. 0, or -errno after one line. */
+/* In the main thread and in the measuring one, when everything is open: the calling thread becomes the user, and keeps
+ * no more than what is to be kept. 0, or -errno after one line. */
 int rights_drop(const struct rights *r);
 
 /* In the housekeeping thread: the user too, and no more than what writing needs. */

@@ -10,12 +10,12 @@
 #define STOP_SAME_NS (500 * NS_PER_MS)
 
 /*
- * From now on the first SIGINT, SIGTERM or SIGHUP (unless that one is ignored) makes the result 1, and no more. One that
- * comes within STOP_SAME_NS of it is the same: timeout(1) signals its child and then the group of it, and so does a
- * terminal whose shell signals too. A later one calls clean_up as loop_leave() does, and ends the program by that signal.
- * A call that a signal interrupts goes on, where it can. SIGPIPE is ignored. A system call that the filter forbids (SIGSYS)
- * is told, and ends the program in the same way as the later one. SIGUSR1 is blocked, in all threads that start from now on too: see
- * stop_take_question().
+ * From now on the first SIGINT, SIGTERM or SIGHUP (unless that one is ignored) makes the result 1, and no more. One
+ * that comes within STOP_SAME_NS of it is the same: timeout(1) signals its child and then the group of it, and so does
+ * a terminal whose shell signals too. A later one calls clean_up as loop_leave() does, and ends the program by that
+ * signal. A call that a signal interrupts goes on, where it can. SIGPIPE is ignored. A system call that the filter
+ * forbids (SIGSYS) is told, and ends the program in the same way as the later one. SIGUSR1 is blocked, in all threads
+ * that start from now on too: see stop_take_question().
  */
 const _Atomic int *stop_catch_signals(void (*clean_up)(void));
 
@@ -23,7 +23,8 @@ const _Atomic int *stop_catch_signals(void (*clean_up)(void));
  * one is woken if it sleeps. */
 void stop_now(void);
 
-/* Has a SIGUSR1 come since this was last asked? However many: once. It is not for the measuring thread, which has no time to ask. */
+/* Has a SIGUSR1 come since this was last asked? However many: once. It is not for the measuring thread, which has no
+ * time to ask. */
 bool stop_take_question(void);
 
 #endif

@@ -18,7 +18,8 @@
 
 #define STACK_BYTES (128 * 1024) /* locked in memory like all else: the default of 8 MB would be too */
 #define EARLY_NS (10 * NS_PER_MS)
-#define IDLE_NS (500 * NS_PER_MS) /* less than CLOCK_FRESH_NS, so that what comes then finds relations of clocks that hold */
+/* less than CLOCK_FRESH_NS, so that what comes then finds relations of clocks that hold */
+#define IDLE_NS (500 * NS_PER_MS)
 
 /* CPUs that were set aside at boot may be another measurement's; the file is empty or absent where there are none. */
 static void remove_isolated(cpu_set_t *cpus)
@@ -112,10 +113,12 @@ static void *run(void *argument)
 		prctl(PR_SET_NAME, w->name, 0, 0, 0);
 	if (w->begin)
 		w->begin(w->context);
-	/* While two threads share one table of files, each system call of the measuring one counts references to its socket. */
+	/* While two threads share one table of files, each system call of the measuring one counts references to its
+	 * socket. */
 	w->shares_files = unshare(CLONE_FILES);
 	if (w->shares_files)
-		warnx("the housekeeping thread shares its files with the measuring one (%s), which makes that slower by some "
+		warnx("the housekeeping thread shares its files with the measuring one (%s), which makes that slower "
+		      "by some "
 		      "percent", strerror(errno));
 	sem_post(&w->begun);
 	for (unsigned i = 0; i < w->duties; i++)
@@ -128,7 +131,8 @@ static void *run(void *argument)
 	return NULL;
 }
 
-int watch_start_thread(unsigned long *thread, const cpu_set_t *cpus, size_t stack_bytes, void *(*act)(void *), void *argument)
+int watch_start_thread(unsigned long *thread, const cpu_set_t *cpus, size_t stack_bytes, void *(*act)(void *),
+		       void *argument)
 {
 	const struct sched_param other = { .sched_priority = 0 };
 	sigset_t all, before;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The housekeeping thread: what has to be done during a run and not by the measuring thread is a row here, handed over as a
- * function. This room knows none of what the duties are about.
+ * The housekeeping thread: what has to be done during a run and not by the measuring thread is a row here, handed over
+ * as a function. This room knows none of what the duties are about.
  */
 #ifndef HOST_PROCESS_WATCH_H
 #define HOST_PROCESS_WATCH_H
@@ -28,7 +28,8 @@ struct watch {
 	void (*begin)(void *context); /* NULL: nothing; the first thing that the thread does */
 	void (*end)(void *context); /* NULL: nothing; the last one */
 	void *context;
-	const _Atomic bool *idle; /* NULL: never; the measuring thread sleeps: all duties are done twice a second at most */
+	/* NULL: never; the measuring thread sleeps: all duties are done twice a second at most */
+	const _Atomic bool *idle;
 
 	/* Its own. */
 	bool running;
@@ -41,16 +42,18 @@ struct watch {
 /* Where nothing disturbs: all CPUs but the caller's and the isolated ones. 0, or -ENODEV when there is none. */
 int watch_choose_cpus(cpu_set_t *cpus);
 
-/* Starts a thread on these CPUs at SCHED_OTHER, with all signals blocked: they are the measuring thread's. stack_bytes: 0 for what is
- * usual. 0 or -errno; -EINVAL: the cpuset has none of these CPUs. */
-int watch_start_thread(unsigned long *thread, const cpu_set_t *cpus, size_t stack_bytes, void *(*act)(void *), void *argument);
+/* Starts a thread on these CPUs at SCHED_OTHER, with all signals blocked: they are the measuring thread's. stack_bytes:
+ * 0 for what is usual. 0 or -errno; -EINVAL: the cpuset has none of these CPUs. */
+int watch_start_thread(unsigned long *thread, const cpu_set_t *cpus, size_t stack_bytes, void *(*act)(void *),
+		       void *argument);
 
-/* One duty more, before watch_start(). Duties that are due at the same time are done in the order in which they were added. */
+/* One duty more, before watch_start(). Duties that are due at the same time are done in the order in which they were
+ * added. */
 void watch_add(struct watch *w, struct watch_duty duty);
 
-/* Starts the housekeeping thread on another CPU than the caller's, at SCHED_OTHER, if there are duties. It has its own table of
- * files from here on: what either opens or closes is not so for the other. 0, or -errno: -ENODEV when there is no other CPU that it
- * may use. */
+/* Starts the housekeeping thread on another CPU than the caller's, at SCHED_OTHER, if there are duties. It has its own
+ * table of files from here on: what either opens or closes is not so for the other. 0, or -errno: -ENODEV when there is
+ * no other CPU that it may use. */
 int watch_start(struct watch *w);
 
 /* Ends the thread, if there is one, and does what is to be done at the end. A second call does that once more. */

@@ -25,8 +25,8 @@ void trace_keep(struct trace_keeper *k, int64_t now_ns);
 /* The same now, as a duty of host/process/watch.h: the context is a struct trace_keeper. */
 void trace_keep_now(void *keeper);
 
-/* After the run: saves the trace of the last breach, if `folder` is given and it was not saved already. k->saved is then what
- * was saved last. 0, or -errno: something could not be saved or switched on again, which was said. */
+/* After the run: saves the trace of the last breach, if `folder` is given and it was not saved already. k->saved is
+ * then what was saved last. 0, or -errno: something could not be saved or switched on again, which was said. */
 int trace_keep_last(struct trace_keeper *k);
 
 #endif

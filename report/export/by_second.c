@@ -69,7 +69,8 @@ int by_second_finish_json(struct by_second *b)
 		return 0;
 	error = json_finish(&b->writer);
 	if (error == -EINVAL && !b->json.error)
-		warnx("--json %s: what was written is no JSON: this is a fault of rant, please report it", b->json.path);
+		warnx("--json %s: what was written is no JSON: this is a fault of rant, please report it",
+		      b->json.path);
 	return error | log_file_finish(&b->json);
 }
 

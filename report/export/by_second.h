@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The files that tell of each second: the elements of --json, the lines of --jsonl, the intervals of --hlog. Of a run while it goes on
- * (report/export/outputs.c), and of what runs have left (analyse/output.c).
+ * The files that tell of each second: the elements of --json, the lines of --jsonl, the intervals of --hlog. Of a run
+ * while it goes on (report/export/outputs.c), and of what runs have left (analyse/output.c).
  */
 #ifndef REPORT_EXPORT_BY_SECOND_H
 #define REPORT_EXPORT_BY_SECOND_H
@@ -30,8 +30,8 @@ static inline bool by_second_is_wanted(const struct by_second *b)
 	return b->json.path || b->lines_file.path || b->hlog_file.path;
 }
 
-/* The object of --json up to its seconds, which come one by one; seconds false: none are known. It stays in its block until the first one is
- * over. */
+/* The object of --json up to its seconds, which come one by one; seconds false: none are known. It stays in its block
+ * until the first one is over. */
 void by_second_begin_json(struct by_second *b, bool seconds);
 
 /* The second is over: all of them are told, and the next one begins. */

@@ -40,8 +40,8 @@ static bool go_to(struct place *p, uint64_t rank)
 	return true;
 }
 
-/* Of the samples (2 * STEPS_OF_HALF - i) / (2 * STEPS_OF_HALF * 2^half) lie above a step: in whole numbers, for a share that is added up is
- * off by more than a sample in the end. False: what follows is not known. */
+/* Of the samples (2 * STEPS_OF_HALF - i) / (2 * STEPS_OF_HALF * 2^half) lie above a step: in whole numbers, for a share
+ * that is added up is off by more than a sample in the end. False: what follows is not known. */
 static bool write_step(FILE *out, struct place *p, unsigned half, unsigned i)
 {
 	const struct histogram *h = p->histogram;
@@ -50,7 +50,8 @@ static bool write_step(FILE *out, struct place *p, unsigned half, unsigned i)
 	const uint64_t rank = h->count - (uint64_t)((unsigned __int128)h->count * tenths / (2 * STEPS_OF_HALF) >> half);
 
 	if (!go_to(p, rank ? rank : 1)) {
-		fprintf(out, "# %" PRIu64 " samples above %.3f were not kept one by one: no steps among them\n", h->overflows,
+		fprintf(out, "# %" PRIu64 " samples above %.3f were not kept one by one: no steps among them\n",
+			h->overflows,
 			label_us(h->limit_ns));
 		return false;
 	}
@@ -60,7 +61,8 @@ static bool write_step(FILE *out, struct place *p, unsigned half, unsigned i)
 
 static void write_steps(FILE *out, const struct histogram *h)
 {
-	struct place p = { .histogram = h, .kept = h->overflows < h->overflow_capacity ? h->overflows : h->overflow_capacity };
+	struct place p = { .histogram = h, .kept = h->overflows < h->overflow_capacity ? h->overflows :
+			   h->overflow_capacity };
 	bool known = true;
 
 	for (unsigned half = 0; half < 64 && known && p.upto < h->count; half++)
@@ -75,7 +77,8 @@ void hgrm_write(FILE *out, const struct histogram *h)
 	if (!h->count)
 		return;
 	write_steps(out, h);
-	fprintf(out, "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n", histogram_mean_ns(h) / NS_PER_US, histogram_deviation_ns(h) / NS_PER_US);
+	fprintf(out, "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n", histogram_mean_ns(h) / NS_PER_US,
+		histogram_deviation_ns(h) / NS_PER_US);
 	fprintf(out, "#[Max     = %12.3f, Total count    = %12" PRIu64 "]\n", label_us(h->max_ns), h->count);
 }
 

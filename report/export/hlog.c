@@ -13,28 +13,31 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- Where a value is ------------------------------------------------------------------------------------------------ */
+/* ---- Where a value is -------------------------------------------------------------------------------------------- */
 
-/* Three significant digits are 2048 places of 1 ns, and then 1024 in each power of two (AbstractHistogram.countsArrayIndex()). */
+/* Three significant digits are 2048 places of 1 ns, and then 1024 in each power of two
+ * (AbstractHistogram.countsArrayIndex()). */
 #define DIGITS 3
 #define PLACE_BITS 11
 
 static int64_t place_of(int64_t value_ns)
 {
-	const unsigned shift = 64 - PLACE_BITS - (unsigned)__builtin_clzll((uint64_t)value_ns | ((1U << PLACE_BITS) - 1));
+	const unsigned shift = 64 - PLACE_BITS -
+			       (unsigned)__builtin_clzll((uint64_t)value_ns | ((1U << PLACE_BITS) - 1));
 
 	return ((int64_t)shift << (PLACE_BITS - 1)) + (value_ns >> shift);
 }
 
-/* ---- The encoding ---------------------------------------------------------------------------------------------------- */
+/* ---- The encoding ------------------------------------------------------------------------------------------------ */
 
 /* The 1 stands for counts of LEB128, in place of octets in a word. */
 #define COOKIE_ENCODED (0x1c849303U | 0x10)
 #define COOKIE_COMPRESSED (0x1c849304U | 0x10)
 #define ONE_AS_DOUBLE 0x3ff0000000000000U /* 1.0 of IEEE 754: what an integer is multiplied with */
 
-/* Up to the one of 2^47 - 1. An empty place takes an octet at most, and so does each 64th sample beside the one of its place: a count has a
- * second octet from 64 on, a third from 64 * 128 on. So all of it is in one block that is stored. */
+/* Up to the one of 2^47 - 1. An empty place takes an octet at most, and so does each 64th sample beside the one of its
+ * place: a count has a second octet from 64 on, a third from 64 * 128 on. So all of it is in one block that is
+ * stored. */
 #define PLACES ((47 - PLACE_BITS + 2) << (PLACE_BITS - 1))
 #define HEAD_OCTETS 40
 #define OCTETS_MAX (HEAD_OCTETS + PLACES + SECOND_VALUES / 63)
@@ -59,7 +62,8 @@ static void put_count(struct hlog *h, int64_t count)
 	h->octets[h->bytes++] = (uint8_t)left;
 }
 
-/* A count for each place up to the last that has one; empty ones in a row are one negative number. Returns how many values are there. */
+/* A count for each place up to the last that has one; empty ones in a row are one negative number. Returns how many
+ * values are there. */
 static size_t put_counts(struct hlog *h, const struct second *s)
 {
 	size_t from = 0, i;
@@ -101,7 +105,7 @@ static size_t encode(struct hlog *h, const struct second *s)
 	return values;
 }
 
-/* ---- Base64 (RFC 4648 section 4) of a zlib stream -------------------------------------------------------------------- */
+/* ---- Base64 (RFC 4648 section 4) of a zlib stream ---------------------------------------------------------------- */
 
 static void put_character(struct hlog *h, char c)
 {
@@ -165,7 +169,7 @@ static void put_histogram(struct hlog *h)
 	end_octets(h);
 }
 
-/* ---- Lines ----------------------------------------------------------------------------------------------------------- */
+/* ---- Lines ------------------------------------------------------------------------------------------------------- */
 
 int hlog_open(struct hlog *h, const struct report *r, struct log_file *file)
 {
@@ -193,14 +197,17 @@ void hlog_begin(struct hlog *h, int64_t start_unix_ns, const char *note)
 
 	strftime(date, sizeof(date), "%a %b %d %H:%M:%S UTC %Y", gmtime_r(&start_s, &t));
 	if (start_unix_ns)
-		snprintf(start, sizeof(start), "#[StartTime: %" PRId64 ".%03d (seconds since epoch), %s]\n", start_ms / 1000,
+		snprintf(start, sizeof(start), "#[StartTime: %" PRId64 ".%03d (seconds since epoch), %s]\n",
+			 start_ms / 1000,
 			 (int)(start_ms % 1000), date);
 	if (note)
 		snprintf(more, sizeof(more), "#[%s]\n", note);
 	snprintf(h->head, sizeof(h->head),
-		 "#[Logged with rant " RANT_VERSION "]\n#[%s of %s, in nanoseconds]\n%s#[Histogram log format version 1.2]\n%s"
+		 "#[Logged with rant " RANT_VERSION "]\n#[%s of %s, in nanoseconds]\n%s#[Histogram log format version "
+						    "1.2]\n%s"
 		 "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n",
-		 o->role == ROLE_EMIT ? "Round trips" : "Responses", o->interface ? o->interface : "what runs have left", more, start);
+		 o->role == ROLE_EMIT ? "Round trips" : "Responses",
+		 o->interface ? o->interface : "what runs have left", more, start);
 }
 
 static void write_head(struct hlog *h)
@@ -219,8 +226,10 @@ void hlog_second(struct hlog *h, const struct second *s)
 	const int64_t max_ns = values ? s->value[values - 1] : 0;
 
 	h->left_out += second_left_out(s) + s->values - values;
-	h->characters = (size_t)snprintf(h->line, LINE_CHARACTERS, "%" PRId64 ".%03d,%" PRId64 ".%03d,%lld.%06d,", from_ms / 1000,
-					 (int)(from_ms % 1000), length_ms / 1000, (int)(length_ms % 1000), max_ns / NS_PER_MS,
+	h->characters = (size_t)snprintf(h->line, LINE_CHARACTERS, "%" PRId64 ".%03d,%" PRId64 ".%03d,%lld.%06d,",
+					 from_ms / 1000,
+					 (int)(from_ms % 1000), length_ms / 1000, (int)(length_ms % 1000),
+					 max_ns / NS_PER_MS,
 					 (int)(max_ns % NS_PER_MS));
 	put_histogram(h);
 	put_character(h, '\n');
@@ -232,7 +241,8 @@ void hlog_end(struct hlog *h)
 {
 	write_head(h);
 	if (h->left_out)
-		warnx("--hlog %s: %" PRIu64 " samples are in none of its histograms: they were too many to be told of while the run went on, "
+		warnx("--hlog %s: %" PRIu64 " samples are in none of its histograms: they were too many to be told of "
+					    "while the run went on, "
 		      "or took more than a day", h->file->path, h->left_out);
 }
 

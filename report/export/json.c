@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- Octets ---------------------------------------------------------------------------------------------------------- */
+/* ---- Octets ------------------------------------------------------------------------------------------------------ */
 
 void json_flush(struct json *j)
 {
@@ -36,10 +36,10 @@ static void put_text(struct json *j, const char *text)
 	put(j, text, strlen(text));
 }
 
-/* ---- UTF-8 ----------------------------------------------------------------------------------------------------------- */
+/* ---- UTF-8 ------------------------------------------------------------------------------------------------------- */
 
-/* RFC 3629 section 4: octets of the character at the text, 0: there is none. By the least and the most that the second may be, no
- * character is longer than it must be, a surrogate, or beyond U+10FFFF. */
+/* RFC 3629 section 4: octets of the character at the text, 0: there is none. By the least and the most that the second
+ * may be, no character is longer than it must be, a surrogate, or beyond U+10FFFF. */
 static size_t utf8_bytes(const unsigned char *at)
 {
 	static const struct {
@@ -91,7 +91,7 @@ static void put_string(struct json *j, const char *text)
 	put(j, "\"", 1);
 }
 
-/* ---- What is in what ------------------------------------------------------------------------------------------------- */
+/* ---- What is in what --------------------------------------------------------------------------------------------- */
 
 static bool is_flat(const struct json *j)
 {
@@ -197,7 +197,7 @@ void json_end(struct json *j)
 	end_value(j);
 }
 
-/* ---- Values ---------------------------------------------------------------------------------------------------------- */
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 static void put_value(struct json *j, const char *name, const char *text)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A writer of JSON (RFC 8259) that keeps nothing but a block of octets. It writes what it is told in the order in which it is told, and
- * what it has written is valid when json_finish() says so. Names are the caller's: no object may have one twice.
+ * A writer of JSON (RFC 8259) that keeps nothing but a block of octets. It writes what it is told in the order in which
+ * it is told, and what it has written is valid when json_finish() says so. Names are the caller's: no object may have
+ * one twice.
  */
 #ifndef REPORT_EXPORT_JSON_H
 #define REPORT_EXPORT_JSON_H
@@ -32,7 +33,8 @@ struct json {
 #pragma GCC visibility push(hidden)
 
 /* Begins a text. */
-void json_begin(struct json *j, int (*put)(void *context, const char *from, size_t bytes), void *context, bool in_a_line);
+void json_begin(struct json *j, int (*put)(void *context, const char *from, size_t bytes), void *context,
+		bool in_a_line);
 
 /* An object or an array, up to json_end(). name: in an object; NULL in an array and at the top. */
 void json_object(struct json *j, const char *name);
@@ -52,7 +54,8 @@ void json_real(struct json *j, const char *name, double value, int decimals);
 /* UTF-8 with what RFC 8259 section 7 wants escaped; what is no UTF-8 becomes U+FFFD, one for each octet. */
 void json_text(struct json *j, const char *name, const char *text);
 
-/* A label of the report as a name: "App-to-NIC" and "_ns" is app_to_nic_ns. Returns to; cut off where there is no more room. */
+/* A label of the report as a name: "App-to-NIC" and "_ns" is app_to_nic_ns. Returns to; cut off where there is no more
+ * room. */
 const char *json_name(char *to, size_t bytes, const char *label, const char *unit);
 
 /* Puts what is there so far: it is not kept back until a block is full. */

@@ -120,7 +120,8 @@ static void put_follow_ups(struct json *j, const struct report *r)
 	json_text(j, "stamp", label_stamps[r->result->there].option);
 	for (int i = 0; i < FOLLOW_UPS; i++)
 		if (label_follow_ups[i].name)
-			json_count(j, json_name(name, sizeof(name), label_follow_ups[i].name, ""), counter_get(&a->follow_up[i]));
+			json_count(j, json_name(name, sizeof(name), label_follow_ups[i].name, ""),
+				   counter_get(&a->follow_up[i]));
 	json_count(j, "too_late", counter_get(&a->follow_up_late));
 	json_count(j, "not_judged", counter_get(&a->unjudged));
 	json_end(j);

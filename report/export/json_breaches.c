@@ -25,7 +25,8 @@ static void put_stamps(struct json *j, const struct report *r, const struct samp
 		char label[16], name[JSON_NAME_BYTES];
 
 		if (label_has_time(role, there, s, i) && !label_told_twice(role, there, i))
-			json_integer(j, json_name(name, sizeof(name), label_time_name(label, sizeof(label), r, i), "_ns"), s->time_ns[i]);
+			json_integer(j, json_name(name, sizeof(name), label_time_name(label, sizeof(label), r, i),
+						  "_ns"), s->time_ns[i]);
 	}
 	json_end(j);
 }
@@ -86,7 +87,8 @@ static void put_blamed_parts(struct json *j, const struct report *r, const struc
 		json_null(j, "blame");
 }
 
-void json_breach(struct json *j, const char *name, const struct report *r, const struct sample *s, uint64_t number, bool over)
+void json_breach(struct json *j, const char *name, const struct report *r, const struct sample *s, uint64_t number,
+		 bool over)
 {
 	struct part parts[PARTS_MAX];
 	int64_t value_ns;
@@ -121,7 +123,8 @@ static void put_last(struct json *j, const struct report *r, uint64_t breaches)
 
 void json_breaches(struct json *j, const struct report *r)
 {
-	static const char *const figures[] = { [FIGURE_RTT] = "rtt_ns", [FIGURE_RESPONSE] = "response_ns", [FIGURE_NETWORK] = "network_ns" };
+	static const char *const figures[] = { [FIGURE_RTT] = "rtt_ns", [FIGURE_RESPONSE] = "response_ns",
+					       [FIGURE_NETWORK] = "network_ns" };
 	const struct result *result = r->result;
 	const struct options *o = r->options;
 	const uint64_t breaches = counter_get(&result->account.breaches);

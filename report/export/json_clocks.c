@@ -43,7 +43,8 @@ static void put_between(struct json *j, const char *name, const struct report *r
 
 static void put_track(struct json *j, const struct clock_watch *c, enum clock_which which)
 {
-	static const char *const steerings[] = { [CLOCK_STEERING_UNKNOWN] = NULL, [CLOCK_NOT_STEERED] = "no", [CLOCK_STEERED] = "yes" };
+	static const char *const steerings[] = { [CLOCK_STEERING_UNKNOWN] = NULL, [CLOCK_NOT_STEERED] = "no",
+						 [CLOCK_STEERED] = "yes" };
 	const struct clock_track *t = &c->track[which];
 	const struct clock_rate rate = clock_drift(c, which);
 
@@ -83,7 +84,8 @@ static void put_spells(struct json *j, const struct report *r)
 
 static void put_nic_clock(struct json *j, const struct report *r)
 {
-	static const char *const scales[] = { [CLOCK_SCALE_UNKNOWN] = NULL, [CLOCK_SCALE_UTC] = "UTC", [CLOCK_SCALE_TAI] = "TAI",
+	static const char *const scales[] = { [CLOCK_SCALE_UNKNOWN] = NULL, [CLOCK_SCALE_UTC] = "UTC",
+					      [CLOCK_SCALE_TAI] = "TAI",
 					      [CLOCK_SCALE_OTHER] = "other" };
 	const struct clock_watch *c = r->clocks;
 	const struct clock_reading *last = clock_last(c);
@@ -143,7 +145,8 @@ static void put_size(struct json *j, const struct clock_peer_event *e)
 
 static void put_events(struct json *j, const struct report *r)
 {
-	static const char *const kinds[] = { [PEER_JUMPED] = "jumped", [PEER_STOOD] = "stood still", [PEER_WRONG_RATE] = "wrong rate" };
+	static const char *const kinds[] = { [PEER_JUMPED] = "jumped", [PEER_STOOD] = "stood still",
+					     [PEER_WRONG_RATE] = "wrong rate" };
 	const struct clock_peer *p = r->peer;
 
 	json_array(j, "events");
@@ -152,7 +155,8 @@ static void put_events(struct json *j, const struct report *r)
 
 		json_object(j, NULL);
 		json_text(j, "kind", kinds[e->kind]);
-		json_bool(j, "of_the_reflector", clocks_there_is_theirs(e, r->clocks, clocks_there_compared(r->options)));
+		json_bool(j, "of_the_reflector", clocks_there_is_theirs(e, r->clocks,
+									clocks_there_compared(r->options)));
 		put_size(j, e);
 		put_between(j, "after_start_ns", r, e->mono_ns);
 		json_pair(j, "after_seq");

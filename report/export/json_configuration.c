@@ -17,9 +17,10 @@
 #include <arpa/inet.h>
 #include <errno.h>
 
-/* ---- The run --------------------------------------------------------------------------------------------------------- */
+/* ---- The run ----------------------------------------------------------------------------------------------------- */
 
-static const char *const ends[] = { [END_NOT_YET] = NULL, [END_DURATION] = "duration", [END_COUNT] = "count", [END_SIGNAL] = "signal",
+static const char *const ends[] = { [END_NOT_YET] = NULL, [END_DURATION] = "duration", [END_COUNT] = "count",
+				    [END_SIGNAL] = "signal",
 				    [END_BREACH] = "breach", [END_ONCE] = "once", [END_GONE] = "interface_gone",
 				    [END_GIVEN_UP] = "given_up" };
 
@@ -65,7 +66,7 @@ void json_run(struct json *j, const struct report *r, bool over)
 	json_end(j);
 }
 
-/* ---- The configuration ----------------------------------------------------------------------------------------------- */
+/* ---- The configuration ------------------------------------------------------------------------------------------- */
 
 static void put_words(struct json *j, const char *name, const struct system *s)
 {
@@ -86,7 +87,8 @@ static void put_prefixes(struct json *j, const char *name, const struct allow_li
 		const struct allow_prefix *p = &list->prefix[i];
 		char address[INET6_ADDRSTRLEN], text[INET6_ADDRSTRLEN + 4];
 
-		inet_ntop(p->ipv6 ? AF_INET6 : AF_INET, (const char *)p->address + (p->ipv6 ? 0 : 12), address, sizeof(address));
+		inet_ntop(p->ipv6 ? AF_INET6 : AF_INET, (const char *)p->address + (p->ipv6 ? 0 : 12), address,
+			  sizeof(address));
 		snprintf(text, sizeof(text), "%s/%d", address,
 			 __builtin_popcountll(p->mask[0]) + __builtin_popcountll(p->mask[1]) - (p->ipv6 ? 0 : 96));
 		json_text(j, NULL, text);
@@ -177,7 +179,8 @@ static void put_granted(struct json *j, const struct report *r)
 	json_integer(j, "receive_buffer_bytes", g->receive_buffer_bytes);
 	json_text(j, "stamps", label_stamps[g->stamps].option);
 	json_bool(j, "transmit_stamps", g->transmit_stamps);
-	json_text(j, "stamp_ids", !g->transmit_stamps ? NULL : g->stamp_ids_by_message ? "by message" : "counted by the kernel");
+	json_text(j, "stamp_ids", !g->transmit_stamps ? NULL : g->stamp_ids_by_message ? "by message" :
+		  "counted by the kernel");
 	json_integer(j, "bucket_ns", r->histogram->width_ns);
 	if (r->options->role == ROLE_EMIT) {
 		json_count(j, "probe_bytes", result->probe_bytes);
@@ -203,7 +206,7 @@ void json_configuration(struct json *j, const struct report *r)
 	json_end(j);
 }
 
-/* ---- The host -------------------------------------------------------------------------------------------------------- */
+/* ---- The host ---------------------------------------------------------------------------------------------------- */
 
 static void put_known(struct json *j, const char *name, const char *text)
 {
@@ -241,7 +244,7 @@ static void put_host(struct json *j, const struct report *r)
 	json_end(j);
 }
 
-/* ---- The NIC --------------------------------------------------------------------------------------------------------- */
+/* ---- The NIC ----------------------------------------------------------------------------------------------------- */
 
 static void put_coalescing(struct json *j, const struct nic_details *d)
 {
@@ -271,7 +274,8 @@ static void put_setting(struct json *j, const char *name, const struct verdict_f
 
 static void put_nic(struct json *j, const struct report *r)
 {
-	static const char *const duplex[] = { [NIC_DUPLEX_UNKNOWN] = NULL, [NIC_DUPLEX_HALF] = "half", [NIC_DUPLEX_FULL] = "full" };
+	static const char *const duplex[] = { [NIC_DUPLEX_UNKNOWN] = NULL, [NIC_DUPLEX_HALF] = "half",
+					      [NIC_DUPLEX_FULL] = "full" };
 	const struct nic *n = r->nic;
 	char stamper[IF_NAMESIZE];
 	struct nic_details d;

@@ -16,7 +16,7 @@
 
 #define DIFFERENCES_MAX 200
 
-/* ---- The machine ----------------------------------------------------------------------------------------------------- */
+/* ---- The machine ------------------------------------------------------------------------------------------------- */
 
 static void put_difference(struct json *j, const struct activity_difference *d)
 {
@@ -41,7 +41,8 @@ static void put_difference(struct json *j, const struct activity_difference *d)
 }
 
 /* Returns how many there was no room for. */
-static size_t put_differences(struct json *j, const char *name, const struct report *r, const struct activity_reading *before,
+static size_t put_differences(struct json *j, const char *name, const struct report *r,
+			      const struct activity_reading *before,
 			      const struct activity_reading *after)
 {
 	static struct activity_difference list[DIFFERENCES_MAX];
@@ -103,7 +104,7 @@ static void put_counters(struct json *j, const struct pmc *p)
 	json_end(j);
 }
 
-/* ---- What is left behind --------------------------------------------------------------------------------------------- */
+/* ---- What is left behind ----------------------------------------------------------------------------------------- */
 
 static void put_trace(struct json *j, const struct report *r)
 {
@@ -163,7 +164,7 @@ void json_machine(struct json *j, const struct report *r)
 	put_log(j, r);
 }
 
-/* ---- The verdict ----------------------------------------------------------------------------------------------------- */
+/* ---- The verdict ------------------------------------------------------------------------------------------------- */
 
 static void put_reason(struct json *j, const struct verdict_reason *v)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of what --json writes, in its order: each a few members of the object that is open. docs/json.md names them all. */
+/* The parts of what --json writes, in its order: each a few members of the object that is open. docs/json.md names them
+ * all. */
 #ifndef REPORT_EXPORT_JSON_PARTS_H
 #define REPORT_EXPORT_JSON_PARTS_H
 
@@ -37,8 +38,10 @@ void json_variations(struct json *j, const struct report *r);
 
 void json_breaches(struct json *j, const struct report *r);
 
-/* One breach as an object, with what its time was spent on. over: the run is, so that all samples tell what is to blame. */
-void json_breach(struct json *j, const char *name, const struct report *r, const struct sample *s, uint64_t number, bool over);
+/* One breach as an object, with what its time was spent on. over: the run is, so that all samples tell what is to
+ * blame. */
+void json_breach(struct json *j, const char *name, const struct report *r, const struct sample *s, uint64_t number,
+		 bool over);
 
 /* What the machine did, counters, the trace, commands and the log. */
 void json_machine(struct json *j, const struct report *r);

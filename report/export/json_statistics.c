@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Histograms ------------------------------------------------------------------------------------------------------ */
+/* ---- Histograms -------------------------------------------------------------------------------------------------- */
 
 static void put_pair(struct json *j, int64_t start_ns, uint64_t count)
 {
@@ -167,21 +167,25 @@ void json_figures(struct json *j, const struct report *r, bool histograms)
 	label_latency(r->options, formula, sizeof(formula));
 	equals = strstr(formula, " = ");
 	json_object(j, "statistics");
-	put_figure(j, &(struct statistic){ label_roles[r->options->role].latency, equals ? equals + 3 : NULL, r->histogram, histograms, -1 });
+	put_figure(j, &(struct statistic){ label_roles[r->options->role].latency, equals ? equals + 3 : NULL,
+					   r->histogram, histograms, -1 });
 	put_stages(j, r, histograms);
 	for (int i = 0; i < ONE_WAYS; i++)
 		if (result->one_way[i] && result->one_way[i]->count + result->one_way[i]->negatives)
 			put_figure(j, &(struct statistic){ i == ONE_WAY_FORWARD ? "Forward" : "Backward",
-							i == ONE_WAY_FORWARD ? "T2 - T1" : "T4 - T3", result->one_way[i], histograms,
+							i == ONE_WAY_FORWARD ? "T2 - T1" : "T4 - T3",
+							result->one_way[i], histograms,
 							result->one_way_bound_ns[0] });
 	if (result->planned[PLANNED_LATE])
-		put_figure(j, &(struct statistic){ "Sent late", "T1 - slot", result->planned[PLANNED_LATE], histograms, -1 });
+		put_figure(j, &(struct statistic){ "Sent late", "T1 - slot", result->planned[PLANNED_LATE], histograms,
+						   -1 });
 	if (result->planned[PLANNED_RTT])
-		put_figure(j, &(struct statistic){ "RTT from slot", "RTT + sent late", result->planned[PLANNED_RTT], histograms, -1 });
+		put_figure(j, &(struct statistic){ "RTT from slot", "RTT + sent late", result->planned[PLANNED_RTT],
+						   histograms, -1 });
 	json_end(j);
 }
 
-/* ---- How delays differ ----------------------------------------------------------------------------------------------- */
+/* ---- How delays differ ------------------------------------------------------------------------------------------- */
 
 static void put_variation(struct json *j, const char *name, const struct variation_figure *f)
 {
@@ -246,7 +250,7 @@ static void put_told(struct json *j, const struct report *r)
 	json_end(j);
 }
 
-/* ---- The schedule ---------------------------------------------------------------------------------------------------- */
+/* ---- The schedule ------------------------------------------------------------------------------------------------ */
 
 static void put_schedule(struct json *j, const struct report *r)
 {
@@ -276,7 +280,7 @@ static void put_schedule(struct json *j, const struct report *r)
 	}
 }
 
-/* ---- Source ports ---------------------------------------------------------------------------------------------------- */
+/* ---- Source ports ------------------------------------------------------------------------------------------------ */
 
 static void put_port(struct json *j, const struct source_port *p, bool by_network)
 {

@@ -6,7 +6,7 @@
 #include "report/export/json_parts.h"
 #include "report/text/report.h"
 
-/* ---- A line ---------------------------------------------------------------------------------------------------------- */
+/* ---- A line ------------------------------------------------------------------------------------------------------ */
 
 struct json *jsonl_begin_line(struct jsonl *l, const char *type)
 {
@@ -25,9 +25,10 @@ void jsonl_end_line(struct jsonl *l)
 	json_finish(&l->json);
 }
 
-/* ---- A second -------------------------------------------------------------------------------------------------------- */
+/* ---- A second ---------------------------------------------------------------------------------------------------- */
 
-/* The buckets are of the width of those that are printed: finer ones would be too many for a line. Where only buckets are known, they stay. */
+/* The buckets are of the width of those that are printed: finer ones would be too many for a line. Where only buckets
+ * are known, they stay. */
 void jsonl_second(struct jsonl *l, const struct second *s)
 {
 	const int64_t width_ns = s->again && s->again->has_buckets ? 0 : l->report->options->bucket_ns;
@@ -39,7 +40,7 @@ void jsonl_second(struct jsonl *l, const struct second *s)
 	jsonl_end_line(l);
 }
 
-/* ---- Breaches -------------------------------------------------------------------------------------------------------- */
+/* ---- Breaches ---------------------------------------------------------------------------------------------------- */
 
 static void write_breach(void *lines, const struct sample *s, uint64_t number)
 {
@@ -50,7 +51,7 @@ static void write_breach(void *lines, const struct sample *s, uint64_t number)
 	jsonl_end_line(l);
 }
 
-/* ---- Doors ----------------------------------------------------------------------------------------------------------- */
+/* ---- Doors ------------------------------------------------------------------------------------------------------- */
 
 void jsonl_open(struct jsonl *l, const struct report *r, struct log_file *file)
 {

@@ -16,7 +16,8 @@ static void real_name(char name[PATH_MAX], const char *path)
 	char folder[PATH_MAX], real[PATH_MAX];
 
 	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(file - path) : 1, slash ? path : ".");
-	if (!realpath(folder, real) || snprintf(name, PATH_MAX, "%s/%s", strcmp(real, "/") ? real : "", file) >= PATH_MAX)
+	if (!realpath(folder, real) || snprintf(name, PATH_MAX, "%s/%s", strcmp(real, "/") ? real : "",
+						file) >= PATH_MAX)
 		snprintf(name, PATH_MAX, "%s", path);
 }
 
@@ -45,7 +46,8 @@ int output_paths_refuse_same(const struct output_path *list, size_t n)
 		for (size_t k = 0; k < i; k++) {
 			if (!list[i].path || !list[k].path || !is_same(list[i].path, list[k].path))
 				continue;
-			warnx("--%s %s with --%s %s: both would write to the same place: give each a file of its own", list[k].option,
+			warnx("--%s %s with --%s %s: both would write to the same place: give each a file of its own",
+			      list[k].option,
 			      list[k].path, list[i].option, list[i].path);
 			return -EINVAL;
 		}

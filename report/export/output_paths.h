@@ -9,7 +9,8 @@ struct output_path {
 	const char *option, *path; /* without the dashes; path NULL: not asked for */
 };
 
-/* -EINVAL after one line, if two of them are the same file, or stdout. A device such as /dev/null may be there twice. */
+/* -EINVAL after one line, if two of them are the same file, or stdout. A device such as /dev/null may be there
+ * twice. */
 int output_paths_refuse_same(const struct output_path *list, size_t n);
 
 #endif

@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- Which there are ------------------------------------------------------------------------------------------------- */
+/* ---- Which there are --------------------------------------------------------------------------------------------- */
 
 struct output {
 	const char *option, *path; /* NULL: not asked for */
@@ -42,7 +42,7 @@ static void list_outputs(const struct outputs *o, struct output list[OUTPUTS])
 	memcpy(list, all, sizeof(all));
 }
 
-/* ---- Before the run -------------------------------------------------------------------------------------------------- */
+/* ---- Before the run ---------------------------------------------------------------------------------------------- */
 
 static int refuse_same(const struct output list[OUTPUTS])
 {
@@ -109,7 +109,7 @@ static void begin_thread(void *outputs)
 	o->begin(o->context);
 }
 
-/* ---- Beside the run -------------------------------------------------------------------------------------------------- */
+/* ---- Beside the run ---------------------------------------------------------------------------------------------- */
 
 static void take(struct outputs *o)
 {
@@ -220,7 +220,7 @@ void outputs_look(struct outputs *o, const struct nic *n)
 	so_far_begin(&o->so_far);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------------------ */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static void write_findings(struct json *j, const struct outputs *o)
 {
@@ -264,7 +264,7 @@ static void end_object(struct json *j, const struct outputs *o, enum status stat
 	json_end(j);
 }
 
-/* ---- After the run --------------------------------------------------------------------------------------------------- */
+/* ---- After the run ----------------------------------------------------------------------------------------------- */
 
 static int finish_by_second(struct outputs *o, enum status status)
 {

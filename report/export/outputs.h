@@ -34,7 +34,8 @@ struct outputs {
 	struct tally tally; /* what is told while the run goes on */
 	bool no_seconds; /* there was no memory for them; of the measuring thread */
 	_Atomic bool begun; /* the first lines are there: from now on it is the thread that writes */
-	struct watch watch; /* writes what is written while the run goes on: a reader that is slow must not hold up others */
+	/* writes what is written while the run goes on: a reader that is slow must not hold up others */
+	struct watch watch;
 	void (*begin)(void *context); /* of the caller, in that thread */
 	void *context;
 	struct so_far so_far;
@@ -44,12 +45,13 @@ struct outputs {
 
 #define OUTPUTS_CLOSED { .log.file.fd = -1, .told = BY_SECOND_CLOSED, .hgrm.fd = -1, .prometheus.file.fd = -1 }
 
-/* Opens all that the report's options ask for; `log` as for log_writer_open(). The same file twice, or stdout, is -EINVAL. 0, or
+/* Opens all that the report's options ask for; `log` as for log_writer_open(). The same file twice, or stdout, is
+ * -EINVAL. 0, or
  * -errno after one line: nothing is left then. */
 int outputs_open(struct outputs *o, struct report *r, struct log *log);
 
-/* Starts the threads that write while the run goes on, on another CPU: the one of struct so_far, and one for the files, if one of them wants
- * that; both call `begin` first. Returns what
+/* Starts the threads that write while the run goes on, on another CPU: the one of struct so_far, and one for the files,
+ * if one of them wants that; both call `begin` first. Returns what
  * the measuring thread is to fill; NULL: nothing. */
 struct tally *outputs_start(struct outputs *o, void (*begin)(void *context), void *context);
 
@@ -59,16 +61,16 @@ void outputs_need(const struct outputs *o, struct rights_needs *n);
 /* Right before the run, in the measuring thread: the files get their owner. 0, or -errno after one line. */
 int outputs_hand_over(struct outputs *o, const struct rights *r);
 
-/* Before the run, when its memory is locked: what is read of the machine for a program, and the first lines. What fails is told by
- * outputs_hand_over(). */
+/* Before the run, when its memory is locked: what is read of the machine for a program, and the first lines. What fails
+ * is told by outputs_hand_over(). */
 void outputs_look(struct outputs *o, const struct nic *n);
 
-/* After the run, before the report is written: ends the log, and the reports so far, which go to the same place. 0 or -errno, after one
- * line. */
+/* After the run, before the report is written: ends the log, and the reports so far, which go to the same place. 0 or
+ * -errno, after one line. */
 int outputs_end_beside(struct outputs *o);
 
-/* After the run, when the report has all that there is and the exit status is known: writes and closes what is not the log. Returns the
- * status, which a file that cannot be written makes STATUS_FAILED, after one line. */
+/* After the run, when the report has all that there is and the exit status is known: writes and closes what is not the
+ * log. Returns the status, which a file that cannot be written makes STATUS_FAILED, after one line. */
 enum status outputs_write(struct outputs *o, enum status status);
 
 /* In a signal handler, before the program ends: see log_file_cut_off(). */

@@ -23,7 +23,8 @@
 
 /* Upper edges, inclusive; the last bucket has none. */
 static const int64_t edges_ns[PROMETHEUS_BUCKETS - 1] = {
-	1000, 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000, 20000000, 50000000,
+	1000, 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000, 20000000,
+		50000000,
 	100000000, 200000000, 500000000, 1000000000, 2000000000, 5000000000,
 };
 
@@ -47,14 +48,15 @@ static void put(struct text *t, const char *format, ...)
 		t->used = sizeof(t->text) - 1;
 }
 
-/* ---- Metrics --------------------------------------------------------------------------------------------------------- */
+/* ---- Metrics ----------------------------------------------------------------------------------------------------- */
 
 /* Of several runs on one host each is told apart by these. An interface may have any name without a blank. */
 static void make_labels(struct text *t, const struct options *o)
 {
 	char interface[2 * IFNAMSIZ + 1], server[TRANSPORT_NAME_BYTES], *to = interface;
 
-	for (const char *from = o->interface ? o->interface : ""; *from && to < interface + sizeof(interface) - 2; from++) {
+	for (const char *from = o->interface ? o->interface : ""; *from && to < interface + sizeof(interface) - 2;
+	     from++) {
 		if (*from == '"' || *from == '\\')
 			*to++ = '\\';
 		*to++ = *from;
@@ -77,7 +79,8 @@ static void put_count(struct text *t, const char *name, const char *type, const 
 	put(t, "%s{%s} %" PRIu64 "\n", name, t->labels, count);
 }
 
-static void put_rows(struct text *t, const struct report *r, enum account_table which, const char *prefix, const char *of)
+static void put_rows(struct text *t, const struct report *r, enum account_table which, const char *prefix,
+		     const char *of)
 {
 	const char *label;
 	uint64_t count;
@@ -104,8 +107,10 @@ static void put_histogram(struct text *t, const struct prometheus *p)
 	put(t, "%s_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n", name, t->labels, p->samples);
 	put(t, "%s_sum{%s} %lld.%09lld\n", name, t->labels, p->sum_ns / NS_PER_S, p->sum_ns % NS_PER_S);
 	put(t, "%s_count{%s} %" PRIu64 "\n", name, t->labels, p->samples);
-	put_count(t, "rant_samples_not_in_histogram_total", "counter", "Recorded samples that the histogram has no place of.",
-		  p->report->tally ? counter_get(&p->tally->left_out) : counter_get(&p->report->result->account.recorded));
+	put_count(t, "rant_samples_not_in_histogram_total", "counter",
+		  "Recorded samples that the histogram has no place of.",
+		  p->report->tally ? counter_get(&p->tally->left_out) :
+		  counter_get(&p->report->result->account.recorded));
 }
 
 /* One of these is 1: while it runs there is no verdict. */
@@ -129,13 +134,14 @@ static void put_all(struct text *t, const struct prometheus *p, bool over)
 	if (!p->no_accounts) {
 		put_rows(t, r, ACCOUNT_PACKETS, "", "Packets");
 		put_rows(t, r, ACCOUNT_STAMPS, "missing_stamps_", "Missing stamps");
-		put_count(t, "rant_breaches_total", "counter", "Samples above --threshold.", counter_get(&r->result->account.breaches));
+		put_count(t, "rant_breaches_total", "counter", "Samples above --threshold.",
+			  counter_get(&r->result->account.breaches));
 	}
 	put_histogram(t, p);
 	put_verdict(t, over ? r->verdict : NULL, over);
 }
 
-/* ---- The file -------------------------------------------------------------------------------------------------------- */
+/* ---- The file ---------------------------------------------------------------------------------------------------- */
 
 static int write_file(struct prometheus *p, bool over)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What --prometheus writes for the textfile collector of node_exporter, in the text format 0.0.4: the counts of the accounts, a histogram
- * with fixed buckets, and the verdict. docs/json.md has their names. */
+/* What --prometheus writes for the textfile collector of node_exporter, in the text format 0.0.4: the counts of the
+ * accounts, a histogram with fixed buckets, and the verdict. docs/json.md has their names. */
 #ifndef REPORT_EXPORT_PROMETHEUS_H
 #define REPORT_EXPORT_PROMETHEUS_H
 
@@ -24,7 +24,8 @@ struct prometheus {
 	int64_t sum_ns, next_ns; /* CLOCK_MONOTONIC: when it is to be written again */
 };
 
-/* Checks that the file of the report's options can be written; `tally` stays the caller's. 0, or -errno after one line. */
+/* Checks that the file of the report's options can be written; `tally` stays the caller's. 0, or -errno after one
+ * line. */
 int prometheus_open(struct prometheus *p, const struct report *r, const struct tally *tally);
 
 /* Beside the run: latencies. */

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- When it begins and ends ----------------------------------------------------------------------------------------- */
+/* ---- When it begins and ends ------------------------------------------------------------------------------------- */
 
 int second_open(struct second *s, const struct report *r, struct tally *tally)
 {
@@ -65,7 +65,8 @@ static void end(struct second *s, int64_t now_ns)
 {
 	const struct account *a = &s->report->result->account;
 
-	s->after = (struct second_counts){ counter_get(&a->sent), counter_get(&a->lost), counter_get(&s->tally->left_out) };
+	s->after = (struct second_counts){ counter_get(&a->sent), counter_get(&a->lost),
+					   counter_get(&s->tally->left_out) };
 	second_end(s, now_ns, clock_read_ns(CLOCK_REALTIME));
 }
 
@@ -106,7 +107,7 @@ void second_close(struct second *s)
 	s->value = s->spare = NULL;
 }
 
-/* ---- What is told of it ---------------------------------------------------------------------------------------------- */
+/* ---- What is told of it ------------------------------------------------------------------------------------------ */
 
 static uint64_t unheard(const struct second *s)
 {
@@ -126,7 +127,8 @@ static void put_percentiles(struct json *j, const struct second *s)
 		const uint64_t rank = (s->values * p->numerator + p->denominator - 1) / p->denominator;
 		const bool told = s->again && s->again->has_buckets;
 
-		json_integer_if(j, second_percentiles[i].name, s->values, told ? s->again->percentile_ns[i] : s->values ? s->value[rank - 1] : 0);
+		json_integer_if(j, second_percentiles[i].name, s->values,
+				told ? s->again->percentile_ns[i] : s->values ? s->value[rank - 1] : 0);
 	}
 }
 

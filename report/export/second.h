@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The samples of one second, collected once for all that is written of it while the run goes on. docs/json.md has the members. */
+/* The samples of one second, collected once for all that is written of it while the run goes on. docs/json.md has the
+ * members. */
 #ifndef REPORT_EXPORT_SECOND_H
 #define REPORT_EXPORT_SECOND_H
 
@@ -21,7 +22,8 @@ struct second_counts {
 static const struct second_percentile {
 	const char *name; /* in JSON */
 	uint8_t percentile; /* of label_percentiles[] */
-} second_percentiles[SECOND_PERCENTILES] = { { "p50_ns", LABEL_P50 }, { "p99_ns", LABEL_P99 }, { "p99_9_ns", LABEL_P99_9 } };
+} second_percentiles[SECOND_PERCENTILES] = { { "p50_ns", LABEL_P50 }, { "p99_ns", LABEL_P99 },
+					     { "p99_9_ns", LABEL_P99_9 } };
 
 /* Of one that is read again: what its file tells and the samples do not, and what it does not tell. */
 struct second_again {
@@ -70,8 +72,8 @@ bool second_is_over(struct second *s);
 /* The same after the run: is there anything left of it? Not without a tally, for then no sample is known by itself. */
 bool second_is_left(struct second *s);
 
-/* In place of both, for what is read again: it is over at to_ns, which is of the clock of from_ns, as the times that the tally has are.
- * unix_ns: CLOCK_REALTIME then. */
+/* In place of both, for what is read again: it is over at to_ns, which is of the clock of from_ns, as the times that
+ * the tally has are. unix_ns: CLOCK_REALTIME then. */
 void second_end(struct second *s, int64_t to_ns, int64_t unix_ns);
 
 /* All that is told of one that is over, but for the buckets, as members of the object that is open. */
@@ -83,8 +85,9 @@ static inline int64_t second_fine_ns(int64_t value_ns)
 	return 1LL << (56 - __builtin_clzll((uint64_t)value_ns | 128));
 }
 
-/* A member `buckets`: pairs of where a bucket begins (ns) and how many samples are in it, without the empty ones. width_ns: of each; 0: a
- * value has the first eight of its binary digits, so that a bucket is 1 ns up to 256 ns, and beyond that 1/128 of a power of two. */
+/* A member `buckets`: pairs of where a bucket begins (ns) and how many samples are in it, without the empty ones.
+ * width_ns: of each; 0: a value has the first eight of its binary digits, so that a bucket is 1 ns up to 256 ns, and
+ * beyond that 1/128 of a power of two. */
 void second_put_buckets(struct json *j, const struct second *s, int64_t width_ns);
 
 /* Samples of it that are in no bucket and in no percentile. */

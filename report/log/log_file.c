@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The file of the log, and how it is gentle to the machine: space is taken ahead, and what is on the disk leaves the memory. */
+/* The file of the log, and how it is gentle to the machine: space is taken ahead, and what is on the disk leaves the
+ * memory. */
 #include "report/log/log_file.h"
 
 #include "report/log/log_mend.h"
@@ -23,7 +24,7 @@
 #define COLD_BYTES (8 << 20)
 #define NUMBERED_MAX (PATH_MAX + 24) /* a path with a number behind it; the kernel refuses what is too long */
 
-/* ---- Names ----------------------------------------------------------------------------------------------------------- */
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
 
 bool log_file_is_stdout(const char *path)
 {
@@ -35,16 +36,18 @@ static void numbered(char name[NUMBERED_MAX], const char *path, uint64_t number)
 	snprintf(name, NUMBERED_MAX, "%s.%llu", path, (unsigned long long)number);
 }
 
-/* ---- Opening --------------------------------------------------------------------------------------------------------- */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 static int say_refused(const struct log_file *f, int error)
 {
 	const char *option = f->option, *path = f->path;
 
 	if (error == -EISDIR || error == -ELOOP)
-		warnx("--%s %s: is a %s: give the path of a file", option, path, error == -EISDIR ? "directory" : "symbolic link");
+		warnx("--%s %s: is a %s: give the path of a file", option, path,
+		      error == -EISDIR ? "directory" : "symbolic link");
 	else if (error == -EBUSY)
-		warnx("--%s %s: another rant is writing %s" LOG_FILE_PARTIAL ": choose another place", option, path, path);
+		warnx("--%s %s: another rant is writing %s" LOG_FILE_PARTIAL ": choose another place", option, path,
+		      path);
 	else
 		warnx("--%s %s: cannot write there (%s): choose another place", option, path, strerror(-error));
 	return error;
@@ -90,8 +93,8 @@ static bool is_at(const char *path, int fd)
 	return !lstat(path, &here) && !fstat(fd, &held) && here.st_dev == held.st_dev && here.st_ino == held.st_ino;
 }
 
-/* What an earlier run left, held so that no other run moves it; -1: it may not be read, or is a link; -EBUSY: that run is still
- * writing, or another has just moved it. */
+/* What an earlier run left, held so that no other run moves it; -1: it may not be read, or is a link; -EBUSY: that run
+ * is still writing, or another has just moved it. */
 static int hold(const char *path)
 {
 	const int how = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -118,13 +121,14 @@ static int give_number(const struct log_file *f, const char *mended)
 		if (errno != EEXIST)
 			return -errno;
 	}
-	warnx("--%s %s: an earlier run did not end and has left %s, which is now %s%s%s", f->option, f->path, f->partial, aside,
+	warnx("--%s %s: an earlier run did not end and has left %s, which is now %s%s%s", f->option, f->path,
+	      f->partial, aside,
 	      *mended ? ": " : "", mended);
 	return 0;
 }
 
-/* What an earlier run left gets a number, and loses what is no whole line or record: before that, so that it happens at the next
- * run if this one is killed. 0, or -errno; -EBUSY: that run is still writing. */
+/* What an earlier run left gets a number, and loses what is no whole line or record: before that, so that it happens at
+ * the next run if this one is killed. 0, or -errno; -EBUSY: that run is still writing. */
 static int move_aside(const struct log_file *f)
 {
 	char mended[LOG_MEND_BYTES] = "";
@@ -175,7 +179,8 @@ static uint64_t number_of(const char *file, const char *name)
 	return number[digits] || digits > 18 ? 0 : strtoull(number, NULL, 10);
 }
 
-/* After all numbers that are there, so that no file of an earlier run is replaced: its first ones may be gone. 0 or -errno. */
+/* After all numbers that are there, so that no file of an earlier run is replaced: its first ones may be gone. 0 or
+ * -errno. */
 static int number_first(struct log_file *f)
 {
 	const char *slash = strrchr(f->path, '/'), *name = slash ? slash + 1 : f->path;
@@ -215,7 +220,8 @@ static int open_of(struct log_file *f, const char *option, const char *path, int
 {
 	int error = 0;
 
-	*f = (struct log_file){ .option = option, .path = path, .fd = -1, .mode = MODE_MOST, .rotate_bytes = rotate_bytes, .keep = keep };
+	*f = (struct log_file){ .option = option, .path = path, .fd = -1, .mode = MODE_MOST,
+				.rotate_bytes = rotate_bytes, .keep = keep };
 	if (log_file_is_stdout(path)) {
 		f->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 		error = f->fd < 0 ? -errno : 0;
@@ -245,7 +251,7 @@ int log_file_open_of(struct log_file *f, const char *option, const char *path)
 	return open_of(f, option, path, 0, 0);
 }
 
-/* ---- Writing --------------------------------------------------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 static int fail(struct log_file *f, int error)
 {
@@ -344,7 +350,7 @@ int log_file_write_begin(struct log_file *f, const char *from, size_t bytes)
 	return done == (ssize_t)bytes ? 0 : fail(f, done < 0 ? -errno : -EIO);
 }
 
-/* ---- The end --------------------------------------------------------------------------------------------------------- */
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
 
 /* 0 or -errno. Some file systems find out at close that there is no room. */
 static int close_as(struct log_file *f, const char *name)

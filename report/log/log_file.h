@@ -29,9 +29,10 @@ struct log_file {
 bool log_file_is_stdout(const char *path);
 
 /*
- * Makes PATH.partial; a device or a pipe is opened itself, and "-" is stdout. PATH.partial of an earlier run loses what is no whole
- * line or record (log_mend.h) and is moved aside, which a line says; another run's that still writes it is -EBUSY. Only its owner may
- * write the file, and nobody may do more with it than with the file of that path. rotate_bytes, keep: see struct log_file. 0, or
+ * Makes PATH.partial; a device or a pipe is opened itself, and "-" is stdout. PATH.partial of an earlier run loses what
+ * is no whole line or record (log_mend.h) and is moved aside, which a line says; another run's that still writes it is
+ * -EBUSY. Only its owner may write the file, and nobody may do more with it than with the file of that path.
+ * rotate_bytes, keep: see struct log_file. 0, or
  * -errno after one line: then nothing is left.
  */
 int log_file_open(struct log_file *f, const char *path, int64_t rotate_bytes, int64_t keep);
@@ -39,7 +40,8 @@ int log_file_open(struct log_file *f, const char *path, int64_t rotate_bytes, in
 /* The same for the file of another option, a constant, without rotation. */
 int log_file_open_of(struct log_file *f, const char *option, const char *path);
 
-/* Whole records, which stay when it is cut off. 0; or -errno after one line, at the first time: what came before stays. */
+/* Whole records, which stay when it is cut off. 0; or -errno after one line, at the first time: what came before
+ * stays. */
 int log_file_write(struct log_file *f, const char *from, size_t bytes);
 int log_file_put(void *file, const char *from, size_t bytes); /* the same for json_begin() */
 
@@ -52,14 +54,16 @@ static inline bool log_file_is_long(const struct log_file *f, size_t more_bytes)
 	return f->rotate_bytes && f->whole_bytes + (int64_t)more_bytes > f->rotate_bytes;
 }
 
-/* Ends this file, which gets its number, removes those beyond `keep`, and makes the next one. 0, or -errno after one line. */
+/* Ends this file, which gets its number, removes those beyond `keep`, and makes the next one. 0, or -errno after one
+ * line. */
 int log_file_rotate(struct log_file *f);
 
-/* Closes the file and gives it its name. 0, or -errno after one line: then what is written stays as PATH.partial, and the file of
- * that path as it was. */
+/* Closes the file and gives it its name. 0, or -errno after one line: then what is written stays as PATH.partial, and
+ * the file of that path as it was. */
 int log_file_finish(struct log_file *f);
 
-/* In a signal handler, before the program ends: what is written stays, as PATH.partial. No file stays where nothing is. */
+/* In a signal handler, before the program ends: what is written stays, as PATH.partial. No file stays where nothing
+ * is. */
 void log_file_cut_off(struct log_file *f);
 
 /* Removes what is unfinished and has nothing in it. Does nothing after log_file_finish(). */

@@ -24,8 +24,8 @@ const struct log_kind log_kinds[COLUMN_KINDS] = {
 	[COLUMN_NETWORK] = { "NETWORK", LOG_LATENCY_WIDTH, 'i', 8, true },
 };
 
-/* Wire stamps are if there are any, times of user space if they were asked for or are all there is. Of the other host, which
- * only a full log has, all are. */
+/* Wire stamps are if there are any, times of user space if they were asked for or are all there is. Of the other host,
+ * which only a full log has, all are. */
 static bool is_column(const struct options *o, int64_t there, int i)
 {
 	const struct label_time *t = label_time(o->role, i);
@@ -65,11 +65,13 @@ unsigned log_columns_list(const struct log_columns *c, struct log_field list[LOG
 
 	for (int kind = COLUMN_SEQ; kind < COLUMN_KINDS; kind++) {
 		const bool times = kind == COLUMN_TIME || kind == COLUMN_TIME_THERE;
-		const char *name = kind == COLUMN_LATENCY ? label_roles[c->options->role].latency : log_kinds[kind].name;
+		const char *name = kind == COLUMN_LATENCY ? label_roles[c->options->role].latency :
+				   log_kinds[kind].name;
 		const unsigned first = n;
 
 		for (; n < first + (times ? TIMES : 1); n++) {
-			list[n] = (struct log_field){ .kind = &log_kinds[kind], .has_values = c->full || !log_kinds[kind].full };
+			list[n] = (struct log_field){ .kind = &log_kinds[kind],
+						      .has_values = c->full || !log_kinds[kind].full };
 			snprintf(list[n].name, sizeof(list[n].name), "%s", name ? name : "");
 		}
 		if (times)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The forms of the log: what a record has, and how it is written. For this folder, and analyse/log_*.c, which read it again. */
+/* The forms of the log: what a record has, and how it is written. For this folder, and analyse/log_*.c, which read it
+ * again. */
 #ifndef REPORT_LOG_LOG_FORM_H
 #define REPORT_LOG_LOG_FORM_H
 
@@ -50,8 +51,8 @@ struct log_field {
 
 #define LOG_FIELDS_MAX (ALL_TIMES + 6)
 
-/* Words that a writer and the reader share: a flag, what parts two flags, and notes: "# N records left out from SEQ M on: WHY",
- * "# SEQ N was received again", "# NAME is NAME from here on". */
+/* Words that a writer and the reader share: a flag, what parts two flags, and notes: "# N records left out from SEQ M
+ * on: WHY", "# SEQ N was received again", "# NAME is NAME from here on". */
 #define LOG_UNPLACED "unplaced"
 #define LOG_TEXT_BETWEEN ','
 #define LOG_CSV_BETWEEN ';'

@@ -15,7 +15,8 @@
 #define ZEROS_MAX ((int64_t)256 << 20) /* much more than what is written in the 5 s in which ext4 commits */
 #define LINE_MAX_BYTES LOG_BEGIN_BYTES /* no line of a log has so many */
 #define NPY_PREFIX_BYTES 10 /* magic, version, and the length of the header that follows */
-/* So many octets at the end of a record that was written are never all zero: there is a time among them, or NPY_MISSING. */
+/* So many octets at the end of a record that was written are never all zero: there is a time among them, or
+ * NPY_MISSING. */
 #define NPY_WRITTEN_BYTES 32
 
 struct left {
@@ -27,7 +28,7 @@ struct left {
 	char begin[LOG_BEGIN_BYTES + 1]; /* as a string */
 };
 
-/* ---- What is whole --------------------------------------------------------------------------------------------------- */
+/* ---- What is whole ----------------------------------------------------------------------------------------------- */
 
 static bool is_zero(const char *block, size_t n)
 {
@@ -76,7 +77,8 @@ static int64_t record_bytes(const struct left *l)
 	const char *at = l->begin + NPY_PREFIX_BYTES;
 	int64_t sum = 0;
 
-	if ((uint8_t)l->begin[8] != (length & 0xff) || (uint8_t)l->begin[9] != length >> 8 || strncmp(at, first, strlen(first)))
+	if ((uint8_t)l->begin[8] != (length & 0xff) || (uint8_t)l->begin[9] != length >> 8 ||
+	    strncmp(at, first, strlen(first)))
 		return 0;
 	while ((at = strstr(at, "', '"))) {
 		at += strcspn(at, "0123456789)");
@@ -127,7 +129,7 @@ static bool find_whole(struct left *l)
 	return (begins(l, "       SEQ") || begins(l, "SEQ,")) && find_whole_lines(l);
 }
 
-/* ---- What is done ---------------------------------------------------------------------------------------------------- */
+/* ---- What is done ------------------------------------------------------------------------------------------------ */
 
 /* The header is as long with any number: blanks are at its end. */
 static bool write_records(struct left *l)
@@ -170,11 +172,14 @@ static void tell(const struct left *l, bool done, char words[LOG_MEND_BYTES])
 
 	*words = 0;
 	if (behind)
-		n = snprintf(words, LOG_MEND_BYTES, done ? "%" PRId64 " octets behind its last whole %s were removed" :
-							   "it could not be changed: leave out the %" PRId64 " octets behind its last whole %s",
+		n = snprintf(words, LOG_MEND_BYTES,
+			     done ? "%" PRId64 " octets behind its last whole %s were removed" :
+				    "it could not be changed: leave out the %" PRId64 " octets behind its last "
+				    "whole %s",
 			     behind, l->is_array ? "record" : "line");
 	if (l->records != l->told)
-		snprintf(words + n, LOG_MEND_BYTES - (size_t)n, "%sits header %s of %" PRIu64 " records", n ? ", and " : "",
+		snprintf(words + n, LOG_MEND_BYTES - (size_t)n, "%sits header %s of %" PRIu64 " records",
+			 n ? ", and " : "",
 			 done ? "tells now" : "should tell", l->records);
 }
 

@@ -31,7 +31,7 @@ _Static_assert(sizeof(struct npy_record) == NPY_FULL_BYTES, "a full record");
 
 #define ORDER (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>')
 
-/* ---- The header ------------------------------------------------------------------------------------------------------ */
+/* ---- The header -------------------------------------------------------------------------------------------------- */
 
 /* A field, or octets that have no name. */
 static int put_field(char *at, size_t room, const char *name, char kind, int bytes)
@@ -75,7 +75,7 @@ char *log_npy_begin(char *at, struct log_columns *c, uint64_t records)
 	return at + LOG_BEGIN_BYTES;
 }
 
-/* ---- Records --------------------------------------------------------------------------------------------------------- */
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 static int64_t value_of(const struct log_columns *c, const struct sample *s, int stage)
 {
@@ -96,8 +96,8 @@ static void copy_there(int64_t to[TIMES], const struct log_columns *c, const str
 		to[i] = c->time[THERE + i] && log_columns_has(c, s, THERE + i) ? s->time_ns[THERE + i] : NPY_MISSING;
 }
 
-/* What is written is in multiples of 32 octets, so a record may be made where it is to be: a copy of one that was put together
- * elsewhere takes a third of the time of all this. */
+/* What is written is in multiples of 32 octets, so a record may be made where it is to be: a copy of one that was put
+ * together elsewhere takes a third of the time of all this. */
 char *log_npy_record(char *at, struct log_columns *c, const struct sample *s, uint64_t left_out)
 {
 	struct npy_record *r = (struct npy_record *)at;

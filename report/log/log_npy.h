@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The log as an array of NumPy: a header of LOG_BEGIN_BYTES, then records of 64 octets, or 96 of a full log. The number of records
- * is in the header, and is that of the octets behind it too. See struct log_form.
+ * The log as an array of NumPy: a header of LOG_BEGIN_BYTES, then records of 64 octets, or 96 of a full log. The number
+ * of records is in the header, and is that of the octets behind it too. See struct log_form.
  * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  */
 #ifndef REPORT_LOG_LOG_NPY_H

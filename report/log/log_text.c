@@ -8,13 +8,14 @@
 #include <string.h>
 
 #define RULE_WIDTH 150
-#define RULE_FULL_WIDTH (LOG_SEQ_WIDTH + ALL_TIMES * (LOG_TIME_WIDTH + 1) + 3 * (LOG_LATENCY_WIDTH + 1) + LOG_FLAGS_WIDTH + 1)
+#define RULE_FULL_WIDTH \
+	(LOG_SEQ_WIDTH + ALL_TIMES * (LOG_TIME_WIDTH + 1) + 3 * (LOG_LATENCY_WIDTH + 1) + LOG_FLAGS_WIDTH + 1)
 #define NUMBER_MAX_BYTES 20 /* of 64 bits, with a sign; what another host's times make of them may be anything */
 
 _Static_assert(RULE_FULL_WIDTH + 3 * (NUMBER_MAX_BYTES - LOG_LATENCY_WIDTH) + 1 <= LOG_RECORD_BYTES, "a line has room");
 _Static_assert(2 * (RULE_FULL_WIDTH + 1) <= LOG_BEGIN_BYTES, "the header has room");
 
-/* ---- What both have ------------------------------------------------------------------------------------------------ */
+/* ---- What both have ---------------------------------------------------------------------------------------------- */
 
 /* Writes the names of the columns, each by `put`: in their order, but the flags at the end. */
 static char *put_names(char *at, const struct log_columns *c, char *(*put)(char *at, const char *name, size_t width))
@@ -50,7 +51,7 @@ static char *put_flags(char *at, const struct log_columns *c, const struct sampl
 	return put_bytes(at, LOG_UNPLACED);
 }
 
-/* ---- Columns --------------------------------------------------------------------------------------------------------- */
+/* ---- Columns ----------------------------------------------------------------------------------------------------- */
 
 /* What ends at `to`, which has been written from `from` on: blanks before it. */
 static char *fill(char *at, const char *from, char *to)
@@ -127,14 +128,16 @@ static char *put_stage(char *at, const struct log_columns *c, const struct sampl
 {
 	int64_t value_ns;
 
-	return stages_value(&c->stages[stage], s, &value_ns) ? put_value(at, value_ns) : put_nothing(at, LOG_LATENCY_WIDTH);
+	return stages_value(&c->stages[stage], s, &value_ns) ? put_value(at, value_ns) :
+	       put_nothing(at, LOG_LATENCY_WIDTH);
 }
 
 static char *put_times(char *at, struct log_columns *c, const struct sample *s, int first)
 {
 	for (int i = first; i < first + TIMES; i++)
 		if (c->time[i])
-			at = log_columns_has(c, s, i) ? put_time(at, c, i, s->time_ns[i]) : put_nothing(at, LOG_TIME_WIDTH);
+			at = log_columns_has(c, s, i) ? put_time(at, c, i, s->time_ns[i]) :
+			put_nothing(at, LOG_TIME_WIDTH);
 	return at;
 }
 
@@ -170,7 +173,7 @@ char *log_text_record(char *at, struct log_columns *c, const struct sample *s, u
 	return at;
 }
 
-/* ---- Comma-separated values ------------------------------------------------------------------------------------------ */
+/* ---- Comma-separated values -------------------------------------------------------------------------------------- */
 
 static char *put_field(char *at, const char *name, size_t width)
 {

@@ -17,7 +17,7 @@
 
 static const char was_full[] = "the ring was full", is_older[] = "they are not within --log-last of a breach";
 
-/* ---- The block ------------------------------------------------------------------------------------------------------- */
+/* ---- The block --------------------------------------------------------------------------------------------------- */
 
 static void note_file_begin(struct log_writer *w)
 {
@@ -80,7 +80,7 @@ static void prepare(struct log_writer *w)
 		rotate(w);
 }
 
-/* ---- Notes ----------------------------------------------------------------------------------------------------------- */
+/* ---- Notes ------------------------------------------------------------------------------------------------------- */
 
 /* In the form of a comment, as most readers of such files know it. */
 static void note_gap(struct log_writer *w)
@@ -89,7 +89,8 @@ static void note_gap(struct log_writer *w)
 		return;
 	prepare(w);
 	if (w->form->is_text)
-		w->used += (size_t)snprintf(room(w), LOG_RECORD_BYTES, LOG_NOTE "%" PRIu64 LOG_NOTE_LEFT_OUT "%" PRIu32 " on: %s\n",
+		w->used += (size_t)snprintf(room(w), LOG_RECORD_BYTES,
+					    LOG_NOTE "%" PRIu64 LOG_NOTE_LEFT_OUT "%" PRIu32 " on: %s\n",
 					    w->gap.records, w->gap.seq, w->gap.why);
 	w->gap.records = 0;
 }
@@ -126,12 +127,13 @@ static void note_there(struct log_writer *w)
 	c->there = there;
 	for (int i = THERE; i < ALL_TIMES && c->full && w->form->is_text; i++)
 		if (c->time[i] && label_time(c->options->role, i)->wire)
-			w->used += (size_t)snprintf(room(w), LOG_RECORD_BYTES, LOG_NOTE "%s is %s" LOG_NOTE_CHANGED "\n",
+			w->used += (size_t)snprintf(room(w), LOG_RECORD_BYTES,
+						    LOG_NOTE "%s is %s" LOG_NOTE_CHANGED "\n",
 						    log_columns_name(&named, before, sizeof(before), i),
 						    log_columns_name(c, now, sizeof(now), i));
 }
 
-/* ---- Records --------------------------------------------------------------------------------------------------------- */
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 static void write_record(struct log_writer *w, const struct sample *s)
 {
@@ -176,7 +178,7 @@ static void take(struct log_writer *w, uint64_t n, void (*act)(struct log_writer
 	}
 }
 
-/* ---- The last seconds ------------------------------------------------------------------------------------------------ */
+/* ---- The last seconds -------------------------------------------------------------------------------------------- */
 
 /* How many had been there so long ago? By when they were seen here, for a clock of the records may be set. */
 static uint64_t ready_before(const struct log_writer *w, int64_t mono_ns)
@@ -197,7 +199,8 @@ static void mark(struct log_writer *w, int64_t now_ns, uint64_t ready)
 	w->mark[w->marks++ % LOG_MARKS] = (struct log_mark){ .mono_ns = now_ns, .ready = ready };
 }
 
-/* How many of so many are too many for the ring, which needs room for what comes: the oldest go, and it is told what is left. */
+/* How many of so many are too many for the ring, which needs room for what comes: the oldest go, and it is told what is
+ * left. */
 static uint64_t too_many(struct log_writer *w, int64_t now_ns, uint64_t ready)
 {
 	const uint64_t most = w->log->capacity - w->log->capacity / 4, oldest = log_taken(w->log) + ready - most;
@@ -245,7 +248,7 @@ static void drain_last(struct log_writer *w, uint64_t ready)
 	take(w, too_many(w, now_ns, log_ready(w->log)), skip_record);
 }
 
-/* ---- The thread ------------------------------------------------------------------------------------------------------ */
+/* ---- The thread -------------------------------------------------------------------------------------------------- */
 
 static void drain(void *writer)
 {
@@ -297,7 +300,7 @@ static void end_thread(void *writer)
 		write_rest(w);
 }
 
-/* ---- Doors ----------------------------------------------------------------------------------------------------------- */
+/* ---- Doors ------------------------------------------------------------------------------------------------------- */
 
 int log_writer_open(struct log_writer *w, struct report *r, struct log *log)
 {
@@ -314,13 +317,15 @@ int log_writer_open(struct log_writer *w, struct report *r, struct log *log)
 	if (error)
 		return error;
 	if (!w->form->is_text && !*w->file.partial) {
-		warnx("--log-format npy: --log %s is no file, and the number of records is written at its begin: give the path of one, "
+		warnx("--log-format npy: --log %s is no file, and the number of records is written at its begin: give "
+		      "the path of one, "
 		      "or --log-format csv", o->log_path);
 		log_writer_close(w);
 		return -EINVAL;
 	}
 	w->block = malloc(BLOCK_ROOM);
-	w->in_files = calloc((size_t)o->log_rotate.files + 1, sizeof(*w->in_files)); /* one, where there is no rotation */
+	/* one, where there is no rotation */
+	w->in_files = calloc((size_t)o->log_rotate.files + 1, sizeof(*w->in_files));
 	if (w->block && w->in_files)
 		return 0;
 	warnx("no memory for the log");

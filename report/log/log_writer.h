@@ -64,8 +64,8 @@ struct log_writer {
 	int64_t shortest_ns; /* what --log-last has kept when the ring was too small; 0: all that was asked for */
 };
 
-/* Opens and checks the file of the report's options, and enters both into the report. 0, or -errno after one line: nothing is left
- * then. Without a --log all of these do nothing. */
+/* Opens and checks the file of the report's options, and enters both into the report. 0, or -errno after one line:
+ * nothing is left then. Without a --log all of these do nothing. */
 int log_writer_open(struct log_writer *w, struct report *r, struct log *log);
 
 /* Starts a thread on another CPU that writes beside the run, and calls `begin` first; it does not touch the ring before
@@ -75,7 +75,8 @@ int log_writer_start(struct log_writer *w, void (*begin)(void *context), void *c
 /* The ring is placed, and the file is the thread's alone from now on. */
 void log_writer_hand_over(struct log_writer *w);
 
-/* After the run, once: what is left is written, the file closed and given its name. 0, or -errno: a line has said so. */
+/* After the run, once: what is left is written, the file closed and given its name. 0, or -errno: a line has said
+ * so. */
 int log_writer_finish(struct log_writer *w);
 
 /* Removes a file that has nothing in it. Does nothing after log_writer_finish(), and if it was not opened. */

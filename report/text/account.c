@@ -47,7 +47,8 @@ static const struct account_row packets[] = {
 	ROW("Disallowed", disallowed, REFLECTOR, "not answered: from no prefix of --allow"),
 	ROW("Too short", too_short, REFLECTOR, "not answered: less than 44 octets, without --allow-short"),
 	ROW("No session", no_session, REFLECTOR, "not answered: the table was full of senders that are active"),
-	ROW("Stateless", stateless, BOTH, "answered without a session: the reflector's table was full of senders that are active"),
+	ROW("Stateless", stateless, BOTH,
+	    "answered without a session: the reflector's table was full of senders that are active"),
 	ROW("Replayed", replayed, REFLECTOR, "not answered: authenticated requests that are old or came again"),
 	ROW("Over rate", over_rate, REFLECTOR, "not answered: beyond --rate-limit"),
 	ROW("Bad TLVs", malformed_tlv, REFLECTOR, "answered, marked as malformed"),
@@ -171,7 +172,8 @@ static void write_outside(struct fold *f, const struct report *r)
 	if (dropped < 0)
 		fprintf(f->out, "  Dropped by this host:  not known\n");
 	else
-		count_row(f, "Dropped by this host", (uint64_t)dropped, "our socket had no room, or the checksum was wrong");
+		count_row(f, "Dropped by this host", (uint64_t)dropped,
+			  "our socket had no room, or the checksum was wrong");
 }
 
 /* What this row means in this run. */
@@ -181,7 +183,8 @@ static const char *direction_meaning(const struct direction_row *row, const stru
 		[DISCARD_OVER_RATE] = "probes that reached the reflector: beyond its --rate-limit",
 		[DISCARD_REFUSED] = "probes that reached the reflector: its host refused to send the reply",
 		[DISCARD_OVER_RATE | DISCARD_REFUSED] =
-			"probes that reached the reflector: beyond its --rate-limit, or its host refused to send the reply",
+			"probes that reached the reflector: beyond its --rate-limit, or its host refused to send the "
+			"reply",
 	};
 	const unsigned reasons = d->discard_reasons & (DISCARD_OVER_RATE | DISCARD_REFUSED);
 
@@ -196,7 +199,8 @@ static const char *direction_meaning(const struct direction_row *row, const stru
 static void write_directions(FILE *out, const struct directions *d)
 {
 	const char *unknown = d->discard_reasons & DISCARD_UNREAD ?
-			      "unanswered, and on which way is not known: the reflector's host dropped packets before they were read" :
+			      "unanswered, and on which way is not known: the reflector's host dropped packets before "
+			      "they were read" :
 			      "unanswered, and on which way is not known";
 
 	fprintf(out, "\nDirections:%s\n", d->told ? "" : " not known: the reflector shows no count of its own");
@@ -244,7 +248,8 @@ static void write_arrived(FILE *out, const struct report *r)
 		fprintf(out, "  %" PRIu64 " probes arrived with another TTL than %" PRId64 ", the last with %u\n", ttl,
 			r->options->ttl, result->arrived_ttl);
 	if (class)
-		fprintf(out, "  %" PRIu64 " probes arrived with another DSCP than %" PRId64 ", the last with %u\n", class,
+		fprintf(out, "  %" PRIu64 " probes arrived with another DSCP than %" PRId64 ", the last with %u\n",
+			class,
 			r->options->dscp, result->arrived_dscp);
 }
 
@@ -252,7 +257,8 @@ static void write_traffic_row(FILE *out, const char *name, uint64_t count, uint6
 {
 	fprintf(out, "  %-10s:  %" PRIu64 " octets in %" PRIu64 " packets", name, octets, count);
 	if (count > 1 && ns > 0)
-		fprintf(out, ", %.1f packets/s, %.0f bit/s", (double)count / label_seconds(ns), 8.0 * (double)octets / label_seconds(ns));
+		fprintf(out, ", %.1f packets/s, %.0f bit/s", (double)count / label_seconds(ns),
+			8.0 * (double)octets / label_seconds(ns));
 	fputc('\n', out);
 }
 
@@ -262,9 +268,11 @@ static void write_traffic(FILE *out, const struct result *result)
 	const uint64_t count = result->measured ? result->measured - counter_get(&result->account.closing) : 0;
 	const int64_t ns = result->ended_ns - result->began_ns;
 
-	fprintf(out, "\nTraffic (%s, after the warm-up):\n", result->options->transport == TRANSPORT_UDP ? "UDP payload" : "STAMP packets");
+	fprintf(out, "\nTraffic (%s, after the warm-up):\n",
+		result->options->transport == TRANSPORT_UDP ? "UDP payload" : "STAMP packets");
 	write_traffic_row(out, "To there", count, count * result->probe_bytes, ns);
-	write_traffic_row(out, "From there", counter_get(&result->account.timed_packets), counter_get(&result->account.timed_bytes), ns);
+	write_traffic_row(out, "From there", counter_get(&result->account.timed_packets),
+			  counter_get(&result->account.timed_bytes), ns);
 }
 
 /* On one way at least so much was lost, where it is not known of all. */
@@ -287,7 +295,8 @@ static void write_shares(FILE *out, const struct result *result)
 static const struct account_row *row_at(const struct options *o, enum account_table which, unsigned index)
 {
 	const struct account_row *rows = which == ACCOUNT_PACKETS ? packets : stamps;
-	const size_t n = which == ACCOUNT_PACKETS ? sizeof(packets) / sizeof(packets[0]) : sizeof(stamps) / sizeof(stamps[0]);
+	const size_t n = which == ACCOUNT_PACKETS ? sizeof(packets) / sizeof(packets[0]) :
+			 sizeof(stamps) / sizeof(stamps[0]);
 
 	for (size_t i = 0; i < n; i++)
 		if (is_row_of(&rows[i], o) && !index--)
@@ -340,7 +349,8 @@ static void write_packets(FILE *out, const struct report *r)
 	else
 		account_count(out, "Sessions", counter_get(&result->sessions), NULL);
 	if (!emits && r->options->verbose) {
-		account_count(out, "Lanes", counter_get(&result->lanes_taken), "times a busy session got a socket of its own");
+		account_count(out, "Lanes", counter_get(&result->lanes_taken),
+			      "times a busy session got a socket of its own");
 		account_count(out, "No lane", counter_get(&result->lanes_refused), "times a busy session got none");
 	}
 	if (counter_get(&result->account.cut_short))
@@ -349,7 +359,8 @@ static void write_packets(FILE *out, const struct report *r)
 	if (!emits)
 		count_row(&f, "Evicted", counter_get(&result->evicted), "idle sessions forgotten for newer ones");
 	if (result->woken_slowest_ns)
-		fprintf(out, "  Slowest of the woken:  %.3f us  (#%" PRIu32 ")\n", (double)result->woken_slowest_ns / NS_PER_US, result->woken_slowest_seq);
+		fprintf(out, "  Slowest of the woken:  %.3f us  (#%" PRIu32 ")\n",
+			(double)result->woken_slowest_ns / NS_PER_US, result->woken_slowest_seq);
 	if (r->options->threshold_ns)
 		account_count(out, "Breaches", counter_get(&result->account.breaches), "samples above the threshold");
 	fold_end(&f);
@@ -374,13 +385,14 @@ static void write_missing(FILE *out, const struct report *r)
 	fold_end(&f);
 }
 
-/* Since the start, as the duration is; and beside it without what nothing is known of, where that is another number. On a reflector
- * that is the time after its last response, of an emitter the time without an answer. */
+/* Since the start, as the duration is; and beside it without what nothing is known of, where that is another number. On
+ * a reflector that is the time after its last response, of an emitter the time without an answer. */
 static void write_rate(FILE *out, const struct report *r)
 {
 	const struct result *result = r->result;
 	const int64_t all_ns = result->ended_ns - result->began_ns, to_last_ns = result->last_ns - result->began_ns;
-	const int64_t answered_ns = to_last_ns < all_ns - result->outages.total_ns ? to_last_ns : all_ns - result->outages.total_ns;
+	const int64_t answered_ns = to_last_ns < all_ns - result->outages.total_ns ? to_last_ns :
+				    all_ns - result->outages.total_ns;
 	const double samples = (double)r->histogram->count;
 
 	if (r->histogram->count < 2 || all_ns <= 0)
@@ -405,7 +417,8 @@ void account_write(FILE *out, const struct report *r)
 	}
 	write_missing(out, r);
 	write_rate(out, r);
-	if (r->options->role != ROLE_EMIT || counter_get(&result->account.sent) <= counter_get(&result->account.closing))
+	if (r->options->role != ROLE_EMIT ||
+	    counter_get(&result->account.sent) <= counter_get(&result->account.closing))
 		return;
 	write_traffic(out, result);
 	write_shares(out, result);

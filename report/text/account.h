@@ -19,7 +19,8 @@ void account_count(FILE *out, const char *name, uint64_t count, const char *mean
 
 enum account_table { ACCOUNT_PACKETS, ACCOUNT_DIRECTIONS, ACCOUNT_STAMPS };
 
-/* Row `index` of a table, as the report has it of this role; the name is unique in its table. False: there are no more. */
+/* Row `index` of a table, as the report has it of this role; the name is unique in its table. False: there are no
+ * more. */
 bool account_row(const struct report *r, enum account_table which, unsigned index, const char **name, uint64_t *count);
 
 /* Adds to what that row counts, by the options of r: for who adds runs up. */

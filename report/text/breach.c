@@ -222,7 +222,8 @@ static void write_no_blame(FILE *out, const struct report *r, const struct blame
 	const char *between = "  Blame: not known: ";
 
 	if (r->histogram->count <= 1 || !b->unknown) {
-		fprintf(out, "  Blame: none, %s\n", r->histogram->count > 1 ? "each of these took no longer than usual" :
+		fprintf(out, "  Blame: none, %s\n", r->histogram->count > 1 ?
+			"each of these took no longer than usual" :
 			"there is nothing typical to compare these with");
 		return;
 	}

@@ -132,7 +132,8 @@ static void write_bar(FILE *out, uint64_t count, uint64_t largest, int columns)
 	fputc('\n', out);
 }
 
-static void write_row(FILE *out, const struct bucket_rows *b, const struct bucket_row *row, uint64_t largest, int columns)
+static void write_row(FILE *out, const struct bucket_rows *b, const struct bucket_row *row, uint64_t largest,
+		      int columns)
 {
 	const int64_t size_ns = b->per * b->h->width_ns, upper_ns = row->to * size_ns;
 

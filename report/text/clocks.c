@@ -125,7 +125,8 @@ static void write_spell(FILE *out, const struct report *r, const struct clock_sp
 		write_span(out, label_seconds(s->began_ns[0] - start_ns), label_seconds(s->began_ns[1] - start_ns), 1);
 		fprintf(out, " s after the start");
 	}
-	fprintf(out, s->stands ? ": latencies of that time are nothing\n" : ": latencies of that time are off by as much\n");
+	fprintf(out, s->stands ? ": latencies of that time are nothing\n" :
+		": latencies of that time are off by as much\n");
 }
 
 static void write_spells(FILE *out, const struct report *r)
@@ -150,7 +151,9 @@ static void write_steps(FILE *out, const struct report *r)
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct clock_jump *j = &c->step[i];
 
-		fprintf(out, "  Step of the %s by %+" PRId64 " ns (+-%" PRId64 "), %.1f to %.1f s after the start, after packet %"
+		fprintf(out,
+			"  Step of the %s by %+" PRId64 " ns (+-%" PRId64 "), %.1f to %.1f s after the start, after "
+									  "packet %"
 			PRIu64 " to %" PRIu64 "\n", clock_labels[j->which], j->size_ns, j->bound_ns,
 			label_seconds(j->mono_ns[0] - r->result->began_ns),
 			label_seconds(j->mono_ns[1] - r->result->began_ns), j->mark[0], j->mark[1]);
@@ -177,15 +180,18 @@ static void write_no_stages(FILE *out, const struct report *r)
 	fprintf(out, " are times of CLOCK_REALTIME\n");
 }
 
-/* By the largest bound, or by what was found later of the clocks. The latter shifts one of the two stages next to the wire up and the other one down; none was recorded below 0 by more
- * than its bound, so it cannot be more than the two together. */
+/* By the largest bound, or by what was found later of the clocks. The latter shifts one of the two stages next to the
+ * wire up and the other one down; none was recorded below 0 by more than its bound, so it cannot be more than the
+ * two together. */
 int64_t clocks_stages_bound(const struct report *r)
 {
 	const struct result *result = r->result;
-	const int64_t bound_ns = result->bound_ns[BOUND_HERE], late_ns = clock_misplaced_since(r->clocks, result->began_ns);
+	const int64_t bound_ns = result->bound_ns[BOUND_HERE],
+				 late_ns = clock_misplaced_since(r->clocks, result->began_ns);
 	int64_t most_ns = bound_ns;
 
-	for (int i = 0; i < 2; i++) /* at the emitter App-to-NIC and NIC-to-app, at the reflector the same in its order */
+	/* at the emitter App-to-NIC and NIC-to-app, at the reflector the same in its order */
+	for (int i = 0; i < 2; i++)
 		if (result->stage[i] && result->stage[i]->count)
 			most_ns += result->stage[i]->max_ns;
 	return late_ns < bound_ns ? bound_ns : late_ns < most_ns ? late_ns : most_ns;
@@ -227,10 +233,12 @@ void clocks_write(FILE *out, const struct report *r)
 		fputc('\n', out);
 	}
 	if (result_has_stages(result) && result->placed && result->bound_ns[BOUND_HERE])
-		fprintf(out, "  Stages        : user-space times are on the NIC's scale within +-%" PRId64 " ns\n", clocks_stages_bound(r));
+		fprintf(out, "  Stages        : user-space times are on the NIC's scale within +-%" PRId64 " ns\n",
+			clocks_stages_bound(r));
 	if (part_is_split(r) && (result->there == SOURCE_HARDWARE || result->bound_ns[BOUND_THERE]))
-		fprintf(out, "  Remote stages : user-space times are on the scale of the reflector's stamps within +-%" PRId64
-			" ns\n", result->bound_ns[BOUND_THERE]);
+		fprintf(out,
+			"  Remote stages : user-space times are on the scale of the reflector's stamps within +-"
+			"%" PRId64 " ns\n", result->bound_ns[BOUND_THERE]);
 	if (result_has_stages(result) && counter_get(&a->unplaced))
 		fprintf(out, "  %" PRIu64 " samples had no place on the NIC's scale: they are in no stage\n",
 			counter_get(&a->unplaced));

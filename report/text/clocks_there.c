@@ -34,7 +34,8 @@ static void write_what(FILE *out, const struct clock_peer_event *e)
 	if (e->kind == PEER_STOOD) {
 		fprintf(out, "stood still for %.3f s or more", label_seconds(e->stood_ns));
 	} else if (e->kind == PEER_WRONG_RATE) {
-		fprintf(out, ppb < 1e9 ? "ran %.3g %% %s" : "ran %.0f %% %s", (ppb < 0 ? -ppb : ppb) / 1e7, ppb < 0 ? "slow" : "fast");
+		fprintf(out, ppb < 1e9 ? "ran %.3g %% %s" : "ran %.0f %% %s", (ppb < 0 ? -ppb : ppb) / 1e7,
+			ppb < 0 ? "slow" : "fast");
 	} else if (clock_peer_event_size(e, &size_ns, &bound_ns)) {
 		fprintf(out, "jumped by %+" PRId64 " ns (+-%" PRId64 ")", size_ns, bound_ns);
 		if (e->conflicts > 1)
@@ -77,7 +78,8 @@ static void write_broken_rule(FILE *out, const struct report *r, const struct br
 	} else {
 		const struct rule *rule = &rules_of_order[r->options->role][b->rule];
 
-		fprintf(out, "%s is %" PRId64 " ns after %s\n", label_time_name(first, sizeof(first), r, rule->first), b->by_ns,
+		fprintf(out, "%s is %" PRId64 " ns after %s\n", label_time_name(first, sizeof(first), r, rule->first),
+			b->by_ns,
 			label_time_name(second, sizeof(second), r, rule->second));
 	}
 }
@@ -107,10 +109,14 @@ void clocks_there_write(FILE *out, const struct report *r)
 	if (r->peer)
 		write_events(out, r);
 	if (counter_get(&result->account.doubted))
-		fprintf(out, "  The reflector says that its clock was set or stood still, or does not run right: %" PRIu64
-			" replies, the first to packet %" PRIu32 "\n", counter_get(&result->account.doubted), result->doubted_seq);
+		fprintf(out,
+			"  The reflector says that its clock was set or stood still, or does not run right: %" PRIu64
+			" replies, the first to packet %" PRIu32 "\n", counter_get(&result->account.doubted),
+			result->doubted_seq);
 	if (counter_get(&result->account.disordered))
-		fprintf(out, "  %" PRIu64 " samples have times of user space on the wrong side of their stamps: they are in no stage\n",
+		fprintf(out,
+			"  %" PRIu64 " samples have times of user space on the wrong side of their stamps: they are in "
+				     "no stage\n",
 			counter_get(&result->account.disordered));
 	if (r->options->verbose)
 		write_broken_rules(out, r);

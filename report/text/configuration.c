@@ -47,24 +47,28 @@ void report_configuration(FILE *out, const struct report *r, const struct nic *n
 	if (g->transmit_stamps)
 		fprintf(out, "Transmit stamps are matched by %s\n",
 			!g->stamp_ids_by_message ? "the kernel's own count" :
-			g->stamp_ids_of_lanes ? "an id sent with each packet; those of busy sessions, by the kernel's own count" :
+			g->stamp_ids_of_lanes ?
+				"an id sent with each packet; those of busy sessions, by the kernel's own count" :
 				       "an id sent with each packet");
 	fprintf(out, "Socket receive buffer: %d bytes granted\n", g->receive_buffer_bytes);
 	if (g->preloaded)
 		fputs("Packets go through what stands before libc (LD_PRELOAD)\n", out);
 	if (o->busy_poll_us)
 		fprintf(out, "Busy polling: %" PRId64 " us%s\n", o->busy_poll_us,
-			o->busy_poll_implied ? " (set because --budget and --prefer-busypoll do nothing without it)" : "");
+			o->busy_poll_implied ? " (set because --budget and --prefer-busypoll do nothing without it)" :
+			"");
 	write_memory(out, "Histogram", histogram);
 	if (r->log) {
 		write_memory(out, "Log", log);
 		fprintf(out, "%s of %" PRIu64 " records (%.1f s at %d packets/s), written %s\n",
 			r->log->circular ? "Circular log buffer" : "Log buffer", r->log->capacity,
-			(double)r->log->capacity / LOG_RATE, LOG_RATE, r->log_writer->beside ? "beside the run" : "at its end");
+			(double)r->log->capacity / LOG_RATE, LOG_RATE,
+			r->log_writer->beside ? "beside the run" : "at its end");
 	}
 	if (r->trace) {
 		fprintf(out, "Trace marker enabled: %s, clock %s\n", r->trace->path, r->trace->clock);
 		if (r->trace->snapshot)
-			fprintf(out, "Snapshot enabled: its buffer takes %.1f MB\n", (double)r->trace->spare_bytes / (1 << 20));
+			fprintf(out, "Snapshot enabled: its buffer takes %.1f MB\n",
+				(double)r->trace->spare_bytes / (1 << 20));
 	}
 }

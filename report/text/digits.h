@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Digits of numbers, many at a time: a log has millions of them, and each is made on a CPU that a measurement may need. */
+/* Digits of numbers, many at a time: a log has millions of them, and each is made on a CPU that a measurement may
+ * need. */
 #ifndef REPORT_TEXT_DIGITS_H
 #define REPORT_TEXT_DIGITS_H
 
@@ -9,8 +10,8 @@
 
 #define DIGITS_EIGHT 100000000 /* from here on a number has more than eight */
 
-/* Of a number below DIGITS_EIGHT eight octets, each 0 to 9, the most significant in the lowest bits. All are found at once, in parts of
- * one word: a hundredth and a tenth are multiplications, exact up to 10^4 and 100. */
+/* Of a number below DIGITS_EIGHT eight octets, each 0 to 9, the most significant in the lowest bits. All are found at
+ * once, in parts of one word: a hundredth and a tenth are multiplications, exact up to 10^4 and 100. */
 static inline uint64_t digits_of_eight(uint32_t v)
 {
 	uint64_t parts = v / 10000 | (uint64_t)(v % 10000) << 32, tops;
@@ -34,7 +35,8 @@ static inline void digits_put_aligned(char *at, uint32_t v)
 {
 	const uint64_t digits = digits_of_eight(v), last = (uint64_t)1 << 56;
 	const int zeros = __builtin_ctzll(digits | last) & ~7; /* bits of them */
-	const uint64_t text = htole64((digits | 0x3030303030303030) ^ (0x1010101010101010 & (((uint64_t)1 << zeros) - 1)));
+	const uint64_t text = htole64((digits |
+				       0x3030303030303030) ^ (0x1010101010101010 & (((uint64_t)1 << zeros) - 1)));
 
 	memcpy(at, &text, sizeof(text));
 }

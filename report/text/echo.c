@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* With --transport icmp: what is missing is said in words, and what the host that answers may have done is named as what it may be. */
+/* With --transport icmp: what is missing is said in words, and what the host that answers may have done is named as
+ * what it may be. */
 #include "report/text/echo.h"
 
 #include "options.h"
@@ -9,7 +10,8 @@
 
 #include <inttypes.h>
 
-/* Of each host that answers nobody here knows whether it limits; so all that can be said is at which rate it was asked. */
+/* Of each host that answers nobody here knows whether it limits; so all that can be said is at which rate it was
+ * asked. */
 static void write_lost(FILE *out, const struct result *result)
 {
 	const uint64_t lost = counter_get(&result->account.lost), sent = counter_get(&result->account.sent);
@@ -17,7 +19,9 @@ static void write_lost(FILE *out, const struct result *result)
 
 	if (!lost)
 		return;
-	fprintf(out, "  Lost:    %" PRIu64 " of %" PRIu64 ": may be rate limiting, for hosts and routers often answer only so many echoes a second", lost,
+	fprintf(out,
+		"  Lost:    %" PRIu64 " of %" PRIu64 ": may be rate limiting, for hosts and routers often answer only "
+						     "so many echoes a second", lost,
 		sent);
 	if (ns > 0)
 		fprintf(out, " (asked: %.0f)", (double)sent / label_seconds(ns));
@@ -28,6 +32,7 @@ void echo_write(FILE *out, const struct report *r)
 {
 	fputs("\nEcho (ICMP): who is asked tells no times\n"
 	      "  Unknown: response, network, each way, the direction of losses, the TTL and DSCP of arrival\n"
-	      "  Slow:    an answer may have waited there: many hosts and routers answer echoes in software, after all else\n", out);
+	      "  Slow:    an answer may have waited there: many hosts and routers answer echoes in software, after all "
+	      "else\n", out);
 	write_lost(out, r->result);
 }

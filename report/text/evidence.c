@@ -46,7 +46,8 @@ static void write_saved(FILE *out, const struct trace_saved *s)
 		fprintf(out, ", the spike is in cpu%d.txt", s->spike_cpu);
 	fputc('\n', out);
 	if (s->spike_cpu < 0)
-		fprintf(out, "  The marker of the breach is in no file: the buffer may be too small, or tracing was off\n");
+		fprintf(out,
+			"  The marker of the breach is in no file: the buffer may be too small, or tracing was off\n");
 	if (s->swap_skipped)
 		fprintf(out, "  The kernel skipped the snapshot, so the trace itself was saved\n");
 	if (s->lost_events && s->lost_events != UINT64_MAX)

@@ -7,9 +7,9 @@
 
 struct report;
 
-/* "RTT p50 11.2 us, p99.9 16.4 us, max 34.4 us (#27) of 28,546 samples in 600 s, 0 lost: trusted", a line of its own; of a
- * reflector its responses, and without what it cannot know: what was lost. The percentile says so where fewer than ten samples
- * lie above it. */
+/* "RTT p50 11.2 us, p99.9 16.4 us, max 34.4 us (#27) of 28,546 samples in 600 s, 0 lost: trusted", a line of its own;
+ * of a reflector its responses, and without what it cannot know: what was lost. The percentile says so where fewer than
+ * ten samples lie above it. */
 void headline_write(FILE *out, const struct report *r);
 
 /* Its begin, without a line end: "RTT p50 11.2 us, ... of 28,546 samples". */

@@ -31,11 +31,15 @@ const struct label_follow_up label_follow_ups[FOLLOW_UPS] = {
 	[FOLLOW_UP_NONE] = { "plain", NULL, "it was not asked for (--plain)" },
 	[FOLLOW_UP_THERE] = { "-", "Complete", NULL },
 	[FOLLOW_UP_LOST] = { "lost", "Reply lost", "the next reply, which tells when this one left, was lost" },
-	[FOLLOW_UP_UNKNOWN] = { "unknown", "Unknown", "the reflector did not have the stamp in time, or keeps no state" },
-	[FOLLOW_UP_UNTOLD] = { "untold", "Untold", "the reflector does not tell when a reply left: RFC 8972 section 4.7" },
-	[FOLLOW_UP_MIXED] = { "mixed", "Mixed", "the reflector's two stamps are of different kinds, or of untold ones" },
+	[FOLLOW_UP_UNKNOWN] = { "unknown", "Unknown",
+				"the reflector did not have the stamp in time, or keeps no state" },
+	[FOLLOW_UP_UNTOLD] = { "untold", "Untold",
+			       "the reflector does not tell when a reply left: RFC 8972 section 4.7" },
+	[FOLLOW_UP_MIXED] = { "mixed", "Mixed",
+			      "the reflector's two stamps are of different kinds, or of untold ones" },
 	[FOLLOW_UP_END] = { "end", "At the end", "no reply came after this one" },
-	[FOLLOW_UP_STEPPED] = { "stepped", "Stepped there", "T2 and T3 contradict what is known of the two hosts' clocks: not used" },
+	[FOLLOW_UP_STEPPED] = { "stepped", "Stepped there",
+				"T2 and T3 contradict what is known of the two hosts' clocks: not used" },
 };
 
 const struct label_percentile label_percentiles[LABEL_PERCENTILES] = {
@@ -95,8 +99,10 @@ void label_latency(const struct options *o, char *text, size_t bytes)
 /* By eight digits at a time, or two. */
 char *label_digits(char *end, uint64_t v, int least)
 {
-	static const char pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
-				    "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
 
 	for (; v >= DIGITS_EIGHT || least >= 8; v /= DIGITS_EIGHT, least -= 8) {
 		end -= 8;
@@ -142,5 +148,6 @@ void label_rate(char *text, size_t bytes, const struct clock_rate *rate, bool wi
 			  snprintf(text, bytes, "%.0f ppm %s", off_ppb / 1e3, way);
 
 	if (with_bound && n >= 0 && (size_t)n < bytes)
-		snprintf(text + n, bytes - (size_t)n, percent ? " (+-%.1f)" : " (+-%.0f)", percent ? bound / 10 : bound);
+		snprintf(text + n, bytes - (size_t)n, percent ? " (+-%.1f)" : " (+-%.0f)",
+			 percent ? bound / 10 : bound);
 }

@@ -52,7 +52,8 @@ struct label_percentile {
 	bool rare; /* shown only where ten samples lie above it */
 };
 
-enum { LABEL_P50, LABEL_P90, LABEL_P95, LABEL_P99, LABEL_P99_9, LABEL_P99_99, LABEL_P99_999, LABEL_P99_9999, LABEL_PERCENTILES };
+enum { LABEL_P50, LABEL_P90, LABEL_P95, LABEL_P99, LABEL_P99_9, LABEL_P99_99, LABEL_P99_999, LABEL_P99_9999,
+       LABEL_PERCENTILES };
 
 extern const struct label_percentile label_percentiles[LABEL_PERCENTILES];
 extern const struct label_discard label_discards[LABEL_DISCARDS];
@@ -69,12 +70,13 @@ static inline const struct label_time *label_time(enum role role, int i)
 /* enum source of the wire stamps at the host of time i: here as the options say, there as the replies told. */
 int64_t label_source(const struct report *r, int i);
 
-/* Is time i one of the reflector's program whose wire stamps are of its program too? Then the two are the same. there: enum source of
- * the reflector's stamps. */
+/* Is time i one of the reflector's program whose wire stamps are of its program too? Then the two are the same. there:
+ * enum source of the reflector's stamps. */
 bool label_told_twice(enum role role, int64_t there, int i);
 
 /* Is time i of the sample there, and of the clock that its name says? Not where the reflector told that its program's
- * times have no place on the scale of its stamps, nor where such a time took the place of a stamp that it usually has. */
+ * times have no place on the scale of its stamps, nor where such a time took the place of a stamp that it usually
+ * has. */
 static inline bool label_has_time(enum role role, int64_t there, const struct sample *s, int i)
 {
 	if (i < THERE || !s->source[i])

@@ -87,7 +87,8 @@ void machine_write_activity(FILE *out, const struct report *r)
 		write_differences(out, r, r->activity_start, r->activity_breach);
 	}
 	if (r->activity_worst) {
-		fprintf(out, "\nWhat the machine did from the breach before the worst to the worst, as read after %" PRIu64
+		fprintf(out,
+			"\nWhat the machine did from the breach before the worst to the worst, as read after %" PRIu64
 			" and %" PRIu64 " packets:\n", r->activity_before_worst->mark, r->activity_worst->mark);
 		write_differences(out, r, r->activity_before_worst, r->activity_worst);
 	}
@@ -96,7 +97,8 @@ void machine_write_activity(FILE *out, const struct report *r)
 		write_differences(out, r, r->activity_start, r->activity_end);
 	}
 	if (a->counters_left_out || a->unreadables_left_out)
-		fprintf(out, "  Left out for lack of room: %u counters\n", a->counters_left_out + a->unreadables_left_out);
+		fprintf(out, "  Left out for lack of room: %u counters\n",
+			a->counters_left_out + a->unreadables_left_out);
 	for (unsigned i = 0; r->options->verbose && i < a->unreadables; i++)
 		fprintf(out, "  Cannot tell: %s\n", a->unreadable[i]);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Values in order, beside a run: qsort(3) is slow, and may map memory and give it back, which interrupts the measuring CPU. */
+/* Values in order, beside a run: qsort(3) is slow, and may map memory and give it back, which interrupts the measuring
+ * CPU. */
 #ifndef REPORT_TEXT_ORDER_H
 #define REPORT_TEXT_ORDER_H
 
 #include "rant.h"
 
-/* Puts n values, none below 0 nor above max_ns, in order, the smallest first. spare: room for as many. Returns which of the two has
- * them then. */
+/* Puts n values, none below 0 nor above max_ns, in order, the smallest first. spare: room for as many. Returns which of
+ * the two has them then. */
 int64_t *order_values(int64_t *value_ns, int64_t *spare, size_t n, int64_t max_ns);
 
 #endif

@@ -30,7 +30,8 @@ void part_name(struct part *p, const struct report *r, const struct stage *s)
 	if (from->wire && to->wire)
 		snprintf(p->name, sizeof(p->name), "%s", s->from >= THERE ? "Response" : "Wire and reflector");
 	else if (from->wire)
-		snprintf(p->name, sizeof(p->name), "%s%c%s-to-app", remote, *remote ? wire[0] : wire[0] & ~0x20, wire + 1);
+		snprintf(p->name, sizeof(p->name), "%s%c%s-to-app", remote, *remote ? wire[0] : wire[0] & ~0x20,
+			 wire + 1);
 	else
 		snprintf(p->name, sizeof(p->name), to->wire ? "%s%cpp-to-%s" : "%s%cpp processing", remote,
 			 *remote ? 'a' : 'A', wire);
@@ -60,7 +61,8 @@ bool part_is_split(const struct report *r)
 	return r->options->role == ROLE_EMIT && part_is_collected(r, STAGE_REMOTE_APP, &stages[STAGE_REMOTE_APP]);
 }
 
-static void set_part(struct part *p, const struct report *r, int index, const struct stage *s, const struct histogram *h)
+static void set_part(struct part *p, const struct report *r, int index, const struct stage *s,
+		     const struct histogram *h)
 {
 	*p = (struct part){ .index = index, .stage = *s,
 			    .usual = h ? part_typical(h) : (struct percentile){ .value_ns = INT64_MAX } };

@@ -38,9 +38,9 @@ bool part_is_split(const struct report *r);
  * last one, since the others may not explain all of it. Returns how many. */
 int part_find(const struct report *r, struct part parts[PARTS_MAX]);
 
-/* The parts of one sample that its own times tell, with their values, and all of the round trip of an emitter where these do not join: for a
- * thread beside the run, which may not read the histograms while they are written, so that what is usual is not known (INT64_MAX). Returns
- * how many. */
+/* The parts of one sample that its own times tell, with their values, and all of the round trip of an emitter where
+ * these do not join: for a thread beside the run, which may not read the histograms while they are written, so that
+ * what is usual is not known (INT64_MAX). Returns how many. */
 int part_of_sample(const struct report *r, const struct sample *s, struct part parts[PARTS_MAX]);
 
 #endif

@@ -27,7 +27,8 @@ void progress_draw(void *progress)
 
 	p->seconds++;
 	put(line, snprintf(line, sizeof(line),
-			   WIPE "%" PRIu64 " s  %" PRIu64 " samples  %" PRIu64 "/s  max %.3f us  lost %" PRIu64, p->seconds,
+			   WIPE "%" PRIu64 " s  %" PRIu64 " samples  %" PRIu64 "/s  max %.3f us  lost %" PRIu64,
+			   p->seconds,
 			   samples, samples - p->last_samples, (double)max_ns / NS_PER_US, counter_get(&a->lost)));
 	p->last_samples = samples;
 }
@@ -61,7 +62,8 @@ void progress_tell_outage(void *progress)
 	if (p->gone_since_ns)
 		say("%s answers again, after %.1f s", p->server, seconds_since(p->gone_since_ns));
 	if (since_ns)
-		say("no answer from %s for %.0f s, last at #%" PRIu32 "; still trying", p->server, seconds_since(since_ns),
+		say("no answer from %s for %.0f s, last at #%" PRIu32 "; still trying", p->server,
+		    seconds_since(since_ns),
 		    atomic_load_explicit(&o->long_after, memory_order_relaxed));
 	p->gone_since_ns = since_ns;
 }
@@ -97,10 +99,12 @@ void progress_end(void)
 static void tell_silence_of_echo(const char *server, uint64_t refused)
 {
 	if (refused)
-		warnx("no answer from %s after 3 s; the kernel refused %" PRIu64 " times: a router says by ICMP that it cannot be reached, or "
+		warnx("no answer from %s after 3 s; the kernel refused %" PRIu64 " times: a router says by ICMP that "
+										 "it cannot be reached, or "
 		      "sending is not possible; still trying", server, refused);
 	else
-		warnx("no answer from %s after 3 s: it answers no echoes (a firewall, net.ipv4.icmp_echo_ignore_all), a wrong address, or no "
+		warnx("no answer from %s after 3 s: it answers no echoes (a firewall, net.ipv4.icmp_echo_ignore_all), "
+		      "a wrong address, or no "
 		      "ARP entry (see 'ip neigh'); still trying", server);
 }
 
@@ -113,10 +117,15 @@ void progress_tell_silence(const struct options *o, const char *server, uint64_t
 		      "(ICMP port unreachable), or sending is not possible; still trying", server, refused);
 	else
 		warnx("no answer from %s after 3 s: %s%s; still trying", server,
-		      o->transport == TRANSPORT_L2 ? "no reflector running there with --transport l2 and this --ptp-domain, a wrong address, or a "
+		      o->transport == TRANSPORT_L2 ?
+		      "no reflector running there with --transport l2 and this --ptp-domain, a wrong address, or a "
 						     "switch that keeps PTP messages to itself" :
-		      options_in_ptp(o)		   ? "no reflector running there with --transport ptp and this --ptp-domain, a wrong address, a "
-						     "firewall, a switch that keeps PTP messages to itself, or no ARP entry (see 'ip neigh')" :
-						     "no reflector running, a wrong address or port, a firewall, no ARP entry (see 'ip neigh')",
+		      options_in_ptp(o)		   ?
+			      "no reflector running there with --transport ptp and this --ptp-domain, a wrong address, "
+			      "a "
+						     "firewall, a switch that keeps PTP messages to itself, or no ARP "
+						     "entry (see 'ip neigh')" :
+						     "no reflector running, a wrong address or port, a firewall, no "
+						     "ARP entry (see 'ip neigh')",
 		      o->key_path ? ", another --key there, or its --allow" : ", or a --key or an --allow there");
 }

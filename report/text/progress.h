@@ -20,14 +20,15 @@ void progress_draw(void *progress);
 /* Wipes it. */
 void progress_end(void);
 
-/* One line when the peer has been gone for long, one when it is back. A duty of host/process/watch.h, at an emitter: the context is a struct
- * progress. */
+/* One line when the peer has been gone for long, one when it is back. A duty of host/process/watch.h, at an emitter:
+ * the context is a struct progress. */
 void progress_tell_outage(void *progress);
 
 /* One line: the link went down, or up again. For struct link_watch: the context is a struct progress. */
 void progress_tell_link(void *progress, bool up);
 
-/* One line: the interface sends by this one now, whose NIC stamps. For struct link_watch: the context is a struct progress. */
+/* One line: the interface sends by this one now, whose NIC stamps. For struct link_watch: the context is a struct
+ * progress. */
 void progress_tell_move(void *progress, int index);
 
 /* One line: nothing has answered for 3 s, and the kernel has refused so many sends. server: its address as text. */

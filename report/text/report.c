@@ -84,7 +84,9 @@ void report_write(FILE *out, const struct report *r, int columns)
 	if (r->actions && r->actions->wanted->commands)
 		evidence_write_commands(out, r);
 	if (r->no_other_cpu)
-		fprintf(out, "\nNothing was done beside the measurement (progress, commands, comparing the clocks, the report so far): no "
+		fprintf(out,
+			"\nNothing was done beside the measurement (progress, commands, comparing the clocks, the "
+			"report so far): no "
 			"CPU but the measuring one may be used.\n");
 }
 

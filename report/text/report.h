@@ -40,7 +40,8 @@ void report_write(FILE *out, const struct report *r, int columns);
 /* The width of the terminal that it is; 0: it is none. */
 int report_columns(FILE *out);
 
-/* The same to stdout, in the width of the terminal if it is one; to stderr if something else is there. 0, or -EIO after one line. */
+/* The same to stdout, in the width of the terminal if it is one; to stderr if something else is there. 0, or -EIO after
+ * one line. */
 int report_print(const struct report *r);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The report so far. The measuring thread knows nothing of it: its counters are atomic, and of its histogram another thread makes a copy.
- * All else in the report is written by the loop without a thought of readers, or is known only at the end, and is named as left out.
+ * The report so far. The measuring thread knows nothing of it: its counters are atomic, and of its histogram another
+ * thread makes a copy. All else in the report is written by the loop without a thought of readers, or is known only at
+ * the end, and is named as left out.
  */
 #include "report/text/so_far.h"
 
@@ -26,7 +27,7 @@
 
 #define LOOK_NS (100 * NS_PER_MS)
 
-/* ---- The text -------------------------------------------------------------------------------------------------------- */
+/* ---- The text ---------------------------------------------------------------------------------------------------- */
 
 /* Calls `put` for each count that says something: the first two, and what is not 0. */
 static void put_counts(FILE *out, const struct report *r, void (*put)(FILE *out, const char *name, uint64_t count))
@@ -87,7 +88,9 @@ void so_far_write(FILE *out, const struct report *r, const struct histogram *h, 
 	}
 	fprintf(out, "\nPackets so far (one that is on its way is in some of the counts, and in others not):\n");
 	put_counts(out, r, put_row);
-	fprintf(out, "\nOnly at the end: the verdict, breaches, stages, how delays vary, clocks, and what this machine did.\n\n");
+	fprintf(out,
+		"\nOnly at the end: the verdict, breaches, stages, how delays vary, clocks, and what this machine "
+		"did.\n\n");
 }
 
 void so_far_write_line(FILE *out, const struct report *r, const struct histogram *h, double seconds)
@@ -104,10 +107,10 @@ void so_far_write_line(FILE *out, const struct report *r, const struct histogram
 	fputc('\n', out);
 }
 
-/* ---- Beside the run --------------------------------------------------------------------------------------------------- */
+/* ---- Beside the run ---------------------------------------------------------------------------------------------- */
 
-/* All of it is taken at once, so that what stands for months does not grow; and it is not given back during the run, which would
- * interrupt the measuring CPU to make it forget the addresses. */
+/* All of it is taken at once, so that what stands for months does not grow; and it is not given back during the run,
+ * which would interrupt the measuring CPU to make it forget the addresses. */
 static bool get_memory(struct so_far *s, size_t bytes)
 {
 	if (s->memory)
@@ -165,7 +168,8 @@ static bool is_due(struct so_far *s, int64_t now_ns, int64_t began_ns)
 static void look(void *so_far)
 {
 	struct so_far *s = so_far;
-	const int64_t began_ns = atomic_load_explicit(&s->began_ns, memory_order_acquire), now_ns = clock_read_ns(CLOCK_MONOTONIC);
+	const int64_t began_ns = atomic_load_explicit(&s->began_ns, memory_order_acquire),
+				 now_ns = clock_read_ns(CLOCK_MONOTONIC);
 
 	if (!began_ns)
 		return;
@@ -191,12 +195,15 @@ void so_far_start(struct so_far *s, const struct report *r, void (*begin)(void *
 	s->context = context;
 	if (r->options->quiet)
 		return;
-	s->watch = (struct watch){ .name = "rant-so-far", .begin = begin_thread, .context = s, .idle = &r->result->asleep };
+	s->watch = (struct watch){ .name = "rant-so-far", .begin = begin_thread, .context = s,
+				   .idle = &r->result->asleep };
 	watch_add(&s->watch, (struct watch_duty){ .period_ns = LOOK_NS, .act = look, .context = s });
 	error = r->no_other_cpu ? -ENODEV : watch_start(&s->watch);
 	if (error && r->options->summary_ns)
-		warnx("--summary-every: its lines are written by a thread on another CPU than the measuring one, and there can be none "
-		      "(%s): only the report at the end is written", error == -ENODEV ? "there is no such CPU" : strerror(-error));
+		warnx("--summary-every: its lines are written by a thread on another CPU than the measuring one, and "
+		      "there can be none "
+		      "(%s): only the report at the end is written",
+		      error == -ENODEV ? "there is no such CPU" : strerror(-error));
 }
 
 void so_far_begin(struct so_far *s)

@@ -40,15 +40,18 @@ void source_ports_write(FILE *out, const struct report *r)
 	if (!result->ports)
 		return;
 	fprintf(out, "\nSource ports (us, of %s):\n  %-6s %9s %8s %7s %7s %10s %10s %10s\n",
-		by_network ? "the network: RTT - response" : "the round trip", "Port", "Samples", "Lost", "There", "Back", "Median",
+		by_network ? "the network: RTT - response" : "the round trip", "Port", "Samples", "Lost", "There",
+		"Back", "Median",
 		"99th", "Max");
 	for (unsigned i = 0; i < result->ports; i++)
 		write_row(out, &result->port[i], by_network, (int)i == worst);
 	if (worst >= 0)
 		fprintf(out, "  * the worst: %s\n",
-			result->port[worst].lost ? "the largest share of its probes was lost" : "its 99th percentile is the highest");
+			result->port[worst].lost ? "the largest share of its probes was lost" :
+			"its 99th percentile is the highest");
 	fputs("  Median and 99th within 1.6 %\n", out);
 	for (unsigned i = 0; i < result->ports; i++)
 		if (result->port[i].refused)
-			fprintf(out, "  Port %u: %" PRIu64 " sends were refused by the kernel\n", result->port[i].number, result->port[i].refused);
+			fprintf(out, "  Port %u: %" PRIu64 " sends were refused by the kernel\n",
+				result->port[i].number, result->port[i].refused);
 }

@@ -59,7 +59,8 @@ bool statistics_percentile(const struct histogram *h, unsigned index, struct sta
 	*p = (struct statistics_percentile){
 		.percent = row->percent, .value_ns = v.value_ns, .bound = v.bound,
 		/* Rounded down, where the rank is rounded up. */
-		.above = (uint64_t)((unsigned __int128)h->count * (row->denominator - row->numerator) / row->denominator),
+		.above = (uint64_t)((unsigned __int128)h->count * (row->denominator - row->numerator) /
+				    row->denominator),
 	};
 	return true;
 }
@@ -71,8 +72,10 @@ static void write_percentiles(FILE *out, const struct histogram *h)
 		const struct label_percentile *row = &label_percentiles[i];
 		struct percentile p = histogram_percentile(h, row->numerator, row->denominator);
 
-		fprintf(out, "    %sth%*s:  %s%.3f%s%s\n", row->percent, (int)(6 - strlen(row->percent)), "", p.bound ? ">= " : "",
-			label_us(p.value_ns), i == LABEL_P50 ? " (Median)" : "", p.bound ? " (bound: overflow store full)" : "");
+		fprintf(out, "    %sth%*s:  %s%.3f%s%s\n", row->percent, (int)(6 - strlen(row->percent)), "",
+			p.bound ? ">= " : "",
+			label_us(p.value_ns), i == LABEL_P50 ? " (Median)" : "",
+			p.bound ? " (bound: overflow store full)" : "");
 	}
 	write_few(out, h);
 }
@@ -107,7 +110,8 @@ static void write_part_histogram(FILE *out, const struct report *r, const char *
 	fprintf(out, "  average %.3f, standard deviation %.3f\n", histogram_mean_ns(h) / NS_PER_US,
 		histogram_deviation_ns(h) / NS_PER_US);
 	for (size_t i = 0; i < LABEL_PERCENTILES && is_fit(h, i); i++) {
-		struct percentile v = histogram_percentile(h, label_percentiles[i].numerator, label_percentiles[i].denominator);
+		struct percentile v = histogram_percentile(h, label_percentiles[i].numerator,
+							   label_percentiles[i].denominator);
 
 		fprintf(out, "%s%sth %s%.3f", i ? ", " : "  ", label_percentiles[i].percent, v.bound ? ">=" : "",
 			label_us(v.value_ns));
@@ -129,7 +133,8 @@ void statistics_write_histograms(FILE *out, const struct report *r, int columns)
 /* ---- The table of parts ---------------------------------------------------------------------------------------- */
 
 /* The columns of the table of stages, after the name. */
-enum cell { CELL_FORMULA, CELL_SAMPLES, CELL_NEGATIVE, CELL_PERCENTILE, CELL_MAXIMUM = CELL_PERCENTILE + LABEL_PERCENTILES, CELL_AVERAGE,
+enum cell { CELL_FORMULA, CELL_SAMPLES, CELL_NEGATIVE, CELL_PERCENTILE,
+	    CELL_MAXIMUM = CELL_PERCENTILE + LABEL_PERCENTILES, CELL_AVERAGE,
 	    CELLS };
 
 static const struct {
@@ -146,7 +151,8 @@ static const struct {
 
 /* The most important column first: a terminal that is too narrow gets the first ones, a file gets all. */
 #define P(name) CELL_PERCENTILE + LABEL_##name
-static const uint8_t cell_ranks[] = { CELL_SAMPLES, CELL_MAXIMUM, P(P50), P(P99), P(P99_9), CELL_NEGATIVE, P(P99_99), P(P99_999),
+static const uint8_t cell_ranks[] = { CELL_SAMPLES, CELL_MAXIMUM, P(P50), P(P99), P(P99_9), CELL_NEGATIVE, P(P99_99),
+				      P(P99_999),
 					   P(P99_9999), P(P90), CELL_AVERAGE, CELL_FORMULA, P(P95) };
 #undef P
 
@@ -285,7 +291,9 @@ static void write_one_way(FILE *out, const struct report *r, struct table *t)
 	if (!r->peer || !(result->one_way[0]->negatives + result->one_way[1]->negatives))
 		return;
 	if (result->one_way_beyond)
-		fprintf(out, "  %" PRIu64 " of the negative ones are beyond that: a clock is not what it was taken for\n", result->one_way_beyond);
+		fprintf(out,
+			"  %" PRIu64 " of the negative ones are beyond that: a clock is not what it was taken for\n",
+			result->one_way_beyond);
 	else
 		fprintf(out, "  The negative ones are within that: no fault, the clocks are not known better\n");
 }
@@ -319,7 +327,8 @@ static void write_whole(FILE *out, const struct report *r, struct table *t)
 	char latency[64];
 
 	label_latency(r->options, latency, sizeof(latency));
-	write_stage(out, t, r->options->role == ROLE_EMIT ? "Round trip" : "Response", strstr(latency, "= ") + 2, r->histogram, 0);
+	write_stage(out, t, r->options->role == ROLE_EMIT ? "Round trip" : "Response", strstr(latency, "= ") + 2,
+		    r->histogram, 0);
 }
 
 void statistics_write_stages(FILE *out, const struct report *r, int columns)
@@ -353,7 +362,8 @@ void statistics_write_stages(FILE *out, const struct report *r, int columns)
 
 static void write_interval(FILE *out, const struct options *o)
 {
-	static const char *const how[] = { [PACING_HYBRID] = "hybrid", [PACING_SLEEP] = "sleep", [PACING_SPIN] = "spin" };
+	static const char *const how[] = { [PACING_HYBRID] = "hybrid", [PACING_SLEEP] = "sleep",
+					   [PACING_SPIN] = "spin" };
 
 	fprintf(out, "\nSchedule: a probe every %.3f us", label_us(o->interval_ns));
 	if (o->poisson)
@@ -361,7 +371,8 @@ static void write_interval(FILE *out, const struct options *o)
 	else if (o->jitter_percent)
 		fprintf(out, ", up to %" PRId64 " %% of that later (--seed %" PRId64 ")", o->jitter_percent, o->seed);
 	fprintf(out, "; pacing: %s%s\n", how[o->pacing],
-		o->interval_implied ? "; so slow by default, for nobody there has asked for it: --interval TIME gives another pace" : "");
+		o->interval_implied ?
+		"; so slow by default, for nobody there has asked for it: --interval TIME gives another pace" : "");
 }
 
 static void write_window(FILE *out, const struct report *r)

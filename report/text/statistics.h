@@ -33,7 +33,8 @@ void statistics_write_histograms(FILE *out, const struct report *r, int columns)
 /* The table of the parts, if this run has it. A part that the peer did not tell of is left out, with the reason. */
 void statistics_write_stages(FILE *out, const struct report *r, int columns);
 
-/* Of an emitter that sends by the clock: its slots, how late probes were sent, and the round trips from when they were due. */
+/* Of an emitter that sends by the clock: its slots, how late probes were sent, and the round trips from when they were
+ * due. */
 void statistics_write_schedule(FILE *out, const struct report *r, int columns);
 
 #endif

@@ -16,15 +16,18 @@ static void tell_nothing(const struct report *r, const char *server)
 	const struct account *a = &r->result->account;
 
 	if (counter_get(&a->unverified))
-		warnx("nothing was measured: %s answers, but the HMAC of its replies is wrong or missing: does it have this --key?",
+		warnx("nothing was measured: %s answers, but the HMAC of its replies is wrong or missing: does it have "
+		      "this --key?",
 		      server);
 	else if (counter_get(&a->late))
 		warnx("nothing was measured: %s answers, but always after --timeout: give a longer one", server);
 	else if (counter_get(&a->malformed) || counter_get(&a->foreign))
-		warnx("nothing was measured: %s answers, but is no STAMP reflector: what came is no reply to any of our probes",
+		warnx("nothing was measured: %s answers, but is no STAMP reflector: what came is no reply to any of "
+		      "our probes",
 		      server);
 	else if (counter_get(&a->port_closed))
-		warnx("nothing was measured: nobody listens on %s (ICMP port unreachable): start a reflector there, or give its "
+		warnx("nothing was measured: nobody listens on %s (ICMP port unreachable): start a reflector there, or "
+		      "give its "
 		      "--port", server);
 	else
 		warnx("nothing was measured: %s never answered", server);
@@ -61,7 +64,8 @@ enum status status_judge(const struct report *r, const struct verdict_facts *f, 
 	if (counter_get(&a->breaches) && !o->keep_going)
 		return STATUS_BREACH;
 	if (f->link->after.error == -ENODEV) {
-		warnx("interface '%s' was deleted during the run, or moved to another namespace: the report has what was "
+		warnx("interface '%s' was deleted during the run, or moved to another namespace: the report has what "
+		      "was "
 		      "measured until then", o->interface);
 		return STATUS_FAILED;
 	}

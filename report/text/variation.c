@@ -32,14 +32,16 @@ struct table {
 /* Where fewer than ten samples are above a cell of theirs. */
 static char mark_of(struct table *t, uint64_t count, int cell)
 {
-	const bool few = (cell == CELL_MEDIAN && label_is_few(count, 50, 100)) || (cell == CELL_99 && label_is_few(count, 99, 100));
+	const bool few = (cell == CELL_MEDIAN && label_is_few(count, 50, 100)) ||
+			 (cell == CELL_99 && label_is_few(count, 99, 100));
 
 	t->few |= few;
 	return few ? '*' : ' ';
 }
 
 /* bound: the value of this cell is that or more. A mark stands where else there is a blank. */
-static void write_row(struct table *t, const char *name, uint64_t count, const double us[CELLS], const bool bound[CELLS])
+static void write_row(struct table *t, const char *name, uint64_t count, const double us[CELLS],
+		      const bool bound[CELLS])
 {
 	char after = ' ';
 
@@ -72,8 +74,10 @@ static void write_delay(struct table *t, const char *name, const struct histogra
 	const struct percentile median = histogram_percentile(h, 50, 100), high = histogram_percentile(h, 99, 100);
 
 	write_row(t, name, h->count,
-		  (const double[CELLS]){ label_us(h->min_ns), histogram_mean_ns(h) / NS_PER_US, label_us(median.value_ns),
-					 label_us(high.value_ns), label_us(h->max_ns), histogram_deviation_ns(h) / NS_PER_US },
+		  (const double[CELLS]){ label_us(h->min_ns), histogram_mean_ns(h) / NS_PER_US,
+					 label_us(median.value_ns),
+					 label_us(high.value_ns), label_us(h->max_ns),
+					 histogram_deviation_ns(h) / NS_PER_US },
 		  (const bool[CELLS]){ [CELL_MEDIAN] = median.bound, [CELL_99] = high.bound });
 }
 
@@ -89,7 +93,8 @@ static bool write_variation(struct table *t, const char *name, const struct vari
 	write_row(t, name, f->count,
 		  (const double[CELLS]){ ns_as_us((double)f->min_ns), ns_as_us((double)f->sum / (double)f->count),
 					 ns_as_us((double)variation_percentile(f, 50, 100)),
-					 ns_as_us((double)variation_percentile(f, 99, 100)), ns_as_us((double)f->max_ns),
+					 ns_as_us((double)variation_percentile(f, 99, 100)),
+					 ns_as_us((double)f->max_ns),
 					 ns_as_us(histogram_deviation(f->count, f->sum, f->sum_of_squares)) },
 		  (const bool[CELLS]){ false });
 	return true;
@@ -115,7 +120,8 @@ static void write_notes_of_delays(FILE *out, const struct delay_row rows[DELAYS]
 		fprintf(out, "  Median and 99th of delays are lower edges of at most %.3f us\n", label_us(width_ns));
 	for (int i = DELAY_SEND; i < DELAYS; i++)
 		if (rows[i].histogram && rows[i].histogram->negatives)
-			fprintf(out, "  Not in %s: %" PRIu64 " that are negative\n", rows[i].name, rows[i].histogram->negatives);
+			fprintf(out, "  Not in %s: %" PRIu64 " that are negative\n", rows[i].name,
+				rows[i].histogram->negatives);
 }
 
 /* The same of IPDV. within: of what the probes are. */
@@ -128,9 +134,13 @@ static void write_notes_of_variations(FILE *out, const struct variation *v, cons
 		beyond += v->of[i].beyond;
 	}
 	if (count)
-		fprintf(out, "  IPDV: between the delays of consecutive probes%s (RFC 3393); median and 99th within 1.6 %%\n", within);
+		fprintf(out,
+			"  IPDV: between the delays of consecutive probes%s (RFC 3393); median and 99th within 1.6 "
+			"%%\n", within);
 	if (v->left_out)
-		fprintf(out, "  In no IPDV but that of RTT: %" PRIu64 " samples around a clock that was set or is in doubt\n",
+		fprintf(out,
+			"  In no IPDV but that of RTT: %" PRIu64 " samples around a clock that was set or is in "
+								 "doubt\n",
 			v->left_out);
 	if (beyond)
 		fprintf(out, "  Not in IPDV: %" PRIu64 " differences of more than 18 minutes\n", beyond);
@@ -153,15 +163,18 @@ static void write_notes_of_told(FILE *out, const struct told *t)
 						  [TOLD_RECEIVE] = "Receive delay", [TOLD_SEND] = "Send delay" };
 
 	if (t->delay[TOLD_SEND].count + t->negative[TOLD_SEND])
-		fprintf(out, "  Send and receive delay are within +-%.3f us (at the end +-%.3f)\n", label_us(t->bound_ns[0]),
+		fprintf(out, "  Send and receive delay are within +-%.3f us (at the end +-%.3f)\n",
+			label_us(t->bound_ns[0]),
 			label_us(t->bound_ns[1]));
 	for (int i = 0; i < TOLDS; i++)
 		if (t->negative[i])
 			fprintf(out, "  Not in %s: %" PRIu64 " that are negative\n", names[i], t->negative[i]);
 	if (t->no_part)
-		fprintf(out, "  In none of these: %" PRIu64 " samples whose T3 - T2 is no part of the round trip\n", t->no_part);
+		fprintf(out, "  In none of these: %" PRIu64 " samples whose T3 - T2 is no part of the round trip\n",
+			t->no_part);
 	if (t->two_clocks)
-		fprintf(out, "  In none of these: %" PRIu64 " samples whose reply tells that T2 and T3 are of two clocks\n",
+		fprintf(out,
+			"  In none of these: %" PRIu64 " samples whose reply tells that T2 and T3 are of two clocks\n",
 			t->two_clocks);
 }
 
@@ -192,7 +205,7 @@ static void write_told(FILE *out, const struct report *r, bool samples)
 	write_notes_of_told(out, t);
 }
 
-/* ---- All of it ----------------------------------------------------------------------------------------------------- */
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 /* A reflector knows its own responses, and which probes follow each other in a session. */
 static void write_responses(const struct report *r, struct table *t)

@@ -7,7 +7,8 @@
 
 struct report;
 
-/* Of a run that has a sample; of a reflector its own response alone. Rows of what is not known are left out. columns: width of the terminal, 0 when out is none. */
+/* Of a run that has a sample; of a reflector its own response alone. Rows of what is not known are left out. columns:
+ * width of the terminal, 0 when out is none. */
 void variation_write(FILE *out, const struct report *r, int columns);
 
 /* Did the reflector tell of no sample when its reply left, so that T2 and T3 in the replies are all that there is? */

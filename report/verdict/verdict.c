@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * May the numbers be trusted? One table of reasons; each has a function that looks at what the run left behind. Those
- * that look at counters of host/counters/activity.c are in verdict_activity.c. Nothing is measured or changed here, and what
- * could not be read is not judged.
+ * that look at counters of host/counters/activity.c are in verdict_activity.c. Nothing is measured or changed here, and
+ * what could not be read is not judged.
  */
 #include "report/verdict/verdict.h"
 
@@ -107,7 +107,8 @@ static enum verdict_outcome look_stages(const struct verdict_facts *f, struct ve
 	if (left_out)
 		verdict_say(found, "%" PRIu64 " samples left out of the stages", left_out);
 	if (negative)
-		verdict_say(found, "%s%" PRIu64 " negative times of response or network", verdict_comma(found), negative);
+		verdict_say(found, "%s%" PRIu64 " negative times of response or network", verdict_comma(found),
+			    negative);
 	return result->has_stages ? JUDGED : NOT_ASKED;
 }
 
@@ -197,7 +198,8 @@ static enum verdict_outcome look_steps(const struct verdict_facts *f, struct ver
 	if (!t && !left_out)
 		return CANNOT_TELL;
 	if (t && (counter_get(&t->wrong_rates) || counter_get(&t->standstills)))
-		left_out = 0; /* stamps of a clock that stands, or is too fast, do not fit to the times of user space either */
+		/* stamps of a clock that stands, or is too fast, do not fit to the times of user space either */
+		left_out = 0;
 	nic = f->clocks && options_by_nic(f->options) ? counter_get(&f->clocks->track[CLOCK_OF_NIC].steps) : 0;
 	system = f->clocks && (!options_by_nic(f->options) || result_has_stages(f->result)) ?
 			 counter_get(&f->clocks->track[CLOCK_OF_SYSTEM].steps) : 0;
@@ -340,7 +342,8 @@ static const struct reason table[] = {
 	{ "stamps did not match", VERDICT_DOUBTFUL, 0, look_unmatched,
 	  "the kernel gave stamps with unknown numbers: other stamps may be on the wrong packet" },
 	{ "a clock was set", VERDICT_DOUBTFUL, 0, look_steps,
-	  "a latency that spans the step is wrong by its size; such samples are left out where they can be told (Stepped)" },
+	  "a latency that spans the step is wrong by its size; such samples are left out where they can be told "
+	  "(Stepped)" },
 	{ "the NIC's clock stood still", VERDICT_VOID, 0, look_standstill,
 	  "stamps of a clock that does not run measure nothing" },
 	{ "the NIC's clock runs at a wrong rate", VERDICT_VOID, 0, look_rate,
@@ -364,7 +367,8 @@ static const struct reason table[] = {
 	{ "a threshold was not judged", VERDICT_DOUBTFUL, 0, look_threshold,
 	  "the reflector did not tell what --threshold-on is about: one of these may have been above it" },
 	{ "the log is incomplete", VERDICT_DOUBTFUL, 0, look_log,
-	  "the disk, or who reads the log, is too slow, or its thread has no CPU; not asked of the circular log of --snapshot" },
+	  "the disk, or who reads the log, is too slow, or its thread has no CPU; not asked of the circular log of "
+	  "--snapshot" },
 	{ "the overflow store was full", VERDICT_DOUBTFUL, 0, look_overflow,
 	  "give a larger --overflow" },
 	{ "this host refused to send replies", VERDICT_DOUBTFUL, 0, verdict_look_refused_replies,
@@ -374,7 +378,8 @@ static const struct reason table[] = {
 	{ "the link went down", VERDICT_DOUBTFUL, 0, verdict_look_link,
 	  "by the kernel's count of lost carriers and the state after the run: losses are those of this host's link" },
 	{ "another NIC stamped", VERDICT_VOID, 0, verdict_look_stamper,
-	  "a bond sent by another member: its clock is another one, and it was not set to stamp; not asked without stamps of a NIC" },
+	  "a bond sent by another member: its clock is another one, and it was not set to stamp; not asked without "
+	  "stamps of a NIC" },
 	{ "the NIC counted errors or drops", VERDICT_DOUBTFUL, 0, verdict_look_drops,
 	  "packets were lost in this host, so loss and latency are not those of the network" },
 	{ "packets were dropped on receipt", VERDICT_DOUBTFUL, 1, verdict_look_receive_drops,
@@ -384,7 +389,8 @@ static const struct reason table[] = {
 	{ "the measuring thread had to wait for its CPU", VERDICT_DOUBTFUL, 1, verdict_look_waited,
 	  "throttled (real-time limit, cgroup) or pushed aside; limit in % of the run, at least 10 ms" },
 	{ "the measuring thread did not run", VERDICT_DOUBTFUL, 1, verdict_look_stalled,
-	  "longer than it waited for its CPU: a signal, a debugger, a frozen cgroup, the hypervisor; limit in % of the run, at least 10 ms" },
+	  "longer than it waited for its CPU: a signal, a debugger, a frozen cgroup, the hypervisor; limit in % of the "
+	  "run, at least 10 ms" },
 	{ "the CPU was throttled by heat", VERDICT_DOUBTFUL, 0, verdict_look_heat,
 	  "it ran slower for a while" },
 	{ "the CPU's frequency changed", VERDICT_DOUBTFUL, 5, verdict_look_frequency,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What of the counters that host/counters/activity.c reads says something about the numbers: those of a driver are known by the
- * words in their names.
+ * What of the counters that host/counters/activity.c reads says something about the numbers: those of a driver are
+ * known by the words in their names.
  */
 #include "report/verdict/verdict_activity.h"
 
@@ -38,7 +38,8 @@ static const char *const stamp_words[] = { "stamp", "cqe", NULL };
 static const char *const loss_words[] = { "skip", "timeout", "lost", "late", "flush", "discard", "clear", "err", "miss",
 					  "drop", NULL };
 static const char *const drop_words[] = { "drop", "discard", "missed", "overrun", "overflow", "fifo", "no_buf", "nobuf",
-					  "out_of_buf", "nodesc", "no_desc", "error", "timeout", "lost", "abort", NULL };
+					  "out_of_buf", "nodesc", "no_desc", "error", "timeout", "lost", "abort",
+					  NULL };
 /* Drops that were meant: by flow steering, by a program of the user, of packets for nobody here. */
 static const char *const intended_words[] = { "steer", "xdp", "fdir", "filter", NULL };
 
@@ -179,7 +180,8 @@ enum verdict_outcome verdict_look_moved(const struct verdict_facts *f, struct ve
 	return known || found->number ? JUDGED : CANNOT_TELL;
 }
 
-/* A shorter wait says nothing, however large a part of a short run it is. The count covers a little more than the loop. */
+/* A shorter wait says nothing, however large a part of a short run it is. The count covers a little more than the
+ * loop. */
 #define WAIT_LEAST_NS (10 * NS_PER_MS)
 
 enum verdict_outcome verdict_look_waited(const struct verdict_facts *f, struct verdict_finding *found)

@@ -19,8 +19,9 @@ enum verdict_outcome verdict_look_receive_drops(const struct verdict_facts *f, s
 /* How often the measuring thread was moved to another CPU. */
 enum verdict_outcome verdict_look_moved(const struct verdict_facts *f, struct verdict_finding *found);
 
-/* How long the loop stood beyond that in percent of the run, rounded up, at most 100; or the longest time if that is STALL_LONG_NS or more,
- * as long as few waits for a CPU are: many short ones beside it hide nothing. 0: too short to say something. */
+/* How long the loop stood beyond that in percent of the run, rounded up, at most 100; or the longest time if that is
+ * STALL_LONG_NS or more, as long as few waits for a CPU are: many short ones beside it hide nothing. 0: too short to
+ * say something. */
 enum verdict_outcome verdict_look_stalled(const struct verdict_facts *f, struct verdict_finding *found);
 
 /* How long it waited for its CPU: in percent of the run, rounded up, at most 100. 0: too short to say something. */

@@ -7,7 +7,8 @@ const char *verdict_comma(const struct verdict_finding *found)
 	return *found->text ? ", " : "";
 }
 
-const char *const verdict_levels[] = { [VERDICT_TRUSTED] = "trusted", [VERDICT_DOUBTFUL] = "doubtful", [VERDICT_VOID] = "void" };
+const char *const verdict_levels[] = { [VERDICT_TRUSTED] = "trusted", [VERDICT_DOUBTFUL] = "doubtful",
+				       [VERDICT_VOID] = "void" };
 
 void verdict_write(FILE *out, const struct verdict *v)
 {

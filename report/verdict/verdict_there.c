@@ -9,7 +9,8 @@
 #include <inttypes.h>
 
 /* How often, where our own clock is not to blame. */
-static enum verdict_outcome look(const struct verdict_facts *f, struct verdict_finding *found, enum clock_peer_kind kind)
+static enum verdict_outcome look(const struct verdict_facts *f, struct verdict_finding *found,
+				 enum clock_peer_kind kind)
 {
 	const struct clock_peer *p = f->peer;
 
@@ -29,7 +30,8 @@ enum verdict_outcome verdict_look_steps_there(const struct verdict_facts *f, str
 	if (found->number)
 		verdict_say(found, "%" PRIu64 " times", found->number);
 	if (left_out)
-		verdict_say(found, "%s%" PRIu64 " samples left out of response and network", verdict_comma(found), left_out);
+		verdict_say(found, "%s%" PRIu64 " samples left out of response and network", verdict_comma(found),
+			    left_out);
 	return JUDGED;
 }
 

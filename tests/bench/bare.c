@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The yardstick of `make bench`: a bare emitter and reflector with the system calls per round trip of rant and nothing
- * else. But for one kind no clock is read; no packet is looked at, nothing is recorded but a count. A timer's signal ends the emitter,
- * two seconds of silence the reflector. What comes out is the rate that the kernel allows.
+ * else. But for one kind no clock is read; no packet is looked at, nothing is recorded but a count. A timer's signal
+ * ends the emitter, two seconds of silence the reflector. What comes out is the rate that the kernel allows.
  *
  *   kernel   emitter: send, recvmsg until the reply is there, recvmsg of the error queue until the stamp is there;
  *            reflector: recvmsg, sendmsg, error queue. Options, control messages and their order are those of rant.
- *   messages the same without stamps: with the control messages that a reflector needs, no error queue. Between this and user
+ * messages the same without stamps: with the control messages that a reflector needs, no error queue. Between this and
+ * user
  *            lies what they cost.
- *   stamp    user-space times as STAMP has them, and nothing more: four readings of the clock, two of them in the reply with the TTL
- *            of the request, which takes a control message; as many octets as rant's probe. Between this and user lies what STAMP costs.
+ * stamp user-space times as STAMP has them, and nothing more: four readings of the clock, two of them in the reply with
+ * the TTL
+ * of the request, which takes a control message; as many octets as rant's probe. Between this and user lies what STAMP
+ * costs.
  *   user     no stamps and no control messages: send and recv, recvfrom and sendto.
  *
- * A reflector connects its socket to the first sender once it has answered it, if it is told to. Then the kernel looks up
- * neither route nor address for a reply, as long as no control message goes with it: the id of its stamp is counted then. Only the TTL
- * is asked for, for the local address is known.
+ * A reflector connects its socket to the first sender once it has answered it, if it is told to. Then the kernel looks
+ * up neither route nor address for a reply, as long as no control message goes with it: the id of its stamp is counted
+ * then. Only the TTL is asked for, for the local address is known.
  *
  * Both ends also print for how long they were ready and had no CPU. They never sleep, so others had it meanwhile.
  */
@@ -105,7 +108,8 @@ static void set_int(int level, int name, int value)
 static bool takes_id_by_message(void)
 {
 	const uint32_t key = 0;
-	struct sockaddr_in broadcast = { .sin_family = AF_INET, .sin_port = htons(9), .sin_addr.s_addr = htonl(INADDR_BROADCAST) };
+	struct sockaddr_in broadcast = { .sin_family = AF_INET, .sin_port = htons(9),
+					 .sin_addr.s_addr = htonl(INADDR_BROADCAST) };
 	struct msghdr m = { .msg_name = &broadcast, .msg_namelen = sizeof(broadcast), .msg_control = end.out.octets,
 			    .msg_controllen = CMSG_SPACE(sizeof(key)) };
 
@@ -142,7 +146,8 @@ static void open_end(bool emitter, const char *interface, const char *address, i
 	}
 }
 
-/* The port stays: what is bound to no address gets that of the route. What the peer has sent meanwhile is in the queue. */
+/* The port stays: what is bound to no address gets that of the route. What the peer has sent meanwhile is in the
+ * queue. */
 static void connect_to_peer(void)
 {
 	if (connect(end.fd, (struct sockaddr *)&end.peer, sizeof(end.peer)))
@@ -179,7 +184,8 @@ static struct share share_now(void)
 static void print_share(const struct share *ended)
 {
 	if (began.known && ended->known)
-		printf("Waited: %llu ns of %.0f\n", ended->waited_ns - began.waited_ns, (ended->at_s - began.at_s) * 1e9);
+		printf("Waited: %llu ns of %.0f\n", ended->waited_ns - began.waited_ns,
+		       (ended->at_s - began.at_s) * 1e9);
 }
 
 /* ---- With control messages --------------------------------------------------------------------------------------- */
@@ -390,7 +396,8 @@ static uint64_t emit_plain(void)
 static void answer_plain(void)
 {
 	socklen_t length = sizeof(end.peer);
-	ssize_t bytes = recvfrom(end.fd, end.packet, sizeof(end.packet), MSG_DONTWAIT, (struct sockaddr *)&end.peer, &length);
+	ssize_t bytes = recvfrom(end.fd, end.packet, sizeof(end.packet), MSG_DONTWAIT, (struct sockaddr *)&end.peer,
+				 &length);
 
 	if (bytes >= 0 &&
 	    sendto(end.fd, end.packet, (size_t)bytes, MSG_DONTWAIT, (struct sockaddr *)&end.peer, length) >= 0)
@@ -422,7 +429,8 @@ static void reflect_plain(void)
 
 static void usage(void)
 {
-	errx(1, "usage: bare emit|reflect|reflect-connected kernel|messages|stamp|user INTERFACE PORT [ADDRESS SECONDS]");
+	errx(1,
+	     "usage: bare emit|reflect|reflect-connected kernel|messages|stamp|user INTERFACE PORT [ADDRESS SECONDS]");
 }
 
 int main(int argc, char **argv)

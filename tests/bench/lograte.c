@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fills the ring of a log and times how it is emptied into a file, which is what goes on beside a run. Linked with the rooms. */
+/* Fills the ring of a log and times how it is emptied into a file, which is what goes on beside a run. Linked with the
+ * rooms. */
 #include "histogram.h"
 #include "host/process/memory.h"
 #include "measure/exchange.h"

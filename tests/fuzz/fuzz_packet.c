@@ -16,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-/* ---- An HMAC that a fuzzer can forge ------------------------------------------------------------------------------ */
+/* ---- An HMAC that a fuzzer can forge ----------------------------------------------------------------------------- */
 
 struct hmac {
 	uint64_t start;
@@ -52,7 +52,7 @@ bool hmac_verify(const struct hmac *h, const void *first, size_t first_bytes, co
 	return (expected[0] == PASS && !strict) || !memcmp(right, expected, sizeof(right));
 }
 
-/* ---- What must hold ----------------------------------------------------------------------------------------------- */
+/* ---- What must hold ---------------------------------------------------------------------------------------------- */
 
 /* Offsets in the two kinds of packet, from the RFC's figures. */
 static const struct kind {
@@ -74,7 +74,8 @@ static uint8_t *copy_of(const uint8_t *data, size_t bytes, size_t room)
 }
 
 static const struct packet_departure departures[FOLLOW_UPS_MAX] = {
-	{ 0xffffffff, 1, 1700000000123456789 }, { 7, 2, 1 }, { 5, 3, 4000000000999999999 }, { 5, 1, 2 }, { 1, 2, 5000000000 }, { 0, 3, 9 },
+	{ 0xffffffff, 1, 1700000000123456789 }, { 7, 2, 1 }, { 5, 3, 4000000000999999999 }, { 5, 1, 2 },
+		{ 1, 2, 5000000000 }, { 0, 3, 9 },
 };
 
 static struct answer answer_of(uint8_t choice)
@@ -200,13 +201,15 @@ static void check_as_reply(const struct hmac *key, const uint8_t *data, size_t b
 		INSIST(r.follow_ups <= FOLLOW_UPS_MAX);
 		for (int i = 0; i < r.follow_ups; i++)
 			INSIST(r.follow_up[i].method >= 1 && r.follow_up[i].method <= 3);
-		INSIST(!r.tlv_integrity || !(r.follow_up_told || r.class_told || r.software_told || r.t2_method || r.follow_ups));
+		INSIST(!r.tlv_integrity || !(r.follow_up_told || r.class_told || r.software_told || r.t2_method ||
+					     r.follow_ups));
 		INSIST(packet_answers(packet, probe, key) <= packet_has_t1(packet, packet_t1(probe, key), key));
 	}
 	free(packet);
 }
 
-/* As the PTP message around a packet, at either end: no more is told to be in it than came, and what is sent stays ours. */
+/* As the PTP message around a packet, at either end: no more is told to be in it than came, and what is sent stays
+ * ours. */
 static void check_envelope(const uint8_t *data, size_t bytes, bool reflects)
 {
 	static const uint8_t identity[8];
@@ -227,7 +230,8 @@ static void check_echo(const uint8_t *data, size_t bytes, uint8_t choice)
 	static const uint8_t id[2] = { 0, 0 };
 	const size_t before = choice & 2 ? ECHO_BEFORE_BYTES : 0, header = before + ECHO_BYTES;
 	uint8_t probe[STAMP_BASE_BYTES] = { [12] = 0x40, [13] = 1 };
-	uint8_t *packet = copy_of(data + (bytes < header ? bytes : header), bytes < header ? 0 : bytes - header, sizeof(probe) + bytes);
+	uint8_t *packet = copy_of(data + (bytes < header ? bytes : header), bytes < header ? 0 : bytes - header,
+				  sizeof(probe) + bytes);
 	struct reply r;
 	struct echo e;
 	size_t inside;
@@ -240,7 +244,8 @@ static void check_echo(const uint8_t *data, size_t bytes, uint8_t choice)
 	inside = echo_open(&e, packet, bytes);
 	INSIST(inside == 0 || (inside == sizeof(probe) && bytes == header + inside));
 	if (inside) {
-		INSIST(packet_read_reply(packet, inside, NULL, &r) == PACKET_GOOD && !r.t2_known && !r.t3_known && r.ttl == 64);
+		INSIST(packet_read_reply(packet, inside, NULL, &r) == PACKET_GOOD && !r.t2_known && !r.t3_known &&
+		       r.ttl == 64);
 		INSIST(packet_answers(packet, probe, NULL) && r.seq == r.sender_seq);
 	}
 	free(packet);

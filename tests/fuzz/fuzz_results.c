@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Anything at all as what a run has left, for libFuzzer (make fuzz); tests/unit/test_fuzz_results.c runs the kept inputs and changes of
- * them in every check. The first octet says what is done with it: --report, --compare with another file of the same contents, or --report of
- * two files, which an octet of 0xff parts, with all that can be made of them. It holds that nothing crashes, and that what is refused is one line.
+ * Anything at all as what a run has left, for libFuzzer (make fuzz); tests/unit/test_fuzz_results.c runs the kept
+ * inputs and changes of them in every check. The first octet says what is done with it: --report, --compare with
+ * another file of the same contents, or --report of two files, which an octet of 0xff parts, with all that can be made
+ * of them. It holds that nothing crashes, and that what is refused is one line.
  */
 #include "options.h"
 #include "report/text/status.h"
@@ -31,7 +32,8 @@ static int file_with(const uint8_t *data, size_t bytes, char path[32])
 
 static int run_results(const struct options *o)
 {
-	FILE *const caught = fmemopen(results_said, sizeof(results_said), "w"), *const before = stderr, *const out = stdout, *nowhere;
+	FILE *const caught = fmemopen(results_said, sizeof(results_said), "w"), *const before = stderr,
+			     *const out = stdout, *nowhere;
 	int status;
 
 	INSIST(caught);
@@ -56,7 +58,8 @@ static void check_refused(int status)
 	if (status != STATUS_FAILED)
 		INSIST(!*results_said);
 	else
-		INSIST(newline && !newline[1] && !strncmp(results_said, program_invocation_short_name, strlen(program_invocation_short_name)));
+		INSIST(newline && !newline[1] && !strncmp(results_said, program_invocation_short_name,
+							  strlen(program_invocation_short_name)));
 	for (const char *c = results_said; *c && *c != '\n'; c++)
 		INSIST(text_shown(*c) == *c);
 }
@@ -67,7 +70,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	const size_t left = bytes - (bytes > 0);
 	const uint8_t *parted = mode == 2 && left ? memchr(rest, 0xff, left) : NULL;
 	const size_t first = parted ? (size_t)(parted - rest) : left;
-	struct options o = { .bucket_ns = NS_PER_US, .overflow_ns = 100 * NS_PER_US, .histogram = true, .report = mode != 1, .compare = mode == 1,
+	struct options o = { .bucket_ns = NS_PER_US, .overflow_ns = 100 * NS_PER_US, .histogram = true,
+			     .report = mode != 1, .compare = mode == 1,
 			     .json_path = mode ? "/dev/null" : NULL, .jsonl_path = mode == 2 ? "/dev/null" : NULL,
 			     .hlog_path = mode == 2 ? "/dev/null" : NULL };
 	char path[2][32], *files[2] = { path[0], path[1] };

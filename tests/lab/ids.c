@@ -2,10 +2,13 @@
 /*
  * Which of the packets that the kernel refuses has it counted? And what it says of that.
  *
- *   ids hold COUNT COMMAND...   runs the command in a control group; for each line on stdin its next COUNT packets are refused (EPERM)
+ * ids hold COUNT COMMAND... runs the command in a control group; for each line on stdin its next COUNT packets are
+ * refused (EPERM)
  *   ids tell ADDRESS OCTETS [BUFFER]
- *                               sends one packet to 10.78.0.2, then one to ADDRESS (so many that one finds no room in a buffer of
- *                               BUFFER octets), then one that asks for its id. Prints: what became of the second; how many ids the
+ * sends one packet to 10.78.0.2, then one to ADDRESS (so many that one finds no room in a buffer of
+ * 
+ * BUFFER octets), then one that asks for its id. Prints: what became of the second; how many ids the
+ * 
  *                               refused one has taken; whether the id that was told is that of the stamp
  */
 #define _GNU_SOURCE
@@ -39,7 +42,7 @@ static int bpf(int command, union bpf_attr *a)
 	return (int)syscall(SYS_bpf, command, a, sizeof(*a));
 }
 
-/* ---- A control group whose packets can be refused --------------------------------------------------------------------- */
+/* ---- A control group whose packets can be refused ---------------------------------------------------------------- */
 
 #define INSN(c, d, s, o, i) { .code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i) }
 
@@ -120,7 +123,7 @@ static int hold(uint64_t count, char **command)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-/* ---- What has been counted -------------------------------------------------------------------------------------------- */
+/* ---- What has been counted --------------------------------------------------------------------------------------- */
 
 static int send_one(int s, const char *to, size_t bytes, int asks)
 {
@@ -131,7 +134,8 @@ static int send_one(int s, const char *to, size_t bytes, int asks)
 		struct cmsghdr header;
 	} control = { .header = { .cmsg_level = SOL_SOCKET, .cmsg_type = SO_TIMESTAMPING, .cmsg_len = CMSG_LEN(4) } };
 	struct iovec payload = { octets, bytes };
-	struct msghdr m = { .msg_name = &address, .msg_namelen = sizeof(address), .msg_iov = &payload, .msg_iovlen = 1 };
+	struct msghdr m = { .msg_name = &address, .msg_namelen = sizeof(address), .msg_iov = &payload,
+			    .msg_iovlen = 1 };
 	const uint32_t flags = SOF_TIMESTAMPING_TX_SCHED | SOF_TIMESTAMPING_TX_SOFTWARE;
 
 	memcpy(CMSG_DATA(&control.header), &flags, sizeof(flags));
@@ -186,7 +190,8 @@ static int tell(const char *to, const char *bytes, int buffer)
 	if (send_one(s, "10.78.0.2", 50, 1))
 		fail("the last packet");
 	read_ids(s, id);
-	printf("%s %ld %s\n", error ? strerrorname_np(error) : "sent", id[1] - sent - 1, id[0] == id[1] ? "true" : "false");
+	printf("%s %ld %s\n", error ? strerrorname_np(error) : "sent", id[1] - sent - 1,
+	       id[0] == id[1] ? "true" : "false");
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: flags=-shared,-fPIC libs=-ldl */
 /*
- * For rant on QEMU's igb, by LD_PRELOAD: the NIC of the emulated 82576 seems to stamp every packet that is received, with
- * the driver as it is. RXSATRH_BAR names the file of the device's registers, "/sys/bus/pci/devices/.../resource0".
+ * For rant on QEMU's igb, by LD_PRELOAD: the NIC of the emulated 82576 seems to stamp every packet that is received,
+ * with the driver as it is. RXSATRH_BAR names the file of the device's registers, "/sys/bus/pci/devices/.../resource0".
  *
  * QEMU's igb (hw/net/igb_core.c) stamps a received packet if its ethertype has a filter that says so and what follows
  * looks like PTP; and only one at a time: the latch is cleared by a read of RXSATRH, which the Linux driver never does.
@@ -10,8 +10,9 @@
  * like a Sync of version 2 by their TOS, and the latch is cleared after each packet, of which the driver has taken the
  * time before any program could see it.
  *
- * With a filter of PTP events it stamps Sync on Ethernet and nothing else: it has no parser of UDP 319, and one type of message at a
- * time. RXSATRH_EVENT names another that rant is to have: "ipv4", by the way above, or "delay-req" on Ethernet.
+ * With a filter of PTP events it stamps Sync on Ethernet and nothing else: it has no parser of UDP 319, and one type of
+ * message at a time. RXSATRH_EVENT names another that rant is to have: "ipv4", by the way above, or "delay-req" on
+ * Ethernet.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

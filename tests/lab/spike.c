@@ -1,10 +1,11 @@
 /* build: flags=-shared,-fPIC libs=-ldl */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Preloaded into rant (LD_PRELOAD): makes packets late at one stage of their way through the program, by spinning; or one
- * of the faults that the verdict has to find.
+ * Preloaded into rant (LD_PRELOAD): makes packets late at one stage of their way through the program, by spinning; or
+ * one of the faults that the verdict has to find.
  *
- *   SPIKE=STAGE,EVERY,US       STAGE  rx: between the wire and the program, app: in the program, tx: between program and wire
+ * SPIKE=STAGE,EVERY,US STAGE rx: between the wire and the program, app: in the program, tx: between program and wire
+ * 
  *                              EVERY  every so many-th packet that is received (rx, app) or sent (tx)
  *                              US     how long
  *   SPIKE_COUNT=FILE           gets the number of those that were made late, at the end
@@ -167,14 +168,15 @@ static void give_back(void *page)
 		abort();
 }
 
-/* The filter of the measuring thread lets no page be given back: there are pages enough that were never there. They are shared
- * ones, which the kernel does not make one with what is mapped beside them. */
+/* The filter of the measuring thread lets no page be given back: there are pages enough that were never there. They are
+ * shared ones, which the kernel does not make one with what is mapped beside them. */
 static void begin_to_lock(void)
 {
 	const size_t bytes = 1UL << 30;
 
 	/* Whatever a handler does meanwhile, the call goes on. */
-	for (unsigned long until_ns = fault.kind == LOCK ? now_ns() + fault.every * 100000000 : 0; until_ns && now_ns() < until_ns;)
+	for (unsigned long until_ns = fault.kind == LOCK ? now_ns() + fault.every * 100000000 : 0;
+	     until_ns && now_ns() < until_ns;)
 		usleep(10000);
 	if (fault.kind != PAGE)
 		return;
@@ -232,7 +234,8 @@ static void change_id(struct msghdr *m)
 	for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h)) {
 		struct sock_extended_err *e = (struct sock_extended_err *)(void *)CMSG_DATA(h);
 
-		if (h->cmsg_level == SOL_IP && h->cmsg_type == IP_RECVERR && e->ee_origin == SO_EE_ORIGIN_TIMESTAMPING &&
+		if (h->cmsg_level == SOL_IP && h->cmsg_type == IP_RECVERR &&
+		    e->ee_origin == SO_EE_ORIGIN_TIMESTAMPING &&
 		    is_due(ID))
 			e->ee_data += 1u << 30;
 	}

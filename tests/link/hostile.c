@@ -816,8 +816,10 @@ static void run_reflect(const struct reflect_mode *m)
 
 static int usage(void)
 {
-	fputs("usage: hostile emit|reflect|hold|forge MODE ADDRESS [--port N] [--count N, 0: no limit] [--for SECONDS]\n"
-	      "       [--seed N] [--every N] [--instead] [--second ADDRESS] [--barrier ADDRESS] [--rate max]\nemit:", stderr);
+	fputs("usage: hostile emit|reflect|hold|forge MODE ADDRESS [--port N] [--count N, 0: no limit] [--for "
+	      "SECONDS]\n"
+	      "       [--seed N] [--every N] [--instead] [--second ADDRESS] [--barrier ADDRESS] [--rate max]\nemit:",
+	      stderr);
 	for (size_t i = 0; i < sizeof(emit_modes) / sizeof(emit_modes[0]); i++)
 		fprintf(stderr, " %s", emit_modes[i].name);
 	fputs("\nreflect:", stderr);

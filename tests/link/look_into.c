@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What this user may do with another process: attaches to each of its threads and lets it go, opens their memory, takes descriptors.
+ * What this user may do with another process: attaches to each of its threads and lets it go, opens their memory, takes
+ * descriptors.
  *
  *   look_into PID      prints one line: how many of each
  */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Runs a command under a filter of system calls as systemd makes it of a unit: those of the list are allowed, and with them what
- * SystemCallArchitectures=native, RestrictAddressFamilies=, RestrictNamespaces=, MemoryDenyWriteExecute= and LockPersonality= say. All
- * else is EPERM. Facts: systemd.exec(5).
+ * Runs a command under a filter of system calls as systemd makes it of a unit: those of the list are allowed, and with
+ * them what SystemCallArchitectures=native, RestrictAddressFamilies=, RestrictNamespaces=, MemoryDenyWriteExecute= and
+ * LockPersonality= say. All else is EPERM. Facts: systemd.exec(5).
  *
- *   sandbox LIST FAMILY,... COMMAND...      LIST: a file with a name a line; those that this machine does not have are left out
+ * sandbox LIST FAMILY,... COMMAND... LIST: a file with a name a line; those that this machine does not have are left
+ * out
  */
 #include <err.h>
 #include <errno.h>
@@ -35,13 +36,15 @@ static void allow(int call)
 /* Only with these bits of this argument. */
 static void allow_with(int call, unsigned argument, uint64_t bits, uint64_t value)
 {
-	must(seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, bits, value)), "a rule");
+	must(seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, bits, value)),
+	     "a rule");
 }
 
 static void allow_families(char *families)
 {
 	static const struct { const char *name; int number; } known[] = {
-		{ "AF_INET", AF_INET }, { "AF_INET6", AF_INET6 }, { "AF_NETLINK", AF_NETLINK }, { "AF_PACKET", AF_PACKET },
+		{ "AF_INET", AF_INET }, { "AF_INET6", AF_INET6 }, { "AF_NETLINK", AF_NETLINK },
+			{ "AF_PACKET", AF_PACKET },
 		{ "AF_UNIX", AF_UNIX },
 	};
 
@@ -52,7 +55,8 @@ static void allow_families(char *families)
 			i++;
 		if (i == sizeof(known) / sizeof(known[0]))
 			errx(125, "%s: what family is that?", name);
-		must(seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_EQ, (uint64_t)known[i].number)), name);
+		must(seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1,
+				      SCMP_A0(SCMP_CMP_EQ, (uint64_t)known[i].number)), name);
 	}
 }
 
@@ -63,7 +67,8 @@ static int allow_some_of(const char *name, char *families)
 		allow_families(families);
 	} else if (!strcmp(name, "mmap")) {
 		for (unsigned part = 0; part < 3; part++)
-			allow_with(SCMP_SYS(mmap), 2, PROT_WRITE | PROT_EXEC, part == 0 ? 0 : part == 1 ? PROT_WRITE : PROT_EXEC);
+			allow_with(SCMP_SYS(mmap), 2, PROT_WRITE | PROT_EXEC,
+				   part == 0 ? 0 : part == 1 ? PROT_WRITE : PROT_EXEC);
 	} else if (!strcmp(name, "mprotect")) {
 		allow_with(SCMP_SYS(mprotect), 2, PROT_EXEC, 0);
 	} else if (!strcmp(name, "unshare")) {

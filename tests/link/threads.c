@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Linked into build/rant-tsan, with --wrap: two calls that ThreadSanitizer's own code does not stand. Nothing here keeps it from seeing an
- * access to memory.
+ * Linked into build/rant-tsan, with --wrap: two calls that ThreadSanitizer's own code does not stand. Nothing here
+ * keeps it from seeing an access to memory.
  */
 #include <stdarg.h>
 #include <sys/syscall.h>
@@ -26,7 +26,8 @@ long __wrap_syscall(long number, ...)
 	return __real_syscall(number, argument[0], argument[1], argument[2], argument[3], argument[4], argument[5]);
 }
 
-/* Threads have tables of files of their own, of which ThreadSanitizer does not know: it would take the close of one for that of the other. */
+/* Threads have tables of files of their own, of which ThreadSanitizer does not know: it would take the close of one for
+ * that of the other. */
 int __wrap_close(int fd)
 {
 	return (int)__real_syscall(SYS_close, fd, 0, 0, 0, 0, 0);

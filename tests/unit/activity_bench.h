@@ -187,7 +187,8 @@ static inline void put_machine(void)
 	put_file("/proc/interrupts",
 		 "            CPU0       CPU1       CPU2       CPU3       \n"
 		 "   0:         44          0          0          0  IR-IO-APIC    2-edge      timer\n"
-		 " 120:          0          1          0          0  IR-PCI-MSI-0000:00:1f.2   0-edge   ahci[0000:00:1f.2]\n"
+		 " 120:          0          1          0          0  IR-PCI-MSI-0000:00:1f.2   0-edge   "
+		 "ahci[0000:00:1f.2]\n"
 		 " 130:          0          7          0         90  IR-PCI-MSIX-0000:03:00.0   1-edge   eth0-TxRx-0\n"
 		 " 131:          0          0         11          0  IR-PCI-MSIX-0000:03:00.0   2-edge   eth0-TxRx-1\n"
 		 " 140:          0          0          3          0  IR-PCI-MSIX-0000:04:00.0   1-edge   eth01-TxRx-0\n"
@@ -204,7 +205,8 @@ static inline void put_machine(void)
 		 "cpu1 10 0 10 10 0 0 0 30 0 0\nintr 9787231 0 0 44 0\nctxt 25457180\n");
 	put_file("/proc/net/dev",
 		 "Inter-|   Receive                                                |  Transmit\n"
-		 " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n"
+		 " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo "
+		 "colls carrier compressed\n"
 		 "    lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"
 		 "  eth0:100 200 1 2 3 4 0 0 500 600 5 6 7 8 9 0\n");
 	put_file("/proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\n");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The bench of the tests of the measuring loop: a run against the fake kernel, and what is held together after it: the
- * account of the room, that of the fake, the identities of result/account.h, and the truth about every record. The rooms are
- * linked; a test that calls statics of one includes it, and then takes as long to compile as that.
+ * account of the room, that of the fake, the identities of result/account.h, and the truth about every record. The
+ * rooms are linked; a test that calls statics of one includes it, and then takes as long to compile as that.
  */
 #ifndef EXCHANGE_BENCH_H
 #define EXCHANGE_BENCH_H
@@ -94,8 +94,10 @@ bool __wrap_clock_to_phc(const struct clock_watch *c, int64_t realtime_ns, int64
 	return __real_clock_to_phc(c, realtime_ns, phc_ns, bound_ns);
 }
 
-bool __real_clock_peer_there(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, const struct clock_peer_moment *moment);
-bool __wrap_clock_peer_there(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, const struct clock_peer_moment *moment);
+bool __real_clock_peer_there(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns,
+			     const struct clock_peer_moment *moment);
+bool __wrap_clock_peer_there(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns,
+			     const struct clock_peer_moment *moment);
 bool __wrap_clock_peer_there(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, const struct clock_peer_moment *moment)
 {
 	assert_ptr_equal(p, &peer);
@@ -245,8 +247,10 @@ static inline void bench_start(enum role role, enum source wire)
 	b.channel.wire = wire;
 	b.channel.tx_stamps = wire != SOURCE_USER;
 	b.channel.at->connected = role == ROLE_EMIT;
-	b.x = (struct exchange){ .channel = &b.channel, .result.histogram = &b.histogram, .log = &b.log, .sessions = &b.sessions,
-				 .options = &b.options, .result.options = &b.options, .stop = &b.stop, .plan = &b.plan, .on_breach = on_breach,
+	b.x = (struct exchange){ .channel = &b.channel, .result.histogram = &b.histogram, .log = &b.log,
+				 .sessions = &b.sessions,
+				 .options = &b.options, .result.options = &b.options, .stop = &b.stop, .plan = &b.plan,
+				 .on_breach = on_breach,
 				 .on_silence = on_silence, .context = &b };
 	fake_start(role, wire);
 	fake.stop = &b.stop;
@@ -307,7 +311,7 @@ static inline uint64_t follow_up(enum follow_up how)
 	return counter_get(&b.x.result.account.follow_up[how]);
 }
 
-/* ---- Stages ------------------------------------------------------------------------------------------------------- */
+/* ---- Stages ------------------------------------------------------------------------------------------------------ */
 
 /* By hand, from the picture of an exchange, with stamps on the wire: (to - from) - (less_to - less_from). */
 static const struct by_hand {
@@ -408,7 +412,7 @@ static inline void check_stage(int i)
 	assert_true(h->sum == sum);
 }
 
-/* ---- After every run ---------------------------------------------------------------------------------------------- */
+/* ---- After every run --------------------------------------------------------------------------------------------- */
 
 static inline struct fake_account account_of_room(void)
 {
@@ -466,7 +470,8 @@ static inline void check_identities(const struct fake_account *a)
 		assert_true(a->closing <= 1);
 	} else {
 		assert_int_equal(a->received, a->answered + a->unanswered + a->foreign + a->malformed + a->unverified +
-					      a->cut_short + a->disallowed + a->too_short + a->no_session + a->replayed + a->over_rate);
+					      a->cut_short + a->disallowed + a->too_short + a->no_session +
+					      a->replayed + a->over_rate);
 		assert_int_equal(a->sent, a->answered);
 		assert_int_equal(a->late + a->duplicate + a->lost + a->unfinished + a->closing + follow_ups, 0);
 		assert_true(a->repeated + a->reordered <= a->answered);
@@ -480,7 +485,8 @@ static inline void check_identities(const struct fake_account *a)
 	assert_true(account_balances(&b.x.result.account, b.options.role, &b.histogram, &b.log));
 }
 
-/* The packet of a log record: in the emitter by its number, in the reflector by T3, which is read once for each reply. */
+/* The packet of a log record: in the emitter by its number, in the reflector by T3, which is read once for each
+ * reply. */
 static inline struct fake_packet *packet_of(const struct sample *s)
 {
 	if (b.options.role == ROLE_EMIT)
@@ -548,7 +554,8 @@ static inline bool is_in_order(const struct fake_packet *p, bool emit, bool rx_u
 
 	if (!b.channel.tx_stamps || (b.channel.wire == SOURCE_HARDWARE && !b.x.clocks))
 		return true;
-	if (b.x.clocks && (!place_by_hand(tx_ns, &tx_ns, &bound_ns) || (rx_user && !place_by_hand(rx_ns, &rx_ns, &bound_ns))))
+	if (b.x.clocks && (!place_by_hand(tx_ns, &tx_ns, &bound_ns) ||
+			   (rx_user && !place_by_hand(rx_ns, &rx_ns, &bound_ns))))
 		return true;
 	return tx_ns <= p->tx_wire_ns + slack_ns && (!rx_user || p->rx_wire_ns <= rx_ns + slack_ns) &&
 	       (emit || !rx_user || rx_ns <= tx_ns);
@@ -567,7 +574,8 @@ static inline bool users_in_order(const struct fake_reply *r, bool joined)
 	if (r->t2_user && !r->no_clock && r->t2_user_ns > r->t3_ns)
 		return false;
 	return !r->on_scale || !r->t2_source || r->no_clock ||
-	       ((!r->t2_user || r->t2_ns <= r->t2_user_ns + FAKE_BOUND_NS) && (!joined || r->t3_ns <= r->t3_wire_ns + FAKE_BOUND_NS));
+	       ((!r->t2_user || r->t2_ns <= r->t2_user_ns + FAKE_BOUND_NS) &&
+		(!joined || r->t3_ns <= r->t3_wire_ns + FAKE_BOUND_NS));
 }
 
 /* The times of the other host: those of the reply to this probe, or none. */
@@ -595,10 +603,12 @@ static inline void check_figures(const struct sample *s, const struct fake_packe
 	const int64_t response_ns = p->reply.t3_wire_ns - p->reply.t2_ns;
 	int64_t value_ns;
 
-	assert_int_equal(stages_value(&b.x.result.stages[STAGE_RESPONSE], s, &value_ns), p->follow_up == FOLLOW_UP_THERE);
+	assert_int_equal(stages_value(&b.x.result.stages[STAGE_RESPONSE], s, &value_ns),
+			 p->follow_up == FOLLOW_UP_THERE);
 	if (p->follow_up == FOLLOW_UP_THERE)
 		assert_int_equal(value_ns, response_ns);
-	assert_int_equal(stages_value(&b.x.result.stages[STAGE_NETWORK], s, &value_ns), p->follow_up == FOLLOW_UP_THERE);
+	assert_int_equal(stages_value(&b.x.result.stages[STAGE_NETWORK], s, &value_ns),
+			 p->follow_up == FOLLOW_UP_THERE);
 	if (p->follow_up == FOLLOW_UP_THERE)
 		assert_int_equal(value_ns, p->latency_ns - response_ns);
 }
@@ -619,13 +629,15 @@ static inline void check_sample(const struct sample *s)
 		check_there(s, p);
 		check_figures(s, p);
 	}
-	/* Where the clocks were set in between, the times of user space are on the wrong side of the stamps, and taken out. */
+	/* Where the clocks were set in between, the times of user space are on the wrong side of the stamps, and taken
+	 * out. */
 	const bool in_order = is_in_order(p, emit, rx_user);
 
 	check_user_time(s, emit ? EMIT_T1_USER : REFLECT_T3_USER, p->tx_user_ns, in_order);
 	check_time(s, emit ? EMIT_T1_WIRE : REFLECT_T3_WIRE, p->tx_wire_ns, tx);
 	check_user_time(s, emit ? EMIT_T4_USER : REFLECT_T2_USER, p->rx_user_ns, rx_user && in_order);
-	check_time(s, emit ? EMIT_T4_WIRE : REFLECT_T2_WIRE, p->rx_wire_ns, p->rx_stamped ? b.channel.wire : SOURCE_NONE);
+	check_time(s, emit ? EMIT_T4_WIRE : REFLECT_T2_WIRE, p->rx_wire_ns,
+		   p->rx_stamped ? b.channel.wire : SOURCE_NONE);
 }
 
 static inline int64_t took_ns(const struct sample *s, int from, int to)
@@ -634,19 +646,22 @@ static inline int64_t took_ns(const struct sample *s, int from, int to)
 }
 
 /* without_ns: what each of the two took that is not in it. */
-static inline void add_variation(struct variation_figure *f, const struct sample *s, const struct sample *before, int from, int to,
+static inline void add_variation(struct variation_figure *f, const struct sample *s, const struct sample *before,
+				 int from, int to,
 				 int64_t without_ns, int64_t without_before_ns)
 {
 	const int64_t by_ns = took_ns(s, from, to) - without_ns - (took_ns(before, from, to) - without_before_ns);
 
-	if (s->seq - before->seq != 1 || !s->source[from] || !s->source[to] || s->source[from] != before->source[from] ||
+	if (s->seq - before->seq != 1 || !s->source[from] || !s->source[to] ||
+	    s->source[from] != before->source[from] ||
 	    s->source[to] != before->source[to] || llabs(by_ns) >> VARIATION_BITS)
 		return;
 	f->count++;
 	f->sum += (uint64_t)llabs(by_ns);
 }
 
-/* From one record to the next, where no number is between them; of one way where both tell of it, and no clock is in doubt. */
+/* From one record to the next, where no number is between them; of one way where both tell of it, and no clock is in
+ * doubt. */
 static inline void check_variation(void)
 {
 	const bool undoubted = !b.x.result.account.doubted && b.x.set_ns == INT64_MIN;
@@ -661,7 +676,8 @@ static inline void check_variation(void)
 		add_variation(&expect[VARIATION_BACKWARD], now, before, t3, b.x.to, 0, 0);
 		add_variation(&expect[VARIATION_RESPONSE], now, before, t2, t3, 0, 0);
 		if (now->source[t2] && now->source[t3] && before->source[t2] && before->source[t3])
-			add_variation(&expect[VARIATION_NETWORK], now, before, b.x.from, b.x.to, took_ns(now, t2, t3), took_ns(before, t2, t3));
+			add_variation(&expect[VARIATION_NETWORK], now, before, b.x.from, b.x.to, took_ns(now, t2, t3),
+				      took_ns(before, t2, t3));
 	}
 	for (int i = 0; i < VARIATIONS; i++) {
 		const struct variation_figure *f = &b.x.result.variation.of[i];

@@ -10,20 +10,23 @@
 
 #include <cmocka.h>
 
-/* docs/report.md: stamps that do not fit between the times of user space, or around them, by more than 20 us and 1/512. */
+/* docs/report.md: stamps that do not fit between the times of user space, or around them, by more than 20 us and
+ * 1/512. */
 static bool was_stepped(const struct fake_packet *p, int64_t latency_ns)
 {
 	int64_t user_ns = p->rx_user_ns - p->tx_user_ns, wire_ns = p->rx_wire_ns - p->tx_wire_ns;
-	int64_t inner_ns = fake.role == ROLE_EMIT ? wire_ns : -user_ns, outer_ns = fake.role == ROLE_EMIT ? user_ns : -wire_ns;
+	int64_t inner_ns = fake.role == ROLE_EMIT ? wire_ns : -user_ns,
+			   outer_ns = fake.role == ROLE_EMIT ? user_ns : -wire_ns;
 
 	/* Or where CLOCK_REALTIME was set and the latency is not what it should be. */
 	bool odd = latency_ns < 0 || latency_ns > 100000 || (fake.threshold_ns && latency_ns > fake.threshold_ns);
 
 	assert_true(!p->set_ns || llabs(p->set_ns) > 50000); /* what is smaller need not be seen */
-	return (fake.check_steps && 512 * (inner_ns - outer_ns - 20000) > inner_ns) || (fake.check_set && p->set_ns && odd);
+	return (fake.check_steps && 512 * (inner_ns - outer_ns - 20000) > inner_ns) ||
+	       (fake.check_set && p->set_ns && odd);
 }
 
-/* ---- What becomes of T3 on the wire of the peer's replies ---------------------------------------------------------- */
+/* ---- What becomes of T3 on the wire of the peer's replies -------------------------------------------------------- */
 
 /* --threshold-on something that needs both of the peer's stamps. */
 static void judge(const struct fake_packet *p)
@@ -46,7 +49,8 @@ static void end_waiting(enum follow_up how)
 
 	assert_non_null(p);
 	fake.waiting = NULL;
-	if (fake.contradicts_last && p >= fake.packet + fake.contradicts_first && p <= fake.packet + fake.contradicts_last)
+	if (fake.contradicts_last && p >= fake.packet + fake.contradicts_first &&
+	    p <= fake.packet + fake.contradicts_last)
 		how = FOLLOW_UP_STEPPED;
 	p->follow_up = how;
 	fake.expect.follow_up[how]++;
@@ -129,7 +133,7 @@ static void end_waiting_at(const struct fake_reply *r)
 		end_waiting(r->seq == fake.waiting->reply.seq + 1 ? FOLLOW_UP_UNKNOWN : FOLLOW_UP_LOST);
 }
 
-/* ---- What becomes of a packet ------------------------------------------------------------------------------------- */
+/* ---- What becomes of a packet ------------------------------------------------------------------------------------ */
 
 static void place_sample(struct fake_packet *p)
 {
@@ -198,7 +202,7 @@ void fake_finish(void)
 		end_waiting(FOLLOW_UP_END);
 }
 
-/* ---- What is delivered to the room, and what it sends --------------------------------------------------------------- */
+/* ---- What is delivered to the room, and what it sends ------------------------------------------------------------ */
 
 static void expect_reply(const struct fake_message *m)
 {
@@ -272,8 +276,8 @@ void fake_expect_datagram(const struct fake_message *m)
 /* The room reads clocks until it has looked: CLOCK_REALTIME the fourth time, the NIC's the second time. */
 #define LOOKED_NS (fake.wire == SOURCE_HARDWARE ? 40 : 80)
 
-/* A stamp is of another packet if it was taken before this one was sent, or after the stamp is there. That is looked at where it is
- * more than 100 us after. Of the NIC's it is known where the relation of the clocks is known, and holds. */
+/* A stamp is of another packet if it was taken before this one was sent, or after the stamp is there. That is looked at
+ * where it is more than 100 us after. Of the NIC's it is known where the relation of the clocks is known, and holds. */
 static bool contradicts(struct fake_packet *p, const struct fake_message *m)
 {
 	int64_t sent_ns = p->tx_user_ns, bound_ns = 0;
@@ -283,7 +287,8 @@ static bool contradicts(struct fake_packet *p, const struct fake_message *m)
 	if (fake.wire == SOURCE_HARDWARE &&
 	    (!fake.place || !fake.phc_readable || !fake.place(sent_ns, &sent_ns, &bound_ns)))
 		return false;
-	p->clock_set = fake.role == ROLE_REFLECT && fake.phc_set_ns && (uint64_t)(m->wire_ns - sent_ns + bound_ns) > 100000 &&
+	p->clock_set = fake.role == ROLE_REFLECT && fake.phc_set_ns &&
+		       (uint64_t)(m->wire_ns - sent_ns + bound_ns) > 100000 &&
 		       (uint64_t)(m->wire_ns - p->rx_wire_ns - (p->tx_user_ns - p->rx_user_ns)) > 100000;
 	if (fake.phc_set_ns)
 		return false;

@@ -156,7 +156,7 @@ static void reply_seen(uint32_t number)
 	peers_go_on();
 }
 
-/* ---- Replies ------------------------------------------------------------------------------------------------------ */
+/* ---- Replies ----------------------------------------------------------------------------------------------------- */
 
 static void expect_order(void)
 {
@@ -264,7 +264,8 @@ static void check_times_told(const struct reply *r, const struct fake_packet *p)
 		t2_user_ns = expected_time(p->rx_user_ns, place, &bound_ns);
 	assert_int_equal(r->t3_ns, expected_time(p->tx_user_ns, place, &bound_ns));
 	assert_int_equal(r->software_told, fake.plan && fake.plan->software);
-	assert_int_equal(r->t2_method, !fake_joins() ? PACKET_METHOD_NONE : nic ? PACKET_METHOD_HARDWARE : PACKET_METHOD_SOFTWARE);
+	assert_int_equal(r->t2_method, !fake_joins() ? PACKET_METHOD_NONE : nic ? PACKET_METHOD_HARDWARE :
+			 PACKET_METHOD_SOFTWARE);
 	assert_int_equal(r->t3_method, fake_joins() ? PACKET_METHOD_SOFTWARE : PACKET_METHOD_NONE);
 	if (!r->software_told)
 		return;

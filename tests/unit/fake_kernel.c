@@ -21,7 +21,8 @@ int __real_clock_gettime(clockid_t clock, struct timespec *t);
 
 struct fake fake;
 
-/* What calls take. An idle loop is let run faster, so that waiting costs few calls; all waits of the rooms are longer. */
+/* What calls take. An idle loop is let run faster, so that waiting costs few calls; all waits of the rooms are
+ * longer. */
 #define CALL_NS 300
 #define CLOCK_NS 20
 #define IDLE_NS_MAX 5000
@@ -99,7 +100,7 @@ void fake_set_after(int64_t set_ns, unsigned reads)
 	fake.real_set_ns += reads ? 0 : set_ns;
 }
 
-/* ---- Queues ------------------------------------------------------------------------------------------------------- */
+/* ---- Queues ------------------------------------------------------------------------------------------------------ */
 
 void fake_put(struct fake_queue *queue, const struct fake_message *m)
 {
@@ -178,7 +179,8 @@ static void control_error(struct fake_message *m, enum fake_entry entry, uint32_
 	struct {
 		struct error_message error;
 		uint64_t more;
-	} payload = { .error.e = { .ee_errno = ENOMSG, .ee_origin = SO_EE_ORIGIN_TIMESTAMPING, .ee_info = SCM_TSTAMP_SND,
+	} payload = { .error.e = { .ee_errno = ENOMSG, .ee_origin = SO_EE_ORIGIN_TIMESTAMPING,
+				   .ee_info = SCM_TSTAMP_SND,
 				   .ee_data = id } };
 
 	if (entry == ENTRY_ERRNO)
@@ -203,7 +205,7 @@ void fake_put_error(int error, int64_t at_ns)
 	fake_put(&fake.receive_queue, &m);
 }
 
-/* ---- What is delivered -------------------------------------------------------------------------------------------- */
+/* ---- What is delivered ------------------------------------------------------------------------------------------- */
 
 static void put_stamp(uint32_t id, int64_t at_ns, int64_t wire_ns, enum fake_entry entry, bool asleep)
 {
@@ -218,7 +220,8 @@ static void put_stamp(uint32_t id, int64_t at_ns, int64_t wire_ns, enum fake_ent
 		m.flags |= MSG_CTRUNC;
 	/* m.id is that of a kernel that counts what it has sent. */
 	if (entry != ENTRY_NO_ERROR && entry != ENTRY_CTRUNC)
-		control_error(&m, entry, id + fake.refused_ids, entry == ENTRY_ERROR_SHORT ? -8 : entry == ENTRY_ERROR_LONG ? 8 : 0);
+		control_error(&m, entry, id + fake.refused_ids,
+			      entry == ENTRY_ERROR_SHORT ? -8 : entry == ENTRY_ERROR_LONG ? 8 : 0);
 	if (entry == ENTRY_TRUNC)
 		m.flags |= MSG_TRUNC;
 	fake_put(&fake.error_queue, &m);
@@ -261,7 +264,7 @@ static void control_class(struct fake_message *m)
 	fake_control(m, SOL_IP, IP_TOS, &m->tos, 1, 0);
 }
 
-/* ---- The calls ---------------------------------------------------------------------------------------------------- */
+/* ---- The calls --------------------------------------------------------------------------------------------------- */
 
 static void keep_sent(const struct msghdr *m, int flags)
 {
@@ -294,7 +297,8 @@ static uint32_t check_sent_control(const struct msghdr *m, uint32_t counted)
 			memcpy(&id, CMSG_DATA(h), sizeof(id));
 			id_told = true;
 		} else if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SO_TIMESTAMPING) {
-			uint32_t flags, own = fake.wire == SOURCE_HARDWARE ? SOF_TIMESTAMPING_TX_HARDWARE : SOF_TIMESTAMPING_TX_SOFTWARE;
+			uint32_t flags, own = fake.wire == SOURCE_HARDWARE ? SOF_TIMESTAMPING_TX_HARDWARE :
+				SOF_TIMESTAMPING_TX_SOFTWARE;
 
 			assert_int_equal(h->cmsg_len, CMSG_LEN(sizeof(flags)));
 			memcpy(&flags, CMSG_DATA(h), sizeof(flags));
@@ -384,7 +388,8 @@ ssize_t __wrap_sendmsg(int fd, const struct msghdr *m, int flags)
 		return refused(error, number);
 	uint32_t id = check_sent_control(m, (uint32_t)(fake.first_id + fake.sends));
 
-	(fake.role == ROLE_EMIT ? fake_probe_sent : fake_reply_sent)(m->msg_iov[0].iov_base, m->msg_iov[0].iov_len, id, &f);
+	(fake.role == ROLE_EMIT ? fake_probe_sent : fake_reply_sent)(m->msg_iov[0].iov_base, m->msg_iov[0].iov_len, id,
+								     &f);
 	return (ssize_t)m->msg_iov[0].iov_len;
 }
 
@@ -577,7 +582,8 @@ int __wrap_ppoll(struct pollfd *p, nfds_t n, const struct timespec *limit, const
 	advance(CALL_NS);
 	if (!ready_of(&fake.error_queue) && !((p->events & POLLIN) && ready_of(&fake.receive_queue)))
 		sleep_at_most(fake.poll_limit_ns, p->events & POLLIN);
-	p->revents = (short)((ready_of(&fake.error_queue) ? POLLERR : 0) | (ready_of(&fake.receive_queue) ? POLLIN : 0));
+	p->revents = (short)((ready_of(&fake.error_queue) ? POLLERR : 0) | (ready_of(&fake.receive_queue) ? POLLIN :
+									    0));
 	return p->revents != 0;
 }
 

@@ -35,7 +35,8 @@
 
 /* What an entry of the error queue looks like. All but the first are not what was asked for. */
 enum fake_entry {
-	ENTRY_GOOD, ENTRY_ERRNO, ENTRY_ORIGIN, ENTRY_INFO, ENTRY_CTRUNC, ENTRY_TRUNC, ENTRY_STAMP_SHORT, ENTRY_STAMP_LONG,
+	ENTRY_GOOD, ENTRY_ERRNO, ENTRY_ORIGIN, ENTRY_INFO, ENTRY_CTRUNC, ENTRY_TRUNC, ENTRY_STAMP_SHORT,
+		ENTRY_STAMP_LONG,
 	ENTRY_ERROR_SHORT, ENTRY_ERROR_LONG, ENTRY_ZERO, ENTRY_OTHER_KIND, ENTRY_NO_STAMP, ENTRY_NO_ERROR, ENTRY_ICMP,
 	ENTRY_KINDS,
 	ENTRY_ID = ENTRY_KINDS /* what a packet gets that asks for its id: at the door of the queueing discipline */
@@ -209,7 +210,8 @@ struct fake_packet {
 	uint64_t recorded_before;
 	int64_t set_ns; /* by how much CLOCK_REALTIME was set between the times of its latency */
 	bool answered, rx_stamped, stamped, warmup, concluded, was_lost;
-	bool clock_set; /* the NIC's clock shows something else than the relation of the clocks when its stamp is there */
+	/* the NIC's clock shows something else than the relation of the clocks when its stamp is there */
+	bool clock_set;
 	bool id_unknown; /* it was asked for, and has not come yet */
 	enum { PLACE_NONE, PLACE_RECORDED, PLACE_OTHER } place;
 	/* Of an emitter's probe: the reply that was taken, what became of its T3, */
@@ -261,7 +263,8 @@ struct fake {
 	int64_t idle_stop_ns; /* raises *stop when nothing has happened for so long */
 	uint64_t call_limit; /* a test that reaches one of these hangs, and fails */
 	int64_t time_limit_ns;
-	int64_t idle_ns_max; /* what a call that finds nothing takes, at most: the longer, the fewer calls a wait needs */
+	/* what a call that finds nothing takes, at most: the longer, the fewer calls a wait needs */
+	int64_t idle_ns_max;
 	bool manual; /* no peer and no account: the test fills the queues itself */
 	const uint64_t *recorded; /* of the room, kept with each packet that is sent; NULL: not */
 	const struct packet_plan *plan; /* what the probes are like, in both roles; NULL: 44 octets */
@@ -326,7 +329,8 @@ struct fake {
 	uint64_t highest_answered;
 	uint32_t peer_highest[FAKE_PEERS], peer_replies[FAKE_PEERS];
 	uint64_t peer_requests[FAKE_PEERS];
-	struct fake_packet *peer_last[FAKE_PEERS][FAKE_LAST]; /* the last replies to it, each at its number modulo theirs */
+	/* the last replies to it, each at its number modulo theirs */
+	struct fake_packet *peer_last[FAKE_PEERS][FAKE_LAST];
 	uint8_t seen[FAKE_PACKETS];
 	/* The reflector's session. */
 	struct {
@@ -365,7 +369,8 @@ void fake_finish(void);
 /* Clock offsets: no two clocks may be mistaken for each other. */
 int64_t fake_real_ns(int64_t monotonic_ns);
 int64_t fake_wire_ns(int64_t monotonic_ns);
-int64_t fake_there_ns(int64_t monotonic_ns, bool stamped); /* of the peer that reflects: of its stamps, or of user space */
+/* of the peer that reflects: of its stamps, or of user space */
+int64_t fake_there_ns(int64_t monotonic_ns, bool stamped);
 
 /* For tests that build messages: one control message more. length 0: the right one. */
 void fake_control(struct fake_message *m, int level, int type, const void *payload, size_t bytes, size_t length);

@@ -25,7 +25,7 @@ static struct store store;
 struct clock_peer peer;
 static struct log log_of_run;
 
-/* ---- The network ---------------------------------------------------------------------------------------------------- */
+/* ---- The network ------------------------------------------------------------------------------------------------- */
 
 static void happens(int64_t at_ns, struct event e)
 {
@@ -53,7 +53,8 @@ static struct event *due(enum what what, unsigned port)
 	for (unsigned i = 0; i < sim.events; i++) {
 		struct event *e = &sim.event[i];
 
-		if (e->what == what && e->at_ns <= sim.now_ns && (port == ANY_PORT || e->port == port) && (!first || e->at_ns < first->at_ns))
+		if (e->what == what && e->at_ns <= sim.now_ns && (port == ANY_PORT || e->port == port) &&
+		    (!first || e->at_ns < first->at_ns))
 			first = e;
 	}
 	return first;
@@ -77,7 +78,8 @@ static void reflect(struct event *e)
 	if (sim.restart_at && e->seq >= sim.restart_at && !s->restarted)
 		*s = (struct session_there){ .restarted = true };
 
-	struct answer a = { .seq = s->replies, .t2_ns = t->t2_ns, .t3_ns = t->t3_ns, .ttl = 255, .t2_method = PACKET_METHOD_SOFTWARE,
+	struct answer a = { .seq = s->replies, .t2_ns = t->t2_ns, .t3_ns = t->t3_ns, .ttl = 255,
+			    .t2_method = PACKET_METHOD_SOFTWARE,
 			    .t3_method = PACKET_METHOD_SOFTWARE, .wire_source = SOURCE_KERNEL };
 	struct event back = { .what = ARRIVES_HERE, .seq = e->seq, .bytes = e->bytes, .port = e->port };
 	struct packet_departure told[FOLLOW_UPS_MAX];
@@ -90,7 +92,8 @@ static void reflect(struct event *e)
 	}
 	for (uint32_t n = s->replies; n-- && s->replies - n <= FOLLOW_UPS_MAX;)
 		if (s->reply[n].known_ns <= e->at_ns)
-			told[a.follow_ups++] = (struct packet_departure){ n, PACKET_METHOD_SOFTWARE, s->reply[n].t3_ns };
+			told[a.follow_ups++] = (struct packet_departure){ n, PACKET_METHOD_SOFTWARE,
+									  s->reply[n].t3_ns };
 	a.follow_up = told;
 	s->reply[s->replies].t3_ns = t->t3_ns;
 	s->reply[s->replies++].known_ns = f->known_ns < 0 ? INT64_MAX : e->at_ns + RESPONSE_NS + f->known_ns;
@@ -131,7 +134,7 @@ static void pass(int64_t ns)
 	}
 }
 
-/* ---- The kernel ----------------------------------------------------------------------------------------------------- */
+/* ---- The kernel -------------------------------------------------------------------------------------------------- */
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
@@ -171,21 +174,24 @@ static void note_sent(const struct channel *c, uint32_t seq, uint32_t id, const 
 	struct event there = { .what = ARRIVES_THERE, .seq = seq, .bytes = bytes, .port = port };
 	struct event stamp = { .what = STAMP, .seq = seq, .id = id, .port = port };
 
-	*t = (struct truth){ .sent = true, .closing = x.closing, .tried_ns = t->tried_ns, .tries = t->tries, .port = port, .t1_ns = sim.now_ns + EPOCH_NS + WIRE_NS };
+	*t = (struct truth){ .sent = true, .closing = x.closing, .tried_ns = t->tried_ns, .tries = t->tries,
+			     .port = port, .t1_ns = sim.now_ns + EPOCH_NS + WIRE_NS };
 	t->t2_ns = by_reflector(sim.now_ns + WIRE_NS + f->there_ns);
 	t->t3_ns = by_reflector(sim.now_ns + WIRE_NS + f->there_ns + sim.response_ns);
 	t->t4_ns = t->t1_ns + f->there_ns + sim.response_ns + f->back_ns;
 	assert_true(bytes <= sizeof(there.packet));
 	memcpy(there.packet, packet, bytes);
 	if (f->there_ns >= 0)
-		happens(sim.now_ns + WIRE_NS + f->there_ns + sim.response_ns - RESPONSE_NS, there); /* it waits to be looked at */
+		/* it waits to be looked at */
+		happens(sim.now_ns + WIRE_NS + f->there_ns + sim.response_ns - RESPONSE_NS, there);
 	if (!c->unasked && f->stamp_ns >= 0 && (!sim.slots || sim.taken < sim.slots)) {
 		happens(sim.now_ns + WIRE_NS + f->stamp_ns, stamp);
 		sim.taken++;
 	}
 }
 
-int __wrap_stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t id, const struct arrival *answering);
+int __wrap_stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t id,
+		      const struct arrival *answering);
 int __wrap_stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t id, const struct arrival *answering)
 {
 	const uint8_t *p = packet;
@@ -210,7 +216,8 @@ int __wrap_stamp_send(struct channel *c, const void *packet, size_t bytes, uint3
 		assert_true(c->at->id_asked || c->at->id_open || id == sim.next_id[c->at->number]);
 		id = sim.next_id[c->at->number]++;
 		if (c->at->id_asked)
-			happens(sim.now_ns + sim.ids_take_ns, (struct event){ .what = STAMP, .seq = ASKED, .id = id, .port = c->at->number });
+			happens(sim.now_ns + sim.ids_take_ns,
+				(struct event){ .what = STAMP, .seq = ASKED, .id = id, .port = c->at->number });
 	}
 	note_sent(c, seq, id, packet, bytes);
 	sim.sent[c->at->number]++;
@@ -295,7 +302,8 @@ unsigned __wrap_stamp_look(const struct channel *c, struct stamp_ready ready[STA
 		const unsigned port = (first + i) % (unsigned)c->ports;
 
 		if (receive[port] || fetch[port])
-			ready[n++] = (struct stamp_ready){ .number = (uint8_t)port, .receive = receive[port], .fetch = fetch[port] };
+			ready[n++] = (struct stamp_ready){ .number = (uint8_t)port, .receive = receive[port],
+							   .fetch = fetch[port] };
 	}
 	first++;
 	return n;
@@ -318,7 +326,7 @@ int socket_want_tos(struct channel *c)
 	return -EINVAL;
 }
 
-/* ---- A run ---------------------------------------------------------------------------------------------------------- */
+/* ---- A run ------------------------------------------------------------------------------------------------------- */
 
 int64_t network_chance(int64_t below)
 {
@@ -333,8 +341,10 @@ int network_setup(void **state)
 	sim.response_ns = RESPONSE_NS;
 	for (unsigned i = 0; i < PROBES; i++)
 		sim.fate[i] = (struct fate_of){ .there_ns = 3000, .back_ns = 4000, .stamp_ns = 200, .known_ns = 100 };
-	options = (struct options){ .role = ROLE_EMIT, .timeout_ns = TIMEOUT_NS, .overflow_ns = 100 * NS_PER_US, .bucket_ns = NS_PER_US,
-				    .ttl = 255, .stamp = SOURCE_KERNEL, .dscp = -1, .priority = -1, .synced_ns = -1, .count = 3000,
+	options = (struct options){ .role = ROLE_EMIT, .timeout_ns = TIMEOUT_NS, .overflow_ns = 100 * NS_PER_US,
+				    .bucket_ns = NS_PER_US,
+				    .ttl = 255, .stamp = SOURCE_KERNEL, .dscp = -1, .priority = -1, .synced_ns = -1,
+				    .count = 3000,
 				    .window = 64, .source_ports = 1, .seed = 1 };
 	channel = (struct channel)CHANNEL_CLOSED;
 	channel.lanes = channel.listeners = 1;
@@ -358,7 +368,8 @@ void network_run(void)
 {
 	store = (struct store){ 0 };
 	assert_int_equal(store_open(&store, &options, &x), 0);
-	plan = (struct packet_plan){ .ssid = 7, .stages = !sim.silent, .software = !sim.silent, .follow_ups = sim.follow_ups };
+	plan = (struct packet_plan){ .ssid = 7, .stages = !sim.silent, .software = !sim.silent,
+				     .follow_ups = sim.follow_ups };
 	log_place(&log_of_run, record, PROBES, false, true);
 	if (options.source_ports > 1) {
 		memset(lane, 0, sizeof(lane));

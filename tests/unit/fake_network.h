@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A network whose time is that of this file, with an emitter's kernel before it and a reflector behind it: what happens to each probe on
- * its way is written down before, so that every record and every count can be compared with it.
+ * A network whose time is that of this file, with an emitter's kernel before it and a reflector behind it: what happens
+ * to each probe on its way is written down before, so that every record and every count can be compared with it.
  */
 #ifndef TESTS_UNIT_FAKE_NETWORK_H
 #define TESTS_UNIT_FAKE_NETWORK_H
@@ -83,7 +83,9 @@ extern struct network {
 	} session[PORTS]; /* of each source port */
 	unsigned refuses; /* packets that this port has still to refuse, */
 	unsigned refusing; /* and which one it is */
-	unsigned doubt_every; /* probes: after so many it is doubted that the kernel counts as we do, as after a sample that was stepped; 0: never */
+	/* probes: after so many it is doubted that the kernel counts as we do, as after a sample that was stepped; 0:
+	 * never */
+	unsigned doubt_every;
 	int64_t ids_take_ns; /* an id that was asked for is behind stamps in the queue for so long */
 	bool counts_refused; /* an older kernel: a packet that it refused has taken an id */
 	uint32_t next_id[PORTS]; /* the kernel's count */

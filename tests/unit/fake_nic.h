@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A NIC behind ioctl and its ethtool commands, for the tests of rooms that ask for one: interface "fake0", number 7. Off
- * by default: then the real calls are made. It knows nothing of ethtool netlink, so that all is asked by ioctl. What a
- * test does not expect, such as setting anything without fake_nic.set, fails it. Include it after util.h;
+ * A NIC behind ioctl and its ethtool commands, for the tests of rooms that ask for one: interface "fake0", number 7.
+ * Off by default: then the real calls are made. It knows nothing of ethtool netlink, so that all is asked by ioctl.
+ * What a test does not expect, such as setting anything without fake_nic.set, fails it. Include it after util.h;
  * wraps=ioctl,genl_ctrl_resolve.
  */
 #ifndef FAKE_NIC_H

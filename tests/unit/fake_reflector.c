@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-#define FOLLOW_UP_TIME_AT (STAMP_BASE_BYTES + 8 + 8) /* behind Timestamp Information, and a header and number of its own */
+/* behind Timestamp Information, and a header and number of its own */
+#define FOLLOW_UP_TIME_AT (STAMP_BASE_BYTES + 8 + 8)
 #define T3_AT 4 /* RFC 8762 section 4.3.1 */
 #define T2_AT 16
 #define WRONG_NS 5555 /* how far off the time of a follow-up with a wrong number is */
@@ -197,7 +198,8 @@ static void reflect_probe(const struct fake_probe *probe)
 	}
 	write_reply(&m, &f, probe);
 	m.at_ns = back_ns + probe->more_ns;
-	m.wire_ns = p->tx_wire_ns + f.latency_ns + f.step_ns + probe->more_ns + (fake.wire == SOURCE_HARDWARE ? 0 : f.set_ns);
+	m.wire_ns = p->tx_wire_ns + f.latency_ns + f.step_ns + probe->more_ns + (fake.wire == SOURCE_HARDWARE ? 0 :
+										 f.set_ns);
 	if (!probe->again) {
 		if (f.recv_error)
 			fake_put_error(f.recv_error, m.at_ns - 2);

@@ -116,8 +116,9 @@ static inline void print_paragraphs(FILE *out, const char *all, const char *patt
 	regfree(&wanted);
 }
 
-/* Puts the report into the golden file: without `part` as what differs from the report of an empty run, and in each case the second one of a
- * test, and those that follow, as what differs from the one before. Whole where that is shorter. */
+/* Puts the report into the golden file: without `part` as what differs from the report of an empty run, and in each
+ * case the second one of a test, and those that follow, as what differs from the one before. Whole where that is
+ * shorter. */
 static inline const char *show_report(void)
 {
 	char *now = NULL, *differences = NULL;
@@ -370,7 +371,8 @@ static inline void write_log(uint64_t written)
 {
 	static const struct log_form form = { .name = "text", .is_text = true };
 
-	writer = (struct log_writer){ .form = &form, .beside = true, .written = written, .octets = 150 * (int64_t)written };
+	writer = (struct log_writer){ .form = &form, .beside = true, .written = written,
+				      .octets = 150 * (int64_t)written };
 	report.log = &transactions;
 	report.log_writer = &writer;
 }

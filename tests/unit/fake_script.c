@@ -70,7 +70,8 @@ static void apply_event(struct fake_fate *f, const struct fake_event *e)
 struct fake_fate fake_fate_of(uint32_t number)
 {
 	/* Odd values, so that two packets seldom have the same latency. */
-	struct fake_fate f = { .latency_ns = 5000 + number * 7919LL % 3001, .response_ns = 1200 + number * 6271LL % 1801,
+	struct fake_fate f = { .latency_ns = 5000 + number * 7919LL % 3001,
+			       .response_ns = 1200 + number * 6271LL % 1801,
 			  .ttl = FAKE_TTL, .tos = (uint8_t)(fake.dscp << 2) };
 
 	/* Long random scripts: what is far behind is not looked at again. */

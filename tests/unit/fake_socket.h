@@ -24,7 +24,7 @@ int __wrap_connect(int fd, const struct sockaddr *address, socklen_t bytes);
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *m, int flags);
 ssize_t __wrap_recv(int fd, void *to, size_t bytes, int flags);
 
-/* ---- A kernel that grants everything but one thing ----------------------------------------------------------------- */
+/* ---- A kernel that grants everything but one thing --------------------------------------------------------------- */
 
 #define SET_MAX 256
 

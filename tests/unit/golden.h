@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Texts are compared with a golden file. The one of tests/unit/test_NAME.c is tests/golden/unit/test_NAME.txt: a line "== name of the test =="
- * for each test that calls golden(), and below it the whole text that the test gave to golden(). With GOLDEN=write in the environment the file
- * is written instead: make golden. main() calls golden_run(tests).
+ * Texts are compared with a golden file. The one of tests/unit/test_NAME.c is tests/golden/unit/test_NAME.txt: a line
+ * "== name of the test ==" for each test that calls golden(), and below it the whole text that the test gave to
+ * golden(). With GOLDEN=write in the environment the file is written instead: make golden. main() calls
+ * golden_run(tests).
  */
 #ifndef GOLDEN_H
 #define GOLDEN_H
@@ -54,14 +55,16 @@ static inline size_t golden_lines(char *text, char **lines)
 /* Prints the lines by which b differs from a, each part below the line before it. */
 static inline void golden_diff(FILE *out, const char *a, const char *b)
 {
-	static uint16_t common[GOLDEN_LINES + 1][GOLDEN_LINES + 1]; /* lines of the longest common sequence from here on */
+	/* lines of the longest common sequence from here on */
+	static uint16_t common[GOLDEN_LINES + 1][GOLDEN_LINES + 1];
 	char *from[GOLDEN_LINES], *to[GOLDEN_LINES], *as = strdup(a), *bs = strdup(b);
 	size_t m = golden_lines(as, from), n = golden_lines(bs, to), i, j;
 	const char *before = NULL;
 
 	for (i = m + 1; i-- > 0;)
 		for (j = n + 1; j-- > 0;)
-			common[i][j] = i == m || j == n ? 0 : !strcmp(from[i], to[j]) ? (uint16_t)(common[i + 1][j + 1] + 1) :
+			common[i][j] = i == m || j == n ? 0 :
+			!strcmp(from[i], to[j]) ? (uint16_t)(common[i + 1][j + 1] + 1) :
 				       common[i + 1][j] > common[i][j + 1] ? common[i + 1][j] : common[i][j + 1];
 	for (i = j = 0; i < m || j < n;) {
 		if (i < m && j < n && !strcmp(from[i], to[j])) {
@@ -92,7 +95,8 @@ static inline char *golden_expected(const char *name)
 	for (const char *at = golden_state.file; (at = strstr(at, title)); at++) {
 		if (at != golden_state.file && at[-1] != '\n')
 			continue;
-		const char *text = at + strlen(title), *end = strncmp(text, "== ", 3) ? strstr(text, "\n== ") : text - 1;
+		const char *text = at + strlen(title),
+				   *end = strncmp(text, "== ", 3) ? strstr(text, "\n== ") : text - 1;
 
 		return end ? strndup(text, (size_t)(end + 1 - text)) : strdup(text);
 	}
@@ -268,7 +272,8 @@ static inline void golden_write(void)
 }
 
 /* source: of the test program. */
-static inline int golden_run_tests(const char *source, const struct CMUnitTest *tests, size_t count, CMFixtureFunction set_up,
+static inline int golden_run_tests(const char *source, const struct CMUnitTest *tests, size_t count,
+				   CMFixtureFunction set_up,
 				   CMFixtureFunction tear_down)
 {
 	struct CMUnitTest wrapped[GOLDEN_TESTS + 1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Logs, without a file: what the forms make of the records in the ring. A test includes its room first, then this; it is
- * linked with all forms.
+ * Logs, without a file: what the forms make of the records in the ring. A test includes its room first, then this; it
+ * is linked with all forms.
  */
 #ifndef LOG_BENCH_H
 #define LOG_BENCH_H
@@ -28,7 +28,8 @@ static inline void full_log(enum source here, enum source there, bool split, uin
 }
 
 /* The room that a writer has, and no more; what was there before shows where nothing is written. */
-static inline void put_exact(FILE *out, size_t room, const struct log_form *form, struct log_columns *c, const struct sample *s)
+static inline void put_exact(FILE *out, size_t room, const struct log_form *form, struct log_columns *c,
+			     const struct sample *s)
 {
 	char *at = malloc(room), *end;
 

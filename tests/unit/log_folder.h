@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A folder for logs, and a kernel that writes as a test wants. A test includes report/log/log_file.c first, then this. */
+/* A folder for logs, and a kernel that writes as a test wants. A test includes report/log/log_file.c first, then
+ * this. */
 #ifndef LOG_FOLDER_H
 #define LOG_FOLDER_H
 
@@ -10,7 +11,7 @@
 #include <poll.h>
 #include <sys/stat.h>
 
-/* ---- What the kernel does ------------------------------------------------------------------------------------------ */
+/* ---- What the kernel does ---------------------------------------------------------------------------------------- */
 
 /* Each write takes at most so many octets; after so many in all it fails, again and again. */
 static struct {
@@ -86,8 +87,8 @@ int __wrap_rename(const char *from, const char *to)
 	return kernel.rename_error ? -1 : __real_rename(from, to);
 }
 
-/* What somebody else does just before the path that rant was given is opened, and right after PATH.partial was made; and right after
- * one that was there was opened. */
+/* What somebody else does just before the path that rant was given is opened, and right after PATH.partial was made;
+ * and right after one that was there was opened. */
 static void (*before_open)(void), (*before_partial)(void), (*after_partial)(void), (*after_left)(void);
 
 static char folder[] = "/tmp/rant-report-XXXXXX", path[64], partial[80];
@@ -129,7 +130,7 @@ int __wrap_open(const char *name, int flags, ...)
 	return fd;
 }
 
-/* ---- The folder ---------------------------------------------------------------------------------------------------- */
+/* ---- The folder -------------------------------------------------------------------------------------------------- */
 
 static struct util_capture capture;
 static char said[3 * PATH_MAX];
@@ -249,7 +250,8 @@ static inline void write_whole(const char *words)
 }
 
 static struct log_file being_written;
-static int64_t left_bytes; /* of PATH.partial right after it was cut off, when a program would have ended; -1: no such file */
+/* of PATH.partial right after it was cut off, when a program would have ended; -1: no such file */
+static int64_t left_bytes;
 
 static inline void cut_off(void)
 {

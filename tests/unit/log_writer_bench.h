@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A writer of the log, its ring and its file, and what is in the file. A test includes report/log/log_writer.c first, then this. */
+/* A writer of the log, its ring and its file, and what is in the file. A test includes report/log/log_writer.c first,
+ * then this. */
 #ifndef LOG_WRITER_BENCH_H
 #define LOG_WRITER_BENCH_H
 
 #include "fake_report.h"
 #include "log_folder.h"
 
-/* ---- The bench ------------------------------------------------------------------------------------------------------- */
+/* ---- The bench --------------------------------------------------------------------------------------------------- */
 
 static int64_t mono_ns; /* CLOCK_MONOTONIC, as this test has it; 0: the real one */
 

@@ -10,12 +10,13 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-/* ---- Faults, off by default ----------------------------------------------------------------------------------------- */
+/* ---- Faults, off by default -------------------------------------------------------------------------------------- */
 
 static struct {
 	int spawn_error; /* errno: of every start */
 	bool no_memory;
-	char *const *instead; /* of the shell, which puts some of what it inherits right by itself: arguments of /bin/cp */
+	/* of the shell, which puts some of what it inherits right by itself: arguments of /bin/cp */
+	char *const *instead;
 	/* Instead of sleeping: */
 	bool quick;
 	int polls, asked_ms;
@@ -56,7 +57,7 @@ void *__wrap_malloc(size_t bytes)
 	return fake.no_memory ? NULL : __real_malloc(bytes);
 }
 
-/* ---- A folder for what the commands write --------------------------------------------------------------------------- */
+/* ---- A folder for what the commands write ------------------------------------------------------------------------ */
 
 static char folder[] = "/tmp/rant-action-XXXXXX", command[BREACH_COMMANDS_MAX][256];
 static struct breach_actions wanted;
@@ -156,7 +157,7 @@ static int lines_with(const char *text, const char *start)
 	return n;
 }
 
-/* ---- What a command gets --------------------------------------------------------------------------------------------- */
+/* ---- What a command gets ----------------------------------------------------------------------------------------- */
 
 static void no_capability_goes_to_a_command(void **state)
 {
@@ -284,7 +285,7 @@ static void it_is_a_line_for_the_shell(void **state)
 	assert_string_equal(output(), "0ne  tw0 three\n0\n");
 }
 
-/* ---- Which are started ------------------------------------------------------------------------------------------------ */
+/* ---- Which are started ------------------------------------------------------------------------------------------- */
 
 static void every_command_at_every_breach(void **state)
 {
@@ -359,7 +360,7 @@ static void one_that_still_runs_is_not_started_again(void **state)
 	assert_int_equal(lines_with(output(), "quick\n"), 5);
 }
 
-/* ---- What is counted -------------------------------------------------------------------------------------------------- */
+/* ---- What is counted --------------------------------------------------------------------------------------------- */
 
 static void a_status_or_a_signal_is_a_failure(void **state)
 {
@@ -383,7 +384,8 @@ static void a_status_or_a_signal_is_a_failure(void **state)
 	util_capture_end(&c, said, sizeof(said));
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		if (a.ran[i] != 1 || a.failed[i] != rows[i].failed || a.pid[i])
-			fail_msg("%s: ran %u, failed %u, pid %d", wanted.command[i], a.ran[i], a.failed[i], (int)a.pid[i]);
+			fail_msg("%s: ran %u, failed %u, pid %d", wanted.command[i], a.ran[i], a.failed[i],
+				 (int)a.pid[i]);
 	}
 	/* The shell says what it can't find; rant adds nothing. */
 	assert_null(strstr(said, "--on-breach"));
@@ -480,7 +482,7 @@ static void a_command_of_lines_is_named_in_one(void **state)
 	wait_for_all();
 }
 
-/* ---- The end of the run ------------------------------------------------------------------------------------------------ */
+/* ---- The end of the run ------------------------------------------------------------------------------------------ */
 
 static void release_and_wait(void)
 {

@@ -24,7 +24,8 @@ static void test_nothing_happened(void **state)
 	assert_differences(0);
 	assert_int_equal(a.counters_left_out, 0);
 	/* The stamps, statistics and MSR that this machine lacks, and no more. */
-	assert_int_equal(is_noted("SMI count (/dev/cpu/1/msr: No such file or directory: 'modprobe msr')"), HAS_SMI_COUNT);
+	assert_int_equal(is_noted("SMI count (/dev/cpu/1/msr: No such file or directory: 'modprobe msr')"),
+			 HAS_SMI_COUNT);
 	assert_noted("transmit stamps as the driver counts them (ethtool netlink: Operation not supported)");
 	assert_noted("statistics of the NIC ('ethtool -S eth0': Operation not supported)");
 	assert_int_equal(a.unreadables, 2 + HAS_SMI_COUNT);

@@ -15,7 +15,8 @@ static void test_interrupts(void **state)
 	put_file("/proc/interrupts",
 		 "            CPU0       CPU1       CPU2       CPU3       \n"
 		 "   0:         99          0          0          0  IR-IO-APIC    2-edge      timer\n"
-		 " 120:          0          4          0          0  IR-PCI-MSI-0000:00:1f.2   0-edge   ahci[0000:00:1f.2]\n"
+		 " 120:          0          4          0          0  IR-PCI-MSI-0000:00:1f.2   0-edge   "
+		 "ahci[0000:00:1f.2]\n"
 		 " 130:          0          8          0         92  IR-PCI-MSIX-0000:03:00.0   1-edge   eth0-TxRx-0\n"
 		 " 131:          0          0         16          0  IR-PCI-MSIX-0000:03:00.0   2-edge   eth0-TxRx-1\n"
 		 " 140:          0          0         99          0  IR-PCI-MSIX-0000:04:00.0   1-edge   eth01-TxRx-0\n"

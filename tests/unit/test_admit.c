@@ -1,10 +1,10 @@
 /* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whom a reflector answers: what is refused is counted by its reason, and is in nothing else of the run. The bench holds
- * every account, record and reply against the truth; here is said which request is to be refused, and why. */
+/* Whom a reflector answers: what is refused is counted by its reason, and is in nothing else of the run. The bench
+ * holds every account, record and reply against the truth; here is said which request is to be refused, and why. */
 #include "exchange_bench.h"
 
-/* ---- Who it is, and how much he sends ------------------------------------------------------------------------------ */
+/* ---- Who it is, and how much he sends ---------------------------------------------------------------------------- */
 
 static void put_prefix(uint32_t host, int bits)
 {
@@ -77,7 +77,8 @@ static void a_run_is_of_what_is_answered(void **state)
 		start_with_a_list();
 		b.options.threshold_ns = THRESHOLD_NS;
 		if (good)
-			SCRIPT({ 11, 0, LATENCY, 50000, 0 }, { 20, 0, LATENCY, 50000, 0 }, { 21, 0, LATENCY, 50000, 0 });
+			SCRIPT({ 11, 0, LATENCY, 50000, 0 }, { 20, 0, LATENCY, 50000, 0 },
+			       { 21, 0, LATENCY, 50000, 0 });
 		else
 			SCRIPT({ 11, 0, LATENCY, 50000, 0 }, { 21, 0, LATENCY, 50000, 0 });
 		got = bench_run("--allow --threshold");
@@ -139,7 +140,7 @@ static void only_so_many_sessions(void **state)
 	hmac_close(key);
 }
 
-/* ---- How fast he sends ----------------------------------------------------------------------------------------------- */
+/* ---- How fast he sends ------------------------------------------------------------------------------------------- */
 
 #define RATE 2000
 #define INTERVAL_NS (NS_PER_S / RATE)
@@ -192,7 +193,7 @@ static void no_more_than_the_rate(void **state)
 	assert_int_equal(bench_run("at the rate").recorded, 1000);
 }
 
-/* ---- With a key ------------------------------------------------------------------------------------------------------ */
+/* ---- With a key -------------------------------------------------------------------------------------------------- */
 
 static enum fake_verdict by_number(const struct fake_message *m)
 {

@@ -1,6 +1,7 @@
 /* build: wraps= sources=wire/allow.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whom a reflector answers: --allow and the limits as options, and membership against an oracle that goes bit by bit. */
+/* Whom a reflector answers: --allow and the limits as options, and membership against an oracle that goes bit by
+ * bit. */
 #include "options.h"
 
 #include "golden.h"
@@ -76,7 +77,8 @@ static void both_families(void **state)
 {
 	(void)state;
 	assert_int_equal(PARSE("--allow", "2001:db8::/32", "--allow", "192.0.2.0/24", "--allow", "fe80::1"), 0);
-	assert_true(has("2001:db8::1") && has("2001:db8:ffff:ffff:ffff:ffff:ffff:ffff") && has("192.0.2.7") && has("fe80::1"));
+	assert_true(has("2001:db8::1") && has("2001:db8:ffff:ffff:ffff:ffff:ffff:ffff") && has("192.0.2.7") &&
+		    has("fe80::1"));
 	assert_false(has("2001:db9::1") || has("2001:db7:ffff::") || has("192.0.3.7") || has("fe80::2") || has("::1"));
 	/* All of one family is nothing of the other, whatever it is mapped to. */
 	assert_int_equal(PARSE("--allow", "::/0"), 0);

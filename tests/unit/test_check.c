@@ -146,7 +146,8 @@ static void show_subjects(void)
 		const int end = (int)strcspn(line, ":\n");
 
 		if (line[end] == ':')
-			golden("%.*s\n", end > 6 && line[5] == ' ' ? end - 6 : end, end > 6 && line[5] == ' ' ? line + 6 : line);
+			golden("%.*s\n", end > 6 && line[5] == ' ' ? end - 6 : end,
+			       end > 6 && line[5] == ' ' ? line + 6 : line);
 	}
 }
 
@@ -186,7 +187,8 @@ static void test_rows(void **state)
 	(void)state;
 	for (size_t i = 0; i < CHECK_COUNT(tables); i++)
 		for (const struct check_row *row = tables[i]; row->subject; row++)
-			golden("%s%s%s%s\n", row->group ? row->group : "", row->group ? ": " : "  ", row->subject, row->slow ? " (slow)" : "");
+			golden("%s%s%s%s\n", row->group ? row->group : "", row->group ? ": " : "  ", row->subject,
+			       row->slow ? " (slow)" : "");
 }
 
 static void test_whole_without_interface(void **state)
@@ -281,7 +283,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_cpu_lists), TEST(test_cpu_lists_random), TEST(test_cpu_lists_garbage), TEST(test_read),
-		TEST(test_rows), TEST(test_whole), TEST(test_whole_without_interface), TEST(test_short), TEST(test_tell),
+		TEST(test_rows), TEST(test_whole), TEST(test_whole_without_interface), TEST(test_short),
+		TEST(test_tell),
 	};
 
 	util_seed();

@@ -247,7 +247,8 @@ static void put_irq_thread(int pid, const char *comm, const char *priority_and_p
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
 	put(path, comm);
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	snprintf(text, sizeof(text), "%d (%s) S 2 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 -51 0 1 0 103 0 0 18446744073709551615 0 "
+	snprintf(text, sizeof(text),
+		 "%d (%s) S 2 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 -51 0 1 0 103 0 0 18446744073709551615 0 "
 		 "0 0 0 0 0 0 2147483647 0 0 0 0 17 1 %s 0 0 0\n", pid, comm, priority_and_policy);
 	put(path, text);
 }

@@ -349,7 +349,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_placement), TEST(test_isolation), TEST(test_nohz_full), TEST(test_frequency),
 		TEST(test_idle), TEST(test_smt), TEST(test_numa), TEST(test_throttling), TEST(test_fair_server),
-		TEST(test_watchdog), TEST(test_preemption), TEST(test_gap), TEST(test_memory), TEST(test_capabilities), TEST(test_tracefs),
+		TEST(test_watchdog), TEST(test_preemption), TEST(test_gap), TEST(test_memory), TEST(test_capabilities),
+		TEST(test_tracefs),
 	};
 
 	util_seed();

@@ -452,7 +452,8 @@ int main(void)
 		TEST(test_setting_unseen), TEST(test_driver), TEST(test_driver_kworker), TEST(test_link),
 		TEST(test_speed), TEST(test_coalescing), TEST(test_rings), TEST(test_offloads), TEST(test_pause),
 		TEST(test_queues), TEST(test_busy_poll), TEST(test_prefer_busy_poll), TEST(test_phc),
-		TEST(test_phc_busy), TEST(test_phc_wrong), TEST(test_address), TEST(test_socket), TEST(test_clock_source),
+		TEST(test_phc_busy), TEST(test_phc_wrong), TEST(test_address), TEST(test_socket),
+		TEST(test_clock_source),
 	};
 
 	util_seed();

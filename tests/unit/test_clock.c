@@ -362,7 +362,8 @@ static void *write_slots(void *argument)
 {
 	(void)argument;
 	for (int64_t n = 1; !atomic_load(&stop_writing); n++) {
-		struct told t = { .relation = { .at_ns = n, .offset_ns = n, .bound_ns = n }, .since_ns = -n, .valid = true };
+		struct told t = { .relation = { .at_ns = n, .offset_ns = n, .bound_ns = n }, .since_ns = -n,
+				  .valid = true };
 		uint32_t other = !atomic_load_explicit(&shared.current, memory_order_relaxed);
 
 		slot_write(&shared.slot[other], &t);

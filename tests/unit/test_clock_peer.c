@@ -15,7 +15,8 @@ static void the_peers_clock(void **state)
 		struct clock_peer p = { 0 };
 		struct clock_relation offset;
 		struct clock_rate rate;
-		int64_t offset_ns = (int64_t)util_below(1000 * S) - 500 * S, ppb = (int64_t)util_below(1800000) - 900000;
+		int64_t offset_ns = (int64_t)util_below(1000 * S) - 500 * S,
+				    ppb = (int64_t)util_below(1800000) - 900000;
 		int64_t t = (int64_t)util_below(1000) * S;
 		int64_t began = t;
 
@@ -49,7 +50,7 @@ static void the_peers_clock(void **state)
 	}
 }
 
-/* ---- Clocks that are set, stand, or run at a wrong rate -------------------------------------------------------------- */
+/* ---- Clocks that are set, stand, or run at a wrong rate ---------------------------------------------------------- */
 
 /* What happens to one of the two clocks, in true time: it runs at a rate for a while, then it is set. */
 static struct fault {
@@ -63,7 +64,8 @@ static int64_t shown(bool there, int64_t true_ns)
 	int64_t in_ns = true_ns < fault.from_ns ? 0 : (true_ns < fault.to_ns ? true_ns : fault.to_ns) - fault.from_ns;
 	int64_t off_ns = (int64_t)((__int128)in_ns * fault.ppb / S);
 
-	for (int64_t i = 0, at_ns = fault.to_ns; i < larger(fault.times, 1) && at_ns <= true_ns; i++, at_ns += fault.every_ns)
+	for (int64_t i = 0, at_ns = fault.to_ns; i < larger(fault.times, 1) && at_ns <= true_ns; i++,
+	     at_ns += fault.every_ns)
 		off_ns += fault.step_ns;
 
 	return true_ns + (there ? 123456789 : 0) + (there == fault.there ? off_ns : 0);
@@ -131,9 +133,11 @@ static void steps_of_either_clock(void **state)
 
 		run(&p, S / 50, 10000, step);
 		if (ran.worst_ns > 2 * NS_PER_US || p.jumps != 1 || p.events != 1 || e->kind != PEER_JUMPED ||
-		    distance(e->after.offset_ns - e->before.offset_ns, jumped_ns) > e->after.bound_ns + e->before.bound_ns ||
+		    distance(e->after.offset_ns - e->before.offset_ns,
+			     jumped_ns) > e->after.bound_ns + e->before.bound_ns ||
 		    e->mono_ns[0] > at_ns || e->mono_ns[1] < at_ns - 20000 || e->mono_ns[1] > at_ns + 100000)
-			fail_msg("a step of %lld ns: %lld ns wrong, %llu events, %llu jumps by %lld ns, %lld to %lld ns from it",
+			fail_msg("a step of %lld ns: %lld ns wrong, %llu events, %llu jumps by %lld ns, %lld to %lld "
+				 "ns from it",
 				 (long long)jumped_ns, (long long)ran.worst_ns, (unsigned long long)p.events,
 				 (unsigned long long)p.jumps, (long long)(e->after.offset_ns - e->before.offset_ns),
 				 (long long)(e->mono_ns[0] - at_ns), (long long)(e->mono_ns[1] - at_ns));
@@ -158,14 +162,18 @@ static void many_steps_of_either_clock(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 8 * COUNT_OF(rows); i++) {
-		const int64_t size_ns = i & 4 ? -rows[i / 8].size_ns : rows[i / 8].size_ns, at_ns = S + S / 10 + (int64_t)util_below(S / 1000);
-		const struct fault steps = { .there = i & 1, .from_ns = at_ns, .to_ns = at_ns, .step_ns = size_ns, .times = rows[i / 8].times,
+		const int64_t size_ns = i & 4 ? -rows[i / 8].size_ns : rows[i / 8].size_ns,
+					at_ns = S + S / 10 + (int64_t)util_below(S / 1000);
+		const struct fault steps = { .there = i & 1, .from_ns = at_ns, .to_ns = at_ns, .step_ns = size_ns,
+					     .times = rows[i / 8].times,
 					     .every_ns = rows[i / 8].every_ns };
 		struct clock_peer p;
 
 		run(&p, S / 5 + steps.times * steps.every_ns, rows[i / 8].gap_ns, steps);
-		if (p.wrong_rates || p.stands || !p.jumps || p.jumps > (uint64_t)steps.times || ran.worst_ns > 2 * NS_PER_US)
-			fail_msg("%lld steps of %lld ns: %llu jumps, %llu stands, %llu rates, %lld ns wrong", (long long)steps.times,
+		if (p.wrong_rates || p.stands || !p.jumps || p.jumps > (uint64_t)steps.times ||
+		    ran.worst_ns > 2 * NS_PER_US)
+			fail_msg("%lld steps of %lld ns: %llu jumps, %llu stands, %llu rates, %lld ns wrong",
+				 (long long)steps.times,
 				 (long long)size_ns, (unsigned long long)p.jumps, (unsigned long long)p.stands,
 				 (unsigned long long)p.wrong_rates, (long long)ran.worst_ns);
 		if (rows[i / 8].every_ns >= S / 2)
@@ -183,7 +191,8 @@ static void a_clock_that_stands(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 200; round++) {
-		const int64_t from_ns = S + (round % 4 ? S / 100 + (int64_t)util_below(S / 1000) : -1), stood_ns = S / 50;
+		const int64_t from_ns = S + (round % 4 ? S / 100 + (int64_t)util_below(S / 1000) : -1),
+					stood_ns = S / 50;
 		struct clock_peer p;
 
 		run(&p, S / 20, 10000 + (int64_t)util_below(1000000),
@@ -206,11 +215,13 @@ static void clocks_at_a_wrong_rate(void **state)
 		struct clock_peer p;
 		const struct clock_peer_event *e = p.event;
 
-		run(&p, S / 4, 10000 + (round % 16 > 7) * 1000000, (struct fault){ .there = true, .to_ns = INT64_MAX, .ppb = ppb });
+		run(&p, S / 4, 10000 + (round % 16 > 7) * 1000000,
+		    (struct fault){ .there = true, .to_ns = INT64_MAX, .ppb = ppb });
 		/* Until it shows, the response of 7 us at most is off by its share. */
 		if (!p.wrong_rates || p.stands || ran.worst_ns > 7 * NS_PER_US * llabs(ppb) / S + 10)
 			fail_msg("%lld ppb: %lld ns wrong, %llu rates, %llu jumps, %llu stands", (long long)ppb,
-				 (long long)ran.worst_ns, (unsigned long long)p.wrong_rates, (unsigned long long)p.jumps,
+				 (long long)ran.worst_ns, (unsigned long long)p.wrong_rates,
+				 (unsigned long long)p.jumps,
 				 (unsigned long long)p.stands);
 		while (e->kind != PEER_WRONG_RATE)
 			e++;
@@ -240,7 +251,8 @@ static void a_rate_that_the_first_exchange_shows(void **state)
 	}
 }
 
-/* In long responses it takes T3 out of the round trip. Such exchanges have no T3, as measure/join.c leaves it out, and agree with nothing. */
+/* In long responses it takes T3 out of the round trip. Such exchanges have no T3, as measure/join.c leaves it out, and
+ * agree with nothing. */
 static void a_rate_in_long_responses(void **state)
 {
 	(void)state;
@@ -356,7 +368,8 @@ static void a_step_behind_a_slow_exchange(void **state)
 	assert_int_equal(p.event[0].seq[1], 3);
 }
 
-/* A step, after a pause, that the time on the network and the pause may hide: how far one-way times are off then, beyond the largest bound. */
+/* A step, after a pause, that the time on the network and the pause may hide: how far one-way times are off then,
+ * beyond the largest bound. */
 static int64_t beyond_the_bound(void)
 {
 	const int way_ns = 2750, response_ns = 20000 + (int)util_below(1000000), before = 20 + (int)util_below(40);
@@ -372,7 +385,8 @@ static int64_t beyond_the_bound(void)
 
 		offset_ns += i == before ? step_ns : 0;
 		agrees = clock_peer_there(&p, t1_ns, t1_ns + way_ns + offset_ns, &moment);
-		if (clock_peer_back(&p, t4_ns - way_ns + offset_ns, t4_ns) && agrees && clock_peer_offset(&p, t4_ns, &known_ns, &bound_ns)) {
+		if (clock_peer_back(&p, t4_ns - way_ns + offset_ns, t4_ns) && agrees &&
+		    clock_peer_offset(&p, t4_ns, &known_ns, &bound_ns)) {
 			most_off_ns = larger(most_off_ns, distance(known_ns, offset_ns));
 			most_bound_ns = larger(most_bound_ns, bound_ns);
 		}

@@ -1,14 +1,14 @@
 /* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock/clock.c,host/clock/clock_spell.c,host/clock/clock_track.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Times on the scale of the PHC, with made clocks: how far from the last reading, with what bound, and what came to light
- * after they were placed. */
+/* Times on the scale of the PHC, with made clocks: how far from the last reading, with what bound, and what came to
+ * light after they were placed. */
 #include "host/clock/clock_place.c"
 #include "host/clock/clock_compare.c"
 
 #include "util.h"
 #include "fake_clocks.h"
 
-/* ---- Far from the last reading ------------------------------------------------------------------------------------- */
+/* ---- Far from the last reading ----------------------------------------------------------------------------------- */
 
 #define MOMENTS 2000
 
@@ -34,7 +34,8 @@ static bool is_placed(int i)
 	if (!clock_to_phc(&c, truth[i].real_ns, &said_ns, &last_bound_ns))
 		return false;
 	if (distance(said_ns, truth[i].phc_ns) > last_bound_ns)
-		fail_msg("%lld ms ago: %lld ns off, bound %lld", (long long)((shows(REAL) - truth[i].real_ns) / NS_PER_MS),
+		fail_msg("%lld ms ago: %lld ns off, bound %lld",
+			 (long long)((shows(REAL) - truth[i].real_ns) / NS_PER_MS),
 			 (long long)(said_ns - truth[i].phc_ns), (long long)last_bound_ns);
 	return true;
 }
@@ -161,7 +162,7 @@ static void times_before_the_present_stretch(void **state)
 	}
 }
 
-/* ---- What came to light too late ----------------------------------------------------------------------------------- */
+/* ---- What came to light too late --------------------------------------------------------------------------------- */
 
 static int event_which, event_kind;
 static int64_t event_ns;
@@ -177,7 +178,8 @@ static void something_happens(void)
 		fake.clock[PHC].ppb = event_ns;
 }
 
-/* Whatever happens between two readings: what was said meanwhile is off by no more than its bound, or than is told later. */
+/* Whatever happens between two readings: what was said meanwhile is off by no more than its bound, or than is told
+ * later. */
 static void nothing_is_off_by_more_than_is_told(void **state)
 {
 	static const int64_t sizes_ns[] = { 15000, 100000, NS_PER_MS, 30 * NS_PER_MS, S, 37 * S };
@@ -206,7 +208,8 @@ static void nothing_is_off_by_more_than_is_told(void **state)
 			int64_t said_ns, bound_ns;
 
 			pass(NS_PER_MS + (int64_t)util_below(NS_PER_MS));
-			if (clock_to_phc(&c, shows(REAL), &said_ns, &bound_ns) && distance(said_ns, shows(PHC)) > bound_ns)
+			if (clock_to_phc(&c, shows(REAL), &said_ns, &bound_ns) &&
+			    distance(said_ns, shows(PHC)) > bound_ns)
 				worst_ns = larger(worst_ns, distance(said_ns, shows(PHC)));
 			if (n == 59 && i % 4 == 0) { /* within a reading, or right after it */
 				fake.event_at_ns = fake.now_ns + (int64_t)util_below(80000);
@@ -218,14 +221,17 @@ static void nothing_is_off_by_more_than_is_told(void **state)
 		if (worst_ns > clock_misplaced_ns(&c))
 			fail_msg("%d, event %d of %lld: off by %lld, told %lld", i, event_kind, (long long)event_ns,
 				 (long long)worst_ns, (long long)clock_misplaced_ns(&c));
-		/* And not much more than it takes: half of a step within a bracket is in its bound too, and some of it in the rate. */
+		/* And not much more than it takes: half of a step within a bracket is in its bound too, and some of it
+		 * in the rate. */
 		most_ns = event_kind ? S / 5 : absolute(event_ns) / 4 * 7 + 80000;
 		if (clock_misplaced_ns(&c) >= most_ns)
-			fail_msg("%d, event %d of %lld: told %lld", i, event_kind, (long long)event_ns, (long long)clock_misplaced_ns(&c));
+			fail_msg("%d, event %d of %lld: told %lld", i, event_kind, (long long)event_ns,
+				 (long long)clock_misplaced_ns(&c));
 	}
 }
 
-/* What the kernel turns a clock by, and what it turns it besides while it slews, either way: the widest of a stretch. */
+/* What the kernel turns a clock by, and what it turns it besides while it slews, either way: the widest of a
+ * stretch. */
 static void what_the_dials_explain(void **state)
 {
 	struct clock_watch w = { .published_ns = S };

@@ -1,6 +1,7 @@
 /* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock/clock.c,host/clock/clock_place.c,host/clock/clock_track.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A PHC that stands or runs at a wrong rate, with made clocks: told as that, for as long as it was, and not as steps. */
+/* A PHC that stands or runs at a wrong rate, with made clocks: told as that, for as long as it was, and not as
+ * steps. */
 #include "host/clock/clock_spell.c"
 #include "host/clock/clock_compare.c"
 
@@ -30,7 +31,8 @@ static void change_rate(void)
 	change_at_ns = shows(RAW);
 }
 
-/* At any moment, so also in the middle of a reading, or so soon before one that it cannot show yet: nothing is asked. */
+/* At any moment, so also in the middle of a reading, or so soon before one that it cannot show yet: nothing is
+ * asked. */
 static void change_rate_to(int64_t ppb)
 {
 	next_ppb = ppb;
@@ -68,7 +70,7 @@ static void assert_spell(uint32_t i, double ppb)
 		fail_msg("spell %u: %.0f +- %.0f is not %.0f", i, r->ppb, r->bound_ppb, ppb);
 }
 
-/* ---- Rates --------------------------------------------------------------------------------------------------------- */
+/* ---- Rates ------------------------------------------------------------------------------------------------------- */
 
 static const int64_t wrong_ppb[] = { 1200000, -1200000, 5000000, -5000000, 50000000, -50000000, -200000000, 200000000,
 				     -500000000, 500000000, 1000000000 };
@@ -301,7 +303,7 @@ static void large_steps_are_no_rate(void **state)
 	}
 }
 
-/* ---- Standing ------------------------------------------------------------------------------------------------------ */
+/* ---- Standing ---------------------------------------------------------------------------------------------------- */
 
 static void stop_now(void)
 {
@@ -454,7 +456,7 @@ static void more_standstills_than_are_kept(void **state)
 	assert_false(c.in_spell);
 }
 
-/* ---- Reads that fail ----------------------------------------------------------------------------------------------- */
+/* ---- Reads that fail --------------------------------------------------------------------------------------------- */
 
 /* Three of four, and what the clock does meanwhile is told as ever. */
 static void with_reads_that_fail(void **state)
@@ -483,7 +485,7 @@ static void with_reads_that_fail(void **state)
 	}
 }
 
-/* ---- What moved, and when ------------------------------------------------------------------------------------------ */
+/* ---- What moved, and when ---------------------------------------------------------------------------------------- */
 
 static void steps_that_are_not_kept_count(void **state)
 {

@@ -1,6 +1,7 @@
 /* build: sources=wire/packet.c,wire/tlv.c,wire/tlv_rant.c,wire/hmac.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The header of an ICMP echo: octet by octet, with the checksum of RFC 1071, and what is no answer to a probe of ours. */
+/* The header of an ICMP echo: octet by octet, with the checksum of RFC 1071, and what is no answer to a probe of
+ * ours. */
 #include "wire/echo.h"
 
 #include "wire/packet.h"
@@ -39,7 +40,8 @@ static void octet_by_octet(void **state)
 	assert_memory_equal(e.sent, ((uint8_t[]){ 128, 0, 0, 0, 0xbe, 0xef, 0, 2 }), 8);
 }
 
-/* The sum of all, the checksum in it, is 0xffff: of an even and of an odd number of octets, also where a carry brings another. */
+/* The sum of all, the checksum in it, is 0xffff: of an even and of an odd number of octets, also where a carry brings
+ * another. */
 static void checksums(void **state)
 {
 	static uint8_t packet[65507];
@@ -55,7 +57,8 @@ static void checksums(void **state)
 	}
 	assert_int_equal(echo_fold(0x1ffff), 0xfffe); /* a carry that makes another */
 	/* The example of RFC 1071 section 3. */
-	assert_int_equal(echo_fold(echo_sum(0, (uint8_t[]){ 0, 1, 0xf2, 3, 0xf4, 0xf5, 0xf6, 0xf7 }, 8)), (uint16_t)~0xddf2);
+	assert_int_equal(echo_fold(echo_sum(0, (uint8_t[]){ 0, 1, 0xf2, 3, 0xf4, 0xf5, 0xf6, 0xf7 }, 8)),
+			 (uint16_t)~0xddf2);
 }
 
 /* It says whose probe it answers, and nothing else. */
@@ -81,8 +84,8 @@ static void becomes_a_reply(void **state)
 	}
 }
 
-/* Any octet that is another, but those of T1 and of a number that is in both places, which are the loop's to know, and of what is not looked
- * at: the checksum, which the kernel has, and all but the first octet of the header of IPv4. */
+/* Any octet that is another, but those of T1 and of a number that is in both places, which are the loop's to know, and
+ * of what is not looked at: the checksum, which the kernel has, and all but the first octet of the header of IPv4. */
 static void altered(void **state)
 {
 	(void)state;
@@ -92,8 +95,10 @@ static void altered(void **state)
 		for (size_t at = 0; at < all; at++) {
 			uint8_t *octet = at < before + ECHO_BYTES ? &e.received[at] : &came[at - before - ECHO_BYTES];
 			const size_t packet_at = at - before - ECHO_BYTES;
-			const bool looked_at = at < before ? at == 0 : at < before + ECHO_BYTES ? at - before < 2 || at - before > 3 :
-								       (packet_at > 1 && packet_at < 4) || packet_at >= 12;
+			const bool looked_at = at < before ? at == 0 : at < before + ECHO_BYTES ? at - before < 2 ||
+					       at - before > 3 :
+								       (packet_at > 1 && packet_at < 4) ||
+									       packet_at >= 12;
 
 			begin(i == 1, before);
 			*octet ^= 0x10;
@@ -117,7 +122,8 @@ static void too_early(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(octet_by_octet), cmocka_unit_test(checksums), cmocka_unit_test(becomes_a_reply), cmocka_unit_test(altered),
+		cmocka_unit_test(octet_by_octet), cmocka_unit_test(checksums), cmocka_unit_test(becomes_a_reply),
+			cmocka_unit_test(altered),
 		cmocka_unit_test(too_early),
 	};
 

@@ -1,6 +1,7 @@
 /* build: sources= libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The PTP message around a STAMP packet: octet by octet as IEEE 1588 has it, and anything else that may come in its place. */
+/* The PTP message around a STAMP packet: octet by octet as IEEE 1588 has it, and anything else that may come in its
+ * place. */
 #include "wire/envelope.h"
 
 #include "util.h"
@@ -82,7 +83,8 @@ static void each_field_that_is_looked_at(void **state)
 	static const struct {
 		size_t at;
 		uint8_t bad;
-	} fields[] = { { 0, 2 }, { 0, 0x11 }, { 1, 1 }, { 1, 3 }, { 2, 1 }, { 3, 91 }, { 3, 93 }, { 4, 126 }, { 4, 0 }, { 44, 0 }, { 45, 0x23 },
+	} fields[] = { { 0, 2 }, { 0, 0x11 }, { 1, 1 }, { 1, 3 }, { 2, 1 }, { 3, 91 }, { 3, 93 }, { 4, 126 }, { 4, 0 },
+		       { 44, 0 }, { 45, 0x23 },
 		       { 45, 0x25 }, { 46, 1 }, { 47, 43 }, { 47, 42 } };
 
 	(void)state;
@@ -143,7 +145,8 @@ static void anything(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(octet_by_octet), cmocka_unit_test(lengths), cmocka_unit_test(each_field_that_is_looked_at),
+		cmocka_unit_test(octet_by_octet), cmocka_unit_test(lengths),
+			cmocka_unit_test(each_field_that_is_looked_at),
 		cmocka_unit_test(who_answers_whom), cmocka_unit_test(anything),
 	};
 

@@ -6,7 +6,7 @@
  */
 #include "exchange_bench.h"
 
-/* ---- The table: one script, both roles ---------------------------------------------------------------------------- */
+/* ---- The table: one script, both roles --------------------------------------------------------------------------- */
 
 enum { BOTH, EMIT_ONLY, REFLECT_ONLY };
 
@@ -48,7 +48,8 @@ static const struct row rows[] = {
 	  .emit = { .recorded = -1, .answered = -1, .lost = 1, .late = 1, .reordered = 1 },
 	  .reflect = { .reordered = 1 } },
 	{ "late, then again", { { 10, 0, LATE, 150 * NS_PER_US, 0 }, { 10, 0, TWICE, 60 * NS_PER_US, 0 } },
-	  .emit = { .received = 1, .recorded = -1, .answered = -1, .lost = 1, .late = 1, .duplicate = 1, .reordered = 2 },
+	  .emit = { .received = 1, .recorded = -1, .answered = -1, .lost = 1, .late = 1, .duplicate = 1,
+		    .reordered = 2 },
 	  .reflect = { .sent = 1, .received = 1, .recorded = 1, .answered = 1, .reordered = 1, .repeated = 1 } },
 	{ "late before anything else answered", { { 0, 0, LATE, 200 * NS_PER_US, 0 }, { 1, 0, LOST, 0, 0 } },
 	  .emit = { .received = -1, .recorded = -2, .answered = -2, .lost = 2, .late = 1 },
@@ -76,14 +77,18 @@ static const struct row rows[] = {
 	  { { 10, 0, TX_SLOW, 6500 * NS_PER_US, 0 }, { 11, 39, LATENCY, 90000, 0 } },
 	  SAME(NO_TX(.stamp_late = 1)), .open_loop_ns = 500 * NS_PER_US, .sleeps = true },
 	{ "a slow reply, and a stamp that comes within its own wait",
-	  { { 10, 0, LATENCY, 4 * NS_PER_MS, 0 }, { 10, 0, TX_SLOW, 7 * NS_PER_MS, 0 } }, .only = EMIT_ONLY, .sleeps = true },
+	  { { 10, 0, LATENCY, 4 * NS_PER_MS, 0 }, { 10, 0, TX_SLOW, 7 * NS_PER_MS, 0 } }, .only = EMIT_ONLY,
+	  .sleeps = true },
 	{ "a transmit stamp twice", { { 10, 0, TX_TWICE, 0, 0 } }, SAME({ .stamp_duplicate = 1 }) },
-	{ "the last transmit stamp twice", { { 39, 0, TX_TWICE, 0, 0 } }, .reflect = { .stamp_duplicate = 1 }, .only = REFLECT_ONLY },
+	{ "the last transmit stamp twice", { { 39, 0, TX_TWICE, 0, 0 } }, .reflect = { .stamp_duplicate = 1 },
+	  .only = REFLECT_ONLY },
 	{ "a stamp only while asleep", { { 10, 0, TX_ASLEEP, 0, 0 } }, .sleeps = true },
 	{ "all stamps only while asleep", { { 0, 39, TX_ASLEEP, 0, 0 } }, .sleeps = true },
-	{ "the id of the packet before", { { 10, 0, TX_ID, -1, 0 } }, SAME(NO_TX(.stamp_duplicate = 1)), .sleeps = true },
+	{ "the id of the packet before", { { 10, 0, TX_ID, -1, 0 } }, SAME(NO_TX(.stamp_duplicate = 1)),
+	  .sleeps = true },
 	{ "the id of a packet to come", { { 39, 0, TX_ID, 1, 0 } }, SAME(NO_TX(.stamp_unmatched = 1)), .sleeps = true },
-	{ "an id of the same slot", { { 10, 0, TX_ID, FLIGHTS, 0 } }, SAME(NO_TX(.stamp_unmatched = 1)), .sleeps = true },
+	{ "an id of the same slot", { { 10, 0, TX_ID, FLIGHTS, 0 } }, SAME(NO_TX(.stamp_unmatched = 1)),
+	  .sleeps = true },
 	{ "an old id of the same slot", { { 10, 0, TX_ID, -FLIGHTS, 0 } }, SAME(NO_TX(.stamp_unmatched = 1)),
 	  .sleeps = true },
 	{ "a stale stamp first", { { 10, 0, TX_EXTRA_ID, -1, 0 } }, SAME({ .stamp_duplicate = 1 }) },
@@ -114,7 +119,8 @@ static const struct row rows[] = {
 	SEND_REFUSED(EPERM),
 	{ "the first send is refused", { { 0, 0, SEND_ERROR, ENOBUFS, 0 } },
 	  .emit = { .refused = 1 }, .reflect = NOT_SENT() },
-	{ "many sends are refused", { { 10, 0, SEND_ERROR, ENOBUFS, 7 } }, .emit = { .refused = 7 }, .only = EMIT_ONLY },
+	{ "many sends are refused", { { 10, 0, SEND_ERROR, ENOBUFS, 7 } }, .emit = { .refused = 7 },
+	  .only = EMIT_ONLY },
 	{ "receive ECONNREFUSED", { { 10, 0, RECV_ERROR, ECONNREFUSED, 0 } }, SAME({ .refused = 1 }) },
 	{ "receive EINTR", { { 10, 0, RECV_ERROR, EINTR, 0 } }, .only = BOTH },
 
@@ -136,7 +142,8 @@ static const struct variant variants[] = {
 	{ SOURCE_HARDWARE, false, false, 0, 1, false, false },
 	{ SOURCE_HARDWARE, true, true, 0, 3, false, false },
 	{ SOURCE_KERNEL, false, true, 0, 1, false, false },
-	{ SOURCE_KERNEL, true, false, UINT32_MAX - 11, 1, false, false }, /* the numbers wrap about where things go wrong */
+	/* the numbers wrap about where things go wrong */
+	{ SOURCE_KERNEL, true, false, UINT32_MAX - 11, 1, false, false },
 	{ SOURCE_HARDWARE, false, false, UINT32_MAX - 9, 1, false, false },
 	{ SOURCE_HARDWARE, false, true, 0, 1, true, false },
 	{ SOURCE_KERNEL, true, false, UINT32_MAX - 9, 2, true, false },
@@ -199,7 +206,8 @@ static void run_row(const struct row *row, enum role role, const struct variant 
 		want.reordered = got.reordered;
 	if (!same_account(name, &got, &want))
 		fail_msg("%s", name);
-	/* Only an emitter that waits for a reply waits without sleeping; and only a stamp that is missing is slept for. */
+	/* Only an emitter that waits for a reply waits without sleeping; and only a stamp that is missing is slept
+	 * for. */
 	assert_int_equal(fake.poll_calls > 0, row->sleeps);
 	assert_int_equal(b.x.result.end, role == ROLE_EMIT ? END_COUNT : END_SIGNAL);
 	/* A row has at most a dozen packets that wait for a timeout, and the stop by idleness. */
@@ -254,7 +262,7 @@ static void the_table_without_transmit_stamps(void **state)
 	}
 }
 
-/* ---- The good case ------------------------------------------------------------------------------------------------ */
+/* ---- The good case ----------------------------------------------------------------------------------------------- */
 
 static void system_calls_of_a_round_trip(void **state)
 {
@@ -298,7 +306,7 @@ static void a_usual_delay_of_the_stamp_is_spun_for(void **state)
 	}
 }
 
-/* ---- The ring of flights ------------------------------------------------------------------------------------------ */
+/* ---- The ring of flights ----------------------------------------------------------------------------------------- */
 
 static void the_ring_comes_round(void **state)
 {
@@ -368,7 +376,7 @@ static void a_stamp_has_its_whole_timeout(void **state)
 	assert_int_equal(got.recorded, 1);
 }
 
-/* ---- Reflector only ----------------------------------------------------------------------------------------------- */
+/* ---- Reflector only ---------------------------------------------------------------------------------------------- */
 
 static void two_reflectors_do_not_loop(void **state)
 {
@@ -389,7 +397,8 @@ static void two_reflectors_do_not_loop(void **state)
 #define ONCE_NEVER 2
 
 /* --once: two peers probe in turn every 10 ms, between these numbers; who sends the last packet before the end? */
-static void once(uint32_t first_from, uint32_t first_until, uint32_t second_from, uint32_t second_until, unsigned last_by)
+static void once(uint32_t first_from, uint32_t first_until, uint32_t second_from, uint32_t second_until,
+		 unsigned last_by)
 {
 	static struct fake_event events[2000];
 	int64_t last_ns = 0;
@@ -470,7 +479,7 @@ static void what_is_not_answered_has_been_seen(void **state)
 	}
 }
 
-/* ---- Random ------------------------------------------------------------------------------------------------------- */
+/* ---- Random ------------------------------------------------------------------------------------------------------ */
 
 #define RANDOM_PACKETS 3000
 #define RANDOM_EVENTS 6000
@@ -484,7 +493,8 @@ static int64_t random_argument(enum fake_fault fault, enum role role)
 	static const int64_t slow_ns[] = { 1000, 150 * NS_PER_US, 500 * NS_PER_US, TIMEOUT_NS / 2,
 					   2 * TIMEOUT_NS + NS_PER_MS };
 	static const int64_t ids[] = { -1, 1, -2, FLIGHTS, -FLIGHTS, 2 * FLIGHTS, 1 << 30, -100 };
-	unsigned role_extras = role == ROLE_EMIT ? EXTRA_EMIT_END - EXTRA_BOTH_ROLES : EXTRA_REFLECT_END - EXTRA_EMIT_END;
+	unsigned role_extras = role == ROLE_EMIT ? EXTRA_EMIT_END - EXTRA_BOTH_ROLES :
+			       EXTRA_REFLECT_END - EXTRA_EMIT_END;
 	int64_t extra;
 
 	switch (fault) {
@@ -496,7 +506,8 @@ static int64_t random_argument(enum fake_fault fault, enum role role)
 	case SET: return util_below(2) ? NS_PER_S : -NS_PER_S;
 	case EXTRA:
 		extra = (int64_t)util_below(EXTRA_BOTH_ROLES + role_extras);
-		return extra < EXTRA_BOTH_ROLES || role == ROLE_EMIT ? extra : extra - EXTRA_BOTH_ROLES + EXTRA_EMIT_END;
+		return extra < EXTRA_BOTH_ROLES || role == ROLE_EMIT ? extra :
+		       extra - EXTRA_BOTH_ROLES + EXTRA_EMIT_END;
 	case RX: return (int64_t)util_below(RX_KINDS);
 	case TX: return (int64_t)util_below(ENTRY_KINDS);
 	case TX_EXTRA: return 1 + (int64_t)util_below(ENTRY_KINDS - 1);

@@ -3,7 +3,7 @@
 /* The run of both loops: how it begins and ends, silence, thresholds, and the breaches that are kept. */
 #include "exchange_bench.h"
 
-/* ---- Warm-up, count, duration ------------------------------------------------------------------------------------- */
+/* ---- Warm-up, count, duration ------------------------------------------------------------------------------------ */
 
 static void count_is_exact(void **state)
 {
@@ -127,7 +127,7 @@ static void a_reflector_that_hears_nothing_goes_on(void **state)
 	assert_int_equal(b.x.result.account.sent, 0);
 }
 
-/* ---- A reflector to which nothing comes --------------------------------------------------------------------------- */
+/* ---- A reflector to which nothing comes -------------------------------------------------------------------------- */
 
 #define REQUESTS 20
 
@@ -194,13 +194,14 @@ static void the_end_comes_in_its_sleep(void **state)
 		b.options.duration_ns = once ? 0 : 5432 * NS_PER_MS;
 		bench_run("an end in its sleep");
 		assert_int_equal(b.x.result.end, once ? END_ONCE : END_DURATION);
-		assert_in_range(fake.now_ns - fake.packet[once ? REQUESTS - 1 : 0].sent_ns, once ? 2345 * NS_PER_MS : 5432 * NS_PER_MS,
+		assert_in_range(fake.now_ns - fake.packet[once ? REQUESTS - 1 : 0].sent_ns,
+				once ? 2345 * NS_PER_MS : 5432 * NS_PER_MS,
 				(once ? 2345 : 5432) * NS_PER_MS + NS_PER_MS);
 		assert_in_range(fake.poll_calls, 2, 10);
 	}
 }
 
-/* ---- Silence ------------------------------------------------------------------------------------------------------ */
+/* ---- Silence ----------------------------------------------------------------------------------------------------- */
 
 static void silence(const struct fake_event *events, size_t n, int64_t warmup)
 {
@@ -261,7 +262,8 @@ static void a_long_timeout(void **state)
 		struct fake_account got = bench_run("a long timeout");
 
 		assert_int_equal(b.x.result.end, END_DURATION);
-		assert_in_range(b.x.result.ended_ns - b.x.result.began_ns, 5 * NS_PER_S, 5 * NS_PER_S + 300 * NS_PER_MS);
+		assert_in_range(b.x.result.ended_ns - b.x.result.began_ns, 5 * NS_PER_S,
+				5 * NS_PER_S + 300 * NS_PER_MS);
 		assert_int_equal(b.silence_calls, 1);
 		assert_in_range(b.silence_ns - 1000 * NS_PER_S, 3 * NS_PER_S, 3 * NS_PER_S + 100 * NS_PER_MS);
 		assert_int_equal(got.unfinished, !is_refused);
@@ -318,7 +320,7 @@ static void more_losses_than_are_remembered(void **state)
 	assert_int_equal(got.recorded, 99);
 }
 
-/* ---- Ends --------------------------------------------------------------------------------------------------------- */
+/* ---- Ends -------------------------------------------------------------------------------------------------------- */
 
 static void a_stop_in_the_middle_of_an_exchange(void **state)
 {
@@ -393,7 +395,7 @@ static void a_reflector_sleeps_for_its_last_stamps(void **state)
 	assert_int_equal(got.recorded, 10);
 }
 
-/* ---- The start ---------------------------------------------------------------------------------------------------- */
+/* ---- The start --------------------------------------------------------------------------------------------------- */
 
 static void the_start_is_told_before_the_first_probe(void **state)
 {
@@ -481,7 +483,7 @@ static void no_start_where_nothing_is_measured(void **state)
 	assert_int_equal(b.start_calls, 0);
 }
 
-/* ---- Threshold ---------------------------------------------------------------------------------------------------- */
+/* ---- Threshold --------------------------------------------------------------------------------------------------- */
 
 static void bench_threshold(enum role role, bool keep_going)
 {
@@ -598,7 +600,7 @@ static void the_recent_maximum(void **state)
 	assert_int_equal(b.histogram.max_seq, 12);
 }
 
-/* ---- The ring of breaches --------------------------------------------------------------------------------------------- */
+/* ---- The ring of breaches ---------------------------------------------------------------------------------------- */
 
 static int64_t latency_of(uint64_t n)
 {
@@ -730,7 +732,7 @@ static void the_hook_gets_the_times_as_they_were_read(void **state)
 	}
 }
 
-/* ---- By the clock --------------------------------------------------------------------------------------------------- */
+/* ---- By the clock ------------------------------------------------------------------------------------------------ */
 
 #define SLOT_NS NS_PER_MS
 #define TURN_NS (10 * NS_PER_US) /* of the loop that waits, at most */

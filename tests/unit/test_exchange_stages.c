@@ -4,7 +4,7 @@
  * rooms get of it. */
 #include "exchange_bench.h"
 
-/* ---- Stages --------------------------------------------------------------------------------------------------------- */
+/* ---- Stages ------------------------------------------------------------------------------------------------------ */
 
 static void stages_of_both_roles(void **state)
 {
@@ -119,7 +119,7 @@ static void no_stage_without_its_time(void **state)
 	free_stages();
 }
 
-/* ---- A clock that was set ------------------------------------------------------------------------------------------- */
+/* ---- A clock that was set ---------------------------------------------------------------------------------------- */
 
 /* 20 us, and 1/512 of the inner time: exactly that is none yet. */
 static void the_slack_of_a_step(void **state)
@@ -131,7 +131,8 @@ static void the_slack_of_a_step(void **state)
 		{ 5000, 6000, false }, { 5000, 5000, false }, { 20000, -39, false }, { 20000, -40, true },
 		{ 20479, 440, false }, { 20479, 439, true }, { 20480, 440, false }, { 20480, 439, true },
 		{ NS_PER_MS, NS_PER_MS - 20000 - 1953, false }, { NS_PER_MS, NS_PER_MS - 20000 - 1954, true },
-		{ 0, -20000, false }, { 0, -20001, true }, { NS_PER_S, NS_PER_S, false }, { NS_PER_S, 2 * NS_PER_S, false },
+		{ 0, -20000, false }, { 0, -20001, true }, { NS_PER_S, NS_PER_S, false },
+			{ NS_PER_S, 2 * NS_PER_S, false },
 		{ NS_PER_S, -NS_PER_S, true }, { -NS_PER_S, NS_PER_S, false },
 		/* 2000 ppm in a second is more than clocks are off, 1 ms more is not. */
 		{ NS_PER_S, NS_PER_S - 1900 * NS_PER_US, false }, { NS_PER_S, NS_PER_S - 2900 * NS_PER_US, true },
@@ -309,7 +310,8 @@ static void what_is_slow_was_not_set(void **state)
 		bench_start(role, SOURCE_KERNEL);
 		b.options.no_step_check = false;
 		/* No stamp of a reply is there before it was taken. */
-		SCRIPT({ 0, 0, LATENCY, NS_PER_MS, 0 }, { 0, 0, TX_SLOW, NS_PER_MS, 0 }, { 4, 0, LATENCY, 90 * NS_PER_US, 0 },
+		SCRIPT({ 0, 0, LATENCY, NS_PER_MS, 0 }, { 0, 0, TX_SLOW, NS_PER_MS, 0 },
+		       { 4, 0, LATENCY, 90 * NS_PER_US, 0 },
 		       { 8, 0, LATENCY, 101 * NS_PER_US, 0 }, { 8, 0, TX_SLOW, 101 * NS_PER_US, 0 },
 		       { 12, 0, LATENCY, 2 * NS_PER_MS, 0 }, { 12, 0, TX_SLOW, 2 * NS_PER_MS, 0 },
 		       { 16, 0, LATENCY, -90 * NS_PER_US, 0 }, { 18, 0, LATENCY, TIMEOUT_NS - 200 * NS_PER_US, 0 },
@@ -392,11 +394,12 @@ static void a_step_of_less_than_the_latency(void **state)
 	/* Of a reflector only the one answer that leaves late. */
 	bench_start(ROLE_REFLECT, SOURCE_KERNEL);
 	b.options.no_step_check = false;
-	SCRIPT({ 10, 0, LATENCY, 2 * NS_PER_MS, 0 }, { 10, 0, TX_SLOW, 2 * NS_PER_MS, 0 }, { 10, 0, SET, -NS_PER_MS, 0 });
+	SCRIPT({ 10, 0, LATENCY, 2 * NS_PER_MS, 0 }, { 10, 0, TX_SLOW, 2 * NS_PER_MS, 0 },
+	       { 10, 0, SET, -NS_PER_MS, 0 });
 	assert_int_equal(bench_run("a step back of half the response").stepped, 1);
 }
 
-/* ---- Times of user space on the NIC's scale --------------------------------------------------------------------------- */
+/* ---- Times of user space on the NIC's scale ---------------------------------------------------------------------- */
 
 /* How far the farthest time of user space is from a moment. */
 static int64_t farthest_ns(int64_t moment_ns)
@@ -404,7 +407,8 @@ static int64_t farthest_ns(int64_t moment_ns)
 	int64_t most_ns = 0;
 
 	for (uint64_t n = 0; n < fake.sends; n++) {
-		int64_t tx_ns = llabs(fake.packet[n].tx_user_ns - moment_ns), rx_ns = llabs(fake.packet[n].rx_user_ns - moment_ns);
+		int64_t tx_ns = llabs(fake.packet[n].tx_user_ns - moment_ns),
+				rx_ns = llabs(fake.packet[n].rx_user_ns - moment_ns);
 
 		most_ns = tx_ns > most_ns ? tx_ns : most_ns;
 		most_ns = rx_ns > most_ns ? rx_ns : most_ns;
@@ -412,7 +416,8 @@ static int64_t farthest_ns(int64_t moment_ns)
 	return most_ns;
 }
 
-/* check_samples() has seen that the log holds the placed times. The relation is of the begin of the run, or of its end. */
+/* check_samples() has seen that the log holds the placed times. The relation is of the begin of the run, or of its
+ * end. */
 static void stages_are_right_without_synchronisation(void **state)
 {
 	(void)state;
@@ -513,7 +518,7 @@ static void one_time_is_placed_too(void **state)
 	assert_int_equal(b.x.result.bound_ns[BOUND_HERE], 7 + 2);
 }
 
-/* ---- The clock of the reflector, and counters --------------------------------------------------------------------------- */
+/* ---- The clock of the reflector, and counters -------------------------------------------------------------------- */
 
 /* T3 of a reply may be of another clock than T2. */
 static void the_peer_gets_t1_t2_t4_of_what_is_recorded(void **state)
@@ -622,7 +627,8 @@ static void only_what_is_recorded_is_counted(void **state)
 	(void)state;
 	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
 		int64_t step_ns = role == ROLE_EMIT ? NS_PER_S : -NS_PER_S;
-		struct fake_event events[] = { { 10, 0, LOST, 0, 0 }, { 12, 0, TX_NONE, 0, 0 }, { 14, 0, RX, RX_ABSENT, 0 },
+		struct fake_event events[] = { { 10, 0, LOST, 0, 0 }, { 12, 0, TX_NONE, 0, 0 },
+					       { 14, 0, RX, RX_ABSENT, 0 },
 					       { 16, 0, STEP, step_ns, 0 }, { 18, 0, EXTRA, EXTRA_SHORT, 0 },
 					       { 20, 0, SEND_ERROR, ENOBUFS, 1 } };
 

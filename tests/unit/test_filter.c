@@ -60,8 +60,8 @@ static int begin_and(void *body)
 	return ((int (*)(void))body)();
 }
 
-/* As of waitpid(2), of a process that does this: `before` in the main thread; `body` in the measuring one; `after` in the main one, with the
- * result of `body`. */
+/* As of waitpid(2), of a process that does this: `before` in the main thread; `body` in the measuring one; `after` in
+ * the main one, with the result of `body`. */
 static int in_child(void (*before)(void), int (*body)(void), void (*after)(int result))
 {
 	int err[2], status;
@@ -143,9 +143,11 @@ static int use_all(void)
 		return 2;
 	if (syscall(SYS_clock_gettime, CLOCK_REALTIME, &t) || ppoll(&p, 1, &at_once, NULL))
 		return 3;
-	if (read(zero, &c, 1) != 1 || write(zero, &c, 1) != 1 || pread(zero, &c, 1, 0) != 1 || pwrite(zero, &c, 1, 0) != 1)
+	if (read(zero, &c, 1) != 1 || write(zero, &c, 1) != 1 || pread(zero, &c, 1, 0) != 1 ||
+	    pwrite(zero, &c, 1, 0) != 1)
 		return 4;
-	if (setsockopt(fd, SOL_IP, IP_RECVTOS, &one, sizeof(one)) || setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &one, sizeof(one)) ||
+	if (setsockopt(fd, SOL_IP, IP_RECVTOS, &one, sizeof(one)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &one, sizeof(one)) ||
 	    getrusage(RUSAGE_THREAD, &usage))
 		return 5;
 	return 7;
@@ -211,7 +213,8 @@ static void the_rest_ends_the_program(void **state)
 		int number;
 	} rows[] = {
 		{ ask_for_parent, SYS_getppid }, { open_a_file, SYS_openat }, { run_a_program, SYS_execve },
-		{ open_a_socket, SYS_socket }, { set_another_level, SYS_setsockopt }, { end_the_process, SYS_exit_group },
+		{ open_a_socket, SYS_socket }, { set_another_level, SYS_setsockopt },
+			{ end_the_process, SYS_exit_group },
 	};
 	char number[96];
 
@@ -219,7 +222,8 @@ static void the_rest_ends_the_program(void **state)
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		int status = in_child(want_filter, rows[i].body, end_with);
 
-		snprintf(number, sizeof(number), "rant: the measuring thread asked for a forbidden system call, number %04d\n",
+		snprintf(number, sizeof(number),
+			 "rant: the measuring thread asked for a forbidden system call, number %04d\n",
 			 rows[i].number);
 		assert_string_equal(said, number);
 		assert_string_equal(tales, "c"); /* the NIC is put back, outside */
@@ -228,7 +232,7 @@ static void the_rest_ends_the_program(void **state)
 	}
 }
 
-/* ---- Outside ------------------------------------------------------------------------------------------------------ */
+/* ---- Outside ----------------------------------------------------------------------------------------------------- */
 
 static int held[2];
 static pid_t main_thread;
@@ -309,7 +313,7 @@ static void a_second_signal_cleans_up_outside(void **state)
 	assert_int_equal(WTERMSIG(status), SIGINT);
 }
 
-/* ---- None ---------------------------------------------------------------------------------------------------------- */
+/* ---- None -------------------------------------------------------------------------------------------------------- */
 
 static void want_it_without_memory(void)
 {

@@ -27,7 +27,8 @@ static const char log_reflector[] = "SEQ,T2_HW,T3_HW,RESPONSE\n0,1000,1100,100\n
 /* Octets are changed, left out, and put in twice; now and then a number is another one. */
 static size_t change(uint8_t *input, size_t bytes)
 {
-	static const char *const words[] = { "-1", "null", "9223372036854775807", "1e5", "0", "{}", "[[", "NaN", ",", "\n", "18446744073709551616" };
+	static const char *const words[] = { "-1", "null", "9223372036854775807", "1e5", "0", "{}", "[[", "NaN", ",",
+					     "\n", "18446744073709551616" };
 
 	for (uint64_t i = 1 + util_below(4); i && bytes > 2; i--) {
 		const size_t at = 1 + util_below(bytes - 1), some = 1 + util_below(40) % (bytes - at);

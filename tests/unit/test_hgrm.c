@@ -108,7 +108,8 @@ static void what_was_not_kept_is_not_guessed(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { TEST(lines), TEST(nothing), TEST(as_the_histogram_has_it), TEST(what_was_not_kept_is_not_guessed) };
+	const struct CMUnitTest tests[] = { TEST(lines), TEST(nothing), TEST(as_the_histogram_has_it),
+					    TEST(what_was_not_kept_is_not_guessed) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -634,7 +634,7 @@ static void a_million_million_samples(void **state)
 	check_identity(n + 1);
 }
 
-/* ---- Beside the one who adds --------------------------------------------------------------------------------------- */
+/* ---- Beside the one who adds ------------------------------------------------------------------------------------- */
 
 static void a_copy_is_the_same(void **state)
 {
@@ -649,8 +649,10 @@ static void a_copy_is_the_same(void **state)
 	other = malloc(histogram_bytes(&h));
 	assert_true(histogram_copy(&copy, other, &h));
 	assert_memory_equal(copy.overflow, h.overflow, histogram_bytes(&h));
-	assert_true(copy.overflow == other && copy.count == h.count && copy.negatives == 1 && copy.overflows == h.overflows);
-	assert_true(copy.min_ns == h.min_ns && copy.max_ns == h.max_ns && copy.min_seq == h.min_seq && copy.max_seq == h.max_seq);
+	assert_true(copy.overflow == other && copy.count == h.count && copy.negatives == 1 &&
+		    copy.overflows == h.overflows);
+	assert_true(copy.min_ns == h.min_ns && copy.max_ns == h.max_ns && copy.min_seq == h.min_seq &&
+		    copy.max_seq == h.max_seq);
 	assert_true(copy.sum == h.sum && copy.sum_of_squares == h.sum_of_squares);
 	free(other);
 }

@@ -49,7 +49,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* ---- Reading it back ------------------------------------------------------------------------------------------------- */
+/* ---- Reading it back --------------------------------------------------------------------------------------------- */
 
 static uint8_t octets[OCTETS_MAX + 100];
 static size_t octets_got;
@@ -162,7 +162,7 @@ static size_t told(const int64_t *values, size_t n, int64_t ns)
 	return read_counts(plain + 40, plain + bytes);
 }
 
-/* ---- Tests ----------------------------------------------------------------------------------------------------------- */
+/* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
 /* By hand: bucket b has the values from 1024 << b on, in steps of 1 << b. */
 static void where_a_value_is(void **state)
@@ -257,7 +257,8 @@ static void the_longest(void **state)
 	(void)state;
 	for (size_t place = 0; place < places; place++)
 		for (size_t i = 0; i < (place < many ? 64 : 1); i++)
-			values[n++] = place < 2048 ? (int64_t)place : (int64_t)(1024 + place % 1024) << (place / 1024 - 1);
+			values[n++] = place < 2048 ? (int64_t)place :
+			(int64_t)(1024 + place % 1024) << (place / 1024 - 1);
 	assert_in_range(n, SECOND_VALUES - 10000, SECOND_VALUES);
 	assert_int_equal(told(values, n, NS_PER_S), places);
 	assert_int_equal(h.bytes, 40 + places + many);

@@ -35,7 +35,8 @@ static void assert_refused(const struct hmac *h, int result, int expected, const
 }
 
 /* Of AddressSanitizer; gcc has no header for it. Without it, as in make coverage, the test that needs it is skipped. */
-__attribute__((weak)) int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *p, size_t bytes),
+__attribute__((weak)) int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *p,
+										      size_t bytes),
 								    void (*on_free)(const volatile void *p));
 
 /* What is replaced is off unless a test turns it on. */

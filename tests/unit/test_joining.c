@@ -18,7 +18,7 @@ static size_t events_of(const struct fake_event *events, size_t most)
 	return n;
 }
 
-/* ---- The table: what becomes of the records, and what is told of the directions ------------------------------------- */
+/* ---- The table: what becomes of the records, and what is told of the directions ---------------------------------- */
 
 /* What differs from PACKETS good exchanges and a closing one, all of them joined. */
 struct row {
@@ -69,7 +69,8 @@ static const struct row rows[] = {
 
 	/* What gets lost. */
 	{ "a probe is lost", { { 11, 0, LOST, 0, 0 } }, LOSSES(1), .directions = { .lost_forward = 1 } },
-	{ "a reply is lost", { { 11, 0, LOST_BACK, 0, 0 } }, LOSSES(1), .lost = 1, .directions = { .lost_backward = 1 } },
+	{ "a reply is lost", { { 11, 0, LOST_BACK, 0, 0 } }, LOSSES(1), .lost = 1,
+	  .directions = { .lost_backward = 1 } },
 	{ "the first probe is lost", { { 0, 0, LOST, 0, 0 } }, LOSSES(1), .directions = { .lost_forward = 1 } },
 	{ "the first reply is lost", { { 0, 0, LOST_BACK, 0, 0 } }, LOSSES(1), .directions = { .lost_backward = 1 } },
 	{ "probe, then reply", { { 11, 0, LOST, 0, 0 }, { 12, 0, LOST_BACK, 0, 0 } }, LOSSES(2), .lost = 1,
@@ -77,9 +78,11 @@ static const struct row rows[] = {
 	{ "reply, then probe", { { 11, 0, LOST_BACK, 0, 0 }, { 12, 0, LOST, 0, 0 } }, LOSSES(2), .lost = 1,
 	  .directions = { .lost_forward = 1, .lost_backward = 1 } },
 	{ "ten probes", { { 11, 20, LOST, 0, 0 } }, LOSSES(10), .directions = { .lost_forward = 10 } },
-	{ "ten replies", { { 11, 20, LOST_BACK, 0, 0 } }, LOSSES(10), .lost = 1, .directions = { .lost_backward = 10 } },
+	{ "ten replies", { { 11, 20, LOST_BACK, 0, 0 } }, LOSSES(10), .lost = 1,
+	  .directions = { .lost_backward = 10 } },
 	{ "the last probe", { { 39, 0, LOST, 0, 0 } }, LOSSES(1), .directions = { .lost_forward = 1 } },
-	{ "the last reply", { { 39, 0, LOST_BACK, 0, 0 } }, LOSSES(1), .lost = 1, .directions = { .lost_backward = 1 } },
+	{ "the last reply", { { 39, 0, LOST_BACK, 0, 0 } }, LOSSES(1), .lost = 1,
+	  .directions = { .lost_backward = 1 } },
 	{ "the closing probe", { { CLOSING, 0, LOST, 0, 0 } }, NO_CLOSING_REPLY(), .end = 1,
 	  .directions = { .lost_unknown = 1 } },
 	{ "the closing reply", { { CLOSING, 0, LOST_BACK, 0, 0 } }, NO_CLOSING_REPLY(), .end = 1,
@@ -97,7 +100,8 @@ static const struct row rows[] = {
 
 	/* What comes too late or twice. */
 	{ "a late reply", { { 11, 0, LATE, 200 * NS_PER_US, 0 } },
-	  .more = { .recorded = -1, .answered = -1, .lost = 1, .late = 1, .reordered = 1, .follow_up_late = 1 }, .lost = 1,
+	  .more = { .recorded = -1, .answered = -1, .lost = 1, .late = 1, .reordered = 1, .follow_up_late = 1 },
+		  .lost = 1,
 	  .directions = { .reordered_backward = 1 } },
 	{ "a late reply, while it is still waited for", { { 11, 0, LATE, 200 * NS_PER_US, 0 }, { 12, 0, LOST, 0, 0 } },
 	  .more = { .received = -1, .recorded = -2, .answered = -2, .lost = 2, .late = 1 },
@@ -127,7 +131,8 @@ static const struct row rows[] = {
 
 	/* A reflector that begins again: its numbers mean other replies. */
 	{ "begun again", { { 20, 0, RESTARTED, 0, 0 } }, .lost = 1, .directions = { .restarts = 1 } },
-	{ "begun again behind losses", { { 18, 19, LOST_BACK, 0, 0 }, { 20, 0, RESTARTED, 0, 0 } }, LOSSES(2), .lost = 1,
+	{ "begun again behind losses", { { 18, 19, LOST_BACK, 0, 0 }, { 20, 0, RESTARTED, 0, 0 } }, LOSSES(2),
+	  .lost = 1,
 	  .directions = { .restarts = 1, .lost_forward = 2 } },
 	{ "begun again twice", { { 15, 0, RESTARTED, 0, 0 }, { 25, 0, RESTARTED, 0, 0 } }, .lost = 2,
 	  .directions = { .restarts = 2 } },
@@ -150,15 +155,18 @@ static const struct row rows[] = {
 	{ .name = "no state", .unknown = PACKETS, .reflector = REFLECTOR_STATELESS, .not_told = true },
 	{ "no state, a reply lost", { { 11, 0, LOST_BACK, 0, 0 } }, LOSSES(1), .unknown = PACKETS - 2, .lost = 1,
 	  .directions = { .lost_unknown = 1 }, .reflector = REFLECTOR_STATELESS, .not_told = true },
-	{ .name = "RFC 8762 only", NOTHING_TO_CLOSE(0), .untold = PACKETS, .reflector = REFLECTOR_OLD, .not_told = true },
+	{ .name = "RFC 8762 only", NOTHING_TO_CLOSE(0), .untold = PACKETS, .reflector = REFLECTOR_OLD,
+	  .not_told = true },
 	{ "RFC 8762 only, a probe lost", { { 11, 0, LOST, 0, 0 } }, NOTHING_TO_CLOSE(1), .untold = PACKETS - 1,
 	  .directions = { .lost_forward = 1 }, .reflector = REFLECTOR_OLD },
 	{ "RFC 8762 only, a reply lost", { { 11, 0, LOST_BACK, 0, 0 } }, NOTHING_TO_CLOSE(1), .untold = PACKETS - 1,
 	  .directions = { .lost_unknown = 1 }, .reflector = REFLECTOR_OLD, .not_told = true },
 
 	/* This host's own trouble. */
-	{ "no transmit stamp here", { { 10, 0, TX_NONE, 0, 0 } }, .more = { .recorded = -1, .unstamped = 1, .missing_tx = 1 } },
-	{ "no receive stamp here", { { 10, 0, RX, RX_ABSENT, 0 } }, .more = { .recorded = -1, .unstamped = 1, .missing_rx = 1 } },
+	{ "no transmit stamp here", { { 10, 0, TX_NONE, 0, 0 } },
+	  .more = { .recorded = -1, .unstamped = 1, .missing_tx = 1 } },
+	{ "no receive stamp here", { { 10, 0, RX, RX_ABSENT, 0 } },
+	  .more = { .recorded = -1, .unstamped = 1, .missing_rx = 1 } },
 	{ "a negative latency", { { 10, 0, LATENCY, -50, 0 } }, /* its response is told all the same */
 	  .more = { .recorded = -1, .negative = 1 } },
 	{ "a send is refused", { { 11, 0, SEND_ERROR, ENOBUFS, 3 } }, .more = { .refused = 3 } },
@@ -167,7 +175,8 @@ static const struct row rows[] = {
 	{ "another T1", { { 11, 0, EXTRA, EXTRA_OTHER_T1, 0 } }, .more = { .received = 1, .foreign = 1 } },
 	{ "a probe to come", { { 11, 0, EXTRA, EXTRA_FUTURE, 0 } }, .more = { .received = 1, .foreign = 1 } },
 	{ "cut off", { { 11, 0, EXTRA, EXTRA_TRUNCATED, 0 } }, .more = { .received = 1, .malformed = 1 } },
-	{ "an error estimate of 0", { { 11, 0, EXTRA, EXTRA_MULTIPLIER, 0 } }, .more = { .received = 1, .malformed = 1 } },
+	{ "an error estimate of 0", { { 11, 0, EXTRA, EXTRA_MULTIPLIER, 0 } },
+	  .more = { .received = 1, .malformed = 1 } },
 };
 
 static struct fake_account expected(const struct row *row)
@@ -185,7 +194,8 @@ static struct fake_account expected(const struct row *row)
 	e.follow_up[FOLLOW_UP_UNTOLD] = row->untold;
 	e.follow_up[FOLLOW_UP_MIXED] = row->mixed;
 	e.follow_up[FOLLOW_UP_END] = row->end;
-	e.follow_up[FOLLOW_UP_THERE] = e.recorded + e.negative - row->lost - row->unknown - row->stepped - row->untold - row->mixed - row->end;
+	e.follow_up[FOLLOW_UP_THERE] = e.recorded + e.negative - row->lost - row->unknown - row->stepped - row->untold -
+				       row->mixed - row->end;
 	return e;
 }
 
@@ -247,7 +257,7 @@ static void the_table(void **state)
 	}
 }
 
-/* ---- Kinds of peers ------------------------------------------------------------------------------------------------- */
+/* ---- Kinds of peers ---------------------------------------------------------------------------------------------- */
 
 /* What is in a record is labelled by what the peer tells of its stamps, and by nothing else. */
 static void stamps_of_every_kind(void **state)
@@ -264,7 +274,8 @@ static void stamps_of_every_kind(void **state)
 		fake.there = there;
 		assert_int_equal(bench_run("kinds of stamps").recorded, PACKETS);
 		assert_int_equal(follow_up(FOLLOW_UP_THERE), PACKETS);
-		assert_int_equal(b.x.result.there, there == SOURCE_HARDWARE ? SOURCE_HARDWARE : software ? there : SOURCE_LOCAL);
+		assert_int_equal(b.x.result.there, there == SOURCE_HARDWARE ? SOURCE_HARDWARE : software ? there :
+				 SOURCE_LOCAL);
 		assert_int_equal(b.x.result.bound_ns[BOUND_THERE], software ? FAKE_BOUND_NS : 0);
 		assert_int_equal(logged(PACKETS - 1)->source[THERE + REFLECT_T3_WIRE], b.x.result.there);
 	}
@@ -328,7 +339,8 @@ static void methods_are_compared_too(void **state)
 	bench_join(ROLE_EMIT, SOURCE_KERNEL);
 	b.plan.software = b.plan.t2_user = false;
 	fake.there = SOURCE_KERNEL;
-	SCRIPT({ 11, 0, FOLLOW_METHOD, PACKET_METHOD_CONTROL_PLANE, 0 }, { 21, 0, FOLLOW_METHOD, PACKET_METHOD_SOFTWARE, 0 });
+	SCRIPT({ 11, 0, FOLLOW_METHOD, PACKET_METHOD_CONTROL_PLANE, 0 },
+	       { 21, 0, FOLLOW_METHOD, PACKET_METHOD_SOFTWARE, 0 });
 	bench_run("methods");
 	assert_int_equal(follow_up(FOLLOW_UP_MIXED), 1);
 	assert_int_equal(logged(10)->follow_up, FOLLOW_UP_MIXED);
@@ -353,7 +365,8 @@ static void numbers_wrap(void **state)
 	}
 }
 
-/* Packets have the seconds modulo 2^32, which end in 2106 in both formats: the clocks there pass that at any point of an exchange. */
+/* Packets have the seconds modulo 2^32, which end in 2106 in both formats: the clocks there pass that at any point of
+ * an exchange. */
 static void seconds_wrap(void **state)
 {
 	(void)state;
@@ -371,7 +384,8 @@ static void seconds_wrap(void **state)
 	}
 }
 
-/* A hostile peer sets its clock to any time again and again: no difference overflows, and all is within half an era of the first. */
+/* A hostile peer sets its clock to any time again and again: no difference overflows, and all is within half an era of
+ * the first. */
 static void any_time_there(void **state)
 {
 	struct exchange x = { .result.there = SOURCE_NONE };
@@ -438,7 +452,7 @@ static void what_arrived_there(void **state)
 	assert_int_equal(bench_run("not asked").other_class, 0);
 }
 
-/* ---- The end -------------------------------------------------------------------------------------------------------- */
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
 
 static void the_closing_probe_is_no_part_of_the_run(void **state)
 {
@@ -563,7 +577,8 @@ static void a_stop_while_a_reply_is_waited_for(void **state)
 	assert_int_equal(follow_up(FOLLOW_UP_THERE), 10);
 	d = b.x.result.directions;
 	directions_finish(&d, fake.sends);
-	assert_int_equal(d.duplicate_forward + d.duplicate_backward + d.lost_forward + d.lost_backward + d.lost_unknown, 0);
+	assert_int_equal(d.duplicate_forward + d.duplicate_backward + d.lost_forward + d.lost_backward + d.lost_unknown,
+			 0);
 
 	/* It is lost: so is the follow-up in it. */
 	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
@@ -629,7 +644,7 @@ static void the_warmup_waits_for_nothing(void **state)
 	}
 }
 
-/* ---- The ring of flights ------------------------------------------------------------------------------------------------ */
+/* ---- The ring of flights ----------------------------------------------------------------------------------------- */
 
 /* A record waits while hundreds of probes are lost: its place in the ring is needed again. */
 static void a_record_waits_for_a_whole_ring(void **state)
@@ -657,7 +672,7 @@ static void a_record_waits_for_a_whole_ring(void **state)
 	}
 }
 
-/* ---- With a key ---------------------------------------------------------------------------------------------------------------- */
+/* ---- With a key -------------------------------------------------------------------------------------------------- */
 
 /* Who has no key is neither heard nor answered; all else is as without one. */
 static void only_verified_packets_count(void **state)
@@ -668,7 +683,8 @@ static void only_verified_packets_count(void **state)
 	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
 		bench_join(role, SOURCE_HARDWARE);
 		b.plan.key = b.x.key = fake.key = key;
-		SCRIPT({ 10, 0, EXTRA, EXTRA_UNVERIFIED, 0 }, { 12, 0, EXTRA, EXTRA_UNVERIFIED, 0 }, { 14, 0, LOST, 0, 0 });
+		SCRIPT({ 10, 0, EXTRA, EXTRA_UNVERIFIED, 0 }, { 12, 0, EXTRA, EXTRA_UNVERIFIED, 0 },
+		       { 14, 0, LOST, 0, 0 });
 
 		struct fake_account got = bench_run("with a key");
 
@@ -683,7 +699,7 @@ static void only_verified_packets_count(void **state)
 	hmac_close(key);
 }
 
-/* ---- Random -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Random ------------------------------------------------------------------------------------------------------ */
 
 #define RANDOM_PACKETS 3000
 #define RANDOM_EVENTS 9000
@@ -692,7 +708,8 @@ static struct fake_event random_events[RANDOM_EVENTS];
 
 /* Here and there, of both hosts. Not what ends a run, and not what the room may decide either way. */
 static const enum fake_fault emit_faults[] = {
-	LOST, LOST_BACK, LATE, DELAYED, TWICE, ASKED_TWICE, RESTARTED, LATENCY, RESPONSE, STEPPED_THERE, EXTRA, RX, TX, TX_NONE, TX_SLOW,
+	LOST, LOST_BACK, LATE, DELAYED, TWICE, ASKED_TWICE, RESTARTED, LATENCY, RESPONSE, STEPPED_THERE, EXTRA, RX, TX,
+		TX_NONE, TX_SLOW,
 	TX_TWICE, TX_ASLEEP, TX_ID, TX_EXTRA, SEND_ERROR, NO_T2, NO_T2_USER, NO_BOUND, NO_TLVS, BAD_TLVS, BAD_INTEGRITY,
 	FOLLOW_ZERO, FOLLOW_NUMBER, FOLLOW_METHOD, ARRIVED_TTL, STEP, LOST, LOST_BACK, FOLLOW_ZERO,
 };

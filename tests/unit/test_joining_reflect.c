@@ -6,7 +6,7 @@
 #include "exchange_bench.h"
 #include "reply.h"
 
-/* ---- Replies --------------------------------------------------------------------------------------------------------------- */
+/* ---- Replies ----------------------------------------------------------------------------------------------------- */
 
 /* check_reply() of the fake has held every reply against what should be told. */
 static void every_reply_tells_of_the_one_before(void **state)
@@ -38,7 +38,8 @@ static void follow_ups_without_transmit_stamps(void **state)
 	}
 }
 
-/* 300 packets of others come between two of one session: its last one has gone from the ring, and is told all the same. */
+/* 300 packets of others come between two of one session: its last one has gone from the ring, and is told all the
+ * same. */
 static void a_session_remembers_its_last_reply(void **state)
 {
 	(void)state;
@@ -133,8 +134,8 @@ static void a_stamp_of_an_earlier_reply(void **state)
 	}
 }
 
-/* Our second TLV tells of the last eight replies, as far as their stamps have come: check_follow_ups() of the fake has held each list
- * against the truth. */
+/* Our second TLV tells of the last eight replies, as far as their stamps have come: check_follow_ups() of the fake has
+ * held each list against the truth. */
 static void many_follow_ups(void **state)
 {
 	static const enum source kinds[] = { SOURCE_USER, SOURCE_KERNEL, SOURCE_HARDWARE };
@@ -198,7 +199,8 @@ static void follow_ups_in_any_order(void **state)
 		fake.open_loop_ns = run % 5 ? 20 * NS_PER_US : 3 * NS_PER_US;
 		fake.packets = 400;
 		for (uint32_t i = 0; i < COUNT_OF(script); i++)
-			script[i] = (struct fake_event){ 4 * i, 4 * i + (uint32_t)util_below(4), util_below(10) ? TX_SLOW : TX_NONE,
+			script[i] = (struct fake_event){ 4 * i, 4 * i + (uint32_t)util_below(4),
+							 util_below(10) ? TX_SLOW : TX_NONE,
 							 (int64_t)util_below(12 * (uint64_t)fake.open_loop_ns), 0 };
 		fake.events = script;
 		fake.event_count = COUNT_OF(script);
@@ -256,7 +258,8 @@ static void the_class_is_asked_for_once(void **state)
 		bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
 		b.plan.class_of_service = wanted;
 		b.plan.dscp = 46;
-		SCRIPT({ 0, 0, ARRIVED_TOS, 46 << 2, 0 }, { 10, 15, ARRIVED_TOS, 46 << 2, 0 }, { 16, 0, ARRIVED_TOS, 34 << 2 | 3, 0 });
+		SCRIPT({ 0, 0, ARRIVED_TOS, 46 << 2, 0 }, { 10, 15, ARRIVED_TOS, 46 << 2, 0 },
+		       { 16, 0, ARRIVED_TOS, 34 << 2 | 3, 0 });
 		bench_run("class of service");
 		assert_int_equal(b.want_tos_calls, wanted);
 	}
@@ -354,7 +357,8 @@ static void what_else_a_reply_tells(void **state)
 			assert_int_equal(r.reverse_dscp_refused, tos >> 2 != 21);
 		}
 		/* As it came; received; sent, with this one. */
-		assert_memory_equal(direct, ((const uint8_t[]){ 0, 5, 0, 12, 0, 0, 0, 77, 0, 0, 0, 57, 0, 0, 0, 42 }), 16);
+		assert_memory_equal(direct, ((const uint8_t[]){ 0, 5, 0, 12, 0, 0, 0, 77, 0, 0, 0, 57, 0, 0, 0, 42 }),
+				    16);
 		/* Timestamp Information, the first TLV: the source of T2 and of T3. */
 		assert_int_equal(b.channel.datagram[STAMP_BASE_BYTES + 4], 3);
 		assert_int_equal(b.channel.datagram[STAMP_BASE_BYTES + 6], 3);
@@ -362,8 +366,8 @@ static void what_else_a_reply_tells(void **state)
 	}
 }
 
-/* What is told of our own clock: nothing to a session that began after it was set; from then on, and how far off times may have been,
- * to those before. */
+/* What is told of our own clock: nothing to a session that began after it was set; from then on, and how far off times
+ * may have been, to those before. */
 static void a_clock_in_doubt(void **state)
 {
 	static const struct {
@@ -371,7 +375,8 @@ static void a_clock_in_doubt(void **state)
 		int64_t misplaced_ns, bound_ns;
 		bool doubted;
 	} rows[] = {
-		{ 3, 0, 102, false }, { 3, 5000, 102, false }, { 4, 5000, 5000, true }, { 4, 0, 102, true }, { 5, 50, 102, true },
+		{ 3, 0, 102, false }, { 3, 5000, 102, false }, { 4, 5000, 5000, true }, { 4, 0, 102, true },
+			{ 5, 50, 102, true },
 	};
 
 	(void)state;

@@ -3,7 +3,7 @@
 /* What is made of records that have the times of both hosts: stages, each way alone, thresholds and counters. */
 #include "exchange_bench.h"
 
-/* ---- Stages --------------------------------------------------------------------------------------------------------- */
+/* ---- Stages ------------------------------------------------------------------------------------------------------ */
 
 /* Every part at both hosts, with the clocks of this one related; the bench knows the times of the other. */
 static void every_stage_of_both_hosts(void **state)
@@ -13,7 +13,8 @@ static void every_stage_of_both_hosts(void **state)
 	b.options.plain = false;
 	b.plan.stages = b.plan.software = b.plan.t2_user = true;
 	relate_clocks(1000 * NS_PER_S, 100, 0);
-	SCRIPT({ 5, 0, LOST_BACK, 0, 0 }, { 10, 0, NO_BOUND, 0, 0 }, { 12, 0, NO_T2_USER, 0, 0 }, { 14, 0, NO_T2, 0, 0 },
+	SCRIPT({ 5, 0, LOST_BACK, 0, 0 }, { 10, 0, NO_BOUND, 0, 0 }, { 12, 0, NO_T2_USER, 0, 0 },
+	       { 14, 0, NO_T2, 0, 0 },
 	       { 16, 0, FOLLOW_ZERO, 0, 0 }, { 18, 0, NO_TLVS, 0, 0 }, { 20, 0, LATENCY, -50, 0 },
 	       { 22, 0, TX_NONE, 0, 0 });
 
@@ -22,7 +23,8 @@ static void every_stage_of_both_hosts(void **state)
 	assert_int_equal(got.recorded, PACKETS - 3);
 	for (int i = 0; i < STAGES; i++)
 		check_stage(i);
-	/* 4 had its T3 in the reply that was lost; 15 was not told; 17 neither; 14 and 18 have no T2 to compare with. */
+	/* 4 had its T3 in the reply that was lost; 15 was not told; 17 neither; 14 and 18 have no T2 to compare
+	 * with. */
 	assert_int_equal(b.stage[STAGE_RESPONSE].count, got.recorded - 5);
 	assert_int_equal(b.stage[STAGE_NETWORK].count, got.recorded - 5);
 	/* 10 is not on one scale, 12 has no T2_SW, 18 tells nothing. */
@@ -60,7 +62,7 @@ static void the_stages_add_up(void **state)
 	free_stages();
 }
 
-/* ---- What contradicts the two hosts' clocks ----------------------------------------------------------------------------- */
+/* ---- What contradicts the two hosts' clocks ---------------------------------------------------------------------- */
 
 /* What the exchanges tell of a sample is told by T1 and T2 of the one after it, too. */
 static void what_contradicts_the_clocks_is_left_out(void **state)
@@ -97,7 +99,7 @@ static void what_contradicts_the_clocks_is_left_out(void **state)
 	}
 }
 
-/* ---- One way --------------------------------------------------------------------------------------------------------- */
+/* ---- One way ----------------------------------------------------------------------------------------------------- */
 
 static void bench_one_way(void)
 {
@@ -143,8 +145,10 @@ static void each_way_within_its_bound(void **state)
 	/* 4 and 11 have no T3. */
 	assert_int_equal(b.one_way[ONE_WAY_FORWARD].count, PACKETS - 3);
 	assert_int_equal(b.one_way[ONE_WAY_BACKWARD].count, PACKETS - 3);
-	/* The two ways together are what needs no clocks that agree, but for what is learnt of these between T1 and T4. */
-	assert_true(llabs((int64_t)(b.one_way[ONE_WAY_FORWARD].sum + b.one_way[ONE_WAY_BACKWARD].sum - b.stage[STAGE_NETWORK].sum)) <=
+	/* The two ways together are what needs no clocks that agree, but for what is learnt of these between T1 and
+	 * T4. */
+	assert_true(llabs((int64_t)(b.one_way[ONE_WAY_FORWARD].sum + b.one_way[ONE_WAY_BACKWARD].sum -
+				    b.stage[STAGE_NETWORK].sum)) <=
 		    100 * PACKETS);
 	for (uint64_t i = 0; i < log_ready(&b.log); i++) {
 		int64_t forward_ns = forward_of(logged(i));
@@ -158,13 +162,14 @@ static void each_way_within_its_bound(void **state)
 	assert_in_range(b.x.result.one_way_bound_ns[0], 1000, 5000);
 	assert_in_range(b.x.result.one_way_bound_ns[1], 1000, b.x.result.one_way_bound_ns[0]);
 	assert_true(llabs(b.one_way[ONE_WAY_FORWARD].max_ns - most_ns) <= b.x.result.one_way_bound_ns[0]);
-	assert_true(llabs((int64_t)b.one_way[ONE_WAY_FORWARD].sum - sum_ns) <= b.x.result.one_way_bound_ns[0] * (PACKETS - 3));
+	assert_true(llabs((int64_t)b.one_way[ONE_WAY_FORWARD].sum - sum_ns) <= b.x.result.one_way_bound_ns[0] *
+		    (PACKETS - 3));
 	assert_int_equal(b.one_way[ONE_WAY_FORWARD].max_seq, 20);
 	free_one_way();
 }
 
-/* The rate is known, so that the bound is less than what the clocks part in a long response: each way is told by the offset at its own
- * end here. */
+/* The rate is known, so that the bound is less than what the clocks part in a long response: each way is told by the
+ * offset at its own end here. */
 static void each_way_of_a_long_response_between_clocks_that_drift(void **state)
 {
 	(void)state;
@@ -184,7 +189,8 @@ static void each_way_of_a_long_response_between_clocks_that_drift(void **state)
 	free_one_way();
 }
 
-/* The time on the network hides the step. Its own sample is told by what its reply shows, not by what was known before (docs/clocks.md). */
+/* The time on the network hides the step. Its own sample is told by what its reply shows, not by what was known before
+ * (docs/clocks.md). */
 static void each_way_after_a_step_that_is_too_small(void **state)
 {
 	const int64_t slack_ns = NS_PER_US, ways_differ_ns = 2 * NS_PER_US;
@@ -287,7 +293,7 @@ static void the_peer_gets_all_four_times(void **state)
 	}
 }
 
-/* ---- Threshold ------------------------------------------------------------------------------------------------------------ */
+/* ---- Threshold --------------------------------------------------------------------------------------------------- */
 
 static struct {
 	uint64_t sends, answered, breaches, noted;
@@ -318,7 +324,8 @@ static void bench_threshold(enum figure on, bool keep_going)
 	b.options.keep_going = keep_going;
 }
 
-/* A breach of the round trip is frozen at once, before anything is sent; its record gets the other host's times later. */
+/* A breach of the round trip is frozen at once, before anything is sent; its record gets the other host's times
+ * later. */
 static void a_breach_of_the_round_trip(void **state)
 {
 	(void)state;
@@ -461,7 +468,8 @@ static void the_threshold_to_the_nanosecond(void **state)
 			const int64_t at_ns = THRESHOLD_NS + more, response_ns = 1200 + 12 * 6271 % 1801;
 
 			bench_threshold(on, true);
-			events[0] = (struct fake_event){ 12, 0, LATENCY, on == FIGURE_NETWORK ? at_ns + response_ns : at_ns, 0 };
+			events[0] = (struct fake_event){ 12, 0, LATENCY,
+							 on == FIGURE_NETWORK ? at_ns + response_ns : at_ns, 0 };
 			if (on == FIGURE_RESPONSE)
 				events[0] = (struct fake_event){ 12, 0, RESPONSE, at_ns, 0 };
 			bench_script(events, 1);
@@ -529,7 +537,7 @@ static void a_breach_behind_the_one_that_ends_the_run(void **state)
 	}
 }
 
-/* ---- Counters of the hardware ------------------------------------------------------------------------------------------------ */
+/* ---- Counters of the hardware ------------------------------------------------------------------------------------ */
 
 /* Each is of the packet it is accounted to, whenever that is. */
 static void check_counters(enum figure on)

@@ -91,7 +91,9 @@ static void nesting(void **state)
 	json_null(&j, "last");
 	json_end(&j);
 	assert_int_equal(json_finish(&j), 0);
-	assert_string_equal(got, "{\n\t\"empty\": {},\n\t\"list\": [\n\t\t-1,\n\t\t[1,{\"deep\":true}]\n\t],\n\t\"last\": null\n}\n");
+	assert_string_equal(got,
+			    "{\n\t\"empty\": {},\n\t\"list\": [\n\t\t-1,\n\t\t[1,{\"deep\":true}]\n\t],\n\t\"last\": "
+			    "null\n}\n");
 }
 
 /* What is many, each in a line of its own, and put at once. */
@@ -115,7 +117,9 @@ static void rows(void **state)
 	json_null(&j, "last");
 	json_end(&j);
 	assert_int_equal(json_finish(&j), 0);
-	assert_string_equal(got, "{\n\t\"list\": [\n\t\t{\"a\":0,\"b\":[]},\n\t\t{\"a\":1,\"b\":[]}\n\t],\n\t\"last\": null\n}\n");
+	assert_string_equal(got,
+			    "{\n\t\"list\": [\n\t\t{\"a\":0,\"b\":[]},\n\t\t{\"a\":1,\"b\":[]}\n\t],\n\t\"last\": "
+			    "null\n}\n");
 }
 
 static void in_a_line_each(void **state)
@@ -152,7 +156,8 @@ static void numbers(void **state)
 	json_real(&j, NULL, 1e21, 0);
 	json_end(&j);
 	assert_int_equal(json_finish(&j), 0);
-	assert_string_equal(got, "[-9223372036854775808,9223372036854775807,0,18446744073709551615,0.333,-0.0,null,null,null,"
+	assert_string_equal(got,
+			    "[-9223372036854775808,9223372036854775807,0,18446744073709551615,0.333,-0.0,null,null,null,"
 				 "1000000000000000000000]\n");
 	begin(true);
 	json_real(&j, NULL, -1.7976931348623157e308, 6);

@@ -18,7 +18,7 @@
 
 #include <endian.h>
 
-/* ---- One part as a line of JSON ------------------------------------------------------------------------------------- */
+/* ---- One part as a line of JSON ---------------------------------------------------------------------------------- */
 
 static struct json writer_of_json;
 static char line[64 << 10];
@@ -82,7 +82,7 @@ static void assert_value(const char *all, const char *name, const char *value)
 		fail_msg("'%s' is not\n%s\nbut\n%s", name, value, at);
 }
 
-/* ---- What is read of the machine ------------------------------------------------------------------------------------ */
+/* ---- What is read of the machine --------------------------------------------------------------------------------- */
 
 static struct system machine;
 static struct nic_details details;
@@ -104,9 +104,11 @@ void __wrap_nic_read_details(const struct nic *n, struct nic_details *d)
 	*d = details;
 }
 
-size_t __wrap_activity_differences(const struct activity *a, const struct activity_reading *before, const struct activity_reading *after,
+size_t __wrap_activity_differences(const struct activity *a, const struct activity_reading *before,
+				   const struct activity_reading *after,
 				   struct activity_difference *list, size_t max);
-size_t __wrap_activity_differences(const struct activity *a, const struct activity_reading *before, const struct activity_reading *after,
+size_t __wrap_activity_differences(const struct activity *a, const struct activity_reading *before,
+				   const struct activity_reading *after,
 				   struct activity_difference *list, size_t max)
 {
 	(void)a;
@@ -116,7 +118,7 @@ size_t __wrap_activity_differences(const struct activity *a, const struct activi
 	return differences;
 }
 
-/* ---- Accounts ------------------------------------------------------------------------------------------------------- */
+/* ---- Accounts ---------------------------------------------------------------------------------------------------- */
 
 static void accounts_of_an_emitter(void **state)
 {
@@ -131,9 +133,13 @@ static void accounts_of_an_emitter(void **state)
 	result.arrived_dscp = 46;
 	result.began_ns = 5 * NS_PER_S;
 	result.last_ns = 7 * NS_PER_S;
-	result.outages = (struct outages){ .count = 3, .total_ns = 4000, .longest_ns = 2500, .longest_at_ns = 5 * NS_PER_S + 77 };
-	result.directions = (struct directions){ .told = true, .lost_forward = 11, .lost_backward = 12, .lost_unknown = 13, .discard_reasons = DISCARD_OVER_RATE | DISCARD_UNREAD,
-		.reordered_forward = 14, .reordered_backward = 15, .duplicate_forward = 16, .duplicate_backward = 17, .restarts = 18 };
+	result.outages = (struct outages){ .count = 3, .total_ns = 4000, .longest_ns = 2500,
+					   .longest_at_ns = 5 * NS_PER_S + 77 };
+	result.directions = (struct directions){ .told = true, .lost_forward = 11, .lost_backward = 12,
+						 .lost_unknown = 13, .discard_reasons =
+						 DISCARD_OVER_RATE | DISCARD_UNREAD,
+		.reordered_forward = 14, .reordered_backward = 15, .duplicate_forward = 16, .duplicate_backward = 17,
+		.restarts = 18 };
 	result.dropped = 21;
 	result.strays = 22;
 	counter_add(&result.truncated, 23);
@@ -173,7 +179,7 @@ static void accounts_of_a_reflector(void **state)
 	show(written_json(json_accounts));
 }
 
-/* ---- Statistics ----------------------------------------------------------------------------------------------------- */
+/* ---- Statistics -------------------------------------------------------------------------------------------------- */
 
 static void figures(struct json *j, const struct report *r)
 {
@@ -280,7 +286,8 @@ static void schedule_and_ports(void **state)
 	result.window = (struct window_use){ .most = 64, .reached = 63, .stamps_most = 62, .stamps_limited = true };
 	memset(port, 0, sizeof(port));
 	for (unsigned i = 0; i < 2; i++) {
-		port[i] = (struct source_port){ .number = (uint16_t)(40001 + i), .sent = 1000 + i, .lost = 5 + 9 * i, .refused = 20 + i,
+		port[i] = (struct source_port){ .number = (uint16_t)(40001 + i), .sent = 1000 + i, .lost = 5 + 9 * i,
+						.refused = 20 + i,
 			.directions = { .told = i, .lost_forward = 31, .lost_backward = 32 } };
 		figure_of(&port[i].rtt, 10 + i, 20 + i);
 	}
@@ -303,7 +310,7 @@ static void schedule_and_ports(void **state)
 	show(strstr(line, "as_told"));
 }
 
-/* ---- Breaches ------------------------------------------------------------------------------------------------------- */
+/* ---- Breaches ---------------------------------------------------------------------------------------------------- */
 
 static void breaches_of_an_emitter(void **state)
 {
@@ -378,7 +385,7 @@ static void lines_of_breaches(void **state)
 	show(line);
 }
 
-/* ---- Clocks --------------------------------------------------------------------------------------------------------- */
+/* ---- Clocks ------------------------------------------------------------------------------------------------------ */
 
 static struct clock_watch clocks;
 static struct clock_peer peer;
@@ -396,10 +403,13 @@ static void put_clocks(void)
 	counter_add(&clocks.track[CLOCK_OF_SYSTEM].steps, 106);
 	clocks.track[CLOCK_OF_SYSTEM].has_largest = true;
 	clocks.track[CLOCK_OF_SYSTEM].largest = (struct clock_jump){ .size_ns = -107, .bound_ns = 108 };
-	clocks.track[CLOCK_OF_NIC].rate = (struct clock_rate){ .measured = true, .ppb = 109, .bound_ppb = 110, .over_ns = NS_PER_S };
-	clocks.step[0] = (struct clock_jump){ .which = CLOCK_OF_SYSTEM, .size_ns = 111, .bound_ns = 112, .mono_ns = { 1113, 1114 } };
+	clocks.track[CLOCK_OF_NIC].rate = (struct clock_rate){ .measured = true, .ppb = 109, .bound_ppb = 110,
+							       .over_ns = NS_PER_S };
+	clocks.step[0] = (struct clock_jump){ .which = CLOCK_OF_SYSTEM, .size_ns = 111, .bound_ns = 112,
+					      .mono_ns = { 1113, 1114 } };
 	clocks.steps_kept = 1;
-	clocks.spell[0] = (struct clock_spell){ .stands = true, .over = true, .began_ns = { 1100, 1110 }, .ended_ns = { 1150, 1170 },
+	clocks.spell[0] = (struct clock_spell){ .stands = true, .over = true, .began_ns = { 1100, 1110 },
+						.ended_ns = { 1150, 1170 },
 						.lost_ns = 55, .lost_bound_ns = 3 };
 	clocks.spell[1] = (struct clock_spell){ .rate = { .measured = true, .ppb = -2000, .bound_ppb = 115 },
 						.began_ns = { 1200, 1220 }, .ended_ns = { 1300, 1300 } };
@@ -417,7 +427,8 @@ static void clocks_of_both_hosts(void **state)
 	memset(&peer, 0, sizeof(peer));
 	peer.events = PEER_EVENTS_KEPT + 3;
 	for (unsigned i = 0; i < PEER_EVENTS_KEPT; i++)
-		peer.event[i] = (struct clock_peer_event){ .kind = PEER_JUMPED, .seq = { 121, 122 }, .mono_ns = { 1123, 1124 } };
+		peer.event[i] = (struct clock_peer_event){ .kind = PEER_JUMPED, .seq = { 121, 122 },
+							   .mono_ns = { 1123, 1124 } };
 	peer.event[0].has_before = true;
 	peer.event[0].before = (struct clock_relation){ 0, 1000, 125 };
 	peer.event[0].after = (struct clock_relation){ 0, 3000, 126 };
@@ -440,13 +451,16 @@ static void clocks_of_both_hosts(void **state)
 	show(written_json(json_clocks));
 }
 
-/* ---- The machine and the verdict ------------------------------------------------------------------------------------ */
+/* ---- The machine and the verdict --------------------------------------------------------------------------------- */
 
 static void put_difference_list(void)
 {
-	difference[0] = (struct activity_difference){ "cpu", "a", "", ACTIVITY_COUNTED, .delta = 141, .from = 142, .to = 143 };
-	difference[1] = (struct activity_difference){ "cpu", "b", "MHz", ACTIVITY_CHANGED, .delta = 144, .from = 145, .to = 146 };
-	difference[2] = (struct activity_difference){ "nic", "c", "", ACTIVITY_GONE, .delta = 147, .from = 148, .to = 149 };
+	difference[0] = (struct activity_difference){ "cpu", "a", "", ACTIVITY_COUNTED, .delta = 141, .from = 142,
+						      .to = 143 };
+	difference[1] = (struct activity_difference){ "cpu", "b", "MHz", ACTIVITY_CHANGED, .delta = 144, .from = 145,
+						      .to = 146 };
+	difference[2] = (struct activity_difference){ "nic", "c", "", ACTIVITY_GONE, .delta = 147, .from = 148,
+						      .to = 149 };
 	differences = 3;
 }
 
@@ -454,7 +468,8 @@ static void what_the_machine_did(void **state)
 {
 	static struct activity activity = { .unreadables_left_out = 151, .counters_left_out = 200 };
 	static struct activity_reading reading[5];
-	static struct pmc pmc = { .counters = 2, .event = { 0, 1 }, .quick = 10, .quick_sum = { 55, 66 }, .slow = 1, .spike = { 152, 153 },
+	static struct pmc pmc = { .counters = 2, .event = { 0, 1 }, .quick = 10, .quick_sum = { 55, 66 }, .slow = 1,
+				  .spike = { 152, 153 },
 				  .failed = 154, .partial = { false, true }, .user_only = true };
 	static struct breach_actions wanted = { .commands = 1 };
 	static struct actions actions = { .wanted = &wanted, .ran = { 155 }, .failed = { 156 }, .left_out = { 157 } };
@@ -507,7 +522,7 @@ static void the_verdict_and_its_numbers(void **state)
 	show(written_json(json_verdict));
 }
 
-/* ---- The run and its configuration ---------------------------------------------------------------------------------- */
+/* ---- The run and its configuration ------------------------------------------------------------------------------- */
 
 static void run_over(struct json *j, const struct report *r)
 {
@@ -516,8 +531,10 @@ static void run_over(struct json *j, const struct report *r)
 
 static void a_run(void **state)
 {
-	static const char *const words[] = { [END_DURATION] = "\"duration\"", [END_COUNT] = "\"count\"", [END_SIGNAL] = "\"signal\"",
-					     [END_BREACH] = "\"breach\"", [END_ONCE] = "\"once\"", [END_GIVEN_UP] = "\"given_up\"" };
+	static const char *const words[] = { [END_DURATION] = "\"duration\"", [END_COUNT] = "\"count\"",
+					     [END_SIGNAL] = "\"signal\"",
+					     [END_BREACH] = "\"breach\"", [END_ONCE] = "\"once\"",
+					     [END_GIVEN_UP] = "\"given_up\"" };
 
 	(void)state;
 	options.role = ROLE_EMIT;
@@ -533,7 +550,8 @@ static void a_run(void **state)
 		assert_value(written_json(run_over), "end", words[end]);
 	}
 	assert_value(line, "duration_ns", "181");
-	const int64_t off_ns = strtoll(strstr(line, "began_unix_ns\":") + 15, NULL, 10) - (clock_read_ns(CLOCK_REALTIME) - 5 * NS_PER_S);
+	const int64_t off_ns = strtoll(strstr(line, "began_unix_ns\":") + 15, NULL,
+				       10) - (clock_read_ns(CLOCK_REALTIME) - 5 * NS_PER_S);
 	assert_in_range(off_ns + NS_PER_S, 0, 2 * NS_PER_S);
 }
 
@@ -556,10 +574,13 @@ static void the_host_and_what_it_granted(void **state)
 	report.place = &where;
 	report.facts = &facts;
 	report.nic = &nic;
-	machine = (struct system){ .hostname = "h", .kernel = "k", .version = "v", .machine = "m", .cpu_model = "c", .is_virtual = 1,
-				   .is_real_time = 0, .cpus_online = 201, .governor = "g", .clocksource = "tsc", .isolated_known = true,
+	machine = (struct system){ .hostname = "h", .kernel = "k", .version = "v", .machine = "m", .cpu_model = "c",
+				   .is_virtual = 1,
+				   .is_real_time = 0, .cpus_online = 201, .governor = "g", .clocksource = "tsc",
+				   .isolated_known = true,
 				   .isolated = "2-3", .command_bytes = 5, .command = "a\0b c" };
-	details = (struct nic_details){ .driver_version = "dv", .firmware = "f", .link = { .speed_mbps = 202, .duplex = NIC_DUPLEX_HALF },
+	details = (struct nic_details){ .driver_version = "dv", .firmware = "f",
+					.link = { .speed_mbps = 202, .duplex = NIC_DUPLEX_HALF },
 		.coalescing_known = true, .adaptive_receive = true, .receive_us = 203, .transmit_us = 204 };
 	show(written_json(json_host));
 	assert_int_equal(cpu_asked, 193);
@@ -582,10 +603,13 @@ static void options_that_are_lists(void **state)
 	(void)state;
 	options.role = ROLE_REFLECT;
 	options.allow.prefixes = 2;
-	options.allow.prefix[0] = (struct allow_prefix){ .address = { 0, htobe64(0xffffc0000200) }, .mask = { ~0ULL, htobe64(~0xffULL) } };
-	options.allow.prefix[1] = (struct allow_prefix){ .address = { htobe64(0x20010db800000000), 0 }, .mask = { htobe64(~0ULL << 32), 0 },
+	options.allow.prefix[0] = (struct allow_prefix){ .address = { 0, htobe64(0xffffc0000200) },
+							 .mask = { ~0ULL, htobe64(~0xffULL) } };
+	options.allow.prefix[1] = (struct allow_prefix){ .address = { htobe64(0x20010db800000000), 0 },
+							 .mask = { htobe64(~0ULL << 32), 0 },
 							 .ipv6 = true };
-	options.on_breach = (struct breach_actions){ .stop = true, .keep_going = true, .commands = 2, .command = { "a", "b" } };
+	options.on_breach = (struct breach_actions){ .stop = true, .keep_going = true, .commands = 2,
+						     .command = { "a", "b" } };
 	options.log_rotate = (struct log_rotation){ 1048576, 211 };
 	machine = (struct system){ 0 };
 	json_configuration(begin(), &report);

@@ -22,7 +22,7 @@ static struct nic lo = { .name = "lo", .index = 1 };
 static struct arrival a;
 static char said[1024];
 
-/* ---- Who sends ------------------------------------------------------------------------------------------------------ */
+/* ---- Who sends --------------------------------------------------------------------------------------------------- */
 
 static union address address_of(int fd)
 {
@@ -59,7 +59,7 @@ static bool is_from(int fd)
 	return !memcmp(&a.from.in, &from.in, sizeof(from.in));
 }
 
-/* ---- The reflector -------------------------------------------------------------------------------------------------- */
+/* ---- The reflector ----------------------------------------------------------------------------------------------- */
 
 /* With so many descriptors; 0: as many as there are. */
 static int open_it(int descriptors)
@@ -127,7 +127,7 @@ static struct lane *take(int fd, int64_t now_ns)
 	return lane_take(&c, &from, now_ns);
 }
 
-/* ---- Tests ---------------------------------------------------------------------------------------------------------- */
+/* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
 static void what_a_sender_sends_is_in_its_lane(void **state)
 {
@@ -165,7 +165,8 @@ static void what_a_sender_sends_is_in_its_lane(void **state)
 	/* The answer comes from the port that was asked. */
 	assert_int_equal(stamp_send(&c, "answer", 6, 0, &a), 0);
 	struct sockaddr_in from;
-	assert_int_equal(recvfrom(busy, text, sizeof(text), MSG_DONTWAIT, (struct sockaddr *)&from, &(socklen_t){ sizeof(from) }), 6);
+	assert_int_equal(recvfrom(busy, text, sizeof(text), MSG_DONTWAIT, (struct sockaddr *)&from,
+				  &(socklen_t){ sizeof(from) }), 6);
 	assert_int_equal(ntohs(from.sin_port), o.port);
 	assert_int_equal(from.sin_addr.s_addr, htonl(INADDR_LOOPBACK));
 	close(busy);
@@ -317,7 +318,8 @@ static void lanes_of_ipv6(void **state)
 	assert_memory_equal(a.local, &one6.sin6_addr, sizeof(one6.sin6_addr)); /* begins with the address */
 	c.at = &c.lane[l->listener];
 	assert_int_equal(stamp_send(&c, "x", 1, 0, &a), 0);
-	assert_int_equal(recvfrom(old, &octet, 1, MSG_DONTWAIT, (struct sockaddr *)&from, &(socklen_t){ sizeof(from) }), 1);
+	assert_int_equal(recvfrom(old, &octet, 1, MSG_DONTWAIT, (struct sockaddr *)&from, &(socklen_t){ sizeof(from) }),
+			 1);
 	assert_int_equal(ntohs(from.sin6_port), o.port);
 	assert_int_equal(receive(l), 1);
 	assert_true(!a.strays && c.datagram[0] == 'n');
@@ -395,7 +397,8 @@ static int class_of_answer(int fd)
 {
 	char octet, control[64];
 	struct iovec payload = { &octet, 1 };
-	struct msghdr m = { .msg_iov = &payload, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control) };
+	struct msghdr m = { .msg_iov = &payload, .msg_iovlen = 1, .msg_control = control,
+			    .msg_controllen = sizeof(control) };
 
 	assert_int_equal(recvmsg(fd, &m, MSG_DONTWAIT), 1);
 	assert_non_null(CMSG_FIRSTHDR(&m));
@@ -437,7 +440,8 @@ static int option_of(const struct lane *l, int level, int name)
 	return value;
 }
 
-/* On a lane and on the one that listens: the TOS of an answer brings no priority with it, and goes when no class is asked for. */
+/* On a lane and on the one that listens: the TOS of an answer brings no priority with it, and goes when no class is
+ * asked for. */
 static void the_priority_is_kept_in_every_class(void **state)
 {
 	static const int asked[] = { 46 << 2, -1, 0, 8 << 2, 8 << 2, -1 };
@@ -520,8 +524,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_a_sender_sends_is_in_its_lane), TEST(there_are_few), TEST(a_datagram_of_the_one_before),
-		TEST(lanes_of_ipv6), TEST(who_can_have_one_of_ipv6), TEST(who_can_have_one), TEST(nobody_is_there_any_more), TEST(drops_of_all_lanes),
-		TEST(the_class_of_a_packet), TEST(the_priority_is_kept_in_every_class), TEST(few_descriptors), TEST(waiting_for_all),
+		TEST(lanes_of_ipv6), TEST(who_can_have_one_of_ipv6), TEST(who_can_have_one),
+		TEST(nobody_is_there_any_more), TEST(drops_of_all_lanes),
+		TEST(the_class_of_a_packet), TEST(the_priority_is_kept_in_every_class), TEST(few_descriptors),
+		TEST(waiting_for_all),
 	};
 
 	return golden_run(tests);

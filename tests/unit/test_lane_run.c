@@ -1,8 +1,9 @@
 /* build: wraps=connect,recvmsg sources=wire/socket.c,wire/listen.c,wire/transport.c,wire/ethernet.c,wire/icmp.c,wire/ports.c,wire/kernel_call.c,wire/kernel_stamps.c,wire/lane.c,wire/timestamping.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/doze.c,measure/window*.c,measure/pace.c,measure/join.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,@result,host/counters/pmc.c,host/clock/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A reflector whose busy sessions get lanes, with real sockets on the loopback interface. The senders run in the same thread, before
- * each receive; so it is known what must be answered, in which order, and between which two moments each reply left.
+ * A reflector whose busy sessions get lanes, with real sockets on the loopback interface. The senders run in the same
+ * thread, before each receive; so it is known what must be answered, in which order, and between which two moments each
+ * reply left.
  */
 #include "measure/reflect.c"
 
@@ -51,7 +52,7 @@ static struct exchange x;
 static struct sample record[RECORDS];
 static void *memory;
 
-/* ---- The senders ---------------------------------------------------------------------------------------------------- */
+/* ---- The senders ------------------------------------------------------------------------------------------------- */
 
 /* That of the loopback, of the family of this sender. */
 static union address loopback_of(const struct sender *s)
@@ -172,7 +173,7 @@ int __wrap_connect(int fd, const struct sockaddr *address, socklen_t bytes)
 	return result;
 }
 
-/* ---- The reflector -------------------------------------------------------------------------------------------------- */
+/* ---- The reflector ----------------------------------------------------------------------------------------------- */
 
 static bool open_it(enum source stamp)
 {
@@ -180,7 +181,8 @@ static bool open_it(enum source stamp)
 	char said[1024];
 	int error;
 
-	options = (struct options){ .role = ROLE_REFLECT, .timeout_ns = 10 * NS_PER_S, .overflow_ns = 100 * NS_PER_US, .ttl = 64,
+	options = (struct options){ .role = ROLE_REFLECT, .timeout_ns = 10 * NS_PER_S, .overflow_ns = 100 * NS_PER_US,
+				    .ttl = 64,
 				    .bucket_ns = NS_PER_US, .stamp = stamp, .plain = true, .dscp = -1, .synced_ns = -1,
 				    .allow_short = true };
 	options.priority = -1;
@@ -208,7 +210,8 @@ static void make_senders(unsigned n)
 		const union address any = loopback_of(&sender[i]);
 		socklen_t bytes = sizeof(any);
 
-		sender[i] = (struct sender){ .fd = socket(any.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0), .all = twice && !i ? FEW : EACH };
+		sender[i] = (struct sender){ .fd = socket(any.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0),
+					     .all = twice && !i ? FEW : EACH };
 		assert_int_equal(bind(sender[i].fd, &any.any, address_bytes(&any)), 0);
 		assert_int_equal(getsockname(sender[i].fd, &sender[i].name.any, &bytes), 0);
 	}
@@ -267,7 +270,8 @@ static void check_run(unsigned n, unsigned at_once, enum source stamp, bool by_m
 	histogram_place(&histogram, memory);
 	log_place(&log_of_run, record, RECORDS, false, true);
 	sessions_init(&sessions, SESSIONS_MAX, 0, (const uint64_t[SESSION_SECRETS]){ 1, 2 });
-	x = (struct exchange){ .channel = &channel, .result.histogram = &histogram, .log = &log_of_run, .sessions = &sessions,
+	x = (struct exchange){ .channel = &channel, .result.histogram = &histogram, .log = &log_of_run,
+			       .sessions = &sessions,
 			       .options = &options, .stop = &stop, .loopback = true };
 	plan = (struct packet_plan){ .ssid = 7, .stages = true };
 	make_senders(n);
@@ -378,7 +382,8 @@ static void a_lane_when_all_are_hot(void **state)
 	(void)state;
 	if (!open_it(SOURCE_USER))
 		skip();
-	x = (struct exchange){ .channel = &channel, .options = &options, .now_ns = 100 * NS_PER_S, .reflect.hots = (unsigned)channel.lanes, .reflect.next_cold = 77 };
+	x = (struct exchange){ .channel = &channel, .options = &options, .now_ns = 100 * NS_PER_S,
+			       .reflect.hots = (unsigned)channel.lanes, .reflect.next_cold = 77 };
 	for (int i = 0; i < channel.lanes; i++)
 		x.reflect.hot[i] = &channel.lane[i];
 	make_senders(1);
@@ -423,7 +428,8 @@ static unsigned wait_of(unsigned period, unsigned hots, unsigned *others)
 	unsigned waited = 0, since = 0;
 
 	channel = (struct channel){ .listeners = 1, .lanes = LANES_EACH };
-	x = (struct exchange){ .channel = &channel, .reflect.hot = { &channel.lane[5], &channel.lane[6] }, .reflect.hots = hots };
+	x = (struct exchange){ .channel = &channel, .reflect.hot = { &channel.lane[5], &channel.lane[6] },
+			       .reflect.hots = hots };
 	*others = 0;
 	for (unsigned n = 0; n < 64 * 64; n++) {
 		const bool is_hot = turns_choose_lane(&x) == &channel.lane[5], came = since >= period && is_hot;
@@ -466,8 +472,10 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(stamps_of_the_kernel), TEST(stamps_of_the_kernel_that_it_counts), TEST(stamps_of_user_space), TEST(stamps_that_come_twice),
-		TEST(who_is_slow_gets_none), TEST(two_families), TEST(a_lane_when_all_are_hot), TEST(who_listens_is_asked), TEST(who_is_alone_does_not_wait),
+		TEST(stamps_of_the_kernel), TEST(stamps_of_the_kernel_that_it_counts), TEST(stamps_of_user_space),
+			TEST(stamps_that_come_twice),
+		TEST(who_is_slow_gets_none), TEST(two_families), TEST(a_lane_when_all_are_hot),
+		TEST(who_listens_is_asked), TEST(who_is_alone_does_not_wait),
 	};
 
 	util_seed();

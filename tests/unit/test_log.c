@@ -1,6 +1,7 @@
 /* build: wraps= sources= libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The ring of the transaction log: how large, in which order, and what happens when it is full, whoever takes from it. */
+/* The ring of the transaction log: how large, in which order, and what happens when it is full, whoever takes from
+ * it. */
 #include "result/log.c"
 
 #include "util.h"
@@ -342,7 +343,8 @@ static void rings_of_every_size(void **state)
 			}
 }
 
-/* It is no record, and without room it is not there; of a circular log one that is overwritten is no record that is lost. */
+/* It is no record, and without room it is not there; of a circular log one that is overwritten is no record that is
+ * lost. */
 static void a_number_that_is_repeated_has_a_mark(void **state)
 {
 	struct log l;
@@ -387,7 +389,7 @@ static void a_gap_longer_than_the_numbers(void **state)
 	free(memory);
 }
 
-/* ---- Two threads --------------------------------------------------------------------------------------------------- */
+/* ---- Two threads ------------------------------------------------------------------------------------------------- */
 
 #define OFFERED 1000000
 #define PAUSES 1000 /* at most: beside a busy program each waits for that program, some milliseconds */

@@ -72,7 +72,7 @@ static void in_a_process(void **state)
 #define PROCESS(name, signal_number) \
 	{ #name, in_a_process, NULL, NULL, &(struct process){ name, signal_number } }
 
-/* ---- Where it runs ------------------------------------------------------------------------------------------------------ */
+/* ---- Where it runs ----------------------------------------------------------------------------------------------- */
 
 static cpu_set_t before;
 static struct {
@@ -185,7 +185,7 @@ static int it_ends_if_it_has_not_measured(void)
 	return loop_thread() ? 2 : 0;
 }
 
-/* ---- Files --------------------------------------------------------------------------------------------------------------- */
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
 
 static int held[2];
 
@@ -201,7 +201,8 @@ static int look_at_files(void *context)
 	return fcntl(held[1], F_GETFD) < 0;
 }
 
-/* What the thread opens before the run is the caller's too; after the run it is the caller's alone, although the thread is there. */
+/* What the thread opens before the run is the caller's too; after the run it is the caller's alone, although the thread
+ * is there. */
 static int files_are_the_callers_after_it(void)
 {
 	char c;
@@ -220,7 +221,7 @@ static int files_stay_where_they_are_shared(void)
 	return fcntl(held[1], F_GETFD) < 0 ? 2 : 0;
 }
 
-/* ---- Signals ------------------------------------------------------------------------------------------------------------- */
+/* ---- Signals ----------------------------------------------------------------------------------------------------- */
 
 static _Atomic int taken_by; /* a thread */
 
@@ -289,7 +290,7 @@ static int it_is_woken(void)
 	return loop_run(sleep_until_woken, NULL);
 }
 
-/* ---- Leaving ------------------------------------------------------------------------------------------------------------- */
+/* ---- Leaving ----------------------------------------------------------------------------------------------------- */
 
 static void end_elsewhere(void *context)
 {
@@ -334,7 +335,7 @@ static int others_leave_where_they_are(void)
 	return 2;
 }
 
-/* ---- None ---------------------------------------------------------------------------------------------------------------- */
+/* ---- None -------------------------------------------------------------------------------------------------------- */
 
 static int without_a_thread_it_is_said(void)
 {

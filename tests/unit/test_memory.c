@@ -31,7 +31,8 @@ static struct {
 	size_t unmapped_bytes;
 
 	const char *maps; /* text of /proc/self/maps, NULL: it cannot be opened */
-	int lock_errno, lock_errno_times; /* of mlock() and mlockall(), for this number of calls from call number lock_errno_from on */
+	/* of mlock() and mlockall(), for this number of calls from call number lock_errno_from on */
+	int lock_errno, lock_errno_times;
 	int lock_errno_from, lock_calls;
 	int locked; /* ranges that are locked now */
 	uintptr_t locked_from[TRIES_MAX], locked_to[TRIES_MAX];
@@ -373,23 +374,30 @@ static const char maps[] =
 	"7f0000000000-7f0000001000 ---p 00000000 00:00 0 \n"
 	"7f0000001000-7f0000021000 rw-p 00000000 00:00 0 \n"
 	"7f0000100000-7f0000200000 r-xp 00026000 fd:00 77                         /usr/lib/x86_64-linux-gnu/libc.so.6\n"
-	"7f0000300000-7f0000308000 r--p 00000000 fd:00 78                         /usr/lib/x86_64-linux-gnu/libnl-3.so.200.26.0\n"
-	"7f0000308000-7f0000317000 r-xp 00008000 fd:00 78                         /usr/lib/x86_64-linux-gnu/libnl-3.so.200.26.0\n"
-	"7f0000320000-7f0000321000 rw-p 00022000 fd:00 78                         /usr/lib/x86_64-linux-gnu/libnl-3.so.200.26.0\n"
-	"7f0000400000-7f0000402000 r-xp 00008000 fd:00 79                         /usr/lib/libnl-other/libx.so (deleted)\n"
+	"7f0000300000-7f0000308000 r--p 00000000 fd:00 78                         "
+	"/usr/lib/x86_64-linux-gnu/libnl-3.so.200.26.0\n"
+	"7f0000308000-7f0000317000 r-xp 00008000 fd:00 78                         "
+	"/usr/lib/x86_64-linux-gnu/libnl-3.so.200.26.0\n"
+	"7f0000320000-7f0000321000 rw-p 00022000 fd:00 78                         "
+	"/usr/lib/x86_64-linux-gnu/libnl-3.so.200.26.0\n"
+	"7f0000400000-7f0000402000 r-xp 00008000 fd:00 79                         /usr/lib/libnl-other/libx.so "
+	"(deleted)\n"
 	"7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0                          [stack]\n"
 	"7ffc00100000-7ffc00104000 r--p 00000000 00:00 0                          [vvar]\n"
 	"7ffc00104000-7ffc00106000 r-xp 00000000 00:00 0                          [vdso]\n"
 	"ffffffffff600000-ffffffffff601000 r-xp 00000000 00:00 0                  [vsyscall]\n";
 
-/* All that is mapped but libnl's code and constants, which the loop does not call, guards, and what is the kernel's own. */
+/* All that is mapped but libnl's code and constants, which the loop does not call, guards, and what is the kernel's
+ * own. */
 static void locking(void **state)
 {
 	static const struct {
 		uintptr_t from, to;
 	} wanted[] = {
-		{ 0x55d0c2a00000, 0x55d0c2a0e000 }, { 0x55d0c2a0e000, 0x55d0c2a7b000 }, { 0x55d0c3000000, 0x55d0c3021000 },
-		{ 0x7f0000001000, 0x7f0000021000 }, { 0x7f0000100000, 0x7f0000200000 }, { 0x7f0000320000, 0x7f0000321000 },
+		{ 0x55d0c2a00000, 0x55d0c2a0e000 }, { 0x55d0c2a0e000, 0x55d0c2a7b000 },
+			{ 0x55d0c3000000, 0x55d0c3021000 },
+		{ 0x7f0000001000, 0x7f0000021000 }, { 0x7f0000100000, 0x7f0000200000 },
+			{ 0x7f0000320000, 0x7f0000321000 },
 		{ 0x7f0000400000, 0x7f0000402000 }, { 0x7ffc00000000, 0x7ffc00021000 },
 	};
 
@@ -435,7 +443,9 @@ static void locking_is_refused(void **state)
 static void a_mapping_that_is_gone(void **state)
 {
 	(void)state;
-	fake.maps = "7f0000001000-7f0000021000 rw-p 00000000 00:00 0 \n7f0000031000-7f0000041000 rw-p 00000000 00:00 0 \n";
+	fake.maps =
+		    "7f0000001000-7f0000021000 rw-p 00000000 00:00 0 \n7f0000031000-7f0000041000 rw-p 00000000 00:00 0 "
+		    "\n";
 	fake.lock_errno_from = 1;
 	fake.lock_errno_times = 1;
 	fake.lock_errno = ENOMEM;
@@ -518,7 +528,8 @@ static void the_stack_may_grow(void **state)
 	if (!pid) {
 		rlim_t kb;
 
-		if (stack_with(8192, 8192, &kb) || kb != 8192 || stack_with(96, 8192, &kb) || kb != 256 || stack_with(256, 256, &kb) ||
+		if (stack_with(8192, 8192, &kb) || kb != 8192 || stack_with(96, 8192, &kb) || kb != 256 ||
+		    stack_with(256, 256, &kb) ||
 		    kb != 256)
 			_exit(1);
 		_exit(stack_with(96, 255, &kb) == -EPERM && kb == 96 ? 0 : 2);

@@ -271,7 +271,8 @@ static void test_kernel_route_of_ipv6(void **state)
 	assert_true(nic_reaches(n.index, &(const union address){ .in6 = address_of("2001:db8:9::1").in6 }));
 	nic_close(&n);
 	n = opened("vc");
-	const union address there = address_of("2001:db8:9::1"), near = address_of("2001:db8:2::7"), all = address_of("ff02::1"),
+	const union address there = address_of("2001:db8:9::1"), near = address_of("2001:db8:2::7"),
+				    all = address_of("ff02::1"),
 			    ipv4 = address_of("10.77.2.9"), far = address_of("10.99.2.9");
 	assert_false(nic_reaches(n.index, &there) || nic_reaches(n.index, &all) || nic_reaches(n.index, &far));
 	assert_true(nic_reaches(n.index, &near) && nic_reaches(n.index, &ipv4));

@@ -5,7 +5,7 @@
 
 #include "golden.h"
 
-/* ---- A kernel with a few interfaces ---------------------------------------------------------------------------------- */
+/* ---- A kernel with a few interfaces ------------------------------------------------------------------------------ */
 
 static struct fake {
 	const char *kind; /* NULL: it says nothing of it */
@@ -74,7 +74,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* ---- Who stamps ------------------------------------------------------------------------------------------------------- */
+/* ---- Who stamps -------------------------------------------------------------------------------------------------- */
 
 static int stamper_of(int index)
 {
@@ -124,7 +124,7 @@ static void what_cannot_be_told(void **state)
 	assert_int_equal(stamper_of(9), 0);
 }
 
-/* ---- The priority ----------------------------------------------------------------------------------------------------- */
+/* ---- The priority ------------------------------------------------------------------------------------------------ */
 
 static int64_t chosen(int code)
 {
@@ -138,7 +138,8 @@ static int64_t chosen(int code)
 static void a_priority_by_the_egress_map(void **state)
 {
 	(void)state;
-	fake[5] = (struct fake){ .kind = "vlan", .link = 2, .maps = 4, .map = { { 6, 3 }, { 2, 5 }, { 9, 3 }, { 1, 3 } } };
+	fake[5] = (struct fake){ .kind = "vlan", .link = 2, .maps = 4,
+				 .map = { { 6, 3 }, { 2, 5 }, { 9, 3 }, { 1, 3 } } };
 	assert_int_equal(chosen(3), 1);
 	assert_int_equal(chosen(5), 2);
 	/* What is not in the map. */

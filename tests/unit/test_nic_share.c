@@ -90,8 +90,10 @@ static void test_shared_by_several_transports(void **state)
 {
 	static const int orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
 	static const struct script s = { .can = { HARDWARE, OFF_ON, NONE_ALL | BIT(HWTSTAMP_FILTER_PTP_V2_L4_EVENT) |
-								    BIT(HWTSTAMP_FILTER_PTP_V2_EVENT), 5 }, .found = { 0, 0, 0 } };
-	static const int l4[3] = { 0, 1, HWTSTAMP_FILTER_PTP_V2_L4_EVENT }, both[3] = { 0, 1, HWTSTAMP_FILTER_PTP_V2_EVENT };
+								    BIT(HWTSTAMP_FILTER_PTP_V2_EVENT), 5 },
+								    .found = { 0, 0, 0 } };
+	static const int l4[3] = { 0, 1, HWTSTAMP_FILTER_PTP_V2_L4_EVENT },
+				 both[3] = { 0, 1, HWTSTAMP_FILTER_PTP_V2_EVENT };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(orders); i++) {

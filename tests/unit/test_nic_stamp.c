@@ -176,25 +176,36 @@ static const struct ptp_case {
 	uint32_t filters;
 	int found, set; /* filters; set -1: the setting that was found stays */
 } ptp_cases[] = {
-	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | F(EVENT) | NONE_ALL, 0, SET(L4_EVENT) },
-	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_SYNC) | F(L4_DELAY_REQ) | F(EVENT), 0, SET(L4_DELAY_REQ) },
-	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC }, F(L4_SYNC) | F(L4_DELAY_REQ) | F(EVENT), 0, SET(L4_SYNC) },
+	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | F(EVENT) | NONE_ALL, 0,
+	  SET(L4_EVENT) },
+	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_SYNC) | F(L4_DELAY_REQ) | F(EVENT), 0,
+	  SET(L4_DELAY_REQ) },
+	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC }, F(L4_SYNC) | F(L4_DELAY_REQ) | F(EVENT), 0,
+	  SET(L4_SYNC) },
 	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC }, F(L2_SYNC) | F(SYNC) | F(EVENT), 0, SET(SYNC) },
 	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(EVENT), 0, SET(EVENT) },
 	/* A reflector answers either type, if it can. */
-	{ { .role = ROLE_REFLECT, .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC }, F(L4_SYNC) | F(L4_DELAY_REQ) | F(EVENT), 0,
+	{ { .role = ROLE_REFLECT, .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC },
+	  F(L4_SYNC) | F(L4_DELAY_REQ) | F(EVENT), 0,
 	  SET(EVENT) },
-	{ { .role = ROLE_REFLECT, .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC }, F(L4_SYNC) | F(L2_EVENT), 0, SET(L4_SYNC) },
+	{ { .role = ROLE_REFLECT, .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC }, F(L4_SYNC) | F(L2_EVENT), 0,
+	  SET(L4_SYNC) },
 	/* What is set stays if it is wide enough, and else is part of what is set. */
-	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | F(EVENT) | NONE_ALL, HWTSTAMP_FILTER_ALL, -1 },
+	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | F(EVENT) | NONE_ALL,
+	  HWTSTAMP_FILTER_ALL, -1 },
 	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | F(EVENT), SET(EVENT), -1 },
 	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC }, F(L4_EVENT) | F(L4_SYNC), SET(L4_EVENT), -1 },
-	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | F(L2_EVENT) | F(EVENT), SET(L2_EVENT), SET(EVENT) },
-	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | NONE_ALL, HWTSTAMP_FILTER_PTP_V1_L4_EVENT,
+	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | F(L2_EVENT) | F(EVENT),
+	  SET(L2_EVENT), SET(EVENT) },
+	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | NONE_ALL,
+	  HWTSTAMP_FILTER_PTP_V1_L4_EVENT,
 	  HWTSTAMP_FILTER_ALL },
-	{ { .transport = TRANSPORT_L2, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | F(L2_EVENT) | F(EVENT) | NONE_ALL, 0, SET(L2_EVENT) },
-	{ { .transport = TRANSPORT_L2, .ptp_type = PTP_TYPE_SYNC }, F(L2_SYNC) | F(L2_EVENT) | F(EVENT), SET(L4_SYNC), SET(EVENT) },
-	{ { .role = ROLE_REFLECT, .transport = TRANSPORT_L2, .ptp_type = PTP_TYPE_SYNC }, F(L2_SYNC) | F(L2_DELAY_REQ), 0, SET(L2_SYNC) },
+	{ { .transport = TRANSPORT_L2, .ptp_type = PTP_TYPE_DELAY_REQ },
+	  F(L4_EVENT) | F(L2_EVENT) | F(EVENT) | NONE_ALL, 0, SET(L2_EVENT) },
+	{ { .transport = TRANSPORT_L2, .ptp_type = PTP_TYPE_SYNC }, F(L2_SYNC) | F(L2_EVENT) | F(EVENT), SET(L4_SYNC),
+	  SET(EVENT) },
+	{ { .role = ROLE_REFLECT, .transport = TRANSPORT_L2, .ptp_type = PTP_TYPE_SYNC }, F(L2_SYNC) | F(L2_DELAY_REQ),
+	  0, SET(L2_SYNC) },
 	/* A filter of a kernel that is newer than this. */
 	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC }, F(L4_EVENT) | F(EVENT), 99, SET(L4_EVENT) },
 	/* Listed or not, "all" is tried where nothing else would do. */
@@ -255,7 +266,8 @@ static void test_ptp_refused(void **state)
 	for (int i = 0; i < 2; i++) {
 		fake_on(&both);
 		assert_int_equal(nic_open(&n, "fake0"), 0);
-		CAPTURED(result, nic_stamp(&n, &(struct options){ .transport = i ? TRANSPORT_ICMP : TRANSPORT_UDP, .ptp_type = PTP_TYPE_SYNC }));
+		CAPTURED(result, nic_stamp(&n, &(struct options){ .transport = i ? TRANSPORT_ICMP : TRANSPORT_UDP,
+								  .ptp_type = PTP_TYPE_SYNC }));
 		assert_int_equal(result, -ERANGE);
 		golden_line(said);
 		nic_close(&n);
@@ -336,7 +348,8 @@ int main(void)
 	struct CMUnitTest tests[COUNT_OF(scripts) + 7] = {
 		cmocka_unit_test_teardown(test_close_restores, fake_off),
 		cmocka_unit_test_teardown(test_signal_while_setting, fake_off),
-		cmocka_unit_test_teardown(test_ptp_filters, fake_off), cmocka_unit_test_teardown(test_ptp_refused, fake_off),
+		cmocka_unit_test_teardown(test_ptp_filters, fake_off),
+		cmocka_unit_test_teardown(test_ptp_refused, fake_off),
 		cmocka_unit_test_teardown(test_read_setting, fake_off),
 		IN_NAMESPACE(test_kernel_veth_has_no_clock),
 		IN_NAMESPACE(test_kernel_set_needs_permission),

@@ -153,7 +153,8 @@ static const struct good {
 	{ { E, "-t", "30us" }, { NUM(threshold_ns, 30000) } },
 	{ { E, "-t1ns" }, { NUM(threshold_ns, 1) } },
 	{ { E, "-o1ms", "-b", "10us" }, { NUM(overflow_ns, 1000000), NUM(bucket_ns, 10000) } },
-	{ { E, "-l", "f", "--log-last", "1m", "-L2ms" }, { TXT(log_path, "f"), NUM(log_last_ns, 60000000000), NUM(log_threshold_ns, 2000000) } },
+	{ { E, "-l", "f", "--log-last", "1m", "-L2ms" },
+	  { TXT(log_path, "f"), NUM(log_last_ns, 60000000000), NUM(log_threshold_ns, 2000000) } },
 	{ { E, "--once", "--once-silence", "1d" }, { YES(once), NUM(once_silence_ns, 86400000000000) } },
 	{ { E, "--trace-interval", "0.1s" }, { NUM(trace_interval_ns, 100000000) } },
 	{ { E, "-p", "0.5ms" }, { NUM(busy_poll_us, 500) } },
@@ -178,7 +179,8 @@ static const struct good {
 	  { NUM(threshold_ns, 2000), YES(keep_going), YES(on_breach.keep_going) } },
 	{ { E, "-t", "2", "--on-breach", "stop" }, { NUM(threshold_ns, 2000), YES(on_breach.stop) } },
 	{ { E, "-t", "2", "--on-breach", "exec:a b", "--on-breach=exec:exec:", "--on-breach", "stop" },
-	  { NUM(threshold_ns, 2000), YES(on_breach.stop), { INT, offsetof(struct options, on_breach.commands), 2, NULL },
+	  { NUM(threshold_ns, 2000), YES(on_breach.stop),
+	    { INT, offsetof(struct options, on_breach.commands), 2, NULL },
 	    TXT(on_breach.command[0], "a b"), TXT(on_breach.command[1], "exec:") } },
 	{ { E, "--no-step-check" }, { YES(no_step_check) } },
 	{ { E, "--user", "nobody" }, { TXT(user, "nobody") } },
@@ -193,7 +195,8 @@ static const struct good {
 	{ { E, "--summary-every", "1h" }, { NUM(summary_ns, 3600000000000) } },
 	{ { E, "--summary-every", "1" }, { NUM(summary_ns, 1000000000) } },
 	{ { E, "-T", "-Ct2", "--trace-rearm", "--save-trace=d" },
-	  { YES(trace_marker), YES(keep_going), NUM(threshold_ns, 2000), YES(trace_rearm), TXT(save_trace_path, "d") } },
+	  { YES(trace_marker), YES(keep_going), NUM(threshold_ns, 2000), YES(trace_rearm),
+	    TXT(save_trace_path, "d") } },
 	{ { E, "-H" }, { YES(histogram) } },
 	{ { E, "--histogram" }, { YES(histogram) } },
 	{ { E, "-o", "1" }, { NUM(overflow_ns, 1000) } },
@@ -216,11 +219,14 @@ static const struct good {
 	{ { E, "-l", "f", "--log-format=csv" }, { TXT(log_path, "f"), NUM(log_format, LOG_CSV) } },
 	{ { E, "-l", "f", "--log-last", "0.1" }, { TXT(log_path, "f"), NUM(log_last_ns, 100000000) } },
 	{ { E, "-l", "f", "--log-last", "86400" }, { TXT(log_path, "f"), NUM(log_last_ns, 86400000000000) } },
-	{ { E, "-l", "f", "--log-rotate", "262144,1" }, { TXT(log_path, "f"), NUM(log_rotate.bytes, 262144), NUM(log_rotate.files, 1) } },
+	{ { E, "-l", "f", "--log-rotate", "262144,1" },
+	  { TXT(log_path, "f"), NUM(log_rotate.bytes, 262144), NUM(log_rotate.files, 1) } },
 	{ { E, "-l", "f", "--log-rotate=256k,10000" },
 	  { TXT(log_path, "f"), NUM(log_rotate.bytes, 262144), NUM(log_rotate.files, 10000) } },
-	{ { E, "-l", "f", "--log-rotate", "100M,10" }, { TXT(log_path, "f"), NUM(log_rotate.bytes, 104857600), NUM(log_rotate.files, 10) } },
-	{ { E, "-l", "f", "--log-rotate", "3G,2" }, { TXT(log_path, "f"), NUM(log_rotate.bytes, 3221225472), NUM(log_rotate.files, 2) } },
+	{ { E, "-l", "f", "--log-rotate", "100M,10" },
+	  { TXT(log_path, "f"), NUM(log_rotate.bytes, 104857600), NUM(log_rotate.files, 10) } },
+	{ { E, "-l", "f", "--log-rotate", "3G,2" },
+	  { TXT(log_path, "f"), NUM(log_rotate.bytes, 3221225472), NUM(log_rotate.files, 2) } },
 	{ { E, "-l", "f", "--log-rotate", "8589934591G,2" },
 	  { TXT(log_path, "f"), NUM(log_rotate.bytes, 8589934591LL << 30), NUM(log_rotate.files, 2) } },
 	{ { E, "-l", "f", "--log-rotate", "3G,2", "--log-rotate", "1M,7" },
@@ -234,7 +240,8 @@ static const struct good {
 	{ { E, "--no-cpu-dma-latency" }, { YES(no_cpu_dma_latency) } },
 	{ { E, "--strict" }, { YES(strict) } },
 	{ { A, "--give-up", "0.1" }, { EMITS("10.0.0.1"), NUM(give_up_ns, 100000000) } },
-	{ { A, "--give-up=1m", "--timeout", "60000" }, { EMITS("10.0.0.1"), NUM(give_up_ns, 60000000000), NUM(timeout_ns, 60000000000) } },
+	{ { A, "--give-up=1m", "--timeout", "60000" },
+	  { EMITS("10.0.0.1"), NUM(give_up_ns, 60000000000), NUM(timeout_ns, 60000000000) } },
 	{ { E, "--spin" }, { YES(spin) } },
 	{ { E, "--cpu", "0" }, { NUM(cpu, 0) } },
 	{ { E, "--cpu=3", "--fifo", "22" }, { NUM(cpu, 3), NUM(fifo, 22) } },
@@ -254,14 +261,17 @@ static const struct good {
 	{ { E, "--transport", "ptp" }, { NUM(transport, TRANSPORT_PTP), NUM(port, 319) } },
 	{ { E, "--transport", "ptp", "--ptp-type", "sync" },
 	  { NUM(transport, TRANSPORT_PTP), NUM(port, 319), NUM(ptp_type, PTP_TYPE_SYNC) } },
-	{ { E, "--transport", "ptp", "--ptp-domain", "0" }, { NUM(transport, TRANSPORT_PTP), NUM(port, 319), NUM(ptp_domain, 0) } },
+	{ { E, "--transport", "ptp", "--ptp-domain", "0" },
+	  { NUM(transport, TRANSPORT_PTP), NUM(port, 319), NUM(ptp_domain, 0) } },
 	{ { E, "--transport", "l2" }, { NUM(transport, TRANSPORT_L2), NUM(port, 0) } },
 	{ { A, "--transport", "icmp" },
-	  { EMITS("10.0.0.1"), NUM(transport, TRANSPORT_ICMP), NUM(port, 0), NUM(interval_ns, 10000000), YES(interval_implied), NUM(window, 11) } },
+	  { EMITS("10.0.0.1"), NUM(transport, TRANSPORT_ICMP), NUM(port, 0), NUM(interval_ns, 10000000),
+	    YES(interval_implied), NUM(window, 11) } },
 	{ { A, "--transport", "icmp", "--interval", "1us", "--window", "4" },
 	  { EMITS("10.0.0.1"), NUM(transport, TRANSPORT_ICMP), NUM(port, 0), NUM(interval_ns, 1000), NUM(window, 4) } },
 	{ { E, "--transport", "icmp", "--check" },
-	  { NUM(transport, TRANSPORT_ICMP), NUM(port, 0), NUM(interval_ns, 10000000), YES(interval_implied), NUM(window, 11), YES(check) } },
+	  { NUM(transport, TRANSPORT_ICMP), NUM(port, 0), NUM(interval_ns, 10000000), YES(interval_implied),
+	    NUM(window, 11), YES(check) } },
 	{ { A, "--size", "1472" }, { EMITS("10.0.0.1"), NUM(size_bytes, 1472) } },
 	{ { A, "--plain" }, { EMITS("10.0.0.1"), YES(plain) } },
 	{ { A, "--plain", "-t", "5", "--threshold-on", "rtt" },
@@ -274,21 +284,27 @@ static const struct good {
 	{ { A, "-l", "f", "--log-full" }, { EMITS("10.0.0.1"), TXT(log_path, "f"), YES(log_full) } },
 	{ { A, "--synced", "0" }, { EMITS("10.0.0.1"), NUM(synced_ns, 0) } },
 	{ { A, "--interval", "50" }, { EMITS("10.0.0.1"), NUM(interval_ns, 50000), NUM(window, 2001) } },
-	{ { A, "--interval", "0.5s", "--pacing", "sleep" }, { EMITS("10.0.0.1"), NUM(interval_ns, 500000000), NUM(pacing, PACING_SLEEP) } },
-	{ { A, "--interval", "10us", "--window", "7" }, { EMITS("10.0.0.1"), NUM(interval_ns, 10000), NUM(window, 7) } },
+	{ { A, "--interval", "0.5s", "--pacing", "sleep" },
+	  { EMITS("10.0.0.1"), NUM(interval_ns, 500000000), NUM(pacing, PACING_SLEEP) } },
+	{ { A, "--interval", "10us", "--window", "7" },
+	  { EMITS("10.0.0.1"), NUM(interval_ns, 10000), NUM(window, 7) } },
 	{ { A, "--interval", "1us" }, { EMITS("10.0.0.1"), NUM(interval_ns, 1000), NUM(window, 65536) } },
 	{ { A, "--interval", "1ms", "-M" }, { EMITS("10.0.0.1"), NUM(interval_ns, 1000000), YES(pmc) } },
 	{ { A, "--source-ports", "256" }, { EMITS("10.0.0.1"), NUM(source_ports, 256) } },
 	{ { A, "--source-ports", "1", "--pmc" }, { EMITS("10.0.0.1"), YES(pmc) } },
 	{ { A, "--window", "64" }, { EMITS("10.0.0.1"), NUM(window, 64) } },
-	{ { A, "--window", "2", "--stamp-every", "1000000" }, { EMITS("10.0.0.1"), NUM(window, 2), NUM(stamp_every, 1000000) } },
-	{ { A, "--source-ports", "2", "--stamp-every", "3" }, { EMITS("10.0.0.1"), NUM(source_ports, 2), NUM(stamp_every, 3) } },
-	{ { A, "--interval", "1us", "--stamp-every", "3" }, { EMITS("10.0.0.1"), NUM(interval_ns, 1000), NUM(window, 65536), NUM(stamp_every, 3) } },
+	{ { A, "--window", "2", "--stamp-every", "1000000" },
+	  { EMITS("10.0.0.1"), NUM(window, 2), NUM(stamp_every, 1000000) } },
+	{ { A, "--source-ports", "2", "--stamp-every", "3" },
+	  { EMITS("10.0.0.1"), NUM(source_ports, 2), NUM(stamp_every, 3) } },
+	{ { A, "--interval", "1us", "--stamp-every", "3" },
+	  { EMITS("10.0.0.1"), NUM(interval_ns, 1000), NUM(window, 65536), NUM(stamp_every, 3) } },
 	{ { A, "--stamp-every", "1" }, { EMITS("10.0.0.1") } },
 	{ { A, "--window", "1", "--pmc" }, { EMITS("10.0.0.1"), YES(pmc) } },
 	{ { A, "--interval", "10.000001ms", "--jitter", "5", "--seed", "7" },
 	  { EMITS("10.0.0.1"), NUM(interval_ns, 10000001), NUM(window, 10), NUM(jitter_percent, 5), NUM(seed, 7) } },
-	{ { A, "--interval=2.5us", "--poisson", "--seed", "0" }, { EMITS("10.0.0.1"), NUM(interval_ns, 2500), NUM(window, 65536), YES(poisson), NUM(seed, 0) } },
+	{ { A, "--interval=2.5us", "--poisson", "--seed", "0" },
+	  { EMITS("10.0.0.1"), NUM(interval_ns, 2500), NUM(window, 65536), YES(poisson), NUM(seed, 0) } },
 	{ { E, "--allow-short", "--rate-limit", "5", "--sessions", "7", "--allow", "10.0.0.1" },
 	  { YES(allow_short), NUM(rate_limit, 5), NUM(sessions, 7) } },
 	{ { E, "--key", "a key" }, { TXT(key_path, "a key") } },
@@ -316,17 +332,25 @@ static const struct good {
 	{ { A, "--vlan-priority=7" }, { EMITS("10.0.0.1"), NUM(vlan_priority, 7) } },
 	{ { E, "--ttl", "64" }, { NUM(ttl, 64) } },
 
-	{ { "--report", "a" }, { TXT(interface, NULL), YES(report), { INT, offsetof(struct options, files), 1, NULL } } },
-	{ { "a", "--report", "-H", "b", "-q" }, { TXT(interface, NULL), YES(report), YES(histogram), YES(quiet), { INT, offsetof(struct options, files), 2, NULL } } },
+	{ { "--report", "a" }, { TXT(interface, NULL), YES(report),
+				 { INT, offsetof(struct options, files), 1, NULL } } },
+	{ { "a", "--report", "-H", "b", "-q" },
+	  { TXT(interface, NULL), YES(report), YES(histogram), YES(quiet),
+	    { INT, offsetof(struct options, files), 2, NULL } } },
 	{ { "--report", "a", "--jsonl", "f", "--hlog", "g" },
-	  { TXT(interface, NULL), YES(report), TXT(jsonl_path, "f"), TXT(hlog_path, "g"), { INT, offsetof(struct options, files), 1, NULL } } },
-	{ { "--compare", "a", "b" }, { TXT(interface, NULL), YES(compare), { INT, offsetof(struct options, files), 2, NULL } } },
+	  { TXT(interface, NULL), YES(report), TXT(jsonl_path, "f"), TXT(hlog_path, "g"),
+	    { INT, offsetof(struct options, files), 1, NULL } } },
+	{ { "--compare", "a", "b" }, { TXT(interface, NULL), YES(compare),
+				       { INT, offsetof(struct options, files), 2, NULL } } },
 	{ { "--compare", "a", "b", "--tolerance", "5%,500ns" },
-	  { TXT(interface, NULL), YES(compare), { INT, offsetof(struct options, files), 2, NULL }, NUM(tolerance.milli_percent, 5000), NUM(tolerance.ns, 500) } },
+	  { TXT(interface, NULL), YES(compare), { INT, offsetof(struct options, files), 2, NULL },
+	    NUM(tolerance.milli_percent, 5000), NUM(tolerance.ns, 500) } },
 	{ { "--compare", "a", "b", "--tolerance=1.5us,0.125%" },
-	  { TXT(interface, NULL), YES(compare), { INT, offsetof(struct options, files), 2, NULL }, NUM(tolerance.milli_percent, 125), NUM(tolerance.ns, 1500) } },
+	  { TXT(interface, NULL), YES(compare), { INT, offsetof(struct options, files), 2, NULL },
+	    NUM(tolerance.milli_percent, 125), NUM(tolerance.ns, 1500) } },
 	{ { "--compare", "a", "b", "--tolerance", "10%" },
-	  { TXT(interface, NULL), YES(compare), { INT, offsetof(struct options, files), 2, NULL }, NUM(tolerance.milli_percent, 10000) } },
+	  { TXT(interface, NULL), YES(compare), { INT, offsetof(struct options, files), 2, NULL },
+	    NUM(tolerance.milli_percent, 10000) } },
 
 	/* Help and version: nothing else is looked at, not even what is wrong. */
 	{ { "-h" }, { YES(help), TXT(interface, NULL) } },
@@ -362,7 +386,8 @@ static void apply(struct options *o, const struct change *c)
 		union address *a = (void *)field;
 
 		a->any.sa_family = strchr(c->text, ':') ? AF_INET6 : AF_INET;
-		assert_int_equal(inet_pton(a->any.sa_family, c->text, strchr(c->text, ':') ? (void *)&a->in6.sin6_addr : &a->in.sin_addr), 1);
+		assert_int_equal(inet_pton(a->any.sa_family, c->text,
+					   strchr(c->text, ':') ? (void *)&a->in6.sin6_addr : &a->in.sin_addr), 1);
 	}
 }
 
@@ -405,7 +430,8 @@ static void assert_same(const char *const *args, const struct options *got, stru
 	bool same = same_string(got->interface, want->interface) && same_string(got->log_path, want->log_path) &&
 		    same_string(got->save_trace_path, want->save_trace_path) &&
 		    same_string(got->key_path, want->key_path) && same_string(got->json_path, want->json_path) &&
-		    same_string(got->jsonl_path, want->jsonl_path) && same_string(got->server_name, want->server_name) &&
+		    same_string(got->jsonl_path, want->jsonl_path) &&
+		    same_string(got->server_name, want->server_name) &&
 		    same_string(got->hgrm_path, want->hgrm_path) && same_string(got->hlog_path, want->hlog_path) &&
 		    same_string(got->prometheus_path, want->prometheus_path);
 
@@ -565,7 +591,8 @@ static void assert_kind(const struct options *o, const char *name, int kind)
 
 static void test_values(void **state)
 {
-	const char *const args[ARGS] = { "-i", "eth0", "-d", "5", "--interval", "1ms", "-a", "10.0.0.1", "--stamp", "kernel", "-b", "2" };
+	const char *const args[ARGS] = { "-i", "eth0", "-d", "5", "--interval", "1ms", "-a", "10.0.0.1", "--stamp",
+					 "kernel", "-b", "2" };
 	struct options o;
 
 	(void)state;

@@ -36,11 +36,14 @@ static void write_number(char *text, const struct option_row *row, int64_t value
 static void assert_boundary(const struct option_row *row, int64_t value, bool good_value)
 {
 	char name[NUMBER_TEXT_MAX], text[NUMBER_TEXT_MAX];
-	const char *role = strstr(row->help, "reflector: ") ? NULL : strcmp(row->name, "once-silence") ? "--address=127.0.0.1" : "--once";
-	const bool ptp = !strcmp(row->name, "ptp-domain"), seed = !strcmp(row->name, "seed"), chance = seed || !strcmp(row->name, "jitter");
+	const char *role = strstr(row->help, "reflector: ") ? NULL :
+			   strcmp(row->name, "once-silence") ? "--address=127.0.0.1" : "--once";
+	const bool ptp = !strcmp(row->name, "ptp-domain"), seed = !strcmp(row->name, "seed"),
+			 chance = seed || !strcmp(row->name, "jitter");
 	const char *const args[ARGS] = { E, "-b", "0.001", "-o", "10000000", "-l", "f", name, text, role,
 					 ptp ? "--transport=ptp" : chance ? "--interval=1" :
-					 !strcmp(row->name, "stamp-every") ? "--window=9" : NULL, seed ? "--poisson" : NULL };
+					 !strcmp(row->name, "stamp-every") ? "--window=9" : NULL,
+						 seed ? "--poisson" : NULL };
 	const char *const words[WORDS] = { name, "is out of range: give ", phrase_allowed(row).text };
 	struct options o;
 
@@ -214,7 +217,8 @@ static void test_units_say_the_same(void **state)
 			continue;
 		length = snprintf(text, sizeof(text), "%" PRId64, ns / unit->ns);
 		if (unit->decimals)
-			length += snprintf(text + length, sizeof(text) - (size_t)length, ".%0*" PRId64, unit->decimals, ns % unit->ns / fine_ns);
+			length += snprintf(text + length, sizeof(text) - (size_t)length, ".%0*" PRId64, unit->decimals,
+					   ns % unit->ns / fine_ns);
 		snprintf(text + length, sizeof(text) - (size_t)length, "%s", unit->name);
 		if (number_read(row, text, &got) != NUMBER_GOOD || got != want)
 			fail_msg("--%s '%s': %" PRId64 ", but should be %" PRId64, row->name, text, got, want);

@@ -9,7 +9,8 @@ void probe_note_outage(struct exchange *x); /* of measure/probe.h, which cannot 
 #define SLACK_NS (TIMEOUT_NS / 20)
 #define WITH_SLACK(ns) ((ns) + (ns) / 20 + SLACK_NS)
 
-/* The outages of the last run: how many, all of them and the longest in ns, and the packet with which that one began. */
+/* The outages of the last run: how many, all of them and the longest in ns, and the packet with which that one
+ * began. */
 static void assert_outages(uint64_t count, int64_t total_ns, int64_t longest_ns, uint64_t longest_at)
 {
 	const struct outages *o = &b.x.result.outages;
@@ -19,7 +20,8 @@ static void assert_outages(uint64_t count, int64_t total_ns, int64_t longest_ns,
 	assert_in_range(o->longest_ns, longest_ns, WITH_SLACK(longest_ns));
 	assert_int_equal(o->since_ns, 0);
 	if (count)
-		assert_in_range(o->longest_at_ns, fake.packet[longest_at].sent_ns - SLACK_NS, fake.packet[longest_at].sent_ns);
+		assert_in_range(o->longest_at_ns, fake.packet[longest_at].sent_ns - SLACK_NS,
+				fake.packet[longest_at].sent_ns);
 }
 
 static void what_is_answered_is_no_outage(void **state)
@@ -94,7 +96,8 @@ static void one_may_last_to_the_end(void **state)
 	SCRIPT({ 10, FAKE_PACKETS, LOST, 0, 0 });
 	bench_run("lost to the end");
 	assert_outages(1, 20 * TIMEOUT_NS, 20 * TIMEOUT_NS, 10);
-	assert_in_range(b.x.result.ended_ns - b.x.result.outages.longest_at_ns, b.x.result.outages.longest_ns, b.x.result.outages.longest_ns);
+	assert_in_range(b.x.result.ended_ns - b.x.result.outages.longest_at_ns, b.x.result.outages.longest_ns,
+			b.x.result.outages.longest_ns);
 
 	/* Of a peer that never answers it is the whole run, with or without a warm-up. */
 	for (int64_t warmup = 0; warmup < 10; warmup += 9) {
@@ -104,7 +107,8 @@ static void one_may_last_to_the_end(void **state)
 		b.options.duration_ns = 20 * TIMEOUT_NS;
 		SCRIPT({ 0, FAKE_PACKETS, LOST, 0, 0 });
 		bench_run("never");
-		assert_outages(1, b.x.result.ended_ns - b.x.result.began_ns, b.x.result.ended_ns - b.x.result.began_ns, 0);
+		assert_outages(1, b.x.result.ended_ns - b.x.result.began_ns, b.x.result.ended_ns - b.x.result.began_ns,
+			       0);
 	}
 }
 
@@ -151,7 +155,8 @@ static void what_the_end_cut_short(void **state)
 	assert_in_range(b.x.result.outages.total_ns, 4900 * NS_PER_MS, 5100 * NS_PER_MS);
 }
 
-/* --give-up: of one that began in the middle, of one that began with the run, and not of several that together are longer. */
+/* --give-up: of one that began in the middle, of one that began with the run, and not of several that together are
+ * longer. */
 static void who_gives_up(void **state)
 {
 	(void)state;
@@ -191,7 +196,8 @@ static void a_long_one_is_published(void **state)
 	outage_begin(&b.x.result.outages, b.x.now_ns);
 	b.x.now_ns += 3 * NS_PER_S;
 	probe_note_outage(&b.x);
-	assert_int_equal(b.x.result.outages.long_since_ns, 0); /* that one who never answered is silent is told in another way */
+	/* that one who never answered is silent is told in another way */
+	assert_int_equal(b.x.result.outages.long_since_ns, 0);
 	counter_add(&b.x.result.account.answered, 1);
 	b.x.now_ns--;
 	probe_note_outage(&b.x);

@@ -42,13 +42,14 @@ int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *un
 
 static struct pace begun(int64_t interval_ns, int64_t jitter_percent, bool poisson, uint64_t seed)
 {
-	struct pace p = { .interval_ns = interval_ns, .jitter_percent = jitter_percent, .poisson = poisson, .random = seed };
+	struct pace p = { .interval_ns = interval_ns, .jitter_percent = jitter_percent, .poisson = poisson,
+			  .random = seed };
 
 	pace_begin(&p, BEGIN_NS);
 	return p;
 }
 
-/* ---- Slots ----------------------------------------------------------------------------------------------------------- */
+/* ---- Slots ------------------------------------------------------------------------------------------------------- */
 
 /* Each exchange takes another part of its slot, and each probe leaves a little late. */
 static void nothing_drifts_in_days(void **state)
@@ -101,7 +102,7 @@ static void what_is_over_at_the_end_is_missed(void **state)
 	assert_int_equal(counter_get(&p.slots), 5);
 }
 
-/* ---- Chance ---------------------------------------------------------------------------------------------------------- */
+/* ---- Chance ------------------------------------------------------------------------------------------------------ */
 
 static void jitter_stays_in_its_slot(void **state)
 {
@@ -123,7 +124,8 @@ static void jitter_stays_in_its_slot(void **state)
 		/* Equally likely: the mean is within six times its own deviation. */
 		assert_true(least_ns < percent * NS_PER_MS / 100 / 1000);
 		assert_true(most_ns > percent * NS_PER_MS / 100 * 999 / 1000);
-		assert_in_range(sum_ns / n, percent * NS_PER_MS / 100 / 2 - percent * 40, percent * NS_PER_MS / 100 / 2 + percent * 40);
+		assert_in_range(sum_ns / n, percent * NS_PER_MS / 100 / 2 - percent * 40,
+				percent * NS_PER_MS / 100 / 2 + percent * 40);
 		assert_int_equal(counter_get(&p.missed), 0);
 	}
 }
@@ -151,7 +153,8 @@ static void poisson_has_its_mean_and_its_distribution(void **state)
 
 static void a_seed_is_a_schedule(void **state)
 {
-	struct pace a = begun(NS_PER_MS, 50, false, 7), same = begun(NS_PER_MS, 50, false, 7), other = begun(NS_PER_MS, 50, false, 8);
+	struct pace a = begun(NS_PER_MS, 50, false, 7), same = begun(NS_PER_MS, 50, false, 7),
+			other = begun(NS_PER_MS, 50, false, 8);
 	int equal = 0;
 
 	(void)state;
@@ -165,7 +168,7 @@ static void a_seed_is_a_schedule(void **state)
 	assert_in_range(equal, 0, 5);
 }
 
-/* ---- Sleeping -------------------------------------------------------------------------------------------------------- */
+/* ---- Sleeping ---------------------------------------------------------------------------------------------------- */
 
 static struct pace due_in(int64_t ns)
 {
@@ -246,7 +249,8 @@ int main(void)
 		cmocka_unit_test(nothing_drifts_in_days), cmocka_unit_test(what_is_not_kept_is_missed),
 		cmocka_unit_test(what_is_over_at_the_end_is_missed), cmocka_unit_test(jitter_stays_in_its_slot),
 		cmocka_unit_test(poisson_has_its_mean_and_its_distribution), cmocka_unit_test(a_seed_is_a_schedule),
-		cmocka_unit_test(no_sleep_is_long), cmocka_unit_test(a_signal_ends_a_sleep), cmocka_unit_test(the_margin_is_learnt),
+		cmocka_unit_test(no_sleep_is_long), cmocka_unit_test(a_signal_ends_a_sleep),
+		cmocka_unit_test(the_margin_is_learnt),
 		cmocka_unit_test(the_margin_has_an_end),
 	};
 

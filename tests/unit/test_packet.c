@@ -517,7 +517,8 @@ static struct packet_plan random_plan(const struct hmac *key)
 {
 	return (struct packet_plan){
 		.key = key, .ssid = (uint16_t)util_random(), .stages = util_below(2), .software = util_below(2),
-		.t2_user = util_below(2), .follow_ups = (uint8_t)util_below(FOLLOW_UPS_MAX + 1), .class_of_service = util_below(2), .dscp = (uint8_t)util_below(64), .bytes = util_below(400),
+		.t2_user = util_below(2), .follow_ups = (uint8_t)util_below(FOLLOW_UPS_MAX + 1),
+		.class_of_service = util_below(2), .dscp = (uint8_t)util_below(64), .bytes = util_below(400),
 	};
 }
 
@@ -526,7 +527,8 @@ static struct answer random_answer(void)
 	static struct packet_departure departures[FOLLOW_UPS_MAX];
 
 	for (int i = 0; i < FOLLOW_UPS_MAX; i++)
-		departures[i] = (struct packet_departure){ (uint32_t)util_random(), (uint8_t)(1 + util_below(3)), random_time_ns() };
+		departures[i] = (struct packet_departure){ (uint32_t)util_random(), (uint8_t)(1 + util_below(3)),
+							   random_time_ns() };
 	return (struct answer){
 		.seq = (uint32_t)util_random(), .t2_ns = random_time_ns(), .t3_ns = random_time_ns(),
 		.ttl = (uint8_t)util_random(),
@@ -538,7 +540,8 @@ static struct answer random_answer(void)
 		.follow_up_method = (uint8_t)util_below(4),
 		.wire_source = (uint8_t)util_below(4), .t2_user_known = util_below(2), .t2_user_ns = random_time_ns(),
 		.software_bound_ns = util_below(2) ? -1 : (int64_t)util_below(UINT32_MAX),
-		.discarded = (uint32_t)util_random(), .discard_reasons = (uint8_t)util_below(8) << 1, .stateless = util_below(2),
+		.discarded = (uint32_t)util_random(), .discard_reasons = (uint8_t)util_below(8) << 1,
+		.stateless = util_below(2),
 		.follow_ups = (uint8_t)util_below(FOLLOW_UPS_MAX + 1), .follow_up = departures,
 	};
 }

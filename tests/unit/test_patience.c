@@ -1,6 +1,7 @@
 /* build: sources=host/process/stop.c,host/process/loop.c,host/process/memory.c,host/process/watch.c */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is said of steps that take long, and how a signal ends them: each in a process of its own, all at the same time. */
+/* What is said of steps that take long, and how a signal ends them: each in a process of its own, all at the same
+ * time. */
 #include "host/process/patience.c"
 
 #include "host/process/stop.h"
@@ -28,7 +29,7 @@ static void take_ms(int64_t ms)
 		usleep(5000);
 }
 
-/* ---- What the program does: the exit status is 0 when all was as it should be -------------------------------------------- */
+/* ---- What the program does: the exit status is 0 when all was as it should be ------------------------------------ */
 
 static int quick(void)
 {
@@ -115,7 +116,7 @@ static int signal_before_a_word(void)
 	return patience_on("what comes next") || patience_end() || !*patience.stop;
 }
 
-/* ---- All at once ------------------------------------------------------------------------------------------------------- */
+/* ---- All at once ------------------------------------------------------------------------------------------------- */
 
 static struct {
 	const char *name;

@@ -61,7 +61,8 @@ static void an_edge_is_in_its_bucket(void **state)
 	assert_non_null(strstr(content, "le=\"2\"} 3\n"));
 	assert_non_null(strstr(content, "le=\"5\"} 4\n"));
 	assert_non_null(strstr(content, "le=\"+Inf\"} 5\n"));
-	assert_non_null(strstr(content, "_sum{role=\"reflect\",interface=\"veth0\",server=\"\",port=\"0\"} 10.000002002\n"));
+	assert_non_null(strstr(content,
+			       "_sum{role=\"reflect\",interface=\"veth0\",server=\"\",port=\"0\"} 10.000002002\n"));
 }
 
 static ino_t inode(void)
@@ -127,7 +128,8 @@ static void no_verdict_before_the_end(void **state)
 	report.verdict = &verdict;
 	prometheus_look(&p);
 	assert_non_null(strstr(read_back(), "level=\"void\"} 0\n"));
-	assert_non_null(strstr(content, "rant_running{role=\"reflect\",interface=\"veth0\",server=\"\",port=\"0\"} 1\n"));
+	assert_non_null(strstr(content,
+			       "rant_running{role=\"reflect\",interface=\"veth0\",server=\"\",port=\"0\"} 1\n"));
 	assert_int_equal(prometheus_end(&p), 0);
 	assert_non_null(strstr(read_back(), "level=\"void\"} 1\n"));
 	assert_non_null(strstr(content, "level=\"trusted\"} 0\n"));

@@ -44,7 +44,8 @@ static void a_reply_that_comes_again(void **state)
 	}
 }
 
-/* A number is easily guessed: a probe that was answered, one that was lost, the oldest whose T1 is remembered, and one older. */
+/* A number is easily guessed: a probe that was answered, one that was lost, the oldest whose T1 is remembered, and one
+ * older. */
 static void a_forged_reply_enters_nothing(void **state)
 {
 	static const uint32_t ages[] = { 1, 2, 30, T1_REMEMBERED - 1, T1_REMEMBERED, T1_REMEMBERED + 1 };
@@ -66,8 +67,10 @@ static void a_forged_reply_enters_nothing(void **state)
 			got = bench_run("forged");
 			assert_int_equal(got.foreign, 101);
 			assert_int_equal(got.late + got.duplicate + got.reordered, 0);
-			assert_int_equal(b.x.result.directions.duplicate_forward + b.x.result.directions.duplicate_backward +
-						 b.x.result.directions.reordered_forward + b.x.result.directions.reordered_backward +
+			assert_int_equal(b.x.result.directions.duplicate_forward +
+					 b.x.result.directions.duplicate_backward +
+						 b.x.result.directions.reordered_forward +
+						 b.x.result.directions.reordered_backward +
 						 b.x.result.directions.restarts,
 					 0);
 		}

@@ -12,8 +12,10 @@
 static void the_report_of_a_reflector(void **state)
 {
 	struct account *a = &result.account;
-	counter *const counters[] = { &a->sent, &a->received, &a->warmup, &a->recorded, &a->unstamped, &a->negative, &a->stepped,
-				      &a->repeated, &a->reordered, &a->foreign, &a->malformed, &a->unverified, &a->disallowed,
+	counter *const counters[] = { &a->sent, &a->received, &a->warmup, &a->recorded, &a->unstamped, &a->negative,
+				      &a->stepped,
+				      &a->repeated, &a->reordered, &a->foreign, &a->malformed, &a->unverified,
+				      &a->disallowed,
 				      &a->too_short, &a->no_session, &a->replayed, &a->over_rate, &a->malformed_tlv,
 				      &a->unanswered, &a->refused, &result.sessions, &result.evicted, &a->woken };
 
@@ -37,8 +39,10 @@ static void no_two_rows_have_one_name(void **state)
 	(void)state;
 	options.verbose = true;
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
-	result.directions = (struct directions){ .told = true, .lost_unknown = 1, .discarded = 1, .duplicate_forward = 1,
-						   .duplicate_backward = 1, .reordered_forward = 1, .reordered_backward = 1,
+	result.directions = (struct directions){ .told = true, .lost_unknown = 1, .discarded = 1,
+						 .duplicate_forward = 1,
+						   .duplicate_backward = 1, .reordered_forward = 1,
+						   .reordered_backward = 1,
 						   .restarts = 1 };
 	counter_add(&result.account.answered, 1);
 	counter_add(&result.account.follow_up_late, 1);
@@ -153,7 +157,8 @@ static void what_stands_before_libc(void **state)
 	for (int direct = 0; direct <= 1; direct++) {
 		result.granted.preloaded = !direct;
 		write_configuration();
-		assert_int_equal(strstr(text, "Packets go through what stands before libc (LD_PRELOAD)\n") != NULL, !direct);
+		assert_int_equal(strstr(text, "Packets go through what stands before libc (LD_PRELOAD)\n") != NULL,
+				 !direct);
 	}
 }
 

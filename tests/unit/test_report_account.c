@@ -13,9 +13,12 @@
 static void the_accounts_of_an_emitter(void **state)
 {
 	struct account *a = &result.account;
-	counter *const counters[] = { &a->sent, &a->received, &a->warmup, &a->recorded, &a->lost, &a->unstamped, &a->negative,
-				      &a->stepped, &a->unfinished, &a->closing, &a->answered, &a->late, &a->duplicate, &a->reordered,
-				      &a->foreign, &a->malformed, &a->unverified, &a->malformed_tlv, &a->unusable_tlv, &a->refused };
+	counter *const counters[] = { &a->sent, &a->received, &a->warmup, &a->recorded, &a->lost, &a->unstamped,
+				      &a->negative,
+				      &a->stepped, &a->unfinished, &a->closing, &a->answered, &a->late, &a->duplicate,
+				      &a->reordered,
+				      &a->foreign, &a->malformed, &a->unverified, &a->malformed_tlv, &a->unusable_tlv,
+				      &a->refused };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(counters); i++)
@@ -144,7 +147,7 @@ static void probes_that_arrived_in_another_state(void **state)
 	show_report();
 }
 
-/* ---- Traffic and shares -------------------------------------------------------------------------------------------- */
+/* ---- Traffic and shares ------------------------------------------------------------------------------------------ */
 
 /* 2000 probes of 44 octets in 4 s; some replies were longer. */
 static void packets_and_octets_by_time(void **state)
@@ -196,7 +199,7 @@ static void traffic_of_next_to_nothing(void **state)
 	show_report();
 }
 
-/* ---- The rate ------------------------------------------------------------------------------------------------------ */
+/* ---- The rate ---------------------------------------------------------------------------------------------------- */
 
 /* As the duration has it; and where it was otherwise by more than 1 % while there were answers, that too. */
 static void rate_of_all_the_time(void **state)

@@ -34,7 +34,8 @@ static void labels_say_where_stamps_come_from(void **state)
 		options.stamp = rows[i].stamp;
 		options.no_tx_stamps = rows[i].no_tx;
 		label_latency(&options, name, sizeof(name));
-		golden("role %d, stamps %d%s: %s\n", (int)options.role, (int)options.stamp, options.no_tx_stamps ? ", no tx" : "", name);
+		golden("role %d, stamps %d%s: %s\n", (int)options.role, (int)options.stamp,
+		       options.no_tx_stamps ? ", no tx" : "", name);
 	}
 }
 
@@ -449,7 +450,8 @@ static void blames_of_many_breaches_at_both_hosts(void **state)
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
 	for (uint32_t i = 0; i < 70; i++) {
 		int kind = i < 7 ? 0 : i < 27 ? 1 : i < 39 ? 2 : i < 59 ? 3 : 4;
-		struct sample s = joined_sample(i, kind == 1 ? 500000 : 5000, kind == 0 ? 500000 : 2100, kind == 2 ? 500000 : 900,
+		struct sample s = joined_sample(i, kind == 1 ? 500000 : 5000, kind == 0 ? 500000 : 2100,
+						kind == 2 ? 500000 : 900,
 						kind == 3 ? 500000 : 7000);
 
 		if (kind == 4)

@@ -22,8 +22,8 @@ static int lines(void)
 	return times_in(text, "\n");
 }
 
-/* Adds up what is printed, in order; fails where a row begins before the one before it ends, and where rows are folded and the gap between
- * them is not told. */
+/* Adds up what is printed, in order; fails where a row begins before the one before it ends, and where rows are folded
+ * and the gap between them is not told. */
 static uint64_t sum_of_rows(void)
 {
 	const bool folded = buckets_are_folded(&histogram, &options);
@@ -116,7 +116,8 @@ static void whatever_they_are_like(void **state)
 
 		forget_samples(&histogram, 0, 0);
 		for (uint64_t i = 0; i < n; i++)
-			histogram_add(&histogram, (int64_t)(util_below(spread) & (round % 3 ? ~0ULL : 0xff0fULL)), (uint32_t)i);
+			histogram_add(&histogram, (int64_t)(util_below(spread) & (round % 3 ? ~0ULL : 0xff0fULL)),
+				      (uint32_t)i);
 		rows(round % 2 ? 100 : 0);
 		if (buckets_are_folded(&histogram, &options))
 			assert_in_range(lines(), 20, 40);

@@ -22,7 +22,8 @@ static void watched(enum source stamp)
 	strcpy(clocks.name, "sim0");
 	clocks.method = CLOCK_EXTENDED;
 	clocks.readings = 1;
-	clocks.history[0] = (struct clock_reading){ .has_phc = true, .phc_real = { .offset_ns = 1500, .bound_ns = 70 } };
+	clocks.history[0] = (struct clock_reading){ .has_phc = true,
+						    .phc_real = { .offset_ns = 1500, .bound_ns = 70 } };
 	clocks.track[CLOCK_OF_NIC].readings = 1;
 	clocks.track[CLOCK_OF_NIC].last = clocks.history[0].phc_real;
 }
@@ -85,8 +86,10 @@ static void a_clock_that_cannot_be_read(void **state)
 
 static void rate_of_nic(double ppb, double bound_ppb)
 {
-	clocks.track[CLOCK_OF_NIC].rate = (struct clock_rate){ .measured = true, .known = ppb > bound_ppb || -ppb > bound_ppb,
-							       .ppb = ppb, .bound_ppb = bound_ppb, .over_ns = NS_PER_S };
+	clocks.track[CLOCK_OF_NIC].rate = (struct clock_rate){ .measured = true,
+							       .known = ppb > bound_ppb || -ppb > bound_ppb,
+							       .ppb = ppb, .bound_ppb = bound_ppb,
+							       .over_ns = NS_PER_S };
 }
 
 static int keep_json(void *context, const char *from, size_t bytes)
@@ -139,12 +142,14 @@ static void a_rate_is_known_only_above_its_bound(void **state)
 		watched(SOURCE_HARDWARE);
 		rate_of_nic(rows[i].ppb, rows[i].bound_ppb);
 		show_report();
-		snprintf(words, sizeof(words), "\"rate_ppb\":%.0f,\"rate_bound_ppb\":%d,", rows[i].ppb, rows[i].told_ppb);
+		snprintf(words, sizeof(words), "\"rate_ppb\":%.0f,\"rate_bound_ppb\":%d,", rows[i].ppb,
+			 rows[i].told_ppb);
 		assert_in_json(words);
 	}
 	/* Of the system's clock too. */
 	watched(SOURCE_HARDWARE);
-	clocks.track[CLOCK_OF_SYSTEM].rate = (struct clock_rate){ .measured = true, .known = true, .ppb = -200000, .bound_ppb = 4 };
+	clocks.track[CLOCK_OF_SYSTEM].rate = (struct clock_rate){ .measured = true, .known = true, .ppb = -200000,
+								  .bound_ppb = 4 };
 	show_report();
 }
 
@@ -246,7 +251,8 @@ static void a_clock_at_a_wrong_rate(void **state)
 
 static void add_step(enum clock_which which, int64_t size_ns)
 {
-	int n = (int)counter_get(&clocks.track[CLOCK_OF_NIC].steps) + (int)counter_get(&clocks.track[CLOCK_OF_SYSTEM].steps);
+	int n = (int)counter_get(&clocks.track[CLOCK_OF_NIC].steps) +
+		(int)counter_get(&clocks.track[CLOCK_OF_SYSTEM].steps);
 	const int64_t mono_ns = result.began_ns + n * NS_PER_S;
 
 	counter_add(&clocks.track[which].steps, 1);
@@ -322,8 +328,10 @@ static void what_the_reflectors_clock_did(void **state)
 		  "\"size_ns\":-100000,\"bound_ns\":100,\"stood_ns\":null,\"rate_ppb\":null," JSON_AT },
 		{ PEER_JUMPED, { .conflicts = 3, .has_before = true, .after = { .offset_ns = 15000, .bound_ns = 30 } },
 		  "\"size_ns\":15000,\"bound_ns\":30," },
-		{ PEER_JUMPED, { .conflicts = 1 }, "\"size_ns\":null,\"bound_ns\":null,\"stood_ns\":null,\"rate_ppb\":null," JSON_AT },
-		{ PEER_STOOD, { .stood_ns = 2 * NS_PER_S - 1 }, "\"size_ns\":null,\"bound_ns\":null,\"stood_ns\":1999999999,\"rate_ppb\":null," },
+		{ PEER_JUMPED, { .conflicts = 1 },
+		  "\"size_ns\":null,\"bound_ns\":null,\"stood_ns\":null,\"rate_ppb\":null," JSON_AT },
+		{ PEER_STOOD, { .stood_ns = 2 * NS_PER_S - 1 },
+		  "\"size_ns\":null,\"bound_ns\":null,\"stood_ns\":1999999999,\"rate_ppb\":null," },
 		{ PEER_WRONG_RATE, { .has_before = true, .last = { .at_ns = NS_PER_S, .offset_ns = -NS_PER_S / 5 } },
 		  "\"stood_ns\":null,\"rate_ppb\":-200000000," JSON_AT },
 		{ PEER_WRONG_RATE, { .has_before = true, .last = { .at_ns = NS_PER_S, .offset_ns = 1500 * NS_PER_US } },

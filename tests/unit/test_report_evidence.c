@@ -145,8 +145,10 @@ static void a_trace_that_goes_on(void **state)
 
 static void commands_and_what_became_of_them(void **state)
 {
-	struct breach_actions wanted = { .commands = 3, .command = { "date", "logger -t rant \"$RANT_SEQ\"", "sleep 9" } };
-	struct actions actions = { .wanted = &wanted, .ran = { 2, 0, 1 }, .failed = { 0, 3, 1 }, .left_out = { 0, 0, 4 } };
+	struct breach_actions wanted = { .commands = 3,
+					 .command = { "date", "logger -t rant \"$RANT_SEQ\"", "sleep 9" } };
+	struct actions actions = { .wanted = &wanted, .ran = { 2, 0, 1 }, .failed = { 0, 3, 1 },
+				   .left_out = { 0, 0, 4 } };
 
 	(void)state;
 	report.actions = &actions;

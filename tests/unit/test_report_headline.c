@@ -77,7 +77,8 @@ static void bounds_are_told(void **state)
 
 static void times_as_somebody_says_them(void **state)
 {
-	static const int64_t ns[] = { 0, 999, 12 * NS_PER_MS, 2529 * NS_PER_MS, 10 * NS_PER_S, 99994 * NS_PER_MS, 86400 * NS_PER_S + 1 };
+	static const int64_t ns[] = { 0, 999, 12 * NS_PER_MS, 2529 * NS_PER_MS, 10 * NS_PER_S, 99994 * NS_PER_MS,
+				      86400 * NS_PER_S + 1 };
 
 	(void)state;
 	options.role = ROLE_REFLECT;

@@ -7,7 +7,7 @@
 
 #include <sys/sysmacros.h>
 
-/* ---- Paths ----------------------------------------------------------------------------------------------------------- */
+/* ---- Paths ------------------------------------------------------------------------------------------------------- */
 
 static void assert_refused_with(const char *bad, int64_t rotate_bytes)
 {
@@ -78,7 +78,8 @@ static void the_standard_output(void **state)
 	static const struct {
 		const char *path;
 		bool is;
-	} rows[] = { { "-", true }, { "/dev/stdout", true }, { "--", false }, { "./-", false }, { "", false }, { "/dev/stderr", false } };
+	} rows[] = { { "-", true }, { "/dev/stdout", true }, { "--", false }, { "./-", false }, { "", false },
+		     { "/dev/stderr", false } };
 	const int before = dup(STDOUT_FILENO);
 	struct log_file f;
 	int error;
@@ -209,7 +210,7 @@ static void a_pipe_without_a_reader(void **state)
 	assert_refused(path);
 }
 
-/* ---- What is there already ------------------------------------------------------------------------------------------- */
+/* ---- What is there already --------------------------------------------------------------------------------------- */
 
 static void the_old_log_stays_until_the_new_one_is_whole(void **state)
 {
@@ -355,7 +356,7 @@ static void another_run_that_still_writes_is_left_alone(void **state)
 	assert_int_equal(log_file_finish(&other), 0);
 }
 
-/* ---- Writing --------------------------------------------------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 /* The kernel takes as much as it likes, and is interrupted, or has no room just now. */
 static void short_writes_make_a_whole_file(void **state)
@@ -563,7 +564,7 @@ static void space_ahead_is_given_back(void **state)
 	}
 }
 
-/* ---- The end --------------------------------------------------------------------------------------------------------- */
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
 
 /* Where files are in memory. */
 static void no_space_is_taken_ahead_in_memory(void **state)

@@ -113,7 +113,8 @@ static void the_last_of_a_long_run(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(lasts_ns); i++) {
-		const uint32_t kept = (uint32_t)(lasts_ns[i] / NS_PER_MS), step = (uint32_t)(lasts_ns[i] / NS_PER_MS / 128);
+		const uint32_t kept = (uint32_t)(lasts_ns[i] / NS_PER_MS),
+				      step = (uint32_t)(lasts_ns[i] / NS_PER_MS / 128);
 
 		offered = 0;
 		memset(&result.account, 0, sizeof(result.account));

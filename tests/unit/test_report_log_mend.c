@@ -1,14 +1,14 @@
 /* build: sources=report/log/log_form.c,report/log/log_npy.c,report/log/log_text.c,report/text/label.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Logs that have no end: wherever they are cut, and whatever is behind that, whole lines or records are left; and nothing that is
- * no log, or another's, is changed. */
+/* Logs that have no end: wherever they are cut, and whatever is behind that, whole lines or records are left; and
+ * nothing that is no log, or another's, is changed. */
 #include "report/log/log_mend.c"
 
 #include "log_bench.h"
 
 #include <sys/stat.h>
 
-/* ---- A log that was cut ---------------------------------------------------------------------------------------------- */
+/* ---- A log that was cut ------------------------------------------------------------------------------------------ */
 
 #define LOGGED 3 /* records */
 
@@ -44,7 +44,8 @@ static void make_log(enum log_format format, bool full)
 	at = form->begin(whole, &c, LOGGED);
 	ends[n++] = (size_t)(at - whole);
 	for (uint32_t i = 0; i < LOGGED; i++) {
-		struct sample s = { .seq = i, .latency_ns = 7, .time_ns = { 1771555281293181657, 1771555281293181658, 1771555281293181659,
+		struct sample s = { .seq = i, .latency_ns = 7,
+				    .time_ns = { 1771555281293181657, 1771555281293181658, 1771555281293181659,
 			1771555281293181660 }, .source = { SOURCE_USER, SOURCE_KERNEL, SOURCE_KERNEL, SOURCE_USER } };
 
 		at = form->record(at, &c, &s, 0);
@@ -77,7 +78,8 @@ static size_t get_octets(void)
 	return (size_t)n;
 }
 
-/* How many records end at or before there; -1: not even the begin, of an array, does. Of lines, the header alone is one. */
+/* How many records end at or before there; -1: not even the begin, of an array, does. Of lines, the header alone is
+ * one. */
 static int records_before(size_t at)
 {
 	int n = -1;
@@ -101,8 +103,10 @@ static void assert_mended(size_t cut, int64_t zeros, size_t want)
 	size_t n = get_octets();
 	long long removed = 0;
 
-	if (n != want || (behind && sscanf(words, "%lld octets", &removed) != 1) || removed != behind || (!behind && *words && !is_array))
-		fail_msg("cut at %zu, %lld zeros: %zu octets are left and not %zu, '%s'", cut, (long long)zeros, n, want, words);
+	if (n != want || (behind && sscanf(words, "%lld octets", &removed) != 1) || removed != behind ||
+	    (!behind && *words && !is_array))
+		fail_msg("cut at %zu, %lld zeros: %zu octets are left and not %zu, '%s'", cut, (long long)zeros, n,
+			 want, words);
 	if (is_array && n) {
 		snprintf(shape_told, sizeof(shape_told), "'shape': (%d,), }  ", records_before(want));
 		assert_non_null(strstr(got + 10, shape_told));
@@ -149,7 +153,8 @@ static void records_are_cut_back(void **state)
 	cut_everywhere(LOG_NPY, true);
 }
 
-/* From a sector on, of 512 octets: as records are placed, that is at a multiple of 32 in each. More than is read at once. */
+/* From a sector on, of 512 octets: as records are placed, that is at a multiple of 32 in each. More than is read at
+ * once. */
 static void zeros_are_no_end(void **state)
 {
 	static const int64_t zeros[] = { 1, 20, 32, 511, 4096, 100000 };
@@ -158,7 +163,8 @@ static void zeros_are_no_end(void **state)
 	for (int kind = 0; kind < 2 * LOG_FORMATS; kind++) {
 		make_log((enum log_format)(kind / 2), kind % 2);
 		for (size_t cut = 0; cut <= bytes_whole; cut += is_array ? 32 : 1)
-			for (size_t i = 0; i < COUNT_OF(zeros) && (!cut || cut >= (is_array ? LOG_BEGIN_BYTES : 10)); i++) {
+			for (size_t i = 0; i < COUNT_OF(zeros) && (!cut || cut >= (is_array ? LOG_BEGIN_BYTES : 10));
+			     i++) {
 				const int n = is_array ? records_before(cut) : 0;
 				int fd = put_octets(whole, cut, zeros[i]);
 
@@ -217,7 +223,7 @@ static void the_number_of_records_is_put_right(void **state)
 	}
 }
 
-/* ---- What stays as it is --------------------------------------------------------------------------------------------- */
+/* ---- What stays as it is ----------------------------------------------------------------------------------------- */
 
 static int64_t length_of(int fd)
 {

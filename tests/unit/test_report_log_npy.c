@@ -30,7 +30,8 @@ static void make_header(uint64_t number)
 	free(made);
 	made = malloc(LOG_BEGIN_BYTES);
 	assert_ptr_equal(log_npy_begin(made, &columns, number), made + LOG_BEGIN_BYTES);
-	/* Version 1.0: the length is of 16 bits, the lowest first, and what is behind the header is at a multiple of 64. */
+	/* Version 1.0: the length is of 16 bits, the lowest first, and what is behind the header is at a multiple of
+	 * 64. */
 	assert_memory_equal(made, "\x93NUMPY\x01\x00", 8);
 	assert_int_equal((uint8_t)made[8] | (uint8_t)made[9] << 8, LOG_BEGIN_BYTES - 10);
 	assert_int_equal(LOG_BEGIN_BYTES % 64, 0);
@@ -54,15 +55,18 @@ static void assert_header(uint64_t number, const char *expected)
 	assert_int_equal(header[LOG_BEGIN_BYTES - 11], '\n');
 }
 
-/* ---- The header ------------------------------------------------------------------------------------------------------ */
+/* ---- The header -------------------------------------------------------------------------------------------------- */
 
 /* What is not there has no name: to NumPy that is padding, and no field. */
 static void the_header_of_a_plain_log(void **state)
 {
 	(void)state;
 	options.sw_timestamps = true;
-	assert_header(0, "{'descr': [('SEQ', '<u4'), ('LEFT_OUT', '<u2'), ('', '|V2'), ('T1_SW', '<i8'), ('T1_KERNEL', '<i8'), "
-		      "('T4_KERNEL', '<i8'), ('T4_SW', '<i8'), ('RTT', '<i8'), ('', '|V16'), ], 'fortran_order': False, "
+	assert_header(0,
+		      "{'descr': [('SEQ', '<u4'), ('LEFT_OUT', '<u2'), ('', '|V2'), ('T1_SW', '<i8'), ('T1_KERNEL', "
+		      "'<i8'), "
+		      "('T4_KERNEL', '<i8'), ('T4_SW', '<i8'), ('RTT', '<i8'), ('', '|V16'), ], 'fortran_order': "
+		      "False, "
 		      "'shape': (0,), }");
 	options.sw_timestamps = false;
 	options.stamp = SOURCE_HARDWARE;
@@ -71,7 +75,9 @@ static void the_header_of_a_plain_log(void **state)
 		      "'shape': (1,), }");
 	options.role = ROLE_REFLECT;
 	options.no_tx_stamps = true;
-	assert_header(42, "{'descr': [('SEQ', '<u4'), ('LEFT_OUT', '<u2'), ('', '|V2'), ('T2_HW', '<i8'), ('T2_SW', '<i8'), "
+	assert_header(42,
+		      "{'descr': [('SEQ', '<u4'), ('LEFT_OUT', '<u2'), ('', '|V2'), ('T2_HW', '<i8'), ('T2_SW', "
+		      "'<i8'), "
 		      "('T3_SW', '<i8'), ('', '|V8'), ('RESPONSE', '<i8'), ('', '|V16'), ], 'fortran_order': False, "
 		      "'shape': (42,), }");
 }
@@ -80,13 +86,17 @@ static void the_header_of_a_full_log(void **state)
 {
 	(void)state;
 	full_log(SOURCE_HARDWARE, SOURCE_KERNEL, true, 1);
-	assert_header(1234567, "{'descr': [('SEQ', '<u4'), ('LEFT_OUT', '<u2'), ('FLAGS', '<u2'), ('T1_SW', '<i8'), ('T1_HW', '<i8'), "
+	assert_header(1234567,
+		      "{'descr': [('SEQ', '<u4'), ('LEFT_OUT', '<u2'), ('FLAGS', '<u2'), ('T1_SW', '<i8'), ('T1_HW', "
+		      "'<i8'), "
 		      "('T4_HW', '<i8'), ('T4_SW', '<i8'), ('RTT', '<i8'), ('T2_KERNEL', '<i8'), ('T2_SW', '<i8'), "
 		      "('T3_SW', '<i8'), ('T3_KERNEL', '<i8'), ('RESPONSE', '<i8'), ('NETWORK', '<i8'), ], "
 		      "'fortran_order': False, 'shape': (1234567,), }");
 	/* What the reflector told twice is there once. */
 	result.there = SOURCE_USER;
-	assert_header(0, "{'descr': [('SEQ', '<u4'), ('LEFT_OUT', '<u2'), ('FLAGS', '<u2'), ('T1_SW', '<i8'), ('T1_HW', '<i8'), "
+	assert_header(0,
+		      "{'descr': [('SEQ', '<u4'), ('LEFT_OUT', '<u2'), ('FLAGS', '<u2'), ('T1_SW', '<i8'), ('T1_HW', "
+		      "'<i8'), "
 		      "('T4_HW', '<i8'), ('T4_SW', '<i8'), ('RTT', '<i8'), ('T2_SW', '<i8'), ('', '|V8'), "
 		      "('', '|V8'), ('T3_SW', '<i8'), ('RESPONSE', '<i8'), ('NETWORK', '<i8'), ], "
 		      "'fortran_order': False, 'shape': (0,), }");
@@ -131,7 +141,7 @@ static void every_header_has_its_room(void **state)
 	}
 }
 
-/* ---- Records --------------------------------------------------------------------------------------------------------- */
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 /* Where the format says that each number is. */
 struct got {
@@ -235,7 +245,8 @@ static void the_flags_of_a_record(void **state)
 		enum follow_up why;
 		uint16_t flags;
 	} rows[] = {
-		{ FOLLOW_UP_NONE, 0 }, { FOLLOW_UP_LOST, 2 }, { FOLLOW_UP_UNKNOWN, 3 }, { FOLLOW_UP_UNTOLD, 4 }, { FOLLOW_UP_MIXED, 5 },
+		{ FOLLOW_UP_NONE, 0 }, { FOLLOW_UP_LOST, 2 }, { FOLLOW_UP_UNKNOWN, 3 }, { FOLLOW_UP_UNTOLD, 4 },
+			{ FOLLOW_UP_MIXED, 5 },
 		{ FOLLOW_UP_END, 6 }, { FOLLOW_UP_STEPPED, 7 },
 	};
 
@@ -248,7 +259,8 @@ static void the_flags_of_a_record(void **state)
 
 		assert_int_equal(g.flags, rows[i].flags);
 		assert_numbers(&g, 11, (const int64_t[]){ 1773883524780127138, 1773883524780130138, 1773883524780145538,
-							  1773883524780147538, 15400, 1234567890000000000, 1234567890000002100,
+							  1773883524780147538, 15400, 1234567890000000000,
+							  1234567890000002100,
 							  1234567890000003000, MISSING, MISSING, MISSING });
 		s.source[EMIT_T1_USER] = SOURCE_NONE;
 		g = record(&s, 0);

@@ -5,7 +5,7 @@
 
 #include "log_folder.h"
 
-/* ---- Rotation -------------------------------------------------------------------------------------------------------- */
+/* ---- Rotation ---------------------------------------------------------------------------------------------------- */
 
 static void rotate_times(struct log_file *f, int from, int to)
 {
@@ -59,7 +59,8 @@ static void there_are_never_more_than_are_kept(void **state)
 /* Of an earlier run nothing is replaced, though its first files have been removed by now, and nothing is removed. */
 static void numbers_go_on_after_those_that_are_there(void **state)
 {
-	static const char *const others[] = { ".x", ".7x", "7", ".-9", ". 9", ".partial.9", ".99999999999999999999", "." };
+	static const char *const others[] = { ".x", ".7x", "7", ".-9", ". 9", ".partial.9", ".99999999999999999999",
+					      "." };
 	struct log_file f;
 	char name[96];
 

@@ -14,7 +14,7 @@ static const char *logged(void)
 	return logged_as(LOG_TEXT);
 }
 
-#define RULE                                                                                                            \
+#define RULE \
 	"------------------------------------------------------------------------------------------------------------" \
 	"------------------------------------------"
 
@@ -25,11 +25,14 @@ static void the_documented_columns(void **state)
 	add_record(0, 1771555281293181657, 54769);
 	add_record(4294967295, 0, 0);
 	assert_string_equal(logged(),
-		"       SEQ                          T1_SW                      T1_KERNEL                      T4_KERNEL"
+		"       SEQ                          T1_SW                      T1_KERNEL                      "
+		"T4_KERNEL"
 		"                          T4_SW             RTT\n" RULE "\n"
-		"         0           1771555281.293181657           1771555281.293181658           1771555281.293181659"
+		"         0           1771555281.293181657           1771555281.293181658           "
+		"1771555281.293181659"
 		"           1771555281.293181660           54769\n"
-		"4294967295                    0.000000000                    0.000000001                    0.000000002"
+		"4294967295                    0.000000000                    0.000000001                    "
+		"0.000000002"
 		"                    0.000000003               0\n");
 }
 
@@ -73,13 +76,19 @@ static void a_full_log_has_all_eight_times(void **state)
 	s = joined_sample(4294967295, 5400, 2100, 900, 7000);
 	log_add(&transactions, &s);
 	assert_string_equal(logged(),
-		"       SEQ                          T1_SW                          T1_HW                          T4_HW"
-		"                          T4_SW             RTT                          T2_HW                          T2_SW"
-		"                          T3_SW                          T3_HW        RESPONSE         NETWORK            FLAGS\n"
+		"       SEQ                          T1_SW                          T1_HW                          "
+		"T4_HW"
+		"                          T4_SW             RTT                          T2_HW                        "
+		"  T2_SW"
+		"                          T3_SW                          T3_HW        RESPONSE         NETWORK        "
+		"    FLAGS\n"
 		RULE RULE "-----------------------\n"
-		"4294967295           1773883524.780127138           1773883524.780130138           1773883524.780145538"
-		"           1773883524.780147538           15400           1234567890.000000000           1234567890.000002100"
-		"           1234567890.000003000           1234567890.000010000           10000            5400                -\n");
+		"4294967295           1773883524.780127138           1773883524.780130138           "
+		"1773883524.780145538"
+		"           1773883524.780147538           15400           1234567890.000000000           "
+		"1234567890.000002100"
+		"           1234567890.000003000           1234567890.000010000           10000            5400        "
+		"        -\n");
 	assert_int_equal(strlen(RULE RULE "-----------------------"), strcspn(text, "\n"));
 }
 
@@ -102,7 +111,8 @@ static void flags_of_a_full_log(void **state)
 
 		log_add(&transactions, &s);
 		snprintf(fields, sizeof(fields), "%zu 1773883524.780127138 1773883524.780130138 1773883524.780145538 "
-			 "1773883524.780147538 15400 1234567890.000000000 1234567890.000002100 1234567890.000003000 - - - %s", i,
+			 "1773883524.780147538 15400 1234567890.000000000 1234567890.000002100 1234567890.000003000 - "
+			 "- - %s", i,
 			 rows[i].flag);
 		assert_string_equal(last_fields(LOG_TEXT), fields);
 	}
@@ -117,14 +127,18 @@ static void what_has_no_place_is_a_dash_with_a_flag(void **state)
 		bool off_scale, here[2];
 		const char *fields;
 	} rows[] = {
-		{ FOLLOW_UP_THERE, true, { false, false }, HERE "1234567890.000000000 - - 1234567890.000010000 10000 5400 unplaced" },
+		{ FOLLOW_UP_THERE, true, { false, false },
+		  HERE "1234567890.000000000 - - 1234567890.000010000 10000 5400 unplaced" },
 		{ FOLLOW_UP_LOST, true, { false, false }, HERE "1234567890.000000000 - - - - - lost,unplaced" },
 		{ FOLLOW_UP_UNKNOWN, true, { false, false }, HERE "1234567890.000000000 - - - - - unknown,unplaced" },
 		{ FOLLOW_UP_END, false, { true, true }, "- 1773883524.780130138 1773883524.780145538 - 15400 "
 		  "1234567890.000000000 1234567890.000002100 1234567890.000003000 - - - end,unplaced" },
-		{ FOLLOW_UP_THERE, false, { true, false }, "- 1773883524.780130138 1773883524.780145538 1773883524.780147538 "
-		  "15400 1234567890.000000000 1234567890.000002100 1234567890.000003000 1234567890.000010000 10000 5400 unplaced" },
-		{ FOLLOW_UP_THERE, true, { false, true }, "1773883524.780127138 1773883524.780130138 1773883524.780145538 - "
+		{ FOLLOW_UP_THERE, false, { true, false },
+		  "- 1773883524.780130138 1773883524.780145538 1773883524.780147538 "
+		  "15400 1234567890.000000000 1234567890.000002100 1234567890.000003000 1234567890.000010000 10000 "
+		  "5400 unplaced" },
+		{ FOLLOW_UP_THERE, true, { false, true },
+		  "1773883524.780127138 1773883524.780130138 1773883524.780145538 - "
 		  "15400 1234567890.000000000 - - 1234567890.000010000 10000 5400 unplaced" },
 	};
 
@@ -159,13 +173,16 @@ static void what_is_not_told_to_have_no_place_stays(void **state)
 	full_log(SOURCE_HARDWARE, SOURCE_HARDWARE, false, RECORDS);
 	s = joined_sample(1, 5400, 2100, 900, 7000);
 	log_add(&transactions, &s);
-	assert_string_equal(last_fields(LOG_TEXT), "1 1773883524.780130138 1773883524.780145538 15400 1234567890.000000000 - "
+	assert_string_equal(last_fields(LOG_TEXT),
+			    "1 1773883524.780130138 1773883524.780145538 15400 1234567890.000000000 - "
 			    "1234567890.000003000 1234567890.000010000 10000 5400 -");
-	/* But a time of its program that took the place of the NIC's, before the first stamp of the NIC came, is none of it. */
+	/* But a time of its program that took the place of the NIC's, before the first stamp of the NIC came, is none
+	 * of it. */
 	s = without_t3(joined_sample(2, 5400, 2100, 900, 7000), FOLLOW_UP_MIXED);
 	s.source[THERE + REFLECT_T2_WIRE] = SOURCE_USER;
 	log_add(&transactions, &s);
-	assert_string_equal(last_fields(LOG_TEXT), "2 1773883524.780130138 1773883524.780145538 15400 - - 1234567890.000003000 - - - mixed");
+	assert_string_equal(last_fields(LOG_TEXT),
+			    "2 1773883524.780130138 1773883524.780145538 15400 - - 1234567890.000003000 - - - mixed");
 }
 
 /* A clock there that runs fast can make the network take less than nothing: that is written as it is. */
@@ -177,13 +194,15 @@ static void what_a_full_log_has_of_odd_samples(void **state)
 	full_log(SOURCE_KERNEL, SOURCE_LOCAL, false, RECORDS);
 	s = joined_sample(1, -20, 2100, 900, 7000);
 	log_add(&transactions, &s);
-	assert_string_equal(last_fields(LOG_TEXT), "1 1773883524.780130138 1773883524.780140118 9980 1234567890.000000000 - "
+	assert_string_equal(last_fields(LOG_TEXT),
+			    "1 1773883524.780130138 1773883524.780140118 9980 1234567890.000000000 - "
 			    "1234567890.000003000 1234567890.000010000 10000 -20 -");
 	/* A clock that was set back. */
 	s = joined_sample(2, 5400, 2100, 900, -7000);
 	s.latency_ns = -3;
 	log_add(&transactions, &s);
-	assert_string_equal(last_fields(LOG_TEXT), "2 1773883524.780130138 1773883524.780131538 -3 1234567890.000000000 - "
+	assert_string_equal(last_fields(LOG_TEXT),
+			    "2 1773883524.780130138 1773883524.780131538 -3 1234567890.000000000 - "
 			    "1234567890.000003000 1234567889.999996000 -4000 5400 -");
 	/* Nothing at all was told. */
 	memset(s.source, SOURCE_NONE, sizeof(s.source));
@@ -200,7 +219,8 @@ static void a_full_log_with_times_of_user_space(void **state)
 	full_log(SOURCE_USER, SOURCE_USER, true, RECORDS);
 	s = joined_sample(3, 5400, 2100, 900, 7000);
 	log_add(&transactions, &s);
-	assert_string_equal(last_fields(LOG_TEXT), "3 1773883524.780127138 1773883524.780142538 15400 1234567890.000000000 "
+	assert_string_equal(last_fields(LOG_TEXT),
+			    "3 1773883524.780127138 1773883524.780142538 15400 1234567890.000000000 "
 			    "1234567890.000010000 10000 5400 -");
 }
 
@@ -215,10 +235,12 @@ static void columns_of_a_full_log(void **state)
 		  "SEQ T1_SW T1_HW T4_HW T4_SW RTT T2_KERNEL T2_SW T3_SW T3_KERNEL RESPONSE NETWORK FLAGS" },
 		{ SOURCE_HARDWARE, SOURCE_LOCAL, false,
 		  "SEQ T1_HW T4_HW RTT T2_LOCAL T2_SW T3_SW T3_LOCAL RESPONSE NETWORK FLAGS" },
-		{ SOURCE_HARDWARE, SOURCE_NONE, false, "SEQ T1_HW T4_HW RTT T2_LOCAL T2_SW T3_SW T3_LOCAL RESPONSE NETWORK FLAGS" },
+		{ SOURCE_HARDWARE, SOURCE_NONE, false,
+		  "SEQ T1_HW T4_HW RTT T2_LOCAL T2_SW T3_SW T3_LOCAL RESPONSE NETWORK FLAGS" },
 		{ SOURCE_KERNEL, SOURCE_HARDWARE, false,
 		  "SEQ T1_KERNEL T4_KERNEL RTT T2_HW T2_SW T3_SW T3_HW RESPONSE NETWORK FLAGS" },
-		{ SOURCE_USER, SOURCE_HARDWARE, false, "SEQ T1_SW T4_SW RTT T2_HW T2_SW T3_SW T3_HW RESPONSE NETWORK FLAGS" },
+		{ SOURCE_USER, SOURCE_HARDWARE, false,
+		  "SEQ T1_SW T4_SW RTT T2_HW T2_SW T3_SW T3_HW RESPONSE NETWORK FLAGS" },
 		/* Times that are told twice are there once. */
 		{ SOURCE_USER, SOURCE_USER, true, "SEQ T1_SW T4_SW RTT T2_SW T3_SW RESPONSE NETWORK FLAGS" },
 	};
@@ -269,7 +291,8 @@ static void times_before_1970_keep_their_sign(void **state)
 }
 
 /* With times that a hostile reflector could tell, the numbers of a line are wider than its columns, and yet not cut. */
-/* Of each number of digits the last one, the first and the one after it, with both signs: columns of latencies get wider, and nothing is cut. */
+/* Of each number of digits the last one, the first and the one after it, with both signs: columns of latencies get
+ * wider, and nothing is cut. */
 static void numbers_stand_at_the_right_of_their_columns(void **state)
 {
 	char expected[64], got[64];
@@ -297,7 +320,8 @@ static void numbers_stand_at_the_right_of_their_columns(void **state)
 /* The second is remembered: within it, at both ends of it, before it and long after it. */
 static void a_time_is_written_by_the_second_before_it(void **state)
 {
-	static const int64_t steps_ns[] = { 0, 1, 999999998, 1, NS_PER_S - 1, 1, -1, -NS_PER_S, 5, 86400 * NS_PER_S, -3 };
+	static const int64_t steps_ns[] = { 0, 1, 999999998, 1, NS_PER_S - 1, 1, -1, -NS_PER_S, 5, 86400 * NS_PER_S,
+					    -3 };
 	struct log_columns c = { .options = &options };
 	int64_t ns = 1771555281 * NS_PER_S;
 	char expected[64], got[64];
@@ -306,7 +330,8 @@ static void a_time_is_written_by_the_second_before_it(void **state)
 	for (size_t i = 0; i < sizeof(steps_ns) / sizeof(steps_ns[0]); i++) {
 		ns += steps_ns[i];
 		*put_time(got, &c, 0, ns) = 0;
-		snprintf(expected, sizeof(expected), " %20" PRId64 ".%09" PRId64, (int64_t)(ns / NS_PER_S), (int64_t)(ns % NS_PER_S));
+		snprintf(expected, sizeof(expected), " %20" PRId64 ".%09" PRId64, (int64_t)(ns / NS_PER_S),
+			 (int64_t)(ns % NS_PER_S));
 		assert_string_equal(got, expected);
 	}
 }
@@ -417,7 +442,8 @@ static void what_is_of_another_clock_than_its_column_is_missing(void **state)
 	s = joined_sample(1, 5400, 2100, 900, 7000);
 	s.source[THERE + REFLECT_T2_WIRE] = s.source[THERE + REFLECT_T3_WIRE] = SOURCE_KERNEL;
 	log_add(&transactions, &s);
-	assert_string_equal(last_fields(LOG_TEXT), "1 1773883524.780130138 1773883524.780145538 15400 - - 1234567890.000003000 - "
+	assert_string_equal(last_fields(LOG_TEXT),
+			    "1 1773883524.780130138 1773883524.780145538 15400 - - 1234567890.000003000 - "
 			    "10000 5400 -");
 }
 

@@ -5,7 +5,7 @@
 
 #include "log_writer_bench.h"
 
-/* ---- In order -------------------------------------------------------------------------------------------------------- */
+/* ---- In order ---------------------------------------------------------------------------------------------------- */
 
 static void every_record_once_and_in_order(void **state)
 {
@@ -88,7 +88,7 @@ static void what_is_written_by_now(void **state)
 	finish_and_see();
 }
 
-/* ---- What is missing ------------------------------------------------------------------------------------------------- */
+/* ---- What is missing --------------------------------------------------------------------------------------------- */
 
 static void a_repeated_number_has_a_line(void **state)
 {
@@ -193,7 +193,7 @@ static void a_gap_for_two_reasons(void **state)
 	}
 }
 
-/* ---- Better stamps in the run ---------------------------------------------------------------------------------------- */
+/* ---- Better stamps in the run ------------------------------------------------------------------------------------ */
 
 static void add_joined(uint32_t n)
 {
@@ -274,7 +274,7 @@ static void better_stamps_that_need_no_line(void **state)
 	assert_int_equal(seen.others, 0);
 }
 
-/* ---- Rotation -------------------------------------------------------------------------------------------------------- */
+/* ---- Rotation ---------------------------------------------------------------------------------------------------- */
 
 /* All files that are there, in the order of their numbers. */
 static unsigned see_numbers(unsigned first)
@@ -366,7 +366,7 @@ static void the_end_makes_no_file_more(void **state)
 	}
 }
 
-/* ---- Errors ---------------------------------------------------------------------------------------------------------- */
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
 static void what_could_not_be_written_is_counted(void **state)
 {
@@ -376,7 +376,8 @@ static void what_could_not_be_written_is_counted(void **state)
 	for (int rotates = 0; rotates < 2; rotates++)
 		for (size_t i = 0; i < COUNT_OF(rows); i++) {
 			offered = 0;
-			options.log_rotate = (struct log_rotation){ .bytes = rotates ? 256 << 10 : 0, .files = rotates * 100 };
+			options.log_rotate = (struct log_rotation){ .bytes = rotates ? 256 << 10 : 0,
+								    .files = rotates * 100 };
 			open_writer(50000);
 			kernel.until = rows[i];
 			kernel.error = ENOSPC;
@@ -429,7 +430,7 @@ static void a_rotation_that_fails(void **state)
 	assert_true(w->removed > 0);
 }
 
-/* ---- Opening --------------------------------------------------------------------------------------------------------- */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 static void without_a_log_nothing_is_done(void **state)
 {
@@ -478,7 +479,7 @@ static void a_run_that_does_not_begin_leaves_nothing(void **state)
 	assert_int_equal(files_in_folder(), 0);
 }
 
-/* ---- With a thread --------------------------------------------------------------------------------------------------- */
+/* ---- With a thread ----------------------------------------------------------------------------------------------- */
 
 static struct {
 	unsigned calls;
@@ -516,7 +517,8 @@ static void a_thread_writes_beside_the_run(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(forms); i++) {
 		options.log_format = forms[i];
-		options.log_rotate = (struct log_rotation){ .bytes = i == 1 ? 256 << 10 : 0, .files = i == 1 ? 1000 : 0 };
+		options.log_rotate = (struct log_rotation){ .bytes = i == 1 ? 256 << 10 : 0,
+							    .files = i == 1 ? 1000 : 0 };
 		offered = 0;
 		memset(&transactions, 0, sizeof(transactions));
 		assert_int_equal(log_writer_open(w, &report, &transactions), 0);

@@ -7,7 +7,8 @@
 
 static struct source_port port[3];
 
-/* Three ports: round trips of 10, 12 (whose step begins at 11.904) and 20 us by the first; 11 us by the second, which lost two of three; none by the third. */
+/* Three ports: round trips of 10, 12 (whose step begins at 11.904) and 20 us by the first; 11 us by the second, which
+ * lost two of three; none by the third. */
 static void three_ports(void)
 {
 	static const int64_t us[] = { 10, 12, 20 };

@@ -94,7 +94,8 @@ static void assert_stages_aligned(void)
 
 	strcpy(header, line_with("Stages (us):"));
 	assert_true(!width || (int)strlen(header) <= width);
-	while ((row = strchr(row, '\n') + 1) && *row == ' ' && strncmp(row, "  *", 3) && !strstr(line_with(row), "not known"))
+	while ((row = strchr(row, '\n') + 1) && *row == ' ' && strncmp(row, "  *", 3) &&
+	       !strstr(line_with(row), "not known"))
 		if (!strstr(line_with(row), "99999999.999")) /* wider than its column */
 			assert_aligned(header, line_with(row));
 }

@@ -24,8 +24,8 @@ static int end(void **state)
 	return tear_down(state);
 }
 
-/* Four round trips of 10, 12, 14 and 30 us: mean 16.5, squares of what they are off by 42.25 + 20.25 + 6.25 + 182.25 = 4 * 62.75;
- * from one to the next 2, 2 and 16: mean 20 / 3, squares 4 + 4 + 256 = 3 * 88, less 400 / 9. */
+/* Four round trips of 10, 12, 14 and 30 us: mean 16.5, squares of what they are off by 42.25 + 20.25 + 6.25 + 182.25 =
+ * 4 * 62.75; from one to the next 2, 2 and 16: mean 20 / 3, squares 4 + 4 + 256 = 3 * 88, less 400 / 9. */
 static void four_round_trips(void)
 {
 	static const int64_t us[] = { 10, 12, 14, 30 };
@@ -49,7 +49,8 @@ static void three_ways(bool known)
 		for (uint32_t i = 0; i < 3; i++) {
 			if (known)
 				histogram_add(&one_way[way], us[way][i] * NS_PER_US + 7, i);
-			variation_add(&result.variation.of[VARIATION_FORWARD + way], us[way][i] * NS_PER_US + 7, i, SOURCE_KERNEL);
+			variation_add(&result.variation.of[VARIATION_FORWARD + way], us[way][i] * NS_PER_US + 7, i,
+				      SOURCE_KERNEL);
 		}
 	}
 }

@@ -42,7 +42,8 @@ int __wrap_getaddrinfo(const char *name, const char *service, const struct addri
 		return fake.error;
 	for (int i = 0; i < MOST && fake.address[i]; i++) {
 		octets[i] = address_of(fake.address[i]);
-		entry[i] = (struct addrinfo){ .ai_family = octets[i].any.sa_family, .ai_addr = &octets[i].any, .ai_addrlen = address_bytes(&octets[i]) };
+		entry[i] = (struct addrinfo){ .ai_family = octets[i].any.sa_family, .ai_addr = &octets[i].any,
+					      .ai_addrlen = address_bytes(&octets[i]) };
 		if (i)
 			entry[i - 1].ai_next = &entry[i];
 	}
@@ -113,13 +114,16 @@ static const struct {
 	const char *address[MOST], *reached[MOST], *taken, *says;
 } cases[] = {
 	{ { "192.0.2.1" }, { "192.0.2.1" }, "192.0.2.1", "--address reflector: it is 192.0.2.1\n" },
-	{ { "192.0.2.1" }, { 0 }, "192.0.2.1", "it is 192.0.2.1\n" }, /* of which is said later that it is not reached */
+	/* of which is said later that it is not reached */
+	{ { "192.0.2.1" }, { 0 }, "192.0.2.1", "it is 192.0.2.1\n" },
 	{ { "2001:db8::1", "192.0.2.1" }, { "192.0.2.1", "2001:db8::1" }, "2001:db8::1",
 	  "it is 2001:db8::1, the first of its 2 addresses that is reached through lo\n" },
-	{ { "2001:db8::1", "192.0.2.1" }, { "192.0.2.1" }, "192.0.2.1", "it is 192.0.2.1, the first of its 2 addresses that is reached" },
+	{ { "2001:db8::1", "192.0.2.1" }, { "192.0.2.1" }, "192.0.2.1",
+	  "it is 192.0.2.1, the first of its 2 addresses that is reached" },
 	{ { "2001:db8::1", "192.0.2.1", "192.0.2.2", "2001:db8::2" }, { "2001:db8::2", "192.0.2.2" }, "192.0.2.2",
 	  "it is 192.0.2.2, the first of its 4 addresses that is reached" },
-	{ { "2001:db8::1", "192.0.2.1" }, { 0 }, "2001:db8::1", "it is 2001:db8::1, the first of its 2 addresses, none of which is reached through lo\n" },
+	{ { "2001:db8::1", "192.0.2.1" }, { 0 }, "2001:db8::1",
+	  "it is 2001:db8::1, the first of its 2 addresses, none of which is reached through lo\n" },
 };
 
 static void which_is_taken(void **state)
@@ -178,8 +182,10 @@ static void whom_the_resolver_asks(void **state)
 	static const struct {
 		const char *name_switch, *resolver, *says;
 	} files[] = {
-		{ "passwd: files\nhosts: files dns\nnetworks: db\n", "search here\nnameserver 192.0.2.1\n", ": asked: files dns (192.0.2.1)" },
-		{ "# hosts: nis\nhosts:\tfiles  mdns4_minimal [NOTFOUND=return] dns # as ever", "nameserver 192.0.2.1\nnameserver\t2001:db8::1 # the other\n",
+		{ "passwd: files\nhosts: files dns\nnetworks: db\n", "search here\nnameserver 192.0.2.1\n",
+		  ": asked: files dns (192.0.2.1)" },
+		{ "# hosts: nis\nhosts:\tfiles  mdns4_minimal [NOTFOUND=return] dns # as ever",
+		  "nameserver 192.0.2.1\nnameserver\t2001:db8::1 # the other\n",
 		  ": asked: files mdns4_minimal [NOTFOUND=return] dns (192.0.2.1 2001:db8::1)" },
 		{ "hosts: files\n", "", ": asked: files" },
 		{ "hosts:\n", "nameserver 192.0.2.1", "" },
@@ -219,7 +225,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(no_name, setup), cmocka_unit_test_setup(which_is_taken, setup),
-		cmocka_unit_test_setup(the_family_that_is_asked_for, setup), cmocka_unit_test_setup(what_the_resolver_says, setup),
+		cmocka_unit_test_setup(the_family_that_is_asked_for, setup),
+		cmocka_unit_test_setup(what_the_resolver_says, setup),
 		cmocka_unit_test(whom_the_resolver_asks), cmocka_unit_test_setup(it_takes_long, setup),
 	};
 

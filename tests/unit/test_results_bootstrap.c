@@ -1,6 +1,7 @@
 /* build: sources=analyse/blocks.c,analyse/tree.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The interval of a difference: does it have the true one in it as often as it says? By simulation, with a fixed seed. */
+/* The interval of a difference: does it have the true one in it as often as it says? By simulation, with a fixed
+ * seed. */
 #include "analyse/bootstrap.c"
 
 #include "util.h"
@@ -38,7 +39,8 @@ static int64_t bucket_of(double ns)
 	return v / width * width;
 }
 
-/* A level that goes on from second to second, as a machine does that gets warm; what is known exactly is put aside. rho: how much of it. */
+/* A level that goes on from second to second, as a machine does that gets warm; what is known exactly is put aside.
+ * rho: how much of it. */
 struct process {
 	double middle_ns, level_ns, spread_ns, rho, loss;
 	bool tail; /* exponential */
@@ -93,8 +95,8 @@ static double share(const struct blocks *b)
 	return (double)lost / (double)sent;
 }
 
-/* How many of the trials have the true difference in the interval, of the median, the 90th, the 99th and the loss. Both runs are of one process,
- * but that the second is later by `later_ns`. */
+/* How many of the trials have the true difference in the interval, of the median, the 90th, the 99th and the loss. Both
+ * runs are of one process, but that the second is later by `later_ns`. */
 static void cover(const struct process *p, unsigned seconds, double later_ns, unsigned covered[4])
 {
 	double *all_a = malloc(seconds * SAMPLES * sizeof(double)), *all_b = malloc(seconds * SAMPLES * sizeof(double));
@@ -103,14 +105,16 @@ static void cover(const struct process *p, unsigned seconds, double later_ns, un
 	q.middle_ns += later_ns;
 	memset(covered, 0, 4 * sizeof(*covered));
 	for (unsigned i = 0; i < TRIALS; i++) {
-		struct bootstrap_figure f[4] = { { .numerator = 50, .denominator = 100 }, { .numerator = 90, .denominator = 100 },
+		struct bootstrap_figure f[4] = { { .numerator = 50, .denominator = 100 },
+						 { .numerator = 90, .denominator = 100 },
 						 { .numerator = 99, .denominator = 100 }, { .denominator = 0 } };
 		struct blocks a, b;
 
 		make_run(&a, p, seconds, all_a);
 		make_run(&b, &q, seconds, all_b);
 		for (int k = 0; k < 3; k++)
-			f[k].difference = exact(all_b, seconds * SAMPLES, &f[k]) - exact(all_a, seconds * SAMPLES, &f[k]);
+			f[k].difference = exact(all_b, seconds * SAMPLES, &f[k]) - exact(all_a, seconds * SAMPLES,
+											 &f[k]);
 		f[3].difference = share(&b) - share(&a);
 		assert_int_equal(bootstrap_run(&a, &b, f, 4), 0);
 		for (int k = 0; k < 4; k++)
@@ -120,10 +124,12 @@ static void cover(const struct process *p, unsigned seconds, double later_ns, un
 	}
 	free(all_a);
 	free(all_b);
-	print_message("of %u trials covered: p50 %u, p90 %u, p99 %u, loss %u\n", TRIALS, covered[0], covered[1], covered[2], covered[3]);
+	print_message("of %u trials covered: p50 %u, p90 %u, p99 %u, loss %u\n", TRIALS, covered[0], covered[1],
+		      covered[2], covered[3]);
 }
 
-/* 90 to 99.7 %: of 150 trials of 95 % fewer than 135 are covered once in 300 times (binomial); the seed is fixed, so it is always or never. */
+/* 90 to 99.7 %: of 150 trials of 95 % fewer than 135 are covered once in 300 times (binomial); the seed is fixed, so it
+ * is always or never. */
 static void assert_covered(const struct process *p, unsigned seconds, double later_ns)
 {
 	unsigned covered[4];
@@ -152,14 +158,16 @@ static void seconds_that_hang_together(void **state)
 {
 	(void)state;
 	util_random_state = 3;
-	assert_covered(&(struct process){ .middle_ns = 20000, .level_ns = 800, .spread_ns = 900, .rho = 0.5, .loss = 0.02 }, 90, 200);
+	assert_covered(&(struct process){ .middle_ns = 20000, .level_ns = 800, .spread_ns = 900, .rho = 0.5,
+					  .loss = 0.02 }, 90, 200);
 }
 
 static void the_fewest(void **state)
 {
 	(void)state;
 	util_random_state = 4;
-	assert_covered(&(struct process){ .middle_ns = 20000, .level_ns = 500, .spread_ns = 900, .rho = 0.3, .loss = 0.02 }, BOOTSTRAP_LEAST, 0);
+	assert_covered(&(struct process){ .middle_ns = 20000, .level_ns = 500, .spread_ns = 900, .rho = 0.3,
+					  .loss = 0.02 }, BOOTSTRAP_LEAST, 0);
 }
 
 static void the_same_twice(void **state)
@@ -199,7 +207,8 @@ static void add_run(struct blocks *b, unsigned seconds, int64_t value_ns)
 	}
 }
 
-/* Of `most` draws: how many rows of the first run there are. Each draw has whole blocks of it, which are as long as that. */
+/* Of `most` draws: how many rows of the first run there are. Each draw has whole blocks of it, which are as long as
+ * that. */
 static uint64_t rows_of_first(const struct blocks *b, unsigned length, unsigned draws, uint64_t *all)
 {
 	uint64_t state = 9, rows = 0;
@@ -284,9 +293,11 @@ static void no_variation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(independent_seconds), cmocka_unit_test(a_long_tail), cmocka_unit_test(seconds_that_hang_together),
+		cmocka_unit_test(independent_seconds), cmocka_unit_test(a_long_tail),
+			cmocka_unit_test(seconds_that_hang_together),
 		cmocka_unit_test(the_fewest), cmocka_unit_test(the_same_twice), cmocka_unit_test(no_variation),
-		cmocka_unit_test(a_block_is_of_one_run), cmocka_unit_test(a_short_run_is_drawn_as_often), cmocka_unit_test(many_runs),
+		cmocka_unit_test(a_block_is_of_one_run), cmocka_unit_test(a_short_run_is_drawn_as_often),
+		cmocka_unit_test(many_runs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

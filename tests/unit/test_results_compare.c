@@ -13,7 +13,8 @@ static int set_up(void **state)
 	(void)state;
 	memset(&c, 0, sizeof(c));
 	for (int i = 0; i < 2; i++) {
-		struct outcome *o = outcome_open(&(struct options){ .bucket_ns = NS_PER_US, .overflow_ns = 100 * NS_PER_US });
+		struct outcome *o = outcome_open(&(struct options){ .bucket_ns = NS_PER_US,
+								    .overflow_ns = 100 * NS_PER_US });
 
 		c.run[i] = o;
 		o->options.role = ROLE_EMIT;
@@ -243,7 +244,8 @@ static void by_the_interval(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { TEST(by_the_difference), TEST(better), TEST(what_decides_nothing), TEST(bounds), TEST(nothing_decides), TEST(loss),
+	const struct CMUnitTest tests[] = { TEST(by_the_difference), TEST(better), TEST(what_decides_nothing),
+					    TEST(bounds), TEST(nothing_decides), TEST(loss),
 					    TEST(by_the_interval) };
 
 	return golden_run(tests);

@@ -7,7 +7,7 @@
 
 #include "report/log/log_form.h"
 
-/* ---- What was written -------------------------------------------------------------------------------------------------- */
+/* ---- What was written -------------------------------------------------------------------------------------------- */
 
 static struct options options;
 static enum source there;
@@ -48,7 +48,8 @@ static FILE *write_log(enum log_format format, unsigned records)
 	fwrite(room, 1, (size_t)(log_forms[format].begin(room, &columns, records) - room), file);
 	for (unsigned i = 0; i < records; i++) {
 		written[i] = some_sample(i ? (uint32_t)util_random() : UINT32_MAX);
-		fwrite(room, 1, (size_t)(log_forms[format].record(room, &columns, &written[i], i == 7 ? 3 : 0) - room), file);
+		fwrite(room, 1, (size_t)(log_forms[format].record(room, &columns, &written[i], i == 7 ? 3 : 0) - room),
+		       file);
 	}
 	rewind(file);
 	return file;
@@ -75,7 +76,8 @@ static void assert_same(const struct log_read *l, const struct sample *got, cons
 		return;
 	assert_int_equal(got->follow_up, want->follow_up);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(l->told[i], stages_value(&columns.stages[i ? STAGE_NETWORK : STAGE_RESPONSE], want, &ns));
+		assert_int_equal(l->told[i], stages_value(&columns.stages[i ? STAGE_NETWORK : STAGE_RESPONSE], want,
+							  &ns));
 		if (l->told[i])
 			assert_int_equal(l->told_ns[i], ns);
 	}
@@ -99,7 +101,8 @@ static void assert_options(const struct log_read *l)
 
 static void read_back(enum log_format format)
 {
-	static const enum log_look looks[] = { [LOG_TEXT] = LOG_LOOK_TEXT, [LOG_NPY] = LOG_LOOK_NPY, [LOG_CSV] = LOG_LOOK_CSV };
+	static const enum log_look looks[] = { [LOG_TEXT] = LOG_LOOK_TEXT, [LOG_NPY] = LOG_LOOK_NPY,
+					       [LOG_CSV] = LOG_LOOK_CSV };
 	FILE *file = write_log(format, RECORDS);
 	struct log_read l;
 	struct sample s;
@@ -127,13 +130,15 @@ static void what_was_written_is_read(void **state)
 				for (int kind = 0; kind < 8; kind++) {
 					const bool emits = kind & 1;
 
-					options = (struct options){ .role = emits ? ROLE_EMIT : ROLE_REFLECT, .stamp = stamp, .sw_timestamps = kind & 2,
-								    .log_full = emits && kind & 4, .no_tx_stamps = !emits && kind & 4 };
+					options = (struct options){ .role = emits ? ROLE_EMIT : ROLE_REFLECT,
+								    .stamp = stamp, .sw_timestamps = kind & 2,
+								    .log_full = emits && kind & 4,
+								    .no_tx_stamps = !emits && kind & 4 };
 					read_back((enum log_format)format);
 				}
 }
 
-/* ---- What was not -------------------------------------------------------------------------------------------------------- */
+/* ---- What was not ------------------------------------------------------------------------------------------------ */
 
 #define HEADER "       SEQ                      T1_KERNEL                      T4_KERNEL             RTT\n-----\n"
 #define LINE "         0  1773883524.000000100  1773883524.000000300             200\n"
@@ -217,8 +222,10 @@ static void notes(void **state)
 	uint64_t records, left_out;
 
 	(void)state;
-	assert_int_equal(read_text(CSV "0,100,300,200\n# 1234 records left out from SEQ 1 on: the ring was full\n# T2_SW is T2_HW from here on\n"
-				   "9,,300,5\n# 7 records left out from SEQ 10 on: they are not within --log-last of a breach\n", LOG_CSV, &records,
+	assert_int_equal(read_text(CSV "0,100,300,200\n# 1234 records left out from SEQ 1 on: the ring was full\n# "
+				       "T2_SW is T2_HW from here on\n"
+				   "9,,300,5\n# 7 records left out from SEQ 10 on: they are not within --log-last of a "
+				   "breach\n", LOG_CSV, &records,
 				   &left_out), 0);
 	assert_string_equal(said, "");
 	assert_int_equal(records, 2);
@@ -227,7 +234,9 @@ static void notes(void **state)
 
 static void a_note_of_a_repeated_number(void **state)
 {
-	static const char text[] = CSV "0,100,300,200\n# SEQ 4294967295 was received again\n# SEQ 1 was received again later\n"
+	static const char text[] =
+				   CSV "0,100,300,200\n# SEQ 4294967295 was received again\n# SEQ 1 was received again "
+				       "later\n"
 		"# SEQ 4294967296 was received again\n9,100,105,5\n";
 	FILE *file = file_of(text, sizeof(text) - 1);
 	struct log_read l;
@@ -333,8 +342,10 @@ static void looks(void **state)
 	static const struct {
 		const char *text;
 		enum log_look look;
-	} all[] = { { "", LOG_LOOK_EMPTY }, { "{", LOG_LOOK_JSON }, { "\n {\"a\"", LOG_LOOK_JSON }, { "SEQUENCE", LOG_LOOK_FOREIGN },
-		    { "hello", LOG_LOOK_FOREIGN }, { "SEQ,", LOG_LOOK_CSV }, { "   SEQ ", LOG_LOOK_TEXT }, { "[1]", LOG_LOOK_FOREIGN } };
+	} all[] = { { "", LOG_LOOK_EMPTY }, { "{", LOG_LOOK_JSON }, { "\n {\"a\"", LOG_LOOK_JSON },
+		    { "SEQUENCE", LOG_LOOK_FOREIGN },
+		    { "hello", LOG_LOOK_FOREIGN }, { "SEQ,", LOG_LOOK_CSV }, { "   SEQ ", LOG_LOOK_TEXT },
+			    { "[1]", LOG_LOOK_FOREIGN } };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(all); i++) {
@@ -350,7 +361,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_written_is_read), cmocka_unit_test(bad_text), cmocka_unit_test(bad_csv),
-		cmocka_unit_test(notes), cmocka_unit_test(a_note_of_a_repeated_number), cmocka_unit_test(bad_arrays), cmocka_unit_test(looks),
+		cmocka_unit_test(notes), cmocka_unit_test(a_note_of_a_repeated_number), cmocka_unit_test(bad_arrays),
+		cmocka_unit_test(looks),
 		cmocka_unit_test(more_than_the_header_says), cmocka_unit_test(no_text),
 	};
 

@@ -94,12 +94,14 @@ static void numbers_that_are_there_twice(void **state)
 	golden("%s", told());
 }
 
-/* The reflector answered 6 twice, and has a record of one of the two: whether that is of the reply that arrived, nobody knows. */
+/* The reflector answered 6 twice, and has a record of one of the two: whether that is of the reply that arrived, nobody
+ * knows. */
 static void a_repeated_number_with_one_record(void **state)
 {
 	(void)state;
 	assert_int_equal(join(PLAIN "5,1000,6000,5000\n6,2000,8000,6000\n7,3000,9000,6000\n",
-			      THERE_CSV "5,1,2,3,4,3\n# SEQ 6 was received again\n6,11,12,13,14,3\n# SEQ 8 was received again\n7,31,32,33,34,3\n"), 0);
+			      THERE_CSV "5,1,2,3,4,3\n# SEQ 6 was received again\n6,11,12,13,14,3\n# SEQ 8 was "
+					"received again\n7,31,32,33,34,3\n"), 0);
 	assert_stage(STAGE_RESPONSE, 2, 3, 3);
 	assert_int_equal(o->latency.count, 3);
 	golden("%s", told());
@@ -108,7 +110,8 @@ static void a_repeated_number_with_one_record(void **state)
 static void a_response_that_cannot_be(void **state)
 {
 	(void)state;
-	assert_int_equal(join(PLAIN "5,1000,6000,5000\n6,2000,8000,6000\n", THERE_CSV "5,1,2,3,9001,9000\n6,1,2,3,7001,7000\n"), 0);
+	assert_int_equal(join(PLAIN "5,1000,6000,5000\n6,2000,8000,6000\n",
+			      THERE_CSV "5,1,2,3,9001,9000\n6,1,2,3,7001,7000\n"), 0);
 	assert_stage(STAGE_RESPONSE, 1, 7000, 7000); /* within 1 us */
 	assert_int_equal(o->stage[STAGE_NETWORK].negatives, 1);
 	golden("%s", told());
@@ -137,7 +140,8 @@ static void nothing_joins(void **state)
 static void a_program_there(void **state)
 {
 	(void)state;
-	assert_int_equal(join("SEQ,T1_KERNEL,T4_KERNEL,RTT\n5,1000,6000,5000\n", "SEQ,T2_KERNEL,T2_SW,T3_SW,RESPONSE\n5,90,100,1100,1000\n"), 0);
+	assert_int_equal(join("SEQ,T1_KERNEL,T4_KERNEL,RTT\n5,1000,6000,5000\n",
+			      "SEQ,T2_KERNEL,T2_SW,T3_SW,RESPONSE\n5,90,100,1100,1000\n"), 0);
 	assert_stage(STAGE_RESPONSE, 1, 1000, 1000);
 	assert_stage(STAGE_NETWORK, 1, 4000, 4000);
 	assert_int_equal(o->result.there, SOURCE_USER);
@@ -160,7 +164,8 @@ static void one_end(void **state)
 static void several_of_one_end(void **state)
 {
 	(void)state;
-	open_log(0, PLAIN "5,1000,6000,5000\n# 3 records left out from SEQ 6 on: the ring was full\n5,11000,16000,5000\n");
+	open_log(0,
+		 PLAIN "5,1000,6000,5000\n# 3 records left out from SEQ 6 on: the ring was full\n5,11000,16000,5000\n");
 	open_log(1, PLAIN "5,1000,7000,6000\n");
 	assert_int_equal(logs_add(o, logs, 2), 0);
 	assert_int_equal(o->latency.count, 3);
@@ -174,7 +179,9 @@ static void what_a_log_tells_of_itself(void **state)
 	(void)state;
 	open_log(0, FULL "5,1000,6000,5000,100,400,300,4700,-\n# 3 records left out from SEQ 6 on: the ring was full\n"
 			 "# T2_HW is T2_KERNEL from here on\n9,11000,16000,5000,100,400,300,4700,-\n");
-	open_log(1, FULL "6,1000,7000,6000,100,400,300,5700,-\n# T2_HW is T2_KERNEL from here\n# SEQ 6 was received again\n");
+	open_log(1,
+		 FULL "6,1000,7000,6000,100,400,300,5700,-\n# T2_HW is T2_KERNEL from here\n# SEQ 6 was received "
+		      "again\n");
 	assert_int_equal(logs_add(o, logs, 2), 0);
 	assert_true(o->file[0].is_timed);
 	assert_int_equal(o->file[0].first_stamp_ns, 6000);
@@ -241,7 +248,8 @@ static void of_other_kinds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(both_ends), TEST(numbers_that_are_there_twice), TEST(a_response_that_cannot_be), TEST(a_repeated_number_with_one_record), TEST(another_run), TEST(nothing_joins),
+		TEST(both_ends), TEST(numbers_that_are_there_twice), TEST(a_response_that_cannot_be),
+			TEST(a_repeated_number_with_one_record), TEST(another_run), TEST(nothing_joins),
 		TEST(a_program_there), TEST(one_end), TEST(several_of_one_end), TEST(what_a_log_tells_of_itself),
 		TEST(a_log_without_a_record), TEST(numbers_without_a_record),
 		TEST(numbers_at_a_reflector), TEST(how_round_trips_vary), TEST(of_other_kinds),

@@ -29,23 +29,28 @@ static int leave_folder(void **state)
 	return fchdir(origin) || close(origin) ? errno : rmdir(folder);
 }
 
-/* ---- What is read ------------------------------------------------------------------------------------------------------ */
+/* ---- What is read ------------------------------------------------------------------------------------------------ */
 
 /* Two samples of one value: what is known of a figure besides its name. */
 static size_t put_figure(char *to, size_t bytes, const char *name, int64_t value_ns, int64_t within_ns)
 {
 	return (size_t)snprintf(to, bytes,
-				"\"%s\": {\"formula\": null, \"within_ns\": %lld, \"samples\": 2, \"negative\": 0, \"min_ns\": %lld, \"min_seq\": 3, "
-				"\"max_ns\": %lld, \"max_seq\": 4, \"mean_ns\": %lld, \"stddev_ns\": 0, \"sum_ns\": %lld, \"percentiles\": [], "
-				"\"histogram\": {\"bucket_ns\": 1, \"overflow_from_ns\": 100000, \"overflow_samples\": 0, \"overflow_not_kept\": 0, "
-				"\"buckets\": [[%lld, 2]], \"overflow\": []}},\n", name, (long long)within_ns, (long long)value_ns, (long long)value_ns,
+				"\"%s\": {\"formula\": null, \"within_ns\": %lld, \"samples\": 2, \"negative\": 0, "
+				"\"min_ns\": %lld, \"min_seq\": 3, "
+				"\"max_ns\": %lld, \"max_seq\": 4, \"mean_ns\": %lld, \"stddev_ns\": 0, \"sum_ns\": "
+				"%lld, \"percentiles\": [], "
+				"\"histogram\": {\"bucket_ns\": 1, \"overflow_from_ns\": 100000, \"overflow_samples\": "
+				"0, \"overflow_not_kept\": 0, "
+				"\"buckets\": [[%lld, 2]], \"overflow\": []}},\n", name, (long long)within_ns,
+				(long long)value_ns, (long long)value_ns,
 				(long long)value_ns, 2 * (long long)value_ns, (long long)value_ns);
 }
 
 /* results_run with figures more, and `from` replaced where it is first. */
 static void write_run(int which, const char *from, const char *to)
 {
-	static const char *const names[] = { "network_ns", "forward_ns", "backward_ns", "sent_late_ns", "rtt_from_slot_ns" };
+	static const char *const names[] = { "network_ns", "forward_ns", "backward_ns", "sent_late_ns",
+					     "rtt_from_slot_ns" };
 	static const char start[] = "\"statistics\": {";
 	const char *const at = strstr(results_run, start) + strlen(start);
 	char text[TEXT_BYTES], *changed;
@@ -53,7 +58,8 @@ static void write_run(int which, const char *from, const char *to)
 	FILE *file = fopen(files[which], "we");
 
 	for (size_t i = 0; i < COUNT_OF(names); i++)
-		used += put_figure(text + used, sizeof(text) - used, names[i], 1000 * (int64_t)(i + 1) + which, 7 * (int64_t)(i + 1));
+		used += put_figure(text + used, sizeof(text) - used, names[i], 1000 * (int64_t)(i + 1) + which,
+				   7 * (int64_t)(i + 1));
 	snprintf(text + used, sizeof(text) - used, "%s", at);
 	assert_non_null(file);
 	changed = strstr(text, from);
@@ -62,7 +68,7 @@ static void write_run(int which, const char *from, const char *to)
 	fclose(file);
 }
 
-/* ---- What is made of it ------------------------------------------------------------------------------------------------ */
+/* ---- What is made of it ------------------------------------------------------------------------------------------ */
 
 /* Without what is another with each version; what is deep inside stands behind what it is in. */
 static void show_line(const char *line)
@@ -120,7 +126,8 @@ static void everything_of_one_run(void **state)
 {
 	(void)state;
 	write_run(0, "\"ttl\": 255", "\"ttl\": 255, \"timeout_why\": null, \"quiet\": true");
-	run(&(struct options){ .report = true, .histogram = true, .json_path = "json", .jsonl_path = "jsonl" }, 1, STATUS_DONE);
+	run(&(struct options){ .report = true, .histogram = true, .json_path = "json", .jsonl_path = "jsonl" }, 1,
+	    STATUS_DONE);
 	show("json");
 	show("jsonl");
 }
@@ -139,10 +146,12 @@ static void one_beside_the_other(void **state)
 	(void)state;
 	write_run(0, "[[5000, 100], [6000, 99]]", "[[5000, 100], [6000, 99]]");
 	write_run(1, "\"mean_ns\": 6470, \"stddev_ns\": 13728, \"sum_ns\": 1294000, \"percentiles\": [],\n"
-		  "  \"histogram\": {\"bucket_ns\": 1, \"overflow_from_ns\": 100000, \"overflow_samples\": 1, \"overflow_not_kept\": 0,\n"
+		  "  \"histogram\": {\"bucket_ns\": 1, \"overflow_from_ns\": 100000, \"overflow_samples\": 1, "
+		  "\"overflow_not_kept\": 0,\n"
 		  "   \"buckets\": [[5000, 100], [6000, 99]]",
 		  "\"mean_ns\": 7460, \"stddev_ns\": 13694, \"sum_ns\": 1492000, \"percentiles\": [],\n"
-		  "  \"histogram\": {\"bucket_ns\": 1, \"overflow_from_ns\": 100000, \"overflow_samples\": 1, \"overflow_not_kept\": 0,\n"
+		  "  \"histogram\": {\"bucket_ns\": 1, \"overflow_from_ns\": 100000, \"overflow_samples\": 1, "
+		  "\"overflow_not_kept\": 0,\n"
 		  "   \"buckets\": [[5000, 1], [6500, 198]]");
 	run(&(struct options){ .compare = true, .json_path = "json" }, 2, COMPARE_WORSE);
 	show("json");
@@ -150,7 +159,8 @@ static void one_beside_the_other(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(everything_of_one_run), cmocka_unit_test(two_runs_together),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(everything_of_one_run),
+					    cmocka_unit_test(two_runs_together),
 					    cmocka_unit_test(one_beside_the_other) };
 
 	return golden_run_group(tests, enter_folder, leave_folder);

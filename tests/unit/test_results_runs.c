@@ -46,7 +46,7 @@ static struct outcome *begin(void)
 	return outcome_open(&(struct options){ .bucket_ns = NS_PER_US, .overflow_ns = 100 * NS_PER_US });
 }
 
-/* ---- What is read ------------------------------------------------------------------------------------------------------ */
+/* ---- What is read ------------------------------------------------------------------------------------------------ */
 
 static void one_run(void **state)
 {
@@ -104,14 +104,17 @@ static void a_run_without_a_begin(void **state)
 	outcome_close(o);
 }
 
-/* Of wide buckets only rounded figures are there: one of 199 responses was a nanosecond longer, which no deviation of 0 shows. */
+/* Of wide buckets only rounded figures are there: one of 199 responses was a nanosecond longer, which no deviation of 0
+ * shows. */
 static void a_deviation_is_never_more_than_it_was(void **state)
 {
 	struct outcome *o = begin();
 
 	(void)state;
-	assert_int_equal(add(o, "a", with("\"sum_ns\": 796000, \"percentiles\": [],\n  \"histogram\": {\"bucket_ns\": 1,",
-					  "\"sum_ns\": 796001, \"percentiles\": [],\n  \"histogram\": {\"bucket_ns\": 10,"), NULL), 0);
+	assert_int_equal(add(o, "a",
+			     with("\"sum_ns\": 796000, \"percentiles\": [],\n  \"histogram\": {\"bucket_ns\": 1,",
+					  "\"sum_ns\": 796001, \"percentiles\": [],\n  \"histogram\": {\"bucket_ns\": "
+					  "10,"), NULL), 0);
 	outcome_finish(o);
 	assert_int_equal((int64_t)(histogram_mean_ns(&o->stage[STAGE_RESPONSE]) * 1000), 4000005);
 	assert_int_equal((int64_t)(histogram_deviation_ns(&o->stage[STAGE_RESPONSE]) + 0.5), 0);
@@ -124,7 +127,8 @@ static void three_runs(void **state)
 
 	(void)state;
 	assert_int_equal(add(o, "a", results_run, NULL), 0);
-	assert_int_equal(add(o, "b", with("\"level\": \"doubtful\", \"reasons\"", "\"level\": \"void\", \"reasons\""), NULL), 0);
+	assert_int_equal(add(o, "b", with("\"level\": \"doubtful\", \"reasons\"", "\"level\": \"void\", \"reasons\""),
+			     NULL), 0);
 	assert_int_equal(add(o, "c", with("\"lost_there\": 1, \"lost_back\": 1, \"either_way\": 0}",
 					   "\"lost_there\": null, \"lost_back\": null, \"either_way\": 2},\n"
 					   "\"discard_reasons\": [\"refused\", 7, \"tired\", \"unread\"]"), NULL), 0);
@@ -153,9 +157,13 @@ static void how_probes_arrived(void **state)
 	struct outcome *o = begin();
 
 	(void)state;
-	assert_int_equal(add(o, "a", with(none, "\"from_there_bytes\": 19200}, \"arrived\": {\"other_ttl\": 3, \"last_ttl\": 61, \"other_dscp\": 0, "
+	assert_int_equal(add(o, "a", with(none,
+					  "\"from_there_bytes\": 19200}, \"arrived\": {\"other_ttl\": 3, \"last_ttl\": "
+					  "61, \"other_dscp\": 0, "
 						"\"last_dscp\": null}, \"rate_per_s\""), NULL), 0);
-	assert_int_equal(add(o, "b", with(none, "\"from_there_bytes\": 19200}, \"arrived\": {\"other_ttl\": 2, \"last_ttl\": 60, \"other_dscp\": 1, "
+	assert_int_equal(add(o, "b", with(none,
+					  "\"from_there_bytes\": 19200}, \"arrived\": {\"other_ttl\": 2, \"last_ttl\": "
+					  "60, \"other_dscp\": 1, "
 						"\"last_dscp\": 46}, \"rate_per_s\""), NULL), 0);
 	assert_int_equal(add(o, "c", results_run, NULL), 0);
 	assert_int_equal(counter_get(&o->result.account.other_ttl), 5);
@@ -220,7 +228,8 @@ static void samples_that_were_not_kept(void **state)
 
 	(void)state;
 	/* Nine of the fast ones were slow instead. */
-	snprintf(text, sizeof(text), "%s", with("\"overflow_samples\": 1, \"overflow_not_kept\": 0", "\"overflow_samples\": 10, \"overflow_not_kept\": 9"));
+	snprintf(text, sizeof(text), "%s", with("\"overflow_samples\": 1, \"overflow_not_kept\": 0",
+						"\"overflow_samples\": 10, \"overflow_not_kept\": 9"));
 	memcpy(strstr(text, "[6000, 99]"), "[6000, 90]", 10);
 	assert_int_equal(add(o, "a", text, NULL), 0);
 	assert_int_equal(o->latency.overflows, 10);
@@ -236,7 +245,7 @@ static void samples_that_were_not_kept(void **state)
 	outcome_close(o);
 }
 
-/* ---- What is refused --------------------------------------------------------------------------------------------------- */
+/* ---- What is refused --------------------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *from, *to;
@@ -374,10 +383,13 @@ static void a_statistic_of_a_newer_rant(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_run), cmocka_unit_test(a_run_without_a_begin), cmocka_unit_test(a_deviation_is_never_more_than_it_was), cmocka_unit_test(three_runs), cmocka_unit_test(how_probes_arrived),
+		cmocka_unit_test(one_run), cmocka_unit_test(a_run_without_a_begin),
+			cmocka_unit_test(a_deviation_is_never_more_than_it_was), cmocka_unit_test(three_runs),
+			cmocka_unit_test(how_probes_arrived),
 		cmocka_unit_test(runs_of_one_file),
 		cmocka_unit_test(what_is_not_known),
-		cmocka_unit_test(samples_that_were_not_kept), cmocka_unit_test(wrong_files), cmocka_unit_test(runs_that_do_not_fit),
+		cmocka_unit_test(samples_that_were_not_kept), cmocka_unit_test(wrong_files),
+		cmocka_unit_test(runs_that_do_not_fit),
 		cmocka_unit_test(deep_and_odd), cmocka_unit_test(a_statistic_of_a_newer_rant),
 	};
 

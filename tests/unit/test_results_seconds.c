@@ -24,7 +24,8 @@ static int set_up(void **state)
 	fd = mkstemp(path);
 	assert_true(fd >= 0);
 	close(fd);
-	o = outcome_open(&(struct options){ .bucket_ns = NS_PER_US, .overflow_ns = 100 * NS_PER_US, .jsonl_path = path });
+	o = outcome_open(&(struct options){ .bucket_ns = NS_PER_US, .overflow_ns = 100 * NS_PER_US,
+					    .jsonl_path = path });
 	o->options.stamp = SOURCE_KERNEL;
 	told = (struct by_second)BY_SECOND_CLOSED;
 	blocks = (struct blocks){ .block = NULL };
@@ -97,7 +98,7 @@ static void assert_lines(unsigned lines)
 	assert_int_equal(n, lines);
 }
 
-/* ---- Of a log -------------------------------------------------------------------------------------------------------- */
+/* ---- Of a log ---------------------------------------------------------------------------------------------------- */
 
 /* From the first sample on; what is at the end of one is of the next. Nothing for two seconds is told at once. */
 static void of_a_log(void **state)
@@ -109,14 +110,17 @@ static void of_a_log(void **state)
 	add(1004 * S + 8, 9, 100);
 	finish();
 	assert_lines(4);
-	assert_line(1, "\"number\":1,\"from_ns\":0,\"to_ns\":1000000000,\"unix_ns\":1001000000007,\"sent\":null,\"lost\":null,\"samples\":2,\"p50_ns\":300,"
+	assert_line(1,
+		    "\"number\":1,\"from_ns\":0,\"to_ns\":1000000000,\"unix_ns\":1001000000007,\"sent\":null,\"lost\":null,\"samples\":2,\"p50_ns\":300,"
 		       "\"p99_ns\":500,\"p99_9_ns\":500,\"max_ns\":500,\"longest_gap_ns\":999999999,\"not_in_percentiles\":0,\"run\":1,\"skipped\":0,"
 		       "\"bucket_ns\":1000,\"buckets\":[[0,2]]}");
 	assert_line(2, "\"from_ns\":1000000000,\"to_ns\":2000000000,\"unix_ns\":1002000000007,");
-	assert_line(2, "\"samples\":1,\"p50_ns\":400,\"p99_ns\":400,\"p99_9_ns\":400,\"max_ns\":400,\"longest_gap_ns\":1000000000,");
+	assert_line(2,
+		    "\"samples\":1,\"p50_ns\":400,\"p99_ns\":400,\"p99_9_ns\":400,\"max_ns\":400,\"longest_gap_ns\":1000000000,");
 	assert_line(2, "\"skipped\":1,");
 	assert_line(3, "\"number\":3,\"from_ns\":2000000000,\"to_ns\":4000000000,");
-	assert_line(3, "\"samples\":0,\"p50_ns\":null,\"p99_ns\":null,\"p99_9_ns\":null,\"max_ns\":null,\"longest_gap_ns\":3000000000,");
+	assert_line(3,
+		    "\"samples\":0,\"p50_ns\":null,\"p99_ns\":null,\"p99_9_ns\":null,\"max_ns\":null,\"longest_gap_ns\":3000000000,");
 	assert_line(4, "\"from_ns\":4000000000,\"to_ns\":4000000001,\"unix_ns\":1004000000008,");
 	assert_line(4, "\"longest_gap_ns\":3000000001,");
 	assert_line(4, "\"skipped\":0,");
@@ -211,7 +215,7 @@ static void of_no_sample(void **state)
 	assert_string_equal(text, "");
 }
 
-/* ---- Of JSON --------------------------------------------------------------------------------------------------------- */
+/* ---- Of JSON ----------------------------------------------------------------------------------------------------- */
 
 static void add_block(uint32_t run, int64_t from_ns, int64_t began_unix_ns, int64_t max_ns, uint64_t count)
 {
@@ -243,7 +247,8 @@ static void runs_in_order(void **state)
 	assert_int_equal(seconds_tell(&s, &blocks), 0);
 	finish();
 	assert_lines(3);
-	assert_line(1, "\"number\":1,\"from_ns\":0,\"to_ns\":1000000000,\"unix_ns\":1001000000000,\"sent\":12,\"lost\":null,\"samples\":11,\"p50_ns\":5001,"
+	assert_line(1,
+		    "\"number\":1,\"from_ns\":0,\"to_ns\":1000000000,\"unix_ns\":1001000000000,\"sent\":12,\"lost\":null,\"samples\":11,\"p50_ns\":5001,"
 		       "\"p99_ns\":5009,\"p99_9_ns\":5009,\"max_ns\":5010,\"longest_gap_ns\":null,\"not_in_percentiles\":1,\"run\":1,\"skipped\":null,"
 		       "\"bucket_ns\":null,\"buckets\":[[4992,10]]}");
 	assert_line(2, "\"number\":2,\"from_ns\":0,\"to_ns\":1000000000,\"unix_ns\":1001000000010,");
@@ -285,7 +290,8 @@ static void too_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(of_a_log), TEST(a_clock_that_is_set), TEST(times_that_cannot_be), TEST(a_time_that_is_far_off), TEST(without_a_time), TEST(of_a_nic),
+		TEST(of_a_log), TEST(a_clock_that_is_set), TEST(times_that_cannot_be), TEST(a_time_that_is_far_off),
+			TEST(without_a_time), TEST(of_a_nic),
 		TEST(several_logs), TEST(of_no_sample), TEST(runs_in_order), TEST(runs_without_times), TEST(too_many),
 	};
 

@@ -17,7 +17,8 @@ static enum status read_again(bool compare, const char *text)
 {
 	FILE *one = file_of(text, strlen(text)), *two = file_of(text, strlen(text));
 	char path[2][32], *files[2] = { path[0], path[1] };
-	struct options o = { .bucket_ns = NS_PER_US, .overflow_ns = 100 * NS_PER_US, .report = !compare, .compare = compare, .quiet = true,
+	struct options o = { .bucket_ns = NS_PER_US, .overflow_ns = 100 * NS_PER_US, .report = !compare,
+			     .compare = compare, .quiet = true,
 			     .file = files, .files = compare ? 2 : 1 };
 	enum status status;
 

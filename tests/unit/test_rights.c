@@ -88,7 +88,7 @@ static int in_child(int (*body)(void))
 	return WEXITSTATUS(status);
 }
 
-/* ---- Dropping ------------------------------------------------------------------------------------------------------ */
+/* ---- Dropping ---------------------------------------------------------------------------------------------------- */
 
 /* 0: this thread has these and no others, and gets no more. */
 static int has_only(uint64_t keep)
@@ -178,7 +178,7 @@ static void without_capabilities_there_is_nothing_to_drop(void **state)
 	assert_string_equal(said, "");
 }
 
-/* ---- The user ------------------------------------------------------------------------------------------------------ */
+/* ---- The user ---------------------------------------------------------------------------------------------------- */
 
 static int become(void)
 {
@@ -188,7 +188,8 @@ static int become(void)
 	gid_t groups[32];
 
 	if (chown(folder, SOMEBODY, SOMEBODY) || rights_open(&r, "somebody") ||
-	    rights_plan(&r, &(struct rights_needs){ .nic = true, .file[0] = { "log", in_folder("file") }, .files = 1 }) || rights_give(&r, "log", fd) ||
+	    rights_plan(&r, &(struct rights_needs){ .nic = true, .file[0] = { "log", in_folder("file") },
+						    .files = 1 }) || rights_give(&r, "log", fd) ||
 	    rights_drop(&r))
 		return 1;
 	if (getuid() != SOMEBODY || geteuid() != SOMEBODY || getgid() != SOMEBODY || getegid() != SOMEBODY)
@@ -241,7 +242,7 @@ static void a_user_that_cannot_be_is_refused(void **state)
 	golden_line(said);
 }
 
-/* ---- What is kept -------------------------------------------------------------------------------------------------- */
+/* ---- What is kept ------------------------------------------------------------------------------------------------ */
 
 static struct rights_needs needs;
 static const char *user;
@@ -291,7 +292,7 @@ static void a_priority_is_set_by_capability(void **state)
 	assert_int_equal(in_child(plan_without_net_admin), 0);
 }
 
-/* ---- Folders ------------------------------------------------------------------------------------------------------- */
+/* ---- Folders ----------------------------------------------------------------------------------------------------- */
 
 static void expect_refused(const char *text)
 {
@@ -345,7 +346,8 @@ static void a_file_of_others_in_a_sticky_folder(void **state)
 
 static void the_folder_of_a_file(void **state)
 {
-	static const char *const rows[][2] = { { "log", "." }, { "/log", "/" }, { "a/log", "a" }, { "/a/b/log", "/a/b" } };
+	static const char *const rows[][2] = { { "log", "." }, { "/log", "/" }, { "a/log", "a" },
+					       { "/a/b/log", "/a/b" } };
 	char path[PATH_MAX];
 
 	(void)state;
@@ -363,7 +365,8 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 		TEST(only_what_the_nic_needs_is_kept), TEST(without_capabilities_there_is_nothing_to_drop),
 		TEST(becomes_another_user), TEST(a_user_that_cannot_be_is_refused),
-		TEST(a_priority_is_set_by_capability), TEST(a_folder_of_others_is_written_by_capability), TEST(a_file_of_others_in_a_sticky_folder),
+		TEST(a_priority_is_set_by_capability), TEST(a_folder_of_others_is_written_by_capability),
+		TEST(a_file_of_others_in_a_sticky_folder),
 		TEST(the_folder_of_a_file),
 	};
 

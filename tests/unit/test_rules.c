@@ -19,7 +19,8 @@ static struct flight f;
 /* A sample with all its times, a microsecond apart, in their order. */
 static void begin(enum role role)
 {
-	static const uint8_t order[] = { EMIT_T1_USER, EMIT_T1_WIRE, T2, T2_USER, T3_USER, T3, EMIT_T4_WIRE, EMIT_T4_USER };
+	static const uint8_t order[] = { EMIT_T1_USER, EMIT_T1_WIRE, T2, T2_USER, T3_USER, T3, EMIT_T4_WIRE,
+					 EMIT_T4_USER };
 
 	memset(&x, 0, sizeof(x));
 	memset(&f, 0, sizeof(f));
@@ -59,9 +60,12 @@ static void order_within_the_bound(void **state)
 		{ ROLE_EMIT, T2, T2_USER, 1U << (T2_USER) | 1U << (T3_USER), 200 },
 		{ ROLE_EMIT, T2_USER, T3_USER, 1U << (T2_USER) | 1U << (T3_USER), 0 },
 		{ ROLE_EMIT, T3_USER, T3, 1U << (T2_USER) | 1U << (T3_USER), 200 },
-		{ ROLE_REFLECT, REFLECT_T2_WIRE, REFLECT_T2_USER, 1U << (REFLECT_T2_USER) | 1U << (REFLECT_T3_USER), 100 },
-		{ ROLE_REFLECT, REFLECT_T2_USER, REFLECT_T3_USER, 1U << (REFLECT_T2_USER) | 1U << (REFLECT_T3_USER), 0 },
-		{ ROLE_REFLECT, REFLECT_T3_USER, REFLECT_T3_WIRE, 1U << (REFLECT_T2_USER) | 1U << (REFLECT_T3_USER), 100 },
+		{ ROLE_REFLECT, REFLECT_T2_WIRE, REFLECT_T2_USER, 1U << (REFLECT_T2_USER) | 1U << (REFLECT_T3_USER),
+		  100 },
+		{ ROLE_REFLECT, REFLECT_T2_USER, REFLECT_T3_USER, 1U << (REFLECT_T2_USER) | 1U << (REFLECT_T3_USER),
+		  0 },
+		{ ROLE_REFLECT, REFLECT_T3_USER, REFLECT_T3_WIRE, 1U << (REFLECT_T2_USER) | 1U << (REFLECT_T3_USER),
+		  100 },
 	};
 
 	(void)state;
@@ -91,7 +95,8 @@ static void order_within_the_bound(void **state)
 			if (over_ns > 0) {
 				assert_int_equal(x.result.broken[0].seq, 7);
 				assert_int_equal(x.result.broken[0].by_ns, by_ns);
-				assert_int_equal(rules_of_order[cases[i].role][x.result.broken[0].rule].first, cases[i].first);
+				assert_int_equal(rules_of_order[cases[i].role][x.result.broken[0].rule].first,
+						 cases[i].first);
 			}
 			assert_int_equal(f.sample.follow_up, FOLLOW_UP_THERE);
 		}

@@ -73,8 +73,10 @@ static void assert_has(const char *what)
 static void finer_buckets(void **state)
 {
 	static const int64_t values[][2] = {
-		{ 0, 0 }, { 1, 1 }, { 127, 127 }, { 128, 128 }, { 255, 255 }, { 256, 256 }, { 257, 256 }, { 258, 258 }, { 511, 510 },
-		{ 512, 512 }, { 515, 512 }, { 516, 516 }, { 1023, 1020 }, { 1024, 1024 }, { 1031, 1024 }, { 1032, 1032 },
+		{ 0, 0 }, { 1, 1 }, { 127, 127 }, { 128, 128 }, { 255, 255 }, { 256, 256 }, { 257, 256 }, { 258, 258 },
+			{ 511, 510 },
+		{ 512, 512 }, { 515, 512 }, { 516, 516 }, { 1023, 1020 }, { 1024, 1024 }, { 1031, 1024 },
+			{ 1032, 1032 },
 		{ 65535, 65280 }, { 65536, 65536 }, { 1000000, 999424 }, { INT64_MAX, INT64_MAX - (1LL << 55) + 1 },
 	};
 
@@ -118,7 +120,8 @@ static void in_order(void **state)
 		const size_t n = run < 10 ? (size_t)run : 1 + (size_t)rand() % 3000;
 
 		for (size_t i = 0; i < n; i++)
-			values[i] = (int64_t)(((uint64_t)rand() << 32 | (uint64_t)rand()) & INT64_MAX) >> (run < 64 ? 63 - run : rand() % 63);
+			values[i] = (int64_t)(((uint64_t)rand() << 32 | (uint64_t)rand()) & INT64_MAX) >> (run < 64 ?
+			63 - run : rand() % 63);
 		second_add(&s, values, n);
 		end_after(1);
 		qsort(values, n, sizeof(*values), compare_ns);

@@ -132,11 +132,13 @@ static const struct story stories[] = {
 	/* Or the second was overtaken, and its reply lost: no number tells. */
 	{ "two requests are lost, and a second reply", "=2:0 =3:2", .sent = 4, .told = true, .forward = 2,
 	  .duplicate_forward = 1 },
-	{ "an overtaken request where another was, too", "=2:0 =3:2 =6:4 =5:5 =7:6", .sent = 8, .told = true, .forward = 1,
+	{ "an overtaken request where another was, too", "=2:0 =3:2 =6:4 =5:5 =7:6", .sent = 8, .told = true,
+	  .forward = 1,
 	  .backward = 2, .reordered_forward = 1 },
 	{ "a request and a second reply are lost: one gap", "=0:0 =1:1 +1:2 =2:3 =4:5", .sent = 5, .told = true,
 	  .unknown = 1, .duplicate_forward = 1 },
-	{ "a request and a second reply are lost: two gaps", "=0:0 =2:1 =3:3 =4:4", .sent = 5, .told = true, .forward = 1,
+	{ "a request and a second reply are lost: two gaps", "=0:0 =2:1 =3:3 =4:4", .sent = 5, .told = true,
+	  .forward = 1,
 	  .duplicate_forward = 1 },
 	{ "a second reply is lost, and then another", "=0:0 =1:2 =2:3 =4:5", .sent = 5, .told = true, .unknown = 1,
 	  .duplicate_forward = 1 },
@@ -148,7 +150,8 @@ static const struct story stories[] = {
 	  .duplicate_forward = 1 },
 	{ "one is late in its gap, and a second reply is lost", "=0:0 =2:1 =5:4 =4:3 =6:6", .sent = 7, .told = true,
 	  .forward = 1, .unknown = 1, .reordered_backward = 1, .duplicate_forward = 1 },
-	{ "one was overtaken, and a second reply is lost", "=0:0 =2:1 =4:2 =3:3 =5:5 =6:6 +6:7", .sent = 7, .told = true,
+	{ "one was overtaken, and a second reply is lost", "=0:0 =2:1 =4:2 =3:3 =5:5 =6:6 +6:7", .sent = 7,
+	  .told = true,
 	  .unknown = 1, .reordered_forward = 1, .duplicate_forward = 1 },
 	{ "requests and then their replies change places", "=0:0 =1:2 =2:1 =3:3", .sent = 4, .told = true,
 	  .reordered_backward = 1 },
@@ -156,10 +159,12 @@ static const struct story stories[] = {
 	  .unknown = 1, .restarts = 1 },
 	{ "it begins again, and the first replies are lost", "=0:0 =1:1 =2:2 =3:3 =9:2 =10:3", .sent = 11, .told = true,
 	  .forward = 3, .backward = 2, .restarts = 1 },
-	{ "it begins again, and the first replies come late", "=0:0 =1:1 =2:2 =3:3 =9:2 =7:0 =8:1", .sent = 10, .told = true,
+	{ "it begins again, and the first replies come late", "=0:0 =1:1 =2:2 =3:3 =9:2 =7:0 =8:1", .sent = 10,
+	  .told = true,
 	  .forward = 3, .reordered_backward = 2, .restarts = 1 },
 	{ "it begins again at once", "=0:0 =1:1 =2:0 =3:1", .sent = 4, .told = true, .restarts = 1 },
-	{ "it begins again, but not from 0", "=0:9 =1:10 =3:9 =4:10", .sent = 5, .told = true, .unknown = 1, .restarts = 1 },
+	{ "it begins again, but not from 0", "=0:9 =1:10 =3:9 =4:10", .sent = 5, .told = true, .unknown = 1,
+	  .restarts = 1 },
 	{ "it begins again, and a late reply of before comes", "=0:0 =4:4 =6:0 =2:2", .sent = 7, .told = true,
 	  .forward = 1, .backward = 2, .restarts = 1 },
 	{ "of before, that was held up on its way there", "=0:0 =4:1 =6:0 =2:2", .sent = 7, .told = true,
@@ -168,7 +173,8 @@ static const struct story stories[] = {
 	  .restarts = 1 },
 	{ "one that was counted, again", "=0:0 =4:1 =7:0 +4:1", .sent = 8, .told = true, .forward = 5,
 	  .restarts = 1 },
-	{ "it begins again twice", "=0:0 =1:1 =2:0 =3:1 =5:2 =6:0", .sent = 7, .told = true, .forward = 1, .restarts = 2 },
+	{ "it begins again twice", "=0:0 =1:1 =2:0 =3:1 =5:2 =6:0", .sent = 7, .told = true, .forward = 1,
+	  .restarts = 2 },
 	{ "a peer that always says 0", "=0:0 =1:0 =2:0 =4:0 =5:0", .sent = 6, .unknown = 1 },
 	{ "a peer that counts what it sends to others too", "=0:0 =1:40 =2:80 =3:120 =5:200", .sent = 6, .unknown = 1 },
 	{ "a peer whose count goes on, with the first in disorder", "=5:500 =2:502 =6:503", .sent = 7, .told = true,
@@ -211,7 +217,8 @@ static void losses_told_by_hand(void **state)
 		if (is_as_told(t, &d))
 			continue;
 		wrong++;
-		print_message("%s: told %d lost %d %d %d reordered %d %d duplicate %d %d restarts %d\n", t->name, d.told,
+		print_message("%s: told %d lost %d %d %d reordered %d %d duplicate %d %d restarts %d\n", t->name,
+			      d.told,
 			      (int)d.lost_forward, (int)d.lost_backward, (int)d.lost_unknown, (int)d.reordered_forward,
 			      (int)d.reordered_backward, (int)d.duplicate_forward, (int)d.duplicate_backward,
 			      (int)d.restarts);
@@ -267,7 +274,8 @@ static uint32_t some(unsigned thousandths, uint32_t most)
 	return util_below(1000) < thousandths ? 1 + (uint32_t)util_below(util_below(50) ? 3 : most) : 0;
 }
 
-/* What the reflector got and did not answer, as it reports: from its start on, also where it is started again, and past 65,535. */
+/* What the reflector got and did not answer, as it reports: from its start on, also where it is started again, and past
+ * 65,535. */
 static void what_was_discarded_there(void **state)
 {
 	uint64_t discarded = 0, restarts = 0;
@@ -472,8 +480,8 @@ static void note_all(struct directions *d, unsigned got, bool *proven)
 	}
 }
 
-/* What must be found: up to the last answer every loss has its direction. From one life of the reflector to the next it is by what
- * reached the new one. */
+/* What must be found: up to the last answer every loss has its direction. From one life of the reflector to the next it
+ * is by what reached the new one. */
 static struct directions truth(unsigned got, uint32_t probes)
 {
 	struct directions t = { 0 };

@@ -15,7 +15,8 @@ static void make_table(uint32_t limit, int64_t rate_limit)
 	uint64_t secret[SESSION_SECRETS];
 
 	util_random_bytes(secret, sizeof(secret));
-	memset(&table, 0xa5, offsetof(struct sessions, newest_t1_ns)); /* the caller's memory need not be zeroed but for these */
+	/* the caller's memory need not be zeroed but for these */
+	memset(&table, 0xa5, offsetof(struct sessions, newest_t1_ns));
 	memset(table.newest_t1_ns, 0, sizeof(table.newest_t1_ns));
 	sessions_init(&table, limit, rate_limit, secret);
 	now_ns = 1000 * NS_PER_S;
@@ -220,7 +221,8 @@ static double probes_each(void)
 	return (double)probes / table.used;
 }
 
-/* What whoever has read a program with constants in its hash would choose: senders of one slot of it, 512 probes each. */
+/* What whoever has read a program with constants in its hash would choose: senders of one slot of it, 512 probes
+ * each. */
 static unsigned constant_hash(uint32_t host, uint16_t port, uint16_t ssid)
 {
 	struct session_sender key = { .port = htons(port), .ssid = ssid };
@@ -255,7 +257,8 @@ static void nobody_can_choose_a_chain(void **state)
 		for (int round = 0; round < 100; round++) {
 			make_table(SESSIONS_MAX, 0);
 			for (unsigned i = 0; i < SESSIONS_MAX; i++)
-				assert_non_null(find_ipv4(chosen[kind][i].host, chosen[kind][i].port, chosen[kind][i].ssid));
+				assert_non_null(find_ipv4(chosen[kind][i].host, chosen[kind][i].port,
+							  chosen[kind][i].ssid));
 			assert_int_equal(table.used, SESSIONS_MAX);
 			sum += probes_each();
 			most = probes_each() > most ? probes_each() : most;
@@ -338,8 +341,8 @@ static struct {
 static uint64_t model_opened, model_evicted, model_refused;
 static int64_t model_used_ns[SESSIONS_MAX];
 
-/* Returns the tag that the session of this key must carry, 0 if it is to be a new one; *slot says where it is, NONE that
- * there is no room. */
+/* Returns the tag that the session of this key must carry, 0 if it is to be a new one; *slot says where it is, NONE
+ * that there is no room. */
 static uint32_t model_find(unsigned key, uint64_t now, unsigned *slot)
 {
 	unsigned idlest = 0;
@@ -713,8 +716,8 @@ static void without_a_session(void **state)
 	}
 }
 
-/* Nothing is answered twice, and all of a sender is, whatever is recorded and comes again: runs that begin again anywhere,
- * the numbers going round among them, and a network that loses and reorders a little. */
+/* Nothing is answered twice, and all of a sender is, whatever is recorded and comes again: runs that begin again
+ * anywhere, the numbers going round among them, and a network that loses and reorders a little. */
 static void nothing_is_answered_twice(void **state)
 {
 	enum { REQUESTS = 30000 };
@@ -732,7 +735,8 @@ static void nothing_is_answered_twice(void **state)
 			late++;
 		else
 			assert_true(sent[n].answered = answered(&s, sent[n].seq, sent[n].t1_ns));
-		seq = util_below(3000) ? seq + 1 : util_below(2) ? (uint32_t)util_random() : seq - (uint32_t)util_below(100);
+		seq = util_below(3000) ? seq + 1 : util_below(2) ? (uint32_t)util_random() :
+		      seq - (uint32_t)util_below(100);
 		for (int k = 0; k < 20; k++) {
 			uint64_t back = util_below(2) ? util_below(80) : util_below((uint64_t)n + 1);
 			uint64_t i = (uint64_t)n - (back <= (uint64_t)n ? back : 0);
@@ -795,7 +799,8 @@ static void check_departures(const struct session *s, const int64_t *left_ns, ui
 			 sent && left_ns[sent - 1] != NEVER_NS ? PACKET_METHOD_HARDWARE : PACKET_METHOD_NONE);
 }
 
-/* Departures that come 0 to 12 replies late, in any order, or not at all: those of the last eight are told, from then on. */
+/* Departures that come 0 to 12 replies late, in any order, or not at all: those of the last eight are told, from then
+ * on. */
 static void departures_come_late(void **state)
 {
 	enum { REPLIES = 400 };
@@ -846,7 +851,8 @@ static void departures_that_are_known_at_once(void **state)
 	}
 }
 
-/* The stamp of a reply of a sender that was forgotten comes when its place is another's, of as many replies or fewer. */
+/* The stamp of a reply of a sender that was forgotten comes when its place is another's, of as many replies or
+ * fewer. */
 static void a_departure_of_who_was_forgotten(void **state)
 {
 	(void)state;
@@ -858,7 +864,8 @@ static void a_departure_of_who_was_forgotten(void **state)
 			make_table(1, 0);
 			s = find_ipv4(1, 1, 1);
 			for (uint32_t n = 0; n < had; n++)
-				session_note_reply(s, n, PACKET_METHOD_NONE, 0); /* its keys begin at 0, which a new record has too */
+				/* its keys begin at 0, which a new record has too */
+				session_note_reply(s, n, PACKET_METHOD_NONE, 0);
 			for (uint32_t n = 0; n < had; n += 2)
 				session_note_departure(s, n, n, PACKET_METHOD_HARDWARE, 4);
 			now_ns += SESSION_IDLE_NS;

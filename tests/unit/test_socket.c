@@ -13,7 +13,7 @@
 #include <fcntl.h>
 #include <poll.h>
 
-/* ---- Opening ------------------------------------------------------------------------------------------------------ */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 static struct channel c;
 static struct options o;
@@ -27,7 +27,8 @@ static void prepare(enum role role, enum source stamp)
 	fake.send_error = EACCES;
 	c = (struct channel)CHANNEL_CLOSED;
 	lo.mtu = 0;
-	o = (struct options){ .role = role, .stamp = stamp, .port = 8620, .ttl = 255, .dscp = -1, .priority = -1, .vlan_priority = -1 };
+	o = (struct options){ .role = role, .stamp = stamp, .port = 8620, .ttl = 255, .dscp = -1, .priority = -1,
+			      .vlan_priority = -1 };
 	if (role == ROLE_EMIT)
 		o.server.in = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 }
@@ -162,7 +163,8 @@ static void what_is_set(void **state)
 		assert_true(was_set(SOL_IP, IP_MTU_DISCOVER, reflect ? IP_PMTUDISC_OMIT : IP_PMTUDISC_PROBE));
 		assert_int_equal(was_set(SOL_IP, IP_RECVTTL, 1), reflect);
 		assert_int_equal(was_set(SOL_IP, IP_PKTINFO, 1), reflect);
-		/* Two reflectors on one port must be refused, so a reflector shares it only with itself: see open_lanes(). */
+		/* Two reflectors on one port must be refused, so a reflector shares it only with itself: see
+		 * open_lanes(). */
 		assert_int_equal(fake.set[fake.sets - 1].name == SO_REUSEPORT, reflect);
 		assert_int_equal(fake.set[fake.sets - 1].value, 0);
 		assert_true(was_touched(SOL_SOCKET, SO_RCVBUFFORCE));
@@ -268,7 +270,8 @@ static void what_is_set_of_ipv6(void **state)
 		if (reflect)
 			o.ipv6 = true;
 		else
-			o.server.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+			o.server.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6,
+							      .sin6_addr = IN6ADDR_LOOPBACK_INIT };
 		if (open_it(true) == -EADDRNOTAVAIL)
 			skip(); /* from connect() */
 		assert_string_equal(line, "");
@@ -359,7 +362,8 @@ static void flags_of_each_mode(void **state)
 /* With --stamp-every each packet says by itself. */
 static void some_stamps_only(void **state)
 {
-	static const int flags[] = { [SOURCE_KERNEL] = KERNEL_RX | TX_OPTIONS, [SOURCE_HARDWARE] = HARDWARE_RX | TX_OPTIONS };
+	static const int flags[] = { [SOURCE_KERNEL] = KERNEL_RX | TX_OPTIONS,
+				     [SOURCE_HARDWARE] = HARDWARE_RX | TX_OPTIONS };
 
 	(void)state;
 	for (enum source stamp = SOURCE_KERNEL; stamp <= SOURCE_HARDWARE; stamp++) {
@@ -463,7 +467,7 @@ static void no_second_socket(void **state)
 	check_refused(EMFILE);
 }
 
-/* ---- The real kernel, on lo ----------------------------------------------------------------------------------------- */
+/* ---- The real kernel, on lo -------------------------------------------------------------------------------------- */
 
 /* A socket on 127.0.0.1 and its port. */
 static int peer_socket(uint16_t *port)
@@ -884,7 +888,8 @@ int main(void)
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(each_refused_option), TEST(what_is_set), TEST(busy_polling), TEST(a_smaller_buffer_without_rights),
-		TEST(flags_of_each_mode), TEST(some_stamps_only), TEST(less_than_was_asked_for), TEST(who_counts_the_ids), TEST(errors_of_bind),
+		TEST(flags_of_each_mode), TEST(some_stamps_only), TEST(less_than_was_asked_for),
+		TEST(who_counts_the_ids), TEST(errors_of_bind),
 		TEST(errors_of_connect), TEST(no_socket), TEST(no_second_socket), TEST(strays_are_counted),
 		TEST(strays_that_found_no_room_are_counted_too), TEST(a_reflector_has_no_strays),
 		TEST(strays_that_do_not_end_are_counted_up_to_now),

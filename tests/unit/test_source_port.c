@@ -22,7 +22,8 @@ static void check_ports(void)
 		directions += p->directions.lost_forward + p->directions.lost_backward + p->directions.lost_unknown;
 	}
 	assert_int_equal(lost, COUNT(lost));
-	assert_int_equal(directions, x.result.directions.lost_forward + x.result.directions.lost_backward + x.result.directions.lost_unknown);
+	assert_int_equal(directions, x.result.directions.lost_forward + x.result.directions.lost_backward +
+			 x.result.directions.lost_unknown);
 	assert_int_equal(COUNT(stamp_unmatched) + COUNT(unstamped), 0);
 }
 
@@ -45,13 +46,14 @@ static void each_port_is_a_session(void **state)
 		assert_in_range(COUNT(duplicate), (3000 - options.window) / 7 - 1, 3000 / 7 + 20);
 		assert_in_range(COUNT(foreign), 3000 / 5 - 20, 3000 / 5 + 26);
 		for (int64_t n = 0; n < options.source_ports; n++)
-			assert_in_range(x.result.port[n].rtt.count, 3000 / options.source_ports, 3000 / options.source_ports + 1);
+			assert_in_range(x.result.port[n].rtt.count, 3000 / options.source_ports,
+					3000 / options.source_ports + 1);
 		network_teardown(state);
 	}
 }
 
-/* No T3 is missing, nor is one another's, as long as replies by one port keep their order; the last ones have theirs by a closing probe
- * for each port. */
+/* No T3 is missing, nor is one another's, as long as replies by one port keep their order; the last ones have theirs by
+ * a closing probe for each port. */
 static void t3_comes_by_its_own_port(void **state)
 {
 	static const int64_t windows[] = { 1, 64 };
@@ -127,14 +129,16 @@ static void what_is_late_comes_by_its_port(void **state)
 		assert_int_equal(COUNT(lost), 50);
 		assert_int_equal(COUNT(late), 50);
 		assert_int_equal(COUNT(duplicate), 50 + 9);
-		assert_int_equal(x.result.directions.lost_forward + x.result.directions.lost_backward + x.result.directions.lost_unknown, 0);
+		assert_int_equal(x.result.directions.lost_forward + x.result.directions.lost_backward +
+				 x.result.directions.lost_unknown, 0);
 		assert_int_equal(network_check_records(), 2950);
 		check_ports();
 		network_teardown(state);
 	}
 }
 
-/* Of either kind of kernel. The next probe leaves by the next port at once, and that of the refused one asks for its id. */
+/* Of either kind of kernel. The next probe leaves by the next port at once, and that of the refused one asks for its
+ * id. */
 static void a_port_that_refuses_holds_up_no_other(void **state)
 {
 	for (unsigned i = 0; i < 4; i++) {
@@ -152,13 +156,15 @@ static void a_port_that_refuses_holds_up_no_other(void **state)
 		network_run();
 		assert_int_equal(network_check_records(), 3000);
 		check_ports();
-		assert_int_equal(x.result.port[0].refused + x.result.port[1].refused + x.result.port[2].refused, COUNT(refused));
+		assert_int_equal(x.result.port[0].refused + x.result.port[1].refused + x.result.port[2].refused,
+				 COUNT(refused));
 		assert_true(x.result.port[1].refused >= 200);
 		assert_true(x.result.port[1].rtt.count > 500);
 		assert_true(x.result.port[0].rtt.count > x.result.port[1].rtt.count);
 		assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]), 3000);
 		for (unsigned n = 0; n < 3000; n++)
-			assert_in_range(sim.truth[record[n].seq].t1_ns - EPOCH_NS - sim.truth[record[n].seq].tried_ns, WIRE_NS, 50 * NS_PER_US);
+			assert_in_range(sim.truth[record[n].seq].t1_ns - EPOCH_NS - sim.truth[record[n].seq].tried_ns,
+					WIRE_NS, 50 * NS_PER_US);
 		network_teardown(state);
 	}
 }
@@ -214,9 +220,11 @@ static void a_stop_in_the_middle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_port_is_a_session), cmocka_unit_test(t3_comes_by_its_own_port), TEST(what_a_port_loses_is_its_own),
+		cmocka_unit_test(each_port_is_a_session), cmocka_unit_test(t3_comes_by_its_own_port),
+			TEST(what_a_port_loses_is_its_own),
 		TEST(one_in_flight_is_not_slower), cmocka_unit_test(a_thread_without_a_cpu), TEST(a_stop_in_the_middle),
-		cmocka_unit_test(what_is_late_comes_by_its_port), cmocka_unit_test(a_port_that_refuses_holds_up_no_other),
+		cmocka_unit_test(what_is_late_comes_by_its_port),
+		cmocka_unit_test(a_port_that_refuses_holds_up_no_other),
 	};
 
 	util_seed();

@@ -1,9 +1,9 @@
 /* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_set_seen sources=wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/doze.c,measure/window*.c,measure/pace.c,measure/join.c,measure/reflect.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,@result,host/counters/pmc.c,host/clock/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The reflector's thread does not run for a while, requests wait, and CLOCK_REALTIME is set meanwhile, or is not. A small kernel
- * with that in it: time is virtual, and the truth about each response is known. Whatever is recorded must be true, and without a step
- * everything must be recorded.
+ * The reflector's thread does not run for a while, requests wait, and CLOCK_REALTIME is set meanwhile, or is not. A
+ * small kernel with that in it: time is virtual, and the truth about each response is known. Whatever is recorded must
+ * be true, and without a step everything must be recorded.
  */
 #include "measure/sample.c"
 
@@ -134,7 +134,8 @@ static void put_stamp(struct msghdr *m, size_t *used, int64_t ns)
 static ssize_t receive_request(struct msghdr *m)
 {
 	const struct packet_plan plan = { .ssid = SSID };
-	const struct in_pktinfo info = { .ipi_spec_dst.s_addr = htonl(0x0a000002), .ipi_addr.s_addr = htonl(0x0a000002) };
+	const struct in_pktinfo info = { .ipi_spec_dst.s_addr = htonl(0x0a000002),
+					 .ipi_addr.s_addr = htonl(0x0a000002) };
 	const int64_t at_ns = kernel.arrives_ns[kernel.received];
 	const int ttl = 64;
 	struct sockaddr_in *from = m->msg_name;
@@ -142,7 +143,8 @@ static ssize_t receive_request(struct msghdr *m)
 
 	packet_prepare(m->msg_iov[0].iov_base, &plan);
 	packet_probe(m->msg_iov[0].iov_base, &plan, kernel.received++, 1);
-	*from = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(40000), .sin_addr.s_addr = htonl(0x0a000001) };
+	*from = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(40000),
+				      .sin_addr.s_addr = htonl(0x0a000001) };
 	put_stamp(m, &used, at_ns);
 	put(m, &used, SOL_IP, IP_TTL, &ttl, sizeof(ttl));
 	put(m, &used, SOL_IP, IP_PKTINFO, &info, sizeof(info));
@@ -198,7 +200,8 @@ ssize_t __wrap_sendmsg(int fd, const struct msghdr *m, int flags)
 int __wrap_ppoll(struct pollfd *p, nfds_t n, const struct timespec *limit, const sigset_t *mask)
 {
 	const int64_t ns = limit->tv_sec * NS_PER_S + limit->tv_nsec;
-	const int64_t arrives_ns = kernel.received < kernel.requests ? kernel.arrives_ns[kernel.received] - kernel.now_ns : INT64_MAX;
+	const int64_t arrives_ns = kernel.received < kernel.requests ?
+				   kernel.arrives_ns[kernel.received] - kernel.now_ns : INT64_MAX;
 
 	(void)mask;
 	if (arrives_ns >= ns || !(p->events & POLLIN)) {
@@ -220,7 +223,8 @@ static void begin(enum source wire, bool tells)
 {
 	static const struct transport ipv4 = { .ip_level = SOL_IP, .recverr_type = IP_RECVERR, .recverr_bytes = 16 + 16,
 					       .ttl_type = IP_TTL, .pktinfo_type = IP_PKTINFO,
-					       .pktinfo_bytes = sizeof(struct in_pktinfo), .tos_type = IP_TOS, .tos_bytes = 1 };
+					       .pktinfo_bytes = sizeof(struct in_pktinfo), .tos_type = IP_TOS,
+					       .tos_bytes = 1 };
 	static const struct clock_set clock_set = { .fd = -1 };
 	const size_t bytes = histogram_layout(&histogram, 100 * NS_PER_US, 1, HISTOGRAM_OVERFLOW_STORE);
 
@@ -232,15 +236,18 @@ static void begin(enum source wire, bool tells)
 	histogram_place(&histogram, memory);
 	log_place(&log_of_run, record, REQUESTS_MAX, false, false);
 	sessions_init(&sessions, SESSIONS_MAX, 0, (const uint64_t[SESSION_SECRETS]){ 1, 2 });
-	options = (struct options){ .role = ROLE_REFLECT, .timeout_ns = 100 * NS_PER_MS, .port = STAMP_PORT, .overflow_ns = 100 * NS_PER_US,
-				    .bucket_ns = NS_PER_US, .stamp = wire, .plain = true, .ttl = 64, .dscp = -1, .synced_ns = -1 };
+	options = (struct options){ .role = ROLE_REFLECT, .timeout_ns = 100 * NS_PER_MS, .port = STAMP_PORT,
+				    .overflow_ns = 100 * NS_PER_US,
+				    .bucket_ns = NS_PER_US, .stamp = wire, .plain = true, .ttl = 64, .dscp = -1,
+				    .synced_ns = -1 };
 	channel.at = &channel.lane[0];
 	channel.lanes = channel.listeners = 1;
 	channel.transport = channel.lane[0].transport = &ipv4;
 	channel.wire = wire;
 	channel.tx_stamps = wire != SOURCE_USER;
 	channel.lane[0].id_by_message = true; /* this kernel tells no id that is asked for */
-	x = (struct exchange){ .channel = &channel, .result.histogram = &histogram, .log = &log_of_run, .sessions = &sessions,
+	x = (struct exchange){ .channel = &channel, .result.histogram = &histogram, .log = &log_of_run,
+			       .sessions = &sessions,
 			       .options = &options, .result.options = &options, .stop = &kernel.stop };
 	x.clock_set = tells ? &clock_set : NULL;
 	kernel.now_ns = NS_PER_S;
@@ -305,7 +312,8 @@ static void run_begins(enum source wire, bool tells, int64_t stall_ns)
 /* However long: what waited is recorded with the time that it waited. */
 static void a_stall_alone_leaves_nothing_out(void **state)
 {
-	static const int64_t stalls_ns[] = { 50 * NS_PER_US, 900 * NS_PER_US, 2 * NS_PER_MS, 30 * NS_PER_MS, NS_PER_S, WAITED * GAP_NS };
+	static const int64_t stalls_ns[] = { 50 * NS_PER_US, 900 * NS_PER_US, 2 * NS_PER_MS, 30 * NS_PER_MS, NS_PER_S,
+					     WAITED * GAP_NS };
 
 	(void)state;
 	for (enum source wire = SOURCE_USER; wire <= SOURCE_KERNEL; wire++) {
@@ -340,14 +348,16 @@ static void a_stall_is_counted(void **state)
 		assert_int_equal(x.result.stalls.count, 2);
 		assert_in_range(x.result.stalls.total_ns, 36 * NS_PER_MS, 36 * NS_PER_MS + 200 * NS_PER_US);
 		assert_in_range(x.result.stalls.longest_ns, 25 * NS_PER_MS, 25 * NS_PER_MS + 100 * NS_PER_US);
-		assert_in_range(x.result.stalls.longest_at_ns, NS_PER_S + 280 * NS_PER_MS - 100 * NS_PER_US, NS_PER_S + 280 * NS_PER_MS + 700);
+		assert_in_range(x.result.stalls.longest_at_ns, NS_PER_S + 280 * NS_PER_MS - 100 * NS_PER_US,
+				NS_PER_S + 280 * NS_PER_MS + 700);
 	}
 }
 
 /* Once in the middle: what came before it is off by it. What came after it is not, but cannot be told from that. */
 static void a_step_in_a_stall(void **state)
 {
-	static const int64_t sets_ns[] = { NS_PER_S, -NS_PER_S, 50 * NS_PER_US, -50 * NS_PER_US, 3600 * NS_PER_S, -3600 * NS_PER_S };
+	static const int64_t sets_ns[] = { NS_PER_S, -NS_PER_S, 50 * NS_PER_US, -50 * NS_PER_US, 3600 * NS_PER_S,
+					   -3600 * NS_PER_S };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(sets_ns); i++) {
@@ -363,7 +373,8 @@ static void a_step_in_a_stall(void **state)
 	}
 }
 
-/* By as much as some of them waited: these look as if they had not. Steps apart by 90 us, so that some wait is always hidden. */
+/* By as much as some of them waited: these look as if they had not. Steps apart by 90 us, so that some wait is always
+ * hidden. */
 static void a_step_that_hides_the_wait(void **state)
 {
 	(void)state;
@@ -448,7 +459,8 @@ static void a_socket_that_is_never_empty(void **state)
 	assert_in_range(left_out(), 1, QUEUE_MAX + 5000);
 }
 
-/* How often clocks are read and the kernel is asked: as before without a pause, and not much more when every sample is odd. */
+/* How often clocks are read and the kernel is asked: as before without a pause, and not much more when every sample is
+ * odd. */
 static void what_it_costs(void **state)
 {
 	unsigned reads;
@@ -473,7 +485,8 @@ static void what_it_costs(void **state)
 
 static struct flight probe_now(void)
 {
-	return (struct flight){ .base_ns = kernel.now_ns, .sent_ns = kernel.now_ns, .sent_real_ns = real_of(kernel.now_ns),
+	return (struct flight){ .base_ns = kernel.now_ns, .sent_ns = kernel.now_ns,
+				.sent_real_ns = real_of(kernel.now_ns),
 				.sent_by_ns = kernel.now_ns };
 }
 

@@ -57,12 +57,17 @@ static void nobody_answered(void **state)
 		const char *words;
 	} rows[] = {
 		{ &a->refused, NOTHING "never answered\n" },
-		{ &a->port_closed, "nothing was measured: nobody listens on 10.0.0.2 port 862 (ICMP port unreachable): start a reflector "
+		{ &a->port_closed,
+		  "nothing was measured: nobody listens on 10.0.0.2 port 862 (ICMP port unreachable): start a "
+		  "reflector "
 				   "there, or give its --port\n" },
-		{ &a->foreign, NOTHING "answers, but is no STAMP reflector: what came is no reply to any of our probes\n" },
-		{ &a->malformed, NOTHING "answers, but is no STAMP reflector: what came is no reply to any of our probes\n" },
+		{ &a->foreign,
+		  NOTHING "answers, but is no STAMP reflector: what came is no reply to any of our probes\n" },
+		{ &a->malformed,
+		  NOTHING "answers, but is no STAMP reflector: what came is no reply to any of our probes\n" },
 		{ &a->late, NOTHING "answers, but always after --timeout: give a longer one\n" },
-		{ &a->unverified, NOTHING "answers, but the HMAC of its replies is wrong or missing: does it have this --key?\n" },
+		{ &a->unverified,
+		  NOTHING "answers, but the HMAC of its replies is wrong or missing: does it have this --key?\n" },
 	};
 
 	(void)state;
@@ -85,13 +90,15 @@ static void why_the_status_is_3(void **state)
 	(void)state;
 	verdict = (struct verdict){ .level = VERDICT_DOUBTFUL, .reasons = 2,
 				    .reason = { { VERDICT_DOUBTFUL, "stamps are missing", "", "3 of 9", "" },
-						{ VERDICT_DOUBTFUL, "the peer did not answer", "", "2.00 %", " for 1.0 s" } } };
+						{ VERDICT_DOUBTFUL, "the peer did not answer", "", "2.00 %",
+						  " for 1.0 s" } } };
 	expect(STATUS_DONE, "");
 	options.quiet = true;
 	expect(STATUS_DONE, "");
 	/* Who reads the report has read it there. */
 	options.strict = true;
-	expect(STATUS_UNTRUSTED, "the measurement is doubtful: stamps are missing (3 of 9); the peer did not answer for 1.0 s (2.00 %)\n");
+	expect(STATUS_UNTRUSTED,
+	       "the measurement is doubtful: stamps are missing (3 of 9); the peer did not answer for 1.0 s (2.00 %)\n");
 	options.quiet = false;
 	expect(STATUS_UNTRUSTED, "");
 	verdict.level = VERDICT_VOID;

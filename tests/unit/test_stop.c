@@ -30,7 +30,8 @@ static void clean(void)
 	assert_int_equal(write(cleaned[1], "c", 1), 1);
 }
 
-/* In a process of its own: `first`, and `second` so much later. How that ended, as of waitpid(2); *times: it was cleaned up. */
+/* In a process of its own: `first`, and `second` so much later. How that ended, as of waitpid(2); *times: it was
+ * cleaned up. */
 static int ended_by(int first, int second, int64_t later_ns, int *times)
 {
 	char octets[8];

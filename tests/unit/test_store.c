@@ -5,7 +5,7 @@
 
 #include "golden.h"
 
-/* ---- A machine with so much memory ----------------------------------------------------------------------------------- */
+/* ---- A machine with so much memory ------------------------------------------------------------------------------- */
 
 #define PLENTY (1ULL << 41)
 
@@ -59,7 +59,7 @@ static int open_log(bool emptied)
 	return error;
 }
 
-/* ---- Sizes ----------------------------------------------------------------------------------------------------------- */
+/* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 
 #define RING (LOG_RING_BYTES / 56)
 #define RING_FULL (LOG_RING_BYTES / 88)
@@ -79,18 +79,22 @@ static void sizes(void **state)
 		{ "one: a mark and a record", { .count = 1 }, 2, 2, false },
 		{ "many packets", { .count = 10000000 }, RING, 10000000, false },
 		{ "as many as the ring has", { .count = RING }, RING, RING, false },
-		{ "a count that the duration ends", { .count = 1000000, .duration_ns = NS_PER_S }, 57500, 57500, false },
+		{ "a count that the duration ends", { .count = 1000000, .duration_ns = NS_PER_S }, 57500, 57500,
+		  false },
 		{ "full", { .log_full = true }, RING_FULL, 207000000, false },
 		{ "--snapshot", { .snapshot = true }, 299593, 500000, true },
 		{ "--snapshot of a few", { .snapshot = true, .count = 10 }, 10, 10, true },
-		{ "--snapshot and rotation", { .snapshot = true, .log_rotate = { 1 << 20, 3 } }, RING, 207000000, false },
+		{ "--snapshot and rotation", { .snapshot = true, .log_rotate = { 1 << 20, 3 } }, RING, 207000000,
+		  false },
 		{ "--log-last 1", { .log_last_ns = NS_PER_S }, RING, 100000, true },
 		{ "--log-last 0.1 is as a second", { .log_last_ns = 100 * NS_PER_MS }, RING, 100000, true },
 		{ "--log-last 60", { .log_last_ns = 60 * NS_PER_S }, 6000000, 6000000, true },
 		{ "--log-last 59.001", { .log_last_ns = 59001 * NS_PER_MS }, 6000000, 6000000, true },
-		{ "--log-last longer than the run", { .log_last_ns = 60 * NS_PER_S, .duration_ns = 10 * NS_PER_S }, 575000, 575000, true },
+		{ "--log-last longer than the run", { .log_last_ns = 60 * NS_PER_S, .duration_ns = 10 * NS_PER_S },
+		  575000, 575000, true },
 		{ "--log-last and few packets", { .log_last_ns = 60 * NS_PER_S, .count = 100 }, 100, 100, true },
-		{ "--log-last and --snapshot", { .log_last_ns = 60 * NS_PER_S, .snapshot = true }, 6000000, 6000000, true },
+		{ "--log-last and --snapshot", { .log_last_ns = 60 * NS_PER_S, .snapshot = true }, 6000000, 6000000,
+		  true },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++)
@@ -102,7 +106,8 @@ static void sizes(void **state)
 			options.log_path = "log";
 			assert_int_equal(open_log(emptied), 0);
 			assert_string_equal(said, "");
-			if (store.log.capacity != wanted || store.log.circular != (!emptied && rows[i].circular_without))
+			if (store.log.capacity != wanted ||
+			    store.log.circular != (!emptied && rows[i].circular_without))
 				fail_msg("%s, %s: %llu%s, not %llu", rows[i].name, emptied ? "emptied" : "not emptied",
 					 (unsigned long long)store.log.capacity, store.log.circular ? " circular" : "",
 					 (unsigned long long)wanted);
@@ -135,7 +140,7 @@ static void without_a_log_there_is_no_ring(void **state)
 	assert_null(exchange.log);
 }
 
-/* ---- Little memory --------------------------------------------------------------------------------------------------- */
+/* ---- Little memory ----------------------------------------------------------------------------------------------- */
 
 /* What the run needs is not taken away from it: a quarter of what is free at most. */
 static void a_quarter_of_the_free_memory(void **state)

@@ -43,7 +43,8 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 
 int __wrap_open(const char *path, int flags, ...)
 {
-	return strcmp(path, "/proc/self/cmdline") ? __real_open(path, flags, 0666) : -1; /* gcov opens what it counts in */
+	/* gcov opens what it counts in */
+	return strcmp(path, "/proc/self/cmdline") ? __real_open(path, flags, 0666) : -1;
 }
 
 static struct system read_of(const struct file *of, int cpu)
@@ -74,9 +75,13 @@ static void a_host_that_tells_nothing(void **state)
 static void a_host_that_tells_all(void **state)
 {
 	static const struct file some[] = {
-		{ "/proc/cpuinfo", "processor\t: 0\nmodel name\t: A: B\nflags\t\t: fpu hypervisor lm\n\nprocessor\t: 1\nmodel name\t: C\n" },
-		{ "/sys/kernel/realtime", "1\n" }, { "/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n" },
-		{ "/sys/devices/system/cpu/isolated", "\n" }, { "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n" },
+		{ "/proc/cpuinfo",
+		  "processor\t: 0\nmodel name\t: A: B\nflags\t\t: fpu hypervisor lm\n\nprocessor\t: 1\nmodel name\t: "
+		  "C\n" },
+		{ "/sys/kernel/realtime", "1\n" }, { "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+						     "tsc\n" },
+		{ "/sys/devices/system/cpu/isolated", "\n" },
+			{ "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n" },
 		{ "/sys/devices/system/cpu/cpu3/cpufreq/scaling_governor", "performance\n" },
 		{ NULL, NULL },
 	};
@@ -102,7 +107,8 @@ static void a_host_that_tells_all(void **state)
 
 static void which_kernel_is_a_real_time_one(void **state)
 {
-	static const struct file none[] = { { NULL, NULL } }, no[] = { { "/sys/kernel/realtime", "0\n" }, { NULL, NULL } };
+	static const struct file none[] = { { NULL, NULL } },
+					  no[] = { { "/sys/kernel/realtime", "0\n" }, { NULL, NULL } };
 
 	(void)state;
 	version = "#1 SMP PREEMPT_RT Debian";
@@ -115,7 +121,8 @@ static void which_kernel_is_a_real_time_one(void **state)
 static void which_host_is_virtual(void **state)
 {
 	static const struct file bare[] = { { "/proc/cpuinfo", "flags\t\t: fpu lm\n" }, { NULL, NULL } },
-				 xen[] = { { "/proc/cpuinfo", "flags\t\t: fpu lm\n" }, { "/sys/hypervisor/type", "xen\n" }, { NULL, NULL } };
+				 xen[] = { { "/proc/cpuinfo", "flags\t\t: fpu lm\n" },
+					   { "/sys/hypervisor/type", "xen\n" }, { NULL, NULL } };
 
 	(void)state;
 	assert_int_equal(read_of(bare, 0).is_virtual, 0);
@@ -125,8 +132,10 @@ static void which_host_is_virtual(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(a_host_that_tells_nothing), cmocka_unit_test(a_host_that_tells_all),
-					    cmocka_unit_test(which_kernel_is_a_real_time_one), cmocka_unit_test(which_host_is_virtual) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(a_host_that_tells_nothing),
+					    cmocka_unit_test(a_host_that_tells_all),
+					    cmocka_unit_test(which_kernel_is_a_real_time_one),
+					    cmocka_unit_test(which_host_is_virtual) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

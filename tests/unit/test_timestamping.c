@@ -51,7 +51,7 @@ static int64_t time_of(enum source wire)
 	return SECONDS * NS_PER_S + (wire == SOURCE_HARDWARE ? HARDWARE_NS : SOFTWARE_NS);
 }
 
-/* ---- The error queue ---------------------------------------------------------------------------------------------- */
+/* ---- The error queue --------------------------------------------------------------------------------------------- */
 
 /* What is other than in a good entry. */
 struct change {
@@ -262,7 +262,7 @@ static void nonsense_control_data(void **state)
 	}
 }
 
-/* ---- Receiving ---------------------------------------------------------------------------------------------------- */
+/* ---- Receiving --------------------------------------------------------------------------------------------------- */
 
 static struct fake_message datagram(size_t bytes)
 {
@@ -477,7 +477,8 @@ static void a_datagram_of_ipv6(void **state)
 		struct arrival a;
 
 		memset(&a, 0xa5, sizeof(a));
-		m.from.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = htons(99), .sin6_addr = in6_of(cases[i].from) };
+		m.from.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = htons(99),
+						    .sin6_addr = in6_of(cases[i].from) };
 		fake_control(&m, SOL_IPV6, IPV6_PKTINFO, &info, sizeof(info), 0);
 		fake_control(&m, SOL_IPV6, IPV6_HOPLIMIT, &hops, sizeof(hops), 0);
 		fake_control(&m, SOL_IPV6, IPV6_TCLASS, &class, sizeof(class), 0);
@@ -503,13 +504,15 @@ static void what_strays_of_ipv6(void **state)
 		struct arrival a;
 
 		memset(&a, 0xa5, sizeof(a));
-		m.from.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = htons(99), .sin6_addr = in6_of("2001:db8::1") };
+		m.from.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = htons(99),
+						    .sin6_addr = in6_of("2001:db8::1") };
 		begin(SOURCE_KERNEL);
 		c.lane[0].transport = &ipv6;
 		c.lane[0].connected = c.lane[0].is_new = true;
 		c.lane[0].peer = m.from;
 		c.lane[0].peer.in6.sin6_addr.s6_addr[15] += i;
-		c.lane[0].own.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_addr = in6_of("2001:db8::9") };
+		c.lane[0].own.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6,
+							   .sin6_addr = in6_of("2001:db8::9") };
 		fake_put(&fake.receive_queue, &m);
 		assert_int_equal(stamp_receive(&c, &a), 1);
 		assert_int_equal(a.strays, i);
@@ -593,7 +596,7 @@ static void a_connected_socket(void **state)
 	assert_int_equal(a.from.any.sa_family, AF_UNSPEC);
 }
 
-/* ---- Sending ------------------------------------------------------------------------------------------------------ */
+/* ---- Sending ----------------------------------------------------------------------------------------------------- */
 
 static void errors_of_send(void **state)
 {
@@ -770,7 +773,7 @@ static void the_dscp_of_an_answer(void **state)
 	}
 }
 
-/* ---- Waiting ------------------------------------------------------------------------------------------------------ */
+/* ---- Waiting ----------------------------------------------------------------------------------------------------- */
 
 static void waiting(void **state)
 {
@@ -807,7 +810,8 @@ int main(void)
 		TEST(each_check_of_a_transmit_stamp), TEST(truncated_control_data_of_a_stamp), TEST(the_error_queue),
 		TEST(the_control_buffer_is_large_enough), TEST(nonsense_control_data), TEST(a_good_datagram),
 		TEST(the_stamp_is_of_the_kind_asked_for), TEST(each_check_of_an_arrival), TEST(where_it_was_sent_to),
-		TEST(a_datagram_of_ipv6), TEST(what_strays_of_ipv6), TEST(truncation), TEST(sizes), TEST(errors_of_receive), TEST(a_connected_socket), TEST(errors_of_send),
+		TEST(a_datagram_of_ipv6), TEST(what_strays_of_ipv6), TEST(truncation), TEST(sizes),
+		TEST(errors_of_receive), TEST(a_connected_socket), TEST(errors_of_send),
 		TEST(what_is_sent), TEST(waiting), TEST(the_tos_of_ipv6), TEST(the_dscp_of_an_answer),
 	};
 

@@ -1,6 +1,7 @@
 /* build: wraps= sources=wire/packet.c,wire/tlv_rant.c,wire/hmac.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* TLVs against the figures of RFC 8972 and the vectors: in probes, in requests and in replies. What our own say: test_tlv_rant.c. */
+/* TLVs against the figures of RFC 8972 and the vectors: in probes, in requests and in replies. What our own say:
+ * test_tlv_rant.c. */
 #include "wire/tlv.c"
 
 #include "tlv_bench.h"
@@ -304,12 +305,15 @@ static void wishes_are_seen(void **state)
 	static const struct wish_row rows[] = {
 		{ "none", "", false, false, false },
 		{ "T2_SW", ASK_T2_USER, true, false, false },
-		{ "T2_SW, and what is not looked at", "80f00014 52414e54 ffffffffffffffffffffffffffffffff", true, false, false },
+		{ "T2_SW, and what is not looked at", "80f00014 52414e54 ffffffffffffffffffffffffffffffff", true, false,
+		  false },
 		{ "software without T2_SW", ASK_SOFTWARE, false, false, false },
-		{ "software without T2_SW, and what is not looked at", "80f00014 52414e54 7fffffffffffffffffffffffffffffff", false, false, false },
+		{ "software without T2_SW, and what is not looked at",
+		  "80f00014 52414e54 7fffffffffffffffffffffffffffffff", false, false, false },
 		{ "class", ASK_CLASS_46, false, true, false },
 		{ "both behind others", "80c80001a1" ASK_STAGES ASK_CLASS_46 ASK_T2_USER, true, true, false },
-		{ "T2_SW without the magic", "80f00014 52414e55 80000000000000000000000000000000", false, false, false },
+		{ "T2_SW without the magic", "80f00014 52414e55 80000000000000000000000000000000", false, false,
+		  false },
 		{ "ours of a wrong length", "80f00004 52414e54", false, false, false },
 		{ "T2_SW, 1 too short", "80f00013 52414e54 800000000000000000000000000000", false, false, false },
 		{ "class of a wrong length", "80040003 b80000", false, false, false },
@@ -320,7 +324,8 @@ static void wishes_are_seen(void **state)
 		{ "within another", "80c80020" ASK_T2_USER ASK_CLASS_46, false, false, false },
 		{ "follow-ups", ASK_FOLLOW_UPS_1, false, false, true },
 		{ "all", ASK_FOLLOW_UPS_6 ASK_CLASS_46 ASK_T2_USER, true, true, true },
-		{ "follow-ups, and what is not looked at", "00f10014 52414e54 ffffffffffffffffffffffffffffffff", false, false, true },
+		{ "follow-ups, and what is not looked at", "00f10014 52414e54 ffffffffffffffffffffffffffffffff", false,
+		  false, true },
 		{ "follow-ups without the magic", "80f10014 52414e55" ENTRY_0, false, false, false },
 		{ "follow-ups, 1 too long", "80f10015 52414e54" ENTRY_0 "00" ASK_CLASS_46, false, false, false },
 		{ "follow-ups, nothing but the magic", "80f10004 52414e54", false, false, false },
@@ -652,7 +657,8 @@ static void flags_of_replies(void **state)
 /* A peer that knows RFC 8762 only sends back what it got. */
 static void an_echo_of_the_tlvs_tells_nothing(void **state)
 {
-	struct packet_plan plan = { .stages = true, .software = true, .follow_ups = 2, .class_of_service = true, .bytes = 200 };
+	struct packet_plan plan = { .stages = true, .software = true, .follow_ups = 2, .class_of_service = true,
+				    .bytes = 200 };
 	uint8_t *probe = prepared(&plan);
 	struct reply r;
 

@@ -108,7 +108,8 @@ static const struct tlv_row rows[] = {
 	  .reply = "00f10064 52414e54" ENTRY_7 ENTRY_5 ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0 },
 	{ .name = "follow-ups, none is known", .reply = "00f10014 52414e54" ENTRY_0, .adjust = no_departures,
 	  .request = "80f10014 52414e54 a1a2a3a4a5a6a7a8a9aaabacadaeafa0" },
-	{ .name = "follow-ups, one too many", .request = "80f10074 52414e54" ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0,
+	{ .name = "follow-ups, one too many", .request =
+	  "80f10074 52414e54" ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0,
 	  .reply = "40f10074 52414e54" ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0, .malformed = true },
 	{ .name = "follow-ups, 1 too short", .request = "80f10013 52414e54 000000000000000000000000000000",
 	  .reply = "40f10013 52414e54 000000000000000000000000000000", .malformed = true },
@@ -116,11 +117,16 @@ static const struct tlv_row rows[] = {
 	  .reply = "40f10015 52414e54" ENTRY_0 "00 80030004 00000000", .malformed = true },
 	{ .name = "follow-ups, one and a half", .request = "80f1001c 52414e54" ENTRY_0 "0000000000000000",
 	  .reply = "40f1001c 52414e54" ENTRY_0 "0000000000000000", .malformed = true },
-	{ .name = "follow-ups, nothing but the magic", .request = "80f10004 52414e54", .reply = "40f10004 52414e54", .malformed = true },
-	{ .name = "follow-ups cut off", .request = "80f10014 52414e54 00", .reply = "40f10014 52414e54 00", .malformed = true },
-	{ .name = "no follow-ups of ours", .request = "80f10014 52414e55" ENTRY_0, .reply = "80f10014 52414e55" ENTRY_0 },
-	{ .name = "no follow-ups of ours, of another length", .request = "00f10005 52414e55 00", .reply = "80f10005 52414e55 00" },
-	{ .name = "no follow-ups of ours, too short for a magic", .request = "80f10003 52414e", .reply = "80f10003 52414e" },
+	{ .name = "follow-ups, nothing but the magic", .request = "80f10004 52414e54", .reply = "40f10004 52414e54",
+	  .malformed = true },
+	{ .name = "follow-ups cut off", .request = "80f10014 52414e54 00", .reply = "40f10014 52414e54 00",
+	  .malformed = true },
+	{ .name = "no follow-ups of ours", .request = "80f10014 52414e55" ENTRY_0,
+	  .reply = "80f10014 52414e55" ENTRY_0 },
+	{ .name = "no follow-ups of ours, of another length", .request = "00f10005 52414e55 00",
+	  .reply = "80f10005 52414e55 00" },
+	{ .name = "no follow-ups of ours, too short for a magic", .request = "80f10003 52414e",
+	  .reply = "80f10003 52414e" },
 };
 
 static void ours_are_answered(void **state)
@@ -193,7 +199,8 @@ static void our_follow_ups_are_read(void **state)
 	assert_departure(&r.follow_up[0], 7, PACKET_METHOD_HARDWARE, VECTOR_T1_NS);
 	assert_departure(&r.follow_up[1], 5, PACKET_METHOD_SOFTWARE, VECTOR_T1_NS - 5 * NS_PER_US);
 	assert_false(r.follow_up_told || r.software_told || r.tlv_unrecognized || r.tlv_malformed);
-	/* What is no entry: no time, no method, a method of later times. What comes behind is; each half of a time may be zero. */
+	/* What is no entry: no time, no method, a method of later times. What comes behind is; each half of a time may
+	 * be zero. */
 	r = read_with("00f10064 52414e54 00000009 01000000 0000000000000000 00000008 00000000 e8fe6f801f9add37"
 		      "00000007 04000000 e8fe6f801f9add37 00000006 ff000000 e8fe6f801f9add37"
 		      "00000000 03ffffff e8fe6f8000000000 ffffffff 02000000 0000000000000005");

@@ -1,6 +1,7 @@
 /* build: wraps=socket sources=wire/socket.c,wire/ethernet.c,wire/icmp.c,wire/ports.c,wire/listen.c,wire/kernel_call.c,wire/kernel_stamps.c,wire/timestamping.c,wire/lane.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The rows of the transports, and what goes through one with an envelope: on the loopback of the real kernel, where that is permitted. */
+/* The rows of the transports, and what goes through one with an envelope: on the loopback of the real kernel, where
+ * that is permitted. */
 #include "wire/transport.c"
 
 #include "wire/kernel_call.h"
@@ -62,7 +63,8 @@ static void both_families(void **state)
 
 	(void)state;
 	o = (struct options){ .transport = TRANSPORT_PTP, .port = 319 };
-	o.server.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_addr = { { { 0x20, 1, 0xd, 0xb8, [15] = 1 } } } };
+	o.server.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6,
+					      .sin6_addr = { { { 0x20, 1, 0xd, 0xb8, [15] = 1 } } } };
 	transport_name_server(&o, text);
 	assert_string_equal(text, "2001:db8::1 port 319");
 	for (int i = TRANSPORT_UDP; i <= TRANSPORT_PTP; i++) {
@@ -88,12 +90,14 @@ static void both_families(void **state)
 /* The clock is the interface: by its address, or where it has none by its number. */
 static void seal(void **state)
 {
-	static const uint8_t by_mac[8] = { 2, 1, 0x55, 0xff, 0xfe, 0xaa, 7, 9 }, by_number[8] = { 0, 0, 0, 0xff, 0xfe, 0, 1, 2 };
+	static const uint8_t by_mac[8] = { 2, 1, 0x55, 0xff, 0xfe, 0xaa, 7, 9 },
+					 by_number[8] = { 0, 0, 0, 0xff, 0xfe, 0, 1, 2 };
 	struct nic n = { .is_ethernet = true, .mac = { 2, 1, 0x55, 0xaa, 7, 9 }, .index = 258 };
 	struct envelope e;
 
 	(void)state;
-	o = (struct options){ .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC, .ptp_domain = 9, .role = ROLE_REFLECT };
+	o = (struct options){ .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC, .ptp_domain = 9,
+			      .role = ROLE_REFLECT };
 	transport_seal(&e, &o, &n);
 	assert_memory_equal(e.sent + ENVELOPE_AT_IDENTITY, by_mac, 8);
 	assert_int_equal(e.sent[ENVELOPE_AT_TYPE], PTP_SYNC);
@@ -106,7 +110,7 @@ static void seal(void **state)
 	assert_int_equal(get16(e.sent + ENVELOPE_AT_TLV), ENVELOPE_REQUEST);
 }
 
-/* ---- Through the kernel ------------------------------------------------------------------------------------------- */
+/* ---- Through the kernel ------------------------------------------------------------------------------------------ */
 
 #define PORT 10319 /* not that of PTP: something on this machine may have it */
 
@@ -130,7 +134,8 @@ static void send_as(int fd, const uint8_t *packet, size_t packet_bytes, size_t c
 	envelope_seal(&peer, packet, packet_bytes);
 	memcpy(message, peer.sent, ENVELOPE_BYTES);
 	memcpy(message + ENVELOPE_BYTES, packet, packet_bytes);
-	assert_int_equal(sendto(fd, message, ENVELOPE_BYTES + packet_bytes - cut, 0, (struct sockaddr *)&there, sizeof(there)),
+	assert_int_equal(sendto(fd, message, ENVELOPE_BYTES + packet_bytes - cut, 0, (struct sockaddr *)&there,
+				sizeof(there)),
 			 ENVELOPE_BYTES + packet_bytes - cut);
 }
 
@@ -145,7 +150,8 @@ static void through_the_kernel(void **state)
 
 	(void)state;
 	c = (struct channel)CHANNEL_CLOSED;
-	o = (struct options){ .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ, .ptp_domain = 127, .role = ROLE_REFLECT,
+	o = (struct options){ .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ, .ptp_domain = 127,
+			      .role = ROLE_REFLECT,
 			      .stamp = SOURCE_USER, .port = PORT, .ttl = 255, .dscp = -1, .priority = -1 };
 	util_capture_begin(&capture);
 	error = socket_open(&c, &o, &lo);
@@ -197,7 +203,8 @@ int __wrap_socket(int domain, int type, int protocol)
 	if (!others_ping || fd < 0)
 		return fd;
 	theirs = __real_socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP);
-	assert_int_equal(sendto(theirs, &reply, sizeof(reply), 0, (struct sockaddr *)&there, sizeof(there)), sizeof(reply));
+	assert_int_equal(sendto(theirs, &reply, sizeof(reply), 0, (struct sockaddr *)&there, sizeof(there)),
+			 sizeof(reply));
 	close(theirs);
 	return fd;
 }
@@ -214,7 +221,8 @@ static void what_came_before_the_filter_of_a_raw_socket(void **state)
 	close(fd);
 	there = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	c = (struct channel)CHANNEL_CLOSED;
-	o = (struct options){ .transport = TRANSPORT_ICMP, .role = ROLE_EMIT, .stamp = SOURCE_USER, .ttl = 255, .dscp = -1, .priority = -1,
+	o = (struct options){ .transport = TRANSPORT_ICMP, .role = ROLE_EMIT, .stamp = SOURCE_USER, .ttl = 255,
+			      .dscp = -1, .priority = -1,
 			      .server.in = there };
 	others_ping = true;
 	error = socket_open(&c, &o, &lo);
@@ -232,7 +240,8 @@ static void what_came_before_the_filter_of_a_raw_socket(void **state)
 /* Those in which the interface has an address; IPv4 where it has none. */
 static void the_families_of_a_reflector(void **state)
 {
-	const union address four = { .any.sa_family = AF_INET }, six = { .any.sa_family = AF_INET6 }, none = { .any.sa_family = AF_UNSPEC };
+	const union address four = { .any.sa_family = AF_INET }, six = { .any.sa_family = AF_INET6 },
+				   none = { .any.sa_family = AF_UNSPEC };
 	const struct {
 		union address first4, first6, own;
 		bool ipv4, ipv6;
@@ -249,7 +258,8 @@ static void the_families_of_a_reflector(void **state)
 		const struct nic n = { .name = "lo", .first4 = cases[i].first4, .first6 = cases[i].first6 };
 
 		c = (struct channel)CHANNEL_CLOSED;
-		o = (struct options){ .role = ROLE_REFLECT, .stamp = SOURCE_USER, .ttl = 255, .dscp = -1, .priority = -1,
+		o = (struct options){ .role = ROLE_REFLECT, .stamp = SOURCE_USER, .ttl = 255, .dscp = -1,
+				      .priority = -1,
 				      .own = cases[i].own, .ipv4 = cases[i].ipv4, .ipv6 = cases[i].ipv6 };
 		assert_int_equal(socket_open(&c, &o, &n), 0);
 		assert_string_equal(socket_name(&c), cases[i].name);
@@ -260,7 +270,8 @@ static void the_families_of_a_reflector(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ports_that_cannot_be_had), cmocka_unit_test(names), cmocka_unit_test(both_families), cmocka_unit_test(the_families_of_a_reflector), cmocka_unit_test(seal),
+		cmocka_unit_test(ports_that_cannot_be_had), cmocka_unit_test(names), cmocka_unit_test(both_families),
+			cmocka_unit_test(the_families_of_a_reflector), cmocka_unit_test(seal),
 		cmocka_unit_test(through_the_kernel), cmocka_unit_test(what_came_before_the_filter_of_a_raw_socket),
 	};
 

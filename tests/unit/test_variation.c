@@ -47,7 +47,7 @@ static double deviation(void)
 	return histogram_deviation(f.count, f.sum, f.sum_of_squares);
 }
 
-/* ---- One figure ---------------------------------------------------------------------------------------------------- */
+/* ---- One figure -------------------------------------------------------------------------------------------------- */
 
 /* Differences 10, 20, 30, 0, 40: sum 100, of squares 3000; 600 - 20 * 20 = 200. */
 static void six_delays_by_hand(void **state)
@@ -236,12 +236,14 @@ static void random_delays(void **state)
 		}
 		qsort(by_ns, N, sizeof(by_ns[0]), compare);
 		for (int i = 0; i < N; i++)
-			squares += ((long double)by_ns[i] - (long double)sum / N) * ((long double)by_ns[i] - (long double)sum / N);
+			squares += ((long double)by_ns[i] - (long double)sum / N) *
+			((long double)by_ns[i] - (long double)sum / N);
 		assert_int_equal(f.count, N);
 		assert_int_equal(f.min_ns, by_ns[0]);
 		assert_int_equal(f.max_ns, by_ns[N - 1]);
 		assert_true(f.sum == (unsigned __int128)sum);
-		assert_true(llabs((int64_t)(deviation() * deviation() - (double)(squares / N))) <= (double)(squares / N) * 1e-9 + 1e-6);
+		assert_true(llabs((int64_t)(deviation() * deviation() - (double)(squares / N))) <= (double)(squares /
+			N) * 1e-9 + 1e-6);
 		for (uint64_t percent = 1; percent <= 100; percent++) {
 			const int64_t exact_ns = by_ns[percent * N / 100 - 1];
 
@@ -250,7 +252,7 @@ static void random_delays(void **state)
 	}
 }
 
-/* ---- Samples ------------------------------------------------------------------------------------------------------- */
+/* ---- Samples ----------------------------------------------------------------------------------------------------- */
 
 /* Probe seq took so long there, in the response and back; the reflector's clock is ahead by 5 s. */
 static struct sample sample_of(uint32_t seq, int64_t there_ns, int64_t response_ns, int64_t back_ns)
@@ -338,7 +340,8 @@ static void a_reflector_with_other_stamps(void **state)
 	assert_figures(1, 0, 0);
 }
 
-/* That it was set, or is in doubt, is seen while a sample waits: neither it nor the one after has a difference of one way. */
+/* That it was set, or is in doubt, is seen while a sample waits: neither it nor the one after has a difference of one
+ * way. */
 static void a_clock_that_was_set(void **state)
 {
 	(void)state;
@@ -374,7 +377,7 @@ static void a_clock_that_was_set(void **state)
 	assert_int_equal(x.result.variation.left_out, 12);
 }
 
-/* ---- As its program tells ------------------------------------------------------------------------------------------ */
+/* ---- As its program tells ---------------------------------------------------------------------------------------- */
 
 #define T3_TOLD (THERE + REFLECT_T3_USER)
 
@@ -417,9 +420,11 @@ static void what_only_its_program_tells(void **state)
 	assert_true(tell_one(told_of(2, 1010, 5400, 640)));
 	assert_told(2, 1);
 	assert_true(t->delay[TOLD_RESPONSE].sum == 10400 && t->delay[TOLD_NETWORK].sum == 1700 + 1650);
-	assert_true(t->varies[TOLD_RESPONSE].sum == 400 && t->varies[TOLD_NETWORK].sum == 50 && t->varies[TOLD_RECEIVE].sum == 60);
+	assert_true(t->varies[TOLD_RESPONSE].sum == 400 && t->varies[TOLD_NETWORK].sum == 50 &&
+		    t->varies[TOLD_RECEIVE].sum == 60);
 	/* The way there needs no T3. */
-	assert_true(x.result.variation.of[VARIATION_FORWARD].count == 1 && x.result.variation.of[VARIATION_FORWARD].sum == 10);
+	assert_true(x.result.variation.of[VARIATION_FORWARD].count == 1 &&
+		    x.result.variation.of[VARIATION_FORWARD].sum == 10);
 	/* A gap, and one by stamps: neither is compared with what its program tells. */
 	assert_true(tell_one(told_of(4, 1000, 5000, 700)));
 	assert_false(tell_one(sample_of(5, 1000, 5000, 700)));
@@ -442,7 +447,8 @@ static void what_its_program_cannot_tell(void **state)
 	s = told_of(3, 1000, 5000, 700);
 	s.source[T2] = SOURCE_NONE;
 	assert_false(tell_one(s));
-	/* A response that is longer than all of the round trip, by more than clocks go wrong; one of TAI less UTC; one beyond 64 bits. */
+	/* A response that is longer than all of the round trip, by more than clocks go wrong; one of TAI less UTC; one
+	 * beyond 64 bits. */
 	s = told_of(4, 1000, 5000, 700);
 	s.time_ns[T3_TOLD] += 1700 + RESPONSE_SLACK_NS + (7700 >> STEP_SLACK_SHIFT) + 3;
 	assert_false(tell_one(s));
@@ -504,13 +510,14 @@ static void a_clock_that_was_set_tells_nothing(void **state)
 	assert_int_equal(x.result.variation.left_out, 2);
 }
 
-/* ---- At a reflector ------------------------------------------------------------------------------------------------ */
+/* ---- At a reflector ---------------------------------------------------------------------------------------------- */
 
 static struct sessions sessions;
 
 static void answer(uint16_t session, uint32_t seq, int64_t response_ns)
 {
-	const struct flight flight = { .session = session, .sample = { .seq = seq, .latency_ns = response_ns }, .sent_ns = x.now_ns - 1000 };
+	const struct flight flight = { .session = session, .sample = { .seq = seq, .latency_ns = response_ns },
+				       .sent_ns = x.now_ns - 1000 };
 
 	x.sessions = &sessions;
 	variation_note_answer(&x, &flight);

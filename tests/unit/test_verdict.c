@@ -16,7 +16,7 @@
 #define NAMES_BYTES 16384
 #define NAMES_FILES 16
 
-/* ---- A finished run without a fault ---------------------------------------------------------------------------------- */
+/* ---- A finished run without a fault ------------------------------------------------------------------------------ */
 
 static struct options options;
 static struct result result;
@@ -99,10 +99,13 @@ static int set_up(void **state)
 	activity.cpu = 3;
 	activity.unreadables = 0;
 	facts = (struct verdict_facts){
-		.options = &options, .result = &result, .histogram = &histogram, .log = &transactions, .clocks = &clocks,
+		.options = &options, .result = &result, .histogram = &histogram, .log = &transactions,
+			   .clocks = &clocks,
 		.link = &wire, .activity = &activity, .activity_start = &reading, .activity_end = &reading,
-		.thread = { { .known = true, .minor_faults = 50, .major_faults = 2, .switches = 9, .at_ns = 6 * NS_PER_S, .cpu = 3 },
-			    { .known = true, .minor_faults = 50, .major_faults = 2, .switches = 30, .at_ns = 16 * NS_PER_S, .cpu = 3 } },
+		.thread = { { .known = true, .minor_faults = 50, .major_faults = 2, .switches = 9,
+			      .at_ns = 6 * NS_PER_S, .cpu = 3 },
+			    { .known = true, .minor_faults = 50, .major_faults = 2, .switches = 30,
+			      .at_ns = 16 * NS_PER_S, .cpu = 3 } },
 		.setting = { { 0, 1, 1 }, { 0, 1, 1 } },
 		.balanced = true,
 	};
@@ -117,7 +120,8 @@ static const char *reached(void)
 	verdict_reach(&verdict, &facts);
 	*text = 0;
 	for (unsigned i = 0; i < verdict.reasons; i++)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s (%s)", i ? "; " : "", verdict.reason[i].name,
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s (%s)", i ? "; " : "",
+			 verdict.reason[i].name,
 			 verdict.reason[i].text);
 	golden("%s\n", *text ? text : "no reason");
 	return text;
@@ -130,7 +134,8 @@ static const char *unjudged(void)
 	verdict_reach(&verdict, &facts);
 	*text = 0;
 	for (unsigned i = 0; i < verdict.unjudgeds; i++) {
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i ? "; " : "", verdict.unjudged[i].name);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i ? "; " : "",
+			 verdict.unjudged[i].name);
 		assert_string_equal(verdict.unjudged[i].text, "");
 	}
 	golden("not judged: %s\n", text);
@@ -162,7 +167,7 @@ static void without_a_fault(void **state)
 	unjudged();
 }
 
-/* ---- The samples ----------------------------------------------------------------------------------------------------- */
+/* ---- The samples ------------------------------------------------------------------------------------------------- */
 
 static void set(counter *c, uint64_t n)
 {
@@ -239,7 +244,7 @@ static void times_out_of_order(void **state)
 	assert_trusted();
 }
 
-/* ---- The reflector's clock ---------------------------------------------------------------------------------------------- */
+/* ---- The reflector's clock --------------------------------------------------------------------------------------- */
 
 static struct clock_peer peer;
 
@@ -248,7 +253,8 @@ static void peer_event(enum clock_peer_kind kind, uint64_t *counter_of)
 	memset(&peer, 0, sizeof(peer));
 	facts.peer = &peer;
 	peer.events = 1;
-	peer.event[0] = (struct clock_peer_event){ .kind = kind, .mono_ns = { 5 * NS_PER_S, 6 * NS_PER_S }, .stood_ns = 2 * NS_PER_S };
+	peer.event[0] = (struct clock_peer_event){ .kind = kind, .mono_ns = { 5 * NS_PER_S, 6 * NS_PER_S },
+						   .stood_ns = 2 * NS_PER_S };
 	*counter_of = 1;
 }
 
@@ -342,7 +348,7 @@ static void overflow_full(void **state)
 	assert_trusted();
 }
 
-/* ---- The NIC --------------------------------------------------------------------------------------------------------- */
+/* ---- The NIC ----------------------------------------------------------------------------------------------------- */
 
 static void filter_refused(void **state)
 {
@@ -425,7 +431,7 @@ static void receive_drops(void **state)
 	assert_doubtful();
 }
 
-/* ---- The clocks ------------------------------------------------------------------------------------------------------ */
+/* ---- The clocks -------------------------------------------------------------------------------------------------- */
 
 static void clock_steps(void **state)
 {
@@ -523,7 +529,7 @@ static void clock_unread(void **state)
 	assert_trusted();
 }
 
-/* ---- The thread, its CPU, its memory --------------------------------------------------------------------------------- */
+/* ---- The thread, its CPU, its memory ----------------------------------------------------------------------------- */
 
 static void moved(void **state)
 {
@@ -659,7 +665,8 @@ static void parts_unread(void **state)
 {
 	(void)state;
 	static const char *const texts[] = {
-		"statistics of the NIC ('ethtool -S eth0': no)", "transmit stamps as the driver counts them (ethtool netlink: no)",
+		"statistics of the NIC ('ethtool -S eth0': no)",
+			"transmit stamps as the driver counts them (ethtool netlink: no)",
 		"migrations (/proc/self/task/7/sched: no)", "time waited for the CPU (/proc/self/task/7/schedstat: no)",
 		"core throttled by heat (/sys: no)", "frequency (/sys: no)",
 	};
@@ -703,7 +710,7 @@ static void thread_is_read(void **state)
 	usage_error = 0;
 }
 
-/* ---- Together -------------------------------------------------------------------------------------------------------- */
+/* ---- Together ---------------------------------------------------------------------------------------------------- */
 
 /* Every row of the table at once: the worst decides, all are told, in the order of the table. */
 static void all_together(void **state)
@@ -741,8 +748,8 @@ static void all_together(void **state)
 	tell("measuring thread", "waited for the CPU", "ns", ACTIVITY_COUNTED, NS_PER_S, 0, 0);
 	verdict_reach(&verdict, &facts);
 	assert_int_equal(verdict.level, VERDICT_VOID);
-	/* All but drops and heat, for which told[] has no room, a silence of less than half of the run, wrong stamps there,
-	 * which are a reason only where nothing happened to a clock, and replies, which are a reflector's. */
+	/* All but drops and heat, for which told[] has no room, a silence of less than half of the run, wrong stamps
+	 * there, which are a reason only where nothing happened to a clock, and replies, which are a reflector's. */
 	assert_int_equal(verdict.reasons, ROWS - 5);
 	for (unsigned i = 0, k = 0; i < ROWS; i++) {
 		if (table[i].look == verdict_look_drops || table[i].look == verdict_look_heat ||
@@ -802,7 +809,7 @@ static void exit_status(void **state)
 	assert_true(verdict_fails(&nothing, true));
 }
 
-/* ---- Other files that have to agree ---------------------------------------------------------------------------------- */
+/* ---- Other files that have to agree ------------------------------------------------------------------------------ */
 
 static char *read_file(const char *path)
 {
@@ -827,7 +834,8 @@ static void readme_has_the_table(void **state)
 	char *page = read_file("docs/report.md"), line[512];
 
 	for (size_t i = 0; i < ROWS; i++) {
-		snprintf(line, sizeof(line), "\n| %s | %s | %" PRIu64 " | %s |\n", table[i].name, levels[table[i].level],
+		snprintf(line, sizeof(line), "\n| %s | %s | %" PRIu64 " | %s |\n", table[i].name,
+			 levels[table[i].level],
 			 table[i].limit, table[i].why);
 		if (!strstr(page, line))
 			fail_msg("docs/report.md has no line:%s", line);
@@ -840,8 +848,10 @@ static void counters_have_these_names(void **state)
 {
 	(void)state;
 	static const char *const names[] = {
-		"\"measuring thread\"", "\"CPU %d\"", "\"interface %s\"", "\"driver statistics of %s\"", "\"stamps of %s\"",
-		"\"transmit stamps given\"", "\"receive drops\"", "\"migrations to another CPU\"", "\"waited for the CPU\", \"ns\"",
+		"\"measuring thread\"", "\"CPU %d\"", "\"interface %s\"", "\"driver statistics of %s\"",
+			"\"stamps of %s\"",
+		"\"transmit stamps given\"", "\"receive drops\"", "\"migrations to another CPU\"",
+		"\"waited for the CPU\", \"ns\"",
 		"\"core throttled by heat\", \"\"", "\"frequency\", \"kHz\"",
 		"\"statistics of the NIC (", "\"transmit stamps as the driver counts them (", "\"migrations\"",
 		"\"time waited for the CPU\"",

@@ -26,13 +26,15 @@ static int set_up(void **state)
 	return 0;
 }
 
-static enum verdict_outcome look(enum verdict_outcome (*by)(const struct verdict_facts *f, struct verdict_finding *found))
+static enum verdict_outcome look(enum verdict_outcome (*by)(const struct verdict_facts *f,
+							    struct verdict_finding *found))
 {
 	memset(&found, 0, sizeof(found));
 	return by(&facts, &found);
 }
 
-static void expect(enum verdict_outcome (*by)(const struct verdict_facts *f, struct verdict_finding *found), uint64_t number,
+static void expect(enum verdict_outcome (*by)(const struct verdict_facts *f, struct verdict_finding *found),
+		   uint64_t number,
 		   const char *more, const char *text)
 {
 	assert_int_equal(look(by), JUDGED);
@@ -146,7 +148,8 @@ static void a_link_that_does_not_tell(void **state)
 	wire.after.error = 0;
 	wire.before.error = -EIO;
 	assert_int_equal(look(verdict_look_link), CANNOT_TELL);
-	/* Without the count: what is seen at the end is told, and an end that is well says nothing of what was before. */
+	/* Without the count: what is seen at the end is told, and an end that is well says nothing of what was
+	 * before. */
 	wire.before.error = 0;
 	wire.after.downs_known = false;
 	wire.after.downs = 0;

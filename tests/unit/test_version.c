@@ -76,7 +76,8 @@ static void it_tells_what_it_was_built_with(void **state)
 	print(NULL, NULL, NULL, text);
 	snprintf(line, sizeof(line), "here %s\n", gnu_get_libc_version());
 	assert_has(text, line);
-	snprintf(line, sizeof(line), "\n  libnl     :  %s, here %d.%d.%d\n", LIBNL_VERSION, nl_ver_maj, nl_ver_min, nl_ver_mic);
+	snprintf(line, sizeof(line), "\n  libnl     :  %s, here %d.%d.%d\n", LIBNL_VERSION, nl_ver_maj, nl_ver_min,
+		 nl_ver_mic);
 	assert_has(text, line);
 	assert_has(text, "\n  Kernel    :  headers of Linux ");
 	assert_has(text, __VERSION__ " for ");

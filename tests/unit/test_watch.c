@@ -1,6 +1,7 @@
 /* build: wraps=fopen,sched_getaffinity,sched_getcpu,sysconf,pthread_create,unshare,trace_is_frozen,trace_save,trace_rearm sources=@result,report/text/progress.c,wire/packet.c,wire/tlv*.c,wire/timestamping.c,wire/lane.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,tracefs.c,host/trace/trace_*.c,host/counters/pmc.c,host/process/memory.c,host/clock/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The housekeeping thread: where it may run, and its duties: what is drawn, which breaches are told, when a trace is saved. */
+/* The housekeeping thread: where it may run, and its duties: what is drawn, which breaches are told, when a trace is
+ * saved. */
 #include "host/process/watch.c"
 
 #include "host/trace/trace_keep.h"
@@ -21,7 +22,7 @@ int socket_want_tos(struct channel *c)
 	return 0;
 }
 
-/* ---- A machine of any shape ----------------------------------------------------------------------------------------- */
+/* ---- A machine of any shape -------------------------------------------------------------------------------------- */
 
 static struct {
 	bool on;
@@ -116,7 +117,7 @@ static void the_cpus_that_are_left(void **state)
 	}
 }
 
-/* ---- The real thread ------------------------------------------------------------------------------------------------ */
+/* ---- The real thread --------------------------------------------------------------------------------------------- */
 
 static struct result result;
 static struct progress progress;
@@ -125,7 +126,8 @@ static struct progress progress;
 
 static void it_does_less_when_nothing_comes(void **state)
 {
-	const struct watch_duty often = { .period_ns = 100 * NS_PER_MS, .early = 2 }, seldom = { .period_ns = 3 * NS_PER_S };
+	const struct watch_duty often = { .period_ns = 100 * NS_PER_MS, .early = 2 },
+					seldom = { .period_ns = 3 * NS_PER_S };
 	_Atomic bool idle = false;
 	struct watch w = { .idle = &idle };
 
@@ -248,7 +250,8 @@ static void its_beginning_comes_first(void **state)
 	struct watch w = { .begin = begin_thread, .context = &calls };
 
 	(void)state;
-	watch_add(&w, (struct watch_duty){ NS_PER_MS, .early = 1000, .at_end = true, .act = count_call, .context = &calls });
+	watch_add(&w, (struct watch_duty){ NS_PER_MS, .early = 1000, .at_end = true, .act = count_call,
+					   .context = &calls });
 	int error = watch_start(&w);
 
 	for (int i = 0; i < 500 && !error && calls < 2; i++)
@@ -263,7 +266,7 @@ static void its_beginning_comes_first(void **state)
 	assert_int_not_equal(begun_by, gettid());
 }
 
-/* ---- The end of the thread, and its files ---------------------------------------------------------------------------- */
+/* ---- The end of the thread, and its files ------------------------------------------------------------------------ */
 
 static struct {
 	unsigned turns, turns_at_end, ends;
@@ -384,7 +387,7 @@ static void without_files_of_its_own_it_says_so(void **state)
 	close(life.file);
 }
 
-/* ---- Breaches that are told ------------------------------------------------------------------------------------------ */
+/* ---- Breaches that are told -------------------------------------------------------------------------------------- */
 
 /* What the hook was told, in order. */
 static struct {
@@ -415,7 +418,8 @@ static void breach(unsigned times)
 	for (; times; times--) {
 		uint64_t n = counter_get(breaches);
 
-		result.kept[n % BREACHES_KEPT] = (struct sample){ .seq = (uint32_t)(1000 + n), .latency_ns = (int64_t)n };
+		result.kept[n % BREACHES_KEPT] = (struct sample){ .seq = (uint32_t)(1000 + n),
+								  .latency_ns = (int64_t)n };
 		atomic_store_explicit(breaches, n + 1, memory_order_release);
 	}
 }
@@ -464,7 +468,8 @@ static void breaches_are_told_in_order_and_once(void **state)
 /* The last place of the ring may be written just then, so one less than BREACHES_KEPT can be relied on. */
 static void breaches_that_came_too_fast_are_counted(void **state)
 {
-	static const unsigned rows[] = { 1, BREACHES_KEPT - 1, BREACHES_KEPT, BREACHES_KEPT + 1, 3 * BREACHES_KEPT + 5 };
+	static const unsigned rows[] = { 1, BREACHES_KEPT - 1, BREACHES_KEPT, BREACHES_KEPT + 1,
+					 3 * BREACHES_KEPT + 5 };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -562,7 +567,7 @@ static void without_a_hook_nothing_is_told(void **state)
 	assert_int_equal(teller.missed, 0);
 }
 
-/* ---- Saving a trace and switching it on again -------------------------------------------------------------------------- */
+/* ---- Saving a trace and switching it on again -------------------------------------------------------------------- */
 
 static struct {
 	bool on;
@@ -760,7 +765,7 @@ static void the_thread_saves_during_the_run(void **state)
 	assert_string_equal(fake_trace.last, "sr");
 }
 
-/* ---- When there is a thread ------------------------------------------------------------------------------------------ */
+/* ---- When there is a thread -------------------------------------------------------------------------------------- */
 
 static unsigned threads_started;
 
@@ -797,7 +802,8 @@ static void all_duties_that_are_due(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(turns); i++)
-		watch_add(&w, (struct watch_duty){ .act = note_turn, .context = &turns[i], .period_ns = 3600 * NS_PER_S });
+		watch_add(&w, (struct watch_duty){ .act = note_turn, .context = &turns[i],
+						   .period_ns = 3600 * NS_PER_S });
 	do_duties(&w, &s);
 	do_duties(&w, &s);
 	for (size_t i = 0; i < COUNT_OF(turns); i++)

@@ -21,7 +21,8 @@ static void each_has_its_own_times(void **state)
 		assert_int_equal(network_check_records(), 3000);
 		assert_int_equal(x.window.reached, windows[w]);
 		assert_int_equal(COUNT(sent), 3000 + COUNT(closing));
-		assert_int_equal(COUNT(lost) + COUNT(late) + COUNT(unstamped) + COUNT(stamp_unmatched) + COUNT(unfinished), 0);
+		assert_int_equal(COUNT(lost) + COUNT(late) + COUNT(unstamped) + COUNT(stamp_unmatched) +
+				 COUNT(unfinished), 0);
 		assert_in_range(COUNT(duplicate), 3000 / 7 - windows[w] / 7 - 1, 3000 / 7 + 1);
 		assert_in_range(COUNT(foreign), 3000 / 5, 3000 / 5 + 1);
 		assert_true(windows[w] < 64 || COUNT(reordered) > 100);
@@ -64,7 +65,8 @@ static void check_what_is_lost(void **state, uint32_t ring)
 	assert_int_equal(x.result.directions.lost_forward, there);
 	assert_int_equal(x.result.directions.lost_backward, lost - there - late);
 	assert_int_equal(x.result.outages.count, 0);
-	assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]) + COUNT(follow_up[FOLLOW_UP_LOST]) + COUNT(follow_up[FOLLOW_UP_END]), 3000 - lost);
+	assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]) + COUNT(follow_up[FOLLOW_UP_LOST]) +
+			 COUNT(follow_up[FOLLOW_UP_END]), 3000 - lost);
 	assert_in_range(COUNT(follow_up[FOLLOW_UP_LOST]), 1, lost);
 	network_teardown(state);
 }
@@ -153,7 +155,8 @@ static void a_clock_that_is_set_moves_no_slot(void **state)
 		assert_int_equal(COUNT(lost) + COUNT(late) + counter_get(&x.pace.missed), 0);
 		assert_int_equal(x.result.stalls.count, 0);
 		for (unsigned i = 0; i < 3000; i++)
-			assert_in_range(sim.truth[i].t1_ns - sim.truth[0].t1_ns - (int64_t)i * slot_ns + 5000, 0, 15000);
+			assert_in_range(sim.truth[i].t1_ns - sim.truth[0].t1_ns - (int64_t)i * slot_ns + 5000, 0,
+					15000);
 		network_teardown(state);
 	}
 }
@@ -217,7 +220,8 @@ static void nobody_answers_for_a_while(void **state)
 	assert_true(x.result.outages.total_ns < (2400 / 64 + 2) * TIMEOUT_NS);
 }
 
-/* By the clock, so that it is known how long: of any relation to --timeout, twice, and neither one lost probe nor a few. */
+/* By the clock, so that it is known how long: of any relation to --timeout, twice, and neither one lost probe nor a
+ * few. */
 static void outages_of_any_length(void **state)
 {
 	static const unsigned lengths[] = { 210, 300, 399, 401, 700, 1000 };
@@ -255,7 +259,8 @@ static void an_outage_right_before_a_stop(void **state)
 	assert_int_equal(COUNT(lost), 0);
 	assert_true(COUNT(unfinished) >= 250);
 	assert_int_equal(x.result.outages.count, 1);
-	assert_in_range(x.result.outages.total_ns, 250 * 50 * NS_PER_US - NS_PER_MS / 10, 250 * 50 * NS_PER_US + NS_PER_MS);
+	assert_in_range(x.result.outages.total_ns, 250 * 50 * NS_PER_US - NS_PER_MS / 10,
+			250 * 50 * NS_PER_US + NS_PER_MS);
 }
 
 /* The window is full for as long as its probes are waited for, and when they are lost all is well again. */
@@ -470,7 +475,8 @@ static void nothing_more_comes_at_the_end(void **state)
 	assert_int_equal(network_check_records(), 2999);
 }
 
-/* Its thread has not fetched the stamp when it makes the next reply, nor the ones after that; and of those that tell some are lost. */
+/* Its thread has not fetched the stamp when it makes the next reply, nor the ones after that; and of those that tell
+ * some are lost. */
 static void one_of_several_follow_ups_is_enough(void **state)
 {
 	(void)state;
@@ -489,7 +495,8 @@ static void one_of_several_follow_ups_is_enough(void **state)
 /* Of the probes that were reflected across the step only one that is sent after their replies shows it. */
 static void a_step_of_the_reflectors_clock(void **state)
 {
-	static const int64_t steps_ns[] = { -NS_PER_S, -700 * NS_PER_US, -15 * NS_PER_US, 15 * NS_PER_US, 700 * NS_PER_US };
+	static const int64_t steps_ns[] = { -NS_PER_S, -700 * NS_PER_US, -15 * NS_PER_US, 15 * NS_PER_US,
+					    700 * NS_PER_US };
 
 	for (unsigned i = 0; i < 3 * COUNT_OF(steps_ns); i++) {
 		network_setup(state);
@@ -510,7 +517,8 @@ static void a_step_of_the_reflectors_clock(void **state)
 			const int64_t *at = record[n].time_ns;
 
 			if (record[n].source[THERE + REFLECT_T3_WIRE])
-				assert_int_equal(record[n].latency_ns - (at[THERE + REFLECT_T3_WIRE] - at[THERE + REFLECT_T2_WIRE]), 7000);
+				assert_int_equal(record[n].latency_ns -
+						 (at[THERE + REFLECT_T3_WIRE] - at[THERE + REFLECT_T2_WIRE]), 7000);
 		}
 		/* That small, it may be taken for stamps that contradict the others. */
 		assert_int_equal(peer.jumps + (i % 3 == 2 ? peer.outliers : 0), 1);
@@ -530,7 +538,8 @@ static void a_reflector_that_is_started_again(void **state)
 
 		network_setup(state);
 		options.interval_ns = i % 2 ? 50 * NS_PER_US : 0;
-		options.timeout_ns = NS_PER_MS; /* as fast as it goes no new probe leaves until the lost ones are given up */
+		/* as fast as it goes no new probe leaves until the lost ones are given up */
+		options.timeout_ns = NS_PER_MS;
 		sim.restart_at = from + away;
 		for (unsigned lost = from; lost < from + away; lost++)
 			sim.fate[lost].there_ns = -1;
@@ -707,14 +716,24 @@ static void what_is_late_at_the_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_has_its_own_times), cmocka_unit_test(what_is_lost_is_counted), TEST(what_comes_long_after_it_was_lost_is_late), TEST(a_ring_that_is_full),
-		TEST(slots_that_are_missed_at_the_end), TEST(a_small_window_by_the_clock), cmocka_unit_test(a_thread_without_a_cpu), TEST(a_nic_with_slow_stamps),
-		TEST(a_nic_that_takes_any_number), TEST(what_was_not_told), TEST(replies_out_of_order), TEST(a_stall_is_in_every_probe_that_it_covers),
-		TEST(a_full_window_misses_slots), cmocka_unit_test(a_clock_that_is_set_moves_no_slot), TEST(nobody_answers_for_a_while), TEST(outages_of_any_length), TEST(an_outage_right_before_a_stop), TEST(an_outage_of_a_whole_window), TEST(nobody_answers_at_all),
-		TEST(all_that_were_lost_are_late), cmocka_unit_test(the_slots_of_a_nic_are_found), TEST(a_nic_that_is_slow_to_free_its_place), TEST(stamps_that_are_missing_or_late),
-		TEST(what_the_reflector_does_not_know), TEST(nothing_more_comes_at_the_end), TEST(one_of_several_follow_ups_is_enough),
-		cmocka_unit_test(a_step_of_the_reflectors_clock), cmocka_unit_test(a_reflector_that_is_started_again), TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
-		TEST(refused_sends_are_tried_again), cmocka_unit_test(an_id_that_is_told_late), TEST(refused_for_long), TEST(a_warmup), TEST(what_is_late_at_the_end), cmocka_unit_test(load_beside_what_is_stamped), TEST(load_does_not_wait_for_stamps),
+		cmocka_unit_test(each_has_its_own_times), cmocka_unit_test(what_is_lost_is_counted),
+			TEST(what_comes_long_after_it_was_lost_is_late), TEST(a_ring_that_is_full),
+		TEST(slots_that_are_missed_at_the_end), TEST(a_small_window_by_the_clock),
+		cmocka_unit_test(a_thread_without_a_cpu), TEST(a_nic_with_slow_stamps),
+		TEST(a_nic_that_takes_any_number), TEST(what_was_not_told), TEST(replies_out_of_order),
+		TEST(a_stall_is_in_every_probe_that_it_covers),
+		TEST(a_full_window_misses_slots), cmocka_unit_test(a_clock_that_is_set_moves_no_slot),
+		TEST(nobody_answers_for_a_while), TEST(outages_of_any_length), TEST(an_outage_right_before_a_stop),
+		TEST(an_outage_of_a_whole_window), TEST(nobody_answers_at_all),
+		TEST(all_that_were_lost_are_late), cmocka_unit_test(the_slots_of_a_nic_are_found),
+		TEST(a_nic_that_is_slow_to_free_its_place), TEST(stamps_that_are_missing_or_late),
+		TEST(what_the_reflector_does_not_know), TEST(nothing_more_comes_at_the_end),
+		TEST(one_of_several_follow_ups_is_enough),
+		cmocka_unit_test(a_step_of_the_reflectors_clock), cmocka_unit_test(a_reflector_that_is_started_again),
+		TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
+		TEST(refused_sends_are_tried_again), cmocka_unit_test(an_id_that_is_told_late), TEST(refused_for_long),
+		TEST(a_warmup), TEST(what_is_late_at_the_end), cmocka_unit_test(load_beside_what_is_stamped),
+		TEST(load_does_not_wait_for_stamps),
 	};
 
 	util_seed();

@@ -1,8 +1,8 @@
 /* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whose is a transmit stamp: the kernel counts what it refuses, or not, or says no id; and a stamp has the right id and the time of
- * another packet. No sample gets it, whatever else is late or missing.
+ * Whose is a transmit stamp: the kernel counts what it refuses, or not, or says no id; and a stamp has the right id and
+ * the time of another packet. No sample gets it, whatever else is late or missing.
  */
 #include "exchange_bench.h"
 
@@ -16,7 +16,8 @@ static struct fake_account run_refused(enum role role, enum source wire, bool co
 	fake.counts_refused = counts;
 	fake.peers = role == ROLE_REFLECT ? 3 : 1;
 	fake.open_loop_ns = role == ROLE_REFLECT ? 20 * NS_PER_US : 0;
-	SCRIPT({ 0, 39, TX_SLOW, 75 * NS_PER_US, 0 }, REFUSED(10), REFUSED(11), REFUSED(13), REFUSED(17), REFUSED(18), REFUSED(19),
+	SCRIPT({ 0, 39, TX_SLOW, 75 * NS_PER_US, 0 }, REFUSED(10), REFUSED(11), REFUSED(13), REFUSED(17), REFUSED(18),
+	       REFUSED(19),
 	       REFUSED(22), REFUSED(30));
 	return bench_run("refused");
 }
@@ -126,7 +127,8 @@ static struct fake_account run_by_nic(enum role role, int64_t by_ns, int64_t phc
 	return bench_run("by the NIC");
 }
 
-/* Too early by less than what is taken for a step, and too late; before the send of the reply, but not before the request. */
+/* Too early by less than what is taken for a step, and too late; before the send of the reply, but not before the
+ * request. */
 static void a_time_of_the_nic_that_cannot_be(void **state)
 {
 	(void)state;
@@ -137,13 +139,17 @@ static void a_time_of_the_nic_that_cannot_be(void **state)
 		assert_int_equal(b.x.result.account.recorded, PACKETS - 1);
 		assert_int_equal(b.x.result.account.stepped + b.x.result.account.disordered, 0);
 		assert_int_equal(run_by_nic(role, 150 * NS_PER_US, 0, FAKE_PHC_FD).stamp_unmatched, 1);
-		/* The clock shows something else than the relation says: it was set, which says nothing about whose stamp it is. */
+		/* The clock shows something else than the relation says: it was set, which says nothing about whose
+		 * stamp it is. */
 		for (int late = 0; late < 2; late++) {
-			const struct fake_account got = late ? run_by_nic(role, 150 * NS_PER_US, 150 * NS_PER_US, FAKE_PHC_FD) :
+			const struct fake_account got = late ?
+							run_by_nic(role, 150 * NS_PER_US, 150 * NS_PER_US,
+								   FAKE_PHC_FD) :
 							run_by_nic(role, early_ns, -7000, FAKE_PHC_FD);
 
 			assert_int_equal(got.stamp_unmatched, 0);
-			assert_int_equal(b.x.result.account.recorded + b.x.result.account.negative, PACKETS - got.stepped);
+			assert_int_equal(b.x.result.account.recorded + b.x.result.account.negative,
+					 PACKETS - got.stepped);
 			/* A response of the time in the program and some microseconds more is after the step. */
 			assert_int_equal(got.stepped, role == ROLE_REFLECT && late);
 		}
@@ -187,7 +193,8 @@ static void ids_of_two_sockets(void **state)
 	b.x.flight = b.x.few;
 	b.x.flight_mask = FLIGHTS - 1;
 	for (uint32_t i = 0; i < 2; i++)
-		b.x.flight[5 + i] = (struct flight){ .key = 5 + i, .id = 5, .lane = (uint8_t)i, .state = FLIGHT_WAITING };
+		b.x.flight[5 + i] = (struct flight){ .key = 5 + i, .id = 5, .lane = (uint8_t)i,
+						     .state = FLIGHT_WAITING };
 	/* Also where it is not as far ahead as it was when that packet was sent. */
 	for (uint32_t ahead = 0; ahead < 4; ahead++) {
 		for (int i = 0; i < 2; i++) {

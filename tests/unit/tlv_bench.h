@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What test_tlv.c and test_tlv_rant.c share, beside packet_bench.h: what probes ask, a full answer, TLVs there and back. */
+/* What test_tlv.c and test_tlv_rant.c share, beside packet_bench.h: what probes ask, a full answer, TLVs there and
+ * back. */
 #ifndef TLV_BENCH_H
 #define TLV_BENCH_H
 

@@ -1,38 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * simnic: a back-to-back pair of simulated NICs, sim0 and sim1, whose hardware timestamps are computed, not measured.
- * What a program prints of them can be compared with the truth to the nanosecond, whatever the machine does to time. Loaded with
- * devices=3 there is sim2, too: what it sends goes to sim1, which sends to it what has its address, and all else to sim0.
+ * What a program prints of them can be compared with the truth to the nanosecond, whatever the machine does to time.
+ * Loaded with devices=3 there is sim2, too: what it sends goes to sim1, which sends to it what has its address, and all
+ * else to sim0.
  *
- * The unit is the exchange: a STAMP probe (UDP to `port`) and its reply (UDP from `port`), both with the sequence number
- * n of the probe, over IPv4 or IPv6; or an ICMP or ICMPv6 echo with a STAMP probe as data, and what comes back. Its four true times are fixed when the probe is sent, from the parameters of that moment:
+ * The unit is the exchange: a STAMP probe (UDP to `port`) and its reply (UDP from `port`), both with the sequence
+ * number n of the probe, over IPv4 or IPv6; or an ICMP or ICMPv6 echo with a STAMP probe as data, and what comes back.
+ * Its four true times are fixed when the probe is sent, from the parameters of that moment:
  *
- *	T1 = base + before_ns           base = epoch_ns + n * period_ns, or with period_ns 0 the clock as the probe is sent
- *	T2 = T1 + wire_ns
- *	T3 = T2 + response_ns
- *	T4 = T3 + wire_back_ns          (-1: as wire_ns)
+ * 	T1 = base + before_ns base = epoch_ns + n * period_ns, or with period_ns 0 the clock as the probe is sent
+ * 
+ * 	T2 = T1 + wire_ns
+ * 	T3 = T2 + response_ns
+ * 	T4 = T3 + wire_back_ns          (-1: as wire_ns)
  *
  * Where the probe is sim2's, each wire takes third_ns more.
  *
- * With live=Y (and period_ns 0) T3 is not fixed in advance: it is response_ns after the reply was really sent, so that what
- * programs and the machine do in between shows; T2 is not after the delivery if wire_ns is short.
+ * With live=Y (and period_ns 0) T3 is not fixed in advance: it is response_ns after the reply was really sent, so that
+ * what programs and the machine do in between shows; T2 is not after the delivery if wire_ns is short.
  *
  * with vary_ns * ((n * 2654435761 mod 2^32 >> 16) % vary_steps) more at stage vary_stage, so that there is something to
- * sort, and spike_ns more at stage spike_stage (0 before, 1 there, 2 response, 3 back) where n is hit by spike_every; stage 4
- * and after_ns hold the delivery of a packet back for real, after its stamp: they must not show in hardware stamps.
+ * sort, and spike_ns more at stage spike_stage (0 before, 1 there, 2 response, 3 back) where n is hit by spike_every;
+ * stage 4 and after_ns hold the delivery of a packet back for real, after its stamp: they must not show in hardware
+ * stamps.
  *
  * Each device sees true time t by its own PHC. With period_ns
- *	phc(t) = t + phc_offset_ns[device] + steps + (t - epoch_ns) * drift_ppb[device] / 10^9      rounded to zero
- * so that a test can compute each stamp; with period_ns 0 the PHC that /dev/ptpN reads, which adjfine and drift_ppb steer.
- * Steps: settime and adjtime; "DEVICE NS" written to the parameter `step`; and step_ns at the place step_where of exchange
- * step_at and the step_times - 1 after it. A drift of -10^9 is a clock that stands.
+ * 	phc(t) = t + phc_offset_ns[device] + steps + (t - epoch_ns) * drift_ppb[device] / 10^9      rounded to zero
+ * so that a test can compute each stamp; with period_ns 0 the PHC that /dev/ptpN reads, which adjfine and drift_ppb
+ * steer. Steps: settime and adjtime; "DEVICE NS" written to the parameter `step`; and step_ns at the place step_where
+ * of exchange step_at and the step_times - 1 after it. A drift of -10^9 is a clock that stands.
  *
- * Faults hit STAMP packets by sequence number: "X_every = m" hits n with n >= from and n % m == m - 1, in the directions
- * that `directions` names (1 probes, 2 replies; spikes belong to exchanges). What was really done is counted in
- * "ethtool -S", on the device that sent the packet; rx_stamp_* and reordered on the one that received it; and in the parameter
- * `state`, for shells that have no time to start programs. `state` has also the first exchange of an emitter that was dropped since
- * drop_every was 0: lost_seq, and lost_t1, its T1 as it was stamped. All other parameters but `devices` may be changed at any time; those of
- * type array are "sim0,sim1,sim2".
+ * Faults hit STAMP packets by sequence number: "X_every = m" hits n with n >= from and n % m == m - 1, in the
+ * directions that `directions` names (1 probes, 2 replies; spikes belong to exchanges). What was really done is counted
+ * in "ethtool -S", on the device that sent the packet; rx_stamp_* and reordered on the one that received it; and in the
+ * parameter `state`, for shells that have no time to start programs. `state` has also the first exchange of an emitter
+ * that was dropped since drop_every was 0: lost_seq, and lost_t1, its T1 as it was stamped. All other parameters but
+ * `devices` may be changed at any time; those of type array are "sim0,sim1,sim2".
  */
 #include "simnic.h"
 #include "simnic_clock.h"
@@ -58,7 +62,7 @@ static bool is_hit(unsigned int every, u32 seq)
 	return every && seq >= from && seq % every == every - 1;
 }
 
-/* ---- Devices ------------------------------------------------------------------------------------------------------- */
+/* ---- Devices ----------------------------------------------------------------------------------------------------- */
 
 struct sim {
 	struct net_device *dev;
@@ -78,7 +82,8 @@ struct sim {
 	u32 last_seq; /* STAMP; only the transmit path has these two */
 	unsigned int copies; /* with this number, one after the other */
 
-	bool lost; /* an exchange of this emitter, probe or reply, since drop_every was 0; under script_lock, as its first one */
+	/* an exchange of this emitter, probe or reply, since drop_every was 0; under script_lock, as its first one */
+	bool lost;
 	u32 lost_seq;
 	u64 lost_t1; /* as it was stamped */
 };
@@ -100,13 +105,15 @@ static int state_get(char *text, const struct kernel_param *kp)
 
 		if (!s)
 			continue;
-		bytes += scnprintf(text + bytes, PAGE_SIZE - bytes, "%d tx_type: %d\n%d rx_filter: %d\n", index, s->tx_type,
+		bytes += scnprintf(text + bytes, PAGE_SIZE - bytes, "%d tx_type: %d\n%d rx_filter: %d\n", index,
+				   s->tx_type,
 				   index, s->rx_filter);
 		for (int i = 0; i < COUNTS; i++)
 			bytes += scnprintf(text + bytes, PAGE_SIZE - bytes, "%d %s: %lld\n", index, count_names[i],
 					   (s64)atomic64_read(&s->counts[i]));
 		if (s->lost)
-			bytes += scnprintf(text + bytes, PAGE_SIZE - bytes, "%d lost_seq: %u\n%d lost_t1: %llu\n", index, s->lost_seq, index,
+			bytes += scnprintf(text + bytes, PAGE_SIZE - bytes, "%d lost_seq: %u\n%d lost_t1: %llu\n",
+					   index, s->lost_seq, index,
 					   s->lost_t1);
 	}
 	return bytes;
@@ -133,7 +140,7 @@ static const struct kernel_param_ops step_ops = { .set = step_set };
 module_param_cb(step, &step_ops, NULL, 0200);
 MODULE_PARM_DESC(step, "\"DEVICE NS\": the clock steps now");
 
-/* ---- The script: the true times of exchanges ------------------------------------------------------------------------ */
+/* ---- The script: the true times of exchanges --------------------------------------------------------------------- */
 
 #define EXCHANGES 4096 /* remembered */
 
@@ -204,13 +211,15 @@ static void read_seq(const struct sk_buff *skb, int at, struct packet *p)
 	p->seq = be32_to_cpu(*seq);
 }
 
-/* Octets 0..3 of a probe are its sequence number; a reply has it at 24..27, in authenticated mode at 48..51 (RFC 8762). */
+/* Octets 0..3 of a probe are its sequence number; a reply has it at 24..27, in authenticated mode at 48..51 (RFC
+ * 8762). */
 static void read_stamp(const struct sk_buff *skb, int at, struct packet *p)
 {
 	read_seq(skb, at + (p->probe ? 0 : READ_ONCE(authenticated) ? 48 : 24), p);
 }
 
-/* What comes back of an echo is the probe itself. Any echo of these types is taken for one; IPv4 and IPv6 have the same header. */
+/* What comes back of an echo is the probe itself. Any echo of these types is taken for one; IPv4 and IPv6 have the same
+ * header. */
 static void read_echo(const struct sk_buff *skb, int at, u8 request, u8 reply, struct packet *p)
 {
 	struct icmphdr buffer, *icmp = skb_header_pointer(skb, at, sizeof(buffer), &buffer);
@@ -221,7 +230,8 @@ static void read_echo(const struct sk_buff *skb, int at, u8 request, u8 reply, s
 	read_seq(skb, at + sizeof(*icmp), p);
 }
 
-/* A message of PTP, IEEE 1588: an event (its type is below 4) of version 2; a STAMP packet in it is a TLV (docs/protocol.md). */
+/* A message of PTP, IEEE 1588: an event (its type is below 4) of version 2; a STAMP packet in it is a TLV
+ * (docs/protocol.md). */
 static void read_ptp(const struct sk_buff *skb, int at, struct packet *p)
 {
 	u8 head_buffer[2], *head = skb_header_pointer(skb, at, sizeof(head_buffer), head_buffer); /* type, version */
@@ -305,8 +315,8 @@ static bool is_struck(unsigned int every, const struct packet *p)
 	return is_hit(every, p->seq) && (!READ_ONCE(alternate) || (p->seq / every & 1) == !p->probe);
 }
 
-/* Is it time for a step of the script, before or after the packet is stamped on its way out? Once, although a duplicated
- * probe has two replies. */
+/* Is it time for a step of the script, before or after the packet is stamped on its way out? Once, although a
+ * duplicated probe has two replies. */
 static void script_step(struct sim *s, const struct packet *p, bool after)
 {
 	const struct step_place *place = &step_places[READ_ONCE(step_where) % ARRAY_SIZE(step_places)];
@@ -342,7 +352,7 @@ static void compute_stamps(struct sim *s, struct packet *p)
 	p->rx = clock_stamp(&p->to->clock, x.time[p->probe ? 1 : 3], x.scripted, x.epoch);
 }
 
-/* ---- What happens later -------------------------------------------------------------------------------------------- */
+/* ---- What happens later ------------------------------------------------------------------------------------------ */
 
 struct event {
 	struct list_head node;
@@ -424,7 +434,8 @@ static enum hrtimer_restart on_timer(struct hrtimer *timer)
 
 	list_for_each_entry_safe(e, next, &due, node) {
 		if (e->what == GIVE_STAMP) {
-			/* Its place is free before anybody can know of the stamp, as in drivers (igb_ptp_tx_hwtstamp()). */
+			/* Its place is free before anybody can know of the stamp, as in drivers
+			 * (igb_ptp_tx_hwtstamp()). */
 			spin_lock_bh(&s->lock);
 			s->outstanding--;
 			spin_unlock_bh(&s->lock);
@@ -458,7 +469,7 @@ static void release_held(struct sim *s, const struct sim *from)
 	}
 }
 
-/* ---- Send ----------------------------------------------------------------------------------------------------------- */
+/* ---- Send -------------------------------------------------------------------------------------------------------- */
 
 static bool stamps_receipt(const struct sim *s, const struct packet *p)
 {
@@ -656,7 +667,7 @@ static int sim_stop(struct net_device *dev)
 	return 0;
 }
 
-/* ---- Setting of the stamps ------------------------------------------------------------------------------------------ */
+/* ---- Setting of the stamps --------------------------------------------------------------------------------------- */
 
 /* The kernel has checked that the values exist. */
 static int grant(struct sim *s, int tx_type, int *rx_filter)
@@ -717,7 +728,7 @@ static int sim_eth_ioctl(struct net_device *dev, struct ifreq *r, int request)
 }
 #endif
 
-/* ---- ethtool ---------------------------------------------------------------------------------------------------------- */
+/* ---- ethtool ----------------------------------------------------------------------------------------------------- */
 
 static void sim_get_drvinfo(struct net_device *dev, struct ethtool_drvinfo *info)
 {
@@ -796,7 +807,7 @@ static const struct net_device_ops sim_netdev_ops = {
 #endif
 };
 
-/* ---- Load and unload --------------------------------------------------------------------------------------------------- */
+/* ---- Load and unload --------------------------------------------------------------------------------------------- */
 
 static struct sim *sim_make(int index)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What can be set at the simulated NICs, and what is counted on them: simnic.c, which alone includes it, says what for. */
+/* What can be set at the simulated NICs, and what is counted on them: simnic.c, which alone includes it, says what
+ * for. */
 #ifndef SIMNIC_SIMNIC_H
 #define SIMNIC_SIMNIC_H
 
@@ -65,7 +66,8 @@ PARAM_EACH(drift_ppb, "");
 #define STEP_AT_NEXT -2
 PARAM(long, step_at, -1, "sequence number of the exchange in which a clock steps; -2: the next one");
 PARAM(long, step_ns, 0, "by this");
-PARAM(uint, step_where, 0, "0 the emitter's between T1 and T4, 1 the reflector's between T2 and T3, 2 and 3 before T1 and T2");
+PARAM(uint, step_where, 0,
+      "0 the emitter's between T1 and T4, 1 the reflector's between T2 and T3, 2 and 3 before T1 and T2");
 PARAM(uint, step_times, 1, "in so many exchanges, one after another");
 PARAM(uint, read_error_every, 0, "reads of a PHC that fail; 1: all");
 PARAM(int, read_error, 16, "with this errno");
@@ -77,7 +79,7 @@ static const struct step_place {
 	bool probe, after;
 } step_places[] = { { false, true }, { false, false }, { true, false }, { true, true } };
 
-/* ---- Counts, of "ethtool -S" and of the parameter state --------------------------------------------------------------- */
+/* ---- Counts, of "ethtool -S" and of the parameter state ---------------------------------------------------------- */
 
 enum count {
 	STAMP_PROBES, STAMP_REPLIES, OTHERS, SPIKES, DROPPED, DUPLICATED, REORDERED, HELD_TO_LIMIT,

@@ -18,7 +18,7 @@ struct clock {
 	s64 stepped; /* all steps so far */
 };
 
-/* ---- Clocks ------------------------------------------------------------------------------------------------------- */
+/* ---- Clocks ------------------------------------------------------------------------------------------------------ */
 
 static s64 real_minus_raw; /* a PHC starts as CLOCK_REALTIME, like most */
 
@@ -27,8 +27,8 @@ static s64 true_now(void)
 	return (s64)ktime_get_raw_ns() + real_minus_raw;
 }
 
-/* What the rate adds in `part` ns of true time, rounded down; *rest: what the last rounding left, and this one leaves. So each
- * reading is rounded once. */
+/* What the rate adds in `part` ns of true time, rounded down; *rest: what the last rounding left, and this one leaves.
+ * So each reading is rounded once. */
 static s64 clock_gain(s64 part, s64 rate_ppb, s64 *rest)
 {
 	s64 product = part * rate_ppb + *rest;
