@@ -433,7 +433,6 @@ static void read_after(struct run *r)
 	r->facts.setting_error[1] = nic_read_setting(&r->nic, r->facts.setting[1]);
 	nic_restore(&r->nic);
 	munlockall(); /* the report may allocate */
-	note_tracing(r);
 }
 
 static void finish(struct run *r)
@@ -470,6 +469,7 @@ static enum status conclude(struct run *r)
 	error = trace_keep_last(&r->keeper);
 	finish(r);
 	error |= outputs_end_beside(&r->outputs);
+	note_tracing(r);
 	store_finish(&r->store, &r->exchange); /* in place: nobody copies any more */
 	reach_verdict(r);
 	if (!r->options.quiet)
