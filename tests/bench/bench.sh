@@ -537,13 +537,13 @@ write_machine() {
 }
 
 # Counts the calls of a run of N probes by kind: sends, error queue, receives that got something, those that did not,
-# all others; of the measuring thread, whose line is the first. Under strace the reply is mostly there before the first receive.
+# all others; of the measuring thread, which gives itself its name. Under strace the reply is mostly there before the first receive.
 count_calls() {
 	start_reflector "$rant" -i "$if_r" --stamp kernel -q -d 60
 	start_emitter strace -f -o "$work/strace" "$rant" -i "$if_e" -a "$ip_r" --stamp kernel -H -q -l /dev/null --count "$1" -d 30
 	wait_for_emitter
 	stop_reflector
-	awk 'NR == 1 { measuring = $1 }
+	awk '/prctl\(PR_SET_NAME, "rant-loop"/ { measuring = $1 }
 		$1 != measuring { next }
 		{ call = $2; sub(/\(.*/, "", call) }
 		call !~ /^[a-z0-9_]+$/ { next }
