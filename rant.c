@@ -440,6 +440,7 @@ static void finish(struct run *r)
 	actions_finish(&r->actions);
 	r->report.saved = &r->keeper.saved;
 	exchange_collect(&r->exchange);
+	r->exchange.result.dropped = r->channel.dropped;
 	r->exchange.result.strays = r->exchange.port ? -1 : (int64_t)socket_count_strays(&r->channel);
 	r->report.breaches_missed = r->breaches.missed;
 	clock_peer_finish(&r->peer);

@@ -22,7 +22,7 @@
 static int read_run(struct outcome *o, struct blocks *blocks, const char *path)
 {
 	FILE *file = outcome_open_file(path);
-	struct outcome_file *f;
+	struct read_file *f;
 	int error;
 
 	if (!file)
@@ -36,7 +36,7 @@ static int read_run(struct outcome *o, struct blocks *blocks, const char *path)
 
 static int refuse(const struct outcome *o, const char *why)
 {
-	warnx("%s: %s: it cannot be compared", o->file[0].path, why);
+	warnx("%s: %s: it cannot be compared", o->read.file[0].path, why);
 	return -EINVAL;
 }
 
@@ -106,7 +106,7 @@ static double loss_of(const struct outcome *o, bool *known)
 	const struct account *a = &o->result.account;
 	const uint64_t sent = counter_get(&a->sent) - counter_get(&a->closing);
 
-	*known = o->options.role == ROLE_EMIT && o->has_accounts && sent;
+	*known = o->options.role == ROLE_EMIT && o->read.has_accounts && sent;
 	return *known ? (double)counter_get(&a->lost) / (double)sent : 0;
 }
 
@@ -146,7 +146,7 @@ static void set_rows(struct compare *c)
 static int check_rows(const struct compare *c)
 {
 	const struct compare_row *median = &c->row[0];
-	const char *before = c->run[0]->file[0].path, *now = c->run[1]->file[0].path;
+	const char *before = c->run[0]->read.file[0].path, *now = c->run[1]->read.file[0].path;
 
 	if (median->decides)
 		return 0;
@@ -214,7 +214,7 @@ static int open_runs(struct compare *c, const struct options *o)
 		if (error)
 			return error;
 	}
-	if (outcome_refuse_same(c->run[0]->file, c->run[1]->file))
+	if (outcome_refuse_same(c->run[0]->read.file, c->run[1]->read.file))
 		return -EINVAL;
 	if (!runs_are_alike(c->run[0], c->run[1]))
 		return -EINVAL;

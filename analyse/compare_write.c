@@ -133,7 +133,7 @@ static void write_runs(FILE *out, const struct compare *c)
 	static const char *const which[] = { "before", "now" };
 
 	for (int i = 0; i < 2; i++) {
-		const struct outcome_file *f = &c->run[i]->file[0];
+		const struct read_file *f = &c->run[i]->read.file[0];
 
 		fprintf(out, "  %-7s %s: %" PRIu64 " samples, %zu seconds: %s%s%s\n", which[i], f->path, f->samples,
 			c->blocks[i].blocks,
@@ -219,7 +219,7 @@ static void put_row(struct json *j, const struct compare_row *row)
 
 static void put_run(struct json *j, const char *name, const struct compare *c, int i)
 {
-	const struct outcome_file *f = &c->run[i]->file[0];
+	const struct read_file *f = &c->run[i]->read.file[0];
 
 	json_object(j, name);
 	json_text(j, "file", f->path);

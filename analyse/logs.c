@@ -112,7 +112,7 @@ static void add_stages(struct outcome *o, const struct sample *s, const struct l
 }
 
 /* told: by the log that the sample is of; NULL: its times tell. */
-static void add_sample(struct outcome *o, const struct sample *s, struct outcome_file *f, const struct log_read *told)
+static void add_sample(struct outcome *o, const struct sample *s, struct read_file *f, const struct log_read *told)
 {
 	struct result *result = &o->result;
 
@@ -126,7 +126,7 @@ static void add_sample(struct outcome *o, const struct sample *s, struct outcome
 	counter_add(&result->account.follow_up[s->follow_up], 1);
 }
 
-static void note_time(struct outcome_file *f, const struct sample *s, uint8_t to)
+static void note_time(struct read_file *f, const struct sample *s, uint8_t to)
 {
 	if (f->is_timed || !s->source[to])
 		return;
@@ -134,7 +134,7 @@ static void note_time(struct outcome_file *f, const struct sample *s, uint8_t to
 	f->first_stamp_ns = s->time_ns[to];
 }
 
-static void tell(struct outcome *o, const struct log_read *l, const struct seen *seen, struct outcome_file *f)
+static void tell(struct outcome *o, const struct log_read *l, const struct seen *seen, struct read_file *f)
 {
 	f->left_out = l->left_out;
 	f->stamps_changed = l->stamps_changed;
@@ -156,7 +156,7 @@ static void tell(struct outcome *o, const struct log_read *l, const struct seen 
 static void join_sample(struct halves *h, struct sample *s, bool first);
 
 /* Each record of a log, as the latency; halves: of the other end, to be joined, NULL: none. */
-static int add_log(struct outcome *o, struct log_read *l, struct outcome_file *f, struct halves *h)
+static int add_log(struct outcome *o, struct log_read *l, struct read_file *f, struct halves *h)
 {
 	struct sample s;
 	struct seen seen;
@@ -217,8 +217,8 @@ int logs_add(struct outcome *o, struct log_read *log, unsigned logs)
 	log_names_options(&log[0].names, &o->options);
 	error = begin(o, log[0].names.has, log[0].names.there);
 	for (unsigned i = 0; i < logs && !error; i++) {
-		o->file[i].role = log[i].names.role;
-		error = add_log(o, &log[i], &o->file[i], NULL);
+		o->read.file[i].role = log[i].names.role;
+		error = add_log(o, &log[i], &o->read.file[i], NULL);
 	}
 	return error;
 }
@@ -292,7 +292,7 @@ static void order(struct halves *h)
 		h->again += h->half[i].again && !h->half[i].is_note;
 }
 
-static int read_halves(struct halves *h, struct log_read *l, struct outcome_file *f)
+static int read_halves(struct halves *h, struct log_read *l, struct read_file *f)
 {
 	const bool on_wire = l->names.from == REFLECT_T2_WIRE;
 	struct sample s;
@@ -385,8 +385,8 @@ static void tell_joined(struct outcome *o, const struct halves *h, const struct 
 	fprintf(o->notes, "  The reflector's log is held in memory: %zu kB\n", h->halves * sizeof(*h->half) >> 10);
 }
 
-int logs_join(struct outcome *o, struct log_read *e, struct log_read *r, struct outcome_file *emitter_file,
-	      struct outcome_file *reflector_file)
+int logs_join(struct outcome *o, struct log_read *e, struct log_read *r, struct read_file *emitter_file,
+	      struct read_file *reflector_file)
 {
 	const bool on_wire = r->names.from == REFLECT_T2_WIRE;
 	const struct seen none = { .again = 0 };

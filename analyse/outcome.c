@@ -40,6 +40,7 @@ struct outcome *outcome_open(const struct options *options)
 	o->options.ttl = 255;
 	o->options.port = 0; /* nobody's */
 	o->result.options = &o->options;
+	o->result.read = &o->read;
 	o->result.histogram = &o->latency;
 	o->result.one_way_bound_ns[1] = -1; /* what it was at the end of a run is in no file */
 	for (int i = 0; i < BOUNDS; i++)
@@ -66,22 +67,22 @@ void outcome_close(struct outcome *o)
 		free_histogram(&o->one_way[i]);
 	for (int i = 0; i < PLANNED; i++)
 		free_histogram(&o->planned[i]);
-	for (unsigned i = 0; i < o->files; i++) {
-		free(o->file[i].found);
-		free(o->file[i].hostname);
-		free(o->file[i].interface);
+	for (unsigned i = 0; i < o->read.files; i++) {
+		free(o->read.file[i].found);
+		free(o->read.file[i].hostname);
+		free(o->read.file[i].interface);
 	}
-	for (unsigned i = 0; i < o->reasons; i++) {
-		free(o->reason[i].name);
-		free(o->reason[i].found);
-		free(o->reason[i].why);
+	for (unsigned i = 0; i < o->read.reasons; i++) {
+		free(o->read.reason[i].name);
+		free(o->read.reason[i].found);
+		free(o->read.reason[i].why);
 	}
-	for (unsigned i = 0; i < o->settings; i++)
-		free(o->setting[i].text);
+	for (unsigned i = 0; i < o->read.settings; i++)
+		free(o->read.setting[i].text);
 	fclose(o->notes);
 	free(o->note);
-	free(o->reason);
-	free(o->file);
+	free(o->read.reason);
+	free(o->read.file);
 	free(o);
 }
 
@@ -105,7 +106,7 @@ FILE *outcome_open_file(const char *path)
 	return NULL;
 }
 
-int outcome_refuse_same(const struct outcome_file *a, const struct outcome_file *b)
+int outcome_refuse_same(const struct read_file *a, const struct read_file *b)
 {
 	if (a->device != b->device || a->inode != b->inode)
 		return 0;
@@ -113,29 +114,29 @@ int outcome_refuse_same(const struct outcome_file *a, const struct outcome_file 
 	return -EINVAL;
 }
 
-struct outcome_file *outcome_add_file(struct outcome *o, const char *path, FILE *file, const char *form)
+struct read_file *outcome_add_file(struct outcome *o, const char *path, FILE *file, const char *form)
 {
-	struct outcome_file *files, one;
+	struct read_file *files, one;
 	struct stat s;
 
 	if (fstat(fileno(file), &s)) {
 		warnx("%s: cannot be read (%s)", path, strerror(errno));
 		return NULL;
 	}
-	one = (struct outcome_file){ .path = path, .form = form, .level = -1, .began_unix_ns = -1, .slots = -1,
+	one = (struct read_file){ .path = path, .form = form, .level = -1, .began_unix_ns = -1, .slots = -1,
 				     .missed = -1,
 				    .device = s.st_dev, .inode = s.st_ino };
-	for (unsigned i = 0; i < o->files; i++)
-		if (outcome_refuse_same(&o->file[i], &one))
+	for (unsigned i = 0; i < o->read.files; i++)
+		if (outcome_refuse_same(&o->read.file[i], &one))
 			return NULL;
-	files = realloc(o->file, (o->files + 1) * sizeof(*files));
+	files = realloc(o->read.file, (o->read.files + 1) * sizeof(*files));
 	if (!files) {
 		say_no_memory();
 		return NULL;
 	}
-	o->file = files;
-	o->file[o->files] = one;
-	return &o->file[o->files++];
+	o->read.file = files;
+	o->read.file[o->read.files] = one;
+	return &o->read.file[o->read.files++];
 }
 
 /* ---- Histograms -------------------------------------------------------------------------------------------------- */
@@ -197,7 +198,7 @@ void outcome_finish(struct outcome *o)
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
 
-static void write_file(FILE *out, const struct outcome_file *f)
+static void write_file(FILE *out, const struct read_file *f)
 {
 	fprintf(out, "  %s: %s of %s, %" PRIu64 " samples", f->path, strcmp(f->form, "json") ? f->form : "results",
 		f->role == ROLE_EMIT ? "an emitter" : "a reflector", f->samples);
@@ -209,7 +210,7 @@ static void write_file(FILE *out, const struct outcome_file *f)
 
 static void write_top(FILE *out, const struct outcome *o)
 {
-	if (o->has_accounts) {
+	if (o->read.has_accounts) {
 		headline_write(out, &o->report);
 	} else {
 		headline_write_latency(out, &o->report);
@@ -217,12 +218,12 @@ static void write_top(FILE *out, const struct outcome *o)
 	}
 	if (o->report.verdict)
 		fprintf(out, "Measurement: %s%s\n", verdict_levels[o->verdict.level],
-			o->files > 1 ? ", the worst of all files" : "");
+			o->read.files > 1 ? ", the worst of all files" : "");
 	else
 		fputs("Measurement: not known\n", out);
-	fprintf(out, "Read from %u file%s:\n", o->files, o->files == 1 ? "" : "s");
-	for (unsigned i = 0; i < o->files; i++)
-		write_file(out, &o->file[i]);
+	fprintf(out, "Read from %u file%s:\n", o->read.files, o->read.files == 1 ? "" : "s");
+	for (unsigned i = 0; i < o->read.files; i++)
+		write_file(out, &o->read.file[i]);
 	fputs(o->note, out);
 }
 
@@ -233,21 +234,21 @@ void outcome_write(FILE *out, const struct outcome *o, int columns)
 
 	write_top(out, o);
 	fputc('\n', out);
-	if (o->has_duration)
+	if (o->read.has_duration)
 		fprintf(out, "Duration: %.2f s%s\n\n", label_seconds(o->result.ended_ns - o->result.began_ns),
-			o->files > 1 ? " in all" : "");
+			o->read.files > 1 ? " in all" : "");
 	statistics_write(out, r->histogram);
 	if (r->options->histogram)
 		statistics_write_histograms(out, r, columns);
 	statistics_write_stages(out, r, columns);
 	if (options_echoes(r->options))
 		echo_write(out, r);
-	if (!o->settings)
+	if (!o->read.settings)
 		variation_write(out, r, columns);
 	label_latency(r->options, latency, sizeof(latency));
 	fprintf(out, "\nLatency: %s (%s)\n", latency,
 		label_stamps[options_on_wire(r->options) ? r->options->stamp : SOURCE_USER].clock);
-	if (o->has_accounts)
+	if (o->read.has_accounts)
 		account_write(out, r);
 	else
 		fputs("\nNot known, for a log does not tell: what was sent, lost and left out, the clocks, and whether "

@@ -2,9 +2,9 @@
 /* The files that are made of what was read. */
 #include "analyse/output.h"
 
-#include "analyse/object.h"
 #include "analyse/outcome.h"
 #include "report/export/hgrm.h"
+#include "report/export/json_parts.h"
 #include "report/export/output_paths.h"
 
 #include <err.h>
@@ -17,8 +17,8 @@ static int refuse_read(const char *option, const char *path, const struct outcom
 
 	if (!path || stat(path, &s))
 		return 0;
-	for (unsigned i = 0; i < o->files; i++) {
-		if (o->file[i].device != s.st_dev || o->file[i].inode != s.st_ino)
+	for (unsigned i = 0; i < o->read.files; i++) {
+		if (o->read.file[i].device != s.st_dev || o->read.file[i].inode != s.st_ino)
 			continue;
 		warnx("--%s %s: is one of the files that are read: give another", option, path);
 		return -EINVAL;
@@ -77,16 +77,26 @@ struct json *output_begin_json(struct output_files *f)
 	return &f->told.writer;
 }
 
+static void write_object(struct json *j, const struct outcome *o)
+{
+	if (o->has_seconds)
+		json_end(j);
+	json_whole(j, &o->report, 0);
+	json_array(j, "findings");
+	json_end(j);
+	json_read_from(j, &o->read);
+	json_end(j);
+}
+
 static int write_by_second(struct by_second *b, const struct outcome *o)
 {
 	int error;
 
 	if (b->lines_file.path) {
-		object_write_summary(jsonl_begin_line(&b->lines, "summary"), o);
-		jsonl_end_line(&b->lines);
+		jsonl_end(&b->lines, 0);
 	}
 	if (b->json.path)
-		object_write(&b->writer, o);
+		write_object(&b->writer, o);
 	error = by_second_finish_lines(b);
 	error |= by_second_finish_hlog(b);
 	return error | by_second_finish_json(b);
@@ -98,7 +108,7 @@ int output_write(struct output_files *f, const struct outcome *o)
 
 	if (f->prometheus.report) {
 		prometheus_take(&f->prometheus, &o->latency);
-		f->prometheus.no_accounts = !o->has_accounts;
+		f->prometheus.no_accounts = !o->read.has_accounts;
 		error |= prometheus_end(&f->prometheus);
 	}
 	if (f->hgrm.path)

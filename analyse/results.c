@@ -56,7 +56,7 @@ static int open_all(struct outcome *o, struct input *input)
 
 static int read_logs(struct outcome *o, const struct input *input)
 {
-	const unsigned n = o->files;
+	const unsigned n = o->read.files;
 	struct log_read *log = calloc(n, sizeof(*log));
 	int error = 0;
 
@@ -65,11 +65,11 @@ static int read_logs(struct outcome *o, const struct input *input)
 		return -ENOMEM;
 	}
 	for (unsigned i = 0; i < n && !error; i++)
-		error = log_read_open(&log[i], input[i].file, o->file[i].path, (enum log_format)input[i].look);
+		error = log_read_open(&log[i], input[i].file, o->read.file[i].path, (enum log_format)input[i].look);
 	if (!error && n == 2 && log[0].names.role != log[1].names.role) {
 		const unsigned e = log[0].names.role != ROLE_EMIT;
 
-		error = logs_join(o, &log[e], &log[!e], &o->file[e], &o->file[!e]);
+		error = logs_join(o, &log[e], &log[!e], &o->read.file[e], &o->read.file[!e]);
 	} else if (!error) {
 		error = logs_add(o, log, n);
 	}
@@ -91,8 +91,8 @@ static int read_runs(struct outcome *o, const struct input *input)
 	struct blocks blocks = { .block = NULL };
 	int error = 0;
 
-	for (unsigned i = 0; i < o->files && !error; i++)
-		error = runs_add(o, input[i].file, &o->file[i], o->seconds ? &blocks : NULL);
+	for (unsigned i = 0; i < o->read.files && !error; i++)
+		error = runs_add(o, input[i].file, &o->read.file[i], o->seconds ? &blocks : NULL);
 	if (!error && o->seconds)
 		error = tell_blocks(o, &blocks);
 	blocks_free(&blocks);

@@ -224,11 +224,11 @@ static void note_plain(struct outcome *o)
 int run_add_accounts(struct outcome *o, const struct tree *root, const char *path)
 {
 	const struct tree *accounts = tree_member(root, "accounts"), *packets = tree_member(accounts, "packets");
-	const bool first = path == o->file[0].path;
+	const bool first = path == o->read.file[0].path;
 	int error;
 
-	o->has_accounts = tree_member(packets, "sent") && (o->has_accounts || first);
-	if (!o->has_accounts)
+	o->read.has_accounts = tree_member(packets, "sent") && (o->read.has_accounts || first);
+	if (!o->read.has_accounts)
 		return 0;
 	error = add_packets(o, packets, path);
 	if (!error)

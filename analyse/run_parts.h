@@ -7,7 +7,7 @@
 
 struct blocks;
 struct outcome;
-struct outcome_file;
+struct read_file;
 
 /* No count of a file is as large: sums of many have room. */
 #define RUN_COUNT_MAX (1LL << 53)
@@ -19,7 +19,7 @@ int run_refuse(const char *path, const char *member, const char *why);
 bool run_count(const struct tree *t, int64_t *count);
 
 /* All statistics, which the options of the outcome must fit. 0, or -errno after one line. */
-int run_add_statistics(struct outcome *o, const struct tree *root, struct outcome_file *f);
+int run_add_statistics(struct outcome *o, const struct tree *root, struct read_file *f);
 
 /* All accounts, which must add up. 0, or -errno after one line. */
 int run_add_accounts(struct outcome *o, const struct tree *root, const char *path);

@@ -233,7 +233,7 @@ static int add_figure(struct outcome *o, struct reading *f, struct histogram **p
 
 struct statistics {
 	struct outcome *outcome;
-	struct outcome_file *file;
+	struct read_file *file;
 	const char *latency;
 };
 
@@ -330,7 +330,7 @@ static void find_there(struct outcome *o, const struct tree *statistics)
 			o->result.there = (uint8_t)i;
 }
 
-int run_add_statistics(struct outcome *o, const struct tree *root, struct outcome_file *file)
+int run_add_statistics(struct outcome *o, const struct tree *root, struct read_file *file)
 {
 	struct statistics s = { o, file, o->options.role == ROLE_EMIT ? "rtt_ns" : "response_ns" };
 	const struct tree *all = tree_member(root, "statistics"), *latency = tree_member(all, s.latency);
@@ -340,7 +340,7 @@ int run_add_statistics(struct outcome *o, const struct tree *root, struct outcom
 
 	if (!latency)
 		return run_refuse(file->path, s.latency, "is missing");
-	if (file == o->file && tree_integer(tree_at(latency, "histogram.overflow_from_ns"), &limit_ns))
+	if (file == o->read.file && tree_integer(tree_at(latency, "histogram.overflow_from_ns"), &limit_ns))
 		o->options.overflow_ns = limit_ns;
 	find_there(o, all);
 	error = add_figure(o, &f, NULL);

@@ -44,13 +44,13 @@ static const char *const settings[] = {
 
 #define SETTINGS (sizeof(settings) / sizeof(settings[0]))
 
-_Static_assert(SETTINGS <= OUTCOME_SETTINGS_MAX, "there is room for all");
+_Static_assert(SETTINGS <= READ_SETTINGS_MAX, "there is room for all");
 
-static bool read_setting(struct outcome_setting *s, const struct tree *t, const char *path)
+static bool read_setting(struct read_setting *s, const struct tree *t, const char *path)
 {
 	bool yes;
 
-	*s = (struct outcome_setting){ .path = path };
+	*s = (struct read_setting){ .path = path };
 	if (!t)
 		return true;
 	if (tree_is_bool(t, &yes)) {
@@ -67,13 +67,13 @@ static bool read_setting(struct outcome_setting *s, const struct tree *t, const 
 	return s->text;
 }
 
-static bool is_same(const struct outcome_setting *a, const struct outcome_setting *b)
+static bool is_same(const struct read_setting *a, const struct read_setting *b)
 {
 	return a->kind == b->kind && a->number == b->number && (a->kind != SETTING_TEXT || !strcmp(a->text, b->text));
 }
 
 /* Fit for a message of one line. */
-static const char *value_text(char text[64], const struct outcome_setting *s)
+static const char *value_text(char text[64], const struct read_setting *s)
 {
 	if (s->kind == SETTING_NULL)
 		snprintf(text, 64, "not set");
@@ -91,8 +91,8 @@ static const char *value_text(char text[64], const struct outcome_setting *s)
 #define DIFFERENCES_BYTES (SETTINGS * 256)
 
 /* All that differs, behind one another. */
-static void note_difference(char text[DIFFERENCES_BYTES], const struct outcome_setting *a,
-			    const struct outcome_setting *b)
+static void note_difference(char text[DIFFERENCES_BYTES], const struct read_setting *a,
+			    const struct read_setting *b)
 {
 	const size_t skipped = strncmp(a->path, OPTION, strlen(OPTION)) ? 0 : strlen(OPTION);
 	char one[64], other[64];
@@ -115,19 +115,19 @@ bool runs_are_alike(const struct outcome *a, const struct outcome *b)
 {
 	char differences[DIFFERENCES_BYTES] = "";
 
-	for (unsigned i = 0; i < a->settings && i < b->settings; i++)
-		note_difference(differences, &a->setting[i], &b->setting[i]);
-	return !refuse_differences(a->file[0].path, b->file[0].path, differences);
+	for (unsigned i = 0; i < a->read.settings && i < b->read.settings; i++)
+		note_difference(differences, &a->read.setting[i], &b->read.setting[i]);
+	return !refuse_differences(a->read.file[0].path, b->read.file[0].path, differences);
 }
 
 static int check_setting(const struct outcome *o, size_t i, const struct tree *root, const char *path,
 			 char differences[DIFFERENCES_BYTES])
 {
-	struct outcome_setting one;
+	struct read_setting one;
 
 	if (!read_setting(&one, tree_at(root, settings[i]), settings[i]))
 		return run_refuse(path, settings[i], "is no number and no text");
-	note_difference(differences, &o->setting[i], &one);
+	note_difference(differences, &o->read.setting[i], &one);
 	free(one.text);
 	return 0;
 }
@@ -135,19 +135,19 @@ static int check_setting(const struct outcome *o, size_t i, const struct tree *r
 /* The first run sets them. */
 static int add_settings(struct outcome *o, const struct tree *root, const char *path)
 {
-	const bool first = !o->settings;
+	const bool first = !o->read.settings;
 	char differences[DIFFERENCES_BYTES] = "";
 	int error = 0;
 
 	for (size_t i = 0; i < SETTINGS && !error; i++) {
 		if (!first)
 			error = check_setting(o, i, root, path, differences);
-		else if (read_setting(&o->setting[o->settings], tree_at(root, settings[i]), settings[i]))
-			o->settings++;
+		else if (read_setting(&o->read.setting[o->read.settings], tree_at(root, settings[i]), settings[i]))
+			o->read.settings++;
 		else
 			error = run_refuse(path, settings[i], "is no number and no text");
 	}
-	return error ? error : refuse_differences(o->file[0].path, path, differences);
+	return error ? error : refuse_differences(o->read.file[0].path, path, differences);
 }
 
 static enum source stamp_named(const char *text)
@@ -212,13 +212,13 @@ static char *copy(const struct tree *t)
 
 static int add_reason(struct outcome *o, const struct tree *t, const char *path)
 {
-	struct outcome_reason *more = realloc(o->reason, (o->reasons + 1) * sizeof(*more)), *r;
+	struct read_reason *more = realloc(o->read.reason, (o->read.reasons + 1) * sizeof(*more)), *r;
 
 	if (!more)
 		return -ENOMEM;
-	o->reason = more;
-	r = &o->reason[o->reasons++];
-	*r = (struct outcome_reason){ .path = path, .name = copy(tree_member(t, "name")),
+	o->read.reason = more;
+	r = &o->read.reason[o->read.reasons++];
+	*r = (struct read_reason){ .path = path, .name = copy(tree_member(t, "name")),
 				      .found = copy(tree_member(t, "found")),
 				      .why = copy(tree_member(t, "why")),
 				      .level = level_named(tree_text(tree_member(t, "level"))) };
@@ -234,21 +234,21 @@ static char *found_words(const struct outcome *o, unsigned from)
 	size_t bytes = 1, at = 0;
 	char *text;
 
-	for (unsigned i = from; i < o->reasons; i++)
-		bytes += strlen(o->reason[i].name) + strlen(o->reason[i].found) + 5;
-	text = from < o->reasons ? calloc(1, bytes) : NULL;
-	for (unsigned i = from; text && i < o->reasons; i++)
-		at += (size_t)snprintf(text + at, bytes - at, "%s%s (%s)", i > from ? "; " : "", o->reason[i].name,
-				       o->reason[i].found);
+	for (unsigned i = from; i < o->read.reasons; i++)
+		bytes += strlen(o->read.reason[i].name) + strlen(o->read.reason[i].found) + 5;
+	text = from < o->read.reasons ? calloc(1, bytes) : NULL;
+	for (unsigned i = from; text && i < o->read.reasons; i++)
+		at += (size_t)snprintf(text + at, bytes - at, "%s%s (%s)", i > from ? "; " : "", o->read.reason[i].name,
+				       o->read.reason[i].found);
 	for (char *c = text; c && *c; c++)
 		*c = text_shown(*c);
 	return text;
 }
 
-static int add_verdict(struct outcome *o, const struct tree *root, struct outcome_file *f)
+static int add_verdict(struct outcome *o, const struct tree *root, struct read_file *f)
 {
 	const struct tree *verdict = tree_member(root, "verdict"), *reasons = tree_member(verdict, "reasons");
-	const unsigned from = o->reasons;
+	const unsigned from = o->read.reasons;
 
 	if (!verdict)
 		return 0;
@@ -288,7 +288,7 @@ static int check_version(const struct tree *root, const char *path)
 	return -EINVAL;
 }
 
-static int add_duration(struct outcome *o, const struct tree *root, struct outcome_file *f)
+static int add_duration(struct outcome *o, const struct tree *root, struct read_file *f)
 {
 	const struct tree *duration = tree_at(root, "run.duration_ns");
 	struct result *result = &o->result;
@@ -296,7 +296,7 @@ static int add_duration(struct outcome *o, const struct tree *root, struct outco
 
 	if (!run_count(duration, &ns))
 		return run_refuse(f->path, "run.duration_ns", "is no time");
-	o->has_duration = duration && (o->has_duration || f == o->file);
+	o->read.has_duration = duration && (o->read.has_duration || f == o->read.file);
 	result->started = true;
 	result->ended_ns += ns;
 	result->last_ns = result->ended_ns;
@@ -309,13 +309,13 @@ static int take_text(char **to, const struct tree *t)
 	return tree_text(t) && !*to ? -ENOMEM : 0;
 }
 
-static int take_number(int64_t *to, const struct tree *t, const struct outcome_file *f, const char *name)
+static int take_number(int64_t *to, const struct tree *t, const struct read_file *f, const char *name)
 {
 	return !t || (tree_integer(t, to) && *to >= 0) ? 0 : run_refuse(f->path, name, "is no number that it can be");
 }
 
 /* What is of this run alone, and in no sum. */
-static int take_origin(struct outcome_file *f, const struct tree *root)
+static int take_origin(struct read_file *f, const struct tree *root)
 {
 	int error = take_text(&f->hostname, tree_at(root, "host.hostname"));
 
@@ -328,7 +328,7 @@ static int take_origin(struct outcome_file *f, const struct tree *root)
 	return error ? error : take_number(&f->missed, tree_at(root, "schedule.missed"), f, "schedule.missed");
 }
 
-static int add_seconds(struct blocks *blocks, const struct tree *seconds, struct outcome_file *f)
+static int add_seconds(struct blocks *blocks, const struct tree *seconds, struct read_file *f)
 {
 	const uint32_t runs = blocks->runs;
 	int error = blocks_read(blocks, seconds, f->path);
@@ -338,13 +338,13 @@ static int add_seconds(struct blocks *blocks, const struct tree *seconds, struct
 	return error;
 }
 
-static int add_all(struct outcome *o, const struct tree *root, struct outcome_file *f, struct blocks *blocks)
+static int add_all(struct outcome *o, const struct tree *root, struct read_file *f, struct blocks *blocks)
 {
 	int error = check_version(root, f->path);
 
 	if (!error)
 		error = add_settings(o, root, f->path);
-	if (!error && f == o->file)
+	if (!error && f == o->read.file)
 		error = take_options(o, root, f->path);
 	f->role = o->options.role;
 	if (!error)
@@ -364,7 +364,7 @@ static int add_all(struct outcome *o, const struct tree *root, struct outcome_fi
 	return error;
 }
 
-int runs_add(struct outcome *o, FILE *file, struct outcome_file *f, struct blocks *blocks)
+int runs_add(struct outcome *o, FILE *file, struct read_file *f, struct blocks *blocks)
 {
 	struct tree *root = tree_read(file, f->path);
 	int error = root ? add_all(o, root, f, blocks) : -EINVAL;

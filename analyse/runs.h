@@ -7,11 +7,11 @@
 
 struct blocks;
 struct outcome;
-struct outcome_file;
+struct read_file;
 
 /* Adds the run of this file, whose settings must be those of the runs before. blocks: gets its seconds, NULL: not
  * wanted. 0, or -errno after one line. */
-int runs_add(struct outcome *o, FILE *file, struct outcome_file *f, struct blocks *blocks);
+int runs_add(struct outcome *o, FILE *file, struct read_file *f, struct blocks *blocks);
 
 /* False after one line that names all settings in which two outcomes differ. */
 bool runs_are_alike(const struct outcome *a, const struct outcome *b);

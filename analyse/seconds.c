@@ -3,7 +3,6 @@
 #include "analyse/seconds.h"
 
 #include "analyse/blocks.h"
-#include "analyse/object.h"
 #include "analyse/outcome.h"
 #include "report/export/by_second.h"
 
@@ -32,8 +31,7 @@ void seconds_begin(struct seconds *s, bool known)
 		by_second_begin_json(s->to, known);
 	if (!s->to->lines_file.path)
 		return;
-	object_write_first(jsonl_begin_line(&s->to->lines, "configuration"), s->outcome);
-	jsonl_end_line(&s->to->lines);
+	jsonl_begin(&s->to->lines);
 }
 
 /* With the first second, for it has its time. */

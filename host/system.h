@@ -24,6 +24,8 @@ struct system {
 	char command[SYSTEM_COMMAND_BYTES];
 };
 
+#define SYSTEM_UNKNOWN { .is_virtual = -1, .is_real_time = -1, .cpus_online = -1 }
+
 /* cpu: whose governor is asked for; -1: none. What cannot be read is not known; silent. */
 void system_read(struct system *s, int cpu);
 

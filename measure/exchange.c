@@ -43,7 +43,6 @@ void exchange_collect(struct exchange *x)
 	struct result *r = &x->result;
 	const struct channel *c = x->channel;
 
-	r->dropped = c->dropped;
 	set(&r->truncated, &c->control_truncated);
 	set(&r->error_other, &c->error_other);
 	set(&r->lanes_taken, &c->lanes_taken);

@@ -9,6 +9,7 @@
 #include "result/account.h"
 #include "result/breach.h"
 #include "result/outage.h"
+#include "result/read.h"
 #include "result/rules.h"
 #include "result/source_port.h"
 #include "result/stages.h"
@@ -52,6 +53,7 @@ struct software_there {
 
 struct result {
 	const struct options *options; /* as granted; they stay the caller's */
+	const struct read *read; /* NULL: of a run that was measured; what the files do not have is not known */
 
 	struct granted granted;
 

@@ -162,12 +162,31 @@ static void put_traffic(struct json *j, const struct result *result)
 	json_end(j);
 }
 
+/* A log has no accounts. */
+static void put_unknown(struct json *j)
+{
+	static const char *const packets[] = { "sent", "received", "recorded", "breaches" };
+
+	json_object(j, "packets");
+	for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++)
+		json_null(j, packets[i]);
+	json_end(j);
+	json_object(j, "missing_stamps");
+	json_end(j);
+	json_null(j, "rate_per_s");
+}
+
 void json_accounts(struct json *j, const struct report *r)
 {
 	const struct result *result = r->result;
 	const int64_t active_ns = result->last_ns - result->began_ns;
 
 	json_object(j, "accounts");
+	if (result->read && !result->read->has_accounts) {
+		put_unknown(j);
+		json_end(j);
+		return;
+	}
 	put_packets(j, r);
 	put_stamps(j, r);
 	put_stalls(j, result);

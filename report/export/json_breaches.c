@@ -129,7 +129,7 @@ void json_breaches(struct json *j, const struct report *r)
 	const struct options *o = r->options;
 	const uint64_t breaches = counter_get(&result->account.breaches);
 
-	if (!o->threshold_ns) {
+	if (!o->threshold_ns || result->read) {
 		json_null(j, "breaches");
 		return;
 	}

@@ -49,11 +49,14 @@ void json_run(struct json *j, const struct report *r, bool over)
 	json_text(j, "role", role_name(o->role));
 	json_text(j, "interface", o->interface);
 	put_address(j, "server", &o->server);
-	json_integer(j, "port", o->port);
+	json_integer_if(j, "port", !result->read || o->port, o->port);
 	json_text(j, "stamp", label_stamps[options_on_wire(o) ? o->stamp : SOURCE_USER].option);
 	label_latency(o, latency, sizeof(latency));
 	json_text(j, "latency", latency);
-	if (over && result->started) {
+	if (result->read) {
+		json_null(j, "began_unix_ns");
+		json_integer_if(j, "duration_ns", result->read->has_duration, result->ended_ns - result->began_ns);
+	} else if (over && result->started) {
 		json_integer(j, "began_unix_ns",
 			     clock_read_ns(CLOCK_REALTIME) - clock_read_ns(CLOCK_MONOTONIC) + result->began_ns);
 		json_integer(j, "duration_ns", result->ended_ns - result->began_ns);
@@ -61,7 +64,7 @@ void json_run(struct json *j, const struct report *r, bool over)
 		json_null(j, "began_unix_ns");
 		json_integer(j, "duration_ns", 0);
 	}
-	if (over)
+	if (over || result->read)
 		json_text(j, "end", ends[end_of(r)]);
 	json_end(j);
 }
@@ -194,10 +197,54 @@ static void put_granted(struct json *j, const struct report *r)
 	json_end(j);
 }
 
+/* ---- Of runs that were read ------------------------------------------------------------------------------------- */
+
+static void put_read_setting(struct json *j, const struct read_setting *s)
+{
+	static const char options[] = "configuration.options.";
+	const char *name = s->path + sizeof(options) - 1;
+
+	if (strncmp(s->path, options, sizeof(options) - 1))
+		return; /* it is a member of another object */
+	if (s->kind == SETTING_NUMBER)
+		json_integer(j, name, s->number);
+	else if (s->kind == SETTING_BOOL)
+		json_bool(j, name, s->number);
+	else
+		json_text(j, name, s->kind == SETTING_TEXT ? s->text : NULL);
+}
+
+/* The options that all runs have alike, or what the columns of a log say of them. */
+static void put_read_configuration(struct json *j, const struct options *o, const struct read *read)
+{
+	json_object(j, "configuration");
+	json_null(j, "command_line");
+	json_object(j, "options");
+	json_null(j, "interface");
+	json_null(j, "port");
+	for (unsigned i = 0; i < read->settings; i++)
+		put_read_setting(j, &read->setting[i]);
+	if (!read->settings) {
+		json_null(j, "timeout_ns");
+		json_text(j, "stamp", label_stamps[o->stamp].option);
+		json_integer(j, "overflow_ns", o->overflow_ns);
+		json_bool(j, "sw_timestamps", o->sw_timestamps);
+		json_bool(j, "no_tx_ts", o->no_tx_stamps);
+		json_bool(j, "plain", o->plain);
+	}
+	json_end(j);
+	json_null(j, "granted");
+	json_end(j);
+}
+
 void json_configuration(struct json *j, const struct report *r)
 {
 	struct system s;
 
+	if (r->result->read) {
+		put_read_configuration(j, r->options, r->result->read);
+		return;
+	}
 	system_read(&s, -1);
 	json_object(j, "configuration");
 	put_words(j, "command_line", &s);
@@ -224,9 +271,10 @@ static void put_told(struct json *j, const char *name, int told)
 static void put_host(struct json *j, const struct report *r)
 {
 	const int cpu = r->facts && r->facts->thread[1].known ? r->facts->thread[1].cpu : -1;
-	struct system s;
+	struct system s = SYSTEM_UNKNOWN;
 
-	system_read(&s, cpu);
+	if (!r->result->read)
+		system_read(&s, cpu);
 	json_object(j, "host");
 	put_known(j, "hostname", s.hostname);
 	put_known(j, "kernel", s.kernel);

@@ -12,6 +12,7 @@
 #include "report/text/report.h"
 #include "report/verdict/verdict.h"
 #include "result/log.h"
+#include "result/result.h"
 #include "tracefs.h"
 
 #define DIFFERENCES_MAX 200
@@ -69,8 +70,10 @@ static void put_activity(struct json *j, const struct report *r)
 	left_out += put_differences(j, "run", r, r->activity_start, r->activity_end);
 	left_out += put_differences(j, "until_first_breach", r, r->activity_start, r->activity_breach);
 	left_out += put_differences(j, "before_worst_breach", r, r->activity_before_worst, r->activity_worst);
-	json_count(j, "left_out", left_out);
-	json_count(j, "not_read", a ? a->counters_left_out + a->unreadables_left_out : 0);
+	if (!r->result->read) {
+		json_count(j, "left_out", left_out);
+		json_count(j, "not_read", a ? a->counters_left_out + a->unreadables_left_out : 0);
+	}
 	json_end(j);
 }
 
@@ -181,8 +184,22 @@ static void put_reason(struct json *j, const struct verdict_reason *v)
 	json_end(j);
 }
 
+static void put_read_reason(struct json *j, const struct read_reason *v)
+{
+	json_object(j, NULL);
+	json_text(j, "name", v->name);
+	json_text(j, "level", verdict_levels[v->level]);
+	json_text(j, "found", v->found);
+	json_integer(j, "number", v->number);
+	json_integer(j, "limit", v->limit);
+	json_text(j, "why", v->why);
+	json_text(j, "file", v->path);
+	json_end(j);
+}
+
 void json_verdict(struct json *j, const struct report *r)
 {
+	const struct read *read = r->result->read;
 	const struct verdict *v = r->verdict;
 
 	if (!v) {
@@ -194,6 +211,8 @@ void json_verdict(struct json *j, const struct report *r)
 	json_array(j, "reasons");
 	for (unsigned i = 0; i < v->reasons; i++)
 		put_reason(j, &v->reason[i]);
+	for (unsigned i = 0; read && i < read->reasons; i++)
+		put_read_reason(j, &read->reason[i]);
 	json_end(j);
 	json_array(j, "not_judged");
 	for (unsigned i = 0; i < v->unjudgeds; i++)

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How an object of rant begins: what it is, and who wrote it. */
+/* How an object of rant begins, and all that it has of a run. */
 #include "report/export/json_parts.h"
 
+#include "report/text/report.h"
 #include "report/text/version.h"
+#include "report/verdict/verdict.h"
+#include "result/result.h"
 
 void json_origin(struct json *j)
 {
@@ -10,4 +13,51 @@ void json_origin(struct json *j)
 	json_integer(j, "schema_version", JSON_SCHEMA_VERSION);
 	json_text(j, "rant_version", RANT_VERSION);
 	json_text(j, "rant_commit", version_commit());
+}
+
+void json_whole(struct json *j, const struct report *r, int status)
+{
+	json_run(j, r, true);
+	json_integer(j, "exit_status", status);
+	json_verdict(j, r);
+	json_configuration(j, r);
+	json_host(j, r);
+	json_clocks(j, r);
+	json_accounts(j, r);
+	json_statistics(j, r, true);
+	json_breaches(j, r);
+	json_machine(j, r);
+}
+
+static void put_what_a_log_has(struct json *j, const struct read_file *f)
+{
+	json_integer_if(j, "first_stamp_ns", f->is_timed, f->first_stamp_ns);
+	json_count(j, "left_out", f->left_out);
+	json_bool(j, "stamps_changed", f->stamps_changed);
+}
+
+void json_read_from(struct json *j, const struct read *read)
+{
+	json_array(j, "read_from");
+	for (unsigned i = 0; i < read->files; i++) {
+		const struct read_file *f = &read->file[i];
+
+		json_object(j, NULL);
+		json_text(j, "file", f->path);
+		json_text(j, "form", f->form);
+		json_text(j, "role", role_name(f->role));
+		json_count(j, "samples", f->samples);
+		json_integer_if(j, "max_ns", f->samples, f->max_ns);
+		json_text(j, "verdict", f->level < 0 ? NULL : verdict_levels[f->level]);
+		json_integer_if(j, "run", f->run, f->run);
+		json_text(j, "hostname", f->hostname);
+		json_text(j, "interface", f->interface);
+		json_integer_if(j, "began_unix_ns", f->began_unix_ns >= 0, f->began_unix_ns);
+		json_integer_if(j, "slots", f->slots >= 0, f->slots);
+		json_integer_if(j, "missed", f->missed >= 0, f->missed);
+		if (!read->settings)
+			put_what_a_log_has(j, f);
+		json_end(j);
+	}
+	json_end(j);
 }

@@ -7,6 +7,7 @@
 #include "rant.h"
 #include "report/export/json.h"
 
+struct read;
 struct report;
 
 #define JSON_SCHEMA_VERSION 1
@@ -30,10 +31,8 @@ void json_accounts(struct json *j, const struct report *r);
 /* Latency, stages, ways and the schedule; how consecutive delays differ. histograms: each with its histogram. */
 void json_statistics(struct json *j, const struct report *r, bool histograms);
 
-/* Of that only the member `statistics`. */
+/* Of these only the members `statistics` and `ipdv`. */
 void json_figures(struct json *j, const struct report *r, bool histograms);
-
-/* And only `ipdv`. */
 void json_variations(struct json *j, const struct report *r);
 
 void json_breaches(struct json *j, const struct report *r);
@@ -47,5 +46,11 @@ void json_breach(struct json *j, const char *name, const struct report *r, const
 void json_machine(struct json *j, const struct report *r);
 
 void json_verdict(struct json *j, const struct report *r);
+
+/* All the parts above but the origin. */
+void json_whole(struct json *j, const struct report *r, int status);
+
+/* The files that a result was read of. */
+void json_read_from(struct json *j, const struct read *read);
 
 #endif

@@ -335,8 +335,14 @@ static void put_ports(struct json *j, const struct report *r)
 
 void json_statistics(struct json *j, const struct report *r, bool histograms)
 {
+	const struct read *read = r->result->read;
+
 	json_figures(j, r, histograms);
-	json_variations(j, r);
+	/* A log has all that its round trips differ by; of several runs only the sums are known. */
+	if (!read || (!read->settings && r->options->role == ROLE_EMIT))
+		json_variations(j, r);
+	if (read)
+		return;
 	put_told(j, r);
 	put_schedule(j, r);
 	put_ports(j, r);

@@ -5,6 +5,7 @@
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/text/report.h"
+#include "result/result.h"
 
 /* ---- A line ------------------------------------------------------------------------------------------------------ */
 
@@ -78,6 +79,7 @@ void jsonl_look(struct jsonl *l)
 void jsonl_end(struct jsonl *l, int status)
 {
 	const struct report *r = l->report;
+	const struct read *read = r->result->read;
 	struct json *j = jsonl_begin_line(l, "summary");
 
 	json_run(j, r, true);
@@ -86,6 +88,12 @@ void jsonl_end(struct jsonl *l, int status)
 	json_clocks(j, r);
 	json_accounts(j, r);
 	json_statistics(j, r, false);
-	json_count(j, "breaches_not_told", l->breaches.missed);
+	if (read) {
+		json_integer_if(j, "breaches_not_told", read->has_accounts,
+				(int64_t)counter_get(&r->result->account.breaches));
+		json_read_from(j, read);
+	} else {
+		json_count(j, "breaches_not_told", l->breaches.missed);
+	}
 	jsonl_end_line(l);
 }

@@ -250,16 +250,7 @@ static void end_object(struct json *j, const struct outputs *o, enum status stat
 
 	if (r->tally)
 		json_end(j);
-	json_run(j, r, true);
-	json_integer(j, "exit_status", status);
-	json_verdict(j, r);
-	json_configuration(j, r);
-	json_host(j, r);
-	json_clocks(j, r);
-	json_accounts(j, r);
-	json_statistics(j, r, true);
-	json_breaches(j, r);
-	json_machine(j, r);
+	json_whole(j, r, status);
 	write_findings(j, o);
 	json_end(j);
 }

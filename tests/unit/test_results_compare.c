@@ -18,7 +18,7 @@ static int set_up(void **state)
 
 		c.run[i] = o;
 		o->options.role = ROLE_EMIT;
-		o->has_accounts = true;
+		o->read.has_accounts = true;
 		outcome_place(&o->latency, NULL, &o->options, 1, 4);
 		outcome_add_file(o, i ? "new" : "old", stdin, "json");
 	}
@@ -42,7 +42,7 @@ static void add(int run, unsigned n, int64_t ns)
 {
 	for (unsigned i = 0; i < n; i++)
 		histogram_add(&c.run[run]->latency, ns + i, i);
-	c.run[run]->file[0].samples += n;
+	c.run[run]->read.file[0].samples += n;
 }
 
 static void set_loss_of(int run, uint64_t sent, uint64_t lost)
@@ -207,7 +207,7 @@ static void loss(void **state)
 	assert_false(c.is_worse);
 	judged(9000, NS_PER_S); /* a time is no measure of it */
 	assert_true(c.is_worse);
-	c.run[0]->has_accounts = false;
+	c.run[0]->read.has_accounts = false;
 	judged(0, 0);
 	assert_false(c.is_worse);
 	for (unsigned i = 0; i < c.rows; i++)

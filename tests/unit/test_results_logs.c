@@ -49,7 +49,7 @@ static int join(const char *emitter, const char *reflector)
 	open_log(0, emitter);
 	open_log(1, reflector);
 	catch();
-	error = logs_join(o, &logs[0], &logs[1], &o->file[0], &o->file[1]);
+	error = logs_join(o, &logs[0], &logs[1], &o->read.file[0], &o->read.file[1]);
 	caught_text();
 	return error;
 }
@@ -156,8 +156,8 @@ static void one_end(void **state)
 	assert_int_equal(logs_add(o, logs, 1), 0);
 	assert_stage(STAGE_RESPONSE, 2, 300, 700);
 	assert_stage(STAGE_NETWORK, 2, 4700, 5300);
-	assert_int_equal(o->file[0].samples, 2);
-	assert_int_equal(o->file[0].max_ns, 6000);
+	assert_int_equal(o->read.file[0].samples, 2);
+	assert_int_equal(o->read.file[0].max_ns, 6000);
 	assert_string_equal(told(), "");
 }
 
@@ -183,13 +183,13 @@ static void what_a_log_tells_of_itself(void **state)
 		 FULL "6,1000,7000,6000,100,400,300,5700,-\n# T2_HW is T2_KERNEL from here\n# SEQ 6 was received "
 		      "again\n");
 	assert_int_equal(logs_add(o, logs, 2), 0);
-	assert_true(o->file[0].is_timed);
-	assert_int_equal(o->file[0].first_stamp_ns, 6000);
-	assert_int_equal(o->file[0].left_out, 3);
-	assert_true(o->file[0].stamps_changed);
-	assert_int_equal(o->file[1].first_stamp_ns, 7000);
-	assert_int_equal(o->file[1].left_out, 0);
-	assert_false(o->file[1].stamps_changed);
+	assert_true(o->read.file[0].is_timed);
+	assert_int_equal(o->read.file[0].first_stamp_ns, 6000);
+	assert_int_equal(o->read.file[0].left_out, 3);
+	assert_true(o->read.file[0].stamps_changed);
+	assert_int_equal(o->read.file[1].first_stamp_ns, 7000);
+	assert_int_equal(o->read.file[1].left_out, 0);
+	assert_false(o->read.file[1].stamps_changed);
 }
 
 static void a_log_without_a_record(void **state)
@@ -197,7 +197,7 @@ static void a_log_without_a_record(void **state)
 	(void)state;
 	open_log(0, PLAIN);
 	assert_int_equal(logs_add(o, logs, 1), 0);
-	assert_false(o->file[0].is_timed);
+	assert_false(o->read.file[0].is_timed);
 }
 
 /* By whatever it was lost: what is between the first and the last. */

@@ -28,7 +28,7 @@ static const char *with(const char *from, const char *to)
 static int add(struct outcome *o, const char *path, const char *text, struct blocks *blocks)
 {
 	FILE *file = file_of(text, strlen(text));
-	struct outcome_file *f;
+	struct read_file *f;
 	int error;
 
 	catch();
@@ -77,7 +77,7 @@ static void one_run(void **state)
 	assert_int_equal(x->probe_bytes, 96);
 	assert_int_equal(x->ended_ns - x->began_ns, 2000000000);
 	assert_int_equal(o->verdict.level, VERDICT_DOUBTFUL);
-	golden("%s\n", o->file[0].found);
+	golden("%s\n", o->read.file[0].found);
 	assert_int_equal(b.blocks, 2);
 	assert_int_equal(b.block[1].lost, 2);
 	assert_int_equal(b.block[1].samples, 100);
@@ -145,8 +145,8 @@ static void three_runs(void **state)
 	assert_int_equal(o->result.directions.lost_unknown, 2);
 	/* A later rant may know more reasons. */
 	assert_int_equal(o->result.directions.discard_reasons, DISCARD_REFUSED | DISCARD_UNREAD);
-	assert_int_equal(o->reasons, 3);
-	assert_string_equal(o->reason[2].path, "c");
+	assert_int_equal(o->read.reasons, 3);
+	assert_string_equal(o->read.reason[2].path, "c");
 	outcome_close(o);
 }
 
@@ -193,13 +193,13 @@ static void runs_of_one_file(void **state)
 	assert_int_equal(b.block[3].run, 3);
 	assert_int_equal(b.block[1].began_unix_ns, 1773883524780127138);
 	assert_int_equal(b.block[2].began_unix_ns, 1773883524780127138);
-	assert_int_equal(o->file[0].run, 1);
-	assert_int_equal(o->file[1].run, 2);
+	assert_int_equal(o->read.file[0].run, 1);
+	assert_int_equal(o->read.file[1].run, 2);
 	assert_true(b.has_loss);
 	assert_false(b.unknown);
 	assert_int_equal(add(o, "c", with("\"seconds\": [", "\"others\": ["), &b), 0);
 	assert_true(b.unknown);
-	assert_int_equal(o->file[2].run, 0);
+	assert_int_equal(o->read.file[2].run, 0);
 	blocks_free(&b);
 	outcome_close(o);
 }
@@ -211,11 +211,11 @@ static void what_is_not_known(void **state)
 
 	(void)state;
 	assert_int_equal(add(o, "a", with("\"sent\": 203", "\"sent\": null"), NULL), 0);
-	assert_false(o->has_accounts);
-	assert_true(o->has_duration);
+	assert_false(o->read.has_accounts);
+	assert_true(o->read.has_duration);
 	assert_int_equal(add(o, "b", with("\"duration_ns\": 2000000000", "\"duration_ns\": null"), NULL), 0);
-	assert_false(o->has_accounts);
-	assert_false(o->has_duration);
+	assert_false(o->read.has_accounts);
+	assert_false(o->read.has_duration);
 	outcome_close(o);
 }
 
