@@ -193,6 +193,8 @@ void outcome_finish(struct outcome *o)
 		histogram_finish(&o->planned[i]);
 	if (h->overflows > h->overflow_capacity)
 		counter_add(&o->tally.left_out, h->overflows - h->overflow_capacity);
+	if (!o->read.has_active)
+		o->result.last_ns = o->result.ended_ns;
 	fflush(o->notes);
 }
 

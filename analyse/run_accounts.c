@@ -74,6 +74,10 @@ static int add_packets(struct outcome *o, const struct tree *packets, const char
 	}
 	error = add_counter(&result->sessions, tree_member(packets, "sessions"), path, "sessions");
 	if (!error)
+		error = add_counter(&result->lanes_taken, tree_member(packets, "lanes"), path, "lanes");
+	if (!error)
+		error = add_counter(&result->lanes_refused, tree_member(packets, "no_lane"), path, "no_lane");
+	if (!error)
 		error = add_counter(&result->evicted, tree_member(packets, "evicted"), path, "evicted");
 	if (!error)
 		error = add_counter(&result->account.cut_short, tree_member(packets, "cut_short"), path, "cut_short");
@@ -210,6 +214,17 @@ static int add_traffic(struct outcome *o, const struct tree *t, const struct tre
 					   "from_there_bytes");
 }
 
+/* Files of older versions do not have it. */
+static int add_active(struct outcome *o, const struct tree *t, const char *path, bool first)
+{
+	struct result *result = &o->result;
+
+	o->read.has_active = t && (o->read.has_active || first);
+	if (first)
+		result->last_ns = result->began_ns;
+	return t ? add_number(&result->last_ns, t, path, "active_ns") : 0;
+}
+
 /* By --plain nothing was asked, and all samples are such. */
 static void note_plain(struct outcome *o)
 {
@@ -250,6 +265,8 @@ int run_add_accounts(struct outcome *o, const struct tree *root, const char *pat
 	} else if (!error) {
 		error = add_slowest_woken(o, tree_member(accounts, "slowest_woken"), path);
 	}
+	if (!error)
+		error = add_active(o, tree_member(accounts, "active_ns"), path, first);
 	if (error)
 		return error;
 	return account_balances(&o->result.account, o->options.role, &o->latency, NULL) ? 0 :

@@ -299,7 +299,6 @@ static int add_duration(struct outcome *o, const struct tree *root, struct read_
 	o->read.has_duration = duration && (o->read.has_duration || f == o->read.file);
 	result->started = true;
 	result->ended_ns += ns;
-	result->last_ns = result->ended_ns;
 	return 0;
 }
 

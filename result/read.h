@@ -48,6 +48,7 @@ struct read_setting {
 struct read {
 	bool has_accounts; /* else nothing is known but what was recorded */
 	bool has_duration;
+	bool has_active; /* result.last_ns is known; else it is that of the end */
 	struct read_file *file;
 	unsigned files;
 	struct read_reason *reason;

@@ -27,6 +27,7 @@ test_filter qemu has no seccomp
 test_kernel_call qemu answers a recvmsg without buffers itself, with 0 and not EAGAIN
 test_lane qemu does not pass the control messages of timestamps and socket options on
 test_lane_run qemu does not pass the control messages of timestamps and socket options on
+test_loop page faults of qemu itself are counted
 test_memory qemu answers mincore by itself, and does not pass setrlimit on for the stack
 test_nic_abilities qemu does not pass these ioctls on
 test_nic_stamp qemu does not pass these ioctls on

@@ -179,7 +179,8 @@ static void put_unknown(struct json *j)
 void json_accounts(struct json *j, const struct report *r)
 {
 	const struct result *result = r->result;
-	const int64_t active_ns = result->last_ns - result->began_ns;
+	const bool is_known = !result->read || result->read->has_active;
+	const int64_t active_ns = is_known ? result->last_ns - result->began_ns : 0;
 
 	json_object(j, "accounts");
 	if (result->read && !result->read->has_accounts) {
@@ -199,6 +200,7 @@ void json_accounts(struct json *j, const struct report *r)
 	} else {
 		put_slowest_woken(j, result);
 	}
+	json_integer_if(j, "active_ns", is_known && active_ns >= 0, active_ns);
 	if (r->histogram->count > 1 && active_ns > 0)
 		json_real(j, "rate_per_s", (double)r->histogram->count / label_seconds(active_ns), 0);
 	else

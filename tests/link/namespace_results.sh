@@ -99,6 +99,18 @@ adds_up() {
 	[ ! -e "$logs/t.svg" ] || complain 'a line is drawn through the seconds of several runs'
 }
 
+# reads_whole NAME...: JSON that is read and written again has lost nothing.
+reads_whole() {
+	local schema=$results_here/../../docs/rant.schema.json name
+
+	for name in "$@"; do
+		"$rant" --report "$logs/$name.json" -q --json "$logs/$name.a.json" 2>"$work/made.err" &&
+			"$rant" --report "$logs/$name.a.json" -q --json "$logs/$name.b.json" 2>"$work/made.err" ||
+			complain "$name.json is not read: $(cat "$work/made.err")"
+		results_agree whole "$schema" "$logs/$name.json" "$logs/$name.a.json" "$logs/$name.b.json"
+	done
+}
+
 nothing_partial() {
 	[ -z "$(find "$logs" -name '*.partial*')" ] || complain "there is: $(ls "$logs")"
 }
@@ -120,6 +132,10 @@ results_tests() {
 	slow pair 'results: of logs all files that tell of seconds can be made' '0 0' "$K -l $logs/r.log --log-format npy --json $logs/r.json" \
 		"$K --log-full -l $logs/e.log --log-format csv -d 2.3 --json $logs/e.json" "@tells_seconds e $logs/e.log csv" \
 		"@tells_seconds r $logs/r.log" '@nothing_partial'
+	pair 'results: JSON that is read and written again has lost nothing' '0 0' "$K -s -H --json $logs/r.json" \
+		"$K -s -H --interval 2ms --count 300 --json $logs/e.json" '@reads_whole e r'
+	slow pair 'results: JSON of many in flight that is read and written again has lost nothing' '0 0' "$K --rate-limit 2000 --json $logs/r.json" \
+		"$K --window 16 -d 1.5 --json $logs/e.json" '@reads_whole e r'
 	pair 'results: the only second of a log is that of its run' '0 0' "$U" "$U -l $logs/e.log --count 300 --plain --json $logs/e.json" \
 		"@tells_seconds e $logs/e.log"
 	pair 'results: a log of user stamps is the report again' '0 0' "$U -H -l $logs/r.log" "$U -H -l $logs/e.log --count 300 --plain" \

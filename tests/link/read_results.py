@@ -3,6 +3,7 @@
 
   read_results.py same REPORT AGAIN        the rows of statistics and histograms of AGAIN are those of REPORT
   read_results.py joined SCHEMA OWN JOINED the statistics of both logs, joined, are what the emitter heard itself
+  read_results.py whole SCHEMA RUN AGAIN TWICE   AGAIN, made of RUN alone, has its accounts and statistics, and TWICE, made of AGAIN, what AGAIN has
   read_results.py sum SCHEMA SUM JSON...   SUM is the sum of the others
   read_results.py seconds SCHEMA RUN AGAIN LINES [CSV]   the seconds that are made of its log (which may be CSV) have what those of the run RUN
                                            have, and the lines of --jsonl too
@@ -218,9 +219,27 @@ def comparison(schema_path, path, result, intervals):
     return faults
 
 
+def leaves(node, path=""):
+    """Each member of an object, however deep; lists whole."""
+    if isinstance(node, dict):
+        return {key: value for name, below in node.items() for key, value in leaves(below, f"{path}.{name}").items()}
+    return {path: node}
+
+
+def whole(schema, run, again, twice):
+    """What is read and written again is what it was; of a verdict each reason names its own file."""
+    faults, data = [], [load(schema, path) for path in (run, again, twice)]
+    for a, b, parts in ((data[0], data[1], ("accounts", "statistics")), (data[1], data[2], set(data[1]) - {"read_from", "verdict"})):
+        for part in parts:
+            left, right = leaves(a[part], part), leaves(b.get(part), part)
+            faults += [f"{path}: {left.get(path)} became {right.get(path)}" for path in sorted(set(left) | set(right))
+                       if left.get(path, "nothing") != right.get(path, "nothing")]
+    return faults
+
+
 def main():
     what, args = sys.argv[1], sys.argv[2:]
-    faults = {"same": same, "joined": joined, "comparison": comparison, "seconds": seconds_again, "together": together,
+    faults = {"same": same, "joined": joined, "comparison": comparison, "seconds": seconds_again, "together": together, "whole": whole,
               "sum": lambda schema, whole, *parts: total(schema, whole, parts)}[what](*args)
     for text in (read_json.faults + faults)[:20]:
         print(text)

@@ -27,7 +27,7 @@ static const char results_run[] =
 " \"directions\": {\"lost_there\": 1, \"lost_back\": 1, \"either_way\": 0},\n"
 " \"reflector_stamps\": {\"stamp\": \"kernel\", \"complete\": 199, \"reply_lost\": 1},\n"
 " \"traffic\": {\"to_there_packets\": 202, \"to_there_bytes\": 19392, \"from_there_packets\": 200, "
-"\"from_there_bytes\": 19200}, \"rate_per_s\": 100},\n"
+"\"from_there_bytes\": 19200}, \"rate_per_s\": 100, \"active_ns\": 2000000000},\n"
 "\"statistics\": {\"rtt_ns\": {\"formula\": \"T4_KERNEL - T1_KERNEL\", \"samples\": 200, \"negative\": 0, \"min_ns\": "
 "5000, \"min_seq\": 0,\n"
 "  \"max_ns\": 200000, \"max_seq\": 9, \"mean_ns\": 6470, \"stddev_ns\": 13728, \"sum_ns\": 1294000, \"percentiles\": "
