@@ -47,8 +47,6 @@ void exchange_collect(struct exchange *x)
 	set(&r->error_other, &c->error_other);
 	set(&r->lanes_taken, &c->lanes_taken);
 	set(&r->lanes_refused, &c->lanes_refused);
-	set(&r->slots, &x->pace.slots);
-	set(&r->missed, &x->pace.missed);
 	if (!x->sessions)
 		return;
 	set(&r->sessions, &x->sessions->opened);
@@ -62,6 +60,8 @@ static void finish(struct exchange *x)
 	const struct window *w = &x->window;
 
 	r->ended_ns = x->now_ns;
+	set(&r->slots, &x->pace.slots);
+	set(&r->missed, &x->pace.missed);
 	r->window.reached = w->reached;
 	r->window.stamps_most = w->stamps_most;
 	r->window.stamps_limited = w->stamps_limited;

@@ -173,7 +173,7 @@ void exchange_drop_clocks(struct exchange *x);
 /* Copies into x->result what the open channel was granted. */
 void exchange_note_granted(struct exchange *x);
 
-/* Copies into x->result what others than the loop count: sessions, slots, and messages of the socket. By another
+/* Copies into x->result what others than the loop count: sessions, and messages of the socket. By another
  * thread at any time, and after the run. */
 void exchange_collect(struct exchange *x);
 
