@@ -63,7 +63,7 @@ static bool read_setting(struct read_setting *s, const struct tree *t, const cha
 		return true;
 	}
 	s->kind = SETTING_TEXT;
-	s->text = tree_text(t) ? strdup(tree_text(t)) : NULL;
+	s->text = tree_copy_text(t);
 	return s->text;
 }
 
@@ -120,34 +120,26 @@ bool runs_are_alike(const struct outcome *a, const struct outcome *b)
 	return !refuse_differences(a->read.file[0].path, b->read.file[0].path, differences);
 }
 
-static int check_setting(const struct outcome *o, size_t i, const struct tree *root, const char *path,
-			 char differences[DIFFERENCES_BYTES])
-{
-	struct read_setting one;
-
-	if (!read_setting(&one, tree_at(root, settings[i]), settings[i]))
-		return run_refuse(path, settings[i], "is no number and no text");
-	note_difference(differences, &o->read.setting[i], &one);
-	free(one.text);
-	return 0;
-}
-
 /* The first run sets them. */
 static int add_settings(struct outcome *o, const struct tree *root, const char *path)
 {
-	const bool first = !o->read.settings;
+	struct read *read = &o->read;
+	const bool first = !read->settings;
 	char differences[DIFFERENCES_BYTES] = "";
-	int error = 0;
 
-	for (size_t i = 0; i < SETTINGS && !error; i++) {
-		if (!first)
-			error = check_setting(o, i, root, path, differences);
-		else if (read_setting(&o->read.setting[o->read.settings], tree_at(root, settings[i]), settings[i]))
-			o->read.settings++;
-		else
-			error = run_refuse(path, settings[i], "is no number and no text");
+	for (size_t i = 0; i < SETTINGS; i++) {
+		struct read_setting one;
+
+		if (!read_setting(&one, tree_at(root, settings[i]), settings[i]))
+			return run_refuse(path, settings[i], "is no number and no text");
+		if (first) {
+			read->setting[read->settings++] = one;
+		} else {
+			note_difference(differences, &read->setting[i], &one);
+			free(one.text);
+		}
 	}
-	return error ? error : refuse_differences(o->read.file[0].path, path, differences);
+	return refuse_differences(read->file[0].path, path, differences);
 }
 
 static enum source stamp_named(const char *text)
@@ -304,7 +296,7 @@ static int add_duration(struct outcome *o, const struct tree *root, struct read_
 
 static int take_text(char **to, const struct tree *t)
 {
-	*to = tree_text(t) ? strdup(tree_text(t)) : NULL;
+	*to = tree_copy_text(t);
 	return tree_text(t) && !*to ? -ENOMEM : 0;
 }
 

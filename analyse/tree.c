@@ -128,6 +128,11 @@ const char *tree_text(const struct tree *t)
 	return t && json_typeof(value_of(t)) == JSON_STRING ? json_string_value(value_of(t)) : NULL;
 }
 
+char *tree_copy_text(const struct tree *t)
+{
+	return tree_text(t) ? strdup(tree_text(t)) : NULL;
+}
+
 #else
 
 const char *tree_library(void)
@@ -197,6 +202,12 @@ bool tree_integer(const struct tree *t, int64_t *value)
 }
 
 const char *tree_text(const struct tree *t)
+{
+	(void)t;
+	return NULL;
+}
+
+char *tree_copy_text(const struct tree *t)
 {
 	(void)t;
 	return NULL;

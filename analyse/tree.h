@@ -49,4 +49,7 @@ bool tree_integer(const struct tree *t, int64_t *value);
 /* Of a text; NULL: it is none. */
 const char *tree_text(const struct tree *t);
 
+/* The same as a copy, which the caller frees; NULL also without memory. */
+char *tree_copy_text(const struct tree *t);
+
 #endif

@@ -104,9 +104,10 @@ reads_whole() {
 	local schema=$results_here/../../docs/rant.schema.json name
 
 	for name in "$@"; do
-		"$rant" --report "$logs/$name.json" -q --json "$logs/$name.a.json" 2>"$work/made.err" &&
-			"$rant" --report "$logs/$name.a.json" -q --json "$logs/$name.b.json" 2>"$work/made.err" ||
+		"$rant" --report "$logs/$name.json" -q --json "$logs/$name.a.json" 2>"$work/made.err" ||
 			complain "$name.json is not read: $(cat "$work/made.err")"
+		"$rant" --report "$logs/$name.a.json" -q --json "$logs/$name.b.json" 2>"$work/made.err" ||
+			complain "what was made of $name.json is not read: $(cat "$work/made.err")"
 		results_agree whole "$schema" "$logs/$name.json" "$logs/$name.a.json" "$logs/$name.b.json"
 	done
 }
