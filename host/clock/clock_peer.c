@@ -274,14 +274,14 @@ static bool is_as_before(const struct clock_peer *p, const struct clock_peer_edg
 	const struct clock_peer_belief *b = &p->before;
 
 	return p->in_event && b->floor.known && b->ceiling.known &&
-	       peer_excess(b, floor ? floor : &b->floor, ceiling ? ceiling : &b->ceiling) <= -PEER_SLACK_NS;
+	       peer_excess(b, floor ? floor : &b->floor, ceiling ? ceiling : &b->ceiling) <= 0;
 }
 
-/* A wrong stamp contradicts what is before it and what is after it. Later exchanges agree with both, for the clocks may
- * have parted. */
-static bool has_returned(struct clock_peer *p)
+/* The exchange after the one with the wrong stamp returns, or none: later ones agree with both, for the clocks may have
+ * parted by as much as a step. */
+static bool may_return(const struct clock_peer *p)
 {
-	return p->unsettled == PEER_AGREE && peer_event(p)->conflicts > 1;
+	return p->unsettled >= PEER_AGREE - 1;
 }
 
 /* ---- Exchanges --------------------------------------------------------------------------------------------------- */
@@ -362,8 +362,11 @@ bool clock_peer_back(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns)
 		p->refused++;
 		return false;
 	}
-	if (p->there_as_before && has_returned(p) && is_as_before(p, &edge, NULL))
+	if (p->there_as_before && may_return(p) && is_as_before(p, &edge, NULL)) {
 		come_back(p);
+		if (row->ceiling.offset_ns <= peer_high(b, &b->ceiling, row->ceiling.at_ns))
+			b->ceiling = row->ceiling;
+	}
 	if (peer_excess(b, &edge, &b->ceiling) > 0) {
 		note_conflict(p, &edge, NULL, &moment);
 		b->floor = edge;
