@@ -202,8 +202,8 @@ static double percentile(const struct table *t, const struct bootstrap_figure *f
 		const uint64_t count = t->sum[i];
 
 		if (count && (double)(below + count) >= rank)
-			return (double)t->start_ns[i] + (double)second_fine_ns(t->start_ns[i]) *
-			(rank - (double)below) / (double)count;
+			return (double)t->start_ns[i] +
+			       (double)second_fine_ns(t->start_ns[i]) * (rank - (double)below) / (double)count;
 		below += count;
 	}
 	return 0;

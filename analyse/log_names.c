@@ -111,8 +111,8 @@ const char *log_names_read(struct log_names *n)
 	for (unsigned i = 0; i < n->columns; i++)
 		if (!set_column(n, &n->column[i]))
 			return "are not those of a log: one is unknown or there twice";
-	on_wire = emits ? n->has[EMIT_T1_WIRE] && n->has[EMIT_T4_WIRE] : n->has[REFLECT_T2_WIRE] &&
-		  n->has[REFLECT_T3_WIRE];
+	on_wire = emits ? n->has[EMIT_T1_WIRE] && n->has[EMIT_T4_WIRE] :
+			  n->has[REFLECT_T2_WIRE] && n->has[REFLECT_T3_WIRE];
 	stages_latency_times(n->role, on_wire, &n->from, &n->to);
 	if (!n->has[n->from] || !n->has[n->to] || (emits && here != SOURCE_USER && !on_wire))
 		return "are not those of a log: a time of the latency is missing";

@@ -9,7 +9,6 @@
 #include <endian.h>
 #include <string.h>
 
-#define INLINE static inline __attribute__((always_inline))
 #define COLD static __attribute__((noinline)) /* what is seldom called must not burden who calls it */
 
 /* RFC 8186 section 2.3: the Z bit of an Error Estimate chooses the PTP format for the times beside it. */

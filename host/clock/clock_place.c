@@ -9,8 +9,6 @@
 #include "host/clock/clock_inside.h"
 #include "host/clock/clock_track.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* What is in a slot. */
 struct told {
 	struct clock_relation relation;

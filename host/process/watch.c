@@ -118,8 +118,7 @@ static void *run(void *argument)
 	w->shares_files = unshare(CLONE_FILES);
 	if (w->shares_files)
 		warnx("the housekeeping thread shares its files with the measuring one (%s), which makes that slower "
-		      "by some "
-		      "percent", strerror(errno));
+		      "by some percent", strerror(errno));
 	sem_post(&w->begun);
 	for (unsigned i = 0; i < w->duties; i++)
 		s.next_ns[i] = clock_read_ns(CLOCK_MONOTONIC) + gap_ns(w, &w->duty[i], 0);
