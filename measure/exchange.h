@@ -131,25 +131,25 @@ struct exchange {
 	struct reflector reflect;
 };
 
-/* Hot. Questions about the timebase: are steps of the NIC's clock looked for, */
+/* Hot. True: steps of the NIC's clock are looked for. */
 static inline bool exchange_checks_nic(const struct exchange *x)
 {
 	return x->timebase == TIMEBASE_NIC;
 }
 
-/* of CLOCK_REALTIME, */
+/* Hot. True: steps of CLOCK_REALTIME are looked for. */
 static inline bool exchange_checks_realtime(const struct exchange *x)
 {
 	return x->timebase == TIMEBASE_SYSTEM;
 }
 
-/* by a reflector with both clocks at each reading, */
+/* Hot. True: a reflector reads CLOCK_REALTIME too whenever it reads CLOCK_MONOTONIC. */
 static inline bool exchange_reads_both(const struct exchange *x)
 {
 	return exchange_checks_realtime(x) && x->options->role == ROLE_REFLECT;
 }
 
-/* and does a transmit stamp need a second witness? See measure/witness.h. */
+/* Hot. True: transmit timestamps are validated, see measure/witness.h. */
 static inline bool exchange_checks_stamps(const struct exchange *x)
 {
 	return x->channel->tx_stamps && x->timebase != TIMEBASE_UNCHECKED;
@@ -173,8 +173,8 @@ void exchange_drop_clocks(struct exchange *x);
 /* Copies into x->result what the open channel was granted. */
 void exchange_note_granted(struct exchange *x);
 
-/* Copies into x->result what others than the loop count: sessions, and messages of the socket. By another
- * thread at any time, and after the run. */
+/* Copies the counters of sessions and of the socket into x->result. Any thread may call it during the run. A copy
+ * that began before the end may be old, so the caller repeats it after the watch thread has ended. */
 void exchange_collect(struct exchange *x);
 
 /* Runs until the duration, the count, a breach or *stop ends it. The reason is in x->result.end. */
