@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the methods of this tool share. Python's own library only; each method reads JSON from stdin and writes JSON to stdout."""
+"""Functions for the methods of this tool, with the standard library only. Each method reads JSON from stdin and writes JSON to stdout."""
 import configparser
 import datetime
 import json
@@ -17,14 +17,14 @@ STAMP_PORT = 862
 LEAD_S = 2   # the reflector is there by then
 FUDGE_S = 4  # both ends start, lock their memory, and report
 
-# What a probe of rant takes at most beside padding, less the 44 octets of a packet without it: docs/protocol.md.
+# Largest content of a probe without padding, less the 44 octets of the base packet: docs/protocol.md.
 LEAST_PADDING = 168
 NEWEST_SPEC = 4
 
-# Of the specification of the latency test, what this tool takes as it is.
+# Members of the specification of the latency test that this tool accepts.
 TAKEN = ("schema", "source", "source-node", "dest", "dest-node", "protocol", "packet-count", "packet-interval", "packet-timeout",
          "packet-padding", "ctrl-port", "ip-tos", "ip-version", "bucket-width", "flip", "reverse")
-# And what it never does, if it is asked for.
+# Members that this tool refuses.
 NOT_DONE = {
     "output-raw": "single packets are not told, for their time to live is not recorded",
     "data-ports": "the emitter's port is chosen by the kernel",
@@ -57,7 +57,7 @@ def failure(error, diags):
 # ---- What is asked for -----------------------------------------------------------------------------------------------
 
 class Settings:
-    """Of this host: rant.conf. Without synced-ns nobody knows how far its clock is off, and no one-way latency is measured."""
+    """Settings of this host: rant.conf. Without synced-ns the error of the clocks is unknown, and no one-way delay is measured."""
 
     def __init__(self):
         config = configparser.ConfigParser()
@@ -72,7 +72,7 @@ class Settings:
 
 
 class Plan:
-    """What a specification asks of both ends. The emitter is at the source, with "flip" at the destination."""
+    """Settings for both ends from a specification. The emitter is at the source, with "flip" at the destination."""
 
     def __init__(self, spec):
         self.spec = spec
@@ -90,7 +90,7 @@ class Plan:
         self.silence_s = min(86400, max(1, 3 * self.interval_s) + self.timeout_s)
 
     def options(self):
-        """Of the emitter. The duration ends a run that nobody answers."""
+        """Options of the emitter. The duration ends a run without replies."""
         duration_s = self.count * self.interval_s + self.timeout_s
         words = ["--count", str(self.count), "--interval", f"{self.interval_s:.9f}s", "--timeout", f"{self.timeout_s}s",
                  "--duration", f"{duration_s:.3f}"]
@@ -131,7 +131,7 @@ def parse_time(text):
 
 
 def parse_duration(text):
-    """ISO 8601, in seconds: pScheduler writes weeks, days, hours, minutes and seconds."""
+    """Seconds of an ISO 8601 duration with weeks, days, hours, minutes and seconds, as pScheduler writes it."""
     found = re.fullmatch(r"P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?", text)
     if not found:
         raise ValueError(f"'{text}' is no duration")
@@ -169,7 +169,7 @@ def interface_of(address):
 
 
 def free_port(ports):
-    """One that nobody has now. rant binds it when the test starts, so tests of one moment should not be told the same."""
+    """A free port. rant binds it when the test starts, so tests at the same time must get different ports."""
     for port in random.sample(ports, len(ports)):
         with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as here:
             here.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
@@ -184,16 +184,18 @@ def free_port(ports):
 # ---- The result ------------------------------------------------------------------------------------------------------
 
 def histogram_of(statistic, bucket_s):
-    """Counts by the latency in units of the test's bucket, to two decimals. rant's own buckets count as where they begin."""
+    """Counts by latency in units of the bucket of the test, with two decimals. A bucket of rant counts at its lower edge."""
     counts = {}
-    for at_ns, n in statistic["histogram"]["buckets"] + statistic["histogram"]["overflow"]:
+    histogram = statistic["histogram"]
+    above = histogram["overflow_buckets" if histogram["overflow_not_kept"] else "overflow"]
+    for at_ns, n in histogram["buckets"] + above:
         key = f"{round(at_ns / 1e9 / bucket_s, 2):.2f}"
         counts[key] = counts.get(key, 0) + n
     return counts
 
 
 def counts_of(plan, accounts):
-    """Packets of the way that is asked for; and, where the reflector's numbers do not tell the ways apart, of both, with a word on it."""
+    """Packets of the requested direction; of both directions, with a remark, if the sequence numbers of the reflector do not show it."""
     packets, ways = accounts["packets"], accounts["directions"]
     sent = packets["sent"] - packets["closing"] - packets["unfinished"]
     if ways["lost_there"] is None or (ways["either_way"] and packets["lost"]):
@@ -213,7 +215,7 @@ def reasons_of(data):
 
 
 def result_of(plan, data, diags):
-    """The result of the latency test out of what rant --json has written."""
+    """Result of the latency test from the file of rant --json."""
     statistic = data["statistics"].get("forward_ns" if plan.is_forward else "backward_ns")
     if not statistic or not statistic["samples"]:
         return failure("no one-way latency was measured: " + "; ".join(reasons_of(data)), diags)
@@ -221,8 +223,6 @@ def result_of(plan, data, diags):
     notes = [note, f"verdict: {data['verdict']['level']}", *reasons_of(data)]
     if statistic["negative"]:
         notes.append(f"{statistic['negative']} latencies were below 0, and are in no bucket: the clocks differ by more than synced-ns")
-    if statistic["histogram"]["overflow_not_kept"]:
-        notes.append(f"{statistic['histogram']['overflow_not_kept']} latencies were too many to be kept, and are in no bucket")
     result = {"schema": 1, "succeeded": True, **counts, "max-clock-error": round(statistic["within_ns"] / 1e6, 6),
               "histogram-latency": histogram_of(statistic, plan.bucket_s)}
     return success(result, "\n".join([diags.rstrip(), *filter(None, notes)]))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds a dashboard to the rules of Grafana's JSON model, and what it asks for to what rant writes. Prints a line for each fault.
+"""Checks a dashboard against the JSON model of Grafana, and its queries against the metrics of rant. Prints a line for each fault.
 
-  dashboard.py DASHBOARD PROM...             PROM: what rant --prometheus has written, at both ends
-  dashboard.py load DASHBOARD MODULES        with Grafana's own model and a parser of PromQL, which are in the folder MODULES
+  dashboard.py DASHBOARD PROM...             PROM: written by rant --prometheus at both ends
+  dashboard.py load DASHBOARD MODULES        with the model of Grafana and a PromQL parser, in the folder MODULES
 """
 import json
 import re
@@ -13,7 +13,7 @@ SCRAPED = {"job", "instance"}  # the labels that Prometheus gives; in the text t
 
 
 def queries(dashboard):
-    """The expression of each target and variable, with where it stands."""
+    """(location, expression) of each target and variable."""
     for panel in dashboard["panels"]:
         for target in panel["targets"]:
             yield f"panel {panel['id']} {target['refId']}", target["expr"]
@@ -23,7 +23,7 @@ def queries(dashboard):
 
 
 def with_values(expression):
-    """As Grafana sends it: variables have values."""
+    """The expression with values for variables, as Grafana sends it."""
     return re.sub(r"\$\w+", ".*", expression.replace("$__rate_interval", "5m"))
 
 
@@ -66,7 +66,7 @@ def check_variables(dashboard):
 
 
 def read_written(paths):
-    """By the name of each sample, its labels."""
+    """Labels of each sample by its name."""
     written = {}
     for path in paths:
         with open(path, encoding="utf-8") as file:
@@ -99,7 +99,7 @@ def check_queries(dashboard, written):
 
 
 def load(path, modules):
-    """By Grafana's model: what it does not know it leaves out, so what comes out of it is what went in."""
+    """Loads the dashboard into the model of Grafana, which drops unknown members, and compares the result."""
     sys.path.insert(0, modules)
     import promql_parser
     from grafana_foundation_sdk.cog.encoder import JSONEncoder
@@ -119,7 +119,7 @@ def load(path, modules):
 
 
 def compare(where, mine, theirs):
-    """Each member of the dashboard is in the model, with its value; the model may have defaults beside."""
+    """Each member of the dashboard is in the model, with its value; the model may add defaults."""
     if isinstance(mine, dict) and isinstance(theirs, dict):
         for key, value in mine.items():
             if key in theirs:

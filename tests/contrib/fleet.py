@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Works out the tables of docs/fleet.md again, by the formulas that stand on the page. Prints a line for each figure that is another.
+"""Recomputes the tables of docs/fleet.md by the formulas of the page. Prints a line for each different value.
 
   fleet.py PAGE
 """
@@ -11,7 +11,7 @@ ROUND_S = 10 + 5
 
 
 def tables(path):
-    """Each as its rows, the head among them."""
+    """Tables as lists of rows, with the heading first."""
     found, rows = [], []
     with open(path, encoding="utf-8") as file:
         for line in [*file, ""]:
@@ -56,7 +56,7 @@ def as_size(octets):
 
 
 def rounds_of(hosts):
-    """Of a tournament: with an odd number one waits in each round."""
+    """Rounds of a tournament: with an odd number, one host waits in each round."""
     return hosts - 1 if hosts % 2 == 0 else hosts
 
 

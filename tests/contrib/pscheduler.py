@@ -32,7 +32,7 @@ ENUMERATED = {
 }
 DEST = {"schema": 4, "source": "192.0.2.1", "dest": "192.0.2.2"}
 
-# What can-run is asked, beside DEST, and a word of the reason; None: it can.
+# Members of the specification for can-run, and a word of the expected reason; None: can-run accepts it.
 CAN_RUN = (
     ({}, None),
     ({"packet-count": 600, "packet-interval": 0.001, "packet-timeout": 1, "ip-tos": 184, "ip-version": 4, "bucket-width": 0.00001}, None),
@@ -100,7 +100,7 @@ def check_can_run(folder):
 
 
 def check_duration(folder):
-    """Whole seconds, and enough for the probes."""
+    """The duration is in whole seconds, and long enough for the probes."""
     for given, least in (({}, 12), ({"packet-count": 600, "packet-interval": 0.5, "packet-timeout": 3}, 303), ({"packet-interval": 0.0101}, 4)):
         text = call(folder, "duration", {"type": "latency", "spec": {**DEST, **given}})["duration"]
         if not text.startswith("PT") or not text.endswith("S") or not least < int(text[2:-1]) <= least + 10:
@@ -133,7 +133,7 @@ def check_merged(folder):
 
 
 def check_result(folder, results):
-    """The library itself, for every way and bucket; run has nothing else to do with the numbers."""
+    """Checks the library for each direction and bucket: it computes every value of the result."""
     sys.path.insert(0, folder)
     import rant_tool
 
@@ -191,7 +191,7 @@ def check_methods(folder, results):
 # ---- A whole test ----------------------------------------------------------------------------------------------------
 
 def run_test(folder, spec, *wraps):
-    """As pScheduler does it: both ends are asked, and run at the same moment; the result is merged."""
+    """Runs both ends at the same time and merges the results, as pScheduler does."""
     test = {"type": "latency", "spec": json.loads(spec)}
     wraps = [wrap.split() for wrap in wraps]
     for wrap in wraps:
