@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""gnuplot: its language, and running it. What comes from a file gets into a script as a number, or through quote()."""
+"""Scripts for gnuplot, and running it. Data from a file enters a script as a number or through quote()."""
 import math
 import os
 import re
@@ -7,7 +7,7 @@ import subprocess
 
 from words import Bad, clean
 
-# Okabe and Ito's colours that can be seen on white and on black; a run or a stage has a dash, a point or a number beside it.
+# Okabe and Ito's colours that are visible on white and on black. A run also has a dash or a point, a stage a number.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHES = ("1", "(9,3)", "(2,2)", "(10,3,2,3)", "(5,3)", "(14,4)")
 GREY, INK, FAINT, ON_COLOUR = "#7f7f7f", "#1a1a1a", "#d0d0d0", "#fefefe"
@@ -15,42 +15,42 @@ TEXT = f"textcolor rgb '{INK}'"
 FONT_PX, LINE_PX = 13, 18
 LONGEST_S = 300
 
-MISSING = "gnuplot is not here: install it (Debian and Ubuntu: gnuplot-nox, Fedora: gnuplot)"
+MISSING = "gnuplot is not installed: install it (Debian and Ubuntu: gnuplot-nox, Fedora: gnuplot)"
 
 
 def quote(text):
-    """A string of gnuplot. Within single quotes nothing is special but these, which become typographic ones, as back quotes do."""
+    """A string of gnuplot. Within single quotes only a single quote is special: it becomes a typographic quote, and so does a back quote."""
     return "'" + clean(text, 400).replace("`", "\u2018").replace("'", "\u2019") + "'"
 
 
 def quote_tick(text):
-    """The same for the label of a tick, which is a format."""
+    """A string for the label of a tick, which gnuplot reads as a format."""
     return quote(text).replace("%", "%%")
 
 
 def version():
-    """(5, 4)."""
+    """Version of gnuplot as (major, minor)."""
     try:
-        told = subprocess.run(["gnuplot", "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+        output = subprocess.run(["gnuplot", "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
     except OSError:
         raise Bad(MISSING) from None
-    found = re.match(r"gnuplot (\d+)\.(\d+)", told.stdout)
+    found = re.match(r"gnuplot (\d+)\.(\d+)", output.stdout)
     if not found or (int(found[1]), int(found[2])) < (5, 0):
-        raise Bad(f"gnuplot 5.0 or newer is needed, and here is '{clean(told.stdout.strip(), 40)}'")
+        raise Bad(f"gnuplot 5.0 or newer is needed, and the installed version is '{clean(output.stdout.strip(), 40)}'")
     return int(found[1]), int(found[2])
 
 
 def draw(script):
-    """What gnuplot puts out, octets."""
+    """Output of gnuplot for a script, as octets."""
     try:
-        # -d: nothing of the user's settings.
+        # -d: without the user's settings.
         done = subprocess.run(["gnuplot", "-d", "-"], input=script.encode("utf-8"), capture_output=True,
                               env={**os.environ, "LC_ALL": "C.UTF-8"}, timeout=LONGEST_S)
     except subprocess.TimeoutExpired:
         raise Bad(f"gnuplot took more than {LONGEST_S} s") from None
     except OSError:
         raise Bad(MISSING) from None
-    # It puts a warning about what it draws nothing of on stderr too, and ends with 0 then.
+    # A warning about an empty plot goes to stderr too, with exit status 0.
     if done.returncode or not done.stdout:
         lines = [line for line in done.stderr.decode("utf-8", "replace").split("\n") if line.strip(" ^\t")]
         raise Bad(f"gnuplot has drawn nothing: {clean(' '.join(lines), 200) or done.returncode}")
@@ -58,13 +58,13 @@ def draw(script):
 
 
 def block(name, rows):
-    """A data block of rows of numbers; None: a gap."""
+    """A data block of rows of numbers. None is a gap in the line."""
     lines = [" ".join(f"{value:.12g}" for value in row) if row is not None else "" for row in rows]
     return [f"${name} << EOD", *lines, "EOD"]
 
 
 def terminal(form, width, height, ground):
-    """Lines that begin a picture of so many px. PNG has twice as many, for a screen that is looked at from afar."""
+    """Lines that begin a picture of width x height px. A PNG has twice as many, for screens of high density."""
     if form == "svg":
         font = f"noenhanced font 'sans-serif,{FONT_PX}' linewidth 1.3"
         return ["set encoding utf8", f"set terminal svg size {width},{height} dynamic {font} {ground}"]
@@ -76,13 +76,13 @@ def terminal(form, width, height, ground):
 
 
 def nice(least):
-    """The next 1, 2 or 5 of a power of ten."""
+    """The smallest 1, 2 or 5 times a power of ten that is not below least."""
     power = 10.0**math.floor(math.log10(least))
     return next(step * power for step in (1, 2, 5, 10) if step * power >= least * 0.999)
 
 
 class Scale:
-    """An axis of times from lo_ns to hi_ns, with a unit at each number; logarithmic where it goes over more than a factor of 20."""
+    """An axis of times from lo_ns to hi_ns, with a unit at each number; logarithmic above a ratio of FACTOR."""
 
     FACTOR = 20
 
@@ -97,8 +97,15 @@ class Scale:
         return (max(ns, 1) if self.is_log else ns) / self.size_ns
 
     def share(self, ns):
-        """Where it is from the lower end of the axis (0) to the upper one (1)."""
-        low, high, at = ((math.log(max(x, 1)) for x in (self.lo_ns, self.hi_ns, ns)) if self.is_log else (self.lo_ns, self.hi_ns, ns))
+        """Position of a value from lo_ns (0) to hi_ns (1)."""
+        return self._between(self.lo_ns, self.hi_ns, ns)
+
+    def along(self, ns):
+        """Position of a value on the axis as set() drew it, from its lower end (0) to its upper end (1)."""
+        return self._between(*self.drawn_ns, ns)
+
+    def _between(self, low, high, at):
+        low, high, at = (math.log(max(x, 1e-3)) for x in (low, high, at)) if self.is_log else (low, high, at)
         return (at - low) / (high - low)
 
     @staticmethod
@@ -109,7 +116,7 @@ class Scale:
         return f"{ns:d} ns"
 
     def _ticks(self, axis, room):
-        """room: how many labels there is place for."""
+        """room: number of labels that fit."""
         decades = len(str(self.hi_ns)) - len(str(self.lo_ns)) + 1
         named = (1,) if decades > room // 2 else (1, 3) if decades > room // 3 else (1, 2, 5)
         every, ticks = -(-decades // room), []
@@ -121,12 +128,12 @@ class Scale:
         return f"set {axis}tics ({', '.join(ticks)})"
 
     def set(self, axis, room, above=1.0):
-        """Lines that set the axis x or y. above: room beyond the highest value, as a factor (of its logarithm's, where that is so)."""
+        """Lines that set the axis x or y with room labels. above: factor of the free range above the highest value of a logarithmic axis."""
         if self.is_log:
-            low, high = self.lo_ns / (1.3 if axis == 'y' else 1.1), self.hi_ns * 1.15 * above
+            low, high = self.drawn_ns = self.lo_ns / (1.3 if axis == 'y' else 1.1), self.hi_ns * 1.15 * above
             return [f"set logscale {axis} 10", self._ticks(axis, room),
                     f"set {axis}range [{low / self.size_ns:.12g}:{high / self.size_ns:.12g}]"]
         spread = self.hi_ns - self.lo_ns
-        low, high = max(0, self.lo_ns - 0.04 * spread), self.hi_ns + 0.05 * spread
+        low, high = self.drawn_ns = max(0, self.lo_ns - 0.04 * spread), self.hi_ns + 0.05 * spread
         return [f"set {axis}tics {nice(spread / self.size_ns / room):.6g}", f"set format {axis} {quote('%g ' + self.unit)}",
                 f"set {axis}range [{low / self.size_ns:.12g}:{high / self.size_ns:.12g}]"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A page of HTML that needs nothing but itself: no script, and nothing is fetched."""
+"""A page of HTML without scripts, that fetches nothing."""
 import html
 import re
 
@@ -8,7 +8,7 @@ from picture import NARROW, WIDTH, choose, compose, described, facts, verdict
 from panels import PANELS
 from words import Bad, count, name, percent, time
 
-# By the system's setting. Lighter colours on dark, with the same names for those who cannot tell some apart (Okabe and Ito).
+# Colours for a dark theme, in the order of COLOURS: lighter, and distinct for colour-blind readers (Okabe and Ito).
 ON_DARK = ("#56B4E9", "#FF8A3D", "#2FCF9F", "#E79FC6", "#F5C04A", "#A9DCFA")
 
 STYLE = """
@@ -43,15 +43,15 @@ def escape(text):
 # ---- Pictures ---------------------------------------------------------------------------------------------------------
 
 def rgb(colour):
-    """As the svg terminal writes it, for a selector of CSS, and how it is found in there."""
+    """(red, green, blue) of a colour, as the svg terminal writes it."""
     return tuple(int(colour[i:i + 2], 16) for i in (1, 3, 5))
 
 
 def themed(svg, prefix):
-    """An svg of gnuplot for within a page: names of its own, the page's ink, and a class for each colour."""
+    """An svg of gnuplot for embedding: ids with a prefix, and colours as variables of the style of the page."""
     text = svg.decode("utf-8")
     text = text[text.index("<svg"):]
-    text = re.sub(r"<(title|desc)>.*?</\1>", "", text, flags=re.S)
+    text = re.sub(r"<(title|desc)>.*?</\1>", "", text, count=2, flags=re.S)  # gnuplot's own: the page has the picture described
     text = re.sub(r"""\b(id=)(["'])""", rf"\1\2{prefix}", text)
     text = re.sub(r"""((?:xlink:)?href=)(["'])#""", rf"\1\2#{prefix}", text)
     text = re.sub(r"url\(#", f"url(#{prefix}", text)
@@ -77,7 +77,7 @@ def figure(runs, number, panel, having):
 # ---- Tables -----------------------------------------------------------------------------------------------------------
 
 def table(title, heads, rows, texts=()):
-    """texts: columns of words."""
+    """texts: numbers of columns with words, aligned left."""
     out = [f'<div class="table" tabindex="0" role="region" aria-label="{escape(title)}"><table>',
            "<thead><tr>" + "".join(f'<th scope="col">{escape(head)}</th>' for head in heads) + "</tr></thead>", "<tbody>"]
     for row in rows:
@@ -122,7 +122,7 @@ def stage_table(run):
         half, late = figure.percentile(50), figure.percentile(99)
         rows.append((name(one), figure.formula or "-", count(figure.samples),
                      *(value(found[0], found[1]) if found else "-" for found in (half, late)), value(figure.max_ns), value(figure.within_ns)))
-    heads = ["part", "made of", "samples", "median, ns", "99th, ns", "maximum, ns", "known within, ns"]
+    heads = ["stage", "formula", "samples", "median, ns", "99th, ns", "maximum, ns", "bound, ns"]
     return table(f"Stages of {run.label}", heads, rows, texts=(1,))
 
 
@@ -139,14 +139,25 @@ def key_figures(run):
     return '<dl class="figures">' + "".join(f"<div><dt>{escape(what)}</dt><dd>{escape(text)}</dd></div>" for what, text in told) + "</dl>"
 
 
+def run_table(runs):
+    """One row for each run."""
+    rows = []
+    for run in runs:
+        found = [run.main.percentile(one) for one in (50, 99, 99.9)]
+        rows.append((run.label, run.name, verdict(run), run.stamp, count(run.main.samples), value(run.lost),
+                     *(("≥ " if one[1] else "") + time(one[0]) if one else "-" for one in found),
+                     time(run.main.max_ns) if run.main.max_ns is not None else "-"))
+    return table("Runs", ["run", "file", "verdict", "stamps", "samples", "lost", "p50", "p99", "p99.9", "maximum"], rows)
+
+
 def top_of(run, several):
     reasons = "".join(f"<li>{escape(what)} ({escape(found)}): {escape(why)}</li>" for what, found, why in run.reasons)
     notes = "".join(f"<li>{escape(note)}</li>" for _, note in run.notes)
     return "\n".join([f"<h2>{escape(run.label)}</h2>" if several else "",
                       f'<div class="verdict {escape(run.level or "none")}"><strong>Measurement: {escape(verdict(run))}</strong>'
                       + (f"<ul>{reasons}</ul>" if reasons else "") + "</div>",
-                      key_figures(run), f"<p>{escape(facts(run))} {escape(run.latency)}.</p>",
-                      f"<p>What is not in the pictures:</p><ul>{notes}</ul>" if notes else ""])
+                      "" if several else key_figures(run), f"<p>{escape(facts(run))} {escape(run.latency)}.</p>",
+                      f"<p>Not in the pictures:</p><ul>{notes}</ul>" if notes else ""])
 
 
 def page(runs, wanted, title):
@@ -156,7 +167,7 @@ def page(runs, wanted, title):
     colours = "".join(f"--c{i}: {light}; " for i, light in enumerate(COLOURS))
     dark = "".join(f"--c{i}: {one}; " for i, one in enumerate(ON_DARK))
     style = f"{STYLE}:root {{ {colours}}}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}\n"
-    body = [f"<h1>{escape(heading)}</h1>", *(top_of(run, len(runs) > 1) for run in runs), "<h2>Pictures</h2>",
+    body = [f"<h1>{escape(heading)}</h1>", run_table(runs) if len(runs) > 1 else "", *(top_of(run, len(runs) > 1) for run in runs), "<h2>Pictures</h2>",
             *(figure(runs, i, panel, having) for i, (panel, having) in enumerate(chosen))]
     lacking = "".join(f"<li>{escape(PANELS[panel][3])}, {escape(run.label)}: {escape(why)}</li>" for panel, run, why in missing)
     body += [f"<h3>Not drawn</h3><ul>{lacking}</ul>" if lacking else "", "<h2>Tables</h2>", "<h3>Percentiles of the latency</h3>",
@@ -164,9 +175,9 @@ def page(runs, wanted, title):
     accounts = account_table(runs)
     body += ["<h3>Packets</h3>", accounts] if accounts else []
     for run in runs:
-        body += [f"<h3>Parts{f', {escape(run.label)}' if len(runs) > 1 else ''}</h3>", stage_table(run)]
+        body += [f"<h3>Stages{f', {escape(run.label)}' if len(runs) > 1 else ''}</h3>", stage_table(run)]
     told = [(f"{run.label}: {what}" if len(runs) > 1 else what, text) for run in runs for what, text in run.facts if text]
-    body += ["<h3>Where it ran</h3>", table("Where it ran", ["what", "told by the program"], told, texts=(1,))] if told else []
+    body += ["<h3>Where it ran</h3>", table("Where it ran", ["item", "as the program reported"], told, texts=(1,))] if told else []
     text = "\n".join(['<!DOCTYPE html>', '<html lang="en">', "<head>", '<meta charset="utf-8">',
                       '<meta name="viewport" content="width=device-width, initial-scale=1">',
                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">",

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A picture: panels one below the other, and below them what was measured, where, when, and whether it may be trusted."""
+"""A picture: panels one below the other, and below them host, date, samples and verdict of each run."""
 import html
 
 from gnuplot import LINE_PX, draw, terminal
-from panels import PANELS, Place, offer
-from words import Bad, count, date, name, seconds
+from panels import PANELS, Place, offer, stages_px
+from words import Bad, clean, count, date, name, seconds
 
 WIDTH, NARROW = 960, 420
-USUAL_HEAD = 80
-HOSTS = 6  # named in a sentence
+USUAL_HEAD = 80  # px above a plot that the height of a panel includes
+HOSTS = 6  # at most, in a sentence
 
 
 def verdict(run):
@@ -16,7 +16,7 @@ def verdict(run):
 
 
 def where_and_when(run):
-    """Of several runs that --report has put together: all their hosts, the first date and the last."""
+    """Host and date in words. A file that --report merged has all its hosts, the first date and the last."""
     hosts = sorted({f"{host} {interface or ''}".strip() for host, interface, _ in run.files if host})
     dates = sorted(date(ns) for _, _, ns in run.files if date(ns))
     if run.hostname or not hosts:
@@ -30,10 +30,10 @@ def where_and_when(run):
 
 
 def facts(run):
-    """One sentence."""
+    """Host, date, stamps, duration, samples, loss and verdict in one sentence."""
     where, when = where_and_when(run)
     if run.is_log:
-        where, when = "Host not told by a log", f"{when} by the clock of the stamps" if run.began_unix_ns is not None else when
+        where, when = "Host not in a log", f"{when} by the clock of the stamps" if run.began_unix_ns is not None else when
     parts = [where, when, f"{run.stamp} stamps"]
     if run.duration_ns is not None:
         parts.append(seconds(run.duration_ns))
@@ -44,7 +44,7 @@ def facts(run):
 
 
 def notes(run, panels):
-    """What is not in these panels."""
+    """Notes about data that these panels leave out."""
     return [text for about, text in run.notes if about is None or set(about) & set(panels)]
 
 
@@ -59,7 +59,7 @@ def footer(runs, place, panels):
 
 
 def choose(runs, wanted):
-    """[(panel, the runs that have it)], and [(panel, run, why not)]. wanted: names, or None for all that there is something for."""
+    """[(panel, runs with its data)], and [(panel, run, reason)] of the others. wanted: names, or None for every panel with data."""
     chosen, missing = [], []
     for panel in PANELS if wanted is None else wanted:
         having, lacking = offer(runs, panel)
@@ -74,10 +74,10 @@ def choose(runs, wanted):
 
 
 def fitted(form, width, panel, having):
-    """How tall a panel is, px: what stands above its plot takes nothing from it."""
+    """Height of a panel in px, so that title and key take nothing from its plot."""
     px = PANELS[panel][2]
     if panel == "stages":
-        px = px * (7 if width < 700 else 4) // 4 + 60 * (len(having) - 1)
+        px = stages_px(having, px, width < 700)
     place = Place(form, width, 1000, 0, px)
     PANELS[panel][0](having, place)
     return px + max(0, place.head - USUAL_HEAD)
@@ -90,7 +90,7 @@ def compose(form, runs, chosen, width=WIDTH, title=None, ground="background rgb 
     tall = sum(drawn)
     below = footer(runs, Place(form, width, 100, 0, 0), [panel for panel, _ in chosen])
     height = head + tall + 16 + (LINE_PX - 2) * len(below)
-    script, top = [*terminal(form, width, height, ground), "set multiplot"], head
+    script, top, spots = [*terminal(form, width, height, ground), "set multiplot"], head, []
     for i, ((panel, having), px) in enumerate(zip(chosen, drawn)):
         place = Place(form, width, height, top, px)
         lines, extra = PANELS[panel][0](having, place), []
@@ -98,14 +98,25 @@ def compose(form, runs, chosen, width=WIDTH, title=None, ground="background rgb 
             extra = [place.label(14, head + tall + 12 + (LINE_PX - 2) * k, text, 12) for k, text in enumerate(below)]
             extra += [place.label(14, 22, title, 19)] if title else []
         script += [lines[0], *extra, *lines[1:]]
+        spots += place.spots
         top += px
     data = draw("\n".join([*script, "unset multiplot", ""]))
     about = html.escape(" ".join(described(panel, having) for panel, having in chosen))
-    return data.replace(b"<title>Gnuplot</title>", f"<title>{about}</title>".encode(), 1) if form == "svg" else data
+    if form != "svg":
+        return data
+    data = data.replace(b"<title>Gnuplot</title>", f"<title>{about}</title>".encode("utf-8", "replace"), 1)
+    return hovering(spots).join(data.rsplit(b"</svg>", 1))
+
+
+def hovering(spots):
+    """Areas that are not drawn, with the values that a browser shows for them, and the end of the SVG."""
+    areas = [f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{tall:.1f}"><title>{html.escape(clean(text, 400))}</title></rect>'
+             for x, y, wide, tall, text in spots]
+    return "\n".join(['<g class="values" fill="none" stroke="none" pointer-events="all">', *areas, "</g>", "</svg>"]).encode("utf-8", "replace")
 
 
 def described(panel, runs):
-    """For who does not see it."""
+    """Text alternative of a picture."""
     values = []
     for run in runs:
         half = run.main.percentile(50)

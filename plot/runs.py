@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A run as it is drawn, and how it is read from --json and --jsonl (docs/json.md), a log as --jsonl of --report. Times are whole nanoseconds.
+"""A run, read from --json and --jsonl (docs/json.md), or from a log as --jsonl of --report. Times are whole nanoseconds.
 
-What a file has is checked where it is read: what comes out of here has the types that it should have.
+Each member of a file is checked when it is read, so that a Run has the types that its comments state.
 """
 import bisect
 import itertools
@@ -23,10 +23,10 @@ class Statistic:
 
     def __init__(self, name, formula=None, pairs=None, width_ns=1):
         self.name, self.formula, self.pairs, self.width_ns = name, formula, pairs, width_ns
-        self.within_ns = None  # each value is known within this; None: one clock made both stamps
-        self.negative = 0  # samples below 0, which are in nothing else
-        self.unknown = 0  # samples that are in no pair
-        self.above_all = True  # and these are above every pair that is told; else they may be anywhere
+        self.within_ns = None  # bound of each value; None: both timestamps are of one clock
+        self.negative = 0  # number of samples below 0, which no other member contains
+        self.unknown = 0  # number of samples that are in no pair
+        self.above_all = True  # True: unknown samples are above every pair; False: they may be anywhere
         self.ends_ns = None  # from here on pairs are incomplete
         self.samples = self.max_ns = self.min_ns = self.mean_ns = None
         self.percentiles = []  # (percent, value_ns, is a bound, samples above)
@@ -39,17 +39,17 @@ class Statistic:
 
     @property
     def ranked(self):
-        """Samples, the smallest first, whose rank is certain: pairs from ends_ns on are incomplete."""
+        """Number of the smallest samples whose rank is certain: pairs from ends_ns on are incomplete."""
         if self.ends_ns is not None:
             return self.rank_below(self.ends_ns)
         return self.samples if self.above_all else self.known
 
     def at_rank(self, rank):
-        """The value of the sample of this rank, from 1 on, of those in pairs."""
+        """Value of the sample of this rank, counted from 1, among the samples in pairs."""
         return self.pairs[bisect.bisect_left(self._sums, rank)][0]
 
     def rank_below(self, ns):
-        """How many samples are in pairs that begin below ns."""
+        """Number of samples in pairs that begin below ns."""
         i = bisect.bisect_left(self.pairs, (ns,))
         return self._sums[i - 1] if i else 0
 
@@ -58,7 +58,7 @@ class Statistic:
         return next((rest for one, *rest in self.percentiles if abs(one - percent) < 1e-9), None)
 
     def conclude(self):
-        """Fills in the figures of samples that all are in pairs, by nearest rank."""
+        """Sets minimum, maximum, mean and percentiles (nearest rank) from pairs that contain all samples."""
         self.samples = self.known
         if not self.samples:
             return self
@@ -76,24 +76,29 @@ class Statistic:
 class Run:
     def __init__(self, path):
         self.path = path
-        self.label = clean(os.path.basename(path).encode("utf-8", "replace").decode(), 40)
+        self.label = clean(os.path.basename(path).encode("utf-8", "replace").decode(), 60)
+        self.name = self.label  # the label before a common prefix is cut
+        self.colour, self.alone = 0, True  # number of its colour, and whether it is the only run of the picture
         self.is_log = False
         self.role = self.stamp = self.latency = self.figure = None
         self.interface = self.server = self.hostname = None
         self.began_unix_ns = self.duration_ns = None
-        self.files = []  # (hostname, interface, began_unix_ns), None where not known: of what --report has put together
-        self.level = None  # of the verdict; None: there is none
+        self.files = []  # (hostname, interface, began_unix_ns) of each file that --report merged; None: not known
+        self.level = None  # of the verdict; None: the file has no verdict
         self.reasons = []
         self.statistics = {}
-        self.seconds = None  # (from_ns, to_ns, p50_ns, p99_ns, max_ns), with None where too few samples tell; None: not there
+        self.seconds = None  # (from_ns, to_ns, p50_ns, p99_ns, max_ns), with None for too few samples; None: the file has no seconds
         self.why_no_seconds = ""
-        self.breaches = []  # (after the start, latency_ns) of those that can be placed
+        self.losses = []  # (from_ns, to_ns, lost) of seconds with losses
+        self.outages = []  # (from_ns, to_ns) after the start: the longest outage, the only one whose time a file has
+        self.splits = None  # list of split.Split, filled by panels.splits_of()
+        self.breaches = []  # (ns after the start, latency_ns) of breaches whose time is known
         self.breach_count = self.threshold_ns = None
         self.threshold_on = None
         self.accounts = {}  # rows of Packets, by name
         self.lost = None
         self.facts = []  # (what, text) for the table of the page
-        self.notes = []  # (panels, what is not in them, and why)
+        self.notes = []  # (panels, data that they leave out, with the reason)
 
     @property
     def main(self):
@@ -107,9 +112,9 @@ LARGEST = 2**64
 
 
 def member(of, name, kind, none=False):
-    """A member of an object; none: it may be null, or not there."""
+    """A member of an object. none: it may be null or absent."""
     if not isinstance(of, dict):
-        raise Bad("has something else where an object should be")
+        raise Bad("has another value where an object should be")
     value = of.get(name)
     if value is None and none:
         return None
@@ -131,7 +136,7 @@ def pairs_of(of, name):
 
 
 def merged(pairs):
-    """In order, each start once."""
+    """Pairs in order, with one pair for each start."""
     sums = {}
     for start, count in pairs:
         sums[start] = sums.get(start, 0) + count
@@ -139,7 +144,7 @@ def merged(pairs):
 
 
 def no_number(text):
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(f"{text} is not a number of JSON")
 
 
 def parse(data):
@@ -148,18 +153,18 @@ def parse(data):
     except RecursionError:
         raise Bad("is nested too deeply") from None
     except ValueError as error:
-        raise Bad(f"is no JSON, or cut off: {clean(str(error), 80)}") from None
+        raise Bad(f"is not JSON, or cut off: {clean(str(error), 80)}") from None
 
 
 def check_format(of):
     if not isinstance(of, dict) or of.get("format") != "rant":
-        raise Bad("is no result of rant")
+        raise Bad("is not a result of rant")
     version = member(of, "schema_version", "integer")
     if version != SCHEMA_VERSION:
         raise Bad(f"has schema version {version}, and this program reads {SCHEMA_VERSION}: take the rant-plot of the newer rant")
 
 
-# ---- The parts of both forms ------------------------------------------------------------------------------------------
+# ---- Members of both forms ------------------------------------------------------------------------------------------
 
 def take_run(run, of):
     part = member(of, "run", "object")
@@ -193,6 +198,10 @@ def take_accounts(run, of):
         if number is not None and re.fullmatch("[a-z_]{1,40}", name):
             run.accounts[name] = member({name: number}, name, "count")
     run.lost = run.accounts.get("lost") if run.role == "emit" else None
+    outage = member(accounts, "no_answer", "object", none=True) or {}
+    longest, after = (member(outage, name, "count", none=True) for name in ("longest_ns", "longest_after_start_ns"))
+    if longest and after is not None:
+        run.outages = [(after, after + longest)]
 
 
 def take_host(run, of):
@@ -217,9 +226,11 @@ def take_histogram(figure, of):
     part = member(of, "histogram", "object", none=True)
     if part is None:
         return
-    pairs = merged(pairs_of(part, "buckets") + pairs_of(part, "overflow"))
+    not_kept = member(part, "overflow_not_kept", "count")
+    by_bucket = not_kept and "overflow_buckets" in part
+    pairs = merged(pairs_of(part, "buckets") + pairs_of(part, "overflow_buckets" if by_bucket else "overflow"))
     figure.__init__(figure.name, figure.formula, pairs, max(1, member(part, "bucket_ns", "count")))
-    figure.unknown = member(part, "overflow_not_kept", "count")
+    figure.unknown = 0 if by_bucket else not_kept
     if figure.unknown:
         figure.ends_ns = member(part, "overflow_from_ns", "count")
 
@@ -237,7 +248,7 @@ def take_statistics(run, of):
             setattr(figure, what, member(part, what, "count", none=figure.samples == 0))
         for one in member(part, "percentiles", "array"):
             figure.percentiles.append((float(member(one, "percent", "number")), member(one, "value_ns", "count"),
-                                       member(one, "bound", "flag"), member(one, "samples_above", "count")))
+                                       member(one, "bound", "flag", none=True) or False, member(one, "samples_above", "count")))
         if figure.pairs is not None and figure.known + figure.unknown != figure.samples:
             raise Bad(f"has a histogram of {name} that does not add up to its samples")
         run.statistics[name] = figure
@@ -252,8 +263,14 @@ def second_of(part):
     return from_ns, to_ns, p50_ns, p99_ns if samples >= ENOUGH else None, max_ns
 
 
+def loss_of(part):
+    """[(from_ns, to_ns, lost)] of a second; empty without a loss."""
+    lost = member(part, "lost", "count", none=True)
+    return [(member(part, "from_ns", "count"), member(part, "to_ns", "count"), lost)] if lost else []
+
+
 def stamp_to_realtime(of, run):
-    """What a stamp is less to be of CLOCK_REALTIME; None: not known. Without stamps of a NIC all are of that clock."""
+    """Offset of timestamps from CLOCK_REALTIME in ns; None: not known. Only timestamps of a NIC have one."""
     if run.stamp != "hardware":
         return 0
     clocks = member(of, "clocks", "object", none=True) or {}
@@ -263,7 +280,7 @@ def stamp_to_realtime(of, run):
 
 
 def place_breach(run, part, less_ns):
-    """(after the start, latency_ns), or None where the time of its stamps is not known."""
+    """(ns after the start, latency_ns), or None if the time of its timestamps is not known."""
     stamps = member(part, "stamps", "object")
     names = [f"{t}_{kind}_ns" for t in (("t4", "t1") if run.role == "emit" else ("t3", "t2")) for kind in ("hw", "kernel", "sw")]
     at = next((member(stamps, name, "integer") for name in names if name in stamps), None)
@@ -271,7 +288,7 @@ def place_breach(run, part, less_ns):
     if at is None or less_ns is None or run.began_unix_ns is None or latency_ns < 0:
         return None
     after_ns = at - less_ns - run.began_unix_ns
-    # The start is known by the clock at the end: some slack.
+    # The start is computed from the clock at the end of the run, so that a second of error is possible.
     return (max(0, after_ns), latency_ns) if -10**9 < after_ns < (run.duration_ns or 0) + 10**9 else None
 
 
@@ -280,7 +297,7 @@ def place_breaches(run, parts, less_ns, count):
     run.breaches = sorted(where for where in placed.values() if where)
     run.breach_count = count
     if len(run.breaches) < count:
-        run.notes.append((("time",), f"of {count:,} breaches the file tells when {len(run.breaches):,} were"))
+        run.notes.append((("time",), f"the file has the time of {len(run.breaches):,} of {count:,} breaches"))
 
 
 # ---- The files --------------------------------------------------------------------------------------------------------
@@ -301,31 +318,33 @@ def read_json(run, data):
         run.threshold_on = member(breaches, "threshold_on", "text")
         place_breaches(run, [part for part in parts if part], stamp_to_realtime(of, run), member(breaches, "count", "count"))
     seconds = member(of, "seconds", "array", none=True)
-    run.why_no_seconds = "it has no seconds: the run had no CPU for them, or it is of an older rant, whose --jsonl has them"
+    run.why_no_seconds = "it has no seconds: the run had no CPU for them, or an older rant wrote it: draw its --jsonl"
     if seconds is not None:
         run.seconds = [second_of(part) for part in seconds]
+        run.losses = [loss for part in seconds for loss in loss_of(part)]
         leave_out_several(run, any(is_of_another(part) for part in seconds))
         note_left_out(run, sum(member(part, "not_in_percentiles", "count", none=True) or 0 for part in seconds), ("time",))
 
 
 def is_of_another(part):
-    """Is this second of another run than the first one? --report puts several together."""
+    """True for a second of a later run: --report merges several."""
     return (member(part, "run", "count", none=True) or 1) > 1
 
 
 def leave_out_several(run, several):
-    """Their times lie over each other: no line can be drawn through them."""
+    """Drops seconds of several runs, because their times overlap."""
     if several:
         run.seconds, run.why_no_seconds = None, "its seconds are of several runs: draw the file of each"
+        run.losses, run.outages = [], []
 
 
 def note_left_out(run, number, panels):
     if number:
-        run.notes.append((panels, f"{number:,} samples are not in {', '.join(panels)}: they were too many to be told of while it ran"))
+        run.notes.append((panels, f"{number:,} samples are not in {', '.join(panels)}: more than the run could report while it ran"))
 
 
 def json_lines(file):
-    """The objects of the lines; one that is cut is refused."""
+    """Objects of the lines. Refuses a line that is cut off."""
     number = 0
     for number, line in enumerate(file, 1):
         try:
@@ -348,6 +367,7 @@ def read_jsonl(run, file):
             raise Bad("has lines after its summary: is it of more than one run?")
         if kind == "second":
             run.seconds.append(second_of(of))
+            run.losses += loss_of(of)
             several = several or is_of_another(of)
             left_out += member(of, "not_in_percentiles", "count", none=True) or 0
             has_buckets = has_buckets and "buckets" in of and of.get("bucket_ns", 1) is not None
@@ -359,7 +379,7 @@ def read_jsonl(run, file):
         elif kind == "summary":
             last = of
     if last is None:
-        raise Bad("has no summary, its last line: it is cut off, or the run still goes on")
+        raise Bad("has no summary as its last line: it is cut off, or the run has not ended")
     leave_out_several(run, several)
     conclude_jsonl(run, first, last, (merged(counts.items()) if has_buckets else []), width_ns, left_out)
     options = member(member(first, "configuration", "object"), "options", "object")
@@ -397,13 +417,13 @@ def stages_of_log(run):
 
 
 def lines_of_log(path, overflow_us, bucket):
-    """The run as the lines tell it, and their summary."""
+    """The run from the lines of --report, and their summary."""
     run = Run(path)
     return run, logs.read(path, ["--overflow", str(overflow_us), "--bucket-size", bucket], lambda file: read_jsonl(run, file))
 
 
 def place_long_stages(run, path):
-    """Percentiles of stages beyond the histogram, from a coarser one that has them."""
+    """Percentiles of stages above the range of the histogram, from a coarser histogram."""
     beyond = [name for name in stages_of_log(run) if any(bound for _, _, bound, _ in run.statistics[name].percentiles)]
     if beyond:
         longest_us = max(run.statistics[name].max_ns for name in beyond) // 1000 + 1
@@ -412,7 +432,7 @@ def place_long_stages(run, path):
 
 
 def drop_strange(run):
-    """Where times of user space and of the NIC are of two clocks, a part of the stages is below 0: those of that host are left out."""
+    """Drops stages of a host whose user-space and NIC timestamps are of two clocks: some of them are below 0."""
     for remote in (False, True):
         mixed = [name for name in stages_of_log(run)
                  if name.startswith("remote_") == remote and name not in ("response_ns", "network_ns", "network_and_hosts_ns")]
@@ -449,11 +469,11 @@ def read_log(path):
 # ---- All of them ------------------------------------------------------------------------------------------------------
 
 def read(path):
-    """The run of a file. Bad: one line, without the name of the file."""
+    """The run of a file. Raises Bad with one line without the name of the file."""
     run = Run(path)
     with open(path, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise Bad("is no file")
+            raise Bad("is not a regular file")
         begin = file.readline(1 << 20)
         file.seek(0)
         if not begin:
@@ -461,7 +481,7 @@ def read(path):
         if logs.is_log(begin):
             run = read_log(path)
         elif begin.lstrip()[:1] != b"{":
-            raise Bad("is none of what rant writes: JSON (--json), lines of JSON (--jsonl), a log (--log)")
+            raise Bad("is not a file of rant: give one of --json, --jsonl or --log")
         elif re.match(rb'\s*\{\s*"type"\s*:', begin):
             read_jsonl(run, file)
         else:
