@@ -29,9 +29,14 @@ readonly sys=$root/sys proc=$root/proc netns=$root/run/netns states=$root/run/ra
 
 # ---- Parts -----------------------------------------------------------------------------------------------------------
 
+# The name in messages and in commands to type: that of the installed link, or of this file.
+program=config.sh
+[ "${0##*/}" != rant-config ] || program=rant-config
+readonly program
+
 # One line, whatever is in an argument that it quotes.
 die() {
-	printf 'config.sh: %s\n' "${*//[[:cntrl:]]/?}" >&2
+	printf '%s: %s\n' "$program" "${*//[[:cntrl:]]/?}" >&2
 	exit 1
 }
 
@@ -99,31 +104,31 @@ skip=, only=
 usage() {
 	local step
 
-	cat <<-'END'
-		config.sh INTERFACE --ip ADDR[/LENGTH] --remote-ip ADDR --cpu N --irq-cpu N [OPTION...]
-		config.sh INTERFACE --verify | --undo
+	cat <<-END
+		$program INTERFACE --ip ADDR[/LENGTH] --remote-ip ADDR --cpu N --irq-cpu N [OPTION...]
+		$program INTERFACE --verify | --undo
 
-		  --ip ADDR[/LENGTH]   address of the interface, /24
-		  --remote-ip ADDR     address of the other side
-		  --remote-mac MAC     its MAC; without it: asked for by ARP, before ARP is turned off
-		  --cpu N              the CPU of rant
-		  --irq-cpu N          the CPU of the interrupts
-		  --busy-poll US       for rant's --busy-poll-us; 0
-		  --ptp-source DEV     the PTP clock of this interface, as found: /dev/ptp0 and so on
-		  --ptp-sync-to DEV    what it follows, the system clock: for a second port the clock of the first
+		  --ip ADDR[/LENGTH]   set this address of the interface (length /24)
+		  --remote-ip ADDR     add a static neighbour with this address
+		  --remote-mac MAC     set the MAC address of the neighbour (default: by ARP)
+		  --cpu N              reserve this CPU for rant
+		  --irq-cpu N          move the interrupts of the interface to this CPU
+		  --busy-poll US       prepare for --busy-poll-us of rant (0)
+		  --ptp-source DEV     use this PTP clock of the interface (default: the one it reports)
+		  --ptp-sync-to DEV    synchronise the PTP clock to DEV (default: the system clock)
 		  --no-namespace       same as --skip namespace
 		  --no-ptp             same as --skip ptp
-		  --irq-prio N         FIFO priority of the threads of its interrupts, 55
-		  --ksoftirqd-prio N   FIFO priority of ksoftirqd on both CPUs, 11
-		  --demote-irqs        interrupt threads that cannot leave both CPUs lose their FIFO priority
-		  --cpu-power          see "power"
-		  --trace              see "trace"
-		  --only STEP[,STEP]   nothing but these steps
-		  --skip STEP[,STEP]   not these steps
-		  --dry-run            print the commands, with the values they replace; change nothing
-		  --verify             is every setting still in force? Exit status 1 if not. Options: those last applied
-		  --undo               take everything back
-		  --help
+		  --irq-prio N         set the FIFO priority of the interrupt threads (55)
+		  --ksoftirqd-prio N   set the FIFO priority of ksoftirqd on both CPUs (11)
+		  --demote-irqs        take the FIFO priority from interrupt threads that cannot leave both CPUs
+		  --cpu-power          run step "power"
+		  --trace              run step "trace"
+		  --only STEP[,STEP]   run only these steps
+		  --skip STEP[,STEP]   leave these steps out
+		  --dry-run            print the commands and the present values, change nothing
+		  --verify             exit with status 1 if a setting is not in force, with the options of the last run
+		  --undo               restore all settings
+		  --help               show this help
 
 		Steps:
 	END
@@ -179,7 +184,7 @@ parse_options() {
 			;;
 		-*) die "unknown option '$1': see --help" ;;
 		*)
-			[ -z "$interface" ] || [ "$interface" = "$1" ] || die "one interface at a time: '$interface' or '$1'?"
+			[ -z "$interface" ] || [ "$interface" = "$1" ] || die "'$interface' and '$1' are two interfaces: give one"
 			interface=$1
 			;;
 		esac
@@ -240,7 +245,7 @@ check_options() {
 	number busy-poll 0 1000000
 	for name in ptp-source ptp-sync-to; do
 		[[ ${option[$name]:-/dev/ptp0} =~ ^(/dev/)?ptp[0-9]{1,4}$ ]] ||
-			die "--$name: '${option[$name]}' is not a PTP clock, as /dev/ptp0"
+			die "--$name: '${option[$name]}' is not a PTP clock such as /dev/ptp0"
 	done
 }
 
@@ -284,7 +289,7 @@ run_apply() {
 	run_steps
 	summary
 	say "$in_force settings in force, $made of them set now, ${#refusals[@]} refused;" \
-		"take back: config.sh $interface --undo"
+		"restore with: $program $interface --undo"
 }
 
 run_verify() {
@@ -312,7 +317,7 @@ main() {
 	parse_options "$@"
 	[[ $interface =~ $names ]] || die "'$interface' is not the name of an interface: see --help"
 	state=$states/$interface
-	[ "$EUID" -eq 0 ] || die "only root can do this: sudo config.sh ..."
+	[ "$EUID" -eq 0 ] || die "only root can do this: sudo $program ..."
 	[ "$mode" != undo ] || { need ip iproute2 && need flock util-linux && run_undo && exit 0; }
 	if [ "$mode" = verify ] && [ -O "$state/arguments" ]; then
 		mapfile -d '' -t before <"$state/arguments"
@@ -326,7 +331,7 @@ main() {
 	[ "$mode" = verify ] || check_spared
 	space=$here
 	! chosen namespace || space=ns_$interface
-	trap 'say "interrupted: config.sh $interface --undo takes back what was done"; exit 130' INT TERM HUP
+	trap 'say "interrupted: $program $interface --undo restores the settings"; exit 130' INT TERM HUP
 	trap 'stumble "$LINENO" "$BASH_COMMAND"' ERR
 	case $mode in
 	apply) run_apply ;;

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# What the interface is before anything changes. A move to another namespace loses it: it is saved before, and put back
-# after the interface has returned.
+# Addresses, neighbours and other state that the kernel drops when an interface moves to another namespace: saved before
+# the move, and restored after the interface has returned.
 
 declare -a words=()
 
-# What is saved first is put back last: neighbours and routes need addresses and a link that is up.
+# Saved in reverse order of restoring: neighbours and routes need addresses and a link that is up.
 remember_interface() {
 	[ -z "${saved[interface]:-}" ] || return 0
 	remember_vectors
@@ -40,7 +40,7 @@ remember_vectors() {
 	done
 }
 
-# scan_neighbours FUNCTION [ARGUMENT...]: those that the kernel does not forget by itself.
+# scan_neighbours FUNCTION [ARGUMENT...]: permanent neighbours only; the kernel forgets the others by itself.
 scan_neighbours() {
 	local text word
 
@@ -63,17 +63,17 @@ remember_neighbour() {
 	remember "neighbour $1" undo_entry "$@"
 }
 
-# undo_entry ADDRESS WORD...: a neighbour
+# undo_entry ADDRESS WORD...: restores a neighbour.
 undo_entry() {
 	! $present || at ip neigh replace "$@" dev "$interface"
 }
 
-# As earlier versions saved it.
+# Kept for lines saved by earlier versions.
 undo_neighbour() {
 	undo_entry "$1" lladdr "$2" nud permanent
 }
 
-# scan_proxies FUNCTION [ARGUMENT...]: addresses that this host answers for.
+# scan_proxies FUNCTION [ARGUMENT...]: proxy neighbours, the addresses for which this host answers ARP or ND.
 scan_proxies() {
 	while read -r -a line; do
 		"$@" "${line[0]}" "${line[@]:2}"
@@ -88,8 +88,8 @@ undo_proxy() {
 	! $present || at ip neigh replace proxy "$@" dev "$interface"
 }
 
-# scan_fdb FUNCTION [ARGUMENT...]: MACs of others that the interface takes too. Groups are another thing, also where "ip maddr add" made one
-# of such a MAC: that is shown here as well.
+# scan_fdb FUNCTION [ARGUMENT...]: additional unicast MACs that the interface accepts. Groups are skipped here, because
+# scan_groups() has them: "bridge fdb" also shows a MAC added by "ip maddr add".
 scan_fdb() {
 	local -A group=()
 
@@ -116,7 +116,7 @@ undo_fdb() {
 	! $present || at bridge fdb replace "$@" dev "$interface"
 }
 
-# scan_groups FUNCTION [ARGUMENT...]: MACs of groups that somebody joined by hand.
+# scan_groups FUNCTION [ARGUMENT...]: MAC groups joined by hand ("ip maddr add").
 scan_groups() {
 	while read -r -a line; do
 		[[ "${line[0]:-} ${line[*]:2}" != 'link '*static* ]] || "$@" "${line[1]}"
@@ -132,7 +132,7 @@ undo_group() {
 	at ip maddr add "$1" dev "$interface"
 }
 
-# The part of IPv6 addresses that a router does not give.
+# IPv6 token: the interface identifier for addresses from router advertisements.
 remember_token() {
 	while read -r -a line; do
 		[[ "${line[*]}" != 'token '*" dev $interface" || ${line[1]} = :: ]] || remember token undo_token "${line[1]}"
@@ -143,7 +143,7 @@ undo_token() {
 	! $present || at ip token set "$1" dev "$interface"
 }
 
-# As earlier versions saved it: undo_route FAMILY WORD...
+# undo_route FAMILY WORD...: kept for lines saved by earlier versions.
 undo_route() {
 	! $present || at ip "-$1" route replace "${@:2}" dev "$interface"
 }
@@ -158,8 +158,8 @@ remember_link() {
 	fi
 }
 
-# What is saved last is put back first. The first IPv4 address of a network is its primary one; of IPv6 the kernel shows
-# the newest one first.
+# The address saved last is restored first. The first IPv4 address of a network becomes the primary address; the kernel
+# lists IPv6 addresses from the newest to the oldest.
 remember_addresses() {
 	local i
 	local -a all=()
@@ -182,7 +182,7 @@ remember_address() {
 	remember "address ${line[1]} before" undo_address "${words[@]}"
 }
 
-# address_words FAMILY ADDRESS WORD...: of "ip -o address show". $words are those that "ip address replace" takes.
+# address_words FAMILY ADDRESS WORD...: converts a line of "ip -o address show" to $words for "ip address replace".
 address_words() {
 	local family=$1
 
@@ -210,8 +210,8 @@ undo_address() {
 	! $present || at ip address replace "$@" dev "$interface"
 }
 
-# files_of_interface: its settings in /proc and /sys, as "PATH:TEXT". A secret that is written sets how addresses are
-# made: it is saved last and so put back first.
+# files_of_interface: prints its settings in /proc and /sys as "PATH:TEXT". Writing stable_secret also changes
+# addr_gen_mode, so it is saved last and restored first.
 files_of_interface() {
 	as_mounted grep -srH --exclude=stable_secret '' "$proc"/sys/net/{ipv4,ipv6,mpls}/{conf,neigh}/"$interface"
 	as_mounted grep -srH '--include=[rx]ps_*' '--include=limit_m*' --include=hold_time --include=tx_maxrate '' \
@@ -219,7 +219,7 @@ files_of_interface() {
 	as_mounted grep -sH '' "$proc/sys/net/ipv6/conf/$interface/stable_secret"
 }
 
-# as_mounted COMMAND...: with /proc and /sys of the namespace of the interface. It may fail.
+# as_mounted COMMAND...: runs COMMAND with /proc and /sys of the interface's namespace. It may fail.
 as_mounted() {
 	if [ -z "$here" ]; then
 		"$@" 2>/dev/null || true

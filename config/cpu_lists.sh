@@ -5,7 +5,7 @@
 
 declare -a cpus=()
 
-# expand LIST: "0-2,5" into $cpus
+# expand LIST: sets $cpus to the CPUs of a list such as "0-2,5".
 expand() {
 	local part from to
 
@@ -18,7 +18,7 @@ expand() {
 	done
 }
 
-# holds LIST CPU...: one of them
+# holds LIST CPU...: true if the list has at least one of these CPUs.
 holds() {
 	local cpu wanted=" ${*:2} "
 
@@ -29,7 +29,7 @@ holds() {
 	return 1
 }
 
-# minus LIST CPU...: $value is the list without them, written as the kernel does.
+# minus LIST CPU...: sets $value to the list without these CPUs, in the kernel's format.
 minus() {
 	local cpu wanted=" ${*:2} " from='' to=''
 
@@ -49,8 +49,8 @@ minus() {
 	value=${value#,}
 }
 
-# mask MASK set|add|clear CPU...: $value is a mask of the same width, as "ffffffff,ffffffff", with nothing but these
-# CPUs in it, with these too, or without these.
+# mask MASK set|add|clear CPU...: sets $value to a mask of the same width, as "ffffffff,ffffffff", with only these CPUs
+# (set), with these CPUs added (add) or removed (clear).
 mask() {
 	local what=$2 cpu index count word
 	local -a words
@@ -71,7 +71,7 @@ mask() {
 
 rest=''
 
-# The CPUs that are left for everything else, into $rest.
+# Sets $rest to the CPUs that are left for all other tasks.
 find_rest() {
 	get "$sys/devices/system/cpu/online"
 	minus "$value" "${option[cpu]}" "${option[irq-cpu]}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Step: interrupts and tasks of others leave the two CPUs.
+# Step: other interrupts and tasks leave the two CPUs.
 
 step cpus 'other interrupts, tasks and kernel work away from both CPUs' check_cpus
 of_host+=('task *' 'tasks *' default_smp_affinity 'workqueue *')
@@ -37,7 +37,7 @@ step_cpus_irqs() {
 	done
 }
 
-# settle_mask WHAT FILE: without both CPUs, unless no other is left.
+# settle_mask NAME FILE: removes both CPUs from the mask, unless no other CPU is left.
 settle_mask() {
 	if ! get "$2"; then
 		not_supported "$1"
@@ -47,7 +47,7 @@ settle_mask() {
 	[[ $value != *[1-9a-f]* ]] || settle_file "$1" "$2" "$value"
 }
 
-# list_tasks: "TASK CPUS" of all that are allowed on both CPUs or one of them.
+# list_tasks: prints "TASK CPUS" for each task that may run on either of the two CPUs.
 list_tasks() {
 	local text list
 	local -A concerned=()
@@ -93,7 +93,7 @@ undo_task() {
 	taskset -p -c "$3" "$1" || [ ! -e "$proc/$1" ]
 }
 
-# undo_heirs LIST SINCE: tasks that began since then (in ticks after boot) inherited the list of those that were moved.
+# undo_heirs LIST SINCE: tasks started after SINCE (ticks since boot) inherited the CPU list of a moved parent.
 undo_heirs() {
 	local task list all
 
@@ -107,8 +107,8 @@ undo_heirs() {
 		sed -E 's|^.*/([0-9]+)/status:.*[[:space:]]|\1 |')
 }
 
-# tuna moves all at once, where it works (0.15 without Gtk does not). What it leaves is moved one by one. It is not used
-# after another port was prepared, because it would move the vectors of that one too.
+# tuna moves all tasks and interrupts at once, where it works (0.15 without Gtk does not). Tasks that it leaves are
+# moved singly. It is not used after another port was prepared, because it would also move that port's vectors.
 use_tuna() {
 	local only_remember=yes
 	local -a command=(tuna isolate "--cpus=${option[cpu]},${option[irq-cpu]}")

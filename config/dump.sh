@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# What the interface is, and what of the host hangs on it: written down before the first change, and compared by --undo
-# when all is taken back. A line has the interfaces that it needs, what it is about, and how that is. What changes by
-# itself is left out: counters, lifetimes, the carrier, what the kernel learns or makes for each link.
+# State of the interface and of the host's routes and rules that depend on it: recorded before the first change, and
+# compared by --undo at its end. A line has the interfaces that the fact depends on, its name and its value. Left out is
+# state that changes by itself: counters, lifetimes, the carrier, entries that the kernel learns or makes for each link.
 
-# fact INTERFACES WHAT HOW
+# fact INTERFACES NAME VALUE
 fact() {
 	local how=${3//$sep/ }
 
@@ -17,7 +17,7 @@ quietly() {
 	at "$@" 2>/dev/null || true
 }
 
-# lines WHAT: each line of stdin is a fact by its number.
+# lines NAME: each line of stdin is a fact, named by NAME and the line number.
 lines() {
 	local text i=0
 
@@ -53,7 +53,7 @@ dump_link() {
 	done < <(stacked)
 }
 
-# Lifetimes run. What a router or the privacy extensions of IPv6 made comes and goes.
+# Lifetimes, and addresses made by a router or by the IPv6 privacy extensions, change with time and are left out.
 dump_addresses() {
 	local text i=0
 
@@ -91,8 +91,8 @@ dump_fib() {
 	done
 }
 
-# Of what does not go over this interface: what somebody set by hand. What the kernel makes for each IPv6 link comes
-# with its carrier, and what a router tells comes again.
+# Routes over other interfaces count only if they were set by hand. Routes that the kernel makes for each IPv6 link come
+# with the carrier, and routes from a router come with its next advertisement.
 dump_fib_line() {
 	if [[ $fib_devices == *" $interface "* ]]; then
 		[[ ! $fib_origin =~ ^(ra|redirect)$ && $fib_strange != expires ]] || return 0
@@ -103,7 +103,7 @@ dump_fib_line() {
 	fact "$fib_devices" "$fib_key" "${fib_words[*]}"
 }
 
-# dump_rules FAMILY: a rule is "detached" while there is no interface of its name.
+# dump_rules FAMILY: "ip rule" shows a rule as "detached" while its interface does not exist.
 dump_rules() {
 	local text devices
 
@@ -153,7 +153,7 @@ dump_queueing() {
 	done
 }
 
-# With adaptive moderation some drivers show what they chose last.
+# With adaptive moderation some drivers report the values that they chose last.
 dump_card() {
 	local group
 
@@ -167,7 +167,7 @@ dump_card() {
 
 declare -a differences=()
 
-# compare_dump: all as before? If not, $differences has a line each.
+# compare_dump: true if the state is as recorded; else $differences has a line for each difference.
 compare_dump() {
 	local devices what how
 	local -A there=() new=() wanting=() waiting=()
@@ -196,7 +196,7 @@ compare_dump() {
 	[ ${#differences[@]} -eq 0 ]
 }
 
-# differ WHAT BEFORE NOW: without the words that are the same at the end, and but for one at the beginning.
+# differ NAME BEFORE NOW: adds a difference. Equal words at the end are cut; equal words at the start, except the last.
 differ() {
 	local -a before now
 
@@ -211,7 +211,8 @@ differ() {
 	differences+=("$1: was '${before[*]}', is '${now[*]}'")
 }
 
-# pass_fact INTERFACES WHAT HOW: what needs another port that is prepared comes back with it, and is compared then.
+# pass_fact INTERFACES NAME VALUE: moves a fact that depends on another prepared port to that port's record: it is
+# restored with that port and compared then.
 pass_fact() {
 	local name text
 	local -a ports

@@ -3,11 +3,11 @@
 #
 # Groups of settings that ethtool shows and sets. The step of a group names the options of ethtool for it.
 
-declare -A shows=() sets=() # by group
+declare -A shows=() sets=() # options of ethtool, by group
 
 declare -A nic=() fixed=() # by "GROUP NAME", and "GROUP NAME max"
 
-# read_ethtool GROUP: into $nic. Versions 5 and 6 of ethtool print different texts.
+# read_ethtool GROUP: reads the settings into $nic. Versions 5 and 6 of ethtool print different texts.
 read_ethtool() {
 	local group=$1 max='' text all key
 
@@ -35,7 +35,7 @@ read_ethtool_value() {
 	read_ethtool "$1" && value=${nic["$1 $2"]:-}
 }
 
-# group GROUP: is there such a thing?
+# group GROUP: true if the driver has this group of settings.
 group() {
 	read_ethtool "$1" || { not_supported "$1" && return 1; }
 }
@@ -55,7 +55,8 @@ want() {
 	fi
 }
 
-# fulfil GROUP: all wishes at once, because some drivers reset the link each time. What that did not set, one by one.
+# fulfil GROUP: sets all wishes in one call, because some drivers reset the link at each call. Settings that the call
+# did not change are then set one by one.
 fulfil() {
 	local wish comment=''
 	local -A before=()
@@ -127,7 +128,7 @@ undo_ethtool() {
 
 declare -A sibling=() # interrupt of another port of the same driver: its CPUs
 
-# On some cards "ethtool -L" for one port sets the interrupts of the other one anew.
+# On some cards "ethtool -L" for one port resets the interrupts of the other port.
 remember_siblings() {
 	local folder irq own=" ${vectors[*]} "
 	local -a mine=("${vectors[@]}")

@@ -324,8 +324,8 @@ count_key() {
 check_strange() {
 	is_lost || return 0
 	[ -z "$fib_strange" ] ||
-		die "'$fib_key' goes over '$interface', and its '$fib_strange' could not be put back: remove it first"
+		die "'$fib_key' uses '$interface', and its '$fib_strange' cannot be restored: remove it first"
 	[ "${seen[$fib_key]:-1}" -eq 1 ] ||
-		die "'$fib_key' goes over '$interface' and is there ${seen[$fib_key]} times, in an order that could not be" \
-			"put back: give each a metric of its own"
+		die "'$fib_key' uses '$interface' and exists ${seen[$fib_key]} times, in an order that cannot be" \
+			"restored: give each a different metric"
 }

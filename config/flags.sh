@@ -9,9 +9,9 @@ shows['flag']=--show-priv-flags sets['flag']=--set-priv-flags
 # driver flag value. Why:
 #   rx_cqe_moder, tx_cqe_moder: the moderation timer starts anew with each completion
 #   rx_cqe_compress: completions wait for each other
-#   rx_striding_rq: one descriptor for many packets
+#   rx_striding_rq: one descriptor holds many packets
 #   legacy-rx: a copy for each packet
-#   flow-director-atr: the queue of a flow is learnt from what is sent
+#   flow-director-atr: the driver learns the receive queue of a flow from sent packets
 #   fw-lldp-agent, disable-fw-lldp: the firmware sends LLDP by itself
 # ena lists no flag that matters here.
 readonly driver_flags='

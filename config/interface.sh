@@ -89,7 +89,7 @@ discover() {
 	done < <(at ethtool -i "$interface" 2>/dev/null)
 	text=$(at ip -o link show dev "$interface")
 	key=${text#*: } key=${key%%: *} key=${key%@*}
-	[ "$key" = "$interface" ] || die "'$interface' is another name of '$key': give that one"
+	[ "$key" = "$interface" ] || die "'$interface' is another name of '$key': use '$key'"
 	mac=$(sed -n 's/.*link.ether \([^ ]*\).*/\1/p' <<<"$text")
 	[ -n "$mac" ] || die "'$interface' is not an Ethernet interface"
 	[[ $bus =~ ^[A-Za-z0-9][A-Za-z0-9:._-]*$ ]] || bus=

@@ -41,7 +41,7 @@ step_irqs_competitors() {
 		[[ $irq =~ ^[0-9]+$ ]] && [ -z "${protected[$irq]:-}" ] && read_policy "${thread[$name]}" || continue
 		[[ $value == fifo* || $value == rr* ]] || [ -n "${option[demote-irqs]:-}" ] || continue
 		list=$value
-		# The effective list is out of date until the next interrupt: it counts only if the wanted one allows these CPUs.
+		# effective_affinity is out of date until the next interrupt: it counts only if smp_affinity allows these CPUs.
 		! get "$proc/irq/$irq/smp_affinity_list" || holds "$value" "${option[cpu]}" "${option[irq-cpu]}" || continue
 		get "$proc/irq/$irq/effective_affinity_list" && holds "$value" "${option[cpu]}" "${option[irq-cpu]}" || continue
 		if [ -n "${option[demote-irqs]:-}" ]; then

@@ -40,7 +40,7 @@ undo_namespace() {
 	ip netns del "$1"
 }
 
-# undo_move NAMESPACE: where it was, as the kernel names it: "net:[4026531840]".
+# undo_move NAMESPACE: moves the interface back to the namespace with the kernel's name, as "net:[4026531840]".
 undo_move() {
 	if ! $present || [ -z "$here" ]; then
 		return 0

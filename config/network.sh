@@ -17,16 +17,16 @@ check_addresses() {
 	[ -n "$remote" ] || die "--remote-ip is missing: see --help"
 	[[ $ip == */* ]] || ip=$ip/24
 	is_ipv4 "${ip%/*}" && [[ ${ip#*/} =~ ^[0-9]{1,2}$ ]] && ((10#${ip#*/} >= 1 && 10#${ip#*/} <= 32)) ||
-		die "--ip: '${option[ip]}' is not an IPv4 address with its prefix length, as 192.168.10.1/24"
+		die "--ip: '${option[ip]}' is not an IPv4 address with a prefix length, such as 192.168.10.1/24"
 	is_ipv4 "$remote" || die "--remote-ip: '$remote' is not an IPv4 address"
-	[ "$remote" != "${ip%/*}" ] || die "--remote-ip: '$remote' is the address of this side"
+	[ "$remote" != "${ip%/*}" ] || die "--remote-ip: '$remote' is the address of this host"
 	option[ip]=$ip
 	[ -z "${option[remote-mac]:-}" ] || check_mac "${option[remote-mac]}"
 }
 
 check_mac() {
-	[[ $1 =~ ^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$ ]] || die "--remote-mac: '$1' is not a MAC, as 52:54:00:00:00:01"
-	(((16#${1:0:2} & 1) == 0)) && [ "$1" != 00:00:00:00:00:00 ] || die "--remote-mac: '$1' is not the MAC of one interface"
+	[[ $1 =~ ^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$ ]] || die "--remote-mac: '$1' is not a MAC address such as 52:54:00:00:00:01"
+	(((16#${1:0:2} & 1) == 0)) && [ "$1" != 00:00:00:00:00:00 ] || die "--remote-mac: '$1' is not a unicast MAC address"
 	option[remote-mac]=${1,,}
 }
 

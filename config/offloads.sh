@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Step: what the card or the kernel would do to packets by itself.
+# Step: checksum, segmentation and merging offloads of the card and the kernel.
 
 step offloads 'checksums, segmentation (TSO, GSO), merging (GRO, LRO) off'
 shows['offload']=-k sets['offload']=-K

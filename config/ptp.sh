@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Step: phc2sys makes the clock of the interface follow another one.
+# Step: phc2sys makes the clock of the interface follow another clock.
 
 step ptp 'phc2sys keeps the clock of this interface with the system clock, or with --ptp-sync-to'
 
@@ -38,7 +38,7 @@ start_daemon() {
 	setsid bash -c 'echo $$ >"$1"; shift; exec "$@"' bash "$1" "${place[@]}" "${@:2}" </dev/null >/dev/null 2>&1 9>&- &
 }
 
-# $place: the words that keep a command off the CPUs of the measurement.
+# $place: the taskset command that keeps a program off the CPUs of the measurement.
 find_place() {
 	place=()
 	[ -n "${option[cpu]:-}" ] && [ -n "${option[irq-cpu]:-}" ] || return 0
@@ -52,8 +52,8 @@ show_start_daemon() {
 	printf ' &'
 }
 
-# read_daemon NAME COMMAND...: if the process that was started as NAME runs COMMAND, $value is COMMAND and $pid its
-# number. Fails if not.
+# read_daemon NAME COMMAND...: if the process started as NAME runs COMMAND, sets $value to COMMAND and $pid to its
+# process ID. Fails otherwise.
 read_daemon() {
 	local -a arguments=()
 
@@ -77,7 +77,7 @@ daemon_gone() {
 	! read_daemon "$@"
 }
 
-# other_keeper: does a program that somebody else started adjust this clock, or all clocks?
+# other_keeper: true if a program that this script did not start may adjust this clock, or all clocks.
 other_keeper() {
 	local folder arguments
 
@@ -93,8 +93,8 @@ other_keeper() {
 	return 1
 }
 
-# When phc2sys ends, the clock keeps the frequency that was set last, so the one before is saved. The time of the clock
-# cannot be taken back.
+# When phc2sys ends, the clock keeps the last frequency setting, so the setting before the start is saved. The time of
+# the clock cannot be restored.
 remember_frequency() {
 	local text
 

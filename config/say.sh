@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# What the user is told: messages, what is collected for the end, and commands as a shell would take them.
+# Output for the user: messages, the notes and refusals listed at the end, and commands quoted for a shell.
 
 declare -a notes=() refusals=() absent=()
 
 say() {
-	printf '%s: %s\n' "${interface:-config.sh}" "$*"
+	printf '%s: %s\n' "${interface:-$program}" "$*"
 }
 
 note() {
 	notes+=("$*")
 }
 
-# not_supported WHAT: this interface or this machine has no such thing.
+# not_supported NAME: this interface or this machine does not have the setting.
 not_supported() {
 	absent+=("$*")
 }

@@ -83,7 +83,7 @@ must() {
 }
 
 give_up() {
-	printf 'config.sh: %s: %s: everything is taken back\n' "$interface" "$*" >&2
+	printf '%s: %s: %s: all settings are restored\n' "$program" "$interface" "$*" >&2
 	undo_all >&2 || true
 	exit 1
 }

@@ -22,7 +22,7 @@ check_spared() {
 
 # spare WHAT: what is lost with a move into another namespace.
 spare() {
-	die "'$interface' $1: remove it first, or --no-namespace"
+	die "'$interface' $1: remove it first, or use --no-namespace"
 }
 
 # check_default FAMILY: other interfaces may have one from a router, too.
@@ -48,12 +48,12 @@ check_above() {
 
 	text=$(ip -o link show dev "$interface")
 	[[ ! $text =~ \ master\ ([^ ]+) ]] ||
-		die "'$interface' is a port of '${BASH_REMATCH[1]}': take it out first, or --no-namespace"
+		die "'$interface' is a port of '${BASH_REMATCH[1]}': remove it first, or use --no-namespace"
 	for text in "$sys/class/net/$interface"/upper_*; do
-		[ ! -e "$text" ] || die "'${text##*/upper_}' stands on '$interface': remove it first, or --no-namespace"
+		[ ! -e "$text" ] || die "'${text##*/upper_}' uses '$interface': remove it first, or use --no-namespace"
 	done
 	while IFS= read -r text; do
-		die "'$text' stands on '$interface': remove it first, or --no-namespace"
+		die "'$text' uses '$interface': remove it first, or use --no-namespace"
 	done < <(stacked)
 }
 
@@ -119,6 +119,6 @@ check_unchanged() {
 	compare_dump || true
 	for text in "${differences[@]}"; do
 		[[ $text =~ ^(link:|ethtool|/|queueing) ]] ||
-			die "'$interface' is not as it was before it was prepared, $text: take it back first, by --undo"
+			die "'$interface' differs from its state before it was prepared, $text: restore it first with --undo"
 	done
 }

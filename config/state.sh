@@ -17,10 +17,10 @@ open_states() {
 
 	[ ! -L "$states.lock" ] || die "$states.lock is a symbolic link: remove it"
 	exec 9>>"$states.lock"
-	flock -w 60 9 || die "another config.sh holds $states.lock: wait for it"
+	flock -w 60 9 || die "another $program holds $states.lock: wait for it"
 	for folder in "$states" "$state"; do
 		mkdir -m 0700 "$folder" 2>/dev/null || true
-		[ -d "$folder" ] && [ ! -L "$folder" ] && [ -O "$folder" ] || die "$folder is not a folder of root's: remove it"
+		[ -d "$folder" ] && [ ! -L "$folder" ] && [ -O "$folder" ] || die "$folder is not a folder of root: remove it"
 		chmod 0700 "$folder"
 	done
 	[ -e "$state/boot" ] || cp "$proc/sys/kernel/random/boot_id" "$state/boot"
@@ -42,7 +42,7 @@ read_records() {
 	while IFS= read -r line; do
 		number=$((number + 1))
 		[ -n "$line" ] || continue
-		[[ $line == *"$sep." ]] || die "$interface: line $number of $1/undo is none that config.sh has saved, so nothing is done:" \
+		[[ $line == *"$sep." ]] || die "$interface: line $number of $1/undo is not a line that $program has saved, so nothing is done:" \
 			"look at it, and remove it"
 		records+=("$line")
 	done <"$1/undo"

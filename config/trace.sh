@@ -35,7 +35,7 @@ read_folder() {
 	[ ! -d "$1" ] || value=there
 }
 
-# trace_file WHAT FILE WANTED READER: in an instance of our own nothing is saved, because --undo removes all of it.
+# trace_file NAME FILE WANTED READER: saves no reverting command in an instance made here: --undo removes the instance.
 trace_file() {
 	# In a dry run the instance is not there yet: the top folder has the same files.
 	if ! "$4" "$2" && { [ "$mode" != dry-run ] || [ -e "$folder" ] || [ ! -e "${2/"$folder"/"$tracing"}" ]; }; then
@@ -57,7 +57,7 @@ read_trace_clock() {
 	value=${value#*[} value=${value%%]*}
 }
 
-# read_snapshot FILE: 1 if it is allocated, which the kernel says only while there is nothing in it.
+# read_snapshot FILE: sets $value to 1 if the snapshot is allocated. The kernel reports this only while it is empty.
 read_snapshot() {
 	local text
 
@@ -92,7 +92,7 @@ read_buffer() {
 	[ "$value" -lt "${kb:-0}" ] || value=$kb
 }
 
-# Two ports share the instance: the CPUs of the second one are added.
+# Two ports share the instance: the CPUs of the second port are added.
 trace_cpus() {
 	local how=set
 

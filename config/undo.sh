@@ -76,7 +76,7 @@ take_back() {
 
 	IFS=$sep read -r -a fields <<<"$1"
 	if [[ ! ${fields[2]} =~ ^undo_[a-z_]+$ ]] || ! declare -F "${fields[2]}" >/dev/null; then
-		echo "'${fields[2]}' is not a command of this config.sh" >"$state/output"
+		echo "'${fields[2]}' is not a command of this $program" >"$state/output"
 		return 1
 	fi
 	"${fields[@]:2:${#fields[@]}-3}" >"$state/output" 2>&1 </dev/null || status=$?
@@ -122,7 +122,7 @@ undo_records() {
 		left=("${records[i]}" "${left[@]}")
 		[ -n "${1:-}" ] || continue
 		reason=$(tail -n 1 "$state/output")
-		printf 'config.sh: %s: not taken back: %s: %s\n' "$interface" "${records[i]%%"$sep"*}" "${reason:-refused}"
+		printf '%s: %s: not taken back: %s: %s\n' "$program" "$interface" "${records[i]%%"$sep"*}" "${reason:-refused}"
 	done
 	records=("${left[@]}")
 }
@@ -151,7 +151,7 @@ is_as_before() {
 	! wait_until compare_dump || return 0
 	has_carrier || ! wait_until compare_dump || return 0
 	for text in "${differences[@]}"; do
-		printf 'config.sh: %s: not as before: %s\n' "$interface" "$text"
+		printf '%s: %s: differs from before: %s\n' "$program" "$interface" "$text"
 	done | sort
 	return 1
 }
@@ -166,22 +166,22 @@ run_undo() {
 	local boot text
 
 	if [ ! -e "$state" ]; then
-		say "nothing to take back"
+		say "nothing to restore"
 		return 0
 	fi
 	open_states
 	get "$proc/sys/kernel/random/boot_id"
 	boot=$value
 	if get "$state/boot" && [ "$value" != "$boot" ]; then
-		say "the host was started anew since: nothing to take back"
+		say "the host was rebooted since: nothing to restore"
 		remove_state
 		return 0
 	fi
 	undo_all >&2 || {
 		[ -e "$state/undo" ] ||
-			die "$interface: all is taken back, but not as before: mend what is above, then --undo once more"
-		die "$interface: some settings are not taken back: see above, then --undo once more"
+			die "$interface: all settings are restored, but differ from before: correct these, then run --undo again"
+		die "$interface: some settings are not restored: correct the errors above, then run --undo again"
 	}
 	text=$(printf '%s\n' "${passed[@]}" | sort -u)
-	say "everything is taken back${text:+, but for ${#passed[@]} routes, which come with --undo of ${text//$'\n'/ and }}"
+	say "all settings are restored${text:+, except ${#passed[@]} routes, which return with --undo of ${text//$'\n'/ and }}"
 }

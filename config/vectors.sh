@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Interrupts: which ones a card has, and on which CPUs they run.
+# Interrupt vectors of a card, and their CPU affinity.
 
 of_host+=('irq *' 'vector *')
 
 declare -a vectors=()
 
-# find_vectors DEVICE: the interrupts of a folder of /sys/bus/*/devices, in the order of the card's vectors.
+# find_vectors DEVICE: finds the interrupts of a folder of /sys/bus/*/devices, in the order of the card's vectors.
 find_vectors() {
 	local file
 	local -a sorted=()
@@ -23,7 +23,7 @@ find_vectors() {
 
 declare -A owner=() # "DEVICE POSITION" of an interrupt
 
-# Interrupts get other numbers when their card gets more or fewer of them; the place of each on the card stays.
+# Interrupt numbers change when the card gets more or fewer vectors; the index of a vector on the card does not change.
 find_owners() {
 	local folder i
 	local -a mine=("${vectors[@]}")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The doctor: what is wrong with the NIC and this machine, for a measurement. */
+/* The doctor: inspects NIC and host for anything that spoils a measurement. */
 #ifndef DOCTOR_CHECK_H
 #define DOCTOR_CHECK_H
 
@@ -8,20 +8,21 @@
 struct nic;
 struct options;
 
-/* --check: looks at the NIC and the machine without sending or changing anything, and writes one line per finding:
- *   ok|note|warn|fail  SUBJECT: what was found (where it was read): why it matters: the command that cures it
- * Takes about a second, most of it spinning. out NULL: writes nothing. The number of fails, or -errno after
+/* --check: inspects the interface of the options, or without one each interface that is up, and the host. Sends and
+ * changes nothing, and writes one line for each finding:
+ *   ok|note|warn|fail  SUBJECT: finding (source): reason: command that cures it
+ * Takes about a second, most of it spinning. out NULL: writes nothing. Returns the number of failures, or -errno after
  * one line on stderr. */
 int check_machine(FILE *out, const struct options *o);
 
-/* The same at the start of a run, for --verbose: only the lines of warn and fail, and nothing that takes long. `n` is
- * open, and left as it is. */
+/* The quick checks at the start of a run, for --verbose: prints only warnings and failures. `n` stays open. */
 void check_short(FILE *out, const struct options *o, const struct nic *n);
 
-struct check_told;
+struct check_reported;
 
-/* The same for a program (doctor/finding.h), and not a word. */
-void check_tell(void (*tell)(void *context, const struct check_told *told), void *context, const struct options *o,
-		const struct nic *n);
+/* The quick checks for a program: calls `tell` for each warning and failure (doctor/finding.h), prints nothing. */
+void check_print(void (*print)(void *context, const struct check_reported *reported), void *context,
+		 const struct options *o,
+		 const struct nic *n);
 
 #endif

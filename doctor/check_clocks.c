@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The doctor's checks of the clocks: the NIC's, and what a reading of the system's costs. */
+/* Checks of the clocks: the clock of the NIC, and the cost of reading the system clock. */
 #include "doctor/facts.h"
 #include "doctor/files.h"
 #include "doctor/finding.h"
@@ -20,21 +20,21 @@
 
 struct phc_readings {
 	int reads, refused;
-	int error; /* errno of the last that was refused */
+	int error; /* errno of the last refused reading */
 	int64_t took_ns[PHC_READS], phc_ns[PHC_READS];
-	int64_t phc_elapsed_ns, elapsed_ns; /* from the first reading to the last, by both clocks, */
-	int64_t open_ns; /* which is so far open, for these two took so long */
+	int64_t phc_elapsed_ns, elapsed_ns; /* from the first reading to the last, by the clocks of NIC and system */
+	int64_t open_ns; /* uncertainty of these two: the time that the first and the last reading took */
 };
 
-/* The clock is there, but its driver or firmware had no time for it. */
+/* Errors of a clock that exists while its driver or firmware is busy. */
 static bool is_busy(int error)
 {
 	return error == EBUSY || error == EAGAIN || error == ETIMEDOUT || error == EINTR;
 }
 
 /*
- * `wanted` readings, each between two of the system's clock, in at most twice as many tries: a busy clock refuses some,
- * and may take long for that. 0, with fewer in r->reads when it refused too many; or errno.
+ * Makes `wanted` readings, each between two readings of the system clock, in at most twice as many tries, because a
+ * busy clock refuses some, and slowly. Returns 0, with fewer in r->reads after too many refusals; or errno.
  */
 static int read_phc(int fd, int wanted, struct phc_readings *r)
 {
@@ -44,7 +44,7 @@ static int read_phc(int fd, int wanted, struct phc_readings *r)
 
 	*r = (struct phc_readings){ 0 };
 	while (r->reads < wanted && r->refused < wanted && before_ns - began_ns <= wanted * PHC_PAUSE_NS) {
-		/* The last reading comes some time later, so that a wrong rate shows. */
+		/* A pause before the last reading makes a wrong rate visible. */
 		if (r->reads == wanted - 1)
 			while (clock_read_ns(CLOCK_MONOTONIC_RAW) - before_ns < PHC_PAUSE_NS)
 				;
@@ -81,36 +81,37 @@ static void judge_phc(struct check *c, const char *path, struct phc_readings *r)
 	int64_t slack_ns = r->elapsed_ns / 100 + r->open_ns;
 
 	if (!step_ns)
-		check_say(c, FAIL, where, "without a running clock no stamp means anything", "ethtool -T, dmesg",
+		check_say(c, FAIL, where, "hardware timestamps are meaningless", "ethtool -T, dmesg",
 			  "stands still");
 	else if (off_ns > slack_ns || off_ns < -slack_ns)
-		check_say(c, FAIL, where, "it was set, or it is broken; then round trips are wrong too",
-			  "see 'users'; dmesg", "went on %lld ns while the system went on %lld ns",
+		check_say(c, FAIL, where, "another program set the clock, or it is broken: round trips are wrong",
+			  "see 'users'; dmesg", "advanced %lld ns while the system clock advanced %lld ns",
 			  (long long)r->phc_elapsed_ns, (long long)r->elapsed_ns);
 	else
 		check_say(c, OK, where, NULL, NULL,
-			  "runs; a reading takes %lld ns (median of %d), its times are multiples of %lld ns",
+			  "runs; a reading takes %lld ns (median of %d), resolution %lld ns",
 			  (long long)r->took_ns[r->reads / 2], r->reads, (long long)step_ns);
 }
 
-/* It cannot be opened, or not be read. */
+/* The device cannot be opened or read. */
 static void say_no_phc(struct check *c, const char *path, int error)
 {
-	const char *why = "times of user space cannot be put on the scale of the NIC", *cure;
+	const char *why = "times of user space cannot be converted to the NIC clock", *cure;
 
 	if (error == EACCES || error == EPERM)
 		cure = check_command(c, "run as root, or setfacl -m u:NAME:r %s", path);
 	else if (error == ENOENT || error == ENODEV || error == ENXIO)
-		cure = "the device node has to be there, see ls /dev/ptp*";
+		cure = "create the device node, see ls /dev/ptp*";
 	else
-		cure = "see dmesg for what the driver says";
+		cure = "see dmesg for messages of the driver";
 	check_say(c, WARN, path, why, cure, "cannot be read: %s", strerror(error));
 }
 
 static void say_busy_phc(struct check *c, const char *path, int refused, int tries, int error)
 {
-	check_say(c, WARN, path, "it is there, but unread it is no scale for times of user space",
-		  check_command(c, "stop who else reads it ('fuser -v %s'); dmesg shows a reset of the NIC", path),
+	check_say(c, WARN, path, "without readings, times of user space cannot be converted to the NIC clock",
+		  check_command(c, "stop the programs that read it ('fuser -v %s'); dmesg shows resets of the NIC",
+				path),
 		  "busy, refused %d of %d readings: %s", refused, tries, strerror(error));
 }
 
@@ -122,10 +123,10 @@ static void look_at_phc(struct check *c)
 	int fd, error;
 
 	if (c->abilities_error)
-		return check_cannot_tell(c, CHECK_TSINFO, -c->abilities_error);
+		return check_not_known(c, CHECK_TSINFO, -c->abilities_error);
 	if (c->nic.can.phc_index < 0)
 		return check_say(c, options_by_nic(c->options) ? NOTE : OK, CHECK_TSINFO, NULL, NULL,
-				 "the NIC has none");
+				 "the NIC has no clock");
 	snprintf(path, sizeof(path), "/dev/ptp%d", c->nic.can.phc_index);
 	check_full_path(full, path);
 	fd = open(full, O_RDONLY | O_CLOEXEC);
@@ -142,7 +143,7 @@ static void look_at_phc(struct check *c)
 		judge_phc(c, path, &r);
 }
 
-/* Fast are those that clock_gettime() reads without a system call (clocksources with a vdso mode). */
+/* Fast clock sources have a vdso mode: clock_gettime() reads them without a system call. */
 static void look_at_clocksource(struct check *c)
 {
 	static const char *const fast[] = { "tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page",
@@ -154,8 +155,8 @@ static void look_at_clocksource(struct check *c)
 	for (size_t i = 0; i < CHECK_COUNT(fast); i++)
 		if (!strcmp(f.text, fast[i]))
 			return check_say(c, OK, f.path, NULL, NULL, "%s", f.text);
-	check_say(c, WARN, f.path, "each reading of the clock is a system call that asks a device",
-		  "see dmesg why not tsc; boot with tsc=reliable if it is", "%.40s", f.text);
+	check_say(c, WARN, f.path, "each reading of the clock is a system call that reads a device",
+		  "see dmesg for the reason against tsc; boot with tsc=reliable if the TSC is stable", "%.40s", f.text);
 }
 
 static void look_at_clock_cost(struct check *c)
@@ -166,7 +167,8 @@ static void look_at_clock_cost(struct check *c)
 		clock_read_ns(CLOCK_MONOTONIC);
 	cost_ns = (clock_read_ns(CLOCK_MONOTONIC) - before_ns) / CLOCK_READS;
 	if (cost_ns > 200)
-		check_say(c, WARN, CHECK_NOW, "it is read several times for each packet", "see 'clock source'",
+		check_say(c, WARN, CHECK_NOW, "rant reads the clock several times for each packet",
+			  "see 'clock source'",
 			  "%lld ns a call, mean of %d", (long long)cost_ns, CLOCK_READS);
 	else
 		check_say(c, OK, CHECK_NOW, NULL, NULL, "%lld ns a call, mean of %d", (long long)cost_ns, CLOCK_READS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The doctor's checks of a CPU as hardware: its speed, its sleep, who shares its core, how near the NIC is. */
+/* Checks of the CPU hardware: frequency, idle states, SMT siblings, NUMA node of the NIC. */
 #include "doctor/cpus.h"
 #include "doctor/facts.h"
 #include "doctor/files.h"
@@ -25,14 +25,14 @@ static void look_at_governor(struct check *c)
 		if (!CHECK_READ(c, &f, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", cpu))
 			return;
 		if (strcmp(f.text, "performance"))
-			return check_say(c, WARN, f.path, "the CPU slows down and speeds up with its load",
+			return check_say(c, WARN, f.path, "the frequency of the CPU changes with its load",
 					 "cpupower frequency-set -g performance", "%.40s", f.text);
 		cpus++;
 	}
 	if (cpus)
 		check_say(c, OK, "cpufreq/scaling_governor", NULL, NULL, "performance");
 	else
-		check_cannot_tell(c, "sched_getaffinity", c->cpus_error);
+		check_not_known(c, "sched_getaffinity", c->cpus_error);
 }
 
 static void look_at_turbo(struct check *c)
@@ -51,7 +51,7 @@ static void look_at_turbo(struct check *c)
 		cure = check_command(c, "echo 0 >%s", f.path);
 	}
 	if (on)
-		check_say(c, NOTE, f.path, "the frequency depends on what the other cores do", cure, "on");
+		check_say(c, NOTE, f.path, "the frequency depends on the load of the other cores", cure, "on");
 	else
 		check_say(c, OK, f.path, NULL, NULL, "off");
 }
@@ -61,10 +61,10 @@ static void look_at_turbo(struct check *c)
 struct idle_state {
 	char name[24];
 	long long latency_us;
-	int index; /* -1: none */
+	int index; /* -1: no state */
 };
 
-/* The state that takes longest to leave, of those that are not disabled. */
+/* The enabled state with the longest exit latency. */
 static struct idle_state deepest_state(int cpu)
 {
 	struct idle_state deepest = { .index = -1 };
@@ -89,7 +89,7 @@ static struct idle_state deepest_state(int cpu)
 
 #define LATENCY_DEVICE "/dev/cpu_dma_latency"
 
-/* The limit that is in force now: a signed 32-bit number of microseconds. -1: cannot be read. */
+/* The CPU latency limit in force (PM QoS): a signed 32-bit number of microseconds. -1: cannot be read. */
 static int latency_limit_us(void)
 {
 	char full[PATH_MAX];
@@ -118,21 +118,21 @@ static void look_at_idle(struct check *c)
 		if (!CHECK_READ(c, &driver, "/sys/devices/system/cpu/cpuidle/current_driver"))
 			return;
 		return check_say(c, !strcmp(driver.text, "none") ? OK : NOTE, driver.path, NULL, NULL,
-				 "no states to be read, driver '%.20s'", driver.text);
+				 "no idle states, driver '%.20s'", driver.text);
 	}
 	snprintf(where, sizeof(where), "cpu%d/cpuidle/state%d, %s", check_first_cpu(&c->cpus), s.index, LATENCY_DEVICE);
 	if (limit_us >= 0 && limit_us < s.latency_us)
-		check_say(c, OK, where, NULL, NULL, "'%s' (%lld us to leave) is not entered, the limit is %d us",
+		check_say(c, OK, where, NULL, NULL, "'%s' (%lld us exit latency) is not used, the limit is %d us",
 			  s.name, s.latency_us, limit_us);
 	else if (!c->options->no_cpu_dma_latency && access(full, W_OK) == 0)
 		check_say(c, OK, where, NULL, NULL,
-			  "deepest is '%s', %lld us to leave; rant holds the limit at 0 during a run", s.name,
+			  "deepest is '%s', %lld us exit latency; rant holds the limit at 0 during a run", s.name,
 			  s.latency_us);
 	else
-		check_say(c, s.latency_us > 1 ? WARN : NOTE, where, "a CPU that sleeps so wakes up that late",
+		check_say(c, s.latency_us > 1 ? WARN : NOTE, where, "a sleeping CPU adds this latency when it wakes up",
 			  c->options->no_cpu_dma_latency ? "leave out --no-cpu-dma-latency" :
-							   "run as root, then rant holds the limit at 0",
-			  "deepest is '%s', %lld us to leave", s.name, s.latency_us);
+							   "run as root: rant then holds the limit at 0",
+			  "deepest is '%s', %lld us exit latency", s.name, s.latency_us);
 }
 
 /* ---- Neighbours -------------------------------------------------------------------------------------------------- */
@@ -148,19 +148,19 @@ static void look_at_smt(struct check *c)
 	if (!strcmp(f.text, "0"))
 		return check_say(c, OK, f.path, NULL, NULL, "off");
 	if (!check_pinned(c))
-		return check_say(c, NOTE, f.path, "two CPUs share a core; which one depends on where this process runs",
+		return check_say(c, NOTE, f.path, "two CPUs share a core, and this process may run on either",
 				 "see 'placement'", "on");
 	if (!CHECK_READ(c, &f, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu))
 		return;
 	if (!check_cpus_read(f.text, &siblings))
-		return check_cannot_tell(c, f.path, EINVAL);
+		return check_not_known(c, f.path, EINVAL);
 	CPU_CLR((size_t)cpu, &siblings);
 	if (CPU_COUNT(&siblings))
-		check_say(c, WARN, f.path, "what runs there slows the measuring loop down",
+		check_say(c, WARN, f.path, "tasks on the sibling slow the measuring loop down",
 			  check_command(c, "echo 0 >/sys/devices/system/cpu/cpu%d/online", check_first_cpu(&siblings)),
 			  "CPU %s shares the core of CPU %d", check_cpus_text(&siblings).text, cpu);
 	else
-		check_say(c, OK, f.path, NULL, NULL, "CPU %d has its core for itself", cpu);
+		check_say(c, OK, f.path, NULL, NULL, "CPU %d does not share its core", cpu);
 }
 
 static void look_at_numa(struct check *c)
@@ -171,25 +171,25 @@ static void look_at_numa(struct check *c)
 
 	if (!*c->device)
 		return check_say(c, NOTE, "ETHTOOL_GDRVINFO", NULL, NULL,
-				 "cannot tell, the driver names no device on a bus");
+				 "unknown, the driver reports no bus device");
 	if (!CHECK_READ(c, &f, "%s/numa_node", c->device) || !check_number(c, &f, &node))
 		return;
 	if (node < 0)
-		return check_say(c, OK, f.path, NULL, NULL, "the NIC belongs to no node");
+		return check_say(c, OK, f.path, NULL, NULL, "the NIC belongs to no NUMA node");
 	if (!CHECK_READ(c, &f, "/sys/devices/system/node/node%lld/cpulist", node))
 		return;
 	if (!check_cpus_read(f.text, &near))
-		return check_cannot_tell(c, f.path, EINVAL);
+		return check_not_known(c, f.path, EINVAL);
 	if (check_cpus_within(&c->cpus, &near))
 		check_say(c, OK, f.path, NULL, NULL, "NIC and process are on node %lld", node);
 	else
-		check_say(c, WARN, f.path, "every access to the NIC and its packets goes through another node",
+		check_say(c, WARN, f.path, "every access to the NIC and its packets crosses nodes",
 			  check_command(c, "taskset -c %d rant ...", check_first_cpu(&near)),
 			  "the NIC is on node %lld, with CPU %s; this process may run on CPU %s", node,
 			  check_cpus_text(&near).text, check_cpus_text(&c->cpus).text);
 }
 
-const struct check_row check_core_rows[] = { /* "CPU" goes on */
+const struct check_row check_core_rows[] = { /* in the group "CPU" */
 	{ NULL, "governor", look_at_governor, false },
 	{ NULL, "turbo", look_at_turbo, false },
 	{ NULL, "idle states", look_at_idle, false },

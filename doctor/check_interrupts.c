@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The doctor's checks of the NIC's interrupts: where they go, the priority of their threads, who moves them. */
+/* Checks of the interrupts of the NIC: their CPUs, the priority of their threads, irqbalance. */
 #include "doctor/cpus.h"
 #include "doctor/facts.h"
 #include "doctor/finding.h"
@@ -9,13 +9,14 @@
 
 #define IRQ_SOURCE "effective_affinity_list in /proc/irq"
 
-static void tell_no_irqs(struct check *c)
+static void print_no_irqs(struct check *c)
 {
 	if (*c->device)
-		check_say(c, NOTE, c->device, NULL, NULL, "cannot tell, no interrupt of it has a handler in /proc/irq");
+		check_say(c, NOTE, c->device, NULL, NULL, "unknown, none of its interrupts has a handler in /proc/irq");
 	else
 		check_say(c, NOTE, "ETHTOOL_GDRVINFO, /proc/irq", NULL, NULL,
-			  "cannot tell, the driver names no device on a bus and no handler is named '%s'", c->nic.name);
+			  "unknown, the driver reports no bus device and no handler is named '%s'",
+			  c->nic.name);
 }
 
 static void look_at_irq_cpus(struct check *c)
@@ -24,15 +25,18 @@ static void look_at_irq_cpus(struct check *c)
 	struct check_cpu_text on = check_cpus_text(&irqs), own = check_cpus_text(&c->cpus);
 
 	if (!c->irqs)
-		return tell_no_irqs(c);
+		return print_no_irqs(c);
 	if (!CPU_COUNT(&irqs))
-		return check_say(c, NOTE, IRQ_SOURCE, NULL, NULL, "cannot tell where the %d of the NIC go", c->irqs);
+		return check_say(c, NOTE, IRQ_SOURCE, NULL, NULL,
+				 "unknown on which CPUs the interrupts of the NIC run (%d)",
+				 c->irqs);
 	if (c->cpus_error)
-		return check_cannot_tell(c, "sched_getaffinity", c->cpus_error);
+		return check_not_known(c, "sched_getaffinity", c->cpus_error);
 	if (check_cpus_overlap(&irqs, &c->cpus))
 		check_say(c, check_pinned(c) ? WARN : NOTE, IRQ_SOURCE ", sched_getaffinity",
 			  "an interrupt on the measuring CPU stops the loop",
-			  check_command(c, "echo CPU >/proc/irq/%d/smp_affinity_list, and so on", c->irq[0].number),
+			  check_command(c, "echo CPU >/proc/irq/%d/smp_affinity_list, for each interrupt",
+					c->irq[0].number),
 			  "%d of the NIC (%d %s...) on CPU %s, this process on %s", c->irqs, c->irq[0].number,
 			  c->irq[0].name, on.text, own.text);
 	else
@@ -40,13 +44,13 @@ static void look_at_irq_cpus(struct check *c)
 			  "%d of the NIC on CPU %s, this process on %s", c->irqs, on.text, own.text);
 }
 
-/* May it run on a CPU of this process? Where either is not known, it may. */
+/* True if the thread of the interrupt may run on a CPU of this process, or if one of the two is unknown. */
 static bool may_meet(const struct check *c, const struct check_irq *i)
 {
 	return !i->placed || c->cpus_error || check_cpus_overlap(&i->cpus, &c->cpus);
 }
 
-/* The thread with the least priority. meets: of those that may run on a CPU of this process. */
+/* The thread with the lowest priority; with `meets` only threads that may run on a CPU of this process. */
 static const struct check_irq *weakest_thread(const struct check *c, bool meets)
 {
 	const struct check_irq *weakest = NULL;
@@ -57,13 +61,13 @@ static const struct check_irq *weakest_thread(const struct check *c, bool meets)
 	return weakest;
 }
 
-/* Equal is not enough: the busy loop never gives way to its equals. */
+/* An equal priority is too low: SCHED_FIFO does not preempt the busy loop for a thread of the same priority. */
 static bool is_below(const struct check *c, const struct check_irq *i)
 {
 	return i && check_real_time(c) && i->priority <= c->priority;
 }
 
-/* rant below the thread, as far below as is usual; or the thread is raised first, where there is nothing below it. */
+/* Lowers rant below the thread, to the usual priority if possible; or raises a thread of priority 1 first. */
 static const char *cure_of_priority(struct check *c, const struct check_irq *i)
 {
 	const int usual = 22;
@@ -80,9 +84,9 @@ static void look_at_irq_priority(struct check *c)
 	const char *where = "/proc/PID/stat";
 
 	if (!c->irqs)
-		return tell_no_irqs(c);
+		return print_no_irqs(c);
 	if (c->processes_hidden)
-		return check_cannot_tell(c, "/proc/1/comm", ENOENT);
+		return check_not_known(c, "/proc/1/comm", ENOENT);
 	if (!i)
 		return check_say(c, OK, "no thread irq/N-* in /proc", NULL, NULL,
 				 "in interrupt context, above every process");
@@ -91,11 +95,13 @@ static void look_at_irq_priority(struct check *c)
 	check_policy_text(i->policy, i->priority, thread);
 	check_policy_text(c->policy, c->priority, own);
 	if (is_below(c, met))
-		check_say(c, WARN, where, "on one CPU the busy loop keeps the thread from delivering packet and stamp",
+		check_say(c, WARN, where,
+			  "on the same CPU the busy loop prevents the thread from delivering packets and timestamps",
 			  cure_of_priority(c, i), "thread of interrupt %d has %s, this process %s", i->number, thread,
 			  own);
 	else if (is_below(c, i))
-		check_say(c, NOTE, where, "only their CPUs keep them apart: on one CPU nothing would be delivered",
+		check_say(c, NOTE, where,
+			  "they are on different CPUs now: on the same CPU no packet would be delivered",
 			  cure_of_priority(c, i), "thread of interrupt %d has %s, this process %s", i->number, thread,
 			  own);
 	else
@@ -106,9 +112,9 @@ static void look_at_irq_priority(struct check *c)
 static void look_at_irqbalance(struct check *c)
 {
 	if (c->processes_hidden)
-		check_cannot_tell(c, "/proc/1/comm", ENOENT);
+		check_not_known(c, "/proc/1/comm", ENOENT);
 	else if (c->irqbalance)
-		check_say(c, WARN, "/proc/PID/comm", "it moves interrupts between CPUs during a run",
+		check_say(c, WARN, "/proc/PID/comm", "irqbalance moves interrupts between CPUs during a run",
 			  "systemctl stop irqbalance", "runs as %d", c->irqbalance);
 	else
 		check_say(c, OK, "/proc/PID/comm", NULL, NULL, "does not run");

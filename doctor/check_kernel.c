@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The doctor's checks of the kernel: what of it takes the CPU from the measuring loop, and for how long. */
+/* Checks of the kernel: mechanisms that take the CPU from the measuring loop. */
 #include "doctor/cpus.h"
 #include "doctor/facts.h"
 #include "doctor/files.h"
@@ -20,7 +20,7 @@ static bool is_at_least(const char *release, int major, int minor)
 
 enum built { BUILT_UNKNOWN, BUILT_NO, BUILT_YES };
 
-/* By the configuration that distributions install; `path` gets its name. */
+/* Reads the kernel configuration that distributions install; `path` gets its name. */
 static enum built built_with(const char *release, const char *option, char *path, size_t bytes)
 {
 	char full[PATH_MAX], line[256];
@@ -43,7 +43,7 @@ static enum built built_with(const char *release, const char *option, char *path
 
 static void look_at_throttling(struct check *c)
 {
-	const char *why = "beyond that, real-time tasks are stopped";
+	const char *why = "the kernel stops real-time tasks beyond this time";
 	const char *cure = "sysctl -w kernel.sched_rt_runtime_us=-1";
 	struct check_file f, release;
 	char config[80], where[400];
@@ -67,7 +67,7 @@ static void look_at_throttling(struct check *c)
 		check_say(c, OK, where, NULL, NULL, "not in force, Linux 6.12 and newer need CONFIG_RT_GROUP_SCHED");
 	else
 		check_say(c, NOTE, where, why, cure,
-			  "%lld us of each second, if built with CONFIG_RT_GROUP_SCHED: cannot tell", us);
+			  "%lld us of each second with CONFIG_RT_GROUP_SCHED, which is unknown", us);
 }
 
 static void look_at_fair_server(struct check *c)
@@ -81,7 +81,7 @@ static void look_at_fair_server(struct check *c)
 	    !check_number(c, &f, &ns))
 		return;
 	if (ns)
-		check_say(c, NOTE, f.path, "so much of each second may go to other tasks, if any wait on that CPU",
+		check_say(c, NOTE, f.path, "waiting tasks get this much of each second on that CPU",
 			  check_command(c, "echo 0 >%s", f.path), "%lld ms", ns / NS_PER_MS);
 	else
 		check_say(c, OK, f.path, NULL, NULL, "off");
@@ -97,7 +97,7 @@ static void look_at_watchdog(struct check *c)
 	if (!CHECK_READ(c, &nmi, "/proc/sys/kernel/nmi_watchdog"))
 		return;
 	if (strcmp(nmi.text, "0"))
-		return check_say(c, WARN, nmi.path, "its interrupts cannot be held off, and stop the loop now and then",
+		return check_say(c, WARN, nmi.path, "NMIs cannot be masked and interrupt the loop",
 				 "sysctl -w kernel.nmi_watchdog=0", "nmi_watchdog %.20s", nmi.text);
 	if (!CHECK_READ(c, &soft, "/proc/sys/kernel/soft_watchdog") || !strcmp(soft.text, "0")) {
 		if (!soft.error)
@@ -107,7 +107,7 @@ static void look_at_watchdog(struct check *c)
 	if (check_read(&mask, "/proc/sys/kernel/watchdog_cpumask") && check_cpus_read(mask.text, &cpus) &&
 	    !check_cpus_overlap(&cpus, &c->cpus))
 		return check_say(c, OK, mask.path, NULL, NULL, "not on the CPUs of this process");
-	check_say(c, NOTE, soft.path, "a timer and a thread of top priority on each CPU every few seconds",
+	check_say(c, NOTE, soft.path, "a timer and a thread of the highest priority run on each CPU every few seconds",
 		  "sysctl -w kernel.watchdog=0", "nmi_watchdog off, soft_watchdog on");
 }
 
@@ -124,8 +124,8 @@ static void look_at_preemption(struct check *c)
 		model = "PREEMPT_DYNAMIC";
 	else if (strstr(f.text, " PREEMPT "))
 		model = "PREEMPT";
-	check_say(c, NOTE, f.path, "long stretches of the kernel keep a task waiting, or an interrupt's work",
-		  "a kernel with PREEMPT_RT", "%s", model);
+	check_say(c, NOTE, f.path, "kernel code without preemption delays tasks and interrupt threads",
+		  "boot a kernel with PREEMPT_RT", "%s", model);
 }
 
 static void look_at_gap(struct check *c)
@@ -144,13 +144,13 @@ static void look_at_gap(struct check *c)
 	check_policy_text(c->policy, c->priority, own);
 	snprintf(where, sizeof(where), CHECK_NOW ", by this process, %s on CPU %d", own, cpu);
 	check_say(c, gap_ns > 100 * NS_PER_US ? WARN : gap_ns > 10 * NS_PER_US ? NOTE : OK, where,
-		  gap_ns > 10 * NS_PER_US ? "a packet that comes then waits so long" : NULL,
+		  gap_ns > 10 * NS_PER_US ? "a packet that arrives in such a gap waits this long" : NULL,
 		  gap_ns > 10 * NS_PER_US ? "see 'isolated CPUs', 'scheduling'" : NULL,
 		  "%lld.%03lld us without this CPU in one second of spinning", (long long)(gap_ns / NS_PER_US),
 		  (long long)(gap_ns % NS_PER_US));
 }
 
-const struct check_row check_kernel_rows[] = { /* "CPU" goes on */
+const struct check_row check_kernel_rows[] = { /* in the group "CPU" */
 	{ NULL, "RT throttling", look_at_throttling, false },
 	{ NULL, "fair server", look_at_fair_server, false },
 	{ NULL, "watchdog", look_at_watchdog, false },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The doctor's checks of the link and of the NIC's settings: by ethtool, which works in every network namespace. */
+/* Checks of the link and of the settings of the NIC, by ethtool, which works in every network namespace. */
 #include "doctor/driver.h"
 #include "doctor/facts.h"
 #include "doctor/files.h"
@@ -21,10 +21,10 @@
 static void look_at_link(struct check *c)
 {
 	if (!(c->nic.flags & IFF_UP))
-		check_say(c, FAIL, "SIOCGIFFLAGS", "nothing can be sent",
+		check_say(c, FAIL, "SIOCGIFFLAGS", "rant cannot send packets",
 			  check_command(c, "ip link set %s up", c->nic.name), "down");
 	else if (!nic_has_carrier(&c->nic))
-		check_say(c, FAIL, "ETHTOOL_GLINK", "nothing will answer",
+		check_say(c, FAIL, "ETHTOOL_GLINK", "no reply will arrive",
 			  check_command(c, "check the cable and the other end, 'ip link show dev %s'", c->nic.name),
 			  "no carrier");
 	else
@@ -40,30 +40,30 @@ static void look_at_speed(struct check *c)
 	int error = nic_read_link(&c->nic, &link);
 
 	if (error)
-		return check_cannot_tell(c, where, -error);
+		return check_not_known(c, where, -error);
 	if (link.duplex == NIC_DUPLEX_HALF)
-		return check_say(c, WARN, where, "packets wait for each other, and collide",
+		return check_say(c, WARN, where, "both directions share the link, packets wait and collide",
 				 check_command(c, "ethtool -s %s duplex full, at both ends", c->nic.name),
 				 "duplex half");
 	if (link.speed_mbps < 0)
-		return check_say(c, NOTE, where, "the time on the wire cannot be told", NULL,
+		return check_say(c, NOTE, where, "the serialisation time is unknown", NULL,
 				 "speed unknown, duplex %s", duplex[link.duplex]);
 	/* 44 octets of STAMP, 28 of UDP and IP, 18 of Ethernet, 20 of preamble and gap. */
 	check_say(c, link.speed_mbps < 1000 ? NOTE : OK, where,
-		  link.speed_mbps < 1000 ? "a slow link is a good part of what is measured" : NULL, NULL,
-		  "%d Mb/s, duplex %s, one probe takes %lld ns", link.speed_mbps, duplex[link.duplex],
+		  link.speed_mbps < 1000 ? "the serialisation time is a large share of the latency" : NULL, NULL,
+		  "%d Mb/s, duplex %s, a probe takes %lld ns", link.speed_mbps, duplex[link.duplex],
 		  110 * 8 * 1000LL / link.speed_mbps);
 }
 
 /* ---- Settings ---------------------------------------------------------------------------------------------------- */
 
-/* False: cannot be read, which has been said. */
+/* False after a finding: the setting cannot be read. */
 static bool ask(struct check *c, void *setting, const char *name)
 {
 	int error = nic_ethtool(&c->nic, setting);
 
 	if (error)
-		check_cannot_tell(c, name, -error);
+		check_not_known(c, name, -error);
 	return !error;
 }
 
@@ -81,18 +81,19 @@ static void look_at_coalescing(struct check *c)
 					 s.use_adaptive_rx_coalesce ? "adaptive-rx off " : "");
 
 	if (adaptive)
-		check_say(c, WARN, where, "how long it holds a packet back changes with the traffic", cure,
-			  modes ? "rx-usecs %u, which makes this driver choose the time" :
+		check_say(c, WARN, where, "the delay of receive interrupts changes with the traffic", cure,
+			  modes ? "rx-usecs %u, with which this driver adapts the delay" :
 				  "adaptive-rx on, rx-usecs %u now",
 			  s.rx_coalesce_usecs);
 	else if (s.rx_coalesce_usecs)
-		check_say(c, WARN, where, "a thin peak there is this timer, not the network", cure,
-			  "rx-usecs %u: each interrupt may come up to %u us late", s.rx_coalesce_usecs,
+		check_say(c, WARN, where, "a narrow peak at this latency comes from this timer, not from the network",
+			  cure,
+			  "rx-usecs %u: interrupts are up to %u us late", s.rx_coalesce_usecs,
 			  s.rx_coalesce_usecs);
 	else
 		check_say(c, OK, where, NULL, NULL, "receive off");
 	if (s.use_adaptive_tx_coalesce || s.tx_coalesce_usecs > s.rx_coalesce_usecs)
-		check_say(c, NOTE, where, "transmit stamps may be delivered that late, not wrong",
+		check_say(c, NOTE, where, "transmit timestamps may be delivered this late, with correct times",
 			  check_command(c, "ethtool -C %s %stx-usecs 0", c->nic.name,
 					s.use_adaptive_tx_coalesce ? "adaptive-tx off " : ""),
 			  "%stx-usecs %u", s.use_adaptive_tx_coalesce ? "adaptive-tx on, " : "", s.tx_coalesce_usecs);
@@ -106,10 +107,10 @@ static void look_at_rings(struct check *c)
 	if (!ask(c, &s, where))
 		return;
 	if (!s.rx_pending && !s.tx_pending)
-		check_say(c, NOTE, where, NULL, NULL, "the driver tells no sizes");
+		check_say(c, NOTE, where, NULL, NULL, "the driver reports no sizes");
 	else if (s.rx_pending > 512)
 		check_say(c, NOTE, where,
-			  "each packet lies in other memory, which the cache has lost when it comes round",
+			  "a large ring does not stay in the cache",
 			  check_command(c, "ethtool -G %s rx 512", c->nic.name), "rx %u, tx %u", s.rx_pending,
 			  s.tx_pending);
 	else
@@ -131,15 +132,15 @@ static void look_at_offloads(struct check *c)
 	int lro = feature(c, ETHTOOL_GFLAGS, ETH_FLAG_LRO);
 
 	if (gro < 0 || tso < 0 || lro < 0)
-		return check_cannot_tell(c, where, EOPNOTSUPP);
+		return check_not_known(c, where, EOPNOTSUPP);
 	const char *cure = check_command(c, "ethtool -K %s%s%s%s", c->nic.name, gro ? " gro off" : "",
 					 lro ? " lro off" : "", tso ? " tso off" : "");
 
 	if (lro)
-		check_say(c, WARN, where, "the NIC may hold a packet back to join it with the next", cure, "lro on");
+		check_say(c, WARN, where, "the NIC may delay a packet to merge it with the next", cure, "lro on");
 	else if (gro || tso)
 		check_say(c, NOTE, where,
-			  "work for each packet, and rant's gain nothing", cure,
+			  "extra work for each packet without a benefit for rant", cure,
 			  "%s%s%s on", gro ? "gro" : "", gro && tso ? " and " : "", tso ? "tso" : "");
 	else
 		check_say(c, OK, where, NULL, NULL, "gro, lro and tso off");
@@ -153,7 +154,7 @@ static void look_at_pause(struct check *c)
 	if (!ask(c, &s, where))
 		return;
 	if (s.rx_pause || s.tx_pause)
-		check_say(c, WARN, where, "a full receiver at one end stops the sender at the other",
+		check_say(c, WARN, where, "a full receiver stops the sender at the other end",
 			  check_command(c, "ethtool -A %s autoneg off rx off tx off", c->nic.name), "rx %s, tx %s",
 			  s.rx_pause ? "on" : "off", s.tx_pause ? "on" : "off");
 	else
@@ -168,13 +169,13 @@ static void look_at_queues(struct check *c)
 	if (!ask(c, &s, where))
 		return;
 	if (!s.combined_count && !s.rx_count)
-		check_say(c, NOTE, where, NULL, NULL, "the driver tells no number");
+		check_say(c, NOTE, where, NULL, NULL, "the driver reports no number");
 	else if (s.combined_count + s.rx_count > 1)
-		check_say(c, NOTE, where, "which queue, interrupt and CPU take the packets is left to a hash",
+		check_say(c, NOTE, where, "a hash chooses queue, interrupt and CPU of the packets",
 			  check_command(c, "ethtool -L %s %s 1", c->nic.name, s.combined_count ? "combined" : "rx"),
-			  "%u for receiving", s.combined_count + s.rx_count);
+			  "%u receive queues", s.combined_count + s.rx_count);
 	else
-		check_say(c, OK, where, NULL, NULL, "%u for receiving", s.combined_count + s.rx_count);
+		check_say(c, OK, where, NULL, NULL, "%u receive queue", s.combined_count + s.rx_count);
 }
 
 /* ---- Busy polling ------------------------------------------------------------------------------------------------ */
@@ -188,7 +189,7 @@ static void look_at_preference(struct check *c)
 		return;
 	if (!*c->class_folder)
 		return check_say(c, NOTE, "/sys/class/net", NULL, NULL,
-				 "cannot tell about napi_defer_hard_irqs, another network namespace is shown");
+				 "napi_defer_hard_irqs unknown, /sys shows another network namespace");
 	if (!CHECK_READ(c, &defer, "%s/napi_defer_hard_irqs", c->class_folder) || !check_number(c, &defer, &n) ||
 	    !CHECK_READ(c, &flush, "%s/gro_flush_timeout", c->class_folder) || !check_number(c, &flush, &ns))
 		return;
@@ -196,7 +197,7 @@ static void look_at_preference(struct check *c)
 		check_say(c, OK, c->class_folder, NULL, NULL, "napi_defer_hard_irqs %lld, gro_flush_timeout %lld", n,
 			  ns);
 	else
-		check_say(c, WARN, c->class_folder, "-P changes nothing unless both are above 0",
+		check_say(c, WARN, c->class_folder, "-P has no effect unless both are above 0",
 			  check_command(c, "cd %s; echo 2 >napi_defer_hard_irqs; echo 200000 >gro_flush_timeout",
 					c->class_folder),
 			  "napi_defer_hard_irqs %lld, gro_flush_timeout %lld", n, ns);
@@ -211,18 +212,20 @@ static void look_at_busy_poll(struct check *c)
 	int error = getsockopt(c->nic.control_fd, SOL_SOCKET, SO_BUSY_POLL, &time_us, &bytes) ? errno : 0;
 
 	if (error && error != ENOPROTOOPT)
-		return check_cannot_tell(c, where, error);
+		return check_not_known(c, where, error);
 	if (error && o->busy_poll_us)
-		return check_say(c, NOTE, where, check_kernel_is_rt() ? "PREEMPT_RT with netconsole has none" : NULL,
-				 "a kernel with CONFIG_NET_RX_BUSY_POLL", "the kernel cannot, see 'socket'");
+		return check_say(c, NOTE, where, check_kernel_is_rt() ? "PREEMPT_RT with netconsole disables it" : NULL,
+				 "boot a kernel with CONFIG_NET_RX_BUSY_POLL",
+					 "not supported by the kernel, see 'socket'");
 	if (!o->busy_poll_us)
-		return check_say(c, OK, where, NULL, NULL, "not asked for%s", error ? ", and the kernel cannot" : "");
-	check_say(c, OK, where, NULL, NULL, "the kernel can; %lld us %s", (long long)o->busy_poll_us,
-		  o->busy_poll_implied ? "because of --budget or --prefer-busypoll" : "asked for");
+		return check_say(c, OK, where, NULL, NULL, "not requested%s", error ?
+				 ", and not supported by the kernel" : "");
+	check_say(c, OK, where, NULL, NULL, "supported by the kernel; %lld us %s", (long long)o->busy_poll_us,
+		  o->busy_poll_implied ? "implied by --budget or --prefer-busypoll" : "requested");
 	look_at_preference(c);
 }
 
-const struct check_row check_link_rows[] = { /* "NIC" goes on */
+const struct check_row check_link_rows[] = { /* in the group "NIC" */
 	{ NULL, "link", look_at_link, false },
 	{ NULL, "speed", look_at_speed, false },
 	{ NULL, "coalescing", look_at_coalescing, false },

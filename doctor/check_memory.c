@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The doctor's checks of memory and of tracing. */
+/* Checks of memory and tracing. */
 #include "doctor/facts.h"
 #include "doctor/files.h"
 #include "doctor/finding.h"
@@ -18,7 +18,7 @@ static void look_at_thp(struct check *c)
 		return;
 	if (strstr(f.text, "[always]"))
 		check_say(c, NOTE, f.path,
-			  "memory of any program may be remapped while it runs; rant's large arrays are exempt",
+			  "the kernel may remap memory of running programs, except the large arrays of rant",
 			  check_command(c, "echo madvise >%s", f.path), "always");
 	else
 		check_say(c, OK, f.path, NULL, NULL, "%.40s", f.text);
@@ -32,13 +32,13 @@ static void look_at_memlock(struct check *c)
 	struct check_file f;
 
 	if (getrlimit(RLIMIT_MEMLOCK, &limit))
-		return check_cannot_tell(c, "getrlimit RLIMIT_MEMLOCK", errno);
+		return check_not_known(c, "getrlimit RLIMIT_MEMLOCK", errno);
 	if (!check_capabilities(&f, &capabilities))
-		return check_cannot_tell(c, f.path, f.error);
+		return check_not_known(c, f.path, f.error);
 	if ((capabilities & 1ULL << 14) || limit.rlim_cur == RLIM_INFINITY) /* CAP_IPC_LOCK */
 		check_say(c, OK, where, NULL, NULL, "no limit for this process");
 	else
-		check_say(c, WARN, where, "memory that is not locked may fault in the loop",
+		check_say(c, WARN, where, "access to unlocked memory may fault in the loop",
 			  "ulimit -l unlimited, or run as root", "%llu kB may be locked",
 			  (unsigned long long)limit.rlim_cur / 1024);
 }
@@ -52,18 +52,18 @@ static void look_at_tracefs(struct check *c)
 
 	check_full_path(full, TRACEFS "/trace_marker");
 	if (access(full, W_OK))
-		return check_say(c, NOTE, TRACEFS "/trace_marker", "without it a spike cannot be marked in a trace",
+		return check_say(c, NOTE, TRACEFS "/trace_marker", "rant cannot mark a spike in a trace",
 				 errno == ENOENT ? "mount -t tracefs none " TRACEFS : "run as root",
 				 "cannot be used: %s", strerror(errno));
 	if (check_read(&f, TRACEFS "/current_tracer") && strcmp(f.text, "nop"))
-		return check_say(c, NOTE, f.path, "tracing moves what is measured",
+		return check_say(c, NOTE, f.path, "tracing changes the measured latency",
 				 "echo nop >" TRACEFS "/current_tracer", "tracer '%.30s' is on", f.text);
 	if (check_read(&f, TRACEFS "/set_event") && *f.text)
-		return check_say(c, NOTE, f.path, "tracing moves what is measured", "echo >" TRACEFS "/set_event",
+		return check_say(c, NOTE, f.path, "tracing changes the measured latency", "echo >" TRACEFS "/set_event",
 				 "events are on, the first is %.*s",
 				 (int)strcspn(f.text, "\n") < 40 ? (int)strcspn(f.text, "\n") : 40, f.text);
 	check_say(c, OK, TRACEFS, NULL, NULL,
-		  "there, nothing is traced, %s snapshots", check_exists(TRACEFS "/snapshot") ? "with" : "without");
+		  "mounted, tracing is off, %s snapshots", check_exists(TRACEFS "/snapshot") ? "with" : "without");
 }
 
 const struct check_row check_memory_rows[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The doctor's checks of where this process runs: on which CPU, with which policy, and who else may run there. */
+/* Checks of CPU affinity and scheduling policy of this process, and of the isolation of its CPUs. */
 #include "doctor/cpus.h"
 #include "doctor/driver.h"
 #include "doctor/facts.h"
@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* The last one, because the first CPUs get the work that nobody has placed. */
+/* The last allowed CPU: tasks and interrupts without an affinity run mostly on the first CPUs. */
 static int proposed_cpu(const struct check *c)
 {
 	int cpu = 0;
@@ -25,9 +25,9 @@ static void look_at_placement(struct check *c)
 	struct check_cpu_text own = check_cpus_text(&c->cpus);
 
 	if (c->cpus_error)
-		check_cannot_tell(c, "sched_getaffinity", c->cpus_error);
+		check_not_known(c, "sched_getaffinity", c->cpus_error);
 	else if (!check_pinned(c))
-		check_say(c, WARN, "sched_getaffinity", "to be moved during a run costs caches and time",
+		check_say(c, WARN, "sched_getaffinity", "a migration during a run costs cache contents and time",
 			  check_command(c, "taskset -c %d rant ...", proposed_cpu(c)), "may run on CPU %s", own.text);
 	else
 		check_say(c, OK, "sched_getaffinity", NULL, NULL, "only on CPU %s", own.text);
@@ -42,7 +42,7 @@ static void look_at_scheduling(struct check *c)
 	if (check_real_time(c) || unfit)
 		check_say(c, OK, "sched_getscheduler", NULL, NULL, "%s%s", own, unfit ? ", see 'driver'" : "");
 	else
-		check_say(c, NOTE, "sched_getscheduler", "other tasks of that CPU take turns with it",
+		check_say(c, NOTE, "sched_getscheduler", "other tasks on that CPU get a share of its time",
 			  "rant --fifo 22, below the priority of interrupt threads", "%s", own);
 }
 
@@ -50,29 +50,30 @@ static void look_at_isolation(struct check *c)
 {
 	struct check_file boot, group;
 	cpu_set_t isolated, more;
-	bool told, told_group;
+	bool reported, reported_group;
 
-	told = check_read(&boot, "/sys/devices/system/cpu/isolated") && check_cpus_read(boot.text, &isolated);
-	if (!told)
+	reported = check_read(&boot, "/sys/devices/system/cpu/isolated") && check_cpus_read(boot.text, &isolated);
+	if (!reported)
 		CPU_ZERO(&isolated);
-	/* Made at run time by a cpuset partition. */
-	told_group = check_read(&group, "/sys/fs/cgroup/cpuset.cpus.isolated") && check_cpus_read(group.text, &more);
-	if (told_group)
+	/* A cpuset partition isolates CPUs at run time. */
+	reported_group = check_read(&group, "/sys/fs/cgroup/cpuset.cpus.isolated") &&
+		check_cpus_read(group.text, &more);
+	if (reported_group)
 		CPU_OR(&isolated, &isolated, &more);
-	if (!told && !told_group)
-		return check_cannot_tell(c, boot.path, boot.error ? boot.error : EINVAL);
+	if (!reported && !reported_group)
+		return check_not_known(c, boot.path, boot.error ? boot.error : EINVAL);
 	if (c->cpus_error)
-		return check_cannot_tell(c, "sched_getaffinity", c->cpus_error);
+		return check_not_known(c, "sched_getaffinity", c->cpus_error);
 	struct check_cpu_text on = check_cpus_text(&isolated);
-	const char *where = told_group ? "cpu/isolated, cpuset.cpus.isolated" : boot.path;
+	const char *where = reported_group ? "cpu/isolated, cpuset.cpus.isolated" : boot.path;
 	int cpu = proposed_cpu(c);
 
 	if (check_cpus_within(&c->cpus, &isolated))
-		check_say(c, OK, where, NULL, NULL, "CPU %s, this process is on them", on.text);
+		check_say(c, OK, where, NULL, NULL, "CPU %s, this process runs on them", on.text);
 	else
-		check_say(c, WARN, where, "the scheduler puts other tasks on the measuring CPU",
+		check_say(c, WARN, where, "the scheduler places other tasks on the measuring CPU",
 			  check_command(c, "boot with isolcpus=managed_irq,domain,%d and taskset -c %d", cpu, cpu),
-			  CPU_COUNT(&isolated) ? "CPU %s, this process is not kept to them" : "none%s", on.text);
+			  CPU_COUNT(&isolated) ? "CPU %s, this process may run on others" : "none%s", on.text);
 }
 
 static void look_at_nohz_full(struct check *c)
@@ -83,10 +84,10 @@ static void look_at_nohz_full(struct check *c)
 	if (!CHECK_READ(c, &f, "/sys/devices/system/cpu/nohz_full"))
 		return;
 	if (!check_cpus_read(f.text, &cpus))
-		return check_cannot_tell(c, f.path, EINVAL);
+		return check_not_known(c, f.path, EINVAL);
 	if (check_cpus_overlap(&cpus, &c->cpus))
 		check_say(c, NOTE, f.path,
-			  "no tick there, but each system call costs more, and rant makes some for each packet",
+			  "no tick on these CPUs, but each system call costs more, and rant makes several for each packet",
 			  "compare with a boot without nohz_full", "CPU %s", check_cpus_text(&cpus).text);
 	else
 		check_say(c, OK, f.path, NULL, NULL, "off for this process");

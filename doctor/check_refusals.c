@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The doctor's checks of what rant refuses before a run, besides what is wrong with stamps and link: the functions of
- * the run are asked themselves. They change nothing of the machine, and no packet is sent.
+ * Checks of the refusals at the start of a run, besides timestamps and link. They call the functions of the run itself,
+ * which change nothing and send no packet at this point.
  */
 #include "doctor/facts.h"
 #include "doctor/finding.h"
@@ -15,8 +15,8 @@
 
 #define SENTENCE_BYTES 512
 
-/* Asks, and keeps the line that would go to stderr, without the name of the program. (With glibc stderr is a variable;
- * there is one thread yet.) The result is that of `ask`. */
+/* Calls `ask` and catches its line for stderr, without the name of the program. (In glibc stderr is a variable; the
+ * process has one thread at this point.) Returns the result of `ask`. */
 static int listen_to(int (*ask)(struct check *), struct check *c, char sentence[SENTENCE_BYTES])
 {
 	char line[SENTENCE_BYTES] = "";
@@ -36,7 +36,7 @@ static int listen_to(int (*ask)(struct check *), struct check *c, char sentence[
 	return error;
 }
 
-/* The sentence says what, and after a colon why or what to do. */
+/* The caught line has the problem, and after a colon the reason or the cure. */
 static void look_at(struct check *c, int (*ask)(struct check *), const char *where, const char *good)
 {
 	char sentence[SENTENCE_BYTES], *cure;
@@ -51,7 +51,7 @@ static void look_at(struct check *c, int (*ask)(struct check *), const char *whe
 	check_say(c, FAIL, where, "rant will not start", cure, "%s", sentence);
 }
 
-/* Of a reflector it finds its addresses too, which say of which families its sockets are. */
+/* For a reflector this also finds the addresses of the interface, which decide the families of its sockets. */
 static int ask_address(struct check *c)
 {
 	return nic_check_reach(&c->nic, c->options);
@@ -62,10 +62,10 @@ static void look_at_address(struct check *c)
 	bool emit = c->options->role == ROLE_EMIT;
 
 	if (c->options->transport == TRANSPORT_L2)
-		look_at(c, ask_address, "SIOCGIFHWADDR", "the interface is an Ethernet, and has one");
+		look_at(c, ask_address, "SIOCGIFHWADDR", "the interface is an Ethernet and has an address");
 	else
 		look_at(c, ask_address, emit ? "RTM_GETROUTE" : "RTM_GETADDR",
-			emit ? "the server is reached through this interface" : "there is one");
+			emit ? "the reflector is reached through this interface" : "the interface has an address");
 }
 
 static int ask_socket(struct check *c)
@@ -80,11 +80,11 @@ static int ask_socket(struct check *c)
 
 static void look_at_socket(struct check *c)
 {
-	look_at(c, ask_socket, "setsockopt", "the kernel takes all options");
+	look_at(c, ask_socket, "setsockopt", "the kernel accepts all options");
 }
 
-/* Not in the short form: a run that has come so far was not refused. */
-const struct check_row check_refusals_rows[] = { /* "NIC" goes on */
+/* Not in the short form: a run that reaches it was not refused. */
+const struct check_row check_refusals_rows[] = { /* in the group "NIC" */
 	{ NULL, "address", look_at_address, true },
 	{ NULL, "socket", look_at_socket, true },
 	{ NULL, NULL, NULL, false },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The doctor's check of what this process may do. Facts: capabilities(7), linux/capability.h. */
+/* Check of the capabilities of this process: capabilities(7), linux/capability.h. */
 #include "doctor/facts.h"
 #include "doctor/files.h"
 #include "doctor/finding.h"
@@ -7,8 +7,8 @@
 
 #include <linux/capability.h>
 
-/* What they are for: docs/privileges.md. Those that an option alone needs, and no file can give without danger, are not
- * here. */
+/* docs/privileges.md has the use of each. Capabilities that a single option needs, and that are dangerous as file
+ * capabilities, are left out. */
 static const struct {
 	int bit;
 	const char *name;
@@ -26,18 +26,18 @@ static void look_at_capabilities(struct check *c)
 	struct check_file f;
 
 	if (!check_capabilities(&f, &capabilities))
-		return check_cannot_tell(c, f.path, f.error);
+		return check_not_known(c, f.path, f.error);
 	for (size_t i = 0; i < CHECK_COUNT(wanted); i++)
 		if (!(capabilities & 1ULL << wanted[i].bit))
 			text_add(lacks, sizeof(lacks), "%s%s", *lacks ? ", " : "", wanted[i].name);
 	if (*lacks)
-		check_say(c, NOTE, where, "what needs them is refused, or said to be left out",
+		check_say(c, NOTE, where, "options that need them are refused or reported as ignored",
 			  "sudo, or setcap as in docs/privileges.md", "without %s", lacks);
 	else
-		check_say(c, OK, where, NULL, NULL, "all that rant makes use of");
+		check_say(c, OK, where, NULL, NULL, "all that rant uses");
 }
 
-const struct check_row check_rights_rows[] = {
+const struct check_row check_privileges_rows[] = {
 	{ "Rights", "capabilities", look_at_capabilities, false },
 	{ NULL, NULL, NULL, false },
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The doctor's checks of the NIC's stamps: can it make them, who sets and uses it, how are they delivered? */
+/* Checks of hardware timestamps: abilities and setting of the NIC, its other users, delivery by the driver. */
 #include "doctor/cpus.h"
 #include "doctor/driver.h"
 #include "doctor/facts.h"
@@ -15,17 +15,17 @@
 #include <linux/net_tstamp.h>
 #include <string.h>
 
-/* ---- What stamps it can make, and for whom ----------------------------------------------------------------------- */
+/* ---- Abilities, setting, users ----------------------------------------------------------------------------------- */
 
 #define SETTING "SIOCGHWTSTAMP"
 
-/* A filter for the packets of --transport. */
+/* True if the driver lists a filter for the packets of --transport. */
 static bool lists_filter(const struct check *c)
 {
 	return nic_lists_filter(&c->nic, c->options);
 }
 
-/* To take filter "all" though it does not list it. */
+/* True for a driver that is known to refuse filter "all" where it does not list it. */
 static bool refuses_all(const struct check *c)
 {
 	const struct check_driver *d = check_find_driver(c);
@@ -33,7 +33,7 @@ static bool refuses_all(const struct check *c)
 	return d && (d->flags & REFUSES) && !lists_filter(c);
 }
 
-/* What this NIC can do instead, or what to try. */
+/* The cure: another transport or source, with `try` also an attempt to set the filter. */
 static const char *another_way(struct check *c, bool try)
 {
 	const char *other = nic_other_transport(&c->nic, c->options);
@@ -50,13 +50,13 @@ static void look_at_kernel_stamps(struct check *c)
 {
 	if (c->options->stamp == SOURCE_KERNEL && !(c->nic.can.stamping & SOF_TIMESTAMPING_TX_SOFTWARE))
 		check_say(c, FAIL, CHECK_TSINFO,
-			  "the driver makes no transmit stamps in the kernel, T1 and T3 would be missing",
+			  "without kernel transmit timestamps of this driver, T1 and T3 would be missing",
 			  "rant --stamp user", "no software-transmit");
 	else
-		check_say(c, OK, CHECK_TSINFO "; command line", NULL, NULL, "no hardware stamps are asked for");
+		check_say(c, OK, CHECK_TSINFO "; command line", NULL, NULL, "no hardware timestamps are requested");
 }
 
-/* It is not listed, but what decides is whether the driver takes it, which only setting it would show. */
+/* A driver may accept a filter that it does not list; only setting the filter would show that. */
 static void look_at_unlisted(struct check *c)
 {
 	const struct check_driver *d = check_find_driver(c);
@@ -66,16 +66,17 @@ static void look_at_unlisted(struct check *c)
 	nic_filter_names(c->nic.can.rx_filters, filters);
 	if (!nic_read_setting(&c->nic, setting) && nic_stamps(setting, c->options))
 		check_say(c, OK, CHECK_TSINFO "; " SETTING, NULL, NULL,
-			  "hardware transmit, and receive with filter 'all', which is set though not listed");
+			  "hardware transmit, and receive with filter 'all', which is set but not listed");
 	else if (d && (d->flags & TAKES))
 		check_say(c, OK, CHECK_TSINFO "; " CHECK_DRIVER_SOURCE, NULL, NULL,
-			  "filter 'all' is not listed, but '%s' takes it", c->nic.driver);
+			  "filter 'all' is not listed, but '%s' accepts it", c->nic.driver);
 	else if (refuses_all(c))
-		check_say(c, FAIL, CHECK_TSINFO "; " CHECK_DRIVER_SOURCE, "rant's packets would get no receive stamp",
-			  another_way(c, false), "'%s' stamps only PTP packets on receipt, filters: %.100s",
+		check_say(c, FAIL, CHECK_TSINFO "; " CHECK_DRIVER_SOURCE,
+			  "packets of rant would have no receive timestamp",
+			  another_way(c, false), "'%s' timestamps only PTP packets on receipt, filters: %.100s",
 			  c->nic.driver, filters);
 	else
-		check_say(c, FAIL, CHECK_TSINFO, "rant will not start unless the driver takes it all the same",
+		check_say(c, FAIL, CHECK_TSINFO, "rant will not start unless the driver accepts it anyway",
 			  another_way(c, true), "filter 'all' is not listed, only: %.100s", filters);
 }
 
@@ -88,7 +89,7 @@ static void look_at_abilities(struct check *c)
 				 check_command(c, "rant --stamp kernel; see ethtool -T %s, dmesg", c->nic.name),
 				 "cannot be read: %s", strerror(-c->abilities_error));
 	if (c->abilities_error)
-		return check_cannot_tell(c, CHECK_TSINFO, -c->abilities_error);
+		return check_not_known(c, CHECK_TSINFO, -c->abilities_error);
 	if (!options_by_nic(c->options))
 		return look_at_kernel_stamps(c);
 	if (c->nic.can.phc_index < 0)
@@ -96,7 +97,7 @@ static void look_at_abilities(struct check *c)
 				 "no hardware clock");
 	if (!nic_can_stamp(&c->nic))
 		return check_say(c, FAIL, CHECK_TSINFO, "--stamp hardware cannot work", "rant --stamp kernel",
-				 "a hardware clock, but of the abilities only %s",
+				 "a hardware clock, but only the abilities %s",
 				 nic_stamping_names(c->nic.can.stamping, names));
 	if (!lists_filter(c))
 		return look_at_unlisted(c);
@@ -104,24 +105,24 @@ static void look_at_abilities(struct check *c)
 		  options_in_ptp(c->options) ? "of PTP event messages" : "with filter 'all'");
 }
 
-/* False: it has not, or nobody can tell, which has been said. */
+/* True with CAP_NET_ADMIN. False after a finding: the capability is missing or unknown. */
 static bool may_set(struct check *c, const char *what, const char *cure)
 {
 	unsigned long long capabilities;
 	struct check_file f;
 
 	if (!check_capabilities(&f, &capabilities)) {
-		check_cannot_tell(c, f.path, f.error);
+		check_not_known(c, f.path, f.error);
 		return false;
 	}
 	if (capabilities & 1ULL << 12) /* CAP_NET_ADMIN */
 		return true;
-	check_say(c, FAIL, SETTING "; CapEff in /proc/self/status", "to change it needs CAP_NET_ADMIN", cure, "%s",
+	check_say(c, FAIL, SETTING "; CapEff in /proc/self/status", "the change needs CAP_NET_ADMIN", cure, "%s",
 		  what);
 	return false;
 }
 
-/* The driver does not tell how it is set, or the question fails: nic_stamp() does as it says here. */
+/* The driver does not report its setting, or the request fails. nic_stamp() acts as these findings say. */
 static void judge_unseen(struct check *c, int error)
 {
 	if (error != -EOPNOTSUPP)
@@ -129,15 +130,15 @@ static void judge_unseen(struct check *c, int error)
 				 "cannot be read: %s", strerror(-error));
 	if (!lists_filter(c))
 		return check_say(c, FAIL, SETTING "; " CHECK_TSINFO,
-				 "rant will not start, for it could not put back what it tries", "rant --stamp kernel",
-				 "the driver does not tell it, and filter 'all' is not listed");
-	if (may_set(c, "the driver does not tell it", "sudo rant"))
-		check_say(c, NOTE, SETTING, "rant sets it for the run and cannot put it back",
+				 "rant will not start, because it could not restore the setting", "rant --stamp kernel",
+				 "the driver does not report it, and filter 'all' is not listed");
+	if (may_set(c, "the driver does not report it", "sudo rant"))
+		check_say(c, NOTE, SETTING, "rant sets it for the run and cannot restore it",
 			  check_command(c, "hwstamp_ctl -i %s -t 0 -r 0 ends it", c->nic.name),
-			  "the driver does not tell it");
+			  "the driver does not report it");
 }
 
-/* As it is set, the NIC does not stamp everything: may rant change that? */
+/* The present setting does not timestamp the packets of rant: is rant allowed to change it? */
 static void judge_setting(struct check *c, const int setting[3])
 {
 	const char *tx = nic_tx_type_name(setting[1]), *filter = nic_filter_name(setting[2]);
@@ -150,10 +151,11 @@ static void judge_setting(struct check *c, const int setting[3])
 	else if (!may_set(c, what, check_command(c, "sudo hwstamp_ctl -i %s -t 1 -r 1", c->nic.name)))
 		return;
 	else if (setting[1] || setting[2])
-		check_say(c, NOTE, SETTING, "somebody has set it; rant widens it for the run and puts it back", NULL,
+		check_say(c, NOTE, SETTING, "another program has set it; rant widens it for the run and restores it",
+			  NULL,
 			  "%s", what);
 	else
-		check_say(c, OK, SETTING, NULL, NULL, "%s: rant sets it for the run and puts it back", what);
+		check_say(c, OK, SETTING, NULL, NULL, "%s: rant sets it for the run and restores it", what);
 }
 
 static void look_at_setting(struct check *c)
@@ -163,7 +165,7 @@ static void look_at_setting(struct check *c)
 	if (!options_by_nic(c->options))
 		return check_say(c, OK, "command line", NULL, NULL, "not needed");
 	if (c->abilities_error || !nic_can_stamp(&c->nic))
-		return check_say(c, OK, CHECK_TSINFO, NULL, NULL, "none to be made");
+		return check_say(c, OK, CHECK_TSINFO, NULL, NULL, "no hardware timestamps");
 	error = nic_read_setting(&c->nic, setting);
 	if (error)
 		judge_unseen(c, error);
@@ -174,7 +176,7 @@ static void look_at_setting(struct check *c)
 		judge_setting(c, setting);
 }
 
-/* Does it send packets that ask for stamps? Others (phc2sys) only read and steer the clock. */
+/* True for programs that send packets with timestamps. Others (phc2sys) only read and adjust the clock. */
 static bool asks_for_stamps(const struct check_user *u)
 {
 	return !strcmp(u->comm, "ptp4l") || !strcmp(u->comm, "chronyd") || !strcmp(u->comm, "timemaster");
@@ -185,30 +187,31 @@ static void look_at_users(struct check *c)
 	const char *where = "comm, cmdline and fd in /proc";
 
 	if (c->processes_hidden)
-		return check_cannot_tell(c, "/proc/1/comm", ENOENT);
+		return check_not_known(c, "/proc/1/comm", ENOENT);
 	for (int i = 0; i < c->users; i++) {
 		const struct check_user *u = &c->user[i];
 
 		if (u->hidden && !u->named)
 			check_say(c, NOTE, "/proc/PID/fd", "it may use this NIC", "sudo rant --check",
-				  "%s (%d) runs, cannot tell on which NIC", u->comm, u->pid);
+				  "%s (%d) runs, unknown on which NIC", u->comm, u->pid);
 		else if (asks_for_stamps(u))
-			check_say(c, WARN, where, "its packets want stamps too, and it sets the NIC as it needs it",
+			check_say(c, WARN, where, "it uses timestamps too, and sets the NIC for its own packets",
 				  "stop it, or measure on another port", "%s (%d) %s", u->comm,
 				  u->pid, u->named ? "names this interface" : "holds its clock open");
 		else
-			check_say(c, NOTE, where, "it reads or steers the clock of the NIC, steps show in a run", NULL,
+			check_say(c, NOTE, where, "it reads or adjusts the clock of the NIC, steps appear in a run",
+				  NULL,
 				  "%s (%d) %s", u->comm, u->pid,
 				  u->has_phc ? "holds its clock open" : "names this interface");
 	}
 	if (!c->users)
 		check_say(c, OK, c->brief ? "comm and cmdline in /proc" : where, NULL, NULL,
-			  "no other program uses stamps or clock of this NIC");
+			  "no other program uses timestamps or clock of this NIC");
 }
 
-/* ---- How its driver delivers stamps ------------------------------------------------------------------------------ */
+/* ---- Delivery of timestamps by the driver ------------------------------------------------------------------------ */
 
-/* Does the driver fetch the stamp in a kernel thread, on a CPU where this process never lets that thread run? */
+/* True if the driver fetches timestamps in a kernel thread that this process starves on a CPU of its own. */
 static bool starves_kworker(const struct check *c, const struct check_driver *d)
 {
 	cpu_set_t irqs = check_irq_cpus(c);
@@ -223,19 +226,21 @@ static void look_at_delivery(struct check *c, const struct check_driver *d)
 	static const char *const ways[] = {
 		[BY_INTERRUPT] = "the interrupt", [BY_THREAD] = "a thread of the driver",
 		[BY_COMPLETION] = "the completion of the packet",
-		[BY_KWORKER] = "a kworker on the CPU of its interrupt",
-		[BY_OWN_KWORKER] = "a kworker on the CPU that sends",
+		[BY_KWORKER] = "a kworker on the CPU of the interrupt",
+		[BY_OWN_KWORKER] = "a kworker on the sending CPU",
 	};
 	char policy[32];
 
 	if (starves_kworker(c, d))
 		check_say(c, WARN, CHECK_DRIVER_SOURCE "; sched_getscheduler",
-			  "a busy real-time loop starves that thread: 0.9 s for a stamp was seen",
-			  d->delivery == BY_KWORKER ? "taskset to another CPU, or no chrt" : "run without chrt",
-			  "'%s' delivers transmit stamps by %s, and this process has %s", d->name, ways[d->delivery],
+			  "a busy real-time loop starves this thread: timestamps took up to 0.9 s",
+			  d->delivery == BY_KWORKER ? "taskset to another CPU, or run without chrt" :
+				  "run without chrt",
+			  "'%s' delivers transmit timestamps by %s, and this process has %s", d->name,
+				  ways[d->delivery],
 			  check_policy_text(c->policy, c->priority, policy));
 	else
-		check_say(c, OK, CHECK_DRIVER_SOURCE, NULL, NULL, "'%s' delivers transmit stamps by %s", d->name,
+		check_say(c, OK, CHECK_DRIVER_SOURCE, NULL, NULL, "'%s' delivers transmit timestamps by %s", d->name,
 			  ways[d->delivery]);
 }
 
@@ -245,11 +250,11 @@ static void look_at_driver(struct check *c)
 	bool others = false;
 
 	if (!options_by_nic(c->options) || !nic_can_stamp(&c->nic))
-		return check_say(c, OK, "ETHTOOL_GDRVINFO", NULL, NULL, "'%s', no hardware stamps in use",
+		return check_say(c, OK, "ETHTOOL_GDRVINFO", NULL, NULL, "'%s', no hardware timestamps in use",
 				 c->nic.driver);
 	if (!d)
-		return check_say(c, NOTE, "ETHTOOL_GDRVINFO", "how it delivers stamps is not known here", NULL,
-				 "'%s', of which nothing is on record", c->nic.driver);
+		return check_say(c, NOTE, "ETHTOOL_GDRVINFO", "its delivery of timestamps is unknown", NULL,
+				 "'%s', which is not in the list of known drivers", c->nic.driver);
 	look_at_delivery(c, d);
 	if (d->note)
 		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "%s", d->note);
@@ -257,8 +262,9 @@ static void look_at_driver(struct check *c)
 		others |= asks_for_stamps(&c->user[i]);
 	if (d->in_flight == 1)
 		check_say(c, others ? WARN : NOTE, CHECK_DRIVER_SOURCE,
-			  "a packet of another program that wants one (ptp4l) leaves rant's without", "see 'users'",
-			  "one transmit stamp at a time");
+			  "a packet of another program (ptp4l) can take the timestamp of a packet of rant",
+				  "see 'users'",
+			  "one transmit timestamp at a time");
 }
 
 const struct check_row check_stamps_rows[] = {

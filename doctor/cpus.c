@@ -6,7 +6,7 @@
 #include <string.h>
 #include <stdlib.h>
 
-/* For a list that it never made, the kernel writes "(null)"; older kernels put blanks before it. */
+/* The kernel writes "(null)" for a list that does not exist; older kernels write blanks before it. */
 bool check_cpus_read(const char *text, cpu_set_t *cpus)
 {
 	CPU_ZERO(cpus);

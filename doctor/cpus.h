@@ -7,22 +7,22 @@
 
 #include <sched.h>
 
-/* A list of CPUs as "0-2,7"; an empty one is a list. False: it is none, or names a CPU beyond CPU_SETSIZE. */
+/* Reads a list of CPUs such as "0-2,7", which may be empty. False: malformed, or a CPU of CPU_SETSIZE or more. */
 bool check_cpus_read(const char *text, cpu_set_t *cpus);
 
 struct check_cpu_text {
 	char text[96];
 };
 
-/* As "0-2,7"; cut off where there is no more room. */
+/* Writes a list such as "0-2,7", cut off at 95 characters. */
 struct check_cpu_text check_cpus_text(const cpu_set_t *cpus);
 
-/* 0 for an empty set. */
+/* The CPU with the lowest number; 0 for an empty set. */
 int check_first_cpu(const cpu_set_t *cpus);
 
 bool check_cpus_overlap(const cpu_set_t *a, const cpu_set_t *b);
 
-/* Is all of `part` in `whole`? */
+/* True if every CPU of `part` is in `whole`. */
 bool check_cpus_within(const cpu_set_t *part, const cpu_set_t *whole);
 
 #endif

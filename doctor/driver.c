@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is known of the NICs' drivers, from their sources. */
+/* Facts about drivers of NICs, from their sources. */
 #include "doctor/driver.h"
 
 #include "doctor/facts.h"
@@ -18,10 +18,11 @@ static const struct check_driver drivers[] = {
 	{ "i40e", ALL_OR_NOT, 1, BY_INTERRUPT, REFUSES, NULL },
 	{ "ice", ALL_OR_NOT, 64, BY_THREAD, TAKES, NULL },
 	{ "mlx5_core", ALL_OR_NOT, 0, BY_COMPLETION, 0,
-	  "T1 and T3 are the time of the completion (DMA), before the wire, for packets that are not PTP to port 319" },
+	  "T1 and T3 are times of the DMA completion, before the wire, for all packets except PTP to port 319" },
 	{ "mlx4_en", ALL_OR_NOT, 0, BY_COMPLETION, 0, NULL },
 	{ "bnxt_en", ALL_OR_NOT, 4, BY_THREAD, 0, NULL },
-	{ "tg3", ALL_OR_NOT, 1, BY_THREAD, REFUSES, "looks for a transmit stamp every 100 ms, and three times only" },
+	{ "tg3", ALL_OR_NOT, 1, BY_THREAD, REFUSES,
+		"polls for a transmit timestamp every 100 ms, three times at most" },
 	{ "st_gmac", ALL_OR_NOT, 0, BY_COMPLETION, 0, NULL },
 	{ "fsl_enetc", ALL_OR_NOT, 0, BY_COMPLETION, 0, NULL },
 	{ "sfc", ALL_OR_NOT, 0, BY_COMPLETION, 0, NULL },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of the NICs' drivers, from their sources. */
+/* Facts about drivers of NICs, from their sources. */
 #ifndef DOCTOR_DRIVER_H
 #define DOCTOR_DRIVER_H
 
@@ -7,32 +7,32 @@
 
 struct check;
 
-/* What brings a transmit stamp to the program. */
+/* The context in which the driver delivers a transmit timestamp. */
 enum delivery {
 	BY_INTERRUPT, BY_THREAD, BY_COMPLETION,
-	BY_KWORKER, /* of the CPU that took the interrupt */
-	BY_OWN_KWORKER, /* of the CPU that sent */
+	BY_KWORKER, /* on the CPU of the interrupt */
+	BY_OWN_KWORKER, /* on the sending CPU */
 };
 
 #define CHECK_DRIVER_SOURCE "ETHTOOL_GDRVINFO; sources of Linux 7.3"
 
 struct check_driver {
-	const char *name; /* as ETHTOOL_GDRVINFO tells */
-	enum { ALL_OR_NOT, ALL_LISTED, ALL_NOT_LISTED } filters; /* tells models of one driver apart */
-	int in_flight; /* transmit stamps at a time; 0: as many as the queue holds */
+	const char *name; /* by ETHTOOL_GDRVINFO */
+	enum { ALL_OR_NOT, ALL_LISTED, ALL_NOT_LISTED } filters; /* distinguishes models of one driver */
+	int in_flight; /* pending transmit timestamps at most; 0: as many as the queue has packets */
 	enum delivery delivery;
 	enum {
-		MODES = 1, /* rx-usecs of 1 to 3 are ways to adapt, not microseconds */
-		REFUSES = 2, /* filter "all" where it is not listed */
-		TAKES = 4, /* it there */
+		MODES = 1, /* rx-usecs 1 to 3 select an adaptive mode and are not microseconds */
+		REFUSES = 2, /* refuses filter "all" where it does not list it */
+		TAKES = 4, /* accepts filter "all" where it does not list it */
 	} flags;
-	const char *note; /* NULL: none */
+	const char *note; /* printed as a finding; NULL: no note */
 };
 
-/* That of the NIC. NULL: nothing is on record of it. */
+/* The row for the driver of the NIC. NULL: unknown driver. */
 const struct check_driver *check_find_driver(const struct check *c);
 
-/* The driver needs the sending CPU for a thread of its own, so real-time priority is no advice. */
+/* True if the driver needs the sending CPU for a kernel thread, so that real-time priority does harm. */
 bool check_needs_own_cpu(const struct check *c);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Facts that several checks need, gathered once: this process, kernel, NIC and its interrupts, other programs. */
+/* Facts for several checks, read once: this process, kernel, NIC and its interrupts, other programs. */
 #include "doctor/facts.h"
 
 #include "doctor/cpus.h"
@@ -16,7 +16,7 @@
 
 /* ---- This process, and the kernel -------------------------------------------------------------------------------- */
 
-static void find_own_place(struct check *c)
+static void find_own_affinity(struct check *c)
 {
 	struct sched_param p = { .sched_priority = 0 };
 
@@ -61,12 +61,12 @@ bool check_kernel_is_rt(void)
 
 /* ---- The NIC as a device ----------------------------------------------------------------------------------------- */
 
-/* By the bus address that the driver tells: /sys/bus is the same in every network namespace. */
+/* By the bus address that the driver reports: /sys/bus is the same in every network namespace. */
 static void find_device(struct check *c)
 {
 	static const char *const buses[] = { "pci", "platform" };
 
-	/* What a driver of a virtual device writes there may be any text. */
+	/* The driver of a virtual device may report any text. */
 	if (!*c->nic.bus || *c->nic.bus == '.' || strchr(c->nic.bus, '/'))
 		return;
 	for (size_t i = 0; i < CHECK_COUNT(buses) && !*c->device; i++) {
@@ -76,8 +76,8 @@ static void find_device(struct check *c)
 	}
 }
 
-/* After nsenter --net, /sys still shows the network namespace in which it was mounted, where another interface may have
- * the same name: index and hardware address must be the same too. */
+/* After nsenter --net, /sys still shows the network namespace of its mount, where another interface may have the same
+ * name: compare index and hardware address as well. */
 static void find_class_folder(struct check *c)
 {
 	char mac[NIC_MAC_BYTES];
@@ -93,7 +93,7 @@ static void find_class_folder(struct check *c)
 	snprintf(c->class_folder, sizeof(c->class_folder), "/sys/class/net/%s", c->nic.name);
 }
 
-/* ---- Its interrupts ---------------------------------------------------------------------------------------------- */
+/* ---- Interrupts of the NIC --------------------------------------------------------------------------------------- */
 
 /* The next entry of a folder that begins with a digit, as a number; -1 at the end. */
 static int next_number(DIR *folder)
@@ -143,7 +143,8 @@ static void add_irq(struct check *c, int number, const char *name)
 		return;
 	*i = (struct check_irq){ .number = number };
 	snprintf(i->name, sizeof(i->name), "%s", name);
-	/* The wish in smp_affinity_list need not be what the hardware was given; old kernels have nothing better. */
+	/* smp_affinity_list is the requested set, which the hardware may not use in full; older kernels have only this.
+	 * */
 	i->placed = (check_read(&f, "/proc/irq/%d/effective_affinity_list", number) ||
 		     check_read(&f, "/proc/irq/%d/smp_affinity_list", number)) &&
 		    check_cpus_read(f.text, &i->cpus);
@@ -179,7 +180,7 @@ static void find_irqs(struct check *c)
 	snprintf(path, sizeof(path), "%s/msi_irqs", c->device);
 	if (*c->device)
 		add_irqs_in(c, path, false);
-	/* A device without message-signalled interrupts: most drivers call theirs by the name of the interface. */
+	/* A device without message-signalled interrupts: most drivers name the handler after the interface. */
 	if (!c->irqs)
 		add_irqs_in(c, "/proc/irq", true);
 }
@@ -197,7 +198,7 @@ cpu_set_t check_irq_cpus(const struct check *c)
 
 /* ---- Other programs ---------------------------------------------------------------------------------------------- */
 
-/* Programs that ask a NIC for stamps or steer its clock. */
+/* Programs that use timestamps of a NIC or adjust its clock. */
 static const char *const clock_programs[] = { "ptp4l", "phc2sys", "ts2phc", "timemaster", "chronyd" };
 
 static bool is_clock_program(const char *comm)
@@ -223,7 +224,7 @@ static bool names_interface(const struct check *c, int pid)
 	return named;
 }
 
-/* Whether it holds the NIC's clock open. -EACCES and the like: its descriptors cannot be read. */
+/* 1 if the process holds the clock of the NIC open, else 0. -EACCES and the like: its descriptors are unreadable. */
 static int holds_phc(const struct check *c, int pid)
 {
 	char path[64], phc[32], target[64];
@@ -251,7 +252,7 @@ static void look_for_user(struct check *c, int pid, const char *comm)
 	struct check_user u = { .pid = pid };
 	int held = 0;
 
-	/* Reading everybody's descriptors takes too long for the start of a run. */
+	/* Reading the descriptors of all processes takes too long for the start of a run. */
 	if (pid == getpid() || (!known && c->brief) || c->users == CHECK_USERS)
 		return;
 	if (c->nic.can.phc_index >= 0)
@@ -264,7 +265,7 @@ static void look_for_user(struct check *c, int pid, const char *comm)
 		c->user[c->users++] = u;
 }
 
-/* Fields 40 and 41 of /proc/PID/stat: priority and policy. The name in field 2 may have blanks and brackets. */
+/* Fields 40 and 41 of /proc/PID/stat: priority and policy. The name in field 2 may contain blanks and brackets. */
 static void read_irq_thread(struct check_irq *i, int pid)
 {
 	struct check_file f;
@@ -291,7 +292,7 @@ static void find_processes(struct check *c)
 
 	while (folder && (pid = next_number(folder)) >= 0) {
 		if (!check_read(&f, "/proc/%d/comm", pid))
-			continue; /* it has just ended */
+			continue; /* the process has just ended */
 		if (!strcmp(f.text, "irqbalance"))
 			c->irqbalance = pid;
 		if (sscanf(f.text, "irq/%d-", &number) == 1)
@@ -300,7 +301,7 @@ static void find_processes(struct check *c)
 					read_irq_thread(&c->irq[i], pid);
 		look_for_user(c, pid, f.text);
 	}
-	/* With hidepid, others' processes are not there at all. */
+	/* With hidepid, /proc has no entries for processes of other users. */
 	c->processes_hidden = !check_read(&f, "/proc/1/comm");
 	if (folder)
 		closedir(folder);
@@ -311,7 +312,7 @@ static void find_processes(struct check *c)
 void check_gather(struct check *c)
 {
 	c->abilities_error = nic_read_abilities(&c->nic);
-	find_own_place(c);
+	find_own_affinity(c);
 	find_device(c);
 	find_class_folder(c);
 	find_irqs(c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One visit of the doctor: what was asked, what was found so far, and the facts that several checks need. */
+/* The state of one inspection: its options, the count of findings, and facts for several checks. */
 #ifndef DOCTOR_FACTS_H
 #define DOCTOR_FACTS_H
 
@@ -19,64 +19,64 @@ struct check_row;
 /* An interrupt of the NIC. */
 struct check_irq {
 	int number;
-	char name[32]; /* of its handler */
+	char name[32]; /* name of the handler */
 	cpu_set_t cpus;
-	bool placed; /* cpus is known */
-	int thread; /* pid of irq/N-..., 0: none */
-	int policy, priority; /* of the thread */
+	bool placed; /* `cpus` is known */
+	int thread; /* pid of the kernel thread irq/N-...; 0: no thread */
+	int policy, priority; /* scheduling of `thread` */
 };
 
-/* A program that may use the NIC's stamps or its clock. */
+/* A program that may use the timestamps or the clock of the NIC. */
 struct check_user {
 	int pid;
 	char comm[16];
-	bool named; /* the interface, on its command line */
+	bool named; /* its command line names the interface */
 	bool has_phc; /* it holds /dev/ptpN open */
 	bool hidden; /* its descriptors cannot be read */
 };
 
 struct check {
-	FILE *out; /* NULL: only counted */
-	void (*tell)(void *context, const struct check_told *told); /* of warn and fail; NULL: nobody is told */
+	FILE *out; /* for the lines; NULL: findings are only counted */
+	void (*print)(void *context, const struct check_reported *reported); /* called for each warning and failure; or NULL */
 	void *context;
-	bool brief; /* warn and fail only, and nothing that takes long */
+	bool brief; /* only quick checks, and only warnings and failures are printed */
 	const struct options *options;
-	struct nic nic; /* a copy: never restored from here */
-	const struct check_row *row; /* being looked at */
+	struct nic nic; /* a copy, which never restores a setting */
+	const struct check_row *row; /* the present check */
 	unsigned found[FINDINGS];
-	char command[256]; /* of check_command() */
+	char command[256]; /* buffer of check_command() */
 
 	/* By check_gather(). */
-	int abilities_error; /* of nic.can; -errno */
-	cpu_set_t cpus; /* that this process may use */
-	int cpus_error; /* errno */
-	int policy, priority; /* of this process */
+	int abilities_error; /* -errno of reading nic.can */
+	cpu_set_t cpus; /* CPU affinity of this process */
+	int cpus_error; /* errno of reading `cpus` */
+	int policy, priority; /* scheduling of this process */
 	char device[64]; /* folder of the NIC below /sys/bus; empty: not found */
 	char class_folder[64]; /* /sys/class/net/IFACE; empty: it shows another network namespace */
 	struct check_irq irq[CHECK_IRQS];
 	int irqs;
 	struct check_user user[CHECK_USERS];
 	int users;
-	int irqbalance; /* pid; 0: does not run */
-	bool processes_hidden; /* so users, threads and irqbalance are not known */
+	int irqbalance; /* pid of irqbalance; 0: it does not run */
+	bool processes_hidden; /* hidepid: users, threads and irqbalance are unknown */
 };
 
-#define CHECK_TSINFO "ethtool TSINFO" /* where nic.can was read */
+#define CHECK_TSINFO "ethtool TSINFO" /* source of nic.can */
 
-/* Reads the facts once. What cannot be read is left out, and marked above where its being missing would mislead. */
+/* Reads the facts. A fact that cannot be read is left out, with an error or flag above where that could mislead. */
 void check_gather(struct check *c);
 
-/* This process: one CPU only; SCHED_FIFO or SCHED_RR. */
+/* True if this process may use one CPU only; if its policy is SCHED_FIFO or SCHED_RR. */
 bool check_pinned(const struct check *c);
 bool check_real_time(const struct check *c);
 
 /* "SCHED_FIFO 22" */
 const char *check_policy_text(int policy, int priority, char text[static 32]);
 
-/* CPUs that take an interrupt of the NIC. */
+/* The CPUs of all interrupts of the NIC. */
 cpu_set_t check_irq_cpus(const struct check *c);
 
-/* By /sys/kernel/realtime and /proc/version. */
+/* True for PREEMPT_RT, by /sys/kernel/realtime and /proc/version. */
 bool check_kernel_is_rt(void);
 
 #endif

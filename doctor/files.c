@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The small files of /proc, /sys and /dev that the checks read. */
+/* Reads small files of /proc, /sys and /dev. */
 #include "doctor/files.h"
 
 #include "doctor/finding.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *root = ""; /* in front of every path: a test puts its own folder there */
+static const char *root = ""; /* prefix of every path; tests set a folder of their own */
 
 void check_full_path(char full[PATH_MAX], const char *path)
 {
@@ -63,7 +63,7 @@ bool check_number(struct check *c, struct check_file *f, long long *value)
 {
 	if (check_number_in(f, value))
 		return true;
-	check_say(c, NOTE, f->path, NULL, NULL, "cannot tell, '%.40s' is no number", f->text);
+	check_say(c, NOTE, f->path, NULL, NULL, "unknown, '%.40s' is not a number", f->text);
 	return false;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a finding is and how it is said: one line each, and a count. */
+/* Prints findings, one line each, and counts them. */
 #include "doctor/finding.h"
 
 #include "doctor/facts.h"
@@ -12,7 +12,7 @@
 
 static const char *const finding_names[FINDINGS] = { "ok", "note", "warn", "fail" };
 
-/* Names of programs, drivers and interfaces are others' choice: no control character of theirs reaches a terminal. */
+/* Replaces control characters, which names of programs, drivers and interfaces may contain. */
 static void print_clean(FILE *out, char *line)
 {
 	for (char *p = line; *p; p++)
@@ -28,13 +28,13 @@ void check_say(struct check *c, enum finding f, const char *where, const char *w
 	va_list ap;
 
 	c->found[f]++;
-	if ((!c->out && !c->tell) || (c->brief && f < WARN))
+	if ((!c->out && !c->print) || (c->brief && f < WARN))
 		return;
 	va_start(ap, format);
 	vsnprintf(what, sizeof(what), format, ap);
 	va_end(ap);
-	if (c->tell && f >= WARN)
-		c->tell(c->context, &(struct check_told){ f == FAIL, c->row->subject, what, where, why, cure });
+	if (c->print && f >= WARN)
+		c->print(c->context, &(struct check_reported){ f == FAIL, c->row->subject, what, where, why, cure });
 	if (!c->out)
 		return;
 	snprintf(line, sizeof(line), "%-4s  %s: %s (%s)%s%s%s%s", finding_names[f], c->row->subject, what, where,
@@ -42,14 +42,14 @@ void check_say(struct check *c, enum finding f, const char *where, const char *w
 	print_clean(c->out, line);
 }
 
-void check_cannot_tell(struct check *c, const char *where, int error)
+void check_not_known(struct check *c, const char *where, int error)
 {
 	char line[LINE_BYTES];
 
 	c->found[NOTE]++;
 	if (!c->out || c->brief)
 		return;
-	snprintf(line, sizeof(line), "%-4s  %s: cannot tell (%s: %s)", finding_names[NOTE], c->row->subject, where,
+	snprintf(line, sizeof(line), "%-4s  %s: unknown (%s: %s)", finding_names[NOTE], c->row->subject, where,
 		 strerror(error));
 	print_clean(c->out, line);
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The tables of the checks. A file check_*.c offers nothing but its table, so they share this header: a line more in
- * the output is a row more in the table of one file.
- */
+/* The tables of the checks. Each file check_*.c exports one table; a row of it makes the lines of one subject. */
 #ifndef DOCTOR_ROWS_H
 #define DOCTOR_ROWS_H
 
@@ -11,15 +8,15 @@
 struct check;
 
 struct check_row {
-	const char *group; /* the heading above this row; NULL: that of the row before goes on */
-	const char *subject; /* NULL: the end */
-	void (*look)(struct check *c); /* calls check_say() for each finding; it may find nothing to say */
-	bool slow; /* left out of the short form */
+	const char *group; /* heading printed above this row; NULL: no heading */
+	const char *subject; /* NULL: end of the table */
+	void (*look)(struct check *c); /* calls check_say() for each finding, possibly for none */
+	bool slow; /* not in the short form */
 };
 
-/* In the order of the output, which is in check.c. Each ends with a row without a subject. */
+/* In the order of the output, see check.c. Each table ends with a row without a subject. */
 extern const struct check_row check_stamps_rows[], check_link_rows[], check_refusals_rows[], check_clocks_rows[],
 	check_interrupts_rows[], check_placement_rows[], check_core_rows[], check_kernel_rows[], check_memory_rows[],
-	check_rights_rows[];
+	check_privileges_rows[];
 
 #endif
