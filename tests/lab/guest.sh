@@ -223,7 +223,7 @@ expect_balance() {
 		for more in Unanswered Disallowed 'Too short' 'No session' Replayed 'Over rate'; do
 			received=$((received + $(row "$name" "$more")))
 		done
-		! grep -q '^  Cut short' "$work/$name.out" || received=$((received + $(row "$name" 'Cut short')))
+		! grep -q '^  Truncated requests' "$work/$name.out" || received=$((received + $(row "$name" 'Truncated requests')))
 	fi
 	expect "$(row "$name" Sent)" -eq "$placed" "accounts of $name: sent"
 	expect "$(row "$name" Received)" -eq "$received" "accounts of $name: received"

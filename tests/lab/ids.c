@@ -166,7 +166,7 @@ static void read_ids(int s, long id[2])
 	}
 }
 
-static int tell(const char *to, const char *bytes, int buffer)
+static int print(const char *to, const char *bytes, int buffer)
 {
 	const int flags = SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_ID |
 			  SOF_TIMESTAMPING_OPT_TSONLY, whole = IP_PMTUDISC_DO;
@@ -200,7 +200,7 @@ int main(int argc, char **argv)
 	if (argc > 3 && !strcmp(argv[1], "hold"))
 		return hold(strtoull(argv[2], NULL, 10), argv + 3);
 	if (argc > 3 && !strcmp(argv[1], "tell"))
-		return tell(argv[2], argv[3], argc > 4 ? atoi(argv[4]) : 0);
+		return print(argv[2], argv[3], argc > 4 ? atoi(argv[4]) : 0);
 	fprintf(stderr, "usage: see the source\n");
 	return 2;
 }

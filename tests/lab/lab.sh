@@ -61,7 +61,7 @@ modules=(virtio_pci 9pnet_virtio 9p overlay igb veth sch_netem)
 fault=
 trap 'fault="line $LINENO: $BASH_COMMAND"' ERR
 
-# The reason is printed at the end, see finish(); a subshell's reason would be lost there.
+# The reason is printed at the end, see finish(); a subshell would lose its reason.
 die() {
 	fault=$*
 	[ "$BASH_SUBSHELL" -eq 0 ] || echo "lab: $*" >&2

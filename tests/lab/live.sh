@@ -9,7 +9,7 @@
 
 parameters=/sys/module/simnic/parameters
 # Of a machine that is slow; and with a short --timeout a probe whose answer was slow is lost.
-waited='(the measuring thread had to wait for its CPU|the peer did not answer for [0-9.]+ s) \([^;]*\)'
+waited='(the measuring thread had to wait for its CPU|the hypervisor took the measuring CPU|the peer did not answer for [0-9.]+ s) \([^;]*\)'
 insmod "$SIMNIC" period_ns=0 live=Y wire_ns=1000 wire_back_ns=1000 response_ns=0 phc_offset_ns=37000000000,-123456789
 apart sim0 sim1
 
@@ -29,10 +29,10 @@ start_both() {
 	local -a words
 
 	read -ra words <<<"$1"
-	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware --timeout 2000 "${words[@]}"
+	start r b taskset -c 1 "$RANT" --details -i sim1 --stamp hardware --timeout 2000 "${words[@]}"
 	poll has_port r
 	read -ra words <<<"$2"
-	start e a "${fault[@]}" taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --timeout 2000 "${words[@]}"
+	start e a "${fault[@]}" taskset -c 0 "$RANT" --details -i sim0 -a "${address[b]}" --stamp hardware --timeout 2000 "${words[@]}"
 }
 
 run() {

@@ -103,10 +103,10 @@ start_pair() {
 	take_counters before
 	read -ra words <<<"$1"
 	# The count is never reached, however fast the machine is: it makes the log small, which would fill a quarter of the memory.
-	start r b "${as[@]}" taskset -c 1 "$RANT" -i sim1 --stamp hardware ${step_check:+"$step_check"} --log "$work/r.log" --count 1000000 "${words[@]}"
+	start r b "${as[@]}" taskset -c 1 "$RANT" --details -i sim1 --stamp hardware ${step_check:+"$step_check"} --log "$work/r.log" --count 1000000 "${words[@]}"
 	poll "${is_ready:-has_port}" r
 	read -ra words <<<"$2"
-	start e a taskset -c 0 "$RANT" -i sim0 -a "${server:-${address[b]}}" --stamp hardware ${step_check:+"$step_check"} --log "$work/e.log" \
+	start e a taskset -c 0 "$RANT" --details -i sim0 -a "${server:-${address[b]}}" --stamp hardware ${step_check:+"$step_check"} --log "$work/e.log" \
 		"${emitter_options[@]}" "${words[@]}"
 }
 

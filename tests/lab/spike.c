@@ -1,18 +1,18 @@
 /* build: flags=-shared,-fPIC libs=-ldl */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Preloaded into rant (LD_PRELOAD): makes packets late at one stage of their way through the program, by spinning; or
- * one of the faults that the verdict has to find.
+ * Preloaded into rant (LD_PRELOAD): delays packets at a stage of their path through the program, by spinning; or
+ * makes a fault that the verdict has to find.
  *
  * SPIKE=STAGE,EVERY,US STAGE rx: between the wire and the program, app: in the program, tx: between program and wire
  * 
- *                              EVERY  every so many-th packet that is received (rx, app) or sent (tx)
- *                              US     how long
- *   SPIKE_COUNT=FILE           gets the number of those that were made late, at the end
+ *                              EVERY  every EVERY-th packet that is received (rx, app) or sent (tx)
+ *                              US     duration of the delay
+ *   SPIKE_COUNT=FILE           gets the number of delayed packets, at the end
  *
  *   FAULT=KIND,N
  *     page,N     the sending thread touches a page that is not there, at every N-th packet that is sent
- *     strange,N  a packet of a protocol that nobody knows goes out beside every N-th
+ *     strange,N  a packet of an unknown protocol is sent with every N-th
  *     back,N     every N-th packet was received a second before it was
  *     id,N       every N-th transmit stamp has a number that no packet has
  *     absent,1   the last page of the first memory that mincore() is asked for is given back
@@ -59,7 +59,7 @@ static struct {
 	char *page, *page_end;
 	size_t page_bytes;
 	long set_s; /* CLOCK_REALTIME is ahead by so much, */
-	int timer_fd, set_untold; /* which this one does not know yet */
+	int timer_fd, set_unreported; /* which this one does not know yet */
 	int raw_fd;
 	struct sockaddr_ll strange;
 } fault;
@@ -186,7 +186,7 @@ static void begin_to_lock(void)
 	fault.page_end = fault.page + bytes;
 }
 
-/* The program locks one mapping after the other. */
+/* The program locks its mappings in sequence. */
 int mlock(const void *start, size_t bytes)
 {
 	static int has_begun;
@@ -294,7 +294,7 @@ static void note_sending(void)
 		send_strange();
 	if (is_due(SET)) {
 		fault.set_s = 1000 - fault.set_s;
-		fault.set_untold = 1;
+		fault.set_unreported = 1;
 	}
 }
 
@@ -323,8 +323,8 @@ int timerfd_create(clockid_t clock, int flags)
 
 ssize_t read(int fd, void *to, size_t bytes)
 {
-	if (fault.set_untold && fd == fault.timer_fd) {
-		fault.set_untold = 0;
+	if (fault.set_unreported && fd == fault.timer_fd) {
+		fault.set_unreported = 0;
 		errno = ECANCELED;
 		return -1;
 	}

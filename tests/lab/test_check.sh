@@ -40,7 +40,7 @@ doctor() {
 refused() {
 	[[ $1 =~ ${ONLY:-.} ]] || return 0
 	begin "doctor: $1: nor does rant start"
-	start x a "$RANT" -i "${link[a]}" --duration 1
+	start x a "$RANT" --details -i "${link[a]}" --duration 1
 	finish x
 	expect_status x 1
 	expect "$(wc -l <"$work/x.err")" -eq 1 'lines on stderr'
@@ -58,24 +58,24 @@ at a hwstamp_ctl -i eth0 -t 0 -r 0 >/dev/null
 filters='none ptpv1-l4-sync ptpv1-l4-delay-req ptpv2-event'
 source='ETHTOOL_GDRVINFO; sources of Linux 7.3'
 doctor 'igb' 1 a 'taskset -c 0' '' \
-	"^fail  stamps: 'igb' stamps only PTP packets on receipt, filters: $filters \\(ethtool TSINFO; $source\\): .*: rant --transport ptp at both ends, or rant --stamp kernel$" \
+	"^fail  stamps: 'igb' timestamps only PTP packets on receipt, filters: $filters \\(ethtool TSINFO; $source\\): .*: rant --transport ptp at both ends, or rant --stamp kernel$" \
 	"^ok    stamp setting: transmit 'off', filter 'none' \\(SIOCGHWTSTAMP\\)$" \
-	'^ok    users: no other program uses stamps or clock of this NIC' \
-	"^ok    driver: 'igb' delivers transmit stamps by a kworker on the CPU that sends \\($source\\)$" \
-	"^note  driver: one transmit stamp at a time \\($source\\): .*ptp4l" \
-	'^ok    link: up, with a carrier' '^ok    speed: 1000 Mb/s, duplex full, one probe takes 880 ns' \
-	'^warn  coalescing: rx-usecs 3, which makes this driver choose the time .*: ethtool -C eth0 rx-usecs 0$' \
+	'^ok    users: no other program uses timestamps or clock of this NIC' \
+	"^ok    driver: 'igb' delivers transmit timestamps by a kworker on the sending CPU \\($source\\)$" \
+	"^note  driver: one transmit timestamp at a time \\($source\\): .*ptp4l" \
+	'^ok    link: up, with a carrier' '^ok    speed: 1000 Mb/s, duplex full, a probe takes 880 ns' \
+	'^warn  coalescing: rx-usecs 3, with which this driver adapts the delay .*: ethtool -C eth0 rx-usecs 0$' \
 	'^ok    rings: rx 256, tx 256 \(ETHTOOL_GRINGPARAM\)$' '^note  offloads: gro and tso on ' \
-	'^ok    NIC clock: runs; a reading takes [0-9]+ ns \(median of 101\), its times are multiples of [0-9]+ ns \(/dev/ptp0, measured now\)$' \
+	'^ok    NIC clock: runs; a reading takes [0-9]+ ns \(median of 101\), resolution [0-9]+ ns \(/dev/ptp0, measured now\)$' \
 	"^(ok|warn) +NIC interrupts: [0-9]+ of the NIC .*on CPU [0-9,-]+, this process on 0 \\(effective_affinity_list" \
 	"^ok    interrupt priority: .*$ready" \
 	'^ok    NUMA: .*\(/sys/bus/pci/devices/[0-9a-f:.]+/numa_node\)$' '^ok    placement: only on CPU 0 ' \
 	'^(ok|note|warn) +largest gap: [0-9.]+ us .*\(measured now, by this process, SCHED_OTHER on CPU 0\)' \
-	'^ok    tracefs: there, nothing is traced, with snapshots ' ', 1 failure$'
-doctor 'igb with kernel stamps' 0 a '' '--stamp kernel' '^ok    stamps: no hardware stamps are asked for' ', 0 failures$' \
-	"^ok    driver: 'igb', no hardware stamps in use" '^warn  placement: may run on CPU 0-1 '
+	'^ok    tracefs: mounted, tracing is off, with snapshots ' ', 1 failure$'
+doctor 'igb with kernel stamps' 0 a '' '--stamp kernel' '^ok    stamps: no hardware timestamps are requested' ', 0 failures$' \
+	"^ok    driver: 'igb', no hardware timestamps in use" '^warn  placement: may run on CPU 0-1 '
 doctor 'igb with a real-time spinner' 1 a 'chrt -f 20 taskset -c 1' '' \
-	"^warn  driver: 'igb' delivers .* by a kworker on the CPU that sends, and this process has SCHED_FIFO 20 .*: run without chrt$" \
+	"^warn  driver: 'igb' delivers .* by a kworker on the sending CPU, and this process has SCHED_FIFO 20 .*: run without chrt$" \
 	'^ok    scheduling: SCHED_FIFO 20'
 # Other rings take the link down for a moment: three times in a row means that it is back.
 # shellcheck disable=SC2317 # by poll
@@ -93,7 +93,7 @@ at a ethtool -G eth0 rx 1024
 sleep 1
 poll link_is_back
 doctor 'igb with other settings' 0 a '' '--stamp kernel' \
-	'^warn  coalescing: rx-usecs 50: each interrupt may come up to 50 us late .*: a thin peak' \
+	'^warn  coalescing: rx-usecs 50: interrupts are up to 50 us late .*: a narrow peak' \
 	'^note  rings: rx 1024, tx 256 '
 at a ethtool -C eth0 rx-usecs 0
 at a ethtool -G eth0 rx 256
@@ -106,7 +106,7 @@ start ptp a ptp4l -i eth0 -2 -m
 sleep 2
 noisy=1 doctor 'igb with ptp4l' 1 a '' '' \
 	"^warn  users: ptp4l \\(${pid[ptp]}\\) names this interface \\(comm, cmdline and fd in /proc\\): .*: stop it" \
-	'^warn  driver: one transmit stamp at a time '
+	'^warn  driver: one transmit timestamp at a time '
 stop ptp
 at a hwstamp_ctl -i eth0 -t 0 -r 0 >/dev/null
 start clock a tail -f /dev/ptp0
@@ -127,7 +127,7 @@ else
 	doctor 'not a real-time kernel' 0 a '' '--stamp kernel' '^note  preemption: (PREEMPT_DYNAMIC|not PREEMPT_RT) '
 fi
 at a ip link set eth0 down
-doctor 'igb down' 1 a '' '--stamp kernel' '^fail  link: down \(SIOCGIFFLAGS\): nothing can be sent: ip link set eth0 up$'
+doctor 'igb down' 1 a '' '--stamp kernel' '^fail  link: down \(SIOCGIFFLAGS\): rant cannot send packets: ip link set eth0 up$'
 at a ip link set eth0 up
 together
 
@@ -146,27 +146,27 @@ apart sim0 sim1
 at a hwstamp_ctl -i sim0 -t 0 -r 0 >/dev/null
 doctor 'simulated NIC' 0 a '' '' \
 	"^ok    stamps: hardware transmit, and receive with filter 'all' \\(ethtool TSINFO\\)$" \
-	"^ok    stamp setting: transmit 'off', filter 'none': rant sets it for the run and puts it back" \
-	"^note  driver: 'simnic', of which nothing is on record" '^ok    link: up' '^ok    speed: 1000 Mb/s' \
+	"^ok    stamp setting: transmit 'off', filter 'none': rant sets it for the run and restores it" \
+	"^note  driver: 'simnic', which is not in the list of known drivers" '^ok    link: up' '^ok    speed: 1000 Mb/s' \
 	'^ok    NIC clock: runs; a reading takes [0-9]+ ns .*\(/dev/ptp[0-9]+, measured now\)$' \
-	'^note  NIC interrupts: cannot tell' '^note  NUMA: cannot tell' \
-	'^note  coalescing: cannot tell \(ETHTOOL_GCOALESCE: Operation not supported\)$' ', 0 failures$'
+	'^note  NIC interrupts: unknown, ' '^note  NUMA: unknown, ' \
+	'^note  coalescing: unknown \(ETHTOOL_GCOALESCE: Operation not supported\)$' ', 0 failures$'
 at a hwstamp_ctl -i sim0 -t 1 -r 1 >/dev/null
 doctor 'simulated NIC, set' 0 a '' '' "^ok    stamp setting: transmit 'on', filter 'all' "
 doctor 'simulated NIC, no privilege is needed where it is set' 0 a 'setpriv --reuid=65534 --clear-groups' '' \
 	"^ok    stamp setting: transmit 'on', filter 'all' " '^warn  NIC clock: cannot be read: Permission denied \(/dev/ptp[0-9]+\)' \
 	'^warn  memory lock: [0-9]+ kB may be locked '
 at a hwstamp_ctl -i sim0 -t 1 -r 0 >/dev/null
-doctor 'simulated NIC, set by somebody' 0 a '' '' "^note  stamp setting: transmit 'on', filter 'none' .*: somebody has set it"
+doctor 'simulated NIC, set by somebody' 0 a '' '' "^note  stamp setting: transmit 'on', filter 'none' .*: another program has set it"
 doctor 'simulated NIC, a setting that cannot be changed' 1 a 'setpriv --reuid=65534 --clear-groups' '' \
-	"^fail  stamp setting: transmit 'on', filter 'none' .*: to change it needs CAP_NET_ADMIN: sudo hwstamp_ctl -i sim0 -t 1 -r 1$"
+	"^fail  stamp setting: transmit 'on', filter 'none' .*: the change needs CAP_NET_ADMIN: sudo hwstamp_ctl -i sim0 -t 1 -r 1$"
 echo N >"$parameters/filter_all"
 doctor 'simulated NIC, PTP only' 1 a '' '' \
 	"^fail  stamps: filter 'all' is not listed, only: none ptpv2-event .*: rant will not start .*: rant --transport ptp at both ends, or rant --stamp kernel" ', 1 failure$'
 refused 'simulated NIC, PTP only'
 echo Y >"$parameters/filter_all"
 echo 50000000,0 >"$parameters/drift_ppb"
-doctor 'simulated NIC, a clock that is 5 % too fast' 1 a '' '' '^fail  NIC clock: went on [0-9]+ ns while the system went on '
+doctor 'simulated NIC, a clock that is 5 % too fast' 1 a '' '' '^fail  NIC clock: advanced [0-9]+ ns while the system clock advanced '
 echo -1000000000,0 >"$parameters/drift_ppb"
 doctor 'simulated NIC, a clock that stands still' 1 a '' '' '^fail  NIC clock: stands still \(/dev/ptp'
 echo 0,0 >"$parameters/drift_ppb"
@@ -187,7 +187,7 @@ doctor 'simulated NIC, a clock whose readings fail' 0 a '' '' '^warn  NIC clock:
 echo 0 >"$parameters/read_error_every"
 echo 16 >"$parameters/read_error"
 echo N >"$parameters/has_phc"
-doctor 'simulated NIC, no clock' 1 a '' '' '^fail  stamps: no hardware clock ' '^note  NIC clock: the NIC has none '
+doctor 'simulated NIC, no clock' 1 a '' '' '^fail  stamps: no hardware clock ' '^note  NIC clock: the NIC has no clock '
 refused 'simulated NIC, no clock'
 doctor 'simulated NIC, no clock, kernel stamps' 0 a '' '--stamp kernel' '^ok    stamps: '
 together

@@ -65,7 +65,7 @@ begin "clock_room: simulated NIC, its dial is turned by 20000 ppb"
 ) &
 look dial "$first" 50
 wait $!
-expect_line dial.out 'dial known.* (19999|20000) ppb, changed 1 times, stood still 0 times, outside [01]'
+expect_line dial.out 'frequency setting known.* (19999|20000) ppb, changed 1 times, stood still 0 times, outside [01]'
 expect "$(grep -c ' step of ' "$work/dial.out")" -eq 0 'steps found'
 phc_ctl "/dev/ptp$first" freq 0 >/dev/null 2>&1
 verdict

@@ -156,12 +156,12 @@ for name in r:ns_eth1 e:ns_eth0; do
 	declare -a role=()
 	[ "$name" = r ] || role=(-a "${address[b]}" --timeout 2000 --duration 3)
 	start "$name" "$side" env LD_PRELOAD="$HELPERS/rxsatrh" RXSATRH_BAR="${bar[$side]}" \
-		taskset -c "$cpu" "$RANT" -i "${link[$side]}" --stamp hardware "${role[@]}"
+		taskset -c "$cpu" "$RANT" --details -i "${link[$side]}" --stamp hardware "${role[@]}"
 	[ "$name" = e ] || poll has_port r
 done
 finish e
 stop r
-# The clock of the emulated NIC jumps by 2^41 ns now and then, and what config.sh has synchronise it may then turn its dial by 90 %,
+# The clock of the emulated NIC jumps by 2^41 ns now and then, and what config.sh has synchronise it may then change its frequency setting by 90 %,
 # which this driver allows: every latency is off by that, and rant says so.
 for name in e r; do
 	if [ "${status[$name]}" = 3 ]; then

@@ -30,7 +30,7 @@ ALL='N == e["Sent"] == len(T) + 1 == len(R) == stamps["Complete"] + 1 == a.rx_st
 
 pair 'response and network of every packet' \
 	'wire_ns=20000 wire_back_ns=7000 response_ns=4000 vary_stage=2 vary_steps=30000 vary_ns=7' \
-	"$H --overflow 300 -v --json $work/r.json" "$C 2000 --overflow 300 --json $work/e.json" "$ALL" 'e["Closing"] == 1' 'r["Lanes"] == 1' \
+	"$H --overflow 300 -v --json $work/r.json" "$C 2000 --overflow 300 --json $work/e.json" "$ALL" 'e["Closing"] == 1' 'r["Peer sockets"] == 1' \
 	'{int(l["NETWORK"]) for l in T.values()} == {27000}' 'len({l["RESPONSE"] for l in T.values()}) > 1500' \
 	'stage["Response"].samples == stage["Network"].samples == 2000'
 slow pair 'a wire there that varies' 'wire_back_ns=70 vary_steps=9973' "$H" "$C 3000" "$ALL" \
@@ -145,9 +145,9 @@ blamed() {
 	reset
 	read -ra words <<<"$L $1"
 	set_parameters "${words[@]}"
-	start r b env ${2:+LD_PRELOAD="$HELPERS/spike" SPIKE="$2"} taskset -c 1 "$RANT" -i sim1 --stamp hardware --no-step-check -q
+	start r b env ${2:+LD_PRELOAD="$HELPERS/spike" SPIKE="$2"} taskset -c 1 "$RANT" --details -i sim1 --stamp hardware --no-step-check -q
 	poll has_port r
-	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --no-step-check -s --timeout 5000 -t 300000 -C \
+	start e a taskset -c 0 "$RANT" --details -i sim0 -a "${address[b]}" --stamp hardware --no-step-check -s --timeout 5000 -t 300000 -C \
 		--count $((SPIKES * 150 + 20)) --log "$work/e.log" --log-full
 	finish e
 	stop r
@@ -178,7 +178,7 @@ several_emitters() {
 	set_parameters vary_steps=997
 	set_nic a '0 0'
 	start_pair '' '--count 300 --timeout 2000'
-	start f a "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --no-step-check --log "$work/f.log" --log-full \
+	start f a "$RANT" --details -i sim0 -a "${address[b]}" --stamp hardware --no-step-check --log "$work/f.log" --log-full \
 		--count 900 --interval 5ms --timeout 2000
 	finish e
 	expect_setting a '1 1' 'when the first has ended'
@@ -204,7 +204,7 @@ restarted() {
 	poll has_sent 250
 	stop r
 	mv "$work/r.log" "$work/first.log"
-	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware --no-step-check --log "$work/r.log" --count 50000
+	start r b taskset -c 1 "$RANT" --details -i sim1 --stamp hardware --no-step-check --log "$work/r.log" --count 50000
 	poll has_port r
 	take_counters now
 	poll has_sent $((probes[now] - probes[before] + 250))

@@ -40,7 +40,7 @@ exact() {
 	set_nic a '0 0'
 	at a sh -c "echo '$3' >/proc/sys/net/ipv4/ping_group_range"
 	read -ra words <<<"$5"
-	start e a taskset -c 0 "$RANT" -i sim0 -a "$server" --transport icmp --stamp hardware --no-step-check -v --log "$work/e.log" "${words[@]}"
+	start e a taskset -c 0 "$RANT" --details -i sim0 -a "$server" --transport icmp --stamp hardware --no-step-check -v --log "$work/e.log" "${words[@]}"
 	finish e
 	expect_status e 0
 	expect "$(row e Lost)" -eq 0 'lost'

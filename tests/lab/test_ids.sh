@@ -95,7 +95,7 @@ has_sent() {
 # refused NAME STAMPS SIDE EMITTERS US: 8 packets of that side are refused in the middle; how late stamps are.
 refused() {
 	local i wrong known sent stamps=$2 side=$3 emitters=$4
-	local -a r=("$RANT" -i "${link[b]}" --stamp "$stamps" --timeout 10000) e
+	local -a r=("$RANT" --details -i "${link[b]}" --stamp "$stamps" --timeout 10000) e
 
 	begin "ids: $1"
 	"late_${stamps}_stamps" "$5"
@@ -103,7 +103,7 @@ refused() {
 	poll has_port r
 	sent=$(sent_by a)
 	for ((i = 1; i <= emitters; i++)); do
-		e=("$RANT" -i "${link[a]}" -a "${address[b]}" --stamp "$stamps" --log-full --log "$work/e$i.log" --timeout 500 --count 400)
+		e=("$RANT" --details -i "${link[a]}" -a "${address[b]}" --stamp "$stamps" --log-full --log "$work/e$i.log" --timeout 500 --count 400)
 		if [ "$side" = a ]; then held "e$i" a "${e[@]}"; else start "e$i" a "${e[@]}"; fi
 	done
 	poll has_sent 60

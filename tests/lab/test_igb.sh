@@ -23,7 +23,7 @@ refused() {
 	read -r tx rx <<<"$setting"
 	at "$side" hwstamp_ctl -i "${link[$side]}" -t "$tx" -r "$rx" >/dev/null
 	before=$(setting_of "$side") sent=$(sent_by "$side")
-	start x "$side" "$RANT" "${words[@]}" --stamp hardware
+	start x "$side" "$RANT" --details "${words[@]}" --stamp hardware
 	finish x
 	expect_status x 1
 	# Lines about what a busy machine is still doing are left out.
@@ -48,10 +48,10 @@ pair() {
 
 	begin "igb: $1"
 	read -ra words <<<"$3"
-	start r b "$RANT" -i eth1 "${words[@]}"
+	start r b "$RANT" --details -i eth1 "${words[@]}"
 	poll has_port r
 	read -ra words <<<"$4"
-	start e a "$RANT" -i eth0 -a "${address[b]}" --timeout 2000 --count "$2" "${words[@]//LOG/$work/e.log}"
+	start e a "$RANT" --details -i eth0 -a "${address[b]}" --timeout 2000 --count "$2" "${words[@]//LOG/$work/e.log}"
 	finish e
 	stop r
 	expect_status e 0
@@ -81,7 +81,7 @@ start_hw() {
 
 	shift 2
 	start "$name" "$side" env LD_PRELOAD="$HELPERS/rxsatrh" RXSATRH_BAR="${bar[$side]}" \
-		"$RANT" -i "${link[$side]}" --stamp hardware "$@"
+		"$RANT" --details -i "${link[$side]}" --stamp hardware "$@"
 }
 
 start_hw_pair() {
@@ -130,7 +130,7 @@ skips_fit() {
 	shift 2
 	for name in "$@"; do
 		missing=$((missing + $(row "$name" Transmit)))
-		late=$((late + $(row "$name" 'Came late')))
+		late=$((late + $(row "$name" 'Late stamps')))
 		[[ $name == r ]] || unwanted=$((unwanted + $(row "$name" Unfinished) + $(row "$name" Closing)))
 	done
 	expect "$skipped" -ge $((missing - late)) "skipped by the driver, missing at $*"
@@ -151,7 +151,7 @@ skipped=$(skipped_by b)
 start_hw_pair --count 60
 finish_hw_pair
 expect "$(row e Recorded)" -ge 50 'recorded by the emitter'
-expect "$(row e Unstamped)" -le "$(row e 'Came late')" 'unstamped at the emitter'
+expect "$(row e Unstamped)" -le "$(row e 'Late stamps')" 'unstamped at the emitter'
 expect "$(row r Receive)" -eq 0 'receive stamps missing at the reflector'
 expect "$(row r Sent)" -eq "$(row e Sent)" 'sent by the reflector'
 # The clock jumps by 2^41 ns now and then, where the emulated counter wraps: one sample in such a run.

@@ -32,10 +32,10 @@ pair() {
 	[ -z "$2" ] || at a tc qdisc add dev v0 root netem limit 10000 "${words[@]}" || complain 'tc failed'
 	read -ra words <<<"$3"
 	[ -z "$3" ] || at b tc qdisc add dev v1 root netem limit 10000 "${words[@]}" || complain 'tc failed'
-	start r b "$RANT" -i v1 --stamp kernel
+	start r b "$RANT" --details -i v1 --stamp kernel
 	poll has_port r
 	read -ra words <<<"$4"
-	start e a "$RANT" -i v0 -a "${address[b]}" --stamp kernel --log "$work/e.log" "${words[@]}"
+	start e a "$RANT" --details -i v0 -a "${address[b]}" --stamp kernel --log "$work/e.log" "${words[@]}"
 	finish e
 	pause 0.3 # for what is on its way
 	stop r
@@ -162,9 +162,9 @@ set_in_between() { # STAMP
 
 	begin "kernel stamps: the system clock is set, --stamp $1"
 	at b tc qdisc replace dev v1 root netem limit 10000 delay 500ms
-	start r b "$RANT" -i v1 --stamp "$1" --log "$work/r.log" --timeout 2000
+	start r b "$RANT" --details -i v1 --stamp "$1" --log "$work/r.log" --timeout 2000
 	poll has_port r
-	start e a "$RANT" -i v0 -a "${address[b]}" --stamp "$1" --log "$work/e.log" --timeout 2000
+	start e a "$RANT" --details -i v0 -a "${address[b]}" --stamp "$1" --log "$work/e.log" --timeout 2000
 	for ns in $steps; do
 		poll has_sent_more $(($(sent_by a) + 4))
 		"$HELPERS/set_clock" "$ns" || complain 'the clock was not set'
@@ -197,9 +197,9 @@ stalled() { # STAMP LEFT_OUT NS...
 
 	shift 2
 	begin "kernel stamps: the reflector is stopped, --stamp $stamp, and the clock is set by: ${*:-nothing}"
-	start r b "$RANT" -i v1 --stamp "$stamp" --log "$work/r.log" --threshold 60000000 --continue
+	start r b "$RANT" --details -i v1 --stamp "$stamp" --log "$work/r.log" --threshold 60000000 --continue
 	poll has_port r
-	start e a "$RANT" -i v0 -a "${address[b]}" --stamp kernel --timeout 20
+	start e a "$RANT" --details -i v0 -a "${address[b]}" --stamp kernel --timeout 20
 	poll has_sent_more $(($(sent_by a) + 50))
 	kill -STOP "${pid[r]}"
 	poll has_sent_more $(($(sent_by a) + 20))

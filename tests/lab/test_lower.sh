@@ -36,9 +36,9 @@ acquaint a b
 run() { # INTERFACE ARGUMENT...
 	reset
 	set_parameters wire_ns=20000 wire_back_ns=7000 response_ns=4000 vary_stage=2 vary_steps=30000 vary_ns=7
-	start r b "$RANT" -i sim1 --stamp hardware --no-step-check
+	start r b "$RANT" --details -i sim1 --stamp hardware --no-step-check
 	poll has_port r
-	start e a "$RANT" -i "$1" -a "${address[b]}" --stamp hardware --no-step-check --log "$work/e.log" --log-full --json "$work/e.json" \
+	start e a "$RANT" --details -i "$1" -a "${address[b]}" --stamp hardware --no-step-check --log "$work/e.log" --log-full --json "$work/e.json" \
 		--timeout 1000 "${@:2}"
 }
 
@@ -93,9 +93,9 @@ at b ip address add 10.79.0.2/24 dev sim1.5
 at a ip link set bond0.5 up
 at b ip link set sim1.5 up
 reset
-start r b "$RANT" -i sim1.5 --stamp hardware --no-step-check
+start r b "$RANT" --details -i sim1.5 --stamp hardware --no-step-check
 poll has_port r
-start e a "$RANT" -i bond0.5 -a 10.79.0.2 --stamp hardware --no-step-check --json "$work/e.json" --timeout 1000 --count 50
+start e a "$RANT" --details -i bond0.5 -a 10.79.0.2 --stamp hardware --no-step-check --json "$work/e.json" --timeout 1000 --count 50
 finish e
 stop r
 expect_status e 0
@@ -183,11 +183,11 @@ priority() {
 
 	begin "$family: packets with VLAN priority $code, $2"
 	if [ "$transport" != icmp ]; then
-		start r b "$RANT" -i vlan5 --transport "$transport" --stamp kernel -v
+		start r b "$RANT" --details -i vlan5 --transport "$transport" --stamp kernel -v
 		poll is_reflecting
 	fi
 	: >"$work.seen"
-	start e a "$RANT" -i vlan5 -a "$3" --transport "$transport" --stamp kernel --interval 1ms --timeout 5000 --count 50 --vlan-priority "$code"
+	start e a "$RANT" --details -i vlan5 -a "$3" --transport "$transport" --stamp kernel --interval 1ms --timeout 5000 --count 50 --vlan-priority "$code"
 	finish e
 	poll has_seen 50
 	[ "$transport" = icmp ] || stop r
@@ -208,15 +208,15 @@ priority 3 icmp6 2001:db8:79::2
 kill "${pid[look]}"
 finish look
 
-begin "$family: a priority that the egress map has not, and an interface that is no VLAN"
-start e a "$RANT" -i vlan5 -a 10.79.0.2 --stamp kernel --vlan-priority 6
+begin "$family: a priority that the egress map has not, and an interface that is not a VLAN"
+start e a "$RANT" --details -i vlan5 -a 10.79.0.2 --stamp kernel --vlan-priority 6
 finish e
 expect_status e 1
-expect_line e.err "the egress map of VLAN 'vlan5' has no priority that is sent with 6: 'ip link set dev vlan5 type vlan egress-qos-map 6:6'"
-start e a "$RANT" -i va -a 10.78.0.2 --stamp kernel --vlan-priority 6
+expect_line e.err "the egress map of VLAN 'vlan5' maps no priority to code point 6: 'ip link set dev vlan5 type vlan egress-qos-map 6:6'"
+start e a "$RANT" --details -i va -a 10.78.0.2 --stamp kernel --vlan-priority 6
 finish e
 expect_status e 1
-expect_line e.err "interface 'va' is no VLAN"
+expect_line e.err "interface 'va' is not a VLAN"
 verdict
 together
 exit "$failed"

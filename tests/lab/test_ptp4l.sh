@@ -37,10 +37,10 @@ start master b ptp4l -i sim1 "${daemon[@]}" --uds_address=/run/master --masterOn
 start slave a ptp4l -i sim0 "${daemon[@]}" --uds_address=/run/slave -s --announceReceiptTimeout=100
 poll has_followed 1
 expect_setting a '1 12' before
-start x a "$RANT" -i sim0 -a "$server" --transport l2 --ptp-domain 0 --stamp hardware --count 10
+start x a "$RANT" --details -i sim0 -a "$server" --transport l2 --ptp-domain 0 --stamp hardware --count 10
 finish x
 expect_status x 1
-expect_line x.err "^rant: --ptp-domain 0: ptp4l \\(${pid[slave]}\\) has this domain on interface 'sim0'"
+expect_line x.err "^rant: --ptp-domain 0: ptp4l \\(${pid[slave]}\\) uses this domain on interface 'sim0'"
 start_pair '-v --histogram --overflow 300 --transport l2' '--histogram --overflow 300 --transport l2 --timeout 4000 --count 500'
 finish e
 finish_reflector

@@ -87,20 +87,20 @@ pair 'T4 missing' 'directions=2 rx_stamp_missing_every=7' '' "$C 2000" \
 	'set(range(N)) - set(E) == hit("rx_stamp_missing_every")'
 slow pair 'T1 and T3 come 100 us after each send' 'tx_stamp_delay_us=100 vary_steps=1000' "$S" "$C 2000" "$ALL"
 slow pair 'T1 late, but in time' 'directions=1 tx_stamp_late_every=39 late_us=8000' "$S" "$C 2000" "$ALL" \
-	'a.tx_stamp_late == 51' 'e["Came late"] == e["Unmatched"] == 0'
+	'a.tx_stamp_late == 51' 'e["Late stamps"] == e["Unmatched"] == 0'
 slow pair 'T3 late, but in time' 'directions=2 tx_stamp_late_every=39 late_us=1500' "$S" "$C 2000" "$ALL" \
-	'b.tx_stamp_late == 51' 'r["Came late"] == r["Unmatched"] == 0'
+	'b.tx_stamp_late == 51' 'r["Late stamps"] == r["Unmatched"] == 0'
 # A stamp that comes while a stalled program does not look is in time after all.
 slow pair 'T1 later than --timeout' 'directions=1 tx_stamp_late_every=449 late_us=24000' '' '--timeout 20 --count 5300' \
-	'a.tx_stamp_late == 11' 'e["Came late"] + e["Unmatched"] == e["Transmit"] == 11 - len(hit("tx_stamp_late_every") & set(E)) > 0' \
+	'a.tx_stamp_late == 11' 'e["Late stamps"] + e["Unmatched"] == e["Transmit"] == 11 - len(hit("tx_stamp_late_every") & set(E)) > 0' \
 	'e["Lost"] == e["Late"]'
 slow pair 'T3 later than --timeout' 'directions=2 tx_stamp_late_every=449 late_us=24000' '--timeout 20' "$C 5300" \
-	'b.tx_stamp_late == 11' 'r["Came late"] + r["Unmatched"] == r["Transmit"] == 11 - len(hit("tx_stamp_late_every") & set(R)) > 0' \
+	'b.tx_stamp_late == 11' 'r["Late stamps"] + r["Unmatched"] == r["Transmit"] == 11 - len(hit("tx_stamp_late_every") & set(R)) > 0' \
 	'e["Unstamped"] == 0'
 slow pair 'T1 twice' 'directions=1 tx_stamp_twice_every=3' '' "$C 2000" "$ALL" \
-	'e["Came twice"] == a.tx_stamp_twice == 666' 'e["Other"] == 0'
+	'e["Duplicated stamps"] == a.tx_stamp_twice == 666' 'e["Other"] == 0'
 slow pair 'T3 twice' 'directions=2 tx_stamp_twice_every=3' '' "$C 2000" "$ALL" \
-	'r["Came twice"] == b.tx_stamp_twice == 666' 'r["Other"] == 0'
+	'r["Duplicated stamps"] == b.tx_stamp_twice == 666' 'r["Other"] == 0'
 pair 'one stamp in flight, probes that come twice' \
 	'stamp_slots=1,1,1 tx_stamp_delay_us=1000 directions=1 dup_every=5' "$S" "$C 1000" \
 	'r["Transmit"] == r["Unstamped"] == b.tx_hwtstamp_skipped > 100' 'a.tx_hwtstamp_skipped == e["Transmit"] == 0' \
@@ -140,7 +140,7 @@ kept() {
 	if [ "$2" != '1 1' ]; then
 		expect "$(setting_of b)" = '1 1' 'setting of sim1 while the reflector runs'
 	fi
-	start e a "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --no-step-check
+	start e a "$RANT" --details -i sim0 -a "${address[b]}" --stamp hardware --no-step-check
 	poll grep -q . "/proc/${pid[e]}/net/udp"
 	sleep 0.5
 	expect "$(setting_of a)" = '1 1' 'setting of sim0 while the emitter runs'
@@ -155,15 +155,15 @@ kept() {
 	expect_status r 0
 	expect_setting b "$2" 'after the reflector'
 	# Refused late, after the NIC was set: its port is taken.
-	start r b "$RANT" -i sim1 --stamp hardware
+	start r b "$RANT" --details -i sim1 --stamp hardware
 	poll has_port r
 	expect "$(setting_of b)" = '1 1' 'setting of sim1'
-	start x b "$RANT" -i sim1 --stamp hardware
+	start x b "$RANT" --details -i sim1 --stamp hardware
 	finish x
 	expect_status x 1
 	expect "$(setting_of b)" = '1 1' 'setting of sim1 after a refused start beside a running one'
 	stop r
-	start x a "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --log /proc/nowhere
+	start x a "$RANT" --details -i sim0 -a "${address[b]}" --stamp hardware --log /proc/nowhere
 	finish x
 	expect_status x 1
 	expect_setting a "$2" 'after a refused start'
@@ -188,7 +188,7 @@ refused() {
 	[ "$self" = 0 ] || set_parameters filter_all=Y has_phc=Y
 	set_nic a '1 12'
 	sent=$(sent_by a)
-	start x a timeout 5 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --count 10
+	start x a timeout 5 "$RANT" --details -i sim0 -a "${address[b]}" --stamp hardware --count 10
 	finish x
 	expect_status x 1
 	expect "$(wc -l <"$work/x.err")" -eq 1 'lines on stderr'
@@ -332,7 +332,7 @@ unload() {
 	poll ip link show dev sim1 >"$work/link.out" 2>&1
 	set_parameters after_ns=2000000 tx_stamp_delay_us=2000 reorder_every=3
 	ip link set sim1 up
-	start e a "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --timeout 1
+	start e a "$RANT" --details -i sim0 -a "${address[b]}" --stamp hardware --timeout 1
 	poll has_socket e
 	sleep 0.5
 	timeout 20 rmmod simnic || complain 'rmmod: status not 0'

@@ -67,11 +67,11 @@ IN_ROUND_TRIP=0 IN_RESPONSE=1 BEFORE_T1=2 BEFORE_T2=3
 # ---- The reflector's clock is set --------------------------------------------------------------------------------------
 
 JUMPED='verdict("doubtful: .*the reflector.s clock was set \(1 times, ")'
-LEFT_OUT='0 < stamps["Stepped there"] < 40'
+LEFT_OUT='0 < stamps["Remote step"] < 40'
 
 NOT_AT='{T[n][column] for n in flagged("stepped") for column in ("T2_HW", "T3_HW", "RESPONSE", "NETWORK")} == {"-"}'
 run 'the reflector, -100 us within a response' '' '' "step_in $IN_RESPONSE -100000" "$JUMPED" "$LEFT_OUT" "$NOT_AT" \
-	'len(flagged("stepped")) == stamps["Stepped there"]' 'says(r"jumped by -(99|100)\d{3} ns")' 'says("The reflector says that its clock was set")'
+	'len(flagged("stepped")) == stamps["Remote step"]' 'says(r"jumped by -(99|100)\d{3} ns")' 'says("The reflector reports that its clock was set")'
 slow run 'the reflector, 1 s within a response' '' '' "step_in $IN_RESPONSE 1000000000" "$JUMPED" "$LEFT_OUT" "$NOT_AT"
 # Where the guest stops for some 10 ms between two exchanges the clocks may have parted by as much: then the step is not seen, or the exchanges
 # after it agree with those before, and the one in between is told as stamps that contradict the others.
@@ -79,28 +79,28 @@ slow run 'the reflector, -15 us within a response' '' '' "step_in $IN_RESPONSE -
 	"hidden or $JUMPED or verdict('doubtful: .*the reflector.s stamps contradict each other \(')" "hidden or $LEFT_OUT" "$NOT_AT"
 slow run 'the reflector, -100 us between exchanges' '' '' "step_in $BEFORE_T2 -100000" "$JUMPED" "$LEFT_OUT"
 # It spoils no sample, and where the guest stops for some 0.1 s between two exchanges the clocks may have parted by as much.
-slow run 'the reflector, 15 us between exchanges' '' '' "step_in $BEFORE_T2 15000" 'stamps["Stepped there"] < 40' 'len(T) > 300'
+slow run 'the reflector, 15 us between exchanges' '' '' "step_in $BEFORE_T2 15000" 'stamps["Remote step"] < 40' 'len(T) > 300'
 for ns in -25000000 25000000; do
 	slow run "the reflector's own responses, $ns ns" '' '' "step_in $IN_RESPONSE $ns; pause 0.5; step_in $BEFORE_T2 $ns" \
 		'not off_by' 'r["Stepped"] > 0'
 done
 slow run 'the reflector, twice' '' '' "step_in $IN_RESPONSE -100000 2" 'verdict("doubtful: .*the reflector.s clock was set \(")' "$LEFT_OUT"
 STATUS_E=3 slow run 'the reflector, a burst' '' '' "step_in $IN_RESPONSE -100000 20" 'verdict("void: .*the reflector.s clock ")' \
-	'20 <= stamps["Stepped there"] < 60'
+	'20 <= stamps["Remote step"] < 60'
 slow run 'the reflector, again and again' '' '' 'for i in 1 2 3 4 5 6 7; do step_in $IN_RESPONSE 100000; done' \
-	'verdict("doubtful: .*the reflector.s clock was set \(7 times, ")' '7 <= stamps["Stepped there"] < 150'
+	'verdict("doubtful: .*the reflector.s clock was set \(7 times, ")' '7 <= stamps["Remote step"] < 150'
 slow run 'the reflector, to and fro' '' '' "step_in $BEFORE_T2 1000000; step_in $BEFORE_T2 -1000000" \
 	'verdict("doubtful: .*the reflector.s clock was set \(2 times, ")'
 slow run 'a threshold on the network is not judged where that is not known' '' '-t 50 --threshold-on network' \
-	"step_in $IN_RESPONSE -100000" 'e["Breaches"] == 0' 'stamps["Not judged"] >= stamps["Stepped there"] > 0' \
+	"step_in $IN_RESPONSE -100000" 'e["Breaches"] == 0' 'stamps["Not judged"] >= stamps["Remote step"] > 0' \
 	'verdict("doubtful: .*a threshold was not judged ")'
 
 # With many in flight those that are reflected across the step were sent together with those that are not.
 STEPS='for i in 1 2 3 4 5 6 7 8; do step_in $IN_RESPONSE -700000; pause 0.2; done'
 slow run 'many in flight: the reflector, -700 us, eight times' '' '-t 200 --threshold-on network -C --window 64' "$STEPS" \
-	'e["Breaches"] == 0' 'stamps["Stepped there"] > 0' 'len(T) > 300'
+	'e["Breaches"] == 0' 'stamps["Remote step"] > 0' 'len(T) > 300'
 slow run 'thousands in flight: the reflector, -700 us, eight times' '' '-t 200 --threshold-on network -C --window 4096' "$STEPS" \
-	'e["Breaches"] == 0' 'stamps["Stepped there"] > 0' 'len(T) > 300'
+	'e["Breaches"] == 0' 'stamps["Remote step"] > 0' 'len(T) > 300'
 slow run 'by the clock: the reflector, -15 us, eight times' '' '-t 200 --threshold-on network -C --interval 500us' "${STEPS//-700000/-15000}" \
 	'e["Breaches"] == 0' 'len(T) > 300'
 
@@ -111,9 +111,9 @@ slow run 'thousands in flight: the emitter, 1 s, three times' '' '-t 200 --thres
 
 STOOD='verdict("void: .*the reflector.s clock stood still \(")'
 export STATUS_E=3 STATUS_R=3
-run 'the reflector stands for 2 s' '' '' 'drift b -1000000000 2' "$STOOD" 'stamps["Stepped there"] > 20'
+run 'the reflector stands for 2 s' '' '' 'drift b -1000000000 2' "$STOOD" 'stamps["Remote step"] > 20'
 # It takes two readings of the reflector, a tenth of a second apart, to tell that from a step.
-STATUS_R=any slow run 'the reflector stands for 0.1 s' '' '' 'drift b -1000000000 0.1' "$STOOD" 'stamps["Stepped there"] > 2'
+STATUS_R=any slow run 'the reflector stands for 0.1 s' '' '' 'drift b -1000000000 0.1' "$STOOD" 'stamps["Remote step"] > 2'
 slow run 'the reflector stands from the beginning' 'drift_ppb=0,-1000000000' '' '' "$STOOD" 'stamps["Complete"] == 0'
 
 # ---- It runs at a wrong rate ---------------------------------------------------------------------------------------------------

@@ -111,7 +111,7 @@ add_link() {
 
 # probe N WORD...
 probe() {
-	start e a "$RANT" -i "$near" --stamp "$stamps" --timeout 2000 --count "$1" "${@:2}"
+	start e a "$RANT" --details -i "$near" --stamp "$stamps" --timeout 2000 --count "$1" "${@:2}"
 	finish e
 	expect_status e 0
 	expect "$(row e Recorded)" -eq "$1" 'recorded'

@@ -74,10 +74,10 @@ reflector_stage() {
 
 	begin "trace: spikes $1 are blamed on: $2"
 	read -ra words <<<"$R ${4:-}"
-	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --timeout 1000 -q
+	start e a taskset -c 0 "$RANT" --details -i sim0 -a "${address[b]}" --stamp hardware --timeout 1000 -q
 	for ((i = 0; i < spikes; i++)); do
 		mkdir "$work/saved"
-		start r b env ${3:+LD_PRELOAD="$HELPERS/spike" SPIKE="$3"} taskset -c 1 "$RANT" "${words[@]}" --log "$work/r.log"
+		start r b env ${3:+LD_PRELOAD="$HELPERS/spike" SPIKE="$3"} taskset -c 1 "$RANT" --details "${words[@]}" --log "$work/r.log"
 		finish r
 		evidence r "$2"
 		[ ${#complaints[@]} -eq 0 ] || break
@@ -102,11 +102,11 @@ emitter_wire() {
 	# On the simulated wire it takes no time, so the times of user space contradict it.
 	read -ra words <<<"$E --no-step-check --duration 150 -s -t 150000 -S --save-trace $work/saved"
 	set_spike 3 300 200000000
-	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware -q
+	start r b taskset -c 1 "$RANT" --details -i sim1 --stamp hardware -q
 	poll has_port r
 	for ((i = 0; i < spikes; i++)); do
 		mkdir "$work/saved"
-		start e a taskset -c 0 "$RANT" "${words[@]}" --log "$work/e.log"
+		start e a taskset -c 0 "$RANT" --details "${words[@]}" --log "$work/e.log"
 		finish e
 		# A stall of the guest may have its share, in the reflector.
 		evidence e Network '[0-9]+'
@@ -125,9 +125,9 @@ stages_add_up() {
 	begin "clocks: stages are right although the clocks are seconds apart and drift by $1 ppb"
 	set_spike 0 0 0
 	echo "$1" >"$parameters/drift_ppb"
-	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware -s -H --log "$work/r.log" --count 50000
+	start r b taskset -c 1 "$RANT" --details -i sim1 --stamp hardware -s -H --log "$work/r.log" --count 50000
 	poll has_port r
-	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware -s -H --log "$work/e.log" --count 3000 \
+	start e a taskset -c 0 "$RANT" --details -i sim0 -a "${address[b]}" --stamp hardware -s -H --log "$work/e.log" --count 3000 \
 		--timeout 2000
 	finish e
 	stop r
@@ -138,7 +138,7 @@ stages_add_up() {
 		expect_line "$name.out" "^  Stages        : user-space times are on the NIC's scale within \\+-[0-9]+ ns\$"
 		expect "$(grep -c 'on the wrong side of their stamps' "$work/$name.out")" -eq 0 'samples out of order'
 	done
-	# In the log all four times are on one scale: in order, within the bound that the report gives.
+	# In the log all four times have the same timebase: in order, within the bound that the report gives.
 	for name in e r; do
 		bound=$(sed -n 's/^  Stages  .* within +-\([0-9]*\) ns$/\1/p' "$work/$name.out")
 		words=$(awk -v bound="$bound" '
@@ -160,9 +160,9 @@ without_ptp() {
 	begin 'clocks: without /dev/ptp there are no stages of user space, and the report says why'
 	mkdir /dev/kept
 	mv /dev/ptp* /dev/kept
-	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware -s -H
+	start r b taskset -c 1 "$RANT" --details -i sim1 --stamp hardware -s -H
 	poll has_port r
-	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware -s -H --count 200 --timeout 2000
+	start e a taskset -c 0 "$RANT" --details -i sim0 -a "${address[b]}" --stamp hardware -s -H --count 200 --timeout 2000
 	finish e
 	stop r
 	mv /dev/kept/* /dev
@@ -183,10 +183,10 @@ quick without_ptp
 step_is_seen() {
 	begin 'clocks: the one round trip in which the clock was set is left out and counted'
 	echo 500000000 >"$parameters/step_ns"
-	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware
+	start r b taskset -c 1 "$RANT" --details -i sim1 --stamp hardware
 	poll has_port r
 	echo 1500 >"$parameters/step_at"
-	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --log "$work/e.log" --count 3000 \
+	start e a taskset -c 0 "$RANT" --details -i sim0 -a "${address[b]}" --stamp hardware --log "$work/e.log" --count 3000 \
 		--timeout 2000
 	finish e
 	stop r

@@ -35,7 +35,7 @@ refused() {
 	set_parameters filter_all=N
 	[ "$self" = 0 ] || set_parameters filter_all=Y
 	set_nic a '1 12'
-	start x a timeout 20 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --count 10
+	start x a timeout 20 "$RANT" --details -i sim0 -a "${address[b]}" --stamp hardware --count 10
 	finish x
 	expect_status x 1
 	expect "$(wc -l <"$work/x.err")" -eq 1 'lines on stderr'

@@ -20,10 +20,10 @@ apart sim0 sim1
 
 # Both with a log and a threshold. The count is never reached: it makes the logs small.
 start_both() {
-	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware --no-step-check -s -t 150000 -C \
+	start r b taskset -c 1 "$RANT" --details -i sim1 --stamp hardware --no-step-check -s -t 150000 -C \
 		--log "$work/r.log" --count 500000
 	poll has_port r
-	start e a taskset -c 0 "$RANT" -i sim0 -a "${address[b]}" --stamp hardware --no-step-check -s -t 150000 -C \
+	start e a taskset -c 0 "$RANT" --details -i sim0 -a "${address[b]}" --stamp hardware --no-step-check -s -t 150000 -C \
 		--log "$work/e.log" --log-full --count 500000 --timeout 2000
 	# So that there is something usual.
 	pause 2
@@ -86,7 +86,7 @@ unknown_is_no_blame() {
 	judged r 'doubtful|void' "a clock was set \\(the NIC's clock [0-9]+ times"
 	judged e 'doubtful|void' "the reflector's clock (was set|runs at a wrong rate) \\([0-9]+ times"
 	judged e 'doubtful|void' "the reflector doubts its clock \\([0-9]+ replies, the first to packet [0-9]+\\)"
-	expect "$(row e 'Stepped there')" -gt 0 'samples that a step has spoilt'
+	expect "$(row e 'Remote step')" -gt 0 'samples that a step has spoilt'
 	breaches=$(row r Breaches)
 	expect "$breaches" -ge 2 'breaches'
 	expect "$breaches" -le 63 'breaches'

@@ -24,7 +24,7 @@ WHOLE='len(T) == e["Recorded"] == e["Sent"] - e["Closing"]'
 
 pair '64 in flight' 'vary_steps=997' '' "$W 3000" "$WHOLE" 'len(T) == 3000'
 pair 'lost on both ways' 'drop_every=100 alternate=Y from=500' '' "$T 3000" 'e["Lost"] - e["Late"] == a.dropped + b.dropped == 25' \
-	'way["Lost there"] == a.dropped' 'way["Lost back"] == b.dropped' 'not (struck("drop_every", 1) | struck("drop_every", 2)) & set(T)'
+	'way["Lost forward"] == a.dropped' 'way["Lost backward"] == b.dropped' 'not (struck("drop_every", 1) | struck("drop_every", 2)) & set(T)'
 pair 'twice on both ways' 'dup_every=7 alternate=Y' '' "$W 1501" "$WHOLE" 'len(T) == 1501' 'e["Duplicate"] == a.duplicated + b.duplicated'
 pair 'out of order on both ways' 'reorder_every=13 alternate=Y' '' "$W 2000" "$WHOLE" 'len(T) == 2000' 'r["Reordered"] == b.reordered > 50' \
 	'e["Reordered"] > 50' 'e["Lost"] == e["Late"] == 0'
@@ -32,7 +32,7 @@ pair 'T1 missing' 'directions=1 tx_stamp_missing_every=179' '' "$T 2000" 'e["Uns
 pair 'T4 missing' 'directions=2 rx_stamp_missing_every=7' '' "$W 2000" 'e["Unstamped"] == a.rx_stamp_missing == 285 == 2000 - len(T)'
 pair 'T2 missing' 'directions=1 rx_stamp_missing_every=7' '' "$W 2000" "$WHOLE" 'stamps["Mixed"] == b.rx_stamp_missing == 285'
 pair 'T1 late, and twice' 'directions=1 tx_stamp_late_every=19 late_us=20000 tx_stamp_twice_every=3' '' "$W 1500" "$WHOLE" \
-	'len(T) == 1500' 'e["Came twice"] == a.tx_stamp_twice'
+	'len(T) == 1500' 'e["Duplicated stamps"] == a.tx_stamp_twice'
 pair 'all faults at once' 'drop_every=61 dup_every=29 tx_stamp_missing_every=43 tx_stamp_twice_every=2 rx_stamp_missing_every=17
 	reorder_every=71 alternate=Y' '' "$T 1500" 'e["Lost"] - e["Late"] == len(struck("drop_every", 1) | struck("drop_every", 2))'
 pair 'by the clock' 'vary_steps=997' '' '--histogram --timeout 8000 --interval 5ms --count 300' "$WHOLE" 'len(T) == 300'

@@ -319,7 +319,7 @@ static bool is_struck(unsigned int every, const struct packet *p)
  * duplicated probe has two replies. */
 static void script_step(struct sim *s, const struct packet *p, bool after)
 {
-	const struct step_place *place = &step_places[READ_ONCE(step_where) % ARRAY_SIZE(step_places)];
+	const struct step_assign *place = &step_assign[READ_ONCE(step_where) % ARRAY_SIZE(step_assign)];
 
 	const long at = READ_ONCE(step_at);
 

@@ -75,9 +75,9 @@ PARAM(int, read_error, 16, "with this errno");
 #define HOLD_MS_MAX 60000
 
 /* By step_where. The clock of the sender steps before its stamp, that of the receiver after it. */
-static const struct step_place {
+static const struct step_assign {
 	bool probe, after;
-} step_places[] = { { false, true }, { false, false }, { true, false }, { true, true } };
+} step_assign[] = { { false, true }, { false, false }, { true, false }, { true, true } };
 
 /* ---- Counts, of "ethtool -S" and of the parameter state ---------------------------------------------------------- */
 

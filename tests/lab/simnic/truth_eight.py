@@ -25,7 +25,7 @@ from types import SimpleNamespace
 import truth as t
 
 THERE, BACK = 1, 2
-FLAGS = {"Complete": "-", "Reply lost": "lost", "Unknown": "unknown", "Untold": "untold", "Mixed": "mixed", "At the end": "end"}
+FLAGS = {"Complete": "-", "Reply lost": "lost", "Unknown": "unknown", "Not reported": "untold", "Mixed": "mixed", "At the end": "end"}
 live = t.told.get("live") == "Y"
 scripted = t.par("period_ns", 100000) != 0
 # Who knows when a stamp comes where every one is late, or which packet is sent before which of many is answered.
@@ -55,7 +55,7 @@ def travel(packets, direction):
 
 def count_losses(way, probes, arrived, answered, seen):
     """
-    Each has its direction up to the last answer, unless the replies show a probe that came twice: then a number that is missing
+    Each has its direction up to the last answer, unless the replies show a duplicated probe: then a number that is missing
     between those of two neighbours may be of its second reply. arrived: probes; answered: {seq: number}; seen: numbers.
     """
     lost = set(range(probes)) - set(answered)
@@ -66,12 +66,12 @@ def count_losses(way, probes, arrived, answered, seen):
     for (first, early), (last, late) in zip(neighbours, neighbours[1:]):
         more = len(lost & set(range(first, last))) - len(set(range(early + 1, late)) - seen)
         there, hidden = there + max(0, more), hidden + max(0, -more)
-    if way["Two there"] or hidden:
-        way.update({"Two there": hidden, "Lost there": there, "Either way": len(lost) - there})
+    if way["Duplicated forward"] or hidden:
+        way.update({"Duplicated forward": hidden, "Lost forward": there, "Direction unknown": len(lost) - there})
         return
     newest = max(answered, default=-1)
     for seq in lost:
-        way["Either way" if seq > newest else "Lost back" if seq in arrived else "Lost there"] += 1
+        way["Direction unknown" if seq > newest else "Lost backward" if seq in arrived else "Lost forward"] += 1
 
 
 def simulate(probes, closing):
@@ -95,10 +95,10 @@ def simulate(probes, closing):
         again = seq in answered
         if seq <= newest and not again:
             known.late += 1
-            known.way["Late there" if number > last else "Late back"] += 1
+            known.way["Reordered forward" if number > last else "Reordered backward"] += 1
             known.came_late += told and not fits
         elif again:
-            known.way["Two back" if number in seen else "Two there"] += 1
+            known.way["Duplicated backward" if number in seen else "Duplicated forward"] += 1
         if fits:
             known.flags[waiting.seq] = "unknown" if not told else "-" if waiting.t2 else "mixed"
         elif seq > newest and waiting:
@@ -159,11 +159,11 @@ def check_counts(stalled):
         t.complain("Reflector's stamps: the counts do not add up to what was recorded")
     if not simulated:
         return
-    for row in ("Lost there", "Lost back", "Either way", "Two there", "Two back", "Late there", "Late back", "Restarts"):
+    for row in ("Lost forward", "Lost backward", "Direction unknown", "Duplicated forward", "Duplicated backward", "Reordered forward", "Reordered backward", "Restarts"):
         if way[row] != expected.way[row] and not (row.startswith("Late") and stalled):
             t.complain(f"Directions: {row} {way[row]}, not {expected.way[row]}")
     if not stalled and (stamps["Too late"], t.e.get("Late", 0)) != (expected.came_late, expected.late):
-        t.complain(f"{stamps['Came late']} follow-ups and {t.e.get('Late')} replies came late, not {expected.came_late} and "
+        t.complain(f"{stamps['Late stamps']} follow-ups and {t.e.get('Late')} replies came late, not {expected.came_late} and "
                    f"{expected.late}")
 
 
@@ -303,7 +303,7 @@ def value_of(line, column):
 
 
 def compare_part(part, values, slack, width):
-    """Are these, in order, what the row shows? Each may be off by slack, and is rounded down to the width."""
+    """Are these, in order, what the row shows? Each may be off by slack, and is rounded down to its bucket: the width, above 100 us 1/1024."""
     if part.samples + part.negative != len(values):
         t.complain(f"stage {part.name}: {part.samples} samples and {part.negative} negative, but there are {len(values)}")
         return
@@ -313,7 +313,7 @@ def compare_part(part, values, slack, width):
     for name, shown in part.ns.items():
         true = counted[-1] if name == "max" else sum(counted) / len(counted) if name == "mean" else \
             t.nearest_rank(counted, name)
-        rounding = 1 if name == "mean" else 0 if name == "max" else width - 1
+        rounding = 1 if name == "mean" else 0 if name == "max" else max(width - 1, true // 1024 if true >= 100000 else 0)
         if shown is not None and not true - slack - rounding <= shown - (1 if t.wrong else 0) <= true + slack + \
                 (1 if name == "mean" else 0):
             t.complain(f"stage {part.name}: {name} is {shown} ns, but the log says {true} (+-{slack})")
@@ -336,7 +336,7 @@ def check_histogram(column, width):
         t.complain(f"{column.capitalize()} Histogram: only {len(shown)} percentiles")
     for name, value in shown:
         true, given = t.nearest_rank(values, name), round(float(value) * 1000) - (1 if t.wrong else 0)
-        if not true - width < given <= true:
+        if not true - max(width - 1, true // 1024 if true >= 100000 else 0) <= given <= true:
             t.complain(f"{column.capitalize()} Histogram: {name} is {value} us, but the log sorted says {true} ns")
 
 
@@ -392,7 +392,7 @@ if not t.complaints or "FLAGS" in columns:
     check_stages()
     check_one_way()
     check_line_up()
-found = re.search(r"^  Transmit stamps at once: +(\d+)  \(with one more some were missing", t.text_e, re.M)
+found = re.search(r"^  Transmit stamps at once: +(\d+)  \(with more at once some were missing", t.text_e, re.M)
 t.names.update({"T": T, "stamps": stamps, "way": way, "stage": stage, "one_way_bound": one_way_bound,
                 "stamp_slots": int(found.group(1)) if found else None,
                 "flagged": lambda flag: {seq for seq, line in T.items() if flag in words_of(line)},

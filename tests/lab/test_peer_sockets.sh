@@ -68,7 +68,7 @@ two() {
 	start_pair "-v $3" "$4 ${FIRST:-}"
 	[[ $4 != "$C"* ]] || kill -STOP "${pid[r]}"
 	read -ra words <<<"$4"
-	start f c taskset -c 0 "$RANT" -i sim2 -a "${address[b]}" --stamp hardware --no-step-check --log "$work/f.log" \
+	start f c taskset -c 0 "$RANT" --details -i sim2 -a "${address[b]}" --stamp hardware --no-step-check --log "$work/f.log" \
 		"${emitter_options[@]}" "${words[@]}"
 	[[ $4 != "$C"* ]] || poll have_begun
 	kill -CONT "${pid[r]}"
@@ -90,29 +90,29 @@ C='--timeout 20000 --histogram --count'
 # What is lost costs this.
 T='--histogram --timeout 100 --count'
 WHOLE='N == e["Sent"] == len(T) + 1 == len(R) == stamps["Complete"] + 1 == a.rx_stamps == a.tx_stamps'
-NO_STRANGER='r["Unmatched"] == r["Came late"] == 0'
+NO_STRANGER='r["Unmatched"] == r["Late stamps"] == 0'
 
 no_fault() {
 	two 'two emitters' '' '--histogram' "$C 3000" "$WHOLE" "$NO_STRANGER" 'len(T) == 3000' \
-		'r["Came twice"] == r["Reordered"] == r["Duplicate"] == 0'
+		'r["Duplicated stamps"] == r["Reordered"] == r["Duplicate"] == 0'
 }
 
 # Of the last reply to the one that ends first, too, while the other goes on.
 stamps_twice() {
 	FIRST='--count 3000' two 'T3 twice' 'directions=2 tx_stamp_twice_every=1' '' "$C 1000" "$WHOLE" "$NO_STRANGER" \
-		'r["Came twice"] == b.tx_stamp_twice == r["Sent"] == 4002'
+		'r["Duplicated stamps"] == b.tx_stamp_twice == r["Sent"] == 4002'
 }
 
 # By the clock: a reflector keeps 256 replies, and as fast as it goes more than those went out before a stamp was handed over.
 stamps_late() {
 	two 'T3 late, and twice' 'directions=2 tx_stamp_late_every=7 late_us=20000 tx_stamp_twice_every=2' '--timeout 2000' "$C 700 --interval 2ms" \
 		'len(T) == stamps["Complete"] + stamps["Unknown"] == 700' 'flagged("unknown") <= struck("tx_stamp_late_every", 2)' \
-		'r["Came twice"] == b.tx_stamp_twice' "$NO_STRANGER" 'r["Unstamped"] == 0' 'len(R) == N'
+		'r["Duplicated stamps"] == b.tx_stamp_twice' "$NO_STRANGER" 'r["Unstamped"] == 0' 'len(R) == N'
 }
 
 all_at_once() {
 	two 'all faults at once' 'from=70 drop_every=61 dup_every=3 tx_stamp_missing_every=43 tx_stamp_twice_every=2
-		rx_stamp_missing_every=17 reorder_every=71 alternate=Y' '' "$T 700" "$NO_STRANGER" 'r["Came twice"] == b.tx_stamp_twice' \
+		rx_stamp_missing_every=17 reorder_every=71 alternate=Y' '' "$T 700" "$NO_STRANGER" 'r["Duplicated stamps"] == b.tx_stamp_twice' \
 		'e["Lost"] - e["Late"] == len(struck("drop_every", 1) | struck("drop_every", 2))' \
 		'r["Duplicate"] == a.duplicated + c.duplicated' \
 		'r["Reordered"] == 2 * len(struck("reorder_every", 1) - struck("dup_every", 1)) > 0'
@@ -120,12 +120,12 @@ all_at_once() {
 
 # ---- Each session gets a socket of its own -----------------------------------------------------------------------------
 
-suffix='' told_of_lanes='' expected=('r["Lanes"] == 2' 'r["No lane"] == 0')
+suffix='' told_of_lanes='' expected=('r["Peer sockets"] == 2' 'r["No peer socket"] == 0')
 no_fault
 stamps_twice
 stamps_late
 two 'every T3 late, and twice' 'tx_stamp_delay_us=3000 directions=2 tx_stamp_twice_every=1' '--timeout 2000' "$C 600" \
-	'r["Came twice"] == b.tx_stamp_twice == r["Sent"]' "$NO_STRANGER" 'r["Unstamped"] == 0' 'len(R) == N'
+	'r["Duplicated stamps"] == b.tx_stamp_twice == r["Sent"]' "$NO_STRANGER" 'r["Unstamped"] == 0' 'len(R) == N'
 two 'probes and replies lost' 'from=96 drop_every=32 alternate=Y' '' "$T 500" 'e["Lost"] - e["Late"] == 12 == 2 * a.dropped' \
 	"$NO_STRANGER"
 two 'each probe and each reply twice' 'from=1 dup_every=1' '' "$C 1500" 'stamps["Complete"] == len(T) == 1500' \
@@ -177,10 +177,10 @@ flooded() {
 	finish_reflector
 	expect_status e 0
 	expect_status r 0
-	compare_one "$1" 0 'r["Lanes"] == 1' 'r["Sessions"] == 1001' 'c.stamp_probes_sent == 1000' 'r["Received"] == N + 1000' \
+	compare_one "$1" 0 'r["Peer sockets"] == 1' 'r["Sessions"] == 1001' 'c.stamp_probes_sent == 1000' 'r["Received"] == N + 1000' \
 		'len(T) == stamps["Complete"] == N - 1 - e["Unfinished"] > 5000' 'e["Unfinished"] <= 1 == e["Closing"]' 'len(R) == N' \
 		'e["Lost"] == e["Unstamped"] == r["Unstamped"] == 0' \
-		'beside == 1000' 'r["No lane"] == r["Reordered"] == r["Duplicate"] == r["Evicted"] == 0' "$NO_STRANGER"
+		'beside == 1000' 'r["No peer socket"] == r["Reordered"] == r["Duplicate"] == r["Evicted"] == 0' "$NO_STRANGER"
 }
 expected=()
 at b ip route add 10.99.0.0/16 via "${address[c]}" dev sim1
@@ -194,7 +194,7 @@ limit_lanes() { # N
 
 	begin limit
 	as=()
-	start r b taskset -c 1 "$RANT" -i sim1 --stamp hardware --no-step-check --log "$work/r.log"
+	start r b taskset -c 1 "$RANT" --details -i sim1 --stamp hardware --no-step-check --log "$work/r.log"
 	lanes=8
 	poll has_lanes
 	highest=$(find "/proc/${pid[r]}/fd" -lname 'socket:*' -printf '%f\n' | sort -n | tail -n 1)
@@ -206,12 +206,12 @@ limit_lanes() { # N
 
 # The other session gets it when the first one has ended for so long, which on a slow machine it may have.
 limit_lanes 1
-suffix='one socket for two sessions: ' expected=('1 <= r["Lanes"] <= 2' 'r["No lane"] > 0')
+suffix='one socket for two sessions: ' expected=('1 <= r["Peer sockets"] <= 2' 'r["No peer socket"] > 0')
 stamps_twice
 all_at_once
 
 limit_lanes 0
-suffix='no sockets of their own: ' expected=('r["Lanes"] == 0' 'r["No lane"] == 0')
+suffix='no sockets of their own: ' expected=('r["Peer sockets"] == 0' 'r["No peer socket"] == 0')
 no_fault
 stamps_twice
 stamps_late
