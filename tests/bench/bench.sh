@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# bench.sh [RANT]: rant beside bare loops with the same system calls and beside sockperf, on a veth pair of its own, then the
-# budgets of design.md with what was reached. RANT is ./rant unless given.
-# bench.sh RANT OLD: RANT beside another rant, in the same way, and the instructions of both per round trip.
+# bench.sh [RANT]: compares rant with bare loops of the same system calls and with sockperf, on a veth pair of its own, then
+# prints the budgets of design.md with the measured figures. RANT is ./rant unless given.
+# bench.sh RANT OLD: RANT against another rant, in the same way, and the instructions of both per round trip.
 #
-# What is compared runs in turns, one right after the other, each being the first in every other turn: a virtual machine may be a
-# quarter faster in one half minute than in the next. Of the ratios of the turns the median counts, and the interval that its
-# true value is in with 95 %, or a little more, by their order alone.
+# Compared programs run alternately, and each runs first in every other turn: a virtual machine may be 25 % faster in one half
+# minute than in the next. The result is the median of the ratios of all turns with its 95 % confidence interval from order
+# statistics.
 #
 # A report, not a test: the exit status is 0 whatever the figures, and 1 if it could not run. Needs root and a C compiler.
 # ROUNDS (10), turns of a pair that is judged, and SECONDS_EACH (1) set how long it takes: about six minutes as they stand. One line
-# says whether other work on the machine was too much: then no ratio is judged. PUBLIC: the public tool of this name, if it is there.
+# reports whether other work on the machine was too much: then no ratio is judged. PUBLIC: the public tool of this name, if it is there.
 set -euo pipefail
 export LC_ALL=C
 
@@ -65,9 +65,9 @@ compile_lograte() {
 		-lnl-3 -lnl-genl-3 -lm -lpthread -ldl 2>"$work/compile" || rm -f "$work/lograte"
 }
 
-# ---- One run ------------------------------------------------------------------------------------------------------------
+# ---- A run --------------------------------------------------------------------------------------------------------------
 
-# An older rant has a log that is sized for 50,000 packets a second, and a veth carries five times that: so it is told a longer
+# An older rant has a log that is sized for 50,000 packets a second, and a veth carries five times that: so it gets a longer
 # duration, and interrupted.
 run_rant() {
 	local stamp=$1 duration=$((6 * seconds)) kind outputs_e=()
@@ -99,7 +99,7 @@ run_rant() {
 	fi
 }
 
-# Two emitters on the CPU of one, both answered by the same reflector.
+# Two emitters on one CPU, both answered by the same reflector.
 run_two() {
 	local two=yes
 
@@ -248,8 +248,8 @@ run_subject() {
 }
 
 # Prints what a report tells of round trips: per second, 50th and 99.9th percentile and average in us, and the wire duty:
-# what all of them took, of the duration. "-": not told. rant counts its rate up to the last reply but one look at the clock:
-# where it had no CPU at the end, the whole duration is what counts. That is told in 0.01 s.
+# what all of them took, of the duration. "-": not reported. rant counts its rate up to the last reply but one look at the clock:
+# where it had no CPU at the end, the whole duration is what counts. The report prints it in units of 0.01 s.
 figures_of() {
 	awk '
 		# Of irtt: a number with its unit behind it.
@@ -306,7 +306,7 @@ give_up() {
 	look_at_machine after
 	judge_machine
 	[[ ! $busy ]] || say '%s.\n' "$busy_line"
-	die "$1 told no rate in three runs: $(tail -n 1 "$work/e.err")"
+	die "$1 reported no rate in three runs: $(tail -n 1 "$work/e.err")"
 }
 
 # measure SUBJECT KEY...: adds the figures of one run to those of each key. On a machine that is very busy there may be no round trip
@@ -318,7 +318,7 @@ measure() {
 		sent=$(sent_so_far)
 		run_subject "$1"
 		octets[$1]=$(payload_since "$sent")
-		# What is written to a disk meanwhile, or replaced there, would be in the way of the next one.
+		# Pending disk writes would slow the next run.
 		rm -f -- "$work"/*.log
 		read -ra values <<<"$(figures_of "$work/e.out")"
 		if [[ $1 == *-two && ${values[0]} != - ]]; then
@@ -367,7 +367,7 @@ median() {
 # figures: by KIND/SUBJECT, of all its runs; by KIND/A:B/A and KIND/A:B/B, those of their turns
 declare -A figures octets log_records
 logged=yes logged_there=yes outputs='' left_out='' two=''
-judged=() told=() # pairs
+judged=() printed=() # pairs
 
 has() {
 	[[ ${figures[$1]:-} ]]
@@ -402,25 +402,25 @@ compare() {
 	ratio_medians=$(awk "BEGIN { print $(median "${a[@]}") / $(median "${b[@]}") }")
 }
 
-# All that can be measured here, a pair a line: those that are judged, and those that are told.
+# All pairs that can be measured here, one per line: judged pairs, and pairs that are only printed.
 choose_pairs() {
 	judged=("$control control" 'rant-kernel bare-kernel-connected' 'rant-user bare-user-connected' 'rant-user-logged bare-user-connected'
 		'rant-user bare-stamp-connected' 'rant-kernel rant-plain' 'rant-logged rant-unlogged' 'rant-outputs rant-unlogged' 'rant-full rant-all')
-	told=('rant-kernel rant-unlogged' 'rant-kernel bare-kernel' 'rant-user bare-user' 'bare-stamp-connected bare-user-connected' 'rant-two rant-kernel')
+	printed=('rant-kernel rant-unlogged' 'rant-kernel bare-kernel' 'rant-user bare-user' 'bare-stamp-connected bare-user-connected' 'rant-two rant-kernel')
 	if have sockperf; then
 		judged+=('rant-user sockperf-spin')
-		told+=('rant-user sockperf' 'rant-flood sockperf-load')
+		printed+=('rant-user sockperf' 'rant-flood sockperf-load')
 	else
 		say 'sockperf is not installed: left out.\n\n'
 	fi
 	[[ ! $public ]] || judged+=('rant-kernel public')
 	if have irtt; then
-		told+=('rant-clock irtt')
+		printed+=('rant-clock irtt')
 	else
 		say 'irtt is not installed: left out.\n\n'
 	fi
 	if [[ -d /sys/kernel/tracing ]]; then
-		told+=('rant-traced rant-kernel')
+		printed+=('rant-traced rant-kernel')
 		[[ ! -e /sys/kernel/tracing/snapshot ]] || snapshot=-S
 	fi
 }
@@ -451,7 +451,7 @@ measure_pair() {
 	printf '%s : %s measured, %d turns\n' "$2" "$3" "$1" >&2
 }
 
-# Of `judged` and `told`.
+# For the pairs in `judged` and `printed`.
 measure_rates() {
 	local pair a b subject few=$(((2 * rounds + 4) / 5))
 
@@ -460,7 +460,7 @@ measure_rates() {
 		read -r a b <<<"$pair"
 		measure_pair "$rounds" "$a" "$b"
 	done
-	for pair in "${told[@]}"; do
+	for pair in "${printed[@]}"; do
 		read -r a b <<<"$pair"
 		measure_pair "$few" "$a" "$b"
 	done
@@ -503,11 +503,11 @@ write_round_trips() {
 	say '\n  kernel: from T1_KERNEL to T4_KERNEL; the others: in user space, from before the send to after the receive\n\n'
 }
 
-# write_ratios KIND: of the pairs where both tell it.
+# write_ratios KIND: the pairs whose programs both report this figure.
 write_ratios() {
 	local kind=$1 pair a b
 
-	for pair in "${judged[@]}" "${told[@]}"; do
+	for pair in "${judged[@]}" "${printed[@]}"; do
 		read -r a b <<<"$pair"
 		[[ ${figures[$kind/$a:$b/$a]:-} && ${figures[$kind/$a:$b/$b]:-} ]] || continue
 		compare "$kind" "$a" "$b"
@@ -657,7 +657,7 @@ log_rate() {
 		say 'lograte.c does not compile with the rooms of this tree: log rate left out: %s\n\n' "$(grep -m 1 error "$work/compile" || true)"
 		return
 	fi
-	# Up to 324 octets a record, twice: the new log stands beside the old one until it gets its name.
+	# Up to 324 octets a record, twice: the old log stays until the new log gets its name.
 	(($(df --output=avail -k "$target" 2>/dev/null | tail -n 1 || echo 0) > 2200000)) || target=$work
 	mkdir "$target/rant-bench-$tag"
 	defer rm -rf -- "$target/rant-bench-$tag"
@@ -692,7 +692,7 @@ instructions() {
 		count+=("$(sed -n 's/.*Collected : \([0-9]*\).*/\1/p' "$work/e.err")")
 	done
 	if [[ ! ${count[0]} || ! ${count[1]} ]]; then
-		say 'valgrind told no count of instructions: left out.\n\n'
+		say 'valgrind reported no instruction count: omitted.\n\n'
 		return
 	fi
 	say 'Instructions of user space per round trip of the emitter (callgrind; fruitless receives and the writing of the log\n'
@@ -701,12 +701,12 @@ instructions() {
 
 # ---- Budgets ------------------------------------------------------------------------------------------------------------
 
-# row WHAT BUDGET REACHED VERDICT
+# row NAME BUDGET REACHED VERDICT
 row() {
 	say '  %-52s %-26s %-24s %s\n' "$@"
 }
 
-# judge WHAT BUDGET REACHED CONDITION-OF-AWK
+# judge NAME BUDGET REACHED CONDITION-OF-AWK
 judge() {
 	local verdict='NOT met'
 
@@ -714,7 +714,7 @@ judge() {
 	row "$1" "$2" "$3" "$verdict"
 }
 
-# Of what other work makes worse, and never better.
+# For figures that other work makes worse and never better.
 judge_time() {
 	local verdict='NOT met'
 
@@ -723,7 +723,7 @@ judge_time() {
 	row "$1" "$2" "$3" "$verdict"
 }
 
-# judge_ratio WHAT LIMIT SUBJECT OTHER: at least; no limit: only printed
+# judge_ratio NAME LIMIT SUBJECT OTHER: LIMIT is the minimum; without a limit: only printed
 judge_ratio() {
 	local verdict='NOT met'
 
@@ -813,7 +813,7 @@ against_bare_loops() {
 against_old() {
 	say 'rant is %s, old is %s\n\n' "$rant" "$old"
 	judged=("$control control" 'rant-kernel old-kernel' 'rant-user old-user' 'rant-two old-two')
-	told=('rant-kernel bare-kernel-connected')
+	printed=('rant-kernel bare-kernel-connected')
 	measure_rates
 	write_round_trips
 	write_all_ratios

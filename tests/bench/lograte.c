@@ -30,8 +30,8 @@ static void fill(struct log *l, uint64_t records)
 		s.time_ns[EMIT_T4_USER] = s.time_ns[EMIT_T4_WIRE] + 997;
 		s.follow_up = FOLLOW_UP_THERE;
 		for (int t = 0; t < TIMES; t++) {
-			s.source[THERE + t] = SOURCE_KERNEL;
-			s.time_ns[THERE + t] = s.time_ns[EMIT_T1_WIRE] + 997 * (t + 1);
+			s.source[REMOTE + t] = SOURCE_KERNEL;
+			s.time_ns[REMOTE + t] = s.time_ns[EMIT_T1_WIRE] + 997 * (t + 1);
 		}
 		log_add(l, &s);
 	}
@@ -39,7 +39,7 @@ static void fill(struct log *l, uint64_t records)
 
 int main(int argc, char **argv)
 {
-	static struct result result = { .there = SOURCE_KERNEL };
+	static struct result result = { .remote = SOURCE_KERNEL };
 	static struct log_writer writer;
 	static struct log log;
 	struct options o = { .role = ROLE_EMIT, .stamp = SOURCE_KERNEL };
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 			errx(1, "%s: no form of a log", argv[4]);
 	if (memory_map(&memory, records * log_record_bytes(o.log_full), false))
 		errx(1, "no memory for %llu records", (unsigned long long)records);
-	log_place(&log, memory.start, records, false, o.log_full);
+	log_assign(&log, memory.start, records, false, o.log_full);
 	fill(&log, records);
 	if (log_writer_open(&writer, &report, &log))
 		return 1;

@@ -11,7 +11,7 @@ ip_e=192.0.2.1 ip_r=192.0.2.2 # RFC 5737
 port=862
 work='' pid_e='' pid_first='' pid_r=''
 slot=e        # of the files that have the emitter's output
-repeatable='' # a run that failed tells nothing, and is no error
+repeatable='' # not empty: a failed run gives no figures and is not an error
 undo=()
 
 die() {
@@ -25,7 +25,7 @@ change() {
 	"$@"
 }
 
-# Schedules a command for the end; the last one comes first.
+# Schedules a command for the end; the last scheduled command runs first.
 defer() {
 	undo=("${*@Q}" "${undo[@]}")
 }
@@ -87,7 +87,7 @@ make_network() {
 	net_r=$(ip netns exec "$ns_r" readlink /proc/self/ns/net)
 }
 
-# ---- One run ------------------------------------------------------------------------------------------------------------
+# ---- A run --------------------------------------------------------------------------------------------------------------
 
 # By process id, so that only what was started here is ever ended. taskset and ip replace themselves by the command.
 start_emitter() {

@@ -5,9 +5,9 @@
 # machine had of the two CPUs, how far a bare loop was from itself, and whether rant called a run void. For bench.sh alone.
 
 most_for_others=2  # % of both CPUs
-most_off_control=2 # % of the median of a loop beside itself from 1
+most_off_control=2 # %: difference from 1 of the median ratio of a loop to itself
 
-control=bare-kernel-connected # what is compared with itself
+control=bare-kernel-connected # the loop that is compared with itself
 others_ns=0 watched_ns=0      # of the bare loops
 voided=0                      # runs of rant
 load_before=$(cut -d' ' -f1-3 /proc/loadavg)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # sweep.sh [RANT] [--stamp SOURCE] [-- OPTION...]: the same test at growing rates, on a veth pair of its own, one line a rate; and
-# the knee at the end. RANT is ./rant unless given, SOURCE kernel; the options behind -- are the emitter's. Root.
+# the knee at the end. RANT is ./rant unless given, SOURCE kernel; the options after -- are the emitter's. Root.
 # HOST=ADDRESS sweep.sh [RANT] -i IFACE [--stamp SOURCE] [-- OPTION...]: only the emitter, from IFACE, against a reflector that
 # runs on another host. Where it runs here is the caller's: by taskset, chrt, nsenter.
 #
@@ -14,7 +14,7 @@
 #   - was reached: round trips a second are at least 99 % of the probes that were asked for,
 #   - lost nothing,
 #   - was as quick: its 99th percentile is at most twice that of the lowest rate.
-# The first rate that fails says what failed. What is not known holds for nothing.
+# The first rate that fails gives the reason. An unknown figure does not count as a failure or a success.
 #
 # A report, not a test: the exit status is 0 whatever the figures, and 1 if it could not run.
 set -euo pipefail
@@ -24,9 +24,9 @@ here=$(dirname -- "$(realpath -- "${BASH_SOURCE[0]}")")
 # shellcheck source=tests/bench/pair.sh
 source "$here/pair.sh"
 
-reached_least=99 # % of what was asked for
+reached_least=99 # % of the requested rate
 slower_most=2    # times the 99th percentile of the lowest rate
-most_rates=100   # of one sweep
+most_rates=100   # in a sweep
 
 # ---- Input --------------------------------------------------------------------------------------------------------------
 
@@ -95,8 +95,8 @@ check_input() {
 
 columns='  %8s %9s %9s %9s %9s %9s %11s %8s %8s\n'
 
-# row_of ASKED <REPORT: prints the line of a rate. What the report does not tell is "-"; a percentile of which only a bound is known
-# has ">" before it; "<" is before a share that is not 0 but too small to be printed. Fails if it is no report of an emitter.
+# row_of ASKED <REPORT: prints the line of a rate. A figure that the report lacks is "-"; a percentile with only a lower bound
+# begins with ">"; "<" is before a share that is not 0 but too small to be printed. Fails if it is not the report of an emitter.
 row_of() {
 	awk -v asked="$1" -v columns="$columns" '
 		function share(part, all) {
@@ -122,7 +122,7 @@ row_of() {
 		}'
 }
 
-# knee <LINES: prints what the lines of all rates tell; others are passed over.
+# knee <LINES: prints the knee from the lines of all rates; other lines are ignored.
 knee() {
 	awk -v reached_least="$reached_least" -v slower_most="$slower_most" '
 		function add(text) { why = why (why == "" ? "" : "; ") text }
@@ -158,7 +158,7 @@ knee() {
 
 # run_emitter OPTION...: to its end.
 run_emitter() {
-	local command=(timeout -k 5 $((seconds + 60)) "$rant" -i "$interface" -a "$host" --stamp "$stamp" "$@" "${of_emitter[@]}")
+	local command=(timeout -k 5 $((seconds + 60)) "$rant" --details -i "$interface" -a "$host" --stamp "$stamp" "$@" "${of_emitter[@]}")
 
 	if [[ $remote ]]; then
 		"${command[@]}" >"$work/e.out" 2>"$work/e.err" &

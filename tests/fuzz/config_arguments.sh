@@ -188,7 +188,7 @@ try() {
 		>"$work/out" 2>"$work/err" </dev/null || status=$?
 	[ "$(look)" = "$before" ] || wrong "it changed something: $(look | diff <(echo "$before") - | grep '^[<>]' | head -5)"
 	case $status in
-	0) grep -q '^  --help$' "$work/out" && helped=$((helped + 1)) && help=yes || planned=$((planned + 1)) ;;
+	0) grep -q '^  --help ' "$work/out" && helped=$((helped + 1)) && help=yes || planned=$((planned + 1)) ;;
 	1) refused=$((refused + 1)) ;;
 	*) wrong "status $status" ;;
 	esac

@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 #define ARGS_MAX 128
 #define SAID_MAX 300 /* octets of a message: the values in it are shortened */
-#define NOTES_MAX 8
+#define BARE_TIMES 3 /* options with a warning for a time without a unit */
+#define NOTES_MAX (8 + BARE_TIMES)
 
 /* ---- A command line ---------------------------------------------------------------------------------------------- */
 
@@ -149,17 +150,17 @@ static void check_taken(const struct line *l, const struct outcome *out)
 
 	for (const char *line = out->said; *line; lines++)
 		line = check_line(line);
-	INSIST(lines <= sizeof(notes) / sizeof(notes[0]));
+	INSIST(lines <= sizeof(notes) / sizeof(notes[0]) + BARE_TIMES);
 	for (const struct option_row *row = option_table; row < option_table + option_rows; row++)
 		check_row(l, row, (const char *)o + row->offset);
 	check_lists(l, o);
-	if (o->help || o->version)
+	if (o->help || o->version || o->usage)
 		return;
 	if (o->report || o->compare) {
 		INSIST(!o->interface && (o->compare ? o->files == 2 : o->files > 0));
 		return;
 	}
-	INSIST(o->interface && !o->files);
+	INSIST((o->interface || o->host_given || o->check) && !o->files);
 	INSIST((o->role == ROLE_EMIT) == (o->server.any.sa_family != AF_UNSPEC || o->server_name));
 	INSIST(!o->server_name || (is_given(l, o->server_name) && o->server.any.sa_family == AF_UNSPEC));
 	INSIST(!(o->ipv4 && o->ipv6));

@@ -5,7 +5,7 @@
  * answer, the rest is the packet.
  */
 #include "wire/echo.h"
-#include "wire/envelope.h"
+#include "wire/encapsulation.h"
 #include "wire/hmac.h"
 #include "wire/packet.h"
 #include "tests/fuzz/insist.h"
@@ -62,12 +62,12 @@ static const struct kind {
 	{ 112, 16, 24, 26, 48, 64, 72 },
 };
 
-static uint8_t *copy_of(const uint8_t *data, size_t bytes, size_t room)
+static uint8_t *copy_of(const uint8_t *data, size_t bytes, size_t space)
 {
-	uint8_t *p = malloc(room ? room : 1);
+	uint8_t *p = malloc(space ? space : 1);
 
 	INSIST(p);
-	memset(p, 0xa5, room);
+	memset(p, 0xa5, space);
 	if (bytes)
 		memcpy(p, data, bytes);
 	return p;
@@ -108,17 +108,17 @@ static void check_tlvs(const uint8_t *before, const uint8_t *after, size_t bytes
 	}
 }
 
-static void check_told(const struct answer *a, const struct reply *r)
+static void check_reported(const struct answer *a, const struct reply *r)
 {
 	if (r->t2_method || r->t3_method)
 		INSIST(r->t2_method == a->t2_method && r->t3_method == a->t3_method);
-	if (r->follow_up_told)
+	if (r->follow_up_reported)
 		INSIST(r->follow_up_method == a->follow_up_method);
 	if (r->follow_up_method)
 		INSIST(r->follow_up_seq == a->follow_up_seq && r->follow_up_ns == a->follow_up_ns);
-	if (r->class_told)
+	if (r->class_reported)
 		INSIST(r->dscp == a->tos >> 2 && r->ecn == (a->tos & 3));
-	if (r->software_told) {
+	if (r->software_reported) {
 		INSIST(r->wire_source == a->wire_source && r->software_bound_ns == a->software_bound_ns);
 		INSIST(r->t2_user_known == a->t2_user_known && r->clock_doubted == a->clock_doubted);
 		INSIST(!r->t2_user_known || r->t2_user_ns == a->t2_user_ns);
@@ -156,10 +156,10 @@ static void check_answer(const struct kind *k, const struct hmac *key, const uin
 	INSIST(r.seq == a.seq && r.sender_seq == q->seq && r.ssid == q->ssid && r.ttl == a.ttl);
 	INSIST(r.t2_ns == a.t2_ns && r.t3_ns == a.t3_ns);
 	INSIST(r.tlv_integrity ? (bool)key : r.tlv_malformed == malformed);
-	INSIST(!q->wants_t2_user || malformed || r.software_told);
+	INSIST(!q->wants_t2_user || malformed || r.software_reported);
 	INSIST(!q->wants_follow_ups || malformed || !a.follow_ups || r.follow_ups);
-	INSIST(!q->wants_class || malformed || r.class_told == a.tos_known);
-	check_told(&a, &r);
+	INSIST(!q->wants_class || malformed || r.class_reported == a.tos_known);
+	check_reported(&a, &r);
 	strict = false;
 	free(packet);
 }
@@ -196,12 +196,13 @@ static void check_as_reply(const struct hmac *key, const uint8_t *data, size_t b
 		INSIST(r.dscp <= 63 && r.ecn <= 3);
 		INSIST(r.software_bound_ns >= -1 && r.software_bound_ns < UINT32_MAX);
 		INSIST(r.t2_user_known || !r.t2_user_ns);
-		INSIST(r.software_told || !(r.t2_user_known || r.clock_doubted));
-		INSIST(!r.follow_up_method || r.follow_up_told);
+		INSIST(r.software_reported || !(r.t2_user_known || r.clock_doubted));
+		INSIST(!r.follow_up_method || r.follow_up_reported);
 		INSIST(r.follow_ups <= FOLLOW_UPS_MAX);
 		for (int i = 0; i < r.follow_ups; i++)
 			INSIST(r.follow_up[i].method >= 1 && r.follow_up[i].method <= 3);
-		INSIST(!r.tlv_integrity || !(r.follow_up_told || r.class_told || r.software_told || r.t2_method ||
+		INSIST(!r.tlv_integrity || !(r.follow_up_reported || r.class_reported || r.software_reported ||
+					     r.t2_method ||
 					     r.follow_ups));
 		INSIST(packet_answers(packet, probe, key) <= packet_has_t1(packet, packet_t1(probe, key), key));
 	}
@@ -210,18 +211,18 @@ static void check_as_reply(const struct hmac *key, const uint8_t *data, size_t b
 
 /* As the PTP message around a packet, at either end: no more is told to be in it than came, and what is sent stays
  * ours. */
-static void check_envelope(const uint8_t *data, size_t bytes, bool reflects)
+static void check_encapsulation(const uint8_t *data, size_t bytes, bool reflects)
 {
 	static const uint8_t identity[8];
-	struct envelope e;
+	struct encapsulation e;
 	size_t inside;
 
-	envelope_prepare(&e, PTP_DELAY_REQ, 127, reflects, identity);
-	memcpy(e.received, data, bytes < ENVELOPE_BYTES ? bytes : ENVELOPE_BYTES);
-	inside = envelope_open(&e, bytes);
-	INSIST(!inside || (inside % 2 == 0 && inside + ENVELOPE_BYTES <= bytes));
-	INSIST(e.sent[ENVELOPE_AT_TYPE] <= PTP_DELAY_REQ && e.sent[ENVELOPE_AT_DOMAIN] == 127);
-	INSIST(inside || e.sent[ENVELOPE_AT_TYPE] == PTP_DELAY_REQ);
+	encapsulation_prepare(&e, PTP_DELAY_REQ, 127, reflects, identity);
+	memcpy(e.received, data, bytes < ENCAPSULATION_BYTES ? bytes : ENCAPSULATION_BYTES);
+	inside = encapsulation_open(&e, bytes);
+	INSIST(!inside || (inside % 2 == 0 && inside + ENCAPSULATION_BYTES <= bytes));
+	INSIST(e.sent[ENCAPSULATION_AT_TYPE] <= PTP_DELAY_REQ && e.sent[ENCAPSULATION_AT_DOMAIN] == 127);
+	INSIST(inside || e.sent[ENCAPSULATION_AT_TYPE] == PTP_DELAY_REQ);
 }
 
 /* As what comes back of an echo, header and all: what is taken is the probe that was sent, and answers it. */
@@ -259,7 +260,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		return 0;
 	bool keyed = data[0] & 1;
 
-	check_envelope(data + 2, bytes - 2, keyed);
+	check_encapsulation(data + 2, bytes - 2, keyed);
 	check_echo(data + 2, bytes - 2, data[1]);
 	check_as_request(&kinds[keyed], keyed ? &any_key : NULL, data + 2, bytes - 2, data[1]);
 	check_as_reply(keyed ? &any_key : NULL, data + 2, bytes - 2);

@@ -13,7 +13,7 @@ import traceback
 
 import stamp
 
-LANES = 8  # of a reflector, beside the socket that listens
+LANES = 8  # per-peer sockets of a reflector, besides the listening socket
 GUARD_S = int(os.environ.get("GUARD_S", "60"))  # a program that runs longer hangs
 
 EMITTER_IP, REFLECTOR_IP = "10.78.0.1", "10.78.0.2"
@@ -62,7 +62,7 @@ def test(name, body, *arguments, **named):
     complaints.clear()
     try:
         body(*arguments, **named)
-    except Exception:  # of a test, whatever it is: the others go on
+    except Exception:  # any failure of a test: the other tests continue
         complain(traceback.format_exc().replace("\n", " | "))
     for program in list(running):
         program.kill()
@@ -121,7 +121,7 @@ class Program:
             return any(f":{port:04X}" in line.split()[1] for line in f)
 
     def has_lanes(self):
-        """All sockets for sessions are there, and nobody's yet. While one is bound and not yet that it drops what comes."""
+        """True when all per-peer sockets are open and unassigned. Between bind and connect they drop datagrams."""
         if not self.has_port(stamp.PORT):
             return False
         with open(f"/proc/{self.process.pid}/net/udp", encoding="ascii") as f:
@@ -135,7 +135,7 @@ class Program:
             self.process.kill()
             self.process.wait()
         running.remove(self)
-        # Where more time went into what was lost than into all the rest, which depends on the machine.
+        # More time was spent on lost probes than on all others, which depends on the machine.
         if status == 0 and "\nMeasurement: void: the peer did not answer" in self.text("out"):
             status = 3
         if status is not None:
@@ -164,14 +164,14 @@ def poll(what, condition):
 
 def reflector(*arguments, name="r"):
     """More packets than any test sends: without a count a log is gigabytes, and its memory is touched before the start."""
-    program = Program(name, rant, "-i", LINK, "--count", "100000", *arguments, there=True, cpu=last_cpu)
+    program = Program(name, rant, "--details", "-i", LINK, "--count", "100000", *arguments, there=True, cpu=last_cpu)
     poll("the reflector's sockets", program.has_lanes)
     return program
 
 
 def emitter(*arguments, name="e"):
     """On a busy machine a process may not run for longer than the usual timeout."""
-    return Program(name, rant, "-i", LINK, "-a", REFLECTOR_IP, "--timeout", "5000", *arguments, cpu=first_cpu)
+    return Program(name, rant, "--details", "-i", LINK, "-a", REFLECTOR_IP, "--timeout", "5000", *arguments, cpu=first_cpu)
 
 
 def write_key(octets, name="key"):
@@ -192,14 +192,14 @@ def patiently(run):
 
 
 def has_crypto():
-    """Whether this rant can use --key: one that cannot says that it lacks libcrypto."""
+    """True if this rant supports --key; without libcrypto it prints that as the reason."""
     done = subprocess.run([rant, "-i", LINK, "-a", REFLECTOR_IP, "--stamp", "user", "--count", "1", "--timeout", "1",
                            "--key", write_key(bytes(32))], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, timeout=GUARD_S, text=True, check=False)
     return "libcrypto" not in done.stderr
 
 
-# ---- What rant prints ------------------------------------------------------------------------------------------------
+# ---- Output of rant --------------------------------------------------------------------------------------------------
 
 class Report:
     """Counts by section and row, e.g. row("Packets", "Lost"); stages: name -> number of samples."""
@@ -269,7 +269,7 @@ def read_log(path):
             continue
         record = {name: log_value(name, word) for name, word in zip(log.names, line.split())}
         for one in "T2", "T3":
-            # Where the program took the stamp too there is one column for both.
+            # If the program took the timestamp too, both share a column.
             others = [record[name] for name in log.names if name.startswith(f"{one}_") and name != f"{one}_SW"]
             record[one] = others[0] if others else record.get(f"{one}_SW")
         log[record.pop("SEQ")] = record

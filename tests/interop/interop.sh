@@ -8,10 +8,9 @@
 #
 #   ONLY=REGEX    only the tests whose name matches
 #
-# Not ours are: tshark, which decodes what both sides say (interop/test_decoder.py); scapy, which sends
-# (interop/test_sender.py); stamp-suite, where cargo can install it (interop/test_suite.py). Reflectors of other makes are
-# played by interop/reflectors.py, written from the RFCs alone. Prints lines as the link tests do. Exit status 1 when
-# anything failed.
+# Independent programs: tshark decodes both directions (interop/test_decoder.py); scapy sends (interop/test_sender.py);
+# stamp-suite, if cargo can install it (interop/test_suite.py). interop/reflectors.py simulates other kinds of reflectors,
+# written from the RFCs alone. Prints lines like the link tests. Exit status 1 if a test failed.
 set -uo pipefail
 export LC_ALL=C TZ=UTC PYTHONDONTWRITEBYTECODE=1
 
@@ -30,7 +29,7 @@ for tool in ip nsenter taskset python3; do
 	command -v "$tool" >/dev/null || skip_all "'$tool' is not installed"
 done
 
-# Where scapy is: python3 may be another one than that of the packages.
+# Find the Python that has scapy: python3 may differ from the distribution's.
 python=python3
 for one in python3 /usr/bin/python3; do
 	if "$one" -c 'import scapy.contrib.stamp' 2>/dev/null; then
@@ -39,8 +38,8 @@ for one in python3 /usr/bin/python3; do
 	fi
 done
 
-# STAMP by other people, which no distribution has: by cargo, once in a tree, in half a minute of two CPUs. Why it is not here is told by
-# the test that needs it.
+# An independent STAMP program, which no distribution packages: built by cargo, once in a tree, in half a minute on two CPUs. The test
+# that needs it prints the reason if it is missing.
 suite_version=1.0.0 suite=$(readlink -f "$(dirname "$0")/../..")/build/stamp-suite-$suite_version
 SUITE_WHY=
 find_suite() {
@@ -61,7 +60,7 @@ side_e=rant-interop-e-$$ side_r=rant-interop-r-$$
 work=$(mktemp -d /tmp/rant-interop.XXXXXX) || exit 1
 main=
 
-# What runs in our namespaces is ours.
+# All processes in our namespaces are ours.
 end_all() {
 	local pids
 

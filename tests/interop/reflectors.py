@@ -24,10 +24,10 @@ def clock_ns():
 
 
 class Base:
-    """RFC 8762 and nothing of RFC 8972: no SSID, and what is behind the base goes back as it came."""
-    counts = True  # by itself, so that loss can be told by direction
+    """RFC 8762 without RFC 8972: no SSID, and octets after the base are returned unchanged."""
+    counts = True  # its own replies, so that loss has a direction
     keeps_ssid = False
-    ttl = None  # claimed, instead of what was received
+    ttl = None  # reported instead of the received TTL
     ptp = None  # always this format, instead of that of the request
     sends = True  # a reply
 
@@ -35,7 +35,7 @@ class Base:
         self.key, self.number, self.previous, self.random = key, 0, None, random.Random(1)
 
     def reply(self, asked, told):
-        """told: has t2, ttl, tos, and gets what else the reply says."""
+        """told: has t2, ttl, tos; the other reported values are added."""
         told["seq"] = self.number if self.counts else asked.seq
         told["t3"] = clock_ns()
         base = stamp.base_of_reply(asked, told["seq"], told["t2"], told["t3"], told["ttl"],
@@ -80,7 +80,7 @@ class Light38(Light):
 
 
 class LightLong(Light):
-    """RFC 5357 section 4.2.1 without truncation: the request's padding behind 41 octets."""
+    """RFC 5357 section 4.2.1 without truncation: the request's padding after 41 octets."""
 
     def reply(self, asked, told):
         return super().reply(asked, told) + asked.octets[14:]
@@ -90,7 +90,7 @@ class Full(Base):
     """RFC 8972: Timestamp Information, Class of Service and Follow-Up; U for the rest."""
     keeps_ssid = True
     method = follow_up_method = SOFTWARE
-    dscp = None  # claimed, instead of what was received
+    dscp = None  # reported instead of the received DSCP
 
     def tlvs(self, asked, told):
         told["follow_up"] = None
@@ -160,7 +160,7 @@ class Mixed(Full):
 
 
 class NoMethod(Full):
-    """It does not know the Timestamp Information TLV."""
+    """Without support for the Timestamp Information TLV."""
 
     def answer_tlv(self, kind, value, told):
         if kind == stamp.TIMESTAMP_INFORMATION:
@@ -169,7 +169,7 @@ class NoMethod(Full):
 
 
 class OtherState(Full):
-    """Says that probes arrive with another TTL and another DSCP, as where routers and their policies are on the way."""
+    """Reports a changed TTL and DSCP, as by routers and their policies on the path."""
     ttl, dscp = 200, 10
 
 
@@ -181,7 +181,7 @@ class Unknowing(Full):
 
 
 class Echoing(Full):
-    """What it does not know comes back as it was, and is said to be known."""
+    """Returns unsupported TLVs unchanged, with U clear."""
 
     def answer_tlv(self, kind, value, told):
         return value if kind >= 240 else super().answer_tlv(kind, value, told)[0], 0
@@ -197,7 +197,7 @@ class Refusing(Full):
 
 
 class Distrusting(Refusing):
-    """Says that the integrity check failed."""
+    """Reports that the integrity check failed."""
     flag = I
 
 
@@ -247,7 +247,7 @@ class InPast(Unsynchronised):
 
 
 class TwoScales(Base):
-    """T2 is TAI, T3 is UTC, and nothing in a packet says so."""
+    """T2 is TAI, T3 is UTC, which no field of a packet shows."""
 
     def reply(self, asked, told):
         return Unsynchronised.shift(super().reply(asked, told), told, -37 * stamp.NS)
@@ -264,7 +264,7 @@ class WithoutT2(Full):
 
 
 class OtherScale(Full):
-    """The follow-up is on another scale than T2, TAI and UTC, and nothing in a packet says so."""
+    """The follow-up and T2 are on different time scales, TAI and UTC, which no field of a packet shows."""
 
     def answer(self, octets, ttl, tos, t2_ns):
         packets, told = super().answer(octets, ttl, tos, t2_ns)
@@ -273,7 +273,7 @@ class OtherScale(Full):
 
 
 class Backward(Full):
-    """A reply is said to have left before its request came, by no more than clocks may be off."""
+    """Reports a departure before the arrival of the request, within the clock tolerance."""
 
     def answer(self, octets, ttl, tos, t2_ns):
         packets, told = super().answer(octets, ttl, tos, t2_ns)
@@ -282,7 +282,7 @@ class Backward(Full):
 
 
 class TooLong(Full):
-    """A Follow-Up TLV whose Length is more than the packet has left; no flag says so."""
+    """A Follow-Up TLV whose Length exceeds the rest of the packet, without an M flag."""
 
     def tlvs(self, asked, told):
         out = super().tlvs(asked, told)
@@ -293,7 +293,7 @@ class TooLong(Full):
 
 
 class Babbling(Full):
-    """Before each good answer: random octets that are too few, others without a Multiplier, and what looks like a reply
+    """Before each good answer: too few random octets, others without a Multiplier, and a packet that looks like a reply
     to a probe of the far future."""
 
     def extra(self, asked, reply):
@@ -307,7 +307,7 @@ class Babbling(Full):
 
 
 class Babble(Babbling):
-    """And never a good one."""
+    """Without any good answer."""
     sends = False
 
 
@@ -352,7 +352,7 @@ def receive(s):
 
 
 def is_genuine(octets, key):
-    """RFC 8762 section 4.4. What is not gets no reply."""
+    """RFC 8762 section 4.4. Unauthenticated packets get no reply."""
     return not key or (len(octets) >= stamp.AUTHENTICATED and stamp.mac(key, octets[:96]) == octets[96:112])
 
 

@@ -12,7 +12,7 @@ BASE = 44  # octets of an unauthenticated packet before its TLVs
 AUTHENTICATED = 112
 NS = 10**9
 FROM_1900_S = 2208988800
-IP_RECVTTL = 12  # of linux/in.h; not in the socket module
+IP_RECVTTL = 12  # from linux/in.h; missing in the socket module
 
 U, M, I = 0x80, 0x40, 0x20
 PADDING, LOCATION, TIMESTAMP_INFORMATION, CLASS_OF_SERVICE = 1, 2, 3, 4
@@ -31,7 +31,7 @@ def time_octets(ns, ptp):
 
 
 def time_ns(octets, ptp):
-    """The nanosecond nearest to what was sent."""
+    """The time rounded to the nearest nanosecond."""
     seconds, rest = struct.unpack("!II", octets)
     if ptp:
         return seconds * NS + rest
@@ -81,7 +81,7 @@ def request(seq, t1_ns, ssid=0, ptp=True, tlvs=b"", key=None, estimate=None):
 
 
 class Request:
-    """What came from a sender; raises struct.error when it is too short for one."""
+    """A received request; raises struct.error if it is too short."""
 
     def __init__(self, octets, key=None):
         layout = SIGNED if key else PLAIN

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tshark's TWAMP-Test dissector reads what two rants say to each other, and it is what their logs say."""
+"""tshark's TWAMP-Test dissector decodes the packets of two rants, and the values equal those in their logs."""
 import os
 import re
 import shutil
@@ -79,7 +79,7 @@ def misread_ns(ns):
 
 
 class Packet:
-    """What tshark shows of one."""
+    """The fields of a packet as tshark shows them."""
 
     def __init__(self, words):
         shown = dict(zip(FIELDS, words))
@@ -135,7 +135,7 @@ def judge_request(seq, p, record, octets):
 
 
 def judge_reply(seq, p, request, here, there, ttl=255):
-    """here, there: what the logs of emitter and reflector say."""
+    """here, there: the logs of emitter and reflector."""
     same(f"#{seq}: Sequence Number of the reply", p.seq, seq)
     same(f"#{seq}: S, Z, Scale, Multiplier of the reply", p.bits, (0, 1, 0, 1))
     true(f"#{seq}: T1 in the reply is {p.sender_time}", p.sender_time in (here["T1_SW"], misread_ns(here["T1_SW"])))
@@ -234,7 +234,7 @@ def all_of_them():
         if f"\ttwamp.test.{field}\t" not in known:
             harness.skip("tshark decodes", f"this tshark has no field twamp.test.{field}")
             return
-    for there in [], harness.inside_reflector:  # checksums are the kernel's: what it leaves to the link is not in the capture
+    for there in [], harness.inside_reflector:  # checksums are the kernel's: offloaded checksums are not in the capture
         subprocess.run([*there, "ethtool", "-K", harness.LINK, "tx", "off"], stdin=subprocess.DEVNULL, capture_output=True, check=False)
     for stamps in ("kernel", "user"):
         harness.test(f"tshark decodes two rants, reflector --stamp {stamps}: all times are those of both logs",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""rant emits to reflectors that are not rant: what each of them told is in the log, and nothing that it did not."""
+"""rant emits to other reflectors: the log has exactly the values that each of them reported."""
 import json
 import os
 import re
@@ -25,12 +25,12 @@ def read_peer():
         return [json.loads(line) for line in f]
 
 
-# ---- What must be so after any run -----------------------------------------------------------------------------------
+# ---- Checks after every run ------------------------------------------------------------------------------------------
 
 def judge_record(seq, record, told, after, full):
-    """The log's line of one exchange against what the peer says of it. after: what its next reply told."""
+    """The log's line of an exchange against the peer's own values. after: the report of its next reply."""
     joined = full and after is not None and after.get("follow_up") == told["seq"]
-    contradicts = record["FLAGS"] == "stepped"  # of such a peer nothing is used
+    contradicts = record["FLAGS"] == "stepped"  # no value of such a peer is used
     same(f"#{seq}: T2", record["T2"], None if contradicts else told["t2"])
     same(f"#{seq}: T3_SW", record["T3_SW"], None if contradicts else told["t3"])
     same(f"#{seq}: T2_SW, which nobody told", record["T2_SW"], None)
@@ -47,7 +47,7 @@ def judge_record(seq, record, told, after, full):
 
 
 def judge_stages(report, joined, network="Network"):
-    """A stage that was not told is not in the report: neither as a row nor as a histogram."""
+    """An unreported stage is not in the report: neither as a row nor as a histogram."""
     same("the reflector's stages", {name: count for name, count in report.stages.items() if name in (
         "Response", "Network", "Network and hosts") or name.startswith("Remote")},
         {"Response": joined, network: joined} if joined else {})
@@ -56,20 +56,20 @@ def judge_stages(report, joined, network="Network"):
         same(f"there is a {name} histogram", bool(heading), joined > 0)
     for line in report.text.splitlines():
         true(f"a clock was compared without times to compare: {line}",
-             joined or report.sections.get("Reflector's stamps", {"Stepped there": 1}).get("Stepped there", 0) or not re.match("  (Forward|Backward|Reflector )", line))
+             joined or report.sections.get("Reflector's stamps", {"Remote step": 1}).get("Remote step", 0) or not re.match("  (Forward|Backward|Reflector )", line))
 
 
-NOT_OF_THE_MACHINE = "nothing was recorded|stamps|negative|the log|accounts|overflow store"
+NOT_OF_THE_MACHINE = "nothing was recorded|stamps|negative|the log|accounts"
 
 
 def judge_verdict(report, program, doubt):
-    """A busy machine may leave doubts; the peer must leave that one, or none. What was lost may be most of the time."""
+    """A busy machine may cause doubts; the peer must cause the given doubt, or none. Losses may take most of the time."""
     silent = report.reasons.startswith(": the peer did not answer")
     reasons = report.reasons.replace(doubt, "", 1) if doubt else report.reasons
     true(f"the verdict is {report.verdict}{report.reasons}",
          (report.verdict in ("trusted", "doubtful") or silent) and not re.search(NOT_OF_THE_MACHINE, reasons))
     true(f"no doubt that {doubt}: {report.reasons}", not doubt or doubt in report.reasons)
-    same("what was said on stderr", program.text("err"), "")
+    same("output on stderr", program.text("err"), "")
 
 
 def run(kind, *arguments, key=None, doubt=None):
@@ -85,13 +85,13 @@ def run(kind, *arguments, key=None, doubt=None):
     return report, read_log(os.path.join(harness.work, "e.log")), read_peer()
 
 
-# ---- One run, one peer -----------------------------------------------------------------------------------------------
+# ---- A run with a peer -----------------------------------------------------------------------------------------------
 
 REASONS = {  # in the words of the report
     "Unknown": "the reflector did not have the stamp in time, or keeps no state",
-    "Untold": "the reflector does not tell when a reply left: RFC 8972 section 4.7",
-    "Mixed": "the reflector's two stamps are of different kinds, or of untold ones",
-    "Stepped there": "T2 and T3 contradict what is known of the two hosts' clocks: not used",
+    "Not reported": "the reflector does not report when a reply left: RFC 8972 section 4.7",
+    "Mixed": "the reflector's two stamps are of different or unreported kinds",
+    "Remote step": "T2 and T3 contradict the relation of the two hosts' clocks: not used",
 }
 
 
@@ -114,13 +114,13 @@ def answered_all(kind, *arguments, follow_up, joined=0, flag="-", labels="LOCAL"
     report.rows("Packets", Recorded=COUNT, **{name: len(told) if n is EACH else n for name, n in counts.items()})
     judge_follow_ups(report, log, follow_up, joined, labels)
     if directions:
-        same("loss by direction", report.sections.get("Directions"), {"Lost there": 0, "Lost back": 0})
+        same("loss by direction", report.sections.get("Directions"), {"Lost forward": 0, "Lost backward": 0})
     same("the directions of loss are not known", "\nDirections: not known: " in report.text, not directions)
     judge_stages(report, joined, network)
     for line in lines:
         true(f"no line of the report matches {line}", re.search(line, report.text, re.M))
     if not any("arrived with another" in line for line in lines):
-        true("the TTL or the DSCP is said to have changed", "arrived with another" not in report.text)
+        true("the report has a changed TTL or DSCP", "arrived with another" not in report.text)
     return report, log, told
 
 
@@ -129,17 +129,17 @@ EACH = object()
 
 def judge_follow_ups(report, log, follow_up, joined, labels):
     if not follow_up:
-        true("the report tells of follow-ups that were not asked for", "Reflector's stamps" not in report.sections)
+        true("the report has follow-ups that were not requested", "Reflector's stamps" not in report.sections)
         same("the columns of the log", log.names, ["SEQ", "T1_KERNEL", "T4_KERNEL", "RTT"])
         return
     true(f"the columns are {log.names}", f"T2_{labels}" in log.names and f"T3_{labels}" in log.names)
-    others = dict.fromkeys(("Reply_lost", "Unknown", "Untold", "Mixed", "At_the_end", "Stepped_there"), 0)
+    others = dict.fromkeys(("Reply_lost", "Unknown", "Not_reported", "Mixed", "At_the_end", "Remote_step"), 0)
     others[follow_up.replace(" ", "_")] = COUNT - joined
     report.rows("Reflector's stamps", Complete=joined, **others)
     if COUNT > joined:
-        true(f"the reason is not told in the accounts: {REASONS[follow_up]}",
+        true(f"the reason is missing in the counters: {REASONS[follow_up]}",
              f"{COUNT - joined}  ({REASONS[follow_up]})\n" in report.text)
-        true(f"the reason is not told with the stages: {REASONS[follow_up]}",
+        true(f"the reason is missing at the stages: {REASONS[follow_up]}",
              f"\n  Response and network: not known: {REASONS[follow_up]}\n" in report.text)
 
 
@@ -150,12 +150,12 @@ def sizes(told, want):
 
 # ---- The tests -------------------------------------------------------------------------------------------------------
 
-STAGES_OCTETS, OURS_OCTETS, CLASS_OCTETS, SEAL_OCTETS = 8 + 20, 24, 8, 20  # of TLVs, headers included
-FULL = harness.stamp.BASE + STAGES_OCTETS + OURS_OCTETS  # of a probe, unless the NIC stamps
+STAGES_OCTETS, OURS_OCTETS, CLASS_OCTETS, SEAL_OCTETS = 8 + 20, 24, 8, 20  # lengths of TLVs with headers
+FULL = harness.stamp.BASE + STAGES_OCTETS + OURS_OCTETS  # length of a probe, except with NIC timestamps
 
 
 def untold(kind, *arguments, **named):
-    return answered_all(kind, *arguments, follow_up="Untold", flag="untold", directions=False, **named)
+    return answered_all(kind, *arguments, follow_up="Not reported", flag="untold", directions=False, **named)
 
 
 def plain(kind):
@@ -164,7 +164,7 @@ def plain(kind):
 
 
 def full(kind, *arguments, octets=FULL, **named):
-    """Every exchange is complete, which takes one probe more."""
+    """Every exchange is complete, which needs a closing probe."""
     report, log, told = answered_all(kind, *arguments, follow_up="At the end", joined=COUNT, **named)
     same("the probes are numbered from 0, with one more at the end", [record["asked"] for record in told],
          list(range(COUNT + 1)))
@@ -173,7 +173,7 @@ def full(kind, *arguments, octets=FULL, **named):
 
 
 def one_way():
-    """With --synced both ways are told: of these clocks, which are one."""
+    """With --synced both one-way delays are known: both ends use the same clock."""
     report, log = full("Full", "--synced", "50")
     for name, values in (("Forward", [r["T2"] - r["T1_KERNEL"] for r in log.values()]),
                          ("Backward", [r["T4_KERNEL"] - r["T3"] for r in log.values()])):
@@ -187,7 +187,7 @@ def one_way():
 
 
 def figure(values):
-    """What JSON says of them, but for its percentiles, which are within 1/64."""
+    """The statistics in JSON, without its percentiles, which are within 1/64."""
     return {"samples": len(values), "min_ns": min(values), "max_ns": max(values),
             "mean_ns": int(sum(values) / len(values) + 0.5)} if values else None
 
@@ -197,7 +197,7 @@ def differences(values):
 
 
 def as_told(kind, *arguments, key=None, two_clocks=0, no_part=0):
-    """T2 and T3 of the replies, as the peer's program told them: every figure to the nanosecond, and nothing of it by stamps."""
+    """T2 and T3 of the replies by the peer's program: exact to the nanosecond, and none in the timestamp statistics."""
     path = os.path.join(harness.work, "e.json")
     report, log, told = run(kind, "--json", path, *arguments, key=key)
     with open(path, encoding="ascii") as f:
@@ -218,17 +218,17 @@ def as_told(kind, *arguments, key=None, two_clocks=0, no_part=0):
             expected["mean_ns"] = one["mean_ns"]
         same(name, one, expected)
     same("samples of two clocks, and that are no part", (have["two_clocks"], have["no_part"]), (two_clocks, no_part))
-    true("its origin is not told", "T3 of the reflector's program" in have["from"])
-    same("it is in the report", "\nAs its program tells, by T2 and T3 in the replies" in report.text, True)
+    true("its origin is missing", "T3 of the reflector's program" in have["from"])
+    same("it is in the report", "\nAs its program reports, by T2 and T3 in the replies" in report.text, True)
     if pairs:
         true("the report has another response", re.search(
             rf"^  Response +{COUNT} +{min(responses) / 1000:.3f} .* {max(responses) / 1000:.3f} +[0-9.]+$", report.text, re.M))
     judge_stages(report, 0)
-    same("what is by stamps", [name for name in ("response_ns", "network_ns", "forward_ns") if name in data["statistics"]], [])
+    same("timestamp statistics", [name for name in ("response_ns", "network_ns", "forward_ns") if name in data["statistics"]], [])
 
 
 def stamps_alone():
-    """Of a reflector that tells when its replies left nothing is said as told."""
+    """With a reflector that reports departures the report has no values of its program."""
     path = os.path.join(harness.work, "e.json")
     report, _, _ = harness.patiently(lambda: run("Full", "--json", path))
     with open(path, encoding="ascii") as f:
@@ -237,7 +237,7 @@ def stamps_alone():
 
 
 def threshold(kind, which, breached):
-    """A threshold on what the peer does not tell is never breached, and this is said; on what it tells it is."""
+    """A threshold on an unreported metric is never breached, and the report says so; on a reported metric it is."""
     peer = start_peer(kind)
     e = emitter("--stamp", "kernel", "--count", str(COUNT), "-t", "0.001", "--threshold-on", which)
     e.wait(2 if breached else 0)
@@ -278,16 +278,16 @@ def signed_untold(kind, octets, **named):
 
 
 def loses():
-    """Loss by direction is what the peer did to the packets, exactly; a slow answer is no loss in any direction."""
+    """Loss by direction equals the packets that the peer dropped; a slow answer is not a loss in a direction."""
     report, log, told = run("Forgetful", "--timeout", "200")
-    unknown = report.sections.get("Directions", {}).get("Either way", 0)
+    unknown = report.sections.get("Directions", {}).get("Direction unknown", 0)
     known = [record.get("dropped") for record in told[:len(told) - unknown]]
-    report.rows("Directions", Lost_there=known.count("there"), Lost_back=known.count("back"))
-    # After the last answer there is nothing to tell by. The answer to the closing probe may have been too slow.
+    report.rows("Directions", Lost_forward=known.count("there"), Lost_backward=known.count("back"))
+    # After the last answer the direction is unknown. The answer to the closing probe may have been too slow.
     true("loss without a direction in the middle of the run",
          unknown < 3 and all("dropped" in record for record in told[len(told) - unknown:COUNT]))
     dropped = sum("dropped" in record for record in told[:COUNT])
-    same("Lost, but for what was Late", report.row("Packets", "Lost") - report.row("Packets", "Late"), dropped)
+    same("Lost without Late", report.row("Packets", "Lost") - report.row("Packets", "Late"), dropped)
     same("the records of the log", len(log), report.row("Packets", "Recorded"))
     told_next = {record.get("follow_up"): record for record in told if "dropped" not in record}
     joined = 0
@@ -309,14 +309,14 @@ def babble():
     report = Report(e)
     same("the verdict", report.verdict, "void")
     same("samples", "Total Samples: 0" in report.text, True)
-    true("it is not said that this is no reflector", "answers, but is no STAMP reflector" in e.text("err"))
+    true("the warning is missing that this is not a reflector", "answers, but is not a STAMP reflector" in e.text("err"))
     judge_stages(report, 0)
     for row in ("Malformed", "Foreign"):
         true(f"no junk in the row {row}", report.row("Packets", row) > 0)
 
 
 def backward():
-    """It is recorded as it was told, and the verdict says so."""
+    """It is recorded as reported, and the verdict has the reason."""
     report, log, _ = harness.patiently(lambda: run("Backward", doubt=f"times were out of order ({COUNT} negative times of response or network)"))
     for seq, record in log.items():
         same(f"#{seq}: RESPONSE and NETWORK", (record["RESPONSE"], record["NETWORK"]), (-1000, record["RTT"] + 1000))
@@ -325,7 +325,7 @@ def backward():
 
 
 def babbling():
-    """What was thrown in is counted, each by what it is."""
+    """Each injected packet is counted by its kind."""
     answered_all("Babbling", follow_up="At the end", joined=COUNT,
                  rows={"Malformed": 2 * (COUNT + 1), "Foreign": COUNT + 1})
 
@@ -347,7 +347,7 @@ def all_of_them():
         test(f"emits --plain to a reflector: {kind}", plain, kind)
     test("emits to RFC 8972: every stamp is in its place", full, "Full")
     test("emits to RFC 8972: with -s, T2_SW is not told", full, "Full", "-s", lines=(
-        "^  Remote stages: not known: the reflector does not tell when its program had the probe$",))
+        "^  Remote stages: not known: the reflector does not report when its program had the probe$",))
     for arguments in ((), ("-s",), ("-s", "--window", "4")):
         test(f"emits to RFC 8972: TLVs that it does not know come back as if it did {' '.join(arguments)}", full, "Echoing", *arguments,
              octets=FULL + ("--window" in arguments) * (8 + 6 * 16))
@@ -368,7 +368,7 @@ def all_of_them():
          flag="mixed")
     test("emits to RFC 8762: T2 and T3 are zeros", untold, "WithoutClock")
     test("emits to RFC 8972: T2 is zeros", answered_all, "WithoutT2", follow_up="Mixed", flag="mixed")
-    test("emits to RFC 8972: T2 and follow-up of two scales", answered_all, "OtherScale", follow_up="Stepped there",
+    test("emits to RFC 8972: T2 and follow-up of two scales", answered_all, "OtherScale", follow_up="Remote step",
          flag="stepped", doubt="the reflector's stamps contradict each other")
     test("emits to RFC 8972: a reply leaves before its request came", backward)
     test("emits to RFC 8972: loss, and its directions", loses)

@@ -21,7 +21,7 @@ except ImportError:
 
 KEY = bytes.fromhex("00112233445566778899aabbccddeeff")
 WRONG_KEY = bytes.fromhex("ff112233445566778899aabbccddeeff")
-SILENCE_S = 0.3  # after which there is no reply; a later packet's reply shows that the reflector is at work
+SILENCE_S = 0.3  # time without a reply; a later packet's reply shows that the reflector works
 
 
 def clock_ns():
@@ -58,7 +58,7 @@ def time_of(packet, field, ptp):
 # ---- A sender --------------------------------------------------------------------------------------------------------
 
 class Sender:
-    """One session: a port and an SSID. Whatever a reply must have in any case is judged here."""
+    """A session: a port and an SSID. Checks the requirements on every reply."""
 
     def __init__(self, ssid=0x4242, ptp=True, ttl=64, tos=0):
         self.ssid, self.ptp, self.ttl, self.tos, self.replies, self.last = ssid, ptp, ttl, tos, 0, None
@@ -89,7 +89,7 @@ class Sender:
         return answer
 
     def ask(self, seq, tlvs=(), tail=b"", cut=None, **named):
-        """Sends one, judges the base of its reply, and returns the reply as scapy decodes it. .octets: the reply's own,
+        """Sends a request, checks the base of its reply, and returns the reply as scapy decodes it. .octets: the reply's own,
         .asked: those of the request."""
         octets = (request(seq, clock_ns(), self.ssid, self.ptp, tlvs, **named) + tail)[:cut]
         answer = self.exchange(octets)
@@ -120,7 +120,7 @@ class Sender:
 
 
 class Reflecting:
-    """A rant, for one test; `log` and `report` are there after it."""
+    """A rant for a test; `log` and `report` are set after it."""
 
     def __init__(self, mode, *arguments):
         self.arguments, self.path = ("--stamp", mode, "-s", *arguments), os.path.join(harness.work, "r.log")
@@ -134,7 +134,7 @@ class Reflecting:
             return
         self.program.end(None)
         self.report, self.log = Report(self.program), read_log(self.path)
-        same("what was said on stderr", self.program.text("err"), "")
+        same("output on stderr", self.program.text("err"), "")
 
 
 def t3_of(record):
@@ -144,7 +144,7 @@ def t3_of(record):
 # ---- Requests without TLVs -------------------------------------------------------------------------------------------
 
 def base(mode):
-    """Formats, SSIDs and sessions: each has its own numbers. What the log says is what the replies said."""
+    """Formats, SSIDs and sessions: each has its own numbers. The log equals the replies."""
     with Reflecting(mode) as r:
         senders = [Sender(0, True), Sender(0, False), Sender(1, True), Sender(0xffff, False, ttl=255), Sender(7, ttl=1)]
         said = {}
@@ -179,7 +179,7 @@ def light(mode):
         for octets in range(stamp.BASE - 1, 13, -1):
             sender.ask(octets, cut=octets)
         for octets in range(stamp.BASE - 1, 13, -1):
-            # Neither zeros nor what a reply has there.
+            # Neither zeros nor the values of a reply.
             head = request(1000 + octets, clock_ns(), 0, False)[:14]
             padding = bytes(1 + noise.randrange(255) for _ in range(octets - 14))
             answer = sender.exchange(head + padding)
@@ -203,7 +203,7 @@ def not_light(mode):
     r.report.balances_as_reflector()
 
 
-# ---- One TLV after the other -----------------------------------------------------------------------------------------
+# ---- Single TLVs -----------------------------------------------------------------------------------------------------
 
 def verbatim(mode, *asked, flags):
     """They come back as they were, but for the flags."""
@@ -222,7 +222,7 @@ def extra_padding(mode):
 
 
 def location(mode):
-    """All four sub-TLVs; rant does not tell addresses."""
+    """All four sub-TLVs; rant reports no addresses."""
     zeros = bytes(4) + stamp.tlv(1, bytes(8), 0) + stamp.tlv(4, bytes(16), 0) + stamp.tlv(7, bytes(16), 0)
     verbatim(mode, tlv(LOCATION, zeros), tlv(LOCATION, bytes(4)), flags=U)
 
@@ -252,7 +252,7 @@ def timestamp_information(mode):
 
 
 def class_of_service(mode):
-    """RFC 8972 section 4.4. The reply has the DSCP that came, whatever DSCP1 asks for; RP says where that is not the
+    """RFC 8972 section 4.4. The reply has the received DSCP, whatever DSCP1 requests; RP shows if that is not the
     same. The first TLV of a run may come too early to be understood."""
     with Reflecting(mode):
         first = Sender()
@@ -332,7 +332,7 @@ def follow_up_of_others(mode):
 
 
 def our_follow_ups(mode, ptp):
-    """docs/protocol.md: the last replies, as many as are asked for, newest first; compared with the log."""
+    """docs/protocol.md: the requested number of last replies, newest first; compared with the log."""
     told = []
     with Reflecting(mode) as r:
         sender = Sender(ptp=ptp)
@@ -367,7 +367,7 @@ def hmac_without_key(mode):
 
 
 def all_at_once(mode):
-    """Each is answered as it is alone, in its place, whatever is around it."""
+    """Each is answered at its position as if it was alone, whatever the other TLVs."""
     asked = ((PADDING, bytes(5)), (LOCATION, bytes(4)), (200, b"x" * 7), (TIMESTAMP_INFORMATION, bytes(4)),
              (CLASS_OF_SERVICE, bytes(4)), (DIRECT_MEASUREMENT, bytes(12)), (ACCESS_REPORT, bytes([16, 1, 0, 0])),
              (FOLLOW_UP, bytes(16)), (9, b""), (PADDING, bytes(30)), (FOLLOW_UP, bytes(16)))
@@ -388,7 +388,7 @@ def all_at_once(mode):
 # ---- Malformed TLVs --------------------------------------------------------------------------------------------------
 
 def damaged(sender, seq, tail):
-    """A good TLV and then a bad one: the TLV before is answered. The rest of the reply, and of the request."""
+    """A good TLV before a malformed TLV: the first is answered. Returns the rest of the reply, and of the request."""
     reply = sender.ask(seq, (tlv(TIMESTAMP_INFORMATION, bytes(4)),), tail)
     same(f"{tail.hex()}: the TLV before", reply.octets[44:46] + reply.octets[49:50],
          bytes([0, TIMESTAMP_INFORMATION, SOFTWARE]))
@@ -399,7 +399,7 @@ TAIL = stamp.tlv(TIMESTAMP_INFORMATION, bytes(4)) + stamp.tlv(200, b"zz", 0) + b
 
 
 def malformed(mode):
-    """M for a wrong Length, and all behind it comes back as it was."""
+    """M for a wrong Length, and all octets after it are returned unchanged."""
     wrong = [(kind, size) for kind, sizes in ((TIMESTAMP_INFORMATION, (0, 1, 3)), (CLASS_OF_SERVICE, (0, 3, 5)),
                                               (DIRECT_MEASUREMENT, (0, 11, 13, 16))) for size in sizes]
     with Reflecting(mode) as r:
@@ -437,14 +437,14 @@ def too_long(mode):
 
 
 def stray(mode):
-    """One to three octets behind the last TLV, or behind the base, are no TLV."""
+    """One to three octets after the last TLV, or after the base, are not a TLV."""
     with Reflecting(mode) as r:
         sender = Sender()
         for octets in (1, 2, 3):
             got, sent = damaged(sender, octets, b"\x80\x07\x00"[:octets])
             same(f"{octets} stray octets", got, sent)
             reply = sender.ask(10 + octets, tail=b"abc"[:octets])
-            same(f"{octets} octets behind the base", reply.octets[44:], b"abc"[:octets])
+            same(f"{octets} octets after the base", reply.octets[44:], b"abc"[:octets])
     r.report.rows("Packets", Sent=6, Bad_TLVs=6)
 
 
@@ -472,7 +472,7 @@ class SignedSender(Sender):
         return stamp.request(seq, clock_ns(), self.ssid, self.ptp, octets, self.key)
 
     def sealed(self, seq, *tlvs):
-        """With the HMAC TLV that belongs behind them."""
+        """The TLVs followed by their HMAC TLV."""
         text = b"".join(bytes(one) for one in tlvs)
         return (*tlvs, tlv(HMAC, stamp.mac(self.key, struct.pack("!I", seq) + text)))
 
@@ -522,7 +522,7 @@ def signed(mode):
 
 
 def badly_signed(mode):
-    """RFC 8762 section 4.4: no reply; counted. A good one in between shows that the reflector is at work."""
+    """RFC 8762 section 4.4: no reply; counted. A good request in between shows that the reflector works."""
     with Reflecting(mode, "--key", harness.write_key(KEY)) as r:
         good, bad = SignedSender(), SignedSender()
         bad.key = WRONG_KEY
@@ -538,7 +538,7 @@ def badly_signed(mode):
 
 
 def replayed(mode):
-    """What was recorded gets no second reply, not even when its sender began again; what was only late gets its own."""
+    """A replayed request gets no second reply, not even after its sender restarted; a late request gets its reply."""
     with Reflecting(mode, "--key", harness.write_key(KEY)) as r:
         sender = SignedSender()
         recorded = [sender.packet(seq, ()) for seq in range(5)]

@@ -42,23 +42,23 @@ def to_it(*arguments, follow_up, emit=()):
     """follow_up: the row in which every exchange is counted."""
     report, log, told = harness.patiently(lambda: run(arguments, emit))
     joined = follow_up == "Complete"
-    same("responses that only its program tells", told and told["response_ns"]["samples"], None if joined else COUNT)
+    same("responses reported by its program only", told and told["response_ns"]["samples"], None if joined else COUNT)
     if told:
         responses = [record["T3_SW"] - record["T2"] for record in log.values()]
-        same("the least and the most of them", (told["response_ns"]["min_ns"], told["response_ns"]["max_ns"]),
+        same("their minimum and maximum", (told["response_ns"]["min_ns"], told["response_ns"]["max_ns"]),
              (min(responses), max(responses)))
     judge_stages(report, COUNT if joined else 0)
     report.rows("Packets", Recorded=COUNT, Lost=0, Foreign=0, Malformed=0, Bad_TLVs=0, Unverified=0, Bad_HMACs=0)
     report.rows("Reflector's stamps", **{follow_up: COUNT})
-    true("the TTL or the DSCP is said to have changed", "arrived with another" not in report.text)
+    true("the report has a changed TTL or DSCP", "arrived with another" not in report.text)
     for seq, record in log.items():
         times = [record[name] for name in ("T1_KERNEL", "T2", "T3_SW", "T4_KERNEL")]
         true(f"#{seq}: times out of order", times == sorted(times))
-        same(f"#{seq}: a response is told", record["RESPONSE"] is not None, joined)
+        same(f"#{seq}: a response is reported", record["RESPONSE"] is not None, joined)
 
 
 def from_it(*arguments, unknown=(), key=()):
-    """What it says of rant's replies, in its own words. unknown: type -> replies with U."""
+    """Its own report of rant's replies. unknown: type -> replies with U."""
     with Reflecting("kernel", *key) as r:
         s = Program("sender", "stamp-suite", "-r", harness.REFLECTOR_IP, "-c", str(COUNT), "-d", "5", "--ssid", "77",
                     "-R", "--output-format", "json", *arguments, cpu=harness.first_cpu)
@@ -91,7 +91,7 @@ def all_of_them():
     test(f"emits to {name}: PTP format, --dscp", to_it, "--stateful-reflector", "-K", "PTP", follow_up="Complete",
          emit=("--dscp", "46"))
     test(f"emits to {name}: stateless", to_it, follow_up="Unknown")
-    test(f"emits to {name}: RFC 8762 only", to_it, "--tlv-mode", "ignore", follow_up="Untold")
+    test(f"emits to {name}: RFC 8762 only", to_it, "--tlv-mode", "ignore", follow_up="Not reported")
     test(f"{name} sends without TLVs", from_it)
     # The first request for the class comes too early to be understood.
     test(f"{name} sends all that rant answers, NTP format", from_it, *TLVS, unknown={4: 1})
