@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The emitter: send, receive, fetch. Lost, late and repeated replies are told apart here. */
+/* The emitter's loop with one probe in flight: send, receive, fetch; lost, late and duplicated replies. */
 #include "measure/emit.h"
 
 #include "measure/probe.h"
 
-#define CUT_SHORT_NS NS_PER_S /* a wait that the end cut short is an outage from then on */
+#define CUT_SHORT_NS NS_PER_S /* a wait truncated by the end of the run counts as an outage from this length */
 
-/* Takes what was received. True: it answers the probe in flight, which has its arrival now. */
+/* Reads the received datagram. True: it answers the probe in flight, whose arrival is set. */
 INLINE bool take_reply(struct exchange *x, struct flight *f, bool answered)
 {
 	const struct reply *r = &x->emit.reply;
@@ -29,7 +29,7 @@ INLINE bool take_reply(struct exchange *x, struct flight *f, bool answered)
 	return true;
 }
 
-/* So many probes were lost that the ring has come round to the sample that waits; unless the last reply has its T3. */
+/* So many lost probes that the ring reaches the waiting sample; unless the last reply has its T3. */
 static void end_wait(struct exchange *x)
 {
 	const struct flight *f = x->emit.joining;
@@ -39,7 +39,8 @@ static void end_wait(struct exchange *x)
 		join_end(x, FOLLOW_UP_LOST, NULL);
 }
 
-/* Waits for the next slot, and takes it. What comes meanwhile is late, or no reply. False: the run is over before. */
+/* Waits for the next slot and takes it. Datagrams received meanwhile are late or invalid. False: the run
+ * ended before. */
 static bool emit_pause(struct exchange *x)
 {
 	join_digest(x);
@@ -70,29 +71,30 @@ INLINE struct flight *emit_probe(struct exchange *x)
 
 enum wait { WAIT_ANSWERED, WAIT_TIMED_OUT, WAIT_CUT_SHORT };
 
-/* Is it time to give up? WAIT_ANSWERED: no. */
-static enum wait emit_patience(struct exchange *x, const struct flight *f, int64_t waited_ns)
+/* WAIT_ANSWERED: not timed out. */
+static enum wait emit_drain_timeout(struct exchange *x, const struct flight *f, int64_t waited_ns)
 {
 	int64_t limit_ns = x->options->timeout_ns;
 
 	if (x->closing)
-		return waited_ns >= limit_ns || waited_ns >= PATIENCE_NS ? WAIT_CUT_SHORT : WAIT_ANSWERED;
+		return waited_ns >= limit_ns || waited_ns >= STARTUP_WATCHDOG_NS ? WAIT_CUT_SHORT : WAIT_ANSWERED;
 	if (*x->stop || x->result.end == END_GONE || x->result.end == END_GIVEN_UP)
 		return WAIT_CUT_SHORT;
 	if (waited_ns >= limit_ns)
 		return WAIT_TIMED_OUT;
-	return waited_ns >= PATIENCE_NS && (!f || verb_time_is_up(x)) ? WAIT_CUT_SHORT : WAIT_ANSWERED;
+	return waited_ns >= STARTUP_WATCHDOG_NS && (!f || verb_time_is_up(x)) ? WAIT_CUT_SHORT : WAIT_ANSWERED;
 }
 
-/* Waits for the reply, then for the stamp; each wait has the same limit. Without a flight (refused) it passes the time
- * until the next try. *answered: the reply was there, with or without the stamp. */
+/* Waits for the reply, then for the timestamp, each up to the timeout. Without a flight (refused send) it
+ * waits until the next try. *answered: the reply arrived, with or without its timestamp. */
 INLINE enum wait emit_await(struct exchange *x, struct flight *f, bool *answered)
 {
-	int64_t since_ns = NOT_YET; /* the clock is read too rarely to know it at once: the wait is that much longer */
+	int64_t since_ns = NOT_YET; /* the clock is read at intervals, so the wait is that much longer */
 	bool more;
 
 	*answered = false;
-	/* One of the kernel is mostly there when the send returns; the reply takes longer than to read it. */
+	/* A kernel timestamp is usually available when the send returns; the reply takes longer than
+	 * reading it. */
 	if (f && f->state == FLIGHT_WAITING && x->channel->wire == SOURCE_KERNEL)
 		verb_fetch(x, true, &more);
 	for (;;) {
@@ -119,7 +121,7 @@ INLINE enum wait emit_await(struct exchange *x, struct flight *f, bool *answered
 		if (since_ns == NOT_YET)
 			since_ns = x->now_ns;
 
-		enum wait wait = emit_patience(x, f, x->now_ns - since_ns);
+		enum wait wait = emit_drain_timeout(x, f, x->now_ns - since_ns);
 
 		if (wait != WAIT_ANSWERED)
 			return wait;
@@ -128,7 +130,7 @@ INLINE enum wait emit_await(struct exchange *x, struct flight *f, bool *answered
 	}
 }
 
-/* Of a probe that got no reply the stamp is of no use, but must not stay in the queue. */
+/* Removes the useless timestamp of an unanswered probe from the error queue. */
 static void emit_give_up(struct exchange *x, struct flight *f)
 {
 	bool more;
@@ -140,15 +142,15 @@ static void emit_give_up(struct exchange *x, struct flight *f)
 		f->state = FLIGHT_GIVEN_UP;
 }
 
-/* Of a probe that got no reply, or that the kernel did not take. One that the end of the run cut short would have been
- * answered in time, as far as anybody knows; but with a long --timeout it may hide that nobody is there any more. */
+/* Ends a probe that was not answered or not sent. A probe truncated by the end of the run may have been
+ * answered in time; but with a long --timeout it may hide an outage. */
 static void note_outage(struct exchange *x, int64_t tried_ns, enum wait wait)
 {
 	if (wait != WAIT_CUT_SHORT || x->now_ns - tried_ns >= CUT_SHORT_NS)
 		outage_begin(&x->result.outages, tried_ns);
 }
 
-/* The last sample still waits for T3 of its reply, which only a reply to one more probe can tell. */
+/* The last sample still waits for T3 of its reply, which only the reply to one more probe reports. */
 static void emit_close(struct exchange *x)
 {
 	const int64_t last_ns = x->result.last_ns, now_ns = x->now_ns;
@@ -169,7 +171,7 @@ static void emit_close(struct exchange *x)
 		emit_give_up(x, f);
 	}
 	join_end(x, FOLLOW_UP_END, f && answered ? f : NULL);
-	/* It is no part of the run. */
+	/* The closing probe is not part of the run. */
 	x->result.last_ns = last_ns;
 	x->now_ns = now_ns;
 }
@@ -188,7 +190,7 @@ void emit_run(struct exchange *x)
 		bool answered;
 		enum wait wait = emit_await(x, f, &answered);
 
-		/* Its counters are those that were read last. */
+		/* Its counters were the last to be read. */
 		if (x->pmc && answered)
 			join_confirm(x, f);
 		bool counted = x->pmc && pmc_end(x->pmc);
@@ -196,7 +198,7 @@ void emit_run(struct exchange *x)
 		if (!answered)
 			note_outage(x, tried_ns, wait);
 		if (!f) {
-			/* The counters are not those of the sample that waits any more. */
+			/* The counters no longer belong to the waiting sample. */
 			if (x->emit.joining)
 				x->emit.joining->counted = false;
 			continue;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A run: what the options mean for the loop, and the order of the role. A packet in flight lives in a small ring by the
- * id of its transmit stamp, so that a late stamp lands in its own record or in a counter, never in the record of
- * another packet.
+ * Run set-up: options of the loop, and the loop of the role. A packet in flight is in a small ring by the
+ * id of its transmit timestamp, so that a late timestamp is added to its own record or to a counter, never
+ * to the record of another packet.
  */
 #include "measure/exchange.h"
 
@@ -15,10 +15,10 @@ void exchange_drop_clocks(struct exchange *x)
 	struct stage stages[STAGES];
 
 	x->clocks = NULL;
-	x->result.placed = false;
+	x->result.converted = false;
 	stages_of_role(x->options->role, options_on_wire(x->options), stages);
 	for (int i = 0; i < STAGES; i++)
-		if (stages[i].bound == BOUND_HERE)
+		if (stages[i].bound == BOUND_LOCAL)
 			x->result.stage[i] = NULL;
 }
 
@@ -33,8 +33,9 @@ void exchange_note_granted(struct exchange *x)
 
 	x->result.granted = (struct granted){
 		.transport = socket_name(c), .receive_buffer_bytes = c->receive_buffer_bytes, .stamps = c->wire,
-		.transmit_stamps = c->tx_stamps, .stamp_ids_by_message = c->lane[0].id_by_message,
-		.stamp_ids_of_lanes = c->lanes > c->listeners, .preloaded = KERNEL_CALL_IS_KNOWN && !c->direct,
+		.transmit_stamps = c->tx_stamps, .stamp_ids_by_message = c->peer_socket[0].id_by_message,
+		.stamp_ids_of_peer_sockets = c->peer_sockets > c->listeners, .preloaded = KERNEL_CALL_IS_KNOWN &&
+			!c->direct,
 	};
 }
 
@@ -45,15 +46,15 @@ void exchange_collect(struct exchange *x)
 
 	set(&r->truncated, &c->control_truncated);
 	set(&r->error_other, &c->error_other);
-	set(&r->lanes_taken, &c->lanes_taken);
-	set(&r->lanes_refused, &c->lanes_refused);
+	set(&r->peer_sockets_taken, &c->peer_sockets_taken);
+	set(&r->peer_sockets_refused, &c->peer_sockets_refused);
 	if (!x->sessions)
 		return;
 	set(&r->sessions, &x->sessions->opened);
 	set(&r->evicted, &x->sessions->evicted);
 }
 
-/* What the loop had to itself. */
+/* Initialises the state of the loop. */
 static void finish(struct exchange *x)
 {
 	struct result *r = &x->result;
@@ -66,7 +67,7 @@ static void finish(struct exchange *x)
 	r->window.stamps_most = w->stamps_most;
 	r->window.stamps_limited = w->stamps_limited;
 	r->window.by_nic = x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE;
-	r->software_there = (struct software_there){ .told = x->emit.reply.software_told,
+	r->software_remote = (struct software_remote){ .reported = x->emit.reply.software_reported,
 						     .t2_known = x->emit.reply.t2_user_known,
 						     .bound_ns = x->emit.reply.software_bound_ns };
 	for (unsigned i = 0; i < r->ports; i++)
@@ -85,9 +86,9 @@ void exchange_run(struct exchange *x)
 	x->timebase = o->no_step_check ? TIMEBASE_UNCHECKED : x->channel->tx_stamps &&
 		      x->channel->wire == SOURCE_HARDWARE ? TIMEBASE_NIC :
 		      TIMEBASE_SYSTEM;
-	x->one_scale = x->clocks || x->channel->wire != SOURCE_HARDWARE;
+	x->same_timebase = x->clocks || x->channel->wire != SOURCE_HARDWARE;
 	x->wants_user_rx = o->sw_timestamps || !x->channel->tx_stamps || exchange_checks_nic(x);
-	x->emit.digest_at_once = x->pmc || o->threshold_on != FIGURE_RTT;
+	x->emit.digest_at_once = x->pmc || o->threshold_on != METRIC_RTT;
 	x->set_ns = INT64_MIN;
 	if (!x->flight) {
 		x->flight = x->few;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Slots. */
+/* Schedule of probes. */
 #include "measure/pace.h"
 
 #include <time.h>
@@ -15,9 +15,9 @@ static double draw_part(struct pace *p)
 }
 
 /*
- * Of the exponential distribution with mean 1, by von Neumann's method ("Various techniques used in connection with
- * random digits", 1951): the first of a falling run is taken if the run has an odd number of draws. No logarithm: the
- * loop does not call libm, whose code is not locked in memory.
+ * Exponential distribution with mean 1, by von Neumann's method ("Various techniques used in connection
+ * with random digits", 1951): the first of a falling run is taken if the run has an odd number of draws. No
+ * logarithm: the loop does not call libm, whose code is not locked in memory.
  */
 static double draw_exponential(struct pace *p)
 {
@@ -35,7 +35,7 @@ static double draw_exponential(struct pace *p)
 	}
 }
 
-/* When the probe of the slot is due; p->slot_ns is that of the slot after it then. */
+/* Scheduled time of the slot's probe; p->slot_ns is then the begin of the slot after it. */
 static int64_t next_due(struct pace *p)
 {
 	const int64_t slot_ns = p->slot_ns;
@@ -99,7 +99,7 @@ bool pace_sleep(struct pace *p, bool hybrid, int64_t now_ns, int64_t end_ns)
 	const struct timespec until = { .tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S };
 
 	if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL))
-		return true; /* a signal */
+		return true; /* interrupted by a signal */
 	late_ns = clock_read_ns(CLOCK_MONOTONIC) - until_ns;
 	late_ns += late_ns / 2;
 	p->margin_ns -= p->margin_ns / 64;

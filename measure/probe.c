@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Replies to probes that are no longer on their way (hot): late, or again, or not to any probe of ours; and when none
- * come. */
+/* Replies to probes that are no longer in flight (hot): late, duplicated or foreign; and outages. */
 #include "measure/probe.h"
 
-#define LOST_ANSWERED (-1) /* no sequence number */
+#define LOST_ANSWERED (-1) /* not a sequence number */
 
 void probe_remember_lost(struct exchange *x, uint32_t seq)
 {
@@ -11,7 +10,7 @@ void probe_remember_lost(struct exchange *x, uint32_t seq)
 										    .t1 = *probe_t1(x, seq) };
 }
 
-/* NULL: it was not given up, or so long ago that it is forgotten. */
+/* NULL: not timed out, or too long ago to be remembered. */
 static struct lost_probe *find_lost(struct exchange *x, uint32_t seq)
 {
 	uint64_t known = x->emit.lost_total < LOST_REMEMBERED ? x->emit.lost_total : LOST_REMEMBERED;
@@ -25,8 +24,8 @@ static struct lost_probe *find_lost(struct exchange *x, uint32_t seq)
 	return NULL;
 }
 
-/* Is it the reply to a probe that is no longer in flight? Whoever sees no probe can guess its number, but not its T1.
- * Where that is not known any more its SSID has to do. */
+/* True for a reply to a probe that is no longer in flight. A sender that sees no probes can guess its
+ * number, but not its T1. If that T1 is no longer remembered, the SSID is compared. */
 static bool is_old_reply(const struct exchange *x, uint32_t seq, const struct lost_probe *lost)
 {
 	const uint8_t *packet = x->channel->datagram;

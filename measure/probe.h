@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A probe that leaves, and the reply that comes (hot): what an emitter does with one in flight as with many. */
+/* Sending a probe and receiving its reply (hot), shared by the emitter's loops with one and with several in
+ * flight. */
 #ifndef MEASURE_PROBE_H
 #define MEASURE_PROBE_H
 
 #include "measure/join.h"
 #include "measure/verbs.h"
 
-/* An emitter reads the clock in every so many turns of its loop, each of which is a system call or more: timeouts are
- * by it. */
+/* Iterations of the emitter's loop, each at least one system call, between two readings of the clock for
+ * timeouts. */
 #define EMIT_CLOCK_TURNS 16
-#define SILENCE_NS (3 * NS_PER_S) /* until it is said that nothing answers, or nothing any more */
+#define SILENCE_NS (3 * NS_PER_S) /* time without answers until a warning is printed */
 
-/* Remembers a probe that was given up, so that its reply, should it come, is late and not a duplicate. */
+/* Remembers a timed-out probe, so that a reply is counted as late and not as a duplicate. */
 void probe_remember_lost(struct exchange *x, uint32_t seq);
 
-/* A reply, as read, to a probe that is no longer in flight, or so it says: counted for what it is. */
+/* Counts a reply to a probe that is not in flight (late, duplicated or invalid). */
 void probe_take_old_reply(struct exchange *x);
 
-/* Only of a reply that names the T1 of its probe: what it says is not made up. */
+/* Only for a reply that names the T1 of its probe, so it is not forged. */
 INLINE void probe_note_ssid(struct exchange *x)
 {
-	x->emit.ssid_told |= x->emit.reply.ssid == x->plan->ssid;
+	x->emit.ssid_reported |= x->emit.reply.ssid == x->plan->ssid;
 }
 
 INLINE uint64_t *probe_t1(struct exchange *x, uint32_t seq)
@@ -28,7 +29,7 @@ INLINE uint64_t *probe_t1(struct exchange *x, uint32_t seq)
 	return &x->emit.t1[seq & x->emit.t1_mask];
 }
 
-/* Reads what was received into x->emit.reply. False: it is no reply to any probe of this run, and counted. */
+/* Decodes the received datagram into x->emit.reply. False: not a reply to a probe of this run; counted. */
 INLINE bool probe_read_reply(struct exchange *x)
 {
 	struct account *a = &x->result.account;
@@ -46,11 +47,12 @@ INLINE bool probe_read_reply(struct exchange *x)
 		counter_add(&a->malformed, 1);
 		return false;
 	}
-	/* What was never sent is foreign; so is another session. A peer without SSIDs says 0 (RFC 8972 section 3),
-	 * always. */
+	/* Numbers never sent and other sessions are foreign. A peer without SSIDs always sends 0 (RFC 8972
+	 * section 3). */
 	uint32_t age = x->next_key - r->sender_seq;
 
-	if ((r->ssid != x->plan->ssid && (r->ssid || x->emit.ssid_told)) || age == 0 || age > counter_get(&a->sent) ||
+	if ((r->ssid != x->plan->ssid && (r->ssid || x->emit.ssid_reported)) || age == 0 ||
+	    age > counter_get(&a->sent) ||
 	    age > INT32_MAX) {
 		counter_add(&a->foreign, 1);
 		return false;
@@ -58,13 +60,13 @@ INLINE bool probe_read_reply(struct exchange *x)
 	return true;
 }
 
-/* Is it the reply to a probe before one that was answered? */
+/* True if the reply answers a probe older than one that was answered. */
 INLINE bool probe_is_behind(const struct exchange *x, uint32_t seq)
 {
 	return counter_get(&x->result.account.answered) && (int32_t)(x->emit.highest_answered - seq) > 0;
 }
 
-/* The reply that was read answers the probe in flight, which has its arrival now. */
+/* Sets the arrival of the reply that was read at the probe in flight. */
 INLINE void probe_note_answer(struct exchange *x, struct flight *f)
 {
 	probe_note_ssid(x);
@@ -74,15 +76,15 @@ INLINE void probe_note_answer(struct exchange *x, struct flight *f)
 	verb_note_arrival(x, &f->sample, EMIT_T4_WIRE, EMIT_T4_USER);
 }
 
-/* Sends the next probe; NULL if the kernel did not take it. */
+/* Sends the next probe; NULL if the kernel refused it. */
 INLINE struct flight *probe_send(struct exchange *x)
 {
 	struct flight *f = verb_open(x, true);
 	struct sample *s = &f->sample;
 	const bool warmup = !x->measuring && x->warmup_left > x->emit.warmup_open;
 
-	/* The duration counts from the first probe after the warm-up; until then from the last answer, so that a peer
-	 * that never answers cannot keep the run from ending. */
+	/* The duration counts from the first probe after the warm-up; until then from the last answer, so
+	 * that a peer that never answers cannot keep the run from ending. */
 	if (!x->result.started || (!x->measuring && !warmup)) {
 		x->result.started = true;
 		x->measuring = !warmup;
@@ -102,8 +104,8 @@ INLINE struct flight *probe_send(struct exchange *x)
 	f->sent_real_ns = s->time_ns[EMIT_T1_USER];
 	f->sent_by_ns = 0;
 	packet_probe(x->emit.probe, x->plan, s->seq, s->time_ns[EMIT_T1_USER]);
-	/* As fast as it goes these readings would be more than the figure is worth: two of a few that a round trip
-	 * has. */
+	/* Without --interval these clock readings would cost a few percent of a round trip, more than the
+	 * value is worth. */
 	const int64_t called_ns = x->pace.interval_ns ? clock_read_ns(CLOCK_MONOTONIC) : 0;
 
 	if (!verb_send(x, f, x->emit.probe, x->result.probe_bytes, NULL))
@@ -113,8 +115,8 @@ INLINE struct flight *probe_send(struct exchange *x)
 	return f;
 }
 
-/* With --interval, by the clock as just read: sleeps until shortly before the next slot. False: not at all, it is too
- * late or not wanted. */
+/* With --interval, by the clock as just read: sleeps until shortly before the next slot. False: did not
+ * sleep (too late or not wanted). */
 INLINE bool probe_sleep(struct exchange *x)
 {
 	const struct options *o = x->options;
@@ -126,15 +128,15 @@ INLINE bool probe_sleep(struct exchange *x)
 	return true;
 }
 
-/* No more probes are sent: slots that begin from now on are none. */
+/* Stops sending: slots that begin from now on are not counted. */
 INLINE void probe_end_slots(struct exchange *x)
 {
 	if (x->pace.interval_ns)
 		pace_pass(&x->pace, x->now_ns);
 }
 
-/* Probes are lost in a row, by the clock as just read: when that is long another thread has to tell it, or the run
- * ends. */
+/* Counts consecutive lost probes, by the clock as just read: a long outage is passed to another thread for
+ * a warning, or ends the run. */
 void probe_note_outage(struct exchange *x);
 
 /* By the clock as just read. */
@@ -142,9 +144,9 @@ INLINE void probe_note_silence(struct exchange *x)
 {
 	if (x->result.outages.since_ns)
 		probe_note_outage(x);
-	if (!counter_get(&x->result.account.answered) && !x->silence_told && x->on_silence &&
+	if (!counter_get(&x->result.account.answered) && !x->silence_reported && x->on_silence &&
 	    x->now_ns - x->result.began_ns >= SILENCE_NS) {
-		x->silence_told = true;
+		x->silence_reported = true;
 		x->on_silence(x->context);
 	}
 }

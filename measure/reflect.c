@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The reflector: receive, send, fetch. Any number of emitters are answered, and none that could be a reflector too. */
+/* The reflector: receive, send, fetch. Answers any number of emitters, but no packet that a reflector may
+ * have sent. */
 #include "measure/reflect.h"
 
-#include "measure/doze.h"
-#include "measure/turns.h"
+#include "measure/idle_sleep.h"
+#include "measure/polling_order.h"
 #include "measure/verbs.h"
 #include "wire/allow.h"
-#include "wire/lane.h"
+#include "wire/peer_socket.h"
 
-#define UNREAD_TOLD 8 /* replies of a session that report requests that nobody read */
-#define ONCE_PROBES 10 /* of one session without our TLV: it is an emitter's, and not a stray packet or two */
+#define UNREAD_REPORTED 8 /* replies of a session that report requests dropped unread */
+/* probes of a session without the rant TLV that make it an emitter's, not a few stray packets */
+#define ONCE_PROBES 10
 
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
 
-/* What must not be answered, or two reflectors would talk to each other for ever: replies, what comes from our own port
- * (a reflector's, where emitters have others), what has our own address as source, and what was sent to more than
- * one host. */
+/* Packets that must not be answered, or two reflectors could answer each other for ever: replies, packets
+ * from our own port (a reflector's; emitters use other ports), with our own address as source, or sent to
+ * more than one host. */
 INLINE bool is_foreign(const struct exchange *x, enum packet_verdict verdict)
 {
 	const struct arrival *a = &x->arrival;
@@ -24,54 +26,56 @@ INLINE bool is_foreign(const struct exchange *x, enum packet_verdict verdict)
 	       (ntohs(a->from.in.sin_port) == x->options->port && !x->channel->transport->one_port);
 }
 
-/* How a time was taken, as RFC 8972 section 4.3 has it. */
+/* Timestamping method by RFC 8972 section 4.3. */
 INLINE uint8_t method_of(uint8_t source)
 {
 	return source == SOURCE_NONE ? PACKET_METHOD_NONE :
 	       source == SOURCE_HARDWARE ? PACKET_METHOD_HARDWARE : PACKET_METHOD_SOFTWARE;
 }
 
-/* A time of user space on the scale of our stamps, if that is known; also beside one that is missing, for the times of
- * all replies go side by side. *bound_ns: -1 if not, else raised to the error. */
+/* Converts a user-space time to the timebase of our timestamps, if their relation is known; also if a
+ * timestamp is missing, since the times of all replies must be comparable. *bound_ns: -1 if unknown, else
+ * raised to the error. */
 INLINE int64_t on_scale(const struct exchange *x, int64_t realtime_ns, int64_t *bound_ns)
 {
-	int64_t placed_ns, error_ns;
+	int64_t converted_ns, error_ns;
 
 	if (x->channel->wire != SOURCE_HARDWARE || *bound_ns < 0)
 		return realtime_ns;
-	if (!x->clocks || !clock_to_phc(x->clocks, realtime_ns, &placed_ns, &error_ns)) {
+	if (!x->clocks || !clock_to_phc(x->clocks, realtime_ns, &converted_ns, &error_ns)) {
 		*bound_ns = -1;
 		return realtime_ns;
 	}
 	if (error_ns > *bound_ns)
 		*bound_ns = error_ns;
-	return placed_ns;
+	return converted_ns;
 }
 
-/* Was the clock of our stamps set, or did it stand, since the session began? Times that were placed before that was
- * seen may have been off by it: the bound that is told from then on covers them. */
-INLINE void tell_doubt(const struct exchange *x, const struct session *session, struct answer *answer)
+/* True if the clock of our timestamps was stepped or stood still since the session began. Times converted
+ * before that was detected may be wrong by that step: the bound reported from then on covers them. */
+INLINE void report_doubt(const struct exchange *x, const struct session *session, struct answer *answer)
 {
-	int64_t misplaced_ns;
+	int64_t step_error_ns;
 
 	answer->clock_doubted = x->watched && clock_doubts(x->watched) != session->doubts;
 	if (!answer->clock_doubted || answer->software_bound_ns < 0)
 		return;
-	misplaced_ns = clock_misplaced_ns(x->watched);
-	if (misplaced_ns > answer->software_bound_ns)
-		answer->software_bound_ns = misplaced_ns;
+	step_error_ns = clock_step_error_ns(x->watched);
+	if (step_error_ns > answer->software_bound_ns)
+		answer->software_bound_ns = step_error_ns;
 }
 
-/* Of which kind T2 and the follow-up are. Without transmit stamps the follow-up is of user space: where that is
- * software as T2 is, nothing is said. */
-INLINE uint8_t source_to_tell(const struct exchange *x, uint8_t wire)
+/* Sources of T2 and of the follow-up. Without transmit timestamps the follow-up is of user space: if both
+ * are software, no source is reported. */
+INLINE uint8_t source_to_report(const struct exchange *x, uint8_t wire)
 {
 	if (wire == SOURCE_KERNEL && !x->channel->tx_stamps)
 		return SOURCE_NONE;
 	return wire ? wire : SOURCE_USER;
 }
 
-/* Requests that nobody read may be of any session: some replies of each report it, in case one is lost. */
+/* Unread requests may belong to any session: several replies of each session report them, in case one is
+ * lost. */
 INLINE uint8_t discard_reasons(const struct exchange *x, struct session *session)
 {
 	const uint32_t unread = x->channel->unread + (uint32_t)counter_get(&x->result.account.cut_short);
@@ -82,13 +86,13 @@ INLINE uint8_t discard_reasons(const struct exchange *x, struct session *session
 		session->unread = unread;
 		session->unread_at = session->reply_seq;
 		session->discard_reasons |= DISCARD_UNREAD;
-	} else if (session->reply_seq - session->unread_at >= UNREAD_TOLD) {
+	} else if (session->reply_seq - session->unread_at >= UNREAD_REPORTED) {
 		session->discard_reasons &= (uint8_t)~DISCARD_UNREAD;
 	}
 	return session->discard_reasons;
 }
 
-/* What the reply says. T3 is the start of sending (RFC 8762 section 4.3); so it is read last. */
+/* Fills the reply. T3 is the start of sending (RFC 8762 section 4.3); so it is read last. */
 INLINE size_t make_reply(struct exchange *x, struct flight *f, struct session *session, bool *malformed_tlv)
 {
 	const struct arrival *a = &x->arrival;
@@ -110,13 +114,13 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, struct session *s
 		.follow_up_seq = session->reply_seq - 1,
 		.follow_up_ns = last->ns,
 		.follow_up_method = last->method,
-		.wire_source = source_to_tell(x, wire),
+		.wire_source = source_to_report(x, wire),
 		.discarded = session->discarded,
 		.discard_reasons = discard_reasons(x, session),
 		.stateless = session->stateless,
 	};
 
-	/* Of a stamp that is missing the program's time takes the place, on the same scale. */
+	/* The program's time replaces a missing timestamp, on the same timebase. */
 	if (!wire)
 		answer.t2_ns = on_scale(x, x->arrival_user_ns, &answer.software_bound_ns);
 	if (x->reflect.request.wants_t2_user) {
@@ -130,23 +134,22 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, struct session *s
 	s->time_ns[REFLECT_T3_USER] = clock_read_ns(CLOCK_REALTIME);
 	s->source[REFLECT_T3_USER] = SOURCE_USER;
 	answer.t3_ns = on_scale(x, s->time_ns[REFLECT_T3_USER], &answer.software_bound_ns);
-	tell_doubt(x, session, &answer);
+	report_doubt(x, session, &answer);
 	return packet_reply(x->channel->datagram, a->bytes, x->key, &answer, malformed_tlv);
 }
 
-/* So that the next replies can say when this one left. Where no transmit stamps are taken, T3 of user space is all
- * there is. */
+/* Stores the departure for later replies. Without transmit timestamps only T3 of user space exists. */
 INLINE void note_reply(struct exchange *x, struct session *session, struct flight *f)
 {
-	const bool told = !x->channel->tx_stamps;
+	const bool reported = !x->channel->tx_stamps;
 
 	f->session = (uint16_t)(session - x->sessions->session);
 	f->reply_seq = session->reply_seq;
-	session_note_reply(session, f->key, told ? PACKET_METHOD_SOFTWARE : PACKET_METHOD_NONE,
+	session_note_reply(session, f->key, reported ? PACKET_METHOD_SOFTWARE : PACKET_METHOD_NONE,
 			   f->sample.time_ns[REFLECT_T3_USER]);
 }
 
-/* What the next replies of this session will say of this one. */
+/* Departure report for the next replies of this session. */
 INLINE void note_departure(struct exchange *x, const struct flight *f)
 {
 	session_note_departure(&x->sessions->session[f->session], f->reply_seq, f->key,
@@ -154,10 +157,10 @@ INLINE void note_departure(struct exchange *x, const struct flight *f)
 			       f->sample.time_ns[REFLECT_T3_WIRE]);
 }
 
-/* A stamp of the kernel is from before the request was received: as long before as it waited, if this thread did not
- * run. But not from before the socket was empty. Requests that waited are looked at before the first of them is
- * concluded: a step may hide for how long they did. */
-INLINE void note_base(struct exchange *x, struct flight *f, const struct lane *from)
+/* A kernel timestamp is older than the receive call by the queueing time, if this thread did not run. But
+ * not older than the last time the socket was empty. Queued requests are checked before the first is
+ * concluded: a step may be hidden for their queueing time. */
+INLINE void note_base(struct exchange *x, struct flight *f, const struct peer_socket *from)
 {
 	f->base_ns = x->channel->tx_stamps ? from->empty_ns : x->now_ns;
 	if (exchange_reads_both(x) && x->channel->tx_stamps &&
@@ -165,21 +168,21 @@ INLINE void note_base(struct exchange *x, struct flight *f, const struct lane *f
 		sample_read_clocks(x, true);
 }
 
-/* An answer that has all its times, or none to wait for. */
+/* An answer whose times are complete or not awaited. */
 INLINE void finish_answer(struct exchange *x, struct flight *f)
 {
-	/* Another was answered in between: what was counted is of both. */
+	/* Another request was answered in between: the counters include both. */
 	bool counted = x->pmc && f->key + 1 == x->next_key && pmc_end(x->pmc);
 
 	if (!sample_settle(x, f, false))
 		return;
 	if (sample_record(x, f, false))
-		variation_note_answer(x, f);
+		ipdv_note_answer(x, f);
 	if (counted)
 		pmc_account(x->pmc, sample_is_slow(x, &f->sample));
 }
 
-/* Is it to be answered, whoever sent it? If not it is counted. */
+/* True if the request is to be answered, whoever its sender is. If not it is counted. */
 INLINE bool read_request(struct exchange *x)
 {
 	const struct options *o = x->options;
@@ -187,7 +190,7 @@ INLINE bool read_request(struct exchange *x)
 	struct request *r = &x->reflect.request;
 	enum packet_verdict verdict;
 
-	/* Of others nothing is looked at: verifying an HMAC costs more than anything else here. */
+	/* Other packets are not examined: verifying an HMAC costs more than anything else here. */
 	if (o->allow.prefixes && !allow_has(&o->allow, &x->arrival.from)) {
 		counter_add(&a->disallowed, 1);
 		return false;
@@ -209,22 +212,23 @@ INLINE bool read_request(struct exchange *x)
 		counter_add(&a->foreign, 1);
 		return false;
 	}
-	/* The reply would be longer: sent to a false source, a few octets would become many. */
+	/* The reply would be longer than the request: amplification to a forged source. */
 	if (x->arrival.bytes < STAMP_BASE_BYTES && !o->allow_short) {
 		counter_add(&a->too_short, 1);
 		return false;
 	}
 	if (r->wants_t2_user && !x->wants_user_rx && x->arrival.source)
 		x->arrival_user_ns = clock_read_ns(CLOCK_REALTIME);
-	/* The first such request is too early to tell. The reply goes out in the class in which the request came. */
+	/* The first such request is too early to show its class. The reply is sent with the class of the
+	 * request. */
 	if (r->wants_class && !x->channel->tos_wanted)
 		socket_want_tos(x->channel);
 	x->arrival.in_class = r->wants_class && x->arrival.tos >= 0;
 	return true;
 }
 
-/* The session of the sender, if its request is to be answered. If not it is counted, and NULL. The clock is as last
- * read, REFLECT_CLOCK_TURNS turns ago at most. What was replayed takes nothing of the rate. */
+/* The session of the sender if its request is to be answered; else NULL, and counted. The clock was read at
+ * most REFLECT_CLOCK_TURNS iterations ago. Replayed requests do not use the rate limit. */
 INLINE struct session *admit(struct exchange *x)
 {
 	struct account *a = &x->result.account;
@@ -234,8 +238,8 @@ INLINE struct session *admit(struct exchange *x)
 	if (!read_request(x))
 		return NULL;
 	session = session_find(x->sessions, &x->arrival.from, r->ssid, x->now_ns);
-	/* Whoever sends from many addresses must not keep others from an answer; with a key, what was replayed could
-	 * not be told. */
+	/* A sender with many addresses must not block other senders; with a key replays could not be
+	 * detected. */
 	if (!session && !x->key)
 		session = sessions_stateless(x->sessions, r->seq);
 	if (session && !session->requests && x->watched)
@@ -251,7 +255,7 @@ INLINE struct session *admit(struct exchange *x)
 	return NULL;
 }
 
-/* The first answer, and the first that is measured. */
+/* The first answer, and the first measured answer. */
 INLINE void note_start(struct exchange *x, struct flight *f)
 {
 	if (!x->result.started) {
@@ -272,13 +276,13 @@ INLINE void reflect_answer(struct exchange *x)
 	struct account *a = &x->result.account;
 	const struct request *r = &x->reflect.request;
 	struct session *session = admit(x);
-	struct lane *from = x->channel->at;
+	struct peer_socket *from = x->channel->at;
 
 	from->used_ns = x->now_ns;
 	if (!session)
 		return;
 	if (x->arrival.strays)
-		x->channel->at = &x->channel->lane[from->listener]; /* which is nobody's */
+		x->channel->at = &x->channel->peer_socket[from->listener]; /* the unconnected socket */
 	if (x->pmc)
 		pmc_begin(x->pmc);
 	struct flight *f = verb_open(x, false);
@@ -313,8 +317,8 @@ INLINE void reflect_answer(struct exchange *x)
 		finish_answer(x, f);
 		x->oldest_key = x->next_key;
 	}
-	if (from->number < x->channel->listeners && session->requests % LANE_REQUESTS == 0)
-		turns_look_if_busy(x, session);
+	if (from->number < x->channel->listeners && session->requests % PEER_SOCKET_REQUESTS == 0)
+		polling_look_if_busy(x, session);
 }
 
 INLINE bool is_waiting(const struct exchange *x)
@@ -322,7 +326,7 @@ INLINE bool is_waiting(const struct exchange *x)
 	return x->oldest_key != x->next_key;
 }
 
-/* Moves past what is complete, and gives up what is older than the limit. */
+/* Advances past complete flights, and gives up those older than the limit. */
 static void expire(struct exchange *x, int64_t limit_ns)
 {
 	for (; is_waiting(x); x->oldest_key++) {
@@ -338,13 +342,13 @@ static void expire(struct exchange *x, int64_t limit_ns)
 	}
 }
 
-/* All that is there, as long as something waits: a late stamp or one that came twice must not hold up that of the last
- * reply, since the next request may be there already, and its reply is to tell of it. */
-INLINE void fetch(struct exchange *x, uint8_t lane, bool all)
+/* Fetches all while something waits: a late or duplicated timestamp must not delay that of the last reply,
+ * since the next request may be there already, and its reply reports it. */
+INLINE void fetch(struct exchange *x, uint8_t peer_socket, bool all)
 {
 	bool more;
 
-	x->channel->at = &x->channel->lane[lane];
+	x->channel->at = &x->channel->peer_socket[peer_socket];
 	do {
 		struct flight *f = verb_fetch(x, false, &more);
 
@@ -357,34 +361,34 @@ INLINE void fetch(struct exchange *x, uint8_t lane, bool all)
 	} while (more && (all || is_waiting(x)));
 }
 
-/* The newest first, for it may be there already. */
+/* The newest first, since its timestamp may be available already. */
 INLINE void reflect_fetch(struct exchange *x)
 {
-	fetch(x, verb_flight_of(x, x->next_key - 1)->lane, false);
-	if (is_waiting(x) && verb_flight_of(x, x->oldest_key)->lane != x->channel->at->number)
-		fetch(x, verb_flight_of(x, x->oldest_key)->lane, false);
+	fetch(x, verb_flight_of(x, x->next_key - 1)->peer_socket, false);
+	if (is_waiting(x) && verb_flight_of(x, x->oldest_key)->peer_socket != x->channel->at->number)
+		fetch(x, verb_flight_of(x, x->oldest_key)->peer_socket, false);
 }
 
-/* Also what came twice, or late, by a lane that nothing waits for. */
+/* Also duplicated or late timestamps, of a socket without pending flights. */
 static void fetch_all(struct exchange *x)
 {
-	for (int i = 0; i < x->channel->lanes; i++)
+	for (int i = 0; i < x->channel->peer_sockets; i++)
 		fetch(x, (uint8_t)i, true);
 }
 
-/* What still comes by lanes that others than the newest reply went by: nothing may wait for it, and soon its flight is
- * another's. */
+/* Drains sockets other than that of the newest reply: late timestamps have no waiting flight, and their
+ * ring entry is soon reused. */
 static void fetch_left_behind(struct exchange *x)
 {
 	struct channel *c = x->channel;
-	const int newest = verb_flight_of(x, x->next_key - 1)->lane;
+	const int newest = verb_flight_of(x, x->next_key - 1)->peer_socket;
 
-	for (int i = 0; i < c->lanes; i++)
-		if (i != newest && x->next_key - c->lane[i].last_key <= FLIGHTS)
+	for (int i = 0; i < c->peer_sockets; i++)
+		if (i != newest && x->next_key - c->peer_socket[i].last_key <= FLIGHTS)
 			fetch(x, (uint8_t)i, true);
 }
 
-/* What is in an error queue would wake us at once. */
+/* A pending error queue entry would end the sleep at once. */
 static void reflect_wait(struct exchange *x, bool receive)
 {
 	fetch_all(x);
@@ -392,18 +396,17 @@ static void reflect_wait(struct exchange *x, bool receive)
 		stamp_wait(x->channel, receive, STAMP_SLEEP_NS);
 }
 
-/* If nothing came, the next turn is enough to see it. */
-static void reflect_doze(struct exchange *x)
+/* If nothing arrived, the next iteration notices. */
+static void reflect_idle_sleep(struct exchange *x)
 {
 	fetch_all(x);
-	if (!doze(x))
+	if (!idle_sleep(x))
 		x->turn |= REFLECT_CLOCK_TURNS - 1;
 	verb_read_clock(x);
 }
 
-/* --once: nothing comes from any emitter that was here, and one that is cut off for a while has had the time to come
- * back. A session of a few packets that are not those of a rant is nobody to wait for, and nobody whose silence ends
- * the run. */
+/* --once: ends if no known emitter sends any more, after enough time to return from an outage. A session of
+ * a few packets that are not a rant's is ignored: it neither delays nor causes the end. */
 static void check_once(struct exchange *x)
 {
 	if (!x->reflect.emitters_probes)
@@ -413,7 +416,7 @@ static void check_once(struct exchange *x)
 		x->reflect.emitters_silent_since_ns = x->now_ns;
 	} else if (x->now_ns - x->reflect.emitters_silent_since_ns >= x->options->once_silence_ns) {
 		x->result.end = END_ONCE;
-		x->now_ns = x->reflect.emitters_silent_since_ns; /* the silence is no part of the run */
+		x->now_ns = x->reflect.emitters_silent_since_ns; /* the silence is not part of the run */
 	}
 }
 
@@ -427,9 +430,9 @@ static void reflect_clock(struct exchange *x, bool idle)
 	if (x->turn % REFLECT_CLOCK_TURNS == 0 && x->channel->tx_stamps)
 		fetch_left_behind(x);
 	expire(x, x->options->timeout_ns);
-	turns_choose_hot(x);
-	if (doze_is_due(x, is_waiting(x)) && idle && !x->reflect.unread) {
-		reflect_doze(x);
+	polling_choose_hot(x);
+	if (idle_sleep_is_due(x, is_waiting(x)) && idle && !x->reflect.unread) {
+		reflect_idle_sleep(x);
 		return;
 	}
 	if (idle && is_waiting(x) && x->now_ns - verb_flight_of(x, x->oldest_key)->sent_ns > STAMP_SPIN_NS) {
@@ -438,10 +441,11 @@ static void reflect_clock(struct exchange *x, bool idle)
 	}
 }
 
-/* The last stamps may still be on their way. */
+/* The last timestamps may still be pending. */
 static void reflect_drain(struct exchange *x)
 {
-	int64_t limit_ns = *x->stop && x->options->timeout_ns > PATIENCE_NS ? PATIENCE_NS : x->options->timeout_ns;
+	int64_t limit_ns = *x->stop && x->options->timeout_ns > STARTUP_WATCHDOG_NS ? STARTUP_WATCHDOG_NS :
+		x->options->timeout_ns;
 	int64_t until_ns = clock_read_ns(CLOCK_MONOTONIC) + limit_ns;
 	int64_t ended_ns = x->now_ns;
 
@@ -460,14 +464,14 @@ void reflect_run(struct exchange *x)
 {
 	verb_read_clock(x);
 	while (!x->result.end) {
-		x->channel->at = turns_choose_lane(x);
+		x->channel->at = polling_choose_peer_socket(x);
 		bool got = verb_receive(x);
 
-		if (x->reflect.unread && x->channel->at == &x->channel->lane[x->reflect.first])
+		if (x->reflect.unread && x->channel->at == &x->channel->peer_socket[x->reflect.first])
 			x->reflect.unread = got ? x->reflect.unread - 1 : 0;
 		if (got)
 			reflect_answer(x);
-		turns_note(x, got);
+		polling_note(x, got);
 		if (is_waiting(x))
 			reflect_fetch(x);
 		if (++x->turn % REFLECT_CLOCK_TURNS == 0 || *x->stop || (got && x->options->count))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the times of a sample must obey (hot): the parts that are rare. */
+/* Consistency rules for the times of a sample (hot): rare cases. */
 #include "measure/rules.h"
 
 void rules_note_broken(struct exchange *x, struct sample *s, unsigned rule, unsigned out, int64_t by_ns)
@@ -8,9 +8,9 @@ void rules_note_broken(struct exchange *x, struct sample *s, unsigned rule, unsi
 		x->result.broken[x->result.rules_broken] = (struct broken_rule){ .seq = s->seq, .rule = (uint8_t)rule,
 										 .by_ns = by_ns };
 	x->result.rules_broken++;
-	/* These have been told, but are not on the scale as they were said to be. */
-	if (out == RULE_USER_THERE) {
-		s->one_scale = false;
+	/* Reported times that are not on the timebase that was reported. */
+	if (out == RULE_USER_REMOTE) {
+		s->same_timebase = false;
 		s->off_scale = true;
 		return;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the times of a sample must obey (hot); docs/clocks.md has it in words. Checked on every sample that is to be
- * recorded, when it has all that it will get. Times that break a rule are taken out of it, counted, and the first ones
- * are kept for the report.
+ * Consistency rules for the times of a sample (hot); docs/clocks.md describes them. Checked on every sample
+ * before it is recorded, when all its times have arrived. Times that break a rule are removed from the
+ * sample and counted, and the first cases are kept for the report.
  */
 #ifndef MEASURE_RULES_H
 #define MEASURE_RULES_H
@@ -10,7 +10,7 @@
 #include "measure/exchange.h"
 #include "result/rules.h"
 
-/* Counts a broken rule, keeps it if it is one of the first, and takes the times out. */
+/* Counts a broken rule, keeps it if it is among the first, and removes the times. */
 void rules_note_broken(struct exchange *x, struct sample *s, unsigned rule, unsigned out, int64_t by_ns);
 
 INLINE void rules_check_order(struct exchange *x, struct flight *f, const bool emit)
@@ -19,7 +19,7 @@ INLINE void rules_check_order(struct exchange *x, struct flight *f, const bool e
 	struct sample *s = &f->sample;
 	bool broken = false;
 
-	/* With the role as a constant, so are the rules. */
+	/* The role is a constant, so the rules are constants too. */
 #pragma GCC unroll 5
 	for (unsigned i = 0; i < RULES_OF_ORDER; i++) {
 		const struct rule r = rules[i];
@@ -27,7 +27,7 @@ INLINE void rules_check_order(struct exchange *x, struct flight *f, const bool e
 
 		if (r.first == r.second || over_ns <= f->bound_ns[r.bound] || !s->source[r.first] ||
 		    !s->source[r.second] ||
-		    (r.bound == BOUND_THERE && !s->one_scale) || (r.bound == BOUND_HERE && !x->one_scale))
+		    (r.bound == BOUND_REMOTE && !s->same_timebase) || (r.bound == BOUND_LOCAL && !x->same_timebase))
 			continue;
 		rules_note_broken(x, s, i, r.out, over_ns);
 		broken = true;
@@ -36,18 +36,18 @@ INLINE void rules_check_order(struct exchange *x, struct flight *f, const bool e
 		counter_add(&x->result.account.disordered, 1);
 }
 
-/* agrees: T1..T4 fit to what the exchanges tell of the two hosts' clocks; a reflector's always do. */
+/* agrees: T1..T4 fit the offset of the clocks of both hosts; always true at a reflector. */
 INLINE void rules_check(struct exchange *x, struct flight *f, bool agrees, const bool emit)
 {
-	const unsigned t2 = THERE + REFLECT_T2_WIRE, t3 = THERE + REFLECT_T3_WIRE;
+	const unsigned t2 = REMOTE + REFLECT_T2_WIRE, t3 = REMOTE + REFLECT_T3_WIRE;
 	struct sample *s = &f->sample;
 
-	/* A round trip of less than nothing is not recorded, and has a wrong stamp of ours. */
+	/* A negative round trip is not recorded: a local timestamp is wrong. */
 	if (emit && s->source[t2] && s->latency_ns >= 0) {
 		const bool is_response = !s->source[t3] || rules_is_response(s);
 
 		if (!is_response || !agrees) {
-			rules_note_broken(x, s, is_response ? RULE_RELATION : RULE_RESPONSE, RULE_ALL_THERE,
+			rules_note_broken(x, s, is_response ? RULE_RELATION : RULE_RESPONSE, RULE_ALL_REMOTE,
 					  s->time_ns[t3] - s->time_ns[t2]);
 			s->follow_up = FOLLOW_UP_STEPPED;
 		}

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What becomes of a sample: the parts that are rare, or a loop by themselves (hot). */
+/* Processing of a sample: rare cases and loops (hot). */
 #include "measure/sample.h"
 
-/* So many datagrams are in no receive queue: each takes some 600 octets of it at least. */
+/* more datagrams than a receive queue can hold: each uses at least about 600 octets of it */
 #define QUEUE_MAX 65536
 
-/* By more than the time that was between two readings can have been? */
+/* True if the difference exceeds the time between two readings. */
 static bool is_step(int64_t real_ns, int64_t least_ns, int64_t most_ns)
 {
 	return real_ns > most_ns + STEP_SLACK_NS || real_ns < least_ns - STEP_SLACK_NS;
@@ -20,15 +20,15 @@ void sample_read_clocks(struct exchange *x, bool odd)
 	exchange_read_now(x);
 	x->reflect.now_real_ns = clock_read_ns(CLOCK_REALTIME);
 	x->reflect.now_by_ns = clock_read_ns(CLOCK_MONOTONIC);
-	/* The first reading has none before it. */
+	/* The first reading has no predecessor. */
 	set = by_ns && is_step(x->reflect.now_real_ns - real_ns, x->now_ns - by_ns, x->reflect.now_by_ns - ns);
 	if (set)
 		x->set_ns = x->now_ns;
 	sample_ask(x, set ? 0 : odd ? PAUSE_NS : ASK_NS);
-	for (struct lane *l = c->lane; l < &c->lane[c->lanes]; l++) {
+	for (struct peer_socket *l = c->peer_socket; l < &c->peer_socket[c->peer_sockets]; l++) {
 		if (x->set_ns == x->now_ns)
 			l->set_received = l->received;
-		/* A socket that is never empty: what had waited then has been received since. */
+		/* A socket that is never empty: datagrams queued at that time have been received since. */
 		if (l->empty_ns < x->set_ns && l->received - l->set_received >= QUEUE_MAX)
 			l->empty_ns = x->set_ns;
 	}
@@ -45,7 +45,7 @@ bool sample_was_spoilt(struct exchange *x, const struct flight *f)
 	return f->base_ns < x->set_ns || sample_was_set(f);
 }
 
-/* Since sent_real_ns was read. */
+/* Time since sent_real_ns was read. */
 bool sample_was_set(const struct flight *f)
 {
 	int64_t since_ns = clock_read_ns(CLOCK_MONOTONIC);
@@ -56,11 +56,11 @@ bool sample_was_set(const struct flight *f)
 	return is_step(real_ns, least_ns, most_ns);
 }
 
-/* The two times of user space, from CLOCK_REALTIME to the clock of the NIC. */
-void sample_place_user_times(struct exchange *x, struct flight *f)
+/* Converts the two user-space times from CLOCK_REALTIME to the clock of the NIC. */
+void sample_convert_user_times(struct exchange *x, struct flight *f)
 {
 	struct sample *s = &f->sample;
-	bool placed = true;
+	bool converted = true;
 
 	for (int i = 0; i < TIMES; i++) {
 		int64_t bound_ns;
@@ -69,12 +69,12 @@ void sample_place_user_times(struct exchange *x, struct flight *f)
 			continue;
 		if (!clock_to_phc(x->clocks, s->time_ns[i], &s->time_ns[i], &bound_ns)) {
 			s->source[i] = SOURCE_NONE;
-			placed = false;
-		} else if (bound_ns > f->bound_ns[BOUND_HERE]) {
-			f->bound_ns[BOUND_HERE] = bound_ns;
+			converted = false;
+		} else if (bound_ns > f->bound_ns[BOUND_LOCAL]) {
+			f->bound_ns[BOUND_LOCAL] = bound_ns;
 		}
 	}
-	counter_add(&x->result.account.unplaced, !placed);
+	counter_add(&x->result.account.unconverted, !converted);
 }
 
 void sample_record_stages(struct exchange *x, const struct sample *s)

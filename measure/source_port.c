@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What an emitter with several source ports knows of each (hot). */
+/* State of an emitter's source ports (hot). */
 #include "measure/source_port.h"
 
 #include "measure/exchange.h"
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-/* Of one port; where one sends more than its share, for others are refused, older ids are looked for. */
+/* Id ring of a port; if a port sends more than its share (others are refused), older ids are found by
+ * search. */
 static uint32_t ids_of(unsigned ports, uint32_t flights)
 {
 	uint32_t ids = 64;
@@ -22,7 +23,7 @@ size_t source_ports_bytes(unsigned ports, uint32_t flights)
 											flights) * sizeof(uint32_t));
 }
 
-void source_ports_place(struct exchange *x, unsigned ports, uint32_t flights, void *memory)
+void source_ports_assign(struct exchange *x, unsigned ports, uint32_t flights, void *memory)
 {
 	const uint32_t ids = ids_of(ports, flights);
 
@@ -42,44 +43,44 @@ void source_ports_place(struct exchange *x, unsigned ports, uint32_t flights, vo
 
 void source_port_note_id(struct exchange *x, const struct flight *f)
 {
-	struct port_state *p = &x->port[f->lane];
+	struct port_state *p = &x->port[f->peer_socket];
 
 	p->id_key[f->id & p->id_mask] = f->key;
 }
 
 void source_port_note_sent(struct exchange *x, struct flight *f)
 {
-	f->port_seq = (uint32_t)x->result.port[f->lane].sent++;
+	f->port_seq = (uint32_t)x->result.port[f->peer_socket].sent++;
 	if (!f->unasked)
 		source_port_note_id(x, f);
 }
 
 struct flight *source_port_flight(struct exchange *x, uint32_t id)
 {
-	const unsigned lane = x->channel->at->number;
-	const struct port_state *p = &x->port[lane];
+	const unsigned peer_socket = x->channel->at->number;
+	const struct port_state *p = &x->port[peer_socket];
 	struct flight *f = &x->flight[p->id_key[id & p->id_mask] & x->flight_mask];
 
-	return f->id == id && f->lane == lane && f->state != FLIGHT_NONE ? f : NULL;
+	return f->id == id && f->peer_socket == peer_socket && f->state != FLIGHT_NONE ? f : NULL;
 }
 
 /* ---- Delays ------------------------------------------------------------------------------------------------------ */
 
 void source_port_note(struct exchange *x, const struct flight *f)
 {
-	struct source_port *p = &x->result.port[f->lane];
+	struct source_port *p = &x->result.port[f->peer_socket];
 	int64_t ns;
 
-	variation_count(&p->rtt, (uint64_t)f->sample.latency_ns);
+	ipdv_count(&p->rtt, (uint64_t)f->sample.latency_ns);
 	if (stages_value(&x->result.stages[STAGE_NETWORK], &f->sample, &ns) && ns >= 0)
-		variation_count(&p->network, (uint64_t)ns);
+		ipdv_count(&p->network, (uint64_t)ns);
 }
 
 /* ---- After the run ----------------------------------------------------------------------------------------------- */
 
 static void add(struct directions *all, const struct directions *d)
 {
-	all->told |= d->told;
+	all->reported |= d->reported;
 	all->lost_forward += d->lost_forward;
 	all->lost_backward += d->lost_backward;
 	all->discarded += d->discarded;

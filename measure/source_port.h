@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an emitter with several source ports knows of each (hot): to the reflector each is a session, with its own
- * numbers of replies; to the kernel a socket, with its own ids of stamps; and on the way perhaps a path of its own.
+ * State of an emitter's source ports (hot): the reflector has a session for each, with its own reply
+ * numbers; the kernel a socket, with its own timestamp ids; and the network perhaps a separate path.
  */
 #ifndef MEASURE_SOURCE_PORT_H
 #define MEASURE_SOURCE_PORT_H
@@ -13,35 +13,36 @@
 struct exchange;
 struct flight;
 
-#define SOURCE_PORT_REPLIES 64 /* more than T3 of one is waited for, a power of two */
+#define SOURCE_PORT_REPLIES 64 /* more than the replies waiting for T3 on one port, a power of two */
 
-/* All zeros to begin with, but for where ids are. */
+/* All zeros initially, except id_key and id_mask. */
 struct port_state {
 	struct replies replies;
 	uint32_t reply_key[SOURCE_PORT_REPLIES];
-	uint32_t *id_key; /* of the packet whose stamp has this id, as many as the mask says and one more; */
-	uint32_t id_mask; /* those before are looked for */
+	uint32_t *id_key; /* flight key by timestamp id, id_mask + 1 entries */
+	uint32_t id_mask; /* older ids are found by search */
 };
 
-/* Octets of `ports` with room for the ids of so many flights in all. */
+/* Size of `ports` with id rings for this number of flights in all. */
 size_t source_ports_bytes(unsigned ports, uint32_t flights);
 
-/* Lays them out in memory of that size that is all zeros: x->port, x->result.port and x->result.ports. */
-void source_ports_place(struct exchange *x, unsigned ports, uint32_t flights, void *memory);
+/* Lays the ports out in zeroed memory of that size: x->port, x->result.port and x->result.ports. */
+void source_ports_assign(struct exchange *x, unsigned ports, uint32_t flights, void *memory);
 
-/* A packet left by its port: f->lane and f->id are its own; f->port_seq becomes so. */
+/* Notes a packet sent by its port: f->peer_socket and f->id are set; sets f->port_seq. */
 void source_port_note_sent(struct exchange *x, struct flight *f);
 
-/* The kernel has told the id of a packet. */
+/* The kernel has reported the id of a packet. */
 void source_port_note_id(struct exchange *x, const struct flight *f);
 
-/* The flight on channel->at whose stamp has this id; NULL: it is to be looked for, and may be in none. */
+/* The flight on channel->at whose timestamp has this id; NULL: search the ring, which may not have it
+ * either. */
 struct flight *source_port_flight(struct exchange *x, uint32_t id);
 
-/* A sample was recorded. */
+/* Counts a recorded sample. */
 void source_port_note(struct exchange *x, const struct flight *f);
 
-/* To be called once, after the run, also where there are no ports: what became of the loss, by direction, in
+/* Call once after the run, also without source ports: computes the loss by direction in
  * x->result.directions. */
 void source_ports_finish(struct exchange *x);
 

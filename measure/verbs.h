@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The verbs that both roles share (hot): send, receive, fetch. Inline, with the role as a constant, so that a role is
- * one loop without a call between its system calls.
+ * Send, receive and fetch of both roles (hot). Inline, with the role as a constant, so that each role is a
+ * single loop without calls between its system calls.
  */
 #ifndef MEASURE_VERBS_H
 #define MEASURE_VERBS_H
 
 #include "measure/exchange.h"
 #include "measure/sample.h"
-#include "measure/witness.h"
+#include "measure/tx_match.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* How long stamps are waited for by spinning. After that the thread sleeps in poll: some drivers hand stamps over in a
- * kernel thread on the CPU that sent, which a real-time spinner would starve (kernel-timestamping: delivery). Usual
- * deliveries take 5 to 100 us. */
+/* Time for which timestamps are awaited by spinning. After that the thread sleeps in poll: some drivers
+ * deliver timestamps in a kernel thread on the sending CPU, which a real-time spinner would starve
+ * (kernel-timestamping: delivery). Usual deliveries take 5 to 100 us. */
 #define STAMP_SPIN_NS (200 * NS_PER_US)
 #define STAMP_SLEEP_NS NS_PER_MS
 
-/* However long --timeout is: after the end nobody waits longer for the last reply or stamp, and a refused send is tried
- * again after this. */
-#define PATIENCE_NS (100 * NS_PER_MS)
+/* Drain timeout: after the end the last reply or timestamp is awaited no longer than this, whatever
+ * --timeout is; also the retry interval of a refused send. */
+#define STARTUP_WATCHDOG_NS (100 * NS_PER_MS)
 
 INLINE void verb_read_clock(struct exchange *x)
 {
@@ -39,7 +39,7 @@ INLINE struct flight *verb_flight_of(struct exchange *x, uint32_t key)
 	return &x->flight[key & x->flight_mask];
 }
 
-/* The kernel refused: at once, or it tells here of what came back. */
+/* The kernel refused a send, or reports an ICMP error here. */
 INLINE void verb_refused(struct exchange *x, int error)
 {
 	counter_add(&x->result.account.refused, 1);
@@ -47,13 +47,14 @@ INLINE void verb_refused(struct exchange *x, int error)
 		counter_add(&x->result.account.port_closed, 1);
 }
 
-/* Receives one datagram if there is one. Errors that the kernel reports here, such as a refused port, are counted. */
+/* Receives a datagram if there is one. Errors that the kernel reports here, such as a closed port, are
+ * counted. */
 INLINE bool verb_receive(struct exchange *x)
 {
 	int got = stamp_receive(x->channel, &x->arrival);
 
 	if (got > 0) {
-		/* Also where the kernel has no stamp, so that a reply always has a time of arrival to tell. */
+		/* Also if the kernel has no timestamp, so that a reply always has a receive time to report. */
 		if (x->wants_user_rx || !x->arrival.source)
 			x->arrival_user_ns = clock_read_ns(CLOCK_REALTIME);
 		counter_add(&x->result.account.received, 1);
@@ -67,7 +68,7 @@ INLINE bool verb_receive(struct exchange *x)
 	return false;
 }
 
-/* Opens the record of the packet that is about to be sent. A record that the ring has come round to is given up. */
+/* Opens the record of the packet about to be sent. The old record in that ring entry is given up. */
 INLINE struct flight *verb_open(struct exchange *x, const bool emit)
 {
 	struct flight *f = verb_flight_of(x, x->next_key);
@@ -81,7 +82,8 @@ INLINE struct flight *verb_open(struct exchange *x, const bool emit)
 		x->oldest_key = x->next_key - FLIGHTS + 1;
 	memset(f->sample.source, SOURCE_NONE, sizeof(f->sample.source));
 	f->sample.follow_up = FOLLOW_UP_NONE;
-	f->sample.one_scale = f->sample.off_scale = f->breach = f->kept = f->counted = f->weighed = f->has_offset =
+	f->sample.same_timebase = f->sample.off_scale = f->breach = f->kept = f->counted = f->validated =
+		f->has_offset =
 			      f->set = false;
 	memset(f->bound_ns, 0, sizeof(f->bound_ns));
 	f->state = FLIGHT_NONE;
@@ -89,7 +91,7 @@ INLINE struct flight *verb_open(struct exchange *x, const bool emit)
 	return f;
 }
 
-/* Is the stamp of the next packet not asked for, if it leaves by this port? Of each as many are. */
+/* True if the next packet by this port requests no timestamp. Counted for each port. */
 INLINE bool verb_is_load(const struct exchange *x, unsigned port)
 {
 	const int64_t every = x->options->stamp_every;
@@ -97,23 +99,22 @@ INLINE bool verb_is_load(const struct exchange *x, unsigned port)
 	return every > 1 && (x->port ? x->result.port[port].sent : x->next_key) % (uint64_t)every;
 }
 
-/* Sends. On success the flight waits for its stamp, or is complete as far as sending goes if none was asked for. */
+/* Sends. On success the flight waits for its timestamp, or is sent completely if none was requested. */
 INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, size_t bytes,
 		      const struct arrival *answering)
 {
-	struct lane *at = x->channel->at;
+	struct peer_socket *at = x->channel->at;
 	int error;
 
-	/* With one in flight it comes before the next packet; and one that was not told behind so many stamps is
-	 * lost. */
+	/* With one in flight the timestamp arrives before the next packet; a timestamp missing after this
+	 * number of later timestamps is lost. */
 	at->id_open &= x->next_key - at->asked_key <= x->window.most;
 	f->id = at->id_by_message ? f->key : at->next_id;
 	f->unasked = x->channel->unasked = verb_is_load(x, at->number);
 	error = stamp_send(x->channel, packet, bytes, f->id, answering);
 	if (error) {
 		verb_refused(x, error);
-		/* The socket is bound to the interface, and there is none with its number any more: there never will
-		 * be. */
+		/* The socket is bound to an interface index that no longer exists and never will again. */
 		if (error == -ENODEV && !x->result.end)
 			x->result.end = END_GONE;
 		return false;
@@ -128,10 +129,10 @@ INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, 
 		at->asked_key = f->key;
 	}
 	if (at->id_open || f->unasked)
-		f->id ^= WITNESS_UNKNOWN_ID;
+		f->id ^= TX_MATCH_UNKNOWN_ID;
 	x->next_key++;
 	f->sent_ns = x->now_ns;
-	f->lane = at->number;
+	f->peer_socket = at->number;
 	f->state = x->channel->tx_stamps && !f->unasked ? FLIGHT_WAITING : FLIGHT_STAMPED;
 	counter_add(&x->result.account.sent, 1);
 	if (!f->warmup)
@@ -139,8 +140,8 @@ INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, 
 	return true;
 }
 
-/* Fetches one transmit stamp. Returns the flight that it completed, or NULL. *more: something was read, right or
- * wrong. */
+/* Fetches one transmit timestamp. Returns the flight that it completed, or NULL. *more: an entry was read,
+ * valid or not. */
 INLINE struct flight *verb_fetch(struct exchange *x, const bool emit, bool *more)
 {
 	struct departure d;
@@ -148,14 +149,14 @@ INLINE struct flight *verb_fetch(struct exchange *x, const bool emit, bool *more
 
 	*more = fetched != FETCH_EMPTY;
 	if (fetched == FETCH_ID)
-		witness_learn_id(x, d.id);
+		tx_match_learn_id(x, d.id);
 	if (fetched != FETCH_STAMP)
 		return NULL;
 
-	struct flight *f = witness_flight_of(x, d.id);
+	struct flight *f = tx_match_flight_of(x, d.id);
 	const unsigned at = emit ? EMIT_T1_WIRE : REFLECT_T3_WIRE;
 
-	if (!f || (f->state == FLIGHT_WAITING && !witness_agrees(x, f, d.time_ns, emit))) {
+	if (!f || (f->state == FLIGHT_WAITING && !tx_match_agrees(x, f, d.time_ns, emit))) {
 		counter_add(&x->result.account.stamp_unmatched, 1);
 		stamp_doubt(x->channel, x->channel->at);
 	} else if (f->state == FLIGHT_WAITING) {
@@ -187,7 +188,7 @@ INLINE bool verb_time_is_up(const struct exchange *x)
 	       x->now_ns - x->result.began_ns >= x->options->duration_ns;
 }
 
-/* Has the run come to its end? By the clock as last read. */
+/* True if the run has ended, by the clock as last read. */
 INLINE bool verb_is_over(struct exchange *x)
 {
 	const struct options *o = x->options;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The emitter with more than one probe in flight: send, receive, fetch, each once in a turn. */
+/* The emitter with several probes in flight: send, receive and fetch, each once per iteration. */
 #include "measure/window.h"
 
 #include "measure/probe.h"
 #include "measure/window_stamps.h"
 
-#define RETRY_NS NS_PER_MS /* after a refused send: a queue of this host may be full */
-#define PORT_TURNS 64 /* with one in flight other ports than its own are looked at in every so many */
+#define RETRY_NS NS_PER_MS /* retry interval of a refused send: a queue of this host may be full */
+#define PORT_TURNS 64 /* with one in flight other ports are polled once in this number of iterations */
 
 INLINE bool is_open(const struct flight *f)
 {
 	return f->fate == FATE_OPEN || f->fate == FATE_CLOSING;
 }
 
-/* ---- What waits to be read --------------------------------------------------------------------------------------- */
+/* ---- Pending replies and timestamps ------------------------------------------------------------------------------ */
 
-/* By the clock as just read: so many may have come, and each twice. Before all of them are read, or the queue was
- * empty, none is given up: this thread may have had no CPU. */
+/* Upper bound of the pending entries by the clock as just read, each possibly duplicated. No probe times
+ * out before all of them are read or the queue is empty: this thread may have been preempted. */
 static void mark(struct window_queue *q, uint32_t waiting, int64_t now_ns)
 {
 	if (q->unread)
@@ -25,7 +25,7 @@ static void mark(struct window_queue *q, uint32_t waiting, int64_t now_ns)
 	q->marked_ns = now_ns;
 }
 
-/* got: one was read; else there were none, at any port. */
+/* got: an entry was read; else no port has any. */
 INLINE void note_read(struct window_queue *q, bool got)
 {
 	if (!q->unread)
@@ -35,9 +35,9 @@ INLINE void note_read(struct window_queue *q, bool got)
 		q->read_ns = q->marked_ns;
 }
 
-/* ---- What becomes of a probe ------------------------------------------------------------------------------------- */
+/* ---- Results of a probe ------------------------------------------------------------------------------------------ */
 
-/* Its reply and its stamp are there, or the latter will not come. */
+/* Its reply and its timestamp have arrived, or the timestamp is lost. */
 INLINE void conclude(struct exchange *x, struct flight *f)
 {
 	if (f->warmup) {
@@ -59,7 +59,7 @@ static void give_up(struct exchange *x, struct flight *f, bool unfinished)
 	x->emit.warmup_open -= f->warmup;
 	counter_add(unfinished ? &x->result.account.unfinished : &x->result.account.lost, 1);
 	if (x->port && !unfinished)
-		x->result.port[f->lane].lost++;
+		x->result.port[f->peer_socket].lost++;
 	if (!unfinished)
 		outage_note_lost(&x->result.outages, f->sent_ns, w->answered_ns);
 	if (f->state == FLIGHT_WAITING)
@@ -67,14 +67,14 @@ static void give_up(struct exchange *x, struct flight *f, bool unfinished)
 	f->fate = FATE_LOST;
 }
 
-/* There is little room for those to come. */
+/* The ring has little space for later probes. */
 static bool is_crowded(const struct exchange *x)
 {
 	return x->next_key - x->oldest_key > x->flight_mask / 2;
 }
 
-/* By the clock as just read. ends: the run does; probes within their timeout that were sent before an answered one had
- * no answer for that long. */
+/* Times out probes, by the clock as just read. ends: the run ends; then also probes within their timeout
+ * that were sent before an answered probe and unanswered for that long. */
 static void expire(struct exchange *x, bool ends)
 {
 	struct window *w = &x->window;
@@ -93,7 +93,7 @@ static void expire(struct exchange *x, bool ends)
 	}
 }
 
-/* force: nothing is waited for any more. True: it needs its place no longer, but for what comes too late. */
+/* force: wait for nothing. True: its ring entry is needed only for late packets. */
 static bool is_over(struct exchange *x, struct flight *f, bool force)
 {
 	if (f->fate == FATE_OPEN && force)
@@ -101,9 +101,10 @@ static bool is_over(struct exchange *x, struct flight *f, bool force)
 	if (f->fate != FATE_ANSWERED)
 		return f->fate == FATE_LOST || f->fate == FATE_DONE || force;
 	if (f->state == FLIGHT_WAITING) {
-		const int64_t patience_ns = is_crowded(x) ? window_stamps_patience_ns(x) : x->options->timeout_ns;
+		const int64_t drain_timeout_ns = is_crowded(x) ? window_stamps_drain_timeout_ns(x) :
+			x->options->timeout_ns;
 
-		if (window_age(f, x->window.stamp_queue.read_ns) < patience_ns && !force)
+		if (window_age(f, x->window.stamp_queue.read_ns) < drain_timeout_ns && !force)
 			return false;
 		f->state = FLIGHT_GIVEN_UP;
 		conclude(x, f);
@@ -115,14 +116,14 @@ static bool is_over(struct exchange *x, struct flight *f, bool force)
 
 	if (awaits_t3 && !force && !is_crowded(x))
 		return false;
-	if (f->told && f->sample.follow_up == FOLLOW_UP_NONE)
-		f->sample.follow_up = f->t3_untold ? FOLLOW_UP_UNKNOWN : awaits_t3 &&
+	if (f->reported && f->sample.follow_up == FOLLOW_UP_NONE)
+		f->sample.follow_up = f->t3_unreported ? FOLLOW_UP_UNKNOWN : awaits_t3 &&
 		force ? FOLLOW_UP_END : FOLLOW_UP_LOST;
-	join_weigh(x, f);
+	join_validate(x, f);
 	return true;
 }
 
-/* In the order in which they were sent. */
+/* In send order. */
 static void retire(struct exchange *x, bool force)
 {
 	while (x->oldest_key != x->next_key && is_over(x, verb_flight_of(x, x->oldest_key), force))
@@ -130,13 +131,13 @@ static void retire(struct exchange *x, bool force)
 	join_release(x, force);
 }
 
-/* There is no room for one more. */
+/* The window or the ring is full. */
 static bool is_full(const struct exchange *x)
 {
 	return x->next_key - x->window.held_key >= x->flight_mask;
 }
 
-/* ---- The verbs --------------------------------------------------------------------------------------------------- */
+/* ---- Send, receive, fetch ---------------------------------------------------------------------------------------- */
 
 static bool may_send(struct exchange *x)
 {
@@ -152,8 +153,8 @@ static bool may_send(struct exchange *x)
 	return false;
 }
 
-/* The next try is by the next port, for one that nothing leaves by holds up no other; and not at once where it is all
- * of them. */
+/* The next try uses the next port, so that a refusing port does not block the others; with a delay if all
+ * ports refuse. */
 static void note_refused(struct exchange *x)
 {
 	struct window *w = &x->window;
@@ -178,7 +179,7 @@ INLINE void choose_port(struct exchange *x)
 static void note_sent(struct exchange *x, struct flight *f)
 {
 	source_port_note_sent(x, f);
-	x->window.last_port = f->lane;
+	x->window.last_port = f->peer_socket;
 	x->window.refused = 0;
 }
 
@@ -197,7 +198,7 @@ static struct flight *send_probe(struct exchange *x)
 	if (x->port)
 		note_sent(x, f);
 	f->fate = FATE_OPEN;
-	f->t3_untold = false;
+	f->t3_unreported = false;
 	w->in_flight++;
 	x->emit.warmup_open += f->warmup;
 	if (w->in_flight > w->reached)
@@ -238,8 +239,8 @@ static void take(struct exchange *x)
 	const uint32_t seq = x->emit.reply.sender_seq;
 	struct flight *f = verb_flight_of(x, seq);
 
-	/* A port answers for itself. */
-	if (f->key == seq && f->lane != x->channel->at->number) {
+	/* Replies are matched within their port. */
+	if (f->key == seq && f->peer_socket != x->channel->at->number) {
 		counter_add(&x->result.account.foreign, 1);
 		return;
 	}
@@ -255,7 +256,7 @@ static void take(struct exchange *x)
 		take_answer(x, f);
 }
 
-/* False: nothing was there. */
+/* False: nothing was pending. */
 static bool fetch(struct exchange *x)
 {
 	struct window *w = &x->window;
@@ -268,7 +269,7 @@ static bool fetch(struct exchange *x)
 		return more;
 	if (window_age(f, x->now_ns) > w->slowest_stamp_ns)
 		w->slowest_stamp_ns = window_age(f, x->now_ns);
-	w->stamps_out -= f->key - w->stamp_key < x->next_key - w->stamp_key; /* or it was overdue */
+	w->stamps_out -= f->key - w->stamp_key < x->next_key - w->stamp_key; /* not counted if it was overdue */
 	window_stamps_pass(x);
 	if (f->fate == FATE_ANSWERED) {
 		conclude(x, f);
@@ -287,7 +288,7 @@ INLINE void receive(struct exchange *x)
 		take(x);
 }
 
-/* What waits at any port, some of it. False: nothing does. */
+/* Reads some of the pending entries of any port. False: none. */
 static bool look_at_all(struct exchange *x)
 {
 	struct stamp_ready ready[STAMP_READY];
@@ -305,8 +306,8 @@ static bool look_at_all(struct exchange *x)
 	return n > 0;
 }
 
-/* With one in flight its port is read as if there were no other; and so are all in turn where reading one makes the
- * kernel look at the NIC. */
+/* With one in flight its port is read directly, like a single port; the same for all in turn where a read
+ * makes the kernel poll the NIC. */
 static void look_at_ports(struct exchange *x)
 {
 	struct window *w = &x->window;
@@ -337,7 +338,7 @@ static void look_at_clock(struct exchange *x)
 	retire(x, false);
 }
 
-/* Nothing is on its way, and nothing due: there is time to sleep. */
+/* Sleeps if nothing is in flight and no probe is due. */
 static void rest(struct exchange *x)
 {
 	const struct window *w = &x->window;
@@ -373,7 +374,7 @@ static bool is_cut_short(const struct exchange *x)
 	return *x->stop || x->result.end == END_GONE;
 }
 
-/* Is there a probe without its reply or its stamp, and time left for it? */
+/* True if a probe lacks its reply or timestamp and has time left. */
 static bool is_waited_for(struct exchange *x)
 {
 	for (uint32_t key = x->oldest_key; key != x->next_key && !x->window.in_flight; key++) {
@@ -385,8 +386,8 @@ static bool is_waited_for(struct exchange *x)
 	return x->window.in_flight;
 }
 
-/* May what was given up at the end still come, to be late and not lost for good? As irtt, for three times the slowest
- * round trip. */
+/* True if probes that timed out at the end may still be answered (late instead of lost). Like irtt, for
+ * three times the longest round trip. */
 static bool may_be_late(struct exchange *x)
 {
 	const struct flight *f = verb_flight_of(x, x->next_key - 1);
@@ -395,47 +396,50 @@ static bool may_be_late(struct exchange *x)
 	       window_age(f, x->now_ns) < 3 * x->window.slowest_ns;
 }
 
-/* What is in flight at the end is waited for as any other, but not long if somebody wants it to end. */
+/* Probes in flight at the end are awaited as usual, but only briefly after a signal. */
 static void drain(struct exchange *x)
 {
 	const int64_t since_ns = x->now_ns;
 
-	while ((is_waited_for(x) || may_be_late(x)) && !(is_cut_short(x) && x->now_ns - since_ns >= PATIENCE_NS))
+	while ((is_waited_for(x) || may_be_late(x)) && !(is_cut_short(x) &&
+							 x->now_ns - since_ns >= STARTUP_WATCHDOG_NS))
 		turn(x, false);
 }
 
-/* What came twice, or late, by a port that was not looked at; not for ever, whoever sends. */
+/* Reads late or duplicated datagrams of unpolled ports; bounded, whoever sends. */
 static void look_at_rest(struct exchange *x)
 {
 	for (unsigned i = 0; i < x->result.ports * PORT_TURNS && look_at_all(x); i++)
 		;
 }
 
-/* Does a sample wait for T3 of its reply by this port? */
-static bool is_joining(struct exchange *x, unsigned lane)
+/* True if a sample waits for T3 of its reply on this port. */
+static bool is_joining(struct exchange *x, unsigned peer_socket)
 {
 	for (uint32_t key = x->oldest_key; key != x->next_key; key++) {
 		struct flight *f = verb_flight_of(x, key);
 
-		if (f->lane == lane && f->fate == FATE_ANSWERED && f->kept && join_awaits_t3(x, f))
+		if (f->peer_socket == peer_socket && f->fate == FATE_ANSWERED && f->kept && join_awaits_t3(x, f))
 			return true;
 	}
 	return false;
 }
 
-/* One more by each port that has something to wait for, and by the first one if samples are held; returns how many. */
+/* Sends a closing probe on each port with waiting samples, and on the first port if samples are held;
+ * returns their number. */
 static unsigned send_closing(struct exchange *x)
 {
 	unsigned sent = 0;
 
-	for (unsigned lane = 0; lane < (x->port ? x->result.ports : 1); lane++) {
+	for (unsigned peer_socket = 0; peer_socket < (x->port ? x->result.ports : 1); peer_socket++) {
 		struct flight *f;
 
-		if ((x->port && !is_joining(x, lane) && !(lane == 0 && x->window.held_key != x->oldest_key)) ||
+		if ((x->port && !is_joining(x, peer_socket) &&
+		     !(peer_socket == 0 && x->window.held_key != x->oldest_key)) ||
 		    is_full(x))
 			continue;
 		if (x->port)
-			x->channel->at = &x->channel->port[lane];
+			x->channel->at = &x->channel->port[peer_socket];
 		f = send_probe(x);
 		if (!f)
 			continue;
@@ -446,7 +450,7 @@ static unsigned send_closing(struct exchange *x)
 	return sent;
 }
 
-/* The last ones that were sent. */
+/* The last probes sent. */
 static bool is_closing(struct exchange *x, unsigned sent)
 {
 	for (unsigned i = 1; i <= sent; i++)
@@ -456,8 +460,8 @@ static bool is_closing(struct exchange *x, unsigned sent)
 	return false;
 }
 
-/* The last samples still wait for T3 of their replies, which only a reply to one more probe can tell; and for an
- * exchange that confirms them. */
+/* The last samples still wait for T3 of their replies, which only the reply to one more probe reports; and
+ * for an exchange that confirms them. */
 static void close_window(struct exchange *x)
 {
 	const int64_t last_ns = x->result.last_ns, now_ns = x->now_ns;
@@ -467,12 +471,13 @@ static void close_window(struct exchange *x)
 	x->closing = true;
 	if (x->window.held_key != x->next_key && !x->window.in_flight && counter_get(&x->result.account.answered))
 		sent = send_closing(x);
-	while (is_closing(x, sent) && x->now_ns - now_ns < PATIENCE_NS && x->now_ns - now_ns < x->options->timeout_ns)
+	while (is_closing(x, sent) && x->now_ns - now_ns < STARTUP_WATCHDOG_NS &&
+	       x->now_ns - now_ns < x->options->timeout_ns)
 		turn(x, false);
 	for (unsigned i = sent; i; i--)
 		join_confirm_held(x, verb_flight_of(x, x->next_key - i));
 	retire(x, true);
-	/* It is no part of the run. */
+	/* Closing probes are not part of the run. */
 	x->window.reached = reached;
 	x->result.last_ns = last_ns;
 	x->now_ns = now_ns;

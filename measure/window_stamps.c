@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How many transmit stamps a NIC takes at once (hot). */
+/* Limit of outstanding transmit timestamps of a NIC (hot). */
 #include "measure/window_stamps.h"
 
 #include "measure/verbs.h"
 
-/* A stamp that takes longer, and so many times as long as any before, is taken for missing; should it come, it is
- * used. */
+/* A timestamp is taken as missing if it takes longer than this, and longer than a multiple of the slowest
+ * so far; it is still used if it arrives. */
 #define OVERDUE_NS (10 * NS_PER_MS)
 #define OVERDUE_TIMES 4
-#define STAMPS_ENOUGH 64 /* so many came: there may be one more at once */
+#define STAMPS_ENOUGH 64 /* good timestamps before the limit grows by one */
 
 void window_stamps_begin(struct exchange *x)
 {
@@ -41,12 +41,12 @@ static void note_stamp_overdue(struct window *w, const struct flight *f)
 	w->stamps_out--;
 	w->stamps_good = 0;
 	if (f->stamps_out < 2 || f->stamps_out > w->stamps_most)
-		return; /* not for others; or when more were tried */
+		return; /* not for other flights, or when the limit has changed */
 	w->stamps_limited = true;
 	w->stamps_most = f->stamps_out - 1;
 }
 
-int64_t window_stamps_patience_ns(const struct exchange *x)
+int64_t window_stamps_drain_timeout_ns(const struct exchange *x)
 {
 	const int64_t slow_ns = OVERDUE_TIMES * x->window.slowest_stamp_ns,
 				ns = slow_ns > OVERDUE_NS ? slow_ns : OVERDUE_NS;
@@ -57,7 +57,7 @@ int64_t window_stamps_patience_ns(const struct exchange *x)
 void window_stamps_look(struct exchange *x)
 {
 	struct window *w = &x->window;
-	const int64_t overdue_ns = window_stamps_patience_ns(x);
+	const int64_t overdue_ns = window_stamps_drain_timeout_ns(x);
 
 	for (window_stamps_pass(x); w->stamp_key != x->next_key; window_stamps_pass(x)) {
 		const struct flight *f = verb_flight_of(x, w->stamp_key);

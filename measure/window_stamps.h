@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many transmit stamps a NIC takes at once (hot). Many keep one at a time, others four; what they do not take has
- * none, and nobody says so: there is one more after so many came, and one less, for good, when one is missing.
+ * Limit of outstanding transmit timestamps of a NIC (hot). Many NICs store one at a time, others four, and
+ * drop further timestamps without an error: the limit grows by one after a number of good timestamps, and
+ * shrinks by one, permanently, when one is missing.
  */
 #ifndef MEASURE_WINDOW_STAMPS_H
 #define MEASURE_WINDOW_STAMPS_H
 
 #include "measure/exchange.h"
 
-/* For how long a probe has been on its way, at least: by the clock as read before and after the send. */
+/* Minimum time since the send of a probe, by clock readings before and after the send. */
 INLINE int64_t window_age(const struct flight *f, int64_t now_ns)
 {
 	return f->sent_by_ns ? now_ns - f->sent_by_ns : 0;
 }
 
-/* Before the first probe. */
+/* Call before the first probe. */
 void window_stamps_begin(struct exchange *x);
 
-/* Past all whose stamps have come: one that is late, and may be missing, holds up those behind it. */
+/* Advances past all timestamps that have arrived: a late, perhaps missing timestamp blocks the later ones. */
 void window_stamps_pass(struct exchange *x);
 
-/* By the clock as just read: which are taken for missing. */
+/* Marks overdue timestamps as missing, by the clock as just read. */
 void window_stamps_look(struct exchange *x);
 
-/* So long after its send a stamp is taken for missing. */
-int64_t window_stamps_patience_ns(const struct exchange *x);
+/* Time after the send at which a timestamp is taken as missing. */
+int64_t window_stamps_drain_timeout_ns(const struct exchange *x);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The identities of the accounts. */
+/* Identities between the counters. */
 #include "result/account.h"
 
-/* Of a circular log what was left out was added before. */
+/* Records offered to the log. A circular log has added those that it overwrote. */
 static uint64_t offered_to(const struct log *log)
 {
 	return log ? counter_get(&log->added) + (log->circular ? 0 : counter_get(&log->left_out)) : 0;
@@ -18,7 +18,7 @@ bool account_balances(const struct account *a, enum role role, const struct hist
 			 counter_get(&a->unverified) + counter_get(&a->cut_short) +
 			 counter_get(&a->disallowed) + counter_get(&a->too_short) + counter_get(&a->no_session) +
 			 counter_get(&a->replayed) + counter_get(&a->over_rate);
-	uint64_t in_buckets = h->overflows, completed = 0;
+	uint64_t below = 0, above = 0, completed = 0;
 
 	for (int i = 0; i < FOLLOW_UPS; i++)
 		completed += counter_get(&a->follow_up[i]);
@@ -26,8 +26,10 @@ bool account_balances(const struct account *a, enum role role, const struct hist
 		return false;
 
 	for (uint32_t i = 0; i < h->buckets; i++)
-		in_buckets += histogram_bucket(h, i);
+		below += histogram_bucket(h, i);
+	for (uint32_t i = h->buckets; i < h->buckets + h->log_buckets; i++)
+		above += histogram_bucket(h, i);
 	return counter_get(&a->sent) == concluded && counter_get(&a->received) == taken &&
-	       counter_get(&a->recorded) == h->count && h->count == in_buckets &&
+	       counter_get(&a->recorded) == h->count && h->count == below + above && above == h->overflows &&
 	       counter_get(&a->negative) == h->negatives && offered_to(log) <= h->count;
 }

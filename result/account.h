@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What became of each packet: the counters of a run, and the identities that hold between them. */
+/* Counters of packets and timestamps of a run, and the identities between them. */
 #ifndef RESULT_ACCOUNT_H
 #define RESULT_ACCOUNT_H
 
@@ -8,7 +8,7 @@
 #include "result/log.h"
 
 /*
- * Every packet is in one place of each line (account_balances() holds them together):
+ * Every packet is in one counter of each line (account_balances() checks it):
  *   sent     = warmup + recorded + lost + unasked + unstamped + negative + stepped + unfinished + closing
  *   received = answered + late + duplicate + foreign + malformed + unverified
  *              (a reflector: answered + unanswered + foreign + malformed + unverified + cut_short +
@@ -17,47 +17,42 @@
  */
 struct account {
 	counter sent, received;
-	counter unasked; /* emitter, of those answered: --stamp-every */
+	counter unasked; /* emitter: answered, without a timestamp request by --stamp-every */
 	counter warmup, recorded, lost, unstamped, negative, unfinished;
-	counter closing; /* emitter: sent after the end, to hear of the last reply's T3 */
+	counter closing; /* emitter: sent after the end, to fetch T3 of the last reply */
 	counter answered, unanswered, late, duplicate, foreign, malformed;
 	counter unverified; /* the HMAC was wrong */
-	/* reflector: its control messages were truncated, so that it is not known to whom it was sent */
-	counter cut_short;
+	counter cut_short; /* reflector: truncated control messages, so the destination address is unknown */
 	/* Reflector, not answered: */
-	counter disallowed; /* not from a prefix of --allow; it was not read */
-	counter too_short; /* less than STAMP has, without --allow-short */
-	counter no_session; /* with a key: the table was full */
-	counter stateless; /* of answered: the reflector's table was full (emitter: as its replies report) */
-	counter replayed; /* with a key: it was, or may have been, answered before */
-	counter over_rate; /* beyond --rate-limit */
-	counter reordered; /* of answered, late or duplicate: came after a later one */
-	counter woken; /* reflector, of answered: it came while nobody looked, see measure/doze.h */
-	counter repeated; /* reflector, of answered: a sequence number for the second time */
-	counter malformed_tlv; /* of answered: a TLV was malformed */
-	counter unusable_tlv; /* emitter, of answered: TLVs failed their integrity check and were not used */
-	counter follow_up[FOLLOW_UPS]; /* emitter: what became of T3_WIRE */
-	counter follow_up_late; /* came when its record had been closed without it */
-	counter unjudged; /* --threshold-on something that this sample does not have */
-	/* emitter, of answered: the probe arrived with another TTL or DSCP than it was sent with */
-	counter other_ttl, other_class;
-	/* emitter: received after the warm-up and before the closing probe; UDP payload */
-	counter timed_packets, timed_bytes;
-	counter refused; /* sends that the kernel did not take, and errors it reported, e.g. port unreachable */
-	counter port_closed; /* of refused: nobody listens on that port (ECONNREFUSED, of an ICMP port unreachable) */
-	counter missing_tx, missing_rx; /* stamps, by kind, after warm-up */
-	counter stamp_late, stamp_duplicate, stamp_unmatched; /* transmit stamps that completed no sample */
+	counter disallowed; /* address outside --allow; the packet was not parsed */
+	counter too_short; /* shorter than a STAMP packet, without --allow-short */
+	counter no_session; /* with --key: the table of sessions was full */
+	counter stateless; /* answered while the table of sessions was full (emitter: as replies report) */
+	counter replayed; /* with --key: answered before, or too old to know */
+	counter over_rate; /* above --rate-limit */
+	counter reordered; /* answered, late or duplicate: received after a packet that was sent later */
+	counter woken; /* reflector, answered: received during an idle sleep, see measure/idle_sleep.h */
+	counter repeated; /* reflector, answered: a sequence number received again */
+	counter malformed_tlv; /* answered: a TLV was malformed */
+	counter unusable_tlv; /* emitter, answered: TLVs failed their integrity check and were ignored */
+	counter follow_up[FOLLOW_UPS]; /* emitter: outcome of T3_WIRE */
+	counter follow_up_late; /* T3_WIRE received after its record was closed without it */
+	counter unjudged; /* samples without the metric of --threshold-on */
+	counter other_ttl, other_class; /* emitter, answered: TTL or DSCP changed on the way to the reflector */
+	counter timed_packets, timed_bytes; /* emitter: received from warm-up to closing probe; UDP payload */
+	counter refused; /* sends that the kernel did not accept, and errors that it reported */
+	counter port_closed; /* of refused: ECONNREFUSED, after an ICMP port unreachable */
+	counter missing_tx, missing_rx; /* timestamps, after the warm-up */
+	counter stamp_late, stamp_duplicate, stamp_unmatched; /* transmit timestamps that completed no sample */
 	counter breaches;
-	counter stepped; /* another clock says that the clock of the stamps was set in between: not recorded */
-	/* recorded, but with a time of user space that has no place on the scale of the NIC's clock */
-	counter unplaced;
-	/* recorded, but its times of user space and its stamps contradict each other: in no stage with them */
-	counter disordered;
-	counter doubted; /* emitter, of answered: the reply told that the reflector's clock was set or stood */
-	_Atomic int64_t recent_max_ns; /* for progress: raised here, reset by its reader */
+	counter stepped; /* not recorded: by comparison with another clock, a clock step was in between */
+	counter unconverted; /* recorded, but a user-space time cannot be converted to the timebase of the NIC */
+	counter disordered; /* recorded, but user-space times contradict timestamps: in no stage with both */
+	counter doubted; /* emitter, answered: the reply reports a step or standstill of the reflector's clock */
+	_Atomic int64_t recent_max_ns; /* for the progress line: raised here, reset by its reader */
 };
 
-/* After a run: do the identities above hold, and agree with what is in the histogram and in the log (NULL: none)? */
+/* After a run: true if the identities above hold, and agree with the histogram and the log (NULL: none). */
 bool account_balances(const struct account *a, enum role role, const struct histogram *h, const struct log *log);
 
 #endif

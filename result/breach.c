@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A small ring of breaches with one writer, the measuring thread, and one reader, which may come too late. */
+/* Ring buffer of breaches. The measuring thread writes, and overwrites breaches that the reader has not read yet. */
 #include "result/breach.h"
 
 #include "result/result.h"
 
-/* What is copied while it may be overwritten, in words that are whole. */
+/* Samples may be overwritten while they are copied: words are read and written atomically. */
 typedef uint64_t __attribute__((may_alias)) word;
 #define WORDS (sizeof(struct sample) / sizeof(word))
 _Static_assert(sizeof(struct sample) % sizeof(word) == 0 && _Alignof(struct sample) >= _Alignof(word),
@@ -30,14 +30,14 @@ void breach_note(struct result *r, const struct sample *s)
 
 	if (!before)
 		r->breach = *s;
-	result_figure(r, s, &value_ns);
-	result_figure(r, &r->worst, &worst_ns);
+	result_metric(r, s, &value_ns);
+	result_metric(r, &r->worst, &worst_ns);
 	if (!before || value_ns > worst_ns)
 		r->worst = *s;
-	/* The count is seen before the sample that takes the place of an older one, */
+	/* A reader sees the old count before a sample that overwrites an older one. */
 	atomic_thread_fence(memory_order_release);
 	keep(&r->kept[before % BREACHES_KEPT], s);
-	/* and the sample is there before the count that tells of it. */
+	/* A reader sees the sample before the count that includes it. */
 	atomic_store_explicit(breaches, before + 1, memory_order_release);
 }
 
@@ -45,17 +45,17 @@ bool breach_read(const struct result *r, uint64_t index, struct sample *s)
 {
 	const counter *breaches = &r->account.breaches;
 
-	/* The caller has read the count; the sample that it tells of comes after it. */
+	/* Read the sample after the count, which the caller has read. */
 	atomic_thread_fence(memory_order_acquire);
 	copy(s, &r->kept[index % BREACHES_KEPT]);
-	/* What is overwritten while it is copied is counted right after it. */
+	/* The count shows whether the sample was overwritten during the copy. */
 	atomic_thread_fence(memory_order_acquire);
 	return atomic_load_explicit(breaches, memory_order_acquire) - index < BREACHES_KEPT;
 }
 
-void breach_tell(void *teller)
+void breach_print(void *printer)
 {
-	struct breach_teller *t = teller;
+	struct breach_printer *t = printer;
 	const uint64_t breaches = counter_get(&t->result->account.breaches);
 	struct sample s;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The samples above the threshold: kept by the loop (hot), told of beside it. */
+/* Samples above the threshold: kept by the loop (hot), read by other threads. */
 #ifndef RESULT_BREACH_H
 #define RESULT_BREACH_H
 
@@ -9,24 +9,26 @@
 
 struct result;
 
-/* Hot. Keeps a sample above the threshold, which has all that it will get. */
+/* Hot. Keeps a sample above the threshold, after its last timestamp. */
 void breach_note(struct result *r, const struct sample *s);
 
-/* Breach 0 .. account.breaches - 1, for another thread too. False: newer ones have taken its place. */
+/* Reads breach 0 .. account.breaches - 1, in any thread. False: newer breaches have overwritten it. */
 bool breach_read(const struct result *r, uint64_t index, struct sample *s);
 
-/* Tells of each breach once and in order, those that breach_read() has lost apart. One thread at a time. */
-struct breach_teller {
+/* Calls act() once for each breach, in order; overwritten breaches are counted in `missed`. One thread at a time. */
+struct breach_printer {
 	/* Set by the caller. */
 	const struct result *result;
 	void (*act)(void *context, const struct sample *s, uint64_t number);
 	void *context;
 
 	/* Results. */
-	uint64_t seen, missed;
+	uint64_t seen; /* breaches so far */
+	uint64_t missed; /* of these, overwritten before they were read */
 };
 
-/* Those that came since the last call. A duty of host/process/watch.h: the context is a struct breach_teller. */
-void breach_tell(void *teller);
+/* Processes the breaches since the last call. A duty of host/process/worker.h; the context is a struct breach_printer.
+ * */
+void breach_print(void *printer);
 
 #endif

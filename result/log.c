@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The ring of the transaction log, in memory that is there before the run. */
+/* Ring buffer of the log, in memory that is allocated before the run. */
 #include "result/log.h"
 
 #include <string.h>
@@ -19,21 +19,21 @@ uint64_t log_capacity(int64_t duration_ns, uint64_t count, uint64_t free_bytes, 
 	return *limited ? ceiling : capacity;
 }
 
-void log_place(struct log *l, void *memory, uint64_t capacity, bool circular, bool full)
+void log_assign(struct log *l, void *memory, uint64_t capacity, bool circular, bool full)
 {
 	*l = (struct log){ .record = memory, .record_bytes = log_record_bytes(full), .capacity = capacity,
-			   .circular = circular, .room = capacity };
+			   .circular = circular, .space = capacity };
 }
 
-/* ---- The thread that adds ---------------------------------------------------------------------------------------- */
+/* ---- Producer ------------------------------------------------------------------------------------------------ */
 
 static void put(struct log *l, const struct sample *s)
 {
 	uint8_t *to = l->record + l->place * l->record_bytes;
 
-	/* Each with a size that the compiler knows: no call. */
-	if (l->record_bytes == SAMPLE_HERE_BYTES)
-		memcpy(to, s, SAMPLE_HERE_BYTES);
+	/* Constant sizes, so that the compiler inlines memcpy(3). */
+	if (l->record_bytes == SAMPLE_LOCAL_BYTES)
+		memcpy(to, s, SAMPLE_LOCAL_BYTES);
 	else
 		memcpy(to, s, sizeof(*s));
 	l->put++;
@@ -48,33 +48,33 @@ static void leave_out(struct log *l, const struct sample *s)
 	counter_add(&l->left_out, 1);
 }
 
-/* Nobody takes meanwhile. */
-static bool make_room(struct log *l)
+/* A circular log has no consumer during the run. */
+static bool make_space(struct log *l)
 {
 	if (!l->capacity)
 		return false;
 	counter_add(&l->left_out, !log_is_mark(log_at(l, 0)));
 	log_take(l, 1);
-	l->room++;
+	l->space++;
 	return true;
 }
 
-/* Is there room for a record, and for the mark before it? */
-static bool has_room(struct log *l)
+/* True if a record fits, with the mark before it. */
+static bool has_space(struct log *l)
 {
 	const uint64_t needed = l->gap ? 2 : 1;
 
-	if (l->put + needed <= l->room)
+	if (l->put + needed <= l->space)
 		return true;
 	if (l->circular)
-		return make_room(l);
-	l->room = atomic_load_explicit(&l->taken, memory_order_acquire) + l->capacity;
-	return l->put + needed <= l->room;
+		return make_space(l);
+	l->space = atomic_load_explicit(&l->taken, memory_order_acquire) + l->capacity;
+	return l->put + needed <= l->space;
 }
 
 bool log_add(struct log *l, const struct sample *s)
 {
-	if (!has_room(l)) {
+	if (!has_space(l)) {
 		leave_out(l, s);
 		return false;
 	}
@@ -90,13 +90,13 @@ bool log_add(struct log *l, const struct sample *s)
 
 void log_mark_repeated(struct log *l, uint32_t seq)
 {
-	if (!has_room(l))
+	if (!has_space(l))
 		return;
 	put(l, &(struct sample){ .seq = seq, .follow_up = LOG_REPEATED });
 	atomic_store_explicit(&l->ready, l->put, memory_order_release);
 }
 
-/* ---- The thread that takes --------------------------------------------------------------------------------------- */
+/* ---- Consumer --------------------------------------------------------------------------------------------------- */
 
 uint64_t log_ready(const struct log *l)
 {

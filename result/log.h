@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The ring of the transaction log (hot: add). One thread adds, one other takes, and neither waits for the other.
- * Records are in the order in which they were completed; where the ring was full, a mark is among them that tells what
- * was left out.
+ * Ring buffer of the log (hot: add) with one producer and one consumer, neither of which waits for the other. Records
+ * are in the order of their completion. Where the ring was full, a mark among them has the number of missing records.
  */
 #ifndef RESULT_LOG_H
 #define RESULT_LOG_H
@@ -10,61 +9,61 @@
 #include "rant.h"
 
 #define LOG_RING_BYTES (16 << 20)
-#define LOG_RATE 50000 /* packets per second that a ring is sized for which nobody empties */
+#define LOG_RATE 50000 /* packets per second, for the size of a ring without a consumer */
 #define LOG_CIRCULAR_RECORDS 500000
 
 struct log {
-	/* Stays as it is. */
+	/* Constant after log_assign(). */
 	uint8_t *record; /* each record_bytes long */
-	size_t record_bytes; /* of struct sample: all, or SAMPLE_HERE_BYTES */
+	size_t record_bytes; /* of struct sample: all, or SAMPLE_LOCAL_BYTES */
 	uint64_t capacity;
-	bool circular; /* keeps the newest instead of the oldest; nobody takes before the end */
+	bool circular; /* keeps the newest records instead of the oldest; read at the end only */
 
-	/* Of the thread that adds. */
+	/* Written by the producer. */
 	_Alignas(64) uint64_t place; /* of the next record */
 	uint64_t put; /* records and marks */
-	uint64_t room; /* put may grow so far: as last seen */
-	uint32_t gap_seq; /* the first one that was left out since the last record, */
-	uint64_t gap; /* and how many were */
+	uint64_t space; /* limit of put, as last read from `taken` */
+	uint32_t gap_seq; /* sequence number of the first record dropped since the last one in the ring */
+	uint64_t gap; /* records dropped since the last one in the ring */
 	counter added; /* records */
-	counter left_out; /* records that came when it was full; circular: overwritten */
+	counter left_out; /* records dropped because the ring was full; circular: overwritten */
 
-	_Alignas(64) _Atomic uint64_t ready; /* put, when it may be read */
+	_Alignas(64) _Atomic uint64_t ready; /* value of put up to which the consumer may read */
 
-	/* Of the thread that takes; of a circular log, until its end, of the one that adds. */
-	_Alignas(64) _Atomic uint64_t taken; /* records and marks whose room is free */
-	uint64_t oldest; /* the place of what is taken next */
+	/* Written by the consumer; in a circular log, until the end of the run, by the producer. */
+	_Alignas(64) _Atomic uint64_t taken; /* records and marks that were consumed */
+	uint64_t oldest; /* index of the next record to consume */
 };
 
-/* Records of a ring that nobody empties before the end: LOG_RATE for the duration (an hour if 0) and 15 % more, or
- * `count` if that is less and not 0; at most what fits a quarter of free_bytes (*limited says that this cut it). */
+/* Capacity in records of a ring that is read at the end: LOG_RATE for the duration (an hour if 0) and 15 % more, or
+ * `count` if that is less and not 0; at most a quarter of free_bytes (*limited: this reduced it). */
 uint64_t log_capacity(int64_t duration_ns, uint64_t count, uint64_t free_bytes, size_t record_bytes, bool *limited);
 
-/* capacity: two at least, that a mark and a record fit. full: the times of the other host too. */
-void log_place(struct log *l, void *memory, uint64_t capacity, bool circular, bool full);
+/* capacity: at least two, for a mark and a record. full: with the times of the other host. */
+void log_assign(struct log *l, void *memory, uint64_t capacity, bool circular, bool full);
 
 static inline size_t log_record_bytes(bool full)
 {
-	return full ? sizeof(struct sample) : SAMPLE_HERE_BYTES;
+	return full ? sizeof(struct sample) : SAMPLE_LOCAL_BYTES;
 }
 
-/* False: full; the record is counted as left out. A circular log overwrites its oldest record, which is counted so. */
+/* False: the ring is full, and left_out is incremented. A circular log overwrites its oldest record and counts that. */
 bool log_add(struct log *l, const struct sample *s);
 
-/* A mark that the reflector received this sequence number again: which of its records belongs to a reply that arrived
- * is not known, and one of them may be missing. Where the ring is full, there is no mark. */
+/* Adds a mark: the reflector received this sequence number twice. It is not known which of its records belongs to the
+ * reply that arrived, and one may be missing. A full ring gets no mark. */
 void log_mark_repeated(struct log *l, uint32_t seq);
 
-/* How many may be read: the oldest is number 0. This and what follows is for the thread that takes. */
+/* Number of records to read; the oldest has index 0. This function and those below are for the consumer. */
 uint64_t log_ready(const struct log *l);
 
-/* How many were taken, in all. */
+/* Number of records and marks consumed so far. */
 static inline uint64_t log_taken(const struct log *l)
 {
 	return atomic_load_explicit(&l->taken, memory_order_relaxed);
 }
 
-/* Of a log that is not full, time_ns[THERE] and what follows is not there: it may not be read. */
+/* Records of a log without `full` end before time_ns[THERE]: members from there on must not be read. */
 static inline const struct sample *log_at(const struct log *l, uint64_t index)
 {
 	const uint64_t at = l->oldest + index;
@@ -72,7 +71,7 @@ static inline const struct sample *log_at(const struct log *l, uint64_t index)
 	return (const struct sample *)(l->record + (at < l->capacity ? at : at - l->capacity) * l->record_bytes);
 }
 
-/* The room of the oldest n is given back. */
+/* Releases the oldest n. */
 void log_take(struct log *l, uint64_t n);
 
 /* Values of follow_up in marks, which are not records. */
@@ -88,13 +87,13 @@ static inline bool log_is_gap(const struct sample *s)
 	return s->follow_up == LOG_GAP;
 }
 
-/* Records that were left out there; the first one is s->seq. */
+/* Number of records dropped at this mark, beginning with s->seq. */
 static inline uint64_t log_gap(const struct sample *s)
 {
 	return (uint64_t)s->latency_ns;
 }
 
-/* After the end: what was left out after the last record, and its first sequence number. */
+/* After the run: number of records dropped after the last one in the ring, and the first sequence number of these. */
 static inline uint64_t log_last_gap(const struct log *l, uint32_t *seq)
 {
 	*seq = l->gap_seq;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For how long nothing answered (hot): the time that a count of lost probes hides. */
+/* Outages (hot): periods without an answer, which a count of lost probes does not show. */
 #ifndef RESULT_OUTAGE_H
 #define RESULT_OUTAGE_H
 
 #include "rant.h"
 
 /*
- * An outage begins when the first probe of a row without an answer was sent, or refused by the kernel, and lasts until
- * the next answer to a probe in time, or the end of the run. So each lost probe stands for its timeout: of what
- * happened in it nothing is known. With many in flight a row is of probes that were sent one after the other, and one
- * that was not known as such before the next answer is an outage if it has OUTAGE_PROBES and took OUTAGE_LEAST_NS until
- * an answered probe was sent: what is lost by chance is none. All zeros to begin with; CLOCK_MONOTONIC.
+ * An outage begins with the first unanswered probe of a series, when it was sent or refused by the kernel, and lasts
+ * until the next answer within the timeout, or until the end of the run. So a single lost probe counts for its timeout,
+ * because nothing is known about that time. With many probes in flight the series follows the send order. A series that
+ * is detected only after the next answer is an outage if it has OUTAGE_PROBES and took OUTAGE_LEAST_NS until an
+ * answered probe was sent, so that random loss is not an outage. Initially all zeros; times are CLOCK_MONOTONIC.
  */
 #define OUTAGE_PROBES 2
 #define OUTAGE_LEAST_NS (10 * NS_PER_MS)
@@ -18,17 +18,15 @@
 struct outages {
 	uint64_t count;
 	int64_t total_ns, longest_ns;
-	int64_t longest_at_ns; /* when the longest one began */
-	int64_t since_ns; /* the one that lasts began then; 0: none */
-	/* Many in flight: lost probes, sent one after the other; when the first was; the row is an outage that lasts or
-	 * is counted. */
-	uint64_t row;
-	int64_t row_ns;
-	bool row_counts;
-	/* For another thread to tell of while it lasts, when it is long: since_ns then, and the last sequence number
-	 * that was answered. */
-	_Atomic int64_t long_since_ns; /* 0: none */
-	_Atomic uint32_t long_after;
+	int64_t longest_at_ns; /* begin of the longest outage */
+	int64_t since_ns; /* begin of the current outage; 0: none */
+	/* With many probes in flight: */
+	uint64_t row; /* consecutive lost probes, in the order of their sends */
+	int64_t row_ns; /* send time of the first of these */
+	bool row_counts; /* the series belongs to the current outage, or is counted already */
+	/* Read by the thread that prints: */
+	_Atomic int64_t long_since_ns; /* begin of a current outage that is long; 0: none */
+	_Atomic uint32_t long_after; /* last sequence number answered before it */
 };
 
 static inline void outage_begin(struct outages *o, int64_t at_ns)
@@ -37,14 +35,14 @@ static inline void outage_begin(struct outages *o, int64_t at_ns)
 		o->since_ns = at_ns;
 }
 
-/* The one that lasts is long. */
+/* The current outage is long: publishes it to the thread that prints. */
 static inline void outage_publish(struct outages *o, uint32_t after)
 {
 	atomic_store_explicit(&o->long_after, after, memory_order_relaxed);
 	atomic_store_explicit(&o->long_since_ns, o->since_ns, memory_order_release);
 }
 
-/* One that is over. */
+/* Counts an outage that has ended. */
 static inline void outage_add(struct outages *o, int64_t began_ns, int64_t ended_ns)
 {
 	const int64_t ns = ended_ns - began_ns;
@@ -57,7 +55,7 @@ static inline void outage_add(struct outages *o, int64_t began_ns, int64_t ended
 	o->longest_at_ns = began_ns;
 }
 
-/* The run ends in it. For the other thread it goes on: that the run is over is no answer. */
+/* The run ends during an outage. long_since_ns stays, because the end of the run is not an answer. */
 static inline void outage_last(struct outages *o, int64_t at_ns)
 {
 	const int64_t began_ns = o->since_ns;
@@ -67,7 +65,7 @@ static inline void outage_last(struct outages *o, int64_t at_ns)
 		outage_add(o, began_ns, at_ns);
 }
 
-/* Many in flight, each in the order of their sends: this one has no answer. */
+/* Many in flight, in the order of their sends: this probe has no answer. */
 static inline void outage_note_open(struct outages *o, int64_t sent_ns)
 {
 	if (!o->row++) {
@@ -76,7 +74,7 @@ static inline void outage_note_open(struct outages *o, int64_t sent_ns)
 	}
 }
 
-/* This one is lost. While nothing was answered since it was sent, the outage lasts. */
+/* This probe is lost. It is in the current outage if no probe was answered after its send. */
 static inline void outage_note_lost(struct outages *o, int64_t sent_ns, int64_t answered_ns)
 {
 	outage_note_open(o, sent_ns);
@@ -86,7 +84,7 @@ static inline void outage_note_lost(struct outages *o, int64_t sent_ns, int64_t 
 	o->row_counts = true;
 }
 
-/* And this one is not. counts: it was not in the warm-up. */
+/* This probe was answered. counts: it was sent after the warm-up. */
 static inline void outage_end_row(struct outages *o, int64_t sent_ns, bool counts)
 {
 	if (counts && o->row >= OUTAGE_PROBES && !o->row_counts && sent_ns - o->row_ns >= OUTAGE_LEAST_NS)
@@ -94,7 +92,7 @@ static inline void outage_end_row(struct outages *o, int64_t sent_ns, bool count
 	o->row = 0;
 }
 
-/* By an answer. counts: it was not in the warm-up. */
+/* Ends the current outage by an answer. counts: the answer came after the warm-up. */
 static inline void outage_end(struct outages *o, int64_t at_ns, bool counts)
 {
 	atomic_store_explicit(&o->long_since_ns, 0, memory_order_relaxed);
@@ -103,7 +101,7 @@ static inline void outage_end(struct outages *o, int64_t at_ns, bool counts)
 	outage_last(o, at_ns);
 }
 
-/* Of a run that took so long; at most 100. */
+/* Share of a run of run_ns; at most 100. */
 static inline double outage_percent(const struct outages *o, int64_t run_ns)
 {
 	if (!o->total_ns)

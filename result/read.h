@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where a result comes from that was read of saved files, and what is known of it. */
+/* Files that a result was read from, and the members that they have. */
 #ifndef RESULT_READ_H
 #define RESULT_READ_H
 
@@ -16,45 +16,46 @@ struct read_file {
 	enum role role;
 	uint64_t samples;
 	int64_t max_ns; /* with samples */
-	uint32_t run; /* number of the first of its runs among those of the seconds; 0: none */
+	uint32_t run; /* number of its first run in the list of seconds; 0: none */
 	int level; /* enum verdict_level; -1: not known */
 	char *found; /* the reasons in words; NULL: none */
 	char *hostname, *interface; /* NULL: not known */
 	int64_t began_unix_ns, slots, missed; /* -1: not known */
-	/* In a log: */
-	bool is_timed, stamps_changed; /* it has a first_stamp_ns; the other host's columns have stamps of two kinds */
-	int64_t first_stamp_ns; /* the last time of its first record, by the clock of the stamps */
+	/* Of a log: */
+	bool is_timed, stamps_changed; /* first_stamp_ns is known; remote timestamps have two sources */
+	int64_t first_stamp_ns; /* last timestamp of its first record */
 	uint64_t left_out; /* records, as far as the log reports them */
 	dev_t device;
 	ino_t inode;
 };
 
-/* A reason of the verdict on one of the runs. */
+/* A reason of the verdict of one run. */
 struct read_reason {
 	const char *path;
 	char *name, *found, *why;
+	char *id, *unit; /* empty: the file is older than these */
 	int level;
 	int64_t number, limit;
 };
 
-/* An option that has one value in all the runs. */
+/* An option with the same value in all runs. */
 struct read_setting {
-	const char *path; /* in the object, with points between */
+	const char *path; /* path of the JSON member, with points */
 	enum { SETTING_NULL, SETTING_BOOL, SETTING_NUMBER, SETTING_TEXT } kind;
 	int64_t number;
 	char *text;
 };
 
 struct read {
-	bool has_accounts; /* else nothing is known but what was recorded */
+	bool has_accounts; /* else only the recorded samples are known */
 	bool has_duration;
-	bool has_active; /* result.last_ns is known; else it is that of the end */
+	bool has_active; /* result.last_ns is known; else it equals ended_ns */
 	struct read_file *file;
 	unsigned files;
 	struct read_reason *reason;
 	unsigned reasons;
 	struct read_setting setting[READ_SETTINGS_MAX];
-	unsigned settings; /* 0: the files are logs, which have none */
+	unsigned settings; /* 0 for logs */
 };
 
 #endif

@@ -1,48 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The order that the times of a sample must have: data, by role. docs/clocks.md has it in words. */
+/* Required order of the timestamps of a sample, by role. docs/clocks.md explains it. */
 #ifndef RESULT_RULES_H
 #define RESULT_RULES_H
 
 #include "rant.h"
 #include "result/stages.h"
 
-/* Of two times of a sample the first is not after the second, by more than the bound. */
+/* Timestamp `first` must not be later than `second` by more than the bound. */
 struct rule {
-	uint8_t first, second; /* index sample.time_ns; both the same: no rule */
+	uint8_t first, second; /* index sample.time_ns; equal: no rule */
 	uint8_t bound; /* enum bound */
-	uint8_t out; /* a bit for each time that is taken out */
+	uint8_t out; /* bit mask of the timestamps that a broken rule removes */
 };
 
 #define RULES_OF_ORDER 5
 #define RULE_USER_HERE (1U << EMIT_T1_USER | 1U << EMIT_T4_USER)
 #define RULE_USER_REFLECT (1U << REFLECT_T2_USER | 1U << REFLECT_T3_USER)
-#define RULE_USER_THERE (RULE_USER_REFLECT << THERE)
-#define RULE_ALL_THERE (0xfU << THERE)
+#define RULE_USER_REMOTE (RULE_USER_REFLECT << REMOTE)
+#define RULE_ALL_REMOTE (0xfU << REMOTE)
 
 /* The rules of order of a role. */
 static const struct rule rules_of_order[][RULES_OF_ORDER] = {
 	[ROLE_EMIT] = {
-		{ EMIT_T1_USER, EMIT_T1_WIRE, BOUND_HERE, RULE_USER_HERE },
-		{ EMIT_T4_WIRE, EMIT_T4_USER, BOUND_HERE, RULE_USER_HERE },
-		{ THERE + REFLECT_T2_WIRE, THERE + REFLECT_T2_USER, BOUND_THERE, RULE_USER_THERE },
-		{ THERE + REFLECT_T2_USER, THERE + REFLECT_T3_USER, BOUND_NONE, RULE_USER_THERE },
-		{ THERE + REFLECT_T3_USER, THERE + REFLECT_T3_WIRE, BOUND_THERE, RULE_USER_THERE },
+		{ EMIT_T1_USER, EMIT_T1_WIRE, BOUND_LOCAL, RULE_USER_HERE },
+		{ EMIT_T4_WIRE, EMIT_T4_USER, BOUND_LOCAL, RULE_USER_HERE },
+		{ REMOTE + REFLECT_T2_WIRE, REMOTE + REFLECT_T2_USER, BOUND_REMOTE, RULE_USER_REMOTE },
+		{ REMOTE + REFLECT_T2_USER, REMOTE + REFLECT_T3_USER, BOUND_NONE, RULE_USER_REMOTE },
+		{ REMOTE + REFLECT_T3_USER, REMOTE + REFLECT_T3_WIRE, BOUND_REMOTE, RULE_USER_REMOTE },
 	},
 	[ROLE_REFLECT] = {
-		{ REFLECT_T2_WIRE, REFLECT_T2_USER, BOUND_HERE, RULE_USER_REFLECT },
+		{ REFLECT_T2_WIRE, REFLECT_T2_USER, BOUND_LOCAL, RULE_USER_REFLECT },
 		{ REFLECT_T2_USER, REFLECT_T3_USER, BOUND_NONE, RULE_USER_REFLECT },
-		{ REFLECT_T3_USER, REFLECT_T3_WIRE, BOUND_HERE, RULE_USER_REFLECT },
+		{ REFLECT_T3_USER, REFLECT_T3_WIRE, BOUND_LOCAL, RULE_USER_REFLECT },
 	},
 };
 
-/* Beside those of order: struct broken_rule.rule from here on. */
+/* Values of struct broken_rule.rule that are not an index of rules_of_order[]. */
 enum { RULE_RESPONSE = RULES_OF_ORDER, RULE_RELATION };
 
 #define RESPONSE_SLACK_NS NS_PER_US
-#define STEP_SLACK_SHIFT 9 /* 1/512 of the time: 2000 ppm, more than clocks are off or steered */
+#define STEP_SLACK_SHIFT 9 /* 1/512: 2000 ppm, more than the frequency error or steering of a clock */
 
-/* Is T3 of the reply, after T2, a part of the round trip? Stamps are taken late on arrival and early on departure,
- * which makes the response shorter, so it can be longer only by what they and the clocks' rates are off. */
+/* True if T3 - T2 of the reply fits into the round trip. Timestamps are late on arrival and early on departure, which
+ * shortens the response: it can exceed the round trip only by their error and by the frequency error of the clocks. */
 INLINE bool rules_is_part(const struct sample *s, int64_t response_ns)
 {
 	return response_ns >= -RESPONSE_SLACK_NS &&
@@ -51,7 +51,7 @@ INLINE bool rules_is_part(const struct sample *s, int64_t response_ns)
 
 INLINE bool rules_is_response(const struct sample *s)
 {
-	return rules_is_part(s, s->time_ns[THERE + REFLECT_T3_WIRE] - s->time_ns[THERE + REFLECT_T2_WIRE]);
+	return rules_is_part(s, s->time_ns[REMOTE + REFLECT_T3_WIRE] - s->time_ns[REMOTE + REFLECT_T2_WIRE]);
 }
 
 #define BROKEN_KEPT 16
@@ -60,7 +60,7 @@ INLINE bool rules_is_response(const struct sample *s)
 struct broken_rule {
 	uint32_t seq;
 	uint8_t rule;
-	int64_t by_ns; /* the first time is so much after the second; else the response */
+	int64_t by_ns; /* difference of the two timestamps, first - second; of other rules the response */
 };
 
 #endif

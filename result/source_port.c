@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which of an emitter's source ports is the worst. */
+/* Comparison of the source ports of an emitter. */
 #include "result/source_port.h"
 
 bool source_ports_by_network(const struct source_port *port, unsigned ports)
@@ -10,18 +10,18 @@ bool source_ports_by_network(const struct source_port *port, unsigned ports)
 	return false;
 }
 
-/* Is the first one worse? Both have sent. */
+/* True if a is worse than b. Both have sent. */
 static bool is_worse(const struct source_port *a, const struct source_port *b, bool by_network)
 {
 	const unsigned __int128 a_share = (unsigned __int128)a->lost * b->sent,
 					  b_share = (unsigned __int128)b->lost * a->sent;
-	const struct variation_figure *of_a = source_port_figure(a, by_network),
-					      *of_b = source_port_figure(b, by_network);
+	const struct ipdv_metric *of_a = source_port_metric(a, by_network),
+					      *of_b = source_port_metric(b, by_network);
 
 	if (a_share != b_share)
 		return a_share > b_share;
-	return of_a->count && (!of_b->count || variation_percentile(of_a, 99, 100) > variation_percentile(of_b, 99,
-													  100));
+	return of_a->count && (!of_b->count || ipdv_percentile(of_a, 99, 100) > ipdv_percentile(of_b, 99,
+												100));
 }
 
 int source_ports_worst(const struct source_port *port, unsigned ports)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The stages of an exchange, by role. */
+/* Table of the stages of an exchange, by role. */
 #include "result/stages.h"
 
 #include <string.h>
@@ -17,29 +17,30 @@ void stages_latency_times(enum role role, bool on_wire, uint8_t *from, uint8_t *
 
 void stages_of_role(enum role role, bool on_wire, struct stage stages[STAGES])
 {
-	enum { T2_WIRE = THERE + REFLECT_T2_WIRE, T2_USER = THERE + REFLECT_T2_USER, T3_USER = THERE + REFLECT_T3_USER,
-	       T3_WIRE = THERE + REFLECT_T3_WIRE };
+	enum { T2_WIRE = REMOTE + REFLECT_T2_WIRE, T2_USER = REMOTE + REFLECT_T2_USER,
+		T3_USER = REMOTE + REFLECT_T3_USER,
+	       T3_WIRE = REMOTE + REFLECT_T3_WIRE };
 	static const struct stage all[][STAGES] = {
 		[ROLE_EMIT] = {
-			[STAGE_APP_TO_WIRE] = { EMIT_T1_USER, EMIT_T1_WIRE, .bound = BOUND_HERE, .user = true },
-			[STAGE_WIRE_TO_APP] = { EMIT_T4_WIRE, EMIT_T4_USER, .bound = BOUND_HERE, .user = true },
+			[STAGE_APP_TO_WIRE] = { EMIT_T1_USER, EMIT_T1_WIRE, .bound = BOUND_LOCAL, .user = true },
+			[STAGE_WIRE_TO_APP] = { EMIT_T4_WIRE, EMIT_T4_USER, .bound = BOUND_LOCAL, .user = true },
 			[STAGE_RESPONSE] = { T2_WIRE, T3_WIRE, .peer = true },
 			[STAGE_NETWORK] = { .less_from = T2_WIRE, .less_to = T3_WIRE, .inside = true, .peer = true },
-			[STAGE_REMOTE_WIRE_TO_APP] = { T2_WIRE, T2_USER, .bound = BOUND_THERE, .inside = true,
+			[STAGE_REMOTE_WIRE_TO_APP] = { T2_WIRE, T2_USER, .bound = BOUND_REMOTE, .inside = true,
 						       .user = true,
 						       .peer = true },
-			[STAGE_REMOTE_APP] = { T2_USER, T3_USER, .bound = BOUND_THERE, .inside = true, .user = true,
+			[STAGE_REMOTE_APP] = { T2_USER, T3_USER, .bound = BOUND_REMOTE, .inside = true, .user = true,
 					       .peer = true },
-			[STAGE_REMOTE_APP_TO_WIRE] = { T3_USER, T3_WIRE, .bound = BOUND_THERE, .inside = true,
+			[STAGE_REMOTE_APP_TO_WIRE] = { T3_USER, T3_WIRE, .bound = BOUND_REMOTE, .inside = true,
 						       .user = true,
 						       .peer = true },
 		},
 		[ROLE_REFLECT] = {
-			[STAGE_RECEIVE] = { REFLECT_T2_WIRE, REFLECT_T2_USER, .bound = BOUND_HERE, .inside = true,
+			[STAGE_RECEIVE] = { REFLECT_T2_WIRE, REFLECT_T2_USER, .bound = BOUND_LOCAL, .inside = true,
 					    .user = true },
-			[STAGE_TRANSMIT] = { REFLECT_T3_USER, REFLECT_T3_WIRE, .bound = BOUND_HERE, .inside = true,
+			[STAGE_TRANSMIT] = { REFLECT_T3_USER, REFLECT_T3_WIRE, .bound = BOUND_LOCAL, .inside = true,
 					     .user = true },
-			[STAGE_APP] = { REFLECT_T2_USER, REFLECT_T3_USER, .bound = BOUND_HERE, .inside = true,
+			[STAGE_APP] = { REFLECT_T2_USER, REFLECT_T3_USER, .bound = BOUND_LOCAL, .inside = true,
 					.user = true },
 		},
 	};

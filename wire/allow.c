@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who is answered (hot): a peer's address against the prefixes of --allow. */
+/* --allow (hot): compares a peer's address with the allowed prefixes. */
 #include "wire/allow.h"
 
 bool allow_has(const struct allow_list *list, const union address *peer)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The header of an ICMP or ICMPv6 echo before a STAMP packet (hot): RFC 792, RFC 4443 section 4. Whoever is asked sends
- * back the data as they are. So what comes is the probe itself; here it becomes the reply of a reflector that tells
- * nothing.
+ * The header of an ICMP or ICMPv6 echo before a STAMP packet (hot): RFC 792, RFC 4443 section 4. The
+ * responder returns the data unchanged, so the probe itself arrives. This module turns it into the reply of
+ * a reflector that reports no timestamps.
  */
 #ifndef WIRE_ECHO_H
 #define WIRE_ECHO_H
@@ -11,13 +11,13 @@
 #include "wire/octets.h"
 
 #define ECHO_BYTES 8
-/* the header of IP that a raw socket of IPv4 hands over too, raw(7); nothing is sent with options */
+/* IPv4 header without options; a raw IPv4 socket delivers it too, raw(7) */
 #define ECHO_BEFORE_BYTES 20
 
 enum { ECHO_REQUEST = 8, ECHO_REPLY = 0, ECHO6_REQUEST = 128, ECHO6_REPLY = 129 }; /* types; the code is 0 */
 
-/* Offsets: of the header; of IPv4; of what a STAMP packet has in common with others of its run (RFC 8762 figures 2 and
- * 5). */
+/* Offsets within the echo header, the IPv4 header and the STAMP packet fields that are equal in all packets
+ * of a run (RFC 8762 figures 2 and 5). */
 enum {
 	ECHO_AT_TYPE = 0, ECHO_AT_CODE = 1, ECHO_AT_CHECKSUM = 2, ECHO_AT_ID = 4, ECHO_AT_SEQUENCE = 6,
 	ECHO_PACKET_SEQUENCE = 2, ECHO_PACKET_T1 = 4, ECHO_PACKET_ALIKE = 12, ECHO_PACKET_SENDERS = 24,
@@ -25,17 +25,18 @@ enum {
 };
 
 struct echo {
-	uint8_t sent[ECHO_BYTES]; /* as of the last packet */
+	uint8_t sent[ECHO_BYTES]; /* header of the last packet */
 	uint8_t received[ECHO_BEFORE_BYTES + ECHO_BYTES];
-	const uint8_t *packet; /* the last one, the caller's: all of a run are alike but for their numbers and T1 */
-	size_t bytes; /* of it */
-	size_t before_bytes; /* in `received` */
+	/* last packet, owned by the caller; packets of a run differ only in sequence number and T1 */
+	const uint8_t *packet;
+	size_t bytes; /* length of `packet` */
+	size_t before_bytes; /* offset of the ICMP header in `received` */
 	uint8_t reply_type;
-	uint8_t ttl; /* that is sent with */
-	bool sums; /* the checksum is ours to write: a raw socket of IPv4 */
+	uint8_t ttl; /* TTL of sent packets */
+	bool sums; /* this module writes the checksum: raw IPv4 socket */
 };
 
-/* What stays the same; id: two octets as they are sent. Not hot. */
+/* Sets the constant header fields; id: two octets in network order. Not hot. */
 static inline void echo_prepare(struct echo *e, bool ipv6, const uint8_t id[2], uint8_t ttl, size_t before_bytes,
 				bool sums)
 {
@@ -48,7 +49,8 @@ static inline void echo_prepare(struct echo *e, bool ipv6, const uint8_t id[2], 
 	e->sums = sums;
 }
 
-/* The Internet checksum, RFC 1071, of what begins at an even place; `sum` of what was before it, not folded. */
+/* Internet checksum (RFC 1071) of octets that begin at an even offset; `sum`: unfolded sum of the octets
+ * before. */
 static inline uint32_t echo_sum(uint32_t sum, const uint8_t *octets, size_t bytes)
 {
 	for (; bytes > 1; bytes -= 2, octets += 2)
@@ -63,7 +65,7 @@ static inline uint16_t echo_fold(uint32_t sum)
 	return (uint16_t)~sum;
 }
 
-/* Makes e->sent that of this STAMP packet, which the caller keeps until the next one. */
+/* Writes the header for this STAMP packet into e->sent. The caller keeps the packet until the next call. */
 static inline void echo_seal(struct echo *e, const uint8_t *packet, size_t bytes)
 {
 	e->packet = packet;
@@ -75,7 +77,7 @@ static inline void echo_seal(struct echo *e, const uint8_t *packet, size_t bytes
 	put16(e->sent + ECHO_AT_CHECKSUM, echo_fold(echo_sum(echo_sum(0, e->sent, ECHO_BYTES), packet, bytes)));
 }
 
-/* Is what came behind e->received, of so many octets in all, a probe of this run that came back as it was sent? */
+/* True if e->received and the octets after it (`bytes` in all) are an unchanged probe of this run. */
 static inline bool echo_is_ours(const struct echo *e, const uint8_t *packet, size_t bytes)
 {
 	const uint8_t *r = e->received + e->before_bytes;
@@ -89,9 +91,9 @@ static inline bool echo_is_ours(const struct echo *e, const uint8_t *packet, siz
 }
 
 /*
- * Makes `packet`, such a one, the reply to itself, in place, and returns its length; 0: it is none. What it says of the
- * other host is nothing: T2 and T3 are 0, the number is that of the probe (so nothing counts there), and the TTL is the
- * one that was sent.
+ * Turns an echoed probe into its reply, in place, and returns its length; 0: not a probe of this run. The
+ * reply has no data of the peer: T2 and T3 are 0, the reply number is the probe's (no loss by direction)
+ * and the TTL is the sent TTL.
  */
 static inline size_t echo_open(const struct echo *e, uint8_t *packet, size_t bytes)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A socket on Ethernet itself. It cannot be connected: whose frames it has, a filter says, which the kernel runs before
- * it queues anything. Octets are counted from the PTP message, for the socket is a SOCK_DGRAM; those of the header of
- * the link by SKF_LL_OFF.
+ * PTP socket on Ethernet. A packet socket cannot be connected, so a BPF socket filter, which the kernel
+ * runs before queueing, selects the senders. Offsets count from the PTP message (SOCK_DGRAM), with
+ * SKF_LL_OFF from the link header.
  */
 #include "wire/ethernet.h"
 
 #include "host/nic/nic.h"
 #include "options.h"
-#include "wire/sieve.h"
+#include "wire/socket_filter.h"
 
 #include <arpa/inet.h>
 #include <err.h>
@@ -16,37 +16,43 @@
 #include <linux/if_packet.h>
 #include <sys/socket.h>
 
-#define AT_SOURCE (SKF_LL_OFF + 6) /* of the header of the link */
+#define AT_SOURCE (SKF_LL_OFF + 6) /* in the link header */
 
-/* Frames for groups are the reflector's to count; those for other stations are seen only where somebody else listens to
- * all. */
+/* A reflector counts frames to groups; frames to other stations arrive only while another program enables
+ * promiscuous mode. */
 static int take_all(int fd, const struct options *o)
 {
 	struct sock_filter f[] = {
-		SIEVE_LOAD(W, SKF_AD_OFF + SKF_AD_PKTTYPE), SIEVE_IS(PACKET_OTHERHOST, SIEVE_NO, 0),
-		SIEVE_LOAD(B, ENVELOPE_AT_VERSION), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xf), SIEVE_IS(2, 0, SIEVE_NO),
-		SIEVE_LOAD(B, ENVELOPE_AT_DOMAIN), SIEVE_IS(o->ptp_domain, SIEVE_YES, SIEVE_NO),
-		SIEVE_END,
+		SOCKET_FILTER_LOAD(W, SKF_AD_OFF + SKF_AD_PKTTYPE),
+			SOCKET_FILTER_IS(PACKET_OTHERHOST, SOCKET_FILTER_NO, 0),
+		SOCKET_FILTER_LOAD(B, ENCAPSULATION_AT_VERSION), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xf),
+			SOCKET_FILTER_IS(2, 0, SOCKET_FILTER_NO),
+		SOCKET_FILTER_LOAD(B, ENCAPSULATION_AT_DOMAIN),
+			SOCKET_FILTER_IS(o->ptp_domain, SOCKET_FILTER_YES, SOCKET_FILTER_NO),
+		SOCKET_FILTER_END,
 	};
 
-	return sieve_attach(fd, f, sizeof(f) / sizeof(f[0]));
+	return socket_filter_attach(fd, f, sizeof(f) / sizeof(f[0]));
 }
 
-/* For this station: of the server, or of all but the server. */
+/* Frames to this station: from the server, or from all other senders. */
 static int take_some(int fd, const struct options *o, bool servers)
 {
 	const uint8_t *mac = o->server.ll.sll_addr;
 	struct sock_filter f[] = {
-		SIEVE_LOAD(W, SKF_AD_OFF + SKF_AD_PKTTYPE), SIEVE_IS(PACKET_HOST, 0, SIEVE_NO),
-		SIEVE_LOAD(B, ENVELOPE_AT_VERSION), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xf), SIEVE_IS(2, 0, SIEVE_NO),
-		SIEVE_LOAD(B, ENVELOPE_AT_DOMAIN), SIEVE_IS(o->ptp_domain, 0, SIEVE_NO),
-		SIEVE_LOAD(W, AT_SOURCE), SIEVE_IS(get32(mac), 0, servers ? SIEVE_NO : SIEVE_YES),
-		SIEVE_LOAD(H, AT_SOURCE + 4), SIEVE_IS(get16(mac + 4), servers ? SIEVE_YES : SIEVE_NO,
-						       servers ? SIEVE_NO : SIEVE_YES),
-		SIEVE_END,
+		SOCKET_FILTER_LOAD(W, SKF_AD_OFF + SKF_AD_PKTTYPE), SOCKET_FILTER_IS(PACKET_HOST, 0, SOCKET_FILTER_NO),
+		SOCKET_FILTER_LOAD(B, ENCAPSULATION_AT_VERSION), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xf),
+			SOCKET_FILTER_IS(2, 0, SOCKET_FILTER_NO),
+		SOCKET_FILTER_LOAD(B, ENCAPSULATION_AT_DOMAIN), SOCKET_FILTER_IS(o->ptp_domain, 0, SOCKET_FILTER_NO),
+		SOCKET_FILTER_LOAD(W, AT_SOURCE), SOCKET_FILTER_IS(get32(mac), 0, servers ? SOCKET_FILTER_NO :
+								   SOCKET_FILTER_YES),
+		SOCKET_FILTER_LOAD(H, AT_SOURCE + 4), SOCKET_FILTER_IS(get16(mac + 4), servers ? SOCKET_FILTER_YES :
+								       SOCKET_FILTER_NO,
+								       servers ? SOCKET_FILTER_NO : SOCKET_FILTER_YES),
+		SOCKET_FILTER_END,
 	};
 
-	return sieve_attach(fd, f, sizeof(f) / sizeof(f[0]));
+	return socket_filter_attach(fd, f, sizeof(f) / sizeof(f[0]));
 }
 
 static int bind_to(int fd, const struct nic *n)
@@ -68,14 +74,14 @@ static int open_strays(struct channel *c, const struct options *o, const struct 
 	return error ? error : bind_to(c->stray_fd, n);
 }
 
-/* The filter comes first: until a socket is bound nothing is in it. */
+/* Attach the filter first: the socket receives nothing before bind. */
 int ethernet_bind(struct channel *c, const struct options *o, const struct nic *n)
 {
-	const int fd = c->lane[0].fd;
+	const int fd = c->peer_socket[0].fd;
 	int error;
 
-	c->lane[0].own.ll = (struct sockaddr_ll){ .sll_family = AF_PACKET };
-	memcpy(c->lane[0].own.ll.sll_addr, n->mac, sizeof(n->mac));
+	c->peer_socket[0].own.ll = (struct sockaddr_ll){ .sll_family = AF_PACKET };
+	memcpy(c->peer_socket[0].own.ll.sll_addr, n->mac, sizeof(n->mac));
 	if (o->role == ROLE_EMIT) {
 		c->server = o->server;
 		c->server.ll.sll_ifindex = n->index;

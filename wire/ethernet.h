@@ -6,9 +6,10 @@
 #include "wire/socket.h"
 
 /*
- * Binds the channel's socket to PTP messages on the interface. From then on it has those of our domain: a reflector all
- * that are not for another station, an emitter those of the server for this one, while what others send for it goes to
- * c->stray_fd, which is opened. 0; or -errno after one line, and what is open is the caller's to close.
+ * Binds the channel's socket to PTP messages on the interface. It then receives messages of this program's
+ * PTP domain: a reflector all except those addressed to other stations, an emitter those from the server to
+ * this station. Messages from other senders to an emitter go to c->stray_fd, which is opened here. 0, or
+ * -errno after one line; the caller closes what is open.
  */
 int ethernet_bind(struct channel *c, const struct options *o, const struct nic *n);
 

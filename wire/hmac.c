@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* HMAC-SHA-256 (RFC 2104) for the authenticated mode of STAMP, RFC 8762 section 4.4. Without WITH_CRYPTO only the
- * refusal is built, so that a plain compile of the sources needs no libcrypto. */
+/* HMAC-SHA-256 (RFC 2104) for the authenticated mode of STAMP, RFC 8762 section 4.4. Without WITH_CRYPTO
+ * every key is refused, so that a plain compile needs no libcrypto. */
 #include "wire/hmac.h"
 
 #include <err.h>
@@ -9,8 +9,8 @@
 
 #ifdef WITH_CRYPTO
 
-/* SHA-256 is called directly: what OpenSSL 3 wants used instead (EVP_MAC, EVP_Digest) allocates at each start, in 3.0
- * twice for each HMAC. */
+/* Calls SHA-256 directly: the replacements in OpenSSL 3 (EVP_MAC, EVP_Digest) allocate at each start, in
+ * 3.0 twice for each HMAC. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 
 #include <ctype.h>
@@ -22,8 +22,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The library that belongs to the headers: its name changes when SHA256_CTX or a function does. It is loaded only where
- * a key is given: memory_lock() would keep its 5 MB in memory in every run. */
+/* The library that matches the headers: its name changes when SHA256_CTX or a function does. Loaded only
+ * with a key: memory_lock() would keep its 5 MB resident in every run. */
 #ifdef OPENSSL_SHLIB_VERSION
 #define TEXT_OF(x) #x
 #define TEXT_OF_VALUE(x) TEXT_OF(x)
@@ -37,8 +37,8 @@ struct hmac {
 	int (*init)(SHA256_CTX *c);
 	int (*update)(SHA256_CTX *c, const void *data, size_t bytes);
 	int (*final)(unsigned char *digest, SHA256_CTX *c);
-	int (*differ)(const void *a, const void *b, size_t bytes); /* in constant time */
-	SHA256_CTX inner, outer; /* their state after the first block, which is made of the key alone */
+	int (*differ)(const void *a, const void *b, size_t bytes); /* constant-time comparison */
+	SHA256_CTX inner, outer; /* SHA-256 states after the first block, which depends on the key only */
 };
 
 /* Digits, white space and a final newline. */
@@ -115,7 +115,7 @@ static ssize_t read_digits(const char *path, const char *text, size_t bytes, uin
 			continue;
 		if (digit < 0 || digits == 2 * HMAC_KEY_MAX_BYTES) {
 			warnx("key file %s: %s: write %d to %d octets as hexadecimal digits, and nothing else", path,
-			      digit < 0 ? "there is something that is no hexadecimal digit" : "the key is too long",
+			      digit < 0 ? "a character is not a hexadecimal digit" : "the key is too long",
 			      HMAC_KEY_MIN_BYTES, HMAC_KEY_MAX_BYTES);
 			return -EINVAL;
 		}
@@ -130,7 +130,7 @@ static ssize_t read_digits(const char *path, const char *text, size_t bytes, uin
 	return (ssize_t)(digits / 2);
 }
 
-/* Why the file is not to be used, with *error set; or NULL. */
+/* Reason to refuse the file, with *error set; or NULL. */
 static const char *objection_to(int fd, int *error)
 {
 	struct stat s;
@@ -141,16 +141,16 @@ static const char *objection_to(int fd, int *error)
 	}
 	if (!S_ISREG(s.st_mode)) {
 		*error = EINVAL;
-		return "it is no regular file";
+		return "it is not a regular file";
 	}
-	/* Who owns the file knows the key, and can give it another content and another mode. */
+	/* The owner can read the key and change the file's contents and mode. */
 	if (s.st_uid != geteuid() && s.st_uid != 0) {
 		*error = EACCES;
-		return "it belongs to another user than you or root: 'chown' it, and make a new key if need be";
+		return "its owner is neither you nor root: 'chown' it, and make a new key if need be";
 	}
 	if (s.st_mode & (S_IRWXG | S_IRWXO)) {
 		*error = EACCES;
-		return "others than its owner may use it: 'chmod 600' it, and make a new key if need be";
+		return "its group or others have access: 'chmod 600' it, and make a new key if need be";
 	}
 	return NULL;
 }
@@ -158,12 +158,13 @@ static const char *objection_to(int fd, int *error)
 /* A descriptor, or -errno after one line. */
 static int open_key(const char *path)
 {
-	/* A FIFO must not hold us up, and a link would choose another file. */
+	/* A FIFO must not block the program, and a symbolic link would select another file. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY), error = errno;
 	const char *why;
 
 	if (fd < 0) {
-		warnx("key file %s: %s", path, error == ELOOP ? "it is a link: give the file itself" : strerror(error));
+		warnx("key file %s: %s", path,
+		      error == ELOOP ? "it is a symbolic link: give the file itself" : strerror(error));
 		return -error;
 	}
 	why = objection_to(fd, &error);
@@ -174,7 +175,7 @@ static int open_key(const char *path)
 	return -error;
 }
 
-/* All that is in the file, up to FILE_MAX_BYTES + 1; -errno after one line. */
+/* Reads the whole file, up to FILE_MAX_BYTES + 1 octets; -errno after one line. */
 static ssize_t read_file(int fd, const char *path, char text[FILE_MAX_BYTES + 1])
 {
 	size_t bytes = 0;
@@ -289,7 +290,7 @@ int hmac_open(struct hmac **h, const char *path)
 	return -EOPNOTSUPP;
 }
 
-/* Nobody has a struct hmac to call these with. */
+/* Never called, since no struct hmac exists without libcrypto. */
 void hmac_sign(const struct hmac *h, const void *first, size_t first_bytes, const void *second, size_t second_bytes,
 	       uint8_t out[HMAC_BYTES])
 {

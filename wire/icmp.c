@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A socket for ICMP echoes. It is connected, and yet each packet has the server's address with it and each reply is
- * asked for its sender's: what others send reaches a ping socket all the same.
+ * Socket for ICMP echoes. Although it is connected, each packet carries the server's address and each reply
+ * requests its sender's address: a connected ping socket receives replies of other hosts too.
  */
 #include "wire/icmp.h"
 
 #include "host/nic/nic.h"
 #include "options.h"
-#include "wire/sieve.h"
+#include "wire/socket_filter.h"
 
 #include <arpa/inet.h>
 #include <err.h>
@@ -17,40 +17,42 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int open_as(struct lane *l, const struct transport *t)
+static int open_as(struct peer_socket *l, const struct transport *t)
 {
 	l->transport = t;
 	l->fd = socket(t->domain, t->type | SOCK_CLOEXEC, t->protocol);
 	return l->fd < 0 ? -errno : 0;
 }
 
-/* Of the replies with our number: those of the server, or of all but the server. A raw socket of IPv4 has the header of
- * IP before it, of any length. Until there is a filter a raw socket takes the replies to others' pings too. */
+/* Replies with our identifier: from the server, or from all other hosts. A raw IPv4 socket delivers the
+ * IPv4 header, of variable length. Until the filter is attached a raw socket also receives replies to other
+ * programs' pings. */
 static int take_replies(int fd, const struct echo *e, const union address *server, bool servers)
 {
-	const uint8_t same = servers ? SIEVE_YES : SIEVE_NO, other = servers ? SIEVE_NO : SIEVE_YES;
+	const uint8_t same = servers ? SOCKET_FILTER_YES : SOCKET_FILTER_NO, other = servers ? SOCKET_FILTER_NO :
+		SOCKET_FILTER_YES;
 	const uint16_t id = get16(e->sent + ECHO_AT_ID);
 	const uint8_t *v6 = server->in6.sin6_addr.s6_addr;
 	struct sock_filter four[] = {
 		BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 0),
-		BPF_STMT(BPF_LD | BPF_B | BPF_IND, ECHO_AT_TYPE), SIEVE_IS(ECHO_REPLY, 0, SIEVE_NO),
-		BPF_STMT(BPF_LD | BPF_H | BPF_IND, ECHO_AT_ID), SIEVE_IS(id, 0, SIEVE_NO),
-		SIEVE_LOAD(W, 12), SIEVE_IS(ntohl(server->in.sin_addr.s_addr), same, other),
-		SIEVE_END,
+		BPF_STMT(BPF_LD | BPF_B | BPF_IND, ECHO_AT_TYPE), SOCKET_FILTER_IS(ECHO_REPLY, 0, SOCKET_FILTER_NO),
+		BPF_STMT(BPF_LD | BPF_H | BPF_IND, ECHO_AT_ID), SOCKET_FILTER_IS(id, 0, SOCKET_FILTER_NO),
+		SOCKET_FILTER_LOAD(W, 12), SOCKET_FILTER_IS(ntohl(server->in.sin_addr.s_addr), same, other),
+		SOCKET_FILTER_END,
 	};
 	struct sock_filter six[] = {
-		SIEVE_LOAD(B, ECHO_AT_TYPE), SIEVE_IS(ECHO6_REPLY, 0, SIEVE_NO),
-		SIEVE_LOAD(H, ECHO_AT_ID), SIEVE_IS(id, 0, SIEVE_NO),
-		SIEVE_LOAD(W, SKF_NET_OFF + 8), SIEVE_IS(get32(v6), 0, other),
-		SIEVE_LOAD(W, SKF_NET_OFF + 12), SIEVE_IS(get32(v6 + 4), 0, other),
-		SIEVE_LOAD(W, SKF_NET_OFF + 16), SIEVE_IS(get32(v6 + 8), 0, other),
-		SIEVE_LOAD(W, SKF_NET_OFF + 20), SIEVE_IS(get32(v6 + 12), same, other),
-		SIEVE_END,
+		SOCKET_FILTER_LOAD(B, ECHO_AT_TYPE), SOCKET_FILTER_IS(ECHO6_REPLY, 0, SOCKET_FILTER_NO),
+		SOCKET_FILTER_LOAD(H, ECHO_AT_ID), SOCKET_FILTER_IS(id, 0, SOCKET_FILTER_NO),
+		SOCKET_FILTER_LOAD(W, SKF_NET_OFF + 8), SOCKET_FILTER_IS(get32(v6), 0, other),
+		SOCKET_FILTER_LOAD(W, SKF_NET_OFF + 12), SOCKET_FILTER_IS(get32(v6 + 4), 0, other),
+		SOCKET_FILTER_LOAD(W, SKF_NET_OFF + 16), SOCKET_FILTER_IS(get32(v6 + 8), 0, other),
+		SOCKET_FILTER_LOAD(W, SKF_NET_OFF + 20), SOCKET_FILTER_IS(get32(v6 + 12), same, other),
+		SOCKET_FILTER_END,
 	};
 
 	socket_empty(fd);
-	return e->reply_type == ECHO6_REPLY ? sieve_attach(fd, six, sizeof(six) / sizeof(six[0])) :
-					      sieve_attach(fd, four, sizeof(four) / sizeof(four[0]));
+	return e->reply_type == ECHO6_REPLY ? socket_filter_attach(fd, six, sizeof(six) / sizeof(six[0])) :
+					      socket_filter_attach(fd, four, sizeof(four) / sizeof(four[0]));
 }
 
 static int say_refused(const struct transport *t, int error)
@@ -66,7 +68,7 @@ static int say_refused(const struct transport *t, int error)
 	return error;
 }
 
-int icmp_open(struct channel *c, struct lane *l, const struct options *o)
+int icmp_open(struct channel *c, struct peer_socket *l, const struct options *o)
 {
 	const struct transport *ping = l->transport;
 	uint8_t id[2] = { 0 };
@@ -77,7 +79,7 @@ int icmp_open(struct channel *c, struct lane *l, const struct options *o)
 	if (error)
 		return say_refused(ping, error);
 	if (getrandom(id, sizeof(id), 0) != sizeof(id))
-		id[0] = (uint8_t)getpid(); /* others' replies differ in more than that */
+		id[0] = (uint8_t)getpid(); /* replies to other programs differ in more than the identifier */
 	echo_prepare(&c->echo, ping->domain == AF_INET6, id, (uint8_t)o->ttl, l->transport->before_bytes,
 		     l->transport->type == SOCK_RAW && ping->domain == AF_INET);
 	if (l->transport->type == SOCK_RAW)
@@ -88,7 +90,7 @@ int icmp_open(struct channel *c, struct lane *l, const struct options *o)
 	return error;
 }
 
-/* Whom the kernel gives a reply to it finds by the number that it chose as if it was a port. */
+/* The kernel matches replies to a ping socket by the identifier, which it assigns like a port. */
 static int learn_id(struct channel *c, int fd)
 {
 	union address local;
@@ -96,7 +98,7 @@ static int learn_id(struct channel *c, int fd)
 
 	if (getsockname(fd, &local.any, &bytes))
 		return -errno;
-	memcpy(c->echo.sent + ECHO_AT_ID, &local.in.sin_port, 2); /* both families have it there */
+	memcpy(c->echo.sent + ECHO_AT_ID, &local.in.sin_port, 2); /* the same offset in both families */
 	return 0;
 }
 
@@ -115,14 +117,14 @@ static int open_strays(struct channel *c, const struct options *o, const struct 
 int icmp_bind(struct channel *c, const struct options *o, const struct nic *n)
 {
 	const union address own = options_own(o, c->transport->domain);
-	const int fd = c->lane[0].fd;
+	const int fd = c->peer_socket[0].fd;
 	int error = socket_bind_to(fd, n, &own);
 
 	c->server = o->server;
 	if (!error)
 		error = socket_connect(fd, o, n);
 	if (error)
-		return error; /* which was said */
+		return error; /* already reported */
 	error = c->transport->type == SOCK_RAW ? open_strays(c, o, n, &own) : learn_id(c, fd);
 	if (error)
 		warnx("%s: %s: see 'ulimit -n'", c->transport->name, strerror(-error));

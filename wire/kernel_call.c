@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whose functions send and receive. */
+/* Finds out whether send and receive functions are those of libc. */
 #include "wire/kernel_call.h"
 
 #include <dlfcn.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sending and receiving without libc between (hot). In a program with threads each of these functions of libc marks
- * that the thread may be cancelled, and each function that returns after a system call returns where the processor does
- * not expect it: 14 of the 207 ns that a receive takes which finds nothing. All return octets, or -errno; none waits.
+ * Send and receive system calls without libc (hot). In a multithreaded program libc marks each of these
+ * functions as a cancellation point, and returning through libc costs a mispredicted return: 14 of the 207
+ * ns of a receive that finds nothing. All functions return octets or -errno; none blocks.
  */
 #ifndef WIRE_KERNEL_CALL_H
 #define WIRE_KERNEL_CALL_H
@@ -17,7 +17,7 @@
 
 #define KERNEL_CALL_IS_KNOWN true
 
-/* syscall(2) has the registers. */
+/* Registers as in syscall(2). */
 static inline long kernel_call(long number, long a, long b, long c, long d, long e, long f)
 {
 	register long in_r10 __asm__("r10") = d, in_r8 __asm__("r8") = e, in_r9 __asm__("r9") = f;
@@ -32,7 +32,7 @@ static inline long kernel_call(long number, long a, long b, long c, long d, long
 
 #else
 
-#define KERNEL_CALL_IS_KNOWN false /* then by libc */
+#define KERNEL_CALL_IS_KNOWN false /* fall back to libc */
 
 static inline long kernel_call(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -42,8 +42,8 @@ static inline long kernel_call(long number, long a, long b, long c, long d, long
 
 #endif
 
-/* May they be `direct`? Not where something stands before libc on purpose (LD_PRELOAD): a network stack beside the
- * kernel, a sanitizer, a test. Then they are libc's. */
+/* True if system calls may be made directly. False if a library is preloaded before libc (LD_PRELOAD): a
+ * user-space network stack, a sanitizer, a test. */
 bool kernel_call_is_free(void);
 
 static inline ssize_t kernel_or_errno(ssize_t octets)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What this kernel's stamps need */
+/* Capabilities and start-up of the kernel's timestamps. */
 #include "wire/kernel_stamps.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 /*
- * Does the kernel take SCM_TS_OPT_ID? It reads control messages before it looks for a route: an unknown one is EINVAL,
- * while a known one gets as far as the broadcast address, which needs SO_BROADCAST: EACCES, or no route. Nothing is
- * sent.
+ * Tests for SCM_TS_OPT_ID without sending: the kernel parses control messages before the route lookup. An
+ * unknown message is EINVAL; with a known message the broadcast destination fails without SO_BROADCAST:
+ * EACCES, or no route.
  */
 bool kernel_stamps_take_id(const struct transport *t)
 {
@@ -27,7 +27,8 @@ bool kernel_stamps_take_id(const struct transport *t)
 	struct msghdr m = { .msg_name = &broadcast, .msg_namelen = sizeof(broadcast), .msg_iov = &empty,
 			    .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
 
-	int fd = socket(t->domain, t->type | SOCK_CLOEXEC, t->protocol); /* its own: a send gives a socket a port */
+	/* a separate socket: a send binds the socket to a port */
+	int fd = socket(t->domain, t->type | SOCK_CLOEXEC, t->protocol);
 	const int flags = SOF_TIMESTAMPING_OPT_ID;
 	bool takes;
 
@@ -40,9 +41,9 @@ bool kernel_stamps_take_id(const struct transport *t)
 }
 
 /*
- * The kernel begins to stamp what is received when a worker has run: up to 2 ms (measured) after the first socket on
- * the machine asked for it (net_enable_timestamp() in net/core/dev.c). On this CPU the worker cannot run while a
- * real-time task spins. Nothing tells when it has run.
+ * The kernel starts to timestamp received packets after a worker has run: up to 2 ms (measured) after the
+ * first socket on the machine requested timestamps (net_enable_timestamp() in net/core/dev.c). The worker
+ * cannot run on this CPU while a real-time task spins. The kernel does not report that the worker has run.
  */
 void kernel_stamps_wait(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The sockets of a reflector. One for both families would take longer for IPv4, see docs/protocol.md; so there are
- * two. */
+/* Opens the sockets of a reflector. Two listening sockets, since a dual-stack socket takes longer for IPv4,
+ * see docs/protocol.md. */
 #include "wire/listen.h"
 
 #include "host/nic/nic.h"
@@ -15,15 +15,16 @@
 #include <unistd.h>
 
 #define NOBODYS_PORT 1
-#define DESCRIPTORS_SPARE 4 /* left for what else needs them */
+#define DESCRIPTORS_SPARE 4 /* file descriptors left for other uses */
 
 static int share(int fd, int on)
 {
 	return setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)) ? -errno : 0;
 }
 
-/* The address to answer on, or the first one of the interface of that family, with our port. 0 or -errno. */
-static int find_own(struct lane *l, const struct options *o, const struct nic *n)
+/* The address to reply from (--address, or the interface's first of that family) with our port. 0 or
+ * -errno. */
+static int find_own(struct peer_socket *l, const struct options *o, const struct nic *n)
 {
 	struct ifreq r = { .ifr_flags = 0 };
 	union address own = o->own;
@@ -36,15 +37,16 @@ static int find_own(struct lane *l, const struct options *o, const struct nic *n
 			return -errno;
 		memcpy(&own.in, &r.ifr_addr, sizeof(own.in));
 	}
-	own.in.sin_port = htons((uint16_t)o->port); /* both families have it there */
+	own.in.sin_port = htons((uint16_t)o->port); /* the same offset in both families */
 	l->own = own;
 	return 0;
 }
 
-/* Connected to a port of our own address from which nothing comes. Until it is, all that comes to that address would be
- * its. */
-static int open_lane(const struct channel *c, struct lane *l, const struct lane *listener, const struct options *o,
-		     const struct nic *n)
+/* Connects an unassigned socket to a port of our own address that never sends. Unconnected, it would
+ * receive all datagrams to that address. */
+static int open_peer_socket(const struct channel *c, struct peer_socket *l, const struct peer_socket *listener,
+			    const struct options *o,
+			    const struct nic *n)
 {
 	union address nobody = listener->own;
 	int error;
@@ -75,40 +77,41 @@ static int open_lane(const struct channel *c, struct lane *l, const struct lane 
 	return error;
 }
 
-/* Of each family in turn; one that cannot have any, or no more, leaves the others to the other. */
+/* Opens sockets for each family in turn; if a family fails, the other family gets the rest. */
 static int open_each(struct channel *c, const struct options *o, const struct nic *n)
 {
 	int error[LISTENERS], last = 0;
 
 	for (int i = 0; i < c->listeners; i++) {
-		error[i] = find_own(&c->lane[i], o, n);
+		error[i] = find_own(&c->peer_socket[i], o, n);
 		if (!error[i])
-			error[i] = share(c->lane[i].fd, 1);
+			error[i] = share(c->peer_socket[i].fd, 1);
 	}
-	for (int i = 0; i < c->listeners * (LANES_EACH - 1); i++) {
+	for (int i = 0; i < c->listeners * (PEER_SOCKETS_EACH - 1); i++) {
 		int *of = &error[i % c->listeners];
 
 		if (!*of)
-			*of = open_lane(c, &c->lane[c->lanes], &c->lane[i % c->listeners], o, n);
-		c->lanes += !*of;
+			*of = open_peer_socket(c, &c->peer_socket[c->peer_sockets], &c->peer_socket[i % c->listeners], o, n);
+		c->peer_sockets += !*of;
 		last = *of ? *of : last;
 	}
 	for (int i = 0; i < c->listeners; i++)
-		share(c->lane[i].fd, 0);
+		share(c->peer_socket[i].fd, 0);
 	return last;
 }
 
 /*
- * As many as there can be; without them all is served by those that listen. These were bound alone, so that they are
- * refused where anybody else has the port, also one who would share it; and they share it themselves only while the
- * others are bound, so that another is refused.
+ * Opens as many per-peer sockets as possible; without them the listening sockets serve all senders. Those
+ * were bound without port sharing, so that bind fails if another program has the port, even a sharing
+ * program; they share the port only while the per-peer sockets are bound, so that later programs are
+ * refused.
  */
-static void open_lanes(struct channel *c, const struct options *o, const struct nic *n)
+static void open_peer_sockets(struct channel *c, const struct options *o, const struct nic *n)
 {
 	int spare[DESCRIPTORS_SPARE], error;
 
 	for (int i = 0; i < DESCRIPTORS_SPARE; i++)
-		spare[i] = fcntl(c->lane[0].fd, F_DUPFD_CLOEXEC, 0);
+		spare[i] = fcntl(c->peer_socket[0].fd, F_DUPFD_CLOEXEC, 0);
 	error = open_each(c, o, n);
 	for (int i = 0; i < DESCRIPTORS_SPARE; i++)
 		if (spare[i] >= 0)
@@ -116,7 +119,7 @@ static void open_lanes(struct channel *c, const struct options *o, const struct 
 	if (error && o->verbose)
 		warnx("only %d busy sessions can have a socket of their own, not %d (%s): the others are a little "
 		      "slower",
-		      c->lanes - c->listeners, c->listeners * (LANES_EACH - 1), strerror(-error));
+		      c->peer_sockets - c->listeners, c->listeners * (PEER_SOCKETS_EACH - 1), strerror(-error));
 }
 
 int listen_bind(struct channel *c, const struct options *o, const struct nic *n)
@@ -124,12 +127,12 @@ int listen_bind(struct channel *c, const struct options *o, const struct nic *n)
 	int error = 0;
 
 	for (int i = 0; i < c->listeners && !error; i++) {
-		union address own = options_own(o, c->lane[i].transport->domain);
+		union address own = options_own(o, c->peer_socket[i].transport->domain);
 
 		own.in.sin_port = htons((uint16_t)o->port);
-		error = socket_bind_to(c->lane[i].fd, n, &own);
+		error = socket_bind_to(c->peer_socket[i].fd, n, &own);
 	}
 	if (!error && !c->transport->one_port)
-		open_lanes(c, o, n);
+		open_peer_sockets(c, o, n);
 	return error;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers and times as octets of a packet, for packet.c, tlv.c and envelope.h alone (hot). All of it is inline: a call
- * for each field would cost more than the field. */
+/* Numbers and times as octets of a packet, for packet.c, tlv.c and encapsulation.h only (hot). All inline: a
+ * call for each field would cost more than the field. */
 #ifndef WIRE_OCTETS_H
 #define WIRE_OCTETS_H
 
@@ -9,9 +9,10 @@
 #include <endian.h>
 #include <string.h>
 
-#define COLD static __attribute__((noinline)) /* what is seldom called must not burden who calls it */
+#define COLD static __attribute__((noinline)) /* keeps rare code out of its hot callers */
 
-/* RFC 8186 section 2.3: the Z bit of an Error Estimate chooses the PTP format for the times beside it. */
+/* RFC 8186 section 2.3: the Z bit of an Error Estimate selects PTP format for the timestamps of the same
+ * packet half. */
 #define ERROR_ESTIMATE_PTP 0x4000
 
 #define NTP_TO_UNIX_S 2208988800LL /* RFC 8762 section 4.2.1: NTP counts from 1900 */
@@ -44,10 +45,10 @@ INLINE void put32(uint8_t *p, uint32_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-/* A time since 1970, of 8 octets: PTP or NTP format. Seconds are written modulo 2^32. */
+/* Time since 1970 as 8 octets, PTP or NTP format. Seconds are written modulo 2^32. */
 static inline void put_ns(uint8_t *p, int64_t ns, bool ptp)
 {
-	/* A PHC may stand before 1970: the remainder is kept positive. */
+	/* A PHC may be before 1970: the remainder is kept positive. */
 	int64_t seconds = ns / NS_PER_S - (ns % NS_PER_S < 0);
 	uint32_t rest_ns = (uint32_t)(ns - seconds * NS_PER_S);
 
@@ -60,7 +61,7 @@ static inline void put_ns(uint8_t *p, int64_t ns, bool ptp)
 	}
 }
 
-/* Zeros are what is written where there is no time, in both formats (RFC 8972 section 4.7; NTP, RFC 5905 section 6). */
+/* Zeros mean "no timestamp" in both formats (RFC 8972 section 4.7; NTP, RFC 5905 section 6). */
 static inline bool is_time(const uint8_t *p)
 {
 	static const uint8_t nothing[8];
@@ -74,7 +75,7 @@ static inline int64_t get_ns(const uint8_t *p, bool ptp)
 
 	if (ptp)
 		return seconds * NS_PER_S + rest;
-	/* Era 0 ends in 2036: what would be before 1970 is in era 1. Rounded, since the encoder rounds down. */
+	/* Era 0 ends in 2036: times before 1970 are read as era 1. Rounded, since the encoder rounds down. */
 	int64_t unix_s = seconds - NTP_TO_UNIX_S;
 
 	if (unix_s < 0)

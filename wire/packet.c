@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The base of STAMP packets, RFC 8762 section 4 (hot); what follows it is in tlv.c. Everything that comes from the wire
- * is checked in these two. */
+/* The base of STAMP packets, RFC 8762 section 4 (hot); the TLVs after it are in tlv.c. These two files
+ * validate all data from the wire. */
 #include "wire/packet.h"
 
 #include "wire/hmac.h"
@@ -10,16 +10,16 @@
 #include <string.h>
 
 /*
- * Offsets of the two kinds of packet: RFC 8762 figures 2, 4, 5 and 6, with the SSID of RFC 8972. In both the sender's
- * fields come back the same number of octets further on. Functions that take a layout are inlined with a constant one,
- * so that having two kinds costs nothing.
+ * Offsets in the two kinds of packet: RFC 8762 figures 2, 4, 5 and 6, with the SSID of RFC 8972. In both
+ * the sender's fields return at a constant distance. Functions with a layout parameter are inlined with a
+ * constant layout, so that two kinds cost nothing.
  */
 struct layout {
 	uint8_t timestamp, error_estimate, ssid;
 	uint8_t t2; /* reply, from here on; zero in a request */
 	uint8_t sender_seq, sender_timestamp, sender_error_estimate;
 	uint8_t ttl;
-	uint8_t end; /* of what is alike in a request and a reply but for the HMAC */
+	uint8_t end; /* end of the fields common to request and reply, without the HMAC */
 	uint8_t base; /* octets before the TLVs */
 };
 
@@ -35,8 +35,8 @@ static const struct layout authenticated = {
 	.sender_error_estimate = 72, .ttl = 80, .end = 96, .base = STAMP_AUTHENTICATED_BYTES,
 };
 
-/* S is not set: nothing here knows that the clock is synchronised. The multiplier must not be 0 (RFC 4656 section
- * 4.1.2). */
+/* S is clear: the program has no proof that the clock is synchronised. The multiplier must not be 0 (RFC
+ * 4656 section 4.1.2). */
 #define ERROR_ESTIMATE_MULTIPLIER 0x00ff
 #define OUR_ERROR_ESTIMATE 0x0001
 
@@ -93,9 +93,10 @@ INLINE bool is_zero(const uint8_t *packet, size_t from, size_t to)
 }
 
 /*
- * Is this what a reflector sends? RFC 8762 says nothing about two reflectors that answer each other for ever, so it
- * must be seen from the packet. A STAMP request has zeros where a reply has the sender's error estimate; the padding of
- * a TWAMP-Light request may be random, but hardly has zeros in each octet that must be zero in a reply.
+ * True if a reflector sent the packet. RFC 8762 does not prevent two reflectors from answering each other
+ * for ever, so the packet must show it. A STAMP request has zeros where a reply has the sender's error
+ * estimate; the padding of a TWAMP-Light request may be random, but is unlikely to have zeros in each octet
+ * that must be zero in a reply.
  */
 INLINE bool is_reply(const struct layout *l, const uint8_t *packet, size_t bytes)
 {
@@ -113,7 +114,8 @@ INLINE enum packet_verdict read_request_as(const struct layout *const l, const u
 	r->is_rant = r->wants_t2_user = r->wants_follow_ups = r->wants_class = false;
 	if (!(r->error_estimate & ERROR_ESTIMATE_MULTIPLIER))
 		return PACKET_MALFORMED;
-	/* A shorter packet is a TWAMP-Light one, which has padding where STAMP has the SSID (RFC 8762 section 4.6). */
+	/* A shorter packet is from TWAMP-Light and has padding at the offset of the SSID (RFC 8762 section
+	 * 4.6). */
 	r->ssid = bytes >= l->base ? get16(packet + l->ssid) : 0;
 	if (is_reply(l, packet, bytes))
 		return PACKET_IS_REPLY;
@@ -152,7 +154,7 @@ enum packet_verdict packet_read_request(const uint8_t *packet, size_t bytes, con
 
 /* ---- The answer -------------------------------------------------------------------------------------------------- */
 
-/* All that is zero in the base of a reply: RFC 8762 figures 5 and 6. */
+/* Clears the must-be-zero fields in the base of a reply: RFC 8762 figures 5 and 6. */
 INLINE void clear_reply(const struct layout *const l, uint8_t *packet)
 {
 	memset(packet + AT_SEQ + 4, 0, l->timestamp - (AT_SEQ + 4u));
@@ -174,9 +176,10 @@ INLINE size_t make_reply_as(const struct layout *const l, uint8_t *packet, size_
 		tlv_answer(packet, bytes, key, a, wants_ptp(l, packet), malformed_tlv);
 	}
 
-	const bool ptp = wants_ptp(l, packet); /* read again, since to keep it through the call costs more */
+	const bool ptp = wants_ptp(l, packet); /* read again: keeping the value across the call costs more */
 
-	/* The sender's fields are as far from each other as they were; what is between and behind them is cleared. */
+	/* The distances between the sender's fields are unchanged; the octets between and after them are
+	 * cleared. */
 	memcpy(packet + l->sender_seq, packet + AT_SEQ, l->ssid - AT_SEQ);
 	clear_reply(l, packet);
 	put32(packet + AT_SEQ, a->seq);

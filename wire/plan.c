@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the probes of a run have in common, and whether --size leaves room for it. */
+/* Common contents of the probes of a run, and the check of --size. */
 #include "wire/plan.h"
 
 #include <err.h>
@@ -42,8 +42,8 @@ int plan_sessions(struct sessions *s, const struct options *o)
 
 int plan_probes(struct packet_plan *plan, const struct options *o, const struct hmac *key)
 {
-	/* Only our own TLV tells whether a clock there was set, and whether stamps that are no NIC's are the kernel's
-	 * or the program's. */
+	/* Only the rant TLV reports whether the reflector's clock was set, and whether timestamps that are
+	 * not the NIC's are the kernel's or the program's. */
 	*plan = (struct packet_plan){ .key = key, .stages = options_joined(o),
 				      .software = options_joined(o),
 				      .t2_user = o->sw_timestamps,

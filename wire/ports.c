@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Many source ports of an emitter. */
+/* Source ports of an emitter. */
 #include "wire/ports.h"
 
 #include "options.h"
@@ -11,7 +11,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-static int watch(const struct channel *c, const struct lane *l)
+static int worker(const struct channel *c, const struct peer_socket *l)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.u32 = l->number };
 
@@ -36,16 +36,16 @@ int ports_open(struct channel *c, const struct options *o, const struct nic *n)
 	int error = open_ready(c, o);
 
 	while (!error && c->ports < o->source_ports) {
-		struct lane *l = &c->port[c->ports];
+		struct peer_socket *l = &c->port[c->ports];
 
-		*l = (struct lane){ .fd = c->ports ? -1 : c->lane[0].fd, .number = (uint8_t)c->ports,
-				    .bare = c->lane[0].bare, .transport = c->transport,
+		*l = (struct peer_socket){ .fd = c->ports ? -1 : c->peer_socket[0].fd, .number = (uint8_t)c->ports,
+				    .bare = c->peer_socket[0].bare, .transport = c->transport,
 				    .empty_ns = INT64_MIN };
 		error = socket_open_port(c, l, o, n);
 		c->ports += l->fd >= 0;
 		if (error)
-			break; /* which was said */
-		error = watch(c, l);
+			break; /* already reported */
+		error = worker(c, l);
 		if (error)
 			warnx("--source-ports %d: cannot be watched: %s", (int)o->source_ports, strerror(-error));
 	}
@@ -64,5 +64,5 @@ void ports_close(struct channel *c)
 	free(c->port);
 	c->port = NULL;
 	c->ports = 0;
-	c->at = &c->lane[0];
+	c->at = &c->peer_socket[0];
 }

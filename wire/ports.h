@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Many source ports of an emitter: a socket for each, connected to the server, so that a fabric which chooses a path by
- * ports, or a NIC a queue, sees as many flows. None has a second socket for what others send to its port: the kernel
- * answers that as it does where nobody listens, and it is not counted.
+ * Several source ports of an emitter: one connected socket for each, so that a fabric that hashes ports, or
+ * NIC receive queues, see several flows. These ports have no second socket for datagrams of other senders:
+ * the kernel answers those as for a closed port, and they are not counted.
  */
 #ifndef WIRE_PORTS_H
 #define WIRE_PORTS_H
@@ -12,12 +12,11 @@
 struct nic;
 struct options;
 
-/* Opens o->source_ports of them, the first with the socket of c->lane[0], and c->ready_fd, which tells where something
- * waits. 0; or
- * -errno after one line: socket_close() closes what is open. */
+/* Opens o->source_ports sockets, the first with the socket of c->peer_socket[0], and c->ready_fd, which reports
+ * readable sockets. 0, or -errno after one line: the caller calls socket_close(). */
 int ports_open(struct channel *c, const struct options *o, const struct nic *n);
 
-/* All but the socket of c->lane[0]. Nothing, if there are none. */
+/* Closes all source ports except the socket of c->peer_socket[0]. No effect without source ports. */
 void ports_close(struct channel *c);
 
 #endif

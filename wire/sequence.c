@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sequence numbers (hot): how one stands to those before it, and what two rows of them say of what was lost where. */
+/* Sequence numbers (hot): their classification, and the loss by direction from probe and reply numbers. */
 #include "wire/sequence.h"
 
 #define WINDOW 64 /* bits of sequence_window.seen */
@@ -30,15 +30,15 @@ enum order sequence_note(struct sequence_window *w, uint32_t seq)
 
 /* ---- Loss by direction ------------------------------------------------------------------------------------------- */
 
-#define HIDDEN_SLACK 64 /* replies; see can_tell() */
+#define HIDDEN_SLACK 64 /* replies; see can_report() */
 
-/* Puts a number that wraps on a line that does not: at its position nearest to `near`. */
+/* Unwraps a number: its position nearest to `near`. */
 static int64_t place(int64_t near, uint32_t seq)
 {
 	return near + (int32_t)(seq - (uint32_t)near);
 }
 
-/* Returns how many of the probes did not arrive, at least: each other one had a reply that is missing. */
+/* Returns the minimum number of the missing probes that did not arrive: each other probe lost its reply. */
 static int64_t note_gap(struct directions *d, struct directions_gap gap)
 {
 	int64_t probes = gap.after_probe - gap.before_probe - 1, replies = gap.after_reply - gap.before_reply - 1;
@@ -48,7 +48,7 @@ static int64_t note_gap(struct directions *d, struct directions_gap gap)
 	return probes > replies ? probes - replies : 0;
 }
 
-/* Are this probe and its reply missing in the same gap? Then they leave what note_gap() found as it is. */
+/* True if this probe and its reply are missing in the same gap. Then the results of note_gap() stay valid. */
 static bool fits_gap(const struct directions *d, int64_t probe, int64_t reply)
 {
 	for (uint64_t i = 0; i < d->gaps_noted && i < DIRECTIONS_GAPS; i++) {
@@ -80,13 +80,13 @@ static void begin_segment(struct directions *d, int64_t probe, uint32_t reply_se
 	sequence_note(&d->window, reply_seq);
 }
 
-/* Adds up what is known of the numbers between the first and the last. */
+/* Adds up the losses between the first and the last number. */
 static void close_segment(struct directions *d)
 {
 	struct directions_segment *g = &d->now;
 
-	/* RFC 8972 numbers the replies of a session from 0: then the direction of the losses before the first answer is
-	 * known too. */
+	/* RFC 8972 numbers the replies of a session from 0, so the direction of losses before the first
+	 * answer is known too. */
 	if (g->first_reply >= 0 && g->first_reply <= g->first_probe - g->origin) {
 		g->first_reply = 0;
 		g->first_probe = g->origin;
@@ -96,8 +96,8 @@ static void close_segment(struct directions *d)
 	int64_t unseen = g->last_reply - g->first_reply + 1 - g->replies;
 
 	if (unanswered < 0 || unseen < 0)
-		return; /* no way of counting that we know */
-	/* More replies than probes are missing: second replies, to requests that came twice. */
+		return; /* unknown kind of counting */
+	/* More replies than probes are missing: second replies to duplicated requests. */
 	if (unseen > unanswered) {
 		d->hidden += (uint64_t)(unseen - unanswered);
 		unseen = unanswered;
@@ -121,8 +121,8 @@ static void end_count(struct directions *d)
 	d->counted = true;
 }
 
-/* A probe from before the restart was answered after all, by the count before it: it is removed from the losses that it
- * was counted in. One after the last answer of that count is a loss of the new count until then. */
+/* A probe sent before the restart was answered by the earlier count: it is removed from the losses in which
+ * it was counted. If it is after the last answer of that count, it was counted as a loss of the new count. */
 static void note_earlier(struct directions *d, int64_t probe, uint32_t reply_seq)
 {
 	uint64_t *lost = place(d->before.last_reply, reply_seq) <= d->before.last_reply ? &d->lost_backward :
@@ -132,7 +132,7 @@ static void note_earlier(struct directions *d, int64_t probe, uint32_t reply_seq
 		d->now.probes++;
 	else if (probe < d->before.last_probe && *lost)
 		--*lost;
-	d->overtaken = true; /* its gap is not known any more */
+	d->overtaken = true; /* its gap is unknown by now */
 }
 
 static void count_disorder(struct directions *d, enum order order, bool behind, bool again)
@@ -147,7 +147,7 @@ static void count_disorder(struct directions *d, enum order order, bool behind, 
 		d->reordered_forward++;
 }
 
-/* Later than all before it, on both ways. */
+/* Later than all before in both directions. */
 static void note_next(struct directions *d, int64_t probe, int64_t reply)
 {
 	struct directions_segment *g = &d->now;
@@ -169,7 +169,7 @@ static void note_other(struct directions *d, int64_t probe, int64_t reply, enum 
 
 	count_disorder(d, order, behind, again);
 	if (again) {
-		/* Numbers that are missing before a second reply are of the gap that goes on behind it. */
+		/* Numbers missing before a second reply belong to the gap that continues after it. */
 		g->gap_reply += order == ORDER_NEXT;
 		d->overtaken |= order == ORDER_NEXT && behind;
 	} else if (order == ORDER_DUPLICATE || !fits_gap(d, probe, reply)) {
@@ -183,7 +183,8 @@ static void note_other(struct directions *d, int64_t probe, int64_t reply, enum 
 	g->last_reply = reply > g->last_reply ? reply : g->last_reply;
 }
 
-/* A probe from before the one that showed the restart: a new count begins at 0, and its first numbers were missing. */
+/* A probe from before the probe that showed the restart: a new count begins at 0, and its first numbers
+ * were missing. */
 static bool is_of_new_count(const struct directions *d, int64_t probe, uint32_t reply_seq)
 {
 	return probe >= d->now.origin && reply_seq < d->begins_reply;
@@ -210,9 +211,9 @@ void directions_note(struct directions *d, uint32_t sender_seq, uint32_t reply_s
 	}
 	enum order order = sequence_note(&d->window, reply_seq);
 
-	/* A probe that is later than all answered ones is answered by a number that was there before, or that is far
-	 * behind: a restart. A number that is new and a little behind is none: both directions may have changed the
-	 * order. */
+	/* If a probe later than all answered probes gets a number already used or far below, the reflector
+	 * restarted. A new number slightly below is not a restart: both directions may have reordered
+	 * packets. */
 	if (ahead && (order == ORDER_DUPLICATE || order == ORDER_OLD)) {
 		end_count(d);
 		d->restarts++;
@@ -230,7 +231,7 @@ void directions_discards(struct directions *d, uint32_t reply_seq, uint16_t disc
 	const uint16_t more = (uint16_t)(discarded - g->discarded);
 	const int64_t rest = g->last_gap - more;
 
-	/* One that was overtaken reports what was before. */
+	/* A reordered reply reports an earlier state. */
 	if ((uint32_t)g->last_reply != reply_seq)
 		return;
 	g->discarded += more;
@@ -257,15 +258,16 @@ void directions_stateful(struct directions *d)
 	d->stateful = true;
 }
 
-/* Numbers that go back at every other reply count nothing. Numbers that run far ahead of what loss and duplicates
- * explain count the replies to others too. */
-static bool can_tell(const struct directions *d, uint64_t lost)
+/* Numbers that decrease at every other reply are not a count. Numbers far above what loss and duplicates
+ * explain also count replies to other senders. */
+static bool can_report(const struct directions *d, uint64_t lost)
 {
 	return d->stateful && d->restarts <= d->answered / 2 && d->hidden <= HIDDEN_SLACK + lost + d->duplicate_forward;
 }
 
-/* A gap that misses more replies than probes hides a second reply. If there was one, any missing reply may be one. */
-static void leave_untold(struct directions *d)
+/* A gap with more missing replies than probes hides a second reply. After one, any missing reply may be a
+ * second reply. */
+static void leave_unreported(struct directions *d)
 {
 	if (!d->overtaken) {
 		d->hidden += d->by_gap - d->lost_forward;
@@ -281,9 +283,9 @@ void directions_finish(struct directions *d, uint64_t sent)
 
 	if (d->begun)
 		close_segment(d);
-	d->told = can_tell(d, lost);
-	if (d->told) {
-		leave_untold(d);
+	d->reported = can_report(d, lost);
+	if (d->reported) {
+		leave_unreported(d);
 		d->duplicate_forward += d->hidden;
 	} else {
 		d->lost_forward = d->lost_backward = d->discarded = 0;
@@ -291,7 +293,7 @@ void directions_finish(struct directions *d, uint64_t sent)
 		d->duplicate_forward = d->duplicate_backward = 0;
 		d->restarts = 0;
 	}
-	/* Replies that contradict each other must not make more of it than there is. */
+	/* Contradicting replies must not make the sum exceed the losses. */
 	if (d->lost_forward > lost)
 		d->lost_forward = lost;
 	if (d->lost_backward > lost - d->lost_forward)

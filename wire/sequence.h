@@ -14,28 +14,29 @@ struct sequence_window {
 };
 
 enum order {
-	ORDER_NEXT, /* ahead of all, perhaps by more than one */
-	ORDER_REORDERED, /* behind, and new */
+	ORDER_NEXT, /* above the highest number, with or without a gap */
+	ORDER_REORDERED, /* below the highest, and new */
 	ORDER_DUPLICATE, /* seen before */
-	ORDER_OLD, /* behind by 64 or more: whether it was seen is not known. Changes only `noted` */
+	ORDER_OLD, /* 64 or more below the highest: duplicate or new is unknown. Changes only `noted` */
 };
 
-/* Notes a number and says how it stands to those before. Numbers wrap at 2^32; ahead is up to 2^31 - 1. */
+/* Notes a number and classifies it. Numbers wrap at 2^32; up to 2^31 - 1 above the highest counts as ahead. */
 enum order sequence_note(struct sequence_window *w, uint32_t seq);
 
-/* Positions on a line that does not wrap. */
+/* Positions on a number line that does not wrap. */
 struct directions_segment {
-	int64_t origin; /* the first probe that this count can have answered */
+	int64_t origin; /* first probe that this count can have answered */
 	int64_t first_probe, last_probe, first_reply, last_reply;
-	int64_t probes, replies; /* how many of these were answered, and seen */
-	int64_t gap_reply; /* to last_probe, and on by one for each that came again since: the next gap is behind it */
-	int64_t lost_forward; /* certain, gap by gap */
-	int64_t last_gap; /* the same, of the gap before last_probe */
-	uint32_t discarded; /* requests that the reflector got and did not answer, as it reports */
-	int64_t maybe_unread; /* of lost_forward: the reflector may have got them */
+	int64_t probes, replies; /* answered probes and received replies of this segment */
+	/* reply number at last_probe, plus one for each later duplicate: the next gap begins after it */
+	int64_t gap_reply;
+	int64_t lost_forward; /* probes certainly lost forward, summed gap by gap */
+	int64_t last_gap; /* probes certainly lost forward in the gap before last_probe */
+	uint32_t discarded; /* requests that the reflector received and did not answer, as reported */
+	int64_t maybe_unread; /* part of lost_forward that the reflector may have received */
 };
 
-/* Between two neighbours that were answered: probes and replies that are missing, both without the ends. */
+/* Gap between two consecutive answered probes: missing probes and replies, both exclusive. */
 struct directions_gap {
 	int64_t before_probe, after_probe, before_reply, after_reply;
 };
@@ -43,80 +44,89 @@ struct directions_gap {
 #define DIRECTIONS_GAPS 16
 
 /*
- * The emitter's view of what got lost, and on which way, from the numbers that a stateful reflector gives its replies
- * (RFC 8762 section 4: its own count per session, from 0). All zeros to begin with; results are there after
- * directions_finish(). Always: lost_forward + lost_backward + discarded + lost_unknown = probes sent - probes answered.
+ * The emitter's loss by direction, from the reply numbers of a stateful reflector (RFC 8762 section 4: its
+ * own count per session, from 0). All zeros initially; results are valid after directions_finish().
+ * Invariant: lost_forward + lost_backward + discarded + lost_unknown = probes sent - probes answered.
  *
- * A gap is what is missing between two neighbouring answered probes: P probes, and Q numbers between those of their
- * replies. If no request came twice, Q probes lost their reply and P - Q did not arrive. But a request that came twice
- * takes two numbers, and where one of its replies is lost its number is missing just as that of a lost reply to another
- * probe. So in a run that shows such a request (a probe answered by two numbers, or a gap with Q > P) only
- * max(0, P - Q) of each gap is certain, as lost_forward. The rest is unknown, and lost_backward is 0.
+ * A gap lies between two consecutive answered probes: P missing probes, and Q missing numbers between their
+ * replies. Without duplicated requests, Q probes lost their reply and P - Q did not arrive. A duplicated
+ * request takes two numbers, and if one of its replies is lost, the missing number looks like the lost
+ * reply to another probe. So if a run shows a duplicated request (a probe answered with two numbers, or a
+ * gap with Q > P), only max(0, P - Q) of each gap is certain, as lost_forward. The rest is unknown, and
+ * lost_backward is 0.
  *
- * The reply to a request that was overtaken has its number in a later gap. A run that shows that is taken as one gap.
+ * The reply to a reordered request has its number in a later gap. A run with reordered requests is taken as
+ * a single gap.
  *
- * A reflector that was started again counts from 0 again. The probes between the last answer of the old count and the
- * first one of the new count are a gap too: Q numbers of the new count are missing, and the others did not reach the
- * new reflector. Replies that the old one may have sent after its last reply that came cannot be counted: their probes
- * are in lost_forward.
+ * A restarted reflector counts from 0 again. The probes between the last answer of the old count and the
+ * first answer of the new count are a gap too: Q numbers of the new count are missing, and the other probes
+ * did not reach the new reflector. Replies that the old reflector sent after its last received reply cannot
+ * be counted: their probes are in lost_forward.
  *
- * Thus no direction is told more than it lost, and both are exact where no request came twice. Numbers cannot tell
- * three exceptions: the order changed among the first or the last of a run; requests were overtaken, and the replies to
- * all of them were lost; requests came twice, and each of them lost a reply in a gap with a probe that did not arrive.
+ * Thus no direction is charged more than its loss, and both are exact without duplicated requests. Numbers
+ * cannot show three exceptions: reordering among the first or last packets of a run; reordered requests
+ * whose replies were all lost; duplicated requests that each lost a reply in a gap with a probe that did
+ * not arrive.
  */
 struct directions {
-	bool told; /* the reflector counts its own replies. If not, all loss is unknown and the rest is 0 */
-	uint64_t lost_forward, lost_backward; /* probes that did not arrive, or whose reply did not */
-	/* probes that the reflector got and did not answer, as it reports: it says why in discard_reasons */
+	/* the reflector counts its own replies; else all loss is unknown and the other members are 0 */
+	bool reported;
+	/* probes that did not arrive; probes whose reply did not arrive */
+	uint64_t lost_forward, lost_backward;
+	/* probes that the reflector received and did not answer, as reported; reasons: discard_reasons */
 	uint64_t discarded;
-	uint8_t discard_reasons; /* enum packet_discard; DISCARD_UNREAD: such ones are in lost_unknown */
-	uint64_t lost_unknown; /* after the last answer, and what a second reply may explain */
+	uint8_t discard_reasons; /* enum packet_discard; probes of DISCARD_UNREAD are in lost_unknown */
+	uint64_t lost_unknown; /* lost after the last answer, or explained by a duplicated request */
 	uint64_t reordered_forward, reordered_backward; /* replies */
-	uint64_t duplicate_forward; /* second replies to a request, also such as were lost */
-	uint64_t duplicate_backward; /* the same reply again, or one again that is too old to tell */
-	uint64_t restarts; /* its count began again, e.g. it was started again or forgot the session */
+	uint64_t duplicate_forward; /* second replies to a request, including lost replies */
+	uint64_t duplicate_backward; /* replies received twice, or too old to classify */
+	uint64_t restarts; /* the reply count began again: the reflector was restarted or forgot the session */
 
-	/* Inside. */
-	bool stateful; /* proven */
-	bool overtaken; /* a request was by a later one, or may have been: its reply is in no gap that is remembered */
-	uint64_t answered; /* probes */
-	bool begun, counted; /* there is a segment; there was one before */
-	int64_t origin; /* the first probe that a new count can have answered */
-	uint64_t hidden; /* replies that are missing beyond the probes that are */
-	uint64_t by_gap; /* lost_forward, if nothing was overtaken */
-	struct sequence_window window; /* of the replies, since the last restart */
-	struct directions_segment now, before; /* since the last restart, and up to it */
-	int64_t begins; /* the probe whose answer showed the restart, */
-	uint32_t begins_reply; /* and the number of that answer */
-	struct directions_gap gaps[DIRECTIONS_GAPS]; /* the last ones with both missing: what is late may fit in */
+	/* Internal. */
+	bool stateful; /* the reflector is proven to be stateful */
+	/* a request was reordered, or may have been: its reply is in none of the remembered gaps */
+	bool overtaken;
+	uint64_t answered; /* answered probes */
+	bool begun, counted; /* a segment has begun; an earlier segment exists */
+	int64_t origin; /* first probe that a new count can have answered */
+	uint64_t hidden; /* missing replies beyond the missing probes */
+	uint64_t by_gap; /* lost_forward if no request was reordered */
+	struct sequence_window window; /* reply numbers since the last restart */
+	struct directions_segment now, before; /* segments since the last restart, and before it */
+	int64_t begins; /* probe whose answer showed the restart */
+	uint32_t begins_reply; /* reply number of that answer */
+	/* last gaps with missing probes and replies: late packets may belong to them */
+	struct directions_gap gaps[DIRECTIONS_GAPS];
 	uint64_t gaps_noted;
 };
 
-/* To be called for every good reply of the session: in time, late or a duplicate. again: the probe that it names was
+/* Call for every good reply of the session: in time, late or duplicated. again: the named probe was
  * answered before. */
 void directions_note(struct directions *d, uint32_t sender_seq, uint32_t reply_seq, bool again);
 
 /*
- * To be called after directions_note() for a reply that reports them: `discarded` requests of the session until then
- * (the low bits of the count) that the reflector got and did not answer, and why (enum packet_discard). A discarded
- * request takes no number, so it is in its gap like one that did not arrive.
+ * Call after directions_note() for a reply that reports discards: `discarded` requests of the session so
+ * far (low bits of the count) that the reflector received and did not answer, and the reasons (enum
+ * packet_discard). A discarded request takes no reply number, so it is in its gap like a request that did
+ * not arrive.
  */
 void directions_discards(struct directions *d, uint32_t reply_seq, uint16_t discarded, uint8_t reasons);
 
-/* Does such a report change anything? Of nearly all replies it does not. */
+/* True if such a report has new counts; nearly all replies have none. */
 static inline bool directions_has_news(const struct directions *d, uint16_t discarded, uint8_t reasons)
 {
 	return discarded != (uint16_t)d->now.discarded || reasons & DISCARD_UNREAD || reasons & ~d->discard_reasons;
 }
 
-/* To be called instead of directions_note() for a reply of a reflector that has no session for this sender, as it
- * reports: its number is the probe's, and shows nothing. What was lost meanwhile is unknown. */
+/* Call instead of directions_note() for a reply of a reflector that reports no session for this sender: its
+ * number is the probe's and shows nothing. Loss during that time is unknown. */
 void directions_stateless(struct directions *d, uint32_t sender_seq);
 
-/* To be called when something else proves that the reflector counts by itself: a follow-up (RFC 8972 section 4.7). */
+/* Call if something else proves that the reflector counts its own replies: a follow-up (RFC 8972 section
+ * 4.7). */
 void directions_stateful(struct directions *d);
 
-/* To be called once, after the run. sent: probes, numbered from 0. */
+/* Call once, after the run. sent: number of probes, numbered from 0. */
 void directions_finish(struct directions *d, uint64_t sent);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The reflector's sessions (hot): a table of fixed size, with hash chains and an order of use. Both are made of
- * indices, and NONE ends them. */
+/* The reflector's sessions (hot): a table of fixed size, with hash chains and an order of use. Both are
+ * linked by indices, ended by NONE. */
 #include "wire/session.h"
 
 #include "wire/sequence.h"
@@ -10,12 +10,12 @@
 #define NONE UINT16_MAX
 
 /*
- * Whoever can choose addresses, ports and SSIDs must not be able to choose a chain, as against a constant multiplier,
- * which is inverted by hand. The sum is pair-wise independent hashing of words of 32 bits (Dietzfelbinger 1996): for
- * any two senders that differ its upper half is a pair of independent random numbers over the secret, which no packet
- * tells, so they share a slot with a chance of 1 in SESSION_SLOTS. What follows, the same for all, leaves that as it
- * is: it is a permutation, so that ports in a row, which have sums in a row, do not stand in a row of slots that meets
- * itself.
+ * A sender that chooses addresses, ports and SSIDs must not be able to choose its chain, as it could with a
+ * constant multiplier, which is easily inverted. The sum is pairwise independent hashing of 32-bit words
+ * (Dietzfelbinger 1996): for any two different senders its upper half is a pair of independent random
+ * numbers over the secret, which no packet reveals, so they share a slot with probability 1 in
+ * SESSION_SLOTS. The final mixing is a constant permutation and keeps that; it spreads consecutive ports,
+ * which have evenly spaced sums, over the slots.
  */
 static unsigned hash(const struct sessions *s, const struct session_sender *key)
 {
@@ -110,7 +110,7 @@ struct session *session_find(struct sessions *s, const union address *peer, uint
 
 	address_as_ipv6(peer, sender.address);
 	sender.port = peer->any.sa_family == AF_INET6 ? peer->in6.sin6_port : peer->in.sin_port;
-	/* Ping-pong with one emitter finds its session here. */
+	/* Ping-pong with a single emitter finds its session here. */
 	if (s->newest != NONE && same(&s->session[s->newest].sender, &sender)) {
 		s->session[s->newest].used_ns = now_ns;
 		return &s->session[s->newest];
@@ -166,7 +166,7 @@ bool session_replayed(struct sessions *sessions, struct session *s, uint32_t seq
 	return true;
 }
 
-/* A bucket of tokens, told by the time at which it would be as full as it can be (GCRA, ITU-T I.371): no division. */
+/* Token bucket, represented by the time at which it is full (GCRA, ITU-T I.371): no division. */
 bool session_over_rate(const struct sessions *sessions, struct session *s, int64_t now_ns)
 {
 	if (!sessions->interval_ns)
@@ -188,7 +188,8 @@ enum order session_note(struct session *s, uint32_t seq)
 	s->requests++;
 	if (order != ORDER_OLD)
 		return order;
-	/* Far behind: a sender that began again at 0 under the same name, or a packet that was long in the network. */
+	/* Far below: a sender that restarted at 0 with the same address, or a packet delayed in the
+	 * network. */
 	s->numbers.noted = 0;
 	sequence_note(&s->numbers, seq);
 	return seq == 0 ? ORDER_NEXT : ORDER_REORDERED;

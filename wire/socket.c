@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A socket that is ready for the measuring loop: what was asked for is read back before it is used. */
+/* Opens sockets for the measuring loop and reads back the granted options. */
 #include "wire/socket.h"
 
 #include "host/nic/nic.h"
@@ -27,8 +27,8 @@
 #include <unistd.h>
 
 /*
- * Both queues of a socket share its receive buffer: unread datagrams would keep transmit stamps out, silently. Each
- * entry costs about 1 kB, so this holds thousands of both; it is a limit, not an allocation.
+ * Both queues of a socket share its receive buffer: unread datagrams would silently displace transmit
+ * timestamps. An entry costs about 1 kB, so this holds thousands of both; it is a limit, not an allocation.
  */
 #define RECEIVE_BUFFER_BYTES (8 << 20)
 
@@ -44,7 +44,7 @@ static int get_int(int fd, int level, int name)
 	return getsockopt(fd, level, name, &value, &(socklen_t){ sizeof(value) }) ? -errno : value;
 }
 
-/* A row: an option that must be set for the run to mean what was asked. */
+/* An option that must be set for the run to have the requested meaning. */
 struct setting {
 	int level, name, value;
 	bool wanted;
@@ -106,7 +106,7 @@ static int set_timestamping(const struct channel *c, int fd)
 										    SOF_TIMESTAMPING_TX_SOFTWARE : 0);
 	if (!flags)
 		return 0;
-	/* OPT_TSONLY: no payload comes back, and net.core.tstamp_allow_data has no say. */
+	/* OPT_TSONLY: no payload is returned, so net.core.tstamp_allow_data does not apply. */
 	if (c->tx_stamps)
 		flags |= SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY;
 
@@ -133,7 +133,7 @@ int socket_bind_to(int fd, const struct nic *n, const union address *local)
 	if (bind(fd, &local->any, address_bytes(local))) {
 		int error = errno;
 
-		transport_say_port(ntohs(local->in.sin_port), n, error); /* both families have it there */
+		transport_say_port(ntohs(local->in.sin_port), n, error); /* the same offset in both families */
 		return -error;
 	}
 	return 0;
@@ -144,7 +144,7 @@ int socket_connect(int fd, const struct options *o, const struct nic *n)
 	union address server = o->server;
 	char name[TRANSPORT_NAME_BYTES];
 
-	server.in.sin_port = htons((uint16_t)o->port); /* both families have it there */
+	server.in.sin_port = htons((uint16_t)o->port); /* the same offset in both families */
 	if (connect(fd, &server.any, address_bytes(&server))) {
 		int error = errno;
 
@@ -162,8 +162,8 @@ static int open_shared(const struct channel *c, int *fd)
 	return error ? error : set_int(*fd, SOL_SOCKET, SO_REUSEPORT, 1);
 }
 
-/* The address to send from, or what the kernel sends from to the server, and a free port of it, or the one that there
- * is. *fd: a socket that holds it. It is bound alone, so that it is refused where anybody else has the port. */
+/* Binds *fd to the source address (requested, or the kernel's choice for the server) and a free port, or
+ * the fixed port. Without port sharing, so that bind fails if another program has the port. */
 static int choose_local(const struct channel *c, const struct options *o, const struct nic *n, int *fd,
 			union address *local)
 {
@@ -180,11 +180,12 @@ static int choose_local(const struct channel *c, const struct options *o, const 
 }
 
 /*
- * The emitter's socket is connected, so that it follows the NAPI instance of its packets (busy polling) and hears of
- * refused ports. Datagrams from others would vanish uncounted in the kernel; so a second socket, never read during the
- * run, holds the same port for them. The kernel prefers the connected one for what the server sends if their reuseport
- * group knows of a connection: so it is connected when both are bound (reuseport_has_conns_set()). And it is bound
- * last, which makes it the first in its chain: only for that one the route of what comes is spared
+ * The emitter's socket is connected, so that it follows the NAPI instance of its packets (busy polling) and
+ * receives ICMP port errors. Datagrams of other senders would be dropped uncounted in the kernel; so a
+ * second socket, never read during the run, is bound to the same port for them. The kernel prefers the
+ * connected socket for the server's datagrams if the reuseport group has a connection: so connect follows
+ * both binds (reuseport_has_conns_set()). The connected socket is bound last, which makes it first in its
+ * hash chain: only the first socket gets early demultiplexing without a route lookup
  * (__udp4_lib_demux_lookup()).
  */
 static int connect_to_server(struct channel *c, const struct options *o, const struct nic *n)
@@ -199,52 +200,55 @@ static int connect_to_server(struct channel *c, const struct options *o, const s
 	if (!error)
 		error = socket_bind_to(c->stray_fd, n, &local);
 	if (!error)
-		error = socket_bind_to(c->lane[0].fd, n, &local);
+		error = socket_bind_to(c->peer_socket[0].fd, n, &local);
 	if (!error)
-		error = socket_connect(c->lane[0].fd, o, n);
-	c->lane[0].connected = !error;
+		error = socket_connect(c->peer_socket[0].fd, o, n);
+	c->peer_socket[0].connected = !error;
 	if (finder >= 0)
 		close(finder);
 	return error;
 }
 
-/* listens: whoever sends; else it will know its sender. */
+/* listens: unconnected; else connected to its sender */
 static int set_options(const struct transport *t, int fd, const struct options *o, bool listens)
 {
 	const char *cure = "this kernel is too old or too bare: rant needs Linux 5.10 or newer";
 	bool reflect = o->role == ROLE_REFLECT;
 	const struct setting rows[] = {
 		{ SOL_SOCKET, SO_REUSEPORT, 1, !reflect && t->domain != AF_PACKET && !t->echoes, "SO_REUSEPORT", cure },
-		/* IPv4 has a socket of its own: through one for both it took longer (docs/protocol.md). */
+		/* IPv4 has a separate socket: a dual-stack socket took longer (docs/protocol.md). */
 		{ SOL_IPV6, IPV6_V6ONLY, 1, t->domain == AF_INET6 && !t->echoes, "IPV6_V6ONLY", cure },
-		/* To a connected socket the kernel gives a flow label by chance, to others one of their ports
-		 * (ip6_make_flowlabel()): a session that gets a lane would be another flow on the way back. */
+		/* The kernel gives a connected socket a random flow label, an unconnected socket a label
+		 * from the ports (ip6_make_flowlabel()): a session that moves to a per-peer socket would
+		 * change its flow on the return path. */
 		{ SOL_IPV6, IPV6_AUTOFLOWLABEL, 0, t->domain == AF_INET6 && reflect, "IPV6_AUTOFLOWLABEL", cure },
 		{ t->ip_level, t->set_ttl, (int)o->ttl, t->set_ttl, "--ttl", cure },
-		/* A fragmented packet has several times on the wire and one stamp. But a request that came in fragments
-		 * is answered as it came: a reply is as long. Neither heeds what ICMP messages say of the path, which
-		 * anybody can send: PROBE and OMIT go by the interface. The values are the same for IPv6. */
+		/* A fragmented packet has several times on the wire and one timestamp. But a fragmented
+		 * request is answered in fragments: a reply has the same length. Both settings ignore ICMP
+		 * messages about the path MTU, which anybody can send: PROBE and OMIT use the interface
+		 * MTU. The values are the same for IPv6. */
 		{ t->ip_level, t->mtu_discover, reflect ? IP_PMTUDISC_OMIT : IP_PMTUDISC_PROBE, t->mtu_discover,
 		  "IP_MTU_DISCOVER",
 		  cure },
-		/* The kernel derives a priority from the TOS, so the one that was asked for comes after it. */
+		/* The kernel derives a priority from the TOS, so the requested priority is set after it. */
 		{ t->ip_level, t->set_tos, (int)o->dscp * 4, o->dscp >= 0 && t->set_tos, "IP_TOS", cure },
 		{ SOL_SOCKET, SO_PRIORITY, (int)o->priority, o->priority >= 0,
 		  o->vlan_priority < 0 ? "--priority" : "--vlan-priority",
 		  "above 6 it needs CAP_NET_ADMIN (sudo)" },
 		{ t->ip_level, t->want_ttl, 1, reflect && t->want_ttl, "IP_RECVTTL", cure },
 		{ t->ip_level, t->want_pktinfo, 1, reflect && listens && t->want_pktinfo, "IP_PKTINFO", cure },
-		/* What ptp4l has joined comes to it; unasked, to all who have the port. */
+		/* Without this option groups joined by ptp4l are delivered to every socket on the port. */
 		{ t->ip_level, t->want_multicast, 0, t->one_port && t->want_multicast, "IP_MULTICAST_ALL", cure },
-		/* How many it has dropped comes with a datagram, once it has dropped any (sock_recv_drops() in
+		/* Drop count in a message of the next datagram after a drop (sock_recv_drops() in
 		 * include/net/sock.h). */
 		{ SOL_SOCKET, SO_RXQ_OVFL, 1, o->role == ROLE_REFLECT, "SO_RXQ_OVFL", cure },
-		/* Of what routers say on the way to any host. It comes by the error queue, which nobody reads without
-		 * stamps. */
+		/* ICMP errors of routers for any destination. They arrive in the error queue, which is not
+		 * read without timestamps. */
 		{ t->ip_level, t->recverr_type, 1, t->echoes && o->stamp != SOURCE_USER, "IP_RECVERR", cure },
 	};
 
-	/* FORCE needs CAP_NET_ADMIN; without it the limit is net.core.rmem_max, and what was granted is reported. */
+	/* FORCE needs CAP_NET_ADMIN; without it the limit is net.core.rmem_max, and the granted size is
+	 * reported. */
 	if (set_int(fd, SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER_BYTES / 2))
 		set_int(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES / 2);
 
@@ -253,15 +257,15 @@ static int set_options(const struct transport *t, int fd, const struct options *
 	return error ? error : set_busy_poll(fd, o);
 }
 
-int socket_prepare(const struct channel *c, const struct lane *l, const struct options *o, bool listens)
+int socket_prepare(const struct channel *c, const struct peer_socket *l, const struct options *o, bool listens)
 {
 	int error = set_options(l->transport, l->fd, o, listens);
 
 	return error ? error : set_timestamping(c, l->fd);
 }
 
-/* Of a reflector that nobody has told which: both in which the interface has an address, IPv4 first. Returns how
- * many. */
+/* IP families of a reflector without a requested address: both in which the interface has an address, IPv4
+ * first. Returns their number. */
 static int choose_families(const struct options *o, const struct nic *n, int family[LISTENERS])
 {
 	int count = 0;
@@ -280,7 +284,7 @@ int socket_open(struct channel *c, const struct options *o, const struct nic *n)
 {
 	int error = 0, family[LISTENERS];
 
-	c->listeners = c->lanes = choose_families(o, n, family);
+	c->listeners = c->peer_sockets = choose_families(o, n, family);
 	c->transport = transport_of(o, family[0]);
 	c->wire = (enum source)o->stamp;
 	c->tx_stamps = c->wire != SOURCE_USER && !o->no_tx_stamps;
@@ -289,20 +293,21 @@ int socket_open(struct channel *c, const struct options *o, const struct nic *n)
 	c->tos = o->dscp > 0 ? (int)o->dscp * 4 : 0;
 	c->stray_fd = -1;
 	c->direct = kernel_call_is_free();
-	c->at = &c->lane[0];
-	for (int i = 0; i < LANES; i++) {
-		c->lane[i].empty_ns = INT64_MIN;
-		c->lane[i].number = (uint8_t)i;
-		c->lane[i].tos = c->tos;
+	c->at = &c->peer_socket[0];
+	for (int i = 0; i < PEER_SOCKETS; i++) {
+		c->peer_socket[i].empty_ns = INT64_MIN;
+		c->peer_socket[i].number = (uint8_t)i;
+		c->peer_socket[i].tos = c->tos;
 	}
 	for (int i = 0; i < c->listeners && !error; i++) {
-		struct lane *l = &c->lane[i];
+		struct peer_socket *l = &c->peer_socket[i];
 
 		l->transport = transport_of(o, family[i]);
 		l->listener = (uint8_t)i;
 		error = l->transport->echoes ? icmp_open(c, l, o) : open_socket(l->transport, &l->fd);
-		/* A socket of UDP that is connected is better off without any message; the others name the receiver of
-		 * each packet. IPv4 tells for all: the others take it since the same release. */
+		/* A connected UDP socket is faster without control messages; other transports name the
+		 * receiver of each packet. The test on IPv4 is valid for all: the kernel supports them
+		 * since the same release. */
 		l->id_by_message = !error && c->tx_stamps &&
 				   (o->role == ROLE_REFLECT || l->transport->domain == AF_PACKET ||
 				    l->transport->echoes) &&
@@ -313,14 +318,14 @@ int socket_open(struct channel *c, const struct options *o, const struct nic *n)
 		if (!error)
 			error = socket_prepare(c, l, o, true);
 	}
-	c->transport = c->lane[0].transport; /* or what it has instead */
-	c->receive_buffer_bytes = get_int(c->lane[0].fd, SOL_SOCKET, SO_RCVBUF);
+	c->transport = c->peer_socket[0].transport; /* or its fallback */
+	c->receive_buffer_bytes = get_int(c->peer_socket[0].fd, SOL_SOCKET, SO_RCVBUF);
 	if (error)
 		socket_close(c);
 	return error;
 }
 
-/* Does --size fit the interface? Of the path ICMP messages tell the kernel, and these anybody can send. */
+/* True if --size fits the interface. The path MTU is known by ICMP messages only, which anybody can send. */
 static int check_size(const struct channel *c, const struct options *o, const struct nic *n)
 {
 	const int most = n->mtu - c->transport->header_bytes;
@@ -357,14 +362,14 @@ uint64_t socket_empty(int fd)
 	uint64_t count = 0;
 	char octet;
 
-	/* Who sends as fast as we read cannot keep us here. */
+	/* Bounded, so that a sender as fast as this loop cannot block it. */
 	if (!socket_take_nothing(fd))
 		while (recv(fd, &octet, sizeof(octet), MSG_DONTWAIT | MSG_TRUNC) >= 0)
 			count++;
 	return count;
 }
 
-int socket_open_port(const struct channel *c, struct lane *l, const struct options *o, const struct nic *n)
+int socket_open_port(const struct channel *c, struct peer_socket *l, const struct options *o, const struct nic *n)
 {
 	union address local = options_own(o, c->transport->domain);
 	socklen_t bytes = sizeof(local);
@@ -375,7 +380,7 @@ int socket_open_port(const struct channel *c, struct lane *l, const struct optio
 		if (!error)
 			error = socket_prepare(c, l, o, true);
 	}
-	/* To those that share their ports the kernel may give one port twice. */
+	/* With port sharing the kernel may assign a port twice. */
 	if (!error)
 		error = set_int(l->fd, SOL_SOCKET, SO_REUSEPORT, 0);
 	if (!error)
@@ -387,18 +392,19 @@ int socket_open_port(const struct channel *c, struct lane *l, const struct optio
 	getsockname(l->fd, &local.any, &bytes);
 	l->own_port = ntohs(local.in.sin_port);
 	l->connected = true;
-	socket_read_drops(l->fd, &l->drops_before); /* should it fail, it will again */
+	socket_read_drops(l->fd, &l->drops_before); /* an error here is reported by the later call */
 	return 0;
 }
 
 /*
- * A ptp4l that is started now is not to be kept from its port: it binds it for all interfaces before it names its own
- * (udp_open() in its udp.c), and shares it, with those who do too. One that is there was seen by bind().
+ * Shares the port, so that a ptp4l started later can bind it: ptp4l binds for all interfaces before it
+ * selects its own (udp_open() in its udp.c), and shares the port with sharing sockets. A ptp4l that is
+ * already running made bind() fail.
  */
 static void let_others_bind(const struct channel *c)
 {
 	for (int i = 0; i < c->listeners; i++)
-		set_int(c->lane[i].fd, SOL_SOCKET, SO_REUSEADDR, 1);
+		set_int(c->peer_socket[i].fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	if (c->stray_fd >= 0)
 		set_int(c->stray_fd, SOL_SOCKET, SO_REUSEADDR, 1);
 }
@@ -421,11 +427,11 @@ int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 		error = check_size(c, o, n);
 	if (!error && c->transport->one_port)
 		let_others_bind(c);
-	if (!error && c->transport->envelope_bytes && !c->transport->echoes)
-		transport_seal(&c->envelope, o, n);
+	if (!error && c->transport->encapsulation_bytes && !c->transport->echoes)
+		transport_seal(&c->encapsulation, o, n);
 	c->dropped = 0;
 	for (int i = 0; i < c->listeners && !error; i++)
-		if (socket_read_drops(c->lane[i].fd, &c->lane[i].drops_before))
+		if (socket_read_drops(c->peer_socket[i].fd, &c->peer_socket[i].drops_before))
 			c->dropped = -1;
 	if (error)
 		socket_close(c);
@@ -436,8 +442,8 @@ void socket_note_drops(struct channel *c)
 {
 	uint32_t now;
 
-	for (int i = 0; i < (c->port ? c->ports : c->lanes) && c->dropped >= 0; i++) {
-		const struct lane *l = channel_lane(c, (unsigned)i);
+	for (int i = 0; i < (c->port ? c->ports : c->peer_sockets) && c->dropped >= 0; i++) {
+		const struct peer_socket *l = channel_peer_socket(c, (unsigned)i);
 
 		if (socket_read_drops(l->fd, &now))
 			c->dropped = -1;
@@ -451,8 +457,9 @@ int socket_want_tos(struct channel *c)
 	int error = 0;
 
 	c->tos_wanted = true;
-	for (int i = 0; c->transport->want_tos && i < c->lanes && !error; i++)
-		error = set_int(c->lane[i].fd, c->lane[i].transport->ip_level, c->lane[i].transport->want_tos, 1);
+	for (int i = 0; c->transport->want_tos && i < c->peer_sockets && !error; i++)
+		error = set_int(c->peer_socket[i].fd, c->peer_socket[i].transport->ip_level,
+				c->peer_socket[i].transport->want_tos, 1);
 	return error;
 }
 
@@ -464,7 +471,7 @@ uint64_t socket_count_strays(struct channel *c)
 	if (c->stray_fd < 0)
 		return count;
 	count += socket_empty(c->stray_fd);
-	/* What found no room in the buffer was dropped too. */
+	/* Datagrams dropped for lack of buffer space count too. */
 	if (!socket_read_drops(c->stray_fd, &drops))
 		count += drops;
 	return count;
@@ -475,10 +482,10 @@ void socket_close(struct channel *c)
 	if (c->stray_fd >= 0)
 		close(c->stray_fd);
 	ports_close(c);
-	for (int i = 0; i < LANES; i++) {
-		if (c->lane[i].fd >= 0)
-			close(c->lane[i].fd);
-		c->lane[i].fd = -1;
+	for (int i = 0; i < PEER_SOCKETS; i++) {
+		if (c->peer_socket[i].fd >= 0)
+			close(c->peer_socket[i].fd);
+		c->peer_socket[i].fd = -1;
 	}
 	c->stray_fd = -1;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A socket ready for the loop. */
+/* Opens, configures and closes the sockets of a run. */
 #ifndef WIRE_SOCKET_H
 #define WIRE_SOCKET_H
 
 #include "rant.h"
 #include "wire/echo.h"
-#include "wire/envelope.h"
+#include "wire/encapsulation.h"
 #include "wire/transport.h"
 
 struct nic;
@@ -15,148 +15,155 @@ struct options;
 #define SCM_TS_OPT_ID 81 /* asm-generic/socket.h, Linux 6.13 */
 #endif
 
-#define DATAGRAM_MAX 65536 /* more than UDP can carry, so that MSG_TRUNC stays a surprise */
+#define DATAGRAM_MAX 65536 /* more than UDP can carry, so that MSG_TRUNC never occurs */
 
-#define SOCKET_PRIORITY_FREE 6 /* the highest that everybody may set, TC_PRIO_INTERACTIVE */
+#define SOCKET_PRIORITY_FREE 6 /* the highest priority without CAP_NET_ADMIN, TC_PRIO_INTERACTIVE */
 
-#define LANES_EACH 9 /* of one IP family */
-#define LISTENERS 2 /* that many families */
-#define LANES (LISTENERS * LANES_EACH)
+#define PEER_SOCKETS_EACH 9 /* per-peer sockets of one IP family, with the listening socket */
+#define LISTENERS 2 /* one for each IP family */
+#define PEER_SOCKETS (LISTENERS * PEER_SOCKETS_EACH)
 
-/* One of the sockets that are measured on: an emitter's only one, or one of its source ports; of a reflector see
- * wire/lane.h. */
-struct lane {
-	int fd; /* -1: it is not open */
-	uint8_t number; /* among its like */
-	uint8_t listener; /* a reflector's: of the lane that has everybody else of its family, which may be itself */
+/* A measured socket: an emitter's only socket or one of its source ports; a reflector's per-peer or
+ * listening socket, see wire/peer_socket.h. */
+struct peer_socket {
+	int fd; /* -1: closed */
+	uint8_t number; /* index in its array */
+	uint8_t listener; /* reflector: index of the listening socket of its family, which may be itself */
 	const struct transport *transport;
-	/* no addresses in its messages; without any message no route is looked up for a packet either */
+	/* connected: no addresses in messages; a send without control messages needs no route lookup */
 	bool connected;
-	bool bare; /* nothing is told beside a datagram: no stamp, no TTL */
-	bool id_by_message; /* the kernel takes the id of a transmit stamp from us (SCM_TS_OPT_ID, Linux 6.13) */
-	/* Where the kernel counts ids of stamps by itself, it does for each socket; and whether it has counted a packet
-	 * that it did not send, it does not say. */
-	bool id_doubted; /* so the next packet asks for its id, */
-	bool id_asked; /* as the last one did, */
-	bool id_told; /* or some packet before */
-	/* a packet has asked, and was not told: nobody else asks until then, or it would not be known whose an id is */
+	bool bare; /* no control messages: no timestamp, no TTL */
+	/* the kernel accepts transmit timestamp ids from the program (SCM_TS_OPT_ID, Linux 6.13) */
+	bool id_by_message;
+	/* If the kernel counts timestamp ids, it counts for each socket and does not report whether a
+	 * refused packet was counted. */
+	bool id_doubted; /* the id count is uncertain, so the next packet requests its id */
+	bool id_asked; /* the last packet requested its id */
+	bool id_reported; /* the id of an earlier packet was requested and is known */
+	/* a packet has requested its id and has no answer yet; no other packet may ask until then, since
+	 * answers do not name their packet */
 	bool id_open;
-	bool id_due; /* a packet has asked since the last one that was refused, */
-	uint32_t asked_key; /* and this is the caller's number of the last one that did */
-	uint32_t next_id; /* of the next packet, */
-	uint32_t last_key, ids_ahead; /* and the caller's number of the last one, and what its id was ahead of that */
-	int tos; /* of the socket, where the channel keeps its priority; -1: it is to be set */
-	uint32_t drops_before; /* by the kernel, when the run began */
-	uint32_t drops_told; /* by the last datagram of a reflector's (SO_RXQ_OVFL) */
-	/* The last reading of the clock (CLOCK_MONOTONIC) before it was seen empty; how many datagrams it has had, in
-	 * all and when the system's clock was last seen to be set. */
+	bool id_due; /* a packet has requested its id since the last refused packet */
+	uint32_t asked_key; /* caller's number of the last packet that requested its id */
+	uint32_t next_id; /* id of the next packet */
+	uint32_t last_key, ids_ahead; /* caller's number of the last packet, and its id minus that number */
+	int tos; /* ToS value set on the socket, if the channel keeps its priority; -1: not set yet */
+	uint32_t drops_before; /* kernel drop count at the begin of the run */
+	uint32_t drops_reported; /* drop count of the last datagram, reflector (SO_RXQ_OVFL) */
+	/* CLOCK_MONOTONIC reading before the socket was last seen empty; datagrams received, in all and up
+	 * to the last detected step of the system clock. */
 	int64_t empty_ns;
 	uint64_t received, set_received;
-	uint64_t looked; /* of one that listens: `received` when it was last looked who is in use */
-	/* of one that listens: the address and the port that the others are bound to; on Ethernet, of this interface */
+	uint64_t looked; /* listening socket: `received` at the last check of which sockets are in use */
+	/* listening socket: address and port that per-peer sockets are bound to; on Ethernet, of this
+	 * interface */
 	union address own;
-	/* Of the others: */
-	union address peer; /* whose it is; no family: nobody's */
-	bool from_self; /* that is an address of this host */
-	bool is_new; /* it was not empty since it is that sender's: what comes may be another's */
-	uint16_t own_port; /* of an emitter's source port */
+	/* Per-peer sockets: */
+	union address peer; /* address of the assigned sender; no family: unassigned */
+	bool from_self; /* the sender's address is an address of this host */
+	bool is_new; /* not seen empty since its assignment: queued datagrams may be of the previous sender */
+	uint16_t own_port; /* port number of an emitter's source port */
 	int64_t used_ns;
 };
 
 /* Sockets and buffers of the measuring loop: made by socket.c, used by timestamping.c. */
 struct channel {
-	const struct transport *transport; /* of the first lane: what all have alike */
-	struct lane lane[LANES];
-	int lanes; /* open */
-	int listeners; /* of them, the first ones: they are not connected; an emitter's only lane is one */
-	union address server; /* of an emitter whose socket cannot be connected */
-	counter lanes_taken, lanes_refused;
-	struct lane *port; /* an emitter's source ports, instead of lane[0]: see wire/ports.h; NULL: it has one */
-	int ports; /* open */
-	int ready_fd; /* of them: epoll(7) */
-	struct lane *at; /* what is received from, sent by and fetched from */
-	int stray_fd; /* emitter: bound to the same port, gets what others than the server send; -1 if none */
-	enum source wire; /* of the stamps asked for; SOURCE_USER: none */
-	bool tx_stamps; /* asked for and granted */
-	bool some_stamps; /* by a message with each packet whose stamp is wanted, not for all by the socket */
-	bool unasked; /* not for the next packet */
+	const struct transport *transport; /* row of the first socket: properties that all sockets share */
+	struct peer_socket peer_socket[PEER_SOCKETS];
+	int peer_sockets; /* open sockets */
+	/* number of listening, unconnected sockets, which come first; 1 for an emitter's only socket */
+	int listeners;
+	union address server; /* emitter whose socket cannot be connected */
+	counter peer_sockets_taken, peer_sockets_refused;
+	/* an emitter's source ports, instead of peer_socket[0]: see wire/ports.h; NULL: a single port */
+	struct peer_socket *port;
+	int ports; /* open source ports */
+	int ready_fd; /* epoll(7) of the source ports */
+	struct peer_socket *at; /* socket of the next receive, send or fetch */
+	int stray_fd; /* emitter: bound to the same port, receives datagrams from other hosts; -1: none */
+	enum source wire; /* source of the requested timestamps; SOURCE_USER: none */
+	bool tx_stamps; /* transmit timestamps requested and granted */
+	/* transmit timestamps are requested by a control message of each packet, not by the socket */
+	bool some_stamps;
+	bool unasked; /* request none for the next packet */
 	bool direct; /* kernel_call_is_free() */
-	bool tos_wanted; /* by socket_want_tos() */
-	/* A reflector that was given a priority and answers with IPv4, where that of a packet would be its class's. */
+	bool tos_wanted; /* set by socket_want_tos() */
+	/* A reflector with a given priority on IPv4, where the ToS of a packet would set its priority. */
 	bool keeps_priority;
 	int priority;
-	int tos; /* of a reply that has no class to go out in */
-	int receive_buffer_bytes; /* granted */
-	int64_t dropped; /* by socket_note_drops(); -1: not known */
-	uint32_t unread; /* reflector: datagrams that the kernel dropped, as far as later ones told */
-	counter error_other; /* entries of the error queue that are no transmit stamp of the kind asked for */
+	int tos; /* ToS of replies without a requested class */
+	int receive_buffer_bytes; /* granted SO_RCVBUF */
+	int64_t dropped; /* set by socket_note_drops(); -1: unknown */
+	uint32_t unread; /* reflector: datagrams dropped by the kernel, as reported with later datagrams */
+	counter error_other; /* error queue entries other than the requested transmit timestamps */
 	counter control_truncated;
-	struct envelope envelope; /* of a transport that has one: PTP */
-	struct echo echo; /* the same: ICMP */
-	counter strays; /* that came by lane[0] itself, to which the server did not send them */
-	/* the STAMP packet last received; the reflector turns it into the reply in place */
+	struct encapsulation encapsulation; /* PTP encapsulation, if the transport has it */
+	struct echo echo; /* echo header, if the transport has it */
+	counter strays; /* datagrams on peer_socket[0] that the server did not send to it */
+	/* the last received STAMP packet; the reflector turns it into the reply in place */
 	uint8_t datagram[DATAGRAM_MAX];
 };
 
-/* One of its sockets, by struct lane's number. */
-static inline struct lane *channel_lane(struct channel *c, unsigned number)
+/* The socket with this index (struct peer_socket.number). */
+static inline struct peer_socket *channel_peer_socket(struct channel *c, unsigned number)
 {
-	return c->port ? &c->port[number] : &c->lane[number];
+	return c->port ? &c->port[number] : &c->peer_socket[number];
 }
 
-/* A channel before it is opened. */
-#define CHANNEL_CLOSED { .lane = { [0 ... LANES - 1] = { .fd = -1 } }, .stray_fd = -1 }
+/* Initial value of a channel. */
+#define CHANNEL_CLOSED { .peer_socket = { [0 ... PEER_SOCKETS - 1] = { .fd = -1 } }, .stray_fd = -1 }
 
-/* Opens the socket and sets every option, reading back what was granted; of a reflector one for each IP family in which
- * the interface has an address (n->first4, n->first6), unless one was asked for. *c is CHANNEL_CLOSED before. 0; or
- * -errno after one line, and nothing is open. */
+/* Opens the socket, sets every option and reads back the granted values; a reflector opens a socket for
+ * each IP family in which the interface has an address (n->first4, n->first6), unless a family was
+ * requested. *c must be CHANNEL_CLOSED. 0, or -errno after one line with nothing open. */
 int socket_open(struct channel *c, const struct options *o, const struct nic *n);
 
-/* What carries the packets, for messages: "UDP/IPv4", "UDP/IPv4 and IPv6". */
+/* The transport as messages name it: "UDP/IPv4", "UDP/IPv4 and IPv6". */
 static inline const char *socket_name(const struct channel *c)
 {
 	return c->listeners > 1 ? c->transport->name_both : c->transport->name;
 }
 
-/* Binds to the interface and the port, and connects (emitter), or opens the other lanes, as many as there can be
- * (reflector). Datagrams queue up from here on, so it comes right before the loop: what waited for the rest of the
- * start would show as slow. 0; or -errno after one line, and *c is closed. */
+/* Binds to the interface and port and connects (emitter) or opens as many per-peer sockets as possible
+ * (reflector). Datagrams queue from here on, so call it right before the loop: datagrams that wait for the
+ * rest of the start would look slow. 0, or -errno after one line with *c closed. */
 int socket_bind(struct channel *c, const struct options *o, const struct nic *n);
 
-/* Sets all options of l->fd, a socket of l->transport, as those of the channel; `listens`: for whoever sends. 0; or
- * -errno after one line. */
-int socket_prepare(const struct channel *c, const struct lane *l, const struct options *o, bool listens);
+/* Sets all options of l->fd, a socket of l->transport, for this channel; `listens`: unconnected socket. 0,
+ * or -errno after one line. */
+int socket_prepare(const struct channel *c, const struct peer_socket *l, const struct options *o, bool listens);
 
 /* Binds a socket to the interface and this address. 0; or -errno after one line. */
 int socket_bind_to(int fd, const struct nic *n, const union address *local);
 
-/* What the kernel dropped of what came for a socket, modulo 2^32. 0 or -errno. */
+/* Kernel drop count of a socket, modulo 2^32. 0 or -errno. */
 int socket_read_drops(int fd, uint32_t *drops);
 
-/* From now on nothing is queued for a socket, and the kernel counts it as dropped. 0 or -errno. */
+/* Makes the kernel drop and count everything that arrives at the socket from now on. 0 or -errno. */
 int socket_take_nothing(int fd);
 
-/* The same, and throws away what is in it: how many datagrams. */
+/* The same; also discards queued datagrams and returns their number. */
 uint64_t socket_empty(int fd);
 
 /* Connects a socket to the server. 0; or -errno after one line. */
 int socket_connect(int fd, const struct options *o, const struct nic *n);
 
-/* Opens one more socket as an emitter's first, unless l->fd is open, and binds and connects it: to a source port of its
- * own, which the kernel chooses (l->own_port). 0; or -errno after one line: what is open is the caller's to close. */
-int socket_open_port(const struct channel *c, struct lane *l, const struct options *o, const struct nic *n);
+/* Opens a further socket like the emitter's first (unless l->fd is open), binds and connects it with a
+ * source port chosen by the kernel (l->own_port). 0, or -errno after one line; the caller closes what is
+ * open. */
+int socket_open_port(const struct channel *c, struct peer_socket *l, const struct options *o, const struct nic *n);
 
-/* From now on arrivals have their `tos`, each for the price of a control message; so not before somebody asks for it.
- * Silent, and one system call a lane: the loop may call it, once (c->tos_wanted). 0 or -errno. */
+/* Enables the received `tos` of arrivals, which costs a control message each, so only on request. Prints
+ * nothing; one system call for each socket; the loop may call it once (c->tos_wanted). 0 or -errno. */
 int socket_want_tos(struct channel *c);
 
-/* Notes in c->dropped how many datagrams the kernel dropped between socket_bind() and now, because the socket had no
- * room for them or their checksum was wrong; at an emitter without those of others than the server. Call it right after
- * the run, for a socket that is not read any more fills up. The kernel counts to 2^32: that many drops more are not
- * told. */
+/* Stores in c->dropped the datagrams that the kernel dropped since socket_bind() because the receive buffer
+ * was full or the checksum was wrong; for an emitter without those of other senders. Call it right after
+ * the run, since an unread socket fills up. The kernel counts modulo 2^32, so multiples of 2^32 are not
+ * reported. */
 void socket_note_drops(struct channel *c);
 
-/* Datagrams for our port from others than the server, counted and dropped, up to now: it ends under any flood. Call it
+/* Counts and discards datagrams for our port from other hosts, up to now; ends under any flood. Call it
  * after the run, before close. */
 uint64_t socket_count_strays(struct channel *c);
 

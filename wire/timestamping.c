@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sending, receiving and fetching, with the stamps that the kernel hands over in control messages (hot).
- * Sources: Documentation/networking/timestamping.rst, include/uapi/linux/{net_tstamp,errqueue}.h. Control messages are
- * compared in level, type and exact length, and copied out; a truncated one is worth nothing.
+ * Sending, receiving and fetching, with timestamps from the kernel's control messages (hot). Sources:
+ * Documentation/networking/timestamping.rst, include/uapi/linux/{net_tstamp,errqueue}.h. Control messages
+ * are compared by level, type and exact length, and copied out; truncated messages are ignored.
  */
 #include "wire/timestamping.h"
 
@@ -17,21 +17,21 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#define TOS_ECN 3 /* RFC 3168: two bits about congestion, to which this transport does not react */
+#define TOS_ECN 3 /* RFC 3168: congestion bits, to which this transport does not react */
 
 /* The three times of SCM_TIMESTAMPING; the second is always 0. */
 struct stamps {
 	struct timespec software, unused, hardware;
 };
 
-/* 256 octets: 64 are too few for what IPv4 sends with a transmit stamp. */
+/* 256 octets: IPv4 sends more than 64 with a transmit timestamp. */
 union control {
 	char octets[256];
 	struct cmsghdr align;
 };
 
-/* A lane of its sender's alone? */
-static bool is_senders(const struct lane *l)
+/* True for a per-peer socket. */
+static bool is_senders(const struct peer_socket *l)
 {
 	return l->peer.any.sa_family != AF_UNSPEC;
 }
@@ -41,7 +41,7 @@ static bool is_message(const struct cmsghdr *m, int level, int type, size_t byte
 	return m->cmsg_level == level && m->cmsg_type == type && m->cmsg_len == CMSG_LEN(bytes);
 }
 
-/* The time of the kind that was asked for; 0 is no time but a missing one. */
+/* The time of the requested kind; 0 means missing. */
 static bool read_stamp(const struct channel *c, const struct cmsghdr *m, int64_t *time_ns)
 {
 	struct stamps stamps;
@@ -62,17 +62,18 @@ static struct cmsghdr *put_message(struct cmsghdr *m, int level, int type, const
 }
 
 /*
- * The id is the kernel's or ours. Does a kernel that counts by itself count what it refuses? Before 6.8 all that it has
- * begun to build, since then what is built (and, say, an output firewall drops). So the packet after it also asks for a
- * stamp at the door of the queueing discipline: that comes before the call returns, with the id that the packet got,
- * and no other packet asks for it.
+ * The id is the kernel's or ours. Whether a kernel that counts ids counts refused packets depends: before
+ * 6.8 it counts all packets that it began to build, since then the completely built packets (which an
+ * output firewall may drop). So the next packet also requests a timestamp at the entry of the queueing
+ * discipline (SCHED): it is available before the call returns, with the id of that packet, and no other
+ * packet requests it.
  */
 static struct cmsghdr *put_id(const struct channel *c, struct cmsghdr *m, uint32_t id)
 {
 	uint32_t asked = c->wire == SOURCE_HARDWARE ? SOF_TIMESTAMPING_TX_HARDWARE : SOF_TIMESTAMPING_TX_SOFTWARE;
 
 	if (c->unasked)
-		return m; /* it gets no id */
+		return m; /* no id message */
 	if (c->at->id_by_message)
 		m = put_message(m, SOL_SOCKET, SCM_TS_OPT_ID, &id, sizeof(id));
 	else
@@ -81,20 +82,20 @@ static struct cmsghdr *put_id(const struct channel *c, struct cmsghdr *m, uint32
 		return m;
 	if (c->at->id_asked)
 		asked |= SOF_TIMESTAMPING_TX_SCHED;
-	c->at->id_told |= c->at->id_asked;
+	c->at->id_reported |= c->at->id_asked;
 	return put_message(m, SOL_SOCKET, SO_TIMESTAMPING, &asked, sizeof(asked));
 }
 
 /*
- * A TOS sets a priority with it, whether by message (ip_cmsg_send() in net/ipv4/ip_sockglue.c) or for the socket. So
- * where one was asked for, both are set for the socket: two system calls, when an answer is of another class than the
- * one before on its lane.
+ * Setting a TOS also sets the priority, by message (ip_cmsg_send() in net/ipv4/ip_sockglue.c) or for the
+ * socket. So with a requested priority both are set for the socket: two system calls when an answer's class
+ * differs from the previous answer on its socket.
  */
 __attribute__((noinline))
 static int set_class(const struct channel *c, const struct arrival *answering)
 {
 	const int tos = answering->in_class ? answering->tos & ~TOS_ECN : c->tos;
-	struct lane *l = c->at;
+	struct peer_socket *l = c->at;
 
 	if (l->tos == tos)
 		return 0;
@@ -106,7 +107,7 @@ static int set_class(const struct channel *c, const struct arrival *answering)
 	return 0;
 }
 
-/* The kernel reads less where there is no message with the packet, and looks up no route on a connected socket. */
+/* Without control messages the kernel does less work and needs no route lookup on a connected socket. */
 static ssize_t send_message(const struct channel *c, const struct msghdr *m)
 {
 	if (m->msg_name || m->msg_controllen || m->msg_iovlen > 1)
@@ -114,7 +115,7 @@ static ssize_t send_message(const struct channel *c, const struct msghdr *m)
 	return kernel_send(c->direct, c->at->fd, m->msg_iov->iov_base, m->msg_iov->iov_len);
 }
 
-/* What stands before the packet, as it is to be sent. */
+/* Prepares the encapsulation of the packet. */
 __attribute__((noinline))
 static uint8_t *seal(struct channel *c, const void *packet, size_t bytes)
 {
@@ -122,8 +123,8 @@ static uint8_t *seal(struct channel *c, const void *packet, size_t bytes)
 		echo_seal(&c->echo, packet, bytes);
 		return c->echo.sent;
 	}
-	envelope_seal(&c->envelope, packet, bytes);
-	return c->envelope.sent;
+	encapsulation_seal(&c->encapsulation, packet, bytes);
+	return c->encapsulation.sent;
 }
 
 static int send_once(struct channel *c, const void *packet, size_t bytes, uint32_t id, const struct arrival *answering)
@@ -137,8 +138,8 @@ static int send_once(struct channel *c, const void *packet, size_t bytes, uint32
 	ssize_t sent;
 
 	payload[1] = (struct iovec){ .iov_base = (void *)packet, .iov_len = bytes };
-	if (t->envelope_bytes) {
-		payload[0] = (struct iovec){ .iov_base = seal(c, packet, bytes), .iov_len = t->envelope_bytes };
+	if (t->encapsulation_bytes) {
+		payload[0] = (struct iovec){ .iov_base = seal(c, packet, bytes), .iov_len = t->encapsulation_bytes };
 		m.msg_iov = payload;
 		payload[2] = (struct iovec){ .iov_base = (void *)(uintptr_t)behind, .iov_len = t->behind_bytes };
 		m.msg_iovlen = t->behind_bytes ? 3 : 2;
@@ -165,7 +166,7 @@ static int send_once(struct channel *c, const void *packet, size_t bytes, uint32
 		m.msg_control = &control;
 
 	while ((sent = send_message(c, &m)) == -EINTR)
-		; /* before anything was counted: nothing here waits */
+		; /* before anything was counted: nothing is pending */
 	if (sent >= 0)
 		return 0;
 	stamp_doubt(c, c->at);
@@ -173,7 +174,7 @@ static int send_once(struct channel *c, const void *packet, size_t bytes, uint32
 	return (int)sent;
 }
 
-/* A connected socket is told of what ICMP messages say (udp(7)), by the next call: that is no fault of this one. */
+/* A connected socket reports ICMP errors (udp(7)) by the next call, which did not cause them. */
 int stamp_send(struct channel *c, const void *packet, size_t bytes, uint32_t id, const struct arrival *answering)
 {
 	int error = send_once(c, packet, bytes, id, answering);
@@ -191,8 +192,9 @@ static void read_packet_info6(const struct cmsghdr *m, struct arrival *a)
 	memcpy(a->local, &info, sizeof(info));
 }
 
-/* IPv4: ipi_ifindex, ipi_spec_dst (where to answer from), ipi_addr (where it was sent to). IPv6 has no broadcast, and
- * one address for both. The answer goes out by the address that was asked, whatever the routing table prefers. */
+/* IPv4: ipi_ifindex, ipi_spec_dst (reply source), ipi_addr (request destination). IPv6 has no broadcast,
+ * and the same address for both. The reply's source is the request's destination, whatever the routing
+ * table prefers. */
 static void read_packet_info(const struct cmsghdr *m, size_t bytes, struct arrival *a)
 {
 	struct in_pktinfo info;
@@ -208,7 +210,7 @@ static void read_packet_info(const struct cmsghdr *m, size_t bytes, struct arriv
 	memcpy(a->local, &info, sizeof(info));
 }
 
-/* One octet from IPv4 and an int from IPv6. */
+/* One octet from IPv4, an int from IPv6. */
 static int read_tos(const struct cmsghdr *m, size_t bytes)
 {
 	uint8_t octet;
@@ -222,9 +224,9 @@ static int read_tos(const struct cmsghdr *m, size_t bytes)
 	return number;
 }
 
-/* Of one that came by a lane that is another's by now, which is rare: lanes have the address of the one that
- * listens. */
-static void note_stray(const struct lane *listener, struct arrival *a)
+/* For a datagram on a reassigned per-peer socket, which is rare: these sockets share the listening socket's
+ * address. */
+static void note_stray(const struct peer_socket *listener, struct arrival *a)
 {
 	const struct in6_pktinfo info6 = { .ipi6_addr = listener->own.in6.sin6_addr };
 	const struct in_pktinfo info = { .ipi_spec_dst = listener->own.in.sin_addr };
@@ -239,34 +241,35 @@ static void note_stray(const struct lane *listener, struct arrival *a)
 		memcpy(a->local, &info, sizeof(info));
 }
 
-static bool is_anothers(const struct lane *l, const struct arrival *a)
+static bool is_anothers(const struct peer_socket *l, const struct arrival *a)
 {
 	return memcmp(&a->from, &l->peer, address_bytes(&l->peer));
 }
 
-/* What the messages of a lane do not say; of a new one they say who sent it. */
+/* Sets the values that messages on a per-peer socket omit; a newly assigned socket still reports the
+ * sender. */
 static void note_sender(const struct channel *c, struct arrival *a)
 {
-	const struct lane *l = c->at;
+	const struct peer_socket *l = c->at;
 
 	a->to_unicast = true;
 	a->strays = l->is_new && is_anothers(l, a);
 	if (a->strays) {
-		note_stray(&c->lane[l->listener], a);
+		note_stray(&c->peer_socket[l->listener], a);
 	} else {
 		a->from_self = l->from_self;
 		a->from = l->peer;
 	}
 }
 
-/* On Ethernet the address of the sender tells it, packet(7). */
+/* On Ethernet the sender address has the packet type, packet(7). */
 static void note_station(const struct channel *c, struct arrival *a)
 {
 	a->to_unicast = a->from.ll.sll_pkttype == PACKET_HOST;
-	a->from_self = !memcmp(a->from.ll.sll_addr, c->lane[0].own.ll.sll_addr, 6);
+	a->from_self = !memcmp(a->from.ll.sll_addr, c->peer_socket[0].own.ll.sll_addr, 6);
 }
 
-/* The kernel reads less where it has nothing to tell but the datagram. */
+/* Without control messages the kernel does less work. */
 static ssize_t receive_message(struct channel *c, struct msghdr *m)
 {
 	if (c->at->bare)
@@ -276,17 +279,17 @@ static ssize_t receive_message(struct channel *c, struct msghdr *m)
 	return kernel_recv(c->direct, c->at->fd, c->datagram, sizeof(c->datagram));
 }
 
-/* How long the STAMP packet is in a message of so many octets. False: it is not of the server, which is counted. */
+/* Sets the length of the STAMP packet in a message of `bytes` octets. False: not from the server, counted. */
 __attribute__((noinline))
-static bool open_envelope(struct channel *c, struct arrival *a, size_t bytes)
+static bool open_encapsulation(struct channel *c, struct arrival *a, size_t bytes)
 {
 	uint64_t theirs[2], servers[2];
 
 	if (!c->transport->echoes) {
-		a->bytes = envelope_open(&c->envelope, bytes);
+		a->bytes = encapsulation_open(&c->encapsulation, bytes);
 		return true;
 	}
-	/* The kernel looks only at the number that a ping socket has (ping_lookup() in net/ipv4/ping.c). */
+	/* The kernel compares only the identifier of a ping socket (ping_lookup() in net/ipv4/ping.c). */
 	address_as_ipv6(&a->from, theirs);
 	address_as_ipv6(&c->server, servers);
 	if (theirs[0] != servers[0] || theirs[1] != servers[1]) {
@@ -297,24 +300,25 @@ static bool open_envelope(struct channel *c, struct arrival *a, size_t bytes)
 	return true;
 }
 
-/* What this socket has dropped since it is open. */
+/* Drop count of this socket since it was opened. */
 static void note_drops(struct channel *c, const struct cmsghdr *m)
 {
 	uint32_t drops;
 
 	memcpy(&drops, CMSG_DATA(m), sizeof(drops));
-	c->unread += drops - c->at->drops_told;
-	c->at->drops_told = drops;
+	c->unread += drops - c->at->drops_reported;
+	c->at->drops_reported = drops;
 }
 
-/* Most receives find nothing: for these no registers are to be saved that only this needs. As stamp_receive(). */
+/* Separate from stamp_receive(): most receives find nothing and should not save the registers that only
+ * this code needs. */
 __attribute__((noinline))
 static int read_arrival(struct channel *c, struct msghdr *m, size_t bytes, struct arrival *a)
 {
 	const struct transport *t = c->at->transport;
 
 	a->bytes = bytes;
-	if (t->envelope_bytes && !open_envelope(c, a, bytes))
+	if (t->encapsulation_bytes && !open_encapsulation(c, a, bytes))
 		return 0;
 	a->source = SOURCE_NONE;
 	a->ttl = a->tos = -1;
@@ -354,9 +358,11 @@ int stamp_receive(struct channel *c, struct arrival *a)
 			    .msg_controllen = sizeof(control) };
 
 	payload[1] = (struct iovec){ .iov_base = c->datagram, .iov_len = sizeof(c->datagram) };
-	if (c->transport->envelope_bytes) {
-		payload[0] = (struct iovec){ .iov_base = c->transport->echoes ? c->echo.received : c->envelope.received,
-					     .iov_len = c->transport->before_bytes + c->transport->envelope_bytes };
+	if (c->transport->encapsulation_bytes) {
+		payload[0] = (struct iovec){ .iov_base = c->transport->echoes ? c->echo.received :
+			c->encapsulation.received,
+					     .iov_len =
+						     c->transport->before_bytes + c->transport->encapsulation_bytes };
 		m.msg_iov = payload;
 		m.msg_iovlen = 2;
 	}
@@ -372,8 +378,8 @@ int stamp_receive(struct channel *c, struct arrival *a)
 	return read_arrival(c, &m, (size_t)bytes, a);
 }
 
-/* What an entry of the error queue is. An ICMP error carries a stamp too: only errno, origin and info tell it from
- * ours. */
+/* Classifies an error queue entry. An ICMP error carries a timestamp too: only errno, origin and info
+ * distinguish it from a transmit timestamp. */
 static enum fetch read_extended_error(const struct channel *c, const struct cmsghdr *m, struct departure *d)
 {
 	struct sock_extended_err e;
@@ -382,7 +388,7 @@ static enum fetch read_extended_error(const struct channel *c, const struct cmsg
 	d->id = e.ee_data;
 	if (e.ee_errno != ENOMSG || e.ee_origin != SO_EE_ORIGIN_TIMESTAMPING)
 		return FETCH_OTHER;
-	if (e.ee_info == SCM_TSTAMP_SCHED && c->at->id_told)
+	if (e.ee_info == SCM_TSTAMP_SCHED && c->at->id_reported)
 		return FETCH_ID;
 	return e.ee_info == SCM_TSTAMP_SND ? FETCH_STAMP : FETCH_OTHER;
 }
@@ -408,8 +414,8 @@ enum fetch stamp_fetch(struct channel *c, struct departure *d)
 			entry = read_extended_error(c, h, d);
 		}
 	}
-	/* A stamp asked for with OPT_TSONLY has no payload, so MSG_TRUNC means something else. With an id a time that
-	 * was not wished for may come, or not. */
+	/* A timestamp requested with OPT_TSONLY has no payload, so MSG_TRUNC means something else. With an
+	 * id request an unwanted time may be included. */
 	if ((entry == FETCH_ID || (entry == FETCH_STAMP && stamped)) && !(m.msg_flags & MSG_TRUNC))
 		return entry;
 	counter_add(&c->error_other, 1);
@@ -419,7 +425,7 @@ enum fetch stamp_fetch(struct channel *c, struct departure *d)
 unsigned stamp_look(const struct channel *c, struct stamp_ready ready[STAMP_READY])
 {
 	struct epoll_event e[STAMP_READY];
-	/* As epoll_wait(), which some machines do not have. */
+	/* Equivalent to epoll_wait(), which some architectures do not have. */
 	const int n = epoll_pwait(c->ready_fd, e, STAMP_READY, 0, NULL);
 
 	for (int i = 0; i < n; i++)
@@ -430,11 +436,11 @@ unsigned stamp_look(const struct channel *c, struct stamp_ready ready[STAMP_READ
 
 bool stamp_wait(struct channel *c, bool receive, int64_t limit_ns)
 {
-	/* The error queue shows as POLLERR, which poll reports without being asked. */
-	struct pollfd p[LANES];
+	/* A non-empty error queue is POLLERR, which poll always reports. */
+	struct pollfd p[PEER_SOCKETS];
 	struct timespec limit = { .tv_sec = limit_ns / NS_PER_S, .tv_nsec = limit_ns % NS_PER_S };
 
-	for (int i = 0; i < c->lanes; i++)
-		p[i] = (struct pollfd){ .fd = c->lane[i].fd, .events = receive ? POLLIN : 0 };
-	return ppoll(p, (nfds_t)c->lanes, &limit, NULL) > 0;
+	for (int i = 0; i < c->peer_sockets; i++)
+		p[i] = (struct pollfd){ .fd = c->peer_socket[i].fd, .events = receive ? POLLIN : 0 };
+	return ppoll(p, (nfds_t)c->peer_sockets, &limit, NULL) > 0;
 }

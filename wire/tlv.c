@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* TLVs of RFC 8972 section 4, and our own (tlv_rant.c): written, answered, read and signed (hot). */
+/* TLVs of RFC 8972 section 4 and the rant TLVs (tlv_rant.c): written, answered, read and signed (hot). */
 #include "wire/tlv.h"
 
 #include "wire/hmac.h"
@@ -21,19 +21,19 @@ enum {
 	TLV_HMAC = 8,
 };
 
-/* Lengths of the values that are always the same, and what they begin with. */
+/* Lengths of fixed-size values, or of their fixed begin. */
 #define TIMESTAMP_INFORMATION_BYTES 4 /* without its sub-TLVs */
 #define CLASS_OF_SERVICE_BYTES 4
 #define DIRECT_MEASUREMENT_BYTES 12
 #define FOLLOW_UP_BYTES 16
 #define FOLLOW_UP_KNOWN_BYTES 12 /* sequence number and timestamp */
 
-/* ---- What each type of TLV is answered with, and what an answer says --------------------------------------------- */
+/* ---- Answers of each TLV type, and their contents ---------------------------------------------------------------- */
 
 /* Fills the value; false: it cannot be answered. */
 typedef bool answer_tlv(uint8_t *value, const struct tlv_answering *with);
 
-/* Takes the value of a reply's TLV over into *r. */
+/* Copies the value of a reply's TLV into *r. */
 typedef void read_tlv(const uint8_t *value, bool ptp, struct reply *r);
 
 static bool answer_with_itself(uint8_t *value, const struct tlv_answering *with)
@@ -43,7 +43,7 @@ static bool answer_with_itself(uint8_t *value, const struct tlv_answering *with)
 	return true;
 }
 
-/* RFC 8972 section 4.3. Sub-TLVs behind the four octets are not understood and keep their U flags. */
+/* RFC 8972 section 4.3. Sub-TLVs after the four octets are not supported and keep their U flags. */
 static bool answer_timestamp_information(uint8_t *value, const struct tlv_answering *with)
 {
 	value[0] = value[2] = with->a->sync_source;
@@ -66,7 +66,7 @@ static bool answer_class_of_service(uint8_t *value, const struct tlv_answering *
 
 	if (!with->a->tos_known)
 		return false;
-	/* The reply is sent with the DSCP that came, which may be the one that is asked for. */
+	/* The reply is sent with the received DSCP, which may equal the requested DSCP. */
 	value[1] = (uint8_t)((tos & 0x3f) << 2 | (value[0] >> 2 != tos >> 2));
 	value[0] = (uint8_t)((value[0] & 0xfc) | tos >> 6);
 	put16(value + 2, 0);
@@ -76,13 +76,13 @@ static bool answer_class_of_service(uint8_t *value, const struct tlv_answering *
 static void read_class_of_service(const uint8_t *value, bool ptp, struct reply *r)
 {
 	(void)ptp;
-	r->class_told = true;
+	r->class_reported = true;
 	r->dscp = (uint8_t)((value[0] & 0x03) << 4 | value[1] >> 4);
 	r->ecn = value[1] >> 2 & 0x03;
 	r->reverse_dscp_refused = value[1] & 0x03;
 }
 
-/* RFC 8972 section 4.5: S_TxC comes back as it was, R_RxC, R_TxC. */
+/* RFC 8972 section 4.5: S_TxC is returned unchanged, then R_RxC, R_TxC. */
 static bool answer_direct_measurement(uint8_t *value, const struct tlv_answering *with)
 {
 	put32(value + 4, with->a->received);
@@ -106,20 +106,20 @@ static bool answer_follow_up(uint8_t *value, const struct tlv_answering *with)
 
 static void read_follow_up(const uint8_t *value, bool ptp, struct reply *r)
 {
-	r->follow_up_told = true;
+	r->follow_up_reported = true;
 	r->follow_up_seq = get32(value);
 	r->follow_up_ns = get_ns(value + 4, ptp);
 	r->follow_up_method = tlv_known_method(value[12]);
-	/* Any sequence number is a legal one, so that only the time tells whether there is one. */
+	/* Any sequence number is valid, so only the time shows whether it is present. */
 	if (!is_time(value + 4))
 		r->follow_up_method = PACKET_METHOD_NONE;
 }
 
-/* All types that are understood. What has no row is not, and comes back with its U flag. */
+/* Supported types. A type without a row is returned with its U flag. */
 static const struct tlv_rule {
 	uint16_t smallest, largest; /* Length */
 	answer_tlv *answer;
-	read_tlv *read; /* NULL: its answer says nothing that is asked for */
+	read_tlv *read; /* NULL: its answer contains nothing that is used */
 } tlv_rules[UINT8_MAX + 1] = {
 	[TLV_EXTRA_PADDING] = { 0, UINT16_MAX, answer_with_itself, NULL },
 	[TLV_TIMESTAMP_INFORMATION] = { TIMESTAMP_INFORMATION_BYTES, UINT16_MAX, answer_timestamp_information,
@@ -129,7 +129,7 @@ static const struct tlv_rule {
 	[TLV_DIRECT_MEASUREMENT] = { DIRECT_MEASUREMENT_BYTES, DIRECT_MEASUREMENT_BYTES, answer_direct_measurement,
 				     NULL },
 	[TLV_FOLLOW_UP] = { FOLLOW_UP_BYTES, FOLLOW_UP_BYTES, answer_follow_up, read_follow_up },
-	[TLV_HMAC] = { HMAC_BYTES, HMAC_BYTES, answer_with_itself, NULL }, /* and signed at the end */
+	[TLV_HMAC] = { HMAC_BYTES, HMAC_BYTES, answer_with_itself, NULL }, /* signed at the end */
 	[TLV_RANT] = { TLV_RANT_BYTES, TLV_RANT_BYTES, tlv_rant_answer, tlv_rant_read },
 	[TLV_FOLLOW_UPS] = { TLV_RANT_MAGIC_BYTES + TLV_RANT_DEPARTURE_BYTES,
 			     TLV_RANT_MAGIC_BYTES + FOLLOW_UPS_MAX * TLV_RANT_DEPARTURE_BYTES,
@@ -137,7 +137,8 @@ static const struct tlv_rule {
 			     tlv_rant_read_follow_ups },
 };
 
-/* In place of the row of a type whose Length may be this or that, but not what it is: no Length is right. */
+/* Replaces the row of a type with several permitted Lengths if the Length is none of them: always
+ * malformed. */
 static const struct tlv_rule wrong_length = { .smallest = 1, .largest = 0 };
 
 /* ---- The walk over the TLVs -------------------------------------------------------------------------------------- */
@@ -148,16 +149,16 @@ INLINE size_t base_of(const struct hmac *key)
 	return key ? STAMP_AUTHENTICATED_BYTES : STAMP_BASE_BYTES;
 }
 
-/* One TLV of a packet. */
+/* A TLV of a packet. */
 struct tlv {
 	uint8_t type;
-	size_t bytes; /* of the value, as its Length says */
-	bool cut; /* that is more than the packet has left */
-	const struct tlv_rule *rule; /* NULL: not understood */
+	size_t bytes; /* size of the value by its Length */
+	bool cut; /* the Length exceeds the rest of the packet */
+	const struct tlv_rule *rule; /* NULL: not supported */
 };
 
-/* The row of a type from TLV_HMAC on that has one. NULL: it is not understood after all. Without our magic a TLV of our
- * types is another experiment, of somebody else. */
+/* The row of a type above TLV_HMAC; NULL: not supported. Without the rant magic a TLV of our types belongs
+ * to another experiment. */
 INLINE const struct tlv_rule *rule_of(const struct tlv *t, const uint8_t *p, size_t left, const struct hmac *key)
 {
 	if (t->type == TLV_HMAC)
@@ -170,7 +171,7 @@ INLINE const struct tlv_rule *rule_of(const struct tlv *t, const uint8_t *p, siz
 	return t->rule;
 }
 
-/* The TLV at p, with `left` octets from there to the end, at least a header. */
+/* Parses the TLV at p, with `left` octets up to the end, at least a header. */
 INLINE struct tlv look_at(const uint8_t *p, size_t left, const struct hmac *key)
 {
 	struct tlv t = { .type = p[1], .bytes = get16(p + 2), .rule = &tlv_rules[p[1]] };
@@ -189,27 +190,27 @@ INLINE bool is_malformed(const struct tlv *t)
 }
 
 /*
- * RFC 8972 section 4.8: where there is more than Extra Padding there must be an HMAC TLV, and nothing but Extra Padding
- * may be behind it. It covers the packet's sequence number and the TLVs before it. Sets *at to where it is, or to
- * `bytes` where there is none. False: the rule is broken, or the HMAC does not match.
+ * RFC 8972 section 4.8: TLVs other than Extra Padding require an HMAC TLV, and only Extra Padding may
+ * follow it. It covers the packet's sequence number and the TLVs before it. Sets *at to its offset, or to
+ * `bytes` if it is absent. False: the rule is broken, or the HMAC does not match.
  */
 COLD bool tlvs_verified(const uint8_t *packet, const uint8_t *tlvs, size_t bytes, const struct hmac *key, size_t *at)
 {
 	bool found = false, needed = false;
-	size_t here = 0;
+	size_t local = 0;
 
 	*at = bytes;
-	while (bytes - here >= TLV_HEADER_BYTES) {
-		struct tlv t = look_at(tlvs + here, bytes - here, key);
+	while (bytes - local >= TLV_HEADER_BYTES) {
+		struct tlv t = look_at(tlvs + local, bytes - local, key);
 
 		if (t.cut || (found && t.type != TLV_EXTRA_PADDING) || (t.type == TLV_HMAC && t.bytes != HMAC_BYTES))
 			return false;
 		needed |= t.type != TLV_EXTRA_PADDING;
 		if (t.type == TLV_HMAC) {
 			found = true;
-			*at = here;
+			*at = local;
 		}
-		here += TLV_HEADER_BYTES + t.bytes;
+		local += TLV_HEADER_BYTES + t.bytes;
 	}
 	if (found != needed)
 		return false;
@@ -218,7 +219,7 @@ COLD bool tlvs_verified(const uint8_t *packet, const uint8_t *tlvs, size_t bytes
 
 /* ---- Probes ------------------------------------------------------------------------------------------------------ */
 
-/* Octets of the TLVs before the HMAC TLV. */
+/* Length of the TLVs before the HMAC TLV. */
 static size_t bytes_before_hmac(const struct packet_plan *plan)
 {
 	size_t bytes = 0;
@@ -241,12 +242,12 @@ size_t tlv_plan_bytes(const struct packet_plan *plan)
 	return bytes + (plan->key && bytes ? TLV_HEADER_BYTES + HMAC_BYTES : 0);
 }
 
-/* Returns the value, and moves *p behind it. */
+/* Returns the value, and moves *p past it. */
 static uint8_t *put_tlv(uint8_t **p, uint8_t type, size_t bytes)
 {
 	uint8_t *value = *p + TLV_HEADER_BYTES;
 
-	(*p)[0] = TLV_UNRECOGNIZED; /* RFC 8972 section 4: cleared by who understands it */
+	(*p)[0] = TLV_UNRECOGNIZED; /* RFC 8972 section 4: cleared by a reflector that supports it */
 	(*p)[1] = type;
 	put16(*p + 2, (uint16_t)bytes);
 	memset(value, 0, bytes);
@@ -254,7 +255,8 @@ static uint8_t *put_tlv(uint8_t **p, uint8_t type, size_t bytes)
 	return value;
 }
 
-/* RFC 8972 section 4.1 wants pseudo-random octets. These are the same each time (xorshift32), and do not compress. */
+/* RFC 8972 section 4.1 requires pseudo-random octets. These are the same each time (xorshift32), and do not
+ * compress. */
 static void fill_padding(uint8_t *p, size_t bytes)
 {
 	uint32_t state = 0x52414e54;
@@ -325,14 +327,14 @@ enum packet_verdict tlv_read_wishes(const uint8_t *packet, size_t bytes, const s
 
 /* ---- The answer -------------------------------------------------------------------------------------------------- */
 
-/* RFC 8972 section 4.7: not even a malformed Follow-Up goes back with what its sender has put there. */
+/* RFC 8972 section 4.7: even a malformed Follow-Up is returned without its sender's contents. */
 static void clear_follow_up(uint8_t *value, size_t bytes)
 {
 	memset(value, 0, bytes < FOLLOW_UP_KNOWN_BYTES ? bytes : FOLLOW_UP_KNOWN_BYTES);
 }
 
-/* RFC 8972 section 4: what is not understood keeps its U flag (set, if the sender left it clear); at a TLV of a wrong
- * length, or at octets too few for a header, processing stops and the rest goes back as it came. */
+/* RFC 8972 section 4: an unsupported TLV keeps its U flag (set, if the sender left it clear); at a wrong
+ * length, or at fewer octets than a header, processing stops and the rest is returned unchanged. */
 static bool fill_tlvs(uint8_t *p, size_t left, const struct tlv_answering *with)
 {
 	while (left >= TLV_HEADER_BYTES) {
@@ -353,7 +355,7 @@ static bool fill_tlvs(uint8_t *p, size_t left, const struct tlv_answering *with)
 	return left != 0;
 }
 
-/* RFC 8972 section 4.8: none is answered, all say why. */
+/* RFC 8972 section 4.8: no TLV is answered; all get the I flag. */
 static bool refuse_tlvs(uint8_t *p, size_t left, const struct hmac *key)
 {
 	while (left >= TLV_HEADER_BYTES) {
@@ -370,7 +372,7 @@ static bool refuse_tlvs(uint8_t *p, size_t left, const struct hmac *key)
 	return left != 0;
 }
 
-/* With a key. Returns whether one is malformed. */
+/* With a key. Returns true if a TLV is malformed. */
 COLD bool fill_and_sign_tlvs(uint8_t *packet, size_t bytes, const struct tlv_answering *with)
 {
 	uint8_t *tlvs = packet + STAMP_AUTHENTICATED_BYTES, seq[sizeof(uint32_t)];
@@ -381,7 +383,7 @@ COLD bool fill_and_sign_tlvs(uint8_t *packet, size_t bytes, const struct tlv_ans
 
 	bool malformed = fill_tlvs(tlvs, left, with);
 
-	/* Signed also behind a malformed one: who gets it must be able to believe the M flag. */
+	/* Signed also after a malformed TLV: the receiver must be able to trust the M flag. */
 	if (hmac_at < left) {
 		tlvs[hmac_at] = 0;
 		put32(seq, with->a->seq);
@@ -403,8 +405,8 @@ void tlv_answer(uint8_t *packet, size_t bytes, const struct hmac *key, const str
 
 /* ---- Replies ----------------------------------------------------------------------------------------------------- */
 
-/* What a reply without TLVs says of what they would tell. All of it is behind the fields of the base; of the list at
- * the end the count is enough. */
+/* Sets the values of a reply without TLVs. All are after the fields of the base; for the array at the end
+ * the count is enough. */
 INLINE void forget_tlvs(struct reply *r)
 {
 	memset((uint8_t *)r + offsetof(struct reply, t2_method), 0,
@@ -418,8 +420,8 @@ static void refuse_reply_tlvs(struct reply *r)
 	r->tlv_integrity = true;
 }
 
-/* RFC 8972 section 4: U: this one is not used. M: nothing from here on. I, wherever it is: none. The length is looked
- * at whatever the flags say (section 6). */
+/* RFC 8972 section 4: U: this TLV is not used. M: nothing from here on is used. I in any TLV: none is used.
+ * The length is checked whatever the flags say (section 6). */
 void packet_read_tlvs(const uint8_t *packet, size_t bytes, const struct hmac *key, struct reply *r)
 {
 	const size_t base = base_of(key);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What our own TLVs ask and tell (hot, but for what a probe asks: that is written once). */
+/* Requests and answers of the rant TLVs (hot, except the request of a probe, written once). */
 #include "wire/tlv_rant.h"
 
 #include "wire/octets.h"
@@ -7,14 +7,15 @@
 #include <string.h>
 
 /* Flags, beside TLV_RANT_T2_USER. */
-#define RANT_ON_SCALE 0x40 /* T2_SW and T3 are on the scale of T2, within the bound */
-#define RANT_CLOCK_DOUBTED 0x20 /* the clock of T2 was set or stood in this session, or does not run right */
-#define RANT_DISCARDS 0x10 /* the reply has the count of discarded requests, and why */
+#define RANT_ON_SCALE 0x40 /* T2_SW and T3 are on the timebase of T2, within the bound */
+/* the clock of T2 was stepped, stood still or has a frequency error in this session */
+#define RANT_CLOCK_DOUBTED 0x20
+#define RANT_DISCARDS 0x10 /* the reply has the count and reasons of discarded requests */
 #define RANT_STATELESS 0x01
 #define RANT_DISCARD_REASONS (DISCARD_OVER_RATE | DISCARD_REFUSED | DISCARD_UNREAD)
 #define RANT_NO_BOUND UINT32_MAX
 
-/* ---- Type 240: what took the stamps, and in which state ---------------------------------------------------------- */
+/* ---- Type 240: timestamp sources and clock state ----------------------------------------------------------------- */
 
 void tlv_rant_ask(uint8_t *value, const struct packet_plan *plan)
 {
@@ -45,27 +46,27 @@ void tlv_rant_read(const uint8_t *value, bool ptp, struct reply *r)
 {
 	uint32_t bound_ns = get32(value + 8);
 
-	/* As it was asked: of one that sends back what it does not know and clears U all the same. No answer is like
-	 * that, for times that are not on one scale are of a NIC (octet 5). */
+	/* The unchanged request: from a reflector that returns unsupported TLVs and still clears U. A real
+	 * answer differs, since times on different timebases imply a NIC (octet 5). */
 	if (!(value[4] & ~TLV_RANT_T2_USER) && !value[5] && !is_time(value + 12))
 		return;
-	r->software_told = true;
+	r->software_reported = true;
 	r->wire_source = value[5] <= SOURCE_HARDWARE ? value[5] : SOURCE_NONE;
 	r->t2_user_known = value[4] & TLV_RANT_T2_USER;
 	r->clock_doubted = value[4] & RANT_CLOCK_DOUBTED;
 	r->stateless = value[4] & RANT_STATELESS;
-	r->discards_told = value[4] & RANT_DISCARDS;
+	r->discards_reported = value[4] & RANT_DISCARDS;
 	r->discarded = get16(value + 6);
-	r->discard_reasons = r->discards_told ? value[4] & RANT_DISCARD_REASONS : 0;
+	r->discard_reasons = r->discards_reported ? value[4] & RANT_DISCARD_REASONS : 0;
 	r->t2_user_ns = r->t2_user_known ? get_ns(value + 12, ptp) : 0;
-	/* The largest number stands for all that are larger, and so bounds nothing. */
+	/* The largest number means "this or larger", so it is not a bound. */
 	r->software_bound_ns = value[4] & RANT_ON_SCALE && bound_ns != RANT_NO_BOUND ? (int64_t)bound_ns : -1;
 }
 
-/* ---- Type 241: when the last replies left ------------------------------------------------------------------------ */
+/* ---- Type 241: departures of the last replies -------------------------------------------------------------------- */
 
-/* docs/protocol.md: magic; then of each reply its number, method, 3 of zero, time. The Length, which was found right,
- * is in the two octets before the value. */
+/* docs/protocol.md: magic; then for each reply its number, method, 3 zero octets, time. The Length, already
+ * validated, is in the two octets before the value. */
 INLINE unsigned departures_of(const uint8_t *value)
 {
 	return (get16(value - 2) - TLV_RANT_MAGIC_BYTES) / TLV_RANT_DEPARTURE_BYTES;
@@ -78,12 +79,12 @@ void tlv_rant_ask_follow_ups(uint8_t *value)
 
 bool tlv_rant_answer_follow_ups(uint8_t *value, const struct tlv_answering *with)
 {
-	const unsigned room = departures_of(value);
-	const unsigned told = with->a->follow_ups < room ? with->a->follow_ups : room;
+	const unsigned space = departures_of(value);
+	const unsigned reported = with->a->follow_ups < space ? with->a->follow_ups : space;
 	uint8_t *p = value + TLV_RANT_MAGIC_BYTES;
 
-	memset(p, 0, room * TLV_RANT_DEPARTURE_BYTES);
-	for (unsigned i = 0; i < told; i++, p += TLV_RANT_DEPARTURE_BYTES) {
+	memset(p, 0, space * TLV_RANT_DEPARTURE_BYTES);
+	for (unsigned i = 0; i < reported; i++, p += TLV_RANT_DEPARTURE_BYTES) {
 		const struct packet_departure *d = &with->a->follow_up[i];
 
 		put32(p, d->seq);
@@ -101,7 +102,7 @@ void tlv_rant_read_follow_ups(const uint8_t *value, bool ptp, struct reply *r)
 	for (unsigned left = departures_of(value); left; left--, p += TLV_RANT_DEPARTURE_BYTES) {
 		const uint8_t method = tlv_known_method(p[4]);
 
-		/* Any number is a legal one, so that only method and time tell whether there is one. */
+		/* Any number is valid, so only method and time show whether an entry is present. */
 		if (method == PACKET_METHOD_NONE || !is_time(p + 8))
 			continue;
 		r->follow_up[r->follow_ups++] = (struct packet_departure){ .seq = get32(p), .method = method,

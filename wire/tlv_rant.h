@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Our own TLVs (docs/protocol.md), for tlv.c alone (hot). A value is as long as its Length says, and that is right. */
+/* The rant TLVs (docs/protocol.md), for tlv.c only (hot). A value has the length that its Length field
+ * says. */
 #ifndef WIRE_TLV_RANT_H
 #define WIRE_TLV_RANT_H
 
@@ -9,35 +10,35 @@
 #define TLV_RANT 240 /* of the experimental range, RFC 8972 section 5.1 */
 #define TLV_RANT_BYTES 20
 #define TLV_FOLLOW_UPS 241
-#define TLV_RANT_MAGIC "RANT" /* the Value begins with it, or the TLV is another experiment, of somebody else */
+#define TLV_RANT_MAGIC "RANT" /* the Value begins with it; else the TLV belongs to another experiment */
 #define TLV_RANT_MAGIC_BYTES 4
 #define TLV_RANT_DEPARTURE_BYTES 16
-#define TLV_RANT_T2_USER 0x80 /* flag: T2_SW is wanted (request), is there (reply) */
+#define TLV_RANT_T2_USER 0x80 /* flag: T2_SW requested (request), present (reply) */
 
-/* What the answers to all TLVs of one reply share. */
+/* Values that the answers to all TLVs of one reply share. */
 struct tlv_answering {
 	const struct answer *a;
 	const struct hmac *key;
 	bool ptp;
 };
 
-/* A timestamping method off the wire. A peer may know methods that we do not: not told. */
+/* A timestamping method from the wire. Methods unknown to this program are treated as not reported. */
 static inline uint8_t tlv_known_method(uint8_t method)
 {
 	return method <= PACKET_METHOD_CONTROL_PLANE ? method : PACKET_METHOD_NONE;
 }
 
-/* Octets of the value that asks for so many follow-ups, or tells them. */
+/* Length of the value that requests or reports this number of follow-ups. */
 static inline size_t tlv_rant_follow_ups_bytes(unsigned follow_ups)
 {
 	return TLV_RANT_MAGIC_BYTES + follow_ups * TLV_RANT_DEPARTURE_BYTES;
 }
 
-/* Fills a value of zeros: what a probe of this plan asks by type 240; and by 241. */
+/* Fills a zeroed value with the request of a probe of this plan: type 240, and type 241. */
 void tlv_rant_ask(uint8_t *value, const struct packet_plan *plan);
 void tlv_rant_ask_follow_ups(uint8_t *value);
 
-/* Notes what a TLV of ours asks for. */
+/* Stores the requests of a rant TLV in *r. */
 static inline void tlv_rant_read_wishes(uint8_t type, const uint8_t *value, struct request *r)
 {
 	r->is_rant = true;
@@ -47,11 +48,11 @@ static inline void tlv_rant_read_wishes(uint8_t type, const uint8_t *value, stru
 		r->wants_follow_ups = true;
 }
 
-/* Make the answer of the value of a request. Always true: it can be answered. */
+/* Turn the value of a request into its answer. Always true: both types can be answered. */
 bool tlv_rant_answer(uint8_t *value, const struct tlv_answering *with);
 bool tlv_rant_answer_follow_ups(uint8_t *value, const struct tlv_answering *with);
 
-/* Take the value of a reply's TLV over into *r. */
+/* Copy the value of a reply's TLV into *r. */
 void tlv_rant_read(const uint8_t *value, bool ptp, struct reply *r);
 void tlv_rant_read_follow_ups(const uint8_t *value, bool ptp, struct reply *r);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The transports, and what they say of themselves. */
+/* Table of transports, and their names in messages. */
 #include "wire/transport.h"
 
 #include "host/nic/nic.h"
 #include "options.h"
 #include "wire/echo.h"
-#include "wire/envelope.h"
+#include "wire/encapsulation.h"
 
 #include <arpa/inet.h>
 #include <err.h>
@@ -24,7 +24,7 @@
 	.pktinfo_bytes = sizeof(struct in_pktinfo), .want_tos = IP_RECVTOS, .tos_type = IP_TOS, \
 	.tos_bytes = sizeof(uint8_t), .want_multicast = IP_MULTICAST_ALL
 
-/* The traffic class is what the TOS is (RFC 8200 section 7); it is an int in both directions. */
+/* The traffic class corresponds to the TOS (RFC 8200 section 7); it is an int in both directions. */
 #define OF_IPV6 \
 	.domain = AF_INET6, .ip_level = SOL_IPV6, .recverr_type = IPV6_RECVERR, \
 	.recverr_bytes = sizeof(struct sock_extended_err) + sizeof(struct sockaddr_in6), .set_ttl = IPV6_UNICAST_HOPS, \
@@ -36,13 +36,13 @@
 	.pktinfo_bytes = sizeof(struct in6_pktinfo), .want_tos = IPV6_RECVTCLASS, .tos_type = IPV6_TCLASS, \
 	.tos_bytes = sizeof(int), .want_multicast = IPV6_MULTICAST_ALL
 
-/* A ping socket is anybody's whose group is in net.ipv4.ping_group_range, of both families; a raw one takes
- * CAP_NET_RAW. Only an emitter has them, connected: it asks for no message but its stamps. */
+/* Ping sockets need a group in net.ipv4.ping_group_range (both families); raw sockets need CAP_NET_RAW.
+ * Emitters only, connected: their only control messages are timestamps. */
 #define ECHO_IN_IPV4 \
-	OF_IPV4, .protocol = IPPROTO_ICMP, .header_bytes = 20 + ECHO_BYTES, .envelope_bytes = ECHO_BYTES, .echoes = true
+	OF_IPV4, .protocol = IPPROTO_ICMP, .header_bytes = 20 + ECHO_BYTES, .encapsulation_bytes = ECHO_BYTES, .echoes = true
 #define ECHO_IN_IPV6 \
 	OF_IPV6, .protocol = IPPROTO_ICMPV6, .header_bytes = 40 + ECHO_BYTES, \
-	.envelope_bytes = ECHO_BYTES, .echoes = true
+	.encapsulation_bytes = ECHO_BYTES, .echoes = true
 
 static const struct transport raw_echo = { .name = "ICMP/IPv4 (raw socket)", .type = SOCK_RAW, ECHO_IN_IPV4,
 					   .before_bytes = ECHO_BEFORE_BYTES };
@@ -51,23 +51,23 @@ static const struct transport raw_echo6 = { .name = "ICMPv6 (raw socket)", .type
 static const struct transport transports[] = {
 	[TRANSPORT_UDP] = { .name = "UDP/IPv4", .name_both = "UDP/IPv4 and IPv6", UDP_IN_IPV4, .header_bytes = 20 + 8 },
 	[TRANSPORT_PTP] = { .name = "PTP in UDP/IPv4", .name_both = "PTP in UDP/IPv4 and IPv6", UDP_IN_IPV4,
-			    .header_bytes = 20 + 8 + ENVELOPE_BYTES, .envelope_bytes = ENVELOPE_BYTES,
+			    .header_bytes = 20 + 8 + ENCAPSULATION_BYTES, .encapsulation_bytes = ENCAPSULATION_BYTES,
 			    .one_port = true },
-	/* No protocol: it hears nothing before bind(2) says of what ethertype. */
+	/* Protocol 0: receives nothing before bind(2) sets the ethertype. */
 	[TRANSPORT_L2] = { .name = "PTP on Ethernet", .domain = AF_PACKET, .type = SOCK_DGRAM, .ip_level = SOL_PACKET,
 			   .recverr_type = PACKET_TX_TIMESTAMP, .recverr_bytes = sizeof(struct sock_extended_err),
-			   .header_bytes = ENVELOPE_BYTES, .envelope_bytes = ENVELOPE_BYTES, .one_port = true },
+			   .header_bytes = ENCAPSULATION_BYTES, .encapsulation_bytes = ENCAPSULATION_BYTES, .one_port = true },
 	[TRANSPORT_ICMP] = { .name = "ICMP/IPv4 (ping socket)", .type = SOCK_DGRAM, ECHO_IN_IPV4,
 			     .instead = &raw_echo },
 };
 
 static const struct transport in_ipv6[] = {
 	[TRANSPORT_UDP] = { .name = "UDP/IPv6", UDP_IN_IPV6, .header_bytes = 40 + 8 },
-	/* Two octets are behind a PTP message, which a device on its way can make the checksum right with: IEEE
+	/* Two octets after a PTP message, with which a transparent clock can correct the checksum: IEEE
 	 * 1588-2019 annex D. */
 	[TRANSPORT_PTP] = { .name = "PTP in UDP/IPv6", UDP_IN_IPV6,
-			    .header_bytes = 40 + 8 + ENVELOPE_BYTES + TRANSPORT_BEHIND_BYTES,
-			    .envelope_bytes = ENVELOPE_BYTES, .behind_bytes = TRANSPORT_BEHIND_BYTES,
+			    .header_bytes = 40 + 8 + ENCAPSULATION_BYTES + TRANSPORT_BEHIND_BYTES,
+			    .encapsulation_bytes = ENCAPSULATION_BYTES, .behind_bytes = TRANSPORT_BEHIND_BYTES,
 			    .one_port = true },
 	[TRANSPORT_ICMP] = { .name = "ICMPv6 (ping socket)", .type = SOCK_DGRAM, ECHO_IN_IPV6, .instead = &raw_echo6 },
 };
@@ -77,9 +77,9 @@ const struct transport *transport_of(const struct options *o, int family)
 	return family == AF_INET6 && o->transport != TRANSPORT_L2 ? &in_ipv6[o->transport] : &transports[o->transport];
 }
 
-/* An EUI-64 out of the address of the interface, as IEEE 1588-2008 has it (7.5.2.2.2); of what is no Ethernet its
- * number, which is nobody's. */
-void transport_seal(struct envelope *e, const struct options *o, const struct nic *n)
+/* EUI-64 from the interface's MAC address, by IEEE 1588-2008 (7.5.2.2.2); without Ethernet from the
+ * interface index, which is not an assigned identifier. */
+void transport_seal(struct encapsulation *e, const struct options *o, const struct nic *n)
 {
 	uint8_t identity[8] = { 0, 0, 0, 0xff, 0xfe };
 
@@ -89,7 +89,7 @@ void transport_seal(struct envelope *e, const struct options *o, const struct ni
 	} else {
 		put16(identity + 6, (uint16_t)n->index);
 	}
-	envelope_prepare(e, (uint8_t)o->ptp_type, (uint8_t)o->ptp_domain, o->role == ROLE_REFLECT, identity);
+	encapsulation_prepare(e, (uint8_t)o->ptp_type, (uint8_t)o->ptp_domain, o->role == ROLE_REFLECT, identity);
 }
 
 const char *transport_name(const union address *a, char text[TRANSPORT_NAME_BYTES])

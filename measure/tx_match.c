@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whose is a transmit stamp (hot): the parts that are rare. */
-#include "measure/witness.h"
+/* Matching and validation of transmit timestamps (hot): rare cases. */
+#include "measure/tx_match.h"
 
-/* A packet that was refused may have left its id in the queue. That of the last one that asked comes after it. */
-void witness_learn_id(struct exchange *x, uint32_t id)
+/* A refused packet may have left its id in the error queue. The id of the last packet that requested it
+ * comes after it. */
+void tx_match_learn_id(struct exchange *x, uint32_t id)
 {
-	struct lane *at = x->channel->at;
+	struct peer_socket *at = x->channel->at;
 
 	if (!at->id_due || x->flight[at->asked_key & x->flight_mask].key != at->asked_key)
 		return;
@@ -13,7 +14,7 @@ void witness_learn_id(struct exchange *x, uint32_t id)
 	for (uint32_t key = at->asked_key; key != at->last_key + 1; key++) {
 		struct flight *f = &x->flight[key & x->flight_mask];
 
-		if (f->lane != at->number || f->unasked || f->state == FLIGHT_NONE)
+		if (f->peer_socket != at->number || f->unasked || f->state == FLIGHT_NONE)
 			continue;
 		f->id = id++;
 		if (x->port)
@@ -23,23 +24,23 @@ void witness_learn_id(struct exchange *x, uint32_t id)
 	at->id_doubted = at->id_open = false;
 }
 
-struct flight *witness_search(struct exchange *x, uint32_t id)
+struct flight *tx_match_search(struct exchange *x, uint32_t id)
 {
 	struct flight *f = x->port ? source_port_flight(x, id) : NULL;
 
 	if (f || x->channel->at->id_by_message)
 		return f;
-	/* With --stamp-every it is the oldest that waits for a stamp, or close behind it. */
+	/* With --stamp-every it is the oldest that waits for a timestamp, or soon after it. */
 	for (uint32_t i = 0; i <= x->flight_mask; i++) {
 		f = &x->flight[(x->window.stamp_key + i) & x->flight_mask];
-		if (f->id == id && f->lane == x->channel->at->number && f->state != FLIGHT_NONE)
+		if (f->id == id && f->peer_socket == x->channel->at->number && f->state != FLIGHT_NONE)
 			return f;
 	}
 	return NULL;
 }
 
-/* What the NIC's clock shows. False: it cannot be read, or shows something else than it should by the relation of the
- * clocks, which is worth nothing then until the next comparison: *set, for the clock was set since the last one. */
+/* Reads the NIC's clock. False: it cannot be read, or contradicts the relation of the clocks, which is then
+ * unusable until the next comparison; *set: the clock was stepped since the last comparison. */
 static bool read_phc(const struct exchange *x, int64_t *now_ns, bool *set)
 {
 	int64_t least_ns, most_ns, least_bound_ns, most_bound_ns;
@@ -56,8 +57,9 @@ static bool read_phc(const struct exchange *x, int64_t *now_ns, bool *set)
 	return !*set;
 }
 
-/* The reflector's clock was set since the last comparison: within this response, or before it? Then all that it has
- * beyond the time in the program is the way to that and from it, which takes microseconds. */
+/* The reflector's clock was stepped since the last comparison, within this response or before it: if
+ * within, the time beyond the program's part is not the few microseconds of the kernel's receive and send
+ * path. */
 static bool is_within(const struct flight *f, int64_t stamp_ns)
 {
 	const int64_t *ns = f->sample.time_ns;
@@ -66,14 +68,14 @@ static bool is_within(const struct flight *f, int64_t stamp_ns)
 	       (uint64_t)((stamp_ns - ns[REFLECT_T2_WIRE]) - (ns[REFLECT_T3_USER] - ns[REFLECT_T2_USER])) > ODD_NS;
 }
 
-bool witness_explains(struct exchange *x, struct flight *f, int64_t stamp_ns, int64_t sent_ns, int64_t bound_ns)
+bool tx_match_explains(struct exchange *x, struct flight *f, int64_t stamp_ns, int64_t sent_ns, int64_t bound_ns)
 {
 	bool set = false;
 	int64_t now_ns;
 
 	if (x->clocks) {
 		if (!read_phc(x, &now_ns, &set)) {
-			/* An emitter's round trip is looked at when it has all its times. */
+			/* An emitter's round trip is checked when it has all its times. */
 			f->set = set && x->options->role == ROLE_REFLECT && is_within(f, stamp_ns);
 			return true;
 		}

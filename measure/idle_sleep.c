@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The sleep of a reflector to which nobody sends (hot). */
-#include "measure/doze.h"
+/* Idle sleep of a reflector without requests (hot). */
+#include "measure/idle_sleep.h"
 
-/* Of what woke it: was it answered, and how long did that take? Its place in the ring may be another's by now. */
+/* Notes the response time of the request that woke the loop, if answered. Its ring entry may be reused by
+ * now. */
 static void look_at_woken(struct exchange *x, bool waiting)
 {
-	struct dozing *d = &x->reflect.dozing;
+	struct idle_sleep_state *d = &x->reflect.idle_sleep_state;
 	const struct flight *f = &x->flight[d->key & x->flight_mask];
 	const struct sample *s = &f->sample;
 
@@ -13,7 +14,7 @@ static void look_at_woken(struct exchange *x, bool waiting)
 		return;
 	d->woken = false;
 	if (x->next_key == d->key)
-		return; /* it was not to be answered */
+		return; /* the datagram was not answered */
 	counter_add(&x->result.account.woken, 1);
 	if (f->key != d->key || !s->source[x->from] || !s->source[x->to])
 		return;
@@ -23,9 +24,9 @@ static void look_at_woken(struct exchange *x, bool waiting)
 	x->result.woken_slowest_seq = s->seq;
 }
 
-bool doze_is_due(struct exchange *x, bool waiting)
+bool idle_sleep_is_due(struct exchange *x, bool waiting)
 {
-	struct dozing *d = &x->reflect.dozing;
+	struct idle_sleep_state *d = &x->reflect.idle_sleep_state;
 	const uint64_t received = counter_get(&x->result.account.received);
 
 	if (d->woken)
@@ -35,14 +36,14 @@ bool doze_is_due(struct exchange *x, bool waiting)
 		d->heard_ns = x->now_ns;
 		return false;
 	}
-	return !waiting && !x->options->spin && x->now_ns - d->heard_ns >= DOZE_AFTER_NS;
+	return !waiting && !x->options->spin && x->now_ns - d->heard_ns >= IDLE_SLEEP_AFTER_NS;
 }
 
 /* Not past the end of the run. */
 static int64_t limit_ns(const struct exchange *x)
 {
 	const struct options *o = x->options;
-	int64_t until_ns = x->now_ns + DOZE_NS;
+	int64_t until_ns = x->now_ns + IDLE_SLEEP_NS;
 
 	if (x->result.started && o->duration_ns && x->result.began_ns + o->duration_ns < until_ns)
 		until_ns = x->result.began_ns + o->duration_ns;
@@ -52,7 +53,7 @@ static int64_t limit_ns(const struct exchange *x)
 	return until_ns > x->now_ns ? until_ns - x->now_ns : 0;
 }
 
-bool doze(struct exchange *x)
+bool idle_sleep(struct exchange *x)
 {
 	struct channel *c = x->channel;
 
@@ -62,15 +63,15 @@ bool doze(struct exchange *x)
 	x->rested_ns = clock_read_ns(CLOCK_MONOTONIC);
 	if (woken) {
 		atomic_store_explicit(&x->result.asleep, false, memory_order_relaxed);
-		x->reflect.dozing.woken = true;
-		x->reflect.dozing.key = x->next_key;
-		x->reflect.dozing.heard_ns = 0;
-		for (x->reflect.hots = 0; x->reflect.hots < (unsigned)c->lanes; x->reflect.hots++)
-			x->reflect.hot[x->reflect.hots] = &c->lane[x->reflect.hots];
+		x->reflect.idle_sleep_state.woken = true;
+		x->reflect.idle_sleep_state.key = x->next_key;
+		x->reflect.idle_sleep_state.heard_ns = 0;
+		for (x->reflect.hots = 0; x->reflect.hots < (unsigned)c->peer_sockets; x->reflect.hots++)
+			x->reflect.hot[x->reflect.hots] = &c->peer_socket[x->reflect.hots];
 		return true;
 	}
-	/* They were empty after the clock was read. */
-	for (struct lane *l = c->lane; l < &c->lane[c->lanes]; l++)
+	/* the sockets were empty after the clock was read */
+	for (struct peer_socket *l = c->peer_socket; l < &c->peer_socket[c->peer_sockets]; l++)
 		l->empty_ns = x->now_ns;
 	return false;
 }

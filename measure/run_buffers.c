@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The memory of what is collected. All of it is mapped, and present, before the run. */
-#include "measure/store.h"
+/* Run buffers, all mapped and resident before the run. */
+#include "measure/run_buffers.h"
 
 #include <err.h>
 #include <errno.h>
@@ -8,17 +8,16 @@
 
 /* ---- Histograms -------------------------------------------------------------------------------------------------- */
 
-/* A part's histogram is finer where the part is, and keeps fewer of the samples above --overflow one by one. */
-#define ONE_WAY_WIDTH_NS 10 /* the offset of the clocks is not known better */
+#define ONE_WAY_WIDTH_NS 10 /* finer buckets are useless: the offset of the clocks is not known better */
 
-struct part_row {
+struct stage_row {
 	struct histogram *histogram, **pointer;
 	int64_t width_ns;
 };
 
-/* What is collected beside the latency itself. */
-static int parts_of(struct store *s, const struct options *o, struct exchange *x,
-		    struct part_row rows[STAGES + ONE_WAYS + PLANNED])
+/* Histograms besides the latency. */
+static int parts_of(struct run_buffers *s, const struct options *o, struct exchange *x,
+		    struct stage_row rows[STAGES + ONE_WAYS + PLANNED])
 {
 	const bool peer = options_joined(o);
 	struct stage stages[STAGES];
@@ -28,11 +27,11 @@ static int parts_of(struct store *s, const struct options *o, struct exchange *x
 	for (int i = 0; i < STAGES && stages[i].from != stages[i].to; i++)
 		if ((!stages[i].user || (o->sw_timestamps && (stages[i].peer || options_on_wire(o)))) &&
 		    (!stages[i].peer || peer))
-			rows[n++] = (struct part_row){ &s->stage[i], &x->result.stage[i], 1 };
+			rows[n++] = (struct stage_row){ &s->stage[i], &x->result.stage[i], 1 };
 	for (int i = 0; i < ONE_WAYS && peer; i++)
-		rows[n++] = (struct part_row){ &s->one_way[i], &x->result.one_way[i], ONE_WAY_WIDTH_NS };
+		rows[n++] = (struct stage_row){ &s->one_way[i], &x->result.one_way[i], ONE_WAY_WIDTH_NS };
 	for (int i = 0; i < PLANNED && o->interval_ns; i++)
-		rows[n++] = (struct part_row){ &s->planned[i], &x->result.planned[i], 1 };
+		rows[n++] = (struct stage_row){ &s->planned[i], &x->result.planned[i], 1 };
 	return n;
 }
 
@@ -46,20 +45,20 @@ static size_t aligned(size_t bytes)
 	return (bytes + 63) / 64 * 64;
 }
 
-static void place(struct store *s, const struct part_row *parts, int n)
+static void place(struct run_buffers *s, const struct stage_row *parts, int n)
 {
 	char *at = s->histogram_memory.start;
 
-	histogram_place(&s->latency, at);
+	histogram_assign(&s->latency, at);
 	at += aligned(histogram_bytes(&s->latency));
 	for (int i = 0; i < n; i++) {
-		histogram_place(parts[i].histogram, at);
+		histogram_assign(parts[i].histogram, at);
 		*parts[i].pointer = parts[i].histogram;
 		at += aligned(histogram_bytes(parts[i].histogram));
 	}
 }
 
-/* As a person writes it: without an exponent, and without zeros at its end. Up to 15 digits before the point. */
+/* As a decimal number without exponent and trailing zeros; up to 15 digits before the point. */
 static const char *plain(char text[24], int64_t value, int64_t unit)
 {
 	char *end = text + snprintf(text, 24, "%.3f", (double)value / (double)unit);
@@ -71,9 +70,9 @@ static const char *plain(char text[24], int64_t value, int64_t unit)
 	return text;
 }
 
-static int open_histograms(struct store *s, const struct options *o, struct exchange *x)
+static int open_histograms(struct run_buffers *s, const struct options *o, struct exchange *x)
 {
-	struct part_row parts[STAGES + ONE_WAYS + PLANNED];
+	struct stage_row parts[STAGES + ONE_WAYS + PLANNED];
 	const int n = parts_of(s, o, x, parts);
 	char bucket[24], overflow[24], finest[24];
 	size_t all = aligned(histogram_layout(&s->latency, o->overflow_ns, 1, HISTOGRAM_OVERFLOW_STORE));
@@ -87,7 +86,7 @@ static int open_histograms(struct store *s, const struct options *o, struct exch
 	}
 	for (int i = 0; i < n; i++)
 		all += aligned(histogram_layout(parts[i].histogram, o->overflow_ns, parts[i].width_ns,
-						HISTOGRAM_PART_STORE));
+						HISTOGRAM_OVERFLOW_STORE));
 	error = memory_map(&s->histogram_memory, all, o->hugepages);
 	if (error) {
 		warnx("no memory for the histogram (%zu bytes): %s: use a smaller --overflow", all, strerror(-error));
@@ -100,13 +99,13 @@ static int open_histograms(struct store *s, const struct options *o, struct exch
 
 /* ---- The window -------------------------------------------------------------------------------------------------- */
 
-/* By the clock a flight has its place for as long as the timeout is, however small the window; as fast as it goes,
- * nobody knows how many come in that time. Flights that are held (join_release()) are as many as those in flight. */
+/* With --interval a flight keeps its entry for the timeout, whatever the window; without it the number of
+ * flights in that time is unknown. Held flights (join_release()) are as many as those in flight. */
 static uint32_t flights_of(const struct options *o)
 {
 	const uint64_t in_timeout = o->interval_ns ? (uint64_t)options_in_timeout(o) : WINDOW_MAX;
 	const uint64_t window = (uint64_t)o->window, ports = o->source_ports > 1 ? (uint64_t)o->source_ports : 0;
-	/* What waits for T3 waits for replies by its own port, and may fill half of the ring. */
+	/* Flights that wait for T3 wait for replies on their own port, and may fill half of the ring. */
 	const uint64_t beside = WINDOW_BESIDE + ports * 2 * (WINDOW_T3_REACH + 1);
 	const uint64_t least = (window == 1 ? window : larger(2 * window, in_timeout)) + beside;
 	uint32_t flights = FLIGHTS;
@@ -116,7 +115,7 @@ static uint32_t flights_of(const struct options *o)
 	return flights;
 }
 
-static int open_flights(struct store *s, const struct options *o, struct exchange *x)
+static int open_flights(struct run_buffers *s, const struct options *o, struct exchange *x)
 {
 	const uint32_t flights = flights_of(o), t1s = flights < T1_REMEMBERED ? T1_REMEMBERED : flights;
 	int error;
@@ -140,8 +139,8 @@ static int open_flights(struct store *s, const struct options *o, struct exchang
 
 /* ---- Sessions ---------------------------------------------------------------------------------------------------- */
 
-/* Of a reflector alone: what an emitter has no use for would be locked in its memory, too. */
-static int open_sessions(struct store *s, const struct options *o, struct exchange *x)
+/* Reflectors only: an emitter would lock unused memory. */
+static int open_sessions(struct run_buffers *s, const struct options *o, struct exchange *x)
 {
 	int error;
 
@@ -154,7 +153,7 @@ static int open_sessions(struct store *s, const struct options *o, struct exchan
 	return error;
 }
 
-static int open_ports(struct store *s, const struct options *o, struct exchange *x)
+static int open_ports(struct run_buffers *s, const struct options *o, struct exchange *x)
 {
 	const unsigned ports = (unsigned)o->source_ports;
 	int error;
@@ -165,11 +164,11 @@ static int open_ports(struct store *s, const struct options *o, struct exchange 
 	if (error)
 		warnx("no memory for %u source ports: %s: use fewer --source-ports", ports, strerror(-error));
 	else
-		source_ports_place(x, ports, x->flight_mask + 1, s->port_memory.start);
+		source_ports_assign(x, ports, x->flight_mask + 1, s->port_memory.start);
 	return error;
 }
 
-int store_open(struct store *s, const struct options *o, struct exchange *x)
+int run_buffers_open(struct run_buffers *s, const struct options *o, struct exchange *x)
 {
 	int error = open_histograms(s, o, x);
 
@@ -182,13 +181,14 @@ int store_open(struct store *s, const struct options *o, struct exchange *x)
 
 /* ---- The log ----------------------------------------------------------------------------------------------------- */
 
-/* For --log-last: as many as come in this time, at twice the rate that others are sized for. */
+/* For --log-last: records of this time, at twice the rate assumed for other logs. */
 static uint64_t records_of(int64_t last_ns)
 {
 	return (uint64_t)((last_ns + NS_PER_S - 1) / NS_PER_S) * 2 * LOG_RATE;
 }
 
-/* Beside the run it is emptied as it fills. A buffer that nobody empties holds all, or the last of it. */
+/* Size of the ring. With a writer thread it is drained during the run; without a writer it holds all
+ * records, or the last. */
 static uint64_t choose_log_capacity(const struct options *o, bool emptied, bool *limited)
 {
 	const size_t bytes = log_record_bytes(o->log_full);
@@ -204,7 +204,7 @@ static uint64_t choose_log_capacity(const struct options *o, bool emptied, bool 
 	return larger(all < most ? all : most, 2);
 }
 
-int store_open_log(struct store *s, const struct options *o, struct exchange *x, bool emptied)
+int run_buffers_open_log(struct run_buffers *s, const struct options *o, struct exchange *x, bool emptied)
 {
 	bool limited;
 	uint64_t capacity;
@@ -215,7 +215,7 @@ int store_open_log(struct store *s, const struct options *o, struct exchange *x,
 		return 0;
 	capacity = choose_log_capacity(o, emptied, &limited);
 	if (limited && o->log_last_ns) {
-		warnx("--log-last %s: so many seconds take more than a quarter of the free memory: use fewer",
+		warnx("--log-last %s: these seconds take more than a quarter of the free memory: use fewer",
 		      plain(last, o->log_last_ns, NS_PER_S));
 		return -ENOMEM;
 	}
@@ -227,15 +227,15 @@ int store_open_log(struct store *s, const struct options *o, struct exchange *x,
 	}
 	if (limited && o->verbose)
 		warnx("the log is limited to a quarter of the free memory: %llu records", (unsigned long long)capacity);
-	log_place(&s->log, s->log_memory.start, capacity, !emptied && (options_log_is_circular(o) || o->log_last_ns),
-		  o->log_full);
+	log_assign(&s->log, s->log_memory.start, capacity, !emptied && (options_log_is_circular(o) || o->log_last_ns),
+		   o->log_full);
 	x->log = &s->log;
 	return 0;
 }
 
 /* ---- Both -------------------------------------------------------------------------------------------------------- */
 
-int store_lock(const struct store *s, const struct options *o)
+int run_buffers_lock(const struct run_buffers *s, const struct options *o)
 {
 	int error = memory_lock();
 	bool log_small = o->log_path && s->log_memory.pages == MEMORY_NORMAL;
@@ -249,7 +249,7 @@ int store_lock(const struct store *s, const struct options *o)
 	return error;
 }
 
-int64_t store_absent_bytes(const struct store *s)
+int64_t run_buffers_absent_bytes(const struct run_buffers *s)
 {
 	const struct memory *const all[] = { &s->histogram_memory, &s->log_memory, &s->flight_memory,
 					     &s->session_memory,
@@ -266,7 +266,7 @@ int64_t store_absent_bytes(const struct store *s)
 	return absent;
 }
 
-void store_finish(struct store *s, const struct exchange *x)
+void run_buffers_finish(struct run_buffers *s, const struct exchange *x)
 {
 	histogram_finish(&s->latency);
 	for (int i = 0; i < STAGES; i++)
@@ -280,7 +280,7 @@ void store_finish(struct store *s, const struct exchange *x)
 			histogram_finish(x->result.planned[i]);
 }
 
-void store_close(struct store *s)
+void run_buffers_close(struct run_buffers *s)
 {
 	memory_unmap(&s->session_memory);
 	memory_unmap(&s->port_memory);
