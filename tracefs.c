@@ -116,7 +116,7 @@ static int switch_on(struct trace *t)
 		return -EBUSY;
 	}
 	warnx("--trace-marker: tracing was switched off, by others or at the breach of an earlier run: switched on, "
-	      "and what %s/trace holds will be overwritten", t->path);
+	      "and the contents of %s/trace will be overwritten", t->path);
 	return 0;
 }
 
@@ -328,7 +328,7 @@ static bool freeze_trace(struct trace *t, struct trace_record *r)
 	if (t->snapshot)
 		r->snapshot_error = trace_set(t->snapshot_fd, "1");
 	r->snapshot_taken = t->snapshot && !r->snapshot_error;
-	/* A snapshot is out of reach of what is still being traced. */
+	/* Events that are traced later do not change a snapshot. */
 	return !r->stop_error || r->snapshot_taken;
 }
 
@@ -347,8 +347,8 @@ void trace_breach(struct trace *t, enum role role, const struct sample *s, int64
 	compose(r, s, threshold_ns);
 	r->marker_error = write_marker(t, r->marker, &r->marker_bytes);
 	r->marker_ns = clock_read_ns(CLOCK_MONOTONIC_RAW) - entered_ns;
-	/* Where others have stopped the trace, a snapshot would bring back what theirs has put aside. A marker is also
-	 * refused on a CPU that is not traced; then there is something to freeze. */
+	/* If another program has stopped the trace, a snapshot would bring back the contents that it swapped out. A
+	 * marker is also refused on a CPU that is not traced; then there is something to freeze. */
 	r->off_before = r->marker_error == EBADF && trace_read_on(t) == 0;
 	counter_add(r->off_before ? &t->off : r->marker_error ? &t->refused : &t->marked, 1);
 	t->unsaved = true;

@@ -43,8 +43,8 @@ struct trace {
 };
 
 /* Opens `instance` of tracefs, making it when it is not there, switches tracing on, and with `snapshot` allocates its
- * buffer (milliseconds, and it takes what the trace held). What cannot work is -errno after one line; what is doubtful
- * is a line each. packets_per_s is what the size of the buffer is judged by. */
+ * buffer (milliseconds, and it takes what the trace held). A setting that cannot work is -errno after one line; each
+ * doubtful setting is a line. packets_per_s: rate by which the size of the buffer is judged. */
 int trace_open(struct trace *t, const char *instance, bool snapshot, double packets_per_s);
 
 /* Hot. Writes RANT_TEST_START with REALTIME, TAI and MONOTONIC_RAW. */

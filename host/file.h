@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Small files that the kernel makes, read whole. */
+/* Reads small files of /proc, /sys and /etc as a whole. */
 #ifndef HOST_FILE_H
 #define HOST_FILE_H
 
@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* At most bytes - 1 octets, with a 0 behind them, also where there are none. Their number, or -errno. */
+/* Reads at most bytes - 1 octets and terminates them by a 0, also after an error. Their number, or -errno. */
 static inline int file_read(const char *path, char *text, size_t bytes)
 {
 	FILE *f = fopen(path, "re");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What this host is. Facts: uname(2), proc(5), Documentation/ABI/testing/sysfs-devices-system-cpu and
+/* Facts about this host. Sources: uname(2), proc(5), Documentation/ABI/testing/sysfs-devices-system-cpu and
  * sysfs-hypervisor-xen. */
 #include "host/system.h"
 
@@ -10,7 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* The first line of a file. False: there is none. */
+/* Reads the first line of a file. False: the file cannot be read. */
 static bool read_line(char *to, size_t bytes, const char *path)
 {
 	const int got = file_read(path, to, bytes);
@@ -31,7 +31,7 @@ static void read_names(struct system *s)
 	snprintf(s->machine, sizeof(s->machine), "%s", names.machine);
 }
 
-/* The first CPU stands for all. */
+/* Reads the entry of the first CPU only, and takes it for all CPUs. */
 static void read_cpu(struct system *s)
 {
 	FILE *f = fopen("/proc/cpuinfo", "re");
@@ -62,7 +62,7 @@ static void read_command(struct system *s)
 
 	if (fd >= 0)
 		close(fd);
-	/* One that is longer has no end that could be told. */
+	/* A longer command line is cut off, so it counts as not known. */
 	s->command_bytes = got > 0 && got < (ssize_t)sizeof(s->command) && !s->command[got - 1] ? (size_t)got : 0;
 }
 

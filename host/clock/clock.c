@@ -2,15 +2,15 @@
 /*
  * The clocks: the NIC's own (PHC), CLOCK_REALTIME and CLOCK_MONOTONIC_RAW, and how they relate.
  *
- * What is wanted is PHC against CLOCK_REALTIME, for software stamps are of CLOCK_REALTIME; so that relation is measured
- * itself, and not put together from two, each with its error. CLOCK_MONOTONIC_RAW is the judge: nobody steps or steers
- * it, so when it agrees with one of the two, the other one moved.
+ * Software timestamps are of CLOCK_REALTIME, so the relation of the PHC to CLOCK_REALTIME is measured directly and not
+ * as the sum of two relations, each with its error. CLOCK_MONOTONIC_RAW is the reference: no program steps or steers
+ * it, so if it agrees with one of the two clocks, the other clock was changed.
  */
 #include "host/clock/clock.h"
 
 #include "host/clock/clock_compare.h"
 #include "host/clock/clock_inside.h"
-#include "host/clock/clock_place.h"
+#include "host/clock/clock_seqlock.h"
 #include "host/clock/clock_track.h"
 
 #include <ctype.h>
@@ -25,9 +25,9 @@
 #endif
 #define PLL_SHIFT 2 /* SHIFT_PLL of the kernel's include/linux/timex.h */
 
-/* ---- A whole reading -------------------------------------------------------------------------------------------- */
+/* ---- Readings --------------------------------------------------------------------------------------------------- */
 
-/* 16.16 ppm; no rate is above 100 %, whatever a driver writes. */
+/* scaled: ppm with 16 fractional bits. Limited to 100 %, since a driver may report any value. */
 static int64_t scaled_ppm_to_ppb(int64_t scaled)
 {
 	const int64_t limit = 1000000LL * 65536;
@@ -35,7 +35,7 @@ static int64_t scaled_ppm_to_ppb(int64_t scaled)
 	return (scaled > limit ? limit : scaled < -limit ? -limit : scaled) * 1000 / 65536;
 }
 
-/* What is still to be worked off, as a rate: adjtime(3) goes by 500 ppm, the kernel's loop by a part of the rest. */
+/* Rate of a pending correction: adjtime(3) slews by 500 ppm, the kernel's PLL by a fraction of the remaining offset. */
 static int64_t slew_ppb(const struct timex *t)
 {
 	struct timex single = { .modes = ADJ_OFFSET_SS_READ };
@@ -49,32 +49,32 @@ static int64_t slew_ppb(const struct timex *t)
 	return ppb < SLEW_PPB ? ppb : SLEW_PPB;
 }
 
-static void read_system_dial(struct clock_watch *c, struct clock_dial *dial)
+static void read_system_frequency(struct clock_watch *c, struct clock_frequency *frequency)
 {
 	struct timex t = { .modes = 0 };
 
-	*dial = (struct clock_dial){ .known = adjtimex(&t) >= 0 };
-	if (!dial->known)
+	*frequency = (struct clock_frequency){ .known = adjtimex(&t) >= 0 };
+	if (!frequency->known)
 		return;
 	c->tai_s = t.tai;
-	/* tick: microseconds in a hundredth of a second. */
-	dial->ppb = scaled_ppm_to_ppb(t.freq);
-	if (t.tick >= 9000 && t.tick <= 11000) /* the kernel takes no other */
-		dial->ppb += ((int64_t)t.tick - 10000) * 100000;
-	dial->slew_ppb = slew_ppb(&t);
+	/* tick: microseconds per 1/100 s. */
+	frequency->ppb = scaled_ppm_to_ppb(t.freq);
+	if (t.tick >= 9000 && t.tick <= 11000) /* the range that the kernel accepts */
+		frequency->ppb += ((int64_t)t.tick - 10000) * 100000;
+	frequency->slew_ppb = slew_ppb(&t);
 }
 
-static void read_phc_dial(struct clock_watch *c, struct clock_dial *dial)
+static void read_phc_frequency(struct clock_watch *c, struct clock_frequency *frequency)
 {
 	struct timex t = { .modes = 0 };
-	int result = c->dial_fd < 0 ? -1 : clock_adjtime(clock_of_fd(c->dial_fd), &t);
+	int result = c->frequency_fd < 0 ? -1 : clock_adjtime(clock_of_fd(c->frequency_fd), &t);
 
-	*dial = (struct clock_dial){ .known = result >= 0 };
-	if (dial->known)
-		dial->ppb = scaled_ppm_to_ppb(t.freq);
+	*frequency = (struct clock_frequency){ .known = result >= 0 };
+	if (frequency->known)
+		frequency->ppb = scaled_ppm_to_ppb(t.freq);
 }
 
-/* Adds relations: a is of X minus Y, b of Y minus Z, the sum of X minus Z. False: it is beyond 64 bits. */
+/* Adds relations: a is X minus Y, b is Y minus Z, the sum is X minus Z. False: the sum exceeds 64 bits. */
 static bool chain(struct clock_relation *to, const struct clock_relation *a, const struct clock_relation *b)
 {
 	int64_t apart_ns;
@@ -89,12 +89,12 @@ static bool chain(struct clock_relation *to, const struct clock_relation *a, con
 
 #define FROZEN_NS (10 * NS_PER_US)
 
-/* Does the PHC still show what it showed when it was compared, so long after it? */
+/* True if the PHC, FROZEN_NS after the comparison, still has the value of the comparison. */
 static bool is_frozen(const struct clock_watch *c, const struct clock_relation *compared)
 {
 	int64_t since_ns, now_ns, phc_ns, then_ns;
 
-	/* One that was not seen to move, or moves that rarely, may only be coarse. */
+	/* A PHC that never moved yet, or that moves less often than FROZEN_NS, may only be coarse. */
 	if (!c->phc_granularity_ns || 8 * slack(c) > FROZEN_NS || !read_ns(CLOCK_MONOTONIC_RAW, &since_ns) ||
 	    __builtin_add_overflow(compared->at_ns, compared->offset_ns, &then_ns))
 		return false;
@@ -106,11 +106,11 @@ static bool is_frozen(const struct clock_watch *c, const struct clock_relation *
 	return true;
 }
 
-#define FASTEST 4 /* times its rate: no more is taken for a rate */
+#define FASTEST 4 /* a clock that runs more than 4 times as fast was set, which is not a frequency error */
 
 /*
- * False: the relations contradict each other. A clock that is set does so once, and one that stands or runs at a wrong
- * rate each time: the last try takes what a rate explains. The relation to CLOCK_REALTIME may then be off by it.
+ * False: the relations contradict each other. A clock that was set causes this once, a standstill or a frequency error
+ * at each try: so the last try accepts a contradiction that a rate explains, and adds it to the bound of phc_real.
  */
 static bool fill_relations(const struct clock_watch *c, struct clock_reading *r, const struct clock_compared *t,
 			   bool last_try)
@@ -136,8 +136,7 @@ static bool fill_relations(const struct clock_watch *c, struct clock_reading *r,
 	return last_try && off_ns <= most_ns;
 }
 
-/* A clock that is set while the three relations are taken makes them contradict each other: then they are taken
- * once more. */
+/* If a clock is set between the three measurements, their results contradict each other, and all are repeated. */
 static int take_reading(const struct clock_watch *c, struct clock_reading *r)
 {
 	struct clock_compared t;
@@ -164,8 +163,8 @@ int clock_measure(struct clock_watch *c, uint64_t mark)
 	struct clock_reading r = { .mark = mark, .began_ns = clock_read_ns(CLOCK_MONOTONIC) };
 	int error;
 
-	read_system_dial(c, &r.dial[CLOCK_OF_SYSTEM]);
-	read_phc_dial(c, &r.dial[CLOCK_OF_NIC]);
+	read_system_frequency(c, &r.frequency[CLOCK_OF_SYSTEM]);
+	read_phc_frequency(c, &r.frequency[CLOCK_OF_NIC]);
 	error = take_reading(c, &r);
 	r.ended_ns = clock_read_ns(CLOCK_MONOTONIC);
 	if (error) {
@@ -175,7 +174,7 @@ int clock_measure(struct clock_watch *c, uint64_t mark)
 			return error;
 	}
 	clock_track_add(c, &r);
-	clock_place_publish(c);
+	clock_seqlock_publish(c);
 	return error;
 }
 
@@ -226,9 +225,9 @@ enum clock_steering clock_steering(const struct clock_watch *c, enum clock_which
 {
 	const struct clock_track *t = &c->track[which];
 
-	if (!t->dial[0].known)
+	if (!t->frequency[0].known)
 		return CLOCK_STEERING_UNKNOWN;
-	return t->dial_changes ? CLOCK_STEERED : CLOCK_NOT_STEERED;
+	return t->frequency_changes ? CLOCK_STEERED : CLOCK_NOT_STEERED;
 }
 
 /* ---- Opening ---------------------------------------------------------------------------------------------------- */
@@ -253,13 +252,13 @@ static void read_name(struct clock_watch *c, int phc_index)
 		snprintf(c->name, sizeof(c->name), "ptp%d", phc_index);
 }
 
-/* The time that a read takes bounds the tick from above; a clock that moves in larger steps shows them. */
+/* The smallest difference between successive reads is an upper bound of the granularity. */
 static void measure_system(struct clock_watch *c)
 {
-	enum { READS = 256, PATIENCE = 1 << 20 };
+	enum { READS = 256, STARTUP_WATCHDOG = 1 << 20 };
 	int64_t last_ns = clock_read_ns(CLOCK_REALTIME), least_ns = 0;
 
-	for (int i = 1; i < READS || (!least_ns && i < PATIENCE); i++) {
+	for (int i = 1; i < READS || (!least_ns && i < STARTUP_WATCHDOG); i++) {
 		int64_t now_ns = clock_read_ns(CLOCK_REALTIME), step_ns = now_ns - last_ns;
 
 		if (step_ns > 0 && (!least_ns || step_ns < least_ns))
@@ -269,14 +268,14 @@ static void measure_system(struct clock_watch *c)
 	c->system_granularity_ns = least_ns ? least_ns : NS_PER_MS;
 }
 
-/* The granularity is what all differences of stamps are multiples of. Some reads may fail: a driver is busy. */
+/* The granularity is the greatest common divisor of all differences. Some reads may fail with a busy driver. */
 static int measure_phc(struct clock_watch *c)
 {
-	enum { READS = 33, PATIENCE = 2 * READS };
+	enum { READS = 33, STARTUP_WATCHDOG = 2 * READS };
 	int64_t last_ns = 0, phc_ns;
 	int got = 0, error = -EIO;
 
-	for (int i = 0; i < PATIENCE && got < READS; i++) {
+	for (int i = 0; i < STARTUP_WATCHDOG && got < READS; i++) {
 		errno = 0;
 		if (!read_ns(clock_of_fd(c->phc_fd), &phc_ns)) {
 			error = errno ? -errno : -EIO;
@@ -295,7 +294,7 @@ static int open_device(struct clock_watch *c, const char *path)
 		int error;
 		const char *cure;
 	} cures[] = {
-		{ EACCES, ": run as root, or allow to read it" },
+		{ EACCES, ": run as root, or make it readable" },
 		{ EPERM, ": run as root, or allow this container to use it" },
 		{ ENOENT, ": pass it into this container, or run 'modprobe ptp'" },
 	};
@@ -313,16 +312,16 @@ static int open_device(struct clock_watch *c, const char *path)
 	return error;
 }
 
-/* Older kernels want a descriptor that can write, though nothing is to be written (kernel/time/posix-clock.c; 6.12.95
- * does not any more). What fails here leaves the dial unknown. */
-static void open_dial(struct clock_watch *c, const char *path)
+/* Older kernels require a writable descriptor even for reading the frequency (kernel/time/posix-clock.c; 6.12.95 does
+ * not). On failure the frequency setting stays unknown. */
+static void open_frequency(struct clock_watch *c, const char *path)
 {
 	struct timex t = { .modes = 0 };
 
-	c->dial_fd = c->phc_fd;
+	c->frequency_fd = c->phc_fd;
 	if (clock_adjtime(clock_of_fd(c->phc_fd), &t) >= 0 || errno != EACCES)
 		return;
-	c->dial_fd = open(path, O_RDWR | O_CLOEXEC);
+	c->frequency_fd = open(path, O_RDWR | O_CLOEXEC);
 }
 
 int clock_open(struct clock_watch *c, int phc_index)
@@ -331,7 +330,7 @@ int clock_open(struct clock_watch *c, int phc_index)
 	int error;
 
 	memset(c, 0, sizeof(*c));
-	c->phc_fd = c->dial_fd = -1;
+	c->phc_fd = c->frequency_fd = -1;
 	measure_system(c);
 	if (phc_index < 0) {
 		snprintf(c->why, sizeof(c->why), "the NIC has no clock of its own (PHC)");
@@ -350,7 +349,7 @@ int clock_open(struct clock_watch *c, int phc_index)
 		clock_close(c);
 		return error;
 	}
-	open_dial(c, path);
+	open_frequency(c, path);
 	return 0;
 }
 
@@ -366,9 +365,9 @@ uint8_t clock_sync_source(bool by_nic)
 
 void clock_close(struct clock_watch *c)
 {
-	if (c->dial_fd >= 0 && c->dial_fd != c->phc_fd)
-		close(c->dial_fd);
+	if (c->frequency_fd >= 0 && c->frequency_fd != c->phc_fd)
+		close(c->frequency_fd);
 	if (c->phc_fd >= 0)
 		close(c->phc_fd);
-	c->phc_fd = c->dial_fd = -1;
+	c->phc_fd = c->frequency_fd = -1;
 }

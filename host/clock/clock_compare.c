@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Four ways to compare the PHC with the system's clocks. Each reads one clock before and after the other, several
- * times; the shortest bracket counts.
- * Facts: Documentation/driver-api/ptp.rst, linux/ptp_clock.h.
+ * Four methods to compare the PHC with the system clocks. Each reads the first clock, the second, and the first again,
+ * several times; the shortest bracket counts.
+ * Sources: Documentation/driver-api/ptp.rst, linux/ptp_clock.h.
  */
 #include "host/clock/clock_compare.h"
 
@@ -12,10 +12,10 @@
 #include <linux/ptp_clock.h>
 #include <sys/ioctl.h>
 
-#define SAMPLES 5 /* of which the one with the shortest bracket counts */
-#define PRECISE_NS 100 /* a tick of the always running timer (up to 42 ns) at both ends, and the link's own delay */
+#define SAMPLES 5 /* the sample with the shortest bracket counts */
+#define PRECISE_NS 100 /* a tick of the always running timer (ART, up to 42 ns) at both ends, plus the PCIe delay */
 
-/* linux/ptp_clock.h of Linux 6.12; older headers have a reserved word in the clock's place, older kernels want it 0. */
+/* From linux/ptp_clock.h of Linux 6.12. Older headers have a reserved word instead of `clock`, which is 0 there. */
 struct offset_extended {
 	uint32_t samples;
 	int32_t clock;
@@ -32,9 +32,9 @@ static bool stamp_ns(const struct ptp_clock_time *t, int64_t *ns)
 }
 
 /*
- * Makes a relation of the bracket before, other, after, and keeps it if it is the best so far. `other` was read
- * somewhere in the bracket, so the error is half of its width, and granularities (slack_ns). 1/512 of that half is
- * added, since the offset may have moved by some 1000 ppm between that moment and the middle.
+ * Replaces *best by the relation of the bracket before, other, after, if its bound is smaller. `other` was read at any
+ * time within the bracket, so the bound is half of its width plus granularities (slack_ns). 1/512 of that half is added
+ * for a drift of some 1000 ppm between the read and the middle of the bracket.
  */
 static void narrow(struct clock_relation *best, int64_t before_ns, int64_t other_ns, int64_t after_ns, int64_t slack_ns)
 {
@@ -62,7 +62,7 @@ bool clock_compare_system(const struct clock_watch *c, struct clock_relation *re
 	return is_taken(real_raw);
 }
 
-/* ---- The four ways ---------------------------------------------------------------------------------------------- */
+/* ---- The four methods ------------------------------------------------------------------------------------------- */
 
 static int done(const struct clock_compared *t)
 {
@@ -84,7 +84,7 @@ static int take_precise(const struct clock_watch *c, struct clock_compared *t)
 		if (!stamp_ns(&p.device, &phc_ns) || !stamp_ns(&p.sys_realtime, &real_ns) ||
 		    !stamp_ns(&p.sys_monoraw, &raw_ns))
 			return -EIO;
-		/* A bracket of no width: all three are of one instant. */
+		/* The kernel captures all three clocks at one instant, so the bracket has no width. */
 		narrow(&t->real, real_ns, phc_ns, real_ns, bound_ns);
 		narrow(&t->raw, raw_ns, phc_ns, raw_ns, bound_ns);
 		return done(t);
@@ -165,9 +165,9 @@ int clock_compare_phc(const struct clock_watch *c, struct clock_compared *t)
 	return error;
 }
 
-/* ---- Which of them ---------------------------------------------------------------------------------------------- */
+/* ---- Choice of the method --------------------------------------------------------------------------------------- */
 
-/* A driver may offer a better method and get it wrong: one that contradicts the simplest is not used. */
+/* Some drivers implement PTP_SYS_OFFSET_PRECISE wrongly: it is not used if it contradicts clock_gettime(2). */
 static bool is_usable(const struct clock_watch *c, enum clock_method m)
 {
 	struct clock_compared t = { none, none }, simple = { none, none };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was seen of the clocks: readings, and what moved between them. Part of clock.h. */
+/* Readings of the clocks, and the faults found between readings. Part of clock.h. */
 #ifndef HOST_CLOCK_CLOCK_HISTORY_H
 #define HOST_CLOCK_CLOCK_HISTORY_H
 
@@ -7,76 +7,77 @@
 
 enum clock_which { CLOCK_OF_NIC, CLOCK_OF_SYSTEM, CLOCKS }; /* the PHC, CLOCK_REALTIME */
 
-/* One clock minus another, at at_ns of the other. The truth is in offset_ns - bound_ns .. offset_ns + bound_ns. */
+/* Clock A minus clock B, at at_ns of B. The true offset is in offset_ns - bound_ns .. offset_ns + bound_ns. */
 struct clock_relation {
 	int64_t at_ns, offset_ns, bound_ns;
 };
 
-/* How a clock's rate is set, by adjtimex(2) and clock_adjtime(2) with modes 0. */
-struct clock_dial {
+/* Frequency setting of a clock, read by adjtimex(2) and clock_adjtime(2) with modes 0. */
+struct clock_frequency {
 	bool known;
 	int64_t ppb;
-	int64_t slew_ppb; /* of the system clock: a correction that is being worked off may change the rate by this */
+	int64_t slew_ppb; /* system clock: a pending correction may change the rate by this much */
 };
 
-/* All relations at about one moment. raw: CLOCK_MONOTONIC_RAW, which nobody steers or steps. */
+/* All relations at about the same time. raw: CLOCK_MONOTONIC_RAW, which no program can steer or step. */
 struct clock_reading {
-	struct clock_relation phc_real, phc_raw; /* only with has_phc */
+	struct clock_relation phc_real, phc_raw; /* valid with has_phc */
 	struct clock_relation real_raw;
-	struct clock_dial dial[CLOCKS];
-	int64_t began_ns, ended_ns; /* CLOCK_MONOTONIC before and after it was taken */
-	uint64_t mark; /* the caller's, e.g. the sequence number sent last */
+	struct clock_frequency frequency[CLOCKS];
+	int64_t began_ns, ended_ns; /* CLOCK_MONOTONIC before and after the reading */
+	uint64_t mark; /* set by the caller, e.g. the last sequence number sent */
 	bool has_phc;
-	bool broken[CLOCKS]; /* stepped or stood still since the reading before */
-	bool frozen; /* the PHC did not move while it was taken */
-	int64_t odd_ns[CLOCKS]; /* moved by up to this since then, more than its rate explains but less than a step */
+	bool broken[CLOCKS]; /* stepped or stood still since the previous reading */
+	bool frozen; /* the PHC did not advance during the reading */
+	int64_t odd_ns[CLOCKS]; /* unexplained change since the previous reading, too small for a step */
 };
 
 /* A clock's deviation from its rate between two readings. */
 struct clock_jump {
 	enum clock_which which;
 	int64_t size_ns, bound_ns;
-	double ppb; /* the rate, against CLOCK_MONOTONIC_RAW */
-	int64_t mono_ns[2]; /* it happened between these moments of CLOCK_MONOTONIC */
-	uint64_t mark[2];
+	double ppb; /* rate against CLOCK_MONOTONIC_RAW before the jump */
+	int64_t mono_ns[2]; /* the jump lies between these times of CLOCK_MONOTONIC */
+	uint64_t mark[2]; /* marks of the readings before and after the jump */
 };
 
-/* A mean rate against CLOCK_MONOTONIC_RAW over over_ns. */
+/* Mean rate over over_ns. */
 struct clock_rate {
-	bool measured; /* there are two readings to tell from */
-	bool known; /* it is larger than its bound */
+	bool measured; /* two readings exist */
+	bool known; /* the rate is larger than its bound */
 	double ppb, bound_ppb;
 	int64_t over_ns;
 };
 
-/* A time in which the PHC stood still, or ran at a wrong rate. */
-struct clock_spell {
-	bool stands, over; /* not over: it lasted at the last reading */
-	struct clock_rate rate; /* unless it stands */
-	int64_t began_ns[2], ended_ns[2]; /* CLOCK_MONOTONIC: between these two it began, between those it ended */
-	/* stood, and over: what it fell behind. A bound of INT64_MAX: that is not known */
+/* A standstill or a frequency error of the PHC. */
+struct clock_fault {
+	bool stands; /* a standstill; else a frequency error */
+	bool over; /* ended before the last reading */
+	struct clock_rate rate; /* of a frequency error */
+	int64_t began_ns[2], ended_ns[2]; /* CLOCK_MONOTONIC: earliest and latest beginning, earliest and latest end */
+	/* time that the PHC fell behind, of a standstill that is over; a bound of INT64_MAX: not known */
 	int64_t lost_ns, lost_bound_ns;
 };
 
-/* What was seen of one clock; steps between successive readings, or a standstill, part its history. */
+/* History of a clock. Steps and standstills divide it into segments. */
 struct clock_track {
-	counter steps; /* kept in clock_watch.step[] or not */
-	counter standstills, wrong_rates; /* of the PHC, kept in clock_watch.spell[] or not */
-	int64_t stood_ns; /* in all, as far as is known */
+	counter steps; /* also those beyond the size of clock_watch.step[] */
+	counter standstills, wrong_rates; /* of the PHC, also those beyond the size of clock_watch.fault[] */
+	int64_t stood_ns; /* known total duration of standstills */
 	bool standing;
-	int64_t unkept_ns[2]; /* CLOCK_MONOTONIC: steps that are not kept were between these; 0, 0: none */
-	struct clock_jump largest; /* of all jumps, the one that exceeds its bound by most (or falls short by least) */
+	int64_t unkept_ns[2]; /* CLOCK_MONOTONIC: interval of the steps that are not kept; 0, 0: none */
+	struct clock_jump largest; /* the jump with the largest excess() over its bound, which may be negative */
 	bool has_largest;
-	struct clock_dial dial[2]; /* first and last that could be read */
-	uint64_t dial_changes;
+	struct clock_frequency frequency[2]; /* first and last setting that could be read */
+	uint64_t frequency_changes;
 
-	uint64_t readings; /* with this clock */
-	uint64_t last_number, number_before; /* of the last two in clock_watch.history[], when there are as many */
+	uint64_t readings; /* number of readings with this clock */
+	uint64_t last_number, number_before; /* numbers of the last two readings, if there are two */
 	struct clock_relation last; /* to CLOCK_REALTIME (PHC) or CLOCK_MONOTONIC_RAW */
-	/* Of the present segment: the outermost, and precise ones near it. */
+	/* Present segment: its first and last relation, and precise relations near them. */
 	struct clock_relation first[2], recent[3];
 	uint64_t segment_readings;
-	struct clock_rate rate; /* of the past segment with the least bound */
+	struct clock_rate rate; /* of the past segment whose rate has the least bound */
 };
 
 #endif

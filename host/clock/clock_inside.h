@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of the clocks share and nobody else needs: times that stop at the ends of 64 bits, since a driver or a
- * packet may have written anything; relations; mean rates.
+ * Helpers for the files of host/clock/ only: arithmetic of times that saturates at 64 bits, since a driver or a packet
+ * may contain any value; relations; mean rates.
  */
 #ifndef HOST_CLOCK_CLOCK_INSIDE_H
 #define HOST_CLOCK_CLOCK_INSIDE_H
 
 #include "host/clock/clock.h"
 
-#define TRIES 3 /* at what another may spoil once: a clock that is set, a driver that is busy, a writer */
+#define TRIES 3 /* of an operation that fails while a clock is set, a driver is busy, or a slot is written */
 #define TICK_NS 16 /* the slowest counter in use (82576); a stamp may hide its tick behind a finer fraction */
-#define FREE_PPB 1000000 /* of a clock not yet measured: no quartz in use is so far off */
-#define SLEW_PPB 500000 /* adjtime(3), and the most that adjtimex(2) sets a frequency to */
-#define TOLERANCE_PPB 50000 /* before a change of rate without a change of dial is called a step */
-#define ABSURD_NS (INT64_MAX / 8) /* 36 years: no error or change is so large, so something is wrong */
+#define FREE_PPB 1000000 /* bound of the rate of a clock not yet measured: above the error of any quartz in use */
+#define SLEW_PPB 500000 /* rate of adjtime(3), and the greatest frequency setting of adjtimex(2) */
+#define TOLERANCE_PPB 50000 /* a larger change of rate without a change of the frequency setting is a step */
+#define ABSURD_NS (INT64_MAX / 8) /* 36 years: a larger bound or change is invalid */
 
-/* Not negative. */
+/* |a - b|, never negative. */
 static inline int64_t distance(int64_t a, int64_t b)
 {
 	int64_t d;
@@ -41,7 +41,7 @@ static inline int64_t sum_of_bounds(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &s) ? INT64_MAX : s;
 }
 
-/* What a rate makes of a time, rounded up. */
+/* Drift at a rate of ppb over a time, rounded up. */
 static inline int64_t over(int64_t ns, int64_t ppb)
 {
 	double product = (double)ns * ((double)ppb / NS_PER_S);
@@ -64,7 +64,7 @@ static inline int64_t smaller(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* False: the clock cannot be read, or is beyond 64 bits. */
+/* False: the clock cannot be read, or its time in ns exceeds 64 bits. */
 static inline bool read_ns(clockid_t clock, int64_t *ns)
 {
 	struct timespec t;
@@ -75,7 +75,7 @@ static inline bool read_ns(clockid_t clock, int64_t *ns)
 
 /* ---- Relations -------------------------------------------------------------------------------------------------- */
 
-/* The relation that was not taken. */
+/* Initial value of a relation that was not measured. */
 static const struct clock_relation none = { .bound_ns = INT64_MAX };
 
 static inline bool is_taken(const struct clock_relation *r)
@@ -83,7 +83,7 @@ static inline bool is_taken(const struct clock_relation *r)
 	return r->bound_ns != INT64_MAX;
 }
 
-/* Can both be true? In the time between them a system clock may be slewed by an eighth of it, the fastest there is. */
+/* True if both relations can hold. Between them a system clock may be slewed by 1/8 of the time, the fastest slew. */
 static inline bool agree(const struct clock_relation *a, const struct clock_relation *b)
 {
 	int64_t slack_ns = distance(a->at_ns, b->at_ns) / 8;
@@ -91,7 +91,7 @@ static inline bool agree(const struct clock_relation *a, const struct clock_rela
 	return distance(a->offset_ns, b->offset_ns) <= sum_of_bounds(sum_of_bounds(a->bound_ns, b->bound_ns), slack_ns);
 }
 
-/* By how much a bracket of the PHC may be wrong beside its width. */
+/* Error of a bracket of the PHC in addition to its width: the granularity of both clocks. */
 static inline int64_t slack(const struct clock_watch *c)
 {
 	return c->system_granularity_ns + larger(c->phc_granularity_ns, TICK_NS);
@@ -109,7 +109,7 @@ static inline uint64_t oldest_kept(const struct clock_watch *c)
 	return c->readings > CLOCK_HISTORY ? c->readings - CLOCK_HISTORY : 0;
 }
 
-/* By how much a jump exceeds its bound. 0 or less: the clock need not have moved. */
+/* By how much a jump exceeds its bound. 0 or less: no step is proved. */
 static inline int64_t excess(const struct clock_jump *j)
 {
 	return difference(absolute(j->size_ns), j->bound_ns);
@@ -117,13 +117,13 @@ static inline int64_t excess(const struct clock_jump *j)
 
 /* ---- Mean rates ------------------------------------------------------------------------------------------------- */
 
-/* A bracket is as wide as its clock has it; while it lasts, one that is off by such a share moves by so much more. */
+/* Width of a bracket for a clock with this rate: during the bracket the clock moves by ppb of the width in addition. */
 static inline double widened(int64_t bound_ns, double ppb)
 {
 	return (double)bound_ns * (1 + (ppb < 0 ? -ppb : ppb) / NS_PER_S);
 }
 
-/* From one relation to a later one. */
+/* Mean rate between two relations; y is the later relation. */
 static inline struct clock_rate rate_of(const struct clock_relation *x, const struct clock_relation *y)
 {
 	struct clock_rate r = { .over_ns = difference(y->at_ns, x->at_ns) };

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The other host's clock. Two clocks part by no more than PEER_APART says; so each T2 - T1 must not be below the
- * highest T3 - T4 so far, less that, and the other way round. Where it is, one of the clocks was set, stands, or runs
- * at a rate that no clock has. What was known is forgotten then, and nothing is believed until some exchanges have
- * agreed with each other: of a clock that stands, each one contradicts the one before.
+ * Offset of the reflector's clock. Two clocks drift apart by at most PEER_APART, so no T2 - T1 may be below the highest
+ * earlier T3 - T4 less that drift, and vice versa. A violation is a step, a standstill or a frequency error. All limits
+ * are discarded then, and the offset is invalid until PEER_AGREE exchanges agree with each other: with a clock that
+ * stands, each exchange contradicts the previous exchange.
  */
 #include "host/clock/clock_peer.h"
 
 #include "host/clock/clock_inside.h"
 
-#define PEER_APART (1.0 / 1024) /* each of two clocks is off or steered by less than 488 ppm */
-#define PEER_SLACK_NS NS_PER_US /* stamps may be early or late by the way from the wire to where they are taken */
-#define PEER_AGREE 16 /* exchanges */
-/* how far a rate may change from one exchange to the next, and be no step: as of our own clock */
+#define PEER_APART (1.0 / 1024) /* frequency error plus steering of each of two clocks is below 488 ppm */
+#define PEER_SLACK_NS NS_PER_US /* error of timestamps by the delay between the wire and the timestamp unit */
+#define PEER_AGREE 16 /* exchanges that must agree before the offset is valid */
+/* largest change of rate between two exchanges that is not a step, as for the PHC of this host */
 #define PEER_CHANGE_PPB 50000
 #define PEER_RATE_OVER_NS (50 * NS_PER_MS)
-#define PEER_STILL_NS NS_PER_US /* in which a clock moves by more than its tick */
+#define PEER_STILL_NS NS_PER_US /* longer than a tick of any clock */
 #define PEER_FASTEST 4
 #define PEER_STOOD_NS NS_PER_MS
 #define PEER_WRONG_PPB (PEER_APART * NS_PER_S)
-#define PEER_MANY 4 /* conflicts in one event, or jumps that come again and again */
-#define PEER_OFTEN 1024 /* exchanges */
+#define PEER_MANY 4 /* conflicts in an event, or repeated jumps, from which a frequency error is considered */
+#define PEER_OFTEN 1024 /* exchanges per jump; fewer may be a frequency error */
 
 /* ---- Edges ------------------------------------------------------------------------------------------------------- */
 
-/* How low a floor may be at another time, and how high a ceiling: where the rate takes it, and as far as the clocks
- * part beside that. */
+/* Extrapolation of a limit to another time: the lowest value of a floor, the highest value of a ceiling, by the limits
+ * of the rate. */
 static int64_t peer_low(const struct clock_peer_belief *b, const struct clock_peer_edge *floor, int64_t now_ns)
 {
 	int64_t since_ns = difference(now_ns, floor->at_ns);
@@ -41,7 +41,7 @@ static int64_t peer_high(const struct clock_peer_belief *b, const struct clock_p
 			     (int64_t)((double)since_ns * (since_ns < 0 ? b->slowest : b->fastest)));
 }
 
-/* How far is the floor above the ceiling, beyond what may be? More than 0: both cannot be true. */
+/* By how much the floor exceeds the ceiling, less PEER_SLACK_NS. Above 0: they contradict each other. */
 static int64_t peer_excess(const struct clock_peer_belief *b, const struct clock_peer_edge *floor,
 			   const struct clock_peer_edge *ceiling)
 {
@@ -50,16 +50,16 @@ static int64_t peer_excess(const struct clock_peer_belief *b, const struct clock
 	return difference(difference(peer_low(b, floor, ceiling->at_ns), ceiling->offset_ns), PEER_SLACK_NS);
 }
 
-/* Of one exchange. */
+/* Offset by a single exchange. */
 static struct clock_relation peer_middle(const struct clock_peer_edge *floor, const struct clock_peer_edge *ceiling)
 {
-	int64_t way_ns = difference(ceiling->offset_ns, floor->offset_ns);
+	int64_t direction_ns = difference(ceiling->offset_ns, floor->offset_ns);
 
-	return (struct clock_relation){ .at_ns = ceiling->at_ns, .offset_ns = floor->offset_ns + way_ns / 2,
-					.bound_ns = absolute(way_ns) / 2 + 1 + TICK_NS };
+	return (struct clock_relation){ .at_ns = ceiling->at_ns, .offset_ns = floor->offset_ns + direction_ns / 2,
+					.bound_ns = absolute(direction_ns) / 2 + 1 + TICK_NS };
 }
 
-/* All that is known of the difference at a moment. */
+/* Offset at at_ns, by all limits. */
 static struct clock_relation peer_between(const struct clock_peer_belief *b, int64_t at_ns)
 {
 	struct clock_relation r = peer_middle(&(struct clock_peer_edge){ .offset_ns = peer_low(b, &b->floor, at_ns) },
@@ -70,19 +70,18 @@ static struct clock_relation peer_between(const struct clock_peer_belief *b, int
 	return r;
 }
 
-/* How long both ways of one exchange took. */
-static int64_t peer_ways(const struct clock_relation *r)
+/* Sum of both one-way delays of an exchange. */
+static int64_t peer_directions(const struct clock_relation *r)
 {
 	return sum_of_bounds(r->bound_ns, r->bound_ns);
 }
 
 /* ---- The rate ---------------------------------------------------------------------------------------------------- */
 
-/* Nothing but what holds of any two clocks. */
+/* Limits that hold for any two clocks. */
 static const struct clock_peer_belief nothing = { .fastest = PEER_APART, .slowest = -PEER_APART };
 
-/* What is known of the rate allows for less than the worst, so that a small step after a long gap is seen; but a servo
- * may change it. */
+/* Narrows the limits of the rate, to find a small step after a long gap. PEER_CHANGE_PPB allows for a servo. */
 static void learn_rate(struct clock_peer_belief *b, const struct clock_relation *latest)
 {
 	struct clock_rate r = rate_of(&b->anchor, latest);
@@ -94,7 +93,7 @@ static void learn_rate(struct clock_peer_belief *b, const struct clock_relation 
 	b->slowest = rate - apart;
 }
 
-/* ---- The best of a second ---------------------------------------------------------------------------------------- */
+/* ---- Best relation of each second -------------------------------------------------------------------------------- */
 
 static void peer_window(struct clock_peer_belief *b, const struct clock_relation *r)
 {
@@ -136,19 +135,20 @@ double clock_peer_event_ppb(const struct clock_peer_event *e)
 	return (double)difference(e->last.offset_ns, e->first.offset_ns) / (double)over_ns * NS_PER_S;
 }
 
-/* More than some times as fast is no rate. */
+/* Above PEER_FASTEST the clock was set, which is not a frequency error. */
 static bool is_wrong_ppb(double ppb)
 {
 	return (ppb > PEER_WRONG_PPB || ppb < -PEER_WRONG_PPB) && ppb < PEER_FASTEST * NS_PER_S;
 }
 
-/* Between two conflicts a clock at a wrong rate moves away from the other by what the ways hide, and no further: where
- * exchanges agreed for longer, it was set. */
-static bool is_possible_rate(double ppb, int64_t ways_ns, int64_t agreed_ns)
+/* A clock at a wrong rate causes the next conflict when it has drifted by the sum of both one-way delays. If exchanges
+ * agreed for longer than that, the clock was set. */
+static bool is_possible_rate(double ppb, int64_t directions_ns, int64_t agreed_ns)
 {
 	const double past = (ppb < 0 ? -ppb : ppb) / NS_PER_S - PEER_APART;
 
-	return is_wrong_ppb(ppb) && (double)agreed_ns * past <= 2.0 * (double)sum_of_bounds(ways_ns, PEER_SLACK_NS);
+	return is_wrong_ppb(ppb) && (double)agreed_ns * past <= 2.0 * (double)sum_of_bounds(directions_ns,
+											    PEER_SLACK_NS);
 }
 
 bool clock_peer_event_size(const struct clock_peer_event *e, int64_t *size_ns, int64_t *bound_ns)
@@ -158,7 +158,7 @@ bool clock_peer_event_size(const struct clock_peer_event *e, int64_t *size_ns, i
 	return e->has_before && absolute(*size_ns) > *bound_ns;
 }
 
-/* What is known by all exchanges that agreed, which is more than one of them tells: around a step that may be in it. */
+/* Replaces the offset of a single exchange, which may contain the step, by the limits of all exchanges that agreed. */
 static void by_belief(struct clock_relation *r, const struct clock_peer_belief *b)
 {
 	if (b->floor.known && b->ceiling.known)
@@ -171,11 +171,13 @@ static void end_event(struct clock_peer *p)
 
 	p->in_event = false;
 	e->after = p->latest;
-	e->ways_ns = e->has_before ? smaller(e->ways_ns, peer_ways(&p->latest)) : peer_ways(&p->latest);
+	e->directions_ns = e->has_before ? smaller(e->directions_ns, peer_directions(&p->latest)) :
+					   peer_directions(&p->latest);
 	by_belief(&e->after, &p->belief);
-	/* A step back may take T2 to where it was before, by chance and once. */
+	/* After a step back, T2 may repeat once by chance. */
 	e->kind = e->stills > 1 || e->stood_ns > PEER_STOOD_NS ? PEER_STOOD :
-		  e->conflicts >= PEER_MANY && is_possible_rate(clock_peer_event_ppb(e), e->ways_ns, e->agreed_ns) ?
+		  e->conflicts >= PEER_MANY && is_possible_rate(clock_peer_event_ppb(e), e->directions_ns,
+								e->agreed_ns) ?
 			  PEER_WRONG_RATE :
 													    PEER_JUMPED;
 	p->jumps += e->kind == PEER_JUMPED;
@@ -183,14 +185,14 @@ static void end_event(struct clock_peer *p)
 	p->wrong_rates += e->kind == PEER_WRONG_RATE;
 }
 
-/* Since when? Since the last exchange that the new edge contradicts. */
+/* Start of a conflict: the last exchange that the new limit contradicts. */
 static const struct clock_peer_row *peer_since(const struct clock_peer *p, const struct clock_peer_edge *floor,
 					       const struct clock_peer_edge *ceiling)
 {
 	uint64_t oldest = p->rows > PEER_ROWS ? p->rows - PEER_ROWS : 0;
 	const struct clock_peer_row *r = &p->row[oldest % PEER_ROWS];
 
-	/* A floor is that of the last exchange, within which it may be. */
+	/* A floor belongs to the last exchange, so the conflict may lie within that exchange. */
 	for (uint64_t i = p->rows - (floor && p->rows > oldest + 1); i > oldest; i--) {
 		r = &p->row[(i - 1) % PEER_ROWS];
 		if (ceiling ? peer_excess(&p->belief, &r->floor, ceiling) > 0 :
@@ -209,17 +211,17 @@ static void begin_event(struct clock_peer *p, const struct clock_peer_row *since
 						    .has_before = floor->known && ceiling->known };
 	if (peer_event(p)->has_before) {
 		peer_event(p)->before = peer_middle(floor, ceiling);
-		peer_event(p)->ways_ns = peer_ways(&peer_event(p)->before);
+		peer_event(p)->directions_ns = peer_directions(&peer_event(p)->before);
 		by_belief(&peer_event(p)->before, &p->belief);
 		peer_event(p)->first = peer_event(p)->before;
 	}
 	p->in_event = true;
 }
 
-/* Since the last conflict, up to the exchange before this one. */
+/* Updates the longest interval without a conflict, up to the previous exchange. */
 static void note_agreed(struct clock_peer *p, struct clock_peer_event *e)
 {
-	/* It is seen an exchange late at either end. */
+	/* A conflict is found up to one exchange late, at both ends of the interval. */
 	const int64_t agreed_ns = p->conflicts ? p->now.mono_ns - p->conflict_ns - 2 * p->gap_ns : 0;
 
 	if (agreed_ns > p->agreed_ns)
@@ -228,7 +230,7 @@ static void note_agreed(struct clock_peer *p, struct clock_peer_event *e)
 		e->agreed_ns = agreed_ns;
 }
 
-/* One of the edges is NULL: the new one is the other. */
+/* One of floor and ceiling is NULL; the other is the new limit. */
 static void note_conflict(struct clock_peer *p, const struct clock_peer_edge *floor,
 			  const struct clock_peer_edge *ceiling,
 			  const struct clock_peer_moment *moment)
@@ -257,7 +259,7 @@ static void note_conflict(struct clock_peer *p, const struct clock_peer_edge *fl
 	p->rows = 0;
 }
 
-/* A whole exchange agrees with what was believed before: nothing has happened to a clock, some stamps were wrong. */
+/* A complete exchange agrees with the limits before the event: no clock fault, but single timestamps were wrong. */
 static void come_back(struct clock_peer *p)
 {
 	p->outliers++;
@@ -267,7 +269,7 @@ static void come_back(struct clock_peer *p)
 	p->belief = p->before;
 }
 
-/* One of the edges is NULL. */
+/* One of floor and ceiling is NULL. */
 static bool is_as_before(const struct clock_peer *p, const struct clock_peer_edge *floor,
 			 const struct clock_peer_edge *ceiling)
 {
@@ -277,8 +279,8 @@ static bool is_as_before(const struct clock_peer *p, const struct clock_peer_edg
 	       peer_excess(b, floor ? floor : &b->floor, ceiling ? ceiling : &b->ceiling) <= 0;
 }
 
-/* The exchange after the one with the wrong stamp returns, or none: later ones agree with both, for the clocks may have
- * parted by as much as a step. */
+/* Only the exchange right after a wrong timestamp can restore the limits: later exchanges agree with both, since the
+ * clocks may have drifted by the size of a step. */
 static bool may_return(const struct clock_peer *p)
 {
 	return p->unsettled >= PEER_AGREE - 1;
@@ -288,22 +290,22 @@ static bool may_return(const struct clock_peer *p)
 
 static void note_still(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns)
 {
-	int64_t here_ns = difference(t1_ns, p->t1_ns);
+	int64_t local_ns = difference(t1_ns, p->t1_ns);
 
-	if (!p->in_event || here_ns <= PEER_STILL_NS || t2_ns != p->t2_ns)
+	if (!p->in_event || local_ns <= PEER_STILL_NS || t2_ns != p->t2_ns)
 		return;
 	peer_event(p)->stills++;
-	peer_event(p)->stood_ns = sum_of_bounds(peer_event(p)->stood_ns, here_ns);
+	peer_event(p)->stood_ns = sum_of_bounds(peer_event(p)->stood_ns, local_ns);
 }
 
 static void clock_peer_begin(struct clock_peer *p, const struct clock_peer_moment *moment)
 {
-	p->has_there = true;
+	p->has_remote = true;
 	p->begun = *moment;
 	p->belief = nothing;
 }
 
-bool clock_peer_there(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, const struct clock_peer_moment *moment)
+bool clock_peer_forward(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, const struct clock_peer_moment *moment)
 {
 	struct clock_peer_edge edge = { .known = true, .at_ns = t1_ns };
 	struct clock_peer_belief *b = &p->belief;
@@ -313,14 +315,14 @@ bool clock_peer_there(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, const 
 		p->refused++;
 		return false;
 	}
-	/* Not when it agreed: what it hides of a step is part of the rate. */
+	/* Not at the time of agreement: a step hidden in that exchange would become part of the rate. */
 	if (b->has_anchor && p->exchanges % PEER_AGREE == 0)
 		learn_rate(b, &p->latest);
 	agrees = peer_excess(b, &b->floor, &edge) <= 0;
 	if (!agrees)
 		note_conflict(p, NULL, &edge, moment);
 	p->there_as_before = is_as_before(p, NULL, &edge);
-	if (p->has_there)
+	if (p->has_remote)
 		note_still(p, t1_ns, t2_ns);
 	else
 		clock_peer_begin(p, moment);
@@ -334,7 +336,6 @@ bool clock_peer_there(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, const 
 	return agrees;
 }
 
-/* One more exchange agrees. */
 static void note_agreement(struct clock_peer *p)
 {
 	struct clock_peer_belief *b = &p->belief;
@@ -351,7 +352,7 @@ static void note_agreement(struct clock_peer *p)
 	peer_window(b, &p->latest);
 }
 
-bool clock_peer_back(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns)
+bool clock_peer_backward(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns)
 {
 	struct clock_peer_row *row = &p->row[(p->rows - 1) % PEER_ROWS];
 	struct clock_peer_edge edge = { .known = true, .at_ns = t4_ns };
@@ -410,8 +411,8 @@ bool clock_peer_offset(const struct clock_peer *p, int64_t at_ns, int64_t *offse
 	if (!b->floor.known || !b->ceiling.known || p->unsettled)
 		return false;
 	middle = peer_between(b, at_ns);
-	/* They contradict each other by less than what is an event: stamps are off, or a clock was set by little. The
-	 * last exchange alone does not. */
+	/* The limits contradict each other by less than an event: timestamps are inexact, or a clock was set by little.
+	 * Then the last exchange alone gives the offset. */
 	if (peer_low(b, &b->floor, at_ns) > peer_high(b, &b->ceiling, at_ns)) {
 		middle = p->latest;
 		middle.bound_ns = sum_of_bounds(middle.bound_ns,
@@ -422,14 +423,14 @@ bool clock_peer_offset(const struct clock_peer *p, int64_t at_ns, int64_t *offse
 	return true;
 }
 
-/* A rate that is too small a fault to make each exchange contradict the one before: it shows in the mean, or as many
- * jumps that add up to it. */
+/* A frequency error too small for a conflict in each exchange: it shows in the mean rate, or as many jumps that add up
+ * to it. */
 static void note_wrong_rate(struct clock_peer *p, const struct clock_relation *from, const struct clock_relation *to)
 {
 	const struct clock_rate rate = rate_of(from, to);
 	const double sure_ppb = (rate.ppb < 0 ? -rate.ppb : rate.ppb) - rate.bound_ppb;
 	if (!rate.known || p->stands || p->wrong_rates || !is_wrong_ppb(sure_ppb) ||
-	    !is_possible_rate(rate.ppb, peer_ways(&p->latest), p->agreed_ns))
+	    !is_possible_rate(rate.ppb, peer_directions(&p->latest), p->agreed_ns))
 		return;
 	p->events = p->wrong_rates = 1;
 	p->jumps = 0;
@@ -440,7 +441,7 @@ static void note_wrong_rate(struct clock_peer *p, const struct clock_relation *f
 
 void clock_peer_finish(struct clock_peer *p)
 {
-	const struct clock_relation before = p->event[0].before; /* it may be written over */
+	const struct clock_relation before = p->event[0].before; /* note_wrong_rate() overwrites event[0] */
 
 	if (p->in_event)
 		end_event(p);

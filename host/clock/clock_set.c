@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A timer that never expires, of CLOCK_REALTIME: with TFD_TIMER_CANCEL_ON_SET (timerfd_create(2)) reading it fails with
- * ECANCELED once for all times that the clock was set since the last reading, however far it is off in the end.
+ * A timer of CLOCK_REALTIME that never expires: with TFD_TIMER_CANCEL_ON_SET (timerfd_create(2)), read(2) fails once
+ * with ECANCELED if the clock was set since the last read(2), by any amount and any number of times.
  */
 #include "host/clock/clock_set.h"
 
@@ -13,7 +13,7 @@
 
 int clock_set_open(struct clock_set *c)
 {
-	/* the year 2262, the last one of the kernel */
+	/* the year 2262, the last year of the kernel's clock */
 	const struct itimerspec never = { .it_value.tv_sec = INT64_MAX / NS_PER_S - 1 };
 	int error;
 
@@ -22,9 +22,8 @@ int clock_set_open(struct clock_set *c)
 		return 0;
 	error = errno;
 	clock_set_close(c);
-	warnx("the kernel does not tell when CLOCK_REALTIME is set (timerfd: %s), by which samples that it spoils are "
-	      "found: "
-	      "--no-step-check goes without", strerror(error));
+	warnx("cannot detect samples taken across a step of CLOCK_REALTIME (timerfd: %s): run with --no-step-check to "
+	      "measure without this check", strerror(error));
 	return -error;
 }
 

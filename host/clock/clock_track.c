@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What moved between readings: rates, steps, standstills, and the segments of a clock's history that these part.
+ * Rates, steps and standstills found from successive readings, and the segments of a clock's history between them.
  *
- * Between readings nothing is known but how fast a clock may change: a quartz by 1 ppm in seconds (WANDER_PPB), a
- * servo by what it writes into the clock's dial. The dials can be read, so the worst that the kernel allows (500 ppm)
- * is assumed only where they cannot, and what they moved is added to the bound.
+ * Between readings only limits of the change of rate are known: a quartz changes by 1 ppm within seconds (WANDER_PPB),
+ * a servo by the frequency setting that it writes. The change of the setting is added to the bound; where the setting
+ * cannot be read, the greatest change that the kernel allows (500 ppm) is assumed.
  */
 #include "host/clock/clock_track.h"
 
 #include "host/clock/clock_inside.h"
-#include "host/clock/clock_spell.h"
+#include "host/clock/clock_fault.h"
 
 #define WANDER_PPB 1000
-#define UNKNOWN_PPB (2 * SLEW_PPB) /* between two readings of a dial that cannot be read: from one end to the other */
+#define UNKNOWN_PPB (2 * SLEW_PPB) /* change of a setting that cannot be read: the whole range of adjtimex(2) */
 #define RATE_WINDOW_NS (2 * NS_PER_S)
 #define JUMP_BACK 4
 #define RATE_BACK 24
-#define LOOK_BACK 16 /* readings among which a precise one is looked for */
+#define LOOK_BACK 16 /* readings among which the most precise is kept */
 
 /* ---- Rates over the last readings ------------------------------------------------------------------------------- */
 
@@ -30,7 +30,7 @@ static bool is_in(const struct clock_reading *r, enum between b)
 	return r->has_phc || b == REAL_RAW;
 }
 
-/* Was neither clock set between the reading before and r? */
+/* True if neither clock was set between the previous reading and r. */
 static bool is_joined(const struct clock_reading *r, enum between b)
 {
 	return !(b != REAL_RAW && r->broken[CLOCK_OF_NIC]) && !(b != PHC_RAW && r->broken[CLOCK_OF_SYSTEM]);
@@ -41,7 +41,7 @@ int64_t clock_track_spread_ppb(const struct clock_reading *x, const struct clock
 	int64_t sum = 0;
 
 	for (int i = 0; i < CLOCKS; i++) {
-		const struct clock_dial *d = &x->dial[i], *e = &y->dial[i];
+		const struct clock_frequency *d = &x->frequency[i], *e = &y->frequency[i];
 
 		if (b == (i == CLOCK_OF_NIC ? REAL_RAW : PHC_RAW))
 			continue;
@@ -51,17 +51,17 @@ int64_t clock_track_spread_ppb(const struct clock_reading *x, const struct clock
 	return sum;
 }
 
-/* How far they moved oddly since the reading before. */
+/* Unexplained change of both clocks since the previous reading. */
 static int64_t odd(const struct clock_reading *r, enum between b)
 {
 	return sum_of_bounds(b == REAL_RAW ? 0 : r->odd_ns[CLOCK_OF_NIC],
 			     b == PHC_RAW ? 0 : r->odd_ns[CLOCK_OF_SYSTEM]);
 }
 
-/* By the dials alone, where there are no two readings of both clocks. */
-static struct clock_slope rate_of_dials(const struct clock_reading *r, enum between b)
+/* Slope by the frequency settings only, where two readings of both clocks do not exist. */
+static struct clock_slope rate_of_frequencies(const struct clock_reading *r, enum between b)
 {
-	const struct clock_dial *nic = &r->dial[CLOCK_OF_NIC], *system = &r->dial[CLOCK_OF_SYSTEM];
+	const struct clock_frequency *nic = &r->frequency[CLOCK_OF_NIC], *system = &r->frequency[CLOCK_OF_SYSTEM];
 	int64_t free_ppb = b == REAL_RAW && system->known ? TOLERANCE_PPB : FREE_PPB;
 	int64_t nic_ppb = nic->known ? nic->ppb : 0, system_ppb = system->known ? system->ppb : 0;
 
@@ -71,7 +71,7 @@ static struct clock_slope rate_of_dials(const struct clock_reading *r, enum betw
 	};
 }
 
-/* open_ns: what is uncertain beside the brackets. */
+/* open_ns: uncertainty in addition to the brackets. */
 static struct clock_slope rate_between(const struct clock_reading *from, const struct clock_reading *to, enum between b,
 				       int64_t changes_ppb, int64_t open_ns)
 {
@@ -89,8 +89,8 @@ static struct clock_slope rate_between(const struct clock_reading *from, const s
 	};
 }
 
-/* Do the readings between two lie on the line through both? If not, it bends: a step too small to be seen as one, or a
- * change of rate. */
+/* True if the readings between the two lie on the line through both. Otherwise there was a change of rate, or a step
+ * below the limit of detection. */
 static bool is_straight(const struct clock_watch *c, uint64_t from, uint64_t to, enum between b,
 			const struct clock_slope *rate, int64_t changes_ppb)
 {
@@ -114,14 +114,14 @@ static bool is_straight(const struct clock_watch *c, uint64_t from, uint64_t to,
 }
 
 /*
- * Measured from the earlier reading that gives the least bound, of those of the last two seconds to which the line is
- * straight. Over a longer time brackets count less, but dials may have been turned. Two readings that are too close to
- * each other tell less than the dials do.
+ * Measured from the earlier reading that gives the least bound, among the readings of the last two seconds that lie on
+ * a straight line. Over a longer time the brackets count less, but the frequency setting may have changed. Between
+ * readings that are too close to each other the frequency settings give a better bound.
  */
 struct clock_slope clock_track_slope(const struct clock_watch *c, uint64_t number, enum between b)
 {
 	const struct clock_reading *newest = kept(c, number);
-	struct clock_slope best = rate_of_dials(newest, b);
+	struct clock_slope best = rate_of_frequencies(newest, b);
 	int64_t changes_ppb = 0, odd_ns = 0;
 
 	for (uint64_t n = number; n > oldest_kept(c) && number - n < RATE_BACK && is_in(newest, b); n--) {
@@ -133,7 +133,7 @@ struct clock_slope clock_track_slope(const struct clock_watch *c, uint64_t numbe
 		odd_ns = sum_of_bounds(odd_ns, odd(kept(c, n), b));
 		changes_ppb = larger(changes_ppb, clock_track_spread_ppb(before, newest, b));
 		if (!is_in(before, b))
-			continue; /* it could not be read then */
+			continue; /* the clock could not be read then */
 		if (n < number && distance(newest->began_ns, before->began_ns) > RATE_WINDOW_NS)
 			break;
 		r = rate_between(before, newest, b, changes_ppb, odd_ns);
@@ -147,7 +147,8 @@ struct clock_slope clock_track_slope(const struct clock_watch *c, uint64_t numbe
 
 /* ---- Steps, standstills, segments ------------------------------------------------------------------------------- */
 
-/* From an early reading to a late one; one bad bracket at either end must not spoil it, so some of each are kept. */
+/* From an early reading to a late reading. Several of each are kept, so that a wide bracket at either end does not
+ * count. */
 struct clock_rate clock_track_segment(const struct clock_track *t)
 {
 	struct clock_rate r = { 0 };
@@ -180,15 +181,15 @@ static void segment_add(struct clock_track *t, const struct clock_relation *r)
 	}
 }
 
-static void note_dial(struct clock_track *t, const struct clock_dial *d)
+static void note_frequency(struct clock_track *t, const struct clock_frequency *d)
 {
 	if (!d->known)
 		return;
-	if (!t->dial[0].known)
-		t->dial[0] = *d;
-	else if (d->ppb != t->dial[1].ppb)
-		t->dial_changes++;
-	t->dial[1] = *d;
+	if (!t->frequency[0].known)
+		t->frequency[0] = *d;
+	else if (d->ppb != t->frequency[1].ppb)
+		t->frequency_changes++;
+	t->frequency[1] = *d;
 }
 
 struct clock_jump clock_track_jump(const struct clock_watch *c, uint64_t number, const struct clock_reading *r,
@@ -232,8 +233,8 @@ void clock_track_note_step(struct clock_watch *c, const struct clock_jump *j)
 	c->found_ns = larger(c->found_ns, sum_of_bounds(absolute(j->size_ns), j->bound_ns));
 }
 
-/* True: it stepped. It is looked for from the reading that leaves the least open, so a step that was hidden by one long
- * bracket is found by the next reading, and then lies anywhere since. */
+/* True: the clock stepped. The search starts at the reading that gives the least bound, so a step that a long bracket
+ * hid is found by the next reading, and lies at any time since that start. */
 static bool note_jump(struct clock_watch *c, struct clock_track *t, struct clock_reading *r, enum clock_which which)
 {
 	enum between b = which == CLOCK_OF_NIC ? PHC_RAW : REAL_RAW;
@@ -269,23 +270,23 @@ static bool note_jump(struct clock_watch *c, struct clock_track *t, struct clock
 	return true;
 }
 
-/* True: the clock's history is parted here. */
+/* True: a new segment of the clock's history begins. */
 static bool note_change(struct clock_watch *c, struct clock_track *t, struct clock_reading *r, enum clock_which which)
 {
 	if (t->last_number < oldest_kept(c))
-		return true; /* the PHC was away for as long as the history goes back */
+		return true; /* the history has no reading with the PHC any more */
 	if (which == CLOCK_OF_SYSTEM)
 		return note_jump(c, t, r, which);
-	if (clock_spell_stands(c, r))
+	if (clock_fault_stands(c, r))
 		return true;
-	return note_jump(c, t, r, which) && !clock_spell_is_a_rate(c, r);
+	return note_jump(c, t, r, which) && !clock_fault_is_a_rate(c, r);
 }
 
 static void judge_clock(struct clock_watch *c, struct clock_reading *r, enum clock_which which)
 {
 	struct clock_track *t = &c->track[which];
 
-	note_dial(t, &r->dial[which]);
+	note_frequency(t, &r->frequency[which]);
 	if (which == CLOCK_OF_NIC && !r->has_phc)
 		return;
 	if (t->readings)
@@ -306,5 +307,5 @@ void clock_track_add(struct clock_watch *c, struct clock_reading *r)
 	judge_clock(c, r, CLOCK_OF_NIC);
 	c->history[c->readings++ % CLOCK_HISTORY] = *r;
 	if (r->has_phc)
-		clock_spell_look(c);
+		clock_fault_look(c);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the machine was doing: counters that the kernel and the NIC keep anyway, read before and after, never between.
+ * Activity of the machine: counters of the kernel and the NIC, read before and after the run, never in between.
  * Here are the frame and the differences; the files named below find the counters and read them.
  */
 #include "host/counters/activity.h"
@@ -10,6 +10,7 @@
 #include "host/counters/activity_inside.h"
 #include "host/counters/activity_interrupts.h"
 #include "host/counters/activity_nic.h"
+#include "host/counters/activity_vm.h"
 
 #include <err.h>
 #include <errno.h>
@@ -30,6 +31,7 @@ static void name_groups(struct activity *a)
 	snprintf(group[GROUP_VECTOR_SOFTIRQS], bytes, "softirqs where %s interrupts", a->nic->name);
 	snprintf(group[GROUP_LINK], bytes, "interface %s", a->nic->name);
 	snprintf(group[GROUP_STATISTICS], bytes, "driver statistics of %s", a->nic->name);
+	snprintf(group[GROUP_VM], bytes, "virtual machine");
 	snprintf(group[GROUP_STAMPS], bytes, "stamps of %s", a->nic->name);
 }
 
@@ -47,9 +49,11 @@ int activity_open(struct activity *a, const struct nic *n, pid_t thread, int cpu
 	memset(in->field_slot, 0xff, sizeof(in->field_slot));
 	memset(in->stamp_slot, 0xff, sizeof(in->stamp_slot));
 	in->smi_slot = NONE;
+	in->vm_slot = NONE;
 	name_groups(a);
 	activity_fields_open(a);
 	activity_cpu_open(a);
+	activity_vm_open(a);
 	activity_interrupts_open(a);
 	activity_nic_open(a); /* last: the driver's may be more than there is room for */
 	activity_read(a, &in->first, false);
@@ -69,6 +73,7 @@ void activity_read(struct activity *a, struct activity_reading *r, bool measurin
 	activity_interrupts_read(a, r);
 	activity_read_singles(in, r);
 	activity_cpu_read(in, r);
+	activity_vm_read(in, r);
 	activity_nic_read(a, r);
 }
 
@@ -120,7 +125,7 @@ static bool differs(const struct activity_inside *in, unsigned i, const struct a
 
 	if (s->interrupts && after->measuring) /* left out, not gone */
 		return false;
-	/* The kernel lists no interrupt that nobody asked for and that never came. */
+	/* The kernel does not list an interrupt without a handler that never occurred. */
 	had |= s->row && before->rows;
 	if (!had || (!has && s->row && before->value[i] == 0))
 		return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the machine was doing. */
+/* Activity of the machine during a run, by counters of the kernel and the NIC. */
 #ifndef HOST_COUNTERS_ACTIVITY_H
 #define HOST_COUNTERS_ACTIVITY_H
 
@@ -13,16 +13,18 @@ struct activity {
 	struct activity_inside *inside; /* all memory that reading needs, made once; NULL: not open */
 	const struct nic *nic;
 	pid_t thread;
-	int cpu; /* -1: not pinned to one */
-	/* What cannot be told and why, one line each: "SMI count (/dev/cpu/1/msr: No such file or directory)". */
+	int cpu; /* the CPU that the thread is pinned to; -1: none */
+	bool sees_disruptions; /* the hypervisor reports disruptions of the virtual machine */
+	/* Counters that cannot be read, with the reason, a line each: "SMI count (/dev/cpu/1/msr: No such file or
+	 * directory)". */
 	char unreadable[ACTIVITY_UNREADABLE][144];
 	unsigned unreadables, unreadables_left_out;
-	unsigned counters_left_out; /* found at opening or later, for which there was no room */
+	unsigned counters_left_out; /* counters found at opening or later that exceed the table */
 };
 
 struct activity_reading {
 	uint64_t value[ACTIVITY_COUNTERS];
-	uint8_t known[ACTIVITY_COUNTERS / 8]; /* bits: what could not be read has no value */
+	uint8_t known[ACTIVITY_COUNTERS / 8]; /* a bit for each counter that has a value */
 	bool measuring, rows; /* as it was asked for; /proc/interrupts was read to its end */
 	uint64_t cpus; /* a hash of the CPUs that were online */
 	uint64_t mark; /* the caller's: packets that had been sent */
@@ -44,7 +46,7 @@ struct activity_difference {
 
 /* Finds out what can be read about the thread, its CPU and the NIC, and lists the rest in a->unreadable. `n` stays the
  * caller's and must stay open. Files stay open, so call it before privileges are dropped. 0, or -ENOMEM after one line:
- * what cannot be read is no error. */
+ * an unreadable counter is not an error. */
 int activity_open(struct activity *a, const struct nic *n, pid_t thread, int cpu);
 
 /*

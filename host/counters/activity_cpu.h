@@ -5,8 +5,8 @@
 
 #include "host/counters/activity_inside.h"
 
-/* Adds the counters of the CPU that the thread is bound to; of a thread that is not bound it notes what cannot be
- * told. */
+/* Adds the counters of the CPU that the thread is bound to; for a thread that is not bound it notes the counters that
+ * cannot be read. */
 void activity_cpu_open(struct activity *a);
 
 /* The SMIs, unless r->measuring: reading an MSR interrupts that CPU. The files are read by activity_read_singles(). */

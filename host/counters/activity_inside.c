@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The counters of an activity as its parsers fill them, and the list of what cannot be told. */
+/* The counters of an activity as its parsers fill them, and the list of unreadable counters. */
 #include "host/counters/activity_inside.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ int activity_open_file(const char *format, ...)
 	return fd < 0 ? -errno : fd;
 }
 
-/* What drivers and files say goes to a terminal. */
+/* Texts of drivers and files are printed to a terminal. */
 static void make_printable(char *text)
 {
 	for (; *text; text++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of the activity share and nobody else needs. activity.c is their frame. activity_fields.c,
+ * Shared by the files of the activity only. activity.c calls the others. activity_fields.c,
  * activity_cpu.c, activity_interrupts.c and activity_nic.c each find counters when the activity is opened, and put
  * their values into each reading. A counter is a slot.
  */
@@ -15,7 +15,7 @@
 
 #define ROWS 1024 /* of /proc/interrupts */
 #define VECTORS 2048 /* interrupts of one PCI function, at most (PCI 3.0: MSI-X table) */
-#define VECTOR_CPUS 32 /* whose softirqs are told */
+#define VECTOR_CPUS 32 /* CPUs whose softirqs are reported */
 #define SINGLES 160 /* files with one number */
 #define NONE UINT16_MAX /* no slot */
 
@@ -23,12 +23,12 @@
 
 enum group {
 	GROUP_THREAD, GROUP_CPU, GROUP_INTERRUPTS, GROUP_SOFTIRQS, GROUP_VECTORS, GROUP_VECTOR_SOFTIRQS, GROUP_LINK,
-	GROUP_STATISTICS, GROUP_STAMPS, GROUPS
+	GROUP_STATISTICS, GROUP_STAMPS, GROUP_VM, GROUPS
 };
 
 enum kind { COUNT_64, COUNT_32, SUM_32 /* over the CPUs that are online */, LEVEL };
 
-enum file { STATUS, SCHED, SCHEDSTAT, TASK_STAT, INTERRUPTS, SOFTIRQS, STAT, NET_DEV, MSR, FILES };
+enum file { STATUS, SCHED, SCHEDSTAT, TASK_STAT, INTERRUPTS, SOFTIRQS, STAT, NET_DEV, MSR, VMCLOCK, FILES };
 
 struct slot {
 	char name[96];
@@ -67,12 +67,12 @@ struct activity_inside {
 	struct {
 		uint32_t index;
 		uint16_t slot;
-	} told[ACTIVITY_COUNTERS];
-	unsigned tolds;
-	uint16_t stamp_slot[3], smi_slot;
+	} reported[ACTIVITY_COUNTERS];
+	unsigned reported_count;
+	uint16_t stamp_slot[3], smi_slot, vm_slot;
 	uint16_t field_slot[32];
 	struct activity_text text; /* of the file that is being read */
-	struct activity_reading first; /* made when opening, to see what can be read */
+	struct activity_reading first; /* made at opening, to find the readable counters */
 };
 
 /* Stands before every path that is opened: the tests have another tree there. */
@@ -81,7 +81,7 @@ extern const char *activity_root;
 /* A file descriptor for reading, or -errno. */
 __attribute__((format(printf, 1, 2))) int activity_open_file(const char *format, ...);
 
-/* One line of what cannot be told and why, or a count where the list is full. */
+/* Adds a line about a counter that cannot be read, or counts it if the list is full. */
 __attribute__((format(printf, 2, 3))) void activity_note(struct activity *a, const char *format, ...);
 
 /* Adds a counter, whose name is made printable; `unit` must be a constant. NONE: there is no room, which is counted. */

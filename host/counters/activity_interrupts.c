@@ -68,8 +68,8 @@ static bool is_vector(const struct activity *a, uint64_t irq, const char *descri
 
 /* ---- Interrupts ------------------------------------------------------------------------------------------------ */
 
-/* What stands after the controller, the number there and the trigger: the names that drivers gave. */
-static const char *action_of(const char *description)
+/* The text after the controller, its number and the trigger: the names that drivers gave. */
+static const char *hook_of(const char *description)
 {
 	static const char *const triggers[] = { "-edge ", "-level ", "-fasteoi ", " Edge ", " Level " };
 
@@ -120,7 +120,7 @@ static void add_row(struct activity *a, bool of_all_cpus)
 	struct activity_inside *in = a->inside;
 	const struct line *l = &in->text.line;
 	struct row *row = &in->row[in->rows++];
-	const char *action = action_of(l->rest);
+	const char *action = hook_of(l->rest);
 	char name[96];
 	uint64_t irq;
 	bool numbered = activity_text_number(l->label, &irq);
@@ -178,7 +178,7 @@ static uint64_t hash_cpus(const struct activity_text *t)
 }
 
 /* A CPU that goes or comes while the file is written leaves lines with another number of columns than the header has:
- * whose numbers they are cannot be told. */
+ * the CPUs of the numbers are not known. */
 static bool read_interrupts(struct activity *a, struct activity_reading *r)
 {
 	struct activity_inside *in = a->inside;

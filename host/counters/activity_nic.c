@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the driver of the NIC counts: statistics by ethtool, and the stamps that it gave and lost. */
+/* Counters of the NIC driver: statistics by ethtool, and timestamps delivered and lost. */
 #include "host/counters/activity_nic.h"
 
 #include "host/counters/activity_inside.h"
@@ -12,12 +12,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define STATISTICS 16384 /* of a driver, told or not */
+#define STATISTICS 16384 /* of a driver, reported or not */
 
 /* ---- Statistics ------------------------------------------------------------------------------------------------ */
 
-/* Drivers have hundreds of counters, of which most count what went well. */
-static bool tells_trouble(const char *name)
+/* Drivers have hundreds of counters, most of which count regular events. */
+static bool prints_trouble(const char *name)
 {
 	static const char *const words[] = { "drop", "err", "miss", "discard", "stamp", "lost", "timeout", "skipped",
 					     "overrun", "overflow", "fifo", "no_buf", "nobuf", "out_of_buf", "nodesc",
@@ -86,13 +86,13 @@ static int choose_statistics(struct activity *a)
 
 		snprintf(name, sizeof(name), "%.*s", ETH_GSTRING_LEN,
 			 (char *)names->data + (size_t)i * ETH_GSTRING_LEN);
-		if (!tells_trouble(name))
+		if (!prints_trouble(name))
 			continue;
 		slot = activity_add_slot(a, GROUP_STATISTICS, COUNT_64, "", "%s", name);
 		if (slot == NONE)
 			continue;
-		in->told[in->tolds].index = i;
-		in->told[in->tolds++].slot = slot;
+		in->reported[in->reported_count].index = i;
+		in->reported[in->reported_count++].slot = slot;
 	}
 	munmap(names, mapped);
 	return error;
@@ -108,7 +108,7 @@ static void open_statistics(struct activity *a)
 		in->statistics_count = (uint32_t)count;
 		error = choose_statistics(a);
 	}
-	if (!error && in->tolds) {
+	if (!error && in->reported_count) {
 		in->statistics = guarded_map(sizeof(*in->statistics) + (size_t)count * sizeof(uint64_t),
 					     &in->statistics_bytes);
 		error = in->statistics ? 0 : -ENOMEM;
@@ -127,8 +127,8 @@ static void read_statistics(struct activity *a, struct activity_reading *r)
 	*in->statistics = (struct ethtool_stats){ .cmd = ETHTOOL_GSTATS, .n_stats = in->statistics_count };
 	if (nic_ethtool(a->nic, in->statistics) || in->statistics->n_stats != in->statistics_count)
 		return;
-	for (unsigned i = 0; i < in->tolds; i++)
-		activity_put(r, in->told[i].slot, (uint64_t)in->statistics->data[in->told[i].index]);
+	for (unsigned i = 0; i < in->reported_count; i++)
+		activity_put(r, in->reported[i].slot, (uint64_t)in->statistics->data[in->reported[i].index]);
 }
 
 /* ---- Stamps ---------------------------------------------------------------------------------------------------- */

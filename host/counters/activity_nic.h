@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the driver of the NIC counts: statistics by ethtool, and the stamps that it gave and lost. */
+/* Counters of the NIC driver: statistics by ethtool, and timestamps delivered and lost. */
 #ifndef HOST_COUNTERS_ACTIVITY_NIC_H
 #define HOST_COUNTERS_ACTIVITY_NIC_H
 
 #include "host/counters/activity_inside.h"
 
-/* Adds, of the driver's statistics, those whose names tell of trouble. Maps memory. */
+/* Adds, of the driver's statistics, those whose names contain a word for a fault. Maps memory. */
 void activity_nic_open(struct activity *a);
 
 /* Nothing of the statistics when the driver has another number of them than at opening. */

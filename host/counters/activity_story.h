@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the machine did in a run: until the first breach, from the one before the worst to the worst, and in all. */
+/* Activity of the machine until the first breach, from the breach before the worst to the worst, and in the whole run.
+ * */
 #ifndef HOST_COUNTERS_ACTIVITY_STORY_H
 #define HOST_COUNTERS_ACTIVITY_STORY_H
 

@@ -9,18 +9,18 @@
 
 struct pmc {
 	unsigned counters; /* that are read; the arrays below go by them */
-	uint8_t event[PMC_MAX]; /* which of the known ones, for pmc_name() in pmu.h */
+	uint8_t event[PMC_MAX]; /* index of the known events, for pmc_name() in pmu.h */
 	bool user_only; /* the kernel's part of the work is not counted: not allowed */
 	/* System calls that reading adds to an exchange: 0 when all is read by the instruction rdpmc, else 2. */
 	unsigned system_calls;
-	char missing[256]; /* "a, b, c": what this machine lacks or cannot count at the same time; "" if nothing */
+	char missing[256]; /* "a, b, c": events that this machine lacks or cannot count at the same time; "" if nothing */
 	bool software_left_out; /* those that only a system call can read: see pmc_open() in pmu.h */
 
 	/* Results, of exchanges whose counters could be read. */
 	uint64_t delta[PMC_MAX]; /* of the last exchange; valid when pmc_end() said so */
 	uint64_t quick, quick_sum[PMC_MAX];
 	uint64_t slow, slow_sum[PMC_MAX];
-	uint64_t spike[PMC_MAX]; /* of the first slow one */
+	uint64_t spike[PMC_MAX]; /* of the first slow sample */
 	uint64_t failed; /* exchanges whose counters could not be read */
 	bool partial[PMC_MAX]; /* did not count all the time, so that its figures are too low: by pmc_finish() */
 

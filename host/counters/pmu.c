@@ -20,7 +20,7 @@
 	(PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_READ << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The most telling ones first: few machines can count all of them at once. Names as in 'perf list'. */
+/* The most useful events first: few machines can count all of them at once. Names as in 'perf list'. */
 static const struct event {
 	const char *name;
 	uint32_t type;
@@ -103,7 +103,7 @@ static int open_events(struct pmc *p, size_t first, size_t end, int *group)
 	return 0;
 }
 
-/* What is being counted all the time? A pinned group that does not fit the PMU reads as an end of file. */
+/* True if the group counts all the time. A pinned group that does not fit the PMU reads as an end of file. */
 static bool counts(int fd)
 {
 	uint64_t raw[3 + PMC_MAX];
@@ -112,7 +112,7 @@ static bool counts(int fd)
 }
 
 /* The kernel checks a group against a whole PMU, but a counter may be taken: by the NMI watchdog, or by another
- * program's 'perf'. So the last ones are given up until the rest is counted. */
+ * program's 'perf'. So the last events are given up until the rest is counted. */
 static void enable(struct pmc *p, int group)
 {
 	while (p->counters) {
@@ -152,7 +152,7 @@ static bool map_direct(struct pmc *p, unsigned i)
 #endif
 }
 
-/* All or nothing: a system call for one of them costs as much as for all. */
+/* All or nothing: a system call for one counter costs as much as for all. */
 static void make_direct(struct pmc *p)
 {
 	for (unsigned i = 0; i < p->counters; i++)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The link of the interface, by rtnetlink, with the kernel's own count of its losses: what came back is seen by it
- * too. */
+/* Link state by rtnetlink. IFLA_CARRIER_DOWN_COUNT also counts losses after which the carrier came back. */
 #include "host/nic/link.h"
 
 #include "host/nic/nic_inside.h"
@@ -47,7 +46,8 @@ void link_read(const struct nic *n, struct link_state *s)
 	nl_socket_free(socket);
 }
 
-/* Deleted, or in another namespace? Else *r has the name that it has by now; none, if that cannot be told. */
+/* True if the interface was deleted or moved to another namespace. Else r->ifr_name is its present name; empty if the
+ * kernel does not report it. */
 static bool is_gone(const struct nic *n, struct ifreq *r)
 {
 	*r = (struct ifreq){ .ifr_ifindex = n->index };
@@ -66,9 +66,9 @@ static void look_at_stamper(struct link_watch *w)
 	w->stamper = now;
 }
 
-void link_look(void *watch)
+void link_look(void *worker)
 {
-	struct link_watch *w = watch;
+	struct link_watch *w = worker;
 	struct ifreq r;
 	bool up;
 
@@ -76,7 +76,7 @@ void link_look(void *watch)
 		w->on_gone();
 		return;
 	}
-	/* An interface that stands on nothing does not begin to. */
+	/* An interface that stamps by its own NIC never gets a lower device later. */
 	if (w->seen == LINK_NOT_SEEN || w->stamper != w->nic->index)
 		look_at_stamper(w);
 	if (!w->on_change || ioctl(w->nic->control_fd, SIOCGIFFLAGS, &r) < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The link of the interface before and after a run, and an interface that is gone. */
+/* Link state of the interface before and after a run; detection of a removed interface. */
 #ifndef HOST_NIC_LINK_H
 #define HOST_NIC_LINK_H
 
@@ -7,40 +7,40 @@
 #include "rant.h"
 
 struct link_state {
-	int error; /* 0, -ENODEV: there is no such interface in this namespace any more, or another -errno: not known */
-	bool up; /* it is switched on, and has a carrier */
+	int error; /* 0; -ENODEV: this namespace has no such interface any more; another -errno: state not known */
+	bool up; /* IFF_UP is set, and the link has a carrier */
 	bool downs_known;
-	uint32_t downs; /* how often the kernel lost the carrier; modulo 2^32 */
-	int stamper; /* by nic_stamper() */
+	uint32_t downs; /* carrier losses counted by the kernel; modulo 2^32 */
+	int stamper; /* interface index, by nic_stamper() */
 };
 
 struct link_watch {
 	const struct nic *nic;
 	struct link_state before, after;
 	void (*on_gone)(void);
-	/* of the link, as it was seen when it was first looked; NULL: nobody cares */
+	/* the link went down or up since the previous link_look(); NULL: changes are ignored */
 	void (*on_change)(void *context, bool up);
-	/* the NIC that stamps is that of this interface now, as nic_stamper() has it; or NULL */
+	/* another NIC stamps now: index is its interface, by nic_stamper(); or NULL */
 	void (*on_move)(void *context, int index);
 	void *context;
 	enum { LINK_NOT_SEEN, LINK_SEEN_DOWN, LINK_SEEN_UP } seen;
-	int stamper; /* as it was last seen */
-	unsigned moves; /* how often it was another one than before */
+	int stamper; /* interface index at the previous link_look() */
+	unsigned moves; /* number of changes of `stamper` */
 };
 
-/* The state now, by RTM_GETLINK: works in any network namespace. Allocates. */
+/* Reads the present state by RTM_GETLINK: works in any network namespace. Allocates. */
 void link_read(const struct nic *n, struct link_state *s);
 
-/* The name of the interface whose NIC stamps, as it was last seen; NULL: not known. text: IF_NAMESIZE. */
+/* Name of the interface whose NIC stamps, by the last link_look(); NULL: not known. text: IF_NAMESIZE. */
 static inline const char *link_stamper_name(const struct link_watch *w, char *text)
 {
 	return w->stamper ? if_indextoname((unsigned)w->stamper, text) : NULL;
 }
 
-/* For the housekeeping thread: calls on_gone() of the struct link_watch when the interface is deleted, or in another
- * namespace, on_change() when its link went down or up since the last call, and on_move() when a bond sends by another
- * member. What was over in between shows in link_read() alone, or nowhere. Two ioctls without a lock; where the NIC
- * is not that of the interface itself, it allocates. */
-void link_look(void *watch);
+/* For the housekeeping thread: calls on_gone() of the struct link_watch when the interface was deleted or moved to
+ * another namespace, on_change() when its link went down or up since the last call, and on_move() when a bond sends
+ * through another member. A change that was reverted between two calls shows only in the counters of link_read(), or
+ * not at all. Two ioctls without a lock; allocates where another interface's NIC stamps (VLAN, bond). */
+void link_look(void *worker);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The interface: finding it, and what can be read of it without changing anything, by ioctl. */
+/* Interface lookup and read-only queries, by ioctl. */
 #include "host/nic/nic.h"
 
 #include "host/nic/nic_inside.h"
@@ -43,7 +43,7 @@ static int find(struct nic *n, const char *name)
 	int error;
 
 	if (strlen(name) >= sizeof(n->name)) {
-		warnx("interface name '%s' is longer than %zu characters, so there is none: list them with 'ip link'",
+		warnx("interface name '%s' is longer than %zu characters, the limit: list names with 'ip link'",
 		      name, sizeof(n->name) - 1);
 		return -ENODEV;
 	}
@@ -58,13 +58,13 @@ static int find(struct nic *n, const char *name)
 	if (error)
 		return error;
 	n->index = r.ifr_ifindex;
-	/* The name may have been an alternative one ('ip link property add'): here is the one that others print. */
+	/* The given name may be an alternative name ('ip link property add'): SIOCGIFNAME returns the primary. */
 	if (!nic_ioctl(n, SIOCGIFNAME, &r))
 		memcpy(n->name, r.ifr_name, sizeof(n->name));
 	return 0;
 }
 
-/* IFF_RUNNING comes up to a second after the carrier; this is the carrier itself, where the driver tells. */
+/* IFF_RUNNING follows the carrier by up to a second; ETHTOOL_GLINK reads the carrier itself. */
 bool nic_has_carrier(const struct nic *n)
 {
 	struct ethtool_value link = { .cmd = ETHTOOL_GLINK };
@@ -97,12 +97,12 @@ static int check_up(const struct nic *n)
 		return -ENETDOWN;
 	}
 	if (!nic_has_carrier(n))
-		warnx("warning: interface '%s' has no carrier, so nothing will answer: check the cable and the "
+		warnx("warning: interface '%s' has no carrier, so no reply will arrive: check the cable and the "
 		      "other end, see 'ip link show dev %s'", n->name, n->name);
 	return 0;
 }
 
-/* The loopback has one of zeros, and says that it is none (ARPHRD_LOOPBACK). */
+/* The loopback (ARPHRD_LOOPBACK) has an address of zeros, which is not an Ethernet address. */
 static void read_link_address(struct nic *n)
 {
 	struct ifreq r = { .ifr_ifindex = 0 };
@@ -114,10 +114,10 @@ static void read_link_address(struct nic *n)
 static void read_driver(struct nic *n)
 {
 	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
-	bool told = !nic_ethtool(n, &info) && info.driver[0];
+	bool reported = !nic_ethtool(n, &info) && info.driver[0];
 
-	snprintf(n->driver, sizeof(n->driver), "%.*s", (int)sizeof(n->driver) - 1, told ? info.driver : "unknown");
-	snprintf(n->bus, sizeof(n->bus), "%.*s", (int)sizeof(n->bus) - 1, told ? info.bus_info : "");
+	snprintf(n->driver, sizeof(n->driver), "%.*s", (int)sizeof(n->driver) - 1, reported ? info.driver : "unknown");
+	snprintf(n->bus, sizeof(n->bus), "%.*s", (int)sizeof(n->bus) - 1, reported ? info.bus_info : "");
 }
 
 int nic_find(struct nic *n, const char *name)
@@ -127,7 +127,7 @@ int nic_find(struct nic *n, const char *name)
 	*n = (struct nic){ .can.phc_index = -1, .control_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0) };
 	if (n->control_fd < 0) {
 		error = -errno;
-		warnx("cannot open a socket to ask about interface '%s': %s: see 'ulimit -n'", name, strerror(-error));
+		warnx("cannot open a socket to query interface '%s': %s: see 'ulimit -n'", name, strerror(-error));
 		return error;
 	}
 	error = find(n, name);
@@ -164,7 +164,7 @@ void nic_close(struct nic *n)
 	n->control_fd = -1;
 }
 
-/* ---- What can be read of it without changing anything ---------------------------------------------------------- */
+/* ---- Read-only queries ----------------------------------------------------------------------------------------- */
 
 int nic_read_mac(const struct nic *n, char text[NIC_MAC_BYTES])
 {
@@ -185,7 +185,7 @@ int nic_read_link(const struct nic *n, struct nic_link *link)
 	} ask = { .s.cmd = ETHTOOL_GLINKSETTINGS };
 	int error = nic_ethtool(n, &ask);
 
-	/* The first answer is only the size of the masks, as a negative number; the second has the rest. */
+	/* The first reply holds the size of the masks as a negative number, the second reply the settings. */
 	if (!error && ask.s.link_mode_masks_nwords < 0) {
 		ask.s = (struct ethtool_link_settings){ .cmd = ETHTOOL_GLINKSETTINGS, .link_mode_masks_nwords =
 							(int8_t)-ask.s.link_mode_masks_nwords };
@@ -193,7 +193,7 @@ int nic_read_link(const struct nic *n, struct nic_link *link)
 	}
 	if (error)
 		return error;
-	/* Drivers without a link say 0 or -1, which is not a speed. */
+	/* Drivers without a link report 0 or -1, which is not a speed. */
 	link->speed_mbps = ask.s.speed && ask.s.speed <= INT_MAX ? (int)ask.s.speed : -1;
 	link->duplex = ask.s.duplex == DUPLEX_HALF ? NIC_DUPLEX_HALF :
 		       ask.s.duplex == DUPLEX_FULL ? NIC_DUPLEX_FULL : NIC_DUPLEX_UNKNOWN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The interface: finding it, and what can be read of it without changing anything. */
+/* Interface lookup and read-only queries. */
 #ifndef HOST_NIC_NIC_H
 #define HOST_NIC_NIC_H
 
@@ -15,40 +15,39 @@ struct nic_abilities {
 struct nic {
 	char name[IFNAMSIZ];
 	char driver[32];
-	char bus[32]; /* where the driver says the device is: a PCI address for most; empty: not told */
+	char bus[32]; /* bus address by ETHTOOL_GDRVINFO, for most devices a PCI address; empty: not reported */
 	int index;
 	unsigned flags; /* IFF_* */
-	bool is_ethernet; /* then it has an address, by SIOCGIFHWADDR: */
-	uint8_t mac[6];
-	int mtu; /* octets, by SIOCGIFMTU; 0: not told */
-	/* its first one of each IP family, by nic_find_own(); AF_UNSPEC: there is none, or nobody asked */
+	bool is_ethernet; /* by SIOCGIFHWADDR */
+	uint8_t mac[6]; /* valid with is_ethernet */
+	int mtu; /* octets, by SIOCGIFMTU; 0: not reported */
+	/* first address of each IP family, by nic_find_own(); AF_UNSPEC: no address, or not read yet */
 	union address first4, first6;
-	struct nic_abilities can; /* by nic_read_abilities(), which nic_stamp() calls */
-	/* By nic_stamp(), whose NIC it is: see nic_stamper(). Its own if that cannot be told. */
+	struct nic_abilities can; /* filled by nic_read_abilities(), which nic_stamp() calls */
+	/* Index and name of the interface whose NIC stamps, by nic_stamp(); this interface if not known. */
 	int stamper;
 	char stamper_name[IFNAMSIZ];
-	/* What nic_stamp() changed, for nic_restore(); settings as in nic_stamp.h. */
-	bool changed;
-	int found[3], set[3];
-	int share_fd; /* with `changed`: see nic_share.h; -1: not shared */
+	bool changed; /* nic_stamp() changed the setting, nic_restore() has to restore it */
+	int found[3], set[3]; /* settings before and after nic_stamp(), as in nic_stamp.h */
+	int share_fd; /* valid with `changed`: see nic_share.h; -1: not shared */
 	char share_path[80];
-	int control_fd; /* for ioctls, kept open so that restoring needs no resources */
+	int control_fd; /* for ioctls; kept open so that nic_restore() needs no new descriptor */
 };
 
-/* Looks the interface up in the network namespace of this process, by ioctl and not in sysfs, which shows another
- * namespace after nsenter --net. 0, or -ENODEV, -ENETDOWN and the like after one line. Without a carrier it warns
- * and returns 0. */
+/* Finds the interface in the network namespace of this process, by ioctl: after nsenter --net, sysfs still shows the
+ * previous namespace. Returns 0, or -ENODEV, -ENETDOWN and the like after one line. Without a carrier it warns and
+ * returns 0. */
 int nic_open(struct nic *n, const char *name);
 
-/* The same without a word about the link: an interface that is down is found too. */
+/* As nic_open(), but without a check of the link: an interface that is down is found too. */
 int nic_find(struct nic *n, const char *name);
 
-/* By ETHTOOL_GLINK, or IFF_RUNNING where the driver does not tell. */
+/* By ETHTOOL_GLINK, or by IFF_RUNNING where the driver does not report the link. */
 bool nic_has_carrier(const struct nic *n);
 
 #define NIC_MAC_BYTES 18
 
-/* "02:00:00:00:00:01", by SIOCGIFHWADDR. 0 or -errno. */
+/* Writes "02:00:00:00:00:01", by SIOCGIFHWADDR. 0 or -errno. */
 int nic_read_mac(const struct nic *n, char text[NIC_MAC_BYTES]);
 
 struct nic_link {
@@ -56,14 +55,14 @@ struct nic_link {
 	enum { NIC_DUPLEX_UNKNOWN, NIC_DUPLEX_HALF, NIC_DUPLEX_FULL } duplex;
 };
 
-/* By ETHTOOL_GLINKSETTINGS. 0 or -errno; -EOPNOTSUPP where the driver has no notion of a speed. */
+/* By ETHTOOL_GLINKSETTINGS. 0 or -errno; -EOPNOTSUPP where the driver does not report a speed. */
 int nic_read_link(const struct nic *n, struct nic_link *link);
 
-/* One command of linux/ethtool.h, whose first word says which, by ioctl: works in any network namespace. 0 or
- * -errno. */
+/* Runs one command of linux/ethtool.h by ioctl, in any network namespace. `command` points to the struct of the
+ * command, which begins with its ETHTOOL_* number. 0 or -errno. */
 int nic_ethtool(const struct nic *n, void *command);
 
-/* Calls nic_restore() first, since afterwards it cannot be done. Does nothing if the interface is closed already. */
+/* Calls nic_restore() first, which needs control_fd. Does nothing if the interface is closed already. */
 void nic_close(struct nic *n);
 
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the NIC can stamp, and what its driver counted of it: the answers to one request of ethtool netlink
- * (TSINFO_GET). */
+/* Timestamp capabilities and counters of the NIC, by one request of ethtool netlink (TSINFO_GET). */
 #include "host/nic/nic_abilities.h"
 
 #include "host/nic/nic_inside.h"
@@ -13,9 +12,9 @@
 #include <netlink/genl/genl.h>
 #include <string.h>
 
-/* ---- What it can stamp ----------------------------------------------------------------------------------------- */
+/* ---- Capabilities ---------------------------------------------------------------------------------------------- */
 
-/* The first word of a compact bitset: bits above 31 are none that this program knows. An absent one is empty. */
+/* Reads the first word of a compact bitset: rant uses no bit above 31. An absent bitset is empty. */
 static bool read_bitset(struct nlattr *bitset, uint32_t *bits)
 {
 	struct nlattr *part[ETHTOOL_A_BITSET_MAX + 1], *value;
@@ -104,19 +103,19 @@ static int abilities_by_ioctl(const struct nic *n, struct nic_abilities *can)
 	return 0;
 }
 
-/* Not asked: whether filter "all" is listed. Some drivers (igc, ice) take it without listing it. */
+/* Filter "all" need not be listed: some drivers (igc, ice) accept it without listing it. */
 int nic_read_abilities(struct nic *n)
 {
 	return abilities_by_netlink(n, &n->can) ? 0 : abilities_by_ioctl(n, &n->can);
 }
 
-/* ---- What the driver counted of its transmit stamps ------------------------------------------------------------- */
+/* ---- Counters of transmit timestamps ----------------------------------------------------------------------------- */
 
-/* linux/ethtool_netlink.h of Linux 6.10, which few distributions build with. */
+/* From linux/ethtool_netlink.h of Linux 6.10: older headers lack these numbers. */
 enum { TSINFO_STATS = 6, TS_STAT_TX_PKTS = 1, TS_STAT_TX_LOST, TS_STAT_TX_ERR };
 #define REQUEST_STATS (1 << 2) /* ETHTOOL_FLAG_STATS */
 
-/* A netlink "uint" is 4 octets long, or 8 where it must be. */
+/* A netlink "uint" has 4 octets, or 8 if the value needs them. */
 static bool read_uint(const struct nlattr *a, uint64_t *value)
 {
 	uint32_t small;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Is the address reached through this interface? The kernel is asked for its route, by netlink. */
+/* Routes and addresses of the interface, by rtnetlink. */
 #include "host/nic/nic_address.h"
 
 #include "host/nic/nic_inside.h"
@@ -15,7 +15,7 @@
 struct route {
 	int error;
 	unsigned char type; /* RTN_*; RTN_UNSPEC: no route */
-	uint32_t oif; /* 0: the route has several */
+	uint32_t oif; /* index of the outgoing interface; 0: the route has several */
 };
 
 static int read_route(struct nl_msg *m, void *context)
@@ -50,7 +50,7 @@ static int ask_route(const union address *to, uint32_t oif, struct route *r)
 {
 	int bytes;
 	const void *octets = octets_of(to, &bytes);
-	/* FIB_MATCH: without it the kernel takes any address to be on the link of the interface that is asked for. */
+	/* Without FIB_MATCH the kernel assumes that any address is on the link of the requested interface. */
 	struct rtmsg rt = { .rtm_family = (unsigned char)to->any.sa_family, .rtm_dst_len = (unsigned char)(8 * bytes),
 			    .rtm_flags = RTM_F_FIB_MATCH };
 	struct nl_sock *s = nic_netlink_open(NETLINK_ROUTE);
@@ -80,7 +80,7 @@ static int say_no_route(const struct nic *n, const char *server, const struct ro
 	char other[IF_NAMESIZE];
 
 	if (through->error != -ENETUNREACH && through->error != -EHOSTUNREACH)
-		warnx("cannot ask the kernel for the route to address '%s' through interface '%s': %s: "
+		warnx("cannot query the route to address '%s' through interface '%s': %s: "
 		      "see 'ip route get fibmatch %s oif %s'", server, n->name, strerror(-through->error), server,
 		      n->name);
 	else if (!any->error && any->oif && any->oif != (uint32_t)n->index && if_indextoname(any->oif, other))
@@ -102,7 +102,7 @@ static bool is_no_host(const union address *a)
 	return IN_MULTICAST(ntohl(to)) || to == htonl(INADDR_BROADCAST) || to == htonl(INADDR_ANY);
 }
 
-/* Of a router's subnet in IPv6, too: a host of it answers, but nobody knows which. */
+/* Also the subnet-router anycast address of IPv6 (RFC 4291 section 2.6.1): any router of the subnet may reply. */
 static bool is_for_many(const struct route *r)
 {
 	return r->type == RTN_BROADCAST || r->type == RTN_ANYCAST || r->type == RTN_MULTICAST;
@@ -113,8 +113,8 @@ static int check_server(const struct nic *n, const union address *to)
 	char server[INET6_ADDRSTRLEN];
 
 	name_of(to, server);
-	/* An address of another interface of this host is no local one to a query that names this interface: it may
-	 * even match the default route. So the question is asked twice. A link-local one is another on each link. */
+	/* A query that names this interface does not report addresses of other interfaces as local: they may even match
+	 * the default route. So a second query names no interface; for a link-local address it would be ambiguous. */
 	struct route through = find_route(to, (uint32_t)n->index), any = through;
 
 	if (!address_is_link_local(to))
@@ -140,22 +140,29 @@ bool nic_reaches(int index, const union address *to)
 	return !through.error && !is_no_host(to) && !is_for_many(&through);
 }
 
+int nic_route_to(const union address *to)
+{
+	const struct route r = find_route(to, 0);
+
+	return r.error ? r.error : (int)r.oif;
+}
+
 struct own_addresses {
 	uint32_t index;
-	union address wanted; /* AF_UNSPEC: none */
-	union address first4, first6; /* the first one that the kernel lists, of IPv6 the oldest of the best */
-	int rank6; /* of that: see rank(); 0: there is none */
+	union address wanted; /* address to search for; AF_UNSPEC: none */
+	union address first4, first6; /* first IPv4 address listed; oldest IPv6 address of the highest rank */
+	int rank6; /* rank() of first6; 0: no IPv6 address */
 	bool has_wanted, wanted_is_tentative;
 };
 
-/* One beyond the link is better than one of the link, and a tentative one nobody can use yet (RFC 4862 section 5.4). */
+/* A wider scope ranks above link-local; a tentative address cannot be used yet (RFC 4862 section 5.4). */
 static int rank(const union address *a, bool tentative)
 {
 	return tentative ? 1 : address_is_link_local(a) ? 2 : 3;
 }
 
-/* With a point-to-point peer the own one is another than the address of the prefix (rtnetlink(7)); without, IPv6 tells
- * only that. */
+/* On a point-to-point link IFA_ADDRESS is the peer and IFA_LOCAL this host (rtnetlink(7)); elsewhere IPv6 has
+ * IFA_ADDRESS only. */
 static bool get_address(struct nlmsghdr *h, const struct ifaddrmsg *m, union address *a)
 {
 	const struct nlattr *local = nlmsg_find_attr(h, sizeof(*m), IFA_LOCAL);
@@ -193,13 +200,13 @@ static int read_address(struct nl_msg *m, void *context)
 	if (h->nlmsg_type != RTM_NEWADDR || !nlmsg_valid_hdr(h, sizeof(*info)) || info->ifa_index != own->index ||
 	    (info->ifa_family != AF_INET && info->ifa_family != AF_INET6) || !get_address(h, info, &a))
 		return NL_OK;
-	/* Both bits are in the old octet of flags. One that somebody else has too has both. */
+	/* Both bits are in the 8-bit field of flags. A duplicate address has TENTATIVE as well. */
 	const bool tentative = info->ifa_flags & IFA_F_TENTATIVE && !(info->ifa_flags & IFA_F_OPTIMISTIC);
 	const int rank6 = info->ifa_family == AF_INET6 ? rank(&a, tentative) : 0;
 
 	if (!rank6 && own->first4.any.sa_family == AF_UNSPEC)
 		own->first4 = a;
-	if (rank6 >= own->rank6 && rank6) { /* the newest is listed first, and may be one for privacy */
+	if (rank6 >= own->rank6 && rank6) { /* the newest is listed first, and may be a privacy address */
 		own->first6 = a;
 		own->rank6 = rank6;
 	}
@@ -212,7 +219,7 @@ static int read_address(struct nl_msg *m, void *context)
 
 static int list_addresses(const struct nic *n, struct own_addresses *own)
 {
-	/* Not getifaddrs(): it gives an address the name of its label ("eth0:1"), where there is one. */
+	/* Not getifaddrs(): it reports the label of an address ("eth0:1") as the name of the interface. */
 	struct ifaddrmsg request = { .ifa_family = AF_UNSPEC };
 	struct nl_sock *s = nic_netlink_open(NETLINK_ROUTE);
 	struct nl_msg *m = nlmsg_alloc_simple(RTM_GETADDR, NLM_F_DUMP);
@@ -264,12 +271,11 @@ int nic_check_own(const struct nic *n, const union address *address)
 	name_of(&own.wanted, wanted);
 	name_of(family == AF_INET6 ? &own.first6 : &own.first4, first);
 	if (own.has_wanted)
-		warnx("--bind %s: it is not known yet whether another host has this address too (tentative): wait a "
-		      "second, see "
+		warnx("--bind %s: duplicate address detection has not finished (tentative): wait a second, see "
 		      "'ip address show dev %s'", wanted, n->name);
 	else
-		warnx("--bind %s: no address of interface '%s': give one that it has, such as %s, or 'ip address add "
-		      "%s/PREFIX dev %s'",
+		warnx("--bind %s: not an address of interface '%s': give an address of the interface, such as %s, "
+		      "or 'ip address add %s/PREFIX dev %s'",
 		      wanted, n->name, first, wanted, n->name);
 	return -EADDRNOTAVAIL;
 }
@@ -277,7 +283,8 @@ int nic_check_own(const struct nic *n, const union address *address)
 int nic_check_address(const struct nic *n, const union address *server)
 {
 	if (server->any.sa_family != AF_INET && server->any.sa_family != AF_INET6) {
-		warnx("the address of the server is no IP address: give --address one like 192.0.2.1 or 2001:db8::1");
+		warnx("the server address is not an IP address: give --address an address like 192.0.2.1 or "
+		      "2001:db8::1");
 		return -EAFNOSUPPORT;
 	}
 	return check_server(n, server);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What else the driver tells of the NIC. */
+/* Driver, firmware, link speed and interrupt coalescing, by ethtool ioctls. */
 #include "host/nic/nic_details.h"
 
 #include <linux/ethtool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What an interface stands on. The kernel's side: net/8021q/vlan_netlink.c, drivers/net/bonding/bond_netlink.c. */
+/* Lower device of an interface. In the kernel: net/8021q/vlan_netlink.c, drivers/net/bonding/bond_netlink.c. */
 #include "host/nic/nic_lower.h"
 
 #include "host/nic/nic_netlink.h"
@@ -10,7 +10,7 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-#define STOREYS_MAX 8 /* a VLAN in a VLAN on a bond has three */
+#define LAYERS_MAX 8 /* a VLAN in a VLAN on a bond has 3 layers */
 
 static void read_egress(struct nic_lower *l, struct nlattr *map)
 {
@@ -74,7 +74,7 @@ static int read_answer(struct nl_msg *m, void *context)
 	*l = (struct nic_lower){ .kind = NIC_ITSELF };
 	if (a[IFLA_LINKINFO])
 		read_kind(l, a[IFLA_LINKINFO]);
-	/* Of an interface in another namespace the index is of that one. */
+	/* With IFLA_LINK_NETNSID the lower device is in another namespace, where its index counts. */
 	if (l->kind == NIC_VLAN && !nlmsg_find_attr(h, sizeof(struct ifinfomsg), IFLA_LINK_NETNSID))
 		l->index = (int)number(a[IFLA_LINK]);
 	return NL_OK;
@@ -100,7 +100,7 @@ int nic_stamper(const struct nic *n)
 	struct nic_lower l;
 	int index = n->index;
 
-	for (int i = 0; i < STOREYS_MAX && index; i++) {
+	for (int i = 0; i < LAYERS_MAX && index; i++) {
 		if (nic_read_lower(index, &l))
 			return 0;
 		if (l.kind == NIC_ITSELF)
@@ -110,7 +110,7 @@ int nic_stamper(const struct nic *n)
 	return 0;
 }
 
-/* ---- The priority of a VLAN -------------------------------------------------------------------------------------- */
+/* ---- VLAN priority ----------------------------------------------------------------------------------------------- */
 
 static bool is_in_map(const struct nic_lower *l, int64_t priority)
 {
@@ -120,12 +120,12 @@ static bool is_in_map(const struct nic_lower *l, int64_t priority)
 	return false;
 }
 
-/* The smallest that has this code point: above 6 a priority needs CAP_NET_ADMIN. -1: none has. */
+/* Smallest priority with this code point, since a priority above 6 needs CAP_NET_ADMIN. -1: no priority has it. */
 static int64_t find_priority(const struct nic_lower *l, int64_t code)
 {
 	int64_t least = -1;
 
-	/* What is not in the map has code point 0, and the kernel lists no other entry that has. */
+	/* A priority that is not in the map has code point 0, and the kernel lists no entry with code point 0. */
 	if (!code)
 		while (is_in_map(l, ++least))
 			;
@@ -144,22 +144,19 @@ int nic_choose_priority(const struct nic *n, struct options *o)
 	if (code < 0)
 		return 0;
 	if (error) {
-		warnx("--vlan-priority %d: what interface '%s' stands on cannot be read (%s): leave it out, and give "
-		      "--priority", code,
-		      n->name, strerror(-error));
+		warnx("--vlan-priority %d: cannot read the lower device of interface '%s': %s: use --priority instead",
+		      code, n->name, strerror(-error));
 		return error;
 	}
 	if (l.kind != NIC_VLAN) {
-		warnx("--vlan-priority %d: interface '%s' is no VLAN, so its packets have no tag: give that of a VLAN, "
-		      "or --priority", code,
-		      n->name);
+		warnx("--vlan-priority %d: interface '%s' is not a VLAN, so its packets have no tag: give a VLAN "
+		      "interface, or use --priority", code, n->name);
 		return -EINVAL;
 	}
 	o->priority = find_priority(&l, code);
 	if (o->priority >= 0)
 		return 0;
-	warnx("--vlan-priority %d: the egress map of VLAN '%s' has no priority that is sent with %d: 'ip link set dev "
-	      "%s type vlan "
-	      "egress-qos-map %d:%d'", code, n->name, code, n->name, code, code);
+	warnx("--vlan-priority %d: the egress map of VLAN '%s' maps no priority to code point %d: 'ip link set dev "
+	      "%s type vlan egress-qos-map %d:%d'", code, n->name, code, n->name, code, code);
 	return -ENOENT;
 }

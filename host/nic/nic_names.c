@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The kernel's numbers for stamping as text, in the words of 'ethtool -T'. */
+/* Names for the numbers of linux/net_tstamp.h, as 'ethtool -T' prints them. */
 #include "host/nic/nic_names.h"
 
 #include <linux/net_tstamp.h>
@@ -42,7 +42,6 @@ static const char *name_of(const char *const *names, size_t count, int value)
 	return value >= 0 && (size_t)value < count && names[value] ? names[value] : "unknown";
 }
 
-/* "name name name" of the bits that are set and have a name. */
 static const char *names_of(const char *const *names, size_t count, uint32_t bits, char text[NIC_NAMES_BYTES])
 {
 	size_t used = 0;

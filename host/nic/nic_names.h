@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's numbers for stamping (linux/net_tstamp.h) as text, in the words of 'ethtool -T'. */
+/* Names for the numbers of linux/net_tstamp.h, as 'ethtool -T' prints them. */
 #ifndef HOST_NIC_NIC_NAMES_H
 #define HOST_NIC_NIC_NAMES_H
 
 #include "rant.h"
 
-#define NIC_NAMES_BYTES 320 /* all filters */
+#define NIC_NAMES_BYTES 320 /* holds the names of all filters */
 
-/* Of one number; "unknown" for a number without a name. */
+/* Name of one value; "unknown" for a value without a name. */
 const char *nic_tx_type_name(int tx_type);
 const char *nic_filter_name(int rx_filter);
 
-/* Of all bits that are set in a field of struct nic_abilities: "name name", or "nothing". Return `text`. */
+/* Names of all bits that are set in a field of struct nic_abilities: "name name", or "nothing". Return `text`. */
 const char *nic_tx_type_names(uint32_t tx_types, char text[NIC_NAMES_BYTES]);
 const char *nic_filter_names(uint32_t rx_filters, char text[NIC_NAMES_BYTES]);
 const char *nic_stamping_names(uint32_t stamping, char text[NIC_NAMES_BYTES]);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One netlink request and its answer, by libnl: the same for routes, addresses and the abilities of a NIC. */
+/* One netlink request and its reply, by libnl, for routes, addresses and the capabilities of a NIC. */
 #include "host/nic/nic_netlink.h"
 
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#define LIMIT_S 2 /* the kernel answers at once; a lost answer must not hang the start */
+#define LIMIT_S 2 /* the kernel replies at once; a lost reply must not hang the start */
 
 struct nl_sock *nic_netlink_open(int protocol)
 {
@@ -15,7 +15,7 @@ struct nl_sock *nic_netlink_open(int protocol)
 
 	if (!s)
 		return NULL;
-	/* Without acks there is exactly one answer or one error to each request, so that one receive never waits. */
+	/* Without acks each request gets exactly one reply or one error, so that one receive never waits. */
 	nl_socket_disable_auto_ack(s);
 	if (nl_connect(s, protocol) < 0 ||
 	    setsockopt(nl_socket_get_fd(s), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) < 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One netlink request and its answer. Only for the files of the NIC. Allocates (libnl). */
+/* One netlink request and its reply. Only for the files of host/nic/. Allocates (libnl). */
 #ifndef HOST_NIC_NIC_NETLINK_H
 #define HOST_NIC_NIC_NETLINK_H
 
@@ -9,11 +9,11 @@
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
 
-/* A socket for NETLINK_ROUTE or NETLINK_GENERIC, for nl_socket_free(); NULL: cannot be had. */
+/* Opens a socket for NETLINK_ROUTE or NETLINK_GENERIC, to be freed by nl_socket_free(); NULL: failed. */
 struct nl_sock *nic_netlink_open(int protocol);
 
-/* Sends `m`, which stays the caller's, and calls on_answer(message, context) for each message of the answer. 0, or
- * the kernel's own -errno, which libnl's return value no longer tells; -EIO: no answer within 2 s. */
+/* Sends `m`, which the caller frees, and calls on_answer(message, context) for each message of the reply. 0, or the
+ * kernel's own -errno, which libnl replaces by a code of its own; -EIO: no reply within 2 s. */
 int nic_netlink_ask(struct nl_sock *s, struct nl_msg *m, nl_recvmsg_msg_cb_t on_answer, void *context);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which interfaces and which domain each ptp4l has: ptp4l(8), by /proc/PID/cmdline and the file of its option -f. */
+/* Interfaces and domain of each ptp4l(8), by /proc/PID/cmdline and the configuration file of its option -f. */
 #include "host/nic/nic_ptp4l.h"
 
 #include "host/file.h"
@@ -12,17 +12,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define WITH_ARGUMENT "fipl" /* of its options of one letter */
+#define WITH_ARGUMENT "fipl" /* short options of ptp4l that take a value */
 #define DOMAIN "domainNumber"
 
 static const char *proc = "/proc";
 
-/* What is known of one. */
 struct ptp4l {
 	int pid;
-	bool named; /* it has the interface */
+	bool named; /* it uses the interface */
 	long domain; /* -1: not on the command line */
-	char file[PATH_MAX]; /* empty: none */
+	char file[PATH_MAX]; /* configuration file; empty: none */
 };
 
 static void take_letter(struct ptp4l *p, const struct nic *n, char letter, const char *value)
@@ -33,7 +32,7 @@ static void take_letter(struct ptp4l *p, const struct nic *n, char letter, const
 		snprintf(p->file, sizeof(p->file), "%s", value);
 }
 
-/* One word, and the next one (NULL: none). True: that was its value. */
+/* next: the following word, NULL: none. True: `next` is the value of `word`. */
 static bool take_word(struct ptp4l *p, const struct nic *n, const char *word, const char *next)
 {
 	if (!strncmp(word, "--" DOMAIN "=", sizeof("--" DOMAIN)))
@@ -71,7 +70,7 @@ static void read_arguments(struct ptp4l *p, const struct nic *n)
 	}
 }
 
-/* "[eth0]" names an interface; "domainNumber 24" is of the section [global]. */
+/* The section "[eth0]" names an interface; "domainNumber 24" is in the section [global]. */
 static void read_configuration(struct ptp4l *p, const struct nic *n)
 {
 	char path[PATH_MAX + 64], line[256], name[64];
@@ -94,7 +93,8 @@ static void read_configuration(struct ptp4l *p, const struct nic *n)
 		p->domain = domain;
 }
 
-/* Another namespace has other interfaces, of the same names. Where it cannot be told it may be this one. */
+/* In another network namespace the same name is another interface. If the namespace cannot be read, it may be this
+ * namespace: false. */
 static bool is_elsewhere(int pid)
 {
 	char path[64];
@@ -125,9 +125,8 @@ static int check_one(int pid, const struct nic *n, int domain)
 	read_configuration(&p, n);
 	if (!p.named || p.domain != domain)
 		return 0;
-	warnx("--ptp-domain %d: ptp4l (%d) has this domain on interface '%s', and would take our messages for its own: "
-	      "give another "
-	      "--ptp-domain at both ends", domain, pid, n->name);
+	warnx("--ptp-domain %d: ptp4l (%d) uses this domain on interface '%s' and would process the probes of rant: "
+	      "give another --ptp-domain at both ends", domain, pid, n->name);
 	return -EBUSY;
 }
 

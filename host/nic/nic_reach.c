@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What each transport needs of an interface and of an address. */
+/* Requirements of each transport on the interface and on the address. */
 #include "host/nic/nic_reach.h"
 
 #include "host/nic/nic_address.h"
@@ -9,20 +9,19 @@
 #include <errno.h>
 #include <string.h>
 
-/* On Ethernet itself. */
+/* For --transport l2. */
 static int check_station(const struct nic *n, const union address *server)
 {
 	if (!n->is_ethernet) {
-		warnx("interface '%s' is no Ethernet%s: use --transport udp%s", n->name,
-		      n->flags & IFF_LOOPBACK ? ", nothing leaves this host by it" : "",
+		warnx("interface '%s' is not an Ethernet interface%s: use --transport udp%s", n->name,
+		      n->flags & IFF_LOOPBACK ? ", no packet leaves this host through it" : "",
 		      n->flags & IFF_LOOPBACK ? "" : " or ptp");
 		return -EAFNOSUPPORT;
 	}
 	if (!server || memcmp(server->ll.sll_addr, n->mac, sizeof(n->mac)))
 		return 0;
-	warnx("the address of the reflector is that of interface '%s' itself, frames to it never leave: give --address "
-	      "the MAC address of "
-	      "the other end ('ip link' there)", n->name);
+	warnx("the address of the reflector is the address of interface '%s' itself, such frames never leave: give "
+	      "--address the MAC address of the other end ('ip link' there)", n->name);
 	return -EADDRNOTAVAIL;
 }
 

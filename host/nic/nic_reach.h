@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Does a transport reach whom it is to reach, through this interface? */
+/* Checks that a transport can reach the peer through this interface. */
 #ifndef HOST_NIC_NIC_REACH_H
 #define HOST_NIC_NIC_REACH_H
 
 #include "host/nic/nic.h"
 #include "options.h"
 
-/* The server of an emitter is reached through this interface by --transport, a reflector can be reached there
- * (n->first4 and n->first6 are filled then), and nobody else has our PTP domain on it. 0, or -errno after one line.
- * Before the run. */
+/* Before the run: checks that the emitter's server can be reached through this interface by --transport, that a
+ * reflector has an address there (fills n->first4 and n->first6), and that no ptp4l uses the PTP domain on it. 0, or
+ * -errno after one line. */
 int nic_check_reach(struct nic *n, const struct options *o);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Several rants on one NIC. Each holds a shared lock on a file of the NIC, with the setting that the first one found;
- * who is alone puts that back. The lock is exclusive while a setting is made or put back, and goes with the program,
- * however that ends. Locks of the open file (fcntl(2), F_OFD_SETLK) and not flock(2), since they are turned from one
- * kind into the other without a gap.
+ * Several rants on one NIC. Each rant holds a shared lock on a file per NIC. The file stores the setting that the first
+ * rant found; the last rant restores it. The lock is exclusive while a setting is made or restored, and the kernel
+ * drops it when the process ends in any manner. F_OFD_SETLK of fcntl(2) converts between shared and exclusive without a
+ * gap; flock(2) does not.
  */
 #include "host/nic/nic_share.h"
 
@@ -24,7 +24,7 @@ static bool share_lock(int fd, short type)
 	return !fcntl(fd, F_OFD_SETLK, &lock);
 }
 
-/* What the file holds. Safe in a signal handler. */
+/* Content of the shared file. */
 struct shared {
 	int found[3], set[3];
 };
@@ -63,7 +63,7 @@ bool nic_share_join(struct nic *n)
 			close(fd);
 			return false;
 		}
-		/* What the last one has unlinked in the meantime is a file of the past. */
+		/* The last rant may have unlinked the file in the meantime: then open it again. */
 		if (locked && file.st_nlink &&
 		    (alone || read_shared(n, fd))) {
 			n->share_fd = fd;

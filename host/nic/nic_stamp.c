@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Making the NIC stamp, and putting it back. A NIC has one stamping setting for all programs, and the last writer wins:
- * so it is read first, changed only when it must be, read back, and put back only while it is still ours.
+ * Set-up of NIC timestamps, and its restoration. A NIC has one timestamp setting for all programs, and the last writer
+ * wins. So the setting is read first, changed only if needed, read back, and restored only if nobody changed it since.
  */
 #include "host/nic/nic_stamp.h"
 
@@ -22,7 +22,7 @@
 
 enum { FLAGS, TX_TYPE, RX_FILTER }; /* the ints of struct hwtstamp_config */
 
-/* ---- Which packets a filter stamps ----------------------------------------------------------------------------- */
+/* ---- Packets of each receive filter ---------------------------------------------------------------------------- */
 
 enum {
 	V2_L4_SYNC = BIT(0), V2_L4_DELAY_REQ = BIT(1), V2_L4_OTHER = BIT(2), V2_L2_SYNC = BIT(3),
@@ -33,7 +33,7 @@ enum {
 	EVERYTHING = BIT(11) - 1,
 };
 
-/* By number; what is not here is not known to stamp anything. */
+/* Packets that each HWTSTAMP_FILTER_* stamps; a filter that is not listed counts as stamping nothing. */
 static const uint32_t filters[] = {
 	[HWTSTAMP_FILTER_ALL] = EVERYTHING,
 	[HWTSTAMP_FILTER_PTP_V1_L4_EVENT] = V1_SYNC | V1_DELAY_REQ | V1_OTHER,
@@ -77,7 +77,7 @@ static uint32_t needed(const struct options *o)
 	return packets_of(o->transport, o->ptp_type == PTP_TYPE_SYNC);
 }
 
-/* The narrowest one listed that stamps all of these; 0: there is none. */
+/* The narrowest listed filter that stamps all of these packets; 0: no such filter. */
 static int narrowest(const struct nic *n, uint32_t packets)
 {
 	int best = HWTSTAMP_FILTER_NONE;
@@ -89,8 +89,8 @@ static int narrowest(const struct nic *n, uint32_t packets)
 	return best;
 }
 
-/* A reflector answers either type, where one filter stamps both. "All" need not be listed: some drivers take it all the
- * same. */
+/* A reflector replies to both PTP types if one filter stamps both. Filter "all" need not be listed: some drivers accept
+ * it without listing it. */
 static int choose_filter(const struct nic *n, const struct options *o, int found)
 {
 	const uint32_t either = packets_of(o->transport, true) | packets_of(o->transport, false);
@@ -124,8 +124,8 @@ const char *nic_other_transport(const struct nic *n, const struct options *o)
 	return NULL;
 }
 
-/* Of the NIC itself: a bond passes it on to the member that is active, so that another one's would be put back after
- * that has changed. */
+/* Addresses the NIC that stamps by its own name: a bond would forward the request to the member that is active now, so
+ * that a later restoration could reach another member. */
 static int hwtstamp_ioctl(const struct nic *n, unsigned long request, int setting[3])
 {
 	struct hwtstamp_config c = { setting[FLAGS], setting[TX_TYPE], setting[RX_FILTER] };
@@ -151,7 +151,7 @@ bool nic_stamps(const int setting[3], const struct options *o)
 	return setting[TX_TYPE] == HWTSTAMP_TX_ON && !(needed(o) & ~stamped_by(setting[RX_FILTER]));
 }
 
-/* ---- What stands in the way ------------------------------------------------------------------------------------ */
+/* ---- Checks and error messages --------------------------------------------------------------------------------- */
 
 static uint32_t missing_abilities(const struct nic *n)
 {
@@ -179,13 +179,13 @@ static int check_abilities(const struct nic *n)
 		      "--stamp kernel works on any interface", n->name, n->driver,
 		      nic_stamping_names(missing, text));
 	else
-		warnx("interface '%s' (driver '%s') cannot stamp what it sends, its transmit types are: %s: "
+		warnx("interface '%s' (driver '%s') cannot stamp transmitted packets, its transmit types are: %s: "
 		      "--stamp kernel works on any interface", n->name, n->driver,
 		      nic_tx_type_names(n->can.tx_types, text));
 	return -EOPNOTSUPP;
 }
 
-/* What it can do instead, for the end of a line. */
+/* The alternatives to hardware timestamps of this transport, as the end of an error message. */
 static const char *instead(const struct nic *n, const struct options *o, char text[64])
 {
 	const char *how = nic_other_transport(n, o);
@@ -229,13 +229,13 @@ static int say_granted(const struct nic *n, const struct options *o, const int s
 	return -ERANGE;
 }
 
-/* ---- Making it stamp, putting it back -------------------------------------------------------------------------- */
+/* ---- Set-up and restoration ------------------------------------------------------------------------------------ */
 
 /*
- * Older drivers cannot say what they are set to. Nothing can then be put back: "off" would take the stamps from a
- * ptp4l that needs them, while "on, all" (or on all PTP of version 2) gives every other program what it had. So the
- * setting is left and said; and it is made only where the driver lists it, since a refusal half-way could not be undone
- * either.
+ * Older drivers do not report their setting (no SIOCGHWTSTAMP), so it cannot be restored: "off" would take the
+ * timestamps from a ptp4l that needs them, while "on, all" (or "on" with all PTP version 2 events) serves every other
+ * program. So the setting stays after the run, with a warning. Only a listed filter is set, since a partial failure
+ * could not be undone either.
  */
 static int set_unseen(const struct nic *n, const struct options *o)
 {
@@ -249,13 +249,13 @@ static int set_unseen(const struct nic *n, const struct options *o)
 	if (error)
 		return say_refused(n, o, filter, error);
 	if (!nic_stamps(setting, o))
-		return say_granted(n, o, setting, filter, "; what it was set to before is not known");
-	warnx("warning: driver '%s' does not tell what it was set to, so interface '%s' will go on stamping "
-	      "packets after this run: 'hwstamp_ctl -i %s -t 0 -r 0' ends it", n->driver, n->name, n->name);
+		return say_granted(n, o, setting, filter, "; the previous setting is not known");
+	warnx("warning: driver '%s' does not report the previous setting, so interface '%s' will go on stamping "
+	      "packets after this run: 'hwstamp_ctl -i %s -t 0 -r 0' ends that", n->driver, n->name, n->name);
 	return 0;
 }
 
-/* For a set that failed or was not granted in full: a driver may have changed something all the same. */
+/* After a request that failed or was granted only in part: the driver may have changed the setting in spite of it. */
 static void put_back(struct nic *n)
 {
 	if (!hwtstamp_ioctl(n, SIOCGHWTSTAMP, n->set) && memcmp(n->set, n->found, sizeof(n->set)))
@@ -285,8 +285,8 @@ static int set_and_verify(struct nic *n, const struct options *o)
 	return error;
 }
 
-/* Another rant has set the NIC for its own packets: as it stamps these, and ours. Who ends last puts back what the
- * first one found. */
+/* Another rant has set the NIC for its own packets: sets a filter that stamps its packets and those of this rant. The
+ * last rant restores the setting that the first rant found. */
 static int widen(struct nic *n, const struct options *o, const int now[3])
 {
 	const int filter = choose_filter(n, o, now[RX_FILTER]);
@@ -307,7 +307,7 @@ static int widen(struct nic *n, const struct options *o, const int now[3])
 	return error;
 }
 
-/* joined: n->found is not what the NIC is set to now, but what the first rant found. */
+/* joined: n->found is the setting that the first rant found, which is not the present setting. */
 static int make_setting(struct nic *n, const struct options *o, bool joined)
 {
 	int now[3], error = nic_read_setting(n, now);
@@ -323,13 +323,13 @@ static int make_setting(struct nic *n, const struct options *o, bool joined)
 	}
 	if (joined && !memcmp(now, n->set, sizeof(now)))
 		return widen(n, o, now);
-	/* Those who share it have lost it to another program: what that one wants is to be put back, by this rant
-	 * alone. */
+	/* Another program changed the setting that the rants share: this rant leaves the share and restores the setting
+	 * of that program. */
 	if (joined)
 		nic_share_end(n, false);
 	memcpy(n->found, now, sizeof(now));
 	if (n->found[TX_TYPE] > HWTSTAMP_TX_ON) {
-		warnx("the NIC of interface '%s' is set to transmit '%s' by another program (ptp4l?), which owns it: "
+		warnx("the NIC of interface '%s' is set to transmit '%s' by another program (ptp4l?): "
 		      "stop that program, or use --stamp kernel", n->name,
 		      nic_tx_type_name(n->found[TX_TYPE]));
 		return -EBUSY;
@@ -337,7 +337,7 @@ static int make_setting(struct nic *n, const struct options *o, bool joined)
 	return set_and_verify(n, o);
 }
 
-static void find_stamper(struct nic *n)
+void nic_find_stamper(struct nic *n)
 {
 	n->stamper = nic_stamper(n);
 	if (!n->stamper || !if_indextoname((unsigned)n->stamper, n->stamper_name))
@@ -349,7 +349,7 @@ int nic_stamp(struct nic *n, const struct options *o)
 	int error = nic_read_abilities(n);
 	bool joined;
 
-	find_stamper(n);
+	nic_find_stamper(n);
 
 	if (!error)
 		error = check_abilities(n);
@@ -367,7 +367,7 @@ int nic_stamp(struct nic *n, const struct options *o)
 void nic_restore(struct nic *n)
 {
 	int now[3] = { 0 }, back[3];
-	int saved_errno = errno; /* of what a signal handler interrupts */
+	int saved_errno = errno; /* a signal handler must not change the errno of the interrupted code */
 	bool alone;
 
 	if (!n->changed)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Making the NIC stamp, and putting it back. A setting is the three ints of struct hwtstamp_config: flags,
+/* Set-up of NIC timestamps, and its restoration. A setting is the three ints of struct hwtstamp_config: flags,
  * HWTSTAMP_TX_*, HWTSTAMP_FILTER_*. Source: Documentation/networking/timestamping.rst. */
 #ifndef HOST_NIC_NIC_STAMP_H
 #define HOST_NIC_NIC_STAMP_H
@@ -8,32 +8,35 @@
 #include "options.h"
 #include "rant.h"
 
-/* By SIOCGHWTSTAMP; needs no privilege. 0 or -errno, silent. */
+/* Fills n->stamper and n->stamper_name: the interface whose NIC stamps, see nic_stamper(). */
+void nic_find_stamper(struct nic *n);
+
+/* By SIOCGHWTSTAMP; needs no privilege. 0 or -errno; prints nothing. */
 int nic_read_setting(const struct nic *n, int setting[3]);
 
-/* Does it make the NIC stamp the packets of these options, sent and received? */
+/* True if the setting makes the NIC stamp the packets of these options, sent and received. */
 bool nic_stamps(const int setting[3], const struct options *o);
 
-/* Is a receive filter that does it among those that the driver lists? */
+/* True if the driver lists a receive filter that stamps the packets of these options. */
 bool nic_lists_filter(const struct nic *n, const struct options *o);
 
-/* "--transport ptp at both ends", if that is what those filters can do when they cannot do what `o` asks for; NULL:
- * nothing is. */
+/* The cure where the listed filters do not stamp the packets of `o` but those of another transport, such as
+ * "--transport ptp at both ends"; NULL: no transport helps. */
 const char *nic_other_transport(const struct nic *n, const struct options *o);
 
-/* By n->can: a hardware clock, and stamps of it in both directions. (That filter "all" is listed is not asked: some
- * drivers take it all the same.) */
+/* True if n->can has a hardware clock and timestamps in both directions. Filter "all" need not be listed: some drivers
+ * accept it without listing it. */
 bool nic_can_stamp(const struct nic *n);
 
 /*
- * Makes the NIC stamp the packets of these options in both directions: reads its setting, changes only what is missing,
- * reads it back. The filter is the narrowest one listed that stamps them and all that was stamped before; of plain UDP
- * it is "all". Reads n->can too. 0, or -errno after the line that says what it can do instead.
+ * Makes the NIC stamp the packets of these options in both directions: reads its setting, changes it only if needed,
+ * and reads it back. The receive filter is the narrowest listed filter that stamps these packets and all that were
+ * stamped before; for plain UDP it is "all". Fills n->can. 0, or -errno after one line that names an alternative.
  */
 int nic_stamp(struct nic *n, const struct options *o);
 
-/* Puts back the setting that nic_stamp() found, if it is still as nic_stamp() left it and no other rant uses it. The
- * last rant puts back what the first one found. Safe in a signal handler. */
+/* Restores the setting that nic_stamp() found, if the NIC still has the setting that nic_stamp() made and no other rant
+ * uses it. The last of several rants restores the setting that the first rant found. Safe in a signal handler. */
 void nic_restore(struct nic *n);
 
 #endif

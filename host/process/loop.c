@@ -5,7 +5,7 @@
 #include "host/process/loop.h"
 
 #include "host/process/memory.h"
-#include "host/process/watch.h"
+#include "host/process/worker.h"
 
 #include <err.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define STACK_BYTES (128 << 10) /* locked in memory, as that of watch.c */
+#define STACK_BYTES (128 << 10) /* locked in memory, as that of worker.c */
 #define USED_BYTES (64 << 10) /* more than the measurement and a signal use */
 
 #ifndef SYS_close_range
@@ -27,8 +27,8 @@
 
 static struct {
 	pthread_t thread;
-	pid_t id, caller; /* id 0: there is no thread */
-	sem_t asked, answered; /* what is below belongs to the measuring thread between the two */
+	pid_t id, caller; /* id 0: no thread */
+	sem_t asked, answered; /* the members below belong to the measuring thread between the two */
 	int (*act)(void *context); /* NULL: the thread ends */
 	void *context;
 	int result;
@@ -201,7 +201,7 @@ int loop_run(int (*act)(void *context), void *context)
 	sigset_t all;
 	int result;
 
-	loop.has_aside = !watch_choose_cpus(&loop.aside);
+	loop.has_aside = !worker_choose_cpus(&loop.aside);
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &loop.mask);
 	loop.measures = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The measuring thread, "rant-loop" in ps and top. It has the CPUs, the scheduling policy and the priority that the
- * caller had when it was opened. All functions are for one thread, the main one, unless they say otherwise.
+ * caller had when it was opened. All functions are for the main thread only, unless they say otherwise.
  */
 #ifndef HOST_PROCESS_LOOP_H
 #define HOST_PROCESS_LOOP_H
@@ -15,15 +15,15 @@ int loop_open(void);
 /* Its id (gettid(2)); 0: it was not opened, or it is closed. */
 pid_t loop_thread(void);
 
-/* The measuring thread calls act(context) while the caller sleeps: for what concerns the calling thread. The result of
- * act. */
+/* The measuring thread calls act(context) while the caller sleeps: for functions that act on the calling thread. The
+ * result of act. */
 int loop_call(int (*act)(void *context), void *context);
 
 /*
  * The same for the measurement, once. During it the signals that end a run are handled in the measuring thread, which
  * thus ends at once also where the other CPUs have no time; the caller sleeps, and may run on other CPUs only, at
  * SCHED_OTHER, from then on. The measuring thread has a table of files of its own, which is empty when this returns:
- * what is open stays the caller's. The thread then sleeps until the process ends, so that /proc/self/task still has it.
+ * open files stay the caller's. The thread then sleeps until the process ends, so that /proc/self/task still has it.
  */
 int loop_run(int (*act)(void *context), void *context);
 
@@ -34,7 +34,7 @@ void loop_close(void);
  * caller, while the measuring thread sleeps; in any other thread at once. */
 void loop_leave(void (*act)(void *context), void *context);
 
-/* Wakes the thread, if there is one, by SIGURG. For any thread. */
+/* Wakes the thread, if it runs, by SIGURG. Any thread may call it. */
 void loop_wake(void);
 
 #endif

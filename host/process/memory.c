@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Memory that is mapped, present and locked before the run: a page fault costs more than most of what is measured. */
+/* Memory that is mapped, present and locked before the run: a page fault takes longer than most measured latencies. */
 #include "host/process/memory.h"
 
 #include <err.h>
@@ -118,7 +118,7 @@ void memory_touch_stack(size_t bytes)
 	(void)stack[0]; /* after the call: each has a frame of its own */
 }
 
-/* What cannot be locked can still be there when the run begins. */
+/* Memory that cannot be locked can still be present when the run begins. */
 static void touch_program(void)
 {
 	advise_image(__executable_start, _end, MADV_POPULATE_READ);
@@ -162,7 +162,7 @@ static int lock_mapping(const char *line)
 
 static int lock_mappings(void)
 {
-	char line[4096 + 128]; /* a path and what is before it */
+	char line[4096 + 128]; /* a path and the fields before it */
 	FILE *maps = fopen("/proc/self/maps", "re");
 	int error = 0;
 
@@ -179,7 +179,7 @@ int memory_lock(void)
 	int error = -ENOMEM;
 
 	/* A locked stack does not grow beyond 'ulimit -l' without CAP_IPC_LOCK, which is dropped. For the same reason
-	 * what is mapped later is not to be locked (MCL_FUTURE): nothing of it is the measuring thread's. */
+	 * later mappings are not locked (MCL_FUTURE): the measuring thread uses none of them. */
 	memory_touch_stack(STACK_BYTES);
 	/* mlockall() would compare 'ulimit -l' with all that is mapped, libraries that are not used included. ENOMEM
 	 * may also mean that another thread has unmapped something after the list was read. */

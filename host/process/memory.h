@@ -18,8 +18,8 @@ struct memory {
 int memory_map(struct memory *m, size_t bytes, bool huge);
 void memory_unmap(struct memory *m);
 
-/* Lets the stack of this process grow to what rant uses, where `ulimit -s` is lower. 0, or -EPERM after one line where
- * it may not. */
+/* Lets the stack of this process grow to the size that rant uses, where `ulimit -s` is lower. 0, or -EPERM after one
+ * line where it may not. */
 int memory_allow_stack(void);
 
 /* Makes so many of the next bytes of the calling thread's stack present. */
@@ -29,10 +29,10 @@ void memory_touch_stack(size_t bytes);
  * loop does not call. 0, or -errno when it may not: then the program, its data and some stack are at least present. */
 int memory_lock(void);
 
-/* How much of it is in no page, by mincore(2): a first access would fault. -errno: cannot be told. */
+/* Bytes that are not in memory, by mincore(2): their first access would fault. -errno: not known. */
 int64_t memory_absent_bytes(const struct memory *m);
 
-/* Of the machine, by sysinfo(2); 0: cannot be told. */
+/* Free memory of the machine in bytes, by sysinfo(2); 0: not known. */
 uint64_t memory_free_bytes(void);
 
 #endif

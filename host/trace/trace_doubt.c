@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What would make the trace worth little: markers that are refused, no events, a small buffer, an odd clock. */
+/* Conditions that make a trace useless: refused markers, no events, a small buffer, an unsuitable clock. */
 #include "host/trace/trace_doubt.h"
 
 #include "host/trace/trace_files.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What would make the trace worth little. For tracefs.c alone. */
+/* Conditions that make a trace useless. For tracefs.c only. */
 #ifndef HOST_TRACE_TRACE_DOUBT_H
 #define HOST_TRACE_TRACE_DOUBT_H
 
 #include "tracefs.h"
 
-/* Can markers be written, as far as the instance's switch for them and the CPUs of this process tell? 0, or -EINVAL
+/* Can markers be written, by the switch of the instance and the CPUs of this process? 0, or -EINVAL
  * after one line. A line too where they can be written on some of the CPUs only. */
 int trace_doubt_markers(const struct trace *t);
 

@@ -26,7 +26,7 @@ DIR *trace_open_per_cpu(const struct trace *t);
 /* The number of its next folder cpuN, or -1. */
 int trace_next_cpu(DIR *per_cpu);
 
-/* The size of a CPU's buffer, the smallest where they differ. False: it cannot be told. */
+/* The size of a CPU's buffer, the smallest where they differ. False: not known. */
 bool trace_read_buffer_kib(const struct trace *t, uint64_t *kib);
 
 /* How many events are enabled; another tracer than none counts as one. Those in the first 4 KiB of names. */

@@ -13,7 +13,7 @@ struct trace_keeper {
 	int64_t interval_ns; /* re-arm at most once in this */
 
 	/* Results; at first zeros. */
-	struct trace_saved saved; /* the last one; path empty: none */
+	struct trace_saved saved; /* the last saved trace; path empty: none */
 	int error; /* -errno of saving or re-arming; after it nothing is saved any more */
 	int64_t rearmed_ns; /* CLOCK_MONOTONIC */
 };
@@ -22,7 +22,7 @@ struct trace_keeper {
  * stays frozen, for it is the evidence, and is not tried again. now_ns: of CLOCK_MONOTONIC. */
 void trace_keep(struct trace_keeper *k, int64_t now_ns);
 
-/* The same now, as a duty of host/process/watch.h: the context is a struct trace_keeper. */
+/* The same now, as a duty of host/process/worker.h: the context is a struct trace_keeper. */
 void trace_keep_now(void *keeper);
 
 /* After the run: saves the trace of the last breach, if `folder` is given and it was not saved already. k->saved is

@@ -42,9 +42,9 @@ static int open_folder(const char *folder)
 static int bad_folder(const char *folder, int error)
 {
 	if (error == ENOENT)
-		warnx("--save-trace %s: there is no such folder: mkdir -p '%s'", folder, folder);
+		warnx("--save-trace %s: the folder does not exist: mkdir -p '%s'", folder, folder);
 	else if (error == ENOTDIR || error == ELOOP)
-		warnx("--save-trace %s: is no folder, or a symbolic link to one: give the path of the folder itself",
+		warnx("--save-trace %s: is not a folder, or a symbolic link: give the path of a folder",
 		      folder);
 	else
 		warnx("--save-trace %s: cannot be written to (%s): choose another folder", folder, strerror(error));
@@ -80,12 +80,12 @@ static int write_bytes(int fd, const char *from, size_t bytes)
 	return 0;
 }
 
-/* What all files of one save have in common. */
+/* Common data of all files of a save. */
 struct plan {
 	const struct trace *trace;
 	const struct trace_record *record;
 	const char *source; /* "snapshot", "trace" */
-	const char *needle; /* what shows the spike */
+	const char *needle; /* text of the line that marks the spike */
 	size_t needle_bytes;
 	int spike_cpu;
 	bool marked; /* the marker was written */
@@ -112,7 +112,7 @@ static void scan_counts(struct scan *s, const char *text)
 	s->lost = written - kept;
 }
 
-/* What the kernel counts per CPU is about the live buffer: there is no such number for a snapshot. */
+/* The counters of the kernel per CPU describe the live buffer: a snapshot has none. */
 static void say_lost(const struct plan *p, const struct scan *s, int cpu, char *text, size_t bytes)
 {
 	char name[64], stats[512];
@@ -164,7 +164,8 @@ static int write_header(const struct plan *p, const struct scan *s, int cpu, int
 	return write_bytes(fd, header, (size_t)length < sizeof(header) ? (size_t)length : sizeof(header) - 1);
 }
 
-/* Reads one text of the kernel to its end, looking for the needle; with to_fd >= 0 writes it there, after a header. */
+/* Reads a text file of the kernel to its end, searching for the needle; with to_fd >= 0 writes it there, after a
+ * header. */
 static int scan_text(const struct plan *p, int cpu, int to_fd, struct scan *s)
 {
 	char name[64], text[TRACE_MARKER_BYTES + BLOCK_BYTES + 1]; /* the end of the last block, this block */
@@ -263,7 +264,7 @@ static int save_file(const struct plan *p, int cpu, struct scan *s)
 	if (fd < 0)
 		return -errno;
 	error = scan_text(p, cpu, fd, s);
-	/* Some file systems find out at close that there is no room. */
+	/* Some file systems report at close that the disk is full. */
 	if (close(fd) && !error)
 		error = -errno;
 	return error;
@@ -397,7 +398,7 @@ int trace_rearm(struct trace *t)
 
 	if (!trace_is_frozen(t) || t->unsaved)
 		return -EBUSY;
-	/* Another program on this instance may have been first; what it traces must stay. */
+	/* Another program on this instance may have been first; its trace must stay. */
 	if (t->last.stop_error || trace_read_on(t) != 1) {
 		error = empty_buffers(t);
 		if (!error)

@@ -5,13 +5,13 @@
 
 #include "tracefs.h"
 
-/* Where trace_save() put a trace, and what it holds. */
+/* A trace that trace_save() has written. */
 struct trace_saved {
 	char path[PATH_MAX]; /* a new folder: all.txt and cpuN.txt */
 	const char *source; /* "snapshot" or "trace" */
 	int spike_cpu; /* whose file has the marker; -1: no file has it */
 	bool swap_skipped; /* there should have been a snapshot with the marker in it, so `trace` was saved instead */
-	uint64_t lost_events; /* of all CPUs, older than the first lines, overwritten; UINT64_MAX: cannot be told */
+	uint64_t lost_events; /* of all CPUs, older than the first lines, overwritten; UINT64_MAX: not known */
 };
 
 /* Can trace_save() write there? The folder must exist and be no link. 0, or -errno after one line. */
@@ -24,7 +24,7 @@ int trace_save(struct trace *t, const char *folder, struct trace_saved *saved);
 
 /* Housekeeping thread. Empties the buffers of a frozen trace that was saved and switches tracing on again. 0, or -errno
  * after one line: then it stays frozen. -EBUSY without a line: not frozen, or not saved. Where another program shares
- * the instance, what it has not saved yet goes too. */
+ * the instance, its unsaved trace is lost too. */
 int trace_rearm(struct trace *t);
 
 #endif

@@ -3,9 +3,9 @@
  * Commands of the user, run at a breach by the housekeeping thread. posix_spawn and not fork: a fork would make every
  * page that the measuring thread writes next a fault.
  */
-#include "host/process/action.h"
+#include "host/process/hook.h"
 
-#include "host/process/rights.h"
+#include "host/process/privileges.h"
 
 #include <err.h>
 #include <errno.h>
@@ -23,8 +23,8 @@ extern char **environ;
 
 #define OURS "RANT_"
 
-/* `more`, and the environment of rant but for what could pass for a figure of this breach; NULL: no memory. The strings
- * stay the callers'. */
+/* `more`, and the environment of rant without variables that could be taken for values of this breach; NULL: no memory.
+ * The strings stay the callers'. */
 static char **environment_with(char *const *more)
 {
 	size_t own = 0, added = 0;
@@ -84,14 +84,14 @@ static void *run_errand(void *argument)
 {
 	struct errand *e = argument;
 
-	e->error = rights_give_up();
+	e->error = privileges_give_up();
 	if (!e->error)
 		e->error = spawn(e->pid, e->command, e->environment);
 	return NULL;
 }
 
 /* From a thread that has given up its capabilities: a command of root's would inherit those that are kept. */
-static int spawn_without_rights(pid_t *pid, const char *command, char *const *environment)
+static int spawn_without_privileges(pid_t *pid, const char *command, char *const *environment)
 {
 	struct errand e = { .pid = pid, .command = command, .environment = environment };
 	pthread_t thread;
@@ -119,7 +119,7 @@ static struct shown shown(const char *command)
 	return s;
 }
 
-static void note_end(struct actions *a, int i, int status)
+static void note_end(struct hooks *a, int i, int status)
 {
 	a->pid[i] = 0;
 	a->ran[i]++;
@@ -127,7 +127,7 @@ static void note_end(struct actions *a, int i, int status)
 		a->failed[i]++;
 }
 
-void actions_reap(struct actions *a)
+void hooks_reap(struct hooks *a)
 {
 	int status;
 
@@ -136,37 +136,37 @@ void actions_reap(struct actions *a)
 			note_end(a, i, status);
 }
 
-void actions_run(struct actions *a, char *const *environment)
+void hooks_run(struct hooks *a, char *const *environment)
 {
 	char **all = environment_with(environment);
 
-	actions_reap(a);
+	hooks_reap(a);
 	for (int i = 0; i < a->wanted->commands; i++) {
 		if (a->pid[i]) {
 			a->left_out[i]++;
 			continue;
 		}
-		int error = all ? spawn_without_rights(&a->pid[i], a->wanted->command[i], all) : -ENOMEM;
+		int error = all ? spawn_without_privileges(&a->pid[i], a->wanted->command[i], all) : -ENOMEM;
 
 		if (!error)
 			continue;
 		a->pid[i] = 0;
 		a->failed[i]++;
-		if (a->told[i])
+		if (a->reported[i])
 			continue;
-		a->told[i] = true;
+		a->reported[i] = true;
 		warnx("--on-breach exec:%s: could not be started: %s", shown(a->wanted->command[i]).text,
 		      strerror(-error));
 	}
 	free(all);
 }
 
-void actions_finish(struct actions *a)
+void hooks_finish(struct hooks *a)
 {
 	for (int waited_ms = 0; waited_ms < WAIT_LAST_MS; waited_ms += 10) {
 		bool running = false;
 
-		actions_reap(a);
+		hooks_reap(a);
 		for (int i = 0; i < a->wanted->commands; i++)
 			running |= a->pid[i] != 0;
 		if (!running)

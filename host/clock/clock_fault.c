@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The PHC stands still, or runs at a rate that no clock has.
+ * Standstills and frequency errors of the PHC.
  *
- * Between two readings a change of rate looks like a step. What comes after it tells them apart: after a step the clock
- * runs as before, and at a wrong rate the next reading is off by the same share. So both are counted as steps at first,
- * and taken back when the rate is seen. The beginning and the end of it lie somewhere between two readings; they
- * explain where the clock is if it is between where the old rate and the new one would have taken it.
+ * Between two readings a change of rate looks like a step. The next readings distinguish them: after a step the clock
+ * runs as before, at a wrong rate each reading is off by the same share. So both are counted as steps at first, and
+ * taken back when the rate is measured. A fault begins and ends at an unknown time between two readings: it explains
+ * any offset between the extrapolations by the old rate and by the new rate.
  */
-#include "host/clock/clock_spell.h"
+#include "host/clock/clock_fault.h"
 
 #include "host/clock/clock_inside.h"
 #include "host/clock/clock_track.h"
@@ -16,18 +16,18 @@
 
 #define STANDSTILL_NS NS_PER_MS
 #define STOPPED_PPB (-1e9)
-#define FASTEST_PPB 2e9 /* no clock is off by more: it is set again and again */
-/* two readings tell of one rate if it differs by no more than this part of it, and their bounds */
+#define FASTEST_PPB 2e9 /* a larger frequency error means that the clock is set again and again */
+/* Two rates are the same if they differ by at most 1/64, plus their bounds. */
 #define ALIKE_SHARE 64
 
-static struct clock_spell *current(struct clock_watch *c)
+static struct clock_fault *current(struct clock_watch *c)
 {
-	return &c->spell[c->spells_kept - 1];
+	return &c->fault[c->faults_kept - 1];
 }
 
-/* ---- Steps that were none ---------------------------------------------------------------------------------------- */
+/* ---- Steps that are taken back ----------------------------------------------------------------------------------- */
 
-/* Is it where a change to this rate at some moment in between would have taken it? */
+/* True if a change to this rate, at some time between the two readings, explains the jump. */
 static bool is_explained(const struct clock_jump *j, double ppb)
 {
 	double all_ns = (ppb - j->ppb) * ((double)difference(j->mono_ns[1], j->mono_ns[0]) / NS_PER_S);
@@ -57,8 +57,8 @@ static void take_back(struct clock_watch *c, uint32_t i)
 	}
 }
 
-/* Takes back the PHC's last steps as far as a change to this rate explains them: those that reach to from_ns, and those
- * before them without a gap. Returns when the first of them was at the earliest; from_ns: there were none. */
+/* Takes back the last steps of the PHC that a change to this rate explains: steps that reach to from_ns, and earlier
+ * steps without a gap. Returns the earliest time of the first step taken back; from_ns: no step was taken back. */
 static int64_t take_back_explained(struct clock_watch *c, int64_t from_ns, double ppb)
 {
 	for (uint32_t i = c->steps_kept; i-- > 0;) {
@@ -80,29 +80,29 @@ static void begin(struct clock_watch *c, bool stands, int64_t from_ns, int64_t t
 {
 	struct clock_track *t = &c->track[CLOCK_OF_NIC];
 
-	if (c->spells_kept < CLOCK_SPELLS_KEPT)
-		c->spell[c->spells_kept++] = (struct clock_spell){ .stands = stands, .began_ns = { from_ns, to_ns } };
+	if (c->faults_kept < CLOCK_FAULTS_KEPT)
+		c->fault[c->faults_kept++] = (struct clock_fault){ .stands = stands, .began_ns = { from_ns, to_ns } };
 	else
 		c->has_going = false;
 	current(c)->lost_bound_ns = INT64_MAX;
 	current(c)->over = false;
-	c->in_spell = true;
+	c->in_fault = true;
 	c->found++;
 	counter_add(stands ? &t->standstills : &t->wrong_rates, 1);
 }
 
 static void end(struct clock_watch *c, int64_t from_ns, int64_t to_ns)
 {
-	struct clock_spell *s = current(c);
+	struct clock_fault *s = current(c);
 
 	s->ended_ns[0] = larger(from_ns, s->began_ns[0]);
 	s->ended_ns[1] = to_ns;
 	s->over = true;
-	c->in_spell = false;
+	c->in_fault = false;
 	c->found++;
 }
 
-/* One reading before this one: what a rate made of the last bit before a reading is too little to be seen in it. */
+/* Beginning of the previous reading: a rate that changed shortly before a reading has too small an effect there. */
 static int64_t earlier(const struct clock_watch *c, uint64_t number)
 {
 	return kept(c, number > oldest_kept(c) ? number - 1 : number)->began_ns;
@@ -113,7 +113,7 @@ static void go_on(struct clock_watch *c, const struct clock_reading *r)
 	current(c)->ended_ns[0] = current(c)->ended_ns[1] = r->began_ns;
 }
 
-void clock_spell_lasted(const struct clock_spell *s, int64_t ns[2])
+void clock_fault_lasted(const struct clock_fault *s, int64_t ns[2])
 {
 	ns[0] = larger(difference(s->ended_ns[0], s->began_ns[1]), 0);
 	ns[1] = larger(difference(s->ended_ns[1], s->began_ns[0]), ns[0]);
@@ -123,9 +123,9 @@ void clock_spell_lasted(const struct clock_spell *s, int64_t ns[2])
 	ns[1] = larger(smaller(sum_of_bounds(s->lost_ns, s->lost_bound_ns), ns[1]), ns[0]);
 }
 
-/* ---- Standing ---------------------------------------------------------------------------------------------------- */
+/* ---- Standstills ------------------------------------------------------------------------------------------------- */
 
-/* The stamp that the relation was made from. */
+/* PHC value of the reading. */
 static int64_t phc_of(const struct clock_reading *r)
 {
 	int64_t phc_ns;
@@ -133,7 +133,7 @@ static int64_t phc_of(const struct clock_reading *r)
 	return __builtin_add_overflow(r->phc_raw.at_ns, r->phc_raw.offset_ns, &phc_ns) ? 0 : phc_ns;
 }
 
-/* The PHC shows the same as before although time has passed. */
+/* True if the PHC has the same value as at the previous reading although time has passed. */
 static bool is_still(const struct clock_watch *c, const struct clock_reading *before, const struct clock_reading *r)
 {
 	return distance(phc_of(r), phc_of(before)) <= slack(c) &&
@@ -141,14 +141,14 @@ static bool is_still(const struct clock_watch *c, const struct clock_reading *be
 		       sum_of_bounds(STANDSTILL_NS, sum_of_bounds(r->phc_raw.bound_ns, before->phc_raw.bound_ns));
 }
 
-/* From a reading to r. */
+/* Jump from the reading with this number to r. */
 static struct clock_jump jump_from(const struct clock_watch *c, uint64_t number, const struct clock_reading *r)
 {
 	return clock_track_jump(c, number, r, CLOCK_OF_NIC,
 				clock_track_spread_ppb(kept(c, number), r, PHC_RAW) + TOLERANCE_PPB);
 }
 
-/* It shows what it showed at the last reading: it stood then. */
+/* The PHC has the value of the last reading, so it stood already then. */
 static void stands_since_last(struct clock_watch *c, const struct clock_reading *r)
 {
 	const struct clock_track *t = &c->track[CLOCK_OF_NIC];
@@ -161,7 +161,7 @@ static void stands_since_last(struct clock_watch *c, const struct clock_reading 
 	begin(c, true, from_ns < last->ended_ns ? from_ns : last->began_ns, last->ended_ns);
 }
 
-/* It did not move while it was read. */
+/* The PHC stands now and moved since the last reading, so the standstill began in between. */
 static void stands_since_between(struct clock_watch *c, const struct clock_reading *r)
 {
 	const struct clock_track *t = &c->track[CLOCK_OF_NIC];
@@ -176,11 +176,11 @@ static void stands_since_between(struct clock_watch *c, const struct clock_readi
 	begin(c, true, last->began_ns, r->ended_ns);
 }
 
-/* What it fell behind is how long it stood, unless it was set as well: then it was by the rest. */
+/* The time that the PHC fell behind is the duration of the standstill; a remainder is a step. */
 static void goes_again(struct clock_watch *c, const struct clock_reading *r)
 {
 	const struct clock_reading *last = kept(c, c->track[CLOCK_OF_NIC].last_number);
-	struct clock_spell *s = current(c);
+	struct clock_fault *s = current(c);
 	struct clock_jump j;
 	int64_t ns[2], lost_ns;
 
@@ -188,7 +188,7 @@ static void goes_again(struct clock_watch *c, const struct clock_reading *r)
 	if (!c->has_going || c->going_number < oldest_kept(c))
 		return;
 	j = jump_from(c, c->going_number, r);
-	clock_spell_lasted(s, ns);
+	clock_fault_lasted(s, ns);
 	lost_ns = difference(0, j.size_ns);
 	if (difference(lost_ns, ns[0]) >= -j.bound_ns && difference(lost_ns, ns[1]) <= j.bound_ns) {
 		s->lost_ns = lost_ns;
@@ -203,23 +203,23 @@ static void goes_again(struct clock_watch *c, const struct clock_reading *r)
 		clock_track_note_step(c, &j);
 }
 
-/* As far as is known. */
+/* Known total duration of standstills. */
 static int64_t stood_in_all(const struct clock_watch *c)
 {
 	int64_t sum_ns = 0;
 
-	for (uint32_t i = 0; i < c->spells_kept; i++) {
-		const struct clock_spell *s = &c->spell[i];
+	for (uint32_t i = 0; i < c->faults_kept; i++) {
+		const struct clock_fault *s = &c->fault[i];
 		int64_t ns[2];
 
-		clock_spell_lasted(s, ns);
+		clock_fault_lasted(s, ns);
 		if (s->stands)
 			sum_ns = sum_of_bounds(sum_ns, s->lost_bound_ns == INT64_MAX ? ns[0] : s->lost_ns);
 	}
 	return sum_ns;
 }
 
-bool clock_spell_stands(struct clock_watch *c, struct clock_reading *r)
+bool clock_fault_stands(struct clock_watch *c, struct clock_reading *r)
 {
 	struct clock_track *t = &c->track[CLOCK_OF_NIC];
 	const struct clock_reading *last = kept(c, t->last_number);
@@ -228,7 +228,7 @@ bool clock_spell_stands(struct clock_watch *c, struct clock_reading *r)
 	t->standing = still || r->frozen;
 	if (!stood && !t->standing)
 		return false;
-	if (!stood && c->in_spell)
+	if (!stood && c->in_fault)
 		end(c, earlier(c, t->last_number), r->ended_ns);
 	if (stood && !t->standing)
 		goes_again(c, r);
@@ -244,28 +244,28 @@ bool clock_spell_stands(struct clock_watch *c, struct clock_reading *r)
 
 /* ---- Wrong rates ------------------------------------------------------------------------------------------------- */
 
-bool clock_rate_is_wrong(const struct clock_dial *dial, const struct clock_rate *rate)
+bool clock_rate_is_wrong(const struct clock_frequency *frequency, const struct clock_rate *rate)
 {
-	int64_t most_ppb = dial->known ? CLOCK_WRONG_PPB : 2 * CLOCK_WRONG_PPB;
-	int64_t ppb = !dial->known ? 0 : dial->ppb > CLOCK_WRONG_PPB ? CLOCK_WRONG_PPB :
-		      dial->ppb < -CLOCK_WRONG_PPB ? -CLOCK_WRONG_PPB : dial->ppb;
+	int64_t most_ppb = frequency->known ? CLOCK_WRONG_PPB : 2 * CLOCK_WRONG_PPB;
+	int64_t ppb = !frequency->known ? 0 : frequency->ppb > CLOCK_WRONG_PPB ? CLOCK_WRONG_PPB :
+		      frequency->ppb < -CLOCK_WRONG_PPB ? -CLOCK_WRONG_PPB : frequency->ppb;
 	double off_ppb = rate->ppb - (double)ppb;
 
 	return rate->measured && (off_ppb < 0 ? -off_ppb : off_ppb) - rate->bound_ppb > (double)most_ppb;
 }
 
-/* The same wrong rate, by two pairs of readings. */
-static bool is_one_rate(const struct clock_dial *dial, const struct clock_rate *a, const struct clock_rate *b)
+/* True if two pairs of readings have the same frequency error. */
+static bool is_one_rate(const struct clock_frequency *frequency, const struct clock_rate *a, const struct clock_rate *b)
 {
 	double apart_ppb = a->ppb > b->ppb ? a->ppb - b->ppb : b->ppb - a->ppb;
 	double bound_ppb = a->bound_ppb + b->bound_ppb, size_ppb = b->ppb < 0 ? -b->ppb : b->ppb;
 
-	return clock_rate_is_wrong(dial, a) && clock_rate_is_wrong(dial, b) && size_ppb <= FASTEST_PPB &&
+	return clock_rate_is_wrong(frequency, a) && clock_rate_is_wrong(frequency, b) && size_ppb <= FASTEST_PPB &&
 	       apart_ppb <= bound_ppb + size_ppb / ALIKE_SHARE && bound_ppb <= size_ppb / 2;
 }
 
-/* Does it run at this rate since the history was parted? Then that was no step, but the beginning of it. Returns as
- * take_back_explained() does, with to_ns for none. */
+/* If the PHC ran at this rate since the last break of the history, the break was not a step but the beginning of the
+ * frequency error. Returns as take_back_explained() does, with to_ns for none. */
 static int64_t take_back_start(struct clock_watch *c, uint64_t number, const struct clock_reading *r,
 			       const struct clock_rate *rate, int64_t to_ns)
 {
@@ -277,13 +277,13 @@ static int64_t take_back_start(struct clock_watch *c, uint64_t number, const str
 		number--;
 	start = kept(c, number);
 	mean = rate_of(&start->phc_raw, &r->phc_raw);
-	if (!start->has_phc || !is_one_rate(&r->dial[CLOCK_OF_NIC], &mean, rate))
+	if (!start->has_phc || !is_one_rate(&r->frequency[CLOCK_OF_NIC], &mean, rate))
 		return to_ns;
 	from_ns = take_back_explained(c, start->ended_ns, rate->ppb);
 	return from_ns < start->ended_ns ? from_ns : to_ns;
 }
 
-bool clock_spell_is_a_rate(struct clock_watch *c, struct clock_reading *r)
+bool clock_fault_is_a_rate(struct clock_watch *c, struct clock_reading *r)
 {
 	const struct clock_track *t = &c->track[CLOCK_OF_NIC];
 	const struct clock_reading *last = kept(c, t->last_number), *before = kept(c, t->number_before);
@@ -294,30 +294,30 @@ bool clock_spell_is_a_rate(struct clock_watch *c, struct clock_reading *r)
 		return false;
 	rates[0] = rate_of(&before->phc_raw, &last->phc_raw);
 	rates[1] = rate_of(&last->phc_raw, &r->phc_raw);
-	if (!is_one_rate(&r->dial[CLOCK_OF_NIC], &rates[0], &rates[1]))
+	if (!is_one_rate(&r->frequency[CLOCK_OF_NIC], &rates[0], &rates[1]))
 		return false;
 	from_ns = take_back_explained(c, r->ended_ns, rates[1].ppb);
 	for (uint64_t n = t->number_before + 1; n < c->readings; n++)
 		c->history[n % CLOCK_HISTORY].broken[CLOCK_OF_NIC] = false;
 	c->history[t->last_number % CLOCK_HISTORY].odd_ns[CLOCK_OF_NIC] = r->odd_ns[CLOCK_OF_NIC] = 0;
 	from_ns = take_back_start(c, t->number_before, r, &rates[1], smaller(from_ns, earlier(c, t->number_before)));
-	begin(c, false, from_ns, last->ended_ns); /* the first pair may lack a bit of it */
+	begin(c, false, from_ns, last->ended_ns); /* the first pair of readings may begin before the fault */
 	current(c)->rate = rate_of(&before->phc_raw, &r->phc_raw);
 	return true;
 }
 
-void clock_spell_look(struct clock_watch *c)
+void clock_fault_look(struct clock_watch *c)
 {
 	const struct clock_track *t = &c->track[CLOCK_OF_NIC];
 	const struct clock_reading *r = kept(c, t->last_number), *before = kept(c, t->number_before);
 	struct clock_slope slope = clock_track_slope(c, t->last_number, PHC_RAW);
 	struct clock_rate rate = { .measured = slope.measured, .known = slope.measured, .ppb = slope.ppb,
 				   .bound_ppb = slope.bound_ppb };
-	const bool wrong = clock_rate_is_wrong(&r->dial[CLOCK_OF_NIC], &rate);
+	const bool wrong = clock_rate_is_wrong(&r->frequency[CLOCK_OF_NIC], &rate);
 
 	if (t->standing)
 		return;
-	if (wrong && !c->in_spell)
+	if (wrong && !c->in_fault)
 		begin(c, false, earlier(c, t->number_before), r->ended_ns);
 	if (wrong) {
 		int64_t *from_ns = &current(c)->began_ns[0];
@@ -325,17 +325,18 @@ void clock_spell_look(struct clock_watch *c)
 		*from_ns = take_back_start(c, t->last_number, r, &rate, *from_ns);
 		current(c)->rate = better(current(c)->rate, rate);
 		go_on(c, r);
-	} else if (c->in_spell) {
+	} else if (c->in_fault) {
 		end(c, earlier(c, t->number_before), r->ended_ns);
-		/* If it ran as the dial says from some moment on, there was no step. */
-		take_back_explained(c, r->ended_ns, (double)r->dial[CLOCK_OF_NIC].ppb);
-	} else if (c->spells_kept && !current(c)->stands && !r->broken[CLOCK_OF_NIC] &&
+		/* A return to the frequency setting between the two readings explains the step. */
+		take_back_explained(c, r->ended_ns, (double)r->frequency[CLOCK_OF_NIC].ppb);
+	} else if (c->faults_kept && !current(c)->stands && !r->broken[CLOCK_OF_NIC] &&
 		   current(c)->ended_ns[1] == before->ended_ns) {
-		take_back_explained(c, before->ended_ns, slope.ppb); /* as above, now that the rate after it is known */
+		/* as above, with the measured rate after the fault */
+		take_back_explained(c, before->ended_ns, slope.ppb);
 	}
 }
 
-/* ---- Asking ------------------------------------------------------------------------------------------------------ */
+/* ---- Queries ----------------------------------------------------------------------------------------------------- */
 
 static bool overlap(int64_t a_ns, int64_t b_ns, int64_t from_ns, int64_t to_ns)
 {
@@ -350,8 +351,8 @@ bool clock_moved(const struct clock_watch *c, enum clock_which which, int64_t fr
 		if (c->step[i].which == which &&
 		    overlap(c->step[i].mono_ns[0], c->step[i].mono_ns[1], from_mono_ns, to_mono_ns))
 			return true;
-	for (uint32_t i = 0; i < c->spells_kept && which == CLOCK_OF_NIC; i++)
-		if (overlap(c->spell[i].began_ns[0], c->spell[i].ended_ns[1], from_mono_ns, to_mono_ns))
+	for (uint32_t i = 0; i < c->faults_kept && which == CLOCK_OF_NIC; i++)
+		if (overlap(c->fault[i].began_ns[0], c->fault[i].ended_ns[1], from_mono_ns, to_mono_ns))
 			return true;
 	return t->unkept_ns[1] && overlap(t->unkept_ns[0], t->unkept_ns[1], from_mono_ns, to_mono_ns);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The CPU and the priority of the measuring thread. What was asked for is read back. */
-#include "host/process/place.h"
+/* CPU and priority of the measuring thread. Both are read back after they were set. */
+#include "host/process/affinity.h"
 
 #include "options.h"
 
@@ -43,12 +43,12 @@ static int take_priority(int64_t priority)
 	return -error;
 }
 
-static void read_place(struct place *p)
+static void read_affinity(struct affinity *p)
 {
 	struct sched_param param = { .sched_priority = 0 };
 	cpu_set_t cpus;
 
-	*p = (struct place){ .policy = sched_getscheduler(0) };
+	*p = (struct affinity){ .policy = sched_getscheduler(0) };
 	if (p->policy < 0 || sched_getparam(0, &param) || sched_getaffinity(0, sizeof(cpus), &cpus)) {
 		p->error = -errno;
 		return;
@@ -60,13 +60,13 @@ static void read_place(struct place *p)
 		p->cpu++;
 }
 
-int place_take(struct place *p, const struct options *o)
+int affinity_read(struct affinity *p, const struct options *o)
 {
 	int error = o->cpu >= 0 ? take_cpu(o->cpu) : 0;
 
 	if (!error && o->fifo)
 		error = take_priority(o->fifo);
-	read_place(p);
+	read_affinity(p);
 	if (error || p->error)
 		return error;
 	if (o->cpu >= 0 && (p->cpus != 1 || p->cpu != o->cpu)) {
@@ -80,7 +80,7 @@ int place_take(struct place *p, const struct options *o)
 	return 0;
 }
 
-const char *place_policy(const struct place *p)
+const char *affinity_policy(const struct affinity *p)
 {
 	static const char *const names[] = { [SCHED_OTHER] = "SCHED_OTHER", [SCHED_FIFO] = "SCHED_FIFO",
 					     [SCHED_RR] = "SCHED_RR",
@@ -90,20 +90,20 @@ const char *place_policy(const struct place *p)
 	return policy < sizeof(names) / sizeof(names[0]) && names[policy] ? names[policy] : "another policy";
 }
 
-const char *place_text(const struct place *p, char text[PLACE_TEXT_BYTES])
+const char *affinity_text(const struct affinity *p, char text[AFFINITY_TEXT_BYTES])
 {
-	const char *name = place_policy(p);
+	const char *name = affinity_policy(p);
 	int used;
 
 	if (p->error) {
-		snprintf(text, PLACE_TEXT_BYTES, "not known");
+		snprintf(text, AFFINITY_TEXT_BYTES, "not known");
 		return text;
 	}
 	if (p->cpus == 1)
-		used = snprintf(text, PLACE_TEXT_BYTES, "CPU %d, %s", p->cpu, name);
+		used = snprintf(text, AFFINITY_TEXT_BYTES, "CPU %d, %s", p->cpu, name);
 	else
-		used = snprintf(text, PLACE_TEXT_BYTES, "any of %d CPUs, %s", p->cpus, name);
+		used = snprintf(text, AFFINITY_TEXT_BYTES, "any of %d CPUs, %s", p->cpus, name);
 	if (p->priority)
-		snprintf(text + used, PLACE_TEXT_BYTES - (size_t)used, " %d", p->priority);
+		snprintf(text + used, AFFINITY_TEXT_BYTES - (size_t)used, " %d", p->priority);
 	return text;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Capabilities by their system calls, which libc has no names for. Facts: capabilities(7), prctl(2). */
-#include "host/process/rights.h"
+#include "host/process/privileges.h"
 
 #include <err.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 #define BIT(capability) (1ULL << (capability))
 
-/* ---- Of one thread ----------------------------------------------------------------------------------------------- */
+/* ---- One thread -------------------------------------------------------------------------------------------------- */
 
 struct capabilities {
 	uint64_t effective, permitted, inheritable;
@@ -52,7 +52,7 @@ static int set_capabilities(const struct capabilities *c)
 	return syscall(SYS_capset, &header, half) ? -errno : 0;
 }
 
-/* Of the bounding set nothing can be taken without CAP_SETPCAP; with no_new_privs nobody can draw on it either. */
+/* The bounding set cannot be reduced without CAP_SETPCAP; with no_new_privs it has no effect either. */
 static int keep_only(uint64_t keep)
 {
 	const uint64_t had = read_capabilities().permitted;
@@ -68,12 +68,12 @@ static int keep_only(uint64_t keep)
 	return set_capabilities(&c);
 }
 
-int rights_give_up(void)
+int privileges_give_up(void)
 {
 	return keep_only(0);
 }
 
-void rights_guard(void)
+void privileges_guard(void)
 {
 	int fd = open("/dev/null", O_RDONLY);
 
@@ -87,13 +87,13 @@ void rights_guard(void)
 
 /* ---- The user ---------------------------------------------------------------------------------------------------- */
 
-int rights_open(struct rights *r, const char *user)
+int privileges_open(struct privileges *r, const char *user)
 {
 	const uint64_t needed = BIT(CAP_SETUID) | BIT(CAP_SETGID);
 	const struct passwd *p;
 	int error = 0;
 
-	*r = (struct rights){ .user = NULL };
+	*r = (struct privileges){ .user = NULL };
 	if (!user)
 		return 0;
 	errno = 0;
@@ -104,7 +104,7 @@ int rights_open(struct rights *r, const char *user)
 		      error == ENOENT || error == ESRCH ? "there is no such user" : strerror(error));
 		return -error;
 	}
-	*r = (struct rights){ .user = user, .uid = p->pw_uid, .gid = p->pw_gid };
+	*r = (struct privileges){ .user = user, .uid = p->pw_uid, .gid = p->pw_gid };
 	if ((read_capabilities().effective & needed) != needed)
 		error = EPERM;
 	else if (initgroups(user, r->gid))
@@ -118,8 +118,8 @@ int rights_open(struct rights *r, const char *user)
 
 /* ---- Folders ----------------------------------------------------------------------------------------------------- */
 
-/* Files as they will be seen without capabilities, and by the user. Of this thread alone. */
-static void look_as_later(const struct rights *r, bool later, uint64_t effective)
+/* Files as they will be seen without capabilities, and by the user. For this thread only. */
+static void look_as_later(const struct privileges *r, bool later, uint64_t effective)
 {
 	struct capabilities c = read_capabilities();
 
@@ -139,7 +139,7 @@ static void look_as_later(const struct rights *r, bool later, uint64_t effective
 struct folder {
 	const char *option; /* without its dashes */
 	const char *path; /* NULL: nothing is written */
-	bool is_file; /* the folder is the one that it is in, and the file there is replaced or removed */
+	bool is_file; /* `folder` is the folder of the file, which is replaced or removed there */
 	const char *cure; /* for a user who may not write there */
 };
 
@@ -158,7 +158,7 @@ static void folder_of(const struct folder *f, char folder[PATH_MAX])
 }
 
 /* In a sticky folder only the owner of a file, or of the folder, may replace it. */
-static bool is_anothers(const struct rights *r, const struct folder *f, const char *folder)
+static bool is_anothers(const struct privileges *r, const struct folder *f, const char *folder)
 {
 	const uid_t me = r->user ? r->uid : geteuid();
 	struct stat in, file;
@@ -167,7 +167,7 @@ static bool is_anothers(const struct rights *r, const struct folder *f, const ch
 	       in.st_uid != me && file.st_uid != me;
 }
 
-static int keep_folder(struct rights *r, const struct folder *f)
+static int keep_folder(struct privileges *r, const struct folder *f)
 {
 	const uint64_t effective = read_capabilities().effective;
 	char folder[PATH_MAX];
@@ -189,12 +189,12 @@ static int keep_folder(struct rights *r, const struct folder *f)
 	return 0;
 }
 
-int rights_plan(struct rights *r, const struct rights_needs *n)
+int privileges_plan(struct privileges *r, const struct privileges_needs *n)
 {
 	const struct folder folders[] = {
 		{ "save-trace", n->save_path, false, "choose another folder" },
 		{ "save-trace", n->save_path ? n->trace_path : NULL, false,
-		  "leave one of --user and --save-trace out" },
+		  "leave out --user or --save-trace" },
 		{ "trace-marker", n->trace_made ? n->trace_path : NULL, true,
 		  "to remove the instance of the trace takes that: make it first, by mkdir, then it stays" },
 	};
@@ -214,8 +214,8 @@ int rights_plan(struct rights *r, const struct rights_needs *n)
 
 /* ---- The end of them --------------------------------------------------------------------------------------------- */
 
-/* This thread alone: libc does it for all, and aborts when one of them is not allowed to any more. */
-static int become_user(const struct rights *r)
+/* This thread only: libc changes all threads, and aborts if a thread is not permitted to. */
+static int become_user(const struct privileges *r)
 {
 	if (!r->user)
 		return 0;
@@ -223,7 +223,7 @@ static int become_user(const struct rights *r)
 	       syscall(SYS_setresuid, r->uid, r->uid, r->uid) ? -errno : 0;
 }
 
-static int drop(const struct rights *r, uint64_t keep)
+static int drop(const struct privileges *r, uint64_t keep)
 {
 	int error = become_user(r);
 
@@ -238,7 +238,7 @@ static int drop(const struct rights *r, uint64_t keep)
 	return error;
 }
 
-int rights_give(const struct rights *r, const char *option, int fd)
+int privileges_give(const struct privileges *r, const char *option, int fd)
 {
 	int error;
 
@@ -251,14 +251,14 @@ int rights_give(const struct rights *r, const char *option, int fd)
 	return -error;
 }
 
-int rights_drop(const struct rights *r)
+int privileges_drop(const struct privileges *r)
 {
 	return drop(r, r->keep);
 }
 
-void rights_drop_beside(void *rights)
+void privileges_drop_beside(void *privileges)
 {
-	const struct rights *r = rights;
+	const struct privileges *r = privileges;
 
 	drop(r, r->keep & ~(BIT(CAP_NET_ADMIN) | BIT(CAP_NET_RAW)));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The signals that end a run, and the one that asks how it goes. In a handler only what signal-safety(7) lists. */
-#include "host/process/stop.h"
+/* Signals that end a run, and those that request an interim report. Handlers call only functions of signal-safety(7).
+ * */
+#include "host/process/signals.h"
 
 #include "host/process/loop.h"
 
@@ -9,12 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
-static _Atomic int stop; /* stored by handlers, and by stop_now() in another thread */
+static _Atomic int stop; /* stored by handlers, and by signals_end_now() in another thread */
 static bool signalled; /* these two only the handler uses, and that never interrupts itself */
 static int64_t first_ns; /* when it was asked for */
 static void (*at_once)(void);
 
-/* The signal is blocked in its handler, and in the thread that waits for the measuring one. */
+/* The signal is blocked in its handler, and in the thread that waits for the measuring thread. */
 static void end_by(void *signal_number)
 {
 	const int number = (int)(intptr_t)signal_number;
@@ -35,7 +36,7 @@ static void on_signal(int signal_number)
 
 	if (!signalled)
 		first_ns = now_ns;
-	else if (now_ns - first_ns > STOP_SAME_NS)
+	else if (now_ns - first_ns > SIGNALS_SAME_NS)
 		loop_leave(end_by, (void *)(intptr_t)signal_number);
 	signalled = true;
 	stop = 1;
@@ -54,18 +55,19 @@ static sigset_t question(void)
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGQUIT); /* Ctrl-\ at a terminal */
 	return set;
 }
 
-bool stop_take_question(void)
+bool signals_take_question(void)
 {
 	const sigset_t asked = question();
 	const struct timespec no_wait = { 0 };
 
-	return sigtimedwait(&asked, NULL, &no_wait) == SIGUSR1;
+	return sigtimedwait(&asked, NULL, &no_wait) > 0;
 }
 
-void stop_now(void)
+void signals_end_now(void)
 {
 	stop = 1;
 	loop_wake(); /* it may be asleep */
@@ -82,11 +84,11 @@ static void on_forbidden(int signal_number, siginfo_t *info, void *context)
 		digits[i] = (char)('0' + n % 10);
 	memcpy(text + used, digits, strlen(digits));
 	if (write(STDERR_FILENO, text, used + strlen(digits)) < 0)
-		used = 0; /* nobody is left to tell */
+		used = 0; /* no reader is left */
 	loop_leave(end_by, (void *)(intptr_t)signal_number);
 }
 
-const _Atomic int *stop_catch_signals(void (*clean_up)(void))
+const _Atomic int *signals_catch(void (*clean_up)(void))
 {
 	/* Restarted, for the same signal a second time must not cost a report that waits for its reader. */
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, before;

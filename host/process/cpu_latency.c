@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A latency limit of 0 us for all CPUs. */
-#include "host/process/awake.h"
+#include "host/process/cpu_latency.h"
 
 #include <err.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-int awake_open(bool verbose)
+int cpu_latency_open(bool verbose)
 {
 	const int32_t latency_us = 0;
 	int fd = open("/dev/cpu_dma_latency", O_WRONLY | O_CLOEXEC);
@@ -18,11 +18,11 @@ int awake_open(bool verbose)
 	if (verbose)
 		warnx("idle CPUs may sleep deeply and wake up late: /dev/cpu_dma_latency: %s: run as root",
 		      strerror(errno));
-	awake_close(fd);
+	cpu_latency_close(fd);
 	return -1;
 }
 
-void awake_close(int fd)
+void cpu_latency_close(int fd)
 {
 	if (fd >= 0)
 		close(fd);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The housekeeping thread: what has to happen during a run and is not the measurement. It is born at SCHED_OTHER on
- * other CPUs than the measuring one and never runs there.
+ * The worker thread: duties during a run that are not the measurement. It starts at SCHED_OTHER on other CPUs than the
+ * measuring CPU and never runs there.
  */
-#include "host/process/watch.h"
+#include "host/process/worker.h"
 
 #include <assert.h>
 #include <err.h>
@@ -18,7 +18,7 @@
 
 #define STACK_BYTES (128 * 1024) /* locked in memory like all else: the default of 8 MB would be too */
 #define EARLY_NS (10 * NS_PER_MS)
-/* less than CLOCK_FRESH_NS, so that what comes then finds relations of clocks that hold */
+/* less than CLOCK_FRESH_NS, so that later samples find valid clock relations */
 #define IDLE_NS (500 * NS_PER_MS)
 
 /* CPUs that were set aside at boot may be another measurement's; the file is empty or absent where there are none. */
@@ -42,7 +42,7 @@ static void remove_isolated(cpu_set_t *cpus)
 }
 
 /* Wider than the mask of taskset, which is about the measuring thread; the kernel still keeps to the cpuset. */
-int watch_choose_cpus(cpu_set_t *cpus)
+int worker_choose_cpus(cpu_set_t *cpus)
 {
 	cpu_set_t allowed, mine;
 	long online = sysconf(_SC_NPROCESSORS_CONF);
@@ -64,11 +64,11 @@ int watch_choose_cpus(cpu_set_t *cpus)
 
 /* When each duty is to be done next. */
 struct schedule {
-	int64_t next_ns[WATCH_DUTIES_MAX]; /* CLOCK_MONOTONIC */
-	unsigned calls[WATCH_DUTIES_MAX];
+	int64_t next_ns[WORKER_DUTIES_MAX]; /* CLOCK_MONOTONIC */
+	unsigned calls[WORKER_DUTIES_MAX];
 };
 
-static int64_t gap_ns(const struct watch *w, const struct watch_duty *d, unsigned calls)
+static int64_t gap_ns(const struct worker *w, const struct worker_duty *d, unsigned calls)
 {
 	if (calls < d->early)
 		return EARLY_NS;
@@ -77,13 +77,13 @@ static int64_t gap_ns(const struct watch *w, const struct watch_duty *d, unsigne
 	return d->period_ns;
 }
 
-/* Does those that are due. Returns when the next one is. */
-static int64_t do_duties(const struct watch *w, struct schedule *s)
+/* Runs the duties that are due. Returns the time of the next duty. */
+static int64_t do_duties(const struct worker *w, struct schedule *s)
 {
 	int64_t first_ns = INT64_MAX;
 
 	for (unsigned i = 0; i < w->duties; i++) {
-		const struct watch_duty *d = &w->duty[i];
+		const struct worker_duty *d = &w->duty[i];
 
 		if (s->next_ns[i] <= clock_read_ns(CLOCK_MONOTONIC)) {
 			d->act(d->context);
@@ -95,7 +95,7 @@ static int64_t do_duties(const struct watch *w, struct schedule *s)
 	return first_ns;
 }
 
-static bool is_over(const struct watch *w, int64_t until_ns)
+static bool is_over(const struct worker *w, int64_t until_ns)
 {
 	struct pollfd stop = { .fd = w->stop_fd, .events = POLLIN };
 	int64_t ns = until_ns - clock_read_ns(CLOCK_MONOTONIC);
@@ -105,7 +105,7 @@ static bool is_over(const struct watch *w, int64_t until_ns)
 
 static void *run(void *argument)
 {
-	struct watch *w = argument;
+	struct worker *w = argument;
 	struct schedule s = { .calls = { 0 } };
 	int64_t next_ns;
 
@@ -117,7 +117,7 @@ static void *run(void *argument)
 	 * socket. */
 	w->shares_files = unshare(CLONE_FILES);
 	if (w->shares_files)
-		warnx("the housekeeping thread shares its files with the measuring one (%s), which makes that slower "
+		warnx("the worker thread shares its file table with the measuring thread (%s), which slows it down "
 		      "by some percent", strerror(errno));
 	sem_post(&w->begun);
 	for (unsigned i = 0; i < w->duties; i++)
@@ -130,8 +130,8 @@ static void *run(void *argument)
 	return NULL;
 }
 
-int watch_start_thread(unsigned long *thread, const cpu_set_t *cpus, size_t stack_bytes, void *(*act)(void *),
-		       void *argument)
+int worker_start_thread(unsigned long *thread, const cpu_set_t *cpus, size_t stack_bytes, void *(*act)(void *),
+			void *argument)
 {
 	const struct sched_param other = { .sched_priority = 0 };
 	sigset_t all, before;
@@ -153,13 +153,13 @@ int watch_start_thread(unsigned long *thread, const cpu_set_t *cpus, size_t stac
 	return -error;
 }
 
-void watch_add(struct watch *w, struct watch_duty duty)
+void worker_add(struct worker *w, struct worker_duty duty)
 {
-	assert(w->duties < WATCH_DUTIES_MAX);
+	assert(w->duties < WORKER_DUTIES_MAX);
 	w->duty[w->duties++] = duty;
 }
 
-int watch_start(struct watch *w)
+int worker_start(struct worker *w)
 {
 	cpu_set_t cpus;
 	int error;
@@ -167,14 +167,14 @@ int watch_start(struct watch *w)
 	w->stop_fd = -1;
 	if (!w->duties)
 		return 0;
-	error = watch_choose_cpus(&cpus);
+	error = worker_choose_cpus(&cpus);
 	if (error)
 		return error;
 	w->stop_fd = eventfd(0, EFD_CLOEXEC);
 	if (w->stop_fd < 0)
 		return -errno;
 	sem_init(&w->begun, 0, 0);
-	error = watch_start_thread(&w->thread, &cpus, STACK_BYTES, run, w);
+	error = worker_start_thread(&w->thread, &cpus, STACK_BYTES, run, w);
 	if (error) {
 		close(w->stop_fd);
 		/* EINVAL: the cpuset leaves none of these CPUs. */
@@ -186,7 +186,7 @@ int watch_start(struct watch *w)
 	return 0;
 }
 
-void watch_stop(struct watch *w)
+void worker_stop(struct worker *w)
 {
 	if (w->running) {
 		eventfd_write(w->stop_fd, 1);

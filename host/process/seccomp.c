@@ -3,7 +3,7 @@
  * The system call filter. Facts: seccomp(2), Documentation/userspace-api/seccomp_filter.rst.
  * Without WITH_SECCOMP there is none, so that a plain compile of the sources needs no libseccomp.
  */
-#include "host/process/filter.h"
+#include "host/process/seccomp.h"
 
 #ifdef WITH_SECCOMP
 
@@ -33,16 +33,16 @@ static const struct {
 } allowed[] = {
 	{ .number = SCMP_SYS(sendmsg) }, { .number = SCMP_SYS(recvmsg) }, { .number = SCMP_SYS(ppoll) },
 	{ .number = SCMP_SYS(sendto) }, { .number = SCMP_SYS(recvfrom) }, /* send(), recv() */
-	/* Where the vDSO cannot tell, and of a PHC. */
+	/* Without a vDSO, and for a PHC. */
 	{ .number = SCMP_SYS(clock_gettime) },
-	/* Counters of --pmc; markers, the switch and the snapshot of the trace; one line after 3 s of silence. */
+	/* Counters of --pmc; markers, the switch and the snapshot of the trace; a message after 3 s without a reply. */
 	{ .number = SCMP_SYS(read) }, { .number = SCMP_SYS(write) },
 	{ .number = SCMP_SYS(pread64) }, { .number = SCMP_SYS(pwrite64) },
 	{ .number = SCMP_SYS(futex) }, /* when another thread writes a line at the same time */
 	{ .number = SCMP_SYS(clock_nanosleep) }, /* --interval */
 	{ .number = SCMP_SYS(epoll_pwait) }, /* --source-ports */
-	{ .number = SCMP_SYS(connect) }, /* lane_take() */
-	{ .number = SCMP_SYS(getsockopt), .has_level = true, .level = SOL_SOCKET }, /* lane_backlog() */
+	{ .number = SCMP_SYS(connect) }, /* peer_socket_take() */
+	{ .number = SCMP_SYS(getsockopt), .has_level = true, .level = SOL_SOCKET }, /* peer_socket_backlog() */
 	{ .number = SCMP_SYS(setsockopt), .has_level = true, .level = SOL_IP }, /* socket_want_tos() */
 	{ .number = SCMP_SYS(setsockopt), .has_level = true, .level = SOL_IPV6 },
 	/* stamp_send() */
@@ -56,7 +56,7 @@ static const struct {
 
 /* ---- From the list to a program of the kernel -------------------------------------------------------------------- */
 
-const char *filter_library(void)
+const char *seccomp_library(void)
 {
 	return "libseccomp.so.2"; /* since 2012 */
 }
@@ -114,7 +114,7 @@ static void say_none(int error)
 	warnx("it is measured without a filter of system calls (%s)", strerror(-error));
 }
 
-void filter_open(bool wanted)
+void seccomp_open(bool wanted)
 {
 	length = wanted ? make() : 0;
 	if (length >= 0)
@@ -123,7 +123,7 @@ void filter_open(bool wanted)
 	length = 0;
 }
 
-void filter_begin(void)
+void seccomp_begin(void)
 {
 	const struct sock_fprog fprog = { .len = (unsigned short)length, .filter = program };
 
@@ -134,17 +134,17 @@ void filter_begin(void)
 
 #else
 
-const char *filter_library(void)
+const char *seccomp_library(void)
 {
 	return NULL;
 }
 
-void filter_open(bool wanted)
+void seccomp_open(bool wanted)
 {
 	(void)wanted;
 }
 
-void filter_begin(void)
+void seccomp_begin(void)
 {
 }
 
