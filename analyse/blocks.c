@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The seconds of a run. */
+/* Reads the seconds of a run from its JSON. */
 #include "analyse/blocks.h"
 
 #include "analyse/run_parts.h"
@@ -9,7 +9,7 @@
 
 int blocks_add(struct blocks *b, uint64_t sent, uint64_t lost)
 {
-	/* Doubled whenever it is a power of two. */
+	/* The capacity doubles whenever the number is a power of two. */
 	if (!(b->blocks & (b->blocks - 1))) {
 		struct block *more = realloc(b->block, (b->blocks ? 2 * b->blocks : 1) * sizeof(*more));
 
@@ -25,14 +25,14 @@ int blocks_add_bucket(struct blocks *b, int64_t start_ns, uint64_t count)
 {
 	struct block *last = &b->block[b->blocks - 1];
 
-	if (b->buckets == b->room) {
-		const size_t room = b->room ? 2 * b->room : 1024;
-		struct block_bucket *more = realloc(b->bucket, room * sizeof(*more));
+	if (b->buckets == b->space) {
+		const size_t space = b->space ? 2 * b->space : 1024;
+		struct block_bucket *more = realloc(b->bucket, space * sizeof(*more));
 
 		if (!more)
 			return -ENOMEM;
 		b->bucket = more;
-		b->room = room;
+		b->space = space;
 	}
 	b->bucket[b->buckets++] = (struct block_bucket){ start_ns, count };
 	last->buckets++;
@@ -51,7 +51,7 @@ static int read_buckets(struct blocks *b, const struct tree *list, const char *p
 		if (tree_length(pair) != 2 || !tree_integer(tree_item(pair, 0), &start_ns) ||
 		    !tree_integer(tree_item(pair, 1), &count) ||
 		    start_ns <= before_ns || start_ns % second_fine_ns(start_ns) || count < 1 || count > RUN_COUNT_MAX)
-			return run_refuse(path, "seconds", "has a bucket that is none");
+			return run_refuse(path, "seconds", "has a bucket that is not valid");
 		error = blocks_add_bucket(b, start_ns, (uint64_t)count);
 		if (error)
 			return error;
@@ -59,7 +59,7 @@ static int read_buckets(struct blocks *b, const struct tree *list, const char *p
 	return 0;
 }
 
-/* A number, or -1 where it is null. False: it is neither. */
+/* Reads a number of 0 or more; -1 for null. False: it is neither. */
 static bool read_number(const struct tree *second, const char *name, int64_t *ns)
 {
 	const struct tree *t = tree_member(second, name);
@@ -83,7 +83,7 @@ static bool read_counts(struct block *one, const struct tree *second)
 	return true;
 }
 
-static bool read_figures(struct block *one, const struct tree *second)
+static bool read_metrics(struct block *one, const struct tree *second)
 {
 	int64_t before_ns = 0, run;
 
@@ -101,7 +101,7 @@ static bool read_figures(struct block *one, const struct tree *second)
 	return true;
 }
 
-/* Of CLOCK_REALTIME, so that the begin of its run is a time too. */
+/* Limits CLOCK_REALTIME so that the beginning of the run does not overflow. */
 static bool read_times(struct block *one, const struct tree *second)
 {
 	const struct tree *unix_ns = tree_member(second, "unix_ns");
@@ -120,9 +120,9 @@ static int read_second(struct blocks *b, const struct tree *second, const char *
 	int error;
 
 	if (!read_counts(&read, second))
-		return run_refuse(path, "seconds", "has one without its counts");
-	if (!read_figures(&read, second) || !read_times(&read, second))
-		return run_refuse(path, "seconds", "has one without its figures and times");
+		return run_refuse(path, "seconds", "has an element without its counts");
+	if (!read_metrics(&read, second) || !read_times(&read, second))
+		return run_refuse(path, "seconds", "has an element without its percentiles and times");
 	b->has_loss &= read.has_lost;
 	error = blocks_add(b, read.sent, read.lost);
 	if (error)
@@ -130,10 +130,10 @@ static int read_second(struct blocks *b, const struct tree *second, const char *
 	one = &b->block[b->blocks - 1];
 	read.from = one->from;
 	*one = read;
-	one->samples = 0; /* they are counted */
+	one->samples = 0; /* counted by blocks_add_bucket() */
 	error = read_buckets(b, tree_member(second, "buckets"), path);
 	return error || one->samples == read.samples ? error :
-	       run_refuse(path, "seconds", "has one whose buckets have not its samples");
+	       run_refuse(path, "seconds", "has an element whose buckets do not add up to its samples");
 }
 
 static int compare_runs(const void *a, const void *b)
@@ -147,9 +147,8 @@ static int compare_runs(const void *a, const void *b)
 	return (x->to_ns > y->to_ns) - (x->to_ns < y->to_ns);
 }
 
-/* Those of one run, which may stand among others in the file, together; and no run has the number of one of another
- * file. */
-static void part_runs(struct blocks *b, size_t first)
+/* Sorts the seconds by run, and numbers runs so that no two files share a number. */
+static void stage_runs(struct blocks *b, size_t first)
 {
 	uint32_t run = 0;
 
@@ -179,7 +178,7 @@ int blocks_read(struct blocks *b, const struct tree *seconds, const char *path)
 			return error;
 	}
 	if (b->blocks > first)
-		part_runs(b, first);
+		stage_runs(b, first);
 	return 0;
 }
 

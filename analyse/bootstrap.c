@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How sure is the difference of two runs? */
+/* Moving-block bootstrap of the difference of two runs. */
 #include "analyse/bootstrap.h"
 
 #include "analyse/blocks.h"
@@ -8,11 +8,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ROWS_MOST 512 /* a longer run is cut into so many stretches: its histograms would take too much memory */
+#define ROWS_MOST 512 /* a longer run is divided into this many stretches, to limit memory */
 #define SEED 0x72616e74ULL
 
-/* Long enough for what neighbours have in common, and short enough that there are many. The cube root is of the best
- * order (Hall, Horowitz and Jing 1995). */
+/* Longer than the correlation of neighbours, and short enough for many blocks. The cube root is the optimal order
+ * (Hall, Horowitz and Jing 1995). */
 static size_t block_length(size_t rows)
 {
 	return rows ? (size_t)lround(2 * cbrt((double)rows)) : 1;
@@ -20,21 +20,21 @@ static size_t block_length(size_t rows)
 
 /* ---- A run as a table -------------------------------------------------------------------------------------------- */
 
-/* Row i has how many samples are in each bucket before stretch i, so that any number of stretches costs as much as one.
- * The last two columns are what was sent and lost. */
+/* Row i has the number of samples in each bucket before stretch i, so that a block costs one subtraction, whatever
+ * its length. The last two columns count packets sent and lost. */
 struct table {
 	size_t rows, columns; /* without the last two */
 	struct stretch {
 		size_t from, rows, length; /* length: of a block in it */
-	} *stretch; /* the rows of each run, by row */
+	} *stretch; /* the run of each row */
 	size_t least; /* the shortest length of a block */
-	double blocks; /* that make a whole draw */
+	double blocks; /* number of blocks in one resample */
 	int64_t *start_ns;
 	uint64_t *before; /* (rows + 1) * (columns + 2) */
-	uint64_t *sum; /* of what was drawn */
+	uint64_t *sum; /* counts of the current resample */
 };
 
-/* Each bucket that any second has, once. */
+/* Collects the buckets of all seconds, each once. */
 static bool find_columns(struct table *t, const struct blocks *b)
 {
 	size_t n = 0;
@@ -52,7 +52,7 @@ static bool find_columns(struct table *t, const struct blocks *b)
 	return true;
 }
 
-/* Of so many seconds of one run: the rows that they share evenly. */
+/* Number of rows for these seconds of one run. */
 static size_t rows_of(const struct blocks *b, size_t seconds)
 {
 	const size_t rows = b->blocks <= ROWS_MOST ? seconds : seconds * ROWS_MOST / b->blocks;
@@ -60,7 +60,7 @@ static size_t rows_of(const struct blocks *b, size_t seconds)
 	return rows ? rows : 1;
 }
 
-/* Where the run ends that has second i. More runs than rows are as one: each is a part of a row. */
+/* Index after the last second of the run with second i. With more runs than rows all count as one run. */
 static size_t end_of_run(const struct blocks *b, size_t i)
 {
 	size_t end = i;
@@ -70,8 +70,8 @@ static size_t end_of_run(const struct blocks *b, size_t i)
 	return end;
 }
 
-/* A block is of one run: what joins the end of one and the begin of another never was. */
-static void part_rows(struct table *t, const struct blocks *b)
+/* No block spans two runs: the end of one and the beginning of another were never neighbours. */
+static void stage_rows(struct table *t, const struct blocks *b)
 {
 	size_t length, at = 0;
 
@@ -127,7 +127,7 @@ static int make_table(struct table *t, const struct blocks *b)
 	*t = (struct table){ .stretch = malloc((ROWS_MOST + ROWS_MOST) * sizeof(*t->stretch)) };
 	if (!t->stretch || !find_columns(t, b))
 		return -ENOMEM;
-	part_rows(t, b);
+	stage_rows(t, b);
 	t->before = calloc((t->rows + 1) * (t->columns + 2), sizeof(*t->before));
 	t->sum = calloc(t->columns + 2, sizeof(*t->sum));
 	if (!t->before || !t->sum)
@@ -159,8 +159,8 @@ static void take_all(struct table *t)
 	add_rows(t, 0, t->rows);
 }
 
-/* A row at which a block begins. Where blocks are shorter, in a short run, more begin: so each row is drawn as often as
- * any other. */
+/* Draws the first row of a block. Short runs have shorter blocks, of which more are drawn, so that each row is
+ * drawn equally often. */
 static size_t draw_row(const struct table *t, uint64_t *state)
 {
 	size_t row;
@@ -171,7 +171,8 @@ static size_t draw_row(const struct table *t, uint64_t *state)
 	return row;
 }
 
-/* Blocks that begin anywhere; behind the last row of a run comes its first, so that each is drawn as often. */
+/* Draws blocks that may begin at any row. The first row of a run follows its last, so that each is drawn equally
+ * often. */
 static void take_some(struct table *t, uint64_t *state)
 {
 	memset(t->sum, 0, (t->columns + 2) * sizeof(*t->sum));
@@ -189,8 +190,8 @@ static void take_some(struct table *t, uint64_t *state)
 
 /* ---- Figures ----------------------------------------------------------------------------------------------------- */
 
-/* In its bucket a percentile is where it would be if the samples were spread over it. */
-static double percentile(const struct table *t, const struct bootstrap_figure *f)
+/* Interpolates within a bucket as if its samples were evenly spread. */
+static double percentile(const struct table *t, const struct bootstrap_metric *f)
 {
 	uint64_t all = 0, below = 0;
 	double rank;
@@ -209,7 +210,7 @@ static double percentile(const struct table *t, const struct bootstrap_figure *f
 	return 0;
 }
 
-static double figure_of(const struct table *t, const struct bootstrap_figure *f)
+static double metric_of(const struct table *t, const struct bootstrap_metric *f)
 {
 	if (f->denominator)
 		return percentile(t, f);
@@ -223,8 +224,8 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Few blocks vary less than what they are drawn from: as for a mean of so many values, by Student's t for the normal
- * distribution, and by n for n - 1. The quantile is the expansion of Fisher and Cornish. */
+/* The bootstrap underestimates the variance for few blocks. Corrected as for a mean of as many values: Student's t
+ * instead of the normal quantile, and n / (n - 1). The quantile of t is the expansion of Fisher and Cornish. */
 static double widening(const struct table *a, const struct table *b)
 {
 	const double k = a->blocks < b->blocks ? a->blocks : b->blocks, f = k - 1, z = 1.959964;
@@ -235,17 +236,17 @@ static double widening(const struct table *a, const struct table *b)
 	return t / z * sqrt(k / f);
 }
 
-/* The middle is what is known exactly; only how far the draws are from what they were drawn from is theirs. */
-static void set_interval(struct bootstrap_figure *f, double *draws, double middle, double wide)
+/* The centre is the exact difference; only the distances come from the resamples. */
+static void set_interval(struct bootstrap_metric *f, double *draws, double middle, double wide)
 {
 	qsort(draws, BOOTSTRAP_DRAWS, sizeof(*draws), compare_doubles);
 	f->low = f->difference + wide * (draws[BOOTSTRAP_DRAWS / 40] - middle);
 	f->high = f->difference + wide * (draws[BOOTSTRAP_DRAWS - 1 - BOOTSTRAP_DRAWS / 40] - middle);
 }
 
-static int run(struct table *a, struct table *b, struct bootstrap_figure *figures, unsigned n)
+static int run(struct table *a, struct table *b, struct bootstrap_metric *metrics, unsigned n)
 {
-	double *draws = malloc((size_t)n * BOOTSTRAP_DRAWS * sizeof(*draws)), middle[BOOTSTRAP_FIGURES];
+	double *draws = malloc((size_t)n * BOOTSTRAP_DRAWS * sizeof(*draws)), middle[BOOTSTRAP_METRICS];
 	uint64_t state = SEED;
 
 	if (!draws)
@@ -253,15 +254,15 @@ static int run(struct table *a, struct table *b, struct bootstrap_figure *figure
 	take_all(a);
 	take_all(b);
 	for (unsigned k = 0; k < n; k++)
-		middle[k] = figure_of(b, &figures[k]) - figure_of(a, &figures[k]);
+		middle[k] = metric_of(b, &metrics[k]) - metric_of(a, &metrics[k]);
 	for (unsigned i = 0; i < BOOTSTRAP_DRAWS; i++) {
 		take_some(a, &state);
 		take_some(b, &state);
 		for (unsigned k = 0; k < n; k++)
-			draws[k * BOOTSTRAP_DRAWS + i] = figure_of(b, &figures[k]) - figure_of(a, &figures[k]);
+			draws[k * BOOTSTRAP_DRAWS + i] = metric_of(b, &metrics[k]) - metric_of(a, &metrics[k]);
 	}
 	for (unsigned k = 0; k < n; k++)
-		set_interval(&figures[k], draws + k * BOOTSTRAP_DRAWS, middle[k], widening(a, b));
+		set_interval(&metrics[k], draws + k * BOOTSTRAP_DRAWS, middle[k], widening(a, b));
 	free(draws);
 	return 0;
 }
@@ -271,7 +272,7 @@ bool bootstrap_is_fit(const struct blocks *a, const struct blocks *b)
 	return a->blocks >= BOOTSTRAP_LEAST && b->blocks >= BOOTSTRAP_LEAST;
 }
 
-int bootstrap_run(const struct blocks *a, const struct blocks *b, struct bootstrap_figure *figures, unsigned n)
+int bootstrap_run(const struct blocks *a, const struct blocks *b, struct bootstrap_metric *metrics, unsigned n)
 {
 	struct table ta, tb = { .rows = 0 };
 	int error = make_table(&ta, a);
@@ -279,7 +280,7 @@ int bootstrap_run(const struct blocks *a, const struct blocks *b, struct bootstr
 	if (!error)
 		error = make_table(&tb, b);
 	if (!error)
-		error = run(&ta, &tb, figures, n);
+		error = run(&ta, &tb, metrics, n);
 	free_table(&ta);
 	free_table(&tb);
 	return error;

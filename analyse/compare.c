@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --compare: two runs side by side, and whether the second is worse. */
+/* --compare: reads two runs, computes the differences and decides. */
 #include "analyse/compare.h"
 
 #include "analyse/blocks.h"
@@ -40,38 +40,70 @@ static int refuse(const struct outcome *o, const char *why)
 	return -EINVAL;
 }
 
-static int check_run(const struct outcome *o)
+static int refuse_untrusted(const struct read_file *f)
+{
+	warnx("%s: its verdict is %s%s%s, and --strict compares only trusted runs: measure again, or leave out "
+	      "--strict",
+	      f->path, f->level < 0 ? "not known" : verdict_levels[f->level], f->found ? ": " : "",
+	      f->found ? f->found : "");
+	return -EINVAL;
+}
+
+static int check_run(const struct outcome *o, bool strict)
 {
 	if (!o->latency.count)
 		return refuse(o, "has no sample");
 	if (o->report.verdict && o->verdict.level == VERDICT_VOID)
-		return refuse(o, "is void, its numbers say nothing");
+		return refuse(o, "its verdict is void");
+	if (strict && o->read.file[0].level != VERDICT_TRUSTED)
+		return refuse_untrusted(&o->read.file[0]);
 	return 0;
 }
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
+/* A tolerance in ns does not apply to loss. */
 static double allowed_of(const struct compare *c, const struct compare_row *row)
 {
 	const struct tolerance *t = &c->tolerance;
 	const double share = fabs(row->a) * (double)t->milli_percent / 100000;
 
-	/* A time is no measure of what is lost. */
 	return row->kind == COMPARE_LOSS || share > (double)t->ns ? share : (double)t->ns;
 }
 
-/* Its interval, where it has one, must be beyond what is allowed; else the difference itself. */
-static void judge(const struct compare *c, struct compare_row *row)
+/* A row without an interval is judged by its difference, which is a lower bound where the second value is one. */
+static enum compare_result result_of(const struct compare_row *row)
 {
 	const double low = row->has_interval ? row->low : row->difference,
 			   high = row->has_interval ? row->high : row->difference;
 
-	if (!row->decides)
-		return;
-	if (low > allowed_of(c, row))
-		row->result = COMPARE_IS_WORSE;
-	else if (high < -allowed_of(c, row))
-		row->result = COMPARE_IS_BETTER;
+	if (low > row->allowed)
+		return COMPARE_IS_WORSE;
+	if (high > row->allowed || row->b_bound)
+		return COMPARE_IS_UNDECIDED;
+	return high < -row->allowed ? COMPARE_IS_BETTER : COMPARE_IS_EQUAL;
+}
+
+static void judge(const struct compare *c, struct compare_row *row)
+{
+	row->allowed = allowed_of(c, row);
+	if (row->decides)
+		row->result = result_of(row);
+}
+
+static void judge_all(struct compare *c)
+{
+	static const uint8_t severity[] = { [COMPARE_IS_EQUAL] = 0, [COMPARE_IS_BETTER] = 1,
+					    [COMPARE_IS_UNDECIDED] = 2, [COMPARE_IS_WORSE] = 3 };
+
+	c->result = COMPARE_IS_EQUAL;
+	for (unsigned i = 0; i < c->rows; i++) {
+		struct compare_row *row = &c->row[i];
+
+		judge(c, row);
+		if (row->decides && severity[row->result] > severity[c->result])
+			c->result = row->result;
+	}
 }
 
 static void set_percentile(struct compare *c, const char *name, uint64_t numerator, uint64_t denominator, bool decile)
@@ -83,13 +115,11 @@ static void set_percentile(struct compare *c, const char *name, uint64_t numerat
 
 	*row = (struct compare_row){ .kind = decile ? COMPARE_DECILE : COMPARE_PERCENTILE, .numerator = numerator,
 				     .denominator = denominator,
-				     .a = (double)of_a.value_ns, .b = (double)of_b.value_ns, .a_bound = of_a.bound,
-				     .b_bound = of_b.bound };
+				     .a = (double)of_a.value_ns, .b = (double)of_b.value_ns };
 	snprintf(row->name, sizeof(row->name), "%s", name);
 	row->difference = row->b - row->a;
 	row->few = label_is_few(a->count, numerator, denominator) || label_is_few(b->count, numerator, denominator);
-	/* The second is at least so much worse where only it is a bound. */
-	row->decides = !decile && !row->few && !of_a.bound;
+	row->decides = !decile && !row->few;
 }
 
 static void set_max(struct compare *c)
@@ -141,8 +171,7 @@ static void set_rows(struct compare *c)
 	}
 }
 
-/* Above the others lie fewer samples: where the median decides nothing, none does, and that nothing is worse would say
- * nothing. */
+/* Fewer samples lie above the other percentiles, so none of them decides where the median does not. */
 static int check_rows(const struct compare *c)
 {
 	const struct compare_row *median = &c->row[0];
@@ -159,7 +188,7 @@ static int check_rows(const struct compare *c)
 	return -EINVAL;
 }
 
-/* Of a bound there is no difference, and of one slow packet no interval. */
+/* A bound has no exact difference; the maximum is a single packet. */
 static bool has_interval(const struct compare *c, const struct compare_row *row)
 {
 	if (row->kind == COMPARE_LOSS)
@@ -167,14 +196,25 @@ static bool has_interval(const struct compare *c, const struct compare_row *row)
 	return row->kind != COMPARE_MAX && !row->a_bound && !row->b_bound;
 }
 
+/* Bonferroni: with n rows that decide, all of their intervals hold at the same time with 95 %. The ratio of the normal
+ * quantiles at 1 - 0.025 / n and at 0.975. */
+static double widening_for(unsigned n)
+{
+	static const double ratio[] = { 1, 1, 1.1436, 1.2214, 1.2744, 1.3142, 1.3461 };
+
+	return ratio[n < sizeof(ratio) / sizeof(ratio[0]) ? n : sizeof(ratio) / sizeof(ratio[0]) - 1];
+}
+
 static int set_intervals(struct compare *c)
 {
-	struct bootstrap_figure figure[COMPARE_ROWS];
+	unsigned deciding = 0;
+	double wide;
+	struct bootstrap_metric metric[COMPARE_ROWS];
 	struct compare_row *of[COMPARE_ROWS];
 	unsigned n = 0;
 	int error;
 
-	_Static_assert(COMPARE_ROWS <= BOOTSTRAP_FIGURES, "there is room for all");
+	_Static_assert(COMPARE_ROWS <= BOOTSTRAP_METRICS, "one figure for each row");
 	c->has_intervals = bootstrap_is_fit(&c->blocks[0], &c->blocks[1]);
 	if (!c->has_intervals)
 		return 0;
@@ -183,24 +223,26 @@ static int set_intervals(struct compare *c)
 
 		if (!has_interval(c, row))
 			continue;
-		figure[n] = (struct bootstrap_figure){ .numerator = row->numerator, .denominator = row->denominator,
+		metric[n] = (struct bootstrap_metric){ .numerator = row->numerator, .denominator = row->denominator,
 						       .difference = row->difference };
 		of[n++] = row;
+		deciding += row->decides;
 	}
-	error = bootstrap_run(&c->blocks[0], &c->blocks[1], figure, n);
+	wide = widening_for(deciding);
+	error = bootstrap_run(&c->blocks[0], &c->blocks[1], metric, n);
 	if (error) {
 		warnx("no memory for the intervals of the differences");
 		return error;
 	}
 	for (unsigned i = 0; i < n; i++) {
 		of[i]->has_interval = true;
-		of[i]->low = figure[i].low;
-		of[i]->high = figure[i].high;
+		of[i]->low = of[i]->difference - wide * (of[i]->difference - metric[i].low);
+		of[i]->high = of[i]->difference + wide * (metric[i].high - of[i]->difference);
 	}
 	return 0;
 }
 
-/* ---- All of it --------------------------------------------------------------------------------------------------- */
+/* ---- The comparison ---------------------------------------------------------------------------------------------- */
 
 static int open_runs(struct compare *c, const struct options *o)
 {
@@ -210,12 +252,16 @@ static int open_runs(struct compare *c, const struct options *o)
 		c->run[i] = outcome_open(o);
 		error = c->run[i] ? read_run(c->run[i], &c->blocks[i], o->file[i]) : -ENOMEM;
 		if (!error)
-			error = check_run(c->run[i]);
+			error = check_run(c->run[i], o->strict);
 		if (error)
 			return error;
 	}
 	if (outcome_refuse_same(c->run[0]->read.file, c->run[1]->read.file))
 		return -EINVAL;
+	if (o->anyway) {
+		runs_differences(c->differences, c->run[0], c->run[1]);
+		return 0;
+	}
 	if (!runs_are_alike(c->run[0], c->run[1]))
 		return -EINVAL;
 	if (c->run[0]->latency.width_ns == c->run[1]->latency.width_ns)
@@ -235,10 +281,10 @@ static int write_all(struct output_files *f, const struct compare *c, const stru
 		warnx("the comparison could not be written (%s)", strerror(errno));
 		return -EIO;
 	}
-	if (!f->told.json.path)
+	if (!f->reported.json.path)
 		return 0;
 	compare_write_json(output_begin_json(f), c);
-	return by_second_finish_json(&f->told);
+	return by_second_finish_json(&f->reported);
 }
 
 static int compare(struct output_files *output, struct compare *c, const struct options *o)
@@ -257,10 +303,7 @@ static int compare(struct output_files *output, struct compare *c, const struct 
 		error = set_intervals(c);
 	if (error)
 		return error;
-	for (unsigned i = 0; i < c->rows; i++) {
-		judge(c, &c->row[i]);
-		c->is_worse |= c->row[i].result == COMPARE_IS_WORSE;
-	}
+	judge_all(c);
 	return write_all(output, c, o);
 }
 
@@ -275,5 +318,8 @@ int compare_main(const struct options *o)
 		outcome_close(c.run[i]);
 		blocks_free(&c.blocks[i]);
 	}
-	return error ? STATUS_FAILED : c.is_worse ? COMPARE_WORSE : STATUS_DONE;
+	if (error)
+		return STATUS_FAILED;
+	return c.result == COMPARE_IS_WORSE ? COMPARE_WORSE : c.result == COMPARE_IS_UNDECIDED ? COMPARE_UNDECIDED :
+	       STATUS_DONE;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --compare: is the second of two runs worse than the first? docs/compare.md says what it does. */
+/* --compare: whether the second of two runs is worse than the first. docs/compare.md describes the method. */
 #ifndef ANALYSE_COMPARE_H
 #define ANALYSE_COMPARE_H
 
 struct options;
 
-#define COMPARE_WORSE 4 /* the exit status */
+/* Exit statuses. */
+#define COMPARE_WORSE 4
+#define COMPARE_UNDECIDED 5
 
-/* Returns the exit status: 0 equal or better, COMPARE_WORSE, or 1 after one line on stderr: they cannot be compared. */
+/* Returns the exit status: 0 not worse, COMPARE_WORSE, COMPARE_UNDECIDED, or 1 after one line on stderr. */
 int compare_main(const struct options *o);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A log that is an array of NumPy. */
+/* Reads a log that is a NumPy array (.npy). */
 #include "analyse/log_array.h"
 
 #include "report/log/log_npy.h"
@@ -22,7 +22,7 @@ static int refuse(const struct log_read *l, const char *why)
 
 /* ---- The header -------------------------------------------------------------------------------------------------- */
 
-/* Behind `words`, which must be next. False: they are not. */
+/* Moves past `words`. False: the text does not continue with them. */
 static bool skip(const char **at, const char *words)
 {
 	const size_t bytes = strlen(words);
@@ -33,7 +33,7 @@ static bool skip(const char **at, const char *words)
 	return true;
 }
 
-/* "'NAME', '<i8'), " behind its bracket. */
+/* "'NAME', '<i8'), " after the opening bracket. */
 static bool read_field(struct log_read *l, const char **at)
 {
 	struct log_column *c = &l->names.column[l->names.columns];
@@ -61,7 +61,7 @@ static bool read_field(struct log_read *l, const char **at)
 	if (!c->bytes || c->bytes > 64 || (order == '|') != (kind == 'V') || !strchr("<>|", order) ||
 	    !strchr("uiV", kind))
 		return false;
-	/* Room for a time that is not there has its name. */
+	/* A void field is the padding of a missing time, and has the name of its column. */
 	if (kind == 'V')
 		c->name[0] = '\0';
 	return skip(at, "'), ") || skip(at, "')");
@@ -88,7 +88,7 @@ static int read_text(struct log_read *l, const char *at)
 		return refuse(l, "its header is not that of a log");
 	while (skip(&at, "("))
 		if (!read_field(l, &at))
-			return refuse(l, "its header has a field that is none of a log");
+			return refuse(l, "its header has a field that a log does not have");
 	if (!skip(&at, "], 'fortran_order': False, 'shape': (") || *at < '0' || *at > '9')
 		return refuse(l, "its header is not that of a log");
 	errno = 0;
@@ -177,8 +177,8 @@ static bool set_field(struct log_read *l, const struct log_column *c, struct sam
 		return true;
 	case COLUMN_RESPONSE:
 	case COLUMN_NETWORK:
-		l->told_ns[c->kind == COLUMN_NETWORK] = (int64_t)n;
-		l->told[c->kind == COLUMN_NETWORK] = (int64_t)n != NPY_MISSING;
+		l->reported_ns[c->kind == COLUMN_NETWORK] = (int64_t)n;
+		l->reported[c->kind == COLUMN_NETWORK] = (int64_t)n != NPY_MISSING;
 		return true;
 	default:
 		return true;
@@ -194,7 +194,7 @@ int log_array_next(struct log_read *l, struct sample *s)
 	for (unsigned i = 0; i < l->names.columns; i++) {
 		if (set_field(l, &l->names.column[i], s))
 			continue;
-		warnx("%s: record %" PRIu64 " has no good %s", l->path, l->records + 1, l->names.column[i].name);
+		warnx("%s: record %" PRIu64 " has no valid %s", l->path, l->records + 1, l->names.column[i].name);
 		return -EINVAL;
 	}
 	return 1;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A log that is an array of NumPy. For analyse/log_read.c only; report/log/log_npy.h says what it is like. */
+/* Reads a log that is a NumPy array (.npy). For analyse/log_read.c only; report/log/log_npy.h describes the
+ * format. */
 #ifndef ANALYSE_LOG_ARRAY_H
 #define ANALYSE_LOG_ARRAY_H
 
 #include "analyse/log_read.h"
 
-/* The header, from the begin of the file on. 0, or -errno after one line. */
+/* Reads the header; the file is at its beginning. 0, or -errno after one line. */
 int log_array_open(struct log_read *l);
 
-/* 1; 0: there are no more; or -errno after one line. */
+/* Reads the next record. 1; 0: end of the log; or -errno after one line. */
 int log_array_next(struct log_read *l, struct sample *s);
 
 #endif

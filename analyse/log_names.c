@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the names of a log's columns tell: log_kinds[] and report/text/label.c have them. */
+/* Meaning of the column names of a log. log_kinds[] and report/text/label.c define the names. */
 #include "analyse/log_names.h"
 
 #include "options.h"
@@ -52,19 +52,19 @@ static bool find_wire(const struct log_names *n, const char *digits, enum source
 	return true;
 }
 
-/* A reflector's log has no times of the other host. */
+/* The log of a reflector has no times of the emitter. */
 static bool set_time(struct log_names *n, struct log_column *c)
 {
 	const enum source source = source_named(c->name + 3);
 
 	for (int i = 0; i < (n->role == ROLE_EMIT ? ALL_TIMES : TIMES); i++) {
 		const struct label_time *t = label_time(n->role, i);
-		/* A time of a program is one on the wire where there are no others, of the other host alone. */
-		const bool wire = source != SOURCE_USER || (i >= THERE && n->there == SOURCE_USER);
+		/* Only for the other host: without wire timestamps the times of its program take their place. */
+		const bool wire = source != SOURCE_USER || (i >= REMOTE && n->remote == SOURCE_USER);
 
 		if (strncmp(c->name, t->name, 2) || t->wire != wire)
 			continue;
-		if (n->has[i] || source == SOURCE_NONE || (i < THERE && source == SOURCE_LOCAL))
+		if (n->has[i] || source == SOURCE_NONE || (i < REMOTE && source == SOURCE_LOCAL))
 			return false;
 		c->kind = COLUMN_TIME;
 		c->time = (uint8_t)i;
@@ -87,7 +87,7 @@ static enum log_column_kind kind_named(const struct log_names *n, const char *na
 static bool set_column(struct log_names *n, struct log_column *c)
 {
 	if (!*c->name)
-		return true; /* octets of an array that have no name */
+		return true; /* octets of an array without a column name */
 	if (find(n, c->name) != c)
 		return false;
 	c->kind = kind_named(n, c->name);
@@ -97,24 +97,24 @@ static bool set_column(struct log_names *n, struct log_column *c)
 const char *log_names_read(struct log_names *n)
 {
 	const bool emits = find(n, "RTT");
-	enum source here, there;
+	enum source local, remote;
 	bool on_wire;
 
 	if (!find(n, "SEQ") || (!emits && !find(n, "RESPONSE")))
 		return "are not those of a log: SEQ, RTT or RESPONSE is missing";
 	n->role = emits ? ROLE_EMIT : ROLE_REFLECT;
 	n->full = emits && find(n, "FLAGS");
-	if (!find_wire(n, emits ? "14" : "23", &here) || !find_wire(n, emits ? "23" : "14", &there))
+	if (!find_wire(n, emits ? "14" : "23", &local) || !find_wire(n, emits ? "23" : "14", &remote))
 		return "have stamps of several kinds at one host";
-	n->stamp = here;
-	n->there = there;
+	n->stamp = local;
+	n->remote = remote;
 	for (unsigned i = 0; i < n->columns; i++)
 		if (!set_column(n, &n->column[i]))
-			return "are not those of a log: one is unknown or there twice";
+			return "are not those of a log: a column is unknown or duplicated";
 	on_wire = emits ? n->has[EMIT_T1_WIRE] && n->has[EMIT_T4_WIRE] :
 			  n->has[REFLECT_T2_WIRE] && n->has[REFLECT_T3_WIRE];
 	stages_latency_times(n->role, on_wire, &n->from, &n->to);
-	if (!n->has[n->from] || !n->has[n->to] || (emits && here != SOURCE_USER && !on_wire))
+	if (!n->has[n->from] || !n->has[n->to] || (emits && local != SOURCE_USER && !on_wire))
 		return "are not those of a log: a time of the latency is missing";
 	return NULL;
 }
@@ -128,7 +128,7 @@ void log_names_options(const struct log_names *n, struct options *o)
 	o->plain = emits && !n->full;
 	o->log_full = n->full;
 	o->no_tx_stamps = !emits && n->stamp != SOURCE_USER && !n->has[REFLECT_T3_WIRE];
-	o->sw_timestamps = emits ? n->has[EMIT_T1_USER] || n->has[EMIT_T4_USER] || n->has[THERE + REFLECT_T2_USER] :
+	o->sw_timestamps = emits ? n->has[EMIT_T1_USER] || n->has[EMIT_T4_USER] || n->has[REMOTE + REFLECT_T2_USER] :
 				   n->has[REFLECT_T2_USER] || n->has[REFLECT_T3_USER];
 	o->interface = NULL;
 }

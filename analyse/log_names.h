@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the names of a log's columns tell: whose log it is, what took the stamps, and which time each column has. */
+/* Meaning of the column names of a log: role of the host, source of the timestamps, time of each column. */
 #ifndef ANALYSE_LOG_NAMES_H
 #define ANALYSE_LOG_NAMES_H
 
@@ -14,31 +14,31 @@ struct options;
 struct log_column {
 	char name[LOG_NAME_BYTES];
 	enum log_column_kind kind; /* never COLUMN_TIME_THERE */
-	uint8_t time; /* of COLUMN_TIME: the index of struct sample.time_ns */
-	enum source source; /* and what took it */
-	uint16_t offset, bytes; /* of an array alone */
+	uint8_t time; /* for COLUMN_TIME: index of struct sample.time_ns */
+	enum source source; /* source of this time */
+	uint16_t offset, bytes; /* only for an array */
 };
 
 struct log_names {
 	struct log_column column[LOG_COLUMNS_MAX];
 	unsigned columns;
 
-	/* By log_names_read(). */
+	/* Set by log_names_read(). */
 	enum role role;
-	enum source stamp; /* of this host's times on the wire; SOURCE_USER: there are none */
-	enum source there; /* of the other host's, where there are any */
+	enum source stamp; /* source of this host's wire timestamps; SOURCE_USER: none */
+	enum source remote; /* source of the other host's wire timestamps, if any */
 	bool has[ALL_TIMES];
-	bool full; /* with the other host's times */
-	uint8_t from, to; /* of the latency */
+	bool full; /* with times of the other host */
+	uint8_t from, to; /* times whose difference is the latency */
 };
 
 /* Adds a column. False: there are too many, or the name is too long. */
 bool log_names_add(struct log_names *n, const char *name, size_t bytes);
 
-/* When all are there. NULL; or why these are no columns of a log, as words behind "its columns". */
+/* Evaluates all columns. NULL, or the reason why they are not columns of a log, which continues "its columns". */
 const char *log_names_read(struct log_names *n);
 
-/* Sets what they tell of the options of that run; what they do not tell stays. */
+/* Sets the options of the run that the columns imply; others stay unchanged. */
 void log_names_options(const struct log_names *n, struct options *o);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A log as text or as comma-separated values; what is in an array is read by log_array.c. */
+/* Reads a log in text or CSV form. log_array.c reads NumPy arrays. */
 #include "analyse/log_read.h"
 
 #include "analyse/log_array.h"
@@ -42,7 +42,7 @@ static int refuse(const struct log_read *l, const char *why)
 	return -EINVAL;
 }
 
-/* 1: a line is in l->text, without its end; 0: there are no more; or -errno after one line. */
+/* 1: the next line is in l->text, without its line feed; 0: end of the log; or -errno after one line. */
 static int read_line(struct log_read *l)
 {
 	size_t bytes;
@@ -50,17 +50,17 @@ static int read_line(struct log_read *l)
 	l->line++;
 	if (!fgets(l->text, sizeof(l->text), l->file))
 		return ferror(l->file) ? refuse(l, "cannot be read") : 0;
-	bytes = strlen(l->text); /* an octet of zero ends it before its end */
+	bytes = strlen(l->text); /* a zero octet in the line makes it look shorter */
 	if (bytes + 1 == sizeof(l->text) && l->text[bytes - 1] != '\n')
 		return refuse(l, "is longer than a line of a log");
 	if (!bytes || l->text[bytes - 1] != '\n')
 		return refuse(l, feof(l->file) ? "has no end: the log was cut off there; leave that line out" :
-			      "has octets that are no text");
+			      "has octets that are not text");
 	l->text[bytes - 1] = '\0';
 	return 1;
 }
 
-/* The next field of a line, which is from *at on: words, or what is between commas. False: there is none. */
+/* Sets *field to the next field from *at on, which ends at a blank or a comma. False: end of the line. */
 static bool next_field(enum log_format form, char **at, const char **field, size_t *bytes)
 {
 	char *from = *at;
@@ -92,7 +92,7 @@ static int read_names(struct log_read *l)
 	why = log_names_read(&l->names);
 	if (!why)
 		return 0;
-	snprintf(text, sizeof(text), "is no header: its columns %s", why);
+	snprintf(text, sizeof(text), "is not a header: its columns %s", why);
 	return refuse(l, text);
 }
 
@@ -118,7 +118,7 @@ int log_read_open(struct log_read *l, FILE *file, const char *path, enum log_for
 
 /* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
-/* Digits with a minus before them; point: with that and nine digits behind it, as seconds. */
+/* Reads digits with an optional minus. point: seconds with a point and nine decimals. */
 static bool read_number(const char *text, size_t bytes, bool point, int64_t *value)
 {
 	const bool minus = bytes && *text == '-';
@@ -135,7 +135,7 @@ static bool read_number(const char *text, size_t bytes, bool point, int64_t *val
 			return false;
 		overflow |= __builtin_mul_overflow(n, 10, &n) || __builtin_sub_overflow(n, text[i] - '0', &n);
 	}
-	/* Kept negative, for that side has one more. */
+	/* The negative range has one value more, so the sum is kept negative. */
 	overflow |= !minus && __builtin_sub_overflow(0, n, &n);
 	*value = n;
 	return !overflow;
@@ -146,21 +146,21 @@ static bool is_missing(enum log_format form, const char *text, size_t bytes)
 	return form == LOG_TEXT ? bytes == 1 && *text == '-' : !bytes;
 }
 
-static bool is_unplaced(const char *text, size_t bytes)
+static bool is_unconverted(const char *text, size_t bytes)
 {
-	return bytes == strlen(LOG_UNPLACED) && !memcmp(text, LOG_UNPLACED, bytes);
+	return bytes == strlen(LOG_UNCONVERTED) && !memcmp(text, LOG_UNCONVERTED, bytes);
 }
 
-/* "lost", or "lost,unplaced": the second is told by times that are not there. */
+/* "lost", or "lost,unplaced". Missing times mark the second. */
 static bool read_flags(const char *text, size_t bytes, char between, uint8_t *follow_up)
 {
 	const char *parted = memchr(text, between, bytes);
 	const size_t first = parted ? (size_t)(parted - text) : bytes;
 
 	*follow_up = FOLLOW_UP_THERE;
-	if (parted && !is_unplaced(parted + 1, bytes - first - 1))
+	if (parted && !is_unconverted(parted + 1, bytes - first - 1))
 		return false;
-	if (!parted && is_unplaced(text, bytes))
+	if (!parted && is_unconverted(text, bytes))
 		return true;
 	for (int i = 0; i < FOLLOW_UPS; i++) {
 		if (strlen(label_follow_ups[i].flag) != first || memcmp(label_follow_ups[i].flag, text, first))
@@ -190,8 +190,8 @@ static bool read_field(struct log_read *l, const struct log_column *c, struct sa
 	case COLUMN_FLAGS:
 		return read_flags(text, bytes, l->form == LOG_TEXT ? LOG_TEXT_BETWEEN : LOG_CSV_BETWEEN, &s->follow_up);
 	default:
-		l->told[network] = !missing;
-		return missing || read_number(text, bytes, false, &l->told_ns[network]);
+		l->reported[network] = !missing;
+		return missing || read_number(text, bytes, false, &l->reported_ns[network]);
 	}
 }
 
@@ -210,13 +210,13 @@ static int read_record(struct log_read *l, struct sample *s)
 			return refuse(l, "has too few columns");
 		if (read_field(l, c, s, field, bytes))
 			continue;
-		snprintf(why, sizeof(why), "has no good %s", c->name);
+		snprintf(why, sizeof(why), "has no valid %s", c->name);
 		return refuse(l, why);
 	}
 	return next_field(l->form, &at, &field, &bytes) ? refuse(l, "has too many columns") : 1;
 }
 
-/* The number of a note between these words, and what comes after them. NULL: it is another note. */
+/* Reads the number between two texts of a note. Returns the rest of the note; NULL: it is another note. */
 static const char *read_words(const char *text, const char *before, const char *after, int64_t *n)
 {
 	const char *from = text + strlen(before), *end;
@@ -247,7 +247,7 @@ static bool read_note(struct log_read *l, struct sample *s)
 	return true;
 }
 
-/* What a log says twice must be the same. */
+/* A value that the log has in two columns must be equal in both. */
 static int check(const struct log_read *l, const struct sample *s)
 {
 	const struct log_names *n = &l->names;
@@ -264,7 +264,7 @@ int log_read_next(struct log_read *l, struct sample *s)
 	int found;
 
 	memset(s, 0, sizeof(*s));
-	s->one_scale = true; /* else the times of the other host's program are not in the log */
+	s->same_timebase = true; /* else the times of the other host's program are not in the log */
 	if (l->form == LOG_NPY) {
 		found = log_array_next(l, s);
 	} else {

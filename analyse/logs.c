@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Logs as a run: of one end, or of both ends joined on SEQ. */
+/* Makes a run of logs: of one host, or of both hosts joined on SEQ. */
 #include "analyse/logs.h"
 
 #include "analyse/outcome.h"
@@ -15,13 +15,13 @@
 
 /* ---- Which numbers were seen ------------------------------------------------------------------------------------- */
 
-/* A bit for each sequence number: only the pages of those that there are get memory. */
+/* One bit for each sequence number. Only pages with a bit set use memory. */
 #define SEEN_BYTES ((size_t)1 << 29)
 
 struct seen {
 	uint8_t *bits;
 	uint64_t again, different;
-	uint32_t least, most; /* of these */
+	uint32_t least, most; /* sequence numbers seen */
 };
 
 static int seen_open(struct seen *s)
@@ -32,11 +32,11 @@ static int seen_open(struct seen *s)
 	*s = (struct seen){ .bits = memory == MAP_FAILED ? NULL : memory };
 	if (s->bits)
 		return 0;
-	warnx("no memory to tell which sequence numbers are there twice (%zu octets)", SEEN_BYTES);
+	warnx("no memory to find duplicate sequence numbers (%zu octets)", SEEN_BYTES);
 	return -ENOMEM;
 }
 
-/* Is it there for the first time? */
+/* True if this number was not seen before. */
 static bool seen_note(struct seen *s, uint32_t seq)
 {
 	const uint8_t bit = (uint8_t)(1U << seq % 8);
@@ -50,7 +50,7 @@ static bool seen_note(struct seen *s, uint32_t seq)
 	return first;
 }
 
-/* How many are between them that were not seen. */
+/* Number of sequence numbers between the least and the most that were not seen. */
 static uint64_t seen_missing(const struct seen *s)
 {
 	return s->different ? (uint64_t)s->most - s->least + 1 - s->different : 0;
@@ -65,37 +65,38 @@ struct halves;
 
 /* ---- One end ----------------------------------------------------------------------------------------------------- */
 
-/* Each stage whose times have columns. What the replies told is in columns of its own, which a full log has. */
+/* Collects each stage whose times have columns. Times reported by replies have their own columns in a full log. */
 static bool is_collected(const struct stage *s, const bool has[ALL_TIMES], bool on_wire)
 {
-	/* Where the latency is of times of user space, a run has no stages of them at this host. */
+	/* With --stamp user the latency itself is between times of the program, and there are no stages at this
+	 * host. */
 	return (!s->user || s->peer || on_wire) && (s->from != s->to || s->less_from != s->less_to) && has[s->from] &&
 	       has[s->to] && has[s->less_from] && has[s->less_to];
 }
 
-/* As measure/store.c does, so that what is more than a run keeps is told in the same way. */
-static int open_histograms(struct outcome *o, const bool has[ALL_TIMES], enum source there)
+/* The same capacities as in measure/run_buffers.c, so that the report has the same lines. */
+static int open_histograms(struct outcome *o, const bool has[ALL_TIMES], enum source remote)
 {
 	struct result *result = &o->result;
-	int error = outcome_place(&o->latency, NULL, &o->options, 1, HISTOGRAM_OVERFLOW_STORE);
+	int error = outcome_assign(&o->latency, NULL, &o->options, 1);
 
-	result->there = (uint8_t)there;
+	result->remote = (uint8_t)remote;
 	stages_of_role(o->options.role, options_on_wire(&o->options), result->stages);
 	for (int i = 0; i < STAGES && !error; i++) {
-		const bool told = options_joined(&o->options) && (i == STAGE_RESPONSE || i == STAGE_NETWORK);
+		const bool reported = options_joined(&o->options) && (i == STAGE_RESPONSE || i == STAGE_NETWORK);
 
-		if (told || is_collected(&result->stages[i], has, options_on_wire(&o->options)))
-			error = outcome_place(&o->stage[i], &result->stage[i], &o->options, 1, HISTOGRAM_PART_STORE);
+		if (reported || is_collected(&result->stages[i], has, options_on_wire(&o->options)))
+			error = outcome_assign(&o->stage[i], &result->stage[i], &o->options, 1);
 	}
 	return error;
 }
 
-static void add_stages(struct outcome *o, const struct sample *s, const struct log_read *told)
+static void add_stages(struct outcome *o, const struct sample *s, const struct log_read *reported)
 {
 	const struct result *result = &o->result;
 
 	for (int i = 0; i < STAGES; i++) {
-		const bool by_column = told && told->names.full && (i == STAGE_RESPONSE || i == STAGE_NETWORK);
+		const bool by_column = reported && reported->names.full && (i == STAGE_RESPONSE || i == STAGE_NETWORK);
 		bool known;
 		int64_t ns;
 
@@ -103,26 +104,26 @@ static void add_stages(struct outcome *o, const struct sample *s, const struct l
 			continue;
 		known = stages_value(&result->stages[i], s, &ns);
 		if (by_column) {
-			known = told->told[i == STAGE_NETWORK];
-			ns = told->told_ns[i == STAGE_NETWORK];
+			known = reported->reported[i == STAGE_NETWORK];
+			ns = reported->reported_ns[i == STAGE_NETWORK];
 		}
 		if (known)
 			histogram_add(result->stage[i], ns, s->seq);
 	}
 }
 
-/* told: by the log that the sample is of; NULL: its times tell. */
-static void add_sample(struct outcome *o, const struct sample *s, struct read_file *f, const struct log_read *told)
+/* told: response and network as they were logged; NULL: computed from the times. */
+static void add_sample(struct outcome *o, const struct sample *s, struct read_file *f, const struct log_read *reported)
 {
 	struct result *result = &o->result;
 
 	histogram_add(&o->latency, s->latency_ns, s->seq);
 	if (!f->samples++ || s->latency_ns > f->max_ns)
 		f->max_ns = s->latency_ns;
-	/* A reflector's numbers are of each of its sessions, which are in no log. */
+	/* Each session of a reflector has its own sequence numbers, and a log does not name the session. */
 	if (o->options.role == ROLE_EMIT)
-		variation_add(&result->variation.of[VARIATION_RTT], s->latency_ns, s->seq, SOURCE_USER);
-	add_stages(o, s, told);
+		ipdv_add(&result->ipdv.of[IPDV_RTT], s->latency_ns, s->seq, SOURCE_USER);
+	add_stages(o, s, reported);
 	counter_add(&result->account.follow_up[s->follow_up], 1);
 }
 
@@ -134,7 +135,7 @@ static void note_time(struct read_file *f, const struct sample *s, uint8_t to)
 	f->first_stamp_ns = s->time_ns[to];
 }
 
-static void tell(struct outcome *o, const struct log_read *l, const struct seen *seen, struct read_file *f)
+static void print(struct outcome *o, const struct log_read *l, const struct seen *seen, struct read_file *f)
 {
 	f->left_out = l->left_out;
 	f->stamps_changed = l->stamps_changed;
@@ -142,7 +143,7 @@ static void tell(struct outcome *o, const struct log_read *l, const struct seen 
 		fprintf(o->notes, "  %s: %s%" PRIu64 " more samples were left out of it while it was written\n",
 			l->path,
 			l->at_least ? "at least " : "", l->left_out);
-	/* Of a reflector they may be the numbers of several senders. */
+	/* In the log of a reflector the numbers may be those of several emitters. */
 	if (l->names.role == ROLE_EMIT && seen_missing(seen))
 		fprintf(o->notes,
 			"  %s: %" PRIu64 " sequence numbers between its first and its last have no record: lost, "
@@ -155,7 +156,7 @@ static void tell(struct outcome *o, const struct log_read *l, const struct seen 
 
 static void join_sample(struct halves *h, struct sample *s, bool first);
 
-/* Each record of a log, as the latency; halves: of the other end, to be joined, NULL: none. */
+/* Adds each record of a log. halves: records of the reflector to join with; NULL: none. */
 static int add_log(struct outcome *o, struct log_read *l, struct read_file *f, struct halves *h)
 {
 	struct sample s;
@@ -180,15 +181,15 @@ static int add_log(struct outcome *o, struct log_read *l, struct read_file *f, s
 		if (o->seconds && f->samples == 1)
 			f->run = o->seconds->again.run;
 	}
-	tell(o, l, &seen, f);
+	print(o, l, &seen, f);
 	seen_close(&seen);
 	return found;
 }
 
-/* The options of the outcome say what the logs tell. */
-static int begin(struct outcome *o, const bool has[ALL_TIMES], enum source there)
+/* Sets the options of the outcome to those that the logs imply. */
+static int begin(struct outcome *o, const bool has[ALL_TIMES], enum source remote)
 {
-	int error = open_histograms(o, has, there);
+	int error = open_histograms(o, has, remote);
 
 	if (!error && o->seconds)
 		seconds_begin(o->seconds, true);
@@ -197,7 +198,7 @@ static int begin(struct outcome *o, const bool has[ALL_TIMES], enum source there
 
 static bool is_same_kind(const struct log_names *a, const struct log_names *b)
 {
-	return a->role == b->role && a->stamp == b->stamp && a->there == b->there && a->full == b->full &&
+	return a->role == b->role && a->stamp == b->stamp && a->remote == b->remote && a->full == b->full &&
 	       a->from == b->from &&
 	       !memcmp(a->has, b->has, sizeof(a->has));
 }
@@ -209,13 +210,13 @@ int logs_add(struct outcome *o, struct log_read *log, unsigned logs)
 	for (unsigned i = 1; i < logs; i++) {
 		if (is_same_kind(&log[0].names, &log[i].names))
 			continue;
-		warnx("%s and %s: have other columns, of another end or of other stamps: give logs of one kind, or the "
-		      "two of one run",
+		warnx("%s and %s: have different columns, by role or timestamps: give logs of one kind, or both logs "
+		      "of one run",
 		      log[0].path, log[i].path);
 		return -EINVAL;
 	}
 	log_names_options(&log[0].names, &o->options);
-	error = begin(o, log[0].names.has, log[0].names.there);
+	error = begin(o, log[0].names.has, log[0].names.remote);
 	for (unsigned i = 0; i < logs && !error; i++) {
 		o->read.file[i].role = log[i].names.role;
 		error = add_log(o, &log[i], &o->read.file[i], NULL);
@@ -225,18 +226,18 @@ int logs_add(struct outcome *o, struct log_read *log, unsigned logs)
 
 /* ---- Both ends --------------------------------------------------------------------------------------------------- */
 
-/* What a reflector tells of a packet. */
+/* The reflector's times of a packet. */
 struct half {
 	uint32_t seq;
 	uint8_t source[TIMES];
-	bool again; /* its number is there several times: nobody knows which is the partner */
+	bool again; /* several records have this number, so the partner is not known */
 	bool is_note; /* not a record: the reflector received this number again, perhaps without another record */
 	int64_t time_ns[TIMES];
 };
 
 struct halves {
 	struct half *half;
-	size_t halves, room, next;
+	size_t halves, space, next;
 	uint64_t used, again, contrary, other;
 };
 
@@ -249,18 +250,18 @@ static int compare_halves(const void *a, const void *b)
 
 static int add_half(struct halves *h, const struct sample *s, bool on_wire)
 {
-	if (h->halves == h->room) {
-		const size_t room = h->room ? 2 * h->room : 4096;
-		struct half *more = realloc(h->half, room * sizeof(*more));
+	if (h->halves == h->space) {
+		const size_t space = h->space ? 2 * h->space : 4096;
+		struct half *more = realloc(h->half, space * sizeof(*more));
 
 		if (!more) {
 			warnx("no memory for the %zu records of the reflector's log, which is held as a whole: %zu MB "
-			      "are needed", room,
-			      room * sizeof(*more) >> 20);
+			      "are needed", space,
+			      space * sizeof(*more) >> 20);
 			return -ENOMEM;
 		}
 		h->half = more;
-		h->room = room;
+		h->space = space;
 	}
 	struct half *one = &h->half[h->halves++];
 
@@ -269,7 +270,7 @@ static int add_half(struct halves *h, const struct sample *s, bool on_wire)
 	memcpy(one->time_ns, s->time_ns, sizeof(one->time_ns));
 	if (on_wire)
 		return 0;
-	/* What its program read is all that there is to its latency. */
+	/* With --stamp user the latency is between times of the program. */
 	one->source[REFLECT_T2_WIRE] = one->source[REFLECT_T2_USER];
 	one->source[REFLECT_T3_WIRE] = one->source[REFLECT_T3_USER];
 	one->time_ns[REFLECT_T2_WIRE] = one->time_ns[REFLECT_T2_USER];
@@ -315,7 +316,7 @@ static int read_halves(struct halves *h, struct log_read *l, struct read_file *f
 	return found;
 }
 
-/* Both are nearly in order: most often it is the one behind the last one that was found. */
+/* Both logs are nearly in order, so the record after the last match is tried first. */
 static struct half *find_half(struct halves *h, uint32_t seq)
 {
 	const struct half key = { .seq = seq };
@@ -327,10 +328,10 @@ static struct half *find_half(struct halves *h, uint32_t seq)
 	return one;
 }
 
-/* The times of the other host that the emitter's log has are those of its own reply: they must be the same. */
+/* Times of the reflector in the emitter's log come from the same reply, so they must be equal to its own log. */
 static bool is_partner(const struct sample *s, const struct half *one)
 {
-	const unsigned t2 = THERE + REFLECT_T2_WIRE;
+	const unsigned t2 = REMOTE + REFLECT_T2_WIRE;
 
 	return !s->source[t2] || s->source[t2] != one->source[REFLECT_T2_WIRE] ||
 	       s->time_ns[t2] == one->time_ns[REFLECT_T2_WIRE];
@@ -346,9 +347,9 @@ static bool find_partner(struct halves *h, struct sample *s)
 		h->other++;
 		return false;
 	}
-	memcpy(s->source + THERE, one->source, sizeof(one->source));
-	memcpy(s->time_ns + THERE, one->time_ns, sizeof(one->time_ns));
-	if (s->source[THERE + REFLECT_T2_WIRE] && s->source[THERE + REFLECT_T3_WIRE] && !rules_is_response(s)) {
+	memcpy(s->source + REMOTE, one->source, sizeof(one->source));
+	memcpy(s->time_ns + REMOTE, one->time_ns, sizeof(one->time_ns));
+	if (s->source[REMOTE + REFLECT_T2_WIRE] && s->source[REMOTE + REFLECT_T3_WIRE] && !rules_is_response(s)) {
 		h->contrary++;
 		return false;
 	}
@@ -356,17 +357,17 @@ static bool find_partner(struct halves *h, struct sample *s)
 	return true;
 }
 
-/* first: its number was not there before. */
+/* first: the first record with this number. */
 static void join_sample(struct halves *h, struct sample *s, bool first)
 {
 	const bool joined = first && find_partner(h, s);
 
 	s->follow_up = joined ? FOLLOW_UP_THERE : FOLLOW_UP_LOST;
 	if (!joined)
-		memset(s->source + THERE, 0, TIMES);
+		memset(s->source + REMOTE, 0, TIMES);
 }
 
-static void tell_joined(struct outcome *o, const struct halves *h, const struct log_read *e, const struct log_read *r)
+static void print_joined(struct outcome *o, const struct halves *h, const struct log_read *e, const struct log_read *r)
 {
 	fprintf(o->notes,
 		"  Joined on SEQ: %" PRIu64 " pairs; without a partner: %" PRIu64 " of the emitter's, %" PRIu64
@@ -377,10 +378,10 @@ static void tell_joined(struct outcome *o, const struct halves *h, const struct 
 			"  %s: %" PRIu64 " records have a sequence number that was received more than once, and are "
 					 "not joined\n", r->path, h->again);
 	if (h->other)
-		fprintf(o->notes, "  %" PRIu64 " numbers have other times in the two logs, and are no pairs\n",
+		fprintf(o->notes, "  %" PRIu64 " numbers have different times in the two logs, and are not joined\n",
 			h->other);
 	if (h->contrary)
-		fprintf(o->notes, "  %" PRIu64 " responses are longer than their round trip, and are no pairs\n",
+		fprintf(o->notes, "  %" PRIu64 " responses are longer than their round trip, and are not joined\n",
 			h->contrary);
 	fprintf(o->notes, "  The reflector's log is held in memory: %zu kB\n", h->halves * sizeof(*h->half) >> 10);
 }
@@ -395,10 +396,10 @@ int logs_join(struct outcome *o, struct log_read *e, struct log_read *r, struct 
 	int error;
 
 	memcpy(has, e->names.has, sizeof(has));
-	memcpy(has + THERE, r->names.has, TIMES);
-	has[THERE + REFLECT_T2_WIRE] = has[THERE + REFLECT_T3_WIRE] = true;
+	memcpy(has + REMOTE, r->names.has, TIMES);
+	has[REMOTE + REFLECT_T2_WIRE] = has[REMOTE + REFLECT_T3_WIRE] = true;
 	if (!on_wire)
-		has[THERE + REFLECT_T2_USER] = has[THERE + REFLECT_T3_USER] = false;
+		has[REMOTE + REFLECT_T2_USER] = has[REMOTE + REFLECT_T3_USER] = false;
 	log_names_options(&e->names, &o->options);
 	o->options.plain = false;
 	emitter_file->role = ROLE_EMIT;
@@ -409,12 +410,12 @@ int logs_join(struct outcome *o, struct log_read *e, struct log_read *r, struct 
 	if (!error)
 		error = add_log(o, e, emitter_file, &h);
 	if (!error && e->records && r->records && !h.used) {
-		warnx("%s and %s: no record of one belongs to one of the other: are they of one run?", e->path,
+		warnx("%s and %s: no record of the first belongs to the second: give both logs of one run", e->path,
 		      r->path);
 		error = -EINVAL;
 	}
-	tell(o, r, &none, reflector_file);
-	tell_joined(o, &h, e, r);
+	print(o, r, &none, reflector_file);
+	print_joined(o, &h, e, r);
 	free(h.half);
 	return error;
 }

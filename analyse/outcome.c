@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What was read, put together as a run leaves it behind, and its text. */
+/* The result of the files that were read, and its text. */
 #include "analyse/outcome.h"
 
 #include "report/text/account.h"
+#include "report/text/brief.h"
 #include "report/text/echo.h"
 #include "report/text/headline.h"
 #include "report/text/label.h"
 #include "report/text/statistics.h"
-#include "report/text/variation.h"
+#include "report/text/ipdv.h"
 
 #include <err.h>
 #include <errno.h>
@@ -21,7 +22,7 @@
 
 static int say_no_memory(void)
 {
-	warnx("no memory for what the files have");
+	warnx("no memory for the contents of the files");
 	return -ENOMEM;
 }
 
@@ -38,22 +39,21 @@ struct outcome *outcome_open(const struct options *options)
 	}
 	o->options = *options;
 	o->options.ttl = 255;
-	o->options.port = 0; /* nobody's */
+	o->options.port = 0; /* a file has no port of this process */
 	o->result.options = &o->options;
 	o->result.read = &o->read;
 	o->result.histogram = &o->latency;
-	o->result.one_way_bound_ns[1] = -1; /* what it was at the end of a run is in no file */
+	o->result.one_way_bound_ns[1] = -1; /* no file has the bound at the end of the run */
 	for (int i = 0; i < BOUNDS; i++)
 		o->result.bound_ns[i] = -1;
-	o->report = (struct report){ .options = &o->options, .result = &o->result, .tally = &o->tally,
+	o->report = (struct report){ .options = &o->options, .result = &o->result, .sample_queue = &o->sample_queue,
 				     .histogram = &o->latency };
 	return o;
 }
 
 static void free_histogram(struct histogram *h)
 {
-	free(h->overflow);
-	free(h->carry);
+	free(h->overflow); /* the begin of all its memory */
 }
 
 void outcome_close(struct outcome *o)
@@ -76,6 +76,8 @@ void outcome_close(struct outcome *o)
 		free(o->read.reason[i].name);
 		free(o->read.reason[i].found);
 		free(o->read.reason[i].why);
+		free(o->read.reason[i].id);
+		free(o->read.reason[i].unit);
 	}
 	for (unsigned i = 0; i < o->read.settings; i++)
 		free(o->read.setting[i].text);
@@ -86,7 +88,7 @@ void outcome_close(struct outcome *o)
 	free(o);
 }
 
-/* A pipe without a writer would not be opened before there is one. */
+/* O_NONBLOCK: to open a pipe would wait for its writer. */
 FILE *outcome_open_file(const char *path)
 {
 	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -101,7 +103,7 @@ FILE *outcome_open_file(const char *path)
 	}
 	if (!fstat(fd, &s) && S_ISREG(s.st_mode))
 		return file;
-	warnx("%s: is no file: give one that a run has written", path);
+	warnx("%s: is not a regular file: give a file that a run has written", path);
 	fclose(file);
 	return NULL;
 }
@@ -141,22 +143,13 @@ struct read_file *outcome_add_file(struct outcome *o, const char *path, FILE *fi
 
 /* ---- Histograms -------------------------------------------------------------------------------------------------- */
 
-int outcome_place(struct histogram *h, struct histogram **pointer, const struct options *o, int64_t width_ns,
-		  uint32_t overflow_capacity)
+int outcome_assign(struct histogram *h, struct histogram **pointer, const struct options *o, int64_t width_ns)
 {
-	size_t bytes = histogram_layout(h, o->overflow_ns, width_ns, 0);
-	void *memory = calloc(1, bytes ? bytes : 1);
-	int64_t *overflow = malloc((overflow_capacity ? overflow_capacity : 1) * sizeof(*overflow));
+	void *memory = calloc(1, histogram_layout(h, o->overflow_ns, width_ns, HISTOGRAM_OVERFLOW_STORE));
 
-	if (!memory || !overflow) {
-		free(memory);
-		free(overflow);
+	if (!memory)
 		return say_no_memory();
-	}
-	/* The overflow on its own, that it may grow. */
-	histogram_place(h, memory);
-	h->overflow = overflow;
-	h->overflow_capacity = overflow_capacity;
+	histogram_assign(h, memory);
 	if (pointer)
 		*pointer = h;
 	return 0;
@@ -182,8 +175,6 @@ int outcome_check_buckets(const struct outcome *o)
 
 void outcome_finish(struct outcome *o)
 {
-	const struct histogram *h = &o->latency;
-
 	histogram_finish(&o->latency);
 	for (int i = 0; i < STAGES; i++)
 		histogram_finish(&o->stage[i]);
@@ -191,8 +182,6 @@ void outcome_finish(struct outcome *o)
 		histogram_finish(&o->one_way[i]);
 	for (int i = 0; i < PLANNED; i++)
 		histogram_finish(&o->planned[i]);
-	if (h->overflows > h->overflow_capacity)
-		counter_add(&o->tally.left_out, h->overflows - h->overflow_capacity);
 	if (!o->read.has_active)
 		o->result.last_ns = o->result.ended_ns;
 	fflush(o->notes);
@@ -216,7 +205,7 @@ static void write_top(FILE *out, const struct outcome *o)
 		headline_write(out, &o->report);
 	} else {
 		headline_write_latency(out, &o->report);
-		fputs(": what was lost is not known\n", out);
+		fputs(": losses are not known\n", out);
 	}
 	if (o->report.verdict)
 		fprintf(out, "Measurement: %s%s\n", verdict_levels[o->verdict.level],
@@ -234,6 +223,10 @@ void outcome_write(FILE *out, const struct outcome *o, int columns)
 	const struct report *r = &o->report;
 	char latency[OUTCOME_FORMULA_BYTES];
 
+	if (!options_complete(r->options)) {
+		brief_write(out, r, brief_has_color(out, r));
+		return;
+	}
 	write_top(out, o);
 	fputc('\n', out);
 	if (o->read.has_duration)
@@ -246,13 +239,12 @@ void outcome_write(FILE *out, const struct outcome *o, int columns)
 	if (options_echoes(r->options))
 		echo_write(out, r);
 	if (!o->read.settings)
-		variation_write(out, r, columns);
+		ipdv_write(out, r, columns);
 	label_latency(r->options, latency, sizeof(latency));
 	fprintf(out, "\nLatency: %s (%s)\n", latency,
 		label_stamps[options_on_wire(r->options) ? r->options->stamp : SOURCE_USER].clock);
 	if (o->read.has_accounts)
 		account_write(out, r);
 	else
-		fputs("\nNot known, for a log does not tell: what was sent, lost and left out, the clocks, and whether "
-		      "the numbers may be trusted\n", out);
+		fputs("\nNot in a log: packets sent and lost, samples left out, clocks, and the verdict\n", out);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was read of one run or several: put together as a run leaves it behind, so that the rooms of the report can
- * speak of it. */
+/* The result of one run or of several, as it was read from files, in the form that the report takes. */
 #ifndef ANALYSE_OUTCOME_H
 #define ANALYSE_OUTCOME_H
 
@@ -9,54 +8,53 @@
 #include "report/text/report.h"
 #include "report/verdict/verdict.h"
 #include "result/result.h"
-#include "result/tally.h"
+#include "result/sample_queue.h"
 
 struct seconds;
 
 #define OUTCOME_FORMULA_BYTES 64
 
 struct outcome {
-	struct options options; /* what is to be written, and what is known of the runs */
+	struct options options; /* options of the output, and of the runs as far as they are known */
 	struct result result;
 	struct report report;
 	struct histogram latency, stage[STAGES], one_way[ONE_WAYS], planned[PLANNED];
-	struct verdict verdict; /* only its level */
-	struct tally tally; /* what is in no bucket */
+	struct verdict verdict; /* only the level is set */
+	struct sample_queue sample_queue; /* samples without a bucket */
 	struct read read;
-	struct seconds *seconds; /* the caller's; NULL: nobody tells of them */
-	bool has_seconds; /* and there are some to be told */
+	struct seconds *seconds; /* of the caller; NULL: no output needs the seconds */
+	bool has_seconds; /* the files have seconds */
 
-	char *note; /* lines about what was read, for the text; NULL: none */
+	char *note; /* lines about the files, for the text; NULL: none */
 	size_t note_bytes;
-	FILE *notes; /* where they are written */
+	FILE *notes; /* stream into `note` */
 };
 
-/* Begins one with what the command line says of the output. NULL after one line: no memory. outcome_close() frees
+/* Creates an empty outcome with the options of the output. NULL after one line: no memory. outcome_close() frees
  * it. */
 struct outcome *outcome_open(const struct options *o);
 void outcome_close(struct outcome *o);
 
-/* Opens a file to be read, which is no device and no pipe. NULL after one line. */
+/* Opens a regular file to read. NULL after one line. */
 FILE *outcome_open_file(const char *path);
 
-/* Adds a file, whose memory is the outcome's; NULL after one line: no memory, or it is there already. */
+/* Adds a file, which outcome_close() frees. NULL after one line: no memory, or the file was added before. */
 struct read_file *outcome_add_file(struct outcome *o, const char *path, FILE *file, const char *form);
 
-/* Are these one file, by device and inode? Then -EINVAL after one line, else 0. */
+/* -EINVAL after one line if both are the same file, by device and inode; else 0. */
 int outcome_refuse_same(const struct read_file *a, const struct read_file *b);
 
-/* Lays one of the histograms out as a run does, by the options of the outcome, and sets the pointer to it. 0, or -errno
- * after one line. */
-int outcome_place(struct histogram *h, struct histogram **pointer, const struct options *o, int64_t width_ns,
-		  uint32_t overflow_capacity);
+/* Allocates a histogram with the buckets of a run, by the options of the outcome, and sets the pointer to it. 0, or
+ * -errno after one line. */
+int outcome_assign(struct histogram *h, struct histogram **pointer, const struct options *o, int64_t width_ns);
 
-/* When all is read: can the buckets of --bucket-size be made of what there is? 0, or -errno after one line. */
+/* After reading: checks that --bucket-size is a multiple of the buckets of the files. 0, or -errno after one line. */
 int outcome_check_buckets(const struct outcome *o);
 
-/* When all is read: sorts what must be. */
+/* After reading: sorts the overflow samples. */
 void outcome_finish(struct outcome *o);
 
-/* The whole text. columns: width of the terminal, 0: out is none. */
+/* Writes the report. columns: width of the terminal; 0: out is not a terminal. */
 void outcome_write(FILE *out, const struct outcome *o, int columns);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The files that are made of what was read. */
+/* Output files of --report and --compare. */
 #include "analyse/output.h"
 
 #include "analyse/outcome.h"
@@ -20,7 +20,7 @@ static int refuse_read(const char *option, const char *path, const struct outcom
 	for (unsigned i = 0; i < o->read.files; i++) {
 		if (o->read.file[i].device != s.st_dev || o->read.file[i].inode != s.st_ino)
 			continue;
-		warnx("--%s %s: is one of the files that are read: give another", option, path);
+		warnx("--%s %s: is an input file: give another path", option, path);
 		return -EINVAL;
 	}
 	return 0;
@@ -28,7 +28,7 @@ static int refuse_read(const char *option, const char *path, const struct outcom
 
 int output_open_json(struct output_files *f, const struct options *o)
 {
-	return o->json_path ? log_file_open_of(&f->told.json, "json", o->json_path) : 0;
+	return o->json_path ? log_file_open_of(&f->reported.json, "json", o->json_path) : 0;
 }
 
 int output_check_json(const struct options *o, const struct outcome *read)
@@ -36,7 +36,7 @@ int output_check_json(const struct options *o, const struct outcome *read)
 	return refuse_read("json", o->json_path, read);
 }
 
-/* None is one of those that are read, and no two are the same. */
+/* Refuses an output that is one of the input files, and two outputs to the same file. */
 static int check_paths(struct outcome *o)
 {
 	const struct options *from = &o->options;
@@ -59,13 +59,13 @@ int output_open(struct output_files *f, struct outcome *o)
 	int error = check_paths(o);
 
 	if (!error)
-		error = by_second_open(&f->told, &o->report);
+		error = by_second_open(&f->reported, &o->report);
 	if (!error && from->hgrm_path)
 		error = log_file_open_of(&f->hgrm, "hgrm", from->hgrm_path);
 	if (!error && from->prometheus_path)
-		error = prometheus_open(&f->prometheus, &o->report, &o->tally);
-	if (!error && by_second_is_wanted(&f->told))
-		error = seconds_open(&f->seconds, &f->told, o);
+		error = prometheus_open(&f->prometheus, &o->report, &o->sample_queue);
+	if (!error && by_second_is_wanted(&f->reported))
+		error = seconds_open(&f->seconds, &f->reported, o);
 	if (error)
 		output_close(f);
 	return error;
@@ -73,8 +73,8 @@ int output_open(struct output_files *f, struct outcome *o)
 
 struct json *output_begin_json(struct output_files *f)
 {
-	json_begin(&f->told.writer, log_file_put, &f->told.json, false);
-	return &f->told.writer;
+	json_begin(&f->reported.writer, log_file_put, &f->reported.json, false);
+	return &f->reported.writer;
 }
 
 static void write_object(struct json *j, const struct outcome *o)
@@ -113,12 +113,12 @@ int output_write(struct output_files *f, const struct outcome *o)
 	}
 	if (f->hgrm.path)
 		error |= hgrm_write_file(&f->hgrm, &o->latency);
-	return error | write_by_second(&f->told, o);
+	return error | write_by_second(&f->reported, o);
 }
 
 void output_close(struct output_files *f)
 {
-	by_second_close(&f->told);
+	by_second_close(&f->reported);
 	log_file_abandon(&f->hgrm);
 	log_file_abandon(&f->prometheus.file);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files that are made of what was read. */
+/* Output files of --report and --compare. */
 #ifndef ANALYSE_OUTPUT_H
 #define ANALYSE_OUTPUT_H
 
@@ -11,32 +11,31 @@ struct options;
 struct outcome;
 
 struct output_files {
-	struct by_second told;
-	struct seconds seconds; /* what it tells of */
-	struct log_file hgrm; /* path NULL: not asked for */
-	struct prometheus prometheus; /* report NULL: the same */
+	struct by_second reported;
+	struct seconds seconds; /* source of the seconds for `told` */
+	struct log_file hgrm; /* path NULL: not requested */
+	struct prometheus prometheus; /* report NULL: not requested */
 };
 
-#define OUTPUT_CLOSED { .told = BY_SECOND_CLOSED, .hgrm.fd = -1, .prometheus.file.fd = -1 }
+#define OUTPUT_CLOSED { .reported = BY_SECOND_CLOSED, .hgrm.fd = -1, .prometheus.file.fd = -1 }
 
-/* Opens what the outcome's options ask for, before anything is read; and its seconds, if anything tells of them. A file
- * that is read may not be written: the outcome has those. 0, or
- * -errno after one line: nothing is left then. */
+/* Opens the outputs of the outcome's options, before anything is read, and the seconds if an output needs them.
+ * The input files are those of the outcome. 0, or -errno after one line, with no file left behind. */
 int output_open(struct output_files *f, struct outcome *o);
 
-/* Writes and closes them. 0, or -errno after one line. */
+/* Writes and closes all outputs. 0, or -errno after one line. */
 int output_write(struct output_files *f, const struct outcome *o);
 
 void output_close(struct output_files *f);
 
-/* Opens the file of --json alone, for another object than that of an outcome, before anything is read: what has its
- * name stays as it is until it is whole. 0, or -errno after one line. */
+/* Opens only the file of --json, for the object of a comparison, before anything is read. An existing file is
+ * replaced when the new one is complete. 0, or -errno after one line. */
 int output_open_json(struct output_files *f, const struct options *o);
 
-/* When it was read: is it one of the files of this outcome? Then -EINVAL after one line, else 0. */
+/* -EINVAL after one line if the file of --json is an input file of this outcome; else 0. */
 int output_check_json(const struct options *o, const struct outcome *read);
 
-/* Begins it; by_second_finish_json() ends it. */
+/* Begins the JSON; by_second_finish_json() ends it. */
 struct json *output_begin_json(struct output_files *f);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --report: which files there are, and what is made of them. */
+/* --report: detects the form of each file, reads the files and writes the outputs. */
 #include "analyse/results.h"
 
 #include "analyse/blocks.h"
@@ -10,6 +10,7 @@
 #include "analyse/runs.h"
 #include "analyse/seconds.h"
 #include "report/text/status.h"
+#include "report/verdict/steadiness.h"
 
 #include <err.h>
 #include <errno.h>
@@ -20,7 +21,7 @@ struct input {
 	enum log_look look;
 };
 
-/* What cannot be told by its look is said when it is read. */
+/* A file that only looks like a log or JSON is refused when it is read. */
 static FILE *open_file(const char *path, enum log_look *look)
 {
 	FILE *file = outcome_open_file(path);
@@ -48,7 +49,7 @@ static int open_all(struct outcome *o, struct input *input)
 			return -EINVAL;
 		if ((input[i].look == LOG_LOOK_JSON) == (input[0].look == LOG_LOOK_JSON))
 			continue;
-		warnx("%s and %s: one is a log, the other is JSON: give files of one kind", o->options.file[0], path);
+		warnx("%s and %s: a log and JSON cannot be combined: give files of one kind", o->options.file[0], path);
 		return -EINVAL;
 	}
 	return 0;
@@ -77,13 +78,35 @@ static int read_logs(struct outcome *o, const struct input *input)
 	return error;
 }
 
-static int tell_blocks(struct outcome *o, const struct blocks *b)
+static int print_blocks(struct outcome *o, const struct blocks *b)
 {
 	seconds_begin(o->seconds, !b->unknown);
 	if (!b->unknown)
-		return seconds_tell(o->seconds, b);
-	fputs("  Not all of the files tell of their seconds, so that nothing is told of any second\n", o->notes);
+		return seconds_pass_on(o->seconds, b);
+	fputs("  Not all files have seconds, so no output has any\n", o->notes);
 	return 0;
+}
+
+static void add_levels(struct levels *l, const struct blocks *b)
+{
+	l->of_several = b->unknown || b->runs != 1;
+	for (size_t i = 0; i < b->blocks && !l->of_several; i++) {
+		const struct block *one = &b->block[i];
+
+		steadiness_add(l, one->from_ns, one->samples, one->percentile_ns[SECOND_P50],
+			       one->percentile_ns[SECOND_P99]);
+	}
+}
+
+/* A log has levels only where an output by the second is made of it. */
+static void find_level_changes(struct outcome *o, const struct levels *l)
+{
+	char text[256] = "";
+
+	steadiness_find(&o->result.level_changes, l);
+	steadiness_say(text, sizeof(text), &o->result.level_changes);
+	if (*text)
+		fprintf(o->notes, "  The level changed: %s\n", text);
 }
 
 static int read_runs(struct outcome *o, const struct input *input)
@@ -92,19 +115,28 @@ static int read_runs(struct outcome *o, const struct input *input)
 	int error = 0;
 
 	for (unsigned i = 0; i < o->read.files && !error; i++)
-		error = runs_add(o, input[i].file, &o->read.file[i], o->seconds ? &blocks : NULL);
+		error = runs_add(o, input[i].file, &o->read.file[i], &blocks);
+	if (!error) {
+		struct levels levels = { .stretches = 0 };
+
+		add_levels(&levels, &blocks);
+		find_level_changes(o, &levels);
+	}
 	if (!error && o->seconds)
-		error = tell_blocks(o, &blocks);
+		error = print_blocks(o, &blocks);
 	blocks_free(&blocks);
 	return error;
 }
 
 static int read_all(struct outcome *o, const struct input *input)
 {
-	int error = input[0].look == LOG_LOOK_JSON ? read_runs(o, input) : read_logs(o, input);
+	const bool is_json = input[0].look == LOG_LOOK_JSON;
+	int error = is_json ? read_runs(o, input) : read_logs(o, input);
 
 	if (!error && o->seconds)
 		seconds_end(o->seconds);
+	if (!error && o->seconds && !is_json)
+		find_level_changes(o, &o->seconds->to->levels);
 	return error;
 }
 
@@ -148,7 +180,7 @@ static int report(const struct options *options)
 
 int results_main(const struct options *o)
 {
-	signal(SIGPIPE, SIG_IGN); /* a reader that goes away is told of, and leaves no half of a file */
-	signal(SIGXFSZ, SIG_IGN); /* and so is a file that is as long as it may be (ulimit -f) */
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as an error of write(), and no partial file is left */
+	signal(SIGXFSZ, SIG_IGN); /* the same at the file size limit (ulimit -f) */
 	return o->compare ? compare_main(o) : report(o);
 }

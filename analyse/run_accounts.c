@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The accounts of a run, added to those of an outcome. A row that is not there is one that an older rant did not have:
- * it is 0, or the accounts do not balance. */
+/* Adds the accounts of a run to those of an outcome. A missing row is from an older rant: it counts as 0, or the
+ * accounts do not balance. */
 #include "analyse/outcome.h"
 #include "analyse/run_parts.h"
 #include "report/export/json_parts.h"
@@ -15,7 +15,7 @@ static int add_counter(counter *c, const struct tree *t, const char *path, const
 	int64_t count;
 
 	if (!run_count(t, &count))
-		return run_refuse(path, name, "is no count");
+		return run_refuse(path, name, "is not a count");
 	counter_add(c, (uint64_t)count);
 	return 0;
 }
@@ -25,28 +25,28 @@ static int add_number(int64_t *to, const struct tree *t, const char *path, const
 	int64_t count;
 
 	if (!run_count(t, &count))
-		return run_refuse(path, name, "is no count");
+		return run_refuse(path, name, "is not a count");
 	*to += count;
 	return 0;
 }
 
 static int add_rows(struct outcome *o, enum account_table which, const struct tree *rows, const char *path)
 {
-	const char *label;
+	const char *label, *key;
 	uint64_t before;
 
-	for (unsigned i = 0; account_row(&o->report, which, i, &label, &before); i++) {
+	for (unsigned i = 0; account_row(&o->report, which, i, &label, &key, &before); i++) {
 		char name[JSON_NAME_BYTES];
 		int64_t count;
 
-		if (!run_count(tree_member(rows, json_name(name, sizeof(name), label, "")), &count))
-			return run_refuse(path, name, "is no count");
+		if (!run_count(tree_member(rows, json_name(name, sizeof(name), key, "")), &count))
+			return run_refuse(path, name, "is not a count");
 		account_row_add(&o->result, which, i, (uint64_t)count);
 	}
 	return 0;
 }
 
-/* What is not known of one run is not known of all. */
+/* A total is known only if it is known for each run. */
 static int add_packets(struct outcome *o, const struct tree *packets, const char *path)
 {
 	struct result *result = &o->result;
@@ -74,14 +74,14 @@ static int add_packets(struct outcome *o, const struct tree *packets, const char
 	}
 	error = add_counter(&result->sessions, tree_member(packets, "sessions"), path, "sessions");
 	if (!error)
-		error = add_counter(&result->lanes_taken, tree_member(packets, "lanes"), path, "lanes");
+		error = add_counter(&result->peer_sockets_taken, tree_member(packets, "lanes"), path, "lanes");
 	if (!error)
-		error = add_counter(&result->lanes_refused, tree_member(packets, "no_lane"), path, "no_lane");
+		error = add_counter(&result->peer_sockets_refused, tree_member(packets, "no_lane"), path, "no_lane");
 	if (!error)
 		error = add_counter(&result->evicted, tree_member(packets, "evicted"), path, "evicted");
 	if (!error)
 		error = add_counter(&result->account.cut_short, tree_member(packets, "cut_short"), path, "cut_short");
-	/* A reflector has answered what it sent. */
+	/* Every packet that a reflector sends is an answer. */
 	return error ? error : add_counter(&result->account.answered, tree_member(packets, "sent"), path, "sent");
 }
 
@@ -94,7 +94,7 @@ static int add_stamps(struct outcome *o, const struct tree *stamps, const char *
 	return error ? error : add_counter(&o->result.error_other, tree_member(stamps, "other"), path, "other");
 }
 
-/* name: of the member that counts them. */
+/* name: the member with the count. */
 static int add_outages(struct outages *to, const struct tree *t, const char *path, const char *name)
 {
 	int64_t count = 0, longest_ns, at_ns;
@@ -117,14 +117,14 @@ static int add_directions(struct outcome *o, const struct tree *t, const char *p
 	int64_t either = 0;
 	int error = add_rows(o, ACCOUNT_DIRECTIONS, t, path);
 
-	d->told = tree_member(t, "lost_there") && (d->told || first);
+	d->reported = tree_member(t, "lost_there") && (d->reported || first);
 	if (!error)
 		error = add_number(&either, tree_member(t, "either_way"), path, "either_way");
 	d->lost_unknown += (uint64_t)either;
 	return error;
 }
 
-/* Files of older versions have none, and those of newer ones may have others. */
+/* Files of older versions have no reasons, and those of newer versions may have more. */
 static void add_discard_reasons(struct directions *d, const struct tree *t)
 {
 	for (size_t i = 0; i < tree_length(t); i++) {
@@ -146,7 +146,7 @@ static int add_follow_ups(struct outcome *o, const struct tree *t, const char *p
 
 		if (label_follow_ups[i].name)
 			error = add_counter(&a->follow_up[i],
-					    tree_member(t, json_name(name, sizeof(name), label_follow_ups[i].name, "")),
+					    tree_member(t, json_name(name, sizeof(name), label_follow_up_json(i), "")),
 					    path, name);
 	}
 	if (!error)
@@ -154,13 +154,13 @@ static int add_follow_ups(struct outcome *o, const struct tree *t, const char *p
 	return error ? error : add_counter(&a->unjudged, tree_member(t, "not_judged"), path, "not_judged");
 }
 
-/* Of several runs the last that was told. */
+/* Keeps the last value that a run reported. */
 static int add_last(counter *c, uint8_t *last, const struct tree *count, const struct tree *value, const char *path)
 {
 	int64_t n;
 
 	if (value && (!run_count(value, &n) || n > UINT8_MAX))
-		return run_refuse(path, "accounts.arrived", "has no good value");
+		return run_refuse(path, "accounts.arrived", "has a value that is not valid");
 	if (value)
 		*last = (uint8_t)n;
 	return add_counter(c, count, path, "accounts.arrived");
@@ -176,7 +176,7 @@ static int add_arrived(struct outcome *o, const struct tree *t, const char *path
 					tree_member(t, "other_dscp"), tree_member(t, "last_dscp"), path);
 }
 
-/* The slowest of all. */
+/* Keeps the slowest of all runs. */
 static int add_slowest_woken(struct outcome *o, const struct tree *t, const char *path)
 {
 	struct result *result = &o->result;
@@ -184,7 +184,7 @@ static int add_slowest_woken(struct outcome *o, const struct tree *t, const char
 
 	if (!run_count(tree_member(t, "response_ns"), &ns) || !run_count(tree_member(t, "seq"), &seq) ||
 	    seq > UINT32_MAX)
-		return run_refuse(path, "accounts.slowest_woken", "has no good values");
+		return run_refuse(path, "accounts.slowest_woken", "has a value that is not valids");
 	if (ns <= result->woken_slowest_ns)
 		return 0;
 	result->woken_slowest_ns = ns;
@@ -192,7 +192,7 @@ static int add_slowest_woken(struct outcome *o, const struct tree *t, const char
 	return 0;
 }
 
-/* All probes have one length. */
+/* All probes have the same length. */
 static int add_traffic(struct outcome *o, const struct tree *t, const struct tree *packets, const char *path)
 {
 	struct result *result = &o->result;
@@ -202,7 +202,7 @@ static int add_traffic(struct outcome *o, const struct tree *t, const struct tre
 	if (!run_count(tree_member(t, "to_there_packets"), &count) ||
 	    !run_count(tree_member(t, "to_there_bytes"), &bytes) ||
 	    !run_count(tree_member(packets, "closing"), &closing) || (count && bytes % count))
-		return run_refuse(path, "accounts.traffic", "has no good counts");
+		return run_refuse(path, "accounts.traffic", "has counts that are not valid");
 	if (count && result->probe_bytes && result->probe_bytes != (size_t)(bytes / count))
 		return run_refuse(path, "accounts.traffic", "is of probes of another length than in the other files");
 	if (count)
@@ -214,7 +214,7 @@ static int add_traffic(struct outcome *o, const struct tree *t, const struct tre
 					   "from_there_bytes");
 }
 
-/* Files of older versions do not have it. */
+/* Files of older versions do not have this member. */
 static int add_active(struct outcome *o, const struct tree *t, const char *path, bool first)
 {
 	struct result *result = &o->result;
@@ -225,7 +225,7 @@ static int add_active(struct outcome *o, const struct tree *t, const char *path,
 	return t ? add_number(&result->last_ns, t, path, "active_ns") : 0;
 }
 
-/* By --plain nothing was asked, and all samples are such. */
+/* With --plain the reflector reports nothing, so all samples count here. */
 static void note_plain(struct outcome *o)
 {
 	struct account *a = &o->result.account;
@@ -248,7 +248,7 @@ int run_add_accounts(struct outcome *o, const struct tree *root, const char *pat
 	error = add_packets(o, packets, path);
 	if (!error)
 		error = add_stamps(o, tree_member(accounts, "missing_stamps"), path);
-	if (!error && tree_member(accounts, "stalls")) /* older files have none */
+	if (!error && tree_member(accounts, "stalls")) /* not in files of older versions */
 		error = add_outages(&o->result.stalls, tree_member(accounts, "stalls"), path, "stalls");
 	if (!error && o->options.role == ROLE_EMIT) {
 		error = add_outages(&o->result.outages, tree_member(accounts, "no_answer"), path, "outages");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parts of what --json has written, each added to an outcome. For analyse/run*.c only. */
+/* Members of the JSON of a run, each added to an outcome. For analyse/run*.c only. */
 #ifndef ANALYSE_RUN_PARTS_H
 #define ANALYSE_RUN_PARTS_H
 
@@ -9,19 +9,19 @@ struct blocks;
 struct outcome;
 struct read_file;
 
-/* No count of a file is as large: sums of many have room. */
+/* Upper limit of a count in a file, so that sums of many files do not overflow. */
 #define RUN_COUNT_MAX (1LL << 53)
 
-/* One line: this member is not as --json writes it, or contradicts others. Returns -EINVAL. */
+/* Prints that this member is not as --json writes it, or contradicts others. Returns -EINVAL. */
 int run_refuse(const char *path, const char *member, const char *why);
 
-/* A whole number of 0 and more; *count is 0 where it is not known. False: it is there and is none. */
+/* Reads an integer of 0 or more; *count is 0 if the member is missing. False: the member is something else. */
 bool run_count(const struct tree *t, int64_t *count);
 
-/* All statistics, which the options of the outcome must fit. 0, or -errno after one line. */
+/* Adds all statistics. The options of the outcome are set before. 0, or -errno after one line. */
 int run_add_statistics(struct outcome *o, const struct tree *root, struct read_file *f);
 
-/* All accounts, which must add up. 0, or -errno after one line. */
+/* Adds all accounts, which must balance. 0, or -errno after one line. */
 int run_add_accounts(struct outcome *o, const struct tree *root, const char *path);
 
 #endif

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The histograms of a run, added to those of an outcome: exactly, for they have the same buckets. */
+/* Adds the histograms of a run to those of an outcome, without loss, because their buckets are equal. */
 #include "analyse/outcome.h"
 #include "analyse/run_parts.h"
 #include "histogram.h"
 #include "report/export/json_parts.h"
 #include "report/text/label.h"
-#include "report/text/part.h"
+#include "report/text/stage.h"
 
+#include <err.h>
 #include <errno.h>
-#include <stdlib.h>
-
-/* So many samples that are kept one by one are 512 MB. */
-#define OVERFLOW_MAX (1U << 26)
+#include <inttypes.h>
 
 /* One statistic of one file. */
 struct reading {
 	const char *path, *name;
 	const struct tree *tree;
 	struct histogram *h;
-	int64_t width_ns, limit_ns, samples, negative, kept, beyond, not_kept, least_ns, most_ns;
+	int64_t width_ns, limit_ns, samples, negative, counted, beyond, kept, not_kept;
+	int64_t least_ns, most_ns; /* lower edges of the first and of the last bucket that is not empty */
+	int64_t least_kept_ns, most_kept_ns; /* first and last of the samples that are kept to the nanosecond */
 	__int128 sum, squares; /* of the lower edges */
 };
 
@@ -27,9 +27,17 @@ static int refuse(const struct reading *f, const char *why)
 	return run_refuse(f->path, f->name, why);
 }
 
+/* Values that an older version did not keep are not guessed. */
+static int refuse_lack(const struct reading *f)
+{
+	warnx("%s: %s lacks %" PRId64 " samples above --overflow, which an older version did not keep: measure again",
+	      f->path, f->name, f->not_kept);
+	return -EINVAL;
+}
+
 /* ---- Buckets ----------------------------------------------------------------------------------------------------- */
 
-/* Pairs in ascending order, none of which is empty. */
+/* Reads pairs in ascending order; a count of 0 is an error. */
 static bool read_pair(const struct tree *list, size_t i, int64_t *value, int64_t *count)
 {
 	const struct tree *pair = tree_item(list, i);
@@ -39,68 +47,95 @@ static bool read_pair(const struct tree *list, size_t i, int64_t *value, int64_t
 	       *count > 0 && *count <= RUN_COUNT_MAX;
 }
 
-static void weigh(struct reading *f, int64_t value_ns, int64_t count)
+static void add_to_sums(struct reading *f, int64_t value_ns, int64_t count)
 {
-	if (!f->kept)
-		f->least_ns = value_ns;
-	f->most_ns = value_ns;
-	f->kept += count;
 	f->sum += (__int128)value_ns * count;
 	f->squares += (__int128)value_ns * value_ns * count;
 }
 
+static int add_bucket(struct reading *f, int64_t start_ns, int64_t count)
+{
+	if (!histogram_fill(f->h, start_ns, (uint64_t)count))
+		return refuse(f, "has more samples in a bucket than can be");
+	if (!f->counted)
+		f->least_ns = start_ns;
+	f->most_ns = start_ns;
+	f->counted += count;
+	return 0;
+}
+
 static int add_buckets(struct reading *f, const struct tree *list)
 {
-	struct histogram *h = f->h;
 	int64_t start_ns, count, before_ns = -1;
+	int error = 0;
 
-	for (size_t i = 0; i < tree_length(list); i++, before_ns = start_ns) {
-		if (!read_pair(list, i, &start_ns, &count) || start_ns <= before_ns || start_ns % h->width_ns ||
-		    start_ns >= h->limit_ns)
-			return refuse(f, "has a bucket that is none");
-		const uint32_t k = (uint32_t)(start_ns / h->width_ns);
-		const uint64_t all = histogram_bucket(h, k) + (uint64_t)count;
-
-		if (all >> 8 > UINT32_MAX)
-			return refuse(f, "has more samples in a bucket than can be");
-		h->low[k] = (uint8_t)all;
-		h->carry[k] = (uint32_t)(all >> 8);
-		weigh(f, start_ns, count);
+	for (size_t i = 0; i < tree_length(list) && !error; i++, before_ns = start_ns) {
+		if (!read_pair(list, i, &start_ns, &count) || start_ns <= before_ns || start_ns % f->h->width_ns ||
+		    start_ns >= f->limit_ns)
+			return refuse(f, "has a bucket that is not valid");
+		error = add_bucket(f, start_ns, count);
+		add_to_sums(f, start_ns, count);
 	}
-	return 0;
+	return error;
 }
 
-static int add_one_by_one(struct reading *f, int64_t value_ns, uint64_t count)
+static int add_overflow_buckets(struct reading *f, const struct tree *list)
 {
-	struct histogram *h = f->h;
-	int64_t *more;
+	int64_t start_ns, count, before_ns = -1;
+	int error = 0;
 
-	if (count > OVERFLOW_MAX - h->overflow_capacity)
-		return refuse(f, "has more samples beyond the overflow than can be put together");
-	more = realloc(h->overflow, (h->overflow_capacity + count) * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	h->overflow = more;
-	h->overflows += count;
-	for (uint64_t i = 0; i < count; i++)
-		h->overflow[h->overflow_capacity++] = value_ns;
-	return 0;
+	for (size_t i = 0; i < tree_length(list) && !error; i++, before_ns = start_ns) {
+		if (!read_pair(list, i, &start_ns, &count) || start_ns <= before_ns || start_ns < f->limit_ns ||
+		    histogram_edge_ns(f->h, start_ns) != start_ns)
+			return refuse(f, "has an overflow bucket that is not valid");
+		error = add_bucket(f, start_ns, count);
+		f->beyond += count;
+	}
+	return error;
 }
 
-/* Room for all of them at once: there may be as many pairs as samples. */
-static int add_overflow(struct reading *f, const struct tree *list)
+/* The samples that are known to the nanosecond. A file without overflow_buckets has all of them, or too few. */
+static int add_overflow(struct reading *f, const struct tree *list, bool in_buckets)
 {
 	int64_t value_ns, count, before_ns = -1;
 	int error = 0;
 
 	for (size_t i = 0; i < tree_length(list) && !error; i++, before_ns = value_ns) {
 		if (!read_pair(list, i, &value_ns, &count) || value_ns <= before_ns || value_ns < f->limit_ns)
-			return refuse(f, "has an overflow that is none");
-		error = add_one_by_one(f, value_ns, (uint64_t)count);
-		weigh(f, value_ns, count);
-		f->beyond += count;
+			return refuse(f, "has an overflow that is not valid");
+		/* Equal values beyond those that are kept change nothing. */
+		for (int64_t k = 0; k < count && k < HISTOGRAM_OVERFLOW_STORE; k++)
+			histogram_keep(f->h, value_ns);
+		if (!in_buckets) {
+			error = add_bucket(f, histogram_edge_ns(f->h, value_ns), count);
+			f->beyond += count;
+		}
+		add_to_sums(f, value_ns, count);
+		if (!f->kept)
+			f->least_kept_ns = value_ns;
+		f->most_kept_ns = value_ns;
+		f->kept += count;
 	}
 	return error;
+}
+
+/* The values in `overflow` must be the largest of those in `overflow_buckets`: in each bucket all of them, but for the
+ * bucket of the smallest. */
+static bool agree(const struct reading *f, const struct tree *buckets, const struct tree *overflow)
+{
+	size_t b = tree_length(buckets), i = tree_length(overflow);
+	int64_t edge_ns, in_bucket, value_ns, count;
+
+	while (i && b && read_pair(buckets, --b, &edge_ns, &in_bucket)) {
+		while (i && read_pair(overflow, i - 1, &value_ns, &count) &&
+		       histogram_edge_ns(f->h, value_ns) == edge_ns && count <= in_bucket) {
+			in_bucket -= count;
+			i--;
+		}
+		if (in_bucket && i)
+			return false;
+	}
+	return !i;
 }
 
 /* ---- Numbers ----------------------------------------------------------------------------------------------------- */
@@ -110,8 +145,8 @@ static bool is_exact(const struct reading *f)
 	return f->width_ns == 1 && !f->not_kept;
 }
 
-/* Of what is not in the buckets to the nanosecond: as the file says, the squares by its standard deviation, which is
- * rounded. */
+/* Buckets are wider than a nanosecond, so the sums come from the file; the squares from its standard deviation,
+ * which is rounded. */
 static int take_sums(struct reading *f)
 {
 	const struct tree *sum = tree_member(f->tree, "sum_ns");
@@ -119,7 +154,7 @@ static int take_sums(struct reading *f)
 	__int128 n = f->samples, mean, rest; /* sum = mean * n + rest */
 
 	if (sum && (!tree_integer(sum, &sum_ns) || sum_ns < 0))
-		return refuse(f, "has a sum_ns that is none");
+		return refuse(f, "has a sum_ns that is not valid");
 	if (is_exact(f))
 		return sum && (__int128)sum_ns != f->sum ? refuse(f, "has a sum_ns that is not that of its samples") :
 		0;
@@ -140,12 +175,12 @@ static bool has_extreme(const struct reading *f, const char *ns_name, const char
 	       *seq >= 0 && *seq <= UINT32_MAX;
 }
 
-/* Is it of the bucket that begins there, or that value? One that was not kept may be any from the limit on. */
-static bool is_at(const struct reading *f, int64_t ns, int64_t start_ns)
+/* In the bucket that begins there; above the limit the largest is kept, and where all are kept the smallest too. */
+static bool extremes_agree(const struct reading *f, int64_t min_ns, int64_t max_ns)
 {
-	if (f->not_kept && (!f->kept || start_ns >= f->limit_ns || ns >= f->limit_ns))
-		return ns >= f->limit_ns;
-	return ns >= start_ns && ns < start_ns + (start_ns < f->limit_ns ? f->width_ns : 1);
+	return histogram_edge_ns(f->h, min_ns) == f->least_ns && histogram_edge_ns(f->h, max_ns) == f->most_ns &&
+	       (max_ns < f->limit_ns || max_ns == f->most_kept_ns) &&
+	       (min_ns < f->limit_ns || f->not_kept || min_ns == f->least_kept_ns);
 }
 
 static int take_extremes(struct reading *f)
@@ -155,8 +190,8 @@ static int take_extremes(struct reading *f)
 
 	if (!has_extreme(f, "min_ns", "min_seq", &min_ns, &min_seq) ||
 	    !has_extreme(f, "max_ns", "max_seq", &max_ns, &max_seq))
-		return refuse(f, "has no good min_ns and max_ns");
-	if (!is_at(f, min_ns, f->least_ns) || !is_at(f, max_ns, f->most_ns))
+		return refuse(f, "has a min_ns or max_ns that is not valid");
+	if (!extremes_agree(f, min_ns, max_ns))
 		return refuse(f, "has a min_ns or max_ns that is not that of its samples");
 	if (!h->count || min_ns < h->min_ns) {
 		h->min_ns = min_ns;
@@ -176,10 +211,10 @@ static int take_numbers(struct reading *f)
 	int error;
 
 	h->negatives += (uint64_t)f->negative;
-	h->overflows += (uint64_t)f->not_kept;
-	if (!tree_integer(tree_at(f->tree, "histogram.overflow_samples"), &beyond) ||
-	    beyond != f->beyond + f->not_kept ||
-	    f->kept + f->not_kept != f->samples)
+	h->overflows += (uint64_t)f->beyond;
+	if (!tree_integer(tree_at(f->tree, "histogram.overflow_samples"), &beyond) || beyond != f->beyond ||
+	    f->kept + f->not_kept != f->beyond || (f->not_kept && f->kept < HISTOGRAM_OVERFLOW_STORE) ||
+	    f->counted != f->samples)
 		return refuse(f, "has not as many samples in its histogram as it says");
 	if (!f->samples)
 		return 0;
@@ -202,30 +237,37 @@ static int read_layout(struct reading *f, const struct options *o)
 	    !tree_integer(tree_member(t, "overflow_from_ns"), &f->limit_ns) ||
 	    f->width_ns < 1 || f->width_ns > 10 * NS_PER_S || f->limit_ns < 1 || f->limit_ns > 10 * NS_PER_S ||
 	    (f->limit_ns + f->width_ns - 1) / f->width_ns > HISTOGRAM_BUCKETS_MAX)
-		return refuse(f, "has no good histogram");
+		return refuse(f, "has a histogram that is not valid");
 	if (!run_count(tree_member(f->tree, "samples"), &f->samples) ||
 	    !run_count(tree_member(f->tree, "negative"), &f->negative) ||
 	    !run_count(tree_member(t, "overflow_not_kept"), &f->not_kept))
-		return refuse(f, "has no good count of samples");
+		return refuse(f, "has a count of samples that is not valid");
 	return f->limit_ns == o->overflow_ns ? 0 :
 	       refuse(f, "has another overflow_from_ns than the latency, or than the other files");
 }
 
-static int add_figure(struct outcome *o, struct reading *f, struct histogram **pointer)
+static int add_metric(struct outcome *o, struct reading *f, struct histogram **pointer)
 {
 	const struct tree *t = tree_member(f->tree, "histogram");
+	const struct tree *beyond = tree_member(t, "overflow_buckets");
 	int error = read_layout(f, &o->options);
 
 	if (error)
 		return error;
+	if (!beyond && f->not_kept)
+		return refuse_lack(f);
 	if (!f->h->low)
-		error = outcome_place(f->h, pointer, &o->options, f->width_ns, 0);
+		error = outcome_assign(f->h, pointer, &o->options, f->width_ns);
 	if (!error && f->h->width_ns != f->width_ns)
 		error = refuse(f, "has another bucket_ns than the other files");
 	if (!error)
 		error = add_buckets(f, tree_member(t, "buckets"));
 	if (!error)
-		error = add_overflow(f, tree_member(t, "overflow"));
+		error = add_overflow_buckets(f, beyond);
+	if (!error)
+		error = add_overflow(f, tree_member(t, "overflow"), beyond);
+	if (!error && beyond && !agree(f, beyond, tree_member(t, "overflow")))
+		error = refuse(f, "has an overflow that is not in its overflow_buckets");
 	if (!error)
 		error = take_numbers(f);
 	return error;
@@ -248,7 +290,7 @@ static struct histogram *find_stage(struct outcome *o, const char *name, struct 
 
 		if (stages[i].from == stages[i].to && stages[i].less_from == stages[i].less_to)
 			continue;
-		part_name(&p, &o->report, &stages[i]);
+		stage_name(&p, &o->report, &stages[i]);
 		if (strcmp(json_name(own, sizeof(own), p.name, "_ns"), name))
 			continue;
 		*pointer = &o->result.stage[i];
@@ -259,12 +301,13 @@ static struct histogram *find_stage(struct outcome *o, const char *name, struct 
 
 static struct histogram *find_histogram(struct outcome *o, const char *name, struct histogram ***pointer)
 {
-	static const char *const ways[] = { [ONE_WAY_FORWARD] = "forward_ns", [ONE_WAY_BACKWARD] = "backward_ns" };
+	static const char *const directions[] = { [ONE_WAY_FORWARD] = "forward_ns",
+		[ONE_WAY_BACKWARD] = "backward_ns" };
 	static const char *const planned[] = { [PLANNED_LATE] = "sent_late_ns", [PLANNED_RTT] = "rtt_from_slot_ns" };
 
 	for (int i = 0; i < ONE_WAYS; i++) {
 		*pointer = &o->result.one_way[i];
-		if (!strcmp(name, ways[i]))
+		if (!strcmp(name, directions[i]))
 			return &o->one_way[i];
 	}
 	for (size_t i = 0; i < sizeof(planned) / sizeof(planned[0]); i++) {
@@ -275,7 +318,7 @@ static struct histogram *find_histogram(struct outcome *o, const char *name, str
 	return find_stage(o, name, pointer);
 }
 
-/* How far off the values may be: of all files the most. */
+/* Keeps the largest bound of all files. */
 static void take_bound(struct outcome *o, const struct reading *f)
 {
 	struct result *result = &o->result;
@@ -309,17 +352,17 @@ static int add_statistic(void *context, const char *name, const struct tree *t)
 		snprintf(shown, sizeof(shown), "%s", name);
 		for (char *c = shown; *c; c++)
 			*c = text_shown(*c);
-		fprintf(o->notes, "  %s: has %s, which this rant does not know: left out\n", s->file->path, shown);
+		fprintf(o->notes, "  %s: has %s, which this rant does not know: ignored\n", s->file->path, shown);
 		return 0;
 	}
-	error = add_figure(o, &f, pointer);
+	error = add_metric(o, &f, pointer);
 	if (!error)
 		take_bound(o, &f);
 	return error;
 }
 
-/* Which stamps the other host has: a time of it has their name. */
-static void find_there(struct outcome *o, const struct tree *statistics)
+/* Source of the other host's timestamps, by the names of its times. */
+static void find_remote(struct outcome *o, const struct tree *statistics)
 {
 	const char *formula = tree_text(tree_at(statistics, "response_ns.formula"));
 
@@ -327,7 +370,7 @@ static void find_there(struct outcome *o, const struct tree *statistics)
 		return;
 	for (int i = SOURCE_USER; i < SOURCES; i++)
 		if (!strncmp(formula + 3, label_stamps[i].suffix, strlen(label_stamps[i].suffix)))
-			o->result.there = (uint8_t)i;
+			o->result.remote = (uint8_t)i;
 }
 
 int run_add_statistics(struct outcome *o, const struct tree *root, struct read_file *file)
@@ -342,8 +385,8 @@ int run_add_statistics(struct outcome *o, const struct tree *root, struct read_f
 		return run_refuse(file->path, s.latency, "is missing");
 	if (file == o->read.file && tree_integer(tree_at(latency, "histogram.overflow_from_ns"), &limit_ns))
 		o->options.overflow_ns = limit_ns;
-	find_there(o, all);
-	error = add_figure(o, &f, NULL);
+	find_remote(o, all);
+	error = add_metric(o, &f, NULL);
 	file->samples = (uint64_t)f.samples;
 	if (!error && f.samples)
 		tree_integer(tree_member(latency, "max_ns"), &file->max_ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What --json has written of a run: what it is, whether it fits to others, and its verdict. */
+/* Reads the settings, the origin and the verdict of a run from its JSON. */
 #include "analyse/runs.h"
 
 #include "analyse/blocks.h"
@@ -15,7 +15,7 @@
 
 int run_refuse(const char *path, const char *member, const char *why)
 {
-	warnx("%s: %s %s: this is not what --json has written", path, member, why);
+	warnx("%s: %s %s: give a file that --json has written", path, member, why);
 	return -EINVAL;
 }
 
@@ -29,22 +29,42 @@ bool run_count(const struct tree *t, int64_t *count)
 
 #define OPTION "configuration.options."
 
-/* What makes runs comparable: what is measured, between which stamps, of which packets and when they are sent. Not the
- * host, the address, the CPU, or how long it took. docs/results.md has them. */
-static const char *const settings[] = {
-	"run.role", "run.stamp", "run.latency", "statistics.rtt_ns.histogram.bucket_ns",
-		"statistics.rtt_ns.histogram.overflow_from_ns",
-	"accounts.reflector_stamps.stamp",
-	OPTION "stamp", OPTION "transport", OPTION "size_bytes", OPTION "plain", OPTION "dscp", OPTION "priority",
-	OPTION "source_ports", OPTION "ttl", OPTION "interval_ns", OPTION "window", OPTION "stamp_every",
-	OPTION "pacing",
-	OPTION "jitter_percent", OPTION "poisson", OPTION "timeout_ns", OPTION "sw_timestamps", OPTION "no_tx_ts",
-	OPTION "synced_ns", OPTION "overflow_ns",
+/* Settings that must be equal in runs that are compared or put together: the metric, its stamps, the packets and their
+ * schedule. Host, address, CPU and duration may differ. docs/results.md lists the settings. `name` is for messages:
+ * the option, where one sets it. */
+static const struct setting {
+	const char *path, *name;
+} settings[] = {
+	{ "run.role", "role" },
+	{ "run.stamp", "--stamp" },
+	{ "run.latency", "latency" },
+	{ "statistics.rtt_ns.histogram.bucket_ns", "bucket width" },
+	{ "statistics.rtt_ns.histogram.overflow_from_ns", "--overflow" },
+	{ "accounts.reflector_stamps.stamp", "reflector's --stamp" },
+	{ OPTION "stamp", "--stamp" },
+	{ OPTION "transport", "--transport" },
+	{ OPTION "size_bytes", "--size" },
+	{ OPTION "plain", "--plain" },
+	{ OPTION "dscp", "--dscp" },
+	{ OPTION "priority", "--priority" },
+	{ OPTION "source_ports", "--source-ports" },
+	{ OPTION "ttl", "--ttl" },
+	{ OPTION "interval_ns", "--interval" },
+	{ OPTION "window", "--window" },
+	{ OPTION "stamp_every", "--stamp-every" },
+	{ OPTION "pacing", "--pacing" },
+	{ OPTION "jitter_percent", "--jitter" },
+	{ OPTION "poisson", "--poisson" },
+	{ OPTION "timeout_ns", "--timeout" },
+	{ OPTION "sw_timestamps", "--sw-timestamps" },
+	{ OPTION "no_tx_ts", "--no-tx-ts" },
+	{ OPTION "synced_ns", "--synced" },
+	{ OPTION "overflow_ns", "--overflow" },
 };
 
 #define SETTINGS (sizeof(settings) / sizeof(settings[0]))
 
-_Static_assert(SETTINGS <= READ_SETTINGS_MAX, "there is room for all");
+_Static_assert(SETTINGS <= READ_SETTINGS_MAX, "struct read holds each setting");
 
 static bool read_setting(struct read_setting *s, const struct tree *t, const char *path)
 {
@@ -72,52 +92,89 @@ static bool is_same(const struct read_setting *a, const struct read_setting *b)
 	return a->kind == b->kind && a->number == b->number && (a->kind != SETTING_TEXT || !strcmp(a->text, b->text));
 }
 
-/* Fit for a message of one line. */
+/* A time as an option is given: in the largest unit that has no decimals. */
+static void time_text(char text[64], int64_t ns)
+{
+	static const struct {
+		int64_t ns;
+		const char *name;
+	} units[] = { { NS_PER_S, "s" }, { NS_PER_MS, "ms" }, { NS_PER_US, "us" }, { 1, "ns" } };
+	size_t i = 0;
+
+	while (ns % units[i].ns)
+		i++;
+	snprintf(text, 64, "%" PRId64 "%s", ns / units[i].ns, units[i].name);
+}
+
+static bool is_time(const char *path)
+{
+	const size_t length = strlen(path);
+
+	return length > 3 && !strcmp(path + length - 3, "_ns");
+}
+
+/* Printable, without a line feed. */
 static const char *value_text(char text[64], const struct read_setting *s)
 {
 	if (s->kind == SETTING_NULL)
 		snprintf(text, 64, "not set");
 	else if (s->kind == SETTING_BOOL)
 		snprintf(text, 64, "%s", s->number ? "on" : "off");
+	else if (s->kind == SETTING_NUMBER && is_time(s->path))
+		time_text(text, s->number);
 	else if (s->kind == SETTING_NUMBER)
 		snprintf(text, 64, "%" PRId64, s->number);
 	else
-		snprintf(text, 64, "'%.48s'", s->text);
+		snprintf(text, 64, "%.60s", s->text);
 	for (char *c = text; *c; c++)
 		*c = text_shown(*c);
 	return text;
 }
 
-#define DIFFERENCES_BYTES (SETTINGS * 256)
-
-/* All that differs, behind one another. */
-static void note_difference(char text[DIFFERENCES_BYTES], const struct read_setting *a,
-			    const struct read_setting *b)
+static const char *name_of(const char *path)
 {
-	const size_t skipped = strncmp(a->path, OPTION, strlen(OPTION)) ? 0 : strlen(OPTION);
-	char one[64], other[64];
+	size_t i = 0;
 
-	if (!is_same(a, b))
-		text_add(text, DIFFERENCES_BYTES, "%s%s is %s in the first and %s in the second", *text ? "; " : "",
-			 a->path + skipped,
-			 value_text(one, a), value_text(other, b));
+	while (strcmp(settings[i].path, path))
+		i++;
+	return settings[i].name;
 }
 
-static int refuse_differences(const char *a_path, const char *b_path, const char *differences)
+/* An option that two members hold, --stamp or --overflow, is listed once. */
+static void note_difference(char text[RUNS_DIFFERENCES_BYTES], const struct read_setting *a,
+			    const struct read_setting *b)
+{
+	char one[64], other[64], line[192];
+
+	if (is_same(a, b))
+		return;
+	snprintf(line, sizeof(line), "%s %s and %s", name_of(a->path), value_text(one, a), value_text(other, b));
+	if (!strstr(text, line))
+		text_add(text, RUNS_DIFFERENCES_BYTES, "%s%s", *text ? ", " : "", line);
+}
+
+static int refuse_differences(const char *a_path, const char *b_path, const char *differences, const char *cure)
 {
 	if (!*differences)
 		return 0;
-	warnx("%s and %s: were measured in different ways: %s", a_path, b_path, differences);
+	warnx("%s and %s: %s: the settings differ: %s", a_path, b_path, differences, cure);
 	return -EINVAL;
+}
+
+void runs_differences(char text[RUNS_DIFFERENCES_BYTES], const struct outcome *a, const struct outcome *b)
+{
+	*text = '\0';
+	for (unsigned i = 0; i < a->read.settings && i < b->read.settings; i++)
+		note_difference(text, &a->read.setting[i], &b->read.setting[i]);
 }
 
 bool runs_are_alike(const struct outcome *a, const struct outcome *b)
 {
-	char differences[DIFFERENCES_BYTES] = "";
+	char differences[RUNS_DIFFERENCES_BYTES];
 
-	for (unsigned i = 0; i < a->read.settings && i < b->read.settings; i++)
-		note_difference(differences, &a->read.setting[i], &b->read.setting[i]);
-	return !refuse_differences(a->read.file[0].path, b->read.file[0].path, differences);
+	runs_differences(differences, a, b);
+	return !refuse_differences(a->read.file[0].path, b->read.file[0].path, differences,
+				   "measure both in the same way, or give --anyway");
 }
 
 /* The first run sets them. */
@@ -125,13 +182,14 @@ static int add_settings(struct outcome *o, const struct tree *root, const char *
 {
 	struct read *read = &o->read;
 	const bool first = !read->settings;
-	char differences[DIFFERENCES_BYTES] = "";
+	char differences[RUNS_DIFFERENCES_BYTES] = "";
 
 	for (size_t i = 0; i < SETTINGS; i++) {
+		const char *const member = settings[i].path;
 		struct read_setting one;
 
-		if (!read_setting(&one, tree_at(root, settings[i]), settings[i]))
-			return run_refuse(path, settings[i], "is no number and no text");
+		if (!read_setting(&one, tree_at(root, member), member))
+			return run_refuse(path, member, "is neither a number nor a text");
 		if (first) {
 			read->setting[read->settings++] = one;
 		} else {
@@ -139,7 +197,7 @@ static int add_settings(struct outcome *o, const struct tree *root, const char *
 			free(one.text);
 		}
 	}
-	return refuse_differences(read->file[0].path, path, differences);
+	return refuse_differences(read->file[0].path, path, differences, "only runs with the same settings add up");
 }
 
 static enum source stamp_named(const char *text)
@@ -157,8 +215,8 @@ static bool flag(const struct tree *root, const char *path)
 	return tree_is_bool(tree_at(root, path), &yes) && yes;
 }
 
-/* The options of the report, by the first run. The latency is what this version calls it: so its times are those that
- * it is thought to be of. */
+/* Takes the options of the report from the first run. The latency must have the name that this version gives it,
+ * so that its times are known. */
 static int take_options(struct outcome *o, const struct tree *root, const char *path)
 {
 	const char *role = tree_text(tree_at(root, "run.role")), *latency = tree_text(tree_at(root, "run.latency"));
@@ -169,19 +227,19 @@ static int take_options(struct outcome *o, const struct tree *root, const char *
 
 	to->role = role && !strcmp(role, role_name(ROLE_EMIT)) ? ROLE_EMIT : ROLE_REFLECT;
 	if (!role || strcmp(role, role_name(to->role)))
-		return run_refuse(path, "run.role", "is none");
+		return run_refuse(path, "run.role", "is not valid");
 	to->stamp = stamp_named(tree_text(tree_at(root, OPTION "stamp")));
 	to->no_tx_stamps = flag(root, OPTION "no_tx_ts");
 	to->sw_timestamps = flag(root, OPTION "sw_timestamps");
 	to->plain = flag(root, OPTION "plain");
-	/* the others are alike here */
+	/* the other transports are equal for a report */
 	to->transport = transport && !strcmp(transport, "icmp") ? TRANSPORT_ICMP : TRANSPORT_UDP;
 	to->interval_ns = run_count(tree_at(root, OPTION "interval_ns"), &n) ? n : 0;
 	to->stamp_every = run_count(tree_at(root, OPTION "stamp_every"), &n) && n ? n : 1;
 	to->synced_ns = tree_integer(tree_at(root, OPTION "synced_ns"), &n) ? n : -1;
 	to->interface = NULL;
 	if (to->stamp == SOURCE_NONE)
-		return run_refuse(path, OPTION "stamp", "is none");
+		return run_refuse(path, OPTION "stamp", "is not valid");
 	label_latency(to, wanted, sizeof(wanted));
 	return latency && !strcmp(latency, wanted) ? 0 :
 	       run_refuse(path, "run.latency", "is not that of its role and stamps");
@@ -213,11 +271,12 @@ static int add_reason(struct outcome *o, const struct tree *t, const char *path)
 	*r = (struct read_reason){ .path = path, .name = copy(tree_member(t, "name")),
 				      .found = copy(tree_member(t, "found")),
 				      .why = copy(tree_member(t, "why")),
+				      .id = copy(tree_member(t, "id")), .unit = copy(tree_member(t, "unit")),
 				      .level = level_named(tree_text(tree_member(t, "level"))) };
 	if (r->level < 0 || !run_count(tree_member(t, "number"), &r->number) ||
 	    !run_count(tree_member(t, "limit"), &r->limit))
-		return run_refuse(path, "verdict.reasons", "has one without its numbers");
-	return r->name && r->found && r->why ? 0 : -ENOMEM;
+		return run_refuse(path, "verdict.reasons", "has a reason without its numbers");
+	return r->name && r->found && r->why && r->id && r->unit ? 0 : -ENOMEM;
 }
 
 /* "stamps are missing (3 of 9); ..." */
@@ -246,7 +305,7 @@ static int add_verdict(struct outcome *o, const struct tree *root, struct read_f
 		return 0;
 	f->level = level_named(tree_text(tree_member(verdict, "level")));
 	if (f->level < 0)
-		return run_refuse(f->path, "verdict.level", "is none");
+		return run_refuse(f->path, "verdict.level", "is not valid");
 	for (size_t i = 0; i < tree_length(reasons); i++) {
 		int error = add_reason(o, tree_item(reasons, i), f->path);
 
@@ -268,14 +327,14 @@ static int check_version(const struct tree *root, const char *path)
 	int64_t version;
 
 	if (!format || strcmp(format, "rant")) {
-		warnx("%s: is no JSON of rant: give a file that --json has written", path);
+		warnx("%s: is not JSON of rant: give a file that --json has written", path);
 		return -EINVAL;
 	}
 	if (!tree_integer(tree_member(root, "schema_version"), &version) || version < 1)
-		return run_refuse(path, "schema_version", "is none");
+		return run_refuse(path, "schema_version", "is not valid");
 	if (version <= JSON_SCHEMA_VERSION)
 		return 0;
-	warnx("%s: has schema version %" PRId64 ", and this rant knows %d: use a newer rant", path, version,
+	warnx("%s: has schema version %" PRId64 ", and this rant reads up to %d: use a newer rant", path, version,
 	      JSON_SCHEMA_VERSION);
 	return -EINVAL;
 }
@@ -287,7 +346,7 @@ static int add_duration(struct outcome *o, const struct tree *root, struct read_
 	int64_t ns;
 
 	if (!run_count(duration, &ns))
-		return run_refuse(f->path, "run.duration_ns", "is no time");
+		return run_refuse(f->path, "run.duration_ns", "is not a time");
 	o->read.has_duration = duration && (o->read.has_duration || f == o->read.file);
 	result->started = true;
 	result->ended_ns += ns;
@@ -302,10 +361,10 @@ static int take_text(char **to, const struct tree *t)
 
 static int take_number(int64_t *to, const struct tree *t, const struct read_file *f, const char *name)
 {
-	return !t || (tree_integer(t, to) && *to >= 0) ? 0 : run_refuse(f->path, name, "is no number that it can be");
+	return !t || (tree_integer(t, to) && *to >= 0) ? 0 : run_refuse(f->path, name, "is out of range");
 }
 
-/* What is of this run alone, and in no sum. */
+/* Members that are kept for each run and not summed. */
 static int take_origin(struct read_file *f, const struct tree *root)
 {
 	int error = take_text(&f->hostname, tree_at(root, "host.hostname"));
@@ -351,7 +410,7 @@ static int add_all(struct outcome *o, const struct tree *root, struct read_file 
 	if (!error && blocks)
 		error = add_seconds(blocks, tree_member(root, "seconds"), f);
 	if (error == -ENOMEM)
-		warnx("%s: no memory for what it has", f->path);
+		warnx("%s: no memory for its contents", f->path);
 	return error;
 }
 

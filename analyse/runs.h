@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What --json has written of a run, added to an outcome. */
+/* Reads JSON of rant (--json) into an outcome. */
 #ifndef ANALYSE_RUNS_H
 #define ANALYSE_RUNS_H
 
@@ -9,11 +9,16 @@ struct blocks;
 struct outcome;
 struct read_file;
 
-/* Adds the run of this file, whose settings must be those of the runs before. blocks: gets its seconds, NULL: not
- * wanted. 0, or -errno after one line. */
+/* Adds the run of this file; its settings must be equal to those of the runs before. blocks: receives the seconds of
+ * the run, or NULL. 0, or -errno after one line. */
 int runs_add(struct outcome *o, FILE *file, struct read_file *f, struct blocks *blocks);
 
-/* False after one line that names all settings in which two outcomes differ. */
+#define RUNS_DIFFERENCES_BYTES 4096
+
+/* The settings in which two outcomes differ: "--size 64 and 128, --ttl 255 and 64", or an empty text. */
+void runs_differences(char text[RUNS_DIFFERENCES_BYTES], const struct outcome *a, const struct outcome *b);
+
+/* False after one line with these settings. */
 bool runs_are_alike(const struct outcome *a, const struct outcome *b);
 
 #endif

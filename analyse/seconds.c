@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The seconds of what was read. */
+/* Makes seconds of a log, or reads them from JSON, for outputs by the second. */
 #include "analyse/seconds.h"
 
 #include "analyse/blocks.h"
@@ -10,14 +10,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define BEGIN_NS 1 /* of the clock of a run: to the tally a time of 0 is none */
-#define MOST_NS (1LL << 62) /* what a log says of its times may be anything */
+#define BEGIN_NS 1 /* clock at the start of a run: struct sample_queue takes 0 for "no time" */
+#define MOST_NS (1LL << 62) /* limit of a time in a log, against overflow */
 
 int seconds_open(struct seconds *s, struct by_second *to, struct outcome *o)
 {
 	*s = (struct seconds){ .to = to, .outcome = o, .at_ns = BEGIN_NS, .again = { .run = 1 } };
 	o->seconds = s;
-	return second_open(&to->second, &o->report, &o->tally);
+	return second_open(&to->second, &o->report, &o->sample_queue);
 }
 
 void seconds_begin(struct seconds *s, bool known)
@@ -34,7 +34,7 @@ void seconds_begin(struct seconds *s, bool known)
 	jsonl_begin(&s->to->lines);
 }
 
-/* With the first second, for it has its time. */
+/* Written with the first second, because the header has its time. */
 static void begin_head(struct seconds *s, const char *note)
 {
 	if (s->to->hlog_file.path && !s->has_head)
@@ -44,12 +44,12 @@ static void begin_head(struct seconds *s, const char *note)
 
 /* ---- Of a log ---------------------------------------------------------------------------------------------------- */
 
-static void tell(struct seconds *s, int64_t to_ns)
+static void print(struct seconds *s, int64_t to_ns)
 {
 	struct second *one = &s->to->second;
 	int64_t unix_ns = 0;
 
-	/* The clock of a NIC may be of any scale, and no log tells which. */
+	/* A NIC clock may have any epoch, and a log does not name it. */
 	s->again.no_time = !s->has_time || s->outcome->options.stamp == SOURCE_HARDWARE ||
 			   __builtin_sub_overflow(to_ns, s->shift_ns, &unix_ns);
 	s->again.no_sent = s->again.no_lost = true;
@@ -57,13 +57,13 @@ static void tell(struct seconds *s, int64_t to_ns)
 	one->start_unix_ns = s->again.no_time ? 0 : unix_ns - (to_ns - one->start_ns);
 	begin_head(s,
 		   s->again.no_time ?
-		   "StartTimestamp is after the first sample: no log tells the scale of a NIC's clock" : NULL);
+		   "StartTimestamp is after the first sample: a log does not name the epoch of a NIC's clock" : NULL);
 	second_end(one, to_ns, unix_ns);
-	by_second_tell(s->to);
+	by_second_pass_on(s->to);
 	s->again.skipped = 0;
 }
 
-/* Seconds in which nothing came are told as one. */
+/* Seconds without a sample are written as one. */
 static void go_to(struct seconds *s, int64_t at_ns)
 {
 	const int64_t now = (at_ns - BEGIN_NS) / NS_PER_S, last = (s->to->second.from_ns - BEGIN_NS) / NS_PER_S;
@@ -71,12 +71,12 @@ static void go_to(struct seconds *s, int64_t at_ns)
 	s->at_ns = at_ns;
 	if (now == last)
 		return;
-	tell(s, BEGIN_NS + (last + 1) * NS_PER_S);
+	print(s, BEGIN_NS + (last + 1) * NS_PER_S);
 	if (now > last + 1)
-		tell(s, BEGIN_NS + now * NS_PER_S);
+		print(s, BEGIN_NS + now * NS_PER_S);
 }
 
-/* A clock that was set back goes on where it was. */
+/* After a backward step the time continues from the last record. */
 static int64_t place(struct seconds *s, int64_t time_ns)
 {
 	int64_t at_ns, back_ns, shift_ns;
@@ -102,7 +102,7 @@ static void begin_run(struct seconds *s)
 {
 	struct second *one = &s->to->second;
 
-	tell(s, s->at_ns);
+	print(s, s->at_ns);
 	s->again.run++;
 	s->at_ns = one->start_ns = one->from_ns = BEGIN_NS;
 	s->has_time = false;
@@ -135,7 +135,7 @@ void seconds_add(struct seconds *s, const struct sample *sample, uint8_t to)
 		go_to(s, place(s, time_ns));
 	note_number(s, sample->seq);
 	s->records++;
-	tally_note_time(&s->outcome->tally, s->at_ns);
+	sample_queue_note_time(&s->outcome->sample_queue, s->at_ns);
 	second_add(&s->to->second, &sample->latency_ns, 1);
 }
 
@@ -146,7 +146,7 @@ void seconds_next_log(struct seconds *s)
 
 /* ---- Of JSON ----------------------------------------------------------------------------------------------------- */
 
-/* A clock that was set does not change the order within a run. */
+/* Sorts by time since the start of the run, so that a clock step does not change the order within a run. */
 static int compare_ends(const void *a, const void *b)
 {
 	const struct block *x = *(const struct block *const *)a, *y = *(const struct block *const *)b;
@@ -155,7 +155,7 @@ static int compare_ends(const void *a, const void *b)
 	return x_ns != y_ns ? (x_ns > y_ns) - (x_ns < y_ns) : (x > y) - (x < y);
 }
 
-/* As if they were samples, each at the edge of its bucket; the largest is known. */
+/* Adds the samples of a bucket at its lower edge, except the maximum, which is known. */
 static void take_values(struct second *one, const struct blocks *b, const struct block *from)
 {
 	const struct block_bucket *bucket = b->bucket + from->from, *last = bucket + from->buckets - 1;
@@ -171,14 +171,14 @@ static void take_values(struct second *one, const struct blocks *b, const struct
 static void take(struct seconds *s, const struct blocks *b, const struct block *from)
 {
 	struct second *one = &s->to->second;
-	const bool told = from->max_ns >= 0;
+	const bool reported = from->max_ns >= 0;
 
 	take_values(one, b, from);
-	one->samples = told ? from->all : 0;
+	one->samples = reported ? from->all : 0;
 	one->max_ns = from->max_ns;
-	one->left_out = told ? from->all - one->values : 0;
+	one->left_out = reported ? from->all - one->values : 0;
 	one->before = (struct second_counts){ 0 };
-	one->after = (struct second_counts){ from->sent, from->lost, told ? 0 : from->all };
+	one->after = (struct second_counts){ from->sent, from->lost, reported ? 0 : from->all };
 	one->start_ns = 0;
 	one->from_ns = from->from_ns;
 	one->to_ns = from->to_ns;
@@ -193,13 +193,13 @@ static void take(struct seconds *s, const struct blocks *b, const struct block *
 	memcpy(s->again.percentile_ns, from->percentile_ns, sizeof(from->percentile_ns));
 }
 
-int seconds_tell(struct seconds *s, const struct blocks *b)
+int seconds_pass_on(struct seconds *s, const struct blocks *b)
 {
 	const struct block **order = malloc((b->blocks ? b->blocks : 1) * sizeof(*order));
 	bool timed = true;
 
 	if (!order) {
-		warnx("no memory for what the files have");
+		warnx("no memory for the contents of the files");
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < b->blocks; i++) {
@@ -213,7 +213,7 @@ int seconds_tell(struct seconds *s, const struct blocks *b)
 		begin_head(s, timed ? "Values are lower edges of buckets of 1/128" :
 				      "Values are lower edges of buckets of 1/128; StartTimestamp is after the start "
 				      "of each run");
-		by_second_tell(s->to);
+		by_second_pass_on(s->to);
 	}
 	free(order);
 	return 0;
@@ -222,7 +222,7 @@ int seconds_tell(struct seconds *s, const struct blocks *b)
 void seconds_end(struct seconds *s)
 {
 	if (s->records)
-		tell(s, s->at_ns);
+		print(s, s->at_ns);
 	begin_head(s, s->outcome->has_seconds ? "No intervals: there is no sample" :
-		   "No intervals: not all of the runs tell of their seconds");
+		   "No intervals: not all runs have seconds");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* JSON that is read, as a tree. Without WITH_JANSSON only the refusal is built. */
+/* Reads JSON into a tree. Without WITH_JANSSON only the error message is built. */
 #include "analyse/tree.h"
 
 #include <err.h>
@@ -18,7 +18,7 @@ const char *tree_library(void)
 	return "libjansson.so.4"; /* since version 2.0 (2011) */
 }
 
-/* Ours is never an object: struct tree is only another name of it. */
+/* struct tree is never defined: it is a json_t under another name. */
 static const json_t *value_of(const struct tree *t)
 {
 	return (const json_t *)t;
@@ -29,12 +29,28 @@ static const struct tree *tree_of(const json_t *value)
 	return value && json_typeof(value) != JSON_NULL ? (const struct tree *)value : NULL;
 }
 
-/* What the library says is about the text, and may have parts of it in it. */
-static void refuse(const char *path, json_error_t *error)
+/* Each line of --jsonl is an object whose first member is "type". */
+static bool is_json_lines(FILE *file)
 {
+	static const char start[] = "{\"type\":";
+	char begin[sizeof(start)];
+
+	rewind(file);
+	return fgets(begin, sizeof(begin), file) && !strcmp(begin, start);
+}
+
+/* The message of the library may quote the file. */
+static void refuse(const char *path, FILE *file, json_error_t *error)
+{
+	if (is_json_lines(file)) {
+		warnx("%s: is a file of --jsonl, which has no histogram of the run: give the --json file or the log "
+		      "of this run", path);
+		return;
+	}
 	for (char *c = error->text; *c; c++)
 		*c = text_shown(*c);
-	warnx("%s: is no whole JSON, line %d: %s: give a file that --json has written", path, error->line, error->text);
+	warnx("%s: is not complete JSON, line %d: %s: give a file that --json has written", path, error->line,
+	      error->text);
 }
 
 struct tree *tree_read(FILE *file, const char *path)
@@ -52,17 +68,17 @@ struct tree *tree_read(FILE *file, const char *path)
 	rewind(file);
 	root = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
 	if (!root) {
-		refuse(path, &error);
+		refuse(path, file, &error);
 		return NULL;
 	}
 	if (json_typeof(root) == JSON_OBJECT)
 		return (struct tree *)root;
-	warnx("%s: is no object of rant: give a file that --json has written", path);
+	warnx("%s: is not an object of rant: give a file that --json has written", path);
 	json_delete(root);
 	return NULL;
 }
 
-/* Nobody else has counted a reference to it. */
+/* The tree holds the only reference. */
 void tree_free(struct tree *t)
 {
 	if (t)

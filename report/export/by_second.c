@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The files that tell of each second. */
+/* Outputs per second. */
 #include "report/export/by_second.h"
 
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/text/report.h"
+#include "report/verdict/steadiness.h"
 
 #include <err.h>
 #include <errno.h>
@@ -40,7 +41,7 @@ void by_second_begin_json(struct by_second *b, bool seconds)
 		json_null(j, "seconds");
 }
 
-/* Each in a line of its own, and in the file when it is over: nothing of it is kept. */
+/* Each second is one line, written when it ends. */
 static void write_element(struct json *j, const struct second *s)
 {
 	json_row(j, NULL);
@@ -50,7 +51,14 @@ static void write_element(struct json *j, const struct second *s)
 	json_flush(j);
 }
 
-void by_second_tell(struct by_second *b)
+static void add_level(struct levels *l, const struct second *s)
+{
+	l->of_several |= s->again && s->again->run > 1;
+	steadiness_add(l, s->from_ns - s->start_ns, s->values, second_percentile_ns(s, SECOND_P50),
+		       second_percentile_ns(s, SECOND_P99));
+}
+
+void by_second_pass_on(struct by_second *b)
 {
 	if (b->lines_file.path)
 		jsonl_second(&b->lines, &b->second);
@@ -58,6 +66,7 @@ void by_second_tell(struct by_second *b)
 		write_element(&b->writer, &b->second);
 	if (b->hlog_file.path)
 		hlog_second(&b->hlog, &b->second);
+	add_level(&b->levels, &b->second);
 	second_next(&b->second);
 }
 
@@ -69,7 +78,7 @@ int by_second_finish_json(struct by_second *b)
 		return 0;
 	error = json_finish(&b->writer);
 	if (error == -EINVAL && !b->json.error)
-		warnx("--json %s: what was written is no JSON: this is a fault of rant, please report it",
+		warnx("--json %s: the text is not valid JSON, which is a fault of rant: please report it",
 		      b->json.path);
 	return error | log_file_finish(&b->json);
 }

@@ -12,62 +12,55 @@
 
 #define STEPS_OF_HALF 5 /* HdrHistogram's own default */
 
-/* A place in the sorted samples. */
-struct place {
+/* Position in the samples in ascending order: those of the buckets, then those that were kept to the nanosecond. */
+struct cursor {
 	const struct histogram *histogram;
-	uint64_t kept; /* of the overflow */
-	uint32_t bucket; /* the next one */
-	uint64_t overflow; /* the next one */
+	uint32_t bucket; /* next bucket */
+	uint32_t kept; /* index of the next kept sample */
 	int64_t value_ns;
 	uint64_t upto; /* samples at or below the value */
 };
 
-/* To the first value with at least so many samples at or below it. False: it is not known. */
-static bool go_to(struct place *p, uint64_t rank)
+/* To the first value with at least `rank` samples at or below it. */
+static void go_to(struct cursor *c, uint64_t rank)
 {
-	const struct histogram *h = p->histogram;
+	const struct histogram *h = c->histogram;
+	const uint64_t by_bucket = h->count - h->kept;
 
-	while (p->upto < rank && p->bucket < h->buckets) {
-		p->value_ns = p->bucket * h->width_ns;
-		p->upto += histogram_bucket(h, p->bucket++);
+	while (c->upto < rank && c->upto < by_bucket) {
+		const int64_t edge_ns = histogram_bucket_ns(h, c->bucket);
+		const uint64_t upto = c->upto + histogram_bucket(h, c->bucket);
+
+		c->value_ns = c->bucket >= h->buckets && edge_ns < h->min_ns ? h->min_ns : edge_ns;
+		c->upto = upto < by_bucket ? upto : by_bucket; /* the bucket may have the smallest that were kept */
+		c->bucket++;
 	}
-	if (p->upto < rank && p->kept < h->overflows)
-		return false;
-	while (p->overflow < p->kept && (p->upto < rank || h->overflow[p->overflow] == p->value_ns)) {
-		p->value_ns = h->overflow[p->overflow++];
-		p->upto++;
+	while (c->kept < h->kept && (c->upto < rank || h->overflow[c->kept] == c->value_ns)) {
+		c->value_ns = h->overflow[c->kept++];
+		c->upto++;
 	}
-	return true;
 }
 
-/* Of the samples (2 * STEPS_OF_HALF - i) / (2 * STEPS_OF_HALF * 2^half) lie above a step: in whole numbers, for a share
- * that is added up is off by more than a sample in the end. False: what follows is not known. */
-static bool write_step(FILE *out, struct place *p, unsigned half, unsigned i)
+/* A step has (2 * STEPS_OF_HALF - i) / (2 * STEPS_OF_HALF * 2^half) of the samples above it. In whole numbers: a sum of
+ * shares would be wrong by more than a sample in the end. */
+static void write_step(FILE *out, struct cursor *c, unsigned half, unsigned i)
 {
-	const struct histogram *h = p->histogram;
+	const struct histogram *h = c->histogram;
 	const unsigned tenths = 2 * STEPS_OF_HALF - i;
 	const double left = (double)tenths / (2 * STEPS_OF_HALF) / (double)(1ULL << half);
 	const uint64_t rank = h->count - (uint64_t)((unsigned __int128)h->count * tenths / (2 * STEPS_OF_HALF) >> half);
 
-	if (!go_to(p, rank ? rank : 1)) {
-		fprintf(out, "# %" PRIu64 " samples above %.3f were not kept one by one: no steps among them\n",
-			h->overflows,
-			label_us(h->limit_ns));
-		return false;
-	}
-	fprintf(out, "%12.3f %2.12f %10" PRIu64 " %14.2f\n", label_us(p->value_ns), 1 - left, p->upto, 1 / left);
-	return true;
+	go_to(c, rank ? rank : 1);
+	fprintf(out, "%12.3f %2.12f %10" PRIu64 " %14.2f\n", label_us(c->value_ns), 1 - left, c->upto, 1 / left);
 }
 
 static void write_steps(FILE *out, const struct histogram *h)
 {
-	struct place p = { .histogram = h, .kept = h->overflows < h->overflow_capacity ? h->overflows :
-			   h->overflow_capacity };
-	bool known = true;
+	struct cursor c = { .histogram = h };
 
-	for (unsigned half = 0; half < 64 && known && p.upto < h->count; half++)
-		for (unsigned i = 0; i < STEPS_OF_HALF && known && p.upto < h->count; i++)
-			known = write_step(out, &p, half, i);
+	for (unsigned half = 0; half < 64 && c.upto < h->count; half++)
+		for (unsigned i = 0; i < STEPS_OF_HALF && c.upto < h->count; i++)
+			write_step(out, &c, half, i);
 	fprintf(out, "%12.3f %2.12f %10" PRIu64 "\n", label_us(h->max_ns), 1.0, h->count);
 }
 

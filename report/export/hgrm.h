@@ -9,12 +9,11 @@
 
 struct histogram;
 
-/* A line for each step, five in each half of what is left, up to the largest. A value is the lower edge of its bucket,
- * as in the report. Steps at which only a bound is known are left out, and a comment says so. The histogram is
- * finished. */
+/* A line for each step, five in each half of the remaining share, up to the maximum. Values are the percentiles of the
+ * report. Needs histogram_finish(). */
 void hgrm_write(FILE *out, const struct histogram *h);
 
-/* The same into the file of --hgrm, which is finished then. 0, or -errno after one line. */
+/* The same to the file of --hgrm, which is then closed. 0, or -errno after one line. */
 int hgrm_write_file(struct log_file *file, const struct histogram *h);
 
 #endif

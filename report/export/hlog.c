@@ -15,7 +15,7 @@
 
 /* ---- Where a value is -------------------------------------------------------------------------------------------- */
 
-/* Three significant digits are 2048 places of 1 ns, and then 1024 in each power of two
+/* Three significant digits: 2048 counts of 1 ns, then 1024 in each power of two
  * (AbstractHistogram.countsArrayIndex()). */
 #define DIGITS 3
 #define PLACE_BITS 11
@@ -30,14 +30,13 @@ static int64_t place_of(int64_t value_ns)
 
 /* ---- The encoding ------------------------------------------------------------------------------------------------ */
 
-/* The 1 stands for counts of LEB128, in place of octets in a word. */
+/* 0x10: counts are LEB128 instead of words. */
 #define COOKIE_ENCODED (0x1c849303U | 0x10)
 #define COOKIE_COMPRESSED (0x1c849304U | 0x10)
-#define ONE_AS_DOUBLE 0x3ff0000000000000U /* 1.0 of IEEE 754: what an integer is multiplied with */
+#define ONE_AS_DOUBLE 0x3ff0000000000000U /* 1.0 of IEEE 754: factor of integer values */
 
-/* Up to the one of 2^47 - 1. An empty place takes an octet at most, and so does each 64th sample beside the one of its
- * place: a count has a second octet from 64 on, a third from 64 * 128 on. So all of it is in one block that is
- * stored. */
+/* Counts of values up to 2^47 - 1. An empty count takes at most one octet, and each 64th sample one more: a count has a
+ * second octet from 64 on, a third from 64 * 128 on. So the encoding fits into one stored block. */
 #define PLACES ((47 - PLACE_BITS + 2) << (PLACE_BITS - 1))
 #define HEAD_OCTETS 40
 #define OCTETS_MAX (HEAD_OCTETS + PLACES + SECOND_VALUES / 63)
@@ -52,7 +51,7 @@ static void put_integer(struct hlog *h, uint64_t value, unsigned bytes)
 	h->bytes += bytes;
 }
 
-/* ZigZag LEB128: those near 0 are short, and the sign is the last digit. */
+/* ZigZag LEB128: the sign is the lowest bit, so that values near 0 are short. */
 static void put_count(struct hlog *h, int64_t count)
 {
 	uint64_t left = (uint64_t)count << 1 ^ (uint64_t)(count >> 63);
@@ -62,8 +61,8 @@ static void put_count(struct hlog *h, int64_t count)
 	h->octets[h->bytes++] = (uint8_t)left;
 }
 
-/* A count for each place up to the last that has one; empty ones in a row are one negative number. Returns how many
- * values are there. */
+/* Writes the counts up to the last that is not 0; a series of zeros is one negative number. Returns the number of
+ * values written. */
 static size_t put_counts(struct hlog *h, const struct second *s)
 {
 	size_t from = 0, i;
@@ -81,7 +80,7 @@ static size_t put_counts(struct hlog *h, const struct second *s)
 		from = i + 1;
 	}
 	if (!i)
-		put_count(h, 0); /* readers want one */
+		put_count(h, 0); /* readers need at least one count */
 	return i;
 }
 
@@ -90,13 +89,13 @@ static size_t encode(struct hlog *h, const struct second *s)
 	size_t values;
 	uint32_t payload;
 
-	_Static_assert((HLOG_MOST_NS >> 47) == 0, "the last one has a place");
+	_Static_assert((HLOG_MOST_NS >> 47) == 0, "the largest value has a count");
 	h->bytes = 0;
 	put_integer(h, COOKIE_ENCODED, 4);
-	put_integer(h, 0, 4); /* octets of the counts: known below */
-	put_integer(h, 0, 4); /* what the places are moved by */
+	put_integer(h, 0, 4); /* length of the counts: set below */
+	put_integer(h, 0, 4); /* normalizing index offset */
 	put_integer(h, DIGITS, 4);
-	put_integer(h, 1, 8); /* the least that is told apart from 0 */
+	put_integer(h, 1, 8); /* lowest discernible value */
 	put_integer(h, HLOG_MOST_NS, 8);
 	put_integer(h, ONE_AS_DOUBLE, 8);
 	values = put_counts(h, s);
@@ -157,10 +156,10 @@ static uint32_t adler32(const uint8_t *octets, size_t bytes)
 static void put_histogram(struct hlog *h)
 {
 	const size_t bytes = h->bytes;
-	/* The head of the stream; the last block, its length, and that again with all digits turned. */
+	/* Header of the stream; last block, its length, and the complement of its length. */
 	const uint8_t head[] = { 0x78, 0x01, 1, bytes & 0xff, bytes >> 8 & 0xff, ~bytes & 0xff, ~bytes >> 8 & 0xff };
 
-	_Static_assert(OCTETS_MAX <= BLOCK_OCTETS, "one block has all");
+	_Static_assert(OCTETS_MAX <= BLOCK_OCTETS, "the encoding fits into one block");
 	put_32(h, COOKIE_COMPRESSED);
 	put_32(h, (uint32_t)(sizeof(head) + bytes + 4));
 	put_octets(h, head, sizeof(head));
@@ -186,7 +185,7 @@ static int64_t in_ms(int64_t ns)
 	return (ns + NS_PER_MS / 2) / NS_PER_MS;
 }
 
-/* Readers want no line of it longer than 126 characters (hdr_log_read_header() of the C one). */
+/* hdr_log_read_header() reads lines of at most 126 characters. */
 void hlog_begin(struct hlog *h, int64_t start_unix_ns, const char *note)
 {
 	const struct options *o = h->report->options;
@@ -207,7 +206,7 @@ void hlog_begin(struct hlog *h, int64_t start_unix_ns, const char *note)
 						    "1.2]\n%s"
 		 "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n",
 		 o->role == ROLE_EMIT ? "Round trips" : "Responses",
-		 o->interface ? o->interface : "what runs have left", more, start);
+		 o->interface ? o->interface : "saved files", more, start);
 }
 
 static void write_head(struct hlog *h)
@@ -217,7 +216,7 @@ static void write_head(struct hlog *h)
 	*h->head = 0;
 }
 
-/* The largest is in milliseconds, as where values are nanoseconds (HistogramLogWriter.outputIntervalHistogram()). */
+/* The maximum is in milliseconds (HistogramLogWriter.outputIntervalHistogram()). */
 void hlog_second(struct hlog *h, const struct second *s)
 {
 	const int64_t from_ms = in_ms(s->start_unix_ns + s->from_ns - s->start_ns);
@@ -241,9 +240,8 @@ void hlog_end(struct hlog *h)
 {
 	write_head(h);
 	if (h->left_out)
-		warnx("--hlog %s: %" PRIu64 " samples are in none of its histograms: they were too many to be told of "
-					    "while the run went on, "
-		      "or took more than a day", h->file->path, h->left_out);
+		warnx("--hlog %s: %" PRIu64 " samples are in none of its histograms: they came faster than they could "
+		      "be written, or took more than a day", h->file->path, h->left_out);
 }
 
 void hlog_close(struct hlog *h)

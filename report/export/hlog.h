@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What --hlog writes while the run goes on: an interval log of HdrHistogram, format version 1.2, a line a second. Its
- * head and its lines are as HistogramLogWriter of its Java implementation writes them, and read by HistogramLogReader
- * and by hdr_log_read() of the C one, which takes no comment behind the head. The histogram is the compressed V2
- * encoding of AbstractHistogram.encodeIntoCompressedByteBuffer(), whose zlib stream (RFC 1950) has one block that is
- * stored (RFC 1951 section 3.2.4): readers do not see that, and no zlib is needed.
+ * Output of --hlog during the run: an interval log of HdrHistogram, format version 1.2, one line per second. Header and
+ * lines are those of HistogramLogWriter (Java) and are read by HistogramLogReader and by hdr_log_read() (C), which
+ * accepts no comment after the header. The histogram is the compressed V2 encoding of
+ * AbstractHistogram.encodeIntoCompressedByteBuffer(). Its zlib stream (RFC 1950) has one stored block (RFC 1951 section
+ * 3.2.4), which every reader accepts and which needs no zlib.
  */
 #ifndef REPORT_EXPORT_HLOG_H
 #define REPORT_EXPORT_HLOG_H
@@ -14,35 +14,35 @@
 
 struct report;
 
-#define HLOG_MOST_NS (86400 * NS_PER_S) /* readers are told so; what is above is counted and in no line */
+#define HLOG_MOST_NS (86400 * NS_PER_S) /* highest trackable value in each line; larger values are only counted */
 
 struct hlog {
 	/* Set by hlog_open(). */
 	const struct report *report;
 	struct log_file *file;
-	uint8_t *octets; /* of one histogram */
+	uint8_t *octets; /* encoding of one histogram */
 	char *line;
 
-	char head[512]; /* empty once it is written */
-	size_t bytes, characters; /* of octets and line */
-	uint32_t carry; /* of base64: octets that are not in the line yet, */
-	unsigned carried; /* so many */
+	char head[512]; /* empty after it is written */
+	size_t bytes, characters; /* used in octets and line */
+	uint32_t carry; /* base64: octets that are not in the line yet */
+	unsigned carried; /* number of these */
 	uint64_t left_out; /* samples that are in no line */
 };
 
-/* Memory for a line; the file is open, and stays the caller's. 0, or -ENOMEM after one line. */
+/* Allocates memory for a line. The open file stays the caller's. 0, or -ENOMEM after one line. */
 int hlog_open(struct hlog *h, const struct report *r, struct log_file *file);
 
-/* Its head, which is written with the first line. start_unix_ns: CLOCK_REALTIME when the first second begins; 0: not
- * known. note: a remark of at most 100 characters; NULL: none. */
+/* Makes the header, which is written with the first line. start_unix_ns: CLOCK_REALTIME at the begin of the first
+ * second; 0: not known. note: a remark of at most 100 characters; NULL: none. */
 void hlog_begin(struct hlog *h, int64_t start_unix_ns, const char *note);
 
-/* A second that is over. Its times are by CLOCK_MONOTONIC from the start on, so that they follow each other though the
- * clock be set. */
+/* Writes a second that has ended. Its times are by CLOCK_MONOTONIC since the start, so that they ascend even if the
+ * system clock is set. */
 void hlog_second(struct hlog *h, const struct second *s);
 
-/* After the last one: the head, if there is no line; and one line on stderr, if samples are in none: the file itself
- * has no place for it. */
+/* After the last second: writes the header if there is no line, and prints one line on stderr if samples are in no
+ * line, because the format has no field for that. */
 void hlog_end(struct hlog *h);
 
 void hlog_close(struct hlog *h);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A writer of JSON that keeps nothing but a block of octets. */
+/* Streaming writer of JSON. */
 #include "report/export/json.h"
 
 #include "report/text/label.h"
@@ -20,7 +20,7 @@ void json_flush(struct json *j)
 static void put(struct json *j, const char *from, size_t bytes)
 {
 	while (bytes) {
-		const size_t room = sizeof(j->block) - j->used, some = bytes < room ? bytes : room;
+		const size_t space = sizeof(j->block) - j->used, some = bytes < space ? bytes : space;
 
 		memcpy(j->block + j->used, from, some);
 		j->used += some;
@@ -38,8 +38,8 @@ static void put_text(struct json *j, const char *text)
 
 /* ---- UTF-8 ------------------------------------------------------------------------------------------------------- */
 
-/* RFC 3629 section 4: octets of the character at the text, 0: there is none. By the least and the most that the second
- * may be, no character is longer than it must be, a surrogate, or beyond U+10FFFF. */
+/* RFC 3629 section 4: length of the character at the text; 0: invalid. The limits of the second octet exclude overlong
+ * forms, surrogates and values above U+10FFFF. */
 static size_t utf8_bytes(const unsigned char *at)
 {
 	static const struct {
@@ -91,7 +91,7 @@ static void put_string(struct json *j, const char *text)
 	put(j, "\"", 1);
 }
 
-/* ---- What is in what --------------------------------------------------------------------------------------------- */
+/* ---- Nesting ----------------------------------------------------------------------------------------------------- */
 
 static bool is_flat(const struct json *j)
 {
@@ -113,7 +113,7 @@ static void fail(struct json *j)
 		j->error = -EINVAL;
 }
 
-/* All that stands before a value. */
+/* Comma, line end, indentation and name before a value. */
 static void begin_value(struct json *j, const char *name)
 {
 	if (!j->depth) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A writer of JSON (RFC 8259) that keeps nothing but a block of octets. It writes what it is told in the order in which
- * it is told, and what it has written is valid when json_finish() says so. Names are the caller's: no object may have
- * one twice.
+ * Streaming writer of JSON (RFC 8259) with a buffer of one block. Members are written in the order of the calls. The
+ * text is valid if json_finish() returns 0. The caller must not use a name twice in one object.
  */
 #ifndef REPORT_EXPORT_JSON_H
 #define REPORT_EXPORT_JSON_H
@@ -13,23 +12,23 @@
 #define JSON_DEPTH 16
 
 struct json {
-	/* Takes what is written, 0 or -errno. */
+	/* Receives the text. 0, or -errno. */
 	int (*put)(void *context, const char *from, size_t bytes);
 	void *context;
-	bool in_a_line; /* no line ends and no blanks, but the line end behind a value that is in no other */
+	bool in_a_line; /* one line for each top-level value, without blanks */
 
-	int error; /* -errno: the first one; nothing is put after it */
+	int error; /* -errno of the first error; nothing is written after it */
 	unsigned depth;
 	struct {
 		char close;
-		bool flat; /* and all that is in it: in one line */
+		bool flat; /* with all members in one line */
 		unsigned values;
 	} level[JSON_DEPTH];
 	size_t used;
 	char block[JSON_BLOCK_BYTES];
 };
 
-/* Hidden, for libjansson has json_object() and some more of these names: none here takes the place of the library's. */
+/* Hidden: libjansson exports json_object() and other names of this header. */
 #pragma GCC visibility push(hidden)
 
 /* Begins a text. */
@@ -39,29 +38,29 @@ void json_begin(struct json *j, int (*put)(void *context, const char *from, size
 /* An object or an array, up to json_end(). name: in an object; NULL in an array and at the top. */
 void json_object(struct json *j, const char *name);
 void json_array(struct json *j, const char *name);
-void json_row(struct json *j, const char *name); /* an object in one line, for what is many; */
-void json_pair(struct json *j, const char *name); /* an array in one line, for what is short too */
+void json_row(struct json *j, const char *name); /* an object in one line */
+void json_pair(struct json *j, const char *name); /* an array in one line */
 void json_end(struct json *j);
 
-/* Values. What is no number (NaN, infinity) is null, and so is a text that is NULL. */
+/* Values. NaN, infinity and a text of NULL become null. */
 void json_null(struct json *j, const char *name);
 void json_bool(struct json *j, const char *name, bool value);
 void json_integer(struct json *j, const char *name, int64_t value);
-void json_integer_if(struct json *j, const char *name, bool known, int64_t value); /* else it is null */
+void json_integer_if(struct json *j, const char *name, bool known, int64_t value); /* not known: null */
 void json_count(struct json *j, const char *name, uint64_t value);
 void json_real(struct json *j, const char *name, double value, int decimals);
 
-/* UTF-8 with what RFC 8259 section 7 wants escaped; what is no UTF-8 becomes U+FFFD, one for each octet. */
+/* UTF-8, escaped by RFC 8259 section 7; each octet that is not UTF-8 becomes U+FFFD. */
 void json_text(struct json *j, const char *name, const char *text);
 
-/* A label of the report as a name: "App-to-NIC" and "_ns" is app_to_nic_ns. Returns to; cut off where there is no more
- * room. */
+/* A label of the report as a name: "App-to-NIC" and "_ns" is app_to_nic_ns. Returns to; truncated
+ * to the size of the buffer. */
 const char *json_name(char *to, size_t bytes, const char *label, const char *unit);
 
-/* Puts what is there so far: it is not kept back until a block is full. */
+/* Writes the buffer before a block is full. */
 void json_flush(struct json *j);
 
-/* Puts what is left. 0, or -errno; -EINVAL: something is not ended, or was never begun. */
+/* Writes the rest. 0, or -errno; -EINVAL: json_end() is missing, or there was one too many. */
 int json_finish(struct json *j);
 
 #pragma GCC visibility pop

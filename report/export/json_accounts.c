@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What became of every packet and every stamp. The rows are those of the report. */
+/* Counters of packets and timestamps: the rows of the report. */
 #include "histogram.h"
 #include "options.h"
 #include "report/export/json_parts.h"
@@ -11,11 +11,11 @@
 static void put_rows(struct json *j, const struct report *r, enum account_table which)
 {
 	char name[JSON_NAME_BYTES];
-	const char *label;
+	const char *label, *key;
 	uint64_t count;
 
-	for (unsigned i = 0; account_row(r, which, i, &label, &count); i++)
-		json_count(j, json_name(name, sizeof(name), label, ""), count);
+	for (unsigned i = 0; account_row(r, which, i, &label, &key, &count); i++)
+		json_count(j, json_name(name, sizeof(name), key, ""), count);
 }
 
 static void put_packets(struct json *j, const struct report *r)
@@ -29,7 +29,7 @@ static void put_packets(struct json *j, const struct report *r)
 	else
 		json_integer(j, "dropped_by_this_host", result->dropped);
 	if (r->options->role == ROLE_EMIT) {
-		if (result->strays < 0) /* who else sends to one of them is not looked at */
+		if (result->strays < 0) /* with several source ports strays are not counted */
 			json_null(j, "strays");
 		else
 			json_integer(j, "strays", result->strays);
@@ -37,8 +37,8 @@ static void put_packets(struct json *j, const struct report *r)
 		json_count(j, "sessions", counter_get(&result->sessions));
 		json_count(j, "evicted", counter_get(&result->evicted));
 		json_count(j, "cut_short", counter_get(&result->account.cut_short));
-		json_count(j, "lanes", counter_get(&result->lanes_taken));
-		json_count(j, "no_lane", counter_get(&result->lanes_refused));
+		json_count(j, "lanes", counter_get(&result->peer_sockets_taken));
+		json_count(j, "no_lane", counter_get(&result->peer_sockets_refused));
 	}
 	json_count(j, "breaches", counter_get(&result->account.breaches));
 	json_end(j);
@@ -70,7 +70,7 @@ static void put_outages(struct json *j, const struct result *result)
 	json_end(j);
 }
 
-/* In which this host's loop did not run. */
+/* Stalls of the loop of this host. */
 static void put_stalls(struct json *j, const struct result *result)
 {
 	const struct outages *s = &result->stalls;
@@ -87,13 +87,13 @@ static void put_directions(struct json *j, const struct report *r)
 {
 	const struct directions *d = &r->result->directions;
 	char name[JSON_NAME_BYTES];
-	const char *label;
+	const char *label, *key;
 	uint64_t count;
 
 	json_object(j, "directions");
-	for (unsigned i = 0; account_row(r, ACCOUNT_DIRECTIONS, i, &label, &count); i++) {
-		json_name(name, sizeof(name), label, "");
-		if (d->told)
+	for (unsigned i = 0; account_row(r, ACCOUNT_DIRECTIONS, i, &label, &key, &count); i++) {
+		json_name(name, sizeof(name), key, "");
+		if (d->reported)
 			json_count(j, name, count);
 		else
 			json_null(j, name);
@@ -117,17 +117,17 @@ static void put_follow_ups(struct json *j, const struct report *r)
 		return;
 	}
 	json_object(j, "reflector_stamps");
-	json_text(j, "stamp", label_stamps[r->result->there].option);
+	json_text(j, "stamp", label_stamps[r->result->remote].option);
 	for (int i = 0; i < FOLLOW_UPS; i++)
 		if (label_follow_ups[i].name)
-			json_count(j, json_name(name, sizeof(name), label_follow_ups[i].name, ""),
+			json_count(j, json_name(name, sizeof(name), label_follow_up_json(i), ""),
 				   counter_get(&a->follow_up[i]));
 	json_count(j, "too_late", counter_get(&a->follow_up_late));
 	json_count(j, "not_judged", counter_get(&a->unjudged));
 	json_end(j);
 }
 
-/* In which state probes came to the reflector, as far as it tells. */
+/* TTL and DSCP of probes on arrival at the reflector, as far as replies report them. */
 static void put_arrived(struct json *j, const struct result *result)
 {
 	const uint64_t ttl = counter_get(&result->account.other_ttl), dscp = counter_get(&result->account.other_class);
@@ -140,7 +140,7 @@ static void put_arrived(struct json *j, const struct result *result)
 	json_end(j);
 }
 
-/* Of the requests that had to wake the reflector. */
+/* Responses to requests that ended an idle sleep of the reflector. */
 static void put_slowest_woken(struct json *j, const struct result *result)
 {
 	json_object(j, "slowest_woken");
@@ -162,7 +162,7 @@ static void put_traffic(struct json *j, const struct result *result)
 	json_end(j);
 }
 
-/* A log has no accounts. */
+/* A log has no counters. */
 static void put_unknown(struct json *j)
 {
 	static const char *const packets[] = { "sent", "received", "recorded", "breaches" };

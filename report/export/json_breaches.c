@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The breaches with all stamps, their parts, and what is to blame. */
+/* Breaches with their timestamps, stages and blame. */
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/text/breach.h"
 #include "report/text/label.h"
-#include "report/text/part.h"
+#include "report/text/stage.h"
 #include "report/text/report.h"
 #include "result/breach.h"
 #include "result/result.h"
@@ -18,13 +18,13 @@ static const char *name_of(char name[JSON_NAME_BYTES], const struct part *p)
 static void put_stamps(struct json *j, const struct report *r, const struct sample *s)
 {
 	const enum role role = r->options->role;
-	const int64_t there = r->result->there;
+	const int64_t remote = r->result->remote;
 
 	json_object(j, "stamps");
 	for (int i = 0; i < (role == ROLE_EMIT ? ALL_TIMES : TIMES); i++) {
 		char label[16], name[JSON_NAME_BYTES];
 
-		if (label_has_time(role, there, s, i) && !label_told_twice(role, there, i))
+		if (label_has_time(role, remote, s, i) && !label_reported_twice(role, remote, i))
 			json_integer(j, json_name(name, sizeof(name), label_time_name(label, sizeof(label), r, i),
 						  "_ns"), s->time_ns[i]);
 	}
@@ -56,12 +56,11 @@ static void put_blame(struct json *j, const struct blame *b)
 	if (b->part) {
 		json_integer(j, "value_ns", b->part->value_ns);
 		json_integer(j, "typical_ns", b->part->usual.value_ns);
-		json_bool(j, "typical_is_bound", b->part->usual.bound);
 	}
 	json_end(j);
 }
 
-static void put_parts(struct json *j, const struct part *parts, int n)
+static void put_stages(struct json *j, const struct part *parts, int n)
 {
 	char name[JSON_NAME_BYTES];
 
@@ -72,14 +71,14 @@ static void put_parts(struct json *j, const struct part *parts, int n)
 	json_end(j);
 }
 
-static void put_blamed_parts(struct json *j, const struct report *r, const struct sample *s)
+static void put_blamed_stages(struct json *j, const struct report *r, const struct sample *s)
 {
 	struct part parts[PARTS_MAX];
-	const int n = part_find(r, parts);
+	const int n = stage_find(r, parts);
 	struct blame blame;
 
 	breach_find_blame(r, parts, n, s, &blame);
-	put_parts(j, parts, n);
+	put_stages(j, parts, n);
 	put_gaps(j, &blame.gaps);
 	if (n)
 		put_blame(j, &blame);
@@ -93,7 +92,7 @@ void json_breach(struct json *j, const char *name, const struct report *r, const
 	struct part parts[PARTS_MAX];
 	int64_t value_ns;
 
-	result_figure(r->result, s, &value_ns);
+	result_metric(r->result, s, &value_ns);
 	json_object(j, name);
 	if (number)
 		json_count(j, "number", number);
@@ -102,13 +101,13 @@ void json_breach(struct json *j, const char *name, const struct report *r, const
 	json_integer(j, "latency_ns", s->latency_ns);
 	put_stamps(j, r, s);
 	if (over)
-		put_blamed_parts(j, r, s);
+		put_blamed_stages(j, r, s);
 	else
-		put_parts(j, parts, part_of_sample(r, s, parts));
+		put_stages(j, parts, stage_of_sample(r, s, parts));
 	json_end(j);
 }
 
-/* The last ones, as many as are kept. */
+/* The last BREACHES_KEPT breaches. */
 static void put_last(struct json *j, const struct report *r, uint64_t breaches)
 {
 	uint64_t first = breaches > BREACHES_KEPT - 1 ? breaches - (BREACHES_KEPT - 1) : 0;
@@ -123,8 +122,8 @@ static void put_last(struct json *j, const struct report *r, uint64_t breaches)
 
 void json_breaches(struct json *j, const struct report *r)
 {
-	static const char *const figures[] = { [FIGURE_RTT] = "rtt_ns", [FIGURE_RESPONSE] = "response_ns",
-					       [FIGURE_NETWORK] = "network_ns" };
+	static const char *const metrics[] = { [METRIC_RTT] = "rtt_ns", [METRIC_RESPONSE] = "response_ns",
+					       [METRIC_NETWORK] = "network_ns" };
 	const struct result *result = r->result;
 	const struct options *o = r->options;
 	const uint64_t breaches = counter_get(&result->account.breaches);
@@ -135,7 +134,7 @@ void json_breaches(struct json *j, const struct report *r)
 	}
 	json_object(j, "breaches");
 	json_integer(j, "threshold_ns", o->threshold_ns);
-	json_text(j, "threshold_on", o->role == ROLE_EMIT ? figures[o->threshold_on] : "response_ns");
+	json_text(j, "threshold_on", o->role == ROLE_EMIT ? metrics[o->threshold_on] : "response_ns");
 	json_count(j, "count", breaches);
 	if (breaches) {
 		json_breach(j, "first", r, &result->breach, 1, true);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The clocks with their bounds. */
+/* Clocks, their relation, and its error. */
 #include "host/clock/clock.h"
 #include "host/clock/clock_peer.h"
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/text/clocks.h"
-#include "report/text/clocks_there.h"
+#include "report/text/clocks_remote.h"
 #include "report/text/label.h"
-#include "report/text/part.h"
+#include "report/text/stage.h"
 #include "report/text/report.h"
 #include "result/result.h"
 
@@ -32,7 +32,7 @@ static void put_relation(struct json *j, const char *name, const struct clock_re
 	json_end(j);
 }
 
-/* Moments of CLOCK_MONOTONIC, from the start. */
+/* Times of CLOCK_MONOTONIC, relative to the start. */
 static void put_between(struct json *j, const char *name, const struct report *r, const int64_t mono_ns[2])
 {
 	json_pair(j, name);
@@ -60,16 +60,16 @@ static void put_track(struct json *j, const struct clock_watch *c, enum clock_wh
 	}
 }
 
-static void put_spells(struct json *j, const struct report *r)
+static void put_faults(struct json *j, const struct report *r)
 {
 	const struct clock_watch *c = r->clocks;
 
 	json_array(j, "spells");
-	for (uint32_t i = 0; i < c->spells_kept; i++) {
-		const struct clock_spell *s = &c->spell[i];
+	for (uint32_t i = 0; i < c->faults_kept; i++) {
+		const struct clock_fault *s = &c->fault[i];
 		int64_t ns[2];
 
-		clock_spell_lasted(s, ns);
+		clock_fault_lasted(s, ns);
 		json_object(j, NULL);
 		json_text(j, "kind", s->stands ? "stood still" : "wrong rate");
 		if (!s->stands)
@@ -106,7 +106,7 @@ static void put_nic_clock(struct json *j, const struct report *r)
 	json_count(j, "readings", c->readings);
 	json_count(j, "failed_readings", c->failures);
 	put_track(j, c, CLOCK_OF_NIC);
-	put_spells(j, r);
+	put_faults(j, r);
 	json_end(j);
 }
 
@@ -128,7 +128,7 @@ static void put_steps(struct json *j, const struct report *r)
 	json_end(j);
 }
 
-/* How much: of a jump by what is known before and after it. */
+/* Size of a step, from the clock relations before and after it. */
 static void put_size(struct json *j, const struct clock_peer_event *e)
 {
 	int64_t size_ns, bound_ns;
@@ -155,8 +155,8 @@ static void put_events(struct json *j, const struct report *r)
 
 		json_object(j, NULL);
 		json_text(j, "kind", kinds[e->kind]);
-		json_bool(j, "of_the_reflector", clocks_there_is_theirs(e, r->clocks,
-									clocks_there_compared(r->options)));
+		json_bool(j, "of_the_reflector", clocks_remote_is_theirs(e, r->clocks,
+									 clocks_remote_compared(r->options)));
 		put_size(j, e);
 		put_between(j, "after_start_ns", r, e->mono_ns);
 		json_pair(j, "after_seq");
@@ -175,7 +175,7 @@ static void put_peer(struct json *j, const struct report *r)
 	struct clock_rate rate = { 0 };
 	const bool known = r->peer && clock_peer_result(r->peer, &offset, &rate);
 
-	if (!known && (!r->peer || !clocks_there_has_news(r))) {
+	if (!known && (!r->peer || !clocks_remote_has_news(r))) {
 		json_null(j, "reflector");
 		return;
 	}
@@ -194,12 +194,12 @@ static void put_bounds(struct json *j, const struct report *r)
 {
 	const struct result *result = r->result;
 
-	if (result_has_stages(result) && result->placed && result->bound_ns[BOUND_HERE])
+	if (result_has_stages(result) && result->converted && result->bound_ns[BOUND_LOCAL])
 		json_integer(j, "stages_within_ns", clocks_stages_bound(r));
-	if (part_is_split(r) && (result->there == SOURCE_HARDWARE || result->bound_ns[BOUND_THERE]))
-		json_integer(j, "remote_stages_within_ns", result->bound_ns[BOUND_THERE]);
+	if (stage_is_split(r) && (result->remote == SOURCE_HARDWARE || result->bound_ns[BOUND_REMOTE]))
+		json_integer(j, "remote_stages_within_ns", result->bound_ns[BOUND_REMOTE]);
 	json_text(j, "no_stages", r->stages_why);
-	json_count(j, "unplaced", counter_get(&result->account.unplaced));
+	json_count(j, "unplaced", counter_get(&result->account.unconverted));
 	json_count(j, "disordered", counter_get(&result->account.disordered));
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The run, its configuration, its host and its NIC. */
+/* Run, configuration, host and NIC. */
 #include "host/nic/link.h"
 #include "host/nic/nic.h"
 #include "host/nic/nic_details.h"
 #include "host/nic/nic_names.h"
-#include "host/process/place.h"
+#include "host/process/affinity.h"
 #include "host/system.h"
 #include "options.h"
 #include "report/export/json_parts.h"
@@ -24,7 +24,7 @@ static const char *const ends[] = { [END_NOT_YET] = NULL, [END_DURATION] = "dura
 				    [END_BREACH] = "breach", [END_ONCE] = "once", [END_GONE] = "interface_gone",
 				    [END_GIVEN_UP] = "given_up" };
 
-/* Who looks beside the run and finds no interface any more stops it as a signal does. */
+/* The watch thread ends the run like a signal does, when the interface is gone. */
 static enum end end_of(const struct report *r)
 {
 	const bool gone = r->facts && r->facts->link && r->facts->link->after.error == -ENODEV;
@@ -99,7 +99,7 @@ static void put_prefixes(struct json *j, const char *name, const struct allow_li
 	json_end(j);
 }
 
-static void put_actions(struct json *j, const char *name, const struct breach_actions *a)
+static void put_hooks(struct json *j, const char *name, const struct breach_hooks *a)
 {
 	json_array(j, name);
 	if (a->stop)
@@ -139,7 +139,7 @@ static void put_option(struct json *j, const struct options *o, const struct opt
 	else if (v->kind == OPTION_PREFIXES)
 		put_prefixes(j, name, &o->allow);
 	else if (v->kind == OPTION_ACTIONS)
-		put_actions(j, name, &o->on_breach);
+		put_hooks(j, name, &o->on_breach);
 }
 
 static void put_options(struct json *j, const struct options *o)
@@ -149,7 +149,7 @@ static void put_options(struct json *j, const struct options *o)
 	json_object(j, "options");
 	for (unsigned i = 0; options_value(o, i, &v); i++) {
 		if (!strcmp(v.name, "help"))
-			break; /* the last ones are about no run */
+			break; /* the remaining options do not concern a run */
 		if (v.kind != OPTION_ROTATION) {
 			put_option(j, o, &v);
 			continue;
@@ -162,13 +162,13 @@ static void put_options(struct json *j, const struct options *o)
 	json_end(j);
 }
 
-/* Of the measuring thread. */
-static void put_place(struct json *j, const struct place *p)
+/* Scheduling of the measuring thread. */
+static void put_affinity(struct json *j, const struct affinity *p)
 {
 	const bool known = p && !p->error;
 
 	json_integer_if(j, "cpus_allowed", known, known ? p->cpus : 0);
-	json_text(j, "policy", known ? place_policy(p) : NULL);
+	json_text(j, "policy", known ? affinity_policy(p) : NULL);
 	json_integer_if(j, "priority", known, known ? p->priority : 0);
 }
 
@@ -189,8 +189,8 @@ static void put_granted(struct json *j, const struct report *r)
 		json_count(j, "probe_bytes", result->probe_bytes);
 		json_integer(j, "window", result->window.most ? result->window.most : 1);
 	}
-	json_integer(j, "busy_poll_us", r->options->busy_poll_us); /* it is refused or taken as it is */
-	put_place(j, r->place);
+	json_integer(j, "busy_poll_us", r->options->busy_poll_us); /* the kernel does not round it */
+	put_affinity(j, r->affinity);
 	json_bool(j, "other_cpu", !r->no_other_cpu);
 	if (r->facts)
 		json_bool(j, "memory_locked", !r->facts->lock_error);
@@ -205,7 +205,7 @@ static void put_read_setting(struct json *j, const struct read_setting *s)
 	const char *name = s->path + sizeof(options) - 1;
 
 	if (strncmp(s->path, options, sizeof(options) - 1))
-		return; /* it is a member of another object */
+		return; /* written in another object */
 	if (s->kind == SETTING_NUMBER)
 		json_integer(j, name, s->number);
 	else if (s->kind == SETTING_BOOL)
@@ -214,7 +214,7 @@ static void put_read_setting(struct json *j, const struct read_setting *s)
 		json_text(j, name, s->kind == SETTING_TEXT ? s->text : NULL);
 }
 
-/* The options that all runs have alike, or what the columns of a log say of them. */
+/* Options that are equal in all runs, or that the columns of a log show. */
 static void put_read_configuration(struct json *j, const struct options *o, const struct read *read)
 {
 	json_object(j, "configuration");
@@ -260,12 +260,12 @@ static void put_known(struct json *j, const char *name, const char *text)
 	json_text(j, name, *text ? text : NULL);
 }
 
-static void put_told(struct json *j, const char *name, int told)
+static void put_reported(struct json *j, const char *name, int reported)
 {
-	if (told < 0)
+	if (reported < 0)
 		json_null(j, name);
 	else
-		json_bool(j, name, told);
+		json_bool(j, name, reported);
 }
 
 static void put_host(struct json *j, const struct report *r)
@@ -279,7 +279,7 @@ static void put_host(struct json *j, const struct report *r)
 	put_known(j, "hostname", s.hostname);
 	put_known(j, "kernel", s.kernel);
 	put_known(j, "kernel_version", s.version);
-	put_told(j, "real_time_kernel", s.is_real_time);
+	put_reported(j, "real_time_kernel", s.is_real_time);
 	put_known(j, "machine", s.machine);
 	put_known(j, "cpu_model", s.cpu_model);
 	json_integer_if(j, "cpus_online", s.cpus_online > 0, s.cpus_online);
@@ -287,7 +287,7 @@ static void put_host(struct json *j, const struct report *r)
 	put_known(j, "governor", s.governor);
 	json_text(j, "isolated_cpus", s.isolated_known ? s.isolated : NULL);
 	put_known(j, "clocksource", s.clocksource);
-	put_told(j, "virtual", s.is_virtual);
+	put_reported(j, "virtual", s.is_virtual);
 	put_known(j, "hypervisor", s.hypervisor);
 	json_end(j);
 }
@@ -339,7 +339,7 @@ static void put_nic(struct json *j, const struct report *r)
 	json_integer_if(j, "speed_mbps", d.link.speed_mbps >= 0, d.link.speed_mbps);
 	json_text(j, "duplex", d.link.speed_mbps >= 0 ? duplex[d.link.duplex] : NULL);
 	put_coalescing(j, &d);
-	/* Abilities are read for stamps of the NIC alone. */
+	/* Timestamping capabilities are read for --stamp hardware only. */
 	json_integer_if(j, "phc_index", options_by_nic(r->options) && n->can.phc_index >= 0, n->can.phc_index);
 	json_text(j, "stamped_by", options_by_nic(r->options) && r->facts && r->facts->link ?
 					   link_stamper_name(r->facts->link, stamper) : NULL);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the machine did meanwhile, what the breaches left behind, the log, and the verdict. */
+/* Activity of the machine, saved traces, hook commands, log and verdict. */
 #include "histogram.h"
 #include "host/counters/activity.h"
 #include "host/counters/pmc.h"
 #include "host/counters/pmu.h"
-#include "host/process/action.h"
+#include "host/process/hook.h"
 #include "host/trace/trace_save.h"
 #include "options.h"
 #include "report/export/json_parts.h"
@@ -41,7 +41,7 @@ static void put_difference(struct json *j, const struct activity_difference *d)
 	json_end(j);
 }
 
-/* Returns how many there was no room for. */
+/* Returns the number of entries that were not kept. */
 static size_t put_differences(struct json *j, const char *name, const struct report *r,
 			      const struct activity_reading *before,
 			      const struct activity_reading *after)
@@ -126,7 +126,7 @@ static void put_trace(struct json *j, const struct report *r)
 
 static void put_commands(struct json *j, const struct report *r)
 {
-	const struct actions *a = r->actions;
+	const struct hooks *a = r->hooks;
 
 	json_array(j, "commands");
 	for (int i = 0; a && i < a->wanted->commands; i++) {
@@ -171,13 +171,16 @@ void json_machine(struct json *j, const struct report *r)
 
 static void put_reason(struct json *j, const struct verdict_reason *v)
 {
-	char name[VERDICT_TEXT_BYTES];
+	char found[VERDICT_MORE_BYTES + VERDICT_TEXT_BYTES];
 
-	snprintf(name, sizeof(name), "%s%s", v->name, v->more);
+	/* The name is the same in all runs: its numbers are in `found`. */
+	snprintf(found, sizeof(found), "%s%s%s", *v->more ? v->more + 1 : "", *v->more ? ", " : "", v->text);
 	json_object(j, NULL);
-	json_text(j, "name", name);
+	json_text(j, "id", v->id);
+	json_text(j, "name", v->name);
 	json_text(j, "level", verdict_levels[v->level]);
-	json_text(j, "found", v->text);
+	json_text(j, "found", found);
+	json_text(j, "unit", v->unit);
 	json_count(j, "number", v->number);
 	json_count(j, "limit", v->limit);
 	json_text(j, "why", v->why);
@@ -187,9 +190,13 @@ static void put_reason(struct json *j, const struct verdict_reason *v)
 static void put_read_reason(struct json *j, const struct read_reason *v)
 {
 	json_object(j, NULL);
+	if (*v->id)
+		json_text(j, "id", v->id);
 	json_text(j, "name", v->name);
 	json_text(j, "level", verdict_levels[v->level]);
 	json_text(j, "found", v->found);
+	if (*v->id)
+		json_text(j, "unit", v->unit);
 	json_integer(j, "number", v->number);
 	json_integer(j, "limit", v->limit);
 	json_text(j, "why", v->why);

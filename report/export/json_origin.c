@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How an object of rant begins, and all that it has of a run. */
+/* First members of an object, and the list of members of a run. */
 #include "report/export/json_parts.h"
 
 #include "report/text/report.h"
@@ -15,6 +15,26 @@ void json_origin(struct json *j)
 	json_text(j, "rant_commit", version_commit());
 }
 
+static void put_level_changes(struct json *j, const struct level_changes *c)
+{
+	if (!c->is_judged) {
+		json_null(j, "level_changes");
+		return;
+	}
+	json_array(j, "level_changes");
+	for (unsigned i = 0; i < c->count; i++) {
+		const struct level_change *one = &c->change[i];
+
+		json_row(j, NULL);
+		json_text(j, "metric", one->is_p99 ? "p99" : "p50");
+		json_integer(j, "after_ns", one->after_ns);
+		json_integer(j, "before_ns", one->before_ns);
+		json_integer(j, "now_ns", one->now_ns);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 void json_whole(struct json *j, const struct report *r, int status)
 {
 	json_run(j, r, true);
@@ -25,6 +45,7 @@ void json_whole(struct json *j, const struct report *r, int status)
 	json_clocks(j, r);
 	json_accounts(j, r);
 	json_statistics(j, r, true);
+	put_level_changes(j, &r->result->level_changes);
 	json_breaches(j, r);
 	json_machine(j, r);
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Every statistic in whole nanoseconds, with what it rests on. */
+/* Statistics in whole nanoseconds, with their numbers of samples. */
 #include "histogram.h"
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/text/clocks.h"
 #include "report/text/label.h"
-#include "report/text/part.h"
+#include "report/text/stage.h"
 #include "report/text/report.h"
 #include "report/text/statistics.h"
-#include "report/text/variation.h"
+#include "report/text/ipdv.h"
 #include "result/result.h"
 #include "result/source_port.h"
 #include "result/stages.h"
-#include "result/variation.h"
+#include "result/ipdv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,24 +27,23 @@ static void put_pair(struct json *j, int64_t start_ns, uint64_t count)
 	json_end(j);
 }
 
-static void put_buckets(struct json *j, const struct histogram *h)
+static void put_buckets(struct json *j, const char *name, const struct histogram *h, uint32_t first, uint32_t end)
 {
-	json_array(j, "buckets");
-	for (uint32_t i = 0; i < h->buckets; i++)
+	json_array(j, name);
+	for (uint32_t i = first; i < end; i++)
 		if (histogram_bucket(h, i))
-			put_pair(j, i * h->width_ns, histogram_bucket(h, i));
+			put_pair(j, histogram_bucket_ns(h, i), histogram_bucket(h, i));
 	json_end(j);
 }
 
-/* Sorted: each value, and how often. */
+/* Ascending: each value that was kept, and its number of samples. */
 static void put_overflow(struct json *j, const struct histogram *h)
 {
-	const uint64_t kept = h->overflows < h->overflow_capacity ? h->overflows : h->overflow_capacity;
-	uint64_t from = 0;
+	uint32_t from = 0;
 
 	json_array(j, "overflow");
-	for (uint64_t i = 0; i < kept; i++) {
-		if (i + 1 < kept && h->overflow[i + 1] == h->overflow[i])
+	for (uint32_t i = 0; i < h->kept; i++) {
+		if (i + 1 < h->kept && h->overflow[i + 1] == h->overflow[i])
 			continue;
 		put_pair(j, h->overflow[i], i + 1 - from);
 		from = i + 1;
@@ -54,14 +53,13 @@ static void put_overflow(struct json *j, const struct histogram *h)
 
 static void put_histogram(struct json *j, const struct histogram *h)
 {
-	const uint64_t kept = h->overflows < h->overflow_capacity ? h->overflows : h->overflow_capacity;
-
 	json_object(j, "histogram");
 	json_integer(j, "bucket_ns", h->width_ns);
 	json_integer(j, "overflow_from_ns", h->limit_ns);
 	json_count(j, "overflow_samples", h->overflows);
-	json_count(j, "overflow_not_kept", h->overflows - kept);
-	put_buckets(j, h);
+	json_count(j, "overflow_not_kept", h->overflows - h->kept);
+	put_buckets(j, "buckets", h, 0, h->buckets);
+	put_buckets(j, "overflow_buckets", h, h->buckets, h->buckets + h->log_buckets);
 	put_overflow(j, h);
 	json_end(j);
 }
@@ -77,14 +75,13 @@ static void put_percentiles(struct json *j, const struct histogram *h)
 		json_object(j, NULL);
 		json_real(j, "percent", strtod(p.percent, NULL), point ? (int)strlen(point + 1) : 0);
 		json_integer(j, "value_ns", p.value_ns);
-		json_bool(j, "bound", p.bound);
 		json_count(j, "samples_above", p.above);
 		json_end(j);
 	}
 	json_end(j);
 }
 
-/* Of no sample there is no number. */
+/* null without samples. */
 static void put_extremes(struct json *j, const struct histogram *h)
 {
 	if (!h->count) {
@@ -107,14 +104,14 @@ static void put_extremes(struct json *j, const struct histogram *h)
 }
 
 struct statistic {
-	const char *label; /* of the report */
+	const char *label; /* name in the report */
 	const char *formula;
 	const struct histogram *histogram;
 	bool with_histogram;
-	int64_t within_ns; /* each value may be off by so much; -1: by no clock */
+	int64_t within_ns; /* error of each value by the clock relation; -1: one clock made both timestamps */
 };
 
-static void put_figure(struct json *j, const struct statistic *f)
+static void put_metric(struct json *j, const struct statistic *f)
 {
 	const struct histogram *h = f->histogram;
 	char name[JSON_NAME_BYTES];
@@ -136,7 +133,7 @@ static int64_t bound_of(const struct report *r, const struct stage *s)
 {
 	if (s->bound == BOUND_NONE)
 		return -1;
-	return s->bound == BOUND_HERE && r->result->placed ? clocks_stages_bound(r) : r->result->bound_ns[s->bound];
+	return s->bound == BOUND_LOCAL && r->result->converted ? clocks_stages_bound(r) : r->result->bound_ns[s->bound];
 }
 
 static void put_stages(struct json *j, const struct report *r, bool histograms)
@@ -151,14 +148,14 @@ static void put_stages(struct json *j, const struct report *r, bool histograms)
 
 		if (s->from == s->to && s->less_from == s->less_to)
 			continue;
-		if (!part_is_collected(r, i, s))
+		if (!stage_is_collected(r, i, s))
 			continue;
-		part_name(&p, r, s);
-		put_figure(j, &(struct statistic){ p.name, p.formula, result->stage[i], histograms, bound_of(r, s) });
+		stage_name(&p, r, s);
+		put_metric(j, &(struct statistic){ p.name, p.formula, result->stage[i], histograms, bound_of(r, s) });
 	}
 }
 
-void json_figures(struct json *j, const struct report *r, bool histograms)
+void json_metrics(struct json *j, const struct report *r, bool histograms)
 {
 	const struct result *result = r->result;
 	char formula[64];
@@ -167,27 +164,27 @@ void json_figures(struct json *j, const struct report *r, bool histograms)
 	label_latency(r->options, formula, sizeof(formula));
 	equals = strstr(formula, " = ");
 	json_object(j, "statistics");
-	put_figure(j, &(struct statistic){ label_roles[r->options->role].latency, equals ? equals + 3 : NULL,
+	put_metric(j, &(struct statistic){ label_roles[r->options->role].latency, equals ? equals + 3 : NULL,
 					   r->histogram, histograms, -1 });
 	put_stages(j, r, histograms);
 	for (int i = 0; i < ONE_WAYS; i++)
 		if (result->one_way[i] && result->one_way[i]->count + result->one_way[i]->negatives)
-			put_figure(j, &(struct statistic){ i == ONE_WAY_FORWARD ? "Forward" : "Backward",
+			put_metric(j, &(struct statistic){ i == ONE_WAY_FORWARD ? "Forward" : "Backward",
 							i == ONE_WAY_FORWARD ? "T2 - T1" : "T4 - T3",
 							result->one_way[i], histograms,
 							result->one_way_bound_ns[0] });
 	if (result->planned[PLANNED_LATE])
-		put_figure(j, &(struct statistic){ "Sent late", "T1 - slot", result->planned[PLANNED_LATE], histograms,
+		put_metric(j, &(struct statistic){ "Sent late", "T1 - slot", result->planned[PLANNED_LATE], histograms,
 						   -1 });
 	if (result->planned[PLANNED_RTT])
-		put_figure(j, &(struct statistic){ "RTT from slot", "RTT + sent late", result->planned[PLANNED_RTT],
+		put_metric(j, &(struct statistic){ "RTT from slot", "RTT + sent late", result->planned[PLANNED_RTT],
 						   histograms, -1 });
 	json_end(j);
 }
 
-/* ---- How delays differ ------------------------------------------------------------------------------------------- */
+/* ---- IPDV -------------------------------------------------------------------------------------------------------- */
 
-static void put_variation(struct json *j, const char *name, const struct variation_figure *f)
+static void put_ipdv(struct json *j, const char *name, const struct ipdv_metric *f)
 {
 	if (!f->count) {
 		json_null(j, name);
@@ -200,51 +197,53 @@ static void put_variation(struct json *j, const char *name, const struct variati
 	json_count(j, "max_ns", f->max_ns);
 	json_real(j, "mean_ns", (double)f->sum / (double)f->count, 0);
 	json_real(j, "stddev_ns", histogram_deviation(f->count, f->sum, f->sum_of_squares), 0);
-	json_count(j, "p50_ns", variation_percentile(f, 50, 100));
-	json_count(j, "p99_ns", variation_percentile(f, 99, 100));
+	json_count(j, "p50_ns", ipdv_percentile(f, 50, 100));
+	json_count(j, "p99_ns", ipdv_percentile(f, 99, 100));
 	json_end(j);
 }
 
-void json_variations(struct json *j, const struct report *r)
+void json_ipdv(struct json *j, const struct report *r)
 {
-	const struct variation *v = &r->result->variation;
+	const struct ipdv *v = &r->result->ipdv;
 
 	json_object(j, "ipdv");
-	put_variation(j, "response_ipdv_ns", &v->of[VARIATION_RESPONSE]);
+	put_ipdv(j, "response_ipdv_ns", &v->of[IPDV_RESPONSE]);
 	if (r->options->role == ROLE_EMIT) {
-		put_variation(j, "rtt_ipdv_ns", &v->of[VARIATION_RTT]);
-		put_variation(j, "network_ipdv_ns", &v->of[VARIATION_NETWORK]);
-		put_variation(j, "send_ipdv_ns", &v->of[VARIATION_FORWARD]);
-		put_variation(j, "receive_ipdv_ns", &v->of[VARIATION_BACKWARD]);
+		put_ipdv(j, "rtt_ipdv_ns", &v->of[IPDV_RTT]);
+		put_ipdv(j, "network_ipdv_ns", &v->of[IPDV_NETWORK]);
+		put_ipdv(j, "send_ipdv_ns", &v->of[IPDV_FORWARD]);
+		put_ipdv(j, "receive_ipdv_ns", &v->of[IPDV_BACKWARD]);
 	}
 	if (r->peer)
 		json_count(j, "left_out", v->left_out);
 	json_end(j);
 }
 
-/* As the reflector's program tells, and no stamp: null where stamps are known, or there is nothing. */
-static void put_told(struct json *j, const struct report *r)
+/* By times of the reflector's program; null if timestamps are known, or without samples. */
+static void put_reported(struct json *j, const struct report *r)
 {
-	const struct told *t = &r->result->variation.told;
+	const struct reported *t = &r->result->ipdv.reported;
 
 	if (r->options->role != ROLE_EMIT)
 		return;
-	if (!variation_is_told(r)) {
+	if (!ipdv_is_reported(r)) {
 		json_null(j, "as_told");
 		return;
 	}
 	json_object(j, "as_told");
 	json_text(j, "from", "T2 and T3 in the replies, T3 of the reflector's program before it sent");
-	put_variation(j, "response_ns", &t->delay[TOLD_RESPONSE]);
-	put_variation(j, "network_ns", &t->delay[TOLD_NETWORK]);
-	put_variation(j, "send_delay_ns", &t->delay[TOLD_SEND]);
-	put_variation(j, "receive_delay_ns", &t->delay[TOLD_RECEIVE]);
-	json_integer_if(j, "ways_within_ns", t->delay[TOLD_SEND].count + t->negative[TOLD_SEND], t->bound_ns[0]);
-	put_variation(j, "response_ipdv_ns", &t->varies[TOLD_RESPONSE]);
-	put_variation(j, "network_ipdv_ns", &t->varies[TOLD_NETWORK]);
-	put_variation(j, "receive_ipdv_ns", &t->varies[TOLD_RECEIVE]);
-	json_count(j, "negative", t->negative[TOLD_RESPONSE] + t->negative[TOLD_NETWORK] + t->negative[TOLD_SEND] +
-					  t->negative[TOLD_RECEIVE]);
+	put_ipdv(j, "response_ns", &t->delay[REPORTED_RESPONSE]);
+	put_ipdv(j, "network_ns", &t->delay[REPORTED_NETWORK]);
+	put_ipdv(j, "send_delay_ns", &t->delay[REPORTED_SEND]);
+	put_ipdv(j, "receive_delay_ns", &t->delay[REPORTED_RECEIVE]);
+	json_integer_if(j, "ways_within_ns", t->delay[REPORTED_SEND].count + t->negative[REPORTED_SEND],
+			t->bound_ns[0]);
+	put_ipdv(j, "response_ipdv_ns", &t->varies[REPORTED_RESPONSE]);
+	put_ipdv(j, "network_ipdv_ns", &t->varies[REPORTED_NETWORK]);
+	put_ipdv(j, "receive_ipdv_ns", &t->varies[REPORTED_RECEIVE]);
+	json_count(j, "negative",
+		   t->negative[REPORTED_RESPONSE] + t->negative[REPORTED_NETWORK] + t->negative[REPORTED_SEND] +
+					  t->negative[REPORTED_RECEIVE]);
 	json_count(j, "no_part", t->no_part);
 	json_count(j, "two_clocks", t->two_clocks);
 	json_end(j);
@@ -284,7 +283,7 @@ static void put_schedule(struct json *j, const struct report *r)
 
 static void put_port(struct json *j, const struct source_port *p, bool by_network)
 {
-	const struct variation_figure *f = source_port_figure(p, by_network);
+	const struct ipdv_metric *f = source_port_metric(p, by_network);
 
 	json_object(j, NULL);
 	json_count(j, "port", p->number);
@@ -292,7 +291,7 @@ static void put_port(struct json *j, const struct source_port *p, bool by_networ
 	json_count(j, "sent", p->sent);
 	json_count(j, "lost", p->lost);
 	json_count(j, "refused", p->refused);
-	if (p->directions.told) {
+	if (p->directions.reported) {
 		json_count(j, "lost_there", p->directions.lost_forward);
 		json_count(j, "lost_back", p->directions.lost_backward);
 	} else {
@@ -300,8 +299,8 @@ static void put_port(struct json *j, const struct source_port *p, bool by_networ
 		json_null(j, "lost_back");
 	}
 	if (f->count) {
-		json_count(j, "p50_ns", variation_percentile(f, 50, 100));
-		json_count(j, "p99_ns", variation_percentile(f, 99, 100));
+		json_count(j, "p50_ns", ipdv_percentile(f, 50, 100));
+		json_count(j, "p99_ns", ipdv_percentile(f, 99, 100));
 		json_count(j, "max_ns", f->max_ns);
 	} else {
 		json_null(j, "p50_ns");
@@ -337,13 +336,13 @@ void json_statistics(struct json *j, const struct report *r, bool histograms)
 {
 	const struct read *read = r->result->read;
 
-	json_figures(j, r, histograms);
-	/* A log has all that its round trips differ by; of several runs only the sums are known. */
+	json_metrics(j, r, histograms);
+	/* IPDV is known for a live run and for the log of an emitter, not for merged runs. */
 	if (!read || (!read->settings && r->options->role == ROLE_EMIT))
-		json_variations(j, r);
+		json_ipdv(j, r);
 	if (read)
 		return;
-	put_told(j, r);
+	put_reported(j, r);
 	put_schedule(j, r);
 	put_ports(j, r);
 }

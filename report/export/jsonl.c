@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A line a second, and a line a breach. */
+/* Lines of seconds and of breaches. */
 #include "report/export/jsonl.h"
 
 #include "options.h"
@@ -19,7 +19,7 @@ struct json *jsonl_begin_line(struct jsonl *l, const char *type)
 	return j;
 }
 
-/* What cannot be written, the file has said. */
+/* Write errors are reported by the file. */
 void jsonl_end_line(struct jsonl *l)
 {
 	json_end(&l->json);
@@ -28,8 +28,8 @@ void jsonl_end_line(struct jsonl *l)
 
 /* ---- A second ---------------------------------------------------------------------------------------------------- */
 
-/* The buckets are of the width of those that are printed: finer ones would be too many for a line. Where only buckets
- * are known, they stay. */
+/* Buckets have the width of those that are printed, because a line of finer ones would be too long. Seconds that are
+ * known by their buckets only keep these. */
 void jsonl_second(struct jsonl *l, const struct second *s)
 {
 	const int64_t width_ns = s->again && s->again->has_buckets ? 0 : l->report->options->bucket_ns;
@@ -57,7 +57,7 @@ static void write_breach(void *lines, const struct sample *s, uint64_t number)
 void jsonl_open(struct jsonl *l, const struct report *r, struct log_file *file)
 {
 	*l = (struct jsonl){ .report = r, .file = file };
-	l->breaches = (struct breach_teller){ .result = r->result, .act = write_breach, .context = l };
+	l->breaches = (struct breach_printer){ .result = r->result, .act = write_breach, .context = l };
 }
 
 void jsonl_begin(struct jsonl *l)
@@ -73,7 +73,7 @@ void jsonl_begin(struct jsonl *l)
 
 void jsonl_look(struct jsonl *l)
 {
-	breach_tell(&l->breaches);
+	breach_print(&l->breaches);
 }
 
 void jsonl_end(struct jsonl *l, int status)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What --jsonl writes while the run goes on: an object in each line. docs/json.md has their members. */
+/* Output of --jsonl during the run: one object per line. docs/json.md describes their members. */
 #ifndef REPORT_EXPORT_JSONL_H
 #define REPORT_EXPORT_JSONL_H
 
@@ -14,26 +14,26 @@ struct jsonl {
 	struct log_file *file;
 
 	struct json json;
-	struct breach_teller breaches;
+	struct breach_printer breaches;
 };
 
-/* The file is open, and stays the caller's. */
+/* The open file stays the caller's. */
 void jsonl_open(struct jsonl *l, const struct report *r, struct log_file *file);
 
-/* A line of this type of the caller's own: its object is open, and is ended with the line. */
+/* Begins a line of this type, to which the caller adds members; the line end closes its object. */
 struct json *jsonl_begin_line(struct jsonl *l, const char *type);
 void jsonl_end_line(struct jsonl *l);
 
-/* Right before the run: the first line, which tells what is about to run. */
+/* Before the run: the first line, with the configuration. */
 void jsonl_begin(struct jsonl *l);
 
-/* Beside the run, and once after it: the lines of breaches that came since. */
+/* During the run, and once after it: lines of the breaches since the last call. */
 void jsonl_look(struct jsonl *l);
 
-/* A second that is over. */
+/* Line of a second that has ended. */
 void jsonl_second(struct jsonl *l, const struct second *s);
 
-/* After the run, when all of these are told: the summary. */
+/* After the run and after all other lines: the summary. */
 void jsonl_end(struct jsonl *l, int status);
 
 #endif

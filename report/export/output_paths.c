@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where several outputs go. */
+/* Check of the paths of outputs. */
 #include "report/export/output_paths.h"
 
 #include "report/log/log_file.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* The name of a file in a folder that has one name. */
+/* Canonical path of a file that may not exist yet. */
 static void real_name(char name[PATH_MAX], const char *path)
 {
 	const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
@@ -21,7 +21,7 @@ static void real_name(char name[PATH_MAX], const char *path)
 		snprintf(name, PATH_MAX, "%s", path);
 }
 
-/* To a device such as /dev/null any number may write. */
+/* Any number of outputs may write to a device such as /dev/null. */
 static bool is_shared(const char *path)
 {
 	struct stat s;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The files that a run writes. */
+/* Output files of a run. */
 #include "report/export/outputs.h"
 
 #include "doctor/check.h"
 #include "doctor/finding.h"
-#include "host/process/patience.h"
-#include "host/process/rights.h"
+#include "host/process/startup_watchdog.h"
+#include "host/process/privileges.h"
 #include "options.h"
 #include "report/export/hgrm.h"
 #include "report/export/json_parts.h"
@@ -19,12 +19,12 @@
 /* ---- Which there are --------------------------------------------------------------------------------------------- */
 
 struct output {
-	const char *option, *path; /* NULL: not asked for */
-	const struct log_file *file; /* NULL: a new one is made each time */
+	const char *option, *path; /* NULL: option not given */
+	const struct log_file *file; /* NULL: a new file each time */
 };
 
 #define OUTPUTS 6
-#define LOOK_NS (100 * NS_PER_MS) /* so often what is told while the run goes on is looked at */
+#define LOOK_NS (100 * NS_PER_MS) /* period of outputs during the run */
 #define TAKEN_AT_ONCE 1024
 
 static void list_outputs(const struct outputs *o, struct output list[OUTPUTS])
@@ -32,10 +32,10 @@ static void list_outputs(const struct outputs *o, struct output list[OUTPUTS])
 	const struct options *from = o->report->options;
 	const struct output all[OUTPUTS] = {
 		{ "log", from->log_path, &o->log.file },
-		{ "json", from->json_path, &o->told.json },
-		{ "jsonl", from->jsonl_path, &o->told.lines_file },
+		{ "json", from->json_path, &o->reported.json },
+		{ "jsonl", from->jsonl_path, &o->reported.lines_file },
 		{ "hgrm", from->hgrm_path, &o->hgrm },
-		{ "hlog", from->hlog_path, &o->told.hlog_file },
+		{ "hlog", from->hlog_path, &o->reported.hlog_file },
 		{ "prometheus", from->prometheus_path, NULL },
 	};
 
@@ -59,27 +59,29 @@ static int open_files(struct outputs *o, struct log *log)
 	int error = log_writer_open(&o->log, o->report, log);
 
 	if (!error)
-		error = by_second_open(&o->told, o->report);
+		error = by_second_open(&o->reported, o->report);
 	if (!error && from->hgrm_path)
 		error = log_file_open_of(&o->hgrm, "hgrm", from->hgrm_path);
 	if (!error && from->prometheus_path)
-		error = prometheus_open(&o->prometheus, o->report, &o->tally);
+		error = prometheus_open(&o->prometheus, o->report, &o->sample_queue);
+	if (!error && from->prometheus_path)
+		prometheus_go_on(&o->prometheus);
 	return error;
 }
 
-static bool tells_meanwhile(const struct outputs *o)
+static bool prints_meanwhile(const struct outputs *o)
 {
-	return by_second_is_wanted(&o->told) || o->prometheus.report;
+	return by_second_is_wanted(&o->reported) || o->prometheus.report;
 }
 
-static int open_tally(struct outputs *o)
+static int open_sample_queue(struct outputs *o)
 {
-	if (!tells_meanwhile(o))
+	if (!prints_meanwhile(o))
 		return 0;
-	o->tally.value = calloc(TALLY_VALUES, sizeof(*o->tally.value));
-	if (o->tally.value)
+	o->sample_queue.value = calloc(SAMPLE_QUEUE_VALUES, sizeof(*o->sample_queue.value));
+	if (o->sample_queue.value)
 		return 0;
-	warnx("no memory for what is told while the run goes on");
+	warnx("no memory for the sample queue of outputs during the run");
 	return -ENOMEM;
 }
 
@@ -96,7 +98,7 @@ int outputs_open(struct outputs *o, struct report *r, struct log *log)
 	if (!error)
 		error = open_files(o, log);
 	if (!error)
-		error = open_tally(o);
+		error = open_sample_queue(o);
 	if (error)
 		outputs_close(o);
 	return error;
@@ -116,9 +118,9 @@ static void take(struct outputs *o)
 	int64_t some[TAKEN_AT_ONCE];
 	size_t n;
 
-	while ((n = tally_take(&o->tally, some, TAKEN_AT_ONCE))) {
-		if (o->told.second.value)
-			second_add(&o->told.second, some, n);
+	while ((n = sample_queue_take(&o->sample_queue, some, TAKEN_AT_ONCE))) {
+		if (o->reported.second.value)
+			second_add(&o->reported.second, some, n);
 		if (o->prometheus.report)
 			prometheus_add(&o->prometheus, some, n);
 	}
@@ -131,31 +133,31 @@ static void look(void *outputs)
 	if (!atomic_load_explicit(&o->begun, memory_order_acquire))
 		return;
 	take(o);
-	if (o->told.lines_file.path)
-		jsonl_look(&o->told.lines);
-	if (o->told.second.value && second_is_over(&o->told.second))
-		by_second_tell(&o->told);
+	if (o->reported.lines_file.path)
+		jsonl_look(&o->reported.lines);
+	if (o->reported.second.value && second_is_over(&o->reported.second))
+		by_second_pass_on(&o->reported);
 	if (o->prometheus.report)
 		prometheus_look(&o->prometheus);
 }
 
-struct tally *outputs_start(struct outputs *o, void (*begin)(void *context), void *context)
+struct sample_queue *outputs_start(struct outputs *o, void (*begin)(void *context), void *context)
 {
-	so_far_start(&o->so_far, o->report, begin, context);
-	if (!tells_meanwhile(o) || o->report->no_other_cpu)
+	interim_start(&o->interim, o->report, begin, context);
+	if (!prints_meanwhile(o) || o->report->no_other_cpu)
 		return NULL;
 	o->begin = begin;
 	o->context = context;
-	o->watch = (struct watch){ .name = "rant-outputs", .begin = begin_thread, .context = o };
-	watch_add(&o->watch, (struct watch_duty){ .period_ns = LOOK_NS, .act = look, .context = o });
-	return watch_start(&o->watch) ? NULL : &o->tally;
+	o->worker = (struct worker){ .name = "rant-outputs", .begin = begin_thread, .context = o };
+	worker_add(&o->worker, (struct worker_duty){ .period_ns = LOOK_NS, .act = look, .context = o });
+	return worker_start(&o->worker) ? NULL : &o->sample_queue;
 }
 
-void outputs_need(const struct outputs *o, struct rights_needs *n)
+void outputs_need(const struct outputs *o, struct privileges_needs *n)
 {
 	struct output list[OUTPUTS];
 
-	_Static_assert(OUTPUTS <= RIGHTS_FILES_MAX, "there is room for all");
+	_Static_assert(OUTPUTS <= PRIVILEGES_FILES_MAX, "there is room for all");
 	list_outputs(o, list);
 	for (int i = 0; i < OUTPUTS; i++) {
 		if (!list[i].path || (list[i].file && !*list[i].file->partial))
@@ -165,7 +167,7 @@ void outputs_need(const struct outputs *o, struct rights_needs *n)
 	}
 }
 
-int outputs_hand_over(struct outputs *o, const struct rights *r)
+int outputs_hand_over(struct outputs *o, const struct privileges *r)
 {
 	struct output list[OUTPUTS];
 	int error = 0;
@@ -173,51 +175,52 @@ int outputs_hand_over(struct outputs *o, const struct rights *r)
 	list_outputs(o, list);
 	for (int i = 0; i < OUTPUTS && !error; i++)
 		if (list[i].path && list[i].file && *list[i].file->partial)
-			error = rights_give(r, list[i].option, list[i].file->fd);
+			error = privileges_give(r, list[i].option, list[i].file->fd);
 	if (!error)
 		log_writer_hand_over(&o->log);
-	/* What outputs_look() could not have has been said. */
+	/* outputs_look() has reported missing memory. */
 	return !error && o->no_seconds ? -ENOMEM : error;
 }
 
-static void keep_finding(void *outputs, const struct check_told *told)
+static void keep_finding(void *outputs, const struct check_reported *reported)
 {
 	struct outputs *o = outputs;
 	struct outputs_finding *f = &o->finding[o->findings];
 
 	if (o->findings++ >= OUTPUTS_FINDINGS)
 		return;
-	f->fail = told->fail;
-	snprintf(f->subject, sizeof(f->subject), "%s", told->subject);
-	snprintf(f->what, sizeof(f->what), "%s", told->what);
-	snprintf(f->where, sizeof(f->where), "%s", told->where);
-	snprintf(f->why, sizeof(f->why), "%s", told->why ? told->why : "");
-	snprintf(f->cure, sizeof(f->cure), "%s", told->cure ? told->cure : "");
+	f->fail = reported->fail;
+	snprintf(f->subject, sizeof(f->subject), "%s", reported->subject);
+	snprintf(f->what, sizeof(f->what), "%s", reported->what);
+	snprintf(f->where, sizeof(f->where), "%s", reported->where);
+	snprintf(f->why, sizeof(f->why), "%s", reported->why ? reported->why : "");
+	snprintf(f->cure, sizeof(f->cure), "%s", reported->cure ? reported->cure : "");
 }
 
 void outputs_look(struct outputs *o, const struct nic *n)
 {
-	struct by_second *b = &o->told;
-	const bool tally = o->report->tally != NULL;
+	struct by_second *b = &o->reported;
+	const bool sample_queue = o->report->sample_queue != NULL;
 
-	/* Now that the memory of the run is locked: this is that of another thread. */
-	o->no_seconds = by_second_is_wanted(b) && second_open(&b->second, o->report, &o->tally);
+	/* After the memory of the run is locked, because this memory belongs to another thread. */
+	o->no_seconds = by_second_is_wanted(b) && second_open(&b->second, o->report, &o->sample_queue);
 	if (o->no_seconds)
 		return;
 	if (b->json.path) {
-		check_tell(keep_finding, o, o->report->options, n);
-		by_second_begin_json(b, tally);
+		check_print(keep_finding, o, o->report->options, n);
+		by_second_begin_json(b, sample_queue);
 	}
-	if (patience_on("writing the first lines"))
+	if (startup_watchdog_on("writing the first lines"))
 		return;
 	if (b->lines_file.path)
 		jsonl_begin(&b->lines);
 	second_begin(&b->second);
 	if (b->hlog_file.path)
 		hlog_begin(&b->hlog, b->second.start_unix_ns,
-			   tally ? NULL : "No intervals: no CPU but the measuring one may be used to write them");
+			   sample_queue ? NULL :
+				   "No intervals: no CPU but the measuring one may be used to write them");
 	atomic_store_explicit(&o->begun, true, memory_order_release);
-	so_far_begin(&o->so_far);
+	interim_begin(&o->interim);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
@@ -243,12 +246,12 @@ static void write_findings(struct json *j, const struct outputs *o)
 	json_count(j, "findings_left_out", o->findings - kept);
 }
 
-/* What is known after the run. */
+/* Members that are known after the run. */
 static void end_object(struct json *j, const struct outputs *o, enum status status)
 {
 	const struct report *r = o->report;
 
-	if (r->tally)
+	if (r->sample_queue)
 		json_end(j);
 	json_whole(j, r, status);
 	write_findings(j, o);
@@ -259,13 +262,13 @@ static void end_object(struct json *j, const struct outputs *o, enum status stat
 
 static int finish_by_second(struct outputs *o, enum status status)
 {
-	struct by_second *b = &o->told;
+	struct by_second *b = &o->reported;
 	int error;
 
 	if (b->lines_file.path)
 		jsonl_look(&b->lines);
 	if (b->second.value && second_is_left(&b->second))
-		by_second_tell(b);
+		by_second_pass_on(b);
 	if (b->lines_file.path)
 		jsonl_end(&b->lines, status);
 	if (b->json.path)
@@ -279,18 +282,17 @@ int outputs_end_beside(struct outputs *o)
 {
 	const int error = log_writer_finish(&o->log);
 
-	so_far_stop(&o->so_far);
+	interim_stop(&o->interim);
+	worker_stop(&o->worker);
+	if (prints_meanwhile(o))
+		take(o);
 	return error;
 }
 
 enum status outputs_write(struct outputs *o, enum status status)
 {
-	int error;
+	int error = finish_by_second(o, status);
 
-	watch_stop(&o->watch);
-	if (tells_meanwhile(o))
-		take(o);
-	error = finish_by_second(o, status);
 	if (o->prometheus.report)
 		error |= prometheus_end(&o->prometheus);
 	if (o->hgrm.path)
@@ -301,7 +303,7 @@ enum status outputs_write(struct outputs *o, enum status status)
 void outputs_cut_off(struct outputs *o)
 {
 	log_file_cut_off(&o->log.file);
-	by_second_cut_off(&o->told);
+	by_second_cut_off(&o->reported);
 	log_file_cut_off(&o->hgrm);
 	log_file_cut_off(&o->prometheus.file);
 }
@@ -309,10 +311,10 @@ void outputs_cut_off(struct outputs *o)
 void outputs_close(struct outputs *o)
 {
 	log_writer_close(&o->log);
-	so_far_stop(&o->so_far);
-	watch_stop(&o->watch);
-	by_second_close(&o->told);
+	interim_stop(&o->interim);
+	worker_stop(&o->worker);
+	by_second_close(&o->reported);
 	log_file_abandon(&o->hgrm);
-	free(o->tally.value);
-	o->tally.value = NULL;
+	free(o->sample_queue.value);
+	o->sample_queue.value = NULL;
 }

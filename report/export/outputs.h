@@ -1,82 +1,80 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files that a run writes: opened and checked before it, and given their names when they are whole. */
+/* Output files of a run: opened and checked before it, renamed to their paths when they are complete. */
 #ifndef REPORT_EXPORT_OUTPUTS_H
 #define REPORT_EXPORT_OUTPUTS_H
 
-#include "host/process/watch.h"
+#include "host/process/worker.h"
 #include "report/export/by_second.h"
 #include "report/export/prometheus.h"
 #include "report/log/log_file.h"
 #include "report/log/log_writer.h"
-#include "report/text/so_far.h"
+#include "report/text/interim.h"
 #include "report/text/status.h"
-#include "result/tally.h"
+#include "result/sample_queue.h"
 
 struct nic;
 struct report;
-struct rights;
-struct rights_needs;
+struct privileges;
+struct privileges_needs;
 
 #define OUTPUTS_FINDINGS 32
 
-/* What the doctor said before the run. */
+/* A finding of the doctor before the run. */
 struct outputs_finding {
-	bool fail; /* else a warning */
-	char subject[48], what[256], where[96], why[192], cure[192]; /* why, cure: empty where there is none */
+	bool fail; /* false: a warning */
+	char subject[48], what[256], where[96], why[192], cure[192]; /* why, cure: may be empty */
 };
 
 struct outputs {
 	struct log_writer log;
 	struct report *report;
-	struct by_second told; /* of the thread below, while it runs */
-	struct log_file hgrm; /* path NULL: not asked for */
+	struct by_second reported; /* used by the thread below during the run */
+	struct log_file hgrm; /* path NULL: option not given */
 	struct prometheus prometheus; /* report NULL: not asked for */
-	struct tally tally; /* what is told while the run goes on */
-	bool no_seconds; /* there was no memory for them; of the measuring thread */
-	_Atomic bool begun; /* the first lines are there: from now on it is the thread that writes */
-	/* writes what is written while the run goes on: a reader that is slow must not hold up others */
-	struct watch watch;
-	void (*begin)(void *context); /* of the caller, in that thread */
+	struct sample_queue sample_queue; /* sample queue for outputs during the run */
+	bool no_seconds; /* no memory for seconds; set by the measuring thread */
+	_Atomic bool begun; /* the first lines are written, and the thread below may write */
+	/* Thread of its own for outputs during the run, because a slow reader of a pipe must not delay the log. */
+	struct worker worker;
+	void (*begin)(void *context); /* callback of the caller, run in that thread */
 	void *context;
-	struct so_far so_far;
+	struct interim interim;
 	struct outputs_finding finding[OUTPUTS_FINDINGS];
-	unsigned findings; /* some may not be kept */
+	unsigned findings; /* number of findings, including those not kept */
 };
 
-#define OUTPUTS_CLOSED { .log.file.fd = -1, .told = BY_SECOND_CLOSED, .hgrm.fd = -1, .prometheus.file.fd = -1 }
+#define OUTPUTS_CLOSED { .log.file.fd = -1, .reported = BY_SECOND_CLOSED, .hgrm.fd = -1, .prometheus.file.fd = -1 }
 
-/* Opens all that the report's options ask for; `log` as for log_writer_open(). The same file twice, or stdout, is
- * -EINVAL. 0, or
- * -errno after one line: nothing is left then. */
+/* Opens the files of the report's options; `log` as for log_writer_open(). -EINVAL if two outputs are the same file, or
+ * both stdout. 0, or -errno after one line: no file is left then. */
 int outputs_open(struct outputs *o, struct report *r, struct log *log);
 
-/* Starts the threads that write while the run goes on, on another CPU: the one of struct so_far, and one for the files,
- * if one of them wants that; both call `begin` first. Returns what
- * the measuring thread is to fill; NULL: nothing. */
-struct tally *outputs_start(struct outputs *o, void (*begin)(void *context), void *context);
+/* Starts the threads that write during the run, on another CPU: that of struct interim, and one for files, if a file is
+ * written during the run. Both call `begin` first. Returns the sample queue for the measuring thread; NULL: none. */
+struct sample_queue *outputs_start(struct outputs *o, void (*begin)(void *context), void *context);
 
-/* What they need when the rights are gone. */
-void outputs_need(const struct outputs *o, struct rights_needs *n);
+/* Prepares the threads for the time without privileges. */
+void outputs_need(const struct outputs *o, struct privileges_needs *n);
 
-/* Right before the run, in the measuring thread: the files get their owner. 0, or -errno after one line. */
-int outputs_hand_over(struct outputs *o, const struct rights *r);
+/* Before the run, in the measuring thread: sets the owner of the files. 0, or -errno after one line. */
+int outputs_hand_over(struct outputs *o, const struct privileges *r);
 
-/* Before the run, when its memory is locked: what is read of the machine for a program, and the first lines. What fails
- * is told by outputs_hand_over(). */
+/* Before the run, after its memory is locked: reads the state of the machine and writes the first lines. Errors are
+ * reported by outputs_hand_over(). */
 void outputs_look(struct outputs *o, const struct nic *n);
 
-/* After the run, before the report is written: ends the log, and the reports so far, which go to the same place. 0 or
- * -errno, after one line. */
+/* After the run, before the verdict: ends the log, the interim reports, which share stdout with the report, and the thread
+ * of the other outputs, whose seconds the verdict reads. 0, or -errno after one line. */
 int outputs_end_beside(struct outputs *o);
 
-/* After the run, when the report has all that there is and the exit status is known: writes and closes what is not the
- * log. Returns the status, which a file that cannot be written makes STATUS_FAILED, after one line. */
+/* After the run, with the final report and exit status: writes and closes all files except the log. Returns the exit
+ * status, or STATUS_FAILED after one line if a file cannot be written. */
 enum status outputs_write(struct outputs *o, enum status status);
 
 /* In a signal handler, before the program ends: see log_file_cut_off(). */
 void outputs_cut_off(struct outputs *o);
 
-/* Removes what is not whole, but for the log. Does nothing if all is written, or was not opened. */
+/* Removes incomplete files, except the log. Does nothing if all files are complete or were not opened. */
 void outputs_close(struct outputs *o);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The samples of one second. */
+/* Samples of one second. */
 #include "report/export/second.h"
 
 #include "options.h"
@@ -11,11 +11,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* ---- When it begins and ends ------------------------------------------------------------------------------------- */
+/* ---- Begin and end ----------------------------------------------------------------------------------------------- */
 
-int second_open(struct second *s, const struct report *r, struct tally *tally)
+int second_open(struct second *s, const struct report *r, struct sample_queue *sample_queue)
 {
-	*s = (struct second){ .report = r, .tally = tally, .number = 1 };
+	*s = (struct second){ .report = r, .sample_queue = sample_queue, .number = 1 };
 	s->value = calloc(SECOND_VALUES, sizeof(*s->value));
 	s->spare = calloc(SECOND_VALUES, sizeof(*s->spare));
 	if (s->value && s->spare)
@@ -57,16 +57,16 @@ void second_end(struct second *s, int64_t to_ns, int64_t unix_ns)
 	order(s);
 	s->to_ns = to_ns;
 	s->unix_ns = unix_ns;
-	s->gap_ns = tally_take_gap(s->tally, to_ns);
+	s->gap_ns = sample_queue_take_gap(s->sample_queue, to_ns);
 }
 
-/* Its counts are read at one moment, its samples up to that. */
+/* Counters are read after the samples of the second, all at one moment. */
 static void end(struct second *s, int64_t now_ns)
 {
 	const struct account *a = &s->report->result->account;
 
 	s->after = (struct second_counts){ counter_get(&a->sent), counter_get(&a->lost),
-					   counter_get(&s->tally->left_out) };
+					   counter_get(&s->sample_queue->left_out) };
 	second_end(s, now_ns, clock_read_ns(CLOCK_REALTIME));
 }
 
@@ -74,7 +74,7 @@ bool second_is_over(struct second *s)
 {
 	const int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
 
-	/* From the start on, so that they do not drift; after a halt one stands for the time that it took. */
+	/* Seconds count from the start, so that they do not drift. After a halt one second covers all of it. */
 	if ((now_ns - s->start_ns) / NS_PER_S <= (s->from_ns - s->start_ns) / NS_PER_S)
 		return false;
 	end(s, now_ns);
@@ -85,7 +85,7 @@ bool second_is_left(struct second *s)
 {
 	const struct result *result = s->report->result;
 
-	if (!s->report->tally || (result->ended_ns <= s->from_ns && !s->samples))
+	if (!s->report->sample_queue || (result->ended_ns <= s->from_ns && !s->samples))
 		return false;
 	end(s, result->ended_ns > s->from_ns ? result->ended_ns : s->from_ns);
 	return true;
@@ -107,7 +107,7 @@ void second_close(struct second *s)
 	s->value = s->spare = NULL;
 }
 
-/* ---- What is told of it ------------------------------------------------------------------------------------------ */
+/* ---- Members ----------------------------------------------------------------------------------------------------- */
 
 static uint64_t unheard(const struct second *s)
 {
@@ -119,17 +119,21 @@ uint64_t second_left_out(const struct second *s)
 	return s->left_out + unheard(s);
 }
 
-/* Nearest rank, as those of the report. */
+/* Nearest rank, as in the report. */
+int64_t second_percentile_ns(const struct second *s, int which)
+{
+	const struct label_percentile *p = &label_percentiles[second_percentiles[which].percentile];
+	const uint64_t rank = (s->values * p->numerator + p->denominator - 1) / p->denominator;
+
+	if (s->again && s->again->has_buckets)
+		return s->again->percentile_ns[which];
+	return s->values ? s->value[rank - 1] : 0;
+}
+
 static void put_percentiles(struct json *j, const struct second *s)
 {
-	for (int i = 0; i < SECOND_PERCENTILES; i++) {
-		const struct label_percentile *p = &label_percentiles[second_percentiles[i].percentile];
-		const uint64_t rank = (s->values * p->numerator + p->denominator - 1) / p->denominator;
-		const bool told = s->again && s->again->has_buckets;
-
-		json_integer_if(j, second_percentiles[i].name, s->values,
-				told ? s->again->percentile_ns[i] : s->values ? s->value[rank - 1] : 0);
-	}
+	for (int i = 0; i < SECOND_PERCENTILES; i++)
+		json_integer_if(j, second_percentiles[i].name, s->values, second_percentile_ns(s, i));
 }
 
 static void put_count(struct json *j, const char *name, bool unknown, uint64_t count)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The file of the log, and how it is gentle to the machine: space is taken ahead, and what is on the disk leaves the
- * memory. */
+/* File of the log, with little effect on the machine: disk space is preallocated, and written data are
+ * dropped from the page cache. */
 #include "report/log/log_file.h"
 
 #include "report/log/log_mend.h"
@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 #define LOG_OPTION "log"
-#define MODE_MOST 0644 /* less what the umask and the log that it replaces do not permit */
+#define MODE_MOST 0644 /* minus the umask and the permissions that the replaced log does not have */
 #define AHEAD_BYTES (16 << 20)
 #define COLD_BYTES (8 << 20)
-#define NUMBERED_MAX (PATH_MAX + 24) /* a path with a number behind it; the kernel refuses what is too long */
+#define NUMBERED_MAX (PATH_MAX + 24) /* a path with a number appended; the kernel refuses longer paths */
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 
@@ -53,13 +53,13 @@ static int say_refused(const struct log_file *f, int error)
 	return error;
 }
 
-/* Opens what is at the path: what is looked at is what will be written, whatever is put at the path meanwhile. A device
- * or a pipe stays open, and must not be replaced by a file. Of a file only the mode is taken. 0 or -errno. */
+/* Opens the path: the checked file is the written file, whatever replaces the path meanwhile. A device or
+ * pipe stays open and must not be replaced by a file. For a file only the mode is used. 0 or -errno. */
 static int look_at(struct log_file *f)
 {
 	struct stat s;
 
-	/* Not blocking: a pipe may have no reader. */
+	/* Non-blocking: a pipe may have no reader. */
 	f->fd = open(f->path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (f->fd < 0)
 		return errno == ENOENT ? 0 : -errno;
@@ -73,7 +73,7 @@ static int look_at(struct log_file *f)
 	return 0;
 }
 
-/* As rename(2), but what is there stays: EEXIST. Not every file system can do both at once. */
+/* Like rename(2), but fails with EEXIST. Not every file system supports that atomically. */
 static int rename_new(const char *from, const char *to)
 {
 	int result = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
@@ -88,13 +88,13 @@ static int rename_new(const char *from, const char *to)
 
 static bool is_at(const char *path, int fd)
 {
-	struct stat here, held;
+	struct stat local, held;
 
-	return !lstat(path, &here) && !fstat(fd, &held) && here.st_dev == held.st_dev && here.st_ino == held.st_ino;
+	return !lstat(path, &local) && !fstat(fd, &held) && local.st_dev == held.st_dev && local.st_ino == held.st_ino;
 }
 
-/* What an earlier run left, held so that no other run moves it; -1: it may not be read, or is a link; -EBUSY: that run
- * is still writing, or another has just moved it. */
+/* Opens and locks an earlier run's file, so that no other run moves it; -1: not readable, or a symbolic
+ * link; -EBUSY: that run still writes, or another run has just moved it. */
 static int hold(const char *path)
 {
 	const int how = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -127,8 +127,8 @@ static int give_number(const struct log_file *f, const char *mended)
 	return 0;
 }
 
-/* What an earlier run left gets a number, and loses what is no whole line or record: before that, so that it happens at
- * the next run if this one is killed. 0, or -errno; -EBUSY: that run is still writing. */
+/* Cuts an earlier run's file to whole lines or records, then renames it with a number: if this run is
+ * killed in between, the next run does it. 0, or -errno; -EBUSY: that run still writes. */
 static int move_aside(const struct log_file *f)
 {
 	char mended[LOG_MEND_BYTES] = "";
@@ -150,23 +150,23 @@ static int move_aside(const struct log_file *f)
 	return error;
 }
 
-/* A file beside the path. 0 or -errno. */
+/* Creates the partial file next to the path. 0 or -errno. */
 static int make_partial(struct log_file *f)
 {
 	int error = move_aside(f);
 
 	if (error)
 		return error;
-	f->whole_bytes = 0; /* first, for log_file_cut_off() must not make the new file as long as the one before */
+	f->whole_bytes = 0; /* first, since log_file_cut_off() must not extend the new file to the old length */
 	f->fd = open(f->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, f->mode);
 	if (f->fd < 0)
 		return -errno;
-	flock(f->fd, LOCK_EX | LOCK_NB); /* another run then sees that this one still writes */
+	flock(f->fd, LOCK_EX | LOCK_NB); /* shows other runs that this run still writes */
 	f->allocated_bytes = f->cold_bytes = 0;
 	return 0;
 }
 
-/* The number behind the name of a file of the log, or 0. */
+/* The number after the name of a file of the log, or 0. */
 static uint64_t number_of(const char *file, const char *name)
 {
 	const size_t length = strlen(name);
@@ -179,8 +179,8 @@ static uint64_t number_of(const char *file, const char *name)
 	return number[digits] || digits > 18 ? 0 : strtoull(number, NULL, 10);
 }
 
-/* After all numbers that are there, so that no file of an earlier run is replaced: its first ones may be gone. 0 or
- * -errno. */
+/* After all existing numbers, so that no file of an earlier run is replaced: its first files may be gone. 0
+ * or -errno. */
 static int number_first(struct log_file *f)
 {
 	const char *slash = strrchr(f->path, '/'), *name = slash ? slash + 1 : f->path;
@@ -229,7 +229,7 @@ static int open_of(struct log_file *f, const char *option, const char *path, int
 		error = look_at(f);
 	}
 	if (!error && f->fd >= 0 && rotate_bytes) {
-		warnx("--log-rotate: --log %s is no file: give the path of one, or leave --log-rotate out", path);
+		warnx("--log-rotate: --log %s is not a regular file: give the path of a file, or leave --log-rotate out", path);
 		log_file_abandon(f);
 		return -EINVAL;
 	}
@@ -261,7 +261,7 @@ static int fail(struct log_file *f, int error)
 	if (error == -EPIPE)
 		warnx("--%s %s: its reader has gone away: %s is left out", f->option, f->path, rest);
 	else if (*f->partial && f->whole_bytes)
-		warnx("--%s %s: could not be written (%s): %s is left out, and what is written stays as %s: "
+		warnx("--%s %s: could not be written (%s): %s is left out, and the written part stays as %s: "
 		      "free space or choose another place", f->option, f->path, strerror(-error), rest, f->partial);
 	else
 		warnx("--%s %s: could not be written (%s): %s is left out: choose another place", f->option, f->path,
@@ -269,7 +269,7 @@ static int fail(struct log_file *f, int error)
 	return error;
 }
 
-/* There the kernel would fill the space with zeros, and each octet of the log would be written twice. */
+/* On such file systems the kernel would write zeros first, so each octet of the log would be written twice. */
 static bool is_in_memory(const struct log_file *f)
 {
 	struct statfs s;
@@ -277,7 +277,7 @@ static bool is_in_memory(const struct log_file *f)
 	return !fstatfs(f->fd, &s) && s.f_type == TMPFS_MAGIC;
 }
 
-/* What is not needed is given back at the end, but not after a crash. */
+/* Unused preallocation is released at the end, but not after a crash. */
 static void allocate_ahead(struct log_file *f, int64_t bytes)
 {
 	const int64_t ahead_bytes = f->rotate_bytes && f->rotate_bytes < AHEAD_BYTES ? f->rotate_bytes : AHEAD_BYTES;
@@ -288,12 +288,13 @@ static void allocate_ahead(struct log_file *f, int64_t bytes)
 		f->allocated_bytes = INT64_MAX;
 		return;
 	}
-	/* Where this cannot be it is a little slower. */
+	/* Without support for it, writing is a little slower. */
 	fallocate(f->fd, FALLOC_FL_KEEP_SIZE, f->allocated_bytes, ahead_bytes);
 	f->allocated_bytes += ahead_bytes;
 }
 
-/* The last of it goes to the disk, and what was on its way there leaves the memory: what is dirty stays little. */
+/* Starts write-back of the last data and drops data already on disk from the page cache: few pages are
+ * dirty. */
 static void cool_down(struct log_file *f)
 {
 	if (!*f->partial || f->whole_bytes - f->cold_bytes < 2 * COLD_BYTES)
@@ -305,7 +306,7 @@ static void cool_down(struct log_file *f)
 	f->cold_bytes += COLD_BYTES;
 }
 
-/* Somebody else made stdout or the pipe not wait. */
+/* Another process made stdout or the pipe non-blocking. */
 static bool is_to_wait(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -323,7 +324,7 @@ int log_file_write(struct log_file *f, const char *from, size_t bytes)
 
 		if (done < 0 && !is_to_wait(f->fd)) {
 			fail(f, -errno);
-			/* What is there of a record goes again. */
+			/* Removes the partly written record. */
 			if (*f->partial && ftruncate(f->fd, f->whole_bytes))
 				f->cut_off = true;
 		}
@@ -352,7 +353,7 @@ int log_file_write_begin(struct log_file *f, const char *from, size_t bytes)
 
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
 
-/* 0 or -errno. Some file systems find out at close that there is no room. */
+/* 0 or -errno. Some file systems report a full disk at close. */
 static int close_as(struct log_file *f, const char *name)
 {
 	int error = 0;
@@ -386,7 +387,7 @@ int log_file_rotate(struct log_file *f)
 	error = make_partial(f);
 	if (!error)
 		return 0;
-	*f->partial = 0; /* what is there is not ours */
+	*f->partial = 0; /* the file there is not ours */
 	return fail(f, error);
 }
 
@@ -409,7 +410,7 @@ int log_file_finish(struct log_file *f)
 	return error;
 }
 
-/* The thread that writes has files of its own, so by name; and it writes no more from now on. */
+/* The writer thread has its own file descriptors, so by name; and it writes nothing from now on. */
 void log_file_cut_off(struct log_file *f)
 {
 	f->cut_off = true;
@@ -418,7 +419,7 @@ void log_file_cut_off(struct log_file *f)
 	if (!f->whole_bytes)
 		unlink(f->partial);
 	else if (truncate(f->partial, f->whole_bytes))
-		return; /* it has more than whole records */
+		return; /* it contains more than whole records */
 }
 
 void log_file_abandon(struct log_file *f)

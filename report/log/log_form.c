@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a record of the log has, whatever the form. */
+/* Contents of a log record, independent of the format. */
 #include "report/log/log_form.h"
 
 #include "report/log/log_npy.h"
@@ -15,7 +15,7 @@ const struct log_form log_forms[LOG_FORMATS] = {
 const struct log_kind log_kinds[COLUMN_KINDS] = {
 	[COLUMN_UNUSED] = { "", 0, 'V', 0, false },
 	[COLUMN_SEQ] = { "SEQ", LOG_SEQ_WIDTH, 'u', 4, false },
-	[COLUMN_LEFT_OUT] = { "LEFT_OUT", 0, 'u', 2, false }, /* a text has notes */
+	[COLUMN_LEFT_OUT] = { "LEFT_OUT", 0, 'u', 2, false }, /* a text has notes instead */
 	[COLUMN_FLAGS] = { "FLAGS", LOG_FLAGS_WIDTH, 'u', 2, true },
 	[COLUMN_TIME] = { NULL, LOG_TIME_WIDTH, 'i', 8, false },
 	[COLUMN_LATENCY] = { NULL, LOG_LATENCY_WIDTH, 'i', 8, false },
@@ -24,31 +24,31 @@ const struct log_kind log_kinds[COLUMN_KINDS] = {
 	[COLUMN_NETWORK] = { "NETWORK", LOG_LATENCY_WIDTH, 'i', 8, true },
 };
 
-/* Wire stamps are if there are any, times of user space if they were asked for or are all there is. Of the other host,
- * which only a full log has, all are. */
-static bool is_column(const struct options *o, int64_t there, int i)
+/* Columns present: wire timestamps if there are any, user-space times if requested or the only times. For
+ * the other host (full log only) all. */
+static bool is_column(const struct options *o, int64_t remote, int i)
 {
 	const struct label_time *t = label_time(o->role, i);
 	bool transmit = *t->direction == 't';
 
-	if (i >= THERE)
-		return o->log_full && !label_told_twice(o->role, there, i);
+	if (i >= REMOTE)
+		return o->log_full && !label_reported_twice(o->role, remote, i);
 	if (t->wire)
 		return o->stamp != SOURCE_USER && !(transmit && o->no_tx_stamps);
 	return o->sw_timestamps || !options_on_wire(o);
 }
 
-void log_columns_choose(struct log_columns *c, const struct options *o, int64_t there)
+void log_columns_choose(struct log_columns *c, const struct options *o, int64_t remote)
 {
-	*c = (struct log_columns){ .options = o, .there = there, .full = o->log_full };
+	*c = (struct log_columns){ .options = o, .remote = remote, .full = o->log_full };
 	for (int i = 0; i < ALL_TIMES; i++)
-		c->time[i] = is_column(o, there, i);
+		c->time[i] = is_column(o, remote, i);
 	stages_of_role(o->role, options_on_wire(o), c->stages);
 }
 
 const char *log_columns_name(const struct log_columns *c, char *text, size_t bytes, int i)
 {
-	return label_name(text, bytes, c->options->role, i, i < THERE ? c->options->stamp : c->there);
+	return label_name(text, bytes, c->options->role, i, i < REMOTE ? c->options->stamp : c->remote);
 }
 
 static void list_times(const struct log_columns *c, struct log_field *list, int first)
@@ -75,17 +75,17 @@ unsigned log_columns_list(const struct log_columns *c, struct log_field list[LOG
 			snprintf(list[n].name, sizeof(list[n].name), "%s", name ? name : "");
 		}
 		if (times)
-			list_times(c, list + first, kind == COLUMN_TIME ? 0 : THERE);
+			list_times(c, list + first, kind == COLUMN_TIME ? 0 : REMOTE);
 	}
 	return n;
 }
 
-/* Our own time then lost its source; of the other host's only what was told is missing. */
-bool log_columns_unplaced(const struct log_columns *c, const struct sample *s)
+/* A local time lost its source then; of remote times only reported times can be missing. */
+bool log_columns_unconverted(const struct log_columns *c, const struct sample *s)
 {
 	for (int i = 0; i < ALL_TIMES; i++)
 		if (c->time[i] && !label_time(c->options->role, i)->wire &&
-		    (i < THERE ? !s->source[i] : s->source[i] && !log_columns_has(c, s, i)))
+		    (i < REMOTE ? !s->source[i] : s->source[i] && !log_columns_has(c, s, i)))
 			return true;
 	return false;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The forms of the log: what a record has, and how it is written. For this folder, and analyse/log_*.c, which read it
- * again. */
+/* Log formats: columns of a record, and their encoding. For this folder and analyse/log_*.c, which read the
+ * log. */
 #ifndef REPORT_LOG_LOG_FORM_H
 #define REPORT_LOG_LOG_FORM_H
 
@@ -8,18 +8,18 @@
 #include "report/text/label.h"
 #include "result/stages.h"
 
-#define LOG_BEGIN_BYTES 1024 /* at most, of what begins a file */
-#define LOG_RECORD_BYTES 512 /* at most, of a record or a note */
+#define LOG_BEGIN_BYTES 1024 /* maximum size of the begin of a file */
+#define LOG_RECORD_BYTES 512 /* maximum size of a record or a note */
 
-/* Characters of a column of a text. */
+/* Column widths of a text, in characters. */
 #define LOG_SEQ_WIDTH 10
 #define LOG_TIME_WIDTH 30
 #define LOG_LATENCY_WIDTH 15
 #define LOG_FLAGS_WIDTH 16 /* "unknown,unplaced" */
 
-/* Kinds of columns, in the order of an array; a text has the flags at its end. */
+/* Column kinds in the order of an array; in a text the flags are last. */
 enum log_column_kind {
-	COLUMN_UNUSED, /* octets of an array that have no name */
+	COLUMN_UNUSED, /* unnamed octets of an array */
 	COLUMN_SEQ,
 	COLUMN_LEFT_OUT,
 	COLUMN_FLAGS,
@@ -31,29 +31,29 @@ enum log_column_kind {
 	COLUMN_KINDS
 };
 
-/* Columns of one kind. A record is laid out by log_npy_record() and log_text_record(). */
+/* A column kind. Records are laid out by log_npy_record() and log_text_record(). */
 struct log_kind {
 	const char *name; /* NULL: log_columns_name(), or label_roles[].latency */
-	uint8_t width; /* characters in a text; 0: not in a text */
-	char type; /* of an array, as NumPy names it */
-	uint8_t bytes; /* of an array */
+	uint8_t width; /* width in a text; 0: not in a text */
+	char type; /* NumPy type code */
+	uint8_t bytes; /* size in an array */
 	bool full; /* in a full log only */
 };
 
 extern const struct log_kind log_kinds[COLUMN_KINDS];
 
-/* A column of one log. */
+/* A column of a certain log. */
 struct log_field {
 	const struct log_kind *kind;
 	char name[16];
-	bool has_values; /* else room for a time that is not there */
+	bool has_values; /* false: a time that this log does not have */
 };
 
 #define LOG_FIELDS_MAX (ALL_TIMES + 6)
 
-/* Words that a writer and the reader share: a flag, what parts two flags, and notes: "# N records left out from SEQ M
- * on: WHY", "# SEQ N was received again", "# NAME is NAME from here on". */
-#define LOG_UNPLACED "unplaced"
+/* Strings shared by writer and reader: flag, separator of two flags, and notes: "# N records left out from
+ * SEQ M on: WHY", "# SEQ N was received again", "# NAME is NAME from here on". */
+#define LOG_UNCONVERTED "unplaced"
 #define LOG_TEXT_BETWEEN ','
 #define LOG_CSV_BETWEEN ';'
 #define LOG_NOTE "# "
@@ -63,43 +63,43 @@ struct log_field {
 
 struct log_columns {
 	const struct options *options;
-	int64_t there; /* enum source of the reflector's stamps, by which its columns are named */
+	int64_t remote; /* enum source of the reflector's timestamps, which determines its column names */
 	bool time[ALL_TIMES], full;
 	struct stage stages[STAGES];
-	/* Of each time the second that was written last, as text: it changes once in a second. */
+	/* Text of each time's last second: it changes once a second. */
 	struct {
-		int64_t at_ns; /* its begin */
+		int64_t at_ns; /* begin of that second */
 		char text[1 + LOG_TIME_WIDTH - 9];
 	} second[ALL_TIMES];
 };
 
 struct log_form {
-	const char *name; /* as the option has it */
-	bool is_text; /* a file may have notes: lines that begin with "# " */
-	/* Each writes at `at` and returns the end of it. */
-	char *(*begin)(char *at, struct log_columns *c, uint64_t records); /* of a text: whatever the number */
-	/* left_out: records that are not in the file, right before this one. */
+	const char *name; /* as in the option */
+	bool is_text; /* the file may have notes: lines that begin with "# " */
+	/* Each writes at `at` and returns the end of the output. */
+	char *(*begin)(char *at, struct log_columns *c, uint64_t records); /* a text ignores `records` */
+	/* left_out: records missing from the file right before this record. */
 	char *(*record)(char *at, struct log_columns *c, const struct sample *s, uint64_t left_out);
 };
 
 extern const struct log_form log_forms[LOG_FORMATS]; /* by enum log_format */
 
-/* there: what is known of it by now. */
-void log_columns_choose(struct log_columns *c, const struct options *o, int64_t there);
+/* there: source of the reflector's timestamps as known so far. */
+void log_columns_choose(struct log_columns *c, const struct options *o, int64_t remote);
 
-/* The columns of a file in the order of an array. Returns their number. */
+/* Columns of a file in the order of an array. Returns their number. */
 unsigned log_columns_list(const struct log_columns *c, struct log_field list[LOG_FIELDS_MAX]);
 
-/* The name of time i, as label_name() has it. */
+/* Name of time i, as by label_name(). */
 const char *log_columns_name(const struct log_columns *c, char *text, size_t bytes, int i);
 
-/* Is time i there, and of the clock that its column is named by? */
+/* True if time i is present and from the clock that its column names. */
 static inline bool log_columns_has(const struct log_columns *c, const struct sample *s, int i)
 {
-	return label_has_time(c->options->role, c->there, s, i);
+	return label_has_time(c->options->role, c->remote, s, i);
 }
 
-/* Did a time of user space have no place on the scale of its host's stamps? */
-bool log_columns_unplaced(const struct log_columns *c, const struct sample *s);
+/* True if a user-space time could not be converted to the timebase of its host's timestamps. */
+bool log_columns_unconverted(const struct log_columns *c, const struct sample *s);
 
 #endif

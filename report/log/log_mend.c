@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The end of a log that has none. It may be of an older run with other options, so what it is is seen from itself. */
+/* Repair of a truncated log. It may be of an older version with other options, so its format is detected
+ * from its contents. */
 #include "report/log/log_mend.h"
 
 #include "report/log/log_form.h"
@@ -12,30 +13,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ZEROS_MAX ((int64_t)256 << 20) /* much more than what is written in the 5 s in which ext4 commits */
-#define LINE_MAX_BYTES LOG_BEGIN_BYTES /* no line of a log has so many */
+#define ZEROS_MAX ((int64_t)256 << 20) /* far more than the data written in the 5 s commit interval of ext4 */
+#define LINE_MAX_BYTES LOG_BEGIN_BYTES /* no line of a log is longer */
 #define NPY_PREFIX_BYTES 10 /* magic, version, and the length of the header that follows */
-/* So many octets at the end of a record that was written are never all zero: there is a time among them, or
- * NPY_MISSING. */
+/* Octets at the end of a record that are never all zero: they contain a time or NPY_MISSING. */
 #define NPY_WRITTEN_BYTES 32
 
 struct left {
 	int fd;
 	int64_t bytes, whole_bytes;
 	bool is_array;
-	uint64_t records, told; /* of an array: whole ones, and so many by the header */
+	uint64_t records, reported; /* of an array: whole records, and the number in the header */
 	size_t begun; /* octets of the header */
 	char begin[LOG_BEGIN_BYTES + 1]; /* as a string */
 };
 
-/* ---- What is whole ----------------------------------------------------------------------------------------------- */
+/* ---- Finding whole lines and records ----------------------------------------------------------------------------- */
 
 static bool is_zero(const char *block, size_t n)
 {
 	return !*block && !memcmp(block, block + 1, n - 1);
 }
 
-/* Up to where there is more than zeros; -1: not known. */
+/* Offset after the last non-zero octet; -1: unknown. */
 static int64_t before_zeros(const struct left *l)
 {
 	char block[64 << 10];
@@ -66,10 +66,10 @@ static bool find_whole_lines(struct left *l)
 	while (i && last[i - 1] != '\n')
 		i--;
 	l->whole_bytes = end - (int64_t)(n - i);
-	return i || end == (int64_t)n; /* a line that long is none of a log */
+	return i || end == (int64_t)n; /* a longer line is not of a log */
 }
 
-/* The sum of the fields, as log_npy_begin() writes them; 0: this is no header of its. */
+/* Sum of the field sizes, as log_npy_begin() writes them; 0: not such a header. */
 static int64_t record_bytes(const struct left *l)
 {
 	static const char first[] = "{'descr': [('SEQ', '";
@@ -92,22 +92,22 @@ static const char shape[] = "'shape': (";
 static bool find_whole_records(struct left *l)
 {
 	const int64_t size = record_bytes(l), end = before_zeros(l), begun = LOG_BEGIN_BYTES;
-	const char *told = strstr(l->begin + NPY_PREFIX_BYTES, shape);
+	const char *reported = strstr(l->begin + NPY_PREFIX_BYTES, shape);
 	int64_t whole, all;
 
 	if (l->bytes < begun)
 		return true; /* not even a header */
-	if (!size || !told || end < begun)
+	if (!size || !reported || end < begun)
 		return false;
 	whole = (end - begun + NPY_WRITTEN_BYTES - 1) / size;
 	all = (l->bytes - begun) / size;
-	l->told = strtoull(told + strlen(shape), NULL, 10);
+	l->reported = strtoull(reported + strlen(shape), NULL, 10);
 	l->records = (uint64_t)(whole < all ? whole : all);
 	l->whole_bytes = begun + (int64_t)l->records * size;
 	return true;
 }
 
-/* As far as there is something: the begin may be cut too. */
+/* Reads the begin as far as it exists: it may be truncated too. */
 static bool begins(const struct left *l, const char *with)
 {
 	const size_t length = strlen(with);
@@ -115,7 +115,7 @@ static bool begins(const struct left *l, const char *with)
 	return !memcmp(l->begin, with, l->begun < length ? l->begun : length);
 }
 
-/* False: it is no log, or not known to be one. */
+/* False: not known to be a log. */
 static bool find_whole(struct left *l)
 {
 	const ssize_t n = pread(l->fd, l->begin, LOG_BEGIN_BYTES, 0);
@@ -129,23 +129,24 @@ static bool find_whole(struct left *l)
 	return (begins(l, "       SEQ") || begins(l, "SEQ,")) && find_whole_lines(l);
 }
 
-/* ---- What is done ------------------------------------------------------------------------------------------------ */
+/* ---- Repair ------------------------------------------------------------------------------------------------------ */
 
-/* The header is as long with any number: blanks are at its end. */
+/* The header has the same length for any number: it is padded with blanks. */
 static bool write_records(struct left *l)
 {
 	char *at = strstr(l->begin + NPY_PREFIX_BYTES, shape) + strlen(shape);
-	const size_t room = (size_t)(l->begin + LOG_BEGIN_BYTES - at);
-	const int n = snprintf(at, room, "%" PRIu64 ",), }", l->records);
+	const size_t space = (size_t)(l->begin + LOG_BEGIN_BYTES - at);
+	const int n = snprintf(at, space, "%" PRIu64 ",), }", l->records);
 
-	if (n >= (int)room)
+	if (n >= (int)space)
 		return false;
-	memset(at + n, ' ', room - (size_t)n);
+	memset(at + n, ' ', space - (size_t)n);
 	l->begin[LOG_BEGIN_BYTES - 1] = '\n';
 	return pwrite(l->fd, l->begin, LOG_BEGIN_BYTES, 0) == LOG_BEGIN_BYTES;
 }
 
-/* Root's too are those of a rotation with --user. One of several names is somebody's file that was linked to here. */
+/* Root's files too: those of a rotation with --user. A file with several links may be another user's file
+ * linked here. */
 static bool is_ours(const struct stat *s)
 {
 	const uid_t own = geteuid();
@@ -158,14 +159,14 @@ static bool change(struct left *l, const struct stat *s)
 	const struct timespec times[] = { { .tv_nsec = UTIME_OMIT }, s->st_mtim };
 	bool done = is_ours(s) && !ftruncate(l->fd, l->whole_bytes);
 
-	if (done && l->records != l->told)
+	if (done && l->records != l->reported)
 		done = write_records(l);
 	if (done)
 		futimens(l->fd, times);
 	return done;
 }
 
-static void tell(const struct left *l, bool done, char words[LOG_MEND_BYTES])
+static void print(const struct left *l, bool done, char words[LOG_MEND_BYTES])
 {
 	const int64_t behind = l->bytes - l->whole_bytes;
 	int n = 0;
@@ -173,14 +174,14 @@ static void tell(const struct left *l, bool done, char words[LOG_MEND_BYTES])
 	*words = 0;
 	if (behind)
 		n = snprintf(words, LOG_MEND_BYTES,
-			     done ? "%" PRId64 " octets behind its last whole %s were removed" :
-				    "it could not be changed: leave out the %" PRId64 " octets behind its last "
+			     done ? "%" PRId64 " octets after its last whole %s were removed" :
+				    "it could not be changed: leave out the %" PRId64 " octets after its last "
 				    "whole %s",
 			     behind, l->is_array ? "record" : "line");
-	if (l->records != l->told)
-		snprintf(words + n, LOG_MEND_BYTES - (size_t)n, "%sits header %s of %" PRIu64 " records",
+	if (l->records != l->reported)
+		snprintf(words + n, LOG_MEND_BYTES - (size_t)n, "%sits header %s %" PRIu64 " records",
 			 n ? ", and " : "",
-			 done ? "tells now" : "should tell", l->records);
+			 done ? "now counts" : "should count", l->records);
 }
 
 void log_mend(int fd, char words[LOG_MEND_BYTES])
@@ -193,5 +194,5 @@ void log_mend(int fd, char words[LOG_MEND_BYTES])
 		return;
 	l.bytes = s.st_size;
 	if (find_whole(&l))
-		tell(&l, change(&l, &s), words);
+		print(&l, change(&l, &s), words);
 }

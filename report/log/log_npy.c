@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The log as an array of NumPy. */
+/* The log as a NumPy array. */
 #include "report/log/log_npy.h"
 
 #include "report/text/label.h"
@@ -8,20 +8,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NPY_PLAIN_BYTES 48 /* of it with values */
+#define NPY_PLAIN_BYTES 48 /* with values */
 #define NPY_BYTES 64
 #define NPY_FULL_BYTES 96
 
-/* In the octet order of this machine, which the header tells. */
+/* In the byte order of this machine, which the header names. */
 struct npy_record {
 	uint32_t seq;
-	uint16_t left_out; /* 65535: so many, or more */
+	uint16_t left_out; /* 65535: this number or more */
 	uint16_t flags;
 	int64_t time_ns[TIMES], latency_ns;
 	union {
-		uint8_t unused[NPY_BYTES - NPY_PLAIN_BYTES]; /* of a plain log, the record ends here */
+		uint8_t unused[NPY_BYTES - NPY_PLAIN_BYTES]; /* a plain record ends here */
 		struct {
-			int64_t there_ns[TIMES], response_ns, network_ns;
+			int64_t remote_ns[TIMES], response_ns, network_ns;
 		};
 	};
 };
@@ -33,15 +33,15 @@ _Static_assert(sizeof(struct npy_record) == NPY_FULL_BYTES, "a full record");
 
 /* ---- The header -------------------------------------------------------------------------------------------------- */
 
-/* A field, or octets that have no name. */
-static int put_field(char *at, size_t room, const char *name, char kind, int bytes)
+/* A field, or unnamed octets. */
+static int put_field(char *at, size_t space, const char *name, char kind, int bytes)
 {
-	return kind == 'V' ? snprintf(at, room, "('', '|V%d'), ", bytes) :
-			     snprintf(at, room, "('%s', '%c%c%d'), ", name, ORDER, kind, bytes);
+	return kind == 'V' ? snprintf(at, space, "('', '|V%d'), ", bytes) :
+			     snprintf(at, space, "('%s', '%c%c%d'), ", name, ORDER, kind, bytes);
 }
 
-/* A plain record ends after the latency, and is filled up. */
-static int put_fields(char *at, size_t room, const struct log_columns *c)
+/* A plain record ends after the latency and is padded. */
+static int put_fields(char *at, size_t space, const struct log_columns *c)
 {
 	struct log_field list[LOG_FIELDS_MAX];
 	const unsigned fields = log_columns_list(c, list);
@@ -50,16 +50,16 @@ static int put_fields(char *at, size_t room, const struct log_columns *c)
 	for (unsigned i = 0; i < fields && (c->full || bytes < NPY_PLAIN_BYTES); i++) {
 		const struct log_kind *k = list[i].kind;
 
-		n += put_field(at + n, room - (size_t)n, list[i].name, list[i].has_values ? k->type : 'V', k->bytes);
+		n += put_field(at + n, space - (size_t)n, list[i].name, list[i].has_values ? k->type : 'V', k->bytes);
 		bytes += k->bytes;
 	}
-	return c->full ? n : n + put_field(at + n, room - (size_t)n, "", 'V', NPY_BYTES - bytes);
+	return c->full ? n : n + put_field(at + n, space - (size_t)n, "", 'V', NPY_BYTES - bytes);
 }
 
-/* Always as long, so that it can be written again. */
+/* Constant length, so that it can be overwritten. */
 char *log_npy_begin(char *at, struct log_columns *c, uint64_t records)
 {
-	static const char magic[] = "\x93NUMPY\x01"; /* version 1.0, with the 0 that ends it */
+	static const char magic[] = "\x93NUMPY\x01"; /* version 1.0; the terminating 0 is the minor version */
 	const size_t length = LOG_BEGIN_BYTES - sizeof(magic) - 2;
 	char *text = at + sizeof(magic) + 2;
 	size_t n;
@@ -84,20 +84,20 @@ static int64_t value_of(const struct log_columns *c, const struct sample *s, int
 	return stages_value(&c->stages[stage], s, &value_ns) ? value_ns : NPY_MISSING;
 }
 
-static void copy_here(int64_t to[TIMES], const struct log_columns *c, const struct sample *s)
+static void copy_local(int64_t to[TIMES], const struct log_columns *c, const struct sample *s)
 {
 	for (int i = 0; i < TIMES; i++)
 		to[i] = c->time[i] && s->source[i] ? s->time_ns[i] : NPY_MISSING;
 }
 
-static void copy_there(int64_t to[TIMES], const struct log_columns *c, const struct sample *s)
+static void copy_remote(int64_t to[TIMES], const struct log_columns *c, const struct sample *s)
 {
 	for (int i = 0; i < TIMES; i++)
-		to[i] = c->time[THERE + i] && log_columns_has(c, s, THERE + i) ? s->time_ns[THERE + i] : NPY_MISSING;
+		to[i] = c->time[REMOTE + i] && log_columns_has(c, s, REMOTE + i) ? s->time_ns[REMOTE + i] : NPY_MISSING;
 }
 
-/* What is written is in multiples of 32 octets, so a record may be made where it is to be: a copy of one that was put
- * together elsewhere takes a third of the time of all this. */
+/* Writes are multiples of 32 octets, so a record can be built in place: copying a record built elsewhere
+ * takes a third of the whole time. */
 char *log_npy_record(char *at, struct log_columns *c, const struct sample *s, uint64_t left_out)
 {
 	struct npy_record *r = (struct npy_record *)at;
@@ -105,14 +105,14 @@ char *log_npy_record(char *at, struct log_columns *c, const struct sample *s, ui
 	r->seq = s->seq;
 	r->left_out = (uint16_t)(left_out < UINT16_MAX ? left_out : UINT16_MAX);
 	r->flags = 0;
-	copy_here(r->time_ns, c, s);
+	copy_local(r->time_ns, c, s);
 	r->latency_ns = s->latency_ns;
 	if (!c->full) {
 		memset(r->unused, 0, sizeof(r->unused));
 		return at + NPY_BYTES;
 	}
-	r->flags = (uint16_t)(s->follow_up | (log_columns_unplaced(c, s) ? NPY_UNPLACED : 0));
-	copy_there(r->there_ns, c, s);
+	r->flags = (uint16_t)(s->follow_up | (log_columns_unconverted(c, s) ? NPY_UNPLACED : 0));
+	copy_remote(r->remote_ns, c, s);
 	r->response_ns = value_of(c, s, STAGE_RESPONSE);
 	r->network_ns = value_of(c, s, STAGE_NETWORK);
 	return at + NPY_FULL_BYTES;

@@ -10,14 +10,15 @@
 #define RULE_WIDTH 150
 #define RULE_FULL_WIDTH \
 	(LOG_SEQ_WIDTH + ALL_TIMES * (LOG_TIME_WIDTH + 1) + 3 * (LOG_LATENCY_WIDTH + 1) + LOG_FLAGS_WIDTH + 1)
-#define NUMBER_MAX_BYTES 20 /* of 64 bits, with a sign; what another host's times make of them may be anything */
+/* a signed 64-bit number: latencies computed from remote times can have any value */
+#define NUMBER_MAX_BYTES 20
 
 _Static_assert(RULE_FULL_WIDTH + 3 * (NUMBER_MAX_BYTES - LOG_LATENCY_WIDTH) + 1 <= LOG_RECORD_BYTES, "a line has room");
 _Static_assert(2 * (RULE_FULL_WIDTH + 1) <= LOG_BEGIN_BYTES, "the header has room");
 
-/* ---- What both have ---------------------------------------------------------------------------------------------- */
+/* ---- Both text formats ------------------------------------------------------------------------------------------- */
 
-/* Writes the names of the columns, each by `put`: in their order, but the flags at the end. */
+/* Writes the column names, each by `put`: in order, with the flags at the end. */
 static char *put_names(char *at, const struct log_columns *c, char *(*put)(char *at, const char *name, size_t width))
 {
 	struct log_field list[LOG_FIELDS_MAX];
@@ -37,23 +38,23 @@ static char *put_bytes(char *at, const char *text)
 	return at + bytes;
 }
 
-/* between: what parts two flags. */
+/* between: separator of two flags. */
 static char *put_flags(char *at, const struct log_columns *c, const struct sample *s, char between)
 {
 	const char *flag = label_follow_ups[s->follow_up].flag;
 
-	if (!log_columns_unplaced(c, s))
+	if (!log_columns_unconverted(c, s))
 		return put_bytes(at, flag);
 	if (*flag != '-') {
 		at = put_bytes(at, flag);
 		*at++ = between;
 	}
-	return put_bytes(at, LOG_UNPLACED);
+	return put_bytes(at, LOG_UNCONVERTED);
 }
 
 /* ---- Columns ----------------------------------------------------------------------------------------------------- */
 
-/* What ends at `to`, which has been written from `from` on: blanks before it. */
+/* Pads the text that ends at `to` and was written from `from` on with blanks on the left. */
 static char *fill(char *at, const char *from, char *to)
 {
 	memset(at, ' ', (size_t)(from - at));
@@ -68,7 +69,7 @@ static char *put_word(char *at, const char *text, size_t width)
 	return fill(at, at + width - bytes, at + width);
 }
 
-/* With the blank before it. */
+/* With a leading blank. */
 static char *put_name(char *at, const char *name, size_t width)
 {
 	return put_word(at, name, width + (width != LOG_SEQ_WIDTH));
@@ -84,7 +85,7 @@ static char *put_time(char *at, struct log_columns *c, int i, int64_t ns)
 	char *end = at + 1 + LOG_TIME_WIDTH, *text = c->second[i].text;
 	const uint64_t since_ns = (uint64_t)ns - (uint64_t)c->second[i].at_ns;
 
-	if (since_ns >= NS_PER_S || ns < NS_PER_S) { /* none is 0 to begin with */
+	if (since_ns >= NS_PER_S || ns < NS_PER_S) { /* initially since_ns is 0 */
 		fill(at, label_time_digits(end, ns), end);
 		memcpy(text, at, sizeof(c->second[i].text));
 		c->second[i].at_ns = ns - ns % NS_PER_S;
@@ -96,7 +97,7 @@ static char *put_time(char *at, struct log_columns *c, int i, int64_t ns)
 	return end;
 }
 
-/* Nearly all are short: for these there is no loop, and nothing to guess wrong. */
+/* Fast path for short numbers, nearly all: no loop and no mispredicted branch. */
 static inline char *put_number_aligned(char *at, int64_t v, size_t width)
 {
 	char text[NUMBER_MAX_BYTES], *start;
@@ -163,7 +164,7 @@ char *log_text_record(char *at, struct log_columns *c, const struct sample *s, u
 	at = put_times(at, c, s, 0);
 	at = put_value(at, s->latency_ns);
 	if (c->full) {
-		at = put_times(at, c, s, THERE);
+		at = put_times(at, c, s, REMOTE);
 		at = put_stage(at, c, s, STAGE_RESPONSE);
 		at = put_stage(at, c, s, STAGE_NETWORK);
 		*put_flags(flags, c, s, LOG_TEXT_BETWEEN) = 0;
@@ -223,7 +224,7 @@ char *log_csv_record(char *at, struct log_columns *c, const struct sample *s, ui
 		int64_t value_ns;
 		bool known;
 
-		at = put_numbers(at, c, s, THERE);
+		at = put_numbers(at, c, s, REMOTE);
 		known = stages_value(&c->stages[STAGE_RESPONSE], s, &value_ns);
 		at = put_number(at, known, value_ns);
 		known = stages_value(&c->stages[STAGE_NETWORK], s, &value_ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From the ring of the log to its file. */
+/* Writes the log's ring to its file. */
 #include "report/log/log_writer.h"
 
 #include "report/text/label.h"
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define BLOCK_ROOM (2 * LOG_BLOCK_BYTES) /* so much at a time where there is so much */
-#define TAKE_AT_ONCE 1024 /* records, whose room is given back then */
+#define BLOCK_ROOM (2 * LOG_BLOCK_BYTES) /* maximum octets at a time */
+#define TAKE_AT_ONCE 1024 /* records after which their ring space is released */
 
 static const char was_full[] = "the ring was full", is_older[] = "they are not within --log-last of a breach";
 
@@ -41,7 +41,7 @@ static void flush(struct log_writer *w)
 	w->waited = false;
 }
 
-static char *room(struct log_writer *w)
+static char *space(struct log_writer *w)
 {
 	if (w->used + LOG_RECORD_BYTES > BLOCK_ROOM)
 		flush(w);
@@ -50,7 +50,7 @@ static char *room(struct log_writer *w)
 
 static void begin_file(struct log_writer *w)
 {
-	log_columns_choose(&w->columns, w->report->options, w->report->result->there);
+	log_columns_choose(&w->columns, w->report->options, w->report->result->remote);
 	flush(w);
 	w->used = (size_t)(w->form->begin(w->block, &w->columns, 0) - w->block);
 	w->in_file = 0;
@@ -71,7 +71,7 @@ static void rotate(struct log_writer *w)
 		begin_file(w);
 }
 
-/* Something is to be written: into a file that has its begin, and its room. */
+/* Prepares for a record: begins the file if necessary and makes space in the block. */
 static void prepare(struct log_writer *w)
 {
 	if (!w->begun)
@@ -82,14 +82,14 @@ static void prepare(struct log_writer *w)
 
 /* ---- Notes ------------------------------------------------------------------------------------------------------- */
 
-/* In the form of a comment, as most readers of such files know it. */
+/* Notes are comments, in the syntax that most readers of such files accept. */
 static void note_gap(struct log_writer *w)
 {
 	if (!w->gap.records)
 		return;
 	prepare(w);
 	if (w->form->is_text)
-		w->used += (size_t)snprintf(room(w), LOG_RECORD_BYTES,
+		w->used += (size_t)snprintf(space(w), LOG_RECORD_BYTES,
 					    LOG_NOTE "%" PRIu64 LOG_NOTE_LEFT_OUT "%" PRIu32 " on: %s\n",
 					    w->gap.records, w->gap.seq, w->gap.why);
 	w->gap.records = 0;
@@ -97,7 +97,7 @@ static void note_gap(struct log_writer *w)
 
 static void add_gap(struct log_writer *w, uint32_t seq, uint64_t records, const char *why)
 {
-	/* A note is about one reason; the next record of an array tells of all. */
+	/* A note has one reason; the next record of an array has the total. */
 	if (w->form->is_text && w->gap.records && w->gap.why != why)
 		note_gap(w);
 	if (!w->gap.records)
@@ -112,22 +112,22 @@ static void note_repeated(struct log_writer *w, uint32_t seq)
 		return;
 	note_gap(w);
 	prepare(w);
-	w->used += (size_t)snprintf(room(w), LOG_RECORD_BYTES, LOG_NOTE "SEQ %" PRIu32 LOG_NOTE_AGAIN "\n", seq);
+	w->used += (size_t)snprintf(space(w), LOG_RECORD_BYTES, LOG_NOTE "SEQ %" PRIu32 LOG_NOTE_AGAIN "\n", seq);
 }
 
-/* The reflector has told of better stamps than those that its columns are named by. */
-static void note_there(struct log_writer *w)
+/* The reflector has reported better timestamps than those that its columns are named by. */
+static void note_remote(struct log_writer *w)
 {
-	const int64_t there = w->report->result->there;
+	const int64_t remote = w->report->result->remote;
 	char before[16], now[16];
 	struct log_columns *c = &w->columns, named = *c;
 
-	if (!w->begun || there == c->there)
+	if (!w->begun || remote == c->remote)
 		return;
-	c->there = there;
-	for (int i = THERE; i < ALL_TIMES && c->full && w->form->is_text; i++)
+	c->remote = remote;
+	for (int i = REMOTE; i < ALL_TIMES && c->full && w->form->is_text; i++)
 		if (c->time[i] && label_time(c->options->role, i)->wire)
-			w->used += (size_t)snprintf(room(w), LOG_RECORD_BYTES,
+			w->used += (size_t)snprintf(space(w), LOG_RECORD_BYTES,
 						    LOG_NOTE "%s is %s" LOG_NOTE_CHANGED "\n",
 						    log_columns_name(&named, before, sizeof(before), i),
 						    log_columns_name(c, now, sizeof(now), i));
@@ -146,7 +146,7 @@ static void write_record(struct log_writer *w, const struct sample *s)
 	}
 	note_gap(w);
 	prepare(w);
-	at = room(w);
+	at = space(w);
 	w->used += (size_t)(w->form->record(at, &w->columns, s, left_out) - at);
 	w->in_block++;
 }
@@ -157,7 +157,7 @@ static void skip_record(struct log_writer *w, const struct sample *s)
 	add_gap(w, s->seq, 1, is_older);
 }
 
-/* The oldest n of the ring. */
+/* Removes the oldest n records of the ring. */
 static void take(struct log_writer *w, uint64_t n, void (*act)(struct log_writer *w, const struct sample *s))
 {
 	while (n) {
@@ -180,7 +180,7 @@ static void take(struct log_writer *w, uint64_t n, void (*act)(struct log_writer
 
 /* ---- The last seconds -------------------------------------------------------------------------------------------- */
 
-/* How many had been there so long ago? By when they were seen here, for a clock of the records may be set. */
+/* Total records at that time, by the time they were seen here, since the records' clock may be set. */
 static uint64_t ready_before(const struct log_writer *w, int64_t mono_ns)
 {
 	const uint64_t oldest = w->marks > LOG_MARKS ? w->marks - LOG_MARKS : 0;
@@ -193,14 +193,13 @@ static uint64_t ready_before(const struct log_writer *w, int64_t mono_ns)
 
 static void mark(struct log_writer *w, int64_t now_ns, uint64_t ready)
 {
-	/* Half of them reach as far back as is wanted. */
+	/* Half of the marks reach back far enough. */
 	if (w->marks && now_ns - w->mark[(w->marks - 1) % LOG_MARKS].mono_ns < w->last_ns / (LOG_MARKS / 2))
 		return;
 	w->mark[w->marks++ % LOG_MARKS] = (struct log_mark){ .mono_ns = now_ns, .ready = ready };
 }
 
-/* How many of so many are too many for the ring, which needs room for what comes: the oldest go, and it is told what is
- * left. */
+/* Number of records to drop for free ring space: the oldest go, and the kept interval is noted. */
 static uint64_t too_many(struct log_writer *w, int64_t now_ns, uint64_t ready)
 {
 	const uint64_t most = w->log->capacity - w->log->capacity / 4, oldest = log_taken(w->log) + ready - most;
@@ -220,13 +219,13 @@ static uint64_t too_many(struct log_writer *w, int64_t now_ns, uint64_t ready)
 	return ready - most;
 }
 
-/* Writes what is near a breach, and passes over what is too old to be before one. */
+/* Writes the records near a breach, and drops records too old to precede one. */
 static void drain_last(struct log_writer *w, uint64_t ready)
 {
 	const int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
 	const uint64_t breaches = counter_get(&w->report->result->account.breaches);
 	const bool was_near = w->is_near, is_new = log_taken(w->log) + ready != w->seen;
-	const int64_t before_ns = w->looked_ns; /* what is new came after that */
+	const int64_t before_ns = w->looked_ns; /* new records came after that */
 	uint64_t old;
 
 	w->looked_ns = now_ns;
@@ -235,13 +234,13 @@ static void drain_last(struct log_writer *w, uint64_t ready)
 	if (breaches != w->breaches)
 		w->write_until_ns = now_ns + w->last_ns;
 	w->breaches = breaches;
-	/* Once more when that time is over: what has come since the last call is of that time too. */
+	/* Once more after that time: records since the last call belong to it too. */
 	if (was_near || now_ns < w->write_until_ns) {
 		w->is_near = now_ns < w->write_until_ns;
 		take(w, ready, write_record);
 		return;
 	}
-	/* Without a new one this may be the end, or the probe of a breach is on its way. */
+	/* Without a new mark this may be the end, or the probe of a breach is in flight. */
 	old = is_new ? ready_before(w, before_ns - w->last_ns) : 0;
 	if (old > log_taken(w->log))
 		take(w, old - log_taken(w->log), skip_record);
@@ -258,7 +257,7 @@ static void drain(void *writer)
 	if (atomic_load_explicit(&w->state, memory_order_acquire) == LOG_WRITER_WAITS)
 		return;
 	ready = log_ready(w->log);
-	note_there(w);
+	note_remote(w);
 	if (w->last_ns)
 		drain_last(w, ready);
 	else
@@ -273,7 +272,7 @@ static void write_rest(struct log_writer *w)
 	uint64_t last;
 	uint32_t seq;
 
-	note_there(w);
+	note_remote(w);
 	take(w, log_ready(w->log), write_record);
 	last = log_last_gap(w->log, &seq);
 	if (last)
@@ -300,7 +299,7 @@ static void end_thread(void *writer)
 		write_rest(w);
 }
 
-/* ---- Doors ------------------------------------------------------------------------------------------------------- */
+/* ---- Interface --------------------------------------------------------------------------------------------------- */
 
 int log_writer_open(struct log_writer *w, struct report *r, struct log *log)
 {
@@ -317,14 +316,13 @@ int log_writer_open(struct log_writer *w, struct report *r, struct log *log)
 	if (error)
 		return error;
 	if (!w->form->is_text && !*w->file.partial) {
-		warnx("--log-format npy: --log %s is no file, and the number of records is written at its begin: give "
-		      "the path of one, "
-		      "or --log-format csv", o->log_path);
+		warnx("--log-format npy: --log %s is not a regular file, and the number of records is written at "
+		      "its begin: give the path of one, or --log-format csv", o->log_path);
 		log_writer_close(w);
 		return -EINVAL;
 	}
 	w->block = malloc(BLOCK_ROOM);
-	/* one, where there is no rotation */
+	/* a single file without rotation */
 	w->in_files = calloc((size_t)o->log_rotate.files + 1, sizeof(*w->in_files));
 	if (w->block && w->in_files)
 		return 0;
@@ -341,9 +339,9 @@ int log_writer_start(struct log_writer *w, void (*begin)(void *context), void *c
 		return 0;
 	w->begin = begin;
 	w->context = context;
-	w->watch = (struct watch){ .name = "rant-log", .begin = begin_thread, .end = end_thread, .context = w };
-	watch_add(&w->watch, (struct watch_duty){ .period_ns = LOG_WRITER_PERIOD_NS, .act = drain, .context = w });
-	error = watch_start(&w->watch);
+	w->worker = (struct worker){ .name = "rant-log", .begin = begin_thread, .end = end_thread, .context = w };
+	worker_add(&w->worker, (struct worker_duty){ .period_ns = LOG_WRITER_PERIOD_NS, .act = drain, .context = w });
+	error = worker_start(&w->worker);
 	w->beside = !error;
 	return error;
 }
@@ -351,7 +349,7 @@ int log_writer_start(struct log_writer *w, void (*begin)(void *context), void *c
 void log_writer_hand_over(struct log_writer *w)
 {
 	atomic_store_explicit(&w->state, LOG_WRITER_DRAINS, memory_order_release);
-	if (w->beside && !w->watch.shares_files)
+	if (w->beside && !w->worker.shares_files)
 		close(w->file.fd);
 }
 
@@ -361,7 +359,7 @@ int log_writer_finish(struct log_writer *w)
 		return 0;
 	atomic_store_explicit(&w->state, LOG_WRITER_ENDS, memory_order_release);
 	if (w->beside)
-		watch_stop(&w->watch);
+		worker_stop(&w->worker);
 	else
 		write_rest(w);
 	return w->file.error;
@@ -369,10 +367,10 @@ int log_writer_finish(struct log_writer *w)
 
 void log_writer_close(struct log_writer *w)
 {
-	if (w->watch.running)
-		watch_stop(&w->watch);
+	if (w->worker.running)
+		worker_stop(&w->worker);
 	if (w->beside)
-		w->file.fd = -1; /* it was the thread's */
+		w->file.fd = -1; /* closed by the thread */
 	log_file_abandon(&w->file);
 	free(w->block);
 	free(w->in_files);

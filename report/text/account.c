@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The accounts: what became of every packet, of its stamps and of the records of the log. One table of rows each. */
+/* Counters of packets, timestamps and log records, one table of rows each. */
 #include "report/text/account.h"
 
 #include "histogram.h"
@@ -19,9 +19,11 @@ struct account_row {
 	const char *name, *meaning;
 	size_t offset;
 	int roles;
+	const char *json; /* member of JSON of schema 1, if it is not made from the name; else NULL */
 };
 
-#define ROW(name, field, roles, meaning) { name, meaning, offsetof(struct account, field), roles }
+#define ROW(name, field, roles, meaning) { name, meaning, offsetof(struct account, field), roles, NULL }
+#define ROW_IN_JSON(name, json, field, roles, meaning) { name, meaning, offsetof(struct account, field), roles, json }
 
 static const struct account_row packets[] = {
 	ROW("Sent", sent, BOTH | ALWAYS, NULL),
@@ -39,7 +41,7 @@ static const struct account_row packets[] = {
 	ROW("Late", late, EMITTER, "replies to probes that were given up"),
 	ROW("Duplicate", duplicate, EMITTER, "replies that came again"),
 	ROW("Duplicate", repeated, REFLECTOR, "requests that came again, answered"),
-	ROW("Reordered", reordered, BOTH, "came after a later one"),
+	ROW("Reordered", reordered, BOTH, "received after a later packet"),
 	ROW("Foreign", foreign, EMITTER, "not an answer to a probe of this run"),
 	ROW("Foreign", foreign, REFLECTOR, "not answered: a reply, or from a reflector's port"),
 	ROW("Malformed", malformed, BOTH, NULL),
@@ -62,8 +64,8 @@ static const struct account_row packets[] = {
 static const struct account_row stamps[] = {
 	ROW("Transmit", missing_tx, BOTH, NULL),
 	ROW("Receive", missing_rx, BOTH, NULL),
-	ROW("Came late", stamp_late, BOTH, "transmit stamps after --timeout"),
-	ROW("Came twice", stamp_duplicate, BOTH, "transmit stamps"),
+	ROW_IN_JSON("Late stamps", "came_late", stamp_late, BOTH, "transmit timestamps after --timeout"),
+	ROW_IN_JSON("Duplicated stamps", "came_twice", stamp_duplicate, BOTH, "transmit timestamps reported again"),
 	ROW("Unmatched", stamp_unmatched, BOTH, "transmit stamps of no packet in flight"),
 };
 
@@ -80,9 +82,9 @@ static bool is_row_of(const struct account_row *row, const struct options *o)
 	return row->roles & ((o->role == ROLE_EMIT ? EMITTER : REFLECTOR) | (o->stamp_every > 1 ? WITH_LOAD : 0));
 }
 
-/* Rows of one table: without --verbose those that are 0 become one line at its end. */
+/* Rows of one table: without --verbose the rows that are 0 become one line at its end. */
 struct fold {
-	FILE *out; /* NULL: nothing is written, to see what there is */
+	FILE *out; /* NULL: rows are counted and not written */
 	bool all;
 	unsigned shown, folded;
 };
@@ -129,20 +131,22 @@ struct direction_row {
 	const char *name;
 	size_t offset;
 	const char *meaning;
+	const char *json; /* member of JSON of schema 1 */
 };
 
-#define DIRECTION(name, field, meaning) { name, offsetof(struct directions, field), meaning }
+#define DIRECTION(name, json, field, meaning) { name, offsetof(struct directions, field), meaning, json }
 
 /* The first two are shown even when they are 0. */
 static const struct direction_row direction_rows[] = {
-	DIRECTION("Lost there", lost_forward, "probes that did not reach the reflector"),
-	DIRECTION("Lost back", lost_backward, "replies that did not come back"),
-	DIRECTION("Discarded", discarded, "probes that reached the reflector and were not answered"),
-	DIRECTION("Two there", duplicate_forward, "probes that reached the reflector again"),
-	DIRECTION("Two back", duplicate_backward, "replies that came again"),
-	DIRECTION("Late there", reordered_forward, "probes that reached the reflector after later ones"),
-	DIRECTION("Late back", reordered_backward, "replies that came after later ones"),
-	DIRECTION("Restarts", restarts, "the reflector began its count again"),
+	DIRECTION("Lost forward", "lost_there", lost_forward, "probes that did not reach the reflector"),
+	DIRECTION("Lost backward", "lost_back", lost_backward, "replies that did not reach this host"),
+	DIRECTION("Discarded", "discarded", discarded, "probes that reached the reflector and were not answered"),
+	DIRECTION("Duplicated forward", "two_there", duplicate_forward, "probes that reached the reflector again"),
+	DIRECTION("Duplicated backward", "two_back", duplicate_backward, "replies received again"),
+	DIRECTION("Reordered forward", "late_there", reordered_forward,
+		  "probes that reached the reflector after later probes"),
+	DIRECTION("Reordered backward", "late_back", reordered_backward, "replies received after later replies"),
+	DIRECTION("Restarts", "restarts", restarts, "the reflector began its count again"),
 };
 
 /* Times without something: how long in all, their share, how many, and the longest. */
@@ -152,22 +156,24 @@ static void write_times(struct fold *f, const char *name, const struct outages *
 		f->folded++;
 		return;
 	}
-	fprintf(f->out, "  %s:  %.3f s", name, label_seconds(o->total_ns));
+	fprintf(f->out, "  %-10s:  %.3f s", name, label_seconds(o->total_ns));
 	if (o->count)
-		fprintf(f->out, "  (%.2f %% of the run, %" PRIu64 " times, the longest %.3f s, %.3f s after the start)",
-			outage_percent(o, result->ended_ns - result->began_ns), o->count, label_seconds(o->longest_ns),
+		fprintf(f->out,
+			"  (%.2f %% of the run, %" PRIu64 " time%s, the longest %.3f s, %.3f s after the start)",
+			outage_percent(o, result->ended_ns - result->began_ns), o->count, o->count == 1 ? "" : "s",
+			label_seconds(o->longest_ns),
 			label_seconds(o->longest_at_ns - result->began_ns));
 	fputc('\n', f->out);
 }
 
-/* What was in no packet of these rows: for how long there was nothing, and what this host did not hand over. */
+/* Outages, stalls, and packets that this host dropped: not in the sums of the other rows. */
 static void write_outside(struct fold *f, const struct report *r)
 {
 	const struct result *result = r->result;
 	const int64_t dropped = result->dropped;
 
 	if (r->options->role == ROLE_EMIT)
-		write_times(f, "No answer for", &result->outages, result);
+		write_times(f, "Outages", &result->outages, result);
 	write_times(f, "Stalled for", &result->stalls, result);
 	if (dropped < 0)
 		fprintf(f->out, "  Dropped by this host:  not known\n");
@@ -176,7 +182,7 @@ static void write_outside(struct fold *f, const struct report *r)
 			  "our socket had no room, or the checksum was wrong");
 }
 
-/* What this row means in this run. */
+/* Meaning of the row, by the reasons that the reflector reports. */
 static const char *direction_meaning(const struct direction_row *row, const struct directions *d)
 {
 	static const char *const because[] = {
@@ -191,20 +197,20 @@ static const char *direction_meaning(const struct direction_row *row, const stru
 	if (row->offset == offsetof(struct directions, discarded) && reasons)
 		return because[reasons];
 	if (row->offset == offsetof(struct directions, lost_forward) && d->restarts)
-		return "probes that did not reach the reflector, or not the one that answered next";
+		return "probes that did not reach the reflector, or not the instance that answered next";
 	return row->meaning;
 }
 
-/* On which way packets were lost, by the reflector's own numbers. */
+/* Losses by direction, from the sequence numbers of the reflector. */
 static void write_directions(FILE *out, const struct directions *d)
 {
 	const char *unknown = d->discard_reasons & DISCARD_UNREAD ?
-			      "unanswered, and on which way is not known: the reflector's host dropped packets before "
-			      "they were read" :
-			      "unanswered, and on which way is not known";
+			      "unanswered, direction not known: the reflector's host dropped packets before they were "
+			      "read" :
+			      "unanswered, direction not known";
 
-	fprintf(out, "\nDirections:%s\n", d->told ? "" : " not known: the reflector shows no count of its own");
-	for (size_t i = 0; d->told && i < sizeof(direction_rows) / sizeof(direction_rows[0]); i++) {
+	fprintf(out, "\nDirections:%s\n", d->reported ? "" : " not known: the reflector shows no count of its own");
+	for (size_t i = 0; d->reported && i < sizeof(direction_rows) / sizeof(direction_rows[0]); i++) {
 		const struct direction_row *row = &direction_rows[i];
 		uint64_t count = *(const uint64_t *)((const char *)d + row->offset);
 
@@ -212,10 +218,10 @@ static void write_directions(FILE *out, const struct directions *d)
 			account_count(out, row->name, count, direction_meaning(row, d));
 	}
 	if (d->lost_unknown)
-		account_count(out, "Either way", d->lost_unknown, unknown);
+		account_count(out, "Direction unknown", d->lost_unknown, unknown);
 }
 
-/* What the replies told of the other host, and what they did not. */
+/* How many replies reported T3, and why the others did not. */
 static void write_follow_ups(FILE *out, const struct report *r)
 {
 	const struct result *result = r->result;
@@ -224,8 +230,9 @@ static void write_follow_ups(FILE *out, const struct report *r)
 
 	if (!counter_get(&a->answered))
 		return;
-	fprintf(out, "\nReflector's stamps, %s (T3_%s comes with the next reply):\n", label_stamps[result->there].taken,
-		label_stamps[result->there].suffix);
+	fprintf(out, "\nReflector's stamps, %s (T3_%s comes with the next reply):\n",
+		label_stamps[result->remote].taken,
+		label_stamps[result->remote].suffix);
 	account_count(out, label_follow_ups[FOLLOW_UP_THERE].name, counter_get(&a->follow_up[FOLLOW_UP_THERE]), NULL);
 	for (int i = FOLLOW_UP_THERE + 1; i < FOLLOW_UPS; i++)
 		count_row(&f, label_follow_ups[i].name, counter_get(&a->follow_up[i]), label_follow_ups[i].meaning);
@@ -234,7 +241,7 @@ static void write_follow_ups(FILE *out, const struct report *r)
 		account_count(out, "Too late", counter_get(&a->follow_up_late), "came in late replies: not used");
 	if (counter_get(&a->unjudged))
 		account_count(out, "Not judged", counter_get(&a->unjudged),
-			      "samples without what --threshold-on is about");
+			      "samples without the times for --threshold-on");
 }
 
 static void write_arrived(FILE *out, const struct report *r)
@@ -262,7 +269,7 @@ static void write_traffic_row(FILE *out, const char *name, uint64_t count, uint6
 	fputc('\n', out);
 }
 
-/* All probes have one length. One that is sent after the warm-up is measured; the closing one is sent last. */
+/* All probes have one length. Probes sent after the warm-up are measured; the closing probe is sent last. */
 static void write_traffic(FILE *out, const struct result *result)
 {
 	const uint64_t count = result->measured ? result->measured - counter_get(&result->account.closing) : 0;
@@ -275,7 +282,7 @@ static void write_traffic(FILE *out, const struct result *result)
 			  counter_get(&result->account.timed_bytes), ns);
 }
 
-/* On one way at least so much was lost, where it is not known of all. */
+/* Losses whose direction is not known make the shares of both directions lower bounds. */
 static void write_shares(FILE *out, const struct result *result)
 {
 	const struct account *a = &result->account;
@@ -284,14 +291,14 @@ static void write_shares(FILE *out, const struct result *result)
 	const double percent = 100.0 / (double)(counter_get(&a->sent) - counter_get(&a->closing));
 
 	fprintf(out, "  Of all probes:  %.3f %% lost", percent * (double)counter_get(&a->lost));
-	if (d->told)
-		fprintf(out, " (%s%.3f %% there, %s%.3f %% back)", least, percent * (double)d->lost_forward, least,
+	if (d->reported)
+		fprintf(out, " (%s%.3f %% forward, %s%.3f %% backward)", least, percent * (double)d->lost_forward, least,
 			percent * (double)d->lost_backward);
 	fprintf(out, ", %.3f %% answered late, %.3f %% again\n", percent * (double)counter_get(&a->late),
 		percent * (double)counter_get(&a->duplicate));
 }
 
-/* The one of this index among those of the role; NULL: there are no more. */
+/* The row with this index among the rows of the role; NULL: the index is too large. */
 static const struct account_row *row_at(const struct options *o, enum account_table which, unsigned index)
 {
 	const struct account_row *rows = which == ACCOUNT_PACKETS ? packets : stamps;
@@ -304,7 +311,8 @@ static const struct account_row *row_at(const struct options *o, enum account_ta
 	return NULL;
 }
 
-bool account_row(const struct report *r, enum account_table which, unsigned index, const char **name, uint64_t *count)
+bool account_row(const struct report *r, enum account_table which, unsigned index, const char **name, const char **json,
+		 uint64_t *count)
 {
 	const struct account_row *row;
 
@@ -312,6 +320,7 @@ bool account_row(const struct report *r, enum account_table which, unsigned inde
 		if (index >= sizeof(direction_rows) / sizeof(direction_rows[0]))
 			return false;
 		*name = direction_rows[index].name;
+		*json = direction_rows[index].json;
 		*count = *(const uint64_t *)((const char *)&r->result->directions + direction_rows[index].offset);
 		return true;
 	}
@@ -319,6 +328,7 @@ bool account_row(const struct report *r, enum account_table which, unsigned inde
 	if (!row)
 		return false;
 	*name = row->name;
+	*json = row->json ? row->json : row->name;
 	*count = counter_get((const counter *)((const char *)&r->result->account + row->offset));
 	return true;
 }
@@ -349,15 +359,16 @@ static void write_packets(FILE *out, const struct report *r)
 	else
 		account_count(out, "Sessions", counter_get(&result->sessions), NULL);
 	if (!emits && r->options->verbose) {
-		account_count(out, "Lanes", counter_get(&result->lanes_taken),
+		account_count(out, "Peer sockets", counter_get(&result->peer_sockets_taken),
 			      "times a busy session got a socket of its own");
-		account_count(out, "No lane", counter_get(&result->lanes_refused), "times a busy session got none");
+		account_count(out, "No peer socket", counter_get(&result->peer_sockets_refused),
+			      "times a busy session got none");
 	}
 	if (counter_get(&result->account.cut_short))
-		account_count(out, "Cut short", counter_get(&result->account.cut_short),
+		account_count(out, "Truncated", counter_get(&result->account.cut_short),
 			      "not answered: the kernel's control messages were truncated");
 	if (!emits)
-		count_row(&f, "Evicted", counter_get(&result->evicted), "idle sessions forgotten for newer ones");
+		count_row(&f, "Evicted", counter_get(&result->evicted), "idle sessions removed for newer sessions");
 	if (result->woken_slowest_ns)
 		fprintf(out, "  Slowest of the woken:  %.3f us  (#%" PRIu32 ")\n",
 			(double)result->woken_slowest_ns / NS_PER_US, result->woken_slowest_seq);
@@ -410,7 +421,7 @@ void account_write(FILE *out, const struct report *r)
 	write_packets(out, r);
 	if (r->options->role == ROLE_EMIT) {
 		write_arrived(out, r);
-		if (!options_echoes(r->options)) /* it is said why, in report/text/echo.c */
+		if (!options_echoes(r->options)) /* report/text/echo.c prints the reason */
 			write_directions(out, &result->directions);
 		if (options_joined(r->options))
 			write_follow_ups(out, r);
@@ -433,7 +444,7 @@ void account_write_log(FILE *out, const struct report *r)
 		uint64_t records;
 		const char *why;
 	} rows[] = {
-		{ overwritten, "older ones were overwritten" },
+		{ overwritten, "older records were overwritten" },
 		{ left_out, "left out because the ring was full" },
 		{ w->unwritten, "could not be written" },
 		{ w->removed, "removed with the oldest files" },
@@ -451,7 +462,7 @@ void account_write_log(FILE *out, const struct report *r)
 	if (w->file.rotate_bytes)
 		fprintf(out, ", the last in file %" PRIu64, w->file.next);
 	if (!w->beside && !options_log_is_circular(r->options))
-		fprintf(out, "; written at the end, for no CPU but the measuring one may be used");
+		fprintf(out, "; written at the end, because only the measuring CPU may be used");
 	if (w->shortest_ns)
 		fprintf(out, "; at times the ring held %.1f s of --log-last", label_seconds(w->shortest_ns));
 	fputc('\n', out);

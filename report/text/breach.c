@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The first breach and the worst one: their times, their parts, and which part is to blame. */
+/* The first and the worst breach: times, stages, and the stage to blame. */
 #include "report/text/breach.h"
 
 #include "histogram.h"
 #include "host/clock/clock.h"
 #include "options.h"
 #include "report/text/label.h"
-#include "report/text/part.h"
+#include "report/text/stage.h"
 #include "report/text/report.h"
 #include "result/breach.h"
 #include "result/result.h"
@@ -17,7 +17,7 @@
 
 /* ---- The blame ------------------------------------------------------------------------------------------------- */
 
-static bool knows_part(const struct part *parts, int n, int index)
+static bool knows_stage(const struct part *parts, int n, int index)
 {
 	for (int i = 0; i < n; i++)
 		if (parts[i].index == index)
@@ -25,10 +25,10 @@ static bool knows_part(const struct part *parts, int n, int index)
 	return false;
 }
 
-/* What the threshold is about: of a reflector its own response. */
-static enum figure figure_of(const struct options *o)
+/* The metric that --threshold is compared with; a reflector has only its response. */
+static enum metric metric_of(const struct options *o)
 {
-	return o->role == ROLE_EMIT ? (enum figure)o->threshold_on : FIGURE_RTT;
+	return o->role == ROLE_EMIT ? (enum metric)o->threshold_on : METRIC_RTT;
 }
 
 /* An emitter's sample is split as far as its times allow: into network and response, or into network and the stages of
@@ -36,30 +36,30 @@ static enum figure figure_of(const struct options *o)
  * known. */
 static void find_candidates(const struct report *r, struct part *parts, int n)
 {
-	const enum figure on = figure_of(r->options);
-	const bool joined = knows_part(parts, n, STAGE_NETWORK);
-	const bool split = knows_part(parts, n, STAGE_REMOTE_WIRE_TO_APP) && knows_part(parts, n, STAGE_REMOTE_APP) &&
-			   knows_part(parts, n, STAGE_REMOTE_APP_TO_WIRE);
+	const enum metric on = metric_of(r->options);
+	const bool joined = knows_stage(parts, n, STAGE_NETWORK);
+	const bool split = knows_stage(parts, n, STAGE_REMOTE_WIRE_TO_APP) && knows_stage(parts, n, STAGE_REMOTE_APP) &&
+			   knows_stage(parts, n, STAGE_REMOTE_APP_TO_WIRE);
 
 	for (struct part *p = parts; p < parts + n; p++) {
 		if (r->options->role == ROLE_REFLECT || !p->stage.peer)
 			p->candidate = p->index == STAGES ? !joined : p->stage.inside;
 		else if (p->index == STAGE_NETWORK)
-			p->candidate = joined && on != FIGURE_RESPONSE;
+			p->candidate = joined && on != METRIC_RESPONSE;
 		else if (p->index == STAGE_RESPONSE)
-			p->candidate = joined && !split && on != FIGURE_NETWORK;
+			p->candidate = joined && !split && on != METRIC_NETWORK;
 		else
-			p->candidate = (split || !joined) && on != FIGURE_NETWORK;
+			p->candidate = (split || !joined) && on != METRIC_NETWORK;
 	}
 }
 
-/* By how much it is above what it typically takes; 0 or less: it is not to blame. */
+/* Excess over the median of the stage; 0 or less: the stage is not to blame. */
 static int64_t excess_of(const struct part *p)
 {
 	return p->candidate && p->known && p->usual.value_ns != INT64_MAX ? p->value_ns - p->usual.value_ns : 0;
 }
 
-/* ---- What is not known ----------------------------------------------------------------------------------------- */
+/* ---- Values that are not known --------------------------------------------------------------------------------- */
 
 static void add_gap(struct gaps *g, const char *part, bool candidate, const char *why)
 {
@@ -73,12 +73,12 @@ static void add_gap(struct gaps *g, const char *part, bool candidate, const char
 	g->gap[i].part[g->gap[i].parts++] = part;
 }
 
-/* A time of user space of this host is missing. What was seen of the clocks has no place in a sample. */
+/* Reason why a user-space time of this host is missing. A sample does not record the state of the clocks. */
 static void why_not_here(char *why, size_t bytes, const struct report *r)
 {
 	bool moved = false;
 
-	if (!r->result->placed) {
+	if (!r->result->converted) {
 		snprintf(why, bytes, "a time is missing");
 		return;
 	}
@@ -88,23 +88,23 @@ static void why_not_here(char *why, size_t bytes, const struct report *r)
 		 moved ? ", or one was set or stood still" : "");
 }
 
-#define NO_T2 "the reflector told no stamp of when the probe arrived"
+#define NO_T2 "the reflector reported no receive timestamp of the probe"
 
 static bool is_nothing_there(const struct sample *s)
 {
 	static const uint8_t nothing[TIMES];
 
-	return !memcmp(s->source + THERE, nothing, TIMES);
+	return !memcmp(s->source + REMOTE, nothing, TIMES);
 }
 
 static const char *why_no_response(const struct sample *s)
 {
-	if (s->follow_up == FOLLOW_UP_MIXED && !s->source[THERE + REFLECT_T2_WIRE] && !is_nothing_there(s))
+	if (s->follow_up == FOLLOW_UP_MIXED && !s->source[REMOTE + REFLECT_T2_WIRE] && !is_nothing_there(s))
 		return NO_T2;
 	return label_follow_ups[s->follow_up].meaning;
 }
 
-/* Of a stage of the reflector's program. NULL: for the same reason as the response. */
+/* Reason for a stage of the reflector's program. NULL: the same as for the response. */
 static const char *why_not_there(const struct stage *stage, const struct sample *s)
 {
 	const uint8_t *source = s->source;
@@ -112,17 +112,17 @@ static const char *why_not_there(const struct stage *stage, const struct sample 
 	if (is_nothing_there(s))
 		return label_follow_ups[s->follow_up].meaning;
 	if (s->off_scale)
-		return "the reflector could not put its program's times on the scale of its stamps";
-	if (!s->one_scale)
-		return "the reflector did not tell on which scale its program's times are";
-	if (stage->from == THERE + REFLECT_T2_WIRE && !source[stage->from])
+		return "the reflector could not convert its program's times to the timebase of its stamps";
+	if (!s->same_timebase)
+		return "the reflector did not report the timebase of its program's times";
+	if (stage->from == REMOTE + REFLECT_T2_WIRE && !source[stage->from])
 		return NO_T2;
-	if (stage->to == THERE + REFLECT_T3_WIRE && !source[stage->to])
+	if (stage->to == REMOTE + REFLECT_T3_WIRE && !source[stage->to])
 		return NULL;
-	return "the reflector did not tell when its program had the packet";
+	return "the reflector did not report when its program had the packet";
 }
 
-/* Not how large they are, or not by how much that is above what is usual. */
+/* Collects the stages whose value, or whose excess over the median, is not known. */
 static void find_gaps(const struct report *r, const struct part *parts, int n, const struct sample *s, struct gaps *g)
 {
 	g->used = 0;
@@ -140,7 +140,7 @@ static void find_gaps(const struct report *r, const struct part *parts, int n, c
 		if (p->known && (!p->candidate || p->usual.value_ns != INT64_MAX))
 			continue;
 		if (p->known)
-			why = "there is nothing typical to compare with";
+			why = "there is no median to compare with";
 		else if (!p->stage.peer || r->options->role == ROLE_REFLECT)
 			why_not_here(text, sizeof(text), r);
 		else
@@ -152,23 +152,23 @@ static void find_gaps(const struct report *r, const struct part *parts, int n, c
 
 /* ---- Which part it is ------------------------------------------------------------------------------------------- */
 
-/* Of what the threshold is about; NULL: not collected. */
-static const struct histogram *figure_histogram(const struct report *r)
+/* Histogram of the metric that --threshold is compared with; NULL: not collected. */
+static const struct histogram *metric_histogram(const struct report *r)
 {
-	static const int stages[] = { [FIGURE_RESPONSE] = STAGE_RESPONSE, [FIGURE_NETWORK] = STAGE_NETWORK };
-	const enum figure on = figure_of(r->options);
+	static const int stages[] = { [METRIC_RESPONSE] = STAGE_RESPONSE, [METRIC_NETWORK] = STAGE_NETWORK };
+	const enum metric on = metric_of(r->options);
 
-	return on == FIGURE_RTT ? r->histogram : r->result->stage[stages[on]];
+	return on == METRIC_RTT ? r->histogram : r->result->stage[stages[on]];
 }
 
-/* By how much that is above what it typically takes; INT64_MAX: not known. */
-static int64_t figure_excess(const struct report *r, const struct sample *s)
+/* Excess of that metric over its median; INT64_MAX: not known. */
+static int64_t metric_excess(const struct report *r, const struct sample *s)
 {
-	const struct histogram *h = figure_histogram(r);
-	const int64_t typical_ns = h ? part_typical(h).value_ns : INT64_MAX;
+	const struct histogram *h = metric_histogram(r);
+	const int64_t typical_ns = h ? stage_typical(h).value_ns : INT64_MAX;
 	int64_t value_ns;
 
-	return result_figure(r->result, s, &value_ns) && typical_ns != INT64_MAX ? value_ns - typical_ns : INT64_MAX;
+	return result_metric(r->result, s, &value_ns) && typical_ns != INT64_MAX ? value_ns - typical_ns : INT64_MAX;
 }
 
 void breach_find_blame(const struct report *r, struct part *parts, int n, const struct sample *s, struct blame *b)
@@ -188,8 +188,8 @@ void breach_find_blame(const struct report *r, struct part *parts, int n, const 
 	b->unknown = false;
 	for (int i = 0; i < b->gaps.used; i++)
 		b->unknown |= b->gaps.gap[i].candidate;
-	/* Nor may it be what is known, where something is not. */
-	if (b->unknown && worst && figure_excess(r, s) - excess_of(worst) > excess_of(worst))
+	/* If a stage is not known, a known stage is blamed only for more than half of the excess. */
+	if (b->unknown && worst && metric_excess(r, s) - excess_of(worst) > excess_of(worst))
 		worst = NULL;
 	b->unknown = b->unknown && !worst && n;
 	b->part = worst;
@@ -203,7 +203,7 @@ static void write_gap(FILE *out, const struct gap *g)
 		fprintf(out, "%s%s", !i ? "" : i == g->parts - 1 ? " and " : ", ", g->part[i]);
 }
 
-/* But for what the blame will say. */
+/* Without the gaps that write_no_blame() prints. */
 static void write_gaps(FILE *out, const struct blame *b)
 {
 	for (int i = 0; i < b->gaps.used; i++) {
@@ -224,7 +224,7 @@ static void write_no_blame(FILE *out, const struct report *r, const struct blame
 	if (r->histogram->count <= 1 || !b->unknown) {
 		fprintf(out, "  Blame: none, %s\n", r->histogram->count > 1 ?
 			"each of these took no longer than usual" :
-			"there is nothing typical to compare these with");
+			"there is no median to compare these with");
 		return;
 	}
 	for (int i = 0; i < b->gaps.used; i++) {
@@ -242,7 +242,7 @@ static void write_no_blame(FILE *out, const struct report *r, const struct blame
 
 static void write_blame(FILE *out, const struct report *r, const struct sample *s, const struct blame *b)
 {
-	const struct histogram *h = figure_histogram(r);
+	const struct histogram *h = metric_histogram(r);
 	const struct part *blamed = b->part;
 	struct percentile usual, whole;
 	int64_t value_ns;
@@ -252,20 +252,19 @@ static void write_blame(FILE *out, const struct report *r, const struct sample *
 		return;
 	}
 	usual = blamed->usual;
-	fprintf(out, "  Blame: %s %.3f us, typical %s%.3f us", blamed->name, label_us(blamed->value_ns),
-		usual.bound ? ">= " : "", label_us(usual.value_ns));
-	whole = h ? part_typical(h) : (struct percentile){ .value_ns = INT64_MAX };
-	/* A share of bounds could be anything. */
-	if (result_figure(r->result, s, &value_ns) && value_ns > whole.value_ns && !usual.bound && !whole.bound)
+	fprintf(out, "  Blame: %s %.3f us, typical %.3f us", blamed->name, label_us(blamed->value_ns),
+		label_us(usual.value_ns));
+	whole = h ? stage_typical(h) : (struct percentile){ .value_ns = INT64_MAX };
+	if (result_metric(r->result, s, &value_ns) && value_ns > whole.value_ns)
 		fprintf(out, ", %.0f %% of the excess",
 			100.0 * (double)(blamed->value_ns - usual.value_ns) / (double)(value_ns - whole.value_ns));
 	fputc('\n', out);
 }
 
-static void write_parts(FILE *out, const struct report *r, const struct sample *s)
+static void write_stages(FILE *out, const struct report *r, const struct sample *s)
 {
 	struct part parts[PARTS_MAX];
-	int n = part_find(r, parts);
+	int n = stage_find(r, parts);
 	struct blame blame;
 
 	breach_find_blame(r, parts, n, s, &blame);
@@ -278,18 +277,19 @@ static void write_parts(FILE *out, const struct report *r, const struct sample *
 		write_blame(out, r, s, &blame);
 }
 
-/* Stamps on the wire first, then the times of user space; of one host. */
+/* Times of one host: stamps on the wire first, then user space. */
 static void write_times(FILE *out, const struct report *r, const struct sample *s, int first)
 {
 	const enum role role = r->options->role;
-	const int64_t there = r->result->there;
+	const int64_t remote = r->result->remote;
 
 	for (int wire = 1; wire >= 0; wire--) {
 		for (int i = first; i < first + TIMES; i++) {
 			const struct label_time *t = label_time(role, i);
 			char name[16], text[32] = "";
 
-			if (t->wire != wire || !label_has_time(role, there, s, i) || label_told_twice(role, there, i))
+			if (t->wire != wire || !label_has_time(role, remote, s, i) ||
+			    label_reported_twice(role, remote, i))
 				continue;
 			fprintf(out, "  %s (%s%s %s): %s\n", label_time_name(name, sizeof(name), r, i),
 				first ? "remote " : "", label_stamps[t->wire ? label_source(r, i) : SOURCE_USER].place,
@@ -298,24 +298,41 @@ static void write_times(FILE *out, const struct report *r, const struct sample *
 	}
 }
 
-static void write_breach(FILE *out, const struct report *r, const struct sample *s)
+static void write_exceeds(FILE *out, const struct report *r, const struct sample *s)
 {
-	static const char *const figures[] = { [FIGURE_RESPONSE] = "Response", [FIGURE_NETWORK] = "Network" };
+	static const char *const metrics[] = { [METRIC_RESPONSE] = "Response", [METRIC_NETWORK] = "Network" };
 	const struct options *o = r->options;
-	const bool other = figure_of(o) != FIGURE_RTT;
+	const bool other = metric_of(o) != METRIC_RTT;
 	int64_t value_ns;
 
-	result_figure(r->result, s, &value_ns);
+	result_metric(r->result, s, &value_ns);
 	fprintf(out, "%s %s (%" PRId64 " ns) exceeds threshold (%" PRId64 " ns).\n",
-		other ? figures[o->threshold_on] : label_roles[o->role].breach, other ? "time" : "latency", value_ns,
+		other ? metrics[o->threshold_on] : label_roles[o->role].breach, other ? "time" : "latency", value_ns,
 		o->threshold_ns);
+}
+
+/* Index of the time at which the latency of a sample begins. */
+static int latency_begin(const struct options *o)
+{
+	uint8_t from, to;
+
+	stages_latency_times(o->role, options_on_wire(o), &from, &to);
+	return from;
+}
+
+static void write_breach(FILE *out, const struct report *r, const struct sample *s)
+{
+	const struct options *o = r->options;
+	const bool other = metric_of(o) != METRIC_RTT;
+
+	write_exceeds(out, r, s);
 	fprintf(out, "  Sequence number: %" PRIu32 "\n", s->seq);
 	if (other)
 		fprintf(out, "  %s latency: %" PRId64 " ns\n", label_roles[o->role].breach, s->latency_ns);
 	write_times(out, r, s, 0);
 	if (o->role == ROLE_EMIT)
-		write_times(out, r, s, THERE);
-	write_parts(out, r, s);
+		write_times(out, r, s, REMOTE);
+	write_stages(out, r, s);
 	fputc('\n', out);
 }
 
@@ -329,7 +346,7 @@ static void write_blames(FILE *out, const struct report *r)
 	unsigned blamed[PARTS_MAX] = { 0 }, none = 0, unknown = 0;
 	bool candidate[PARTS_MAX] = { false };
 	struct part parts[PARTS_MAX];
-	const int n = part_find(r, parts);
+	const int n = stage_find(r, parts);
 	struct blame blame;
 	struct sample s;
 
@@ -360,6 +377,31 @@ static void write_blames(FILE *out, const struct report *r)
 	fputc('\n', out);
 }
 
+void breach_write_brief(FILE *out, const struct report *r)
+{
+	const struct sample *s = &r->result->worst;
+	const uint64_t breaches = counter_get(&r->result->account.breaches);
+	struct part parts[PARTS_MAX];
+	const int n = stage_find(r, parts);
+	struct blame blame;
+	char digits[32] = "", name[16];
+
+	write_exceeds(out, r, s);
+	fprintf(out, "  #%" PRIu32 ", ", s->seq);
+	if (breaches > 1)
+		fprintf(out, "the worst of %" PRIu64 " breaches, ", breaches);
+	fprintf(out, "%s %s\n",
+		label_time_name(name, sizeof(name), r, latency_begin(r->options)),
+		label_time_digits(digits + sizeof(digits) - 1, s->time_ns[latency_begin(r->options)]));
+	breach_find_blame(r, parts, n, s, &blame);
+	if (!blame.part) {
+		fprintf(out, "  Blame: no single stage, see -v\n");
+		return;
+	}
+	fprintf(out, "  Blame: %s %.3f us, typical %.3f us\n", blame.part->name, label_us(blame.part->value_ns),
+		label_us(blame.part->usual.value_ns));
+}
+
 void breach_write(FILE *out, const struct report *r)
 {
 	const struct result *result = r->result;
@@ -369,8 +411,8 @@ void breach_write(FILE *out, const struct report *r)
 	if (!breaches)
 		return;
 	write_breach(out, r, &result->breach);
-	result_figure(result, &result->breach, &first_ns);
-	result_figure(result, &result->worst, &worst_ns);
+	result_metric(result, &result->breach, &first_ns);
+	result_metric(result, &result->worst, &worst_ns);
 	/* Not by the number: two emitters may use the same. */
 	if (worst_ns != first_ns) {
 		fprintf(out, "The worst of %" PRIu64 " breaches:\n", breaches);

@@ -4,15 +4,15 @@
 #define REPORT_TEXT_BREACH_H
 
 #include "rant.h"
-#include "report/text/part.h"
+#include "report/text/stage.h"
 
 struct report;
 
-/* Parts of which a sample does not tell, for one reason. */
+/* Stages that are not known for one reason. */
 struct gap {
 	const char *part[PARTS_MAX];
 	int parts;
-	bool candidate; /* one of them may be to blame */
+	bool candidate; /* a stage of this gap may be to blame */
 	char why[160];
 };
 
@@ -22,15 +22,18 @@ struct gaps {
 };
 
 struct blame {
-	const struct part *part; /* the candidate that is furthest above what it typically takes; NULL: there is none */
-	bool unknown; /* it may be one of those in the gaps */
+	const struct part *part; /* the candidate with the largest excess over its median; NULL: none has an excess */
+	bool unknown; /* a stage of a gap may be to blame instead */
 	struct gaps gaps;
 };
 
-/* Which of the parts (part_find()) a breach is to be blamed on; sets their values for this sample. */
+/* Which of the parts (stage_find()) a breach is to be blamed on; sets their values for this sample. */
 void breach_find_blame(const struct report *r, struct part *parts, int n, const struct sample *s, struct blame *b);
 
 /* The first; with --continue the worst, and how often each part is to blame. Nothing without a breach. */
 void breach_write(FILE *out, const struct report *r);
+
+/* The worst breach in BRIEF_LINES_BREACH lines at most. Needs a breach. */
+void breach_write_brief(FILE *out, const struct report *r);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The rows of a histogram: buckets of --bucket-size, added up from the fine ones, all or folded. */
+/* Rows of a histogram: buckets of --bucket-size, added up from the fine buckets, all or folded. */
 #include "report/text/buckets.h"
 
 #include "histogram.h"
@@ -21,9 +21,47 @@ struct bucket_row {
 struct bucket_rows {
 	const struct histogram *h;
 	uint32_t per, all; /* fine buckets in one; how many of these there are */
+	int powers; /* powers of two above the limit that have samples */
 	struct bucket_row row[BUCKETS_ROWS_MOST];
 	int rows;
 };
+
+/* ---- Above the limit: powers of two ------------------------------------------------------------------------------ */
+
+/* The samples of one power of two. */
+struct power {
+	int64_t from_ns, to_ns; /* the first begins at the limit */
+	uint64_t count;
+};
+
+/* From log-linear bucket *i on; false: there are no more samples. */
+static bool next_power(const struct histogram *h, uint32_t *i, struct power *p)
+{
+	const uint32_t end = h->buckets + h->log_buckets;
+
+	while (*i < end && !histogram_bucket(h, *i))
+		++*i;
+	if (*i == end)
+		return false;
+
+	const int64_t edge_ns = histogram_bucket_ns(h, *i);
+	const int64_t power_ns = 1LL << (63 - __builtin_clzll((uint64_t)edge_ns));
+
+	*p = (struct power){ power_ns > h->limit_ns ? power_ns : h->limit_ns, 2 * power_ns, 0 };
+	for (; *i < end && histogram_bucket_ns(h, *i) < p->to_ns; ++*i)
+		p->count += histogram_bucket(h, *i);
+	return true;
+}
+
+static int count_powers(const struct histogram *h)
+{
+	struct power p;
+	int n = 0;
+
+	for (uint32_t i = h->buckets; next_power(h, &i, &p);)
+		n++;
+	return n;
+}
 
 static void begin(struct bucket_rows *b, const struct histogram *h, const struct options *o)
 {
@@ -31,6 +69,7 @@ static void begin(struct bucket_rows *b, const struct histogram *h, const struct
 	b->h = h;
 	b->per = (uint32_t)(o->bucket_ns / h->width_ns);
 	b->all = (h->buckets + b->per - 1) / b->per;
+	b->powers = count_powers(h);
 }
 
 static uint64_t count_of(const struct bucket_rows *b, uint32_t i)
@@ -62,17 +101,17 @@ static bool set_row(const struct bucket_rows *b, struct bucket_row *row, uint32_
 	return row->count;
 }
 
-/* Lines that they take, with those that stand for what is between them and before the overflow, and with that. */
+/* Number of lines, including the `...` lines for gaps, the overflow row and its powers of two. */
 static int lines_of(const struct bucket_rows *b)
 {
-	int lines = b->rows + 1;
+	int lines = b->rows + 1 + b->powers;
 
 	for (int i = 0; i < b->rows; i++)
 		lines += b->row[i].to < (i + 1 < b->rows ? b->row[i + 1].from : b->all);
 	return lines;
 }
 
-/* Where most samples are, of what is wider than one bucket; -1: nothing is. */
+/* Index of the row with most samples among the rows wider than one bucket; -1: no row is wider. */
 static int fullest(const struct bucket_rows *b)
 {
 	int most = -1;
@@ -95,7 +134,7 @@ static void split(struct bucket_rows *b, int i)
 	set_row(b, &b->row[i + 1], middle, row.to);
 }
 
-/* One more row and what may be between the two are two lines. */
+/* A split adds a row and perhaps a `...` line: two lines. */
 static void fold(struct bucket_rows *b)
 {
 	int i;
@@ -108,11 +147,12 @@ static void fold(struct bucket_rows *b)
 bool buckets_are_folded(const struct histogram *h, const struct options *o)
 {
 	struct bucket_rows b;
-	int rows = 1;
+	int rows;
 
 	if (o->verbose)
 		return false;
 	begin(&b, h, o);
+	rows = 1 + b.powers;
 	for (uint32_t i = 0; i < b.all && rows <= BUCKETS_ROWS_MOST; i++)
 		rows += count_of(&b, i) > 0;
 	return rows > BUCKETS_ROWS_MOST;
@@ -122,8 +162,8 @@ bool buckets_are_folded(const struct histogram *h, const struct options *o)
 
 static void write_bar(FILE *out, uint64_t count, uint64_t largest, int columns)
 {
-	const int room = columns - BEFORE_BAR - 2;
-	int length = room > 0 && largest ? (int)((double)count / (double)largest * room + 0.5) : 0;
+	const int space = columns - BEFORE_BAR - 2;
+	int length = space > 0 && largest ? (int)((double)count / (double)largest * space + 0.5) : 0;
 
 	if (length > 0)
 		fputs("  ", out);
@@ -143,11 +183,27 @@ static void write_row(FILE *out, const struct bucket_rows *b, const struct bucke
 	write_bar(out, row->count, largest, columns);
 }
 
+/* Rows of a power of two have a bar where others have a colon, because the row above has counted their samples. */
+static void write_power(FILE *out, const struct histogram *h, const struct power *p, uint64_t largest, int columns)
+{
+	char to[24] = "(and more)";
+
+	if (p->to_ns <= HISTOGRAM_MOST_NS || h->max_ns < p->to_ns)
+		snprintf(to, sizeof(to), "%.3f", label_us(p->to_ns));
+	fprintf(out, "  %12.3f - %12s | %12" PRIu64 " %8.4f%%", label_us(p->from_ns), to, p->count,
+		100.0 * (double)p->count / (double)h->count);
+	write_bar(out, p->count, largest, columns);
+}
+
 static void write_overflow(FILE *out, const struct histogram *h, uint64_t largest, int columns)
 {
+	struct power p;
+
 	fprintf(out, "  %12.3f - %12s : %12" PRIu64 " %8.4f%%", label_us(h->limit_ns), "(overflow)", h->overflows,
 		100.0 * (double)h->overflows / (double)h->count);
 	write_bar(out, h->overflows, largest, columns);
+	for (uint32_t i = h->buckets; next_power(h, &i, &p);)
+		write_power(out, h, &p, largest, columns);
 }
 
 static void write_folded(FILE *out, struct bucket_rows *b, int columns)
@@ -166,7 +222,7 @@ static void write_folded(FILE *out, struct bucket_rows *b, int columns)
 	write_overflow(out, b->h, largest, columns);
 }
 
-/* The empty ones are left out. */
+/* Empty buckets are left out. */
 static void write_all(FILE *out, const struct bucket_rows *b, int columns)
 {
 	uint64_t largest = b->h->overflows;

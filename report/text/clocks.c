@@ -6,9 +6,9 @@
 #include "host/clock/clock_peer.h"
 #include "host/nic/link.h"
 #include "options.h"
-#include "report/text/clocks_there.h"
+#include "report/text/clocks_remote.h"
 #include "report/text/label.h"
-#include "report/text/part.h"
+#include "report/text/stage.h"
 #include "report/text/report.h"
 #include "report/verdict/verdict.h"
 #include "result/result.h"
@@ -72,19 +72,19 @@ static void write_phc(FILE *out, const struct clock_watch *c)
 		fprintf(out, "  %" PRIu64 " readings of it failed, the last: %s\n", c->failures, clock_failure(c));
 }
 
-/* Rate, steering and jumps of one clock; against CLOCK_MONOTONIC_RAW, which nobody sets. */
+/* Rate, steering and steps of one clock against CLOCK_MONOTONIC_RAW, which is never set. */
 static void write_track(FILE *out, const struct clock_watch *c, enum clock_which which)
 {
 	const struct clock_track *t = &c->track[which];
 	struct clock_rate rate = clock_drift(c, which);
 
 	fprintf(out, "  %-14s: ", clock_labels[which]);
-	if (clock_rate_is_wrong(&t->dial[1], &rate))
+	if (clock_rate_is_wrong(&t->frequency[1], &rate))
 		write_wrong_rate(out, "runs", &rate);
 	else
 		write_rate(out, &rate);
 	if (clock_steering(c, which) == CLOCK_STEERED)
-		fprintf(out, ", steered by another program (%" PRIu64 " changes of its rate)", t->dial_changes);
+		fprintf(out, ", steered by another program (%" PRIu64 " changes of its rate)", t->frequency_changes);
 	if (t->has_largest && llabs(t->largest.size_ns) > t->largest.bound_ns)
 		fprintf(out, ", largest jump %+" PRId64 " ns (+-%" PRId64 ")", t->largest.size_ns, t->largest.bound_ns);
 	fputc('\n', out);
@@ -105,12 +105,12 @@ static void write_span(FILE *out, double from, double to, int digits)
 }
 
 /* One in which the clock stood, or ran at a wrong rate: for how long, and when, as far as the readings tell. */
-static void write_spell(FILE *out, const struct report *r, const struct clock_spell *s)
+static void write_fault(FILE *out, const struct report *r, const struct clock_fault *s)
 {
 	const int64_t start_ns = r->result->began_ns;
 	int64_t ns[2];
 
-	clock_spell_lasted(s, ns);
+	clock_fault_lasted(s, ns);
 	fprintf(out, "  Warning: the NIC clock ");
 	if (s->stands)
 		fprintf(out, "stood still");
@@ -129,17 +129,17 @@ static void write_spell(FILE *out, const struct report *r, const struct clock_sp
 		": latencies of that time are off by as much\n");
 }
 
-static void write_spells(FILE *out, const struct report *r)
+static void write_faults(FILE *out, const struct report *r)
 {
 	const struct clock_watch *c = r->clocks;
 	const struct clock_track *t = &c->track[CLOCK_OF_NIC];
 	uint64_t all = counter_get(&t->standstills) + counter_get(&t->wrong_rates);
-	const uint32_t shown = c->spells_kept < 10 ? c->spells_kept : 10;
+	const uint32_t shown = c->faults_kept < 10 ? c->faults_kept : 10;
 
 	for (uint32_t i = 0; i < shown; i++)
-		write_spell(out, r, &c->spell[i]);
+		write_fault(out, r, &c->fault[i]);
 	if (all > shown)
-		fprintf(out, "  It did so %" PRIu64 " times more\n", all - shown);
+		fprintf(out, "  It did so %" PRIu64 " time%s more\n", all - shown, all - shown == 1 ? "" : "s");
 }
 
 static void write_steps(FILE *out, const struct report *r)
@@ -162,7 +162,7 @@ static void write_steps(FILE *out, const struct report *r)
 		fprintf(out, "  %" PRIu64 " more steps\n", all - shown);
 }
 
-/* Names the columns of the log whose times are then of another clock than the stamps beside them. */
+/* Names the columns of the log whose times are from another clock than the timestamps next to them. */
 static void write_no_stages(FILE *out, const struct report *r)
 {
 	const struct label_time *time = label_roles[r->options->role].time;
@@ -186,8 +186,8 @@ static void write_no_stages(FILE *out, const struct report *r)
 int64_t clocks_stages_bound(const struct report *r)
 {
 	const struct result *result = r->result;
-	const int64_t bound_ns = result->bound_ns[BOUND_HERE],
-				 late_ns = clock_misplaced_since(r->clocks, result->began_ns);
+	const int64_t bound_ns = result->bound_ns[BOUND_LOCAL],
+				 late_ns = clock_step_error_since(r->clocks, result->began_ns);
 	int64_t most_ns = bound_ns;
 
 	/* at the emitter App-to-NIC and NIC-to-app, at the reflector the same in its order */
@@ -197,7 +197,7 @@ int64_t clocks_stages_bound(const struct report *r)
 	return late_ns < bound_ns ? bound_ns : late_ns < most_ns ? late_ns : most_ns;
 }
 
-/* Of a bond, or of a VLAN on one: another interface's. */
+/* The clock of a bond, or of a VLAN on a bond, belongs to another interface. */
 static void write_stamper(FILE *out, const struct report *r)
 {
 	char text[IF_NAMESIZE];
@@ -221,7 +221,7 @@ void clocks_write(FILE *out, const struct report *r)
 		write_stamper(out, r);
 		if (r->clocks->phc_fd >= 0)
 			write_track(out, r->clocks, CLOCK_OF_NIC);
-		write_spells(out, r);
+		write_faults(out, r);
 	}
 	write_track(out, r->clocks, CLOCK_OF_SYSTEM);
 	write_steps(out, r);
@@ -232,17 +232,17 @@ void clocks_write(FILE *out, const struct report *r)
 		write_rate(out, &rate);
 		fputc('\n', out);
 	}
-	if (result_has_stages(result) && result->placed && result->bound_ns[BOUND_HERE])
+	if (result_has_stages(result) && result->converted && result->bound_ns[BOUND_LOCAL])
 		fprintf(out, "  Stages        : user-space times are on the NIC's scale within +-%" PRId64 " ns\n",
 			clocks_stages_bound(r));
-	if (part_is_split(r) && (result->there == SOURCE_HARDWARE || result->bound_ns[BOUND_THERE]))
+	if (stage_is_split(r) && (result->remote == SOURCE_HARDWARE || result->bound_ns[BOUND_REMOTE]))
 		fprintf(out,
 			"  Remote stages : user-space times are on the scale of the reflector's stamps within +-"
-			"%" PRId64 " ns\n", result->bound_ns[BOUND_THERE]);
-	if (result_has_stages(result) && counter_get(&a->unplaced))
+			"%" PRId64 " ns\n", result->bound_ns[BOUND_REMOTE]);
+	if (result_has_stages(result) && counter_get(&a->unconverted))
 		fprintf(out, "  %" PRIu64 " samples had no place on the NIC's scale: they are in no stage\n",
-			counter_get(&a->unplaced));
-	clocks_there_write(out, r);
+			counter_get(&a->unconverted));
+	clocks_remote_write(out, r);
 	if (r->stages_why)
 		write_no_stages(out, r);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How the clocks ran, as the report tells it. For report/ only. */
+/* Section "Clocks" of the report. For report/ only. */
 #ifndef REPORT_TEXT_CLOCKS_H
 #define REPORT_TEXT_CLOCKS_H
 
@@ -12,7 +12,7 @@ struct report;
 /* The clocks must have been watched. */
 void clocks_write(FILE *out, const struct report *r);
 
-/* As it is told, in whole ppb: rounded up, and never nothing. */
+/* For printing in whole ppb: rounded up, at least 1. */
 double clocks_rate_bound_ppb(const struct clock_rate *r);
 
 /* How far off times of user space may be that were placed on the scale of the stamps; r->result->placed. */

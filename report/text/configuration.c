@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is about to run, for --verbose. */
+/* Configuration of the run, for --verbose. */
 #include "report/text/configuration.h"
 
 #include "host/nic/nic.h"
@@ -47,12 +47,12 @@ void report_configuration(FILE *out, const struct report *r, const struct nic *n
 	if (g->transmit_stamps)
 		fprintf(out, "Transmit stamps are matched by %s\n",
 			!g->stamp_ids_by_message ? "the kernel's own count" :
-			g->stamp_ids_of_lanes ?
+			g->stamp_ids_of_peer_sockets ?
 				"an id sent with each packet; those of busy sessions, by the kernel's own count" :
 				       "an id sent with each packet");
 	fprintf(out, "Socket receive buffer: %d bytes granted\n", g->receive_buffer_bytes);
 	if (g->preloaded)
-		fputs("Packets go through what stands before libc (LD_PRELOAD)\n", out);
+		fputs("Packets go through a preloaded library (LD_PRELOAD)\n", out);
 	if (o->busy_poll_us)
 		fprintf(out, "Busy polling: %" PRId64 " us%s\n", o->busy_poll_us,
 			o->busy_poll_implied ? " (set because --budget and --prefer-busypoll do nothing without it)" :

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is about to run. */
+/* Configuration of the run. */
 #ifndef REPORT_TEXT_CONFIGURATION_H
 #define REPORT_TEXT_CONFIGURATION_H
 

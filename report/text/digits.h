@@ -10,8 +10,8 @@
 
 #define DIGITS_EIGHT 100000000 /* from here on a number has more than eight */
 
-/* Of a number below DIGITS_EIGHT eight octets, each 0 to 9, the most significant in the lowest bits. All are found at
- * once, in parts of one word: a hundredth and a tenth are multiplications, exact up to 10^4 and 100. */
+/* Converts a number below DIGITS_EIGHT to eight octets, each 0 to 9, the most significant in the lowest bits. All are
+ * computed at once, in fields of one word: a hundredth and a tenth are multiplications, exact up to 10^4 and 100. */
 static inline uint64_t digits_of_eight(uint32_t v)
 {
 	uint64_t parts = v / 10000 | (uint64_t)(v % 10000) << 32, tops;

@@ -10,8 +10,7 @@
 
 #include <inttypes.h>
 
-/* Of each host that answers nobody here knows whether it limits; so all that can be said is at which rate it was
- * asked. */
+/* Whether a responder limits its rate cannot be determined, so the report gives the rate of the requests. */
 static void write_lost(FILE *out, const struct result *result)
 {
 	const uint64_t lost = counter_get(&result->account.lost), sent = counter_get(&result->account.sent);
@@ -30,9 +29,9 @@ static void write_lost(FILE *out, const struct result *result)
 
 void echo_write(FILE *out, const struct report *r)
 {
-	fputs("\nEcho (ICMP): who is asked tells no times\n"
+	fputs("\nEcho (ICMP): the responder reports no times\n"
 	      "  Unknown: response, network, each way, the direction of losses, the TTL and DSCP of arrival\n"
-	      "  Slow:    an answer may have waited there: many hosts and routers answer echoes in software, after all "
-	      "else\n", out);
+	      "  Slow:    a reply may have waited in the responder: many hosts and routers answer echoes in software, "
+	      "after all else\n", out);
 	write_lost(out, r->result);
 }

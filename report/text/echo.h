@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an echo cannot tell, and what its answers may be. */
+/* Limits of measurements by ICMP echo. */
 #ifndef REPORT_TEXT_ECHO_H
 #define REPORT_TEXT_ECHO_H
 

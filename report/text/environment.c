@@ -31,8 +31,8 @@ static void put_variable(struct environment *e, const char *format, ...)
 	e->text += bytes + 1;
 }
 
-/* What an emitter knows beside the round trip; a reflector's sample has no such times. */
-static void put_figures(struct environment *e, const struct report *r, const struct sample *s)
+/* Metrics of an emitter in addition to the round trip; a reflector's sample has no such times. */
+static void put_metrics(struct environment *e, const struct report *r, const struct sample *s)
 {
 	struct stage stages[STAGES];
 	int64_t value_ns;
@@ -47,11 +47,11 @@ static void put_figures(struct environment *e, const struct report *r, const str
 void report_environment(const struct report *r, const struct sample *s, uint64_t number,
 			char text[REPORT_ENVIRONMENT_BYTES], char *environment[REPORT_ENVIRONMENT_MAX])
 {
-	static const char *const figures[] = { [FIGURE_RTT] = "rtt", [FIGURE_RESPONSE] = "response",
-					       [FIGURE_NETWORK] = "network" };
+	static const char *const metrics[] = { [METRIC_RTT] = "rtt", [METRIC_RESPONSE] = "response",
+					       [METRIC_NETWORK] = "network" };
 	const struct options *o = r->options;
 	const int times = o->role == ROLE_EMIT ? ALL_TIMES : TIMES;
-	const int64_t there = r->result->there;
+	const int64_t remote = r->result->remote;
 	struct environment e = { text, text + REPORT_ENVIRONMENT_BYTES, environment };
 
 	put_variable(&e, "RANT_ROLE=%s", role_name(o->role));
@@ -60,12 +60,12 @@ void report_environment(const struct report *r, const struct sample *s, uint64_t
 	put_variable(&e, "RANT_SEQ=%" PRIu32, s->seq);
 	put_variable(&e, "RANT_LATENCY_NS=%" PRId64, s->latency_ns);
 	put_variable(&e, "RANT_THRESHOLD_NS=%" PRId64, o->threshold_ns);
-	put_variable(&e, "RANT_THRESHOLD_ON=%s", o->role == ROLE_EMIT ? figures[o->threshold_on] : "response");
-	put_figures(&e, r, s);
+	put_variable(&e, "RANT_THRESHOLD_ON=%s", o->role == ROLE_EMIT ? metrics[o->threshold_on] : "response");
+	put_metrics(&e, r, s);
 	for (int i = 0; i < times; i++) {
 		char name[16], digit[32] = "";
 
-		if (label_has_time(o->role, there, s, i) && !label_told_twice(o->role, there, i))
+		if (label_has_time(o->role, remote, s, i) && !label_reported_twice(o->role, remote, i))
 			put_variable(&e, "RANT_%s=%s", label_time_name(name, sizeof(name), r, i),
 				     label_time_digits(digit + sizeof(digit) - 1, s->time_ns[i]));
 	}

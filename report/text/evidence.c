@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the breaches left behind: a frozen or saved trace, and the commands that ran. */
+/* Evidence of breaches: a frozen or saved trace, and the commands that ran. */
 #include "report/text/evidence.h"
 
-#include "host/process/action.h"
+#include "host/process/hook.h"
 #include "host/trace/trace_save.h"
 #include "options.h"
 #include "report/text/account.h"
@@ -17,6 +17,12 @@ static void write_step(FILE *out, const char *what, int error)
 {
 	if (error)
 		fprintf(out, "  %s failed: %s\n", what, strerror(error));
+}
+
+static void write_unsaved(FILE *out, const struct trace *t)
+{
+	if (t->unsaved)
+		fprintf(out, "  Evidence  : %s/%s\n", t->path, t->last.snapshot_taken ? "snapshot" : "trace");
 }
 
 /* Where the evidence is, and how far it is to be trusted. */
@@ -35,16 +41,20 @@ static void write_frozen(FILE *out, const struct report *r)
 	write_step(out, "Writing the marker", last->marker_error);
 	write_step(out, "Switching tracing off", last->stop_error);
 	write_step(out, "The snapshot", last->snapshot_error);
-	if (t->unsaved)
-		fprintf(out, "  Evidence  : %s/%s\n", t->path, last->snapshot_taken ? "snapshot" : "trace");
+	write_unsaved(out, t);
 }
 
-static void write_saved(FILE *out, const struct trace_saved *s)
+static void write_folder(FILE *out, const struct trace_saved *s)
 {
 	fprintf(out, "  Saved     : %s, from %s", s->path, s->source);
 	if (s->spike_cpu >= 0)
 		fprintf(out, ", the spike is in cpu%d.txt", s->spike_cpu);
 	fputc('\n', out);
+}
+
+static void write_saved(FILE *out, const struct trace_saved *s)
+{
+	write_folder(out, s);
 	if (s->spike_cpu < 0)
 		fprintf(out,
 			"  The marker of the breach is in no file: the buffer may be too small, or tracing was off\n");
@@ -55,7 +65,7 @@ static void write_saved(FILE *out, const struct trace_saved *s)
 }
 
 /* The trace stands still, waits to be saved, or a step at its last breach failed. */
-static bool is_worth_telling(const struct trace *t)
+static bool is_worth_printing(const struct trace *t)
 {
 	const struct trace_record *last = &t->last;
 	bool wrong = last->marker_error || last->stop_error || last->snapshot_error;
@@ -63,11 +73,19 @@ static bool is_worth_telling(const struct trace *t)
 	return trace_is_frozen(t) || ((t->unsaved || wrong) && !last->off_before);
 }
 
+void evidence_write_place(FILE *out, const struct report *r)
+{
+	if (r->saved && *r->saved->path)
+		write_folder(out, r->saved);
+	else if (r->trace && is_worth_printing(r->trace))
+		write_unsaved(out, r->trace);
+}
+
 void evidence_write_trace(FILE *out, const struct report *r)
 {
 	const struct trace *t = r->trace;
 
-	fprintf(out, "\nTrace (tracing moves what is measured):\n");
+	fprintf(out, "\nTrace (tracing changes the measured latencies):\n");
 	account_count(out, "Markers", counter_get(&t->marked), "of breaches");
 	if (counter_get(&t->refused))
 		account_count(out, "Refused", counter_get(&t->refused), "markers that the kernel did not take");
@@ -80,7 +98,7 @@ void evidence_write_trace(FILE *out, const struct report *r)
 	write_step(out, "Writing RANT_TEST_START", t->start_error);
 	if (t->saves)
 		account_count(out, "Saves", t->saves, NULL);
-	if (is_worth_telling(t))
+	if (is_worth_printing(t))
 		write_frozen(out, r);
 	if (r->saved && *r->saved->path)
 		write_saved(out, r->saved);
@@ -88,7 +106,7 @@ void evidence_write_trace(FILE *out, const struct report *r)
 
 void evidence_write_commands(FILE *out, const struct report *r)
 {
-	const struct actions *a = r->actions;
+	const struct hooks *a = r->hooks;
 
 	fprintf(out, "\nCommands:\n");
 	for (int i = 0; i < a->wanted->commands; i++) {
@@ -103,6 +121,6 @@ void evidence_write_commands(FILE *out, const struct report *r)
 		fputc('\n', out);
 	}
 	if (r->breaches_missed)
-		fprintf(out, "  %" PRIu64 " breaches were not told, newer ones had taken their place\n",
+		fprintf(out, "  %" PRIu64 " breaches were not reported, newer breaches had replaced them\n",
 			r->breaches_missed);
 }

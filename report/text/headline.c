@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Three digits at least, and no more behind the point than somebody would say. */
+/* At least three digits: two decimals below 10 us, else one. */
 static void write_us(FILE *out, const char *before, int64_t ns)
 {
 	const double us = label_us(ns);
@@ -23,7 +23,7 @@ static void write_us(FILE *out, const char *before, int64_t ns)
 static void write_percentile(FILE *out, const char *name, struct percentile p)
 {
 	fputs(name, out);
-	write_us(out, p.bound ? " >= " : " ", p.value_ns);
+	write_us(out, " ", p.value_ns);
 }
 
 static void write_grouped(FILE *out, uint64_t n)

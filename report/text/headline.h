@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The answer in one line, for people to quote. For report/ only. */
+/* The result of the run in one line, to be quoted. For report/ only. */
 #ifndef REPORT_TEXT_HEADLINE_H
 #define REPORT_TEXT_HEADLINE_H
 

@@ -23,23 +23,24 @@ const struct label_stamp label_stamps[] = {
 	[SOURCE_USER] = { "SW", "app", "user", "CLOCK_REALTIME, read by the program", "by its program" },
 	[SOURCE_KERNEL] = { "KERNEL", "kernel", "kernel", "CLOCK_REALTIME, read by the kernel", "by its kernel" },
 	[SOURCE_HARDWARE] = { "HW", "NIC", "hardware", "the clock of the NIC", "by its NIC" },
-	[SOURCE_LOCAL] = { "LOCAL", "host", NULL, NULL, "of an untold kind" },
-	[SOURCE_NONE] = { "LOCAL", "host", NULL, NULL, "of an untold kind" }, /* no reply had any */
+	[SOURCE_LOCAL] = { "LOCAL", "host", NULL, NULL, "of an unreported kind" },
+	[SOURCE_NONE] = { "LOCAL", "host", NULL, NULL, "of an unreported kind" }, /* no reply had any */
 };
 
 const struct label_follow_up label_follow_ups[FOLLOW_UPS] = {
-	[FOLLOW_UP_NONE] = { "plain", NULL, "it was not asked for (--plain)" },
-	[FOLLOW_UP_THERE] = { "-", "Complete", NULL },
-	[FOLLOW_UP_LOST] = { "lost", "Reply lost", "the next reply, which tells when this one left, was lost" },
+	[FOLLOW_UP_NONE] = { "plain", NULL, "it was not asked for (--plain)", NULL },
+	[FOLLOW_UP_THERE] = { "-", "Complete", NULL, NULL },
+	[FOLLOW_UP_LOST] = { "lost", "Reply lost", "the next reply, which reports when this reply left, was lost", NULL },
 	[FOLLOW_UP_UNKNOWN] = { "unknown", "Unknown",
-				"the reflector did not have the stamp in time, or keeps no state" },
-	[FOLLOW_UP_UNTOLD] = { "untold", "Untold",
-			       "the reflector does not tell when a reply left: RFC 8972 section 4.7" },
+				"the reflector did not have the stamp in time, or keeps no state", NULL },
+	[FOLLOW_UP_UNREPORTED] = { "untold", "Not reported",
+				   "the reflector does not report when a reply left: RFC 8972 section 4.7", "untold" },
 	[FOLLOW_UP_MIXED] = { "mixed", "Mixed",
-			      "the reflector's two stamps are of different kinds, or of untold ones" },
-	[FOLLOW_UP_END] = { "end", "At the end", "no reply came after this one" },
-	[FOLLOW_UP_STEPPED] = { "stepped", "Stepped there",
-				"T2 and T3 contradict what is known of the two hosts' clocks: not used" },
+			      "the reflector's two stamps are of different or unreported kinds", NULL },
+	[FOLLOW_UP_END] = { "end", "At the end", "no later reply arrived", NULL },
+	[FOLLOW_UP_STEPPED] = { "stepped", "Remote step",
+				"T2 and T3 contradict the relation of the two hosts' clocks: not used",
+				"stepped_there" },
 };
 
 const struct label_percentile label_percentiles[LABEL_PERCENTILES] = {
@@ -67,12 +68,12 @@ static const char *stamp_name(char *text, size_t bytes, const struct label_time 
 
 int64_t label_source(const struct report *r, int i)
 {
-	return i < THERE ? r->options->stamp : r->result->there;
+	return i < REMOTE ? r->options->stamp : r->result->remote;
 }
 
-bool label_told_twice(enum role role, int64_t there, int i)
+bool label_reported_twice(enum role role, int64_t remote, int i)
 {
-	return i >= THERE && !label_time(role, i)->wire && there == SOURCE_USER;
+	return i >= REMOTE && !label_time(role, i)->wire && remote == SOURCE_USER;
 }
 
 const char *label_name(char *text, size_t bytes, enum role role, int i, int64_t source)
@@ -140,12 +141,12 @@ char *label_signed_digits(char *end, int64_t v)
 void label_rate(char *text, size_t bytes, const struct clock_rate *rate, bool with_bound)
 {
 	const double off_ppb = rate->ppb < 0 ? -rate->ppb : rate->ppb;
-	const char *way = rate->ppb < 0 ? "slow" : "fast";
+	const char *direction = rate->ppb < 0 ? "slow" : "fast";
 	const bool percent = off_ppb >= 1e7;
 	/* Rounded up to the last digit that is shown. */
 	const double unit_ppb = percent ? 1e6 : 1e3, bound = (double)(uint64_t)(rate->bound_ppb / unit_ppb) + 1;
-	int n = percent ? snprintf(text, bytes, "%.1f %% %s", off_ppb / 1e7, way) :
-			  snprintf(text, bytes, "%.0f ppm %s", off_ppb / 1e3, way);
+	int n = percent ? snprintf(text, bytes, "%.1f %% %s", off_ppb / 1e7, direction) :
+			  snprintf(text, bytes, "%.0f ppm %s", off_ppb / 1e3, direction);
 
 	if (with_bound && n >= 0 && (size_t)n < bytes)
 		snprintf(text + n, bytes - (size_t)n, percent ? " (+-%.1f)" : " (+-%.0f)",

@@ -30,11 +30,12 @@ struct label_stamp {
 	const char *taken; /* at the other host */
 };
 
-/* What became of T3 of a reply. */
+/* State of T3 of a reply: enum follow_up. */
 struct label_follow_up {
 	const char *flag; /* in the log */
 	const char *name; /* of a row; no other row has it, since scripts look rows up by name; NULL: no row */
 	const char *meaning; /* NULL: it is there */
+	const char *json; /* member of JSON of schema 1, if it is not made from the name; else NULL */
 };
 
 /* Why a reflector did not answer, in JSON. */
@@ -61,10 +62,16 @@ extern const struct label_role label_roles[]; /* by enum role */
 extern const struct label_stamp label_stamps[]; /* by enum source */
 extern const struct label_follow_up label_follow_ups[FOLLOW_UPS];
 
+/* Text from which json_name() makes the member of JSON of a follow-up that has a row. */
+static inline const char *label_follow_up_json(int i)
+{
+	return label_follow_ups[i].json ? label_follow_ups[i].json : label_follow_ups[i].name;
+}
+
 /* Time i of a sample of this role, 0 .. ALL_TIMES - 1. */
 static inline const struct label_time *label_time(enum role role, int i)
 {
-	return i < THERE ? &label_roles[role].time[i] : &label_roles[ROLE_REFLECT].time[i - THERE];
+	return i < REMOTE ? &label_roles[role].time[i] : &label_roles[ROLE_REFLECT].time[i - REMOTE];
 }
 
 /* enum source of the wire stamps at the host of time i: here as the options say, there as the replies told. */
@@ -72,18 +79,18 @@ int64_t label_source(const struct report *r, int i);
 
 /* Is time i one of the reflector's program whose wire stamps are of its program too? Then the two are the same. there:
  * enum source of the reflector's stamps. */
-bool label_told_twice(enum role role, int64_t there, int i);
+bool label_reported_twice(enum role role, int64_t remote, int i);
 
 /* Is time i of the sample there, and of the clock that its name says? Not where the reflector told that its program's
  * times have no place on the scale of its stamps, nor where such a time took the place of a stamp that it usually
  * has. */
-static inline bool label_has_time(enum role role, int64_t there, const struct sample *s, int i)
+static inline bool label_has_time(enum role role, int64_t remote, const struct sample *s, int i)
 {
-	if (i < THERE || !s->source[i])
+	if (i < REMOTE || !s->source[i])
 		return s->source[i];
 	if (!label_time(role, i)->wire)
 		return !s->off_scale;
-	return there != SOURCE_HARDWARE || s->source[i] == SOURCE_HARDWARE;
+	return remote != SOURCE_HARDWARE || s->source[i] == SOURCE_HARDWARE;
 }
 
 /* Writes "T1_HW" and the like, 16 bytes at most; returns text. source: of the wire stamps of that host. */
@@ -93,15 +100,15 @@ const char *label_time_name(char *text, size_t bytes, const struct report *r, in
 /* "RTT = T4_KERNEL - T1_KERNEL" and the like, 64 bytes at most. */
 void label_latency(const struct options *o, char *text, size_t bytes);
 
-/* Numbers as text, without a 0 behind them: each writes up to `end`, 20 bytes at most, and returns where it begins. */
-char *label_digits(char *end, uint64_t v, int least); /* at least so many digits */
+/* Numbers as text, no terminating NUL: each writes up to `end`, 20 bytes at most, and returns where it begins. */
+char *label_digits(char *end, uint64_t v, int least); /* at least `least` digits */
 char *label_signed_digits(char *end, int64_t v);
 char *label_time_digits(char *end, int64_t ns); /* seconds.nanoseconds, 21 bytes at most */
 
 /* "20.0 % slow" or "5000 ppm fast", for a clock that is off by much; with its bound: " (+-0.1)". 48 bytes at most. */
 void label_rate(char *text, size_t bytes, const struct clock_rate *rate, bool with_bound);
 
-/* Of so many samples, do fewer than ten lie above this percentile, so that the next run may show quite another one? */
+/* True if fewer than ten of `count` samples are above this percentile: its value varies much from run to run. */
 static inline bool label_is_few(uint64_t count, uint64_t numerator, uint64_t denominator)
 {
 	return (unsigned __int128)count * (denominator - numerator) < (unsigned __int128)10 * denominator;

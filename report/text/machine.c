@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the machine did meanwhile: hardware counters, and what else the kernel counts. */
+/* Activity of the machine during the run: hardware counters and counters of the kernel. */
 #include "report/text/machine.h"
 
 #include "host/counters/activity.h"
 #include "host/counters/pmc.h"
 #include "host/counters/pmu.h"
-#include "host/process/place.h"
+#include "host/process/affinity.h"
 #include "options.h"
 #include "report/text/report.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-void machine_write_place(FILE *out, const struct place *p)
+void machine_write_affinity(FILE *out, const struct affinity *p)
 {
-	char text[PLACE_TEXT_BYTES];
+	char text[AFFINITY_TEXT_BYTES];
 
-	fprintf(out, "\nMeasuring thread: %s\n", place_text(p, text));
+	fprintf(out, "\nMeasuring thread: %s\n", affinity_text(p, text));
 }
 
 void machine_write_counters(FILE *out, const struct pmc *p)
@@ -79,7 +79,7 @@ void machine_write_activity(FILE *out, const struct report *r)
 	if (!r->activity_start || !r->activity_end)
 		return;
 	if (r->activity_breach) {
-		fprintf(out, "\nWhat the machine did until the first breach");
+		fprintf(out, "\nActivity of the machine until the first breach");
 		/* The housekeeping thread read it, which looks ten times a second if its CPU is free. */
 		if (r->options->keep_going)
 			fprintf(out, ", as read after %" PRIu64 " packets", r->activity_breach->mark);
@@ -88,17 +88,17 @@ void machine_write_activity(FILE *out, const struct report *r)
 	}
 	if (r->activity_worst) {
 		fprintf(out,
-			"\nWhat the machine did from the breach before the worst to the worst, as read after %" PRIu64
+			"\nActivity of the machine from the breach before the worst to the worst, as read after %" PRIu64
 			" and %" PRIu64 " packets:\n", r->activity_before_worst->mark, r->activity_worst->mark);
 		write_differences(out, r, r->activity_before_worst, r->activity_worst);
 	}
 	if (!r->activity_breach || r->options->keep_going) {
-		fprintf(out, "\nWhat the machine did during the run:\n");
+		fprintf(out, "\nActivity of the machine during the run:\n");
 		write_differences(out, r, r->activity_start, r->activity_end);
 	}
 	if (a->counters_left_out || a->unreadables_left_out)
 		fprintf(out, "  Left out for lack of room: %u counters\n",
 			a->counters_left_out + a->unreadables_left_out);
 	for (unsigned i = 0; r->options->verbose && i < a->unreadables; i++)
-		fprintf(out, "  Cannot tell: %s\n", a->unreadable[i]);
+		fprintf(out, "  Not readable: %s\n", a->unreadable[i]);
 }

@@ -5,7 +5,7 @@
 
 #define DIGIT_BITS 11
 
-/* By one digit of base 2^DIGIT_BITS; those that have the same stay in their order. */
+/* Sorts by one digit of base 2^DIGIT_BITS; the order of equal digits is kept. */
 static void order_by(const int64_t *from, int64_t *to, size_t n, unsigned shift)
 {
 	enum { DIGITS = 1 << DIGIT_BITS };
@@ -14,10 +14,10 @@ static void order_by(const int64_t *from, int64_t *to, size_t n, unsigned shift)
 	for (size_t i = 0; i < n; i++)
 		place[from[i] >> shift & (DIGITS - 1)]++;
 	for (int digit = 0; digit < DIGITS; digit++) {
-		const size_t here = place[digit];
+		const size_t local = place[digit];
 
 		place[digit] = before;
-		before += here;
+		before += local;
 	}
 	for (size_t i = 0; i < n; i++)
 		to[place[from[i] >> shift & (DIGITS - 1)]++] = from[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Values in order, beside a run: qsort(3) is slow, and may map memory and give it back, which interrupts the measuring
+/* Sorts values during a run: qsort(3) is slow, and may map memory and give it back, which interrupts the measuring
  * CPU. */
 #ifndef REPORT_TEXT_ORDER_H
 #define REPORT_TEXT_ORDER_H

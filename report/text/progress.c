@@ -17,20 +17,11 @@ static void put(const char *line, int bytes)
 		return;
 }
 
-void progress_draw(void *progress)
+void progress_draw(const char *text)
 {
-	struct progress *p = progress;
-	struct account *a = &p->result->account;
-	uint64_t samples = counter_get(&a->recorded);
-	int64_t max_ns = atomic_exchange_explicit(&a->recent_max_ns, 0, memory_order_relaxed);
-	char line[160];
+	char line[200];
 
-	p->seconds++;
-	put(line, snprintf(line, sizeof(line),
-			   WIPE "%" PRIu64 " s  %" PRIu64 " samples  %" PRIu64 "/s  max %.3f us  lost %" PRIu64,
-			   p->seconds,
-			   samples, samples - p->last_samples, (double)max_ns / NS_PER_US, counter_get(&a->lost)));
-	p->last_samples = samples;
+	put(line, snprintf(line, sizeof(line), WIPE "%s", text));
 }
 
 /* A line on stderr, where a line of progress may be. */
@@ -51,7 +42,7 @@ static double seconds_since(int64_t since_ns)
 	return (double)(clock_read_ns(CLOCK_MONOTONIC) - since_ns) / NS_PER_S;
 }
 
-void progress_tell_outage(void *progress)
+void progress_print_outage(void *progress)
 {
 	struct progress *p = progress;
 	struct outages *o = &p->result->outages;
@@ -68,7 +59,7 @@ void progress_tell_outage(void *progress)
 	p->gone_since_ns = since_ns;
 }
 
-void progress_tell_link(void *progress, bool up)
+void progress_print_link(void *progress, bool up)
 {
 	struct progress *p = progress;
 	const char *interface = p->result->options->interface;
@@ -82,7 +73,7 @@ void progress_tell_link(void *progress, bool up)
 	p->down_since_ns = up ? 0 : clock_read_ns(CLOCK_MONOTONIC);
 }
 
-void progress_tell_move(void *progress, int index)
+void progress_print_move(void *progress, int index)
 {
 	const struct progress *p = progress;
 	char name[IF_NAMESIZE];
@@ -96,24 +87,24 @@ void progress_end(void)
 	put(WIPE, sizeof(WIPE) - 1);
 }
 
-static void tell_silence_of_echo(const char *server, uint64_t refused)
+static void print_silence_of_echo(const char *server, uint64_t refused)
 {
 	if (refused)
-		warnx("no answer from %s after 3 s; the kernel refused %" PRIu64 " times: a router says by ICMP that "
+		warnx("no answer from %s after 3 s; the kernel refused %" PRIu64 " sends: a router reports by ICMP that "
 										 "it cannot be reached, or "
 		      "sending is not possible; still trying", server, refused);
 	else
-		warnx("no answer from %s after 3 s: it answers no echoes (a firewall, net.ipv4.icmp_echo_ignore_all), "
+		warnx("no answer from %s after 3 s: it does not answer echoes (a firewall, net.ipv4.icmp_echo_ignore_all), "
 		      "a wrong address, or no "
 		      "ARP entry (see 'ip neigh'); still trying", server);
 }
 
-void progress_tell_silence(const struct options *o, const char *server, uint64_t refused)
+void progress_print_silence(const struct options *o, const char *server, uint64_t refused)
 {
 	if (options_echoes(o))
-		tell_silence_of_echo(server, refused);
+		print_silence_of_echo(server, refused);
 	else if (refused)
-		warnx("no answer from %s after 3 s; the kernel refused %" PRIu64 " times: no reflector runs there "
+		warnx("no answer from %s after 3 s; the kernel refused %" PRIu64 " sends: no reflector runs there "
 		      "(ICMP port unreachable), or sending is not possible; still trying", server, refused);
 	else
 		warnx("no answer from %s after 3 s: %s%s; still trying", server,

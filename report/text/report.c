@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The order in which the rooms of the report speak, and when each has something to say. */
+/* Order of the sections of the complete report, and the condition of each section. */
 #include "report/text/report.h"
 
 #include "host/clock/clock.h"
-#include "host/process/action.h"
+#include "host/process/hook.h"
 #include "options.h"
 #include "report/text/account.h"
 #include "report/text/breach.h"
+#include "report/text/brief.h"
 #include "report/text/clocks.h"
-#include "report/text/clocks_there.h"
+#include "report/text/clocks_remote.h"
 #include "report/text/echo.h"
 #include "report/text/evidence.h"
 #include "report/text/headline.h"
 #include "report/text/label.h"
 #include "report/text/machine.h"
-#include "report/text/part.h"
+#include "report/text/stage.h"
 #include "report/text/source_ports.h"
 #include "report/text/statistics.h"
-#include "report/text/variation.h"
+#include "report/text/ipdv.h"
 #include "report/verdict/verdict.h"
 #include "result/result.h"
 
@@ -39,7 +40,7 @@ static void write_verdict(FILE *out, const struct report *r)
 	for (unsigned i = 0; r->options->verbose && i < v->unjudgeds; i++)
 		fprintf(out, "Not judged, cannot be read: %s\n", v->unjudged[i].name);
 	if (r->tracing)
-		fprintf(out, "Note: tracing is on (%s): it moves what is measured\n", r->tracing);
+		fprintf(out, "Note: tracing is on (%s): it changes the measured latencies\n", r->tracing);
 }
 
 void report_write(FILE *out, const struct report *r, int columns)
@@ -47,6 +48,10 @@ void report_write(FILE *out, const struct report *r, int columns)
 	const struct result *result = r->result;
 	char latency[64];
 
+	if (!options_complete(r->options)) {
+		brief_write(out, r, brief_has_color(out, r));
+		return;
+	}
 	headline_write(out, r);
 	if (r->verdict)
 		write_verdict(out, r);
@@ -59,7 +64,7 @@ void report_write(FILE *out, const struct report *r, int columns)
 		statistics_write_histograms(out, r, columns);
 	statistics_write_stages(out, r, columns);
 	statistics_write_schedule(out, r, columns);
-	variation_write(out, r, columns);
+	ipdv_write(out, r, columns);
 	source_ports_write(out, r);
 	if (options_echoes(r->options))
 		echo_write(out, r);
@@ -70,18 +75,18 @@ void report_write(FILE *out, const struct report *r, int columns)
 	if (r->log)
 		account_write_log(out, r);
 	if (r->clocks && (r->options->stamp == SOURCE_HARDWARE || r->options->verbose || r->stages_why ||
-			  counter_get(&r->clocks->track[CLOCK_OF_SYSTEM].steps) || clocks_there_has_news(r) ||
-			  (part_is_split(r) && result->bound_ns[BOUND_THERE])))
+			  counter_get(&r->clocks->track[CLOCK_OF_SYSTEM].steps) || clocks_remote_has_news(r) ||
+			  (stage_is_split(r) && result->bound_ns[BOUND_REMOTE])))
 		clocks_write(out, r);
-	if (r->place)
-		machine_write_place(out, r->place);
+	if (r->affinity)
+		machine_write_affinity(out, r->affinity);
 	if (r->pmc)
 		machine_write_counters(out, r->pmc);
 	if (r->activity && (r->activity_breach || r->options->verbose))
 		machine_write_activity(out, r);
 	if (r->trace)
 		evidence_write_trace(out, r);
-	if (r->actions && r->actions->wanted->commands)
+	if (r->hooks && r->hooks->wanted->commands)
 		evidence_write_commands(out, r);
 	if (r->no_other_cpu)
 		fprintf(out,

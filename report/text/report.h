@@ -5,27 +5,27 @@
 
 #include "rant.h"
 
-/* What the run left behind. All stays the caller's. No pointer is NULL unless its comment says so. */
+/* Everything that the report needs. The caller owns all objects. A pointer is NULL only if its comment allows it. */
 struct report {
 	const struct options *options;
 	const struct result *result;
-	const struct nic *nic; /* NULL: not told */
-	const struct verdict_facts *facts; /* NULL: not told */
+	const struct nic *nic; /* NULL: not known */
+	const struct verdict_facts *facts; /* NULL: not known */
 	const struct histogram *histogram;
-	const struct tally *tally; /* NULL: no other thread takes the samples */
+	const struct sample_queue *sample_queue; /* NULL: no other thread takes the samples */
 	const struct log *log; /* NULL: none, nor a log_writer */
 	const struct log_writer *log_writer;
 	const struct trace *trace; /* NULL: none */
-	const struct trace_saved *saved; /* the last one; path empty: none */
-	const struct actions *actions; /* NULL: none */
+	const struct trace_saved *saved; /* the last saved trace; path empty: none */
+	const struct hooks *hooks; /* NULL: none */
 	struct clock_watch *clocks; /* NULL: not watched */
 	const struct clock_peer *peer; /* NULL: not looked at */
-	const struct place *place; /* of the measuring thread; NULL: not looked at */
+	const struct affinity *affinity; /* of the measuring thread; NULL: not looked at */
 	const char *stages_why; /* why there are no stages although user-space times were asked for; NULL: there are */
 	const struct pmc *pmc; /* NULL: none */
 	const struct activity *activity; /* NULL: none */
 	const struct activity_reading *activity_start, *activity_breach, *activity_end; /* NULL: not read */
-	/* At the worst breach, and at the one before it (or the start); NULL: the first breach was the worst. */
+	/* At the worst breach, and at the breach before it (or the start); NULL: the first breach was the worst. */
 	const struct activity_reading *activity_worst, *activity_before_worst;
 	uint64_t breaches_missed; /* of struct watch */
 	bool stdout_taken; /* a log or another output is there */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What was seen by each source port, in one table. */
+/* Latency and losses by source port, in one table. */
 #include "report/text/source_ports.h"
 
 #include "report/text/label.h"
@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-static void write_us(FILE *out, const struct variation_figure *f, uint64_t ns)
+static void write_us(FILE *out, const struct ipdv_metric *f, uint64_t ns)
 {
 	if (f->count)
 		fprintf(out, " %10.3f", label_us((int64_t)ns));
@@ -18,15 +18,15 @@ static void write_us(FILE *out, const struct variation_figure *f, uint64_t ns)
 
 static void write_row(FILE *out, const struct source_port *p, bool by_network, bool worst)
 {
-	const struct variation_figure *f = source_port_figure(p, by_network);
+	const struct ipdv_metric *f = source_port_metric(p, by_network);
 
 	fprintf(out, "  %-6u %9" PRIu64 " %8" PRIu64, p->number, p->rtt.count, p->lost);
-	if (p->directions.told)
+	if (p->directions.reported)
 		fprintf(out, " %7" PRIu64 " %7" PRIu64, p->directions.lost_forward, p->directions.lost_backward);
 	else
 		fprintf(out, " %7s %7s", "-", "-");
-	write_us(out, f, f->count ? variation_percentile(f, 50, 100) : 0);
-	write_us(out, f, f->count ? variation_percentile(f, 99, 100) : 0);
+	write_us(out, f, f->count ? ipdv_percentile(f, 50, 100) : 0);
+	write_us(out, f, f->count ? ipdv_percentile(f, 99, 100) : 0);
 	write_us(out, f, f->max_ns);
 	fprintf(out, "%s\n", worst ? " *" : "");
 }

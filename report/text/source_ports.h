@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was seen by each source port. For report/ only. */
+/* Latency and losses by source port. For report/ only. */
 #ifndef REPORT_TEXT_SOURCE_PORTS_H
 #define REPORT_TEXT_SOURCE_PORTS_H
 
@@ -7,7 +7,7 @@
 
 struct report;
 
-/* A row for each, in the order in which they were opened, the worst one marked. Nothing, if there is only one. */
+/* A row for each source port, in the order of opening; the worst is marked. Nothing with a single port. */
 void source_ports_write(FILE *out, const struct report *r);
 
 #endif

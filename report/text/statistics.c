@@ -6,7 +6,7 @@
 #include "options.h"
 #include "report/text/buckets.h"
 #include "report/text/label.h"
-#include "report/text/part.h"
+#include "report/text/stage.h"
 #include "report/text/report.h"
 #include "result/result.h"
 #include "result/stages.h"
@@ -15,14 +15,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-void statistics_write(FILE *out, const struct histogram *h)
+void statistics_write_line(FILE *out, const struct histogram *h)
 {
-	fprintf(out, "--- Latency Statistics ---\n");
 	if (!h->count)
 		fprintf(out, "MIN: n/a | MAX: n/a | AVG: n/a | Total Samples: 0\n");
 	else
 		fprintf(out, "MIN: %" PRId64 " ns | MAX: %" PRId64 " ns | AVG: %.0f ns | Total Samples: %" PRIu64 "\n",
 			h->min_ns, h->max_ns, histogram_mean_ns(h), h->count);
+}
+
+void statistics_write(FILE *out, const struct histogram *h)
+{
+	fprintf(out, "--- Latency Statistics ---\n");
+	statistics_write_line(out, h);
 }
 
 /* ---- Histograms ------------------------------------------------------------------------------------------------ */
@@ -32,7 +37,7 @@ static bool is_fit(const struct histogram *h, size_t i)
 	return !label_percentiles[i].rare || h->count / label_percentiles[i].denominator >= 10;
 }
 
-/* On a line below them: each of theirs is one that scripts match. */
+/* On a separate line, because scripts match each line of a percentile as it is. */
 static void write_few(FILE *out, const struct histogram *h)
 {
 	const char *before = "    fewer than ten samples are above: ";
@@ -57,7 +62,7 @@ bool statistics_percentile(const struct histogram *h, unsigned index, struct sta
 	const struct percentile v = histogram_percentile(h, row->numerator, row->denominator);
 
 	*p = (struct statistics_percentile){
-		.percent = row->percent, .value_ns = v.value_ns, .bound = v.bound,
+		.percent = row->percent, .value_ns = v.value_ns,
 		/* Rounded down, where the rank is rounded up. */
 		.above = (uint64_t)((unsigned __int128)h->count * (row->denominator - row->numerator) /
 				    row->denominator),
@@ -72,25 +77,31 @@ static void write_percentiles(FILE *out, const struct histogram *h)
 		const struct label_percentile *row = &label_percentiles[i];
 		struct percentile p = histogram_percentile(h, row->numerator, row->denominator);
 
-		fprintf(out, "    %sth%*s:  %s%.3f%s%s\n", row->percent, (int)(6 - strlen(row->percent)), "",
-			p.bound ? ">= " : "",
-			label_us(p.value_ns), i == LABEL_P50 ? " (Median)" : "",
-			p.bound ? " (bound: overflow store full)" : "");
+		fprintf(out, "    %sth%*s:  %.3f%s\n", row->percent, (int)(6 - strlen(row->percent)), "",
+			label_us(p.value_ns), i == LABEL_P50 ? " (Median)" : "");
 	}
-	write_few(out, h);
 }
 
-void statistics_write_histogram(FILE *out, const struct report *r, int columns)
+void statistics_write_summary(FILE *out, const struct histogram *h)
 {
-	const struct histogram *h = r->histogram;
-
-	fprintf(out, "\nHistogram Summary:\n  Samples   :  %" PRIu64 "\n", h->count);
+	fprintf(out, "Histogram Summary:\n  Samples   :  %" PRIu64 "\n", h->count);
 	if (!h->count)
 		return;
 	fprintf(out, "  Minimum   :  %.2f us (#%" PRIu32 ")\n", label_us(h->min_ns), h->min_seq);
 	fprintf(out, "  Maximum   :  %.2f us (#%" PRIu32 ")\n", label_us(h->max_ns), h->max_seq);
 	fprintf(out, "  Average   :  %.2f us\n", histogram_mean_ns(h) / NS_PER_US);
 	write_percentiles(out, h);
+}
+
+void statistics_write_histogram(FILE *out, const struct report *r, int columns)
+{
+	const struct histogram *h = r->histogram;
+
+	fputc('\n', out);
+	statistics_write_summary(out, h);
+	if (!h->count)
+		return;
+	write_few(out, h);
 	fprintf(out, "  Std dev   :  %.3f us\n", histogram_deviation_ns(h) / NS_PER_US);
 	if (h->width_ns > 1)
 		fprintf(out, "  Resolution:  %.3f us (percentiles are lower edges)\n", label_us(h->width_ns));
@@ -99,8 +110,8 @@ void statistics_write_histogram(FILE *out, const struct report *r, int columns)
 }
 
 /* Worded unlike the histogram of the latency, so that a script that looks for those lines finds them once. */
-static void write_part_histogram(FILE *out, const struct report *r, const char *title, const struct histogram *h,
-				 int columns)
+static void write_stage_histogram(FILE *out, const struct report *r, const char *title, const struct histogram *h,
+				  int columns)
 {
 	if (!h || !h->count)
 		return;
@@ -113,8 +124,7 @@ static void write_part_histogram(FILE *out, const struct report *r, const char *
 		struct percentile v = histogram_percentile(h, label_percentiles[i].numerator,
 							   label_percentiles[i].denominator);
 
-		fprintf(out, "%s%sth %s%.3f", i ? ", " : "  ", label_percentiles[i].percent, v.bound ? ">=" : "",
-			label_us(v.value_ns));
+		fprintf(out, "%s%sth %.3f", i ? ", " : "  ", label_percentiles[i].percent, label_us(v.value_ns));
 	}
 	fputc('\n', out);
 	write_few(out, h);
@@ -126,8 +136,8 @@ void statistics_write_histograms(FILE *out, const struct report *r, int columns)
 	statistics_write_histogram(out, r, columns);
 	if (!options_joined(r->options))
 		return;
-	write_part_histogram(out, r, "Response", r->result->stage[STAGE_RESPONSE], columns);
-	write_part_histogram(out, r, "Network", r->result->stage[STAGE_NETWORK], columns);
+	write_stage_histogram(out, r, "Response", r->result->stage[STAGE_RESPONSE], columns);
+	write_stage_histogram(out, r, "Network", r->result->stage[STAGE_NETWORK], columns);
 }
 
 /* ---- The table of parts ---------------------------------------------------------------------------------------- */
@@ -149,7 +159,7 @@ static const struct {
 	[CELL_AVERAGE] = { "Average", 10 },
 };
 
-/* The most important column first: a terminal that is too narrow gets the first ones, a file gets all. */
+/* Columns by importance: a narrow terminal gets the first columns, a file gets all. */
 #define P(name) CELL_PERCENTILE + LABEL_##name
 static const uint8_t cell_ranks[] = { CELL_SAMPLES, CELL_MAXIMUM, P(P50), P(P99), P(P99_9), CELL_NEGATIVE, P(P99_99),
 				      P(P99_999),
@@ -162,7 +172,7 @@ static const struct label_percentile *percentile_of(int cell)
 	return cell >= CELL_PERCENTILE && cell < CELL_MAXIMUM ? &label_percentiles[cell - CELL_PERCENTILE] : NULL;
 }
 
-/* Do fewer than ten of so many samples lie above it? */
+/* True if fewer than ten of `count` samples are above the percentile. */
 static bool is_few(uint64_t count, const struct label_percentile *p)
 {
 	return p && label_is_few(count, p->numerator, p->denominator);
@@ -225,12 +235,11 @@ static void cell_text(char *text, size_t bytes, const struct histogram *h, int c
 		const struct label_percentile *p = &label_percentiles[cell - CELL_PERCENTILE];
 		struct percentile v = histogram_percentile(h, p->numerator, p->denominator);
 
-		snprintf(text, bytes, "%s%.3f", v.bound ? ">=" : "",
-			 label_us(v.value_ns > less_ns ? v.value_ns - less_ns : 0));
+		snprintf(text, bytes, "%.3f", label_us(v.value_ns > less_ns ? v.value_ns - less_ns : 0));
 	}
 }
 
-/* What fewer than ten samples are above has a mark behind it, where else there is a blank. */
+/* A value with fewer than ten samples above it is followed by a mark instead of a blank. */
 static void write_stage(FILE *out, struct table *t, const char *name, const char *formula,
 			const struct histogram *h, int64_t less_ns)
 {
@@ -292,10 +301,11 @@ static void write_one_way(FILE *out, const struct report *r, struct table *t)
 		return;
 	if (result->one_way_beyond)
 		fprintf(out,
-			"  %" PRIu64 " of the negative ones are beyond that: a clock is not what it was taken for\n",
+			"  %" PRIu64 " of the negative values are beyond that: the assumed relation of the clocks is wrong\n",
 			result->one_way_beyond);
 	else
-		fprintf(out, "  The negative ones are within that: no fault, the clocks are not known better\n");
+		fprintf(out,
+			"  The negative values are within that: not a fault, the clocks are not known more exactly\n");
 }
 
 /* Why nothing of the response is known, where it was asked for. */
@@ -312,16 +322,16 @@ static void write_no_response(FILE *out, const struct result *result)
 
 static void write_no_remote_stages(FILE *out, const struct result *result)
 {
-	const struct software_there *last = &result->software_there;
+	const struct software_remote *last = &result->software_remote;
 
 	fprintf(out, "  Remote stages: not known: %s\n",
-		result->there == SOURCE_USER ? "the reflector's stamps are those of its program" :
-		!last->told || !last->t2_known ? "the reflector does not tell when its program had the probe" :
+		result->remote == SOURCE_USER ? "the reflector's stamps are those of its program" :
+		!last->reported || !last->t2_known ? "the reflector does not report when its program had the probe" :
 		last->bound_ns < 0 ? "the reflector cannot compare its program's clock with that of its stamps" :
 		"the reflector's times are not complete");
 }
 
-/* All of what is measured, the first row of the table. */
+/* The whole latency, the first row of the table. */
 static void write_whole(FILE *out, const struct report *r, struct table *t)
 {
 	char latency[64];
@@ -345,18 +355,18 @@ void statistics_write_stages(FILE *out, const struct report *r, int columns)
 	for (int i = 0; i < STAGES; i++) {
 		struct part p;
 
-		if (!part_is_collected(r, i, &stages[i]))
+		if (!stage_is_collected(r, i, &stages[i]))
 			continue;
-		part_name(&p, r, &stages[i]);
+		stage_name(&p, r, &stages[i]);
 		write_stage(out, &t, p.name, p.formula, result->stage[i], 0);
 	}
 	write_one_way(out, r, &t);
 	end_table(out, &t);
 	if (!options_joined(r->options))
 		return;
-	if (result->stage[STAGE_RESPONSE] && !part_is_collected(r, STAGE_RESPONSE, &stages[STAGE_RESPONSE]))
+	if (result->stage[STAGE_RESPONSE] && !stage_is_collected(r, STAGE_RESPONSE, &stages[STAGE_RESPONSE]))
 		write_no_response(out, result);
-	if (result->stage[STAGE_REMOTE_APP] && !part_is_split(r))
+	if (result->stage[STAGE_REMOTE_APP] && !stage_is_split(r))
 		write_no_remote_stages(out, result);
 }
 
@@ -372,7 +382,8 @@ static void write_interval(FILE *out, const struct options *o)
 		fprintf(out, ", up to %" PRId64 " %% of that later (--seed %" PRId64 ")", o->jitter_percent, o->seed);
 	fprintf(out, "; pacing: %s%s\n", how[o->pacing],
 		o->interval_implied ?
-		"; so slow by default, for nobody there has asked for it: --interval TIME gives another pace" : "");
+		"; slow by default, because the responder did not agree to be measured: --interval TIME changes it" :
+			"");
 }
 
 static void write_window(FILE *out, const struct report *r)
@@ -384,7 +395,7 @@ static void write_window(FILE *out, const struct report *r)
 	fprintf(out, "\nWindow: up to %" PRIu32 " probes in flight, %" PRIu32 " at most were\n", w->most, w->reached);
 	if (w->by_nic)
 		fprintf(out, "  Transmit stamps at once:  %" PRIu32 "%s\n", w->stamps_most,
-			w->stamps_limited ? "  (with one more some were missing: that is how many this NIC takes)" :
+			w->stamps_limited ? "  (with more at once some were missing: the limit of this NIC)" :
 			w->stamps_most < w->most ? "  (no more were tried)" : "");
 	if (r->options->stamp_every > 1)
 		fprintf(out, "  Stamped and recorded:     one of %" PRId64 " probes\n", r->options->stamp_every);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Histograms with their percentiles, and the table of the parts of an exchange. For report/ only. */
+/* Histograms with their percentiles, and the table of stages. For report/ only. */
 #ifndef REPORT_TEXT_STATISTICS_H
 #define REPORT_TEXT_STATISTICS_H
 
@@ -8,29 +8,32 @@
 struct histogram;
 struct report;
 
-/* One of those that the report has. */
+/* A percentile of the report. */
 struct statistics_percentile {
 	const char *percent; /* "99.9" */
 	int64_t value_ns;
-	bool bound; /* the true value is this or more */
-	uint64_t above; /* samples of a higher rank: what the value rests on */
+	uint64_t above; /* number of samples of a higher rank */
 };
 
-/* The one of this index, of a histogram that is not empty. False: there are no more, or too few samples for it. */
+/* Percentile number `index` of a histogram that is not empty. False: the index is too large, or too few samples. */
 bool statistics_percentile(const struct histogram *h, unsigned index, struct statistics_percentile *p);
 
 /* columns: width of the terminal, 0 when out is none. */
 
-/* Minimum, maximum and average in one line, which scripts read. */
+/* Minimum, maximum and average in one line, which scripts match; statistics_write() has a title above it. */
+void statistics_write_line(FILE *out, const struct histogram *h);
 void statistics_write(FILE *out, const struct histogram *h);
+
+/* Minimum, maximum, average and percentiles of the latency, one a line, which scripts match. */
+void statistics_write_summary(FILE *out, const struct histogram *h);
 
 /* The latency alone. */
 void statistics_write_histogram(FILE *out, const struct report *r, int columns);
 
-/* The latency, and for an emitter that hears of the other host the response and the network. */
+/* The latency; for an emitter with times of the reflector also response and network. */
 void statistics_write_histograms(FILE *out, const struct report *r, int columns);
 
-/* The table of the parts, if this run has it. A part that the peer did not tell of is left out, with the reason. */
+/* The table of stages. Stages that the peer does not report are left out, with the reason. */
 void statistics_write_stages(FILE *out, const struct report *r, int columns);
 
 /* Of an emitter that sends by the clock: its slots, how late probes were sent, and the round trips from when they were

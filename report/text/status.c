@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The exit status of a run: a breach that ended it comes first, then what failed, then what cannot be trusted. */
+/* Exit status of a run: first a breach that ended it, then errors, then the verdict. */
 #include "report/text/status.h"
 
 #include "host/nic/link.h"
@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* No probe of the run was answered in time: what came instead, by what says most. */
-static void tell_nothing(const struct report *r, const char *server)
+/* No probe was answered in time: the most specific explanation by the counters. */
+static void print_nothing(const struct report *r, const char *server)
 {
 	const struct account *a = &r->result->account;
 
@@ -20,21 +20,21 @@ static void tell_nothing(const struct report *r, const char *server)
 		      "this --key?",
 		      server);
 	else if (counter_get(&a->late))
-		warnx("nothing was measured: %s answers, but always after --timeout: give a longer one", server);
+		warnx("nothing was measured: %s answers, but always after --timeout: give a longer --timeout", server);
 	else if (counter_get(&a->malformed) || counter_get(&a->foreign))
-		warnx("nothing was measured: %s answers, but is no STAMP reflector: what came is no reply to any of "
+		warnx("nothing was measured: %s answers, but is not a STAMP reflector: no packet was a reply to "
 		      "our probes",
 		      server);
 	else if (counter_get(&a->port_closed))
-		warnx("nothing was measured: nobody listens on %s (ICMP port unreachable): start a reflector there, or "
+		warnx("nothing was measured: no program listens on %s (ICMP port unreachable): start a reflector there, or "
 		      "give its "
 		      "--port", server);
 	else
 		warnx("nothing was measured: %s never answered", server);
 }
 
-/* The report would have said it. */
-static void tell_quiet(const struct verdict *v)
+/* With --quiet no report has printed this. */
+static void print_quiet(const struct verdict *v)
 {
 	size_t bytes;
 	char *text = NULL;
@@ -48,7 +48,7 @@ static void tell_quiet(const struct verdict *v)
 	free(text);
 }
 
-/* Whoever ends a reflector that nobody has used so far has what he wanted. */
+/* A reflector without requests that is ended by a signal has not failed. */
 static bool was_only_waiting(const struct report *r)
 {
 	const struct result *result = r->result;
@@ -70,7 +70,7 @@ enum status status_judge(const struct report *r, const struct verdict_facts *f, 
 		return STATUS_FAILED;
 	}
 	if (o->role == ROLE_EMIT && !counter_get(&a->answered)) {
-		tell_nothing(r, server);
+		print_nothing(r, server);
 		return STATUS_FAILED;
 	}
 	if (r->result->end == END_GIVEN_UP) {
@@ -88,6 +88,6 @@ enum status status_judge(const struct report *r, const struct verdict_facts *f, 
 	if (was_only_waiting(r) || !verdict_fails(r->verdict, o->strict))
 		return STATUS_DONE;
 	if (o->quiet)
-		tell_quiet(r->verdict);
+		print_quiet(r->verdict);
 	return STATUS_UNTRUSTED;
 }

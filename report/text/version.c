@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What this program was made of. No date and no path: the same source makes the same octets. */
+/* Commit, compiler and libraries. Without date and path: builds are reproducible. */
 #include "report/text/version.h"
 
 #include <dlfcn.h>
@@ -48,7 +48,7 @@ const char *version_commit(void)
 	return *RANT_COMMIT ? RANT_COMMIT : NULL;
 }
 
-static void print_part(const char *label, const char *library, const char *variable)
+static void print_stage(const char *label, const char *library, const char *variable)
 {
 	void *handle = library ? dlopen(library, RTLD_LAZY | RTLD_LOCAL) : NULL;
 
@@ -71,9 +71,9 @@ int version_print(const char *hmac, const char *filter, const char *tree)
 	       LINUX_VERSION_CODE & 0xff);
 	printf("  C library :  glibc %d.%d, here %s\n", __GLIBC__, __GLIBC_MINOR__, gnu_get_libc_version());
 	printf("  libnl     :  %s, here %d.%d.%d\n", LIBNL_VERSION, nl_ver_maj, nl_ver_min, nl_ver_mic);
-	print_part("--key", hmac, "CRYPTO");
-	print_part("Filter", filter, "SECCOMP");
-	print_part("Read JSON", tree, "JANSSON");
+	print_stage("--key", hmac, "CRYPTO");
+	print_stage("Filter", filter, "SECCOMP");
+	print_stage("Read JSON", tree, "JANSSON");
 	if (!fflush(stdout) && !ferror(stdout))
 		return 0;
 	warn("--version: stdout cannot be written");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What this program was made of. Its version is RANT_VERSION, in rant.h. */
+/* Commit, compiler and libraries. The version is RANT_VERSION in rant.h. */
 #ifndef REPORT_TEXT_VERSION_H
 #define REPORT_TEXT_VERSION_H
 

@@ -15,10 +15,11 @@
 #include "report/log/log_writer.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
+#include "report/verdict/steadiness.h"
 #include "report/verdict/verdict_activity.h"
 #include "report/verdict/verdict_finding.h"
 #include "report/verdict/verdict_outage.h"
-#include "report/verdict/verdict_there.h"
+#include "report/verdict/verdict_remote.h"
 #include "result/log.h"
 #include "result/result.h"
 
@@ -32,8 +33,11 @@ struct reason {
 	const char *name;
 	enum verdict_level level;
 	uint64_t limit; /* more than that is a reason */
+	const char *unit; /* of the number and the limit; empty: 1 stands for yes, or for an event */
 	enum verdict_outcome (*look)(const struct verdict_facts *f, struct verdict_finding *found);
+	const char *id; /* for programs: never changed, never used again */
 	const char *why;
+	const char *cure; /* one action, without a full stop */
 };
 
 /* ---- The samples ------------------------------------------------------------------------------------------------- */
@@ -67,7 +71,7 @@ static enum verdict_outcome look_stamps(const struct verdict_facts *f, struct ve
 	return f->options->stamp == SOURCE_USER ? NOT_ASKED : JUDGED;
 }
 
-/* In percent, rounded up, so that the limit is what it says. */
+/* In percent, rounded up. */
 static enum verdict_outcome look_most_stamps(const struct verdict_facts *f, struct verdict_finding *found)
 {
 	const struct account *a = &f->result->account;
@@ -118,11 +122,11 @@ static enum verdict_outcome look_threshold(const struct verdict_facts *f, struct
 	const struct options *o = f->options;
 	const struct account *a = &f->result->account;
 
-	if (o->role != ROLE_EMIT || !o->threshold_ns || o->threshold_on == FIGURE_RTT)
+	if (o->role != ROLE_EMIT || !o->threshold_ns || o->threshold_on == METRIC_RTT)
 		return NOT_ASKED;
 	found->number = counter_get(&a->unjudged);
 	verdict_say(found, "%" PRIu64 " of %" PRIu64 " samples, %s time not known", found->number,
-		    counter_get(&a->recorded), o->threshold_on == FIGURE_NETWORK ? "network" : "response");
+		    counter_get(&a->recorded), o->threshold_on == METRIC_NETWORK ? "network" : "response");
 	return JUDGED;
 }
 
@@ -139,19 +143,6 @@ static enum verdict_outcome look_log(const struct verdict_facts *f, struct verdi
 		return NOT_ASKED;
 	found->number = counter_get(&f->log->left_out) + f->log_unwritten;
 	verdict_say(found, "%" PRIu64 " records left out", found->number);
-	return JUDGED;
-}
-
-static uint64_t not_kept(const struct histogram *h)
-{
-	return h->overflows > h->overflow_capacity ? h->overflows - h->overflow_capacity : 0;
-}
-
-static enum verdict_outcome look_overflow(const struct verdict_facts *f, struct verdict_finding *found)
-{
-	found->number = not_kept(f->histogram);
-	verdict_say(found, "%" PRIu64 " samples above --overflow were not kept, so that percentiles among them are "
-		    "bounds", found->number);
 	return JUDGED;
 }
 
@@ -239,13 +230,13 @@ static enum verdict_outcome look_rate(const struct verdict_facts *f, struct verd
 	if (!c || c->phc_fd < 0)
 		return CANNOT_TELL;
 	found->number = counter_get(&c->track[CLOCK_OF_NIC].wrong_rates);
-	for (uint32_t i = 0; i < c->spells_kept; i++) {
-		const struct clock_spell *s = &c->spell[i];
+	for (uint32_t i = 0; i < c->faults_kept; i++) {
+		const struct clock_fault *s = &c->fault[i];
 		int64_t ns[2];
 
 		if (s->stands)
 			continue;
-		clock_spell_lasted(s, ns);
+		clock_fault_lasted(s, ns);
 		lasted_ns += ns[0];
 		if (!worst || s->rate.ppb * s->rate.ppb > worst->ppb * worst->ppb)
 			worst = &s->rate;
@@ -321,88 +312,190 @@ static enum verdict_outcome look_resident(const struct verdict_facts *f, struct 
 
 /* docs/report.md has it as well; a test holds the two together. */
 static const struct reason table[] = {
-	{ "nothing was recorded", VERDICT_VOID, 0, look_recorded,
-	  "there is no number to trust" },
-	{ "the peer did not answer", VERDICT_VOID, 50, verdict_look_most_silence,
-	  "of most of the run nothing is known: a lost probe stands for its --timeout; limit in % of the run" },
-	{ "the peer did not answer", VERDICT_DOUBTFUL, 1, verdict_look_silence,
-	  "nothing is known of that time, and what was late may have been in it; limit in 1/1000 of the run" },
-	{ "slots of --interval were missed", VERDICT_DOUBTFUL, 1, verdict_look_schedule,
-	  "what their probes would have met is not known: give a longer --interval; limit in 1/1000 of the slots" },
-	{ "most stamps are missing", VERDICT_VOID, 50, look_most_stamps,
-	  "what is left was chosen by the driver and is no picture of the whole; limit in % of the samples" },
-	{ "stamps are missing", VERDICT_DOUBTFUL, 0, look_stamps,
-	  "a sample that was not recorded may have been the slow one" },
-	{ "the NIC does not stamp what was asked", VERDICT_VOID, 0, look_filter,
-	  "read back right before the run: the driver granted less than it said" },
-	{ "the NIC's setting was changed during the run", VERDICT_DOUBTFUL, 0, look_setting,
-	  "another program (ptp4l?) uses the NIC; read back after the run, before it is restored" },
-	{ "the driver lost stamps", VERDICT_DOUBTFUL, 0, verdict_look_lost_stamps,
-	  "its counters (skipped, timeouts, lost ...) moved: for this program's packets or for another's" },
-	{ "stamps did not match", VERDICT_DOUBTFUL, 0, look_unmatched,
-	  "the kernel gave stamps with unknown numbers: other stamps may be on the wrong packet" },
-	{ "a clock was set", VERDICT_DOUBTFUL, 0, look_steps,
-	  "a latency that spans the step is wrong by its size; such samples are left out where they can be told "
-	  "(Stepped)" },
-	{ "the NIC's clock stood still", VERDICT_VOID, 0, look_standstill,
-	  "stamps of a clock that does not run measure nothing" },
-	{ "the NIC's clock runs at a wrong rate", VERDICT_VOID, 0, look_rate,
-	  "every latency is off by that share; limit 1000 ppm beyond what its dial says, of which 1000 ppm count" },
-	{ "the NIC's clock could not be read", VERDICT_DOUBTFUL, 10, look_unread_clock,
-	  "steps of it may have been missed; limit in % of the readings" },
-	{ "the reflector's clock was set", VERDICT_DOUBTFUL, 0, verdict_look_steps_there,
-	  "what it spoilt is left out of response and network where it can be told (Stepped there)" },
-	{ "the reflector's stamps contradict each other", VERDICT_DOUBTFUL, 0, verdict_look_outliers_there,
-	  "some T2 or T3 cannot be, although the clocks run as before: those are left out (Stepped there)" },
-	{ "the reflector's clock stood still", VERDICT_VOID, 0, verdict_look_standstill_there,
-	  "response and network of that time are not known" },
-	{ "the reflector's clock runs at a wrong rate", VERDICT_VOID, 0, verdict_look_rate_there,
-	  "by more than 0.1 % against this host's: response and network are off by that share" },
-	{ "the reflector doubts its clock", VERDICT_DOUBTFUL, 0, verdict_look_doubt_there,
-	  "it says that its clock was set or stood still, or does not run right" },
-	{ "latencies were negative", VERDICT_DOUBTFUL, 0, look_negative,
-	  "a clock went back, or stamps are wrong" },
-	{ "times were out of order", VERDICT_DOUBTFUL, 0, look_stages,
-	  "the two clocks of a stage are not related as it was assumed" },
-	{ "a threshold was not judged", VERDICT_DOUBTFUL, 0, look_threshold,
-	  "the reflector did not tell what --threshold-on is about: one of these may have been above it" },
-	{ "the log is incomplete", VERDICT_DOUBTFUL, 0, look_log,
-	  "the disk, or who reads the log, is too slow, or its thread has no CPU; not asked of the circular log of "
-	  "--snapshot" },
-	{ "the overflow store was full", VERDICT_DOUBTFUL, 0, look_overflow,
-	  "give a larger --overflow" },
-	{ "this host refused to send replies", VERDICT_DOUBTFUL, 0, verdict_look_refused_replies,
-	  "a firewall, or no route back, or a full queue: at the emitter they count as lost" },
-	{ "this host dropped packets", VERDICT_DOUBTFUL, 0, verdict_look_dropped,
-	  "the measuring thread did not read its socket for too long: they count as lost, or were never seen" },
-	{ "the link went down", VERDICT_DOUBTFUL, 0, verdict_look_link,
-	  "by the kernel's count of lost carriers and the state after the run: losses are those of this host's link" },
-	{ "another NIC stamped", VERDICT_VOID, 0, verdict_look_stamper,
-	  "a bond sent by another member: its clock is another one, and it was not set to stamp; not asked without "
-	  "stamps of a NIC" },
-	{ "the NIC counted errors or drops", VERDICT_DOUBTFUL, 0, verdict_look_drops,
-	  "packets were lost in this host, so loss and latency are not those of the network" },
-	{ "packets were dropped on receipt", VERDICT_DOUBTFUL, 1, verdict_look_receive_drops,
-	  "as above; limit per second, since packets of unknown protocols count too" },
-	{ "the measuring thread was moved to another CPU", VERDICT_DOUBTFUL, 0, verdict_look_moved,
-	  "its caches are cold after it: pin it with taskset" },
-	{ "the measuring thread had to wait for its CPU", VERDICT_DOUBTFUL, 1, verdict_look_waited,
-	  "throttled (real-time limit, cgroup) or pushed aside; limit in % of the run, at least 10 ms" },
-	{ "the measuring thread did not run", VERDICT_DOUBTFUL, 1, verdict_look_stalled,
-	  "longer than it waited for its CPU: a signal, a debugger, a frozen cgroup, the hypervisor; limit in % of the "
-	  "run, at least 10 ms" },
-	{ "the CPU was throttled by heat", VERDICT_DOUBTFUL, 0, verdict_look_heat,
-	  "it ran slower for a while" },
-	{ "the CPU's frequency changed", VERDICT_DOUBTFUL, 5, verdict_look_frequency,
-	  "from the start to the end, limit in %: set a fixed frequency" },
-	{ "memory is not locked", VERDICT_DOUBTFUL, 0, look_lock,
-	  "page faults may show as latency: run as root, or raise ulimit -l" },
-	{ "page faults during the run", VERDICT_DOUBTFUL, 0, look_faults,
-	  "each stops the measuring thread, and there must be none" },
-	{ "memory of histogram or log is not resident", VERDICT_DOUBTFUL, 0, look_resident,
-	  "recording a sample faults" },
-	{ "the accounts do not balance", VERDICT_VOID, 0, look_balance,
-	  "a packet is counted nowhere or twice" },
+	{ "nothing was recorded", VERDICT_VOID, 0, "", look_recorded,
+	  "nothing-recorded",
+	  "no sample was recorded, so there are no results",
+	  "see the losses and the lines on stderr" },
+	{ "the peer did not answer", VERDICT_VOID, 50, "%", verdict_look_most_silence,
+	  "peer-silent-mostly",
+	  "latency during these outages is not known; each lost probe counts as one --timeout; "
+	  "limit in % of the run",
+	  "see whether the reflector runs, its host and the path" },
+	{ "the peer did not answer", VERDICT_DOUBTFUL, 1, "per mille", verdict_look_silence,
+	  "peer-silent",
+	  "latency during these outages is not known and may have been the largest; limit in 1/1000 "
+	  "of the run",
+	  "see the outages below, and the log of the reflector" },
+	{ "slots of --interval were missed", VERDICT_DOUBTFUL, 1, "per mille", verdict_look_schedule,
+	  "slots-missed",
+	  "latency in these slots is not known: give a longer --interval; limit in 1/1000 of the "
+	  "slots",
+	  "a longer --interval, or --window" },
+	{ "most stamps are missing", VERDICT_VOID, 50, "%", look_most_stamps,
+	  "stamps-missing-mostly",
+	  "the driver chose the remaining samples, which do not represent the rest; limit in % of "
+	  "the samples",
+	  "--stamp kernel, or a longer --interval" },
+	{ "stamps are missing", VERDICT_DOUBTFUL, 0, "packets", look_stamps,
+	  "stamps-missing",
+	  "a sample that was not recorded may have been the slowest",
+	  "a longer --interval, or another driver" },
+	{ "the NIC does not stamp what was asked", VERDICT_VOID, 0, "", look_filter,
+	  "nic-stamps-other",
+	  "the setting read back right before the run is less than the driver reported",
+	  "--transport ptp, or --stamp kernel" },
+	{ "the NIC's setting was changed during the run", VERDICT_DOUBTFUL, 0, "", look_setting,
+	  "nic-setting-changed",
+	  "another program (ptp4l?) uses the NIC; read back after the run, before it is restored",
+	  "end the program that sets it (ptp4l?)" },
+	{ "the driver lost stamps", VERDICT_DOUBTFUL, 0, "stamps", verdict_look_lost_stamps,
+	  "driver-lost-stamps",
+	  "its counters (skipped, timeouts, lost ...) increased, by packets of rant or of another "
+	  "program",
+	  "a longer --interval, fewer programs that use stamps" },
+	{ "stamps did not match", VERDICT_DOUBTFUL, 0, "stamps", look_unmatched,
+	  "stamps-unmatched",
+	  "the kernel returned timestamps with unknown ids: others may be matched to the wrong "
+	  "packet",
+	  "measure again; report it if it stays" },
+	{ "a clock was set", VERDICT_DOUBTFUL, 0, "", look_steps,
+	  "clock-set",
+	  "a latency across the step is wrong by its size; such samples are left out where they are "
+	  "detected (Stepped)",
+	  "stop NTP and phc2sys from stepping, then measure again" },
+	{ "the NIC's clock stood still", VERDICT_VOID, 0, "times", look_standstill,
+	  "nic-clock-stopped",
+	  "differences of timestamps of a clock that does not run are meaningless",
+	  "another driver or NIC, or --stamp kernel" },
+	{ "the NIC's clock runs at a wrong rate", VERDICT_VOID, 0, "times", look_rate,
+	  "nic-clock-rate",
+	  "every latency is wrong by this factor; limit 1000 ppm beyond its frequency setting, of "
+	  "which 1000 ppm count",
+	  "end what sets its frequency, or --stamp kernel" },
+	{ "the NIC's clock could not be read", VERDICT_DOUBTFUL, 10, "%", look_unread_clock,
+	  "nic-clock-unread",
+	  "steps of it may have been missed; limit in % of the readings",
+	  "see the driver's messages in dmesg" },
+	{ "the reflector's clock was set", VERDICT_DOUBTFUL, 0, "", verdict_look_steps_remote,
+	  "peer-clock-set",
+	  "samples across the step are left out of response and network where they are detected "
+	  "(Remote step)",
+	  "stop NTP and phc2sys there from stepping" },
+	{ "the reflector's stamps contradict each other", VERDICT_DOUBTFUL, 0, "samples", verdict_look_outliers_remote,
+	  "peer-stamps-contradict",
+	  "some T2 or T3 are impossible, although the clocks run as before: they are left out "
+	  "(Remote step)",
+	  "another stamp source at the reflector" },
+	{ "the reflector's clock stood still", VERDICT_VOID, 0, "times", verdict_look_standstill_remote,
+	  "peer-clock-stopped",
+	  "response and network of that time are not known",
+	  "another driver or NIC there" },
+	{ "the reflector's clock runs at a wrong rate", VERDICT_VOID, 0, "times", verdict_look_rate_remote,
+	  "peer-clock-rate",
+	  "by more than 0.1 % against the clock of this host: response and network are wrong by "
+	  "this factor",
+	  "see what sets the frequency of its clock" },
+	{ "the reflector doubts its clock", VERDICT_DOUBTFUL, 0, "replies", verdict_look_doubt_remote,
+	  "peer-clock-doubted",
+	  "it reports that its clock was set or stood still, or has a frequency error",
+	  "see the report of the reflector" },
+	{ "latencies were negative", VERDICT_DOUBTFUL, 0, "samples", look_negative,
+	  "latency-negative",
+	  "a clock went back, or timestamps are wrong",
+	  "stop what sets the clock, then measure again" },
+	{ "times were out of order", VERDICT_DOUBTFUL, 0, "samples", look_stages,
+	  "stage-order",
+	  "the assumed relation between the two clocks of a stage is wrong",
+	  "stop what sets the clocks, then measure again" },
+	{ "a threshold was not judged", VERDICT_DOUBTFUL, 0, "samples", look_threshold,
+	  "threshold-unjudged",
+	  "the reflector did not report the times for --threshold-on: such a sample may have been "
+	  "above the threshold",
+	  "--threshold-on rtt" },
+	{ "the log is incomplete", VERDICT_DOUBTFUL, 0, "records", look_log,
+	  "log-incomplete",
+	  "the disk or the reader of the log is too slow, or its thread has no CPU; not judged for "
+	  "the circular log of --snapshot",
+	  "a faster disk, or --log-threshold" },
+	{ "the level changed", VERDICT_DOUBTFUL, 0, "times", verdict_look_steadiness,
+	  "level-changed",
+	  "the percentiles mix the times before and after: measure these apart, or exclude the first seconds by --warmup",
+	  "measure the times before and after apart, or --warmup" },
+	{ "this host refused to send replies", VERDICT_DOUBTFUL, 0, "packets", verdict_look_refused_replies,
+	  "replies-refused",
+	  "a firewall, a missing route or a full queue: at the emitter these probes count as lost",
+	  "see the firewall and the routes of this host" },
+	{ "this host dropped packets", VERDICT_DOUBTFUL, 0, "packets", verdict_look_dropped,
+	  "host-dropped",
+	  "the measuring thread did not read its socket in time: the packets count as lost, or are "
+	  "not counted",
+	  "--fifo 22 on an isolated CPU" },
+	{ "the link went down", VERDICT_DOUBTFUL, 0, "times", verdict_look_link,
+	  "link-down",
+	  "by the kernel's carrier counter and the state after the run: the losses happened at the "
+	  "link of this host",
+	  "see the cable and the switch" },
+	{ "another NIC stamped", VERDICT_VOID, 0, "times", verdict_look_stamper,
+	  "nic-other",
+	  "a bond sent by another member, which has another clock and was not set up for "
+	  "timestamps; hardware timestamps only",
+	  "name one member of the bond by -i" },
+	{ "the NIC counted errors or drops", VERDICT_DOUBTFUL, 0, "packets", verdict_look_drops,
+	  "nic-errors",
+	  "packets were lost in this host, so loss and latency do not describe the network",
+	  "see ethtool -S; larger rings (ethtool -G)" },
+	{ "packets were dropped on receipt", VERDICT_DOUBTFUL, 1, "packets/s", verdict_look_receive_drops,
+	  "receive-drops",
+	  "packets were lost in this host; limit per second, since packets of unknown protocols "
+	  "count too",
+	  "see nstat and the firewall of this host" },
+	{ "the measuring thread was moved to another CPU", VERDICT_DOUBTFUL, 0, "times", verdict_look_moved,
+	  "thread-moved",
+	  "its caches are cold afterwards: pin it with taskset",
+	  "--cpu N" },
+	{ "the measuring thread had to wait for its CPU", VERDICT_DOUBTFUL, 1, "%", verdict_look_waited,
+	  "cpu-wait",
+	  "throttled (real-time limit, cgroup) or preempted; limit in % of the run, at least 10 ms",
+	  "--fifo 22 on an isolated CPU" },
+	{ "the measuring thread did not run", VERDICT_DOUBTFUL, 1, "%", verdict_look_stalled,
+	  "thread-stalled",
+	  "it was stopped for longer than it waited for its CPU: signal, debugger, frozen cgroup or "
+	  "hypervisor; limit in % of the run, at least 10 ms",
+	  "a host without a hypervisor, no debugger" },
+	{ "the hypervisor took the measuring CPU", VERDICT_DOUBTFUL, 1, "%", verdict_look_stolen,
+	  "cpu-stolen",
+	  "steal time of the CPU (/proc/stat): the host of the virtual machine ran something else; limit in % of the run, "
+	  "at least 20 ms",
+	  "a virtual machine with dedicated CPUs" },
+	{ "the virtual machine was disrupted", VERDICT_DOUBTFUL, 0, "", verdict_look_disrupted,
+	  "vm-disrupted",
+	  "the hypervisor reports a migration, a pause or a restored snapshot during the run (VMClock): a latency across it "
+	  "may be wrong",
+	  "measure again, without migrations" },
+	{ "the CPU was throttled by heat", VERDICT_DOUBTFUL, 0, "times", verdict_look_heat,
+	  "cpu-heat",
+	  "the CPU ran at a lower frequency for some time",
+	  "better cooling, or a lower fixed frequency" },
+	{ "the CPU's frequency changed", VERDICT_DOUBTFUL, 5, "%", verdict_look_frequency,
+	  "cpu-frequency",
+	  "difference between start and end; limit in %",
+	  "a fixed frequency (cpupower frequency-set)" },
+	{ "memory is not locked", VERDICT_DOUBTFUL, 0, "", look_lock,
+	  "memory-unlocked",
+	  "page faults may appear as latency: run as root, or raise ulimit -l",
+	  "run as root, or raise ulimit -l" },
+	{ "page faults during the run", VERDICT_DOUBTFUL, 0, "faults", look_faults,
+	  "page-faults",
+	  "each page fault stops the measuring thread",
+	  "run as root, or raise ulimit -l" },
+	{ "memory of histogram or log is not resident", VERDICT_DOUBTFUL, 0, "bytes", look_resident,
+	  "memory-absent",
+	  "recording a sample causes a page fault",
+	  "raise ulimit -l, close other programs" },
+	{ "the accounts do not balance", VERDICT_VOID, 0, "", look_balance,
+	  "counters-unbalanced",
+	  "a packet is counted twice or not at all",
+	  "report it as a fault of rant" },
 };
 
 #define ROWS (sizeof(table) / sizeof(table[0]))
@@ -436,7 +529,8 @@ void verdict_reach(struct verdict *v, const struct verdict_facts *f)
 		if (answer == NOT_ASKED || (answer == JUDGED && found.number <= row->limit))
 			continue;
 		r = answer == JUDGED ? &v->reason[v->reasons++] : &v->unjudged[v->unjudgeds++];
-		*r = (struct verdict_reason){ .level = row->level, .name = row->name, .why = row->why,
+		*r = (struct verdict_reason){ .level = row->level, .id = row->id, .name = row->name,
+					      .unit = row->unit, .why = row->why, .cure = row->cure,
 					      .number = found.number, .limit = row->limit };
 		if (answer != JUDGED)
 			continue;

@@ -10,15 +10,15 @@ struct report;
 /* TRUSTED: no reason was found. DOUBTFUL: some numbers may be wrong or missing. VOID: they say nothing. */
 enum verdict_level { VERDICT_TRUSTED, VERDICT_DOUBTFUL, VERDICT_VOID };
 
-/* Of the measuring thread at one moment, by getrusage(2) with RUSAGE_THREAD. */
+/* Counters of the measuring thread at one moment, from getrusage(2) with RUSAGE_THREAD. */
 struct verdict_thread {
 	bool known;
 	uint64_t minor_faults, major_faults, switches;
 	int64_t at_ns; /* CLOCK_MONOTONIC */
-	int cpu; /* -1: not told */
+	int cpu; /* -1: not known */
 };
 
-/* What a run left behind. All stays the caller's. */
+/* Input of the verdict. The caller owns all objects. */
 struct verdict_facts {
 	const struct options *options;
 	const struct result *result;
@@ -46,7 +46,10 @@ struct verdict_reason {
 	const char *name, *why;
 	char text[VERDICT_TEXT_BYTES]; /* the numbers */
 	char more[VERDICT_MORE_BYTES]; /* follows the name; empty for most */
-	uint64_t number, limit; /* what was found, and what is no reason yet; the unit of both is told in `why` */
+	uint64_t number, limit; /* what was found, and the largest value that is not a reason */
+	const char *id; /* lower case words with hyphens, for programs */
+	const char *unit; /* of number and limit; empty: none */
+	const char *cure; /* what to do, in one clause */
 };
 
 struct verdict {
@@ -64,7 +67,7 @@ void verdict_write(FILE *out, const struct verdict *v);
 /* For the measuring thread: two system calls. */
 void verdict_read_thread(struct verdict_thread *t);
 
-/* After the run: what the report has of the facts, and whether the accounts balance. */
+/* Takes the facts that the report has, after the run, and checks that the counters add up. */
 void verdict_take(struct verdict_facts *f, const struct report *r);
 
 /* One thread at a time. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What of the counters that host/counters/activity.c reads says something about the numbers: those of a driver are
- * known by the words in their names.
+ * Selects the counters of host/counters/activity.c that affect the verdict. Counters of a driver are recognised by the
+ * words in their names.
  */
 #include "report/verdict/verdict_activity.h"
 
@@ -28,7 +28,7 @@ static bool names_any(const char *text, const char *const *words)
 	return false;
 }
 
-/* Of a counter that went back (a driver that began anew) what it has now is the least that it counted. */
+/* A counter that decreased was reset by its driver: its value is a lower bound of the increase. */
 static uint64_t counted(const struct activity_difference *d)
 {
 	return d->change == ACTIVITY_COUNTED ? d->delta : d->change == ACTIVITY_RESET ? d->to : 0;
@@ -40,7 +40,7 @@ static const char *const loss_words[] = { "skip", "timeout", "lost", "late", "fl
 static const char *const drop_words[] = { "drop", "discard", "missed", "overrun", "overflow", "fifo", "no_buf", "nobuf",
 					  "out_of_buf", "nodesc", "no_desc", "error", "timeout", "lost", "abort",
 					  NULL };
-/* Drops that were meant: by flow steering, by a program of the user, of packets for nobody here. */
+/* Intended drops: flow steering, BPF programs, packets for other hosts. */
 static const char *const intended_words[] = { "steer", "xdp", "fdir", "filter", NULL };
 
 static bool is_lost_stamp(const struct activity_difference *d)
@@ -78,6 +78,16 @@ static bool is_wait(const struct activity_difference *d)
 static bool is_heat(const struct activity_difference *d)
 {
 	return in_group(d, "CPU ") && strstr(d->name, "throttled by heat") && !*d->unit;
+}
+
+static bool is_stolen(const struct activity_difference *d)
+{
+	return in_group(d, "CPU ") && !strcmp(d->name, "stolen by the hypervisor");
+}
+
+static bool is_disruption(const struct activity_difference *d)
+{
+	return in_group(d, "virtual machine") && d->change == ACTIVITY_CHANGED;
 }
 
 static bool is_frequency(const struct activity_difference *d)
@@ -119,7 +129,7 @@ static bool add_up(const struct verdict_facts *f, bool (*pick)(const struct acti
 	return all >= 0;
 }
 
-/* Does host/counters/activity.c say that it cannot tell this? */
+/* True if host/counters/activity.c could not read this counter. */
 static bool is_unreadable(const struct verdict_facts *f, const char *what)
 {
 	for (unsigned i = 0; f->activity && i < f->activity->unreadables; i++)
@@ -225,6 +235,46 @@ enum verdict_outcome verdict_look_stalled(const struct verdict_facts *f, struct 
 		ns = run_ns;
 	found->number = (uint64_t)(((unsigned __int128)(uint64_t)ns * 100 + (uint64_t)run_ns - 1) / (uint64_t)run_ns);
 	verdict_say(found, "%.3f s, %.1f %% of the run", (double)ns / NS_PER_S, 100.0 * (double)ns / (double)run_ns);
+	return JUDGED;
+}
+
+/* /proc/stat counts in ticks of 10 ms: a single tick may have been stolen before the run, piece by piece. */
+#define STOLEN_LEAST_MS 20
+
+enum verdict_outcome verdict_look_stolen(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	const int64_t run_ns = f->thread[1].at_ns - f->thread[0].at_ns;
+	uint64_t ms;
+
+	if (!f->activity || f->activity->cpu < 0 || is_unreadable(f, "time stolen by the hypervisor") ||
+	    is_unreadable(f, "stolen by the hypervisor") || !add_up(f, is_stolen, &ms, NULL))
+		return CANNOT_TELL;
+	if (ms < STOLEN_LEAST_MS || run_ns <= 0)
+		return JUDGED;
+	if (ms > (uint64_t)(run_ns / NS_PER_MS))
+		ms = (uint64_t)(run_ns / NS_PER_MS);
+	found->number = (ms * NS_PER_MS * 100 + (uint64_t)run_ns - 1) / (uint64_t)run_ns;
+	verdict_say(found, "%.2f s, %.1f %% of the run", (double)ms / 1000,
+		    100.0 * (double)ms * NS_PER_MS / (double)run_ns);
+	return JUDGED;
+}
+
+enum verdict_outcome verdict_look_disrupted(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	const int all = find_differences(f);
+
+	if (all < 0 || is_unreadable(f, "disruptions of the virtual machine"))
+		return CANNOT_TELL;
+	if (!f->activity->sees_disruptions)
+		return NOT_ASKED;
+	for (int i = 0; i < all; i++) {
+		const struct activity_difference *d = &differences[i];
+
+		if (!is_disruption(d))
+			continue;
+		found->number = 1;
+		verdict_say(found, "marker %" PRIu64 " at the start, %" PRIu64 " at the end", d->from, d->to);
+	}
 	return JUDGED;
 }
 

@@ -7,7 +7,7 @@
 
 /* CANNOT_TELL: the counters were not read. One thread at a time. */
 
-/* Stamps that the driver says it lost. */
+/* Timestamps that the driver counts as lost. */
 enum verdict_outcome verdict_look_lost_stamps(const struct verdict_facts *f, struct verdict_finding *found);
 
 /* Errors and drops of the NIC, without those that were meant. */
@@ -20,7 +20,7 @@ enum verdict_outcome verdict_look_receive_drops(const struct verdict_facts *f, s
 enum verdict_outcome verdict_look_moved(const struct verdict_facts *f, struct verdict_finding *found);
 
 /* How long the loop stood beyond that in percent of the run, rounded up, at most 100; or the longest time if that is
- * STALL_LONG_NS or more, as long as few waits for a CPU are: many short ones beside it hide nothing. 0: too short to
+ * STALL_LONG_NS or more, as long as few waits for a CPU are: many short waits then hide nothing. 0: too short to
  * say something. */
 enum verdict_outcome verdict_look_stalled(const struct verdict_facts *f, struct verdict_finding *found);
 
@@ -28,9 +28,11 @@ enum verdict_outcome verdict_look_stalled(const struct verdict_facts *f, struct 
 enum verdict_outcome verdict_look_waited(const struct verdict_facts *f, struct verdict_finding *found);
 
 /* How often its CPU was throttled by heat. */
+enum verdict_outcome verdict_look_stolen(const struct verdict_facts *f, struct verdict_finding *found);
+enum verdict_outcome verdict_look_disrupted(const struct verdict_facts *f, struct verdict_finding *found);
 enum verdict_outcome verdict_look_heat(const struct verdict_facts *f, struct verdict_finding *found);
 
-/* By how much the frequency of its CPU differs from start to end: in percent of the higher one, rounded up. */
+/* Difference of the CPU frequency between start and end, in percent of the higher value, rounded up. */
 enum verdict_outcome verdict_look_frequency(const struct verdict_facts *f, struct verdict_finding *found);
 
 #endif

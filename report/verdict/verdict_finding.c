@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The words of a finding, and of all of them. */
+/* Text of a finding, and of the verdict. */
 #include "report/verdict/verdict_finding.h"
 
 const char *verdict_comma(const struct verdict_finding *found)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a look at one reason found. For the verdict only. */
+/* Result of the check of one reason. For the verdict only. */
 #ifndef REPORT_VERDICT_VERDICT_FINDING_H
 #define REPORT_VERDICT_VERDICT_FINDING_H
 
@@ -11,7 +11,7 @@ enum verdict_outcome { JUDGED, NOT_ASKED, CANNOT_TELL };
 struct verdict_finding {
 	char more[VERDICT_MORE_BYTES]; /* of the name, with a space before it */
 	uint64_t number; /* held against the limit of the reason */
-	char text[VERDICT_TEXT_BYTES]; /* the words for it; may be set although there is no reason */
+	char text[VERDICT_TEXT_BYTES]; /* the number in words; may be set although there is no reason */
 };
 
 /* Appends to the text; what does not fit is cut off. */

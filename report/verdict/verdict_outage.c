@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What was not there for a while: room in our socket, an answer of the peer, the link. */
+/* Reasons about outages: full socket buffer, missing replies, link failures. */
 #include "report/verdict/verdict_outage.h"
 
 #include "host/nic/link.h"
@@ -31,7 +31,7 @@ enum verdict_outcome verdict_look_dropped(const struct verdict_facts *f, struct 
 	return JUDGED;
 }
 
-/* In so many parts of the run, rounded up, so that a limit is what it says. */
+/* Share of outages in 1/parts of the run, rounded up. */
 static uint64_t share_of(const struct result *result, uint64_t parts)
 {
 	const int64_t run_ns = result->ended_ns - result->began_ns, ns = result->outages.total_ns;

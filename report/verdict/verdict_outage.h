@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reasons about what was not there for a while. For report/verdict/verdict.c alone. */
+/* Reasons about outages. For report/verdict/verdict.c only. */
 #ifndef REPORT_VERDICT_VERDICT_OUTAGE_H
 #define REPORT_VERDICT_VERDICT_OUTAGE_H
 
@@ -8,7 +8,7 @@
 /* Replies of a reflector that its kernel did not take. */
 enum verdict_outcome verdict_look_refused_replies(const struct verdict_facts *f, struct verdict_finding *found);
 
-/* What the kernel dropped of what came for our own socket. */
+/* Packets that the kernel dropped at the socket. */
 enum verdict_outcome verdict_look_dropped(const struct verdict_facts *f, struct verdict_finding *found);
 
 /* For how long nothing answered, of an emitter: in 1/1000 of the run, up to half of it, and in percent; rounded up. */
@@ -16,7 +16,7 @@ enum verdict_outcome verdict_look_silence(const struct verdict_facts *f, struct 
 enum verdict_outcome verdict_look_schedule(const struct verdict_facts *f, struct verdict_finding *found);
 enum verdict_outcome verdict_look_most_silence(const struct verdict_facts *f, struct verdict_finding *found);
 
-/* What became of the link. */
+/* Link failures. */
 enum verdict_outcome verdict_look_link(const struct verdict_facts *f, struct verdict_finding *found);
 
 /* Did a bond send by another member than before, in mid-run or at its end? */

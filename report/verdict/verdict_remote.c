@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reasons about the reflector's clock, as the exchanges show it and as it tells itself. */
-#include "report/verdict/verdict_there.h"
+/* Reasons about the reflector's clock, from the exchanges and from its own reports. */
+#include "report/verdict/verdict_remote.h"
 
 #include "options.h"
-#include "report/text/clocks_there.h"
+#include "report/text/clocks_remote.h"
 #include "result/result.h"
 
 #include <inttypes.h>
@@ -16,11 +16,11 @@ static enum verdict_outcome look(const struct verdict_facts *f, struct verdict_f
 
 	if (!p)
 		return NOT_ASKED;
-	found->number = clocks_there_count(p, kind, f->clocks, clocks_there_compared(f->options));
+	found->number = clocks_remote_count(p, kind, f->clocks, clocks_remote_compared(f->options));
 	return JUDGED;
 }
 
-enum verdict_outcome verdict_look_steps_there(const struct verdict_facts *f, struct verdict_finding *found)
+enum verdict_outcome verdict_look_steps_remote(const struct verdict_facts *f, struct verdict_finding *found)
 {
 	const uint64_t left_out = counter_get(&f->result->account.follow_up[FOLLOW_UP_STEPPED]);
 	enum verdict_outcome outcome = look(f, found, PEER_JUMPED);
@@ -36,7 +36,7 @@ enum verdict_outcome verdict_look_steps_there(const struct verdict_facts *f, str
 }
 
 /* Where nothing happened to a clock. */
-enum verdict_outcome verdict_look_outliers_there(const struct verdict_facts *f, struct verdict_finding *found)
+enum verdict_outcome verdict_look_outliers_remote(const struct verdict_facts *f, struct verdict_finding *found)
 {
 	const struct clock_peer *p = f->peer;
 
@@ -47,7 +47,7 @@ enum verdict_outcome verdict_look_outliers_there(const struct verdict_facts *f, 
 	return JUDGED;
 }
 
-enum verdict_outcome verdict_look_standstill_there(const struct verdict_facts *f, struct verdict_finding *found)
+enum verdict_outcome verdict_look_standstill_remote(const struct verdict_facts *f, struct verdict_finding *found)
 {
 	const struct clock_peer *p = f->peer;
 	enum verdict_outcome outcome = look(f, found, PEER_STOOD);
@@ -61,7 +61,7 @@ enum verdict_outcome verdict_look_standstill_there(const struct verdict_facts *f
 	return JUDGED;
 }
 
-enum verdict_outcome verdict_look_rate_there(const struct verdict_facts *f, struct verdict_finding *found)
+enum verdict_outcome verdict_look_rate_remote(const struct verdict_facts *f, struct verdict_finding *found)
 {
 	enum verdict_outcome outcome = look(f, found, PEER_WRONG_RATE);
 
@@ -70,7 +70,7 @@ enum verdict_outcome verdict_look_rate_there(const struct verdict_facts *f, stru
 	return outcome;
 }
 
-enum verdict_outcome verdict_look_doubt_there(const struct verdict_facts *f, struct verdict_finding *found)
+enum verdict_outcome verdict_look_doubt_remote(const struct verdict_facts *f, struct verdict_finding *found)
 {
 	if (f->options->role != ROLE_EMIT)
 		return NOT_ASKED;

@@ -4,15 +4,14 @@
  * thread makes a copy. All else in the report is written by the loop without a thought of readers, or is known only at
  * the end, and is named as left out.
  */
-#include "report/text/so_far.h"
+#include "report/text/interim.h"
 
 #include "histogram.h"
-#include "host/process/stop.h"
+#include "host/process/signals.h"
 #include "options.h"
 #include "report/text/account.h"
 #include "report/text/headline.h"
 #include "report/text/label.h"
-#include "report/text/order.h"
 #include "report/text/progress.h"
 #include "report/text/report.h"
 #include "report/text/statistics.h"
@@ -29,17 +28,17 @@
 
 /* ---- The text ---------------------------------------------------------------------------------------------------- */
 
-/* Calls `put` for each count that says something: the first two, and what is not 0. */
+/* Calls `put` for the first two counters and for each counter that is not 0. */
 static void put_counts(FILE *out, const struct report *r, void (*put)(FILE *out, const char *name, uint64_t count))
 {
 	const struct result *result = r->result;
-	const char *name;
+	const char *name, *json;
 	uint64_t count;
 
-	for (unsigned i = 0; account_row(r, ACCOUNT_PACKETS, i, &name, &count); i++)
+	for (unsigned i = 0; account_row(r, ACCOUNT_PACKETS, i, &name, &json, &count); i++)
 		if (i < 2 || count)
 			put(out, name, count);
-	for (unsigned i = 0; account_row(r, ACCOUNT_STAMPS, i, &name, &count); i++)
+	for (unsigned i = 0; account_row(r, ACCOUNT_STAMPS, i, &name, &json, &count); i++)
 		if (count)
 			put(out, name, count);
 	if (r->options->role == ROLE_REFLECT) {
@@ -72,7 +71,7 @@ static struct report with_copy(const struct report *r, const struct histogram *h
 	return copy;
 }
 
-void so_far_write(FILE *out, const struct report *r, const struct histogram *h, double seconds, int columns)
+void interim_write(FILE *out, const struct report *r, const struct histogram *h, double seconds, int columns)
 {
 	fprintf(out, "Report so far, after %.1f s; it goes on.\n", seconds);
 	if (h) {
@@ -86,14 +85,14 @@ void so_far_write(FILE *out, const struct report *r, const struct histogram *h, 
 	} else {
 		fputs("The latencies cannot be read at this moment: ask again\n", out);
 	}
-	fprintf(out, "\nPackets so far (one that is on its way is in some of the counts, and in others not):\n");
+	fprintf(out, "\nPackets so far (a packet in flight is in some counters and not in others):\n");
 	put_counts(out, r, put_row);
 	fprintf(out,
-		"\nOnly at the end: the verdict, breaches, stages, how delays vary, clocks, and what this machine "
-		"did.\n\n");
+		"\nOnly at the end: the verdict, breaches, stages, IPDV, clocks, and the activity of this machine"
+		".\n\n");
 }
 
-void so_far_write_line(FILE *out, const struct report *r, const struct histogram *h, double seconds)
+void interim_write_line(FILE *out, const struct report *r, const struct histogram *h, double seconds)
 {
 	fprintf(out, "So far: ");
 	if (h) {
@@ -111,7 +110,7 @@ void so_far_write_line(FILE *out, const struct report *r, const struct histogram
 
 /* All of it is taken at once, so that what stands for months does not grow; and it is not given back during the run,
  * which would interrupt the measuring CPU to make it forget the addresses. */
-static bool get_memory(struct so_far *s, size_t bytes)
+static bool get_memory(struct interim *s, size_t bytes)
 {
 	if (s->memory)
 		return true;
@@ -123,21 +122,33 @@ static bool get_memory(struct so_far *s, size_t bytes)
 	return s->memory;
 }
 
-/* A copy of the histogram, in order; NULL: there is none now. */
-static const struct histogram *copy_histogram(struct so_far *s, struct histogram *copy)
+/* A copy of the histogram; NULL: no copy now. */
+static const struct histogram *copy_histogram(struct interim *s, struct histogram *copy)
 {
 	const struct histogram *h = s->report->histogram;
-	const size_t bytes = (histogram_bytes(h) + 7) / 8 * 8;
-	size_t kept;
 
-	if (!get_memory(s, bytes + h->overflow_capacity * sizeof(*h->overflow)) || !histogram_copy(copy, s->memory, h))
-		return NULL;
-	kept = copy->overflows < copy->overflow_capacity ? copy->overflows : copy->overflow_capacity;
-	copy->overflow = order_values(copy->overflow, (int64_t *)((char *)s->memory + bytes), kept, copy->max_ns);
-	return copy;
+	return get_memory(s, histogram_bytes(h)) && histogram_copy(copy, s->memory, h) ? copy : NULL;
 }
 
-static void tell(struct so_far *s, int64_t now_ns, bool all)
+/* Ends an interval: a line on stdout with --every, else the line on the terminal. */
+static void end_interval(struct interim *s, int64_t now_ns)
+{
+	FILE *out = s->report->stdout_taken ? stderr : stdout;
+	struct interval_line line;
+	struct histogram copy;
+	char text[160];
+
+	interval_end(&s->interval, &line, s->result, copy_histogram(s, &copy), now_ns);
+	interval_write(text, sizeof(text), &line, s->live);
+	if (s->live) {
+		progress_draw(text);
+		return;
+	}
+	fprintf(out, "%s\n", text);
+	fflush(out);
+}
+
+static void print(struct interim *s, int64_t now_ns, bool all)
 {
 	const struct report *r = s->report;
 	FILE *out = r->stdout_taken ? stderr : stdout;
@@ -148,45 +159,46 @@ static void tell(struct so_far *s, int64_t now_ns, bool all)
 	if (isatty(STDERR_FILENO))
 		progress_end();
 	if (all)
-		so_far_write(out, r, h, seconds, report_columns(out));
+		interim_write(out, r, h, seconds, report_columns(out));
 	else
-		so_far_write_line(out, r, h, seconds);
-	fflush(out); /* what fails here fails at the end too, and is told there */
+		interim_write_line(out, r, h, seconds);
+	fflush(out); /* an error here occurs at the end too, and is reported there */
 }
 
-/* From the begin of the run on, so that they do not drift; after a halt one line stands for those that were due. */
-static bool is_due(struct so_far *s, int64_t now_ns, int64_t began_ns)
+/* Times are multiples of every_ns since the begin of the run, so that they do not drift; missed times are skipped. */
+static bool is_due(int64_t *next_ns, int64_t every_ns, int64_t now_ns, int64_t began_ns)
 {
-	const int64_t every_ns = s->report->options->summary_ns;
-
-	if (!every_ns || now_ns < (s->next_ns ? s->next_ns : began_ns + every_ns))
+	if (!every_ns || now_ns < (*next_ns ? *next_ns : began_ns + every_ns))
 		return false;
-	s->next_ns = began_ns + ((now_ns - began_ns) / every_ns + 1) * every_ns;
+	*next_ns = began_ns + ((now_ns - began_ns) / every_ns + 1) * every_ns;
 	return true;
 }
 
-static void look(void *so_far)
+static void look(void *interim)
 {
-	struct so_far *s = so_far;
+	struct interim *s = interim;
 	const int64_t began_ns = atomic_load_explicit(&s->began_ns, memory_order_acquire),
 				 now_ns = clock_read_ns(CLOCK_MONOTONIC);
 
 	if (!began_ns)
 		return;
-	if (stop_take_question())
-		tell(s, now_ns, true);
-	if (is_due(s, now_ns, began_ns))
-		tell(s, now_ns, false);
+	if (signals_take_question())
+		print(s, now_ns, true);
+	if (is_due(&s->next_ns, s->report->options->summary_ns, now_ns, began_ns))
+		print(s, now_ns, false);
+	s->interval.began_ns = began_ns;
+	if (is_due(&s->next_interval_ns, s->live ? INTERIM_LIVE_NS : s->report->options->every_ns, now_ns, began_ns))
+		end_interval(s, now_ns);
 }
 
-static void begin_thread(void *so_far)
+static void begin_thread(void *interim)
 {
-	struct so_far *s = so_far;
+	struct interim *s = interim;
 
 	s->begin(s->context);
 }
 
-void so_far_start(struct so_far *s, const struct report *r, void (*begin)(void *context), void *context)
+void interim_start(struct interim *s, const struct report *r, void (*begin)(void *context), void *context)
 {
 	int error;
 
@@ -195,27 +207,33 @@ void so_far_start(struct so_far *s, const struct report *r, void (*begin)(void *
 	s->context = context;
 	if (r->options->quiet)
 		return;
-	s->watch = (struct watch){ .name = "rant-so-far", .begin = begin_thread, .context = s,
+	s->live = isatty(STDERR_FILENO) && !r->options->every_ns;
+	s->worker = (struct worker){ .name = "rant-so-far", .begin = begin_thread, .context = s,
 				   .idle = &r->result->asleep };
-	watch_add(&s->watch, (struct watch_duty){ .period_ns = LOOK_NS, .act = look, .context = s });
-	error = r->no_other_cpu ? -ENODEV : watch_start(&s->watch);
-	if (error && r->options->summary_ns)
-		warnx("--summary-every: its lines are written by a thread on another CPU than the measuring one, and "
+	worker_add(&s->worker, (struct worker_duty){ .period_ns = LOOK_NS, .act = look, .context = s });
+	error = r->no_other_cpu ? -ENODEV : worker_start(&s->worker);
+	if (error && (r->options->summary_ns || r->options->every_ns))
+		warnx("%s: its lines are written by a thread on another CPU than the measuring one, and "
 		      "there can be none "
 		      "(%s): only the report at the end is written",
+		      r->options->every_ns ? "--every" : "--summary-every",
 		      error == -ENODEV ? "there is no such CPU" : strerror(-error));
 }
 
-void so_far_begin(struct so_far *s)
+void interim_begin(struct interim *s)
 {
 	s->copy = *s->report;
 	s->report = &s->copy;
 	atomic_store_explicit(&s->began_ns, clock_read_ns(CLOCK_MONOTONIC), memory_order_release);
 }
 
-void so_far_stop(struct so_far *s)
+void interim_stop(struct interim *s)
 {
-	watch_stop(&s->watch);
+	worker_stop(&s->worker);
+	if (s->live && s->interval.last_ns)
+		progress_end();
+	s->live = false;
+	interval_close(&s->interval);
 	free(s->memory);
 	s->memory = NULL;
 }

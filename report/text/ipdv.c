@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The delays and how they vary, in one table. */
-#include "report/text/variation.h"
+/* Delays and IPDV (RFC 3393), in one table. */
+#include "report/text/ipdv.h"
 
 #include "histogram.h"
 #include "options.h"
@@ -39,9 +39,8 @@ static char mark_of(struct table *t, uint64_t count, int cell)
 	return few ? '*' : ' ';
 }
 
-/* bound: the value of this cell is that or more. A mark stands where else there is a blank. */
-static void write_row(struct table *t, const char *name, uint64_t count, const double us[CELLS],
-		      const bool bound[CELLS])
+/* A mark stands where else there is a blank. */
+static void write_row(struct table *t, const char *name, uint64_t count, const double us[CELLS])
 {
 	char after = ' ';
 
@@ -51,7 +50,7 @@ static void write_row(struct table *t, const char *name, uint64_t count, const d
 	for (int i = 0; i < CELLS; i++) {
 		char text[40];
 
-		snprintf(text, sizeof(text), "%s%.3f", bound[i] ? ">=" : "", us[i]);
+		snprintf(text, sizeof(text), "%.3f", us[i]);
 		fprintf(t->out, "%c%*s", after, cells[i].width, text);
 		after = mark_of(t, count, i);
 	}
@@ -77,8 +76,7 @@ static void write_delay(struct table *t, const char *name, const struct histogra
 		  (const double[CELLS]){ label_us(h->min_ns), histogram_mean_ns(h) / NS_PER_US,
 					 label_us(median.value_ns),
 					 label_us(high.value_ns), label_us(h->max_ns),
-					 histogram_deviation_ns(h) / NS_PER_US },
-		  (const bool[CELLS]){ [CELL_MEDIAN] = median.bound, [CELL_99] = high.bound });
+					 histogram_deviation_ns(h) / NS_PER_US });
 }
 
 static double ns_as_us(double ns)
@@ -86,17 +84,16 @@ static double ns_as_us(double ns)
 	return ns / NS_PER_US;
 }
 
-static bool write_variation(struct table *t, const char *name, const struct variation_figure *f)
+static bool write_ipdv(struct table *t, const char *name, const struct ipdv_metric *f)
 {
 	if (!f->count)
 		return false;
 	write_row(t, name, f->count,
 		  (const double[CELLS]){ ns_as_us((double)f->min_ns), ns_as_us((double)f->sum / (double)f->count),
-					 ns_as_us((double)variation_percentile(f, 50, 100)),
-					 ns_as_us((double)variation_percentile(f, 99, 100)),
+					 ns_as_us((double)ipdv_percentile(f, 50, 100)),
+					 ns_as_us((double)ipdv_percentile(f, 99, 100)),
 					 ns_as_us((double)f->max_ns),
-					 ns_as_us(histogram_deviation(f->count, f->sum, f->sum_of_squares)) },
-		  (const bool[CELLS]){ false });
+					 ns_as_us(histogram_deviation(f->count, f->sum, f->sum_of_squares)) });
 	return true;
 }
 
@@ -108,7 +105,7 @@ struct delay_row {
 	const struct histogram *histogram; /* NULL: not collected */
 };
 
-/* How exact the delays are, and what is not in them. That of the round trip is told by the accounts. */
+/* Precision of the delays, and samples left out of them. Samples left out of the round trip are in the counters. */
 static void write_notes_of_delays(FILE *out, const struct delay_row rows[DELAYS])
 {
 	int64_t width_ns = 1;
@@ -124,12 +121,12 @@ static void write_notes_of_delays(FILE *out, const struct delay_row rows[DELAYS]
 				rows[i].histogram->negatives);
 }
 
-/* The same of IPDV. within: of what the probes are. */
-static void write_notes_of_variations(FILE *out, const struct variation *v, const char *within)
+/* The same for IPDV. within: " of one session", or empty. */
+static void write_notes_of_ipdv(FILE *out, const struct ipdv *v, const char *within)
 {
 	uint64_t count = 0, beyond = 0;
 
-	for (int i = 0; i < VARIATIONS; i++) {
+	for (int i = 0; i < IPDV_METRICS; i++) {
 		count += v->of[i].count;
 		beyond += v->of[i].beyond;
 	}
@@ -146,84 +143,86 @@ static void write_notes_of_variations(FILE *out, const struct variation *v, cons
 		fprintf(out, "  Not in IPDV: %" PRIu64 " differences of more than 18 minutes\n", beyond);
 }
 
-/* ---- As its program tells ---------------------------------------------------------------------------------------- */
+/* ---- As its program reports -------------------------------------------------------------------------------------- */
 
-bool variation_is_told(const struct report *r)
+bool ipdv_is_reported(const struct report *r)
 {
 	const struct result *result = r->result;
-	const struct told *t = &result->variation.told;
+	const struct reported *t = &result->ipdv.reported;
 
 	return r->options->role == ROLE_EMIT && !counter_get(&result->account.follow_up[FOLLOW_UP_THERE]) &&
-	       t->delay[TOLD_RESPONSE].count + t->negative[TOLD_RESPONSE] + t->two_clocks + t->no_part;
+	       t->delay[REPORTED_RESPONSE].count + t->negative[REPORTED_RESPONSE] + t->two_clocks + t->no_part;
 }
 
-static void write_notes_of_told(FILE *out, const struct told *t)
+static void write_notes_of_reported(FILE *out, const struct reported *t)
 {
-	static const char *const names[TOLDS] = { [TOLD_RESPONSE] = "Response", [TOLD_NETWORK] = "Network",
-						  [TOLD_RECEIVE] = "Receive delay", [TOLD_SEND] = "Send delay" };
+	static const char *const names[REPORTED_DELAYS] = { [REPORTED_RESPONSE] = "Response",
+		[REPORTED_NETWORK] = "Network",
+						  [REPORTED_RECEIVE] = "Receive delay",
+							  [REPORTED_SEND] = "Send delay" };
 
-	if (t->delay[TOLD_SEND].count + t->negative[TOLD_SEND])
+	if (t->delay[REPORTED_SEND].count + t->negative[REPORTED_SEND])
 		fprintf(out, "  Send and receive delay are within +-%.3f us (at the end +-%.3f)\n",
 			label_us(t->bound_ns[0]),
 			label_us(t->bound_ns[1]));
-	for (int i = 0; i < TOLDS; i++)
+	for (int i = 0; i < REPORTED_DELAYS; i++)
 		if (t->negative[i])
 			fprintf(out, "  Not in %s: %" PRIu64 " that are negative\n", names[i], t->negative[i]);
 	if (t->no_part)
-		fprintf(out, "  In none of these: %" PRIu64 " samples whose T3 - T2 is no part of the round trip\n",
+		fprintf(out, "  In none of these: %" PRIu64 " samples whose T3 - T2 is not within the round trip\n",
 			t->no_part);
 	if (t->two_clocks)
 		fprintf(out,
-			"  In none of these: %" PRIu64 " samples whose reply tells that T2 and T3 are of two clocks\n",
+			"  In none of these: %" PRIu64 " samples whose reply reports that T2 and T3 are from two clocks\n",
 			t->two_clocks);
 }
 
-/* In a table of its own, so that nobody takes them for differences of stamps. */
-static void write_told(FILE *out, const struct report *r, bool samples)
+/* In a separate table, because these values are not differences of timestamps on the wire. */
+static void write_reported(FILE *out, const struct report *r, bool samples)
 {
-	const struct told *t = &r->result->variation.told;
+	const struct reported *t = &r->result->ipdv.reported;
 	struct table table = { .out = out, .samples = samples };
 
-	if (!variation_is_told(r))
+	if (!ipdv_is_reported(r))
 		return;
-	fprintf(out, "\nAs its program tells, by T2 and T3 in the replies (T3 is read before a reply is sent):\n");
-	if (!t->delay[TOLD_RESPONSE].count && !t->delay[TOLD_NETWORK].count) {
-		write_notes_of_told(out, t);
+	fprintf(out, "\nAs its program reports, by T2 and T3 in the replies (T3 is read before a reply is sent):\n");
+	if (!t->delay[REPORTED_RESPONSE].count && !t->delay[REPORTED_NETWORK].count) {
+		write_notes_of_reported(out, t);
 		return;
 	}
 	write_columns(&table, "  (us)");
-	write_variation(&table, "Send delay", &t->delay[TOLD_SEND]);
-	write_variation(&table, "Receive delay", &t->delay[TOLD_RECEIVE]);
-	write_variation(&table, "Response", &t->delay[TOLD_RESPONSE]);
-	write_variation(&table, "Network", &t->delay[TOLD_NETWORK]);
-	write_variation(&table, "Receive IPDV", &t->varies[TOLD_RECEIVE]);
-	write_variation(&table, "Response IPDV", &t->varies[TOLD_RESPONSE]);
-	write_variation(&table, "Network IPDV", &t->varies[TOLD_NETWORK]);
+	write_ipdv(&table, "Send delay", &t->delay[REPORTED_SEND]);
+	write_ipdv(&table, "Receive delay", &t->delay[REPORTED_RECEIVE]);
+	write_ipdv(&table, "Response", &t->delay[REPORTED_RESPONSE]);
+	write_ipdv(&table, "Network", &t->delay[REPORTED_NETWORK]);
+	write_ipdv(&table, "Receive IPDV", &t->varies[REPORTED_RECEIVE]);
+	write_ipdv(&table, "Response IPDV", &t->varies[REPORTED_RESPONSE]);
+	write_ipdv(&table, "Network IPDV", &t->varies[REPORTED_NETWORK]);
 	if (table.few)
 		fprintf(out, "  * fewer than ten samples are above it\n");
 	fprintf(out, "  Medians and 99ths are within 1.6 %%\n");
-	write_notes_of_told(out, t);
+	write_notes_of_reported(out, t);
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
-/* A reflector knows its own responses, and which probes follow each other in a session. */
+/* A reflector has the IPDV of its responses within each session. */
 static void write_responses(const struct report *r, struct table *t)
 {
 	const struct result *result = r->result;
 
 	write_delay(t, "Response", r->histogram);
-	write_variation(t, "Response IPDV", &result->variation.of[VARIATION_RESPONSE]);
+	write_ipdv(t, "Response IPDV", &result->ipdv.of[IPDV_RESPONSE]);
 	if (t->few)
 		fprintf(t->out, "  * fewer than ten samples are above it\n");
 	write_notes_of_delays(t->out, (const struct delay_row[DELAYS]){ { "Response", r->histogram } });
-	write_notes_of_variations(t->out, &result->variation, " of one session");
+	write_notes_of_ipdv(t->out, &result->ipdv, " of one session");
 }
 
-void variation_write(FILE *out, const struct report *r, int columns)
+void ipdv_write(FILE *out, const struct report *r, int columns)
 {
 	const struct result *result = r->result;
-	const struct variation_figure *f = result->variation.of;
+	const struct ipdv_metric *f = result->ipdv.of;
 	struct table t = { .out = out, .samples = !columns || columns >= ALL_COLUMNS };
 	const struct delay_row rows[DELAYS] = {
 		[DELAY_RTT] = { "RTT", r->histogram },
@@ -234,7 +233,7 @@ void variation_write(FILE *out, const struct report *r, int columns)
 		[DELAY_TIMER] = { "Timer error", result->planned[PLANNED_LATE] },
 		[DELAY_CALL] = { "Send call", result->planned[PLANNED_CALL] },
 	};
-	bool way_known = false, way_varies;
+	bool direction_known = false, direction_varies;
 
 	if (!r->histogram->count)
 		return;
@@ -248,18 +247,19 @@ void variation_write(FILE *out, const struct report *r, int columns)
 		if (!rows[i].histogram || !rows[i].histogram->count)
 			continue;
 		write_delay(&t, rows[i].name, rows[i].histogram);
-		way_known |= i == DELAY_SEND || i == DELAY_RECEIVE;
+		direction_known |= i == DELAY_SEND || i == DELAY_RECEIVE;
 	}
-	write_variation(&t, "RTT IPDV", &f[VARIATION_RTT]);
-	way_varies = write_variation(&t, "Send IPDV", &f[VARIATION_FORWARD]);
-	way_varies |= write_variation(&t, "Receive IPDV", &f[VARIATION_BACKWARD]);
-	write_variation(&t, "Response IPDV", &f[VARIATION_RESPONSE]);
-	write_variation(&t, "Network IPDV", &f[VARIATION_NETWORK]);
+	write_ipdv(&t, "RTT IPDV", &f[IPDV_RTT]);
+	direction_varies = write_ipdv(&t, "Send IPDV", &f[IPDV_FORWARD]);
+	direction_varies |= write_ipdv(&t, "Receive IPDV", &f[IPDV_BACKWARD]);
+	write_ipdv(&t, "Response IPDV", &f[IPDV_RESPONSE]);
+	write_ipdv(&t, "Network IPDV", &f[IPDV_NETWORK]);
 	if (t.few)
 		fprintf(out, "  * fewer than ten samples are above it\n");
 	write_notes_of_delays(out, rows);
-	if (way_varies && !way_known && !(variation_is_told(r) && result->variation.told.delay[TOLD_SEND].count))
+	if (direction_varies && !direction_known && !(ipdv_is_reported(r) &&
+						      result->ipdv.reported.delay[REPORTED_SEND].count))
 		fprintf(out, "  Send and receive delay: not known, only their variation\n");
-	write_notes_of_variations(out, &result->variation, "");
-	write_told(out, r, t.samples);
+	write_notes_of_ipdv(out, &result->ipdv, "");
+	write_reported(out, r, t.samples);
 }

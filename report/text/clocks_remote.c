@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The reflector's clock, as the exchanges show it, and the samples that broke a rule of measure/rules.h. */
-#include "report/text/clocks_there.h"
+#include "report/text/clocks_remote.h"
 
 #include "options.h"
 #include "report/text/label.h"
@@ -9,20 +9,20 @@
 
 #include <inttypes.h>
 
-bool clocks_there_is_theirs(const struct clock_peer_event *e, const struct clock_watch *c, enum clock_which which)
+bool clocks_remote_is_theirs(const struct clock_peer_event *e, const struct clock_watch *c, enum clock_which which)
 {
 	return !c || !clock_moved(c, which, e->mono_ns[0], e->mono_ns[1]);
 }
 
-uint64_t clocks_there_count(const struct clock_peer *p, enum clock_peer_kind kind, const struct clock_watch *c,
-			    enum clock_which which)
+uint64_t clocks_remote_count(const struct clock_peer *p, enum clock_peer_kind kind, const struct clock_watch *c,
+			     enum clock_which which)
 {
 	const uint64_t all[PEER_KINDS] = { [PEER_JUMPED] = p->jumps, [PEER_STOOD] = p->stands,
 					   [PEER_WRONG_RATE] = p->wrong_rates };
 	uint64_t ours = 0;
 
 	for (uint64_t i = 0; i < p->events && i < PEER_EVENTS_KEPT; i++)
-		ours += p->event[i].kind == kind && !clocks_there_is_theirs(&p->event[i], c, which);
+		ours += p->event[i].kind == kind && !clocks_remote_is_theirs(&p->event[i], c, which);
 	return all[kind] - ours;
 }
 
@@ -47,7 +47,7 @@ static void write_what(FILE *out, const struct clock_peer_event *e)
 
 static void write_event(FILE *out, const struct report *r, const struct clock_peer_event *e)
 {
-	const bool theirs = clocks_there_is_theirs(e, r->clocks, clocks_there_compared(r->options));
+	const bool theirs = clocks_remote_is_theirs(e, r->clocks, clocks_remote_compared(r->options));
 
 	fprintf(out, "  The reflector's clock %s", theirs ? "" : "against this host's ");
 	write_what(out, e);
@@ -95,14 +95,14 @@ static void write_broken_rules(FILE *out, const struct report *r)
 		fprintf(out, "  %" PRIu64 " more of these\n", result->rules_broken - shown);
 }
 
-bool clocks_there_has_news(const struct report *r)
+bool clocks_remote_has_news(const struct report *r)
 {
 	const struct account *a = &r->result->account;
 
 	return (r->peer && r->peer->events) || counter_get(&a->doubted) || r->result->rules_broken;
 }
 
-void clocks_there_write(FILE *out, const struct report *r)
+void clocks_remote_write(FILE *out, const struct report *r)
 {
 	const struct result *result = r->result;
 
@@ -110,7 +110,7 @@ void clocks_there_write(FILE *out, const struct report *r)
 		write_events(out, r);
 	if (counter_get(&result->account.doubted))
 		fprintf(out,
-			"  The reflector says that its clock was set or stood still, or does not run right: %" PRIu64
+			"  The reflector reports that its clock was set or stood still, or has a frequency error: %" PRIu64
 			" replies, the first to packet %" PRIu32 "\n", counter_get(&result->account.doubted),
 			result->doubted_seq);
 	if (counter_get(&result->account.disordered))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The parts of an exchange: which of them a run collected, and what each is called. */
-#include "report/text/part.h"
+/* Stages of an exchange: which of them a run collected, and their names. */
+#include "report/text/stage.h"
 
 #include "histogram.h"
 #include "options.h"
@@ -11,16 +11,16 @@
 
 #include <string.h>
 
-void part_name(struct part *p, const struct report *r, const struct stage *s)
+void stage_name(struct part *p, const struct report *r, const struct stage *s)
 {
 	const enum role role = r->options->role;
 	const struct label_time *from = label_time(role, s->from), *to = label_time(role, s->to);
-	const char *wire = label_stamps[label_source(r, s->from)].place, *remote = s->from >= THERE ? "Remote " : "";
+	const char *wire = label_stamps[label_source(r, s->from)].place, *remote = s->from >= REMOTE ? "Remote " : "";
 	char a[16], b[16];
 
 	if (s->less_from != s->less_to) {
-		/* Without stamps on the wire at both hosts, theirs is what lies before and after them too. */
-		const bool more = r->options->stamp == SOURCE_USER || r->result->there == SOURCE_USER;
+		/* Without stamps on the wire at both hosts the difference includes time in the hosts. */
+		const bool more = r->options->stamp == SOURCE_USER || r->result->remote == SOURCE_USER;
 
 		strcpy(p->name, more ? "Network and hosts" : "Network");
 		snprintf(p->formula, sizeof(p->formula), "%s - %s", label_roles[role].latency,
@@ -28,7 +28,7 @@ void part_name(struct part *p, const struct report *r, const struct stage *s)
 		return;
 	}
 	if (from->wire && to->wire)
-		snprintf(p->name, sizeof(p->name), "%s", s->from >= THERE ? "Response" : "Wire and reflector");
+		snprintf(p->name, sizeof(p->name), "%s", s->from >= REMOTE ? "Response" : "Wire and reflector");
 	else if (from->wire)
 		snprintf(p->name, sizeof(p->name), "%s%c%s-to-app", remote, *remote ? wire[0] : wire[0] & ~0x20,
 			 wire + 1);
@@ -39,37 +39,37 @@ void part_name(struct part *p, const struct report *r, const struct stage *s)
 		 label_time_name(a, sizeof(a), r, s->from));
 }
 
-struct percentile part_typical(const struct histogram *h)
+struct percentile stage_typical(const struct histogram *h)
 {
 	return h->count > 1 ? histogram_percentile(h, 50, 100) : (struct percentile){ .value_ns = INT64_MAX };
 }
 
-bool part_is_collected(const struct report *r, int i, const struct stage *s)
+bool stage_is_collected(const struct report *r, int i, const struct stage *s)
 {
 	const struct histogram *h = r->result->stage[i];
-	const int64_t there = r->result->there;
+	const int64_t remote = r->result->remote;
 
-	return h && (!s->peer || (h->count + h->negatives && !label_told_twice(r->options->role, there, s->from) &&
-				  !label_told_twice(r->options->role, there, s->to)));
+	return h && (!s->peer || (h->count + h->negatives && !label_reported_twice(r->options->role, remote, s->from) &&
+				  !label_reported_twice(r->options->role, remote, s->to)));
 }
 
-bool part_is_split(const struct report *r)
+bool stage_is_split(const struct report *r)
 {
 	struct stage stages[STAGES];
 
 	stages_of_role(r->options->role, options_on_wire(r->options), stages);
-	return r->options->role == ROLE_EMIT && part_is_collected(r, STAGE_REMOTE_APP, &stages[STAGE_REMOTE_APP]);
+	return r->options->role == ROLE_EMIT && stage_is_collected(r, STAGE_REMOTE_APP, &stages[STAGE_REMOTE_APP]);
 }
 
-static void set_part(struct part *p, const struct report *r, int index, const struct stage *s,
-		     const struct histogram *h)
+static void set_stage(struct part *p, const struct report *r, int index, const struct stage *s,
+		      const struct histogram *h)
 {
 	*p = (struct part){ .index = index, .stage = *s,
-			    .usual = h ? part_typical(h) : (struct percentile){ .value_ns = INT64_MAX } };
-	part_name(p, r, s);
+			    .usual = h ? stage_typical(h) : (struct percentile){ .value_ns = INT64_MAX } };
+	stage_name(p, r, s);
 }
 
-/* Of an emitter: the latency. */
+/* The round trip of an emitter. */
 static void set_whole(struct part *p, const struct report *r, const struct histogram *h)
 {
 	const bool on_wire = options_on_wire(r->options);
@@ -77,12 +77,12 @@ static void set_whole(struct part *p, const struct report *r, const struct histo
 
 	stages_latency_times(ROLE_EMIT, on_wire, &whole.from, &whole.to);
 	whole.less_from = whole.less_to = whole.from;
-	set_part(p, r, STAGES, &whole, h);
+	set_stage(p, r, STAGES, &whole, h);
 	if (!on_wire)
 		strcpy(p->name, "Round trip");
 }
 
-int part_find(const struct report *r, struct part parts[PARTS_MAX])
+int stage_find(const struct report *r, struct part parts[PARTS_MAX])
 {
 	const struct options *o = r->options;
 	struct stage stages[STAGES];
@@ -90,24 +90,24 @@ int part_find(const struct report *r, struct part parts[PARTS_MAX])
 
 	stages_of_role(o->role, options_on_wire(o), stages);
 	for (int i = 0; i < STAGES; i++)
-		if (part_is_collected(r, i, &stages[i]))
-			set_part(&parts[n++], r, i, &stages[i], r->result->stage[i]);
+		if (stage_is_collected(r, i, &stages[i]))
+			set_stage(&parts[n++], r, i, &stages[i], r->result->stage[i]);
 	if (!n || o->role == ROLE_REFLECT)
 		return n;
 	set_whole(&parts[n], r, r->histogram);
 	return n + 1;
 }
 
-/* The times of one of its ends are told twice where that host has no other stamps. */
-static bool is_told(const struct report *r, int i, const struct stage *s)
+/* A host without stamps on the wire reports its user-space times in both fields. */
+static bool is_reported(const struct report *r, int i, const struct stage *s)
 {
-	const int64_t there = r->result->there;
+	const int64_t remote = r->result->remote;
 
-	return r->result->stage[i] && (!s->peer || (!label_told_twice(r->options->role, there, s->from) &&
-						     !label_told_twice(r->options->role, there, s->to)));
+	return r->result->stage[i] && (!s->peer || (!label_reported_twice(r->options->role, remote, s->from) &&
+						     !label_reported_twice(r->options->role, remote, s->to)));
 }
 
-int part_of_sample(const struct report *r, const struct sample *s, struct part parts[PARTS_MAX])
+int stage_of_sample(const struct report *r, const struct sample *s, struct part parts[PARTS_MAX])
 {
 	const struct options *o = r->options;
 	struct stage stages[STAGES];
@@ -118,9 +118,9 @@ int part_of_sample(const struct report *r, const struct sample *s, struct part p
 	for (int i = 0; i < STAGES; i++) {
 		int64_t value_ns;
 
-		if (!is_told(r, i, &stages[i]) || !stages_value(&stages[i], s, &value_ns))
+		if (!is_reported(r, i, &stages[i]) || !stages_value(&stages[i], s, &value_ns))
 			continue;
-		set_part(&parts[n], r, i, &stages[i], NULL);
+		set_stage(&parts[n], r, i, &stages[i], NULL);
 		parts[n].known = true;
 		parts[n++].value_ns = value_ns;
 		joined |= o->role == ROLE_REFLECT || i == STAGE_NETWORK;
