@@ -7,7 +7,7 @@ CFLAGS ?= -O2 -g
 PREFIX ?= /usr/local
 ZSH_FUNCTIONS = share/zsh/site-functions
 
-# The same place on Debian, Ubuntu and Fedora, so that no tool has to be asked before packages are installed.
+# The same path on Debian, Ubuntu and Fedora: pkg-config is not needed.
 INCLUDES = -I. -I/usr/include/libnl3
 # -z now: the loop never waits for a name that is looked up at its first call, in libraries whose pages are not locked (memory_lock()).
 LIBRARIES = -Wl,--as-needed,-z,now -lnl-3 -lnl-genl-3 -lm -lpthread -ldl
@@ -21,7 +21,7 @@ ifeq ($(CRYPTO),1)
 INCLUDES += -DWITH_CRYPTO
 endif
 
-# The filter of system calls (filter.c) needs libseccomp: on where its header is. SECCOMP=0: without.
+# The system call filter (seccomp.c) needs libseccomp: on where its header is. SECCOMP=0: without.
 SECCOMP ?= $(if $(wildcard /usr/include/seccomp.h),1,0)
 ifeq ($(SECCOMP),1)
 INCLUDES += -DWITH_SECCOMP
@@ -35,24 +35,29 @@ INCLUDES += -DWITH_JANSSON
 LIBRARIES += -ljansson
 endif
 
-# What --version tells (report/text/version.c): the commit of the git tree that this is, or that "git archive" has written into .version; COMMIT=X is
-# told to make. By --git-dir, so that neither a tree around this one is asked, nor root is refused the tree of another user.
+# Commit that --version prints (report/text/version.c): from git, or from .version, which "git archive" writes; COMMIT=X replaces it.
+# --git-dir ignores a repository around this tree, and lets root read the tree of another user.
 ifneq ($(origin COMMIT),command line)
 COMMIT := $(shell if [ -e .git ]; then git --git-dir=.git --work-tree=. describe --always --dirty --exclude='*' --abbrev=12; \
 	else grep -oE '^[0-9a-f]{12}' .version; fi 2>/dev/null)
 endif
 
-# In folders that tests/house.sh knows.
+# In folders that tests/structure.sh knows.
 SOURCES = $(sort $(wildcard *.c [!t]*/*.c [!t]*/*/*.c))
 OBJECTS = $(SOURCES:%.c=build/%.o)
 TESTS = $(patsubst tests/unit/%.c,build/%,$(sort $(wildcard tests/unit/test_*.c)))
 
+# V=1 prints each command; else there is a line for each file, as in the kernel's build.
+Q = $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V))$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-4s %s\n' $(1) '$@')
+
 all: rant
 
 rant: $(OBJECTS)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBRARIES)
+	$(call say,LINK)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBRARIES)
 
-# What depends on CRYPTO, SECCOMP and JANSSON is built again when these are others.
+# Objects that depend on CRYPTO, SECCOMP and JANSSON are rebuilt when these change.
 with = build/with-$(CRYPTO)$(SECCOMP)$(JANSSON)
 
 $(with):
@@ -60,9 +65,9 @@ $(with):
 	@rm -f build/with-*
 	@touch $@
 
-build/wire/hmac.o build/host/process/filter.o build/analyse/tree.o: $(with)
+build/wire/hmac.o build/host/process/seccomp.o build/analyse/tree.o: $(with)
 
-# And this one by another commit, and nothing else.
+# Only version.o depends on the commit.
 committed = build/commit-$(or $(COMMIT),unknown)
 
 $(committed):
@@ -73,17 +78,19 @@ $(committed):
 build/report/text/version.o build/sanitized/report/text/version.o build/tsan/report/text/version.o: INCLUDES += -DRANT_COMMIT='"$(COMMIT)"'
 build/report/text/version.o build/sanitized/report/text/version.o build/tsan/report/text/version.o: $(committed)
 
-# -MMD: each object says which headers it was made of.
+# -MMD writes the headers that each object depends on.
 build/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) $(CPPFLAGS) $(CFLAGS) $(WARNINGS) $(INCLUDES) -MMD -MP -c $< -o $@
+	$(call say,CC)
+	$(Q)$(CC) $(STANDARD) $(CPPFLAGS) $(CFLAGS) $(WARNINGS) $(INCLUDES) -MMD -MP -c $< -o $@
 
 -include $(wildcard $(OBJECTS:.o=.d))
 
 # Objects of the tests. No _FORTIFY_SOURCE: it renames libc calls, and a wrapped call would be missed silently.
 build/sanitized/%.o: %.c Makefile $(with)
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) -g $(OPTIMIZE) -Wno-format-truncation -U_FORTIFY_SOURCE $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) -MMD -MP -c $< -o $@
+	$(call say,CC)
+	$(Q)$(CC) $(STANDARD) -g $(OPTIMIZE) -Wno-format-truncation -U_FORTIFY_SOURCE $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) -MMD -MP -c $< -o $@
 
 # -Og compiles in half the time of -O1 (measure/reflect.c with sanitizers: 3 s instead of 8), and its code takes as long to run.
 build/sanitized/%.o: OPTIMIZE = -Og
@@ -96,40 +103,46 @@ $(patsubst %,build/sanitized/tests/unit/test_%.o,results_bootstrap stalls source
 -include $(wildcard build/sanitized/*.d build/sanitized/*/*.d build/sanitized/*/*/*.d)
 
 build/rant-sanitized: $(SOURCES:%.c=build/sanitized/%.o)
-	$(CC) $(SANITIZE) -static-libasan -static-libubsan $^ -o $@ $(LIBRARIES)
+	$(call say,LINK)
+	$(Q)$(CC) $(SANITIZE) -static-libasan -static-libubsan $^ -o $@ $(LIBRARIES)
 
 # For data races: tests/link/threads.sh. No -Wtsan: what a fence orders are atomic accesses, and these ThreadSanitizer knows. Two calls are
 # the test's own, see tests/link/threads.c.
 TSAN = -fsanitize=thread -Wno-tsan
 build/tsan/%.o: %.c Makefile $(with)
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) -g -O1 -U_FORTIFY_SOURCE $(TSAN) $(WARNINGS) -Werror $(INCLUDES) -MMD -MP -c $< -o $@
+	$(call say,CC)
+	$(Q)$(CC) $(STANDARD) -g -O1 -U_FORTIFY_SOURCE $(TSAN) $(WARNINGS) -Werror $(INCLUDES) -MMD -MP -c $< -o $@
 
 -include $(wildcard build/tsan/*.d build/tsan/*/*.d build/tsan/*/*/*.d)
 
 build/rant-tsan: $(SOURCES:%.c=build/tsan/%.o) build/tsan/tests/link/threads.o
-	$(CC) $(TSAN) -Wl,--wrap=syscall,--wrap=close $^ -o $@ $(LIBRARIES)
+	$(call say,LINK)
+	$(Q)$(CC) $(TSAN) -Wl,--wrap=syscall,--wrap=close $^ -o $@ $(LIBRARIES)
 
 build/hostile: tests/link/hostile.c $(filter-out build/rant.o,$(OBJECTS))
-	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror $(INCLUDES) $^ -o $@ $(LIBRARIES)
+	$(call say,LINK)
+	$(Q)$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror $(INCLUDES) $^ -o $@ $(LIBRARIES)
 
-# The filter of a unit of systemd; and who looks into another process.
+# Helpers: the system call filter of a systemd unit; a program that reads another process.
 build/sandbox build/look_into: build/%: tests/link/%.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror $< -o $@ $(if $(filter sandbox,$*),-lseccomp)
+	$(call say,LINK)
+	$(Q)$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror $< -o $@ $(if $(filter sandbox,$*),-lseccomp)
 
 build/spike.so: tests/lab/spike.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror -shared -fPIC tests/lab/spike.c -o $@ -ldl
+	$(call say,LINK)
+	$(Q)$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror -shared -fPIC tests/lab/spike.c -o $@ -ldl
 
 # Each unit test has a line "build: wraps=A,B sources=X.c,@SET,... libs=...": the functions that it replaces, and what is linked to it, without
 # the files that the test includes. SET is one of these:
 set_loop = $(patsubst %,tests/unit/fake_%.c,kernel script account reflector emitter) histogram.c host/counters/pmc.c host/clock/*.c \
-	$(patsubst %,wire/%.c,timestamping lane packet tlv* hmac session allow sequence) \
-	$(patsubst %,measure/%.c,exchange emit reflect join probe doze window* pace sample witness rules variation source_port) result/*.c
-set_report = histogram.c tracefs.c result/*.c $(patsubst %,host/%.c,process/place process/memory trace/* counters/* clock/* nic/nic*) \
-	$(patsubst %,report/%.c,verdict/verdict_finding log/log_file log/log_mend) $(patsubst %,report/text/%.c,headline buckets account breach \
-		clocks clocks_there echo evidence label machine part report statistics variation source_ports)
+	$(patsubst %,wire/%.c,timestamping peer_socket packet tlv* hmac session allow sequence) \
+	$(patsubst %,measure/%.c,exchange emit reflect join probe idle_sleep window* pace sample tx_match rules ipdv source_port) result/*.c
+set_report = histogram.c tracefs.c result/*.c $(patsubst %,host/%.c,process/affinity process/memory trace/* counters/* clock/* nic/nic*) \
+	$(patsubst %,report/%.c,verdict/verdict_finding log/log_file log/log_mend) $(patsubst %,report/text/%.c,brief headline buckets account breach \
+		clocks clocks_remote echo evidence label machine stage report statistics ipdv source_ports)
 set_result = result/*.c
 set_host = host/*.c host/*/*.c
 set_outputs = report/*/*.c
@@ -139,12 +152,13 @@ included = $(shell sed -n 's|^\#include "\([^"]*\.c\)".*|\1|p' tests/unit/test_$
 sources_of = $(foreach w,$(call field,$(1),sources),$(if $(filter @%,$(w)),$(set_$(w:@%=%)),$(w)))
 objects_of = $(patsubst %.c,build/sanitized/%.o,$(filter-out $(call included,$(1)),$(wildcard $(call sources_of,$(1)))))
 
-# Made on the way to a test, and kept.
+# Intermediate objects of tests are kept.
 .PRECIOUS: build/sanitized/%.o
 
 .SECONDEXPANSION:
 build/test_%: build/sanitized/tests/unit/test_%.o $$(call objects_of,$$*)
-	$(CC) $(SANITIZE) $(foreach w,$(call field,$*,wraps),-Wl$(comma)--wrap=$(w)) $^ -o $@ -lcmocka $(LIBRARIES)
+	$(call say,LINK)
+	$(Q)$(CC) $(SANITIZE) $(foreach w,$(call field,$*,wraps),-Wl$(comma)--wrap=$(w)) $^ -o $@ -lcmocka $(LIBRARIES)
 
 # Writes the texts that tests compare with, tests/golden/: "git diff" shows what has changed.
 GOLDEN_TESTS = $(patsubst tests/unit/%.c,build/%,$(shell grep -lE 'return golden_run' $(wildcard tests/unit/test_*.c)))
@@ -153,9 +167,9 @@ golden: $(GOLDEN_TESTS)
 	@for test in $^; do GOLDEN=write $$test >$$test.golden 2>&1 || { cat $$test.golden; exit 1; }; done
 
 demo:
-	tests/packages.sh build demo
-	$(MAKE) rant
-	tests/demo.sh
+	$(Q)tests/packages.sh build demo
+	$(Q)$(MAKE) --no-print-directory $(if $(filter 1,$(V)),,-s) rant
+	$(Q)tests/demo.sh
 
 # Unit tests alone: no root, and no packages but compiler, libnl-3 and cmocka. TEST=NAME: only those with NAME in their name.
 unit:
@@ -228,10 +242,10 @@ sweep:
 	$(MAKE) rant
 	tests/bench/sweep.sh ./rant $(if $(OPTIONS),-- $(OPTIONS))
 
-# What is read of a program is what --help of it says.
-build/man/%: man/%.in man/page.sh man/options.awk rant config.sh
+# The options of rant(1) come from docs/options.md, those of rant-config(8) from config.sh --help.
+build/man/%: man/%.in man/page.sh man/options.awk man/paragraphs.awk docs/options.md config.sh
 	@mkdir -p $(@D)
-	man/page.sh $< $(if $(filter rant-config.8,$*),./config.sh,./rant) >$@
+	man/page.sh $< $(if $(filter rant-config.8,$*),./config.sh,docs/options.md) >$@
 
 PAGES = build/man/rant.1 build/man/rant-config.8
 
@@ -245,6 +259,7 @@ install: rant $(PAGES)
 	ln -sf ../share/rant/config.sh $(DESTDIR)$(PREFIX)/sbin/rant-config
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(filter %.1,$(PAGES)) man/rant-plot.1
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/man/man8 $(filter %.8,$(PAGES))
+	sed -i 's|/usr/local/|$(PREFIX)/|' $(DESTDIR)$(PREFIX)/share/man/man1/rant.1 # the paths of the installed files
 	install -D -m 0644 completion/rant.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rant
 	ln -sf rant $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rant-config
 	ln -sf rant $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rant-plot
@@ -253,6 +268,7 @@ install: rant $(PAGES)
 	sed 's|/usr/local/bin/|$(PREFIX)/bin/|' 'systemd/$(UNIT)' >'$(DESTDIR)$(PREFIX)/lib/systemd/system/$(UNIT)'
 	chmod 0644 '$(DESTDIR)$(PREFIX)/lib/systemd/system/$(UNIT)'
 	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/rant/plot $(wildcard plot/*.py)
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/rant/plot/rant_results $(wildcard python/rant_results/*.py)
 	install -m 0755 plot/rant-plot $(DESTDIR)$(PREFIX)/share/rant/plot/rant-plot
 	ln -sf ../share/rant/plot/rant-plot $(DESTDIR)$(PREFIX)/bin/rant-plot
 
@@ -261,11 +277,12 @@ uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/rant bin/rant-plot sbin/rant-config lib/systemd/system/$(UNIT) \
 		$(ZSH_FUNCTIONS)/_rant $(addprefix share/,man/man1/rant.1 man/man1/rant-plot.1 man/man8/rant-config.8 \
 			$(addprefix bash-completion/completions/,rant rant-config rant-plot) \
-			$(addprefix rant/,config.sh $(wildcard config/*.sh) plot/rant-plot $(wildcard plot/*.py))))
+			$(addprefix rant/,config.sh $(wildcard config/*.sh) plot/rant-plot $(wildcard plot/*.py) \
+				$(patsubst python/%,plot/%,$(wildcard python/rant_results/*.py)))))
 	rmdir $(addprefix $(DESTDIR)$(PREFIX)/,lib/systemd/system lib/systemd $(ZSH_FUNCTIONS) $(dir $(ZSH_FUNCTIONS)) $(addprefix share/,\
-		man/man1 man/man8 bash-completion/completions bash-completion rant/config rant/plot rant)) 2>/dev/null || true
+		man/man1 man/man8 bash-completion/completions bash-completion rant/config rant/plot/rant_results rant/plot rant)) 2>/dev/null || true
 
-# What a release is: the last commit, which .version then names.
+# A release is the last commit, whose name is in .version.
 VERSION = $(shell sed -n 's/^\#define RANT_VERSION "\(.*\)".*/\1/p' rant.h)
 
 dist:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* rant: parse, open, run, report, close. This file is the table of contents; what a room does is said in its header. */
+/* rant: parse, open, run, report, close. This file is the table of contents; the header of each module describes it. */
 #include "rant.h"
 
 #include "analyse/results.h"
@@ -13,24 +13,25 @@
 #include "host/counters/pmu.h"
 #include "host/nic/link.h"
 #include "host/nic/nic.h"
+#include "host/nic/nic_best.h"
 #include "host/nic/nic_lower.h"
 #include "host/nic/nic_reach.h"
 #include "host/nic/nic_stamp.h"
 #include "host/nic/resolve.h"
-#include "host/process/action.h"
-#include "host/process/awake.h"
-#include "host/process/filter.h"
+#include "host/process/hook.h"
+#include "host/process/cpu_latency.h"
+#include "host/process/seccomp.h"
 #include "host/process/loop.h"
-#include "host/process/patience.h"
-#include "host/process/place.h"
-#include "host/process/rights.h"
-#include "host/process/stop.h"
-#include "host/process/watch.h"
+#include "host/process/startup_watchdog.h"
+#include "host/process/affinity.h"
+#include "host/process/privileges.h"
+#include "host/process/signals.h"
+#include "host/process/worker.h"
 #include "host/trace/trace_keep.h"
 #include "host/trace/trace_running.h"
 #include "host/trace/trace_save.h"
 #include "measure/exchange.h"
-#include "measure/store.h"
+#include "measure/run_buffers.h"
 #include "options.h"
 #include "report/export/outputs.h"
 #include "report/text/configuration.h"
@@ -39,6 +40,7 @@
 #include "report/text/report.h"
 #include "report/text/status.h"
 #include "report/text/version.h"
+#include "report/verdict/steadiness.h"
 #include "report/verdict/verdict.h"
 #include "result/breach.h"
 #include "tracefs.h"
@@ -54,15 +56,17 @@
 #include <unistd.h>
 
 #define DUTY_PERIOD_NS (100 * NS_PER_MS)
-#define CLOCK_EARLY 10 /* readings that come sooner at first, until the rates of the clocks are known */
+#define CLOCK_EARLY 10 /* first comparisons at a shorter period, until the rates of the clocks are known */
 
 static struct run {
 	struct options options;
 	char server[TRANSPORT_NAME_BYTES];
+	char interface[IFNAMSIZ]; /* from the route, see nic_choose_interface() */
+	bool best; /* --stamp best has chosen the timestamp source */
 
 	struct hmac *key;
 	struct packet_plan plan;
-	struct store store;
+	struct run_buffers run_buffers;
 	struct nic nic;
 	struct link_watch link;
 	struct channel channel;
@@ -75,13 +79,13 @@ static struct run {
 	struct pmc pmc;
 	struct activity_story activity;
 	struct trace trace;
-	struct actions actions;
-	int awake_fd;
-	struct rights rights;
-	struct place place;
+	struct hooks hooks;
+	int cpu_latency_fd;
+	struct privileges privileges;
+	struct affinity affinity;
 
-	struct watch watch;
-	struct breach_teller breaches;
+	struct worker worker;
+	struct breach_printer breaches;
 	struct trace_keeper keeper;
 	struct progress progress;
 	bool draws; /* progress is on the terminal */
@@ -93,12 +97,12 @@ static struct run {
 	char tracing[256]; /* where the kernel traces */
 	struct report report;
 } run = {
-	.awake_fd = -1, .clocks = { .phc_fd = -1, .dial_fd = -1 }, .clock_set.fd = -1, .nic.control_fd = -1,
+	.cpu_latency_fd = -1, .clocks = { .phc_fd = -1, .frequency_fd = -1 }, .clock_set.fd = -1, .nic.control_fd = -1,
 	.channel = CHANNEL_CLOSED, .outputs = OUTPUTS_CLOSED,
 };
 
-/* In a signal handler, before a second signal ends the program at once: nothing is left behind but what is written of
- * the log. */
+/* Called in a signal handler, before a second signal ends the program at once: restores the host, keeps the part of the
+ * log that is written. */
 static void clean_up(void)
 {
 	nic_restore(&run.nic);
@@ -106,7 +110,7 @@ static void clean_up(void)
 	trace_close(&run.trace);
 }
 
-/* ---- What the loop calls ----------------------------------------------------------------------------------------- */
+/* ---- Called by the loop ------------------------------------------------------------------------------------------ */
 
 static void mark_start(void *context)
 {
@@ -122,15 +126,15 @@ static void freeze(void *context, const struct sample *s)
 	trace_breach(&r->trace, r->options.role, s, r->options.threshold_ns, true);
 }
 
-/* Nothing is being measured when this is called: nothing has ever answered. */
-static void tell_silence(void *context)
+/* Called only before the first answer, so it disturbs no measurement. */
+static void print_silence(void *context)
 {
 	const struct run *r = context;
 
-	progress_tell_silence(&r->options, r->server, counter_get(&r->exchange.result.account.refused));
+	progress_print_silence(&r->options, r->server, counter_get(&r->exchange.result.account.refused));
 }
 
-/* ---- Beside the run: the housekeeping thread calls these, or the measuring one after the run --------------------- */
+/* ---- Called by the housekeeping thread during the run, or by the measuring thread after it ----------------------- */
 
 static void act_on_breach(void *context, const struct sample *s, uint64_t number)
 {
@@ -138,14 +142,14 @@ static void act_on_breach(void *context, const struct sample *s, uint64_t number
 	char text[REPORT_ENVIRONMENT_BYTES], *environment[REPORT_ENVIRONMENT_MAX];
 	int64_t value_ns;
 
-	result_figure(&r->exchange.result, s, &value_ns);
-	/* While it is measured on, nothing may interrupt the measuring CPU. */
+	result_metric(&r->exchange.result, s, &value_ns);
+	/* With --continue the loop goes on: nothing may interrupt the measuring CPU. */
 	activity_story_breach(&r->activity, value_ns, counter_get(&r->exchange.result.account.sent),
 			      r->options.keep_going);
 	if (!r->options.on_breach.commands)
 		return;
 	report_environment(&r->report, s, number, text, environment);
-	actions_run(&r->actions, environment);
+	hooks_run(&r->hooks, environment);
 }
 
 static void measure_clocks(void *context)
@@ -167,31 +171,30 @@ static void add_duties(struct run *r)
 	const struct options *o = &r->options;
 	const struct {
 		bool wanted;
-		struct watch_duty duty;
+		struct worker_duty duty;
 	} rows[] = {
-		{ o->threshold_ns, { DUTY_PERIOD_NS, .at_end = true, .act = breach_tell, .context = &r->breaches } },
+		{ o->threshold_ns, { DUTY_PERIOD_NS, .at_end = true, .act = breach_print, .context = &r->breaches } },
 		{ o->trace_rearm, { DUTY_PERIOD_NS, .act = trace_keep_now, .context = &r->keeper } },
 		{ true, { DUTY_PERIOD_NS, .act = link_look, .context = &r->link } },
-		{ o->role == ROLE_EMIT, { DUTY_PERIOD_NS, .act = progress_tell_outage, .context = &r->progress } },
+		{ o->role == ROLE_EMIT, { DUTY_PERIOD_NS, .act = progress_print_outage, .context = &r->progress } },
 		{ true, { DUTY_PERIOD_NS, .early = CLOCK_EARLY, .act = measure_clocks, .context = r } },
 		{ true, { DUTY_PERIOD_NS, .act = collect, .context = r } },
-		{ r->draws, { PROGRESS_PERIOD_NS, .act = progress_draw, .context = &r->progress } },
 	};
 
-	r->link = (struct link_watch){ .nic = &r->nic, .on_gone = stop_now, .on_change = progress_tell_link,
-				       .on_move = progress_tell_move, .context = &r->progress };
+	r->link = (struct link_watch){ .nic = &r->nic, .on_gone = signals_end_now, .on_change = progress_print_link,
+				       .on_move = progress_print_move, .context = &r->progress };
 	r->facts.link = &r->link;
-	link_look(&r->link); /* as it is before the run */
-	r->breaches = (struct breach_teller){ .result = &r->exchange.result, .act = act_on_breach, .context = r };
+	link_look(&r->link); /* the state before the run */
+	r->breaches = (struct breach_printer){ .result = &r->exchange.result, .act = act_on_breach, .context = r };
 	r->keeper = (struct trace_keeper){ .trace = &r->trace, .folder = o->save_trace_path,
 					   .interval_ns = o->trace_interval_ns };
 	r->progress = (struct progress){ .result = &r->exchange.result, .server = r->server };
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].wanted)
-			watch_add(&r->watch, rows[i].duty);
+			worker_add(&r->worker, rows[i].duty);
 }
 
-/* Without a relation of the clocks during the run there are no stages to or from the NIC. */
+/* Without a comparison of the clocks during the run there are no stages to or from the NIC. */
 static void check_clocks(struct run *r, int watch_error)
 {
 	struct exchange *x = &r->exchange;
@@ -201,7 +204,7 @@ static void check_clocks(struct run *r, int watch_error)
 						   "the thread that compares the clocks during the run could not be "
 						   "started";
 
-	/* Stamps of the kernel are of CLOCK_REALTIME, as those of user space are. */
+	/* Timestamps of the kernel and of user space both are from CLOCK_REALTIME. */
 	if (r->options.stamp != SOURCE_HARDWARE || (x->clocks && !watch_error))
 		return;
 	if (result_has_stages(&x->result))
@@ -209,42 +212,40 @@ static void check_clocks(struct run *r, int watch_error)
 	exchange_drop_clocks(x);
 }
 
-static int start_watch(struct run *r)
+static int start_worker(struct run *r)
 {
 	int error;
 
 	r->draws = isatty(STDERR_FILENO) && !r->options.quiet;
-	r->watch.name = "rant-watch";
-	r->watch.begin = rights_drop_beside;
-	r->watch.context = &r->rights;
-	r->watch.idle = &r->exchange.result.asleep;
+	r->worker.name = "rant-watch";
+	r->worker.begin = privileges_drop_beside;
+	r->worker.context = &r->privileges;
+	r->worker.idle = &r->exchange.result.asleep;
 	add_duties(r);
-	clock_measure(&r->clocks, 0); /* the second one: their rates are known from the first packet on */
-	error = watch_start(&r->watch);
+	clock_measure(&r->clocks, 0); /* the second comparison: the rates are known from the first packet on */
+	error = worker_start(&r->worker);
 	if (error && r->options.trace_rearm) {
-		warnx("--trace-rearm: the trace is saved by a thread on another CPU than the measuring one, and there "
-		      "is none "
-		      "(%s): leave it out, or give rant another CPU", strerror(-error));
+		warnx("--trace-rearm: saving the trace needs a CPU besides the measuring one, and rant has none (%s): "
+		      "leave it out, or allow rant another CPU", strerror(-error));
 		return error;
 	}
 	r->report.no_other_cpu = error == -ENODEV;
 	if (error && error != -ENODEV)
-		warnx("the housekeeping thread could not be started (%s), so nothing is done beside the measurement "
-		      "(progress, "
-		      "commands, comparing the clocks): raise 'ulimit -u' and 'ulimit -n'", strerror(-error));
+		warnx("the housekeeping thread could not be started (%s), so this run has no progress, commands and "
+		      "clock comparison: raise 'ulimit -u' and 'ulimit -n'", strerror(-error));
 	check_clocks(r, error);
 	return 0;
 }
 
-static void stop_watch(struct run *r)
+static void stop_worker(struct run *r)
 {
-	watch_stop(&r->watch);
+	worker_stop(&r->worker);
 	if (r->draws)
 		progress_end();
 	r->draws = false;
 }
 
-/* ---- Open, in the order of the flow ------------------------------------------------------------------------------ */
+/* ---- Open, in this order ----------------------------------------------------------------------------------------- */
 
 static void open_exchange(struct run *r)
 {
@@ -255,7 +256,7 @@ static void open_exchange(struct run *r)
 	x->clock_set = &r->clock_set;
 	x->stop = r->stop;
 	x->loopback = r->nic.flags & IFF_LOOPBACK;
-	x->on_silence = tell_silence;
+	x->on_silence = print_silence;
 	x->context = r;
 	x->plan = &r->plan;
 	x->key = r->key;
@@ -264,12 +265,12 @@ static void open_exchange(struct run *r)
 		x->peer = &r->peer;
 	exchange_note_granted(x);
 	r->report = (struct report){ .options = &r->options, .result = &x->result, .histogram = x->result.histogram,
-				     .actions = &r->actions, .peer = x->peer,
-				     .nic = &r->nic, .facts = &r->facts, .place = &r->place };
-	r->actions.wanted = &r->options.on_breach;
+				     .hooks = &r->hooks, .peer = x->peer,
+				     .nic = &r->nic, .facts = &r->facts, .affinity = &r->affinity };
+	r->hooks.wanted = &r->options.on_breach;
 }
 
-/* The relation of the NIC's clock to the system's: for the report, and to put the times of user space on its scale. */
+/* The relation between the clocks of NIC and system: for the report, and to convert the times of user space. */
 static void open_clocks(struct run *r)
 {
 	const bool by_nic = options_by_nic(&r->options);
@@ -278,11 +279,11 @@ static void open_clocks(struct run *r)
 	r->exchange.watched = &r->clocks;
 	if (!clock_open(&r->clocks, by_nic ? r->nic.can.phc_index : -1) && by_nic)
 		r->exchange.clocks = &r->clocks;
-	r->exchange.result.placed = r->exchange.clocks != NULL;
+	r->exchange.result.converted = r->exchange.clocks != NULL;
 	clock_measure(&r->clocks, 0);
 }
 
-/* In the measuring thread: the counters are those of the thread that opens them. */
+/* Called in the measuring thread: a perf counter belongs to the thread that opens it. */
 static int open_pmc(void *context)
 {
 	struct run *r = context;
@@ -320,68 +321,84 @@ static int open_trace(struct run *r)
 	return 0;
 }
 
-/* The ring, whose size hangs on whether another thread may empty it beside the run. */
+/* The ring of the log: its size depends on whether another thread can empty it during the run. */
 static int start_log(struct run *r)
 {
 	const struct options *o = &r->options;
 	const bool beside = !options_log_is_circular(o) && !r->report.no_other_cpu &&
-			    !log_writer_start(&r->outputs.log, rights_drop_beside, &r->rights);
+			    !log_writer_start(&r->outputs.log, privileges_drop_beside, &r->privileges);
 
-	r->report.tally = r->exchange.tally = outputs_start(&r->outputs, rights_drop_beside, &r->rights);
-	return store_open_log(&r->store, o, &r->exchange, beside);
+	r->outputs.interim.result = &r->exchange.result;
+	r->report.sample_queue = r->exchange.sample_queue = outputs_start(&r->outputs, privileges_drop_beside,
+									  &r->privileges);
+	return run_buffers_open_log(&r->run_buffers, o, &r->exchange, beside);
 }
 
-/* What is still to be done when the rights are gone. */
-static int plan_rights(struct run *r)
+/* The privileges that the end of the run needs, after rant has dropped the others. */
+static int plan_privileges(struct run *r)
 {
-	struct rights_needs needs = { .nic = r->nic.changed, .save_path = r->options.save_trace_path,
+	struct privileges_needs needs = { .nic = r->nic.changed, .save_path = r->options.save_trace_path,
 				      .priority = r->channel.keeps_priority &&
 				      r->channel.priority > SOCKET_PRIORITY_FREE,
 				      .trace_path = r->trace.path, .trace_made = r->trace.created };
 
 	outputs_need(&r->outputs, &needs);
-	return rights_plan(&r->rights, &needs);
+	return privileges_plan(&r->privileges, &needs);
+}
+
+/* A driver may refuse although it lists the setting: with --stamp best the kernel takes the timestamps then. */
+static int stamp_by_nic(struct run *r)
+{
+	int error = options_by_nic(&r->options) ? nic_stamp(&r->nic, &r->options) : 0;
+
+	if (!error || !r->best)
+		return error;
+	warnx("--stamp best: the kernel takes the timestamps, for this reason");
+	r->options.stamp = SOURCE_KERNEL;
+	return 0;
 }
 
 static int open_all(struct run *r)
 {
 	const struct options *o = &r->options;
 
-	patience_begin(r->stop, clean_up);
-	filter_open(o->stamp != SOURCE_USER); /* its time would be in what is measured */
-	if (patience_on("looking up --user") || rights_open(&r->rights, o->user) ||
-	    patience_on("reading --key") || (o->key_path && hmac_open(&r->key, o->key_path)) ||
+	startup_watchdog_begin(r->stop, clean_up);
+	seccomp_open(o->stamp != SOURCE_USER); /* with user timestamps the filter would add to the latency */
+	if (startup_watchdog_on("looking up --user") || privileges_open(&r->privileges, o->user) ||
+	    startup_watchdog_on("reading --key") || (o->key_path && hmac_open(&r->key, o->key_path)) ||
 	    plan_probes(&r->plan, o, r->key) ||
-	    patience_on("getting memory for the histograms") || store_open(&r->store, o, &r->exchange) ||
-	    patience_on("asking the NIC what it can do") || nic_open(&r->nic, o->interface) ||
+	    startup_watchdog_on("getting memory for the histograms") ||
+		    run_buffers_open(&r->run_buffers, o, &r->exchange) ||
+	    startup_watchdog_on("reading the state of the NIC") || nic_open(&r->nic, o->interface) ||
 	    nic_check_reach(&r->nic, o) || nic_choose_priority(&r->nic, &r->options) ||
-	    patience_on_whole("making the NIC stamp") || (options_by_nic(o) && nic_stamp(&r->nic, o)) ||
-	    patience_on("opening the socket") || socket_open(&r->channel, o, &r->nic) ||
+	    startup_watchdog_on_whole("setting up timestamps of the NIC") || stamp_by_nic(r) ||
+	    startup_watchdog_on("opening the socket") || socket_open(&r->channel, o, &r->nic) ||
 	    (!o->no_step_check && !options_by_nic(o) && clock_set_open(&r->clock_set)) ||
-	    plan_sessions(r->exchange.sessions, o) || patience_on("comparing the clocks"))
+	    plan_sessions(r->exchange.sessions, o) || startup_watchdog_on("comparing the clocks"))
 		return -1;
 	open_exchange(r);
 	open_clocks(r);
-	if (patience_on("opening the files that are written") || outputs_open(&r->outputs, &r->report, &r->store.log) ||
-	    patience_on("starting the measuring thread") || loop_open() ||
-	    patience_on("opening the counters of this machine") || open_counters(r) ||
-	    patience_on("setting up the kernel's trace") || open_trace(r) ||
-	    plan_rights(r) ||
-	    patience_on("starting the threads beside") || start_watch(r) ||
-	    patience_on("getting memory for the log") || start_log(r) || patience_on("locking memory"))
+	if (startup_watchdog_on("opening the output files") ||
+	    outputs_open(&r->outputs, &r->report, &r->run_buffers.log) ||
+	    startup_watchdog_on("starting the measuring thread") || loop_open() ||
+	    startup_watchdog_on("opening the counters of this host") || open_counters(r) ||
+	    startup_watchdog_on("setting up the kernel trace") || open_trace(r) ||
+	    plan_privileges(r) ||
+	    startup_watchdog_on("starting the other threads") || start_worker(r) ||
+	    startup_watchdog_on("getting memory for the log") || start_log(r) || startup_watchdog_on("locking memory"))
 		return -1;
 	if (!o->no_cpu_dma_latency)
-		r->awake_fd = awake_open(o->verbose);
-	r->facts.lock_error = store_lock(&r->store, o);
+		r->cpu_latency_fd = cpu_latency_open(o->verbose);
+	r->facts.lock_error = run_buffers_lock(&r->run_buffers, o);
 	return 0;
 }
 
-/* In reverse order of opening; each part knows whether it was opened. */
+/* In reverse order of opening; each module knows whether it is open. */
 static void close_all(struct run *r)
 {
-	patience_end();
-	awake_close(r->awake_fd);
-	stop_watch(r);
+	startup_watchdog_end();
+	cpu_latency_close(r->cpu_latency_fd);
+	stop_worker(r);
 	loop_close();
 	trace_close(&r->trace);
 	activity_close(&r->activity.activity);
@@ -392,11 +409,11 @@ static void close_all(struct run *r)
 	socket_close(&r->channel);
 	nic_restore(&r->nic);
 	nic_close(&r->nic);
-	store_close(&r->store);
+	run_buffers_close(&r->run_buffers);
 	hmac_close(r->key);
 }
 
-/* ---- Run, and what is read before and after it ------------------------------------------------------------------- */
+/* ---- Run, and the readings before and after it ------------------------------------------------------------------- */
 
 static void read_before(struct run *r)
 {
@@ -406,7 +423,7 @@ static void read_before(struct run *r)
 	link_read(&r->nic, &r->link.before);
 }
 
-/* Ours may have been stopped by now, by a breach. */
+/* A breach may have stopped the trace of rant itself. */
 static void note_tracing(struct run *r)
 {
 	if (r->report.trace)
@@ -419,8 +436,8 @@ static void read_after(struct run *r)
 {
 	const struct activity_story *a = &r->activity;
 
-	r->facts.absent_bytes = store_absent_bytes(&r->store); /* not true any more when the run is wound up */
-	stop_watch(r);
+	r->facts.absent_bytes = run_buffers_absent_bytes(&r->run_buffers); /* first: the code below touches pages */
+	stop_worker(r);
 	link_read(&r->nic, &r->link.after);
 	clock_measure(&r->clocks, counter_get(&r->exchange.result.account.sent));
 	activity_read(&r->activity.activity, &r->activity.end, false);
@@ -437,7 +454,7 @@ static void read_after(struct run *r)
 
 static void finish(struct run *r)
 {
-	actions_finish(&r->actions);
+	hooks_finish(&r->hooks);
 	r->report.saved = &r->keeper.saved;
 	exchange_collect(&r->exchange);
 	r->exchange.result.dropped = r->channel.dropped;
@@ -471,26 +488,27 @@ static enum status conclude(struct run *r)
 	finish(r);
 	error |= outputs_end_beside(&r->outputs);
 	note_tracing(r);
-	store_finish(&r->store, &r->exchange); /* in place: nobody copies any more */
+	run_buffers_finish(&r->run_buffers, &r->exchange); /* in place: no thread copies the histogram any more */
+	steadiness_find(&r->exchange.result.level_changes, &r->outputs.reported.levels);
 	reach_verdict(r);
 	if (!r->options.quiet)
 		error |= report_print(&r->report);
 	return outputs_write(&r->outputs, status_judge(&r->report, &r->facts, r->server, error));
 }
 
-/* These two are called in the measuring thread. */
-static int drop_rights(void *context)
+/* drop_privileges() and measure() are called in the measuring thread. */
+static int drop_privileges(void *context)
 {
 	const struct run *r = context;
 
-	return rights_drop(&r->rights);
+	return privileges_drop(&r->privileges);
 }
 
 static int measure(void *context)
 {
 	struct run *r = context;
 
-	filter_begin();
+	seccomp_begin();
 	verdict_read_thread(&r->facts.thread[0]);
 	exchange_run(&r->exchange);
 	verdict_read_thread(&r->facts.thread[1]);
@@ -499,42 +517,87 @@ static int measure(void *context)
 
 static enum status run_once(struct run *r)
 {
-	if (patience_on("looking at this machine"))
+	if (startup_watchdog_on("reading the state of this host"))
 		return STATUS_FAILED;
 	if (r->options.verbose) {
-		report_configuration(stderr, &r->report, &r->nic, &r->store.histogram_memory, &r->store.log_memory);
+		report_configuration(stderr, &r->report, &r->nic, &r->run_buffers.histogram_memory,
+				     &r->run_buffers.log_memory);
 		check_short(stderr, &r->options, &r->nic);
 	}
 	outputs_look(&r->outputs, &r->nic);
 	read_before(r);
 	if (socket_bind(&r->channel, &r->options, &r->nic) ||
-	    outputs_hand_over(&r->outputs, &r->rights) || patience_end() ||
-	    rights_drop(&r->rights) || loop_call(drop_rights, r) || loop_run(measure, r))
+	    outputs_hand_over(&r->outputs, &r->privileges) || startup_watchdog_end() ||
+	    privileges_drop(&r->privileges) || loop_call(drop_privileges, r) || loop_run(measure, r))
 		return STATUS_FAILED;
 	return conclude(r);
+}
+
+/* The first line of "rant HOST": the interface, the timestamp source, and the reason for it. */
+static void print_choice(const struct run *r, const char *why)
+{
+	static const char *const names[] = { [SOURCE_USER] = "user", [SOURCE_KERNEL] = "kernel",
+					     [SOURCE_HARDWARE] = "hardware" };
+	const struct options *o = &r->options;
+
+	if (!r->best)
+		why = "as given";
+	if (o->role == ROLE_EMIT && o->server_name)
+		warnx("%s (%s) through %s, --stamp %s: %s", o->server_name, r->server, o->interface, names[o->stamp],
+		      why);
+	else if (o->role == ROLE_EMIT)
+		warnx("%s through %s, --stamp %s: %s", r->server, o->interface, names[o->stamp], why);
+	else
+		warnx("%s, --stamp %s: %s", o->interface, names[o->stamp], why);
+}
+
+/* Address, interface and timestamp source, where the command line leaves them open. */
+static int choose_path(struct run *r)
+{
+	struct options *o = &r->options;
+	char why[256];
+
+	if (resolve_server(o))
+		return -1;
+	if (o->check && !o->interface && o->role == ROLE_REFLECT)
+		return 0; /* all interfaces: the doctor chooses for each */
+	r->best = o->stamp == STAMP_BEST;
+	if (nic_choose_interface(o, r->interface) || nic_choose_stamp(o, why))
+		return -1;
+	transport_name_server(o, r->server);
+	if (r->best || o->host_given)
+		print_choice(r, why);
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
 	enum status status = STATUS_FAILED;
 
-	rights_guard();
+	if (argc < 2) {
+		options_usage(stderr);
+		return STATUS_FAILED;
+	}
+	privileges_guard();
 	if (memory_allow_stack() || options_parse(&run.options, argc, argv))
 		return STATUS_FAILED;
 	if (run.options.help) {
+		options_help(stdout, run.options.help_all);
+		return STATUS_DONE;
+	}
+	if (run.options.usage) {
 		options_usage(stdout);
 		return STATUS_DONE;
 	}
 	if (run.options.version)
-		return version_print(hmac_library(), filter_library(), tree_library()) ? STATUS_FAILED : STATUS_DONE;
+		return version_print(hmac_library(), seccomp_library(), tree_library()) ? STATUS_FAILED : STATUS_DONE;
 	if (run.options.report || run.options.compare)
 		return results_main(&run.options);
-	if (place_take(&run.place, &run.options) || resolve_server(&run.options))
+	if (affinity_read(&run.affinity, &run.options) || choose_path(&run))
 		return STATUS_FAILED;
 	if (run.options.check)
 		return check_machine(run.options.quiet ? NULL : stdout, &run.options) ? STATUS_FAILED : STATUS_DONE;
-	transport_name_server(&run.options, run.server);
-	run.stop = stop_catch_signals(clean_up);
+	run.stop = signals_catch(clean_up);
 	if (!open_all(&run))
 		status = run_once(&run);
 	close_all(&run);

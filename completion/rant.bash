@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Completion of rant, rant-config and rant-plot for bash. All that it knows of the options it reads from "PROGRAM --help", which for rant is
-# made of the table that parses.
+# Completion of rant, rant-config and rant-plot for bash. The options come from the help of the program, which for rant is made of the table
+# that parses.
 
-# Prints what may stand behind option $2 of the program $1: "@interfaces", "@files", "@folders", "@users", words, "@several" and words with
-# commas between them, or "@any"; nothing: it takes no value. Those words are the steps, or the panels.
+# Prints all options with their texts.
+_rant_help() {
+	case ${1##*/} in
+	*config* | *plot*) COLUMNS=1000 "$1" --help 2>/dev/null ;;
+	*) "$1" --help all 2>/dev/null ;;
+	esac
+}
+
+# Prints the values of option $2 of program $1: "@interfaces", "@files", "@folders", "@users", a list of words, "@several" and words that are
+# joined by commas (steps or panels), or "@any". Prints nothing for an option without a value.
 _rant_values() {
-	COLUMNS=1000 "$1" --help 2>/dev/null | awk -v option="$2" '
+	_rant_help "$1" | awk -v option="$2" '
 		function words(s) { gsub(/ \(.*$/, "", s); gsub(/,| or /, " ", s); return s }
 		match($0, /Panels: [a-z, -]+/) { several = words(substr($0, RSTART + 8, RLENGTH - 8)) }
 		steps { several = several " " $1 }
@@ -29,7 +37,7 @@ _rant_values() {
 			else if (value == "DIR") print "@folders"
 			else if (value == "NAME") print "@users"
 			else if (names ~ /\[,/) wanted = 1
-			else if (value == "ACTION") { gsub(/[A-Z]/, "", rest); print words(rest) }
+			else if (value == "ACTION") print "stop continue exec:"
 			else if (value != "" && match(rest, /: [a-z0-9-]+(, [a-z0-9-]+)* or [a-z0-9-]+( \([a-z0-9-]+\))?$/))
 				print words(substr(rest, RSTART + 2))
 			else if (value != "") print "@any"
@@ -37,10 +45,10 @@ _rant_values() {
 		END { if (wanted) print "@several", several }'
 }
 
-# Prints what may stand where no option is waiting for its value.
+# Prints the words for an argument that is not the value of an option.
 _rant_words() {
 	if [[ $2 == -* ]]; then
-		"$1" --help 2>/dev/null | grep -oE -- '^ +(-[^ ]( [A-Z][^ ,]*)?, )?--[^ ]+' | grep -oE -- '--?[^ ,A-Z][^ ,]*|-[A-Z]'
+		_rant_help "$1" | grep -oE -- '^ +(-[^ ]( [A-Z][^ ,]*)?, )?--[^ ]+' | grep -oE -- '--?[^ ,A-Z][^ ,]*|-[A-Z]'
 	elif [[ $1 == *config* ]]; then
 		echo @interfaces
 	else
@@ -48,19 +56,25 @@ _rant_words() {
 	fi
 }
 
+# Readline quotes the blanks of names, and adds "/" and no blank to folders, where the names are marked as such.
+_rant_names() {
+	compopt -o filenames 2>/dev/null
+	mapfile -t COMPREPLY < <(compgen "$1" -- "$2")
+}
+
 _rant() {
 	local program=$1 word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} values first=
 
 	COMPREPLY=()
-	# "--stamp=k" is three words to readline, with "=" among the characters that break them.
+	# "=" is one of the characters that break words for readline: "--stamp=k" is three words.
 	[ "$word" != = ] || word=''
 	[ "$before" != = ] || before=${COMP_WORDS[COMP_CWORD - 2]}
 	values=$(_rant_values "$program" "$before")
 	[ "$values" ] || values=$(_rant_words "$program" "$word")
 	case $values in
 	@interfaces) values=$(cd /sys/class/net 2>/dev/null && printf '%s\n' *) ;;
-	@files) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
-	@folders) mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
+	@files) _rant_names -f "$word" && return ;;
+	@folders) _rant_names -d "$word" && return ;;
 	@users) mapfile -t COMPREPLY < <(compgen -u -- "$word") && return ;;
 	@several*)
 		[[ $word != *,* ]] || first=${word%,*},

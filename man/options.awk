@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# From `rant --help`, which is made of the table that parses, to the options of a manual page in mdoc(7): headings and a tagged list for each.
-# With -v program=config.sh: of `config.sh --help`, whose options stand below its usage, and whose steps become a list too.
+# From `config.sh --help` to the options of a manual page in mdoc(7): a tagged list of the options, and a list of the steps.
 
 function end_list() {
 	if (open)
@@ -8,14 +7,14 @@ function end_list() {
 	open = 0
 }
 
-# No escape of mdoc, and each dash as it is to be typed.
+# Escapes for mdoc: backslashes, and dashes that are typed.
 function text(s) {
 	gsub(/\\/, "\\e", s)
 	gsub(/-/, "\\-", s)
 	return s ~ /^[.']/ ? "\\&" s : s
 }
 
-# Lines of at most 78 characters, and a sentence begins in one of its own.
+# Lines of at most 78 characters; each sentence begins on a line of its own.
 function fill(s, words, n, i, line) {
 	n = split(s, words, / +/)
 	for (i = 1; i <= n; i++) {
@@ -29,7 +28,7 @@ function fill(s, words, n, i, line) {
 		print line
 }
 
-# "-l, --log FILE" as the head of an item.
+# The head of an item for "-l, --log FILE".
 function item(names, words, n, i, line) {
 	n = split(names, words, / +/)
 	line = ".It"
@@ -50,7 +49,7 @@ function item(names, words, n, i, line) {
 	next
 }
 
-# A line whose name is too long for its column has its text behind one blank.
+# After a name that is too long for its column, the text follows after one blank.
 /^ +-/ || (steps && /^  [a-z]/) {
 	if (!open) {
 		print ".Bl -tag -width Ds"

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Numbers, times with their units, names of DSCP, tolerances. */
+/* Numbers, times with their units, names of code points, tolerances. */
 #include "options/value.h"
 
 #include "options/phrase.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-/* What may stand behind the number of an option that is a time. */
+/* The units that an option for a time accepts after its number. */
 static const struct time_unit {
 	const char *name;
 	int64_t ns;
-	int decimals; /* finer is nothing that is stored */
+	int decimals; /* down to one nanosecond */
 } time_units[] = {
 	{ "ns", 1, 0 }, { "us", NS_PER_US, 3 }, { "ms", NS_PER_MS, 6 }, { "s", NS_PER_S, 9 }, { "m", 60 * NS_PER_S, 9 },
 	{ "h", 3600 * NS_PER_S, 9 }, { "d", 86400 * NS_PER_S, 9 },
@@ -22,9 +23,8 @@ static const struct time_unit {
 
 enum number { NUMBER_GOOD, NUMBER_MALFORMED, NUMBER_TOO_FINE, NUMBER_OUT_OF_RANGE };
 
-/* Up to `stop`: digits, with a point among or before them where decimals are allowed: no exponent, no blank, no sign
- * but the minus that is always out of range. In integers, so that 0.1 us is 100 ns. *value is set when the number is
- * good. */
+/* Reads digits up to `stop`, with a point where decimals are allowed. An exponent, a blank or a plus sign is malformed,
+ * a minus sign out of range. Integer arithmetic: 0.1 us is 100 ns exactly. *value is set when the number is good. */
 static enum number digits_read(const struct option_row *row, const char *text, const char *stop, int64_t *value)
 {
 	const char *start = text + (*text == '-'), *end = start + strspn(start, "0123456789");
@@ -54,7 +54,7 @@ static enum number digits_read(const struct option_row *row, const char *text, c
 	return NUMBER_GOOD;
 }
 
-/* The unit of a time, which is all that is behind the number; NULL: there is none. */
+/* The unit after the number of a time, and where it starts; NULL: no unit, or an unknown one. */
 static const struct time_unit *unit_of(const struct option_row *row, const char *text, const char **at)
 {
 	*at = text + strspn(text, "-.0123456789");
@@ -64,7 +64,7 @@ static const struct time_unit *unit_of(const struct option_row *row, const char 
 	return NULL;
 }
 
-/* *value is set when the number is good: as stored, and exactly what was given. */
+/* *value is set when the number is good: in the stored unit, without rounding. */
 static enum number number_read(const struct option_row *row, const char *text, int64_t *value)
 {
 	const char *at;
@@ -102,6 +102,69 @@ static int refuse_fineness(const struct option_row *row, const char *text)
 	return option_refuse(row, text, why.text);
 }
 
+bool option_has_no_unit(const char *text)
+{
+	return text[strspn(text, ".0123456789")] == '\0';
+}
+
+const char *option_usual_unit(const char *unit)
+{
+	static const struct {
+		const char *name, *ours;
+	} units[] = {
+		{ "nsec", "ns" }, { "usec", "us" }, { "\302\265s", "us" }, { "\316\274s", "us" }, { "msec", "ms" },
+		{ "sec", "s" }, { "second", "s" }, { "seconds", "s" }, { "min", "m" }, { "mins", "m" },
+		{ "minutes", "m" }, { "hr", "h" }, { "hour", "h" }, { "hours", "h" }, { "day", "d" }, { "days", "d" },
+	};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcasecmp(unit, units[i].name))
+			return units[i].ours;
+	for (int i = 0; i < TIME_UNITS; i++)
+		if (!strcmp(unit, time_units[i].name))
+			return time_units[i].name;
+	return NULL;
+}
+
+/* "1e6": with the number in full, where that is a whole one of at most 15 digits. */
+static bool explain_exponent(const char *text, struct phrase *why)
+{
+	const size_t digits = strspn(text, ".0123456789"), sign = text[digits] ? strspn(text + digits + 1, "+-") : 0;
+	char *end;
+	const double value = strtod(text, &end);
+
+	if (!digits || (text[digits] | 0x20) != 'e' || sign > 1 || !text[digits + 1 + sign] || *end)
+		return false;
+	if (value >= 1 && value < 1e15 && value == (double)(int64_t)value)
+		phrase_add(why, "has an exponent, which is not supported (write %.0f)", value);
+	else
+		phrase_add(why, "has an exponent, which is not supported");
+	return true;
+}
+
+/* Digits with something after them that is not a unit of this option. */
+static int refuse_malformed(const struct option_row *row, const char *text)
+{
+	const size_t digits = strspn(text, ".0123456789"), blanks = strspn(text + digits, " \t");
+	const char *unit = text + digits + blanks, *ours = option_usual_unit(unit);
+	struct phrase why = { "" };
+
+	if (!digits || !*unit || *text == '.' || strchr("-+,_:%", *unit) || text[digits - 1] == '.' ||
+	    (!blanks && row->ns && ours && !strcmp(ours, unit)))
+		return option_refuse(row, text, "is not a number");
+	if (explain_exponent(text, &why))
+		return option_refuse(row, text, why.text);
+	if (!row->ns)
+		return option_refuse(row, text, "has an unknown unit");
+	if (ours)
+		phrase_add(&why, "has %s (write %.*s%s)", !strcmp(ours, unit) ? "a blank before its unit" :
+			   "an unknown unit",
+			   digits > 24 ? 24 : (int)digits, text, ours);
+	else
+		phrase_add(&why, "has an unknown unit");
+	return option_refuse(row, text, why.text);
+}
+
 int option_set_number(const struct option_row *row, const char *text, void *field)
 {
 	struct option_row wide = *row;
@@ -115,7 +178,7 @@ int option_set_number(const struct option_row *row, const char *text, void *fiel
 		*(int64_t *)field = number;
 		return 0;
 	case NUMBER_MALFORMED:
-		return option_refuse(row, text, "is not a number");
+		return refuse_malformed(row, text);
 	case NUMBER_OUT_OF_RANGE:
 		return option_refuse(row, text, "is out of range");
 	case NUMBER_TOO_FINE:
@@ -124,7 +187,8 @@ int option_set_number(const struct option_row *row, const char *text, void *fiel
 	return refuse_fineness(row, text);
 }
 
-/* By name, of either case; -1: there is no such. RFC 2474 (CS, DF), 2597 (AF), 3246 (EF), 5865 (VA), 8622 (LE). */
+/* The code point of a name in upper or lower case; -1: unknown name. RFC 2474 (CS, DF), 2597 (AF), 3246 (EF), 5865
+ * (VA), 8622 (LE). */
 static int dscp_named(const char *text)
 {
 	static const struct choice names[] = { { "EF", 46 }, { "VA", 44 }, { "LE", 1 }, { "DF", 0 } };
@@ -147,11 +211,13 @@ int option_set_dscp(const struct option_row *row, const char *text, void *field)
 	const char *digits = text + 2;
 	int64_t number = dscp_named(text);
 
+	if (!hex && number < 0 && (!*text || text[strspn(text, "-.0123456789")]))
+		return option_refuse(row, text, "is not a code point");
 	if (!hex && number < 0)
 		return option_set_number(row, text, field);
 	if (hex) {
 		if (!*digits || digits[strspn(digits, "0123456789abcdefABCDEF")])
-			return option_refuse(row, text, "is not a number");
+			return option_refuse(row, text, "is not a code point");
 		for (number = 0; *digits && number <= row->max; digits++)
 			number = 16 * number + (*digits <= '9' ? *digits - '0' : (*digits & 0xf) + 9);
 		if (number > row->max)
@@ -161,7 +227,7 @@ int option_set_dscp(const struct option_row *row, const char *text, void *field)
 	return 0;
 }
 
-/* One of the two parts: a share with a percent sign, or a time with its unit. */
+/* Reads one element of a tolerance: a share with a percent sign, or a time with its unit. */
 static enum number part_read(const char *text, struct tolerance *t)
 {
 	static const struct option_row percent = { .unit_size = 1000, .decimals = 3, .min = 0, .max = 1000000 };
@@ -184,7 +250,7 @@ int option_set_tolerance(const struct option_row *row, const char *text, void *f
 
 	*t = (struct tolerance){ 0 };
 	if (first >= sizeof(part))
-		return option_refuse(row, text, "is no tolerance");
+		return option_refuse(row, text, "is not a tolerance");
 	memcpy(part, text, first);
 	part[first] = '\0';
 	verdict = part_read(part, t);
@@ -192,5 +258,5 @@ int option_set_tolerance(const struct option_row *row, const char *text, void *f
 		verdict = part_read(text + first + 1, t);
 	return verdict == NUMBER_GOOD ? 0 : option_refuse(row, text,
 							  verdict == NUMBER_OUT_OF_RANGE ? "is out of range" :
-							  "is no tolerance");
+							  "is not a tolerance");
 }

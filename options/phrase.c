@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Words for messages and help text. */
+/* Phrases of messages and of the help text. */
 #include "options/phrase.h"
 
 #include <inttypes.h>
@@ -25,7 +25,7 @@ struct phrase phrase_excerpt(const char *text)
 	return p;
 }
 
-/* A stored value as it is written on the command line. */
+/* A stored value in the form that the command line takes. */
 static struct phrase number_text(const struct option_row *row, int64_t value)
 {
 	int64_t whole = value / row->unit_size, rest = value % row->unit_size;
@@ -100,10 +100,10 @@ struct phrase phrase_allowed(const struct option_row *row)
 		phrase_add(&p, "stop, continue or exec:COMMAND");
 		break;
 	case KIND_ROTATION:
-		phrase_add(&p, "octets (k, M, G) from 256k on, and 1 to %d files, e.g. 100M,10", LOG_ROTATE_MOST_FILES);
+		phrase_add(&p, "256k octets or more (k, M, G) and 1 to %d files, e.g. 100M,10", LOG_ROTATE_MOST_FILES);
 		break;
 	case KIND_TOLERANCE:
-		phrase_add(&p, "a share up to 1000%% and a time up to 10 s, or one of them, e.g. 5%%,500ns");
+		phrase_add(&p, "a share up to 1000%%, a time up to 10 s, or both, e.g. 5%%,500ns");
 		break;
 	case KIND_FLAG:
 		phrase_add(&p, "no argument");

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Phrases that messages and help text share. */
+/* Phrases of messages and of the help text. */
 #ifndef OPTIONS_PHRASE_H
 #define OPTIONS_PHRASE_H
 
 #include "options/table.h"
 
-/* Passed by value: made within one expression. What does not fit is cut off. */
+/* A short text, passed by value. Text that does not fit is cut off. */
 struct phrase {
 	char text[192];
 };
@@ -15,13 +15,13 @@ struct phrase {
 /* Joins words as "a, b or c"; `left` words follow this one. */
 void phrase_add_word(struct phrase *p, const char *prefix, const char *word, int left);
 
-/* What the user wrote, fit for a message of one line, however long it is and whatever is in it. */
+/* The argument of a user for a message of one line: at most 40 octets, without control characters. */
 struct phrase phrase_excerpt(const char *text);
 
-/* The default as it is written on the command line; empty if there is none. */
+/* The default in the form that the command line takes, without its unit; empty: no default. */
 struct phrase phrase_default(const struct option_row *row);
 
-/* What may be given, for "give ...". */
+/* The accepted values, for the end of a message: "give ...". */
 struct phrase phrase_allowed(const struct option_row *row);
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One table of rules, what breaks them, and what is said then. */
+/* The table of rules that concern two options: the condition that breaks each, and its message. */
 #include "options/rules.h"
 
 #include "options/phrase.h"
+#include "options/value.h"
 
 #include <err.h>
 #include <errno.h>
@@ -15,7 +16,17 @@ static bool reads_files(const struct parse *p)
 
 static bool no_interface(const struct parse *p)
 {
-	return !options_given(p, "interface") && !reads_files(p);
+	return !options_given(p, "interface") && !reads_files(p) && !p->o->host_given && !p->o->check;
+}
+
+static bool mac_without_interface(const struct parse *p)
+{
+	return !options_given(p, "interface") && p->o->server.any.sa_family == AF_PACKET;
+}
+
+static bool link_local_without_interface(const struct parse *p)
+{
+	return !options_given(p, "interface") && address_is_link_local(&p->o->server);
 }
 
 static bool save_without_trace(const struct parse *p)
@@ -83,9 +94,9 @@ static bool load_by_user(const struct parse *p)
 	return p->o->stamp_every > 1 && p->o->stamp == SOURCE_USER;
 }
 
-static bool plain_figure(const struct parse *p)
+static bool plain_number(const struct parse *p)
 {
-	return p->o->plain && p->o->threshold_on != FIGURE_RTT;
+	return p->o->plain && p->o->threshold_on != METRIC_RTT;
 }
 
 static bool duration_zero(const struct parse *p)
@@ -128,9 +139,9 @@ static bool echo_with_key(const struct parse *p)
 	return is_echo(p) && p->o->key_path;
 }
 
-static bool echo_of_figure(const struct parse *p)
+static bool echo_of_metric(const struct parse *p)
 {
-	return is_echo(p) && p->o->threshold_on != FIGURE_RTT;
+	return is_echo(p) && p->o->threshold_on != METRIC_RTT;
 }
 
 static bool echo_log_full(const struct parse *p)
@@ -193,7 +204,7 @@ static bool ipv6_on_ethernet(const struct parse *p)
 	return p->o->ipv6 && on_ethernet(p);
 }
 
-/* Is one of either IP family, and not of this one? */
+/* True for an IP address of the other family. */
 static bool is_other(const union address *a, int family)
 {
 	return (a->any.sa_family == AF_INET || a->any.sa_family == AF_INET6) && a->any.sa_family != family;
@@ -224,7 +235,7 @@ static bool bind_not_as_address(const struct parse *p)
 	return p->o->own.any.sa_family != AF_UNSPEC && is_other(&p->o->server, p->o->own.any.sa_family);
 }
 
-/* Has it a zone that is not the interface? */
+/* True for an address whose zone is not the interface. */
 static bool zone_elsewhere(const struct parse *p, const char *name)
 {
 	const char *zone = options_given(p, name) ? strchr(options_given(p, name), '%') : NULL;
@@ -267,107 +278,115 @@ static bool busy_poll_on_ethernet(const struct parse *p)
 	return p->o->busy_poll_us && on_ethernet(p);
 }
 
-/* The length of a TLV is even. */
+/* IEEE 1588-2019 section 14.1: the length of a TLV is even. */
 static bool odd_in_ptp(const struct parse *p)
 {
 	return options_in_ptp(p->o) && p->o->size_bytes % 2;
 }
 
 static const struct rule {
-	bool (*broken)(const struct parse *p); /* NULL: it is, when the first is given with, or without, the second */
+	bool (*broken)(const struct parse *p); /* NULL: broken if `first` is given with, or without, `second` */
 	const char *first;
-	const char *second; /* NULL: the rule is that the first must be given */
-	const char *joint; /* the sentence is "--first 1 joint --second 2: why", or "--first why" */
+	const char *second; /* NULL: the rule concerns `first` alone */
+	const char *joint; /* message: "--first 1 joint --second 2: why", or "--first why" */
 	const char *why;
 } rules[] = {
 	{ NULL, "report", "compare", "with", "give one of the two" },
-	{ NULL, "tolerance", "compare", "without", "nothing else compares" },
+	{ NULL, "tolerance", "compare", "without", "only --compare has a tolerance" },
+	{ NULL, "anyway", "compare", "without", "only --compare checks that settings are the same" },
 	{ no_interface, "interface", NULL, NULL,
-	  "is missing: give the name of a network interface ('ip link' lists them)" },
+	  "is missing: give the name of a network interface ('ip link' lists them), or 'rant HOST' to emit by the route" },
+	{ mac_without_interface, "interface", NULL, NULL,
+	  "is missing: a MAC address has no route, give the name of a network interface" },
+	{ link_local_without_interface, "interface", NULL, NULL,
+	  "is missing: a link-local address is valid on one link only, give its interface, as in fe80::1%eth0" },
 	{ NULL, "once", "address", "with", "only a reflector waits for emitters, use --count or --duration" },
 	{ NULL, "allow", "address", "with", "only a reflector answers" },
 	{ NULL, "allow-short", "address", "with", "only a reflector answers" },
 	{ NULL, "rate-limit", "address", "with", "only a reflector answers" },
 	{ NULL, "sessions", "address", "with", "only a reflector answers" },
-	{ NULL, "spin", "address", "with", "only a reflector sleeps when nothing comes" },
+	{ NULL, "spin", "address", "with", "only a reflector sleeps while no request arrives" },
 	{ NULL, "allow-short", "key", "with", "an authenticated request has 112 octets or more" },
-	{ NULL, "once-silence", "once", "without", "nothing else waits for a silence" },
-	{ NULL, "give-up", "address", "without", "a reflector waits for whoever comes, see --once" },
+	{ NULL, "once-silence", "once", "without", "only --once waits for a silence" },
+	{ NULL, "give-up", "address", "without", "a reflector waits for emitters, see --once" },
 	{ give_up_before_timeout, "give-up", "timeout", "with",
-	  "a reply may still come in time, give at least as much" },
-	{ NULL, "vlan-priority", "priority", "with", "it chooses the SO_PRIORITY that has it" },
+	  "a reply may still arrive in time, give at least the timeout" },
+	{ NULL, "vlan-priority", "priority", "with", "it sets SO_PRIORITY too, give one of the two" },
 	{ NULL, "size", "address", "without", "a reply is as long as its request" },
-	{ NULL, "plain", "address", "without", "a reply is as its request asks" },
-	{ NULL, "interval", "address", "without", "a reflector answers when it is asked" },
-	{ NULL, "window", "address", "without", "a reflector answers when it is asked" },
+	{ NULL, "plain", "address", "without", "the request decides the form of a reply" },
+	{ NULL, "interval", "address", "without", "a reflector only answers requests" },
+	{ NULL, "window", "address", "without", "a reflector only answers requests" },
 	{ window_with_counters, "pmc", "window", "with",
-	  "the counters are of one exchange at a time, give --window 1" },
-	{ NULL, "source-ports", "address", "without", "a reflector answers by the port that was asked" },
-	{ ports_with_counters, "pmc", "source-ports", "with", "the counters are of one socket, give --source-ports 1" },
-	{ NULL, "stamp-every", "address", "without", "a reflector stamps all replies, or none with --no-tx-ts" },
+	  "the counters cover one exchange at a time, give --window 1" },
+	{ NULL, "source-ports", "address", "without", "a reflector answers from the port of the request" },
+	{ ports_with_counters, "pmc", "source-ports", "with", "the counters cover one socket, give --source-ports 1" },
+	{ NULL, "stamp-every", "address", "without", "a reflector stamps all replies, or with --no-tx-ts no reply" },
 	{ load_without_window, "stamp-every", "window", "without",
-	  "one probe at a time is no load, give --window N or --interval TIME" },
+	  "one probe at a time makes no load, give --window N or --interval TIME" },
 	{ load_by_user, "stamp-every", NULL, NULL,
-	  "is for stamps of the NIC or the kernel: what user space reads keeps nothing waiting, leave it out" },
-	{ port_of_ptp, "port", "transport", "with", "its port is not ours to choose" },
-	{ ports_in_ptp, "source-ports", "transport", "with", "it has one" },
+	  "has no use with --stamp user, where no timestamp has to be waited for: leave it out" },
+	{ port_of_ptp, "port", "transport", "with", "PTP fixes the port, leave it out" },
+	{ ports_in_ptp, "source-ports", "transport", "with", "PTP has a single port, leave it out" },
 	{ echo_by_nobody, "transport", "address", "without",
-	  "any host answers an echo by itself, give the --address of one; there is nothing to reflect" },
+	  "any host answers an echo by itself: give --address to emit, no reflector is needed" },
 	{ echo_of_port, "port", "transport", "with", "an echo has no port" },
 	{ echo_of_ports, "source-ports", "transport", "with", "an echo has no port" },
-	{ echo_with_key, "key", "transport", "with", "an echo comes back as it was sent, which proves no key" },
-	{ echo_of_figure, "threshold-on", "transport", "with", "who echoes tells no times" },
-	{ echo_log_full, "log-full", "transport", "with", "who echoes tells no times" },
-	{ echo_synced, "synced", "transport", "with", "who echoes tells no times" },
-	{ echo_busy_poll, "busy-poll-us", "transport", "with", "the kernel polls for no socket of ICMP" },
-	{ type_without_ptp, "ptp-type", "transport", "with", "there is no PTP message around a packet" },
-	{ domain_without_ptp, "ptp-domain", "transport", "with", "there is no PTP message around a packet" },
+	{ echo_with_key, "key", "transport", "with", "an echo returns unchanged, which cannot prove a key" },
+	{ echo_of_metric, "threshold-on", "transport", "with", "an echo carries no times of the responder" },
+	{ echo_log_full, "log-full", "transport", "with", "an echo carries no times of the responder" },
+	{ echo_synced, "synced", "transport", "with", "an echo carries no times of the responder" },
+	{ echo_busy_poll, "busy-poll-us", "transport", "with", "the kernel does not busy-poll for ICMP sockets" },
+	{ type_without_ptp, "ptp-type", "transport", "with", "only --transport ptp and l2 send PTP messages" },
+	{ domain_without_ptp, "ptp-domain", "transport", "with", "only --transport ptp and l2 send PTP messages" },
 	{ mac_without_ethernet, "address", "transport", "with", "a MAC address is for --transport l2, at both ends" },
 	{ ip_on_ethernet, "address", "transport", "with",
-	  "there is no IP, give the MAC address of the reflector's interface" },
+	  "this transport has no IP, give the MAC address of the reflector" },
 	{ NULL, "ipv4", "ipv6", "with",
-	  "a reflector answers both without either of them, and to a name the first address that is reached is taken" },
+	  "a reflector answers both families without these options, and an emitter takes the first address of a name "
+	  "that has a route" },
 	{ address_not_ipv4, "address", "ipv4", "with", "that is an IPv6 address" },
 	{ address_not_ipv6, "address", "ipv6", "with", "that is an IPv4 address" },
 	{ bind_not_ipv4, "bind", "ipv4", "with", "that is an IPv6 address" },
 	{ bind_not_ipv6, "bind", "ipv6", "with", "that is an IPv4 address" },
-	{ bind_not_as_address, "bind", "address", "with", "one is of IPv4 and one of IPv6, give two of one family" },
+	{ bind_not_as_address, "bind", "address", "with", "one is IPv4 and one is IPv6, give two of the same family" },
 	{ address_elsewhere, "address", "interface", "with",
-	  "its zone, behind the %, must be this interface: leave it out" },
-	{ bind_elsewhere, "bind", "interface", "with", "its zone, behind the %, must be this interface: leave it out" },
-	{ ipv4_on_ethernet, "ipv4", "transport", "with", "there is no IP" },
-	{ ipv6_on_ethernet, "ipv6", "transport", "with", "there is no IP" },
-	{ bind_on_ethernet, "bind", "transport", "with", "there are no IP addresses" },
-	{ dscp_on_ethernet, "dscp", "transport", "with", "there is no IP header" },
-	{ ttl_on_ethernet, "ttl", "transport", "with", "there is no IP header" },
-	{ allow_on_ethernet, "allow", "transport", "with", "there are no IP addresses" },
-	{ busy_poll_on_ethernet, "busy-poll-us", "transport", "with", "the kernel polls for no packet socket" },
-	{ odd_in_ptp, "size", "transport", "with", "what a PTP message carries is of even length" },
-	{ NULL, "pacing", "interval", "without", "there is nothing to wait for, give --interval TIME" },
+	  "the zone after the % must be this interface: leave it out" },
+	{ bind_elsewhere, "bind", "interface", "with", "the zone after the % must be this interface: leave it out" },
+	{ ipv4_on_ethernet, "ipv4", "transport", "with", "this transport has no IP" },
+	{ ipv6_on_ethernet, "ipv6", "transport", "with", "this transport has no IP" },
+	{ bind_on_ethernet, "bind", "transport", "with", "this transport has no IP addresses" },
+	{ dscp_on_ethernet, "dscp", "transport", "with", "this transport has no IP header" },
+	{ ttl_on_ethernet, "ttl", "transport", "with", "this transport has no IP header" },
+	{ allow_on_ethernet, "allow", "transport", "with", "this transport has no IP addresses" },
+	{ busy_poll_on_ethernet, "busy-poll-us", "transport", "with",
+		"the kernel does not busy-poll for packet sockets" },
+	{ odd_in_ptp, "size", "transport", "with", "the contents of a PTP message have an even length" },
+	{ NULL, "pacing", "interval", "without", "there is no send time to wait for, give --interval TIME" },
 	{ NULL, "jitter", "interval", "without", "there is no interval, give --interval TIME" },
 	{ NULL, "poisson", "interval", "without", "there is no interval, give --interval TIME" },
-	{ NULL, "poisson", "jitter", "with", "its intervals are by chance already" },
+	{ NULL, "poisson", "jitter", "with", "its intervals are random already" },
 	{ seed_without_chance, "seed", "jitter", "without",
-	  "nothing is left to chance, give --jitter PCT or --poisson" },
+	  "nothing is random, give --jitter PCT or --poisson" },
 	{ NULL, "synced", "address", "without", "only an emitter has the times of both ends" },
-	{ NULL, "threshold-on", "address", "without", "the threshold of a reflector is for its response" },
+	{ NULL, "threshold-on", "address", "without", "a reflector checks its response time only" },
 	{ NULL, "log-full", "address", "without", "only an emitter has the times of both ends" },
 	{ NULL, "threshold-on", "threshold", "without",
 	  "there is no threshold, give --threshold US" },
 	{ NULL, "log-full", "log", "without", "there is no log, give --log FILE" },
-	{ NULL, "plain", "log-full", "with", "the reflector would not be asked for its times" },
-	{ plain_figure, "plain", "threshold-on", "with", "the reflector would not be asked for its times" },
+	{ NULL, "plain", "log-full", "with", "--plain requests no times of the reflector" },
+	{ plain_number, "plain", "threshold-on", "with", "--plain requests no times of the reflector" },
 	{ NULL, "plain", "size", "with", "a plain packet has 44 octets" },
 	{ user_stamps_and_others, "no-hw-ts", "stamp", "with", "it means --stamp user, give one of the two" },
 	{ NULL, "on-breach", "threshold", "without", "there is no breach to act on" },
 	{ stop_and_continue, "on-breach", "continue", "with", "give stop or continue" },
 	{ save_without_trace, "save-trace", "trace-marker", "without", "there is no trace to save, give -T or -S" },
-	{ NULL, "trace-rearm", "save-trace", "without", "what is not saved would be overwritten" },
+	{ NULL, "trace-rearm", "save-trace", "without", "an unsaved trace would be overwritten" },
 	{ rearm_without_continue, "trace-rearm", "continue", "without", "the run ends at the first breach" },
 	{ NULL, "log-format", "log", "without", "there is no log, give --log FILE" },
 	{ NULL, "log-last", "log", "without", "there is no log, give --log FILE" },
 	{ NULL, "log-rotate", "log", "without", "there is no log, give --log FILE" },
-	{ NULL, "summary-every", "quiet", "with", "one of them says that nothing is written" },
+	{ NULL, "every", "quiet", "with", "--quiet suppresses the lines of intervals, give one of the two" },
+	{ NULL, "summary-every", "quiet", "with", "--quiet suppresses the summary lines, give one of the two" },
 	{ overflow_below_bucket, "overflow", "bucket-size", "with",
 	  "the overflow threshold must be at least one bucket" },
 	{ budget_without_busy_poll, "budget", "busy-poll-us", "with",
@@ -376,22 +395,22 @@ static const struct rule {
 	  "without a busy-poll time the kernel ignores it" },
 };
 
-/* What is said of options that are taken and do nothing, when no rule is broken; see derive(). */
+/* Warnings of options without effect, printed if no rule is broken; derive() in options.c ignores these options. */
 static const struct rule notes[] = {
-	{ NULL, "continue", "threshold", "without", "ignored, there is no breach to go on after" },
-	{ NULL, "snapshot", "threshold", "without", "ignored but for the -T in it, there is no breach to take it at" },
+	{ NULL, "continue", "threshold", "without", "ignored, without a threshold there is no breach" },
+	{ NULL, "snapshot", "threshold", "without",
+	  "ignored except for the -T that it implies, without a threshold there is no breach" },
 	{ NULL, "log-threshold", "log", "without", "ignored, there is no log, give --log FILE" },
 	{ NULL, "no-tx-ts", "address", "with",
-	  "ignored, the round trip starts at a transmit stamp, only a reflector can do without" },
-	{ duration_zero, "duration", NULL, NULL, "of 0 is no limit: it is measured until interrupted" },
+	  "ignored, a round trip starts at a transmit timestamp; the option is for reflectors" },
+	{ duration_zero, "duration", NULL, NULL, "of 0 means no limit: the run ends when interrupted" },
 	{ has_fast_path, "fast-path", NULL, NULL,
-	  "is not needed: between sending and receiving there is nothing to leave out, with or without it" },
+	  "has no effect: every run has the shortest path between send and receive" },
 	{ has_threaded, "threaded", NULL, NULL,
-	  "is not needed: one thread sends, receives and fetches stamps, and never waits for one of them; the rest is "
-	  "on another CPU" },
+	  "has no effect: one thread sends, receives and fetches timestamps without waiting for them" },
 };
 
-/* The option with its value, as it was given or is by default. */
+/* The option with its given value, or with its default. */
 static struct phrase as_given(const struct parse *p, const char *name)
 {
 	const char *text = options_given(p, name);
@@ -422,12 +441,14 @@ static void say_rule(const struct parse *p, const struct rule *r, const char *pr
 		warnx("--%s %s", r->first, r->why);
 }
 
-/* What is of a run has no place where files are read: it would be taken for what the files were made with. */
+/* --report and --compare refuse options of a run: the user could take them for settings of the saved runs. */
 static int check_reading(const struct parse *p)
 {
-	static const char *const of_both[] = { "report", "compare", "json", "quiet", "verbose", "tolerance" };
+	static const char *const of_both[] = { "report", "compare", "json", "quiet", "verbose", "details",
+					       "color", "tolerance" };
 	static const char *const of_report[] = { "histogram", "overflow", "bucket-size", "jsonl", "hgrm", "hlog",
 						 "prometheus" };
+	static const char *const of_compare[] = { "strict", "anyway" };
 	const char *mode = p->o->report ? "report" : "compare";
 
 	for (const struct option_row *row = option_table; row < option_table + option_rows; row++) {
@@ -437,18 +458,35 @@ static int check_reading(const struct parse *p)
 			fits |= !strcmp(row->name, of_both[i]);
 		for (size_t i = 0; i < sizeof(of_report) / sizeof(of_report[0]) && p->o->report; i++)
 			fits |= !strcmp(row->name, of_report[i]);
+		for (size_t i = 0; i < sizeof(of_compare) / sizeof(of_compare[0]) && p->o->compare; i++)
+			fits |= !strcmp(row->name, of_compare[i]);
 		if (fits)
 			continue;
-		warnx("%s with --%s: nothing is measured where files are read, leave it out",
+		warnx("%s with --%s: the option concerns a measurement, and this mode only reads files: leave it out",
 		      as_given(p, row->name).text, mode);
 		return -EINVAL;
 	}
 	if (p->o->compare ? p->o->files == 2 : p->o->files > 0)
 		return 0;
 	warnx("--%s needs %s", mode, p->o->compare ?
-	      "two files that --json has written: give the one of before, and the new one" :
-						      "files: give logs, or what --json has written");
+	      "two files that --json has written: first the earlier run, then the later one" :
+						      "files: give logs, or files that --json has written");
 	return -EINVAL;
+}
+
+/* A time without a unit that makes sense in another unit only: "--interval 1" is 1 us. */
+static void warn_bare_times(const struct parse *p)
+{
+	for (const struct option_row *row = option_table; row < option_table + option_rows; row++) {
+		const char *given = p->given[row - option_table];
+		const int64_t value = given && row->ns ? *(const int64_t *)((const char *)p->o + row->offset) : 0;
+
+		if (!value || !option_has_no_unit(given))
+			continue;
+		if ((row->bare_min && value < row->bare_min) || (row->bare_max && value > row->bare_max))
+			warnx("warning: --%s %s means %s %s: write the unit, for example 1ms or 1s", row->name,
+			      phrase_excerpt(given).text, phrase_excerpt(given).text, row->unit);
+	}
 }
 
 int options_check_rules(const struct parse *p)
@@ -464,5 +502,6 @@ int options_check_rules(const struct parse *p)
 	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
 		if (is_broken(p, &notes[i]))
 			say_rule(p, &notes[i], "warning: ");
+	warn_bare_times(p);
 	return 0;
 }

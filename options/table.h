@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table: all that is known of each option. The parser, the defaults, the messages and the help text are made from
- * it. */
+/* The table of the options: the parser, the defaults, the messages, the help and the completion are made from it. */
 #ifndef OPTIONS_TABLE_H
 #define OPTIONS_TABLE_H
 
@@ -16,23 +15,24 @@ struct choice {
 };
 
 struct option_row {
-	const char *heading; /* in the help text, above the first option of a group */
+	const char *heading; /* printed by --help all above the first option of a group; NULL: in the group above */
 	char letter; /* 0: the long name only */
 	const char *name;
-	const char *argument; /* its name in the help text; NULL: takes none */
+	const char *argument; /* name of the argument in the help; NULL: the option takes none */
 	enum kind kind;
 	size_t offset; /* in struct options */
-	/* Numbers: `min`, `max` and `initial` are as stored. */
+	/* Numbers: `min`, `max`, `bare_min`, `bare_max` and `initial` are in the stored unit. */
 	const char *unit;
-	int64_t unit_size; /* what 1 on the command line is stored as */
-	int decimals; /* allowed */
-	/* of a time: what a stored 1 is, so that a number may have another unit behind it; 0: it is no time */
-	int64_t ns;
+	int64_t unit_size; /* stored value of a 1 on the command line */
+	int decimals; /* allowed after the point */
+	int64_t ns; /* nanoseconds of a stored 1, for times: these accept a unit after the number; 0: not a time */
 	int64_t min, max;
-	bool zero; /* 0 is taken too, though it is out of range: as if it was not given */
-	int64_t initial; /* default; a number outside of its range is none */
-	const struct choice *choice; /* the last has no name */
-	const char *help;
+	int64_t bare_min, bare_max; /* a time without a unit outside of these prints a warning; 0: no limit */
+	bool zero; /* 0 is accepted below `min` and means that the option is not given */
+	int64_t initial; /* default; a number outside of the range: no default */
+	const struct choice *choice; /* ends with a row without a name */
+	const char *help; /* a verb phrase of at most 60 characters */
+	const char *everyday; /* the same for --help without "all"; empty: `help`; NULL: only in --help all */
 };
 
 /* Does not compile when the field is not of the type that the kind stores. */
@@ -43,13 +43,13 @@ struct option_row {
 extern const struct option_row option_table[];
 extern const size_t option_rows; /* at most OPTION_ROWS_MAX */
 
-/* What stands on the command line. */
+/* One command line while it is parsed. */
 struct parse {
 	struct options *o;
-	const char *given[OPTION_ROWS_MAX]; /* by row: the argument, empty for a flag; NULL: not given */
+	const char *given[OPTION_ROWS_MAX]; /* by row of the table: the argument, empty for a flag; NULL: not given */
 };
 
-/* The row of a long name, which there must be. */
+/* The row of a long name that exists. */
 const struct option_row *option_named(const char *name);
 
 /* The argument of the option of this name, empty for a flag; NULL: it was not given. */

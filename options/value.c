@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Flags, choices, names, actions, rotation; and which kind is read by what. */
+/* Flags, choices, names, actions, log rotation; and the table of the function for each kind of option. */
 #include "options/value.h"
 
 #include "options/phrase.h"
@@ -32,7 +32,8 @@ static int set_choice(const struct option_row *row, const char *text, void *fiel
 	return option_refuse(row, text, "is not a choice");
 }
 
-/* Messages and reports show names: none may set the terminal. U+0080 to U+009F are control characters too (ECMA-48). */
+/* Messages and reports show names, which must not control the terminal. U+0080 to U+009F are control characters too
+ * (ECMA-48). */
 bool option_has_control(const char *text)
 {
 	for (const unsigned char *c = (const unsigned char *)text; *c; c++)
@@ -53,32 +54,32 @@ static int set_path(const struct option_row *row, const char *text, void *field)
 
 static int set_interface(const struct option_row *row, const char *text, void *field)
 {
-	_Static_assert(IFNAMSIZ == 16, "the sentence below names the longest interface name");
+	_Static_assert(IFNAMSIZ == 16, "the message below has this length");
 	if (strlen(text) >= IFNAMSIZ)
 		return option_refuse(row, text, "is too long, interface names have at most 15 characters");
 	return set_path(row, text, field);
 }
 
-static int set_action(const struct option_row *row, const char *text, void *field)
+static int set_hook(const struct option_row *row, const char *text, void *field)
 {
-	struct breach_actions *actions = field;
+	struct breach_hooks *hooks = field;
 
 	if (!strcmp(text, "stop")) {
-		actions->stop = true;
+		hooks->stop = true;
 	} else if (!strcmp(text, "continue")) {
-		actions->keep_going = true;
+		hooks->keep_going = true;
 	} else if (strncmp(text, "exec:", 5) || !text[5]) {
 		return option_refuse(row, text, "is not an action");
-	} else if (actions->commands == BREACH_COMMANDS_MAX) {
-		_Static_assert(BREACH_COMMANDS_MAX == 8, "the sentence below says how many");
+	} else if (hooks->commands == BREACH_COMMANDS_MAX) {
+		_Static_assert(BREACH_COMMANDS_MAX == 8, "the message below has this number");
 		return option_refuse(row, text, "is the ninth command, eight are allowed");
 	} else {
-		actions->command[actions->commands++] = text + 5;
+		hooks->command[hooks->commands++] = text + 5;
 	}
 	return 0;
 }
 
-/* Digits; what follows them is at *end. False: there is no such number. */
+/* Reads digits; *end is set after them. False: no digit, or more than 64 bits. */
 static bool read_whole(const char *text, const char **end, int64_t *value)
 {
 	bool overflow = false;
@@ -119,7 +120,7 @@ static int (*const set[])(const struct option_row *row, const char *text, void *
 	[KIND_INTERFACE] = set_interface,
 	[KIND_ADDRESS] = option_set_address,
 	[KIND_PREFIX] = option_set_prefix,
-	[KIND_ACTION] = set_action,
+	[KIND_ACTION] = set_hook,
 	[KIND_ROTATION] = set_rotation,
 	[KIND_TOLERANCE] = option_set_tolerance,
 };

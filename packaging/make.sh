@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# make.sh source|deb|rpm FOLDER: makes rant-VERSION and its .tar.gz, or with these also the packages, in FOLDER: make packages.
+# make.sh source|deb|rpm FOLDER: makes rant-VERSION and its .tar.gz, and with deb or rpm also the packages, in FOLDER.
 #
-# What goes into them is what git has, as it stands in the tree, and without git all but what make has made.
+# The source is the files that git tracks or does not ignore, as they are in the tree; without git all files except products of make.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
@@ -15,7 +15,7 @@ die() {
 	exit 1
 }
 
-# Not those that are deleted in the tree.
+# Without files that were deleted from the tree.
 files() {
 	local file
 
@@ -32,22 +32,22 @@ make_source() {
 	rm -rf "${folder:?}/$name"
 	mkdir -p "$folder/$name"
 	files | tar -c --null -T - | tar -xo -C "$folder/$name"
-	# The commit for --version, as "git archive" writes it; that of a tree with changes is none.
+	# The commit for --version, as "git archive" writes it. A tree with changes has no commit.
 	[ ! -e .git ] || [ -n "$(git status --porcelain 2>&1)" ] || git rev-parse HEAD >"$folder/$name/.version"
 	tar -czf "$folder/$name.tar.gz" -C "$folder" --owner=0 --group=0 "$name"
 }
 
-# The .deb of this release and architecture, and what describes it and its source.
+# The .deb for this release and architecture, with its source and .changes.
 make_deb() {
-	command -v dh >/dev/null || die "there is no debhelper: tests/packages.sh packages"
+	command -v dh >/dev/null || die "debhelper is not installed: tests/packages.sh packages"
 	(cd "$folder/$name" && dpkg-buildpackage -us -uc)
 }
 
-# rpm of Debian does not know by which packages its build needs are there, and keeps no list of packages.
+# rpm on Debian cannot see the packages that dpkg installed, and has no database.
 make_rpm() {
 	local -a foreign=()
 
-	command -v rpmbuild >/dev/null || die "there is no rpmbuild: tests/packages.sh packages"
+	command -v rpmbuild >/dev/null || die "rpmbuild is not installed: tests/packages.sh packages"
 	[ ! -e /etc/debian_version ] || foreign=(--nodeps --dbpath "$folder/rpm/db")
 	rpmbuild -bb "${foreign[@]}" --define "_topdir $folder/rpm" --define "_sourcedir $folder" --define "_rpmdir $folder" \
 		--define '_build_name_fmt %%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm' packaging/rant.spec
